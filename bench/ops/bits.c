@@ -189,7 +189,7 @@ static uint64_t by_batch(const job *j, int lanes, int threads)
     return hash;
 }
 
-static bool run(const motion *of)
+static bool segment(const motion *of)
 {
     static const int widths[] = {1, 4, 8}, threads[] = {1, 2, 3};
     job j = {.of = of};
@@ -220,6 +220,6 @@ static bool run(const motion *of)
 int main(void)
 {
     bool good = true;
-    for (size_t i = 0; i < sizeof motions / sizeof motions[0]; i++) good &= run(&motions[i]);
+    for (size_t i = 0; i < sizeof motions / sizeof motions[0]; i++) good &= segment(&motions[i]);
     return good ? 0 : 1;
 }

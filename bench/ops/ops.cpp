@@ -72,7 +72,7 @@ bool momenta_of(const lwi_kernel *kernel, chain &c)
 }
 
 // Runs the counting text and the library's, compares, returns the count.
-counts run(evaluation *evaluate, shape of, int n)
+counts segment(evaluation *evaluate, shape of, int n)
 {
     chain c(of, n);
     lwi_arena arena;
@@ -83,7 +83,7 @@ counts run(evaluation *evaluate, shape of, int n)
         stop("no kernel");
     if (!evaluate(kernel, c)) stop("the library refuses this state");
     const std::vector<double> out = c.out, rate = c.rate;
-    kernel->text = &lwi_kernels_counting;
+    kernel->kernels = &lwi_kernels_counting;
     bool same = false;
     for (int i = 0; i < 2 && !same; i++) {
         one_rounding = i == 0;
@@ -116,7 +116,7 @@ struct line {
 // The counts of n links, sines and cosines left out.
 void count(evaluation *evaluate, shape of, int n, double found[3], double *fused)
 {
-    const counts all = run(evaluate, of, n), trig = sine_and_cosine();
+    const counts all = segment(evaluate, of, n), trig = sine_and_cosine();
     found[0] = (double)(all.multiplications + all.divisions - n * trig.multiplications);
     found[1] = (double)(all.additions - n * trig.additions);
     found[2] = found[0] + found[1];

@@ -21,7 +21,7 @@ static void table(const char *name, turns_evaluation *evaluate, int width)
         printf("%9d", tails);
         for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
             double least[WAYS];
-            turns_limbs(plan, evaluate, tails, lengths[k], width, WAYS, choices, least);
+            turns_branches(plan, evaluate, tails, lengths[k], width, WAYS, choices, least);
             const double ns = 1e9 / (1 + tails * lengths[k]); // of a body
             printf("   %5.1f", ns * least[0]);
             if (tails > 1)

@@ -29,11 +29,11 @@ bool turns_rates(const lwi_kernel *kernel, const double *q, const double *v, dou
     return lwi_kernel_momenta(kernel, q, v, out, out + 6 + kernel->plan->nstep);
 }
 
-static scene_body *tree(int limbs, int length)
+static scene_body *tree(int branches, int length)
 {
-    scene_body *body = turns_zeros(1 + limbs * length, sizeof *body);
+    scene_body *body = turns_zeros(1 + branches * length, sizeof *body);
     body[0] = (scene_body){.parent = -1, .joint = SCENE_FREE, .mass = 10, .inertia = {1, 1, 1}};
-    for (int r = 0; r < limbs; r++)
+    for (int r = 0; r < branches; r++)
         for (int j = 0; j < length; j++)
             body[1 + r * length + j] = (scene_body){.parent = j ? r * length + j : 0,
                                                     .joint = SCENE_REVOLUTE,
@@ -56,15 +56,15 @@ static double turn(turns plan, turns_evaluation *evaluate, const lwi_kernel *ker
     return (stopwatch() - start) / times;
 }
 
-void turns_limbs(turns plan, turns_evaluation *evaluate, int limbs, int length, int width, int nway,
-                 const lwi_k_choice *choice, double *least)
+void turns_branches(turns plan, turns_evaluation *evaluate, int branches, int length, int width,
+                 int nway, const lwi_k_choice *choice, double *least)
 {
-    const int n = 1 + limbs * length, nv = n + 5;
+    const int n = 1 + branches * length, nv = n + 5;
     lw_model *model;
     lw_error error = {.text = ""};
     lwi_arena arena;
     lwi_kernel **kernel = turns_zeros(nway, sizeof *kernel);
-    scene_body *body = tree(limbs, length);
+    scene_body *body = tree(branches, length);
     double *q = turns_zeros(5 * nv + 20, sizeof *q), *v = q + nv + 1, *tau = v + nv,
            *out = tau + nv;
     double *drawn = turns_zeros(3 * nv, sizeof *drawn);

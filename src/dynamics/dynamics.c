@@ -34,7 +34,7 @@ static lw_status kernels(lw_dynamics *d)
     const lw_model *model = d->model;
     TRY(lwi_kernel_create(model, 0, &d->arena, &d->kernel));
     d->kernel_of_momenta = d->kernel;
-    if (d->kernel && d->kernel->plan->runs)
+    if (d->kernel && d->kernel->plan->segments)
         TRY(lwi_kernel_create_momenta(model, 0, &d->arena, &d->kernel_of_momenta));
     return lwi_tree_batch_create(model, false, &d->arena, &d->evaluator);
 }

@@ -10,28 +10,28 @@
 
 enum { ALIGNMENT = 64 };
 
-lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator, lwi_stepper *march)
+lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator, lwi_stepper *stepper)
 {
     const size_t size = (size_t)n * (size_t)stride, arrays = 3 + LWI_STEPPER_STAGES;
-    *march = (lwi_stepper){.n = n, .stride = stride};
+    *stepper = (lwi_stepper){.n = n, .stride = stride};
     const size_t bytes = (arrays * size + 1) * sizeof(double) + ALIGNMENT;
-    march->block = lwi_allocate(allocator, bytes);
-    if (!march->block) return LW_ERR_MEMORY;
-    memset(march->block, 0, bytes);
+    stepper->block = lwi_allocate(allocator, bytes);
+    if (!stepper->block) return LW_ERR_MEMORY;
+    memset(stepper->block, 0, bytes);
     double *at =
-        (double *)(((uintptr_t)march->block + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
-    march->atol = at;
-    march->x = at + size;
-    march->y = at + 2 * size;
-    for (size_t s = 0; s < LWI_STEPPER_STAGES; s++) march->k[s] = at + (3 + s) * size;
-    for (int l = 0; l < LWI_STEPPER_LANES; l++) march->last_error[l] = LEAST_REMEMBERED;
+        (double *)(((uintptr_t)stepper->block + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
+    stepper->atol = at;
+    stepper->x = at + size;
+    stepper->y = at + 2 * size;
+    for (size_t s = 0; s < LWI_STEPPER_STAGES; s++) stepper->k[s] = at + (3 + s) * size;
+    for (int l = 0; l < LWI_STEPPER_LANES; l++) stepper->last_error[l] = LEAST_REMEMBERED;
     return LW_OK;
 }
 
-void lwi_stepper_destroy(lwi_stepper *march, const lw_allocator *allocator)
+void lwi_stepper_destroy(lwi_stepper *stepper, const lw_allocator *allocator)
 {
-    lwi_release(allocator, march->block);
-    march->block = NULL;
+    lwi_release(allocator, stepper->block);
+    stepper->block = NULL;
 }
 
 void lwi_step_control_forget(lwi_step_control *pace)
@@ -41,18 +41,18 @@ void lwi_step_control_forget(lwi_step_control *pace)
     pace->rejected = pace->slope = pace->arrived = pace->failed = false;
 }
 
-void lwi_stepper_fail(lwi_stepper *march, int lane, lw_status status, double step,
+void lwi_stepper_fail(lwi_stepper *stepper, int lane, lw_status status, double step,
                       const char *format, ...)
 {
-    char detail[sizeof march->error->text];
+    char detail[sizeof stepper->error->text];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(detail, sizeof detail, format, arguments);
     va_end(arguments);
-    lwi_integrator_fail(&march->error[lane], status, march->t[lane], step, "%s", detail);
-    march->status[lane] = status;
-    march->pace[lane].failed = true;
-    march->busy &= ~(1u << lane);
+    lwi_integrator_fail(&stepper->error[lane], status, stepper->t[lane], step, "%s", detail);
+    stepper->status[lane] = status;
+    stepper->pace[lane].failed = true;
+    stepper->busy &= ~(1u << lane);
 }
 
 void lwi_stepper_unwell(lwi_stepper *m, int l, const double *xdot)
@@ -72,18 +72,18 @@ void lwi_stepper_unwell(lwi_stepper *m, int l, const double *xdot)
 
 // ----------------------------------------------------------------------------------------- methods
 
-static void dopri54_1(lwi_stepper *march)
+static void dopri54_1(lwi_stepper *stepper)
 {
-    dopri54(1, march);
+    dopri54(1, stepper);
 }
-static void rk4_1(lwi_stepper *march)
+static void rk4_1(lwi_stepper *stepper)
 {
-    rk4(1, march);
+    rk4(1, stepper);
 }
 
 enum { METHODS = 2 };
 static const lwi_stepper_method methods[METHODS] = {{"dopri54", true}, {"rk4", false}};
-static const lwi_stepper_attempt alone[METHODS] = {dopri54_1, rk4_1};
+static const lwi_stepper_attempt one_lane[METHODS] = {dopri54_1, rk4_1};
 
 const lwi_stepper_method *lwi_stepper_find(const char *integrator)
 {
@@ -100,7 +100,7 @@ lwi_stepper_attempt lwi_stepper_attempt_of(const lwi_stepper_method *method, int
     const lwi_stepper_lanes *lanes =
         builds[isa < 0 ? LWI_ISA_SCALAR : isa]; // always built: Kernels.cmake
     const int i = (int)(method - methods);
-    return width == 1 ? alone[i] : width == 4 ? lanes->four[i] : lanes->eight[i];
+    return width == 1 ? one_lane[i] : width == 4 ? lanes->four[i] : lanes->eight[i];
 }
 
 // ----------------------------------------------------------------------------------- single states
@@ -110,7 +110,7 @@ typedef struct single {
     lw_allocator allocator;
     lwi_problem problem;
     lwi_stepper_attempt attempt;
-    lwi_stepper march;
+    lwi_stepper stepper;
     long restarts;
     bool dense;         // steps may pass a row: x is interpolated
     double before, *x0; // [n] the last step began here
@@ -129,7 +129,7 @@ static void destroy(lwi_integrator *integrator)
     single *self = (single *)integrator;
     if (!self) return;
     const lw_allocator allocator = self->allocator;
-    lwi_stepper_destroy(&self->march, &allocator);
+    lwi_stepper_destroy(&self->stepper, &allocator);
     lwi_release(&allocator, self);
 }
 
@@ -145,14 +145,14 @@ static lw_status create(const lwi_integrator_type *type, const lwi_problem *prob
         *self = (single){.base = {type}, .problem = *problem, .x0 = (double *)(self + 1)};
         if (allocator) self->allocator = *allocator;
     }
-    if (!self || lwi_stepper_create(problem->n, 1, allocator, &self->march) != LW_OK) {
+    if (!self || lwi_stepper_create(problem->n, 1, allocator, &self->stepper) != LW_OK) {
         lwi_release(allocator, self);
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for %s of %d states", type->name,
                         problem->n);
     }
     self->attempt = lwi_stepper_attempt_of(lwi_stepper_find(type->name), 1);
     self->dense = type->adaptive && problem->dense_output;
-    lwi_stepper *m = &self->march;
+    lwi_stepper *m = &self->stepper;
     m->rates = rates;
     m->user = &self->problem;
     m->why[0] = problem->why;
@@ -171,7 +171,7 @@ static lw_status create(const lwi_integrator_type *type, const lwi_problem *prob
 // One accepted step towards `stop`.
 static lw_status step(single *self, double stop, lw_error *error)
 {
-    lwi_stepper *m = &self->march;
+    lwi_stepper *m = &self->stepper;
     const lwi_problem *p = &self->problem;
     bool changed = false;
     if (p->settle && p->settle(p->user, m->t[0], m->x, &changed) != LW_OK)
@@ -200,7 +200,7 @@ static void interpolate(const single *self, double t, double *x)
         87487479700. / 32700410799,   -10690763975. / 1880347072,
         701980252875. / 199316789632, -1453857185. / 822651844,
         69997945. / 29380423};
-    const lwi_stepper *m = &self->march;
+    const lwi_stepper *m = &self->stepper;
     const double *k0 = m->k[1]; // of the beginning; k[0] is of the end by now
     const double h = m->t[0] - self->before, s = (t - self->before) / h, s1 = 1 - s;
     for (int i = 0; i < m->n; i++) {
@@ -216,7 +216,7 @@ static lw_status advance(lwi_integrator *integrator, double *t, double *x, doubl
                          bool one_step, lw_error *error)
 {
     single *self = (single *)integrator;
-    lwi_stepper *m = &self->march;
+    lwi_stepper *m = &self->stepper;
     while (*t < to) {
         if (m->t[0] <= *t) TRY(step(self, self->dense ? limit : to, error));
         if (m->t[0] <= to) {
@@ -235,7 +235,7 @@ static lw_status restart(lwi_integrator *integrator, double t, const double *x, 
                          lw_error *error)
 {
     single *self = (single *)integrator;
-    lwi_stepper *m = &self->march;
+    lwi_stepper *m = &self->stepper;
     (void)error;
     m->t[0] = t;
     for (int i = 0; i < m->n; i++) m->x[i] = x[i];
@@ -251,14 +251,14 @@ static lw_status restart(lwi_integrator *integrator, double t, const double *x, 
 static void stats(const lwi_integrator *integrator, lwi_integrator_stats *s)
 {
     const single *self = (const single *)integrator;
-    const lwi_step_control *pace = &self->march.pace[0];
+    const lwi_step_control *pace = &self->stepper.pace[0];
     *s = (lwi_integrator_stats){.steps = pace->steps,
                                 .evaluations = pace->evaluations,
                                 .rejected = pace->rejections,
                                 .restarts = self->restarts};
 }
 
-#define MARCHING(name_, order_, adaptive_, summary_, cite_)                                        \
+#define STEPPING(name_, order_, adaptive_, summary_, cite_)                                        \
     extern const lwi_integrator_type lwi_integrator_##name_;                                       \
     const lwi_integrator_type lwi_integrator_##name_ = {.name = #name_,                            \
                                                         .summary = summary_,                       \
@@ -270,8 +270,8 @@ static void stats(const lwi_integrator *integrator, lwi_integrator_stats *s)
                                                         .advance = advance,                        \
                                                         .restart = restart,                        \
                                                         .stats = stats};
-MARCHING(dopri54, 5, true,
+STEPPING(dopri54, 5, true,
          "explicit Runge-Kutta 5(4), adaptive; our own text, the same bits alone and in batches",
          "dormand1980")
-MARCHING(rk4, 4, false, "classical Runge-Kutta of order 4, fixed step; also in batches",
+STEPPING(rk4, 4, false, "classical Runge-Kutta of order 4, fixed step; also in batches",
          "kutta1901")

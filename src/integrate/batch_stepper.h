@@ -57,7 +57,7 @@ typedef struct lwi_stepper {
 } lwi_stepper;
 
 /** One attempt in every busy lane, by width. */
-typedef void (*lwi_stepper_attempt)(lwi_stepper *march);
+typedef void (*lwi_stepper_attempt)(lwi_stepper *stepper);
 
 typedef struct lwi_stepper_method {
     const char *name; ///< of the integrator
@@ -75,8 +75,9 @@ typedef struct lwi_stepper_lanes {
     lwi_stepper_attempt four[2], eight[2];
 } lwi_stepper_lanes;
 /** Memory for n components; fill the problem afterwards.  Everything else is zero. */
-lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator, lwi_stepper *march);
-void lwi_stepper_destroy(lwi_stepper *march, const lw_allocator *allocator);
+lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator,
+                             lwi_stepper *stepper);
+void lwi_stepper_destroy(lwi_stepper *stepper, const lw_allocator *allocator);
 
 /** A pace for a state that nothing is known of; counters stay. */
 void lwi_step_control_forget(lwi_step_control *pace);
@@ -84,9 +85,9 @@ void lwi_step_control_forget(lwi_step_control *pace);
 // ---- shared by the widths (batch_stepper.c)
 
 /** A lane's failure, its time and step put before the text. */
-void lwi_stepper_fail(lwi_stepper *march, int lane, lw_status status, double step,
+void lwi_stepper_fail(lwi_stepper *stepper, int lane, lw_status status, double step,
                       const char *format, ...) LW_PRINTF(5, 6);
 /** Status and text of a lane whose rates have failed, or are not finite. */
-void lwi_stepper_unwell(lwi_stepper *march, int lane, const double *xdot);
+void lwi_stepper_unwell(lwi_stepper *stepper, int lane, const double *xdot);
 
 #endif

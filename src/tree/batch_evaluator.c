@@ -11,7 +11,7 @@
 struct lwi_tree_batch {
     const lw_model *model;
     const lwi_kernel_plan *plan;
-    const lwi_kernels *text;
+    const lwi_kernels *kernels;
     lwi_k_state state;                             // of eight
     lwi_tree_work tree;                            // loads, where there are forces
     double *q, *v, *qdot;                          // of one lane
@@ -28,10 +28,10 @@ lw_status lwi_tree_batch_create(const lw_model *model, bool momenta, lwi_arena *
     *out = NULL;
     TRY(momenta ? lwi_kernel_create_momenta(model, 0, arena, &kernel)
                 : lwi_kernel_create(model, 0, arena, &kernel));
-    if (!kernel || kernel->plan->runs) return LW_OK;
+    if (!kernel || kernel->plan->segments) return LW_OK;
     lwi_tree_batch *s = LWI_PUSH(arena, lwi_tree_batch, 1);
     if (!s) return LW_ERR_MEMORY;
-    *s = (lwi_tree_batch){.model = model, .plan = kernel->plan, .text = kernel->text};
+    *s = (lwi_tree_batch){.model = model, .plan = kernel->plan, .kernels = kernel->kernels};
     TRY(lwi_k_state_create(s->plan, true, arena, &s->state));
     if (model->nforce) TRY(lwi_tree_work_create(model, arena, &s->tree));
     s->q = LWI_PUSH(arena, double, model->tree_nq);
@@ -93,16 +93,16 @@ unsigned lwi_tree_batch_accelerations(lwi_tree_batch *s, const double *t, const 
     const lw_model *model = s->model;
     loads(s, t, q, v, inputs, NULL, set);
     if (!tau) {
-        s->text->rows_in(s->plan, &s->state, q, v, s->tau[0]);
+        s->kernels->rows_in(s->plan, &s->state, q, v, s->tau[0]);
     } else if (model->nforce == 0) {
-        s->text->rows_in(s->plan, &s->state, q, v, tau);
+        s->kernels->rows_in(s->plan, &s->state, q, v, tau);
     } else {
         for (int i = 0; i < model->tree_nv; i++)
             for (int l = 0; l < LWI_LANES; l++) s->tau[i][l] += ROW(tau, i)[l];
-        s->text->rows_in(s->plan, &s->state, q, v, s->tau[0]);
+        s->kernels->rows_in(s->plan, &s->state, q, v, s->tau[0]);
     }
-    const unsigned doubt = s->text->aba_batch(s->plan, &s->state);
-    return set & ~doubt & s->text->rows_out(s->plan, &s->state, false, vdot);
+    const unsigned doubt = s->kernels->aba_batch(s->plan, &s->state);
+    return set & ~doubt & s->kernels->rows_out(s->plan, &s->state, false, vdot);
 }
 
 unsigned lwi_tree_batch_aba(lwi_tree_batch *s, const double *t, const double *x,
@@ -112,10 +112,10 @@ unsigned lwi_tree_batch_aba(lwi_tree_batch *s, const double *t, const double *x,
     const double *v = ROW(x, model->tree_nq);
     double *vdot = ROW(xdot, model->tree_nq);
     loads(s, t, x, v, inputs, model->carries_work ? ROW(vdot, model->tree_nv) : NULL, set);
-    s->text->rows_in(s->plan, &s->state, x, v, s->tau[0]);
-    const unsigned doubt = s->text->aba_batch(s->plan, &s->state);
+    s->kernels->rows_in(s->plan, &s->state, x, v, s->tau[0]);
+    const unsigned doubt = s->kernels->aba_batch(s->plan, &s->state);
     kinematics(s, x, v, xdot, set);
-    return set & ~doubt & s->text->rows_out(s->plan, &s->state, false, vdot);
+    return set & ~doubt & s->kernels->rows_out(s->plan, &s->state, false, vdot);
 }
 
 unsigned lwi_tree_batch_momenta(lwi_tree_batch *s, const double *t, const double *x,
@@ -123,10 +123,10 @@ unsigned lwi_tree_batch_momenta(lwi_tree_batch *s, const double *t, const double
 {
     const lw_model *model = s->model;
     double *pdot = ROW(xdot, model->tree_nq), *v = s->speed[0];
-    s->text->rows_in(s->plan, &s->state, x, ROW(x, model->tree_nq), NULL);
-    const unsigned doubt = s->text->momenta_batch(s->plan, &s->state);
-    set &= ~doubt & s->text->rows_out(s->plan, &s->state, false, v) &
-           s->text->rows_out(s->plan, &s->state, true, pdot);
+    s->kernels->rows_in(s->plan, &s->state, x, ROW(x, model->tree_nq), NULL);
+    const unsigned doubt = s->kernels->momenta_batch(s->plan, &s->state);
+    set &= ~doubt & s->kernels->rows_out(s->plan, &s->state, false, v) &
+           s->kernels->rows_out(s->plan, &s->state, true, pdot);
     loads(s, t, x, v, inputs, model->carries_work ? ROW(pdot, model->tree_nv) : NULL, set);
     kinematics(s, x, v, xdot, set);
     if (model->nforce == 0) return set;
@@ -147,7 +147,7 @@ void lwi_tree_batch_to_rows(const lwi_tree_batch *s, const double *states, int n
                             double *rows)
 {
     if (count == LWI_LANES) {
-        s->text->to_rows(states, n, rows);
+        s->kernels->to_rows(states, n, rows);
         return;
     }
     for (int l = 0; l < count; l++)
@@ -158,7 +158,7 @@ void lwi_tree_batch_from_rows(const lwi_tree_batch *s, const double *rows, int n
                               double *states)
 {
     if (set == (1u << LWI_LANES) - 1) {
-        s->text->from_rows(rows, n, states);
+        s->kernels->from_rows(rows, n, states);
         return;
     }
     for (int l = 0; set >> l; l++)

@@ -17,12 +17,12 @@ const lwi_kernels *lwi_kernels_of(int width)
 
 static lw_status create(int width, const lwi_kernel_plan *plan, lwi_arena *arena, lwi_kernel **out)
 {
-    const lwi_kernels *text = lwi_kernels_of(width);
+    const lwi_kernels *kernels = lwi_kernels_of(width);
     *out = NULL;
-    if (!text || !plan) return LW_OK;
+    if (!kernels || !plan) return LW_OK;
     lwi_kernel *kernel = LWI_PUSH(arena, lwi_kernel, 1);
     if (!kernel) return LW_ERR_MEMORY;
-    kernel->text = text;
+    kernel->kernels = kernels;
     kernel->plan = plan;
     TRY(lwi_k_state_create(plan, false, arena, &kernel->state));
     *out = kernel;
@@ -163,7 +163,7 @@ bool lwi_kernel_aba(const lwi_kernel *kernel, const double *q, const double *v, 
 {
     const lwi_k_state *state = &kernel->state;
     gather(kernel, q, v, tau);
-    return kernel->text->aba(kernel->plan, state) &&
+    return kernel->kernels->aba(kernel->plan, state) &&
            scatter(kernel, SCREWS(state->motion, vdot), BALLS(state->ball_pivot, vdot), vdot);
 }
 
@@ -172,7 +172,7 @@ bool lwi_kernel_momenta(const lwi_kernel *kernel, const double *q, const double 
 {
     const lwi_k_state *state = &kernel->state;
     gather(kernel, q, p, NULL);
-    return kernel->text->momenta(kernel->plan, state) &&
+    return kernel->kernels->momenta(kernel->plan, state) &&
            scatter(kernel, SCREWS(state->motion, vdot), BALLS(state->ball_pivot, vdot), v) &&
            scatter(kernel, SCREWS(state->momentum, pdot[0]),
                    BALLS(state->momentum + kernel->plan->nscrew, pdot), pdot);

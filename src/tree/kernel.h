@@ -10,7 +10,7 @@
 #include "tree/simd/kernels.h"
 
 typedef struct lwi_kernel {
-    const lwi_kernels *text;
+    const lwi_kernels *kernels;
     const lwi_kernel_plan *plan;
     lwi_k_state state;
 } lwi_kernel;

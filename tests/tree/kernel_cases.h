@@ -134,8 +134,8 @@ static inline void check_batch(const lw_model *m, const double *start, uint64_t 
         put_instance(kernel, &batch, l, q + l * m->tree_nq, v + l * m->tree_nv);
     }
     for (int form = 0; form < 2; form++) {
-        const unsigned fallback = form ? kernel->text->momenta_batch(kernel->plan, &batch)
-                                       : kernel->text->aba_batch(kernel->plan, &batch);
+        const unsigned fallback = form ? kernel->kernels->momenta_batch(kernel->plan, &batch)
+                                       : kernel->kernels->aba_batch(kernel->plan, &batch);
         assert_int_equal(fallback, 0);
         for (int l = 0; l < LWI_LANES; l++) {
             const double *ql = q + l * m->tree_nq, *vl = v + l * m->tree_nv;

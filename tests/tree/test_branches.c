@@ -194,7 +194,7 @@ static void branches_agree_with_the_generic_recursion_in_every_width(void **stat
         for (int i = 0; i < plan->nstage; i++) {
             const lwi_k_stage *stage = &plan->stage[i];
             stages += stage->lanes > 0;
-            padded += stage->lanes && stage->limbs * stage->length > stage->end - stage->first;
+            padded += stage->lanes && stage->branches * stage->length > stage->end - stage->first;
             beyond += stage->lanes && plan->step[stage->end - 1].fetch >= 0;
         }
         double *x = state_of(&l, seed);
@@ -271,8 +271,8 @@ static void branches_of_different_joints_are_not_mixed(void **state)
             const lwi_k_stage *stage = &plan->stage[i];
             assert_int_equal(stage->first, at);
             at = stage->end;
-            for (int r = 0; r < stage->limbs; r++)
-                for (int k = stage->limb[r], j = 0; k < stage->limb[r + 1]; k++, j++) {
+            for (int r = 0; r < stage->branches; r++)
+                for (int k = stage->branch[r], j = 0; k < stage->branch[r + 1]; k++, j++) {
                     const lwi_k_step *step = &plan->step[k], *lead = &plan->step[stage->first + j];
                     assert_int_equal(step->kind, lead->kind);
                     assert_int_equal(step->slot, lead->slot + r);

@@ -123,9 +123,9 @@ static void drives_mounts_and_custom_joints_have_none(void **state)
 // 3e-12 (runs of 600 links).
 static void long_chains_in_segments_agree_with_the_generic_recursion(void **state)
 {
-    enum { RUNS = LWI_K_LEAST_FOR_RUNS, MOMENTA = LWI_K_LEAST_OF_MOMENTA };
-    static const int sizes[] = {31,       100,         RUNS - 1, RUNS,        RUNS + 1,
-                                RUNS + 3, MOMENTA - 1, MOMENTA,  MOMENTA + 1, 600};
+    enum { SEGMENTS = LWI_K_MIN_FOR_SEGMENTS, MOMENTA = LWI_K_MIN_FOR_MOMENTA };
+    static const int sizes[] = {31,           100,         SEGMENTS - 1, SEGMENTS,    SEGMENTS + 1,
+                                SEGMENTS + 3, MOMENTA - 1, MOMENTA,      MOMENTA + 1, 600};
     (void)state;
     for (int i = 0; i < LWI_COUNT(sizes); i++)
         for (int shape = 0; shape < LWT_CHAIN_SHAPES; shape++) {
@@ -142,7 +142,7 @@ static void long_chains_in_segments_agree_with_the_generic_recursion(void **stat
 static void every_shape_of_hinge_agrees_with_the_generic_recursion(void **state)
 {
     (void)state;
-    enum { MAX = (LWI_K_LEAST_OF_MOMENTA + 11) / 12 };
+    enum { MAX = (LWI_K_MIN_FOR_MOMENTA + 11) / 12 };
     for (int n = 1; n <= MAX; n += MAX - 1) {
         lwi_arena arena;
         lwi_kernel_plan *plan;
@@ -150,7 +150,7 @@ static void every_shape_of_hinge_agrees_with_the_generic_recursion(void **state)
         lwt_chain c = lwt_chain_links(n);
         lwi_arena_init(&arena, NULL);
         assert_int_equal(lwi_kernel_plan_create(c.model, &arena, &plan), LW_OK);
-        assert_int_equal(plan->runs, n > 1);
+        assert_int_equal(plan->segments, n > 1);
         for (int i = 0; i < plan->nstep; i++) seen[plan->step[i].shape] = true;
         assert_true(seen[LWI_K_PARALLEL] && seen[LWI_K_PARALLEL | LWI_K_APART] && seen[LWI_K_ANY]);
         for (int rest = 0; rest <= (LWI_K_APART | LWI_K_ALONG); rest += LWI_K_APART)
@@ -164,7 +164,7 @@ static void every_shape_of_hinge_agrees_with_the_generic_recursion(void **state)
 // Hinges with rotors are not cut into runs; what is between them is.
 static void rotors_beside_segments_agree(void **state)
 {
-    enum { N = LWI_K_LEAST_OF_MOMENTA + 40 };
+    enum { N = LWI_K_MIN_FOR_MOMENTA + 40 };
     (void)state;
     for (int shape = 0; shape < LWT_CHAIN_SHAPES; shape++) {
         lwt_chain c = lwt_chain_create(N, (lwt_chain_shape)shape);
@@ -176,7 +176,7 @@ static void rotors_beside_segments_agree(void **state)
         lw_model *model = lwt_with_rotors_of(c.model, &c.model->desc);
         lwi_arena_init(&arena, NULL);
         assert_int_equal(lwi_kernel_plan_create(model, &arena, &plan), LW_OK);
-        assert_int_equal(plan->runs, 1);
+        assert_int_equal(plan->segments, 1);
         check_model(model, 0, c.x, NULL, 1e-10, "rotors and runs", (unsigned long long)shape);
         lwi_arena_free(&arena);
         lw_model_destroy(model);
@@ -192,15 +192,15 @@ static void short_segments_agree_with_one_recursion(void **state)
         for (int shape = 0; shape < LWT_CHAIN_SHAPES; shape++) {
             lwt_chain c = lwt_chain_create(n, (lwt_chain_shape)shape);
             double *out = lwt_reals(9 * n), max[3] = {0}, off[3] = {0};
-            for (int runs = 0; runs <= 8; runs += 4) {
+            for (int segments = 0; segments <= 8; segments += 4) {
                 lwi_arena arena;
                 lwi_kernel *kernel;
-                double *a = out + 3 * n * (runs / 4);
+                double *a = out + 3 * n * (segments / 4);
                 lwi_arena_init(&arena, NULL);
-                assert_int_equal(
-                    lwi_kernel_create_chosen(c.model, 0, (lwi_k_choice){runs, 0}, &arena, &kernel),
-                    LW_OK);
-                assert_int_equal(kernel->plan->stage[0].runs, runs);
+                assert_int_equal(lwi_kernel_create_chosen(c.model, 0, (lwi_k_choice){segments, 0},
+                                                          &arena, &kernel),
+                                 LW_OK);
+                assert_int_equal(kernel->plan->stage[0].segments, segments);
                 assert_true(lwi_kernel_aba(kernel, c.x, c.x + n, NULL, a));
                 assert_true(lwi_kernel_momenta(kernel, c.x, c.x + n, a + n, a + 2 * n));
                 for (int i = 0; i < 3 * n; i++) {

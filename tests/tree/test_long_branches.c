@@ -85,12 +85,12 @@ static void bury(living *l)
     free(l->x);
 }
 
-static lwi_kernel *kernel_of(const lw_model *model, int width, int runs, int branches,
+static lwi_kernel *kernel_of(const lw_model *model, int width, int segments, int branches,
                              lwi_arena *arena)
 {
     lwi_kernel *kernel;
     assert_int_equal(
-        lwi_kernel_create_chosen(model, width, (lwi_k_choice){runs, branches}, arena, &kernel),
+        lwi_kernel_create_chosen(model, width, (lwi_k_choice){segments, branches}, arena, &kernel),
         LW_OK);
     assert_non_null(kernel);
     return kernel;
@@ -110,21 +110,21 @@ static void evaluate(const living *l, const lwi_kernel *kernel, double *out)
 static double tolerance_of(const lwi_kernel_plan *plan)
 {
     for (int s = 0; s < plan->nstage; s++)
-        if (plan->stage[s].runs && plan->stage[s].length < 6) return 1e-8;
+        if (plan->stage[s].segments && plan->stage[s].length < 6) return 1e-8;
     return 1e-11;
 }
 
 /** Cut into `runs` however short, in every width: as in one recursion, and bit for bit alike.
  *  The number of limbs cut. */
-static int check_segments(const living *l, int runs, const char *what, int number)
+static int check_segments(const living *l, int segments, const char *what, int number)
 {
     lwi_arena arena;
     const int nv = l->model->tree_nv;
     double *one = lwt_reals(3 * nv), *first = lwt_reals(3 * nv), *other = lwt_reals(3 * nv);
     lwi_arena_init(&arena, NULL);
     evaluate(l, kernel_of(l->model, 1, 0, 0, &arena), one);
-    const lwi_kernel *kernel = kernel_of(l->model, 1, runs, 0, &arena);
-    const int cut = kernel->plan->runs;
+    const lwi_kernel *kernel = kernel_of(l->model, 1, segments, 0, &arena);
+    const int cut = kernel->plan->segments;
     const double tolerance = tolerance_of(kernel->plan);
     evaluate(l, kernel, first);
     for (int part = 0; part < 3; part++) {
@@ -134,13 +134,13 @@ static int check_segments(const living *l, int runs, const char *what, int numbe
             off = fmax(off, fabs(first[i] - one[i]));
         }
         if (!(off <= tolerance * (1 + max)))
-            fail_msg("%s %d in %d runs: %.3g off", what, number, runs, off / (1 + max));
+            fail_msg("%s %d in %d runs: %.3g off", what, number, segments, off / (1 + max));
     }
     for (int w = 1; w < LWI_COUNT(widths); w++) {
         if (!lwi_kernels_of(widths[w])) continue;
-        evaluate(l, kernel_of(l->model, widths[w], runs, 0, &arena), other);
+        evaluate(l, kernel_of(l->model, widths[w], segments, 0, &arena), other);
         if (memcmp(first, other, 3 * (size_t)nv * sizeof *first))
-            fail_msg("%s %d in %d runs: width %d differs", what, number, runs, widths[w]);
+            fail_msg("%s %d in %d runs: width %d differs", what, number, segments, widths[w]);
     }
     free(one);
     free(first);
@@ -169,7 +169,8 @@ static void short_tails_in_segments_agree_with_one_recursion(void **state)
                             .hands = k / 96 % 3,
                             .fins = k / 24 % 2};
         living l = bring_to_life(&c);
-        for (int runs = 4; runs <= 8; runs += 4) cut += check_segments(&l, runs, "tail", k);
+        for (int segments = 4; segments <= 8; segments += 4)
+            cut += check_segments(&l, segments, "tail", k);
         bury(&l);
     }
     assert_true(cut > 700);
@@ -178,7 +179,7 @@ static void short_tails_in_segments_agree_with_one_recursion(void **state)
 // At the lengths from which on tails are cut, by the formulations: against the generic text.
 static void long_tails_agree_with_the_generic_recursion(void **state)
 {
-    enum { ABA = LWI_K_LEAST_FOR_RUNS, MOMENTA = LWI_K_LEAST_OF_MOMENTA };
+    enum { ABA = LWI_K_MIN_FOR_SEGMENTS, MOMENTA = LWI_K_MIN_FOR_MOMENTA };
     static const int sizes[] = {ABA - 1, ABA, ABA + 5, MOMENTA - 1, MOMENTA};
     (void)state;
     for (int i = 0; i < LWI_COUNT(sizes); i++)
@@ -195,7 +196,7 @@ static void long_tails_agree_with_the_generic_recursion(void **state)
             lwi_arena_init(&arena, NULL);
             const lwi_kernel *kernel = kernel_of(l.model, 0, LWI_K_AUTO, LWI_K_AUTO, &arena);
             // a revolute trunk with nothing else on it would be one hinge more of the tail
-            assert_int_equal(kernel->plan->runs, sizes[i] >= ABA);
+            assert_int_equal(kernel->plan->segments, sizes[i] >= ABA);
             check_model(l.model, 0, l.x, NULL, 1e-10, "tail of", (unsigned long long)sizes[i]);
             lwi_arena_free(&arena);
             bury(&l);
@@ -208,7 +209,7 @@ static void many_tails_are_batched(void **state)
     (void)state;
     for (int tails = 1; tails <= MAX_TAILS; tails++) {
         lwi_arena arena;
-        const int n = LWI_K_LEAST_OF_MOMENTA;
+        const int n = LWI_K_MIN_FOR_MOMENTA;
         const creature c = {.trunk = LW_JOINT_FREE,
                             .tails = tails,
                             .length = {n, n, n},
@@ -217,7 +218,7 @@ static void many_tails_are_batched(void **state)
         living l = bring_to_life(&c);
         lwi_arena_init(&arena, NULL);
         const lwi_kernel *kernel = kernel_of(l.model, 0, LWI_K_AUTO, LWI_K_AUTO, &arena);
-        assert_int_equal(kernel->plan->runs, tails <= 2 ? tails : 0);
+        assert_int_equal(kernel->plan->segments, tails <= 2 ? tails : 0);
         check_model(l.model, 0, l.x, NULL, 1e-10, "tails", (unsigned long long)tails);
         lwi_arena_free(&arena);
         bury(&l);
@@ -245,7 +246,7 @@ static void universal_joints_are_not_cut_in_two(void **state)
         lwi_arena_init(&arena, NULL);
         const lwi_kernel_plan *plan = kernel_of(l.model, 0, 8, 0, &arena)->plan;
         for (int s = 0; s < plan->nstage; s++)
-            for (int r = 1; r <= plan->stage[s].runs; r++) {
+            for (int r = 1; r <= plan->stage[s].segments; r++) {
                 const lwi_k_stage *stage = &plan->stage[s];
                 const int at = stage->first + r * stage->length - 1;
                 if (at >= stage->end) continue;

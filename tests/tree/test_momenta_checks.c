@@ -666,13 +666,13 @@ static void vertical_chain(mech *m, int n)
     finish(m);
 }
 
-typedef struct run {
+typedef struct segment {
     lwi_work *work;
     lwi_snapshot snapshot;
     lwi_arena arena;
-} run;
+} segment;
 
-static double energy_of(run *r, double t, const double *x)
+static double energy_of(segment *r, double t, const double *x)
 {
     const lw_model *model = r->work->model;
     ok(r->work->formulation->observe(r->work, t, x, NULL, LW_OBSERVE_TWIST, &r->snapshot),
@@ -706,7 +706,7 @@ static void rk4_step(lwi_work *work, double t, double h, double *x)
 static double energy_error(const mech *m, const lwi_formulation *formulation, int lanes,
                            double duration, double h)
 {
-    run r = {0};
+    segment r = {0};
     double x[2 * MAXV], max = 0;
     ok(lwi_work_create_lanes(m->model, formulation, NULL, lanes, &r.work, NULL),
        "lwi_work_create_lanes");

@@ -13,17 +13,17 @@ static void squares_are_transposed_and_nothing_else_is_touched(void **state)
     (void)state;
     for (int w = 0; w < LWI_COUNT(widths); w++)
         for (int n = 1; n <= MAX && lwi_kernels_of(widths[w]); n++) {
-            const lwi_kernels *text = lwi_kernels_of(widths[w]);
+            const lwi_kernels *kernels = lwi_kernels_of(widths[w]);
             // of this size to the byte, so that a sanitizer sees what is read beyond
             double *states = lwt_reals(LWI_LANES * n), *rows = lwt_reals(LWI_LANES * n);
             double back[EXACT + 1];
             for (int i = 0; i < LWI_LANES * n; i++) states[i] = 1 + i;
             for (int i = 0; i <= EXACT; i++) back[i] = -1;
-            text->to_rows(states, n, rows);
+            kernels->to_rows(states, n, rows);
             for (int i = 0; i < n; i++)
                 for (int l = 0; l < LWI_LANES; l++)
                     assert_true(rows[i * LWI_LANES + l] == states[l * n + i]);
-            text->from_rows(rows, n, back);
+            kernels->from_rows(rows, n, back);
             for (int i = 0; i <= EXACT; i++)
                 assert_true(back[i] == (i < LWI_LANES * n ? states[i] : -1));
             free(states);

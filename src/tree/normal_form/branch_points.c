@@ -14,7 +14,8 @@ static void choose_parking(const lwi_kernel_plan *plan, const int *up, bool *par
     for (int i = 0; i < plan->nstage; i++) {
         const lwi_k_stage *stage = &plan->stage[i];
         parks[stage->first] = up[stage->first] >= 0;
-        for (int r = 0; r < stage->limbs; r++) parks[stage->limb[r]] = up[stage->limb[r]] >= 0;
+        for (int r = 0; r < stage->branches; r++)
+            parks[stage->branch[r]] = up[stage->branch[r]] >= 0;
     }
 }
 
@@ -27,20 +28,20 @@ static int next_place(int *count, int lanes)
 }
 
 // Places of what meets at the steps of a stage, and of its tips.
-static void place_meetings(lwi_kernel_plan *plan, const lwi_k_stage *stage, const bool *meets,
-                           const bool *tip, int *nplace, int *ntip)
+static void place_branch_points(lwi_kernel_plan *plan, const lwi_k_stage *stage, const bool *meets,
+                                const bool *tip, int *nplace, int *ntip)
 {
     for (int k = stage->first; k < stage->end && !stage->lanes; k++) {
         if (meets[k]) plan->step[k].fetch = next_place(nplace, 0);
-        if (tip[k] && !stage->runs) plan->step[k].leaf = next_place(ntip, 0);
+        if (tip[k] && !stage->segments) plan->step[k].leaf = next_place(ntip, 0);
     }
     if (!stage->lanes) return;
     const int end = stage->first + stage->length - 1; // of the longest limb
     const int place = meets[end] ? next_place(nplace, stage->lanes) : -1;
     const int leaf = tip[end] ? next_place(ntip, stage->lanes) : -1;
-    for (int r = 0; r < stage->limbs; r++) {
-        const int last = stage->limb[r + 1] - 1;
-        if (last - stage->limb[r] + 1 < stage->length) continue;
+    for (int r = 0; r < stage->branches; r++) {
+        const int last = stage->branch[r + 1] - 1;
+        if (last - stage->branch[r] + 1 < stage->length) continue;
         plan->step[last].fetch = place < 0 ? -1 : place + r;
         plan->step[last].leaf = leaf < 0 ? -1 : leaf + r;
     }
@@ -64,7 +65,7 @@ static lw_status place_parking(const build *b, const int *order, lwi_arena *aren
     for (int k = 0; k < n; k++)
         if (parks[k]) meets[up[k]] = true;
     for (int i = 0; i < plan->nstage; i++)
-        place_meetings(plan, &plan->stage[i], meets, tip, &nplace, &ntip);
+        place_branch_points(plan, &plan->stage[i], meets, tip, &nplace, &ntip);
     for (int k = n - 1; k >= 0; k--) {
         lwi_k_step *step = &plan->step[k];
         step->tip = !(k + 1 < n && up[k + 1] == k && !parks[k + 1]);
@@ -84,8 +85,9 @@ static void set_passages(lwi_kernel_plan *plan)
     for (int k = 1; k < plan->nstep; k++) {
         lwi_k_step *step = &plan->step[k];
         const lwi_k_step *next = &plan->step[k - 1];
-        const bool on = step->kind == LWI_K_HINGE && next->kind == LWI_K_HINGE && !step->turned &&
-                        step->parent == next->slot && step->park < 0 && next->fetch < 0;
+        const bool on = step->kind == LWI_K_HINGE && next->kind == LWI_K_HINGE &&
+                        !step->realigned && step->parent == next->slot && step->park < 0 &&
+                        next->fetch < 0;
         step->on = on && next->parent >= 0;
         step->last = on && next->parent < 0 && !(step->shape & LWI_K_ROTOR);
     }
@@ -98,8 +100,8 @@ static lw_status set_beginnings(lwi_arena *arena, lwi_kernel_plan *plan)
     if (!plan->begin) return LW_ERR_MEMORY;
     for (int i = 0; i < plan->nstage; i++) {
         const lwi_k_stage *stage = &plan->stage[i];
-        for (int r = 0; r < stage->limbs; r++) {
-            const int beyond = stage->first + stage->limb[r + 1] - stage->limb[r];
+        for (int r = 0; r < stage->branches; r++) {
+            const int beyond = stage->first + stage->branch[r + 1] - stage->branch[r];
             if (beyond == stage->first + stage->length) continue;
             plan->begin[beyond - 1][r] = -1;
             plan->step[beyond].on = false;
@@ -120,7 +122,7 @@ static void set_tip(const lwi_k_body *k, double rotor, int l, lwi_k_tip *tip, in
                       {0, -z, y, k->J[0][l], k->J[3][l]},
                       {z, 0, -x, k->J[3][l], k->J[1][l]}};
     tip->Di[at] = 1 / D;
-    tip->felt[at] = k->J[0][l] + k->J[1][l];
+    tip->diagonal[at] = k->J[0][l] + k->J[1][l];
     for (int i = 0; i < 5; i++) {
         tip->U[i][at] = U[i];
         tip->g[i][at] = U[i] / D;
@@ -149,7 +151,8 @@ static lw_status set_tips(lwi_arena *arena, lwi_kernel_plan *plan)
     return LW_OK;
 }
 
-lw_status lwi_build_meet(const build *b, const int *order, lwi_arena *arena, lwi_kernel_plan *plan)
+lw_status lwi_build_branch_points(const build *b, const int *order, lwi_arena *arena,
+                                  lwi_kernel_plan *plan)
 {
     TRY(place_parking(b, order, arena, plan));
     set_passages(plan);

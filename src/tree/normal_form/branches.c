@@ -10,22 +10,22 @@
 
 #include <stdlib.h>
 
-typedef struct limb {
+typedef struct branch {
     int head, length, height;
-    bool ground, alone;
+    bool ground, sequential;
     int stage; ///< -1: by itself
     int cut;   ///< -1: none
     const lwi_branch_body *body;
     const int *next;
-} limb;
+} branch;
 
 typedef struct work {
     const lwi_branch_body *body;
-    int n, nlimb, ncut;
+    int n, nbranch, ncut;
     int *children, *next; ///< [n] next: the only child, else -1
     int *of;              ///< [n] limb
     int *cut_of;          ///< [n] cut, -1: none
-    limb *limb;           ///< [nlimb]
+    branch *branch;       ///< [nlimb]
     int *row;             ///< [n] bodies of a limb
     lwi_segment_cut *cut; ///< [ncut]
 } work;
@@ -33,13 +33,13 @@ typedef struct work {
 static bool continues(const work *w, int i)
 {
     const int parent = w->body[i].parent;
-    return parent >= 0 && w->children[parent] == 1 && !w->body[i].alone && !w->body[parent].alone &&
-           w->cut_of[i] == w->cut_of[parent];
+    return parent >= 0 && w->children[parent] == 1 && !w->body[i].sequential &&
+           !w->body[parent].sequential && w->cut_of[i] == w->cut_of[parent];
 }
 
-static void find_limbs(work *w)
+static void find_branches(work *w)
 {
-    w->nlimb = 0;
+    w->nbranch = 0;
     for (int i = 0; i < w->n; i++) w->next[i] = -1, w->children[i] = 0;
     for (int i = 0; i < w->n; i++)
         if (w->body[i].parent >= 0) w->children[w->body[i].parent]++;
@@ -48,32 +48,32 @@ static void find_limbs(work *w)
         if (continues(w, i)) {
             w->next[body->parent] = i;
             w->of[i] = w->of[body->parent];
-            w->limb[w->of[i]].length++;
+            w->branch[w->of[i]].length++;
             continue;
         }
-        w->of[i] = w->nlimb;
-        w->limb[w->nlimb++] = (limb){.head = i,
-                                     .length = 1,
-                                     .stage = -1,
-                                     .cut = w->cut_of[i],
-                                     .ground = body->parent < 0,
-                                     .alone = body->alone,
-                                     .body = w->body,
-                                     .next = w->next};
+        w->of[i] = w->nbranch;
+        w->branch[w->nbranch++] = (branch){.head = i,
+                                           .length = 1,
+                                           .stage = -1,
+                                           .cut = w->cut_of[i],
+                                           .ground = body->parent < 0,
+                                           .sequential = body->sequential,
+                                           .body = w->body,
+                                           .next = w->next};
     }
-    for (int k = w->nlimb - 1; k > 0; k--) {
-        const int parent = w->body[w->limb[k].head].parent, height = w->limb[k].height + 1;
-        if (parent >= 0 && w->limb[w->of[parent]].height < height)
-            w->limb[w->of[parent]].height = height;
+    for (int k = w->nbranch - 1; k > 0; k--) {
+        const int parent = w->body[w->branch[k].head].parent, height = w->branch[k].height + 1;
+        if (parent >= 0 && w->branch[w->of[parent]].height < height)
+            w->branch[w->of[parent]].height = height;
     }
 }
 
 // Highest first, then what fits: on the ground or not, the longest first, equal ones together.
 static int compare(const void *one, const void *other)
 {
-    const limb *a = one, *b = other;
+    const branch *a = one, *b = other;
     if (a->height != b->height) return a->height > b->height ? -1 : 1;
-    if (a->alone != b->alone) return a->alone ? -1 : 1;
+    if (a->sequential != b->sequential) return a->sequential ? -1 : 1;
     if (a->ground != b->ground) return a->ground ? -1 : 1;
     if (a->length != b->length) return a->length > b->length ? -1 : 1;
     for (int i = a->head, k = b->head; i >= 0; i = a->next[i], k = b->next[k])
@@ -86,9 +86,9 @@ static int compare(const void *one, const void *other)
 
 // Can b stand beside a, which is at least as long?  Only limbs with nothing beyond are padded: what
 // is beyond the others meets at the last body.
-static bool fits(const limb *a, const limb *b)
+static bool fits(const branch *a, const branch *b)
 {
-    if (a->height != b->height || a->ground != b->ground || b->alone) return false;
+    if (a->height != b->height || a->ground != b->ground || b->sequential) return false;
     if (b->stage >= 0 || b->cut >= 0) return false;
     if (a->length != b->length && a->height > 0) return false;
     int i = a->head;
@@ -103,9 +103,9 @@ static bool fits(const limb *a, const limb *b)
 static int beside(const work *w, int k, int found[LWI_LANES])
 {
     int count = 0;
-    for (int i = k; i < w->nlimb && count < LWI_LANES; i++) {
-        if (w->limb[i].height != w->limb[k].height) break;
-        if (fits(&w->limb[k], &w->limb[i])) found[count++] = i;
+    for (int i = k; i < w->nbranch && count < LWI_LANES; i++) {
+        if (w->branch[i].height != w->branch[k].height) break;
+        if (fits(&w->branch[k], &w->branch[i])) found[count++] = i;
     }
     return count;
 }
@@ -113,12 +113,12 @@ static int beside(const work *w, int k, int found[LWI_LANES])
 // How many of the limbs found are worth a stage.  A position of four lanes costs as much as 1.7
 // bodies one after the other, a stage as much as one more, whatever the registers; four lanes more
 // are worth it from half as much again as the longest limb on, where registers of four lanes lose
-// least against what registers of eight win (bench_limbs, docs/benchmarks.md).
+// least against what registers of eight win (bench_branches, docs/benchmarks.md).
 static int worthwhile(const work *w, const int *found, int count)
 {
-    const int longest = w->limb[found[0]].length;
+    const int longest = w->branch[found[0]].length;
     int bodies = 0, more = 0;
-    for (int i = 0; i < count; i++) *(i < 4 ? &bodies : &more) += w->limb[found[i]].length;
+    for (int i = 0; i < count; i++) *(i < 4 ? &bodies : &more) += w->branch[found[i]].length;
     if (10 * bodies <= 17 * longest + 10) return 0;
     return 2 * more < 3 * longest && count > 4 ? 4 : count;
 }
@@ -126,14 +126,14 @@ static int worthwhile(const work *w, const int *found, int count)
 static void choose_stages(work *w, int least)
 {
     int found[LWI_LANES], stages = 0;
-    for (int k = 0; k < w->nlimb && least != 0; k++) {
-        if (w->limb[k].alone || w->limb[k].stage >= 0 || w->limb[k].cut >= 0) continue;
+    for (int k = 0; k < w->nbranch && least != 0; k++) {
+        if (w->branch[k].sequential || w->branch[k].stage >= 0 || w->branch[k].cut >= 0) continue;
         int count = beside(w, k, found);
         if (least < 0)
             count = worthwhile(w, found, count);
         else if (count < least)
             count = 0;
-        for (int i = 0; i < count; i++) w->limb[found[i]].stage = stages;
+        for (int i = 0; i < count; i++) w->branch[found[i]].stage = stages;
         stages += count > 0;
     }
 }
@@ -143,38 +143,38 @@ static void choose_stages(work *w, int least)
 // docs/benchmarks.md).
 enum { LEAST_OF_TWO = 512 };
 
-static int beside_in_stage(const work *w, const limb *l)
+static int beside_in_stage(const work *w, const branch *l)
 {
     int count = 0;
-    for (int k = 0; k < w->nlimb && l->stage >= 0; k++) count += w->limb[k].stage == l->stage;
+    for (int k = 0; k < w->nbranch && l->stage >= 0; k++) count += w->branch[k].stage == l->stage;
     return count;
 }
 
 // Cuts what is long and not one of many; whether there is any such limb.
-static bool cut_limbs(work *w, lwi_branch_choice choice)
+static bool cut_branches(work *w, lwi_branch_choice choice)
 {
-    for (int k = 0; k < w->nlimb && choice.runs > 0; k++) {
-        const limb *l = &w->limb[k];
+    for (int k = 0; k < w->nbranch && choice.segments > 0; k++) {
+        const branch *l = &w->branch[k];
         lwi_segment_cut *cut = &w->cut[w->ncut];
         const int count = beside_in_stage(w, l);
         int n = 0;
         if (l->length < choice.least || count > 2 || (count == 2 && l->length < LEAST_OF_TWO))
             continue;
         for (int i = l->head; i >= 0; i = w->next[i]) w->row[n++] = i;
-        if (!lwi_segment_cut_limb(w->body, w->row, n, l->height > 0, choice, cut)) continue;
+        if (!lwi_segment_cut_branch(w->body, w->row, n, l->height > 0, choice, cut)) continue;
         for (int i = 0; i < cut->count; i++) w->cut_of[w->row[cut->first + i]] = w->ncut;
         w->ncut++;
     }
     return w->ncut > 0;
 }
 
-static int append(const limb *l, int *order, int at)
+static int append(const branch *l, int *order, int at)
 {
     for (int i = l->head; i >= 0; i = l->next[i]) order[at++] = i;
     return at;
 }
 
-static lwi_k_stage *stage_after(lwi_limbs *out, int at)
+static lwi_k_stage *stage_after(lwi_branches *out, int at)
 {
     lwi_k_stage *stage = &out->stage[out->nstage++];
     *stage = (lwi_k_stage){.first = at, .end = at};
@@ -182,19 +182,19 @@ static lwi_k_stage *stage_after(lwi_limbs *out, int at)
 }
 
 // The limbs in order: those of a stage together, where its first one is.
-static void arrange(const work *w, int runs, lwi_limbs *out)
+static void arrange(const work *w, int segments, lwi_branches *out)
 {
     int at = 0, stages = -1;
-    for (int k = 0; k < w->nlimb; k++) {
-        const limb *l = &w->limb[k];
+    for (int k = 0; k < w->nbranch; k++) {
+        const branch *l = &w->branch[k];
         lwi_k_stage *last = out->nstage ? &out->stage[out->nstage - 1] : NULL;
         if (l->stage < 0) {
-            const bool on = last && last->lanes == 0 && last->runs == 0 && l->cut < 0;
+            const bool on = last && last->lanes == 0 && last->segments == 0 && l->cut < 0;
             lwi_k_stage *stage = on ? last : stage_after(out, at);
             at = append(l, out->order, at);
             stage->end = at;
             if (l->cut < 0) continue;
-            stage->runs = runs;
+            stage->segments = segments;
             stage->length = w->cut[l->cut].length;
             continue;
         }
@@ -202,18 +202,18 @@ static void arrange(const work *w, int runs, lwi_limbs *out)
         stages = l->stage;
         lwi_k_stage *stage = stage_after(out, at);
         stage->length = l->length;
-        for (int i = k; i < w->nlimb && stage->limbs < LWI_LANES; i++) {
-            if (w->limb[i].stage != l->stage) continue;
-            stage->limb[stage->limbs++] = at;
-            at = append(&w->limb[i], out->order, at);
+        for (int i = k; i < w->nbranch && stage->branches < LWI_LANES; i++) {
+            if (w->branch[i].stage != l->stage) continue;
+            stage->branch[stage->branches++] = at;
+            at = append(&w->branch[i], out->order, at);
         }
-        stage->end = stage->limb[stage->limbs] = at;
-        stage->lanes = stage->limbs > 4 ? 8 : 4;
+        stage->end = stage->branch[stage->branches] = at;
+        stage->lanes = stage->branches > 4 ? 8 : 4;
     }
 }
 
 // One stage, bodies as they come.
-static void arrange_plainly(const work *w, lwi_limbs *out)
+static void arrange_plainly(const work *w, lwi_branches *out)
 {
     for (int i = 0; i < w->n; i++) out->order[i] = i;
     out->stage[0] = (lwi_k_stage){.end = w->n};
@@ -222,13 +222,13 @@ static void arrange_plainly(const work *w, lwi_limbs *out)
 
 static void find_stages(work *w, int least)
 {
-    find_limbs(w);
-    qsort(w->limb, (size_t)w->nlimb, sizeof *w->limb, compare);
+    find_branches(w);
+    qsort(w->branch, (size_t)w->nbranch, sizeof *w->branch, compare);
     choose_stages(w, least);
 }
 
-lw_status lwi_limbs_arrange(const lwi_branch_body *body, int n, lwi_branch_choice choice,
-                            lwi_arena *arena, lwi_limbs *out)
+lw_status lwi_branches_arrange(const lwi_branch_body *body, int n, lwi_branch_choice choice,
+                               lwi_arena *arena, lwi_branches *out)
 {
     work w = {.body = body,
               .n = n,
@@ -238,18 +238,19 @@ lw_status lwi_limbs_arrange(const lwi_branch_body *body, int n, lwi_branch_choic
               .cut_of = LWI_PUSH(arena, int, n),
               .row = LWI_PUSH(arena, int, n),
               .cut = LWI_PUSH(arena, lwi_segment_cut, n),
-              .limb = LWI_PUSH(arena, limb, n)};
-    *out = (lwi_limbs){.order = LWI_PUSH(arena, int, n), .stage = LWI_PUSH(arena, lwi_k_stage, n)};
-    if (!w.children || !w.next || !w.of || !w.cut_of || !w.row || !w.cut || !w.limb ||
+              .branch = LWI_PUSH(arena, branch, n)};
+    *out =
+        (lwi_branches){.order = LWI_PUSH(arena, int, n), .stage = LWI_PUSH(arena, lwi_k_stage, n)};
+    if (!w.children || !w.next || !w.of || !w.cut_of || !w.row || !w.cut || !w.branch ||
         !out->order || !out->stage)
         return LW_ERR_MEMORY;
     for (int i = 0; i < n; i++) w.cut_of[i] = -1;
-    find_stages(&w, choice.limbs);
-    bool any = cut_limbs(&w, choice);
-    if (any) find_stages(&w, choice.limbs);
-    for (int k = 0; k < w.nlimb; k++) any = any || w.limb[k].stage >= 0;
+    find_stages(&w, choice.branches);
+    bool any = cut_branches(&w, choice);
+    if (any) find_stages(&w, choice.branches);
+    for (int k = 0; k < w.nbranch; k++) any = any || w.branch[k].stage >= 0;
     if (any)
-        arrange(&w, choice.runs, out);
+        arrange(&w, choice.segments, out);
     else
         arrange_plainly(&w, out);
     return LW_OK;

@@ -30,7 +30,7 @@ typedef struct lwi_build {
     const lw_model *model;
     lwi_build_part *part;
     int npart;
-    int *host;           // [nnode] part that carries the node, -1: the ground
+    int *part_of;        // [nnode] part that carries the node, -1: the ground
     lwi_k_frame *offset; // [nnode] link frame of the node in the raw frame of that part
     lwi_k_drive *drive;  // [ndrive] NULL: nothing is prescribed
     int ndrive;
@@ -57,7 +57,7 @@ void lwi_build_expand(lwi_build *b);
 /** Once slots and constants are there: places of what meets, passages in registers, tips.
  *  @param order  [nstep] parts
  *  @return LW_ERR_MEMORY */
-lw_status lwi_build_meet(const lwi_build *b, const int *order, lwi_arena *arena,
-                         lwi_kernel_plan *plan);
+lw_status lwi_build_branch_points(const lwi_build *b, const int *order, lwi_arena *arena,
+                                  lwi_kernel_plan *plan);
 
 #endif

@@ -121,7 +121,7 @@ static int free_one(const lwi_node *node, int coordinate)
 }
 
 // The parts of a product, in reverse with the signs turned where the tree passes it backwards.
-static void expand_product(build *b, const lwi_node *node, int *host, frame *offset)
+static void expand_product(build *b, const lwi_node *node, int *part_of, frame *offset)
 {
     const int n = node->type->nfactor;
     for (int i = 0; i < n; i++) {
@@ -134,7 +134,7 @@ static void expand_product(build *b, const lwi_node *node, int *host, frame *off
         const int j = free_one(node, m->coordinate);
         const int iq = j < 0 ? b->model->tree_nq + b->ndrive : node->iq + j;
         const int iv = j < 0 ? b->model->tree_nv + b->ndrive : node->iv + j;
-        part *t = add_part(b, kind, *host, &in, iq, iv);
+        part *t = add_part(b, kind, *part_of, &in, iq, iv);
         t->sign = node->reversed ? -1 : 1;
         t->turn = turns;
         t->slide = slides ? (turns ? node->par->pitch : 1) : 0;
@@ -142,7 +142,7 @@ static void expand_product(build *b, const lwi_node *node, int *host, frame *off
             t->rotor = b->model->tree_rotor[iv];
         else
             b->drive[b->ndrive++] = (lwi_k_drive){node->joint, m->coordinate};
-        *host = b->npart - 1;
+        *part_of = b->npart - 1;
         lwi_k_invert(offset, &axis);
     }
 }
@@ -152,23 +152,23 @@ void lwi_build_expand(build *b)
     static const frame identity = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
     for (int k = 0; k < b->model->nnode; k++) {
         const lwi_node *node = &b->model->node[k];
-        int host = node->parent < 0 ? -1 : b->host[node->parent];
+        int part_of = node->parent < 0 ? -1 : b->part_of[node->parent];
         frame offset, X;
         memcpy(X.R, node->X_R, sizeof X.R);
         v3_copy(X.r, node->X_r);
         lwi_k_compose(&offset, node->parent < 0 ? &identity : &b->offset[node->parent], &X);
         if (is_ball(node) || is_free(node)) {
-            add_part(b, is_ball(node) ? LWI_K_BALL : LWI_K_BASE, host, &offset,
+            add_part(b, is_ball(node) ? LWI_K_BALL : LWI_K_BASE, part_of, &offset,
                      node->iq + node->type->quaternion, node->iv);
-            host = b->npart - 1;
+            part_of = b->npart - 1;
             offset = identity;
         } else {
-            expand_product(b, node, &host, &offset);
+            expand_product(b, node, &part_of, &offset);
         }
-        b->host[k] = host;
+        b->part_of[k] = part_of;
         b->offset[k] = offset;
-        if (host < 0) continue;
-        part *p = &b->part[host];
+        if (part_of < 0) continue;
+        part *p = &b->part[part_of];
         lwi_k_add_inertia(&p->m, p->h, p->J, &offset, node->mass, node->h, node->J);
     }
 }
@@ -183,15 +183,15 @@ lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_part
     const int most = 3 * model->nnode; // a planar joint has three parts
     build b = {.model = model,
                .part = LWI_PUSH(arena, part, most),
-               .host = LWI_PUSH(arena, int, model->nnode),
+               .part_of = LWI_PUSH(arena, int, model->nnode),
                .offset = LWI_PUSH(arena, frame, model->nnode),
                .drive = LWI_PUSH(arena, lwi_k_drive, most)};
     *parts = (lwi_k_parts){.n = -1,
                            .part = LWI_PUSH(arena, lwi_k_part, most),
-                           .host = b.host,
+                           .part_of = b.part_of,
                            .offset = b.offset,
                            .drive = b.drive};
-    if (!b.part || !b.host || !b.offset || !b.drive || !parts->part) return LW_ERR_MEMORY;
+    if (!b.part || !b.part_of || !b.offset || !b.drive || !parts->part) return LW_ERR_MEMORY;
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         if (!is_product(node->type) && !floats(node)) return LW_OK;

@@ -31,7 +31,7 @@ typedef struct lwi_k_drive {
 typedef struct lwi_k_parts {
     int n;            ///< parts; -1: some joint is neither such a product nor floats, or is mounted
     lwi_k_part *part; ///< [n]
-    int *host;        ///< [nnode] part that carries the node, -1: the ground
+    int *part_of;     ///< [nnode] part that carries the node, -1: the ground
     lwi_k_frame *offset; ///< [nnode] link frame of the node in that part's frame
     lwi_k_drive *drive;  ///< [ndrive] in the order of the parts
     int ndrive;

@@ -110,7 +110,7 @@ static axes axes_of(const build *b, int i)
     return d;
 }
 
-static bool is_turned(const axes *d)
+static bool is_realigned(const axes *d)
 {
     return d->phi != 0 || d->b != 0 || d->delta != 0;
 }
@@ -137,15 +137,15 @@ static int8_t shape_of(const axes *d, double rotor)
 }
 
 // Bodies of a limb in runs: body j of run r at slot + runs j + r, from a whole block on.
-static void place_runs(build *b, lwi_k_stage *stage, const int *order, int *next)
+static void place_segments(build *b, lwi_k_stage *stage, const int *order, int *next)
 {
     stage->slot = *next;
     for (int k = stage->first; k < stage->end; k++) {
         const int i = k - stage->first;
         b->part[order[k]].slot =
-            stage->slot + stage->runs * (i % stage->length) + i / stage->length;
+            stage->slot + stage->segments * (i % stage->length) + i / stage->length;
     }
-    *next += LWI_LANES * lwi_blocks_of(stage->runs * stage->length);
+    *next += LWI_LANES * lwi_blocks_of(stage->segments * stage->length);
 }
 
 // Slots of every kind, from zero on: the next free ones of a stage.
@@ -159,9 +159,9 @@ static void place_stage(build *b, const lwi_k_stage *stage, const int *order, in
         int *of = &next[b->part[order[stage->first + j]].kind];
         const int at = (*of + stage->lanes - 1) / stage->lanes * stage->lanes;
         *of = at + stage->lanes;
-        for (int r = 0; r < stage->limbs; r++)
-            if (stage->limb[r] + j < stage->limb[r + 1])
-                b->part[order[stage->limb[r] + j]].slot = at + r;
+        for (int r = 0; r < stage->branches; r++)
+            if (stage->branch[r] + j < stage->branch[r + 1])
+                b->part[order[stage->branch[r] + j]].slot = at + r;
     }
 }
 
@@ -170,11 +170,11 @@ static void place_slots(build *b, lwi_kernel_plan *plan, const int *order)
 {
     int next[] = {[LWI_K_HINGE] = 0, [LWI_K_SCREW] = 0, [LWI_K_BALL] = 0, [LWI_K_BASE] = 0};
     for (int i = 0; i < plan->nstage; i++)
-        if (plan->stage[i].runs) place_runs(b, &plan->stage[i], order, &next[LWI_K_HINGE]);
-    plan->nrun = lwi_blocks_of(next[LWI_K_HINGE]);
+        if (plan->stage[i].segments) place_segments(b, &plan->stage[i], order, &next[LWI_K_HINGE]);
+    plan->nsegment = lwi_blocks_of(next[LWI_K_HINGE]);
     for (int lanes = LWI_LANES; lanes >= 0; lanes -= 4)
         for (int i = 0; i < plan->nstage; i++)
-            if (plan->stage[i].lanes == lanes && !plan->stage[i].runs)
+            if (plan->stage[i].lanes == lanes && !plan->stage[i].segments)
                 place_stage(b, &plan->stage[i], order, next);
     plan->nhinge = lwi_blocks_of(next[LWI_K_HINGE]);
     plan->nscrew = plan->nhinge + lwi_blocks_of(next[LWI_K_SCREW]);
@@ -229,12 +229,12 @@ static void set_screw(const build *b, int i, lwi_k_screw *k, int l, lwi_k_step *
     if (p->parent < 0) {
         const double *g = b->model->gravity, c = cos(d.phi), s = sin(d.phi);
         const double y = c * g[1] - s * g[0];
-        k->fall[0][l] = c * g[0] + s * g[1];
-        k->fall[1][l] = d.ca * y + d.sa * g[2];
-        k->fall[2][l] = d.ca * g[2] - d.sa * y;
+        k->minus_gravity[0][l] = c * g[0] + s * g[1];
+        k->minus_gravity[1][l] = d.ca * y + d.sa * g[2];
+        k->minus_gravity[2][l] = d.ca * g[2] - d.sa * y;
     }
     step->shape = shape_of(&d, p->rotor);
-    step->turned = is_turned(&d);
+    step->realigned = is_realigned(&d);
 }
 
 static void set_ball(const build *b, int i, lwi_k_ball *k, int l)
@@ -284,17 +284,17 @@ static void share_texts(lwi_kernel_plan *plan, const lwi_k_stage *stage)
 {
     for (int j = 0; j < stage->length; j++) {
         int shape = -1;
-        bool turned = false;
+        bool realigned = false;
         for (int pass = 0; pass < 2; pass++)
-            for (int r = 0; r < stage->limbs; r++) {
-                lwi_k_step *step = &plan->step[stage->limb[r] + j];
-                if (stage->limb[r] + j >= stage->limb[r + 1]) continue;
+            for (int r = 0; r < stage->branches; r++) {
+                lwi_k_step *step = &plan->step[stage->branch[r] + j];
+                if (stage->branch[r] + j >= stage->branch[r + 1]) continue;
                 if (pass) {
                     step->shape = (int8_t)shape;
-                    step->turned = turned;
+                    step->realigned = realigned;
                 } else {
                     shape = common_shape(shape, step->shape);
-                    turned = turned || step->turned;
+                    realigned = realigned || step->realigned;
                 }
             }
     }
@@ -344,12 +344,12 @@ static void add_masses(const build *b, lwi_kernel_plan *plan)
 }
 
 // What the bodies of all runs at one position have in common.
-static lw_status set_run_shapes(lwi_arena *arena, lwi_kernel_plan *plan)
+static lw_status set_segment_shapes(lwi_arena *arena, lwi_kernel_plan *plan)
 {
     for (int s = 0; s < plan->nstage; s++) {
         lwi_k_stage *stage = &plan->stage[s];
-        if (!stage->runs) continue;
-        stage->run = plan->runs++;
+        if (!stage->segments) continue;
+        stage->segment = plan->segments++;
         stage->shape = LWI_PUSH(arena, int8_t, stage->length);
         if (!stage->shape) return LW_ERR_MEMORY;
         for (int j = 0; j < stage->length; j++) {
@@ -365,20 +365,20 @@ static lw_status set_run_shapes(lwi_arena *arena, lwi_kernel_plan *plan)
 // How many runs a limb is cut into, from how many bodies on.
 static lwi_branch_choice choice_of(lwi_k_choice choice)
 {
-    switch (choice.runs) {
+    switch (choice.segments) {
     case LWI_K_AUTO:
-        return (lwi_branch_choice){choice.limbs, 8, LWI_K_LEAST_FOR_RUNS};
+        return (lwi_branch_choice){choice.branches, 8, LWI_K_MIN_FOR_SEGMENTS};
     case LWI_K_AUTO_MOMENTA:
-        return (lwi_branch_choice){choice.limbs, 8, LWI_K_LEAST_OF_MOMENTA};
+        return (lwi_branch_choice){choice.branches, 8, LWI_K_MIN_FOR_MOMENTA};
     default:
-        return (lwi_branch_choice){choice.limbs, choice.runs, 2};
+        return (lwi_branch_choice){choice.branches, choice.segments, 2};
     }
 }
 
 // Order of the steps and stages: limbs side by side, limbs in runs, the rest.
 static lw_status arrange(const build *b, lwi_arena *arena, lwi_kernel_plan *plan, int **order)
 {
-    lwi_limbs limbs;
+    lwi_branches branches;
     lwi_branch_body *body = LWI_PUSH(arena, lwi_branch_body, b->npart);
     if (!body) return LW_ERR_MEMORY;
     for (int i = 0; i < b->npart; i++) {
@@ -386,18 +386,18 @@ static lw_status arrange(const build *b, lwi_arena *arena, lwi_kernel_plan *plan
         body[i] = (lwi_branch_body){.parent = p->parent,
                                     .kind = (int8_t)p->kind,
                                     .pads = is_screw(p),
-                                    .alone = p->kind == LWI_K_BASE};
+                                    .sequential = p->kind == LWI_K_BASE};
         if (!is_screw(p)) continue;
         const axes d = axes_of(b, i);
         body[i].shape = shape_of(&d, p->rotor);
-        body[i].runs = p->kind == LWI_K_HINGE && p->rotor == 0;
-        body[i].turned = is_turned(&d);
+        body[i].segments = p->kind == LWI_K_HINGE && p->rotor == 0;
+        body[i].realigned = is_realigned(&d);
         body[i].ends = p->J[2] > least_at_cuts * (p->J[0] + p->J[1]);
     }
-    TRY(lwi_limbs_arrange(body, b->npart, choice_of(b->choice), arena, &limbs));
-    plan->stage = limbs.stage;
-    plan->nstage = limbs.nstage;
-    *order = limbs.order;
+    TRY(lwi_branches_arrange(body, b->npart, choice_of(b->choice), arena, &branches));
+    plan->stage = branches.stage;
+    plan->nstage = branches.nstage;
+    *order = branches.order;
     return LW_OK;
 }
 
@@ -418,8 +418,8 @@ static lw_status place(build *b, lwi_arena *arena, lwi_kernel_plan *plan)
     set_constants(b, plan, order);
     for (int i = 0; i < plan->nstage; i++) share_texts(plan, &plan->stage[i]);
     add_masses(b, plan);
-    TRY(set_run_shapes(arena, plan));
-    return lwi_build_meet(b, order, arena, plan);
+    TRY(set_segment_shapes(arena, plan));
+    return lwi_build_branch_points(b, order, arena, plan);
 }
 
 lw_status lwi_kernel_plan_create_chosen(const lw_model *model, lwi_k_choice choice,
@@ -431,10 +431,10 @@ lw_status lwi_kernel_plan_create_chosen(const lw_model *model, lwi_k_choice choi
     build b = {.model = model,
                .choice = choice,
                .part = LWI_PUSH(arena, part, most),
-               .host = LWI_PUSH(arena, int, model->nnode),
+               .part_of = LWI_PUSH(arena, int, model->nnode),
                .offset = LWI_PUSH(arena, frame, model->nnode)};
     lwi_kernel_plan *plan = LWI_PUSH(arena, lwi_kernel_plan, 1);
-    if (!b.part || !b.host || !b.offset || !plan) return LW_ERR_MEMORY;
+    if (!b.part || !b.part_of || !b.offset || !plan) return LW_ERR_MEMORY;
     lwi_build_expand(&b);
     if (b.npart == 0) return LW_OK;
     settle(&b);

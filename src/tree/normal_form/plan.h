@@ -43,7 +43,7 @@
  *  registers of four and of eight lanes (docs/benchmarks.md), for accelerations and for momenta,
  * whose recursion is shorter.  They must not depend on the machine: chains would have other bits on
  *  another one. */
-enum { LWI_K_LEAST_FOR_RUNS = 256, LWI_K_LEAST_OF_MOMENTA = 512 };
+enum { LWI_K_MIN_FOR_SEGMENTS = 256, LWI_K_MIN_FOR_MOMENTA = 512 };
 
 /** One entry of a block. */
 
@@ -64,17 +64,17 @@ typedef struct lwi_k_screw {
     lwi_lanes a;
     lwi_lanes cphi, sphi, b, delta;
     lwi_lanes angle, shift;
-    lwi_lanes reach[3];    ///< origin for d = 0, in the axes that theta turns
-    lwi_lanes fall[3];     ///< on the ground: gravity in these axes
-    lwi_lanes sign;        ///< -1: the tree passes the joint backwards
-    lwi_lanes turn, slide; ///< revolute 1, 0; prismatic 0, 1; screw 1, pitch in m/rad
-    lwi_lanes rotor;       ///< inertia that the coordinate drives beside the bodies
+    lwi_lanes reach[3];         ///< origin for d = 0, in the axes that theta turns
+    lwi_lanes minus_gravity[3]; ///< on the ground: gravity in these axes
+    lwi_lanes sign;             ///< -1: the tree passes the joint backwards
+    lwi_lanes turn, slide;      ///< revolute 1, 0; prismatic 0, 1; screw 1, pitch in m/rad
+    lwi_lanes rotor;            ///< inertia that the coordinate drives beside the bodies
 } lwi_k_screw;
 
 /** Of a hinge with nothing beyond it: the elimination, which is the same in every state. */
 typedef struct lwi_k_tip {
-    lwi_lanes g[5], U[5], Di, felt; ///< as in lwi_k_pivot
-    lwi_lanes A[6], B[9], C[6];     ///< M'
+    lwi_lanes g[5], U[5], Di, diagonal; ///< as in lwi_k_pivot
+    lwi_lanes A[6], B[9], C[6];         ///< M'
 } lwi_k_tip;
 
 /** Of a ball or base: its joint frame in the parent's frame. */
@@ -119,14 +119,14 @@ typedef struct lwi_k_bias {
  *  g = U/D, y = (tau - S'p)/D, Di = 1/D.  g_5 of a hinge is 1, or not asked for, and never stored. */
 typedef struct lwi_k_pivot {
     lwi_lanes g[6], y, Di;
-    lwi_lanes felt; ///< from the diagonal of M: with D, what D's rounding error is relative to
+    lwi_lanes diagonal; ///< from the diagonal of M: with D, what D's rounding error is relative to
 } lwi_k_pivot;
 
 /** The same of a ball, whose C = L diag(1/i) L' is eliminated: Z = L^-1 B' (row by row),
  *  y = i L^-1 (tau - p_n), l: l10 l20 l21.  Phase `rows` makes Z := C^-1 B', y := C^-1 (tau - p_n).
  *  A base leaves vdot only. */
 typedef struct lwi_k_ball_pivot {
-    lwi_lanes Z[9], y[3], i[3], l[3], felt;
+    lwi_lanes Z[9], y[3], i[3], l[3], diagonal;
     lwi_lanes vdot[6]; ///< of a ball the last three
 } lwi_k_ball_pivot;
 
@@ -160,7 +160,7 @@ typedef struct lwi_k_join {
 } lwi_k_join;
 
 /** What the runs of a limb know of each other (segments.inl): a lane is a run. */
-typedef struct lwi_k_run {
+typedef struct lwi_k_segment {
     lwi_lanes C[9], w[3];  ///< prefix; w: then what the run starts with
     lwi_k_art art;         ///< articulated inertia at the base
     lwi_lanes T[36], e[6]; ///< columns: row by row
@@ -170,7 +170,7 @@ typedef struct lwi_k_run {
     lwi_lanes w_base[3];   ///< of the first run's base } in the first lane
     lwi_k_art left;        ///< by the limb             }
     lwi_k_join join[LWI_LANES];
-} lwi_k_run;
+} lwi_k_segment;
 
 // ------------------------------------------------------------------------------------------ plan
 
@@ -201,7 +201,7 @@ typedef struct lwi_k_step {
     int8_t kind;          ///< lwi_k_kind
     int8_t shape;         ///< of a hinge
     bool tip;             ///< its articulated inertia starts at zero: what is beyond has parked
-    bool turned;          ///< has phi, b or delta
+    bool realigned;       ///< has phi, b or delta
     bool on;    ///< inward: a hinge, and so is its parent, which is next and has no other child
     bool last;  ///< a hinge on a hinge on the ground that has no other child
     bool first; ///< of those that park there (counted inward)
@@ -215,7 +215,7 @@ typedef struct lwi_k_step {
 typedef struct lwi_kernel_plan {
     int nscrew, nball, nbase; ///< blocks
     int nhinge;               ///< blocks of hinges, the first of the screws
-    int nrun;                 ///< blocks of hinges in runs, the first of these
+    int nsegment;             ///< blocks of hinges in runs, the first of these
     int first_ball;           ///< slot: balls follow screws, bases follow balls
     int nblock, nstep, nart;  ///< of all kinds; bodies; blocks of parking places
     lwi_k_step *step;         ///< [nstep]
@@ -232,13 +232,13 @@ typedef struct lwi_kernel_plan {
     bool forward;  ///< every sign is 1
     bool rotors;   ///< there are any
     bool straight; ///< screws only, and slot i has tree q and v number i and sign 1
-    int runs;      ///< stages that are limbs in runs
+    int segments;  ///< stages that are limbs in runs
 } lwi_kernel_plan;
 
 /** What is to stand side by side. */
 typedef struct lwi_k_choice {
-    int runs;  ///< of a limb: 0 none, however long it is; 4, 8, however short it is
-    int limbs; ///< of a tree: stages of as many or more; 0 none
+    int segments; ///< of a limb: 0 none, however long it is; 4, 8, however short it is
+    int branches; ///< of a tree: stages of as many or more; 0 none
 } lwi_k_choice;
 
 enum {
@@ -267,8 +267,8 @@ typedef struct lwi_k_state {
     lwi_k_ball_pivot *ball_pivot; ///< [nball + nbase]
     lwi_k_row *row;               ///< [nrun]
     lwi_k_motion *motion;
-    lwi_k_art *art; ///< [nart], and one for limbs on their way there
-    lwi_k_run *run; ///< [runs] of limbs in runs
+    lwi_k_art *art;         ///< [nart], and one for limbs on their way there
+    lwi_k_segment *segment; ///< [runs] of limbs in runs
     lwi_k_momentum *momentum;
 } lwi_k_state;
 

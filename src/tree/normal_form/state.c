@@ -12,7 +12,7 @@ static void prepare_tip(const lwi_kernel_plan *plan, const lwi_k_step *step,
     for (int i = 0; i < 5; i++) pivot->g[i][l] = tip->g[i][at];
     for (int i = 0; i < 2; i++) keep->h[i][l] = body->moment[i][step->slot % LWI_LANES];
     pivot->Di[l] = tip->Di[at];
-    pivot->felt[l] = tip->felt[at];
+    pivot->diagonal[l] = tip->diagonal[at];
     keep->A[0][l] = tip->A[0][at] - tip->A[1][at];
     for (int i = 3; i < 6; i++) keep->A[i][l] = tip->A[i][at];
     keep->B[0][l] = tip->B[0][at] - tip->B[4][at];
@@ -50,14 +50,14 @@ lw_status lwi_k_state_create(const lwi_kernel_plan *plan, bool batch, lwi_arena 
     state->bias = LWI_PUSH(arena, lwi_k_bias, nblock);
     state->pivot = LWI_PUSH(arena, lwi_k_pivot, nscrew);
     state->ball_pivot = LWI_PUSH(arena, lwi_k_ball_pivot, nball);
-    state->row = LWI_PUSH(arena, lwi_k_row, plan->nrun);
+    state->row = LWI_PUSH(arena, lwi_k_row, plan->nsegment);
     state->motion = LWI_PUSH(arena, lwi_k_motion, nblock);
     state->art = LWI_PUSH(arena, lwi_k_art, scale * plan->nart + 1);
-    state->run = LWI_PUSH(arena, lwi_k_run, plan->runs);
+    state->segment = LWI_PUSH(arena, lwi_k_segment, plan->segments);
     state->momentum = LWI_PUSH(arena, lwi_k_momentum, nblock);
     if (!state->joint || !state->ball_joint || !state->pose || !state->ball_pose || !state->bias ||
         !state->pivot || !state->ball_pivot || !state->row || !state->motion || !state->art ||
-        !state->run || !state->momentum)
+        !state->segment || !state->momentum)
         return LW_ERR_MEMORY;
     prepare_state(plan, batch, state);
     return LW_OK;

@@ -9,14 +9,14 @@
 enum { MOST_PERIOD = 6 };
 
 // The longest row of bodies that runs could be made of.
-static void find_row(const lwi_branch_body *body, const int *limb, int n, int *first, int *count)
+static void find_row(const lwi_branch_body *body, const int *branch, int n, int *first, int *count)
 {
     *first = *count = 0;
     for (int i = 0, from = 0; i < n; i++) {
-        const lwi_branch_body *b = &body[limb[i]];
-        if (!b->runs)
+        const lwi_branch_body *b = &body[branch[i]];
+        if (!b->segments)
             from = i + 1;
-        else if (b->turned)
+        else if (b->realigned)
             from = i;
         if (i - from + 1 > *count) *count = i - from + 1, *first = from;
     }
@@ -37,28 +37,28 @@ static int period_of_shapes(const lwi_branch_body *body, const int *row, int n)
 }
 
 // The whole of a row, or with `beyond` as much of it as fills all runs.
-static bool cut_row(const lwi_branch_body *body, const int *row, int n, bool beyond, int runs,
+static bool cut_row(const lwi_branch_body *body, const int *row, int n, bool beyond, int segments,
                     lwi_segment_cut *cut)
 {
     const int period = period_of_shapes(body, row, n);
-    int length = beyond ? n / runs : (n + runs - 1) / runs;
+    int length = beyond ? n / segments : (n + segments - 1) / segments;
     length += beyond ? -(length % period) : (period - length % period) % period;
     if (length == 0) return false;
-    for (int i = length - 1; i < n - !beyond && i < runs * length; i += length)
+    for (int i = length - 1; i < n - !beyond && i < segments * length; i += length)
         if (!body[row[i]].ends) return false;
     cut->length = length;
-    cut->count = beyond ? runs * length : n;
+    cut->count = beyond ? segments * length : n;
     return true;
 }
 
-bool lwi_segment_cut_limb(const lwi_branch_body *body, const int *limb, int n, bool beyond,
-                          lwi_branch_choice choice, lwi_segment_cut *cut)
+bool lwi_segment_cut_branch(const lwi_branch_body *body, const int *branch, int n, bool beyond,
+                            lwi_branch_choice choice, lwi_segment_cut *cut)
 {
     int first, count;
-    find_row(body, limb, n, &first, &count);
+    find_row(body, branch, n, &first, &count);
     beyond = beyond || first + count < n;
     for (int i = 0; i < MOST_PERIOD && count - i >= choice.least; i++) {
-        if (!cut_row(body, limb + first + i, count - i, beyond, choice.runs, cut)) continue;
+        if (!cut_row(body, branch + first + i, count - i, beyond, choice.segments, cut)) continue;
         cut->first = first + i;
         return true;
     }

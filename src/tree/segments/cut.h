@@ -13,7 +13,7 @@ typedef struct lwi_segment_cut {
 /** @param limb    [n] bodies, each on the one before
  *  @param beyond  other bodies hang on the last
  *  @return false: no `choice.least` bodies of it can be cut into `choice.runs` */
-bool lwi_segment_cut_limb(const lwi_branch_body *body, const int *limb, int n, bool beyond,
-                          lwi_branch_choice choice, lwi_segment_cut *cut);
+bool lwi_segment_cut_branch(const lwi_branch_body *body, const int *branch, int n, bool beyond,
+                            lwi_branch_choice choice, lwi_segment_cut *cut);
 
 #endif

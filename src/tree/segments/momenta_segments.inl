@@ -9,79 +9,79 @@
 // First moments h of what is beyond are turned by the prefix alone, as gravity is.
 
 // Positions j = from ... to, inward: run_inward.
-static void TEXT(run_momenta)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                              const lwi_k_state *state, int half, int from, int to)
+static void VARIANT(segment_momenta)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                     const lwi_k_state *state, int half, int from, int to)
 {
-    lwi_k_run *run = &state->run[stage->run];
+    lwi_k_segment *segment = &state->segment[stage->segment];
     ART M;
     real h[3];
-    TEXT(clear)(&M);
-    TEXT(fetch)(&run->art, half, &M);
-    for (int i = 0, l = half; i < 3; i++) h[i] = AT(run->art.h[i]);
+    VARIANT(clear)(&M);
+    VARIANT(fetch)(&segment->art, half, &M);
+    for (int i = 0, l = half; i < 3; i++) h[i] = AT(segment->art.h[i]);
     for (int j = from; j >= to; j--) {
-        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_screw *k = &plan->screw[n];
         const lwi_k_pose *pose = &state->pose[n];
         real diff[4];
-        TEXT(add_still)(&plan->body[n], kl, &M, h);
-        TEXT(reduce_momentum)(pose, &state->pivot[n], l, &M);
-        TEXT(differences)(&M, diff);
+        VARIANT(add_still)(&plan->body[n], kl, &M, h);
+        VARIANT(reduce_momentum)(pose, &state->pivot[n], l, &M);
+        VARIANT(differences)(&M, diff);
 #define PASS(shape)                                                                                \
-    TEXT(pass_hinge)(k, kl, pose, l, shape, diff, &M);                                             \
-    TEXT(pass_moment)(k, kl, pose, l, shape, h);
+    VARIANT(pass_hinge)(k, kl, pose, l, shape, diff, &M);                                          \
+    VARIANT(pass_moment)(k, kl, pose, l, shape, h);
         OF_SHAPE(stage->shape[j], PASS)
 #undef PASS
     }
-    TEXT(park)(&run->art, half, &M, true);
-    for (int i = 0, l = half; i < 3; i++) AT(run->art.h[i]) = h[i];
+    VARIANT(park)(&segment->art, half, &M, true);
+    for (int i = 0, l = half; i < 3; i++) AT(segment->art.h[i]) = h[i];
 }
 
-static void TEXT(momenta_elimination)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                                      const lwi_k_state *state, int half)
+static void VARIANT(momenta_elimination)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                         const lwi_k_state *state, int half)
 {
-    TEXT(run_clear)(&state->run[stage->run], half);
-    for (int from = stage->length - 1; from >= 0; from -= TEXT(FEW)) {
-        const int to = from - TEXT(FEW) + 1 < 0 ? 0 : from - TEXT(FEW) + 1;
-        TEXT(run_momenta)(plan, stage, state, half, from, to);
-        for (int i = 0; i < 6; i += TEXT(COLUMNS))
-            TEXT(columns)(plan, stage, state, half, i, from, to, false);
-        TEXT(compliance)(stage, state, half, from, to);
+    VARIANT(segment_clear)(&state->segment[stage->segment], half);
+    for (int from = stage->length - 1; from >= 0; from -= VARIANT(FEW)) {
+        const int to = from - VARIANT(FEW) + 1 < 0 ? 0 : from - VARIANT(FEW) + 1;
+        VARIANT(segment_momenta)(plan, stage, state, half, from, to);
+        for (int i = 0; i < 6; i += VARIANT(COLUMNS))
+            VARIANT(columns)(plan, stage, state, half, i, from, to, false);
+        VARIANT(compliance)(stage, state, half, from, to);
     }
 }
 
 // V and gravity of every body, and its speed.
-static mask TEXT(run_speeds)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                             const lwi_k_state *state, int half)
+static mask VARIANT(segment_speeds)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                    const lwi_k_state *state, int half)
 {
     real V[6], f[6], g[3];
-    mask sure = ~NAME(bits)(ZERO);
+    mask valid = ~NAME(bits)(ZERO);
     for (int i = 0, l = half; i < 6; i++) {
-        V[i] = AT(state->run[stage->run].A[i]);
-        f[i] = AT(state->run[stage->run].f[i]);
+        V[i] = AT(state->segment[stage->segment].A[i]);
+        f[i] = AT(state->segment[stage->segment].f[i]);
     }
-    for (int i = 0, l = half; i < 3; i++) g[i] = AT(state->run[stage->run].g[i]);
+    for (int i = 0, l = half; i < 3; i++) g[i] = AT(state->segment[stage->segment].g[i]);
     for (int j = 0; j < stage->length; j++) {
-        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_screw *k = &plan->screw[n];
         const lwi_k_pivot *pivot = &state->pivot[n];
         lwi_k_motion *motion = &state->motion[n];
         const real Di = AT(pivot->Di);
-        sure &= TEXT(well_posed)(Di, AT(pivot->felt));
-        const real y = AT(pivot->y) - TEXT(felt_of_tip)(&state->row[n], l, f) * Di;
-#define SPEED(shape) TEXT(hinge_speed)(k, kl, &state->pose[n], pivot, motion, l, y, shape, V, g);
+        valid &= VARIANT(well_posed)(Di, AT(pivot->diagonal));
+        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(&state->row[n], l, f) * Di;
+#define SPEED(shape) VARIANT(hinge_speed)(k, kl, &state->pose[n], pivot, motion, l, y, shape, V, g);
         OF_SHAPE(stage->shape[j], SPEED)
 #undef SPEED
         for (int i = 0; i < 6; i++) AT(motion->A[i]) = V[i];
         for (int i = 0; i < 3; i++) AT(state->momentum[n].g[i]) = g[i];
     }
-    return sure;
+    return valid;
 }
 
 // A wrench on a hinge as its parent feels it.
-static INLINE void TEXT(pass_wrench)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
-                                     int shape, real x[6])
+static INLINE void VARIANT(pass_wrench)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
+                                        int shape, real x[6])
 {
-    const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+    const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
     TURN_VECTOR(theta, x[0], x[1]);
     TURN_VECTOR(theta, x[3], x[4]);
     if (shape & LWI_K_ALONG) {
@@ -89,7 +89,7 @@ static INLINE void TEXT(pass_wrench)(const lwi_k_screw *k, int kl, const lwi_k_p
         MORE(x[4], K(k->shift), x[0]);
     }
     if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
-        const TEXT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
+        const VARIANT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
         TURN_VECTOR(alpha, x[1], x[2]);
         TURN_VECTOR(alpha, x[4], x[5]);
     } else if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) {
@@ -103,7 +103,7 @@ static INLINE void TEXT(pass_wrench)(const lwi_k_screw *k, int kl, const lwi_k_p
 }
 
 // I V is added to x but for n_z.
-static INLINE void TEXT(add_momentum)(const lwi_k_body *k, int kl, const real V[6], real x[6])
+static INLINE void VARIANT(add_momentum)(const lwi_k_body *k, int kl, const real V[6], real x[6])
 {
     const real m = K(k->m), h0 = K(k->h[0]), h1 = K(k->h[1]), h2 = K(k->h[2]);
     x[0] += MAD(m, V[0], DIFF(V[4], h2, V[5], h1));
@@ -113,14 +113,14 @@ static INLINE void TEXT(add_momentum)(const lwi_k_body *k, int kl, const real V[
     x[4] += SUM3(K(k->J[3]), V[3], K(k->J[1]), V[4], K(k->J[5]), V[5]) + DIFF(h2, V[0], h0, V[2]);
 }
 
-static void TEXT(run_rates)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                            const lwi_k_state *state, int half)
+static void VARIANT(segment_rates)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                   const lwi_k_state *state, int half)
 {
     real x[6], h[3];
-    for (int i = 0, l = half; i < 6; i++) x[i] = AT(state->run[stage->run].f[i]);
-    for (int i = 0, l = half; i < 3; i++) h[i] = AT(state->run[stage->run].h[i]);
+    for (int i = 0, l = half; i < 6; i++) x[i] = AT(state->segment[stage->segment].f[i]);
+    for (int i = 0, l = half; i < 3; i++) h[i] = AT(state->segment[stage->segment].h[i]);
     for (int j = stage->length - 1; j >= 0; j--) {
-        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_body *body = &plan->body[n];
         const lwi_k_screw *k = &plan->screw[n];
         const lwi_k_pose *pose = &state->pose[n];
@@ -128,13 +128,13 @@ static void TEXT(run_rates)(const lwi_kernel_plan *plan, const lwi_k_stage *stag
         real V[6];
         for (int i = 0; i < 6; i++) V[i] = AT(state->motion[n].A[i]);
         for (int i = 0; i < 3; i++) h[i] += K(body->moment[i]);
-        TEXT(add_momentum)(body, kl, V, x);
+        VARIANT(add_momentum)(body, kl, V, x);
         x[5] = AT(pose->v);
         AT(keep->pdot[0]) = DIFF(h[0], AT(keep->g[1]), h[1], AT(keep->g[0])) -
                             (DIFF(V[3], x[4], V[4], x[3]) + DIFF(V[0], x[1], V[1], x[0]));
 #define PASS(shape)                                                                                \
-    TEXT(pass_wrench)(k, kl, pose, l, shape, x);                                                   \
-    TEXT(pass_moment)(k, kl, pose, l, shape, h);
+    VARIANT(pass_wrench)(k, kl, pose, l, shape, x);                                                \
+    VARIANT(pass_moment)(k, kl, pose, l, shape, h);
         OF_SHAPE(stage->shape[j], PASS)
 #undef PASS
     }

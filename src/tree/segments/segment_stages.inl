@@ -4,70 +4,70 @@
 // In:  what segments.inl, momenta_segments.inl and segments_base.inl have for each width.  Out: a function for
 // every sweep and width; RUNS_OF picks one for a stage.
 
-#define EVERY_RUN(h, width) for (int h = 0; h < stage->runs; h += width)
-#define SWEEP_RUNS(type, sweep, width)                                                             \
-    static type runs_##sweep##_##width(const lwi_kernel_plan *plan, const lwi_k_state *state,      \
-                                       const lwi_k_stage *stage)
-#define ALL_RUNS(sure, text, width)                                                                \
-    EVERY_RUN(h, width)                                                                            \
-    sure &= lanes_of_w##width(text##_w##width(plan, stage, state, h)) == (1u << width) - 1
-#define RUN_STAGES(width)                                                                          \
-    SWEEP_RUNS(unsigned, pose, width)                                                              \
+#define EVERY_SEGMENT(h, width) for (int h = 0; h < stage->segments; h += width)
+#define SWEEP_SEGMENTS(type, sweep, width)                                                         \
+    static type segments_##sweep##_##width(const lwi_kernel_plan *plan, const lwi_k_state *state,  \
+                                           const lwi_k_stage *stage)
+#define ALL_SEGMENTS(valid, text, width)                                                           \
+    EVERY_SEGMENT(h, width)                                                                        \
+    valid &= lanes_of_w##width(text##_w##width(plan, stage, state, h)) == (1u << width) - 1
+#define SEGMENT_STAGES(width)                                                                      \
+    SWEEP_SEGMENTS(unsigned, pose, width)                                                          \
     {                                                                                              \
-        unsigned sure = 1;                                                                         \
-        ALL_RUNS(sure, prefix, width);                                                             \
-        return sure;                                                                               \
+        unsigned valid = 1;                                                                        \
+        ALL_SEGMENTS(valid, prefix, width);                                                        \
+        return valid;                                                                              \
     }                                                                                              \
-    SWEEP_RUNS(unsigned, turning, width)                                                           \
+    SWEEP_SEGMENTS(unsigned, turning, width)                                                       \
     {                                                                                              \
         base_velocity_w1(plan, stage, state);                                                      \
-        join_velocities(stage, &state->run[stage->run]);                                           \
-        EVERY_RUN(h, width) run_velocities_w##width(plan, stage, state, h);                        \
+        join_velocities(stage, &state->segment[stage->segment]);                                   \
+        EVERY_SEGMENT(h, width) segment_velocities_w##width(plan, stage, state, h);                \
         return 1;                                                                                  \
     }                                                                                              \
-    SWEEP_RUNS(unsigned, inward, width)                                                            \
+    SWEEP_SEGMENTS(unsigned, inward, width)                                                        \
     {                                                                                              \
-        EVERY_RUN(h, width) run_elimination_w##width(plan, stage, state, h);                       \
+        EVERY_SEGMENT(h, width) segment_elimination_w##width(plan, stage, state, h);               \
         join_inertias(plan, stage, state);                                                         \
-        leave_runs_w1(plan, stage, state, false);                                                  \
+        leave_segments_w1(plan, stage, state, false);                                              \
         return 1;                                                                                  \
     }                                                                                              \
-    SWEEP_RUNS(unsigned, outward, width)                                                           \
+    SWEEP_SEGMENTS(unsigned, outward, width)                                                       \
     {                                                                                              \
-        unsigned sure = 1;                                                                         \
+        unsigned valid = 1;                                                                        \
         base_acceleration_w1(plan, stage, state);                                                  \
-        join_motions(plan, stage, &state->run[stage->run]);                                        \
-        ALL_RUNS(sure, run_outward, width);                                                        \
-        return sure;                                                                               \
+        join_motions(plan, stage, &state->segment[stage->segment]);                                \
+        ALL_SEGMENTS(valid, segment_outward, width);                                               \
+        return valid;                                                                              \
     }                                                                                              \
-    SWEEP_RUNS(unsigned, momenta_inward, width)                                                    \
+    SWEEP_SEGMENTS(unsigned, momenta_inward, width)                                                \
     {                                                                                              \
-        EVERY_RUN(h, width) momenta_elimination_w##width(plan, stage, state, h);                   \
+        EVERY_SEGMENT(h, width) momenta_elimination_w##width(plan, stage, state, h);               \
         join_inertias(plan, stage, state);                                                         \
         join_moments(plan, stage, state);                                                          \
-        leave_runs_w1(plan, stage, state, true);                                                   \
+        leave_segments_w1(plan, stage, state, true);                                               \
         return 1;                                                                                  \
     }                                                                                              \
-    SWEEP_RUNS(unsigned, momenta_outward, width)                                                   \
+    SWEEP_SEGMENTS(unsigned, momenta_outward, width)                                               \
     {                                                                                              \
-        unsigned sure = 1;                                                                         \
+        unsigned valid = 1;                                                                        \
         base_speed_w1(plan, stage, state);                                                         \
-        join_motions(plan, stage, &state->run[stage->run]);                                        \
-        join_gravity(stage, &state->run[stage->run]);                                              \
-        ALL_RUNS(sure, run_speeds, width);                                                         \
-        EVERY_RUN(h, width) run_rates_w##width(plan, stage, state, h);                             \
-        return sure;                                                                               \
+        join_motions(plan, stage, &state->segment[stage->segment]);                                \
+        join_gravity(stage, &state->segment[stage->segment]);                                      \
+        ALL_SEGMENTS(valid, segment_speeds, width);                                                \
+        EVERY_SEGMENT(h, width) segment_rates_w##width(plan, stage, state, h);                     \
+        return valid;                                                                              \
     }
 #if WIDEST == 1
-RUN_STAGES(1)
-#define RUNS_OF(sweep, stage) runs_##sweep##_1(plan, state, stage)
+SEGMENT_STAGES(1)
+#define SEGMENTS_OF(sweep, stage) segments_##sweep##_1(plan, state, stage)
 #else
-RUN_STAGES(4)
+SEGMENT_STAGES(4)
 #if WIDEST == 8
-RUN_STAGES(8)
-#define RUNS_OF(sweep, stage)                                                                      \
-    ((stage)->runs == 4 ? runs_##sweep##_4 : runs_##sweep##_8)(plan, state, stage)
+SEGMENT_STAGES(8)
+#define SEGMENTS_OF(sweep, stage)                                                                  \
+    ((stage)->segments == 4 ? segments_##sweep##_4 : segments_##sweep##_8)(plan, state, stage)
 #else
-#define RUNS_OF(sweep, stage) runs_##sweep##_4(plan, state, stage)
+#define SEGMENTS_OF(sweep, stage) segments_##sweep##_4(plan, state, stage)
 #endif
 #endif

@@ -17,80 +17,80 @@
 // ------------------------------------------------------------------------------------------- lanes
 
 // Poses; C and w of the runs from lane `half` on.  Of the rotation two columns suffice.
-static mask TEXT(prefix)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                         const lwi_k_state *state, int half)
+static mask VARIANT(prefix)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                            const lwi_k_state *state, int half)
 {
     real w[3] = {ZERO, ZERO, ZERO};
     real x[3] = {ZERO + 1, ZERO, ZERO}, y[3] = {ZERO, ZERO + 1, ZERO}, z[3];
-    mask sure = ~NAME(bits)(ZERO);
+    mask valid = ~NAME(bits)(ZERO);
     for (int j = 0; j < stage->length; j++) {
-        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_screw *k = &plan->screw[n];
         lwi_k_pose *pose = &state->pose[n];
-        sure &= TEXT(pose_screw)(k, kl, &state->joint[n], pose, true, plan->forward, l);
-        const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+        valid &= VARIANT(pose_screw)(k, kl, &state->joint[n], pose, true, plan->forward, l);
+        const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
 #define PREFIX(shape)                                                                              \
-    TEXT(to_hinge)(k, kl, theta, shape, w);                                                        \
-    TEXT(to_hinge)(k, kl, theta, shape, x);                                                        \
-    TEXT(to_hinge)(k, kl, theta, shape, y);
+    VARIANT(to_hinge)(k, kl, theta, shape, w);                                                     \
+    VARIANT(to_hinge)(k, kl, theta, shape, x);                                                     \
+    VARIANT(to_hinge)(k, kl, theta, shape, y);
         OF_AXIS(stage->shape[j], PREFIX)
 #undef PREFIX
         w[2] += AT(pose->v);
     }
-    lwi_k_run *run = &state->run[stage->run];
+    lwi_k_segment *segment = &state->segment[stage->segment];
     CROSS(z, x, y);
     for (int i = 0, l = half; i < 3; i++) {
-        AT(run->C[3 * i]) = x[i];
-        AT(run->C[3 * i + 1]) = y[i];
-        AT(run->C[3 * i + 2]) = z[i];
-        AT(run->w[i]) = w[i];
+        AT(segment->C[3 * i]) = x[i];
+        AT(segment->C[3 * i + 1]) = y[i];
+        AT(segment->C[3 * i + 2]) = z[i];
+        AT(segment->w[i]) = w[i];
     }
-    return sure;
+    return valid;
 }
 
-static void TEXT(run_velocities)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                                 const lwi_k_state *state, int half)
+static void VARIANT(segment_velocities)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                        const lwi_k_state *state, int half)
 {
     real w[3];
-    for (int i = 0, l = half; i < 3; i++) w[i] = AT(state->run[stage->run].w[i]);
+    for (int i = 0, l = half; i < 3; i++) w[i] = AT(state->segment[stage->segment].w[i]);
     for (int j = 0; j < stage->length; j++) {
-        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_screw *k = &plan->screw[n];
         const lwi_k_pose *pose = &state->pose[n];
-        const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
-#define SPIN(shape) TEXT(to_hinge)(k, kl, theta, shape, w);
+        const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+#define SPIN(shape) VARIANT(to_hinge)(k, kl, theta, shape, w);
         OF_AXIS(stage->shape[j], SPIN)
 #undef SPIN
         w[2] += AT(pose->v);
         for (int i = 0; i < 3; i++) AT(state->bias[n].w[i]) = w[i];
-        TEXT(bias_wrench)(&plan->body[n], l, &state->bias[n], l);
-        TEXT(bias_screw)(k, kl, pose, true, &state->bias[n], l);
+        VARIANT(bias_wrench)(&plan->body[n], l, &state->bias[n], l);
+        VARIANT(bias_screw)(k, kl, pose, true, &state->bias[n], l);
     }
 }
 
 // Positions j = from ... to, inward.  The sweeps below go over a few bodies each, in turn, so that
 // what one writes is still near when the next reads it.
-static void TEXT(run_inward)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                             const lwi_k_state *state, int half, int from, int to)
+static void VARIANT(segment_inward)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                    const lwi_k_state *state, int half, int from, int to)
 {
     ART M;
-    TEXT(clear)(&M);
-    TEXT(fetch)(&state->run[stage->run].art, half, &M);
+    VARIANT(clear)(&M);
+    VARIANT(fetch)(&state->segment[stage->segment].art, half, &M);
     for (int j = from; j >= to; j--) {
-        const int slot = stage->slot + stage->runs * j;
-        TEXT(hinge_inward)(plan, state, slot, half, stage->shape[j], &M);
+        const int slot = stage->slot + stage->segments * j;
+        VARIANT(hinge_inward)(plan, state, slot, half, stage->shape[j], &M);
     }
-    TEXT(park)(&state->run[stage->run].art, half, &M, true);
+    VARIANT(park)(&state->segment[stage->segment].art, half, &M, true);
 }
 
 // COLUMNS columns of T from `first` on, their part of e, and the entries t of every body.
-enum { TEXT(COLUMNS) = 3 };
+enum { VARIANT(COLUMNS) = 3 };
 
 // A wrench x on a hinge, whose n_z is zero, as its parent feels it.
-static INLINE void TEXT(pass_column)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
-                                     int shape, real x[6])
+static INLINE void VARIANT(pass_column)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
+                                        int shape, real x[6])
 {
-    const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+    const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
     const real a = K(k->a);
     TURN_VECTOR(theta, x[0], x[1]);
     TURN_VECTOR(theta, x[3], x[4]);
@@ -99,7 +99,7 @@ static INLINE void TEXT(pass_column)(const lwi_k_screw *k, int kl, const lwi_k_p
         MORE(x[4], K(k->shift), x[0]);
     }
     if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
-        const TEXT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
+        const VARIANT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
         TURN_VECTOR(alpha, x[1], x[2]);
         x[5] = alpha.s * x[4];
         x[4] = alpha.c * x[4];
@@ -116,18 +116,19 @@ static INLINE void TEXT(pass_column)(const lwi_k_screw *k, int kl, const lwi_k_p
     }
 }
 
-static INLINE void TEXT(columns)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                                 const lwi_k_state *state, int half, int first, int from, int to,
-                                 bool biased)
+static INLINE void VARIANT(columns)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                    const lwi_k_state *state, int half, int first, int from, int to,
+                                    bool biased)
 {
-    enum { N = TEXT(COLUMNS) };
+    enum { N = VARIANT(COLUMNS) };
     real T[N][6], e[N];
     for (int i = 0, l = half; i < N; i++) {
-        e[i] = AT(state->run[stage->run].e[first + i]);
-        for (int j = 0; j < 6; j++) T[i][j] = AT(state->run[stage->run].T[6 * j + first + i]);
+        e[i] = AT(state->segment[stage->segment].e[first + i]);
+        for (int j = 0; j < 6; j++)
+            T[i][j] = AT(state->segment[stage->segment].T[6 * j + first + i]);
     }
     for (int j = from; j >= to; j--) {
-        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_pose *pose = &state->pose[n];
         const lwi_k_bias *bias = &state->bias[n];
         const lwi_k_pivot *pivot = &state->pivot[n];
@@ -151,24 +152,25 @@ static INLINE void TEXT(columns)(const lwi_kernel_plan *plan, const lwi_k_stage 
                 MORE(e[i], t, yi);
         }
 #define PASS(shape)                                                                                \
-    for (int i = 0; i < N; i++) TEXT(pass_column)(k, kl, pose, l, shape, T[i]);
+    for (int i = 0; i < N; i++) VARIANT(pass_column)(k, kl, pose, l, shape, T[i]);
         OF_SHAPE(stage->shape[j], PASS)
 #undef PASS
     }
     for (int i = 0, l = half; i < N; i++) {
-        AT(state->run[stage->run].e[first + i]) = e[i];
-        for (int j = 0; j < 6; j++) AT(state->run[stage->run].T[6 * j + first + i]) = T[i][j];
+        AT(state->segment[stage->segment].e[first + i]) = e[i];
+        for (int j = 0; j < 6; j++)
+            AT(state->segment[stage->segment].T[6 * j + first + i]) = T[i][j];
     }
 }
 
 // L = sum t't / D, lower triangle row by row
-static void TEXT(compliance)(const lwi_k_stage *stage, const lwi_k_state *state, int half, int from,
-                             int to)
+static void VARIANT(compliance)(const lwi_k_stage *stage, const lwi_k_state *state, int half,
+                                int from, int to)
 {
     real L[21];
-    for (int i = 0, l = half; i < 21; i++) L[i] = AT(state->run[stage->run].L[i]);
+    for (int i = 0, l = half; i < 21; i++) L[i] = AT(state->segment[stage->segment].L[i]);
     for (int j = from; j >= to; j--) {
-        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot);
+        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot);
         const real Di = AT(state->pivot[n].Di);
         real t[6];
         for (int i = 0; i < 6; i++) t[i] = AT(state->row[n].t[i]);
@@ -177,40 +179,40 @@ static void TEXT(compliance)(const lwi_k_stage *stage, const lwi_k_state *state,
             for (int c = 0; c <= i; c++, e++) MORE(L[e], s, t[c]);
         }
     }
-    for (int i = 0, l = half; i < 21; i++) AT(state->run[stage->run].L[i]) = L[i];
+    for (int i = 0, l = half; i < 21; i++) AT(state->segment[stage->segment].L[i]) = L[i];
 }
 
-enum { TEXT(FEW) = 6 }; // bodies of eight runs in a first-level cache of 32 KiB
+enum { VARIANT(FEW) = 6 }; // bodies of eight runs in a first-level cache of 32 KiB
 
 // What a run's elimination starts with at its tip.
-static void TEXT(run_clear)(lwi_k_run *run, int half)
+static void VARIANT(segment_clear)(lwi_k_segment *segment, int half)
 {
     const int l = half;
     ART M;
-    TEXT(clear)(&M);
-    TEXT(park)(&run->art, half, &M, true);
-    for (int i = 0; i < 36; i++) AT(run->T[i]) = ZERO + (i % 7 == 0 ? 1 : 0);
-    for (int i = 0; i < 6; i++) AT(run->e[i]) = ZERO;
-    for (int i = 0; i < 21; i++) AT(run->L[i]) = ZERO;
-    for (int i = 0; i < 3; i++) AT(run->art.h[i]) = ZERO;
+    VARIANT(clear)(&M);
+    VARIANT(park)(&segment->art, half, &M, true);
+    for (int i = 0; i < 36; i++) AT(segment->T[i]) = ZERO + (i % 7 == 0 ? 1 : 0);
+    for (int i = 0; i < 6; i++) AT(segment->e[i]) = ZERO;
+    for (int i = 0; i < 21; i++) AT(segment->L[i]) = ZERO;
+    for (int i = 0; i < 3; i++) AT(segment->art.h[i]) = ZERO;
 }
 
 // Everything of the runs from lane `half` on that does not depend on the other runs.
-static void TEXT(run_elimination)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                                  const lwi_k_state *state, int half)
+static void VARIANT(segment_elimination)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                         const lwi_k_state *state, int half)
 {
-    TEXT(run_clear)(&state->run[stage->run], half);
-    for (int from = stage->length - 1; from >= 0; from -= TEXT(FEW)) {
-        const int to = from - TEXT(FEW) + 1 < 0 ? 0 : from - TEXT(FEW) + 1;
-        TEXT(run_inward)(plan, stage, state, half, from, to);
-        for (int i = 0; i < 6; i += TEXT(COLUMNS))
-            TEXT(columns)(plan, stage, state, half, i, from, to, true);
-        TEXT(compliance)(stage, state, half, from, to);
+    VARIANT(segment_clear)(&state->segment[stage->segment], half);
+    for (int from = stage->length - 1; from >= 0; from -= VARIANT(FEW)) {
+        const int to = from - VARIANT(FEW) + 1 < 0 ? 0 : from - VARIANT(FEW) + 1;
+        VARIANT(segment_inward)(plan, stage, state, half, from, to);
+        for (int i = 0; i < 6; i += VARIANT(COLUMNS))
+            VARIANT(columns)(plan, stage, state, half, i, from, to, true);
+        VARIANT(compliance)(stage, state, half, from, to);
     }
 }
 
 // t.f of a body, f: wrench at the tip.
-static INLINE real TEXT(felt_of_tip)(const lwi_k_row *row, int l, const real f[6])
+static INLINE real VARIANT(diagonal_of_tip)(const lwi_k_row *row, int l, const real f[6])
 {
     return SUM2(AT(row->t[0]), f[0], AT(row->t[1]), f[1]) +
            SUM2(AT(row->t[2]), f[2], AT(row->t[3]), f[3]) +
@@ -218,30 +220,30 @@ static INLINE real TEXT(felt_of_tip)(const lwi_k_row *row, int l, const real f[6
 }
 
 // y - t.f / D, and A of the body.
-static mask TEXT(run_outward)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                              const lwi_k_state *state, int half)
+static mask VARIANT(segment_outward)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                     const lwi_k_state *state, int half)
 {
     real A[6], f[6];
-    mask sure = ~NAME(bits)(ZERO);
+    mask valid = ~NAME(bits)(ZERO);
     for (int i = 0, l = half; i < 6; i++) {
-        A[i] = AT(state->run[stage->run].A[i]);
-        f[i] = AT(state->run[stage->run].f[i]);
+        A[i] = AT(state->segment[stage->segment].A[i]);
+        f[i] = AT(state->segment[stage->segment].f[i]);
     }
     for (int j = 0; j < stage->length; j++) {
-        const int slot = stage->slot + stage->runs * j, n = BLOCK(slot), l = LANE(slot), kl = l;
+        const int slot = stage->slot + stage->segments * j, n = BLOCK(slot), l = LANE(slot), kl = l;
         const lwi_k_screw *k = &plan->screw[n];
         const lwi_k_pivot *pivot = &state->pivot[n];
         const real Di = AT(pivot->Di);
-        sure &= TEXT(well_posed)(Di, AT(pivot->felt));
-        const real y = AT(pivot->y) - TEXT(felt_of_tip)(&state->row[n], l, f) * Di;
+        valid &= VARIANT(well_posed)(Di, AT(pivot->diagonal));
+        const real y = AT(pivot->y) - VARIANT(diagonal_of_tip)(&state->row[n], l, f) * Di;
 #define OUTWARD(shape)                                                                             \
-    TEXT(hinge_outward)                                                                            \
+    VARIANT(hinge_outward)                                                                         \
     (k, kl, &state->pose[n], &state->bias[n], pivot, &state->motion[n], l, y, shape, A);
         OF_SHAPE(stage->shape[j], OUTWARD)
 #undef OUTWARD
     }
     // others hang on the last
-    const int tip = stage->slot + stage->runs * (stage->length - 1);
+    const int tip = stage->slot + stage->segments * (stage->length - 1);
     for (int i = 0, l = LANE(tip); i < 6; i++) AT(state->motion[BLOCK(tip)].A[i]) = A[i];
-    return sure;
+    return valid;
 }

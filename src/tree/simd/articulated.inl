@@ -7,24 +7,24 @@
 // c2 = 1 - 2 ss a symmetric 2 x 2 block takes 4 multiplications, a general one 4 as well.  A shift
 // by r gives B = Bbar - A r~ and C = Cbar + sym(r~ (Bbar + B)), a bar for what was before.
 
-typedef struct TEXT(art) {
+typedef struct VARIANT(art) {
     real A[6], B[9], C[6], p[6];
-} TEXT(art);
-#define ART TEXT(art)
+} VARIANT(art);
+#define ART VARIANT(art)
 
 /** Of a turn: cos, sin, cos sin, sin^2, cos 2 theta, sin 2 theta. */
-typedef struct TEXT(turn) {
+typedef struct VARIANT(turn) {
     real c, s, cs, ss, c2, s2;
-} TEXT(turn);
+} VARIANT(turn);
 
-static INLINE TEXT(turn) TEXT(theta)(const lwi_k_pose *pose, int l)
+static INLINE VARIANT(turn) VARIANT(theta)(const lwi_k_pose *pose, int l)
 {
-    return (TEXT(turn)){AT(pose->c),  AT(pose->s),  AT(pose->cs),
-                        AT(pose->ss), AT(pose->c2), AT(pose->s2)};
+    return (VARIANT(turn)){AT(pose->c),  AT(pose->s),  AT(pose->cs),
+                           AT(pose->ss), AT(pose->c2), AT(pose->s2)};
 }
-static INLINE TEXT(turn) TEXT(alpha)(const lwi_k_screw *k, int kl)
+static INLINE VARIANT(turn) VARIANT(alpha)(const lwi_k_screw *k, int kl)
 {
-    return (TEXT(turn)){K(k->ca), K(k->sa), K(k->csa), K(k->ssa), K(k->c2a), K(k->s2a)};
+    return (VARIANT(turn)){K(k->ca), K(k->sa), K(k->csa), K(k->ssa), K(k->c2a), K(k->s2a)};
 }
 
 // (x, y) := R (x, y), R = [c -s; s c]
@@ -83,7 +83,7 @@ static INLINE TEXT(turn) TEXT(alpha)(const lwi_k_screw *k, int kl)
 
 // ---- shifts: what is felt at a point -d from the origin along an axis
 
-static inline void TEXT(shift_x)(ART *M, real d)
+static inline void VARIANT(shift_x)(ART *M, real d)
 {
     const real b12 = M->B[5], b21 = M->B[7], b22 = M->B[8];
     LESS(M->B[1], d, M->A[4]);
@@ -101,7 +101,7 @@ static inline void TEXT(shift_x)(ART *M, real d)
     MORE(M->p[5], d, M->p[1]);
 }
 // where the z columns of B and C are zero
-static inline void TEXT(shift_x_z)(ART *M, real d)
+static inline void VARIANT(shift_x_z)(ART *M, real d)
 {
     const real b21 = M->B[7];
     LESS(M->B[1], d, M->A[4]);
@@ -119,7 +119,7 @@ static inline void TEXT(shift_x_z)(ART *M, real d)
     MORE(M->p[5], d, M->p[1]);
 }
 // where the y columns of B and C are zero
-static inline void TEXT(shift_x_y)(ART *M, real d)
+static inline void VARIANT(shift_x_y)(ART *M, real d)
 {
     const real b12 = M->B[5], b22 = M->B[8];
     M->B[1] = -(d * M->A[4]);
@@ -136,7 +136,7 @@ static inline void TEXT(shift_x_y)(ART *M, real d)
     LESS(M->p[4], d, M->p[2]);
     MORE(M->p[5], d, M->p[1]);
 }
-static inline void TEXT(shift_y)(ART *M, real d)
+static inline void VARIANT(shift_y)(ART *M, real d)
 {
     const real b00 = M->B[0], b02 = M->B[2], b20 = M->B[6];
     MORE(M->B[0], d, M->A[4]);
@@ -154,7 +154,7 @@ static inline void TEXT(shift_y)(ART *M, real d)
     LESS(M->p[5], d, M->p[0]);
 }
 // but for the z columns of B and C, which a hollow inertia does not have
-static inline void TEXT(shift_z_hollow)(ART *M, real d)
+static inline void VARIANT(shift_z_hollow)(ART *M, real d)
 {
     const real b01 = M->B[1], b10 = M->B[3], b11 = M->B[4];
     LESS(M->B[0], d, M->A[3]);
@@ -169,18 +169,18 @@ static inline void TEXT(shift_z_hollow)(ART *M, real d)
     LESS(M->p[3], d, M->p[1]);
     MORE(M->p[4], d, M->p[0]);
 }
-static inline void TEXT(shift_z)(ART *M, real d)
+static inline void VARIANT(shift_z)(ART *M, real d)
 {
     LESS(M->C[4], d, M->B[5]);
     MORE(M->C[5], d, M->B[2]);
-    TEXT(shift_z_hollow)(M, d);
+    VARIANT(shift_z_hollow)(M, d);
 }
 
 // ---- turns
 
 /** xx - yy of A, of B, xy + yx of B, xx - yy of C: what a turn about z is made
  * of. */
-static INLINE void TEXT(differences)(const ART *M, real diff[4])
+static INLINE void VARIANT(differences)(const ART *M, real diff[4])
 {
     diff[0] = M->A[0] - M->A[1];
     diff[1] = M->B[0] - M->B[4];
@@ -193,7 +193,7 @@ static INLINE void TEXT(differences)(const ART *M, real diff[4])
         TURN_VECTOR(t, M->B[2], M->B[5]);                                                          \
         TURN_VECTOR(t, M->C[4], M->C[5]);                                                          \
     } while (0)
-static INLINE void TEXT(turn_z_hollow)(ART *M, TEXT(turn) t, const real diff[4])
+static INLINE void VARIANT(turn_z_hollow)(ART *M, VARIANT(turn) t, const real diff[4])
 {
     TURN_SYMMETRIC(t, M->A[0], M->A[3], M->A[1], diff[0]);
     TURN_VECTOR(t, M->A[4], M->A[5]);
@@ -203,14 +203,14 @@ static INLINE void TEXT(turn_z_hollow)(ART *M, TEXT(turn) t, const real diff[4])
     TURN_VECTOR(t, M->p[0], M->p[1]);
     TURN_VECTOR(t, M->p[3], M->p[4]);
 }
-static inline void TEXT(turn_z)(ART *M, TEXT(turn) t)
+static inline void VARIANT(turn_z)(ART *M, VARIANT(turn) t)
 {
     real diff[4];
-    TEXT(differences)(M, diff);
+    VARIANT(differences)(M, diff);
     TURN_Z_COLUMNS(t);
-    TEXT(turn_z_hollow)(M, t, diff);
+    VARIANT(turn_z_hollow)(M, t, diff);
 }
-static inline void TEXT(turn_x)(ART *M, TEXT(turn) t)
+static inline void VARIANT(turn_x)(ART *M, VARIANT(turn) t)
 {
     TURN_SYMMETRIC(t, M->A[1], M->A[5], M->A[2], M->A[1] - M->A[2]);
     TURN_VECTOR(t, M->A[3], M->A[4]);
@@ -223,7 +223,7 @@ static inline void TEXT(turn_x)(ART *M, TEXT(turn) t)
     TURN_VECTOR(t, M->p[4], M->p[5]);
 }
 // the same of a hollow inertia: its z columns fill up
-static inline void TEXT(turn_x_hollow)(ART *M, TEXT(turn) t)
+static inline void VARIANT(turn_x_hollow)(ART *M, VARIANT(turn) t)
 {
     TURN_SYMMETRIC(t, M->A[1], M->A[5], M->A[2], M->A[1] - M->A[2]);
     TURN_VECTOR(t, M->A[3], M->A[4]);
@@ -244,7 +244,7 @@ static inline void TEXT(turn_x_hollow)(ART *M, TEXT(turn) t)
     TURN_VECTOR(t, M->p[4], M->p[5]);
 }
 // by a right angle
-static inline void TEXT(turn_x_square)(ART *M)
+static inline void VARIANT(turn_x_square)(ART *M)
 {
     const real A1 = M->A[1], B4 = M->B[4], B5 = M->B[5], C1 = M->C[1];
     M->A[1] = M->A[2];
@@ -265,7 +265,7 @@ static inline void TEXT(turn_x_square)(ART *M)
     TURN_RIGHT(M->p[4], M->p[5]);
 }
 // the same of a hollow inertia: z columns become y columns, which are zero then
-static inline void TEXT(turn_x_right)(ART *M)
+static inline void VARIANT(turn_x_right)(ART *M)
 {
     const real A1 = M->A[1];
     M->A[1] = M->A[2];
@@ -283,14 +283,14 @@ static inline void TEXT(turn_x_right)(ART *M)
     TURN_RIGHT(M->p[1], M->p[2]);
     TURN_RIGHT(M->p[4], M->p[5]);
 }
-static inline void TEXT(clear_z)(ART *M)
+static inline void VARIANT(clear_z)(ART *M)
 {
     M->B[2] = M->B[5] = M->B[8] = M->C[2] = M->C[4] = M->C[5] = ZERO;
 }
 
 // ---- sums
 
-static INLINE void TEXT(add_rigid)(ART *M, real m, const real h[3], const real J[6])
+static INLINE void VARIANT(add_rigid)(ART *M, real m, const real h[3], const real J[6])
 {
     M->A[0] += m;
     M->A[1] += m;

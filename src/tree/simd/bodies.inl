@@ -17,54 +17,54 @@
 // ----------------------------------------------------------------------------------------- outward
 
 // The text of every shape of hinges, each compiled for what it needs; OF_SHAPE of those without rotors.
-#define OF_SHAPE(shape, TEXT_OF)                                                                   \
+#define OF_SHAPE(shape, STRING_OF)                                                                 \
     switch (shape) {                                                                               \
-        SHAPES(TEXT_OF)                                                                            \
+        SHAPES(STRING_OF)                                                                          \
     default:                                                                                       \
-        TEXT_OF(LWI_K_ANY)                                                                         \
+        STRING_OF(LWI_K_ANY)                                                                       \
     }
-#define OF_EVERY_SHAPE(shape, TEXT_OF)                                                             \
+#define OF_EVERY_SHAPE(shape, STRING_OF)                                                           \
     switch (shape) {                                                                               \
-        SHAPES(TEXT_OF)                                                                            \
+        SHAPES(STRING_OF)                                                                          \
     case LWI_K_PARALLEL | LWI_K_APART | LWI_K_ROTOR:                                               \
-        TEXT_OF(LWI_K_PARALLEL | LWI_K_APART | LWI_K_ROTOR) break;                                 \
+        STRING_OF(LWI_K_PARALLEL | LWI_K_APART | LWI_K_ROTOR) break;                               \
     case LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG | LWI_K_ROTOR:                                   \
-        TEXT_OF(LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG | LWI_K_ROTOR) break;                     \
+        STRING_OF(LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG | LWI_K_ROTOR) break;                   \
     case LWI_K_ANY | LWI_K_ROTOR:                                                                  \
-        TEXT_OF(LWI_K_ANY | LWI_K_ROTOR) break;                                                    \
+        STRING_OF(LWI_K_ANY | LWI_K_ROTOR) break;                                                  \
     default:                                                                                       \
-        TEXT_OF(LWI_K_ANY)                                                                         \
+        STRING_OF(LWI_K_ANY)                                                                       \
     }
-#define SHAPES(TEXT_OF)                                                                            \
+#define SHAPES(STRING_OF)                                                                          \
     case LWI_K_PARALLEL:                                                                           \
-        TEXT_OF(LWI_K_PARALLEL) break;                                                             \
+        STRING_OF(LWI_K_PARALLEL) break;                                                           \
     case LWI_K_PARALLEL | LWI_K_APART:                                                             \
-        TEXT_OF(LWI_K_PARALLEL | LWI_K_APART) break;                                               \
+        STRING_OF(LWI_K_PARALLEL | LWI_K_APART) break;                                             \
     case LWI_K_SQUARE:                                                                             \
-        TEXT_OF(LWI_K_SQUARE) break;                                                               \
+        STRING_OF(LWI_K_SQUARE) break;                                                             \
     case LWI_K_SQUARE | LWI_K_APART:                                                               \
-        TEXT_OF(LWI_K_SQUARE | LWI_K_APART) break;                                                 \
+        STRING_OF(LWI_K_SQUARE | LWI_K_APART) break;                                               \
     case LWI_K_SQUARE | LWI_K_ALONG:                                                               \
-        TEXT_OF(LWI_K_SQUARE | LWI_K_ALONG) break;                                                 \
+        STRING_OF(LWI_K_SQUARE | LWI_K_ALONG) break;                                               \
     case LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG:                                                 \
-        TEXT_OF(LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG) break;
+        STRING_OF(LWI_K_SQUARE | LWI_K_APART | LWI_K_ALONG) break;
 
-#define OF_AXIS(shape, TEXT_OF)                                                                    \
+#define OF_AXIS(shape, STRING_OF)                                                                  \
     switch ((shape)&LWI_K_AXIS) {                                                                  \
     case LWI_K_PARALLEL:                                                                           \
-        TEXT_OF(LWI_K_PARALLEL) break;                                                             \
+        STRING_OF(LWI_K_PARALLEL) break;                                                           \
     case LWI_K_SQUARE:                                                                             \
-        TEXT_OF(LWI_K_SQUARE) break;                                                               \
+        STRING_OF(LWI_K_SQUARE) break;                                                             \
     default:                                                                                       \
-        TEXT_OF(LWI_K_OBLIQUE)                                                                     \
+        STRING_OF(LWI_K_OBLIQUE)                                                                   \
     }
 
 // (x, y, z) of the parent's axes in those of a hinge that theta turns.
-static INLINE void TEXT(to_hinge)(const lwi_k_screw *k, int kl, TEXT(turn) theta, int shape,
-                                  real x[3])
+static INLINE void VARIANT(to_hinge)(const lwi_k_screw *k, int kl, VARIANT(turn) theta, int shape,
+                                     real x[3])
 {
     if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
-        const TEXT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
+        const VARIANT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
         TURN_BACK_Y(alpha, x[1], x[2]);
     } else if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) {
         const real y = x[1];
@@ -76,7 +76,7 @@ static INLINE void TEXT(to_hinge)(const lwi_k_screw *k, int kl, TEXT(turn) theta
 
 // What moves with the parent, A = (a, al) of its frame, at the origin of a hinge or screw that is d
 // along, in axes that theta is still to turn.
-static INLINE void TEXT(carry)(const lwi_k_screw *k, int kl, real d, int shape, real A[6])
+static INLINE void VARIANT(carry)(const lwi_k_screw *k, int kl, real d, int shape, real A[6])
 {
     if (shape & LWI_K_APART) {
         const real a = K(k->a);
@@ -84,7 +84,7 @@ static INLINE void TEXT(carry)(const lwi_k_screw *k, int kl, real d, int shape, 
         LESS(A[2], a, A[4]);
     }
     if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
-        const TEXT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
+        const VARIANT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
         TURN_BACK_X(alpha, A[1], A[2]);
         TURN_BACK_Y(alpha, A[4], A[5]);
     } else if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) {
@@ -99,16 +99,16 @@ static INLINE void TEXT(carry)(const lwi_k_screw *k, int kl, real d, int shape, 
 }
 
 // turn_z(phi) shift(0, b, delta): the parent's frame as the child would have it.
-static INLINE void TEXT(turn_vector)(const lwi_k_screw *k, int kl, real x[3])
+static INLINE void VARIANT(turn_vector)(const lwi_k_screw *k, int kl, real x[3])
 {
-    const TEXT(turn) phi = {.c = K(k->cphi), .s = K(k->sphi)};
+    const VARIANT(turn) phi = {.c = K(k->cphi), .s = K(k->sphi)};
     TURN_BACK_Y(phi, x[0], x[1]);
 }
-static inline void TEXT(turn_parent)(const lwi_k_screw *k, int kl, real A[6])
+static inline void VARIANT(turn_parent)(const lwi_k_screw *k, int kl, real A[6])
 {
     const real b = K(k->b), delta = K(k->delta);
-    TEXT(turn_vector)(k, kl, A);
-    TEXT(turn_vector)(k, kl, A + 3);
+    VARIANT(turn_vector)(k, kl, A);
+    VARIANT(turn_vector)(k, kl, A + 3);
     A[0] += DIFF(delta, A[4], b, A[5]);
     LESS(A[1], delta, A[3]);
     MORE(A[2], b, A[3]);
@@ -116,8 +116,8 @@ static inline void TEXT(turn_parent)(const lwi_k_screw *k, int kl, real A[6])
 
 // y - g . A but for the freedom's own entry.  Of the parent's A the last entry comes last; what it
 // enters late is summed late.
-static INLINE real TEXT(along_hinge)(const lwi_k_pivot *pivot, int l, real y, int shape,
-                                     const real A[6])
+static INLINE real VARIANT(along_hinge)(const lwi_k_pivot *pivot, int l, real y, int shape,
+                                        const real A[6])
 {
     static const int order[2][5] = {{0, 1, 2, 3, 4}, {2, 3, 4, 0, 1}};
     const int *of = order[(shape & LWI_K_ALONG) != 0];
@@ -127,74 +127,75 @@ static INLINE real TEXT(along_hinge)(const lwi_k_pivot *pivot, int l, real y, in
 
 // A of a hinge from A of its parent: al_z = y - g . A, vdot what that is more than al_z' A.  A rotor
 // goes with the parent, as far as it can: g_z = 1 - rotor/D.
-static INLINE void TEXT(hinge_outward)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
-                                       const lwi_k_bias *bias, const lwi_k_pivot *pivot,
-                                       lwi_k_motion *motion, int l, real y, int shape, real A[6])
+static INLINE void VARIANT(hinge_outward)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                          const lwi_k_bias *bias, const lwi_k_pivot *pivot,
+                                          lwi_k_motion *motion, int l, real y, int shape, real A[6])
 {
-    const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
-    TEXT(carry)(k, kl, K(k->shift), shape, A);
+    const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+    VARIANT(carry)(k, kl, K(k->shift), shape, A);
     const real z = A[5];
     if (shape & LWI_K_ROTOR) MORE(y, K(k->rotor) * AT(pivot->Di), z);
     TURN_BACK_MORE(theta, A[0], A[1], AT(bias->b[0]), AT(bias->b[1]));
     TURN_BACK_MORE(theta, A[3], A[4], AT(bias->k[0]), AT(bias->k[1]));
     A[2] += AT(bias->b[2]);
-    A[5] = TEXT(along_hinge)(pivot, l, y, shape, A);
+    A[5] = VARIANT(along_hinge)(pivot, l, y, shape, A);
     AT(motion->vdot) = A[5] - z;
 }
 
 // On the ground, which does not turn.
-static inline void TEXT(root_outward)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
-                                      const lwi_k_pivot *pivot, lwi_k_motion *motion, int l,
-                                      real A[6])
+static inline void VARIANT(root_outward)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                         const lwi_k_pivot *pivot, lwi_k_motion *motion, int l,
+                                         real A[6])
 {
-    const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+    const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
     real y = AT(pivot->y);
-    for (int i = 0; i < 3; i++) A[i] = -K(k->fall[i]);
+    for (int i = 0; i < 3; i++) A[i] = -K(k->minus_gravity[i]);
     TURN_BACK_Y(theta, A[0], A[1]);
     for (int i = 0; i < 3; i++) LESS(y, AT(pivot->g[i]), A[i]);
     A[3] = A[4] = ZERO;
     AT(motion->vdot) = A[5] = y;
 }
 
-static INLINE real TEXT(along_screw)(const lwi_k_pivot *pivot, int l, const real A[6])
+static INLINE real VARIANT(along_screw)(const lwi_k_pivot *pivot, int l, const real A[6])
 {
     real u = AT(pivot->y);
     for (int i = 0; i < 6; i++) LESS(u, AT(pivot->g[i]), A[i]);
     return u;
 }
 
-static inline void TEXT(screw_outward)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
-                                       const lwi_k_bias *bias, const lwi_k_pivot *pivot,
-                                       lwi_k_motion *motion, int l, real A[6])
+static inline void VARIANT(screw_outward)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                          const lwi_k_bias *bias, const lwi_k_pivot *pivot,
+                                          lwi_k_motion *motion, int l, real A[6])
 {
-    const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
-    TEXT(carry)(k, kl, AT(pose->d), LWI_K_ANY, A);
+    const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+    VARIANT(carry)(k, kl, AT(pose->d), LWI_K_ANY, A);
     TURN_BACK_MORE(theta, A[0], A[1], AT(bias->b[0]), AT(bias->b[1]));
     TURN_BACK_MORE(theta, A[3], A[4], AT(bias->k[0]), AT(bias->k[1]));
     A[2] += AT(bias->b[2]);
-    const real vdot = TEXT(along_screw)(pivot, l, A);
+    const real vdot = VARIANT(along_screw)(pivot, l, A);
     MORE(A[2], K(k->slide), vdot);
     MORE(A[5], K(k->turn), vdot);
     AT(motion->vdot) = vdot;
 }
 
 // w = R'w_parent
-static INLINE void TEXT(to_body)(const lwi_k_ball_pose *pose, int l, const real a[3], real out[3])
+static INLINE void VARIANT(to_body)(const lwi_k_ball_pose *pose, int l, const real a[3],
+                                    real out[3])
 {
     for (int i = 0; i < 3; i++)
         out[i] = SUM3(AT(pose->R[i]), a[0], AT(pose->R[3 + i]), a[1], AT(pose->R[6 + i]), a[2]);
 }
 
 // al = y - Z a, a = R'(a_parent + al_parent x r) + b; vdot = al - R'al_parent - k
-static inline void TEXT(ball_outward)(const lwi_k_ball_pose *pose, const lwi_k_bias *bias,
-                                      lwi_k_ball_pivot *pivot, int l, real A[6])
+static inline void VARIANT(ball_outward)(const lwi_k_ball_pose *pose, const lwi_k_bias *bias,
+                                         lwi_k_ball_pivot *pivot, int l, real A[6])
 {
     const real r[3] = {AT(pose->r[0]), AT(pose->r[1]), AT(pose->r[2])};
     real c[3], a[3], al[3];
     CROSS(c, A + 3, r);
     for (int i = 0; i < 3; i++) c[i] += A[i];
-    TEXT(to_body)(pose, l, c, a);
-    TEXT(to_body)(pose, l, A + 3, al);
+    VARIANT(to_body)(pose, l, c, a);
+    VARIANT(to_body)(pose, l, A + 3, al);
     for (int i = 0; i < 3; i++) A[i] = a[i] + AT(bias->b[i]);
     for (int i = 0; i < 3; i++) {
         A[3 + i] = AT(pivot->y[i]) - SUM3(AT(pivot->Z[3 * i]), A[0], AT(pivot->Z[3 * i + 1]), A[1],
@@ -205,24 +206,24 @@ static inline void TEXT(ball_outward)(const lwi_k_ball_pose *pose, const lwi_k_b
 
 // ------------------------------------------------------------------------------------------ inward
 
-static INLINE void TEXT(add_body)(const lwi_k_body *k, int kl, const lwi_k_bias *bias, int l,
-                                  ART *M)
+static INLINE void VARIANT(add_body)(const lwi_k_body *k, int kl, const lwi_k_bias *bias, int l,
+                                     ART *M)
 {
     const real h[3] = {K(k->h[0]), K(k->h[1]), K(k->h[2])};
     const real J[6] = {K(k->J[0]), K(k->J[1]), K(k->pivot), K(k->J[3]), K(k->J[4]), K(k->J[5])};
-    TEXT(add_rigid)(M, K(k->m), h, J);
+    VARIANT(add_rigid)(M, K(k->m), h, J);
     for (int i = 0; i < 6; i++) M->p[i] += AT(bias->p[i]);
 }
 
 // Takes the freedom S = [0; z] out of M: M' = M - U U'/D has no row and column n_z.  Leaves U (five
 // entries; the sixth is D, without a rotor) and g in the pivot.
-static INLINE void TEXT(eliminate_hinge)(lwi_k_pivot *pivot, int l, real D, ART *M, real U[5],
-                                         real *inverse)
+static INLINE void VARIANT(eliminate_hinge)(lwi_k_pivot *pivot, int l, real D, ART *M, real U[5],
+                                            real *inverse)
 {
     const real u0 = M->B[2], u1 = M->B[5], u2 = M->B[8], u3 = M->C[4], u4 = M->C[5];
     const real Di = 1 / D;
     const real g0 = u0 * Di, g1 = u1 * Di, g2 = u2 * Di, g3 = u3 * Di, g4 = u4 * Di;
-    AT(pivot->felt) = M->C[0] + M->C[1];
+    AT(pivot->diagonal) = M->C[0] + M->C[1];
     AT(pivot->Di) = *inverse = Di;
     AT(pivot->g[0]) = g0, AT(pivot->g[1]) = g1, AT(pivot->g[2]) = g2;
     AT(pivot->g[3]) = g3, AT(pivot->g[4]) = g4;
@@ -245,7 +246,7 @@ static INLINE void TEXT(eliminate_hinge)(lwi_k_pivot *pivot, int l, real D, ART 
 }
 
 // M' in row and column n_z, where M stands yet.
-static INLINE void TEXT(keep_rotor)(real rotor, real Di, ART *M)
+static INLINE void VARIANT(keep_rotor)(real rotor, real Di, ART *M)
 {
     const real left = rotor * Di;
     M->B[2] *= left, M->B[5] *= left, M->B[8] *= left;
@@ -253,111 +254,111 @@ static INLINE void TEXT(keep_rotor)(real rotor, real Di, ART *M)
 }
 
 // Of a hinge on the ground that carries M nobody asks what is beyond it: its pivot is enough.
-static INLINE void TEXT(root_pivot)(const lwi_k_body *k, const lwi_k_screw *screw, int kl,
-                                    lwi_k_pivot *pivot, int l, const ART *M, real left)
+static INLINE void VARIANT(root_pivot)(const lwi_k_body *k, const lwi_k_screw *screw, int kl,
+                                       lwi_k_pivot *pivot, int l, const ART *M, real left)
 {
     const real Di = 1 / (M->C[2] + (K(k->pivot) + K(screw->rotor)));
-    AT(pivot->felt) = M->C[0] + M->C[1];
+    AT(pivot->diagonal) = M->C[0] + M->C[1];
     AT(pivot->Di) = Di;
     AT(pivot->y) = left * Di;
 }
 
 // p' = p + U y + M' (b, k); along z the joint transmits tau.
-#define FELT(p, q, r, s, t) MAD(t, k1, SUM2(p, b0, q, b1) + SUM2(r, b2, s, k0))
-static INLINE void TEXT(reduce_wrench)(const lwi_k_bias *bias, int l, const real U[5], real y,
-                                       real tau, ART *M)
+#define DIAGONAL(p, q, r, s, t) MAD(t, k1, SUM2(p, b0, q, b1) + SUM2(r, b2, s, k0))
+static INLINE void VARIANT(reduce_wrench)(const lwi_k_bias *bias, int l, const real U[5], real y,
+                                          real tau, ART *M)
 {
     const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]);
     const real k0 = AT(bias->k[0]), k1 = AT(bias->k[1]);
-    M->p[0] += MAD(U[0], y, FELT(M->A[0], M->A[3], M->A[4], M->B[0], M->B[1]));
-    M->p[1] += MAD(U[1], y, FELT(M->A[3], M->A[1], M->A[5], M->B[3], M->B[4]));
-    M->p[2] += MAD(U[2], y, FELT(M->A[4], M->A[5], M->A[2], M->B[6], M->B[7]));
-    M->p[3] += MAD(U[3], y, FELT(M->B[0], M->B[3], M->B[6], M->C[0], M->C[3]));
-    M->p[4] += MAD(U[4], y, FELT(M->B[1], M->B[4], M->B[7], M->C[3], M->C[1]));
+    M->p[0] += MAD(U[0], y, DIAGONAL(M->A[0], M->A[3], M->A[4], M->B[0], M->B[1]));
+    M->p[1] += MAD(U[1], y, DIAGONAL(M->A[3], M->A[1], M->A[5], M->B[3], M->B[4]));
+    M->p[2] += MAD(U[2], y, DIAGONAL(M->A[4], M->A[5], M->A[2], M->B[6], M->B[7]));
+    M->p[3] += MAD(U[3], y, DIAGONAL(M->B[0], M->B[3], M->B[6], M->C[0], M->C[3]));
+    M->p[4] += MAD(U[4], y, DIAGONAL(M->B[1], M->B[4], M->B[7], M->C[3], M->C[1]));
     M->p[5] = tau;
 }
 
-static INLINE void TEXT(reduce_hinge)(const lwi_k_pose *pose, const lwi_k_bias *bias,
-                                      lwi_k_pivot *pivot, int l, ART *M)
+static INLINE void VARIANT(reduce_hinge)(const lwi_k_pose *pose, const lwi_k_bias *bias,
+                                         lwi_k_pivot *pivot, int l, ART *M)
 {
     real U[5], Di;
     const real tau = AT(pose->tau), left = tau - M->p[5];
-    TEXT(eliminate_hinge)(pivot, l, M->C[2], M, U, &Di);
+    VARIANT(eliminate_hinge)(pivot, l, M->C[2], M, U, &Di);
     const real y = left * Di;
     AT(pivot->y) = y;
-    TEXT(reduce_wrench)(bias, l, U, y, tau, M);
+    VARIANT(reduce_wrench)(bias, l, U, y, tau, M);
 }
 
 // tau - I vdot0
-static INLINE real TEXT(past_rotor)(const lwi_k_bias *bias, int l, const real U[5], real rotor,
-                                    real Di, real y, real tau)
+static INLINE real VARIANT(past_rotor)(const lwi_k_bias *bias, int l, const real U[5], real rotor,
+                                       real Di, real y, real tau)
 {
     const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]);
     const real k0 = AT(bias->k[0]), k1 = AT(bias->k[1]);
-    const real felt = FELT(U[0], U[1], U[2], U[3], U[4]);
-    return NMAD(rotor, NMAD(Di, felt, y), tau);
+    const real diagonal = DIAGONAL(U[0], U[1], U[2], U[3], U[4]);
+    return NMAD(rotor, NMAD(Di, diagonal, y), tau);
 }
 
 // The same with a rotor.
-static INLINE void TEXT(reduce_rotor)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
-                                      const lwi_k_bias *bias, lwi_k_pivot *pivot, int l, ART *M)
+static INLINE void VARIANT(reduce_rotor)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                         const lwi_k_bias *bias, lwi_k_pivot *pivot, int l, ART *M)
 {
     real U[5], Di;
     const real rotor = K(k->rotor), tau = AT(pose->tau), left = tau - M->p[5];
-    TEXT(eliminate_hinge)(pivot, l, M->C[2] + rotor, M, U, &Di);
+    VARIANT(eliminate_hinge)(pivot, l, M->C[2] + rotor, M, U, &Di);
     const real y = left * Di;
     AT(pivot->y) = y;
-    TEXT(reduce_wrench)(bias, l, U, y, TEXT(past_rotor)(bias, l, U, rotor, Di, y, tau), M);
-    TEXT(keep_rotor)(rotor, Di, M);
+    VARIANT(reduce_wrench)(bias, l, U, y, VARIANT(past_rotor)(bias, l, U, rotor, Di, y, tau), M);
+    VARIANT(keep_rotor)(rotor, Di, M);
 }
 
 // M' with all rows to the parent's frame.
-static INLINE void TEXT(pass_rotor)(const lwi_k_screw *k, int kl, TEXT(turn) theta, int shape,
-                                    const real diff[4], ART *M)
+static INLINE void VARIANT(pass_rotor)(const lwi_k_screw *k, int kl, VARIANT(turn) theta, int shape,
+                                       const real diff[4], ART *M)
 {
     TURN_Z_COLUMNS(theta);
-    TEXT(turn_z_hollow)(M, theta, diff);
-    if (shape & LWI_K_ALONG) TEXT(shift_z)(M, K(k->shift));
+    VARIANT(turn_z_hollow)(M, theta, diff);
+    if (shape & LWI_K_ALONG) VARIANT(shift_z)(M, K(k->shift));
     if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE)
-        TEXT(turn_x)(M, TEXT(alpha)(k, kl));
+        VARIANT(turn_x)(M, VARIANT(alpha)(k, kl));
     else if ((shape & LWI_K_AXIS) == LWI_K_SQUARE)
-        TEXT(turn_x_square)(M);
-    if (shape & LWI_K_APART) TEXT(shift_x)(M, K(k->a));
+        VARIANT(turn_x_square)(M);
+    if (shape & LWI_K_APART) VARIANT(shift_x)(M, K(k->a));
 }
 
-static INLINE void TEXT(pass_hinge)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
-                                    int shape, const real diff[4], ART *M)
+static INLINE void VARIANT(pass_hinge)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
+                                       int shape, const real diff[4], ART *M)
 {
     if (shape & LWI_K_ROTOR) {
-        TEXT(pass_rotor)(k, kl, TEXT(theta)(pose, l), shape, diff, M);
+        VARIANT(pass_rotor)(k, kl, VARIANT(theta)(pose, l), shape, diff, M);
         return;
     }
-    TEXT(turn_z_hollow)(M, TEXT(theta)(pose, l), diff);
-    if (shape & LWI_K_ALONG) TEXT(shift_z_hollow)(M, K(k->shift));
+    VARIANT(turn_z_hollow)(M, VARIANT(theta)(pose, l), diff);
+    if (shape & LWI_K_ALONG) VARIANT(shift_z_hollow)(M, K(k->shift));
     if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
-        TEXT(turn_x_hollow)(M, TEXT(alpha)(k, kl));
-        if (shape & LWI_K_APART) TEXT(shift_x)(M, K(k->a));
+        VARIANT(turn_x_hollow)(M, VARIANT(alpha)(k, kl));
+        if (shape & LWI_K_APART) VARIANT(shift_x)(M, K(k->a));
     } else if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) {
-        TEXT(turn_x_right)(M);
-        if (shape & LWI_K_APART) TEXT(shift_x_y)(M, K(k->a));
+        VARIANT(turn_x_right)(M);
+        if (shape & LWI_K_APART) VARIANT(shift_x_y)(M, K(k->a));
     } else if (shape & LWI_K_APART) {
-        TEXT(shift_x_z)(M, K(k->a));
+        VARIANT(shift_x_z)(M, K(k->a));
     } else {
-        TEXT(clear_z)(M);
+        VARIANT(clear_z)(M);
     }
 }
 
 // The same to a hinge on the ground, of which all that is asked is p_z and M_zz, and for the
 // latter's rounding what it is the sum of, in C_0 and C_1.
-static inline void TEXT(pass_axis)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
-                                   const real diff[4], ART *M)
+static inline void VARIANT(pass_axis)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
+                                      const real diff[4], ART *M)
 {
-    const TEXT(turn) t = TEXT(theta)(pose, l), alpha = TEXT(alpha)(k, kl);
+    const VARIANT(turn) t = VARIANT(theta)(pose, l), alpha = VARIANT(alpha)(k, kl);
     const real a = K(k->a), d = K(k->shift), C3 = M->C[3], B6 = M->B[6], p3 = M->p[3];
     TURN_SYMMETRIC(t, M->A[0], M->A[3], M->A[1], diff[0]);
     TURN_VECTOR(t, M->A[4], M->A[5]);
     TURN_VECTOR(t, M->p[0], M->p[1]);
-    const real felt = M->C[0] + M->C[1];
+    const real diagonal = M->C[0] + M->C[1];
     const real b01 = M->B[1] + DIFF(t.cs, diff[1], t.ss, diff[2]), shifted = MAD(d, M->A[0], b01);
     const real yy = M->B[4] + SUM2(t.ss, diff[1], t.cs, diff[2]), B4 = MAD(d, M->A[3], yy);
     const real B7 = MAD(d, M->A[4], SUM2(t.s, B6, t.c, M->B[7]));
@@ -368,13 +369,13 @@ static inline void TEXT(pass_axis)(const lwi_k_screw *k, int kl, const lwi_k_pos
     const real B5 = DIFF(alpha.cs, B4, alpha.ss, B7);
     M->C[2] = MAD(a, B5 + MAD(a, A1, B5), alpha.ss * C1);
     M->p[5] = MAD(a, DIFF(alpha.c, M->p[1], alpha.s, M->p[2]), SUM2(alpha.s, p4, alpha.c, M->p[5]));
-    M->C[0] = felt;
+    M->C[0] = diagonal;
     M->C[1] = MAD(a * a, A1, C1);
 }
 
 // The same of S = [slide z; turn z]: nothing of M' need be zero.
-static inline void TEXT(eliminate_screw)(const lwi_k_screw *k, int kl, lwi_k_pivot *pivot, int l,
-                                         ART *M, real U[6], real *inverse)
+static inline void VARIANT(eliminate_screw)(const lwi_k_screw *k, int kl, lwi_k_pivot *pivot, int l,
+                                            ART *M, real U[6], real *inverse)
 {
     const real slide = K(k->slide), turn = K(k->turn);
     real g[6];
@@ -386,8 +387,8 @@ static inline void TEXT(eliminate_screw)(const lwi_k_screw *k, int kl, lwi_k_piv
     U[5] = SUM2(slide, M->B[8], turn, M->C[2]);
     const real Di = 1 / (SUM2(slide, U[2], turn, U[5]) + K(k->rotor));
     AT(pivot->Di) = *inverse = Di;
-    AT(pivot->felt) = SUM2(slide * slide, (M->A[0] + M->A[1]) + M->A[2], turn * turn,
-                           (M->C[0] + M->C[1]) + M->C[2]);
+    AT(pivot->diagonal) = SUM2(slide * slide, (M->A[0] + M->A[1]) + M->A[2], turn * turn,
+                               (M->C[0] + M->C[1]) + M->C[2]);
     for (int i = 0; i < 6; i++) AT(pivot->g[i]) = g[i] = U[i] * Di;
     LESS(M->A[0], g[0], U[0]);
     LESS(M->A[1], g[1], U[1]);
@@ -405,47 +406,48 @@ static inline void TEXT(eliminate_screw)(const lwi_k_screw *k, int kl, lwi_k_piv
     LESS(M->C[5], g[4], U[5]);
 }
 
-static inline void TEXT(reduce_screw)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
-                                      const lwi_k_bias *bias, lwi_k_pivot *pivot, int l, ART *M)
+static inline void VARIANT(reduce_screw)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                         const lwi_k_bias *bias, lwi_k_pivot *pivot, int l, ART *M)
 {
     real U[6], Di;
-    TEXT(eliminate_screw)(k, kl, pivot, l, M, U, &Di);
+    VARIANT(eliminate_screw)(k, kl, pivot, l, M, U, &Di);
     const real y = (AT(pose->tau) - SUM2(K(k->slide), M->p[2], K(k->turn), M->p[5])) * Di;
     AT(pivot->y) = y;
     const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]);
     const real k0 = AT(bias->k[0]), k1 = AT(bias->k[1]);
-    M->p[0] += MAD(U[0], y, FELT(M->A[0], M->A[3], M->A[4], M->B[0], M->B[1]));
-    M->p[1] += MAD(U[1], y, FELT(M->A[3], M->A[1], M->A[5], M->B[3], M->B[4]));
-    M->p[2] += MAD(U[2], y, FELT(M->A[4], M->A[5], M->A[2], M->B[6], M->B[7]));
-    M->p[3] += MAD(U[3], y, FELT(M->B[0], M->B[3], M->B[6], M->C[0], M->C[3]));
-    M->p[4] += MAD(U[4], y, FELT(M->B[1], M->B[4], M->B[7], M->C[3], M->C[1]));
-    M->p[5] += MAD(U[5], y, FELT(M->B[2], M->B[5], M->B[8], M->C[4], M->C[5]));
+    M->p[0] += MAD(U[0], y, DIAGONAL(M->A[0], M->A[3], M->A[4], M->B[0], M->B[1]));
+    M->p[1] += MAD(U[1], y, DIAGONAL(M->A[3], M->A[1], M->A[5], M->B[3], M->B[4]));
+    M->p[2] += MAD(U[2], y, DIAGONAL(M->A[4], M->A[5], M->A[2], M->B[6], M->B[7]));
+    M->p[3] += MAD(U[3], y, DIAGONAL(M->B[0], M->B[3], M->B[6], M->C[0], M->C[3]));
+    M->p[4] += MAD(U[4], y, DIAGONAL(M->B[1], M->B[4], M->B[7], M->C[3], M->C[1]));
+    M->p[5] += MAD(U[5], y, DIAGONAL(M->B[2], M->B[5], M->B[8], M->C[4], M->C[5]));
 }
 
-static inline void TEXT(pass_screw)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
-                                    ART *M)
+static inline void VARIANT(pass_screw)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
+                                       ART *M)
 {
-    TEXT(turn_z)(M, TEXT(theta)(pose, l));
-    TEXT(shift_z)(M, AT(pose->d));
-    TEXT(turn_x)(M, TEXT(alpha)(k, kl));
-    TEXT(shift_x)(M, K(k->a));
+    VARIANT(turn_z)(M, VARIANT(theta)(pose, l));
+    VARIANT(shift_z)(M, AT(pose->d));
+    VARIANT(turn_x)(M, VARIANT(alpha)(k, kl));
+    VARIANT(shift_x)(M, K(k->a));
 }
 
 // turn_z(phi) shift(0, b, delta)
-static inline void TEXT(pass_turned)(const lwi_k_screw *k, int kl, ART *M)
+static inline void VARIANT(pass_realigned)(const lwi_k_screw *k, int kl, ART *M)
 {
     const real c = K(k->cphi), s = K(k->sphi), cs = c * s, ss = s * s;
-    TEXT(shift_y)(M, K(k->b));
-    TEXT(shift_z)(M, K(k->delta));
-    TEXT(turn_z)(M, (TEXT(turn)){c, s, cs, ss, 1 - (ss + ss), cs + cs});
+    VARIANT(shift_y)(M, K(k->b));
+    VARIANT(shift_z)(M, K(k->delta));
+    VARIANT(turn_z)(M, (VARIANT(turn)){c, s, cs, ss, 1 - (ss + ss), cs + cs});
 }
 
 // S = [0; 1]: nothing is left of B and C.  C = L diag(1/i) L', Z = L^-1 B'; gain = tau or p along
 // S. p := p' but for M' (b, k).
-static inline void TEXT(eliminate_ball)(const real gain[3], lwi_k_ball_pivot *pivot, int l, ART *M)
+static inline void VARIANT(eliminate_ball)(const real gain[3], lwi_k_ball_pivot *pivot, int l,
+                                           ART *M)
 {
     const real *B = M->B, *C = M->C;
-    AT(pivot->felt) = (C[0] + C[1]) + C[2];
+    AT(pivot->diagonal) = (C[0] + C[1]) + C[2];
     const real i0 = 1 / C[0], l10 = C[3] * i0, l20 = C[4] * i0;
     const real i1 = 1 / NMAD(l10, C[3], C[1]), l21 = NMAD(l20, C[3], C[5]) * i1;
     const real i2 = 1 / NMAD(l21, NMAD(l20, C[3], C[5]), NMAD(l20, C[4], C[2]));
@@ -476,11 +478,11 @@ static inline void TEXT(eliminate_ball)(const real gain[3], lwi_k_ball_pivot *pi
     AT(pivot->l[0]) = l10, AT(pivot->l[1]) = l20, AT(pivot->l[2]) = l21;
 }
 
-static inline void TEXT(reduce_ball)(const lwi_k_ball_joint *joint, const lwi_k_bias *bias,
-                                     lwi_k_ball_pivot *pivot, int l, ART *M)
+static inline void VARIANT(reduce_ball)(const lwi_k_ball_joint *joint, const lwi_k_bias *bias,
+                                        lwi_k_ball_pivot *pivot, int l, ART *M)
 {
     const real tau[3] = {AT(joint->tau[3]), AT(joint->tau[4]), AT(joint->tau[5])};
-    TEXT(eliminate_ball)(tau, pivot, l, M);
+    VARIANT(eliminate_ball)(tau, pivot, l, M);
     const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]);
     M->p[0] += SUM3(M->A[0], b0, M->A[3], b1, M->A[4], b2);
     M->p[1] += SUM3(M->A[3], b0, M->A[1], b1, M->A[5], b2);
@@ -488,7 +490,7 @@ static inline void TEXT(reduce_ball)(const lwi_k_ball_joint *joint, const lwi_k_
 }
 
 // By a whole rotation: A := R A R', B = -A r~, C = -r~ A r~.
-static inline void TEXT(pass_ball)(const lwi_k_ball_pose *pose, int l, ART *M)
+static inline void VARIANT(pass_ball)(const lwi_k_ball_pose *pose, int l, ART *M)
 {
     real R[3][3], T[3][3], r[3], A[6], f[3], n[3], m[3];
     for (int i = 0; i < 3; i++) {
@@ -527,7 +529,7 @@ static inline void TEXT(pass_ball)(const lwi_k_ball_pose *pose, int l, ART *M)
 }
 
 // x := M^-1 x by L D L'; the lanes in which M is well posed.
-static inline mask TEXT(solve_base)(const ART *M, real x[6])
+static inline mask VARIANT(solve_base)(const ART *M, real x[6])
 {
     const real *A = M->A, *B = M->B, *C = M->C;
     real L[6][6] = {{A[0]},
@@ -536,12 +538,12 @@ static inline mask TEXT(solve_base)(const ART *M, real x[6])
                     {B[0], B[3], B[6], C[0]},
                     {B[1], B[4], B[7], C[3], C[1]},
                     {B[2], B[5], B[8], C[4], C[5], C[2]}};
-    const real felt[2] = {(A[0] + A[1]) + A[2], (C[0] + C[1]) + C[2]};
+    const real diagonal[2] = {(A[0] + A[1]) + A[2], (C[0] + C[1]) + C[2]};
     real inverse[6];
-    mask sure = ~NAME(bits)(ZERO);
+    mask valid = ~NAME(bits)(ZERO);
     for (int j = 0; j < 6; j++) {
         inverse[j] = 1 / L[j][j];
-        sure &= TEXT(well_posed)(inverse[j], felt[j / 3]);
+        valid &= VARIANT(well_posed)(inverse[j], diagonal[j / 3]);
         for (int i = j + 1; i < 6; i++) {
             const real factor = L[i][j] * inverse[j];
             for (int e = i; e < 6; e++) LESS(L[e][i], L[e][j], factor);
@@ -553,18 +555,19 @@ static inline mask TEXT(solve_base)(const ART *M, real x[6])
         for (int i = j + 1; i < 6; i++) LESS(sum, L[i][j], x[i]);
         x[j] = sum * inverse[j];
     }
-    return sure;
+    return valid;
 }
 
 // M A = tau - p; vdot is the rate of the velocity's components, without the fall:
 // vdot = a + R'g - w x v.
-static inline mask TEXT(accelerate_base)(const lwi_kernel_plan *plan, const lwi_k_ball_joint *joint,
-                                         const lwi_k_ball_pose *pose, lwi_k_ball_pivot *pivot,
-                                         lwi_k_motion *motion, int l, const ART *M)
+static inline mask VARIANT(accelerate_base)(const lwi_kernel_plan *plan,
+                                            const lwi_k_ball_joint *joint,
+                                            const lwi_k_ball_pose *pose, lwi_k_ball_pivot *pivot,
+                                            lwi_k_motion *motion, int l, const ART *M)
 {
     real x[6], v[3], w[3], c[3];
     for (int i = 0; i < 6; i++) x[i] = AT(joint->tau[i]) - M->p[i];
-    const mask sure = TEXT(solve_base)(M, x);
+    const mask valid = VARIANT(solve_base)(M, x);
     for (int i = 0; i < 3; i++) {
         v[i] = AT(joint->v[i]);
         w[i] = AT(joint->v[3 + i]);
@@ -578,10 +581,10 @@ static inline mask TEXT(accelerate_base)(const lwi_kernel_plan *plan, const lwi_
                     c[i];
         AT(pivot->vdot[i]) = x[i];
     }
-    return sure;
+    return valid;
 }
 
-static INLINE void TEXT(tip_constants)(const lwi_k_tip *tip, int kl, ART *M, real U[5], real *Di)
+static INLINE void VARIANT(tip_constants)(const lwi_k_tip *tip, int kl, ART *M, real U[5], real *Di)
 {
     for (int i = 0; i < 6; i++) M->A[i] = K(tip->A[i]);
     for (int i = 0; i < 9; i++) M->B[i] = K(tip->B[i]);
@@ -591,8 +594,8 @@ static INLINE void TEXT(tip_constants)(const lwi_k_tip *tip, int kl, ART *M, rea
 }
 
 // A hinge with nothing beyond it: only p is not known before.
-static inline void TEXT(tip_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                    const lwi_k_step *step, int half, ART *M)
+static inline void VARIANT(tip_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                       const lwi_k_step *step, int half, ART *M)
 {
     const int slot = step->slot;
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
@@ -600,44 +603,45 @@ static inline void TEXT(tip_inward)(const lwi_kernel_plan *plan, const lwi_k_sta
     const lwi_k_screw *k = &plan->screw[at];
     const lwi_k_bias *bias = &state->bias[n];
     real U[5], diff[4], Di;
-    TEXT(tip_constants)(tip, KLANE(step->leaf), M, U, &Di);
+    VARIANT(tip_constants)(tip, KLANE(step->leaf), M, U, &Di);
     for (int i = 0; i < 6; i++) M->p[i] = AT(bias->p[i]);
     const real tau = AT(state->pose[n].tau), y = (tau - M->p[5]) * Di;
     AT(state->pivot[n].y) = y;
-    TEXT(reduce_wrench)(bias, l, U, y, tau, M);
-    if (step->shape & LWI_K_ROTOR) M->p[5] = TEXT(past_rotor)(bias, l, U, K(k->rotor), Di, y, tau);
-    TEXT(differences)(M, diff);
-#define PASS(shape) TEXT(pass_hinge)(k, kl, &state->pose[n], l, shape, diff, M);
+    VARIANT(reduce_wrench)(bias, l, U, y, tau, M);
+    if (step->shape & LWI_K_ROTOR)
+        M->p[5] = VARIANT(past_rotor)(bias, l, U, K(k->rotor), Di, y, tau);
+    VARIANT(differences)(M, diff);
+#define PASS(shape) VARIANT(pass_hinge)(k, kl, &state->pose[n], l, shape, diff, M);
     OF_EVERY_SHAPE(step->shape, PASS)
 #undef PASS
 }
 
-static INLINE void TEXT(hinge_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                      int slot, int half, int shape, ART *M)
+static INLINE void VARIANT(hinge_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                         int slot, int half, int shape, ART *M)
 {
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
     const lwi_k_screw *k = &plan->screw[at];
     const lwi_k_pose *pose = &state->pose[n];
     real diff[4];
-    TEXT(add_body)(&plan->body[at], kl, &state->bias[n], l, M);
+    VARIANT(add_body)(&plan->body[at], kl, &state->bias[n], l, M);
     if (shape & LWI_K_ROTOR)
-        TEXT(reduce_rotor)(k, kl, pose, &state->bias[n], &state->pivot[n], l, M);
+        VARIANT(reduce_rotor)(k, kl, pose, &state->bias[n], &state->pivot[n], l, M);
     else
-        TEXT(reduce_hinge)(pose, &state->bias[n], &state->pivot[n], l, M);
-    TEXT(differences)(M, diff);
-#define PASS(shape) TEXT(pass_hinge)(k, kl, pose, l, shape, diff, M);
+        VARIANT(reduce_hinge)(pose, &state->bias[n], &state->pivot[n], l, M);
+    VARIANT(differences)(M, diff);
+#define PASS(shape) VARIANT(pass_hinge)(k, kl, pose, l, shape, diff, M);
     OF_EVERY_SHAPE(shape, PASS)
 #undef PASS
 }
 
 // On the ground: y, and of g what gravity takes.
-static inline void TEXT(root_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                     int slot, int half, const ART *M)
+static inline void VARIANT(root_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                        int slot, int half, const ART *M)
 {
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot);
     const lwi_k_body *body = &plan->body[slot / LWI_LANES];
     lwi_k_pivot *pivot = &state->pivot[n];
-    TEXT(root_pivot)
+    VARIANT(root_pivot)
     (body, &plan->screw[slot / LWI_LANES], kl, pivot, l, M,
      AT(state->pose[n].tau) - (M->p[5] + AT(state->bias[n].p[5])));
     const real Di = AT(pivot->Di);
@@ -646,7 +650,7 @@ static inline void TEXT(root_inward)(const lwi_kernel_plan *plan, const lwi_k_st
     AT(pivot->g[2]) = M->B[8] * Di;
 }
 
-static inline void TEXT(park)(lwi_k_art *art, int l, const ART *M, bool first)
+static inline void VARIANT(park)(lwi_k_art *art, int l, const ART *M, bool first)
 {
 #define PARK(entry, n)                                                                             \
     for (int i = 0; i < n; i++) {                                                                  \
@@ -661,7 +665,7 @@ static inline void TEXT(park)(lwi_k_art *art, int l, const ART *M, bool first)
 #undef PARK
 }
 
-static inline void TEXT(fetch)(const lwi_k_art *art, int l, ART *M)
+static inline void VARIANT(fetch)(const lwi_k_art *art, int l, ART *M)
 {
     for (int i = 0; i < 6; i++) M->A[i] += AT(art->A[i]);
     for (int i = 0; i < 9; i++) M->B[i] += AT(art->B[i]);
@@ -670,23 +674,23 @@ static inline void TEXT(fetch)(const lwi_k_art *art, int l, ART *M)
 }
 
 // Lanes with all bits set in `begins` had padding only.
-static INLINE real TEXT(kept)(real x, const int64_t *begins)
+static INLINE real VARIANT(kept)(real x, const int64_t *begins)
 {
     mask gone;
     memcpy(&gone, begins, sizeof gone);
     return NAME(of_bits)(NAME(bits)(x) & ~gone);
 }
-static inline void TEXT(begin)(const int64_t *begins, ART *M)
+static inline void VARIANT(begin)(const int64_t *begins, ART *M)
 {
     for (int i = 0; i < 6; i++) {
-        M->A[i] = TEXT(kept)(M->A[i], begins);
-        M->C[i] = TEXT(kept)(M->C[i], begins);
-        M->p[i] = TEXT(kept)(M->p[i], begins);
+        M->A[i] = VARIANT(kept)(M->A[i], begins);
+        M->C[i] = VARIANT(kept)(M->C[i], begins);
+        M->p[i] = VARIANT(kept)(M->p[i], begins);
     }
-    for (int i = 0; i < 9; i++) M->B[i] = TEXT(kept)(M->B[i], begins);
+    for (int i = 0; i < 9; i++) M->B[i] = VARIANT(kept)(M->B[i], begins);
 }
 
-static inline void TEXT(clear)(ART *M)
+static inline void VARIANT(clear)(ART *M)
 {
     for (int i = 0; i < 6; i++) M->A[i] = M->C[i] = M->p[i] = ZERO;
     for (int i = 0; i < 9; i++) M->B[i] = ZERO;

@@ -6,19 +6,19 @@
 // lane by lane, the last one first: as the recursion over one body after the other does.
 
 // The slot on which limb `lane` hangs, -1: the ground, or there is no such limb.
-static INLINE int TEXT(hung_on)(const lwi_kernel_plan *plan, const lwi_k_stage *stage, int lane)
+static INLINE int VARIANT(hung_on)(const lwi_kernel_plan *plan, const lwi_k_stage *stage, int lane)
 {
-    return lane < stage->limbs ? plan->step[stage->limb[lane]].parent : -1;
+    return lane < stage->branches ? plan->step[stage->branch[lane]].parent : -1;
 }
 
 // x[j] = entry j of the bodies limbs hang on, start[j] on the ground; first: of block 0, blocks
 // `stride` doubles apart.
-static INLINE void TEXT(gather_parents)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                                        int half, int n, const double *first, size_t stride,
-                                        const double *start, real x[])
+static INLINE void VARIANT(gather_parents)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                                           int half, int n, const double *first, size_t stride,
+                                           const double *start, real x[])
 {
     int slot[WIDTH];
-    for (int r = 0; r < WIDTH; r++) slot[r] = TEXT(hung_on)(plan, stage, half + r);
+    for (int r = 0; r < WIDTH; r++) slot[r] = VARIANT(hung_on)(plan, stage, half + r);
     for (int j = 0; j < n; j++) {
         double lane[WIDTH];
         for (int r = 0; r < WIDTH; r++)
@@ -30,69 +30,69 @@ static INLINE void TEXT(gather_parents)(const lwi_kernel_plan *plan, const lwi_k
 }
 #define BLOCKS(array, entry) (array)->entry[0], sizeof *(array) / sizeof(double)
 
-static void TEXT(limbs_turning)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                const lwi_k_stage *stage, int half)
+static void VARIANT(branches_turning)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                      const lwi_k_stage *stage, int half)
 {
     static const double rest[3] = {0, 0, 0};
     real w[3];
-    TEXT(gather_parents)(plan, stage, half, 3, BLOCKS(state->bias, w), rest, w);
+    VARIANT(gather_parents)(plan, stage, half, 3, BLOCKS(state->bias, w), rest, w);
     for (int j = 0; j < stage->length; j++)
-        TEXT(spin)(plan, state, &plan->step[stage->first + j], half, w);
+        VARIANT(spin)(plan, state, &plan->step[stage->first + j], half, w);
 }
 
-static void TEXT(limbs_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                               const lwi_k_stage *stage, int half)
+static void VARIANT(branches_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                     const lwi_k_stage *stage, int half)
 {
     ART M;
-    mask sure = ~NAME(bits)(ZERO);
-    TEXT(clear)(&M);
+    mask valid = ~NAME(bits)(ZERO);
+    VARIANT(clear)(&M);
     for (int i = stage->first + stage->length - 1; i >= stage->first; i--) {
-        TEXT(begin)(&plan->begin[i][half], &M);
-        i = TEXT(step_inward)(plan, state, i, half, &M, &sure);
-        TEXT(turn_limb)(plan, &plan->step[i], half, &M);
+        VARIANT(begin)(&plan->begin[i][half], &M);
+        i = VARIANT(step_inward)(plan, state, i, half, &M, &valid);
+        VARIANT(turn_branch)(plan, &plan->step[i], half, &M);
     }
-    TEXT(park)(&state->art[plan->nart], half, &M, true);
-    park_limbs(plan, state, stage, half, WIDTH, ART_OF_ABA);
+    VARIANT(park)(&state->art[plan->nart], half, &M, true);
+    park_branches(plan, state, stage, half, WIDTH, ART_OF_ABA);
 }
 
-static void TEXT(limbs_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                const lwi_k_stage *stage, int half)
+static void VARIANT(branches_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                      const lwi_k_stage *stage, int half)
 {
-    const double *g = plan->gravity, fall[6] = {-g[0], -g[1], -g[2], 0, 0, 0};
+    const double *g = plan->gravity, minus_gravity[6] = {-g[0], -g[1], -g[2], 0, 0, 0};
     real A[6];
-    TEXT(gather_parents)(plan, stage, half, 6, BLOCKS(state->motion, A), fall, A);
+    VARIANT(gather_parents)(plan, stage, half, 6, BLOCKS(state->motion, A), minus_gravity, A);
     for (int j = 0; j < stage->length; j++)
-        TEXT(step_outward)(plan, state, &plan->step[stage->first + j], half, A);
+        VARIANT(step_outward)(plan, state, &plan->step[stage->first + j], half, A);
 }
 
-static void TEXT(limbs_momenta_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                       const lwi_k_stage *stage, int half)
+static void VARIANT(branches_momenta_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                             const lwi_k_stage *stage, int half)
 {
     const int l = half;
     lwi_k_art *room = &state->art[plan->nart];
     ART M;
     real h[3] = {ZERO, ZERO, ZERO};
-    mask sure = ~NAME(bits)(ZERO);
-    TEXT(clear)(&M);
+    mask valid = ~NAME(bits)(ZERO);
+    VARIANT(clear)(&M);
     for (int i = stage->first + stage->length - 1; i >= stage->first; i--) {
-        TEXT(begin)(&plan->begin[i][half], &M);
-        for (int j = 0; j < 3; j++) h[j] = TEXT(kept)(h[j], &plan->begin[i][half]);
-        i = TEXT(step_momentum)(plan, state, i, half, &M, h, &sure);
-        TEXT(turn_momentum)(plan, &plan->step[i], half, &M, h);
+        VARIANT(begin)(&plan->begin[i][half], &M);
+        for (int j = 0; j < 3; j++) h[j] = VARIANT(kept)(h[j], &plan->begin[i][half]);
+        i = VARIANT(step_momentum)(plan, state, i, half, &M, h, &valid);
+        VARIANT(turn_momentum)(plan, &plan->step[i], half, &M, h);
     }
-    TEXT(park)(room, half, &M, true);
+    VARIANT(park)(room, half, &M, true);
     for (int j = 0; j < 3; j++) AT(room->h[j]) = h[j];
-    park_limbs(plan, state, stage, half, WIDTH, ART_OF_MOMENTA);
+    park_branches(plan, state, stage, half, WIDTH, ART_OF_MOMENTA);
 }
 
-static void TEXT(limbs_momenta_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                        const lwi_k_stage *stage, int half)
+static void VARIANT(branches_momenta_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                              const lwi_k_stage *stage, int half)
 {
     static const double rest[6] = {0, 0, 0, 0, 0, 0};
     real V[6], g[3];
-    TEXT(gather_parents)(plan, stage, half, 6, BLOCKS(state->motion, A), rest, V);
-    TEXT(gather_parents)(plan, stage, half, 3, BLOCKS(state->momentum, g), plan->gravity, g);
+    VARIANT(gather_parents)(plan, stage, half, 6, BLOCKS(state->motion, A), rest, V);
+    VARIANT(gather_parents)(plan, stage, half, 3, BLOCKS(state->momentum, g), plan->gravity, g);
     for (int j = 0; j < stage->length; j++)
-        TEXT(step_speed)(plan, state, &plan->step[stage->first + j], half, V, g);
+        VARIANT(step_speed)(plan, state, &plan->step[stage->first + j], half, V, g);
 }
 #undef BLOCKS

@@ -1,16 +1,17 @@
 // join.inl -- segments.inl between the runs: one run after the other, plain doubles.
 
 // w of every base: run->w becomes what the run starts with.
-static void join_velocities(const lwi_k_stage *stage, lwi_k_run *run)
+static void join_velocities(const lwi_k_stage *stage, lwi_k_segment *segment)
 {
-    double w[3] = {run->w_base[0][0], run->w_base[1][0], run->w_base[2][0]};
-    for (int r = 0; r < stage->runs; r++) {
+    double w[3] = {segment->w_base[0][0], segment->w_base[1][0], segment->w_base[2][0]};
+    for (int r = 0; r < stage->segments; r++) {
         double tip[3];
         for (int i = 0; i < 3; i++)
-            tip[i] = run->w[i][r] + (run->C[3 * i][r] * w[0] + run->C[3 * i + 1][r] * w[1] +
-                                     run->C[3 * i + 2][r] * w[2]);
+            tip[i] =
+                segment->w[i][r] + (segment->C[3 * i][r] * w[0] + segment->C[3 * i + 1][r] * w[1] +
+                                    segment->C[3 * i + 2][r] * w[2]);
         for (int i = 0; i < 3; i++) {
-            run->w[i][r] = w[i];
+            segment->w[i][r] = w[i];
             w[i] = tip[i];
         }
     }
@@ -43,13 +44,13 @@ static void write_art(double I[6][6], const double p[6], lwi_k_art *art)
 // Q = (1 + I L)^-1 I = (I^-1 + L)^-1 without an inverse, for both may be singular: L = sum of
 // d l l' (Cholesky), and each term takes Q l (Q l)' d / (1 + d l'Q l) away, whose denominator is at
 // least one.  Pivots of L that are rounding of their diagonal are dropped.
-static void soften(const lwi_k_run *run, int r, double Q[6][6])
+static void soften(const lwi_k_segment *segment, int r, double Q[6][6])
 {
     double L[6][6];
     for (int i = 0, e = 0; i < 6; i++)
-        for (int j = 0; j <= i; j++, e++) L[i][j] = run->L[e][r];
+        for (int j = 0; j <= i; j++, e++) L[i][j] = segment->L[e][r];
     for (int j = 0; j < 6; j++) {
-        const double least = 64 * DBL_EPSILON * run->L[j * (j + 3) / 2][r], d = L[j][j];
+        const double least = 64 * DBL_EPSILON * segment->L[j * (j + 3) / 2][r], d = L[j][j];
         if (!(d > least)) continue;
         double Ql[6], lQl = 0;
         for (int i = 0; i < 6; i++) {
@@ -73,19 +74,19 @@ static void soften(const lwi_k_run *run, int r, double Q[6][6])
 }
 
 // What is beyond the tip of run r, (I, p), becomes what is beyond its base.
-static void join_inward(lwi_k_run *run, int r, double I[6][6], double p[6])
+static void join_inward(lwi_k_segment *segment, int r, double I[6][6], double p[6])
 {
-    lwi_k_join *at = &run->join[r];
+    lwi_k_join *at = &segment->join[r];
     double T[6][6], TQ[6][6], x[6], own[6][6], own_p[6];
-    read_art(&run->art, r, own, own_p);
+    read_art(&segment->art, r, own, own_p);
     memcpy(at->Q, I, sizeof at->Q);
-    soften(run, r, at->Q);
+    soften(segment, r, at->Q);
     for (int i = 0; i < 6; i++) { // x = e - L p
-        x[i] = run->e[i][r];
+        x[i] = segment->e[i][r];
         for (int j = 0; j < 6; j++) {
             const int e = i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
-            x[i] -= run->L[e][r] * p[j];
-            T[i][j] = run->T[6 * i + j][r];
+            x[i] -= segment->L[e][r] * p[j];
+            T[i][j] = segment->T[6 * i + j][r];
         }
     }
     for (int i = 0; i < 6; i++) { // q = Q (e - L p) + p
@@ -109,24 +110,24 @@ static void join_inward(lwi_k_run *run, int r, double I[6][6], double p[6])
 }
 
 // A of the next run's base from A of this one's, and the wrench between.
-static void join_outward(lwi_k_run *run, int r, double A[6])
+static void join_outward(lwi_k_segment *segment, int r, double A[6])
 {
-    const lwi_k_join *at = &run->join[r];
+    const lwi_k_join *at = &segment->join[r];
     double x[6], f[6];
     for (int i = 0; i < 6; i++) {
         x[i] = 0;
-        for (int j = 0; j < 6; j++) x[i] += run->T[6 * j + i][r] * A[j];
+        for (int j = 0; j < 6; j++) x[i] += segment->T[6 * j + i][r] * A[j];
     }
     for (int i = 0; i < 6; i++) {
         f[i] = at->q[i];
         for (int j = 0; j < 6; j++) f[i] += at->Q[i][j] * x[j];
-        run->f[i][r] = f[i];
+        segment->f[i][r] = f[i];
     }
     for (int i = 0; i < 6; i++) {
-        A[i] = x[i] + run->e[i][r];
+        A[i] = x[i] + segment->e[i][r];
         for (int j = 0; j < 6; j++) {
             const int e = i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
-            A[i] -= run->L[e][r] * f[j];
+            A[i] -= segment->L[e][r] * f[j];
         }
     }
 }
@@ -144,38 +145,40 @@ static const lwi_k_art *beyond(const lwi_kernel_plan *plan, const lwi_k_stage *s
 static void join_inertias(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                           const lwi_k_state *state)
 {
-    lwi_k_run *run = &state->run[stage->run];
+    lwi_k_segment *segment = &state->segment[stage->segment];
     double I[6][6], p[6];
-    int lane, r = stage->runs - 1;
+    int lane, r = stage->segments - 1;
     const lwi_k_art *art = beyond(plan, stage, state, &lane);
     if (art)
         read_art(art, lane, I, p);
     else
-        read_art(&run->art, r--, I, p);
-    for (; r >= 0; r--) join_inward(run, r, I, p);
-    write_art(I, p, &run->left);
+        read_art(&segment->art, r--, I, p);
+    for (; r >= 0; r--) join_inward(segment, r, I, p);
+    write_art(I, p, &segment->left);
 }
 
 // From A of the first base to those of all others, and the wrenches between.
-static void join_motions(const lwi_kernel_plan *plan, const lwi_k_stage *stage, lwi_k_run *run)
+static void join_motions(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                         lwi_k_segment *segment)
 {
-    const int last = plan->step[stage->end - 1].fetch < 0 ? stage->runs - 1 : stage->runs;
+    const int last = plan->step[stage->end - 1].fetch < 0 ? stage->segments - 1 : stage->segments;
     double A[6];
-    for (int i = 0; i < 6; i++) A[i] = run->A[i][0];
-    for (int r = 0; r < stage->runs; r++) {
-        for (int i = 0; i < 6; i++) run->A[i][r] = A[i], run->f[i][r] = 0;
-        if (r < last) join_outward(run, r, A);
+    for (int i = 0; i < 6; i++) A[i] = segment->A[i][0];
+    for (int r = 0; r < stage->segments; r++) {
+        for (int i = 0; i < 6; i++) segment->A[i][r] = A[i], segment->f[i][r] = 0;
+        if (r < last) join_outward(segment, r, A);
     }
 }
 
-static void join_gravity(const lwi_k_stage *stage, lwi_k_run *run)
+static void join_gravity(const lwi_k_stage *stage, lwi_k_segment *segment)
 {
-    double g[3] = {run->g[0][0], run->g[1][0], run->g[2][0]};
-    for (int r = 0; r < stage->runs; r++) {
+    double g[3] = {segment->g[0][0], segment->g[1][0], segment->g[2][0]};
+    for (int r = 0; r < stage->segments; r++) {
         const double x = g[0], y = g[1], z = g[2];
         for (int i = 0; i < 3; i++) {
-            run->g[i][r] = g[i];
-            g[i] = run->C[3 * i][r] * x + run->C[3 * i + 1][r] * y + run->C[3 * i + 2][r] * z;
+            segment->g[i][r] = g[i];
+            g[i] = segment->C[3 * i][r] * x + segment->C[3 * i + 1][r] * y +
+                   segment->C[3 * i + 2][r] * z;
         }
     }
 }
@@ -184,18 +187,18 @@ static void join_gravity(const lwi_k_stage *stage, lwi_k_run *run)
 static void join_moments(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                          const lwi_k_state *state)
 {
-    lwi_k_run *run = &state->run[stage->run];
+    lwi_k_segment *segment = &state->segment[stage->segment];
     int lane;
     const lwi_k_art *art = beyond(plan, stage, state, &lane);
     double h[3] = {0, 0, 0};
     for (int i = 0; i < 3 && art; i++) h[i] = art->h[i][lane];
-    for (int r = stage->runs - 1; r >= 0; r--) {
+    for (int r = stage->segments - 1; r >= 0; r--) {
         const double x = h[0], y = h[1], z = h[2];
         for (int i = 0; i < 3; i++) {
-            run->h[i][r] = h[i];
-            h[i] =
-                run->art.h[i][r] + (run->C[i][r] * x + run->C[3 + i][r] * y + run->C[6 + i][r] * z);
+            segment->h[i][r] = h[i];
+            h[i] = segment->art.h[i][r] +
+                   (segment->C[i][r] * x + segment->C[3 + i][r] * y + segment->C[6 + i][r] * z);
         }
     }
-    for (int i = 0; i < 3; i++) run->left.h[i][0] = h[i];
+    for (int i = 0; i < 3; i++) segment->left.h[i][0] = h[i];
 }

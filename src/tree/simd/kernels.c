@@ -9,21 +9,21 @@
 #include <string.h>
 
 // Squared length of a quaternion below which its direction is not worth trusting.
-#define LWI_K_LEAST_NORM 1e-100
+#define LWI_K_MIN_NORM 1e-100
 
 #if WIDEST > 1
 // Adds what limbs half ... half + width - 1 of a stage have left in the last block of art to the
 // places of the bodies they hang on, the last limb first.
 enum { ART_OF_ABA = 6 + 9 + 6 + 6, ART_OF_MOMENTA = ART_OF_ABA + 3 }; // entries
-static void park_limbs(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                       const lwi_k_stage *stage, int half, int width, int entries)
+static void park_branches(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                          const lwi_k_stage *stage, int half, int width, int entries)
 {
     const lwi_lanes *left = state->art[plan->nart].A;
-    const int end = half + width < stage->limbs ? half + width : stage->limbs;
+    const int end = half + width < stage->branches ? half + width : stage->branches;
     for (int r = end - 1, next; r >= half; r = next) {
-        const int park = plan->step[stage->limb[r]].park;
-        const bool first = plan->step[stage->limb[r]].first;
-        for (next = r - 1; next >= half && plan->step[stage->limb[next]].park == park;) next--;
+        const int park = plan->step[stage->branch[r]].park;
+        const bool first = plan->step[stage->branch[r]].first;
+        for (next = r - 1; next >= half && plan->step[stage->branch[next]].park == park;) next--;
         if (park < 0) continue;
         double *place = &state->art[park / LWI_LANES].A[0][park % LWI_LANES];
         for (int e = 0; e < entries; e++) {
@@ -37,14 +37,14 @@ static void park_limbs(const lwi_kernel_plan *plan, const lwi_k_state *state,
 #endif
 
 #define WIDTH 1
-#define RUNS (WIDEST == 1)
+#define SEGMENTS (WIDEST == 1)
 #define SHARED 0
 #include "base/simd/lane.inl"
 #include "base/simd/sincos.inl"
 #include "tree/simd/variants.inl"
 #undef SHARED
-#undef RUNS
-#define RUNS 0
+#undef SEGMENTS
+#define SEGMENTS 0
 #if WIDEST == 1
 #define SHARED 1
 #include "tree/simd/variants.inl"
@@ -54,8 +54,8 @@ static void park_limbs(const lwi_kernel_plan *plan, const lwi_k_state *state,
 #if WIDEST == 8 // four runs fill half a register
 #undef WIDTH
 #define WIDTH 4
-#undef RUNS
-#define RUNS 1
+#undef SEGMENTS
+#define SEGMENTS 1
 #define SHARED 0
 #include "base/simd/lane.inl"
 #include "base/simd/sincos.inl"
@@ -66,15 +66,15 @@ static void park_limbs(const lwi_kernel_plan *plan, const lwi_k_state *state,
 #if WIDEST > 1
 #undef WIDTH
 #define WIDTH WIDEST
-#undef RUNS
-#define RUNS 1
+#undef SEGMENTS
+#define SEGMENTS 1
 #define SHARED 0
 #include "base/simd/lane.inl"
 #include "base/simd/sincos.inl"
 #include "tree/simd/variants.inl"
 #undef SHARED
-#undef RUNS
-#define RUNS 0
+#undef SEGMENTS
+#define SEGMENTS 0
 #define SHARED 1
 #include "tree/simd/variants.inl"
 #undef SHARED
@@ -90,22 +90,22 @@ static void park_limbs(const lwi_kernel_plan *plan, const lwi_k_state *state,
 
 static mask pose(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
-    mask sure = ~NAME(bits)(NAME(splat)(0));
-    for (int i = plan->nrun; i < plan->nscrew; i++)
+    mask valid = ~NAME(bits)(NAME(splat)(0));
+    for (int i = plan->nsegment; i < plan->nscrew; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH)
-            sure &= NAME(pose_screw)(&plan->screw[i], l, &state->joint[i], &state->pose[i],
-                                     i < plan->nhinge, plan->forward, l);
+            valid &= NAME(pose_screw)(&plan->screw[i], l, &state->joint[i], &state->pose[i],
+                                      i < plan->nhinge, plan->forward, l);
     for (int i = 0; i < plan->nball + plan->nbase; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH)
-            sure &=
+            valid &=
                 NAME(pose_ball)(&plan->ball[i], l, &state->ball_joint[i], &state->ball_pose[i], l);
-    return sure;
+    return valid;
 }
 
 static void bias(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     const int n = plan->nscrew;
-    for (int i = plan->nrun; i < plan->nblock; i++)
+    for (int i = plan->nsegment; i < plan->nblock; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) {
             lwi_k_bias *block = &state->bias[i];
             NAME(bias_wrench)(&plan->body[i], l, block, l);
@@ -119,12 +119,13 @@ static void bias(const lwi_kernel_plan *plan, const lwi_k_state *state)
 // The rest of the balls' pivots; the lanes in which all pivots are beyond doubt.
 static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
-    mask sure = ~NAME(bits)(NAME(splat)(0));
-    for (int i = plan->nrun; i < plan->nscrew; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH) sure &= NAME(pivot)(&state->pivot[i], l);
+    mask valid = ~NAME(bits)(NAME(splat)(0));
+    for (int i = plan->nsegment; i < plan->nscrew; i++)
+        for (int l = 0; l < LWI_LANES; l += WIDTH) valid &= NAME(pivot)(&state->pivot[i], l);
     for (int i = 0; i < plan->nball; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH) sure &= NAME(row_ball)(&state->ball_pivot[i], l);
-    return sure;
+        for (int l = 0; l < LWI_LANES; l += WIDTH)
+            valid &= NAME(row_ball)(&state->ball_pivot[i], l);
+    return valid;
 }
 
 #include "tree/simd/join.inl"
@@ -134,17 +135,17 @@ static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
 // ------------------------------------------------------------------------------------------ sweeps
 
 #if WIDEST == 1
-#define SWEEP_LIMBS(sweep, stage)                                                                  \
+#define SWEEP_BRANCHES(sweep, stage)                                                               \
     sweep##_w1(plan, state, (stage)->first, (stage)->end, 0) // bodies side by side one by one
 #elif WIDEST == 8
-#define SWEEP_LIMBS(sweep, stage)                                                                  \
-    ((stage)->lanes == 4 ? limbs_##sweep##_w4(plan, state, stage, 0)                               \
-                         : limbs_##sweep##_w8(plan, state, stage, 0))
+#define SWEEP_BRANCHES(sweep, stage)                                                               \
+    ((stage)->lanes == 4 ? branches_##sweep##_w4(plan, state, stage, 0)                            \
+                         : branches_##sweep##_w8(plan, state, stage, 0))
 #else
-#define SWEEP_LIMBS(sweep, stage)                                                                  \
+#define SWEEP_BRANCHES(sweep, stage)                                                               \
     do                                                                                             \
         for (int half = (stage)->lanes - 4; half >= 0; half -= 4)                                  \
-            limbs_##sweep##_w4(plan, state, stage, half);                                          \
+            branches_##sweep##_w4(plan, state, stage, half);                                       \
     while (0)
 #endif
 // False where some pivot is not beyond doubt.
@@ -154,12 +155,12 @@ static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
         unsigned solved = 1;                                                                       \
         for (int i = 0; i < plan->nstage; i++) {                                                   \
             const lwi_k_stage *stage = &plan->stage[i];                                            \
-            if (stage->runs)                                                                       \
-                solved &= RUNS_OF(sweep, stage);                                                   \
+            if (stage->segments)                                                                   \
+                solved &= SEGMENTS_OF(sweep, stage);                                               \
             else if (stage->lanes == 0)                                                            \
                 sweep##_w1(plan, state, stage->first, stage->end, 0);                              \
             else                                                                                   \
-                SWEEP_LIMBS(sweep, stage);                                                         \
+                SWEEP_BRANCHES(sweep, stage);                                                      \
         }                                                                                          \
         return solved;                                                                             \
     }
@@ -169,12 +170,12 @@ static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
         unsigned solved = 1;                                                                       \
         for (int i = plan->nstage - 1; i >= 0; i--) {                                              \
             const lwi_k_stage *stage = &plan->stage[i];                                            \
-            if (stage->runs)                                                                       \
-                solved &= RUNS_OF(sweep, stage);                                                   \
+            if (stage->segments)                                                                   \
+                solved &= SEGMENTS_OF(sweep, stage);                                               \
             else if (stage->lanes == 0)                                                            \
                 solved &= lanes_of_w1(sweep##_w1(plan, state, stage->first, stage->end, 0));       \
             else                                                                                   \
-                SWEEP_LIMBS(sweep, stage);                                                         \
+                SWEEP_BRANCHES(sweep, stage);                                                      \
         }                                                                                          \
         return solved;                                                                             \
     }
@@ -184,25 +185,25 @@ OUTWARD_SWEEP(outward)
 INWARD_SWEEP(momenta_inward)
 OUTWARD_SWEEP(momenta_outward)
 
-static unsigned pose_of_runs(const lwi_kernel_plan *plan, const lwi_k_state *state)
+static unsigned pose_of_segments(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
-    unsigned sure = 1;
-    for (int i = 0; i < plan->nstage && plan->runs; i++)
-        if (plan->stage[i].runs) sure &= RUNS_OF(pose, &plan->stage[i]);
-    return sure;
+    unsigned valid = 1;
+    for (int i = 0; i < plan->nstage && plan->segments; i++)
+        if (plan->stage[i].segments) valid &= SEGMENTS_OF(pose, &plan->stage[i]);
+    return valid;
 }
 
 static bool aba(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     enum { ALL = (1 << WIDTH) - 1 };
-    unsigned solved = pose_of_runs(plan, state);
-    mask sure = pose(plan, state);
+    unsigned solved = pose_of_segments(plan, state);
+    mask valid = pose(plan, state);
     turning(plan, state);
     bias(plan, state);
     solved &= inward(plan, state);
-    sure &= pivots(plan, state);
+    valid &= pivots(plan, state);
     solved &= outward(plan, state);
-    return NAME(lanes_of)(sure) == ALL && solved;
+    return NAME(lanes_of)(valid) == ALL && solved;
 }
 
 static void momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state)
@@ -212,9 +213,9 @@ static void momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state)
     const lwi_k_ball_joint *joint = state->ball_joint;
     const lwi_k_motion *motion = state->motion;
     lwi_k_momentum *keep = state->momentum;
-    for (int i = plan->nrun; i < plan->nhinge; i++)
+    for (int i = plan->nsegment; i < plan->nhinge; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_hinge)(&motion[i], &keep[i], l);
-    for (int i = plan->nrun; i < plan->nhinge && plan->rotors; i++)
+    for (int i = plan->nsegment; i < plan->nhinge && plan->rotors; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_rotor)
     (&plan->screw[i], l, &state->pivot[i], &motion[i], &keep[i], l);
     for (int i = plan->nhinge; i < n; i++)
@@ -228,43 +229,43 @@ static void momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state)
 static bool momenta(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     enum { ALL = (1 << WIDTH) - 1 };
-    unsigned solved = pose_of_runs(plan, state);
-    mask sure = pose(plan, state);
+    unsigned solved = pose_of_segments(plan, state);
+    mask valid = pose(plan, state);
     solved &= momenta_inward(plan, state);
-    sure &= pivots(plan, state);
+    valid &= pivots(plan, state);
     solved &= momenta_outward(plan, state);
     momenta_rates(plan, state);
-    return NAME(lanes_of)(sure) == ALL && solved;
+    return NAME(lanes_of)(valid) == ALL && solved;
 }
 
 // ------------------------------------------------------------------------------------------- batch
 
 static mask batch_pivots(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
 {
-    mask sure = ~NAME(bits)(NAME(splat)(0));
+    mask valid = ~NAME(bits)(NAME(splat)(0));
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];
         const int slot = step->slot;
         if (slot < plan->first_ball)
-            sure &= NAME(pivot_shared)(&state->pivot[slot], half);
+            valid &= NAME(pivot_shared)(&state->pivot[slot], half);
         else if (step->kind == LWI_K_BALL)
-            sure &= NAME(row_ball_shared)(&state->ball_pivot[slot - plan->first_ball], half);
+            valid &= NAME(row_ball_shared)(&state->ball_pivot[slot - plan->first_ball], half);
     }
-    return sure;
+    return valid;
 }
 
 static unsigned aba_batch(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
-    unsigned sure = 0;
+    unsigned valid = 0;
     for (int half = 0; half < LWI_LANES; half += WIDTH) {
         mask m = NAME(poses_shared)(plan, state, half);
         NAME(velocities_shared)(plan, state, half);
         m &= NAME(inward_shared)(plan, state, 0, plan->nstep, half);
         m &= batch_pivots(plan, state, half);
         NAME(outward_shared)(plan, state, 0, plan->nstep, half);
-        sure |= NAME(lanes_of)(m) << half;
+        valid |= NAME(lanes_of)(m) << half;
     }
-    return ~sure & ((1u << LWI_LANES) - 1);
+    return ~valid & ((1u << LWI_LANES) - 1);
 }
 
 static void batch_momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
@@ -291,16 +292,16 @@ static void batch_momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *
 
 static unsigned momenta_batch(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
-    unsigned sure = 0;
+    unsigned valid = 0;
     for (int half = 0; half < LWI_LANES; half += WIDTH) {
         mask m = NAME(poses_shared)(plan, state, half);
         m &= NAME(momenta_inward_shared)(plan, state, 0, plan->nstep, half);
         m &= batch_pivots(plan, state, half);
         NAME(momenta_outward_shared)(plan, state, 0, plan->nstep, half);
         batch_momenta_rates(plan, state, half);
-        sure |= NAME(lanes_of)(m) << half;
+        valid |= NAME(lanes_of)(m) << half;
     }
-    return ~sure & ((1u << LWI_LANES) - 1);
+    return ~valid & ((1u << LWI_LANES) - 1);
 }
 
 static void sincos_block(const lwi_lanes angle, lwi_lanes sine, lwi_lanes cosine)
@@ -315,11 +316,11 @@ static void sincos_block(const lwi_lanes angle, lwi_lanes sine, lwi_lanes cosine
 
 #define TABLE_2(isa) lwi_kernels_##isa
 #define TABLE(isa) TABLE_2(isa)
-#define TEXT_OF_2(isa) #isa
-#define TEXT_OF(isa) TEXT_OF_2(isa)
+#define STRING_OF_2(isa) #isa
+#define STRING_OF(isa) STRING_OF_2(isa)
 extern const lwi_kernels TABLE(ISA);
 const lwi_kernels TABLE(ISA) = {
-    .name = TEXT_OF(ISA),
+    .name = STRING_OF(ISA),
     .width = WIDEST,
     .aba = aba,
     .momenta = momenta,

@@ -18,42 +18,42 @@
 
 // First moments of subtrees are the recursion h := moment + R h: masses beyond a joint count as if
 // they stood at the joint, which is a constant, so that only the turn is left.
-static INLINE void TEXT(pass_moment)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
-                                     int shape, real h[3])
+static INLINE void VARIANT(pass_moment)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
+                                        int shape, real h[3])
 {
-    const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+    const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
     TURN_VECTOR(theta, h[0], h[1]);
     if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
-        const TEXT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
+        const VARIANT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
         TURN_VECTOR(alpha, h[1], h[2]);
     } else if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) {
         TURN_RIGHT(h[1], h[2]);
     }
 }
-static inline void TEXT(ball_moment)(const lwi_k_ball_pose *pose, int l, real h[3])
+static inline void VARIANT(ball_moment)(const lwi_k_ball_pose *pose, int l, real h[3])
 {
     const real x = h[0], y = h[1], z = h[2];
     for (int i = 0; i < 3; i++)
         h[i] = SUM3(AT(pose->R[3 * i]), x, AT(pose->R[3 * i + 1]), y, AT(pose->R[3 * i + 2]), z);
 }
 
-static INLINE void TEXT(add_still)(const lwi_k_body *k, int kl, ART *M, real h[3])
+static INLINE void VARIANT(add_still)(const lwi_k_body *k, int kl, ART *M, real h[3])
 {
     const real own[3] = {K(k->h[0]), K(k->h[1]), K(k->h[2])};
     const real J[6] = {K(k->J[0]), K(k->J[1]), K(k->pivot), K(k->J[3]), K(k->J[4]), K(k->J[5])};
-    TEXT(add_rigid)(M, K(k->m), own, J);
+    VARIANT(add_rigid)(M, K(k->m), own, J);
     for (int i = 0; i < 3; i++) h[i] += K(k->moment[i]);
 }
 
-static INLINE void TEXT(keep_moment)(lwi_k_momentum *keep, int l, const ART *M, const real h[3])
+static INLINE void VARIANT(keep_moment)(lwi_k_momentum *keep, int l, const ART *M, const real h[3])
 {
     for (int i = 0; i < 5; i++) AT(keep->D[i]) = M->p[i];
     for (int i = 0; i < 3; i++) AT(keep->h[i]) = h[i];
 }
 
 // What momenta_hinge asks for.
-static INLINE void TEXT(keep_differences)(lwi_k_momentum *keep, int l, const ART *M,
-                                          const real diff[4], const real h[3])
+static INLINE void VARIANT(keep_differences)(lwi_k_momentum *keep, int l, const ART *M,
+                                             const real diff[4], const real h[3])
 {
     AT(keep->A[0]) = diff[0], AT(keep->A[3]) = M->A[3];
     AT(keep->A[4]) = M->A[4], AT(keep->A[5]) = M->A[5];
@@ -66,29 +66,30 @@ static INLINE void TEXT(keep_differences)(lwi_k_momentum *keep, int l, const ART
 }
 
 // What a hinge leaves to its parent, in the parent's frame.
-static INLINE void TEXT(pass_momentum)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
-                                       const lwi_k_step *step, const real diff[4], ART *M,
-                                       real h[3])
+static INLINE void VARIANT(pass_momentum)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                          int l, const lwi_k_step *step, const real diff[4], ART *M,
+                                          real h[3])
 {
     if (step->last) {
-        const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
-        TEXT(pass_axis)(k, kl, pose, l, diff, M);
+        const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+        VARIANT(pass_axis)(k, kl, pose, l, diff, M);
         TURN_VECTOR(theta, h[0], h[1]);
         h[1] = DIFF(K(k->ca), h[1], K(k->sa), h[2]);
         return;
     }
 #define PASS(shape)                                                                                \
-    TEXT(pass_hinge)(k, kl, pose, l, shape, diff, M);                                              \
-    TEXT(pass_moment)(k, kl, pose, l, shape, h);
+    VARIANT(pass_hinge)(k, kl, pose, l, shape, diff, M);                                           \
+    VARIANT(pass_moment)(k, kl, pose, l, shape, h);
     OF_EVERY_SHAPE(step->shape, PASS)
 #undef PASS
 }
 
-static INLINE void TEXT(reduce_momentum)(const lwi_k_pose *pose, lwi_k_pivot *pivot, int l, ART *M)
+static INLINE void VARIANT(reduce_momentum)(const lwi_k_pose *pose, lwi_k_pivot *pivot, int l,
+                                            ART *M)
 {
     real U[5], Di;
     const real p = AT(pose->v), left = p - M->p[5];
-    TEXT(eliminate_hinge)(pivot, l, M->C[2], M, U, &Di);
+    VARIANT(eliminate_hinge)(pivot, l, M->C[2], M, U, &Di);
     const real y = left * Di;
     AT(pivot->y) = y;
     for (int i = 0; i < 5; i++) MORE(M->p[i], U[i], y);
@@ -96,21 +97,22 @@ static INLINE void TEXT(reduce_momentum)(const lwi_k_pose *pose, lwi_k_pivot *pi
 }
 
 // The same with a rotor.
-static INLINE void TEXT(reduce_momentum_rotor)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
-                                               lwi_k_pivot *pivot, int l, ART *M)
+static INLINE void VARIANT(reduce_momentum_rotor)(const lwi_k_screw *k, int kl,
+                                                  const lwi_k_pose *pose, lwi_k_pivot *pivot, int l,
+                                                  ART *M)
 {
     real U[5], Di;
     const real rotor = K(k->rotor), p = AT(pose->v), left = p - M->p[5];
-    TEXT(eliminate_hinge)(pivot, l, M->C[2] + rotor, M, U, &Di);
+    VARIANT(eliminate_hinge)(pivot, l, M->C[2] + rotor, M, U, &Di);
     const real y = left * Di;
     AT(pivot->y) = y;
     for (int i = 0; i < 5; i++) MORE(M->p[i], U[i], y);
     M->p[5] = NMAD(rotor, y, p);
-    TEXT(keep_rotor)(rotor, Di, M);
+    VARIANT(keep_rotor)(rotor, Di, M);
 }
 
-static INLINE void TEXT(hinge_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                        const lwi_k_step *step, int half, ART *M, real h[3])
+static INLINE void VARIANT(hinge_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                           const lwi_k_step *step, int half, ART *M, real h[3])
 {
     const int slot = step->slot;
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
@@ -118,19 +120,19 @@ static INLINE void TEXT(hinge_momentum)(const lwi_kernel_plan *plan, const lwi_k
     const lwi_k_pose *pose = &state->pose[n];
     lwi_k_pivot *pivot = &state->pivot[n];
     real diff[4];
-    TEXT(add_still)(&plan->body[at], kl, M, h);
+    VARIANT(add_still)(&plan->body[at], kl, M, h);
     if (step->shape & LWI_K_ROTOR)
-        TEXT(reduce_momentum_rotor)(k, kl, pose, pivot, l, M);
+        VARIANT(reduce_momentum_rotor)(k, kl, pose, pivot, l, M);
     else
-        TEXT(reduce_momentum)(pose, pivot, l, M);
-    TEXT(differences)(M, diff);
-    TEXT(keep_differences)(&state->momentum[n], l, M, diff, h);
-    TEXT(pass_momentum)(k, kl, pose, l, step, diff, M, h);
+        VARIANT(reduce_momentum)(pose, pivot, l, M);
+    VARIANT(differences)(M, diff);
+    VARIANT(keep_differences)(&state->momentum[n], l, M, diff, h);
+    VARIANT(pass_momentum)(k, kl, pose, l, step, diff, M, h);
 }
 
 // A hinge with nothing beyond it: only D is not known before.
-static inline void TEXT(tip_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                      const lwi_k_step *step, int half, ART *M, real h[3])
+static inline void VARIANT(tip_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                         const lwi_k_step *step, int half, ART *M, real h[3])
 {
     const int slot = step->slot;
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
@@ -138,7 +140,7 @@ static inline void TEXT(tip_momentum)(const lwi_kernel_plan *plan, const lwi_k_s
     const lwi_k_body *body = &plan->body[at];
     lwi_k_momentum *keep = &state->momentum[n];
     real U[5], Di;
-    TEXT(tip_constants)(tip, KLANE(step->leaf), M, U, &Di);
+    VARIANT(tip_constants)(tip, KLANE(step->leaf), M, U, &Di);
     for (int i = 0; i < 3; i++) h[i] = K(body->moment[i]);
     const real p = AT(state->pose[n].v), y = p * Di;
     AT(state->pivot[n].y) = y;
@@ -148,86 +150,86 @@ static inline void TEXT(tip_momentum)(const lwi_kernel_plan *plan, const lwi_k_s
     AT(keep->D[0]) = M->p[0], AT(keep->D[1]) = M->p[1];
     AT(keep->D[3]) = M->p[3], AT(keep->D[4]) = M->p[4];
     const real diff[4] = {AT(keep->A[0]), AT(keep->B[0]), AT(keep->B[1]), AT(keep->C[0])};
-    TEXT(pass_momentum)
+    VARIANT(pass_momentum)
     (&plan->screw[at], kl, &state->pose[n], l, step, diff, M, h);
 }
 
 // On the ground V is u about z, which M' does not feel: pdot is gravity's alone.
-static inline void TEXT(root_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                       int slot, int half, const ART *M, const real h[3])
+static inline void VARIANT(root_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                          int slot, int half, const ART *M, const real h[3])
 {
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot);
     const lwi_k_body *body = &plan->body[slot / LWI_LANES];
     lwi_k_momentum *keep = &state->momentum[n];
-    TEXT(root_pivot)
+    VARIANT(root_pivot)
     (body, &plan->screw[slot / LWI_LANES], kl, &state->pivot[n], l, M,
      AT(state->pose[n].v) - M->p[5]);
     AT(keep->h[0]) = h[0] + K(body->moment[0]);
     AT(keep->h[1]) = h[1] + K(body->moment[1]);
 }
 
-static inline void TEXT(screw_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                        int slot, int half, ART *M, real h[3])
+static inline void VARIANT(screw_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                           int slot, int half, ART *M, real h[3])
 {
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
     const lwi_k_screw *k = &plan->screw[at];
     const lwi_k_pose *pose = &state->pose[n];
     lwi_k_momentum *keep = &state->momentum[n];
     real U[6], Di;
-    TEXT(add_still)(&plan->body[at], kl, M, h);
-    TEXT(eliminate_screw)(k, kl, &state->pivot[n], l, M, U, &Di);
+    VARIANT(add_still)(&plan->body[at], kl, M, h);
+    VARIANT(eliminate_screw)(k, kl, &state->pivot[n], l, M, U, &Di);
     const real y = (AT(pose->v) - SUM2(K(k->slide), M->p[2], K(k->turn), M->p[5])) * Di;
     AT(state->pivot[n].y) = y;
     for (int i = 0; i < 6; i++) MORE(M->p[i], U[i], y);
-    TEXT(keep_moment)(keep, l, M, h);
+    VARIANT(keep_moment)(keep, l, M, h);
     for (int i = 0; i < 6; i++) AT(keep->A[i]) = M->A[i];
     for (int i = 0; i < 9; i++) AT(keep->B[i]) = M->B[i];
     for (int i = 0; i < 6; i++) AT(keep->C[i]) = M->C[i];
-    TEXT(pass_screw)(k, kl, pose, l, M);
+    VARIANT(pass_screw)(k, kl, pose, l, M);
     MORE(h[2], K(plan->body[at].beyond),
          AT(pose->d) - K(k->shift)); // the part of d that moves
-    TEXT(pass_moment)(k, kl, pose, l, LWI_K_ANY, h);
+    VARIANT(pass_moment)(k, kl, pose, l, LWI_K_ANY, h);
 }
 
-static inline void TEXT(ball_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                       int slot, int half, ART *M, real h[3])
+static inline void VARIANT(ball_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                          int slot, int half, ART *M, real h[3])
 {
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
     const int ball = n - BLOCK(plan->first_ball);
     const lwi_k_ball_joint *joint = &state->ball_joint[ball];
     lwi_k_momentum *keep = &state->momentum[n];
     const real p[3] = {AT(joint->v[3]), AT(joint->v[4]), AT(joint->v[5])};
-    TEXT(add_still)(&plan->body[at], kl, M, h);
-    TEXT(eliminate_ball)(p, &state->ball_pivot[ball], l, M);
-    TEXT(keep_moment)(keep, l, M, h);
+    VARIANT(add_still)(&plan->body[at], kl, M, h);
+    VARIANT(eliminate_ball)(p, &state->ball_pivot[ball], l, M);
+    VARIANT(keep_moment)(keep, l, M, h);
     for (int i = 0; i < 6; i++) AT(keep->A[i]) = M->A[i];
-    TEXT(pass_ball)(&state->ball_pose[ball], l, M);
-    TEXT(ball_moment)(&state->ball_pose[ball], l, h);
+    VARIANT(pass_ball)(&state->ball_pose[ball], l, M);
+    VARIANT(ball_moment)(&state->ball_pose[ball], l, h);
 }
 
 // P* = p is given, V = M^-1 (p - D).
-static inline mask TEXT(base_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                       int slot, int half, ART *M, real h[3])
+static inline mask VARIANT(base_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                          int slot, int half, ART *M, real h[3])
 {
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
     const lwi_k_ball_joint *joint = &state->ball_joint[n - BLOCK(plan->first_ball)];
     real x[6];
-    TEXT(add_still)(&plan->body[at], kl, M, h);
+    VARIANT(add_still)(&plan->body[at], kl, M, h);
     for (int i = 0; i < 6; i++) x[i] = AT(joint->v[i]) - M->p[i];
-    const mask sure = TEXT(solve_base)(M, x);
-    TEXT(keep_moment)(&state->momentum[n], l, M, h);
+    const mask valid = VARIANT(solve_base)(M, x);
+    VARIANT(keep_moment)(&state->momentum[n], l, M, h);
     for (int i = 0; i < 6; i++) AT(state->motion[n].A[i]) = x[i];
-    return sure;
+    return valid;
 }
 
-static int TEXT(hinges_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state, int i,
-                                 int half, ART *all, real sum[3])
+static int VARIANT(hinges_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state, int i,
+                                    int half, ART *all, real sum[3])
 {
     ART M = *all;
     real h[3] = {sum[0], sum[1], sum[2]};
     for (;; i--) {
         const lwi_k_step *step = &plan->step[i];
-        TEXT(hinge_momentum)(plan, state, step, half, &M, h);
+        VARIANT(hinge_momentum)(plan, state, step, half, &M, h);
         if (!step->on) break;
     }
     *all = M;
@@ -235,58 +237,58 @@ static int TEXT(hinges_momentum)(const lwi_kernel_plan *plan, const lwi_k_state 
     return i;
 }
 
-static int TEXT(step_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state, int i,
-                               int half, ART *M, real h[3], mask *sure)
+static int VARIANT(step_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state, int i,
+                                  int half, ART *M, real h[3], mask *valid)
 {
     const lwi_k_step *step = &plan->step[i];
     if (step->leaf >= 0) {
-        TEXT(tip_momentum)(plan, state, step, half, M, h);
-        return step->on ? TEXT(hinges_momentum)(plan, state, i - 1, half, M, h) : i;
+        VARIANT(tip_momentum)(plan, state, step, half, M, h);
+        return step->on ? VARIANT(hinges_momentum)(plan, state, i - 1, half, M, h) : i;
     }
     if (step->tip) {
-        TEXT(clear)(M);
+        VARIANT(clear)(M);
         h[0] = h[1] = h[2] = ZERO;
     }
     if (step->fetch >= 0) {
         const lwi_k_art *art = &state->art[BLOCK(step->fetch)];
         const int o = LANE(step->fetch);
-        TEXT(fetch)(art, o, M);
+        VARIANT(fetch)(art, o, M);
         for (int j = 0; j < 3; j++) h[j] += AT_LANE(art->h[j], o);
     }
     if (step->kind == LWI_K_SCREW)
-        TEXT(screw_momentum)(plan, state, step->slot, half, M, h);
+        VARIANT(screw_momentum)(plan, state, step->slot, half, M, h);
     else if (step->kind == LWI_K_BALL)
-        TEXT(ball_momentum)(plan, state, step->slot, half, M, h);
+        VARIANT(ball_momentum)(plan, state, step->slot, half, M, h);
     else if (step->kind == LWI_K_BASE)
-        *sure &= TEXT(base_momentum)(plan, state, step->slot, half, M, h);
+        *valid &= VARIANT(base_momentum)(plan, state, step->slot, half, M, h);
     else if (step->parent < 0)
-        TEXT(root_momentum)(plan, state, step->slot, half, M, h);
+        VARIANT(root_momentum)(plan, state, step->slot, half, M, h);
     else
-        i = TEXT(hinges_momentum)(plan, state, i, half, M, h);
+        i = VARIANT(hinges_momentum)(plan, state, i, half, M, h);
     return i;
 }
 
-static INLINE void TEXT(turn_momentum)(const lwi_kernel_plan *plan, const lwi_k_step *step,
-                                       int half, ART *M, real h[3])
+static INLINE void VARIANT(turn_momentum)(const lwi_kernel_plan *plan, const lwi_k_step *step,
+                                          int half, ART *M, real h[3])
 {
-    TEXT(turn_limb)(plan, step, half, M);
-    if (step->turned && step->parent >= 0) {
+    VARIANT(turn_branch)(plan, step, half, M);
+    if (step->realigned && step->parent >= 0) {
         const lwi_k_screw *k = &plan->screw[step->slot / LWI_LANES];
         const int kl = KLANE(step->slot);
-        const TEXT(turn) phi = {.c = K(k->cphi), .s = K(k->sphi)};
+        const VARIANT(turn) phi = {.c = K(k->cphi), .s = K(k->sphi)};
         TURN_VECTOR(phi, h[0], h[1]);
     }
 }
 
 #if SHARED || WIDTH == 1
-static void TEXT(leave_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                 const lwi_k_step *step, int half, ART *M, real h[3])
+static void VARIANT(leave_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                    const lwi_k_step *step, int half, ART *M, real h[3])
 {
-    TEXT(turn_momentum)(plan, step, half, M, h);
+    VARIANT(turn_momentum)(plan, step, half, M, h);
     if (step->park < 0) return;
     const int l = LANE(step->park);
     lwi_k_art *art = &state->art[BLOCK(step->park)];
-    TEXT(park)(art, l, M, step->first);
+    VARIANT(park)(art, l, M, step->first);
     for (int j = 0; j < 3; j++) {
         real total = h[j];
         if (!step->first) total += AT(art->h[j]);
@@ -294,39 +296,39 @@ static void TEXT(leave_momentum)(const lwi_kernel_plan *plan, const lwi_k_state 
     }
 }
 
-static mask TEXT(momenta_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int first,
-                                 int end, int half)
+static mask VARIANT(momenta_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                    int first, int end, int half)
 {
     ART M;
     real h[3] = {ZERO, ZERO, ZERO};
-    mask sure = ~NAME(bits)(ZERO);
-    TEXT(clear)(&M);
+    mask valid = ~NAME(bits)(ZERO);
+    VARIANT(clear)(&M);
     for (int i = end - 1; i >= first; i--) {
-        i = TEXT(step_momentum)(plan, state, i, half, &M, h, &sure);
-        TEXT(leave_momentum)(plan, state, &plan->step[i], half, &M, h);
+        i = VARIANT(step_momentum)(plan, state, i, half, &M, h, &valid);
+        VARIANT(leave_momentum)(plan, state, &plan->step[i], half, &M, h);
     }
-    return sure;
+    return valid;
 }
 #endif
 
 // V of a hinge from V of its parent, and gravity: V_z = y - g . V, u what that is more than V_z.
-static INLINE void TEXT(hinge_speed)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
-                                     const lwi_k_pivot *pivot, lwi_k_motion *motion, int l, real y,
-                                     int shape, real V[6], real g[3])
+static INLINE void VARIANT(hinge_speed)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                        const lwi_k_pivot *pivot, lwi_k_motion *motion, int l,
+                                        real y, int shape, real V[6], real g[3])
 {
-    const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
-    TEXT(carry)(k, kl, K(k->shift), shape, V);
-    TEXT(to_hinge)(k, kl, theta, shape, g);
+    const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+    VARIANT(carry)(k, kl, K(k->shift), shape, V);
+    VARIANT(to_hinge)(k, kl, theta, shape, g);
     const real z = V[5];
     if (shape & LWI_K_ROTOR) MORE(y, K(k->rotor) * AT(pivot->Di), z);
     TURN_BACK_Y(theta, V[0], V[1]);
     TURN_BACK_Y(theta, V[3], V[4]);
-    V[5] = TEXT(along_hinge)(pivot, l, y, shape, V);
+    V[5] = VARIANT(along_hinge)(pivot, l, y, shape, V);
     AT(motion->vdot) = V[5] - z;
 }
 
-static INLINE void TEXT(speed_of_screws)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                         const lwi_k_step *step, int half, real V[6], real g[3])
+static INLINE void VARIANT(speed_of_screws)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                            const lwi_k_step *step, int half, real V[6], real g[3])
 {
     const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
     const lwi_k_screw *k = &plan->screw[step->slot / LWI_LANES];
@@ -334,41 +336,41 @@ static INLINE void TEXT(speed_of_screws)(const lwi_kernel_plan *plan, const lwi_
     const lwi_k_pivot *pivot = &state->pivot[n];
     lwi_k_motion *motion = &state->motion[n];
     if (step->kind == LWI_K_HINGE && step->parent < 0) {
-        const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
-        for (int j = 0; j < 3; j++) g[j] = K(k->fall[j]);
+        const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+        for (int j = 0; j < 3; j++) g[j] = K(k->minus_gravity[j]);
         TURN_BACK_Y(theta, g[0], g[1]);
         AT(motion->vdot) = V[5] = AT(pivot->y);
         return;
     }
-    if (step->turned) {
-        TEXT(turn_parent)(k, kl, V);
-        TEXT(turn_vector)(k, kl, g);
+    if (step->realigned) {
+        VARIANT(turn_parent)(k, kl, V);
+        VARIANT(turn_vector)(k, kl, g);
     }
     if (step->kind == LWI_K_SCREW) {
-        const TEXT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
-        TEXT(carry)(k, kl, AT(pose->d), LWI_K_ANY, V);
+        const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+        VARIANT(carry)(k, kl, AT(pose->d), LWI_K_ANY, V);
         TURN_BACK_Y(theta, V[0], V[1]);
         TURN_BACK_Y(theta, V[3], V[4]);
-        TEXT(to_hinge)(k, kl, theta, LWI_K_ANY, g);
-        const real u = TEXT(along_screw)(pivot, l, V);
+        VARIANT(to_hinge)(k, kl, theta, LWI_K_ANY, g);
+        const real u = VARIANT(along_screw)(pivot, l, V);
         MORE(V[2], K(k->slide), u);
         MORE(V[5], K(k->turn), u);
         AT(motion->vdot) = u;
     } else {
-#define SPEED(shape) TEXT(hinge_speed)(k, kl, pose, pivot, motion, l, AT(pivot->y), shape, V, g);
+#define SPEED(shape) VARIANT(hinge_speed)(k, kl, pose, pivot, motion, l, AT(pivot->y), shape, V, g);
         OF_EVERY_SHAPE(step->shape, SPEED)
 #undef SPEED
     }
 }
 
-static inline void TEXT(speed_of_balls)(const lwi_k_state *state, const lwi_k_step *step, int ball,
-                                        int n, int l, real V[6], real g[3])
+static inline void VARIANT(speed_of_balls)(const lwi_k_state *state, const lwi_k_step *step,
+                                           int ball, int n, int l, real V[6], real g[3])
 {
     const lwi_k_ball_pose *pose = &state->ball_pose[ball];
     lwi_k_ball_pivot *pivot = &state->ball_pivot[ball];
     const real r[3] = {AT(pose->r[0]), AT(pose->r[1]), AT(pose->r[2])};
     real x[6], c[3];
-    TEXT(to_body)(pose, l, g, c);
+    VARIANT(to_body)(pose, l, g, c);
     for (int j = 0; j < 3; j++) g[j] = c[j];
     if (step->kind == LWI_K_BASE) {
         for (int j = 0; j < 6; j++) V[j] = AT(pivot->vdot[j]) = AT(state->motion[n].A[j]);
@@ -376,8 +378,8 @@ static inline void TEXT(speed_of_balls)(const lwi_k_state *state, const lwi_k_st
     }
     CROSS(c, V + 3, r);
     for (int j = 0; j < 3; j++) c[j] += V[j];
-    TEXT(to_body)(pose, l, c, x);
-    TEXT(to_body)(pose, l, V + 3, x + 3);
+    VARIANT(to_body)(pose, l, c, x);
+    VARIANT(to_body)(pose, l, V + 3, x + 3);
     for (int j = 0; j < 3; j++) { // w = y - Z v
         V[j] = x[j];
         V[3 + j] = AT(pivot->y[j]) - SUM3(AT(pivot->Z[3 * j]), x[0], AT(pivot->Z[3 * j + 1]), x[1],
@@ -387,21 +389,21 @@ static inline void TEXT(speed_of_balls)(const lwi_k_state *state, const lwi_k_st
 }
 
 // V and gravity of a body, the speeds of screws in motion.vdot, of balls in ball_pivot.vdot.
-static INLINE void TEXT(step_speed)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                    const lwi_k_step *step, int half, real V[6], real g[3])
+static INLINE void VARIANT(step_speed)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                       const lwi_k_step *step, int half, real V[6], real g[3])
 {
     const int n = BLOCK(step->slot), l = LANE(step->slot), ball = n - BLOCK(plan->first_ball);
     if (ball < 0)
-        TEXT(speed_of_screws)(plan, state, step, half, V, g);
+        VARIANT(speed_of_screws)(plan, state, step, half, V, g);
     else
-        TEXT(speed_of_balls)(state, step, ball, n, l, V, g);
+        VARIANT(speed_of_balls)(state, step, ball, n, l, V, g);
     for (int j = 0; j < 6; j++) AT(state->motion[n].A[j]) = V[j];
     for (int j = 0; j < 3; j++) AT(state->momentum[n].g[j]) = g[j];
 }
 
 #if SHARED || WIDTH == 1
-static void TEXT(momenta_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int first,
-                                  int end, int half)
+static void VARIANT(momenta_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                     int first, int end, int half)
 {
     real V[6] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO}, g[3] = {ZERO, ZERO, ZERO};
     int last = -1;
@@ -417,7 +419,7 @@ static void TEXT(momenta_outward)(const lwi_kernel_plan *plan, const lwi_k_state
             for (int j = 0; j < 6; j++) V[j] = AT_LANE(state->motion[b].A[j], o);
             for (int j = 0; j < 3; j++) g[j] = AT_LANE(state->momentum[b].g[j], o);
         }
-        TEXT(step_speed)(plan, state, step, half, V, g);
+        VARIANT(step_speed)(plan, state, step, half, V, g);
         last = step->slot;
     }
 }

@@ -6,8 +6,8 @@
 // -------------------------------------------------------------------------------------------- pose
 
 // theta and d of a screw; returns the lanes beyond doubt.
-static inline mask TEXT(pose_screw)(const lwi_k_screw *k, int kl, const lwi_k_joint *joint,
-                                    lwi_k_pose *pose, bool hinge, bool forward, int l)
+static inline mask VARIANT(pose_screw)(const lwi_k_screw *k, int kl, const lwi_k_joint *joint,
+                                       lwi_k_pose *pose, bool hinge, bool forward, int l)
 {
     const real sign = K(k->sign);
     real q = AT(joint->q), v = AT(joint->v), tau = AT(joint->tau), c, s;
@@ -34,8 +34,8 @@ static inline mask TEXT(pose_screw)(const lwi_k_screw *k, int kl, const lwi_k_jo
 }
 
 // R = R_F1 R(quaternion) of a ball or base; the quaternion's length is a gauge.
-static inline mask TEXT(pose_ball)(const lwi_k_ball *k, int kl, const lwi_k_ball_joint *joint,
-                                   lwi_k_ball_pose *pose, int l)
+static inline mask VARIANT(pose_ball)(const lwi_k_ball *k, int kl, const lwi_k_ball_joint *joint,
+                                      lwi_k_ball_pose *pose, int l)
 {
     const real w = AT(joint->q[0]), x = AT(joint->q[1]), y = AT(joint->q[2]), z = AT(joint->q[3]);
     const real n = SUM2(w, w, x, x) + SUM2(y, y, z, z), f = 2 / n;
@@ -48,7 +48,7 @@ static inline mask TEXT(pose_ball)(const lwi_k_ball *k, int kl, const lwi_k_ball
                                           K(k->R[3 * i + 2]), Q[6 + j]);
         AT(pose->r[i]) = K(k->r[i]);
     }
-    return NAME(at_most)(NAME(splat)(LWI_K_LEAST_NORM), n);
+    return NAME(at_most)(NAME(splat)(LWI_K_MIN_NORM), n);
 }
 
 // -------------------------------------------------------------------------------------------- bias
@@ -59,7 +59,7 @@ static inline mask TEXT(pose_ball)(const lwi_k_ball *k, int kl, const lwi_k_ball
      (c)[2] = DIFF((a)[0], (b)[1], (a)[1], (b)[0]))
 
 // Bias wrench of the body: p = [w x (w x h); w x J w].
-static inline void TEXT(bias_wrench)(const lwi_k_body *k, int kl, lwi_k_bias *bias, int l)
+static inline void VARIANT(bias_wrench)(const lwi_k_body *k, int kl, lwi_k_bias *bias, int l)
 {
     const real w[3] = {AT(bias->w[0]), AT(bias->w[1]), AT(bias->w[2])};
     const real h[3] = {K(k->h[0]), K(k->h[1]), K(k->h[2])};
@@ -79,8 +79,8 @@ static inline void TEXT(bias_wrench)(const lwi_k_body *k, int kl, lwi_k_bias *bi
 // Bias accelerations of a screw.  With w' = w - z thetadot, r the origin from the parent's and both
 // in the body's axes:
 //   b = w' x (w' x r) + 2 w' x z ddot,   k = w' x z thetadot
-static inline void TEXT(bias_screw)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
-                                    bool hinge, lwi_k_bias *bias, int l)
+static inline void VARIANT(bias_screw)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                       bool hinge, lwi_k_bias *bias, int l)
 {
     real turning = AT(pose->v);
     if (!hinge) turning *= K(k->turn);
@@ -101,8 +101,8 @@ static inline void TEXT(bias_screw)(const lwi_k_screw *k, int kl, const lwi_k_po
 }
 
 // The same of a ball with the relative angular velocity u: k = w' x u = w x u.
-static inline void TEXT(bias_ball)(const lwi_k_ball_joint *joint, const lwi_k_ball_pose *pose,
-                                   lwi_k_bias *bias, int l)
+static inline void VARIANT(bias_ball)(const lwi_k_ball_joint *joint, const lwi_k_ball_pose *pose,
+                                      lwi_k_bias *bias, int l)
 {
     const real u[3] = {AT(joint->v[3]), AT(joint->v[4]), AT(joint->v[5])};
     const real w[3] = {AT(bias->w[0]) - u[0], AT(bias->w[1]) - u[1], AT(bias->w[2]) - u[2]};
@@ -124,19 +124,19 @@ static inline void TEXT(bias_ball)(const lwi_k_ball_joint *joint, const lwi_k_ba
 // A pivot D = 1/inverse carries the rounding of the inertia it is taken from, whose bound along its
 // direction is `felt`.  Below a few units in the last place of that nothing of it is known; the
 // generic text then decides (tree_state.c has the same threshold).
-static inline mask TEXT(well_posed)(real inverse, real felt)
+static inline mask VARIANT(well_posed)(real inverse, real diagonal)
 {
-    return NAME(at_most)(inverse * felt, NAME(splat)(1 / (64 * DBL_EPSILON))) &
+    return NAME(at_most)(inverse * diagonal, NAME(splat)(1 / (64 * DBL_EPSILON))) &
            NAME(at_most)(NAME(splat)(0), inverse);
 }
 
-static inline mask TEXT(pivot)(const lwi_k_pivot *pivot, int l)
+static inline mask VARIANT(pivot)(const lwi_k_pivot *pivot, int l)
 {
-    return TEXT(well_posed)(AT(pivot->Di), AT(pivot->felt));
+    return VARIANT(well_posed)(AT(pivot->Di), AT(pivot->diagonal));
 }
 
 // The rest of a ball's elimination: Z := C^-1 B', y := C^-1 (tau - p_n), from Z and y scaled by i.
-static inline mask TEXT(row_ball)(lwi_k_ball_pivot *pivot, int l)
+static inline mask VARIANT(row_ball)(lwi_k_ball_pivot *pivot, int l)
 {
     const real l10 = AT(pivot->l[0]), l20 = AT(pivot->l[1]), l21 = AT(pivot->l[2]);
     for (int i = 0; i < 3; i++) {
@@ -147,9 +147,9 @@ static inline mask TEXT(row_ball)(lwi_k_ball_pivot *pivot, int l)
     const real y = NMAD(l21, AT(pivot->y[2]), AT(pivot->y[1]));
     AT(pivot->y[1]) = y;
     AT(pivot->y[0]) = NMAD(l20, AT(pivot->y[2]), NMAD(l10, y, AT(pivot->y[0])));
-    return TEXT(well_posed)(AT(pivot->i[0]), AT(pivot->felt)) &
-           TEXT(well_posed)(AT(pivot->i[1]), AT(pivot->felt)) &
-           TEXT(well_posed)(AT(pivot->i[2]), AT(pivot->felt));
+    return VARIANT(well_posed)(AT(pivot->i[0]), AT(pivot->diagonal)) &
+           VARIANT(well_posed)(AT(pivot->i[1]), AT(pivot->diagonal)) &
+           VARIANT(well_posed)(AT(pivot->i[2]), AT(pivot->diagonal));
 }
 
 // -------------------------------------------------------------------------------- rates of momenta
@@ -157,7 +157,7 @@ static inline mask TEXT(row_ball)(lwi_k_ball_pivot *pivot, int l)
 // pdot of a hinge.  (V x* P*)_z is the same in all frames along and about z, so that it is the
 // derivative of V'M'V / 2 + D'V by the angle through which both V are turned:
 //   v (xx - yy) etc. of A, B, C are summed up when M' is turned                          [momenta]
-static inline void TEXT(momenta_hinge)(const lwi_k_motion *motion, lwi_k_momentum *keep, int l)
+static inline void VARIANT(momenta_hinge)(const lwi_k_motion *motion, lwi_k_momentum *keep, int l)
 {
     const real x = AT(motion->A[0]), y = AT(motion->A[1]), z = AT(motion->A[2]);
     const real wx = AT(motion->A[3]), wy = AT(motion->A[4]);
@@ -175,8 +175,8 @@ static inline void TEXT(momenta_hinge)(const lwi_k_motion *motion, lwi_k_momentu
 
 // What a rotor takes off that: of P* = M'v + D' the part M'_z v_z, M'_z = rotor g, which the sums
 // above leave out.
-static inline void TEXT(momenta_rotor)(const lwi_k_screw *k, int kl, const lwi_k_pivot *pivot,
-                                       const lwi_k_motion *motion, lwi_k_momentum *keep, int l)
+static inline void VARIANT(momenta_rotor)(const lwi_k_screw *k, int kl, const lwi_k_pivot *pivot,
+                                          const lwi_k_motion *motion, lwi_k_momentum *keep, int l)
 {
     const real z = AT(motion->A[5]) - AT(motion->vdot);
     const real crossed =
@@ -187,9 +187,9 @@ static inline void TEXT(momenta_rotor)(const lwi_k_screw *k, int kl, const lwi_k
 
 // pdot of a screw: [f; n] = [m g; h x g] - V x* P* along z, of P* what is normal to z.  With a rotor
 // P* = M'v + D', v = V - S u.
-static inline void TEXT(momenta_screw)(const lwi_k_body *kb, const lwi_k_screw *k, int kl,
-                                       const lwi_k_motion *motion, lwi_k_momentum *keep,
-                                       bool rotors, int l)
+static inline void VARIANT(momenta_screw)(const lwi_k_body *kb, const lwi_k_screw *k, int kl,
+                                          const lwi_k_motion *motion, lwi_k_momentum *keep,
+                                          bool rotors, int l)
 {
     real V[6];
     for (int i = 0; i < 6; i++) V[i] = AT(motion->A[i]);
@@ -216,9 +216,9 @@ static inline void TEXT(momenta_screw)(const lwi_k_body *kb, const lwi_k_screw *
 }
 
 // pdot of a ball and of a base, whose n and P* are the momenta themselves.
-static inline void TEXT(momenta_ball)(const lwi_k_body *kb, int kl, const lwi_k_ball_joint *joint,
-                                      const lwi_k_motion *motion, lwi_k_momentum *keep, bool base,
-                                      int l)
+static inline void VARIANT(momenta_ball)(const lwi_k_body *kb, int kl,
+                                         const lwi_k_ball_joint *joint, const lwi_k_motion *motion,
+                                         lwi_k_momentum *keep, bool base, int l)
 {
     real V[6], f[3], n[3], h[3], g[3], a[3], b[3], c[3];
     for (int i = 0; i < 6; i++) V[i] = AT(motion->A[i]);

@@ -4,13 +4,13 @@
 // or limbs in lanes), 1 where all lanes have those of one body (a batch: lanes are instances).  `half`
 // is the lane of a block, or of the body in the first lane, from which on the text works.
 #if SHARED
-#define TEXT(f) NAME(f##_shared)
+#define VARIANT(f) NAME(f##_shared)
 #define K(entry) NAME(splat)((entry)[kl])
 #define BLOCK(slot) (slot)
 #define LANE(slot) half
 #define KLANE(slot) ((slot) % LWI_LANES)
 #else
-#define TEXT(f) NAME(f)
+#define VARIANT(f) NAME(f)
 #define K(entry) (*(const stored *)&(entry)[kl])
 #define BLOCK(slot) ((slot) / LWI_LANES)
 #define LANE(slot) ((slot) % LWI_LANES + half)
@@ -27,7 +27,7 @@
 #if WIDTH == 1 && !SHARED
 #include "tree/segments/segments_base.inl"
 #endif
-#if RUNS
+#if SEGMENTS
 #include "tree/segments/segments.inl"
 #include "tree/segments/momenta_segments.inl"
 #if WIDTH > 1
@@ -35,7 +35,7 @@
 #endif
 #endif
 
-#undef TEXT
+#undef VARIANT
 #undef K
 #undef BLOCK
 #undef LANE
@@ -54,6 +54,6 @@
 #undef OF_EVERY_SHAPE
 #undef SHAPES
 #undef OF_AXIS
-#undef FELT
+#undef DIAGONAL
 #undef TURN_SYMMETRIC
 #undef TURN_GENERAL

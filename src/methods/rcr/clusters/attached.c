@@ -18,7 +18,7 @@ lw_status lwi_clusters_create_attached(lwi_clusters *c, const lw_model *model, c
     for (int p = -1; p < c->parts.n; p++) { // those on the ground first
         if (p >= 0) c->first_attached[p] = n;
         for (int k = 0; k < model->nnode; k++) {
-            if (!needed[k] || c->parts.host[k] != p) continue;
+            if (!needed[k] || c->parts.part_of[k] != p) continue;
             lwi_cluster_attached *attached = &c->attached[n++];
             lwi_k_frame body;
             memcpy(body.R, model->node[k].c_R, sizeof body.R);

@@ -31,7 +31,8 @@ static void set_base(const lw_model *model, const lwi_k_parts *parts, int part,
     *base = (lwi_cluster_base){.part = part, .gravity = model->gravity};
     const lwi_k_part *body = &parts->part[part];
     double back[9];
-    while (parts->host[base->node] != part) base->node++; // the node of the joint is the first one
+    while (parts->part_of[base->node] != part)
+        base->node++; // the node of the joint is the first one
     LWI_ASSERT_INDEX(base->node, model->nnode);
     const lwi_node *node = &model->node[base->node];
     base->iq = node->iq;

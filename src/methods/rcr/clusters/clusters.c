@@ -86,7 +86,7 @@ static bool set_loop(const lw_model *model, const lwi_clusters *c, int i, lwi_cl
         lwi_k_frame F, body;
         memcpy(F.R, s ? joint->R2 : joint->R1, sizeof F.R);
         v3_copy(F.r, s ? joint->r2 : joint->r1);
-        loop->end[s] = k < 0 ? -1 : parts->host[k];
+        loop->end[s] = k < 0 ? -1 : parts->part_of[k];
         if (k >= 0) {
             memcpy(body.R, model->node[k].c_R, sizeof body.R);
             v3_copy(body.r, model->node[k].c_r);

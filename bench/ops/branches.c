@@ -1,7 +1,7 @@
 // branches.c -- where limbs side by side win: trees of equal limbs on a free body, swept one body
 // after the other and side by side, in turns.  The threshold of branches.h comes from here.
 //
-// usage: bench_limbs [WIDTH]    kernels of that width (4, 8), else the widest
+// usage: bench_branches [WIDTH]    kernels of that width (4, 8), else the widest
 #include "turns.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static void table(const char *name, turns_evaluation *evaluate, int width)
         printf("%6d      ", counts[i]);
         for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
             double least[2];
-            turns_limbs(plan, evaluate, counts[i], lengths[k], width, 2, choices, least);
+            turns_branches(plan, evaluate, counts[i], lengths[k], width, 2, choices, least);
             printf("  %5.2f %5.2f", 1e6 * least[0], 1e6 * least[1]);
         }
         printf("\n");

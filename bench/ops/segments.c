@@ -2,7 +2,7 @@
 // recursion, in four and in eight runs, and in eight states at once, in turns, ns per body.  The
 // thresholds of plan.h come from here.
 //
-// usage: bench_runs [WIDTH]    kernels of that width (4, 8), else the widest
+// usage: bench_segments [WIDTH]    kernels of that width (4, 8), else the widest
 #include "cli/stopwatch.h"
 #include "turns.h"
 
@@ -29,7 +29,7 @@ static void fill_batch(const lwi_kernel *kernel, const double *q, const double *
 
 static void measure(turns_evaluation *evaluate, int n, int width, double least[WAYS])
 {
-    static const int runs[WAYS] = {0, 4, 8, 0};
+    static const int segments[WAYS] = {0, 4, 8, 0};
     lw_model *model;
     lw_error error = {.text = ""};
     lwi_arena arena;
@@ -42,7 +42,7 @@ static void measure(turns_evaluation *evaluate, int n, int width, double least[W
     scene_state(body, n, q, v, tau);
     lwi_arena_init(&arena, NULL);
     for (int r = 0; r < WAYS; r++) {
-        if (lwi_kernel_create_chosen(model, width, (lwi_k_choice){runs[r], 0}, &arena,
+        if (lwi_kernel_create_chosen(model, width, (lwi_k_choice){segments[r], 0}, &arena,
                                      &kernel[r]) != LW_OK ||
             !kernel[r])
             turns_stop("no kernel");
@@ -51,7 +51,7 @@ static void measure(turns_evaluation *evaluate, int n, int width, double least[W
     if (lwi_k_state_create(kernel[0]->plan, true, &arena, &batch) != LW_OK) turns_stop("no memory");
     fill_batch(kernel[0], q, v, &batch);
     batch_evaluation *many =
-        evaluate == turns_rates ? kernel[0]->text->momenta_batch : kernel[0]->text->aba_batch;
+        evaluate == turns_rates ? kernel[0]->kernels->momenta_batch : kernel[0]->kernels->aba_batch;
     for (int turn = 0; turn < TURNS; turn++)
         for (int r = 0; r < WAYS; r++) {
             const int times = BODIES / n + 1, states = r < ALONE ? 1 : LWI_LANES;
