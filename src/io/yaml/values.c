@@ -90,7 +90,7 @@ lw_status lwi_yaml_read_number(lwi_yaml_reading *r, const lwi_document_value *v,
 
 lw_status lwi_yaml_read_integer(lwi_yaml_reading *r, const lwi_document_value *v, int *x)
 {
-    double value;
+    double value = 0; // for gcc, which warns at -O3
     TRY(lwi_yaml_read_number(r, v, &value));
     if (value != floor(value) || fabs(value) > INT_MAX)
         return lwi_yaml_expected(r, v, "a whole number");
