@@ -55,7 +55,7 @@ static double rate(int (*operation)(void *), int at_once)
     for (int i = 0; i < LANES; i++) x[i] = 1.0000001;
     timing t = {0};
     stopwatch_measure(operation, &by, 0.5, 0, &t);
-    return (double)CHAINS * TURNS * at_once / t.least;
+    return (double)CHAINS * TURNS * at_once / t.min;
 }
 
 // A block is read and written again; bytes moved per second, each way counted.
@@ -86,7 +86,7 @@ static double bandwidth(size_t bytes)
     timing t = {0};
     stopwatch_measure(rewrite, &b, 0.5, 0, &t);
     free(b.at);
-    return 2.0 * (double)(b.turns * bytes) / t.least;
+    return 2.0 * (double)(b.turns * bytes) / t.min;
 }
 
 int main(void)

@@ -40,7 +40,7 @@ class bullet_peer : public peer
     }
     void set(int copy, const double *q, const double *v, const double *tau) override
     {
-        const size_t nv = (size_t)scene_freedoms(scene.data(), (int)scene.size());
+        const size_t nv = (size_t)scene_dof(scene.data(), (int)scene.size());
         if (states.size() <= (size_t)copy) states.resize((size_t)copy + 1);
         states[(size_t)copy] = {{q, q + nv}, {v, v + nv}, {tau, tau + nv}};
     }

@@ -32,7 +32,7 @@ int run_pass(void *user)
 
 void set_states(peer &who, const std::vector<scene_body> &body, scene_work work, int copies)
 {
-    const int nv = scene_freedoms(body.data(), (int)body.size());
+    const int nv = scene_dof(body.data(), (int)body.size());
     std::vector<double> q(nv), v(nv), tau(nv);
     uint64_t draws = 99;
     for (int i = 0; i < copies; i++) {
@@ -65,7 +65,7 @@ void print_head(const scene_case &c, size_t bodies, const std::string &method, c
     static bool first = true;
     printf("%s\n    {\"case\": \"%s\", \"bodies\": %zu, \"method\": \"%s\", \"unit\": \"%s\", "
            "\"samples\": %d, \"minimum\": %.6g, \"median\": %.6g",
-           first ? "" : ",", c.name, bodies, method.c_str(), unit, t.samples, scale * t.least,
+           first ? "" : ",", c.name, bodies, method.c_str(), unit, t.samples, scale * t.min,
            scale * t.median);
     first = false;
 }

@@ -32,7 +32,7 @@ static const cli_option plot_[] = {
 };
 enum { NPLOT = sizeof plot_ / sizeof plot_[0] };
 
-// Options that the library knows by key: those of a run, those of a picture, or none.
+// Options that the library sets by key: those of a run, those of a picture, or none.
 static const cli_option *library_options(unsigned options, int *n)
 {
     *n = options & CLI_SIMULATION ? NSIMULATION : options & CLI_PLOTTING ? NPLOT : 0;
@@ -86,7 +86,7 @@ int cli_print_options(FILE *file, unsigned options, bool expert)
     return left_out;
 }
 
-// `dash` stands before the key as it was typed.
+// `dash`: "-" or "--", as typed before the key.
 static cli_exit unknown(const char *dash, const char *key, const char *verb, unsigned options)
 {
     const char *names[NOPTION + NSIMULATION + NPLOT];
@@ -168,7 +168,7 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
         arguments->vary[arguments->nvary++] = value;
         return CLI_DONE;
     case CLI_BIT_HOLD: arguments->hold = value; return CLI_DONE;
-    case CLI_BIT_WATCH: arguments->watch = value; return CLI_DONE;
+    case CLI_BIT_WATCH: arguments->observed = value; return CLI_DONE;
     case CLI_BIT_LANES: return set_count(&arguments->lanes, "lanes", value);
     case CLI_BIT_BASE: return set_base(arguments, value);
     case CLI_BIT_LIMITS: return set_limits(arguments, value);

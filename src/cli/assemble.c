@@ -32,7 +32,7 @@ static void print_report(const cli_arguments *arguments, const lw_model *model,
     printf("model        %s\n", arguments->operand);
     printf("positions    residual %.1e before, %.1e after %d steps\n", a->before[0], a->after[0],
            a->iterations);
-    printf("moved        %.6g m at most%s%s, turned %.6g rad at most%s%s\n", a->moved,
+    printf("moved        %.6g m at most%s%s, rotated %.6g rad at most%s%s\n", a->moved,
            a->moved_body.index ? ": " : "",
            a->moved_body.index ? lw_model_body_name(model, a->moved_body) : "", a->rotated,
            a->rotated_body.index ? ": " : "",

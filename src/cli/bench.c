@@ -31,7 +31,7 @@ static bool names(const char *name, const char *of)
 static bool wanted(const scene_case *c, const char *list)
 {
     char name[64];
-    if (!list) return c->usual;
+    if (!list) return c->is_default;
     while (next_name(&list, name, sizeof name))
         if (names(name, c->name) || !strcmp(name, "all")) return true;
     return false;
@@ -72,12 +72,12 @@ static void print_row(const bench_result *r)
 {
     printf("  %-15s %-8s", r->of->name, r->method);
     if (r->of->work == SCENE_FALL) {
-        printf("%10.4g %9.4g s per simulated s; energy error %.1e, tip %.2f m\n", r->time.least,
+        printf("%10.4g %9.4g s per simulated s; energy error %.1e, tip %.2f m\n", r->time.min,
                r->time.median, r->energy_error, r->tip);
         return;
     }
-    printf("%10.3f %9.3f us %9.1f ns per body\n", 1e6 * r->time.least, 1e6 * r->time.median,
-           1e9 * r->time.least / r->bodies);
+    printf("%10.3f %9.3f us %9.1f ns per body\n", 1e6 * r->time.min, 1e6 * r->time.median,
+           1e9 * r->time.min / r->bodies);
 }
 
 static void print_text(const bench_result *results, int n, const char *cpu)
@@ -93,7 +93,7 @@ static void print_digest(cli_json *json, const bench_result *r)
     const scene_digest *d = &r->digest, *published = scene_published(r->of->kind, r->of->n);
     json_open(json, "accelerations", '{');
     json_number(json, "sum", d->sum);
-    json_number(json, "max", d->most);
+    json_number(json, "max", d->max);
     json_number(json, "first", d->first);
     json_number(json, "last", d->last);
     if (published && r->of->work == SCENE_EVALUATION)
@@ -103,18 +103,18 @@ static void print_digest(cli_json *json, const bench_result *r)
 
 static void print_result(cli_json *json, const bench_result *r)
 {
-    const bool fall = r->of->work == SCENE_FALL;
-    const double unit = fall ? 1 : 1e9;
+    const bool drop = r->of->work == SCENE_FALL;
+    const double unit = drop ? 1 : 1e9;
     json_open(json, NULL, '{');
     json_text(json, "case", r->of->name);
     json_integer(json, "bodies", r->bodies);
     json_text(json, "method", r->method);
-    json_text(json, "unit", fall ? "s per simulated s" : "ns");
+    json_text(json, "unit", drop ? "s per simulated s" : "ns");
     json_integer(json, "samples", r->time.samples);
-    json_number(json, "minimum", unit * r->time.least);
+    json_number(json, "minimum", unit * r->time.min);
     json_number(json, "median", unit * r->time.median);
     if (r->has_digest) print_digest(json, r);
-    if (fall) {
+    if (drop) {
         json_number(json, "energy_error", r->energy_error);
         json_number(json, "tip", r->tip);
     }
@@ -142,7 +142,7 @@ static lw_status run(const scene_case *c, bench_budget budget, bench_result *res
                      lw_error *error)
 {
     *count = 1;
-    if (c->work == SCENE_FALL) return bench_fall(c, budget, results, error);
+    if (c->work == SCENE_FALL) return bench_drop(c, budget, results, error);
     lw_status status = bench_evaluations(c, budget, results, count, error);
     if (status == LW_OK && c->work == SCENE_BATCH)
         status = bench_batch(c, budget, &results[(*count)++], error);

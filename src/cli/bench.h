@@ -32,7 +32,7 @@ lw_status bench_evaluations(const scene_case *of, bench_budget budget, bench_res
 /** One evaluation of an instance where many are in lanes. */
 lw_status bench_batch(const scene_case *of, bench_budget budget, bench_result *result,
                       lw_error *error);
-lw_status bench_fall(const scene_case *of, bench_budget budget, bench_result *result,
+lw_status bench_drop(const scene_case *of, bench_budget budget, bench_result *result,
                      lw_error *error);
 
 #endif

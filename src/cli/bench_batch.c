@@ -1,4 +1,4 @@
-// bench_batch.c -- times a batch: evaluations of 4096 arms in lanes, as rk4 asks for them.
+// bench_batch.c -- times a batch: evaluations of 4096 arms in lanes, in the order of rk4.
 //
 // The integrator's own work is part of the time (aba:many of bench_evaluation.c has none of it).
 // Efforts are zero, which costs the same.  One thread.
@@ -60,7 +60,7 @@ lw_status bench_batch(const scene_case *of, bench_budget budget, bench_result *r
             (lw_status)stopwatch_measure(run, &w, budget.seconds, budget.samples, &result->time);
     if (w.batch && status != LW_OK && !error->text[0]) *error = *lw_batch_error(w.batch);
     const double evaluations = (double)SCENE_COPIES * STEPS * STAGES;
-    result->time.least /= evaluations;
+    result->time.min /= evaluations;
     result->time.median /= evaluations;
     lw_batch_destroy(w.batch);
     lw_model_destroy(model);

@@ -138,7 +138,7 @@ static lw_status digest(const work *w, const lw_model *model, scene_digest *all)
         const scene_digest one = scene_digest_of(a, n);
         if (!i) *all = (scene_digest){.first = one.first};
         all->sum += one.sum;
-        all->most = all->most > one.most ? all->most : one.most;
+        all->max = all->max > one.max ? all->max : one.max;
         all->last = one.last;
     }
     free(a);
@@ -154,7 +154,7 @@ static lw_status measure(work *w, const lw_model *model, bench_budget budget, co
     if (status != LW_OK) return status;
     result->method = m->name;
     result->bodies = w->nbody;
-    result->time.least /= w->copies;
+    result->time.min /= w->copies;
     result->time.median /= w->copies;
     result->has_digest = m->accelerations;
     return m->accelerations ? digest(w, model, &result->digest) : LW_OK;

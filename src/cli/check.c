@@ -14,14 +14,14 @@ enum { MOST_NAMES = 8, MOST_LOOPS = 20 }; ///< that the text gives; --json has a
 enum { NPLAN = 2 };
 
 /** What became of formulations that take the model at a singular start.  Where what costs the cube of the
- *  constraints would take more than a moment it is not tried. */
+ *  constraints would take noticeable time it is not tried. */
 enum { BEGINS, CANNOT, UNTRIED, BEGINNINGS, MOST_FORMULATIONS = 16, MOST_CUBIC_ROWS = 200 };
 
 /** What the library says of a model. */
 typedef struct findings {
     lw_check check;
     lw_redundancy *joint; ///< [joint]
-    bool *told;           ///< [joint] scratch of the text
+    bool *printed;        ///< [joint] scratch of the text
     lw_joint *loop;       ///< [joint] room for the joints of one loop
     int type_count[LW_JOINT_COUNT];
     int nbody, njoint, nloop, nwarning; ///< bodies without the ground
@@ -61,7 +61,7 @@ static bool cubic(const char *formulation)
     return strcmp(formulation, "dense") == 0 || strcmp(formulation, "lagrange") == 0;
 }
 
-// Which formulations can begin at a singular start is tried; those that do not take the model are not told.
+// Tries which formulations can begin at a singular initial state; formulations that refuse the model are not listed.
 static lw_status find_beginners(const lw_model *model, findings *f, lw_error *error)
 {
     for (int i = 0; i < lw_formulation_count() && i < MOST_FORMULATIONS; i++) {
@@ -150,13 +150,13 @@ static bool alike(const lw_redundancy *a, const lw_redundancy *b)
 }
 
 // The names of all joints from i on that are like joint i, some of them where there are many; marks
-// them as told.
-static void print_alike(const lw_model *model, const findings *f, int i, bool *told)
+// them as printed.
+static void print_alike(const lw_model *model, const findings *f, int i, bool *printed)
 {
     int n = 0;
     for (int k = i; k < f->njoint; k++) {
-        if (told[k] || !alike(&f->joint[i], &f->joint[k])) continue;
-        told[k] = true;
+        if (printed[k] || !alike(&f->joint[i], &f->joint[k])) continue;
+        printed[k] = true;
         if (n++ < MOST_NAMES)
             printf("%s%s", n > 1 ? ", " : "", lw_model_joint_name(model, (lw_joint){k}));
     }
@@ -166,13 +166,13 @@ static void print_alike(const lw_model *model, const findings *f, int i, bool *t
 static void print_dependent(const lw_model *model, const findings *f)
 {
     char axes[80];
-    memset(f->told, 0, (size_t)f->njoint * sizeof *f->told);
+    memset(f->printed, 0, (size_t)f->njoint * sizeof *f->printed);
     for (int i = 0; i < f->njoint; i++) {
         const lw_redundancy *r = &f->joint[i];
-        if (!r->dependent || f->told[i]) continue;
+        if (!r->dependent || f->printed[i]) continue;
         printf("             %d of %d depend%s on others at ", r->dependent, r->rows,
                r->dependent == 1 ? "s" : "");
-        print_alike(model, f, i, f->told);
+        print_alike(model, f, i, f->printed);
         if (r->dependent == r->open && axes_text(r, axes, sizeof axes)[0]) printf(": %s", axes);
         printf("\n");
     }
@@ -189,12 +189,12 @@ static void print_undetermined(const lw_model *model, const findings *f)
         open, open == 1 ? "" : "s");
     // here it does not matter how many rows of a joint depend on others
     for (int i = 0; i < f->njoint; i++) f->joint[i].rows = f->joint[i].dependent = 0;
-    memset(f->told, 0, (size_t)f->njoint * sizeof *f->told);
+    memset(f->printed, 0, (size_t)f->njoint * sizeof *f->printed);
     for (int i = 0; i < f->njoint; i++) {
         const lw_redundancy *r = &f->joint[i];
-        if (!r->open || f->told[i]) continue;
+        if (!r->open || f->printed[i]) continue;
         printf("             ");
-        print_alike(model, f, i, f->told);
+        print_alike(model, f, i, f->printed);
         if (axes_text(r, axes, sizeof axes)[0])
             printf(": %s\n", axes);
         else
@@ -219,10 +219,10 @@ static void print_beginners(const findings *f)
     printf("\n");
 }
 
-static void print_freedoms(const lw_model *model, const findings *f)
+static void print_dof(const lw_model *model, const findings *f)
 {
     const lw_check *c = &f->check;
-    printf("freedoms     %d now, %d generically\n", c->dof, c->dof_generic);
+    printf("dof          %d now, %d generically\n", c->dof, c->dof_generic);
     if (c->dof > c->dof_generic)
         print_beginners(f);
     else if (c->dof == 0 && f->nbody)
@@ -276,7 +276,7 @@ static void print_findings(const lw_model *model, const lw_options *options, con
 {
     print_bodies(model, f);
     print_joints(model, f);
-    print_freedoms(model, f);
+    print_dof(model, f);
     if (f->used.kind) print_plans(f);
     print_method(model, options);
     printf("warnings     %d\n", f->nwarning);
@@ -398,10 +398,10 @@ static lw_status find_plans(const lw_model *model, findings *f, lw_error *error)
     return status;
 }
 
-static lw_status look(const lw_model *model, const cli_arguments *arguments, findings *f,
-                      lw_error *error)
+static lw_status examine(const lw_model *model, const cli_arguments *arguments, findings *f,
+                         lw_error *error)
 {
-    if (!f->joint || !f->told || !f->loop) return LW_ERR_MEMORY;
+    if (!f->joint || !f->printed || !f->loop) return LW_ERR_MEMORY;
     lw_status status = lw_model_check(model, &f->check, NULL, error);
     if (status == LW_OK) status = lw_model_redundancy(model, f->joint, error);
     if (status == LW_OK && singular_start(f)) status = find_beginners(model, f, error);
@@ -420,9 +420,9 @@ cli_exit cli_check(const cli_arguments *arguments)
     count(model, &f);
 
     f.joint = calloc((size_t)f.njoint + 1, sizeof *f.joint);
-    f.told = calloc((size_t)f.njoint + 1, sizeof *f.told);
+    f.printed = calloc((size_t)f.njoint + 1, sizeof *f.printed);
     f.loop = calloc((size_t)f.njoint + 1, sizeof *f.loop);
-    const lw_status status = look(model, arguments, &f, &error);
+    const lw_status status = examine(model, arguments, &f, &error);
     if (status != LW_OK)
         code = cli_fail(status, &error);
     else if (arguments->json)
@@ -430,7 +430,7 @@ cli_exit cli_check(const cli_arguments *arguments)
     else
         print_findings(model, &options, &f);
     free(f.joint);
-    free(f.told);
+    free(f.printed);
     free(f.loop);
     lw_model_destroy(model);
     return code;

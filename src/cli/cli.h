@@ -20,7 +20,7 @@
 typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
 #undef X
 
-/** Options beside those of a run (LW_OPTION_LIST): name, key, letter, value, help. */
+/** Options in addition to those of a run (LW_OPTION_LIST): name, key, letter, value, help. */
 #define CLI_OPTION_LIST(X)                                                                         \
     X(OUTPUT, "output", 'o', "FILE", "file to write, its format by the ending; repeatable")        \
     X(INITIAL, "initial", 0, "RESULT",                                                             \
@@ -117,10 +117,10 @@ typedef struct cli_arguments {
     const char *batch;   ///< table of varied quantities; NULL: none
     const char *vary[CLI_MAX];
     int nvary;
-    const char *watch; ///< NULL: nothing
-    const char *hold;  ///< of assemble; NULL: nothing
-    bool open;         ///< open loops are accepted
-    int lanes;         ///< 0: not given
+    const char *observed; ///< columns of --watch; NULL: none
+    const char *hold;     ///< of assemble; NULL: nothing
+    bool open;            ///< open loops are accepted
+    int lanes;            ///< 0: not given
     lw_base base;
     lw_limits_desc limits; ///< stiffness and damping of stops; zero: none
     const char *cut;       ///< joints; NULL: none named
@@ -142,7 +142,7 @@ CLI_VERB_LIST(X)
 
 // ---- arguments.c
 
-/** Reads what stands behind the verb; complains and returns CLI_USE when it cannot. */
+/** Reads the arguments after the verb.  @return CLI_USE, with a message, for wrong ones */
 cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand, unsigned options,
                    cli_arguments *arguments);
 /** The options a verb takes, one per line. */
@@ -187,7 +187,7 @@ cli_exit cli_man(int argc, char **argv);
 
 typedef struct cli_progress {
     const char *label;
-    bool bar;     ///< stderr is a terminal and nobody asked for silence
+    bool bar;     ///< stderr is a terminal and --quiet is not given
     double start; ///< simulated time at which the run began
     double shown; ///< wall clock of the last drawing [s]
 } cli_progress;

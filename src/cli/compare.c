@@ -95,7 +95,7 @@ static cli_exit run_methods(const cli_arguments *arguments, const lw_model *mode
     return code;
 }
 
-static void print_cell(double value)
+static void print_difference(double value)
 {
     if (isnan(value))
         printf("%18s", "-");
@@ -114,7 +114,7 @@ static void print_differences(const method *m, int count, const cli_track *first
         snprintf(name, sizeof name, "%s [%s]", track_group_name((track_group)g),
                  track_group_unit((track_group)g));
         printf("%-30s%12.4g", name, first->scale[g]);
-        for (int i = 1; i < count; i++) print_cell(m[i].difference[g]);
+        for (int i = 1; i < count; i++) print_difference(m[i].difference[g]);
         putchar('\n');
     }
 }

@@ -19,7 +19,7 @@ static const char *format_of(const char *file)
     return NULL;
 }
 
-static void tell(void *user, const char *text)
+static void report_omission(void *user, const char *text)
 {
     cli_complain(CLI_DONE, "%s: %s", (const char *)user, text);
 }
@@ -44,7 +44,8 @@ static cli_exit convert_model(const cli_arguments *arguments)
         const lw_status status =
             strcmp(format, "yaml") == 0
                 ? lw_model_write(model, cli_has_settings(&options) ? &options : NULL, file, &error)
-                : lw_model_export(model, format, file, tell, (void *)arguments->operand, &error);
+                : lw_model_export(model, format, file, report_omission, (void *)arguments->operand,
+                                  &error);
         code = cli_close(arguments, file, status == LW_OK);
         if (!code && status != LW_OK) code = cli_fail(status, &error);
     }

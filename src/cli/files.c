@@ -1,4 +1,4 @@
-// files.c -- files that are written: what stands in their place is kept until they are whole, and
+// files.c -- files that are written: an existing file is kept until the new one is complete, and
 // nothing that is read is written over.
 #define _XOPEN_SOURCE 700
 #include "cli/cli.h"
@@ -11,22 +11,22 @@
 #include <unistd.h>
 
 typedef struct place {
-    char file[PATH_MAX + 8];   ///< links followed
-    char beside[PATH_MAX + 8]; ///< where it is written first; "": nowhere, the file at once
-    bool stands;               ///< there is a file already
+    char file[PATH_MAX + 8];      ///< links followed
+    char temporary[PATH_MAX + 8]; ///< where it is written first; "": nowhere, the file at once
+    bool exists;                  ///< there is a file already
     struct stat old;
 } place;
 
-// A pipe or a device is written to at once, a file beside its place.
+// A pipe or a device is written to directly, a file under a temporary name in the same folder.
 static place place_of(const char *path)
 {
-    place p = {.stands = !stat(path, &p.old)};
-    char *real = p.stands ? realpath(path, NULL) : NULL;
+    place p = {.exists = !stat(path, &p.old)};
+    char *real = p.exists ? realpath(path, NULL) : NULL;
     snprintf(p.file, sizeof p.file, "%s", real ? real : path);
     free(real);
-    const int n = snprintf(p.beside, sizeof p.beside, "%s.part", p.file);
-    if (n < 0 || n >= (int)sizeof p.beside || (p.stands && !S_ISREG(p.old.st_mode)))
-        p.beside[0] = 0;
+    const int n = snprintf(p.temporary, sizeof p.temporary, "%s.part", p.file);
+    if (n < 0 || n >= (int)sizeof p.temporary || (p.exists && !S_ISREG(p.old.st_mode)))
+        p.temporary[0] = 0;
     return p;
 }
 
@@ -41,22 +41,22 @@ cli_exit cli_open(const cli_arguments *arguments, FILE **file)
     place p = place_of(path);
     // a file that may not be written is not replaced either, and in a folder that takes no other
     // file it is written in its place
-    if (p.beside[0] && p.stands && access(p.file, W_OK)) p.beside[0] = 0;
-    *file = p.beside[0] ? fopen(p.beside, "w") : NULL;
+    if (p.temporary[0] && p.exists && access(p.file, W_OK)) p.temporary[0] = 0;
+    *file = p.temporary[0] ? fopen(p.temporary, "w") : NULL;
     if (!*file)
         *file = fopen(path, "w");
-    else if (p.stands)
+    else if (p.exists)
         (void)!fchmod(fileno(*file), p.old.st_mode & 07777);
     if (*file) return CLI_DONE;
     return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
 }
 
-// The file that is open is the one beside the place.
+// The open file is the temporary one.
 static bool is_beside(const place *p, FILE *file)
 {
-    struct stat open, beside;
-    return p->beside[0] && !fstat(fileno(file), &open) && !stat(p->beside, &beside) &&
-           open.st_dev == beside.st_dev && open.st_ino == beside.st_ino;
+    struct stat open, temporary;
+    return p->temporary[0] && !fstat(fileno(file), &open) && !stat(p->temporary, &temporary) &&
+           open.st_dev == temporary.st_dev && open.st_ino == temporary.st_ino;
 }
 
 cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole)
@@ -67,11 +67,11 @@ cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole)
                    : CLI_DONE;
     const char *path = arguments->output[0];
     const place p = place_of(path);
-    const bool beside = is_beside(&p, file);
+    const bool temporary = is_beside(&p, file);
     const int failed = ferror(file) | fflush(file) | fclose(file);
-    const bool put = whole && !failed && (!beside || !rename(p.beside, p.file));
-    if (!put && (beside || (p.stands && S_ISREG(p.old.st_mode))))
-        remove(beside ? p.beside : p.file);
+    const bool put = whole && !failed && (!temporary || !rename(p.temporary, p.file));
+    if (!put && (temporary || (p.exists && S_ISREG(p.old.st_mode))))
+        remove(temporary ? p.temporary : p.file);
     if (put || (!whole && !failed)) return CLI_DONE;
     return cli_complain(CLI_FAILED, "%s: cannot be written whole", path);
 }

@@ -125,7 +125,7 @@ static void put_exit_codes(FILE *file)
 #undef X
 }
 
-// Which of the pages beside this one (-1: the program's).
+// All pages except page `but` (-1: that of the program).
 static void put_see_also(FILE *file, int but)
 {
     const char *between = "";
@@ -139,7 +139,7 @@ static void put_see_also(FILE *file, int but)
     fputc('\n', file);
 }
 
-// Every option of every verb; those that several verbs share stand once.
+// Every option of every verb; those that several verbs share appear once.
 static void put_program(FILE *file)
 {
     put_title(file, "linkwork");

@@ -88,8 +88,8 @@ static void print_choice(const cli_arguments *arguments, const lw_sim *sim, cons
     fflush(stdout);
 }
 
-// Where steps are equal, how long they take is a question of its own.
-static bool tells_times(const cli_arguments *arguments, const lw_sim *sim)
+// With equal steps the time of each step is reported.
+static bool has_equal_steps(const cli_arguments *arguments, const lw_sim *sim)
 {
     const lw_options *o = lw_sim_options(sim);
     return arguments->real_time || o->pace > 0 || !strcmp(o->formulation, "index3");
@@ -107,7 +107,7 @@ static void print_times(const lw_sim *sim, const lw_summary *s)
 }
 
 static void print_summary(const cli_arguments *arguments, const lw_sim *sim, const lw_summary *s,
-                          const char *doubts, long rows)
+                          const char *warnings, long rows)
 {
     char report[512];
     lw_sim_report(sim, report, sizeof report);
@@ -118,12 +118,13 @@ static void print_summary(const cli_arguments *arguments, const lw_sim *sim, con
     printf("energy       E - Wnc kept to %.2e J; largest kinetic energy %.3g J\n", s->energy_error,
            s->energy_scale);
     print_lines("work", report);
-    if (tells_times(arguments, sim)) print_times(sim, s);
+    if (has_equal_steps(arguments, sim)) print_times(sim, s);
     if (s->events) printf("events       %ld: stops touched or left\n", s->events);
-    if (s->projections) printf("positions    put back on the joints %ld times\n", s->projections);
+    if (s->projections)
+        printf("positions    restored to the constraints %ld times\n", s->projections);
     printf("constraints  residual: position %.1e, velocity %.1e, acceleration %.1e\n",
            s->residual[0], s->residual[1], s->residual[2]);
-    print_lines("warning", doubts + (*doubts == '\n'));
+    print_lines("warning", warnings + (*warnings == '\n'));
     printf("rows         %ld\n", rows);
     for (int i = 0; i < arguments->noutput; i++) printf("written      %s\n", arguments->output[i]);
 }
@@ -197,7 +198,7 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
 }
 
 // Why the run ended before its time.
-static cli_exit tell_end(const lw_sim *sim, const writers *w, lw_status status)
+static cli_exit report_end(const lw_sim *sim, const writers *w, lw_status status)
 {
     if (w->failed)
         return cli_complain(CLI_FAILED, "the run ended at t = %g s, for its results cannot be kept",
@@ -210,8 +211,8 @@ static cli_exit tell_end(const lw_sim *sim, const writers *w, lw_status status)
                         lw_sim_time(sim));
 }
 
-// Moves `sim` through its whole duration; whatever ends it, the files are valid up to there.
-// `start` tells where it goes on from, `after` is the result of that; "", NULL: nowhere.
+// Runs `sim` for its whole duration; the files are valid up to its end, also of a run that fails.
+// `start` describes the row that the run resumes from, `after` is its result; "", NULL: none.
 static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char *start,
                          lw_result *after)
 {
@@ -223,7 +224,7 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char
     }
     if (!arguments->quiet && !arguments->json) print_choice(arguments, sim, start);
 
-    const size_t said = strlen(lw_sim_notice(sim)); // a run adds its doubts
+    const size_t said = strlen(lw_sim_notice(sim)); // a run adds its warnings
     w.progress = cli_progress_start("run", arguments->quiet, lw_sim_time(sim));
     const lw_status status = lw_sim_run(sim, LW_OBSERVE_REACTION, write_row, &w, look_up, &w);
     cli_progress_end(&w.progress);
@@ -231,7 +232,7 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char
 
     lw_summary summary;
     lw_sim_summary(sim, &summary);
-    if (status != LW_OK) code = tell_end(sim, &w, status);
+    if (status != LW_OK) code = report_end(sim, &w, status);
     if (arguments->json)
         json_summary(arguments, sim, start, &summary, w.rows,
                      status == LW_OK                             ? "done"
@@ -242,7 +243,7 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char
     return code ? code : closed;
 }
 
-// Puts the simulation where --initial says, and tells how.
+// Sets the simulation to the row of --initial, and describes it.
 static cli_exit go_on(const cli_arguments *arguments, lw_sim *sim, lw_result **after, char *start,
                       size_t size)
 {
@@ -260,10 +261,10 @@ static cli_exit go_on(const cli_arguments *arguments, lw_sim *sim, lw_result **a
 static cli_exit check_kind(const cli_arguments *arguments)
 {
     if (arguments->batch && arguments->initial)
-        return cli_complain(CLI_USE, "--initial goes on with one run, --batch starts many");
+        return cli_complain(CLI_USE, "--initial resumes one run, --batch starts many");
     if (arguments->batch && arguments->real_time)
         return cli_complain(CLI_USE, "--real-time is of one run, --batch starts many");
-    if (!arguments->batch && (arguments->watch || arguments->lanes))
+    if (!arguments->batch && (arguments->observed || arguments->lanes))
         return cli_complain(CLI_USE, "--watch and --lanes are for many runs: give --batch TABLE");
     return CLI_DONE;
 }

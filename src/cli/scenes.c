@@ -17,8 +17,8 @@ const scene_case *scene_cases(int *count)
         {"chain-1024", SCENE_EVALUATION, SCENE_CHAIN, 1024, 1}, // beyond the first cache
         {"humanoid", SCENE_EVALUATION, SCENE_HUMANOID, 0, 1},
         {"quadruped", SCENE_EVALUATION, SCENE_QUADRUPED, 0, 1},
-        {"centipede-20", SCENE_EVALUATION, SCENE_CENTIPEDE, 20, 0}, // forty equal limbs
-        {"tail-512", SCENE_EVALUATION, SCENE_TAIL, 512, 0},         // one long limb of a tree
+        {"centipede-20", SCENE_EVALUATION, SCENE_CENTIPEDE, 20, 0}, // forty equal branches
+        {"tail-512", SCENE_EVALUATION, SCENE_TAIL, 512, 0},         // one long branch of a tree
         {"spherical-128", SCENE_EVALUATION, SCENE_SPHERICAL, 128, 1},
         {"spherical-1024", SCENE_EVALUATION, SCENE_SPHERICAL, 1024, 0},
         {"four-bars-1", SCENE_EVALUATION, SCENE_FOUR_BARS, 1, 1},
@@ -50,7 +50,7 @@ static scene_body rod(int i, scene_joint joint)
 
 enum { X, Y, Z };
 
-// parent, joint, axis, at, mass, com, inertia; right limbs are left ones with y mirrored
+// parent, joint, axis, at, mass, com, inertia; right branches are left ones with y mirrored
 static const scene_body pelvis = {-1,           SCENE_FREE,        0, {0, 0, 1}, 10,
                                   {0, 0, 0.05}, {0.10, 0.08, 0.06}};
 
@@ -74,12 +74,13 @@ static const scene_body arm[5] = {
     {0, SCENE_REVOLUTE, Z, {0, 0, -0.25}, 0.5, {0, 0, -0.05}, {0.001, 0.001, 0.0005}}, // hand
 };
 
-// Appends a limb to `parent`; returns its last body.
-static int append(scene_body *body, int *count, const scene_body *limb, int n, int parent, int side)
+// Appends a branch to `parent`; returns its last body.
+static int append(scene_body *body, int *count, const scene_body *branch, int n, int parent,
+                  int side)
 {
     for (int i = 0; i < n; i++) {
         scene_body *b = &body[*count];
-        *b = limb[i];
+        *b = branch[i];
         b->parent = parent;
         b->at[1] *= side;
         b->com[1] *= side;
@@ -155,7 +156,7 @@ static void tailed(int n, scene_body *body)
     }
 }
 
-// The uprights' long axis is the one they stand along.
+// The long axis of an upright is its own.
 static scene_body upright(int i, scene_joint joint, int along)
 {
     scene_body b = rod(0, joint);
@@ -249,7 +250,7 @@ void scene_fill(scene_kind kind, int n, scene_body *body)
     }
 }
 
-int scene_freedoms(const scene_body *body, int nbody)
+int scene_dof(const scene_body *body, int nbody)
 {
     int nv = 0;
     for (int i = 0; i < nbody; i++) nv += (int)body[i].joint;
@@ -274,7 +275,7 @@ static void lean(const scene_body *body, int nbody, double *q, double *v)
 
 void scene_state(const scene_body *body, int nbody, double *q, double *v, double *tau)
 {
-    const int nv = scene_freedoms(body, nbody);
+    const int nv = scene_dof(body, nbody);
     const size_t size = (size_t)nv * sizeof *q;
     uint64_t state = 1 * 7919 + 12345;
     if (body[0].joint == SCENE_BALL) {
@@ -307,7 +308,7 @@ scene_digest scene_digest_of(const double *a, int nv)
     scene_digest d = {0, 0, a[0], a[nv - 1]};
     for (int i = 0; i < nv; i++) {
         d.sum += a[i] * (1 + i % 7);
-        d.most = fmax(d.most, fabs(a[i]));
+        d.max = fmax(d.max, fabs(a[i]));
     }
     return d;
 }
@@ -357,7 +358,7 @@ static double in_ninth_digit(double found, double published)
 double scene_ninth_digit(const scene_digest *found, const scene_digest *published)
 {
     const double sum = in_ninth_digit(found->sum, published->sum);
-    const double most = in_ninth_digit(found->most, published->most);
+    const double max = in_ninth_digit(found->max, published->max);
     const double first = in_ninth_digit(found->first, published->first);
-    return fmax(fmax(sum, most), fmax(first, in_ninth_digit(found->last, published->last)));
+    return fmax(fmax(sum, max), fmax(first, in_ninth_digit(found->last, published->last)));
 }

@@ -5,7 +5,7 @@
 // and C++ can include it.
 //
 //   chain      n rods hinged end to end, axes x, y, z in turn, the first hinge at the origin
-//   humanoid   free pelvis and 24 hinges: 25 bodies, 30 freedoms
+//   humanoid   free pelvis and 24 hinges: 25 bodies, 30 degrees of freedom
 //   quadruped  free trunk and four legs of three hinges
 //   centipede  n segments hinged end to end, the first one free, two legs of three hinges under each
 //   spherical  n rods on spherical joints, straight along x
@@ -15,7 +15,7 @@
 //   ladder     n + 1 posts on universal joints, 1 m apart, n rungs hinged to them about y
 //
 // A rod is a solid cylinder along x (upright: y, posts: z): 1 kg, 1 m, radius 0.05 m, mass centre in the
-// middle.  Gravity is (0, 0, -9.81) but for the four-bars.  At q = 0 all frames have world axes.
+// middle.  Gravity is (0, 0, -9.81) except for the four-bars.  At q = 0 all frames have world axes.
 #ifndef LWI_CLI_SCENES_H
 #define LWI_CLI_SCENES_H
 
@@ -53,7 +53,7 @@ typedef enum scene_joint {
     SCENE_FREE = 6
 } scene_joint;
 
-/** A body with the joint that carries it; the value of `joint` is its number of freedoms. */
+/** A body with the joint that carries it; the value of `joint` is its number of degrees of freedom. */
 typedef struct scene_body {
     int parent; ///< index, -1: the ground; parents come first
     scene_joint joint;
@@ -75,8 +75,8 @@ typedef struct scene_case {
     const char *name;
     scene_work work;
     scene_kind kind;
-    int n;     ///< bodies of a chain, segments, loops
-    int usual; ///< timed when no case is named
+    int n;          ///< bodies of a chain, segments, loops
+    int is_default; ///< timed when no case is named
 } scene_case;
 
 /** Everything that is timed. */
@@ -92,22 +92,22 @@ int scene_loops(scene_kind kind, int n);
 void scene_close(scene_kind kind, int n, scene_loop *loop);
 /** @param g out [m/s^2] */
 void scene_gravity(scene_kind kind, double g[3]);
-int scene_freedoms(const scene_body *body, int nbody);
+int scene_dof(const scene_body *body, int nbody);
 
 /** Knuth's 64-bit generator; its upper 53 bits make a double in [-1, 1). */
 double scene_draw(uint64_t *state);
 /** The state that evaluations start from, in the order of the bodies: all q, then all v, then all
  *  tau drawn with seed 1.  A free joint takes six draws of each, of which those of q are not used
- *  (it stands at q = 0) and the others are linear, then angular.  Spherical chains are at q = 0 and
- *  at rest but for 0.1 rad/s about z in the first joint.  Rows of loops (bodies beside each other on the
- *  ground) lean: uprights by 0.3 rad at 1 rad/s, what lies between them turned back by as much; posts by
- *  0.2 rad at 0.5 rad/s besides; no efforts.
- *  @param q, v, tau [freedoms] */
+ *  (its q is 0) and the others are linear, then angular.  Spherical chains are at q = 0 and
+ *  at rest except for 0.1 rad/s about z in the first joint.  Rows of loops (bodies side by side on the
+ *  ground) are inclined: uprights by 0.3 rad at 1 rad/s, the bodies between them rotated back by the same angle; posts
+ *  also by 0.2 rad at 0.5 rad/s; no efforts.
+ *  @param q, v, tau [dof] */
 void scene_state(const scene_body *body, int nbody, double *q, double *v, double *tau);
 /** What accelerations are compared by: the sum of a_i (1 + i mod 7), the largest magnitude, first
  *  and last.  a [nv], without those of a free base. */
 typedef struct scene_digest {
-    double sum, most, first, last;
+    double sum, max, first, last;
 } scene_digest;
 scene_digest scene_digest_of(const double *a, int nv);
 /** Published values of a scene's accelerations, on which two independent codes agree to the nine

@@ -11,7 +11,7 @@ extern "C" {
 
 typedef struct timing {
     int samples;
-    double least, median; ///< of one evaluation [s]
+    double min, median; ///< of one evaluation [s]
 } timing;
 
 /** CPU time of this thread [s]. */

@@ -13,13 +13,13 @@ typedef struct sweep {
     lw_batch *batch;
     lw_batch_writer *writer[CLI_MAX]; // at least one, that of no file if need be
     int nwriter;
-    long rows;   // moments
+    long rows;   // output times
     bool failed; // a file cannot be written
     cli_progress progress;
-    // quantities whose range is told
-    char *names;                // the text of --watch, cut at the commas
-    int nwatch, watch[CLI_MAX]; // columns
-    double *least, *most;       // [n][nwatch]
+    // quantities with reported ranges
+    char *names;                      // the text of --watch, cut at the commas
+    int nobserved, observed[CLI_MAX]; // columns
+    double *min, *max;                // [n][nobserved]
 } sweep;
 
 // ----------------------------------------------------------------------------------------- outputs
@@ -54,7 +54,7 @@ static cli_exit close_outputs(sweep *s)
     return code;
 }
 
-// ------------------------------------------------------------------------------------------- watch
+// --------------------------------------------------------------------------- observed columns
 
 static cli_exit find_watched(sweep *s, const char *name)
 {
@@ -62,7 +62,7 @@ static cli_exit find_watched(sweep *s, const char *name)
     const int n = lw_batch_writer_columns(w);
     for (int i = 0; i < n; i++)
         if (!strcmp(lw_batch_writer_column(w, i).name, name)) {
-            s->watch[s->nwatch++] = i;
+            s->observed[s->nobserved++] = i;
             return CLI_DONE;
         }
     const char **names = n > 0 ? calloc((size_t)n, sizeof *names) : NULL;
@@ -74,9 +74,9 @@ static cli_exit find_watched(sweep *s, const char *name)
     return CLI_USE;
 }
 
-static cli_exit prepare_watch(sweep *s)
+static cli_exit prepare_observed(sweep *s)
 {
-    const char *text = s->arguments->watch;
+    const char *text = s->arguments->observed;
     if (!text) return CLI_DONE;
     s->names = malloc(strlen(text) + 1);
     if (!s->names) return cli_complain(CLI_FAILED, "no memory");
@@ -84,27 +84,27 @@ static cli_exit prepare_watch(sweep *s)
     for (char *name = s->names, *next; name; name = next) {
         next = strchr(name, ',');
         if (next) *next++ = 0;
-        if (s->nwatch == CLI_MAX) return cli_complain(CLI_USE, "--watch: too many quantities");
+        if (s->nobserved == CLI_MAX) return cli_complain(CLI_USE, "--watch: too many quantities");
         const cli_exit code = find_watched(s, name);
         if (code) return code;
     }
-    const size_t count = (size_t)s->cases.n * (size_t)s->nwatch;
-    s->least = calloc(count, sizeof *s->least);
-    s->most = calloc(count, sizeof *s->most);
-    if (!s->least || !s->most) return cli_complain(CLI_FAILED, "no memory");
-    for (size_t i = 0; i < count; i++) s->least[i] = INFINITY, s->most[i] = -INFINITY;
+    const size_t count = (size_t)s->cases.n * (size_t)s->nobserved;
+    s->min = calloc(count, sizeof *s->min);
+    s->max = calloc(count, sizeof *s->max);
+    if (!s->min || !s->max) return cli_complain(CLI_FAILED, "no memory");
+    for (size_t i = 0; i < count; i++) s->min[i] = INFINITY, s->max[i] = -INFINITY;
     return CLI_DONE;
 }
 
-static void watch_rows(sweep *s)
+static void observe_rows(sweep *s)
 {
-    for (int i = 0; i < s->cases.n && s->nwatch; i++) {
+    for (int i = 0; i < s->cases.n && s->nobserved; i++) {
         const double *row = lw_batch_writer_last(s->writer[0], i);
         if (!row) continue;
-        for (int k = 0; k < s->nwatch; k++) {
-            double *least = &s->least[i * s->nwatch + k], *most = &s->most[i * s->nwatch + k];
-            *least = fmin(*least, row[s->watch[k]]);
-            *most = fmax(*most, row[s->watch[k]]);
+        for (int k = 0; k < s->nobserved; k++) {
+            double *min = &s->min[i * s->nobserved + k], *max = &s->max[i * s->nobserved + k];
+            *min = fmin(*min, row[s->observed[k]]);
+            *max = fmax(*max, row[s->observed[k]]);
         }
     }
 }
@@ -120,7 +120,7 @@ static lw_status write_rows(void *user, lw_batch *batch, double time)
         s->failed |= status == LW_ERR_IO;
         if (status != LW_OK) return status;
     }
-    watch_rows(s);
+    observe_rows(s);
     s->rows++;
     return LW_OK;
 }
@@ -150,7 +150,7 @@ static cli_exit create(sweep *s, const lw_model *model, const lw_options *option
 
 static const char *watched_name(const sweep *s, int k)
 {
-    return lw_batch_writer_column(s->writer[0], s->watch[k]).name;
+    return lw_batch_writer_column(s->writer[0], s->observed[k]).name;
 }
 
 static void print_head(const sweep *s)
@@ -175,8 +175,8 @@ static void print_instance(const sweep *s, int i)
     for (int k = 0; k < s->cases.columns; k++)
         printf(" %14.6g", s->cases.value[(size_t)i * (size_t)s->cases.columns + (size_t)k]);
     printf(" %8ld %10.2e", summary.steps, summary.energy_error);
-    for (int k = 0; k < s->nwatch; k++)
-        printf(" %14.6g %14.6g", s->least[i * s->nwatch + k], s->most[i * s->nwatch + k]);
+    for (int k = 0; k < s->nobserved; k++)
+        printf(" %14.6g %14.6g", s->min[i * s->nobserved + k], s->max[i * s->nobserved + k]);
     if (lw_batch_status(s->batch, i) != LW_OK) printf("  failed at t = %g", summary.end);
     putchar('\n');
 }
@@ -186,18 +186,18 @@ static void print_table(const sweep *s)
     printf("\n%8s", "instance");
     for (int k = 0; k < s->cases.columns; k++) printf(" %14s", s->cases.name[k]);
     printf(" %8s %10s", "steps", "E - Wnc");
-    for (int k = 0; k < s->nwatch; k++) printf(" %29s", watched_name(s, k));
+    for (int k = 0; k < s->nobserved; k++) printf(" %29s", watched_name(s, k));
     printf("\n");
-    if (s->nwatch) {
+    if (s->nobserved) {
         printf("%8s", "");
         for (int k = 0; k < s->cases.columns; k++) printf(" %14s", "");
         printf(" %8s %10s", "", "J");
-        for (int k = 0; k < s->nwatch; k++) printf(" %14s %14s", "least", "most");
+        for (int k = 0; k < s->nobserved; k++) printf(" %14s %14s", "least", "most");
         printf("\n");
     }
     const int lines = s->cases.n < MOST_LINES ? s->cases.n : MOST_LINES;
     for (int i = 0; i < lines; i++) print_instance(s, i);
-    if (lines < s->cases.n) printf("     ... %d more (--json tells all)\n", s->cases.n - lines);
+    if (lines < s->cases.n) printf("     ... %d more (all with --json)\n", s->cases.n - lines);
 }
 
 static void print_totals(const sweep *s)
@@ -212,7 +212,7 @@ static void print_totals(const sweep *s)
     }
     printf("simulated    %g s in all in %.3g s of wall time; %.0f evaluations, %.0f ns each\n",
            simulated, wall, evaluations, evaluations > 0 ? 1e9 * wall / evaluations : 0);
-    printf("rows         %ld moments\n", s->rows);
+    printf("rows         %ld output times\n", s->rows);
     for (int i = 0; i < s->arguments->noutput; i++)
         printf("written      %s\n", s->arguments->output[i]);
 }
@@ -236,8 +236,8 @@ static void json_instance(const sweep *s, cli_json *json, int i)
     json_integer(json, "rejected", summary.rejected);
     json_integer(json, "evaluations", summary.evaluations);
     json_number(json, "energy_error", summary.energy_error);
-    for (int k = 0; k < s->nwatch; k++) {
-        const double range[2] = {s->least[i * s->nwatch + k], s->most[i * s->nwatch + k]};
+    for (int k = 0; k < s->nobserved; k++) {
+        const double range[2] = {s->min[i * s->nobserved + k], s->max[i * s->nobserved + k]};
         json_array(json, watched_name(s, k), range, 2);
     }
     json_close(json, '}');
@@ -268,13 +268,13 @@ static void print_json(const sweep *s, const char *ended)
 }
 
 // Why runs ended before their time.
-static cli_exit tell_end(const sweep *s, lw_status status)
+static cli_exit report_end(const sweep *s, lw_status status)
 {
     const int failed = lw_batch_failed(s->batch);
-    for (int i = 0, told = 0; i < s->cases.n && told < 8; i++)
+    for (int i = 0, printed = 0; i < s->cases.n && printed < 8; i++)
         if (lw_batch_status(s->batch, i) != LW_OK) {
             cli_complain(CLI_FAILED, "instance %d: %s", i, lw_batch_failure(s->batch, i));
-            told++;
+            printed++;
         }
     if (failed) cli_complain(CLI_FAILED, "%d of %d instances failed", failed, s->cases.n);
     const cli_exit code =
@@ -286,7 +286,7 @@ static cli_exit simulate(sweep *s)
 {
     const cli_arguments *a = s->arguments;
     cli_exit code = open_outputs(s);
-    if (!code) code = prepare_watch(s);
+    if (!code) code = prepare_observed(s);
     if (code) {
         close_outputs(s);
         return code;
@@ -295,7 +295,7 @@ static cli_exit simulate(sweep *s)
     s->progress = cli_progress_start(a->verb, a->quiet, 0);
     const lw_status status = lw_batch_run(s->batch, write_rows, s, look_up, s);
     cli_progress_end(&s->progress);
-    code = tell_end(s, status);
+    code = report_end(s, status);
     if (a->json) {
         print_json(s, status == LW_OK                ? "done"
                       : status == LW_ERR_INTERRUPTED ? "stopped"
@@ -323,8 +323,8 @@ cli_exit cli_batch(const cli_arguments *arguments)
     lw_model_destroy(model);
     cases_free(&s.cases);
     free(s.names);
-    free(s.least);
-    free(s.most);
+    free(s.min);
+    free(s.max);
     return code;
 }
 

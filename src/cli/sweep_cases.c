@@ -24,7 +24,7 @@ static bool number(const char **text, double *value)
 }
 
 // A:B:N -- N values from A to B, both among them
-static cli_exit even_range(case_range *r, const char *text, const char *given)
+static cli_exit even_range(case_range *r, const char *text, const char *argument)
 {
     double from, to, count;
     const char *at = text;
@@ -32,7 +32,7 @@ static cli_exit even_range(case_range *r, const char *text, const char *given)
                     number(&at, &count) && !*at;
     if (!ok || count != floor(count) || count < 1 || count > MOST_CASES)
         return cli_complain(
-            CLI_USE, "--vary %s: expected NAME=FROM:TO:COUNT with a whole COUNT >= 1", given);
+            CLI_USE, "--vary %s: expected NAME=FROM:TO:COUNT with a whole COUNT >= 1", argument);
     r->n = (int)count;
     if (!(r->value = calloc((size_t)r->n, sizeof *r->value))) return no_memory();
     for (int i = 0; i < r->n; i++)
@@ -40,7 +40,7 @@ static cli_exit even_range(case_range *r, const char *text, const char *given)
     return CLI_DONE;
 }
 
-static cli_exit list_range(case_range *r, const char *text, const char *given)
+static cli_exit list_range(case_range *r, const char *text, const char *argument)
 {
     const char *at = text;
     int n = 1;
@@ -51,18 +51,19 @@ static cli_exit list_range(case_range *r, const char *text, const char *given)
         if (!*at) return CLI_DONE;
         if (*at++ != ',') break;
     }
-    return cli_complain(CLI_USE, "--vary %s: expected NAME=FROM:TO:COUNT or NAME=A,B,...", given);
+    return cli_complain(CLI_USE, "--vary %s: expected NAME=FROM:TO:COUNT or NAME=A,B,...",
+                        argument);
 }
 
-static cli_exit read_range(case_range *r, const char *given)
+static cli_exit read_range(case_range *r, const char *argument)
 {
-    const char *equals = strrchr(given, '=');
-    if (!equals || equals == given || (size_t)(equals - given) >= sizeof r->name)
+    const char *equals = strrchr(argument, '=');
+    if (!equals || equals == argument || (size_t)(equals - argument) >= sizeof r->name)
         return cli_complain(CLI_USE, "--vary %s: expected NAME=FROM:TO:COUNT or NAME=A,B,...",
-                            given);
-    snprintf(r->name, sizeof r->name, "%.*s", (int)(equals - given), given);
-    return strchr(equals + 1, ':') ? even_range(r, equals + 1, given)
-                                   : list_range(r, equals + 1, given);
+                            argument);
+    snprintf(r->name, sizeof r->name, "%.*s", (int)(equals - argument), argument);
+    return strchr(equals + 1, ':') ? even_range(r, equals + 1, argument)
+                                   : list_range(r, equals + 1, argument);
 }
 
 // Rows of the table outermost, then the ranges in their order, the last one changing fastest.

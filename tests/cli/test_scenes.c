@@ -38,7 +38,7 @@ static scene scene_create(scene_kind kind, int n)
     if (scene_model(kind, n, &s.model, &error) != LW_OK) fail_msg("%s", error.text);
     assert_int_equal(lw_dynamics_create(s.model, NULL, &s.dynamics, &error), LW_OK);
     s.nq = lw_model_tree_nq(s.model), s.nv = lw_model_tree_nv(s.model);
-    assert_int_equal(s.nv, scene_freedoms(s.body, s.nbody));
+    assert_int_equal(s.nv, scene_dof(s.body, s.nbody));
     s.q = vector(s.nq), s.v = vector(s.nv), s.tau = vector(s.nv);
     s.p = vector(s.nv), s.out = vector(s.nv);
     double *drawn = vector(3 * s.nv);
@@ -82,7 +82,7 @@ static void assert_published(scene_kind kind, int n)
     // half a unit of the ninth digit, and as much for the codes that printed them
     if (!(scene_ninth_digit(&found, published) <= 1))
         fail_msg("scene %d, %d bodies: %.12g %.12g %.12g %.12g", (int)kind, s.nbody, found.sum,
-                 found.most, found.first, found.last);
+                 found.max, found.first, found.last);
     free(a);
     scene_destroy(&s);
 }

@@ -1,4 +1,4 @@
-// bench_fall.c -- times a simulation: a chain of spherical joints falls for ten seconds.
+// bench_drop.c -- times a simulation: a chain of spherical joints falls for ten seconds.
 //
 // Fixed steps, as the drivers of other libraries do with theirs; energies are taken 100 times on
 // the way, which is part of the time.  By aba: rk4 on momenta diverges on such chains (a step's
@@ -12,22 +12,22 @@
 
 static const double duration = 10; // [s]
 
-typedef struct fall {
+typedef struct drop {
     const lw_model *model;
     const scene_case *of;
     lw_options options;
     lw_error error;
     double energy_error, tip;
-} fall;
+} drop;
 
-typedef struct watch {
+typedef struct row_statistics {
     int rows, last; ///< seen; index of the last body
     double first, drift, kinetic, tip;
-} watch;
+} row_statistics;
 
-static lw_status look(void *user, const lw_observation *o)
+static lw_status on_row(void *user, const lw_observation *o)
 {
-    watch *w = user;
+    row_statistics *w = user;
     const double energy = o->kinetic + o->potential;
     if (!w->rows++) w->first = energy;
     w->drift = fmax(w->drift, fabs(energy - w->first));
@@ -39,7 +39,7 @@ static lw_status look(void *user, const lw_observation *o)
 }
 
 // The scene's state; the order of the model's joints is that of the scene's bodies.
-static lw_status set_start(lw_sim *sim, const fall *f)
+static lw_status set_start(lw_sim *sim, const drop *f)
 {
     const int n = f->of->n;
     const size_t size = (size_t)n;
@@ -60,14 +60,14 @@ static lw_status set_start(lw_sim *sim, const fall *f)
 
 static int run(void *user)
 {
-    fall *f = user;
+    drop *f = user;
     lw_sim *sim = NULL;
-    watch w = {.last = f->of->n};
+    row_statistics w = {.last = f->of->n};
     lw_status status =
         lw_sim_create(f->model, &(lw_sim_desc){.options = &f->options}, &sim, &f->error);
     if (status != LW_OK) return (int)status;
     status = set_start(sim, f);
-    if (status == LW_OK) status = lw_sim_run(sim, LW_OBSERVE_ENERGY, look, &w, NULL, NULL);
+    if (status == LW_OK) status = lw_sim_run(sim, LW_OBSERVE_ENERGY, on_row, &w, NULL, NULL);
     if (status != LW_OK) f->error = *lw_sim_error(sim);
     f->energy_error = w.drift / w.kinetic;
     f->tip = w.tip;
@@ -75,8 +75,8 @@ static int run(void *user)
     return (int)status;
 }
 
-// A fall takes seconds: one sample unless asked for more, and no warming.
-static lw_status measure(fall *f, int samples, timing *time)
+// A drop takes seconds: one sample unless asked for more, and no warming.
+static lw_status measure(drop *f, int samples, timing *time)
 {
     enum { MOST = 9 };
     double seen[MOST];
@@ -112,11 +112,11 @@ static lw_status set_options(lw_options *options, lw_error *error)
     return LW_OK;
 }
 
-lw_status bench_fall(const scene_case *of, bench_budget budget, bench_result *result,
+lw_status bench_drop(const scene_case *of, bench_budget budget, bench_result *result,
                      lw_error *error)
 {
     lw_model *model = NULL;
-    fall f = {.of = of};
+    drop f = {.of = of};
     *result = (bench_result){.of = of, .method = "aba:rk4", .bodies = of->n};
     lw_status status = set_options(&f.options, error);
     if (status == LW_OK) status = scene_model(of->kind, of->n, &model, error);
