@@ -4,8 +4,8 @@
 
 #include "tree/tree_cases.h"
 
-/** LWT_CHAIN_ACROSS: axes y, z, x, ... of rods along x; PARALLEL: all along y, so that the
- * compliance of a run is singular; MIXED: random frames. */
+/** LWT_CHAIN_ACROSS: axes y, z, x, ... of rods along x; PARALLEL: all along y, so that the compliance of a segment is
+ *  singular; MIXED: random frames. */
 typedef enum lwt_chain_shape {
     LWT_CHAIN_ACROSS,
     LWT_CHAIN_PARALLEL,
@@ -24,16 +24,15 @@ static inline const char *lwt_chain_name(lwt_chain_shape shape)
     return names[shape];
 }
 
-// A unit quaternion that turns by `angle` about (x, y, z), a unit vector.
+// Unit quaternion of the rotation by `angle` about the unit vector (x, y, z).
 static inline lw_quat lwt_axis_angle(double angle, double x, double y, double z)
 {
     const double s = sin(angle / 2);
     return (lw_quat){cos(angle / 2), s * x, s * y, s * z};
 }
 
-/** Joint i stands on its inboard body at the end of the rod, turned as on[i] says, and in the
- * origin of its own body, turned as in[i] says.  The first `empty` bodies have neither mass nor
- * length. */
+/** Joint i is at the end of the rod of its inboard body, rotated by on[i], and at the origin of its outboard body,
+ *  rotated by in[i].  The first `empty` bodies have neither mass nor length. */
 static inline lwt_chain lwt_chain_build(int n, const lw_quat *on, const lw_quat *in, int empty,
                                         double stiffness)
 {
@@ -104,8 +103,8 @@ static inline lwt_chain lwt_chain_tilted(int n, double tilt)
     return c;
 }
 
-/** Three hinges in one point, two empty bodies between: stuck where the outer axes are parallel, at
- *  q = 0 of the one in the middle. */
+/** Three hinges in one point with two empty bodies between: singular if the outer axes are parallel, at q = 0 of the
+ *  middle one. */
 static inline lwt_chain lwt_chain_gimbal(double middle)
 {
     const lw_quat y = lwt_axis_angle(-acos(0), 1, 0, 0), z = lwt_axis_angle(0, 0, 0, 1);

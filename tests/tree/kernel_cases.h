@@ -1,5 +1,5 @@
-// kernel_cases.h -- kernels against the generic text, against themselves in other widths, and in
-// batches against one state: what the tests of the kernels share.
+// kernel_cases.h -- kernels against the generic recursion, against themselves in other widths, and in batches against
+// single states: shared by the tests of the kernels.
 #ifndef LWT_KERNEL_CASES_H
 #define LWT_KERNEL_CASES_H
 
@@ -33,7 +33,7 @@ static inline void rates(const lw_model *model, const lwi_formulation *formulati
         fail_msg("%s", error.text);
 }
 
-// Largest difference of the rates of the second half, relative to the largest of them.
+// Largest difference of the rates of the second half, relative to the largest rate.
 static inline double difference(const lw_model *model, const double *a, const double *b)
 {
     double max = 0, off = 0;
@@ -45,7 +45,7 @@ static inline double difference(const lw_model *model, const double *a, const do
     return off / (1 + max);
 }
 
-// Every width against the generic text (within `tolerance`) and against each other (equal).
+// Every width against the generic recursion (within `tolerance`) and against each other (equal).
 static inline void check_model(const lw_model *model, double t, const double *x,
                                const double *input, double tolerance, const char *what,
                                unsigned long long seed)

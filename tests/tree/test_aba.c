@@ -12,7 +12,7 @@ enum { NTREES = 60 };
 typedef struct bench {
     lwi_work *work;
     lwi_arena arena;
-    lwi_snapshot m, n;  // moments at hand
+    lwi_snapshot m, n;  // two snapshots
     lwi_tree_work look; // for the forces
     double *x, *xdot, *y;
 } bench;
@@ -66,7 +66,7 @@ static void observe(bench *b, const lwt_tree *c, double h, const double *x, lw_o
                      LW_OK);
 }
 
-// What forces see at (t, x), all bodies; fills the loads.
+// Motion that forces read at (t, x), all bodies; fills the loads.
 static lwi_kin look(bench *b, const lwt_tree *c, double t, const double *x)
 {
     const lw_model *m = c->model;
@@ -87,7 +87,7 @@ static lwi_kin look(bench *b, const lwt_tree *c, double t, const double *x)
 
 // ------------------------------------------------------------------------------------- derivatives
 
-// What is observed as acceleration is the derivative of what is observed as velocity.
+// Observed accelerations are the derivatives of observed velocities.
 static void accelerations_are_derivatives_of_velocities(void **state)
 {
     (void)state;
@@ -173,8 +173,8 @@ static void add_wrench(double *balance, const double *r, double sign, const doub
     v3_axpy(balance + 3, sign, n);
 }
 
-// Newton and Euler of every body in world axes, from the moment alone: reactions of its joints,
-// what their springs and signals transmit, forces and weight equal the rate of its momentum.
+// Newton and Euler for every body in world axes, from the snapshot alone: reactions of its joints, efforts of their
+// springs and signals, forces and weight equal the rate of its momentum.
 static void bodies_are_in_balance(void **state)
 {
     (void)state;
@@ -225,7 +225,7 @@ static void bodies_are_in_balance(void **state)
     }
 }
 
-// Reactions do no work on the free speeds: what works there is the springs' and signals' effort.
+// Reactions do no work on the free speeds: only the efforts of springs and signals do.
 static void reactions_leave_free_speeds_alone(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static lw_joint add_joint(lw_builder *builder, const lw_joint_desc *desc)
     return joint;
 }
 
-// A free body falls with g and turns by Euler's equations J al = -w x J w.
+// A free body accelerates with g and rotates by Euler's equations J al = -w x J w.
 static void free_body_obeys_euler(void **state)
 {
     (void)state;
@@ -314,7 +314,7 @@ static void free_body_obeys_euler(void **state)
     lw_model_destroy(model);
 }
 
-// A compound pendulum: (J + m l^2) qdd = -m g l sin q, and the pivot carries what is left.
+// A compound pendulum: (J + m l^2) qdd = -m g l sin q, and the pivot carries the remaining force.
 static void pendulum_obeys_its_equation(void **state)
 {
     (void)state;
@@ -378,8 +378,8 @@ static lw_model *massless_gimbal(double tilt)
     return build(builder);
 }
 
-// Massless moving bodies are well posed while what they carry gives their joints an inertia, and an
-// error that names the joint and the time where not: the gimbal with its axes in one line.
+// Massless moving bodies are well posed if the bodies they carry give their joints an inertia; else the error names the
+// joint and the time: the gimbal with its axes in one line.
 static void massless_bodies_need_something_to_carry(void **state)
 {
     (void)state;
@@ -396,7 +396,7 @@ static void massless_bodies_need_something_to_carry(void **state)
     lw_model_destroy(model);
 }
 
-// A state that is no number is an error, not an acceleration.
+// A state that is not finite is an error, not an acceleration.
 static void states_must_be_finite(void **state)
 {
     (void)state;
@@ -414,7 +414,7 @@ static void states_must_be_finite(void **state)
     }
 }
 
-// A loop is refused with the name of the joint that closes it and of the formulation to use.
+// A loop is refused; the error names the joint that closes it and a formulation for it.
 static void loops_are_refused(void **state)
 {
     (void)state;
@@ -437,7 +437,7 @@ static void loops_are_refused(void **state)
 
 // ------------------------------------------------------------------------------------------- state
 
-// Entering the model's first moment gives its start, and a second evaluation the same bits.
+// Entering the model's first snapshot gives its start, and a second evaluation the same bits.
 static void evaluation_has_no_memory(void **state)
 {
     (void)state;
@@ -481,7 +481,7 @@ static void release(void *user, void *block)
     free(block);
 }
 
-// Every allocation may fail: creation says so and leaves nothing behind.
+// Every allocation may fail: creation returns an error and releases everything.
 static void creation_survives_failing_allocations(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
-// test_branches.c -- limbs of a tree side by side in lanes.
+// test_branches.c -- isomorphic branches of a tree, batched in lanes.
 //
-// Trees here have a few species of limbs, each with several limbs of the same joints on one body,
-// or on the tips of other limbs: legs, arms, fingers.
+// The trees have a few species of branches, each with several branches of the same joints on one body, or on the
+// tips of other branches: legs, arms, fingers.
 #include "tree/kernel_cases.h"
 #include "support/rotors.h"
 
@@ -19,16 +19,16 @@ typedef struct link {
 } link;
 
 typedef struct species {
-    int length, on; ///< on: species whose tips carry it, -1: the trunk
+    int length, on; ///< on: species with tips that carry it; -1: the trunk
     link link[MAX_LENGTH];
 } species;
 
 typedef struct branch {
-    int species, parent; ///< limb, -1: the trunk
+    int species, parent; ///< branch; -1: the trunk
     uint64_t seed;       ///< of masses and places
 } branch;
 
-/** A tree, drawn from a seed; limbs can be added to a model in any order. */
+/** A tree, drawn from a seed; branches can be added to a model in any order. */
 typedef struct creature {
     lw_joint_type trunk;
     int nspecies, nbranch;
@@ -38,7 +38,7 @@ typedef struct creature {
 
 typedef struct living {
     lw_model *model;
-    lw_joint joint[MAX_BODIES]; ///< trunk, then the limbs' in the creature's order
+    lw_joint joint[MAX_BODIES]; ///< trunk, then the branches in the creature's order
     int njoint;
 } living;
 
@@ -113,7 +113,7 @@ static lw_body add_body(lw_builder *builder, living *l, lw_body parent, const li
     return body;
 }
 
-// Limbs in the order given, those of a species first that others hang on.
+// Branches in the given order, after the species that carries them.
 static living bring_to_life(const creature *c, bool backwards)
 {
     living l = {.njoint = 1};
@@ -205,7 +205,7 @@ static void branches_agree_with_the_generic_recursion_in_every_width(void **stat
     assert_true(stages > NTREES / 2 && padded > 0 && beyond > 0);
 }
 
-// Some of the limbs side by side have rotors, others none.
+// Some of the batched branches have rotors, others none.
 static void branches_with_rotors_agree_in_every_width(void **state)
 {
     int stages = 0;
@@ -257,8 +257,8 @@ static void a_tree_at_rest_has_the_same_bits_too(void **state)
     }
 }
 
-// Every body is in one stage; bodies side by side are of one kind and hang on the bodies side by
-// side before them, whatever is asked for.
+// Every body is in one stage; the bodies of a batch are of one kind, and their parents form a batch of an earlier
+// stage, for any choice of options.
 static void branches_of_different_joints_are_not_mixed(void **state)
 {
     (void)state;
@@ -284,7 +284,7 @@ static void branches_of_different_joints_are_not_mixed(void **state)
     }
 }
 
-// Sums are in another order then: rounding times the condition, as against the generic text.
+// Sums have another order: rounding times the condition, as against the generic recursion.
 static void renumbered_bodies_move_alike(void **state)
 {
     (void)state;
@@ -318,8 +318,8 @@ static void renumbered_bodies_move_alike(void **state)
     }
 }
 
-// Legs side by side, each with a slider and a row of hinges on its tip; the rows differ, so that
-// they are swept one by one, the first of them right after the leg on which it hangs.
+// Batched legs, each with a slider and a chain of hinges on its tip; the chains differ, so they are swept one by one,
+// the first one right after the leg that carries it.
 static void bodies_on_the_last_branch_are_transmitted(void **state)
 {
     static const int rows[2] = {1, 3};

@@ -1,13 +1,13 @@
-// test_kernel.c -- the kernels against the generic text, and against themselves in other widths.
-//
-// What every width computes from the same bits must be the same bits.
+// test_kernel.c -- the kernels against the generic recursion, and against themselves in other widths: all widths
+// compute the same bits from the same bits.
 #include "tree/chain_cases.h"
 #include "tree/kernel_cases.h"
 #include "support/rotors.h"
 
 enum {
     NTREES = 300,
-    TREES = LWT_MULTI | LWT_QUASI | LWT_FIXED | LWT_REVERSED | LWT_FLOATING // what kernels know
+    TREES =
+        LWT_MULTI | LWT_QUASI | LWT_FIXED | LWT_REVERSED | LWT_FLOATING // covered by the kernels
 };
 
 // ------------------------------------------------------------------------------------ evaluations
@@ -33,14 +33,14 @@ static double *state_of(const lwt_tree *c)
 
 // ------------------------------------------------------------------------------------------ trees
 
-// Differences are rounding times the condition of small trees: 2e-14 were seen.
+// Differences are rounding times the condition of small trees: 2e-14 have been observed.
 static void trees_agree_with_the_generic_recursion_in_every_width(void **state)
 {
     (void)state;
     int kernels = 0;
     LWT_FOR_TREES(c, NTREES, TREES)
     {
-        if (!has_kernel(c.model)) continue; // a free joint inside, a spherical one backwards
+        if (!has_kernel(c.model)) continue; // a free joint inside, a reversed spherical one
         double *x = state_of(&c);
         kernels++;
         check_model(c.model, c.t, x, c.input, 1e-12, "seed", c.seed);
@@ -92,8 +92,8 @@ static void check_heavy(lwt_chain c, int k)
     lwt_chain_destroy(&c);
 }
 
-// Behind a high gear a rotor is far heavier than what it turns, and empty bodies may be all there is:
-// three hinges that would be stuck without.
+// Behind a high gear ratio a rotor is far heavier than the bodies it drives, and all bodies may be empty: three hinges
+// that would be singular without rotors.
 static void heavy_rotors_cost_no_digits(void **state)
 {
     (void)state;
@@ -118,9 +118,8 @@ static void drives_mounts_and_custom_joints_have_none(void **state)
 
 // ------------------------------------------------------------------------------------------ chains
 
-// Relative differences grow with the condition of the mass matrix, which is up to 1e6 at 100 links
-// of these chains and grows on; the generic text and the kernels were never further apart than
-// 3e-12 (runs of 600 links).
+// Relative differences grow with the condition of the mass matrix, which is up to 1e6 at 100 links of these chains and
+// grows on; the generic recursion and the kernels have differed by 3e-12 at most (segments of 600 links).
 static void long_chains_in_segments_agree_with_the_generic_recursion(void **state)
 {
     enum { SEGMENTS = LWI_K_MIN_FOR_SEGMENTS, MOMENTA = LWI_K_MIN_FOR_MOMENTA };
@@ -137,8 +136,8 @@ static void long_chains_in_segments_agree_with_the_generic_recursion(void **stat
         }
 }
 
-// Hinges that stand square, parallel or in one point have texts of their own: every one of them is
-// run, in one recursion and in runs.
+// Perpendicular, parallel and concurrent hinges have separate kernel variants: all of them are run, in one
+// recursion and in segments.
 static void every_shape_of_hinge_agrees_with_the_generic_recursion(void **state)
 {
     (void)state;
@@ -161,7 +160,7 @@ static void every_shape_of_hinge_agrees_with_the_generic_recursion(void **state)
     }
 }
 
-// Hinges with rotors are not cut into runs; what is between them is.
+// Hinges with rotors are not cut into segments; the chains between them are.
 static void rotors_beside_segments_agree(void **state)
 {
     enum { N = LWI_K_MIN_FOR_MOMENTA + 40 };
@@ -184,7 +183,7 @@ static void rotors_beside_segments_agree(void **state)
     }
 }
 
-// However short the runs are, some of padding alone: accelerations, speeds and rates of momenta.
+// Segments of any length, some of padding alone: accelerations, speeds and rates of momenta.
 static void short_segments_agree_with_one_recursion(void **state)
 {
     (void)state;
@@ -246,7 +245,8 @@ static void instances_in_lanes_have_the_bits_of_single_ones(void **state)
 
 // ------------------------------------------------------------------------------------------- doubt
 
-// Where a kernel is not sure the generic text decides, with its bits and its words.
+// If a kernel finds a badly conditioned pivot the generic recursion decides, with its bits and its
+// messages.
 static void check_fallback(const lw_model *model, const double *x)
 {
     const int n = model->tree_nq + model->tree_nv + 1;

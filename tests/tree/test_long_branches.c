@@ -1,7 +1,7 @@
-// test_long_branches.c -- long limbs of a tree, cut into runs.
+// test_long_branches.c -- long branches of a tree, cut into segments.
 //
-// Creatures here have a trunk with a few small limbs and tails, each a row of hinges, perhaps with
-// another joint somewhere, perhaps with hands at the tip.
+// The trees have a trunk with a few small branches and tails, each a chain of hinges, with another joint or with small
+// branches at the tip in some cases.
 #include "tree/kernel_cases.h"
 
 #include "tree/chain_cases.h"
@@ -12,7 +12,7 @@ typedef struct creature {
     lw_joint_type trunk;
     int tails, length[MAX_TAILS]; ///< bodies
     lwt_chain_shape shape;
-    int odd;   ///< joint of every tail that is a slider, -1: none
+    int odd;   ///< index of the slider in every tail; -1: none
     int hands; ///< of two hinges each, on every tip
     int fins;  ///< of one hinge each, on the trunk
 } creature;
@@ -41,7 +41,7 @@ static lw_body grow(growth *g, lw_body parent, lw_joint_type type, lwt_chain_sha
         in = lwt_axis_angle(lwt_random(&g->seed, 0.5, 2.5), 0, 1, 0);
     }
     const lw_body_desc rod = {.mass = 1, .inertia = {0.02, 0.09, 0.09}, .com = {0.5, 0, 0}};
-    const double out = parent.index ? 1 : 0; // the trunk stands where it is
+    const double out = parent.index ? 1 : 0; // the trunk is at the origin
     assert_int_equal(lw_builder_add_body(g->builder, &rod, &body, &error), LW_OK);
     const lw_joint_desc desc = {.type = type,
                                 .body1 = parent,
@@ -76,7 +76,7 @@ static living bring_to_life(const creature *c)
     const int nq = l.model->tree_nq, nv = l.model->tree_nv;
     l.x = lwt_reals(nq + nv + 1);
     for (int i = 0; i < nq + nv; i++) l.x[i] = lwt_random(&g.seed, -1, 1);
-    return l; // a quaternion's length is of no account
+    return l; // the length of a quaternion has no effect
 }
 
 static void bury(living *l)
@@ -104,9 +104,8 @@ static void evaluate(const living *l, const lwi_kernel *kernel, double *out)
     assert_true(lwi_kernel_momenta(kernel, l->x, l->x + nq, out + nv, out + 2 * nv));
 }
 
-// The compliance L of a run of fewer than six hinges is singular but for its rounding, which is
-// felt where the inertia I beyond is large: tails were up to 1.6e-9 off, those with longer
-// runs 1.4e-12.
+// The compliance L of a segment of fewer than six hinges is singular up to rounding, which has an effect if the
+// inertia I beyond is large: tails were off by up to 1.6e-9, those with longer segments by 1.4e-12.
 static double tolerance_of(const lwi_kernel_plan *plan)
 {
     for (int s = 0; s < plan->nstage; s++)
@@ -114,8 +113,8 @@ static double tolerance_of(const lwi_kernel_plan *plan)
     return 1e-11;
 }
 
-/** Cut into `runs` however short, in every width: as in one recursion, and bit for bit alike.
- *  The number of limbs cut. */
+/** Cut into `segments` of any length, in every width: equal to one recursion, and the same bits.
+ *  @return number of branches that were cut */
 static int check_segments(const living *l, int segments, const char *what, int number)
 {
     lwi_arena arena;
@@ -154,7 +153,7 @@ static int check_segments(const living *l, int segments, const char *what, int n
 static const lw_joint_type trunks[] = {LW_JOINT_FREE, LW_JOINT_REVOLUTE, LW_JOINT_SPHERICAL,
                                        LW_JOINT_PRISMATIC};
 
-// Whatever carries the tail and hangs on its tip, wherever a slider is, however long runs are.
+// For any bodies before and behind the tail, any place of a slider, any length of segments.
 static void short_tails_in_segments_agree_with_one_recursion(void **state)
 {
     int cut = 0;
@@ -176,7 +175,7 @@ static void short_tails_in_segments_agree_with_one_recursion(void **state)
     assert_true(cut > 700);
 }
 
-// At the lengths from which on tails are cut, by the formulations: against the generic text.
+// At the lengths from which on tails are cut, by the formulations: against the generic recursion.
 static void long_tails_agree_with_the_generic_recursion(void **state)
 {
     enum { ABA = LWI_K_MIN_FOR_SEGMENTS, MOMENTA = LWI_K_MIN_FOR_MOMENTA };
@@ -195,7 +194,7 @@ static void long_tails_agree_with_the_generic_recursion(void **state)
             living l = bring_to_life(&c);
             lwi_arena_init(&arena, NULL);
             const lwi_kernel *kernel = kernel_of(l.model, 0, LWI_K_AUTO, LWI_K_AUTO, &arena);
-            // a revolute trunk with nothing else on it would be one hinge more of the tail
+            // a revolute trunk without other branches would be a part of the tail
             assert_int_equal(kernel->plan->segments, sizes[i] >= ABA);
             check_model(l.model, 0, l.x, NULL, 1e-10, "tail of", (unsigned long long)sizes[i]);
             lwi_arena_free(&arena);
@@ -203,7 +202,7 @@ static void long_tails_agree_with_the_generic_recursion(void **state)
         }
 }
 
-// Of three equal tails each would be cut alone, and of two; together they stand side by side.
+// Of one or two equal tails each would be cut; three are batched.
 static void many_tails_are_batched(void **state)
 {
     (void)state;
@@ -225,7 +224,7 @@ static void many_tails_are_batched(void **state)
     }
 }
 
-// The massless body of a universal joint has no pivot alone: no run ends with it.
+// The massless body of a universal joint has no pivot: no segment ends with it.
 static void universal_joints_are_not_cut_in_two(void **state)
 {
     (void)state;

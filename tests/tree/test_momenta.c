@@ -120,7 +120,7 @@ static double condition(setup *s)
 
 // --------------------------------------------------------------------------------- momenta, speeds
 
-// p = M(q) v where nothing is driven: both recursions from the same definition.
+// p = M(q) v if nothing is driven: both recursions from the same definition.
 static void momenta_are_mass_matrix_times_speeds(void **state)
 {
     (void)state;
@@ -168,8 +168,8 @@ static void slope(setup *s, const double *qdot, const double *vdot, double e, do
     for (int i = 0; i < s->nv; i++) pdot[i] = (ahead[i] - behind[i]) / (2 * e);
 }
 
-// pdot is the derivative of p(t, q, v) along the motion that the accelerations give: the recursion
-// of the momenta against another one, with drives, mounts, forces, inputs and efforts.
+// pdot is the derivative of p(t, q, v) along the motion of the accelerations: the recursion of the momenta against
+// another one, with drives, mounts, forces, inputs and efforts.
 static void rates_are_derivatives_of_momenta(void **state)
 {
     (void)state;
@@ -261,14 +261,14 @@ static void accelerations_and_reactions_agree_with_aba(void **state)
     compare_with(&lwi_formulation_aba, 200, 64, 8);
 }
 
-// No code in common above the joints: bodies, constraint rows and a dense solve.
+// No common code above the joints: bodies, constraint rows and a dense solve.
 static void accelerations_and_reactions_agree_with_dense(void **state)
 {
     (void)state;
     compare_with(&lwi_formulation_dense, 100, 16, 64);
 }
 
-// The wrench F = M' a + b' that the vector pass finds on its way out is that of Newton-Euler.
+// The wrench F = M' a + b' of the outward vector pass is that of Newton-Euler.
 static void transmitted_wrenches_balance_the_bodies(void **state)
 {
     (void)state;
@@ -305,7 +305,7 @@ static double energy(setup *s, pair *p, double t, const double *x)
         s3_mul_v(h, body->inertia, o->w[b]);
         E += 0.5 * (body->mass * v3_dot(o->v[b], o->v[b]) + v3_dot(h, o->w[b]));
     }
-    // merged bodies carry no mass, but springs may be fixed to them
+    // rigidly merged bodies carry no mass, but springs may be fixed to them
     const int nb = s->model->nbody;
     for (int b = 1; b < nb; b++) {
         const lwi_body *body = &s->model->body[b];
@@ -380,7 +380,7 @@ static void rates_read_no_accelerations_of_drives(void **state)
     }
 }
 
-// A second evaluation, with another one between, gives the same bits: nothing is remembered.
+// A second evaluation, after another one, gives the same bits: evaluations store nothing.
 static void evaluations_leave_no_trace(void **state)
 {
     (void)state;
@@ -455,7 +455,7 @@ typedef struct rod {
     double mass, length, axial, transverse;
 } rod;
 
-// A chain of rods along -z, each hanging on the tip of the one before by joints of `type`.
+// A chain of rods along -z, each on the tip of the one before, with joints of `type`.
 static lw_model *chain(int n, lw_joint_type type, rod r, double turn, uint64_t seed)
 {
     lw_builder *b;
@@ -475,7 +475,7 @@ static lw_model *chain(int n, lw_joint_type type, rod r, double turn, uint64_t s
                            .frame1 = {{0, 0, k ? -r.length : 0}, {1, 0, 0, 0}},
                            .has_q = 1,
                            .has_qd = 1};
-        // z1 of every second joint lies along x, of the others along y
+        // z1 of every second joint is along x, of the others along y
         const double half = k % 2 ? 0.5 : -0.5;
         d.frame1.orientation = d.frame2.orientation = (lw_quat){0.5, half, half, half};
         for (int i = 0; i < LW_JOINT_MAX_NV; i++)
@@ -510,8 +510,8 @@ static double lost_in_speeds(lw_model *model)
     return lost;
 }
 
-// Chains of many joints whose axes alternate lose what the conditioning takes and no more: an
-// articulated inertia that is not kept symmetric loses everything over 50 universal joints.
+// Chains of many joints with alternating axes lose the digits of the conditioning only: an articulated inertia
+// that is not kept symmetric loses all digits over 50 universal joints.
 static void long_chains_keep_their_digits(void **state)
 {
     (void)state;
@@ -525,8 +525,8 @@ static void long_chains_keep_their_digits(void **state)
     near(lost_in_speeds(chain(16, LW_JOINT_SPHERICAL, slender, 0.5, 1)), 1e-11, 1, "16 spherical");
 }
 
-// The tolerance of a momentum grows with the inertia its joint feels: for the joint next to the
-// ground that is 1 / (M^-1)_11, for a single body S' I S.
+// The tolerance of a momentum grows with the inertia along its joint: for the joint next to the ground that is
+// 1 / (M^-1)_11, for a single body S' I S.
 static void scales_are_the_inertias_of_the_joints(void **state)
 {
     (void)state;
@@ -550,7 +550,7 @@ static void scales_are_the_inertias_of_the_joints(void **state)
     lw_model_destroy(model);
 }
 
-// Massless bodies may move as long as every joint feels some inertia; otherwise the joint is named.
+// Massless bodies may move if every joint has some inertia; else the error names the joint.
 static void massless_bodies_move_with_bodies_attached_to_them(void **state)
 {
     (void)state;

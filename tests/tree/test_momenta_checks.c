@@ -1,8 +1,8 @@
 // test_momenta_checks.c -- joint momenta against printed numbers and against Hamilton's equations.
 //
-// The numbers M1..M5 come from an independent implementation (another order of spatial vectors,
-// another language); they are printed with nine decimals, so half a unit of the ninth is the
-// tolerance.  M7 differentiates a Hamiltonian that is built from nothing but forward kinematics.
+// The numbers M1..M5 come from an independent implementation (another order of spatial vectors, another language);
+// they are printed with nine decimals, so half a unit of the ninth is the tolerance.  M7 differentiates a
+// Hamiltonian that is built from forward kinematics alone.
 #include "kinematics/formulation.h"
 #include "model/model.h"
 #include "spatial/rotation.h"
@@ -21,7 +21,7 @@
 #include <cmocka.h>
 
 #define PRINTED 5.1e-10 // half a unit of the last digit printed
-#define MAXV 16         // freedoms of the models here
+#define MAXV 16         // degrees of freedom of the models here
 
 static void ok(lw_status status, const char *what)
 {
@@ -54,8 +54,8 @@ static lw_quat rotated(int axis, double angle)
     return (lw_quat){c, axis == 0 ? s : 0, axis == 1 ? s : 0, axis == 2 ? s : 0};
 }
 
-// Cyclic renaming of axes that takes z to x (then x to y: a universal joint turns about x, y), or z
-// to y.
+// Cyclic renaming of axes that takes z to x (then x to y: a universal joint rotates about x, y), or
+// z to y.
 static lw_quat renamed(axes a)
 {
     if (a == AXIS_X) return (lw_quat){0.5, 0.5, 0.5, 0.5};
@@ -73,8 +73,8 @@ typedef struct mech {
     int n;
 } mech;
 
-// A body whose frame is that of the model's printed description, and its joint to `parent` (-1: the
-// ground), which stands at `at`, turned by `turn`, in the parent's frame.
+// A body in the frame of the model's printed description, and its joint to `parent` (-1: the ground), at `at`,
+// rotated by `turn`, in the parent's frame.
 static lw_joint_desc joint_at(const mech *m, lw_joint_type type, int parent, axes a, lw_vec3 at,
                               lw_quat turn)
 {
@@ -293,16 +293,16 @@ static void tree_of_four_kinds(void **state)
 
 // ---------------------------------------------------------------------------------- M7: Hamilton
 //
-// A second forward kinematics of its own, in world axes and complex numbers, for joints whose
-// speeds are the derivatives of their coordinates, from the description alone (no link frames, no
-// sweep order, reversed joints by the other way round).  The velocity of every body is linear,
+// A separate forward kinematics, in world axes and complex numbers, for joints with speeds that are the derivatives
+// of their coordinates, from the description alone (no link frames, no sweep order, reversed joints evaluated in
+// the other direction).  The velocity of every body is linear,
 //     [v; w] = J u + s,   s from drives and mounts,
 // so that with M = sum J' I J,  B = sum J' I s,  T0 = sum s' I s / 2 the Hamiltonian is
 //     H(q, p, t) = (p - B)' M^-1 (p - B) / 2 - T0 + V.
 // Derivatives of H are taken by complex steps, exact to rounding.
 
 typedef double complex cplx;
-#define COLUMNS (MAXV + 1) // freedoms, and the prescribed motion in the last
+#define COLUMNS (MAXV + 1) // degrees of freedom, and the prescribed motion in the last
 
 typedef struct placed {
     bool known;
@@ -405,7 +405,8 @@ typedef struct relative {
     cplx R[9], r[3], v[COLUMNS][3], w[COLUMNS][3];
 } relative;
 
-// Turn and shift of the moved F1 in F1, and their velocities at the origin of F2, `arm` from it.
+// Rotation and displacement of the moved F1 in F1, and their velocities at the origin of F2, `arm`
+// from it.
 static void add_mount(const lw_model *model, const lw_joint_desc *d, double t, const own *o,
                       relative *r)
 {
@@ -467,8 +468,8 @@ static void relative_motion(const lw_model *model, int j, double t, const cplx *
     add_mount(model, d, t, &o, r);
 }
 
-// Places body 2 from body 1 or the other way round: the relative twist is that at the origin of F2,
-// so either way velocities go out to there with the one body and back with the other.
+// Poses of body 2 from body 1 or the reverse: the relative twist is that at the origin of F2, so velocities are moved
+// there with one body and back with the other.
 static void place_next(const lw_model *model, int j, double t, const cplx *q, placed *body)
 {
     const lw_joint_desc *d = &model->desc.joint[j];
@@ -647,8 +648,8 @@ static void rates_are_hamiltons(void **state)
 
 // ----------------------------------------------------------------------------------- M10: order
 //
-// A planar chain of n rods, length and mass 1/n, hangs and is released at rest with its first angle
-// at 2 rad.  Classical Runge-Kutta steps on the momenta must lose energy like the fourth power.
+// A planar chain of n rods, length and mass 1/n, is released at rest with its first angle at 2 rad.  Classical
+// Runge-Kutta steps on the momenta must lose energy with the fourth power of the step.
 
 static void vertical_chain(mech *m, int n)
 {
@@ -702,7 +703,7 @@ static void rk4_step(lwi_work *work, double t, double h, double *x)
     for (int i = 0; i < n; i++) x[i] += h / 6 * sum[i];
 }
 
-// Largest energy error of a run over `duration` with a fixed step, looked at every fourth step.
+// Largest energy error of a run over `duration` with a fixed step, at every fourth step.
 static double energy_error(const mech *m, const lwi_formulation *formulation, int lanes,
                            double duration, double h)
 {
@@ -747,9 +748,9 @@ static void steps_converge_with_order_four(void **state)
     end(&m);
 }
 
-// Five rods are chaotic: 1e-15 rad at the start change these errors in the ninth digit after 2 s, by
-// tenths after 5 s.  So what is asked at 2 s is exact, and what is asked of the printed 0.51 and
-// 2.8e-2 at 5 s leaves room for other last bits (2.7e-2 to 3.4e-2 were seen).
+// Five rods are chaotic: 1e-15 rad at the start change these errors in the ninth digit after 2 s, by tenths after 5 s.
+// So the limits at 2 s are exact, and those for the printed 0.51 and 2.8e-2 at 5 s allow for other last bits
+// (2.7e-2 to 3.4e-2 have been observed).
 static void five_rods_converge_until_chaos_takes_over(void **state)
 {
     (void)state;

@@ -1,13 +1,13 @@
-// test_momenta_count.c -- how many operations the momentum recursion needs on chains of pin joints.
+// test_momenta_count.c -- number of operations of the momentum recursion on chains of pin joints.
 //
-// naudet2003 states 363 n - 475 for n bodies, n >= 3.  Here the recursion is written once more, for
-// pin joints and with every zero used, in numbers that record what is done to them.  Constants of
-// the chain are folded, what no result needs is not counted, a division counts as a multiplication,
-// sines and cosines are free.  The results must be those of the library.
+// [naudet2003] states 363 n - 475 for n bodies, n >= 3.  Here the recursion is written for pin joints with every zero
+// used, in numbers that record their operations.  Constants of the chain are folded, operations without effect on
+// a result are not counted, a division counts as a multiplication, sines and cosines are free.  The results must
+// equal those of the library.  Numbers (n) are those of [naudet2003].
 //
-// Angular part first, as the zeros are easiest seen: P = [n; f].  The frame of body k comes from
-// that of body k-1 by a shift a along x and a turn alpha about it, then a shift d along z and the
-// joint's turn theta about z.  With S = e3 the third row and column of M' vanish and D'_3 = p.
+// Angular part first, which shows the zeros: P = [n; f].  The frame of body k follows from that of body k-1 by a
+// displacement a along x and a rotation alpha about it, then a displacement d along z and the joint's rotation theta
+// about z.  With S = e3 the third row and column of M' vanish and D'_3 = p.
 #include <linkwork/linkwork.h>
 
 #include "support/random_model.h"
@@ -125,7 +125,7 @@ static void turn_vector(const turn *t, num *x, num *y)
     *x = minus(times(t->c, a), times(t->s, b));
     *y = plus(times(t->s, a), times(t->c, b));
 }
-// the other way round: parent to child
+// the inverse: parent to child
 static void turn_back(const turn *t, num *x, num *y)
 {
     const num a = *x, b = *y;
@@ -149,7 +149,8 @@ static void turn_general(const turn *t, num *a, num *b, num *c, num *d)
     *a = minus(*a, y), *b = plus(*b, x), *c = plus(*c, x), *d = plus(*d, y);
 }
 
-// Symmetric inertia [J H; H' m] and one turn or shift along axis i; j, k follow it cyclically.
+// Symmetric inertia [J H; H' m] and one rotation or displacement along axis i; j, k follow it
+// cyclically.
 typedef struct inertia {
     num J[3][3], H[3][3], m[3][3]; // of J and m the entries with row <= column are used
 } inertia;
@@ -370,7 +371,7 @@ static void by_library(const chain *c, bool loaded, double *u, double *pdot)
         const double half = c->alpha[k] / 2, *T = c->T[k], *r = c->com[k];
         lw_body_desc d = {.mass = c->mass[k], .com = {r[0], r[1], r[2]}};
         for (int i = 0; i < 6; i++) d.inertia[i] = c->J[k][i];
-        // out along x by a, and by d along the turned z
+        // out along x by a, and by d along the rotated z
         lw_joint_desc j = {
             .type = LW_JOINT_REVOLUTE, .body1 = body, .placement = LW_PLACED_FRAMES, .has_q = 1};
         j.frame1.orientation = (lw_quat){cos(half), sin(half), 0, 0};
@@ -432,7 +433,8 @@ static void the_papers_count_is_reached(void **state)
     }
 }
 
-// Without wrenches: what is left to do when gravity is an acceleration of the frame of reference.
+// Without wrenches: the remaining operations if gravity is an acceleration of the frame of
+// reference.
 static void a_falling_frame_takes_no_wrenches(void **state)
 {
     (void)state;

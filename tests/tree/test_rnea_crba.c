@@ -58,7 +58,7 @@ static void inverse_undoes_forward(void **state)
     }
 }
 
-// Without efforts, forward dynamics is what NULL means.
+// Without efforts, forward dynamics equals that with NULL.
 static void no_effort_is_zero_effort(void **state)
 {
     (void)state;
@@ -72,8 +72,8 @@ static void no_effort_is_zero_effort(void **state)
     }
 }
 
-// Columns of the mass matrix are what inverse dynamics adds for unit accelerations; M is symmetric
-// bit for bit.
+// Columns of the mass matrix are the differences of inverse dynamics for unit accelerations; M is
+// symmetric bit for bit.
 static void mass_matrix_is_that_of_inverse_dynamics(void **state)
 {
     (void)state;
@@ -83,7 +83,7 @@ static void mass_matrix_is_that_of_inverse_dynamics(void **state)
         const int n = b.nv;
         assert_int_equal(lw_mass_matrix(b.d, c.t, c.q, b.M), LW_OK);
         assert_int_equal(lw_inverse_dynamics(b.d, c.t, c.q, c.v, b.a, c.input, b.b), LW_OK);
-        // the difference of two efforts loses what they have in common
+        // the difference of two efforts loses their common digits
         const double scale = 1 + largest(b.M, n * n) + largest(b.b, n);
         for (int j = 0; j < n; j++) {
             b.a[j] = 1;
@@ -99,7 +99,7 @@ static void mass_matrix_is_that_of_inverse_dynamics(void **state)
     }
 }
 
-// v'Mv/2 is the kinetic energy of the bodies, and p = M v, where nothing is prescribed.
+// v'Mv/2 is the kinetic energy of the bodies, and p = M v, if nothing is prescribed.
 static void kinetic_energy_and_momenta(void **state)
 {
     (void)state;
@@ -138,7 +138,7 @@ static void kinetic_energy_and_momenta(void **state)
     }
 }
 
-// The indices of all joints together are all of q and v, the floating bases' excepted.
+// The indices of all joints are all indices of q and v, except those of floating bases.
 static void joints_have_their_places(void **state)
 {
     (void)state;

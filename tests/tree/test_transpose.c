@@ -7,14 +7,14 @@
 
 enum { MAX = 21, EXACT = 8 * MAX };
 
-// Any number of entries, nothing written beyond, in every width.
+// Any number of entries, in every width; nothing is written beyond.
 static void squares_are_transposed_and_nothing_else_is_touched(void **state)
 {
     (void)state;
     for (int w = 0; w < LWI_COUNT(widths); w++)
         for (int n = 1; n <= MAX && lwi_kernels_of(widths[w]); n++) {
             const lwi_kernels *kernels = lwi_kernels_of(widths[w]);
-            // of this size to the byte, so that a sanitizer sees what is read beyond
+            // exactly this size, so that a sanitizer detects reads beyond
             double *states = lwt_reals(LWI_LANES * n), *rows = lwt_reals(LWI_LANES * n);
             double back[EXACT + 1];
             for (int i = 0; i < LWI_LANES * n; i++) states[i] = 1 + i;
@@ -31,7 +31,7 @@ static void squares_are_transposed_and_nothing_else_is_touched(void **state)
         }
 }
 
-// Whole blocks and what is left over, with efforts and without: bit for bit as one by one.
+// Whole blocks and a remainder, with efforts and without: the bits of single states.
 static void many_states_are_as_one_by_one(void **state)
 {
     (void)state;

@@ -57,7 +57,7 @@ static inline void lwt_tree_destroy(lwt_tree *c)
     free(c->input);
 }
 
-/** The seeds 1..count of trees with 1 to 12 bodies; says which seed failed. */
+/** The seeds 1..count of trees with 1 to 12 bodies; prints the seed of a failure. */
 #define LWT_FOR_TREES(c, count, flags)                                                             \
     for (uint64_t seed_ = 1; seed_ <= (count); seed_++)                                            \
         for (lwt_tree c = lwt_tree_create(seed_, 1 + (int)(seed_ % 12), (flags)); c.model != NULL; \
@@ -72,10 +72,9 @@ static inline void lwt_close(const lwt_tree *c, const char *what, int index, dou
              what, index, a, b, fabs(a - b));
 }
 
-// Central difference of order four with step h: f'(0) = (8 (f1 - f-1) - (f2 - f-2)) / 12h.  With
-// h = 1e-3 the truncation is h^4 f'''''/30, about 1e-13 of the fifth derivative, and the rounding
-// 1.5 eps |f| / h, about 1e-13.  The motions here turn with up to some 10 rad/s, so that the fifth
-// derivatives reach 1e5: a tolerance of 1e-7.
+// Central difference of order four with step h: f'(0) = (8 (f1 - f-1) - (f2 - f-2)) / 12h.  With h = 1e-3 the
+// truncation is h^4 f'''''/30, about 1e-13 of the fifth derivative, and the rounding 1.5 eps |f| / h, about 1e-13.
+// The motions here rotate at up to some 10 rad/s, so that the fifth derivatives reach 1e5: a tolerance of 1e-7.
 #define LWT_STEP 1e-3
 #define LWT_DERIVATIVE_TOLERANCE 1e-7
 static const double lwt_offset[4] = {-2 * LWT_STEP, -LWT_STEP, LWT_STEP, 2 * LWT_STEP};

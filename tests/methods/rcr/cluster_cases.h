@@ -495,8 +495,8 @@ static inline double open_by(lwt_run *r, const double *inputs)
     return max;
 }
 
-// With a position error of this size: the elimination gives the largest row, clusters the length of the vector that it is
-// a component of, with the same bits in all widths.
+// With a position error of this size: the elimination gives the largest row, clusters the length of the vector
+// that it is a component of, with the same bits in all widths.
 static inline void compare_gaps(lwt_run *r, const double *inputs, double off, const char *what)
 {
     uint64_t seed = 7;

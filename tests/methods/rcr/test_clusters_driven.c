@@ -1,5 +1,5 @@
-// test_clusters_driven.c -- mechanisms with driven joints, by loop clusters in lanes: accelerations and the power of the
-// drives against the elimination, absolute coordinates, and other widths.
+// test_clusters_driven.c -- mechanisms with driven joints, by loop clusters in lanes: accelerations and the power
+// of the drives against the elimination, absolute coordinates, and other widths.
 #include "methods/rcr/cluster_forces.h"
 
 // A motion that begins where the joint was drawn.

@@ -62,8 +62,8 @@ static void legs_of_a_five_bar(void **state)
     }
 }
 
-// A ladder of any length is the same pendulum; its loops share the ground.  Rank 4 of the 5 rows of each loop's revolute;
-// the front does not grow.
+// A ladder of any length is the same pendulum; its loops share the ground.  Rank 4 of the 5 rows of each loop's
+// revolute; the front does not grow.
 static void ladders_are_one_pendulum(void **state)
 {
     static const int clusters[] = {1, 2, 4, 8, 200};

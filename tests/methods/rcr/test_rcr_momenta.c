@@ -1,5 +1,5 @@
-// test_rcr_momenta.c -- coordinate reduction with momenta as state: the motion equals that with speeds, for any impulses
-// in the momenta; conservation, order, drift; the numbers of the specification.
+// test_rcr_momenta.c -- coordinate reduction with momenta as state: the motion equals that with speeds, for any
+// impulses in the momenta; conservation, order, drift; the numbers of the specification.
 #include "methods/loop_cases.h"
 #include "methods/rcr/rcr_cases.h"
 #include "support/random_loops.h"
