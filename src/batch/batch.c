@@ -205,7 +205,7 @@ static lw_status start_instance(lw_batch *b, const draft *d, int i)
     for (int k = 0; k < b->ninput; k++) sim->inputs[k] = inputs[k];
     leave(b, i);
     b->instance[i].pending = LWI_NOTHING; // nothing was before
-    lwi_step_control_forget(&b->instance[i].pace);
+    lwi_step_control_reset(&b->instance[i].pace);
     return LW_OK;
 }
 

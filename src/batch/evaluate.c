@@ -91,11 +91,11 @@ lw_status lwi_evaluate_pre_step(lwi_evaluate *e, int stride, double t, double *x
                                 bool *changed, lw_error *why)
 {
     lwi_work *work = e->work;
-    if (!work->formulation->settle) return LW_OK;
+    if (!work->formulation->pre_step) return LW_OK;
     for (int i = 0; i < work->layout.nx; i++) e->x[i] = x[i * stride + l];
     work->error.text[0] = 0;
     if (e->discrete) work->discrete = e->discrete[l];
-    const lw_status status = work->formulation->settle(work, t, e->x, changed);
+    const lw_status status = work->formulation->pre_step(work, t, e->x, changed);
     work->discrete = e->home;
     if (status != LW_OK) *why = work->error;
     for (int i = 0; *changed && i < work->layout.nx; i++) x[i * stride + l] = e->x[i];

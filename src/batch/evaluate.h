@@ -25,7 +25,7 @@ void lwi_evaluate_lanes(lwi_evaluate *evaluate, int stride, const double *t, con
 /** Sets the discrete states of each lane (lwi_work.discrete) for the following calls; NULL: those of the
  *  workspace. */
 void lwi_evaluate_hold(lwi_evaluate *evaluate, void *const *discrete);
-/** The formulation's pre-step (`settle`) of one lane, if it has one; x as of lwi_evaluate_lanes.
+/** The formulation's pre-step (`pre_step`) of one lane, if it has one; x as of lwi_evaluate_lanes.
  *  @param changed  false on entry */
 lw_status lwi_evaluate_pre_step(lwi_evaluate *evaluate, int stride, double t, double *x, int lane,
                                 bool *changed, lw_error *why);

@@ -57,7 +57,7 @@ static void take_changes(lwi_instance *instance)
 {
     if (instance->pending == LWI_NEW_RATES) instance->pace.slope = false;
     if (instance->pending == LWI_NEW_STATE) {
-        lwi_step_control_forget(&instance->pace);
+        lwi_step_control_reset(&instance->pace);
         instance->restarts++;
     }
     instance->pending = LWI_NOTHING;

@@ -34,7 +34,7 @@ void lwi_stepper_destroy(lwi_stepper *stepper, const lw_allocator *allocator)
     stepper->block = NULL;
 }
 
-void lwi_step_control_forget(lwi_step_control *pace)
+void lwi_step_control_reset(lwi_step_control *pace)
 {
     pace->h = 0;
     pace->error = LEAST_REMEMBERED;
@@ -174,7 +174,7 @@ static lw_status step(single *self, double stop, lw_error *error)
     lwi_stepper *m = &self->stepper;
     const lwi_problem *p = &self->problem;
     bool changed = false;
-    if (p->settle && p->settle(p->user, m->t[0], m->x, &changed) != LW_OK)
+    if (p->pre_step && p->pre_step(p->user, m->t[0], m->x, &changed) != LW_OK)
         return lwi_fail(error, LW_ERR_SINGULAR, "%s", p->why ? p->why->text : "");
     if (changed) m->pace[0].slope = false;
     const long steps = m->pace[0].steps;
@@ -242,7 +242,7 @@ static lw_status restart(lwi_integrator *integrator, double t, const double *x, 
     m->pace[0].slope = false;
     if (jump != LWI_JUMP_STATE) return LW_OK;
     self->restarts++;
-    lwi_step_control_forget(&m->pace[0]);
+    lwi_step_control_reset(&m->pace[0]);
     m->h[0] = m->pace[0].h;
     m->last_error[0] = m->pace[0].error;
     return LW_OK;

@@ -80,7 +80,7 @@ lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator,
 void lwi_stepper_destroy(lwi_stepper *stepper, const lw_allocator *allocator);
 
 /** A pace for a state that nothing is known of; counters stay. */
-void lwi_step_control_forget(lwi_step_control *pace);
+void lwi_step_control_reset(lwi_step_control *pace);
 
 // ---- shared by the widths (batch_stepper.c)
 

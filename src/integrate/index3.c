@@ -78,12 +78,12 @@ static lw_status whole_step(stepper *self, double *t, double *x, double to, lw_e
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, *t, self->h,
                                    "max_steps: %ld steps are done", p->max_steps);
     bool changed = false;
-    const bool split = !p->once || p->settle; // else a step that fails leaves x as it was
+    const bool split = !p->once || p->pre_step; // else a step that fails leaves x as it was
     if (split) memcpy(self->kept, x, bytes);
     // equal steps to `to`; what is left tells how many, but for the round-off of a million additions
     const double left = to - *t, count = fmax(1, ceil(left / p->max_step - 1e-6));
     self->h = left / count;
-    lw_status status = p->settle ? p->settle(p->user, *t, x, &changed) : LW_OK;
+    lw_status status = p->pre_step ? p->pre_step(p->user, *t, x, &changed) : LW_OK;
     if (status == LW_OK) status = step(self, self->h, x, p->once ? 0 : HALVINGS, error);
     if (status != LW_OK) {
         if (split) memcpy(x, self->kept, bytes);

@@ -14,7 +14,7 @@ typedef struct lwi_problem {
     lw_status (*rates)(void *user, double t, const double *x, double *xdot);
     /** Before each step, with the state that it begins with; NULL: none.  Where x is changed, rates there
      *  are what they were but for round-off: one-step methods go on, multistep ones start anew. */
-    lw_status (*settle)(void *user, double t, double *x, bool *changed);
+    lw_status (*pre_step)(void *user, double t, double *x, bool *changed);
     /** In place of rates: the problem steps itself, and leaves x as it was where it fails; NULL: it has
      *  rates. */
     lw_status (*step)(void *user, double t, double h, double *x);

@@ -335,13 +335,13 @@ static long rejected(const solver *self)
 }
 
 // Lets the problem change its state between steps.
-static lw_status settle(solver *self, lw_error *error)
+static lw_status pre_step(solver *self, lw_error *error)
 {
     const lwi_problem *p = &self->problem;
     double *x = N_VGetArrayPointer(self->accepted);
     bool changed = false;
-    if (!p->settle) return LW_OK;
-    const lw_status status = p->settle(p->user, self->t, x, &changed);
+    if (!p->pre_step) return LW_OK;
+    const lw_status status = p->pre_step(p->user, self->t, x, &changed);
     if (status != LW_OK)
         return lwi_integrator_fail(error, status, self->t, 0, "%s", p->why ? p->why->text : "");
     if (!changed) return LW_OK;
@@ -359,7 +359,7 @@ static lw_status step(solver *self, double to, double limit, lw_error *error)
     if (p->max_steps && self->stats.steps >= p->max_steps)
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, self->t, 0,
                                    "max_steps: %ld steps are done", p->max_steps);
-    TRY(settle(self, error));
+    TRY(pre_step(self, error));
     for (;;) {
         sunrealtype reached = self->t;
         self->failure = LW_OK;

@@ -63,14 +63,14 @@ typedef struct lwi_work {
     int lanes;                 ///< width of kernels: 0 the machine's, 1, 4, 8; LWI_NO_KERNEL
     const lw_options *options; ///< of the run, resolved and checked; NULL: defaults
     void *data;                ///< the formulation's own
-    /** What is discrete beside x, [ndiscrete] bytes that `settle` chooses; all zero: nothing is chosen yet
+    /** What is discrete beside x, [ndiscrete] bytes that `pre_step` chooses; all zero: nothing is chosen yet
      *  (the next evaluation does).  A batch holds one for each instance. */
     void *discrete;
     size_t ndiscrete;
     const unsigned char *mode; ///< [model nmode] of forces, by who steps; NULL: by the state
     bool fixed_cost; ///< the same work in every step is asked for: none is split or tried again
     bool controls;   ///< steps are chosen by `error` of the formulation
-    bool goes_on;    ///< `enter` corrects a run that goes on: what was learnt on the way stays
+    bool resumed;    ///< `enter` corrects a run that goes on: what was learnt on the way stays
     lw_error error;  ///< of the last failed call
 } lwi_work;
 
@@ -105,7 +105,7 @@ struct lwi_formulation {
                     const double *last, double rtol, double atol);
     /** Before a step from (t, x): may choose anew what is discrete beside x, and make x fit it, such that
      *  rates there stay what they are but for round-off.  Never within a step.  NULL: nothing is. */
-    lw_status (*settle)(lwi_work *, double t, double *x, bool *changed);
+    lw_status (*pre_step)(lwi_work *, double t, double *x, bool *changed);
     /** Fills the moment up to `level` (ENERGY counts as TWIST): all bodies that are not merged, all
      *  joints that are not merged. */
     lw_status (*observe)(lwi_work *, double t, const double *x, const double *inputs,

@@ -91,9 +91,9 @@ lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed)
     lwi_assembler_correct(&p->assembler);
     if (!(lwi_assembler_residual(&p->assembler, false, NULL) < before)) return LW_OK;
     give_motion(&p->assembler, &p->snapshot);
-    work->goes_on = true;
+    work->resumed = true;
     const lw_status status = f->enter(work, &p->snapshot, x);
-    work->goes_on = false;
+    work->resumed = false;
     p->count += status == LW_OK;
     *changed = true;
     return status;

@@ -16,15 +16,15 @@ static lw_status rates(void *user, double t, const double *x, double *xdot)
 }
 
 // Before a step: positions, then what the formulation has to put in order.
-static lw_status settle_state(void *user, double t, double *x, bool *changed)
+static lw_status pre_step(void *user, double t, double *x, bool *changed)
 {
     lw_sim *sim = user;
     const lwi_formulation *f = sim->work->formulation;
-    bool settled = false;
+    bool changed_too = false;
     if (sim->projection.active) TRY(lwi_sim_project(sim, t, x, changed));
     lwi_sim_monitor(sim, t, x);
-    if (f->settle) TRY(f->settle(sim->work, t, x, &settled));
-    *changed = *changed || settled;
+    if (f->pre_step) TRY(f->pre_step(sim->work, t, x, &changed_too));
+    *changed = *changed || changed_too;
     return LW_OK;
 }
 
@@ -92,22 +92,23 @@ static lw_status make_integrator(lw_sim *sim)
 {
     const lw_options *o = &sim->options;
     const lwi_integrator_type *type = lwi_integrator_find(o->integrator);
-    const lwi_problem problem = {
-        .n = sim->work->layout.nx,
-        .rates = rates,
-        .step = sim->work->formulation->step ? step : NULL,
-        .error = sim->work->controls ? step_error : NULL,
-        .settle = sim->projection.active || sim->monitor.active || sim->work->formulation->settle
-                      ? settle_state
-                      : NULL,
-        .user = sim,
-        .why = &sim->work->error,
-        .rtol = o->rtol,
-        .atol = sim->atol,
-        .once = sim->work->fixed_cost,
-        .max_step = o->step,
-        .max_steps = (long)o->max_steps,
-        .dense_output = lwi_options_interpolate(o) && o->sample != LW_SAMPLE_STEPS};
+    const lwi_problem problem = {.n = sim->work->layout.nx,
+                                 .rates = rates,
+                                 .step = sim->work->formulation->step ? step : NULL,
+                                 .error = sim->work->controls ? step_error : NULL,
+                                 .pre_step = sim->projection.active || sim->monitor.active ||
+                                                     sim->work->formulation->pre_step
+                                                 ? pre_step
+                                                 : NULL,
+                                 .user = sim,
+                                 .why = &sim->work->error,
+                                 .rtol = o->rtol,
+                                 .atol = sim->atol,
+                                 .once = sim->work->fixed_cost,
+                                 .max_step = o->step,
+                                 .max_steps = (long)o->max_steps,
+                                 .dense_output =
+                                     lwi_options_interpolate(o) && o->sample != LW_SAMPLE_STEPS};
     return type->create(type, &problem, sim->t, sim->x, &sim->arena.allocator, &sim->integrator,
                         &sim->error);
 }

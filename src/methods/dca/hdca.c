@@ -289,7 +289,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     memcpy(d->system.q, snapshot->q, (size_t)model->nq * sizeof *snapshot->q);
     lwi_auxiliary_store(model, &d->auxiliary, snapshot->q, x);
     place(d, snapshot->t, x);
-    if (!work->goes_on) TRY(lwi_system_begin(&d->system, snapshot->t, &work->error));
+    if (!work->resumed) TRY(lwi_system_begin(&d->system, snapshot->t, &work->error));
     lwi_tree_velocity(model, d->tree.link, d->u, d->tree.V);
     if (model->nrotor > 0) move(d, snapshot->t); // speeds of cut joints
     lwi_cut_momenta_of_speeds(&d->momenta, snapshot->t, &d->system.motion, d->u,

@@ -503,7 +503,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     const lwi_motion motion = lwi_cut_motion(&d->tree);
     lwi_cut_state_enter(&d->cut, &d->auxiliary, snapshot, &d->tree, x);
     place(work, snapshot->t, x);
-    if (!work->goes_on) memset(work->discrete, 0, work->ndiscrete); // else the partition is kept
+    if (!work->resumed) memset(work->discrete, 0, work->ndiscrete); // else the partition is kept
     d->by_dense = false;
     TRY(factor(work, snapshot->t, x));
     complete_speeds(work, v);
@@ -595,7 +595,7 @@ const lwi_formulation lwi_formulation_rcr = {
     .prepare = prepare,
     .enter = enter,
     .rates = rates,
-    .settle = pre_step,
+    .pre_step = pre_step,
     .observe = observe,
     .gap = gap,
     .scale = scale,

@@ -316,7 +316,7 @@ static void memory_is_taken_at_creation(void **state)
         bool changed;
         lwt_ok(RCR->enter(r.work, &start, r.x), &r.work->error);
         lwt_integrate(r.work, &r.t, r.x, NULL, 1e-3, 10);
-        lwt_ok(RCR->settle(r.work, r.t, r.x, &changed), &r.work->error);
+        lwt_ok(RCR->pre_step(r.work, r.t, r.x, &changed), &r.work->error);
         lwt_run_observe(&r);
         assert_int_equal(m.taken, 0);
         lwt_run_end(&r);
