@@ -199,7 +199,7 @@ static void note_pivots(const lwi_elim *elim, const lwi_elim_front *N, lwi_elim_
 }
 
 // Clears the factors of a failed node: its parent receives no update.
-static void give_up(const lwi_elim *elim, const lwi_elim_front *N)
+static void clear_factors(const lwi_elim *elim, const lwi_elim_front *N)
 {
     const size_t R = (size_t)N->nc * (size_t)N->ld * sizeof *N->R;
     const size_t U = (size_t)N->no * (size_t)N->lu * sizeof *N->U;
@@ -280,7 +280,7 @@ void lwi_elim_eliminate(lwi_elim *elim, int node)
     if (state->ranked) lwi_elim_rank_eliminate(elim, node);
     if (state->status == LW_OK) return;
     state->kept = N->nc; // no row was dropped by decision
-    give_up(elim, N);
+    clear_factors(elim, N);
 }
 
 // ------------------------------------------------------------------------------------ vector pass

@@ -186,7 +186,7 @@ static void list_diagonals(lwi_index3_lane_maker *m)
 // ------------------------------------------------------------------------------------------ bodies
 
 // Eight bodies on the same side of eight joints form a block, the others follow in their order.
-static void place_bodies(lwi_index3_lane_maker *m)
+static void arrange_bodies(lwi_index3_lane_maker *m)
 {
     lwi_index3_lanes *s = m->s;
     const int n = m->d->system.model->nnode;
@@ -268,19 +268,19 @@ static lw_status find_rows(lwi_index3_lane_maker *m, lwi_arena *arena)
     if (!has) return LW_ERR_MEMORY;
     for (int b = 0; b < s->nedge; b++) has[b] = s->joint[b].mixed;
     for (int i = 0, next; i < m->nblock; i = next) {
-        bool meets = false, full = false;
+        bool shares_mixed = false, full = false;
         for (next = i; next == i || (next < m->nblock && m->block[i].set >= 0 &&
                                      m->block[next].set == m->block[i].set);
              next++) {
             const lwi_elim_assembled_block *from = &m->block[next];
             const int k = m->d->system.plan.graph.edge[from->row].body[from->row_body];
-            meets |= s->joint[s->edge_at[from->row] / LWI_LANES].mixed;
-            meets |= s->joint[s->edge_at[from->column] / LWI_LANES].mixed;
+            shares_mixed |= s->joint[s->edge_at[from->row] / LWI_LANES].mixed;
+            shares_mixed |= s->joint[s->edge_at[from->column] / LWI_LANES].mixed;
             full |= m->full[k];
         }
         for (int k = i; k < next; k++) {
-            if (m->block[k].row == m->block[k].column || !(meets || full)) continue;
-            m->meets[k] = true, m->meets_full[k] = full;
+            if (m->block[k].row == m->block[k].column || !(shares_mixed || full)) continue;
+            m->shares_mixed[k] = true, m->shares_full[k] = full;
             has[s->edge_at[m->block[k].row] / LWI_LANES] = true;
             has[s->edge_at[m->block[k].column] / LWI_LANES] = true;
         }
@@ -354,27 +354,28 @@ static void list_pairs(lwi_index3_lane_maker *m)
             if (from->row == from->column || from->add != (added > 0)) continue;
             const int counts =
                 (LWI_INDEX3_MAX_ROWS + 1) * rows_of(m, from->row) + rows_of(m, from->column);
-            const int kind = m->meets[i] ? 9 + 2 * counts + m->meets_full[i]
-                                         : 3 * axes_of(m, from->row) + axes_of(m, from->column);
+            const int kind = m->shares_mixed[i]
+                                 ? 9 + 2 * counts + m->shares_full[i]
+                                 : 3 * axes_of(m, from->row) + axes_of(m, from->column);
             const int open = m->open[kind], full = open >= 0 ? s->pair[open].lanes : 0;
             m->pair_of[i] = block_for(m, kind, from->set, &set, &s->npair, &full);
             LWI_ASSERT_INDEX(kind, LWI_INDEX3_BLOCK_KINDS);
             LWI_ASSERT(s->npair <= m->nblock);
             lwi_index3_lane_pair *p = &s->pair[m->pair_of[i]];
-            p->mixed = m->meets[i], p->full = m->meets_full[i];
+            p->mixed = m->shares_mixed[i], p->full = m->shares_full[i];
             list_pair(m, from, p);
         }
     }
     for (int i = 0; i < s->npair; i++) finish_pair(&s->pair[i]);
 }
 
-// ------------------------------------------------------------------------------------------- pulls
+// --------------------------------------------------------------------------------- incident joints
 
 // Allocates the longest list of each block; entries without a joint refer to zeros.
-static lw_status room_for_pulls(const lwi_index3_lanes *s, lwi_arena *arena)
+static lw_status create_incidents(const lwi_index3_lanes *s, lwi_arena *arena)
 {
     for (int b = 0; b < s->nbody; b++) {
-        lwi_index3_lane_incident *p = &s->pulls[b];
+        lwi_index3_lane_incident *p = &s->incident[b];
         p->from = LWI_PUSH(arena, lwi_index3_lane_source, p->n);
         p->axes = LWI_PUSH(arena, bool, p->n);
         p->mixed = LWI_PUSH(arena, lwi_index3_lane_source, p->nmixed);
@@ -389,7 +390,7 @@ static lw_status room_for_pulls(const lwi_index3_lanes *s, lwi_arena *arena)
     return LW_OK;
 }
 
-static void list_pull(const lwi_index3_lane_maker *m, int e, int side, bool fill, int *count)
+static void list_incident(const lwi_index3_lane_maker *m, int e, int side, bool fill, int *count)
 {
     const lwi_index3_lanes *s = m->s;
     const int k = lwi_index3_lane_node(m, e, side), from = s->edge_at[e];
@@ -397,7 +398,7 @@ static void list_pull(const lwi_index3_lane_maker *m, int e, int side, bool fill
     const bool mixed = s->joint[from / LWI_LANES].mixed;
     const int at = s->body_at[k], i = count[2 * at + mixed]++, l = at % LWI_LANES;
     LWI_ASSERT_INDEX(at, LWI_LANES * s->nbody);
-    lwi_index3_lane_incident *p = &s->pulls[at / LWI_LANES];
+    lwi_index3_lane_incident *p = &s->incident[at / LWI_LANES];
     int *n = mixed ? &p->nmixed : &p->n;
     if (!fill) {
         if (*n < i + 1) *n = i + 1;
@@ -409,7 +410,7 @@ static void list_pull(const lwi_index3_lane_maker *m, int e, int side, bool fill
     }
 }
 
-static lw_status list_pulls(lwi_index3_lane_maker *m, lwi_arena *arena)
+static lw_status list_incidents(lwi_index3_lane_maker *m, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
     const lwi_system *c = &m->d->system;
@@ -419,11 +420,11 @@ static lw_status list_pulls(lwi_index3_lane_maker *m, lwi_arena *arena)
         memset(count, 0, (size_t)(2 * LWI_LANES * s->nbody) * sizeof *count);
         for (int e = 0; e < c->nedge; e++)
             for (int side = 0; side < sides_of(m, e); side++)
-                list_pull(m, e, side, pass > 0, count);
-        if (!pass) TRY(room_for_pulls(s, arena));
+                list_incident(m, e, side, pass > 0, count);
+        if (!pass) TRY(create_incidents(s, arena));
     }
     for (int b = 0; b < s->nbody; b++) {
-        lwi_index3_lane_incident *p = &s->pulls[b];
+        lwi_index3_lane_incident *p = &s->incident[b];
         for (int i = 0; i < p->n; i++) finish_from(&p->from[i]);
         for (int i = 0; i < p->nmixed; i++) finish_from(&p->mixed[i]);
     }
@@ -479,8 +480,8 @@ static lw_status make(lwi_index3_lane_maker *m, lwi_arena *arena)
     m->block = LWI_PUSH(&m->arena, lwi_elim_assembled_block, m->nblock);
     m->edge = LWI_PUSH(&m->arena, lwi_elim_assembled_edge, m->nedge);
     m->pair_of = LWI_PUSH(&m->arena, int, m->nblock);
-    m->meets = LWI_PUSH(&m->arena, bool, m->nblock);
-    m->meets_full = LWI_PUSH(&m->arena, bool, m->nblock);
+    m->shares_mixed = LWI_PUSH(&m->arena, bool, m->nblock);
+    m->shares_full = LWI_PUSH(&m->arena, bool, m->nblock);
     m->full = LWI_PUSH(&m->arena, bool, c->model->nnode);
     m->mixed = LWI_PUSH(&m->arena, bool, c->nedge);
     s->joint = LWI_PUSH(arena, lwi_index3_lane_joint, c->nedge);
@@ -489,13 +490,13 @@ static lw_status make(lwi_index3_lane_maker *m, lwi_arena *arena)
     s->pair = lwi_arena_push(arena, (size_t)m->nblock, sizeof *s->pair);
     if (!m->block || !m->edge || !m->pair_of || !s->joint || !s->edge_at || !s->body_at || !s->pair)
         return LW_ERR_MEMORY;
-    if (!m->meets || !m->meets_full || !m->full || !m->mixed) return LW_ERR_MEMORY;
+    if (!m->shares_mixed || !m->shares_full || !m->full || !m->mixed) return LW_ERR_MEMORY;
     lwi_elim_assembled_list(c->elim, m->block, m->edge);
     for (int i = 0; i < m->nblock; i++) m->pair_of[i] = -1;
     find_mixed(m);
     list_joints(m);
     list_diagonals(m);
-    place_bodies(m);
+    arrange_bodies(m);
     s->is_full = LWI_PUSH(arena, bool, s->nbody + 1);
     if (!s->is_full) return LW_ERR_MEMORY;
     find_bodies(m);
@@ -504,11 +505,11 @@ static lw_status make(lwi_index3_lane_maker *m, lwi_arena *arena)
     TRY(make_mixed(m, arena));
     s->body = lwi_arena_push(arena, (size_t)s->nbody + 1, sizeof *s->body);
     s->edge = lwi_arena_push(arena, (size_t)s->nedge + 1, sizeof *s->edge);
-    s->pulls = LWI_PUSH(arena, lwi_index3_lane_incident, s->nbody);
-    if (!s->body || !s->edge || !s->pulls) return LW_ERR_MEMORY;
+    s->incident = LWI_PUSH(arena, lwi_index3_lane_incident, s->nbody);
+    if (!s->body || !s->edge || !s->incident) return LW_ERR_MEMORY;
     TRY(lwi_index3_lane_constants(d, arena, s));
     TRY(lwi_index3_lane_order(m, arena));
-    return list_pulls(m, arena);
+    return list_incidents(m, arena);
 }
 
 lw_status lwi_index3_lanes_create(lwi_index3 *d, lwi_arena *arena)

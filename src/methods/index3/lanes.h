@@ -164,7 +164,7 @@ typedef struct lwi_index3_lanes {
     lwi_index3_lane_edge *edge;
     lwi_index3_lane_joint *joint; ///< [nedge]
     lwi_index3_lane_pair *pair;
-    lwi_index3_lane_incident *pulls;                              ///< [nbody]
+    lwi_index3_lane_incident *incident;                           ///< [nbody]
     lwi_index3_lane_offset *pose, *speed, *acceleration, *lambda; ///< [nbody], [nedge]
     double *state;                                                ///< x of the current step
     lwi_index3_lane_rows *rows;           ///< [nrows + 1] the last has zeros

@@ -17,9 +17,9 @@ typedef struct lwi_index3_lane_maker {
     lwi_elim_assembled_edge *edge;
     int *pair_of; ///< [nblock] -1: a diagonal one
     int nblock, nedge;
-    bool *full;               ///< [nnode] K is full
-    bool *mixed;              ///< [nedge] rows of all kinds
-    bool *meets, *meets_full; ///< [nblock] one of its edges is mixed; K of its body is full
+    bool *full;                       ///< [nnode] K is full
+    bool *mixed;                      ///< [nedge] rows of all kinds
+    bool *shares_mixed, *shares_full; ///< [nblock] one of its edges is mixed; K of its body is full
     int open
         [LWI_INDEX3_BLOCK_KINDS]; ///< block of single ones of each kind with free lanes, -1: none
 } lwi_index3_lane_maker;

@@ -162,21 +162,21 @@ static INLINE void mixed_wrench(const lwi_index3_lanes *s, const lwi_index3_lane
         for (int i = 0; i < 6; i++) sum[i] = MAD(f[r], J[6 * r + i], sum[i]);
 }
 
-static INLINE void pull(const lwi_index3_lanes *s, int block, real sum[6], int l)
+static INLINE void add_joints(const lwi_index3_lanes *s, int block, real sum[6], int l)
 {
-    const lwi_index3_lane_incident *pulls = &s->pulls[block];
-    for (int i = 0; i < pulls->n; i++) {
-        const lwi_index3_lane_source *from = &pulls->from[i];
+    const lwi_index3_lane_incident *incident = &s->incident[block];
+    for (int i = 0; i < incident->n; i++) {
+        const lwi_index3_lane_source *from = &incident->from[i];
         real F[3], arm[3];
         fetch(F, s->edge[0].side[0].F, from, 3, l);
         fetch(arm, s->edge[0].side[0].arm, from, 3, l);
         wrench(sum, F, arm);
-        if (pulls->axes[i]) torques(s, from, sum + 3, l);
+        if (incident->axes[i]) torques(s, from, sum + 3, l);
     }
-    for (int i = 0; i < pulls->nmixed; i++) {
+    for (int i = 0; i < incident->nmixed; i++) {
         real f[LWI_INDEX3_MAX_ROWS];
-        fetch(f, s->rows[0].f, &pulls->mixed[i], LWI_INDEX3_MAX_ROWS, l);
-        mixed_wrench(s, &pulls->mixed[i], f, sum, l);
+        fetch(f, s->rows[0].f, &incident->mixed[i], LWI_INDEX3_MAX_ROWS, l);
+        mixed_wrench(s, &incident->mixed[i], f, sum, l);
     }
 }
 
@@ -191,27 +191,27 @@ static INLINE void auxiliary(real rr[9], const real s[3], const real F[3])
 }
 
 // Forces of all joints and their stiffness: of forces at points, and of axes.
-static INLINE void pull_stiffly(const lwi_index3_lanes *s, int block, real sum[6], real rr[9],
-                                int l)
+static INLINE void add_joints_with_stiffness(const lwi_index3_lanes *s, int block, real sum[6],
+                                             real rr[9], int l)
 {
-    const lwi_index3_lane_incident *pulls = &s->pulls[block];
-    for (int i = 0; i < pulls->n; i++) {
-        const lwi_index3_lane_source *from = &pulls->from[i];
+    const lwi_index3_lane_incident *incident = &s->incident[block];
+    for (int i = 0; i < incident->n; i++) {
+        const lwi_index3_lane_source *from = &incident->from[i];
         const lwi_index3_lane_side *side = s->edge[0].side;
         real F[3], arm[3], more[9];
         fetch(F, side->F, from, 3, l);
         fetch(arm, side->arm, from, 3, l);
         wrench(sum, F, arm);
         auxiliary(rr, arm, F);
-        if (!pulls->axes[i]) continue;
+        if (!incident->axes[i]) continue;
         torques(s, from, sum + 3, l);
         fetch(more, side->rr, from, 9, l);
         for (int k = 0; k < 9; k++) rr[k] += more[k];
     }
-    for (int i = 0; i < pulls->nmixed; i++) {
+    for (int i = 0; i < incident->nmixed; i++) {
         real in[LWI_INDEX3_MAX_ROWS + 9]; // f, rr
-        fetch(in, s->rows[0].f, &pulls->mixed[i], LWI_COUNT(in), l);
-        mixed_wrench(s, &pulls->mixed[i], in, sum, l);
+        fetch(in, s->rows[0].f, &incident->mixed[i], LWI_COUNT(in), l);
+        mixed_wrench(s, &incident->mixed[i], in, sum, l);
         for (int k = 0; k < 9; k++) rr[k] += in[LWI_INDEX3_MAX_ROWS + k];
     }
     if (!s->load) return;
@@ -347,8 +347,8 @@ static INLINE void leaf(const lwi_index3_lanes *s, lwi_index3_lane_body *b, cons
 }
 
 // x += K f for a full K
-static INLINE void full_answer(const lwi_index3_lanes *s, int block, const real f[6], real x[6],
-                               int l)
+static INLINE void full_response(const lwi_index3_lanes *s, int block, const real f[6], real x[6],
+                                 int l)
 {
     const lwi_lanes *K = s->full[block].K;
     for (int i = 0; i < 6; i++)
@@ -360,7 +360,7 @@ static INLINE void apply(const lwi_index3_lanes *s, lwi_index3_lane_body *b, con
 {
     real K[9], x[6] = {ZERO, ZERO, ZERO, ZERO, ZERO, ZERO};
     if (s->full && s->is_full[b - s->body]) {
-        full_answer(s, (int)(b - s->body), f, x, l);
+        full_response(s, (int)(b - s->body), f, x, l);
         store(b->x, x, 6, l);
         return;
     }
@@ -387,21 +387,21 @@ static INLINE void balance(const lwi_index3_lanes *s, int block, int l)
     }
     cross_add(f + 3, L, w);
     for (int i = 0; i < 9; i++) rr[i] = C(0);
-    pull_stiffly(s, block, f, rr, l);
+    add_joints_with_stiffness(s, block, f, rr, l);
     leaf(s, b, J, w, L, rr, R, l);
     apply(s, b, f, l);
 }
 
 // x += K J' lambda
-static INLINE void answer(const lwi_index3_lanes *s, int block, real x[6], int l)
+static INLINE void add_response(const lwi_index3_lanes *s, int block, real x[6], int l)
 {
     const lwi_index3_lane_body *b = &s->body[block];
     real f[6], K[9];
     for (int i = 0; i < 6; i++) f[i] = C(0);
-    pull(s, block, f, l);
+    add_joints(s, block, f, l);
     if (s->full && s->is_full[block]) {
         load(x, b->x, 6, l);
-        full_answer(s, block, f, x, l);
+        full_response(s, block, f, x, l);
         return;
     }
     load(K, b->K, 9, l);
@@ -416,7 +416,7 @@ static INLINE void take(const lwi_index3_lanes *s, int block, int l)
 {
     lwi_index3_lane_body *b = &s->body[block];
     real x[6], R[9], theta[3], u[3], once[3], twice[3];
-    answer(s, block, x, l);
+    add_response(s, block, x, l);
     store(b->x, x, 6, l);
     load(R, b->R, 9, l);
     load(theta, b->theta, 3, l);
@@ -451,7 +451,7 @@ static INLINE void take_speeds(const lwi_index3_lanes *s, int block, int l)
 {
     lwi_index3_lane_body *b = &s->body[block];
     real x[6], R[9], an[3], aln[3], al[3];
-    answer(s, block, x, l);
+    add_response(s, block, x, l);
     store(b->v, x, 3, l);
     store(b->w, x + 3, 3, l);
     load(R, b->R, 9, l);
@@ -466,7 +466,7 @@ static INLINE void finish(const lwi_index3_lanes *s, int block, int l)
 {
     const lwi_index3_lane_body *b = &s->body[block];
     real x[6], R[9], w[3], pose[7], u[6], a[6], theta[3], factor, p[4], q[4], n[4];
-    answer(s, block, x, l);
+    add_response(s, block, x, l);
     load(R, b->R, 9, l);
     load(w, b->w, 3, l);
     for (int i = 0; i < 3; i++) a[i] = x[i];

@@ -98,8 +98,8 @@ static INLINE void fetch_metric(const lwi_index3_lanes *s, real *K,
 }
 
 // x = K f, or K' f
-static INLINE void answer_of(const real *K, const bool full, const bool transposed, const real f[6],
-                             real x[6])
+static INLINE void response_of(const real *K, const bool full, const bool transposed,
+                               const real f[6], real x[6])
 {
     if (full) {
         for (int i = 0; i < 6; i++) {
@@ -123,13 +123,13 @@ static void mixed_product(const real *K, bool full, bool transposed, const real 
     for (int k = 0; k < nf; k++) {
         real x[6];
         if (full && transposed)
-            answer_of(K, true, true, f + 6 * k, x);
+            response_of(K, true, true, f + 6 * k, x);
         else if (full)
-            answer_of(K, true, false, f + 6 * k, x);
+            response_of(K, true, false, f + 6 * k, x);
         else if (transposed)
-            answer_of(K, false, true, f + 6 * k, x);
+            response_of(K, false, true, f + 6 * k, x);
         else
-            answer_of(K, false, false, f + 6 * k, x);
+            response_of(K, false, false, f + 6 * k, x);
         for (int i = 0; i < ne; i++) {
             const real *row = e + 6 * i;
             S[i][k] = SUM3(row[3], x[3], row[4], x[4], row[5], x[5]) + dot(row, x);
