@@ -144,7 +144,7 @@ static void write_integer(const void *field, char *text, size_t size)
     snprintf(text, size, "%lld", (long long)*(const int64_t *)field);
 }
 
-// ------------------------------------------------------------------- numbers with words beside them
+// ------------------------------------------------------------------- numbers with names for some values
 
 static lw_status check_kappa(const option *o, const void *field, lw_error *error)
 {

@@ -20,7 +20,7 @@ static const lw_part_info joints[] = {
 #undef X
 };
 
-// An index out of range gives empty texts.
+// An index out of range gives empty strings.
 static const lw_part_info none = {"", "", ""};
 
 static bool in_range(int index, int count)

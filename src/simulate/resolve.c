@@ -1,4 +1,4 @@
-// resolve.c -- what `auto` stands for, and what is said about it; options that have no effect.
+// resolve.c -- resolves `auto`, and reports the choices and the options without effect.
 #include "simulate/cost.h"
 #include "simulate/decay.h"
 #include "simulate/options.h"
@@ -59,17 +59,17 @@ static lw_status check_formulation(const lw_sim *sim, lw_error *error)
     return status;
 }
 
-// What steps by itself needs no other; the rest is chosen when there are rates to look at.
+// A formulation with its own time steps needs no other integrator; for others the choice needs rates.
 static void choose_own_step(lw_sim *sim)
 {
     char *name = sim->options.integrator;
     if (strcmp(name, "auto") != 0 || !lwi_formulation_find(sim->options.formulation)->step) return;
     lwi_copy_text(name, sizeof sim->options.integrator, "index3");
-    say(sim, "integrator index3: %s steps by itself", sim->options.formulation);
+    say(sim, "integrator index3: %s has its own time steps", sim->options.formulation);
 }
 
-// Steps of dopri5 stay below 3.3 / rate: from this rate on it takes 10^4 evaluations for a second where motion
-// alone asks for 10^3, which bdf takes (docs/integrators.md).
+// Steps of dopri5 stay below 3.3 / rate: from this rate on it takes 10^4 evaluations per second where the motion
+// alone requires 10^3, as with bdf (docs/integrators.md).
 #define STIFF 5000
 // The methods of order 8 take longer steps than dopri5 at this tolerance and tighter, unless rows end them.
 #define TIGHT 1e-10
@@ -106,7 +106,7 @@ static lw_status choose_integrator(lw_sim *sim, lw_error *error)
     return LW_OK;
 }
 
-// Formulations that step by themselves and integrators go together or not at all.
+// Formulations with their own time steps only match their integrator, and vice versa.
 static lw_status check_pair(const lw_sim *sim, lw_error *error)
 {
     const char *formulation = sim->options.formulation, *integrator = sim->options.integrator;
@@ -116,7 +116,7 @@ static lw_status check_pair(const lw_sim *sim, lw_error *error)
     if (own)
         return lwi_fail(
             error, LW_ERR_ARGUMENT,
-            "formulation %s has a step of its own: `integrator` must be index3 or auto, "
+            "formulation %s has its own time steps: `integrator` must be index3 or auto, "
             "not %s",
             formulation, integrator);
     return lwi_fail(
@@ -126,7 +126,7 @@ static lw_status check_pair(const lw_sim *sim, lw_error *error)
         integrator, formulation);
 }
 
-static void tell_choices(lw_sim *sim)
+static void report_choices(lw_sim *sim)
 {
     char text[256] = "";
     if (sim->work->formulation->about) sim->work->formulation->about(sim->work, text, sizeof text);
@@ -158,7 +158,7 @@ static lw_status check_state(const lw_sim *sim, lw_error *error)
 }
 
 // Options that differ from their defaults and do nothing in this combination.
-static void tell_ignored(lw_sim *sim, bool adaptive)
+static void report_ignored(lw_sim *sim, bool adaptive)
 {
     lw_options *o = &sim->options, plain;
     lw_options_default(&plain);
@@ -182,7 +182,7 @@ static void tell_ignored(lw_sim *sim, bool adaptive)
     if (lwi_options_differ(o, "index3") && strcmp(o->formulation, "index3"))
         say(sim, "index3 is ignored: only the formulation index3 has such a step");
     if (o->project != plain.project && sim->work->formulation->step)
-        say(sim, "project is ignored: %s puts positions back in each step", o->formulation);
+        say(sim, "project is ignored: %s projects positions in each step", o->formulation);
     if (!(sim->work->formulation->can & LWI_HAS_PLAN)) {
         if (o->plan != plain.plan) say(sim, "plan is ignored: %s has none", o->formulation);
         if (o->threads > 1) say(sim, "threads is ignored: %s runs on one", o->formulation);
@@ -225,7 +225,7 @@ void lwi_sim_add_warnings(lw_sim *sim)
             a->residual[0], DOUBTFUL, stats.steps);
 }
 
-// What was set up to be looked at before the choice is not set up again.
+// Creates the workspace, unless the choice has already done so.
 static lw_status create_work(lw_sim *sim, lw_error *error)
 {
     const lwi_formulation *formulation = lwi_formulation_find(sim->options.formulation);
@@ -245,9 +245,9 @@ lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error)
     TRY(create_work(sim, error));
     TRY(check_state(sim, error));
     TRY(choose_integrator(sim, error));
-    tell_choices(sim);
-    tell_ignored(sim,
-                 lwi_integrator_find(sim->options.integrator)->adaptive || sim->work->controls);
+    report_choices(sim);
+    report_ignored(sim,
+                   lwi_integrator_find(sim->options.integrator)->adaptive || sim->work->controls);
     sim->chosen = strlen(sim->notice);
     return LW_OK;
 }

@@ -22,7 +22,7 @@ typedef struct run {
     double end;
     double written;      ///< time of the last row
     long steps;          ///< since the last call of progress
-    double looked;       ///< wall time in steps at the last call of progress [s]
+    double checked;      ///< wall time in steps at the last call of progress [s]
     double start, began; ///< simulated and wall time at the start [s]
 } run;
 
@@ -33,23 +33,23 @@ static lw_status write_row(run *r)
     r->written = r->sim->t;
     const lw_status status = r->row ? r->row(r->row_user, observation) : LW_OK;
     if (status >= LW_OK) return LW_OK;
-    return lwi_fail(&r->sim->error, status, "the row at t = %.10g was refused: %s", r->sim->t,
+    return lwi_fail(&r->sim->error, status, "the row at t = %.10g was rejected: %s", r->sim->t,
                     lw_status_text(status));
 }
 
-// A last row where there is none, when the caller wants to end.
-static lw_status look_up(run *r)
+// Calls progress; if the caller stops the run, writes a last row.
+static lw_status check_progress(run *r)
 {
     r->steps = 0;
-    r->looked = r->sim->wall;
+    r->checked = r->sim->wall;
     if (!r->progress || !r->progress(r->progress_user, r->sim->t, r->end)) return LW_OK;
     if (r->written != r->sim->t) TRY(write_row(r));
     return lwi_fail(&r->sim->error, LW_ERR_INTERRUPTED, "stopped by the caller at t = %.10g",
                     r->sim->t);
 }
 
-// A run that fails has a last row where it stands, if that can be observed; else the audit at least
-// sees what needs no accelerations.  The error stays that of the step.
+// A run that fails has a last row at its last state, if that can be observed; otherwise the audit includes the
+// quantities without accelerations.  The error remains that of the step.
 static void write_last_row(run *r)
 {
     if (r->written == r->sim->t) return;
@@ -63,8 +63,8 @@ static void write_last_row(run *r)
     r->sim->error = error;
 }
 
-// The state of a simulated time is there when the wall's clock shows that time, not before.
-static lw_status keep_pace(run *r)
+// Waits for the wall-clock time of the state (option pace).
+static lw_status wait_for_clock(run *r)
 {
     lw_sim *sim = r->sim;
     if (!(sim->options.pace > 0)) return LW_OK;
@@ -75,7 +75,7 @@ static lw_status keep_pace(run *r)
         sim->behind = fmax(sim->behind, behind);
         return LW_OK;
     }
-    while (!lwi_sleep_until(due)) TRY(look_up(r));
+    while (!lwi_sleep_until(due)) TRY(check_progress(r));
     return LW_OK;
 }
 
@@ -84,9 +84,9 @@ static lw_status one_step(run *r, double to, double limit)
     const lw_status status = lwi_sim_advance(r->sim, to, limit, true);
     if (status != LW_OK) write_last_row(r);
     TRY(status);
-    TRY(keep_pace(r));
-    const bool patient = ++r->steps < PATIENCE && r->sim->wall - r->looked < PATIENCE_WALL;
-    return patient ? LW_OK : look_up(r);
+    TRY(wait_for_clock(r));
+    const bool patient = ++r->steps < PATIENCE && r->sim->wall - r->checked < PATIENCE_WALL;
+    return patient ? LW_OK : check_progress(r);
 }
 
 lw_status lw_sim_step_progress(lw_sim *sim, double time, lw_progress progress, void *user)
@@ -96,7 +96,7 @@ lw_status lw_sim_step_progress(lw_sim *sim, double time, lw_progress progress, v
              .progress = progress,
              .progress_user = user,
              .end = time,
-             .looked = sim->wall};
+             .checked = sim->wall};
     TRY(lwi_sim_check_step(sim, time));
     while (sim->t < time) TRY(one_step(&r, time, time));
     return LW_OK;
@@ -107,24 +107,24 @@ static lw_status row_at(run *r, double time)
     const double limit = lwi_options_interpolate(&r->sim->options) ? r->end : time;
     while (r->sim->t < time) TRY(one_step(r, time, limit));
     TRY(write_row(r));
-    return look_up(r);
+    return check_progress(r);
 }
 
-// Rows at t0 + k sample that lie before the end, but for round-off of duration / sample.
+// Number of rows at t0 + k sample before the end, except for round-off of duration / sample.
 double lwi_run_inner_rows(double duration, double sample)
 {
     const double ratio = duration / sample;
     return fmax(0, ceil(ratio - 8 * DBL_EPSILON * ratio) - 1);
 }
 
-// k sample, rounded once where a second holds a whole number of samples: 3 * 0.1 is 0.3, as typed.
+// k sample, rounded once if a second contains a whole number of samples: 3 * 0.1 is 0.3, as typed.
 double lwi_run_row_time(double sample, double k)
 {
     const double rate = rint(1 / sample);
     return rate * sample == 1 ? k / rate : k * sample;
 }
 
-// Number of the row that stands at t, but for round-off; -1 where none does.
+// Number of the row at t, except for round-off; -1 if there is none.
 static double row_number(double sample, double t)
 {
     const double k = rint(t / sample);
@@ -133,7 +133,7 @@ static double row_number(double sample, double t)
                : -1;
 }
 
-// A run that starts where a row of a longer one stands has the rows of the longer one, to the bit.
+// A run that starts at a row of a longer run has the same rows, bit for bit.
 static lw_status run_by_rows(run *r, double t0)
 {
     const lw_options *o = &r->sim->options;
@@ -162,7 +162,7 @@ static lw_status run_all(run *r)
 {
     const double t0 = r->sim->t;
     TRY(write_row(r));
-    TRY(look_up(r));
+    TRY(check_progress(r));
     return r->sim->options.sample == LW_SAMPLE_STEPS ? run_by_steps(r) : run_by_rows(r, t0);
 }
 

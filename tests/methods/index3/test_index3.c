@@ -498,7 +498,7 @@ static void what_cannot_be_is_refused(void **state)
     assert_int_equal(
         lw_batch_create(model, &(lw_batch_desc){.options = &o, .instances = 2}, &batch, &error),
         LW_ERR_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "steps by itself"));
+    assert_non_null(strstr(error.text, "has its own time steps"));
     lw_options paced;
     lw_options_default(&paced);
     paced.pace = 1;
