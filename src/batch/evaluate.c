@@ -4,26 +4,15 @@
 #include "tree/batch_evaluator.h"
 #include "tree/normal_form/plan.h"
 
-typedef unsigned (*rates_in_lanes)(lwi_tree_batch *evaluator, const double *t, const double *x,
-                                   const double *const *inputs, double *xdot, unsigned set);
-
 struct lwi_evaluate {
     lwi_work *work, *own;      // own: the same, where it is not the simulation's
     double *x, *xdot;          // [nx] of one lane
     void *home;                // the workspace's own discrete part
     void *const *discrete;     // [lane] NULL: home
     lwi_tree_batch *evaluator; // NULL: none
-    rates_in_lanes rates;      // of the formulation
 };
 
 // ------------------------------------------------------------------------------------------ create
-
-static rates_in_lanes rates_of(const lwi_formulation *formulation)
-{
-    if (formulation == &lwi_formulation_aba) return lwi_tree_batch_aba;
-    if (formulation == &lwi_formulation_momenta) return lwi_tree_batch_momenta;
-    return NULL;
-}
 
 lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, lwi_arena *arena,
                               lwi_evaluate **evaluate, lw_error *error)
@@ -42,9 +31,8 @@ lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, lwi_arena *ar
         e->work = e->own;
     }
     e->home = e->work->discrete;
-    e->rates = rates_of(e->work->formulation);
-    if (!e->rates || lanes <= 1) return LW_OK;
-    return lwi_tree_batch_create(sim->model, e->rates == lwi_tree_batch_momenta, arena,
+    if (!e->work->formulation->rates_in_lanes || lanes <= 1) return LW_OK;
+    return lwi_tree_batch_create(sim->model, lwi_layout_has(&e->work->layout, LWI_MOMENTUM), arena,
                                  &e->evaluator);
 }
 
@@ -76,7 +64,7 @@ void lwi_evaluate_lanes(lwi_evaluate *e, int stride, const double *t, const doub
                         lw_status *status, lw_error *why)
 {
     if (e->evaluator && stride == LWI_LANES)
-        lanes &= ~e->rates(e->evaluator, t, x, inputs, xdot, lanes);
+        lanes &= ~e->work->formulation->rates_in_lanes(e->evaluator, t, x, inputs, xdot, lanes);
     // if the kernel rejects an evaluation, the formulation is used, as in a single run
     for (int l = 0; lanes >> l; l++)
         if (lanes >> l & 1u) one_lane(e, stride, t[l], x, inputs[l], xdot, l, &status[l], &why[l]);

@@ -24,8 +24,7 @@ static lw_status refuse_loop(const lwi_formulation *formulation, const lw_model 
     const int joint = model->loop[0];
     return lwi_fail(why, LW_ERR_UNSUPPORTED,
                     "formulation %s: joint '%s' closes a loop, and it handles trees only%s",
-                    formulation->name, model->joint[joint].name,
-                    formulation == &lwi_formulation_dense ? "" : remedy);
+                    formulation->name, model->joint[joint].name, remedy);
 }
 
 static lw_status refuse_coupling(const lwi_formulation *formulation, const lw_model *model,
@@ -35,8 +34,7 @@ static lw_status refuse_coupling(const lwi_formulation *formulation, const lw_mo
     return lwi_fail(
         why, LW_ERR_UNSUPPORTED,
         "formulation %s: joint '%s' is coupled to joint '%s', and it handles no couplings%s",
-        formulation->name, model->joint[c->joint].name, model->joint[c->of].name,
-        formulation == &lwi_formulation_dense ? "" : remedy);
+        formulation->name, model->joint[c->joint].name, model->joint[c->of].name, remedy);
 }
 
 static lw_status refuse_massless(const lwi_formulation *formulation, const lw_model *model,
@@ -65,13 +63,13 @@ static lw_status refuse_rotor(const lwi_formulation *formulation, const lw_model
 lw_status lwi_formulation_accepts(const lwi_formulation *formulation, const lw_model *model,
                                   lw_error *why)
 {
-    if (model->nloop > 0 && !(formulation->can & LWI_CAN_LOOPS))
+    if (model->nloop > 0 && !(formulation->flags & LWI_CAN_LOOPS))
         return refuse_loop(formulation, model, why);
-    if (model->ncoupling > 0 && !(formulation->can & LWI_CAN_COUPLINGS))
+    if (model->ncoupling > 0 && !(formulation->flags & LWI_CAN_COUPLINGS))
         return refuse_coupling(formulation, model, why);
-    if (model->nrotor > 0 && !(formulation->can & LWI_CAN_ROTORS))
+    if (model->nrotor > 0 && !(formulation->flags & LWI_CAN_ROTORS))
         return refuse_rotor(formulation, model, why);
-    if (!(formulation->can & LWI_CAN_MASSLESS)) TRY(refuse_massless(formulation, model, why));
+    if (!(formulation->flags & LWI_CAN_MASSLESS)) TRY(refuse_massless(formulation, model, why));
     return formulation->accepts ? formulation->accepts(model, why) : LW_OK;
 }
 

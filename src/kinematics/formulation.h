@@ -1,6 +1,6 @@
-// formulation.h -- what a formulation is: equations of motion behind one interface.
+// formulation.h -- the interface of formulations of the equations of motion, and the state and snapshot they share.
 //
-// Adding one: a new file with an lwi_formulation, and its name in LWI_FORMULATION_LIST.
+// To add one: a file with an lwi_formulation, and its name in LWI_FORMULATION_LIST.
 #ifndef LWI_KINEMATICS_FORMULATION_H
 #define LWI_KINEMATICS_FORMULATION_H
 
@@ -13,24 +13,32 @@ typedef enum lwi_block_kind {
     LWI_QUATERNION, ///< four components, |q| is a gauge
     LWI_SPEED,      ///< m/s, rad/s
     LWI_MOMENTUM,   ///< kg m/s, kg m^2/s
-    LWI_ANGLE,      ///< angle of a joint that is carried, not integrated for its own sake
+    LWI_ANGLE,      ///< winding angle of a joint, an auxiliary state
     LWI_WORK,       ///< J
-    LWI_MEMORY      ///< what the next step begins with; not integrated
+    LWI_MEMORY      ///< start values of the next step; not integrated
 } lwi_block_kind;
 
-/** A run of state components of one kind. */
+/** Consecutive state components of one kind. */
 typedef struct lwi_block {
     lwi_block_kind kind;
     int first, n;
 } lwi_block;
 
-/** State x [nx] that integrators see; the same size during a whole run. */
+/** Layout of the state x [nx] of integrators; constant during a run. */
 typedef struct lwi_layout {
     int nx, nblock;
     lwi_block *block;
 } lwi_layout;
 
-/** Everything about a mechanism at one moment: the common currency between formulations.
+/** Is there a block of this kind? */
+static inline bool lwi_layout_has(const lwi_layout *layout, lwi_block_kind kind)
+{
+    for (int i = 0; i < layout->nblock; i++)
+        if (layout->block[i].kind == kind) return true;
+    return false;
+}
+
+/** Motion of a mechanism at one time: what formulations exchange.
  *  Arrays as in lw_observation, [nbody] with the ground at 0 and [model nq], [model nv]. */
 typedef struct lwi_snapshot {
     double t;
@@ -44,17 +52,17 @@ typedef struct lwi_snapshot {
     double work;
 } lwi_snapshot;
 
-lw_status lwi_snapshot_create(const lw_model *model, lwi_arena *arena, lwi_snapshot *moment);
+lw_status lwi_snapshot_create(const lw_model *model, lwi_arena *arena, lwi_snapshot *snapshot);
 /** The model's initial state (level TWIST). */
-void lwi_snapshot_start(const lw_model *model, lwi_snapshot *moment);
+void lwi_snapshot_start(const lw_model *model, lwi_snapshot *snapshot);
 
-/** Tree joints at coordinates q and speeds qd of m's joint arrays, floating bases at their body's
- *  pose and twist in m; fills poses, twists and the tree joints' driven coordinates of m. */
-void lwi_snapshot_from_joints(const lw_model *model, double t, lwi_snapshot *moment);
+/** Tree joints at coordinates q and speeds qd of the snapshot, floating bases at the pose and
+ *  twist of their body in it; fills poses, twists and the driven coordinates of tree joints. */
+void lwi_snapshot_from_joints(const lw_model *model, double t, lwi_snapshot *snapshot);
 
 typedef struct lwi_formulation lwi_formulation;
 
-/** One formulation at work on one model.  Allocated once; nothing allocates after create. */
+/** Workspace of one formulation for one model.  Only its creation allocates. */
 typedef struct lwi_work {
     const lw_model *model;
     const lwi_formulation *formulation;
@@ -62,67 +70,84 @@ typedef struct lwi_work {
     lwi_arena arena;
     int lanes;                 ///< width of kernels: 0 the machine's, 1, 4, 8; LWI_NO_KERNEL
     const lw_options *options; ///< of the run, resolved and checked; NULL: defaults
-    void *data;                ///< the formulation's own
-    /** What is discrete beside x, [ndiscrete] bytes that `pre_step` chooses; all zero: nothing is chosen yet
-     *  (the next evaluation does).  A batch holds one for each instance. */
+    void *data;                ///< of the formulation
+    /** Discrete state, [ndiscrete] bytes, chosen by `pre_step`; all zero: not chosen yet, the next evaluation
+     *  chooses.  A batch has one for each instance. */
     void *discrete;
     size_t ndiscrete;
-    const unsigned char *mode; ///< [model nmode] of forces, by who steps; NULL: by the state
-    bool fixed_cost; ///< the same work in every step is asked for: none is split or tried again
+    const unsigned char *
+        mode; ///< [model nmode] of forces, set by the caller of steps; NULL: they follow from the state
+    bool fixed_cost; ///< every step costs the same: none is split or repeated
     bool controls;   ///< steps are chosen by `error` of the formulation
-    bool resumed;    ///< `enter` corrects a run that goes on: what was learnt on the way stays
+    bool resumed;    ///< `enter` corrects the state of a run: discrete state and ranks are kept
     lw_error error;  ///< of the last failed call
 } lwi_work;
 
-enum { LWI_NO_KERNEL = -1 }; ///< the generic text only
+enum { LWI_NO_KERNEL = -1 }; ///< scalar code without kernels
 
+/** What a formulation supports, has and reads.  Code outside of a formulation's file tests a flag, or whether a
+ *  member is NULL, never a name. */
 enum {
-    LWI_CAN_LOOPS = 1, ///< joints outside the spanning tree
-    LWI_CAN_COUPLINGS = 2,
-    LWI_CAN_MASSLESS = 4, ///< massless moving bodies
-    LWI_CAN_ROTORS = 16,  ///< rotor inertia on free coordinates
-    LWI_POSES_FIRST = 32, ///< poses are observed at less cost than velocities
-    LWI_HAS_PLAN = 8      ///< joins bodies along a plan: takes the options `plan` and `threads`
+    LWI_CAN_LOOPS = 1 << 0,     ///< joints outside the spanning tree
+    LWI_CAN_COUPLINGS = 1 << 1, ///< couplings of joint coordinates
+    LWI_CAN_MASSLESS = 1 << 2,  ///< massless moving bodies
+    LWI_CAN_ROTORS = 1 << 3,    ///< rotor inertia on free coordinates
+    LWI_HAS_SPEEDS = 1 << 4,    ///< the state may consist of coordinates and speeds
+    LWI_HAS_MOMENTA = 1 << 5,   ///< the state may consist of coordinates and joint momenta
+    LWI_HAS_PLAN = 1 << 6,      ///< joins bodies along a plan: options `plan` and `threads`
+    LWI_HAS_KAPPA = 1 << 7,     ///< sums impulses of loops if the state has momenta: option `kappa`
+    LWI_HAS_BAUMGARTE = 1 << 8, ///< positions of loops drift against gains: options `baumgarte`
+    LWI_HAS_INDEX3 = 1 << 9,    ///< the options `index3`
+    LWI_PROJECTS =
+        1 << 10, ///< restores positions and velocities in each step; else option `project`
+    LWI_POSES_FIRST = 1 << 11 ///< observes poses at less cost than velocities
 };
+
+/** Evaluator of eight states side by side (tree/batch_evaluator.h). */
+typedef struct lwi_tree_batch lwi_tree_batch;
 
 struct lwi_formulation {
     const char *name, *summary, *cite;
-    unsigned can;
-    /** Refuses what `can` does not say, naming the joint; NULL: accepts all. */
+    unsigned flags; ///< LWI_CAN_..., LWI_HAS_...
+    /** Rejects models beyond what the flags exclude, with the name of the joint; NULL: accepts all others. */
     lw_status (*accepts)(const lw_model *, lw_error *why);
     /** Fills work->layout and work->data from work->arena. */
     lw_status (*prepare)(lwi_work *);
-    /** State from a moment (poses, twists, q, qd, work of it are valid). */
+    /** State x [nx] from a snapshot whose poses, twists, q, qd and work are valid. */
     lw_status (*enter)(lwi_work *, const lwi_snapshot *, double *x);
     /** xdot at (t, x); no allocation, no printing. inputs [ninput]. */
     lw_status (*rates)(lwi_work *, double t, const double *x, const double *inputs, double *xdot);
-    /** In place of rates: a whole step of its own from (t, x) to t + h; x is that of the end.  On failure x
-     *  is untouched.  NULL: the formulation has rates. */
+    /** `rates` of the states in `lanes` by one kernel, in rows of LWI_LANES (tree/batch_evaluator.h), bit for bit
+     *  the same.  @return the lanes that are done.  NULL: states are evaluated one by one. */
+    unsigned (*rates_in_lanes)(lwi_tree_batch *, const double *t, const double *x,
+                               const double *const *inputs, double *xdot, unsigned lanes);
+    /** Instead of `rates`: a whole step from (t, x) to t + h; x becomes the state at t + h.  On failure x is
+     *  unchanged.  NULL: the formulation has rates. */
     lw_status (*step)(lwi_work *, double t, double h, double *x, const double *inputs);
-    /** Local error of a step of length h from `before` to `after`, in units of what rtol and atol allow;
-     *  `last` is where the step before began, of length last_h (0: none).  NULL: not known. */
+    /** Local error of a step of length h from `before` to `after`, relative to rtol and atol;
+     *  `last` [nx] is the state at the start of the previous step, of length last_h (0: none).  NULL: unknown. */
     double (*error)(lwi_work *, double h, const double *before, const double *after, double last_h,
                     const double *last, double rtol, double atol);
-    /** Before a step from (t, x): may choose anew what is discrete beside x, and make x fit it, such that
-     *  rates there stay what they are but for round-off.  Never within a step.  NULL: nothing is. */
+    /** Pre-step, before a step from (t, x), never within one: may choose the discrete state again and change x to
+     *  match it.  Rates at (t, x) change by round-off only.  NULL: no discrete state. */
     lw_status (*pre_step)(lwi_work *, double t, double *x, bool *changed);
-    /** Fills the moment up to `level` (ENERGY counts as TWIST): all bodies that are not merged, all
-     *  joints that are not merged. */
+    /** Fills the snapshot up to `level` (ENERGY counts as TWIST): all bodies and joints that are not
+     *  merged. */
     lw_status (*observe)(lwi_work *, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *);
-    /** At the state (t, x): no less than the largest row of positions of loops and couplings [m, rad], at less
-     *  cost than poses; infinite where it is not told.  NULL: it never is. */
+    /** Upper bound of the position residuals of loops and couplings at (t, x) [m, rad], cheaper than poses;
+     *  infinite: unknown.  NULL: always unknown. */
     double (*gap)(lwi_work *, double t, const double *x);
-    /** Absolute tolerance factors [nx]: multiplies atol (1 where NULL).  At the state (t, x). */
+    /** Factors [nx] of the absolute tolerance atol at the state (t, x); NULL: 1. */
     lw_status (*scale)(lwi_work *, double t, const double *x, double *scale);
-    /** One line about what `prepare` has chosen by itself, or ""; NULL: it chooses nothing. */
+    /** One line about the choices of `prepare`, or ""; NULL: none. */
     void (*about)(const lwi_work *, char *text, size_t size);
-    /** Lines about the work done so far, or ""; NULL: nothing to tell. */
+    /** Lines about the work done so far, or ""; NULL: none. */
     void (*report)(const lwi_work *, char *text, size_t size);
-    /** One line about doubtful states met so far, or ""; NULL: never has doubts. */
+    /** One line of warning about the states so far, or ""; NULL: none. */
     void (*notice)(const lwi_work *, char *text, size_t size);
-    /** Gives back what is not in the arena (threads), also after `prepare` has failed half way
-     *  (work->data may be NULL); NULL: there is nothing. */
+    /** Releases what is not in the arena (threads), also after a failure of `prepare`
+     *  (work->data may be NULL); NULL: nothing. */
     void (*release)(lwi_work *);
 };
 
@@ -132,7 +157,7 @@ lw_status lwi_work_create(const lw_model *model, const lwi_formulation *formulat
 lw_status lwi_work_create_lanes(const lw_model *model, const lwi_formulation *formulation,
                                 const lw_allocator *allocator, int lanes, lwi_work **work,
                                 lw_error *error);
-/** The same for a run with these options, which must live as long; NULL: defaults. */
+/** The same for a run with these options, which must outlive it; NULL: defaults. */
 lw_status lwi_work_create_options(const lw_model *model, const lwi_formulation *formulation,
                                   const lw_allocator *allocator, int lanes,
                                   const lw_options *options, lwi_work **work, lw_error *error);
@@ -146,7 +171,8 @@ LWI_FORMULATION_LIST(X)
 
 /** NULL when there is none of that name. */
 const lwi_formulation *lwi_formulation_find(const char *name);
-/** The shared refusal: loops, couplings that `can` does not cover, naming joint and remedy. */
+/** Rejects loops, couplings, rotors and massless bodies that the flags exclude, then calls `accepts`; *why has the
+ *  joint or body and a remedy. */
 lw_status lwi_formulation_accepts(const lwi_formulation *formulation, const lw_model *model,
                                   lw_error *why);
 

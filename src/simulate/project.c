@@ -55,7 +55,7 @@ lw_status lwi_sim_prepare_projection(lw_sim *sim)
     lwi_projection *p = &sim->projection;
     if (o->project == LW_PROJECT_NEVER || (model->nloop == 0 && model->ncoupling == 0))
         return LW_OK;
-    if (sim->work->formulation->step) return LW_OK; // it projects in each step
+    if (sim->work->formulation->flags & LWI_PROJECTS) return LW_OK; // it projects in each step
     TRY(lwi_snapshot_create(model, &sim->arena, &p->snapshot));
     TRY(lwi_assembler_create(model, 0, NULL, &sim->arena, &p->assembler));
     p->active = true;
@@ -77,7 +77,7 @@ lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed)
     p->observed = !(f->gap && f->gap(work, t, x) <= p->limit);
     if (!p->observed) return LW_OK;
     p->snapshot.t = t;
-    p->poses = f->can & LWI_POSES_FIRST;
+    p->poses = f->flags & LWI_POSES_FIRST;
     TRY(f->observe(work, t, x, sim->inputs, p->poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST,
                    &p->snapshot));
     take_motion(&p->assembler, &p->snapshot);

@@ -121,7 +121,7 @@ static lw_status check_pair(const lw_sim *sim, lw_error *error)
             formulation, integrator);
     return lwi_fail(
         error, LW_ERR_ARGUMENT,
-        "integrator %s is the step of the formulation index3; %s goes with dopri5, adams, "
+        "integrator %s is for formulations with their own step; %s goes with dopri5, adams, "
         "rk4 and the others of `linkwork info`",
         integrator, formulation);
 }
@@ -133,34 +133,49 @@ static void report_choices(lw_sim *sim)
     if (text[0]) say(sim, "%s", text);
 }
 
-static bool has_momenta(const lwi_layout *layout)
+static bool has_momenta(const lw_sim *sim)
 {
-    for (int i = 0; i < layout->nblock; i++)
-        if (layout->block[i].kind == LWI_MOMENTUM) return true;
-    return false;
+    return lwi_layout_has(&sim->work->layout, LWI_MOMENTUM);
 }
 
-static bool gathers_impulses(const lw_sim *sim)
+// Names of the formulations with this flag: "hdca, rcr".
+static void list_formulations(unsigned flag, char *text, size_t size)
 {
-    return has_momenta(&sim->work->layout) && strcmp(sim->options.formulation, "momenta");
+    size_t used = 0;
+    text[0] = 0;
+    for (int i = 0; i < lw_formulation_count() && used < size; i++) {
+        const lwi_formulation *f = lwi_formulation_find(lw_formulation_info(i).name);
+        if (f->flags & flag)
+            used += (size_t)snprintf(text + used, size - used, "%s%s", used ? ", " : "", f->name);
+    }
 }
 
-// The state asked for is the one that the formulation has.
+// Reports an option that the formulation ignores, with the formulations that have the flag.
+static void say_ignored(lw_sim *sim, const char *option, unsigned flag, const char *condition)
+{
+    char names[160];
+    list_formulations(flag, names, sizeof names);
+    say(sim, "%s is ignored: it is an option of %s%s", option, names, condition);
+}
+
+// The state that was requested must be the state of the formulation.
 static lw_status check_state(const lw_sim *sim, lw_error *error)
 {
     const lw_options *o = &sim->options;
-    const bool momenta = has_momenta(&sim->work->layout);
+    const bool momenta = has_momenta(sim);
+    char names[160];
     if (o->state == LW_STATE_AUTO || momenta == (o->state == LW_STATE_MOMENTA)) return LW_OK;
-    return lwi_fail(error, LW_ERR_ARGUMENT, "state: formulation %s has %s as state, not %s; %s",
-                    o->formulation, momenta ? "momenta" : "speeds", momenta ? "speeds" : "momenta",
-                    momenta ? "aba, lagrange, rcr and others have"
-                            : "momenta and hdca have momenta, rcr has either");
+    list_formulations(momenta ? LWI_HAS_SPEEDS : LWI_HAS_MOMENTA, names, sizeof names);
+    return lwi_fail(
+        error, LW_ERR_ARGUMENT, "state: formulation %s has %s as state, not %s; expected one of %s",
+        o->formulation, momenta ? "momenta" : "speeds", momenta ? "speeds" : "momenta", names);
 }
 
 // Options that differ from their defaults and do nothing in this combination.
 static void report_ignored(lw_sim *sim, bool adaptive)
 {
     lw_options *o = &sim->options, plain;
+    const unsigned flags = sim->work->formulation->flags;
     lw_options_default(&plain);
     if (!adaptive) {
         if (!(o->step > 0)) {
@@ -170,20 +185,20 @@ static void report_ignored(lw_sim *sim, bool adaptive)
         if (o->rtol != plain.rtol) say(sim, "rtol is ignored: %s has a fixed step", o->integrator);
         if (o->atol != plain.atol) say(sim, "atol is ignored: %s has a fixed step", o->integrator);
     }
-    if (o->atol_p != plain.atol_p && (!adaptive || !has_momenta(&sim->work->layout)))
+    if (o->atol_p != plain.atol_p && (!adaptive || !has_momenta(sim)))
         say(sim, "atol_p is ignored: %s",
             adaptive ? "the state has no momenta" : "the step is fixed");
-    if (o->kappa != plain.kappa && !gathers_impulses(sim))
-        say(sim, "kappa is ignored: only hdca, and rcr with momenta, gather impulses of loops");
-    if (lwi_options_differ(o, "baumgarte") && strcmp(o->formulation, "lagrange"))
-        say(sim, "baumgarte is ignored: only lagrange has such gains");
+    if (o->kappa != plain.kappa && !(flags & LWI_HAS_KAPPA && has_momenta(sim)))
+        say_ignored(sim, "kappa", LWI_HAS_KAPPA, " with momenta as state");
+    if (lwi_options_differ(o, "baumgarte") && !(flags & LWI_HAS_BAUMGARTE))
+        say_ignored(sim, "baumgarte", LWI_HAS_BAUMGARTE, "");
     if (o->project != plain.project && sim->model->nloop == 0 && sim->model->ncoupling == 0)
         say(sim, "project is ignored: the joints form a tree");
-    if (lwi_options_differ(o, "index3") && strcmp(o->formulation, "index3"))
-        say(sim, "index3 is ignored: only the formulation index3 has such a step");
-    if (o->project != plain.project && sim->work->formulation->step)
+    if (lwi_options_differ(o, "index3") && !(flags & LWI_HAS_INDEX3))
+        say_ignored(sim, "index3", LWI_HAS_INDEX3, "");
+    if (o->project != plain.project && flags & LWI_PROJECTS)
         say(sim, "project is ignored: %s projects positions in each step", o->formulation);
-    if (!(sim->work->formulation->can & LWI_HAS_PLAN)) {
+    if (!(flags & LWI_HAS_PLAN)) {
         if (o->plan != plain.plan) say(sim, "plan is ignored: %s has none", o->formulation);
         if (o->threads > 1) say(sim, "threads is ignored: %s runs on one", o->formulation);
     }

@@ -446,7 +446,7 @@ void lwi_sim_monitor(lw_sim *sim, double t, const double *x)
 {
     lwi_monitor *monitor = &sim->monitor;
     if (!monitor->active) return;
-    const bool poses = sim->work->formulation->can & LWI_POSES_FIRST;
+    const bool poses = sim->work->formulation->flags & LWI_POSES_FIRST;
     const bool observed = sim->projection.active && sim->projection.observed;
     lwi_snapshot *m = sim->projection.active ? &sim->projection.snapshot : &monitor->snapshot;
     if (lwi_monitor_is_early(monitor, t)) return;

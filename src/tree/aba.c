@@ -16,6 +16,7 @@
 #include "tree/aba.h"
 
 #include "base/assert.h"
+#include "tree/batch_evaluator.h"
 #include "tree/kernel.h"
 
 #include <float.h>
@@ -199,10 +200,11 @@ const lwi_formulation lwi_formulation_aba = {
     .name = "aba",
     .summary = "accelerations of a tree by the articulated-body algorithm, O(n)",
     .cite = "featherstone2008",
-    .can = LWI_CAN_MASSLESS | LWI_CAN_ROTORS,
+    .flags = LWI_CAN_MASSLESS | LWI_CAN_ROTORS | LWI_HAS_SPEEDS,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,
+    .rates_in_lanes = lwi_tree_batch_aba,
     .observe = observe,
     .scale = scale,
 };

@@ -35,6 +35,7 @@
 #include "base/assert.h"
 #include "kinematics/formulation.h"
 #include "tree/articulated.h"
+#include "tree/batch_evaluator.h"
 #include "tree/kernel.h"
 #include "spatial/motion.h"
 
@@ -391,10 +392,11 @@ const lwi_formulation lwi_formulation_momenta = {
     .name = "momenta",
     .summary = "joint momenta of open trees, recursive, linear in the number of bodies",
     .cite = "naudet2003",
-    .can = LWI_CAN_MASSLESS | LWI_CAN_ROTORS,
+    .flags = LWI_CAN_MASSLESS | LWI_CAN_ROTORS | LWI_HAS_MOMENTA,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,
+    .rates_in_lanes = lwi_tree_batch_momenta,
     .observe = observe,
     .scale = scale,
 };

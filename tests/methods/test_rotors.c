@@ -195,7 +195,7 @@ static void a_pendulum_is_slower(void **state)
     lw_model *model = pendulum(I, angle);
     for (int i = 0; i < LWI_COUNT(all); i++) {
         const lwi_formulation *f = lwi_formulation_find(all[i]);
-        if (!(f->can & LWI_CAN_ROTORS)) continue;
+        if (!(f->flags & LWI_CAN_ROTORS)) continue;
         lwt_run r = lwt_run_start(model, f);
         lwt_run_observe(&r);
         lwt_near(all[i], i, r.now.qdd[0], expected, 1e-14 * (1 + fabs(expected)));
@@ -451,7 +451,7 @@ static void what_cannot_refuses(void **state)
     for (int i = 0; i < LWI_COUNT(all); i++) {
         const lwi_formulation *f = lwi_formulation_find(all[i]);
         lw_error error;
-        if (f->can & LWI_CAN_ROTORS) continue;
+        if (f->flags & LWI_CAN_ROTORS) continue;
         assert_int_equal(lwi_formulation_accepts(f, model, &error), LW_ERR_UNSUPPORTED);
         assert_non_null(strstr(error.text, all[i]));
         assert_non_null(strstr(error.text, "joint 'hinge' has rotor inertia"));

@@ -313,7 +313,7 @@ const lwi_formulation lwi_formulation_dense = {
         "all bodies in absolute coordinates, all joints as constraint equations; O(n^3); trees, "
         "loops, couplings, redundant constraints",
     .cite = "udwadia1992",
-    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS,
+    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS | LWI_HAS_SPEEDS,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,

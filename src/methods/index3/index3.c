@@ -333,7 +333,8 @@ const lwi_formulation lwi_formulation_index3 = {
     .summary = "positions as unknowns of the trapezoidal rule, Newton by divide and conquer, "
                "projections; loops, redundant constraints, singular positions; fixed step",
     .cite = "malczyk2019",
-    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_PLAN,
+    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_SPEEDS | LWI_HAS_PLAN |
+             LWI_HAS_INDEX3 | LWI_PROJECTS,
     .accepts = lwi_system_accepts,
     .prepare = prepare,
     .enter = enter,

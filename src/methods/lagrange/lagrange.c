@@ -302,7 +302,8 @@ const lwi_formulation lwi_formulation_lagrange = {
     .summary = "cut joints with multipliers and the articulated-body recursion: O(n m^2) for m "
                "constraint equations of cut joints; loops, couplings; drifts, option `baumgarte`",
     .cite = "anderson2003",
-    .can = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS,
+    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS |
+             LWI_HAS_SPEEDS | LWI_HAS_BAUMGARTE,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,
