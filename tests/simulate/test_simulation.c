@@ -210,6 +210,47 @@ static void choices_and_ignored_options_are_told(void **state)
     lw_model_destroy(model);
 }
 
+// Flags are what code outside of a formulation relies on: one for each kind of state and of option.
+static void flags_fit_the_formulations(void **state)
+{
+#define X(name) &lwi_formulation_##name,
+    static const lwi_formulation *const all[] = {LWI_FORMULATION_LIST(X)};
+#undef X
+    (void)state;
+    lw_model *model = pendulum(ANGLE, 0.1);
+    for (int i = 0; i < COUNT(all); i++) {
+        const lwi_formulation *f = all[i];
+        lwi_work *work = NULL;
+        lw_error error;
+        assert_true(!f->rates == (f->step != NULL)); // one of both
+        if (lwi_work_create(model, f, NULL, &work, &error) != LW_OK) fail_msg("%s", error.text);
+        const bool momenta = lwi_layout_has(&work->layout, LWI_MOMENTUM);
+        if (!(f->flags & (momenta ? LWI_HAS_MOMENTA : LWI_HAS_SPEEDS)))
+            fail_msg("%s: no flag for its state", f->name);
+        if (f->flags & LWI_HAS_KAPPA && !(f->flags & LWI_HAS_MOMENTA))
+            fail_msg("%s: sums impulses without momenta", f->name);
+        lwi_work_destroy(work);
+    }
+    lw_model_destroy(model);
+}
+
+// Each ignored option is reported with the formulations that have it.
+static void ignored_options_name_formulations(void **state)
+{
+    (void)state;
+    lw_model *model = pendulum(ANGLE, 0.1);
+    lw_sim *sim = simulate(model, OPTIONS("formulation", "aba", "integrator", "dopri5", "kappa",
+                                          "10", "baumgarte", "5,5", "index3", "iterations=4"));
+    static const char *const expected[] = {
+        "kappa is ignored: it is an option of hdca, rcr with momenta",
+        "baumgarte is ignored: it is an option of lagrange",
+        "index3 is ignored: it is an option of index3"};
+    for (int i = 0; i < COUNT(expected); i++)
+        if (!strstr(lw_sim_notice(sim), expected[i])) fail_msg("%s", lw_sim_notice(sim));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 // Levels hold what they say and nothing beyond.
 static void levels_are_filled(void **state)
 {
@@ -274,6 +315,8 @@ int main(void)
         cmocka_unit_test(mistakes_are_refused),
         cmocka_unit_test(combinations_are_checked),
         cmocka_unit_test(choices_and_ignored_options_are_told),
+        cmocka_unit_test(flags_fit_the_formulations),
+        cmocka_unit_test(ignored_options_name_formulations),
         cmocka_unit_test(levels_are_filled),
         cmocka_unit_test(allocations_fail_cleanly),
     };
