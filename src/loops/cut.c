@@ -51,16 +51,14 @@ void lwi_cut_place(lwi_cut *cut, lwi_tree_work *tree, double t, const double *q,
     lwi_cut_read(cut, tree, t, false);
 }
 
-// Adds a wrench about a body's mass centre (world axes) to that of its node (link axes, link
-// origin).
-static void add_wrench(const lw_model *model, const lwi_tree_work *tree, int k, const double *world,
-                       double wrench[6])
+void lwi_cut_add_wrench(const lw_model *model, const lwi_tree_work *tree, int k, double scale,
+                        const double world[6], double wrench[6])
 {
     double f[6];
     m3_tmul_v(f, tree->R[k], world);
     m3_tmul_v(f + 3, tree->R[k], world + 3);
     v3_cross_add(f + 3, model->node[k].c_r, f);
-    v6_add(wrench, wrench, f);
+    v6_axpy(wrench, scale, f);
 }
 
 // Wrenches of the efforts of cut joints.  Returns their power beyond effort times joint speed [W].
@@ -85,7 +83,7 @@ static double cut_efforts(lwi_cut *cut, lwi_tree_work *tree, double t)
     }
     for (int k = 0; any && k < model->nnode; k++) {
         const int b = model->node[k].body;
-        add_wrench(model, tree, k, cut->wrench[b], tree->wrench[k]);
+        lwi_cut_add_wrench(model, tree, k, 1, cut->wrench[b], tree->wrench[k]);
         power +=
             v3_dot(cut->wrench[b], tree->body_v[b]) + v3_dot(cut->wrench[b] + 3, tree->body_w[b]);
     }
@@ -171,7 +169,7 @@ static void inward(lwi_cut *cut, const lwi_tree_work *tree, lwi_articulated *nod
         LWI_ASSERT_INDEX(k, model->nnode); // a moving body
         if (!cut->reached[k]) v6_zero(cut->transmitted[k]);
         cut->reached[k] = true;
-        add_wrench(model, tree, k, c->J[s][r], cut->transmitted[k]);
+        lwi_cut_add_wrench(model, tree, k, 1, c->J[s][r], cut->transmitted[k]);
         if (k > top) top = k;
     }
     for (int k = top; k >= 0; k--) {
@@ -280,7 +278,7 @@ void lwi_cut_wrenches(const lwi_cut *cut, const lwi_tree_work *tree, const doubl
             const int k = cut->model->body_node[c->body[s]];
             double f[6] = {0};
             for (int r = 0; r < c->n; r++) v6_axpy(f, lambda[cut->first[i] + r], c->J[s][r]);
-            add_wrench(cut->model, tree, k, f, wrench[k]);
+            lwi_cut_add_wrench(cut->model, tree, k, 1, f, wrench[k]);
         }
     }
 }

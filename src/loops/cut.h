@@ -103,6 +103,9 @@ void lwi_cut_accelerations(lwi_cut *cut, const lwi_tree_work *tree, double *JA);
 /** wrench [nnode] (link axes, about link origins) += J' lambda. */
 void lwi_cut_wrenches(const lwi_cut *cut, const lwi_tree_work *tree, const double *lambda,
                       double (*wrench)[6]);
+/** wrench (node k, link axes, link origin) += scale * world (world axes, mass centre). */
+void lwi_cut_add_wrench(const lw_model *model, const lwi_tree_work *tree, int k, double scale,
+                        const double world[6], double wrench[6]);
 /** Joint of row i, or -1 - index of its coupling. */
 int lwi_cut_row_owner(const lwi_cut *cut, int i);
 /** View of the body and joint motions in the tree's workspace. */

@@ -2,6 +2,8 @@
 // cut_momenta.h.  Cost: O(n + m) per evaluation.
 #include "loops/cut_momenta.h"
 
+#include "loops/cut.h"
+
 #include "base/assert.h"
 #include "spatial/rotation.h"
 
@@ -67,18 +69,6 @@ static void free_rates(const lwi_cut_momenta *m, const double *state, double *pd
 
 // ------------------------------------------------------------------------------- impulses of cuts
 
-// on_link += sign * wrench, from world axes about the mass centre to link axes about the link's
-// origin.
-static void add_to_link(const lwi_cut_momenta *m, int k, double sign, const double wrench[6],
-                        double on_link[6])
-{
-    double w[6];
-    m3_tmul_v(w, m->tree->R[k], wrench);
-    m3_tmul_v(w + 3, m->tree->R[k], wrench + 3);
-    v3_cross_add(w + 3, m->model->node[k].c_r, w);
-    v6_axpy(on_link, sign, w);
-}
-
 // The rotor of a cut joint applies the impulse -I u J' to its bodies, which is added to P of the
 // joints.
 static void add_rotors(lwi_cut_momenta *m, double t, const lwi_motion *motion, double *p)
@@ -96,7 +86,7 @@ static void add_rotors(lwi_cut_momenta *m, double t, const lwi_motion *motion, d
             const double impulse = joint->rotor[k] * m->tree->joint_qd[joint->iv + k];
             for (int b = 0; b < rows->nbody; b++) {
                 const int at = model->body_node[rows->body[b]];
-                add_to_link(m, at, impulse, rows->J[b][r], node[at].P);
+                lwi_cut_add_wrench(m->model, m->tree, at, impulse, rows->J[b][r], node[at].P);
             }
             r++;
         }
@@ -151,7 +141,7 @@ void lwi_cut_momenta_add(lwi_cut_momenta *m, int joint, double t, const lwi_moti
             v6_axpy(m->load[body], -sigma[r], rows->Jdot[b][r]);
             v6_axpy(m->load[body], leak[r], rows->J[b][r]);
         }
-        add_to_link(m, k, -1, impulse, m->momenta.node[k].P);
+        lwi_cut_add_wrench(m->model, m->tree, k, -1, impulse, m->momenta.node[k].P);
     }
 }
 
@@ -175,7 +165,8 @@ void lwi_cut_momenta_transmit(lwi_cut_momenta *m)
 void lwi_cut_momenta_rates(lwi_cut_momenta *m, const double *state, double *pdot)
 {
     for (int k = 0; k < m->model->nnode; k++)
-        add_to_link(m, k, 1, m->load[m->model->node[k].body], m->tree->wrench[k]);
+        lwi_cut_add_wrench(m->model, m->tree, k, 1, m->load[m->model->node[k].body],
+                           m->tree->wrench[k]);
     lwi_momenta_rates(m->model, &m->momenta, m->tree, NULL, pdot);
     free_rates(m, state, pdot);
 }

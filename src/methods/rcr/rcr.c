@@ -490,8 +490,7 @@ static void notice(const lwi_work *work, char *text, size_t size)
     const lwi_rcr_choice *choice = work->discrete;
     text[0] = 0;
     if (!choice->switches) return;
-    snprintf(text, size,
-             "independent coordinates were changed, first at t = %.6g s (times in all: %d)",
+    snprintf(text, size, "independent coordinates were changed, first at t = %.6g s (changes: %d)",
              choice->entry, choice->switches);
 }
 

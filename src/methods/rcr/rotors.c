@@ -162,11 +162,7 @@ double lwi_rcr_rotors_efforts(lwi_rcr *e, const lwi_tree_work *tree, double (*wr
             power -= effort * c->b[r];
             for (int s = 0; s < c->nbody; s++) {
                 const int k = e->model->body_node[c->body[s]];
-                double f[6];
-                m3_tmul_v(f, tree->R[k], c->J[s][r]);
-                m3_tmul_v(f + 3, tree->R[k], c->J[s][r] + 3);
-                v3_cross_add(f + 3, e->model->node[k].c_r, f);
-                v6_axpy(wrench[k], effort, f);
+                lwi_cut_add_wrench(e->model, tree, k, effort, c->J[s][r], wrench[k]);
             }
         }
     }

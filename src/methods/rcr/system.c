@@ -18,18 +18,25 @@ static size_t doubles(size_t bytes)
     return (bytes + sizeof(double) - 1) / sizeof(double);
 }
 
-static void count(const lwi_rcr *e, lwi_rcr_system *s)
+void lwi_rcr_count_front(lwi_rcr *e, int k)
 {
-    lwi_rcr_front *f = s->f;
-    f->ny = e->model->node[s->k].nv;
+    const lwi_rcr_node *node = &e->node[k];
+    lwi_rcr_front *f = &e->front[k];
+    f->ny = e->model->node[k].nv;
     f->nin = f->below = 0;
-    for (int i = 0; i < s->node->nchild; i++) {
-        const lwi_rcr_front *child = &e->front[s->node->child[i]];
+    for (int i = 0; i < node->nchild; i++) {
+        const lwi_rcr_front *child = &e->front[node->child[i]];
         f->ny += child->nz;
         f->nin += child->nout;
         f->below += child->below;
     }
-    for (int i = 0; i < s->node->nclosure; i++) f->nin += e->cut->closure[s->node->closure[i]].n;
+    for (int i = 0; i < node->nclosure; i++) f->nin += e->cut->closure[node->closure[i]].n;
+}
+
+static void count(lwi_rcr *e, lwi_rcr_system *s)
+{
+    const lwi_rcr_front *f = s->f;
+    lwi_rcr_count_front(e, s->k);
     s->ny = f->ny;
     s->nc = s->ny + 6 * s->node->nbody;
     s->plain = s->node->plain && f->ny == e->model->node[s->k].nv;
@@ -74,12 +81,6 @@ static bool allocate(lwi_rcr *e, lwi_rcr_system *s)
 }
 
 // ----------------------------------------------------------------------------------------- collect
-
-// A wrench [f; n] from the node's origin to the parent's: n + d x f.
-static void move_wrench(const double d[3], double w[6])
-{
-    v3_cross_add(w + 3, d, w);
-}
 
 // a += b, blocks of 6 by 6.
 static void add_block(double *a, int a_stride, const double *b, int b_stride)
@@ -219,7 +220,7 @@ static void add_parent(const lwi_rcr *e, lwi_rcr_system *s, int parent)
             own[i * nc + j] += K[i * n + parent + j] + K[j * n + parent + i];
     for (int i = 0; i < 6; i++) {
         double *row = K + i * n + nc;
-        move_wrench(d, row);
+        rcr_move_wrench(d, row);
         for (int j = i; j < 6; j++) own[i * nc + j] += row[j];
     }
 }
@@ -242,14 +243,14 @@ static void substitute(const lwi_rcr *e, lwi_rcr_system *s)
         for (int v = s->ny; v < nc; v++) row[v] = w[v];
         if (parent < 0) continue;
         v6_copy(u, w + nc);
-        move_wrench(d, u);
+        rcr_move_wrench(d, u);
         v6_add(row + parent, row + parent, u);
     }
     for (int r = 0; r < s->f->nin; r++) {
         double *row = s->G + r * n, g[6];
         v6_copy(g, row + nc);
         for (int j = 0; j < nv; j++) row[j] = v6_dot(g, S[j]);
-        move_wrench(d, g);
+        rcr_move_wrench(d, g);
         if (parent >= 0) v6_add(row + parent, row + parent, g);
     }
     if (parent >= 0) add_parent(e, s, parent);
@@ -271,7 +272,7 @@ static void fill_plain(const lwi_rcr *e, lwi_rcr_system *s)
             double g[6];
             v6_copy(g, child->G + 6 * r);
             for (int j = 0; j < nv; j++) row[j] = v6_dot(g, S[j]);
-            move_wrench(d, g);
+            rcr_move_wrench(d, g);
             if (n > nv) v6_copy(row + nv, g);
         }
     }
@@ -285,7 +286,7 @@ static void fill_plain(const lwi_rcr *e, lwi_rcr_system *s)
             v3_scale(g + 3, 1 / (len[r] * e->length), c->J[0][r] + 3);
             v3_cross_add(g + 3, e->c[s->k], g);
             for (int j = 0; j < nv; j++) row[j] = v6_dot(g, S[j]);
-            move_wrench(d, g);
+            rcr_move_wrench(d, g);
             if (n > nv) v6_copy(row + nv, g);
         }
     }
@@ -297,11 +298,11 @@ static void fill_plain(const lwi_rcr *e, lwi_rcr_system *s)
         for (int i = 0; i <= j; i++) s->H[j * n + i] = s->H[i * n + j] = v6_dot(u, S[i]);
         s->H[j * n + j] += e->rotor[e->model->node[s->k].iv + j];
         if (n == nv) continue;
-        move_wrench(d, u);
+        rcr_move_wrench(d, u);
         v6_copy(s->H + j * n + nv, u);
     }
     if (n == nv) return;
-    for (int i = 0; i < 6; i++) move_wrench(d, K + 6 * i); // K X, then X'K X
+    for (int i = 0; i < 6; i++) rcr_move_wrench(d, K + 6 * i); // K X, then X'K X
     move_rows(6, d, K);
     for (int i = 0; i < 6; i++) v6_copy(s->H + (nv + i) * n + nv, K + 6 * i);
 }

@@ -23,6 +23,15 @@ typedef struct lwi_rcr_system {
     bool plain; // x_k has been substituted
 } lwi_rcr_system;
 
+/** A wrench [f; n] from the node's origin to the parent's: n + d x f.                   [anderson2003, (10)] */
+static inline void rcr_move_wrench(const double d[3], double w[6])
+{
+    v3_cross_add(w + 3, d, w);
+}
+
+/** Speeds, rows and dependent speeds below of node k: ny, nin, below of its front; after its children. */
+void lwi_rcr_count_front(lwi_rcr *e, int k);
+
 /** Permanent memory from the lower end of the pool. */
 static inline void *lwi_rcr_push(lwi_rcr *e, size_t n)
 {

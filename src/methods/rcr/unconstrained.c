@@ -21,12 +21,6 @@
 
 // ---------------------------------------------------------------------------------------- at a node
 
-// A wrench from the node's origin to the parent's.                                       (10)
-static void move_wrench(const double d[3], double w[6])
-{
-    v3_cross_add(w + 3, d, w);
-}
-
 // Received rows, moved to the parent's origin (43).  False if a speed of the node occurs in one of them.
 static bool carry_rows(const lwi_rcr *e, int k, double *G)
 {
@@ -39,7 +33,7 @@ static bool carry_rows(const lwi_rcr *e, int k, double *G)
             for (int j = own->iv; j < own->iv + own->nv; j++)
                 if (fabs(v6_dot(g, e->S[j])) > LWI_RCR_ABSENT) return false;
             v6_copy(G, g);
-            move_wrench(e->d[k], G);
+            rcr_move_wrench(e->d[k], G);
         }
     }
     return true;
@@ -95,7 +89,7 @@ static int eliminate_speeds(const lwi_rcr *e, int k, double *K, lwi_rcr_front *f
 static void move_inertia(const double d[3], const double *K, double *H)
 {
     memcpy(H, K, 36 * sizeof *H);
-    for (int i = 0; i < 6; i++) move_wrench(d, H + 6 * i);
+    for (int i = 0; i < 6; i++) rcr_move_wrench(d, H + 6 * i);
     for (int j = 0; j < 6; j++) {
         H[18 + j] += d[1] * H[12 + j] - d[2] * H[6 + j];
         H[24 + j] += d[2] * H[j] - d[0] * H[12 + j];
@@ -120,21 +114,6 @@ static int rows_kept(const lwi_rcr *e, int k, lwi_rcr_mode mode)
     return want >= f->nin && node->up >= 0 ? f->nin : -1;
 }
 
-static void count_below(lwi_rcr *e, int k)
-{
-    const lwi_rcr_node *node = &e->node[k];
-    lwi_rcr_front *f = &e->front[k];
-    f->ny = e->model->node[k].nv;
-    f->nin = f->below = 0;
-    for (int i = 0; i < node->nchild; i++) {
-        const lwi_rcr_front *child = &e->front[node->child[i]];
-        f->ny += child->nz;
-        f->nin += child->nout;
-        f->below += child->below;
-    }
-    for (int i = 0; i < node->nclosure; i++) f->nin += e->cut->closure[node->closure[i]].n;
-}
-
 bool lwi_rcr_unconstrained(lwi_rcr *e, int k, lwi_rcr_mode mode, int *fails)
 {
     const lwi_rcr_node *node = &e->node[k];
@@ -143,7 +122,7 @@ bool lwi_rcr_unconstrained(lwi_rcr *e, int k, lwi_rcr_mode mode, int *fails)
     double K[36];
     f->unconstrained = false;
     if (!node->plain || lwi_rcr_rotors_at(e, k)) return false;
-    count_below(e, k);
+    lwi_rcr_count_front(e, k);
     if (f->ny != nv) return false;
     const int kept = rows_kept(e, k, mode);
     if (kept < 0) return false;
@@ -174,7 +153,7 @@ bool lwi_rcr_unconstrained(lwi_rcr *e, int k, lwi_rcr_mode mode, int *fails)
     LWI_ASSERT(e->used <= e->room);
     gather_inertia(e, k, K);
     *fails = eliminate_speeds(e, k, K, f);
-    for (int i = 0; i < nv; i++) move_wrench(e->d[k], f->Y + 6 * i);
+    for (int i = 0; i < nv; i++) rcr_move_wrench(e->d[k], f->Y + 6 * i);
     if (nb) move_inertia(e->d[k], K, f->H);
     return true;
 }
@@ -197,7 +176,7 @@ void lwi_rcr_unconstrained_inward(lwi_rcr *e, int k)
         f->z[i] = z / f->L[i * nv + i];
     }
     if (node->parent_at < 0) return;
-    move_wrench(e->d[k], F);
+    rcr_move_wrench(e->d[k], F);
     for (int i = 0; i < nv; i++) v6_axpy(F, -f->z[i], f->Y + 6 * i);
     v6_copy(f->h, F);
 }
