@@ -34,11 +34,11 @@ typedef struct lwi_description {
 const void *lwi_force_desc(const lwi_description *desc, int item, int i);
 static inline const lw_spring_desc *lwi_spring_desc(const lwi_description *desc, int i)
 {
-    return lwi_force_desc(desc, LWI_ITEM_spring, i);
+    return (const lw_spring_desc *)lwi_force_desc(desc, LWI_ITEM_spring, i); // C++ in bench/ops
 }
 static inline const lw_wrench_desc *lwi_wrench_desc(const lwi_description *desc, int i)
 {
-    return lwi_force_desc(desc, LWI_ITEM_wrench, i);
+    return (const lw_wrench_desc *)lwi_force_desc(desc, LWI_ITEM_wrench, i);
 }
 
 typedef struct lwi_body {

@@ -156,12 +156,13 @@ static const char *const tokens[] = {"{",
 static const char *random_key(fuzzing *f)
 {
     static const lwi_yaml_object *const objects[] = {
-        &lwi_yaml_file_object,     &lwi_yaml_function_object, &lwi_yaml_body_object,
-        &lwi_yaml_joint_object,    &lwi_yaml_mount_object,    &lwi_yaml_spring_object,
-        &lwi_yaml_wrench_object,   &lwi_yaml_coupling_object, &lwi_yaml_simulation_object,
-        &lwi_yaml_bushing_object,  &lwi_yaml_stop_object,     &lwi_yaml_limits_object,
-        &lwi_yaml_friction_object, &lwi_yaml_mechanism_object};
-    const lwi_yaml_object *object = objects[below(f, sizeof objects / sizeof *objects)];
+        &lwi_yaml_file_object,     &lwi_yaml_function_object,   &lwi_yaml_body_object,
+        &lwi_yaml_joint_object,    &lwi_yaml_mount_object,      &lwi_yaml_coupling_object,
+        &lwi_yaml_limits_object,   &lwi_yaml_simulation_object, &lwi_yaml_friction_object,
+        &lwi_yaml_mechanism_object};
+    enum { OBJECTS = sizeof objects / sizeof *objects };
+    const size_t i = below(f, OBJECTS + LWI_FORCE_ITEMS);
+    const lwi_yaml_object *object = i < OBJECTS ? objects[i] : lwi_force_items[i - OBJECTS]->keys;
     if (object->type && below(f, 3) == 0) return object->type[below(f, (size_t)object->ntype)];
     return object->key[below(f, (size_t)object->nkey)].name;
 }
