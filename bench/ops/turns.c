@@ -57,7 +57,7 @@ static double turn(turns plan, turns_evaluation *evaluate, const lwi_kernel *ker
 }
 
 void turns_branches(turns plan, turns_evaluation *evaluate, int branches, int length, int width,
-                 int nway, const lwi_k_choice *choice, double *least)
+                    int nway, const lwi_k_choice *choice, double *least)
 {
     const int n = 1 + branches * length, nv = n + 5;
     lw_model *model;

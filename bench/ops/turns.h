@@ -23,7 +23,7 @@ typedef struct turns {
 /** Equal limbs of rods on a free body, their axes x, y, z in turn: seconds of an evaluation by each
  * of `nway` choices, least of all turns. */
 void turns_branches(turns plan, turns_evaluation *evaluate, int branches, int length, int width,
-                 int nway, const lwi_k_choice *choice, double *least);
+                    int nway, const lwi_k_choice *choice, double *least);
 
 /** What main does: [WIDTH] of argv, the name of the kernels, a table for each of the two
  * evaluations. */

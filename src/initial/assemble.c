@@ -1,4 +1,4 @@
-// assemble.c -- positions by damped Newton steps and velocities by projection, on the engine.
+// assemble.c -- positions by damped Newton steps, velocities by projection, both by elimination.
 #include "initial/assemble.h"
 
 #include "spatial/motion.h"
@@ -12,7 +12,7 @@
 // lets a step of 0.2 along a curved path pass.
 #define JOINT_COMPLIANCE 1e-9
 #define HOLD_COMPLIANCE 1e-6
-// The most that a step may move [lengths of the mechanism, rad]: short enough to follow the
+// Bound of the motion in one step [lengths of the mechanism, rad]: short enough to follow the
 // mechanism on its way, so that it stays in the assembly it was drawn in.
 #define LONGEST_STEP 0.2
 enum { MOST_STEPS = 300, MOST_HALVINGS = 12, MOST_SWEEPS = 50 };
@@ -86,7 +86,7 @@ static int root_of(const int *parent, int k)
     return k;
 }
 
-// Nodes that rows connect: each gets the least node of its component, or -1 where the ground is in
+// Nodes that rows connect: each gets the lowest node of its component, or -1 where the ground is in
 // it.
 static void find_components(lwi_assembler *a)
 {
@@ -130,7 +130,7 @@ lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold 
     a->nrow = a->plan.nrow;
     GET(a->metric, model->nnode);
     GET(a->component, model->nnode);
-    GET(a->spin, model->nnode);
+    GET(a->momenta, model->nnode);
     GET(a->R, model->nbody);
     GET(a->r, model->nbody);
     GET(a->v, model->nbody);
@@ -171,7 +171,7 @@ static double *row_of(lwi_assembler *a, int e, int body, int r)
     return NULL;
 }
 
-// J V of one row as it stands in the engine.
+// J V of one row with the coefficients set last.
 static double rate_of(lwi_assembler *a, int e, int r)
 {
     const lwi_plan_edge *edge = &a->plan.graph.edge[e];
@@ -315,10 +315,10 @@ static void gaps(lwi_assembler *a)
 
 static double edge_residual(const lwi_assembler *a, int e)
 {
-    double most = 0;
+    double largest = 0;
     for (int r = a->plan.row[e]; r < a->plan.row[e + 1]; r++)
-        most = fmax(most, fabs(a->residual[r]));
-    return most;
+        largest = fmax(largest, fabs(a->residual[r]));
+    return largest;
 }
 
 double lwi_assembler_edge_residual(const lwi_assembler *a, int edge)
@@ -328,7 +328,7 @@ double lwi_assembler_edge_residual(const lwi_assembler *a, int edge)
 
 double lwi_assembler_residual(lwi_assembler *a, bool velocity, int *edge)
 {
-    double most = 0;
+    double largest = 0;
     if (velocity)
         rows(a, true);
     else
@@ -336,11 +336,11 @@ double lwi_assembler_residual(lwi_assembler *a, bool velocity, int *edge)
     if (edge) *edge = -1;
     for (int e = 0; e < a->first_hold; e++) {
         const double here = edge_residual(a, e);
-        if (!(here > most)) continue;
-        most = here;
+        if (!(here > largest)) continue;
+        largest = here;
         if (edge) *edge = e;
     }
-    return most;
+    return largest;
 }
 
 double lwi_assembler_hold_residual(lwi_assembler *a, int hold, bool velocity)
@@ -447,10 +447,10 @@ static void remember(lwi_assembler *a)
 // The longest displacement of x, in lengths of the mechanism and radians.
 static double longest(const lwi_assembler *a)
 {
-    double most = 0;
+    double largest = 0;
     for (int k = 0; k < a->model->nnode; k++)
-        most = fmax(most, fmax(v3_norm(a->x[k]) / a->length, v3_norm(a->x[k] + 3)));
-    return most;
+        largest = fmax(largest, fmax(v3_norm(a->x[k]) / a->length, v3_norm(a->x[k] + 3)));
+    return largest;
 }
 
 // Rounding errors of products of rotations: attitudes back to rotations.
@@ -526,7 +526,7 @@ void lwi_assembler_weigh(lwi_assembler *a)
     const lw_model *model = a->model;
     double total = 0;
     for (int b = 1; b < model->nbody; b++) total += model->body[b].mass;
-    const double light = 1e-3 * (total > 0 ? total / model->nnode : 1);
+    const double min_mass = 1e-3 * (total > 0 ? total / model->nnode : 1);
     for (int k = 0; k < model->nnode; k++) {
         const int b = model->node[k].body;
         const lwi_body *body = &model->body[b];
@@ -534,10 +534,10 @@ void lwi_assembler_weigh(lwi_assembler *a)
         memcpy(J, body->inertia, sizeof J);
         if (!invert(J, K)) {
             for (int i = 0; i < 3; i++)
-                J[i] += 1e-3 * (J[0] + J[1] + J[2]) + light * a->length * a->length;
+                J[i] += 1e-3 * (J[0] + J[1] + J[2]) + min_mass * a->length * a->length;
             invert(J, K);
         }
-        a->metric[k].lin = 1 / fmax(body->mass, light);
+        a->metric[k].lin = 1 / fmax(body->mass, min_mass);
         s3_rotate(a->metric[k].ang, a->R[b], K);
     }
 }
@@ -552,7 +552,7 @@ static void add_velocities(lwi_assembler *a)
 }
 
 // Repeated projection: what rows lose to their regularisation is won back, holds that contradict
-// each other end at the least sum of squares.
+// each other end at the minimum sum of squares.
 void lwi_assembler_project(lwi_assembler *a)
 {
     double before = INFINITY;

@@ -1,6 +1,6 @@
-// assemble.h -- the nearest configuration and velocities at which all joints hold, on the engine.
+// assemble.h -- the nearest configuration and velocities that satisfy all joints.
 //
-// All bodies that are not merged may move, all joints and couplings are rows.  What the user wants
+// All bodies that are not merged may move, all joints and couplings are rows.  What the user gives
 // to keep (coordinates, speeds, bodies) are rows too, which give way where they cannot be met:
 // `holds`.
 //
@@ -40,10 +40,10 @@ typedef struct lwi_assembler {
     lwi_plan plan;
     lwi_elim *elim;
     lwi_assembler_metric *metric; ///< [nnode]
-    int *component;               ///< [nnode] least node of what it is joined with; -1: the ground
-    double (*spin)[6]; ///< [nnode] speed of the mass centre and angular momentum about it of a
-                       ///< component, at its least node
-    bool held;         ///< holds take part
+    int *component;               ///< [nnode] lowest node of its component; -1: the ground
+    double (*momenta)[6]; ///< [nnode] speed of the mass centre and angular momentum about it of a
+                          ///< component, at its lowest node
+    bool held;            ///< holds take part
     // motion of all bodies, world axes, [nbody]; q, qd of all joints
     double (*R)[9], (*r)[3], (*v)[3], (*w)[3], *q, *qd;
     lwi_motion motion;
@@ -57,34 +57,34 @@ typedef struct lwi_assembler {
 lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold *hold,
                                lwi_arena *arena, lwi_assembler *assembler);
 
-/** The poses at which assembly begins: those of the description, but that a body whose joint does
- * not fit there and has its coordinates given stands where they put it; q are the coordinates
- * there, those given telling turns.  (assemble_start.c) */
+/** The poses at which assembly begins: those of the description, except that a body is placed by
+ * the coordinates given for its joint if they do not fit those poses; q are the coordinates there,
+ * whole revolutions taken from those given.  (assemble_start.c) */
 void lwi_assembler_place(lwi_assembler *assembler);
 
 /** Moves the bodies until positions hold, along the shortest way that brings coordinates
  * to those held.      @return Newton steps */
 int lwi_assembler_close(lwi_assembler *assembler);
-/** v, w, qd at the poses at hand: speeds held, the rest with the least kinetic energy. */
+/** v, w, qd at the current poses: speeds held, the rest with minimum kinetic energy. */
 void lwi_assembler_speeds(lwi_assembler *assembler);
-/** The nearest motion that holds, in the metric of the masses: a small correction of the poses at
- * hand, then of v and w; q and qd follow.  Holds do not take part.  Components that float keep
+/** The nearest motion that holds, in the metric of the masses: a small correction of the current
+ * poses, then of v and w; q and qd follow.  Holds do not take part.  Components that float keep
  * their momentum and angular momentum.  (assemble_correct.c) */
 void lwi_assembler_correct(lwi_assembler *assembler);
-/** Metric of the masses at the poses at hand; what a body lacks counts as a thousandth of the
- * average. */
+/** Metric of the masses at the current poses; mass or inertia that a body lacks is a thousandth of
+ * the average. */
 void lwi_assembler_weigh(lwi_assembler *assembler);
-/** One damped Newton step of the positions in the metric at hand; false where it is the last. */
+/** One damped Newton step of the positions in the current metric; false where it is the last. */
 bool lwi_assembler_step(lwi_assembler *assembler);
-/** v, w to the nearest that hold, in the metric at hand: repeated, what rows lose to their
- * regularisation is won back, and holds that contradict each other end at the least sum of squares.
+/** v, w to the nearest that hold, in the current metric: repeated, the error of the
+ * regularisation is corrected, and contradicting holds end at the minimum sum of squares.
  */
 void lwi_assembler_project(lwi_assembler *assembler);
 /** Largest residual of joints and couplings at the motion; edge: where, may be NULL. */
 double lwi_assembler_residual(lwi_assembler *assembler, bool velocity, int *edge);
 /** That of one edge. */
 double lwi_assembler_edge_residual(const lwi_assembler *assembler, int edge);
-/** What a coordinate, speed, or body of a hold is off by, at the most; after the residuals. */
+/** Largest deviation of a coordinate, speed, or body of a hold; after the residuals. */
 double lwi_assembler_hold_residual(lwi_assembler *assembler, int hold, bool velocity);
 /** Coordinates of all joints at the poses, continued from q. */
 void lwi_assembler_read(lwi_assembler *assembler);

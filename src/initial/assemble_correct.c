@@ -1,9 +1,9 @@
 // assemble_correct.c -- a motion that has drifted, back on its joints.
 //
 // In the metric of the masses displacements and changes of velocity are those of internal impulses:
-// the mass centre and the momentum of whatever floats stay.  Its angular momentum about the mass
-// centre would change with the shape, by the displacement times the speed; a rigid rotation, which
-// no joint of a floating component feels, takes that back.
+// the mass centre and the momentum of every floating component stay.  Its angular momentum about the
+// mass centre would change with the shape, by the displacement times the speed; a rigid rotation,
+// which changes no joint of a floating component, removes that change.
 #include "initial/assemble.h"
 
 #include "base/linear.h"
@@ -46,16 +46,16 @@ static component sum_up(const lwi_assembler *a, int first)
     return c;
 }
 
-// Moves a component as a whole so that speed and angular momentum are those of `spin`.
-static void restore_spin(lwi_assembler *a, int first, const double spin[6])
+// Moves a component as a whole so that speed and angular momentum are those of `momenta`.
+static void restore_momenta(lwi_assembler *a, int first, const double momenta[6])
 {
     const lw_model *model = a->model;
     const component c = sum_up(a, first);
     double I[9], turn[3], shift[3];
     s3_full(I, c.I);
-    v3_sub(shift, spin, c.v);
-    v3_sub(turn, spin + 3, c.L);
-    // a line of point masses: nothing turns about it, and nothing is missing there
+    v3_sub(shift, momenta, c.v);
+    v3_sub(turn, momenta + 3, c.L);
+    // a line of point masses: no rotation about it, and no correction there
     if (lwi_cholesky(3, I, 1e-12 * (c.I[0] + c.I[1] + c.I[2])) >= 0) return;
     lwi_lower_solve(3, I, turn);
     lwi_lower_tsolve(3, I, turn);
@@ -78,8 +78,8 @@ void lwi_assembler_correct(lwi_assembler *a)
     for (int k = 0; k < nnode; k++)
         if (a->component[k] == k) {
             const component c = sum_up(a, k);
-            v3_copy(a->spin[k], c.v);
-            v3_copy(a->spin[k] + 3, c.L);
+            v3_copy(a->momenta[k], c.v);
+            v3_copy(a->momenta[k] + 3, c.L);
         }
     a->held = false;
     lwi_assembler_weigh(a);
@@ -88,6 +88,6 @@ void lwi_assembler_correct(lwi_assembler *a)
     lwi_assembler_project(a);
     a->held = true;
     for (int k = 0; k < nnode; k++)
-        if (a->component[k] == k) restore_spin(a, k, a->spin[k]);
+        if (a->component[k] == k) restore_momenta(a, k, a->momenta[k]);
     lwi_assembler_read(a);
 }

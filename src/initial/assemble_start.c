@@ -53,12 +53,12 @@ static void place_as_drawn(lwi_assembler *a, int k)
     const int b = node->body;
     if (node->parent < 0) return;
     const int p = a->model->node[node->parent].body;
-    double turned[9], R[9], d[3];
-    m3_mul_t(turned, a->R[p], a->old_R[p]); // drawn axes to placed ones
+    double rotation[9], R[9], d[3];
+    m3_mul_t(rotation, a->R[p], a->old_R[p]); // drawn axes to placed ones
     v3_sub(d, a->old_r[b], a->old_r[p]);
-    m3_mul_v(d, turned, d);
+    m3_mul_v(d, rotation, d);
     v3_add(a->r[b], a->r[p], d);
-    m3_mul(R, turned, a->old_R[b]);
+    m3_mul(R, rotation, a->old_R[b]);
     memcpy(a->R[b], R, sizeof R);
 }
 
@@ -73,7 +73,7 @@ static bool fits(const lwi_assembler *a, int j, double *q)
     const lw_joint_desc *desc = &a->model->desc.joint[j];
     if (desc->has_q) memcpy(near, desc->q, (size_t)joint->type->nq * sizeof *near);
     if (joint->type->has_pitch && joint->par.pitch != 0 && !desc->has_q)
-        near[0] = r[2] / joint->par.pitch; // which turn it is, the displacement tells
+        near[0] = r[2] / joint->par.pitch; // the displacement determines the revolution
     joint->type->read(&joint->par, R, r, near, q);
     joint->type->pose(&joint->par, q, Rq, rq);
     v3_sub(rq, rq, r);

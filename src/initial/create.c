@@ -29,7 +29,7 @@ static bool has_speeds(const lwi_joint *joint)
     return !joint->merged && joint->type->nv > joint->ndriven;
 }
 
-// in_loop [njoint]: joints whose speeds closures and couplings tie to others.
+// in_loop [njoint]: joints with speeds that closures and couplings relate to others.
 static void mark_loops(const lw_model *model, lw_joint *path, bool *in_loop)
 {
     for (int i = 0; i < model->nloop; i++) {
@@ -123,7 +123,7 @@ static lw_status describe(const lwi_assembler *a, bool places, lwi_arena *arena,
                           lwi_description *desc)
 {
     const lw_model *model = a->model;
-    double most = 0;
+    double largest = 0;
     *desc = model->desc;
     desc->body = LWI_PUSH(arena, lw_body_desc, desc->nbody);
     desc->joint = LWI_PUSH(arena, lw_joint_desc, desc->njoint);
@@ -131,10 +131,10 @@ static lw_status describe(const lwi_assembler *a, bool places, lwi_arena *arena,
     memcpy(desc->body, model->desc.body, (size_t)desc->nbody * sizeof *desc->body);
     if (desc->njoint)
         memcpy(desc->joint, model->desc.joint, (size_t)desc->njoint * sizeof *desc->joint);
-    for (int i = 0; i < model->nv; i++) most = fmax(most, fabs(a->qd[i]));
+    for (int i = 0; i < model->nv; i++) largest = fmax(largest, fabs(a->qd[i]));
     for (int b = 1; b < model->nbody; b++)
-        most = fmax(most, fmax(v3_norm(a->v[b]), v3_norm(a->w[b])));
-    const bool moves = most > 0;
+        largest = fmax(largest, fmax(v3_norm(a->v[b]), v3_norm(a->w[b])));
+    const bool moves = largest > 0;
     for (int b = 1; b < model->nbody; b++) {
         lw_body_desc *d = &desc->body[b];
         const lwi_body *body = &model->body[b];
@@ -217,7 +217,7 @@ static void start_of(lwi_assembler *a)
 }
 
 // What is written again is what was given.
-static void forget_speeds(const lwi_description *given, lwi_description *desc)
+static void clear_speeds(const lwi_description *given, lwi_description *desc)
 {
     for (int b = 0; b < desc->nbody; b++) {
         desc->body[b].has_velocity = given->body[b].has_velocity;
@@ -252,7 +252,7 @@ static lw_status follow_speeds(const lw_model *open, const bool *in_loop, const 
     TRY(describe(&a, false, arena, &desc));
     TRY(lwi_model_compile(&desc, &open->arena.allocator, &unclosed, made, error));
     if (unclosed.position.status == LW_OK && unclosed.velocity.status == LW_OK) {
-        forget_speeds(&open->desc, &(*made)->desc);
+        clear_speeds(&open->desc, &(*made)->desc);
         return LW_OK;
     }
     lw_model_destroy(*made);
@@ -260,7 +260,8 @@ static lw_status follow_speeds(const lw_model *open, const bool *in_loop, const 
     return LW_OK;
 }
 
-// *made: a model whose speeds close, in place of one whose positions do; NULL where there is none.
+// *made: a model with consistent speeds, in place of one with consistent positions only;
+// NULL where there is none.
 static lw_status complete(const lw_model *open, lw_model **made, lw_error *error)
 {
     lwi_arena arena;
@@ -309,7 +310,8 @@ lw_status lw_model_create(const lw_builder *builder, lw_model **model, lw_error 
 // -----------------------------------------------------------------------------------------
 // assemble
 
-// Coordinates that are given and what is named; values of the latter are filled in when it stands.
+// Coordinates that are given and what is named; values of the latter are filled in at the poses
+// found.
 static lw_status list_places(const lw_model *model, const lw_assemble_desc *desc, lwi_hold *hold,
                              int *ngiven, int *nhold, lw_error *error)
 {
@@ -338,7 +340,7 @@ static lw_status list_places(const lw_model *model, const lw_assemble_desc *desc
     return LW_OK;
 }
 
-static void hold_where_it_stands(lwi_assembler *a, int first, int n)
+static void hold_at_current_values(lwi_assembler *a, int first, int n)
 {
     for (int i = first; i < n; i++) {
         lwi_hold *h = &a->hold[i];
@@ -360,19 +362,19 @@ static void list_open(const lwi_assembler *a, double worst, char *text, size_t s
     size_t used = 0;
     text[0] = 0;
     for (int i = 0; i < MOST && used < size; i++) {
-        double most = 0.1 * worst;
+        double largest = 0.1 * worst;
         int best = -1;
         for (int e = 0; e < a->first_hold; e++) {
             const double here = lwi_assembler_edge_residual(a, e);
-            if (here >= most && here < last) most = here, best = e;
+            if (here >= largest && here < last) largest = here, best = e;
         }
         if (best < 0) return;
-        last = most;
+        last = largest;
         const lwi_assembler_edge *edge = &a->edge[best];
         const int j = edge->joint >= 0 ? edge->joint : a->model->coupling[edge->coupling].joint;
         const int n = snprintf(text + used, size - used, "%s%s '%.80s' by %.3g", used ? ", " : "",
                                edge->joint >= 0 ? "joint" : "coupling of joint",
-                               a->model->joint[j].name, most);
+                               a->model->joint[j].name, largest);
         used += n > 0 ? (size_t)n : 0;
     }
 }
@@ -402,24 +404,24 @@ static void measure_way(const lwi_assembler *a, lw_assembly *report)
                a->r[b][2] - r[2] - pose->position.z);
         m3_tmul(E, R, a->R[b]);
         const double sine[3] = {E[7] - E[5], E[2] - E[6], E[3] - E[1]};
-        const double turned = atan2(v3_norm(sine), E[0] + E[4] + E[8] - 1);
+        const double angle = atan2(v3_norm(sine), E[0] + E[4] + E[8] - 1);
         if (v3_norm(r) > report->moved) report->moved = v3_norm(r), report->moved_body.index = b;
-        if (turned > report->rotated) report->rotated = turned, report->rotated_body.index = b;
+        if (angle > report->rotated) report->rotated = angle, report->rotated_body.index = b;
     }
 }
 
 // The largest change of what was given by joints: the first n holds.
 static double largest_change(lwi_assembler *a, int n, bool velocity, lw_joint *joint)
 {
-    double most = 0;
+    double largest = 0;
     joint->index = -1;
     for (int i = 0; i < n; i++) {
         if (a->hold[i].body > 0 || (velocity && !a->model->desc.joint[a->hold[i].joint].has_qd))
             continue;
         const double here = lwi_assembler_hold_residual(a, i, velocity);
-        if (here > most) most = here, joint->index = a->hold[i].joint;
+        if (here > largest) largest = here, joint->index = a->hold[i].joint;
     }
-    return most;
+    return largest;
 }
 
 // Positions, in `a`.
@@ -428,7 +430,7 @@ static lw_status close_positions(lwi_assembler *a, const lwi_hold *hold, int ngi
 {
     TRY(lwi_assembler_create(a->model, nhold, hold, arena, a));
     lwi_assembler_place(a);
-    hold_where_it_stands(a, ngiven, nhold);
+    hold_at_current_values(a, ngiven, nhold);
     report->before[0] = lwi_assembler_residual(a, false, NULL);
     report->iterations = lwi_assembler_close(a);
     report->after[0] = lwi_assembler_residual(a, false, NULL);
@@ -455,7 +457,7 @@ static lw_status close_velocities(lwi_assembler *a, const lwi_assembler *closed,
     memcpy(a->r, closed->r, nbody * sizeof *a->r);
     if (model->nq) memcpy(a->q, closed->q, (size_t)model->nq * sizeof *a->q);
     turn_to_world(a, nhold);
-    for (int b = 1; b < model->nbody; b++) { // as they stand in the model, in its axes
+    for (int b = 1; b < model->nbody; b++) { // as in the model, in its axes
         v3_copy(a->v[b], model->body[b].v0);
         m3_mul_v(a->w[b], a->R[b], model->body[b].w0);
     }

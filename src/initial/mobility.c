@@ -1,7 +1,7 @@
 // mobility.c -- constraint equations, their rank and the degrees of freedom of a mechanism; where
 // it is redundant; what the plans of its elimination cost.
 //
-// Rows and ranks are those of the engine (system/system.h) in a metric without masses, so
+// Rows and ranks are those of the elimination (system/system.h) in a metric without masses, so
 // bodies without mass count like the others; residuals are those of the joint library.
 #include "kinematics/observe.h"
 
@@ -14,12 +14,12 @@
 
 typedef struct mobility {
     lwi_arena arena;
-    lwi_snapshot moment;
+    lwi_snapshot snapshot;
     lwi_system closed;
-    double *null; // [rows of the engine]
+    double *null; // [rows of the elimination]
 } mobility;
 
-// The engine with the factors at the start.
+// The elimination with the factors at the start.
 static lw_status place_at_start(const lw_model *model, mobility *my, int *rank)
 {
     lwi_system *s = &my->closed;
@@ -94,9 +94,9 @@ static lw_status take(charges *c, int e, int row)
 static lw_status charge_vector(charges *c)
 {
     const lwi_system *s = &c->my->closed;
-    double most = 0;
-    for (int i = 0; i < s->nrow; i++) most = fmax(most, fabs(c->my->null[i]));
-    for (int i = 0; i < s->nrow; i++) c->my->null[i] /= most > 0 ? most : 1;
+    double largest = 0;
+    for (int i = 0; i < s->nrow; i++) largest = fmax(largest, fabs(c->my->null[i]));
+    for (int i = 0; i < s->nrow; i++) c->my->null[i] /= largest > 0 ? largest : 1;
     for (int e = s->nedge - 1; e >= 0; e--) {
         if (!closes_loop(s, e) || c->dependent[e] == s->plan.graph.edge[e].rows) continue;
         const int row = reduce(c, e);
@@ -217,8 +217,8 @@ lw_status lw_model_redundancy(const lw_model *model, lw_redundancy *joints, lw_e
 static void closure_residuals(const lw_model *model, mobility *my, double residual[2])
 {
     lwi_totals system;
-    lwi_snapshot_start(model, &my->moment);
-    lwi_observe_system(model, LW_OBSERVE_ENERGY, &my->moment, &system);
+    lwi_snapshot_start(model, &my->snapshot);
+    lwi_observe_system(model, LW_OBSERVE_ENERGY, &my->snapshot, &system);
     residual[0] = system.residual[0];
     residual[1] = system.residual[1];
 }
@@ -227,7 +227,7 @@ static void closure_residuals(const lw_model *model, mobility *my, double residu
 static void find_conflict(mobility *my, lw_check *check)
 {
     lwi_system *s = &my->closed;
-    double demand = 0, most = 0;
+    double demand = 0, largest = 0;
     check->conflict_joint = -1;
     if (check->redundant == 0) return;
     lwi_system_rates(s, 0);
@@ -240,18 +240,18 @@ static void find_conflict(mobility *my, lw_check *check)
     lwi_system_rates_of(s, (const double(*)[6])s->x, my->null);
     for (int e = 0; e < s->nedge; e++)
         for (int i = s->plan.row[e]; i < s->plan.row[e + 1]; i++) {
-            if (!(fabs(my->null[i] - s->c[i]) > most)) continue;
-            most = fabs(my->null[i] - s->c[i]);
+            if (!(fabs(my->null[i] - s->c[i]) > largest)) continue;
+            largest = fabs(my->null[i] - s->c[i]);
             check->conflict_joint = s->edge_joint[e] < 0 ? -1 : s->edge_joint[e];
         }
-    check->conflict = most / (1 + demand);
+    check->conflict = largest / (1 + demand);
 }
 
 static lw_status run_check(const lw_model *model, mobility *my, lw_check *check, int *dependent)
 {
     const lwi_system *s = &my->closed;
     for (int j = 0; dependent && j < model->njoint; j++) dependent[j] = 0;
-    TRY(lwi_snapshot_create(model, &my->arena, &my->moment));
+    TRY(lwi_snapshot_create(model, &my->arena, &my->snapshot));
     check->followed = model->nfollowed;
     closure_residuals(model, my, check->residual);
     TRY(place_at_start(model, my, &check->rank));
