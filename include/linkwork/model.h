@@ -447,6 +447,8 @@ typedef struct lw_joint_info {
     int ndriven;          ///< coordinates that follow a function
     bool closes_loop;     ///< not part of the spanning tree
     bool merged;          ///< fixed joint of a massless body that moves with another
+    unsigned angles;      ///< bit k: coordinate k is an angle
+    int quaternion;       ///< first coordinate of a unit quaternion; -1: none
 } lw_joint_info;
 
 LW_API lw_body_info lw_model_body(const lw_model *model, lw_body body);

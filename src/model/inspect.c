@@ -108,7 +108,9 @@ lw_joint_info lw_model_joint(const lw_model *model, lw_joint joint)
                            .v_first = j->iv,
                            .ndriven = j->ndriven,
                            .closes_loop = !j->merged && j->node < 0,
-                           .merged = j->merged};
+                           .merged = j->merged,
+                           .angles = j->type->angles,
+                           .quaternion = j->type->quaternion};
 }
 
 int lw_model_nq(const lw_model *model)

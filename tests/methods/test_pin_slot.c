@@ -59,6 +59,9 @@ static void scotch_yoke(void **state)
                  k == 2 ? "always" : "auto");
         lw_model *model = lwt_yaml(text);
         assert_string_equal(model->joint[model->loop[0]].name, cut[k]);
+        const lw_joint_info info = lw_model_joint(model, (lw_joint){2});
+        assert_int_equal(info.angles, 2); // q1
+        assert_int_equal(info.quaternion, -1);
         assert_int_equal(each(model, yoke_moves_by_its_equation), 6);
         lw_model_destroy(model);
     }

@@ -92,7 +92,7 @@ class Builder:
         return self._add("joints", name, {"type": type, "between": list(between), **keys})
 
     def force(self, name: str, type: str, **keys: Any) -> str:
-        """A "spring", "wrench", "bushing" or "stop"."""
+        """A force; ``type`` is one of model files, for example "spring", "bushing" or "drag"."""
         return self._add("forces", name, {"type": type, **keys})
 
     def coupling(self, joint: str, coordinate: str, of: str, with_: str,

@@ -26,9 +26,6 @@ class Block(NamedTuple):
     v: int
 
 
-_ANGLES = {"revolute": (0,), "screw": (0,), "cylindrical": (1,), "universal": (0, 1), "planar": (2,)}
-
-
 def blocks_of(model: "Model") -> List[Block]:
     """All coordinates of the tree; those of no joint are a floating body's."""
     blocks: List[Block] = []
@@ -38,13 +35,13 @@ def blocks_of(model: "Model") -> List[Block]:
         q, v = joint.tree_q, joint.tree_v
         used[q] = used_v[v] = True
         n = q.stop - q.start
-        if joint.type in ("spherical", "free") and n:
+        if joint.quaternion >= 0 and n:
             blocks.append(Block("ball" if n == 4 else "free", q.start, v.start))
         elif joint.type == "custom":
             raise UnsupportedError(f"joint '{joint.name}': coordinates of custom joints are not known")
         else:
             free = n == joint.nq  # some are driven; which ones remain is unknown, full turns do no harm
-            blocks += [Block("angle" if not free or k in _ANGLES.get(joint.type, ()) else "scalar",
+            blocks += [Block("angle" if not free or k in joint.angles else "scalar",
                              q.start + k, v.start + k) for k in range(n)]
     bases, bases_v = np.flatnonzero(~used), np.flatnonzero(~used_v)
     blocks += [Block("free", int(bases[7 * i]), int(bases_v[6 * i])) for i in range(len(bases) // 7)]

@@ -49,6 +49,8 @@ class Joint:
     driven: int  #: coordinates that follow a function
     closes_loop: bool
     merged: bool  #: fixed joint of a massless body that moves with another
+    angles: Tuple[int, ...]  #: coordinates that are angles
+    quaternion: int  #: first coordinate of a unit quaternion; -1: none
 
 
 def _destroy_model(handle: Any) -> None:
@@ -165,7 +167,8 @@ class Model:
                      slice(info.q_first, info.q_first + info.nq),
                      slice(info.v_first, info.v_first + info.nv),
                      slice(where[0], where[0] + where[1]), slice(where[2], where[2] + where[3]),
-                     info.ndriven, bool(info.closes_loop), bool(info.merged))
+                     info.ndriven, bool(info.closes_loop), bool(info.merged),
+                     tuple(k for k in range(info.nq) if info.angles >> k & 1), info.quaternion)
 
     def body(self, name: str) -> Body:
         """The body of this name."""
