@@ -1,6 +1,8 @@
 // auxiliary.c -- coordinates of cut joints in the state.
 #include "kinematics/auxiliary.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 // Poses do not tell turns; types of the caller's and types that are not scalar read their
@@ -49,12 +51,14 @@ lw_status lwi_auxiliary_create(const lw_model *model, lwi_block_kind second, lwi
 
 void lwi_auxiliary_load(const lw_model *model, const lwi_auxiliary *c, const double *x, double *q)
 {
+    LWI_ASSERT(c->n == 0 || c->item);
     for (int i = 0; i < c->n; i++)
         q[model->joint[c->item[i].joint].iq + c->item[i].coordinate] = x[c->at + i];
 }
 
 void lwi_auxiliary_store(const lw_model *model, const lwi_auxiliary *c, const double *q, double *x)
 {
+    LWI_ASSERT(c->n == 0 || c->item);
     for (int i = 0; i < c->n; i++)
         x[c->at + i] = q[model->joint[c->item[i].joint].iq + c->item[i].coordinate];
 }

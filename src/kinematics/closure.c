@@ -16,6 +16,8 @@
 // are the speeds u_k.
 #include "kinematics/closure.h"
 
+#include "base/assert.h"
+
 #include "kinematics/tree.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
@@ -290,6 +292,7 @@ static void put_row(const sides *s, bool rates, const lwi_rows *rows, int k, con
 
 int lwi_joint_row_count(const lw_model *model, int j)
 {
+    LWI_ASSERT_INDEX(j, model->njoint);
     const lwi_joint *joint = &model->joint[j];
     return joint->merged ? 0 : joint->type->nc + joint->ndriven;
 }
@@ -316,6 +319,7 @@ static void drive_rows(const lw_model *model, const lwi_joint *joint, double t, 
 void lwi_joint_closure(const lw_model *model, int j, double t, const lwi_motion *m,
                        lwi_closure_level level, lwi_closure *c)
 {
+    LWI_ASSERT_INDEX(j, model->njoint);
     const lwi_joint *joint = &model->joint[j];
     const bool rates = level >= LWI_CLOSURE_RATES;
     sides s;
@@ -342,6 +346,7 @@ void lwi_joint_closure(const lw_model *model, int j, double t, const lwi_motion 
 void lwi_joint_rotor_rows(const lw_model *model, int j, double t, const lwi_motion *m,
                           lwi_closure_level level, lwi_closure *c)
 {
+    LWI_ASSERT_INDEX(j, model->njoint);
     const lwi_joint *joint = &model->joint[j];
     const bool rates = level >= LWI_CLOSURE_RATES;
     double q[LW_JOINT_MAX_NQ];
@@ -363,6 +368,7 @@ void lwi_joint_rotor_rows(const lw_model *model, int j, double t, const lwi_moti
 void lwi_joint_closure_gamma(const lw_model *model, int j, double t, const lwi_motion *m,
                              double *gamma)
 {
+    LWI_ASSERT_INDEX(j, model->njoint);
     const lwi_joint *joint = &model->joint[j];
     const int n = joint->type->nc;
     double q[LW_JOINT_MAX_NQ], f[3];
@@ -399,6 +405,7 @@ static void scale_row(lwi_rows *rows, int k, bool rates, double f, double fdot, 
 void lwi_coupling_closure(const lw_model *model, int coupling, double t, const lwi_motion *m,
                           lwi_closure_level level, lwi_closure *c)
 {
+    LWI_ASSERT_INDEX(coupling, model->ncoupling);
     const lwi_coupling *pair = &model->coupling[coupling];
     const lwi_joint *a = &model->joint[pair->joint], *b = &model->joint[pair->of];
     const bool rates = level >= LWI_CLOSURE_RATES;
@@ -434,6 +441,7 @@ void lwi_coupling_closure(const lw_model *model, int coupling, double t, const l
 void lwi_joint_reaction(const lw_model *model, int j, const lwi_motion *m, const lwi_closure *c,
                         const double *lambda, double F[6])
 {
+    LWI_ASSERT_INDEX(j, model->njoint);
     const lwi_joint *joint = &model->joint[j];
     const int body = joint->body2 ? joint->body2 : joint->body1;
     double p[3], arm[3];
@@ -450,6 +458,7 @@ void lwi_joint_reaction(const lw_model *model, int j, const lwi_motion *m, const
 void lwi_joint_read_motion(const lw_model *model, int j, double t, const lwi_motion *m, double *q,
                            double *u)
 {
+    LWI_ASSERT_INDEX(j, model->njoint);
     const lwi_joint *joint = &model->joint[j];
     lwi_rows rows;
     sides s;
@@ -461,6 +470,7 @@ void lwi_joint_read_motion(const lw_model *model, int j, double t, const lwi_mot
 void lwi_joint_read_acceleration(const lw_model *model, int j, double t, const lwi_motion *m,
                                  const double (*a)[3], const double (*al)[3], double *qdd)
 {
+    LWI_ASSERT_INDEX(j, model->njoint);
     const lwi_joint *joint = &model->joint[j];
     double q[LW_JOINT_MAX_NQ], A[2][6], relative[6];
     lwi_rows rows;
@@ -482,6 +492,7 @@ void lwi_joint_read_acceleration(const lw_model *model, int j, double t, const l
 void lwi_joint_apply_effort(const lw_model *model, int j, double t, const lwi_motion *m,
                             const double *tau, double (*wrench)[6])
 {
+    LWI_ASSERT_INDEX(j, model->njoint);
     const lwi_joint *joint = &model->joint[j];
     const int body[2] = {joint->body1, joint->body2};
     double q[LW_JOINT_MAX_NQ];

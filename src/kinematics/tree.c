@@ -16,6 +16,8 @@
 //   S_rev = -X21 S,   Sdot_rev = -X21 (V_rel x S + Sdot),   the same for sigma.
 #include "kinematics/tree.h"
 
+#include "base/assert.h"
+
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
@@ -131,6 +133,8 @@ static void reverse(const joint_state *s, double *a, const double *b)
 
 void lwi_link_position(const lw_model *model, int k, double t, const double *q, lwi_link *link)
 {
+    LWI_ASSERT(model->node[k].parent < k);
+    LWI_ASSERT_INDEX(k, model->nnode);
     const lwi_node *node = &model->node[k];
     joint_state s;
     set_coordinates(model, node, t, q, link);
@@ -192,6 +196,7 @@ static void general_rates(const lw_model *model, const lwi_node *node, double t,
 
 void lwi_link_rates(const lw_model *model, int k, double t, const double *u, lwi_link *link)
 {
+    LWI_ASSERT_INDEX(k, model->nnode);
     const lwi_node *node = &model->node[k];
     set_speeds(model, node, u, link);
     if (!node->type->constant_axis || node->driven) {
@@ -206,6 +211,7 @@ void lwi_link_rates(const lw_model *model, int k, double t, const double *u, lwi
 void lwi_link_kinematics(const lw_model *model, int k, const lwi_link *link, const double *u,
                          double *qdot)
 {
+    LWI_ASSERT_INDEX(k, model->nnode);
     const lwi_node *node = &model->node[k];
     if (node->type->scalar || any_driven(model, node))
         memcpy(qdot, u, (size_t)node->nv * sizeof *u);
@@ -293,6 +299,7 @@ void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (
 void lwi_tree_ride(const lw_model *model, int b, const double w[3], double (*body_R)[9],
                    double (*body_r)[3], double (*body_v)[3])
 {
+    LWI_ASSERT_INDEX(b, model->nbody);
     const lwi_body *body = &model->body[b];
     double arm[3];
     m3_mul(body_R[b], body_R[body->carrier], body->carrier_R);
@@ -354,6 +361,7 @@ void lwi_joint_relative(const lw_model *model, int joint, double t, const double
                         const double (*body_r)[3], const double (*body_v)[3],
                         const double (*body_w)[3], double R[9], double r[3], double V[6])
 {
+    LWI_ASSERT_INDEX(joint, model->njoint);
     const lwi_joint *j = &model->joint[joint];
     const int b1 = j->body1, b2 = j->body2;
     double R1[9], R2[9], p1[3], p2[3], d[3], Rm[9], rm[3], Vm[6], Am[6];

@@ -1,6 +1,8 @@
 // tree_state.c -- evaluation of a tree with its forces, and moments out of tree coordinates.
 #include "kinematics/tree_state.h"
 
+#include "base/assert.h"
+
 #include "spatial/rotation.h"
 
 #include <float.h>
@@ -177,6 +179,7 @@ lw_status lwi_tree_factor(const lw_model *model, int k, double t, const lwi_iner
                           double (*S)[6], double (*U)[6], const double *rotor, double (*L)[6],
                           lw_error *error)
 {
+    LWI_ASSERT_INDEX(k, model->nnode);
     const int n = model->node[k].nv;
     int bad = -1;
     for (int i = 0; i < n; i++) {
@@ -247,6 +250,7 @@ lw_status lwi_tree_layout(const lw_model *model, lwi_arena *arena, lwi_block_kin
     }
     add_block(layout, second, model->tree_nv);
     if (model->carries_work) add_block(layout, LWI_WORK, 1);
+    LWI_ASSERT(layout->nblock <= 2 * model->nnode + 3);
     return LW_OK;
 }
 
@@ -344,6 +348,7 @@ static void own_efforts(const lw_model *model, const lwi_tree_work *work, int k,
 
 void lwi_tree_reaction(const lw_model *model, const lwi_tree_work *work, int k, double out[6])
 {
+    LWI_ASSERT_INDEX(k, model->nnode);
     const lwi_node *node = &model->node[k];
     double R2[9], own[6], F[6];
     own_efforts(model, work, k, own);

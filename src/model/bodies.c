@@ -13,7 +13,7 @@
 static void principal_moments(const double J[6], double e[3])
 {
     double A[3][3] = {{J[0], J[3], J[4]}, {J[3], J[1], J[5]}, {J[4], J[5], J[2]}};
-    for (int sweep = 0; sweep < 30; sweep++) // converges quadratically, five are usual
+    for (int sweep = 0; sweep < 30; sweep++) // converges quadratically, five sweeps are typical
         for (int p = 0; p < 2; p++)
             for (int q = p + 1; q < 3; q++) {
                 if (A[p][q] == 0) continue;
@@ -84,9 +84,9 @@ static lw_status check_inertia(lw_model *m, const lw_body_desc *d, const double 
 // 1e-10 m, an atom's, they are flushed.
 static void flush_traces(lwi_body *b)
 {
-    double most = 0;
-    for (int i = 0; i < 6; i++) most = fmax(most, fabs(b->inertia[i]));
-    if (most < 1e-20 * (b->mass > 0 ? b->mass : 1)) memset(b->inertia, 0, sizeof b->inertia);
+    double largest = 0;
+    for (int i = 0; i < 6; i++) largest = fmax(largest, fabs(b->inertia[i]));
+    if (largest < 1e-20 * (b->mass > 0 ? b->mass : 1)) memset(b->inertia, 0, sizeof b->inertia);
 }
 
 static bool massless(const lwi_body *b)

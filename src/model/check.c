@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// One name and where it stands, for finding duplicates in O(n log n).
+// A name and its place in the file, for finding duplicates in O(n log n).
 typedef struct entry {
     const char *name;
     lw_place place;
@@ -81,7 +81,7 @@ static lw_status check_distance(const lwi_description *d, lw_error *error)
     return LW_OK;
 }
 
-// Does the rate of signal s jump after the start?  A drive whose rate jumps would be an impact.
+// Does the rate of signal s jump after the start?  A jump in the rate of a drive is an impact.
 static bool rate_jumps(const lwi_description *d, lw_signal s)
 {
     if (s.index <= 0) return false;
@@ -138,9 +138,9 @@ lw_status lwi_description_check(const lwi_description *desc, lw_error *error)
     if (desc->nbody < 2)
         return lwi_model_fail(desc, (lw_place){0, 0}, error,
                               "the model has no bodies, expected at least one");
-    int most = desc->nbody + desc->njoint + desc->nmarker + desc->nfunction + desc->ninput;
-    for (int k = 0; k < LWI_FORCE_ITEMS; k++) most += desc->force[k].n;
-    entry *list = malloc((size_t)most * sizeof *list);
+    int count = desc->nbody + desc->njoint + desc->nmarker + desc->nfunction + desc->ninput;
+    for (int k = 0; k < LWI_FORCE_ITEMS; k++) count += desc->force[k].n;
+    entry *list = malloc((size_t)count * sizeof *list);
     if (!list) return lwi_fail(error, LW_ERR_MEMORY, "no memory to check names");
     const lw_status status = check_names(desc, list, error);
     free(list);

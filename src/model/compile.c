@@ -1,5 +1,6 @@
 // compile.c -- from a description to the immutable model: all but the decision on an open start.
 #include "model/forces/item.h"
+#include "base/assert.h"
 #include "model/model.h"
 #include "spatial/rotation.h"
 
@@ -87,8 +88,8 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
 // ------------------------------------------------------------------------------------------ joints
 
 // A joint frame of the description, on the carrier of its body and from the carrier's mass centre.
-static void frame_on_host(const lw_model *m, int body, const lw_pose *frame, double R[9],
-                          double r[3])
+static void frame_on_carrier(const lw_model *m, int body, const lw_pose *frame, double R[9],
+                             double r[3])
 {
     const lwi_body *b = &m->body[body];
     const double q[4] = {frame->orientation.w, frame->orientation.x, frame->orientation.y,
@@ -165,8 +166,11 @@ lw_status lwi_compile_joints(lw_model *m, lw_error *error)
                 "joint '%s': bodies '%s' and '%s' are fixed to each other already, "
                 "the joint cannot move",
                 d->name, m->desc.body[d->body1.index].name, m->desc.body[d->body2.index].name);
-        frame_on_host(m, d->body1.index, &d->frame1, j->R1, j->r1);
-        frame_on_host(m, d->body2.index, &d->frame2, j->R2, j->r2);
+        frame_on_carrier(m, d->body1.index, &d->frame1, j->R1, j->r1);
+        frame_on_carrier(m, d->body2.index, &d->frame2, j->R2, j->r2);
+        LWI_ASSERT(j->type->nq <= LW_JOINT_MAX_NQ && j->type->nv <= LW_JOINT_MAX_NV);
+        LWI_ASSERT(m->body[j->body1].carrier == j->body1);
+        LWI_ASSERT(m->body[j->body2].carrier == j->body2);
         j->iq = m->nq;
         j->iv = m->nv;
         m->nq += j->type->nq;
@@ -340,6 +344,7 @@ lw_status lwi_compile_forces(lw_model *m, lw_error *error)
     for (int k = 0; k < LWI_FORCE_ITEMS; k++)
         if (compile_items(m, k) != LW_OK)
             return lwi_fail(error, LW_ERR_MEMORY, "no memory for forces");
+    LWI_ASSERT(m->nforce == n + first + stops + frictions + rotors);
     m->ncoupling = m->desc.ncoupling;
     for (int i = 0; i < m->ncoupling; i++) {
         const lw_coupling_desc *d = &m->desc.coupling[i];
@@ -354,13 +359,13 @@ lw_status lwi_compile_forces(lw_model *m, lw_error *error)
 // Largest distance of a joint point from the mass centre of a moving body.
 static double mechanism_length(const lw_model *model)
 {
-    double most = 0;
+    double largest = 0;
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
-        if (joint->body1) most = fmax(most, v3_norm(joint->r1));
-        if (joint->body2) most = fmax(most, v3_norm(joint->r2));
+        if (joint->body1) largest = fmax(largest, v3_norm(joint->r1));
+        if (joint->body2) largest = fmax(largest, v3_norm(joint->r2));
     }
-    return most > 0 ? most : 1;
+    return largest > 0 ? largest : 1;
 }
 
 static lw_status compile(lw_model *m, const lwi_description *desc, lwi_unclosed *unclosed,

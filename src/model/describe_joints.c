@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-// Frame with z along `axis` and x along the part of `axis2` normal to it; without axis2 the frame
-// that the shortest turn from z to `axis` makes of the world's axes.
+// Frame with z along `axis` and x along the part of `axis2` normal to it; without axis2 the world's
+// axes, rotated by the smallest rotation that takes z to `axis`.
 static bool frame_of_axes(lw_vec3 axis, lw_vec3 axis2, double q[4])
 {
     double z[3] = {axis.x, axis.y, axis.z}, R[9];

@@ -5,6 +5,7 @@
 // and arrays copied, quaternions of unit length, body poses in the world, joints placed by frames
 // in the body frames.  Writing that form and reading it again changes no bit.
 #include "model/description.h"
+#include "base/assert.h"
 #include "spatial/rotation.h"
 
 #include <stdio.h>
@@ -65,6 +66,8 @@ void lw_builder_destroy(lw_builder *builder)
 
 void *lwi_builder_grow(lw_builder *b, int list, void *items, int count, size_t size)
 {
+    LWI_ASSERT_INDEX(list, LWI_LIST_COUNT);
+    LWI_ASSERT(count >= 0 && count <= b->room[list]);
     if (count < b->room[list]) return items;
     const int room = count ? 2 * count : 8;
     void *larger = lwi_arena_push(&b->arena, (size_t)room, size);
@@ -204,13 +207,13 @@ lw_status lwi_item_unit(const lwi_item *it, const char *what, lw_quat *q)
                          what, q->w, q->x, q->y, q->z, norm_of(*q));
 }
 
-// What the time derivatives are needed of may not read joints, whose accelerations depend on it.
+// A signal with time derivatives must not read joints: their accelerations depend on it.
 static lw_status check_time_alone(const lwi_item *it, const char *what, lw_signal s)
 {
     lw_builder *b = it->builder;
     const lw_function_desc *f = lwi_function_of_state(b->desc.function, s);
     if (f) {
-        const lwi_formula_facts facts = lwi_formula_look(f->formula);
+        const lwi_formula_facts facts = lwi_formula_facts_of(f->formula);
         return lwi_item_fail(
             it,
             "%s follows a formula that reads %.*s, expected one of t alone (its time derivatives "
@@ -258,9 +261,9 @@ lw_status lwi_item_pair(const lwi_item *it, lw_body body1, lw_body body2)
 // Scaled, by a power of two, only where it must be: others keep their bits.
 lw_vec3 lwi_direction(lw_vec3 v)
 {
-    const double most = fmax(fabs(v.x), fmax(fabs(v.y), fabs(v.z)));
-    if (most > 1e-60 && most < 1e60) return v;
-    const int e = -ilogb(most);
+    const double largest = fmax(fabs(v.x), fmax(fabs(v.y), fabs(v.z)));
+    if (largest > 1e-60 && largest < 1e60) return v;
+    const int e = -ilogb(largest);
     return (lw_vec3){scalbn(v.x, e), scalbn(v.y, e), scalbn(v.z, e)};
 }
 

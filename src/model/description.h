@@ -45,8 +45,7 @@ typedef struct lwi_item {
 lw_status lwi_item_fail(const lwi_item *item, const char *format, ...) LW_PRINTF(2, 3);
 /** Makes a quaternion of unit length; all zero stands for the identity. */
 lw_status lwi_item_unit(const lwi_item *item, const char *what, lw_quat *q);
-/** Something that follows time, there; with `function_only` one whose time derivatives are known.
- */
+/** Fails unless the signal exists; with `function_only`, unless its time derivatives are known. */
 lw_status lwi_item_signal(const lwi_item *item, const char *what, lw_signal signal,
                           bool function_only);
 lw_status lwi_item_body(const lwi_item *item, const char *what, lw_body body);
@@ -71,7 +70,7 @@ static inline bool zero3(lw_vec3 v)
     return v.x == 0 && v.y == 0 && v.z == 0;
 }
 
-/** A direction that is finite and not zero, of a length whose square is a number too. */
+/** The same direction, scaled so that the square of its length is finite and not zero. */
 lw_vec3 lwi_direction(lw_vec3 v);
 
 #endif

@@ -27,7 +27,7 @@ typedef struct making {
     double length, mass, radius;
     int n;
     uint64_t random;
-    double (*start)[2]; // [freedoms] random coordinates and speeds, NULL: none
+    double (*start)[2]; // [ndof] random coordinates and speeds, NULL: none
     int drawn;
 } making;
 
@@ -65,13 +65,13 @@ static double draw(making *m)
 }
 
 // All coordinates first, then all speeds.
-static lw_status draw_start(making *m, int freedoms)
+static lw_status draw_start(making *m, int ndof)
 {
-    m->start = calloc((size_t)freedoms + 1, sizeof *m->start);
+    m->start = calloc((size_t)ndof + 1, sizeof *m->start);
     if (!m->start) return lwi_fail(m->error, LW_ERR_MEMORY, "no memory for a mechanism");
     m->random = (uint64_t)m->d->seed * 7919 + 12345;
     for (int k = 0; k < 2; k++)
-        for (int i = 0; i < freedoms; i++) m->start[i][k] = draw(m);
+        for (int i = 0; i < ndof; i++) m->start[i][k] = draw(m);
     return LW_OK;
 }
 
@@ -118,7 +118,7 @@ static lw_status add_rod(const making *m, const char *kind, int number, int alon
                       .com = {com[0], com[1], com[2]},
                       .pose = pose_of(f->R, f->r),
                       .place = m->d->place};
-    const double half = 0.70710678118654752440; // a quarter turn from z to x or y
+    const double half = 0.70710678118654752440; // 90 degrees from z to x or y
     const lw_shape shape = {
         .type = LW_SHAPE_CYLINDER,
         .size = {m->radius, m->length},
@@ -128,7 +128,7 @@ static lw_status add_rod(const making *m, const char *kind, int number, int alon
     return lw_builder_add_body(m->builder, &d, body, m->error);
 }
 
-// Where the second body of a joint stands, its frame at the joint: R1 Rz(turn) A R(q) A'.
+// Pose of the second body of a joint; its frame at the joint: R1 Rz(turn) A R(q) A'.
 static void follow(const hinge *h, const frame *first, frame *second)
 {
     static const double z[3] = {0, 0, 1}, x[3] = {1, 0, 0};
@@ -194,7 +194,7 @@ static int axis_of(const making *m, int i)
     return m->axes[(size_t)i % strlen(m->axes)] - 'x';
 }
 
-// Rods of a chain, a tree or a loop; the parent of rod i and the angle between them tell which.
+// Rods of a chain, a tree or a loop, by the parent of rod i and the angle between them.
 static lw_status add_rods(making *m, int (*parent)(int i), double (*turn)(const making *, int i),
                           frame *f, lw_body *body)
 {
@@ -249,7 +249,7 @@ static lw_status make_tree(making *m, frame *f, lw_body *body)
     return add_rods(m, half, fork, f, body);
 }
 
-// The last rod ends at (-length, 0, 0), whose joint frame has world axes.
+// The last rod ends at (-length, 0, 0); the joint frame there has world axes.
 static lw_status make_loop(making *m, frame *f, lw_body *body)
 {
     const double ground[3] = {-m->length, 0, 0};
@@ -264,15 +264,15 @@ static lw_status make_loop(making *m, frame *f, lw_body *body)
 }
 
 /** What an N-four-bar and a ladder differ in: uprights on the ground, spans between their tips. */
-typedef struct frame_of_cells {
+typedef struct span_plan {
     const char *upright, *span;
     int along; // axis that uprights lie along
     lw_joint_type foot;
     int foot_axis, axis; // of the feet; of the joints of the spans
     int angle;           // which coordinate of a foot the spans take back
-} frame_of_cells;
+} span_plan;
 
-static lw_status add_upright(making *m, const frame_of_cells *c, int i, frame *f, lw_body *body)
+static lw_status add_upright(making *m, const span_plan *c, int i, frame *f, lw_body *body)
 {
     static const double origin[3] = {0, 0, 0};
     const frame ground = {{1, 0, 0, 0, 1, 0, 0, 0, 1}, {0, 0, 0}};
@@ -284,9 +284,8 @@ static lw_status add_upright(making *m, const frame_of_cells *c, int i, frame *f
     return add_joint(m, &foot, (lw_body){0}, *body, origin);
 }
 
-// Span i hangs at the tip of upright i - 1, turned back by its angle, and closes at that of upright
-// i.
-static lw_status add_cell(making *m, const frame_of_cells *c, int i, frame *f, lw_body *upright)
+// Span i is attached to the tip of upright i - 1, rotated back by its angle, and closes at that of upright i.
+static lw_status add_span(making *m, const span_plan *c, int i, frame *f, lw_body *upright)
 {
     static const double origin[3] = {0, 0, 0};
     frame span_frame;
@@ -312,27 +311,27 @@ static lw_status add_cell(making *m, const frame_of_cells *c, int i, frame *f, l
     return add_joint(m, &close, span, next, tip);
 }
 
-static lw_status make_cells(making *m, const frame_of_cells *c)
+static lw_status make_spans(making *m, const span_plan *c)
 {
     frame f;
     lw_body upright;
     TRY(add_upright(m, c, 0, &f, &upright));
-    for (int i = 1; i <= m->n; i++) TRY(add_cell(m, c, i, &f, &upright));
+    for (int i = 1; i <= m->n; i++) TRY(add_span(m, c, i, &f, &upright));
     return LW_OK;
 }
 
 static lw_status make_four_bars(making *m, frame *f, lw_body *body)
 {
-    static const frame_of_cells cells = {"rod", "coupler", 1, LW_JOINT_REVOLUTE, 2, 2, 0};
+    static const span_plan spans = {"rod", "coupler", 1, LW_JOINT_REVOLUTE, 2, 2, 0};
     (void)f, (void)body;
-    return make_cells(m, &cells);
+    return make_spans(m, &spans);
 }
 
 static lw_status make_ladder(making *m, frame *f, lw_body *body)
 {
-    static const frame_of_cells cells = {"post", "rung", 2, LW_JOINT_UNIVERSAL, 0, 1, 1};
+    static const span_plan spans = {"post", "rung", 2, LW_JOINT_UNIVERSAL, 0, 1, 1};
     (void)f, (void)body;
-    return make_cells(m, &cells);
+    return make_spans(m, &spans);
 }
 
 // ---------------------------------------------------------------------------------------------- nets
@@ -432,9 +431,9 @@ static lw_status check(const making *m)
         return fail(m, "spherical joints have no random start; give qd of the first one");
     for (int i = 0; i < 3; i++)
         if (!isfinite(d->q[i]) || !isfinite(d->qd[i])) return fail(m, "q or qd is not finite");
-    const bool cells = d->mechanism == LW_MECHANISM_N_FOUR_BAR ||
+    const bool spans = d->mechanism == LW_MECHANISM_N_FOUR_BAR ||
                        d->mechanism == LW_MECHANISM_LADDER || d->mechanism == LW_MECHANISM_NET;
-    if (!cells && (d->q[0] != 0 || d->q[1] != 0 || d->q[2] != 0))
+    if (!spans && (d->q[0] != 0 || d->q[1] != 0 || d->q[2] != 0))
         return fail(m, "only ladders, N-four-bars and nets are placed by q");
     if (d->mechanism == LW_MECHANISM_LOOP &&
         (d->seed > 0 || d->qd[0] != 0 || d->qd[1] != 0 || d->qd[2] != 0))

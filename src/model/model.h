@@ -75,7 +75,7 @@ typedef struct lwi_joint {
     int nrotor;                 ///< how many are not zero
     lw_signal length_of;
     lwi_mount mount;
-    bool merged; ///< fixed joint inside a rigid group: no dynamics of its own
+    bool merged; ///< fixed joint inside a rigid group: without dynamics
     int node;    ///< of the tree; -1: closes a loop, or merged
 } lwi_joint;
 
@@ -85,7 +85,7 @@ typedef struct lwi_coupling {
     int n;
 } lwi_coupling;
 
-/** One moving body of the spanning tree.  Nodes are in sweep order: parent < node, limbs contiguous.
+/** One moving body of the spanning tree.  Nodes are in sweep order: parent < node, branches contiguous.
  *
  *  The link frame is the joint frame that the tree joint has on this body: F2, or F1 when the joint is
  *  reversed (this body is body1).  A floating base has its link frame in the mass centre, body axes.
@@ -141,14 +141,14 @@ struct lw_model {
     double *q0, *v0;    ///< [nq], [nv] all joints at the start
     double *tree_q0, *tree_v0; ///< [tree_nq], [tree_nv]
     const char *open;          ///< what the start breaks, of lw_model_create_open; NULL: nothing
-    int nfollowed;             ///< joints whose speeds at the start follow from those given
+    int nfollowed;             ///< joints with speeds at the start computed from those specified
 };
 
 // ---- builder and checks (description.h, check.c), used by readers through the public API only
 
 struct lw_builder {
     lw_allocator allocator;
-    lwi_arena arena; ///< texts and arrays of the items
+    lwi_arena arena; ///< strings and arrays of the items
     lwi_description desc;
     int room[7 + LWI_FORCE_ITEMS]; ///< capacity of each list, by LWI_LIST_ (description.h)
 };
@@ -174,7 +174,7 @@ lw_status lwi_compile_forces(lw_model *model, lw_error *error);
 typedef struct lwi_unclosed {
     lw_error position, velocity;
 } lwi_unclosed;
-/** Initial state; whether it closes is told apart from failures. */
+/** Initial state; a start that does not close is reported separately from failures. */
 lw_status lwi_compile_start(lw_model *model, lwi_unclosed *unclosed, lw_error *error);
 
 /** All these steps for a description: copies it.  lw_model_create decides about what is unclosed. */

@@ -4,11 +4,12 @@
 // shallow, and a loop that is its own mirror image is cut in the mirror.  An end cut would treat
 // its halves differently in everything but the motion, and round-off that is not symmetric feeds
 // the motions that are not [chadaj2017].  Some joints come before others (joint_class); among
-// joints that reach a body at the same depth, those that are dear to cut (cut_cost), then those
-// listed first.  A joint whose bodies are connected already closes a loop; distance joints always
+// joints that reach a body at the same depth, those that cost more as cut joints (cut_cost), then those
+// listed first.  A joint between bodies that are connected already closes a loop; distance joints always
 // do.  Bodies that nothing connects to the ground float.  Which joints are in the tree follows from
 // the list alone, the order of the nodes from the file's: depth first.
 #include "model/model.h"
+#include "base/assert.h"
 #include "spatial/motion.h"
 
 #include <stdlib.h>
@@ -38,8 +39,8 @@ static bool moved(const lwi_joint *joint)
     return joint->ndriven > 0 || joint->mount.present;
 }
 
-// Joints of a class are in the tree before any of the next is looked at.  Driven ones: in the tree
-// they have neither coordinates nor equations.  Those whose start is given: the tree takes it, a
+// Joints of a class are added to the tree before those of the next.  Driven ones: in the tree
+// they have neither coordinates nor equations.  Those with a specified start: the tree uses it, a
 // loop only checks it.  Those with rotors: in the tree they add to one number of its mass matrix.
 enum { NEVER_CUT, DRIVEN, GIVEN, GEARED, ORDINARY, RATHER_CUT, NCLASS, ALWAYS_CUT };
 
@@ -85,10 +86,11 @@ static int dear_first(const void *a, const void *b)
 // What joint j leads to from body b.
 static int across(const lw_model *m, int j, int b)
 {
+    LWI_ASSERT(m->joint[j].body1 == b || m->joint[j].body2 == b);
     return m->joint[j].body1 == b ? m->joint[j].body2 : m->joint[j].body1;
 }
 
-// Adds joints of the class, in breadth from `start`, to the tree that stands.
+// Adds joints of the class, in breadth from `start`, to the present tree.
 static void grow(const lw_model *m, graph *g, int class, int start, int run)
 {
     int n = 0, done = 0;
@@ -156,7 +158,7 @@ static lw_status choose_joints(lw_model *m, graph *g, lw_error *error)
     return check_hints(m, g, error);
 }
 
-// All joints that are not merged, or those of the tree, by the carriers they stand on.
+// All joints that are not merged, or those of the tree, by the carriers of their bodies.
 static void list_joints(const lw_model *m, graph *g, bool tree, int *fill)
 {
     memset(g->first, 0, (size_t)(m->nbody + 1) * sizeof *g->first);
@@ -183,6 +185,7 @@ static const lwi_joint_par no_parameters;
 
 static void make_root(lw_model *m, lwi_node *n, int body)
 {
+    LWI_ASSERT(m->body[body].carrier == body);
     n->parent = n->joint = -1;
     n->body = body;
     n->type = lwi_joint_type_of(LW_JOINT_FREE);
@@ -194,6 +197,9 @@ static void make_root(lw_model *m, lwi_node *n, int body)
 
 static void make_node(lw_model *m, lwi_node *n, int parent, int parent_body, int j)
 {
+    LWI_ASSERT_INDEX(j, m->njoint);
+    LWI_ASSERT(parent < m->nnode);
+    LWI_ASSERT(m->joint[j].body1 != m->joint[j].body2);
     const lwi_joint *joint = &m->joint[j];
     n->reversed = joint->body2 == parent_body;
     n->parent = parent;
@@ -221,7 +227,7 @@ static void make_node(lw_model *m, lwi_node *n, int parent, int parent_body, int
     place_body(m, n);
 }
 
-// Depth first from a body whose node is `node` (-1: the ground), children in the order of the file.
+// Depth first from a body with node `node` (-1: the ground), children in the order of the file.
 static void descend(lw_model *m, const graph *g, int body, int node, int *stack, int *cursor)
 {
     int depth = 0;
@@ -251,6 +257,7 @@ static void number_states(lw_model *m)
         for (int i = 0; i < n->type->nv; i++)
             if (n->joint < 0 || m->joint[n->joint].motion[i].index == 0)
                 n->column[n->nv++] = (signed char)i;
+        LWI_ASSERT(n->nv <= n->type->nv);
         n->nq = n->nv == n->type->nv ? n->type->nq : n->nv; // driven: scalar coordinates
         m->tree_nq += n->nq;
         m->tree_nv += n->nv;
@@ -303,5 +310,7 @@ lw_status lwi_compile_topology(lw_model *m, lw_error *error)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for the spanning tree");
     for (int j = 0; j < nj; j++)
         if (!m->joint[j].merged && m->joint[j].node < 0) m->loop[m->nloop++] = j;
+    LWI_ASSERT(m->nnode < nb);
+    for (int k = 0; k < m->nnode; k++) LWI_ASSERT(m->node[k].parent < k);
     return LW_OK;
 }

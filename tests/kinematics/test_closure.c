@@ -387,7 +387,8 @@ static void rows_of_couplings(void **state)
                              .c = P,
                              .n = 4};
         lwi_coupling *own = model->coupling;
-        model->coupling = &pair;
+        const int ncoupling = model->ncoupling;
+        model->coupling = &pair, model->ncoupling = 1;
         const int item = model->njoint;
         const bool exact = model->joint[found[0]].type->coordinate[0].kind &&
                            model->joint[found[1]].type->coordinate[0].kind;
@@ -419,7 +420,7 @@ static void rows_of_couplings(void **state)
         shared += different < 4 && !ground;
         tried++;
         lwi_arena_free(&f.arena);
-        model->coupling = own;
+        model->coupling = own, model->ncoupling = ncoupling;
     }
     assert_true(tried > 30);
     assert_true(shared > 3);

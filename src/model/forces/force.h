@@ -36,7 +36,7 @@ enum { LWI_NEEDS_POSE = 1, LWI_NEEDS_TWIST = 2, LWI_NEEDS_JOINT = 4 };
 /** What a force acts on, and reads where it reads poses: one speed of a joint, or bodies. */
 typedef struct lwi_force_place {
     int iv;         ///< in the joint arrays; -1: bodies
-    int n, body[2]; ///< none of both: not told
+    int n, body[2]; ///< iv < 0 and n = 0: unknown
 } lwi_force_place;
 
 /** A force of a model at a state.  World axes. */
@@ -82,16 +82,16 @@ typedef struct lwi_force_type {
     unsigned needs; ///< of lwi_kin: POSE (R, r), TWIST (v, w), JOINT (q, qd)
     void (*apply)(const struct lw_model *, const void *par, const lwi_kin *, double t,
                   const double *inputs, lwi_loads *);
-    /** NULL: it does not tell, and is taken for one that may act on anything. */
+    /** NULL: unknown; it may act on anything. */
     lwi_force_place (*place)(const void *par);
     /** NULL: it has none. */
     double (*potential)(const struct lw_model *, const void *par, const lwi_kin *);
-    /** Does it add non-conservative power (so that work is carried)?  NULL: never. */
+    /** Does it add non-conservative power (so that the state contains its work)?  NULL: never. */
     int (*dissipates)(const void *par);
     /** Next time after t at which the force is not smooth, INFINITY when never; NULL: never. */
     double (*next_break)(const struct lw_model *, const void *par, double t);
     const struct lwi_force_modes *modes; ///< NULL: smooth wherever the state is
-    // ---- what implicit integrators know of it; NULL: nothing, the iteration takes it as it comes
+    // ---- for implicit integrators; NULL: not part of their tangent
     /** Of a force on a coordinate: does it ever change with it? */
     bool (*varies)(const void *par);
     /** The same: -(df/dq + two df/dqd). */
@@ -109,11 +109,11 @@ typedef struct lwi_guard {
 
 enum { LWI_MOST_GUARDS = 2 };
 
-/** A force whose law changes with the state: it is smooth as long as its mode lasts, and the simulation
- *  ends a step where it changes. */
+/** A force with a law that depends on a mode: it is smooth while the mode lasts, and the simulation
+ *  ends a step where the mode changes. */
 typedef struct lwi_force_modes {
-    int (*index)(const void *par); ///< where it stands in lwi_kin.mode
-    /** Mode at a state, nothing known of what was before. */
+    int (*index)(const void *par); ///< its index in lwi_kin.mode
+    /** Mode at a state, independent of the past. */
     unsigned char (*now)(const void *par, const lwi_kin *);
     /** Guards of a mode; returns how many. */
     int (*guards)(const void *par, unsigned char mode, const lwi_kin *, lwi_guard *guard);
@@ -199,7 +199,7 @@ bool lwi_force_dissipates(const lwi_force_type *type, const void *par);
 /** Next time after t at which a force, drive or mount of the model is not smooth, or INFINITY. */
 double lwi_model_next_break(const struct lw_model *model, double t);
 
-/** Forces of joints, then those of LW_FORCE_LIST, which are items of model files (item.h). */
+/** Forces on joints, then those of LW_FORCE_LIST, which are items of model files (item.h). */
 #define LWI_FORCE_LIST(X)                                                                          \
     X(joint_spring) X(joint_stop) X(joint_friction) X(joint_rotor) LW_FORCE_LIST(X)
 #define X(name) extern const lwi_force_type lwi_force_##name;

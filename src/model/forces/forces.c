@@ -1,5 +1,6 @@
 // forces.c -- all applied forces of a model: sum, potential, times where they are not smooth.
 #include "model/forces/describe.h"
+#include "base/assert.h"
 #include "model/model.h"
 #include "spatial/motion.h"
 
@@ -11,6 +12,7 @@ void lwi_forces_apply(const lw_model *model, const lwi_kin *kin, double t, const
     loads->power = 0;
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force *force = &model->force[i];
+        LWI_ASSERT(force->type && force->par);
         force->type->apply(model, force->par, kin, t, inputs, loads);
     }
 }
@@ -21,6 +23,7 @@ void lwi_loads_to_carriers(const lw_model *model, const lwi_kin *kin, lwi_loads 
     for (int b = 1; b < model->nbody; b++) {
         const int carrier = model->body[b].carrier;
         if (carrier == b) continue;
+        LWI_ASSERT(model->body[carrier].carrier == carrier);
         double arm[3];
         m3_mul_v(arm, kin->R[carrier], model->body[b].carrier_r);
         v6_axpy(loads->wrench[carrier], 1, loads->wrench[b]);
@@ -82,6 +85,7 @@ const lwi_force_item *const lwi_force_items[LWI_FORCE_ITEMS] = {
 
 const char *lwi_force_item_name(const lwi_force_item *item, const void *desc)
 {
+    LWI_ASSERT(item->name_at + sizeof(char *) <= item->desc_size);
     const char *name;
     memcpy(&name, (const char *)desc + item->name_at, sizeof name);
     return name;
@@ -89,6 +93,7 @@ const char *lwi_force_item_name(const lwi_force_item *item, const void *desc)
 
 lw_place lwi_force_item_place(const lwi_force_item *item, const void *desc)
 {
+    LWI_ASSERT(item->place_at + sizeof(lw_place) <= item->desc_size);
     lw_place place;
     memcpy(&place, (const char *)desc + item->place_at, sizeof place);
     return place;
@@ -96,11 +101,14 @@ lw_place lwi_force_item_place(const lwi_force_item *item, const void *desc)
 
 const void *lwi_force_desc(const lwi_description *d, int item, int i)
 {
+    LWI_ASSERT_INDEX(item, LWI_FORCE_ITEMS);
+    LWI_ASSERT_INDEX(i, d->force[item].n);
     return (const char *)d->force[item].desc + (size_t)i * lwi_force_items[item]->desc_size;
 }
 
 lw_status lwi_force_push(lw_builder *builder, int item, const void *desc, lw_error *error)
 {
+    LWI_ASSERT_INDEX(item, LWI_FORCE_ITEMS);
     lwi_force_list *list = &builder->desc.force[item];
     const size_t size = lwi_force_items[item]->desc_size;
     void *larger = lwi_builder_grow(builder, LWI_LIST_FORCES + item, list->desc, list->n, size);

@@ -10,6 +10,8 @@
 //   LOOSE    x > 0, but the spring cannot follow: no effort
 #include "model/model.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 
 enum { FREE, PRESSED, LOOSE };
@@ -30,6 +32,7 @@ static int mode_index(const void *par)
 
 static unsigned char mode_now(const void *par, const lwi_kin *kin)
 {
+    LWI_ASSERT(((const lwi_joint_stop_par *)par)->stiffness > 0);
     const lwi_joint_stop_par *p = par;
     const double x = beyond(p, kin), v = speed(p, kin);
     if (x < 0 || (x == 0 && v <= 0)) return FREE;
@@ -44,6 +47,7 @@ static double press(const lwi_joint_stop_par *p, const lwi_kin *kin)
 
 static int mode_guards(const void *par, unsigned char mode, const lwi_kin *kin, lwi_guard *guard)
 {
+    LWI_ASSERT(mode <= LOOSE);
     const lwi_joint_stop_par *p = par;
     const double x = beyond(p, kin), v = speed(p, kin);
     switch (mode) {

@@ -3,6 +3,7 @@
 #define LWI_MODEL_FORCES_POINTS_H
 
 #include "model/forces/force.h"
+#include "base/assert.h"
 #include "spatial/motion.h"
 
 #include <math.h>
@@ -52,9 +53,10 @@ static inline void act(lwi_force_action *action, int side, lwi_force_follows fol
 // Two unit vectors across the unit vector n.
 static inline void across(const double n[3], double a[3], double b[3])
 {
-    const int least = fabs(n[0]) < fabs(n[1]) ? (fabs(n[0]) < fabs(n[2]) ? 0 : 2)
-                                              : (fabs(n[1]) < fabs(n[2]) ? 1 : 2);
-    const double e[3] = {least == 0, least == 1, least == 2};
+    LWI_ASSERT(fabs(v3_dot(n, n) - 1) < 1e-6);
+    const int smallest = fabs(n[0]) < fabs(n[1]) ? (fabs(n[0]) < fabs(n[2]) ? 0 : 2)
+                                                 : (fabs(n[1]) < fabs(n[2]) ? 1 : 2);
+    const double e[3] = {smallest == 0, smallest == 1, smallest == 2};
     v3_cross(a, n, e);
     v3_scale(a, 1 / v3_norm(a), a);
     v3_cross(b, n, a);

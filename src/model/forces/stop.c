@@ -6,6 +6,7 @@
 // (n+1), the rest does work.  The line of the force goes through the centre of the sphere, so it
 // acts there on both.
 #include "model/forces/describe.h"
+#include "base/assert.h"
 #include "model/forces/points.h"
 #include "model/model.h"
 #include "spatial/motion.h"
@@ -40,7 +41,7 @@ static touch touch_of(const lwi_stop_par *p, const lwi_kin *kin)
     }
     c.x = p->radius - depth;
     c.rate = 0;
-    if (!kin->v) return c; // a potential asks for no velocity
+    if (!kin->v) return c; // for a potential: no velocity
     point_velocity(v1, kin, p->body1, c.arm1);
     point_velocity(v2, kin, p->body2, arm);
     v3_sub(v1, v1, v2);
@@ -74,6 +75,7 @@ static unsigned char mode_now(const void *par, const lwi_kin *kin)
 
 static int mode_guards(const void *par, unsigned char mode, const lwi_kin *kin, lwi_guard *guard)
 {
+    LWI_ASSERT(mode <= LOOSE);
     const lwi_stop_par *p = par;
     const touch c = touch_of(p, kin);
     if (mode == FREE) {

@@ -7,6 +7,8 @@
 // S must have full rank where the joint is used.
 #include "model/joints/shared.h"
 
+#include "base/assert.h"
+
 typedef struct split {
     double S[6][6], T[6][6], D[6][6]; ///< [nv], [nv], [6 - nv] vectors
     int nv;
@@ -21,6 +23,7 @@ static void reflect(double e[6], const double v[6], double vv)
 // Householder's decomposition of s->S, then T and D.
 static void decompose(split *s)
 {
+    LWI_ASSERT(s->nv >= 1 && s->nv <= LW_JOINT_MAX_NV);
     double A[6][6], v[6][6], vv[6]; // A[j]: column j, becomes column j of R
     memcpy(A, s->S, sizeof A);
     for (int k = 0; k < s->nv; k++) {
@@ -132,8 +135,8 @@ static void pose_error(const lwi_joint_par *par, const double *q, const double R
     v3_scale(e + 3, 2, quat + 1);
 }
 
-// Ddot := -sum_j T_j (Sdot_j.D): the derivative of D'S = 0 holds, since T_j.S_i = (i == j).  What D
-// itself turns within its span is left out; nobody knows it, and it would only recombine the rows.
+// Ddot := -sum_j T_j (Sdot_j.D): the derivative of D'S = 0 holds, since T_j.S_i = (i == j).  The
+// rotation of D within its span is unknown and left out: it would only recombine the rows.
 static void complement_rate(const split *s, const double Sdot[][6], const double D[6],
                             double Ddot[6])
 {
@@ -190,6 +193,8 @@ const lwi_joint_type lwi_joint_type_CUSTOM = {
 
 void lwi_joint_custom_type(const lw_custom_joint *custom, lwi_joint_type *type)
 {
+    LWI_ASSERT(custom->nq >= 1 && custom->nq <= LW_JOINT_MAX_NQ);
+    LWI_ASSERT(custom->nv >= 1 && custom->nv <= LW_JOINT_MAX_NV);
     *type = lwi_joint_type_CUSTOM;
     if (custom->name) type->name = custom->name;
     type->nq = custom->nq;

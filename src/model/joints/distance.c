@@ -4,7 +4,7 @@
 //   phidot = d.ddot/l - (d.d/l^2 + 1) ldot/2
 //   phiddot = (d.dddot + ddot.ddot)/l - 2 d.ddot ldot/l^2 + d.d ldot^2/l^3 - (d.d/l^2 + 1) lddot/2
 //
-// l must not be zero.  The joint has no coordinates that would tell where F2 is: it always closes a
+// l must not be zero.  The joint has no coordinates that determine the pose of F2: it always closes a
 // loop, and has no pose and no constant set of constrained directions.
 #include "model/joints/shared.h"
 

@@ -1,4 +1,4 @@
-// fixed.c -- no freedom: F2 stays in F1.
+// fixed.c -- no degree of freedom: F2 stays in F1.
 #include "model/joints/shared.h"
 
 static void pose(const lwi_joint_par *par, const double *q, double R[9], double r[3])

@@ -1,4 +1,4 @@
-// free.c -- all freedoms: position of F2 in F1 axes, quaternion; speeds in F2-components.
+// free.c -- six degrees of freedom: position of F2 in F1 axes, quaternion; speeds in F2-components.
 //
 //   q = (r, e), u = (v, w);  R = R(e);  S = 1;  rdot = R v, edot = e w / 2
 #include "model/joints/shared.h"

@@ -1,6 +1,8 @@
 // joint.c -- the table of joint types and the defaults they share.
 #include "model/joints/shared.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 const lwi_joint_type *lwi_joint_type_of(lw_joint_type id)
@@ -15,6 +17,7 @@ const lwi_joint_type *lwi_joint_type_of(lw_joint_type id)
 
 const lwi_joint_type *lwi_joint_named(lwi_joint_format format, const char *text, const char **name)
 {
+    LWI_ASSERT_INDEX((int)format, LWI_NAMES_FORMATS);
     for (int id = 0; id < LW_JOINT_COUNT; id++) {
         const lwi_joint_type *type = lwi_joint_type_of((lw_joint_type)id);
         for (int k = 0; k < LWI_MOST_NAMES && type->names[format][k]; k++)
@@ -28,6 +31,7 @@ const lwi_joint_type *lwi_joint_named(lwi_joint_format format, const char *text,
 
 int lwi_joint_known_names(lwi_joint_format format, const char **names)
 {
+    LWI_ASSERT_INDEX((int)format, LWI_NAMES_FORMATS);
     int n = 0;
     for (int id = 0; id < LW_JOINT_COUNT; id++) {
         const lwi_joint_type *type = lwi_joint_type_of((lw_joint_type)id);
@@ -40,6 +44,7 @@ int lwi_joint_known_names(lwi_joint_format format, const char **names)
 void lwi_joint_rows(const lwi_joint_type *type, const lwi_joint_par *par, const lwi_rows_in *in,
                     lwi_rows *out)
 {
+    LWI_ASSERT(type->nc >= 0 && type->nc <= 6);
     if (type->rows) {
         type->rows(par, in, out);
         return;
@@ -50,7 +55,7 @@ void lwi_joint_rows(const lwi_joint_type *type, const lwi_joint_par *par, const 
             lwi_row_axes(in, out, k, form->i, form->j);
         else if (form->kind != LWI_ROW_ATTITUDE)
             lwi_row_along(in, out, k, form->i);
-        else if (form->i == LWI_X) // three rows at once
+        else if (form->i == LWI_X) // three rows at once, in order
             lwi_row_attitude(in, out, k);
     }
 }
@@ -58,6 +63,7 @@ void lwi_joint_rows(const lwi_joint_type *type, const lwi_joint_par *par, const 
 static void coordinate_row(const lwi_coordinate_form *form, const lwi_rows_in *in, double near,
                            lwi_rows *out, int k)
 {
+    LWI_ASSERT(form->kind != 0);
     lwi_rows arc;
     switch (form->kind) {
     case LWI_COORDINATE_LENGTH:
@@ -76,6 +82,7 @@ static void coordinate_row(const lwi_coordinate_form *form, const lwi_rows_in *i
 
 bool lwi_joint_coordinate_rows(const lwi_joint_type *type, const lwi_rows_in *in, lwi_rows *out)
 {
+    LWI_ASSERT(type->nv <= LW_JOINT_MAX_NV);
     if (!type->scalar || !type->coordinate[0].kind) return false;
     for (int k = 0; k < type->nv; k++) coordinate_row(&type->coordinate[k], in, in->q[k], out, k);
     return true;

@@ -125,10 +125,10 @@ typedef struct lwi_joint_axis {
     bool slides; ///< it is the direction of a displacement, else of a rotation
 } lwi_joint_axis;
 
-/** Formats that have names of their own for joint types. */
+/** Formats with names for joint types. */
 typedef enum lwi_joint_format {
     LWI_NAMES_URDF,
-    LWI_NAMES_URDF_LOOP, ///< of <loop_joint> and the file beside a robot
+    LWI_NAMES_URDF_LOOP, ///< of <loop_joint> and of the extra file of a robot
     LWI_NAMES_SDF,
     LWI_NAMES_MJCF,
     LWI_NAMES_FORMATS
@@ -154,7 +154,7 @@ typedef struct lwi_joint_type {
     int quaternion; ///< first coordinate of the unit quaternion; -1: none
     lwi_row_form row[6];
     lwi_coordinate_form coordinate[6]; ///< [nv] of scalar types; kind 0: not known
-    int cut_cost;                      ///< what makes it dear as a cut joint, beside its rows
+    int cut_cost;                      ///< cost as a cut joint in addition to its rows
     lwi_joint_sign sign;
     bool separates; ///< the two points of the joint move apart: drawings connect them
     lwi_joint_axis drawn[2];
@@ -199,7 +199,7 @@ static inline bool lwi_joint_has_axis(const lwi_joint_type *type)
 {
     return type->scalar && type->nv > 0 && !type->axis2;
 }
-/** One turn about z1, nothing else. */
+/** One rotation about z1. */
 static inline bool lwi_joint_is_hinge(const lwi_joint_type *type)
 {
     return type->nfactor == 1 && type->factor[0].kind == LWI_FACTOR_TURN;

@@ -8,13 +8,17 @@
 // follow their frame: da/dt = w x a, d2a/dt2 = dw/dt x a + w x (w x a).
 #include "model/joints/shared.h"
 
+#include "base/assert.h"
+
 static void axis_of(double a[3], const double R[9], int i)
 {
+    LWI_ASSERT_INDEX(i, 3);
     v3_set(a, R[i], R[3 + i], R[6 + i]);
 }
 
 static void clear(lwi_rows *rows, int k)
 {
+    LWI_ASSERT_INDEX(k, 6);
     rows->b[k] = rows->gamma[k] = 0;
     v6_zero(rows->J[k]);
     v6_zero(rows->Jdot[k]);
@@ -39,9 +43,10 @@ void lwi_row_along(const lwi_rows_in *in, lwi_rows *rows, int k, int i)
 }
 
 // In axes of F1: along axes fixed in space the reaction would not balance about a common point when
-// the points have drifted apart, and a mechanism that floats would turn itself.
+// the points have drifted apart, and a floating mechanism would rotate by itself.
 void lwi_row_points(const lwi_rows_in *in, lwi_rows *rows, int k)
 {
+    LWI_ASSERT_INDEX(k, 4);
     for (int i = 0; i < 3; i++) lwi_row_along(in, rows, k + i, i);
 }
 
@@ -83,6 +88,7 @@ static void attitude_wrench(double n[3], const double R2[9], double s, const dou
 //          sdot w + edot x w = (-(e.w) w + (e x w) x w)/2 = -|w|^2 e / 2
 void lwi_row_attitude(const lwi_rows_in *in, lwi_rows *rows, int k)
 {
+    LWI_ASSERT_INDEX(k, 4);
     double R[9], q[4], w[3], c[3], gamma[3], ed[3];
     m3_tmul(R, in->R1, in->R2);
     quat_from_matrix(q, R);
@@ -115,6 +121,7 @@ void lwi_row_attitude(const lwi_rows_in *in, lwi_rows *rows, int k)
 // to_k := e row a + f row b of `from`
 static void combine(lwi_rows *to, int k, const lwi_rows *from, double e, int a, double f, int b)
 {
+    LWI_ASSERT_INDEX(k, 6);
     to->phi[k] = e * from->phi[a] + f * from->phi[b];
     to->b[k] = 0;
     to->gamma[k] = e * from->gamma[a] + f * from->gamma[b];
@@ -185,6 +192,7 @@ void lwi_rows_relative(const lwi_rows_in *in, lwi_relative *relative)
 void lwi_row_component(const lwi_rows_in *in, const lwi_relative *relative, const double c[6],
                        const double cdot[6], lwi_rows *rows, int k)
 {
+    LWI_ASSERT_INDEX(k, 6);
     for (int i = 0; i < 6; i += 3) m3_mul_v(rows->J[k] + i, in->R2, c + i);
     if (!relative) return;
     rows->gamma[k] = v6_dot(c, relative->bias) + v6_dot(cdot, relative->V);

@@ -157,7 +157,7 @@ void lwi_row_along(const lwi_rows_in *in, lwi_rows *rows, int k, int i);
 /** phi = a1 . a2 with the axes i of F1 and j of F2. */
 void lwi_row_axes(const lwi_rows_in *in, lwi_rows *rows, int k, int i, int j);
 /** phi = 2 (vector part of the quaternion of F2 in F1, scalar part >= 0): zero only where F1 and F2
- *  are parallel, its Jacobian regular below half a turn (three rows, axes of F2). */
+ *  are parallel, its Jacobian regular below 180 degrees (three rows, axes of F2). */
 void lwi_row_attitude(const lwi_rows_in *in, lwi_rows *rows, int k);
 /** phi = atan2 of the rows 1 and 0 of `of`, which have no forces; continued from `near`. */
 void lwi_row_arc(const lwi_rows_in *in, const lwi_rows *of, double near, lwi_rows *rows, int k);

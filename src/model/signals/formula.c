@@ -400,7 +400,7 @@ static lw_status parse_sign(parser *p)
     return negative ? operate(p, LWI_FORMULA_NEGATE, at, 1) : LW_OK;
 }
 
-// operand { operation operand } for a rule whose operators are `from` to `to`.
+// operand { operation operand } for a rule with the operators `from` to `to`.
 static lw_status parse_chain(parser *p, lw_status (*operand)(parser *), lwi_operation from,
                              lwi_operation to)
 {
@@ -516,7 +516,7 @@ static bool is_kinked(lwi_operation operation)
     }
 }
 
-lwi_formula_facts lwi_formula_look(const char *text)
+lwi_formula_facts lwi_formula_facts_of(const char *text)
 {
     parser p;
     lwi_formula_facts facts = {0};

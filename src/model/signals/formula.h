@@ -112,11 +112,11 @@ void lwi_formula_link(lwi_formula *formula);
 
 typedef struct lwi_formula_facts {
     bool reads_state; ///< joint coordinates or speeds
-    bool kinked;      ///< by an operation whose slope may jump: abs, min, where, ...
+    bool kinked;      ///< by an operation with a slope that may jump: abs, min, where, ...
     int at, length;   ///< of the first coordinate or speed in the text
 } lwi_formula_facts;
 /** Facts of a text that has been checked. */
-lwi_formula_facts lwi_formula_look(const char *text);
+lwi_formula_facts lwi_formula_facts_of(const char *text);
 
 /** "<message> (character 3)", the text around it, and a mark below. */
 lw_status lwi_formula_fail(const char *text, int at, int length, lw_error *error,
@@ -128,7 +128,7 @@ double lwi_formula_value(const lwi_formula *formula, const lwi_now *now);
 /** f[0..2]: value and first two time derivatives of a formula of t alone; where a derivative jumps,
  *  those to come. */
 void lwi_formula_rates(const lwi_formula *formula, double t, double f[3]);
-/** Partial derivative by name k.  All by turns are the gradient that implicit methods want. */
+/** Partial derivative by name k.  All of them are the gradient for implicit methods. */
 double lwi_formula_partial(const lwi_formula *formula, const lwi_now *now, int k);
 
 #endif

@@ -278,7 +278,7 @@ static void slopes(lwi_operation operation, double x, double f, double *f1, doub
     }
 }
 
-// f' and f'' of an operation, whose value f[0] is known.
+// f' and f'' of an operation with the value f[0].
 static void derive(lwi_operation operation, const jet *x, jet f)
 {
     double f1, f2;

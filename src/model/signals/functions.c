@@ -29,12 +29,12 @@ static lw_status check_finite(double value, const char *what, lw_error *error)
     return lwi_fail(error, LW_ERR_MODEL, "%s is %g, expected a finite number", what, value);
 }
 
-static lw_status check_array(const double *values, int n, int least, const char *what,
+static lw_status check_array(const double *values, int n, int minimum, const char *what,
                              lw_error *error)
 {
-    if (n < least || !values)
+    if (n < minimum || !values)
         return lwi_fail(error, LW_ERR_MODEL, "has %d %s, expected at least %d", values ? n : 0,
-                        what, least);
+                        what, minimum);
     for (int i = 0; i < n; i++)
         if (!isfinite(values[i]))
             return lwi_fail(error, LW_ERR_MODEL, "number %d of %s is %g, expected a finite number",
@@ -57,7 +57,7 @@ static lw_status check_table(const lw_function_desc *d, lw_error *error)
 static lw_status check_sum(const lw_function_desc *d, int ndefined, lw_error *error)
 {
     if (d->nterm < 1 || !d->terms)
-        return lwi_fail(error, LW_ERR_MODEL, "is a sum without terms, expected at least 1");
+        return lwi_fail(error, LW_ERR_MODEL, "is a sum without terms, expected at minimum 1");
     for (int i = 0; i < d->nterm; i++) {
         const int term = d->terms[i].index;
         if (term < 0)
@@ -134,11 +134,11 @@ lw_status lwi_function_check_sum(const lw_function_desc *all, const lw_function_
 
 static bool reads_state(const char *formula)
 {
-    return lwi_formula_look(formula).reads_state;
+    return lwi_formula_facts_of(formula).reads_state;
 }
 static bool is_kinked(const char *formula)
 {
-    return lwi_formula_look(formula).kinked;
+    return lwi_formula_facts_of(formula).kinked;
 }
 
 // The first formula of a kind in signal s; sums have been checked not to explode.

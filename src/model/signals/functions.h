@@ -23,7 +23,7 @@ lw_status lwi_function_build(const lw_function_desc *desc, lwi_arena *arena,
                              lwi_function *function);
 /** The first formula that reads joints among what signal s is made of, or NULL. */
 const lw_function_desc *lwi_function_of_state(const lw_function_desc *all, lw_signal s);
-/** The same for formulas whose slope may jump. */
+/** The same for formulas with a slope that may jump. */
 const lw_function_desc *lwi_function_kinked(const lw_function_desc *all, lw_signal s);
 /** f[0..2]: value and first two derivatives at t of signal s > 0 among `all`, which must be one of
  *  time alone; zeros for s == 0. */

@@ -410,11 +410,11 @@ static void names_of_joints_are_words_or_quoted(void **state)
         assert_int_equal(b.f.name[k].speed, expected[k].speed);
     }
     end(&b);
-    const lwi_formula_facts facts = lwi_formula_look("2*t + abs('left knee'.qd1)");
+    const lwi_formula_facts facts = lwi_formula_facts_of("2*t + abs('left knee'.qd1)");
     assert_true(facts.reads_state && facts.kinked && facts.at == 10 && facts.length == 15);
-    const lwi_formula_facts plain = lwi_formula_look("2*t + 'step' . q0");
+    const lwi_formula_facts plain = lwi_formula_facts_of("2*t + 'step' . q0");
     assert_false(plain.reads_state || plain.kinked); // a mistake has no facts
-    assert_false(lwi_formula_look("step(t, 1, 2)").kinked);
+    assert_false(lwi_formula_facts_of("step(t, 1, 2)").kinked);
 }
 
 // -----------------------------------------------------------------------------------------
