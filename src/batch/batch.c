@@ -205,7 +205,7 @@ static lw_status start_instance(lw_batch *b, const draft *d, int i)
     for (int k = 0; k < b->ninput; k++) sim->inputs[k] = inputs[k];
     leave(b, i);
     b->instance[i].pending = LWI_NOTHING; // nothing was before
-    lwi_step_control_reset(&b->instance[i].pace);
+    lwi_step_control_reset(&b->instance[i].control);
     return LW_OK;
 }
 
@@ -501,9 +501,9 @@ void lw_batch_summary(const lw_batch *b, int i, lw_summary *summary)
     *summary = (lw_summary){0};
     if (!known(b, i)) return;
     const lwi_instance *s = &b->instance[i];
-    *summary = (lw_summary){.steps = s->pace.steps,
-                            .evaluations = s->pace.evaluations,
-                            .rejected = s->pace.rejections,
+    *summary = (lw_summary){.steps = s->control.steps,
+                            .evaluations = s->control.evaluations,
+                            .rejected = s->control.rejections,
                             .restarts = s->restarts,
                             .start = s->start,
                             .end = s->t,
@@ -535,11 +535,11 @@ lw_status lw_batch_step(lw_batch *b, double time)
     const double began = clock_seconds();
     b->to = time;
     for (int i = 0; i < b->n; i++)
-        b->instance[i].pace.failed = false; // those of this call are marked
+        b->instance[i].control.failed = false; // those of this call are marked
     lwi_pool_run(b->pool, step_part, b);
     b->wall += clock_seconds() - began;
     for (int i = 0; i < b->n; i++)
-        if (b->instance[i].pace.failed)
+        if (b->instance[i].control.failed)
             return fail_instance(b, i, b->instance[i].status, b->instance[i].failure);
     return LW_OK;
 }

@@ -17,7 +17,7 @@ typedef struct lwi_instance {
     double t, start;
     double next_break; ///< next time at which its model is not smooth; > t
     lwi_pending pending;
-    lwi_step_control pace;
+    lwi_step_control control;
     long restarts;
     lwi_audit audit;
     lw_status status;

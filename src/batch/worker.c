@@ -55,9 +55,9 @@ static double stop_of(const lw_batch *b, const lwi_instance *instance)
 // Notifies the step controller of changes since the last step (integrator.h: restart).
 static void take_changes(lwi_instance *instance)
 {
-    if (instance->pending == LWI_NEW_RATES) instance->pace.slope = false;
+    if (instance->pending == LWI_NEW_RATES) instance->control.slope = false;
     if (instance->pending == LWI_NEW_STATE) {
-        lwi_step_control_reset(&instance->pace);
+        lwi_step_control_reset(&instance->control);
         instance->restarts++;
     }
     instance->pending = LWI_NOTHING;
@@ -71,16 +71,16 @@ static void load(lwi_worker *w, int l, int i)
     const double *x = b->x + (size_t)i * (size_t)b->nx,
                  *slope = b->slope + (size_t)i * (size_t)b->nx;
     take_changes(instance);
-    instance->pace.arrived = false;
+    instance->control.arrived = false;
     for (int k = 0; k < m->n; k++) {
         m->x[k * m->stride + l] = x[k];
         m->k[0][k * m->stride + l] = slope[k];
     }
     m->t[l] = instance->t;
     m->stop[l] = stop_of(b, instance);
-    m->pace[l] = instance->pace;
-    m->h[l] = instance->pace.h;
-    m->last_error[l] = instance->pace.error;
+    m->control[l] = instance->control;
+    m->h[l] = instance->control.h;
+    m->last_error[l] = instance->control.error;
     m->busy |= 1u << l;
     w->inputs[l] = b->inputs + (size_t)i * (size_t)b->ninput;
     w->discrete[l] = b->discrete + (size_t)i * b->ndiscrete;
@@ -100,10 +100,10 @@ static void unload(lwi_worker *w, int l)
         slope[k] = m->k[0][k * m->stride + l];
     }
     instance->t = m->t[l];
-    instance->pace = m->pace[l];
-    instance->pace.h = m->h[l];
-    instance->pace.error = m->last_error[l];
-    if (m->pace[l].failed) {
+    instance->control = m->control[l];
+    instance->control.h = m->h[l];
+    instance->control.error = m->last_error[l];
+    if (m->control[l].failed) {
         instance->status = m->status[l];
         lwi_copy_text(instance->failure, sizeof instance->failure, m->error[l].text);
     }
@@ -136,9 +136,9 @@ static void finish_lane(lwi_worker *w, int l)
     const lw_model *model = w->batch->variant[w->at->variant].model;
     if (m->t[l] >= instance->next_break)
         instance->next_break = lwi_model_next_break(model, m->t[l]);
-    if (!m->pace[l].failed && m->t[l] < w->batch->to) {
+    if (!m->control[l].failed && m->t[l] < w->batch->to) {
         m->stop[l] = stop_of(w->batch, instance);
-        m->pace[l].arrived = false;
+        m->control[l].arrived = false;
         m->busy |= 1u << l;
         return;
     }
@@ -173,11 +173,11 @@ static void pre_step_lanes(lwi_worker *w, int width)
     lwi_stepper *m = w->now;
     for (int l = 0; l < width; l++) {
         bool changed = false;
-        if (!(m->busy >> l & 1u) || m->pace[l].steps == w->pre_stepped[l]) continue;
-        w->pre_stepped[l] = m->pace[l].steps;
+        if (!(m->busy >> l & 1u) || m->control[l].steps == w->pre_stepped[l]) continue;
+        w->pre_stepped[l] = m->control[l].steps;
         const lw_status status = lwi_evaluate_pre_step(w->at->evaluate, m->stride, m->t[l], m->x, l,
                                                        &changed, &w->why[l]);
-        if (changed) m->pace[l].slope = false;
+        if (changed) m->control[l].slope = false;
         if (status != LW_OK) lwi_stepper_fail(m, l, status, m->h[l], "%s", w->why[l].text);
     }
 }

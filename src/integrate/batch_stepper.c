@@ -1,12 +1,12 @@
-// batch_stepper.c -- memory and failures of marches, and the integrators of single states: a march of
-// width 1.
+// batch_stepper.c -- memory and failures of batched steppers, and the integrators of single states:
+// a stepper of width 1.
 #include "integrate/simd/methods.inl"
 
 #include "base/cpu.h"
 
 #include <stdio.h>
 
-// ----------------------------------------------------------------------------------------- marches
+// ---------------------------------------------------------------------------------------- steppers
 
 enum { ALIGNMENT = 64 };
 
@@ -34,11 +34,11 @@ void lwi_stepper_destroy(lwi_stepper *stepper, const lw_allocator *allocator)
     stepper->block = NULL;
 }
 
-void lwi_step_control_reset(lwi_step_control *pace)
+void lwi_step_control_reset(lwi_step_control *control)
 {
-    pace->h = 0;
-    pace->error = LEAST_REMEMBERED;
-    pace->rejected = pace->slope = pace->arrived = pace->failed = false;
+    control->h = 0;
+    control->error = LEAST_REMEMBERED;
+    control->rejected = control->slope = control->arrived = control->failed = false;
 }
 
 void lwi_stepper_fail(lwi_stepper *stepper, int lane, lw_status status, double step,
@@ -51,7 +51,7 @@ void lwi_stepper_fail(lwi_stepper *stepper, int lane, lw_status status, double s
     va_end(arguments);
     lwi_integrator_fail(&stepper->error[lane], status, stepper->t[lane], step, "%s", detail);
     stepper->status[lane] = status;
-    stepper->pace[lane].failed = true;
+    stepper->control[lane].failed = true;
     stepper->busy &= ~(1u << lane);
 }
 
@@ -59,8 +59,9 @@ void lwi_stepper_unwell(lwi_stepper *m, int l, const double *xdot)
 {
     const lw_error *why = m->why[l];
     if (m->status[l] != LW_OK) {
-        const bool told = why && why->text[0];
-        lwi_fail(&m->error[l], m->status[l], "%s", told ? why->text : lw_status_text(m->status[l]));
+        const bool explained = why && why->text[0];
+        lwi_fail(&m->error[l], m->status[l], "%s",
+                 explained ? why->text : lw_status_text(m->status[l]));
         return;
     }
     int i = 0;
@@ -176,18 +177,18 @@ static lw_status step(single *self, double stop, lw_error *error)
     bool changed = false;
     if (p->pre_step && p->pre_step(p->user, m->t[0], m->x, &changed) != LW_OK)
         return lwi_fail(error, LW_ERR_SINGULAR, "%s", p->why ? p->why->text : "");
-    if (changed) m->pace[0].slope = false;
-    const long steps = m->pace[0].steps;
+    if (changed) m->control[0].slope = false;
+    const long steps = m->control[0].steps;
     const size_t bytes = (size_t)m->n * sizeof *m->x;
     m->stop[0] = stop;
     m->busy = 1;
-    m->pace[0].failed = false;
-    while (m->pace[0].steps == steps && !m->pace[0].failed) {
+    m->control[0].failed = false;
+    while (m->control[0].steps == steps && !m->control[0].failed) {
         self->before = m->t[0];
         if (self->dense) memcpy(self->x0, m->x, bytes);
         self->attempt(m);
     }
-    if (!m->pace[0].failed) return LW_OK;
+    if (!m->control[0].failed) return LW_OK;
     if (error) *error = m->error[0];
     return m->status[0];
 }
@@ -239,22 +240,22 @@ static lw_status restart(lwi_integrator *integrator, double t, const double *x, 
     (void)error;
     m->t[0] = t;
     for (int i = 0; i < m->n; i++) m->x[i] = x[i];
-    m->pace[0].slope = false;
+    m->control[0].slope = false;
     if (jump != LWI_JUMP_STATE) return LW_OK;
     self->restarts++;
-    lwi_step_control_reset(&m->pace[0]);
-    m->h[0] = m->pace[0].h;
-    m->last_error[0] = m->pace[0].error;
+    lwi_step_control_reset(&m->control[0]);
+    m->h[0] = m->control[0].h;
+    m->last_error[0] = m->control[0].error;
     return LW_OK;
 }
 
 static void stats(const lwi_integrator *integrator, lwi_integrator_stats *s)
 {
     const single *self = (const single *)integrator;
-    const lwi_step_control *pace = &self->stepper.pace[0];
-    *s = (lwi_integrator_stats){.steps = pace->steps,
-                                .evaluations = pace->evaluations,
-                                .rejected = pace->rejections,
+    const lwi_step_control *control = &self->stepper.control[0];
+    *s = (lwi_integrator_stats){.steps = control->steps,
+                                .evaluations = control->evaluations,
+                                .rejected = control->rejections,
                                 .restarts = self->restarts};
 }
 
@@ -271,7 +272,8 @@ static void stats(const lwi_integrator *integrator, lwi_integrator_stats *s)
                                                         .restart = restart,                        \
                                                         .stats = stats};
 STEPPING(dopri54, 5, true,
-         "explicit Runge-Kutta 5(4), adaptive; our own text, the same bits alone and in batches",
+         "explicit Runge-Kutta 5(4), adaptive; own implementation, bitwise the same alone and in "
+         "batches",
          "dormand1980")
 STEPPING(rk4, 4, false, "classical Runge-Kutta of order 4, fixed step; also in batches",
          "kutta1901")

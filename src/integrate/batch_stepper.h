@@ -1,13 +1,12 @@
 // batch_stepper.h -- one-step methods that move up to eight states at once, each in its own time.
 //
-// A march has lanes; component i of the state in lane l stands at x[i * stride + l].  An `attempt`
+// A stepper has lanes; component i of the state in lane l is x[i * stride + l].  An `attempt`
 // tries one step in every lane that has somewhere to go: stages are evaluated for all of them
 // together, while time, step size, error, acceptance and failure are each lane's own.  No operation
-// mixes lanes, so a state moves by the same numbers, bit for bit, whatever the width, the lane and
-// its neighbours.
+// mixes lanes, so a state moves by the same numbers, bit for bit for any width, lane and neighbour.
 //
-// Two methods: `dopri54` (adaptive) and `rk4` (fixed step).  methods.inl is the text; batch_stepper.c makes
-// the integrators of single states of it, stepper.c the wider ones.
+// Two methods: `dopri54` (adaptive) and `rk4` (fixed step).  methods.inl is the implementation;
+// batch_stepper.c builds the integrators of single states from it, stepper.c the wider ones.
 #ifndef LWI_INTEGRATE_BATCH_STEPPER_H
 #define LWI_INTEGRATE_BATCH_STEPPER_H
 
@@ -17,7 +16,7 @@ enum { LWI_STEPPER_LANES = 8, LWI_STEPPER_STAGES = 7 };
 
 typedef double lwi_stepper_row[LWI_STEPPER_LANES];
 
-/** What a state carries from step to step beside t, x and its last slope. */
+/** What a state carries from step to step in addition to t, x and its last slope. */
 typedef struct lwi_step_control {
     double h;      ///< step proposed; 0: find one
     double error;  ///< error of the last accepted step, for the control
@@ -31,13 +30,13 @@ typedef struct lwi_stepper {
     // the problem
     int n;      ///< components; may be 0
     int stride; ///< 1 or LWI_STEPPER_LANES
-    /** xdot at (t, x) of the lanes in the set; t [lane], x and xdot as those of the march.  What it
-     *  writes in other lanes is not looked at.  Sets status[lane] of those that fail, and may leave
+    /** xdot at (t, x) of the lanes in the set; t [lane], x and xdot as those of the stepper.  What
+     *  it writes in other lanes is ignored.  Sets status[lane] of those that fail, and may leave
      *  a text in why[lane]. */
     void (*rates)(void *user, const double *t, const double *x, double *xdot, unsigned lanes,
                   lw_status *status);
     void *user;
-    const lw_error *why[LWI_STEPPER_LANES]; ///< texts of failed rates; may be NULL
+    const lw_error *why[LWI_STEPPER_LANES]; ///< messages of failed rates; may be NULL
     double rtol;
     double max_step; ///< as of lwi_problem
     long max_steps;
@@ -45,10 +44,10 @@ typedef struct lwi_stepper {
     double *atol;                  ///< [n][lane]
     double *x;                     ///< [n][lane] the state at t
     double *k[LWI_STEPPER_STAGES]; ///< [n][lane] slopes; k[0] at (t, x)
-    double *y;                     ///< [n][lane] where a stage stands
+    double *y;                     ///< [n][lane] state of a stage
     lwi_stepper_row t, stop;
-    lwi_stepper_row h, last_error; ///< of the paces
-    lwi_step_control pace[LWI_STEPPER_LANES];
+    lwi_stepper_row h, last_error; ///< of the step controls
+    lwi_step_control control[LWI_STEPPER_LANES];
     unsigned busy; ///< lanes that have somewhere to go; an attempt takes those out that arrived or
                    ///< failed
     lw_status status[LWI_STEPPER_LANES]; ///< of failed lanes
@@ -64,7 +63,7 @@ typedef struct lwi_stepper_method {
     bool adaptive;
 } lwi_stepper_method;
 
-/** NULL when the integrator of that name does not march. */
+/** NULL when the integrator of that name has no batched stepper. */
 const lwi_stepper_method *lwi_stepper_find(const char *integrator);
 /** Its attempt for width 1 (stride 1), 4 or 8 (stride 8), in the instructions of this processor. */
 lwi_stepper_attempt lwi_stepper_attempt_of(const lwi_stepper_method *method, int width);
@@ -79,15 +78,15 @@ lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator,
                              lwi_stepper *stepper);
 void lwi_stepper_destroy(lwi_stepper *stepper, const lw_allocator *allocator);
 
-/** A pace for a state that nothing is known of; counters stay. */
-void lwi_step_control_reset(lwi_step_control *pace);
+/** A new step control for a state without history; counters stay. */
+void lwi_step_control_reset(lwi_step_control *control);
 
 // ---- shared by the widths (batch_stepper.c)
 
 /** A lane's failure, its time and step put before the text. */
 void lwi_stepper_fail(lwi_stepper *stepper, int lane, lw_status status, double step,
                       const char *format, ...) LW_PRINTF(5, 6);
-/** Status and text of a lane whose rates have failed, or are not finite. */
+/** Status and message of a lane with failed or not finite rates. */
 void lwi_stepper_unwell(lwi_stepper *stepper, int lane, const double *xdot);
 
 #endif

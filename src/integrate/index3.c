@@ -13,7 +13,7 @@ typedef struct stepper {
     lwi_problem problem;
     lw_allocator allocator;
     double t, to, h; ///< h: the equal steps on the way to `to`
-    double *kept;    ///< [n] x before the step at hand
+    double *kept;    ///< [n] x before the current step
     lwi_adapt adapt;
     lwi_integrator_stats stats;
 } stepper;
@@ -80,7 +80,8 @@ static lw_status whole_step(stepper *self, double *t, double *x, double to, lw_e
     bool changed = false;
     const bool split = !p->once || p->pre_step; // else a step that fails leaves x as it was
     if (split) memcpy(self->kept, x, bytes);
-    // equal steps to `to`; what is left tells how many, but for the round-off of a million additions
+    // equal steps to `to`; the number follows from the remaining time, except for the round-off of
+    // a million additions
     const double left = to - *t, count = fmax(1, ceil(left / p->max_step - 1e-6));
     self->h = left / count;
     lw_status status = p->pre_step ? p->pre_step(p->user, *t, x, &changed) : LW_OK;

@@ -1,4 +1,4 @@
-// index3_adapt.c -- step control for formulations that step themselves and tell their error.
+// index3_adapt.c -- step control for formulations with their own time steps and an error estimate.
 //
 // The local error e of a rule of order two is of order three in h, so that a step of
 //     h (1/e)^(1/3)
@@ -14,7 +14,7 @@
 #define MOST 5.0
 #define FAILED 0.25    // after a step that failed
 #define FIRST 1e-3     // of the way to the first row; some steps later the error decides
-#define SHORTEST 1e-12 // of the time at hand: shorter steps are round-off
+#define SHORTEST 1e-12 // of the current time: shorter steps are round-off
 
 static double propose(double h, double error)
 {
@@ -36,12 +36,12 @@ static double length_of(const lwi_adapt *a, const lwi_problem *p, double t, doub
 static lw_status too_short(const lwi_problem *p, lw_status status, double t, double h,
                            lw_error *error)
 {
-    const bool told = status != LW_OK && p->why && p->why->text[0];
+    const bool explained = status != LW_OK && p->why && p->why->text[0];
     return lwi_integrator_fail(error, status == LW_OK ? LW_ERR_INTEGRATOR : status, t, h, "%s",
-                               told
+                               explained
                                    ? p->why->text
-                                   : "the error allowed asks for steps that time cannot tell "
-                                     "apart; a larger rtol or atol helps, or equal steps (`step`)");
+                                   : "the tolerance requires steps too short to resolve in "
+                                     "time; a larger rtol or atol helps, or equal steps (`step`)");
 }
 
 lw_status lwi_adapt_step(lwi_adapt *a, const lwi_problem *p, double *t, double *x, double to,

@@ -1,10 +1,10 @@
-// index3_adapt.h -- step control for formulations that step themselves and tell their error.
+// index3_adapt.h -- step control for formulations with their own time steps and an error estimate.
 #ifndef LWI_INTEGRATE_INDEX3_ADAPT_H
 #define LWI_INTEGRATE_INDEX3_ADAPT_H
 
 #include "integrate/integrator.h"
 
-/** What is remembered from step to step. */
+/** History kept from step to step. */
 typedef struct lwi_adapt {
     double h;              ///< proposed; 0: none yet
     double last_h;         ///< of the last accepted step; 0: none
@@ -14,7 +14,7 @@ typedef struct lwi_adapt {
 /** One accepted step from (*t, x) to `to` at most.  On failure *t and x are left alone. */
 lw_status lwi_adapt_step(lwi_adapt *adapt, const lwi_problem *problem, double *t, double *x,
                          double to, lwi_integrator_stats *stats, lw_error *error);
-/** Goes on from another place. */
+/** Continues from another state. */
 void lwi_adapt_restart(lwi_adapt *adapt, lwi_jump jump);
 
 #endif

@@ -12,8 +12,8 @@
 typedef struct lwi_problem {
     int n; ///< may be 0
     lw_status (*rates)(void *user, double t, const double *x, double *xdot);
-    /** Before each step, with the state that it begins with; NULL: none.  Where x is changed, rates there
-     *  are what they were but for round-off: one-step methods go on, multistep ones start anew. */
+    /** Before each step, with the state that it begins with; NULL: none.  Where x is changed, rates
+     *  there are unchanged except for round-off: one-step methods continue, multistep ones restart. */
     lw_status (*pre_step)(void *user, double t, double *x, bool *changed);
     /** In place of rates: the problem steps itself, and leaves x as it was where it fails; NULL: it has
      *  rates. */
@@ -23,7 +23,7 @@ typedef struct lwi_problem {
     double (*error)(void *user, double h, const double *before, const double *after, double last_h,
                     const double *last);
     void *user;
-    const lw_error *why; ///< of the last failed `rates`, told in messages; may be NULL
+    const lw_error *why; ///< of the last failed `rates`, quoted in messages; may be NULL
     double rtol;
     const double *atol; ///< [n] > 0
     bool once;          ///< a step that fails is not tried in halves
@@ -38,8 +38,8 @@ typedef struct lwi_integrator_stats {
 
 /** What jumped at a restart. */
 typedef enum lwi_jump {
-    LWI_JUMP_RATES, ///< f: one-step methods keep their step size, multistep ones start anew
-    LWI_JUMP_STATE  ///< t or x: all start anew, without memory of what was before
+    LWI_JUMP_RATES, ///< f: one-step methods keep their step size, multistep ones restart
+    LWI_JUMP_STATE  ///< t or x: all restart without history
 } lwi_jump;
 
 typedef struct lwi_integrator lwi_integrator;
@@ -54,12 +54,12 @@ typedef struct lwi_integrator_type {
                         const double *x, const lw_allocator *, lwi_integrator **, lw_error *);
     void (*destroy)(lwi_integrator *);
     /** From (*t, x) as the last call left them to `to`, exactly.  No rate is asked for beyond
-     *  `limit` >= to (but for round-off); with limit > to (dense output) a step may pass `to`, and
-     *  x is interpolated.  `one_step`: return after one accepted step, *t tells where.  On failure
+     *  `limit` >= to (except for round-off); with limit > to (dense output) a step may pass `to`, and
+     *  x is interpolated.  `one_step`: return after one accepted step, *t is its time.  On failure
      *  *t and x are those of the last accepted step. */
     lw_status (*advance)(lwi_integrator *, double *t, double *x, double to, double limit,
                          bool one_step, lw_error *);
-    /** Goes on from (t, x).  Counted in `restarts` where history is lost. */
+    /** Continues from (t, x).  Counted in `restarts` where history is lost. */
     lw_status (*restart)(lwi_integrator *, double t, const double *x, lwi_jump, lw_error *);
     void (*stats)(const lwi_integrator *, lwi_integrator_stats *);
 } lwi_integrator_type;

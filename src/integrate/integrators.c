@@ -49,8 +49,8 @@ lw_status lwi_problem_rates(const lwi_problem *problem, double t, const double *
 {
     const lw_status status = problem->rates(problem->user, t, x, xdot);
     if (status != LW_OK) {
-        const bool told = problem->why && problem->why->text[0];
-        return lwi_fail(why, status, "%s", told ? problem->why->text : lw_status_text(status));
+        const bool explained = problem->why && problem->why->text[0];
+        return lwi_fail(why, status, "%s", explained ? problem->why->text : lw_status_text(status));
     }
     for (int i = 0; i < problem->n; i++)
         if (!isfinite(xdot[i]))

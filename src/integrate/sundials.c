@@ -1,8 +1,8 @@
 // sundials.c -- adaptive integrators of SUNDIALS: explicit Runge-Kutta pairs (ARKODE's ERKStep) and
-// multistep methods (CVODE).  The only file that knows SUNDIALS.     [hindmarsh2005, reynolds2023]
+// multistep methods (CVODE).  The only file that uses SUNDIALS.     [hindmarsh2005, reynolds2023]
 //
 // SUNDIALS is always asked for one step.  The stop time of a step is `limit`, on which it ends
-// exactly; between calls the solver may stand past the caller's time (dense output), never before
+// exactly; between calls the solver may be past the caller's time (dense output), never before
 // it by more than round-off.
 #include "integrate/integrator.h"
 
@@ -47,7 +47,7 @@ static const calls erk_calls = {ERKStepEvolve, ERKStepSetStopTime, ERKStepGetDky
 static const calls cvode_calls = {CVode, CVodeSetStopTime, CVodeGetDky, CVodeGetCurrentStep,
                                   CVodeGetNumErrTestFails};
 
-/** What a row of the list says beside the public type. */
+/** Entries of the list in addition to the public type. */
 typedef struct method {
     const calls *call;
     int table; ///< of SUNDIALS, where `own` is NULL
@@ -67,7 +67,7 @@ typedef struct solver {
     SUNNonlinearSolver nonlinear;
     SUNLinearSolver linear;
     SUNMatrix jacobian;
-    double t;          ///< where SUNDIALS stands
+    double t;          ///< time of SUNDIALS
     bool rehearsing;   ///< rates are zero and not counted
     lw_status failure; ///< of the rates in the present step, and its text
     lw_error why;
@@ -100,7 +100,7 @@ static int rates(sunrealtype t, N_Vector y, N_Vector ydot, void *user)
     return status == LW_ERR_NOT_FINITE ? 1 : -1;
 }
 
-// What SUNDIALS wants to print becomes a status.  Up to version 6 every solver has its own handler,
+// Messages of SUNDIALS become a status.  Up to version 6 every solver has its own handler,
 // from 7 on the context has it.
 #if SUNDIALS_VERSION_MAJOR < 7
 static void say_nothing(int code, const char *module, const char *function, char *text, void *user)
@@ -162,7 +162,7 @@ static bool create_erk(solver *self)
     if (!m) return false;
     // Versions before 6.6 take every last stage with c = 1 for the first stage of the next step,
     // which is wrong for pairs of order 8.  With a function to run after each step, even an empty
-    // one, the first stage is evaluated anew.
+    // one, the first stage is evaluated again.
     if (!self->method->keeps && ERKStepSetPostprocessStepFn(m, do_nothing)) return false;
     return silence(self) && !set_table(self) && !ERKStepSetUserData(m, self) &&
            !ERKStepSVtolerances(m, self->problem.rtol, self->atol) &&
@@ -220,7 +220,7 @@ static bool create_multistep(solver *self)
            (self->method->family == CV_BDF ? set_newton(self) : set_fixed_point(self));
 }
 
-// Starts anew at (t, y) with nothing remembered.
+// Restarts at (t, y) without history.
 static int begin(solver *self, double t, const double *x)
 {
     self->t = t;
@@ -352,7 +352,7 @@ static lw_status pre_step(solver *self, lw_error *error)
     return CVodeReInit(self->memory, self->t, self->accepted) ? LW_ERR_INTERNAL : LW_OK;
 }
 
-// One accepted step towards `to`, not past `limit`; `t` and `accepted` tell where it ended.
+// One accepted step towards `to`, not past `limit`; `t` and `accepted` give its end.
 static lw_status step(solver *self, double to, double limit, lw_error *error)
 {
     const lwi_problem *p = &self->problem;
@@ -394,7 +394,7 @@ static lw_status advance(lwi_integrator *integrator, double *t, double *x, doubl
     while (*t < to) {
         if (self->t <= *t && to - self->t > NEAR * fmax(fabs(to), fabs(self->t)))
             TRY(step(self, to, limit, error));
-        if (self->t <= *t) { // `to` is reached but for round-off, SUNDIALS goes on from there
+        if (self->t <= *t) { // `to` is reached except for round-off, SUNDIALS continues from there
             *t = to;
         } else if (self->t <= to) {
             *t = self->t;
@@ -416,14 +416,14 @@ static lw_status restart(lwi_integrator *integrator, double t, const double *x, 
                          lw_error *error)
 {
     solver *self = (solver *)integrator;
-    const bool anew = jump == LWI_JUMP_STATE || self->method->family;
-    self->stats.restarts += anew;
+    const bool restart = jump == LWI_JUMP_STATE || self->method->family;
+    self->stats.restarts += restart;
     if (self->problem.n == 0) {
         self->t = t;
         return LW_OK;
     }
     int flag;
-    if (anew) {
+    if (restart) {
         self->rejected = rejected(self); // the counters of SUNDIALS start from zero
         flag = begin(self, t, x);
     } else {

@@ -176,7 +176,8 @@ static lw_status check_coupling(lw_sim *sim, const lwi_coupling *c)
                     joint->name, of->name, off, drift);
 }
 
-// Coordinates and checks of all loop joints for sim->snapshot, whose poses follow from the tree's joints.
+// Coordinates and checks of all loop joints for sim->snapshot; its poses follow from the joints of
+// the tree.
 static lw_status close_loops(lw_sim *sim)
 {
     const lw_model *model = sim->model;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-// The bits of a number, least significant byte first.
+// The bits of a number, low byte first.
 static uint32_t bits_of(const unsigned char *x, size_t width)
 {
     uint16_t narrow;

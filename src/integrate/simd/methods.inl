@@ -10,7 +10,7 @@
 
 // ------------------------------------------------------------------------------------ coefficients
 
-// Dormand and Prince's 5(4) pair; the last stage stands on the solution and is the first of the
+// Dormand and Prince's 5(4) pair; the last stage is at the solution and is the first of the
 // next one. [dormand1980]
 enum { STAGES = LWI_STEPPER_STAGES };
 static const double node[STAGES] = {0, 1. / 5, 3. / 10, 4. / 5, 8. / 9, 1, 1};
@@ -39,24 +39,24 @@ static const double E[STAGES] = {71. / 57600,      0,         -71. / 16695, 71. 
 /** A row function for the width; lanes beyond four come along. */
 #define ROWS(f, ...) (width == 1 ? f##_w1(__VA_ARGS__) : f##_w8(__VA_ARGS__))
 
-#define TEXT static inline __attribute__((always_inline))
+#define INLINE static inline __attribute__((always_inline))
 #define FOR_LANES(l) for (int l = 0; l < width; l++)
 #define HAS(lanes, l) ((lanes) >> (l)&1u)
 
 /** A number for every lane. */
 typedef double lanes_row[LWI_STEPPER_LANES] __attribute__((aligned(64)));
 
-TEXT double lesser(double a, double b)
+INLINE double min_of(double a, double b)
 {
     return a < b ? a : b;
 }
-TEXT double greater(double a, double b)
+INLINE double max_of(double a, double b)
 {
     return a > b ? a : b;
 }
 
 // A set of lanes as numbers to select by: all bits or none.
-TEXT void spread(unsigned lanes, double *on)
+INLINE void spread(unsigned lanes, double *on)
 {
     for (int l = 0; l < LWI_STEPPER_LANES; l++) {
         const int64_t bits = -(int64_t)HAS(lanes, l);
@@ -68,7 +68,7 @@ TEXT void spread(unsigned lanes, double *on)
 
 // x^p of 1e-300 < x < 1e300 to nine digits, enough for the size of a step, and the same everywhere:
 // 2^(p log2 x), log2 by z = (m - 1)/(m + 1) of the mantissa m, 2^f by its series for |f| <= 1/2.
-TEXT void powers(int width, const double *x, double p, double *y)
+INLINE void powers(int width, const double *x, double p, double *y)
 {
     FOR_LANES(l)
     {
@@ -80,10 +80,10 @@ TEXT void powers(int width, const double *x, double p, double *y)
         bits -= exponent * ((int64_t)1 << 52);
         memcpy(&m, &bits, sizeof m);
         const double z = (m - 1) / (m + 1), w = z * z;
-        const double odd[5] = {2.8853900817779268, 0.96179669392597560, 0.57707801635558534,
+        const double coefficient[5] = {2.8853900817779268, 0.96179669392597560, 0.57707801635558534,
                                0.41219858311113239, 0.32059889797532518}; // 2/ln 2 / (2 i + 1)
         double log2m = 0;
-        for (int i = 4; i >= 0; i--) log2m = odd[i] + w * log2m;
+        for (int i = 4; i >= 0; i--) log2m = coefficient[i] + w * log2m;
         log2m *= z;
         const double e = p * ((double)exponent + log2m);
         const double whole = (e + 6755399441055744.0) - 6755399441055744.0; // the nearest integer
@@ -100,11 +100,11 @@ TEXT void powers(int width, const double *x, double p, double *y)
 // ---------------------------------------------------------------------------------- shared by both
 
 // Lanes that may not take a step more fail.
-TEXT unsigned within_limit(int width, lwi_stepper *m, unsigned lanes)
+INLINE unsigned within_limit(int width, lwi_stepper *m, unsigned lanes)
 {
     if (!m->max_steps) return lanes;
     FOR_LANES(l)
-    if (HAS(lanes, l) && m->pace[l].steps >= m->max_steps) {
+    if (HAS(lanes, l) && m->control[l].steps >= m->max_steps) {
         lwi_stepper_fail(m, l, LW_ERR_INTEGRATOR, m->h[l], "max_steps: %ld steps are done",
                          m->max_steps);
         lanes &= ~(1u << l);
@@ -112,16 +112,16 @@ TEXT unsigned within_limit(int width, lwi_stepper *m, unsigned lanes)
     return lanes;
 }
 
-// Counts and evaluates.  Returns the lanes that are well; status and text of the others tell why.
-TEXT unsigned evaluate(int width, lwi_stepper *m, unsigned lanes, const double *t, const double *x,
-                       double *xdot)
+// Counts and evaluates.  Returns the lanes that are well; the others have a status and a message.
+INLINE unsigned evaluate(int width, lwi_stepper *m, unsigned lanes, const double *t,
+                         const double *x, double *xdot)
 {
     lanes_row zero;
     if (!lanes) return 0;
     FOR_LANES(l)
     {
-        m->pace[l].evaluations += HAS(lanes, l);
-        if (HAS(lanes, l)) m->status[l] = LW_OK; // the others' may tell of earlier stages
+        m->control[l].evaluations += HAS(lanes, l);
+        if (HAS(lanes, l)) m->status[l] = LW_OK; // those of the others may be of earlier stages
     }
     m->rates(m->user, t, x, xdot, lanes, m->status);
     ROWS(row_finite, m->n, xdot, zero);
@@ -135,12 +135,12 @@ TEXT unsigned evaluate(int width, lwi_stepper *m, unsigned lanes, const double *
 }
 
 // A step is taken: to the stop, exactly, where it was the last one.
-TEXT void arrive(lwi_stepper *m, int l, double h, bool last)
+INLINE void arrive(lwi_stepper *m, int l, double h, bool last)
 {
     m->t[l] = last ? m->stop[l] : m->t[l] + h;
-    m->pace[l].steps++;
+    m->control[l].steps++;
     if (!(m->t[l] < m->stop[l])) {
-        m->pace[l].arrived = true;
+        m->control[l].arrived = true;
         m->busy &= ~(1u << l);
     }
 }
@@ -159,34 +159,34 @@ TEXT void arrive(lwi_stepper *m, int l, double h, bool last)
 #define LEAST_REMEMBERED 1e-4
 // Where a stage has no finite rates nothing is known but that the step is too long.
 #define SHRINK_BLINDLY 0.25
-// A step may end on the stop when it is longer than asked for by so much, but for round-off.
+// A step may end on the stop when it is longer than requested by so much, except for round-off.
 #define STRETCH 1e-12
 
 // A first step: so long that an explicit Euler step changes x by a hundredth, then so long that the
 // term of order five would be a hundredth by the second derivative seen.       [hairer1993, II.4]
-TEXT void find_step(int width, lwi_stepper *m, unsigned lanes)
+INLINE void find_step(int width, lwi_stepper *m, unsigned lanes)
 {
     static const double euler[6] = {1};
-    lanes_row x2, f2, d2, h = {0}, most, t, size, h1, on;
+    lanes_row x2, f2, d2, h = {0}, limit, t, size, h1, on;
     ROWS(row_weigh, m, m->x, x2);
     ROWS(row_weigh, m, m->k[0], f2);
     FOR_LANES(l)
     {
-        most[l] = m->stop[l] - m->t[l];
-        if (m->max_step > 0) most[l] = lesser(most[l], m->max_step);
+        limit[l] = m->stop[l] - m->t[l];
+        if (m->max_step > 0) limit[l] = min_of(limit[l], m->max_step);
         h[l] = x2[l] > 1e-10 && f2[l] > 1e-10 ? 0.01 * sqrt(x2[l] / f2[l]) : 1e-6;
-        h[l] = lesser(h[l], most[l]);
+        h[l] = min_of(h[l], limit[l]);
         t[l] = m->t[l] + h[l];
     }
     spread(lanes, on);
-    ROWS(row_stand, m, on, h, euler, 1);
+    ROWS(row_stage, m, on, h, euler, 1);
     const unsigned well = evaluate(width, m, lanes, t, m->y, m->k[1]);
     ROWS(row_sum, m->n, m->y, m->k[1], -1, m->k[0]);
     ROWS(row_weigh, m, m->y, d2);
     FOR_LANES(l)
     {
         const double slope = sqrt(f2[l]), bend = sqrt(d2[l]) / h[l];
-        size[l] = lesser(greater(greater(slope, bend), 1e-280), 1e280);
+        size[l] = min_of(max_of(max_of(slope, bend), 1e-280), 1e280);
         size[l] = 0.01 / size[l];
     }
     powers(width, size, 0.2, h1);
@@ -194,15 +194,15 @@ TEXT void find_step(int width, lwi_stepper *m, unsigned lanes)
     {
         if (!HAS(lanes, l)) continue;
         if (!HAS(well, l)) h1[l] = 0.01 * h[l]; // a failure, if it is one, shows in the step
-        m->h[l] = lesser(lesser(100 * h[l], h1[l]), most[l]);
+        m->h[l] = min_of(min_of(100 * h[l], h1[l]), limit[l]);
     }
 }
 
 // Slopes and first steps of lanes that have none.
-TEXT unsigned get_ready(int width, lwi_stepper *m, unsigned lanes)
+INLINE unsigned get_ready(int width, lwi_stepper *m, unsigned lanes)
 {
     unsigned flat = 0, unknown = 0;
-    FOR_LANES(l) if (HAS(lanes, l) && !m->pace[l].slope) flat |= 1u << l;
+    FOR_LANES(l) if (HAS(lanes, l) && !m->control[l].slope) flat |= 1u << l;
     if (flat) {
         // k[0] of the other lanes stays
         const unsigned well = evaluate(width, m, flat, m->t, m->x, m->y);
@@ -211,7 +211,7 @@ TEXT unsigned get_ready(int width, lwi_stepper *m, unsigned lanes)
         ROWS(row_take, m->n, on, m->k[0], m->y);
         FOR_LANES(l)
         {
-            if (HAS(well, l)) m->pace[l].slope = true;
+            if (HAS(well, l)) m->control[l].slope = true;
             if (!HAS(flat & ~well, l)) continue;
             lwi_stepper_fail(m, l, m->status[l], 0, "%s", m->error[l].text);
             lanes &= ~(1u << l);
@@ -224,7 +224,7 @@ TEXT unsigned get_ready(int width, lwi_stepper *m, unsigned lanes)
 
 // The step to try: as proposed, or to the stop; half of what is left where that is less than two,
 // so that no sliver remains.
-TEXT unsigned choose_step(int width, lwi_stepper *m, unsigned lanes, double *h, unsigned *last)
+INLINE unsigned choose_step(int width, lwi_stepper *m, unsigned lanes, double *h, unsigned *last)
 {
     *last = 0;
     FOR_LANES(l)
@@ -233,7 +233,7 @@ TEXT unsigned choose_step(int width, lwi_stepper *m, unsigned lanes, double *h, 
         if (!HAS(lanes, l)) continue;
         const double left = m->stop[l] - m->t[l];
         double ask = m->h[l];
-        if (m->max_step > 0) ask = lesser(ask, m->max_step);
+        if (m->max_step > 0) ask = min_of(ask, m->max_step);
         if (left <= ask * (1 + STRETCH)) {
             h[l] = left;
             *last |= 1u << l;
@@ -253,12 +253,12 @@ TEXT unsigned choose_step(int width, lwi_stepper *m, unsigned lanes, double *h, 
 }
 
 // Stages 2 to 7; a lane drops out where it fails.
-TEXT unsigned dopri54_stages(int width, lwi_stepper *m, unsigned lanes, const double *h)
+INLINE unsigned dopri54_stages(int width, lwi_stepper *m, unsigned lanes, const double *h)
 {
     lanes_row t, on;
     for (int s = 1; s < STAGES && lanes; s++) {
         spread(lanes, on);
-        ROWS(row_stand, m, on, h, A[s], s);
+        ROWS(row_stage, m, on, h, A[s], s);
         FOR_LANES(l) t[l] = m->t[l] + node[s] * h[l];
         lanes = evaluate(width, m, lanes, t, m->y, m->k[s]);
     }
@@ -266,21 +266,21 @@ TEXT unsigned dopri54_stages(int width, lwi_stepper *m, unsigned lanes, const do
 }
 
 // A step that is not: shorter next time, or the end.
-TEXT void refuse(lwi_stepper *m, int l, bool blind, double h, double factor)
+INLINE void refuse(lwi_stepper *m, int l, bool blind, double h, double factor)
 {
     if (blind && m->status[l] != LW_ERR_NOT_FINITE) {
         lwi_stepper_fail(m, l, m->status[l], h, "%s", m->error[l].text);
         return;
     }
     m->h[l] = h * factor;
-    m->pace[l].rejections++;
-    m->pace[l].rejected = true;
+    m->control[l].rejections++;
+    m->control[l].rejected = true;
     // where no step is left, rates that are not finite are a better reason than tolerances
     if (blind && !(m->t[l] + m->h[l] > m->t[l]))
         lwi_stepper_fail(m, l, LW_ERR_NOT_FINITE, h, "%s", m->error[l].text);
 }
 
-TEXT void dopri54(int width, lwi_stepper *m)
+INLINE void dopri54(int width, lwi_stepper *m)
 {
     lanes_row h = {0}, error, bounded, now, before, on;
     unsigned last, tried = within_limit(width, m, m->busy);
@@ -288,13 +288,13 @@ TEXT void dopri54(int width, lwi_stepper *m)
     tried = choose_step(width, m, tried, h, &last);
     if (!tried) return;
     const unsigned whole = dopri54_stages(width, m, tried, h);
-    // where the last stage stands is the solution
+    // the state of the last stage is the solution
     ROWS(row_error, m, h, error);
     FOR_LANES(l) error[l] = m->n ? sqrt(error[l] / m->n) : 0;
 
     // err^0.17 and err_before^0.04
     FOR_LANES(l)
-    bounded[l] = lesser(greater(error[l], LEAST_ERROR), MOST_ERROR); // no number: the least
+    bounded[l] = min_of(max_of(error[l], LEAST_ERROR), MOST_ERROR); // not a number: the smallest
     powers(width, bounded, GAIN, now);
     powers(width, m->last_error, MEMORY, before);
 
@@ -302,21 +302,21 @@ TEXT void dopri54(int width, lwi_stepper *m)
     FOR_LANES(l)
     {
         if (!HAS(tried, l)) continue;
-        lwi_step_control *pace = &m->pace[l];
+        lwi_step_control *control = &m->control[l];
         if (!HAS(whole, l)) {
             refuse(m, l, true, h[l], SHRINK_BLINDLY);
         } else if (!(error[l] <= 1)) { // overflow: as far as the limit
             refuse(m, l, false, h[l],
-                   isfinite(error[l]) ? greater(SHRINK_MOST, SAFETY / now[l]) : SHRINK_MOST);
+                   isfinite(error[l]) ? max_of(SHRINK_MOST, SAFETY / now[l]) : SHRINK_MOST);
         } else {
             double factor = SAFETY * before[l] / now[l];
-            factor = lesser(GROW_MOST, greater(SHRINK_MOST, factor));
-            if (pace->rejected) factor = lesser(factor, 1);
-            // a step cut short by the stop tells little: it does not take back what was proposed
+            factor = min_of(GROW_MOST, max_of(SHRINK_MOST, factor));
+            if (control->rejected) factor = min_of(factor, 1);
+            // a step cut short by the stop says little: the step proposed before remains
             const bool cut_short = h[l] < m->h[l] && factor == GROW_MOST;
-            m->h[l] = cut_short ? greater(m->h[l], factor * h[l]) : factor * h[l];
-            m->last_error[l] = greater(error[l], LEAST_REMEMBERED);
-            pace->rejected = false;
+            m->h[l] = cut_short ? max_of(m->h[l], factor * h[l]) : factor * h[l];
+            m->last_error[l] = max_of(error[l], LEAST_REMEMBERED);
+            control->rejected = false;
             accepted |= 1u << l;
             arrive(m, l, h[l], HAS(last, l));
         }
@@ -337,7 +337,7 @@ TEXT void dopri54(int width, lwi_stepper *m)
 // Steps may be longer than asked for by the round-off of interval / step, no more.
 #define ROUND_OFF 1e-12
 
-TEXT unsigned equal_steps(int width, lwi_stepper *m, unsigned lanes, double *h, unsigned *last)
+INLINE unsigned equal_steps(int width, lwi_stepper *m, unsigned lanes, double *h, unsigned *last)
 {
     *last = 0;
     FOR_LANES(l)
@@ -345,7 +345,7 @@ TEXT unsigned equal_steps(int width, lwi_stepper *m, unsigned lanes, double *h, 
         h[l] = 0;
         if (!HAS(lanes, l)) continue;
         const double left = m->stop[l] - m->t[l];
-        const double count = greater(1, ceil(left / m->max_step * (1 - ROUND_OFF)));
+        const double count = max_of(1, ceil(left / m->max_step * (1 - ROUND_OFF)));
         h[l] = left / count;
         if (count == 1) *last |= 1u << l;
         if (m->t[l] + h[l] > m->t[l]) continue;
@@ -356,13 +356,13 @@ TEXT unsigned equal_steps(int width, lwi_stepper *m, unsigned lanes, double *h, 
 }
 
 // Stage s: its slope into k[0], its share into k[1], the sum.
-TEXT unsigned rk4_stage(int width, lwi_stepper *m, unsigned lanes, int s, const double *h)
+INLINE unsigned rk4_stage(int width, lwi_stepper *m, unsigned lanes, int s, const double *h)
 {
     static const double part[4] = {0, 0.5, 0.5, 1}, weight[4] = {1, 2, 2, 1}, one[6] = {1};
     lanes_row t, by = {0}, on;
     spread(s > 0 ? lanes : 0, on); // x itself at first
     FOR_LANES(l) by[l] = part[s] * h[l], t[l] = m->t[l] + by[l];
-    ROWS(row_stand, m, on, by, one, 1);
+    ROWS(row_stage, m, on, by, one, 1);
     lanes = evaluate(width, m, lanes, t, m->y, m->k[0]);
     if (s == 0)
         memcpy(m->k[1], m->k[0], (size_t)(m->n * m->stride) * sizeof *m->x);
@@ -371,7 +371,7 @@ TEXT unsigned rk4_stage(int width, lwi_stepper *m, unsigned lanes, int s, const 
     return lanes;
 }
 
-TEXT void rk4(int width, lwi_stepper *m)
+INLINE void rk4(int width, lwi_stepper *m)
 {
     lanes_row h = {0}, sixth = {0}, on;
     unsigned last, lanes = equal_steps(width, m, within_limit(width, m, m->busy), h, &last);

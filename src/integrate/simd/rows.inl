@@ -1,8 +1,8 @@
-// rows.inl -- what marches do with whole states, row by row: a row is one component in all
+// rows.inl -- operations of steppers on whole states, row by row: a row is one component in all
 // lanes.
 //
 // In: WIDTH, 1 or 8.  Lanes that are not in the set `on` keep what they have.  Arrays are
-// those of the march, h and sums have an entry per lane; all are aligned to 64 bytes where WIDTH
+// those of the stepper, h and sums have an entry per lane; all are aligned to 64 bytes where WIDTH
 // is 8.
 #define NAME_3(f, width) f##_w##width
 #define NAME_2(f, width) NAME_3(f, width)
@@ -53,7 +53,7 @@ static inline real NAME(row_number)(mask bits)
 #define SIZE_OF(x) NUMBER(BITS(x) & INT64_MAX)
 
 // y := x + h sum_j a_j k_j of so many stages; x itself elsewhere.
-static inline void NAME(row_stand)(const lwi_stepper *m, const double *on, const double *by,
+static inline void NAME(row_stage)(const lwi_stepper *m, const double *on, const double *by,
                                    const double *a, int stages)
 {
     double *y = m->y;

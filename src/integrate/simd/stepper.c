@@ -1,4 +1,4 @@
-// stepper.c -- marches of four and eight lanes for one instruction set, ISA.
+// stepper.c -- steppers of four and eight lanes for one instruction set, ISA.
 #include "integrate/simd/methods.inl"
 
 #define TABLE_2(isa) lwi_stepper_lanes_##isa
