@@ -266,7 +266,7 @@ static void find_groups(building *b)
         changed = false;
         for (int i = 0; i < m->njoint; i++) {
             const lwi_joint *j = &m->joint[i];
-            if (j->type->id != LW_JOINT_FIXED) continue;
+            if (j->type->nfactor != 0) continue; // it moves
             int *one = &group[j->body1], *two = &group[j->body2];
             changed = changed || *one != *two;
             *one = *two = *one < *two ? *one : *two;

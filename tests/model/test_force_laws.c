@@ -1,6 +1,7 @@
 // test_force_laws.c -- what every force between two bodies must obey, whatever its law: opposite
 // wrenches, and the power of what it does is what its potential loses plus what it calls
 // non-conservative.
+#include "model/forces/item.h"
 #include "model/model.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
@@ -270,6 +271,34 @@ static void what_makes_no_sense_is_refused(void **state)
     }
 }
 
+// What the compiler cannot see: a row without its function, keys of another force.
+static void every_force_states_every_fact(void **state)
+{
+    (void)state;
+    static const lwi_force_type *const types[] = {
+#define X(name) &lwi_force_##name,
+        LWI_FORCE_LIST(X)
+#undef X
+    };
+    for (int i = 0; i < LWI_COUNT(types); i++) {
+        const lwi_force_type *type = types[i];
+        assert_true(type->name && type->summary && type->apply && type->place);
+        assert_int_equal(type->nrow > 0, type->rows != NULL);
+        assert_true(type->nrow <= LWI_FORCE_ROWS);
+        assert_int_equal(type->varies != NULL, type->rate != NULL);
+    }
+    for (int i = 0; i < LWI_FORCE_ITEMS; i++) {
+        const lwi_force_item *item = lwi_force_items[i];
+        assert_ptr_equal(item->type, types[LWI_COUNT(types) - LWI_FORCE_ITEMS + i]);
+        assert_true(item->keys && item->add && item->compile && item->acts && item->type->actions);
+        assert_int_equal(item->keys->ntype, 1);
+        assert_string_equal(item->keys->type[0], item->type->name);
+        assert_string_equal(item->keys->title, item->type->name);
+        for (int k = 0; k < item->keys->nkey; k++)
+            assert_true(item->keys->key[k].offset < item->desc_size);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -279,6 +308,7 @@ int main(void)
         cmocka_unit_test(a_sphere_falls_on_a_plane),
         cmocka_unit_test(friction_slows_as_it_says),
         cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(every_force_states_every_fact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -88,6 +88,44 @@ static void every_type_states_every_fact(void **state)
     }
 }
 
+static void factor_pose(const lwi_joint_factor *f, const joint_case *c, const double *q,
+                        double R[9], double r[3])
+{
+    const double *x = q + f->coordinate;
+    double axis[3] = {0, 0, 0};
+    axis[(int)f->axis] = 1;
+    m3_identity(R);
+    v3_set(r, 0, 0, 0);
+    if (f->kind == LWI_FACTOR_TURN || f->kind == LWI_FACTOR_SCREW) rot_axis(R, axis, *x);
+    if (f->kind == LWI_FACTOR_SLIDE) v3_scale(r, *x, axis);
+    if (f->kind == LWI_FACTOR_SCREW) v3_scale(r, c->par.pitch * *x, axis);
+    if (f->kind == LWI_FACTOR_PLACE) v3_copy(r, x);
+    if (f->kind == LWI_FACTOR_BALL) quat_matrix(R, x);
+}
+
+static void pose_is_the_product_of_the_factors(void **state)
+{
+    (void)state;
+    FOR_EACH_CASE(c, seed)
+    {
+        double q[LW_JOINT_MAX_NQ], R[9], r[3], P[9], p[3], F[9], f[3], next[9];
+        if (c->type.nfactor < 0) continue;
+        random_q(&seed, c, 3, q);
+        c->type.pose(&c->par, q, R, r);
+        m3_identity(P);
+        v3_set(p, 0, 0, 0);
+        for (int i = 0; i < c->type.nfactor; i++) {
+            factor_pose(&c->type.factor[i], c, q, F, f);
+            m3_mul_v(f, P, f);
+            v3_add(p, p, f);
+            m3_mul(next, P, F);
+            memcpy(P, next, sizeof P);
+        }
+        for (int i = 0; i < 9; i++) assert_near(c->name, i, P[i], R[i], 16 * DBL_EPSILON);
+        for (int i = 0; i < 3; i++) assert_near(c->name, i, p[i], r[i], 16 * DBL_EPSILON);
+    }
+}
+
 static void names_of_other_formats_are_of_one_type(void **state)
 {
     (void)state;
@@ -357,6 +395,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_agree_with_the_public_list),
         cmocka_unit_test(every_type_states_every_fact),
+        cmocka_unit_test(pose_is_the_product_of_the_factors),
         cmocka_unit_test(names_of_other_formats_are_of_one_type),
         cmocka_unit_test(pose_is_a_rotation_and_neutral_is_the_identity),
         cmocka_unit_test(velocity_of_the_pose_is_S_u),
