@@ -1,6 +1,8 @@
 // base.c -- messages of statuses, errors, arena, nearest name.
 #include "base/base.h"
 
+#include "base/assert.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,6 +65,7 @@ lw_status lwi_fail_at(lw_error *error, lw_status status, const char *file, int l
 
 void lwi_copy_text(char *to, size_t size, const char *from)
 {
+    LWI_ASSERT(size > 0);
     const size_t length = strlen(from) < size - 1 ? strlen(from) : size - 1;
     memcpy(to, from, length);
     to[length] = 0;
@@ -177,6 +180,7 @@ void *lwi_arena_push(lwi_arena *arena, size_t count, size_t size)
     const uintptr_t base = (uintptr_t)(chunk + 1);
     const uintptr_t start = aligned(base + chunk->used);
     chunk->used = (size_t)(start - base) + count * size;
+    LWI_ASSERT(chunk->used <= chunk->size);
     return memset((void *)start, 0, count * size);
 }
 

@@ -1,6 +1,8 @@
 // cpu.c -- the one dispatch of ISA builds.
 #include "base/cpu.h"
 
+#include "base/assert.h"
+
 #include <stdbool.h>
 
 #if defined(__x86_64__)
@@ -27,6 +29,7 @@ static bool has_avx512(void)
 int lwi_isa_width(int isa)
 {
     static const int width[LWI_ISA_COUNT] = {1, 1, 4, 8};
+    LWI_ASSERT_INDEX(isa, LWI_ISA_COUNT);
     return width[isa];
 }
 

@@ -8,6 +8,8 @@
 #define _DARWIN_C_SOURCE // _SC_NPROCESSORS_ONLN
 #include "base/threads.h"
 
+#include "base/assert.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -159,6 +161,7 @@ void lwi_pool_run(lwi_pool *pool, void (*task)(void *user, int part), void *user
         task(user, 0);
         return;
     }
+    LWI_ASSERT(pool->working == 0); // one task at a time
     pool->task = task;
     pool->user = user;
     pool->working = pool->nmember;

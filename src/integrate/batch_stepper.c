@@ -2,6 +2,7 @@
 // a stepper of width 1.
 #include "integrate/simd/methods.inl"
 
+#include "base/assert.h"
 #include "base/cpu.h"
 
 #include <stdio.h>
@@ -12,6 +13,7 @@ enum { ALIGNMENT = 64 };
 
 lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator, lwi_stepper *stepper)
 {
+    LWI_ASSERT(n >= 0 && stride >= 1);
     const size_t size = (size_t)n * (size_t)stride, arrays = 3 + LWI_STEPPER_STAGES;
     *stepper = (lwi_stepper){.n = n, .stride = stride};
     const size_t bytes = (arrays * size + 1) * sizeof(double) + ALIGNMENT;
@@ -101,6 +103,8 @@ lwi_stepper_attempt lwi_stepper_attempt_of(const lwi_stepper_method *method, int
     const lwi_stepper_lanes *lanes =
         builds[isa < 0 ? LWI_ISA_SCALAR : isa]; // always built: Kernels.cmake
     const int i = (int)(method - methods);
+    LWI_ASSERT_INDEX(i, METHODS);
+    LWI_ASSERT(width == 1 || width == 4 || width == LWI_STEPPER_LANES);
     return width == 1 ? one_lane[i] : width == 4 ? lanes->four[i] : lanes->eight[i];
 }
 

@@ -1,6 +1,8 @@
 // state.c -- the blocks of a state.
 #include "tree/normal_form/plan.h"
 
+#include "base/assert.h"
+
 static void prepare_tip(const lwi_kernel_plan *plan, const lwi_k_step *step,
                         const lwi_k_state *state, int n, int l)
 {
@@ -37,12 +39,69 @@ static void prepare_state(const lwi_kernel_plan *plan, bool batch, const lwi_k_s
     }
 }
 
+// The indices of a plan lie in its blocks: what the kernels, which check nothing, rely on.
+static void assert_step(const lwi_kernel_plan *plan, const lwi_k_step *step)
+{
+    LWI_ASSERT_INDEX(step->slot, plan->nblock * LWI_LANES);
+    LWI_ASSERT(step->parent >= -1 && step->parent < plan->nblock * LWI_LANES);
+    LWI_ASSERT(step->parent != step->slot);
+    LWI_ASSERT(step->iq >= 0 && step->iv >= 0);
+    LWI_ASSERT(step->park >= -1 && step->park < plan->nart * LWI_LANES);
+    LWI_ASSERT(step->fetch >= -1 && step->fetch < plan->nart * LWI_LANES);
+    LWI_ASSERT(step->leaf >= -1 && step->leaf < plan->ntip * LWI_LANES);
+    LWI_ASSERT(step->leaf < 0 || step->kind == LWI_K_HINGE);
+    switch ((lwi_k_kind)step->kind) {
+    case LWI_K_HINGE:
+        LWI_ASSERT(step->slot < plan->nhinge * LWI_LANES);
+        break;
+    case LWI_K_SCREW:
+        LWI_ASSERT(step->slot < plan->first_ball);
+        LWI_ASSERT(step->slot >= plan->nhinge * LWI_LANES);
+        break;
+    case LWI_K_BALL:
+        LWI_ASSERT(step->slot >= plan->first_ball);
+        LWI_ASSERT(step->slot < plan->first_ball + plan->nball * LWI_LANES);
+        break;
+    case LWI_K_BASE:
+        LWI_ASSERT(step->slot >= plan->first_ball + plan->nball * LWI_LANES);
+        break;
+    }
+}
+
+static void assert_plan(const lwi_kernel_plan *plan)
+{
+    LWI_ASSERT(plan->nhinge <= plan->nscrew && plan->nsegment <= plan->nhinge);
+    LWI_ASSERT(plan->nblock == plan->nscrew + plan->nball + plan->nbase);
+    LWI_ASSERT(plan->first_ball == plan->nscrew * LWI_LANES);
+    for (int i = 0; i < plan->nstep; i++) assert_step(plan, &plan->step[i]);
+    int end = 0, segments = 0;
+    for (int i = 0; i < plan->nstage; i++) {
+        const lwi_k_stage *stage = &plan->stage[i];
+        LWI_ASSERT(stage->first == end && stage->end >= stage->first);
+        LWI_ASSERT(stage->lanes == 0 || stage->lanes == 4 || stage->lanes == LWI_LANES);
+        LWI_ASSERT(stage->segments == 0 || stage->segments == 4 || stage->segments == LWI_LANES);
+        LWI_ASSERT(!stage->lanes || stage->branches <= stage->lanes);
+        end = stage->end;
+        if (!stage->segments) continue;
+        LWI_ASSERT(stage->slot % LWI_LANES == 0);
+        LWI_ASSERT(stage->slot + stage->segments * stage->length <= plan->nsegment * LWI_LANES);
+        segments++;
+    }
+    LWI_ASSERT(end == plan->nstep && segments == plan->segments);
+}
+
+static void assert_aligned(const void *blocks)
+{
+    LWI_ASSERT((uintptr_t)blocks % sizeof(lwi_lanes) == 0);
+}
+
 lw_status lwi_k_state_create(const lwi_kernel_plan *plan, bool batch, lwi_arena *arena,
                              lwi_k_state *state)
 {
     const int scale = batch ? LWI_LANES : 1;
     const int nscrew = scale * plan->nscrew, nball = scale * (plan->nball + plan->nbase);
     const int nblock = nscrew + nball;
+    assert_plan(plan);
     state->joint = LWI_PUSH(arena, lwi_k_joint, nscrew);
     state->ball_joint = LWI_PUSH(arena, lwi_k_ball_joint, nball);
     state->pose = LWI_PUSH(arena, lwi_k_pose, nscrew);
@@ -59,6 +118,11 @@ lw_status lwi_k_state_create(const lwi_kernel_plan *plan, bool batch, lwi_arena 
         !state->pivot || !state->ball_pivot || !state->row || !state->motion || !state->art ||
         !state->segment || !state->momentum)
         return LW_ERR_MEMORY;
+    assert_aligned(state->joint);
+    assert_aligned(state->pivot);
+    assert_aligned(state->ball_pivot);
+    assert_aligned(state->motion);
+    assert_aligned(state->momentum);
     prepare_state(plan, batch, state);
     return LW_OK;
 }
