@@ -81,7 +81,8 @@ INLINE void powers(int width, const double *x, double p, double *y)
         memcpy(&m, &bits, sizeof m);
         const double z = (m - 1) / (m + 1), w = z * z;
         const double coefficient[5] = {2.8853900817779268, 0.96179669392597560, 0.57707801635558534,
-                               0.41219858311113239, 0.32059889797532518}; // 2/ln 2 / (2 i + 1)
+                                       0.41219858311113239,
+                                       0.32059889797532518}; // 2/ln 2 / (2 i + 1)
         double log2m = 0;
         for (int i = 4; i >= 0; i--) log2m = coefficient[i] + w * log2m;
         log2m *= z;
