@@ -168,11 +168,11 @@ bool cli_has_settings(const lw_options *options);
 
 // ---- files.c
 
-/** Opens the only -o FILE, or stdout when there is none.  What stood in its place stays there until
+/** Opens the only -o FILE, or stdout when there is none.  A file of that name is kept until
  *  cli_close. */
 cli_exit cli_open(const cli_arguments *arguments, FILE **file);
 /** Closes it; a file that could not be written whole is an error.  `whole`: it takes its place; else
- *  it is dropped, and what stood there is left. */
+ *  it is dropped, and the old file is kept. */
 cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole);
 /** Results go to .csv and .h5, each once, and not to a file that is read. */
 cli_exit cli_check_results(const cli_arguments *arguments);

@@ -7,7 +7,7 @@
 // (eliminated) there once all their bodies are inside; edges with bodies outside stay open.  The cost of a node is set by its front: closed rows and open rows.
 //
 // Every order gives the same solution [featherstone1999; malczyk2019, (35)-(39)]:
-//   comb      sequential: one body after the other from the tips, O(n), the least work on one thread
+//   comb      sequential: one body after the other from the tips, O(n), the fewest operations on one thread
 //   balanced  nested dissection, halves of halves: O(log n) levels, for threads and lanes
 //   mixed     long chains in equal pieces that are processed side by side (lanes.h), sequential above; other
 //             graphs: sequential for a few bodies below, balanced above

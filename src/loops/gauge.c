@@ -18,7 +18,7 @@
 // the part of Jdot' sigma across the span of J'; the remainder is a rotation within the span that the motion
 // does not require and that momenta would have to follow.  Without it the impulse of a spherical joint keeps
 // its direction in space, whichever body the rows belong to, and does not rotate with a fast link.  Parts are
-// found by least squares about the joint's point, with moments divided by the length of the mechanism; for
+// found by least squares about the joint's point, with torques divided by the length of the mechanism; for
 // couplings about the mass centres.
 #include "base/assert.h"
 #include "base/linear.h"

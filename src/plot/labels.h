@@ -1,4 +1,4 @@
-// labels.h -- placement of names beside marks without overlap.
+// labels.h -- placement of names next to marks without overlap.
 #ifndef LWI_PLOT_LABELS_H
 #define LWI_PLOT_LABELS_H
 
@@ -7,7 +7,7 @@
 /** What names should not cover.  The caller owns all memory. */
 typedef struct lwi_plot_labels {
     double x, y, width, height; ///< names stay inside
-    bool strict;                ///< only beside the mark, and only at low cost
+    bool strict;                ///< only next to the mark, and only at low cost
     double (*segment)[4];       ///< [nsegment] x0 y0 x1 y1
     int nsegment;
     double (*mark)[3]; ///< [nmark] x y radius
@@ -22,7 +22,7 @@ typedef struct lwi_plot_label_place {
     double lead[2]; ///< end of that line
 } lwi_plot_label_place;
 
-/** Finds a position for a name of this size beside the mark of `radius` at (x, y), and reserves it.
+/** Finds a position for a name of this size next to the mark of `radius` at (x, y), and reserves it.
  *  @return false: there is none */
 bool lwi_plot_label_place_beside(lwi_plot_labels *labels, double x, double y, double radius,
                                  double width, double size, lwi_plot_label_place *place);

@@ -2,7 +2,7 @@
 //
 // Two filters.  The first reduces each column of half a point to its first, lowest, highest and last
 // point.  The second keeps the cone of directions from an anchor that pass all later points within
-// TOLERANCE, and sets a new anchor when a point is outside the cone or turns back.
+// TOLERANCE, and sets a new anchor when a point is outside the cone or reverses.
 #include "plot/trace.h"
 
 #include "base/assert.h"

@@ -268,7 +268,7 @@ static void draw_body_line(drawing *d, const lwi_plot_link *line)
     block_segment(d, a, b);
 }
 
-// A zigzag between two straight ends; the size of its turns is constant in the picture.
+// A zigzag between two straight ends; its size is constant in the picture.
 static void draw_spring(drawing *d, const lwi_plot_spring_mark *s)
 {
     enum { MAX_TURNS = 60 };
