@@ -2,6 +2,7 @@
 // steps.
 #include "batch/batch.h"
 
+#include "base/assert.h"
 #include "simulate/options.h"
 
 #include <math.h>
@@ -87,6 +88,7 @@ static lw_status find_variants(lw_batch *b, draft *d, lwi_arena *scratch)
 
 static lw_status make_variant(lw_batch *b, const draft *d, int v)
 {
+    LWI_ASSERT_INDEX(v, b->nvariant);
     lwi_variant *variant = &b->variant[v];
     lw_error why = {0};
     lw_status status = LW_OK;
@@ -134,18 +136,22 @@ static lw_status make_variants(lw_batch *b, draft *d, lwi_arena *scratch)
 
 static double *state_of(const lw_batch *b, int i)
 {
+    LWI_ASSERT_INDEX(i, b->n);
     return b->x + (size_t)i * (size_t)b->nx;
 }
 static double *inputs_of(const lw_batch *b, int i)
 {
+    LWI_ASSERT_INDEX(i, b->n);
     return b->inputs + (size_t)i * (size_t)b->ninput;
 }
 static unsigned char *discrete_of(const lw_batch *b, int i)
 {
+    LWI_ASSERT_INDEX(i, b->n);
     return b->discrete + (size_t)i * b->ndiscrete;
 }
 static lw_sim *sim_of(const lw_batch *b, int i)
 {
+    LWI_ASSERT_INDEX(i, b->n);
     return b->variant[b->instance[i].variant].sim;
 }
 
@@ -155,6 +161,7 @@ static lw_sim *enter(const lw_batch *b, int i)
     const lwi_instance *instance = &b->instance[i];
     lw_sim *sim = sim_of(b, i);
     const double *x = state_of(b, i), *inputs = inputs_of(b, i);
+    LWI_ASSERT(sim->work->layout.nx <= b->nx && sim->work->ndiscrete <= b->ndiscrete);
     for (int k = 0; k < sim->work->layout.nx; k++) sim->x[k] = x[k];
     for (int k = 0; k < b->ninput; k++) sim->inputs[k] = inputs[k];
     if (sim->work->ndiscrete) memcpy(sim->work->discrete, discrete_of(b, i), sim->work->ndiscrete);
@@ -172,6 +179,7 @@ static void leave(lw_batch *b, int i)
     lwi_instance *instance = &b->instance[i];
     const lw_sim *sim = sim_of(b, i);
     double *x = state_of(b, i), *inputs = inputs_of(b, i);
+    LWI_ASSERT(sim->work->layout.nx <= b->nx && sim->work->ndiscrete <= b->ndiscrete);
     for (int k = 0; k < sim->work->layout.nx; k++) x[k] = sim->x[k];
     for (int k = 0; k < b->ninput; k++) inputs[k] = sim->inputs[k];
     if (sim->work->ndiscrete) memcpy(discrete_of(b, i), sim->work->discrete, sim->work->ndiscrete);

@@ -1,6 +1,7 @@
 // evaluate.c -- rates in lanes: a kernel where there is one, else the formulation lane by lane.
 #include "batch/evaluate.h"
 
+#include "base/assert.h"
 #include "tree/batch_evaluator.h"
 #include "tree/normal_form/plan.h"
 
@@ -46,6 +47,7 @@ void lwi_evaluate_destroy(lwi_evaluate *e)
 static void one_lane(lwi_evaluate *e, int stride, double t, const double *x, const double *inputs,
                      double *xdot, int l, lw_status *status, lw_error *why)
 {
+    LWI_ASSERT(l < stride);
     lwi_work *work = e->work;
     for (int i = 0; i < work->layout.nx; i++) e->x[i] = x[i * stride + l];
     work->error.text[0] = 0;
@@ -63,6 +65,7 @@ void lwi_evaluate_lanes(lwi_evaluate *e, int stride, const double *t, const doub
                         const double *const *inputs, double *xdot, unsigned lanes,
                         lw_status *status, lw_error *why)
 {
+    LWI_ASSERT(stride >= 1 && !(lanes >> (stride - 1) >> 1));
     if (e->evaluator && stride == LWI_LANES)
         lanes &= ~e->work->formulation->rates_in_lanes(e->evaluator, t, x, inputs, xdot, lanes);
     // if the kernel rejects an evaluation, the formulation is used, as in a single run
@@ -78,6 +81,7 @@ void lwi_evaluate_hold(lwi_evaluate *e, void *const *discrete)
 lw_status lwi_evaluate_pre_step(lwi_evaluate *e, int stride, double t, double *x, int l,
                                 bool *changed, lw_error *why)
 {
+    LWI_ASSERT_INDEX(l, stride);
     lwi_work *work = e->work;
     if (!work->formulation->pre_step) return LW_OK;
     for (int i = 0; i < work->layout.nx; i++) e->x[i] = x[i * stride + l];

@@ -5,6 +5,7 @@
 // time have the same model.
 #include "batch/batch.h"
 
+#include "base/assert.h"
 #include "batch/evaluate.h"
 
 #include <string.h>
@@ -65,6 +66,9 @@ static void take_changes(lwi_instance *instance)
 
 static void load(lwi_worker *w, int l, int i)
 {
+    LWI_ASSERT_INDEX(l, LWI_STEPPER_LANES);
+    LWI_ASSERT_INDEX(i, w->batch->n);
+    LWI_ASSERT(w->lane[l] < 0);
     const lw_batch *b = w->batch;
     lwi_instance *instance = &b->instance[i];
     lwi_stepper *m = w->now;
@@ -90,6 +94,8 @@ static void load(lwi_worker *w, int l, int i)
 
 static void unload(lwi_worker *w, int l)
 {
+    LWI_ASSERT_INDEX(l, LWI_STEPPER_LANES);
+    LWI_ASSERT_INDEX(w->lane[l], w->batch->n);
     const lw_batch *b = w->batch;
     const int i = w->lane[l];
     lwi_instance *instance = &b->instance[i];
@@ -131,6 +137,9 @@ static void refill(lwi_worker *w, int l)
 // A lane that is not busy any more: continue to the next stop, or unload it.
 static void finish_lane(lwi_worker *w, int l)
 {
+    LWI_ASSERT_INDEX(l, LWI_STEPPER_LANES);
+    LWI_ASSERT(!(w->now->busy >> l & 1u));
+    LWI_ASSERT_INDEX(w->lane[l], w->batch->n);
     lwi_stepper *m = w->now;
     lwi_instance *instance = &w->batch->instance[w->lane[l]];
     const lw_model *model = w->batch->variant[w->at->variant].model;
@@ -151,6 +160,7 @@ static void finish_lane(lwi_worker *w, int l)
 // Lanes without an instance hold a copy of the first: their numbers are of the ordinary kind, too.
 static void fill(lwi_worker *w, int width)
 {
+    LWI_ASSERT(width >= 1 && width <= w->now->stride);
     lwi_stepper *m = w->now;
     for (int l = 0; l < width; l++) {
         w->lane[l] = -1;
@@ -184,6 +194,8 @@ static void pre_step_lanes(lwi_worker *w, int width)
 
 static void step_group(lwi_worker *w, group *g)
 {
+    LWI_ASSERT(g->count > 0);
+    LWI_ASSERT(w->batch->lanes >= 1 && w->batch->lanes <= LWI_STEPPER_LANES);
     const lw_batch *b = w->batch;
     const int width = g->count < 2 ? 1 : b->lanes;
     lwi_stepper *m = w->now = width == 1 ? &w->narrow : &w->wide;

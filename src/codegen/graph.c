@@ -1,6 +1,8 @@
 // graph.c -- values of a graph: folding, sharing, liveness.
 #include "codegen/graph.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -51,6 +53,7 @@ static uint32_t hash_of(const lwi_vertex *v)
 
 static void enter(lwi_codegen_graph *g, int32_t i)
 {
+    LWI_ASSERT_INDEX(i, g->room);
     int32_t *first = &g->hash[hash_of(&g->vertex[i]) & (uint32_t)(g->room - 1)];
     g->vertex[i].next = *first;
     *first = i;
@@ -59,6 +62,7 @@ static void enter(lwi_codegen_graph *g, int32_t i)
 static bool grow(lwi_codegen_graph *g)
 {
     const int room = g->room ? 2 * g->room : 1024;
+    LWI_ASSERT((room & (room - 1)) == 0);
     int32_t *hash = lwi_allocate(g->allocator, (size_t)room * sizeof *hash);
     lwi_vertex *vertex = hash ? larger(g, g->vertex, g->nvertex, room, sizeof *vertex) : NULL;
     if (!vertex) {
@@ -104,6 +108,7 @@ static lwi_codegen_value make(lwi_codegen_graph *g, lwi_vertex v)
 
 int lwi_codegen_graph_array(lwi_codegen_graph *g, const char *name)
 {
+    LWI_ASSERT_INDEX(g->narray, LWI_GRAPH_ARRAYS);
     g->array[g->narray] = name;
     return g->narray++;
 }
@@ -115,6 +120,8 @@ lwi_codegen_value lwi_codegen_graph_literal(lwi_codegen_graph *g, double x)
 
 lwi_codegen_value lwi_codegen_graph_input(lwi_codegen_graph *g, int array, int entry)
 {
+    LWI_ASSERT_INDEX(array, g->narray);
+    LWI_ASSERT(entry >= 0);
     return make(g, (lwi_vertex){.op = LWI_OP_INPUT, .a = array, .b = entry});
 }
 
@@ -133,6 +140,7 @@ static lwi_codegen_value multiply(lwi_codegen_graph *g, lwi_codegen_value a, lwi
 
 static const lwi_vertex *at(const lwi_codegen_graph *g, lwi_codegen_value value)
 {
+    LWI_ASSERT_INDEX(value.index, g->nvertex);
     return &g->vertex[value.index];
 }
 static bool is(const lwi_codegen_graph *g, lwi_codegen_value value, lwi_op op)
@@ -155,6 +163,8 @@ static bool equal(lwi_codegen_value a, lwi_codegen_value b)
 static lwi_codegen_value binary(lwi_codegen_graph *g, lwi_op op, lwi_codegen_value a,
                                 lwi_codegen_value b)
 {
+    LWI_ASSERT_INDEX(a.index, g->nvertex);
+    LWI_ASSERT_INDEX(b.index, g->nvertex);
     const bool commutes = op == LWI_OP_ADD || op == LWI_OP_MUL;
     const bool exchange = commutes && a.index > b.index;
     return make(g, (lwi_vertex){.op = op,
@@ -321,6 +331,8 @@ lwi_codegen_value lwi_codegen_graph_op(lwi_codegen_graph *g, lwi_op op, lwi_code
 
 void lwi_codegen_graph_output(lwi_codegen_graph *g, int array, int entry, lwi_codegen_value value)
 {
+    LWI_ASSERT_INDEX(array, g->narray);
+    LWI_ASSERT(g->failed || (value.index >= 0 && value.index < g->nvertex));
     if (g->noutput == g->output_room) {
         const int room = g->output_room ? 2 * g->output_room : 64;
         lwi_output *output = larger(g, g->output, g->noutput, room, sizeof *output);
@@ -365,6 +377,8 @@ void lwi_codegen_graph_live(lwi_codegen_graph *g)
     for (int i = g->nvertex - 1; i >= 0; i--) {
         const lwi_vertex *v = &g->vertex[i];
         if (v->uses == 0) continue;
+        LWI_ASSERT(!has_first(v->op) || v->a < i);
+        LWI_ASSERT(!has_second(v->op) || v->b < i);
         if (has_first(v->op)) g->vertex[v->a].uses++;
         if (has_second(v->op)) g->vertex[v->b].uses++;
     }

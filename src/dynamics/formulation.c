@@ -75,6 +75,17 @@ lw_status lwi_formulation_accepts(const lwi_formulation *formulation, const lw_m
 
 // ------------------------------------------------------------------------------------------ memory
 
+// Are the blocks of the state x [nx] in ascending order, disjoint and within it?
+static bool blocks_fit_state(const lwi_layout *layout)
+{
+    int n = 0;
+    for (int i = 0; i < layout->nblock; i++) {
+        if (layout->block[i].first < n || layout->block[i].n < 0) return false;
+        n = layout->block[i].first + layout->block[i].n;
+    }
+    return n <= layout->nx;
+}
+
 lw_status lwi_work_create_options(const lw_model *model, const lwi_formulation *formulation,
                                   const lw_allocator *allocator, int lanes,
                                   const lw_options *options, lwi_work **out, lw_error *error)
@@ -86,7 +97,11 @@ lw_status lwi_work_create_options(const lw_model *model, const lwi_formulation *
     *work =
         (lwi_work){.model = model, .formulation = formulation, .lanes = lanes, .options = options};
     lwi_arena_init(&work->arena, allocator);
-    const lw_status status = formulation->prepare(work);
+    lw_status status = formulation->prepare(work);
+    if (status == LW_OK && !blocks_fit_state(&work->layout))
+        status =
+            lwi_fail(&work->error, LW_ERR_INTERNAL,
+                     "internal error: the blocks of %s do not fit its state", formulation->name);
     if (status != LW_OK) {
         if (work->error.text[0] != '\0' && error)
             *error = work->error;

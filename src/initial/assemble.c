@@ -1,6 +1,7 @@
 // assemble.c -- positions by damped Newton steps, velocities by projection, both by elimination.
 #include "initial/assemble.h"
 
+#include "base/assert.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
@@ -237,6 +238,7 @@ static void coordinate_error(const lwi_joint *joint, const double *q, const doub
 // The joint's speeds as rows: a unit effort does the work u, so its wrenches are the row.
 static void joint_hold_rows(lwi_assembler *a, int e, bool velocity)
 {
+    LWI_ASSERT(e >= a->first_hold && e < a->nedge);
     const lwi_hold *hold = &a->hold[a->edge[e].hold];
     const lwi_joint *joint = &a->model->joint[hold->joint];
     const int body[2] = {joint->body1, joint->body2}, nv = joint->type->nv;
@@ -309,12 +311,14 @@ static void gaps(lwi_assembler *a)
     for (int e = 0; e < a->first_hold; e++) {
         if (a->plan.graph.edge[e].rows == 0) continue;
         closure_of(a, e, LWI_CLOSURE_PHI);
+        LWI_ASSERT(a->plan.row[e] + a->closure.n <= a->nrow);
         for (int r = 0; r < a->closure.n; r++) a->residual[a->plan.row[e] + r] = a->closure.phi[r];
     }
 }
 
 static double edge_residual(const lwi_assembler *a, int e)
 {
+    LWI_ASSERT_INDEX(e, a->nedge);
     double largest = 0;
     for (int r = a->plan.row[e]; r < a->plan.row[e + 1]; r++)
         largest = fmax(largest, fabs(a->residual[r]));
@@ -346,6 +350,7 @@ double lwi_assembler_residual(lwi_assembler *a, bool velocity, int *edge)
 double lwi_assembler_hold_residual(lwi_assembler *a, int hold, bool velocity)
 {
     const int e = a->first_hold + hold;
+    LWI_ASSERT_INDEX(e, a->nedge);
     if (a->plan.graph.edge[e].rows == 0) return 0;
     if (a->hold[hold].body > 0)
         body_hold_rows(a, e, velocity);

@@ -5,6 +5,8 @@
 // in real time, where the caller must know at once.
 #include "integrate/index3_adapt.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -72,6 +74,7 @@ static lw_status step(stepper *self, double h, double *x, int halvings, lw_error
 
 static lw_status whole_step(stepper *self, double *t, double *x, double to, lw_error *error)
 {
+    LWI_ASSERT(to > *t);
     const lwi_problem *p = &self->problem;
     const size_t bytes = (size_t)p->n * sizeof *x;
     if (p->max_steps > 0 && self->stats.steps >= p->max_steps)
@@ -100,6 +103,7 @@ static lw_status whole_step(stepper *self, double *t, double *x, double to, lw_e
 static lw_status advance(lwi_integrator *head, double *t, double *x, double to, double limit,
                          bool one_step, lw_error *error)
 {
+    LWI_ASSERT(to >= *t && limit >= to);
     (void)limit;
     stepper *self = (stepper *)head;
     const bool free = self->problem.error != NULL;

@@ -6,6 +6,8 @@
 // a quarter, as those of too much error.
 #include "integrate/index3_adapt.h"
 
+#include "base/assert.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -47,6 +49,7 @@ static lw_status too_short(const lwi_problem *p, lw_status status, double t, dou
 lw_status lwi_adapt_step(lwi_adapt *a, const lwi_problem *p, double *t, double *x, double to,
                          lwi_integrator_stats *stats, lw_error *error)
 {
+    LWI_ASSERT(to > *t);
     const size_t bytes = (size_t)p->n * sizeof *x;
     if (p->max_steps > 0 && stats->steps >= p->max_steps)
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, *t, a->h,

@@ -6,6 +6,8 @@
 // it by more than round-off.
 #include "integrate/integrator.h"
 
+#include "base/assert.h"
+
 #include <arkode/arkode_erkstep.h>
 #include <cvode/cvode.h>
 #include <nvector/nvector_serial.h>
@@ -355,6 +357,7 @@ static lw_status pre_step(solver *self, lw_error *error)
 // One accepted step towards `to`, not past `limit`; `t` and `accepted` give its end.
 static lw_status step(solver *self, double to, double limit, lw_error *error)
 {
+    LWI_ASSERT(limit >= to);
     const lwi_problem *p = &self->problem;
     if (p->max_steps && self->stats.steps >= p->max_steps)
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, self->t, 0,
@@ -385,6 +388,7 @@ static void hand_over(const solver *self, const N_Vector from, double *x)
 static lw_status advance(lwi_integrator *integrator, double *t, double *x, double to, double limit,
                          bool one_step, lw_error *error)
 {
+    LWI_ASSERT(to >= *t && limit >= to);
     solver *self = (solver *)integrator;
     if (self->problem.n == 0) {
         self->stats.steps += to > *t;

@@ -38,6 +38,7 @@ lw_status lwi_auxiliary_list(const lw_model *model, bool all, lwi_arena *arena, 
 lw_status lwi_auxiliary_create(const lw_model *model, lwi_block_kind second, lwi_arena *arena,
                                lwi_auxiliary *c, lwi_layout *layout)
 {
+    LWI_ASSERT(second == LWI_SPEED || second == LWI_MOMENTUM);
     TRY(lwi_auxiliary_list(model, false, arena, c));
     TRY(lwi_tree_layout(model, arena, second, layout)); // has room for one block more
     c->at_work = model->carries_work ? layout->nx - 1 : -1;
@@ -46,12 +47,14 @@ lw_status lwi_auxiliary_create(const lw_model *model, lwi_block_kind second, lwi
         layout->block[layout->nblock++] =
             (lwi_block){.kind = LWI_ANGLE, .first = layout->nx, .n = c->n};
     layout->nx += c->n;
+    LWI_ASSERT(c->at + c->n == layout->nx);
     return LW_OK;
 }
 
 void lwi_auxiliary_load(const lw_model *model, const lwi_auxiliary *c, const double *x, double *q)
 {
     LWI_ASSERT(c->n == 0 || c->item);
+    LWI_ASSERT(c->n >= 0 && c->at >= 0);
     for (int i = 0; i < c->n; i++)
         q[model->joint[c->item[i].joint].iq + c->item[i].coordinate] = x[c->at + i];
 }
@@ -59,6 +62,7 @@ void lwi_auxiliary_load(const lw_model *model, const lwi_auxiliary *c, const dou
 void lwi_auxiliary_store(const lw_model *model, const lwi_auxiliary *c, const double *q, double *x)
 {
     LWI_ASSERT(c->n == 0 || c->item);
+    LWI_ASSERT(c->n >= 0 && c->at >= 0);
     for (int i = 0; i < c->n; i++)
         x[c->at + i] = q[model->joint[c->item[i].joint].iq + c->item[i].coordinate];
 }
@@ -70,6 +74,8 @@ void lwi_auxiliary_rates(const lw_model *model, const lwi_auxiliary *c, const do
         const int j = c->item[i].joint;
         const lwi_joint *joint = &model->joint[j];
         double rate[LW_JOINT_MAX_NQ];
+        LWI_ASSERT_INDEX(j, model->njoint);
+        LWI_ASSERT(joint->type->nv <= LW_JOINT_MAX_NQ);
         if (joint->type->scalar)
             memcpy(rate, qd + joint->iv, (size_t)joint->type->nv * sizeof *rate);
         else

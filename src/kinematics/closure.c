@@ -37,6 +37,8 @@ typedef struct frame {
 static void body_frame(const lwi_motion *m, bool rates, int body, const double R[9],
                        const double r[3], frame *f)
 {
+    LWI_ASSERT(body >= 0);
+    LWI_ASSERT(!rates || (m->v && m->w));
     double arm[3];
     m3_mul(f->R, m->R[body], R);
     m3_mul_v(arm, m->R[body], r);
@@ -187,12 +189,14 @@ static double row_speed(const sides *s, const double J[6])
 // Makes room for the two bodies of a joint, with the given number of rows.
 static void add_bodies(const lwi_joint *joint, int nrow, bool rates, lwi_closure *c)
 {
+    LWI_ASSERT(nrow <= LWI_CLOSURE_ROWS);
     const int body[2] = {joint->body1, joint->body2};
     for (int side = 0; side < 2; side++) {
         bool there = body[side] == 0;
         for (int i = 0; i < c->nbody; i++) there |= c->body[i] == body[side];
         if (there) continue;
         const int slot = c->nbody++;
+        LWI_ASSERT_INDEX(slot, LWI_CLOSURE_BODIES);
         c->body[slot] = body[side];
         memset(c->J[slot], 0, (size_t)nrow * sizeof c->J[slot][0]);
         if (rates) memset(c->Jdot[slot], 0, (size_t)nrow * sizeof c->Jdot[slot][0]);
@@ -203,6 +207,7 @@ static int slot_of(const lwi_closure *c, int body)
 {
     int i = 0;
     while (c->body[i] != body) i++;
+    LWI_ASSERT_INDEX(i, c->nbody);
     return i;
 }
 
@@ -219,6 +224,8 @@ static void add_wrench(double to[6], double k, const double arm[3], const double
 static void add_row(const lwi_joint *joint, const sides *s, const lwi_motion *m, bool rates,
                     const lwi_rows *rows, int k, lwi_closure *c, int i)
 {
+    LWI_ASSERT_INDEX(i, LWI_CLOSURE_ROWS);
+    LWI_ASSERT_INDEX(k, LWI_CLOSURE_ROWS);
     const int body[2] = {joint->body1, joint->body2};
     double derivative[6] = {0};
     c->b[i] += rows->b[k];
@@ -270,6 +277,7 @@ static inline void put_wrench(double to[6], double k, const double arm[3], const
 static void put_row(const sides *s, bool rates, const lwi_rows *rows, int k, const onto *o,
                     lwi_closure *c, int i)
 {
+    LWI_ASSERT_INDEX(i, LWI_CLOSURE_ROWS);
     double derivative[6] = {0};
     c->b[i] += rows->b[k];
     if (rates) {
@@ -341,6 +349,7 @@ void lwi_joint_closure(const lw_model *model, int j, double t, const lwi_motion 
         }
     }
     if (joint->ndriven) drive_rows(model, joint, t, &s, &o, level, c);
+    LWI_ASSERT(c->n == lwi_joint_row_count(model, j));
 }
 
 void lwi_joint_rotor_rows(const lw_model *model, int j, double t, const lwi_motion *m,
@@ -417,6 +426,8 @@ void lwi_coupling_closure(const lw_model *model, int coupling, double t, const l
     speed_rows(a, &s_a, rates, q_a, &rows_a);
     speed_rows(b, &s_b, rates, q_b, &rows_b);
     const double x = q_b[pair->with];
+    LWI_ASSERT_INDEX(pair->with, b->type->nv);
+    LWI_ASSERT_INDEX(pair->coordinate, a->type->nv);
     for (int k = pair->n - 1; k >= 0; k--) {
         P2 = P2 * x + 2 * P1;
         P1 = P1 * x + P;
@@ -442,6 +453,7 @@ void lwi_joint_reaction(const lw_model *model, int j, const lwi_motion *m, const
                         const double *lambda, double F[6])
 {
     LWI_ASSERT_INDEX(j, model->njoint);
+    LWI_ASSERT(c->n <= LWI_CLOSURE_ROWS);
     const lwi_joint *joint = &model->joint[j];
     const int body = joint->body2 ? joint->body2 : joint->body1;
     double p[3], arm[3];

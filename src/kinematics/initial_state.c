@@ -2,6 +2,7 @@
 // poses by forward kinematics, speeds as given or from the bodies' velocities; every closure is
 // checked.
 #include "model/model.h"
+#include "base/assert.h"
 #include "kinematics/tree.h"
 #include "spatial/inertia.h"
 #include "spatial/rotation.h"
@@ -84,6 +85,7 @@ static void mismatch(const lwi_joint *j, const double *q, const double R[9], con
 static lw_status check_closure(const lw_model *m, int index, const double *q, const double R[9],
                                const double r[3], const char *when, lw_error *error)
 {
+    LWI_ASSERT_INDEX(index, m->njoint);
     const lwi_joint *j = &m->joint[index];
     const lw_joint_desc *d = &m->desc.joint[index];
     double distance, angle;
@@ -102,6 +104,7 @@ static lw_status check_closure(const lw_model *m, int index, const double *q, co
 // Coordinates and speeds given for driven ones must be those of their functions.
 static lw_status check_given(const lw_model *m, int index, lw_error *error)
 {
+    LWI_ASSERT_INDEX(index, m->njoint);
     const lwi_joint *j = &m->joint[index];
     const lw_joint_desc *d = &m->desc.joint[index];
     for (int k = 0; k < j->type->nv; k++) {
@@ -124,6 +127,7 @@ static lw_status check_given(const lw_model *m, int index, lw_error *error)
 static lw_status joint_coordinates(lw_model *m, int index, const start *s, const char *when,
                                    lw_error *error)
 {
+    LWI_ASSERT_INDEX(index, m->njoint);
     const lwi_joint *j = &m->joint[index];
     const lw_joint_desc *d = &m->desc.joint[index];
     const bool in_tree = j->node >= 0;
@@ -165,6 +169,7 @@ static lw_status joint_coordinates(lw_model *m, int index, const start *s, const
 
 static lw_status check_distance(const lw_model *m, int index, const start *s, lw_error *error)
 {
+    LWI_ASSERT_INDEX(index, m->njoint);
     const lwi_joint *j = &m->joint[index];
     double R[9], r[3], f[3];
     lwi_joint_relative(m, index, 0, s->R, s->r, NULL, NULL, R, r, NULL);
@@ -204,6 +209,7 @@ static lw_status check_merged(const lw_model *m, const start *s, lw_error *error
 // Velocity of a body given in the description, in its node's link frame.
 static void given_velocity(const lw_model *m, const start *s, int k, double V[6])
 {
+    LWI_ASSERT_INDEX(k, m->nnode);
     const lwi_node *n = &m->node[k];
     const lw_body_desc *d = &m->desc.body[n->body];
     const double v[3] = {d->velocity.x, d->velocity.y, d->velocity.z};
@@ -239,6 +245,7 @@ static void least_squares(const double (*S)[6], int n, const double d[6], double
 static lw_status check_velocity(const lw_model *m, int k, const double given[6], const double V[6],
                                 lw_error *error)
 {
+    LWI_ASSERT_INDEX(k, m->nnode);
     const lw_body_desc *d = &m->desc.body[m->node[k].body];
     double e[6], size = 1;
     for (int i = 0; i < 6; i++) {
@@ -287,6 +294,7 @@ static lw_status tree_speeds(lw_model *m, start *s, lw_error *error)
 static lw_status check_given_speeds(const lw_model *m, int index, const double *u, double speed,
                                     lw_error *error)
 {
+    LWI_ASSERT_INDEX(index, m->njoint);
     const lw_joint_desc *d = &m->desc.joint[index];
     const lwi_joint *j = &m->joint[index];
     for (int i = 0; d->has_qd && i < j->type->nv; i++)
@@ -301,6 +309,7 @@ static lw_status check_given_speeds(const lw_model *m, int index, const double *
 // Speeds of a joint outside the tree, and whether the bodies' velocities keep it closed.
 static lw_status loop_speeds(lw_model *m, int index, const start *s, lw_error *error)
 {
+    LWI_ASSERT_INDEX(index, m->njoint);
     const lwi_joint *j = &m->joint[index];
     double R[9], r[3], V[6], S[6][6], *u = m->v0 + j->iv;
     lwi_joint_relative(m, index, 0, s->R, s->r, s->v, s->w, R, r, V);

@@ -5,6 +5,7 @@
 // it, so the reactions follow one after the other from the outermost body inwards.
 #include "kinematics/observe.h"
 
+#include "base/assert.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
@@ -12,6 +13,7 @@
 
 static void follow(const lwi_body *body, int i, lw_observe level, lwi_snapshot *m)
 {
+    LWI_ASSERT(body->carrier != i);
     const int carrier = body->carrier;
     double arm[3], quat[4], local[4], w[3], c[3];
     m3_mul(m->R[i], m->R[carrier], body->carrier_R);
@@ -41,6 +43,7 @@ static void follow(const lwi_body *body, int i, lw_observe level, lwi_snapshot *
 // Origin of F2 in world axes, and its rotation.
 static void frame2(const lw_model *model, int j, const lwi_snapshot *m, double R[9], double p[3])
 {
+    LWI_ASSERT_INDEX(j, model->njoint);
     const lwi_joint *joint = &model->joint[j];
     m3_mul(R, m->R[joint->body2], joint->R2);
     m3_mul_v(p, m->R[joint->body2], joint->r2);
@@ -110,6 +113,7 @@ static void mark_unique(const lw_model *model, lwi_snapshot *m)
 static void balance(const lw_model *model, int b, lwi_loads *loads, lwi_snapshot *m)
 {
     const int j = model->body[b].holder;
+    LWI_ASSERT_INDEX(j, model->njoint);
     const lw_joint_desc *d = &model->desc.joint[j];
     const bool second = d->body2.index == b;
     const int other = second ? d->body1.index : d->body2.index;

@@ -4,6 +4,7 @@
 // what a formulation did and not what it meant.
 #include "kinematics/observe.h"
 
+#include "base/assert.h"
 #include "kinematics/closure.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
@@ -27,6 +28,7 @@ static double row_times(const lwi_snapshot *m, const lwi_closure *c, int k,
 static int closure_residual(const lwi_snapshot *m, const lwi_closure *c, double *phi,
                             double *phidot, double *phiddot)
 {
+    LWI_ASSERT(c->n <= LWI_CLOSURE_ROWS && c->nbody <= LWI_CLOSURE_BODIES);
     const double(*v)[3] = (const double(*)[3])m->v, (*w)[3] = (const double(*)[3])m->w;
     const double(*a)[3] = (const double(*)[3])m->a, (*al)[3] = (const double(*)[3])m->al;
     for (int k = 0; k < c->n; k++) {
@@ -53,6 +55,7 @@ int lwi_joint_residual(const lw_model *model, int joint, const lwi_snapshot *m,
                        double phi[LWI_CLOSURE_ROWS], double phidot[LWI_CLOSURE_ROWS],
                        double phiddot[LWI_CLOSURE_ROWS])
 {
+    LWI_ASSERT_INDEX(joint, model->njoint);
     const lwi_motion motion = motion_of(model, m, joint);
     lwi_closure c;
     lwi_joint_closure(model, joint, m->t, &motion,
@@ -63,6 +66,7 @@ int lwi_joint_residual(const lw_model *model, int joint, const lwi_snapshot *m,
 static void coupling_residual(const lw_model *model, int coupling, const lwi_snapshot *m,
                               double *phi, double *phidot, double *phiddot)
 {
+    LWI_ASSERT_INDEX(coupling, model->ncoupling);
     (void)motion_of(model, m, model->coupling[coupling].of);
     const lwi_motion motion = motion_of(model, m, model->coupling[coupling].joint);
     lwi_closure c;

@@ -1,5 +1,6 @@
 // snapshot.c -- memory of a moment, the initial one, and the moment of given joint coordinates.
 #include "kinematics/formulation.h"
+#include "base/assert.h"
 #include "kinematics/tree.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
@@ -74,6 +75,7 @@ static void link_of_body(const lw_model *model, int k, const lwi_snapshot *m, do
 static void set_body(const lwi_node *node, const double R[9], const double r[3], const double V[6],
                      lwi_snapshot *m)
 {
+    LWI_ASSERT(node->body > 0);
     const int b = node->body;
     double c[3];
     m3_mul(m->R[b], R, node->c_R);
@@ -89,8 +91,11 @@ static void set_body(const lwi_node *node, const double R[9], const double r[3],
 // One node from its parent's body, its own joint's entries of q and qd.
 static void place_node(const lw_model *model, int k, double t, lwi_snapshot *m)
 {
+    LWI_ASSERT_INDEX(k, model->nnode);
     const lwi_node *node = &model->node[k];
     const lwi_joint *joint = &model->joint[node->joint];
+    LWI_ASSERT_INDEX(node->joint, model->njoint);
+    LWI_ASSERT(node->parent < k);
     double *q = m->q + joint->iq, *qd = m->qd + joint->iv;
     double free_q[LW_JOINT_MAX_NQ], free_v[LW_JOINT_MAX_NV];
     double R[9], r[3], V[6], Rp[9], rp[3], Vp[6];

@@ -69,6 +69,7 @@ typedef struct joint_state {
 
 static bool is_driven(const lw_model *model, const lwi_node *node, int k)
 {
+    LWI_ASSERT_INDEX(k, LW_JOINT_MAX_NV);
     return node->joint >= 0 && model->joint[node->joint].motion[k].index > 0;
 }
 
@@ -133,8 +134,8 @@ static void reverse(const joint_state *s, double *a, const double *b)
 
 void lwi_link_position(const lw_model *model, int k, double t, const double *q, lwi_link *link)
 {
-    LWI_ASSERT(model->node[k].parent < k);
     LWI_ASSERT_INDEX(k, model->nnode);
+    LWI_ASSERT(model->node[k].parent < k);
     const lwi_node *node = &model->node[k];
     joint_state s;
     set_coordinates(model, node, t, q, link);
@@ -237,6 +238,7 @@ void lwi_tree_world(const lw_model *model, const lwi_link *link, double (*R)[9],
 {
     for (int k = 0; k < model->nnode; k++) {
         const int parent = model->node[k].parent;
+        LWI_ASSERT(parent < k);
         if (parent < 0) {
             memcpy(R[k], link[k].R, sizeof R[k]);
             v3_copy(r[k], link[k].r);
@@ -267,6 +269,7 @@ void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (
                      const double (*V)[6], double (*body_R)[9], double (*body_r)[3],
                      double (*body_v)[3], double (*body_w)[3])
 {
+    LWI_ASSERT(V || (!body_v && !body_w));
     double c[3];
     m3_identity(body_R[0]);
     v3_set(body_r[0], 0, 0, 0);
@@ -275,6 +278,7 @@ void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         const int b = node->body;
+        LWI_ASSERT(b > 0 && b < model->nbody);
         m3_mul(body_R[b], R[k], node->c_R);
         m3_mul_v(body_r[b], R[k], node->c_r);
         v3_add(body_r[b], body_r[b], r[k]);
@@ -287,6 +291,7 @@ void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (
     }
     for (int b = 1; b < model->nbody; b++) { // merged bodies ride on their carriers
         const int carrier = model->body[b].carrier;
+        LWI_ASSERT_INDEX(carrier, model->nbody);
         if (carrier == b) continue;
         if (body_w) v3_copy(body_w[b], body_w[carrier]);
         double w[3] = {0};
@@ -300,6 +305,7 @@ void lwi_tree_ride(const lw_model *model, int b, const double w[3], double (*bod
                    double (*body_r)[3], double (*body_v)[3])
 {
     LWI_ASSERT_INDEX(b, model->nbody);
+    LWI_ASSERT(model->body[b].carrier != b);
     const lwi_body *body = &model->body[b];
     double arm[3];
     m3_mul(body_R[b], body_R[body->carrier], body->carrier_R);
@@ -334,6 +340,7 @@ void lwi_tree_gather(const lw_model *model, const double *q, const double *qd,
         const lwi_node *node = &model->node[k];
         double *nq = tree_q + node->iq, *nv = tree_v + node->iv;
         if (node->joint < 0) { // floating base: link frame in the mass centre, body axes
+            LWI_ASSERT(node->nq == 7 && node->nv == 6);
             double R[9];
             v3_copy(nq, body_r[node->body]);
             quat_normalize(nq + 3, body_quat[node->body]);

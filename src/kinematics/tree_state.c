@@ -155,6 +155,7 @@ void lwi_tree_gravity(const lw_model *model, lwi_tree_work *work)
 
 static const char *node_name(const lw_model *model, int k)
 {
+    LWI_ASSERT_INDEX(k, model->nnode);
     const lwi_node *node = &model->node[k];
     return node->joint < 0 ? model->body[node->body].name : model->joint[node->joint].name;
 }
@@ -237,6 +238,7 @@ static void add_block(lwi_layout *layout, lwi_block_kind kind, int n)
 lw_status lwi_tree_layout(const lw_model *model, lwi_arena *arena, lwi_block_kind second,
                           lwi_layout *layout)
 {
+    LWI_ASSERT(second == LWI_SPEED || second == LWI_MOMENTUM);
     // at most two blocks of coordinates for a node, one of speeds, one of work, one of the caller's
     layout->block = LWI_PUSH(arena, lwi_block, 2 * model->nnode + 3);
     if (!layout->block) return LW_ERR_MEMORY;
@@ -349,6 +351,7 @@ static void own_efforts(const lw_model *model, const lwi_tree_work *work, int k,
 void lwi_tree_reaction(const lw_model *model, const lwi_tree_work *work, int k, double out[6])
 {
     LWI_ASSERT_INDEX(k, model->nnode);
+    LWI_ASSERT_INDEX(model->node[k].joint, model->njoint);
     const lwi_node *node = &model->node[k];
     double R2[9], own[6], F[6];
     own_efforts(model, work, k, own);
@@ -390,6 +393,7 @@ static void rotor_efforts(const lw_model *model, lwi_tree_work *work, const doub
 void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, const double *v,
                       const double *vdot, lw_observe level, lwi_snapshot *moment)
 {
+    LWI_ASSERT(level < LW_OBSERVE_ACCELERATION || vdot || model->tree_nv == 0);
     moment->t = t;
     lwi_tree_world(model, work->link, work->R, work->r);
     lwi_tree_bodies(model, (const double(*)[9])work->R, (const double(*)[3])work->r,

@@ -1,6 +1,7 @@
 // cost.c -- features of a model, the choice.
 #include "simulate/cost.h"
 
+#include "base/assert.h"
 #include "system/system.h"
 #include "loops/cut_state.h"
 #include "methods/rcr/rcr.h"
@@ -102,6 +103,7 @@ static lw_status measure_momenta(lwi_work *work, lwi_arena *arena, lwi_cost_surv
     lwi_cut_scatter(nx, 0, off);
     for (int k = 0; k < work->layout.nblock; k++) {
         const lwi_block *block = &work->layout.block[k];
+        LWI_ASSERT(block->first >= 0 && block->first + block->n <= nx);
         for (int i = block->first; block->kind == LWI_MOMENTUM && i < block->first + block->n; i++)
             if (fabs(b.x[i]) + fabs(b.rates[i]) > STILL * scale[i])
                 b.x[i] += TRIED * (off[i] < 0 ? -scale[i] : scale[i]);

@@ -12,6 +12,7 @@
 // the state at each evaluation, and the jump of the rates reduces their order.
 #include "simulate/simulation.h"
 
+#include "base/assert.h"
 #include "spatial/vec3.h"
 
 #include <float.h>
@@ -81,6 +82,7 @@ static lw_status min_guard(lw_sim *sim, lwi_guard *smallest)
         const lwi_force_modes *modes = f->type->modes;
         if (!modes) continue;
         const int n = modes->guards(f->par, sim->events.mode[modes->index(f->par)], &kin, guard);
+        LWI_ASSERT(n >= 0 && n <= LWI_MOST_GUARDS);
         for (int k = 0; k < n; k++)
             if (!(guard[k].value >= smallest->value)) *smallest = guard[k];
     }
@@ -99,7 +101,9 @@ static lw_status change_modes(lw_sim *sim)
         const lwi_force_modes *modes = f->type->modes;
         if (!modes) continue;
         unsigned char *mode = &sim->events.mode[modes->index(f->par)];
+        LWI_ASSERT_INDEX(modes->index(f->par), model->nmode);
         const int n = modes->guards(f->par, *mode, &kin, guard);
+        LWI_ASSERT(n >= 0 && n <= LWI_MOST_GUARDS);
         for (int k = 0; k < n; k++)
             if (guard[k].value < 0) {
                 *mode = modes->next(f->par, *mode, k, &kin);
@@ -117,6 +121,7 @@ static lw_status change_modes(lw_sim *sim)
 // Repeats the step from its beginning to `to`.
 static lw_status repeat_step(lw_sim *sim, double to, lwi_guard *guard)
 {
+    LWI_ASSERT(sim->events.active && to >= sim->events.t0);
     lwi_events *e = &sim->events;
     const size_t bytes = (size_t)sim->work->layout.nx * sizeof *sim->x;
     if (bytes) memcpy(sim->x, e->x0, bytes);
@@ -130,6 +135,8 @@ static lw_status repeat_step(lw_sim *sim, double to, lwi_guard *guard)
 // Finds the event between t0, with the smallest guard `before`, and sim->t, where it is `after` < 0.
 static lw_status find_event(lw_sim *sim, double before, double after)
 {
+    LWI_ASSERT(after < 0);
+    LWI_ASSERT(sim->t >= sim->events.t0);
     const double enough = CLOSE_ENOUGH * sim->options.atol;
     double a = sim->events.t0, b = sim->t, ga = fmax(before, 0), gb = after;
     lwi_guard guard;
@@ -199,6 +206,8 @@ static lw_status check_step(lw_sim *sim, lwi_guard before)
 
 lw_status lwi_sim_advance_events(lw_sim *sim, double stop)
 {
+    LWI_ASSERT(sim->events.active);
+    LWI_ASSERT(stop >= sim->t);
     lwi_events *e = &sim->events;
     const size_t bytes = (size_t)sim->work->layout.nx * sizeof *sim->x;
     if (!e->begun) {

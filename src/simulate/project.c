@@ -6,6 +6,7 @@
 // enters the new motion.  The decision depends on the present state only, so a resumed run is the same.
 #include "simulate/simulation.h"
 
+#include "base/assert.h"
 #include "spatial/rotation.h"
 
 #include <string.h>
@@ -70,6 +71,7 @@ lw_status lwi_sim_prepare_projection(lw_sim *sim)
 
 lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed)
 {
+    LWI_ASSERT(sim->projection.active);
     lwi_work *work = sim->work;
     lwi_projection *p = &sim->projection;
     const lwi_formulation *f = work->formulation;

@@ -1,5 +1,6 @@
 // run.c -- a whole run: rows at t0 + k sample and at the end, or after every step.
 #include "simulate/options.h"
+#include "base/assert.h"
 #include "simulate/simulation.h"
 
 #include <float.h>
@@ -81,6 +82,7 @@ static lw_status wait_for_clock(run *r)
 
 static lw_status one_step(run *r, double to, double limit)
 {
+    LWI_ASSERT(limit >= to);
     const lw_status status = lwi_sim_advance(r->sim, to, limit, true);
     if (status != LW_OK) write_last_row(r);
     TRY(status);

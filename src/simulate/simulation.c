@@ -1,6 +1,7 @@
 // simulation.c -- a model in motion: create, steps between breaks, observation.
 #include "simulate/simulation.h"
 
+#include "base/assert.h"
 #include "simulate/options.h"
 #include "spatial/vec3.h"
 
@@ -30,6 +31,7 @@ static lw_status pre_step(void *user, double t, double *x, bool *changed)
 
 static lw_status step(void *user, double t, double h, double *x)
 {
+    LWI_ASSERT(((lw_sim *)user)->work->formulation->step);
     lw_sim *sim = user;
     return sim->work->formulation->step(sim->work, t, h, x, sim->inputs);
 }
@@ -117,6 +119,7 @@ static lw_status make_integrator(lw_sim *sim)
 void lwi_sim_find_break(lw_sim *sim)
 {
     sim->next_break = sim->work->fixed_cost ? INFINITY : lwi_model_next_break(sim->model, sim->t);
+    LWI_ASSERT(sim->next_break > sim->t);
 }
 
 // The model's initial state at t = 0.
@@ -233,6 +236,8 @@ static lw_status notify_integrator(lw_sim *sim)
 
 lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
 {
+    LWI_ASSERT(limit >= to);
+    LWI_ASSERT(to >= sim->t);
     const double began = lwi_clock(), from = sim->t;
     if (sim->pending == LWI_NEW_STATE) sim->events.begun = false, sim->monitor.count = 0;
     lw_status status = notify_integrator(sim);

@@ -1,6 +1,7 @@
 // state.c -- setting the state, by its components, joint coordinates or a motion, and the inputs.
 #include "simulate/simulation.h"
 
+#include "base/assert.h"
 #include "kinematics/tree.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
@@ -127,6 +128,8 @@ lw_status lw_sim_set_input(lw_sim *sim, int index, double value)
 // Coordinates and speeds of a joint outside the tree from its bodies' motion, near those in m.
 static void follow_loop_joint(const lw_model *model, int j, lwi_snapshot *m, double (*w)[3])
 {
+    LWI_ASSERT_INDEX(j, model->njoint);
+    LWI_ASSERT(model->joint[j].node < 0);
     const lwi_joint *joint = &model->joint[j];
     const lwi_joint_type *type = joint->type;
     double R[9], r[3], V[6], T[LW_JOINT_MAX_NV][6], q[LW_JOINT_MAX_NQ];
@@ -142,6 +145,7 @@ static void follow_loop_joint(const lw_model *model, int j, lwi_snapshot *m, dou
 // The loop joint must be satisfied by the poses of the tree.
 static lw_status check_loop_joint(lw_sim *sim, int j)
 {
+    LWI_ASSERT_INDEX(j, sim->model->njoint);
     double phi[LWI_CLOSURE_ROWS], phidot[LWI_CLOSURE_ROWS], speed = 1;
     for (int k = 0; k < sim->model->nv; k++) speed = fmax(speed, fabs(sim->snapshot.qd[k]));
     const int n = lwi_joint_residual(sim->model, j, &sim->snapshot, phi, phidot, NULL);
