@@ -357,7 +357,7 @@ static const lwi_yaml_key file_keys[] = {
     {"joints", LWI_KEY_ITEMS, .more = &lwi_yaml_joint_object, .help = "joints by name"},
     {"couplings", LWI_KEY_ITEM_LIST, .more = &lwi_yaml_coupling_object,
      .help = "relations between joint coordinates"},
-    {"forces", LWI_KEY_FORCES, .help = "springs, wrenches, bushings, stops and drags by name"},
+    {"forces", LWI_KEY_FORCES, .help = "forces by name"},
     {"generate", LWI_KEY_MECHANISMS, .help = "mechanisms of many equal rods, by kind"},
     {"markers", LWI_KEY_ITEMS, .more = &lwi_yaml_marker_object, .help = "recorded frames by name"},
     {"simulation", LWI_KEY_OBJECT, .more = &lwi_yaml_simulation_object, .help = "settings of a run"},
