@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-// Poses do not tell turns; types of the caller's and types that are not scalar read their
-// coordinates from what is near.  Quaternions follow the poses but for their sign.
-static bool is_carried(const lwi_joint *joint, int k)
+// Does coordinate k need a state?  Poses determine angles up to full revolutions; custom types and types that are not
+// scalar read coordinates from nearby values.  Quaternions follow from the poses except for their sign.
+static bool is_auxiliary(const lwi_joint *joint, int k)
 {
     const lwi_joint_type *type = joint->type;
     if (joint->merged || type->quaternion >= 0) return false;
@@ -19,7 +19,7 @@ static int list(const lw_model *model, bool all, lwi_auxiliary_item *item)
     int n = 0;
     for (int j = 0; j < model->njoint; j++)
         for (int k = 0; k < model->joint[j].type->nq; k++) {
-            if ((!all && model->joint[j].node >= 0) || !is_carried(&model->joint[j], k)) continue;
+            if ((!all && model->joint[j].node >= 0) || !is_auxiliary(&model->joint[j], k)) continue;
             if (item) item[n] = (lwi_auxiliary_item){.joint = j, .coordinate = k};
             n++;
         }
@@ -40,7 +40,7 @@ lw_status lwi_auxiliary_create(const lw_model *model, lwi_block_kind second, lwi
 {
     LWI_ASSERT(second == LWI_SPEED || second == LWI_MOMENTUM);
     TRY(lwi_auxiliary_list(model, false, arena, c));
-    TRY(lwi_tree_layout(model, arena, second, layout)); // has room for one block more
+    TRY(lwi_tree_layout(model, arena, second, layout)); // has space for one more block
     c->at_work = model->carries_work ? layout->nx - 1 : -1;
     c->at = layout->nx;
     if (c->n)

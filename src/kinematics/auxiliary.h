@@ -1,38 +1,38 @@
-// auxiliary.h -- coordinates that a state carries beside the poses, and states of the tree with joints
-// that close loops beside it: x = (tree q, tree u or p, [work], carried coordinates of cut joints).
+// auxiliary.h -- auxiliary states, the coordinates of cut joints, in states of the tree with joints that close loops:
+// x = (tree q, tree u or p, [work], auxiliary states).
 //
-// A pose does not tell how often a joint has turned: angles of cut joints are carried in x with
-// their rates, and what is read from the poses is continued from there.
+// A pose determines an angle up to full revolutions.  So angles of cut joints are integrated in x with their rates,
+// and coordinates that are read from the poses continue from them.  Cost: O(number of auxiliary states).
 #ifndef LWI_KINEMATICS_AUXILIARY_H
 #define LWI_KINEMATICS_AUXILIARY_H
 
 #include "kinematics/tree_state.h"
 #include "kinematics/closure.h"
 
-/** A coordinate that poses tell up to turns, or that its type continues from what is near. */
+/** A coordinate that poses determine up to full revolutions, or that its type reads near a previous value. */
 typedef struct lwi_auxiliary_item {
     int joint, coordinate;
 } lwi_auxiliary_item;
 
 typedef struct lwi_auxiliary {
-    int n;                    ///< carried coordinates
+    int n;                    ///< auxiliary states
     lwi_auxiliary_item *item; ///< [n]
-    int at, at_work;          ///< in x; at_work < 0: none
+    int at, at_work;          ///< first indices in x; at_work < 0: none
 } lwi_auxiliary;
 
-/** The list: of cut joints, of all joints where `all`. */
+/** Lists the coordinates of cut joints; `all`: of all joints. */
 lw_status lwi_auxiliary_list(const lw_model *model, bool all, lwi_arena *arena,
-                             lwi_auxiliary *carried);
-/** The list of cut joints, and the layout of x; `second` is LWI_SPEED or LWI_MOMENTUM. */
+                             lwi_auxiliary *auxiliary);
+/** Lists the coordinates of cut joints and fills the layout of x; `second` is LWI_SPEED or LWI_MOMENTUM. */
 lw_status lwi_auxiliary_create(const lw_model *model, lwi_block_kind second, lwi_arena *arena,
-                               lwi_auxiliary *carried, lwi_layout *layout);
-/** Between x and joint coordinates q [model nq]. */
-void lwi_auxiliary_load(const lw_model *model, const lwi_auxiliary *carried, const double *x,
+                               lwi_auxiliary *auxiliary, lwi_layout *layout);
+/** Copies them from x to joint coordinates q [model nq], or back. */
+void lwi_auxiliary_load(const lw_model *model, const lwi_auxiliary *auxiliary, const double *x,
                         double *q);
-void lwi_auxiliary_store(const lw_model *model, const lwi_auxiliary *carried, const double *q,
+void lwi_auxiliary_store(const lw_model *model, const lwi_auxiliary *auxiliary, const double *q,
                          double *x);
-/** Their rates in xdot, from coordinates and speeds of all joints. */
-void lwi_auxiliary_rates(const lw_model *model, const lwi_auxiliary *carried, const double *q,
+/** Their rates in xdot from coordinates q [model nq] and speeds qd [model nv] of all joints. */
+void lwi_auxiliary_rates(const lw_model *model, const lwi_auxiliary *auxiliary, const double *q,
                          const double *qd, double *xdot);
 
 #endif

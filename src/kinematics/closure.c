@@ -10,10 +10,9 @@
 // Its derivative at constant multiplier, about a point fixed in space where the mass centre is now:
 //     about P2, fixed:  [fdot; ndot + v_P2 x f] =: [f'; n'],   about C: [f'; n' + (P2 - C) x f']
 //
-// Driven coordinates and couplings take the coordinates as rows.  Types whose speeds are no
-// derivatives of coordinates, and custom ones, have T_k.V_rel instead, with the T that is dual to
-// the motion subspace, T_k.S_j = (k == j), in F2-components: on the joint, where V_rel = S u, they
-// are the speeds u_k.
+// Rows of driven coordinates and couplings are the coordinates.  Custom types, and types with speeds that
+// are no derivatives of coordinates, have T_k.V_rel instead, with T reciprocal to the motion subspace,
+// T_k.S_j = (k == j), in F2-components: where the joint is closed, V_rel = S u, these are the speeds u_k.
 #include "kinematics/closure.h"
 
 #include "base/assert.h"
@@ -26,7 +25,7 @@
 
 // --------------------------------------------------------------------------------- joint frames
 
-// A joint frame in world axes.  Velocities count at level RATES only, but for `given`.
+// A joint frame in world axes.  Velocities are valid at level RATES only, except `given`.
 typedef struct frame {
     double R[9], p[3]; // frame -> world, origin
     double V[6];       // [velocity of the origin; angular velocity]
@@ -121,8 +120,8 @@ static void difference(const sides *s, const double x1[6], const double x2[6], d
     v3_cross_add(x, d, x1 + 3);
 }
 
-// Rows are written on the frames' motion; the bodies' lacks what mounts do, and what the frames'
-// points do by turning: J.V_rel + b = J.V_bodies + (b - J.given), the same for accelerations.
+// Rows refer to the motion of the frames.  The motion of the bodies lacks that of mounts and, at
+// accelerations, the centripetal terms: J.V_rel + b = J.V_bodies + (b - J.given), likewise for gamma.
 static void add_frames(const sides *s, bool rates, int n, lwi_rows *rows)
 {
     static const double none[6] = {0};
@@ -140,7 +139,8 @@ static void add_frames(const sides *s, bool rates, int n, lwi_rows *rows)
 // Tdot_k := -sum_j (T_k.Sdot_j) T_j keeps T_k.S_j constant.  The part of the true derivative along
 // the constrained directions is left out: they are rows of the same joint, velocities have no part
 // there, and impulses only count it there instead of here.
-static void dual_rows(const lwi_joint *joint, const sides *s, bool rates, double *q, lwi_rows *rows)
+static void reciprocal_rows(const lwi_joint *joint, const sides *s, bool rates, double *q,
+                            lwi_rows *rows)
 {
     const lwi_joint_type *type = joint->type;
     double R[9], r[3], T[6][6], Sdot[6][6], u[LW_JOINT_MAX_NV], Tdot[6];
@@ -171,12 +171,12 @@ static void speed_rows(const lwi_joint *joint, const sides *s, bool rates, doubl
     if (lwi_joint_coordinate_rows(type, &s->in, rows)) {
         memcpy(q, rows->phi, (size_t)type->nq * sizeof *q);
     } else {
-        dual_rows(joint, s, rates, q, rows);
+        reciprocal_rows(joint, s, rates, q, rows);
     }
     add_frames(s, rates, type->nv, rows);
 }
 
-// J.V_rel, the mount's velocity included: the speed that a row of speed_rows stands for.
+// J.V_rel, the mount's velocity included: the speed of a row of speed_rows.
 static double row_speed(const sides *s, const double J[6])
 {
     double V[6];
@@ -273,7 +273,7 @@ static inline void put_wrench(double to[6], double k, const double arm[3], const
     for (int i = 0; i < 3; i++) to[i] = k * wrench[i], to[3 + i] = k * (wrench[3 + i] + n[i]);
 }
 
-// Row i of a closure := row k of the joint, as add_row; phi, b and gamma there are the caller's to begin.
+// Row i of a closure := row k of the joint, as add_row; phi, b and gamma there are initialized by the caller.
 static void put_row(const sides *s, bool rates, const lwi_rows *rows, int k, const onto *o,
                     lwi_closure *c, int i)
 {
@@ -399,7 +399,7 @@ void lwi_joint_closure_gamma(const lw_model *model, int j, double t, const lwi_m
     }
 }
 
-// Multiplies row k by the factor f, whose derivative is fdot, where the row has the rate `rate`.
+// Multiplies row k, with the rate `rate`, by the factor f with the derivative fdot.
 static void scale_row(lwi_rows *rows, int k, bool rates, double f, double fdot, double rate)
 {
     rows->b[k] *= f;
@@ -448,7 +448,7 @@ void lwi_coupling_closure(const lw_model *model, int coupling, double t, const l
 
 // ------------------------------------------------------------------------------ one joint's own
 
-// On body2 the wrench is there already, about C2; of a ground body2 body1 tells the opposite.
+// J has the wrench on body2 about C2; if body2 is the ground, the reaction is the opposite of that on body1.
 void lwi_joint_reaction(const lw_model *model, int j, const lwi_motion *m, const lwi_closure *c,
                         const double *lambda, double F[6])
 {

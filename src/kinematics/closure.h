@@ -1,7 +1,7 @@
 // closure.h -- all constraint equations of a mechanism between its bodies, joint by joint.
 //
 // A joint's rows are those of its type and one more for each driven coordinate; a coupling has one row
-// between the bodies of two joints.  Rows stand between carriers (bodies that are not merged), in world axes
+// between the bodies of two joints.  Rows connect carriers (bodies that are not merged), in world axes
 // about the mass centres:
 //     phi = 0,   J V + b = 0,   J A + gamma = 0,     V = [v of the mass centre; w],  A = dV/dt
 // They are exact derivatives of phi also where positions have drifted; those of custom joints on the joint
@@ -48,11 +48,11 @@ typedef struct lwi_closure {
 int lwi_joint_row_count(const lw_model *model, int joint);
 void lwi_joint_closure(const lw_model *model, int joint, double t, const lwi_motion *motion,
                        lwi_closure_level level, lwi_closure *closure);
-/** Rows of the speeds of coordinates with rotors, J V + b = u_k and J A + gamma = du_k/dt with phi = 0, behind
- *  those that the closure of this joint has; bodies and order are the same. */
+/** Rows of the speeds of coordinates with rotors, J V + b = u_k and J A + gamma = du_k/dt with phi = 0, appended
+ *  to the rows in the closure of this joint; bodies and order are the same. */
 void lwi_joint_rotor_rows(const lw_model *model, int joint, double t, const lwi_motion *motion,
                           lwi_closure_level level, lwi_closure *closure);
-/** gamma alone [n], for who has J of this motion already: the cheaper half. */
+/** gamma alone [n], for callers that have J of this motion: half of the cost. */
 void lwi_joint_closure_gamma(const lw_model *model, int joint, double t, const lwi_motion *motion,
                              double *gamma);
 /** The row of a coupling. */

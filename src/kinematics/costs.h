@@ -1,13 +1,13 @@
 // costs.h -- what one evaluation takes: counts of a model's operations, times of each.
 //
-// A cost is a sum of coefficients times features of the model, LWI_COST_FEATURES; the coefficients stand in one
-// table (costs.def) and come from measurements (tools/calibrate_auto.py).  What is compared are evaluations on one
-// processor; the machine the table was measured on counts little, since all its rows scale alike.
+// A cost is a sum of coefficients times features of the model, LWI_COST_FEATURES; the coefficients are in one
+// table (costs.def) and come from measurements (tools/calibrate_auto.py).  Costs are of evaluations on one
+// processor; the machine of the measurements matters little, since all rows scale alike.
 #ifndef LWI_KINEMATICS_COSTS_H
 #define LWI_KINEMATICS_COSTS_H
 
 /** Features: all counts.
- *  one          1: what any evaluation takes
+ *  one          1: constant part of an evaluation
  *  bodies       that move and are not merged
  *  speeds       of the spanning tree
  *  closures     joints outside the tree, couplings
@@ -19,7 +19,7 @@
  *  pivoted      and of those that seek pivots
  *  laned        and of those in lanes, once for all of them
  *  clusters     of `rcr`: loops and bodies that it evaluates in lanes
- *  nodes        of its elimination: bodies whose systems are set up one by one
+ *  nodes        of its elimination: bodies with systems that are assembled one by one
  *  plain        of these those that no other body but the parent meets
  *  unconstrained  the others, which only carry loops or are in none
  *  fronts       sum of the squares of the systems' sizes

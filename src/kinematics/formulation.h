@@ -113,7 +113,7 @@ struct lwi_formulation {
     lw_status (*accepts)(const lw_model *, lw_error *why);
     /** Fills work->layout and work->data from work->arena. */
     lw_status (*prepare)(lwi_work *);
-    /** State x [nx] from a snapshot whose poses, twists, q, qd and work are valid. */
+    /** State x [nx] from a snapshot with valid poses, twists, q, qd and work. */
     lw_status (*enter)(lwi_work *, const lwi_snapshot *, double *x);
     /** xdot at (t, x); no allocation, no printing. inputs [ninput]. */
     lw_status (*rates)(lwi_work *, double t, const double *x, const double *inputs, double *xdot);

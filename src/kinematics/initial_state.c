@@ -138,7 +138,7 @@ static lw_status joint_coordinates(lw_model *m, int index, const start *s, const
     TRY(check_given(m, index, error));
     lwi_joint_relative(m, index, 0, s->R, s->r, NULL, NULL, R, r, NULL);
     if (j->type->has_pitch && j->par.pitch != 0 && !d->has_q)
-        near[0] = r[2] / j->par.pitch; // which turn it is, the displacement tells
+        near[0] = r[2] / j->par.pitch; // the displacement determines the revolution
     if (in_tree && d->has_q)
         memcpy(q, d->q, (size_t)j->type->nq * sizeof *q);
     else
@@ -181,7 +181,7 @@ static lw_status check_distance(const lw_model *m, int index, const start *s, lw
                           j->name, v3_norm(r), length);
 }
 
-// A merged body stands where its carrier puts it; its place in the description must say the same.
+// The pose of a merged body follows from its carrier and must agree with the description.
 static lw_status check_merged(const lw_model *m, const start *s, lw_error *error)
 {
     for (int i = 1; i < m->nbody; i++) {
@@ -193,15 +193,15 @@ static lw_status check_merged(const lw_model *m, const start *s, lw_error *error
         v3_sub(r, r, s->r[i]);
         m3_mul(R, s->R[b->carrier], b->carrier_R);
         m3_tmul(E, R, s->R[i]);
-        const double turned = v3_norm((double[3]){E[7] - E[5], E[2] - E[6], E[3] - E[1]}) / 2;
+        const double angle = v3_norm((double[3]){E[7] - E[5], E[2] - E[6], E[3] - E[1]}) / 2;
         if (v3_norm(r) > LWI_CLOSURE_TOLERANCE * (1 + v3_norm(s->r[i])) ||
-            turned > LWI_CLOSURE_TOLERANCE)
+            angle > LWI_CLOSURE_TOLERANCE)
             return lwi_model_fail(
                 &m->desc, m->desc.body[i].place, error,
                 "body '%s' is fixed to '%s' but placed %.6g m and %.6g deg off where its "
                 "fixed joint holds it",
                 b->name, m->body[b->carrier].name, v3_norm(r),
-                asin(fmin(1, turned)) * 57.295779513082321);
+                asin(fmin(1, angle)) * 57.295779513082321);
     }
     return LW_OK;
 }
@@ -364,15 +364,15 @@ static lw_status check_couplings(const lw_model *m, const start *s, lw_error *er
                      rate_want = slope * m->v0[b->iv + c->with];
         if (!(fabs(have - want) <= LWI_CLOSURE_TOLERANCE * (1 + fabs(want)))) {
             lwi_model_fail(&m->desc, m->desc.coupling[i].place, &found,
-                           "coupling of joint '%s': q%d starts at %.9g, joint '%s' asks for %.9g; "
+                           "coupling of joint '%s': q%d starts at %.9g, joint '%s' requires %.9g; "
                            "give joint '%s' this q",
                            a->name, c->coordinate, have, b->name, want, a->name);
             TRY(note(s, false, LW_ERR_MODEL, &found, error));
         }
         if (!(fabs(rate - rate_want) <= LWI_CLOSURE_TOLERANCE * (1 + fabs(rate_want)))) {
             lwi_model_fail(&m->desc, m->desc.coupling[i].place, &found,
-                           "coupling of joint '%s': its speed qd%d starts at %.9g, joint '%s' asks "
-                           "for %.9g; give joint '%s' this qd",
+                           "coupling of joint '%s': its speed qd%d starts at %.9g, joint '%s' "
+                           "requires %.9g; give joint '%s' this qd",
                            a->name, c->coordinate, rate, b->name, rate_want, a->name);
             TRY(note(s, true, LW_ERR_MODEL, &found, error));
         }
@@ -395,8 +395,8 @@ static bool release_joint(lwi_inertia *M, const double (*S)[6], const double *ro
         double U[6];
         inertia_apply(U, M, S[k]);
         const double pivot = v6_dot(S[k], U) + rotor[k];
-        const double most = mass * v3_dot(S[k], S[k]) + inertia * v3_dot(S[k] + 3, S[k] + 3);
-        if (!(pivot > PIVOT_TOLERANCE * most)) return false;
+        const double bound = mass * v3_dot(S[k], S[k]) + inertia * v3_dot(S[k] + 3, S[k] + 3);
+        if (!(pivot > PIVOT_TOLERANCE * bound)) return false;
         inertia_reduce(M, 1 / pivot, U);
     }
     return true;

@@ -30,7 +30,7 @@ static void follow(const lwi_body *body, int i, lw_observe level, lwi_snapshot *
     m3_tmul_v(m->w[i], body->carrier_R, m->w[carrier]);
     if (level < LW_OBSERVE_ACCELERATION) return;
 
-    double alpha[3]; // a = a_host + alpha x arm + w x (w x arm)
+    double alpha[3]; // a = a_carrier + alpha x arm + w x (w x arm)
     v3_cross(c, w, c);
     v3_add(m->a[i], m->a[carrier], c);
     m3_mul_v(alpha, m->R[carrier], m->al[carrier]);
@@ -54,12 +54,12 @@ static void frame2(const lw_model *model, int j, const lwi_snapshot *m, double R
 static void add_wrench(lwi_loads *loads, const lwi_snapshot *m, int b, double k,
                        const double wrench[6], const double p[3])
 {
-    double arm[3], moment[3];
+    double arm[3], torque[3];
     v3_sub(arm, p, m->r[b]);
-    v3_cross(moment, arm, wrench);
-    v3_add(moment, moment, wrench + 3);
+    v3_cross(torque, arm, wrench);
+    v3_add(torque, torque, wrench + 3);
     v3_axpy(loads->wrench[b], k, wrench);
-    v3_axpy(loads->wrench[b] + 3, k, moment);
+    v3_axpy(loads->wrench[b] + 3, k, torque);
 }
 
 // What joint j, which is not merged, does to the bodies it was described with: its reaction and the
@@ -82,7 +82,7 @@ static void add_joint(const lw_model *model, int j, lwi_loads *loads, const lwi_
 }
 
 // Couplings act between coordinates and are part of no joint's reaction: where they act on a merged
-// body, equilibrium does not tell its holder's reaction.
+// body, the reaction of its holder does not follow from equilibrium.
 static void mark_coupled(const lw_model *model, lwi_snapshot *m)
 {
     for (int c = 0; c < model->ncoupling; c++)

@@ -1,4 +1,4 @@
-// observe_system.c -- energies, momenta and constraint residuals of a mechanism from one moment.
+// observe_system.c -- energies, momenta and constraint residuals of a mechanism from one snapshot.
 //
 // Residuals take the closure rows of the joint library and the motion of the bodies, so they show
 // what a formulation did and not what it meant.
@@ -39,7 +39,7 @@ static int closure_residual(const lwi_snapshot *m, const lwi_closure *c, double 
     return c->n;
 }
 
-// The motion of a moment; w_world is filled for the bodies of one joint.
+// The motion of a snapshot; w_world is filled for the bodies of one joint.
 static lwi_motion motion_of(const lw_model *model, const lwi_snapshot *m, int joint)
 {
     const int body[2] = {model->joint[joint].body1, model->joint[joint].body2};
@@ -76,19 +76,19 @@ static void coupling_residual(const lw_model *model, int coupling, const lwi_sna
 }
 
 static void residuals(const lw_model *model, lw_observe level, const lwi_snapshot *m,
-                      double most[3])
+                      double largest[3])
 {
     const int levels = level >= LW_OBSERVE_REACTION ? 3 : 2;
     double e[3][LWI_CLOSURE_ROWS], *last = levels > 2 ? e[2] : NULL;
-    v3_set(most, 0, 0, 0);
+    v3_set(largest, 0, 0, 0);
     for (int j = 0; j < model->njoint; j++) {
         const int n = lwi_joint_residual(model, j, m, e[0], e[1], last);
         for (int d = 0; d < levels; d++)
-            for (int k = 0; k < n; k++) most[d] = fmax(most[d], fabs(e[d][k]));
+            for (int k = 0; k < n; k++) largest[d] = fmax(largest[d], fabs(e[d][k]));
     }
     for (int c = 0; c < model->ncoupling; c++) {
         coupling_residual(model, c, m, e[0], e[1], last);
-        for (int d = 0; d < levels; d++) most[d] = fmax(most[d], fabs(e[d][0]));
+        for (int d = 0; d < levels; d++) largest[d] = fmax(largest[d], fabs(e[d][0]));
     }
 }
 
@@ -101,13 +101,13 @@ void lwi_observe_system(const lw_model *model, lw_observe level, const lwi_snaps
     if (level < LW_OBSERVE_ENERGY) return;
     for (int b = 1; b < model->nbody; b++) {
         const lwi_body *body = &model->body[b];
-        double p[3], L[3], spin[3];
+        double p[3], L[3], angular[3];
         v3_scale(p, body->mass, m->v[b]);
         s3_mul_v(L, body->inertia, m->w[b]);
-        m3_mul_v(spin, m->R[b], L);
+        m3_mul_v(angular, m->R[b], L);
         system->kinetic += 0.5 * (v3_dot(m->v[b], p) + v3_dot(m->w[b], L));
         v3_add(system->momentum, system->momentum, p);
-        v3_add(system->angular_momentum, system->angular_momentum, spin);
+        v3_add(system->angular_momentum, system->angular_momentum, angular);
         v3_cross_add(system->angular_momentum, m->r[b], p);
     }
     for (int j = 0; model->nrotor + model->driven > 0 && j < model->njoint; j++)

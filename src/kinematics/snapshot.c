@@ -1,4 +1,4 @@
-// snapshot.c -- memory of a moment, the initial one, and the moment of given joint coordinates.
+// snapshot.c -- memory of snapshots, the snapshot of the start, and that of given joint coordinates.
 #include "kinematics/formulation.h"
 #include "base/assert.h"
 #include "kinematics/tree.h"
@@ -50,7 +50,7 @@ void lwi_snapshot_start(const lw_model *model, lwi_snapshot *m)
 
 // ----------------------------------------------------------------------- from the tree's joints
 
-// Link frame and velocity of a node whose body is known: the inverse of what set_body does.
+// Link frame and velocity of a node from the motion of its body: the inverse of set_body.
 static void link_of_body(const lw_model *model, int k, const lwi_snapshot *m, double R[9],
                          double r[3], double V[6])
 {

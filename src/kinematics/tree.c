@@ -3,7 +3,7 @@
 //   V = X V_parent + S u + sigma                                            [naudet2003, (1)]
 //
 // A joint gives the pose (R12, r12) and the velocity S u of F2 relative to the moved frame F1',
-// which stands in F1 by the mount (Rm, rm) and moves with the twist Vm.  Together, in axes of F2,
+// which has the pose (Rm, rm) of the mount in F1 and moves with the twist Vm.  Together, in axes of F2,
 //
 //   A = (Rm, rm)(R12, r12)                             pose of F2 in F1
 //   V_rel = S_free u + sigma,  sigma = S_driven qd(t) + X12 Vm
@@ -86,7 +86,7 @@ static void set_coordinates(const lw_model *model, const lwi_node *node, double 
         memcpy(link->q, q, (size_t)node->nq * sizeof *q);
         return;
     }
-    // only joints whose speeds are the derivatives of their coordinates can be driven
+    // only joints with speeds that are derivatives of their coordinates can be driven
     const lwi_joint *joint = &model->joint[node->joint];
     for (int k = 0; k < node->type->nv; k++) {
         lwi_function_eval(model->function, joint->motion[k], t, link->drive[k]);
@@ -162,7 +162,7 @@ void lwi_link_position(const lw_model *model, int k, double t, const double *q, 
     v3_add(link->r, link->r, node->X_r);
 }
 
-// Sdot and sigma_dot as the joint states them, then turned over where the joint is reversed.
+// Sdot and sigma_dot of the joint, then those of the reversed joint if it is.
 static void general_rates(const lw_model *model, const lwi_node *node, double t, lwi_link *link)
 {
     joint_state s;
@@ -204,7 +204,7 @@ void lwi_link_rates(const lw_model *model, int k, double t, const double *u, lwi
         general_rates(model, node, t, link);
         return;
     }
-    // one freedom about an axis that stands still in both bodies
+    // one degree of freedom about an axis that is fixed in both bodies
     v6_zero(link->Sdot[0]);
     v6_zero(link->sigma_dot);
 }
@@ -289,7 +289,7 @@ void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (
         }
         if (body_w) m3_mul_v(body_w[b], R[k], V[k] + 3);
     }
-    for (int b = 1; b < model->nbody; b++) { // merged bodies ride on their carriers
+    for (int b = 1; b < model->nbody; b++) { // merged bodies move with their carriers
         const int carrier = model->body[b].carrier;
         LWI_ASSERT_INDEX(carrier, model->nbody);
         if (carrier == b) continue;
@@ -381,11 +381,11 @@ void lwi_joint_relative(const lw_model *model, int joint, double t, const double
     m3_tmul_v(r, R1, d);
     lwi_mount_eval(model, &j->mount, t, Rm, rm, Vm, Am);
     if (j->mount.present) {
-        double turned[9];
+        double relative[9];
         v3_sub(r, r, rm);
         m3_tmul_v(r, Rm, r);
-        m3_tmul(turned, Rm, R);
-        memcpy(R, turned, sizeof turned);
+        m3_tmul(relative, Rm, R);
+        memcpy(R, relative, sizeof relative);
     }
     if (!V) return;
 

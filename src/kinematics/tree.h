@@ -16,7 +16,7 @@ typedef struct lwi_link {
     double Sdot[6][6];   ///< [nv] derivative of its components (lwi_tree_rates)
     double sigma[6];     ///< prescribed velocity
     double sigma_dot[6]; ///< derivative of its components (lwi_tree_rates)
-    // what the joint itself knows, before reversal and before drives are split off
+    // of the joint itself, before reversal and before drives are separated
     double q[LW_JOINT_MAX_NQ],
         u[LW_JOINT_MAX_NV];           ///< all coordinates, all speeds (driven included)
     double drive[LW_JOINT_MAX_NV][3]; ///< driven: value, rate, acceleration
@@ -26,7 +26,7 @@ typedef struct lwi_link {
 void lwi_tree_position(const lw_model *model, double t, const double *q, lwi_link *link);
 /** Sdot and sigma_dot from the free speeds; after lwi_tree_position at the same t and q. */
 void lwi_tree_rates(const lw_model *model, double t, const double *v, lwi_link *link);
-/** The same for one node (for recursions that know u only on the way): `link` is the node's own,
+/** The same for one node (for recursions that compute u on the way): `link` is the node's own,
  *  q [node nq] and u [node nv] are its own free coordinates and speeds. */
 void lwi_link_position(const lw_model *model, int k, double t, const double *q, lwi_link *link);
 void lwi_link_rates(const lw_model *model, int k, double t, const double *u, lwi_link *link);
@@ -45,7 +45,7 @@ void lwi_tree_velocity(const lw_model *model, const lwi_link *link, const double
 void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (*r)[3],
                      const double (*V)[6], double (*body_R)[9], double (*body_r)[3],
                      double (*body_v)[3], double (*body_w)[3]);
-/** Pose and velocity (NULL: none) of body b, which is merged with one that turns at w (world axes). */
+/** Pose and velocity (NULL: none) of body b, merged with a carrier of angular velocity w (world axes). */
 void lwi_tree_ride(const lw_model *model, int b, const double w[3], double (*body_R)[9],
                    double (*body_r)[3], double (*body_v)[3]);
 /** All joint coordinates and speeds of TREE joints (driven ones from their functions) into the

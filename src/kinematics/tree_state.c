@@ -1,4 +1,4 @@
-// tree_state.c -- evaluation of a tree with its forces, and moments out of tree coordinates.
+// tree_state.c -- evaluation of a tree with its forces, and snapshots from tree coordinates.
 #include "kinematics/tree_state.h"
 
 #include "base/assert.h"
@@ -66,7 +66,7 @@ static void efforts_to_speeds(const lw_model *model, lwi_tree_work *work)
     }
 }
 
-// What forces see: the arrays of the workspace.
+// The motion that forces read: arrays of the workspace.
 static lwi_kin kin_of(const lwi_tree_work *work)
 {
     return (lwi_kin){.R = (const double(*)[9])work->body_R,
@@ -223,7 +223,7 @@ static lwi_block_kind coordinate_kind(const lwi_node *node, int i)
     return first >= 0 && i >= first && i < first + 4 ? LWI_QUATERNION : LWI_COORDINATE;
 }
 
-// Adds n components of a kind; coordinates and speeds run together, quaternions stand alone.
+// Adds n components of a kind; neighbours of one kind form one block, except quaternions.
 static void add_block(lwi_layout *layout, lwi_block_kind kind, int n)
 {
     if (n == 0) return;
@@ -273,12 +273,12 @@ void lwi_tree_kinematics_free(const lw_model *model, const double *q, const doub
     }
 }
 
-void lwi_tree_enter(const lw_model *model, const lwi_snapshot *moment, double *x, double *v)
+void lwi_tree_enter(const lw_model *model, const lwi_snapshot *snapshot, double *x, double *v)
 {
-    lwi_tree_gather(model, moment->q, moment->qd, (const double(*)[3])moment->r,
-                    (const double(*)[4])moment->quat, (const double(*)[3])moment->v,
-                    (const double(*)[3])moment->w, x, v);
-    if (model->carries_work) x[model->tree_nq + model->tree_nv] = moment->work;
+    lwi_tree_gather(model, snapshot->q, snapshot->qd, (const double(*)[3])snapshot->r,
+                    (const double(*)[4])snapshot->quat, (const double(*)[3])snapshot->v,
+                    (const double(*)[3])snapshot->w, x, v);
+    if (model->carries_work) x[model->tree_nq + model->tree_nv] = snapshot->work;
 }
 
 double lwi_tree_energy_scale(const lw_model *model, const lwi_tree_work *work)
@@ -298,22 +298,22 @@ double lwi_tree_energy_scale(const lw_model *model, const lwi_tree_work *work)
 
 // ----------------------------------------------------------------------------------------- observe
 
-static void observe_twists(const lw_model *model, const lwi_tree_work *work, lwi_snapshot *moment)
+static void observe_twists(const lw_model *model, const lwi_tree_work *work, lwi_snapshot *snapshot)
 {
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
-        m3_tmul_v(moment->w[node->body], node->c_R, work->V[k] + 3);
+        m3_tmul_v(snapshot->w[node->body], node->c_R, work->V[k] + 3);
     }
-    v3_set(moment->w[0], 0, 0, 0);
+    v3_set(snapshot->w[0], 0, 0, 0);
 }
 
 // a = g + R (A + al x c + w x (v + w x c)) of the mass centre c: A is the derivative of the
 // components of V, in the falling frame.
 static void observe_accelerations(const lw_model *model, const lwi_tree_work *work,
-                                  const double *vdot, lwi_snapshot *moment)
+                                  const double *vdot, lwi_snapshot *snapshot)
 {
-    v3_set(moment->a[0], 0, 0, 0);
-    v3_set(moment->al[0], 0, 0, 0);
+    v3_set(snapshot->a[0], 0, 0, 0);
+    v3_set(snapshot->al[0], 0, 0, 0);
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         const double *A = work->A[k], *V = work->V[k];
@@ -324,11 +324,11 @@ static void observe_accelerations(const lw_model *model, const lwi_tree_work *wo
         v3_cross_add(a, V + 3, vc);
         v3_add(a, a, A);
         m3_mul_v(a, work->R[k], a);
-        v3_add(moment->a[node->body], a, model->gravity);
-        m3_tmul_v(moment->al[node->body], node->c_R, A + 3);
+        v3_add(snapshot->a[node->body], a, model->gravity);
+        m3_tmul_v(snapshot->al[node->body], node->c_R, A + 3);
         if (node->joint < 0) continue;
         const lwi_joint *joint = &model->joint[node->joint];
-        double *qdd = moment->qdd + joint->iv;
+        double *qdd = snapshot->qdd + joint->iv;
         if (joint->ndriven > 0)
             for (int i = 0; i < node->type->nv; i++) qdd[i] = work->link[k].drive[i][2];
         for (int j = 0; j < node->nv; j++) qdd[node->column[j]] = vdot[node->iv + j];
@@ -391,26 +391,26 @@ static void rotor_efforts(const lw_model *model, lwi_tree_work *work, const doub
 }
 
 void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, const double *v,
-                      const double *vdot, lw_observe level, lwi_snapshot *moment)
+                      const double *vdot, lw_observe level, lwi_snapshot *snapshot)
 {
     LWI_ASSERT(level < LW_OBSERVE_ACCELERATION || vdot || model->tree_nv == 0);
-    moment->t = t;
+    snapshot->t = t;
     lwi_tree_world(model, work->link, work->R, work->r);
     lwi_tree_bodies(model, (const double(*)[9])work->R, (const double(*)[3])work->r,
-                    (const double(*)[6])work->V, moment->R, moment->r, moment->v, NULL);
-    for (int b = 0; b < model->nbody; b++) quat_from_matrix(moment->quat[b], moment->R[b]);
-    lwi_tree_joints(model, work->link, v, moment->q, moment->qd);
-    observe_twists(model, work, moment);
+                    (const double(*)[6])work->V, snapshot->R, snapshot->r, snapshot->v, NULL);
+    for (int b = 0; b < model->nbody; b++) quat_from_matrix(snapshot->quat[b], snapshot->R[b]);
+    lwi_tree_joints(model, work->link, v, snapshot->q, snapshot->qd);
+    observe_twists(model, work, snapshot);
     if (level < LW_OBSERVE_ACCELERATION) return;
 
     lwi_tree_newton_euler(model, work, v, vdot);
-    observe_accelerations(model, work, vdot, moment);
+    observe_accelerations(model, work, vdot, snapshot);
     if (level < LW_OBSERVE_REACTION) return;
     if (model->nrotor > 0) rotor_efforts(model, work, vdot);
     for (int k = 0; k < model->nnode; k++) {
         const int joint = model->node[k].joint;
         if (joint < 0) continue;
-        lwi_tree_reaction(model, work, k, moment->reaction[joint]);
-        moment->unique[joint] = 1;
+        lwi_tree_reaction(model, work, k, snapshot->reaction[joint]);
+        snapshot->unique[joint] = 1;
     }
 }

@@ -1,5 +1,5 @@
-// tree_state.h -- what the recursive formulations share: evaluation of the tree with its forces,
-// the Newton-Euler pass, and the way from tree coordinates to a moment.
+// tree_state.h -- shared by the recursive formulations: evaluation of the tree with its forces,
+// the Newton-Euler pass, and snapshots from tree coordinates.
 //
 // State of a tree formulation: x = (tree q, tree u or p, [work]).  Spatial vectors are linear part
 // first, in link frames about their origins (tree.h).
@@ -42,12 +42,12 @@ void lwi_tree_joint_loads(const lw_model *model, lwi_tree_work *work, double t, 
 /** Coordinates and speeds of tree joints in the joint arrays, where nothing is driven. */
 void lwi_tree_joint_motion(const lw_model *model, lwi_tree_work *work, const double *q,
                            const double *v);
-/** loads, effort and power of the motions that stand in the arrays over bodies and joints. */
+/** loads, effort and power of the motion in the arrays of bodies and joints. */
 void lwi_tree_apply(const lw_model *model, lwi_tree_work *work, double t, const double *inputs);
 /** Everything up to the loads: positions, rates of S and sigma, velocities, loads. */
 void lwi_tree_evaluate(const lw_model *model, lwi_tree_work *work, double t, const double *q,
                        const double *v, const double *inputs);
-/** Gravity g in the axes of the links, for formulations that want it as the wrench [m g; h x g]. */
+/** Gravity g in the axes of the links, for formulations that need it as the wrench [m g; h x g]. */
 void lwi_tree_gravity(const lw_model *model, lwi_tree_work *work);
 
 /** Factor L of D = S'U + diag(rotor [nv of the node]) of node k, where U = M S, for cholesky6_forward and _backward.
@@ -55,8 +55,8 @@ void lwi_tree_gravity(const lw_model *model, lwi_tree_work *work);
 lw_status lwi_tree_factor(const lw_model *model, int k, double t, const lwi_inertia *M,
                           double (*S)[6], double (*U)[6], const double *rotor, double (*L)[6],
                           lw_error *error);
-/** LW_ERR_NOT_FINITE naming the joint whose entry of v [tree_nv] is no number; `what` says what v
- *  holds. */
+/** LW_ERR_NOT_FINITE with the name of the joint that has an entry of v [tree_nv] that is not finite; `what` is the
+ *  name of the quantity v. */
 lw_status lwi_tree_finite(const lw_model *model, double t, const double *v, const char *what,
                           lw_error *error);
 
@@ -81,19 +81,19 @@ void lwi_tree_kinematics(const lw_model *model, const lwi_link *link, const doub
 void lwi_tree_kinematics_free(const lw_model *model, const double *q, const double *v,
                               double *qdot);
 
-/** Fills the moment up to `level`: bodies that are not merged, tree joints, reactions.
+/** Fills the snapshot up to `level`: bodies that are not merged, tree joints, reactions.
  *  After lwi_tree_evaluate at the same (t, q, v).
  *  @param vdot  [tree_nv] read at levels ACCELERATION and REACTION */
 void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, const double *v,
-                      const double *vdot, lw_observe level, lwi_snapshot *moment);
+                      const double *vdot, lw_observe level, lwi_snapshot *snapshot);
 /** Wrench of constraint and drive on body 2 about P2, world axes, of the tree joint of node k: what
  *  F transmits less the joint's own efforts.  After lwi_tree_world and lwi_tree_newton_euler. */
 void lwi_tree_reaction(const lw_model *model, const lwi_tree_work *work, int k, double out[6]);
-/** State components q and work of x from a moment (the second block is the formulation's), and the
+/** State components q and work of x from a snapshot (the formulation fills the second block), and the
  *  free speeds v [tree_nv]. */
-void lwi_tree_enter(const lw_model *model, const lwi_snapshot *moment, double *x, double *v);
-/** A magnitude of the model's energies for the tolerance of WORK [J]: the largest of the kinetic
- *  energy at hand and of the weight of the mechanism lifted by one metre; never 0. */
+void lwi_tree_enter(const lw_model *model, const lwi_snapshot *snapshot, double *x, double *v);
+/** A magnitude of the model's energies for the tolerance of WORK [J]: the maximum of the present
+ *  kinetic energy and of the weight of the mechanism lifted by one metre; never 0. */
 double lwi_tree_energy_scale(const lw_model *model, const lwi_tree_work *work);
 
 #endif

@@ -307,7 +307,7 @@ static void a_coupling_that_the_start_breaks_is_refused_with_the_value_it_asks_f
         lw_error error = {0};
         const lw_status status = lw_model_create(b, &m, &error);
         assert_int_equal(status, given ? LW_OK : LW_ERR_MODEL);
-        if (!given) assert_non_null(strstr(error.text, "joint 'a' asks for 0.38"));
+        if (!given) assert_non_null(strstr(error.text, "joint 'a' requires 0.38"));
         lw_model_destroy(m);
         lw_builder_destroy(b);
     }
