@@ -55,12 +55,15 @@ void lwi_result_link_name(const char *name, char *link);
 
 // ---- row.c
 
+typedef struct lwi_result_run lwi_result_run; ///< entries of one quantity at constant distances
+
 /** Rows of numbers from observations. */
 typedef struct lwi_result_rows {
     const lw_model *model;
     lw_observe level;
-    const lwi_result_entry *entry; ///< [nentry] of the columns, which must outlive the rows
-    int nentry, n;
+    lwi_result_values values;
+    const lwi_result_run *run; ///< [nrun] in the arena
+    int nrun, n;
     double *row; ///< [n] the last row; quaternions take their signs from the previous one
 } lwi_result_rows;
 

@@ -7,125 +7,87 @@
 
 // ------------------------------------------------------------------------------------------ values
 
-#define VALUES(name)                                                                               \
-    static const double *name(const lw_model *model, const lw_observation *o, int i,               \
-                              double room[LWI_RESULT_PARTS])
-#define VALUES_IN(name, where)                                                                     \
-    VALUES(name)                                                                                   \
-    {                                                                                              \
-        (void)model, (void)i, (void)room;                                                          \
-        return where;                                                                              \
-    }
-
-VALUES_IN(run_time, &o->time)
-
-VALUES_IN(body_position, o->position[i])
-VALUES_IN(body_quaternion, o->quaternion[i])
-VALUES_IN(body_velocity, o->velocity[i])
-VALUES_IN(body_angular_velocity, o->angular_velocity[i])
-VALUES_IN(body_acceleration, o->acceleration[i])
-VALUES_IN(body_angular_acceleration, o->angular_acceleration[i])
-
-VALUES_IN(joint_q, o->q + model->joint[i].iq)
-VALUES_IN(joint_qd, o->qd + model->joint[i].iv)
-VALUES_IN(joint_qdd, o->qdd + model->joint[i].iv)
-VALUES_IN(joint_force, o->reaction[i])
-VALUES_IN(joint_torque, o->reaction[i] + 3)
-
-VALUES_IN(system_kinetic, &o->kinetic)
-VALUES_IN(system_potential, &o->potential)
-VALUES_IN(system_work, &o->work)
-VALUES_IN(system_momentum, o->momentum)
-VALUES_IN(system_angular_momentum, o->angular_momentum)
-VALUES_IN(system_residual, o->residual)
-
-VALUES(system_energy)
-{
-    (void)model, (void)i;
-    room[0] = o->kinetic + o->potential;
-    return room;
-}
-
 // A marker at d from the centre of mass (body axes), with axes A in those of the body:
 //   r = r_body + R d,  v = v_body + R (w x d),  a = a_body + R (w' x d + w x (w x d)),
 // w and w' in the marker's axes: A' w, A' w'.
-typedef struct marker {
-    int body;
-    double axes[4], d[3]; // quaternion marker -> body; body axes
-} marker;
-
-static marker marker_of(const lw_model *model, int i)
+static void compute_marker(const lw_model *model, lw_observe level, const lw_observation *o,
+                           const lw_marker_desc *desc, lwi_result_marker *m)
 {
-    const lw_marker_desc *desc = &model->desc.marker[i];
+    const int body = desc->body.index;
     const lw_vec3 p = desc->pose.position;
-    const lw_quat q = desc->pose.orientation;
-    marker m = {desc->body.index, {q.w, q.x, q.y, q.z}, {p.x, p.y, p.z}};
-    v3_sub(m.d, m.d, model->body[m.body].com);
-    return m;
-}
-
-// base + R x, x in body axes
-static const double *body_to_world(const lw_observation *o, int body, const double *base,
-                                   const double *x, double *sum)
-{
-    double R[9];
+    const lw_quat axes = desc->pose.orientation;
+    const double to_body[4] = {axes.w, axes.x, axes.y, axes.z};
+    double d[3] = {p.x, p.y, p.z}, R[9], A[9], x[3], y[3];
+    v3_sub(d, d, model->body[body].com);
     quat_matrix(R, o->quaternion[body]);
-    m3_mul_v(sum, R, x);
-    v3_add(sum, sum, base);
-    return sum;
-}
-
-static const double *body_to_marker(const marker *m, const double *x, double *rotated)
-{
-    double A[9];
-    quat_matrix(A, m->axes);
-    m3_tmul_v(rotated, A, x);
-    return rotated;
-}
-
-VALUES(marker_position)
-{
-    const marker m = marker_of(model, i);
-    return body_to_world(o, m.body, o->position[m.body], m.d, room);
-}
-
-VALUES(marker_quaternion)
-{
-    const marker m = marker_of(model, i);
-    quat_mul(room, o->quaternion[m.body], m.axes);
-    return room;
-}
-
-VALUES(marker_velocity)
-{
-    const marker m = marker_of(model, i);
-    double x[3];
-    v3_cross(x, o->angular_velocity[m.body], m.d);
-    return body_to_world(o, m.body, o->velocity[m.body], x, room);
-}
-
-VALUES(marker_angular_velocity)
-{
-    const marker m = marker_of(model, i);
-    return body_to_marker(&m, o->angular_velocity[m.body], room);
-}
-
-VALUES(marker_acceleration)
-{
-    const marker m = marker_of(model, i);
-    const double *w = o->angular_velocity[m.body];
-    double x[3], y[3];
-    v3_cross(x, w, m.d);
+    quat_matrix(A, to_body);
+    m3_mul_v(m->position, R, d);
+    v3_add(m->position, m->position, o->position[body]);
+    quat_mul(m->quaternion, o->quaternion[body], to_body);
+    if (level < LW_OBSERVE_TWIST) return;
+    const double *w = o->angular_velocity[body];
+    v3_cross(x, w, d);
+    m3_mul_v(m->velocity, R, x);
+    v3_add(m->velocity, m->velocity, o->velocity[body]);
+    m3_tmul_v(m->angular_velocity, A, w);
+    if (level < LW_OBSERVE_ACCELERATION) return;
     v3_cross(y, w, x);
-    v3_cross_add(y, o->angular_acceleration[m.body], m.d);
-    return body_to_world(o, m.body, o->acceleration[m.body], y, room);
+    v3_cross_add(y, o->angular_acceleration[body], d);
+    m3_mul_v(m->acceleration, R, y);
+    v3_add(m->acceleration, m->acceleration, o->acceleration[body]);
+    m3_tmul_v(m->angular_acceleration, A, o->angular_acceleration[body]);
 }
 
-VALUES(marker_angular_acceleration)
+void lwi_result_values_compute(const lw_model *model, lw_observe level, const lw_observation *o,
+                               lwi_result_values *values)
 {
-    const marker m = marker_of(model, i);
-    return body_to_marker(&m, o->angular_acceleration[m.body], room);
+    values->observation = o;
+    if (level >= LW_OBSERVE_ENERGY) values->energy = o->kinetic + o->potential;
+    for (int i = 0; i < model->desc.nmarker; i++)
+        compute_marker(model, level, o, &model->desc.marker[i], &values->marker[i]);
 }
+
+// The arrays, as plain numbers.
+#define ARRAY(name, where)                                                                         \
+    static const double *name(const lwi_result_values *values)                                     \
+    {                                                                                              \
+        return (const double *)(values->where);                                                    \
+    }
+#define NUMBER(name, where)                                                                        \
+    static const double *name(const lwi_result_values *values)                                     \
+    {                                                                                              \
+        return &values->where;                                                                     \
+    }
+
+NUMBER(run_time, observation->time)
+
+ARRAY(body_position, observation->position)
+ARRAY(body_quaternion, observation->quaternion)
+ARRAY(body_velocity, observation->velocity)
+ARRAY(body_angular_velocity, observation->angular_velocity)
+ARRAY(body_acceleration, observation->acceleration)
+ARRAY(body_angular_acceleration, observation->angular_acceleration)
+
+ARRAY(joint_q, observation->q)
+ARRAY(joint_qd, observation->qd)
+ARRAY(joint_qdd, observation->qdd)
+ARRAY(joint_force, observation->reaction[0])
+ARRAY(joint_torque, observation->reaction[0] + 3)
+
+ARRAY(marker_position, marker->position)
+ARRAY(marker_quaternion, marker->quaternion)
+ARRAY(marker_velocity, marker->velocity)
+ARRAY(marker_angular_velocity, marker->angular_velocity)
+ARRAY(marker_acceleration, marker->acceleration)
+ARRAY(marker_angular_acceleration, marker->angular_acceleration)
+
+NUMBER(system_kinetic, observation->kinetic)
+NUMBER(system_potential, observation->potential)
+NUMBER(system_energy, energy)
+NUMBER(system_work, observation->work)
+ARRAY(system_momentum, observation->momentum)
+ARRAY(system_angular_momentum, observation->angular_momentum)
+ARRAY(system_residual, observation->residual)
 
 // ------------------------------------------------------------------------------------------- table
 
@@ -249,8 +211,26 @@ typedef struct list {
     int n;
 } list;
 
+// Index of the item's first component in the quantity's array.
+static int first_component(const lw_model *model, const lwi_result_quantity *q, int item)
+{
+    switch (q->subject) {
+    case LWI_RESULT_BODY:
+        return item * lwi_result_part_count(q);
+    case LWI_RESULT_JOINT:
+        return q->level == LW_OBSERVE_POSE ? model->joint[item].iq : model->joint[item].iv;
+    case LWI_RESULT_REACTION:
+        return item * 6; // force, torque
+    case LWI_RESULT_MARKER:
+        return item * (int)(sizeof(lwi_result_marker) / sizeof(double));
+    default:
+        return 0;
+    }
+}
+
 static void append(list *l, lwi_result_entry entry)
 {
+    entry.first += first_component(l->model, entry.quantity, entry.item);
     if (l->entry) l->entry[l->n] = entry;
     l->n++;
 }

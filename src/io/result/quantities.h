@@ -30,6 +30,24 @@ typedef enum lwi_result_resume {
     LWI_RESULT_REQUIRED
 } lwi_result_resume;
 
+/** Values of a marker, which its body determines: frames as in the table of quantities. */
+typedef struct lwi_result_marker {
+    double position[3], quaternion[4];
+    double velocity[3], angular_velocity[3];
+    double acceleration[3], angular_acceleration[3];
+} lwi_result_marker;
+
+/** All values of a row: the observation, and what follows from it. */
+typedef struct lwi_result_values {
+    const lw_observation *observation;
+    double energy;             ///< T + V [J]
+    lwi_result_marker *marker; ///< [marker]
+} lwi_result_values;
+
+/** Computes the values that `level` contains and the observation does not. */
+void lwi_result_values_compute(const lw_model *model, lw_observe level,
+                               const lw_observation *observation, lwi_result_values *values);
+
 typedef struct lwi_result_quantity {
     lwi_result_subject subject;
     const char *dataset;                ///< "position": last part of the path in HDF5
@@ -38,9 +56,8 @@ typedef struct lwi_result_quantity {
     const char *frame;                  ///< "" for scalars
     lw_observe level;                   ///< the lowest that has it
     lwi_result_resume resume;
-    /** Where the components of item i are: in the observation, or computed in `room`. */
-    const double *(*values)(const lw_model *model, const lw_observation *observation, int i,
-                            double room[LWI_RESULT_PARTS]);
+    /** The array with the components of all items. */
+    const double *(*array)(const lwi_result_values *values);
     const char *summary;
     bool quaternion;      ///< the last four components are a unit quaternion
     bool numbered;        ///< coordinates by number, "q0", "q1", ...: units unknown, length, angle
@@ -59,10 +76,10 @@ const char *lwi_result_part_unit(const lwi_result_quantity *quantity, int part);
 /** Columns of one quantity of one item, side by side. */
 typedef struct lwi_result_entry {
     const lwi_result_quantity *quantity;
-    int item; ///< body, joint or marker
-    int from; ///< first component in the values of the item
-    int part; ///< first part of the quantity; numbered: the number
-    int n;    ///< components
+    int item;  ///< body, joint or marker
+    int first; ///< index of the first component in the quantity's array
+    int part;  ///< first part of the quantity; numbered: the number
+    int n;     ///< components
 } lwi_result_entry;
 
 /** The entries of a model's results at `level`, in the order of the columns.

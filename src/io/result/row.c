@@ -6,42 +6,153 @@
 #include "io/result/columns.h"
 #include "spatial/rotation.h"
 
-#include <math.h>
 #include <string.h>
+
+// Entries of one quantity with the same number of components, at constant distances in the array and in
+// the row: in a chain of revolute joints, one run has the positions of all bodies.
+struct lwi_result_run {
+    const lwi_result_quantity *quantity;
+    int count, n;        // entries, components of each
+    int from, from_step; // index in the quantity's array
+    int to, to_step;     // index in the row
+};
+
+// ------------------------------------------------------------------------------------------ a row
+
+// The caller passes n as a constant where it can, so that the compiler unrolls the copy.
+static inline void copy_run(const lwi_result_run *run, const double *x, double *to, int n)
+{
+    for (int i = 0; i < run->count; i++, x += run->from_step, to += run->to_step)
+        memcpy(to, x, (size_t)n * sizeof *to);
+}
+
+static void copy_vectors(const lwi_result_run *run, const double *x, double *to)
+{
+    switch (run->n) {
+    case 1:
+        copy_run(run, x, to, 1);
+        break;
+    case 3:
+        copy_run(run, x, to, 3);
+        break;
+    case 6:
+        copy_run(run, x, to, 6);
+        break;
+    default:
+        copy_run(run, x, to, run->n);
+    }
+}
+
+// q and -q are the same attitude: the one nearer to that of the row before.
+static inline void copy_quaternion(const double *x, double *to)
+{
+    double q[4];
+    memcpy(q, x, sizeof q);
+    quat_continue(q, to);
+    memcpy(to, q, sizeof q);
+}
+
+static void copy_quaternions(const lwi_result_run *run, const double *x, double *to)
+{
+    const int vector = run->n - 4;
+    LWI_ASSERT(vector >= 0);
+    for (int i = 0; i < run->count; i++, x += run->from_step, to += run->to_step) {
+        for (int k = 0; k < vector; k++) to[k] = x[k];
+        copy_quaternion(x + vector, to + vector);
+    }
+}
+
+static void fill_run(const lwi_result_run *run, const lwi_result_values *values, double *row)
+{
+    const double *x = run->quantity->array(values) + run->from;
+    if (run->quantity->quaternion)
+        copy_quaternions(run, x, row + run->to);
+    else
+        copy_vectors(run, x, row + run->to);
+}
+
+// x - x is 0 if x is finite, otherwise NaN.  Four sums without a branch, for vector instructions.
+static bool all_finite(const double *x, int n)
+{
+    double sum[4] = {0};
+    int i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++) sum[k] += x[i + k] - x[i + k];
+    for (; i < n; i++) sum[0] += x[i] - x[i];
+    return sum[0] + sum[1] + sum[2] + sum[3] == 0;
+}
 
 lw_status lwi_result_rows_fill(lwi_result_rows *rows, const lw_observation *observation)
 {
-    double room[LWI_RESULT_PARTS], quaternion[4];
-    double *to = rows->row;
-    for (int i = 0; i < rows->nentry; i++) {
-        const lwi_result_entry *e = &rows->entry[i];
-        const double *x = e->quantity->values(rows->model, observation, e->item, room) + e->from;
-        const int vector = e->n - (e->quantity->quaternion ? 4 : 0);
-        LWI_ASSERT(e->from >= 0 && vector >= 0);
-        for (int k = 0; k < vector; k++) to[k] = x[k];
-        if (vector < e->n) { // q and -q are the same attitude: the one nearer to the row before
-            memcpy(quaternion, x + vector, sizeof quaternion);
-            quat_continue(quaternion, to + vector);
-            memcpy(to + vector, quaternion, sizeof quaternion);
-        }
-        to += e->n;
+    lwi_result_values_compute(rows->model, rows->level, observation, &rows->values);
+    for (int i = 0; i < rows->nrun; i++) fill_run(&rows->run[i], &rows->values, rows->row);
+    return all_finite(rows->row, rows->n) ? LW_OK : LW_ERR_NOT_FINITE;
+}
+
+// ------------------------------------------------------------------------------------------- runs
+
+// With run NULL the runs are only counted.
+typedef struct run_list {
+    lwi_result_run *run;
+    int n;
+} run_list;
+
+static void append(run_list *list, const lwi_result_run *run)
+{
+    if (run->count == 0) return;
+    if (list->run) list->run[list->n] = *run;
+    list->n++;
+}
+
+// Adds an entry to the run, if it is at the run's distances from the entry before.
+static bool extend(lwi_result_run *run, int from, int to, int n)
+{
+    if (run->count == 0 || n != run->n) return false;
+    if (run->count == 1) run->from_step = from - run->from, run->to_step = to - run->to;
+    if (from != run->from + run->count * run->from_step ||
+        to != run->to + run->count * run->to_step)
+        return false;
+    run->count++;
+    return true;
+}
+
+static void append_runs(run_list *list, const lwi_result_columns *columns,
+                        const lwi_result_quantity *quantity)
+{
+    lwi_result_run run = {0};
+    for (int i = 0, to = 0; i < columns->nentry; to += columns->entry[i++].n) {
+        const lwi_result_entry *e = &columns->entry[i];
+        if (e->quantity != quantity || extend(&run, e->first, to, e->n)) continue;
+        append(list, &run);
+        run = (lwi_result_run){
+            .quantity = quantity, .count = 1, .n = e->n, .from = e->first, .to = to};
     }
-    LWI_ASSERT(to == rows->row + rows->n);
-    for (int i = 0; i < rows->n; i++)
-        if (!isfinite(rows->row[i])) return LW_ERR_NOT_FINITE;
-    return LW_OK;
+    append(list, &run);
+}
+
+static void append_all(run_list *list, const lwi_result_columns *columns)
+{
+    list->n = 0;
+    for (int i = 0; i < lwi_result_nquantity; i++)
+        append_runs(list, columns, &lwi_result_quantities[i]);
 }
 
 lw_status lwi_result_rows_create(const lw_model *model, lw_observe level,
                                  const lwi_result_columns *columns, lwi_arena *arena,
                                  lwi_result_rows *rows)
 {
-    *rows = (lwi_result_rows){.model = model, .level = level, .entry = columns->entry};
-    rows->nentry = columns->nentry;
-    LWI_ASSERT(rows->nentry > 0); // columns of a model, not of names
-    for (int i = 0; i < rows->nentry; i++) rows->n += rows->entry[i].n;
+    LWI_ASSERT(columns->nentry > 0); // columns of a model, not of names
+    run_list list = {0};
+    append_all(&list, columns);
+    list.run = LWI_PUSH(arena, lwi_result_run, list.n);
+    *rows = (lwi_result_rows){.model = model, .level = level, .run = list.run};
+    for (int i = 0; i < columns->nentry; i++) rows->n += columns->entry[i].n;
     rows->row = LWI_PUSH(arena, double, rows->n);
-    return rows->row ? LW_OK : LW_ERR_MEMORY;
+    rows->values.marker = LWI_PUSH(arena, lwi_result_marker, model->desc.nmarker);
+    if (!list.run || !rows->row || !rows->values.marker) return LW_ERR_MEMORY;
+    append_all(&list, columns);
+    rows->nrun = list.n;
+    return LW_OK;
 }
 
 // --------------------------------------------------------------------------------- motion of a row
@@ -66,13 +177,12 @@ static lw_status allocate_motion(const lw_model *model, lwi_arena *arena, lw_obs
 lw_status lwi_result_row_motion(const lw_model *model, const lwi_result_columns *columns,
                                 const double *row, lwi_arena *arena, lw_observation *motion)
 {
-    double room[LWI_RESULT_PARTS];
+    const lwi_result_values values = {.observation = motion};
     TRY(allocate_motion(model, arena, motion));
     for (int i = 0; i < columns->nentry; row += columns->entry[i++].n) {
         const lwi_result_entry *e = &columns->entry[i];
         if (e->quantity->resume == LWI_RESULT_FOLLOWS) continue;
-        // these values are in arrays of the motion, which are not const
-        double *to = (double *)e->quantity->values(model, motion, e->item, room) + e->from;
+        double *to = (double *)e->quantity->array(&values) + e->first; // not const in a motion
         memcpy(to, row, (size_t)e->n * sizeof *to);
     }
     return LW_OK;

@@ -116,12 +116,44 @@ static void rows_and_motions_are_inverse(void **state)
     }
 }
 
+static void each_number_of_an_observation_must_be_finite(void **state)
+{
+    (void)state;
+    lw_model *model = read_model(models[0]);
+    lw_sim *sim;
+    const lw_observation *observed;
+    lwi_result_columns c;
+    lwi_result_rows rows;
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(LW_OK, lw_sim_create(model, &(lw_sim_desc){0}, &sim, NULL));
+    assert_int_equal(LW_OK, lw_sim_observe(sim, LW_OBSERVE_REACTION, &observed));
+    assert_int_equal(LW_OK, lwi_result_columns_of_model(model, LW_OBSERVE_REACTION, &c));
+    assert_int_equal(LW_OK, lwi_result_rows_create(model, LW_OBSERVE_REACTION, &c, &arena, &rows));
+    assert_int_equal(LW_OK, lwi_result_rows_fill(&rows, observed));
+    double *const reaction = (double *)observed->reaction; // of the simulation, not const
+    double *const residual = (double *)observed->residual; // the last numbers of the row
+    for (int i = 0; i < 6 * model->njoint + 3; i++) {
+        double *number = i < 3 ? &residual[i] : &reaction[i - 3];
+        const double before = *number;
+        *number = i % 2 ? NAN : i % 4 ? INFINITY : -INFINITY;
+        assert_int_equal(LW_ERR_NOT_FINITE, lwi_result_rows_fill(&rows, observed));
+        *number = before;
+    }
+    assert_int_equal(LW_OK, lwi_result_rows_fill(&rows, observed));
+    lwi_result_columns_free(&c);
+    lwi_arena_free(&arena);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_determines_unit_and_frame),
         cmocka_unit_test(columns_fill_their_datasets),
         cmocka_unit_test(rows_and_motions_are_inverse),
+        cmocka_unit_test(each_number_of_an_observation_must_be_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
