@@ -17,14 +17,14 @@ struct lw_dynamics {
     lwi_momenta momenta;
     lwi_kernel *kernel, *kernel_of_momenta; // NULL: the model has none
     lwi_tree_batch *evaluator;              // NULL: none in lanes
-    lwi_loop_rates closed;                  // work NULL: there are no loops and no couplings
+    lwi_loop_rates loop_rates;              // work NULL: there are no loops and no couplings
     lw_error error;                         // of the last failed call
     double *rows;                           // [tree nq + 3 tree nv] of evaluator states
     double *zero;                           // [inputs], [tree nv]: what NULL stands for
     double *work, *out, *speeds;            // [tree nv]
 };
 
-static bool closed(const lw_model *model)
+static bool has_closures(const lw_model *model)
 {
     return model->nloop + model->ncoupling > 0;
 }
@@ -52,8 +52,8 @@ static lw_status fill(lw_dynamics *d, lw_error *error)
     if (!d->aba || !d->composite || !d->zero || !d->work || !d->out || !d->speeds)
         return LW_ERR_MEMORY;
     TRY(lwi_momenta_create(model, &d->arena, &d->momenta));
-    if (closed(model))
-        TRY(lwi_loop_rates_create(model, &d->arena.allocator, &d->arena, &d->closed, error));
+    if (has_closures(model))
+        TRY(lwi_loop_rates_create(model, &d->arena.allocator, &d->arena, &d->loop_rates, error));
     else
         TRY(kernels(d));
     const size_t rows = (size_t)(model->tree_nq + 3 * nv);
@@ -66,7 +66,7 @@ lw_status lw_dynamics_create(const lw_model *model, const lw_allocator *allocato
                              lw_dynamics **dynamics, lw_error *error)
 {
     if (!model || !dynamics) return lwi_fail(error, LW_ERR_ARGUMENT, "model or dynamics is NULL");
-    if (!closed(model)) TRY(lwi_formulation_accepts(&lwi_formulation_aba, model, error));
+    if (!has_closures(model)) TRY(lwi_formulation_accepts(&lwi_formulation_aba, model, error));
     lw_dynamics *d = lwi_allocate(allocator, sizeof *d);
     if (!d) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the dynamics");
     *d = (lw_dynamics){.model = model};
@@ -85,7 +85,7 @@ void lw_dynamics_destroy(lw_dynamics *d)
 {
     if (!d) return;
     const lw_allocator allocator = d->arena.allocator;
-    lwi_loop_rates_destroy(&d->closed);
+    lwi_loop_rates_destroy(&d->loop_rates);
     lwi_arena_free(&d->arena);
     lwi_release(&allocator, d);
 }
@@ -151,10 +151,10 @@ lw_status lw_forward_dynamics(lw_dynamics *d, double t, const double *q, const d
     if (!d || !q || !v || !vdot) return LW_ERR_ARGUMENT;
     d->error.text[0] = 0;
     const lw_model *model = d->model;
-    if (d->closed.work) {
+    if (d->loop_rates.work) {
         const lw_status status =
-            lwi_loop_rates_evaluate(&d->closed, t, q, v, tau, inputs ? inputs : d->zero, vdot);
-        if (status != LW_OK) d->error = d->closed.work->error;
+            lwi_loop_rates_evaluate(&d->loop_rates, t, q, v, tau, inputs ? inputs : d->zero, vdot);
+        if (status != LW_OK) d->error = d->loop_rates.work->error;
         return status;
     }
     if (d->kernel &&
@@ -216,12 +216,12 @@ lw_status lw_forward_dynamics_many(lw_dynamics *d, int count, double t, const do
 double lw_dynamics_gap(lw_dynamics *d, double t, const double *q)
 {
     if (!d || !q) return INFINITY;
-    return d->closed.work ? lwi_loop_rates_gap(&d->closed, t, q) : 0;
+    return d->loop_rates.work ? lwi_loop_rates_gap(&d->loop_rates, t, q) : 0;
 }
 
 static lw_status check_tree(lw_dynamics *d, const char *why)
 {
-    if (!d->closed.work) return LW_OK;
+    if (!d->loop_rates.work) return LW_OK;
     return lwi_fail(
         &d->error, LW_ERR_UNSUPPORTED,
         "%s; lw_constraints_tree and lw_constraints_evaluate give M vdot + h = tau + J' lambda",

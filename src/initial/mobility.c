@@ -15,14 +15,14 @@
 typedef struct mobility {
     lwi_arena arena;
     lwi_snapshot snapshot;
-    lwi_system closed;
+    lwi_system system;
     double *null; // [rows of the elimination]
 } mobility;
 
 // The elimination with the factors at the start.
 static lw_status place_at_start(const lw_model *model, mobility *my, int *rank)
 {
-    lwi_system *s = &my->closed;
+    lwi_system *s = &my->system;
     TRY(lwi_system_create(model, LWI_PLAN_AUTO, &my->arena, s));
     my->null = LWI_PUSH(&my->arena, double, s->plan.nrow);
     if (!my->null) return LW_ERR_MEMORY;
@@ -63,7 +63,7 @@ static bool closes_loop(const lwi_system *s, int e)
 // left.
 static int reduce(const charges *c, int e)
 {
-    const lwi_plan *plan = &c->my->closed.plan;
+    const lwi_plan *plan = &c->my->system.plan;
     double *null = c->my->null;
     int best = plan->row[e];
     for (int k = 0; k < c->dependent[e]; k++) {
@@ -79,7 +79,7 @@ static int reduce(const charges *c, int e)
 
 static lw_status take(charges *c, int e, int row)
 {
-    const lwi_plan *plan = &c->my->closed.plan;
+    const lwi_plan *plan = &c->my->system.plan;
     const double *null = c->my->null;
     int first = 0;
     while (first < row && fabs(null[first]) <= 1e-3 * NULL_PART) first++;
@@ -93,7 +93,7 @@ static lw_status take(charges *c, int e, int row)
 
 static lw_status charge_vector(charges *c)
 {
-    const lwi_system *s = &c->my->closed;
+    const lwi_system *s = &c->my->system;
     double largest = 0;
     for (int i = 0; i < s->nrow; i++) largest = fmax(largest, fabs(c->my->null[i]));
     for (int i = 0; i < s->nrow; i++) c->my->null[i] /= largest > 0 ? largest : 1;
@@ -108,7 +108,7 @@ static lw_status charge_vector(charges *c)
 // [njoint]; couplings' go nowhere.
 static lw_status dependent_rows(mobility *my, int *dependent)
 {
-    const lwi_system *s = &my->closed;
+    const lwi_system *s = &my->system;
     charges c = {.my = my,
                  .list = LWI_PUSH(&my->arena, charge, s->nrow),
                  .dependent = LWI_PUSH(&my->arena, int, s->nedge)};
@@ -143,7 +143,7 @@ static void add_direction(double (*basis)[6], int *count, double *v)
 // length.
 static void null_wrench(const mobility *my, int j, double F[6])
 {
-    const lwi_system *s = &my->closed;
+    const lwi_system *s = &my->system;
     const lwi_joint *joint = &s->model->joint[j];
     lwi_closure closure;
     double world[6], R1[9];
@@ -159,7 +159,7 @@ static void null_wrench(const mobility *my, int j, double F[6])
 // Six null vectors with parts along all span what redundancy can do to any one joint.
 static lw_status find_open(mobility *my, lw_redundancy *joints)
 {
-    lwi_system *s = &my->closed;
+    lwi_system *s = &my->system;
     double(*basis)[6][6] = lwi_arena_push(&my->arena, (size_t)s->model->njoint, sizeof *basis);
     if (!basis) return LW_ERR_MEMORY;
     for (int seed = 0; seed < 6; seed++) {
@@ -190,7 +190,7 @@ static lw_status redundancy(const lw_model *model, mobility *my, lw_redundancy *
         joints[j] = (lw_redundancy){.rows = lwi_joint_row_count(model, j)};
     if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has none to spare
     TRY(place_at_start(model, my, &rank));
-    if (rank == my->closed.nrow) return LW_OK;
+    if (rank == my->system.nrow) return LW_OK;
     int *dependent = LWI_PUSH(&my->arena, int, model->njoint);
     if (!dependent) return LW_ERR_MEMORY;
     TRY(dependent_rows(my, dependent));
@@ -226,7 +226,7 @@ static void closure_residuals(const lw_model *model, mobility *my, double residu
 // J A = -gamma in the sense of least squares: what stays can be met by no motion.
 static void find_conflict(mobility *my, lw_check *check)
 {
-    lwi_system *s = &my->closed;
+    lwi_system *s = &my->system;
     double demand = 0, largest = 0;
     check->conflict_joint = -1;
     if (check->redundant == 0) return;
@@ -249,7 +249,7 @@ static void find_conflict(mobility *my, lw_check *check)
 
 static lw_status run_check(const lw_model *model, mobility *my, lw_check *check, int *dependent)
 {
-    const lwi_system *s = &my->closed;
+    const lwi_system *s = &my->system;
     for (int j = 0; dependent && j < model->njoint; j++) dependent[j] = 0;
     TRY(lwi_snapshot_create(model, &my->arena, &my->snapshot));
     check->followed = model->nfollowed;
@@ -292,10 +292,10 @@ lw_status lw_model_plan(const lw_model *model, const char *kind, lw_plan_info *i
                         "lw_model_plan: model, one of auto, comb, balanced and mixed, and info "
                         "must be given");
     lwi_arena arena;
-    lwi_system closed;
+    lwi_system system;
     lwi_arena_init(&arena, &model->arena.allocator);
-    const lw_status status = lwi_system_plan(model, (lwi_plan_kind)which, &arena, &closed);
-    const lwi_plan *plan = &closed.plan;
+    const lw_status status = lwi_system_plan(model, (lwi_plan_kind)which, &arena, &system);
+    const lwi_plan *plan = &system.plan;
     if (status == LW_OK)
         *info = (lw_plan_info){.kind = lwi_plan_kind_name(plan->kind),
                                .nodes = plan->nnode,

@@ -27,18 +27,18 @@ static double cost_of_dca(const lwi_cost_survey *survey)
     return lwi_cost_estimate("dca", &survey->features);
 }
 
-// What keeps velocities closed is taken though it is slower than what does not by this much.
+// A formulation that keeps velocities on the constraints is preferred if it is slower by at most this factor.
 #define WORTH 1.2
 
 // ---------------------------------------------------------------------------------------- features
 
 static lw_status count_joins(const lw_model *model, lwi_arena *arena, lwi_cost_features *f)
 {
-    lwi_system closed;
-    TRY(lwi_system_plan(model, LWI_PLAN_AUTO, arena, &closed));
-    TRY(lwi_elim_create(&closed.plan, arena, &closed.elim));
-    const lwi_elim_counts counts = lwi_elim_count(closed.elim);
-    const double components = 6.0 * model->nnode, rows = closed.nrow;
+    lwi_system system;
+    TRY(lwi_system_plan(model, LWI_PLAN_AUTO, arena, &system));
+    TRY(lwi_elim_create(&system.plan, arena, &system.elim));
+    const lwi_elim_counts counts = lwi_elim_count(system.elim);
+    const double components = 6.0 * model->nnode, rows = system.nrow;
     f->rows = rows;
     f->joins = counts.tasks;
     f->closings = counts.loops;

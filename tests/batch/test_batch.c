@@ -168,7 +168,7 @@ static void a_batch_is_its_instances(void **state)
 }
 
 // Instances differ in steps and rejections (else the test above would show little).
-static void instances_go_their_own_pace(void **state)
+static void instances_have_separate_step_sizes(void **state)
 {
     (void)state;
     lw_model *model;
@@ -176,17 +176,18 @@ static void instances_go_their_own_pace(void **state)
     const lw_options o = options("dopri54", 1e-7);
     lw_batch *batch = make_batch(model, &o, 3, 24, 1, 8);
     ok(lw_batch_step(batch, 2), lw_batch_error(batch));
-    long least = 1000000, most = 0, rejected[2] = {1000000, 0};
+    long minimum = 1000000, maximum = 0, rejected[2] = {1000000, 0};
     for (int i = 0; i < 24; i++) {
         lw_summary s;
         lw_batch_summary(batch, i, &s);
-        least = s.steps < least ? s.steps : least;
-        most = s.steps > most ? s.steps : most;
+        minimum = s.steps < minimum ? s.steps : minimum;
+        maximum = s.steps > maximum ? s.steps : maximum;
         rejected[0] = s.rejected < rejected[0] ? s.rejected : rejected[0];
         rejected[1] = s.rejected > rejected[1] ? s.rejected : rejected[1];
     }
-    print_message("steps %ld to %ld, rejected %ld to %ld\n", least, most, rejected[0], rejected[1]);
-    assert_true(most > least && rejected[1] > rejected[0]);
+    print_message("steps %ld to %ld, rejected %ld to %ld\n", minimum, maximum, rejected[0],
+                  rejected[1]);
+    assert_true(maximum > minimum && rejected[1] > rejected[0]);
     lw_batch_destroy(batch);
     lw_model_destroy(model);
 }
@@ -401,7 +402,7 @@ static void expect_refusal(const lw_model *model, const char *name, double value
     assert_null(batch);
 }
 
-static void wrong_names_and_values_are_told(void **state)
+static void wrong_names_and_values_are_reported(void **state)
 {
     (void)state;
     lw_model *model = parse(pendulums);
@@ -429,7 +430,7 @@ static void wrong_names_and_values_are_told(void **state)
     lw_model_destroy(model);
 }
 
-static void wrong_descriptions_are_told(void **state)
+static void wrong_descriptions_are_reported(void **state)
 {
     (void)state;
     lw_model *model = parse(pendulums);
@@ -588,13 +589,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_batch_is_its_instances),
-        cmocka_unit_test(instances_go_their_own_pace),
+        cmocka_unit_test(instances_have_separate_step_sizes),
         cmocka_unit_test(every_number_of_instances_and_threads),
         cmocka_unit_test(settings_act_as_alone),
         cmocka_unit_test(observations_are_those_of_a_simulation),
         cmocka_unit_test(parameters_are_those_of_a_file),
-        cmocka_unit_test(wrong_names_and_values_are_told),
-        cmocka_unit_test(wrong_descriptions_are_told),
+        cmocka_unit_test(wrong_names_and_values_are_reported),
+        cmocka_unit_test(wrong_descriptions_are_reported),
         cmocka_unit_test(a_failure_stays_where_it_is),
         cmocka_unit_test(no_memory_is_a_status_and_steps_take_none),
     };

@@ -214,15 +214,15 @@ static void gaps_are_bounded(void **unused)
             memcpy(q, s.q, sizeof q);
             for (int k = 0; k < s.n && k < lw_model_tree_nq(s.model); k++) q[k] += off * cos(1 + k);
             lwt_ok(lw_constraints_evaluate(s.c, s.t, q, s.v, phi, NULL, NULL, NULL), NULL);
-            double most = 0;
-            for (int i = 0; i < s.m; i++) most = fmax(most, fabs(phi[i]));
-            const double told = lw_dynamics_gap(d, s.t, q);
-            if (!(told >= most * (1 - 1e-9) && told <= 3 * sqrt(s.m) * most))
-                fail_msg("loop %d: %g is told of %g", kind, told, most);
+            double largest = 0;
+            for (int i = 0; i < s.m; i++) largest = fmax(largest, fabs(phi[i]));
+            const double reported = lw_dynamics_gap(d, s.t, q);
+            if (!(reported >= largest * (1 - 1e-9) && reported <= 3 * sqrt(s.m) * largest))
+                fail_msg("loop %d: %g is told of %g", kind, reported, largest);
             (void)lw_forward_dynamics(d, s.t, q, s.v, NULL, NULL, vdot);
-            assert_true(lw_dynamics_gap(d, s.t, q) == told);
+            assert_true(lw_dynamics_gap(d, s.t, q) == reported);
             lwt_ok(lw_dynamics_create(s.model, NULL, &fresh, &error), &error);
-            assert_true(lw_dynamics_gap(fresh, s.t, q) == told);
+            assert_true(lw_dynamics_gap(fresh, s.t, q) == reported);
             lw_dynamics_destroy(fresh);
         }
         lw_dynamics_destroy(d);
@@ -280,7 +280,7 @@ static void accelerations_are_of_the_state_alone(void **unused)
 
 // Where a four-bar lies flat its loop loses a direction: that is an error which names a joint of it, and
 // the next state is none the worse.
-static void singular_states_are_told(void **unused)
+static void singular_states_are_reported(void **unused)
 {
     (void)unused;
     enum { N = 3 };
@@ -396,7 +396,7 @@ int main(void)
         cmocka_unit_test(forward_dynamics_goes_with_them),
         cmocka_unit_test(gaps_are_bounded),
         cmocka_unit_test(accelerations_are_of_the_state_alone),
-        cmocka_unit_test(singular_states_are_told),
+        cmocka_unit_test(singular_states_are_reported),
         cmocka_unit_test(what_loops_leave_open_is_refused),
         cmocka_unit_test(trees_have_none),
         cmocka_unit_test(memory_may_run_out),

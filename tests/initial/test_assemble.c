@@ -306,7 +306,7 @@ static void unknown_names_are_refused(void **state)
 
 // Bars that do not reach: the message names the joints and the gap that is left; 2 m between
 // pivots, 0.5 + 0.6 m of bars, and a gap that is shared by three joints.
-static void bars_that_do_not_reach_are_told(void **state)
+static void bars_that_are_too_short_are_reported(void **state)
 {
     (void)state;
     lw_builder *b = lwt_builder();
@@ -453,7 +453,7 @@ static void contradicting_speeds_are_refused(void **state)
 }
 
 // Two freedoms, one speed: of all motions that have it the one with the least kinetic energy.
-static void the_rest_moves_with_the_least_energy(void **state)
+static void other_bodies_move_with_minimal_energy(void **state)
 {
     (void)state;
     double energy[3];
@@ -493,7 +493,7 @@ static void the_rest_moves_with_the_least_energy(void **state)
 }
 
 // Joints that no loop ties down, and bodies that float, rest where nothing is given, as in a tree.
-static void what_no_loop_moves_rests(void **state)
+static void bodies_outside_loops_stay_at_rest(void **state)
 {
     (void)state;
     const given g[4] = {{.has_qd = 1, .qd = 1}};
@@ -592,13 +592,13 @@ int main(void)
         cmocka_unit_test(random_graphs_close),
         cmocka_unit_test(named_bodies_stay),
         cmocka_unit_test(unknown_names_are_refused),
-        cmocka_unit_test(bars_that_do_not_reach_are_told),
+        cmocka_unit_test(bars_that_are_too_short_are_reported),
         cmocka_unit_test(open_models_are_refused_elsewhere),
         cmocka_unit_test(drives_couplings_and_lengths_hold_at_the_start),
         cmocka_unit_test(one_speed_of_a_loop_is_enough),
         cmocka_unit_test(contradicting_speeds_are_refused),
-        cmocka_unit_test(the_rest_moves_with_the_least_energy),
-        cmocka_unit_test(what_no_loop_moves_rests),
+        cmocka_unit_test(other_bodies_move_with_minimal_energy),
+        cmocka_unit_test(bodies_outside_loops_stay_at_rest),
         cmocka_unit_test(gears_and_drives_give_speeds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,7 +146,7 @@ static void relative_motion_is_the_joints(void **state)
 
 // Joint arrays and body twists of a moment hold all of the state: gathering it gives it back, and
 // the moment of its joints has the same bodies.
-static void moments_hold_the_state(void **state)
+static void snapshots_contain_the_state(void **state)
 {
     (void)state;
     LWT_FOR_TREES(c, NTREES, LWT_ALL)
@@ -256,7 +256,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(velocities_are_derivatives_of_poses),
         cmocka_unit_test(relative_motion_is_the_joints),
-        cmocka_unit_test(moments_hold_the_state),
+        cmocka_unit_test(snapshots_contain_the_state),
         cmocka_unit_test(start_is_consistent),
         cmocka_unit_test(layout_covers_the_state),
     };

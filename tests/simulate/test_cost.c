@@ -178,7 +178,7 @@ static void couplings_count_as_loops(void **state)
 }
 
 // What stands in the options is left alone, and nothing is said about it.
-static void a_choice_of_the_user_stands(void **state)
+static void choices_of_the_user_are_kept(void **state)
 {
     (void)state;
     lw_model *model = four_bar(1, false);
@@ -292,7 +292,7 @@ static void estimates_grow(void **state)
 
 // What was set up for the choice is what runs, and the evaluation that it was judged by has left nothing in
 // it: every bit is that of a run by the formulation's name.
-static void what_was_judged_runs(void **state)
+static void evaluated_work_is_reused(void **state)
 {
     static const char *const names[] = {"rcr", "hdca"};
     (void)state;
@@ -337,11 +337,11 @@ int main(void)
         cmocka_unit_test(operations_are_counted),
         cmocka_unit_test(what_cannot_begin_is_not_chosen),
         cmocka_unit_test(couplings_count_as_loops),
-        cmocka_unit_test(a_choice_of_the_user_stands),
+        cmocka_unit_test(choices_of_the_user_are_kept),
         cmocka_unit_test(other_options_count),
         cmocka_unit_test(integrators_follow_decay_and_tolerance),
         cmocka_unit_test(estimates_grow),
-        cmocka_unit_test(what_was_judged_runs),
+        cmocka_unit_test(evaluated_work_is_reused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

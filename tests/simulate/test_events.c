@@ -146,10 +146,10 @@ static void a_touch_within_one_step_is_not_missed(void **state)
     }
 }
 
-static lw_status least_acceleration(void *user, const lw_observation *o)
+static lw_status min_acceleration(void *user, const lw_observation *o)
 {
-    double *least = user;
-    if (o->qdd[0] < *least) *least = o->qdd[0];
+    double *minimum = user;
+    if (o->qdd[0] < *minimum) *minimum = o->qdd[0];
     return LW_OK;
 }
 
@@ -162,14 +162,14 @@ static void a_stop_never_pulls(void **state)
         lw_model *model = slide(1, 0, "lower: 0, stiffness: 1e3, damping: 40");
         lw_options options;
         lw_sim *sim;
-        double least = 0;
+        double minimum = 0;
         lw_options_default(&options);
         OK(lw_options_set(&options, "integrator", integrators[i], NULL));
         OK(lw_options_set(&options, "sample", "steps", NULL));
         options.duration = 3, options.step = 1e-3;
         OK(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, NULL));
-        OK(lw_sim_run(sim, LW_OBSERVE_ACCELERATION, least_acceleration, &least, NULL, NULL));
-        assert_true(least >= -G - 1e-12);
+        OK(lw_sim_run(sim, LW_OBSERVE_ACCELERATION, min_acceleration, &minimum, NULL, NULL));
+        assert_true(minimum >= -G - 1e-12);
         lw_sim_destroy(sim);
         lw_model_destroy(model);
     }
@@ -272,7 +272,7 @@ static void formulations_agree_on_stops(void **state)
 }
 
 // Rows do not change what happens between them, by which steps are cut there.
-static void rows_steps_and_restarts_tell_the_same(void **state)
+static void rows_steps_and_restarts_agree(void **state)
 {
     (void)state;
     lw_model *model = slide(1, 0, "lower: 0, stiffness: 1e4, damping: 10");
@@ -330,7 +330,7 @@ int main(void)
         cmocka_unit_test(starts_at_and_beyond_a_stop),
         cmocka_unit_test(stops_act_before_the_first_step),
         cmocka_unit_test(formulations_agree_on_stops),
-        cmocka_unit_test(rows_steps_and_restarts_tell_the_same),
+        cmocka_unit_test(rows_steps_and_restarts_agree),
         cmocka_unit_test(limits_that_make_no_sense_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,7 +177,7 @@ static int alone(void (*what)(void *), void *user)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-static void no_step_asks_the_system(void **state)
+static void no_step_calls_the_system(void **state)
 {
     (void)state;
     // some machines ask for the time that way
@@ -195,7 +195,7 @@ static void no_step_asks_the_system(void **state)
     }
 }
 #else
-static void no_step_asks_the_system(void **state)
+static void no_step_calls_the_system(void **state)
 {
     (void)state;
     skip();
@@ -207,7 +207,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_step_takes_a_lock),
         cmocka_unit_test(locks_of_two_threads_are_seen),
-        cmocka_unit_test(no_step_asks_the_system),
+        cmocka_unit_test(no_step_calls_the_system),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -73,7 +73,7 @@ static void values_are_read(void **state)
 }
 
 // A refused value leaves the options alone and says what was expected.
-static void refusals_tell_what_was_expected(void **state)
+static void rejections_name_what_was_expected(void **state)
 {
     (void)state;
     static const struct {
@@ -254,7 +254,7 @@ int main(void)
         cmocka_unit_test(defaults_are_those_of_the_list),
         cmocka_unit_test(values_are_read),
         cmocka_unit_test(text_and_value_are_the_same),
-        cmocka_unit_test(refusals_tell_what_was_expected),
+        cmocka_unit_test(rejections_name_what_was_expected),
         cmocka_unit_test(struct_is_checked),
         cmocka_unit_test(numbers_do_not_depend_on_the_locale),
         cmocka_unit_test(parts_are_listed),

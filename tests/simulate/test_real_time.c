@@ -31,7 +31,7 @@ static void a_call_is_one_step(void **state)
 }
 
 // A torque beyond all numbers.  Offline a failing step is tried in halves first.
-static void a_step_that_fails_is_told_at_once(void **state)
+static void a_failed_step_is_reported_at_once(void **state)
 {
     (void)state;
     lw_model *model = rotor(NULL);
@@ -140,7 +140,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_call_is_one_step),
-        cmocka_unit_test(a_step_that_fails_is_told_at_once),
+        cmocka_unit_test(a_failed_step_is_reported_at_once),
         cmocka_unit_test(no_call_takes_memory),
         cmocka_unit_test(times_are_counted),
         cmocka_unit_test(a_run_goes_with_the_clock),

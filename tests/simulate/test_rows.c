@@ -38,7 +38,7 @@ static void rows_do_not_depend_on_the_start(void **state)
     lw_model_destroy(model);
 }
 
-static void rows_stand_where_asked(void **state)
+static void rows_are_at_requested_times(void **state)
 {
     (void)state;
     static const struct {
@@ -118,7 +118,7 @@ static void interpolated_rows_agree(void **state)
     lw_model_destroy(model);
 }
 
-static void runs_end_when_the_caller_wants(void **state)
+static void callers_can_end_runs(void **state)
 {
     (void)state;
     static rows r;
@@ -204,7 +204,7 @@ static lw_status wrong_rates(lwi_work *work, double t, const double *x, const do
     return status;
 }
 
-static void doubtful_energy_is_told(void **state)
+static void energy_errors_are_reported(void **state)
 {
     (void)state;
     lw_model *model = pendulum(ANGLE, 0);
@@ -216,9 +216,9 @@ static void doubtful_energy_is_told(void **state)
     sim->work->formulation = &wrong;
     for (int i = 0; i < 2; i++) {
         ok(lw_sim_run(sim, LW_OBSERVE_REACTION, NULL, NULL, NULL, NULL), lw_sim_error(sim));
-        const char *told = strstr(lw_sim_notice(sim), "E - Wnc");
-        assert_non_null(told);
-        assert_null(strstr(told + 1, "E - Wnc"));
+        const char *reported = strstr(lw_sim_notice(sim), "E - Wnc");
+        assert_non_null(reported);
+        assert_null(strstr(reported + 1, "E - Wnc"));
     }
     lw_sim_destroy(sim);
     lw_model_destroy(model);
@@ -256,7 +256,7 @@ static void failed_runs_have_a_last_row(void **state)
 
 // ------------------------------------------------------------------------------------------ breaks
 
-static int stands_at(const rows *r, double time)
+static int is_at(const rows *r, double time)
 {
     for (int k = 0; k < r->n; k++)
         if (r->time[k] == time) return 1;
@@ -276,7 +276,7 @@ static void steps_end_on_breaks(void **state)
         lw_sim *sim = simulate(model, OPTIONS("integrator", lw_integrator_info(i).name, "sample",
                                               "steps", "duration", "1", "step", "0.05"));
         const rows *r = run(sim, LW_OK);
-        assert_true(stands_at(r, 0.3) && stands_at(r, 0.7));
+        assert_true(is_at(r, 0.3) && is_at(r, 0.7));
         const double speed = (0.4 * 1 + 0.3 * 2) / INERTIA;
         const lw_observation *o = observe(sim, LW_OBSERVE_TWIST);
         if (!(fabs(o->qd[0] - speed) < 2e-6 * speed))
@@ -348,13 +348,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_do_not_depend_on_the_start),
-        cmocka_unit_test(rows_stand_where_asked),
+        cmocka_unit_test(rows_are_at_requested_times),
         cmocka_unit_test(steps_as_rows),
         cmocka_unit_test(interpolated_rows_agree),
-        cmocka_unit_test(runs_end_when_the_caller_wants),
+        cmocka_unit_test(callers_can_end_runs),
         cmocka_unit_test(runs_end_between_rare_rows),
         cmocka_unit_test(slow_runs_end_soon),
-        cmocka_unit_test(doubtful_energy_is_told),
+        cmocka_unit_test(energy_errors_are_reported),
         cmocka_unit_test(a_number_that_is_not_finite_is_named),
         cmocka_unit_test(failed_runs_have_a_last_row),
         cmocka_unit_test(steps_end_on_breaks),

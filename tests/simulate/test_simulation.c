@@ -41,12 +41,13 @@ static void pendulum_keeps_period_and_energy(void **state)
             step(sim, T);
             const lw_observation *o = observe(sim, LW_OBSERVE_REACTION);
             // errors of a period, some hundred times the tolerance of a step (bdf: per unit step)
-            const double most = 2e4 * tolerance;
-            if (!(fabs(quarter) < most && fabs(o->q[0] - ANGLE) < most && fabs(o->qd[0]) < most))
+            const double largest = 2e4 * tolerance;
+            if (!(fabs(quarter) < largest && fabs(o->q[0] - ANGLE) < largest &&
+                  fabs(o->qd[0]) < largest))
                 fail_msg("%s, %s: %.3g %.3g %.3g", lw_formulation_info(f).name, name, quarter,
                          o->q[0] - ANGLE, o->qd[0]);
             const lw_summary s = summary_of(sim);
-            assert_true(s.energy_error < 50 * most && s.energy_scale > 1);
+            assert_true(s.energy_error < 50 * largest && s.energy_scale > 1);
             assert_true(s.start == 0 && s.end == T && s.wall > 0 && s.evaluations > s.steps);
             lw_sim_destroy(sim);
         }
@@ -184,7 +185,7 @@ static void combinations_are_checked(void **state)
     assert_int_equal(lw_sim_create(NULL, NULL, NULL, NULL), LW_ERR_ARGUMENT);
 }
 
-static void choices_and_ignored_options_are_told(void **state)
+static void choices_and_ignored_options_are_reported(void **state)
 {
     (void)state;
     lw_model *model = pendulum(ANGLE, 0);
@@ -203,9 +204,10 @@ static void choices_and_ignored_options_are_told(void **state)
     sim = simulate(model, OPTIONS("integrator", "rk4", "rtol", "1e-5", "atol", "1e-5", "atol-p",
                                   "1e-5", "sample-mode", "interpolate"));
     assert_true(lw_sim_options(sim)->step == 1e-3);
-    static const char *const told[] = {"step 0.001", "rtol is ignored", "atol is ignored",
-                                       "atol_p is ignored", "sample_mode is ignored"};
-    for (int i = 0; i < COUNT(told); i++) assert_non_null(strstr(lw_sim_notice(sim), told[i]));
+    static const char *const reported[] = {"step 0.001", "rtol is ignored", "atol is ignored",
+                                           "atol_p is ignored", "sample_mode is ignored"};
+    for (int i = 0; i < COUNT(reported); i++)
+        assert_non_null(strstr(lw_sim_notice(sim), reported[i]));
     lw_sim_destroy(sim);
     lw_model_destroy(model);
 }
@@ -314,7 +316,7 @@ int main(void)
         cmocka_unit_test(failure_leaves_the_last_state),
         cmocka_unit_test(mistakes_are_refused),
         cmocka_unit_test(combinations_are_checked),
-        cmocka_unit_test(choices_and_ignored_options_are_told),
+        cmocka_unit_test(choices_and_ignored_options_are_reported),
         cmocka_unit_test(flags_fit_the_formulations),
         cmocka_unit_test(ignored_options_name_formulations),
         cmocka_unit_test(levels_are_filled),

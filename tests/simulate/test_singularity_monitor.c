@@ -37,7 +37,7 @@ static lw_model *four_bar(double ground, double coupler)
 
 typedef struct outcome {
     lw_status status;
-    char told[1024], why[512];
+    char reported[1024], why[512];
 } outcome;
 
 static outcome run(const lw_model *model, const char *formulation, const char *tolerance,
@@ -57,7 +57,7 @@ static outcome run(const lw_model *model, const char *formulation, const char *t
     lwt_set(&options, "sample", "2"); // no step ends on a row but the last
     lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
     result.status = lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL);
-    snprintf(result.told, sizeof result.told, "%s", lw_sim_notice(sim));
+    snprintf(result.reported, sizeof result.reported, "%s", lw_sim_notice(sim));
     snprintf(result.why, sizeof result.why, "%s", lw_sim_error(sim)->text);
     lw_sim_destroy(sim);
     return result;
@@ -68,7 +68,7 @@ static outcome run(const lw_model *model, const char *formulation, const char *t
 static const char begins[] = "passed close to a singular position at t = ";
 
 // All links of a parallelogram are in a line when the crank has turned by pi/2, near 0.5 s.
-static void singular_positions_are_told(void **state)
+static void singular_positions_are_reported(void **state)
 {
     (void)state;
     static const char *const tolerance[] = {"1e-2", "1e-3", "1e-5", "1e-8"};
@@ -87,12 +87,12 @@ static void singular_positions_are_told(void **state)
                     assert_non_null(strstr(r.why, " and those of "));
                     continue;
                 }
-                const char *told = strstr(r.told, begins);
-                if (!told) fail_msg("%s %s: nothing is told", formulations[f], tolerance[k]);
-                const double t = strtod(told + strlen(begins), NULL);
+                const char *reported = strstr(r.reported, begins);
+                if (!reported) fail_msg("%s %s: nothing is told", formulations[f], tolerance[k]);
+                const double t = strtod(reported + strlen(begins), NULL);
                 assert_true(fabs(t - want) < 0.02);
-                assert_non_null(strstr(told, "joint '"));
-                assert_non_null(strstr(told, "'left'"));
+                assert_non_null(strstr(reported, "joint '"));
+                assert_non_null(strstr(reported, "'left'"));
             }
     lw_model_destroy(model);
 }
@@ -109,14 +109,14 @@ static void regular_motions_are_not(void **state)
             const bool own = !strcmp(formulations[f], "index3");
             const outcome r = run(model, formulations[f], own ? step[k] : tolerance[k], "auto");
             if (r.status != LW_OK) fail_msg("%s %s: %s", formulations[f], tolerance[k], r.why);
-            if (strstr(r.told, begins))
-                fail_msg("%s %s: %s", formulations[f], tolerance[k], r.told);
+            if (strstr(r.reported, begins))
+                fail_msg("%s %s: %s", formulations[f], tolerance[k], r.reported);
         }
     lw_model_destroy(model);
 }
 
 // Before bodies can have moved far enough nothing is looked at, and then it is.
-static void looks_wait_for_the_motion(void **state)
+static void samples_wait_for_motion(void **state)
 {
     (void)state;
     enum { STEPS = 2000 };
@@ -148,9 +148,9 @@ static void looks_wait_for_the_motion(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(singular_positions_are_told),
+        cmocka_unit_test(singular_positions_are_reported),
         cmocka_unit_test(regular_motions_are_not),
-        cmocka_unit_test(looks_wait_for_the_motion),
+        cmocka_unit_test(samples_wait_for_motion),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
