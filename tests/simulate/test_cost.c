@@ -57,7 +57,7 @@ static void trees_go_by_aba(void **state)
     expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_TREE, .n = 63}), "aba", "tree");
 }
 
-// Loops that go in lanes say how many cells there are; one loop is named by the joint that closes it.
+// Loops in lanes report the number of loop clusters; a single loop is named by the joint that closes it.
 static void loops_in_lanes_go_by_rcr(void **state)
 {
     (void)state;
@@ -102,7 +102,7 @@ static void momenta_of_small_inertia_cost_evaluations(void **state)
            "times as many; nothing but the tolerance keeps its velocities on the loops");
 }
 
-// The way that rcr goes, its row in the table, is the cheaper one by that table, which is asked in one place.
+// rcr evaluates by the cheaper of its rows in the table of costs.
 static void rcr_goes_the_cheaper_way(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void couplings_count_as_loops(void **state)
            "joint 'follower' is coupled to joint 'leader', 2 loop clusters in lanes; estimated ");
 }
 
-// What stands in the options is left alone, and nothing is said about it.
+// Options set by the user are kept, without a notice.
 static void choices_of_the_user_are_kept(void **state)
 {
     (void)state;
@@ -204,7 +204,7 @@ static void other_options_count(void **state)
     } cases[] = {
         {true, "state", "momenta", "momenta", "tree; estimated"},
         {true, "state", "speeds", "aba", "tree; estimated"},
-        {false, "state", "momenta", "rcr", "closes a loop; estimated"}, // cells have speeds
+        {false, "state", "momenta", "rcr", "closes a loop; estimated"}, // loop clusters have speeds
         {false, "state", "speeds", "rcr", "hdca refuses: its state has momenta, not speeds"},
         {false, "plan", "comb", "hdca", "rcr refuses: it has no plan"},
     };
@@ -226,7 +226,7 @@ static void other_options_count(void **state)
     }
 }
 
-// A damped hinge: what dies out faster than motion is asks for an implicit method; tight tolerances ask for a
+// A damped hinge: decay that is faster than the motion requires an implicit method; tight tolerances ask for a
 // high order, but not where rows cut the steps; what has neither has the default.
 static void integrators_follow_decay_and_tolerance(void **state)
 {

@@ -193,7 +193,7 @@ static void a_ball_comes_to_rest(void **state)
     lw_model_destroy(model);
 }
 
-// Where a start lies beyond the stop, on it, or rests against it, the first step knows.
+// The first step detects a start beyond the stop, on it, or at rest against it.
 static void starts_at_and_beyond_a_stop(void **state)
 {
     (void)state;
@@ -282,7 +282,7 @@ static void rows_steps_and_restarts_agree(void **state)
     double x[8], t;
     for (int i = 1; i <= 1500; i++) {
         at(often, i * 1e-3);
-        if (i % 100) continue; // goes on from the stored state alone
+        if (i % 100) continue; // continues from the stored state alone
         lw_sim_get_state(often, &t, x);
         OK(lw_sim_set_state(often, t, x));
     }

@@ -1,9 +1,9 @@
-// test_no_lock.c -- a step in real-time mode on one thread takes no lock and asks the system for nothing:
-// nobody else can hold it up.
+// test_no_lock.c -- a step in real-time mode on one thread takes no lock and makes no system call:
+// no other thread or process can delay it.
 //
 // Locks: this program has functions of the names of the system's own, which count and call those; the
 // linker takes the first it finds.  Calls of the system: a process that the kernel kills for any but
-// its end.  Both are shown to see what they look for.
+// its end.  Both are shown to detect what they search for.
 #define _GNU_SOURCE // RTLD_NEXT, syscall
 #include "methods/index3/index3_cases.h"
 
@@ -60,7 +60,7 @@ static lw_sim *real_time(const lw_model *model, const char *threads)
     return simulation(model, &o);
 }
 
-// Steps, and what a loop of a program has beside them.
+// Steps, and the other calls in the loop of a program.
 static bool some_steps(lw_sim *sim, int first, int end)
 {
     const lw_observation *o;

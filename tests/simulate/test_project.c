@@ -1,4 +1,4 @@
-// test_project.c -- the option `project`: drift is put back, seldom, by every formulation that
+// test_project.c -- the option `project`: drift is corrected, seldom, by every formulation that
 // drifts, and the motion stays what it is.
 #include "methods/loop_cases.h"
 #include "model/joint_cases.h"
@@ -41,7 +41,7 @@ static const struct {
     const char *formulation, *tolerance;
 } drifting[] = {{"lagrange", "1e-6"}, {"dca", "1e-6"}, {"hdca", "1e-4"}};
 
-// Ten tolerances hold positions but for the drift of one step; left alone they go further.  Both
+// Ten tolerances hold positions except the drift of one step; without corrections they drift further.  Both
 // runs come to the same place, as far as the tolerance goes.
 static void drift_is_put_back(void **state)
 {
@@ -76,7 +76,7 @@ static void always_leaves_one_step(void **state)
         assert_true(o.summary.projections > o.summary.steps * 9 / 10);
         assert_true(o.summary.projections <= o.summary.steps);
         assert_true(o.summary.residual[0] < 2e-6);
-        assert_int_equal(o.summary.restarts, 0); // one-step methods go on
+        assert_int_equal(o.summary.restarts, 0); // one-step methods continue
     }
     lw_model_destroy(model);
 }
@@ -158,7 +158,7 @@ static void multistep_methods_are_restarted(void **state)
     lw_model_destroy(model);
 }
 
-// A tree has nothing to put back: the same bits whatever the option says.
+// A tree has no constraints to restore: the same bits for any value of the option.
 static void trees_are_left_alone(void **state)
 {
     (void)state;
@@ -173,8 +173,8 @@ static void trees_are_left_alone(void **state)
     lw_model_destroy(model);
 }
 
-// Joints that contradict each other by more than the tolerance cannot be put back, and are not
-// tried at every step: two equal links side by side whose pivots are 2e-7 m off.
+// Joints that contradict each other by more than the tolerance cannot be restored, and are not
+// tried at every step: two equal links side by side with pivots that are 2e-7 m off.
 static void what_cannot_close_is_not_tried_for_ever(void **state)
 {
     (void)state;

@@ -49,13 +49,13 @@ static void a_failed_step_is_reported_at_once(void **state)
         else
             assert_int_equal(s.rejected, 1);
         ok(lw_sim_set_input(sim, 0, 1), lw_sim_error(sim));
-        step(sim, 0.02); // and goes on
+        step(sim, 0.02); // and continues
         lw_sim_destroy(sim);
     }
     lw_model_destroy(model);
 }
 
-// Inputs in, a step, everything observed: no call asks for memory.  A loop, an input, a thread.
+// Inputs in, a step, everything observed: no call allocates memory.  A loop, an input, a thread.
 static void no_call_takes_memory(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void times_are_counted(void **state)
     lw_model_destroy(model);
 }
 
-// A run at pace 4 does not end before a quarter of its time, whatever the machine; its last step is
+// A run at pace 4 does not end before a quarter of its time, on any machine; its last step is
 // late or its end has been waited for.
 static void a_run_goes_with_the_clock(void **state)
 {

@@ -1,4 +1,4 @@
-// test_rows.c -- rows of a run: where they stand, who ends it, what is told; breaks of functions.
+// test_rows.c -- rows of a run: their times, the end of a run, notices; breaks of functions.
 #include "kinematics/tree_state.h"
 #include "simulate/sim_cases.h"
 
@@ -8,7 +8,7 @@
 
 // -------------------------------------------------------------------------------------------- rows
 
-// but for round-off: k sample is rounded twice, the row's time once
+// except for round-off: k sample is rounded twice, the row's time once
 static int same_time(double a, double b)
 {
     return fabs(a - b) <= 8 * DBL_EPSILON * fabs(b);
@@ -56,7 +56,7 @@ static void rows_are_at_requested_times(void **state)
                 simulate(model, OPTIONS("duration", cases[c].duration, "sample", cases[c].sample,
                                         "sample-mode", mode ? "interpolate" : "stop"));
             const double sample = atof(cases[c].sample), duration = atof(cases[c].duration);
-            for (int again = 0; again < 2; again++) { // a second run goes on from the first
+            for (int again = 0; again < 2; again++) { // a second run continues the first
                 const double t0 = lw_sim_time(sim);
                 const rows *r = run(sim, LW_OK);
                 if (again && duration > 0.85 && r->n != cases[c].count) continue; // t0 rounds
@@ -132,7 +132,7 @@ static void callers_can_end_runs(void **state)
     r = (rows){.refuse_at = 3};
     assert_int_equal(lw_sim_run(sim, LW_OBSERVE_POSE, keep, &r, stop_late, &r), LW_ERR_IO);
     assert_int_equal(r.n, 3);
-    // the first look is at the first row
+    // the first sample is at the first row
     r = (rows){.stop_after = 1};
     assert_int_equal(lw_sim_run(sim, LW_OBSERVE_POSE, keep, &r, stop_late, &r), LW_ERR_INTERRUPTED);
     assert_int_equal(r.n, 1);
@@ -140,7 +140,7 @@ static void callers_can_end_runs(void **state)
     lw_model_destroy(model);
 }
 
-// Where rows are rare the run ends between them, with a last row where it stands.
+// If rows are rare the run ends between them, with a last row at its present state.
 static int stop_in_between(void *user, double time, double end)
 {
     (void)user, (void)end;
@@ -195,7 +195,7 @@ static void slow_runs_end_soon(void **state)
     lw_model_destroy(model);
 }
 
-// A run tells that its energy is far from where its tolerances should hold it, once.
+// A run reports once that its energy error exceeds what its tolerances suggest.
 static lw_status wrong_rates(lwi_work *work, double t, const double *x, const double *inputs,
                              double *xdot)
 {
@@ -235,7 +235,7 @@ static void a_number_that_is_not_finite_is_named(void **state)
     lw_model_destroy(model);
 }
 
-// A run that fails keeps the state it failed at, and the audit sees it.
+// A run that fails keeps its last state, and the audit includes it.
 static void failed_runs_have_a_last_row(void **state)
 {
     (void)state;
@@ -315,7 +315,7 @@ static int stop_at_thirty(void *user, double time, double end)
     return time > 30;
 }
 
-// A step that is watched has the bits of one that is not, ends when asked to, and goes on after that.
+// A step with progress calls has the bits of one without, ends on request, and can be continued.
 static void steps_are_watched(void **state)
 {
     (void)state;

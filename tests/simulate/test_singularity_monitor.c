@@ -10,7 +10,7 @@ static const char *const formulations[] = {"dense", "dca", "hdca", "lagrange", "
 // ---------------------------------------------------------------------------------------- mechanisms
 
 // Cranks of length 1 on the ground, `ground` apart, under a coupler of length `coupler`; the left
-// one stands upright and turns with 3 rad/s.  Without weight.
+// one is upright and rotates at 3 rad/s.  Without weight.
 static lw_model *four_bar(double ground, double coupler)
 {
     // the right crank's upper end (x, y): at a distance of 1 from (ground, 0), of `coupler` from (0, 1)
@@ -67,7 +67,7 @@ static outcome run(const lw_model *model, const char *formulation, const char *t
 
 static const char begins[] = "passed close to a singular position at t = ";
 
-// All links of a parallelogram are in a line when the crank has turned by pi/2, near 0.5 s.
+// All links of a parallelogram are in a line when the crank has rotated by pi/2, near 0.5 s.
 static void singular_positions_are_reported(void **state)
 {
     (void)state;
@@ -115,7 +115,7 @@ static void regular_motions_are_not(void **state)
     lw_model_destroy(model);
 }
 
-// Before bodies can have moved far enough nothing is looked at, and then it is.
+// No state is sampled before bodies can have moved far enough.
 static void samples_wait_for_motion(void **state)
 {
     (void)state;

@@ -36,7 +36,7 @@ static void inputs_act_from_when_they_are_set(void **state)
     lw_model_destroy(model);
 }
 
-// From the same state come the same bits, whatever was done in between.
+// From the same state come the same bits, for any steps in between.
 static void set_state_repeats_the_bits(void **state)
 {
     (void)state;
