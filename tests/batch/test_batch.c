@@ -525,7 +525,7 @@ static void a_failure_stays_where_it_is(void **state)
         const double q[1] = {0}, v[1] = {0};
         ok(lw_batch_set_joints(batch, 5, 1.1, q, v), lw_batch_error(batch));
         assert_int_equal(lw_batch_failed(batch), 1);
-        assert_int_equal(lw_batch_step(batch, 1.2), LW_OK); // and goes on
+        assert_int_equal(lw_batch_step(batch, 1.2), LW_OK); // and continues
         assert_true(lw_batch_time(batch, 5) == 1.2);
         lw_batch_destroy(batch);
     }

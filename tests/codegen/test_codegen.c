@@ -1,7 +1,7 @@
 // test_codegen.c -- generated code computes what the library does.
 //
-// Every model is written, all sources are compiled into one shared object by the compiler at hand
-// (-Wall -Wextra -Wpedantic -Werror), and the functions are called beside those of the library.
+// Every model is written, all sources are compiled into one shared object by the available compiler
+// (-Wall -Wextra -Wpedantic -Werror), and the functions are compared with those of the library.
 // Where there is no compiler the tests that need one are skipped, and say so.
 #include "support/failing.h"
 #include "support/random_model.h"

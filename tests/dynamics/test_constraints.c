@@ -13,7 +13,7 @@ typedef struct state {
     double t, q[MOST], v[MOST], vdot[MOST];
 } state;
 
-// The loop at t = 0.4 as `dense`, which knows no tree, computes it; kinds from LWT_LOOPS on have rotors,
+// The loop at t = 0.4 as computed by `dense`, which uses no tree; kinds from LWT_LOOPS on have rotors,
 // those that are cut too.
 static state state_of(int kind)
 {
@@ -198,7 +198,7 @@ static void forward_dynamics_goes_with_them(void **unused)
 }
 
 // lw_dynamics_gap is no less than the largest row of position, and no bound that says nothing: at most the root of
-// six rows of each loop; of a state of a run it is round-off, and what was asked before does not matter.
+// six rows of each loop; of a state of a run it is round-off, and previous calls do not matter.
 static void gaps_are_bounded(void **unused)
 {
     (void)unused;

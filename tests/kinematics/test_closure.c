@@ -126,16 +126,16 @@ static film film_of_bodies(const lw_model *model, uint64_t *state)
         for (int i = 0; i < SHOTS; i++) { // R = exp(w h) exp(al h^2 / 2) turn R0, w and al at h = 0
             shot *s = &f.shot[i];
             const double h = i == NOW ? 0 : lwt_offset[i], speed = v3_norm(w), gain = v3_norm(al);
-            double e[3], spin[9], bend[9], A[9], B[9], c[3];
+            double e[3], rate[9], bend[9], A[9], B[9], c[3];
             s->t = 0.4 + h;
             v3_scale(e, 1 / speed, w);
-            rot_axis(spin, e, speed * h);
+            rot_axis(rate, e, speed * h);
             v3_scale(e, 1 / gain, al);
             rot_axis(bend, e, 0.5 * gain * h * h);
             m3_mul(A, bend, turn);
-            m3_mul(B, spin, A);
+            m3_mul(B, rate, A);
             m3_mul(s->R[b], B, R);
-            m3_mul_v(c, spin, al); // w + exp(w h) al h
+            m3_mul_v(c, rate, al); // w + exp(w h) al h
             v3_copy(s->w[b], w);
             v3_axpy(s->w[b], h, c);
             v3_copy(s->r[b], r);
@@ -250,11 +250,11 @@ static void check_wrench_rates(const film *f, uint64_t seed, int item, int rows,
         for (int k = 0; k < rows; k++)
             for (int n = 0; n < there.nbody; n++) {
                 const int b = there.body[n];
-                double arm[3], moment[3], *to = rest[k] + 6 * b;
+                double arm[3], torque[3], *to = rest[k] + 6 * b;
                 v3_sub(arm, f->shot[i].r[b], f->shot[NOW].r[b]);
-                v3_cross(moment, arm, there.J[n][k]);
+                v3_cross(torque, arm, there.J[n][k]);
                 v6_axpy(to, lwt_weight[i], there.J[n][k]);
-                v3_axpy(to + 3, lwt_weight[i], moment);
+                v3_axpy(to + 3, lwt_weight[i], torque);
             }
     }
     for (int k = 0; k < rows; k++) {
@@ -531,18 +531,18 @@ static void reactions_and_efforts_balance_the_bodies(void **state)
         }
         for (int b = 1; b < model->nbody; b++) {
             const lwi_body *body = &model->body[b];
-            double p[3], n[3], L[3], spin[3];
+            double p[3], n[3], L[3], rate[3];
             if (body->carrier != b) continue;
             v3_sub(p, m.a[b], model->gravity);
             v3_scale(p, body->mass, p);
             s3_mul_v(n, body->inertia, m.al[b]);
             s3_mul_v(L, body->inertia, m.w[b]);
-            v3_cross(spin, m.w[b], L);
-            v3_add(n, n, spin);
+            v3_cross(rate, m.w[b], L);
+            v3_add(n, n, rate);
             m3_mul_v(n, m.R[b], n);
             for (int i = 0; i < 3; i++) {
                 lwt_close(&c, "force on body", b, loads.wrench[b][i], p[i], 1e-9);
-                lwt_close(&c, "moment on body", b, loads.wrench[b][3 + i], n[i], 1e-9);
+                lwt_close(&c, "torque on body", b, loads.wrench[b][3 + i], n[i], 1e-9);
             }
         }
         free(x);

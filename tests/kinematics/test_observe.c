@@ -1,4 +1,4 @@
-// test_observe.c -- energies, momenta, residuals, merged bodies and mobility from one moment.
+// test_observe.c -- energies, momenta, residuals, merged bodies and mobility from one snapshot.
 #include "tree/tree_cases.h"
 #include "support/mechanism.h"
 
@@ -57,7 +57,7 @@ static void one_body_has_its_closed_form(void **state)
 }
 
 // Momentum balance of what floats: dp/dt = m g, dL/dt = sum r x m g when only internal forces act;
-// as a difference of the momenta of two moments.
+// as a difference of the momenta at two times.
 static void momenta_follow_newton(void **state)
 {
     (void)state;
@@ -94,13 +94,13 @@ static void momenta_follow_newton(void **state)
             const lwi_joint *joint = &model->joint[j];
             if (joint->body1 != 0 && joint->body2 != 0) continue;
             const double sign = joint->body1 == 0 ? 1 : -1;
-            double p[3], moment[3];
+            double p[3], torque[3];
             m3_mul_v(p, m.R[joint->body2], joint->r2);
             v3_add(p, p, m.r[joint->body2]);
-            v3_cross(moment, p, m.reaction[j]);
-            v3_add(moment, moment, m.reaction[j] + 3);
+            v3_cross(torque, p, m.reaction[j]);
+            v3_add(torque, torque, m.reaction[j] + 3);
             v3_axpy(f, sign, m.reaction[j]);
-            v3_axpy(n, sign, moment);
+            v3_axpy(n, sign, torque);
         }
         // the difference's truncation and the Runge-Kutta step's error, both of order h^4
         for (int i = 0; i < 3; i++) {
@@ -227,7 +227,7 @@ static void residuals_measure_what_is_wrong(void **state)
     near("velocity", s.residual[1], 2e-3, 1e-15);
     near("acceleration", s.residual[2], 3e-3, 1e-15);
     lwi_snapshot_start(model, &m);
-    m.t = 0.1; // the drive has gone on, the body has not
+    m.t = 0.1; // the drive has advanced, the body has not
     lwi_observe_system(model, LW_OBSERVE_ENERGY, &m, &s);
     near("drive", s.residual[0], 0.5 * sin(0.2), 1e-15);
     near("drive", s.residual[1], 1 - cos(0.2), 1e-15);
@@ -389,7 +389,7 @@ static lw_builder *four_bar(double d, double angle, lw_joint_type third, lw_join
 
 // Degrees of freedom, redundant rows and the joints they belong to are those counted by hand: in
 // space a planar four-bar has 20 equations of which three are spare; a parallelogram that lies flat
-// has one more freedom than beside that position.
+// has one more degree of freedom than near that position.
 static void mobility_of_known_mechanisms(void **state)
 {
     (void)state;
@@ -401,7 +401,7 @@ static void mobility_of_known_mechanisms(void **state)
     check_mobility(lwt_model(four_bar(1.5, 0, LW_JOINT_REVOLUTE, LW_JOINT_REVOLUTE)), 20, 16, 2, 1,
                    flat);
 
-    // a gear takes one freedom of an open chain
+    // a gear removes one degree of freedom of an open chain
     lw_builder *b = lwt_builder();
     const double ratio[] = {0, 2};
     const lw_body A = lwt_rod(b, "A", 0, 0, 1, 0, 1), B = lwt_rod(b, "B", 1, 0, 2, 0, 1);
@@ -411,7 +411,7 @@ static void mobility_of_known_mechanisms(void **state)
                  &(lw_coupling_desc){.joint = j2, .of = j1, .polynomial = ratio, .npolynomial = 2});
     check_mobility(lwt_model(b), 10, 10, 2, 2, NULL);
 
-    // a driven crank leaves no freedom; a massless body on a fixed joint counts for nothing
+    // a driven crank leaves no degree of freedom; a massless body on a fixed joint adds none
     b = four_bar(1.5, 0.9, LW_JOINT_REVOLUTE, LW_JOINT_REVOLUTE);
     const lw_body tip = lwt_body(b, &(lw_body_desc){.name = "tip", .pose.position = {2, 2, 0}});
     lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_FIXED, .body1 = {1}, .body2 = tip});
@@ -454,7 +454,7 @@ static void open_reactions_of_known_mechanisms(void **state)
     lw_model_destroy(model);
 }
 
-// Two drives on a mechanism of one freedom that ask for different accelerations contradict each other.
+// Two drives on a mechanism of one degree of freedom with different accelerations contradict each other.
 static void drives_that_contradict_loops_are_found(void **state)
 {
     (void)state;
@@ -514,7 +514,7 @@ static void plans_of_a_chain(void **state)
     lw_model_destroy(model);
 }
 
-// Trees have no redundant rows: dof is the tree's, whatever it contains.
+// Trees have no redundant rows: dof is that of the tree for any contents.
 static void trees_have_no_redundant_rows(void **state)
 {
     (void)state;

@@ -144,8 +144,8 @@ static void relative_motion_is_the_joints(void **state)
     }
 }
 
-// Joint arrays and body twists of a moment hold all of the state: gathering it gives it back, and
-// the moment of its joints has the same bodies.
+// Joint arrays and body twists of a snapshot contain all of the state: gathering returns it, and
+// the snapshot of its joints has the same bodies.
 static void snapshots_contain_the_state(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void snapshots_contain_the_state(void **state)
     }
 }
 
-// The moment at the start is the model's: the tree's own start observed gives the same.
+// The snapshot at the start is that of the model: observing the start of the tree gives the same.
 static void start_is_consistent(void **state)
 {
     (void)state;
