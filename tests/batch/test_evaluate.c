@@ -83,7 +83,7 @@ static void lanes_are_what_they_are_alone(void **state)
         }
 }
 
-// Long chains go in runs when they are alone; so they do here.
+// A single evaluation divides a long chain into segments; the batch evaluator must do the same.
 static void long_chains_keep_their_order(void **state)
 {
     (void)state;

@@ -426,7 +426,7 @@ static void rows_of_couplings(void **state)
     assert_true(shared > 3);
 }
 
-// A rod whose length follows a polynomial of time, off its length and on it.
+// A rod with a length that is a polynomial of time, with and without a position error.
 static void rows_of_a_distance_with_moving_length(void **state)
 {
     (void)state;

@@ -82,7 +82,7 @@ static inline lw_model *lwt_loop(int kind)
     return lwt_model(b);
 }
 
-/** A rhombus that starts folded flat has one more freedom there than anywhere near: entering names a
+/** A rhombus that starts folded flat has one more degree of freedom there than nearby: the error of enter names a
  * joint and the time. */
 static inline void lwt_refuses_singular_start(const lwi_formulation *formulation)
 {

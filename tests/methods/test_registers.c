@@ -1,15 +1,15 @@
 // test_registers.c -- evaluations in lanes leave no vector registers in use.
 //
-// Where upper halves of vector registers are, processors take two to three times as long for whatever text without
-// vectors comes next: the integrator's, observations, the model's forces.  Compilers clear them at the end of
-// functions, but not behind calls with vectors as arguments.
+// While upper halves of vector registers are in use, processors take two to three times as long for code without
+// vector instructions that follows: the integrator, observations, forces of the model.  Compilers clear them at
+// the end of functions, but not after calls with vectors as arguments.
 #include "support/mechanism.h"
 #include "support/run.h"
 
 #if defined(__x86_64__) && defined(__OPTIMIZE__) // else nothing is kept in registers, or cleared
 #include <cpuid.h>
 
-// Can the processor tell?
+// Can the processor report which registers are in use?
 static bool can_tell(void)
 {
     unsigned a, b, c, d;

@@ -100,8 +100,8 @@ static void loops_agree(void **state)
     assert_true(on_cuts > 10);
 }
 
-// Rows that close a loop are few and short beside a rotor on the joint that is cut where the loop is small
-// and far from what carries it: all of them count all the same.
+// A small loop far from the ground, with a rotor on the cut joint: the rows that close the loop are small
+// compared with the rotor's, and must not be taken for dependent ones.
 static void a_small_loop_on_a_long_beam(void **state)
 {
     (void)state;
@@ -274,7 +274,7 @@ static void a_geared_wheel_is_a_rotor(void **state)
     lw_model_destroy(plain);
 }
 
-// A drive turns its rotor too: its torque is that of the bare joint and I q'' more.
+// A drive accelerates its rotor too: its torque is that of the bare joint and I q'' more.
 static void a_drive_turns_its_rotor(void **state)
 {
     (void)state;
@@ -386,7 +386,7 @@ static void energy_stays(void **state)
 }
 
 // `index3` begins with the accelerations of `dense`, and comes to where `dense` comes with the square of
-// the step, with and without the tangent of forces and whatever the projections.
+// the step, with and without the tangent of forces, and for all projections.
 static double distance_after(const lw_model *model, const char *method, double h, int steps,
                              const lwi_snapshot *wanted, double *energies)
 {

@@ -16,7 +16,7 @@
 
 // ---- custom joints
 
-// Wavy helix: R = Rz(q), r = (a cos q, a sin q, b sin 2q); one freedom, S not constant.
+// Wavy helix: R = Rz(q), r = (a cos q, a sin q, b sin 2q); one degree of freedom, S not constant.
 typedef struct wave {
     double a, b;
 } wave;

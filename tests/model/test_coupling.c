@@ -1,7 +1,7 @@
 // test_coupling.c -- couplings of joint coordinates, end to end from the native file, against
 // closed forms.
 //
-// Two pendulums on parallel hinges, q1 = a q2 + b: one freedom q2 with the inertia J2 + a^2 J1, so
+// Two pendulums on parallel hinges, q1 = a q2 + b: one degree of freedom q2 with inertia J2 + a^2 J1, so
 // that
 //     (J2 + a^2 J1) q2'' = T2 + a T1,   T = -m g l sin q
 #include <linkwork/linkwork.h>
@@ -68,7 +68,7 @@ static lw_sim *sim_of(const lw_model *model, const char *formulation, double rto
         fail_msg("%s", error.text);
     OK(lw_options_set(&options, "integrator", "verner87", &error));
     if (lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, NULL) == LW_OK) return sim;
-    OK(lw_options_set(&options, "integrator", "auto", &error)); // it has a step of its own
+    OK(lw_options_set(&options, "integrator", "auto", &error)); // it has its own step
     if (lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error) != LW_OK)
         fail_msg("%s: %s", formulation, error.text);
     return sim;

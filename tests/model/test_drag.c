@@ -1,4 +1,4 @@
-// test_drag.c -- a body that falls through a medium, and one that spins in it; every formulation alike.
+// test_drag.c -- a body that falls through a medium, and one that rotates in it; every formulation alike.
 #include "methods/index3/index3_cases.h"
 #include "methods/rcr/rcr_cases.h"
 #include "support/given.h"

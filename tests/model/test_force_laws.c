@@ -1,4 +1,4 @@
-// test_force_laws.c -- what every force between two bodies must obey, whatever its law: opposite
+// test_force_laws.c -- what every force between two bodies must obey for any law: opposite
 // wrenches, and the power of what it does is what its potential loses plus what it calls
 // non-conservative.
 #include "model/forces/item.h"
@@ -39,7 +39,7 @@ static lwi_kin kin_of(const motion *s)
                      .w = (const double(*)[3])s->w};
 }
 
-// Two bodies near each other, turned by up to `angle`, moving.
+// Two moving bodies near each other, rotated by up to `angle`.
 static void random_state(motion *s, double angle)
 {
     *s = (motion){0};
@@ -155,7 +155,7 @@ static void contacts_obey(void **state)
                3, 100);
 }
 
-// F1 is turned by a and F2 stays: the torque about the axis is -K a, a spring's.
+// F1 is rotated by a and F2 is fixed: the torque about the axis is -K a, a spring's.
 static void a_bushing_is_a_torsion_spring_about_one_axis(void **state)
 {
     (void)state;

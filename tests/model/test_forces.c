@@ -149,7 +149,7 @@ static void finish(fixture *f)
 }
 
 // Springs and dampers on joints and between points, actuators by functions and by an input,
-// wrenches in both kinds of axes, on bodies of their own, on a merged body and on the ground.
+// wrenches in both kinds of axes, on separate bodies, on a merged body and on the ground.
 static void start_with_everything(fixture *f)
 {
     start(f);
@@ -224,7 +224,7 @@ static void energy_balance_closes(void **unused)
     finish(&f);
 }
 
-// Springs alone push with equal and opposite forces on one line: no net force, no net moment.
+// Springs alone push with equal and opposite forces on one line: no net force, no net torque.
 static void springs_have_no_resultant(void **unused)
 {
     (void)unused;
@@ -315,7 +315,7 @@ static void joint_springs_act_on_their_speed(void **unused)
     finish(&f);
 }
 
-// A force at a point is the same wrench in world axes and, turned back, in body axes.
+// A force at a point is the same wrench in world axes and, rotated, in body axes.
 static void wrench_axes_and_scale(void **unused)
 {
     (void)unused;
@@ -334,7 +334,7 @@ static void wrench_axes_and_scale(void **unused)
         memset(&s, 0, sizeof s);
         link_pointers(&s);
         for (int b = 0; b < MAX_BODY; b++) m3_identity(s.R[b]);
-        rot_z(s.R[f.b.index], 0, 1); // a quarter turn: body x is world y, body y is world -x
+        rot_z(s.R[f.b.index], 0, 1); // 90 degrees: body x is world y, body y is world -x
         lwi_forces_apply(f.model, &s.kin, 0, NULL, &s.loads);
         // the arm from the mass centre is 0.2 along body x: 0.2 along world y
         const double world[6] = {0, 5, 0, 1, 0, 0}, body[6] = {-5, 0, 0, 0, 1, 0.2 * 5};

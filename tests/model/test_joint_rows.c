@@ -85,7 +85,7 @@ static void follow(motion *m, const double V[6])
     v3_add(m->w[1], m->w[1], m->w[0]);
 }
 
-// Displaces and turns F2 by up to `most` in each direction.
+// Displaces and rotates F2 by up to `most` in each direction.
 static void push_off(uint64_t *seed, motion *m, double most)
 {
     double x[3], e[4] = {1, 0, 0, 0}, turn[9], R[9];
@@ -257,7 +257,7 @@ static void rows_are_independent_on_the_joint(void **state)
     }
 }
 
-// Rows that hold F1 and F2 parallel have no other zero: half a turn about any axis gives |phi| = 2.
+// Rows that hold F1 and F2 parallel have no other zero: 180 degrees about any axis give |phi| = 2.
 static void attitude_rows_have_no_false_zero(void **state)
 {
     (void)state;

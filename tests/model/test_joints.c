@@ -254,7 +254,7 @@ static void quaternion_length_is_a_gauge(void **state)
     }
 }
 
-// read(pose(q)) = q, angles over many turns, continued from values less than half a turn away.
+// read(pose(q)) = q, angles over many revolutions, continued from values less than pi away.
 static void read_inverts_pose(void **state)
 {
     (void)state;
@@ -375,7 +375,7 @@ static void coordinates_are_the_documented_ones(void **state)
 
     lwi_joint_type_of(LW_JOINT_CYLINDRICAL)->pose(&par, (double[]){2, third}, R, r);
     assert_near("cylindrical", 0, r[2], 2, 0);
-    assert_near("cylindrical", 1, R[3], s, 4 * DBL_EPSILON); // x2 turned towards y1
+    assert_near("cylindrical", 1, R[3], s, 4 * DBL_EPSILON); // x2 rotated towards y1
     lwi_joint_type_of(LW_JOINT_SCREW)->pose(&par, (double[]){third}, R, r);
     assert_near("screw", 0, r[2], 0.5 * third, 0); // metres per radian
     lwi_joint_type_of(LW_JOINT_UNIVERSAL)->pose(&par, (double[]){third, third}, R, r);

@@ -61,7 +61,7 @@ static void check_digest(digest found, digest published)
     near9(found.last, published.last);
 }
 
-// Accelerations of all joints but those that close loops (the last ones of each cell), in their
+// Accelerations of all joints but those that close loops (the last ones of each mesh), in their
 // order.
 static digest accelerations(const lw_model *model, const char *formulation)
 {
@@ -302,9 +302,9 @@ static void a_net_of_one_row_is_an_n_four_bar(void **state)
     for (int k = 0; k < 2; k++) lw_sim_destroy(sim[k]), lw_model_destroy(model[k]);
 }
 
-// Nets start on their constraints, positions and velocities, and have the freedoms they should: one
+// Nets start on their constraints, positions and velocities, and have the expected degrees of freedom: one
 // in a plane for each row; in space 3 for each of (n + 1) m tips less one for each of (2n + 1) m rods,
-// and the turn of each rod about itself.
+// and the rotation of each rod about its axis.
 static void nets_hold_together(void **state)
 {
     (void)state;

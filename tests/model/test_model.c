@@ -368,7 +368,7 @@ static void very_small_mechanisms_and_traces_of_inertia_are_accepted(void **stat
     lw_model_destroy(m);
 }
 
-// A direction is one whatever its length: squares of these are no numbers, or zero.
+// A direction may have any length: the squares of these overflow or underflow.
 static void directions_of_any_length_are_the_same(void **state)
 {
     (void)state;

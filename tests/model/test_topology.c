@@ -220,7 +220,7 @@ static void loops_of_random_mechanisms(void **state)
     }
 }
 
-// They start closed, at consistent velocities, and have the freedoms they are said to have.
+// They start closed, at consistent velocities, and have the stated number of degrees of freedom.
 static void random_mechanisms_are_consistent(void **state)
 {
     (void)state;

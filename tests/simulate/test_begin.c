@@ -13,8 +13,8 @@ static const struct {
 // Closer to the line than 1e-9 the formulations refuse by themselves; at 1e-6 the model is refused.
 static const double tilts[] = {1e-9, 1e-8, 1e-7};
 
-// A parallelogram of cranks of 1 m under a coupler of 2 m, nearly in a line: cranks turned by `tilt` off it, their
-// speeds are `left` and `right`, that of the coupler is what its ends make of it.
+// A parallelogram of cranks of 1 m under a coupler of 2 m, nearly in a line: cranks rotated by `tilt` from it; their
+// speeds are `left` and `right`, and the coupler's follows from those of its ends.
 static lw_model *line(double tilt, double left, double right)
 {
     char text[2000];

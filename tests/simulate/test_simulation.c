@@ -147,7 +147,7 @@ static void mistakes_are_refused(void **state)
     step(sim, 1);
     assert_int_equal(lw_sim_step(sim, 0.5), LW_ERR_ARGUMENT);
     assert_int_equal(lw_sim_step(sim, INFINITY), LW_ERR_NOT_FINITE);
-    step(sim, 1); // where it stands
+    step(sim, 1); // at the present time
     assert_int_equal(lw_sim_set_state(sim, NAN, x), LW_ERR_NOT_FINITE);
     assert_int_equal(lw_sim_set_state(sim, 0, NULL), LW_ERR_ARGUMENT);
     x[0] = INFINITY;

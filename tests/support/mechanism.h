@@ -147,7 +147,7 @@ static inline void lwt_integrate(lwi_work *work, double *t, double *x, const dou
     free(sum);
 }
 
-/** All of a moment: what the formulation fills, and merged bodies.  Memory in `arena`. */
+/** A complete snapshot: the values that the formulation fills, and merged bodies.  Memory in `arena`. */
 static inline void lwt_observe(lwi_work *work, double t, const double *x, const double *inputs,
                                lwi_arena *arena, lwi_snapshot *moment)
 {
@@ -161,7 +161,7 @@ static inline void lwt_observe(lwi_work *work, double t, const double *x, const 
 }
 
 /** Largest residual of Newton's and Euler's equations over all bodies as they were described, from
- * a moment alone: forces, gravity, reactions and joint efforts against mass times acceleration. */
+ * a snapshot alone: forces, gravity, reactions and joint efforts against mass times acceleration. */
 static inline double lwt_imbalance(const lw_model *model, const double *inputs,
                                    const lwi_snapshot *m)
 {

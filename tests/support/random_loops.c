@@ -1,11 +1,11 @@
 // random_loops.c -- random mechanisms with loops through the public builder.
 //
 // Bodies are placed anywhere; then joints are put between them, each with frames on its two bodies
-// that stand to each other as coordinates chosen for the joint ask.  So every joint closes at the
-// start, whatever loops it is part of.  Built once at rest, the constraint rows of the model give
+// with the relative pose of the coordinates chosen for the joint.  So every joint is satisfied at the
+// start, in whichever loops it is.  Built once at rest, the constraint rows of the model give
 // the velocities nearest to random ones that keep everything closed; with those it is built again.
 // Mechanisms that are near a singular position, rigid, or redundant where it is not meant are
-// thrown away.
+// discarded.
 #include "support/random_loops.h"
 
 #include "base/linear.h"
@@ -40,7 +40,7 @@ typedef struct draft {
     frame at[MOST_BODIES]; // [0] the ground
     bool massless[MOST_BODIES];
     placed joint[MOST_JOINTS];
-    int first;  // body that limbs may stand on from: 0 the ground, 1 where all floats
+    int first;  // first body that may carry branches: 0 the ground, 1 if all bodies float
     int nspare; // rows that are redundant by construction
     lw_signal input;
 } draft;
@@ -207,7 +207,7 @@ static lw_status add_joint_forces(draft *d, lw_joint_desc *joint)
     return LW_OK;
 }
 
-// Coordinates, where F2 stands in F1 at them, and how far a drive has gone.
+// Coordinates, the pose of F2 in F1 at them, and the value of a drive.
 static lw_status choose_coordinates(draft *d, lw_joint_desc *joint, placed *record, bool drive,
                                     frame *f2)
 {
@@ -227,7 +227,7 @@ static lw_status choose_coordinates(draft *d, lw_joint_desc *joint, placed *reco
     return LW_OK;
 }
 
-// A joint between bodies a and b whose frame F1, already moved by the mount, stands at `f1`.
+// A joint between bodies a and b whose frame F1, already moved by the mount, is at `f1`.
 static lw_status add_joint_at(draft *d, lw_joint_type type, int a, int b, const frame *f1,
                               bool plain)
 {
@@ -327,7 +327,7 @@ static int any_body(draft *d)
 // not.
 static lw_status add_limb(draft *d)
 {
-    // joints of one freedom take six bodies and more to close a loop that moves
+    // with joints of one degree of freedom a movable loop needs at least six bodies
     const int most = d->flags & (LWT_MULTI | LWT_QUASI) ? 3 : 6;
     const int from = any_body(d), length = 1 + lwt_random_below(&d->state, most);
     int to = any_body(d), last = from, free_ = 0;

@@ -1,11 +1,11 @@
-// random_loops.h -- random mechanisms with loops, and what they may contain beside the items of
+// random_loops.h -- random mechanisms with loops, and what they may contain in addition to the items of
 // trees.
 #ifndef LWT_RANDOM_LOOPS_H
 #define LWT_RANDOM_LOOPS_H
 
 #include "support/random_model.h"
 
-/** Beside the flags of random_model.h. */
+/** In addition to the flags of random_model.h. */
 enum {
     LWT_DISTANCE = 512,   ///< rods without mass, some with a length that follows time
     LWT_COUPLINGS = 1024, ///< polynomials between coordinates of two joints
@@ -16,11 +16,12 @@ enum {
 /** What was built. */
 typedef struct lwt_loops {
     lw_model *model;
-    int nrow, rank, dof; ///< constraint equations at the start, independent ones, freedoms left
-    int nredundant;      ///< nrow - rank: three for each planar or spherical loop, by construction
+    int nrow, rank,
+        dof;        ///< constraint equations at the start, independent ones, degrees of freedom
+    int nredundant; ///< nrow - rank: three for each planar or spherical loop, by construction
 } lwt_loops;
 
-/** A mechanism of about nbody moving bodies (4 or more): limbs of one to three bodies on the bodies
+/** A mechanism of about nbody moving bodies (4 or more): branches of one to three bodies on the bodies
  * that are there, or on the ground, most of them closed to another body; loops are coupled, nested
  * and go through the ground or do not.  Everything closes at the start, no position is near a
  * singular one, and the velocities at the start are random ones that all joints, drives and

@@ -92,7 +92,7 @@ static lw_pose from_frames(const lw_pose *a, const lw_pose *b)
 
 // ------------------------------------------------------------------------------------ custom joint
 
-// A bead on a curve: turns by q0 about z1 and slides along r(q1) = (a sin q1, b q1^2, c q1).
+// A bead on a curve: rotates by q0 about z1 and slides along r(q1) = (a sin q1, b q1^2, c q1).
 static const double curve[3] = {0.3, 0.2, 0.5};
 
 static void bead_tangent(double q0, const double d[3], double v[3])

@@ -4,14 +4,14 @@
 
 #include <linkwork/linkwork.h>
 
-/** What a random tree may contain beside revolute, prismatic, screw and cylindrical joints. */
+/** What a random tree may contain in addition to revolute, prismatic, screw and cylindrical joints. */
 enum {
-    LWT_MULTI = 1,     ///< universal, planar joints
-    LWT_QUASI = 2,     ///< spherical, free joints: speeds that are not derivatives of coordinates
-    LWT_FIXED = 4,     ///< fixed joints, some with a massless body
-    LWT_CUSTOM = 8,    ///< a joint given by callbacks, whose subspace depends on its coordinates
-    LWT_REVERSED = 16, ///< joints whose body1 is the outboard body
-    LWT_FLOATING = 32, ///< trees that hang on nothing
+    LWT_MULTI = 1,  ///< universal, planar joints
+    LWT_QUASI = 2,  ///< spherical, free joints: speeds that are not derivatives of coordinates
+    LWT_FIXED = 4,  ///< fixed joints, some with a massless body
+    LWT_CUSTOM = 8, ///< a joint given by callbacks, with a subspace that depends on its coordinates
+    LWT_REVERSED = 16, ///< joints with body1 as the outboard body
+    LWT_FLOATING = 32, ///< trees without a joint to the ground
     LWT_DRIVES = 64,   ///< coordinates that follow functions of time
     LWT_MOUNTS = 128,  ///< joint frames moved by functions of time
     LWT_FORCES = 256,  ///< springs, dampers, wrenches, signals, one input
@@ -23,7 +23,7 @@ double lwt_random(uint64_t *state, double low, double high);
 /** The next integer of a sequence in 0..count-1. */
 int lwt_random_below(uint64_t *state, int count);
 
-/** A custom joint: a bead that turns about z1 and slides along a curve. */
+/** A custom joint: a bead that rotates about z1 and slides along a curve. */
 extern const lw_custom_joint lwt_bead;
 
 /** A tree of nbody moving bodies with physical inertias, random joint frames, coordinates and

@@ -12,7 +12,7 @@ typedef struct lwt_run {
     lwi_snapshot now; ///< by lwt_run_observe
 } lwt_run;
 
-/** At a moment, or NULL: the model's start.  Destroys the work in the end. */
+/** At a snapshot, or NULL: the model's start.  Destroys the work at the end. */
 static inline lwt_run lwt_run_work(lwi_work *work, const lwi_snapshot *moment)
 {
     lwt_run r = {.model = work->model, .work = work};

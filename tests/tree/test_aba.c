@@ -325,7 +325,7 @@ static void pendulum_obeys_its_equation(void **state)
         const lw_body rod = add_body(
             builder,
             &(lw_body_desc){.mass = mass, .inertia = {J, J, 0.01, 0, 0, 0}, .com = {0, 0, -l}});
-        // about -y: the rod hangs down at q = 0
+        // about -y: the rod points down at q = 0
         add_joint(builder, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
                                             .body1 = reversed ? rod : ground,
                                             .body2 = reversed ? ground : rod,

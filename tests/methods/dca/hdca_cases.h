@@ -31,12 +31,13 @@ static inline lwi_work *lwt_work_kappa(const lw_model *model, const lwi_formulat
 
 // ------------------------------------------------------------------------------ the paper's cases
 
-/** A link of 1 kg and J = 1 from (x1, z1) to (x2, z2), its x axis along it; everything turned by Q.
+/** A link of 1 kg and J = 1 from (x1, z1) to (x2, z2), its x axis along it; everything rotated by Q.
  */
 static inline lw_body lwt_link(lw_builder *b, const char *name, const double from[2],
                                const double to[2], const double Q[4])
 {
-    const double half = 0.5 * atan2(-(to[1] - from[1]), to[0] - from[0]); // about +y: x turns down
+    const double half =
+        0.5 * atan2(-(to[1] - from[1]), to[0] - from[0]); // about +y: x rotates downwards
     const double own[4] = {cos(half), 0, sin(half), 0};
     const double middle[3] = {(from[0] + to[0]) / 2, 0, (from[1] + to[1]) / 2};
     double R[9], r[3], quat[4];
@@ -84,8 +85,8 @@ static inline void lwt_arch(lw_builder *b, char name, const double (*p)[2], int 
     lwt_hinge(b, cut, last, before, p[n], LW_CUT_PREFER, Q);
 }
 
-/** Case 1, 2 or 3 of [chadaj2017]: four links, eight links, four links that carry four; the whole
- * of it, gravity too, turned by Q. */
+/** Case 1, 2 or 3 of [chadaj2017]: four links, eight links, four links that carry four; all
+ * bodies and gravity are rotated by Q. */
 static inline lw_model *lwt_case_turned(int which, const double Q[4])
 {
     const double h = sqrt(3) / 2;
@@ -114,7 +115,7 @@ static inline lw_model *lwt_case(int which)
     return lwt_case_turned(which, (const double[4]){1, 0, 0, 0});
 }
 
-/** Bodies whose ends are the points K of the paper: height of link `index`'s far end. */
+/** The ends of the bodies are the points K of the paper: height of the outer end of link `index`. */
 static inline double lwt_height(const lwi_snapshot *m, int body)
 {
     const double half[3] = {0.5, 0, 0};
@@ -245,7 +246,7 @@ static inline void lwt_kick(const lwi_work *work, uint64_t seed, double size, do
 static const double lwt_eighth[4] = {4 / 5.0, -1 / 5.0, 4 / 105.0, -1 / 280.0};
 
 // d/dt of all joint speeds along the flow of the state, against the accelerations of the algebraic
-// module, which sees neither momenta nor impulses.
+// formulation, which uses neither momenta nor impulses.
 static inline void lwt_check_flow(lwi_work *work, double t, const double *x, const double *inputs,
                                   double tolerance)
 {

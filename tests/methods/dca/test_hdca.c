@@ -328,7 +328,7 @@ static void reset_keeps_the_motion(void **state)
 }
 
 // The wrench of a cut rotates no impulse within the directions of the joint, although its rows rotate with a
-// body: the force of a spherical joint is constant in space, and that of a revolute one; its moment changes
+// body: the force of a spherical joint is constant in space, and that of a revolute one; its torque changes
 // only to remain normal to the axis.
 static void impulses_are_not_turned_with_their_rows(void **state)
 {

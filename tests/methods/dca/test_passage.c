@@ -75,7 +75,7 @@ static lw_model *toggle(void)
 }
 
 // The momentum form keeps its branch at any tolerance: the coupler does not rotate, energy is kept within a
-// thousandth of the moving energy, and the run is told where it passed.
+// thousandth of the moving energy, and the run reports the position.
 static void momenta_go_straight_on(void **state)
 {
     (void)state;
@@ -124,8 +124,8 @@ static void threads_rest_alike(void **state)
     lw_model_destroy(model);
 }
 
-// A drive takes the parallelogram through the position at its own speed: what rests has no part in
-// it, and everything is where the drive says.
+// A drive takes the parallelogram through the position at a prescribed speed: inactive rows have no effect,
+// and all bodies follow the drive.
 static void drives_go_through(void **state)
 {
     (void)state;
@@ -145,7 +145,7 @@ static void drives_go_through(void **state)
 }
 
 // A drive that takes coupler and rocker into a line and would take them farther cannot: the run
-// ends there, names when, the joints that lock and the one that is driven, whatever the formulation and its
+// ends there, reports the time, the joints that lock and the driven joint, for any formulation and
 // tolerance.  (Rates grow with the inverse of the square root of the time that is left: it ends within 1e-4 s.)
 static void drives_against_the_mechanism_stop(void **state)
 {
@@ -171,7 +171,7 @@ static void drives_against_the_mechanism_stop(void **state)
     lw_model_destroy(model);
 }
 
-// Steps that are counted out are the reason that is told there, too.
+// A limit on the number of steps is reported as the reason there, too.
 static void steps_run_out_at_dead_points(void **state)
 {
     (void)state;

@@ -203,7 +203,7 @@ static void pendulum_has_its_closed_form(void **state)
     lw_model_destroy(model);
 }
 
-// Free symmetric top: the transverse angular velocity turns in the body at (Izz/I - 1) wz.
+// Free symmetric top: the transverse angular velocity rotates in the body at (Izz/I - 1) wz.
 static void free_top_precesses(void **state)
 {
     (void)state;
@@ -344,7 +344,7 @@ static void bodies_are_balanced_in_loops(void **state)
     }
 }
 
-// A floating mechanism has no net force or moment on itself, also where integration has let joints drift
+// A floating mechanism has no net internal force or torque, also where integration has let joints drift
 // apart: the derivatives of its momenta are those of gravity.
 static void internal_forces_balance_where_joints_have_drifted(void **state)
 {
@@ -590,7 +590,7 @@ static void bodies_without_inertia_are_solved(void **state)
                                                           .has_velocity = 1,
                                                           .velocity = {v2[0], v2[1], 0},
                                                           .angular_velocity = {0, 0, w2}});
-        if (massless) // a mount, though it stands still: the bodies are not merged
+        if (massless) // a mount, although it does not move: the bodies are not merged
             lwt_add(b, &(lw_joint_desc){.name = "j3",
                                         .type = LW_JOINT_FIXED,
                                         .body1 = inner,

@@ -164,7 +164,8 @@ static lw_model *mixed(void)
          .body2 = b4,
          .frame1.position = {.1, -.2, .1},
          .frame2.position = {.2, .1, -.1},
-         .qd = {.3, 1.5}}}; // displacement, angle; set below where the type has them turned round
+         .qd = {.3,
+                1.5}}}; // displacement, angle; exchanged below if the type has the opposite order
     for (int i = 0; i < 5; i++) {
         joint[i].placement = LW_PLACED_FRAMES;
         joint[i].frame1.orientation = joint[i].frame2.orientation = straight.orientation;
@@ -229,7 +230,7 @@ static void four_bar_passes_its_singular_position_for_30_s(void **state)
     (void)state;
     lw_model *model = rhombus(PI / 4, 0);
     track k = run_index3(model, 0.01, 30, "0.01");
-    // once 1.2e-4 rad beside the singular position, where the branch hangs on a pivot of 1e-9:
+    // once 1.2e-4 rad from the singular position, where a pivot of 1e-9 determines the branch:
     // residuals of 5e-16 m there are 4e-12 m of the coupler
     assert_true(branch(&k) < 1e-11);
     assert_true(k.summary.energy_error < 5e-4);
@@ -456,7 +457,7 @@ static void a_step_that_fails_is_halved_then_told(void **state)
     lw_model_destroy(model);
 }
 
-// Nothing is decided by how Newton converges; where the time went is told.
+// No decision depends on the convergence of Newton's method; the report has the times of the phases.
 static void real_time_does_the_same_in_every_step(void **state)
 {
     (void)state;

@@ -56,7 +56,7 @@ static void set_item(lw_builder *b, item what, lw_joint_desc *joint)
     if (what == BALL) joint->damping = 0.5;
 }
 
-// n links in random directions; every n-th joint `what`, or a bushing beside a revolute joint.
+// n links in random directions; every n-th joint `what`, or a bushing parallel to a revolute joint.
 static lw_model *items(int n, int every, item what)
 {
     lw_builder *b = lwt_builder();

@@ -48,7 +48,7 @@ static void a_block_on_a_spring_sticks_where_it_must(void **state)
 {
     (void)state;
     const double omega = sqrt(50), shift = 3.0 / 50;
-    double x = sqrt(shift * shift + 1 / 50.0) - shift; // first turn, from x = 0 at 1 m/s
+    double x = sqrt(shift * shift + 1 / 50.0) - shift; // first reversal, from x = 0 at 1 m/s
     while (fabs(x) > shift) x = x > 0 ? -x + 2 * shift : -x - 2 * shift;
     for (int i = 0; i < LWI_COUNT(smooths); i++) {
         lw_model *model = block(smooths[i], 50);
@@ -60,7 +60,7 @@ static void a_block_on_a_spring_sticks_where_it_must(void **state)
             off[fine] = fabs(k.r[6 * (k.nrow - 1) + 3] - x) - creep;
             drop(&k);
         }
-        // the moments of turning are met to a part of h: first order there, h^2 omega^2 elsewhere
+        // the times of reversal are exact to a part of h: first order there, h^2 omega^2 elsewhere
         if (off[0] > 0.01 * omega * 0.01) fail_msg("speed %g: off by %g", smooths[i], off[0]);
         if (off[1] > 0.0025 * omega * 0.01) fail_msg("speed %g: off by %g", smooths[i], off[1]);
         lw_model_destroy(model);

@@ -107,7 +107,7 @@ static void friction_and_stops_hold(void **state)
 
 // A light body between two ropes that carry 50 kg: the ropes' tension is a spring of 500 N/m
 // across them, which at 0.01 kg is faster than the step.  Iterations do not depend on it; without
-// what Newton knows of it they were 6.5, 25 and 25, and every other step was done in halves.
+// its term in Newton's matrix they were 6.5, 25 and 25, and every second step was done in halves.
 static void light_bodies_on_taut_ropes(void **state)
 {
     (void)state;
@@ -147,7 +147,7 @@ static void light_bodies_on_taut_ropes(void **state)
 
 // ------------------------------------------------------------------------------------ long, uneven
 
-// Links of 1 m and 1 kg with inertia J in all directions, each in a direction of its own.
+// Links of 1 m and 1 kg with inertia J in all directions, each in another direction.
 static lw_model *curl(int n, double J, double heavy)
 {
     lw_builder *b = lwt_builder();
@@ -337,7 +337,7 @@ static void two_projections_at_a_time_have_the_same_bits(void **state)
 
 // -------------------------------------------------------------------------------------- couplings
 
-// A hinge, and a hinge or slide at its end whose coordinate is a polynomial of the first's.
+// A hinge, and a hinge or slide at its end with a coordinate that is a polynomial of the first one's.
 static lw_model *geared(lw_joint_type type, double square)
 {
     lw_builder *b = lwt_builder();

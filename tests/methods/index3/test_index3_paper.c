@@ -47,7 +47,7 @@ static void double_pendulum_has_the_printed_errors(void **state)
     lw_model_destroy(model);
 }
 
-// Iterations per step, as the report tells them.
+// Iterations per step, as in the report.
 static double iterations(const lw_model *model, const char *method, double duration)
 {
     lw_options o = index3(0.01, duration, "0.1");
@@ -96,7 +96,7 @@ static void four_bar_with_the_papers_parameters(void **state)
 static void chain_of_128_links_with_1e9(void **state)
 {
     (void)state;
-    // level, E min, E(10 s) (that of level 0: with the projections' matrix formed anew)
+    // level, E min, E(10 s) (that of level 0: with the matrix of the projections computed again)
     static const double want[3][2] = {{-46.01, -7.4}, {-47.34, -18.8}, {-40.39, -23.8}};
     lw_model *model = chain(128);
     for (int level = 0; level < 3; level++) {
@@ -170,7 +170,7 @@ static double last_increment(lwi_work *work, const double *x, int iterations_don
 // Section 7: |dq| falls by 1 / (1 + alpha eta sigma_min) from iteration to iteration; here in the
 // third step of a horizontal chain.  With Euler parameters under the same penalty the links'
 // lengths give way as well: with f at both ends of each link |lambda|^2 + |2 lambda|^2 stand for
-// |lambda|^2, and sigma is a fifth of that, but for the ends of the chain.
+// |lambda|^2, and sigma is a fifth of that, except at the ends of the chain.
 static void increments_contract_as_predicted(void **state)
 {
     (void)state;

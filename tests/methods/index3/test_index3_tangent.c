@@ -71,7 +71,7 @@ static void place(probe *p, double x[MOST][6])
     lwi_system_read_joints(s, 0);
 }
 
-// Forces of the model and of the joints; moments in body axes, turned by the attitude at x = 0.
+// Forces of the model and of the joints; torques in body axes, rotated by the attitude at x = 0.
 static void wrenches(probe *p, double x[MOST][6], double f[MOST][6])
 {
     lwi_system *s = &p->d->system;
@@ -412,7 +412,7 @@ static bool orthonormal(int n, double (*v)[6], const double e[6])
     return size > 1e-3;
 }
 
-// A bead that turns on a curved wire, a type of the caller's.  Its rows turn within what they span,
+// A bead that rotates on a curved wire, a type of the caller.  Its rows rotate within their span,
 // and its coordinates off the joint are as it likes to read them; what is left, and Newton needs, is
 // the change along motions that the joint admits of forces that do work there.
 static void custom_joints(void **state)

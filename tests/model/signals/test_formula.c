@@ -193,7 +193,7 @@ enum { NTABLE = sizeof table / sizeof table[0] };
 static bool near_a_kink(int i, double t, double h)
 {
     for (int k = 0; k < 3; k++)
-        if (fabs(t - table[i].kinks[k]) <= h) return true; // the unused ones stand at 0: no harm
+        if (fabs(t - table[i].kinks[k]) <= h) return true; // unused ones are 0, which is harmless
     return false;
 }
 
@@ -487,7 +487,7 @@ static void mistakes_are_named_where_they_are(void **state)
     assert_int_equal(lwi_formula_check("x", NULL), LW_ERR_MODEL);
 }
 
-// The mark stands below the word, in the middle of a long text too, counted in characters.
+// The mark is below the word, also in the middle of a long formula; columns count characters.
 static void the_mark_is_below_the_mistake(void **state)
 {
     (void)state;
@@ -516,7 +516,7 @@ static char *repeat(char *room, const char *before, int n, const char *middle, c
     return room;
 }
 
-// Whatever the text, the stack of the program and of the parser are bounded.
+// For any formula, the stacks of the program and of the parser are bounded.
 static void limits_hold(void **state)
 {
     (void)state;

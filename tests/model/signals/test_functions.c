@@ -211,7 +211,7 @@ static void table_of_a_line_is_the_line(void **state)
 }
 
 // Between two cubics the natural spline of smooth data converges: interior error below 5/384 h^4
-// f'''' for data whose second derivative vanishes at the ends.
+// f'''' for data with second derivative zero at the ends.
 static void table_converges_with_order_four(void **state)
 {
     (void)state;
