@@ -13,8 +13,8 @@ static lwi_notes_kind *kind_of(lwi_notes *notes, const char *text, lw_place plac
     int i = 0;
     while (i < notes->nkind && strcmp(notes->kind[i].text, text) != 0) i++;
     if (i == LWI_NOTES_MAX_KINDS) return NULL;
+    LWI_ASSERT(i >= 0 && i < LWI_NOTES_MAX_KINDS);
     lwi_notes_kind *kind = &notes->kind[i];
-    LWI_ASSERT_INDEX(i, LWI_NOTES_MAX_KINDS);
     if (i < notes->nkind) return kind;
     notes->nkind++;
     lwi_copy_text(kind->text, sizeof kind->text, text);

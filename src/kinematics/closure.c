@@ -425,9 +425,9 @@ void lwi_coupling_closure(const lw_model *model, int coupling, double t, const l
     place(model, b, t, m, rates, &s_b);
     speed_rows(a, &s_a, rates, q_a, &rows_a);
     speed_rows(b, &s_b, rates, q_b, &rows_b);
-    const double x = q_b[pair->with];
     LWI_ASSERT_INDEX(pair->with, b->type->nv);
     LWI_ASSERT_INDEX(pair->coordinate, a->type->nv);
+    const double x = q_b[pair->with];
     for (int k = pair->n - 1; k >= 0; k--) {
         P2 = P2 * x + 2 * P1;
         P1 = P1 * x + P;
