@@ -10,7 +10,7 @@
 #include <cpuid.h>
 
 // Can the processor report which registers are in use?
-static bool can_tell(void)
+static bool can_report_use(void)
 {
     unsigned a, b, c, d;
     if (!__get_cpuid_count(13, 1, &a, &b, &c, &d) || !(a & 4)) return false;
@@ -30,7 +30,7 @@ __attribute__((target("avx"))) static void clear(void)
     __asm__ volatile("vzeroupper" ::: "memory");
 }
 #else
-static bool can_tell(void)
+static bool can_report_use(void)
 {
     return false;
 }
@@ -71,7 +71,7 @@ static void none_is_left_in_use(void **state)
 {
     (void)state;
     clear();
-    if (!can_tell() || in_use()) {
+    if (!can_report_use() || in_use()) {
         print_message("this processor does not tell\n");
         skip();
     }

@@ -345,7 +345,7 @@ static void wrench_axes_and_scale(void **unused)
 }
 
 // For a rigid motion of a body and what is merged with it, moving loads to the carrier keeps power.
-static void loads_move_to_hosts_with_the_same_power(void **unused)
+static void loads_move_to_carriers_with_the_same_power(void **unused)
 {
     (void)unused;
     fixture f;
@@ -376,7 +376,7 @@ static void loads_move_to_hosts_with_the_same_power(void **unused)
     finish(&f);
 }
 
-static void work_is_carried_only_where_something_does_work(void **unused)
+static void work_is_a_state_only_where_something_does_work(void **unused)
 {
     (void)unused;
     for (int k = 0; k < 5; k++) {
@@ -408,7 +408,7 @@ static void breaks(const fixture *f, const double *expected, int n)
 }
 
 // Functions of forces, drives, mounts and lengths all end smoothness; inputs do not.
-static void next_break_sees_every_function(void **unused)
+static void next_break_includes_every_function(void **unused)
 {
     (void)unused;
     fixture f;
@@ -449,9 +449,9 @@ int main(void)
         cmocka_unit_test(spring_has_the_documented_force),
         cmocka_unit_test(joint_springs_act_on_their_speed),
         cmocka_unit_test(wrench_axes_and_scale),
-        cmocka_unit_test(loads_move_to_hosts_with_the_same_power),
-        cmocka_unit_test(work_is_carried_only_where_something_does_work),
-        cmocka_unit_test(next_break_sees_every_function),
+        cmocka_unit_test(loads_move_to_carriers_with_the_same_power),
+        cmocka_unit_test(work_is_a_state_only_where_something_does_work),
+        cmocka_unit_test(next_break_includes_every_function),
     };
     return cmocka_run_group_tests_name("forces", tests, NULL, NULL);
 }

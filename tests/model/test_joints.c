@@ -301,7 +301,7 @@ static void read_projects_poses_near_the_joint(void **state)
     }
 }
 
-static void efforts_are_dual_to_speeds(void **state)
+static void efforts_times_subspace_are_the_identity(void **state)
 {
     (void)state;
     FOR_EACH_CASE(c, seed)
@@ -404,7 +404,7 @@ int main(void)
         cmocka_unit_test(quaternion_length_is_a_gauge),
         cmocka_unit_test(read_inverts_pose),
         cmocka_unit_test(read_projects_poses_near_the_joint),
-        cmocka_unit_test(efforts_are_dual_to_speeds),
+        cmocka_unit_test(efforts_times_subspace_are_the_identity),
         cmocka_unit_test(complement_is_orthonormal_and_normal_to_S),
         cmocka_unit_test(constant_axis_means_invariant_under_own_motion),
         cmocka_unit_test(coordinates_are_the_documented_ones),

@@ -125,7 +125,7 @@ static void a_loop_of_uncuttable_joints_is_refused_by_name(void **state)
     lw_builder_destroy(b);
 }
 
-static void a_massless_body_rides_on_its_host(void **state)
+static void a_massless_body_moves_with_its_carrier(void **state)
 {
     (void)state;
     lw_builder *b = begin();
@@ -274,7 +274,7 @@ static void a_driven_coordinate_starts_on_its_function_and_leaves_the_state(void
     lw_model_destroy(m);
 }
 
-static void a_coupling_that_the_start_breaks_is_refused_with_the_value_it_asks_for(void **state)
+static void a_coupling_that_the_start_breaks_is_refused_with_the_required_value(void **state)
 {
     (void)state;
     for (int given = 0; given < 2; given++) {
@@ -460,13 +460,13 @@ int main(void)
         cmocka_unit_test(sweep_order_is_depth_first_and_parents_come_first),
         cmocka_unit_test(the_joint_that_closes_the_loop_is_in_its_middle_or_the_preferred),
         cmocka_unit_test(a_loop_of_uncuttable_joints_is_refused_by_name),
-        cmocka_unit_test(a_massless_body_rides_on_its_host),
+        cmocka_unit_test(a_massless_body_moves_with_its_carrier),
         cmocka_unit_test(a_joint_that_moves_nothing_heavy_is_refused),
         cmocka_unit_test(given_coordinates_move_everything_behind_the_joint),
         cmocka_unit_test(speeds_are_read_from_body_velocities),
         cmocka_unit_test(velocities_that_break_a_joint_are_refused_with_the_amount),
         cmocka_unit_test(a_driven_coordinate_starts_on_its_function_and_leaves_the_state),
-        cmocka_unit_test(a_coupling_that_the_start_breaks_is_refused_with_the_value_it_asks_for),
+        cmocka_unit_test(a_coupling_that_the_start_breaks_is_refused_with_the_required_value),
         cmocka_unit_test(a_given_coordinate_that_contradicts_its_motion_is_refused),
         cmocka_unit_test(a_screw_is_read_with_its_turns),
         cmocka_unit_test(very_small_mechanisms_and_traces_of_inertia_are_accepted),

@@ -325,7 +325,7 @@ static int any_body(draft *d)
 
 // Some bodies in a row from a body that is there, the last joined to another body that is there, or
 // not.
-static lw_status add_limb(draft *d)
+static lw_status add_branch(draft *d)
 {
     // with joints of one degree of freedom a movable loop needs at least six bodies
     const int most = d->flags & (LWT_MULTI | LWT_QUASI) ? 3 : 6;
@@ -463,7 +463,7 @@ static lw_status build(draft *d, int nbody)
         else if ((d->flags & LWT_REDUNDANT) && chance(d, 0.35))
             TRY(add_redundant(d));
         else
-            TRY(add_limb(d));
+            TRY(add_branch(d));
     }
     for (int i = 0; (d->flags & LWT_COUPLINGS) && i < 1 + nbody / 8; i++)
         if (chance(d, 0.7)) TRY(add_coupling(d));

@@ -87,7 +87,7 @@ static inline void lwt_arch(lw_builder *b, char name, const double (*p)[2], int 
 
 /** Case 1, 2 or 3 of [chadaj2017]: four links, eight links, four links that carry four; all
  * bodies and gravity are rotated by Q. */
-static inline lw_model *lwt_case_turned(int which, const double Q[4])
+static inline lw_model *lwt_case_rotated(int which, const double Q[4])
 {
     const double h = sqrt(3) / 2;
     const double one[5][2] = {{-2 * h, 0}, {-h, 0.5}, {0, 0}, {h, 0.5}, {2 * h, 0}};
@@ -112,7 +112,7 @@ static inline lw_model *lwt_case_turned(int which, const double Q[4])
 
 static inline lw_model *lwt_case(int which)
 {
-    return lwt_case_turned(which, (const double[4]){1, 0, 0, 0});
+    return lwt_case_rotated(which, (const double[4]){1, 0, 0, 0});
 }
 
 /** The ends of the bodies are the points K of the paper: height of the outer end of link `index`. */

@@ -249,8 +249,8 @@ static lw_vec3 turned(const double *turn, double x, double y, double z)
     return (lw_vec3){w[0], w[1], w[2]};
 }
 
-static lw_body turned_rod(lw_builder *b, const double *turn, const char *name, double x1, double y1,
-                          double x2, double y2, double mass)
+static lw_body rotated_rod(lw_builder *b, const double *turn, const char *name, double x1,
+                           double y1, double x2, double y2, double mass)
 {
     const double l2 = (x2 - x1) * (x2 - x1) + (y2 - y1) * (y2 - y1);
     const double half = 0.5 * atan2(y2 - y1, x2 - x1), own[4] = {cos(half), 0, 0, sin(half)};
@@ -279,10 +279,10 @@ static lw_model *ladder(int n, bool backwards, const double *turn)
         const double y = -i, shift = 0.3 * i;
         char text[3][32];
         for (int k = 0; k < 3; k++) snprintf(text[k], sizeof *text, "body %d.%d", i, k);
-        const lw_body l = turned_rod(b, turn, text[0], shift, y, shift + 0.3, y - 1, 1);
-        const lw_body r = turned_rod(b, turn, text[1], shift + 1, y, shift + 1.3, y - 1, 1.5);
+        const lw_body l = rotated_rod(b, turn, text[0], shift, y, shift + 0.3, y - 1, 1);
+        const lw_body r = rotated_rod(b, turn, text[1], shift + 1, y, shift + 1.3, y - 1, 1.5);
         const lw_body rung =
-            turned_rod(b, turn, text[2], shift + 0.3, y - 1, shift + 1.3, y - 1, 0.7);
+            rotated_rod(b, turn, text[2], shift + 0.3, y - 1, shift + 1.3, y - 1, 0.7);
         const lw_body side[4][2] = {{left, l}, {right, r}, {l, rung}, {rung, r}};
         const double at[4][2] = {
             {shift, y}, {shift + 1, y}, {shift + 0.3, y - 1}, {shift + 1.3, y - 1}};
@@ -368,7 +368,7 @@ static void numbering_and_cuts_change_nothing(void **state)
 }
 
 // Rotating the world rotates the motion.
-static void turned_world_turns_the_motion(void **state)
+static void a_rotated_world_rotates_the_motion(void **state)
 {
     (void)state;
     const double turn[4] = {0.5, 0.1, -0.7, 0.5};
@@ -489,7 +489,7 @@ int main(void)
         cmocka_unit_test(energy_and_closure_are_kept),
         cmocka_unit_test(plans_and_threads_change_nothing),
         cmocka_unit_test(numbering_and_cuts_change_nothing),
-        cmocka_unit_test(turned_world_turns_the_motion),
+        cmocka_unit_test(a_rotated_world_rotates_the_motion),
         cmocka_unit_test(singular_start_is_refused),
         cmocka_unit_test(light_bodies_are_named),
         cmocka_unit_test(rates_depend_on_the_state_alone),

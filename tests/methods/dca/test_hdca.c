@@ -330,7 +330,7 @@ static void reset_keeps_the_motion(void **state)
 // The wrench of a cut rotates no impulse within the directions of the joint, although its rows rotate with a
 // body: the force of a spherical joint is constant in space, and that of a revolute one; its torque changes
 // only to remain normal to the axis.
-static void impulses_are_not_turned_with_their_rows(void **state)
+static void impulses_are_not_rotated_with_their_rows(void **state)
 {
     (void)state;
     static const double sigma[6] = {0.7, -0.4, 1.1, 0.3, -0.9, 0.2};
@@ -451,7 +451,7 @@ static lw_model *floating_loop(void)
 
 // Linear and angular momentum of a mechanism without loads are constant to round-off at any tolerance; energy
 // is not.
-static void momenta_of_floating_loops_stand_still(void **state)
+static void momenta_of_floating_loops_are_constant(void **state)
 {
     (void)state;
     lw_options options;
@@ -581,9 +581,9 @@ int main(void)
         cmocka_unit_test(reactions_are_rates_of_impulses),
         cmocka_unit_test(every_gauge_has_the_same_motion),
         cmocka_unit_test(reset_keeps_the_motion),
-        cmocka_unit_test(impulses_are_not_turned_with_their_rows),
+        cmocka_unit_test(impulses_are_not_rotated_with_their_rows),
         cmocka_unit_test(the_rate_is_chosen_from_the_mechanism),
-        cmocka_unit_test(momenta_of_floating_loops_stand_still),
+        cmocka_unit_test(momenta_of_floating_loops_are_constant),
         cmocka_unit_test(velocities_hold_whatever_integrates),
         cmocka_unit_test(trees_are_those_of_joint_momenta),
     };

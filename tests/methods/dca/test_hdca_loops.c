@@ -51,7 +51,7 @@ static void same_bodies(const motion *a, const motion *b, double tolerance)
 
 // Four revolute joints, three redundant rows, and with a spherical and a cylindrical joint in place of two of
 // them, none: the same motion.
-static void four_bar_moves_as_its_twin_without_redundancy(void **state)
+static void four_bar_moves_as_one_without_redundancy(void **state)
 {
     (void)state;
     motion a = move(lwt_loop(LWT_REVOLUTES), NULL, 2.5e-4, 4000);
@@ -119,7 +119,7 @@ static lw_model *bennett(bool other)
     return lwt_model(builder);
 }
 
-static void bennett_moves_as_its_twin_without_redundancy(void **state)
+static void bennett_moves_as_one_without_redundancy(void **state)
 {
     (void)state;
     motion a = move(bennett(false), NULL, 2.5e-4, 4000),
@@ -144,7 +144,7 @@ static void planar_loops_move_the_same_in_any_attitude(void **state)
             double Q[4] = {0};
             for (int i = 0; i < 4; i++) Q[i] = lwt_random(&seed, -1, 1);
             quat_normalize(Q, Q);
-            motion turned = move(lwt_case_turned(which, Q), NULL, 1e-3, 500);
+            motion turned = move(lwt_case_rotated(which, Q), NULL, 1e-3, 500);
             for (int i = 0; i < plane.model->nv; i++) {
                 lwt_near("coordinate", i, turned.now.q[i], plane.now.q[i], 1e-9);
                 lwt_near("speed", i, turned.now.qd[i], plane.now.qd[i], 1e-9);
@@ -314,8 +314,8 @@ static void round_off_does_not_grow_along_a_row_of_loops(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(four_bar_moves_as_its_twin_without_redundancy),
-        cmocka_unit_test(bennett_moves_as_its_twin_without_redundancy),
+        cmocka_unit_test(four_bar_moves_as_one_without_redundancy),
+        cmocka_unit_test(bennett_moves_as_one_without_redundancy),
         cmocka_unit_test(planar_loops_move_the_same_in_any_attitude),
         cmocka_unit_test(every_plan_has_the_same_motion_and_threads_the_same_bits),
         cmocka_unit_test(velocities_that_miss_a_loop_become_the_nearest_that_do_not),

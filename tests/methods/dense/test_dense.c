@@ -401,7 +401,7 @@ static void internal_forces_balance_where_joints_have_drifted(void **state)
 
 // The same four-bar with and without redundant rows has the same motion; redundancy is reported for the
 // joints with undetermined reactions, and in-plane forces, which are determined, agree.
-static void redundant_twin_moves_alike(void **state)
+static void a_redundant_copy_has_the_same_motion(void **state)
 {
     (void)state;
     run a = run_mechanism(LWT_REVOLUTES, 5e-4, 1000), b = run_mechanism(LWT_SPATIAL, 5e-4, 1000);
@@ -655,7 +655,7 @@ int main(void)
         cmocka_unit_test(loops_keep_energy_and_closure),
         cmocka_unit_test(bodies_are_balanced_in_loops),
         cmocka_unit_test(internal_forces_balance_where_joints_have_drifted),
-        cmocka_unit_test(redundant_twin_moves_alike),
+        cmocka_unit_test(a_redundant_copy_has_the_same_motion),
         cmocka_unit_test(multipliers_have_minimum_norm),
         cmocka_unit_test(rank_does_not_depend_on_its_threshold),
         cmocka_unit_test(singular_start_is_refused),

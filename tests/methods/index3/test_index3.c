@@ -432,7 +432,7 @@ static void every_option_moves(void **state)
 // Steps much longer than the motion are done in halves.  The rule without projections is unstable:
 // then halves do not help, and the run ends with body, joint and advice after the last step that
 // was one.
-static void a_step_that_fails_is_halved_then_told(void **state)
+static void a_step_that_fails_is_halved_then_reported(void **state)
 {
     (void)state;
     lw_model *model = double_pendulum();
@@ -535,7 +535,7 @@ int main(void)
         cmocka_unit_test(a_run_goes_on_from_its_state_bit_by_bit),
         cmocka_unit_test(every_plan_has_the_same_motion_and_threads_the_same_bits),
         cmocka_unit_test(every_option_moves),
-        cmocka_unit_test(a_step_that_fails_is_halved_then_told),
+        cmocka_unit_test(a_step_that_fails_is_halved_then_reported),
         cmocka_unit_test(real_time_does_the_same_in_every_step),
         cmocka_unit_test(what_cannot_be_is_refused),
     };

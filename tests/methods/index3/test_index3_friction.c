@@ -25,7 +25,7 @@ static void converges(const track *k, double smooth)
 
 // It stops after v^2/(2 C) = 1/6 m, in the middle of a step, and stays: off by less than the
 // 1e-4 s by which a step can miss the instant, at 1 m/s decreasing to zero.
-static void a_block_stops_and_rests(void **state)
+static void a_block_stops_and_sticks(void **state)
 {
     (void)state;
     for (int i = 0; i < LWI_COUNT(smooths); i++)
@@ -168,7 +168,7 @@ static lw_model *parallelogram(double smooth)
     return lwt_model(b);
 }
 
-static void a_loop_with_friction_in_every_hinge_rests(void **state)
+static void a_loop_with_friction_in_every_hinge_stops(void **state)
 {
     (void)state;
     lw_model *soft = parallelogram(1e-3);
@@ -191,12 +191,12 @@ static void a_loop_with_friction_in_every_hinge_rests(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_block_stops_and_rests),
+        cmocka_unit_test(a_block_stops_and_sticks),
         cmocka_unit_test(a_block_on_a_spring_sticks_where_it_must),
         cmocka_unit_test(steps_by_error_pass_stops),
         cmocka_unit_test(an_arm_that_friction_holds_stays),
         cmocka_unit_test(an_arm_falls_and_comes_to_rest),
-        cmocka_unit_test(a_loop_with_friction_in_every_hinge_rests),
+        cmocka_unit_test(a_loop_with_friction_in_every_hinge_stops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

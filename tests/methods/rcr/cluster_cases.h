@@ -146,7 +146,7 @@ static inline void sarrus(site *s, double x)
 }
 
 /** Seven hinges in no special position: five speeds depend on the sixth. */
-static inline void seven_hinges(site *s, double x)
+static inline void add_seven_hinges(site *s, double x)
 {
     static const double at[7][3] = {{0, 0, 0},       {0.3, 0.5, 0.2},  {0.8, 0.7, -0.1},
                                     {1.3, 0.4, 0.3}, {1.4, -0.2, 0.1}, {1, -0.6, -0.2},
@@ -304,7 +304,7 @@ static inline void populate(site *s, lwt_kind kind, int n)
         for (int i = 0; i < n; i++) sarrus(s, 3 * i);
         break;
     case SEVEN_HINGES:
-        for (int i = 0; i < n; i++) seven_hinges(s, 3 * i);
+        for (int i = 0; i < n; i++) add_seven_hinges(s, 3 * i);
         break;
     case BALLS:
         for (int i = 0; i < n; i++) ball_loop(s, 3 * i);
@@ -318,7 +318,7 @@ static inline void populate(site *s, lwt_kind kind, int n)
             crank_slider(s, 2 * i, 7);
         }
         ladder(s, n, 10);
-        seven_hinges(s, 0);
+        add_seven_hinges(s, 0);
         add_tree(s, 2);
         break;
     }

@@ -188,7 +188,7 @@ static void reading_changes_nothing(void **state)
 
 // Setting a state discards the earlier partition: the run from there equals, to the bit, that of another simulation
 // set to the same state.
-static void a_state_forgets_the_partition(void **state)
+static void a_state_does_not_depend_on_the_partition(void **state)
 {
     (void)state;
     lw_model *model = lwt_non_grashof();
@@ -248,7 +248,7 @@ int main(void)
         cmocka_unit_test(non_grashof_by_the_order_of_the_method),
         cmocka_unit_test(integrators_go_through),
         cmocka_unit_test(reading_changes_nothing),
-        cmocka_unit_test(a_state_forgets_the_partition),
+        cmocka_unit_test(a_state_does_not_depend_on_the_partition),
         cmocka_unit_test(instances_have_their_own_partitions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

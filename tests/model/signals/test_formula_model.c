@@ -232,7 +232,7 @@ static void refuse(lw_status status, const lw_error *error, const char *says)
     if (!strstr(error->text, says)) fail_msg("'%s' does not say '%s'", error->text, says);
 }
 
-static void names_are_looked_up(void **state)
+static void names_are_resolved(void **state)
 {
     (void)state;
     static const struct {
@@ -291,7 +291,7 @@ static void what_needs_derivatives_follows_time_alone(void **state)
     lw_builder_destroy(c.b);
 }
 
-static void a_motion_with_a_kink_is_told(void **state)
+static void a_motion_with_a_kink_is_reported(void **state)
 {
     (void)state;
     cart c = start();
@@ -314,9 +314,9 @@ int main(void)
         cmocka_unit_test(scale_by_formula_is_the_effort_it_makes),
         cmocka_unit_test(spring_force_by_formula_is_the_effort_it_makes),
         cmocka_unit_test(dynamics_of_a_state_see_formulas),
-        cmocka_unit_test(names_are_looked_up),
+        cmocka_unit_test(names_are_resolved),
         cmocka_unit_test(what_needs_derivatives_follows_time_alone),
-        cmocka_unit_test(a_motion_with_a_kink_is_told),
+        cmocka_unit_test(a_motion_with_a_kink_is_reported),
     };
     return cmocka_run_group_tests_name("formula in models", tests, NULL, NULL);
 }
