@@ -149,15 +149,15 @@ static inline void lwt_integrate(lwi_work *work, double *t, double *x, const dou
 
 /** A complete snapshot: the values that the formulation fills, and merged bodies.  Memory in `arena`. */
 static inline void lwt_observe(lwi_work *work, double t, const double *x, const double *inputs,
-                               lwi_arena *arena, lwi_snapshot *moment)
+                               lwi_arena *arena, lwi_snapshot *snapshot)
 {
     const lw_model *model = work->model;
     lwi_loads loads = {.wrench = lwi_arena_push(arena, (size_t)model->nbody, 6 * sizeof(double)),
                        .effort = lwi_arena_push(arena, (size_t)model->nv, sizeof(double))};
-    assert_int_equal(lwi_snapshot_create(model, arena, moment), LW_OK);
-    lwt_ok(work->formulation->observe(work, t, x, inputs, LW_OBSERVE_REACTION, moment),
+    assert_int_equal(lwi_snapshot_create(model, arena, snapshot), LW_OK);
+    lwt_ok(work->formulation->observe(work, t, x, inputs, LW_OBSERVE_REACTION, snapshot),
            &work->error);
-    lwi_observe_merged(model, LW_OBSERVE_REACTION, inputs, &loads, moment);
+    lwi_observe_merged(model, LW_OBSERVE_REACTION, inputs, &loads, snapshot);
 }
 
 /** Largest residual of Newton's and Euler's equations over all bodies as they were described, from
@@ -207,7 +207,7 @@ static inline double lwt_imbalance(const lw_model *model, const double *inputs,
             v3_axpy(loads.wrench[bodies[side]] + 3, sign, n);
         }
     }
-    double most = 0;
+    double largest = 0;
     for (size_t b = 1; b < nbody; b++) {
         const lwi_body *body = &model->body[b];
         double f[3], n[3], L[3], c[3];
@@ -220,12 +220,12 @@ static inline double lwt_imbalance(const lw_model *model, const double *inputs,
         v3_add(n, n, c);
         m3_mul_v(n, m->R[b], n);
         v3_sub(n, n, loads.wrench[b] + 3);
-        for (int i = 0; i < 3; i++) most = fmax(most, fmax(fabs(f[i]), fabs(n[i])));
+        for (int i = 0; i < 3; i++) largest = fmax(largest, fmax(fabs(f[i]), fabs(n[i])));
     }
     free(w);
     free(loads.wrench);
     free(loads.effort);
-    return most;
+    return largest;
 }
 
 /** Where a state has its work; fails where it has none. */

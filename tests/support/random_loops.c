@@ -184,7 +184,7 @@ static bool has_quaternion(lw_joint_type type)
     return type == LW_JOINT_SPHERICAL || type == LW_JOINT_FREE;
 }
 
-static int freedoms(lw_joint_type type)
+static int dof_of(lw_joint_type type)
 {
     return type == LW_JOINT_CUSTOM ? lwt_bead.nv : lwi_joint_type_of(type)->nv;
 }
@@ -195,7 +195,7 @@ static lw_status add_joint_forces(draft *d, lw_joint_desc *joint)
         joint->damping = lwt_random(&d->state, 0, 0.2);
         return LW_OK;
     }
-    for (int i = 0; i < freedoms(joint->type); i++) {
+    for (int i = 0; i < dof_of(joint->type); i++) {
         lw_coordinate_desc *c = &joint->coordinate[i];
         if (!chance(d, 0.4)) continue;
         c->stiffness = lwt_random(&d->state, 0, 20);
@@ -215,7 +215,7 @@ static lw_status choose_coordinates(draft *d, lw_joint_desc *joint, placed *reco
     double *q = record->q;
     fill(d, 1, q, LW_JOINT_MAX_NQ);
     if (has_quaternion(joint->type)) attitude(d, q + (joint->type == LW_JOINT_FREE ? 3 : 0));
-    for (int i = 0; drive && i < freedoms(joint->type) && !has_quaternion(joint->type); i++) {
+    for (int i = 0; drive && i < dof_of(joint->type) && !has_quaternion(joint->type); i++) {
         if (!chance(d, 0.5)) continue;
         TRY(add_sine(d, 0.6, q[i], &joint->coordinate[i].motion, NULL));
         record->taken = true;
@@ -268,8 +268,8 @@ static lw_status add_joint(draft *d, lw_joint_type type, int a, int b)
     turn_any(d, f1.R);
     fill(d, 0.2, f1.r, 3);
     for (int i = 0; i < 3; i++) f1.r[i] += 0.5 * (d->at[a].r[i] + d->at[b].r[i]);
-    const bool turned = chance(d, 0.4);
-    return add_joint_at(d, type, turned ? b : a, turned ? a : b, &f1, false);
+    const bool reversed = chance(d, 0.4);
+    return add_joint_at(d, type, reversed ? b : a, reversed ? a : b, &f1, false);
 }
 
 static lw_status add_distance(draft *d, int a, int b)
@@ -333,15 +333,15 @@ static lw_status add_branch(draft *d)
     int to = any_body(d), last = from, free_ = 0;
     for (int i = 0; i < length; i++) {
         const lw_joint_type type = choose_type(d);
-        free_ += freedoms(type);
+        free_ += dof_of(type);
         TRY(add_body_near(d, last, false));
         TRY(add_joint(d, type, last, d->nbody));
         last = d->nbody;
     }
     if ((d->flags & LWT_DISTANCE) && chance(d, 0.3)) return add_distance(d, last, to);
     lw_joint_type type = choose_type(d);
-    for (int i = 0; i < 20 && free_ + freedoms(type) < 6; i++) type = choose_type(d);
-    if (free_ + freedoms(type) < 6 || (to == from && free_ + freedoms(type) < 7)) return LW_OK;
+    for (int i = 0; i < 20 && free_ + dof_of(type) < 6; i++) type = choose_type(d);
+    if (free_ + dof_of(type) < 6 || (to == from && free_ + dof_of(type) < 7)) return LW_OK;
     return add_joint(d, type, last, to);
 }
 
@@ -406,9 +406,9 @@ static lw_status add_coupling(draft *d)
         int tries = 0;
         do pick[i] = lwt_random_below(&d->state, d->njoint);
         while (++tries < 50 && (d->joint[pick[i]].taken || has_quaternion(d->joint[pick[i]].type) ||
-                                freedoms(d->joint[pick[i]].type) == 0));
+                                dof_of(d->joint[pick[i]].type) == 0));
         if (tries == 50) return LW_OK;
-        with[i] = lwt_random_below(&d->state, freedoms(d->joint[pick[i]].type));
+        with[i] = lwt_random_below(&d->state, dof_of(d->joint[pick[i]].type));
     }
     if (pick[0] == pick[1]) return LW_OK;
     const double x = d->joint[pick[1]].q[with[1]];
@@ -504,7 +504,7 @@ static int start_rows(const lw_model *model, double *A, double *b)
     return nrow;
 }
 
-static int most_rows(const lw_model *model)
+static int row_bound(const lw_model *model)
 {
     int n = model->ncoupling;
     for (int j = 0; j < model->njoint; j++) n += lwi_joint_row_count(model, j);
@@ -519,7 +519,7 @@ static int most_rows(const lw_model *model)
 // the mechanism is not what it should be.
 static bool consistent_velocities(draft *d, const lw_model *model, lwt_loops *loops, double (*V)[6])
 {
-    const int n = 6 * model->nbody, m = most_rows(model);
+    const int n = 6 * model->nbody, m = row_bound(model);
     double *A = calloc((size_t)(n * (m + 1)), sizeof *A),
            *lambda = calloc((size_t)m + 1, sizeof *lambda);
     double *rest = calloc(lwi_cod_doubles(n, m) + 1, sizeof *rest);

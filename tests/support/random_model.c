@@ -83,10 +83,10 @@ static lw_pose from_frames(const lw_pose *a, const lw_pose *b)
     // R v is the vector part of r v r*
     const lw_quat r = pose.orientation, mirrored = {r.w, -r.x, -r.y, -r.z};
     const lw_quat v = {0, b->position.x, b->position.y, b->position.z};
-    const lw_quat turned = times(times(r, v), mirrored);
-    pose.position.x = a->position.x - turned.x;
-    pose.position.y = a->position.y - turned.y;
-    pose.position.z = a->position.z - turned.z;
+    const lw_quat rotated = times(times(r, v), mirrored);
+    pose.position.x = a->position.x - rotated.x;
+    pose.position.y = a->position.y - rotated.y;
+    pose.position.z = a->position.z - rotated.z;
     return pose;
 }
 

@@ -13,36 +13,36 @@ typedef struct lwt_run {
 } lwt_run;
 
 /** At a snapshot, or NULL: the model's start.  Destroys the work at the end. */
-static inline lwt_run lwt_run_work(lwi_work *work, const lwi_snapshot *moment)
+static inline lwt_run lwt_run_work(lwi_work *work, const lwi_snapshot *snapshot)
 {
     lwt_run r = {.model = work->model, .work = work};
     lwi_snapshot start;
     lwi_arena_init(&r.arena, NULL);
     r.x = lwt_vector(work->layout.nx);
-    if (!moment) {
+    if (!snapshot) {
         assert_int_equal(lwi_snapshot_create(r.model, &r.arena, &start), LW_OK);
         lwi_snapshot_start(r.model, &start);
-        moment = &start;
+        snapshot = &start;
     }
-    r.t = moment->t;
-    lwt_ok(work->formulation->enter(work, moment, r.x), &work->error);
+    r.t = snapshot->t;
+    lwt_ok(work->formulation->enter(work, snapshot, r.x), &work->error);
     return r;
 }
 
 /** With options, which may be NULL. */
 static inline lwt_run lwt_run_options(const lw_model *model, const lwi_formulation *formulation,
-                                      const lw_options *options, const lwi_snapshot *moment)
+                                      const lw_options *options, const lwi_snapshot *snapshot)
 {
     lwi_work *work;
     lw_error error;
     lwt_ok(lwi_work_create_options(model, formulation, NULL, 0, options, &work, &error), &error);
-    return lwt_run_work(work, moment);
+    return lwt_run_work(work, snapshot);
 }
 
 static inline lwt_run lwt_run_from(const lw_model *model, const lwi_formulation *formulation,
-                                   const lwi_snapshot *moment)
+                                   const lwi_snapshot *snapshot)
 {
-    return lwt_run_work(lwt_work(model, formulation), moment);
+    return lwt_run_work(lwt_work(model, formulation), snapshot);
 }
 
 static inline lwt_run lwt_run_start(const lw_model *model, const lwi_formulation *formulation)

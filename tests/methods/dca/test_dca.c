@@ -48,7 +48,7 @@ static void run_start(run *r)
     run_enter(r, &start);
 }
 
-static void run_look(run *r)
+static void observe_run(run *r)
 {
     lwt_observe(r->work, r->t, r->x, r->input, &r->arena, &r->now);
     lwt_ok(r->work->formulation->rates(r->work, r->t, r->x, r->input, r->xdot), &r->work->error);
@@ -71,9 +71,9 @@ static double power(const run *r)
 // Largest of |a|, at least 1: what a tolerance is relative to.
 static double size_of(const double *a, int n)
 {
-    double most = 1;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(a[i]));
-    return most;
+    double largest = 1;
+    for (int i = 0; i < n; i++) largest = fmax(largest, fabs(a[i]));
+    return largest;
 }
 
 static void near_all(const char *what, const char *quantity, const double *a, const double *b,
@@ -87,8 +87,8 @@ static void near_all(const char *what, const char *quantity, const double *a, co
 }
 
 // Everything except quaternions' signs, of bodies and joints that are not merged.
-static void same_moment(const lw_model *m, const char *what, const lwi_snapshot *a,
-                        const lwi_snapshot *b, double tol)
+static void same_snapshot(const lw_model *m, const char *what, const lwi_snapshot *a,
+                          const lwi_snapshot *b, double tol)
 {
     near_all(what, "position", a->r[0], b->r[0], 3 * m->nbody, tol);
     near_all(what, "velocity", a->v[0], b->v[0], 3 * m->nbody, tol);
@@ -109,10 +109,10 @@ static void agrees_with_dense(run *dca, const char *what, double tol)
 {
     const lw_model *m = dca->model;
     run dense = run_begin(m, DENSE, NULL);
-    run_look(dca);
+    observe_run(dca);
     run_enter(&dense, &dca->now);
-    run_look(&dense);
-    same_moment(m, what, &dca->now, &dense.now, tol);
+    observe_run(&dense);
+    same_snapshot(m, what, &dca->now, &dense.now, tol);
     for (int i = 0; i < m->nq; i++) // quaternions of loop joints may have the other sign
         if (fabs(fabs(dca->now.q[i]) - fabs(dense.now.q[i])) > tol)
             fail_msg("%s: coordinate %d: %.17g, expected %.17g", what, i, dca->now.q[i],
@@ -202,7 +202,7 @@ static void bodies_are_balanced(void **state)
         run r = run_begin(model, DCA, NULL);
         run_start(&r);
         lwt_integrate(r.work, &r.t, r.x, r.input, 2.5e-4, 1000);
-        run_look(&r);
+        observe_run(&r);
         if (lwt_imbalance(model, r.input, &r.now) > 1e-10)
             fail_msg("mechanism %d: balance is off by %.3g", kind,
                      lwt_imbalance(model, r.input, &r.now));
@@ -220,10 +220,10 @@ static void energy_and_closure_are_kept(void **state)
         run r = run_begin(model, DCA, NULL);
         lwi_totals first, last;
         run_start(&r);
-        run_look(&r);
+        observe_run(&r);
         lwi_observe_system(model, LW_OBSERVE_REACTION, &r.now, &first);
         lwt_integrate(r.work, &r.t, r.x, r.input, 5e-4, 2000);
-        run_look(&r);
+        observe_run(&r);
         lwi_observe_system(model, LW_OBSERVE_REACTION, &r.now, &last);
         const double error =
             last.kinetic + last.potential - r.now.work - first.kinetic - first.potential;
@@ -240,7 +240,7 @@ static void energy_and_closure_are_kept(void **state)
 // ---------------------------------------------------------------------------- plans and threads
 
 // A rod like lwt_rod, and a vector, in a world rotated by the quaternion `turn`.
-static lw_vec3 turned(const double *turn, double x, double y, double z)
+static lw_vec3 rotated(const double *turn, double x, double y, double z)
 {
     const double v[3] = {x, y, z};
     double R[9], w[3];
@@ -260,7 +260,7 @@ static lw_body rotated_rod(lw_builder *b, const double *turn, const char *name, 
         b, &(lw_body_desc){.name = name,
                            .mass = mass,
                            .inertia = {0.002 * mass, mass * l2 / 12, mass * l2 / 12},
-                           .pose = {.position = turned(turn, (x1 + x2) / 2, (y1 + y2) / 2, 0),
+                           .pose = {.position = rotated(turn, (x1 + x2) / 2, (y1 + y2) / 2, 0),
                                     .orientation = {q[0], q[1], q[2], q[3]}}});
 }
 
@@ -274,7 +274,7 @@ static lw_model *ladder(int n, bool backwards, const double *turn)
     lw_joint_desc pin[4 * MOST_CELLS];
     char name[4 * MOST_CELLS][16];
     int npin = 0;
-    lw_builder_gravity(b, turned(turn, 1, -8, -3));
+    lw_builder_gravity(b, rotated(turn, 1, -8, -3));
     for (int i = 0; i < n; i++) {
         const double y = -i, shift = 0.3 * i;
         char text[3][32];
@@ -292,8 +292,8 @@ static lw_model *ladder(int n, bool backwards, const double *turn)
                                         .type = LW_JOINT_REVOLUTE,
                                         .body1 = side[k][0],
                                         .body2 = side[k][1],
-                                        .at = turned(turn, at[k][0], at[k][1], 0),
-                                        .axis = turned(turn, 0, 0, 1)};
+                                        .at = rotated(turn, at[k][0], at[k][1], 0),
+                                        .axis = rotated(turn, 0, 0, 1)};
         }
         left = right = rung;
     }
@@ -312,7 +312,7 @@ static void check_plans(const lw_model *model, double tol)
     const size_t bytes = (size_t)first.work->layout.nx * sizeof(double);
     run_start(&first);
     lwt_integrate(first.work, &first.t, first.x, first.input, 1e-4, 50);
-    run_look(&first);
+    observe_run(&first);
     double *bits = lwt_reals(first.work->layout.nx);
     for (int p = 0; p < LWI_COUNT(plan); p++)
         for (int k = 0; k < LWI_COUNT(threads); k++) {
@@ -323,8 +323,8 @@ static void check_plans(const lw_model *model, double tol)
             run r = run_begin(model, DCA, &options);
             r.t = first.t;
             memcpy(r.x, first.x, bytes);
-            run_look(&r);
-            same_moment(model, plan[p], &r.now, &first.now, tol);
+            observe_run(&r);
+            same_snapshot(model, plan[p], &r.now, &first.now, tol);
             if (k == 0) memcpy(bits, r.xdot, bytes);
             assert_memory_equal(bits, r.xdot, bytes);
             run_end(&r);
@@ -353,7 +353,7 @@ static void numbering_and_cuts_change_nothing(void **state)
         r[i] = run_begin(model[i], DCA, NULL);
         run_start(&r[i]);
         lwt_integrate(r[i].work, &r[i].t, r[i].x, r[i].input, 1e-3, 200);
-        run_look(&r[i]);
+        observe_run(&r[i]);
     }
     assert_true(model[0]->loop[0] != model[1]->njoint - 1 - model[1]->loop[0]);
     // Runge-Kutta steps of 1e-3 s at some 5 rad/s: (5e-3)^5 per step and 200 steps, in coordinates
@@ -381,20 +381,20 @@ static void a_rotated_world_rotates_the_motion(void **state)
         r[i] = run_begin(model[i], DCA, NULL);
         run_start(&r[i]);
         lwt_integrate(r[i].work, &r[i].t, r[i].x, r[i].input, 1e-3, 200);
-        run_look(&r[i]);
+        observe_run(&r[i]);
     }
     for (int b = 1; b < model[0]->nbody; b++) {
         double a[2][3];
         m3_mul_v(a[0], R, r[0].now.r[b]);
         m3_mul_v(a[1], R, r[0].now.a[b]);
-        near_all("turned", "position", r[1].now.r[b], a[0], 3, 1e-12);
-        near_all("turned", "acceleration", r[1].now.a[b], a[1], 3, 1e-11);
+        near_all("rotated", "position", r[1].now.r[b], a[0], 3, 1e-12);
+        near_all("rotated", "acceleration", r[1].now.a[b], a[1], 3, 1e-11);
     }
     for (int j = 0; j < model[0]->njoint; j++)
         for (int k = 0; k < 6; k += 3) {
             double f[3];
             m3_mul_v(f, R, r[0].now.reaction[j] + k);
-            near_all("turned", "reaction", r[1].now.reaction[j] + k, f, 3, 1e-11);
+            near_all("rotated", "reaction", r[1].now.reaction[j] + k, f, 3, 1e-11);
         }
     for (int i = 0; i < 2; i++) run_end(&r[i]), lw_model_destroy(model[i]);
 }
@@ -471,8 +471,8 @@ static void rates_depend_on_the_state_alone(void **state)
         lwt_integrate(a.work, &a.t, a.x, a.input, 5e-3, 40);
         memcpy(b.x, a.x, bytes);
         b.t = a.t;
-        run_look(&a);
-        run_look(&b);
+        observe_run(&a);
+        observe_run(&b);
         assert_memory_equal(a.xdot, b.xdot, bytes);
         run_end(&a), run_end(&b);
         lw_model_destroy(model);

@@ -345,7 +345,7 @@ static void impulses_are_not_rotated_with_their_rows(void **state)
     for (int k = 0; k < 2; k++) {
         lw_joint joint;
         lwi_closure rows;
-        double leak[LWI_CLOSURE_ROWS], turned[6] = {0}, load[6] = {0}, P[3], arm[3], moment[3];
+        double leak[LWI_CLOSURE_ROWS], rotated[6] = {0}, load[6] = {0}, P[3], arm[3], torque[3];
         const lwi_gauge none = {.kappa = 0};
         assert_int_equal(lw_model_find_joint(model, names[k], &joint), LW_OK);
         lwi_joint_closure(model, joint.index, t, &system->motion, LWI_CLOSURE_RATES, &rows);
@@ -354,21 +354,21 @@ static void impulses_are_not_rotated_with_their_rows(void **state)
         const lwi_joint *j = &model->joint[joint.index];
         const int b = rows.body[0] == j->body2 ? 0 : 1;
         for (int r = 0; r < rows.n; r++) {
-            v6_axpy(turned, sigma[r], rows.Jdot[b][r]);
+            v6_axpy(rotated, sigma[r], rows.Jdot[b][r]);
             v6_axpy(load, -sigma[r], rows.Jdot[b][r]);
             v6_axpy(load, leak[r], rows.J[b][r]);
         }
-        if (!(v3_norm(turned) > 0.1)) fail_msg("%s: nothing turns", names[k]);
+        if (!(v3_norm(rotated) > 0.1)) fail_msg("%s: nothing turns", names[k]);
         lwt_near("turn of the force", k, v3_norm(load), 0, 1e-13);
         if (k == 0) continue;
         m3_mul_v(P, system->R[j->body2], j->r2); // about the joint's point
         v3_scale(arm, -1, P);
-        v3_cross(moment, arm, load);
-        v3_add(moment, moment, load + 3);
+        v3_cross(torque, arm, load);
+        v3_add(torque, torque, load + 3);
         double R2[9];
         m3_mul(R2, system->R[j->body2], j->R2);
         for (int i = 0; i < 2; i++) // axes normal to that of the joint
-            lwt_near("moment", i, moment[0] * R2[i] + moment[1] * R2[3 + i] + moment[2] * R2[6 + i],
+            lwt_near("torque", i, torque[0] * R2[i] + torque[1] * R2[3 + i] + torque[2] * R2[6 + i],
                      0, 1e-13);
     }
     lwi_work_destroy(work);

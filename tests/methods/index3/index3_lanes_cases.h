@@ -52,12 +52,13 @@ static inline void step_by(pair *p, bool in_lanes, double t, double h, const dou
 // Largest difference in a part of x, against the part's own size.
 static inline double off(const pair *p, int first, int n)
 {
-    double most = 0, size = 1;
+    double largest = 0, size = 1;
     for (int i = first; i < first + n; i++) {
         size = fmax(size, fabs(p->general[i]));
-        if (!(fabs(p->general[i] - p->lanes[i]) <= most)) most = fabs(p->general[i] - p->lanes[i]);
+        if (!(fabs(p->general[i] - p->lanes[i]) <= largest))
+            largest = fabs(p->general[i] - p->lanes[i]);
     }
-    return most / size;
+    return largest / size;
 }
 
 // Both from the states of a run of the scalar code.  Parts of x: positions, velocities with auxiliary states,
@@ -80,9 +81,9 @@ static inline void compare(const char *name, lw_model *model, double h, int step
         step_by(&p, false, i * h, h, x, p.general);
         step_by(&p, true, i * h, h, x, p.lanes);
         for (int k = 0; k < parts; k++) {
-            const double most = off(&p, part[k], part[k + 1] - part[k]);
-            if (!(most <= allowed[k]))
-                fail_msg("%s, step %d: part %d is off by %.2e", name, i, k, most);
+            const double largest = off(&p, part[k], part[k + 1] - part[k]);
+            if (!(largest <= allowed[k]))
+                fail_msg("%s, step %d: part %d is off by %.2e", name, i, k, largest);
         }
         memcpy(x, p.general, (size_t)p.n * sizeof *x);
     }

@@ -141,20 +141,20 @@ enum { ALL = 0, OWN = 1, OWN_SECOND = 2 };
 // the largest entry.
 static void agree(const char *what, probe *p, int which, double relative)
 {
-    double a[6 * MOST][6 * MOST], b[6 * MOST][6 * MOST], most = 0;
+    double a[6 * MOST][6 * MOST], b[6 * MOST][6 * MOST], largest = 0;
     const int n = 6 * p->model->nnode;
     newton(p, a);
     differences(p, b);
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) most = fmax(most, fabs(b[i][j]));
-    assert_true(most > 0);
+        for (int j = 0; j < n; j++) largest = fmax(largest, fabs(b[i][j]));
+    assert_true(largest > 0);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             if (which != ALL && i / 6 != j / 6) continue;
             if (which == OWN_SECOND && i < n - 6) continue;
-            if (fabs(a[i][j] - b[i][j]) > relative * most)
+            if (fabs(a[i][j] - b[i][j]) > relative * largest)
                 fail_msg("%s: entry %d, %d is %.9g, by differences %.9g (of %.3g)", what, i, j,
-                         a[i][j], b[i][j], most);
+                         a[i][j], b[i][j], largest);
         }
 }
 
