@@ -1,4 +1,5 @@
-// test_assert.c -- assertions stop the program with their place; invariants of the API return LW_ERR_INTERNAL.
+// test_assert.c -- failed assertions print the file and line and abort; violated invariants of the
+// API return LW_ERR_INTERNAL.
 #include "base/assert.h"
 
 #include <setjmp.h>
@@ -22,7 +23,7 @@ static void a_failed_assertion_names_its_place(void **state)
     assert_int_equal(pipe(ends), 0);
     const pid_t child = fork();
     if (child == 0) {
-        signal(SIGABRT, SIG_DFL); // cmocka catches it
+        signal(SIGABRT, SIG_DFL); // cmocka installs a handler for it
         dup2(ends[1], 2);
         LWI_ASSERT_INDEX(3, 2);
         _exit(0);

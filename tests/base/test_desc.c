@@ -1,4 +1,4 @@
-// test_desc.c -- the size of a description: older and newer callers, and wrong sizes.
+// test_desc.c -- size field of descriptors: older and newer callers, invalid sizes.
 #include "base/base.h"
 
 #include <linkwork/linkwork.h>
@@ -26,13 +26,13 @@ static void sizes_of_older_and_newer_callers(void **state)
     sized to = {.size = 7, .first = 7, .second = 7};
     lw_error error = {0};
 
-    const sized own = {.first = 3, .second = 4}; // 0: the library's own size
+    const sized own = {.first = 3, .second = 4}; // 0: the size of the library's struct
     assert_int_equal(lwi_read_desc(&to, sizeof to, &own, "desc", &error), LW_OK);
     assert_true(to.size == 0 && to.first == 3 && to.second == 4);
 
     const sized older = {.size = offsetof(sized, second), .first = 5, .second = 6};
     assert_int_equal(lwi_read_desc(&to, sizeof to, &older, "desc", &error), LW_OK);
-    assert_true(to.first == 5 && to.second == 0); // not read: it is not the caller's
+    assert_true(to.first == 5 && to.second == 0); // not read: beyond the caller's struct
 
     assert_int_equal(lwi_read_desc(&to, sizeof to, &newer, "desc", &error), LW_OK);
     assert_true(to.first == 1 && to.second == 2);
@@ -47,14 +47,14 @@ static void wrong_sizes_are_refused(void **state)
     sized to, from = {.size = 3};
     lw_error error = {0};
     assert_int_equal(lwi_read_desc(&to, sizeof to, &from, "desc", &error), LW_ERR_ARGUMENT);
-    from.size = (size_t)-1; // memory that was not set to zero
+    from.size = (size_t)-1; // uninitialized memory
     assert_int_equal(lwi_read_desc(&to, sizeof to, &from, "desc", &error), LW_ERR_ARGUMENT);
     assert_non_null(strstr(error.text, "was it set to zero?"));
     assert_int_equal(lwi_read_desc(&to, sizeof to, NULL, "desc", &error), LW_ERR_ARGUMENT);
     assert_string_equal(error.text, "the desc is NULL");
 }
 
-// Every kind of description reaches the check.
+// Every kind of descriptor passes the size check.
 static void public_calls_check_the_size(void **state)
 {
     (void)state;

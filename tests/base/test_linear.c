@@ -13,7 +13,7 @@
 
 #define MOST 24
 
-// xorshift64*: the same numbers everywhere
+// xorshift64*: the same sequence on every platform
 static uint64_t seed = 88172645463325252u;
 static double uniform(void)
 {
@@ -81,19 +81,19 @@ static double dot(int n, const double *a, const double *b)
     return sum;
 }
 
-// Shapes: tall, wide, square, thin; full rank and less, down to nothing.
+// Shapes: tall, wide, square, thin; full rank, deficient rank, rank zero.
 static const int shapes[][3] = {{6, 4, 4}, {4, 6, 4}, {8, 8, 8}, {12, 20, 7},  {20, 12, 5},
                                 {9, 9, 1}, {1, 5, 1}, {5, 1, 1}, {18, 20, 15}, {7, 3, 0}};
 #define FOR_EACH_SHAPE(k, trials)                                                                  \
     for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)                                    \
         for (int trial_ = 0; trial_ < (trials); trial_++)
 
-// Entries are of order one and the matrices, products of random factors, have condition numbers
-// below 1e4 at these sizes: results within 1e4 * 1e2 operations * 1e-16.
+// Entries are of order one. The matrices are products of random factors with condition numbers
+// below 1e4 at these sizes, so results are accurate to 1e4 * 1e2 operations * 1e-16.
 #define TOLERANCE 1e-10
 
-// A = L L': the factor reproduces the matrix and solves with it; a singular matrix is found where
-// it loses rank.
+// A = L L': the factor reproduces the matrix and solves with it; for a singular matrix the
+// factorization reports the row at which the rank drops.
 static void cholesky_factors_and_finds_singular_matrices(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void cholesky_factors_and_finds_singular_matrices(void **state)
         for (int i = 0; i < n; i++)
             for (int j = 0; j <= i; j++) {
                 assert_true(fabs(dot(j + 1, L + i * n, L + j * n) - A[i * n + j]) < 1e-13);
-                if (j < i) assert_true(L[j * n + i] == A[j * n + i]); // upper triangle left alone
+                if (j < i) assert_true(L[j * n + i] == A[j * n + i]); // upper triangle unchanged
             }
         lwi_lower_solve(n, L, b);
         lwi_lower_tsolve(n, L, b);
@@ -126,7 +126,7 @@ static void cholesky_factors_and_finds_singular_matrices(void **state)
     }
 }
 
-// The rank found is the rank built in.
+// The computed rank is the rank of the construction.
 static void rank_is_found(void **state)
 {
     (void)state;
@@ -162,7 +162,7 @@ static void least_squares_have_normal_residual_and_least_norm(void **state)
     }
 }
 
-// lwi_cod_solve_t: the same for A', whose solutions lie in the columns of A.
+// lwi_cod_solve_t: the same for A'; its solutions are in the column space of A.
 static void transposed_least_squares(void **state)
 {
     (void)state;
@@ -178,7 +178,7 @@ static void transposed_least_squares(void **state)
         for (int j = 0; j < m; j++) r[j] -= c[j];
         times(&f, r, s);
         assert_true(largest(n, s) < TOLERANCE * (1 + largest(n, y)));
-        memcpy(e, y, sizeof e); // y in the range of A: least squares leave nothing
+        memcpy(e, y, sizeof e); // y in the range of A: the least-squares residual is zero
         lwi_cod_solve(&f.cod, e, x);
         times(&f, x, s);
         for (int i = 0; i < n; i++) s[i] -= y[i];
@@ -249,8 +249,8 @@ static void null_spaces(void **state)
     }
 }
 
-// A given rank is kept: what exceeds it (here noise of 1e-9 on dependent columns) is dropped and
-// reported, the solution moves by as much as the noise.
+// A prescribed rank is used: the part beyond it (here noise of 1e-9 on dependent columns) is
+// dropped and reported; the solution changes by the order of the noise.
 static void given_rank_drops_noise(void **state)
 {
     (void)state;
@@ -270,7 +270,7 @@ static void given_rank_drops_noise(void **state)
     assert_true(largest(m, z) < 1e-9 * 1e4); // noise times the condition number squared at most
 }
 
-// Rejection leaves a vector normal to the basis even when it lies in it but for 1e-10.
+// Rejection leaves a vector normal to the basis even when the vector is in the span up to 1e-10.
 static void rejection_is_clean(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-// test_threads.c -- the pool: every part once, each on its thread, round after round.
+// test_threads.c -- thread pool: each part runs exactly once, on its assigned thread, in every
+// round.
 #include "base/threads.h"
 
 #include <pthread.h>
@@ -51,7 +52,7 @@ static void every_part_on_its_thread(void **state)
 static void nap(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 2000000},
-              NULL); // longer than anyone looks for the other
+              NULL); // longer than a busy wait
 }
 
 static void slow_task(void *user, int part)
@@ -60,7 +61,7 @@ static void slow_task(void *user, int part)
     task(user, part);
 }
 
-// Members that sleep are woken, and so is the caller.
+// Sleeping threads are woken, both the workers and the caller.
 static void who_sleeps_is_woken(void **state)
 {
     (void)state;

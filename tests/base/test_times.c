@@ -1,4 +1,4 @@
-// test_times.c -- bins of times: quantiles of known samples, and what lies outside of all bins.
+// test_times.c -- histogram of times: quantiles of known samples, samples outside the bins.
 #include "base/times.h"
 
 #include <math.h>
@@ -9,7 +9,8 @@
 
 #include <cmocka.h>
 
-// A bin is 1/32 of an octave wide: its upper end is above every time in it by at most that part.
+// A bin is 1/32 of an octave wide: this bounds the relative distance of its upper end to a time in
+// it.
 #define WIDTH (1.0 / 32)
 
 static void quantiles_are_upper_ends_of_bins(void **state)
@@ -28,10 +29,10 @@ static void quantiles_are_upper_ends_of_bins(void **state)
                     times.minimum == scale * (1.0 / N));
         assert_true(fabs(times.total - total) <= 1e-12 * total);
         for (int k = 1; k <= N; k += 37) {
-            // half a sample below: which one it is does not depend on round-off
+            // half a sample below: the selected sample does not depend on round-off
             const double p = (k - 0.5) / N, q = lwi_times_quantile(&times, p),
                          exact = scale * k / N;
-            // below the first bin's end nothing is told apart
+            // times below the end of the first bin are not resolved
             if (exact > 1e-8 &&
                 !(q >= exact * (1 - 1e-12) && q <= exact * (1 + WIDTH) * (1 + 1e-12)))
                 fail_msg("%g of %g: %g, expected %g", p, scale, q, exact);

@@ -1,8 +1,8 @@
-// test_codegen.c -- generated code computes what the library does.
+// test_codegen.c -- generated code computes the same values as the library.
 //
-// Every model is written, all sources are compiled into one shared object by the available compiler
-// (-Wall -Wextra -Wpedantic -Werror), and the functions are compared with those of the library.
-// Where there is no compiler the tests that need one are skipped, and say so.
+// The code of every model is generated, all sources are compiled into one shared object by the
+// available compiler (-Wall -Wextra -Wpedantic -Werror), and the functions are compared with those
+// of the library. Without a compiler the tests that need one are skipped with a message.
 #include "support/failing.h"
 #include "support/random_model.h"
 #include "support/rotors.h"
@@ -61,7 +61,7 @@ static void skip_without_compiler(void)
     skip();
 }
 
-// Compiles all sources that were generated into `folder`/`group`.
+// Compiles all sources generated into `folder`/`group`.
 static void *compile(const char *group)
 {
     char command[600], path[200];
@@ -77,7 +77,7 @@ static void *compile(const char *group)
     return library;
 }
 
-// ISO C has no cast from objects to functions.
+// ISO C has no conversion from object pointers to function pointers.
 static void find(void *library, const char *name, const char *function, void *pointer)
 {
     char symbol[128];
@@ -105,7 +105,7 @@ typedef struct bench {
     const char *name;
     const lw_model *model;
     lw_dynamics *dynamics;
-    void *code; ///< what dlopen gave
+    void *code; ///< handle from dlopen
     int nq, nv;
     double q[MOST], v[MOST], tau[MOST], expected[MOST * MOST], got[MOST * MOST];
 } bench;
@@ -117,8 +117,8 @@ static double largest(const double *x, int n)
     return most;
 }
 
-// The two recursions round differently: errors are units in the last place of the largest result,
-// times the condition of the joint inertias.
+// The two recursions round differently: the tolerance is in units in the last place of the largest
+// result, times the condition number of the joint inertias.
 static void compare(const bench *b, const char *what, int n, double tolerance)
 {
     const double scale = 1 + largest(b->expected, n);
@@ -205,7 +205,7 @@ static void check_model(const lw_model *model, void *library, const char *name, 
 
 // -------------------------------------------------------------------------------------- kinematics
 
-// Poses are those that a simulation observes at the model's start.
+// Poses are those that a simulation observes in the initial state of the model.
 static void check_poses(const lw_model *model, void *library, const char *name)
 {
     static double R[200][9], r[200][3];
@@ -272,7 +272,7 @@ static void robots_agree(void **state)
     dlclose(library);
 }
 
-// Trees of everything that can be generated; those that cannot are refused with a text.
+// Trees of all elements that can be generated; other models are refused with a message.
 static void random_trees_agree(void **state)
 {
     (void)state;
@@ -286,7 +286,7 @@ static void random_trees_agree(void **state)
     for (uint64_t seed = 1; n < NTREES; seed++) {
         lw_error error = {0};
         OK(lwt_random_tree(seed, 1 + (int)(seed % 7), FLAGS, &model[n]));
-        if (seed % 2) { // every other one with rotors on its joints
+        if (seed % 2) { // every second model has rotors on its joints
             lw_model *bare = model[n];
             model[n] = lwt_with_rotors(bare, seed);
             lw_model_destroy(bare);
@@ -334,7 +334,7 @@ static void add(builder *x, const char *name, lw_joint_desc joint)
     joint.placement = LW_PLACED_FRAMES;
     if (joint.type != LW_JOINT_FIXED) {
         joint.frame1 = (lw_pose){{0.5, 0.2, 0.1}, {0.8, 0.6, 0, 0}};
-        joint.has_q = joint.coordinate[0].motion.index == 0; // the joint places the body
+        joint.has_q = joint.coordinate[0].motion.index == 0; // q defines the pose
         joint.q[0] = joint.type == LW_JOINT_SPHERICAL ? 1 : 0.2;
     }
     OK(lw_builder_add_joint(x->b, &joint, &added, NULL));
@@ -381,7 +381,7 @@ static void springs_and_dampers_of_joints_are_folded_in(void **state)
     dlclose(library);
 }
 
-// The example that comes with the files is built by their Makefile and runs.
+// The generated example is built by the generated Makefile, and it runs.
 static void the_example_runs(void **state)
 {
     (void)state;
@@ -407,7 +407,7 @@ static void refuses(lw_model *model, const char *name, lw_status expected, const
     const lw_codegen_desc desc = {.name = name};
     assert_int_equal(expected, lw_codegen_write(model, &desc, path, NULL, &error));
     if (!strstr(error.text, text)) fail_msg("'%s' is not in '%s'", text, error.text);
-    assert_int_not_equal(0, access(path, F_OK)); // nothing was written
+    assert_int_not_equal(0, access(path, F_OK)); // no file was written
     lw_model_destroy(model);
 }
 

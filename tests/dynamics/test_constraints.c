@@ -1,5 +1,5 @@
-// test_constraints.c -- the equations of closed mechanisms at a state: J and gamma are derivatives
-// of phi, and motion and forces of an independent formulation satisfy them.
+// test_constraints.c -- equations of closed mechanisms at a state: J and gamma are derivatives of
+// phi; motion and forces of an independent formulation satisfy the equations.
 #include "methods/loop_cases.h"
 #include "support/failing.h"
 #include "support/rotors.h"
@@ -13,8 +13,8 @@ typedef struct state {
     double t, q[MOST], v[MOST], vdot[MOST];
 } state;
 
-// The loop at t = 0.4 as computed by `dense`, which uses no tree; kinds from LWT_LOOPS on have rotors,
-// those that are cut too.
+// The loop at t = 0.4, computed by `dense`, which uses no tree. Kinds from LWT_LOOPS on have
+// rotors, on cut joints too.
 static state state_of(int kind)
 {
     state s = {.model = lwt_loop(kind % LWT_LOOPS), .t = 0.4};
@@ -63,7 +63,7 @@ static void close_to(const char *what, int kind, int i, double a, double b, doub
         fail_msg("%s, loop %d, row %d: %.12g, not %.12g", what, kind, i, a, b);
 }
 
-// phi and its rate vanish, J vdot + gamma too: to the tolerance of the run, which drifts.
+// phi, its rate and J vdot + gamma vanish to the tolerance of the run (with its drift).
 static void motion_satisfies_them(void **unused)
 {
     (void)unused;
@@ -84,14 +84,14 @@ static void motion_satisfies_them(void **unused)
     }
 }
 
-// Central differences with steps of 1e-5: errors of the order of 1e-10 of the third derivatives.
+// Central differences with steps of 1e-5: errors are of order 1e-10 times the third derivatives.
 static void they_are_derivatives(void **unused)
 {
     (void)unused;
     const double h = 1e-5, tolerance = 1e-7;
     for (int kind = 0; kind < LWT_LOOPS; kind++) {
         state s = state_of(kind);
-        if (lw_model_tree_nq(s.model) != s.n) { // quaternions: not by differences of coordinates
+        if (lw_model_tree_nq(s.model) != s.n) { // quaternions: no differences of coordinates
             state_end(&s);
             continue;
         }
@@ -108,7 +108,7 @@ static void they_are_derivatives(void **unused)
             for (int i = 0; i < s.m; i++)
                 close_to("J", kind, i, J[i * s.n + k], (b[i] - a[i]) / (2 * h), tolerance);
         }
-        // along the motion with vdot = 0
+        // on the motion with vdot = 0
         for (int k = 0; k < s.n; k++) q[k] = s.q[k] + h * s.v[k];
         lw_constraints_evaluate(s.c, s.t + h, q, s.v, b, rb, NULL, NULL);
         for (int k = 0; k < s.n; k++) q[k] = s.q[k] - h * s.v[k];
@@ -121,7 +121,8 @@ static void they_are_derivatives(void **unused)
     }
 }
 
-// The largest part of M vdot + h - tau that is not in the rows of J, and its size before.
+// Largest component of M vdot + h - tau outside the row space of J, and its size before the
+// projection.
 static double unheld(const state *s, const double *vdot, const double *tau, double *size)
 {
     const int n = s->n;
@@ -134,7 +135,7 @@ static double unheld(const state *s, const double *vdot, const double *tau, doub
         r[k] -= tau ? tau[k] : 0;
         *size = fmax(*size, fabs(r[k]));
     }
-    for (int i = 0; i < s->m; i++) { // Gram and Schmidt; what depends on others drops out
+    for (int i = 0; i < s->m; i++) { // Gram-Schmidt; dependent rows are dropped
         double *row = J + i * n, length = 0, along = 0;
         for (int pass = 0; pass < 2; pass++)
             for (int p = 0; p < i; p++) {
@@ -152,7 +153,7 @@ static double unheld(const state *s, const double *vdot, const double *tau, doub
     return left;
 }
 
-// M vdot + h lies in the rows of J: nothing else holds a mechanism back.
+// M vdot + h is in the row space of J: there are no other constraint forces.
 static void only_joints_hold_back(void **unused)
 {
     int rotors = 0; // on cut joints
@@ -168,8 +169,8 @@ static void only_joints_hold_back(void **unused)
     assert_true(rotors > 0);
 }
 
-// At the state of a run by `dense` lw_forward_dynamics has its accelerations; with efforts of the caller
-// what is left of M vdot + h - tau is held by the rows, and J vdot + gamma stays zero.
+// At a state of a run by `dense`, lw_forward_dynamics gives the accelerations of that run. With
+// efforts of the caller, M vdot + h - tau is in the row space of J, and J vdot + gamma is zero.
 static void forward_dynamics_goes_with_them(void **unused)
 {
     (void)unused;
@@ -197,8 +198,9 @@ static void forward_dynamics_goes_with_them(void **unused)
     }
 }
 
-// lw_dynamics_gap is no less than the largest row of position, and no bound that says nothing: at most the root of
-// six rows of each loop; of a state of a run it is round-off, and previous calls do not matter.
+// lw_dynamics_gap is an upper bound of the largest position row, and a tight one: at most the
+// square root of six rows of each loop. At a state of a run it is of the order of round-off.
+// Previous calls have no effect.
 static void gaps_are_bounded(void **unused)
 {
     (void)unused;
@@ -230,8 +232,9 @@ static void gaps_are_bounded(void **unused)
     }
 }
 
-// A row of four-bars at angles all round, where no one partition will do: what was asked before does not
-// matter, nor whether states are asked for together.
+// A row of four-bars at angles over a full revolution, where no single choice of independent
+// coordinates is valid everywhere. Results do not depend on previous calls, nor on whether states
+// are evaluated one by one or together.
 static void accelerations_are_of_the_state_alone(void **unused)
 {
     (void)unused;
@@ -250,7 +253,7 @@ static void accelerations_are_of_the_state_alone(void **unused)
     lwt_ok(lw_dynamics_create(model, NULL, &d, &error), &error);
     for (int i = 0; i < STATES; i++)
         for (int j = 0; j < lw_model_joint_count(model); j++) {
-            // rods at one angle; couplers turn back by as much and stay level
+            // all rods at one angle; couplers rotate back by the same angle and remain horizontal
             int at;
             if (lw_model_joint_tree(model, (lw_joint){j}, NULL, NULL, &at, NULL) != LW_OK) continue;
             const lw_joint_info info = lw_model_joint(model, (lw_joint){j});
@@ -278,8 +281,8 @@ static void accelerations_are_of_the_state_alone(void **unused)
     lw_model_destroy(model);
 }
 
-// Where a four-bar lies flat its loop loses a direction: that is an error which names a joint of it, and
-// the next state is none the worse.
+// A flat four-bar is singular: its loop has one independent row less. The error names a joint of
+// the loop, and the next evaluation is not affected.
 static void singular_states_are_reported(void **unused)
 {
     (void)unused;
@@ -310,7 +313,8 @@ static void singular_states_are_reported(void **unused)
     lw_model_destroy(model);
 }
 
-// What loops leave open is refused with the reason; the tree's own matrix is there.
+// With loops, functions without a unique result are refused with the reason; the mass matrix of the
+// tree is available.
 static void what_loops_leave_open_is_refused(void **unused)
 {
     (void)unused;
@@ -332,7 +336,7 @@ static void what_loops_leave_open_is_refused(void **unused)
     state_end(&s);
 }
 
-// A tree has none, and M and h are those of the tree's own functions.
+// A tree has no rows; M and h are those of the tree functions.
 static void trees_have_none(void **unused)
 {
     (void)unused;

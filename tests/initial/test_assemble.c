@@ -1,12 +1,12 @@
-// test_assemble.c -- mechanisms put together: positions near the drawing, coordinates that are
-// given, speeds that follow, and what is said where it cannot be done.
+// test_assemble.c -- assembly of mechanisms: positions near the drawn ones, prescribed coordinates,
+// consistent speeds, reports and errors where assembly is impossible.
 #include "methods/loop_cases.h"
 #include "tree/tree_cases.h"
 #include "model/joint_cases.h"
 
 #include <linkwork/assemble.h>
 
-// Round-off of positions of about a metre, through some ten bodies.
+// Round-off of positions of about one metre through about ten bodies.
 #define CLOSED 1e-12
 
 static lw_model *open_model(lw_builder *b)
@@ -28,7 +28,7 @@ static lw_model *assembled(const lw_model *model, const lw_assemble_desc *desc, 
     return made;
 }
 
-// What a joint is given beyond its place.
+// Prescribed initial values of a joint, in addition to its location.
 typedef struct given {
     int has_q, has_qd;
     double q, qd;
@@ -39,7 +39,8 @@ typedef struct given {
 // the crank upright; joints A, B, C, D.
 static lw_builder *four_bar(double crank, const given g[4])
 {
-    // coupler and rocker meet right of the line from the crank's end to the rocker's pivot
+    // the joint of coupler and rocker is on the right of the line from the end of the crank to the
+    // pivot of the rocker
     const double l2 = 0.8, l3 = 0.6, ground = 0.7;
     const double dx = ground, dy = -crank, d = hypot(dx, dy);
     const double along = (d * d + l2 * l2 - l3 * l3) / (2 * d), up = sqrt(l2 * l2 - along * along);
@@ -67,19 +68,20 @@ static lw_builder *four_bar(double crank, const given g[4])
     return b;
 }
 
-// Which side of the line between its ends the coupler's and rocker's common point is on.
+// Sign of the side of the diagonal on which the joint of coupler and rocker is.
 static double side(const lw_model *model)
 {
     const double *a = model->body[1].r0, *c = model->body[3].r0;
     const double end[2] = {2 * a[0], 2 * a[1]};         // of the crank
-    const double joint[2] = {2 * c[0] - 0.7, 2 * c[1]}; // of coupler and rocker
+    const double joint[2] = {2 * c[0] - 0.7, 2 * c[1]}; // joint of coupler and rocker
     return (0.7 - end[0]) * (joint[1] - end[1]) - (0 - end[1]) * (joint[0] - end[0]);
 }
 
 // ------------------------------------------------------------------------------------- positions
 
-// The crank's angle alone is given: it is kept to the bit, the others follow without changing
-// sides, a whole turn and more around, and the result is a model whose start holds.
+// Only the angle of the crank is prescribed. It is kept bit for bit; the other bodies follow in the
+// same assembly mode, over more than a full revolution, and the initial state of the resulting
+// model is consistent.
 static void a_crank_takes_the_others_along(void **state)
 {
     (void)state;
@@ -98,7 +100,7 @@ static void a_crank_takes_the_others_along(void **state)
     }
 }
 
-// A mechanism that holds is left alone, and so is one that was assembled, to the last bits.
+// A consistent mechanism is unchanged up to the last bits, and so is an assembled one.
 static void what_holds_is_left_alone(void **state)
 {
     (void)state;
@@ -118,19 +120,20 @@ static void what_holds_is_left_alone(void **state)
     }
 }
 
-// A crank of 0.95 cannot turn past the angle at which coupler and rocker are stretched, or flat: a
-// q beyond is approached as far as it goes, and the report says by how much it was missed.
+// A crank of 0.95 cannot rotate past the angle at which coupler and rocker are stretched or folded.
+// A prescribed q beyond the limit is approached up to the limit, and the report contains the
+// remaining difference.
 static void a_coordinate_out_of_reach_is_approached(void **state)
 {
     (void)state;
-    // law of cosines at the ground: coupler + rocker = 1.4 is the longest diagonal
+    // law of cosines at the ground: the longest diagonal is coupler + rocker = 1.4
     const double l = 0.95, limit = acos((l * l + 0.49 - 1.96) / (2 * l * 0.7));
     const given g[4] = {{.has_q = 1, .q = 1.5}}; // upright + 1.5 > limit
     lw_assembly report;
     lw_model *open = open_model(four_bar(l, g));
     lw_model *model = assembled(open, NULL, &report);
     const double angle = 1.5707963267948966 + model->q0[0];
-    // at the limit the angle depends on the square root of what positions are off by
+    // at the limit the error of the angle is of the order of the square root of the position error
     assert_near("angle", 0, angle, limit, 1e-6);
     assert_int_equal(report.changed_joint.index, 0);
     assert_near("missed by", 0, report.changed, 1.5 - model->q0[0], 1e-12);
@@ -138,8 +141,9 @@ static void a_coordinate_out_of_reach_is_approached(void **state)
     lw_model_destroy(model);
 }
 
-// Bodies drawn anywhere near; the joints' frames say where they belong.  Every body and joint type
-// of random trees that closing joints have made loops of; no drives, which rigid ones would contradict.
+// Bodies are drawn near their positions; the frames of the joints define where they belong. The
+// models are random trees with every body and joint type, and with closing joints that make loops.
+// There are no drives: rigid loops would contradict them.
 static lw_model *random_loops(uint64_t seed, int nbody, int nloop)
 {
     static const lw_joint_type closing[] = {LW_JOINT_REVOLUTE, LW_JOINT_SPHERICAL,
@@ -169,7 +173,7 @@ static lw_model *random_loops(uint64_t seed, int nbody, int nloop)
                              .body1 = {b1},
                              .body2 = {b2},
                              .placement = LW_PLACED_FRAMES};
-        // one frame in the world, at the tree's start, seen from both bodies
+        // one frame in the world, in the initial state of the tree, expressed in both bodies
         double q[4], R[9], p[3];
         for (int k = 0; k < 4; k++) q[k] = lwt_random(&random, -1, 1);
         quat_normalize(q, q);
@@ -189,7 +193,7 @@ static lw_model *random_loops(uint64_t seed, int nbody, int nloop)
             *(s ? &j->frame2 : &j->frame1) =
                 (lw_pose){{d[0], d[1], d[2]}, {quat[0], quat[1], quat[2], quat[3]}};
         }
-        if (j->type == LW_JOINT_DISTANCE) { // the length it has at the tree's start
+        if (j->type == LW_JOINT_DISTANCE) { // its length in the initial state of the tree
             double end[2][3];
             for (int s = 0; s < 2; s++) {
                 const lw_vec3 at = s ? j->frame2.position : j->frame1.position;
@@ -205,7 +209,8 @@ static lw_model *random_loops(uint64_t seed, int nbody, int nloop)
             j->length = v3_norm(p);
         }
     }
-    // drawn near the tree's start, off by some centimetres and degrees; no coordinates are given
+    // drawn near the initial state of the tree, off by a few centimetres and degrees; no prescribed
+    // coordinates
     for (int b = 1; b < desc.nbody; b++) {
         lw_pose *pose = &desc.body[b].pose;
         double q[4], turn[4] = {1}, Rb[9], c[3];
@@ -244,7 +249,7 @@ static void random_graphs_close(void **state)
         loops += open->nloop;
         const lw_status status = lw_model_assemble(open, NULL, &model, &report, &error);
         if (status != LW_OK) fail_msg("seed %llu: %s", (unsigned long long)seed, error.text);
-        // a start that is drawn off by 0.03 m and 0.04 rad is not far from where it holds
+        // a start drawn with errors of 0.03 m and 0.04 rad is near a consistent one
         if (!(report.after[0] <= 1e-10 && report.moved < 2 && report.iterations < 100))
             fail_msg("seed %llu: residual %.2e, moved %.2f, %d steps", (unsigned long long)seed,
                      report.after[0], report.moved, report.iterations);
@@ -258,7 +263,7 @@ static void random_graphs_close(void **state)
     assert_true(loops > 60);
 }
 
-// What is named stays, what is not goes: the coupler's drawing misses its neighbours by 0.1 m.
+// Named bodies are fixed and the others move: the coupler is drawn 0.1 m away from its neighbours.
 static void named_bodies_stay(void **state)
 {
     (void)state;
@@ -304,8 +309,8 @@ static void unknown_names_are_refused(void **state)
     lw_model_destroy(open);
 }
 
-// Bars that do not reach: the message names the joints and the gap that is left; 2 m between
-// pivots, 0.5 + 0.6 m of bars, and a gap that is shared by three joints.
+// Bars that are too short: the error names the joints and the remaining gap. The pivots are 2 m
+// apart, the bars are 0.5 and 0.6 m long, and three joints share the gap.
 static void bars_that_are_too_short_are_reported(void **state)
 {
     (void)state;
@@ -335,7 +340,8 @@ static void bars_that_are_too_short_are_reported(void **state)
     lw_model_destroy(open);
 }
 
-// The strict way in names the joint and the remedy; a simulation of an open model is refused alike.
+// Model creation without assembly names the joint and the remedy; a simulation of an open model is
+// refused in the same way.
 static void open_models_are_refused_elsewhere(void **state)
 {
     (void)state;
@@ -352,8 +358,8 @@ static void open_models_are_refused_elsewhere(void **state)
     lw_model_destroy(model);
 }
 
-// A driven joint starts where its function does, a coupled one where its polynomial says, and a
-// link's length counts as at t = 0; drawn elsewhere, they go there.
+// A driven joint starts at the value of its function, a coupled joint at that of its polynomial,
+// and the length of a link is that at t = 0; bodies drawn elsewhere are moved there.
 static void drives_couplings_and_lengths_hold_at_the_start(void **state)
 {
     (void)state;
@@ -391,7 +397,7 @@ static void drives_couplings_and_lengths_hold_at_the_start(void **state)
     assert_near("geared", 0, model->q0[1], 0.3 - 2 * 0.4, 1e-13);
     assert_near("drive", 0, model->v0[0], 0.6, 1e-13);
     assert_near("geared", 0, model->v0[1], -1.2, 1e-13);
-    const double *c = model->body[3].r0; // C's upper end, from its middle and pivot (3, 0)
+    const double *c = model->body[3].r0; // upper end of C, from its middle and its pivot (3, 0)
     const double end[2] = {2 * c[0] - 3, 2 * c[1]};
     assert_near("length", 0, hypot(end[0] - cos(0.4), end[1] - sin(0.4)), 2.1, 1e-12);
     lw_model_destroy(open);
@@ -400,9 +406,9 @@ static void drives_couplings_and_lengths_hold_at_the_start(void **state)
 
 // ---------------------------------------------------------------------------------------- speeds
 
-// One speed of a four-bar is enough, whichever it is and wherever the loop is opened, also at that
-// joint: the others obey the loop's velocity equation, sum of w_k z x r_k = 0 over its bars, and
-// what is written again is the one that was given.
+// One speed of a four-bar is sufficient, for any joint and any loop-closing joint, also for that
+// joint itself. The others satisfy the velocity equation of the loop, sum of w_k z x r_k = 0 over
+// its bars, and the written model contains the prescribed speed.
 static void one_speed_of_a_loop_is_enough(void **state)
 {
     (void)state;
@@ -418,7 +424,7 @@ static void one_speed_of_a_loop_is_enough(void **state)
         assert_near("given", which, model->v0[which], 1.7, 1e-14);
         const double w[3] = {model->v0[0], model->v0[0] + model->v0[1], model->v0[3]};
         double x = 0, y = 0;
-        for (int k = 0; k < 3; k++) { // along crank, coupler, and back along the rocker
+        for (int k = 0; k < 3; k++) { // along the crank, the coupler, and back along the rocker
             const double *r = model->body[k + 1].r0;
             static const double from[3][2] = {{0, 0}, {0, 0.3}, {0.7, 0}};
             const double sign = k == 2 ? -1 : 1;
@@ -433,7 +439,7 @@ static void one_speed_of_a_loop_is_enough(void **state)
     }
 }
 
-// Speeds that contradict each other are refused as before, naming the joint; and so are positions.
+// Contradictory speeds are refused with the name of the joint, and so are contradictory positions.
 static void contradicting_speeds_are_refused(void **state)
 {
     (void)state;
@@ -443,7 +449,7 @@ static void contradicting_speeds_are_refused(void **state)
     lw_error error;
     assert_int_equal(lw_model_create(b, &model, &error), LW_ERR_MODEL);
     assert_non_null(strstr(error.text, "initial velocities break"));
-    // assemble keeps them as well as it can, and says what became of them
+    // assembly keeps them as closely as possible and reports the differences
     lw_assembly report;
     lw_model *open = open_model(b);
     model = assembled(open, NULL, &report);
@@ -452,7 +458,7 @@ static void contradicting_speeds_are_refused(void **state)
     lw_model_destroy(model);
 }
 
-// Two freedoms, one speed: of all motions that have it the one with the least kinetic energy.
+// Two degrees of freedom, one prescribed speed: the result has the minimum kinetic energy.
 static void other_bodies_move_with_minimal_energy(void **state)
 {
     (void)state;
@@ -487,12 +493,12 @@ static void other_bodies_move_with_minimal_energy(void **state)
         lwi_arena_free(&arena);
         lw_model_destroy(model);
     }
-    // a parabola with its bottom at the first: its neighbours are higher, and as high as each other
+    // a parabola with its minimum at the first value: the neighbours are higher, and equal
     assert_true(energy[1] > energy[0] && energy[2] > energy[0]);
     assert_near("slope", 0, (energy[1] - energy[2]) / 2e-3, 0, 1e-9);
 }
 
-// Joints that no loop ties down, and bodies that float, rest where nothing is given, as in a tree.
+// Joints outside loops and floating bodies are at rest where no speed is prescribed, as in a tree.
 static void bodies_outside_loops_stay_at_rest(void **state)
 {
     (void)state;
@@ -511,7 +517,8 @@ static void bodies_outside_loops_stay_at_rest(void **state)
     lw_model_destroy(model);
 }
 
-// A gear: the speed of one wheel gives that of the other; and a drive those of its loop.
+// Gear: the speed of one wheel determines that of the other; a drive determines the speeds of its
+// loop.
 static void gears_and_drives_give_speeds(void **state)
 {
     (void)state;
@@ -538,8 +545,8 @@ static void gears_and_drives_give_speeds(void **state)
     lw_model_destroy(model);
 }
 
-// A body that nothing holds but bars: a bar that grows takes it along, on the way with the least
-// energy; here along the bar, through the mass centre.
+// A body connected by bars only: a bar of growing length moves it in the direction of minimum
+// kinetic energy, here along the bar, through the mass centre.
 static void a_bar_that_grows_takes_its_body_along(void **state)
 {
     (void)state;
@@ -562,8 +569,8 @@ static void a_bar_that_grows_takes_its_body_along(void **state)
     lw_model_destroy(model);
 }
 
-// A coordinate given for the joint that closes the loop is not passed over: the model is drawn
-// elsewhere, and assembly goes there.
+// A coordinate prescribed for the loop-closing joint is used: the model is drawn elsewhere, and
+// assembly moves it there.
 static void a_coordinate_of_a_cut_joint_counts(void **state)
 {
     (void)state;

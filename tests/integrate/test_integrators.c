@@ -15,7 +15,7 @@
 
 // ------------------------------------------------------------------------------ counted allocation
 
-#if defined(__has_feature) // clang says it so
+#if defined(__has_feature) // clang reports sanitizers by this macro
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SANITIZED 1
 #endif
@@ -23,7 +23,8 @@
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&       \
     !defined(SANITIZED)
 #define COUNTS_ALLOCATIONS 1
-// SUNDIALS takes its memory from malloc: the executable's own stands before the C library's.
+// SUNDIALS allocates with malloc: a malloc defined in the executable has precedence over that of
+// the C library.
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *block, size_t bytes);
@@ -105,7 +106,7 @@ static void same(double *atol, double value)
     for (int i = 0; i < 8; i++) atol[i] = value;
 }
 
-// Kepler's problem to `end` in one go.
+// Kepler's problem to `end` in one call.
 static run orbit(const setup *s, double end)
 {
     run r = {0};
@@ -128,7 +129,7 @@ static double orbit_error(const run *r)
     return most;
 }
 
-// ----------------------------------------------------------------------------- the tableau's order
+// -------------------------------------------------------------------------------- order conditions
 
 enum { MOST_NODES = 8, MOST_STAGES = 16 };
 
@@ -137,7 +138,8 @@ typedef struct tree {
     int n, level[MOST_NODES];
 } tree;
 
-// The next tree with as many nodes, in the order of Beyer and Hedetniemi; false after the last.
+// The next tree with the same number of nodes, in the order of Beyer and Hedetniemi; false after
+// the last.
 static bool next_tree(tree *t)
 {
     int p = t->n - 1;
@@ -149,8 +151,8 @@ static bool next_tree(tree *t)
     return true;
 }
 
-// gamma(tree) and for every stage the inner product Phi_i = prod over children (sum_j a_ij Phi_j);
-// starts at node `root` and returns the first node behind its subtree.
+// gamma(tree), and for every stage the inner product Phi_i = prod over children (sum_j a_ij Phi_j).
+// Starts at node `root` and returns the first node after its subtree.
 static int weigh(const tree *t, const lwi_tableau *b, int root, long double phi[MOST_STAGES],
                  long double *gamma)
 {
@@ -171,7 +173,7 @@ static int weigh(const tree *t, const lwi_tableau *b, int root, long double phi[
     return node;
 }
 
-// Largest defect of the order conditions of trees with n nodes, sum_i w_i Phi_i = 1 / gamma.
+// Largest defect of the order conditions for trees with n nodes, sum_i w_i Phi_i = 1 / gamma.
 static long double defect(const lwi_tableau *b, const double *weights, int n, int *trees)
 {
     long double most = 0;
@@ -188,12 +190,13 @@ static long double defect(const lwi_tableau *b, const double *weights, int n, in
     return most;
 }
 
-// The coefficients of verner87 meet every order condition up to 8 (weights b) and 7 (d), to the
-// round-off of coefficients as large as 118, and those one order higher are missed by far more.
+// The coefficients of verner87 satisfy every order condition up to order 8 (weights b) and 7 (d),
+// to the round-off of coefficients of magnitude up to 118. The conditions one order higher are
+// violated by much more.
 static void tableau_meets_order_conditions(void **state)
 {
     (void)state;
-    static const int count[] = {0, 1, 1, 2, 4, 9, 20, 48, 115}; // rooted trees by nodes
+    static const int count[] = {0, 1, 1, 2, 4, 9, 20, 48, 115}; // rooted trees with n nodes
     const lwi_tableau *b = &lwi_tableau_verner87;
     const long double round_off = 2e4L * (long double)DBL_EPSILON;
     int trees;
@@ -217,10 +220,10 @@ static void tableau_meets_order_conditions(void **state)
     assert_true(defect(b, b->d, 8, &trees) > 1e-7L);
 }
 
-// -------------------------------------------------------------------------- accuracy and its price
+// ------------------------------------------------------------------------------- accuracy and cost
 
-// With steps held at h by `max_step` and tolerances that accept everything, the error of an
-// explicit method falls with the power of h that is its order, or faster.
+// With steps fixed at h by `max_step` and tolerances that accept every step, the error of an
+// explicit method decreases with the power of h that is its order, or faster.
 static void observed_order_is_nominal(void **state)
 {
     (void)state;
@@ -239,7 +242,7 @@ static void observed_order_is_nominal(void **state)
         print_message("%-10s observed order %.2f, errors %.1e %.1e\n", a.name, order,
                       orbit_error(&ra), orbit_error(&rb));
         const double nominal = lwi_integrator_find(a.name)->order;
-        // its own order's coefficient is small in verner87, so that it appears higher
+        // the leading error coefficient of verner87 is small: the observed order is higher
         if (!(order > 0.9 * nominal))
             fail_msg("%s: observed order %g, nominal %g", a.name, order, nominal);
     }
@@ -257,17 +260,17 @@ static void fixed_step_order_is_four(void **state)
     assert_int_equal(rb.stats.evaluations, 2400);
 }
 
-// The global error stays within a moderate multiple of the tolerance, down to 1e-12.
+// The global error is within a moderate multiple of the tolerance, down to 1e-12.
 static void error_is_proportional_to_tolerance(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
-        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
+        if (lwi_integrator_type_at(i)->steps) continue; // evaluates no rates
         const lwi_integrator_type *type = lwi_integrator_type_at(i);
         if (!type->adaptive) continue;
         double last = INFINITY;
         for (double tolerance = 1e-6; tolerance > 3e-13; tolerance *= 1e-2) {
-            if (!strcmp(type->name, "bs3") && tolerance < 1e-9) break; // costs too much
+            if (!strcmp(type->name, "bs3") && tolerance < 1e-9) break; // too expensive
             if (!strcmp(type->name, "bdf") && tolerance < 1e-11) break;
             const setup s = {.name = type->name, .tolerance = tolerance};
             const run r = orbit(&s, 20);
@@ -284,7 +287,7 @@ static void error_is_proportional_to_tolerance(void **state)
     }
 }
 
-// The pair of order 8 that is ours needs less than the one SUNDIALS brings.
+// The order-8 pair of this library needs fewer evaluations than that of SUNDIALS.
 static void verner_is_cheaper_than_fehlberg(void **state)
 {
     (void)state;
@@ -304,11 +307,12 @@ static lw_status stiff(void *user, double t, const double *x, double *xdot)
     return LW_OK;
 }
 
-// bdf crosses a stiff problem in few steps, the explicit methods in as many as stability asks for.
+// bdf integrates a stiff problem in few steps, an explicit method in the number that stability
+// requires.
 static void bdf_solves_stiff(void **state)
 {
     (void)state;
-    double atol[8], x[2] = {2, 0}, t = 0; // starts off the slow solution
+    double atol[8], x[2] = {2, 0}, t = 0; // initial state off the slow solution
     same(atol, 1e-8);
     lwi_problem p = {.n = 2, .rates = stiff};
     const setup s = {.name = "bdf", .tolerance = 1e-8};
@@ -324,7 +328,7 @@ static void bdf_solves_stiff(void **state)
 // ------------------------------------------------------------------------------------------- stops
 
 typedef struct watch {
-    double latest; ///< largest time at which rates were asked for
+    double latest; ///< largest time of an evaluation of rates
     long count;
 } watch;
 
@@ -341,13 +345,13 @@ static double round_off(double t)
     return 8 * DBL_EPSILON * fabs(t);
 }
 
-// Every integrator ends exactly on the stop, asks for nothing behind it, and stopping often does
-// not spoil the accuracy.
+// Every integrator ends exactly at the stop and evaluates no rates beyond it; many stops do not
+// reduce the accuracy.
 static void stops_are_exact(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
-        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
+        if (lwi_integrator_type_at(i)->steps) continue; // evaluates no rates
         const setup s = {.name = lwi_integrator_type_at(i)->name, .tolerance = 1e-8, .step = 0.01};
         watch w = {0};
         run r = {0};
@@ -366,7 +370,7 @@ static void stops_are_exact(void **state)
         integrator->type->stats(integrator, &r.stats);
         assert_int_equal(r.stats.evaluations, w.count);
         if (!(orbit_error(&r) < 3e-5)) fail_msg("%s: %g", s.name, orbit_error(&r));
-        // stops within round-off of where it stands
+        // stops within round-off of the current time
         double stop = r.t;
         for (int k = 0; k < 40; k++) {
             stop = nextafter(stop, INFINITY);
@@ -381,7 +385,7 @@ static void stops_are_exact(void **state)
     }
 }
 
-// With a limit behind the stop, rows are interpolated: the steps are those of a run without rows.
+// With a limit beyond the stop, rows are interpolated: the steps are those of a run without rows.
 static void dense_output_interpolates(void **state)
 {
     (void)state;
@@ -403,7 +407,7 @@ static void dense_output_interpolates(void **state)
             if (!(orbit_error(&r) < 1e-4)) fail_msg("%s at %g: %g", s.name, r.t, orbit_error(&r));
         }
         integrator->type->stats(integrator, &r.stats);
-        // the first step depends on the first stop
+        // the size of the first step depends on the first stop
         assert_true(labs(r.stats.steps - free_run.stats.steps) <= 12);
         integrator->type->destroy(integrator);
     }
@@ -413,7 +417,7 @@ static void steps_come_one_by_one(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
-        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
+        if (lwi_integrator_type_at(i)->steps) continue; // evaluates no rates
         const setup s = {.name = lwi_integrator_type_at(i)->name, .tolerance = 1e-6, .step = 0.1};
         run r = {0}, whole = orbit(&s, 3);
         double atol[8];
@@ -436,7 +440,7 @@ static void steps_come_one_by_one(void **state)
     }
 }
 
-// rk4 cuts every interval into equal steps, none longer than asked for.
+// rk4 divides every interval into equal steps, none longer than the prescribed step.
 static void fixed_steps_are_equal(void **state)
 {
     (void)state;
@@ -456,7 +460,7 @@ static void fixed_steps_are_equal(void **state)
     integrator->type->destroy(integrator);
 }
 
-// ---------------------------------------------------------------------------- small, empty, broken
+// -------------------------------------------------------- small problems, empty problems, failures
 
 static lw_status decay(void *user, double t, const double *x, double *xdot)
 {
@@ -475,7 +479,7 @@ static void none_and_one_state(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
-        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
+        if (lwi_integrator_type_at(i)->steps) continue; // evaluates no rates
         const setup s = {.name = lwi_integrator_type_at(i)->name, .tolerance = 1e-9, .step = 0.01};
         double x[1] = {1}, atol[8], t = 0;
         same(atol, 1e-9);
@@ -496,12 +500,13 @@ static void none_and_one_state(void **state)
     }
 }
 
-// The same bits after a restart with the same state; restarts are counted where history is lost.
+// The same bits after a restart with the same state; a restart is counted where it discards
+// history.
 static void restarts_forget_and_are_counted(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
-        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
+        if (lwi_integrator_type_at(i)->steps) continue; // evaluates no rates
         const lwi_integrator_type *type = lwi_integrator_type_at(i);
         const setup s = {.name = type->name, .tolerance = 1e-7, .step = 0.05};
         const bool multistep = !strcmp(type->name, "adams") || !strcmp(type->name, "bdf");
@@ -519,7 +524,7 @@ static void restarts_forget_and_are_counted(void **state)
         assert_memory_equal(r.x, first.x, sizeof r.x);
         type->stats(integrator, &r.stats);
         assert_int_equal(r.stats.restarts, 1);
-        assert_true(r.stats.steps > first.stats.steps); // both parts are counted
+        assert_true(r.stats.steps > first.stats.steps); // the steps of both intervals are counted
         assert_int_equal(type->restart(integrator, r.t, r.x, LWI_JUMP_RATES, NULL), LW_OK);
         type->stats(integrator, &r.stats);
         assert_int_equal(r.stats.restarts, multistep ? 2 : 1);
@@ -529,7 +534,7 @@ static void restarts_forget_and_are_counted(void **state)
     }
 }
 
-// A force that is switched at t = 1: x'' = 0, then 1.  `user` is the present force.
+// A force with a switch at t = 1: x'' = 0, then 1. `user` is the current force.
 static lw_status switched(void *user, double t, const double *x, double *xdot)
 {
     (void)t;
@@ -537,12 +542,12 @@ static lw_status switched(void *user, double t, const double *x, double *xdot)
     return LW_OK;
 }
 
-// A jump of the rates between two calls is seen from the first stage of the next step on.
+// A jump of the rates between two calls takes effect from the first stage of the next step.
 static void jump_of_rates_is_seen(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
-        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
+        if (lwi_integrator_type_at(i)->steps) continue; // evaluates no rates
         const lwi_integrator_type *type = lwi_integrator_type_at(i);
         const setup s = {.name = type->name, .tolerance = 1e-9, .step = 0.5};
         double force = 0, atol[8], x[2] = {0, 0}, t = 0;
@@ -559,7 +564,7 @@ static void jump_of_rates_is_seen(void **state)
     }
 }
 
-// x' = -sqrt x, nearly: rates are not finite where a trial stage overshoots x = 0.
+// x' = -sqrt x, approximately: rates are not finite where a trial stage overshoots x = 0.
 static lw_status edge(void *user, double t, const double *x, double *xdot)
 {
     (void)user, (void)t;
@@ -567,12 +572,12 @@ static lw_status edge(void *user, double t, const double *x, double *xdot)
     return LW_OK;
 }
 
-// Trial stages where the rates are not finite are recovered from by smaller steps.
+// After a trial stage with non-finite rates the integrator continues with smaller steps.
 static void not_finite_is_recovered(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
-        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
+        if (lwi_integrator_type_at(i)->steps) continue; // evaluates no rates
         const lwi_integrator_type *type = lwi_integrator_type_at(i);
         if (!type->adaptive) continue;
         const setup s = {.name = type->name, .tolerance = 1e-4};
@@ -583,13 +588,13 @@ static void not_finite_is_recovered(void **state)
         lwi_integrator *integrator = make(&s, &p, atol, 0, x);
         const lw_status status = type->advance(integrator, &t, x, 1.99, 1.99, false, &error);
         if (status != LW_OK) fail_msg("%s: %s", type->name, error.text);
-        assert_true(fabs(sqrt(x[0]) - 0.005) < 2e-3); // sqrt x = 1 - t/2, nearly
+        assert_true(fabs(sqrt(x[0]) - 0.005) < 2e-3); // sqrt x = 1 - t/2, approximately
         type->destroy(integrator);
     }
 }
 
-// x' = 1 + x^2 has a pole at pi/2: every adaptive integrator stops there, says where, and leaves
-// the last accepted state.
+// x' = 1 + x^2 has a pole at pi/2: every adaptive integrator stops there, reports the time, and
+// returns the last accepted state.
 static lw_status pole(void *user, double t, const double *x, double *xdot)
 {
     (void)user, (void)t;
@@ -601,7 +606,7 @@ static void pole_ends_the_integration(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
-        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
+        if (lwi_integrator_type_at(i)->steps) continue; // evaluates no rates
         const lwi_integrator_type *type = lwi_integrator_type_at(i);
         const setup s = {.name = type->name, .tolerance = 1e-9, .step = 0.01};
         double atol[8], x[1] = {0}, t = 0;
@@ -631,12 +636,12 @@ static lw_status fails_late(void *user, double t, const double *x, double *xdot)
     return t > 1 ? LW_ERR_SINGULAR : LW_OK;
 }
 
-// Other failures are passed on at once, with time, step and the text of the formulation.
+// Other failures are returned at once, with the time, the step and the message of the formulation.
 static void failures_are_told(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
-        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
+        if (lwi_integrator_type_at(i)->steps) continue; // evaluates no rates
         const lwi_integrator_type *type = lwi_integrator_type_at(i);
         const setup s = {.name = type->name, .tolerance = 1e-6, .step = 0.3};
         double atol[8], x[1] = {0}, t = 0;
@@ -657,7 +662,7 @@ static void limits_are_kept(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
-        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
+        if (lwi_integrator_type_at(i)->steps) continue; // evaluates no rates
         setup s = {.name = lwi_integrator_type_at(i)->name,
                    .tolerance = 1e-6,
                    .step = 0.01,
@@ -676,14 +681,14 @@ static void limits_are_kept(void **state)
 
 // ------------------------------------------------------------------------------------------ memory
 
-// After create nothing is allocated: steps, stops, interpolation, restarts, recoveries.
+// No allocation after create: not in steps, stops, interpolation, restarts and recoveries.
 static void steps_do_not_allocate(void **state)
 {
     (void)state;
     if (!COUNTS_ALLOCATIONS) skip();
     for (int dense = 0; dense < 2; dense++)
         for (int i = 0; i < lwi_integrator_type_count(); i++) {
-            if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
+            if (lwi_integrator_type_at(i)->steps) continue; // evaluates no rates
             const lwi_integrator_type *type = lwi_integrator_type_at(i);
             const setup s = {.name = type->name, .tolerance = 1e-6, .step = 0.05, .dense = dense};
             run r = {0};
@@ -725,7 +730,7 @@ static void no_memory_is_a_status(void **state)
     (void)state;
     const lw_allocator none = {.allocate = refuse, .release = release};
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
-        if (lwi_integrator_type_at(i)->steps) continue; // asks for no rates
+        if (lwi_integrator_type_at(i)->steps) continue; // evaluates no rates
         const lwi_integrator_type *type = lwi_integrator_type_at(i);
         double x[4] = {0};
         lw_error error = {0};

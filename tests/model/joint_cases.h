@@ -1,4 +1,4 @@
-// joint_cases.h -- every joint type with a pose, three custom ones among them, and random motions.
+// joint_cases.h -- a test case for each joint type with a pose, three custom types, random motions.
 #ifndef JOINT_CASES_H
 #define JOINT_CASES_H
 
@@ -139,7 +139,7 @@ static inline joint_case custom_case(const lw_custom_joint *custom, int quaterni
     return c;
 }
 
-/** All types that have coordinates' poses: every one but distance, and three custom ones. */
+/** All types with a pose map (all except distance), and three custom types. */
 static inline void joint_cases(joint_case cases[JOINT_CASES])
 {
     static const wave helix = {0.7, 0.3};
@@ -164,7 +164,7 @@ static inline void joint_cases(joint_case cases[JOINT_CASES])
     assert_int_equal(n, JOINT_CASES);
 }
 
-// ---- random numbers and states
+// random numbers and states
 
 /** Uniform in [-1, 1); xorshift64*. */
 static inline double random_unit(uint64_t *seed)
@@ -194,7 +194,7 @@ static inline void random_rotation(uint64_t *seed, double R[9])
     quat_matrix(R, q);
 }
 
-/** Coordinates after the time h at speeds u + a t: one step of the classical Runge-Kutta method. */
+/** Coordinates after a time h at speeds u + a t: one classical Runge-Kutta step. */
 static inline void flow(const joint_case *c, const double *q, const double *u, const double *a,
                         double h, double *end)
 {

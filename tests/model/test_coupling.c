@@ -1,8 +1,8 @@
-// test_coupling.c -- couplings of joint coordinates, end to end from the native file, against
-// closed forms.
+// test_coupling.c -- couplings of joint coordinates, read from the native file, against closed-form
+// solutions.
 //
-// Two pendulums on parallel hinges, q1 = a q2 + b: one degree of freedom q2 with inertia J2 + a^2 J1, so
-// that
+// Two pendulums on parallel hinges, q1 = a q2 + b: one degree of freedom q2,
+// with inertia J2 + a^2 J1:
 //     (J2 + a^2 J1) q2'' = T2 + a T1,   T = -m g l sin q
 #include <linkwork/linkwork.h>
 
@@ -33,7 +33,7 @@ static double torque(int i, double q)
     return -mass[i] * G * arm[i] * sin(q);
 }
 
-// Pendulums hang along -y from hinges about z; q from there.
+// Pendulums on hinges about z; q is measured from -y.
 static lw_model *pendulums(const char *coupling, double q1, double qd1, double q2, double qd2)
 {
     char text[2000];
@@ -68,7 +68,7 @@ static lw_sim *sim_of(const lw_model *model, const char *formulation, double rto
         fail_msg("%s", error.text);
     OK(lw_options_set(&options, "integrator", "verner87", &error));
     if (lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, NULL) == LW_OK) return sim;
-    OK(lw_options_set(&options, "integrator", "auto", &error)); // it has its own step
+    OK(lw_options_set(&options, "integrator", "auto", &error)); // for a fixed integrator
     if (lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error) != LW_OK)
         fail_msg("%s: %s", formulation, error.text);
     return sim;
@@ -82,7 +82,7 @@ static bool takes_couplings(const char *formulation, const lw_model *model)
     lw_options_default(&options);
     if (lw_options_set(&options, "formulation", formulation, &error) != LW_OK) return false;
     if (lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error) != LW_OK) {
-        assert_int_equal(LW_ERR_UNSUPPORTED, error.status); // refused by name, never left out
+        assert_int_equal(LW_ERR_UNSUPPORTED, error.status); // refused with the joint's name
         assert_non_null(strstr(error.text, "'A'"));
         return false;
     }
@@ -116,7 +116,7 @@ static void a_gear_has_the_inertia_of_the_closed_form(void **state)
         }
         lw_model_destroy(model);
     }
-    assert_true(done >= 3); // dense at least
+    assert_true(done >= 3); // `dense` at least
 }
 
 // q1 = c q2^2: q1' = 2 c q2 q2', q1'' = 2 c (q2 q2'' + q2'^2), hence with s = 2 c q2
@@ -142,7 +142,7 @@ static void a_polynomial_has_the_acceleration_of_the_closed_form(void **state)
     lw_model_destroy(model);
 }
 
-// The motion keeps the energy of the closed form and the relation itself.
+// The motion preserves the closed-form energy and the coupling.
 static void a_coupled_motion_keeps_energy_and_relation(void **state)
 {
     (void)state;
@@ -163,7 +163,7 @@ static void a_coupled_motion_keeps_energy_and_relation(void **state)
         const double q = o->q[1], u = o->qd[1];
         const double T = 0.5 * (inertia(1) + a * a * inertia(0)) * u * u;
         const double V = -mass[0] * G * arm[0] * cos(a * q + b) - mass[1] * G * arm[1] * cos(q);
-        // a thousand steps of the tolerance, of numbers up to 30 J
+        // a thousand steps at the tolerance, energies up to 30 J
         if (!(fabs(T + V - V0) < 1e-7)) fail_msg("%s: energy is off by %g", name, T + V - V0);
         if (!(fabs(o->q[0] - a * q - b) < 1e-8 && fabs(o->qd[0] - a * u) < 1e-8))
             fail_msg("%s: relation is off by %g", name, o->q[0] - a * q - b);

@@ -1,11 +1,12 @@
-// test_drag.c -- a body that falls through a medium, and one that rotates in it; every formulation alike.
+// test_drag.c -- a body falling through a medium and a body rotating in it; all formulations agree.
 #include "methods/index3/index3_cases.h"
 #include "methods/rcr/rcr_cases.h"
 #include "support/given.h"
 
 static const char *const names[] = {"aba", "dense", "dca", "hdca", "rcr", "momenta"};
 
-// m dv/dt = m g - c v^2 from rest: v = V tanh(g t / V), V = sqrt(m g / c); path V^2/g log cosh(g t / V)
+// m dv/dt = m g - c v^2 with v(0) = 0:
+// v = V tanh(g t / V), V = sqrt(m g / c); path V^2/g log cosh(g t / V)
 static void falls_towards_its_terminal_velocity(void **state)
 {
     (void)state;
@@ -39,7 +40,8 @@ static const char moving[] =
     "angular_quadratic: 0.1, flow: [0.5, 0.2, -1]}\n"
     "  two: {type: drag, body: b, quadratic: 3}\n";
 
-// Force and torque by their law from what is observed: m a = m g + f, and that of `dense` elsewhere.
+// Force and torque by the drag law from observed velocities: m a = m g + f; the other formulations
+// agree with `dense`.
 static void every_formulation_has_its_force(void **state)
 {
     (void)state;
@@ -58,7 +60,7 @@ static void every_formulation_has_its_force(void **state)
     lw_model_destroy(model);
 }
 
-// The implicit method is of order two, and finds its steps where the medium is as thick as honey.
+// The implicit method is of order two and remains stable in a medium of high viscosity.
 static void index3_follows_the_law(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-// test_force_laws.c -- what every force between two bodies must obey for any law: opposite
-// wrenches, and the power of what it does is what its potential loses plus what it calls
-// non-conservative.
+// test_force_laws.c -- properties of every force between two bodies, for any law: the wrenches are
+// opposite, and the power of the force equals the rate of loss of its potential plus its
+// non-conservative power.
 #include "model/forces/item.h"
 #include "model/model.h"
 #include "spatial/motion.h"
@@ -110,16 +110,16 @@ static void check_laws(const char *forces, double angle, int least_active)
             size = fmax(size, v3_norm(wrench[b]) + v3_norm(wrench[b] + 3));
         }
         active += size > 0;
-        // roundings of some thirty products of the wrench with lengths up to 2
+        // rounding of about thirty products of the wrench with lengths up to 2
         assert_true(v3_norm(total) <= 1e-14 * size && v3_norm(total + 3) <= 1e-13 * size);
-        // central difference: third derivatives are up to 1e3 of the potential's size here
+        // central difference: the third derivatives are up to 1e3 times the potential here
         const double h = 1e-5, scale = fmax(size, 1);
         moved(&s, -h, &before);
         moved(&s, h, &after);
         const double loss = (potential(model, &before) - potential(model, &after)) / (2 * h);
         if (fabs(power - loss - loads.power) > 2e-6 * scale)
             fail_msg("%s: power %g, potential %g, other %g", forces, power, loss, loads.power);
-        assert_true(loads.power <= 1e-12 * scale); // they only take
+        assert_true(loads.power <= 1e-12 * scale); // non-conservative parts only dissipate
     }
     assert_true(active >= least_active);
     lw_model_destroy(model);
@@ -155,7 +155,7 @@ static void contacts_obey(void **state)
                3, 100);
 }
 
-// F1 is rotated by a and F2 is fixed: the torque about the axis is -K a, a spring's.
+// F1 is rotated by a and F2 is fixed: the torque about the axis is -K a, that of a spring.
 static void a_bushing_is_a_torsion_spring_about_one_axis(void **state)
 {
     (void)state;
@@ -176,7 +176,8 @@ static void a_bushing_is_a_torsion_spring_about_one_axis(void **state)
     lw_model_destroy(model);
 }
 
-// A sphere rests on a plane at the depth where k x^n = m g, and hits it at a time known in advance.
+// A sphere is in equilibrium on a plane at the depth where k x^n = m g; the time of its impact is
+// known in closed form.
 static void a_sphere_falls_on_a_plane(void **state)
 {
     (void)state;
@@ -204,13 +205,13 @@ static void a_sphere_falls_on_a_plane(void **state)
     const double depth = pow(2 * 9.81 / 1e6, 1 / 1.5);
     assert_true(fabs(o->position[1][2] - (0.1 - depth)) < 1e-7);
     assert_true(fabs(o->velocity[1][2]) < 1e-5);
-    const double E = 2 * 9.81 * 1.1; // all that was there
+    const double E = 2 * 9.81 * 1.1; // initial energy
     assert_true(fabs(o->kinetic + o->potential - o->work - E) < 1e-5);
     lw_sim_destroy(sim);
     lw_model_destroy(model);
 }
 
-// Far above its speed the friction is all there, below it is a damper coulomb / speed.
+// Far above `speed` friction has its full value; below it, it is a damper coulomb / speed.
 static void friction_slows_as_it_says(void **state)
 {
     (void)state;
@@ -231,7 +232,7 @@ static void friction_slows_as_it_says(void **state)
     OK(lw_sim_step(sim, 2));
     OK(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o));
     assert_true(fabs(o->qd[0]) < 1e-6);
-    assert_true(fabs(o->work + 9) < 1e-6); // all of 1/2 2 3^2
+    assert_true(fabs(o->work + 9) < 1e-6); // the whole initial energy 1/2 2 3^2
     lw_sim_destroy(sim);
     lw_model_destroy(model);
 }
@@ -271,7 +272,7 @@ static void what_makes_no_sense_is_refused(void **state)
     }
 }
 
-// What the compiler cannot see: a row without its function, keys of another force.
+// Not checked by the compiler: a table row without its function, keys of another force.
 static void every_force_states_every_fact(void **state)
 {
     (void)state;

@@ -7,7 +7,7 @@
 
 enum { MAX_BODY = 6, MAX_V = 16 };
 
-/** State of all bodies and joints as forces see it, and what they add to. */
+/** State of all bodies and joints as the force functions read it, and the loads they add to. */
 typedef struct snapshot {
     double R[MAX_BODY][9], r[MAX_BODY][3], v[MAX_BODY][3], w[MAX_BODY][3];
     double q[MAX_V], qd[MAX_V];
@@ -28,7 +28,7 @@ static void link_pointers(snapshot *s)
     s->loads = (lwi_loads){s->wrench, s->effort, 0};
 }
 
-// Any motion at all: forces do not ask whether joints allow it.
+// Random motion: forces do not depend on whether joints allow it.
 static void random_state(uint64_t *seed, snapshot *s)
 {
     memset(s, 0, sizeof *s);
@@ -47,7 +47,7 @@ static void random_state(uint64_t *seed, snapshot *s)
     link_pointers(s);
 }
 
-// Everything moved on for a time t; scalar coordinates of joints follow their speeds.
+// The state after a time t at constant velocities; scalar joint coordinates follow their speeds.
 static snapshot moved(const lw_model *model, const snapshot *s, double t)
 {
     snapshot n = *s;
@@ -148,8 +148,8 @@ static void finish(fixture *f)
     lw_builder_destroy(f->builder);
 }
 
-// Springs and dampers on joints and between points, actuators by functions and by an input,
-// wrenches in both kinds of axes, on separate bodies, on a merged body and on the ground.
+// Springs and dampers on joints and between points, actuators driven by functions and by an input,
+// wrenches in body and world axes; on separate bodies, on a merged body and on the ground.
 static void start_with_everything(fixture *f)
 {
     start(f);
@@ -224,7 +224,7 @@ static void energy_balance_closes(void **unused)
     finish(&f);
 }
 
-// Springs alone push with equal and opposite forces on one line: no net force, no net torque.
+// Springs alone apply equal and opposite forces on one line: net force and net torque are zero.
 static void springs_have_no_resultant(void **unused)
 {
     (void)unused;
@@ -255,8 +255,8 @@ static void springs_have_no_resultant(void **unused)
     finish(&f);
 }
 
-// Two mass centres on the x axis, 3 m apart, separating at 2 m/s: f = -30 (3 - 1) - 4 * 2 + 1 =
-// -67.
+// Two mass centres on the x axis, 3 m apart, separating at 2 m/s:
+// f = -30 (3 - 1) - 4 * 2 + 1 = -67.
 static void spring_has_the_documented_force(void **unused)
 {
     (void)unused;
@@ -278,14 +278,14 @@ static void spring_has_the_documented_force(void **unused)
     link_pointers(&s);
     for (int b = 0; b < MAX_BODY; b++) m3_identity(s.R[b]);
     v3_set(s.r[f.b.index], 3, 0, 0);
-    v3_set(s.v[f.b.index], 2, 5, 0); // the part across the line does not count
+    v3_set(s.v[f.b.index], 2, 5, 0); // the component normal to the line has no effect
     lwi_forces_apply(f.model, &s.kin, 0, NULL, &s.loads);
     assert_near("force on 2", 0, s.wrench[f.b.index][0], -67, 1e-13);
     assert_near("force on 1", 0, s.wrench[f.a.index][0], 67, 1e-13);
     assert_near("power", 0, s.loads.power, (-4 * 2 + 1) * 2, 1e-13);
     assert_near("potential", 0, lwi_forces_potential(f.model, &s.kin), 0.5 * 30 * 4 - 2 * 1 * 3,
                 1e-12); // spring, and b raised by 3 along g_x = 1
-    // where the points meet there is no direction and no force
+    // coincident points have no direction and no force
     v3_set(s.r[f.b.index], 0, 0, 0);
     lwi_forces_apply(f.model, &s.kin, 0, NULL, &s.loads);
     for (int i = 0; i < 6; i++) assert_near("meeting", i, s.wrench[f.b.index][i], 0, 0);
@@ -336,7 +336,7 @@ static void wrench_axes_and_scale(void **unused)
         for (int b = 0; b < MAX_BODY; b++) m3_identity(s.R[b]);
         rot_z(s.R[f.b.index], 0, 1); // 90 degrees: body x is world y, body y is world -x
         lwi_forces_apply(f.model, &s.kin, 0, NULL, &s.loads);
-        // the arm from the mass centre is 0.2 along body x: 0.2 along world y
+        // the arm from the mass centre is 0.2 along body x, which is 0.2 along world y
         const double world[6] = {0, 5, 0, 1, 0, 0}, body[6] = {-5, 0, 0, 0, 1, 0.2 * 5};
         for (int i = 0; i < 6; i++)
             assert_near("wrench", i, s.wrench[f.b.index][i], body_axes ? body[i] : world[i], 1e-15);
@@ -344,7 +344,8 @@ static void wrench_axes_and_scale(void **unused)
     }
 }
 
-// For a rigid motion of a body and what is merged with it, moving loads to the carrier keeps power.
+// For a rigid motion of a body and the bodies merged with it, moving loads to the carrier preserves
+// power.
 static void loads_move_to_carriers_with_the_same_power(void **unused)
 {
     (void)unused;
@@ -407,7 +408,8 @@ static void breaks(const fixture *f, const double *expected, int n)
     assert_true(isinf(lwi_model_next_break(f->model, t)));
 }
 
-// Functions of forces, drives, mounts and lengths all end smoothness; inputs do not.
+// The break times of functions in forces, drives, mounts and lengths end smooth intervals; inputs
+// do not.
 static void next_break_includes_every_function(void **unused)
 {
     (void)unused;

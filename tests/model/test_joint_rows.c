@@ -1,17 +1,18 @@
-// test_joint_rows.c -- closure rows of joints: zero on the joint, exact J, b and gamma, full rank.
+// test_joint_rows.c -- constraint rows of joints: zero on the joint, exact J, b and gamma, full
+// rank.
 #include "joint_cases.h"
 
 #include <float.h>
 #include <string.h>
 
-/** Two frames in uniformly accelerated motion, world axes. */
+/** Two frames in motion with constant accelerations, world axes. */
 typedef struct motion {
     double R[2][9], r[2][3], v[2][3], w[2][3], a[2][3], alpha[2][3];
     double length[3]; ///< of a distance joint: value, rate, acceleration
 } motion;
 
-// Poses at time t: r + v t + a t^2/2, R = exp(w t + alpha t^2/2) R(0), which has w and alpha at t =
-// 0.
+// Poses at time t: r + v t + a t^2/2 and R = exp(w t + alpha t^2/2) R(0), with angular velocity w
+// and angular acceleration alpha at t = 0.
 static motion moved(const motion *m, double t)
 {
     motion n = *m;
@@ -38,7 +39,7 @@ static lwi_rows rows_of(const joint_case *c, const motion *m, const double *q)
         m->R[0], m->r[0], m->R[1], m->r[1], m->v[0],
         m->w[0], m->v[1], m->w[1], q,       {m->length[0], m->length[1], m->length[2]}};
     lwi_rows rows;
-    memset(&rows, 0xff, sizeof rows); // a row left unset shows as a NaN
+    memset(&rows, 0xff, sizeof rows); // an unset row shows as a NaN
     lwi_joint_rows(&c->type, &c->par, &in, &rows);
     return rows;
 }
@@ -53,7 +54,7 @@ static void between(const motion *m, const double (*v)[3], const double (*w)[3],
     v3_sub(x + 3, w[1], w[0]);
 }
 
-// F1 anywhere in any motion; F2 at the joint's coordinates q, in any motion.
+// F1 in a random motion; F2 at the joint coordinates q, in a random motion.
 static motion random_motion(uint64_t *seed, const joint_case *c, const double *q)
 {
     motion m;
@@ -72,7 +73,7 @@ static motion random_motion(uint64_t *seed, const joint_case *c, const double *q
     return m;
 }
 
-// Velocity of F2 from that of F1 and V, the velocity relative to F1 in F2-components.
+// Velocity of F2 from that of F1 and the relative velocity V in components of F2.
 static void follow(motion *m, const double V[6])
 {
     double d[3], x[3];
@@ -97,9 +98,9 @@ static void push_off(uint64_t *seed, motion *m, double most)
     m3_mul(m->R[1], turn, R);
 }
 
-// phi(t) sampled at multiples of h: first and second derivatives of order four.  The sixth
-// derivative of phi is in the thousands (the wave's coordinate has speeds up to 4, frequency 2), so
-// truncation stays below 1e5 h^4/90 = 1e-9; rounding eps/h and 10 eps/h^2.
+// Fourth-order first and second derivatives of phi(t) sampled at multiples of h. The sixth
+// derivative of phi is of order 1e3 (speeds of the wave's coordinate up to 4, frequency 2), so
+// truncation is below 1e5 h^4/90 = 1e-9; rounding is eps/h and 10 eps/h^2.
 static const double step = 1e-3;
 #define FIRST_TOLERANCE 2e-9
 #define SECOND_TOLERANCE 5e-9
@@ -126,7 +127,7 @@ static void check_rates(const joint_case *c, const motion *m, const double *q, b
             (12 * step * step);
         const double J_A = v6_dot(now.J[k], A) + now.gamma[k];
         assert_near(c->name, k, J_A, bend, SECOND_TOLERANCE);
-        for (int i = 0; i < 6 && !c->custom; i++) // those are known up to recombination
+        for (int i = 0; i < 6 && !c->custom; i++) // custom: up to recombination
             assert_near(c->name, k, now.Jdot[k][i],
                         (8 * (J[3][k][i] - J[1][k][i]) - (J[4][k][i] - J[0][k][i])) / (12 * step),
                         FIRST_TOLERANCE);
@@ -153,8 +154,8 @@ static void rows_vanish_on_the_joint(void **state)
     }
 }
 
-// On the joint, any velocities: J and b are the derivatives of phi, and gamma of J.  A custom
-// joint's gamma is promised for velocities that the joint admits, V = S u.
+// On the joint, at any velocities: J and b are the derivatives of phi, and gamma that of J. For a
+// custom joint, gamma is defined only for velocities that the joint admits, V = S u.
 static void rows_differentiate_phi_on_the_joint(void **state)
 {
     (void)state;
@@ -173,7 +174,7 @@ static void rows_differentiate_phi_on_the_joint(void **state)
     }
 }
 
-// The built-in types' rows are exact functions of the poses, so the same holds off the joint.
+// The rows of built-in types are exact functions of the poses: the same holds off the joint.
 static void rows_differentiate_phi_off_the_joint(void **state)
 {
     (void)state;
@@ -237,7 +238,8 @@ static void rows_do_not_see_motions_the_joint_admits(void **state)
     }
 }
 
-// nc rows of rank nc on the joint: no row is lost anywhere along it (Gram-Schmidt on J).
+// nc rows of rank nc on the joint: no row vanishes or becomes dependent anywhere along it
+// (Gram-Schmidt on J).
 static void rows_are_independent_on_the_joint(void **state)
 {
     (void)state;
@@ -257,7 +259,8 @@ static void rows_are_independent_on_the_joint(void **state)
     }
 }
 
-// Rows that hold F1 and F2 parallel have no other zero: 180 degrees about any axis give |phi| = 2.
+// The rows that keep F1 and F2 parallel have no second zero: a rotation by 180 degrees about any
+// axis gives |phi| = 2.
 static void attitude_rows_have_no_false_zero(void **state)
 {
     (void)state;
@@ -275,8 +278,8 @@ static void attitude_rows_have_no_false_zero(void **state)
     }
 }
 
-// A custom joint that copies a built-in one constrains the same directions: both J have one row
-// space.
+// A custom joint that copies a built-in type constrains the same directions: both J have the same
+// row space.
 static void custom_ball_has_the_rows_of_spherical(void **state)
 {
     (void)state;
@@ -291,7 +294,7 @@ static void custom_ball_has_the_rows_of_spherical(void **state)
         random_q(&seed, ball, 1, q);
         const motion m = random_motion(&seed, ball, q);
         const lwi_rows a = rows_of(ball, &m, q), b = rows_of(&spherical, &m, q);
-        for (int k = 0; k < 3; k++) { // rows of b are orthonormal: project a's on them
+        for (int k = 0; k < 3; k++) { // rows of b are orthonormal: projection of the rows of a
             double rest[6];
             v6_copy(rest, a.J[k]);
             for (int i = 0; i < 3; i++) v6_axpy(rest, -v6_dot(a.J[k], b.J[i]), b.J[i]);

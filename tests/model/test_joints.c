@@ -1,11 +1,12 @@
-// test_joints.c -- joint types: pose, motion subspace, rates, reading back, efforts, complement.
+// test_joints.c -- joint types: pose, motion subspace, rates, coordinates from poses, efforts,
+// complement.
 #include "joint_cases.h"
 
 #include <float.h>
 #include <string.h>
 
-// Differences of order four at step h: truncation h^4/30 |f^(5)|; with coordinates, speeds below 2
-// and frequencies below 4 (wave: 2 q) the fifth derivative stays below 4^5 * 2^5 = 3e4.  Rounding
+// Fourth-order differences at step h: truncation h^4/30 |f^(5)|. With coordinates and speeds below
+// 2 and frequencies below 4 (wave: 2 q) the fifth derivative is below 4^5 * 2^5 = 3e4. Rounding is
 // eps/h.
 static const double step = 5e-4;
 static const double difference_tolerance = 1e-10 + 1e-11;
@@ -17,7 +18,7 @@ static const double difference_tolerance = 1e-10 + 1e-11;
     for (const joint_case *c = cases_; c < cases_ + JOINT_CASES; c++)                              \
         for (int trial_ = 0; trial_ < 50; trial_++)
 
-// Derivative at 0 of values at -2h, -h, h, 2h.
+// Derivative at 0 from the values at -2h, -h, h, 2h.
 static double slope(const double f[4])
 {
     return (8 * (f[2] - f[1]) - (f[3] - f[0])) / (12 * step);
@@ -51,7 +52,7 @@ static int coordinates_of(lwi_factor_kind kind)
     return kind == LWI_FACTOR_PLACE ? 3 : kind == LWI_FACTOR_BALL ? 4 : 1;
 }
 
-// What a descriptor says twice agrees, and nothing is left out.
+// Redundant fields of a type descriptor are consistent, and all fields are set.
 static void every_type_states_every_fact(void **state)
 {
     (void)state;
@@ -152,7 +153,7 @@ static void pose_is_a_rotation_and_neutral_is_the_identity(void **state)
         double cross[3];
         v3_cross(cross, R, R + 3);
         for (int i = 0; i < 3; i++) assert_near(c->name, i, cross[i], R[6 + i], 16 * DBL_EPSILON);
-        if (c->custom && c->quaternion < 0) continue; // their zero need not be the identity
+        if (c->custom && c->quaternion < 0) continue; // at zero their pose need not be the identity
         c->type.neutral(&c->par, q);
         c->type.pose(&c->par, q, R, r);
         for (int i = 0; i < 9; i++) assert_near(c->name, i, R[i], i % 4 == 0, 0);
@@ -160,7 +161,7 @@ static void pose_is_a_rotation_and_neutral_is_the_identity(void **state)
     }
 }
 
-// [R' rdot; vee(R' Rdot)] = sum S_j u_j, the pose being moved by qdot = kinematics(u).
+// [R' rdot; vee(R' Rdot)] = sum S_j u_j when the coordinates move with qdot = kinematics(u).
 static void velocity_of_the_pose_is_S_u(void **state)
 {
     (void)state;
@@ -202,7 +203,7 @@ static void subspace_rate_is_the_derivative_of_S(void **state)
         double S[4][6][6], Sdot[6][6];
         random_q(&seed, c, 2, q);
         random_fill(&seed, 1, u, c->type.nv);
-        random_fill(&seed, 1, a, c->type.nv); // must not matter
+        random_fill(&seed, 1, a, c->type.nv); // must have no effect
         for (int s = 0; s < 4; s++) {
             double moved[LW_JOINT_MAX_NQ];
             flow(c, q, u, a, stencil[s] * step, moved);
@@ -231,7 +232,7 @@ static void scalar_speeds_are_coordinate_rates(void **state)
     }
 }
 
-// The quaternion's length is pulled to 1 and does not move the pose.
+// The norm of the quaternion is stabilized at 1 without a change of the pose.
 static void quaternion_length_is_a_gauge(void **state)
 {
     (void)state;
@@ -254,7 +255,7 @@ static void quaternion_length_is_a_gauge(void **state)
     }
 }
 
-// read(pose(q)) = q, angles over many revolutions, continued from values less than pi away.
+// read(pose(q)) = q: angles over many revolutions, continued from values less than pi away.
 static void read_inverts_pose(void **state)
 {
     (void)state;
@@ -276,8 +277,9 @@ static void read_inverts_pose(void **state)
     }
 }
 
-// A pose off the joint by e along constrained directions reads the same to first order: read is the
-// orthogonal projection.  (Not where the coordinates' directions are not: screw, custom.)
+// A pose displaced off the joint by e along constrained directions reads the same to first order:
+// read is the orthogonal projection. (Except where the coordinate directions are not orthogonal:
+// screw, custom.)
 static void read_projects_poses_near_the_joint(void **state)
 {
     (void)state;
@@ -314,14 +316,14 @@ static void efforts_times_subspace_are_the_identity(void **state)
             for (int j = 0; j < c->type.nv; j++)
                 assert_near(c->name, 6 * i + j, v6_dot(S[i], T[j]), i == j, 1e-13);
     }
-    // a motor on a screw's angle is a torque about z
+    // a motor on the angle of a screw is a torque about z
     const lwi_joint_par par = {.pitch = 0.1};
     double T[1][6];
     lwi_joint_type_of(LW_JOINT_SCREW)->effort(&par, (double[]){0.3}, T);
     for (int i = 0; i < 6; i++) assert_near("screw", i, T[0][i], i == 5, 0);
 }
 
-// D is orthonormal, normal to S, and together they span all six directions.
+// D is orthonormal and normal to S; together they span all six directions.
 static void complement_is_orthonormal_and_normal_to_S(void **state)
 {
     (void)state;
@@ -341,8 +343,8 @@ static void complement_is_orthonormal_and_normal_to_S(void **state)
     }
 }
 
-// Constant axis: S does not depend on q and the joint's own motion leaves it alone: X S = S for the
-// motion transform X of the joint's pose.
+// Constant axis: S does not depend on q and is invariant under the motion of the joint: X S = S for
+// the motion transform X of its pose.
 static void constant_axis_means_invariant_under_own_motion(void **state)
 {
     (void)state;
@@ -365,7 +367,7 @@ static void constant_axis_means_invariant_under_own_motion(void **state)
     }
 }
 
-// The coordinates of the documented table, at numbers worked by hand.
+// The coordinates of the documented table, compared with values computed by hand.
 static void coordinates_are_the_documented_ones(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 // test_mechanism.c -- generated mechanisms are those of the published benchmark: their
-// accelerations agree with two independent codes to the nine digits printed.
+// accelerations agree with two independent programs to the nine printed digits.
 #include <linkwork/linkwork.h>
 
 #include <math.h>
@@ -46,7 +46,8 @@ static digest digest_of(const double *a, int n)
     return d;
 }
 
-// Nine digits were printed: half a unit of the last one, and the other code's last digit.
+// Nine digits are printed: half a unit of the last digit here, and the last digit of the other
+// program.
 static void near9(double found, double published)
 {
     const double unit = pow(10, floor(log10(fabs(published))) - 8);
@@ -61,7 +62,7 @@ static void check_digest(digest found, digest published)
     near9(found.last, published.last);
 }
 
-// Accelerations of all joints but those that close loops (the last ones of each mesh), in their
+// Accelerations of all joints except the loop-closing ones (the last joints of each mesh), in
 // order.
 static digest accelerations(const lw_model *model, const char *formulation)
 {
@@ -129,7 +130,7 @@ static void loops_have_the_published_accelerations(void **state)
     lw_model_destroy(spatial);
 }
 
-// The random start of the benchmark continues with efforts.
+// The random initial state of the benchmark is followed by random efforts.
 static void random_chains_have_the_published_accelerations(void **state)
 {
     (void)state;
@@ -253,7 +254,7 @@ static void the_native_file_generates_the_same(void **state)
     }
 }
 
-// qdd of the joint with this name in the start of a simulation.
+// qdd of the joint with this name at the start of a simulation.
 static double acceleration(lw_sim *sim, const char *name)
 {
     const lw_observation *o;
@@ -302,9 +303,9 @@ static void a_net_of_one_row_is_an_n_four_bar(void **state)
     for (int k = 0; k < 2; k++) lw_sim_destroy(sim[k]), lw_model_destroy(model[k]);
 }
 
-// Nets start on their constraints, positions and velocities, and have the expected degrees of freedom: one
-// in a plane for each row; in space 3 for each of (n + 1) m tips less one for each of (2n + 1) m rods,
-// and the rotation of each rod about its axis.
+// The initial positions and velocities of nets satisfy the constraints, and the number of degrees
+// of freedom is as expected. Plane: one for each row. Space: 3 for each of (n + 1) m tips, less one
+// for each of (2n + 1) m rods, plus the rotation of each rod about its axis.
 static void nets_hold_together(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-// test_model.c -- what becomes of a description: tree, rigid groups, initial state, memory.
+// test_model.c -- the model built from a description: tree, rigidly merged bodies, initial state,
+// memory.
 #include "model/model.h"
 #include "spatial/rotation.h"
 #include "support/failing.h"
@@ -69,7 +70,7 @@ static void sweep_order_is_depth_first_and_parents_come_first(void **state)
     lw_body hand = add_body(b, "hand", 1, (lw_vec3){-2, 0, 0});
     hinge(b, "r", base, right, (lw_vec3){0.5, 0, 0});
     hinge(b, "l", base, left, (lw_vec3){-0.5, 0, 0});
-    hinge(b, "h", hand, left, (lw_vec3){-1.5, 0, 0}); // towards the tree: reversed
+    hinge(b, "h", hand, left, (lw_vec3){-1.5, 0, 0}); // directed towards the tree: reversed
     hinge(b, "a", ground, base, (lw_vec3){0, 0, 0});
     lw_model *m = finish(b);
     assert_int_equal(m->nnode, 4);
@@ -147,7 +148,7 @@ static void a_massless_body_moves_with_its_carrier(void **state)
     assert_true(m->joint[1].merged && m->joint[2].merged);
     NEAR(m->body[tool.index].carrier_r[0], 0.5);
     NEAR(m->body[tool.index].carrier_r[2], 0.3);
-    NEAR(m->joint[3].r1[2], 0.4); // the tool's joint, from the arm's mass centre
+    NEAR(m->joint[3].r1[2], 0.4); // joint of the tool, from the mass centre of the arm
     lw_model_destroy(m);
 }
 
@@ -163,7 +164,7 @@ static void a_joint_that_moves_nothing_heavy_is_refused(void **state)
     lw_error error;
     assert_int_equal(LW_ERR_MODEL, lw_model_create(b, &m, &error));
     assert_non_null(strstr(error.text, "joint 'g'"));
-    // with a load behind it the massless link is legal: a universal joint made of two hinges
+    // with a load outboard of it a massless link is valid: two hinges form a universal joint
     lw_body load = add_body(b, "load", 1, (lw_vec3){1, 0, 0});
     OK(lw_builder_add_joint(b,
                             &(lw_joint_desc){.name = "h",

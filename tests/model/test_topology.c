@@ -1,4 +1,5 @@
-// test_topology.c -- which joints close loops: in the middle of loops, cheap ones, as asked for.
+// test_topology.c -- choice of the loop-closing joints: middle of the loop, lowest cost, user's
+// request.
 #include "support/mechanism.h"
 #include "support/random_loops.h"
 
@@ -10,8 +11,8 @@ static lw_joint_desc hinge(const char *name, lw_body a, lw_body b)
         .name = name, .type = LW_JOINT_REVOLUTE, .body1 = a, .body2 = b, .axis = {0, 0, 1}};
 }
 
-// A ring of n joints through the ground, joint i between bodies i - 1 and i, all frames where they
-// are at one point; `order` lists the joints, `change` alters their descriptions.
+// A ring of n joints through the ground. Joint i connects bodies i - 1 and i. All frames are at one
+// point. `order` lists the joints, `change` modifies their descriptions.
 static lw_status ring(int n, const int *order, void (*change)(lw_builder *, lw_joint_desc *, int),
                       const char *cut, lw_model **model, lw_error *error)
 {
@@ -58,8 +59,8 @@ static void shuffle(uint64_t *state, int *order, int n)
     }
 }
 
-// Both halves are as long as can be, however the joints are listed; an odd ring has a joint in the
-// mirror, and that is cut.
+// Both branches have half the length of the loop, in any order of the joints. A ring with an odd
+// number of joints has a middle joint, and that one is cut.
 static void rings_are_cut_in_the_middle(void **state)
 {
     (void)state;
@@ -104,8 +105,8 @@ static void all_but_one_are_given(lw_builder *b, lw_joint_desc *desc, int i)
     desc->has_q = desc->has_qd = i != 0;
 }
 
-// Of the two joints next to the body opposite the ground the one that is cheaper to close; what is
-// driven or has its start given stays in the tree even in the middle.
+// Of the two joints of the body opposite the ground the cheaper one to close is cut. Joints with a
+// drive or a prescribed initial coordinate remain in the tree, even in the middle.
 static void joints_are_chosen_by_what_they_cost(void **state)
 {
     (void)state;
@@ -122,7 +123,7 @@ static void joints_are_chosen_by_what_they_cost(void **state)
     lw_model *model = good_ring(5, NULL, one_is_driven, NULL);
     assert_string_not_equal(closing(model), "j2");
     lw_model_destroy(model);
-    model = good_ring(5, NULL, one_slides, NULL); // the mirror comes before the type
+    model = good_ring(5, NULL, one_slides, NULL); // the middle counts before the type
     assert_string_equal(closing(model), "j2");
     lw_model_destroy(model);
     model = good_ring(5, NULL, all_but_one_are_given, NULL);
@@ -142,7 +143,7 @@ static void hint_never(lw_builder *b, lw_joint_desc *desc, int i)
     if (i != 3) desc->cut = LW_CUT_NEVER;
 }
 
-// Hints come before everything, joints named for the run before hints.
+// Hints have priority over the choice by cost, joints named in the options over hints.
 static void hints_and_names_decide(void **state)
 {
     (void)state;
@@ -170,12 +171,12 @@ static void impossible_cuts_are_refused(void **state)
     assert_non_null(strstr(error.text, "did you mean 'j4'?"));
     assert_int_equal(ring(5, NULL, NULL, "zzzzzzzz", &model, &error), LW_ERR_ARGUMENT);
     assert_null(strstr(error.text, "did you mean"));
-    assert_int_equal(ring(5, NULL, NULL, "j1,j3", &model, &error), LW_ERR_MODEL); // falls apart
+    assert_int_equal(ring(5, NULL, NULL, "j1,j3", &model, &error), LW_ERR_MODEL); // disconnected
     assert_non_null(strstr(error.text, "every joint of its loop is cut"));
     assert_null(model);
 }
 
-// The loop without a joint that must be in the tree is refused by name.
+// A loop in which all joints must be in the tree is refused, and the error names it.
 static void never_all_round(lw_builder *b, lw_joint_desc *desc, int i)
 {
     (void)b, (void)i;
@@ -190,8 +191,9 @@ static void uncuttable_loops_are_refused(void **state)
     assert_non_null(strstr(error.text, "'j2': `cut: never`"));
 }
 
-// As many loops as joints beyond a tree; each is a closed walk: joints that follow each other share
-// a body, the last shares one with the first, and all but the first are in the tree.
+// The number of loops is the number of joints beyond a spanning tree. Each loop is a closed walk:
+// consecutive joints share a body, the last one shares a body with the first, and all but the first
+// are in the tree.
 static void loops_of_random_mechanisms(void **state)
 {
     (void)state;
@@ -220,7 +222,8 @@ static void loops_of_random_mechanisms(void **state)
     }
 }
 
-// They start closed, at consistent velocities, and have the stated number of degrees of freedom.
+// The initial state is closed, its velocities are consistent, and the number of degrees of freedom
+// is as stated.
 static void random_mechanisms_are_consistent(void **state)
 {
     (void)state;
@@ -236,8 +239,8 @@ static void random_mechanisms_are_consistent(void **state)
         lwi_snapshot_start(c.model, &m);
         lwi_observe_system(c.model, LW_OBSERVE_ENERGY, &m, &s);
         assert_true(s.kinetic > 1e-4);
-        assert_true(s.residual[0] < 1e-13); // positions of a few metres
-        assert_true(s.residual[1] < 1e-13); // speeds of order one
+        assert_true(s.residual[0] < 1e-13); // for positions of a few metres
+        assert_true(s.residual[1] < 1e-13); // for speeds of order one
         lwt_ok(lw_model_check(c.model, &check, NULL, &error), &error);
         assert_int_equal(check.rows, c.nrow);
         assert_int_equal(check.rank, c.rank);

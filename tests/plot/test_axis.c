@@ -1,4 +1,4 @@
-// test_axis.c -- scales: round ticks inside the range, labels that differ, extreme data.
+// test_axis.c -- scales: round tick values inside the range, distinct labels, extreme data.
 #include "plot/axis.h"
 
 #include <float.h>
@@ -24,7 +24,7 @@ static lwi_plot_axis fit(double lo, double hi, int max_ticks)
     return lwi_plot_axis_fit(range, false, 0, max_ticks);
 }
 
-// A number in (0, 1), the same sequence every time.
+// A pseudo-random number in (0, 1), the same sequence in every run.
 static double next(uint64_t *seed)
 {
     *seed = *seed * 6364136223846793005u + 1442695040888963407u;
@@ -45,11 +45,11 @@ static void steps_are_1_2_5(void **state)
         const double lead = step / pow(10, floor(log10(step) + 1e-9));
         assert_true(fabs(lead - 1) < 1e-9 || fabs(lead - 2) < 1e-9 || fabs(lead - 5) < 1e-9);
         assert_true(length / step <= max_ticks * (1 + 1e-8));
-        assert_true(length / step >= max_ticks / 2.5 - 1e-6); // and not too few
+        assert_true(length / step >= max_ticks / 2.5 - 1e-6); // a minimum number of ticks
     }
 }
 
-// The number that a label shows.
+// The number that a label represents.
 static double value_of(const lwi_plot_axis *a, int i)
 {
     char plain[64] = "";
@@ -158,7 +158,7 @@ static void logarithms_have_decades(void **state)
     check_near(log10(a.hi), -8, 1e-9);
     assert_int_equal(a.ntick, 9);
     check_near(lwi_plot_axis_at(&a, 1e-12), 0.5, 1e-12);
-    check_near(lwi_plot_axis_at(&a, 0), 0, 0); // zeros are at the lower end
+    check_near(lwi_plot_axis_at(&a, 0), 0, 0); // zeros are drawn at the lower end
     check_near(lwi_plot_axis_at(&a, -1), 0, 0);
     lwi_plot_range zero = lwi_plot_range_empty();
     lwi_plot_range_add(&zero, 0);

@@ -1,4 +1,4 @@
-// test_plot.c -- pictures as files: format, size, text; unusual results.
+// test_plot.c -- plot files: format, size, text; unusual results.
 #include <linkwork/linkwork.h>
 
 #include <math.h>
@@ -140,7 +140,7 @@ static void an_svg_says_what_it_shows(void **state)
     expect_count(svg, "<svg ", 1);
     expect_count(svg, "</svg>", 1);
     expect_count(svg, "width=\"900\" height=\"600\"", 1);
-    expect_count(svg, ">energy: swing &lt;1&gt;.csv<", 1); // markup in a name is text
+    expect_count(svg, ">energy: swing &lt;1&gt;.csv<", 1); // markup in a name is escaped
     expect_count(svg, ">kinetic T<", 1);
     expect_count(svg, ">time [s]<", 1);
     expect_count(svg, ">drift of E \u2212 Wnc<", 1);
@@ -191,7 +191,7 @@ static void a_pdf_has_one_page_text_and_no_date(void **state)
     (void)state;
     lw_result *r = result_of("swing.csv", table);
     const char *name = "swing.csv";
-    const lw_plot_options o = {.width = 480, .height = 320, .scale = 3}; // of pixels: not of a PDF
+    const lw_plot_options o = {.width = 480, .height = 320, .scale = 3}; // no effect on a PDF
     lw_error error = {0};
     if (has_format("pdf")) {
         size_t size[2];
@@ -204,7 +204,7 @@ static void a_pdf_has_one_page_text_and_no_date(void **state)
         assert_memory_equal(pdf[0] + size[0] - 6, "%%EOF\n", 6);
         assert_true(contains(pdf[0], size[0], "/MediaBox [ 0 0 480 320 ]"));
         assert_true(contains(pdf[0], size[0], "/Count 1"));
-        assert_true(contains(pdf[0], size[0], "/ToUnicode")); // text can be searched
+        assert_true(contains(pdf[0], size[0], "/ToUnicode")); // the text is searchable
         assert_false(contains(pdf[0], size[0], "/CreationDate"));
         assert_int_equal(size[0], size[1]);
         assert_memory_equal(pdf[0], pdf[1], size[0]);
@@ -340,7 +340,7 @@ static lw_model *model_of(const char *text)
     return model;
 }
 
-// A body on each type of joint, with each shape, and a spring.
+// A body on each joint type, with each shape, and a spring.
 static const char everything[] =
     "linkwork: 1\n"
     "bodies:\n"
@@ -436,7 +436,7 @@ static void a_mechanism_has_the_poses_of_a_result(void **state)
     assert_int_equal(lw_plot_mechanism(model, r, &o, path_of("m.svg"), NULL), LW_OK);
     char *svg = read_file(path_of("m.svg"), NULL);
     expect_count(svg, ">m.yaml at t = 1 s: 1 body, 1 joint<", 1);
-    expect_count(svg, ">60<", 1); // the axis reaches that far
+    expect_count(svg, ">60<", 1); // the range of the axis includes that value
     free(svg);
     expect_failure(lw_plot_mechanism(model, bare, &o, "m.svg", &error), LW_ERR_ARGUMENT, &error,
                    "body.rod.y");

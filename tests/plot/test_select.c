@@ -1,4 +1,4 @@
-// test_select.c -- names, patterns and presets become panels; what does not exist is named.
+// test_select.c -- names, patterns and presets select panels; errors name what does not exist.
 #include "plot/select.h"
 
 #include <setjmp.h>
@@ -70,7 +70,7 @@ static void patterns(void **state)
     assert_true(lwi_plot_glob("body.*.x", "body.a.b.x"));
     assert_true(lwi_plot_glob("*q?", "joint.a.q0"));
     assert_true(lwi_plot_glob("a*b*c", "axxbyybzzc"));
-    assert_true(lwi_plot_glob("?", "\u00e9")); // one letter, two bytes
+    assert_true(lwi_plot_glob("?", "\u00e9")); // one character, two bytes
     assert_false(lwi_plot_glob("?", "ab"));
     assert_false(lwi_plot_glob("a*b", "ac"));
     assert_false(lwi_plot_glob("", "a"));
@@ -131,7 +131,7 @@ static void presets_find_their_columns(void **state)
     (void)state;
     static const struct {
         lw_plot_preset preset;
-        int npanel, nquantity; // of the first panel
+        int npanel, nquantity; // nquantity: of the first panel
     } expected[] = {{LW_PLOT_OVERVIEW, 3, 3}, {LW_PLOT_JOINTS, 4, 3},    {LW_PLOT_POSITIONS, 3, 2},
                     {LW_PLOT_ENERGY, 2, 3},   {LW_PLOT_RESIDUALS, 1, 1}, {LW_PLOT_REACTIONS, 2, 1},
                     {LW_PLOT_PHASE, 4, 1}};
@@ -159,7 +159,7 @@ static void phase_pairs_rates_with_coordinates(void **state)
         assert_memory_equal(x, y, stem);
         assert_string_equal(strrchr(x, 'q') + 1, strrchr(y, 'd') + 1);
     }
-    assert_string_equal(r.s.panel[0].title, "a.b.qd0"); // a name with a dot
+    assert_string_equal(r.s.panel[0].title, "a.b.qd0"); // a name that contains a dot
     lwi_arena_free(&r.arena);
 }
 

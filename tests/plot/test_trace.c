@@ -1,4 +1,5 @@
-// test_trace.c -- thinning: what is kept shows the same curve, and names cover nothing.
+// test_trace.c -- reduction of curves: the kept points show the same curve; placed labels cover no
+// curve.
 #include "plot/labels.h"
 #include "plot/trace.h"
 
@@ -38,7 +39,8 @@ static double distance_to(const lwi_plot_trace *t, const double *p)
     return nearest;
 }
 
-// Every point is on the line kept, within the width of a column (0.5) and the tolerance (0.1).
+// Every point is within the width of a column (0.5) and the tolerance (0.1) of the polyline of kept
+// points.
 static void check_same_curve(const double (*p)[2], int n, int max_points)
 {
     lwi_plot_trace t = {0};
@@ -77,7 +79,7 @@ static void the_curve_keeps_its_shape(void **state)
                 break; // spikes
             case 4:
                 p[i][0] = 100 * (i % 2), p[i][1] = 300 * s;
-                break; // to and fro
+                break; // back and forth
             default:
                 x += 6 * (next(&seed) - 0.5), y += 6 * (next(&seed) - 0.5);
                 p[i][0] = x, p[i][1] = y;
@@ -94,14 +96,14 @@ static void many_rows_become_few_points(void **state)
     lwi_plot_trace t = {0};
     for (int i = 0; i < 1000000; i++) lwi_plot_trace_add(&t, 850 * (i / 1e6), 500 * next(&seed));
     lwi_plot_trace_end(&t);
-    assert_in_range(t.n, 850, 4 * 1701); // four per column of half a point
+    assert_in_range(t.n, 850, 4 * 1701); // four points per column of half a unit
     double lo = INFINITY, hi = -INFINITY;
     for (int i = 0; i < t.n; i++) lo = fmin(lo, t.p[i][1]), hi = fmax(hi, t.p[i][1]);
     assert_true(lo < 0.01 && hi > 499.99); // extremes are kept
     lwi_plot_trace_clear(&t);
     for (int i = 0; i < 1000; i++) lwi_plot_trace_add(&t, i, 2.5 * i);
     lwi_plot_trace_end(&t);
-    assert_int_equal(t.n, 2); // a straight line has two ends
+    assert_int_equal(t.n, 2); // a straight line keeps its two end points
     lwi_plot_trace_clear(&t);
     lwi_plot_trace_add(&t, 1, 2);
     lwi_plot_trace_end(&t);
@@ -137,7 +139,7 @@ static void thinned_rows_keep_extremes_ends_and_gaps(void **state)
     free(y);
 }
 
-// ------------------------------------------------------------------------------------------ names
+// ------------------------------------------------------------------------------------------ labels
 
 static void names_do_not_overlap(void **state)
 {
@@ -181,7 +183,7 @@ static void a_name_avoids_a_line(void **state)
     lwi_plot_label_place place;
     assert_true(lwi_plot_label_place_beside(&l, 100, 100, 4, 40, 11, &place));
     assert_true(placed[0][1] > 100 || placed[0][1] + placed[0][3] < 100 ||
-                placed[0][0] + placed[0][2] < 100); // not on the line to its right
+                placed[0][0] + placed[0][2] < 100); // not on the line on its right
     assert_false(place.leader);
 }
 

@@ -1,4 +1,4 @@
-// failing.h -- memory that runs out: the n-th allocation fails, and what is given back is counted.
+// failing.h -- an allocator with failures: the n-th allocation fails; blocks in use are counted.
 #ifndef LWT_FAILING_H
 #define LWT_FAILING_H
 

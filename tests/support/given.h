@@ -1,4 +1,4 @@
-// given.h -- what tests are given: models as text and from files, options one by one.
+// given.h -- inputs of tests: models from strings and files, options one by one.
 #ifndef LWT_GIVEN_H
 #define LWT_GIVEN_H
 
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/** The model of a text in YAML. */
+/** The model of a YAML string. The caller destroys it. */
 static inline lw_model *lwt_yaml(const char *text)
 {
     static const lw_read_desc yaml = {.format = "yaml"};
@@ -24,7 +24,7 @@ static inline lw_model *lwt_yaml(const char *text)
     return model;
 }
 
-/** tests/golden/NAME.yaml */
+/** The model of tests/golden/NAME.yaml. The caller destroys it. */
 static inline lw_model *lwt_golden(const char *name)
 {
     char path[512];

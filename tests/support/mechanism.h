@@ -1,5 +1,5 @@
-// mechanism.h -- small mechanisms built in code, and the balance of every body from what is
-// observed.
+// mechanism.h -- small mechanisms built in code, and the dynamic balance of every body from
+// observed values.
 #ifndef LWT_MECHANISM_H
 #define LWT_MECHANISM_H
 
@@ -54,7 +54,8 @@ static inline lw_body lwt_body(lw_builder *b, const lw_body_desc *desc)
     return body;
 }
 
-/** A rod from (x1, y1) to (x2, y2) in the plane z = 0, its frame in the middle with x along it. */
+/** A rod from (x1, y1) to (x2, y2) in the plane z = 0; its frame is at the middle with x along the
+ *  rod. */
 static inline lw_body lwt_rod(lw_builder *b, const char *name, double x1, double y1, double x2,
                               double y2, double mass)
 {
@@ -89,7 +90,7 @@ static inline lw_joint lwt_joint(lw_builder *b, lw_joint_type type, const char *
                                        .axis2 = {0, 1, 0}});
 }
 
-/** lwt_spring, lwt_wrench, ...: adds one as described. */
+/** lwt_spring, lwt_wrench, ...: add one element as described. */
 #define LWT_ADDER(kind)                                                                            \
     static inline void lwt_##kind(lw_builder *b, const lw_##kind##_desc *desc)                     \
     {                                                                                              \
@@ -147,7 +148,8 @@ static inline void lwt_integrate(lwi_work *work, double *t, double *x, const dou
     free(sum);
 }
 
-/** A complete snapshot: the values that the formulation fills, and merged bodies.  Memory in `arena`. */
+/** A complete snapshot: the values computed by the formulation, and those of merged bodies. Memory
+ *  is in `arena`. */
 static inline void lwt_observe(lwi_work *work, double t, const double *x, const double *inputs,
                                lwi_arena *arena, lwi_snapshot *snapshot)
 {
@@ -160,8 +162,8 @@ static inline void lwt_observe(lwi_work *work, double t, const double *x, const 
     lwi_observe_merged(model, LW_OBSERVE_REACTION, inputs, &loads, snapshot);
 }
 
-/** Largest residual of Newton's and Euler's equations over all bodies as they were described, from
- * a snapshot alone: forces, gravity, reactions and joint efforts against mass times acceleration. */
+/** Largest residual of the Newton-Euler equations over all bodies as described, from a snapshot
+ *  alone: forces, gravity, reactions and joint efforts against mass times acceleration. */
 static inline double lwt_imbalance(const lw_model *model, const double *inputs,
                                    const lwi_snapshot *m)
 {
@@ -228,7 +230,7 @@ static inline double lwt_imbalance(const lw_model *model, const double *inputs,
     return largest;
 }
 
-/** Where a state has its work; fails where it has none. */
+/** Index of the work integral in a state; fails the test where there is none. */
 static inline int lwt_work_index(const lwi_work *work)
 {
     for (int i = 0; i < work->layout.nblock; i++)

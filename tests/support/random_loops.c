@@ -1,11 +1,11 @@
 // random_loops.c -- random mechanisms with loops through the public builder.
 //
-// Bodies are placed anywhere; then joints are put between them, each with frames on its two bodies
-// with the relative pose of the coordinates chosen for the joint.  So every joint is satisfied at the
-// start, in whichever loops it is.  Built once at rest, the constraint rows of the model give
-// the velocities nearest to random ones that keep everything closed; with those it is built again.
-// Mechanisms that are near a singular position, rigid, or redundant where it is not meant are
-// discarded.
+// Bodies are placed at random. Then joints connect them, each with frames on its two bodies such
+// that the relative pose is that of the coordinates chosen for the joint, so every joint is
+// satisfied at the start, whichever loops it is in. The model is first built at rest. Its
+// constraint rows give the consistent velocities nearest to random ones, and the model is built
+// again with those. Mechanisms that are near a singular position, rigid, or redundant where this is
+// not intended are discarded.
 #include "support/random_loops.h"
 
 #include "base/linear.h"
@@ -26,7 +26,7 @@ typedef struct placed {
     lw_joint id;
     lw_joint_type type;
     double q[LW_JOINT_MAX_NQ];
-    bool taken; // a coordinate is driven or coupled
+    bool taken; // one of its coordinates is driven or coupled
 } placed;
 
 typedef struct draft {
@@ -34,8 +34,8 @@ typedef struct draft {
     uint64_t state;
     unsigned flags;
     lw_error error;
-    const double (*velocity)[6]; // of the mass centres, angular in body axes; NULL: at rest
-    int nbody, njoint;           // moving ones
+    const double (*velocity)[6]; // of the mass centres, angular part in body axes; NULL: at rest
+    int nbody, njoint;           // moving bodies, joints
     lw_body body[MOST_BODIES];
     frame at[MOST_BODIES]; // [0] the ground
     bool massless[MOST_BODIES];
@@ -68,7 +68,7 @@ static void attitude(draft *d, double q[4])
 {
     do fill(d, 1, q, 4);
     while (quat_norm2(q) < 0.05 ||
-           quat_norm2(q) > 1); // a point of the ball, not too near its centre
+           quat_norm2(q) > 1); // a point of the unit ball, not too near its centre
     quat_normalize(q, q);
 }
 
@@ -79,7 +79,7 @@ static void turn_any(draft *d, double R[9])
     quat_matrix(R, q);
 }
 
-// c = a b, frame b given in a
+// c = a b, frame b expressed in a
 static void times(frame *c, const frame *a, const frame *b)
 {
     m3_mul(c->R, a->R, b->R);
@@ -87,7 +87,7 @@ static void times(frame *c, const frame *a, const frame *b)
     v3_add(c->r, c->r, a->r);
 }
 
-// c: frame b in a, both given in one other
+// c: frame b in a, both expressed in one common frame
 static void within(frame *c, const frame *a, const frame *b)
 {
     m3_tmul(c->R, a->R, b->R);
@@ -103,9 +103,9 @@ static lw_pose pose_of(const frame *f)
                      .orientation = {q[0], q[1], q[2], q[3]}};
 }
 
-// ----------------------------------------------------------------------------------------- items
+// ---------------------------------------------------------------------------------------- elements
 
-// A function of time with value `start` now; its start is random where start is NaN.
+// A function of time with value `start` at t = 0; the value is random where start is NaN.
 static lw_status add_sine(draft *d, double size, double start, lw_signal *signal, double *value)
 {
     lw_function_desc desc = {.type = LW_FUNCTION_SINE,
@@ -119,7 +119,8 @@ static lw_status add_sine(draft *d, double size, double start, lw_signal *signal
     return lw_builder_add_function(d->builder, &desc, signal, &d->error);
 }
 
-// Body number d->nbody + 1 at `at`; Ixx = b + c, ... of moments a, b, c > 0 is an inertia.
+// Body number d->nbody + 1 at `at`. Ixx = b + c, ... with second moments a, b, c > 0 is a physical
+// inertia.
 static lw_status add_body(draft *d, const frame *at, bool massless)
 {
     const int i = ++d->nbody;
@@ -148,7 +149,7 @@ static lw_status add_body(draft *d, const frame *at, bool massless)
     return lw_builder_add_body(d->builder, &desc, &d->body[i], &d->error);
 }
 
-// A body anywhere near body `from`.
+// A body at a random pose near body `from`.
 static lw_status add_body_near(draft *d, int from, bool massless)
 {
     frame at;
@@ -207,7 +208,7 @@ static lw_status add_joint_forces(draft *d, lw_joint_desc *joint)
     return LW_OK;
 }
 
-// Coordinates, the pose of F2 in F1 at them, and the value of a drive.
+// Coordinates, the pose of F2 in F1 at these coordinates, and the value of a drive.
 static lw_status choose_coordinates(draft *d, lw_joint_desc *joint, placed *record, bool drive,
                                     frame *f2)
 {
@@ -227,7 +228,7 @@ static lw_status choose_coordinates(draft *d, lw_joint_desc *joint, placed *reco
     return LW_OK;
 }
 
-// A joint between bodies a and b whose frame F1, already moved by the mount, is at `f1`.
+// A joint between bodies a and b; `f1` is the pose of frame F1 after the motion of its mount.
 static lw_status add_joint_at(draft *d, lw_joint_type type, int a, int b, const frame *f1,
                               bool plain)
 {
@@ -261,7 +262,7 @@ static lw_status add_joint_at(draft *d, lw_joint_type type, int a, int b, const 
     return lw_builder_add_joint(d->builder, &joint, &record->id, &d->error);
 }
 
-// A joint of any direction in space between the two bodies; either may be body1.
+// A joint of random orientation between the two bodies; either may be body1.
 static lw_status add_joint(draft *d, lw_joint_type type, int a, int b)
 {
     frame f1;
@@ -295,7 +296,7 @@ static lw_status add_distance(draft *d, int a, int b)
     return lw_builder_add_joint(d->builder, &joint, &added, &d->error);
 }
 
-// ----------------------------------------------------------------------------------------- parts
+// ------------------------------------------------------------------------------ branches and loops
 
 static lw_joint_type choose_type(draft *d)
 {
@@ -314,7 +315,7 @@ static lw_joint_type choose_type(draft *d)
     }
 }
 
-// A body of the mechanism, or the ground, that can carry something.
+// A random body of the mechanism, or the ground, that can carry a branch.
 static int any_body(draft *d)
 {
     for (;;) {
@@ -323,11 +324,11 @@ static int any_body(draft *d)
     }
 }
 
-// Some bodies in a row from a body that is there, the last joined to another body that is there, or
-// not.
+// A branch of several bodies on an existing body; its last body may be joined to another existing
+// body.
 static lw_status add_branch(draft *d)
 {
-    // with joints of one degree of freedom a movable loop needs at least six bodies
+    // with joints of one degree of freedom a movable loop has at least six bodies
     const int most = d->flags & (LWT_MULTI | LWT_QUASI) ? 3 : 6;
     const int from = any_body(d), length = 1 + lwt_random_below(&d->state, most);
     int to = any_body(d), last = from, free_ = 0;
@@ -355,8 +356,8 @@ static lw_status add_fixed(draft *d)
     return add_joint_at(d, LW_JOINT_FIXED, from, d->nbody, &f1, true);
 }
 
-// A loop of four or five joints with parallel axes (one may slide across them), or with axes
-// through one point, on one body: mobile, though three of its equations are spare.
+// A loop of four or five joints with parallel axes (one may slide normal to them), or with axes
+// through one point, on one body: it is mobile, and three of its equations are redundant.
 static lw_status add_redundant(draft *d)
 {
     const int base = any_body(d), length = 3 + lwt_random_below(&d->state, 2);
@@ -376,7 +377,7 @@ static lw_status add_redundant(draft *d)
         }
         const double around =
             6.283185307179586 * (i + lwt_random(&d->state, -0.3, 0.3)) / (length + 1);
-        if (spherical) { // z towards a point of a circle about the axis of the cone
+        if (spherical) { // z towards a point on a circle about the axis of the cone
             const double axis[3] = {-sin(around), cos(around), 0};
             rot_axis(in.R, axis, lwt_random(&d->state, 0.5, 1.2));
         } else {
@@ -398,7 +399,7 @@ static lw_status add_redundant(draft *d)
     return LW_OK;
 }
 
-// q_a = c0 + c1 q_b + c2 q_b^2 between free coordinates that are derivatives of speeds.
+// q_a = c0 + c1 q_b + c2 q_b^2 between free coordinates with rates that are speeds.
 static lw_status add_coupling(draft *d)
 {
     int pick[2], with[2];
@@ -470,10 +471,10 @@ static lw_status build(draft *d, int nbody)
     return (d->flags & LWT_FORCES) ? add_forces(d) : LW_OK;
 }
 
-// --------------------------------------------------------------------------------- start,
-// velocities
+// ----------------------------------------------------------------------- initial state, velocities
 
-// Constraint rows of the model at its start as columns [nrow][6 nbody], and b; returns how many.
+// Constraint rows of the initial state of the model as columns [nrow][6 nbody], and b; returns the
+// number of rows.
 static int start_rows(const lw_model *model, double *A, double *b)
 {
     const size_t n = 6 * (size_t)model->nbody;
@@ -511,12 +512,13 @@ static int row_bound(const lw_model *model)
     return n;
 }
 
-// Independent rows have pivots above, redundant ones below: sines of the angles to the rows before.
+// Pivots are sines of the angles to the rows before: independent rows have pivots above KEPT,
+// redundant ones below DROPPED.
 #define KEPT 0.01
 #define DROPPED 1e-10
 
-// Velocities nearest to random ones that all rows allow, [nbody][6], body axes below; false where
-// the mechanism is not what it should be.
+// Velocities nearest to random ones that satisfy all rows, [nbody][6], body axes below. False where
+// rank or degrees of freedom are not as intended.
 static bool consistent_velocities(draft *d, const lw_model *model, lwt_loops *loops, double (*V)[6])
 {
     const int n = 6 * model->nbody, m = row_bound(model);
@@ -562,8 +564,7 @@ static lw_status attempt(uint64_t seed, int nbody, unsigned flags, const double 
 
 lw_status lwt_random_loops(uint64_t seed, int nbody, unsigned flags, lwt_loops *loops)
 {
-    static const uint64_t stride =
-        0x9e3779b97f4a7c15u; // any odd number: tries do not meet other seeds
+    static const uint64_t stride = 0x9e3779b97f4a7c15u; // no attempt repeats another seed
     draft *d = malloc(sizeof *d);
     double(*V)[6] = calloc(MOST_BODIES, sizeof *V);
     lw_status status = d && V ? LW_ERR_ARGUMENT : LW_ERR_MEMORY;

@@ -12,9 +12,9 @@
         if (status_ != LW_OK) return status_;                                                      \
     } while (0)
 
-// ---------------------------------------------------------------------------------------- numbers
+// ----------------------------------------------------------------------------------------- numbers
 
-// splitmix64: any seed gives a good sequence
+// splitmix64: every seed gives a good sequence
 static uint64_t next(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
@@ -53,7 +53,7 @@ static lw_quat attitude(uint64_t *state)
     do {
         n2 = 0;
         for (int i = 0; i < 4; i++) q[i] = lwt_random(state, -1, 1), n2 += q[i] * q[i];
-    } while (n2 < 0.05 || n2 > 1); // a point of the ball, not too near its centre
+    } while (n2 < 0.05 || n2 > 1); // a point of the unit ball, not too near its centre
     const double s = 1 / sqrt(n2);
     return (lw_quat){s * q[0], s * q[1], s * q[2], s * q[3]};
 }
@@ -66,7 +66,7 @@ static lw_pose place(uint64_t *state, double size)
     return pose;
 }
 
-// a b for quaternions
+// Quaternion product a b.
 static lw_quat times(lw_quat a, lw_quat b)
 {
     return (lw_quat){a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
@@ -75,7 +75,7 @@ static lw_quat times(lw_quat a, lw_quat b)
                      a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
 }
 
-// Pose of one body in another when frame `a` of this and frame `b` of that coincide.
+// Pose of a body B in a body A when frame `a` of A and frame `b` of B coincide.
 static lw_pose from_frames(const lw_pose *a, const lw_pose *b)
 {
     const lw_quat q = b->orientation, back = {q.w, -q.x, -q.y, -q.z};
@@ -147,7 +147,7 @@ const lw_custom_joint lwt_bead = {.name = "bead",
                                   .read = bead_read,
                                   .user = curve};
 
-// ------------------------------------------------------------------------------------------- items
+// ---------------------------------------------------------------------------------------- elements
 
 typedef struct draft {
     lw_builder *builder;
@@ -183,11 +183,11 @@ static lw_status add_body(draft *d, int massless, int floating, const lw_pose *f
                          .inertia = {m * (b + c), m * (a + c), m * (a + b), 0, 0, 0},
                          .com = vector(&d->state, 0.3),
                          .inertia_axes = attitude(&d->state)};
-    if (fixed != NULL) { // a fixed joint has no coordinates that could place the body
+    if (fixed != NULL) { // a fixed joint has no coordinates to define the pose of the body
         desc.pose = *fixed;
         desc.in = d->body[parent];
     }
-    if (floating) { // else the joint's coordinates and speeds place it
+    if (floating) { // otherwise the coordinates and speeds of the joint define them
         desc.pose = place(&d->state, 2);
         desc.has_velocity = 1;
         desc.velocity = vector(&d->state, 1);
@@ -285,7 +285,7 @@ static lw_status add_joint_forces(draft *d, lw_joint_desc *joint)
     return LW_OK;
 }
 
-// Connects body `child` (the last added) with body `parent` by the frames on them.
+// Connects body `child` (the last one added) with body `parent` by frames on the two bodies.
 static lw_status add_joint(draft *d, lw_joint_type type, int parent, const lw_pose *on_parent,
                            int child, const lw_pose *on_child, int massless)
 {
@@ -304,7 +304,7 @@ static lw_status add_joint(draft *d, lw_joint_type type, int parent, const lw_po
         if (d->flags & LWT_FORCES) TRY(add_joint_forces(d, &joint));
         if ((d->flags & LWT_DRIVES) && chance(&d->state, 0.3)) TRY(add_drives(d, &joint));
     }
-    // a massless body that moves against its neighbour could not be merged with it
+    // a massless body with a movable joint to its neighbour could not be merged with it
     if ((d->flags & LWT_MOUNTS) && !massless && chance(&d->state, 0.2)) TRY(add_mount(d, &joint));
     lw_joint added;
     return lw_builder_add_joint(d->builder, &joint, &added, &d->error);
@@ -351,7 +351,7 @@ static lw_status build(draft *d, int nbody)
         const int parent = root || back >= k ? 0 : k - back;
         const lw_joint_type type = choose_type(d);
         const int massless = type == LW_JOINT_FIXED && nbody > 1 && chance(&d->state, 0.5);
-        // nothing holds a floating base; a massless body cannot be one
+        // a floating base has no joint to the ground; a massless body cannot be one
         const int floating =
             parent == 0 && !massless && (d->flags & LWT_FLOATING) && chance(&d->state, 0.3);
         const lw_pose on_parent = place(&d->state, 0.4), on_child = place(&d->state, 0.4);

@@ -1,15 +1,16 @@
-// random_model.h -- random open trees through the public builder, the same for a seed everywhere.
+// random_model.h -- random open trees through the public builder, reproducible by seed on every
+// platform.
 #ifndef LWT_RANDOM_MODEL_H
 #define LWT_RANDOM_MODEL_H
 
 #include <linkwork/linkwork.h>
 
-/** What a random tree may contain in addition to revolute, prismatic, screw and cylindrical joints. */
+/** Elements of a random tree in addition to revolute, prismatic, screw and cylindrical joints. */
 enum {
     LWT_MULTI = 1,  ///< universal, planar joints
     LWT_QUASI = 2,  ///< spherical, free joints: speeds that are not derivatives of coordinates
     LWT_FIXED = 4,  ///< fixed joints, some with a massless body
-    LWT_CUSTOM = 8, ///< a joint given by callbacks, with a subspace that depends on its coordinates
+    LWT_CUSTOM = 8, ///< a joint defined by callbacks, with a coordinate-dependent motion subspace
     LWT_REVERSED = 16, ///< joints with body1 as the outboard body
     LWT_FLOATING = 32, ///< trees without a joint to the ground
     LWT_DRIVES = 64,   ///< coordinates that follow functions of time
@@ -26,8 +27,8 @@ int lwt_random_below(uint64_t *state, int count);
 /** A custom joint: a bead that rotates about z1 and slides along a curve. */
 extern const lw_custom_joint lwt_bead;
 
-/** A tree of nbody moving bodies with physical inertias, random joint frames, coordinates and
- *  speeds at the start.  On failure the error goes to stderr with the seed. */
+/** A tree of nbody moving bodies with physical inertias, random joint frames, initial coordinates
+ *  and speeds. On failure the error is printed to stderr with the seed. */
 lw_status lwt_random_tree(uint64_t seed, int nbody, unsigned flags, lw_model **model);
 
 #endif

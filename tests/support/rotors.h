@@ -1,11 +1,11 @@
-// rotors.h -- a model with rotors on its coordinates, made from one without.
+// rotors.h -- a copy of a model with rotors on its coordinates.
 #ifndef LWT_ROTORS_H
 #define LWT_ROTORS_H
 
 #include "support/mechanism.h"
 #include "support/random_model.h"
 
-/** `model` as `desc` says, which has its joints.  The caller destroys it. */
+/** A model from `desc` with the joints of `model`. The caller destroys it. */
 static inline lw_model *lwt_with_rotors_of(const lw_model *model, const lwi_description *desc)
 {
     lwi_unclosed unclosed;
@@ -16,8 +16,8 @@ static inline lw_model *lwt_with_rotors_of(const lw_model *model, const lwi_desc
     return made;
 }
 
-/** `model` with inertias between a hundredth and one [kg, kg m^2] on two of three scalar coordinates,
- *  driven ones too.  The caller destroys it. */
+/** A copy of `model` with rotor inertias between 0.01 and 1 [kg, kg m^2] on two of three scalar
+ *  coordinates, driven ones included. The caller destroys it. */
 static inline lw_model *lwt_with_rotors(const lw_model *model, uint64_t seed)
 {
     lwi_description desc = model->desc;

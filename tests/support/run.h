@@ -1,4 +1,4 @@
-// run.h -- a formulation at a state of a mechanism.
+// run.h -- a formulation evaluated at a state of a mechanism.
 #ifndef LWT_RUN_H
 #define LWT_RUN_H
 
@@ -9,10 +9,11 @@ typedef struct lwt_run {
     lwi_work *work;
     lwi_arena arena;
     double *x, t;
-    lwi_snapshot now; ///< by lwt_run_observe
+    lwi_snapshot now; ///< filled by lwt_run_observe
 } lwt_run;
 
-/** At a snapshot, or NULL: the model's start.  Destroys the work at the end. */
+/** The run at a snapshot; NULL: at the initial state of the model. The run owns `work` and destroys
+ *  it. */
 static inline lwt_run lwt_run_work(lwi_work *work, const lwi_snapshot *snapshot)
 {
     lwt_run r = {.model = work->model, .work = work};
@@ -29,7 +30,7 @@ static inline lwt_run lwt_run_work(lwi_work *work, const lwi_snapshot *snapshot)
     return r;
 }
 
-/** With options, which may be NULL. */
+/** The same with options, which may be NULL. */
 static inline lwt_run lwt_run_options(const lw_model *model, const lwi_formulation *formulation,
                                       const lw_options *options, const lwi_snapshot *snapshot)
 {

@@ -1,5 +1,5 @@
-// test_view.c -- the page and the glTF file as text: what is in them, what is refused, memory that
-// runs out. How they look and move is for tests/viewer, in a browser.
+// test_view.c -- contents of the page and of the glTF file, refused input, failing allocations.
+// tests/viewer checks appearance and motion in a browser.
 #include "view/pack.h"
 
 #include "support/failing.h"
@@ -40,9 +40,9 @@ static lw_model *model_of(const char *text, const lw_allocator *allocator)
     return model;
 }
 
-enum { EXTRA = 12 }; // columns of other programs
+enum { EXTRA = 12 }; // columns written by other programs
 
-// Rows of `rod` rotating about y at one radian per second, the sign of its quaternion changing.
+// Rows of `rod` rotating about y at one radian per second; its quaternion changes sign.
 static lw_result *rotating(int rows)
 {
     char folder[] = "test_view_XXXXXX", path[32];
@@ -106,7 +106,7 @@ static int digit(char c)
     return (int)(at - letters);
 }
 
-// Bytes of base64 up to the quote behind it; returns how many.
+// Decodes base64 up to the closing quote; returns the number of bytes.
 static size_t decode(const char *text, unsigned char *bytes)
 {
     size_t n = 0;
@@ -126,7 +126,7 @@ static const char *behind(const char *text, const char *key)
     return at + strlen(key);
 }
 
-// Numbers of lwi_view_pack, [rows][series] of `width` bytes, decoded after the description in pack.h.
+// Numbers of lwi_view_pack, [rows][series] of `width` bytes, decoded by the description in pack.h.
 static void unpack(const char *text, size_t rows, size_t series, size_t width, unsigned char *out)
 {
     const size_t n = rows * series, length = strlen(text);
@@ -163,7 +163,7 @@ static void unpack(const char *text, size_t rows, size_t series, size_t width, u
 
 // ------------------------------------------------------------------------------------------- tests
 
-// Any bits are reproduced; smooth series become shorter.
+// Any bit pattern is reproduced; the encoding of smooth series is shorter.
 static void packed_numbers_come_back(void **state)
 {
     (void)state;
@@ -283,7 +283,7 @@ static void a_long_motion_is_thinned_evenly(void **state)
     lwi_arena_init(&arena, &model->arena.allocator);
     OK(lwi_view_motion_read(model, result, 1e6, &arena, &all, NULL));
     assert_int_equal(rows, all.nrow);
-    const double each = 2 * 20 + 8; // bytes of two bodies and the time
+    const double each = 2 * 20 + 8; // bytes of two poses and the time
     OK(lwi_view_motion_read(model, result, 100 * each, &arena, &some, NULL));
     assert_in_range(some.nrow, 50, 101);
     assert_int_equal(0, some.row[0]);
@@ -299,7 +299,7 @@ static void a_long_motion_is_thinned_evenly(void **state)
     lw_model_destroy(model);
 }
 
-// q and -q are the same orientation: interpolation between rows takes the shorter way.
+// q and -q are the same orientation: interpolation between rows takes the shorter path.
 static void orientations_do_not_jump(void **state)
 {
     (void)state;
@@ -320,7 +320,8 @@ static void orientations_do_not_jump(void **state)
     lw_model_destroy(model);
 }
 
-// Columns that do not fit are counted, the motion of bodies is left out first; poses are not columns.
+// Columns beyond the limit are counted, and the motion of bodies is omitted first; poses are not
+// columns.
 static void columns_fit(void **state)
 {
     (void)state;
@@ -338,8 +339,8 @@ static void columns_fit(void **state)
     }
     assert_null(strstr(page, "{\"name\":\"body.rod.qw\""));
     free(page);
-    // 100 rows of two bodies just fit, and twelve columns of 400 bytes: energy, coordinate, ten
-    // others
+    // 100 rows of two bodies just fit, with twelve columns of 400 bytes: energy, coordinate, ten
+    // others.
     page = written(lw_view_page, model, result, &(lw_view_desc){.max_bytes = 100 * 48 + 1});
     assert_non_null(strstr(page, "\"left_out\":7}"));
     assert_non_null(strstr(page, "{\"name\":\"sys.E\","));

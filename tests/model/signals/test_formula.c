@@ -1,4 +1,4 @@
-// test_formula.c -- formulas: values, exact derivatives, right-hand slopes, mistakes, limits.
+// test_formula.c -- formulas: values, exact derivatives, right-hand slopes, errors, limits.
 #include "model/signals/formula.h"
 
 #include <complex.h>
@@ -32,7 +32,7 @@ static void end(built *b)
     lwi_arena_free(&b->arena);
 }
 
-// The k-th name reads the k-th of its array.
+// The k-th name reads the k-th element of its array.
 static built build_state(const char *text)
 {
     built b = build(text);
@@ -56,7 +56,7 @@ static void assert_near(const char *what, double a, double b, double tolerance)
 
 typedef double complex number;
 
-// The formulas of the table below once more, in C.
+// The formulas of the table below, written in C.
 static number f_poly(number t)
 {
     return 2 + 3 * t - t * t / 4;
@@ -158,7 +158,7 @@ static number f_tower(number t)
     return cpow(2 + t * t, csin(t)) + cpow(2, t);
 }
 
-// On (from, to), where a derivative up to the third jumps at `kinks`.
+// Valid on (from, to); a derivative of order up to three jumps at `kinks`.
 static const struct {
     const char *text;
     number (*f)(number);
@@ -193,12 +193,13 @@ enum { NTABLE = sizeof table / sizeof table[0] };
 static bool near_a_kink(int i, double t, double h)
 {
     for (int k = 0; k < 3; k++)
-        if (fabs(t - table[i].kinks[k]) <= h) return true; // unused ones are 0, which is harmless
+        if (fabs(t - table[i].kinks[k]) <= h) return true; // unused: 0, no effect
     return false;
 }
 
-// Value against C, slope against the complex step Im f(t + ih)/h, which does not cancel; curvature
-// against differences of order four of complex steps: h^4/30 f^(6), f^(6) < 2e5 here, and rounding.
+// The value is compared with C, the slope with the complex step Im f(t + ih)/h, which has no
+// cancellation. The curvature is compared with fourth-order differences of complex steps:
+// truncation h^4/30 f^(6) with f^(6) < 2e5 here, and rounding.
 static void derivatives_match_the_complex_step(void **state)
 {
     (void)state;
@@ -222,12 +223,12 @@ static void derivatives_match_the_complex_step(void **state)
     }
 }
 
-// Nothing of the language is left out of the table.
+// The table covers every operation of the language.
 static void every_operation_is_in_the_table(void **state)
 {
     (void)state;
     bool used[LWI_FORMULA_OPERATION_COUNT] = {0};
-    used[LWI_FORMULA_COORDINATE] = used[LWI_FORMULA_SPEED] = true; // of the partial derivatives
+    used[LWI_FORMULA_COORDINATE] = used[LWI_FORMULA_SPEED] = true; // partial derivatives
     for (int i = 0; i < NTABLE; i++) {
         built b = build(table[i].text);
         for (int k = 0; k < b.f.ncode; k++) used[b.f.code[k].operation] = true;
@@ -237,7 +238,7 @@ static void every_operation_is_in_the_table(void **state)
         if (!used[i]) fail_msg("operation %d is in no formula of the table", i);
 }
 
-// Partial derivatives by differences of order four, h^4/30 f^(5) with f^(5) < 1e3.
+// Partial derivatives by fourth-order differences, truncation h^4/30 f^(5) with f^(5) < 1e3.
 static void partials_match_differences(void **state)
 {
     (void)state;
@@ -269,7 +270,8 @@ static void partials_match_differences(void **state)
     }
 }
 
-// At a kink the derivatives are those to come; a constant in a steep place stays constant.
+// At a kink the derivatives are right-hand derivatives; a constant argument gives zero derivatives
+// even where the slope of the function is infinite.
 static void kinks_have_the_slopes_to_come(void **state)
 {
     (void)state;
@@ -305,7 +307,7 @@ static void kinks_have_the_slopes_to_come(void **state)
     }
 }
 
-// What is not defined is not a number, and no operation hides it.
+// An undefined value is NaN, and every operation propagates it.
 static void what_is_not_a_number_stays_so(void **state)
 {
     (void)state;
@@ -413,12 +415,12 @@ static void names_of_joints_are_words_or_quoted(void **state)
     const lwi_formula_facts facts = lwi_formula_facts_of("2*t + abs('left knee'.qd1)");
     assert_true(facts.reads_state && facts.kinked && facts.at == 10 && facts.length == 15);
     const lwi_formula_facts plain = lwi_formula_facts_of("2*t + 'step' . q0");
-    assert_false(plain.reads_state || plain.kinked); // a mistake has no facts
+    assert_false(plain.reads_state || plain.kinked); // an invalid formula has no flags
     assert_false(lwi_formula_facts_of("step(t, 1, 2)").kinked);
 }
 
 // -----------------------------------------------------------------------------------------
-// mistakes
+// errors
 
 static void mistakes_are_named_where_they_are(void **state)
 {
@@ -487,7 +489,7 @@ static void mistakes_are_named_where_they_are(void **state)
     assert_int_equal(lwi_formula_check("x", NULL), LW_ERR_MODEL);
 }
 
-// The mark is below the word, also in the middle of a long formula; columns count characters.
+// The marker is below the word, also in a long formula; columns count characters, not bytes.
 static void the_mark_is_below_the_mistake(void **state)
 {
     (void)state;
@@ -516,11 +518,11 @@ static char *repeat(char *room, const char *before, int n, const char *middle, c
     return room;
 }
 
-// For any formula, the stacks of the program and of the parser are bounded.
+// The stacks of the program and of the parser are bounded for every formula.
 static void limits_hold(void **state)
 {
     (void)state;
-    static char room[250000]; // the longest text below has 200001 characters
+    static char room[250000]; // the longest string below has 200001 characters
     static const struct {
         const char *before, *after;
         int fits;

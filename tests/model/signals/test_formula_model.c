@@ -1,6 +1,6 @@
 // test_formula_model.c -- formulas in models: motions, forces, efforts and scales by formula
-// against the same said otherwise, in every formulation; names that do not exist; what formulas
-// cannot drive.
+// against an equivalent model without formulas, in every formulation; undefined names; what a
+// formula cannot drive.
 #include "model/model.h"
 #include "support/mechanism.h"
 
@@ -9,8 +9,8 @@
 // ----------------------------------------------------------------------------------------------
 // runs
 
-/** A cart on a rail and a pendulum on it, or with `loop` a rod more, from the pendulum's end to the
- *  ground by a slot: then the slot or another joint closes a loop. */
+/** A cart on a rail with a pendulum on it. With `loop`, another rod connects the end of the
+ *  pendulum to the ground by a slot; the slot or another joint closes the loop. */
 typedef struct cart {
     lw_builder *b;
     lw_body cart, rod, third;
@@ -70,7 +70,7 @@ typedef struct result {
     double q[MOST], qd[MOST], reaction[6], energy_error;
 } result;
 
-// The state after 2 s, in steps that both models of a comparison share.
+// The state after 2 s; both models of a comparison use the same steps.
 static result run(const lw_model *model, const char *formulation)
 {
     lw_sim *sim;
@@ -100,7 +100,8 @@ static result run(const lw_model *model, const char *formulation)
 
 static const char *const formulations[] = {"aba", "momenta", "dense"};
 
-// Both move in the same way.  Each destroys nothing; tolerance: rounding grown over 400 steps.
+// Both models have the same motion. Destroys both models. Tolerance: rounding, amplified over 400
+// steps.
 static void assert_same_motion(lw_model *a, lw_model *b, bool loop)
 {
     for (int f = loop ? 2 : 0; f < 3; f++) {
@@ -110,7 +111,7 @@ static void assert_same_motion(lw_model *a, lw_model *b, bool loop)
             assert_true(fabs(x.qd[k] - y.qd[k]) < 1e-11);
         }
         for (int k = 0; k < 6; k++) assert_true(fabs(x.reaction[k] - y.reaction[k]) < 1e-9);
-        // both know what work was done: RK4's own error at this step
+        // both integrate the work: truncation error of RK4 at this step
         assert_true(x.energy_error < 1e-6 && y.energy_error < 1e-6);
     }
     lw_model_destroy(a);
@@ -152,7 +153,7 @@ static void feedback_by_formula_is_that_of_the_joint_spring(void **state)
     assert_same_motion(finish(&a), finish(&b), false);
 }
 
-// A joint outside the tree has coordinates as well.
+// A joint outside the tree has coordinates too.
 static void feedback_reads_joints_that_close_loops(void **state)
 {
     (void)state;
@@ -165,8 +166,8 @@ static void feedback_reads_joints_that_close_loops(void **state)
     assert_same_motion(finish(&a), finish(&b), true);
 }
 
-// A wrench along the rail, scaled by the state, is an effort on the rail; in a sum too, and where
-// nothing else reads joints.
+// A wrench along the rail, scaled by the state, equals an effort on the rail; also in a sum, and
+// where no other force reads joint coordinates.
 static void scale_by_formula_is_the_effort_it_makes(void **state)
 {
     (void)state;
@@ -186,7 +187,7 @@ static void scale_by_formula_is_the_effort_it_makes(void **state)
     assert_same_motion(one, finish(&b), false);
 }
 
-// A spring between points along the rail pushes as the effort does.
+// A spring between points along the rail has the same effect as the effort.
 static void spring_force_by_formula_is_the_effort_it_makes(void **state)
 {
     (void)state;

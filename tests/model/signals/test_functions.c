@@ -73,9 +73,9 @@ static void add_all(set *s)
     add(s, (lw_function_desc){.type = LW_FUNCTION_SUM, .terms = terms, .nterm = 4});
 }
 
-// Every derivative is that of the value: central differences of order four, error h^4/30 times the
-// fifth derivative (of f and of f': below 2 * 2 * 3^6 = 2916, the sum's sines), plus rounding
-// eps/h.
+// Every derivative is that of the value: fourth-order central differences, truncation h^4/30 times
+// the fifth derivative (of f and of f': below 2 * 2 * 3^6 = 2916, for the sines of the sum), plus
+// rounding eps/h.
 static void derivatives_match_differences(void **state)
 {
     (void)state;
@@ -100,8 +100,8 @@ static void derivatives_match_differences(void **state)
     lwi_arena_free(&s.arena);
 }
 
-// Between breaks all is smooth; at the breaks of steps and tables value, slope and curvature are
-// continuous and the third derivative is not; at the break of a ramp the slope jumps.
+// Between breaks the functions are smooth. At the breaks of steps and tables value, slope and
+// curvature are continuous and the third derivative jumps; at the break of a ramp the slope jumps.
 static void breaks_are_where_smoothness_ends(void **state)
 {
     (void)state;
@@ -141,7 +141,7 @@ static void next_break_lists_every_break_once(void **state)
     for (int i = 0; i < 6; i++) {
         const double next = lwi_function_next_break(s.f, (lw_signal){6}, t);
         assert_true(next == table_t[i]);
-        assert_true(lwi_function_next_break(s.f, (lw_signal){7}, t) == next); // the sum's too
+        assert_true(lwi_function_next_break(s.f, (lw_signal){7}, t) == next); // the sum has it too
         t = next;
     }
     assert_true(isinf(lwi_function_next_break(s.f, (lw_signal){6}, t)));
@@ -192,7 +192,7 @@ static void table_interpolates_with_natural_ends(void **state)
     lwi_arena_free(&s.arena);
 }
 
-// The natural spline of points on a straight line is that line; of two points as well.
+// The natural spline of points on a straight line is that line; also for two points.
 static void table_of_a_line_is_the_line(void **state)
 {
     (void)state;
@@ -309,7 +309,7 @@ static void bad_descriptions_are_refused_with_the_value(void **state)
     refuse((lw_function_desc){.type = (lw_function_type)99}, 0, "type 99");
 }
 
-// A chain of sums each of which doubles the one before costs 2^n: refused before it can stall.
+// Long chains of nested sums are refused: with two equal terms in each, an evaluation costs 2^n.
 static void exploding_sums_are_refused(void **state)
 {
     (void)state;
