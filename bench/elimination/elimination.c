@@ -1,10 +1,10 @@
-// elimination.c -- what the engine costs: microseconds per body of planning, creation, the matrix pass
-// and one vector pass, by graph, plan and threads.
+// elimination.c -- benchmark of the elimination: microseconds per body of planning and creation, of the
+// matrix pass and of one vector pass, by graph, plan and threads.
 //
 //     bench_elimination [threads]        minima of interleaved repetitions, one line each
 //
-// With threads both strategies of the divide-and-conquer papers, level by level and subtree by
-// subtree; the first line says what so many threads can gain at all on this machine.
+// With several threads both strategies of the divide-and-conquer papers are measured, level by level
+// and subtree by subtree; the first line is the speedup of pure arithmetic with as many threads.
 #include "elimination/problem.h"
 
 #include <math.h>
@@ -26,10 +26,10 @@ typedef struct subject {
     lwi_elim *elim;
     lwi_pool *pool;
     double (*x)[6], *lambda;
-    double prepare, factor, solve; ///< seconds, least
+    double prepare, factor, solve; ///< seconds, minimum
 } subject;
 
-// Real time: threads count by what they save.
+// Wall-clock time [s].
 static double now(void)
 {
     struct timespec t;
@@ -102,7 +102,7 @@ static void compare(const char *name, problem p, int threads)
         const subject one = {.name = name, .p = p, .kind = kinds[k], .threads = 1};
         s[count] = one;
         s[count++].width = -1;
-        if (k) s[count++] = one; // combs of chains have nothing in lanes
+        if (k) s[count++] = one; // sequential plans of chains have no isomorphic nodes
         for (int way = 0; way < 2 && threads > 1 && k; way++) {
             s[count] = one;
             s[count].threads = threads;
@@ -116,7 +116,7 @@ static void compare(const char *name, problem p, int threads)
     problem_free(&p);
 }
 
-// Arithmetic in registers, nothing else.
+// Arithmetic in registers only.
 static void compute(void *user, int part)
 {
     double x[8], *out = user;
@@ -126,7 +126,7 @@ static void compute(void *user, int part)
     for (int i = 0; i < 8; i++) out[8 * part + i] = x[i];
 }
 
-// How much faster so many threads are where they need nothing but arithmetic.
+// Prints the speedup of pure arithmetic by a number of threads.
 static void limit(int threads)
 {
     lwi_pool *pool;

@@ -1,11 +1,12 @@
-// bits.c -- hashes of the same motions, computed in every way there is.
+// bits.c -- hashes of final states, to prove that all evaluations give the same bits.
 //
-// A motion is a model, a formulation, an integrator and a start.  It is computed with kernels of
-// every width (this machine has), by a simulation, and by batches of every number of lanes over
-// one, two and three threads; what comes out must be the same bits.  One line for each: name, hash,
-// in how many ways.  tools/bits_table.py lays the lines of several builds side by side.
+// Problem: a motion is a model, a formulation, an integrator and initial states.  It is computed by a
+// simulation, with kernels of every width that the processor supports, and by batches of every number
+// of lanes on one, two and three threads.  All final states must have the same bits.
+// Output: a line per motion with its name, hash and number of evaluations.  tools/bits_table.py
+// compares the lines of several builds.
 //
-// Exit status: 0; 1 where two ways differ.
+// Exit status: 0; 1 if two evaluations differ.
 #include "cli/scene_model.h"
 #include "kinematics/formulation.h"
 #include "integrate/integrator.h"
@@ -19,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INSTANCES = 9 }; // a block of eight and one more
+enum { INSTANCES = 9 }; // a full block of lanes and a remainder of one
 
 static const double duration = 0.25; // [s]
 
@@ -60,12 +61,12 @@ typedef struct job {
     lw_model *model;
     lw_options options;
     int nx;
-    double *start; ///< [INSTANCES][nx], and the model's own, from which tolerances are taken
+    double *start; ///< [INSTANCES + 1][nx]; the last is the model's, which scales the tolerances
     uint64_t hash;
     int ways;
 } job;
 
-// Fowler, Noll and Vo, 64 bits.
+// FNV-1a, 64 bits (Fowler, Noll, Vo).
 static uint64_t hash_of(uint64_t hash, const double *x, int n)
 {
     const unsigned char *byte = (const unsigned char *)x;
@@ -82,7 +83,7 @@ static bool same(job *j, uint64_t hash, const char *how, int number)
     return false;
 }
 
-// -------------------------------------------------------------------------------- one by one
+// -------------------------------------------------------------------------------- simulation
 
 static lw_sim *simulation(const job *j)
 {
@@ -92,7 +93,7 @@ static lw_sim *simulation(const job *j)
     return sim;
 }
 
-// Starts: the model's own, moved a little for each instance.
+// Initial states: the model's, perturbed at random for each instance.
 static void set_starts(job *j)
 {
     lw_sim *sim = simulation(j);
@@ -132,7 +133,7 @@ static lw_status rates(void *user, double t, const double *x, double *xdot)
     return work->formulation->rates(work, t, x, NULL, xdot);
 }
 
-// As simulate/simulation.c sets it up, with kernels of a width of our choice.
+// As simulate/simulation.c, with kernels of a given width.
 static uint64_t by_width(const job *j, int width)
 {
     const lwi_formulation *formulation = lwi_formulation_find(j->of->formulation);

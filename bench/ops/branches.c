@@ -1,13 +1,15 @@
-// branches.c -- where limbs side by side win: trees of equal limbs on a free body, swept one body
-// after the other and side by side, in turns.  The threshold of branches.h comes from here.
+// branches.c -- benchmark: branches of a tree in lanes against one body after the other.
 //
-// usage: bench_branches [WIDTH]    kernels of that width (4, 8), else the widest
+// Model: a free body with equal branches.  Both evaluations alternate; a table gives the minimum
+// [us] of each by number and length of the branches.  The threshold of branches.h comes from here.
+//
+// usage: bench_branches [WIDTH]    kernels of that width (4, 8); default: the widest
 #include "turns.h"
 
 #include <stdio.h>
 
 static const turns plan = {120, 2000};
-static const lwi_k_choice choices[2] = {{0, 0}, {0, 2}}; // one after the other, side by side
+static const lwi_k_choice choices[2] = {{0, 0}, {0, 2}}; // sequential, in lanes
 
 static void table(const char *name, turns_evaluation *evaluate, int width)
 {

@@ -1,9 +1,9 @@
-// generic.cpp -- counts the operations of the generic text of `momenta` and `aba` by running it.
+// generic.cpp -- counts the operations of the generic `momenta` and `aba` by running them.
 //
-// The sources that do the work are compiled with a number that counts (source.cpp) and linked in
-// the place of the library's; the rest of the library is as it is.  Sines and cosines are not
-// counted. The chain is that of ops.cpp, axes at any angle, and the counts are those of ten links
-// and more.
+// Method: the sources that compute are compiled with a counting number type (source.cpp) and replace
+// those of the library at link time.  Sines and cosines are not counted.  The chain is that of ops.cpp
+// with axes at any angle.
+// Output: multiplications, additions and their sum as a n + b, for ten links and more.
 #include "number.hpp"
 #include "oblique.hpp"
 

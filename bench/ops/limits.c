@@ -1,9 +1,9 @@
-// limits.c -- how many multiplications and additions of doubles this machine can do in a second,
-// one by one and in its widest registers: what the counts of bench_ops have to be divided by.
+// limits.c -- peak rates of the processor: multiplications and additions of doubles per second, scalar
+// and in the widest registers, and memory bandwidth.
 //
-// Twelve independent chains of each keep the units busy; every result depends on the one before it,
-// so nothing can be left out.  And how many bytes go through its memories, read and written in
-// turn.
+// Counts of bench_ops divided by these rates are lower bounds of the run time.  Method: twelve
+// independent chains of operations keep the units busy; each result depends on the preceding one of its
+// chain, so the compiler cannot remove any.  Bandwidth: blocks of several sizes are read and written.
 #include "cli/stopwatch.h"
 
 #include <stdint.h>
@@ -23,7 +23,7 @@ typedef double lanes __attribute__((vector_size(8 * LANES)));
 
 enum { CHAINS = 12, TURNS = 100000 };
 
-// One operation of each chain; what the compiler cannot see through, it neither removes nor merges.
+// One operation of a chain; HIDE prevents the compiler from removing or merging operations.
 #define DO(x, operation) ((x) = (x)operation by, HIDE(x))
 #define HIDE(x) ({ __asm__ volatile("" : "+x"(x)); })
 
@@ -58,7 +58,7 @@ static double rate(int (*operation)(void *), int at_once)
     return (double)CHAINS * TURNS * at_once / t.min;
 }
 
-// A block is read and written again; bytes moved per second, each way counted.
+// Reads a block and writes it back; bandwidth() counts the bytes of both directions.
 typedef struct block {
     lanes *at;
     size_t count, turns;

@@ -1,8 +1,10 @@
-// loops.c -- what evaluations of mechanisms with many loops cost: `rcr` by cells in lanes and by
-// its general elimination, `hdca`, `dca`, in turns, us per evaluation and the exponent from one
-// size to the next.
+// loops.c -- benchmark: evaluations of mechanisms with many loops.
 //
-// usage: bench_loops [WIDTH]    kernels of that width (1, 4, 8), else the widest
+// Compares `rcr` by loop clusters in lanes, `rcr` by the general elimination, `hdca` and `dca`.
+// Evaluations alternate; a table gives the minimum [us] and the exponent of its growth from one size
+// to the next.
+//
+// usage: bench_loops [WIDTH]    kernels of that width (1, 4, 8); default: the widest
 #include "cli/stopwatch.h"
 #include "kinematics/formulation.h"
 
@@ -12,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TURNS = 40, BUDGET_US = 150 }; // of a turn and way
+enum { TURNS = 40, BUDGET_US = 150 }; // BUDGET_US: time of one formulation in a round
 
 static void stop(const char *what)
 {
@@ -20,7 +22,7 @@ static void stop(const char *what)
     exit(1);
 }
 
-// The states that other libraries were measured at: docs/benchmarks.md.
+// In the states at which other libraries were measured: docs/benchmarks.md.
 static lw_model *mechanism(lw_mechanism kind, int n)
 {
     lw_model *model = NULL;
@@ -57,7 +59,7 @@ typedef struct subject {
     int times;
 } subject;
 
-// Time of one; infinite where the formulation refuses the state.
+// Seconds of an evaluation; infinite if the formulation fails at the state.
 static double evaluate(subject *s)
 {
     const double start = stopwatch();

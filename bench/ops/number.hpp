@@ -1,4 +1,4 @@
-// number.hpp -- a double in memory and in registers that counts what is done to it.
+// number.hpp -- a number type with the memory layout of double that counts its operations.
 #ifndef BENCH_OPS_NUMBER_HPP
 #define BENCH_OPS_NUMBER_HPP
 
@@ -13,7 +13,7 @@ typedef double plain;
 
 template <class T> using if_number = std::enable_if_t<std::is_arithmetic_v<T>>;
 
-// A double in memory and in registers.
+// Has the size and layout of a double.
 struct number {
     plain x;
     number() = default;

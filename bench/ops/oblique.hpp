@@ -16,7 +16,7 @@ extern "C" {
     exit(1);
 }
 
-// Links of Denavit and Hartenberg, drawn at random.
+// A chain of hinges with random link parameters (angle, distances, inertias).
 inline lw_status oblique_chain(int n, lw_model **model, lw_error *error)
 {
     uint64_t draws = 7;

@@ -1,17 +1,17 @@
 // ops.cpp -- counts the operations of the kernels by running them.
 //
-// The texts of src/tree/simd are compiled here with a `real` that counts (base/simd/lane.inl of this
-// folder stands before theirs), and run on chains of pin joints.  Their results must be those of
-// the library bit for bit, which shows that the text counted is the text that runs.
+// Method: the kernels of src/tree/simd are compiled here with a counting `real` (base/simd/lane.inl of
+// this folder precedes theirs in the include path) and run on chains of pin joints.  Their results
+// must equal those of the library bit for bit, which proves that the counted kernels are those in use.
 //
-// Two chains: one whose axes stand at any angle and distance, which is what naudet2003 counts, and
-// the chain of the benchmarks, whose axes are square.  Everything is counted (a division as one
-// multiplication, as in the paper) but sines and cosines; gravity is in.  The paper states
-// 363 n - 475 for three links or more with a given wrench on each body.
+// Two chains: axes at any angle and distance, as counted in naudet2003, and the chain of the
+// benchmarks with perpendicular axes.  All operations are counted except sines and cosines; a division
+// counts as one multiplication, as in the paper.  Gravity is included.  The paper gives 363 n - 475
+// for three links or more with a prescribed wrench on each body.
 //
-// A count is a n + b, found from two chains and checked on two others.
+// Output: counts a n + b, computed from two chains and checked on two others.
 //
-// Exit status: 0; 1 when results differ, or a count of momenta is above the paper's.
+// Exit status: 0; 1 if results differ or a count of momenta exceeds the paper's.
 extern "C" {
 #include "base/base.h"
 #include "tree/kernel.h"
@@ -23,7 +23,7 @@ extern "C" {
 #include <cstring>
 #include <vector>
 
-// The kernels' C is C++ as well.
+// The kernel sources are valid C and C++.
 #define ISA counting
 #define WIDEST 1
 extern "C" {
@@ -71,7 +71,7 @@ bool momenta_of(const lwi_kernel *kernel, chain &c)
     return lwi_kernel_momenta(kernel, c.q.data(), c.v.data(), c.out.data(), c.rate.data());
 }
 
-// Runs the counting text and the library's, compares, returns the count.
+// Runs the counting kernel and the library's, compares the results, returns the counts.
 counts segment(evaluation *evaluate, shape of, int n)
 {
     chain c(of, n);
@@ -113,7 +113,7 @@ struct line {
         fused; // multiplications, divisions among them; additions; sum
 };
 
-// The counts of n links, sines and cosines left out.
+// The counts of n links without sines and cosines.
 void count(evaluation *evaluate, shape of, int n, double found[3], double *fused)
 {
     const counts all = segment(evaluate, of, n), trig = sine_and_cosine();
@@ -123,8 +123,8 @@ void count(evaluation *evaluate, shape of, int n, double found[3], double *fused
     *fused = (double)(all.fused - n * trig.fused);
 }
 
-// Chains fill blocks of eight (padding is not worth counting); lengths of both chains differ by
-// multiples of the three axes of the benchmark's.
+// The lengths are multiples of eight, so blocks have no padding, and differ by multiples of three, the
+// period of the axes of the benchmark's chain.
 line report(const char *name, evaluation *evaluate, shape of)
 {
     const int first = 24, second = 48, others[2] = {of == OBLIQUE ? 8 : 96, 72};
@@ -147,7 +147,7 @@ line report(const char *name, evaluation *evaluate, shape of)
     return l;
 }
 
-// Linear as both are, three links and the slope tell of all others.
+// Both counts are linear in n: comparing them at three links and their slopes covers n >= 3.
 bool within(const line &l, double per_body, double at0)
 {
     return l.per_body[2] <= per_body && 3 * l.per_body[2] + l.at0[2] <= 3 * per_body + at0;

@@ -1,17 +1,19 @@
-// runs.c -- where runs of a chain win: accelerations and momenta of the benchmark's chains in one
-// recursion, in four and in eight runs, and in eight states at once, in turns, ns per body.  The
+// segments.c -- benchmark: chains cut into segments against one recursion.
+//
+// Compares accelerations and momenta of a chain in one recursion, in four and in eight segments, and
+// of eight states in lanes.  Evaluations alternate; a table gives the minimum [ns per body].  The
 // thresholds of plan.h come from here.
 //
-// usage: bench_segments [WIDTH]    kernels of that width (4, 8), else the widest
+// usage: bench_segments [WIDTH]    kernels of that width (4, 8); default: the widest
 #include "cli/stopwatch.h"
 #include "turns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { TURNS = 150, BODIES = 3000 }; // evaluations of a turn are about so many bodies
+enum { TURNS = 150, BODIES = 3000 }; // BODIES: approximate number of bodies evaluated per round
 
-enum { WAYS = 4, ALONE = 3 }; // one recursion, four runs, eight runs; eight states in lanes
+enum { WAYS = 4, ALONE = 3 }; // one recursion, four segments, eight segments; eight states in lanes
 
 typedef unsigned batch_evaluation(const lwi_kernel_plan *plan, const lwi_k_state *state);
 

@@ -1,8 +1,6 @@
-// source.cpp -- a source of the library, LW_SOURCE, compiled with a number that counts for
-// `double`.
+// source.cpp -- compiles a source of the library, LW_SOURCE, with a counting number type for `double`.
 //
-// Its functions have the names and calling conventions of the library's and are linked in their
-// place.
+// Its functions have the names and calling conventions of the library's and replace them at link time.
 #include <cfloat>
 #include <cmath>
 #include <complex.h>

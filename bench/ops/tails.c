@@ -1,14 +1,16 @@
-// tails.c -- where long limbs are better in runs: trees of equal tails on a free body, swept one
-// body after the other, side by side and in eight runs, in turns, ns per body.  What branches.c and
-// plan.h say of tails comes from here.
+// tails.c -- benchmark: long branches cut into segments against branches in lanes.
 //
-// usage: bench_tails [WIDTH]    kernels of that width (4, 8), else the widest
+// Model: a free body with equal tails.  Compares one body after the other, branches in lanes and eight
+// segments per branch.  Evaluations alternate; a table gives the minimum [ns per body].  The thresholds
+// for tails in branches.c and plan.h come from here.
+//
+// usage: bench_tails [WIDTH]    kernels of that width (4, 8); default: the widest
 #include "turns.h"
 
 #include <stdio.h>
 
 static const turns plan = {100, 3000};
-enum { WAYS = 3 }; // one after the other, side by side, in eight runs
+enum { WAYS = 3 }; // sequential, in lanes, in eight segments
 static const lwi_k_choice choices[WAYS] = {{0, 0}, {0, 2}, {8, 0}};
 
 static void table(const char *name, turns_evaluation *evaluate, int width)
@@ -22,7 +24,7 @@ static void table(const char *name, turns_evaluation *evaluate, int width)
         for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) {
             double least[WAYS];
             turns_branches(plan, evaluate, tails, lengths[k], width, WAYS, choices, least);
-            const double ns = 1e9 / (1 + tails * lengths[k]); // of a body
+            const double ns = 1e9 / (1 + tails * lengths[k]); // per body
             printf("   %5.1f", ns * least[0]);
             if (tails > 1)
                 printf("%5.1f", ns * least[1]);

@@ -1,4 +1,4 @@
-// turns.c -- an evaluation by several kernels in turns.
+// turns.c -- timing of an evaluation by several kernels that alternate.
 #include "turns.h"
 
 #include "cli/stopwatch.h"
@@ -45,7 +45,7 @@ static scene_body *tree(int branches, int length)
     return body;
 }
 
-// Seconds of an evaluation by one kernel, over one turn.
+// Seconds per evaluation by a kernel, mean of a round.
 static double turn(turns plan, turns_evaluation *evaluate, const lwi_kernel *kernel, int n,
                    const double *q, const double *v, double *out)
 {

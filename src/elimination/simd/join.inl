@@ -5,7 +5,10 @@
 // The operations are those of `eliminate`, `block_up` and `block_down`; for one join between two compounds
 // these are the two-handle formulas of the papers [chadaj2017, (26)-(36); malczyk2019, (35)-(39)].
 //
-// In:  NODE, the type of a node; ENTRY, of a number in its arrays, read by AT; OF(f), names;
+// Input: diagonal blocks and updates of the children.  Output: factor and update of the node, its open vector
+// part and lambda.  Cost: constant per node for each size.
+//
+// Macros in:  NODE, the type of a node; ENTRY, of a number in its arrays, read by AT; OF(f), names;
 //      LENGTH(n), row length for n columns; OF(update) and UPDATE(u, i, j), a block of a child's update;
 //      OF(update_block), such a block; OF(update_entry), entry i of the open part of a child's v.
 

@@ -1,10 +1,13 @@
 // lanes.c -- kernels of lanes.h: one node of isomorphic subtrees in all lanes.  Compiled once for each
 // instruction set.
 //
-// In:  ISA, its name; WIDEST, the lanes of its registers.  Out: lwi_elim_kernels_<ISA>.
-//
-// The equations are those of matrix.c [chadaj2017, (26)-(36); malczyk2019, (35)-(39)].  Symmetry (`two`:
+// Problem: factor the front of a node and eliminate its vectors, for LWI_ELIM_LANES nodes at once.  The
+// equations are those of matrix.c [chadaj2017, (26)-(36); malczyk2019, (35)-(39)].  Symmetry (`two`:
 // without) and the common sizes are compile-time constants.
+// Input: J, G, c of the bodies, updates of the children.  Output: factors and updates of the batch; lambda, x.
+// Cost: per node cubic in its rows for the matrix, quadratic for a vector.
+//
+// Macros in:  ISA, name of the instruction set; WIDEST, lanes of its registers.  Out: lwi_elim_kernels_<ISA>.
 #include "elimination/lanes.h"
 
 #include "base/simd/sums.h"

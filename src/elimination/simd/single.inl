@@ -1,7 +1,7 @@
 // single.inl -- part of lanes.c: single nodes that join segments of a chain, one number at a time.
 //
 // The joins of the pieces of a chain depend on one another and have no isomorphic counterparts: their time is
-// the latency of the operations.
+// the latency of the operations.  Equations, input and output: join.inl, with one lane.  Cost: constant per node.
 #if WIDEST > 1
 #undef WIDTH
 #define WIDTH 1

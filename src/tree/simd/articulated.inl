@@ -1,18 +1,23 @@
-// articulated.inl -- articulated inertias of 21 numbers with their bias wrench, and how they move.
+// articulated.inl -- articulated inertia (21 numbers) and bias wrench: rotation, shift, sum.
+//
+// Problem: express the articulated inertia and the bias wrench of a body in its parent's frame.
 //
 //     [f]   [A  B] [a]   [p_f]       a: acceleration of the origin, al: of the angular velocity
 //     [n] = [B' C] [al] + [p_n]      A, C symmetric: xx yy zz xy xz yz; B full, row by row
 //
-// A screw along an axis turns one pair of coordinates: with cs = cos sin, ss = sin^2, s2 = 2 cs and
-// c2 = 1 - 2 ss a symmetric 2 x 2 block takes 4 multiplications, a general one 4 as well.  A shift
-// by r gives B = Bbar - A r~ and C = Cbar + sym(r~ (Bbar + B)), a bar for what was before.
+// A rotation about a coordinate axis mixes one pair of coordinates.  With cs = cos sin, ss = sin^2,
+// s2 = 2 cs and c2 = 1 - 2 ss, a 2 x 2 block takes 4 multiplications, symmetric or not.  A shift
+// by r gives B = Bbar - A r~ and C = Cbar + sym(r~ (Bbar + B)); the bar marks values before it.
+//
+// Input and output: an `art` in registers, changed in place, one mechanism or body per lane.
+// Cost: a rotation about x or z 36 multiplications, a shift along an axis 13.
 
 typedef struct VARIANT(art) {
     real A[6], B[9], C[6], p[6];
 } VARIANT(art);
 #define ART VARIANT(art)
 
-/** Of a turn: cos, sin, cos sin, sin^2, cos 2 theta, sin 2 theta. */
+/** Rotation by theta: cos, sin, cos sin, sin^2, cos 2 theta, sin 2 theta. */
 typedef struct VARIANT(turn) {
     real c, s, cs, ss, c2, s2;
 } VARIANT(turn);
@@ -34,8 +39,8 @@ static INLINE VARIANT(turn) VARIANT(alpha)(const lwi_k_screw *k, int kl)
         (x) = DIFF((t).c, tx_, (t).s, y);                                                          \
         (y) = SUM2((t).s, tx_, (t).c, y);                                                          \
     } while (0)
-// (x, y) := R'(x, y); _X where x is known last, _Y where y is: what comes last waits for one
-// operation
+// (x, y) := R'(x, y); _X if x is computed last, _Y if y is: only one operation then depends on the
+// late operand
 #define TURN_BACK_X(t, x, y)                                                                       \
     do {                                                                                           \
         const real tx_ = (x);                                                                      \
@@ -73,7 +78,7 @@ static INLINE VARIANT(turn) VARIANT(alpha)(const lwi_k_screw *k, int kl)
         (e) += x_;                                                                                 \
         (d) += y_;                                                                                 \
     } while (0)
-// by a right angle: (x, y) := (-y, x)
+// rotation by a right angle: (x, y) := (-y, x)
 #define TURN_RIGHT(x, y)                                                                           \
     do {                                                                                           \
         const real tx_ = (x);                                                                      \
@@ -81,7 +86,7 @@ static INLINE VARIANT(turn) VARIANT(alpha)(const lwi_k_screw *k, int kl)
         (y) = tx_;                                                                                 \
     } while (0)
 
-// ---- shifts: what is felt at a point -d from the origin along an axis
+// ---- shifts: the reference point moves by -d along an axis
 
 static inline void VARIANT(shift_x)(ART *M, real d)
 {
@@ -100,7 +105,7 @@ static inline void VARIANT(shift_x)(ART *M, real d)
     LESS(M->p[4], d, M->p[2]);
     MORE(M->p[5], d, M->p[1]);
 }
-// where the z columns of B and C are zero
+// the same; the z columns of B and C are zero before the shift
 static inline void VARIANT(shift_x_z)(ART *M, real d)
 {
     const real b21 = M->B[7];
@@ -118,7 +123,7 @@ static inline void VARIANT(shift_x_z)(ART *M, real d)
     LESS(M->p[4], d, M->p[2]);
     MORE(M->p[5], d, M->p[1]);
 }
-// where the y columns of B and C are zero
+// the same; the y columns of B and C are zero before the shift
 static inline void VARIANT(shift_x_y)(ART *M, real d)
 {
     const real b12 = M->B[5], b22 = M->B[8];
@@ -153,7 +158,7 @@ static inline void VARIANT(shift_y)(ART *M, real d)
     MORE(M->p[3], d, M->p[2]);
     LESS(M->p[5], d, M->p[0]);
 }
-// but for the z columns of B and C, which a hollow inertia does not have
+// the same; the z columns of B and C are zero and stay so (a hollow inertia)
 static inline void VARIANT(shift_z_hollow)(ART *M, real d)
 {
     const real b01 = M->B[1], b10 = M->B[3], b11 = M->B[4];
@@ -176,10 +181,9 @@ static inline void VARIANT(shift_z)(ART *M, real d)
     VARIANT(shift_z_hollow)(M, d);
 }
 
-// ---- turns
+// ---- rotations
 
-/** xx - yy of A, of B, xy + yx of B, xx - yy of C: what a turn about z is made
- * of. */
+/** xx - yy of A, xx - yy of B, xy + yx of B, xx - yy of C: the terms of a rotation about z. */
 static INLINE void VARIANT(differences)(const ART *M, real diff[4])
 {
     diff[0] = M->A[0] - M->A[1];
@@ -187,7 +191,7 @@ static INLINE void VARIANT(differences)(const ART *M, real diff[4])
     diff[2] = M->B[1] + M->B[3];
     diff[3] = M->C[0] - M->C[1];
 }
-// in the same turns, the z columns of B and C
+// rotates the z columns of B and C
 #define TURN_Z_COLUMNS(t)                                                                          \
     do {                                                                                           \
         TURN_VECTOR(t, M->B[2], M->B[5]);                                                          \
@@ -222,7 +226,7 @@ static inline void VARIANT(turn_x)(ART *M, VARIANT(turn) t)
     TURN_VECTOR(t, M->p[1], M->p[2]);
     TURN_VECTOR(t, M->p[4], M->p[5]);
 }
-// the same of a hollow inertia: its z columns fill up
+// the same for a hollow inertia; its z columns become nonzero
 static inline void VARIANT(turn_x_hollow)(ART *M, VARIANT(turn) t)
 {
     TURN_SYMMETRIC(t, M->A[1], M->A[5], M->A[2], M->A[1] - M->A[2]);
@@ -243,7 +247,7 @@ static inline void VARIANT(turn_x_hollow)(ART *M, VARIANT(turn) t)
     TURN_VECTOR(t, M->p[1], M->p[2]);
     TURN_VECTOR(t, M->p[4], M->p[5]);
 }
-// by a right angle
+// rotation about x by a right angle
 static inline void VARIANT(turn_x_square)(ART *M)
 {
     const real A1 = M->A[1], B4 = M->B[4], B5 = M->B[5], C1 = M->C[1];
@@ -264,7 +268,7 @@ static inline void VARIANT(turn_x_square)(ART *M)
     TURN_RIGHT(M->p[1], M->p[2]);
     TURN_RIGHT(M->p[4], M->p[5]);
 }
-// the same of a hollow inertia: z columns become y columns, which are zero then
+// the same for a hollow inertia: afterwards the y columns are zero
 static inline void VARIANT(turn_x_right)(ART *M)
 {
     const real A1 = M->A[1];

@@ -1,22 +1,28 @@
-// bodies.inl -- what the recursions do at one body.
+// bodies.inl -- the steps of the articulated-body recursions at one body.
 //
-// A body with everything beyond it answers to an acceleration (a, al) of its frame with the wrench
-// M A + p.  A = X A_parent + (b, k) + S vdot and S'F = tau give with U = M S, D = S'U
+// Problem: eliminate the joint of a body on the way inward, compute its acceleration on the way
+// outward.  M and p are the articulated inertia and bias wrench of the body and its descendants:
+// an acceleration A = (a, al) of the body frame requires the wrench F = M A + p.
+// A = X A_parent + (b, k) + S vdot and S'F = tau give, with U = M S and D = S'U,
 //
 //   inward    g = U/D,  y = (tau - S'p)/D,  M' = M - g U',  p' = p + U y + M' (b, k)
 //             parent:  M += X'M'X,  p += X'p'
 //   outward   vdot = y - g . (X A_parent + (b, k))
 //
-// A rotor of inertia I on the freedom adds to D and to nothing else.  Without one M'S = 0, and a hinge
-// leaves zeros in the last row and column; with one rotor/D of those of M, and the joint transmits
-// tau - I vdot0 along z, vdot0 = y - g . (b, k).
+// A rotor of inertia I on the joint adds I to D only.  Without a rotor M'S = 0, so a hinge leaves
+// zeros in the last row and column of M'.  With a rotor the last row and column of M' are I/D times
+// those of M, and the joint transmits tau - I vdot0 along z, vdot0 = y - g . (b, k).
 //
-// Accelerations are those of points (classical), so that neither linear velocities nor the products
-// of spatial velocities appear.
+// Accelerations are classical accelerations of points, so linear velocities and products of spatial
+// velocities do not appear.
+//
+// Input: plan constants, pose, bias, tau.  Output: pivot (g, y, 1/D) and motion (A, vdot).
+// Cost: constant per body.
 
 // ----------------------------------------------------------------------------------------- outward
 
-// The text of every shape of hinges, each compiled for what it needs; OF_SHAPE of those without rotors.
+// Dispatch on the hinge shape: one specialized kernel per frequent shape.  OF_SHAPE omits the shapes
+// with rotors.
 #define OF_SHAPE(shape, STRING_OF)                                                                 \
     switch (shape) {                                                                               \
         SHAPES(STRING_OF)                                                                          \
@@ -59,7 +65,7 @@
         STRING_OF(LWI_K_OBLIQUE)                                                                   \
     }
 
-// (x, y, z) of the parent's axes in those of a hinge that theta turns.
+// Transforms x from the parent's axes to those of a hinge rotated by theta.
 static INLINE void VARIANT(to_hinge)(const lwi_k_screw *k, int kl, VARIANT(turn) theta, int shape,
                                      real x[3])
 {
@@ -74,8 +80,8 @@ static INLINE void VARIANT(to_hinge)(const lwi_k_screw *k, int kl, VARIANT(turn)
     TURN_BACK_Y(theta, x[0], x[1]);
 }
 
-// What moves with the parent, A = (a, al) of its frame, at the origin of a hinge or screw that is d
-// along, in axes that theta is still to turn.
+// A = (a, al) of the parent's frame becomes the acceleration of the parent at the joint's origin, at
+// distance d along its axis, in the joint's axes before the rotation by theta.
 static INLINE void VARIANT(carry)(const lwi_k_screw *k, int kl, real d, int shape, real A[6])
 {
     if (shape & LWI_K_APART) {
@@ -98,7 +104,7 @@ static INLINE void VARIANT(carry)(const lwi_k_screw *k, int kl, real d, int shap
     }
 }
 
-// turn_z(phi) shift(0, b, delta): the parent's frame as the child would have it.
+// turn_z(phi) shift(0, b, delta): from the parent's frame to the frame the child is placed in.
 static INLINE void VARIANT(turn_vector)(const lwi_k_screw *k, int kl, real x[3])
 {
     const VARIANT(turn) phi = {.c = K(k->cphi), .s = K(k->sphi)};
@@ -114,8 +120,8 @@ static inline void VARIANT(turn_parent)(const lwi_k_screw *k, int kl, real A[6])
     MORE(A[2], b, A[3]);
 }
 
-// y - g . A but for the freedom's own entry.  Of the parent's A the last entry comes last; what it
-// enters late is summed late.
+// y - g . A without the entry of the joint's own degree of freedom.  The last entry of the parent's A
+// is available last, so entries that depend on it are summed last.
 static INLINE real VARIANT(along_hinge)(const lwi_k_pivot *pivot, int l, real y, int shape,
                                         const real A[6])
 {
@@ -125,8 +131,8 @@ static INLINE real VARIANT(along_hinge)(const lwi_k_pivot *pivot, int l, real y,
     return y;
 }
 
-// A of a hinge from A of its parent: al_z = y - g . A, vdot what that is more than al_z' A.  A rotor
-// goes with the parent, as far as it can: g_z = 1 - rotor/D.
+// A of a hinge from A of its parent: al_z = y - g . A, and vdot = al_z minus the parent's angular
+// acceleration along z.  With a rotor g_z = 1 - rotor/D.
 static INLINE void VARIANT(hinge_outward)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
                                           const lwi_k_bias *bias, const lwi_k_pivot *pivot,
                                           lwi_k_motion *motion, int l, real y, int shape, real A[6])
@@ -142,7 +148,7 @@ static INLINE void VARIANT(hinge_outward)(const lwi_k_screw *k, int kl, const lw
     AT(motion->vdot) = A[5] - z;
 }
 
-// On the ground, which does not turn.
+// The same for a hinge on the ground, which does not rotate.
 static inline void VARIANT(root_outward)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
                                          const lwi_k_pivot *pivot, lwi_k_motion *motion, int l,
                                          real A[6])
@@ -215,8 +221,9 @@ static INLINE void VARIANT(add_body)(const lwi_k_body *k, int kl, const lwi_k_bi
     for (int i = 0; i < 6; i++) M->p[i] += AT(bias->p[i]);
 }
 
-// Takes the freedom S = [0; z] out of M: M' = M - U U'/D has no row and column n_z.  Leaves U (five
-// entries; the sixth is D, without a rotor) and g in the pivot.
+// Eliminates the degree of freedom S = [0; z] from M: M' = M - U U'/D; row and column n_z are not
+// written.  Stores g and 1/D in the pivot.  Outputs the first five entries of U (the sixth is D, or
+// D - I with a rotor).
 static INLINE void VARIANT(eliminate_hinge)(lwi_k_pivot *pivot, int l, real D, ART *M, real U[5],
                                             real *inverse)
 {
@@ -245,7 +252,7 @@ static INLINE void VARIANT(eliminate_hinge)(lwi_k_pivot *pivot, int l, real D, A
     LESS(M->C[1], g4, u4);
 }
 
-// M' in row and column n_z, where M stands yet.
+// Replaces row and column n_z, which still hold M, by those of M'.
 static INLINE void VARIANT(keep_rotor)(real rotor, real Di, ART *M)
 {
     const real left = rotor * Di;
@@ -253,7 +260,7 @@ static INLINE void VARIANT(keep_rotor)(real rotor, real Di, ART *M)
     M->C[2] *= left, M->C[4] *= left, M->C[5] *= left;
 }
 
-// Of a hinge on the ground that carries M nobody asks what is beyond it: its pivot is enough.
+// A hinge on the ground with the articulated inertia M: only its pivot is needed.
 static INLINE void VARIANT(root_pivot)(const lwi_k_body *k, const lwi_k_screw *screw, int kl,
                                        lwi_k_pivot *pivot, int l, const ART *M, real left)
 {
@@ -312,7 +319,7 @@ static INLINE void VARIANT(reduce_rotor)(const lwi_k_screw *k, int kl, const lwi
     VARIANT(keep_rotor)(rotor, Di, M);
 }
 
-// M' with all rows to the parent's frame.
+// Transforms a full M' (with a rotor) to the parent's frame.
 static INLINE void VARIANT(pass_rotor)(const lwi_k_screw *k, int kl, VARIANT(turn) theta, int shape,
                                        const real diff[4], ART *M)
 {
@@ -348,8 +355,8 @@ static INLINE void VARIANT(pass_hinge)(const lwi_k_screw *k, int kl, const lwi_k
     }
 }
 
-// The same to a hinge on the ground, of which all that is asked is p_z and M_zz, and for the
-// latter's rounding what it is the sum of, in C_0 and C_1.
+// The same if the parent is a hinge on the ground.  Only p_z and M_zz are computed, and in C_0 and
+// C_1 the terms that bound its rounding error.
 static inline void VARIANT(pass_axis)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
                                       const real diff[4], ART *M)
 {
@@ -373,7 +380,7 @@ static inline void VARIANT(pass_axis)(const lwi_k_screw *k, int kl, const lwi_k_
     M->C[1] = MAD(a * a, A1, C1);
 }
 
-// The same of S = [slide z; turn z]: nothing of M' need be zero.
+// The same for S = [slide z; turn z]: M' is full.
 static inline void VARIANT(eliminate_screw)(const lwi_k_screw *k, int kl, lwi_k_pivot *pivot, int l,
                                             ART *M, real U[6], real *inverse)
 {
@@ -441,8 +448,8 @@ static inline void VARIANT(pass_realigned)(const lwi_k_screw *k, int kl, ART *M)
     VARIANT(turn_z)(M, (VARIANT(turn)){c, s, cs, ss, 1 - (ss + ss), cs + cs});
 }
 
-// S = [0; 1]: nothing is left of B and C.  C = L diag(1/i) L', Z = L^-1 B'; gain = tau or p along
-// S. p := p' but for M' (b, k).
+// S = [0; 1]: B and C of M' are zero.  C = L diag(1/i) L', Z = L^-1 B'; gain = tau or p along S.
+// p := p' without the term M' (b, k).
 static inline void VARIANT(eliminate_ball)(const real gain[3], lwi_k_ball_pivot *pivot, int l,
                                            ART *M)
 {
@@ -489,7 +496,7 @@ static inline void VARIANT(reduce_ball)(const lwi_k_ball_joint *joint, const lwi
     M->p[2] += SUM3(M->A[4], b0, M->A[5], b1, M->A[2], b2);
 }
 
-// By a whole rotation: A := R A R', B = -A r~, C = -r~ A r~.
+// Rotation by a full matrix R: A := R A R', B = -A r~, C = -r~ A r~.
 static inline void VARIANT(pass_ball)(const lwi_k_ball_pose *pose, int l, ART *M)
 {
     real R[3][3], T[3][3], r[3], A[6], f[3], n[3], m[3];
@@ -508,7 +515,7 @@ static inline void VARIANT(pass_ball)(const lwi_k_ball_pose *pose, int l, ART *M
     A[0] = DOT(0, 0), A[1] = DOT(1, 1), A[2] = DOT(2, 2);
     A[3] = DOT(0, 1), A[4] = DOT(0, 2), A[5] = DOT(1, 2);
 #undef DOT
-    // row i of B is -(row i of A) r~ = r x (row i of A) read as a row
+    // row i of B is -(row i of A) r~ = r x (row i of A)
     const real rows[3][3] = {{A[0], A[3], A[4]}, {A[3], A[1], A[5]}, {A[4], A[5], A[2]}};
     real B[3][3];
     for (int i = 0; i < 3; i++) CROSS(B[i], r, rows[i]);
@@ -528,7 +535,7 @@ static inline void VARIANT(pass_ball)(const lwi_k_ball_pose *pose, int l, ART *M
     }
 }
 
-// x := M^-1 x by L D L'; the lanes in which M is well posed.
+// x := M^-1 x by L D L'; returns the lanes in which M is well conditioned.
 static inline mask VARIANT(solve_base)(const ART *M, real x[6])
 {
     const real *A = M->A, *B = M->B, *C = M->C;
@@ -558,8 +565,8 @@ static inline mask VARIANT(solve_base)(const ART *M, real x[6])
     return valid;
 }
 
-// M A = tau - p; vdot is the rate of the velocity's components, without the fall:
-// vdot = a + R'g - w x v.
+// Solves M A = tau - p.  A contains minus gravity; vdot is the rate of the velocity components:
+// vdot = a + R'g - w x v for the linear part.
 static inline mask VARIANT(accelerate_base)(const lwi_kernel_plan *plan,
                                             const lwi_k_ball_joint *joint,
                                             const lwi_k_ball_pose *pose, lwi_k_ball_pivot *pivot,
@@ -593,7 +600,7 @@ static INLINE void VARIANT(tip_constants)(const lwi_k_tip *tip, int kl, ART *M, 
     *Di = K(tip->Di);
 }
 
-// A hinge with nothing beyond it: only p is not known before.
+// A hinge of a leaf body: M' is constant, only p is computed.
 static inline void VARIANT(tip_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                        const lwi_k_step *step, int half, ART *M)
 {
@@ -634,7 +641,7 @@ static INLINE void VARIANT(hinge_inward)(const lwi_kernel_plan *plan, const lwi_
 #undef PASS
 }
 
-// On the ground: y, and of g what gravity takes.
+// A hinge on the ground: y, and the entries of g that act on gravity.
 static inline void VARIANT(root_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                         int slot, int half, const ART *M)
 {
@@ -673,7 +680,7 @@ static inline void VARIANT(fetch)(const lwi_k_art *art, int l, ART *M)
     for (int i = 0; i < 6; i++) M->p[i] += AT(art->p[i]);
 }
 
-// Lanes with all bits set in `begins` had padding only.
+// Zero in the lanes with all bits set in `begins`, which hold padding so far.
 static INLINE real VARIANT(kept)(real x, const int64_t *begins)
 {
     mask gone;

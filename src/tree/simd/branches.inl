@@ -1,18 +1,20 @@
-// branches.inl -- limbs of a tree side by side: the recursions of tree.inl and momenta.inl over a
-// stage.
+// branches.inl -- branches of a tree in lanes: the recursions of tree.inl and momenta.inl over a
+// stage.  The equations are those of bodies.inl and momenta.inl.
 //
-// Lane r is limb r of the stage; the steps are those of the first limb, which is the longest.  What
-// limbs ask of the bodies they hang on is gathered lane by lane, what they leave to them summed up
-// lane by lane, the last one first: as the recursion over one body after the other does.
+// Lane r is branch r of the stage; the steps are those of the first branch, which is the longest.
+// Input: quantities of the bodies that carry the branches, gathered lane by lane.  Output: inertias
+// and wrenches, summed on these bodies lane by lane, the last branch first.  This is the order of
+// the sequential recursion, so both give the same bits.
+// Cost: one lane operation per body of the longest branch.
 
-// The slot on which limb `lane` hangs, -1: the ground, or there is no such limb.
+// Slot of the body to which branch `lane` is attached; -1: the ground, or no such branch.
 static INLINE int VARIANT(hung_on)(const lwi_kernel_plan *plan, const lwi_k_stage *stage, int lane)
 {
     return lane < stage->branches ? plan->step[stage->branch[lane]].parent : -1;
 }
 
-// x[j] = entry j of the bodies limbs hang on, start[j] on the ground; first: of block 0, blocks
-// `stride` doubles apart.
+// x[j] := entry j of the bodies to which the branches are attached, start[j] on the ground.
+// first: entry 0 of block 0; stride: distance of blocks [doubles].
 static INLINE void VARIANT(gather_parents)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                            int half, int n, const double *first, size_t stride,
                                            const double *start, real x[])

@@ -1,6 +1,18 @@
-// join.inl -- segments.inl between the runs: one run after the other, plain doubles.
+// join.inl -- joins the segments of a long chain (segments.inl), one after the other, in scalars.
+//
+// Problem: a segment maps the wrench f at its tip and the acceleration A of its base to
+//
+//     A_tip  = T'A + e - L f,     wrench at the base = I A + p + T f
+//
+// With the articulated inertia (I_t, p_t) of the descendants of the tip, f = I_t A_tip + p_t gives
+//
+//     Q = (1 + I_t L)^-1 I_t,   q = Q (e - L p_t) + p_t,   f = Q T'A + q
+//     I += T Q T',   p += T q
+//
+// Input: T, L, e, I, p of all segments.  Output: A at all bases, f at all tips, and (I, p) of the
+// branch.  Cost: O(1) per segment, some 6^3 multiplications.
 
-// w of every base: run->w becomes what the run starts with.
+// w of every base: segment->w becomes the angular velocity at the base of each segment.
 static void join_velocities(const lwi_k_stage *stage, lwi_k_segment *segment)
 {
     double w[3] = {segment->w_base[0][0], segment->w_base[1][0], segment->w_base[2][0]};
@@ -41,9 +53,9 @@ static void write_art(double I[6][6], const double p[6], lwi_k_art *art)
     for (int i = 0; i < 6; i++) art->p[i][0] = p[i];
 }
 
-// Q = (1 + I L)^-1 I = (I^-1 + L)^-1 without an inverse, for both may be singular: L = sum of
-// d l l' (Cholesky), and each term takes Q l (Q l)' d / (1 + d l'Q l) away, whose denominator is at
-// least one.  Pivots of L that are rounding of their diagonal are dropped.
+// Q := (1 + I L)^-1 I = (I^-1 + L)^-1, computed without an inverse because I and L may be singular.
+// L = sum of d l l' (Cholesky); each term subtracts Q l (Q l)' d / (1 + d l'Q l), with a denominator
+// >= 1.  Pivots of L within the rounding error of their diagonal are dropped.  On entry Q holds I.
 static void soften(const lwi_k_segment *segment, int r, double Q[6][6])
 {
     double L[6][6];
@@ -73,7 +85,7 @@ static void soften(const lwi_k_segment *segment, int r, double Q[6][6])
     }
 }
 
-// What is beyond the tip of run r, (I, p), becomes what is beyond its base.
+// (I, p) at the tip of segment r becomes (I, p) at its base.
 static void join_inward(lwi_k_segment *segment, int r, double I[6][6], double p[6])
 {
     lwi_k_join *at = &segment->join[r];
@@ -109,7 +121,7 @@ static void join_inward(lwi_k_segment *segment, int r, double I[6][6], double p[
     }
 }
 
-// A of the next run's base from A of this one's, and the wrench between.
+// A of the base of segment r becomes that of the next base; computes the wrench f between them.
 static void join_outward(lwi_k_segment *segment, int r, double A[6])
 {
     const lwi_k_join *at = &segment->join[r];
@@ -132,7 +144,7 @@ static void join_outward(lwi_k_segment *segment, int r, double A[6])
     }
 }
 
-// Where what hangs on the last body has left its inertia; NULL: nothing does.
+// Articulated inertia of the bodies attached to the last body of the branch; NULL: none.
 static const lwi_k_art *beyond(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                const lwi_k_state *state, int *lane)
 {
@@ -141,7 +153,7 @@ static const lwi_k_art *beyond(const lwi_kernel_plan *plan, const lwi_k_stage *s
     return place < 0 ? NULL : &state->art[place / LWI_LANES];
 }
 
-// From what is beyond the limb to what it leaves.
+// Articulated inertia of the branch from that of the bodies attached to its last body.
 static void join_inertias(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                           const lwi_k_state *state)
 {
@@ -157,7 +169,7 @@ static void join_inertias(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
     write_art(I, p, &segment->left);
 }
 
-// From A of the first base to those of all others, and the wrenches between.
+// A of all bases from A of the first one, and the wrenches between the segments.
 static void join_motions(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                          lwi_k_segment *segment)
 {
@@ -183,7 +195,7 @@ static void join_gravity(const lwi_k_stage *stage, lwi_k_segment *segment)
     }
 }
 
-// First moments: h at a base is the run's, and C' of what is beyond.
+// First moments of mass: h at a base is that of the segment plus C' times h at its tip.
 static void join_moments(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                          const lwi_k_state *state)
 {

@@ -1,6 +1,10 @@
-// kernels.c -- all texts for one instruction set: included by scalar.c, fma.c, avx2.c, avx512.c.
+// kernels.c -- all kernel variants of one ISA build: included by scalar.c, fma.c, avx2.c, avx512.c.
 //
-// In:  ISA, its name; WIDEST, the lanes of its registers.  Out: lwi_kernels_<ISA>.
+// Problem: accelerations and momentum rates of a tree, for one state (bodies, branches or segments in
+// lanes) or for a batch (instances in lanes).  Equations: bodies.inl (accelerations), momenta.inl.
+//
+// Macros in:  ISA, name of the instruction set; WIDEST, lanes of its registers.
+// Output: lwi_kernels_<ISA>, the table of kernels.h.  Cost: O(n) per state.
 #include "tree/simd/kernels.h"
 
 #include "base/simd/sums.h"
@@ -8,12 +12,12 @@
 #include <float.h>
 #include <string.h>
 
-// Squared length of a quaternion below which its direction is not worth trusting.
+// Minimum squared length of a valid quaternion.
 #define LWI_K_MIN_NORM 1e-100
 
 #if WIDEST > 1
-// Adds what limbs half ... half + width - 1 of a stage have left in the last block of art to the
-// places of the bodies they hang on, the last limb first.
+// Adds the inertias and wrenches of branches half ... half + width - 1 of a stage, in the last block
+// of art, to those of the bodies they are attached to, the last branch first.
 enum { ART_OF_ABA = 6 + 9 + 6 + 6, ART_OF_MOMENTA = ART_OF_ABA + 3 }; // entries
 static void park_branches(const lwi_kernel_plan *plan, const lwi_k_state *state,
                           const lwi_k_stage *stage, int half, int width, int entries)
@@ -51,7 +55,7 @@ static void park_branches(const lwi_kernel_plan *plan, const lwi_k_state *state,
 #undef SHARED
 #endif
 
-#if WIDEST == 8 // four runs fill half a register
+#if WIDEST == 8 // four segments fill half a register
 #undef WIDTH
 #define WIDTH 4
 #undef SEGMENTS
@@ -86,7 +90,7 @@ static void park_branches(const lwi_kernel_plan *plan, const lwi_k_state *state,
 
 // ----------------------------------------------------------------------------- phases over blocks
 //
-// of all bodies but those of limbs in runs, which have phases of their own.
+// for all bodies except those of branches cut into segments, which have separate phases.
 
 static mask pose(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
@@ -116,7 +120,7 @@ static void bias(const lwi_kernel_plan *plan, const lwi_k_state *state)
         }
 }
 
-// The rest of the balls' pivots; the lanes in which all pivots are beyond doubt.
+// Completes the pivots of the balls; returns the lanes in which all pivots are well conditioned.
 static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
     mask valid = ~NAME(bits)(NAME(splat)(0));
@@ -136,7 +140,7 @@ static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
 
 #if WIDEST == 1
 #define SWEEP_BRANCHES(sweep, stage)                                                               \
-    sweep##_w1(plan, state, (stage)->first, (stage)->end, 0) // bodies side by side one by one
+    sweep##_w1(plan, state, (stage)->first, (stage)->end, 0) // one lane: sequential
 #elif WIDEST == 8
 #define SWEEP_BRANCHES(sweep, stage)                                                               \
     ((stage)->lanes == 4 ? branches_##sweep##_w4(plan, state, stage, 0)                            \
@@ -148,7 +152,7 @@ static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
             branches_##sweep##_w4(plan, state, stage, half);                                       \
     while (0)
 #endif
-// False where some pivot is not beyond doubt.
+// Outward and inward sweeps over all stages; return 0 if a pivot is not well conditioned.
 #define OUTWARD_SWEEP(sweep)                                                                       \
     static unsigned sweep(const lwi_kernel_plan *plan, const lwi_k_state *state)                   \
     {                                                                                              \

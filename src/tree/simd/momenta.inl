@@ -1,6 +1,7 @@
 // momenta.inl -- speeds and rates of joint momenta over a tree                      [naudet2003]
 //
-// The momentum of a body with everything beyond it is P* = M V + D; p = S'P* are the joint momenta.
+// Problem: speeds u and momentum rates pdot from q and the joint momenta p.  The momentum of a body
+// and its descendants is P* = M V + D; p = S'P*.
 // Numbers (n) are the paper's, symbols those of src/tree/momenta.c.
 //
 //   inward    U = M S,  y = (p - S'D)/(S'U),  M' = M - U U'/(S'U),  D' = D + U y     (46)-(48)
@@ -8,16 +9,18 @@
 //   outward   u = y - g . X V_parent,  V = X V_parent + S u                              (45)
 //   rates     P* = M'V + D',  pdot = S'(T* - V x* P*)                              (42), (35)
 //
-// The inward sweep is that of accelerations without bias, the outward one as well, and M'V = M'v
-// because M'S = 0.  T* is gravity alone (joint efforts are the caller's to add): a subtree of mass
-// m and first moment h feels [m g; h x g], so that h, summed on the way in, is all that is needed.
-// The rates have no recursion in them.
+// Both sweeps are those of the accelerations without bias.  M'V = M'v because M'S = 0.  T* contains
+// gravity only; the caller adds joint efforts.  Gravity acts on a subtree of mass m and first moment
+// of mass h with [m g; h x g], so the inward sweep sums h.  The rates need no recursion.
 //
-// A rotor of inertia I adds I u to p, and I to S'U.  M'S is not zero then, and P* is M'v + D' with
+// A rotor of inertia I adds I u to p, and I to S'U.  Then M'S is not zero, and P* = M'v + D' with
 // v = X V_parent; n_z of D' is p - I y.
+//
+// Input: plan constants, pose with p in v.  Output: speeds in motion.vdot, pdot in momentum.
+// Cost: O(n).
 
-// First moments of subtrees are the recursion h := moment + R h: masses beyond a joint count as if
-// they stood at the joint, which is a constant, so that only the turn is left.
+// First moment of mass of a subtree: h := moment + R h.  `moment` is constant: it contains the masses
+// of the descendants, placed at the joint, so only the rotation remains.
 static INLINE void VARIANT(pass_moment)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
                                         int shape, real h[3])
 {
@@ -51,7 +54,7 @@ static INLINE void VARIANT(keep_moment)(lwi_k_momentum *keep, int l, const ART *
     for (int i = 0; i < 3; i++) AT(keep->h[i]) = h[i];
 }
 
-// What momenta_hinge asks for.
+// Stores the input of momenta_hinge.
 static INLINE void VARIANT(keep_differences)(lwi_k_momentum *keep, int l, const ART *M,
                                              const real diff[4], const real h[3])
 {
@@ -65,7 +68,7 @@ static INLINE void VARIANT(keep_differences)(lwi_k_momentum *keep, int l, const 
     AT(keep->h[0]) = h[0], AT(keep->h[1]) = h[1];
 }
 
-// What a hinge leaves to its parent, in the parent's frame.
+// Transforms M', D' and h of a hinge to the parent's frame.
 static INLINE void VARIANT(pass_momentum)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
                                           int l, const lwi_k_step *step, const real diff[4], ART *M,
                                           real h[3])
@@ -130,7 +133,7 @@ static INLINE void VARIANT(hinge_momentum)(const lwi_kernel_plan *plan, const lw
     VARIANT(pass_momentum)(k, kl, pose, l, step, diff, M, h);
 }
 
-// A hinge with nothing beyond it: only D is not known before.
+// A hinge of a leaf body: M' is constant, only D is computed.
 static inline void VARIANT(tip_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                          const lwi_k_step *step, int half, ART *M, real h[3])
 {
@@ -154,7 +157,7 @@ static inline void VARIANT(tip_momentum)(const lwi_kernel_plan *plan, const lwi_
     (&plan->screw[at], kl, &state->pose[n], l, step, diff, M, h);
 }
 
-// On the ground V is u about z, which M' does not feel: pdot is gravity's alone.
+// A hinge on the ground: V = S u and M'S = 0, so pdot is due to gravity only.
 static inline void VARIANT(root_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                           int slot, int half, const ART *M, const real h[3])
 {
@@ -187,7 +190,7 @@ static inline void VARIANT(screw_momentum)(const lwi_kernel_plan *plan, const lw
     for (int i = 0; i < 6; i++) AT(keep->C[i]) = M->C[i];
     VARIANT(pass_screw)(k, kl, pose, l, M);
     MORE(h[2], K(plan->body[at].beyond),
-         AT(pose->d) - K(k->shift)); // the part of d that moves
+         AT(pose->d) - K(k->shift)); // the variable part of d
     VARIANT(pass_moment)(k, kl, pose, l, LWI_K_ANY, h);
 }
 
@@ -207,7 +210,7 @@ static inline void VARIANT(ball_momentum)(const lwi_kernel_plan *plan, const lwi
     VARIANT(ball_moment)(&state->ball_pose[ball], l, h);
 }
 
-// P* = p is given, V = M^-1 (p - D).
+// Floating base: P* = p, V = M^-1 (p - D).
 static inline mask VARIANT(base_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                           int slot, int half, ART *M, real h[3])
 {
@@ -311,7 +314,7 @@ static mask VARIANT(momenta_inward)(const lwi_kernel_plan *plan, const lwi_k_sta
 }
 #endif
 
-// V of a hinge from V of its parent, and gravity: V_z = y - g . V, u what that is more than V_z.
+// V and gravity of a hinge from those of its parent: V_z = y - g . V, and u = V_z minus the parent's.
 static INLINE void VARIANT(hinge_speed)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
                                         const lwi_k_pivot *pivot, lwi_k_motion *motion, int l,
                                         real y, int shape, real V[6], real g[3])
@@ -388,7 +391,7 @@ static inline void VARIANT(speed_of_balls)(const lwi_k_state *state, const lwi_k
     }
 }
 
-// V and gravity of a body, the speeds of screws in motion.vdot, of balls in ball_pivot.vdot.
+// V and gravity of a body; the speeds of screws go to motion.vdot, those of balls to ball_pivot.vdot.
 static INLINE void VARIANT(step_speed)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                        const lwi_k_step *step, int half, real V[6], real g[3])
 {

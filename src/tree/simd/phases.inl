@@ -1,11 +1,13 @@
-// phases.inl -- what every body does by itself, in lanes: pose, velocity terms, rows.
+// phases.inl -- computations per body without recursion: pose, bias, pivots, momentum rates.
 //
-// Every function works on WIDTH lanes of the state from lane `l` of its blocks on, with the
-// constants from lane `kl` on, or lane kl for all (SHARED).
+// Problem: the terms of the recursions (bodies.inl, momenta.inl) that depend on one body only; each
+// function states its equation.
+// Input and output: blocks of the state, WIDTH lanes from lane `l` on; constants from lane `kl` on,
+// or of lane kl for all lanes (SHARED).  Cost: constant per body.
 
 // -------------------------------------------------------------------------------------------- pose
 
-// theta and d of a screw; returns the lanes beyond doubt.
+// theta and d of a screw; returns the lanes with a valid angle.
 static inline mask VARIANT(pose_screw)(const lwi_k_screw *k, int kl, const lwi_k_joint *joint,
                                        lwi_k_pose *pose, bool hinge, bool forward, int l)
 {
@@ -33,7 +35,8 @@ static inline mask VARIANT(pose_screw)(const lwi_k_screw *k, int kl, const lwi_k
     return NAME(at_most)(NAME(absolute)(theta), NAME(splat)(LWI_K_LARGEST_ANGLE));
 }
 
-// R = R_F1 R(quaternion) of a ball or base; the quaternion's length is a gauge.
+// R = R_F1 R(quaternion) of a ball or base.  The quaternion's length is arbitrary; returns the lanes in
+// which it is large enough.
 static inline mask VARIANT(pose_ball)(const lwi_k_ball *k, int kl, const lwi_k_ball_joint *joint,
                                       lwi_k_ball_pose *pose, int l)
 {
@@ -76,8 +79,8 @@ static inline void VARIANT(bias_wrench)(const lwi_k_body *k, int kl, lwi_k_bias 
     }
 }
 
-// Bias accelerations of a screw.  With w' = w - z thetadot, r the origin from the parent's and both
-// in the body's axes:
+// Bias accelerations of a screw.  With w' = w - z thetadot and r the vector from the parent's origin
+// to the body's, both in body axes:
 //   b = w' x (w' x r) + 2 w' x z ddot,   k = w' x z thetadot
 static inline void VARIANT(bias_screw)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
                                        bool hinge, lwi_k_bias *bias, int l)
@@ -100,7 +103,7 @@ static inline void VARIANT(bias_screw)(const lwi_k_screw *k, int kl, const lwi_k
     AT(bias->k[1]) = -(turning * w[0]);
 }
 
-// The same of a ball with the relative angular velocity u: k = w' x u = w x u.
+// The same for a ball with the relative angular velocity u: k = w' x u = w x u.
 static inline void VARIANT(bias_ball)(const lwi_k_ball_joint *joint, const lwi_k_ball_pose *pose,
                                       lwi_k_bias *bias, int l)
 {
@@ -121,9 +124,9 @@ static inline void VARIANT(bias_ball)(const lwi_k_ball_joint *joint, const lwi_k
 
 // -------------------------------------------------------------------------------------------- rows
 
-// A pivot D = 1/inverse carries the rounding of the inertia it is taken from, whose bound along its
-// direction is `felt`.  Below a few units in the last place of that nothing of it is known; the
-// generic text then decides (tree_state.c has the same threshold).
+// Whether a pivot D = 1/inverse is well conditioned.  D carries the rounding error of the inertia it is
+// computed from; `diagonal` bounds that inertia along the pivot's direction, so D must be at least
+// 64 epsilon diagonal.  Otherwise the generic evaluation decides (tree_state.c has the same threshold).
 static inline mask VARIANT(well_posed)(real inverse, real diagonal)
 {
     return NAME(at_most)(inverse * diagonal, NAME(splat)(1 / (64 * DBL_EPSILON))) &
@@ -135,7 +138,7 @@ static inline mask VARIANT(pivot)(const lwi_k_pivot *pivot, int l)
     return VARIANT(well_posed)(AT(pivot->Di), AT(pivot->diagonal));
 }
 
-// The rest of a ball's elimination: Z := C^-1 B', y := C^-1 (tau - p_n), from Z and y scaled by i.
+// Completes the elimination of a ball: Z := C^-1 B', y := C^-1 (tau - p_n), from Z and y scaled by i.
 static inline mask VARIANT(row_ball)(lwi_k_ball_pivot *pivot, int l)
 {
     const real l10 = AT(pivot->l[0]), l20 = AT(pivot->l[1]), l21 = AT(pivot->l[2]);
@@ -154,9 +157,9 @@ static inline mask VARIANT(row_ball)(lwi_k_ball_pivot *pivot, int l)
 
 // -------------------------------------------------------------------------------- rates of momenta
 
-// pdot of a hinge.  (V x* P*)_z is the same in all frames along and about z, so that it is the
-// derivative of V'M'V / 2 + D'V by the angle through which both V are turned:
-//   v (xx - yy) etc. of A, B, C are summed up when M' is turned                          [momenta]
+// pdot of a hinge.  (V x* P*)_z is invariant under rotation about z and shift along z, so it is the
+// derivative of V'M'V / 2 + D'V with respect to an angle by which V is rotated.  The differences
+// xx - yy etc. of A, B, C are those of the rotation of M' (keep_differences).
 static inline void VARIANT(momenta_hinge)(const lwi_k_motion *motion, lwi_k_momentum *keep, int l)
 {
     const real x = AT(motion->A[0]), y = AT(motion->A[1]), z = AT(motion->A[2]);
@@ -173,8 +176,8 @@ static inline void VARIANT(momenta_hinge)(const lwi_k_motion *motion, lwi_k_mome
     AT(keep->pdot[0]) = weight - ((linear + A) + (B + C));
 }
 
-// What a rotor takes off that: of P* = M'v + D' the part M'_z v_z, M'_z = rotor g, which the sums
-// above leave out.
+// Correction for a rotor: the part M'_z v_z of P* = M'v + D', M'_z = rotor g, which momenta_hinge
+// omits.
 static inline void VARIANT(momenta_rotor)(const lwi_k_screw *k, int kl, const lwi_k_pivot *pivot,
                                           const lwi_k_motion *motion, lwi_k_momentum *keep, int l)
 {
@@ -185,15 +188,15 @@ static inline void VARIANT(momenta_rotor)(const lwi_k_screw *k, int kl, const lw
     AT(keep->pdot[0]) = NMAD(K(k->rotor) * z, crossed, AT(keep->pdot[0]));
 }
 
-// pdot of a screw: [f; n] = [m g; h x g] - V x* P* along z, of P* what is normal to z.  With a rotor
-// P* = M'v + D', v = V - S u.
+// pdot of a screw: [f; n] = [m g; h x g] - V x* P* along z; only the components of P* normal to z
+// enter.  With a rotor P* = M'v + D', v = V - S u.
 static inline void VARIANT(momenta_screw)(const lwi_k_body *kb, const lwi_k_screw *k, int kl,
                                           const lwi_k_motion *motion, lwi_k_momentum *keep,
                                           bool rotors, int l)
 {
     real V[6];
     for (int i = 0; i < 6; i++) V[i] = AT(motion->A[i]);
-    if (rotors) { // the cross products below have no z of V
+    if (rotors) { // the cross products below do not contain the z components of V
         LESS(V[2], K(k->slide), AT(motion->vdot));
         LESS(V[5], K(k->turn), AT(motion->vdot));
     }
@@ -215,7 +218,7 @@ static inline void VARIANT(momenta_screw)(const lwi_k_body *kb, const lwi_k_scre
     AT(keep->pdot[0]) = SUM2(K(k->slide), f, K(k->turn), n);
 }
 
-// pdot of a ball and of a base, whose n and P* are the momenta themselves.
+// pdot of a ball, where n of P* is the joint momentum, and of a base, where all of P* is.
 static inline void VARIANT(momenta_ball)(const lwi_k_body *kb, int kl,
                                          const lwi_k_ball_joint *joint, const lwi_k_motion *motion,
                                          lwi_k_momentum *keep, bool base, int l)

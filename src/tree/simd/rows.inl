@@ -1,16 +1,18 @@
-// rows.inl -- the way of eight states into the blocks of a batch, and of results out.
+// rows.inl -- copies LWI_LANES states to the blocks of a batch, and its results back.
 //
-// A row is one entry of eight states; states one after the other become rows by transposing squares
-// of as many states and entries as registers have lanes.  All of it moves numbers only: what is
-// stored in one piece is loaded in one piece, for a processor does not hand on parts.
+// A row is one entry of LWI_LANES states.  States [LWI_LANES][n] become rows [n][LWI_LANES] by
+// transposing WIDTH x WIDTH squares.  Nothing is computed.  Loads have the size and alignment of the
+// preceding stores, because a processor does not forward parts of several stores to one load.
+//
+// Input and output: states, rows, blocks.  Cost: O(n) loads and stores.
 
 #if WIDEST > 1
-// The same as `stored`, wherever it begins.
+// The same as `stored` without alignment.
 typedef double loose __attribute__((vector_size(8 * WIDTH), may_alias, aligned(8)));
 #define ROW(rows, i, half) (*(loose *)&(rows)[(i)*LWI_LANES + (half)])
 #define ROW_OF(rows, i, half) (*(const loose *)&(rows)[(i)*LWI_LANES + (half)])
 
-// `count` numbers from there on, zeros after them.
+// Loads `count` numbers; the other lanes are zero.
 static INLINE real some(const double *from, int count)
 {
 #if WIDTH == 8
@@ -36,7 +38,7 @@ static INLINE void transpose(real x[WIDTH])
 #define PICK __builtin_shufflevector
 #if WIDTH == 8
     real t[8], u[8];
-    for (int r = 0; r < 8; r += 2) { // pairs of states: even entries, odd ones
+    for (int r = 0; r < 8; r += 2) { // pairs of states: even and odd entries
         t[r] = PICK(x[r], x[r + 1], 0, 8, 2, 10, 4, 12, 6, 14);
         t[r + 1] = PICK(x[r], x[r + 1], 1, 9, 3, 11, 5, 13, 7, 15);
     }
@@ -103,7 +105,7 @@ static void from_rows(const double *rows, int n, double *states)
 }
 #endif
 
-// Rows of tree q, tree v and efforts (NULL: what stands there stays) into blocks.
+// Copies rows of tree q, tree v and efforts (NULL: unchanged) to the blocks.
 static void rows_in(const lwi_kernel_plan *plan, const lwi_k_state *state, const double *q,
                     const double *v, const double *tau)
 {
@@ -129,14 +131,14 @@ static void rows_in(const lwi_kernel_plan *plan, const lwi_k_state *state, const
 #undef TAKE
 }
 
-// One entry of screws, with their signs, and of balls and bases into rows; the lanes in which all
-// are finite.
+// Copies the results of screws, with their signs, and of balls and bases to rows; returns the lanes in
+// which all are finite.
 static unsigned rows_out(const lwi_kernel_plan *plan, const lwi_k_state *state, bool momenta,
                          double *rows)
 {
     unsigned finite = 0;
     for (int l = 0; l < LWI_LANES; l += WIDTH) {
-        real zero = NAME(splat)(0); // it stays zero where all are finite
+        real zero = NAME(splat)(0); // remains zero if all are finite
         for (int i = 0; i < plan->nstep; i++) {
             const lwi_k_step *step = &plan->step[i];
             const int slot = step->slot, ball = slot - plan->first_ball;

@@ -1,8 +1,12 @@
 // tree.inl -- the recursions over a tree, body by body in sweep order.
+//
+// Problem: angular velocities outward, articulated inertias inward, accelerations outward; the
+// equations are those of bodies.inl.
+// Input: joint or pose.  Output: bias, pivot, motion.  Cost: O(n).
 
 // ----------------------------------------------------------------------------- outward: velocities
 
-// w of the parent, which stays in registers when it is the body before this one.
+// w of the parent; it is already in registers if the parent is the preceding body.
 static INLINE void VARIANT(parent_w)(const lwi_k_state *state, const lwi_k_step *step, int last,
                                      int half, real w[3])
 {
@@ -42,9 +46,8 @@ static INLINE void VARIANT(spin)(const lwi_kernel_plan *plan, const lwi_k_state 
 }
 
 #if SHARED
-// Pose of every body; the lanes beyond doubt.  By itself, for a sine is a long row of operations
-// that wait for each other: a processor has those of several bodies under way when nothing else is
-// between.
+// Pose of every body; returns the lanes with valid angles and quaternions.  A separate loop: a sine is
+// a long dependency chain, and the processor overlaps the chains of several bodies.
 static mask VARIANT(poses)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half)
 {
     mask valid = ~NAME(bits)(ZERO);
@@ -101,8 +104,8 @@ static void VARIANT(turning)(const lwi_kernel_plan *plan, const lwi_k_state *sta
 
 // ------------------------------------------------------------------------------------------ inward
 
-// From step i inward, a hinge that is not on the ground, as long as the inertia stays in registers;
-// the step that was last.
+// Steps inward from i, a hinge that is not on the ground, while the inertia stays in registers; returns
+// the last step done.
 static int VARIANT(hinges_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int i,
                                   int half, ART *all)
 {
@@ -116,7 +119,7 @@ static int VARIANT(hinges_inward)(const lwi_kernel_plan *plan, const lwi_k_state
     return i;
 }
 
-// One step, or several if they are hinges; the one that was last.
+// One step, or several if they are hinges; returns the last step done.
 static int VARIANT(step_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int i,
                                 int half, ART *M, mask *valid)
 {
@@ -157,7 +160,7 @@ static int VARIANT(step_inward)(const lwi_kernel_plan *plan, const lwi_k_state *
     return i;
 }
 
-// Turns what a limb leaves to the parent's axes.
+// Transforms the inertia and wrench of a branch to the parent's axes.
 static INLINE void VARIANT(turn_branch)(const lwi_kernel_plan *plan, const lwi_k_step *step,
                                         int half, ART *M)
 {
@@ -167,7 +170,7 @@ static INLINE void VARIANT(turn_branch)(const lwi_kernel_plan *plan, const lwi_k
 }
 
 #if SHARED || WIDTH == 1
-// The same, and puts it where its other limbs find it.
+// The same, then adds them to the sum over the branches of the parent.
 static void VARIANT(leave)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                            const lwi_k_step *step, int half, ART *M)
 {
@@ -228,7 +231,7 @@ static INLINE void VARIANT(step_outward)(const lwi_kernel_plan *plan, const lwi_
         VARIANT(ball_outward)
     (&state->ball_pose[ball], &state->bias[n], &state->ball_pivot[ball], l, A);
     else for (int j = 0; j < 6; j++) A[j] = AT(motion->A[j]);
-    if (step->fetch >= 0) // others than the next body will ask
+    if (step->fetch >= 0) // bodies other than the next one read it
         for (int j = 0; j < 6; j++) AT(motion->A[j]) = A[j];
 }
 

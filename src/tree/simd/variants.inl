@@ -1,8 +1,9 @@
-// variants.inl -- the texts for one width and one meaning of a lane.  Included by kernels.c.
+// variants.inl -- kernel variants for one width and one meaning of a lane.  Included by kernels.c.
 //
-// In:  WIDTH with lane.inl; SHARED: 0 where a lane of the state has constants of its own (bodies, runs
-// or limbs in lanes), 1 where all lanes have those of one body (a batch: lanes are instances).  `half`
-// is the lane of a block, or of the body in the first lane, from which on the text works.
+// Macros in:  WIDTH, with lane.inl; SHARED: 0 if each lane has its own constants (bodies, segments or
+// branches in lanes), 1 if all lanes share the constants of one body (a batch: lanes are instances);
+// SEGMENTS: 1 includes the kernels of segments and, for WIDTH > 1, of branches in lanes.
+// `half` is the first lane of a block, or of the body in the first lane, on which a kernel works.
 #if SHARED
 #define VARIANT(f) NAME(f##_shared)
 #define K(entry) NAME(splat)((entry)[kl])

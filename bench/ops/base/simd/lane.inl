@@ -1,16 +1,15 @@
-// lane.inl -- `real` that counts what is done to it, in the place of src/base/simd/lane.inl.
+// lane.inl -- a `real` that counts its operations; replaces src/base/simd/lane.inl.
 //
-// C++, because a number that counts needs operators.  It is a double in memory, so that it can
-// stand in the kernels' blocks.  One lane.  A fused operation is a multiplication and an addition.
-// Loads, stores, selections and signs are free; nothing is left out for being multiplied by 0 or 1:
-// what is counted is what runs.
+// C++, because the counting type needs operators.  It has the layout of a double, so it fits the blocks
+// of the kernels.  One lane.  A fused operation counts as a multiplication and an addition.  Loads,
+// stores, selections and signs are not counted; multiplications by 0 or 1 are.
 #include <math.h>
 
 struct counts {
     long multiplications, additions, divisions, comparisons, fused;
 };
 static counts counted;
-static bool one_rounding; // of fused operations, as the library's kernel has it
+static bool one_rounding; // whether fused operations round once, as in the library's kernel
 
 struct number {
     double x;

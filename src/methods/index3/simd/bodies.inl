@@ -1,5 +1,6 @@
 // bodies.inl -- part of lanes.c: bodies in a step, from the state and back to it.  The equations are those of
 // step.c, tangent.c and project.c [malczyk2019, (15)-(27), (43)-(45), (58)-(60)] in six coordinates.
+// Input: state at the beginning, multipliers.  Output: pose and velocity at the end, K.  Cost: constant per body.
 
 // Rotations up to one radian: series in the square of the angle, up to round-off; no root, no quotient, short
 // dependency chains.
@@ -134,7 +135,7 @@ static INLINE void begin(const lwi_index3_lanes *s, int block, int l)
     move(s, b, l);
 }
 
-// Adds force and moment of a joint's point rows.  F: multipliers, arm: of a side.
+// Adds force and torque of a joint's point rows.  F: multipliers, arm: of a side.
 static INLINE void wrench(real sum[6], const real F[3], const real arm[3])
 {
     for (int k = 0; k < 3; k++) sum[k] += F[k];

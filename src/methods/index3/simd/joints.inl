@@ -1,5 +1,7 @@
 // joints.inl -- part of lanes.c: joints, their rows, right sides and multipliers.  The equations are those of
 // step.c and project.c [malczyk2019, (34)-(35), (52)-(53), (65)-(66)] for point and axis rows.
+// Input: poses, velocities and K of both bodies.  Output: blocks J K J', right sides y, forces of the multipliers.
+// Cost: constant per joint.
 
 // R, r of a body
 enum { POSE = 12 };

@@ -1,6 +1,12 @@
 // lanes.c -- kernels of lanes.h.  Compiled once for each instruction set.
 //
-// In:  ISA, its name; WIDEST, the lanes of its registers.  Out: lwi_index3_kernels_<ISA>.
+// Problem: Newton's iterations and projections of an index3 step, for blocks of bodies and joints in lanes.
+// Equations: lanes.h; step.c, tangent.c and project.c [malczyk2019].
+// Input: state, rows and multipliers.  Output: blocks of the elimination, state at the end of the step.
+// Cost: O(bodies + joints) per iteration, constant per body and joint.
+//
+// Macros in:  ISA, name of the instruction set; WIDEST, lanes of its registers.
+// Output: lwi_index3_kernels_<ISA>.
 #include "methods/index3/lanes.h"
 
 #include "base/simd/sums.h"

@@ -1,7 +1,8 @@
-// mixed.inl -- part of lanes.c: edges with rows of all kinds, [force; moment].  Rows of points and axes are
-// computed here, the others come from the scalar fallback (fallback.c); the equations are the same for all.
+// mixed.inl -- part of lanes.c: edges with rows of all kinds, [force; torque].  Rows of points and axes are
+// computed here, the others come from the scalar fallback (fallback.c); the equations are those of joints.inl.
+// Input and output: as there, with up to six rows per edge.  Cost: constant per edge.
 
-// Expands rows of points and axes of a joint to [force; moment], with their sign at each body.
+// Expands rows of points and axes of a joint to [force; torque], with their sign at each body.
 static INLINE void expand(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
     const lwi_index3_lane_joint *j = &s->joint[block];

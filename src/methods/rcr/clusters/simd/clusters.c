@@ -10,6 +10,9 @@
 //
 // Five or three of them are independent, written as six or three: only W'W enters.
 //
+// Input: q, speeds, efforts of the block.  Output: K, k, C, M, f and, on a floating base, B and h (clusters.h).
+// Cost: constant per block of a shape.
+//
 // Compiled once per ISA build (base/cpu.h) with WIDTH = WIDEST.  Defines lwi_cluster_kernels_<ISA>.
 #include "methods/rcr/clusters/kernels.h"
 #include "methods/rcr/clusters/shapes.h"

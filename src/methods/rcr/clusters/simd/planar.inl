@@ -2,6 +2,7 @@
 //
 // The same steps in space: clusters.c.  Entries of blocks that the plane does not need are not written.
 // Rotations about z:  z x (x, y) = (-y, x).
+// Equations, input, output and cost: those of clusters.c, restricted to the plane.
 
 // (x, y) += s z x (a, b).
 static INLINE void NAME(planar_rotate_add)(real *x, real s, const real *a)

@@ -10,6 +10,7 @@
 //
 // A cluster's own independent coordinates w are eliminated; the remaining system is over a.  Symmetric
 // matrices are lower triangles row by row.
+// Input: K, k, M, f of all clusters, independent speeds v [nv].  Output: all speeds, vdot [nv].  Cost: O(clusters).
 
 #define LOWER(i, j) ((i) * ((i) + 1) / 2 + (j))
 #define EITHER(i, j) ((i) >= (j) ? LOWER(i, j) : LOWER(j, i))
