@@ -1,7 +1,7 @@
-// batch_evaluator.c -- eight states of one model by its kernel: rows in, rows out.
+// batch_evaluator.c -- batch evaluator: eight states of one model by its SIMD kernel, rows in, rows out.
 //
-// Forces on joints and rates of quaternions come from the generic text, lane by lane, as in aba.c
-// and momenta.c (kernel_rates), whose order of operations is kept.
+// Forces on joints and rates of quaternions are evaluated lane by lane by the scalar functions, in the order
+// of operations of aba.c and momenta.c (kernel_rates).
 #include "tree/batch_evaluator.h"
 
 #include "tree/kernel.h"
@@ -12,11 +12,11 @@ struct lwi_tree_batch {
     const lw_model *model;
     const lwi_kernel_plan *plan;
     const lwi_kernels *kernels;
-    lwi_k_state state;                             // of eight
-    lwi_tree_work tree;                            // loads, where there are forces
+    lwi_k_state state;                             // a batch of LWI_LANES states
+    lwi_tree_work tree;                            // loads, if the model has forces
     double *q, *v, *qdot;                          // of one lane
     double (*tau)[LWI_LANES], (*speed)[LWI_LANES]; // [tree_nv]
-    bool quaternions;                              // some coordinates' rates are not speeds
+    bool quaternions;                              // the rates of some coordinates are not speeds
 };
 
 #define ROW(rows, i) ((rows) + (size_t)(i)*LWI_LANES)
@@ -52,7 +52,7 @@ static void take_lane(const lwi_tree_batch *s, const double *q, const double *v,
     for (int i = 0; i < s->model->tree_nv; i++) s->v[i] = ROW(v, i)[l];
 }
 
-// Rates of coordinates: speeds, but for quaternions.
+// Rates of coordinates: the speeds, except for quaternions.
 static void kinematics(const lwi_tree_batch *s, const double *q, const double *v, double *qdot,
                        unsigned set)
 {

@@ -1,4 +1,4 @@
-// kernel.c -- choice of the kernels, and the way in and out of their blocks.
+// kernel.c -- choice of the ISA build of the kernels, and copies between arrays and blocks.
 #include "tree/kernel.h"
 
 #include "base/cpu.h"
@@ -52,8 +52,8 @@ lw_status lwi_kernel_create_momenta(const lw_model *model, int width, lwi_arena 
 
 // ------------------------------------------------------------------------------ gather and scatter
 
-// Blocks of a straight tree are the arrays themselves, eight at a time.  Whole blocks have a size
-// that the compiler knows, the rest is copied one by one: both are a few instructions.
+// Blocks of a straight tree are the arrays themselves, eight numbers at a time.  Whole blocks have a constant
+// size, the remainder is copied number by number.
 static void put_rows(double *rows, size_t stride, const double *from, int n)
 {
     for (; n >= LWI_LANES; n -= LWI_LANES, rows += stride, from += LWI_LANES)
@@ -108,10 +108,10 @@ static void gather(const lwi_kernel *kernel, const double *q, const double *v, c
     }
 }
 
-// The same of a straight tree, lanes side by side: n numbers of blocks `stride` apart.
+// Copies n numbers of a straight tree from blocks `stride` doubles apart; returns true if all are finite.
 static bool take_rows(double *out, const double *rows, size_t stride, int n)
 {
-    lwi_lanes nothing = {0}; // x - x is no number where x is none or not finite
+    lwi_lanes nothing = {0}; // x - x is NaN if x is not finite
     for (; n >= LWI_LANES; n -= LWI_LANES, rows += stride, out += LWI_LANES)
         for (int l = 0; l < LWI_LANES; l++) {
             out[l] = rows[l];
@@ -126,7 +126,7 @@ static bool take_rows(double *out, const double *rows, size_t stride, int n)
            0;
 }
 
-// One entry of the screws (times sign) and one of balls and bases; whether all are finite.
+// Copies one entry of the screws (times sign) and one of balls and bases; returns true if all are finite.
 static bool scatter(const lwi_kernel *kernel, const double *screw, size_t screw_stride,
                     const double *ball, size_t ball_stride, double *out)
 {
@@ -154,7 +154,7 @@ static bool scatter(const lwi_kernel *kernel, const double *screw, size_t screw_
     return nothing == 0;
 }
 
-// As scatter's arguments: the first entry, and doubles from one block to the next.
+// Arguments of scatter: the first entry, and the number of doubles from one block to the next.
 #define SCREWS(array, entry) (array)->entry, sizeof *(array) / sizeof(double)
 #define BALLS(array, entry) (array)->entry[0], sizeof *(array) / sizeof(double)
 

@@ -1,9 +1,10 @@
-// kernel.h -- fast recursions for trees that have a kernel normal form, behind the arrays of the
-// formulations.
+// kernel.h -- SIMD recursions for trees with a kernel normal form, with the arrays of the formulations.
 //
-// A kernel stands beside the generic text, never in its place: it says so when a model is not for
-// it (create), and when an evaluation is not beyond doubt (pivots near zero, huge angles, numbers
-// that are not finite); the generic text then decides and names the joint.
+// Problem: vdot of aba, or speeds and pdot of momenta, for one state.  Input and output are the arrays of the
+// model's tree.  A kernel is optional: create returns NULL for a model that it does not support, and an
+// evaluation returns false if it is not well conditioned (pivots near zero, angles beyond
+// LWI_K_LARGEST_ANGLE, numbers that are not finite).  The caller then evaluates the scalar functions, which
+// name the joint in their error.  Cost: O(n).
 #ifndef LWI_TREE_KERNEL_H
 #define LWI_TREE_KERNEL_H
 
@@ -15,24 +16,24 @@ typedef struct lwi_kernel {
     lwi_k_state state;
 } lwi_kernel;
 
-/** @param width   lanes at once: 0 for the widest of this machine, 1, 4, 8
- *  @param kernel  out; NULL where the model or the machine has none
+/** @param width   lanes of a register: 1, 4, 8, or 0 for the widest of this machine
+ *  @param kernel  out; NULL if the model or the machine has no kernel
  *  @return LW_ERR_MEMORY */
 lw_status lwi_kernel_create(const lw_model *model, int width, lwi_arena *arena,
                             lwi_kernel **kernel);
-/** The same for momenta, which are worth runs of longer chains only. */
+/** The same for momenta, which use segments for longer chains only. */
 lw_status lwi_kernel_create_momenta(const lw_model *model, int width, lwi_arena *arena,
                                     lwi_kernel **kernel);
 
-/** The same with what stands side by side as asked for. */
+/** The same with the given choice of lanes. */
 lw_status lwi_kernel_create_chosen(const lw_model *model, int width, lwi_k_choice choice,
                                    lwi_arena *arena, lwi_kernel **kernel);
 
 /** vdot [tree_nv] from q [tree_nq], v and tau [tree_nv], all efforts (NULL: none).
- *  @return false when the generic text has to decide; vdot is then void     @cost O(n) */
+ *  @return false if the scalar functions must be used; vdot is then invalid     @cost O(n) */
 bool lwi_kernel_aba(const lwi_kernel *kernel, const double *q, const double *v, const double *tau,
                     double *vdot);
-/** Speeds v and rates pdot of the momenta p [tree_nv], without efforts: these add to pdot.
+/** Speeds v and rates pdot of the momenta p [tree_nv], without efforts, which the caller adds to pdot.
  *  @return as above */
 bool lwi_kernel_momenta(const lwi_kernel *kernel, const double *q, const double *p, double *v,
                         double *pdot);

@@ -1,13 +1,19 @@
-// branch_points.c -- where the inward recursions meet: places in which limbs leave their inertia, tips
-// whose elimination is known before.
+// branch_points.c -- branch points of the inward recursion, and the elimination of tips.
+//
+// Input: slots, constants and stages of a plan.  Output: step->park, fetch, leaf, tip, first, on and last;
+// plan->begin and plan->tip.  Cost: O(n).
+//
+// A branch adds its articulated inertia for its parent to a place in lwi_k_state.art.  The elimination of
+// a hinge without children is constant and is computed here:
+//     U = M S,  D = S'U + rotor,  g = U/D,  M' = M - g U'                      [anderson2003, (14), (19)]
 #include "tree/normal_form/build.h"
 
 typedef lwi_build_part part;
 typedef lwi_build build;
 
-// Limbs side by side and limbs in runs leave their inertia in a place of the body on which they
-// hang, and so does what begins a stage; elsewhere, where limbs meet, all but the one whose first
-// body follows.
+// Selects the steps that add their inertia to a place of the parent: the first body of each parallel
+// branch, of each branch in segments and of each stage, and at other branch points the first body of
+// each branch but the one that directly follows its parent.
 static void choose_parking(const lwi_kernel_plan *plan, const int *up, bool *parks)
 {
     for (int k = 0; k < plan->nstep; k++) parks[k] = up[k] >= 0 && up[k] != k - 1;
@@ -19,7 +25,7 @@ static void choose_parking(const lwi_kernel_plan *plan, const int *up, bool *par
     }
 }
 
-// The next place, or the first of as many as a stage has lanes.
+// Allocates one place, or for a stage with lanes one aligned group of `lanes` places; returns the first.
 static int next_place(int *count, int lanes)
 {
     const int at = lanes ? (*count + lanes - 1) / lanes * lanes : *count;
@@ -27,7 +33,7 @@ static int next_place(int *count, int lanes)
     return at;
 }
 
-// Places of what meets at the steps of a stage, and of its tips.
+// Allocates the places of the branch points and of the tips of a stage.
 static void place_branch_points(lwi_kernel_plan *plan, const lwi_k_stage *stage, const bool *meets,
                                 const bool *tip, int *nplace, int *ntip)
 {
@@ -36,7 +42,7 @@ static void place_branch_points(lwi_kernel_plan *plan, const lwi_k_stage *stage,
         if (tip[k] && !stage->segments) plan->step[k].leaf = next_place(ntip, 0);
     }
     if (!stage->lanes) return;
-    const int end = stage->first + stage->length - 1; // of the longest limb
+    const int end = stage->first + stage->length - 1; // of the longest branch
     const int place = meets[end] ? next_place(nplace, stage->lanes) : -1;
     const int leaf = tip[end] ? next_place(ntip, stage->lanes) : -1;
     for (int r = 0; r < stage->branches; r++) {
@@ -79,7 +85,7 @@ static lw_status place_parking(const build *b, const int *order, lwi_arena *aren
     return LW_OK;
 }
 
-// Which steps can go on with the inertia in registers.
+// Finds the steps after which the recursion continues with the inertia in registers.
 static void set_passages(lwi_kernel_plan *plan)
 {
     for (int k = 1; k < plan->nstep; k++) {
@@ -93,7 +99,7 @@ static void set_passages(lwi_kernel_plan *plan)
     }
 }
 
-// Where shorter limbs begin, the longest one makes a stop.
+// At the step where shorter branches begin, the recursion of the longest one leaves the registers.
 static lw_status set_beginnings(lwi_arena *arena, lwi_kernel_plan *plan)
 {
     plan->begin = lwi_arena_push(arena, (size_t)plan->nstep, sizeof *plan->begin);
@@ -110,7 +116,7 @@ static lw_status set_beginnings(lwi_arena *arena, lwi_kernel_plan *plan)
     return LW_OK;
 }
 
-// M' = M - g U' of a rigid body alone; in the row of the freedom itself rotor/D of M is left.
+// M' = M - g U' of a rigid body; the row of the joint axis itself is (rotor/D) U.
 static void set_tip(const lwi_k_body *k, double rotor, int l, lwi_k_tip *tip, int at)
 {
     const double m = k->m[l], x = k->h[0][l], y = k->h[1][l], z = k->h[2][l];

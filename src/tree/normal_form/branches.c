@@ -1,11 +1,11 @@
-// branches.c -- limbs of a tree, and which of them stand side by side.
+// branches.c -- the branches of a tree, and which of them are swept in parallel lanes (branches.h).
 //
-//   limbs     chains of bodies with one child each; height: 0 where nothing is beyond, else one
-//             more than that of the highest limb beyond
-//   stages    of every height, highest first: limbs that fit each other in blocks of up to eight,
-//             the longest first, for the rest is padded up to it
-//   cuts      long limbs that would be few side by side: what is cut into runs is a limb from then
-//             on, and so is what is left over before and beyond
+//   branches  chains of bodies with one child each; height: 0 without bodies beyond, else one more than
+//             the maximum height of the branches beyond
+//   stages    for every height, the largest first: similar branches in groups of up to eight, the longest
+//             first; the others are padded to its length
+//   cuts      long branches with few similar ones.  The part that is cut into segments becomes a
+//             separate branch, and so do the remainders before and beyond it
 #include "tree/segments/cut.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 typedef struct branch {
     int head, length, height;
     bool ground, sequential;
-    int stage; ///< -1: by itself
+    int stage; ///< -1: none, swept sequentially
     int cut;   ///< -1: none
     const lwi_branch_body *body;
     const int *next;
@@ -22,11 +22,11 @@ typedef struct branch {
 typedef struct work {
     const lwi_branch_body *body;
     int n, nbranch, ncut;
-    int *children, *next; ///< [n] next: the only child, else -1
-    int *of;              ///< [n] limb
+    int *children, *next; ///< [n] next: the only child in the branch, else -1
+    int *of;              ///< [n] branch
     int *cut_of;          ///< [n] cut, -1: none
-    branch *branch;       ///< [nlimb]
-    int *row;             ///< [n] bodies of a limb
+    branch *branch;       ///< [nbranch]
+    int *row;             ///< [n] bodies of one branch
     lwi_segment_cut *cut; ///< [ncut]
 } work;
 
@@ -68,7 +68,7 @@ static void find_branches(work *w)
     }
 }
 
-// Highest first, then what fits: on the ground or not, the longest first, equal ones together.
+// Order: decreasing height; then sequential, on the ground, decreasing length, kinds, shapes.
 static int compare(const void *one, const void *other)
 {
     const branch *a = one, *b = other;
@@ -84,8 +84,8 @@ static int compare(const void *one, const void *other)
     return a->head < b->head ? -1 : 1;
 }
 
-// Can b stand beside a, which is at least as long?  Only limbs with nothing beyond are padded: what
-// is beyond the others meets at the last body.
+// True if b can share a stage with a, which is at least as long.  Only branches without bodies beyond are
+// padded: the others have a branch point at their last body.
 static bool fits(const branch *a, const branch *b)
 {
     if (a->height != b->height || a->ground != b->ground || b->sequential) return false;
@@ -99,7 +99,7 @@ static bool fits(const branch *a, const branch *b)
     return true;
 }
 
-// Limbs beside limb k, itself first; how many.
+// Finds the branches that can share a stage with branch k, k first; returns their number.
 static int beside(const work *w, int k, int found[LWI_LANES])
 {
     int count = 0;
@@ -110,10 +110,11 @@ static int beside(const work *w, int k, int found[LWI_LANES])
     return count;
 }
 
-// How many of the limbs found are worth a stage.  A position of four lanes costs as much as 1.7
-// bodies one after the other, a stage as much as one more, whatever the registers; four lanes more
-// are worth it from half as much again as the longest limb on, where registers of four lanes lose
-// least against what registers of eight win (bench_branches, docs/benchmarks.md).
+// Number of the branches found for which a stage is faster than a sequential sweep: 0, up to 4, or all.
+// Measured (bench_branches, docs/benchmarks.md): a position of four lanes costs as much as 1.7
+// sequential bodies, a stage adds the cost of one more, for every register width.  Four more lanes are
+// used if their branches have at least 1.5 times the bodies of the longest branch: a compromise between
+// the loss on registers of four lanes and the gain on registers of eight.
 static int worthwhile(const work *w, const int *found, int count)
 {
     const int longest = w->branch[found[0]].length;
@@ -138,9 +139,8 @@ static void choose_stages(work *w, int least)
     }
 }
 
-// Three limbs side by side are worth more than runs of each, two only up to this length: where
-// registers of four lanes lose as much by runs as those of eight win (bench_tails,
-// docs/benchmarks.md).
+// Three parallel branches are faster than segments of each, two only below this length, at which segments
+// cost registers of four lanes as much as those of eight gain (bench_tails, docs/benchmarks.md).
 enum { LEAST_OF_TWO = 512 };
 
 static int beside_in_stage(const work *w, const branch *l)
@@ -150,7 +150,7 @@ static int beside_in_stage(const work *w, const branch *l)
     return count;
 }
 
-// Cuts what is long and not one of many; whether there is any such limb.
+// Cuts long branches with at most one similar branch into segments; returns true if any is cut.
 static bool cut_branches(work *w, lwi_branch_choice choice)
 {
     for (int k = 0; k < w->nbranch && choice.segments > 0; k++) {
@@ -181,7 +181,7 @@ static lwi_k_stage *stage_after(lwi_branches *out, int at)
     return stage;
 }
 
-// The limbs in order: those of a stage together, where its first one is.
+// Order of the branches; those of a stage are placed together, at the position of its first one.
 static void arrange(const work *w, int segments, lwi_branches *out)
 {
     int at = 0, stages = -1;
@@ -198,7 +198,7 @@ static void arrange(const work *w, int segments, lwi_branches *out)
             stage->length = w->cut[l->cut].length;
             continue;
         }
-        if (l->stage <= stages) continue; // came with its first
+        if (l->stage <= stages) continue; // placed with the first branch of its stage
         stages = l->stage;
         lwi_k_stage *stage = stage_after(out, at);
         stage->length = l->length;
@@ -212,7 +212,7 @@ static void arrange(const work *w, int segments, lwi_branches *out)
     }
 }
 
-// One stage, bodies as they come.
+// One sequential stage, bodies in the given order.
 static void arrange_plainly(const work *w, lwi_branches *out)
 {
     for (int i = 0; i < w->n; i++) out->order[i] = i;

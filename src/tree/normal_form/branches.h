@@ -1,11 +1,15 @@
-// branches.h -- which limbs of a tree can be swept side by side, and the order of the sweeps.
+// branches.h -- which branches of a tree are swept in parallel lanes, and the order of the sweeps.
 //
-// A limb is a longest chain of bodies, none but the last of which has other than one child.  Limbs
-// whose bodies are of the same kinds, counted from where they hang, and that are as far from the
-// tips of the tree (a finger and a finger, not a finger and an arm) form a `stage`, a limb in each
-// lane.  A long limb of which there are not enough to stand side by side is cut into runs of equal
-// length, which stand in lanes: a stage by itself (cut.h).  All of it depends on the tree alone,
-// never on the machine, so that every width has the same bits.
+// Problem: group the bodies of a tree so that sequential recursions use all SIMD lanes.
+// Input: the bodies, parents first, with kind and shape.  Output: order of the outward sweep, and its
+// stages.  Cost: O(n + b^2) for b branches.
+//
+// A branch is a maximal chain of bodies; all but its last body have exactly one child.  Branches form a
+// `stage`, with one branch in each lane, if their bodies are of the same kinds, counted from the body
+// that carries the branch, and if they are at the same height above the tips of the tree (two fingers,
+// not a finger and an arm).  A long branch without enough similar ones is cut into segments of equal
+// length, one in each lane: a separate stage (cut.h).  The result depends on the tree only, never on
+// the machine, so that every register width gives the same bits.
 #ifndef LWI_TREE_NORMAL_FORM_BRANCHES_H
 #define LWI_TREE_NORMAL_FORM_BRANCHES_H
 
@@ -14,39 +18,40 @@
 
 #include <stdint.h>
 
-/** Consecutive steps of the outward order: bodies one after the other, limbs side by side, or one
- *  limb in runs.  The limbs of a stage follow each other, the longest first; shorter ones are
- * padded at their tips, and so is the last run of a limb with nothing beyond it. */
+/** Consecutive steps of the outward order: bodies in sequence, parallel branches, or the segments of
+ *  one branch.  The branches of a stage are contiguous, the longest first.  Shorter branches are padded
+ *  at their tips, and so is the last segment of a branch without bodies beyond it. */
 typedef struct lwi_k_stage {
     int first, end; ///< steps
-    int lanes;      ///< 4, 8: limbs side by side
-    int segments;   ///< 4, 8: runs of a limb; one after the other where neither is set
-    int length;     ///< bodies of the longest limb, of a run
+    int lanes;      ///< 4, 8: parallel branches
+    int segments;   ///< 4, 8: segments of a branch; bodies in sequence if both are 0
+    int length;     ///< bodies of the longest branch, or of a segment
     int branches;
-    int32_t branch[LWI_LANES + 1]; ///< first step of each limb, and `end`
-    // of runs, set with the slots (plan.c)
-    int slot;    ///< of the first body, a whole block's first: body j of run r at slot + runs j + r
-    int segment; ///< what the runs know of each other, in lwi_k_state.run
-    int8_t *shape; ///< [length] of every run's body at that position
+    int32_t branch[LWI_LANES + 1]; ///< first step of each branch, and `end`
+    // of segments, set with the slots (plan.c)
+    int slot; ///< of the first body, a multiple of LWI_LANES: body j of segment r has slot + segments j + r
+    int segment;   ///< index in lwi_k_state.segment
+    int8_t *shape; ///< [length] common shape of the bodies of all segments at a position
 } lwi_k_stage;
 
 /** A body of the tree, parents first. */
 typedef struct lwi_branch_body {
     int parent;      ///< -1: the ground
-    int8_t kind;     ///< only equal ones stand side by side
-    int8_t shape;    ///< those that are equal first
-    bool pads;       ///< its kind has padding that does nothing
-    bool sequential; ///< never side by side
-    bool segments;   ///< a hinge, as runs are made of
-    bool realigned;  ///< on a parent whose frame does not suit it: only the first of a limb in runs
-    bool ends;       ///< moves if its joint is let go, with nothing beyond: the last of a run
+    int8_t kind;     ///< equal in all lanes of a stage
+    int8_t shape;    ///< branches with equal shapes are grouped first
+    bool pads;       ///< its kind has padding without effect
+    bool sequential; ///< never in a stage of parallel branches
+    bool segments;   ///< a hinge, which can be in a segment
+    bool
+        realigned; ///< has phi, b or delta (plan.h): only as the first body of a branch in segments
+    bool ends;     ///< has a pivot without its children: can be the last body of a segment
 } lwi_branch_body;
 
-/** What is to stand side by side. */
+/** Which bodies are processed in lanes. */
 typedef struct lwi_branch_choice {
-    int branches; ///< fewest of a stage; 0: none; -1: as pays
-    int segments; ///< of a long limb; 0: none
-    int least;    ///< bodies of a long limb
+    int branches; ///< minimum number for a stage; 0: no stages; -1: by estimated gain
+    int segments; ///< number of segments of a long branch; 0: none
+    int least;    ///< minimum number of bodies of a long branch
 } lwi_branch_choice;
 
 typedef struct lwi_branches {
@@ -55,7 +60,7 @@ typedef struct lwi_branches {
     int nstage;
 } lwi_branches;
 
-/** In the order of the bodies where nothing stands side by side.
+/** Without stages of lanes the order is that of the bodies.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_branches_arrange(const lwi_branch_body *body, int n, lwi_branch_choice choice,
                                lwi_arena *arena, lwi_branches *branches);

@@ -1,12 +1,14 @@
-// build.h -- what the files that bring a tree into normal form share (plan.h).
+// build.h -- shared declarations of the files that bring a tree into normal form (plan.h).
 //
-// In four steps:
-//   expand    every joint becomes a product of turns and displacements along axes, each with a body
-//             of its own (`part`), its frame raw: z on the axis, otherwise as the model has it
-//                                                                                      (parts.c)
-//   settle    a part's frame is turned about and shifted along its axis to suit its first child
-//   place     slots, constants, the order of the recursion                             (plan.c)
-//   meetings  where limbs leave their inertia to others                                (branch_points.c)
+// Problem: from the joints of a model to the constants and the order of the kernels.
+// Input: lw_model.  Output: lwi_kernel_plan.  Four steps, memory O(n):
+//   expand         every joint becomes a product of rotations about and displacements along axes, with
+//                  one body (`part`) for each factor, in raw frames: z on the axis, otherwise as in
+//                  the model                                                          (parts.c)
+//   align          a part's frame is rotated about and shifted along its axis until x is the common
+//                  normal of this axis and that of its first child                     (plan.c)
+//   place          slots, constants, the order of the recursion                        (plan.c)
+//   branch points  places at which branches add up their articulated inertias (branch_points.c)
 #ifndef LWI_TREE_NORMAL_FORM_BUILD_H
 #define LWI_TREE_NORMAL_FORM_BUILD_H
 
@@ -21,7 +23,7 @@ typedef struct lwi_build_part {
     int iq, iv;
     double m, h[3], J[6]; // in the raw frame
     double rotor;
-    double phi, delta; // the settled frame in the raw one: turn and shift along z
+    double phi, delta; // the aligned frame in the raw one: rotation about z and shift along z
     int slot;
     int children;
 } lwi_build_part;
@@ -43,18 +45,19 @@ static inline int lwi_blocks_of(int count)
 }
 
 void lwi_k_invert(lwi_k_frame *inverse, const lwi_k_frame *a);
-/** Turn about and shift along z. */
+/** Rotation about z by `angle` and shift along z. */
 lwi_k_frame lwi_k_screw_z(double angle, double shift);
 /** Adds the inertia (m, h, J) of frame f to the sums of f's reference frame. */
 void lwi_k_add_inertia(double *sum_m, double sum_h[3], double sum_J[6], const lwi_k_frame *f,
                        double m, const double h[3], const double J[6]);
 
-/** Has every joint, drive, mount and force of the model a kernel? */
+/** True if every joint, drive, mount and force of the model has a kernel. */
 bool lwi_build_applies(const lw_model *model);
-/** The parts of the model's tree; b->part [3 nnode] has room for them. */
+/** Fills b->part, which has room for 3 nnode parts, from the model's tree. */
 void lwi_build_expand(lwi_build *b);
 
-/** Once slots and constants are there: places of what meets, passages in registers, tips.
+/** Sets the places of branch points, the passages in registers and the tips.  Precondition: slots and
+ *  constants are set.
  *  @param order  [nstep] parts
  *  @return LW_ERR_MEMORY */
 lw_status lwi_build_branch_points(const lwi_build *b, const int *order, lwi_arena *arena,

@@ -1,4 +1,4 @@
-// parts.c -- a tree as products of turns and displacements (parts.h).
+// parts.c -- a tree as products of rotations and displacements (parts.h).
 #include "tree/normal_form/build.h"
 
 #include "spatial/rotation.h"
@@ -59,7 +59,7 @@ void lwi_k_add_inertia(double *sum_m, double sum_h[3], double sum_J[6], const fr
 
 // ------------------------------------------------------------------------------------------ expand
 
-// Is the joint a product of rotations about and displacements along axes, one coordinate each?
+// True if the joint is a product of rotations about and displacements along axes, one coordinate each.
 static bool is_product(const lwi_joint_type *type)
 {
     for (int i = 0; i < type->nfactor; i++)
@@ -95,7 +95,7 @@ bool lwi_build_applies(const lw_model *model)
     return true;
 }
 
-// Takes the z axis to the given one.
+// Rotates the z axis to the given axis.
 static void axis_frame(frame *f, int axis)
 {
     static const double to[3][9] = {
@@ -112,7 +112,7 @@ static part *add_part(build *b, lwi_k_kind kind, int parent, const frame *in, in
     return p;
 }
 
-// Which of the free coordinates of the node it is; -1: its motion is prescribed.
+// Index of the coordinate among the free ones of the node; -1: its motion is prescribed.
 static int free_one(const lwi_node *node, int coordinate)
 {
     for (int j = 0; j < node->nv; j++)
@@ -120,7 +120,7 @@ static int free_one(const lwi_node *node, int coordinate)
     return -1;
 }
 
-// The parts of a product, in reverse with the signs turned where the tree passes it backwards.
+// The parts of a product; in reverse order and with opposite signs for a reversed joint.
 static void expand_product(build *b, const lwi_node *node, int *part_of, frame *offset)
 {
     const int n = node->type->nfactor;

@@ -1,5 +1,5 @@
-// plan.c -- kernel normal form of a tree: frames on axes, slots, constants, the order of the
-// sweeps.
+// plan.c -- kernel normal form of a tree: frames aligned with the axes, slots, constants, the order of the
+// sweeps (plan.h; steps: build.h).
 #include "tree/normal_form/build.h"
 
 #include "spatial/rotation.h"
@@ -10,22 +10,22 @@ typedef lwi_k_frame frame;
 typedef lwi_build_part part;
 typedef lwi_build build;
 
-// A run ends with a body that has some inertia of its own about its axis: for its recursion nothing
-// is beyond.  Below this part of the other two moments too many digits would be lost.
+// The last body of a segment needs inertia about its joint axis: its recursion starts there, without the
+// bodies beyond.  Below this fraction of the other two moments of inertia, too many digits are lost.
 static const double least_at_cuts = 1e-6;
 
-// ------------------------------------------------------------------------------------------ settle
+// ------------------------------------------------------------------------------------------ align
 
 // A frame as turn_z(phi) shift(0, b, delta) screw_x(alpha, a) lwi_k_screw_z(angle, shift).
 typedef struct axes {
     double phi, b, delta, ca, sa, a, angle, shift;
 } axes;
 
-// Below this the two axes are parallel to round-off, and x is along what is between them.
+// Below this sine the two axes are parallel to round-off, and x is along their distance.
 static const double parallel = 8 * DBL_EPSILON;
-// Below this the common normal is too far away: feet of the normal are 1/sin alpha of the distance
-// off, second moments about them lose the square of that.  x is then along the normal's direction
-// only and b makes up for the rest.
+// Below this sine the common normal is too far away: its feet are at 1/sin alpha of the distance, and
+// inertias about them lose the square of that.  x then has only the direction of the normal, and b is
+// the offset.
 static const double nearly_parallel = 0.25;
 
 static axes decompose(const frame *f)
@@ -38,7 +38,7 @@ static axes decompose(const frame *f)
     d.ca = exact ? copysign(1, f->R[8]) : square ? 0 : f->R[8] / hypot(sine, f->R[8]);
     d.sa = exact ? 0 : square ? 1 : sine / hypot(sine, f->R[8]);
 
-    // what is left after the turn: origin (a, y, z), axes T
+    // after the rotation by -phi: origin (a, y, z), axes T
     frame turn = lwi_k_screw_z(-d.phi, 0), left;
     lwi_k_compose(&left, &turn, f);
     const double y = left.r[1], z = left.r[2];
@@ -50,7 +50,7 @@ static axes decompose(const frame *f)
         d.shift = z / d.ca;
         d.b = exact ? 0 : y + d.sa * d.shift;
     }
-    // what is rounding of the distance between the frames is nothing
+    // values below the rounding error of the distance between the frames are set to zero
     const double nothing = parallel * v3_norm(f->r);
     if (fabs(d.a) <= nothing) d.a = 0;
     if (fabs(d.shift) <= nothing) d.shift = 0;
@@ -65,7 +65,7 @@ static frame settled(const part *p)
     return lwi_k_screw_z(p->phi, p->delta);
 }
 
-// The joint frame of part i in its parent's settled frame.
+// The joint frame of part i in its parent's aligned frame.
 static frame inboard(const build *b, int i)
 {
     const part *p = &b->part[i];
@@ -82,7 +82,7 @@ static bool is_screw(const part *p)
     return p->kind == LWI_K_HINGE || p->kind == LWI_K_SCREW;
 }
 
-// A part's first child is the one that follows it.
+// Aligns every screw with its first child, which is the part that follows it.
 static void settle(build *b)
 {
     for (int i = 1; i < b->npart; i++) {
@@ -96,14 +96,14 @@ static void settle(build *b)
 
 // ------------------------------------------------------------------------------------------- place
 
-// How part i, a screw, stands to its parent when all are settled.
+// Parameters of part i, a screw, relative to its parent, with all frames aligned.
 static axes axes_of(const build *b, int i)
 {
     const part *p = &b->part[i];
     const bool first = p->parent >= 0 && p->parent == i - 1 && is_screw(&b->part[i - 1]);
     const frame in = first ? p->in : inboard(b, i);
     axes d = decompose(&in);
-    if (first) d.phi = d.delta = 0; // the parent was settled for it
+    if (first) d.phi = d.delta = 0; // the parent is aligned with it
     if (first && d.sa == 0) d.shift = 0;
     const double shift = d.shift + p->delta;
     d.shift = fabs(shift) > parallel * (fabs(d.shift) + fabs(p->delta)) ? shift : 0;
@@ -115,7 +115,7 @@ static bool is_realigned(const axes *d)
     return d->phi != 0 || d->b != 0 || d->delta != 0;
 }
 
-// With rotors there are three texts only.
+// The kernel variant for a shape; with rotors there are three only.
 static int with_text(int shape)
 {
     if (!(shape & LWI_K_ROTOR)) return shape;
@@ -127,7 +127,7 @@ static int with_text(int shape)
 
 static int8_t shape_of(const axes *d, double rotor)
 {
-    // not sa == 1: that is so for cosines up to 1e-8
+    // not sa == 1, which also holds for cosines up to 1e-8
     const bool right = d->ca == 0, along = d->sa == 0 && d->ca == 1;
     return (int8_t)with_text((right   ? LWI_K_SQUARE
                               : along ? LWI_K_PARALLEL
@@ -136,7 +136,7 @@ static int8_t shape_of(const axes *d, double rotor)
                              (rotor > 0 ? LWI_K_ROTOR : 0));
 }
 
-// Bodies of a limb in runs: body j of run r at slot + runs j + r, from a whole block on.
+// Slots of a branch in segments: body j of segment r has slot + segments j + r, from a new block.
 static void place_segments(build *b, lwi_k_stage *stage, const int *order, int *next)
 {
     stage->slot = *next;
@@ -148,7 +148,7 @@ static void place_segments(build *b, lwi_k_stage *stage, const int *order, int *
     *next += LWI_LANES * lwi_blocks_of(stage->segments * stage->length);
 }
 
-// Slots of every kind, from zero on: the next free ones of a stage.
+// Slots of a stage; next: the first free slot of every kind.
 static void place_stage(build *b, const lwi_k_stage *stage, const int *order, int next[])
 {
     for (int k = stage->first; k < stage->end && !stage->lanes; k++) {
@@ -165,7 +165,7 @@ static void place_stage(build *b, const lwi_k_stage *stage, const int *order, in
     }
 }
 
-// Kinds one after the other; of each what stands in runs, in eight lanes, in four, the rest.
+// Slots by kind; within a kind segments first, then stages of eight lanes, of four, and the rest.
 static void place_slots(build *b, lwi_kernel_plan *plan, const int *order)
 {
     int next[] = {[LWI_K_HINGE] = 0, [LWI_K_SCREW] = 0, [LWI_K_BALL] = 0, [LWI_K_BASE] = 0};
@@ -271,7 +271,7 @@ static void set_constants(const build *b, lwi_kernel_plan *plan, const int *orde
     }
 }
 
-// The text that is right for hinges of both shapes; -1: of none.
+// The kernel variant that is valid for hinges of both shapes; one = -1: no shape yet.
 static int common_shape(int one, int other)
 {
     if (one < 0) return other;
@@ -279,7 +279,8 @@ static int common_shape(int one, int other)
     return with_text(axis | ((one | other) & (LWI_K_APART | LWI_K_ALONG | LWI_K_ROTOR)));
 }
 
-// Bodies side by side have one text, in a batch as well, where they are one after the other.
+// Bodies at one position of parallel branches share a kernel variant.  A batch, which processes them in
+// sequence, uses the same one.
 static void share_texts(lwi_kernel_plan *plan, const lwi_k_stage *stage)
 {
     for (int j = 0; j < stage->length; j++) {
@@ -305,7 +306,7 @@ static void pad(lwi_kernel_plan *plan)
     for (int i = 0; i < plan->nblock; i++)
         for (int l = 0; l < LWI_LANES; l++) {
             plan->body[i].pivot[l] = 1;
-            // a ball takes three freedoms out: lanes without a limb must have something there
+            // a ball eliminates three degrees of freedom: lanes without a branch need a regular pivot
             for (int j = 0; j < 3 && i >= plan->nscrew; j++) plan->body[i].J[j][l] = 1;
             if (i >= plan->nscrew) continue;
             plan->screw[i].ca[l] = plan->screw[i].c2a[l] = plan->screw[i].cphi[l] = 1;
@@ -313,7 +314,7 @@ static void pad(lwi_kernel_plan *plan)
         }
 }
 
-// Origin of a body in its parent's frame, the part of it that does not move.
+// Origin of a body in its parent's frame for q = 0.
 static void origin_of(const lwi_kernel_plan *plan, const part *p, double r[3])
 {
     const int block = p->slot / LWI_LANES, l = p->slot % LWI_LANES;
@@ -343,7 +344,7 @@ static void add_masses(const build *b, lwi_kernel_plan *plan)
     }
 }
 
-// What the bodies of all runs at one position have in common.
+// The common shape of the bodies of all segments at each position.
 static lw_status set_segment_shapes(lwi_arena *arena, lwi_kernel_plan *plan)
 {
     for (int s = 0; s < plan->nstage; s++) {
@@ -362,7 +363,7 @@ static lw_status set_segment_shapes(lwi_arena *arena, lwi_kernel_plan *plan)
     return LW_OK;
 }
 
-// How many runs a limb is cut into, from how many bodies on.
+// Number of segments of a branch, and the minimum number of bodies for a cut.
 static lwi_branch_choice choice_of(lwi_k_choice choice)
 {
     switch (choice.segments) {
@@ -375,7 +376,7 @@ static lwi_branch_choice choice_of(lwi_k_choice choice)
     }
 }
 
-// Order of the steps and stages: limbs side by side, limbs in runs, the rest.
+// Order of the steps and stages: parallel branches, branches in segments, the rest.
 static lw_status arrange(const build *b, lwi_arena *arena, lwi_kernel_plan *plan, int **order)
 {
     lwi_branches branches;

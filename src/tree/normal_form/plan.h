@@ -1,36 +1,40 @@
-// plan.h -- a tree in kernel normal form, and the blocks that kernels work on.
+// plan.h -- a tree in kernel normal form, and the blocks that the SIMD kernels work on.
 //
-// Normal form.  Joints of several freedoms are products of joints of one freedom with massless
-// bodies between; fixed joints are gone, their bodies merged.  What is left are `screws`, bodies of
-// one freedom along and about the z axis of their frame, `balls` (spherical) and `bases` (free).
-// From the parent's frame to that of a screw:
+// Problem: describe any supported tree by bodies with few joint kinds, laid out for SIMD lanes.
+// Input: the tree of a model (joints, inertias, rotors, gravity).  Output: lwi_kernel_plan, which is
+// constant, and lwi_k_state, the blocks of one state or of a batch.  Memory: O(n).
 //
-//     turn_z(phi)  shift(0, b, delta)  screw_x(alpha, a)  screw_z(theta, d)
+// Normal form.  A joint with several degrees of freedom is a product of joints with one, and massless
+// bodies between them.  Bodies on fixed joints are merged with their parents.  Three kinds remain:
+// `screws`, bodies with one degree of freedom along and about the z axis of their frame, `balls`
+// (spherical joints) and `bases` (free joints).  From the parent's frame to the frame of a screw:
 //
-// The first two are the identity for the first child of most bodies: the parent's own frame is
-// turned about and shifted along its axis until x is the common normal of both axes (Denavit and
-// Hartenberg).  They are needed for further children, below the ground, balls and bases, and b
-// where two axes are nearly parallel: their common normal would be far away, and inertias about
-// such a point lose digits.  A step that needs them is `turned`.
+//     screw_z(phi, 0)  shift(0, b, delta)  screw_x(alpha, a)  screw_z(theta, d)
 //
-// Storage.  Everything a kernel touches is doubles in blocks of LWI_LANES lanes,
+// The first two factors are the identity for the first child of most bodies: the parent's frame is
+// rotated about and shifted along its axis until x is the common normal of both axes (Denavit and
+// Hartenberg).  The factors are needed for further children and for bodies on the ground, on balls and
+// on bases.  b is needed where two axes are nearly parallel: their common normal would be far away,
+// and inertias about such a point lose digits.  A step that needs the factors is `realigned`.
+//
+// Storage.  All data of the kernels are doubles in blocks of LWI_LANES lanes,
 //     x[block][entry][lane],
-// aligned to 64 bytes, whatever the width of the machine: width 4 works on a block in two halves,
-// width 1 in eight.  Constants of a body stand at its slot = block * LWI_LANES + lane.  What a lane
-// of the state means is the plan's business, never the kernel's:
+// aligned to 64 bytes for every register width: width 4 processes a block in two halves, width 1 in
+// eight parts.  The constants of a body are at its slot = block * LWI_LANES + lane.  The plan defines
+// the meaning of a lane of the state; the kernels are independent of it:
 //
-//   one recursion     the state of a body stands at its slot.  Slots of a kind are in sweep order
-//                     (parent before child, limbs contiguous), blocks uniform in kind: hinges,
-//                     other screws, balls, bases.  Phases without recursion run over slots in
-//                     lanes, the recursions over one slot after the other
-//   runs of a limb    the same, slot = first + R j + r for body j of run r: the recursions run over
-//                     R = 4 or 8 runs in lanes, too
-//   limbs of a tree   the same, slots of the bodies at one position side by side (branches.h): the
-//                     recursions run over four or eight limbs in lanes, too
-//   batch             the state of a body is the whole block of that number, block = slot,
-//                     lane = instance; the constants are still at the slot, one for all lanes
+//   single recursion    the state of a body is at its slot.  Slots of a kind are in sweep order
+//                       (parent before child, branches contiguous), blocks uniform in kind: hinges,
+//                       other screws, balls, bases.  Phases without recursion process slots in
+//                       lanes, the recursions process one slot after the other
+//   segments of a       the same, slot = first + R j + r for body j of segment r: the recursions,
+//   branch              too, process R = 4 or 8 segments in lanes
+//   parallel branches   the same, with the bodies at one position in consecutive slots (branches.h):
+//                       the recursions, too, process four or eight branches in lanes
+//   batch               the state of a body is the whole block of that number, block = slot,
+//                       lane = instance; the constants are at the slot, one for all lanes
 //
-// Padding has no inertia and 1 on its pivot, which makes it an exact no-op.
+// Padding has zero inertia and a pivot of 1, which makes it an exact no-op.
 #ifndef LWI_TREE_NORMAL_FORM_PLAN_H
 #define LWI_TREE_NORMAL_FORM_PLAN_H
 
@@ -39,70 +43,69 @@
 
 #include <stdint.h>
 
-/** Fewest bodies of a limb for eight runs: where they win over one recursion, measured with
- *  registers of four and of eight lanes (docs/benchmarks.md), for accelerations and for momenta,
- * whose recursion is shorter.  They must not depend on the machine: chains would have other bits on
- *  another one. */
+/** Minimum number of bodies of a branch that is cut into eight segments, for accelerations and for
+ *  momenta (a shorter recursion).  From this length segments are faster than a single recursion,
+ *  measured with registers of four and of eight lanes (docs/benchmarks.md).  The limits must not
+ *  depend on the machine: results would differ between machines. */
 enum { LWI_K_MIN_FOR_SEGMENTS = 256, LWI_K_MIN_FOR_MOMENTA = 512 };
-
-/** One entry of a block. */
 
 // ------------------------------------------------------------------------------------- constants
 
-/** Of every body: rigid inertia about the frame's origin, its axes. */
+/** Constants of a body: rigid inertia about the frame's origin, in the frame's axes. */
 typedef struct lwi_k_body {
     lwi_lanes m, h[3], J[6]; ///< J: xx yy zz xy xz yz
-    lwi_lanes pivot;         ///< zz again, 1 for padding: what articulated inertias get
-    lwi_lanes beyond;        ///< mass of the body and everything beyond it
-    lwi_lanes moment[3];     ///< h, and the masses beyond as if they stood where they are hinged
+    lwi_lanes pivot;         ///< J zz, or 1 for padding: added to the articulated inertia
+    lwi_lanes beyond;        ///< mass of the subtree
+    lwi_lanes moment[3];     ///< h + masses of the children's subtrees at their origins, q = 0
 } lwi_k_body;
 
-/** Of a screw.  theta = angle + turn sign q, d = shift + slide sign q; S = [slide z; turn z]. */
+/** Constants of a screw.  theta = angle + turn sign q, d = shift + slide sign q; S = [slide z; turn z]. */
 typedef struct lwi_k_screw {
     lwi_lanes ca, sa;             ///< cos alpha, sin alpha
     lwi_lanes csa, ssa, c2a, s2a; ///< ca sa, sa^2, cos 2 alpha, sin 2 alpha
     lwi_lanes a;
     lwi_lanes cphi, sphi, b, delta;
     lwi_lanes angle, shift;
-    lwi_lanes reach[3];         ///< origin for d = 0, in the axes that theta turns
-    lwi_lanes minus_gravity[3]; ///< on the ground: gravity in these axes
+    lwi_lanes reach[3];         ///< origin for d = 0, in the axes before the rotation by theta
+    lwi_lanes minus_gravity[3]; ///< parent is the ground: gravity in these axes
     lwi_lanes sign;             ///< -1: the tree passes the joint backwards
     lwi_lanes turn, slide;      ///< revolute 1, 0; prismatic 0, 1; screw 1, pitch in m/rad
-    lwi_lanes rotor;            ///< inertia that the coordinate drives beside the bodies
+    lwi_lanes rotor;            ///< reflected inertia of the rotor, added to D
 } lwi_k_screw;
 
-/** Of a hinge with nothing beyond it: the elimination, which is the same in every state. */
+/** Constants of a hinge without children: its elimination, which is the same in every state. */
 typedef struct lwi_k_tip {
     lwi_lanes g[5], U[5], Di, diagonal; ///< as in lwi_k_pivot
     lwi_lanes A[6], B[9], C[6];         ///< M'
 } lwi_k_tip;
 
-/** Of a ball or base: its joint frame in the parent's frame. */
+/** Constants of a ball or base: its joint frame in the parent's frame. */
 typedef struct lwi_k_ball {
     lwi_lanes R[9], r[3];
 } lwi_k_ball;
 
 // ----------------------------------------------------------------------------------------- state
 
-/** Of a screw, gathered from the caller's arrays as the model states them; v: p with momenta. */
+/** Input of a screw, gathered from the caller's arrays with the model's signs.  The momenta kernels have
+ *  the joint momentum in v. */
 typedef struct lwi_k_joint {
     lwi_lanes q, v, tau;
 } lwi_k_joint;
 
-/** Of a ball (quaternion, angular velocity, torque in its frame: the last three of v and tau) or a
- *  base (quaternion; velocity and angular velocity; force and torque). */
+/** Input of a ball (quaternion; angular velocity and torque in its frame, the last three of v and tau)
+ *  or of a base (quaternion; velocity and angular velocity; force and torque). */
 typedef struct lwi_k_ball_joint {
     lwi_lanes q[4], v[6], tau[6];
 } lwi_k_ball_joint;
 
-/** Phase `pose`: from here on v and tau are signed. */
+/** Pose of a screw, output of phase `pose`.  v and tau have been multiplied by `sign`. */
 typedef struct lwi_k_pose {
     lwi_lanes c, s;           ///< of theta
     lwi_lanes cs, ss, c2, s2; ///< c s, s^2, cos 2 theta, sin 2 theta
     lwi_lanes d, v, tau;
 } lwi_k_pose;
 
-/** Of a ball or base. */
+/** Pose of a ball or base. */
 typedef struct lwi_k_ball_pose {
     lwi_lanes R[9], r[3]; ///< axes -> parent's; origin, parent's axes
 } lwi_k_ball_pose;
@@ -115,60 +118,60 @@ typedef struct lwi_k_bias {
     lwi_lanes p[6]; ///< bias wrench of the body                }
 } lwi_k_bias;
 
-/** What the inward recursion leaves of a screw: with U = M S, D = S'U
- *  g = U/D, y = (tau - S'p)/D, Di = 1/D.  g_5 of a hinge is 1, or not asked for, and never stored. */
+/** Output of the inward recursion for a screw, with U = M S, D = S'U:
+ *  g = U/D, y = (tau - S'p)/D, Di = 1/D.  g_5 of a hinge is 1 or not needed; it is never stored. */
 typedef struct lwi_k_pivot {
     lwi_lanes g[6], y, Di;
-    lwi_lanes diagonal; ///< from the diagonal of M: with D, what D's rounding error is relative to
+    lwi_lanes diagonal; ///< from the diagonal of M: the rounding error of D is relative to it
 } lwi_k_pivot;
 
-/** The same of a ball, whose C = L diag(1/i) L' is eliminated: Z = L^-1 B' (row by row),
- *  y = i L^-1 (tau - p_n), l: l10 l20 l21.  Phase `rows` makes Z := C^-1 B', y := C^-1 (tau - p_n).
- *  A base leaves vdot only. */
+/** The same for a ball, with C = L diag(1/i) L' eliminated: Z = L^-1 B' (row by row),
+ *  y = i L^-1 (tau - p_n), l: l10 l20 l21.  Phase `rows` sets Z := C^-1 B', y := C^-1 (tau - p_n).
+ *  A base has vdot only. */
 typedef struct lwi_k_ball_pivot {
     lwi_lanes Z[9], y[3], i[3], l[3], diagonal;
     lwi_lanes vdot[6]; ///< of a ball the last three
 } lwi_k_ball_pivot;
 
-/** Runs: entries of the columns of T along a body's freedom. */
+/** Segments: the components of the columns of T along a body's joint axis. */
 typedef struct lwi_k_row {
     lwi_lanes t[6];
 } lwi_k_row;
 
-/** What the outward recursion finds: acceleration of the origin (classical: of the point; in a
- *  frame that falls with gravity), angular acceleration, and vdot. */
+/** Output of the outward recursion: acceleration of the origin (the classical acceleration of the point,
+ *  minus gravity), angular acceleration, and vdot. */
 typedef struct lwi_k_motion {
     lwi_lanes A[6], vdot;
 } lwi_k_motion;
 
-/** An articulated inertia that waits for the other limbs of its body; h with momenta only. */
+/** Sum of the articulated inertias of the branches at a branch point; h in the momenta kernels only. */
 typedef struct lwi_k_art {
     lwi_lanes A[6], B[9], C[6], p[6], h[3];
 } lwi_k_art;
 
-/** Momenta: M' and D' of screws and balls; of hinges what the derivative of M' by theta is made of,
- *  A_0 := xx - yy of A, B_0 := xx - yy and B_1 := xy + yx of B, C_0 := xx - yy of C.  First moment
- * of the subtree, gravity in the body's axes, and pdot without efforts (a screw's is pdot[0], a
- *  ball's 3..5). */
+/** Momenta: M' and D' of screws and balls.  For hinges the terms of the derivative of M' by theta:
+ *  A_0 := xx - yy of A, B_0 := xx - yy and B_1 := xy + yx of B, C_0 := xx - yy of C.  h: mass times
+ *  center of mass of the subtree; g: gravity in the body's axes; pdot without efforts (pdot[0] of a
+ *  screw, 3..5 of a ball). */
 typedef struct lwi_k_momentum {
     lwi_lanes A[6], B[9], C[6], D[6], h[3], g[3], pdot[6];
 } lwi_k_momentum;
 
-/** What is transmitted at the tip of a run: f = Q T'A_base + q (join.inl). */
+/** Wrench transmitted at the tip of a segment: f = Q T'A_base + q (join.inl). */
 typedef struct lwi_k_join {
     double Q[6][6], q[6];
 } lwi_k_join;
 
-/** What the runs of a limb know of each other (segments.inl): a lane is a run. */
+/** Coupling of the segments of a branch (segments.inl); one lane for each segment. */
 typedef struct lwi_k_segment {
-    lwi_lanes C[9], w[3];  ///< prefix; w: then what the run starts with
+    lwi_lanes C[9], w[3];  ///< prefix; later w: angular velocity at the base
     lwi_k_art art;         ///< articulated inertia at the base
     lwi_lanes T[36], e[6]; ///< columns: row by row
     lwi_lanes L[21];       ///< lower triangle row by row
     lwi_lanes A[6], f[6];  ///< acceleration or velocity of the base, wrench or momentum at the tip
-    lwi_lanes g[3], h[3];  ///< momenta: gravity at the base, first moment of what is beyond the tip
-    lwi_lanes w_base[3];   ///< of the first run's base } in the first lane
-    lwi_k_art left;        ///< by the limb             }
+    lwi_lanes g[3], h[3];  ///< momenta: gravity at the base, h of the bodies beyond the tip
+    lwi_lanes w_base[3];   ///< base of the first segment } in the first lane
+    lwi_k_art left;        ///< output of the branch      }
     lwi_k_join join[LWI_LANES];
 } lwi_k_segment;
 
@@ -181,17 +184,18 @@ typedef enum lwi_k_kind {
     LWI_K_BASE
 } lwi_k_kind;
 
-/** How a hinge stands to its parent's frame, and whether it has a rotor; what is named is in the texts,
- *  all else is folded away. Many machines have square and parallel axes only. */
+/** Shape of a hinge: the form of the fixed transform from its parent's frame, and whether it has a rotor.
+ *  Each shape has a kernel variant, which contains the terms that are not zero.  Many machines have
+ *  perpendicular and parallel axes only. */
 enum {
     LWI_K_OBLIQUE = 0,  ///< any alpha
     LWI_K_PARALLEL = 1, ///< alpha = 0
     LWI_K_SQUARE = 2,   ///< alpha = pi/2
-    LWI_K_AXIS = 3,     ///< mask of these
+    LWI_K_AXIS = 3,     ///< mask of the three above
     LWI_K_APART = 4,    ///< a is not zero
     LWI_K_ALONG = 8,    ///< d is not zero
     LWI_K_ANY = LWI_K_OBLIQUE | LWI_K_APART | LWI_K_ALONG,
-    LWI_K_ROTOR = 16 ///< drives one; there are fewer texts then
+    LWI_K_ROTOR = 16 ///< has a rotor; with it there are fewer kernel variants
 };
 
 /** One body in sweep order. */
@@ -200,22 +204,22 @@ typedef struct lwi_k_step {
     int32_t iq, iv;       ///< first coordinate and speed in tree q, tree v
     int8_t kind;          ///< lwi_k_kind
     int8_t shape;         ///< of a hinge
-    bool tip;             ///< its articulated inertia starts at zero: what is beyond has parked
-    bool realigned;       ///< has phi, b or delta
-    bool on;    ///< inward: a hinge, and so is its parent, which is next and has no other child
+    bool tip; ///< its articulated inertia starts at zero: all children have stored theirs in art
+    bool realigned; ///< has phi, b or delta
+    bool on;    ///< inward: a hinge with a hinge as parent, which is next and has no other child
     bool last;  ///< a hinge on a hinge on the ground that has no other child
-    bool first; ///< of those that park there (counted inward)
-    // places, as slots are: block * LWI_LANES + lane
-    int32_t park;  ///< >= 0: the parent is not the body before this one in sweep order, or this is
-                   ///< one of limbs side by side; the inertia for it is added up in art there
-    int32_t leaf;  ///< >= 0: a hinge with nothing beyond it, in tip
-    int32_t fetch; ///< >= 0: children of this body have parked in art there
+    bool first; ///< inward: the first step that stores to its place in art
+    // places, numbered like slots: block * LWI_LANES + lane
+    int32_t park;  ///< >= 0: place in art to which the inertia for the parent is added.  The parent
+                   ///< is not the previous body in sweep order, or this is a parallel branch
+    int32_t leaf;  ///< >= 0: place in tip of a hinge without children
+    int32_t fetch; ///< >= 0: place in art that has the sum of the children's inertias
 } lwi_k_step;
 
 typedef struct lwi_kernel_plan {
     int nscrew, nball, nbase; ///< blocks
     int nhinge;               ///< blocks of hinges, the first of the screws
-    int nsegment;             ///< blocks of hinges in runs, the first of these
+    int nsegment;             ///< blocks of hinges in segments, the first of the hinges
     int first_ball;           ///< slot: balls follow screws, bases follow balls
     int nblock, nstep, nart;  ///< of all kinds; bodies; blocks of parking places
     lwi_k_step *step;         ///< [nstep]
@@ -226,37 +230,38 @@ typedef struct lwi_kernel_plan {
     int ntip;
     lwi_k_stage *stage; ///< [nstage] of the recursions over one state
     int nstage;
-    int64_t (*begin)[LWI_LANES]; ///< [nstep] of limbs side by side, at steps of the first: the
-                                 ///< lanes in which shorter ones begin have all bits set
+    int64_t (*begin)[LWI_LANES]; ///< [nstep] of parallel branches, at the steps of the first one:
+                                 ///< lanes in which shorter branches begin have all bits set
     double gravity[3];
     bool forward;  ///< every sign is 1
-    bool rotors;   ///< there are any
-    bool straight; ///< screws only, and slot i has tree q and v number i and sign 1
-    int segments;  ///< stages that are limbs in runs
+    bool rotors;   ///< some screw has a rotor
+    bool straight; ///< screws only; slot i has tree q and v number i, and sign 1
+    int segments;  ///< number of stages that are branches in segments
 } lwi_kernel_plan;
 
-/** What is to stand side by side. */
+/** Which bodies are processed in lanes. */
 typedef struct lwi_k_choice {
-    int segments; ///< of a limb: 0 none, however long it is; 4, 8, however short it is
-    int branches; ///< of a tree: stages of as many or more; 0 none
+    int segments; ///< of a branch of any length: 0, 4 or 8; or LWI_K_AUTO, LWI_K_AUTO_MOMENTA
+    int branches; ///< minimum number of branches of a stage; 0: no stages; or LWI_K_AUTO
 } lwi_k_choice;
 
 enum {
-    LWI_K_AUTO = -1,        ///< runs as the length says, limbs as pays
-    LWI_K_AUTO_MOMENTA = -2 ///< runs as the length says for momenta
+    LWI_K_AUTO = -1, ///< segments by the length of the branch, branches by their estimated gain
+    LWI_K_AUTO_MOMENTA = -2 ///< segments by the length, for momenta
 };
 
 /** Brings the model's tree into normal form.
- *  @param plan  out; NULL when some joint, drive, mount or force of the model has no kernel:
- * drives, mounts, springs between points, wrenches, custom joints, spherical and free joints that
- * the tree passes backwards, free joints between bodies
+ *  @param plan  out; NULL if some joint, drive, mount or force of the model has no kernel: drives,
+ *  mounts, springs between points, wrenches, custom joints, reversed spherical and free joints, free
+ *  joints between bodies
  *  @return LW_ERR_MEMORY */
 lw_status lwi_kernel_plan_create_chosen(const lw_model *model, lwi_k_choice choice,
                                         lwi_arena *arena, lwi_kernel_plan **plan);
-/** The same with everything as lengths and numbers say. */
+/** The same with LWI_K_AUTO for both choices. */
 lw_status lwi_kernel_plan_create(const lw_model *model, lwi_arena *arena, lwi_kernel_plan **plan);
 
-/** Blocks of one state of a tree; arrays [nblock] but where said otherwise. */
+/** Blocks of one state of a tree; arrays are [nblock] unless stated otherwise.  A batch has LWI_LANES
+ *  blocks for each one of the plan. */
 typedef struct lwi_k_state {
     lwi_k_joint *joint;           ///< [nscrew]
     lwi_k_ball_joint *ball_joint; ///< [nball + nbase]
@@ -265,14 +270,15 @@ typedef struct lwi_k_state {
     lwi_k_bias *bias;
     lwi_k_pivot *pivot;           ///< [nscrew]
     lwi_k_ball_pivot *ball_pivot; ///< [nball + nbase]
-    lwi_k_row *row;               ///< [nrun]
+    lwi_k_row *row;               ///< [nsegment]
     lwi_k_motion *motion;
-    lwi_k_art *art;         ///< [nart], and one for limbs on their way there
-    lwi_k_segment *segment; ///< [runs] of limbs in runs
+    lwi_k_art *art;         ///< [nart + 1]; the last one is scratch for parallel branches
+    lwi_k_segment *segment; ///< [segments]
     lwi_k_momentum *momentum;
 } lwi_k_state;
 
-/** Blocks for one state, or for a batch of LWI_LANES, with everything that no kernel writes. */
+/** Allocates the blocks of one state, or of a batch of LWI_LANES states, and sets all entries that no
+ *  kernel writes.  @return LW_ERR_MEMORY */
 lw_status lwi_k_state_create(const lwi_kernel_plan *plan, bool batch, lwi_arena *arena,
                              lwi_k_state *state);
 

@@ -1,4 +1,4 @@
-// state.c -- the blocks of a state.
+// state.c -- memory of the blocks of one state or of a batch (plan.h), and assertions on the plan.
 #include "tree/normal_form/plan.h"
 
 #include "base/assert.h"
@@ -24,7 +24,7 @@ static void prepare_tip(const lwi_kernel_plan *plan, const lwi_k_step *step,
     keep->C[3][l] = tip->C[3][at];
 }
 
-// What no kernel writes: quaternions of padding, the elimination of tips.
+// Sets the entries that no kernel writes: quaternions of padding, the elimination of tips.
 static void prepare_state(const lwi_kernel_plan *plan, bool batch, const lwi_k_state *state)
 {
     const int nball = (plan->nball + plan->nbase) * (batch ? LWI_LANES : 1);
@@ -39,7 +39,7 @@ static void prepare_state(const lwi_kernel_plan *plan, bool batch, const lwi_k_s
     }
 }
 
-// The indices of a plan lie in its blocks: what the kernels, which check nothing, rely on.
+// Asserts that the indices of a step are inside the blocks of the plan; the kernels do not check them.
 static void assert_step(const lwi_kernel_plan *plan, const lwi_k_step *step)
 {
     LWI_ASSERT_INDEX(step->slot, plan->nblock * LWI_LANES);

@@ -1,14 +1,14 @@
-// cut.c -- where a limb is cut into runs.
+// cut.c -- where a branch is cut into segments (cut.h).
 //
-// A run is a chain of hinges, each of which is the first child of the one before.  All runs of a
-// limb are equally long, and their last bodies must move if let go by themselves: massless bodies
-// between the axes of a universal joint do not.  Where nothing is beyond the limb its last run is
-// padded; elsewhere what is left over is swept by itself beyond the runs.
+// A segment is a chain of hinges, each of which is the first child of the previous one.  All segments of a
+// branch have the same length, and each of their last bodies must have a pivot without its children:
+// massless bodies between the axes of a universal joint do not.  If no body is beyond the branch, its last
+// segment is padded; otherwise the remaining bodies are swept sequentially beyond the segments.
 #include "tree/segments/cut.h"
 
 enum { MOST_PERIOD = 6 };
 
-// The longest row of bodies that runs could be made of.
+// The longest row of bodies from which segments can be cut.
 static void find_row(const lwi_branch_body *body, const int *branch, int n, int *first, int *count)
 {
     *first = *count = 0;
@@ -22,9 +22,9 @@ static void find_row(const lwi_branch_body *body, const int *branch, int n, int 
     }
 }
 
-// Hinges of many chains stand to each other in turn (x, y, z; knee and ankle): runs whose lengths
-// are multiples of that have bodies of one shape side by side.  How the first one stands to what
-// carries it does not matter.
+// Shapes of hinges often repeat along a chain (x, y, z; knee and ankle).  If the length of the segments is
+// a multiple of the period, the bodies at one position have the same shape.  The shape of the first hinge
+// is ignored: it depends on the body that carries the branch.
 static int period_of_shapes(const lwi_branch_body *body, const int *row, int n)
 {
     for (int period = 1; period <= MOST_PERIOD; period++) {
@@ -36,7 +36,7 @@ static int period_of_shapes(const lwi_branch_body *body, const int *row, int n)
     return 1;
 }
 
-// The whole of a row, or with `beyond` as much of it as fills all runs.
+// Cuts the whole row, or with `beyond` the longest part of it that fills all segments.
 static bool cut_row(const lwi_branch_body *body, const int *row, int n, bool beyond, int segments,
                     lwi_segment_cut *cut)
 {

@@ -1,18 +1,21 @@
-// cut.h -- where a limb is cut into runs.
+// cut.h -- where a branch is cut into segments.
+//
+// Input: the bodies of a branch.  Output: the consecutive bodies that are cut, and the length of a segment.
+// Cost: O(n).
 #ifndef LWI_TREE_SEGMENTS_CUT_H
 #define LWI_TREE_SEGMENTS_CUT_H
 
 #include "tree/normal_form/branches.h"
 
-/** Bodies of a limb that are cut into runs. */
+/** Bodies of a branch that are cut into segments. */
 typedef struct lwi_segment_cut {
-    int first, count; ///< consecutive bodies of the limb
-    int length;       ///< of a run; runs x length is `count`, or more where the last one is padded
+    int first, count; ///< consecutive bodies of the branch
+    int length; ///< of a segment; segments x length is `count`, or more if the last one is padded
 } lwi_segment_cut;
 
-/** @param limb    [n] bodies, each on the one before
- *  @param beyond  other bodies hang on the last
- *  @return false: no `choice.least` bodies of it can be cut into `choice.runs` */
+/** @param branch  [n] bodies, each one the child of the previous one
+ *  @param beyond  the last body has children
+ *  @return false if no `choice.least` bodies of it can be cut into `choice.segments` segments */
 bool lwi_segment_cut_branch(const lwi_branch_body *body, const int *branch, int n, bool beyond,
                             lwi_branch_choice choice, lwi_segment_cut *cut);
 

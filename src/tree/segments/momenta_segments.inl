@@ -1,14 +1,15 @@
-// momenta_segments.inl -- speeds and rates of momenta of one long limb in runs, as segments.inl.
+// momenta_segments.inl -- speeds and rates of momenta of one long branch in segments; equations: segments.inl.
 //
-// The sweeps are those of accelerations without bias.  What is transmitted at a cut, f, is then the
-// momentum P* of everything beyond, so that the rates need no M' of the whole chain, which a run
-// does not know: once all V are known P* is summed up from f inward,
+// Input: joint momenta p, poses.  Output: speeds, pdot without efforts.  Cost: as segments.inl.
+// The sweeps are those of the accelerations without bias.  The wrench f at a cut is then the momentum P* of
+// all bodies beyond it.  The rates therefore do not need M' of the whole chain, which a segment does not
+// have: once all V are known, P* is summed inward from f,
 //
 //   P* := X'P* + I V,  n_z of it is p;  pdot = (h x g)_z - (V x* P*)_z
 //
-// First moments h of what is beyond are turned by the prefix alone, as gravity is.
+// h, mass times center of mass of the bodies beyond, is rotated by the prefix only, like gravity.
 
-// Positions j = from ... to, inward: run_inward.
+// Positions j = from ... to, inward: segment_inward without bias.
 static void VARIANT(segment_momenta)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                      const lwi_k_state *state, int half, int from, int to)
 {
@@ -77,7 +78,7 @@ static mask VARIANT(segment_speeds)(const lwi_kernel_plan *plan, const lwi_k_sta
     return valid;
 }
 
-// A wrench on a hinge as its parent feels it.
+// Transforms a wrench from a hinge to its parent.
 static INLINE void VARIANT(pass_wrench)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
                                         int shape, real x[6])
 {
@@ -102,7 +103,7 @@ static INLINE void VARIANT(pass_wrench)(const lwi_k_screw *k, int kl, const lwi_
     }
 }
 
-// I V is added to x but for n_z.
+// Adds I V to x, except n_z.
 static INLINE void VARIANT(add_momentum)(const lwi_k_body *k, int kl, const real V[6], real x[6])
 {
     const real m = K(k->m), h0 = K(k->h[0]), h1 = K(k->h[1]), h2 = K(k->h[2]);

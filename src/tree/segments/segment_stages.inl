@@ -1,8 +1,8 @@
-// segment_stages.inl -- the sweeps over a limb in runs, as many of them at once as registers have
+// segment_stages.inl -- the sweeps over a branch in segments, as many segments at once as registers have
 // lanes.
 //
-// In:  what segments.inl, momenta_segments.inl and segments_base.inl have for each width.  Out: a function for
-// every sweep and width; RUNS_OF picks one for a stage.
+// In:  what segments.inl, momenta_segments.inl and segments_base.inl define for each width.  Out: a function for
+// every sweep and width; SEGMENTS_OF selects one for a stage.
 
 #define EVERY_SEGMENT(h, width) for (int h = 0; h < stage->segments; h += width)
 #define SWEEP_SEGMENTS(type, sweep, width)                                                         \

@@ -1,22 +1,27 @@
-// segments.inl -- one long limb cut into runs of equal length, the recursions over the runs in lanes.
+// segments.inl -- one long branch cut into segments of equal length; the recursions process the segments in
+// lanes.
 //
-// Body j of run r stands at slot first + R j + r.  A run hangs on the last body of the run before
-// it, the first one on what carries the limb: its base, whose motion it does not know.  It carries
-// the run after it, the last one what is beyond the limb, whose wrench f it does not know.  Both
-// enter linearly:
+// Problem: articulated-body recursion of a long chain in parallel lanes.  Input: phases `pose` to `bias` of
+// the bodies.  Output: accelerations of the branch; its articulated inertia at the base.  Cost: O(n / lanes)
+// for the sweeps, one join for each segment.
+//
+// Body j of segment r is at slot first + R j + r.  A segment is attached to the last body of the previous
+// segment, the first one to the body that carries the branch: its base, with unknown motion.  It carries the
+// next segment, the last one the bodies beyond the branch; the wrench f at this tip is unknown.  Both enter
+// linearly:
 //
 //   prefix    w_tip = C w_base + w                      rotation and relative angular velocity
 //   columns   T takes a wrench at the tip to the base:  t = T_5,  T := X' (T - g t)
 //             A_tip = T'A_base + e - L f,               e = sum T'(b, k) + t y,  L = sum t't / D
-//   join      f = I A_tip + p of the runs beyond:       I := I_r + T Q T',  Q = (1 + I L)^-1 I
+//   join      f = I A_tip + p of the segments beyond:   I := I_r + T Q T',  Q = (1 + I L)^-1 I
 //   outward   every body then has  y - t.f / D  for y
 //
-// Runs, cuts and the order of joins come from the topology alone, so that every width gives the
-// same bits.
+// Segments, cuts and the order of joins depend on the topology only, so that every width gives the same
+// bits.
 
 // ------------------------------------------------------------------------------------------- lanes
 
-// Poses; C and w of the runs from lane `half` on.  Of the rotation two columns suffice.
+// Poses; C and w of the segments from lane `half` on.  Two columns of the rotation are sufficient.
 static mask VARIANT(prefix)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                             const lwi_k_state *state, int half)
 {
@@ -68,8 +73,8 @@ static void VARIANT(segment_velocities)(const lwi_kernel_plan *plan, const lwi_k
     }
 }
 
-// Positions j = from ... to, inward.  The sweeps below go over a few bodies each, in turn, so that
-// what one writes is still near when the next reads it.
+// Positions j = from ... to, inward.  The sweeps below alternate, a few bodies each, so that the output of
+// one is still in the cache when the next reads it.
 static void VARIANT(segment_inward)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                     const lwi_k_state *state, int half, int from, int to)
 {
@@ -86,7 +91,7 @@ static void VARIANT(segment_inward)(const lwi_kernel_plan *plan, const lwi_k_sta
 // COLUMNS columns of T from `first` on, their part of e, and the entries t of every body.
 enum { VARIANT(COLUMNS) = 3 };
 
-// A wrench x on a hinge, whose n_z is zero, as its parent feels it.
+// Transforms a wrench x with n_z = 0 from a hinge to its parent.
 static INLINE void VARIANT(pass_column)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
                                         int shape, real x[6])
 {
@@ -182,9 +187,9 @@ static void VARIANT(compliance)(const lwi_k_stage *stage, const lwi_k_state *sta
     for (int i = 0, l = half; i < 21; i++) AT(state->segment[stage->segment].L[i]) = L[i];
 }
 
-enum { VARIANT(FEW) = 6 }; // bodies of eight runs in a first-level cache of 32 KiB
+enum { VARIANT(FEW) = 6 }; // bodies of eight segments in a first-level cache of 32 KiB
 
-// What a run's elimination starts with at its tip.
+// Initial values of the elimination at the tip of a segment.
 static void VARIANT(segment_clear)(lwi_k_segment *segment, int half)
 {
     const int l = half;
@@ -197,7 +202,7 @@ static void VARIANT(segment_clear)(lwi_k_segment *segment, int half)
     for (int i = 0; i < 3; i++) AT(segment->art.h[i]) = ZERO;
 }
 
-// Everything of the runs from lane `half` on that does not depend on the other runs.
+// All of the segments from lane `half` on that does not depend on the other segments.
 static void VARIANT(segment_elimination)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                          const lwi_k_state *state, int half)
 {
@@ -242,7 +247,7 @@ static mask VARIANT(segment_outward)(const lwi_kernel_plan *plan, const lwi_k_st
         OF_SHAPE(stage->shape[j], OUTWARD)
 #undef OUTWARD
     }
-    // others hang on the last
+    // the next segment or branch reads A of the last body
     const int tip = stage->slot + stage->segments * (stage->length - 1);
     for (int i = 0, l = LANE(tip); i < 6; i++) AT(state->motion[BLOCK(tip)].A[i]) = A[i];
     return valid;

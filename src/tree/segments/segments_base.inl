@@ -1,7 +1,7 @@
-// segments_base.inl -- segments.inl between a limb in runs and what carries it: one lane.
+// segments_base.inl -- the interface between a branch in segments and the body that carries it: one lane.
 //
-// What the first run hangs on is known like that of any limb; it is turned into the frame of the
-// first hinge's screw, in which T starts, and what the limb leaves is turned back.
+// The motion of the carrying body is known as for any branch.  It is rotated into the frame of the first
+// hinge's screw, in which T starts; the output of the branch is rotated back.
 
 // x on the ground in that frame.
 static INLINE void VARIANT(on_the_ground)(const lwi_k_screw *k, int kl, const double x[3],
@@ -66,7 +66,7 @@ static void VARIANT(base_speed)(const lwi_kernel_plan *plan, const lwi_k_stage *
     for (int i = 0, l = 0; i < 3; i++) AT(segment->g[i]) = g[i];
 }
 
-// What the limb leaves, in the first lane of `left`.
+// Articulated inertia of the branch at its base, in the first lane of `left`.
 static void VARIANT(leave_segments)(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
                                     const lwi_k_state *state, bool momenta)
 {
