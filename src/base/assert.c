@@ -1,4 +1,4 @@
-// assert.c -- the end of a program after a failed assertion.
+// assert.c -- message and abort after a failed assertion.
 #include "base/assert.h"
 
 #include <stdio.h>

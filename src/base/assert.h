@@ -1,10 +1,10 @@
-// assert.h -- runtime assertions: what must hold if the library has no defect.
+// assert.h -- runtime assertions: conditions that hold unless the library has a defect.
 //
 // LWI_ASSERT stops the program with file, line and condition where NDEBUG is not defined (dev and sanitizer
 // builds) and is nothing in a release build, where its condition is not evaluated.  Callers' mistakes are never
-// asserted: they are statuses with a text.
+// asserted: they return a status with a message.
 //
-// LWI_INVARIANT is for the edges of the API, in every build: it returns LW_ERR_INTERNAL with a text that names the
+// LWI_INVARIANT is for the edges of the API, in every build: it returns LW_ERR_INTERNAL with a message that names the
 // place, so that a broken invariant reaches the caller as an error.
 #ifndef LWI_BASE_ASSERT_H
 #define LWI_BASE_ASSERT_H

@@ -1,9 +1,9 @@
-// batch_stepper.h -- one-step methods that move up to eight states at once, each in its own time.
+// batch_stepper.h -- one-step methods that integrate up to eight states at once, each with its own time and step.
 //
 // A stepper has lanes; component i of the state in lane l is x[i * stride + l].  An `attempt`
-// tries one step in every lane that has somewhere to go: stages are evaluated for all of them
-// together, while time, step size, error, acceptance and failure are each lane's own.  No operation
-// mixes lanes, so a state moves by the same numbers, bit for bit for any width, lane and neighbour.
+// tries one step in every busy lane.  The stages of all lanes are evaluated together; time, step size, error,
+// acceptance and failure are separate for each lane.  No operation mixes lanes, so the results of a state are
+// bit for bit the same for any width, lane and neighbour.
 //
 // Two methods: `dopri54` (adaptive) and `rk4` (fixed step).  methods.inl is the implementation;
 // batch_stepper.c builds the integrators of single states from it, stepper.c the wider ones.
@@ -16,12 +16,12 @@ enum { LWI_STEPPER_LANES = 8, LWI_STEPPER_STAGES = 7 };
 
 typedef double lwi_stepper_row[LWI_STEPPER_LANES];
 
-/** What a state carries from step to step in addition to t, x and its last slope. */
+/** Step control of one state, kept from step to step in addition to t, x and the last slope. */
 typedef struct lwi_step_control {
     double h;      ///< step proposed; 0: find one
     double error;  ///< error of the last accepted step, for the control
-    bool rejected; ///< the last attempt was
-    bool slope;    ///< the slope at (t, x) is there
+    bool rejected; ///< the last attempt was rejected
+    bool slope;    ///< k[0] is the slope at (t, x)
     bool arrived, failed;
     long steps, evaluations, rejections;
 } lwi_step_control;
@@ -30,9 +30,9 @@ typedef struct lwi_stepper {
     // the problem
     int n;      ///< components; may be 0
     int stride; ///< 1 or LWI_STEPPER_LANES
-    /** xdot at (t, x) of the lanes in the set; t [lane], x and xdot as those of the stepper.  What
-     *  it writes in other lanes is ignored.  Sets status[lane] of those that fail, and may leave
-     *  a text in why[lane]. */
+    /** xdot at (t, x) of the lanes in the set; t [lane], x and xdot as those of the stepper.  Its
+     *  output in other lanes is ignored.  Sets status[lane] of lanes that fail, and may set the message
+     *  why[lane]. */
     void (*rates)(void *user, const double *t, const double *x, double *xdot, unsigned lanes,
                   lw_status *status);
     void *user;
@@ -48,8 +48,7 @@ typedef struct lwi_stepper {
     lwi_stepper_row t, stop;
     lwi_stepper_row h, last_error; ///< of the step controls
     lwi_step_control control[LWI_STEPPER_LANES];
-    unsigned busy; ///< lanes that have somewhere to go; an attempt takes those out that arrived or
-                   ///< failed
+    unsigned busy; ///< lanes before their stop; an attempt removes lanes that reach it or fail
     lw_status status[LWI_STEPPER_LANES]; ///< of failed lanes
     lw_error error[LWI_STEPPER_LANES];   ///< of failed lanes: "integration stops at t = ..."
     void *block;                         ///< memory of the arrays
@@ -63,7 +62,7 @@ typedef struct lwi_stepper_method {
     bool adaptive;
 } lwi_stepper_method;
 
-/** NULL when the integrator of that name has no batched stepper. */
+/** NULL if the integrator of that name has no batch stepper. */
 const lwi_stepper_method *lwi_stepper_find(const char *integrator);
 /** Its attempt for width 1 (stride 1), 4 or 8 (stride 8), in the instructions of this processor. */
 lwi_stepper_attempt lwi_stepper_attempt_of(const lwi_stepper_method *method, int width);
@@ -83,7 +82,7 @@ void lwi_step_control_reset(lwi_step_control *control);
 
 // ---- shared by the widths (batch_stepper.c)
 
-/** A lane's failure, its time and step put before the text. */
+/** Sets a lane's failure; its time and step are put before the message. */
 void lwi_stepper_fail(lwi_stepper *stepper, int lane, lw_status status, double step,
                       const char *format, ...) LW_PRINTF(5, 6);
 /** Status and message of a lane with failed or not finite rates. */

@@ -1,8 +1,8 @@
-// index3.c -- the driver of formulations that step themselves: equal steps between the times asked
-// for, or those of an error estimate (index3_adapt.c).
+// index3.c -- the integrator of formulations with their own time step: equal steps between the requested
+// times, or steps from an error estimate (index3_adapt.c).
 //
-// A step that fails is done again in halves, and those in halves, a few times before giving up; not
-// in real time, where the caller must know at once.
+// Input: a problem with `step`.  Output: x at the requested times.  A step that fails is divided into halves,
+// recursively up to a limit.  In real time (`once`) it is not divided: the failure is returned at once.
 #include "integrate/index3_adapt.h"
 
 #include "base/assert.h"
@@ -20,8 +20,8 @@ typedef struct stepper {
     lwi_integrator_stats stats;
 } stepper;
 
-// A step may be halved so often: 2^-10 of a step that is too long for the motion is short enough
-// for every motion that the rule can follow.
+// Maximum number of halvings: 2^-10 of a step that is too long for the motion is short enough for every
+// motion that the rule can follow.
 enum { HALVINGS = 10 };
 
 static void destroy(lwi_integrator *head)
@@ -53,7 +53,7 @@ static lw_status create(const lwi_integrator_type *type, const lwi_problem *prob
     return LW_OK;
 }
 
-// One step of length h from self->t, in halves of halves where it fails.
+// One step of length h from self->t; divided into halves recursively if it fails.
 static lw_status step(stepper *self, double h, double *x, int halvings, lw_error *error)
 {
     const lwi_problem *p = &self->problem;
@@ -81,7 +81,7 @@ static lw_status whole_step(stepper *self, double *t, double *x, double to, lw_e
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, *t, self->h,
                                    "max_steps: %ld steps are done", p->max_steps);
     bool changed = false;
-    const bool split = !p->once || p->pre_step; // else a step that fails leaves x as it was
+    const bool split = !p->once || p->pre_step; // else a step that fails leaves x unchanged
     if (split) memcpy(self->kept, x, bytes);
     // equal steps to `to`; the number follows from the remaining time, except for the round-off of
     // a million additions

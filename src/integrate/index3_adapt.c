@@ -1,8 +1,8 @@
 // index3_adapt.c -- step control for formulations with their own time steps and an error estimate.
 //
-// The local error e of a rule of order two is of order three in h, so that a step of
+// The local error e of a rule of order two is of order three in h, and a step of length
 //     h (1/e)^(1/3)
-// would have just the error that is allowed (e = 1).  Steps that Newton fails in are done again in
+// has the allowed error, e = 1.  Steps that Newton fails in are done again in
 // a quarter, as those of too much error.
 #include "integrate/index3_adapt.h"
 
@@ -11,11 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-#define SAFETY 0.9 // the next step is not quite like this one
-#define LEAST 0.2  // how much shorter and longer a step may become at once
+#define SAFETY 0.9 // margin: the error constant of the next step differs
+#define LEAST 0.2  // minimum and maximum factor between consecutive steps
 #define MOST 5.0
 #define FAILED 0.25    // after a step that failed
-#define FIRST 1e-3     // of the way to the first row; some steps later the error decides
+#define FIRST 1e-3     // first step, as a fraction of the interval to the first row
 #define SHORTEST 1e-12 // of the current time: shorter steps are round-off
 
 static double propose(double h, double error)
@@ -24,7 +24,7 @@ static double propose(double h, double error)
     return h * fmin(MOST, fmax(LEAST, factor));
 }
 
-// The step to try: the proposed one, cut so that `to` is met without a tiny step before it.
+// The length of the next step: the proposed one, shortened so that `to` is reached without a tiny step.
 static double length_of(const lwi_adapt *a, const lwi_problem *p, double t, double to, bool *last)
 {
     const double left = to - t;
@@ -64,7 +64,7 @@ lw_status lwi_adapt_step(lwi_adapt *a, const lwi_problem *p, double *t, double *
         stats->evaluations++;
         if (status == LW_OK && e <= 1) {
             const double next = propose(h, e);
-            // a step cut short says little about longer ones
+            // the error of a shortened step does not determine longer ones
             a->h = h < wanted && next < wanted ? wanted : next;
             a->last_h = h;
             memcpy(a->last, a->before, bytes);

@@ -1,4 +1,7 @@
-// integrator.h -- what an integrator is: moves x' = f(t, x) to a given time.
+// integrator.h -- the interface of an integrator.
+//
+// Problem: advance x' = f(t, x) from (t, x) to a given time.  Input: lwi_problem.  Output: t, x and counts
+// of steps, rates and restarts.
 //
 // Adding one: a row in integrators.def (SUNDIALS tables) or a new file and a row.
 #ifndef LWI_INTEGRATE_INTEGRATOR_H
@@ -8,27 +11,27 @@
 
 #include <stdbool.h>
 
-/** The problem, and how well to solve it. */
+/** The problem and its tolerances. */
 typedef struct lwi_problem {
     int n; ///< may be 0
     lw_status (*rates)(void *user, double t, const double *x, double *xdot);
     /** Before each step, with the state that it begins with; NULL: none.  Where x is changed, rates
      *  there are unchanged except for round-off: one-step methods continue, multistep ones restart. */
     lw_status (*pre_step)(void *user, double t, double *x, bool *changed);
-    /** In place of rates: the problem steps itself, and leaves x as it was where it fails; NULL: it has
+    /** In place of rates: the problem's own time step; on failure x is unchanged.  NULL: the problem has
      *  rates. */
     lw_status (*step)(void *user, double t, double h, double *x);
-    /** Of a step of length h by `step`: the local error estimated, in units of what is allowed.  `last`
-     *  is where the step before began, of length last_h; 0: there is none.  NULL: steps are equal. */
+    /** Estimated local error of a step of length h by `step`, in units of the allowed error.  `last` is x at
+     *  the start of the previous step, of length last_h; 0: no previous step.  NULL: equal steps. */
     double (*error)(void *user, double h, const double *before, const double *after, double last_h,
                     const double *last);
     void *user;
     const lw_error *why; ///< of the last failed `rates`, quoted in messages; may be NULL
     double rtol;
     const double *atol; ///< [n] > 0
-    bool once;          ///< a step that fails is not tried in halves
+    bool once;          ///< a step that fails is not divided into halves
     double max_step;    ///< adaptive: largest step; fixed-step: the step; 0: none given
-    long max_steps;     ///< fail after so many accepted steps; 0: no limit
+    long max_steps;     ///< maximum number of accepted steps; 0: no limit
     bool dense_output;  ///< `advance` may be called with limit > to
 } lwi_problem;
 
@@ -36,7 +39,7 @@ typedef struct lwi_integrator_stats {
     long steps, evaluations, rejected, restarts;
 } lwi_integrator_stats;
 
-/** What jumped at a restart. */
+/** The discontinuity at a restart. */
 typedef enum lwi_jump {
     LWI_JUMP_RATES, ///< f: one-step methods keep their step size, multistep ones restart
     LWI_JUMP_STATE  ///< t or x: all restart without history
@@ -46,14 +49,14 @@ typedef struct lwi_integrator lwi_integrator;
 
 typedef struct lwi_integrator_type {
     const char *name, *summary, *cite;
-    int order; ///< the highest where it varies
+    int order; ///< the maximum if it varies
     bool adaptive;
     bool steps; ///< calls `step` of the problem in place of `rates`
     /** Takes all memory; keeps pointers of `problem`'s arrays, copies the struct. */
     lw_status (*create)(const struct lwi_integrator_type *, const lwi_problem *, double t,
                         const double *x, const lw_allocator *, lwi_integrator **, lw_error *);
     void (*destroy)(lwi_integrator *);
-    /** From (*t, x) as the last call left them to `to`, exactly.  No rate is asked for beyond
+    /** From (*t, x) as the last call left them to `to`, exactly.  No rate is evaluated beyond
      *  `limit` >= to (except for round-off); with limit > to (dense output) a step may pass `to`, and
      *  x is interpolated.  `one_step`: return after one accepted step, *t is its time.  On failure
      *  *t and x are those of the last accepted step. */
@@ -64,7 +67,7 @@ typedef struct lwi_integrator_type {
     void (*stats)(const lwi_integrator *, lwi_integrator_stats *);
 } lwi_integrator_type;
 
-/** NULL when there is none of that name. */
+/** NULL if there is no integrator of that name. */
 const lwi_integrator_type *lwi_integrator_find(const char *name);
 int lwi_integrator_type_count(void);
 const lwi_integrator_type *lwi_integrator_type_at(int index);
@@ -76,8 +79,8 @@ struct lwi_integrator {
 
 // ---- shared by integrators (integrators.c)
 
-/** Rates with a check of every component: LW_ERR_NOT_FINITE where one is not a number.  A failure
- *  leaves its text in *why. */
+/** Rates with a check of every component: LW_ERR_NOT_FINITE if one is not finite.  The message of a
+ *  failure is in *why. */
 lw_status lwi_problem_rates(const lwi_problem *problem, double t, const double *x, double *xdot,
                             lw_error *why);
 /** "integration stops at t = 1.25 with step 3e-17: ..." */

@@ -1,4 +1,4 @@
-// integrators.c -- the list of integrators, and what they share.
+// integrators.c -- the list of integrators, and their shared functions: check of rates, messages.
 #include "integrate/integrator.h"
 
 #include <math.h>

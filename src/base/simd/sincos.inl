@@ -3,7 +3,7 @@
 // Cody and Waite: n = the integer nearest to 2x/pi; r + e = x - n pi/2 with pi/2 in four parts, the
 // first three of 33 bits, so that their products with n are exact for |n| < 2^20.  Then the
 // polynomials of fdlibm (Sun Microsystems, 1993) on |r| <= pi/4, error below one unit in the last
-// place.  Angles beyond LWI_K_LARGEST_ANGLE are left to the generic text.
+// place.  Angles beyond LWI_K_LARGEST_ANGLE are evaluated by the scalar functions.
 
 static inline void NAME(sincos)(real x, real *sine, real *cosine)
 {

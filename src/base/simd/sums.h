@@ -1,6 +1,6 @@
-// sums.h -- what every SIMD kernel file includes first: sums of products, on the vectors of lane.inl.
+// sums.h -- sums of products on the vectors of lane.inl; included first by every SIMD kernel file.
 //
-// The order of the operands is the order of the operations; MAD and its kin round once wherever the ISA build has a
+// The order of the operands is the order of the operations; MAD and related macros round once wherever the ISA build has a
 // fused multiply-add.
 #ifndef LWI_BASE_SIMD_SUMS_H
 #define LWI_BASE_SIMD_SUMS_H

@@ -1,8 +1,8 @@
 // methods.inl -- one attempt at a step in `width` lanes: dopri54 and rk4.
 //
-// Control is a loop over lanes, whole states move by rows (rows.inl).  The text is inlined
-// with a constant width; nothing adds up over lanes, and sums over components run in their order in
-// every one.
+// Input: a stepper with busy lanes.  Output: new t, x and step control, or a failure, in each of them.
+// Control is a loop over lanes; whole states are processed by rows (rows.inl).  The functions are inlined
+// with a constant width.  No sum is over lanes; sums over components have the same order in every lane.
 #include "integrate/batch_stepper.h"
 
 #include <math.h>
@@ -36,7 +36,7 @@ static const double E[STAGES] = {71. / 57600,      0,         -71. / 16695, 71. 
 #include "integrate/simd/rows.inl"
 #undef WIDTH
 
-/** A row function for the width; lanes beyond four come along. */
+/** Calls a row function for the width; width 4 also processes the lanes beyond four. */
 #define ROWS(f, ...) (width == 1 ? f##_w1(__VA_ARGS__) : f##_w8(__VA_ARGS__))
 
 #define INLINE static inline __attribute__((always_inline))
@@ -100,7 +100,7 @@ INLINE void powers(int width, const double *x, double p, double *y)
 
 // ---------------------------------------------------------------------------------- shared by both
 
-// Lanes that may not take a step more fail.
+// Lanes at the maximum number of steps fail.
 INLINE unsigned within_limit(int width, lwi_stepper *m, unsigned lanes)
 {
     if (!m->max_steps) return lanes;
@@ -113,7 +113,7 @@ INLINE unsigned within_limit(int width, lwi_stepper *m, unsigned lanes)
     return lanes;
 }
 
-// Counts and evaluates.  Returns the lanes that are well; the others have a status and a message.
+// Counts and evaluates rates.  Returns the valid lanes; the others have a status and a message.
 INLINE unsigned evaluate(int width, lwi_stepper *m, unsigned lanes, const double *t,
                          const double *x, double *xdot)
 {
@@ -122,7 +122,7 @@ INLINE unsigned evaluate(int width, lwi_stepper *m, unsigned lanes, const double
     FOR_LANES(l)
     {
         m->control[l].evaluations += HAS(lanes, l);
-        if (HAS(lanes, l)) m->status[l] = LW_OK; // those of the others may be of earlier stages
+        if (HAS(lanes, l)) m->status[l] = LW_OK; // the status of other lanes may be from earlier stages
     }
     m->rates(m->user, t, x, xdot, lanes, m->status);
     ROWS(row_finite, m->n, xdot, zero);
@@ -135,7 +135,7 @@ INLINE unsigned evaluate(int width, lwi_stepper *m, unsigned lanes, const double
     return lanes;
 }
 
-// A step is taken: to the stop, exactly, where it was the last one.
+// Accepts a step; the last one ends exactly at the stop.
 INLINE void arrive(lwi_stepper *m, int l, double h, bool last)
 {
     m->t[l] = last ? m->stop[l] : m->t[l] + h;
@@ -158,13 +158,13 @@ INLINE void arrive(lwi_stepper *m, int l, double h, bool last)
 #define LEAST_ERROR 1e-10 // beyond these the limits of the factor rule
 #define MOST_ERROR 1e10
 #define LEAST_REMEMBERED 1e-4
-// Where a stage has no finite rates nothing is known but that the step is too long.
+// A stage without finite rates shows only that the step is too long.
 #define SHRINK_BLINDLY 0.25
 // A step may end on the stop when it is longer than requested by so much, except for round-off.
 #define STRETCH 1e-12
 
-// A first step: so long that an explicit Euler step changes x by a hundredth, then so long that the
-// term of order five would be a hundredth by the second derivative seen.       [hairer1993, II.4]
+// First step: an explicit Euler step of this length changes x by a hundredth; then the length for which the
+// term of order five, estimated from the second derivative, is a hundredth.    [hairer1993, II.4]
 INLINE void find_step(int width, lwi_stepper *m, unsigned lanes)
 {
     static const double euler[6] = {1};
@@ -194,7 +194,7 @@ INLINE void find_step(int width, lwi_stepper *m, unsigned lanes)
     FOR_LANES(l)
     {
         if (!HAS(lanes, l)) continue;
-        if (!HAS(well, l)) h1[l] = 0.01 * h[l]; // a failure, if it is one, shows in the step
+        if (!HAS(well, l)) h1[l] = 0.01 * h[l]; // a failure is detected in the step itself
         m->h[l] = min_of(min_of(100 * h[l], h1[l]), limit[l]);
     }
 }
@@ -205,7 +205,7 @@ INLINE unsigned get_ready(int width, lwi_stepper *m, unsigned lanes)
     unsigned flat = 0, unknown = 0;
     FOR_LANES(l) if (HAS(lanes, l) && !m->control[l].slope) flat |= 1u << l;
     if (flat) {
-        // k[0] of the other lanes stays
+        // k[0] of the other lanes is unchanged
         const unsigned well = evaluate(width, m, flat, m->t, m->x, m->y);
         lanes_row on;
         spread(well, on);
@@ -223,8 +223,8 @@ INLINE unsigned get_ready(int width, lwi_stepper *m, unsigned lanes)
     return lanes;
 }
 
-// The step to try: as proposed, or to the stop; half of what is left where that is less than two,
-// so that no sliver remains.
+// Length of the next step: the proposed one, or to the stop, or half of the remaining interval if that is
+// less than two steps, so that no tiny step remains.
 INLINE unsigned choose_step(int width, lwi_stepper *m, unsigned lanes, double *h, unsigned *last)
 {
     *last = 0;
@@ -253,7 +253,7 @@ INLINE unsigned choose_step(int width, lwi_stepper *m, unsigned lanes, double *h
     return lanes;
 }
 
-// Stages 2 to 7; a lane drops out where it fails.
+// Stages 2 to 7; lanes that fail are removed.
 INLINE unsigned dopri54_stages(int width, lwi_stepper *m, unsigned lanes, const double *h)
 {
     lanes_row t, on;
@@ -266,7 +266,7 @@ INLINE unsigned dopri54_stages(int width, lwi_stepper *m, unsigned lanes, const 
     return lanes;
 }
 
-// A step that is not: shorter next time, or the end.
+// Rejects a step: the next one is shorter, or the lane fails.
 INLINE void refuse(lwi_stepper *m, int l, bool blind, double h, double factor)
 {
     if (blind && m->status[l] != LW_ERR_NOT_FINITE) {
@@ -276,7 +276,7 @@ INLINE void refuse(lwi_stepper *m, int l, bool blind, double h, double factor)
     m->h[l] = h * factor;
     m->control[l].rejections++;
     m->control[l].rejected = true;
-    // where no step is left, rates that are not finite are a better reason than tolerances
+    // if no shorter step is possible, rates that are not finite are reported rather than tolerances
     if (blind && !(m->t[l] + m->h[l] > m->t[l]))
         lwi_stepper_fail(m, l, LW_ERR_NOT_FINITE, h, "%s", m->error[l].text);
 }
@@ -295,7 +295,7 @@ INLINE void dopri54(int width, lwi_stepper *m)
 
     // err^0.17 and err_before^0.04
     FOR_LANES(l)
-    bounded[l] = min_of(max_of(error[l], LEAST_ERROR), MOST_ERROR); // not a number: the smallest
+    bounded[l] = min_of(max_of(error[l], LEAST_ERROR), MOST_ERROR); // NaN: the minimum
     powers(width, bounded, GAIN, now);
     powers(width, m->last_error, MEMORY, before);
 
@@ -306,14 +306,14 @@ INLINE void dopri54(int width, lwi_stepper *m)
         lwi_step_control *control = &m->control[l];
         if (!HAS(whole, l)) {
             refuse(m, l, true, h[l], SHRINK_BLINDLY);
-        } else if (!(error[l] <= 1)) { // overflow: as far as the limit
+        } else if (!(error[l] <= 1)) { // overflow: the limit
             refuse(m, l, false, h[l],
                    isfinite(error[l]) ? max_of(SHRINK_MOST, SAFETY / now[l]) : SHRINK_MOST);
         } else {
             double factor = SAFETY * before[l] / now[l];
             factor = min_of(GROW_MOST, max_of(SHRINK_MOST, factor));
             if (control->rejected) factor = min_of(factor, 1);
-            // a step cut short by the stop says little: the step proposed before remains
+            // the error of a step shortened by the stop is not used: the previous proposal remains
             const bool cut_short = h[l] < m->h[l] && factor == GROW_MOST;
             m->h[l] = cut_short ? max_of(m->h[l], factor * h[l]) : factor * h[l];
             m->last_error[l] = max_of(error[l], LEAST_REMEMBERED);
@@ -330,12 +330,13 @@ INLINE void dopri54(int width, lwi_stepper *m)
 
 // --------------------------------------------------------------------------------------------- rk4
 
-//     k1 = f(t, x)                   k3 = f(t + h/2, x + h/2 k2) [kutta1901] k2 = f(t + h/2, x +
-//     h/2 k1)    k4 = f(t + h, x + h k3) x(t + h) = x + h/6 (k1 + 2 k2 + 2 k3 + k4)
+//     k1 = f(t, x)                   k3 = f(t + h/2, x + h/2 k2)                       [kutta1901]
+//     k2 = f(t + h/2, x + h/2 k1)    k4 = f(t + h, x + h k3)
+//     x(t + h) = x + h/6 (k1 + 2 k2 + 2 k3 + k4)
 //
-// The interval to the next stop is cut into equal steps, none longer than the one asked for.
+// The interval to the next stop is cut into equal steps, none longer than the requested step.
 
-// Steps may be longer than asked for by the round-off of interval / step, no more.
+// Steps may exceed the requested length only by the round-off of interval / step.
 #define ROUND_OFF 1e-12
 
 INLINE unsigned equal_steps(int width, lwi_stepper *m, unsigned lanes, double *h, unsigned *last)

@@ -1,7 +1,7 @@
 // rows.inl -- operations of steppers on whole states, row by row: a row is one component in all
 // lanes.
 //
-// In: WIDTH, 1 or 8.  Lanes that are not in the set `on` keep what they have.  Arrays are
+// In: WIDTH, 1 or 8.  Lanes that are not in the set `on` are unchanged.  Arrays are
 // those of the stepper, h and sums have an entry per lane; all are aligned to 64 bytes where WIDTH
 // is 8.
 #define NAME_3(f, width) f##_w##width
@@ -24,8 +24,8 @@ typedef int64_t mask __attribute__((vector_size(8 * WIDTH)));
 #define ROW(array, i) (((stored *)(array))[i])
 #define OF_LANES(array) (*(const stored *)(array))
 
-// The bits of numbers, and back; a macro, for vectors are not handed from function to function in
-// instructions that not every processor has.
+// Converts numbers to their bits and back.  A macro: vectors of optional instruction sets cannot be
+// passed between functions.
 #if WIDTH == 1
 static inline mask NAME(row_bits)(real x)
 {
@@ -52,7 +52,7 @@ static inline real NAME(row_number)(mask bits)
 #define CHOOSE(set, a, b) NUMBER((BITS(a) & (set)) | (BITS(b) & ~(set)))
 #define SIZE_OF(x) NUMBER(BITS(x) & INT64_MAX)
 
-// y := x + h sum_j a_j k_j of so many stages; x itself elsewhere.
+// y := x + h sum_j a_j k_j over the given number of stages; y := x in other lanes.
 static inline void NAME(row_stage)(const lwi_stepper *m, const double *on, const double *by,
                                    const double *a, int stages)
 {
@@ -108,7 +108,7 @@ static inline void NAME(row_sum)(int n, double *to, const double *a, double by, 
     for (int i = 0; i < n; i++) ROW(to, i) = ROW(a, i) + by * ROW(b, i);
 }
 
-// 0 in the lanes where all of x is finite, else no number.
+// 0 in lanes with finite x, else NaN.
 static inline void NAME(row_finite)(int n, const double *x, double *zero)
 {
     real sum = {0};
