@@ -122,7 +122,8 @@ INLINE unsigned evaluate(int width, lwi_stepper *m, unsigned lanes, const double
     FOR_LANES(l)
     {
         m->control[l].evaluations += HAS(lanes, l);
-        if (HAS(lanes, l)) m->status[l] = LW_OK; // the status of other lanes may be from earlier stages
+        if (HAS(lanes, l))
+            m->status[l] = LW_OK; // the status of other lanes may be from earlier stages
     }
     m->rates(m->user, t, x, xdot, lanes, m->status);
     ROWS(row_finite, m->n, xdot, zero);
