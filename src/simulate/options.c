@@ -268,7 +268,7 @@ static lw_status read_choice(const option *o, const char *text, const char *cons
     }                                                                                              \
     static lw_status read_##what(const option *o, const char *text, void *field, lw_error *error)  \
     {                                                                                              \
-        int choice;                                                                                \
+        int choice = 0;                                                                            \
         TRY(read_choice(o, text, what##_words, LWI_COUNT(what##_words), &choice, error));          \
         *(type *)field = (type)choice;                                                             \
         return LW_OK;                                                                              \
