@@ -18,7 +18,7 @@ enum { ROUNDS = 7 };
 typedef struct subject {
     const char *name;
     problem p;
-    lwi_plan_kind kind;
+    lw_plan kind;
     lwi_elim_strategy strategy;
     int threads, width; ///< width: of lwi_elim_lanes
     lwi_arena arena;
@@ -95,7 +95,7 @@ static void report(subject *s)
 
 static void compare(const char *name, problem p, int threads)
 {
-    static const lwi_plan_kind kinds[] = {LWI_PLAN_SEQUENTIAL, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
+    static const lw_plan kinds[] = {LW_PLAN_COMB, LW_PLAN_BALANCED, LW_PLAN_MIXED};
     subject s[12];
     int count = 0;
     for (int k = 0; k < 3; k++) {

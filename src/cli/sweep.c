@@ -17,7 +17,7 @@ typedef struct sweep {
     bool failed; // a file cannot be written
     cli_progress progress;
     // quantities with reported ranges
-    char *names;                      // the text of --watch, cut at the commas
+    char *names;                      // --watch, cut at the commas
     int nobserved, observed[CLI_MAX]; // columns
     double *min, *max;                // [n][nobserved]
 } sweep;

@@ -325,7 +325,7 @@ lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **out
 {
     lwi_elim *elim = LWI_PUSH(arena, lwi_elim, 1);
     if (!elim) return LW_ERR_MEMORY;
-    LWI_ASSERT(plan && plan->nnode >= 0 && plan->kind != LWI_PLAN_AUTO);
+    LWI_ASSERT(plan && plan->nnode >= 0 && plan->kind != LW_PLAN_AUTO);
     elim->plan = plan;
     elim->nnode = plan->nnode;
     TRY(lists(elim, arena));

@@ -10,9 +10,11 @@
 // threads and lanes.
 enum { MIXED_LEAF = 8 };
 
-static const char *const kind_names[] = {"auto", "comb", "balanced", "mixed"};
+#define X(name, text) text,
+static const char *const kind_names[] = {LW_PLAN_LIST(X)};
+#undef X
 
-const char *lwi_plan_kind_name(lwi_plan_kind kind)
+const char *lwi_plan_kind_name(lw_plan kind)
 {
     return (int)kind >= 0 && (int)kind < LWI_COUNT(kind_names) ? kind_names[kind] : NULL;
 }
@@ -283,13 +285,13 @@ static lw_status sequence(lwi_order *o)
     return lwi_order_sequential(o, body, o->graph->nbody);
 }
 
-static lw_status make(lwi_order *o, lwi_plan_kind kind, lwi_arena *arena, lwi_plan *plan)
+static lw_status make(lwi_order *o, lw_plan kind, lwi_arena *arena, lwi_plan *plan)
 {
     bool pieces = false;
-    if (kind == LWI_PLAN_MIXED) TRY(lwi_order_pieces(o, &pieces));
-    TRY(pieces || kind == LWI_PLAN_SEQUENTIAL
+    if (kind == LW_PLAN_MIXED) TRY(lwi_order_pieces(o, &pieces));
+    TRY(pieces || kind == LW_PLAN_COMB
             ? sequence(o)
-            : lwi_order_dissect(o, kind == LWI_PLAN_MIXED ? MIXED_LEAF : 1));
+            : lwi_order_dissect(o, kind == LW_PLAN_MIXED ? MIXED_LEAF : 1));
     for (int b = 0; b < o->graph->nbody; b++)
         if (o->up[b] == b && o->node_of[b] < 0) lwi_order_single(o, b);
     *plan = (lwi_plan){.kind = kind, .pieces = pieces};
@@ -297,8 +299,7 @@ static lw_status make(lwi_order *o, lwi_plan_kind kind, lwi_arena *arena, lwi_pl
     return measure(o, plan);
 }
 
-static lw_status create(const lwi_plan_graph *graph, lwi_plan_kind kind, lwi_arena *arena,
-                        lwi_plan *plan)
+static lw_status create(const lwi_plan_graph *graph, lw_plan kind, lwi_arena *arena, lwi_plan *plan)
 {
     lwi_order order;
     TRY(lwi_order_create(graph, &arena->allocator, &order));
@@ -308,7 +309,7 @@ static lw_status create(const lwi_plan_graph *graph, lwi_plan_kind kind, lwi_are
 }
 
 // A trial plan of which only the costs are used: its lists are in a temporary arena.
-static lw_status try(const lwi_plan_graph *graph, lwi_plan_kind kind, const lwi_arena *arena,
+static lw_status try(const lwi_plan_graph *graph, lw_plan kind, const lwi_arena *arena,
                      lwi_plan *plan)
 {
     lwi_arena other;
@@ -321,22 +322,22 @@ static lw_status try(const lwi_plan_graph *graph, lwi_plan_kind kind, const lwi_
 static lw_status choose(const lwi_plan_graph *graph, lwi_arena *arena, lwi_plan *plan)
 {
     lwi_plan mixed, balanced, best;
-    TRY(try(graph, LWI_PLAN_MIXED, arena, &mixed));
-    if (mixed.pieces) return create(graph, LWI_PLAN_MIXED, arena, plan);
-    TRY(try(graph, LWI_PLAN_BALANCED, arena, &balanced));
-    TRY(create(graph, LWI_PLAN_SEQUENTIAL, arena, &best));
-    if (balanced.work < best.work) TRY(create(graph, LWI_PLAN_BALANCED, arena, &best));
+    TRY(try(graph, LW_PLAN_MIXED, arena, &mixed));
+    if (mixed.pieces) return create(graph, LW_PLAN_MIXED, arena, plan);
+    TRY(try(graph, LW_PLAN_BALANCED, arena, &balanced));
+    TRY(create(graph, LW_PLAN_COMB, arena, &best));
+    if (balanced.work < best.work) TRY(create(graph, LW_PLAN_BALANCED, arena, &best));
     *plan = best;
     return LW_OK;
 }
 
-lw_status lwi_plan_create(const lwi_plan_graph *graph, lwi_plan_kind kind, lwi_arena *arena,
+lw_status lwi_plan_create(const lwi_plan_graph *graph, lw_plan kind, lwi_arena *arena,
                           lwi_plan *plan)
 {
     TRY(check(graph));
     if (!lwi_plan_kind_name(kind)) return LW_ERR_ARGUMENT;
     lwi_plan made;
-    TRY(kind == LWI_PLAN_AUTO ? choose(graph, arena, &made) : create(graph, kind, arena, &made));
+    TRY(kind == LW_PLAN_AUTO ? choose(graph, arena, &made) : create(graph, kind, arena, &made));
     *plan = made;
     return LW_OK;
 }

@@ -17,6 +17,8 @@
 
 #include "base/base.h"
 
+#include <linkwork/options.h>
+
 enum { LWI_EDGE_BODIES = 4, LWI_EDGE_ROWS = 6 };
 
 typedef struct lwi_plan_edge {
@@ -30,13 +32,6 @@ typedef struct lwi_plan_graph {
     int nbody, nedge;
     const lwi_plan_edge *edge;
 } lwi_plan_graph;
-
-typedef enum lwi_plan_kind {
-    LWI_PLAN_AUTO,
-    LWI_PLAN_SEQUENTIAL,
-    LWI_PLAN_BALANCED,
-    LWI_PLAN_MIXED
-} lwi_plan_kind;
 
 /** A list: plan->item[first] ... plan->item[first + n - 1]. */
 typedef struct lwi_plan_span {
@@ -57,7 +52,7 @@ typedef struct lwi_plan_node {
 
 typedef struct lwi_plan {
     lwi_plan_graph graph; ///< copied
-    lwi_plan_kind kind;   ///< never LWI_PLAN_AUTO
+    lw_plan kind;         ///< never LW_PLAN_AUTO
     bool pieces;          ///< mixed plan with long chains, cut into equal pieces
     int nnode, nlevel, nrow;
     lwi_plan_node *node; ///< [nnode] children before parents
@@ -73,14 +68,14 @@ typedef struct lwi_plan {
 } lwi_plan;
 
 /** Creates a plan in `arena`.
- *  @param kind  LWI_PLAN_AUTO: mixed if most bodies are in long chains, else the cheaper one on one thread,
+ *  @param kind  LW_PLAN_AUTO: mixed if most bodies are in long chains, else the cheaper one on one thread,
  *  sequential if equal
  *  @param plan  out, undefined on failure
  *  @return LW_ERR_MEMORY; LW_ERR_ARGUMENT: an edge has a body twice, or one that does not exist */
-lw_status lwi_plan_create(const lwi_plan_graph *graph, lwi_plan_kind kind, lwi_arena *arena,
+lw_status lwi_plan_create(const lwi_plan_graph *graph, lw_plan kind, lwi_arena *arena,
                           lwi_plan *plan);
 /** Name of a kind (the value of the option `plan`), and back; NULL, -1: no such kind. */
-const char *lwi_plan_kind_name(lwi_plan_kind kind);
+const char *lwi_plan_kind_name(lw_plan kind);
 int lwi_plan_kind_find(const char *name);
 
 /** Multiplications to eliminate c of c + o rows. */

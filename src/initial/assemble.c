@@ -126,7 +126,7 @@ lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold 
     list_edges(a, nhold);
     for (int i = 0; i < a->nedge; i++) describe_edge(a, &a->edge[i], &edge[i]);
     const lwi_plan_graph graph = {.nbody = model->nnode, .nedge = a->nedge, .edge = edge};
-    TRY(lwi_plan_create(&graph, LWI_PLAN_AUTO, arena, &a->plan));
+    TRY(lwi_plan_create(&graph, LW_PLAN_AUTO, arena, &a->plan));
     TRY(lwi_elim_create(&a->plan, arena, &a->elim));
     a->nrow = a->plan.nrow;
     GET(a->metric, model->nnode);

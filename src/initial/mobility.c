@@ -23,7 +23,7 @@ typedef struct mobility {
 static lw_status place_at_start(const lw_model *model, mobility *my, int *rank)
 {
     lwi_system *s = &my->system;
-    TRY(lwi_system_create(model, LWI_PLAN_AUTO, &my->arena, s));
+    TRY(lwi_system_create(model, LW_PLAN_AUTO, &my->arena, s));
     my->null = LWI_PUSH(&my->arena, double, s->plan.nrow);
     if (!my->null) return LW_ERR_MEMORY;
     *rank = 0;
@@ -294,7 +294,7 @@ lw_status lw_model_plan(const lw_model *model, const char *kind, lw_plan_info *i
     lwi_arena arena;
     lwi_system system;
     lwi_arena_init(&arena, &model->arena.allocator);
-    const lw_status status = lwi_system_plan(model, (lwi_plan_kind)which, &arena, &system);
+    const lw_status status = lwi_system_plan(model, (lw_plan)which, &arena, &system);
     const lwi_plan *plan = &system.plan;
     if (status == LW_OK)
         *info = (lw_plan_info){.kind = lwi_plan_kind_name(plan->kind),

@@ -35,7 +35,7 @@ static double cost_of_dca(const lwi_cost_survey *survey)
 static lw_status count_joins(const lw_model *model, lwi_arena *arena, lwi_cost_features *f)
 {
     lwi_system system;
-    TRY(lwi_system_plan(model, LWI_PLAN_AUTO, arena, &system));
+    TRY(lwi_system_plan(model, LW_PLAN_AUTO, arena, &system));
     TRY(lwi_elim_create(&system.plan, arena, &system.elim));
     const lwi_elim_counts counts = lwi_elim_count(system.elim);
     const double components = 6.0 * model->nnode, rows = system.nrow;

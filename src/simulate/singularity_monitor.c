@@ -63,7 +63,7 @@ lw_status lwi_monitor_create(const lw_model *model, lwi_arena *arena, lwi_monito
 {
     *monitor = (lwi_monitor){.smallest = INFINITY};
     if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has no such positions
-    TRY(lwi_system_create(model, LWI_PLAN_AUTO, arena, &monitor->system));
+    TRY(lwi_system_create(model, LW_PLAN_AUTO, arena, &monitor->system));
     for (int i = 0; i < LWI_COUNT(monitor->sample); i++)
         TRY(create_sample(model, arena, &monitor->sample[i]));
     TRY(create_sample(model, arena, &monitor->now));

@@ -221,7 +221,7 @@ static lw_status create_elimination(lwi_system *s, lwi_arena *arena)
     return LW_OK;
 }
 
-static lw_status make_plan(const lw_model *model, lwi_plan_kind kind, int nextra,
+static lw_status make_plan(const lw_model *model, lw_plan kind, int nextra,
                            const lwi_system_extra *extra, bool extensions, bool rotors, bool splits,
                            lwi_arena *arena, lwi_system *s)
 {
@@ -247,13 +247,12 @@ static lw_status make_plan(const lw_model *model, lwi_plan_kind kind, int nextra
 #undef GET
 }
 
-lw_status lwi_system_plan(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
-                          lwi_system *s)
+lw_status lwi_system_plan(const lw_model *model, lw_plan kind, lwi_arena *arena, lwi_system *s)
 {
     return make_plan(model, kind, 0, NULL, false, false, true, arena, s);
 }
 
-lw_status lwi_system_create_extra(const lw_model *model, lwi_plan_kind kind, int nextra,
+lw_status lwi_system_create_extra(const lw_model *model, lw_plan kind, int nextra,
                                   const lwi_system_extra *extra, bool extensions, lwi_arena *arena,
                                   lwi_system *s)
 {
@@ -261,7 +260,7 @@ lw_status lwi_system_create_extra(const lw_model *model, lwi_plan_kind kind, int
     return create_elimination(s, arena);
 }
 
-static lw_status create(const lw_model *model, lwi_plan_kind kind, bool rotors, bool splits,
+static lw_status create(const lw_model *model, lw_plan kind, bool rotors, bool splits,
                         lwi_arena *arena, lwi_system *s)
 {
     TRY(make_plan(model, kind, 0, NULL, false, rotors, splits, arena, s));
@@ -269,13 +268,12 @@ static lw_status create(const lw_model *model, lwi_plan_kind kind, bool rotors, 
     return lwi_system_find_ranks(s, arena);
 }
 
-lw_status lwi_system_create(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
-                            lwi_system *s)
+lw_status lwi_system_create(const lw_model *model, lw_plan kind, lwi_arena *arena, lwi_system *s)
 {
     return create(model, kind, false, true, arena, s);
 }
 
-lw_status lwi_system_create_rotors(const lw_model *model, lwi_plan_kind kind, bool splits,
+lw_status lwi_system_create_rotors(const lw_model *model, lw_plan kind, bool splits,
                                    lwi_arena *arena, lwi_system *s)
 {
     return create(model, kind, true, splits, arena, s);
@@ -290,7 +288,7 @@ lw_status lwi_system_threads(lwi_system *s, lwi_pool *pool, lwi_arena *arena)
 
 lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
 {
-    const lwi_plan_kind plan = work->options ? (lwi_plan_kind)work->options->plan : LWI_PLAN_AUTO;
+    const lw_plan plan = work->options ? work->options->plan : LW_PLAN_AUTO;
     const int threads = work->options ? (int)work->options->threads : 1;
     lwi_pool *pool = NULL;
     TRY(lwi_system_create_rotors(work->model, plan, true, &work->arena, s));

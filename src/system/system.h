@@ -92,19 +92,19 @@ typedef struct lwi_system {
 /** Creates graph, plan and elimination; finds the generic ranks at the model's start and nearby
  *  configurations (closed to round-off).  The motion is then that of the model's start.
  *  @return LW_ERR_MEMORY */
-lw_status lwi_system_create(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
+lw_status lwi_system_create(const lw_model *model, lw_plan kind, lwi_arena *arena,
                             lwi_system *system);
 /** The same with the rotors of the model: edges then have more rows than closures, by lwi_joint_rotor_rows.
  *  @param splits  split bodies with many joints into parts, as lwi_system_create does (elimination/split.h) */
-lw_status lwi_system_create_rotors(const lw_model *model, lwi_plan_kind kind, bool splits,
+lw_status lwi_system_create_rotors(const lw_model *model, lw_plan kind, bool splits,
                                    lwi_arena *arena, lwi_system *system);
 /** The same with `nextra` edges of the caller, who fills J, phi, b and gamma of them, and with extensions;
  *  ranks are not found: only for factors with eps > 0. */
-lw_status lwi_system_create_extra(const lw_model *model, lwi_plan_kind kind, int nextra,
+lw_status lwi_system_create_extra(const lw_model *model, lw_plan kind, int nextra,
                                   const lwi_system_extra *extra, bool extensions, lwi_arena *arena,
                                   lwi_system *system);
 /** Motion, graph and plan only, without elimination. */
-lw_status lwi_system_plan(const lw_model *model, lwi_plan_kind kind, lwi_arena *arena,
+lw_status lwi_system_plan(const lw_model *model, lw_plan kind, lwi_arena *arena,
                           lwi_system *system);
 /** Creation with rotors and the options of the work: plan, and threads.  The pool system->pool must be
  *  destroyed by the caller, after a failure too.

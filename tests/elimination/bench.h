@@ -20,7 +20,7 @@ typedef struct problem_bench {
     double (*x)[6], *lambda, *eps; ///< eps: regular, different for every row
 } problem_bench;
 
-static inline void problem_setup(problem_bench *b, lwi_plan_kind kind)
+static inline void problem_setup(problem_bench *b, lw_plan kind)
 {
     lwi_arena_init(&b->arena, NULL);
     assert_int_equal(lwi_plan_create(&b->p.graph, kind, &b->arena, &b->plan), LW_OK);

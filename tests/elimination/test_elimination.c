@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-static const lwi_plan_kind kinds[] = {LWI_PLAN_SEQUENTIAL, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
+static const lw_plan kinds[] = {LW_PLAN_COMB, LW_PLAN_BALANCED, LW_PLAN_MIXED};
 
 // A problem with its elimination, and memory for one solution of each route.
 typedef struct bench {
@@ -27,7 +27,7 @@ typedef struct bench {
     int rank;
 } bench;
 
-static void setup(bench *b, lwi_plan_kind kind)
+static void setup(bench *b, lw_plan kind)
 {
     lwi_arena_init(&b->arena, NULL);
     const size_t n = (size_t)b->p.graph.nbody, m = (size_t)b->p.nrow;

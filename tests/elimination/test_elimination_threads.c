@@ -57,7 +57,7 @@ static void same(const problem *p, const answer *a, const answer *b)
 }
 
 // Returns how many of the schedules used their threads.
-static int all_schedules(const problem *p, lwi_plan_kind kind, bool regular)
+static int all_schedules(const problem *p, lw_plan kind, bool regular)
 {
     lwi_arena arena;
     lwi_arena_init(&arena, NULL);
@@ -92,10 +92,10 @@ static int all_schedules(const problem *p, lwi_plan_kind kind, bool regular)
 
 static void every_plan(problem p, int most_used)
 {
-    const lwi_plan_kind kinds[] = {LWI_PLAN_SEQUENTIAL, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
+    const lw_plan kinds[] = {LW_PLAN_COMB, LW_PLAN_BALANCED, LW_PLAN_MIXED};
     for (int k = 0; k < LWI_COUNT(kinds); k++) {
         const int used = all_schedules(&p, kinds[k], k == 2);
-        if (kinds[k] == LWI_PLAN_BALANCED) assert_true(used >= most_used);
+        if (kinds[k] == LW_PLAN_BALANCED) assert_true(used >= most_used);
     }
     problem_free(&p);
 }
@@ -119,10 +119,10 @@ static void small_problems_stay_on_one_thread(void **state)
     (void)state;
     problem p;
     problem_chain(&p, 100, 5), problem_numbers(&p);
-    assert_int_equal(all_schedules(&p, LWI_PLAN_BALANCED, false), 0);
+    assert_int_equal(all_schedules(&p, LW_PLAN_BALANCED, false), 0);
     problem_free(&p);
     problem_chain(&p, 300, 5), problem_numbers(&p); // sequential order has no parallel work
-    assert_int_equal(all_schedules(&p, LWI_PLAN_SEQUENTIAL, false), 0);
+    assert_int_equal(all_schedules(&p, LW_PLAN_COMB, false), 0);
     problem_free(&p);
 }
 
@@ -146,7 +146,7 @@ static void failures_are_the_same(void **state)
     lwi_arena_init(&arena, NULL);
     lwi_plan plan;
     lwi_elim *elim;
-    assert_int_equal(lwi_plan_create(&p.graph, LWI_PLAN_BALANCED, &arena, &plan), LW_OK);
+    assert_int_equal(lwi_plan_create(&p.graph, LW_PLAN_BALANCED, &arena, &plan), LW_OK);
     assert_int_equal(lwi_elim_create(&plan, &arena, &elim), LW_OK);
     problem_load(&p, elim);
     assert_int_equal(lwi_elim_factor(elim, NULL), LW_ERR_SINGULAR);

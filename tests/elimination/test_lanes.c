@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-static const lwi_plan_kind kinds[] = {LWI_PLAN_SEQUENTIAL, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
+static const lw_plan kinds[] = {LW_PLAN_COMB, LW_PLAN_BALANCED, LW_PLAN_MIXED};
 
 static int in_lanes(const lwi_elim *elim)
 {
@@ -95,7 +95,7 @@ static void graph(problem p, double most)
         for (int k = 0; k < LWI_COUNT(kinds); k++) {
             problem_bench b = {.p = p};
             problem_setup(&b, kinds[k]);
-            if (kinds[k] == LWI_PLAN_MIXED) assert_true(in_lanes(b.elim) >= most * b.plan.nnode);
+            if (kinds[k] == LW_PLAN_MIXED) assert_true(in_lanes(b.elim) >= most * b.plan.nnode);
             for (int regular = 0; regular < 2 && b.elim->nbatch; regular++)
                 every_width(&b, two, regular);
             lwi_arena_free(&b.arena);
@@ -148,7 +148,7 @@ static void what_fails_is_named(void **state)
         memcpy(p.J[6 * (p.slot[40] + i) + 2], p.J[6 * (p.slot[40] + i)], sizeof p.J[0]);
     problem_right_side(&p);
     problem_bench b = {.p = p};
-    problem_setup(&b, LWI_PLAN_MIXED);
+    problem_setup(&b, LW_PLAN_MIXED);
     assert_non_null(b.elim->task[b.elim->task_of[b.plan.closer[40]]].batch);
     assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_ERR_SINGULAR);
     assert_int_equal(lwi_elim_pivots(b.elim).edge, 40);
@@ -216,7 +216,7 @@ static void rows_are_read_again(void **state)
     problem_seed(750);
     problem_chain(&p, 70, 3), problem_numbers(&p);
     problem_bench b = {.p = p};
-    problem_setup(&b, LWI_PLAN_MIXED);
+    problem_setup(&b, LW_PLAN_MIXED);
     double *lambda = LWI_PUSH(&b.arena, double, 2 * p.nrow);
     for (int way = 0; way < 2; way++) {
         problem_load(&p, b.elim);
@@ -240,7 +240,7 @@ static void views(void **state)
     problem_seed(760);
     problem_chain(&p, 90, 3), problem_numbers(&p);
     problem_bench b = {.p = p};
-    problem_setup(&b, LWI_PLAN_MIXED);
+    problem_setup(&b, LW_PLAN_MIXED);
     lwi_elim *view;
     double *lambda = LWI_PUSH(&b.arena, double, p.nrow);
     double(*x)[6] = (double(*)[6])LWI_PUSH(&b.arena, double, 6 * p.graph.nbody);

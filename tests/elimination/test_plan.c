@@ -11,8 +11,7 @@
 
 #include <cmocka.h>
 
-static const lwi_plan_kind kinds[] = {LWI_PLAN_AUTO, LWI_PLAN_SEQUENTIAL, LWI_PLAN_BALANCED,
-                                      LWI_PLAN_MIXED};
+static const lw_plan kinds[] = {LW_PLAN_AUTO, LW_PLAN_COMB, LW_PLAN_BALANCED, LW_PLAN_MIXED};
 
 static int find(int *up, int i)
 {
@@ -140,7 +139,7 @@ static int loops(const lwi_plan *plan)
     return count;
 }
 
-static lwi_plan plan_of(const problem *p, lwi_plan_kind kind, lwi_arena *arena)
+static lwi_plan plan_of(const problem *p, lw_plan kind, lwi_arena *arena)
 {
     lwi_plan plan;
     assert_int_equal(lwi_plan_create(&p->graph, kind, arena, &plan), LW_OK);
@@ -153,8 +152,8 @@ static void all_plans(problem p)
         lwi_arena arena;
         lwi_arena_init(&arena, NULL);
         const lwi_plan plan = plan_of(&p, kinds[k], &arena);
-        assert_true(plan.kind != LWI_PLAN_AUTO);
-        if (kinds[k] != LWI_PLAN_AUTO) assert_int_equal(plan.kind, kinds[k]);
+        assert_true(plan.kind != LW_PLAN_AUTO);
+        if (kinds[k] != LW_PLAN_AUTO) assert_int_equal(plan.kind, kinds[k]);
         check_plan(&plan);
         lwi_arena_free(&arena);
     }
@@ -196,7 +195,7 @@ static void empty_and_unconnected(void **state)
     problem_edge(&p, 0, false, 2, (const int[]){5, 6}); // no rows: nothing is joined
     lwi_arena arena;
     lwi_arena_init(&arena, NULL);
-    const lwi_plan plan = plan_of(&p, LWI_PLAN_AUTO, &arena);
+    const lwi_plan plan = plan_of(&p, LW_PLAN_AUTO, &arena);
     int roots = 0;
     for (int k = 0; k < plan.nnode; k++) roots += plan.node[k].parent < 0;
     assert_int_equal(roots, 4);
@@ -252,7 +251,7 @@ static void chains(void **state)
         problem_chain(&p, n, 5);
         lwi_arena arena;
         lwi_arena_init(&arena, NULL);
-        const lwi_plan comb = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
+        const lwi_plan comb = plan_of(&p, LW_PLAN_COMB, &arena);
         assert_true(comb.width <= 10 && comb.max_open <= 1);
         // sequential, from the tip to the ground
         for (int k = 0; k < comb.nnode; k++) {
@@ -262,19 +261,19 @@ static void chains(void **state)
         }
         if (n == 39) first = comb.work; // every further body costs the same
         if (n > 39) assert_true(fabs((comb.work - first) / (n - 39) - 510) < 1e-9);
-        const lwi_plan balanced = plan_of(&p, LWI_PLAN_BALANCED, &arena);
+        const lwi_plan balanced = plan_of(&p, LW_PLAN_BALANCED, &arena);
         assert_true(balanced.nlevel <= ceil_log2(n) + 1);
         assert_true(balanced.width <= 15 && balanced.max_open <= 2);
         // three blocks of 5 at each level
         assert_true(balanced.critical <= (ceil_log2(n) + 1) * (5 * 10.0 * 10 + 3 * 25 * 6.0 * 2));
-        const lwi_plan mixed = plan_of(&p, LWI_PLAN_MIXED, &arena);
+        const lwi_plan mixed = plan_of(&p, LW_PLAN_MIXED, &arena);
         assert_true(mixed.width <= 15);
         // pieces: halves of an eighth, then the remaining bodies and the pieces one by one
         assert_true(mixed.nlevel <= ceil_log2(n) + (mixed.pieces ? 16 : 8));
         assert_int_equal(mixed.pieces, n >= 34); // 32 bodies between the ends
         assert_true(mixed.work <= balanced.work * 1.05);
-        const lwi_plan chosen = plan_of(&p, LWI_PLAN_AUTO, &arena);
-        assert_int_equal(chosen.kind, mixed.pieces ? LWI_PLAN_MIXED : LWI_PLAN_SEQUENTIAL);
+        const lwi_plan chosen = plan_of(&p, LW_PLAN_AUTO, &arena);
+        assert_int_equal(chosen.kind, mixed.pieces ? LW_PLAN_MIXED : LW_PLAN_COMB);
         lwi_arena_free(&arena);
         problem_free(&p);
     }
@@ -295,8 +294,8 @@ static void long_graphs(void **state)
                 problem_four_bars(&p, cells, 0.1);
             lwi_arena arena;
             lwi_arena_init(&arena, NULL);
-            const lwi_plan comb = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
-            const lwi_plan balanced = plan_of(&p, LWI_PLAN_BALANCED, &arena);
+            const lwi_plan comb = plan_of(&p, LW_PLAN_COMB, &arena);
+            const lwi_plan balanced = plan_of(&p, LW_PLAN_BALANCED, &arena);
             comb_width[what][i] = comb.width;
             balanced_width[what][i] = balanced.width;
             // two parts of at least a quarter: log(4/3) of the size at worst
@@ -320,28 +319,28 @@ static void trees_and_hubs(void **state)
     problem p;
     problem_init(&p, 255); // binary tree
     for (int b = 1; b < 255; b++) problem_edge(&p, 5, false, 2, (const int[]){(b - 1) / 2, b});
-    lwi_plan plan = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
+    lwi_plan plan = plan_of(&p, LW_PLAN_COMB, &arena);
     assert_true(plan.width <= 15); // a body with three joints
-    plan = plan_of(&p, LWI_PLAN_BALANCED, &arena);
+    plan = plan_of(&p, LW_PLAN_BALANCED, &arena);
     assert_true(plan.nlevel <= 2 * 8);
     assert_true(plan.width <= 5 * (8 + 2)); // one more neighbour at each level
     problem_free(&p);
     // a hub couples all its joints: one dense front, closed at once, the branches before it
     problem_star(&p, 40, 5, 5);
-    plan = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
+    plan = plan_of(&p, LW_PLAN_COMB, &arena);
     assert_int_equal(plan.width, 200);
     assert_int_equal(plan.node[plan.nnode - 1].closed_rows, 200);
     problem_free(&p);
     problem_star(&p, 2000, 1, 1); // planning of many of them is fast
-    plan = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
+    plan = plan_of(&p, LW_PLAN_COMB, &arena);
     assert_int_equal(plan.nnode, 1);
     assert_int_equal(plan.width, 2000);
     problem_free(&p);
     // nested dissection of a grid: fronts grow with its side
     problem_grid(&p, 32, 32, 1);
-    plan = plan_of(&p, LWI_PLAN_BALANCED, &arena);
+    plan = plan_of(&p, LW_PLAN_BALANCED, &arena);
     assert_true(plan.width <= 6 * 32);
-    plan = plan_of(&p, LWI_PLAN_SEQUENTIAL, &arena);
+    plan = plan_of(&p, LW_PLAN_COMB, &arena);
     assert_true(plan.width <= 6 * 32);
     problem_free(&p);
     lwi_arena_free(&arena);
@@ -384,8 +383,7 @@ static void faults_are_refused(void **state)
         lwi_arena_init(&arena, NULL);
         lwi_plan plan = {.nnode = -7};
         const lwi_plan_graph graph = {3, 1, &bad[i]};
-        assert_int_equal(lwi_plan_create(&graph, LWI_PLAN_SEQUENTIAL, &arena, &plan),
-                         LW_ERR_ARGUMENT);
+        assert_int_equal(lwi_plan_create(&graph, LW_PLAN_COMB, &arena, &plan), LW_ERR_ARGUMENT);
         assert_int_equal(plan.nnode, -7); // untouched
         lwi_arena_free(&arena);
     }
@@ -393,13 +391,13 @@ static void faults_are_refused(void **state)
     lwi_plan plan;
     lwi_arena arena;
     lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_plan_create(&none, (lwi_plan_kind)9, &arena, &plan), LW_ERR_ARGUMENT);
+    assert_int_equal(lwi_plan_create(&none, (lw_plan)9, &arena, &plan), LW_ERR_ARGUMENT);
     lwi_arena_free(&arena);
     for (int k = 0; k < LWI_COUNT(kinds); k++)
         assert_int_equal(lwi_plan_kind_find(lwi_plan_kind_name(kinds[k])), kinds[k]);
     assert_int_equal(lwi_plan_kind_find("combs"), -1);
     assert_int_equal(lwi_plan_kind_find(NULL), -1);
-    assert_null(lwi_plan_kind_name((lwi_plan_kind)4));
+    assert_null(lwi_plan_kind_name((lw_plan)4));
 }
 
 // An allocator that fails at its n-th block and counts blocks that are not released.

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-static const lwi_plan_kind kinds[] = {LWI_PLAN_SEQUENTIAL, LWI_PLAN_BALANCED, LWI_PLAN_MIXED};
+static const lw_plan kinds[] = {LW_PLAN_COMB, LW_PLAN_BALANCED, LW_PLAN_MIXED};
 
 // Adds a skew part as large as `part` of the metrics; G = J K means the metric K'.
 static void skew(problem *p, double part)
@@ -142,7 +142,7 @@ static void beside_the_symmetric(void **state)
     problem_seed(600);
     problem_loops(&p, 14, 8), problem_numbers(&p);
     problem_bench b = {.p = p};
-    problem_setup(&b, LWI_PLAN_BALANCED);
+    problem_setup(&b, LW_PLAN_BALANCED);
     const size_t bytes = (size_t)p.nrow * sizeof(double);
     double *first = LWI_PUSH(&b.arena, double, p.nrow);
     assert_int_equal(lwi_elim_factor(b.elim, b.eps), LW_OK);
@@ -200,7 +200,7 @@ static void what_fails_is_named(void **state)
         memcpy(p.J[6 * (p.slot[5] + i) + 3], p.J[6 * (p.slot[5] + i) + 1], sizeof p.J[0]);
     problem_right_side(&p);
     problem_bench b = {.p = p};
-    problem_setup(&b, LWI_PLAN_SEQUENTIAL);
+    problem_setup(&b, LW_PLAN_COMB);
     assert_int_equal(lwi_elim_factor_unsymmetric(b.elim, NULL), LW_ERR_SINGULAR);
     assert_int_equal(lwi_elim_pivots(b.elim).edge, 5);
     assert_int_equal(lwi_elim_pivots(b.elim).row, 3);

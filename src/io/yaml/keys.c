@@ -326,7 +326,7 @@ const char *const lwi_yaml_mechanism_names[LW_MECHANISM_COUNT] = {
 #undef X
 };
 
-// How the text of an option is written in the file: a map of key: value pairs, a number, else a word.
+// How an option is written in the file: a map of key: value pairs, a number, else a word.
 #define KIND_NAME LWI_KEY_OPTION
 #define KIND_REAL LWI_KEY_OPTION_NUMBER
 #define KIND_INTEGER LWI_KEY_OPTION_NUMBER

@@ -56,7 +56,7 @@ static bool needs_coordinates(const lw_model *model)
 }
 
 // The system of the step, with couplers as edges, and that of observations.
-static lw_status create_systems(lwi_work *work, lwi_index3 *d, lwi_plan_kind plan)
+static lw_status create_systems(lwi_work *work, lwi_index3 *d, lw_plan plan)
 {
     const lw_model *model = work->model;
     lwi_arena *arena = &work->arena;
@@ -131,7 +131,7 @@ static lw_status prepare(lwi_work *work)
     work->controls =
         !work->fixed_cost && d->method.control != LW_INDEX3_CONTROL_EQUAL &&
         (d->method.control == LW_INDEX3_CONTROL_ERROR || (work->options && !step_given));
-    const lwi_plan_kind plan = work->options ? (lwi_plan_kind)work->options->plan : LWI_PLAN_AUTO;
+    const lw_plan plan = work->options ? work->options->plan : LW_PLAN_AUTO;
     lwi_system *s = &d->system;
     TRY(create_systems(work, d, plan));
     if (d->method.tangent > 1) TRY(lwi_elim_unsymmetric(s->elim, arena));

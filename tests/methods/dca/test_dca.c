@@ -177,7 +177,7 @@ static void random_loops_agree(void **state)
         char what[60];
         run r = run_begin(c.model, DCA, NULL);
         lwi_system system;
-        assert_int_equal(lwi_system_create(c.model, LWI_PLAN_AUTO, &r.arena, &system), LW_OK);
+        assert_int_equal(lwi_system_create(c.model, LW_PLAN_AUTO, &r.arena, &system), LW_OK);
         if (system.nrow != c.nrow || system.start_rank != c.rank || system.generic_rank != c.rank)
             fail_msg("seed %d: %d rows of rank %d, %d near, expected %d of rank %d", (int)seed_,
                      system.nrow, system.start_rank, system.generic_rank, c.nrow, c.rank);
@@ -423,7 +423,7 @@ static void singular_start_is_refused(void **state)
     lw_model *model = flat_rhombus(0);
     run r = run_begin(model, DCA, NULL);
     lwi_system system;
-    assert_int_equal(lwi_system_create(model, LWI_PLAN_AUTO, &r.arena, &system), LW_OK);
+    assert_int_equal(lwi_system_create(model, LW_PLAN_AUTO, &r.arena, &system), LW_OK);
     assert_int_equal(system.start_rank, 16);
     assert_int_equal(system.generic_rank, 17);
     run_start(&r);

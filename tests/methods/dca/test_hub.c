@@ -66,7 +66,7 @@ static int parts_of(const lw_model *model)
     lwi_arena arena;
     lwi_system s;
     lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_system_plan(model, LWI_PLAN_AUTO, &arena, &s), LW_OK);
+    assert_int_equal(lwi_system_plan(model, LW_PLAN_AUTO, &arena, &s), LW_OK);
     const int parts = s.split.npart;
     lwi_arena_free(&arena);
     return parts;
@@ -172,9 +172,9 @@ static void parts_change_no_rank(void **state)
         lwi_system whole, split;
         lw_model *model = hub(&seed, 13 + (int)(i % 5), i & 1 ? GROUND : RING, i & 2, i & 4);
         lwi_arena_init(&arena, NULL);
-        assert_int_equal(lwi_system_create_rotors(model, LWI_PLAN_AUTO, false, &arena, &whole),
+        assert_int_equal(lwi_system_create_rotors(model, LW_PLAN_AUTO, false, &arena, &whole),
                          LW_OK);
-        assert_int_equal(lwi_system_create(model, LWI_PLAN_AUTO, &arena, &split), LW_OK);
+        assert_int_equal(lwi_system_create(model, LW_PLAN_AUTO, &arena, &split), LW_OK);
         assert_int_equal(whole.split.npart, 0);
         assert_true(split.split.npart > 0);
         assert_int_equal(split.nrow, whole.nrow);
@@ -189,7 +189,7 @@ static void parts_change_no_rank(void **state)
 }
 
 // Multiplications of a factorisation with `legs` legs.
-static double work_of(int legs, feet ends, lwi_plan_kind kind)
+static double work_of(int legs, feet ends, lw_plan kind)
 {
     uint64_t seed = 1;
     lwi_arena arena;
@@ -209,10 +209,10 @@ static void work_is_linear_in_the_legs(void **state)
 {
     (void)state;
     for (int e = FREE; e <= RING; e++)
-        for (int kind = LWI_PLAN_AUTO; kind <= LWI_PLAN_MIXED; kind++) {
-            const double few = work_of(60, (feet)e, (lwi_plan_kind)kind),
-                         some = work_of(120, (feet)e, (lwi_plan_kind)kind),
-                         many = work_of(240, (feet)e, (lwi_plan_kind)kind);
+        for (int kind = LW_PLAN_AUTO; kind <= LW_PLAN_MIXED; kind++) {
+            const double few = work_of(60, (feet)e, (lw_plan)kind),
+                         some = work_of(120, (feet)e, (lw_plan)kind),
+                         many = work_of(240, (feet)e, (lw_plan)kind);
             if (!(some < 2.3 * few && many < 2.3 * some))
                 fail_msg("ends %d, plan %d: %g, %g, %g multiplications", e, kind, few, some, many);
         }
@@ -252,7 +252,7 @@ static void widths_change_no_bit(void **state)
     lw_error error;
     lw_model *model = hub(&seed, 60, FREE, true, true);
     lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_system_create(model, LWI_PLAN_AUTO, &arena, &s), LW_OK);
+    assert_int_equal(lwi_system_create(model, LW_PLAN_AUTO, &arena, &s), LW_OK);
     double(*first)[6] = lwi_arena_push(&arena, (size_t)s.nbody, sizeof *first);
     for (int i = 0; i < LWI_COUNT(widths); i++) {
         if (!lwi_elim_lanes(s.elim, widths[i])) continue;
