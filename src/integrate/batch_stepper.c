@@ -105,7 +105,7 @@ lwi_stepper_attempt lwi_stepper_attempt_of(const lwi_stepper_method *method, int
     const int i = (int)(method - methods);
     LWI_ASSERT_INDEX(i, METHODS);
     LWI_ASSERT(width == 1 || width == 4 || width == LWI_STEPPER_LANES);
-    return width == 1 ? one_lane[i] : width == 4 ? lanes->four[i] : lanes->eight[i];
+    return width == 1 ? one_lane[i] : width == 4 ? lanes->width4[i] : lanes->width8[i];
 }
 
 // ----------------------------------------------------------------------------------- single states

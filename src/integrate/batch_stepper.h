@@ -70,7 +70,7 @@ lwi_stepper_attempt lwi_stepper_attempt_of(const lwi_stepper_method *method, int
 /** The attempts of more than one lane, in the order of the methods; compiled once per instruction
  *  set (stepper.c). */
 typedef struct lwi_stepper_lanes {
-    lwi_stepper_attempt four[2], eight[2];
+    lwi_stepper_attempt width4[2], width8[2];
 } lwi_stepper_lanes;
 /** Memory for n components; fill the problem afterwards.  Everything else is zero. */
 lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator,

@@ -13,7 +13,7 @@ static bool frame_of_axes(lw_vec3 axis, lw_vec3 axis2, double q[4])
     if (zero3(axis)) z[2] = 1;
     v3_scale(z, 1 / v3_norm(z), z);
     if (zero3(axis2)) {
-        // q = (1 + e3.z, e3 x z), normalised; z = -e3: half a turn about x
+        // q = (1 + e3.z, e3 x z), normalised; z = -e3: 180 degrees about x
         double turn[4] = {1 + z[2], -z[1], z[0], 0};
         if (turn[0] < 1e-12) turn[0] = 0, turn[1] = 1, turn[2] = 0;
         const double s = 1 / sqrt(quat_norm2(turn));
@@ -119,9 +119,9 @@ static lw_status check_rotor(const lwi_item *it, const lw_joint_desc *d, int k, 
     const double rotor = d->coordinate[k].rotor;
     if (rotor == 0) return LW_OK;
     if (!scalar)
-        return lwi_item_fail(it,
-                             "a %s joint has no scalar coordinate q%d that a rotor could turn with",
-                             type_text(d->type), k);
+        return lwi_item_fail(
+            it, "a %s joint has no scalar coordinate q%d that a rotor could rotate with",
+            type_text(d->type), k);
     if (isfinite(rotor) && rotor > 0) return LW_OK;
     return lwi_item_fail(it, "rotor of q%d has the inertia %g, expected a number >= 0", k, rotor);
 }

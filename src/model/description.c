@@ -1,7 +1,7 @@
 // description.c -- the builder: room for items, warnings, and the checks that all kinds of items
 // share.
 //
-// It takes items one by one (describe_*.c), checks each alone and brings it to normal form: texts
+// It takes items one by one (describe_*.c), checks each alone and brings it to normal form: strings
 // and arrays copied, quaternions of unit length, body poses in the world, joints placed by frames
 // in the body frames.  Writing that form and reading it again changes no bit.
 #include "model/description.h"

@@ -96,9 +96,9 @@ static lw_pose pose_of(const double R[9], const double r[3])
 // next one of x, y, z.
 static void axis_frame(double R[9], int axis)
 {
-    static const double turned[3][9] = {
+    static const double rotated[3][9] = {
         {0, 0, 1, 1, 0, 0, 0, 1, 0}, {0, 1, 0, 0, 0, 1, 1, 0, 0}, {1, 0, 0, 0, 1, 0, 0, 0, 1}};
-    memcpy(R, turned[axis], sizeof turned[axis]);
+    memcpy(R, rotated[axis], sizeof rotated[axis]);
 }
 
 // A rod along an axis of its frame, which lies at its lower end.
@@ -128,7 +128,7 @@ static lw_status add_rod(const making *m, const char *kind, int number, int alon
     return lw_builder_add_body(m->builder, &d, body, m->error);
 }
 
-// Pose of the second body of a joint; its frame at the joint: R1 Rz(turn) A R(q) A'.
+// Pose of the second body of a joint; its frame at the joint: `R1 Rz(turn) A R(q) A'`.
 static void follow(const hinge *h, const frame *first, frame *second)
 {
     static const double z[3] = {0, 0, 1}, x[3] = {1, 0, 0};
@@ -336,8 +336,8 @@ static lw_status make_ladder(making *m, frame *f, lw_body *body)
 
 // ---------------------------------------------------------------------------------------------- nets
 
-// A joint of a net: its second body is turned by `angle` about z relative to the first one and has the
-// angular velocity w (world axes) relative to it; the first one is turned by `before`.
+// A joint of a net: its second body is rotated by `angle` about z relative to the first one and has the
+// angular velocity w (world axes) relative to it; the first one is rotated by `before`.
 static hinge net_joint(const making *m, const char *name, int number, const double at[3],
                        double before, double angle, const double w[3])
 {
@@ -407,9 +407,9 @@ static lw_status check_net(const making *m)
         return fail(m, "m is %d, expected a whole number from 1 on, and at most %d rods", rows,
                     MOST_RODS);
     if (d->joint == 1) return fail(m, "a net has revolute or spherical joints");
-    if (d->q[1] != 0 || d->q[2] != 0) return fail(m, "rods of a net are turned by q[0] alone");
+    if (d->q[1] != 0 || d->q[2] != 0) return fail(m, "rods of a net are rotated by q[0] alone");
     if (d->joint == 0 && (d->qd[0] != 0 || d->qd[1] != 0))
-        return fail(m, "rods on revolute joints turn about z alone: qd is [0, 0, speed]");
+        return fail(m, "rods on revolute joints rotate about z alone: qd is [0, 0, speed]");
     return LW_OK;
 }
 

@@ -101,8 +101,8 @@ unsigned lwi_tree_batch_accelerations(lwi_tree_batch *s, const double *t, const 
             for (int l = 0; l < LWI_LANES; l++) s->tau[i][l] += ROW(tau, i)[l];
         s->kernels->rows_in(s->plan, &s->state, q, v, s->tau[0]);
     }
-    const unsigned doubt = s->kernels->aba_batch(s->plan, &s->state);
-    return set & ~doubt & s->kernels->rows_out(s->plan, &s->state, false, vdot);
+    const unsigned rejected = s->kernels->aba_batch(s->plan, &s->state);
+    return set & ~rejected & s->kernels->rows_out(s->plan, &s->state, false, vdot);
 }
 
 unsigned lwi_tree_batch_aba(lwi_tree_batch *s, const double *t, const double *x,
@@ -113,9 +113,9 @@ unsigned lwi_tree_batch_aba(lwi_tree_batch *s, const double *t, const double *x,
     double *vdot = ROW(xdot, model->tree_nq);
     loads(s, t, x, v, inputs, model->carries_work ? ROW(vdot, model->tree_nv) : NULL, set);
     s->kernels->rows_in(s->plan, &s->state, x, v, s->tau[0]);
-    const unsigned doubt = s->kernels->aba_batch(s->plan, &s->state);
+    const unsigned rejected = s->kernels->aba_batch(s->plan, &s->state);
     kinematics(s, x, v, xdot, set);
-    return set & ~doubt & s->kernels->rows_out(s->plan, &s->state, false, vdot);
+    return set & ~rejected & s->kernels->rows_out(s->plan, &s->state, false, vdot);
 }
 
 unsigned lwi_tree_batch_momenta(lwi_tree_batch *s, const double *t, const double *x,
@@ -124,8 +124,8 @@ unsigned lwi_tree_batch_momenta(lwi_tree_batch *s, const double *t, const double
     const lw_model *model = s->model;
     double *pdot = ROW(xdot, model->tree_nq), *v = s->speed[0];
     s->kernels->rows_in(s->plan, &s->state, x, ROW(x, model->tree_nq), NULL);
-    const unsigned doubt = s->kernels->momenta_batch(s->plan, &s->state);
-    set &= ~doubt & s->kernels->rows_out(s->plan, &s->state, false, v) &
+    const unsigned rejected = s->kernels->momenta_batch(s->plan, &s->state);
+    set &= ~rejected & s->kernels->rows_out(s->plan, &s->state, false, v) &
            s->kernels->rows_out(s->plan, &s->state, true, pdot);
     loads(s, t, x, v, inputs, model->carries_work ? ROW(pdot, model->tree_nv) : NULL, set);
     kinematics(s, x, v, xdot, set);

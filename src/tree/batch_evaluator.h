@@ -13,27 +13,27 @@
 typedef struct lwi_tree_batch lwi_tree_batch; ///< for use by one thread at a time
 
 /** @param momenta  for lwi_tree_batch_momenta; else for the other two
- *  @param eight  out; NULL if the model has no kernel, or if its kernel cuts chains into segments for a
+ *  @param batch  out; NULL if the model has no kernel, or if its kernel cuts chains into segments for a
  *  single state: the order of operations and the bits would differ
  *  @return LW_ERR_MEMORY */
 lw_status lwi_tree_batch_create(const lw_model *model, bool momenta, lwi_arena *arena,
-                                lwi_tree_batch **eight);
+                                lwi_tree_batch **batch);
 
 /** Rates of the states x = (q, u, [work]) or (q, p, [work]) of the lanes in the set.
  *  @param inputs  [lane]      @return the lanes evaluated; the rates of the others are invalid */
-unsigned lwi_tree_batch_aba(lwi_tree_batch *eight, const double *t, const double *x,
+unsigned lwi_tree_batch_aba(lwi_tree_batch *batch, const double *t, const double *x,
                             const double *const *inputs, double *xdot, unsigned set);
-unsigned lwi_tree_batch_momenta(lwi_tree_batch *eight, const double *t, const double *x,
+unsigned lwi_tree_batch_momenta(lwi_tree_batch *batch, const double *t, const double *x,
                                 const double *const *inputs, double *xdot, unsigned set);
 /** Accelerations vdot from rows q, v and efforts tau (may be NULL) in addition to the model's forces. */
-unsigned lwi_tree_batch_accelerations(lwi_tree_batch *eight, const double *t, const double *q,
+unsigned lwi_tree_batch_accelerations(lwi_tree_batch *batch, const double *t, const double *q,
                                       const double *v, const double *tau,
                                       const double *const *inputs, double *vdot, unsigned set);
 
 /** Transposes `count` consecutive states of n numbers to rows, and the lanes in the set back to states. */
-void lwi_tree_batch_to_rows(const lwi_tree_batch *eight, const double *states, int n, int count,
+void lwi_tree_batch_to_rows(const lwi_tree_batch *batch, const double *states, int n, int count,
                             double *rows);
-void lwi_tree_batch_from_rows(const lwi_tree_batch *eight, const double *rows, int n, unsigned set,
+void lwi_tree_batch_from_rows(const lwi_tree_batch *batch, const double *rows, int n, unsigned set,
                               double *states);
 
 #endif

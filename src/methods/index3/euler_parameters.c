@@ -289,8 +289,8 @@ static void geometric(const lwi_index3 *d, int k, double eta, double A[16])
         for (int j = 0; j < 3; j++)
             A[4 * i + j] += eta * 0.5 * (K->rr[3 * i + j] + K->rr[3 * j + i]);
         A[5 * i] += eta * (0.25 * mu - 0.5 * K->virial);
-        A[4 * i + 3] -= eta * K->moment[i];
-        A[12 + i] -= eta * K->moment[i];
+        A[4 * i + 3] -= eta * K->torque[i];
+        A[12 + i] -= eta * K->torque[i];
     }
     A[15] += eta * (mu - 2 * K->virial);
 }

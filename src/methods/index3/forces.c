@@ -292,7 +292,7 @@ void lwi_index3_no_force_rows(lwi_index3 *d)
 // --------------------------------------------------------------------------------------- one body
 
 // Stiffness of the body that a body is merged into; NULL: the ground.
-static lwi_index3_stiffness *of_host(lwi_index3 *d, int body)
+static lwi_index3_stiffness *stiffness_of_carrier(lwi_index3 *d, int body)
 {
     const int carrier = d->system.model->body[body].carrier;
     return carrier ? &d->stiffness[d->system.model->body_node[carrier]] : NULL;
@@ -334,7 +334,7 @@ void lwi_index3_force_stiffness(lwi_index3 *d, double t, const double *inputs)
         const int n = f->type->actions(f->par, &state, action);
         for (int k = 0; k < n; k++) {
             const int on = place.body[action[k].side];
-            lwi_index3_stiffness *K = of_host(d, on);
+            lwi_index3_stiffness *K = stiffness_of_carrier(d, on);
             double arm[3];
             v3_sub(arm, action[k].point, d->system.r[body[on].carrier]);
             if (K) act(K, arm, &action[k]);

@@ -103,10 +103,10 @@ static void column(lwi_index3_stiffness *K, int i, const double J[6], const doub
     v3_sub(n, Jdot + 3, n);
     v3_cross(rotated, w, J + 3);
     v3_sub(n, n, rotated);
-    double *force = i < 3 ? K->tt : K->tr, *moment = i < 3 ? K->rt : K->rr;
+    double *force = i < 3 ? K->tt : K->tr, *torque = i < 3 ? K->rt : K->rr;
     for (int k = 0; k < 3; k++) {
         force[3 * k + i % 3] -= Jdot[k];
-        moment[3 * k + i % 3] -= n[k];
+        torque[3 * k + i % 3] -= n[k];
     }
 }
 

@@ -54,13 +54,13 @@ typedef struct lwi_index3_coupler {
     lwi_index3_slipping slip;
 } lwi_index3_coupler;
 
-/** Minus the derivative of the wrench on a body by its own motion: [force, world axes; moment in body axes,
+/** Minus the derivative of the wrench on a body by its own motion: [force, world axes; torque in body axes,
  *  rotated to world axes] by [translation; rotation] (tangent.c). */
 typedef struct lwi_index3_stiffness {
-    double tr[9], rt[9], rr[9]; ///< force by rotation, moment by translation, moment by rotation
+    double tr[9], rt[9], rr[9]; ///< force by rotation, torque by translation, torque by rotation
     double tt[9];               ///< force by translation
     bool coupled;               ///< tr, rt or tt is not zero
-    double moment[3], virial;   ///< sums of s x F and s . F of the forces counted
+    double torque[3], virial;   ///< sums of s x F and s . F of the forces counted
 } lwi_index3_stiffness;
 
 /** The matrix K of a body, world axes; symmetric for tangent < 2: delta_11 = delta_12 of a single body, -K

@@ -49,7 +49,7 @@ typedef struct lwi_index3_lane_side {
     lwi_lanes rr[9];                              ///< stiffness of axis rows
 } lwi_index3_lane_side;
 
-/** Rows of eight edges at one body of each, [force; moment], world axes: all kinds. */
+/** Rows of eight edges at one body of each, [force; torque], world axes: all kinds. */
 typedef struct lwi_index3_lane_rows {
     lwi_lanes J[6 * LWI_INDEX3_MAX_ROWS]; ///< row r from entry 6 r on
     lwi_lanes f[LWI_INDEX3_MAX_ROWS];     ///< multipliers that act on this body

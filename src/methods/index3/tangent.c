@@ -1,9 +1,9 @@
 // tangent.c -- Newton's matrix of every body, M with two checks in [malczyk2019, (22)-(27)]: the derivative
 // of its wrench by its own motion, and the inverse K that the rows of the elimination are multiplied with.
 //
-// Equations of a body: force in world axes, moment n' in body axes.  With F on the body at arm s (world axes,
+// Equations of a body: force in world axes, torque n' in body axes.  With F on the body at arm s (world axes,
 // from the mass centre), and x~ y = x cross y, a translation dr and a rotation dt change
-//                                      force        moment (rotated to world axes)
+//                                      force        torque (rotated to world axes)
 //     point of the body, F fixed       0            s x (F x dt)             = s~ F~ dt
 //     point of the body, F rotates     -F~ dt       0
 //     point in space, F rotates        -F~ dt       F~ dr - F~ s~ dt
@@ -42,23 +42,23 @@ static void add_skews(double A[9], double k, const double a[3], const double b[3
     }
 }
 
-static void add_moments(lwi_index3_stiffness *K, const double s[3], const double F[3])
+static void add_torque(lwi_index3_stiffness *K, const double s[3], const double F[3])
 {
-    v3_cross_add(K->moment, s, F);
+    v3_cross_add(K->torque, s, F);
     K->virial += v3_dot(s, F);
 }
 
 void lwi_index3_stiff_point(lwi_index3_stiffness *K, const double s[3], const double F[3])
 {
     add_skews(K->rr, -1, s, F);
-    add_moments(K, s, F);
+    add_torque(K, s, F);
 }
 
 void lwi_index3_stiff_follower(lwi_index3_stiffness *K, const double s[3], const double F[3])
 {
     add_skew(K->tr, 1, F);
     K->coupled = true;
-    add_moments(K, s, F);
+    add_torque(K, s, F);
 }
 
 void lwi_index3_stiff_direction(lwi_index3_stiffness *K, const double s[3], const double F[3])
@@ -67,7 +67,7 @@ void lwi_index3_stiff_direction(lwi_index3_stiffness *K, const double s[3], cons
     add_skew(K->rt, -1, F);
     add_skews(K->rr, 1, F, s);
     K->coupled = true;
-    add_moments(K, s, F);
+    add_torque(K, s, F);
 }
 
 void lwi_index3_stiff_fixed(lwi_index3_stiffness *K, const double s[3], const double F[3])
@@ -77,13 +77,13 @@ void lwi_index3_stiff_fixed(lwi_index3_stiffness *K, const double s[3], const do
     add_skew(K->rt, -1, F);
     add_skew(K->rr, -1, n);
     K->coupled = true;
-    add_moments(K, s, F);
+    add_torque(K, s, F);
 }
 
 void lwi_index3_stiff_torque(lwi_index3_stiffness *K, double part, const double T[3])
 {
     add_skew(K->rr, -part, T);
-    v3_add(K->moment, K->moment, T);
+    v3_add(K->torque, K->torque, T);
 }
 
 // ------------------------------------------------------------------------------------------ joints

@@ -148,7 +148,7 @@ typedef struct lwi_joint_friction_par {
     double coulomb, viscous, speed;
 } lwi_joint_friction_par;
 
-/** Rotor on a driven coordinate, whose acceleration is known. */
+/** Rotor on a driven coordinate of known acceleration. */
 typedef struct lwi_joint_rotor_par {
     int iv; ///< in the joint arrays
     double inertia;

@@ -26,7 +26,7 @@ static lwi_force_place place(const void *par)
 
 const lwi_force_type lwi_force_joint_rotor = {
     .name = "joint_rotor",
-    .summary = "inertia that turns or slides with a driven joint coordinate",
+    .summary = "inertia that rotates or slides with a driven joint coordinate",
     .needs = 0,
     .apply = apply,
     LWI_FORCE_FACTS(.place = place, .potential = NULL, .dissipates = NULL, .next_break = NULL,

@@ -15,7 +15,7 @@ static inline void point_velocity(double v[3], const lwi_kin *kin, int body, con
     v3_add(v, v, kin->v[body]);
 }
 
-// The force f n, with its moment arm x (f n) about the mass centre.
+// The force f n, with its torque arm x (f n) about the mass centre.
 static inline void push_along(lwi_loads *loads, int body, const double arm[3], double f,
                               const double n[3])
 {

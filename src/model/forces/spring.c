@@ -73,7 +73,7 @@ static lwi_force_place place(const void *par)
     return (lwi_force_place){.iv = -1, .n = 2, .body = {p->body1, p->body2}};
 }
 
-// Its length, and two rows across: the line turns, tension f holds it with f / length.
+// Its length, and two rows across: the line rotates, tension f holds it with f / length.
 static void rows(const void *par, const lwi_force_state *s, lwi_force_row *row)
 {
     const lwi_spring_par *p = par;

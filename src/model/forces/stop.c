@@ -167,7 +167,7 @@ static int actions(const void *par, const lwi_force_state *s, lwi_force_action *
     v3_scale(back, -1, F);
     point_of(centre, s->kin, p->body1, p->point1);
     act(&action[0], 0, LWI_FOLLOWS_POINT, centre, F);
-    // the normal of a plane turns with body 2
+    // the normal of a plane rotates with body 2
     act(&action[1], 1, p->plane ? LWI_FOLLOWS_DIRECTION : LWI_FOLLOWS_NOTHING, centre, back);
     return 2;
 }

@@ -41,7 +41,7 @@ typedef struct lwi_rows {
     double phi[6], J[6][6], b[6], gamma[6], Jdot[6][6];
 } lwi_rows;
 
-// Rows whose components in F2 are known (rows.c): of custom joints, and speeds T.V.
+// Rows with known components in F2 (rows.c): of custom joints, and speeds T.V.
 
 /** Motion of F2 relative to F1 in F2-components. */
 typedef struct lwi_relative {
@@ -49,7 +49,7 @@ typedef struct lwi_relative {
     double bias[6]; ///< of dV/dt: the part without accelerations
 } lwi_relative;
 void lwi_rows_relative(const lwi_rows_in *in, lwi_relative *relative);
-/** The row c.V of components c whose derivative is cdot; sets J, and gamma and Jdot unless `relative`
+/** The row c.V of components c with the derivative cdot; sets J, and gamma and Jdot unless `relative`
  *  is NULL, not phi and b. */
 void lwi_row_component(const lwi_rows_in *in, const lwi_relative *relative, const double c[6],
                        const double cdot[6], lwi_rows *rows, int k);
@@ -69,7 +69,7 @@ typedef enum lwi_factor_kind {
 /** An elementary motion.  The pose of F2 in F1 is the product of those of its type, in their order. */
 typedef struct lwi_joint_factor {
     lwi_factor_kind kind;
-    signed char axis; ///< of turns, slides and screws, in the frame that the factors before it give
+    signed char axis;       ///< of the motion, in the frame that the factors before it give
     signed char coordinate; ///< the first it has
 } lwi_joint_factor;
 

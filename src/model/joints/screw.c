@@ -2,7 +2,7 @@
 //
 //   R = Rz(q0), r = h q0 e3;  S = [h e3; e3], constant
 //
-// An effort on the angle is a torque about z1 that the thread turns into an axial force as well.
+// An effort on the angle is a torque about z1 that the thread converts into an axial force as well.
 #include "model/joints/shared.h"
 
 static void pose(const lwi_joint_par *par, const double *q, double R[9], double r[3])

@@ -124,15 +124,15 @@ static int worthwhile(const work *w, const int *found, int count)
     return 2 * more < 3 * longest && count > 4 ? 4 : count;
 }
 
-static void choose_stages(work *w, int least)
+static void choose_stages(work *w, int min_branches)
 {
     int found[LWI_LANES], stages = 0;
-    for (int k = 0; k < w->nbranch && least != 0; k++) {
+    for (int k = 0; k < w->nbranch && min_branches != 0; k++) {
         if (w->branch[k].sequential || w->branch[k].stage >= 0 || w->branch[k].cut >= 0) continue;
         int count = beside(w, k, found);
-        if (least < 0)
+        if (min_branches < 0)
             count = worthwhile(w, found, count);
-        else if (count < least)
+        else if (count < min_branches)
             count = 0;
         for (int i = 0; i < count; i++) w->branch[found[i]].stage = stages;
         stages += count > 0;
@@ -141,7 +141,7 @@ static void choose_stages(work *w, int least)
 
 // Three parallel branches are faster than segments of each, two only below this length, at which segments
 // cost registers of four lanes as much as those of eight gain (bench_tails, docs/benchmarks.md).
-enum { LEAST_OF_TWO = 512 };
+enum { MIN_LENGTH_OF_TWO = 512 };
 
 static int beside_in_stage(const work *w, const branch *l)
 {
@@ -158,7 +158,8 @@ static bool cut_branches(work *w, lwi_branch_choice choice)
         lwi_segment_cut *cut = &w->cut[w->ncut];
         const int count = beside_in_stage(w, l);
         int n = 0;
-        if (l->length < choice.least || count > 2 || (count == 2 && l->length < LEAST_OF_TWO))
+        if (l->length < choice.min_length || count > 2 ||
+            (count == 2 && l->length < MIN_LENGTH_OF_TWO))
             continue;
         for (int i = l->head; i >= 0; i = w->next[i]) w->row[n++] = i;
         if (!lwi_segment_cut_branch(w->body, w->row, n, l->height > 0, choice, cut)) continue;
@@ -220,11 +221,11 @@ static void arrange_plainly(const work *w, lwi_branches *out)
     out->nstage = 1;
 }
 
-static void find_stages(work *w, int least)
+static void find_stages(work *w, int min_branches)
 {
     find_branches(w);
     qsort(w->branch, (size_t)w->nbranch, sizeof *w->branch, compare);
-    choose_stages(w, least);
+    choose_stages(w, min_branches);
 }
 
 lw_status lwi_branches_arrange(const lwi_branch_body *body, int n, lwi_branch_choice choice,

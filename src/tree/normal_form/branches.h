@@ -49,9 +49,9 @@ typedef struct lwi_branch_body {
 
 /** Which bodies are processed in lanes. */
 typedef struct lwi_branch_choice {
-    int branches; ///< minimum number for a stage; 0: no stages; -1: by estimated gain
-    int segments; ///< number of segments of a long branch; 0: none
-    int least;    ///< minimum number of bodies of a long branch
+    int branches;   ///< minimum number for a stage; 0: no stages; -1: by estimated gain
+    int segments;   ///< number of segments of a long branch; 0: none
+    int min_length; ///< minimum number of bodies of a long branch
 } lwi_branch_choice;
 
 typedef struct lwi_branches {

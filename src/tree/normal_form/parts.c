@@ -180,14 +180,14 @@ static bool floats(const lwi_node *node)
 
 lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts)
 {
-    const int most = 3 * model->nnode; // a planar joint has three parts
+    const int max_parts = 3 * model->nnode; // a planar joint has three parts
     build b = {.model = model,
-               .part = LWI_PUSH(arena, part, most),
+               .part = LWI_PUSH(arena, part, max_parts),
                .part_of = LWI_PUSH(arena, int, model->nnode),
                .offset = LWI_PUSH(arena, frame, model->nnode),
-               .drive = LWI_PUSH(arena, lwi_k_drive, most)};
+               .drive = LWI_PUSH(arena, lwi_k_drive, max_parts)};
     *parts = (lwi_k_parts){.n = -1,
-                           .part = LWI_PUSH(arena, lwi_k_part, most),
+                           .part = LWI_PUSH(arena, lwi_k_part, max_parts),
                            .part_of = b.part_of,
                            .offset = b.offset,
                            .drive = b.drive};

@@ -12,7 +12,7 @@ typedef lwi_build build;
 
 // The last body of a segment needs inertia about its joint axis: its recursion starts there, without the
 // bodies beyond.  Below this fraction of the other two moments of inertia, too many digits are lost.
-static const double least_at_cuts = 1e-6;
+static const double min_at_cuts = 1e-6;
 
 // ------------------------------------------------------------------------------------------ align
 
@@ -60,7 +60,7 @@ static axes decompose(const frame *f)
     return d;
 }
 
-static frame settled(const part *p)
+static frame alignment_of(const part *p)
 {
     return lwi_k_screw_z(p->phi, p->delta);
 }
@@ -71,7 +71,7 @@ static frame inboard(const build *b, int i)
     const part *p = &b->part[i];
     frame f = p->in;
     if (p->parent < 0) return f;
-    frame back = settled(&b->part[p->parent]);
+    frame back = alignment_of(&b->part[p->parent]);
     lwi_k_invert(&back, &back);
     lwi_k_compose(&f, &back, &p->in);
     return f;
@@ -83,7 +83,7 @@ static bool is_screw(const part *p)
 }
 
 // Aligns every screw with its first child, which is the part that follows it.
-static void settle(build *b)
+static void align_screws(build *b)
 {
     for (int i = 1; i < b->npart; i++) {
         part *p = &b->part[i];
@@ -116,7 +116,7 @@ static bool is_realigned(const axes *d)
 }
 
 // The kernel variant for a shape; with rotors there are three only.
-static int with_text(int shape)
+static int with_variant(int shape)
 {
     if (!(shape & LWI_K_ROTOR)) return shape;
     if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) return shape | LWI_K_APART | LWI_K_ALONG;
@@ -129,11 +129,11 @@ static int8_t shape_of(const axes *d, double rotor)
 {
     // not sa == 1, which also holds for cosines up to 1e-8
     const bool right = d->ca == 0, along = d->sa == 0 && d->ca == 1;
-    return (int8_t)with_text((right   ? LWI_K_SQUARE
-                              : along ? LWI_K_PARALLEL
-                                      : LWI_K_OBLIQUE) |
-                             (d->a != 0 ? LWI_K_APART : 0) | (d->shift != 0 ? LWI_K_ALONG : 0) |
-                             (rotor > 0 ? LWI_K_ROTOR : 0));
+    return (int8_t)with_variant((right   ? LWI_K_SQUARE
+                                 : along ? LWI_K_PARALLEL
+                                         : LWI_K_OBLIQUE) |
+                                (d->a != 0 ? LWI_K_APART : 0) | (d->shift != 0 ? LWI_K_ALONG : 0) |
+                                (rotor > 0 ? LWI_K_ROTOR : 0));
 }
 
 // Slots of a branch in segments: body j of segment r has slot + segments j + r, from a new block.
@@ -192,13 +192,13 @@ static void place_slots(build *b, lwi_kernel_plan *plan, const int *order)
 static void set_body(const part *p, lwi_k_body *block, int l)
 {
     double m = 0, h[3] = {0}, J[6] = {0};
-    frame raw = settled(p);
+    frame raw = alignment_of(p);
     lwi_k_invert(&raw, &raw);
     lwi_k_add_inertia(&m, h, J, &raw, p->m, p->h, p->J);
     block->m[l] = m;
     for (int i = 0; i < 3; i++) block->h[i][l] = h[i];
     for (int i = 0; i < 6; i++) block->J[i][l] = J[i];
-    for (int i = 0; i < 3; i++) block->moment[i][l] = h[i];
+    for (int i = 0; i < 3; i++) block->first_moment[i][l] = h[i];
     block->pivot[l] = J[2];
 }
 
@@ -276,12 +276,12 @@ static int common_shape(int one, int other)
 {
     if (one < 0) return other;
     const int axis = (one & LWI_K_AXIS) == (other & LWI_K_AXIS) ? one & LWI_K_AXIS : LWI_K_OBLIQUE;
-    return with_text(axis | ((one | other) & (LWI_K_APART | LWI_K_ALONG | LWI_K_ROTOR)));
+    return with_variant(axis | ((one | other) & (LWI_K_APART | LWI_K_ALONG | LWI_K_ROTOR)));
 }
 
 // Bodies at one position of parallel branches share a kernel variant.  A batch, which processes them in
 // sequence, uses the same one.
-static void share_texts(lwi_kernel_plan *plan, const lwi_k_stage *stage)
+static void share_variants(lwi_kernel_plan *plan, const lwi_k_stage *stage)
 {
     for (int j = 0; j < stage->length; j++) {
         int shape = -1;
@@ -340,7 +340,7 @@ static void add_masses(const build *b, lwi_kernel_plan *plan)
         lwi_k_body *parent = &plan->body[to / LWI_LANES];
         parent->beyond[to % LWI_LANES] += *beyond;
         origin_of(plan, p, r);
-        for (int j = 0; j < 3; j++) parent->moment[j][to % LWI_LANES] += *beyond * r[j];
+        for (int j = 0; j < 3; j++) parent->first_moment[j][to % LWI_LANES] += *beyond * r[j];
     }
 }
 
@@ -393,7 +393,7 @@ static lw_status arrange(const build *b, lwi_arena *arena, lwi_kernel_plan *plan
         body[i].shape = shape_of(&d, p->rotor);
         body[i].segments = p->kind == LWI_K_HINGE && p->rotor == 0;
         body[i].realigned = is_realigned(&d);
-        body[i].ends = p->J[2] > least_at_cuts * (p->J[0] + p->J[1]);
+        body[i].ends = p->J[2] > min_at_cuts * (p->J[0] + p->J[1]);
     }
     TRY(lwi_branches_arrange(body, b->npart, choice_of(b->choice), arena, &branches));
     plan->stage = branches.stage;
@@ -417,7 +417,7 @@ static lw_status place(build *b, lwi_arena *arena, lwi_kernel_plan *plan)
     if (!plan->step || !plan->body || !plan->screw || !plan->ball) return LW_ERR_MEMORY;
     pad(plan);
     set_constants(b, plan, order);
-    for (int i = 0; i < plan->nstage; i++) share_texts(plan, &plan->stage[i]);
+    for (int i = 0; i < plan->nstage; i++) share_variants(plan, &plan->stage[i]);
     add_masses(b, plan);
     TRY(set_segment_shapes(arena, plan));
     return lwi_build_branch_points(b, order, arena, plan);
@@ -428,17 +428,17 @@ lw_status lwi_kernel_plan_create_chosen(const lw_model *model, lwi_k_choice choi
 {
     *out = NULL;
     if (!lwi_build_applies(model)) return LW_OK;
-    const int most = 3 * model->nnode; // a planar joint has three parts
+    const int max_parts = 3 * model->nnode; // a planar joint has three parts
     build b = {.model = model,
                .choice = choice,
-               .part = LWI_PUSH(arena, part, most),
+               .part = LWI_PUSH(arena, part, max_parts),
                .part_of = LWI_PUSH(arena, int, model->nnode),
                .offset = LWI_PUSH(arena, frame, model->nnode)};
     lwi_kernel_plan *plan = LWI_PUSH(arena, lwi_kernel_plan, 1);
     if (!b.part || !b.part_of || !b.offset || !plan) return LW_ERR_MEMORY;
     lwi_build_expand(&b);
     if (b.npart == 0) return LW_OK;
-    settle(&b);
+    align_screws(&b);
     TRY(place(&b, arena, plan));
     *out = plan;
     return LW_OK;

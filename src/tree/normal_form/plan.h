@@ -53,13 +53,14 @@ enum { LWI_K_MIN_FOR_SEGMENTS = 256, LWI_K_MIN_FOR_MOMENTA = 512 };
 
 /** Constants of a body: rigid inertia about the frame's origin, in the frame's axes. */
 typedef struct lwi_k_body {
-    lwi_lanes m, h[3], J[6]; ///< J: xx yy zz xy xz yz
-    lwi_lanes pivot;         ///< J zz, or 1 for padding: added to the articulated inertia
-    lwi_lanes beyond;        ///< mass of the subtree
-    lwi_lanes moment[3];     ///< h + masses of the children's subtrees at their origins, q = 0
+    lwi_lanes m, h[3], J[6];   ///< J: xx yy zz xy xz yz
+    lwi_lanes pivot;           ///< J zz, or 1 for padding: added to the articulated inertia
+    lwi_lanes beyond;          ///< mass of the subtree
+    lwi_lanes first_moment[3]; ///< h + masses of the children's subtrees at their origins, q = 0
 } lwi_k_body;
 
-/** Constants of a screw.  theta = angle + turn sign q, d = shift + slide sign q; S = [slide z; turn z]. */
+/** Constants of a screw: `theta = angle + turn sign q`, `d = shift + slide sign q`,
+ *  `S = [slide z; turn z]`. */
 typedef struct lwi_k_screw {
     lwi_lanes ca, sa;             ///< cos alpha, sin alpha
     lwi_lanes csa, ssa, c2a, s2a; ///< ca sa, sa^2, cos 2 alpha, sin 2 alpha
@@ -178,7 +179,7 @@ typedef struct lwi_k_segment {
 // ------------------------------------------------------------------------------------------ plan
 
 typedef enum lwi_k_kind {
-    LWI_K_HINGE, ///< screw with turn = 1, slide = 0
+    LWI_K_HINGE, ///< screw with `turn` = 1, `slide` = 0
     LWI_K_SCREW, ///< any other
     LWI_K_BALL,
     LWI_K_BASE

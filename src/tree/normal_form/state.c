@@ -12,7 +12,7 @@ static void prepare_tip(const lwi_kernel_plan *plan, const lwi_k_step *step,
     lwi_k_pivot *pivot = &state->pivot[n];
     lwi_k_momentum *keep = &state->momentum[n];
     for (int i = 0; i < 5; i++) pivot->g[i][l] = tip->g[i][at];
-    for (int i = 0; i < 2; i++) keep->h[i][l] = body->moment[i][step->slot % LWI_LANES];
+    for (int i = 0; i < 2; i++) keep->h[i][l] = body->first_moment[i][step->slot % LWI_LANES];
     pivot->Di[l] = tip->Di[at];
     pivot->diagonal[l] = tip->diagonal[at];
     keep->A[0][l] = tip->A[0][at] - tip->A[1][at];

@@ -57,7 +57,7 @@ bool lwi_segment_cut_branch(const lwi_branch_body *body, const int *branch, int 
     int first, count;
     find_row(body, branch, n, &first, &count);
     beyond = beyond || first + count < n;
-    for (int i = 0; i < MOST_PERIOD && count - i >= choice.least; i++) {
+    for (int i = 0; i < MOST_PERIOD && count - i >= choice.min_length; i++) {
         if (!cut_row(body, branch + first + i, count - i, beyond, choice.segments, cut)) continue;
         cut->first = first + i;
         return true;

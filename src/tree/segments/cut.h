@@ -15,7 +15,7 @@ typedef struct lwi_segment_cut {
 
 /** @param branch  [n] bodies, each one the child of the previous one
  *  @param beyond  the last body has children
- *  @return false if no `choice.least` bodies of it can be cut into `choice.segments` segments */
+ *  @return false if no `choice.min_length` bodies of it can be cut into `choice.segments` segments */
 bool lwi_segment_cut_branch(const lwi_branch_body *body, const int *branch, int n, bool beyond,
                             lwi_branch_choice choice, lwi_segment_cut *cut);
 

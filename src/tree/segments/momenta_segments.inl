@@ -29,7 +29,7 @@ static void VARIANT(segment_momenta)(const lwi_kernel_plan *plan, const lwi_k_st
         VARIANT(differences)(&M, diff);
 #define PASS(shape)                                                                                \
     VARIANT(pass_hinge)(k, kl, pose, l, shape, diff, &M);                                          \
-    VARIANT(pass_moment)(k, kl, pose, l, shape, h);
+    VARIANT(pass_first_moment)(k, kl, pose, l, shape, h);
         OF_SHAPE(stage->shape[j], PASS)
 #undef PASS
     }
@@ -128,14 +128,14 @@ static void VARIANT(segment_rates)(const lwi_kernel_plan *plan, const lwi_k_stag
         lwi_k_momentum *keep = &state->momentum[n];
         real V[6];
         for (int i = 0; i < 6; i++) V[i] = AT(state->motion[n].A[i]);
-        for (int i = 0; i < 3; i++) h[i] += K(body->moment[i]);
+        for (int i = 0; i < 3; i++) h[i] += K(body->first_moment[i]);
         VARIANT(add_momentum)(body, kl, V, x);
         x[5] = AT(pose->v);
         AT(keep->pdot[0]) = DIFF(h[0], AT(keep->g[1]), h[1], AT(keep->g[0])) -
                             (DIFF(V[3], x[4], V[4], x[3]) + DIFF(V[0], x[1], V[1], x[0]));
 #define PASS(shape)                                                                                \
     VARIANT(pass_wrench)(k, kl, pose, l, shape, x);                                                \
-    VARIANT(pass_moment)(k, kl, pose, l, shape, h);
+    VARIANT(pass_first_moment)(k, kl, pose, l, shape, h);
         OF_SHAPE(stage->shape[j], PASS)
 #undef PASS
     }

@@ -44,7 +44,7 @@
     {                                                                                              \
         EVERY_SEGMENT(h, width) momenta_elimination_w##width(plan, stage, state, h);               \
         join_inertias(plan, stage, state);                                                         \
-        join_moments(plan, stage, state);                                                          \
+        join_first_moments(plan, stage, state);                                                    \
         leave_segments_w1(plan, stage, state, true);                                               \
         return 1;                                                                                  \
     }                                                                                              \

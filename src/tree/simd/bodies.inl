@@ -380,7 +380,7 @@ static inline void VARIANT(pass_axis)(const lwi_k_screw *k, int kl, const lwi_k_
     M->C[1] = MAD(a * a, A1, C1);
 }
 
-// The same for S = [slide z; turn z]: M' is full.
+// The same for `S = [slide z; turn z]`: M' is full.
 static inline void VARIANT(eliminate_screw)(const lwi_k_screw *k, int kl, lwi_k_pivot *pivot, int l,
                                             ART *M, real U[6], real *inverse)
 {

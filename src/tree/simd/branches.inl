@@ -39,7 +39,7 @@ static void VARIANT(branches_turning)(const lwi_kernel_plan *plan, const lwi_k_s
     real w[3];
     VARIANT(gather_parents)(plan, stage, half, 3, BLOCKS(state->bias, w), rest, w);
     for (int j = 0; j < stage->length; j++)
-        VARIANT(spin)(plan, state, &plan->step[stage->first + j], half, w);
+        VARIANT(body_w)(plan, state, &plan->step[stage->first + j], half, w);
 }
 
 static void VARIANT(branches_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,

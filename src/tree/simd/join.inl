@@ -62,8 +62,8 @@ static void soften(const lwi_k_segment *segment, int r, double Q[6][6])
     for (int i = 0, e = 0; i < 6; i++)
         for (int j = 0; j <= i; j++, e++) L[i][j] = segment->L[e][r];
     for (int j = 0; j < 6; j++) {
-        const double least = 64 * DBL_EPSILON * segment->L[j * (j + 3) / 2][r], d = L[j][j];
-        if (!(d > least)) continue;
+        const double min_pivot = 64 * DBL_EPSILON * segment->L[j * (j + 3) / 2][r], d = L[j][j];
+        if (!(d > min_pivot)) continue;
         double Ql[6], lQl = 0;
         for (int i = 0; i < 6; i++) {
             Ql[i] = Q[i][j] * d;
@@ -196,8 +196,8 @@ static void join_gravity(const lwi_k_stage *stage, lwi_k_segment *segment)
 }
 
 // First moments of mass: h at a base is that of the segment plus C' times h at its tip.
-static void join_moments(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
-                         const lwi_k_state *state)
+static void join_first_moments(const lwi_kernel_plan *plan, const lwi_k_stage *stage,
+                               const lwi_k_state *state)
 {
     lwi_k_segment *segment = &state->segment[stage->segment];
     int lane;

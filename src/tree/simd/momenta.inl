@@ -19,10 +19,10 @@
 // Input: plan constants, pose with p in v.  Output: speeds in motion.vdot, pdot in momentum.
 // Cost: O(n).
 
-// First moment of mass of a subtree: h := moment + R h.  `moment` is constant: it contains the masses
-// of the descendants, placed at the joint, so only the rotation remains.
-static INLINE void VARIANT(pass_moment)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
-                                        int shape, real h[3])
+// First moment of mass of a subtree: h := first_moment + R h.  `first_moment` is constant: it contains the
+// masses of the descendants, placed at the joint, so only the rotation remains.
+static INLINE void VARIANT(pass_first_moment)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose,
+                                              int l, int shape, real h[3])
 {
     const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
     TURN_VECTOR(theta, h[0], h[1]);
@@ -33,7 +33,7 @@ static INLINE void VARIANT(pass_moment)(const lwi_k_screw *k, int kl, const lwi_
         TURN_RIGHT(h[1], h[2]);
     }
 }
-static inline void VARIANT(ball_moment)(const lwi_k_ball_pose *pose, int l, real h[3])
+static inline void VARIANT(ball_first_moment)(const lwi_k_ball_pose *pose, int l, real h[3])
 {
     const real x = h[0], y = h[1], z = h[2];
     for (int i = 0; i < 3; i++)
@@ -45,10 +45,11 @@ static INLINE void VARIANT(add_still)(const lwi_k_body *k, int kl, ART *M, real 
     const real own[3] = {K(k->h[0]), K(k->h[1]), K(k->h[2])};
     const real J[6] = {K(k->J[0]), K(k->J[1]), K(k->pivot), K(k->J[3]), K(k->J[4]), K(k->J[5])};
     VARIANT(add_rigid)(M, K(k->m), own, J);
-    for (int i = 0; i < 3; i++) h[i] += K(k->moment[i]);
+    for (int i = 0; i < 3; i++) h[i] += K(k->first_moment[i]);
 }
 
-static INLINE void VARIANT(keep_moment)(lwi_k_momentum *keep, int l, const ART *M, const real h[3])
+static INLINE void VARIANT(keep_first_moment)(lwi_k_momentum *keep, int l, const ART *M,
+                                              const real h[3])
 {
     for (int i = 0; i < 5; i++) AT(keep->D[i]) = M->p[i];
     for (int i = 0; i < 3; i++) AT(keep->h[i]) = h[i];
@@ -82,7 +83,7 @@ static INLINE void VARIANT(pass_momentum)(const lwi_k_screw *k, int kl, const lw
     }
 #define PASS(shape)                                                                                \
     VARIANT(pass_hinge)(k, kl, pose, l, shape, diff, M);                                           \
-    VARIANT(pass_moment)(k, kl, pose, l, shape, h);
+    VARIANT(pass_first_moment)(k, kl, pose, l, shape, h);
     OF_EVERY_SHAPE(step->shape, PASS)
 #undef PASS
 }
@@ -144,7 +145,7 @@ static inline void VARIANT(tip_momentum)(const lwi_kernel_plan *plan, const lwi_
     lwi_k_momentum *keep = &state->momentum[n];
     real U[5], Di;
     VARIANT(tip_constants)(tip, KLANE(step->leaf), M, U, &Di);
-    for (int i = 0; i < 3; i++) h[i] = K(body->moment[i]);
+    for (int i = 0; i < 3; i++) h[i] = K(body->first_moment[i]);
     const real p = AT(state->pose[n].v), y = p * Di;
     AT(state->pivot[n].y) = y;
     for (int i = 0; i < 5; i++) M->p[i] = i == 2 ? ZERO : U[i] * y;
@@ -167,8 +168,8 @@ static inline void VARIANT(root_momentum)(const lwi_kernel_plan *plan, const lwi
     VARIANT(root_pivot)
     (body, &plan->screw[slot / LWI_LANES], kl, &state->pivot[n], l, M,
      AT(state->pose[n].v) - M->p[5]);
-    AT(keep->h[0]) = h[0] + K(body->moment[0]);
-    AT(keep->h[1]) = h[1] + K(body->moment[1]);
+    AT(keep->h[0]) = h[0] + K(body->first_moment[0]);
+    AT(keep->h[1]) = h[1] + K(body->first_moment[1]);
 }
 
 static inline void VARIANT(screw_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
@@ -184,14 +185,14 @@ static inline void VARIANT(screw_momentum)(const lwi_kernel_plan *plan, const lw
     const real y = (AT(pose->v) - SUM2(K(k->slide), M->p[2], K(k->turn), M->p[5])) * Di;
     AT(state->pivot[n].y) = y;
     for (int i = 0; i < 6; i++) MORE(M->p[i], U[i], y);
-    VARIANT(keep_moment)(keep, l, M, h);
+    VARIANT(keep_first_moment)(keep, l, M, h);
     for (int i = 0; i < 6; i++) AT(keep->A[i]) = M->A[i];
     for (int i = 0; i < 9; i++) AT(keep->B[i]) = M->B[i];
     for (int i = 0; i < 6; i++) AT(keep->C[i]) = M->C[i];
     VARIANT(pass_screw)(k, kl, pose, l, M);
     MORE(h[2], K(plan->body[at].beyond),
          AT(pose->d) - K(k->shift)); // the variable part of d
-    VARIANT(pass_moment)(k, kl, pose, l, LWI_K_ANY, h);
+    VARIANT(pass_first_moment)(k, kl, pose, l, LWI_K_ANY, h);
 }
 
 static inline void VARIANT(ball_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
@@ -204,10 +205,10 @@ static inline void VARIANT(ball_momentum)(const lwi_kernel_plan *plan, const lwi
     const real p[3] = {AT(joint->v[3]), AT(joint->v[4]), AT(joint->v[5])};
     VARIANT(add_still)(&plan->body[at], kl, M, h);
     VARIANT(eliminate_ball)(p, &state->ball_pivot[ball], l, M);
-    VARIANT(keep_moment)(keep, l, M, h);
+    VARIANT(keep_first_moment)(keep, l, M, h);
     for (int i = 0; i < 6; i++) AT(keep->A[i]) = M->A[i];
     VARIANT(pass_ball)(&state->ball_pose[ball], l, M);
-    VARIANT(ball_moment)(&state->ball_pose[ball], l, h);
+    VARIANT(ball_first_moment)(&state->ball_pose[ball], l, h);
 }
 
 // Floating base: P* = p, V = M^-1 (p - D).
@@ -220,7 +221,7 @@ static inline mask VARIANT(base_momentum)(const lwi_kernel_plan *plan, const lwi
     VARIANT(add_still)(&plan->body[at], kl, M, h);
     for (int i = 0; i < 6; i++) x[i] = AT(joint->v[i]) - M->p[i];
     const mask valid = VARIANT(solve_base)(M, x);
-    VARIANT(keep_moment)(&state->momentum[n], l, M, h);
+    VARIANT(keep_first_moment)(&state->momentum[n], l, M, h);
     for (int i = 0; i < 6; i++) AT(state->motion[n].A[i]) = x[i];
     return valid;
 }

@@ -43,9 +43,9 @@ static INLINE void transpose(real x[WIDTH])
         t[r + 1] = PICK(x[r], x[r + 1], 1, 9, 3, 11, 5, 13, 7, 15);
     }
     for (int r = 0; r < 8; r += 4) // four states: entries 0 and 4, 1 and 5, 2 and 6, 3 and 7
-        for (int odd = 0; odd < 2; odd++) {
-            u[r + odd] = PICK(t[r + odd], t[r + 2 + odd], 0, 1, 8, 9, 4, 5, 12, 13);
-            u[r + 2 + odd] = PICK(t[r + odd], t[r + 2 + odd], 2, 3, 10, 11, 6, 7, 14, 15);
+        for (int parity = 0; parity < 2; parity++) {
+            u[r + parity] = PICK(t[r + parity], t[r + 2 + parity], 0, 1, 8, 9, 4, 5, 12, 13);
+            u[r + 2 + parity] = PICK(t[r + parity], t[r + 2 + parity], 2, 3, 10, 11, 6, 7, 14, 15);
         }
     for (int e = 0; e < 4; e++) {
         x[e] = PICK(u[e], u[4 + e], 0, 1, 2, 3, 8, 9, 10, 11);

@@ -19,8 +19,8 @@ static INLINE void VARIANT(parent_w)(const lwi_k_state *state, const lwi_k_step 
     }
 }
 
-static INLINE void VARIANT(spin)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                 const lwi_k_step *step, int half, real w[3])
+static INLINE void VARIANT(body_w)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                   const lwi_k_step *step, int half, real w[3])
 {
     const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
     const int ball = n - BLOCK(plan->first_ball);
@@ -29,9 +29,9 @@ static INLINE void VARIANT(spin)(const lwi_kernel_plan *plan, const lwi_k_state 
         const lwi_k_pose *pose = &state->pose[n];
         const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
         if (step->realigned) VARIANT(turn_vector)(k, kl, w);
-#define SPIN(shape) VARIANT(to_hinge)(k, kl, theta, shape, w);
-        OF_AXIS(step->shape, SPIN)
-#undef SPIN
+#define BODY_W(shape) VARIANT(to_hinge)(k, kl, theta, shape, w);
+        OF_AXIS(step->shape, BODY_W)
+#undef BODY_W
         if (step->kind == LWI_K_HINGE)
             w[2] += AT(pose->v);
         else
@@ -77,7 +77,7 @@ static void VARIANT(velocities)(const lwi_kernel_plan *plan, const lwi_k_state *
         const bool hinge = step->kind == LWI_K_HINGE;
         lwi_k_bias *bias = &state->bias[n];
         VARIANT(parent_w)(state, step, last, half, w);
-        VARIANT(spin)(plan, state, step, half, w);
+        VARIANT(body_w)(plan, state, step, half, w);
         VARIANT(bias_wrench)(&plan->body[at], kl, bias, l);
         if (ball < 0)
             VARIANT(bias_screw)(&plan->screw[at], kl, &state->pose[n], hinge, bias, l);
@@ -96,7 +96,7 @@ static void VARIANT(turning)(const lwi_kernel_plan *plan, const lwi_k_state *sta
     for (int i = first; i < end; i++) {
         const lwi_k_step *step = &plan->step[i];
         VARIANT(parent_w)(state, step, last, half, w);
-        VARIANT(spin)(plan, state, step, half, w);
+        VARIANT(body_w)(plan, state, step, half, w);
         last = step->slot;
     }
 }
