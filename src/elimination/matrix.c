@@ -14,29 +14,6 @@
 #include <math.h>
 #include <string.h>
 
-// Calls f with its first argument a constant 1 ... 6.
-#define WITH_CONSTANT(n, f, ...)                                                                   \
-    switch (n) {                                                                                   \
-    case 1:                                                                                        \
-        f(1, __VA_ARGS__);                                                                         \
-        break;                                                                                     \
-    case 2:                                                                                        \
-        f(2, __VA_ARGS__);                                                                         \
-        break;                                                                                     \
-    case 3:                                                                                        \
-        f(3, __VA_ARGS__);                                                                         \
-        break;                                                                                     \
-    case 4:                                                                                        \
-        f(4, __VA_ARGS__);                                                                         \
-        break;                                                                                     \
-    case 5:                                                                                        \
-        f(5, __VA_ARGS__);                                                                         \
-        break;                                                                                     \
-    default:                                                                                       \
-        f(6, __VA_ARGS__);                                                                         \
-        break;                                                                                     \
-    }
-
 // ------------------------------------------------------------------------------------ matrix pass
 
 // Writes the blocks J G' of the rows closed here to R; with J and G exchanged those of S'.  With J = D' S', G
@@ -54,7 +31,7 @@ static void put_blocks(const lwi_elim *elim, const lwi_elim_front *N, double (*l
         LWI_ASSERT(b->at >= 0 && b->at + (b->m - 1) * N->ld + b->n <= N->nc * N->ld);
         const double(*G)[6] = (const double(*)[6])(right + 6 * b->G);
 #define PRODUCT(n, unused) lwi_block_product(b->m, n, J, G, R + b->at, N->ld, b->add)
-        WITH_CONSTANT(b->n, PRODUCT, 0)
+        LWI_WITH_EDGE_ROWS(b->n, PRODUCT, 0)
 #undef PRODUCT
     }
 }
@@ -153,7 +130,7 @@ static int eliminate_edges(lwi_elim *elim, const lwi_elim_front *N)
     lwi_block_update(n, R, R, ld, d, next, N->nc, end, N->R, ld, false);                           \
     lwi_block_update(n, R + N->nc, R + N->nc, ld, d, 0, N->no, N->no, N->U, N->lu,                 \
                      N->bare && i == 0)
-        WITH_CONSTANT(m, ELIMINATE, 0)
+        LWI_WITH_EDGE_ROWS(m, ELIMINATE, 0)
 #undef ELIMINATE
         if (failed >= 0) return r + failed;
         LWI_ASSERT(next <= N->nc);
@@ -181,7 +158,7 @@ static int eliminate_edges_unsymmetric(lwi_elim *elim, const lwi_elim_front *N)
     lwi_block_update(n, R, Q, ld, d, next, N->nc, end, N->Q, ld, false);                           \
     lwi_block_update(n, Q + N->nc, R + N->nc, ld, d, 0, N->no, N->no, N->U, N->lu, bare);          \
     lwi_block_update(n, R + N->nc, Q + N->nc, ld, d, 0, N->no, N->no, N->V, N->lu, bare)
-        WITH_CONSTANT(m, ELIMINATE, 0)
+        LWI_WITH_EDGE_ROWS(m, ELIMINATE, 0)
 #undef ELIMINATE
         if (failed >= 0) return r + failed;
     }
@@ -341,7 +318,7 @@ void lwi_elim_up(lwi_elim *elim, int node)
         const int m = edge[i].m;
         const double *R = (elim->unsymmetric ? N->Q : N->R) + r * (N->ld + 1);
 #define UP(n, unused) lwi_block_up(n, end - r - m, R, N->ld, N->v + r)
-        WITH_CONSTANT(m, UP, 0)
+        LWI_WITH_EDGE_ROWS(m, UP, 0)
 #undef UP
     }
 }
@@ -371,7 +348,7 @@ void lwi_elim_back_substitute(lwi_elim *elim, int node)
         r -= m;
         const double *R = N->R + r * (N->ld + 1);
 #define DOWN(n, unused) lwi_block_down(n, end - r - m, R, N->ld, N->v + r)
-        WITH_CONSTANT(m, DOWN, 0)
+        LWI_WITH_EDGE_ROWS(m, DOWN, 0)
 #undef DOWN
     }
 }

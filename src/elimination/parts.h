@@ -28,6 +28,32 @@
  *  much would show in the motion. */
 #define LWI_ELIM_INACTIVE 1e-10
 
+/** Calls f(m, ...) with m, the rows of an edge, a constant 1 ... LWI_EDGE_ROWS: loops over the rows have bounds
+ *  known to the compiler. */
+#define LWI_WITH_EDGE_ROWS(m, f, ...)                                                              \
+    switch (m) {                                                                                   \
+    case 1:                                                                                        \
+        f(1, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        f(2, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    case 3:                                                                                        \
+        f(3, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    case 4:                                                                                        \
+        f(4, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    case 5:                                                                                        \
+        f(5, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    default:                                                                                       \
+        f(6, __VA_ARGS__);                                                                         \
+        break;                                                                                     \
+    }
+
+_Static_assert(LWI_EDGE_ROWS == 6, "LWI_WITH_EDGE_ROWS has a case for every number of rows");
+
 /** A block J G' of the matrix: rows of one edge, columns of another, both at the same body. */
 typedef struct lwi_elim_block {
     int J, G; ///< first slots of the two edges at the body

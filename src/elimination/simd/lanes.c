@@ -47,35 +47,14 @@ static INLINE void take_rows(const int m, const double (*from)[6], const int *sl
     }
 }
 
-#define WITH_ROWS(n, f, ...)                                                                       \
-    switch (n) {                                                                                   \
-    case 1:                                                                                        \
-        f(1, __VA_ARGS__);                                                                         \
-        break;                                                                                     \
-    case 2:                                                                                        \
-        f(2, __VA_ARGS__);                                                                         \
-        break;                                                                                     \
-    case 3:                                                                                        \
-        f(3, __VA_ARGS__);                                                                         \
-        break;                                                                                     \
-    case 4:                                                                                        \
-        f(4, __VA_ARGS__);                                                                         \
-        break;                                                                                     \
-    case 5:                                                                                        \
-        f(5, __VA_ARGS__);                                                                         \
-        break;                                                                                     \
-    default:                                                                                       \
-        f(6, __VA_ARGS__);                                                                         \
-        break;                                                                                     \
-    }
-
 // Reads J; that of edges closed elsewhere is needed for S' only.
 static void gather_J(const lwi_elim *elim, const lwi_elim_batch *g, int l)
 {
     const int n = elim->unsymmetric ? g->nslot : g->nown;
     for (int i = 0; i < n; i++) {
         const lwi_elim_batch_slot *s = &g->slot[i];
-        WITH_ROWS(s->m, take_rows, (const double(*)[6])elim->J, s->from, g->J + 6 * s->at, l)
+        LWI_WITH_EDGE_ROWS(s->m, take_rows, (const double(*)[6])elim->J, s->from, g->J + 6 * s->at,
+                           l)
     }
 }
 
@@ -83,7 +62,8 @@ static void gather_G(const lwi_elim *elim, const lwi_elim_batch *g, int l)
 {
     for (int i = 0; i < g->nslot; i++) {
         const lwi_elim_batch_slot *s = &g->slot[i];
-        WITH_ROWS(s->m, take_rows, (const double(*)[6])elim->G, s->from, g->G + 6 * s->at, l)
+        LWI_WITH_EDGE_ROWS(s->m, take_rows, (const double(*)[6])elim->G, s->from, g->G + 6 * s->at,
+                           l)
     }
 }
 
@@ -413,7 +393,7 @@ static void up(const lwi_elim *elim, const lwi_elim_batch *g)
         for (int i = 0; i < g->nedge && !elim->assembled; i++) {
             const lwi_elim_batch_edge *e = &g->edge[i];
 #define RIGHT_SIDE(m, unused) right_side(elim, g, e, m, l)
-            WITH_ROWS(e->m, RIGHT_SIDE, 0)
+            LWI_WITH_EDGE_ROWS(e->m, RIGHT_SIDE, 0)
 #undef RIGHT_SIDE
         }
         const lwi_elim_lane *R = elim->unsymmetric ? g->Q : g->R;
@@ -508,7 +488,7 @@ static void down(const lwi_elim *elim, const lwi_elim_batch *g)
         for (int i = 0; i < g->nedge && !elim->assembled; i++) {
             const lwi_elim_batch_edge *e = &g->edge[i];
 #define PUT_OUT(m, unused) put_out(elim, g, e, m, l)
-            WITH_ROWS(e->m, PUT_OUT, 0)
+            LWI_WITH_EDGE_ROWS(e->m, PUT_OUT, 0)
 #undef PUT_OUT
         }
     }
