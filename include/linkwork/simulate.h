@@ -136,6 +136,15 @@ typedef struct lw_part_info {
 } lw_part_info;
 LW_API int lw_formulation_count(void);
 LW_API lw_part_info lw_formulation_info(int index);
+/** Properties of a formulation: bits of lw_formulation_flags. */
+typedef enum lw_formulation_flag {
+    LW_FORMULATION_CUBIC =
+        1, ///< factors one dense matrix: cost O(n^3) in its bodies or loop constraints
+    LW_FORMULATION_OWN_STEP =
+        2, ///< has a time step in place of rates, for the integrator of its name only
+} lw_formulation_flag;
+/** The flags of formulation `index`, joined by |; 0 for an index out of range. */
+LW_API unsigned lw_formulation_flags(int index);
 LW_API int lw_integrator_count(void);
 LW_API lw_part_info lw_integrator_info(int index);
 LW_API int lw_joint_type_count(void);

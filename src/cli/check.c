@@ -56,11 +56,6 @@ static lw_status begin(const lw_model *model, const lw_options *options)
     return status;
 }
 
-static bool cubic(const char *formulation)
-{
-    return strcmp(formulation, "dense") == 0 || strcmp(formulation, "lagrange") == 0;
-}
-
 // Tries which formulations can begin at a singular initial state; formulations that refuse the model are not listed.
 static lw_status find_beginners(const lw_model *model, findings *f, lw_error *error)
 {
@@ -71,7 +66,7 @@ static lw_status find_beginners(const lw_model *model, findings *f, lw_error *er
         lw_status status = lw_options_set(&options, "formulation", name, error);
         if (status != LW_OK) return status;
         int what = UNTRIED;
-        if (!cubic(name) || f->check.rows <= MOST_CUBIC_ROWS) {
+        if (!(lw_formulation_flags(i) & LW_FORMULATION_CUBIC) || f->check.rows <= MOST_CUBIC_ROWS) {
             status = begin(model, &options);
             if (status != LW_OK && status != LW_ERR_SINGULAR) continue;
             what = status == LW_OK ? BEGINS : CANNOT;

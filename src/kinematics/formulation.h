@@ -100,7 +100,8 @@ enum {
     LWI_HAS_INDEX3 = 1 << 9,    ///< the options `index3`
     LWI_PROJECTS =
         1 << 10, ///< restores positions and velocities in each step; else option `project`
-    LWI_POSES_FIRST = 1 << 11 ///< observes poses at less cost than velocities
+    LWI_POSES_FIRST = 1 << 11, ///< observes poses at less cost than velocities
+    LWI_CUBIC = 1 << 12        ///< factors one dense matrix, O(n^3) (LW_FORMULATION_CUBIC)
 };
 
 /** Evaluator of eight states side by side (tree/batch_evaluator.h). */

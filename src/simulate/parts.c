@@ -40,6 +40,14 @@ lw_part_info lw_formulation_info(int index)
     return (lw_part_info){f->name, f->summary, f->cite};
 }
 
+unsigned lw_formulation_flags(int index)
+{
+    if (!in_range(index, LWI_COUNT(formulations))) return 0;
+    const lwi_formulation *f = formulations[index];
+    return (f->flags & LWI_CUBIC ? LW_FORMULATION_CUBIC : 0u) |
+           (f->step ? LW_FORMULATION_OWN_STEP : 0u);
+}
+
 int lw_integrator_count(void)
 {
     return lwi_integrator_type_count();

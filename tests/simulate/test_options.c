@@ -241,6 +241,13 @@ static void parts_are_listed(void **state)
 {
     (void)state;
     check_list(lw_formulation_count(), lw_formulation_info, true);
+    for (int i = -1; i <= lw_formulation_count(); i++) {
+        const char *name = lw_formulation_info(i).name;
+        const bool cubic = !strcmp(name, "dense") || !strcmp(name, "lagrange");
+        const unsigned flags = lw_formulation_flags(i);
+        assert_true(!(flags & LW_FORMULATION_CUBIC) == !cubic);
+        assert_true(!(flags & LW_FORMULATION_OWN_STEP) == (strcmp(name, "index3") != 0));
+    }
     check_list(lw_integrator_count(), lw_integrator_info, true);
     check_list(lw_joint_type_count(), lw_joint_type_info, false);
     check_list(lw_force_type_count(), lw_force_type_info, false);
