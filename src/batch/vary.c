@@ -3,6 +3,7 @@
 // A name is KIND.ITEM.WHAT, gravity KIND.WHAT; an item's own name may have dots.
 #include "batch/vary.h"
 
+#include "base/assert.h"
 #include "model/forces/item.h"
 
 #include <math.h>
@@ -11,66 +12,56 @@
 
 // -------------------------------------------------------------------------------------- parameters
 
-typedef enum list { GRAVITY, BODY, JOINT, SPRING, WRENCH, FUNCTION } list;
-
-/** A number in the description of an item. */
-typedef struct lwi_parameter {
-    list list;
-    const char *what, *name, *unit; ///< "mass", "body.NAME.mass", "kg"
-    size_t offset;                  ///< in the item's description
-    bool numbered;                  ///< one for each coordinate of a joint: "stiffness0"
-    bool negative;                  ///< may be
-} parameter;
+// Lists of items with parameters; forces of model files in the order of their list.
+enum { GRAVITY, BODY, JOINT, FORCES, FUNCTION = FORCES + LWI_FORCE_ITEMS, LISTS };
 
 #define SCALE SIZE_MAX // mass and inertia together
 
-#define OF(type, field) offsetof(lw_##type##_desc, field)
-#define ROW(list, text, type, what, unit, field, negative)                                         \
+#define ROW(type, text, what, unit, field, ...)                                                    \
     {                                                                                              \
-        list, what, text ".NAME." what, unit, OF(type, field), false, negative                     \
+        what, text ".NAME." what, unit, offsetof(lw_##type##_desc, field), __VA_ARGS__             \
     }
-#define BODY_ROW(...) ROW(BODY, "body", body, __VA_ARGS__)
-#define JOINT_ROW(...) ROW(JOINT, "joint", joint, __VA_ARGS__)
-#define SPRING_ROW(...) ROW(SPRING, "spring", spring, __VA_ARGS__)
-#define WRENCH_ROW(...) ROW(WRENCH, "wrench", wrench, __VA_ARGS__)
-#define FUNCTION_ROW(what, unit) ROW(FUNCTION, "function", function, #what, unit, what, true)
-#define COORDINATE_ROW(what, unit, negative)                                                       \
+#define BODY_ROW(...) ROW(body, "body", __VA_ARGS__)
+#define JOINT_ROW(...) ROW(joint, "joint", __VA_ARGS__)
+#define FUNCTION_ROW(what, unit) ROW(function, "function", #what, unit, what, LWI_ANY_NUMBER)
+#define COORDINATE_ROW(what, unit, ...)                                                            \
     {                                                                                              \
-        JOINT, #what, "joint.NAME." #what "0", unit,                                               \
-            OF(joint, coordinate) + offsetof(lw_coordinate_desc, what), true, negative             \
+#what, "joint.NAME." #what "0", unit,                                                      \
+            offsetof(lw_joint_desc, coordinate) + offsetof(lw_coordinate_desc, what),              \
+            .numbered = true, __VA_ARGS__                                                          \
     }
 
-static const parameter parameters[] = {
-    {GRAVITY, "x", "gravity.x", "m/s^2", 0, false, true},
-    {GRAVITY, "y", "gravity.y", "m/s^2", sizeof(double), false, true},
-    {GRAVITY, "z", "gravity.z", "m/s^2", 2 * sizeof(double), false, true},
-    BODY_ROW("mass", "kg", mass, false),
-    {BODY, "scale", "body.NAME.scale", "1", SCALE, false, false},
-    BODY_ROW("Ixx", "kg m^2", inertia[0], false),
-    BODY_ROW("Iyy", "kg m^2", inertia[1], false),
-    BODY_ROW("Izz", "kg m^2", inertia[2], false),
-    BODY_ROW("Ixy", "kg m^2", inertia[3], true),
-    BODY_ROW("Ixz", "kg m^2", inertia[4], true),
-    BODY_ROW("Iyz", "kg m^2", inertia[5], true),
-    BODY_ROW("com_x", "m", com.x, true),
-    BODY_ROW("com_y", "m", com.y, true),
-    BODY_ROW("com_z", "m", com.z, true),
-    COORDINATE_ROW(stiffness, "N/m or N m/rad", true),
-    COORDINATE_ROW(damping, "N s/m or N m s/rad", true),
-    COORDINATE_ROW(at, "m or rad", true),
-    COORDINATE_ROW(rotor, "kg or kg m^2", false),
-    JOINT_ROW("damping", "N s/m and N m s/rad", damping, false),
-    JOINT_ROW("pitch", "m per turn", pitch, true),
-    JOINT_ROW("length", "m", length, false),
-    SPRING_ROW("stiffness", "N/m", stiffness, true),
-    SPRING_ROW("damping", "N s/m", damping, true),
-    SPRING_ROW("length", "m", length, false),
-    WRENCH_ROW("fx", "N", force.x, true),
-    WRENCH_ROW("fy", "N", force.y, true),
-    WRENCH_ROW("fz", "N", force.z, true),
-    WRENCH_ROW("tx", "N m", torque.x, true),
-    WRENCH_ROW("ty", "N m", torque.y, true),
-    WRENCH_ROW("tz", "N m", torque.z, true),
+static const lwi_parameter of_gravity[] = {
+    {"x", "gravity.x", "m/s^2", 0, LWI_ANY_NUMBER},
+    {"y", "gravity.y", "m/s^2", sizeof(double), LWI_ANY_NUMBER},
+    {"z", "gravity.z", "m/s^2", 2 * sizeof(double), LWI_ANY_NUMBER},
+};
+
+static const lwi_parameter of_body[] = {
+    BODY_ROW("mass", "kg", mass, .min = 0),
+    {"scale", "body.NAME.scale", "1", SCALE, .min = 0},
+    BODY_ROW("Ixx", "kg m^2", inertia[0], .min = 0),
+    BODY_ROW("Iyy", "kg m^2", inertia[1], .min = 0),
+    BODY_ROW("Izz", "kg m^2", inertia[2], .min = 0),
+    BODY_ROW("Ixy", "kg m^2", inertia[3], LWI_ANY_NUMBER),
+    BODY_ROW("Ixz", "kg m^2", inertia[4], LWI_ANY_NUMBER),
+    BODY_ROW("Iyz", "kg m^2", inertia[5], LWI_ANY_NUMBER),
+    BODY_ROW("com_x", "m", com.x, LWI_ANY_NUMBER),
+    BODY_ROW("com_y", "m", com.y, LWI_ANY_NUMBER),
+    BODY_ROW("com_z", "m", com.z, LWI_ANY_NUMBER),
+};
+
+static const lwi_parameter of_joint[] = {
+    COORDINATE_ROW(stiffness, "N/m or N m/rad", LWI_ANY_NUMBER),
+    COORDINATE_ROW(damping, "N s/m or N m s/rad", LWI_ANY_NUMBER),
+    COORDINATE_ROW(at, "m or rad", LWI_ANY_NUMBER),
+    COORDINATE_ROW(rotor, "kg or kg m^2", .min = 0),
+    JOINT_ROW("damping", "N s/m and N m s/rad", damping, .min = 0),
+    JOINT_ROW("pitch", "m per turn", pitch, LWI_ANY_NUMBER),
+    JOINT_ROW("length", "m", length, .min = 0),
+};
+
+static const lwi_parameter of_function[] = {
     FUNCTION_ROW(value, "of the function"),
     FUNCTION_ROW(offset, "of the function"),
     FUNCTION_ROW(amplitude, "of the function"),
@@ -83,10 +74,32 @@ static const parameter parameters[] = {
     FUNCTION_ROW(end, "s"),
 };
 
-static const char *const list_names[] = {
-    [GRAVITY] = "gravity", [BODY] = "body",     [JOINT] = "joint",
-    [SPRING] = "spring",   [WRENCH] = "wrench", [FUNCTION] = "function",
-};
+typedef struct parameters {
+    const char *list, *help; // "body", "parameter of a body"
+    const lwi_parameter *row;
+    int n;
+} parameters;
+
+static bool is_force(int list)
+{
+    return list >= FORCES && list < FUNCTION;
+}
+
+static parameters parameters_of(int list)
+{
+    static const parameters own[] = {
+        [GRAVITY] = {"gravity", "gravity", of_gravity, LWI_COUNT(of_gravity)},
+        [BODY] = {"body", "parameter of a body; `scale` multiplies mass and inertia", of_body,
+                  LWI_COUNT(of_body)},
+        [JOINT] = {"joint", "parameter of a joint", of_joint, LWI_COUNT(of_joint)},
+        [FUNCTION] = {"function", "parameter of a named function", of_function,
+                      LWI_COUNT(of_function)},
+    };
+    LWI_ASSERT_INDEX(list, LISTS);
+    if (!is_force(list)) return own[list];
+    const lwi_force_item *item = lwi_force_items[list - FORCES];
+    return (parameters){item->type->name, item->parameter_help, item->parameter, item->nparameter};
+}
 
 // ---------------------------------------------------------------------------------------- messages
 
@@ -165,17 +178,18 @@ static int find_text(const char *const *names, int n, const char *name)
 }
 
 // Name of item i of a list; NULL behind the last one, "" for an anonymous one.
-static const char *item_name(const lwi_description *d, list l, int i)
+static const char *item_name(const lwi_description *d, int list, int i)
 {
-    switch (l) {
+    if (is_force(list)) {
+        const int k = list - FORCES;
+        if (i >= d->force[k].n) return NULL;
+        return lwi_force_item_name(lwi_force_items[k], lwi_force_desc(d, k, i));
+    }
+    switch (list) {
     case BODY:
         return i < d->nbody ? d->body[i].name : NULL;
     case JOINT:
         return i < d->njoint ? d->joint[i].name : NULL;
-    case SPRING:
-        return i < d->force[LWI_ITEM_spring].n ? lwi_spring_desc(d, i)->name : NULL;
-    case WRENCH:
-        return i < d->force[LWI_ITEM_wrench].n ? lwi_wrench_desc(d, i)->name : NULL;
     case FUNCTION:
         if (i >= d->nfunction) return NULL;
         return d->function[i].name ? d->function[i].name : "";
@@ -184,8 +198,7 @@ static const char *item_name(const lwi_description *d, list l, int i)
     }
 }
 
-static lw_status find_item(const lw_model *model, list l, const parts *p, int *item,
-                           lw_error *error)
+static lw_status find_item(const lw_model *model, int l, const parts *p, int *item, lw_error *error)
 {
     words near = {.n = 0};
     const char *name;
@@ -199,13 +212,13 @@ static lw_status find_item(const lw_model *model, list l, const parts *p, int *i
     return fail_near(error, p->name, p->kind, p->item, &near);
 }
 
-static lw_status resolve_parameter(const lw_model *model, const parts *p, list l, int item,
+static lw_status resolve_parameter(const lw_model *model, const parts *p, int l, int item,
                                    lwi_vary *vary, lw_error *error)
 {
     words near = {.n = 0};
-    for (int i = 0; i < LWI_COUNT(parameters); i++) {
-        const parameter *r = &parameters[i];
-        if (r->list != l) continue;
+    const parameters list = parameters_of(l);
+    for (int i = 0; i < list.n; i++) {
+        const lwi_parameter *r = &list.row[i];
         add_word(&near, r->what);
         const int k = r->numbered ? number_behind(p->what, r->what) : 0;
         if (r->numbered ? k < 0 : strcmp(r->what, p->what) != 0) continue;
@@ -216,7 +229,8 @@ static lw_status resolve_parameter(const lw_model *model, const parts *p, list l
                                 "%.120s: a %s joint has %d coordinates to spring, damp and drive",
                                 p->name, type->name, type->nq == type->nv ? type->nv : 0);
         }
-        *vary = (lwi_vary){.kind = LWI_VARY_PARAMETER, .item = item, .index = k, .parameter = r};
+        *vary = (lwi_vary){
+            .kind = LWI_VARY_PARAMETER, .list = l, .item = item, .index = k, .parameter = r};
         return LW_OK;
     }
     if (l == JOINT) add_word(&near, "q0"), add_word(&near, "qd0");
@@ -293,17 +307,18 @@ static lw_status resolve(const lw_model *model, const parts *p, lwi_vary *vary, 
 {
     int item = 0;
     if (!strcmp(p->kind, "input")) return resolve_input(model, p, vary, error);
-    const int l = find_text(list_names, LWI_COUNT(list_names), p->kind);
-    if (l < 0) {
+    int l = 0;
+    while (l < LISTS && strcmp(parameters_of(l).list, p->kind) != 0) l++;
+    if (l == LISTS) {
         words near = {.n = 0};
-        for (int i = 0; i < LWI_COUNT(list_names); i++) add_word(&near, list_names[i]);
+        for (int i = 0; i < LISTS; i++) add_word(&near, parameters_of(i).list);
         add_word(&near, "input");
         return fail_near(error, p->name, "kind", p->kind, &near);
     }
-    if (l != GRAVITY) TRY(find_item(model, (list)l, p, &item, error));
+    if (l != GRAVITY) TRY(find_item(model, l, p, &item, error));
     if (l == JOINT) return resolve_joint(model, p, item, vary, error);
     if (l == BODY) return resolve_body(model, p, item, vary, error);
-    return resolve_parameter(model, p, (list)l, item, vary, error);
+    return resolve_parameter(model, p, l, item, vary, error);
 }
 
 lw_status lwi_vary_resolve(const lw_model *model, const char *name, lwi_vary *vary, lw_error *error)
@@ -348,19 +363,20 @@ static lw_status own_lists(lwi_description *d, lwi_arena *arena)
     return LW_OK;
 }
 
-static char *item_of(lwi_description *d, list l, int item)
+static char *item_of(lwi_description *d, int list, int item)
 {
-    switch (l) {
+    if (is_force(list)) {
+        const int k = list - FORCES;
+        LWI_ASSERT_INDEX(item, d->force[k].n);
+        return (char *)d->force[k].desc + (size_t)item * lwi_force_items[k]->desc_size;
+    }
+    switch (list) {
     case GRAVITY:
         return (char *)d->gravity;
     case BODY:
         return (char *)&d->body[item];
     case JOINT:
         return (char *)&d->joint[item];
-    case SPRING:
-        return (char *)d->force[LWI_ITEM_spring].desc + (size_t)item * sizeof(lw_spring_desc);
-    case WRENCH:
-        return (char *)d->force[LWI_ITEM_wrench].desc + (size_t)item * sizeof(lw_wrench_desc);
     default:
         return (char *)&d->function[item];
     }
@@ -369,10 +385,10 @@ static char *item_of(lwi_description *d, list l, int item)
 static lw_status set_parameter(lwi_description *d, const lwi_vary *vary, double value,
                                lw_error *error)
 {
-    const parameter *r = vary->parameter;
-    if (value < 0 && !r->negative)
-        return lwi_fail(error, LW_ERR_MODEL, "%.120s is %g, expected a number >= 0", vary->name,
-                        value);
+    const lwi_parameter *r = vary->parameter;
+    if (value < r->min || (r->above && value == r->min))
+        return lwi_fail(error, LW_ERR_MODEL, "%.120s is %g, expected a number %s %g", vary->name,
+                        value, r->above ? ">" : ">=", r->min);
     if (r->offset == SCALE) {
         lw_body_desc *body = &d->body[vary->item];
         body->mass *= value;
@@ -380,9 +396,9 @@ static lw_status set_parameter(lwi_description *d, const lwi_vary *vary, double 
         return LW_OK;
     }
     const size_t number = (size_t)vary->index * (r->numbered ? sizeof(lw_coordinate_desc) : 0);
-    memcpy(item_of(d, r->list, vary->item) + r->offset + number, &value, sizeof value);
+    memcpy(item_of(d, vary->list, vary->item) + r->offset + number, &value, sizeof value);
     lw_error why;
-    if (r->list == FUNCTION &&
+    if (vary->list == FUNCTION &&
         lwi_function_check(&d->function[vary->item], vary->item, &why) != LW_OK)
         return lwi_fail(error, LW_ERR_MODEL, "%.120s = %g: the function %s", vary->name, value,
                         why.text);
@@ -457,21 +473,20 @@ static const lw_vary_info starts[] = {
 
 int lw_vary_count(void)
 {
-    return LWI_COUNT(starts) + LWI_COUNT(parameters);
+    int n = LWI_COUNT(starts);
+    for (int l = 0; l < LISTS; l++) n += parameters_of(l).n;
+    return n;
 }
 
 lw_vary_info lw_vary_at(int index)
 {
-    static const char *const help[] = {
-        [GRAVITY] = "gravity",
-        [BODY] = "parameter of a body; `scale` multiplies mass and inertia",
-        [JOINT] = "parameter of a joint",
-        [SPRING] = "parameter of a spring",
-        [WRENCH] = "parameter of a wrench",
-        [FUNCTION] = "parameter of a named function",
-    };
-    if (index < 0 || index >= lw_vary_count()) return (lw_vary_info){"", "", ""};
+    if (index < 0) return (lw_vary_info){"", "", ""};
     if (index < LWI_COUNT(starts)) return starts[index];
-    const parameter *p = &parameters[index - LWI_COUNT(starts)];
-    return (lw_vary_info){p->name, p->unit, help[p->list]};
+    index -= LWI_COUNT(starts);
+    for (int l = 0; l < LISTS; l++) {
+        const parameters p = parameters_of(l);
+        if (index < p.n) return (lw_vary_info){p.row[index].name, p.row[index].unit, p.help};
+        index -= p.n;
+    }
+    return (lw_vary_info){"", "", ""};
 }

@@ -19,6 +19,7 @@ typedef struct lwi_vary {
     lwi_vary_kind kind;
     const char *name;
     int item, index; ///< body, component; input; parameter: item and number
+    int list;        ///< of a parameter
     const struct lwi_parameter *parameter;
 } lwi_vary;
 

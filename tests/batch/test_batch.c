@@ -402,6 +402,130 @@ static void expect_refusal(const lw_model *model, const char *name, double value
     assert_null(batch);
 }
 
+// Forces with every parameter they have, by its name behind the NAME of the force, and the values of two files.
+static const struct {
+    const char *name;
+    double value[2];
+} force_values[] = {
+    {"spring.coil.stiffness", {20, 30}},
+    {"spring.coil.damping", {0.1, 0.2}},
+    {"spring.coil.length", {0.9, 0.7}},
+    {"wrench.push.fx", {1, -2}},
+    {"wrench.push.fy", {0.5, 3}},
+    {"wrench.push.fz", {2, 1.5}},
+    {"wrench.push.tx", {0.1, -0.3}},
+    {"wrench.push.ty", {0.2, 0.4}},
+    {"wrench.push.tz", {0.3, 0.6}},
+    {"bushing.pad.stiffness_x", {50, 55}},
+    {"bushing.pad.stiffness_y", {60, 66}},
+    {"bushing.pad.stiffness_z", {70, 77}},
+    {"bushing.pad.stiffness_rx", {8, 8.5}},
+    {"bushing.pad.stiffness_ry", {9, 9.5}},
+    {"bushing.pad.stiffness_rz", {7, 7.5}},
+    {"bushing.pad.damping_x", {0.5, 0.55}},
+    {"bushing.pad.damping_y", {0.6, 0.66}},
+    {"bushing.pad.damping_z", {0.7, 0.77}},
+    {"bushing.pad.damping_rx", {0.1, 0.2}},
+    {"bushing.pad.damping_ry", {0.3, 0.4}},
+    {"bushing.pad.damping_rz", {0.5, 0.6}},
+    {"stop.floor.radius", {0.3, 0.35}},
+    {"stop.floor.stiffness", {900, 800}},
+    {"stop.floor.exponent", {1.5, 2}},
+    {"stop.floor.dissipation", {0.1, 0.3}},
+    {"drag.air.linear", {0.2, 0.4}},
+    {"drag.air.quadratic", {0.1, 0.3}},
+    {"drag.air.angular", {0.02, 0.04}},
+    {"drag.air.angular_quadratic", {0.01, 0.03}},
+    {"drag.air.flow_x", {0.5, 0.7}},
+    {"drag.air.flow_y", {-0.5, 0.1}},
+    {"drag.air.flow_z", {0.2, 0.3}},
+};
+enum { FORCE_VALUES = COUNT(force_values) };
+
+static lw_model *with_forces(int k)
+{
+    char text[2048];
+    const double *v[FORCE_VALUES];
+    for (int i = 0; i < FORCE_VALUES; i++) v[i] = &force_values[i].value[k];
+    snprintf(text, sizeof text,
+             "linkwork: 1\n"
+             "bodies:\n"
+             "  a: {mass: 2, inertia: [0.1, 0.2, 0.3, 0, 0, 0], position: [0, 0, 0.2],\n"
+             "      angular_velocity: [1, 2, 3]}\n"
+             "  b: {mass: 1, inertia: [0.1, 0.1, 0.2, 0, 0, 0], position: [1, 0, 0.5]}\n"
+             "forces:\n"
+             "  coil: {type: spring, between: [a, b], stiffness: %g, damping: %g, length: %g}\n"
+             "  push: {type: wrench, body: b, force: [%g, %g, %g], torque: [%g, %g, %g]}\n"
+             "  pad: {type: bushing, between: [a, b], at: [0.5, 0, 0.3],\n"
+             "    stiffness: [%g, %g, %g, %g, %g, %g], damping: [%g, %g, %g, %g, %g, %g]}\n"
+             "  floor: {type: stop, between: [a, ground], normal: [0, 0, 1], to: [0, 0, 0],\n"
+             "    radius: %g, stiffness: %g, exponent: %g, dissipation: %g}\n"
+             "  air: {type: drag, body: a, linear: %g, quadratic: %g, angular: %g,\n"
+             "    angular_quadratic: %g, flow: [%g, %g, %g]}\n",
+             *v[0], *v[1], *v[2], *v[3], *v[4], *v[5], *v[6], *v[7], *v[8], *v[9], *v[10], *v[11],
+             *v[12], *v[13], *v[14], *v[15], *v[16], *v[17], *v[18], *v[19], *v[20], *v[21], *v[22],
+             *v[23], *v[24], *v[25], *v[26], *v[27], *v[28], *v[29], *v[30], *v[31]);
+    return parse(text);
+}
+
+// All of them at once, then each with the others as in the file, which must change the motion.
+static void parameters_of_forces_are_those_of_a_file(void **state)
+{
+    (void)state;
+    enum { RUNS = FORCE_VALUES + 2 };
+    static double values[RUNS][FORCE_VALUES];
+    const char *names[FORCE_VALUES];
+    for (int i = 0; i < FORCE_VALUES; i++) names[i] = force_values[i].name;
+    for (int r = 0; r < RUNS; r++)
+        for (int i = 0; i < FORCE_VALUES; i++)
+            values[r][i] = force_values[i].value[r == 1 || r == i + 2];
+    lw_model *model[2] = {with_forces(0), with_forces(1)};
+    const lw_options o = options("dopri54", 1e-6);
+    const lw_batch_desc desc = {.options = &o,
+                                .instances = RUNS,
+                                .nvary = FORCE_VALUES,
+                                .vary = names,
+                                .values = values[0]};
+    lw_batch *batch;
+    lw_error error = {0};
+    ok(lw_batch_create(model[0], &desc, &batch, &error), &error);
+    ok(lw_batch_step(batch, 0.25), lw_batch_error(batch));
+    double t, first[MOST], x[MOST];
+    const size_t bytes = (size_t)lw_batch_state_size(batch, 0) * sizeof *x;
+    ok(lw_batch_get_state(batch, 0, &t, first), NULL);
+    for (int r = 1; r < RUNS; r++) {
+        ok(lw_batch_get_state(batch, r, &t, x), NULL);
+        if (!memcmp(x, first, bytes)) fail_msg("%s has no effect", r == 1 ? "all" : names[r - 2]);
+    }
+    for (int k = 0; k < 2; k++) {
+        lw_sim *sim;
+        const lw_sim_desc sim_desc = {.options = &o};
+        end e = {.status = LW_OK};
+        ok(lw_sim_create(model[k], &sim_desc, &sim, &error), &error);
+        ok(lw_sim_step(sim, 0.25), lw_sim_error(sim));
+        lw_sim_get_state(sim, &e.t, e.x);
+        lw_sim_summary(sim, &e.summary);
+        same_end(&e, batch, k, "parameters of forces");
+        lw_sim_destroy(sim);
+    }
+    lw_batch_destroy(batch);
+
+    // the list has each of them, and no more
+    int listed = 0;
+    for (int i = 0; i < lw_vary_count(); i++)
+        for (int k = 0; k < lw_force_type_count(); k++) {
+            const size_t n = strlen(lw_force_type_info(k).name);
+            const char *name = lw_vary_at(i).name;
+            listed += !strncmp(name, lw_force_type_info(k).name, n) && name[n] == '.';
+        }
+    assert_int_equal(listed, FORCE_VALUES);
+    expect_refusal(model[0], "stop.floor.stiffness", 0, "expected a number > 0");
+    expect_refusal(model[0], "stop.floor.exponent", 0.5, "expected a number >= 1");
+    expect_refusal(model[0], "drag.air.linear", -1, "expected a number >= 0");
+    expect_refusal(model[0], "bushing.pad.stiffnes_x", 1, "did you mean 'stiffness_x'");
+    for (int k = 0; k < 2; k++) lw_model_destroy(model[k]);
+}
+
 static void wrong_names_and_values_are_reported(void **state)
 {
     (void)state;
@@ -594,6 +718,7 @@ int main(void)
         cmocka_unit_test(settings_act_as_alone),
         cmocka_unit_test(observations_are_those_of_a_simulation),
         cmocka_unit_test(parameters_are_those_of_a_file),
+        cmocka_unit_test(parameters_of_forces_are_those_of_a_file),
         cmocka_unit_test(wrong_names_and_values_are_reported),
         cmocka_unit_test(wrong_descriptions_are_reported),
         cmocka_unit_test(a_failure_stays_where_it_is),

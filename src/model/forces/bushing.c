@@ -246,5 +246,23 @@ static void compile(lw_model *m, const void *desc, void *par)
     memcpy(p->damping, d->damping, sizeof p->damping);
 }
 
-const lwi_force_item lwi_force_item_bushing = LWI_FORCE_ITEM(
-    bushing, &object, lw_bushing_desc, lwi_bushing_par, add, compile, "acts between bodies", NULL);
+#define ROW(...) LWI_FORCE_PARAMETER(bushing, __VA_ARGS__)
+static const lwi_parameter parameters[] = {
+    ROW("stiffness_x", "N/m", stiffness[0], .min = 0),
+    ROW("stiffness_y", "N/m", stiffness[1], .min = 0),
+    ROW("stiffness_z", "N/m", stiffness[2], .min = 0),
+    ROW("stiffness_rx", "N m/rad", stiffness[3], .min = 0),
+    ROW("stiffness_ry", "N m/rad", stiffness[4], .min = 0),
+    ROW("stiffness_rz", "N m/rad", stiffness[5], .min = 0),
+    ROW("damping_x", "N s/m", damping[0], .min = 0),
+    ROW("damping_y", "N s/m", damping[1], .min = 0),
+    ROW("damping_z", "N s/m", damping[2], .min = 0),
+    ROW("damping_rx", "N m s/rad", damping[3], .min = 0),
+    ROW("damping_ry", "N m s/rad", damping[4], .min = 0),
+    ROW("damping_rz", "N m s/rad", damping[5], .min = 0),
+};
+#undef ROW
+
+const lwi_force_item lwi_force_item_bushing =
+    LWI_FORCE_ITEM(bushing, &object, lw_bushing_desc, lwi_bushing_par, add, compile, parameters,
+                   "acts between bodies", NULL);

@@ -162,5 +162,17 @@ static void compile(lw_model *m, const void *desc, void *par)
     point_from_com(m, p->body, d->point, p->point);
 }
 
-const lwi_force_item lwi_force_item_drag =
-    LWI_FORCE_ITEM(drag, &object, lw_drag_desc, drag_par, add, compile, "acts on a body", NULL);
+#define ROW(...) LWI_FORCE_PARAMETER(drag, __VA_ARGS__)
+static const lwi_parameter parameters[] = {
+    ROW("linear", "N s/m", linear, .min = 0),
+    ROW("quadratic", "N s^2/m^2", quadratic, .min = 0),
+    ROW("angular", "N m s/rad", angular, .min = 0),
+    ROW("angular_quadratic", "N m s^2/rad^2", angular_quadratic, .min = 0),
+    ROW("flow_x", "m/s", flow.x, LWI_ANY_NUMBER),
+    ROW("flow_y", "m/s", flow.y, LWI_ANY_NUMBER),
+    ROW("flow_z", "m/s", flow.z, LWI_ANY_NUMBER),
+};
+#undef ROW
+
+const lwi_force_item lwi_force_item_drag = LWI_FORCE_ITEM(
+    drag, &object, lw_drag_desc, drag_par, add, compile, parameters, "acts on a body", NULL);

@@ -5,6 +5,25 @@
 #include "model/forces/force.h"
 #include "model/keys.h"
 
+#include <math.h>
+
+/** A number of a description that can differ between instances of a batch. */
+typedef struct lwi_parameter {
+    const char *what, *name, *unit; ///< "mass", "body.NAME.mass", "kg"
+    size_t offset;                  ///< in the description
+    double min;                     ///< smallest value; -INFINITY: any
+    bool above;                     ///< `min` itself is not allowed
+    bool numbered;                  ///< one for each coordinate of a joint: "stiffness0"
+} lwi_parameter;
+
+/** Row of the parameters of the force `force`. */
+#define LWI_FORCE_PARAMETER(force, text, text_unit, field, ...)                                    \
+    {                                                                                              \
+        .what = (text), .name = #force ".NAME." text, .unit = (text_unit),                         \
+        .offset = offsetof(lw_##force##_desc, field), __VA_ARGS__                                  \
+    }
+#define LWI_ANY_NUMBER .min = -INFINITY
+
 /** What a model file says of a force.  The description is a struct of the public interface with the members
  *  size, name and place. */
 typedef struct lwi_force_item {
@@ -17,18 +36,23 @@ typedef struct lwi_force_item {
     lw_status (*add)(lw_builder *, const void *desc, lw_error *);
     void (*compile)(struct lw_model *, const void *desc, void *par);
     const char *acts; ///< "acts between points"
+    const lwi_parameter *parameter;
+    int nparameter;
+    const char *parameter_help; ///< "parameter of a spring"
     /** The line that drawings show: its sign "spring", "damper" or "force", its ends in the frames of the
      *  bodies.  NULL: they show none. */
     const char *(*line)(const void *desc, int body[2], lw_vec3 point[2]);
 } lwi_force_item;
 
 /** The facts of an item; none can be left out. */
-#define LWI_FORCE_ITEM(force, file_keys, desc, par, add_function, compile_function, what, drawn)   \
+#define LWI_FORCE_ITEM(force, file_keys, desc, par, add_function, compile_function, varied, what,  \
+                       drawn)                                                                      \
     {                                                                                              \
         .type = &lwi_force_##force, .keys = (file_keys), .desc_size = sizeof(desc),                \
         .name_at = offsetof(desc, name), .place_at = offsetof(desc, place),                        \
         .par_size = sizeof(par), .add = (add_function), .compile = (compile_function),             \
-        .acts = (what), .line = (drawn)                                                            \
+        .parameter = (varied), .nparameter = LWI_COUNT(varied),                                    \
+        .parameter_help = "parameter of a " #force, .acts = (what), .line = (drawn)                \
     }
 
 #define X(name) extern const lwi_force_item lwi_force_item_##name;

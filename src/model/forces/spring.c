@@ -188,6 +188,14 @@ static const char *drawn_line(const void *desc, int body[2], lw_vec3 point[2])
     return d->damping != 0 ? "damper" : "force";
 }
 
+#define ROW(...) LWI_FORCE_PARAMETER(spring, __VA_ARGS__)
+static const lwi_parameter parameters[] = {
+    ROW("stiffness", "N/m", stiffness, LWI_ANY_NUMBER),
+    ROW("damping", "N s/m", damping, LWI_ANY_NUMBER),
+    ROW("length", "m", length, .min = 0),
+};
+#undef ROW
+
 const lwi_force_item lwi_force_item_spring =
-    LWI_FORCE_ITEM(spring, &object, lw_spring_desc, lwi_spring_par, add, compile,
+    LWI_FORCE_ITEM(spring, &object, lw_spring_desc, lwi_spring_par, add, compile, parameters,
                    "acts between points", drawn_line);

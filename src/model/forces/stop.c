@@ -289,5 +289,15 @@ static void compile(lw_model *m, const void *desc, void *par)
     point_from_com(m, p->body2, d->point2, p->point2);
 }
 
-const lwi_force_item lwi_force_item_stop = LWI_FORCE_ITEM(
-    stop, &object, lw_stop_desc, lwi_stop_par, add, compile, "acts between bodies", NULL);
+#define ROW(...) LWI_FORCE_PARAMETER(stop, __VA_ARGS__)
+static const lwi_parameter parameters[] = {
+    ROW("radius", "m", radius, .min = 0, .above = true),
+    ROW("stiffness", "N/m^exponent", stiffness, .min = 0, .above = true),
+    ROW("exponent", "1", exponent, .min = 1),
+    ROW("dissipation", "s/m", dissipation, .min = 0),
+};
+#undef ROW
+
+const lwi_force_item lwi_force_item_stop =
+    LWI_FORCE_ITEM(stop, &object, lw_stop_desc, lwi_stop_par, add, compile, parameters,
+                   "acts between bodies", NULL);

@@ -125,5 +125,14 @@ static void compile(lw_model *m, const void *desc, void *par)
     point_from_com(m, p->body, d->point, p->point);
 }
 
-const lwi_force_item lwi_force_item_wrench = LWI_FORCE_ITEM(
-    wrench, &object, lw_wrench_desc, lwi_wrench_par, add, compile, "acts on a body", NULL);
+#define ROW(...) LWI_FORCE_PARAMETER(wrench, __VA_ARGS__)
+static const lwi_parameter parameters[] = {
+    ROW("fx", "N", force.x, LWI_ANY_NUMBER),    ROW("fy", "N", force.y, LWI_ANY_NUMBER),
+    ROW("fz", "N", force.z, LWI_ANY_NUMBER),    ROW("tx", "N m", torque.x, LWI_ANY_NUMBER),
+    ROW("ty", "N m", torque.y, LWI_ANY_NUMBER), ROW("tz", "N m", torque.z, LWI_ANY_NUMBER),
+};
+#undef ROW
+
+const lwi_force_item lwi_force_item_wrench =
+    LWI_FORCE_ITEM(wrench, &object, lw_wrench_desc, lwi_wrench_par, add, compile, parameters,
+                   "acts on a body", NULL);
