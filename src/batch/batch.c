@@ -240,13 +240,16 @@ static lw_status make_workers(lw_batch *b, const lw_batch_desc *desc, lwi_arena 
     const int n = lwi_pool_count(b->pool);
     b->worker = LWI_PUSH(&b->arena, lwi_worker *, n);
     if (!b->worker) return no_memory(b);
+    int assigned = 0;
     for (b->nworker = 0; b->nworker < n; b->nworker++) {
         int mine = 0;
         for (int k = 0; k < b->n; k++)
             if (k / block % n == b->nworker) share[mine++] = order[k];
         TRY(lwi_worker_create(b, share, mine, &b->arena.allocator, &b->worker[b->nworker],
                               &b->error));
+        assigned += mine;
     }
+    LWI_INVARIANT(assigned == b->n, &b->error); // every instance has one worker
     return LW_OK;
 }
 
@@ -546,8 +549,11 @@ lw_status lw_batch_step(lw_batch *b, double time)
         b->instance[i].control.failed = false; // those of this call are marked
     lwi_pool_run(b->pool, step_part, b);
     b->wall += clock_seconds() - began;
-    for (int i = 0; i < b->n; i++)
-        if (b->instance[i].control.failed)
-            return fail_instance(b, i, b->instance[i].status, b->instance[i].failure);
+    for (int i = 0; i < b->n; i++) {
+        const lwi_instance *instance = &b->instance[i];
+        if (instance->control.failed)
+            return fail_instance(b, i, instance->status, instance->failure);
+        LWI_INVARIANT(instance->status != LW_OK || instance->t >= time, &b->error);
+    }
     return LW_OK;
 }

@@ -20,7 +20,8 @@ typedef struct run {
 static lw_status row_at(run *r, double time)
 {
     lw_batch *b = r->batch;
-    lw_batch_step(b, time);
+    // failures of instances are in their rows; a defect of the library ends the run
+    if (lw_batch_step(b, time) == LW_ERR_INTERNAL) return LW_ERR_INTERNAL;
     const lw_status status = r->row ? r->row(r->row_user, b, time) : LW_OK;
     if (status < LW_OK)
         return lwi_fail(&b->error, status, "the rows at t = %.10g were refused: %s", time,

@@ -3,6 +3,7 @@
 // With the joints that close loops cut, and v the speeds of the tree that is left,
 //     M vdot + h = tau + J' lambda,    phi = 0,    J v + b = 0,    J vdot + gamma = 0
 // J is the rows of kinematics/closure.h times the motions of the bodies: one inward sweep per row.
+#include "base/assert.h"
 #include "tree/crba.h"
 #include "loops/cut.h"
 
@@ -21,7 +22,7 @@ struct lw_constraints {
     double *still;     // [tree nv] zeros
 };
 
-static lw_status fill(lw_constraints *c)
+static lw_status fill(lw_constraints *c, lw_error *error)
 {
     const lw_model *model = c->model;
     c->composite = LWI_PUSH(&c->arena, lwi_inertia, model->nnode);
@@ -34,7 +35,10 @@ static lw_status fill(lw_constraints *c)
     c->unit = LWI_PUSH(&c->arena, double, c->spun.m);
     c->JA = LWI_PUSH(&c->arena, double, c->spun.m);
     c->column = LWI_PUSH(&c->arena, double, model->tree_nv);
-    return c->unit && c->JA && c->column ? LW_OK : LW_ERR_MEMORY;
+    if (!c->unit || !c->JA || !c->column) return LW_ERR_MEMORY;
+    LWI_INVARIANT(c->cut.first[model->nloop + model->ncoupling] == c->cut.m, error);
+    LWI_INVARIANT(c->spun.m == c->cut.m + c->spun.nrotor, error);
+    return LW_OK;
 }
 
 lw_status lw_constraints_create(const lw_model *model, const lw_allocator *allocator,
@@ -47,10 +51,11 @@ lw_status lw_constraints_create(const lw_model *model, const lw_allocator *alloc
     if (!c) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the constraints");
     *c = (lw_constraints){.model = model};
     lwi_arena_init(&c->arena, allocator);
-    const lw_status status = fill(c);
+    const lw_status status = fill(c, error);
     if (status != LW_OK) {
         lw_constraints_destroy(c);
-        return lwi_fail(error, status, "no memory for the constraints");
+        return status == LW_ERR_MEMORY ? lwi_fail(error, status, "no memory for the constraints")
+                                       : status;
     }
     *constraints = c;
     return LW_OK;

@@ -1,4 +1,5 @@
 // dynamics.c -- the public functions of the dynamics at a given state.
+#include "base/assert.h"
 #include "tree/aba.h"
 #include "dynamics/loop_rates.h"
 #include "tree/crba.h"
@@ -59,7 +60,11 @@ static lw_status fill(lw_dynamics *d, lw_error *error)
     const size_t rows = (size_t)(model->tree_nq + 3 * nv);
     d->rows = LWI_PUSH(&d->arena, double, d->evaluator ? rows *LWI_LANES : 0);
     if (!d->rows) return LW_ERR_MEMORY;
-    return lwi_tree_work_create(model, &d->arena, &d->tree);
+    TRY(lwi_tree_work_create(model, &d->arena, &d->tree));
+    const lwi_work *loops = d->loop_rates.work; // vdot is taken from its rates
+    LWI_INVARIANT(!loops || loops->layout.nx >= model->tree_nq + nv, error);
+    LWI_INVARIANT(!d->kernel || d->kernel_of_momenta, error);
+    return LW_OK;
 }
 
 lw_status lw_dynamics_create(const lw_model *model, const lw_allocator *allocator,
@@ -119,6 +124,8 @@ lw_status lw_model_joint_tree(const lw_model *model, lw_joint joint, int *q_firs
     if (j->node < 0 && !j->merged) return LW_ERR_ARGUMENT;
     static const lwi_node nothing; // a merged joint is fixed
     const lwi_node *node = j->merged ? &nothing : &model->node[j->node];
+    LWI_INVARIANT(node->iq >= 0 && node->nq >= 0 && node->iq + node->nq <= model->tree_nq, NULL);
+    LWI_INVARIANT(node->iv >= 0 && node->nv >= 0 && node->iv + node->nv <= model->tree_nv, NULL);
     if (q_first) *q_first = node->iq;
     if (nq) *nq = node->nq;
     if (v_first) *v_first = node->iv;

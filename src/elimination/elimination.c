@@ -329,6 +329,9 @@ lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **out
     elim->plan = plan;
     elim->nnode = plan->nnode;
     TRY(lists(elim, arena));
+    const lwi_elim_front *last = elim->nnode ? &elim->front[elim->nnode - 1] : NULL;
+    LWI_INVARIANT((last ? last->row + last->nc : 0) == plan->nrow,
+                  NULL); // every row is closed once
     TRY(find_entry_nodes(elim, arena));
     TRY(front_room(elim, arena));
     TRY(tasks(elim, arena));
@@ -481,6 +484,7 @@ lw_status lwi_elim_find_ranks(lwi_elim *elim, double threshold, int *rank)
         if (elim->generic_rank[k] < kept) elim->generic_rank[k] = kept;
         sum += kept;
     }
+    LWI_INVARIANT(sum >= 0 && sum <= elim->plan->nrow, NULL);
     find_full_rank(elim);
     if (rank) *rank = sum;
     return LW_OK;

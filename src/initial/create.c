@@ -3,6 +3,7 @@
 // Positions that are open are an error: which way a mechanism should be put together is the user's
 // to say, by lw_model_assemble.  Speeds that are open are one only where all are given: else those
 // that are not given follow from those that are.
+#include "base/assert.h"
 #include "initial/assemble.h"
 
 #include "spatial/motion.h"
@@ -514,6 +515,11 @@ lw_status lw_model_assemble(const lw_model *model, const lw_assemble_desc *desc,
     const lw_status status = assemble(model, desc, &arena, &made, report, error);
     lwi_arena_free(&arena);
     if (status == LW_ERR_MEMORY) return no_memory(error);
-    if (status == LW_OK) *assembled = made;
-    return status;
+    if (status != LW_OK) return status;
+    LWI_INVARIANT(made && !made->open, error);
+    LWI_INVARIANT(made->nbody == model->nbody && made->njoint == model->njoint, error);
+    LWI_INVARIANT(report->changed_joint.index < model->njoint, error);
+    LWI_INVARIANT(report->changed_speed_joint.index < model->njoint, error);
+    *assembled = made;
+    return LW_OK;
 }

@@ -3,6 +3,7 @@
 //
 // Rows and ranks are those of the elimination (system/system.h) in a metric without masses, so
 // bodies without mass count like the others; residuals are those of the joint library.
+#include "base/assert.h"
 #include "kinematics/observe.h"
 
 #include "system/system.h"
@@ -209,6 +210,10 @@ lw_status lw_model_redundancy(const lw_model *model, lw_redundancy *joints, lw_e
     lwi_arena_free(&my.arena);
     if (status != LW_OK)
         return lwi_fail(error, status, "the rank of the constraints: %s", lw_status_text(status));
+    for (int j = 0; j < model->njoint; j++) {
+        LWI_INVARIANT(joints[j].dependent >= 0 && joints[j].dependent <= joints[j].rows, error);
+        LWI_INVARIANT(joints[j].open >= 0 && joints[j].open <= 6, error);
+    }
     return LW_OK;
 }
 
@@ -278,6 +283,12 @@ lw_status lw_model_check(const lw_model *model, lw_check *check, int *dependent,
     lwi_arena_free(&my.arena);
     if (status != LW_OK)
         return lwi_fail(error, status, "the rank of the constraints: %s", lw_status_text(status));
+    LWI_INVARIANT(check->rank >= 0 && check->rank <= check->rows, error);
+    LWI_INVARIANT(check->dof >= 0 && check->dof <= 6 * model->nnode, error);
+    LWI_INVARIANT(check->conflict_joint >= -1 && check->conflict_joint < model->njoint, error);
+    int charged = 0;
+    for (int j = 0; dependent && j < model->njoint; j++) charged += dependent[j];
+    LWI_INVARIANT(charged <= check->redundant, error);
     return LW_OK;
 }
 
@@ -305,5 +316,8 @@ lw_status lw_model_plan(const lw_model *model, const char *kind, lw_plan_info *i
                                .work = plan->work,
                                .critical = plan->critical};
     lwi_arena_free(&arena);
-    return status == LW_OK ? LW_OK : lwi_fail(error, status, "plan: %s", lw_status_text(status));
+    if (status != LW_OK) return lwi_fail(error, status, "plan: %s", lw_status_text(status));
+    LWI_INVARIANT(info->kind && info->depth <= info->nodes, error);
+    LWI_INVARIANT(info->work >= info->critical && info->critical >= 0, error);
+    return LW_OK;
 }

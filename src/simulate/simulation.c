@@ -152,7 +152,9 @@ static lw_status build(lw_sim *sim, const lw_options *options)
     if (lwi_sim_prepare_events(sim, lwi_integrator_find(sim->options.integrator)->adaptive) !=
         LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for the events of a simulation");
-    return make_integrator(sim);
+    TRY(make_integrator(sim));
+    LWI_INVARIANT(sim->work->layout.nx == 0 || sim->next_break > sim->t, &sim->error);
+    return LW_OK;
 }
 
 lw_status lw_sim_create(const lw_model *model, const lw_sim_desc *desc, lw_sim **out,
@@ -234,6 +236,14 @@ static lw_status notify_integrator(lw_sim *sim)
     return LW_OK;
 }
 
+// A step that succeeded has advanced or found an event, and has not passed `end`; otherwise calls would not end.
+static lw_status check_advance(lw_sim *sim, double from, double end)
+{
+    LWI_INVARIANT(sim->t > from || sim->pending != LWI_NOTHING, &sim->error);
+    LWI_INVARIANT(sim->t <= end, &sim->error);
+    return LW_OK;
+}
+
 lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
 {
     LWI_ASSERT(limit >= to);
@@ -254,6 +264,7 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
         if (status != LW_OK) sim->pending = LWI_NEW_STATE; // it may have lost its place
     }
     if (status != LW_OK) status = lwi_sim_explain(sim, status);
+    if (status == LW_OK) status = check_advance(sim, from, limit);
     // Rates are continuous at a break, a derivative of theirs is not: ending a step there suffices.
     if (sim->t >= sim->next_break) lwi_sim_find_break(sim);
     const double took = lwi_clock() - began;
