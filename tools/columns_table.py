@@ -15,10 +15,10 @@ BEGIN, END = "<!-- columns: written by tools/columns_table.py -->", "<!-- end of
 
 
 def table(parts):
-    lines = ["| columns | what | unit | frame | HDF5 |", "|---|---|---|---|---|"]
+    lines = ["| columns | what | unit | frame | quantity |", "|---|---|---|---|---|"]
     for part in parts:
         lines.append("| `%s` | %s | %s | %s | `%s` |" % (
-            part["name"], part["summary"], "; ".join(dict.fromkeys(part["unit"])), part["frame"], part["dataset"]))
+            part["name"], part["summary"], "; ".join(dict.fromkeys(part["unit"])), part["frame"], part["quantity"]))
     return "\n".join(lines)
 
 

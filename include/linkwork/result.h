@@ -20,9 +20,9 @@ extern "C" {
 
 /** The columns of one quantity: item.NAME.part, for each part. */
 typedef struct lw_quantity_info {
-    const char *item;    ///< "body", "joint", "marker", "sys"; "" for the time
-    const char *dataset; ///< in HDF5: "/body/NAME/<dataset>"
-    const char *frame;   ///< as in lw_column_info
+    const char *item;  ///< "body", "joint", "marker", "sys"; "" for the time
+    const char *name;  ///< "position"; in HDF5: `quantity` of its columns
+    const char *frame; ///< as in lw_column_info
     const char
         *level; ///< lw_observe that adds it: "pose", "twist", "energy", "acceleration", "reaction"
     const char *summary;
@@ -127,8 +127,8 @@ LW_API lw_status lw_writer_close(lw_writer *writer, lw_error *error);
 LW_API lw_status lw_writer_finish(lw_writer *writer, lw_result **result, lw_error *error);
 
 /** Writes a result in another format, given by the ending of `path`: every column bit for bit.  What
- *  the other format cannot hold (model, options, state in CSV) is left out; .h5 to .h5 copies all
- *  of it, and closes what a killed writer left open. */
+ *  the other format cannot hold (model, options, state in CSV) is left out; .h5 to .h5 writes all
+ *  of it anew, and closes what a killed writer left open. */
 LW_API lw_status lw_result_convert(lw_result *result, const char *path, lw_error *error);
 
 #ifdef __cplusplus

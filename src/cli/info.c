@@ -55,40 +55,35 @@ static void json_section(cli_json *json, const section *s)
 
 // ----------------------------------------------------------------------------- columns of results
 
-// "body.NAME.x y z", "/body/NAME/position".
-static void quantity_names(const lw_quantity_info *q, char columns[80], char dataset[80])
+// "body.NAME.x y z".
+static void column_names(const lw_quantity_info *q, char columns[80])
 {
     const bool item = strcmp(q->item, "sys") != 0 && *q->item;
     int n = snprintf(columns, 80, "%s%s%s", q->item, *q->item ? "." : "", item ? "NAME." : "");
     for (int i = 0; i < q->size; i++)
         n += snprintf(columns + n, (size_t)(80 - n), "%s%s%s", i ? " " : "", q->part[i],
                       q->numbered ? "K" : "");
-    snprintf(dataset, 80, "/%s%s%s%s",
-             item       ? q->item
-             : *q->item ? "system"
-                        : "",
-             *q->item ? "/" : "", item ? "NAME/" : "", q->dataset);
 }
 
 static void print_quantities(void)
 {
-    char columns[80], dataset[80];
+    char columns[80];
     printf("\nColumns of results\n");
     for (int i = 0; i < lw_quantity_count(); i++) {
         const lw_quantity_info q = lw_quantity_at(i);
-        quantity_names(&q, columns, dataset);
+        column_names(&q, columns);
         printf("  %-36s %s\n", columns, q.summary);
     }
 }
 
 static void json_quantity(cli_json *json, const lw_quantity_info *q)
 {
-    char columns[80], dataset[80];
-    quantity_names(q, columns, dataset);
+    char columns[80];
+    column_names(q, columns);
     json_open(json, NULL, '{');
     json_text(json, "name", columns);
     json_text(json, "summary", q->summary);
-    json_text(json, "dataset", dataset);
+    json_text(json, "quantity", q->name);
     json_text(json, "frame", q->frame);
     json_text(json, "level", q->level);
     json_open(json, "unit", '[');

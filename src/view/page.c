@@ -297,7 +297,7 @@ static void put_quantities(const page *p)
     for (int i = 0; i < lw_quantity_count(); i++) {
         const lw_quantity_info q = lw_quantity_at(i);
         fprintf(p->file, "%s\n{\"item\":\"%s\",\"dataset\":\"%s\",\"part\":[", i ? "," : "", q.item,
-                q.dataset);
+                q.name);
         for (int k = 0; k < q.size; k++) {
             if (k) fputc(',', p->file);
             lwi_view_text(p->file, q.part[k]);

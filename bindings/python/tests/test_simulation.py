@@ -192,7 +192,11 @@ def test_h5py_lives_beside(crane, tmp_path):
     h5py = pytest.importorskip("h5py")
     run = lw.simulate(crane, 0.1, sample=0.01, output=tmp_path / "run.h5")
     with h5py.File(tmp_path / "run.h5") as file:
-        assert np.array_equal(file["body/load/position"][:], run.body("load").position)
+        columns = file["columns"][:] # as docs/results.md says
+        load = (columns["kind"] == b"body") & (columns["item"] == b"load")
+        position = file["table"][:, load & (columns["quantity"] == b"position")]
+        assert np.array_equal(position, run.body("load").position)
+        assert [name.decode() for name in columns["name"]] == list(run.columns)[1:]
         lw.simulate(crane, 0.1, sample=0.01, output=tmp_path / "again.h5")
     assert lw.read_result(tmp_path / "again.h5").rows == 11
 

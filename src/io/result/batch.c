@@ -30,23 +30,16 @@ struct lw_batch_writer {
 
 enum { FLUSH = 1 }; // [s] between flushes of HDF5
 
-// Columns of batches only, a dataset each: "instance", "vary.NAME".
-static lw_status own_column(lw_batch_writer *w, lwi_result_columns *c, int at, const char *name,
-                            const char *path)
+// Columns of batches only: "instance", "vary.NAME".
+static lw_status own_column(lwi_result_columns *c, int at, const char *before, const char *name)
 {
     const char *unit = "", *frame = "";
-    if (!strncmp(name, "vary.", 5)) lwi_result_column_meaning(name + 5, &unit, &frame);
-    lwi_arena *arena = &c->arena;
-    char *room = LWI_PUSH(&w->arena, char, 3 * strlen(name) + 16);
-    if (!room) return LW_ERR_MEMORY;
-    strcpy(room, path);
-    lwi_result_link_name(name, room + strlen(room));
-    const char *text = lwi_arena_text(arena, room), *copy = lwi_arena_text(arena, name);
-    if (!text || !copy) return LW_ERR_MEMORY;
-    c->dataset[c->ndataset] =
-        (lwi_result_dataset){.path = text, .unit = unit, .frame = frame, .joint = -1};
-    c->column[at] = (lwi_result_column){
-        .name = copy, .unit = unit, .frame = frame, .dataset = c->ndataset++, .joint = -1};
+    const size_t room = strlen(before) + strlen(name) + 1;
+    char *whole = LWI_PUSH(&c->arena, char, room);
+    if (!whole) return LW_ERR_MEMORY;
+    snprintf(whole, room, "%s%s", before, name);
+    if (*before) lwi_result_column_meaning(name, &unit, &frame);
+    c->column[at] = (lwi_result_column){.name = whole, .unit = unit, .frame = frame, .joint = -1};
     return LW_OK;
 }
 
@@ -59,20 +52,12 @@ static lw_status make_columns(lw_batch_writer *w)
     w->nown = c->n;
     const int more = 1 + b->nvary;
     lwi_result_column *column = LWI_PUSH(&c->arena, lwi_result_column, c->n + more);
-    lwi_result_dataset *dataset = LWI_PUSH(&c->arena, lwi_result_dataset, c->ndataset + more);
-    if (!column || !dataset) return LW_ERR_MEMORY;
+    if (!column) return LW_ERR_MEMORY;
     column[0] = c->column[0];
     for (int i = 1; i < c->n; i++) column[i + more] = c->column[i];
-    memcpy(dataset, c->dataset, (size_t)c->ndataset * sizeof *dataset);
-    c->column = column, c->dataset = dataset, c->n += more;
-    TRY(own_column(w, c, 1, "instance", "/"));
-    for (int k = 0; k < b->nvary; k++) {
-        const size_t room = strlen(b->vary[k]) + 8;
-        char *name = LWI_PUSH(&w->arena, char, room);
-        if (!name) return LW_ERR_MEMORY;
-        snprintf(name, room, "vary.%s", b->vary[k]);
-        TRY(own_column(w, c, 2 + k, name, "/column/"));
-    }
+    c->column = column, c->n += more;
+    TRY(own_column(c, 1, "", "instance"));
+    for (int k = 0; k < b->nvary; k++) TRY(own_column(c, 2 + k, "vary.", b->vary[k]));
     return LW_OK;
 }
 

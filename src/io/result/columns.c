@@ -1,7 +1,7 @@
-// columns.c -- the columns of a result, and their HDF5 datasets.
+// columns.c -- the columns of a result: names and what they mean.
 //
-// A name is PREFIX.ITEM.PART ("joint.hinge.q0"; "sys.E" has no item).  Prefix and part determine the
-// quantity, and with it dataset, unit and frame; the columns of one quantity of one item make a dataset.
+// A name is KIND.ITEM.PART ("joint.hinge.q0"; "sys.E" has no item).  Kind and part determine the
+// quantity, and with it unit and frame.
 #include "base/assert.h"
 #include "io/result/columns.h"
 #include "io/text.h"
@@ -100,198 +100,15 @@ void lwi_result_column_meaning(const char *name, const char **unit, const char *
     *frame = q ? q->frame : "";
 }
 
-void lwi_result_link_name(const char *name, char *link)
+const char *lwi_result_column_item(const lwi_result_column *column, int *length)
 {
-    const bool dot = !strcmp(name, ".");
-    for (; *name; name++) {
-        if (*name == '%' || *name == '/' || dot)
-            link += sprintf(link, "%%%02X", (unsigned char)*name);
-        else
-            *link++ = *name;
-    }
-    *link = 0;
-}
-
-// ---------------------------------------------------------------------------------------- datasets
-
-// A dataset that is being put together, found by its path.
-typedef struct group {
-    const char *path;
-    const lwi_result_quantity *quantity; ///< NULL: a single column
-    unsigned long long parts;            ///< bit set of the parts found, the first 64
-    int n;
-} group;
-
-typedef struct builder {
-    lwi_result_columns *columns;
-    group *group; // [2 n] at most two for each column
-    int *slot;    // [nslot] hash table of groups, -1: free
-    unsigned nslot;
-    int *part; // [n] part of each column, from its name; -1: alone
-} builder;
-
-static unsigned hash(const char *text)
-{
-    unsigned h = 2166136261u; // FNV-1a
-    for (; *text; text++) h = (h ^ (unsigned char)*text) * 16777619u;
-    return h;
-}
-
-static int find_group(builder *b, const char *path, const lwi_result_quantity *q)
-{
-    unsigned at = hash(path) & (b->nslot - 1);
-    for (; b->slot[at] >= 0; at = (at + 1) & (b->nslot - 1))
-        if (!strcmp(b->group[b->slot[at]].path, path)) return b->slot[at];
-    LWI_ASSERT_INDEX(b->columns->ndataset, 2 * b->columns->n);
-    b->slot[at] = b->columns->ndataset;
-    b->group[b->columns->ndataset] = (group){.path = path, .quantity = q};
-    return b->columns->ndataset++;
-}
-
-// "/joint/a%2Fb/q", "/system/energy", "/column/a b".
-static const char *path_of(lwi_arena *arena, const char *name, const meaning *m)
-{
-    const size_t room = 3 * strlen(name) + 64;
-    char *path = LWI_PUSH(arena, char, room), *item = LWI_PUSH(arena, char, strlen(name) + 1);
-    if (!path || !item) return NULL;
-    if (!m->quantity) {
-        strcpy(path, "/column/");
-        lwi_result_link_name(name, path + strlen(path));
-        return path;
-    }
-    sprintf(path, "/%s/", lwi_result_group(m->quantity));
-    if (m->item) {
-        memcpy(item, m->item, (size_t)m->item_length);
-        lwi_result_link_name(item, path + strlen(path));
-        strcat(path, "/");
-    }
-    snprintf(path + strlen(path), room - strlen(path), "%s", m->quantity->dataset);
-    return path;
-}
-
-static lw_status put_alone(builder *b, int i)
-{
-    static const meaning nothing = {0};
-    const char *name = b->columns->column[i].name;
-    const char *path = i == 0 ? "/time" : path_of(&b->columns->arena, name, &nothing);
-    if (!path) return LW_ERR_MEMORY;
-    const int g = find_group(b, path, NULL);
-    b->group[g].n = 1;
-    b->columns->column[i].dataset = g;
-    b->part[i] = -1;
-    return LW_OK;
-}
-
-static lw_status put_in_group(builder *b, int i)
-{
-    const meaning m = read_name(b->columns->column[i].name);
-    if (i == 0 || !m.quantity || m.part > 63) return put_alone(b, i);
-    const char *path = path_of(&b->columns->arena, b->columns->column[i].name, &m);
-    if (!path) return LW_ERR_MEMORY;
-    const int g = find_group(b, path, m.quantity);
-    if (b->group[g].quantity != m.quantity) return put_alone(b, i); // "q0" with "qw"
-    b->group[g].parts |= 1ULL << m.part;
-    b->group[g].n++;
-    b->columns->column[i].dataset = g;
-    b->part[i] = m.part;
-    return LW_OK;
-}
-
-// First part where the parts make up the whole quantity; -1 where some are missing.
-static int first_part(const group *g)
-{
-    const lwi_result_quantity *q = g->quantity;
-    const int n = lwi_result_part_count(q);
-    const unsigned long long all = (1ULL << n) - 1, without_first_3 = all & ~7ULL;
-    if (q->numbered) return (g->parts & (g->parts + 1)) == 0 ? 0 : -1; // without a gap
-    if (g->parts == all || (q->last_part && g->parts == all >> 1)) return 0;
-    return q->subject == LWI_RESULT_JOINT && g->parts == without_first_3 ? 3 : -1;
-}
-
-static lw_status begin(builder *b, lwi_result_columns *columns)
-{
-    const int n = columns->n;
-    *b = (builder){.columns = columns, .nslot = 4};
-    while (b->nslot < 4u * (unsigned)n) b->nslot *= 2; // each column has at most two paths
-    b->group = LWI_PUSH(&columns->arena, group, 2 * n);
-    b->slot = LWI_PUSH(&columns->arena, int, b->nslot);
-    b->part = LWI_PUSH(&columns->arena, int, n);
-    if (!b->group || !b->slot || !b->part) return LW_ERR_MEMORY;
-    for (unsigned i = 0; i < b->nslot; i++) b->slot[i] = -1;
-    return LW_OK;
-}
-
-// Numbers the groups in use.
-static lw_status number_datasets(builder *b)
-{
-    lwi_result_columns *c = b->columns;
-    int *number = LWI_PUSH(&c->arena, int, c->ndataset);
-    c->dataset = LWI_PUSH(&c->arena, lwi_result_dataset, c->ndataset);
-    if (!number || !c->dataset) return LW_ERR_MEMORY;
-    int n = 0;
-    for (int g = 0; g < c->ndataset; g++) {
-        const group *from = &b->group[g];
-        if (!from->n) continue;
-        const bool series = !from->quantity || from->quantity->subject == LWI_RESULT_SYSTEM;
-        LWI_ASSERT_INDEX(n, c->ndataset);
-        number[g] = n;
-        c->dataset[n++] = (lwi_result_dataset){.path = from->path,
-                                               .frame = from->quantity ? from->quantity->frame : "",
-                                               .width = series && from->n == 1 ? 0 : from->n,
-                                               .joint = -1};
-    }
-    for (int i = 0; i < c->n; i++) c->column[i].dataset = number[c->column[i].dataset];
-    c->ndataset = n;
-    return LW_OK;
-}
-
-// One unit where all components have the same, otherwise all of them.
-static lw_status put_units(lwi_result_columns *c)
-{
-    for (int d = 0; d < c->ndataset; d++) {
-        lwi_result_dataset *set = &c->dataset[d];
-        char *text = LWI_PUSH(&c->arena, char, (set->width + 1) * 24);
-        if (!text) return LW_ERR_MEMORY;
-        set->unit = text;
-    }
-    const char **unit = LWI_PUSH(&c->arena, const char *, c->n); // [dataset][component]
-    int *start = LWI_PUSH(&c->arena, int, c->ndataset + 1);
-    if (!unit || !start) return LW_ERR_MEMORY;
-    for (int d = 0; d < c->ndataset; d++)
-        start[d + 1] = start[d] + (c->dataset[d].width ? c->dataset[d].width : 1);
-    for (int i = 0; i < c->n; i++) {
-        unit[start[c->column[i].dataset] + c->column[i].component] = c->column[i].unit;
-        c->dataset[c->column[i].dataset].joint = c->column[i].joint;
-    }
-    for (int d = 0; d < c->ndataset; d++) {
-        char *text = (char *)c->dataset[d].unit;
-        bool same = true;
-        for (int k = start[d] + 1; k < start[d + 1]; k++) same &= !strcmp(unit[k], unit[start[d]]);
-        for (int k = start[d]; k < (same ? start[d] + 1 : start[d + 1]); k++)
-            sprintf(text + strlen(text), "%s%s", k > start[d] ? ", " : "", unit[k]);
-    }
-    return LW_OK;
-}
-
-// Assigns the columns, which have names, to datasets.
-static lw_status assign_datasets(lwi_result_columns *columns)
-{
-    builder b;
-    TRY(begin(&b, columns));
-    LWI_ASSERT(columns->n > 0);
-    for (int i = 0; i < columns->n; i++) TRY(put_in_group(&b, i));
-    const int ngroup = columns->ndataset;
-    for (int g = 0; g < ngroup; g++)
-        if (b.group[g].quantity && first_part(&b.group[g]) < 0) b.group[g].n = 0;
-    for (int i = 0; i < columns->n; i++)
-        if (!b.group[columns->column[i].dataset].n) TRY(put_alone(&b, i));
-    for (int i = 0; i < columns->n; i++) {
-        const group *g = &b.group[columns->column[i].dataset];
-        LWI_ASSERT(g->n > 0 && (!g->quantity || b.part[i] >= first_part(g)));
-        columns->column[i].component = g->quantity ? b.part[i] - first_part(g) : 0;
-    }
-    TRY(number_datasets(&b));
-    return put_units(columns);
+    const lwi_result_quantity *q = column->quantity;
+    *length = 0;
+    if (!q || q->subject == LWI_RESULT_TIME || q->subject == LWI_RESULT_SYSTEM) return "";
+    const char *first = strchr(column->name, '.'), *last = strrchr(column->name, '.');
+    LWI_ASSERT(first && last > first); // otherwise the quantity would be unknown
+    *length = (int)(last - first) - 1;
+    return first + 1;
 }
 
 // ----------------------------------------------------------------------------- columns of a model
@@ -335,6 +152,7 @@ static lw_status put_columns(lwi_result_columns *c, const lw_model *model)
             *column++ = (lwi_result_column){.name = name,
                                             .unit = unit_of(model, e, k),
                                             .frame = e->quantity->frame,
+                                            .quantity = e->quantity,
                                             .joint = reaction ? e->item : -1};
         }
     }
@@ -349,7 +167,6 @@ lw_status lwi_result_columns_of_model(const lw_model *model, lw_observe level,
     lw_status status =
         lwi_result_entries(model, level, &columns->arena, &columns->entry, &columns->nentry);
     if (status == LW_OK) status = put_columns(columns, model);
-    if (status == LW_OK) status = assign_datasets(columns);
     if (status != LW_OK) lwi_result_columns_free(columns);
     return status;
 }
@@ -365,6 +182,7 @@ static lw_status name_columns(lwi_result_columns *c, const char *const *names, i
         column->name = lwi_arena_text(&c->arena, names[i]);
         if (!column->name) return LW_ERR_MEMORY;
         lwi_result_column_meaning(column->name, &column->unit, &column->frame);
+        column->quantity = lwi_result_column_quantity(column->name);
         column->joint = -1;
     }
     c->n = n;
@@ -375,8 +193,7 @@ lw_status lwi_result_columns_of_names(const char *const *names, int n, lwi_resul
 {
     *columns = (lwi_result_columns){0};
     lwi_arena_init(&columns->arena, NULL);
-    lw_status status = name_columns(columns, names, n);
-    if (status == LW_OK) status = assign_datasets(columns);
+    const lw_status status = name_columns(columns, names, n);
     if (status != LW_OK) lwi_result_columns_free(columns);
     return status;
 }

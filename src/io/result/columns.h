@@ -1,7 +1,7 @@
-// columns.h -- the columns of a result and their HDF5 datasets.
+// columns.h -- the columns of a result.
 //
-// The writers and readers of every format take names, datasets, units and frames from here; all of them
-// come from the table of quantities (quantities.c).
+// The writers and readers of every format take names, units and frames from here; all of them come from the
+// table of quantities (quantities.c).
 #ifndef LWI_IO_RESULT_COLUMNS_H
 #define LWI_IO_RESULT_COLUMNS_H
 
@@ -11,31 +11,22 @@
 typedef struct lwi_result_column {
     const char *name; ///< "body.rod.x"
     const char *unit, *frame;
-    int dataset, component; ///< its place in HDF5 files
-    int joint;              ///< reactions: the joint; otherwise -1
+    const lwi_result_quantity *quantity; ///< NULL: unknown
+    int joint; ///< index in the writer's array `unique`: the joint of a reaction; otherwise -1
 } lwi_result_column;
-
-/** A dataset: the columns of a vector, a quaternion, the coordinates of a joint. */
-typedef struct lwi_result_dataset {
-    const char *path;         ///< "/body/rod/position", names escaped
-    const char *unit, *frame; ///< one unit for all components, or one each: "m, rad"
-    int width;                ///< components; 0: a plain series, one number per row
-    int joint;                ///< as in its columns
-} lwi_result_dataset;
 
 typedef struct lwi_result_columns {
     lwi_arena arena;
-    int n, ndataset;
-    lwi_result_column *column;   ///< [n] in the order of a CSV file; the first is the time
-    lwi_result_dataset *dataset; ///< [ndataset]; the first is "/time"
-    lwi_result_entry *entry;     ///< [nentry] of a model's columns, in their order
+    int n;
+    lwi_result_column *column; ///< [n] in the order of a file; the first is the time
+    lwi_result_entry *entry;   ///< [nentry] of a model's columns, in their order
     int nentry;
 } lwi_result_columns;
 
 /** Columns of a model's results at `level`. */
 lw_status lwi_result_columns_of_model(const lw_model *model, lw_observe level,
                                       lwi_result_columns *columns);
-/** The same from names; unknown ones become the datasets "/column/NAME".
+/** The same from names.
  *  @param names  [n] distinct, the first is "time" */
 lw_status lwi_result_columns_of_names(const char *const *names, int n, lwi_result_columns *columns);
 void lwi_result_columns_free(lwi_result_columns *columns);
@@ -49,9 +40,8 @@ lw_status lwi_result_pose_columns(const lw_result *result, const char *body, int
 /** Unit and frame of a column by its name; "": unknown. */
 void lwi_result_column_meaning(const char *name, const char **unit, const char **frame);
 
-/** Name of an item as an HDF5 link: '%' -> %25, '/' -> %2F, "." -> %2E.
- *  @param link  [3 strlen(name) + 1] */
-void lwi_result_link_name(const char *name, char *link);
+/** The item in the name of a column: "rod" of "body.rod.x", not terminated; length 0: none. */
+const char *lwi_result_column_item(const lwi_result_column *column, int *length);
 
 // ---- row.c
 

@@ -1,6 +1,8 @@
 // hdf5_common.c -- errors, types and properties for reading and writing HDF5.
 #include "io/result/hdf5_common.h"
 
+#include "base/assert.h"
+
 #include <string.h>
 
 lwi_hdf5_quiet lwi_hdf5_begin(void)
@@ -56,25 +58,40 @@ hid_t lwi_hdf5_text_type(size_t bytes)
     return -1;
 }
 
-const char *const lwi_hdf5_strings[LWI_HDF5_STRINGS] = {"name", "dataset", "unit", "frame"};
+const char *const lwi_hdf5_strings[LWI_HDF5_STRINGS] = {"name", "unit", "frame",
+                                                        "kind", "item", "quantity"};
 
-hid_t lwi_hdf5_element_type(lwi_hdf5_element *e)
+// Sets the offset of a member of that size and alignment.
+static void place(lwi_hdf5_element *e, size_t *offset, size_t size, size_t alignment)
 {
-    const size_t integers = 3 * sizeof(int);
-    e->bytes = integers;
-    for (int i = 0; i < LWI_HDF5_STRINGS; i++) e->text[i] = e->bytes, e->bytes += e->room[i];
-    e->bytes = (e->bytes + sizeof(int) - 1) / sizeof(int) * sizeof(int); // integers are aligned
-    e->component = 0, e->unique = sizeof(int), e->place = 2 * sizeof(int);
+    *offset = (e->bytes + alignment - 1) / alignment * alignment;
+    e->bytes = *offset + size;
+}
+
+static herr_t insert_text(hid_t type, const lwi_hdf5_element *e, int i)
+{
+    const hid_t text = lwi_hdf5_text_type(e->room[i]);
+    if (text < 0) return -1;
+    const herr_t failed = H5Tinsert(type, lwi_hdf5_strings[i], e->text[i], text);
+    H5Tclose(text);
+    return failed;
+}
+
+hid_t lwi_hdf5_element_type(lwi_hdf5_element *e, int nstring)
+{
+    LWI_ASSERT(nstring == LWI_HDF5_READ || nstring == LWI_HDF5_STRINGS);
+    e->bytes = 0;
+    for (int i = 0; i < LWI_HDF5_READ; i++) place(e, &e->text[i], e->room[i], 1);
+    place(e, &e->unique, sizeof(int), sizeof(int));
+    for (int i = LWI_HDF5_READ; i < nstring; i++) place(e, &e->text[i], e->room[i], 1);
+    e->bytes = (e->bytes + sizeof(int) - 1) / sizeof(int) * sizeof(int);
     const hid_t type = H5Tcreate(H5T_COMPOUND, e->bytes);
     herr_t failed = type < 0 ? -1 : 0;
-    for (int i = 0; i < LWI_HDF5_STRINGS && failed >= 0; i++) {
-        const hid_t text = lwi_hdf5_text_type(e->room[i]);
-        failed = text < 0 ? -1 : H5Tinsert(type, lwi_hdf5_strings[i], e->text[i], text);
-        if (text >= 0) H5Tclose(text);
+    for (int i = 0; i < nstring && failed >= 0; i++) {
+        failed = insert_text(type, e, i);
+        if (failed >= 0 && i == LWI_HDF5_READ - 1)
+            failed = H5Tinsert(type, "unique", e->unique, H5T_NATIVE_INT);
     }
-    if (failed >= 0) failed = H5Tinsert(type, "component", e->component, H5T_NATIVE_INT);
-    if (failed >= 0) failed = H5Tinsert(type, "unique", e->unique, H5T_NATIVE_INT);
-    if (failed >= 0) failed = H5Tinsert(type, "place", e->place, H5T_NATIVE_INT);
     if (failed >= 0) return type;
     if (type >= 0) H5Tclose(type);
     return -1;

@@ -7,7 +7,7 @@
 #include <hdf5.h>
 
 #define LWI_HDF5_FORMAT "linkwork-result"
-enum { LWI_HDF5_FORMAT_VERSION = 2 };
+enum { LWI_HDF5_FORMAT_VERSION = 3 };
 
 /** Attributes "summary.KEY", written when the run ends. */
 // clang-format off
@@ -17,23 +17,30 @@ enum { LWI_HDF5_FORMAT_VERSION = 2 };
     X(wall, DOUBLE) X(energy_error, DOUBLE) X(energy_scale, DOUBLE)
 // clang-format on
 
-/** Columns of /table in one chunk.  Reading a column reads its whole chunks; writing a row of 28 000
- *  numbers touches 440 chunks. */
-enum { LWI_HDF5_CHUNK_COLUMNS = 64 };
-
 /** Type of strings of fixed length.  Strings of variable length are in a heap without checksums, which the
  *  library cannot read safely from a damaged file. */
 hid_t lwi_hdf5_text_type(size_t bytes);
 
-/** Layout of an element of /columns: four strings and three integers. */
-enum { LWI_HDF5_NAME, LWI_HDF5_DATASET, LWI_HDF5_UNIT, LWI_HDF5_FRAME, LWI_HDF5_STRINGS };
+/** Layout of an element of /columns.  The reader takes the first part of it, which the library copies without
+ *  conversion. */
+enum {
+    LWI_HDF5_NAME,
+    LWI_HDF5_UNIT,
+    LWI_HDF5_FRAME,
+    LWI_HDF5_READ, ///< strings that the reader takes, with the integer `unique`
+    LWI_HDF5_KIND = LWI_HDF5_READ,
+    LWI_HDF5_ITEM,
+    LWI_HDF5_QUANTITY,
+    LWI_HDF5_STRINGS
+};
 typedef struct lwi_hdf5_element {
     size_t room[LWI_HDF5_STRINGS]; ///< bytes of the strings, terminators included
-    size_t text[LWI_HDF5_STRINGS], component, unique, place, bytes;
+    size_t text[LWI_HDF5_STRINGS], unique, bytes;
 } lwi_hdf5_element;
-extern const char *const lwi_hdf5_strings[LWI_HDF5_STRINGS]; ///< "name", "dataset", ...
-/** Sets the offsets from element->room.  @return the type in memory and in the file; < 0: failed */
-hid_t lwi_hdf5_element_type(lwi_hdf5_element *element);
+extern const char *const lwi_hdf5_strings[LWI_HDF5_STRINGS]; ///< "name", "unit", ...
+/** Sets the offsets of the first `nstring` strings and of `unique` from element->room.
+ *  @return the type in memory and in the file; < 0: failed */
+hid_t lwi_hdf5_element_type(lwi_hdf5_element *element, int nstring);
 
 /** Suppresses the error output of the library between begin and finish, which restores the setting of the
  *  caller. */

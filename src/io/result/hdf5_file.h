@@ -1,11 +1,11 @@
 // hdf5_file.h -- result files in HDF5; only its implementation includes the HDF5 library.
 //
-//   /time                          [rows]
-//   /table                         [rows][numbers]  all others, side by side
-//   /state/x                       [rows][nx]   state of the formulation, bit for bit
-//   /body/NAME/position ...        [rows][3]    datasets of lwi_result_columns: views of the table
-//   /columns                       [columns]    name, dataset, component of every column, in order,
-//                                               and its column of the table
+//   /time     [rows]
+//   /table    [rows][columns]  all others, side by side in the order of a CSV file
+//   /columns  [columns]        name, unit, frame and the like of every column of /table
+//   /state/x  [rows][nx]       state of the formulation, bit for bit
+//
+// The number of objects does not depend on the model: creating a dataset costs more time the more there are.
 //
 // The writer uses the single-writer-multiple-reader mode: metadata are written in an order that keeps the
 // file consistent at any time, /time last.  A reader gets complete rows only, while the writer runs or
@@ -62,9 +62,6 @@ const lwi_result_meta *lwi_hdf5_meta(const lwi_hdf5_reader *reader);
 lw_status lwi_hdf5_read(lwi_hdf5_reader *reader, int column, long first, long count, double *values,
                         lw_error *error);
 lw_status lwi_hdf5_read_state(lwi_hdf5_reader *reader, long row, double *x, lw_error *error);
-/** Copies everything into a new file, complete rows only. */
-lw_status lwi_hdf5_copy(lwi_hdf5_reader *reader, const char *path, lw_error *error);
-
 // ---- hdf5_table.c
 
 /** Reads a plain table: every link of the root must be a one-dimensional dataset of finite numbers,

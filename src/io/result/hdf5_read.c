@@ -14,6 +14,9 @@
 
 enum { MAX_COLUMNS = 1 << 26, LONGEST_TEXT = 256 << 20, LONGEST_NAME = 4096 };
 
+// Elements of /columns that are read at once; units and frames that are stored once each.
+enum { ELEMENTS = 4096, SHARED = 32 };
+
 // Reading a column reads the other columns of its chunks too; they are cached, up to this many numbers for
 // the rows requested.
 enum { BAND_NUMBERS = 4 << 20 };
@@ -31,11 +34,12 @@ struct lwi_hdf5_reader {
     bool closed; ///< by its writer
     long rows;
     int n;
-    lw_column_info *column; // [n]
-    int *place;             // [n] column of /table; -1: the time
-    hid_t time, table;      // -1: not open
-    long width;             // of the table
+    lw_column_info *column;   // [n]
+    hid_t time, table, state; // -1: not open
+    long chunk;               // columns of /table in a chunk; 0: not known yet
     band kept;
+    const char *shared[SHARED]; // strings of the columns
+    int nshared;
     lwi_result_meta meta;
     lw_summary summary;
     lw_options options;
@@ -83,6 +87,91 @@ bool lwi_hdf5_recognise(const char *path)
 static lw_status invalid(const lwi_hdf5_reader *r, lw_error *error, const char *what)
 {
     return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0, "is not a result of Linkwork: %s", what);
+}
+
+// ------------------------------------------------------------------------------------------ blocks
+
+// Is the data in this file, not in external files?
+static bool is_stored(hid_t set)
+{
+    const hid_t create = H5Dget_create_plist(set);
+    const bool stored =
+        create >= 0 && H5Pget_layout(create) != H5D_VIRTUAL && H5Pget_external_count(create) == 0;
+    if (create >= 0) H5Pclose(create);
+    return stored;
+}
+
+// Is there an object of that path in the file itself, not by a link to another one?
+static bool is_own(const lwi_hdf5_reader *r, const char *path)
+{
+    H5L_info_t link;
+    return H5Lget_info(r->file, path, &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD;
+}
+
+static hid_t open_dataset(const lwi_hdf5_reader *r, const char *path, hid_t access)
+{
+    if (!is_own(r, path)) return -1;
+    const hid_t set = H5Dopen2(r->file, path, access);
+    if (set < 0 || is_stored(set)) return set;
+    H5Dclose(set);
+    return -1;
+}
+
+// Opens a dataset of rows of numbers; *rows and *width: its present size, a series has width 1.
+static hid_t open_numbers(const lwi_hdf5_reader *r, const char *path, long *rows, long *width)
+{
+    const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
+    if (access < 0 || H5Pset_chunk_cache(access, 1, 1 << 16, 1) < 0) return -1;
+    const hid_t set = open_dataset(r, path, access);
+    H5Pclose(access);
+    if (set < 0) return -1;
+    const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
+    hsize_t size[2] = {0, 1};
+    const int rank = space < 0 ? 0 : H5Sget_simple_extent_ndims(space);
+    const bool fits = type >= 0 && H5Tget_class(type) == H5T_FLOAT && (rank == 1 || rank == 2) &&
+                      H5Sget_simple_extent_dims(space, size, NULL) == rank && size[0] <= LONG_MAX &&
+                      size[1] <= MAX_COLUMNS;
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    if (!fits) {
+        H5Dclose(set);
+        return -1;
+    }
+    *rows = (long)size[0];
+    *width = (long)size[1];
+    return set;
+}
+
+// Columns of an open dataset in one chunk; 1: it is not in chunks.
+static long chunk_width(hid_t set)
+{
+    const hid_t create = H5Dget_create_plist(set);
+    hsize_t size[2] = {1, 1};
+    if (create >= 0 && (H5Pget_layout(create) != H5D_CHUNKED || H5Pget_chunk(create, 2, size) != 2))
+        size[1] = 1;
+    if (create >= 0) H5Pclose(create);
+    return size[1] >= 1 && size[1] <= MAX_COLUMNS ? (long)size[1] : 1;
+}
+
+// values = rows first ..., columns from ... of an open dataset; rank 1: of a series.
+static herr_t read_block(hid_t set, hid_t type, int rank, long first, long count, long from,
+                         long width, void *values)
+{
+    const hsize_t start[2] = {(hsize_t)first, (hsize_t)from};
+    const hsize_t size[2] = {(hsize_t)count, (hsize_t)width};
+    const hid_t there = H5Dget_space(set), here = H5Screate_simple(rank, size, NULL);
+    herr_t done = -1;
+    if (there >= 0 && here >= 0 && H5Sget_simple_extent_ndims(there) == rank &&
+        H5Sselect_hyperslab(there, H5S_SELECT_SET, start, NULL, size, NULL) >= 0)
+        done = H5Dread(set, type, here, there, H5P_DEFAULT, values);
+    if (here >= 0) H5Sclose(here);
+    if (there >= 0) H5Sclose(there);
+    return done;
+}
+
+static herr_t read_times(hid_t set, long first, long count, double *values)
+{
+    return read_block(set, H5T_NATIVE_DOUBLE, 1, first, count, 0, 1, values);
 }
 
 // -------------------------------------------------------------------------------------- attributes
@@ -182,7 +271,7 @@ static lw_status read_meta(lwi_hdf5_reader *r, lw_error *error)
     r->meta.versions = read_text(r, r->file, "versions");
     read_options(r);
     read_summary(r);
-    if (H5Lexists(r->file, "/state", H5P_DEFAULT) <= 0) return LW_OK;
+    if (!is_own(r, "/state")) return LW_OK;
     const hid_t group = H5Gopen2(r->file, "/state", H5P_DEFAULT);
     if (group < 0) return invalid(r, error, "/state is not a group");
     r->meta.formulation = read_text(r, group, "formulation");
@@ -194,27 +283,30 @@ static lw_status read_meta(lwi_hdf5_reader *r, lw_error *error)
 
 // ----------------------------------------------------------------------------------------- columns
 
-static lw_status take_columns(lwi_hdf5_reader *r, char *table, const lwi_hdf5_element *e,
-                              lw_error *error)
+// A copy of a string, shared with the columns that have the same.
+static const char *share(lwi_hdf5_reader *r, const char *text)
 {
-    r->column = LWI_PUSH(&r->arena, lw_column_info, r->n);
-    r->place = LWI_PUSH(&r->arena, int, r->n);
-    if (!r->column || !r->place) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
-    for (int i = 0; i < r->n; i++, table += e->bytes) {
-        const char *text[LWI_HDF5_STRINGS];
-        for (int k = 0; k < LWI_HDF5_STRINGS; k++) {
-            table[e->text[k] + e->room[k] - 1] = 0;
-            text[k] = lwi_arena_text(&r->arena, table + e->text[k]);
-            if (!text[k]) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
-        }
+    for (int i = 0; i < r->nshared; i++)
+        if (!strcmp(r->shared[i], text)) return r->shared[i];
+    const char *copy = lwi_arena_text(&r->arena, text);
+    if (copy && r->nshared < SHARED) r->shared[r->nshared++] = copy;
+    return copy;
+}
+
+static lw_status take_elements(lwi_hdf5_reader *r, char *element, const lwi_hdf5_element *e,
+                               int first, int count, lw_error *error)
+{
+    for (int i = first; i < first + count; i++, element += e->bytes) {
+        for (int k = 0; k < LWI_HDF5_READ; k++) element[e->text[k] + e->room[k] - 1] = 0;
         int unique;
-        memcpy(&unique, table + e->unique, sizeof unique);
-        memcpy(&r->place[i], table + e->place, sizeof(int));
-        r->column[i] = (lw_column_info){text[LWI_HDF5_NAME], text[LWI_HDF5_UNIT],
-                                        text[LWI_HDF5_FRAME], unique != 0};
-        const bool time = !strcmp(text[LWI_HDF5_DATASET], "/time");
-        if (!*text[LWI_HDF5_NAME] || r->place[i] < (time ? -1 : 0) || r->place[i] > MAX_COLUMNS)
-            return invalid(r, error, "/columns has an element without a name or a valid place");
+        memcpy(&unique, element + e->unique, sizeof unique);
+        LWI_ASSERT_INDEX(i, r->n);
+        r->column[i] = (lw_column_info){lwi_arena_text(&r->arena, element + e->text[LWI_HDF5_NAME]),
+                                        share(r, element + e->text[LWI_HDF5_UNIT]),
+                                        share(r, element + e->text[LWI_HDF5_FRAME]), unique != 0};
+        if (!r->column[i].name || !r->column[i].unit || !r->column[i].frame)
+            return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+        if (!*r->column[i].name) return invalid(r, error, "/columns has an element without a name");
     }
     return LW_OK;
 }
@@ -222,7 +314,7 @@ static lw_status take_columns(lwi_hdf5_reader *r, char *table, const lwi_hdf5_el
 // Sizes of the stored strings; false: unexpected members.
 static bool stored_element(hid_t stored, lwi_hdf5_element *e)
 {
-    for (int k = 0; k < LWI_HDF5_STRINGS; k++) {
+    for (int k = 0; k < LWI_HDF5_READ; k++) {
         const int member = H5Tget_member_index(stored, lwi_hdf5_strings[k]);
         const hid_t type = member < 0 ? -1 : H5Tget_member_type(stored, (unsigned)member);
         e->room[k] = type < 0 ? 0 : text_bytes(type);
@@ -232,22 +324,36 @@ static bool stored_element(hid_t stored, lwi_hdf5_element *e)
     return true;
 }
 
-static lw_status read_table(lwi_hdf5_reader *r, hid_t set, hid_t stored, lw_error *error)
+static lw_status read_elements(lwi_hdf5_reader *r, hid_t set, hid_t type, const lwi_hdf5_element *e,
+                               lw_error *error)
 {
-    lwi_hdf5_element element;
+    char *elements = lwi_allocate(NULL, ELEMENTS * e->bytes);
+    lw_status status =
+        elements ? LW_OK : lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    for (int first = 1; first < r->n && status == LW_OK; first += ELEMENTS) {
+        const int count = r->n - first < ELEMENTS ? r->n - first : ELEMENTS;
+        if (read_block(set, type, 1, first - 1, count, 0, 1, elements) < 0)
+            status = lwi_hdf5_fail(error, LW_ERR_PARSE, r->path, "/columns cannot be read");
+        else
+            status = take_elements(r, elements, e, first, count, error);
+    }
+    lwi_release(NULL, elements);
+    return status;
+}
+
+// Column 0 is the time, which is not in /columns.
+static lw_status take_columns(lwi_hdf5_reader *r, hid_t set, hid_t stored, lw_error *error)
+{
+    lwi_hdf5_element element = {0};
     if (!stored_element(stored, &element))
         return invalid(r, error, "/columns has unexpected members");
-    const hid_t type = lwi_hdf5_element_type(&element);
+    r->column = LWI_PUSH(&r->arena, lw_column_info, r->n);
+    if (!r->column) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    r->column[0] = (lw_column_info){.name = "time", .unique = true};
+    lwi_result_column_meaning("time", &r->column[0].unit, &r->column[0].frame);
+    const hid_t type = lwi_hdf5_element_type(&element, LWI_HDF5_READ);
     if (type < 0) return lwi_hdf5_fail(error, LW_ERR_PARSE, r->path, "/columns cannot be read");
-    lw_status status = LW_ERR_MEMORY;
-    char *table = lwi_allocate(NULL, (size_t)r->n * element.bytes);
-    if (!table)
-        lwi_fail(error, status, "no memory for the columns");
-    else if (H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, table) < 0)
-        status = lwi_hdf5_fail(error, LW_ERR_PARSE, r->path, "/columns cannot be read");
-    else
-        status = take_columns(r, table, &element, error);
-    lwi_release(NULL, table);
+    const lw_status status = read_elements(r, set, type, &element, error);
     H5Tclose(type);
     return status;
 }
@@ -257,106 +363,57 @@ static lw_status read_columns(lwi_hdf5_reader *r, lw_error *error)
     if (H5Lexists(r->file, "/columns", H5P_DEFAULT) <= 0)
         return invalid(r, error,
                        "there is no /columns; was the writer killed before the first row?");
-    const hid_t set = H5Dopen2(r->file, "/columns", H5P_DEFAULT);
+    const hid_t set = open_dataset(r, "/columns", H5P_DEFAULT);
     if (set < 0) return invalid(r, error, "/columns is not a dataset");
     const hid_t space = H5Dget_space(set), type = H5Dget_type(set);
-    const hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
+    hsize_t n = 0;
     lw_status status;
-    r->n = (int)n;
-    if (n < 1 || n > MAX_COLUMNS || type < 0 || H5Tget_class(type) != H5T_COMPOUND)
+    if (space < 0 || type < 0 || H5Tget_class(type) != H5T_COMPOUND ||
+        H5Sget_simple_extent_ndims(space) != 1 || H5Sget_simple_extent_dims(space, &n, NULL) != 1 ||
+        n >= MAX_COLUMNS) {
         status = invalid(r, error, "/columns is not a table");
-    else
-        status = read_table(r, set, type, error);
+    } else {
+        r->n = 1 + (int)n;
+        status = take_columns(r, set, type, error);
+    }
     if (type >= 0) H5Tclose(type);
     if (space >= 0) H5Sclose(space);
     H5Dclose(set);
     return status;
 }
 
-// ------------------------------------------------------------------------------------------ blocks
+// ----------------------------------------------------------------------------------------- numbers
 
-// Is the data in this file, not in external files?
-static bool is_stored(hid_t set)
+// Opens a dataset once; it must have the announced width, and rows.
+static lw_status open_once(lwi_hdf5_reader *r, const char *path, hid_t *set, long expected,
+                           lw_error *error)
 {
-    const hid_t create = H5Dget_create_plist(set);
-    const bool stored =
-        create >= 0 && H5Pget_layout(create) != H5D_VIRTUAL && H5Pget_external_count(create) == 0;
-    if (create >= 0) H5Pclose(create);
-    return stored;
-}
-
-// Opens a dataset of rows of numbers; *rows and *width: its present size, a series has width 1.
-static hid_t open_numbers(const lwi_hdf5_reader *r, const char *path, long *rows, long *width)
-{
-    const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
-    if (access < 0 || H5Pset_chunk_cache(access, 1, 1 << 16, 1) < 0) return -1;
-    const hid_t set = H5Dopen2(r->file, path, access);
-    H5Pclose(access);
-    if (set < 0) return -1;
-    const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
-    hsize_t size[2] = {0, 1};
-    const int rank = space < 0 ? 0 : H5Sget_simple_extent_ndims(space);
-    const bool fits = type >= 0 && H5Tget_class(type) == H5T_FLOAT && is_stored(set) &&
-                      (rank == 1 || rank == 2) &&
-                      H5Sget_simple_extent_dims(space, size, NULL) == rank && size[0] <= LONG_MAX &&
-                      size[1] <= MAX_COLUMNS;
-    if (space >= 0) H5Sclose(space);
-    if (type >= 0) H5Tclose(type);
-    if (!fits) {
-        H5Dclose(set);
-        return -1;
-    }
-    *rows = (long)size[0];
-    *width = (long)size[1];
-    return set;
-}
-
-// values = rows first ..., columns from ... of an open dataset.
-static herr_t read_block(hid_t set, long first, long count, long from, long width, double *values)
-{
-    const hsize_t start[2] = {(hsize_t)first, (hsize_t)from};
-    const hsize_t size[2] = {(hsize_t)count, (hsize_t)width};
-    const hid_t there = H5Dget_space(set), here = H5Screate_simple(2, size, NULL);
-    herr_t done = -1;
-    if (there >= 0 && here >= 0 &&
-        H5Sselect_hyperslab(there, H5S_SELECT_SET, start, NULL, size, NULL) >= 0)
-        done = H5Dread(set, H5T_NATIVE_DOUBLE, here, there, H5P_DEFAULT, values);
-    if (here >= 0) H5Sclose(here);
-    if (there >= 0) H5Sclose(there);
-    return done;
-}
-
-// The dataset of a column, opened once.
-static lw_status open_for(lwi_hdf5_reader *r, int column, lw_error *error)
-{
-    const bool time = r->place[column] < 0;
-    const char *path = time ? "/time" : "/table";
-    hid_t *opened = time ? &r->time : &r->table;
     long rows, width;
-    if (*opened < 0) {
-        *opened = open_numbers(r, path, &rows, &width);
-        if (*opened < 0)
-            return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0,
-                               "%s of column '%s' is missing or not a table of numbers", path,
-                               r->column[column].name);
-        if (rows < r->rows) { // an error for each of its columns
-            H5Dclose(*opened);
-            *opened = -1;
-            return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0, "%s has %ld rows, /time %ld",
-                               path, rows, r->rows);
-        }
-        if (!time) r->width = width;
-    }
-    return LW_OK;
+    if (*set >= 0) return LW_OK;
+    *set = open_numbers(r, path, &rows, &width);
+    if (*set < 0)
+        return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0,
+                           "%s is missing or not a table of numbers", path);
+    lw_status status = LW_OK;
+    if (rows < r->rows)
+        status = lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0, "%s has %ld rows, /time %ld", path,
+                             rows, r->rows);
+    else if (width != expected)
+        status = lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0, "%s has %ld columns, expected %ld",
+                             path, width, expected);
+    if (status == LW_OK) return LW_OK;
+    H5Dclose(*set);
+    *set = -1;
+    return status;
 }
 
 // Caches these rows of a column and of the other columns in its chunks.
 static bool fill_band(lwi_hdf5_reader *r, long first, long count, long place)
 {
-    long columns = LWI_HDF5_CHUNK_COLUMNS;
-    while (columns > 1 && count > BAND_NUMBERS / columns) columns /= 2;
-    const long from = place / columns * columns;
-    if (columns > r->width - from) columns = r->width - from;
+    long columns = r->chunk;
+    while (columns > 1 && count > BAND_NUMBERS / columns) columns = (columns + 1) / 2;
+    const long from = place / columns * columns, width = r->n - 1;
+    if (columns > width - from) columns = width - from;
     LWI_ASSERT(count > 0 && columns > 0);
     LWI_ASSERT(place >= from && place < from + columns);
     const size_t numbers = (size_t)count * (size_t)columns;
@@ -369,19 +426,18 @@ static bool fill_band(lwi_hdf5_reader *r, long first, long count, long place)
         if (!k->value) return false;
         k->room = numbers;
     }
-    if (read_block(r->table, first, count, from, columns, k->value) < 0) return false;
+    if (read_block(r->table, H5T_NATIVE_DOUBLE, 2, first, count, from, columns, k->value) < 0)
+        return false;
     k->first = first, k->rows = count, k->from = from, k->columns = columns;
     return true;
 }
 
-static bool read_place(lwi_hdf5_reader *r, long place, long first, long count, double *values)
+// From the rows and columns that are cached; false: they are not.
+static bool read_band(const band *k, long place, long first, long count, double *values)
 {
-    const band *k = &r->kept;
-    if (place >= r->width) return false;
-    const bool there = first >= k->first && first + count <= k->first + k->rows &&
-                       place >= k->from && place < k->from + k->columns;
-    if (!there && !fill_band(r, first, count, place)) return false;
-    LWI_ASSERT(first >= k->first && first + count <= k->first + k->rows);
+    if (first < k->first || first + count > k->first + k->rows || place < k->from ||
+        place >= k->from + k->columns)
+        return false;
     LWI_ASSERT((size_t)k->rows * (size_t)k->columns <= k->room);
     const double *from = k->value + (first - k->first) * k->columns + (place - k->from);
     for (long i = 0; i < count; i++) values[i] = from[i * k->columns];
@@ -391,19 +447,26 @@ static bool read_place(lwi_hdf5_reader *r, long place, long first, long count, d
 static lw_status read_column(lwi_hdf5_reader *r, int column, long first, long count, double *values,
                              lw_error *error)
 {
-    LWI_ASSERT_INDEX(column, r->n);
-    LWI_ASSERT(first >= 0 && count >= 0 && first + count <= r->rows);
-    const int place = r->place[column];
-    TRY(open_for(r, column, error));
+    const bool time = column == 0;
+    if (time)
+        TRY(open_once(r, "/time", &r->time, 1, error));
+    else
+        TRY(open_once(r, "/table", &r->table, r->n - 1, error));
+    if (!time && !r->chunk) r->chunk = chunk_width(r->table);
     if (count == 0) return LW_OK;
-    const bool done = place < 0 ? read_block(r->time, first, count, 0, 1, values) >= 0
-                                : read_place(r, place, first, count, values);
+    const bool done = time ? read_times(r->time, first, count, values) >= 0
+                           : fill_band(r, first, count, column - 1) &&
+                                 read_band(&r->kept, column - 1, first, count, values);
     return done ? LW_OK : lwi_hdf5_fail(error, LW_ERR_IO, r->path, "cannot be read");
 }
 
 lw_status lwi_hdf5_read(lwi_hdf5_reader *r, int column, long first, long count, double *values,
                         lw_error *error)
 {
+    LWI_ASSERT_INDEX(column, r->n);
+    LWI_ASSERT(first >= 0 && count >= 0 && first + count <= r->rows);
+    if (column > 0 && count > 0 && read_band(&r->kept, column - 1, first, count, values))
+        return LW_OK;
     const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
     const lw_status status = read_column(r, column, first, count, values, error);
     lwi_hdf5_finish_after(quiet, status);
@@ -414,14 +477,9 @@ lw_status lwi_hdf5_read_state(lwi_hdf5_reader *r, long row, double *x, lw_error 
 {
     if (r->meta.nx == 0) return LW_OK;
     const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
-    long rows = 0, width = 0;
-    lw_status status = LW_OK;
-    const hid_t set = open_numbers(r, "/state/x", &rows, &width);
-    if (set < 0 || row >= rows || width != r->meta.nx)
-        status = invalid(r, error, "/state/x has another size than the state");
-    else if (read_block(set, row, 1, 0, width, x) < 0)
+    lw_status status = open_once(r, "/state/x", &r->state, r->meta.nx, error);
+    if (status == LW_OK && read_block(r->state, H5T_NATIVE_DOUBLE, 2, row, 1, 0, r->meta.nx, x) < 0)
         status = lwi_hdf5_fail(error, LW_ERR_IO, r->path, "the state cannot be read");
-    if (set >= 0) H5Dclose(set);
     lwi_hdf5_finish_after(quiet, status);
     return status;
 }
@@ -438,7 +496,7 @@ static lw_status count_rows(lwi_hdf5_reader *r, lw_error *error)
     double t = 0;
     herr_t failed = 0;
     for (; r->rows > 0 && failed >= 0; r->rows--) {
-        failed = read_block(set, r->rows - 1, 1, 0, 1, &t);
+        failed = read_times(set, r->rows - 1, 1, &t);
         if (failed >= 0 && isfinite(t)) break;
     }
     H5Dclose(set);
@@ -477,7 +535,7 @@ lw_status lwi_hdf5_open(const char *path, lwi_hdf5_reader **reader, lw_error *er
 {
     lwi_hdf5_reader *r = lwi_allocate(NULL, sizeof *r);
     if (!r) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
-    *r = (lwi_hdf5_reader){.file = -1, .time = -1, .table = -1};
+    *r = (lwi_hdf5_reader){.file = -1, .time = -1, .table = -1, .state = -1};
     lwi_arena_init(&r->arena, NULL);
     r->path = lwi_arena_text(&r->arena, path);
     const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
@@ -497,84 +555,10 @@ void lwi_hdf5_end(lwi_hdf5_reader *r)
     const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
     if (r->time >= 0) H5Dclose(r->time);
     if (r->table >= 0) H5Dclose(r->table);
+    if (r->state >= 0) H5Dclose(r->state);
     if (r->file >= 0) H5Fclose(r->file);
     lwi_hdf5_finish(quiet);
     lwi_release(NULL, r->kept.value);
     lwi_arena_free(&r->arena);
     lwi_release(NULL, r);
-}
-
-// -------------------------------------------------------------------------------------------- copy
-
-// Root attributes and members one by one, in their order.
-static herr_t copy_attribute(hid_t from, const char *name, const H5A_info_t *info, void *data)
-{
-    (void)info;
-    const hid_t to = *(const hid_t *)data, attribute = H5Aopen(from, name, H5P_DEFAULT);
-    const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
-    const size_t bytes = type < 0 ? 0 : H5Tget_size(type);
-    const hssize_t n = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
-    herr_t done = -1;
-    void *value = n == 1 && bytes && bytes <= LONGEST_TEXT ? lwi_allocate(NULL, bytes) : NULL;
-    const hid_t copy = value ? H5Acreate2(to, name, type, space, H5P_DEFAULT, H5P_DEFAULT) : -1;
-    if (copy >= 0 && H5Aread(attribute, type, value) >= 0) done = H5Awrite(copy, type, value);
-    lwi_release(NULL, value);
-    if (copy >= 0) H5Aclose(copy);
-    if (space >= 0) H5Sclose(space);
-    if (type >= 0) H5Tclose(type);
-    if (attribute >= 0) H5Aclose(attribute);
-    return done;
-}
-
-static herr_t copy_member(hid_t from, const char *name, const H5L_info_t *info, void *data)
-{
-    (void)info;
-    return H5Ocopy(from, name, *(const hid_t *)data, name, H5P_DEFAULT, H5P_DEFAULT);
-}
-
-// Removes rows after the last complete one.
-static herr_t trim(hid_t file, const char *path, long rows)
-{
-    const hid_t set = H5Dopen2(file, path, H5P_DEFAULT);
-    if (set < 0) return -1;
-    const hid_t space = H5Dget_space(set);
-    hsize_t size[2] = {0, 0};
-    herr_t done = space < 0 || H5Sget_simple_extent_ndims(space) > 2
-                      ? -1
-                      : H5Sget_simple_extent_dims(space, size, NULL);
-    if (done >= 0 && size[0] > (hsize_t)rows) {
-        size[0] = (hsize_t)rows;
-        done = H5Dset_extent(set, size);
-    }
-    if (space >= 0) H5Sclose(space);
-    H5Dclose(set);
-    return done;
-}
-
-static herr_t copy_all(lwi_hdf5_reader *r, hid_t file)
-{
-    hsize_t first = 0;
-    if (H5Aiterate2(r->file, H5_INDEX_CRT_ORDER, H5_ITER_NATIVE, NULL, copy_attribute, &file) < 0 ||
-        H5Literate(r->file, H5_INDEX_NAME, H5_ITER_NATIVE, &first, copy_member, &file) < 0)
-        return -1;
-    if (trim(file, "/time", r->rows) < 0) return -1;
-    if (r->n > 1 && trim(file, "/table", r->rows) < 0) return -1;
-    return r->meta.nx ? trim(file, "/state/x", r->rows) : 0;
-}
-
-lw_status lwi_hdf5_copy(lwi_hdf5_reader *r, const char *path, lw_error *error)
-{
-    static const char what[] = "cannot be written";
-    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
-    const hid_t access = lwi_hdf5_access(), create = lwi_hdf5_ordered(H5P_FILE_CREATE);
-    const hid_t file =
-        access < 0 || create < 0 ? -1 : H5Fcreate(path, H5F_ACC_TRUNC, create, access);
-    lw_status status = LW_OK;
-    if (file < 0 || copy_all(r, file) < 0) status = lwi_hdf5_fail(error, LW_ERR_IO, path, what);
-    if (file >= 0 && H5Fclose(file) < 0 && status == LW_OK)
-        status = lwi_hdf5_fail(error, LW_ERR_IO, path, what);
-    if (create >= 0) H5Pclose(create);
-    if (access >= 0) H5Pclose(access);
-    lwi_hdf5_finish_after(quiet, status);
-    return status;
 }

@@ -4,9 +4,8 @@
 // /table and /state/x are extended and written, the file is flushed, and only then /time is extended.
 // Every row in /time is therefore complete.
 //
-// All numbers of a row are side by side in /table.  /body/NAME/position and the like are views of
-// its columns ("virtual datasets"), created once: to extend thousands of datasets costs a thousand
-// times as much as one.
+// All numbers of a row are side by side in /table: to extend thousands of datasets costs a thousand times as
+// much as one.
 #include "base/assert.h"
 #include "io/result/hdf5_common.h"
 #include "base/numbers.h"
@@ -22,12 +21,16 @@
 #include <unistd.h>
 
 // Limits of a block: rows, and bytes if it has more than one row.  A block has no more rows than expected of
-// the run, because the last chunk would dominate a short file, but at least the minimum.
-enum { MAX_ROWS = 256, FEWEST_ROWS = 16, BLOCK_BYTES = 16 << 20 };
+// the run, because the last chunk would dominate a short file, but at least the minimum
+// if these are few numbers.
+enum { MAX_ROWS = 256, FEWEST_ROWS = 16, FEW_NUMBERS = 1 << 16, BLOCK_BYTES = 16 << 20 };
 
-// Objects created between flushes.  The time of a flush grows with the square of the number of objects: of
-// 11 000 datasets it was 3.5 s at once, 0.9 s by the thousand.
-enum { SETS_PER_FLUSH = 1024 };
+// Least numbers of /table or /state/x in a chunk, where a block has so many, and its least columns.  Reading a
+// column reads its whole chunks; a row of a million numbers lies in a hundred of them.
+enum { CHUNK_NUMBERS = 8192, CHUNK_COLUMNS = 64 };
+
+// Elements of /columns that are written at once, a chunk each; compressed, because names are much alike.
+enum { ELEMENTS = 4096, COMPRESSION = 1 };
 
 // A process killed while it writes leaves complete pages of 4096 bytes.  The header of a dataset must not lie
 // across two pages, or half of it may be from an incomplete flush.  Headers that change take 300 to 700
@@ -48,12 +51,8 @@ struct lwi_hdf5_writer {
     const lwi_result_columns *columns;
     const lwi_result_meta *meta;
     hid_t file, set[NGROWING]; // -1: does not exist
-    hid_t link, ordered;       // properties: names in UTF-8; members of groups keep their order
-    int *start;          // [ndataset] first column of a dataset in the table; unused for the time
-    int *place;          // [columns.n] column of the table; time: -1
-    bool in_order;       // column i of the result is column i-1 of the table
-    int width[NGROWING]; // numbers per row; 0: not written
-    double *block[NGROWING]; // [capacity][width]
+    int width[NGROWING];       // numbers per row; 0: not written
+    double *block[NGROWING];   // [capacity][width]
     long capacity, filled, rows;
     bool no_wish;
     double pause;   // [s] between flushes
@@ -138,33 +137,14 @@ static herr_t put_meta(hid_t file, const lwi_result_meta *meta)
 
 // ------------------------------------------------------------------------------------------ layout
 
-// Creates the groups on a path.
-static herr_t make_groups(const lwi_hdf5_writer *w, const char *path, char *scratch)
-{
-    herr_t failed = 0;
-    for (const char *p = strchr(path + 1, '/'); p && failed >= 0; p = strchr(p + 1, '/')) {
-        memcpy(scratch, path, (size_t)(p - path));
-        scratch[p - path] = 0;
-        if (H5Lexists(w->file, scratch, H5P_DEFAULT) > 0) continue;
-        const hid_t group = H5Gcreate2(w->file, scratch, w->link, w->ordered, H5P_DEFAULT);
-        failed = group < 0 ? -1 : H5Gclose(group);
-    }
-    return failed;
-}
-
-static bool same_group(const char *path, const char *other)
-{
-    const size_t length = (size_t)(strrchr(path, '/') - path);
-    return length > 0 && !strncmp(path, other, length + 1) && !strchr(other + length + 1, '/');
-}
-
 // An empty dataset that can be extended by rows; rank 1 or 2.  Rows of /time that are not written are NaN.
 static hid_t make_growing(const lwi_hdf5_writer *w, const char *path, int rank, int width)
 {
     const hsize_t columns = (hsize_t)width, rows = (hsize_t)w->capacity;
     const hsize_t now[2] = {0, columns}, limit[2] = {H5S_UNLIMITED, columns};
-    const hsize_t normal = LWI_HDF5_CHUNK_COLUMNS; // columns; rows: a block
-    const hsize_t chunk[2] = {rows, columns < normal ? columns : normal};
+    const hsize_t wanted =
+        CHUNK_NUMBERS / rows > CHUNK_COLUMNS ? CHUNK_NUMBERS / rows : CHUNK_COLUMNS;
+    const hsize_t chunk[2] = {rows, columns < wanted ? columns : wanted}; // rows: a block
     const size_t across = (size_t)((columns + chunk[1] - 1) / chunk[1]);
     const size_t bytes =
         across * (size_t)(rows * chunk[1]) * sizeof(double); // the cache holds one block
@@ -176,81 +156,20 @@ static hid_t make_growing(const lwi_hdf5_writer *w, const char *path, int rank, 
         H5Pset_fill_value(create, H5T_NATIVE_DOUBLE, &nothing) >= 0 &&
         H5Pset_obj_track_times(create, false) >= 0 &&
         H5Pset_chunk_cache(access, 16 * across + 1, bytes, 1) >= 0)
-        set = H5Dcreate2(w->file, path, H5T_IEEE_F64LE, space, w->link, create, access);
+        set = H5Dcreate2(w->file, path, H5T_IEEE_F64LE, space, H5P_DEFAULT, create, access);
     if (access >= 0) H5Pclose(access);
     if (create >= 0) H5Pclose(create);
     if (space >= 0) H5Sclose(space);
     return set;
 }
 
-// Selection of all rows, columns first ...; rank 1: of a series.
-static hid_t all_rows_of(int rank, int columns, int first, int width)
-{
-    const hsize_t now[2] = {0, (hsize_t)columns}, limit[2] = {H5S_UNLIMITED, (hsize_t)columns};
-    const hsize_t from[2] = {0, (hsize_t)first}, count[2] = {H5S_UNLIMITED, 1};
-    const hsize_t step[2] = {1, (hsize_t)width}, block[2] = {1, (hsize_t)width};
-    const hid_t space = H5Screate_simple(rank, now, limit);
-    if (space < 0 || H5Sselect_hyperslab(space, H5S_SELECT_SET, from, step, count, block) >= 0)
-        return space;
-    H5Sclose(space);
-    return -1;
-}
-
-// A view of columns of the table.
-static hid_t make_view(const lwi_hdf5_writer *w, int dataset)
-{
-    const lwi_result_dataset *d = &w->columns->dataset[dataset];
-    const int width = d->width ? d->width : 1, rank = d->width ? 2 : 1;
-    const hid_t here = all_rows_of(rank, width, 0, width);
-    LWI_ASSERT(w->start[dataset] >= 0 && w->start[dataset] + width <= w->width[TABLE]);
-    const hid_t there = all_rows_of(2, w->width[TABLE], w->start[dataset], width);
-    const hid_t create = H5Pcreate(H5P_DATASET_CREATE);
-    hid_t set = -1;
-    if (here >= 0 && there >= 0 && create >= 0 && H5Pset_obj_track_times(create, false) >= 0 &&
-        H5Pset_virtual(create, here, ".", "/table", there) >= 0)
-        set = H5Dcreate2(w->file, d->path, H5T_IEEE_F64LE, here, w->link, create, H5P_DEFAULT);
-    if (create >= 0) H5Pclose(create);
-    if (there >= 0) H5Sclose(there);
-    if (here >= 0) H5Sclose(here);
-    return set;
-}
-
-static herr_t describe(hid_t set, const lwi_result_dataset *d, const unsigned char *unique)
-{
-    herr_t failed = 0;
-    if (*d->unit) failed |= put_text(set, "unit", d->unit);
-    if (*d->frame) failed |= put_text(set, "frame", d->frame);
-    if (d->joint >= 0) failed |= put_integer(set, "unique", !unique || unique[d->joint]);
-    return failed;
-}
-
-static lw_status lay_out_views(lwi_hdf5_writer *w, const unsigned char *unique)
-{
-    const lwi_result_columns *c = w->columns;
-    size_t longest = 0;
-    for (int d = 0; d < c->ndataset; d++) {
-        const size_t length = strlen(c->dataset[d].path);
-        longest = length > longest ? length : longest;
-    }
-    char *scratch = LWI_PUSH(&w->arena, char, longest + 1);
-    if (!scratch) return fail(w, "no memory for the datasets");
-    for (int d = 1; d < c->ndataset; d++) {
-        const lwi_result_dataset *s = &c->dataset[d];
-        const bool there = same_group(s->path, c->dataset[d - 1].path);
-        const hid_t set = !there && make_groups(w, s->path, scratch) < 0 ? -1 : make_view(w, d);
-        if (set < 0) return fail(w, "a dataset cannot be created");
-        if ((describe(set, s, unique) | H5Dclose(set)) < 0)
-            return fail(w, "a dataset cannot be described");
-        if (d % SETS_PER_FLUSH == 0 && H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0)
-            return fail(w, "cannot be written");
-    }
-    return LW_OK;
-}
-
 static lw_status lay_out_state(lwi_hdf5_writer *w)
 {
     if (!w->meta->formulation) return LW_OK;
-    const hid_t group = H5Gcreate2(w->file, "/state", w->link, w->ordered, H5P_DEFAULT);
+    const hid_t ordered = lwi_hdf5_ordered(H5P_GROUP_CREATE);
+    const hid_t group =
+        ordered < 0 ? -1 : H5Gcreate2(w->file, "/state", H5P_DEFAULT, ordered, H5P_DEFAULT);
+    if (ordered >= 0) H5Pclose(ordered);
     if (group < 0) return fail(w, "the state cannot be created");
     const herr_t failed = put_text(group, "formulation", w->meta->formulation) |
                           put_text(group, "layout", w->meta->layout) |
@@ -266,58 +185,99 @@ static lw_status lay_out_growing(lwi_hdf5_writer *w)
         w->set[s] = make_growing(w, path[s], s == TIME ? 1 : 2, w->width[s]);
         if (w->set[s] < 0) return fail(w, "a table cannot be created");
     }
-    return describe(w->set[TIME], w->columns->dataset, NULL) < 0
+    return put_text(w->set[TIME], "unit", w->columns->column[0].unit) < 0
                ? fail(w, "the time cannot be described")
                : LW_OK;
 }
 
-static void strings_of(const lwi_result_columns *c, int i, const char *text[LWI_HDF5_STRINGS])
+// The strings of an element, in the order of lwi_hdf5_strings, and their lengths.
+static void strings_of(const lwi_result_column *c, const char *text[LWI_HDF5_STRINGS],
+                       size_t length[LWI_HDF5_STRINGS])
 {
-    text[LWI_HDF5_NAME] = c->column[i].name;
-    text[LWI_HDF5_DATASET] = c->dataset[c->column[i].dataset].path;
-    text[LWI_HDF5_UNIT] = c->column[i].unit;
-    text[LWI_HDF5_FRAME] = c->column[i].frame;
+    const lwi_result_quantity *q = c->quantity;
+    int item;
+    text[LWI_HDF5_NAME] = c->name;
+    text[LWI_HDF5_UNIT] = c->unit;
+    text[LWI_HDF5_FRAME] = c->frame;
+    text[LWI_HDF5_KIND] = q ? lwi_result_column_prefix(q) : "";
+    text[LWI_HDF5_ITEM] = lwi_result_column_item(c, &item);
+    text[LWI_HDF5_QUANTITY] = q ? q->name : "";
+    for (int k = 0; k < LWI_HDF5_STRINGS; k++)
+        length[k] = k == LWI_HDF5_ITEM ? (size_t)item : strlen(text[k]);
 }
 
-// The elements of /columns.
-static char *make_table(lwi_hdf5_writer *w, const unsigned char *unique, const lwi_hdf5_element *e)
+// Elements first ... of /columns, which does not contain the time.
+static void fill_elements(const lwi_hdf5_writer *w, const unsigned char *unique, int first,
+                          int count, const lwi_hdf5_element *e, char *elements)
 {
-    const lwi_result_columns *c = w->columns;
-    char *table = lwi_arena_push(&w->arena, (size_t)c->n, e->bytes), *at = table;
-    for (int i = 0; table && i < c->n; i++, at += e->bytes) {
+    const lwi_result_column *column = w->columns->column + 1 + first;
+    LWI_ASSERT(first + count < w->columns->n);
+    memset(elements, 0, (size_t)count * e->bytes);
+    for (int i = 0; i < count; i++, column++, elements += e->bytes) {
         const char *text[LWI_HDF5_STRINGS];
-        const int joint = c->column[i].joint, is_unique = joint < 0 || !unique || unique[joint];
-        strings_of(c, i, text);
-        for (int k = 0; k < LWI_HDF5_STRINGS; k++) strcpy(at + e->text[k], text[k]);
-        memcpy(at + e->component, &c->column[i].component, sizeof(int));
-        memcpy(at + e->unique, &is_unique, sizeof(int));
-        memcpy(at + e->place, &w->place[i], sizeof(int));
+        size_t length[LWI_HDF5_STRINGS];
+        const int is_unique = column->joint < 0 || !unique || unique[column->joint];
+        strings_of(column, text, length);
+        for (int k = 0; k < LWI_HDF5_STRINGS; k++) {
+            LWI_ASSERT(length[k] < e->room[k]);
+            memcpy(elements + e->text[k], text[k], length[k]);
+        }
+        memcpy(elements + e->unique, &is_unique, sizeof is_unique);
     }
-    return table;
+}
+
+static herr_t write_elements(const lwi_hdf5_writer *w, const unsigned char *unique, hid_t set,
+                             hid_t type, const lwi_hdf5_element *e)
+{
+    const int n = w->columns->n - 1, most = n < ELEMENTS ? n : ELEMENTS;
+    char *elements = lwi_allocate(NULL, (size_t)most * e->bytes);
+    herr_t failed = elements ? 0 : -1;
+    for (int first = 0; first < n && failed >= 0; first += most) {
+        const hsize_t from = (hsize_t)first, count = (hsize_t)(n - first < most ? n - first : most);
+        const hid_t there = H5Dget_space(set), here = H5Screate_simple(1, &count, NULL);
+        fill_elements(w, unique, first, (int)count, e, elements);
+        failed = there < 0 || here < 0 ||
+                         H5Sselect_hyperslab(there, H5S_SELECT_SET, &from, NULL, &count, NULL) < 0
+                     ? -1
+                     : H5Dwrite(set, type, here, there, H5P_DEFAULT, elements);
+        if (here >= 0) H5Sclose(here);
+        if (there >= 0) H5Sclose(there);
+    }
+    lwi_release(NULL, elements);
+    return failed;
+}
+
+static hid_t make_columns(const lwi_hdf5_writer *w, hid_t type)
+{
+    const hsize_t n = (hsize_t)w->columns->n - 1, chunk = n < ELEMENTS ? n : ELEMENTS;
+    const hid_t space = H5Screate_simple(1, &n, NULL), create = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t set = -1;
+    // no time stamps: the same run gives the same bytes
+    if (space >= 0 && create >= 0 && H5Pset_obj_track_times(create, false) >= 0 &&
+        (!n || H5Pset_chunk(create, 1, &chunk) >= 0) &&
+        (!n || H5Zfilter_avail(H5Z_FILTER_DEFLATE) <= 0 ||
+         H5Pset_deflate(create, COMPRESSION) >= 0))
+        set = H5Dcreate2(w->file, "/columns", type, space, H5P_DEFAULT, create, H5P_DEFAULT);
+    if (create >= 0) H5Pclose(create);
+    if (space >= 0) H5Sclose(space);
+    return set;
 }
 
 static lw_status lay_out_columns(lwi_hdf5_writer *w, const unsigned char *unique)
 {
-    const lwi_result_columns *c = w->columns;
-    const hsize_t n = (hsize_t)c->n;
     lwi_hdf5_element element = {0};
-    for (int i = 0; i < c->n; i++) {
+    for (int k = 0; k < LWI_HDF5_STRINGS; k++) element.room[k] = 1;
+    for (int i = 1; i < w->columns->n; i++) {
         const char *text[LWI_HDF5_STRINGS];
-        strings_of(c, i, text);
+        size_t length[LWI_HDF5_STRINGS];
+        strings_of(&w->columns->column[i], text, length);
         for (int k = 0; k < LWI_HDF5_STRINGS; k++)
-            if (strlen(text[k]) >= element.room[k]) element.room[k] = strlen(text[k]) + 1;
+            if (length[k] >= element.room[k]) element.room[k] = length[k] + 1;
     }
-    const hid_t type = lwi_hdf5_element_type(&element), space = H5Screate_simple(1, &n, NULL);
-    const char *table = type < 0 ? NULL : make_table(w, unique, &element);
-    const hid_t create =
-        H5Pcreate(H5P_DATASET_CREATE); // no time stamps: the same run gives the same bytes
-    hid_t set = -1;
-    if (table && space >= 0 && create >= 0 && H5Pset_obj_track_times(create, false) >= 0)
-        set = H5Dcreate2(w->file, "/columns", type, space, w->link, create, H5P_DEFAULT);
-    herr_t failed = set < 0 ? -1 : H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, table);
-    failed |= set < 0 ? -1 : H5Dclose(set);
-    if (create >= 0) H5Pclose(create);
-    if (space >= 0) H5Sclose(space);
+    const hid_t type = lwi_hdf5_element_type(&element, LWI_HDF5_STRINGS);
+    const hid_t set = type < 0 ? -1 : make_columns(w, type);
+    herr_t failed = set < 0 ? -1 : write_elements(w, unique, set, type, &element);
+    if (set >= 0 && H5Dclose(set) < 0) failed = -1;
     if (type >= 0) H5Tclose(type);
     return failed < 0 ? fail(w, "the columns cannot be written") : LW_OK;
 }
@@ -327,7 +287,6 @@ static lw_status lay_out(lwi_hdf5_writer *w, const unsigned char *unique)
 {
     w->begun = true;
     TRY(lay_out_columns(w, unique));
-    TRY(lay_out_views(w, unique));
     TRY(lay_out_state(w));
     TRY(lay_out_growing(w));
     if (H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 || H5Fstart_swmr_write(w->file) < 0)
@@ -374,17 +333,11 @@ static lw_status flush(lwi_hdf5_writer *w)
 
 static void gather(lwi_hdf5_writer *w, const double *row, const double *x)
 {
-    const int n = w->columns->n;
+    const int n = w->width[TABLE], nx = w->width[STATE];
     LWI_ASSERT_INDEX(w->filled, w->capacity);
-    LWI_ASSERT(w->width[TABLE] == n - 1);
-    double *to = w->block[TABLE] + w->filled * w->width[TABLE];
-    w->block[TIME][w->filled] = row[0];
-    if (w->in_order)
-        memcpy(to, row + 1, (size_t)(n - 1) * sizeof *row);
-    else
-        for (int i = 1; i < n; i++) to[w->place[i]] = row[i];
-    const int nx = w->width[STATE];
     LWI_ASSERT(!nx || x);
+    w->block[TIME][w->filled] = row[0];
+    if (n) memcpy(w->block[TABLE] + w->filled * n, row + 1, (size_t)n * sizeof *row);
     if (nx) memcpy(w->block[STATE] + w->filled * nx, x, (size_t)nx * sizeof *x);
     w->filled++;
 }
@@ -420,35 +373,15 @@ lw_status lwi_hdf5_poll(lwi_hdf5_writer *w)
 
 // ------------------------------------------------------------------------------------ open, close
 
-// Columns of a dataset are side by side, datasets in order.
-static lw_status place_columns(lwi_hdf5_writer *w)
-{
-    const lwi_result_columns *c = w->columns;
-    w->start = LWI_PUSH(&w->arena, int, c->ndataset);
-    w->place = LWI_PUSH(&w->arena, int, c->n);
-    if (!w->start || !w->place) return LW_ERR_MEMORY;
-    w->start[0] = -1;
-    for (int d = 1; d < c->ndataset; d++) {
-        w->start[d] = w->width[TABLE];
-        w->width[TABLE] += c->dataset[d].width ? c->dataset[d].width : 1;
-    }
-    w->in_order = w->width[TABLE] == c->n - 1;
-    for (int i = 0; i < c->n; i++) {
-        w->place[i] = w->start[c->column[i].dataset] + c->column[i].component;
-        w->in_order = w->in_order && w->place[i] == i - 1;
-        LWI_ASSERT(i == 0 ? w->place[i] == -1 : w->place[i] >= 0 && w->place[i] < w->width[TABLE]);
-    }
-    return LW_OK;
-}
-
 static lw_status allocate(lwi_hdf5_writer *w, double expected)
 {
     w->width[TIME] = 1;
+    w->width[TABLE] = w->columns->n - 1;
     w->width[STATE] = w->meta->formulation ? w->meta->nx : 0;
-    TRY(place_columns(w));
     const long numbers = 1 + w->width[TABLE] + w->width[STATE];
     const long fit = BLOCK_BYTES / (numbers * (long)sizeof(double));
-    const double max_rows = expected > 0 ? fmax(FEWEST_ROWS, fmin(expected, MAX_ROWS)) : MAX_ROWS;
+    const double fewest = fmin(FEWEST_ROWS, fmax(1, (double)(FEW_NUMBERS / numbers)));
+    const double max_rows = expected > 0 ? fmax(fewest, fmin(expected, MAX_ROWS)) : MAX_ROWS;
     w->capacity = fit < 1 ? 1 : fit > (long)max_rows ? (long)max_rows : fit;
     LWI_ASSERT(w->capacity >= 1 && w->capacity <= MAX_ROWS);
     for (int s = 0; s < NGROWING; s++) {
@@ -461,11 +394,7 @@ static lw_status allocate(lwi_hdf5_writer *w, double expected)
 static lw_status open_file(lwi_hdf5_writer *w)
 {
     const hid_t access = lwi_hdf5_access(), create = lwi_hdf5_ordered(H5P_FILE_CREATE);
-    w->ordered = lwi_hdf5_ordered(H5P_GROUP_CREATE);
-    w->link = H5Pcreate(H5P_LINK_CREATE);
-    if (access >= 0 && create >= 0 && w->ordered >= 0 && w->link >= 0 &&
-        H5Pset_char_encoding(w->link, H5T_CSET_UTF8) >= 0 &&
-        H5Pset_alignment(access, LEAST_ALIGNED, ALIGNMENT) >= 0)
+    if (access >= 0 && create >= 0 && H5Pset_alignment(access, LEAST_ALIGNED, ALIGNMENT) >= 0)
         w->file = H5Fcreate(w->path, H5F_ACC_TRUNC, create, access);
     const lw_status status = w->file < 0 ? fail(w, "cannot be written") : LW_OK;
     if (create >= 0) H5Pclose(create);
@@ -477,8 +406,6 @@ static lw_status open_file(lwi_hdf5_writer *w)
 
 static void discard(lwi_hdf5_writer *w)
 {
-    if (w->link >= 0) H5Pclose(w->link);
-    if (w->ordered >= 0) H5Pclose(w->ordered);
     lwi_arena_free(&w->arena);
     lwi_release(NULL, w);
 }
@@ -545,9 +472,7 @@ lw_status lwi_hdf5_create(const char *path, const lwi_result_columns *columns,
                            .no_wish = flush_interval == 0,
                            .pause = flush_interval > 0 ? flush_interval : FLUSH_INTERVAL,
                            .file = -1,
-                           .set = {-1, -1, -1},
-                           .link = -1,
-                           .ordered = -1};
+                           .set = {-1, -1, -1}};
     lwi_arena_init(&w->arena, NULL);
     w->path = lwi_arena_text(&w->arena, path);
     if (!w->path || allocate(w, expected) != LW_OK) {

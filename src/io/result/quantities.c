@@ -183,11 +183,6 @@ const char *lwi_result_column_prefix(const lwi_result_quantity *q)
     return prefixes[q->subject];
 }
 
-const char *lwi_result_group(const lwi_result_quantity *q)
-{
-    return q->subject == LWI_RESULT_SYSTEM ? "system" : lwi_result_column_prefix(q);
-}
-
 int lwi_result_part_count(const lwi_result_quantity *q)
 {
     int n = 0;
@@ -342,11 +337,10 @@ lw_quantity_info lw_quantity_at(int index)
 {
     static const char *const levels[] = {"pose", "twist", "energy", "acceleration", "reaction"};
     if (index < 0 || index >= lwi_result_nquantity)
-        return (lw_quantity_info){
-            .item = "", .dataset = "", .frame = "", .level = "", .summary = ""};
+        return (lw_quantity_info){.item = "", .name = "", .frame = "", .level = "", .summary = ""};
     const lwi_result_quantity *q = &lwi_result_quantities[index];
     return (lw_quantity_info){.item = lwi_result_column_prefix(q),
-                              .dataset = q->dataset,
+                              .name = q->name,
                               .frame = q->frame,
                               .level = levels[q->level],
                               .summary = q->summary,

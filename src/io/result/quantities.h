@@ -1,8 +1,8 @@
 // quantities.h -- the quantities of a result: one table of their names, units, frames and values.
 //
 // A quantity is a vector, a quaternion or a number of one item (a body, a joint, a marker, the
-// system).  Columns of CSV files, datasets of HDF5 files, rows of numbers and the motion from which
-// a run resumes all come from this table.
+// system).  Columns of CSV and HDF5 files, rows of numbers and the motion from which a run resumes all
+// come from this table.
 #ifndef LWI_IO_RESULT_QUANTITIES_H
 #define LWI_IO_RESULT_QUANTITIES_H
 
@@ -50,7 +50,7 @@ void lwi_result_values_compute(const lw_model *model, lw_observe level,
 
 typedef struct lwi_result_quantity {
     lwi_result_subject subject;
-    const char *dataset;                ///< "position": last part of the path in HDF5
+    const char *name;                   ///< "position"
     const char *part[LWI_RESULT_PARTS]; ///< "x", "y", "z": last part of the columns' names
     const char *unit[LWI_RESULT_PARTS]; ///< one for all parts, or one each
     const char *frame;                  ///< "" for scalars
@@ -67,9 +67,8 @@ typedef struct lwi_result_quantity {
 extern const lwi_result_quantity lwi_result_quantities[];
 extern const int lwi_result_nquantity;
 
-/** First part of names and paths: "body" of body.rod.x and /body/rod/position. */
+/** First part of names: "body" of body.rod.x. */
 const char *lwi_result_column_prefix(const lwi_result_quantity *quantity);
-const char *lwi_result_group(const lwi_result_quantity *quantity);
 int lwi_result_part_count(const lwi_result_quantity *quantity);
 const char *lwi_result_part_unit(const lwi_result_quantity *quantity, int part);
 

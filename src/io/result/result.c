@@ -128,6 +128,7 @@ lw_status lw_result_find_column(const lw_result *result, const char *name, int *
         *column = result->by_name[place].column;
         return LW_OK;
     }
+    if (!error) return LW_ERR_ARGUMENT; // to compare all names takes time
     const char **names = lwi_allocate(NULL, (size_t)result->n * sizeof *names), *nearest = NULL;
     for (int i = 0; names && i < result->n; i++) names[i] = result->column[i].name;
     if (names) nearest = lwi_nearest(name, names, result->n);

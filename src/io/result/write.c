@@ -309,7 +309,7 @@ lw_status lw_writer_finish(lw_writer *writer, lw_result **result, lw_error *erro
 // ----------------------------------------------------------------------------------------- convert
 
 // Receives the rows of a result one by one.
-typedef lw_status (*row_taker)(void *user, const double *row);
+typedef lw_status (*row_taker)(void *user, long index, const double *row);
 
 static lw_status read_rows(lw_result *r, row_taker take, void *user, lw_error *error)
 {
@@ -327,7 +327,7 @@ static lw_status read_rows(lw_result *r, row_taker take, void *user, lw_error *e
             status = lw_result_read(r, i, first, count, block + i * chunk, error);
         for (long k = 0; k < count && status == LW_OK; k++) {
             for (int i = 0; i < r->n; i++) row[i] = block[i * chunk + k];
-            status = take(user, row);
+            status = take(user, first + k, row);
         }
     }
     lwi_release(NULL, block);
@@ -339,16 +339,29 @@ typedef struct csv_target {
     int n;
 } csv_target;
 
-static lw_status csv_take(void *user, const double *row)
+static lw_status csv_take(void *user, long index, const double *row)
 {
+    (void)index;
     const csv_target *target = user;
     lwi_csv_numbers(target->file, row, target->n);
     return ferror(target->file) ? LW_ERR_IO : LW_OK;
 }
 
-static lw_status hdf5_take(void *user, const double *row)
+typedef struct hdf5_target {
+    lwi_hdf5_writer *writer;
+    lw_result *from;
+    double *x;             // [nx] state of a row
+    unsigned char *unique; // [columns]
+    lw_error *error;
+} hdf5_target;
+
+static lw_status hdf5_take(void *user, long index, const double *row)
 {
-    return lwi_hdf5_row(user, row, NULL, NULL);
+    const hdf5_target *target = user;
+    const lwi_result_meta *meta = &target->from->meta;
+    if (meta->formulation)
+        TRY(lw_result_read_state(target->from, index, NULL, target->x, target->error));
+    return lwi_hdf5_row(target->writer, row, target->x, target->unique);
 }
 
 static const char **names_of(const lw_result *r)
@@ -379,20 +392,40 @@ static lw_status convert_to_csv(lw_result *r, const char *path, const char *cons
     return status;
 }
 
+// The columns of a result as its reader has them.
+static lw_status columns_of(const lw_result *r, const char *const *names,
+                            lwi_result_columns *columns, hdf5_target *target)
+{
+    TRY(lwi_result_columns_of_names(names, r->n, columns));
+    target->x = LWI_PUSH(&columns->arena, double, r->meta.nx);
+    target->unique = LWI_PUSH(&columns->arena, unsigned char, r->n);
+    if (!target->x || !target->unique) return LW_ERR_MEMORY;
+    for (int i = 0; i < r->n; i++) {
+        lwi_result_column *column = &columns->column[i];
+        column->unit = r->column[i].unit, column->frame = r->column[i].frame;
+        column->joint = i;
+        target->unique[i] = r->column[i].unique;
+    }
+    return LW_OK;
+}
+
+// Everything that the reader knows is written anew, so that a damaged or foreign object of the file is not
+// copied.
 static lw_status convert_to_hdf5(lw_result *r, const char *path, const char *const *names,
                                  lw_error *error)
 {
-    static const lwi_result_meta nothing = {0};
-    lwi_result_columns columns;
-    lwi_hdf5_writer *writer;
-    if (lwi_result_columns_of_names(names, r->n, &columns) != LW_OK)
-        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
-    lw_status status =
-        lwi_hdf5_create(path, &columns, &nothing, (double)r->rows, 0, &writer, error);
+    lwi_result_columns columns = {0};
+    hdf5_target target = {.from = r, .error = error};
+    lw_status status = columns_of(r, names, &columns, &target);
+    if (status != LW_OK)
+        lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    else
+        status =
+            lwi_hdf5_create(path, &columns, &r->meta, (double)r->rows, 0, &target.writer, error);
     if (status == LW_OK) {
-        status = read_rows(r, hdf5_take, writer, error);
+        status = read_rows(r, hdf5_take, &target, error);
         lw_error closing;
-        const lw_status closed = lwi_hdf5_close(writer, &closing);
+        const lw_status closed = lwi_hdf5_close(target.writer, &closing);
         if (closed != LW_OK && error) *error = closing; // of a failed row too
         if (status == LW_OK) status = closed;
     }
@@ -416,7 +449,6 @@ lw_status lw_result_convert(lw_result *result, const char *path, lw_error *error
     if (!to_csv && !lwi_result_path_ends(path, ".h5"))
         return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0,
                            "unknown ending of a result, known: .h5 .csv");
-    if (!to_csv && result->hdf5) return lwi_hdf5_copy(result->hdf5, path, error);
     if (!to_csv && result->memory) return lwi_result_memory_write(result->memory, path, error);
     const char **names = names_of(result);
     if (!names) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");

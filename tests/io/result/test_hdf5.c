@@ -90,13 +90,67 @@ static void assert_shape(hid_t file, const char *name, int rank, hsize_t rows, h
     assert_int_equal(rank, H5Sget_simple_extent_dims(space, size, max));
     assert_int_equal(rows, size[0]);
     assert_true(max[0] == H5S_UNLIMITED);
-    const bool grows =
-        !strcmp(name, "/time") || !strcmp(name, "/table") || !strcmp(name, "/state/x");
-    assert_int_equal(grows ? H5D_CHUNKED : H5D_VIRTUAL, H5Pget_layout(create));
+    assert_int_equal(H5D_CHUNKED, H5Pget_layout(create));
     if (rank == 2) assert_int_equal(width, size[1]);
     H5Pclose(create);
     H5Sclose(space);
     H5Dclose(set);
+}
+
+// An element of /columns, as any program can read it.
+typedef struct element {
+    char name[64], unit[16], frame[16], kind[16], item[16], quantity[32];
+    int unique;
+} element;
+
+static element *elements_of(hid_t file, hsize_t *n)
+{
+    static const struct {
+        const char *name;
+        size_t at, size;
+    } member[] = {
+        {"name", offsetof(element, name), 64},   {"unit", offsetof(element, unit), 16},
+        {"frame", offsetof(element, frame), 16}, {"kind", offsetof(element, kind), 16},
+        {"item", offsetof(element, item), 16},   {"quantity", offsetof(element, quantity), 32}};
+    const hid_t set = H5Dopen2(file, "/columns", H5P_DEFAULT), space = H5Dget_space(set);
+    const hid_t type = H5Tcreate(H5T_COMPOUND, sizeof(element));
+    for (int k = 0; k < LWI_COUNT(member); k++) {
+        const hid_t text = H5Tcopy(H5T_C_S1);
+        assert_true(H5Tset_size(text, member[k].size) >= 0 &&
+                    H5Tset_cset(text, H5T_CSET_UTF8) >= 0);
+        assert_true(H5Tinsert(type, member[k].name, member[k].at, text) >= 0);
+        H5Tclose(text);
+    }
+    assert_true(H5Tinsert(type, "unique", offsetof(element, unique), H5T_NATIVE_INT) >= 0);
+    assert_int_equal(1, H5Sget_simple_extent_dims(space, n, NULL));
+    element *e = calloc(*n, sizeof *e);
+    assert_true(H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, e) >= 0);
+    H5Tclose(type);
+    H5Sclose(space);
+    H5Dclose(set);
+    return e;
+}
+
+// The columns of a quantity: their number, and the first of them.
+static int find_quantity(const element *e, hsize_t n, const char *kind, const char *item,
+                         const char *quantity, int *first)
+{
+    int count = 0;
+    for (int i = (int)n; i-- > 0;)
+        if (!strcmp(e[i].kind, kind) && !strcmp(e[i].item, item) &&
+            !strcmp(e[i].quantity, quantity))
+            *first = i, count++;
+    return count;
+}
+
+static void assert_quantity(const element *e, hsize_t n, int count, const char *kind,
+                            const char *item, const char *quantity, const char *unit,
+                            const char *frame)
+{
+    int first = -1;
+    assert_int_equal(count, find_quantity(e, n, kind, item, quantity, &first));
+    assert_string_equal(unit, e[first].unit);
+    assert_string_equal(frame, e[first].frame);
 }
 
 static void assert_text(hid_t file, const char *object, const char *name, const char *expected)
@@ -122,62 +176,52 @@ static int integer_of(hid_t file, const char *object, const char *name)
     return value;
 }
 
-static void datasets_and_their_attributes(void **state)
+static void tables_and_their_columns(void **state)
 {
     (void)state;
     lw_model *model = lwt_yaml(names_model);
     lw_sim *sim = simulate(model, SETTINGS("duration", "0.5", "sample", "0.1"));
     write_run(sim);
     lw_result *r;
-    assert_int_equal(LW_OK, lw_result_open(path, &r, NULL));
-    const hsize_t columns = (hsize_t)lw_result_column_count(r);
-    lw_result_close(r);
-    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    hsize_t n;
+    hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     assert_true(file >= 0); // closed: tools open it like any file
+    element *e = elements_of(file, &n);
+    H5Fclose(file);
+    assert_int_equal(LW_OK, lw_result_open(path, &r, NULL));
+    assert_int_equal(lw_result_column_count(r), n + 1);
+    for (int i = 0; i < (int)n; i++)
+        assert_string_equal(lw_result_column(r, i + 1).name, e[i].name);
+    lw_result_close(r);
+    file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     assert_shape(file, "/time", 1, 6, 0);
-    assert_shape(file, "/table", 2, 6, columns - 1);
-    static const char *const bodies[] = {"a%2Fb", "100%25", "%2E", "über c"};
-    static const char *const vectors[] = {"position", "velocity", "angular_velocity",
-                                          "acceleration", "angular_acceleration"};
-    for (int b = 0; b < 4; b++) {
-        char name[80];
-        for (int i = 0; i < 5; i++) {
-            snprintf(name, sizeof name, "/body/%s/%s", bodies[b], vectors[i]);
-            assert_shape(file, name, 2, 6, 3);
-        }
-        snprintf(name, sizeof name, "/body/%s/quaternion", bodies[b]);
-        assert_shape(file, name, 2, 6, 4);
-    }
-    assert_shape(file, "/joint/C%2F1/q", 2, 6, 2);
-    assert_shape(file, "/joint/C%2F1/qdd", 2, 6, 2);
-    assert_shape(file, "/joint/S/q", 2, 6, 4);
-    assert_shape(file, "/joint/S/qd", 2, 6, 3);
-    assert_shape(file, "/joint/F/q", 2, 6, 7);
-    assert_shape(file, "/joint/F/qdd", 2, 6, 6);
-    assert_shape(file, "/joint/W/force", 2, 6, 3);
-    assert_shape(file, "/joint/W/torque", 2, 6, 3);
-    assert_true(H5Lexists(file, "/joint/W/q", H5P_DEFAULT) == 0);
-    assert_shape(file, "/marker/tip/quaternion", 2, 6, 4);
-    assert_shape(file, "/system/kinetic", 1, 6, 0);
-    assert_shape(file, "/system/work", 1, 6, 0);
-    assert_shape(file, "/system/angular_momentum", 2, 6, 3);
-    assert_shape(file, "/system/residual", 2, 6, 3);
+    assert_shape(file, "/table", 2, 6, n);
     assert_shape(file, "/state/x", 2, 6, (hsize_t)lw_sim_state_size(sim));
+    static const char *const bodies[] = {"a/b", "100%", ".", "über c"};
+    for (int b = 0; b < 4; b++) {
+        assert_quantity(e, n, 3, "body", bodies[b], "position", "m", "world");
+        assert_quantity(e, n, 4, "body", bodies[b], "quaternion", "1", "world");
+        assert_quantity(e, n, 3, "body", bodies[b], "angular_velocity", "rad/s", "body");
+        assert_quantity(e, n, 3, "body", bodies[b], "acceleration", "m/s^2", "world");
+    }
+    assert_quantity(e, n, 2, "joint", "C/1", "q", "m", "joint");
+    assert_quantity(e, n, 2, "joint", "C/1", "qdd", "m/s^2", "joint");
+    assert_quantity(e, n, 4, "joint", "S", "q", "1", "F1");
+    assert_quantity(e, n, 3, "joint", "S", "qd", "rad/s", "F2");
+    assert_quantity(e, n, 7, "joint", "F", "q", "m", "F1");
+    assert_quantity(e, n, 6, "joint", "F", "qdd", "m/s^2", "F2");
+    assert_quantity(e, n, 3, "joint", "W", "torque", "N m", "world");
+    assert_quantity(e, n, 4, "marker", "tip", "quaternion", "1", "world");
+    assert_quantity(e, n, 1, "sys", "", "kinetic", "J", "");
+    assert_quantity(e, n, 3, "sys", "", "angular_momentum", "kg m^2/s", "world");
+    assert_quantity(e, n, 3, "sys", "", "residual", "m or rad", "");
+    int first = -1;
+    assert_int_equal(0, find_quantity(e, n, "joint", "W", "q", &first));
+    for (int i = 0; i < (int)n; i++) assert_int_equal(1, e[i].unique);
 
     assert_text(file, "/time", "unit", "s");
-    assert_text(file, "/body/a%2Fb/angular_velocity", "unit", "rad/s");
-    assert_text(file, "/body/a%2Fb/angular_velocity", "frame", "body");
-    assert_text(file, "/body/a%2Fb/acceleration", "frame", "world");
-    assert_text(file, "/joint/C%2F1/q", "unit", "m, rad");
-    assert_text(file, "/joint/C%2F1/qdd", "unit", "m/s^2, rad/s^2");
-    assert_text(file, "/joint/S/q", "unit", "1");
-    assert_text(file, "/joint/F/q", "unit", "m, m, m, 1, 1, 1, 1");
-    assert_text(file, "/joint/W/torque", "unit", "N m");
-    assert_text(file, "/system/kinetic", "unit", "J");
-    assert_int_equal(1, integer_of(file, "/joint/W/torque", "unique"));
-
     assert_text(file, "/", "format", "linkwork-result");
-    assert_int_equal(2, integer_of(file, "/", "format_version"));
+    assert_int_equal(3, integer_of(file, "/", "format_version"));
     assert_text(file, "/", "settings.formulation", "aba");
     assert_text(file, "/", "settings.integrator", "dopri5");
     assert_text(file, "/", "settings.sample", "0.1");
@@ -186,27 +230,30 @@ static void datasets_and_their_attributes(void **state)
     assert_text(file, "/state", "formulation", "aba");
     assert_int_equal(lw_sim_state_size(sim), integer_of(file, "/state", "size"));
     H5Fclose(file);
+    free(e);
     lw_sim_destroy(sim);
     lw_model_destroy(model);
 }
 
-static void items_keep_their_order(void **state)
+// The time to create a file grows with the number of its objects: that does not depend on the model.
+static void objects_do_not_depend_on_the_model(void **state)
 {
     (void)state;
-    static const char *const order[] = {"a%2Fb", "100%25", "%2E", "über c"};
-    lw_model *model = lwt_yaml(names_model);
-    lw_sim *sim = simulate(model, SETTINGS("duration", "0"));
-    write_run(sim);
-    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    for (hsize_t i = 0; i < 4; i++) {
-        char name[80];
-        assert_true(H5Lget_name_by_idx(file, "/body", H5_INDEX_CRT_ORDER, H5_ITER_INC, i, name,
-                                       sizeof name, H5P_DEFAULT) > 0);
-        assert_string_equal(order[i], name);
+    static const char *const models[] = {names_model, "linkwork: 1\ngenerate: {chain: {n: 200}}\n"};
+    for (int i = 0; i < 2; i++) {
+        lw_model *model = lwt_yaml(models[i]);
+        lw_sim *sim = simulate(model, SETTINGS("duration", "0"));
+        H5G_info_t info;
+        write_run(sim);
+        const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+        assert_true(H5Gget_info(file, &info) >= 0);
+        assert_int_equal(4, info.nlinks); // time, table, columns, state
+        assert_true(H5Gget_info_by_name(file, "/state", &info, H5P_DEFAULT) >= 0);
+        assert_int_equal(1, info.nlinks);
+        H5Fclose(file);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
     }
-    H5Fclose(file);
-    lw_sim_destroy(sim);
-    lw_model_destroy(model);
 }
 
 static void reactions_that_are_not_unique_are_marked(void **state)
@@ -216,8 +263,12 @@ static void reactions_that_are_not_unique_are_marked(void **state)
     lw_sim *sim = simulate(model, SETTINGS("duration", "0"));
     write_run(sim);
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    assert_int_equal(0, integer_of(file, "/joint/low/force", "unique"));
-    assert_int_equal(0, integer_of(file, "/joint/high/torque", "unique"));
+    hsize_t n;
+    element *e = elements_of(file, &n);
+    for (int i = 0; i < (int)n; i++)
+        assert_int_equal(strcmp(e[i].quantity, "force") && strcmp(e[i].quantity, "torque"),
+                         e[i].unique);
+    free(e);
     H5Fclose(file);
     lw_result *r;
     int fx, q;
@@ -321,7 +372,7 @@ static void readers_get_what_is_flushed(void **state)
     lw_model_destroy(model);
 }
 
-// ------------------------------------------------------------------------------- views, any order
+// ----------------------------------------------------------------------------------- in any order
 
 // All numbers of a dataset, by the HDF5 library.
 static double *numbers_of(hid_t file, const char *name, long count)
@@ -355,9 +406,9 @@ static double mixed_number(long row, int column)
     return column + 1e-3 * (double)row;
 }
 
-// Datasets are views of their columns of the table, in any order of columns; for readers in single-writer
-// mode and of a closed file.
-static void datasets_are_views_of_one_table(void **state)
+// Columns keep their order and names of which some are unknown; for readers in single-writer mode and of a
+// closed file.
+static void columns_lie_side_by_side(void **state)
 {
     (void)state;
     static const char *const names[MIXED] = {"time",     "body.b.z", "sys.T",
@@ -380,22 +431,65 @@ static void datasets_are_views_of_one_table(void **state)
         copy_file(path, copy);
         const hid_t file = H5Fopen(copy, mode, H5P_DEFAULT);
         assert_true(file >= 0);
-        double *position = numbers_of(file, "/body/b/position", 3 * rows);
-        double *kinetic = numbers_of(file, "/system/kinetic", rows);
-        double *extra = numbers_of(file, "/column/extra", rows);
-        for (long k = 0; k < rows; k++) {
-            assert_true(position[3 * k] == mixed_number(k, 3));
-            assert_true(position[3 * k + 1] == mixed_number(k, 5));
-            assert_true(position[3 * k + 2] == mixed_number(k, 1));
-            assert_true(kinetic[k] == mixed_number(k, 2) && extra[k] == mixed_number(k, 4));
-        }
-        free(position);
-        free(kinetic);
-        free(extra);
+        hsize_t n;
+        element *e = elements_of(file, &n);
+        assert_int_equal(MIXED - 1, n);
+        for (int i = 1; i < MIXED; i++) assert_string_equal(names[i], e[i - 1].name);
+        assert_quantity(e, n, 3, "body", "b", "position", "m", "world");
+        assert_quantity(e, n, 1, "", "", "", "", ""); // extra
+        double *table = numbers_of(file, "/table", rows * (MIXED - 1));
+        for (long k = 0; k < rows; k++)
+            for (int i = 1; i < MIXED; i++)
+                assert_true(table[k * (MIXED - 1) + i - 1] == mixed_number(k, i));
+        free(table);
+        free(e);
         H5Fclose(file);
         remove(copy);
     }
     lwi_result_columns_free(&columns);
+}
+
+// A row of many columns lies in few chunks, and few rows of it take little space.
+static void wide_tables_have_wide_chunks(void **state)
+{
+    (void)state;
+    enum { COLUMNS = 300001 };
+    static char name[COLUMNS][12];
+    static const char *list[COLUMNS];
+    static double row[COLUMNS];
+    const lwi_result_meta meta = {0};
+    lwi_result_columns columns;
+    lwi_hdf5_writer *writer;
+    lw_result *r;
+    for (int i = 0; i < COLUMNS; i++) {
+        snprintf(name[i], sizeof name[i], i ? "c%d" : "time", i);
+        list[i] = name[i];
+        row[i] = i;
+    }
+    assert_int_equal(LW_OK, lwi_result_columns_of_names(list, COLUMNS, &columns));
+    assert_int_equal(LW_OK, lwi_hdf5_create(path, &columns, &meta, 0, 3600, &writer, NULL));
+    assert_int_equal(LW_OK, lwi_hdf5_row(writer, row, NULL, NULL));
+    assert_int_equal(LW_OK, lwi_hdf5_close(writer, NULL));
+    lwi_result_columns_free(&columns);
+    const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    const hid_t set = H5Dopen2(file, "/table", H5P_DEFAULT), create = H5Dget_create_plist(set);
+    hsize_t chunk[2], bytes;
+    assert_int_equal(2, H5Pget_chunk(create, 2, chunk));
+    assert_true(chunk[0] * chunk[1] >= 8000 && COLUMNS / chunk[1] < 300);
+    assert_true(H5Fget_filesize(file, &bytes) >= 0);
+    assert_true(bytes < 20 << 20);
+    H5Pclose(create);
+    H5Dclose(set);
+    H5Fclose(file);
+    assert_int_equal(LW_OK, lw_result_open(path, &r, NULL));
+    assert_int_equal(COLUMNS, lw_result_column_count(r));
+    for (int i = COLUMNS; i-- > 0;) {
+        double value;
+        assert_string_equal(name[i], lw_result_column(r, i).name);
+        assert_int_equal(LW_OK, lw_result_read(r, i, 0, 1, &value, NULL));
+        assert_true(value == i);
+    }
+    lw_result_close(r);
 }
 
 // Any rows of any column, independent of earlier reads.
@@ -528,9 +622,33 @@ static void files_that_are_not_results_are_refused(void **state)
     make_foreign("linkwork-result", 99, false);
     assert_refused(path, LW_ERR_PARSE, "version 99");
     make_foreign("linkwork-result", 2, false);
+    assert_refused(path, LW_ERR_PARSE, "version 2 of the format is not supported, expected 3");
+    make_foreign("linkwork-result", 3, false);
     assert_refused(path, LW_ERR_PARSE, "there is no /columns");
-    make_foreign("linkwork-result", 2, true);
+    make_foreign("linkwork-result", 3, true);
     assert_refused(path, LW_ERR_PARSE, "/columns is not a table");
+}
+
+// A result may not make the program read other files.
+static void links_to_other_files_are_not_followed(void **state)
+{
+    (void)state;
+    static const char *const other = "test_hdf5_copy.h5", *const linked[] = {"/time", "/columns"};
+    lw_model *model = lwt_yaml(redundant_model);
+    for (int i = 0; i < 2; i++) {
+        lw_sim *sim = simulate(model, SETTINGS("duration", "0.1"));
+        write_run(sim);
+        copy_file(path, other);
+        const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+        assert_true(H5Ldelete(file, linked[i], H5P_DEFAULT) >= 0);
+        assert_true(
+            H5Lcreate_external(other, linked[i], file, linked[i], H5P_DEFAULT, H5P_DEFAULT) >= 0);
+        H5Fclose(file);
+        assert_refused(path, LW_ERR_PARSE, linked[i]);
+        lw_sim_destroy(sim);
+    }
+    remove(other);
+    lw_model_destroy(model);
 }
 
 static void read_damaged(void)
@@ -605,15 +723,17 @@ int main(int argc, char **argv)
 {
     if (argc > 1) cmocka_set_test_filter(argv[1]);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(datasets_and_their_attributes),
-        cmocka_unit_test(items_keep_their_order),
+        cmocka_unit_test(tables_and_their_columns),
+        cmocka_unit_test(objects_do_not_depend_on_the_model),
         cmocka_unit_test(reactions_that_are_not_unique_are_marked),
         cmocka_unit_test(files_are_reproducible),
         cmocka_unit_test(readers_get_what_is_flushed),
-        cmocka_unit_test(datasets_are_views_of_one_table),
+        cmocka_unit_test(columns_lie_side_by_side),
+        cmocka_unit_test(wide_tables_have_wide_chunks),
         cmocka_unit_test(columns_are_read_in_any_order),
         cmocka_unit_test(a_full_disk_is_reported),
         cmocka_unit_test(files_that_are_not_results_are_refused),
+        cmocka_unit_test(links_to_other_files_are_not_followed),
         cmocka_unit_test(damaged_files_do_no_harm),
         cmocka_unit_test(files_that_cannot_be_created_are_reported),
     };

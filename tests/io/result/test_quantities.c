@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -52,24 +53,37 @@ static void a_name_determines_unit_and_frame(void **state)
     }
 }
 
-static void columns_fill_their_datasets(void **state)
+// Columns from a model and from their names mean the same.
+static void names_determine_quantity_and_item(void **state)
 {
     (void)state;
     for (int i = 0; i < LWI_COUNT(models); i++) {
         lw_model *model = read_model(models[i]);
         for (int level = 0; level <= LW_OBSERVE_REACTION; level++) {
-            lwi_result_columns c;
+            lwi_result_columns c, n;
             assert_int_equal(LW_OK, lwi_result_columns_of_model(model, (lw_observe)level, &c));
-            int entries = 0, datasets = 0;
+            int entries = 0;
             for (int k = 0; k < c.nentry; k++) entries += c.entry[k].n;
-            for (int k = 0; k < c.ndataset; k++)
-                datasets += c.dataset[k].width ? c.dataset[k].width : 1;
             assert_int_equal(c.n, entries);
-            assert_int_equal(c.n, datasets);
-            for (int k = 0; k < c.n; k++) { // all columns are known
-                assert_true(strncmp(c.dataset[c.column[k].dataset].path, "/column/", 8) != 0);
-                assert_string_equal(k ? c.column[k].name : "time", c.column[k].name);
+            const char **names = calloc((size_t)c.n, sizeof *names);
+            for (int k = 0; k < c.n; k++) names[k] = c.column[k].name;
+            assert_int_equal(LW_OK, lwi_result_columns_of_names(names, c.n, &n));
+            const lwi_result_entry *e = c.entry;
+            for (int k = 0, last = e->n; k < c.n; k++) {
+                if (k == last) last += (++e)->n;
+                const char *expected = lwi_result_item_name(model, e);
+                int length, of_name;
+                const char *item = lwi_result_column_item(&c.column[k], &length);
+                assert_int_equal(strlen(expected), length);
+                assert_memory_equal(expected, item, (size_t)length);
+                lwi_result_column_item(&n.column[k], &of_name);
+                assert_int_equal(length, of_name);
+                assert_string_equal(e->quantity->name, c.column[k].quantity->name);
+                assert_string_equal(e->quantity->name, n.column[k].quantity->name);
+                assert_string_equal(c.column[k].frame, n.column[k].frame);
             }
+            free(names);
+            lwi_result_columns_free(&n);
             lwi_result_columns_free(&c);
         }
         lw_model_destroy(model);
@@ -151,7 +165,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_name_determines_unit_and_frame),
-        cmocka_unit_test(columns_fill_their_datasets),
+        cmocka_unit_test(names_determine_quantity_and_item),
         cmocka_unit_test(rows_and_motions_are_inverse),
         cmocka_unit_test(each_number_of_an_observation_must_be_finite),
     };
