@@ -128,7 +128,7 @@ LW_API lw_status lw_writer_finish(lw_writer *writer, lw_result **result, lw_erro
 
 /** Writes a result in another format, given by the ending of `path`: every column bit for bit.  What
  *  the other format cannot hold (model, options, state in CSV) is left out; .h5 to .h5 writes all
- *  of it anew, and closes what a killed writer left open. */
+ *  of it again, and closes what a killed writer left open. */
 LW_API lw_status lw_result_convert(lw_result *result, const char *path, lw_error *error);
 
 #ifdef __cplusplus

@@ -25,7 +25,7 @@
 // if these are few numbers.
 enum { MAX_ROWS = 256, FEWEST_ROWS = 16, FEW_NUMBERS = 1 << 16, BLOCK_BYTES = 16 << 20 };
 
-// Least numbers of /table or /state/x in a chunk, where a block has so many, and its least columns.  Reading a
+// Minimum numbers of /table or /state/x in a chunk, if a block has so many, and minimum columns.  Reading a
 // column reads its whole chunks; a row of a million numbers lies in a hundred of them.
 enum { CHUNK_NUMBERS = 8192, CHUNK_COLUMNS = 64 };
 
@@ -229,11 +229,12 @@ static void fill_elements(const lwi_hdf5_writer *w, const unsigned char *unique,
 static herr_t write_elements(const lwi_hdf5_writer *w, const unsigned char *unique, hid_t set,
                              hid_t type, const lwi_hdf5_element *e)
 {
-    const int n = w->columns->n - 1, most = n < ELEMENTS ? n : ELEMENTS;
-    char *elements = lwi_allocate(NULL, (size_t)most * e->bytes);
+    const int n = w->columns->n - 1, block = n < ELEMENTS ? n : ELEMENTS;
+    char *elements = lwi_allocate(NULL, (size_t)block * e->bytes);
     herr_t failed = elements ? 0 : -1;
-    for (int first = 0; first < n && failed >= 0; first += most) {
-        const hsize_t from = (hsize_t)first, count = (hsize_t)(n - first < most ? n - first : most);
+    for (int first = 0; first < n && failed >= 0; first += block) {
+        const hsize_t from = (hsize_t)first,
+                      count = (hsize_t)(n - first < block ? n - first : block);
         const hid_t there = H5Dget_space(set), here = H5Screate_simple(1, &count, NULL);
         fill_elements(w, unique, first, (int)count, e, elements);
         failed = there < 0 || here < 0 ||

@@ -409,7 +409,7 @@ static lw_status columns_of(const lw_result *r, const char *const *names,
     return LW_OK;
 }
 
-// Everything that the reader knows is written anew, so that a damaged or foreign object of the file is not
+// Everything that the reader has is written again, so that a damaged or foreign object of the file is not
 // copied.
 static lw_status convert_to_hdf5(lw_result *r, const char *path, const char *const *names,
                                  lw_error *error)
