@@ -155,6 +155,11 @@ int lwi_pool_count(const lwi_pool *pool)
     return pool->count;
 }
 
+unsigned long lwi_pool_rounds(const lwi_pool *pool)
+{
+    return pool->round;
+}
+
 void lwi_pool_run(lwi_pool *pool, void (*task)(void *user, int part), void *user)
 {
     if (!pool->nmember) {

@@ -22,6 +22,9 @@ int lwi_pool_count(const lwi_pool *pool);
  *  Allocates nothing; with one thread it is a plain call. */
 void lwi_pool_run(lwi_pool *pool, void (*task)(void *user, int part), void *user);
 
+/** Number of times that lwi_pool_run has woken the other threads. */
+unsigned long lwi_pool_rounds(const lwi_pool *pool);
+
 /** Processors this process may run on; at least 1. */
 int lwi_processors(void);
 

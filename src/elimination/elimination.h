@@ -60,7 +60,9 @@ typedef struct lwi_elim lwi_elim;
  *  @param elim  out, allocated in `arena`
  *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **elim);
-/** Later passes run on the threads of the pool (NULL: on the calling thread only).
+/** Whether a pass is large enough to be worth waking threads: 200 000 multiplications in all. */
+bool lwi_elim_worth_threads(const lwi_elim *elim);
+/** Later passes run on the threads of the pool (NULL: on the calling thread only), unless they are not worth it.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_threads(lwi_elim *elim, lwi_pool *pool, lwi_elim_strategy strategy,
                            lwi_arena *arena);

@@ -262,12 +262,17 @@ static lw_status arrange(const lwi_elim *elim, const draft *d, lwi_arena *arena,
     return LW_OK;
 }
 
-static lw_status make(const lwi_elim *elim, lwi_elim_strategy strategy, lwi_arena *scratch,
-                      lwi_arena *arena, draft *d, lwi_elim_team **team)
+bool lwi_elim_worth_threads(const lwi_elim *elim)
 {
     double all = 0;
     for (int u = 0; u < elim->ntask; u++) all += lwi_elim_task_work(elim, u);
-    if (all < WORTH) return LW_OK;
+    return all >= WORTH;
+}
+
+static lw_status make(const lwi_elim *elim, lwi_elim_strategy strategy, lwi_arena *scratch,
+                      lwi_arena *arena, draft *d, lwi_elim_team **team)
+{
+    if (!lwi_elim_worth_threads(elim)) return LW_OK;
     d->stage = LWI_PUSH(scratch, int, elim->ntask);
     d->part = LWI_PUSH(scratch, int, elim->ntask);
     if (!d->stage || !d->part) return LW_ERR_MEMORY;

@@ -110,7 +110,38 @@ void lwi_cut_momenta_of_speeds(lwi_cut_momenta *m, double t, const lwi_motion *m
 void lwi_cut_momenta_begin(lwi_cut_momenta *m)
 {
     memset(m->load, 0, (size_t)m->model->nbody * sizeof *m->load);
+    m->prescribed = m->prescribed_rate = 0;
     for (int k = 0; k < m->model->nnode; k++) v6_zero(m->momenta.node[k].P);
+}
+
+// sigma bdot - l b of the rows of one cut.  bdot = gamma - d/dt(J) V, about the moving mass centres, whereas Jdot is
+// about points fixed in space (closure.h).
+static void add_prescribed(lwi_cut_momenta *m, const lwi_motion *motion, const double *sigma,
+                           const double *leak)
+{
+    const lwi_closure *rows = &m->rows;
+    for (int r = 0; r < rows->n; r++) {
+        double bdot = rows->gamma[r];
+        for (int b = 0; b < rows->nbody; b++) {
+            const double *v = motion->v[rows->body[b]], *w = motion->w[rows->body[b]];
+            double shifted[3];
+            v3_cross(shifted, v, rows->J[b][r]);
+            bdot -=
+                v3_dot(rows->Jdot[b][r], v) + v3_dot(rows->Jdot[b][r] + 3, w) - v3_dot(shifted, w);
+        }
+        m->prescribed -= sigma[r] * rows->b[r];
+        m->prescribed_rate += sigma[r] * bdot - leak[r] * rows->b[r];
+    }
+}
+
+double lwi_cut_momenta_prescribed(const lwi_cut_momenta *m)
+{
+    return m->prescribed + lwi_momenta_prescribed(m->model, &m->momenta, m->tree);
+}
+
+double lwi_cut_momenta_prescribed_rate(const lwi_cut_momenta *m)
+{
+    return m->prescribed_rate + lwi_momenta_prescribed_rate(m->model, &m->momenta, m->tree);
 }
 
 // P -= J' sigma, load += L_c; -L_c holds the term Phidot' sigma of            [naudet2003, (8)]
@@ -132,6 +163,7 @@ void lwi_cut_momenta_add(lwi_cut_momenta *m, int joint, double t, const lwi_moti
         for (int r = rows->n; r < LWI_CLOSURE_ROWS; r++) leak[r] = 0;
         lwi_joint_rotor_rows(model, joint, t, motion, LWI_CLOSURE_RATES, rows);
     }
+    if (model->driven) add_prescribed(m, motion, sigma, leak);
     for (int b = 0; b < rows->nbody; b++) {
         const int body = rows->body[b], k = model->body_node[body];
         LWI_ASSERT_INDEX(k, model->nnode); // a moving body

@@ -15,6 +15,12 @@
 // (rates about points fixed in space).  gauge.c defines l_c.  The projection on the joint is that of open trees
 // [naudet2003, (35)].  See also [chadaj2017, (15)-(36), (69)].
 //
+// Drives and mounts of cuts, J_c V = -b_c: their power -lambda_c b_c is, with lambda_c = sigmadot_c + l_c,
+//
+//     d/dt (-sigma_c b_c) + sigma_c bdot_c - l_c b_c,     bdot_c = gamma_c - Jdot_c V
+//
+// which needs no lambda_c.  Those of the tree: tree/momenta.c.
+//
 // Floating bases and free joints on the ground have their momenta in world axes about the link's origin: without
 // loads the linear part is constant and the angular part changes by r x f, exactly in every step.
 #ifndef LWI_LOOPS_CUT_MOMENTA_H
@@ -28,9 +34,11 @@ typedef struct lwi_cut_momenta {
     lwi_tree_work *tree;
     lwi_momenta momenta;
     lwi_gauge gauge;
-    double length;     ///< characteristic length [m], between displacements and rotations
-    lwi_closure rows;  ///< scratch: rows of one cut
-    double (*load)[6]; ///< [nbody] sum of L_c on each body: world axes, mass centres
+    double length;          ///< characteristic length [m], between displacements and rotations
+    lwi_closure rows;       ///< scratch: rows of one cut
+    double (*load)[6];      ///< [nbody] sum of L_c on each body: world axes, mass centres
+    double prescribed;      ///< of cuts with prescribed motion: minus the sum of sigma . b [J]
+    double prescribed_rate; ///< their power less the rate of `prescribed` [W]
 } lwi_cut_momenta;
 
 lw_status lwi_cut_momenta_create(const lw_model *model, lwi_tree_work *tree, lwi_gauge gauge,
@@ -58,6 +66,12 @@ void lwi_cut_momenta_transmit(lwi_cut_momenta *m);
 /** pdot [tree_nv] of the state's momenta.  After lwi_cut_momenta_transmit, the rates of the links, and the loads in
  *  tree->wrench and tree->effort; `load` is added to tree->wrench. */
 void lwi_cut_momenta_rates(lwi_cut_momenta *m, const double *state, double *pdot);
+
+/** The work of drives and mounts is w + lwi_cut_momenta_prescribed, where w has the rate
+ *  lwi_cut_momenta_prescribed_rate, which needs no accelerations.  The first after lwi_cut_momenta_transmit, the
+ *  second after lwi_cut_momenta_rates.  Efforts on cut joints with mounts are not part of it. */
+double lwi_cut_momenta_prescribed(const lwi_cut_momenta *m);
+double lwi_cut_momenta_prescribed_rate(const lwi_cut_momenta *m);
 
 /** Scale of each momentum: the articulated inertia of the open tree along the joint [tree_nv]; for world axes
  *  the largest of the three.  Overwrites V, P and the speeds v.

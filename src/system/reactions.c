@@ -153,11 +153,10 @@ void lwi_system_applied(lwi_system *s, double t, const lwi_loads *loads, double 
         v6_zero(f[s->model->nnode + i]); // only joint rows act on rotors
 }
 
-lw_status lwi_system_accelerations(lwi_system *s, double t, const lwi_loads *loads, lw_error *error)
+static lw_status solve_accelerations(lwi_system *s, double t, const lwi_loads *loads,
+                                     lw_error *error)
 {
     const lw_model *model = s->model;
-    lwi_system_rates(s, t);
-    TRY(lwi_system_factor(s, t, error));
     lwi_system_applied(s, t, loads, s->x);
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->gamma[i];
     lwi_system_solve(s);
@@ -174,19 +173,35 @@ lw_status lwi_system_accelerations(lwi_system *s, double t, const lwi_loads *loa
     return LW_OK;
 }
 
+lw_status lwi_system_accelerations(lwi_system *s, double t, const lwi_loads *loads, lw_error *error)
+{
+    lwi_system_rates(s, t);
+    TRY(lwi_system_factor(s, t, error));
+    return solve_accelerations(s, t, loads, error);
+}
+
+// "The additional cost is associated only with xi10, xi20" [chadaj2017, discussion].
+lw_status lwi_system_accelerations_factored(lwi_system *s, double t, const lwi_loads *loads,
+                                            lw_error *error)
+{
+    lwi_system_gammas(s, t);
+    return solve_accelerations(s, t, loads, error);
+}
+
 // Across a moving mount an effort does work on the bodies beyond e qd.
-static double mount_power(lwi_system *s, int j, double t)
+double lwi_system_mount_power(lwi_system *s, int j, double t, const double *effort)
 {
     const lwi_joint *joint = &s->model->joint[j];
     const int body[2] = {joint->body1, joint->body2};
     double P = 0, *wrench[2] = {s->wrench[body[0]], s->wrench[body[1]]};
+    if (joint->merged || !joint->mount.present) return 0;
     v6_zero(wrench[0]), v6_zero(wrench[1]);
-    lwi_joint_apply_effort(s->model, j, t, &s->motion, s->effort + joint->iv, s->wrench);
+    lwi_joint_apply_effort(s->model, j, t, &s->motion, effort + joint->iv, s->wrench);
     for (int side = 0; side < 2; side++)
         if (body[side])
             P +=
                 v3_dot(wrench[side], s->v[body[side]]) + v3_dot(wrench[side] + 3, s->w[body[side]]);
-    for (int k = joint->iv; k < joint->iv + joint->type->nv; k++) P -= s->effort[k] * s->qd[k];
+    for (int k = joint->iv; k < joint->iv + joint->type->nv; k++) P -= effort[k] * s->qd[k];
     return P;
 }
 
@@ -194,9 +209,7 @@ static double mount_power(lwi_system *s, int j, double t)
 double lwi_system_drive_power(lwi_system *s, double t)
 {
     double P = -dot(s->nrow, s->lambda, s->b);
-    for (int j = 0; j < s->model->njoint; j++)
-        if (!s->model->joint[j].merged && s->model->joint[j].mount.present)
-            P += mount_power(s, j, t);
+    for (int j = 0; j < s->model->njoint; j++) P += lwi_system_mount_power(s, j, t, s->effort);
     return P;
 }
 

@@ -281,6 +281,7 @@ lw_status lwi_system_create_rotors(const lw_model *model, lw_plan kind, bool spl
 
 lw_status lwi_system_threads(lwi_system *s, lwi_pool *pool, lwi_arena *arena)
 {
+    if (!lwi_elim_worth_threads(s->elim)) return LW_OK;
     s->pool = pool;
     return lwi_elim_threads(s->elim, pool, LWI_ELIM_BY_SUBTREE,
                             arena); // by subtree: the fewest barriers
@@ -293,7 +294,7 @@ lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
     lwi_pool *pool = NULL;
     TRY(lwi_system_create_rotors(work->model, plan, true, &work->arena, s));
     s->mode = &work->mode;
-    if (threads <= 1) return LW_OK;
+    if (threads <= 1 || !lwi_elim_worth_threads(s->elim)) return LW_OK;
     TRY(lwi_pool_create(threads, &work->arena.allocator, &pool, &work->error));
     return lwi_system_threads(s, pool, &work->arena);
 }

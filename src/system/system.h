@@ -61,7 +61,7 @@ typedef struct lwi_system {
         edge_joint; ///< [nedge] joint, or -1 - coupling; then for each link of split bodies a joint of its part
     lwi_plan plan; ///< plan.row[e]: first row of edge e, plan.slot[e]: first slot
     lwi_elim *elim;
-    lwi_pool *pool; ///< NULL: one thread
+    lwi_pool *pool; ///< NULL: one thread, always for systems too small to be worth waking others
     lwi_system_metric
         *metric;           ///< [nbody] by lwi_system_masses or lwi_system_geometric; extensions: 0
     double (*mobility)[6]; ///< [nnode] inverse inertias, body axes
@@ -106,11 +106,11 @@ lw_status lwi_system_create_extra(const lw_model *model, lw_plan kind, int nextr
 /** Motion, graph and plan only, without elimination. */
 lw_status lwi_system_plan(const lw_model *model, lw_plan kind, lwi_arena *arena,
                           lwi_system *system);
-/** Creation with rotors and the options of the work: plan, and threads.  The pool system->pool must be
- *  destroyed by the caller, after a failure too.
+/** Creation with rotors and the options of the work: plan, and threads if lwi_elim_worth_threads.  The pool
+ *  system->pool must be destroyed by the caller, after a failure too.
  *  @return LW_ERR_MEMORY, or the error of lwi_pool_create */
 lw_status lwi_system_prepare(lwi_work *work, lwi_system *system);
-/** Rows and passes run on the threads of the pool from now on. */
+/** Rows and passes run on the threads of the pool from now on, if lwi_elim_worth_threads. */
 lw_status lwi_system_threads(lwi_system *system, lwi_pool *pool, lwi_arena *arena);
 /** Finds the generic ranks and `unique`; leaves the motion at the start (rank.c). */
 lw_status lwi_system_find_ranks(lwi_system *system, lwi_arena *arena);
@@ -216,11 +216,18 @@ void lwi_system_applied(lwi_system *system, double t, const lwi_loads *loads, do
  *  @return LW_ERR_SINGULAR naming joints, LW_ERR_NOT_FINITE naming a body */
 lw_status lwi_system_accelerations(lwi_system *system, double t, const lwi_loads *loads,
                                    lw_error *error);
+/** The same with the rows and factors that lwi_system_rows and lwi_system_factor left at these positions: gamma
+ *  and one vector pass.  Same bits. */
+lw_status lwi_system_accelerations_factored(lwi_system *system, double t, const lwi_loads *loads,
+                                            lw_error *error);
 /** Writes motion, accelerations, reactions and uniqueness to the snapshot; needs the motion, at levels
  *  ACCELERATION and REACTION also lwi_system_accelerations. */
 void lwi_system_observe(lwi_system *system, double t, lw_observe level, lwi_snapshot *snapshot);
 /** Power of drives and mounts [W]; after lwi_system_accelerations. */
 double lwi_system_drive_power(lwi_system *system, double t);
+/** Power of the effort of a joint with a moving mount beyond effort times speed [W].
+ *  @param effort  [model nv] */
+double lwi_system_mount_power(lwi_system *system, int joint, double t, const double *effort);
 
 // ---------------------------------------------------------------------------------------- messages
 

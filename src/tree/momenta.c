@@ -1,6 +1,7 @@
 // momenta.c -- forward dynamics of trees with joint momenta as state                   [naudet2003]
 //
-// Input: state x = (q, p, [work]), forces.  Output: xdot = (N(q) u, pdot, [power]).  Cost: O(n).
+// Input: state x = (q, p, [w]), forces.  Output: xdot = (N(q) u, pdot, [power]); w is the work less the sum of
+// P . sigma, see "work of prescribed motions".  Cost: O(n).
 // Numbers (n) are those of [naudet2003]; docs/theory/equations.md is the index.  The paper's spatial velocity
 // Omega is V here, its mass matrix M of a body is I, its joint matrix E_j is S, its Omega_t is sigma, its shift
 // T^F is X' with the rotation (24).  Everything is in link frames about their origins, linear part first.
@@ -186,6 +187,40 @@ void lwi_momenta_rates(const lw_model *model, lwi_momenta *m, lwi_tree_work *wor
     }
 }
 
+// --------------------------------------------------------------------- work of prescribed motions
+//
+// A joint transmits F = Pdot + V x* P - T (28), so the power of its drives and mount is
+//
+//     F . sigma = d/dt (P . sigma) - P . sigma_dot + (V x* P - T) . sigma
+//
+// The state has the work less the sum of P . sigma.  It is the work against which the Hamiltonian is balanced:
+// T + V - H is that sum.  Its rate has no acceleration of a body; of the prescribed motions it has the second
+// derivatives, which change nothing but this work.
+
+double lwi_momenta_prescribed(const lw_model *model, const lwi_momenta *m,
+                              const lwi_tree_work *work)
+{
+    double sum = 0;
+    for (int k = 0; model->driven && k < model->nnode; k++)
+        if (model->node[k].driven) sum += v6_dot(m->node[k].P, work->link[k].sigma);
+    return sum;
+}
+
+double lwi_momenta_prescribed_rate(const lw_model *model, const lwi_momenta *m,
+                                   const lwi_tree_work *work)
+{
+    double power = 0;
+    for (int k = 0; model->driven && k < model->nnode; k++) {
+        const lwi_momenta_node *s = &m->node[k];
+        double F[6]; // F - Pdot
+        if (!model->node[k].driven) continue;
+        force_cross(F, work->V[k], s->P);
+        v6_axpy(F, -1, s->T);
+        power += lwi_tree_drive_power(model, k, work, F) - v6_dot(s->P, work->link[k].sigma_dot);
+    }
+    return power;
+}
+
 // ------------------------------------------------------------------------------- accelerations
 //
 // Not in the paper.  The articulated inertias of velocities and accelerations are the same, so one vector pass
@@ -196,7 +231,7 @@ void lwi_momenta_rates(const lw_model *model, lwi_momenta *m, lwi_tree_work *wor
 //   outward   a = X A_parent + c    udot = M_j^-1 (y - U' a)    A = a + S udot    F = M' a + b'
 //
 // F is the wrench that the joint transmits: M* A + b = F, S' F = Q.  Gravity is an acceleration -g of the ground.
-// Second derivatives of drives and mounts enter in sigma_dot, and nowhere else.
+// Second derivatives of drives and mounts enter in sigma_dot.
 
 static void pass_bias_inward(const lwi_link *link, const lwi_momenta_node *s,
                              lwi_momenta_node *parent)
@@ -307,6 +342,8 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     lwi_tree_position(model, snapshot->t, x, d->tree.link);
     lwi_tree_velocity(model, d->tree.link, d->v, d->tree.V);
     lwi_momenta_of_speeds(model, &d->momenta, &d->tree, d->v, x + model->tree_nq);
+    if (model->driven)
+        x[model->tree_nq + model->tree_nv] -= lwi_momenta_prescribed(model, &d->momenta, &d->tree);
     return LW_OK;
 }
 
@@ -317,15 +354,6 @@ static lw_status find_speeds(lwi_work *work, double t, const double *x)
     lwi_tree_position(work->model, t, x, d->tree.link);
     return lwi_momenta_speeds(work->model, &d->momenta, &d->tree, t, x + work->model->tree_nq, d->v,
                               &work->error);
-}
-
-static double power_of_drives(const lw_model *model, momenta_data *d)
-{
-    double power = 0;
-    lwi_momenta_accelerations(model, &d->momenta, &d->tree, d->v, NULL, d->vdot);
-    for (int k = 0; k < model->nnode; k++)
-        if (model->node[k].driven) power += lwi_tree_drive_power(model, k, &d->tree, d->tree.F[k]);
-    return power;
 }
 
 // The rates by the kernel; false if the generic recursion has to decide.
@@ -357,7 +385,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     lwi_momenta_rates(model, &d->momenta, &d->tree, NULL, xdot + model->tree_nq);
     if (model->carries_work)
         xdot[model->tree_nq + model->tree_nv] =
-            d->tree.power + (model->driven ? power_of_drives(model, d) : 0);
+            d->tree.power + lwi_momenta_prescribed_rate(model, &d->momenta, &d->tree);
     return lwi_tree_finite(model, t, xdot + model->tree_nq, "rate of momentum", &work->error);
 }
 
@@ -371,7 +399,9 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     if (level >= LW_OBSERVE_ACCELERATION)
         lwi_momenta_accelerations(model, &d->momenta, &d->tree, d->v, NULL, d->vdot);
     lwi_tree_observe(model, &d->tree, t, d->v, d->vdot, level, snapshot);
-    snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
+    snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] +
+                                               lwi_momenta_prescribed(model, &d->momenta, &d->tree)
+                                         : 0;
     return LW_OK;
 }
 

@@ -42,6 +42,14 @@ lw_status lwi_momenta_speeds(const lw_model *model, lwi_momenta *m, lwi_tree_wor
  *  @param tau  [tree_nv] efforts added to those of the model, or NULL */
 void lwi_momenta_rates(const lw_model *model, lwi_momenta *m, lwi_tree_work *work,
                        const double *tau, double *pdot);
+/** The sum of P . sigma over the nodes with drives or moving mounts [J]: the energy less the Hamiltonian.  After
+ *  the links and P. */
+double lwi_momenta_prescribed(const lw_model *model, const lwi_momenta *m,
+                              const lwi_tree_work *work);
+/** Power of drives and mounts less the rate of lwi_momenta_prescribed [W], without any acceleration of a body.
+ *  After lwi_momenta_rates. */
+double lwi_momenta_prescribed_rate(const lw_model *model, const lwi_momenta *m,
+                                   const lwi_tree_work *work);
 /** Scale of each momentum: the articulated inertia along the joint [tree_nv]; after the links.
  *  Overwrites V and P and writes the speeds v of p, as lwi_momenta_speeds. */
 lw_status lwi_momenta_scale(const lw_model *model, lwi_momenta *m, lwi_tree_work *work, double t,

@@ -239,4 +239,30 @@ static inline int lwt_work_index(const lwi_work *work)
     return -1;
 }
 
+/** Power [W]: the rate at which the reported work changes along the flow of the state, by differences of order
+ *  eight.  A state with momenta has the work of drives less what they have in the momenta. */
+static inline double lwt_power(lwi_work *work, double t, const double *x, const double *inputs)
+{
+    static const double weight[4] = {4 / 5.0, -1 / 5.0, 4 / 105.0, -1 / 280.0};
+    const int nx = work->layout.nx;
+    const double h = 5e-4;
+    double *xdot = lwt_vector(nx), *y = lwt_vector(nx), power = 0;
+    lwi_snapshot m;
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_snapshot_create(work->model, &arena, &m), LW_OK);
+    lwt_ok(work->formulation->rates(work, t, x, inputs, xdot), &work->error);
+    for (int k = -4; k <= 4; k++) {
+        if (k == 0) continue;
+        for (int i = 0; i < nx; i++) y[i] = x[i] + k * h * xdot[i];
+        lwt_ok(work->formulation->observe(work, t + k * h, y, inputs, LW_OBSERVE_TWIST, &m),
+               &work->error);
+        power += (k > 0 ? weight[k - 1] : -weight[-k - 1]) / h * m.work;
+    }
+    lwi_arena_free(&arena);
+    free(xdot);
+    free(y);
+    return power;
+}
+
 #endif

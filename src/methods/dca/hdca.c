@@ -230,14 +230,27 @@ static void apply_loads(lwi_work *work, double t, const double *inputs)
     }
 }
 
-static lw_status power(lwi_work *work, double t, double *watts)
+// Rate of the work w: power of forces, of efforts on mounts of cut joints, and of drives and mounts less the rate
+// of their share in the momenta.  No acceleration is needed [naudet2003].
+static double work_rate(hdca *d, double t)
 {
-    hdca *d = work->data;
-    *watts = d->tree.power;
-    if (!work->model->driven) return LW_OK;
-    TRY(lwi_system_accelerations(&d->system, t, &d->tree.loads, &work->error));
-    *watts += lwi_system_drive_power(&d->system, t);
-    return LW_OK;
+    const lw_model *model = d->system.model;
+    double watts = d->tree.power;
+    if (!model->driven) return watts;
+    for (int i = 0; model->nforce > 0 && i < model->nloop; i++)
+        watts += lwi_system_mount_power(&d->system, model->loop[i], t, d->tree.loads.effort);
+    return watts + lwi_cut_momenta_prescribed_rate(&d->momenta);
+}
+
+// The work [J] at x, after find_speeds.
+static double work_at(hdca *d, double t, const double *x)
+{
+    const lw_model *model = d->system.model;
+    if (!model->carries_work) return 0;
+    const double w = x[model->tree_nq + model->tree_nv];
+    if (!model->driven) return w;
+    cut_impulses(d, t);
+    return w + lwi_cut_momenta_prescribed(&d->momenta);
 }
 
 // First and second set of Hamilton's equations (1)-(2): speeds, then momentum rates (8), (77).
@@ -254,19 +267,42 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     apply_loads(work, t, inputs);
     lwi_cut_momenta_rates(&d->momenta, x + model->tree_nq, pdot);
     lwi_auxiliary_rates(model, &d->auxiliary, d->system.q, d->system.qd, xdot);
-    if (model->carries_work) TRY(power(work, t, &pdot[model->tree_nv]));
+    if (model->carries_work) pdot[model->tree_nv] = work_rate(d, t);
     return lwi_tree_finite(model, t, pdot, "rate of momentum", &work->error);
 }
 
 // ------------------------------------------------------------------------------------------- state
 
-lw_status lwi_hdca_reset(lwi_work *work, double t, double *x)
+// p := momenta of the velocities at x.
+static lw_status without_impulses(lwi_work *work, double t, double *x)
 {
-    const lw_model *model = work->model;
     hdca *d = work->data;
     TRY(find_speeds(work, t, x));
-    lwi_cut_momenta_of_speeds(&d->momenta, t, &d->system.motion, d->u, x + model->tree_nq);
+    lwi_cut_momenta_of_speeds(&d->momenta, t, &d->system.motion, d->u, x + work->model->tree_nq);
     return LW_OK;
+}
+
+// Sets w such that the work at x is `joules`.
+static lw_status set_work(lwi_work *work, double t, double joules, double *x)
+{
+    const lw_model *model = work->model;
+    if (!model->driven) return LW_OK;
+    double *w = x + model->tree_nq + model->tree_nv;
+    *w = 0;
+    TRY(find_speeds(work, t, x));
+    *w = joules - work_at(work->data, t, x);
+    return LW_OK;
+}
+
+lw_status lwi_hdca_reset(lwi_work *work, double t, double *x)
+{
+    double joules = 0;
+    if (work->model->driven) {
+        TRY(find_speeds(work, t, x));
+        joules = work_at(work->data, t, x);
+    }
+    TRY(without_impulses(work, t, x));
+    return set_work(work, t, joules, x);
 }
 
 double lwi_hdca_kappa(const lwi_work *work)
@@ -294,24 +330,24 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     if (model->nrotor > 0) move(d, snapshot->t); // speeds of cut joints
     lwi_cut_momenta_of_speeds(&d->momenta, snapshot->t, &d->system.motion, d->u,
                               x + model->tree_nq);
-    return d->system.nrow ? lwi_hdca_reset(work, snapshot->t, x) : LW_OK;
+    if (d->system.nrow) TRY(without_impulses(work, snapshot->t, x));
+    return set_work(work, snapshot->t, snapshot->work, x);
 }
 
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *snapshot)
 {
-    const lw_model *model = work->model;
     hdca *d = work->data;
     if (level < LW_OBSERVE_TWIST) { // poses need no elimination
         place(d, t, x);
         lwi_system_read_loops(&d->system, t, true);
     } else {
         TRY(find_speeds(work, t, x));
+        snapshot->work = work_at(d, t, x);
     }
-    snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
     if (level >= LW_OBSERVE_ACCELERATION) {
         lwi_system_forces(&d->system, t, inputs);
-        TRY(lwi_system_accelerations(&d->system, t, &d->system.loads, &work->error));
+        TRY(lwi_system_accelerations_factored(&d->system, t, &d->system.loads, &work->error));
     }
     lwi_system_observe(&d->system, t, level, snapshot);
     return LW_OK;

@@ -56,11 +56,43 @@ static void speeds_of_random_loops_change_as_accelerations_say(void **state)
     }
 }
 
+// The rate of the work needs no reaction: it is the power of forces, drives and mounts, in the tree and at cuts,
+// whatever the impulses of loops are.
+static void work_of_random_loops_is_that_of_reactions(void **state)
+{
+    (void)state;
+    int driven = 0;
+    LWT_FOR_LOOPS(c, 36, LWT_LOOP_ALL)
+    {
+        if (!c.model->driven) continue;
+        lwi_work *a = lwt_work(c.model, HDCA), *b = lwt_work(c.model, &lwi_formulation_dca);
+        double *x = lwt_start(a), *y = lwt_vector(b->layout.nx), *ydot = lwt_vector(b->layout.nx);
+        double *input = inputs_of(c.model, seed_), t = 0;
+        lwi_arena arena;
+        lwi_snapshot m;
+        lwi_arena_init(&arena, NULL);
+        lwt_integrate(a, &t, x, input, 1e-4, 40); // until drives and mounts move
+        lwt_kick(a, seed_, 0.3, x);
+        lwt_observe(a, t, x, input, &arena, &m);
+        lwt_ok(b->formulation->enter(b, &m, y), &b->error);
+        lwt_ok(b->formulation->rates(b, t, y, input, ydot), &b->error);
+        const double P = ydot[lwt_work_index(b)];
+        lwt_near("power, seed", (int)seed_, lwt_power(a, t, x, input), P, 1e-8 * (1 + fabs(P)));
+        driven++;
+        lwi_arena_free(&arena);
+        lwi_work_destroy(a);
+        lwi_work_destroy(b);
+        free(x), free(y), free(ydot), free(input);
+    }
+    assert_true(driven > 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_loops_move_as_in_absolute_coordinates),
         cmocka_unit_test(speeds_of_random_loops_change_as_accelerations_say),
+        cmocka_unit_test(work_of_random_loops_is_that_of_reactions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

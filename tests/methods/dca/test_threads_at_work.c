@@ -1,0 +1,164 @@
+// test_threads_at_work.c -- option `threads` of hdca and dca: small mechanisms wake no thread, large ones are
+// evaluated by all of them, with the same bits.
+#include "methods/dca/hdca_cases.h"
+
+#include <stdatomic.h>
+
+enum { THREADS = 3, LARGE = 2400 };
+
+// Threads that have evaluated a joint, one bit each.
+static _Atomic unsigned working;
+static _Atomic int numbers;
+
+static void note_thread(void)
+{
+    static _Thread_local int number;
+    if (number == 0) number = atomic_fetch_add(&numbers, 1) + 1;
+    atomic_fetch_or(&working, 1u << number);
+}
+
+// A hinge about z.
+static void pose(const void *user, const double *q, double R[9], double r[3])
+{
+    const double c = cos(q[0]), s = sin(q[0]), turn[9] = {c, -s, 0, s, c, 0, 0, 0, 1};
+    (void)user;
+    note_thread();
+    memcpy(R, turn, sizeof turn);
+    r[0] = r[1] = r[2] = 0;
+}
+
+static void subspace(const void *user, const double *q, double S[][6])
+{
+    (void)user, (void)q;
+    note_thread();
+    for (int i = 0; i < 6; i++) S[0][i] = i == 5;
+}
+
+static void subspace_rate(const void *user, const double *q, const double *u, double Sdot[][6])
+{
+    (void)user, (void)q, (void)u;
+    for (int i = 0; i < 6; i++) Sdot[0][i] = 0;
+}
+
+static void read(const void *user, const double R[9], const double r[3], const double *near,
+                 double *q)
+{
+    (void)user, (void)r;
+    const double angle = atan2(R[3], R[0]);
+    q[0] = near[0] + remainder(angle - near[0], 2 * 3.14159265358979323846);
+}
+
+static const lw_custom_joint hinge = {.name = "hinge",
+                                      .nq = 1,
+                                      .nv = 1,
+                                      .pose = pose,
+                                      .subspace = subspace,
+                                      .subspace_rate = subspace_rate,
+                                      .read = read};
+
+// A chain of n rods of 1 m along x, hinged about z, with gravity along -y.
+static lw_model *chain(int n)
+{
+    lw_builder *b = lwt_builder();
+    lw_body last = lwt_ground;
+    lw_builder_gravity(b, (lw_vec3){0, -9.81, 0});
+    for (int i = 0; i < n; i++) {
+        char body[24], joint[24];
+        snprintf(body, sizeof body, "rod%d", i);
+        snprintf(joint, sizeof joint, "hinge%d", i);
+        const lw_body rod = lwt_body(b, &(lw_body_desc){.name = body,
+                                                        .mass = 1,
+                                                        .inertia = {0.01, 0.08, 0.08, 0, 0, 0},
+                                                        .pose = {.position = {i + 0.5, 0, 0}}});
+        lwt_add(b, &(lw_joint_desc){.name = joint,
+                                    .type = LW_JOINT_CUSTOM,
+                                    .custom = &hinge,
+                                    .body1 = last,
+                                    .body2 = rod,
+                                    .at = {i, 0, 0},
+                                    .axis = {0, 0, 1}});
+        last = rod;
+    }
+    return lwt_model(b);
+}
+
+static lwi_work *with_threads(const lw_model *model, const lwi_formulation *formulation,
+                              lw_options *options, int threads)
+{
+    lwi_work *work;
+    lw_error error;
+    lw_options_default(options);
+    options->threads = threads;
+    options->plan = LW_PLAN_BALANCED;
+    lwt_ok(lwi_work_create_options(model, formulation, NULL, 0, options, &work, &error), &error);
+    return work;
+}
+
+// The rates at the start; the threads that joints were evaluated by.
+static unsigned evaluate(lwi_work *work, double *xdot)
+{
+    double *x = lwt_start(work);
+    working = 0;
+    lwt_ok(work->formulation->rates(work, 0, x, NULL, xdot), &work->error);
+    free(x);
+    return working;
+}
+
+static int count(unsigned set)
+{
+    int n = 0;
+    for (; set; set &= set - 1) n++;
+    return n;
+}
+
+static void small_mechanisms_wake_no_thread(void **state)
+{
+    (void)state;
+    lw_options options;
+    lw_model *model = chain(8);
+    for (int which = 0; which < 2; which++) {
+        lwi_work *work = with_threads(model, which ? &lwi_formulation_dca : HDCA, &options, 8);
+        double *xdot = lwt_vector(work->layout.nx);
+        if (!which) assert_null(lwi_hdca_system(work)->pool); // none is started
+        assert_int_equal(count(evaluate(work, xdot)), 1);
+        lwi_work_destroy(work);
+        free(xdot);
+    }
+    lw_model_destroy(model);
+}
+
+static void all_threads_work_on_large_mechanisms(void **state)
+{
+    (void)state;
+    lw_options options;
+    lw_model *model = chain(LARGE);
+    for (int which = 0; which < 2; which++) {
+        const lwi_formulation *formulation = which ? &lwi_formulation_dca : HDCA;
+        lwi_work *one = with_threads(model, formulation, &options, 1);
+        double *alone = lwt_vector(one->layout.nx), *shared = lwt_vector(one->layout.nx);
+        assert_int_equal(count(evaluate(one, alone)), 1);
+        lwi_work *all = with_threads(model, formulation, &options, THREADS);
+        assert_int_equal(count(evaluate(all, shared)), THREADS);
+        if (!which) { // rows, G, factors, solution
+            const lwi_pool *pool = lwi_hdca_system(all)->pool;
+            const unsigned long before = lwi_pool_rounds(pool);
+            evaluate(all, shared);
+            assert_true(lwi_pool_rounds(pool) - before >= 4);
+        }
+        assert_memory_equal(shared, alone, (size_t)one->layout.nx * sizeof *alone);
+        lwi_work_destroy(one);
+        lwi_work_destroy(all);
+        free(alone);
+        free(shared);
+    }
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_mechanisms_wake_no_thread),
+        cmocka_unit_test(all_threads_work_on_large_mechanisms),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
