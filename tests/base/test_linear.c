@@ -70,9 +70,9 @@ static void times_t(const fixture *f, const double *y, double *c)
 }
 static double largest(int n, const double *x)
 {
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
-    return most;
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, fabs(x[i]));
+    return max;
 }
 static double dot(int n, const double *a, const double *b)
 {

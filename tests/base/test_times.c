@@ -46,8 +46,8 @@ static void nothing_lies_outside(void **state)
     (void)state;
     lwi_times times = {0};
     assert_true(lwi_times_quantile(&times, 0.5) == 0);
-    const double odd[] = {0, -1, 1e-300, 1e-9, 33, 1e300};
-    for (int i = 0; i < 6; i++) lwi_times_add(&times, odd[i]);
+    const double extreme[] = {0, -1, 1e-300, 1e-9, 33, 1e300};
+    for (int i = 0; i < 6; i++) lwi_times_add(&times, extreme[i]);
     assert_int_equal(times.bin[0], 4);
     assert_int_equal(times.bin[LWI_TIMES_BINS - 1], 2);
     assert_true(times.maximum == 1e300);

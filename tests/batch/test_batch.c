@@ -606,7 +606,7 @@ static void a_failure_stays_where_it_is(void **state)
     lw_model *model = parse(fuse);
     enum { N = 13 };
     static const char *const names[] = {"joint.hinge.qd0"};
-    static double values[N]; // those from 5 on turn over, past the angle of 2 rad
+    static double values[N]; // those from 5 on rotate past the angle of 2 rad
     for (int i = 0; i < N; i++) values[i] = i == 5 || i == 11 ? 9 : 0.1 * i;
     for (int lanes = 1; lanes <= 8; lanes += lanes == 1 ? 3 : 4) {
         const lw_options o = options("dopri54", 1e-6);
@@ -644,7 +644,7 @@ static void a_failure_stays_where_it_is(void **state)
         const lw_observation *observation; // the last accepted state can be seen
         ok(lw_batch_observe(batch, 5, LW_OBSERVE_TWIST, &observation), lw_batch_error(batch));
         assert_int_equal(lw_batch_status(batch, 5), LW_ERR_NOT_FINITE);
-        assert_int_equal(lw_batch_step(batch, 1.1), LW_OK); // told once
+        assert_int_equal(lw_batch_step(batch, 1.1), LW_OK); // reported once
         assert_true(lw_batch_time(batch, 5) < 1);
         const double q[1] = {0}, v[1] = {0};
         ok(lw_batch_set_joints(batch, 5, 1.1, q, v), lw_batch_error(batch));

@@ -38,7 +38,7 @@ class Bench(unittest.TestCase):
             if case["method"] == "aba":
                 self.assertLessEqual(case["accelerations"]["ninth_digit"], 1)
 
-    def test_a_name_stands_for_its_family(self):
+    def test_a_name_means_its_family(self):
         done = bench("--case", "chain", "--samples", "1", "--json")
         names = {c["case"] for c in json.loads(done.stdout)["cases"]}
         self.assertEqual(names, {"chain-%d" % n for n in (7, 16, 32, 64, 128, 256, 1024)})

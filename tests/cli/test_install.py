@@ -31,7 +31,7 @@ def said(*command, **more):
 
 
 def try_program(prefix, folder, env=None):
-    """It runs a shipped model from a folder of its own."""
+    """It runs a shipped model from a separate folder."""
     program = os.path.join(prefix, "bin/linkwork")
     crane = os.path.join(prefix, "share/doc/linkwork/examples/models/crane.yaml")
     call(program, "--version", env=env)
@@ -87,11 +87,11 @@ def try_library(prefix, folder, sources, cmake, compiler, flags):
              if "linkwork.pc" in names]
     if shutil.which("pkg-config") and found:
         library = os.path.dirname(os.path.dirname(found[0]))
-        told = said("pkg-config", "--cflags", "--libs", "linkwork",
+        flags_too = said("pkg-config", "--cflags", "--libs", "linkwork",
                     env={**os.environ, "PKG_CONFIG_PATH": os.path.dirname(found[0])}).split()
-        call(compiler, *shlex.split(flags), outside + "/step.c", "-o", outside + "/told", *told,
+        call(compiler, *shlex.split(flags), outside + "/step.c", "-o", outside + "/flags", *flags_too,
              "-lm", "-Wl,-rpath," + library)
-        call(outside + "/told", stdout=subprocess.DEVNULL)
+        call(outside + "/flags", stdout=subprocess.DEVNULL)
 
 
 def main():

@@ -22,7 +22,7 @@ def missing(tool, major):
 
 
 def missing_without(tool, program, *options):
-    """What is reported missing where programs whose name begins with `program` are not in PATH."""
+    """What is reported missing where programs with names that begin with `program` are not in PATH."""
     with tempfile.TemporaryDirectory() as folder:
         for where in os.environ["PATH"].split(os.pathsep):
             for name in os.listdir(where) if os.path.isdir(where) else []:

@@ -38,8 +38,8 @@ class Plot(unittest.TestCase):
         self.assertEqual(done.returncode, code, "%s\n%s" % (arguments, done.stderr))
         return done
 
-    def texts(self, *arguments):
-        """The texts of a picture; it is well-formed XML of the right kind."""
+    def labels(self, *arguments):
+        """The labels of a picture; it is well-formed XML of the right kind."""
         self.call("plot", *arguments, "-o", "p.svg")
         root = tree.parse(os.path.join(self.folder.name, "p.svg")).getroot()
         self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
@@ -48,11 +48,11 @@ class Plot(unittest.TestCase):
     def test_every_preset_of_both_formats(self):
         for result in ("crane.h5", "crane.csv"):
             for preset in PRESETS:
-                texts = self.texts(result, "--preset", preset)
-                self.assertIn("%s: %s" % (preset, result), texts)
+                labels = self.labels(result, "--preset", preset)
+                self.assertIn("%s: %s" % (preset, result), labels)
                 if preset != "phase":
-                    self.assertIn("time [s]", texts)
-        self.assertIn("sway.q0 [rad]", self.texts("crane.h5", "--preset", "phase"))
+                    self.assertIn("time [s]", labels)
+        self.assertIn("sway.q0 [rad]", self.labels("crane.h5", "--preset", "phase"))
 
     def positions(self, result):
         self.call("convert", result, "-o", "positions.csv")
@@ -62,7 +62,7 @@ class Plot(unittest.TestCase):
         return [[float(row[n]) for n in names] for row in table]
 
     def test_work_precision(self):
-        """The error over what it cost, of results that tell it; the same numbers in words."""
+        """The error over what it cost, of results that have it; the same numbers in words."""
         model = os.path.join(MODELS, "cart_arm.yaml")
         names = []
         for formulation in ("hdca", "aba"):
@@ -72,9 +72,9 @@ class Plot(unittest.TestCase):
                           "--integrator", "dopri54", "--rtol", tolerance, "--atol", tolerance, "-q", "-o",
                           names[-1])
         preset = ("--preset", "work-precision")
-        texts = self.texts(*names, *preset)
+        labels = self.labels(*names, *preset)
         for word in ("work-precision", "hdca, dopri54", "aba, dopri54", "evaluations", "wall time [s]"):
-            self.assertIn(word, texts)
+            self.assertIn(word, labels)
         rows = json.loads(self.call("plot", *names, *preset, "-o", "p.svg", "--json").stdout)["results"]
         self.assertEqual([r["name"] for r in rows if r["reference"]], ["hdca-1e-11.h5"])
         for a, b in ((rows[0], rows[1]), (rows[3], rows[4]), (rows[4], rows[5])):
@@ -90,7 +90,7 @@ class Plot(unittest.TestCase):
         picked = json.loads(self.call("plot", *names, *preset, "--reference", names[1], "-o", "p.svg",
                                       "--json").stdout)["results"]
         self.assertEqual(picked[1]["error"], 0)
-        # converted and copied results tell it too, tables do not
+        # converted and copied results have it too, tables do not
         self.call("convert", names[0], "-o", "copy.h5")
         self.call("convert", names[0], "-o", "table.csv")
         self.call("run", model, "--duration", "1", "--sample", "0.2", "-q", "-o", "short.h5")
@@ -107,42 +107,42 @@ class Plot(unittest.TestCase):
                                                        "p.svg", code=2).stderr)
 
     def test_columns_by_name_and_pattern(self):
-        texts = self.texts("crane.h5", "--y", "body.load.x", "--y=body.*.z,sys.T", "--title", "A & B")
+        labels = self.labels("crane.h5", "--y", "body.load.x", "--y=body.*.z,sys.T", "--title", "A & B")
         for word in ("body.load.x", "body.jib.z", "sys.T", "A & B"):
-            self.assertIn(word, texts)
-        self.assertTrue(any("m, J" in t for t in texts if t))
+            self.assertIn(word, labels)
+        self.assertTrue(any("m, J" in t for t in labels if t))
 
     def test_results_over_each_other(self):
-        texts = self.texts("crane.h5", "again.csv", "--y", "sys.T", "--theme", "dark")
-        self.assertIn("crane", texts)
-        self.assertIn("again", texts)
-        texts = self.texts("crane.h5", "crane.csv", "--y", "sys.T")
-        self.assertIn("crane.h5", texts)
-        self.assertIn("crane.csv", texts)
+        labels = self.labels("crane.h5", "again.csv", "--y", "sys.T", "--theme", "dark")
+        self.assertIn("crane", labels)
+        self.assertIn("again", labels)
+        labels = self.labels("crane.h5", "crane.csv", "--y", "sys.T")
+        self.assertIn("crane.h5", labels)
+        self.assertIn("crane.csv", labels)
 
     def test_the_mechanism_of_a_model_and_of_a_result(self):
         for operand in (os.path.join(MODELS, "crane.yaml"), "crane.h5"):
-            texts = self.texts("--initial", operand)
+            labels = self.labels("--initial", operand)
             for word in ("jib", "slewing", "xz", "oblique"):
-                self.assertIn(word, texts)
+                self.assertIn(word, labels)
         self.assertIn("crane.h5 at t = 3 s: 4 bodies, 4 joints",
-                      self.texts("--initial", "crane.h5", "--from", "3", "--view", "xy"))
-        self.assertEqual(0, self.texts("--initial", os.path.join(MODELS, "four_bar.yaml"))
+                      self.labels("--initial", "crane.h5", "--from", "3", "--view", "xy"))
+        self.assertEqual(0, self.labels("--initial", os.path.join(MODELS, "four_bar.yaml"))
                          .count("oblique"))  # planar: one view
-        self.texts("--initial", os.path.join(MODELS, "anymal_c.urdf"), "--base", "floating")
+        self.labels("--initial", os.path.join(MODELS, "anymal_c.urdf"), "--base", "floating")
 
     def test_the_plan_of_a_model(self):
         model = os.path.join(MODELS, "four_bar.yaml")
         for kind in ("comb", "balanced", "mixed"):
-            texts = self.texts("--plan", kind, model)
-            self.assertIn(kind + " plan: ", texts[0])
-            self.assertEqual(1, sum("the widest" in t for t in texts))
+            labels = self.labels("--plan", kind, model)
+            self.assertIn(kind + " plan: ", labels[0])
+            self.assertEqual(1, sum("the widest" in t for t in labels))
         for body in ("crank", "coupler", "rocker"):
-            self.assertEqual(1, texts.count(body))
-        told = self.call("check", model, "--plan").stdout  # the same joins, levels, equations
-        row = next(line.split() for line in told.splitlines() if line.split()[:1] == ["balanced"])
-        texts = self.texts("--plan", "balanced", model)
-        self.assertIn("%s joins on %s levels, widest %s equations" % tuple(row[1:4]), texts[0])
+            self.assertEqual(1, labels.count(body))
+        printed = self.call("check", model, "--plan").stdout  # the same joins, levels, equations
+        row = next(line.split() for line in printed.splitlines() if line.split()[:1] == ["balanced"])
+        labels = self.labels("--plan", "balanced", model)
+        self.assertIn("%s joins on %s levels, widest %s equations" % tuple(row[1:4]), labels[0])
 
     def test_a_png_has_its_size(self):
         if not self.has_png:

@@ -141,7 +141,7 @@ class Use(Program):
 
 
 class Run(Program):
-    def test_rows_stand_at_multiples_of_the_sample(self):
+    def test_rows_are_at_multiples_of_the_sample(self):
         self.call("run", self.model, "-o", self.path("a.csv"))
         head, rows = self.rows("a.csv")
         self.assertEqual(head[0], "time")
@@ -156,7 +156,7 @@ class Run(Program):
         self.assertEqual(self.rows("a.csv"), self.rows("b.csv"))
         self.assertEqual(len(self.rows("a.csv")[1]), 3)
 
-    def test_real_time_tells_how_long_steps_take_and_goes_with_the_clock(self):
+    def test_real_time_reports_how_long_steps_take_and_goes_with_the_clock(self):
         model = os.path.join(MODELS, "four_bar.yaml")
         options = ("--real-time", "--step", "0.01", "--duration", "0.2", "--json")
         summary = json.loads(self.call("run", model, *options).stdout)
@@ -191,12 +191,12 @@ class Run(Program):
             self.assertEqual(done.returncode, 0)
             self.assertEqual(len(self.rows("a.csv")[1]), 11)
 
-    def test_a_singular_position_passed_is_told(self):
+    def test_a_singular_position_passed_is_reported(self):
         model = self.write("parallelogram.yaml", PARALLELOGRAM)
-        told = "passed close to a singular position at t = "
+        expected = "passed close to a singular position at t = "
         text = self.call("run", model).stdout
-        self.assertRegex(text, r"(?m)^warning +" + told + r".* joint '[ABCD]'")
-        self.assertIn(told, json.loads(self.call("run", model, "--json").stdout)["notice"])
+        self.assertRegex(text, r"(?m)^warning +" + expected + r".* joint '[ABCD]'")
+        self.assertIn(expected, json.loads(self.call("run", model, "--json").stdout)["notice"])
         for calm in ((model, "--duration", "0.1"), (self.model,)):
             self.assertNotIn("warning", self.call("run", *calm).stdout)
 
@@ -254,7 +254,7 @@ class Look(Program):
         for word in ("bodies", "4 revolute", "1 now", "3 redundant", "warnings"):
             self.assertIn(word, text)
 
-    def test_check_tells_what_redundancy_leaves_open(self):
+    def test_check_reports_what_redundancy_leaves_open(self):
         text = self.call("check", self.write("p.yaml", PARALLELOGRAM), "--plan").stdout
         self.assertRegex(text, r"(?m)^loops +1\n +\w closes one with \w, \w, \w$")
         self.assertRegex(text, r"3 of 5 depend on others at \w: z force, x and y torque")
@@ -270,7 +270,7 @@ class Look(Program):
                          {"z force, x and y torque"})
         self.assertEqual([p["kind"] for p in found["plans"]], ["comb", "balanced"])
 
-    def test_check_tells_of_a_singular_start_and_of_conflicts(self):
+    def test_check_reports_a_singular_start_and_conflicts(self):
         flat = re.sub(r",? *(angular_)?velocity: \[[^]]*\],?", "", PARALLELOGRAM)
         at_rest = flat
         for pose, place in (("[0, 0, 0.5]", "[0.5, 0, 0]"), ("[0.5, 0, 1]", "[1.5, 0, 0]"),
@@ -305,7 +305,7 @@ class Look(Program):
         self.assertIn("nothing can move but what drives and mounts move", text)
         self.assertRegex(text, r"(?m)^conflict +no accelerations meet all constraints at the start")
 
-    def test_options_of_plans_are_told_to_those_who_have_none(self):
+    def test_options_of_plans_are_refused_by_those_without(self):
         loop = self.write("p.yaml", PARALLELOGRAM)
         short = ("--duration", "0.1", "--plan", "balanced", "--threads", "2")
         text = self.call("run", loop, *short, "--formulation", "dca").stdout
@@ -435,7 +435,7 @@ class Convert(Program):
 
 
 class Kept(Program):
-    """What stands where something is to be written stays until that is whole; what is read stays."""
+    """What exists where something is to be written stays until that is whole; what is read stays."""
 
     LOOP = """<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1"
     ixy="0" ixz="0" iyz="0"/></inertial></link><link name="b"><inertial><mass value="1"/><inertia ixx="1"
@@ -483,17 +483,17 @@ class Kept(Program):
         self.assertEqual(self.text("table.csv"), "body.rod.mass\n1\n2\n")
         self.assertFalse(os.path.exists(self.path("new.csv")))
 
-    def test_a_result_without_rows_is_told(self):
+    def test_a_result_without_rows_is_reported(self):
         empty = self.write("empty.csv", "time\n")
         self.assertIn("the result has no rows",
                       self.call("run", self.model, "-q", "--initial", empty, code=3).stderr)
 
-    def test_an_unknown_letter_is_told_as_it_was_typed(self):
+    def test_an_unknown_letter_is_reported_as_it_was_typed(self):
         self.assertIn("check has no option -o\n", self.call("check", self.model, "-o", "x", code=2).stderr)
 
 
 class Assemble(Program):
-    """The crank of the parallelogram turned by 0.5 rad; its speed alone is given."""
+    """The crank of the parallelogram rotated by 0.5 rad; its speed alone is given."""
 
     def parallelogram(self, crank, speeds=False):
         text = PARALLELOGRAM.replace("axis: [0, 1, 0]}", "axis: [0, 1, 0], %s}" % crank, 1)
@@ -514,7 +514,7 @@ class Assemble(Program):
             self.assertAlmostEqual(abs(start["joint.%s.q0" % joint]), abs(q), places=12)
             self.assertAlmostEqual(abs(start["joint.%s.qd0" % joint]), abs(qd), places=12)
 
-    def test_json_tells_what_was_done(self):
+    def test_json_reports_what_was_done(self):
         model = self.write("open.yaml", self.parallelogram("q: [0.5], qd: [2]"))
         report = json.loads(self.call("assemble", model, "--json").stdout)
         self.assertGreater(report["iterations"], 0)
@@ -522,7 +522,7 @@ class Assemble(Program):
         self.assertAlmostEqual(report["moved"]["by"], 2 * 0.25, delta=0.01)  # the coupler, on an arc
         self.assertEqual(report["moved"]["name"], "coupler")
 
-    def test_speeds_that_follow_are_told(self):
+    def test_speeds_that_follow_are_reported(self):
         model = self.write("speed.yaml", self.parallelogram("qd: [2]"))
         self.assertIn("speeds of 3 joints follow", self.call("check", model).stdout)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Result files of the program: HDF5 and CSV, going on from them, what a killed run leaves.
+"""Result files of the program: HDF5 and CSV, continuing from them, what a killed run leaves.
 
 usage: test_results.py LINKWORK MODELS [--kills N] [unittest arguments]
 
---kills N   kill a writing run at N random moments (default 10)
+--kills N   kill a writing run at N random times (default 10)
 """
 import os
 import random
@@ -102,8 +102,8 @@ class Results(unittest.TestCase):
         self.assertIn("has no model", self.call("convert", self.path("a.csv"), "-o",
                                                 self.path("a.yaml"), code=3).stderr)
 
-    def test_a_stopped_run_ends_with_a_row_where_it_stood(self):
-        # rows are many steps apart; the CSV beside tells that some have been written
+    def test_a_stopped_run_ends_with_a_row_where_it_was(self):
+        # rows are many steps apart; the CSV next to it shows that some have been written
         run = subprocess.Popen([PROGRAM, "run", model("cart_arm.yaml"), "--duration", "1e7", "--sample",
                                 "10", "-o", self.path("a.h5"), "-o", self.path("b.csv")],
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -109,7 +109,7 @@ static void accelerations_of_rows_of_loops_are_the_published_ones(void **state)
     }
 }
 
-static void a_straight_spherical_chain_starts_to_fall_in_its_plane(void **state)
+static void a_straight_spherical_chain_starts_in_its_plane(void **state)
 {
     // At rest and straight nothing twists and nothing leaves the vertical plane: accelerations
     // are about y alone.
@@ -129,7 +129,7 @@ static void a_straight_spherical_chain_starts_to_fall_in_its_plane(void **state)
 static void speeds_come_back_from_momenta_as_far_as_the_chain_is_conditioned(void **state)
 {
     // p is stored in doubles: on slender chains u(p) loses digits as the condition of the mass
-    // matrix grows, whatever recursion computes it.  An independent code lost 1e-10, 3e-9, 3e-7
+    // matrix grows, with any recursion.  An independent code lost 1e-10, 3e-9, 3e-7
     // (1024); allowed is ten times that.
     static const struct {
         int n;
@@ -161,7 +161,7 @@ int main(void)
         cmocka_unit_test(accelerations_of_long_chains_are_the_published_ones),
         cmocka_unit_test(accelerations_of_the_humanoid_are_the_published_ones),
         cmocka_unit_test(accelerations_of_rows_of_loops_are_the_published_ones),
-        cmocka_unit_test(a_straight_spherical_chain_starts_to_fall_in_its_plane),
+        cmocka_unit_test(a_straight_spherical_chain_starts_in_its_plane),
         cmocka_unit_test(speeds_come_back_from_momenta_as_far_as_the_chain_is_conditioned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

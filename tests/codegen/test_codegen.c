@@ -112,9 +112,9 @@ typedef struct bench {
 
 static double largest(const double *x, int n)
 {
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
-    return most;
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, fabs(x[i]));
+    return max;
 }
 
 // The two recursions round differently: the tolerance is in units in the last place of the largest

@@ -62,7 +62,7 @@ def blocks(text):
 
 
 def same_word(expected, got, timed):
-    """Equal but for numbers, which are near each other, and for times of the wall's clock."""
+    """Equal except for numbers, which are near each other, and for wall-clock times."""
     if NUMBER.sub("#", expected) != NUMBER.sub("#", got):
         return False
     if timed:
@@ -169,7 +169,7 @@ class Page:
             self.counts["python"] -= 1
 
     def interpret(self, text):
-        """What a block prints in the page's process, which knows the blocks before it."""
+        """What a block prints in the page's process, which has run the blocks before it."""
         if not self.python:
             self.python = subprocess.Popen([self.arguments.python, "-c", DRIVER], cwd=self.folder, text=True,
                                            env=self.environment, stdin=subprocess.PIPE,
@@ -242,7 +242,7 @@ class Page:
             self.counts["not run"] += 1
             return
         if language not in LANGUAGES:
-            raise Failed("nobody runs blocks of '%s'; mark it <!-- not run: why -->" % language)
+            raise Failed("nothing runs blocks of '%s'; mark it <!-- not run: why -->" % language)
         if language in ("", "text"):
             self.usage(block)
             self.counts["plain text"] += 1

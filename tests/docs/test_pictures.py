@@ -18,13 +18,13 @@ NEAR = 0.5
 
 def differ(made, kept):
     """What differs between two SVG files; None: nothing."""
-    texts = []
+    pictures = []
     for path in (made, kept):
         with open(path, encoding="utf-8") as file:
-            texts.append(file.read())
-    if NUMBER.sub("#", texts[0]) != NUMBER.sub("#", texts[1]):
+            pictures.append(file.read())
+    if NUMBER.sub("#", pictures[0]) != NUMBER.sub("#", pictures[1]):
         return "other elements"
-    worst = max(abs(float(a) - float(b)) for a, b in zip(*(NUMBER.findall(text) for text in texts)))
+    worst = max(abs(float(a) - float(b)) for a, b in zip(*(NUMBER.findall(text) for text in pictures)))
     return f"numbers differ by {worst:g}" if worst > NEAR else None
 
 
@@ -43,7 +43,7 @@ def main():
             subprocess.run([sys.executable, os.path.join(sources, script), *arguments, made], check=True)
             why = differ(made, os.path.join(sources, "docs/images", name))
             if why:
-                print(f"docs/images/{name}: {why}; make it again: {script} {' '.join(arguments)} docs/images/{name}")
+                print(f"docs/images/{name}: {why}; repeat it: {script} {' '.join(arguments)} docs/images/{name}")
                 wrong += 1
     print(f"{len(pictures)} pictures, {wrong} wrong")
     return 1 if wrong else 0

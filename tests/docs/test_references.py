@@ -42,7 +42,7 @@ def test_every_key_is_in_the_format_reference(_):
     print("%d keys" % len(wanted))
 
 
-def test_a_new_keyword_is_told(_):
+def test_a_new_keyword_is_reported(_):
     schema = json.loads(subprocess.run([PROGRAM, "schema"], check=True, capture_output=True).stdout)
     schema["properties"]["gravity"]["contains"] = {}
     done = tool("format_reference.py", text=json.dumps(schema))

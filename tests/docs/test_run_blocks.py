@@ -43,7 +43,7 @@ BAD = [
     (block("python", "raise RuntimeError('so')"), "RuntimeError: so"),
     (block("c", "int f(void) { return g(); }"), "status 1"),
     (block("csv", "a,b\n1"), "not of equal length"),
-    (block("rust", "let x;"), "nobody runs blocks of 'rust'"),
+    (block("rust", "let x;"), "nothing runs blocks of 'rust'"),
     ("<!-- not run: -->\n" + block("sh", "false"), "without a reason"),
     (block("sh", "echo 3 bodies") + "<!-- output -->\n" + block("text", "4 bodies"), "the page says"),
     (block("sh", "echo 3 bodies") + "<!-- output -->\n" + block("text", "3 joints"), "the page says"),
@@ -65,12 +65,12 @@ def run(page):
 
 
 def main():
-    for page, told in GOOD:
+    for page, expected in GOOD:
         status, text = run(page)
-        assert status == 0 and told in text, (page, told, text)
-    for page, told in BAD:
+        assert status == 0 and expected in text, (page, expected, text)
+    for page, expected in BAD:
         status, text = run(page)
-        assert status == 1 and told in text, (page, told, text)
+        assert status == 1 and expected in text, (page, expected, text)
     print("%d pages that work, %d that do not" % (len(GOOD), len(BAD)))
     return 0
 

@@ -100,11 +100,11 @@ def check_c_pages(sources, folder, library):
 def check_refusal(sources, python):
     """A header with something that the generator does not know ends it, with the place."""
     with tempfile.TemporaryDirectory() as folder:
-        with open(os.path.join(folder, "odd.h"), "w", encoding="utf-8") as file:
-            file.write("// odd.h -- odd.\n\nextern int lw_odd[3];\n")
+        with open(os.path.join(folder, "array.h"), "w", encoding="utf-8") as file:
+            file.write("// array.h -- an array.\n\nextern int lw_array[3];\n")
         done = subprocess.run([python, os.path.join(sources, "tools/c_reference.py"), "--headers", folder, "-o", folder],
                               check=False, capture_output=True, text=True)
-    refused = done.returncode == 1 and "odd.h:3: not understood" in done.stderr
+    refused = done.returncode == 1 and "array.h:3: not understood" in done.stderr
     return [] if refused else ["c_reference.py accepts a variable: %s" % done.stderr]
 
 

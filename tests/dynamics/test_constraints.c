@@ -220,7 +220,7 @@ static void gaps_are_bounded(void **unused)
             for (int i = 0; i < s.m; i++) largest = fmax(largest, fabs(phi[i]));
             const double reported = lw_dynamics_gap(d, s.t, q);
             if (!(reported >= largest * (1 - 1e-9) && reported <= 3 * sqrt(s.m) * largest))
-                fail_msg("loop %d: %g is told of %g", kind, reported, largest);
+                fail_msg("loop %d: %g is reported of %g", kind, reported, largest);
             (void)lw_forward_dynamics(d, s.t, q, s.v, NULL, NULL, vdot);
             assert_true(lw_dynamics_gap(d, s.t, q) == reported);
             lwt_ok(lw_dynamics_create(s.model, NULL, &fresh, &error), &error);

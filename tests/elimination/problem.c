@@ -113,10 +113,10 @@ void problem_loops(problem *p, int n, int extra)
     }
 }
 
-void problem_ladder(problem *p, int cells, int rows)
+void problem_ladder(problem *p, int rungs, int rows)
 {
-    problem_init(p, 2 * cells); // two stiles, a rung at each cell
-    for (int i = 0; i < cells; i++) {
+    problem_init(p, 2 * rungs); // two stiles joined by rungs
+    for (int i = 0; i < rungs; i++) {
         if (i) pair(p, rows, 2 * i - 2, 2 * i), pair(p, rows, 2 * i - 1, 2 * i + 1);
         pair(p, rows, 2 * i, 2 * i + 1);
     }
@@ -132,10 +132,10 @@ void problem_grid(problem *p, int w, int h, int rows)
     }
 }
 
-void problem_star(problem *p, int limbs, int length, int rows)
+void problem_star(problem *p, int branches, int length, int rows)
 {
-    problem_init(p, 1 + limbs * length);
-    for (int i = 0; i < limbs; i++)
+    problem_init(p, 1 + branches * length);
+    for (int i = 0; i < branches; i++)
         for (int k = 0; k < length; k++) pair(p, rows, k ? i * length + k : 0, i * length + k + 1);
 }
 
@@ -260,7 +260,7 @@ double problem_residual(const problem *p, double (*x)[6], const double *eps, con
 
 double problem_null_error(const problem *p, const double *n)
 {
-    double(*f)[6] = room((size_t)p->graph.nbody, sizeof *f), most = 0, size = DBL_MIN;
+    double(*f)[6] = room((size_t)p->graph.nbody, sizeof *f), max = 0, size = DBL_MIN;
     for (int e = 0; e < p->graph.nedge; e++)
         for (int i = 0; i < p->edge[e].n; i++)
             for (int r = 0; r < p->edge[e].rows; r++)
@@ -270,9 +270,9 @@ double problem_null_error(const problem *p, const double *n)
                     if (fabs(term) > size) size = fabs(term);
                 }
     for (int i = 0; i < 6 * p->graph.nbody; i++)
-        if (!(fabs(f[i / 6][i % 6]) <= most)) most = fabs(f[i / 6][i % 6]);
+        if (!(fabs(f[i / 6][i % 6]) <= max)) max = fabs(f[i / 6][i % 6]);
     free(f);
-    return most / size;
+    return max / size;
 }
 
 void problem_diagonal(const problem *p, double *S)

@@ -32,9 +32,9 @@ void problem_chain(problem *p, int n, int rows);
 void problem_tree(problem *p, int n);
 /** A tree and `extra` edges of 1 row of 2 to 4 bodies. */
 void problem_loops(problem *p, int n, int extra);
-void problem_ladder(problem *p, int cells, int rows);
+void problem_ladder(problem *p, int rungs, int rows);
 void problem_grid(problem *p, int w, int h, int rows);
-void problem_star(problem *p, int limbs, int length, int rows);
+void problem_star(problem *p, int branches, int length, int rows);
 
 /** Planar mechanism of n parallel posts on the ground, joined at their tops by couplers, all joints
  *  revolute (5 rows) with axis z: rank deficient by 3 for each of the n-1 loops.  Every post leans

@@ -53,17 +53,17 @@ static void solve(bench *b, int refine)
 
 static double largest(const double *a, int n)
 {
-    double most = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fabs(a[i]));
-    return most;
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, fabs(a[i]));
+    return max;
 }
 
 static double distance(const double *a, const double *b, int n)
 {
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < n; i++)
-        if (!(fabs(a[i] - b[i]) <= most)) most = fabs(a[i] - b[i]);
-    return most / (largest(b, n) + 1);
+        if (!(fabs(a[i] - b[i]) <= max)) max = fabs(a[i] - b[i]);
+    return max / (largest(b, n) + 1);
 }
 
 // The elimination works on S = A'A: its error grows with the square of the condition of A.
@@ -211,9 +211,9 @@ static void redundant(problem p)
         assert_true(pivots.min > LWI_ELIM_RANK);
         assert_true(pivots.dropped < 1e-12);
         assert_int_equal(lwi_elim_check_pivots(b.elim), LW_OK);
-        const lwi_elim_pivot_info judged = lwi_elim_pivots(b.elim);
-        assert_true(judged.min == pivots.min && judged.dropped == pivots.dropped);
-        assert_int_equal(judged.edge, pivots.edge);
+        const lwi_elim_pivot_info checked = lwi_elim_pivots(b.elim);
+        assert_true(checked.min == pivots.min && checked.dropped == pivots.dropped);
+        assert_int_equal(checked.edge, pivots.edge);
         assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
         agrees(&b, false);
         null_vectors(&b);
@@ -283,7 +283,7 @@ static void rows_of_zeros(void **state)
     redundant(p);
 }
 
-// A chain with second edges whose rows are combinations of the first ones', at J = cos(s) A +
+// A chain with second edges of rows that are combinations of the first ones', at J = cos(s) A +
 // sin(s) B.
 static void turning_problem(problem *p, double s)
 {

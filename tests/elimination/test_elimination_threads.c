@@ -90,12 +90,12 @@ static int all_schedules(const problem *p, lw_plan kind, bool regular)
     return used;
 }
 
-static void every_plan(problem p, int most_used)
+static void every_plan(problem p, int max_used)
 {
     const lw_plan kinds[] = {LW_PLAN_COMB, LW_PLAN_BALANCED, LW_PLAN_MIXED};
     for (int k = 0; k < LWI_COUNT(kinds); k++) {
         const int used = all_schedules(&p, kinds[k], k == 2);
-        if (kinds[k] == LW_PLAN_BALANCED) assert_true(used >= most_used);
+        if (kinds[k] == LW_PLAN_BALANCED) assert_true(used >= max_used);
     }
     problem_free(&p);
 }

@@ -24,12 +24,12 @@ static int in_lanes(const lwi_elim *elim)
 
 static double distance(const double *a, const double *b, int n)
 {
-    double most = 0, size = 1;
+    double max = 0, size = 1;
     for (int i = 0; i < n; i++) {
         size = fmax(size, fabs(b[i]));
-        if (!(fabs(a[i] - b[i]) <= most)) most = fabs(a[i] - b[i]);
+        if (!(fabs(a[i] - b[i]) <= max)) max = fabs(a[i] - b[i]);
     }
-    return most / size;
+    return max / size;
 }
 
 // Skew parts for metrics: G = J K.
@@ -69,11 +69,11 @@ static void every_width(problem_bench *b, bool two, bool regular)
     for (int i = 0; i < LWI_COUNT(widths); i++) {
         if (!lwi_elim_lanes(b->elim, widths[i])) continue; // not on this machine
         const int at = i ? 2 : 1;
-        const double least = ask(b, two, regular, x + at * n, lambda + at * m);
+        const double min = ask(b, two, regular, x + at * n, lambda + at * m);
         assert_true(b->elim->laned);
         if (i == 0) {
-            first = least;
-            assert_true(fabs(least - alone) <= 1e-9 * alone);
+            first = min;
+            assert_true(fabs(min - alone) <= 1e-9 * alone);
             // independent rows drawn at random: condition up to some 1e4
             assert_true(distance(x + n, x, n) <= 1e-10);
             assert_true(distance(lambda + m, lambda, m) <= 1e-8);
@@ -81,21 +81,21 @@ static void every_width(problem_bench *b, bool two, bool regular)
                    lwi_elim_kernels_of(4)) { // machines without fused multiply-add
             assert_memory_equal(x + n, x + 2 * n, (size_t)n * sizeof *x);
             assert_memory_equal(lambda + m, lambda + 2 * m, (size_t)m * sizeof *lambda);
-            assert_true(least == first);
+            assert_true(min == first);
         }
     }
     assert_true(lwi_elim_lanes(b->elim, 0));
 }
 
 // @param most  minimum share of the nodes in lanes, by the mixed plan
-static void graph(problem p, double most)
+static void graph(problem p, double max)
 {
     for (int two = 0; two < 2; two++) {
         if (two) skew(&p);
         for (int k = 0; k < LWI_COUNT(kinds); k++) {
             problem_bench b = {.p = p};
             problem_setup(&b, kinds[k]);
-            if (kinds[k] == LW_PLAN_MIXED) assert_true(in_lanes(b.elim) >= most * b.plan.nnode);
+            if (kinds[k] == LW_PLAN_MIXED) assert_true(in_lanes(b.elim) >= max * b.plan.nnode);
             for (int regular = 0; regular < 2 && b.elim->nbatch; regular++)
                 every_width(&b, two, regular);
             lwi_arena_free(&b.arena);

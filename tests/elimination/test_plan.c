@@ -251,16 +251,17 @@ static void chains(void **state)
         problem_chain(&p, n, 5);
         lwi_arena arena;
         lwi_arena_init(&arena, NULL);
-        const lwi_plan comb = plan_of(&p, LW_PLAN_COMB, &arena);
-        assert_true(comb.width <= 10 && comb.max_open <= 1);
+        const lwi_plan sequential = plan_of(&p, LW_PLAN_COMB, &arena);
+        assert_true(sequential.width <= 10 && sequential.max_open <= 1);
         // sequential, from the tip to the ground
-        for (int k = 0; k < comb.nnode; k++) {
-            assert_int_equal(comb.node[k].body.n, k ? 1 : 2);
-            assert_int_equal(comb.item[comb.node[k].body.first + comb.node[k].body.n - 1],
-                             n - 2 - k + (comb.item[comb.node[k].body.first] == n - 2 && !k));
+        for (int k = 0; k < sequential.nnode; k++) {
+            assert_int_equal(sequential.node[k].body.n, k ? 1 : 2);
+            assert_int_equal(
+                sequential.item[sequential.node[k].body.first + sequential.node[k].body.n - 1],
+                n - 2 - k + (sequential.item[sequential.node[k].body.first] == n - 2 && !k));
         }
-        if (n == 39) first = comb.work; // every further body costs the same
-        if (n > 39) assert_true(fabs((comb.work - first) / (n - 39) - 510) < 1e-9);
+        if (n == 39) first = sequential.work; // every further body costs the same
+        if (n > 39) assert_true(fabs((sequential.work - first) / (n - 39) - 510) < 1e-9);
         const lwi_plan balanced = plan_of(&p, LW_PLAN_BALANCED, &arena);
         assert_true(balanced.nlevel <= ceil_log2(n) + 1);
         assert_true(balanced.width <= 15 && balanced.max_open <= 2);
@@ -283,20 +284,20 @@ static void chains(void **state)
 static void long_graphs(void **state)
 {
     (void)state;
-    int comb_width[2][2] = {{0}}, balanced_width[2][2] = {{0}};
+    int sequential_width[2][2] = {{0}}, balanced_width[2][2] = {{0}};
     for (int what = 0; what < 2; what++)
         for (int i = 0; i < 2; i++) {
-            const int cells = i ? 400 : 20;
+            const int count = i ? 400 : 20;
             problem p;
             if (what)
-                problem_ladder(&p, cells, 5);
+                problem_ladder(&p, count, 5);
             else
-                problem_four_bars(&p, cells, 0.1);
+                problem_four_bars(&p, count, 0.1);
             lwi_arena arena;
             lwi_arena_init(&arena, NULL);
-            const lwi_plan comb = plan_of(&p, LW_PLAN_COMB, &arena);
+            const lwi_plan sequential = plan_of(&p, LW_PLAN_COMB, &arena);
             const lwi_plan balanced = plan_of(&p, LW_PLAN_BALANCED, &arena);
-            comb_width[what][i] = comb.width;
+            sequential_width[what][i] = sequential.width;
             balanced_width[what][i] = balanced.width;
             // two parts of at least a quarter: log(4/3) of the size at worst
             assert_true(balanced.nlevel <= 1.5 * ceil_log2(p.graph.nbody) + 2);
@@ -304,8 +305,8 @@ static void long_graphs(void **state)
             problem_free(&p);
         }
     for (int what = 0; what < 2; what++) {
-        assert_int_equal(comb_width[what][0], comb_width[what][1]);
-        assert_true(comb_width[what][1] <= (what ? 25 : 15));
+        assert_int_equal(sequential_width[what][0], sequential_width[what][1]);
+        assert_true(sequential_width[what][1] <= (what ? 25 : 15));
         assert_true(balanced_width[what][1] <= balanced_width[what][0] + 10);
         assert_true(balanced_width[what][1] <= (what ? 40 : 20));
     }

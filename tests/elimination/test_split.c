@@ -35,7 +35,7 @@ static int whole(const lwi_split *split, int body)
     return body < BODIES ? body : split->part[body - BODIES].body;
 }
 
-static void parts_have_few_edges(void **state)
+static void parts_have_a_bounded_number_of_edges(void **state)
 {
     (void)state;
     lwi_plan_edge edge[EDGES + FEW];
@@ -62,7 +62,7 @@ static void parts_have_few_edges(void **state)
     lwi_arena_free(&arena);
 }
 
-static void welds_hold_the_parts_together(void **state)
+static void rigid_links_hold_the_parts_together(void **state)
 {
     (void)state;
     lwi_plan_edge edge[EDGES + FEW];
@@ -74,13 +74,13 @@ static void welds_hold_the_parts_together(void **state)
     assert_int_equal(split.count[0], split.npart + 1);
     assert_int_equal(split.count[1], 1);
     for (int i = 0; i < split.npart; i++) {
-        const lwi_plan_edge *weld = &split.graph.edge[graph.nedge + i], *own;
+        const lwi_plan_edge *link = &split.graph.edge[graph.nedge + i], *own;
         const lwi_split_part *part = &split.part[i];
         bool has = false;
-        assert_int_equal(weld->rows, 6);
-        assert_int_equal(weld->n, 2);
-        assert_int_equal(weld->body[0], part->before);
-        assert_int_equal(weld->body[1], BODIES + i);
+        assert_int_equal(link->rows, 6);
+        assert_int_equal(link->n, 2);
+        assert_int_equal(link->body[0], part->before);
+        assert_int_equal(link->body[1], BODIES + i);
         assert_int_equal(part->before,
                          i ? BODIES + i - 1 : part->body); // a chain starting at the body
         own = &split.graph.edge[part->edge];
@@ -90,7 +90,7 @@ static void welds_hold_the_parts_together(void **state)
     lwi_arena_free(&arena);
 }
 
-static void few_edges_are_left_alone(void **state)
+static void bodies_with_a_small_number_of_edges_stay_whole(void **state)
 {
     (void)state;
     lwi_plan_edge edge[EDGES + FEW];
@@ -108,9 +108,9 @@ static void few_edges_are_left_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(parts_have_few_edges),
-        cmocka_unit_test(welds_hold_the_parts_together),
-        cmocka_unit_test(few_edges_are_left_alone),
+        cmocka_unit_test(parts_have_a_bounded_number_of_edges),
+        cmocka_unit_test(rigid_links_hold_the_parts_together),
+        cmocka_unit_test(bodies_with_a_small_number_of_edges_stay_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -75,12 +75,12 @@ static void gauss(int m, double *A, double *b)
 
 static double distance(const double *a, const double *b, int n)
 {
-    double most = 0, size = 1;
+    double max = 0, size = 1;
     for (int i = 0; i < n; i++) {
         size = fmax(size, fabs(b[i]));
-        if (!(fabs(a[i] - b[i]) <= most)) most = fabs(a[i] - b[i]);
+        if (!(fabs(a[i] - b[i]) <= max)) max = fabs(a[i] - b[i]);
     }
-    return most / size;
+    return max / size;
 }
 
 // The same lambda, and x that satisfies the rows to round-off; returns the distance of lambda from the

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Plant and controller of examples/hil, two processes: in lockstep the motion is that of the control loop
-whatever the machine is doing; against the clock it is only asked that both come to their ends.
+for any load of the machine; against the clock it is only asked that both come to their ends.
 
 usage: test_hil.py PLANT CONTROLLER MODEL
 """
@@ -65,7 +65,7 @@ class Hil(unittest.TestCase):
                 while not self.answers(plant, 0):
                     pass
                 controller.send_signal(signal.SIGSTOP)
-                for step in range(1, 5):  # what waits when the controller goes on; then nobody is there
+                for step in range(1, 5):  # what waits when the controller continues; then there is none
                     plant.sendto(MEASUREMENT.pack(step, step == 4, 1e-3 * step, 0.5, 0.0), where)
                 plant.close()
                 controller.send_signal(signal.SIGCONT)
@@ -118,7 +118,7 @@ class Hil(unittest.TestCase):
         self.assertEqual(plant.returncode, 1)
         self.assertIn("ended at t = ", err)
 
-    def test_wrong_use_is_told(self):
+    def test_wrong_use_is_reported(self):
         done = subprocess.run([PLANT], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 2)
         done = subprocess.run([PLANT, "nothing.yaml", "0", "1"], capture_output=True, text=True,
@@ -126,16 +126,16 @@ class Hil(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("nothing.yaml", done.stderr)
 
-    def refuses(self, told, *command):
+    def refuses(self, expected, *command):
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual((done.returncode, done.stdout), (2, ""), command)
-        self.assertIn(told, done.stderr)
+        self.assertIn(expected, done.stderr)
 
     def test_what_is_no_number_is_refused(self):
         for port in ("", "abc", "12x", "-1", "65536", "5000.5", "1e9", "nan", "0x", "99999999999999999999"):
-            told = f"PORT is '{port}', expected a whole number from "
-            self.refuses("hil_plant: " + told + "0 to 65535", PLANT, MODEL, port, "1")
-            self.refuses("hil_controller: " + told + "1 to 65535", CONTROLLER, port)
+            expected = f"PORT is '{port}', expected a whole number from "
+            self.refuses("hil_plant: " + expected + "0 to 65535", PLANT, MODEL, port, "1")
+            self.refuses("hil_controller: " + expected + "1 to 65535", CONTROLLER, port)
         self.refuses("PORT is '0'", CONTROLLER, "0")  # a controller has to know where the plant is
         for steps in ("", "ten", "10s", "0", "-5", "1.5", "inf", "1e30"):
             self.refuses(f"STEPS is '{steps}', expected a whole number", PLANT, MODEL, "0", steps)

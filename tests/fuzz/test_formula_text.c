@@ -203,7 +203,7 @@ static int check_stack(const lwi_formula *f)
     return stack == 1 ? 0 : fail(f->text, "stack", "does not end with one value");
 }
 
-// Values at random moments, of the derivatives and of the text written out.
+// Values at random times, of the derivatives and of the text written out.
 static int check_values(lwi_formula *f)
 {
     static char text[ROOM];

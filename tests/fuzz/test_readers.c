@@ -1,6 +1,6 @@
 // test_readers.c -- mutated model files: a reader gives a model or says what is wrong, and nothing
 // else: no crash, no leak, no stall, no empty message.  A model it gives can be written, read and
-// written again with the same text.
+// written again with the same contents.
 //
 //   test_readers [--mutations N] [--seed S] [--only K] [--corpus FOLDER] [--verbose]
 //
@@ -21,7 +21,7 @@
 enum {
     MOST_FILES = 256,
     MOST_BYTES = 1 << 16, // of a mutated text
-    MOST_SECONDS = 20     // for one text, under sanitizers too
+    MOST_SECONDS = 20     // for one input, under sanitizers too
 };
 
 typedef struct seed_file {
@@ -408,7 +408,7 @@ static int mutate(fuzzing *f, uint64_t seed, long k)
     for (size_t n = 1 + below(f, 1 + below(f, 6)); n > 0; n--) // mostly few: more gets through
         mutate_once(f);
     const char *format = below(f, 50) ? s->format : "yaml"; // now and then by the wrong reader
-    // a block of just this size, so that a sanitizer sees a byte read behind it
+    // a block of just this size, so that a sanitizer detects a byte read behind it
     char *exact = malloc(f->length ? f->length : 1);
     if (!exact) return 1;
     memcpy(exact, f->text, f->length);
@@ -455,7 +455,7 @@ int main(int argc, char **argv)
     if (only >= 0) failed = failed || mutate(&f, (uint64_t)seed, only);
     for (long k = 0; k < mutations && only < 0 && !failed; k++)
         failed = mutate(&f, (uint64_t)seed, k);
-    printf("%d files, %ld texts: %ld read, %ld refused, slowest %.3f s\n", f.nfile,
+    printf("%d files, %ld inputs: %ld read, %ld refused, slowest %.3f s\n", f.nfile,
            f.read + f.refused, f.read, f.refused, f.slowest);
     for (int i = 0; i < f.nfile; i++) free(f.file[i].text);
     free(f.text);

@@ -299,13 +299,13 @@ static void named_bodies_stay(void **state)
 static void unknown_names_are_refused(void **state)
 {
     (void)state;
-    static const char *const names[] = {"crank", "nobody"};
+    static const char *const names[] = {"crank", "missing"};
     lw_model *open = open_model(four_bar(0.3, NULL)), *made = NULL;
     lw_error error;
     assert_int_equal(lw_model_assemble(open, &(lw_assemble_desc){.hold = names, .nhold = 2}, &made,
                                        NULL, &error),
                      LW_ERR_ARGUMENT);
-    assert_non_null(strstr(error.text, "'nobody'"));
+    assert_non_null(strstr(error.text, "'missing'"));
     lw_model_destroy(open);
 }
 

@@ -123,10 +123,10 @@ static run orbit(const setup *s, double end)
 
 static double orbit_error(const run *r)
 {
-    double x[4], most = 0;
+    double x[4], max = 0;
     kepler_at(r->t, x);
-    for (int i = 0; i < 4; i++) most = fmax(most, fabs(x[i] - r->x[i]));
-    return most;
+    for (int i = 0; i < 4; i++) max = fmax(max, fabs(x[i] - r->x[i]));
+    return max;
 }
 
 // -------------------------------------------------------------------------------- order conditions
@@ -176,7 +176,7 @@ static int weigh(const tree *t, const lwi_tableau *b, int root, long double phi[
 // Largest defect of the order conditions for trees with n nodes, sum_i w_i Phi_i = 1 / gamma.
 static long double defect(const lwi_tableau *b, const double *weights, int n, int *trees)
 {
-    long double most = 0;
+    long double max = 0;
     tree t = {.n = n};
     for (int i = 0; i < n; i++) t.level[i] = i;
     *trees = 0;
@@ -184,10 +184,10 @@ static long double defect(const lwi_tableau *b, const double *weights, int n, in
         long double phi[MOST_STAGES], gamma, sum = 0;
         weigh(&t, b, 0, phi, &gamma);
         for (int i = 0; i < b->stages; i++) sum += (long double)weights[i] * phi[i];
-        most = fmaxl(most, fabsl(sum - 1 / gamma));
+        max = fmaxl(max, fabsl(sum - 1 / gamma));
         ++*trees;
     } while (next_tree(&t));
-    return most;
+    return max;
 }
 
 // The coefficients of verner87 satisfy every order condition up to order 8 (weights b) and 7 (d),
@@ -327,14 +327,14 @@ static void bdf_solves_stiff(void **state)
 
 // ------------------------------------------------------------------------------------------- stops
 
-typedef struct watch {
+typedef struct monitor {
     double latest; ///< largest time of an evaluation of rates
     long count;
-} watch;
+} monitor;
 
 static lw_status watched(void *user, double t, const double *x, double *xdot)
 {
-    watch *w = user;
+    monitor *w = user;
     w->latest = fmax(w->latest, t);
     w->count++;
     return kepler(NULL, t, x, xdot);
@@ -353,7 +353,7 @@ static void stops_are_exact(void **state)
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
         if (lwi_integrator_type_at(i)->steps) continue; // evaluates no rates
         const setup s = {.name = lwi_integrator_type_at(i)->name, .tolerance = 1e-8, .step = 0.01};
-        watch w = {0};
+        monitor w = {0};
         run r = {0};
         double atol[8];
         same(atol, 1e-8);
@@ -392,7 +392,7 @@ static void dense_output_interpolates(void **state)
     static const char *const names[] = {"dopri5", "dopri54", "adams", "bdf"};
     for (int i = 0; i < LWI_COUNT(names); i++) {
         const setup s = {.name = names[i], .tolerance = 1e-7, .dense = true};
-        watch w = {0};
+        monitor w = {0};
         run r = {0}, free_run = orbit(&s, 6);
         double atol[8];
         same(atol, 1e-7);
@@ -502,7 +502,7 @@ static void none_and_one_state(void **state)
 
 // The same bits after a restart with the same state; a restart is counted where it discards
 // history.
-static void restarts_forget_and_are_counted(void **state)
+static void restarts_discard_history_and_are_counted(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
@@ -637,7 +637,7 @@ static lw_status fails_late(void *user, double t, const double *x, double *xdot)
 }
 
 // Other failures are returned at once, with the time, the step and the message of the formulation.
-static void failures_are_told(void **state)
+static void failures_are_reported(void **state)
 {
     (void)state;
     for (int i = 0; i < lwi_integrator_type_count(); i++) {
@@ -769,11 +769,11 @@ int main(void)
         cmocka_unit_test(steps_come_one_by_one),
         cmocka_unit_test(fixed_steps_are_equal),
         cmocka_unit_test(none_and_one_state),
-        cmocka_unit_test(restarts_forget_and_are_counted),
+        cmocka_unit_test(restarts_discard_history_and_are_counted),
         cmocka_unit_test(jump_of_rates_is_seen),
         cmocka_unit_test(not_finite_is_recovered),
         cmocka_unit_test(pole_ends_the_integration),
-        cmocka_unit_test(failures_are_told),
+        cmocka_unit_test(failures_are_reported),
         cmocka_unit_test(limits_are_kept),
         cmocka_unit_test(steps_do_not_allocate),
         cmocka_unit_test(no_memory_is_a_status),

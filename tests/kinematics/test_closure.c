@@ -123,7 +123,8 @@ static film film_of_bodies(const lw_model *model, uint64_t *state)
         }
         quat_matrix(R, model->body[b].quat0);
         quat_matrix(turn, x);
-        for (int i = 0; i < SHOTS; i++) { // R = exp(w h) exp(al h^2 / 2) turn R0, w and al at h = 0
+        for (int i = 0; i < SHOTS;
+             i++) { // R = exp(w h) exp(al h^2 / 2) `turn` R0, w and al at h = 0
             shot *s = &f.shot[i];
             const double h = i == NOW ? 0 : lwt_offset[i], speed = v3_norm(w), gain = v3_norm(al);
             double e[3], rate[9], bend[9], A[9], B[9], c[3];

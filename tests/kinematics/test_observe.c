@@ -44,8 +44,7 @@ static void one_body_has_its_closed_form(void **state)
     lwi_observe_system(model, LW_OBSERVE_ENERGY, &m, &s);
     near("T", s.kinetic, 0.25 + 1 + 4 + 0.5 * (0.3 + 1.6 + 4.5), 1e-14);
     near("V", s.potential, 2 * 9.81 * 2, 1e-14);
-    const double p[3] = {1, -2,
-                         4}; // I w = (0.3, 0.8, 1.5), a quarter turn about z: (-0.8, 0.3, 1.5)
+    const double p[3] = {1, -2, 4}; // I w = (0.3, 0.8, 1.5), 90 degrees about z: (-0.8, 0.3, 1.5)
     const double L[3] = {2 * 4 + 3 * 2 - 0.8, 3 * 1 - 1 * 4 + 0.3, -1 * 2 - 2 * 1 + 1.5};
     for (int i = 0; i < 3; i++) {
         near("p", s.momentum[i], p[i], 1e-14);
@@ -105,7 +104,7 @@ static void momenta_follow_newton(void **state)
         // the difference's truncation and the Runge-Kutta step's error, both of order h^4
         for (int i = 0; i < 3; i++) {
             lwt_close(&c, "force", i, dp[i], f[i], 1e-6);
-            lwt_close(&c, "moment", i, dL[i], n[i], 1e-6);
+            lwt_close(&c, "torque", i, dL[i], n[i], 1e-6);
         }
         free(x);
         lwi_work_destroy(dense);
@@ -314,7 +313,7 @@ static void merged_bodies_follow_and_balance(void **state)
             near("vy", m.v[outer.index][1], qd * p[0], 1e-8);
             near("ax", m.a[outer.index][0], -qdd * p[1] - qd * qd * p[0], 1e-7);
             near("ay", m.a[outer.index][1], qdd * p[0] - qd * qd * p[1], 1e-7);
-            // outer's own axes: turned by 2 atan(1/2) about y
+            // outer's own axes: rotated by 2 atan(1/2) about y
             near("wx", m.w[outer.index][0], -0.8 * qd, 1e-8);
             near("wz", m.w[outer.index][2], 0.6 * qd, 1e-8);
             near("alz", m.al[outer.index][2], 0.6 * qdd, 1e-7);
@@ -373,7 +372,7 @@ static void check_mobility(lw_model *model, int rows, int rank, int dof, int gen
     lw_model_destroy(model);
 }
 
-// Four-bar of revolutes with ground pivots (0, 0), (d, 0); cranks stand at an angle.
+// Four-bar of revolutes with ground pivots (0, 0), (d, 0); cranks are at an angle.
 static lw_builder *four_bar(double d, double angle, lw_joint_type third, lw_joint_type last)
 {
     const double x = cos(angle), y = sin(angle);
@@ -424,7 +423,7 @@ static void mobility_of_known_mechanisms(void **state)
     check_mobility(lwt_model(b), 26, 23, 1, 1, sixth);
 }
 
-// What redundancy leaves open is told joint by joint and axis by axis: in a planar four-bar the force
+// What redundancy leaves open is reported joint by joint and axis by axis: in a planar four-bar the force
 // across the plane and the torques about axes in it, everywhere; nothing where the last two joints give
 // way.  A row is charged to the joint that closes the loop.
 static void open_reactions_of_known_mechanisms(void **state)

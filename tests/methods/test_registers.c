@@ -72,7 +72,7 @@ static void none_is_left_in_use(void **state)
     (void)state;
     clear();
     if (!can_report_use() || in_use()) {
-        print_message("this processor does not tell\n");
+        print_message("this processor does not report it\n");
         skip();
     }
     check((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 40}, "chain");

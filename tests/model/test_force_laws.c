@@ -91,7 +91,7 @@ static double potential(const lw_model *model, const motion *s)
     return lwi_forces_potential(model, &kin);
 }
 
-static void check_laws(const char *forces, double angle, int least_active)
+static void check_laws(const char *forces, double angle, int min_active)
 {
     lw_model *model = model_with(forces);
     double wrench[3][6];
@@ -121,7 +121,7 @@ static void check_laws(const char *forces, double angle, int least_active)
             fail_msg("%s: power %g, potential %g, other %g", forces, power, loss, loads.power);
         assert_true(loads.power <= 1e-12 * scale); // non-conservative parts only dissipate
     }
-    assert_true(active >= least_active);
+    assert_true(active >= min_active);
     lw_model_destroy(model);
 }
 

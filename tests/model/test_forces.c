@@ -72,7 +72,7 @@ static snapshot moved(const lw_model *model, const snapshot *s, double t)
 typedef struct fixture {
     lw_builder *builder;
     lw_model *model;
-    lw_body a, b, light; ///< `light` is massless and fixed to a
+    lw_body a, b, massless; ///< `massless` is massless and fixed to a
     lw_joint hinge, slot, ball;
     lw_signal ramp, step, table, drive, input;
 } fixture;
@@ -97,7 +97,7 @@ static void start(fixture *f)
                                 .inertia = {0.3, 0.4, 0.5, 0.01, -0.02, 0.03},
                                 .com = {0.1, -0.2, 0.3},
                                 .pose.position = {1, 0, 0}};
-    const lw_body_desc light = {.name = "light", .pose.position = {1, 2, 3}};
+    const lw_body_desc massless = {.name = "massless", .pose.position = {1, 2, 3}};
     lw_error e = {0};
     memset(f, 0, sizeof *f);
     check(lw_builder_create(NULL, &f->builder), &e);
@@ -112,8 +112,8 @@ static void start(fixture *f)
     check(lw_builder_add_input(f->builder, "motor", &f->input, &e), &e);
     check(lw_builder_add_body(f->builder, &heavy, &f->a, &e), &e);
     check(lw_builder_add_body(f->builder, &heavy, &f->b, &e), &e);
-    check(lw_builder_add_body(f->builder, &light, &f->light, &e), &e);
-    const lw_joint_desc glue = {.type = LW_JOINT_FIXED, .body1 = f->a, .body2 = f->light};
+    check(lw_builder_add_body(f->builder, &massless, &f->massless, &e), &e);
+    const lw_joint_desc glue = {.type = LW_JOINT_FIXED, .body1 = f->a, .body2 = f->massless};
     check(lw_builder_add_joint(f->builder, &glue, NULL, &e), &e);
 }
 
@@ -172,7 +172,7 @@ static void start_with_everything(fixture *f)
                                    .damping = 3,
                                    .length = 0.6,
                                    .force = f->step});
-    add_spring(f, (lw_spring_desc){.body2 = f->light,
+    add_spring(f, (lw_spring_desc){.body2 = f->massless,
                                    .point1 = {0, 0, 2},
                                    .stiffness = 12,
                                    .point2 = {0.1, 0.2, 0.3},
@@ -182,7 +182,7 @@ static void start_with_everything(fixture *f)
                                    .force = {1, 2, 3},
                                    .torque = {0.1, 0, -0.3},
                                    .scale = f->ramp});
-    add_wrench(f, (lw_wrench_desc){.body = f->light,
+    add_wrench(f, (lw_wrench_desc){.body = f->massless,
                                    .point = {0, 0.4, 1},
                                    .force = {3, 0, 1},
                                    .torque = {0, 2, 0},
@@ -238,7 +238,8 @@ static void springs_have_no_resultant(void **unused)
                                     .stiffness = 30,
                                     .damping = 3,
                                     .force = f.step});
-    add_spring(&f, (lw_spring_desc){.body1 = f.light, .stiffness = 12, .damping = 1, .length = 1});
+    add_spring(&f,
+               (lw_spring_desc){.body1 = f.massless, .stiffness = 12, .damping = 1, .length = 1});
     build(&f);
     uint64_t seed = 43;
     for (int trial = 0; trial < 20; trial++) {
@@ -288,8 +289,8 @@ static void spring_has_the_documented_force(void **unused)
     // coincident points have no direction and no force
     v3_set(s.r[f.b.index], 0, 0, 0);
     lwi_forces_apply(f.model, &s.kin, 0, NULL, &s.loads);
-    for (int i = 0; i < 6; i++) assert_near("meeting", i, s.wrench[f.b.index][i], 0, 0);
-    assert_near("meeting", 6, s.loads.power, 0, 0);
+    for (int i = 0; i < 6; i++) assert_near("coincident", i, s.wrench[f.b.index][i], 0, 0);
+    assert_near("coincident", 6, s.loads.power, 0, 0);
     finish(&f);
 }
 
@@ -351,19 +352,19 @@ static void loads_move_to_carriers_with_the_same_power(void **unused)
     (void)unused;
     fixture f;
     start_with_everything(&f);
-    const int a = f.a.index, light = f.light.index;
-    assert_int_equal(f.model->body[light].carrier, a);
+    const int a = f.a.index, massless = f.massless.index;
+    assert_int_equal(f.model->body[massless].carrier, a);
     uint64_t seed = 45;
     for (int trial = 0; trial < 20; trial++) {
         snapshot s;
         double arm[3];
         random_state(&seed, &s);
-        m3_mul_v(arm, s.R[a], f.model->body[light].carrier_r);
-        v3_add(s.r[light], s.r[a], arm);
-        m3_mul(s.R[light], s.R[a], f.model->body[light].carrier_R);
-        v3_copy(s.w[light], s.w[a]);
-        v3_cross(s.v[light], s.w[a], arm);
-        v3_add(s.v[light], s.v[light], s.v[a]);
+        m3_mul_v(arm, s.R[a], f.model->body[massless].carrier_r);
+        v3_add(s.r[massless], s.r[a], arm);
+        m3_mul(s.R[massless], s.R[a], f.model->body[massless].carrier_R);
+        v3_copy(s.w[massless], s.w[a]);
+        v3_cross(s.v[massless], s.w[a], arm);
+        v3_add(s.v[massless], s.v[massless], s.v[a]);
         lwi_forces_apply(f.model, &s.kin, 5, (double[]){2}, &s.loads);
         double power[2] = {0};
         for (int k = 0; k < 2; k++) {
@@ -372,7 +373,7 @@ static void loads_move_to_carriers_with_the_same_power(void **unused)
             if (k == 0) lwi_loads_to_carriers(f.model, &s.kin, &s.loads);
         }
         assert_near("power", trial, power[0], power[1], 1e-12);
-        for (int i = 0; i < 6; i++) assert_near("merged", i, s.wrench[light][i], 0, 0);
+        for (int i = 0; i < 6; i++) assert_near("merged", i, s.wrench[massless][i], 0, 0);
     }
     finish(&f);
 }

@@ -87,12 +87,12 @@ static void follow(motion *m, const double V[6])
 }
 
 // Displaces and rotates F2 by up to `most` in each direction.
-static void push_off(uint64_t *seed, motion *m, double most)
+static void push_off(uint64_t *seed, motion *m, double max)
 {
     double x[3], e[4] = {1, 0, 0, 0}, turn[9], R[9];
-    random_fill(seed, most, x, 3);
+    random_fill(seed, max, x, 3);
     v3_add(m->r[1], m->r[1], x);
-    random_fill(seed, most / 2, e + 1, 3);
+    random_fill(seed, max / 2, e + 1, 3);
     quat_matrix(turn, e);
     memcpy(R, m->R[1], sizeof R);
     m3_mul(m->R[1], turn, R);

@@ -32,7 +32,7 @@ static lw_model *make(const lw_mechanism_desc *desc, lw_vec3 gravity)
 static const lw_vec3 down_z = {0, 0, -9.81}, down_y = {0, -9.81, 0};
 
 typedef struct digest {
-    double sum, most, first, last;
+    double sum, max, first, last;
 } digest;
 
 // The sum of a_i (1 + i mod 7), the largest magnitude, first and last.
@@ -41,7 +41,7 @@ static digest digest_of(const double *a, int n)
     digest d = {0, 0, a[0], a[n - 1]};
     for (int i = 0; i < n; i++) {
         d.sum += a[i] * (1 + i % 7);
-        d.most = fmax(d.most, fabs(a[i]));
+        d.max = fmax(d.max, fabs(a[i]));
     }
     return d;
 }
@@ -57,7 +57,7 @@ static void near9(double found, double published)
 static void check_digest(digest found, digest published)
 {
     near9(found.sum, published.sum);
-    near9(found.most, published.most);
+    near9(found.max, published.max);
     near9(found.first, published.first);
     near9(found.last, published.last);
 }

@@ -89,7 +89,7 @@ static void the_curve_keeps_its_shape(void **state)
     }
 }
 
-static void many_rows_become_few_points(void **state)
+static void many_rows_become_a_small_number_of_points(void **state)
 {
     (void)state;
     uint64_t seed = 5;
@@ -191,7 +191,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_curve_keeps_its_shape),
-        cmocka_unit_test(many_rows_become_few_points),
+        cmocka_unit_test(many_rows_become_a_small_number_of_points),
         cmocka_unit_test(thinned_rows_keep_extremes_ends_and_gaps),
         cmocka_unit_test(names_do_not_overlap),
         cmocka_unit_test(a_name_avoids_a_line),

@@ -104,12 +104,12 @@ def run_program(program, model, formulation, reference, until, where, solver=Non
 
 
 def show(name, formulation, differences, failed):
-    cells = []
+    columns = []
     for group in SHOWN:
         d = differences.get(group)
         mark = "!" if group in failed else " "
-        cells.append("       - " if d is None else f"{d.error:8.1e}{mark}")
-    print(f"{name:28s} {formulation:8s} " + " ".join(cells), flush=True)
+        columns.append("       - " if d is None else f"{d.error:8.1e}{mark}")
+    print(f"{name:28s} {formulation:8s} " + " ".join(columns), flush=True)
 
 
 def run_case(arguments, folder, name, formulation, where):

@@ -178,8 +178,8 @@ class Conversion(unittest.TestCase):
                  ({"joint_springs": [{"joint": "x", "c": 1}]}, "no such joint"),
                  ({"wrenches": [{"body": "a", "scale": {"type": "noise"}}]}, "function type"),
                  ({"bodies": [{"name": "a"}]}, "'mass' is missing")]
-        for change, told in cases:
-            self.assertIn(told, self.convert({**good, **change}, good=False))
+        for change, expected in cases:
+            self.assertIn(expected, self.convert({**good, **change}, good=False))
 
     def test_duration_and_sample_come_from_the_meta_file(self):
         with open(self.path("m.meta.json"), "w", encoding="utf-8") as file:

@@ -1,7 +1,7 @@
 """Trajectories as CSV files: reading, grouping of columns, largest differences by group.
 
 A group passes when its largest difference is at most atol + rtol * scale, scale being the largest
-magnitude of the group in the reference; a group with a tolerance of its own when it is at most
+magnitude of the group in the reference; a group with a separate tolerance when it is at most
 tolerance * max(1, scale).  q and -q are the same attitude.  Times must agree, nothing is
 interpolated.
 """

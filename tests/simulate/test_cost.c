@@ -71,7 +71,7 @@ static void loops_in_lanes_go_by_rcr(void **state)
            "rcr", "40 joints close loops, 41 loop clusters in lanes; estimated ");
 }
 
-// A loop of spherical joints is nothing for cells; the reason does not speak of them.
+// A loop of spherical joints is nothing for clusters; the reason does not speak of them.
 static void other_loops_by_the_general_text(void **state)
 {
     (void)state;
@@ -88,7 +88,7 @@ static void lattices_go_by_hdca(void **state)
         "hdca", "36 joints close loops; estimated ");
 }
 
-// Balls: as long as everything moves in its plane momenta do, but rods that turn about themselves have little inertia,
+// Balls: as long as everything moves in its plane momenta do, but rods that rotate about their axes have little inertia,
 // and errors of momenta are large ones of speeds; where that costs more than a fifth velocities may drift.
 static void momenta_of_small_inertia_cost_evaluations(void **state)
 {
@@ -122,9 +122,9 @@ static void rcr_goes_the_cheaper_way(void **state)
         assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
         const lwi_cost_features *f = &survey.features;
         assert_string_equal(survey.rcr_way, cases[i].way);
-        const bool few =
+        const bool dense =
             lwi_cost_estimate(LWI_RCR_DENSE_PATH, f) < lwi_cost_estimate(LWI_RCR_ELIMINATION, f);
-        if (i) assert_int_equal(few, !strcmp(cases[i].way, LWI_RCR_DENSE_PATH));
+        if (i) assert_int_equal(dense, !strcmp(cases[i].way, LWI_RCR_DENSE_PATH));
         lwi_work_destroy(survey.work);
         lw_model_destroy(model);
     }
@@ -290,7 +290,7 @@ static void estimates_grow(void **state)
     }
 }
 
-// What was set up for the choice is what runs, and the evaluation that it was judged by has left nothing in
+// What was set up for the choice is what runs, and the evaluation that it was measured by has left nothing in
 // it: every bit is that of a run by the formulation's name.
 static void evaluated_work_is_reused(void **state)
 {

@@ -106,11 +106,11 @@ static void a_bounce_is_that_of_the_closed_form(void **state)
     } cases[] = {{1e4, 10, "lower: 0, stiffness: 1e4, damping: 10"},
                  {1e4, 0, "lower: 0, stiffness: 1e4"},
                  {1e6, 500, "lower: 0, upper: 20, stiffness: 1e6, damping: 500"}};
-    const double tolerance = 1e-10, fall = sqrt(2 / G), v = G * fall;
+    const double tolerance = 1e-10, drop = sqrt(2 / G), v = G * drop;
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
         for (size_t i = 0; i < sizeof adaptive / sizeof *adaptive; i++) {
             const contact x = contact_of(v, cases[n].k, cases[n].c);
-            const double t = 0.7, s = t - fall - x.time;
+            const double t = 0.7, s = t - drop - x.time;
             lw_model *model = slide(1, 0, cases[n].limits);
             lw_sim *sim = sim_of(model, adaptive[i], "aba", tolerance);
             const lw_observation *o = at(sim, t);

@@ -12,8 +12,8 @@ static void assert_internal(lw_status status, const lw_error *error, const char 
         fail_msg("'%s', expected a place in %s", error->text, file);
 }
 
-static lw_status stands_still(lwi_integrator *self, double *t, double *x, double to, double limit,
-                              bool one_step, lw_error *error)
+static lw_status stays(lwi_integrator *self, double *t, double *x, double to, double limit,
+                       bool one_step, lw_error *error)
 {
     (void)self, (void)t, (void)x, (void)to, (void)limit, (void)one_step, (void)error;
     return LW_OK;
@@ -45,7 +45,7 @@ static void an_integrator_that_does_not_arrive(void **state)
         assert_int_equal(lw_sim_create(m, &desc, &sim, &error), LW_OK);
         const lwi_integrator_type *type = sim->integrator->type;
         lwi_integrator_type broken = *type;
-        broken.advance = way ? goes_too_far : stands_still;
+        broken.advance = way ? goes_too_far : stays;
         sim->integrator->type = &broken;
         assert_internal(lw_sim_step(sim, 1), lw_sim_error(sim), "simulation.c");
         if (!way) {

@@ -111,7 +111,7 @@ static void times_are_counted(void **state)
     lw_model_destroy(model);
 }
 
-// A run at pace 4 does not end before a quarter of its time, on any machine; its last step is
+// With `pace` 4 a run does not end before a quarter of its time, on any machine; its last step is
 // late or its end has been waited for.
 static void a_run_goes_with_the_clock(void **state)
 {

@@ -88,7 +88,8 @@ static void singular_positions_are_reported(void **state)
                     continue;
                 }
                 const char *reported = strstr(r.reported, begins);
-                if (!reported) fail_msg("%s %s: nothing is told", formulations[f], tolerance[k]);
+                if (!reported)
+                    fail_msg("%s %s: nothing is reported", formulations[f], tolerance[k]);
                 const double t = strtod(reported + strlen(begins), NULL);
                 assert_true(fabs(t - want) < 0.02);
                 assert_non_null(strstr(reported, "joint '"));

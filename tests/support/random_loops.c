@@ -329,8 +329,8 @@ static int any_body(draft *d)
 static lw_status add_branch(draft *d)
 {
     // with joints of one degree of freedom a movable loop has at least six bodies
-    const int most = d->flags & (LWT_MULTI | LWT_QUASI) ? 3 : 6;
-    const int from = any_body(d), length = 1 + lwt_random_below(&d->state, most);
+    const int max = d->flags & (LWT_MULTI | LWT_QUASI) ? 3 : 6;
+    const int from = any_body(d), length = 1 + lwt_random_below(&d->state, max);
     int to = any_body(d), last = from, free_ = 0;
     for (int i = 0; i < length; i++) {
         const lw_joint_type type = choose_type(d);

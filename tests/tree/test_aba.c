@@ -12,8 +12,8 @@ enum { NTREES = 60 };
 typedef struct bench {
     lwi_work *work;
     lwi_arena arena;
-    lwi_snapshot m, n;  // two snapshots
-    lwi_tree_work look; // for the forces
+    lwi_snapshot m, n;   // two snapshots
+    lwi_tree_work probe; // for the forces
     double *x, *xdot, *y;
 } bench;
 
@@ -26,7 +26,7 @@ static bench bench_create(const lwt_tree *c)
     lwi_arena_init(&b.arena, NULL);
     assert_int_equal(lwi_snapshot_create(m, &b.arena, &b.m), LW_OK);
     assert_int_equal(lwi_snapshot_create(m, &b.arena, &b.n), LW_OK);
-    assert_int_equal(lwi_tree_work_create(m, &b.arena, &b.look), LW_OK);
+    assert_int_equal(lwi_tree_work_create(m, &b.arena, &b.probe), LW_OK);
     const int nx = b.work->layout.nx;
     b.x = lwt_reals(nx);
     b.xdot = lwt_reals(nx);
@@ -67,10 +67,10 @@ static void observe(bench *b, const lwt_tree *c, double h, const double *x, lw_o
 }
 
 // Motion that forces read at (t, x), all bodies; fills the loads.
-static lwi_kin look(bench *b, const lwt_tree *c, double t, const double *x)
+static lwi_kin probe(bench *b, const lwt_tree *c, double t, const double *x)
 {
     const lw_model *m = c->model;
-    lwi_tree_work *w = &b->look;
+    lwi_tree_work *w = &b->probe;
     const double *v = x + m->tree_nq;
     lwi_tree_evaluate(m, w, t, x, v, c->input);
     lwi_tree_world(m, w->link, w->R, w->r);
@@ -128,12 +128,12 @@ static void accelerations_are_derivatives_of_velocities(void **state)
 
 static double energy(bench *b, const lwt_tree *c, double t, const double *x)
 {
-    const lwi_kin kin = look(b, c, t, x);
+    const lwi_kin kin = probe(b, c, t, x);
     double T = 0, P[6];
     for (int k = 0; k < c->model->nnode; k++) {
         const lwi_node *n = &c->model->node[k];
-        inertia_mul(P, n->mass, n->h, n->J, b->look.V[k]);
-        T += 0.5 * v6_dot(P, b->look.V[k]);
+        inertia_mul(P, n->mass, n->h, n->J, b->probe.V[k]);
+        T += 0.5 * v6_dot(P, b->probe.V[k]);
     }
     return T + lwi_forces_potential(c->model, &kin);
 }
@@ -183,11 +183,11 @@ static void bodies_are_in_balance(void **state)
         const lw_model *m = c.model;
         bench b = bench_create(&c);
         observe(&b, &c, 0, b.x, LW_OBSERVE_REACTION, &b.m);
-        const lwi_kin kin = look(&b, &c, c.t, b.x);
-        lwi_forces_apply(m, &kin, c.t, c.input, &b.look.loads);
-        lwi_loads_to_carriers(m, &kin, &b.look.loads);
+        const lwi_kin kin = probe(&b, &c, c.t, b.x);
+        lwi_forces_apply(m, &kin, c.t, c.input, &b.probe.loads);
+        lwi_loads_to_carriers(m, &kin, &b.probe.loads);
         double(*balance)[6] = lwt_zeros((size_t)m->nbody, sizeof *balance), largest = 1;
-        memcpy(balance, b.look.loads.wrench, (size_t)m->nbody * sizeof *balance);
+        memcpy(balance, b.probe.loads.wrench, (size_t)m->nbody * sizeof *balance);
         for (int j = 0; j < m->njoint; j++) {
             const lwi_joint *joint = &m->joint[j];
             if (joint->node < 0) continue;
@@ -197,7 +197,7 @@ static void bodies_are_in_balance(void **state)
             v3_add(p, p, b.m.r[joint->body2]);
             joint->type->effort(&joint->par, b.m.q + joint->iq, T);
             for (int i = 0; i < joint->type->nv; i++)
-                v6_axpy(own, b.look.loads.effort[joint->iv + i], T[i]);
+                v6_axpy(own, b.probe.loads.effort[joint->iv + i], T[i]);
             m3_mul_v(wrench, R2, own);
             m3_mul_v(wrench + 3, R2, own + 3);
             v6_add(wrench, wrench, b.m.reaction[j]);

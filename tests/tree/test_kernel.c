@@ -243,7 +243,7 @@ static void instances_in_lanes_have_the_bits_of_single_ones(void **state)
     }
 }
 
-// ------------------------------------------------------------------------------------------- doubt
+// ------------------------------------------------------------------------------------------- rejected lanes
 
 // If a kernel finds a badly conditioned pivot the generic recursion decides, with its bits and its
 // messages.
@@ -268,13 +268,13 @@ static void check_fallback(const lw_model *model, const double *x)
 static void the_generic_recursion_decides_near_singular_pivots(void **state)
 {
     (void)state;
-    const double odd[] = {2e6, -1e15, NAN, INFINITY, -INFINITY, 1e300};
+    const double extreme[] = {2e6, -1e15, NAN, INFINITY, -INFINITY, 1e300};
     lwt_chain c = lwt_chain_create(9, LWT_CHAIN_MIXED);
-    for (int k = 0; k < LWI_COUNT(odd); k++)
+    for (int k = 0; k < LWI_COUNT(extreme); k++)
         for (int i = 0; i < 18; i += 5) {
             const double before = c.x[i];
-            c.x[i] = odd[k];
-            if (i < 9 || !(fabs(odd[k]) < 1e100)) check_fallback(c.model, c.x);
+            c.x[i] = extreme[k];
+            if (i < 9 || !(fabs(extreme[k]) < 1e100)) check_fallback(c.model, c.x);
             c.x[i] = before;
         }
     lwt_chain_destroy(&c);

@@ -12,9 +12,9 @@ typedef struct creature {
     lw_joint_type trunk;
     int tails, length[MAX_TAILS]; ///< bodies
     lwt_chain_shape shape;
-    int odd;   ///< index of the slider in every tail; -1: none
-    int hands; ///< of two hinges each, on every tip
-    int fins;  ///< of one hinge each, on the trunk
+    int slider; ///< index of the slider in every tail; -1: none
+    int hands;  ///< of two hinges each, on every tip
+    int fins;   ///< of one hinge each, on the trunk
 } creature;
 
 typedef struct living {
@@ -66,7 +66,8 @@ static living bring_to_life(const creature *c)
     for (int t = 0; t < c->tails; t++) {
         lw_body tip = trunk;
         for (int i = 0; i < c->length[t]; i++)
-            tip = grow(&g, tip, i == c->odd ? LW_JOINT_PRISMATIC : LW_JOINT_REVOLUTE, c->shape, i);
+            tip =
+                grow(&g, tip, i == c->slider ? LW_JOINT_PRISMATIC : LW_JOINT_REVOLUTE, c->shape, i);
         for (int k = 0; k < c->hands; k++)
             grow(&g, grow(&g, tip, LW_JOINT_REVOLUTE, LWT_CHAIN_MIXED, 0), LW_JOINT_REVOLUTE,
                  LWT_CHAIN_ACROSS, k);
@@ -164,7 +165,7 @@ static void short_tails_in_segments_agree_with_one_recursion(void **state)
                             .tails = 1 + k / 48 % 2,
                             .length = {length, length + 3},
                             .shape = (lwt_chain_shape)(k % 3),
-                            .odd = k / 12 % 4 == 1 ? length / 4 : -1,
+                            .slider = k / 12 % 4 == 1 ? length / 4 : -1,
                             .hands = k / 96 % 3,
                             .fins = k / 24 % 2};
         living l = bring_to_life(&c);
@@ -188,7 +189,7 @@ static void long_tails_agree_with_the_generic_recursion(void **state)
                                 .tails = 1 + (i + k) % 2,
                                 .length = {sizes[i], 7},
                                 .shape = (lwt_chain_shape)k,
-                                .odd = -1,
+                                .slider = -1,
                                 .hands = i % 2,
                                 .fins = 2};
             living l = bring_to_life(&c);
@@ -213,7 +214,7 @@ static void many_tails_are_batched(void **state)
                             .tails = tails,
                             .length = {n, n, n},
                             .shape = LWT_CHAIN_ACROSS,
-                            .odd = -1};
+                            .slider = -1};
         living l = bring_to_life(&c);
         lwi_arena_init(&arena, NULL);
         const lwi_kernel *kernel = kernel_of(l.model, 0, LWI_K_AUTO, LWI_K_AUTO, &arena);

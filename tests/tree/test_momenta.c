@@ -221,8 +221,8 @@ static void observe(setup *s, pair *p, double t, const double *x, lw_observe lev
 }
 
 // The start of random trees by `momenta` and by `other`: velocities, accelerations, reactions.
-// Both solve with the mass matrix, so they may differ by its condition, `dense` also by that of its
-// own equations in absolute coordinates.
+// Both solve with the mass matrix, so they may differ by its condition, `dense` also by that of the
+// equations in absolute coordinates.
 static void compare_with(const lwi_formulation *other, uint64_t count, int largest_tree,
                          double epsilons)
 {

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 #include <cmocka.h>
 
-// --------------------------------------------------------------------------- numbers that remember
+// --------------------------------------------------------------------------- numbers with a record
 
 typedef enum kind { CONSTANT, INPUT, SUM, DIFFERENCE, PRODUCT, QUOTIENT } kind;
 
@@ -105,7 +105,7 @@ static count operations(const num *result, int n)
     return c;
 }
 
-// ------------------------------------------------------------------------------- turns and shifts
+// ------------------------------------------------------------------------------- rotations and shifts
 
 typedef struct turn {
     num c, s, cs, ss, cs2, k; // cos, sin, cos sin, sin^2, 2 cos sin, 1 - 2 sin^2
@@ -311,7 +311,7 @@ typedef struct chain {
     int n;
     double a[MAX_LINKS], d[MAX_LINKS], alpha[MAX_LINKS];
     double mass[MAX_LINKS], com[MAX_LINKS][3], J[MAX_LINKS][6]; // about the mass centre
-    double T[MAX_LINKS][6];                                     // moment, force; body axes
+    double T[MAX_LINKS][6];                                     // torque, force; body axes
     double q[MAX_LINKS], p[MAX_LINKS];
 } chain;
 

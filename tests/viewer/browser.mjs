@@ -342,7 +342,7 @@ async function large() {
   facts.after = await seen(page);
   facts.calls = await page.evaluate(() => window.linkwork.view.renderer.info.render.calls);
   // from decreasing distances: lines or shapes, and the bodies at the mass centres of some
-  facts.looks = await page.evaluate((parts) => {
+  facts.shots = await page.evaluate((parts) => {
     const {view} = window.linkwork, {camera, controls} = view, point = camera.position.clone();
     view.follow(500);
     return parts.map((part) => {

@@ -137,7 +137,7 @@ class Files(unittest.TestCase):
                         self.assertLess(abs(a - b), SINGLE * max(1, abs(b)))
                     bodies += what == "translation"
                 self.assertEqual(bodies, sum(name.startswith("body.") and name.endswith(".qw") for name in rows[0]))
-                # every node hangs on exactly one other, from the scene's on
+                # every node is attached to exactly one other, from the scene's on
                 hung = [child for node in nodes for child in node.get("children", [])]
                 self.assertEqual(sorted(hung + gltf.root["scenes"][0]["nodes"]), list(range(len(nodes))))
 

@@ -147,7 +147,7 @@ joints:
   pin: {type: revolute, between: [a, b], at: [0.8, 0.2, 0.1], axis: [0, 0.6, 0.8]}
 """
 
-# As wide as high, so that corners tell a box and a cylinder along y from what is round; they part as they go.
+# As wide as high, so that corners distinguish a box and a cylinder along y from what is round; they part as they go.
 SHAPES = """linkwork: 1
 gravity: [0, 0, 0]
 bodies:
@@ -383,7 +383,7 @@ class Browser(unittest.TestCase):
                 for axis, sent in zip("xyz", body["sent"]):  # what the graphics card gets
                     self.assertAlmostEqual(sent, float(row["body.%s.%s" % (body["name"], axis)]), 6)
                 self.assertEqual(body["middle"], i + 1, body["name"])
-                # beside the middle, the same way up and to the right: there are corners, or nothing
+                # next to the middle, the same way up and to the right: there are corners, or nothing
                 self.assertEqual(body["corner"], i + 1 if body["name"] in ("box", "drum") else -1, body["name"])
             (box, ball, drum, pill, egg) = (body["color"] for body in bodies)
             for color, channel in ((box, 0), (ball, 1), (drum, 2)):
@@ -427,7 +427,7 @@ class Browser(unittest.TestCase):
     def test_small_scales_are_shown(self):
         self.assertRegex(self.seen["small"]["readout"], r"^grid [125]e-\d m$")
 
-    def test_very_many_rows_are_few_lines_that_reach_as_far(self):
+    def test_very_many_rows_are_short_lines_that_reach_as_far(self):
         seen = self.seen["long"]
         self.assertEqual(seen["rows"], 50001)
         self.assertGreater(len(seen["plots"]), 1)
@@ -441,18 +441,18 @@ class Browser(unittest.TestCase):
 
     def test_a_thousand_bodies_and_rows(self):
         seen = self.seen["large"]
-        self.assertLess(seen["ready"], 60e3)  # seconds are usual; this is a bound, not a promise
+        self.assertLess(seen["ready"], 60e3)  # seconds are typical; this is a bound, not a promise
         self.assertGreater(seen["frames"], 1)
         self.assertGreater(seen["after"]["t"], 0)
-        self.assertEqual(seen["after"]["clock"].split()[0], "%.3f" % seen["after"]["t"])  # told at the latest as it stops
+        self.assertEqual(seen["after"]["clock"].split()[0], "%.3f" % seen["after"]["t"])  # shown at the latest as it stops
         self.assertLess(seen["calls"], 10)  # of drawing, not one for each body
 
     def test_a_thousand_bodies_are_lines_from_far_and_have_shapes_from_near(self):
-        looks = self.seen["large"]["looks"]  # from the usual distance to 0.003 of it
-        self.assertEqual([look["far"] for look in looks], [True, True, True, False])
-        self.assertEqual([look["near"] for look in looks], [False, False, False, True])
-        for look in looks[1:]:  # from farther several share a pixel
-            self.assertEqual(look["met"], [498, 499, 500, 501, 502])
+        shots = self.seen["large"]["shots"]  # from the usual distance to 0.003 of it
+        self.assertEqual([shot["far"] for shot in shots], [True, True, True, False])
+        self.assertEqual([shot["near"] for shot in shots], [False, False, False, True])
+        for shot in shots[1:]:  # from farther several share a pixel
+            self.assertEqual(shot["met"], [498, 499, 500, 501, 502])
 
 
 if __name__ == "__main__":

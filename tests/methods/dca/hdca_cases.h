@@ -131,7 +131,7 @@ static inline double lwt_height(const lwi_snapshot *m, int body)
 static inline lw_model *lwt_model_s(bool loop)
 {
     const double J[6] = {.1, .2, .3, 0, 0, 0}, mass[3] = {1, 2, 1.5};
-    const lw_quat turned = {.5, .5, .5, .5}, straight = {1, 0, 0, 0};
+    const lw_quat rotated = {.5, .5, .5, .5}, straight = {1, 0, 0, 0};
     const double norm = sqrt(.81 + .01 + .04 + .09);
     lw_builder *b = lwt_builder();
     lw_body body[3];
@@ -145,8 +145,8 @@ static inline lw_model *lwt_model_s(bool loop)
                                 .type = LW_JOINT_UNIVERSAL,
                                 .body2 = body[0],
                                 .placement = LW_PLACED_FRAMES,
-                                .frame1 = {.orientation = turned},
-                                .frame2 = {{0, 0, .5}, turned},
+                                .frame1 = {.orientation = rotated},
+                                .frame2 = {{0, 0, .5}, rotated},
                                 .has_q = 1,
                                 .q = {.3, -.4},
                                 .cut = LW_CUT_NEVER});
@@ -196,7 +196,8 @@ static inline void lwt_same(const lw_model *model, const lwi_snapshot *a, const 
             lwt_near("position of body", i, a->r[i][k], b->r[i][k], tolerance);
             lwt_near("velocity of body", i, a->v[i][k], b->v[i][k],
                      tolerance * (1 + v3_norm(b->v[i])));
-            lwt_near("turn of body", i, a->w[i][k], b->w[i][k], tolerance * (1 + v3_norm(b->w[i])));
+            lwt_near("rotation of body", i, a->w[i][k], b->w[i][k],
+                     tolerance * (1 + v3_norm(b->w[i])));
             lwt_near("acceleration of body", i, a->a[i][k], b->a[i][k],
                      tolerance * (1 + v3_norm(b->a[i])));
             lwt_near("angular acceleration of body", i, a->al[i][k], b->al[i][k],

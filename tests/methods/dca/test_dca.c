@@ -441,14 +441,14 @@ static void light_bodies_are_named(void **state)
     for (int massless = 0; massless < 2; massless++) {
         lw_builder *b = lwt_builder();
         const lw_body A = lwt_rod(b, "A", 0, 0, 1, 0, 1);
-        const lw_body light =
+        const lw_body middle =
             lwt_body(b, &(lw_body_desc){.name = "thin",
                                         .mass = massless ? 0 : 1,
                                         .inertia = {0, massless ? 0 : 1, massless ? 0 : 1},
                                         .pose.position = {1.5, 0, 0}});
         lwt_joint(b, LW_JOINT_REVOLUTE, "j1", lwt_ground, A, 0, 0);
-        lwt_joint(b, LW_JOINT_REVOLUTE, "j2", A, light, 1, 0);
-        lwt_joint(b, LW_JOINT_REVOLUTE, "j3", light, lwt_rod(b, "C", 2, 0, 3, 0, 1), 2, 0);
+        lwt_joint(b, LW_JOINT_REVOLUTE, "j2", A, middle, 1, 0);
+        lwt_joint(b, LW_JOINT_REVOLUTE, "j3", middle, lwt_rod(b, "C", 2, 0, 3, 0, 1), 2, 0);
         lw_model *model = lwt_model(b);
         lw_error why;
         assert_int_equal(lwi_formulation_accepts(DCA, model, &why), LW_ERR_UNSUPPORTED);

@@ -35,7 +35,7 @@ static void check_s(bool loop, const double qdot[6], const double pdot[6], const
         lwt_near("qddot", i, m.qdd[i], qddot[i], loop ? 1e-10 : tolerance);
     }
     m3_mul_v(turn, R, m.qd + 3);
-    for (int i = 0; i < 3; i++) lwt_near("relative turn", i, turn[i], qdot[3 + i], tolerance);
+    for (int i = 0; i < 3; i++) lwt_near("relative rotation", i, turn[i], qdot[3 + i], tolerance);
     // d/dt (R p) = R (w x p + pdot)
     v3_cross(rate, m.qd + 3, x + nq + 3);
     v3_add(rate, rate, xdot + nq + 3);
@@ -254,10 +254,10 @@ static void reactions_are_rates_of_impulses(void **state)
 
 static double largest_momentum(const lwi_work *work, const double *x)
 {
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < work->model->tree_nv; i++)
-        most = fmax(most, fabs(x[work->model->tree_nq + i]));
-    return most;
+        max = fmax(max, fabs(x[work->model->tree_nq + i]));
+    return max;
 }
 
 // One second by small steps: the gauges have the same motion to the integration error, and different momenta.
@@ -358,8 +358,8 @@ static void impulses_are_not_rotated_with_their_rows(void **state)
             v6_axpy(load, -sigma[r], rows.Jdot[b][r]);
             v6_axpy(load, leak[r], rows.J[b][r]);
         }
-        if (!(v3_norm(rotated) > 0.1)) fail_msg("%s: nothing turns", names[k]);
-        lwt_near("turn of the force", k, v3_norm(load), 0, 1e-13);
+        if (!(v3_norm(rotated) > 0.1)) fail_msg("%s: nothing rotates", names[k]);
+        lwt_near("rotation of the force", k, v3_norm(load), 0, 1e-13);
         if (k == 0) continue;
         m3_mul_v(P, system->R[j->body2], j->r2); // about the joint's point
         v3_scale(arm, -1, P);

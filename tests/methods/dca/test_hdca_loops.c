@@ -43,7 +43,7 @@ static void same_bodies(const motion *a, const motion *b, double tolerance)
         for (int k = 0; k < 3; k++) {
             lwt_near("position of body", i, a->now.r[i][k], b->now.r[i][k], tolerance);
             lwt_near("velocity of body", i, a->now.v[i][k], b->now.v[i][k], tolerance);
-            lwt_near("turn of body", i, a->now.w[i][k], b->now.w[i][k], tolerance);
+            lwt_near("rotation of body", i, a->now.w[i][k], b->now.w[i][k], tolerance);
             lwt_near("acceleration of body", i, a->now.a[i][k], b->now.a[i][k],
                      10 * tolerance * (1 + v3_norm(b->now.a[i])));
         }
@@ -144,13 +144,13 @@ static void planar_loops_move_the_same_in_any_attitude(void **state)
             double Q[4] = {0};
             for (int i = 0; i < 4; i++) Q[i] = lwt_random(&seed, -1, 1);
             quat_normalize(Q, Q);
-            motion turned = move(lwt_case_rotated(which, Q), NULL, 1e-3, 500);
+            motion rotated = move(lwt_case_rotated(which, Q), NULL, 1e-3, 500);
             for (int i = 0; i < plane.model->nv; i++) {
-                lwt_near("coordinate", i, turned.now.q[i], plane.now.q[i], 1e-9);
-                lwt_near("speed", i, turned.now.qd[i], plane.now.qd[i], 1e-9);
-                lwt_near("acceleration", i, turned.now.qdd[i], plane.now.qdd[i], 1e-8);
+                lwt_near("coordinate", i, rotated.now.q[i], plane.now.q[i], 1e-9);
+                lwt_near("speed", i, rotated.now.qd[i], plane.now.qd[i], 1e-9);
+                lwt_near("acceleration", i, rotated.now.qdd[i], plane.now.qdd[i], 1e-8);
             }
-            end(&turned);
+            end(&rotated);
         }
         end(&plane);
     }

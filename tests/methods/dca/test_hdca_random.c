@@ -21,13 +21,13 @@ static void random_loops_move_as_in_absolute_coordinates(void **state)
         lwi_work *a = lwt_work(model, HDCA), *b = lwt_work(model, DENSE);
         double *x = lwt_start(a), *y = lwt_start(b), *input = inputs_of(model, seed_), t = 0, s = 0;
         assert_int_equal(lwi_hdca_system(a)->generic_rank, c.rank);
-        for (int look = 0; look < 2; look++) {
+        for (int pass = 0; pass < 2; pass++) {
             lwi_arena arena;
             lwi_snapshot ma, mb;
             lwi_arena_init(&arena, NULL);
             lwt_observe(a, t, x, input, &arena, &ma);
             lwt_observe(b, s, y, input, &arena, &mb);
-            lwt_same(model, &ma, &mb, look ? 1e-8 : 1e-10);
+            lwt_same(model, &ma, &mb, pass ? 1e-8 : 1e-10);
             lwi_arena_free(&arena);
             lwt_integrate(a, &t, x, input, 1e-4, 25);
             lwt_integrate(b, &s, y, input, 1e-4, 25);
@@ -57,7 +57,7 @@ static void speeds_of_random_loops_change_as_accelerations_say(void **state)
 }
 
 // The rate of the work needs no reaction: it is the power of forces, drives and mounts, in the tree and at cuts,
-// whatever the impulses of loops are.
+// for any impulses of loops.
 static void work_of_random_loops_is_that_of_reactions(void **state)
 {
     (void)state;

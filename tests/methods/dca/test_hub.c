@@ -210,11 +210,12 @@ static void work_is_linear_in_the_legs(void **state)
     (void)state;
     for (int e = FREE; e <= RING; e++)
         for (int kind = LW_PLAN_AUTO; kind <= LW_PLAN_MIXED; kind++) {
-            const double few = work_of(60, (feet)e, (lw_plan)kind),
+            const double small = work_of(60, (feet)e, (lw_plan)kind),
                          some = work_of(120, (feet)e, (lw_plan)kind),
                          many = work_of(240, (feet)e, (lw_plan)kind);
-            if (!(some < 2.3 * few && many < 2.3 * some))
-                fail_msg("ends %d, plan %d: %g, %g, %g multiplications", e, kind, few, some, many);
+            if (!(some < 2.3 * small && many < 2.3 * some))
+                fail_msg("ends %d, plan %d: %g, %g, %g multiplications", e, kind, small, some,
+                         many);
         }
 }
 

@@ -121,7 +121,7 @@ static double error_of(const double mass[RODS], bool loop, bool thin)
     lw_error error;
     static double f[RODS][6];
     static real x[MOST];
-    double off[2] = {0}, most[2] = {0};
+    double off[2] = {0}, max[2] = {0};
     lwi_arena_init(&arena, NULL);
     assert_int_equal(lwi_system_create(model, LW_PLAN_AUTO, &arena, &s), LW_OK);
     for (int b = 1; b < model->nbody; b++) // any velocities: gamma follows from them
@@ -134,11 +134,11 @@ static double error_of(const double mass[RODS], bool loop, bool thin)
     for (int k = 0; k < model->nnode; k++)
         for (int i = 0; i < 6; i++) {
             off[i / 3] = fmax(off[i / 3], fabs(s.x[k][i] - (double)x[6 * k + i]));
-            most[i / 3] = fmax(most[i / 3], fabs((double)x[6 * k + i]));
+            max[i / 3] = fmax(max[i / 3], fabs((double)x[6 * k + i]));
         }
     lwi_arena_free(&arena);
     lw_model_destroy(model);
-    return fmax(off[0] / most[0], off[1] / most[1]);
+    return fmax(off[0] / max[0], off[1] / max[1]);
 }
 
 // Measured: 3e-15, at a ratio of 1e6 1e-13, of thin rods 7e-10: one refinement is part of a solution.
@@ -158,7 +158,7 @@ static void accelerations_are_right_at_ratios_of_a_million(void **state)
                 for (int i = 0; i < RODS; i++) mass[i] = which[w][i] ? heavy[h] : 1;
                 const double off = error_of(mass, kind & 1, kind & 2);
                 worst = fmax(worst, off);
-                // R J R' of a thin rod has lost the ratio of its moments, 1e7, in round-off
+                // R J R' of a thin rod has lost the ratio of its principal moments, 1e7, in round-off
                 const double bound = kind & 2 ? 1e-8 : 1e-12;
                 if (!(off < bound))
                     fail_msg("masses %d, ratio %g, kind %d: off by %.1e", w, heavy[h], kind, off);

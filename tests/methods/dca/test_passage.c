@@ -86,18 +86,18 @@ static void momenta_go_straight_on(void **state)
         const lw_observation *o;
         lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o), lw_sim_error(sim));
         const double energy = o->kinetic + o->potential;
-        double most = 0, wrong = 0;
+        double max = 0, wrong = 0;
         for (int row = 1; row <= 60; row++) {
             lwt_ok(lw_sim_step(sim, 0.1 * row), lw_sim_error(sim));
             lwt_ok(lw_sim_observe(sim, LW_OBSERVE_REACTION, &o), lw_sim_error(sim));
-            most = fmax(most, o->kinetic);
+            max = fmax(max, o->kinetic);
             wrong = fmax(wrong, fabs(o->kinetic + o->potential - energy));
-            lwt_near("turn of the coupler", row, o->quaternion[2][3], 0, 5e-3);
+            lwt_near("rotation of the coupler", row, o->quaternion[2][3], 0, 5e-3);
             for (int b = 1; b < 4; b++)
                 for (int i = 0; i < 3; i++)
                     assert_true(isfinite(o->acceleration[b][i]) && isfinite(o->reaction[b][i]));
         }
-        lwt_near("energy", k, wrong, 0, 1e-3 * most);
+        lwt_near("energy", k, wrong, 0, 1e-3 * max);
         lwi_sim_add_warnings(sim);
         assert_non_null(strstr(lw_sim_notice(sim), "singular"));
         lw_sim_destroy(sim);
@@ -179,16 +179,16 @@ static void steps_run_out_at_dead_points(void **state)
     lw_options options;
     lw_error error;
     lw_sim *sim;
-    for (int most = 1, stops = 0; stops < 3; most++) { // until the dead point itself ends the run
+    for (int max = 1, stops = 0; stops < 3; max++) { // until the dead point itself ends the run
         lw_options_default(&options);
         lwt_set(&options, "formulation", "rcr");
-        options.max_steps = most;
+        options.max_steps = max;
         lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
         const lw_status status = lw_sim_step(sim, 2);
         const bool counted = strstr(lw_sim_error(sim)->text, "max_steps") != NULL;
         assert_int_equal(status, counted ? LW_ERR_INTEGRATOR : LW_ERR_SINGULAR);
         stops += !counted;
-        assert_in_range(most, 1, 10000);
+        assert_in_range(max, 1, 10000);
         lw_sim_destroy(sim);
     }
     lw_model_destroy(model);

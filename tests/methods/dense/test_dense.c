@@ -360,7 +360,7 @@ static void internal_forces_balance_where_joints_have_drifted(void **state)
         lwi_work *work = lwt_work(model, DENSE);
         lwi_arena arena;
         lwi_snapshot m;
-        double *x = lwt_vector(work->layout.nx), force[3] = {0}, moment[3] = {0}, size = 0;
+        double *x = lwt_vector(work->layout.nx), force[3] = {0}, torque[3] = {0}, size = 0;
         uint64_t random = seed_;
         lwi_arena_init(&arena, NULL);
         assert_int_equal(lwi_snapshot_create(model, &arena, &m), LW_OK);
@@ -384,12 +384,12 @@ static void internal_forces_balance_where_joints_have_drifted(void **state)
             m3_mul_v(n, m.R[b], n);
             v3_cross_add(n, m.r[b], f);
             v3_add(force, force, f);
-            v3_add(moment, moment, n);
+            v3_add(torque, torque, n);
             size = fmax(size, v3_norm(f) + v3_norm(n));
         }
         for (int i = 0; i < 3; i++) { // a dozen bodies, a solve of hundreds of operations
             assert_near("force", i, force[i], 0, 1e-12 * size);
-            assert_near("moment", i, moment[i], 0, 1e-12 * size);
+            assert_near("torque", i, torque[i], 0, 1e-12 * size);
         }
         floating++;
         free(x);

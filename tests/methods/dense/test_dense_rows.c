@@ -198,7 +198,7 @@ static void rows_and_coordinates_are_those_of_the_joint_library(void **state)
         double S[6][6], Sdot[6][6], V[6] = {0}, Vdot[6] = {0};
         lwi_dense_scalar row[6], speed[6];
         const int nv = c->type.nv;
-        random_q(&seed, c, 3, q); // more than half a turn either way
+        random_q(&seed, c, 3, q); // more than 180 degrees either way
         random_fill(&seed, 1, u, nv);
         random_fill(&seed, 1, udot, nv);
         c->type.subspace(&c->par, q, S);

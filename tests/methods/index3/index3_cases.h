@@ -100,10 +100,10 @@ static inline track run_exact(const lw_model *model, double duration, const char
 
 static inline double largest(const double *a, const double *b, size_t n)
 {
-    double most = 0;
+    double max = 0;
     for (size_t i = 0; i < n; i++)
-        if (!(fabs(a[i] - b[i]) <= most)) most = fabs(a[i] - b[i]);
-    return most;
+        if (!(fabs(a[i] - b[i]) <= max)) max = fabs(a[i] - b[i]);
+    return max;
 }
 
 // Largest component errors of all rows: positions, velocities, reactions.
@@ -206,13 +206,13 @@ static inline lw_model *rhombus(double phi, double phidot)
 // Distance of the coupler from the vertical between the cranks.
 static inline double branch_at(const track *k, int up)
 {
-    double most = 0;
+    double max = 0;
     for (int i = 0; i < k->nrow; i++) {
         const double *r = k->r + 12 * i;
-        most = fmax(most, fabs(r[6] - 2 * r[3]));
-        most = fmax(most, fabs(r[7] - 2 * r[4] - 0.5 * up));
+        max = fmax(max, fabs(r[6] - 2 * r[3]));
+        max = fmax(max, fabs(r[7] - 2 * r[4] - 0.5 * up));
     }
-    return most;
+    return max;
 }
 
 static inline double branch(const track *k)

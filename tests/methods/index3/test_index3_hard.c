@@ -24,7 +24,7 @@ static lw_model *governor(void)
                                                        .has_velocity = 1,
                                                        .angular_velocity = {0, w, 0}});
     lwt_add(b, &(lw_joint_desc){
-                   .name = "turns", .type = LW_JOINT_REVOLUTE, .body2 = shaft, .axis = {0, 1, 0}});
+                   .name = "axle", .type = LW_JOINT_REVOLUTE, .body2 = shaft, .axis = {0, 1, 0}});
     lwt_add(b, &(lw_joint_desc){.name = "slides",
                                 .type = LW_JOINT_PRISMATIC,
                                 .body1 = shaft,
@@ -111,9 +111,9 @@ static void friction_and_stops_hold(void **state)
 static void light_bodies_on_taut_ropes(void **state)
 {
     (void)state;
-    static const double light[] = {1, 0.05, 0.01};
-    for (int k = 0; k < LWI_COUNT(light); k++) {
-        const double m[3] = {1, light[k], 50};
+    static const double small[] = {1, 0.05, 0.01};
+    for (int k = 0; k < LWI_COUNT(small); k++) {
+        const double m[3] = {1, small[k], 50};
         lw_builder *b = lwt_builder();
         lw_body before = lwt_ground;
         for (int i = 0; i < 3; i++) {
@@ -139,7 +139,7 @@ static void light_bodies_on_taut_ropes(void **state)
         lw_sim_summary(sim, &summary);
         lw_sim_report(sim, text, sizeof text);
         assert_int_equal(summary.rejected, 0);
-        if (!(strtod(text, NULL) < 4.5)) fail_msg("%g kg: %s", light[k], text);
+        if (!(strtod(text, NULL) < 4.5)) fail_msg("%g kg: %s", small[k], text);
         lw_sim_destroy(sim);
         lw_model_destroy(model);
     }
@@ -195,15 +195,15 @@ static void thin_rods_survive_a_step_that_is_too_long(void **state)
 static void mass_ratios_of_a_million(void **state)
 {
     (void)state;
-    for (int light = 0; light < 2; light++) {
-        lw_model *model = curl(6, 0.1, light ? 1e-6 : 1e6);
+    for (int small = 0; small < 2; small++) {
+        lw_model *model = curl(6, 0.1, small ? 1e-6 : 1e6);
         track exact = run_exact(model, 0.5, "0.05");
         track coarse = run_index3(model, 0.0025, 0.5, "0.05"),
               fine = run_index3(model, 0.00125, 0.5, "0.05");
         assert_int_equal(coarse.summary.rejected, 0);
         const errors a = between(&coarse, &exact), b = between(&fine, &exact);
         if (!(a.norm < 1e-2 && a.norm / b.norm > 3.5))
-            fail_msg("%s: positions are off by %.3e and %.3e", light ? "light" : "heavy", a.norm,
+            fail_msg("%s: positions are off by %.3e and %.3e", small ? "light" : "heavy", a.norm,
                      b.norm);
         drop(&exact), drop(&coarse), drop(&fine);
         lw_model_destroy(model);

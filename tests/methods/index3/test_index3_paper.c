@@ -23,7 +23,7 @@ static void double_pendulum_has_the_printed_errors(void **state)
     (void)state;
     static const struct {
         const char *method;
-        double position, least, end;
+        double position, min, end;
     } want[] = {{PAPER "penalty=1e6,tangent=0,iterations=3", 2.35e-3, -0.0136, -0.0024},
                 {PAPER "penalty=1e9,tangent=2,iterations=3", 1.16e-3, -0.0099, -0.0031},
                 {"regularisation=1e-10,iterations=3", 2.07e-3, -0.0084, -0.0022}};
@@ -31,15 +31,15 @@ static void double_pendulum_has_the_printed_errors(void **state)
     track exact = run_exact(model, 10, "0.01");
     for (int i = 0; i < LWI_COUNT(want); i++) {
         track k = run_with(model, want[i].method, 0.01, 10, "0.01");
-        double most = 0;
+        double max = 0;
         for (int row = 0; row < k.nrow; row++) {
             double d[3];
             v3_sub(d, k.r + 9 * row + 3, exact.r + 9 * row + 3);
-            most = fmax(most, v3_norm(d));
+            max = fmax(max, v3_norm(d));
         }
-        near(want[i].method, most, want[i].position, 0.02 * want[i].position);
+        near(want[i].method, max, want[i].position, 0.02 * want[i].position);
         // printed to a unit of 1e-4
-        near(want[i].method, k.energy_min, want[i].least, 1.5e-4);
+        near(want[i].method, k.energy_min, want[i].min, 1.5e-4);
         near(want[i].method, k.energy_end, want[i].end, 1.5e-4);
         drop(&k);
     }

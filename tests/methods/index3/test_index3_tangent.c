@@ -450,7 +450,7 @@ static void custom_joints(void **state)
     done(&p);
 }
 
-// d/d turn of eta (J dw/dt + w x J w) with w, dw/dt of the trapezoidal rule, theta added to.
+// d/d rotation of eta (J dw/dt + w x J w) with w, dw/dt of the trapezoidal rule, theta added to.
 static void gyroscopic_terms(void **state)
 {
     (void)state;
@@ -466,7 +466,7 @@ static void gyroscopic_terms(void **state)
     lwi_index3_stiffnesses(p.d, 0, NULL, p.d->row);
     lwi_index3_leaves(p.d, h);
     for (int j = 0; j < 3; j++) {
-        for (int side = 0; side < 2; side++) { // exp(theta~) exp(turn~): the log of the product
+        for (int side = 0; side < 2; side++) { // `exp(theta~) exp(turn~)`: the log of the product
             double dtheta[3] = {0}, E[9], D[9], R[9], quat[4], t[3], w[3], al[3], L[3], axis[3];
             dtheta[j] = side ? e : -e;
             v3_scale(axis, 1 / v3_norm(theta), theta);

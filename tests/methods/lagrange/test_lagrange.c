@@ -295,7 +295,7 @@ static void a_duplicate_joint_is_redundant(void **state)
                                               .inertia = {0.1, 0.1, 0.1},
                                               .pose = {{0.7 * i, 0.3, -0.2 * i}, {1, 0, 0, 0}}});
     for (int i = 0; i < 2; i++)
-        lwt_add(b, &(lw_joint_desc){.name = i ? "twin" : "slide",
+        lwt_add(b, &(lw_joint_desc){.name = i ? "second" : "slide",
                                     .type = LW_JOINT_PRISMATIC,
                                     .body1 = body[0],
                                     .body2 = body[1],

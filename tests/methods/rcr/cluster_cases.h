@@ -146,7 +146,7 @@ static inline void sarrus(site *s, double x)
 }
 
 /** Seven hinges in no special position: five speeds depend on the sixth. */
-static inline void add_seven_hinges(site *s, double x)
+static inline void add_hinges(site *s, double x)
 {
     static const double at[7][3] = {{0, 0, 0},       {0.3, 0.5, 0.2},  {0.8, 0.7, -0.1},
                                     {1.3, 0.4, 0.3}, {1.4, -0.2, 0.1}, {1, -0.6, -0.2},
@@ -304,7 +304,7 @@ static inline void populate(site *s, lwt_kind kind, int n)
         for (int i = 0; i < n; i++) sarrus(s, 3 * i);
         break;
     case SEVEN_HINGES:
-        for (int i = 0; i < n; i++) add_seven_hinges(s, 3 * i);
+        for (int i = 0; i < n; i++) add_hinges(s, 3 * i);
         break;
     case BALLS:
         for (int i = 0; i < n; i++) ball_loop(s, 3 * i);
@@ -318,7 +318,7 @@ static inline void populate(site *s, lwt_kind kind, int n)
             crank_slider(s, 2 * i, 7);
         }
         ladder(s, n, 10);
-        add_seven_hinges(s, 0);
+        add_hinges(s, 0);
         add_tree(s, 2);
         break;
     }
@@ -349,7 +349,7 @@ static inline lwi_work *work_of(const lw_model *model, int lanes)
 }
 
 // A run from the model's start.
-static inline lwt_run fall(const lw_model *model, int lanes)
+static inline lwt_run drop(const lw_model *model, int lanes)
 {
     lwi_snapshot start;
     lwt_run r = {.model = model, .work = work_of(model, lanes)};
@@ -518,7 +518,7 @@ static inline void compare_gaps(lwt_run *r, const double *inputs, double off, co
     // one of three components is at least so large
     const double rounding = 16 * DBL_EPSILON * size;
     if (!(open <= reported[0] + rounding && reported[0] <= sqrt(3) * open + rounding))
-        fail_msg("%s: clusters tell %.17g, rows %.17g", what, reported[0], open);
+        fail_msg("%s: clusters report %.17g, rows %.17g", what, reported[0], open);
 }
 
 #endif

@@ -116,7 +116,7 @@ static const double inputs[] = {2.5};
 
 static inline void check(lw_model *model, const char *what, findings *worst)
 {
-    lwt_run r = fall(model, 1);
+    lwt_run r = drop(model, 1);
     for (int k = 0; k < 4; k++) {
         step_on(&r, 40, inputs);
         compare(&r, inputs, what, worst);

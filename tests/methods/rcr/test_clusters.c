@@ -8,7 +8,7 @@ static void check_kind(lwt_kind kind, int n, const char *what, int falls)
     for (int i = 0; i < falls; i++) {
         uint64_t seed = 1000 * (uint64_t)kind + (uint64_t)i;
         lw_model *model = build(kind, n, i == 0, &seed);
-        lwt_run r = fall(model, 1);
+        lwt_run r = drop(model, 1);
         for (int k = 0; k < 4; k++) {
             step_on(&r, 40, NULL);
             compare(&r, NULL, what, &worst);
@@ -61,7 +61,7 @@ static void flat_clusters_are_left_to_the_elimination(void **state)
                                         &error),
                &error);
         lw_model *model = lwt_model(b);
-        lwt_run r = fall(model, 1);
+        lwt_run r = drop(model, 1);
         const int n = r.work->layout.nx;
         double *general = lwt_vector(n), *now = lwt_vector(n), *clusters = lwt_vector(n), min;
         by_elimination(&r, NULL, general);
@@ -103,7 +103,7 @@ static void segments_conserve_energy(void **state)
     for (int k = 0; k < LWI_COUNT(kinds); k++) {
         uint64_t seed = 11;
         lw_model *model = build(kinds[k], 3, false, &seed);
-        lwt_run a = fall(model, 0), b = fall(model, LWI_NO_KERNEL);
+        lwt_run a = drop(model, 0), b = drop(model, LWI_NO_KERNEL);
         const double start = energy_of(&a);
         memcpy(b.work->discrete, a.work->discrete, a.work->ndiscrete);
         step_on(&a, 400, NULL);
@@ -129,7 +129,7 @@ static void gaps_are_reported(void **state)
             char what[64];
             uint64_t seed = 20 + (uint64_t)kind;
             lw_model *model = build((lwt_kind)kind, 5, i == 0, &seed);
-            lwt_run r = fall(model, 1);
+            lwt_run r = drop(model, 1);
             snprintf(what, sizeof what, "kind %d, off by %g", kind, off[i]);
             compare_gaps(&r, NULL, off[i], what);
             lwt_run_end(&r);

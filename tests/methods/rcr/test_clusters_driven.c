@@ -58,7 +58,7 @@ static void nothing_is_free(site *s)
 }
 
 // A driven four-bar with a free one on its rocker, and a branch with a driven elbow.
-static void carried_by_driven(site *s)
+static void on_driven(site *s)
 {
     const lw_body rocker = driven_four_bar(s, s->base, 0, 0, swing(s, 0.4, 4));
     four_bar(s, rocker, 0.7, 0.3, 0.1);
@@ -132,8 +132,8 @@ static void driven_joints_agree(void **state)
         const char *name;
         populate_driven *populate;
     } cases[] = {{"nothing free", nothing_is_free},
-                 {"carried by what is driven", carried_by_driven},
-                 {"what is driven is carried", carries_driven},
+                 {"on what is driven", on_driven},
+                 {"carries what is driven", carries_driven},
                  {"slides and posts", slides_and_posts},
                  {"gears", gears},
                  {"legs", legs}};
@@ -184,7 +184,7 @@ static void drives_do_work(void **state)
     pin(&s, LW_JOINT_REVOLUTE, coupler, rocker, AT(0.9, 0.5, 0), Z, LW_CUT_PREFER);
     four_bar(&s, rocker, 0.7, 0.3, 0.1);
     lw_model *model = lwt_model(s.b);
-    lwt_run a = fall(model, 0), b = fall(model, LWI_NO_KERNEL);
+    lwt_run a = drop(model, 0), b = drop(model, LWI_NO_KERNEL);
     const int at = lwt_rcr(&a)->auxiliary.at_work;
     const double before = energy_of(&a), work = a.x[at];
     step_on(&a, 300, NULL);

@@ -174,7 +174,7 @@ static void segments_conserve(void **state)
     leg(&s, crank, 0, 1);
     leg(&s, crank, 0.05, -1);
     lw_model *model = lwt_model(s.b);
-    lwt_run a = fall(model, 0), b = fall(model, LWI_NO_KERNEL);
+    lwt_run a = drop(model, 0), b = drop(model, LWI_NO_KERNEL);
     memcpy(b.work->discrete, a.work->discrete, a.work->ndiscrete);
     conserved(&a, before);
     step_on(&a, 300, NULL);

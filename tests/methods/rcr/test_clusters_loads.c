@@ -120,7 +120,7 @@ static void efforts_agree(void **state)
                                       .axis = rotated(&s, 0, 0, 1),
                                       .coordinate[0] = {.damping = 0.5, .force = force}});
         lw_model *model = lwt_model(s.b);
-        lwt_run r = fall(model, 1);
+        lwt_run r = drop(model, 1);
         assert_true(model->carries_work);
         for (int k = 0; k < 4; k++) {
             step_on(&r, 40, NULL);

@@ -124,7 +124,7 @@ static void singular_positions_are_left_to_the_elimination(void **state)
     assert_true(d->by_dense);
     lwt_ok(lw_sim_step(sim, 2), lw_sim_error(sim));
     lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o), lw_sim_error(sim));
-    lwt_near("turn of the coupler", 0, o->quaternion[B.index][3], 0, 1e-3);
+    lwt_near("rotation of the coupler", 0, o->quaternion[B.index][3], 0, 1e-3);
     lwt_near("speed of a crank", 0, o->angular_velocity[A.index][2], -3, 1e-3);
     lw_sim_destroy(sim);
     lw_model_destroy(model);

@@ -19,7 +19,7 @@ static void random_loops_agree(void **state)
         d = lwt_run_from(c.model, DENSE, &a);
         lwt_observe(d.work, 0, d.x, input, &d.arena, &b);
         if (lwt_rcr(&r)->e.ndependent != c.model->tree_nv - c.dof)
-            fail_msg("seed %d: %d of %d speeds are dependent, %d freedoms", (int)seed_,
+            fail_msg("seed %d: %d of %d speeds are dependent, %d degrees of freedom", (int)seed_,
                      lwt_rcr(&r)->e.ndependent, c.model->tree_nv, c.dof);
         const double error = lwt_acceleration_error(c.model, &a, &b);
         worst = fmax(worst, error);

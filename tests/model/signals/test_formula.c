@@ -242,15 +242,15 @@ static void every_operation_is_in_the_table(void **state)
 static void partials_match_differences(void **state)
 {
     (void)state;
-    static const char *const texts[] = {
+    static const char *const formulas[] = {
         "-40*A.q0 - 3*A.qd0",
         "sin(A.q0*B.qd1)*exp(-A.q0)/(2 + cos(t*B.qd1))",
         "atan2(A.q0, 1 + B.q1^2) + where(A.qd0 > 0, A.qd0^2, 0)",
         "sqrt(1 + 'a long name'.q2^2)*step(A.q0, -2, 2)",
     };
     const double h = 1e-3;
-    for (int i = 0; i < LWI_COUNT(texts); i++) {
-        built b = build_state(texts[i]);
+    for (int i = 0; i < LWI_COUNT(formulas); i++) {
+        built b = build_state(formulas[i]);
         double q[4] = {0.3, -0.7, 1.1, 0.2}, qd[4] = {0.9, 0.4, -0.8, 0.6};
         const lwi_now now = {.t = 0.8, .q = q, .qd = qd};
         assert_true(b.f.nname > 0);
@@ -262,7 +262,7 @@ static void partials_match_differences(void **state)
                 f[j] = lwi_formula_value(&b.f, &now);
             }
             *x = at;
-            assert_near(texts[i], lwi_formula_partial(&b.f, &now, k),
+            assert_near(formulas[i], lwi_formula_partial(&b.f, &now, k),
                         (8 * (f[2] - f[1]) - f[3] + f[0]) / (12 * h),
                         1e3 * h * h * h * h / 30 + 1e-11);
         }
@@ -311,7 +311,7 @@ static void kinks_have_the_slopes_to_come(void **state)
 static void what_is_not_a_number_stays_so(void **state)
 {
     (void)state;
-    static const char *const texts[] = {
+    static const char *const formulas[] = {
         "sqrt(-t)",
         "log(-t)",
         "asin(2*t)",
@@ -326,9 +326,9 @@ static void what_is_not_a_number_stays_so(void **state)
         "A.q0",
         "A.qd0 + t",
     };
-    for (int i = 0; i < LWI_COUNT(texts); i++) {
-        built b = build_state(texts[i]);
-        if (!isnan(value(&b, 1))) fail_msg("%s is %g", texts[i], value(&b, 1));
+    for (int i = 0; i < LWI_COUNT(formulas); i++) {
+        built b = build_state(formulas[i]);
+        if (!isnan(value(&b, 1))) fail_msg("%s is %g", formulas[i], value(&b, 1));
         end(&b);
     }
 }
