@@ -26,6 +26,7 @@
 
 #include "kinematics/auxiliary.h"
 #include "loops/cut_momenta.h"
+#include "methods/dca/segments/path.h"
 #include "spatial/rotation.h"
 
 #include <string.h>
@@ -36,7 +37,8 @@ typedef struct hdca {
     lwi_system system;
     int ncut, *cut; // edges without momentum: cut joints and couplings
     lwi_auxiliary auxiliary;
-    double *p, *u; // [tree_nv] momenta in link axes, speeds
+    double *p, *u;  // [tree_nv] momenta in link axes, speeds
+    lwi_path *path; // NULL: the model is not a long path of hinges
 } hdca;
 
 // ----------------------------------------------------------------------------------------- prepare
@@ -72,6 +74,9 @@ static lw_status prepare(lwi_work *work)
     d->tree.body_v = system->v, d->tree.body_w = system->w;
     d->tree.joint_q = system->q, d->tree.joint_qd = system->qd;
     TRY(list_cuts(model, arena, d));
+    if (work->lanes != LWI_NO_KERNEL)
+        TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, system->pool, arena,
+                            &d->path));
     TRY(lwi_auxiliary_create(model, LWI_MOMENTUM, arena, &d->auxiliary, &work->layout));
     return lwi_cut_momenta_create(model, &d->tree, lwi_gauge_choose(model, work->options),
                                   system->length, arena, &d->momenta);
@@ -253,6 +258,21 @@ static double work_at(hdca *d, double t, const double *x)
     return w + lwi_cut_momenta_prescribed(&d->momenta);
 }
 
+// The same for a long path of hinges, in segments; false if the elimination has to decide.
+static bool path_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                       double *xdot)
+{
+    const lw_model *model = work->model;
+    hdca *d = work->data;
+    double *pdot = xdot + model->tree_nq;
+    if (!lwi_path_rates(d->path, x, x + model->tree_nq, d->u, pdot)) return false;
+    lwi_tree_joint_loads(model, &d->tree, t, x, d->u, inputs);
+    if (model->nforce > 0) lwi_path_add_efforts(d->path, d->tree.effort, pdot);
+    lwi_tree_kinematics_free(model, x, d->u, xdot);
+    if (model->carries_work) pdot[model->tree_nv] = d->tree.power;
+    return model->nforce == 0 || lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
+}
+
 // First and second set of Hamilton's equations (1)-(2): speeds, then momentum rates (8), (77).
 static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
                        double *xdot)
@@ -260,6 +280,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     const lw_model *model = work->model;
     hdca *d = work->data;
     double *pdot = xdot + model->tree_nq;
+    if (d->path && path_rates(work, t, x, inputs, xdot)) return LW_OK;
     TRY(find_speeds(work, t, x));
     lwi_tree_kinematics(model, d->tree.link, d->u, xdot);
     lwi_tree_rates(model, t, d->u, d->tree.link);

@@ -1,0 +1,99 @@
+// blocks.h -- a path cut into segments: the blocks of its storage, and the kernels that work on them.
+//
+// A path is a row of bodies on revolute joints, each one carried by the body before it.  It is cut through joints
+// into segments; segments of equal length are the lanes of a `group`, eight to each.  Equations (n) are
+// those of docs/theory/segments.md.
+//
+// Axes: those of the segment's `head`, its first joint before the rotation by q: z on the joint's axis, origin on it.
+// Motions are [w; v], wrenches [n; f], about the point of the joint that is spoken of.  Between segments five
+// components of each are unknown, in the order n_x n_y f_x f_y f_z: the wrench about the cut joint's axis is its
+// momentum, a state.  Symmetric matrices are stored as their lower triangles, row by row.
+#ifndef LWI_METHODS_DCA_SEGMENTS_BLOCKS_H
+#define LWI_METHODS_DCA_SEGMENTS_BLOCKS_H
+
+#include "base/simd/lanes.h"
+
+#include <stdbool.h>
+
+enum {
+    LWI_PATH_HANDLE = 5,    ///< unknown components at a cut
+    LWI_PATH_TRIANGLE = 15, ///< numbers of a symmetric matrix of that size
+    LWI_PATH_SQUARE = 25
+};
+
+/** Constants of a body in its own axes: z on its joint, x normal to this axis and the next one.  Padding is massless
+ *  with an infinite rotor, which holds the joint. */
+typedef struct lwi_path_body {
+    lwi_lanes angle;         ///< added to q
+    lwi_lanes ca, sa;        ///< rotation about x from this joint's axis to the next one
+    lwi_lanes o[3];          ///< point of the next joint
+    lwi_lanes m, h[3], J[6]; ///< mass; m c and inertia about this joint's point; xx yy zz xy xz yz
+    lwi_lanes rotor;         ///< reflected inertia
+} lwi_path_body;
+
+/** What passes over a segment leave at a body, in axes of the head. */
+typedef struct lwi_path_link {
+    lwi_lanes a[3], o[3], h[3], J[6]; ///< axis; next joint's point, m c and inertia (pose)
+    lwi_lanes g[6], t[5], Di;         ///< U/D, T'S/D, 1/D of (2)
+    lwi_lanes y;    ///< speed, or acceleration, with nothing beyond the tip and the head at rest
+    lwi_lanes V[6]; ///< velocity at the joint's point
+    lwi_lanes b[6]; ///< accelerations: wrench that the body takes without joint accelerations (10)
+} lwi_path_link;
+
+/** A segment, or compound of consecutive segments, seen from its two ends:
+ *      P = M V + z + T f,      V_tip = T'V - L f + e                                                           (1)
+ *  P, V at the head in its axes, f and V_tip at the tip in those of the next head. */
+typedef struct lwi_path_end {
+    lwi_lanes M[15], T[25], L[15]; ///< T: row by row
+    lwi_lanes z[5], e[5];
+    lwi_lanes R[9], r[3], h[3], m; ///< next head's axes, column by column, and point; m c, mass
+    lwi_lanes
+        W[6]; ///< accelerations: velocity of the next head, this head at rest, next head's axes
+    lwi_lanes Q[15], Y[25], Z[15]; ///< of the join that made the compound (5)
+    // from the root
+    lwi_lanes V0[5], f0[5]; ///< V at the head and f at the tip, first solution
+    lwi_lanes g[3];         ///< gravity in axes of the head
+    lwi_lanes hb[3], mb;    ///< m c about the next head, in its axes, and mass of all bodies beyond
+    lwi_lanes W0[6];        ///< accelerations: velocity of the head, [w; v]
+    lwi_lanes V[5], f[5];   ///< corrections of V0 and f0 by the second pass
+    // of one segment
+    lwi_lanes next;  ///< momentum, or effort, of the joint at the tip; 0 at the end of the path
+    lwi_lanes axial; ///< speed, or acceleration, of the tip about the next joint's axis
+    lwi_lanes c[6];  ///< accelerations: that of the next head without joint accelerations, its axes
+} lwi_path_end;
+
+/** State of the segments of a group: row l is that of the segment in lane l. */
+typedef struct lwi_path_rows {
+    const double *q[LWI_LANES];  ///< [length] angles
+    const double *in[LWI_LANES]; ///< [length] momenta; of accelerations: efforts
+    const double *u[LWI_LANES];  ///< [length] speeds, of accelerations
+    double *out[LWI_LANES];      ///< [length] speeds; accelerations
+    double *rate[LWI_LANES];     ///< [length] rates of momenta
+} lwi_path_rows;
+
+/** The passes over the groups, and joins; one table per ISA build, with the same bits.  Functions that return a bool
+ *  return false if a result is not well conditioned: pivots near zero, angles too large, numbers not finite. */
+typedef struct lwi_path_kernels {
+    int width; ///< lanes of a register
+    /** Poses, and (1) of every segment: M, T, L, z, e.  @param n  bodies of a segment */
+    bool (*inward)(const lwi_path_body *, lwi_path_link *, lwi_path_end *, const lwi_path_rows *,
+                   int n);
+    /** z and e once more, about V0 and f0 (8). */
+    void (*again)(lwi_path_link *, lwi_path_end *, const lwi_path_rows *, int n);
+    /** Speeds (3), then rates of the momenta (4). */
+    bool (*outward)(const lwi_path_body *, lwi_path_link *, lwi_path_end *, const lwi_path_rows *,
+                    int n);
+    /** Compound N of A and, beyond its tip, B (5)-(7); the first `lanes` lanes. */
+    void (*join)(const lwi_path_end *A, const lwi_path_end *B, lwi_path_end *N, int lanes);
+    /** z and e of N about V0 and f0 (8). */
+    void (*join_again)(const lwi_path_end *A, const lwi_path_end *B, lwi_path_end *N, int lanes);
+    /** V0, f0, g, hb, mb of A and B from those of N. */
+    void (*split)(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *N, int lanes);
+    /** V and f of A and B from those of N. */
+    void (*split_again)(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *N, int lanes);
+} lwi_path_kernels;
+
+/** The kernels of a width: 1, 4, 8, or 0 for the widest; NULL if the processor has none. */
+const lwi_path_kernels *lwi_path_kernels_of(int width);
+
+#endif

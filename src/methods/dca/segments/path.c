@@ -1,0 +1,311 @@
+// path.c -- evaluation of a path in segments: storage, passes, the joins across lanes (path.h).
+//
+// Numbers (n) are those of docs/theory/segments.md.  An evaluation of speeds and momentum rates:
+//
+//     inward   poses, (2) of every segment; joins (5)-(7); the ground (9): first solution V0, f0 at all cuts
+//     again    z and e about V0, f0 (8), joins, the ground: corrections V, f
+//     outward  speeds (3), rates of the momenta (4)
+#include "methods/dca/segments/path.h"
+
+#include "base/assert.h"
+#include "base/cpu.h"
+#include "methods/dca/segments/root.h"
+#include "methods/dca/segments/schedule.h"
+
+#include <stddef.h>
+#include <string.h>
+
+LWI_ISA_BUILDS(lwi_path_kernels, lwi_path_kernels);
+
+const lwi_path_kernels *lwi_path_kernels_of(int width)
+{
+    const int isa = lwi_isa_of(width);
+    return isa < 0 ? NULL : builds[isa];
+}
+
+enum { FOLDS = 3 }; // of eight lanes to one
+
+/** Pairs of neighbouring lanes of a compound, and theirs. */
+typedef struct fold {
+    lwi_path_end a, b, to;
+} fold;
+
+struct lwi_path {
+    const lwi_path_kernels *kernels;
+    const lwi_path_plan *plan;
+    lwi_path_schedule schedule;
+    lwi_path_link *link; // [groups][length]
+    lwi_path_end *end;   // [2 groups - 1] groups, then compounds
+    fold *fold;          // [FOLDS]
+    lwi_path_root root;
+    // rows of segments that are not consecutive in the arrays of the tree, or padded
+    double *row;  // [5][8 groups][length]: q, in, u, out, rate
+    bool *copied; // [8 groups]
+    // of the evaluation
+    const double *q, *in;
+    double *out, *rate;
+};
+
+// ------------------------------------------------------------------------------------------ create
+
+static bool is_direct(const lwi_path_plan *plan, int s)
+{
+    const int size = lwi_path_segment_size(plan, s), first = plan->first[s];
+    if (size < plan->length) return false;
+    for (int j = 1; j < size; j++)
+        if (plan->iq[first + j] != plan->iq[first] + j ||
+            plan->iv[first + j] != plan->iv[first] + j)
+            return false;
+    return true;
+}
+
+lw_status lwi_path_create(const lw_model *model, lwi_path_choice choice, int width, lwi_pool *pool,
+                          lwi_arena *arena, lwi_path **out)
+{
+    const lwi_path_kernels *kernels = lwi_path_kernels_of(width);
+    lwi_path_plan *plan = NULL;
+    *out = NULL;
+    if (kernels) TRY(lwi_path_plan_create(model, choice, arena, &plan));
+    if (!plan) return LW_OK;
+    const int segments = LWI_LANES * plan->groups;
+    lwi_path *path = LWI_PUSH(arena, lwi_path, 1);
+    if (!path) return LW_ERR_MEMORY;
+    path->kernels = kernels;
+    path->plan = plan;
+    path->link = LWI_PUSH(arena, lwi_path_link, plan->groups * plan->length);
+    path->end = LWI_PUSH(arena, lwi_path_end, 2 * plan->groups - 1);
+    path->fold = LWI_PUSH(arena, fold, FOLDS);
+    path->row = LWI_PUSH(arena, double, 5 * segments * plan->length);
+    path->copied = LWI_PUSH(arena, bool, segments);
+    if (!path->link || !path->end || !path->fold || !path->row || !path->copied)
+        return LW_ERR_MEMORY;
+    for (int s = 0; s < segments; s++) path->copied[s] = !is_direct(plan, s);
+    lwi_path_root_init(&plan->base, model->gravity, &path->root);
+    TRY(lwi_path_schedule_create(plan->groups, plan->n, pool, arena, &path->schedule));
+    *out = path;
+    return LW_OK;
+}
+
+const lwi_path_plan *lwi_path_plan_of(const lwi_path *path)
+{
+    return path->plan;
+}
+int lwi_path_threads(const lwi_path *path)
+{
+    return path->schedule.threads;
+}
+long lwi_path_groups_done(const lwi_path *path, int thread)
+{
+    LWI_ASSERT_INDEX(thread, path->schedule.threads);
+    return path->schedule.done[thread];
+}
+
+// -------------------------------------------------------------------------------------------- rows
+
+// Row `what` of segment s, of those that are copied.
+static double *row_of(const lwi_path *path, int what, int s)
+{
+    const lwi_path_plan *plan = path->plan;
+    return path->row + ((size_t)(what * LWI_LANES * plan->groups + s)) * (size_t)plan->length;
+}
+
+enum { Q, IN, U, OUT, RATE };
+
+static lwi_path_rows rows_of(const lwi_path *path, int group)
+{
+    const lwi_path_plan *plan = path->plan;
+    lwi_path_rows rows;
+    for (int l = 0; l < LWI_LANES; l++) {
+        const int s = l * plan->groups + group, first = plan->first[s];
+        if (path->copied[s]) {
+            rows.q[l] = row_of(path, Q, s);
+            rows.in[l] = row_of(path, IN, s);
+            rows.out[l] = row_of(path, OUT, s);
+            rows.rate[l] = row_of(path, RATE, s);
+        } else {
+            rows.q[l] = path->q + plan->iq[first];
+            rows.in[l] = path->in + plan->iv[first];
+            rows.out[l] = path->out + plan->iv[first];
+            rows.rate[l] = path->rate + plan->iv[first];
+        }
+        rows.u[l] = rows.out[l];
+    }
+    return rows;
+}
+
+// Copies the input of a group where rows need it, and sets what the joints at the tips transmit along their axes.
+static void take_input(lwi_path *path, int group)
+{
+    const lwi_path_plan *plan = path->plan;
+    for (int l = 0; l < LWI_LANES; l++) {
+        const int s = l * plan->groups + group, first = plan->first[s];
+        const int beyond = plan->first[s + 1];
+        path->end[group].next[l] = beyond < plan->n ? path->in[plan->iv[beyond]] : 0;
+        if (!path->copied[s]) continue;
+        double *q = row_of(path, Q, s), *in = row_of(path, IN, s);
+        for (int j = 0; j < beyond - first; j++) {
+            q[j] = path->q[plan->iq[first + j]];
+            in[j] = path->in[plan->iv[first + j]];
+        }
+    }
+}
+
+static void give_output(lwi_path *path, int group)
+{
+    const lwi_path_plan *plan = path->plan;
+    for (int l = 0; l < LWI_LANES; l++) {
+        const int s = l * plan->groups + group, first = plan->first[s];
+        if (!path->copied[s]) continue;
+        const double *out = row_of(path, OUT, s), *rate = row_of(path, RATE, s);
+        for (int j = 0; j < lwi_path_segment_size(plan, s); j++) {
+            path->out[plan->iv[first + j]] = out[j];
+            path->rate[plan->iv[first + j]] = rate[j];
+        }
+    }
+}
+
+// The speed of the first joint of a segment was found relative to the ground: less that of the body before it, which
+// another segment has.
+static void correct_first_speeds(lwi_path *path)
+{
+    const lwi_path_plan *plan = path->plan;
+    path->out[plan->iv[0]] -= path->root.axial;
+    for (int s = 1; s < LWI_LANES * plan->groups && plan->first[s] < plan->n; s++)
+        path->out[plan->iv[plan->first[s]]] -=
+            path->end[(s - 1) % plan->groups].axial[(s - 1) / plan->groups];
+}
+
+// ---------------------------------------------------------------------------------- groups and joins
+
+static bool inward_group(void *user, int g)
+{
+    lwi_path *path = user;
+    const int n = path->plan->length;
+    take_input(path, g);
+    const lwi_path_rows rows = rows_of(path, g);
+    return path->kernels->inward(path->plan->body + g * n, path->link + g * n, &path->end[g], &rows,
+                                 n);
+}
+
+static bool again_group(void *user, int g)
+{
+    lwi_path *path = user;
+    const int n = path->plan->length;
+    const lwi_path_rows rows = rows_of(path, g);
+    path->kernels->again(path->link + g * n, &path->end[g], &rows, n);
+    return true;
+}
+
+static bool outward_group(void *user, int g)
+{
+    lwi_path *path = user;
+    const int n = path->plan->length;
+    const lwi_path_rows rows = rows_of(path, g);
+    const bool valid = path->kernels->outward(path->plan->body + g * n, path->link + g * n,
+                                              &path->end[g], &rows, n);
+    give_output(path, g);
+    return valid;
+}
+
+static void join(void *user, const lwi_path_join *j)
+{
+    const lwi_path *path = user;
+    path->kernels->join(&path->end[j->a], &path->end[j->b], &path->end[j->to], LWI_LANES);
+}
+static void join_again(void *user, const lwi_path_join *j)
+{
+    const lwi_path *path = user;
+    path->kernels->join_again(&path->end[j->a], &path->end[j->b], &path->end[j->to], LWI_LANES);
+}
+static void split(void *user, const lwi_path_join *j)
+{
+    const lwi_path *path = user;
+    path->kernels->split(&path->end[j->a], &path->end[j->b], &path->end[j->to], LWI_LANES);
+}
+static void split_again(void *user, const lwi_path_join *j)
+{
+    const lwi_path *path = user;
+    path->kernels->split_again(&path->end[j->a], &path->end[j->b], &path->end[j->to], LWI_LANES);
+}
+
+// ------------------------------------------------------------------------------------ across lanes
+
+#define PLACE(field) (offsetof(lwi_path_end, field) / sizeof(lwi_lanes))
+
+// Copies entries first .. end - 1 of one lane to another.
+static void copy_lane(lwi_path_end *to, int to_lane, const lwi_path_end *from, int from_lane,
+                      size_t first, size_t end)
+{
+    double *x = (double *)to + to_lane;
+    const double *y = (const double *)from + from_lane;
+    for (size_t i = first * LWI_LANES; i < end * LWI_LANES; i += LWI_LANES) x[i] = y[i];
+}
+
+// Joins the lanes of the whole in the order of the path.
+static void fold_up(lwi_path *path, bool again)
+{
+    const size_t first = again ? PLACE(z) : 0, end = again ? PLACE(R) : PLACE(Q);
+    const lwi_path_end *from = &path->end[lwi_path_whole(&path->schedule)];
+    for (int i = 0, lanes = LWI_LANES / 2; i < FOLDS; i++, lanes /= 2) {
+        fold *f = &path->fold[i];
+        for (int l = 0; l < lanes; l++) {
+            copy_lane(&f->a, l, from, 2 * l, first, end);
+            copy_lane(&f->b, l, from, 2 * l + 1, first, end);
+        }
+        if (again)
+            path->kernels->join_again(&f->a, &f->b, &f->to, lanes);
+        else
+            path->kernels->join(&f->a, &f->b, &f->to, lanes);
+        from = &f->to;
+    }
+}
+
+static void fold_down(lwi_path *path, bool again)
+{
+    const size_t first = again ? PLACE(V) : PLACE(V0), end = again ? PLACE(next) : PLACE(V);
+    for (int i = FOLDS - 1; i >= 0; i--) {
+        fold *f = &path->fold[i];
+        lwi_path_end *to = i ? &path->fold[i - 1].to : &path->end[lwi_path_whole(&path->schedule)];
+        const int lanes = LWI_LANES / 2 >> i;
+        if (again)
+            path->kernels->split_again(&f->a, &f->b, &f->to, lanes);
+        else
+            path->kernels->split(&f->a, &f->b, &f->to, lanes);
+        for (int l = 0; l < lanes; l++) {
+            copy_lane(to, 2 * l, &f->a, l, first, end);
+            copy_lane(to, 2 * l + 1, &f->b, l, first, end);
+        }
+    }
+}
+
+// ------------------------------------------------------------------------------------- evaluations
+
+bool lwi_path_rates(lwi_path *path, const double *q, const double *p, double *u, double *pdot)
+{
+    static const lwi_path_pass inward = {NULL, inward_group, join},
+                               again = {split, again_group, join_again},
+                               outward = {split_again, outward_group, NULL};
+    lwi_path_end *whole = &path->fold[FOLDS - 1].to;
+    const double first = p[path->plan->iv[0]];
+    path->q = q, path->in = p;
+    path->out = u, path->rate = pdot;
+    lwi_path_root_place(&path->root, q, p);
+    if (!lwi_path_run(&path->schedule, &inward, path)) return false;
+    fold_up(path, false);
+    if (!lwi_path_root_solve(&path->root, whole, first)) return false;
+    fold_down(path, false);
+    lwi_path_run(&path->schedule, &again, path);
+    fold_up(path, true);
+    lwi_path_root_again(&path->root, whole, first);
+    fold_down(path, true);
+    if (!lwi_path_run(&path->schedule, &outward, path)) return false;
+    correct_first_speeds(path);
+    return lwi_path_root_rates(&path->root, whole, p, u, pdot);
+}
+
+void lwi_path_add_efforts(const lwi_path *path, const double *effort, double *pdot)
+{
+    const lwi_path_plan *plan = path->plan;
+    for (int k = 0; k < plan->n; k++) pdot[plan->iv[k]] += effort[plan->iv[k]];
+    if (plan->base.nv) lwi_path_root_efforts(&path->root, effort, pdot);
+}

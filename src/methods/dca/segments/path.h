@@ -1,0 +1,36 @@
+// path.h -- a long path of hinges by divide and conquer over segments: speeds and momentum rates.
+//
+// Problem: u, pdot from q, p for an open path of revolute joints on the ground or on a free or spherical base.
+// Input and output: arrays of the model's tree.  Theory: docs/theory/segments.md.  Cost: O(n), O(log n) with threads.
+//
+// A path is optional: create returns NULL for a model that is not one, or is short, and an evaluation returns false
+// if it is not well conditioned.  The caller then evaluates the general elimination, which names the joint in its
+// error.  Bits of results do not depend on threads and lanes.
+#ifndef LWI_METHODS_DCA_SEGMENTS_PATH_H
+#define LWI_METHODS_DCA_SEGMENTS_PATH_H
+
+#include "base/threads.h"
+#include "methods/dca/segments/plan.h"
+
+typedef struct lwi_path lwi_path; ///< used by one thread at a time
+
+/** @param width  lanes of a register: 1, 4, 8, or 0 for the widest of this machine
+ *  @param pool   threads that share the work; NULL: one
+ *  @param path   out; NULL if the model or the machine has none
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_path_create(const lw_model *model, lwi_path_choice choice, int width, lwi_pool *pool,
+                          lwi_arena *arena, lwi_path **path);
+/** The plan of the path, for reports. */
+const lwi_path_plan *lwi_path_plan_of(const lwi_path *path);
+/** Threads that share the work, and the groups of segments that each of them has computed. */
+int lwi_path_threads(const lwi_path *path);
+long lwi_path_groups_done(const lwi_path *path, int thread);
+
+/** Speeds u and rates pdot of the momenta p, without efforts.  Momenta of a free base: world axes about its origin.
+ *  @param q, p, u, pdot  [tree_nq], [tree_nv]
+ *  @return false if the general elimination must be used; u and pdot are then invalid */
+bool lwi_path_rates(lwi_path *path, const double *q, const double *p, double *u, double *pdot);
+/** Adds efforts [tree_nv] on the speeds to pdot; after lwi_path_rates. */
+void lwi_path_add_efforts(const lwi_path *path, const double *effort, double *pdot);
+
+#endif

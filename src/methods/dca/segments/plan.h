@@ -1,0 +1,55 @@
+// plan.h -- how a path of hinges is cut into segments.
+//
+// Problem: cut a model into segments of equal length, eight to a group.  Its tree is one row of bodies on revolute
+// joints, the first of them on the ground or on a body with a free or spherical joint to the ground.
+// Input: lw_model.  Output: lwi_path_plan and the constants of the bodies in blocks.  Cost: O(n).
+//
+// The plan depends on the model alone, never on threads or the processor: results do not either.
+#ifndef LWI_METHODS_DCA_SEGMENTS_PLAN_H
+#define LWI_METHODS_DCA_SEGMENTS_PLAN_H
+
+#include "methods/dca/segments/blocks.h"
+#include "model/model.h"
+#include "tree/normal_form/parts.h"
+
+/** The smallest number of hinges of a path that is cut: shorter ones gain nothing (docs/theory/segments.md). */
+enum { LWI_PATH_MINIMUM = 256 };
+
+/** Which paths are cut, and where; for tests. */
+typedef struct lwi_path_choice {
+    int minimum; ///< hinges; 0: LWI_PATH_MINIMUM
+    int length;  ///< most bodies of a segment; 0: from the length of the path
+} lwi_path_choice;
+
+/** The body on the ground that carries the path. */
+typedef struct lwi_path_base {
+    int nv; ///< 6: on a free joint, 3: on a spherical one, 0: there is none, the path is on the ground
+    int iq, iv;           ///< its quaternion in tree q; first speed in tree v
+    lwi_k_frame in;       ///< its joint frame on the ground
+    double m, h[3], J[6]; ///< about its frame's origin, in its axes
+    lwi_k_frame head;     ///< first head: in axes of the base, or of the ground
+} lwi_path_base;
+
+typedef struct lwi_path_plan {
+    int n;        ///< hinges
+    int length;   ///< bodies of a segment, with padding
+    int groups;   ///< of eight segments; lane l of group g is segment l groups + g
+    int *first;   ///< [8 groups + 1] first hinge of each segment, along the path
+    int *iq, *iv; ///< [n] coordinate and speed of each hinge in tree q, tree v
+    lwi_path_base base;
+    lwi_path_body *body; ///< [groups][length] blocks
+} lwi_path_plan;
+
+/** @param plan  out; NULL if the model is not such a path, is too short, has loops, couplings, drives, mounts, loads
+ *               that need poses, or no joint at which it can be cut.  At a cut the joint needs to be without rotor,
+ *               and the body before it inertia about its own joint's axis
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_path_plan_create(const lw_model *model, lwi_path_choice choice, lwi_arena *arena,
+                               lwi_path_plan **plan);
+/** Number of hinges of segment s that are not padding. */
+static inline int lwi_path_segment_size(const lwi_path_plan *plan, int s)
+{
+    return plan->first[s + 1] - plan->first[s];
+}
+
+#endif

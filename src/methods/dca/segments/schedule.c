@@ -1,0 +1,154 @@
+// schedule.c -- passes over groups and joins by threads (schedule.h).
+#include "methods/dca/segments/schedule.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+// Fewer bodies for a thread than these: barriers would cost more than they save.
+enum { LEAST_SHARE = 512 };
+
+// ------------------------------------------------------------------------------------------ create
+
+// A join with the thread that has all of its groups, or -1 and its level above such joins.
+typedef struct planned {
+    lwi_path_join join;
+    int owner, level;
+} planned;
+
+typedef struct planner {
+    const lwi_path_schedule *schedule;
+    planned *join; // [groups - 1] parts before compounds
+    int count;
+} planner;
+
+static int first_group(const lwi_path_schedule *s, int thread)
+{
+    return (int)((long)s->groups * thread / s->threads);
+}
+
+static int owner_of(const lwi_path_schedule *s, int from, int to)
+{
+    for (int t = 0; t < s->threads; t++)
+        if (from >= first_group(s, t) && to <= first_group(s, t + 1)) return t;
+    return -1;
+}
+
+// Halves groups from .. to - 1; returns the number of their compound.  *level: 0 for joins of one thread.
+static int halve(planner *p, int from, int to, int *level)
+{
+    *level = 0;
+    if (to - from == 1) return from;
+    const int middle = (from + to + 1) / 2;
+    int left, right;
+    const int a = halve(p, from, middle, &left), b = halve(p, middle, to, &right);
+    const int owner = owner_of(p->schedule, from, to), i = p->count++;
+    if (owner < 0) *level = (left > right ? left : right) + 1;
+    p->join[i] = (planned){{a, b, p->schedule->groups + i}, owner, *level};
+    return p->schedule->groups + i;
+}
+
+// Joins of each thread, then of each level, in the order in which they were made.
+static void sort(const planner *p, lwi_path_schedule *s)
+{
+    int n = 0;
+    for (int t = 0; t < s->threads; t++) {
+        s->own[t] = n;
+        for (int i = 0; i < p->count; i++)
+            if (p->join[i].owner == t) s->join[n++] = p->join[i].join;
+    }
+    s->own[s->threads] = n;
+    s->level[0] = n;
+    while (n < p->count) {
+        s->nlevel++;
+        for (int i = 0; i < p->count; i++)
+            if (p->join[i].level == s->nlevel) s->join[n++] = p->join[i].join;
+        s->level[s->nlevel] = n;
+    }
+}
+
+lw_status lwi_path_schedule_create(int groups, int bodies, lwi_pool *pool, lwi_arena *arena,
+                                   lwi_path_schedule *s)
+{
+    enum { MOST_LEVELS = 32 };
+    int threads = pool ? lwi_pool_count(pool) : 1, level;
+    if (threads > bodies / LEAST_SHARE) threads = bodies / LEAST_SHARE;
+    if (threads > groups) threads = groups;
+    if (threads < 2) threads = 1, pool = NULL;
+    *s = (lwi_path_schedule){.pool = pool, .threads = threads, .groups = groups};
+    planner p = {.schedule = s, .join = LWI_PUSH(arena, planned, groups - 1)};
+    s->join = LWI_PUSH(arena, lwi_path_join, groups - 1);
+    s->own = LWI_PUSH(arena, int, threads + 1);
+    s->level = LWI_PUSH(arena, int, MOST_LEVELS + 1);
+    s->done = LWI_PUSH(arena, long, threads);
+    if (!p.join || !s->join || !s->own || !s->level || !s->done) return LW_ERR_MEMORY;
+    halve(&p, 0, groups, &level);
+    LWI_ASSERT(p.count == groups - 1 && level <= MOST_LEVELS);
+    sort(&p, s);
+    return LW_OK;
+}
+
+// --------------------------------------------------------------------------------------------- run
+
+typedef struct task {
+    lwi_path_schedule *schedule;
+    const lwi_path_pass *pass;
+    void *path;
+    void (*act)(void *path, const lwi_path_join *join); // on the joins first .. end - 1 of a level
+    int first, end;
+    bool invalid[LWI_MAX_THREADS];
+} task;
+
+// A thread's own joins down, groups, joins up.
+static void own_part(void *user, int thread)
+{
+    task *work = user;
+    lwi_path_schedule *s = work->schedule;
+    const lwi_path_pass *pass = work->pass;
+    if (thread >= s->threads) return;
+    const int first = first_group(s, thread), end = first_group(s, thread + 1);
+    for (int i = s->own[thread + 1] - 1; pass->down && i >= s->own[thread]; i--)
+        pass->down(work->path, &s->join[i]);
+    bool valid = true;
+    for (int g = first; g < end; g++) valid = pass->group(work->path, g) && valid;
+    for (int i = s->own[thread]; pass->up && i < s->own[thread + 1]; i++)
+        pass->up(work->path, &s->join[i]);
+    work->invalid[thread] = !valid;
+    s->done[thread] += end - first;
+}
+
+static void level_part(void *user, int thread)
+{
+    task *work = user;
+    const int n = work->end - work->first, threads = work->schedule->threads;
+    if (thread >= threads) return;
+    for (int i = n * thread / threads; i < n * (thread + 1) / threads; i++)
+        work->act(work->path, &work->schedule->join[work->first + i]);
+}
+
+// The joins of a level; a single one is not worth a barrier.
+static void run_level(task *work, int level, void (*act)(void *, const lwi_path_join *))
+{
+    lwi_path_schedule *s = work->schedule;
+    work->act = act;
+    work->first = s->level[level];
+    work->end = s->level[level + 1];
+    if (work->end - work->first > 1)
+        lwi_pool_run(s->pool, level_part, work);
+    else
+        act(work->path, &s->join[work->first]);
+}
+
+bool lwi_path_run(lwi_path_schedule *s, const lwi_path_pass *pass, void *path)
+{
+    task work = {.schedule = s, .pass = pass, .path = path};
+    for (int i = s->nlevel - 1; pass->down && i >= 0; i--) run_level(&work, i, pass->down);
+    if (s->pool)
+        lwi_pool_run(s->pool, own_part, &work);
+    else
+        own_part(&work, 0);
+    for (int i = 0; pass->up && i < s->nlevel; i++) run_level(&work, i, pass->up);
+    bool valid = true;
+    for (int t = 0; t < s->threads; t++) valid = valid && !work.invalid[t];
+    return valid;
+}

@@ -1,0 +1,47 @@
+// schedule.h -- which thread computes which groups and joins of a path.
+//
+// Problem: passes over the groups of a path, and over the binary tree of their joins, by the threads of a pool.
+// A thread has consecutive groups and the joins of these; the joins above them are shared out level by level.
+// Every item has the same operations on any thread: bits of results do not depend on the number of threads.
+#ifndef LWI_METHODS_DCA_SEGMENTS_SCHEDULE_H
+#define LWI_METHODS_DCA_SEGMENTS_SCHEDULE_H
+
+#include "base/threads.h"
+
+/** A compound of groups a and, beyond it, b; 0 .. groups - 1 are groups, `to` and further numbers compounds. */
+typedef struct lwi_path_join {
+    int a, b, to;
+} lwi_path_join;
+
+typedef struct lwi_path_schedule {
+    lwi_pool *pool; ///< NULL: one thread
+    int threads;    ///< that have groups; those of the pool beyond have none
+    int groups;
+    lwi_path_join *
+        join; ///< [groups - 1] each thread's own, parts before compounds; then those above, by levels
+    int *own;   ///< [threads + 1] first join of each thread
+    int *level; ///< [nlevel + 1] first join of each level above
+    int nlevel;
+    long *done; ///< [threads] groups computed by each thread since creation
+} lwi_path_schedule;
+
+/** One pass: `down` from the compounds to their parts, `group`, `up` from the parts to the compounds; NULL: nothing.
+ *  `group` returns false if its results are not valid. */
+typedef struct lwi_path_pass {
+    void (*down)(void *path, const lwi_path_join *join);
+    bool (*group)(void *path, int group);
+    void (*up)(void *path, const lwi_path_join *join);
+} lwi_path_pass;
+
+/** @param bodies  of the path: short ones are not shared out     @return LW_ERR_MEMORY */
+lw_status lwi_path_schedule_create(int groups, int bodies, lwi_pool *pool, lwi_arena *arena,
+                                   lwi_path_schedule *schedule);
+/** Returns whether all groups were valid. */
+bool lwi_path_run(lwi_path_schedule *schedule, const lwi_path_pass *pass, void *path);
+/** The compound of all groups. */
+static inline int lwi_path_whole(const lwi_path_schedule *schedule)
+{
+    return 2 * schedule->groups - 2;
+}
+
+#endif

@@ -1,0 +1,232 @@
+// test_segments.c -- long paths of hinges in segments: errors are those of the recursion over the bodies, and bits do
+// not depend on lanes and threads.
+#include "methods/dca/path_cases.h"
+
+#include "support/mechanism.h"
+
+// ------------------------------------------------------------------------------------------- tools
+
+static lwi_path *path_of(const lw_model *model, int length, int width, lwi_pool *pool,
+                         lwi_arena *arena)
+{
+    lwi_path *path;
+    assert_int_equal(
+        lwi_path_create(model, (lwi_path_choice){1, length}, width, pool, arena, &path), LW_OK);
+    return path;
+}
+
+/** Rates by a formulation; `lanes` as lwi_work.lanes. */
+static lw_status rates_by(const lwi_formulation *formulation, const lw_model *model, int lanes,
+                          const double *x, double *xdot, lw_error *error)
+{
+    lwi_work *work;
+    assert_int_equal(lwi_work_create_lanes(model, formulation, NULL, lanes, &work, error), LW_OK);
+    const lw_status status = formulation->rates(work, 0, x, NULL, xdot);
+    *error = work->error;
+    lwi_work_destroy(work);
+    return status;
+}
+
+// ------------------------------------------------------------------------------------------ errors
+
+typedef struct accuracy {
+    int n;
+    lwt_path_kind kind;
+    double ratio;
+    int length;
+} accuracy;
+
+// Errors of speeds and of momentum rates, of segments and of the plain recursion in doubles.
+static void check_accuracy(const accuracy *c)
+{
+    lwt_path chain = lwt_path_create(c->n, c->kind, c->ratio, -1, 0, false);
+    const int n = c->n;
+    double *x = lwt_reals(2 * n), *xdot = lwt_reals(2 * n), *u = lwt_reals(n), *pdot = lwt_reals(n);
+    lwt_real *ref = lwt_zeros((size_t)(2 * n), sizeof *ref);
+    lwi_arena arena;
+    lwi_k_parts parts;
+    lw_error error;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_k_parts_create(chain.model, &arena, &parts), LW_OK);
+    assert_int_equal(parts.n, n);
+    lwt_path_momenta(&parts, chain.q, chain.p, x + n);
+    memcpy(x, chain.q, (size_t)n * sizeof *x);
+    lwt_path_reference(&parts, chain.model->gravity, x, x + n, ref, ref + n);
+    lwt_ok(rates_by(&lwi_formulation_momenta, chain.model, LWI_NO_KERNEL, x, xdot, &error), &error);
+    lwi_path *path = path_of(chain.model, c->length, 0, NULL, &arena);
+    assert_non_null(path);
+    assert_true(lwi_path_rates(path, x, x + n, u, pdot));
+    const double got[2] = {lwt_path_error(u, ref, n), lwt_path_error(pdot, ref + n, n)};
+    const double plain[2] = {lwt_path_error(xdot, ref, n), lwt_path_error(xdot + n, ref + n, n)};
+    for (int i = 0; i < 2; i++) {
+        if (getenv("LW_SHOW"))
+            printf("%d %s %g length %d: %s error %.2g, plain %.2g\n", n, lwt_path_name(c->kind),
+                   c->ratio, c->length, i ? "rate" : "speed", got[i], plain[i]);
+        if (!(got[i] <= 10 * plain[i] + 2e-14))
+            fail_msg("%d %s, masses %g, length %d: error of %s %.3g, of the recursion %.3g", n,
+                     lwt_path_name(c->kind), c->ratio, c->length, i ? "momentum rates" : "speeds",
+                     got[i], plain[i]);
+    }
+    lwi_arena_free(&arena);
+    free(x), free(xdot), free(u), free(pdot), free(ref);
+    lwt_path_destroy(&chain);
+}
+
+static void errors_are_those_of_the_recursion(void **state)
+{
+    (void)state;
+    static const accuracy cases[] = {
+        {8, LWT_COIL, 1, 1},         {8, LWT_COIL, 1, 2},        {9, LWT_COIL, 1, 16},
+        {50, LWT_COIL, 1, 3},        {128, LWT_COIL, 1, 2},      {128, LWT_COIL, 1, 64},
+        {128, LWT_STRAIGHT, 1, 3},   {128, LWT_PLANAR, 1, 2},    {300, LWT_COIL, 1e6, 16},
+        {300, LWT_STRAIGHT, 1e6, 2}, {1024, LWT_PLANAR, 1, 32},  {1024, LWT_COIL, 1e6, 2},
+        {1024, LWT_STRAIGHT, 1, 64}, {4096, LWT_COIL, 1, 128},   {4096, LWT_COIL, 1e6, 32},
+        {8192, LWT_COIL, 1, 64},     {8192, LWT_STRAIGHT, 1, 0}, {8192, LWT_PLANAR, 1, 0},
+    };
+    for (int i = 0; i < LWI_COUNT(cases); i++) check_accuracy(&cases[i]);
+}
+
+// -------------------------------------------------------------------------------------------- bits
+
+static void bits_are_those_of_any_lanes_and_threads(void **state)
+{
+    (void)state;
+    static const int size[] = {1, 7, 8, 9, 255, 1030, 3001}, width[] = {1, 4, 8};
+    static const int threads[] = {1, 2, 3, 5, 8, 16};
+    for (int i = 0; i < LWI_COUNT(size); i++) {
+        lwt_path c = lwt_path_create(size[i], LWT_COIL, 1, -1, 0, false);
+        const int n = size[i];
+        double *first = NULL, *out = lwt_reals(2 * n);
+        for (int w = 0; w < LWI_COUNT(width); w++)
+            for (int t = 0; t < LWI_COUNT(threads); t++) {
+                lwi_arena arena;
+                lwi_pool *pool;
+                lw_error error;
+                lwi_arena_init(&arena, NULL);
+                lwt_ok(lwi_pool_create(threads[t], NULL, &pool, &error), &error);
+                lwi_path *path = path_of(c.model, 16, width[w], pool, &arena);
+                for (int again = 0; path && again < 2; again++)
+                    assert_true(lwi_path_rates(path, c.q, c.p, out, out + n));
+                if (path && first && memcmp(first, out, (size_t)(2 * n) * sizeof *out) != 0)
+                    fail_msg("%d hinges: other bits with %d lanes and %d threads", n, width[w],
+                             threads[t]);
+                if (path && !first) {
+                    first = lwt_reals(2 * n);
+                    memcpy(first, out, (size_t)(2 * n) * sizeof *out);
+                }
+                lwi_pool_destroy(pool);
+                lwi_arena_free(&arena);
+            }
+        free(first);
+        free(out);
+        lwt_path_destroy(&c);
+    }
+}
+
+/** Every thread that a path is shared with computes its part of the groups. */
+static void every_thread_works(void **state)
+{
+    (void)state;
+    lwt_path c = lwt_path_create(4200, LWT_COIL, 1, -1, 0, false);
+    double *out = lwt_reals(2 * 4200);
+    for (int threads = 1; threads <= 16; threads *= 2) {
+        lwi_arena arena;
+        lwi_pool *pool;
+        lw_error error;
+        lwi_arena_init(&arena, NULL);
+        lwt_ok(lwi_pool_create(threads, NULL, &pool, &error), &error);
+        lwi_path *path = path_of(c.model, 0, 0, pool, &arena);
+        assert_non_null(path);
+        for (int i = 0; i < 3; i++) assert_true(lwi_path_rates(path, c.q, c.p, out, out + 4200));
+        const int used = lwi_path_threads(path), groups = lwi_path_plan_of(path)->groups;
+        assert_int_equal(used, threads < 8 ? threads : 8); // 512 bodies at least for each of them
+        long sum = 0;
+        for (int t = 0; t < used; t++) {
+            const long done = lwi_path_groups_done(path, t);
+            assert_in_range(done, 9 * (groups / used), 9 * (groups / used + 1)); // three passes
+            sum += done;
+        }
+        assert_int_equal(sum, 9 * groups);
+        lwi_pool_destroy(pool);
+        lwi_arena_free(&arena);
+    }
+    free(out);
+    lwt_path_destroy(&c);
+}
+
+// ------------------------------------------------------------------------------ bases, other joints
+
+// The rates of hdca against those of momenta or, with a free base, of hdca by its elimination: momenta of free bodies
+// are in world axes there.
+static void check_model(lwt_path *c, const lwi_formulation *other, double tolerance)
+{
+    const int nq = c->model->tree_nq, nv = c->model->tree_nv, nx = nq + nv + 1;
+    double *x = lwt_reals(nx), *a = lwt_reals(nx), *b = lwt_reals(nx);
+    lwi_arena arena;
+    lw_error error;
+    lwi_arena_init(&arena, NULL);
+    assert_non_null(path_of(c->model, 0, 0, NULL, &arena)); // segments are used
+    memcpy(x, c->q, (size_t)nq * sizeof *x);
+    memcpy(x + nq, c->p, (size_t)nv * sizeof *x);
+    lwt_ok(rates_by(&lwi_formulation_hdca, c->model, 0, x, a, &error), &error);
+    lwt_ok(rates_by(other, c->model, LWI_NO_KERNEL, x, b, &error), &error);
+    double size[2] = {1, 1};
+    for (int i = 0; i < nq + nv; i++) size[i >= nq] = fmax(size[i >= nq], fabs(b[i]));
+    for (int i = 0; i < nq + nv; i++)
+        if (!(fabs(a[i] - b[i]) <= tolerance * size[i >= nq]))
+            fail_msg("%s %d: %.17g, expected %.17g", i < nq ? "speed" : "rate", i, a[i], b[i]);
+    lwi_arena_free(&arena);
+    free(x), free(a), free(b);
+    lwt_path_destroy(c);
+}
+
+static void bases_and_universal_joints(void **state)
+{
+    (void)state;
+    lwt_path c = lwt_path_create(300, LWT_COIL, 1, -1, 3, false);
+    check_model(&c, &lwi_formulation_momenta, 1e-8);
+    c = lwt_path_create(300, LWT_COIL, 1, LW_JOINT_SPHERICAL, 2, false);
+    check_model(&c, &lwi_formulation_momenta, 1e-8);
+    c = lwt_path_create(300, LWT_COIL, 1, LW_JOINT_FREE, 0, false);
+    check_model(&c, &lwi_formulation_hdca, 1e-8);
+    c = lwt_path_create(300, LWT_COIL, 1, -1, 3, true);
+    check_model(&c, &lwi_formulation_momenta, 1e-8);
+}
+
+// ---------------------------------------------------------------------------------------- declined
+
+/** What segments cannot evaluate has the general elimination's result or error. */
+static void declined_states_are_decided_by_the_elimination(void **state)
+{
+    (void)state;
+    const int n = 300;
+    static const double angle[] = {1e7, NAN, INFINITY};
+    lwt_path c = lwt_path_create(n, LWT_COIL, 1, -1, 0, false);
+    double *x = lwt_reals(2 * n), *a = lwt_reals(2 * n), *b = lwt_reals(2 * n);
+    for (int i = 0; i < LWI_COUNT(angle); i++) {
+        lw_error mine, other;
+        memcpy(x, c.q, (size_t)n * sizeof *x);
+        memcpy(x + n, c.p, (size_t)n * sizeof *x);
+        x[n / 2] = angle[i];
+        const lw_status status = rates_by(&lwi_formulation_hdca, c.model, 0, x, a, &mine);
+        assert_int_equal(status,
+                         rates_by(&lwi_formulation_hdca, c.model, LWI_NO_KERNEL, x, b, &other));
+        assert_int_equal(status == LW_OK, isfinite(angle[i]));
+        assert_string_equal(mine.text, other.text);
+        if (status == LW_OK) assert_memory_equal(a, b, (size_t)(2 * n) * sizeof *a);
+    }
+    free(x), free(a), free(b);
+    lwt_path_destroy(&c);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(errors_are_those_of_the_recursion),
+        cmocka_unit_test(bits_are_those_of_any_lanes_and_threads),
+        cmocka_unit_test(every_thread_works),
+        cmocka_unit_test(bases_and_universal_joints),
+        cmocka_unit_test(declined_states_are_decided_by_the_elimination),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
