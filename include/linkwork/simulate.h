@@ -42,6 +42,9 @@ typedef struct lw_observation {
     const double (*reaction)[6]; ///< force, torque on body2 about P2, world axes: constraint and
                                  ///< drive, not springs [N, N m]
     const unsigned char *reaction_unique; ///< [joint] 0: not unique, the one of minimum norm
+    /** [joint] components of the reaction that are not unique: bits 0 to 2 of the force along x, y, z of F1, as
+     *  body1 carries it, bits 3 to 5 of the torque; 0: unique */
+    const unsigned char *reaction_undetermined;
     // system
     double kinetic, potential, work;         ///< T, V (gravity, springs), Wnc since the start [J]
     double momentum[3], angular_momentum[3]; ///< world, about its origin [kg m/s, kg m^2/s]

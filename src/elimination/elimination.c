@@ -35,11 +35,11 @@ static lw_status body_slots(maker *m)
         return LW_ERR_MEMORY;
     for (int e = 0; e < plan->graph.nedge; e++)
         for (int i = 0; i < plan->graph.edge[e].n && plan->graph.edge[e].rows; i++)
-            m->first[plan->graph.edge[e].body[i] + 1]++;
+            m->first[lwi_plan_bodies(&plan->graph.edge[e])[i] + 1]++;
     for (int b = 0; b < nbody; b++) m->first[b + 1] += m->first[b];
     for (int e = 0; e < plan->graph.nedge; e++)
         for (int i = 0; i < plan->graph.edge[e].n && plan->graph.edge[e].rows; i++) {
-            const int b = plan->graph.edge[e].body[i], at = m->first[b] + fill[b]++;
+            const int b = lwi_plan_bodies(&plan->graph.edge[e])[i], at = m->first[b] + fill[b]++;
             LWI_ASSERT(at < m->first[b + 1]);
             m->slot[at] = plan->slot[e] + i;
             m->edge_of[at] = e;
@@ -79,8 +79,8 @@ static void list_edges(maker *m)
             LWI_ASSERT_INDEX(e, plan->graph.nedge);
             LWI_ASSERT(m->nedge < plan->graph.nedge && plan->closer[e] == k);
             LWI_ASSERT(edge->rows >= 1 && edge->rows <= LWI_EDGE_ROWS);
-            *to = (lwi_elim_edge){e, plan->row[e], edge->rows, plan->slot[e], edge->n, {0}};
-            memcpy(to->body, edge->body, sizeof to->body);
+            *to = (lwi_elim_edge){e,       plan->row[e],         edge->rows, plan->slot[e],
+                                  edge->n, lwi_plan_bodies(edge)};
             m->order[e] = m->nedge++;
         }
     }
@@ -105,11 +105,14 @@ static void place_rows(maker *m, int k)
     LWI_ASSERT(row == node->closed_rows + node->open_rows);
 }
 
-static bool holds(const lwi_plan_edge *edge, int body)
+// Whether edges e and f meet at one of the first n bodies of e.
+static bool meet_before(const lwi_plan_edge *e, int n, const lwi_plan_edge *f)
 {
-    bool found = false;
-    for (int i = 0; i < edge->n; i++) found |= edge->body[i] == body;
-    return found;
+    const int *of_e = lwi_plan_bodies(e), *of_f = lwi_plan_bodies(f);
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < f->n; k++)
+            if (of_e[i] == of_f[k]) return true;
+    return false;
 }
 
 // Blocks of the rows of edge e at its body number i: with itself and with the edges closed later.
@@ -117,20 +120,20 @@ static void list_blocks_at(maker *m, const lwi_elim_front *N, int e, int i)
 {
     lwi_elim *elim = m->elim;
     const lwi_plan *plan = elim->plan;
-    const int b = plan->graph.edge[e].body[i];
+    const int b = lwi_plan_bodies(&plan->graph.edge[e])[i];
     for (int j = m->first[b]; j < m->first[b + 1]; j++) {
         const int f = m->edge_of[j];
         if (m->order[f] < m->order[e]) continue;
         LWI_ASSERT(m->place[e] + plan->graph.edge[e].rows <= N->nc);
         LWI_ASSERT(m->place[f] + plan->graph.edge[f].rows <= N->nc + N->no);
         LWI_ASSERT(m->nblock < m->block_room);
-        lwi_elim_block block = {.J = plan->slot[e] + i,
-                                .G = m->slot[j],
-                                .at = m->place[e] * N->ld + m->place[f],
-                                .m = (unsigned char)plan->graph.edge[e].rows,
-                                .n = (unsigned char)plan->graph.edge[f].rows};
-        for (int k = 0; k < i; k++)
-            block.add |= holds(&plan->graph.edge[f], plan->graph.edge[e].body[k]);
+        const lwi_elim_block block = {
+            .J = plan->slot[e] + i,
+            .G = m->slot[j],
+            .at = m->place[e] * N->ld + m->place[f],
+            .m = (unsigned char)plan->graph.edge[e].rows,
+            .n = (unsigned char)plan->graph.edge[f].rows,
+            .add = i > 0 && (e == f || meet_before(&plan->graph.edge[e], i, &plan->graph.edge[f]))};
         elim->block[m->nblock++] = block;
     }
 }

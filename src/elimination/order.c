@@ -14,14 +14,14 @@ static lw_status incidence(lwi_order *o)
     int total = 0;
     for (int e = 0; e < g->nedge; e++)
         for (int i = 0; i < g->edge[e].n && g->edge[e].rows; i++, total++)
-            o->first[g->edge[e].body[i] + 1]++;
+            o->first[lwi_plan_bodies(&g->edge[e])[i] + 1]++;
     for (int b = 0; b < g->nbody; b++) o->first[b + 1] += o->first[b];
     o->edge = LWI_PUSH(&o->arena, int, total);
     int *fill = LWI_PUSH(&o->arena, int, g->nbody);
     if (!o->edge || !fill) return LW_ERR_MEMORY;
     for (int e = 0; e < g->nedge; e++)
         for (int i = 0; i < g->edge[e].n && g->edge[e].rows; i++) {
-            const int b = g->edge[e].body[i];
+            const int b = lwi_plan_bodies(&g->edge[e])[i];
             o->edge[o->first[b] + fill[b]++] = e;
         }
     return LW_OK;
@@ -33,6 +33,8 @@ static lw_status prepare(lwi_order *o)
     TRY(incidence(o));
     o->up = LWI_PUSH(&o->arena, int, nbody);
     o->node_of = LWI_PUSH(&o->arena, int, nbody);
+    o->root = LWI_PUSH(&o->arena, int, nbody);
+    o->found = LWI_PUSH(&o->arena, int, nbody);
     o->next_body = LWI_PUSH(&o->arena, int, nbody);
     o->next_edge = LWI_PUSH(&o->arena, int, nedge);
     o->closer = LWI_PUSH(&o->arena, int, nedge);
@@ -40,8 +42,8 @@ static lw_status prepare(lwi_order *o)
     // a node closes an edge or is a single body
     o->node = LWI_PUSH(&o->arena, lwi_order_node, (size_t)nedge + (size_t)nbody);
     o->next_node = LWI_PUSH(&o->arena, int, (size_t)nedge + (size_t)nbody);
-    if (!o->up || !o->node_of || !o->next_body || !o->next_edge || !o->closer || !o->stamp ||
-        !o->node || !o->next_node)
+    if (!o->up || !o->node_of || !o->root || !o->found || !o->next_body || !o->next_edge ||
+        !o->closer || !o->stamp || !o->node || !o->next_node)
         return LW_ERR_MEMORY;
     for (int b = 0; b < nbody; b++) o->up[b] = b, o->node_of[b] = -1;
     for (int e = 0; e < nedge; e++) o->closer[e] = -1;
@@ -85,14 +87,16 @@ const int *lwi_order_open(const lwi_order *o, int root, int *n)
     return o->pool + o->node[node].open.first;
 }
 
-int lwi_order_roots(lwi_order *o, const lwi_plan_edge *edge, int roots[LWI_EDGE_BODIES])
+int lwi_order_roots(lwi_order *o, const lwi_plan_edge *edge)
 {
+    const int *body = lwi_plan_bodies(edge);
     int n = 0;
+    o->searches++;
     for (int i = 0; i < edge->n; i++) {
-        const int root = lwi_order_find(o, edge->body[i]);
-        int k = 0;
-        while (k < n && roots[k] != root) k++;
-        if (k == n) roots[n++] = root;
+        const int root = lwi_order_find(o, body[i]);
+        if (o->found[root] == o->searches) continue;
+        o->found[root] = o->searches;
+        o->root[n++] = root;
     }
     return n;
 }
@@ -166,8 +170,9 @@ static int growing_node(const lwi_order *o, const int *roots, int n, int size)
 static bool inside(lwi_order *o, int edge, int root)
 {
     const lwi_plan_edge *e = &o->graph->edge[edge];
+    const int *body = lwi_plan_bodies(e);
     for (int i = 0; i < e->n; i++)
-        if (lwi_order_find(o, e->body[i]) != root) return false;
+        if (lwi_order_find(o, body[i]) != root) return false;
     return true;
 }
 

@@ -27,7 +27,8 @@ typedef struct lwi_order {
     int *first, *edge; ///< edges with rows at body b: edge[first[b]] ... edge[first[b + 1] - 1]
     int *up;           ///< [nbody]
     int *node_of;      ///< [nbody] node of the compound, at its root; -1: a single body
-    bool patient;      ///< a node may grow even if its level rises (sequential order)
+    int *root, *found, searches; ///< [nbody] roots of an edge; marks of one search for them
+    bool patient;                ///< a node may grow even if its level rises (sequential order)
     int nnode;
     lwi_order_node *node;                   ///< [nedge + nbody]
     int *next_node, *next_body, *next_edge; ///< successors of the lists
@@ -45,8 +46,8 @@ void lwi_order_free(lwi_order *order);
 int lwi_order_find(lwi_order *order, int body);
 /** Edges with rows that are open at the compound of a root; *n: how many. */
 const int *lwi_order_open(const lwi_order *order, int root, int *n);
-/** Roots of the bodies of an edge, without duplicates; returns how many. */
-int lwi_order_roots(lwi_order *order, const lwi_plan_edge *edge, int roots[LWI_EDGE_BODIES]);
+/** order->root := roots of the bodies of an edge, without duplicates; returns how many. */
+int lwi_order_roots(lwi_order *order, const lwi_plan_edge *edge);
 /** Joins n compounds to one and closes the edges that are then inside.  If the open edges of one compound are
  *  all open edges, its node grows; else there is a new node.
  *  @return LW_ERR_MEMORY */

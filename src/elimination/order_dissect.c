@@ -45,8 +45,9 @@ typedef struct cut {
 static bool within(const dissection *d, int edge, int set)
 {
     const lwi_plan_edge *e = &d->o->graph->edge[edge];
+    const int *body = lwi_plan_bodies(e);
     for (int i = 0; i < e->n; i++)
-        if (d->set[e->body[i]] != set) return false;
+        if (d->set[body[i]] != set) return false;
     return true;
 }
 
@@ -65,10 +66,11 @@ static int breadth_first(dissection *d, int start)
         for (int i = o->first[b]; i < o->first[b + 1]; i++) {
             const lwi_plan_edge *e = &o->graph->edge[o->edge[i]];
             if (!within(d, o->edge[i], set)) continue;
+            const int *body = lwi_plan_bodies(e);
             for (int j = 0; j < e->n; j++) {
-                if (d->seen[e->body[j]] == pass) continue;
-                d->seen[e->body[j]] = pass;
-                d->order[tail++] = e->body[j];
+                if (d->seen[body[j]] == pass) continue;
+                d->seen[body[j]] = pass;
+                d->order[tail++] = body[j];
             }
         }
     }
@@ -84,7 +86,7 @@ static int onward(dissection *d, int b, int set, int pass)
         if (!within(d, edge, set)) continue;
         const lwi_plan_edge *e = &o->graph->edge[edge];
         while (d->body_at[b] < e->n) {
-            const int next = e->body[d->body_at[b]++];
+            const int next = lwi_plan_bodies(e)[d->body_at[b]++];
             if (d->seen[next] != pass) return next;
         }
     }
@@ -157,9 +159,10 @@ static void consider_subtrees(dissection *d, int n, cut *best)
         const int b = d->order[k];
         for (int i = o->first[b]; i < o->first[b + 1]; i++) {
             const lwi_plan_edge *e = &o->graph->edge[o->edge[i]];
-            if (e->body[0] != b || !within(d, o->edge[i], set)) continue; // count each edge once
+            const int *body = lwi_plan_bodies(e);
+            if (body[0] != b || !within(d, o->edge[i], set)) continue; // count each edge once
             for (int j = 0; j + 1 < e->n; j++) {
-                const int u = e->body[j], v = e->body[j + 1];
+                const int u = body[j], v = body[j + 1];
                 const bool u_below = d->rank[u] > d->rank[v];
                 d->crossing[u_below ? u : v] += e->rows;
                 d->crossing[u_below ? v : u] -= e->rows;
@@ -185,8 +188,9 @@ static int gain(const dissection *d, int b)
     for (int i = o->first[b]; i < o->first[b + 1]; i++) {
         const lwi_plan_edge *e = &o->graph->edge[o->edge[i]];
         if (e->n == 1 || !within(d, o->edge[i], set)) continue;
+        const int *body = lwi_plan_bodies(e);
         int here = 0;
-        for (int j = 0; j < e->n; j++) here += d->side[e->body[j]] == d->side[b];
+        for (int j = 0; j < e->n; j++) here += d->side[body[j]] == d->side[b];
         if (here == 1) rows += e->rows;
         if (here == e->n) rows -= e->rows;
     }

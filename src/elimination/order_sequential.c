@@ -77,11 +77,11 @@ static int more_rows(sequence *c, int root)
 
 static int front_rows(sequence *c, int edge, int without)
 {
-    int roots[LWI_EDGE_BODIES], rows = 0;
-    const int n = lwi_order_roots(c->o, &c->o->graph->edge[edge], roots);
+    int rows = 0;
+    const int n = lwi_order_roots(c->o, &c->o->graph->edge[edge]);
     c->marks++;
     for (int k = 0; k < n; k++)
-        if (roots[k] != without) rows += more_rows(c, roots[k]);
+        if (c->o->root[k] != without) rows += more_rows(c, c->o->root[k]);
     return rows;
 }
 
@@ -131,7 +131,7 @@ static void measure(sequence *c, const int *body, int n)
             if (c->far[e] < depth[b]) c->far[e] = depth[b];
             if (c->at[e] < 0 && o->closer[e] < 0) continue; // not all of its bodies are in the set
             for (int j = 0; j < o->graph->edge[e].n; j++) {
-                const int next = o->graph->edge[e].body[j];
+                const int next = lwi_plan_bodies(&o->graph->edge[e])[j];
                 if (depth[next]) continue;
                 depth[next] = depth[b] + 1;
                 queue[tail++] = next;
@@ -158,14 +158,13 @@ static lw_status join_all(sequence *c)
     lwi_order *o = c->o;
     while (c->nheap) {
         const int edge = c->heap[0];
-        int roots[LWI_EDGE_BODIES];
-        const int n = lwi_order_roots(o, &o->graph->edge[edge], roots);
-        TRY(lwi_order_join(o, roots, n));
+        const int n = lwi_order_roots(o, &o->graph->edge[edge]), root = o->root[0];
+        TRY(lwi_order_join(o, o->root, n));
         LWI_ASSERT(o->closer[edge] >= 0);
         const lwi_order_node *node = &o->node[o->closer[edge]];
         for (int e = node->closed.first; e >= 0; e = o->next_edge[e])
             if (c->at[e] >= 0) remove_edge(c, e);
-        update(c, lwi_order_find(o, roots[0]));
+        update(c, lwi_order_find(o, root));
     }
     return LW_OK;
 }

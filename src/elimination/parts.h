@@ -66,7 +66,7 @@ typedef struct lwi_elim_block {
 typedef struct lwi_elim_edge {
     int edge, row; ///< row: its first row in the order of the graph
     int m, slot, n;
-    int body[LWI_EDGE_BODIES];
+    const int *body; ///< [n]
 } lwi_elim_edge;
 
 /** Open rows from ... from + n - 1 of a child are rows to ... to + n - 1 of the parent's front. */

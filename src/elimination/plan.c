@@ -30,11 +30,12 @@ int lwi_plan_kind_find(const char *name)
 
 static bool sound(const lwi_plan_edge *e, int nbody)
 {
-    if (e->n < 1 || e->n > LWI_EDGE_BODIES || e->rows < 0 || e->rows > LWI_EDGE_ROWS) return false;
+    const int *body = lwi_plan_bodies(e);
+    if (e->n < 1 || !body || e->rows < 0 || e->rows > LWI_EDGE_ROWS) return false;
     for (int i = 0; i < e->n; i++) {
-        if (e->body[i] < 0 || e->body[i] >= nbody) return false;
+        if (body[i] < 0 || body[i] >= nbody) return false;
         for (int k = 0; k < i; k++)
-            if (e->body[k] == e->body[i]) return false;
+            if (body[k] == body[i]) return false;
     }
     return true;
 }
@@ -112,10 +113,11 @@ static int find(int *up, int i)
 // Connects the bodies of the edge; false if two of them were connected before.
 static bool connect(int *up, const lwi_plan_edge *e, int ground)
 {
+    const int *body = lwi_plan_bodies(e);
     bool apart = true;
-    const int root = find(up, e->ground ? ground : e->body[0]);
+    const int root = find(up, e->ground ? ground : body[0]);
     for (int j = e->ground ? 0 : 1; j < e->n; j++) {
-        const int other = find(up, e->body[j]);
+        const int other = find(up, body[j]);
         apart &= other != root;
         up[other] = root;
     }
@@ -190,6 +192,12 @@ static lw_status copy_graph(const lwi_plan_graph *graph, lwi_arena *arena, lwi_p
     if (!edge || !plan->row || !plan->slot || !plan->closer) return LW_ERR_MEMORY;
     for (int e = 0; e < graph->nedge; e++) {
         edge[e] = graph->edge[e];
+        if (edge[e].n > LWI_EDGE_BODIES) {
+            int *more = LWI_PUSH(arena, int, edge[e].n);
+            if (!more) return LW_ERR_MEMORY;
+            memcpy(more, graph->edge[e].more, (size_t)edge[e].n * sizeof *more);
+            edge[e].more = more;
+        }
         plan->row[e + 1] = plan->row[e] + edge[e].rows;
         plan->slot[e + 1] = plan->slot[e] + edge[e].n;
         plan->closer[e] = -1;

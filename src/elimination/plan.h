@@ -1,7 +1,7 @@
 // plan.h -- the assembly tree: in which order the bodies of a mechanism are joined.
 //
 // Only the topology is used here, no mechanics and no numbers.  A graph has bodies and edges; an edge is a
-// set of constraint rows between one to four bodies, possibly with the ground (a joint: two bodies or one and
+// set of constraint rows between one or more bodies, possibly with the ground (a joint: two bodies or one and
 // the ground; a coupling of two joints: up to four).  A plan joins bodies to compounds until one is left in
 // each connected component.  A node of the plan merges compounds (its children) and bodies; edges are closed
 // (eliminated) there once all their bodies are inside; edges with bodies outside stay open.  The cost of a node is set by its front: closed rows and open rows.
@@ -19,14 +19,22 @@
 
 #include <linkwork/options.h>
 
+/** Rows of an edge, and bodies of an edge of a mechanism. */
 enum { LWI_EDGE_BODIES = 4, LWI_EDGE_ROWS = 6 };
 
 typedef struct lwi_plan_edge {
     int rows; ///< constraint rows, 0..6; 0: a free joint
-    int n;    ///< number of bodies, 1..4, all different
+    int n;    ///< number of bodies, at least 1, all different
     int body[LWI_EDGE_BODIES];
-    bool ground; ///< the edge also acts on the ground
+    const int *more; ///< [n] the bodies if there are more than LWI_EDGE_BODIES, instead of `body`
+    bool ground;     ///< the edge also acts on the ground
 } lwi_plan_edge;
+
+/** The bodies of an edge, [n]. */
+static inline const int *lwi_plan_bodies(const lwi_plan_edge *edge)
+{
+    return edge->n > LWI_EDGE_BODIES ? edge->more : edge->body;
+}
 
 typedef struct lwi_plan_graph {
     int nbody, nedge;

@@ -267,10 +267,11 @@ static void add_open(const lwi_elim *elim, const lwi_elim_front *N, int node, in
 {
     const lwi_plan *plan = elim->plan;
     const lwi_plan_edge *E = &plan->graph.edge[e], *F = &plan->graph.edge[f];
+    const int *of_e = lwi_plan_bodies(E), *of_f = lwi_plan_bodies(F);
     for (int s = 0; s < E->n; s++)
         for (int t = 0; t < F->n; t++) {
-            const int entry_node = elim->entry_node[E->body[s]];
-            if (E->body[s] != F->body[t] || entry_node < N->first || entry_node > node) continue;
+            const int entry_node = elim->entry_node[of_e[s]];
+            if (of_e[s] != of_f[t] || entry_node < N->first || entry_node > node) continue;
             const double(*J)[6] = (const double(*)[6])(elim->J + 6 * (plan->slot[e] + s));
             const double(*G)[6] = (const double(*)[6])(elim->G + 6 * (plan->slot[f] + t));
             for (int i = 0; i < E->rows; i++)

@@ -145,15 +145,12 @@ static void add_direction(double (*basis)[6], int *count, double *v)
 static void null_wrench(const mobility *my, int j, double F[6])
 {
     const lwi_system *s = &my->system;
-    const lwi_joint *joint = &s->model->joint[j];
     lwi_closure closure;
-    double world[6], R1[9];
+    double world[6];
     lwi_joint_closure(s->model, j, 0, &s->motion, LWI_CLOSURE_POSITION, &closure);
     lwi_joint_reaction(s->model, j, &s->motion, &closure, my->null + s->plan.row[s->joint_edge[j]],
                        world);
-    m3_mul(R1, s->R[joint->body1], joint->R1);
-    m3_tmul_v(F, R1, world);
-    m3_tmul_v(F + 3, R1, world + 3);
+    lwi_joint_to_axes(s->model, j, s->motion.R, world, F);
     v3_scale(F + 3, 1 / s->length, F + 3);
 }
 
@@ -163,9 +160,13 @@ static lw_status find_open(mobility *my, lw_redundancy *joints)
     lwi_system *s = &my->system;
     double(*basis)[6][6] = lwi_arena_push(&my->arena, (size_t)s->model->njoint, sizeof *basis);
     if (!basis) return LW_ERR_MEMORY;
+    TRY(lwi_system_prepare_reactions(s, &my->arena));
+    lwi_system_start_closed(s);
+    lwi_system_rows(s, 0);
+    if (!lwi_system_factor_null(s)) return LW_OK;
     for (int seed = 0; seed < 6; seed++) {
-        for (int i = 0; i < s->plan.nrow; i++) my->null[i] = 2 * lwi_system_pseudorandom(i, seed);
-        lwi_system_to_null(s, my->null);
+        for (int i = 0; i < s->nrow; i++) my->null[i] = 2 * lwi_system_pseudorandom(i, seed);
+        lwi_system_null(s, my->null);
         for (int e = 0; e < s->nedge; e++) {
             const int j = s->edge_joint[e];
             double F[6];

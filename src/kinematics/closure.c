@@ -467,6 +467,16 @@ void lwi_joint_reaction(const lw_model *model, int j, const lwi_motion *m, const
     v3_cross_add(F + 3, arm, F);
 }
 
+void lwi_joint_to_axes(const lw_model *model, int j, const double (*R)[9], const double world[6],
+                       double F[6])
+{
+    double R1[9];
+    LWI_ASSERT_INDEX(j, model->njoint);
+    m3_mul(R1, R[model->joint[j].body1], model->joint[j].R1);
+    m3_tmul_v(F, R1, world);
+    m3_tmul_v(F + 3, R1, world + 3);
+}
+
 void lwi_joint_read_motion(const lw_model *model, int j, double t, const lwi_motion *m, double *q,
                            double *u)
 {

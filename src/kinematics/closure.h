@@ -62,6 +62,9 @@ void lwi_coupling_closure(const lw_model *model, int coupling, double t, const l
 /** Wrench on body2 about P2 = origin of F2, world axes, of multipliers lambda [n] of a joint. */
 void lwi_joint_reaction(const lw_model *model, int joint, const lwi_motion *motion,
                         const lwi_closure *closure, const double *lambda, double F[6]);
+/** F := a wrench of world axes in those of the joint's F1, which body1 carries. */
+void lwi_joint_to_axes(const lw_model *model, int joint, const double (*R)[9],
+                       const double world[6], double F[6]);
 
 /** Coordinates and speeds of joint j from the motion: q [nq] continued from motion->q, u [nv] may be NULL.
  *  Speeds are the exact derivatives of the coordinates where the joint has scalar ones, also off the

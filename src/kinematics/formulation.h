@@ -48,13 +48,23 @@ typedef struct lwi_snapshot {
     double (*w_world)[3];                ///< scratch of observers: angular velocities, WORLD axes
     double *q, *qd, *qdd;                ///< all joints
     double (*reaction)[6];               ///< [njoint] on body2 about P2, world: constraint + drive
-    unsigned char *unique;               ///< [njoint]
+    unsigned char *unique;               ///< [njoint] 1: `undetermined` is 0
+    unsigned char
+        *undetermined; ///< [njoint] components of the reaction that are not unique: bits 0 to 2 of
+                       ///< the force along x, y, z of F1, 3 to 5 of the torque
     double work;
 } lwi_snapshot;
 
 lw_status lwi_snapshot_create(const lw_model *model, lwi_arena *arena, lwi_snapshot *snapshot);
 /** The model's initial state (level TWIST). */
 void lwi_snapshot_start(const lw_model *model, lwi_snapshot *snapshot);
+
+/** Sets `undetermined` and `unique` of a joint. */
+static inline void lwi_snapshot_set_undetermined(lwi_snapshot *snapshot, int joint, unsigned axes)
+{
+    snapshot->undetermined[joint] = (unsigned char)axes;
+    snapshot->unique[joint] = axes == 0;
+}
 
 /** Tree joints at coordinates q and speeds qd of the snapshot, floating bases at the pose and
  *  twist of their body in it; fills poses, twists and the driven coordinates of tree joints. */

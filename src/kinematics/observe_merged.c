@@ -81,6 +81,8 @@ static void add_joint(const lw_model *model, int j, lwi_loads *loads, const lwi_
     add_wrench(loads, m, body1, -1, wrench, p);
 }
 
+enum { ALL_AXES = 63 }; // behind merged bodies components are not distinguished
+
 // Couplings act between coordinates and are part of no joint's reaction: where they act on a merged
 // body, the reaction of its holder does not follow from equilibrium.
 static void mark_coupled(const lw_model *model, lwi_snapshot *m)
@@ -91,20 +93,21 @@ static void mark_coupled(const lw_model *model, lwi_snapshot *m)
                 &model->desc.joint[side ? model->coupling[c].of : model->coupling[c].joint];
             const int holder1 = model->body[d->body1.index].holder;
             const int holder2 = model->body[d->body2.index].holder;
-            if (holder1 >= 0) m->unique[holder1] = 0;
-            if (holder2 >= 0) m->unique[holder2] = 0;
+            if (holder1 >= 0) lwi_snapshot_set_undetermined(m, holder1, ALL_AXES);
+            if (holder2 >= 0) lwi_snapshot_set_undetermined(m, holder2, ALL_AXES);
         }
 }
 
 static void mark_unique(const lw_model *model, lwi_snapshot *m)
 {
-    for (int i = 0; i < model->nmerged; i++) m->unique[model->body[model->merged[i]].holder] = 1;
+    for (int i = 0; i < model->nmerged; i++)
+        lwi_snapshot_set_undetermined(m, model->body[model->merged[i]].holder, 0);
     for (int j = 0; j < model->njoint; j++) {
         if (model->joint[j].merged || m->unique[j]) continue;
         const int holder1 = model->body[model->desc.joint[j].body1.index].holder;
         const int holder2 = model->body[model->desc.joint[j].body2.index].holder;
-        if (holder1 >= 0) m->unique[holder1] = 0;
-        if (holder2 >= 0) m->unique[holder2] = 0;
+        if (holder1 >= 0) lwi_snapshot_set_undetermined(m, holder1, ALL_AXES);
+        if (holder2 >= 0) lwi_snapshot_set_undetermined(m, holder2, ALL_AXES);
     }
     mark_coupled(model, m);
 }
@@ -125,7 +128,7 @@ static void balance(const lw_model *model, int b, lwi_loads *loads, lwi_snapshot
     for (int i = 0; i < 6; i++) m->reaction[j][i] = second ? -wrench[i] : wrench[i];
     add_wrench(loads, m, other, 1, wrench, p);
     const int next = model->body[other].holder;
-    if (next >= 0 && !m->unique[j]) m->unique[next] = 0;
+    if (next >= 0 && !m->unique[j]) lwi_snapshot_set_undetermined(m, next, ALL_AXES);
 }
 
 void lwi_observe_merged(const lw_model *model, lw_observe level, const double *inputs,

@@ -411,6 +411,6 @@ void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, cons
         const int joint = model->node[k].joint;
         if (joint < 0) continue;
         lwi_tree_reaction(model, work, k, snapshot->reaction[joint]);
-        snapshot->unique[joint] = 1;
+        lwi_snapshot_set_undetermined(snapshot, joint, 0);
     }
 }

@@ -331,6 +331,7 @@ static void fill(lw_observation *o, lw_observe level, const lwi_snapshot *m, con
     if (level >= LW_OBSERVE_REACTION) {
         o->reaction = (const double(*)[6])m->reaction;
         o->reaction_unique = m->unique;
+        o->reaction_undetermined = m->undetermined;
     }
 }
 

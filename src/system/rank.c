@@ -1,4 +1,4 @@
-// rank.c -- generic rank of a mechanism's rows, and which reactions redundancy leaves undetermined.
+// rank.c -- generic rank of a mechanism's rows.
 //
 // Ranks belong to configurations on the constraints: redundant rows tilt as soon as positions drift, and at a
 // singular start fewer rows are independent than in its neighbourhood.  Therefore the start is closed to
@@ -100,28 +100,6 @@ static bool step_along_motion(lwi_system *s, int seed, double size)
     return true;
 }
 
-// A vector n with S n = 0 and a part along every null vector shows which joints redundancy affects.  Parts
-// below this, of a vector of ones, are round-off.
-#define UNIQUE_TOLERANCE 1e-6
-
-static void find_unique(lwi_system *s, int rank)
-{
-    LWI_ASSERT(rank <= s->nrow);
-    double *n = s->row[3];
-    for (int j = 0; j < s->model->njoint; j++) s->unique[j] = 1;
-    if (rank == s->nrow) return;
-    for (int seed = 0; seed < 3;
-         seed++) { // one is enough, unless it happens to be normal to a null vector
-        for (int i = 0; i < s->plan.nrow; i++) n[i] = 2 * lwi_system_pseudorandom(i, seed);
-        lwi_system_to_null(s, n);
-        for (int e = 0; e < s->nedge; e++) {
-            if (s->edge_joint[e] < 0) continue;
-            for (int i = s->plan.row[e]; i < s->plan.row[e + 1]; i++)
-                if (fabs(n[i]) > UNIQUE_TOLERANCE) s->unique[s->edge_joint[e]] = 0;
-        }
-    }
-}
-
 // Convergence is quadratic: six steps are common.
 #define MAX_STEPS 30
 
@@ -140,7 +118,6 @@ lw_status lwi_system_find_ranks(lwi_system *s, lwi_arena *arena)
     const int free = 6 * s->model->nnode + s->model->nrotor * (s->nrotor > 0);
     const int full = s->nrow < free ? s->nrow : free;
     place start, best;
-    for (int j = 0; j < s->model->njoint; j++) s->unique[j] = 1;
     s->start_rank = s->generic_rank = s->nrow;
     if (s->nrow == 0 || (s->model->nloop == 0 && s->model->ncoupling == 0)) return LW_OK;
     TRY(make_place(s->model, arena, &start));
@@ -170,8 +147,7 @@ lw_status lwi_system_find_ranks(lwi_system *s, lwi_arena *arena)
     }
     lwi_system_masses(s);
     if (lwi_elim_factor(s->elim, NULL) == LW_OK) lwi_elim_set_reference(s->elim);
-    lwi_system_rank(s); // factors in the geometric metric again
-    find_unique(s, s->generic_rank);
+    s->generic_R = best.R, s->generic_r = best.r, s->generic_q = best.q;
     lwi_system_start(s);
     return LW_OK;
 }

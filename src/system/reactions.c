@@ -7,10 +7,8 @@
 // edge makes w equal to the speed of the coordinate; its multiplier is the effort -I w' and part of no
 // reaction.
 //
-// Redundant rows leave lambda undetermined up to n with J' n = 0.  The smallest lambda is reported: min
-// |lambda - P z| over z, with the projector P = 1 - S^+ S onto the null space, S = J K J'.  S^+ is the vector
-// pass of the elimination, so nothing of size rows x redundancies is formed; conjugate gradients on P' P end
-// after as many steps as there are redundant rows at most, and mostly after a few.
+// Redundant rows leave lambda undetermined up to n with J' n = 0.  The smallest lambda is reported, and which
+// components of reactions any n changes (min_norm.c).
 #include "system/system.h"
 
 #include "base/assert.h"
@@ -20,8 +18,6 @@
 
 #include <string.h>
 
-// ------------------------------------------------------------------------------------ null vectors
-
 static double dot(int n, const double *a, const double *b)
 {
     double sum = 0;
@@ -29,74 +25,94 @@ static double dot(int n, const double *a, const double *b)
     return sum;
 }
 
-// y := K J' n, [nbody]
-static void response(lwi_system *s, double sign, const double *n)
-{
-    memset(s->y, 0, (size_t)s->nbody * sizeof *s->y);
-    lwi_system_add_wrenches(s, sign, n, s->y);
-    lwi_system_apply_metric(s, s->y);
-}
+// ------------------------------------------------------------------------------------ minimum norm
 
-// One pass leaves round-off times the condition of S; the second removes it, so that the sweeps need no
-// refinement.
-enum { PASSES = 2 };
-
-void lwi_system_to_null(lwi_system *s, double *n)
+// The graph of the mechanism without the parts of split bodies.
+static lw_status whole_graph(const lwi_system *s, lwi_arena *arena, lwi_plan_graph *graph)
 {
-    double *zero = s->row[0], *part = s->row[1];
-    memset(zero, 0, (size_t)s->plan.nrow * sizeof *zero);
-    for (int pass = 0; pass < PASSES; pass++) {
-        response(s, -1, n);
-        lwi_elim_solve(s->elim, s->y, zero, part, 0); // S^+ (0 + J K J' n)
-        for (int i = 0; i < s->plan.nrow; i++) n[i] -= part[i];
+    lwi_plan_edge *edge = LWI_PUSH(arena, lwi_plan_edge, s->nedge);
+    const int whole = s->nbody - s->split.npart;
+    if (!edge) return LW_ERR_MEMORY;
+    for (int e = 0; e < s->nedge; e++) {
+        edge[e] = s->plan.graph.edge[e];
+        for (int i = 0; i < edge[e].n; i++)
+            if (edge[e].body[i] >= whole)
+                edge[e].body[i] = s->split.part[edge[e].body[i] - whole].body;
     }
+    *graph = (lwi_plan_graph){.nbody = whole, .nedge = s->nedge, .edge = edge};
+    return LW_OK;
 }
 
-// y := P' y = y - S S^+ y
-static void to_null_transposed(lwi_system *s, double *y)
+static lw_status create_min_norm(lwi_system *s, lwi_arena *arena)
 {
-    double *solution = s->row[1], *rate = s->row[0];
-    for (int pass = 0; pass < PASSES; pass++) {
-        memset(s->y, 0, (size_t)s->nbody * sizeof *s->y);
-        lwi_elim_solve(s->elim, s->y, y, solution, 0);
-        response(s, 1, solution);
-        lwi_system_rates_of(s, (const double(*)[6])s->y, rate);
-        for (int i = 0; i < s->plan.nrow; i++) y[i] -= rate[i];
-    }
+    lwi_arena scratch;
+    lwi_plan_graph graph;
+    lwi_arena_init(&scratch, &arena->allocator);
+    lw_status status = whole_graph(s, &scratch, &graph);
+    if (status == LW_OK) status = lwi_min_norm_create(&graph, s->pool, arena, &s->min_norm);
+    lwi_arena_free(&scratch);
+    return status;
 }
 
-// Multipliers of links are no reactions.
-static void clear_link_rows(const lwi_system *s, double *n)
+lw_status lwi_system_prepare_reactions(lwi_system *s, lwi_arena *arena)
 {
-    for (int i = s->nrow; i < s->plan.nrow; i++) n[i] = 0;
+    const lw_model *model = s->model;
+    if (!s->generic_R || (s->start_rank == s->nrow && s->generic_rank == s->nrow)) return LW_OK;
+    TRY(create_min_norm(s, arena));
+    memcpy(s->R, s->generic_R, (size_t)model->nbody * sizeof *s->R);
+    memcpy(s->r, s->generic_r, (size_t)model->nbody * sizeof *s->r);
+    if (model->nq) memcpy(s->q, s->generic_q, (size_t)model->nq * sizeof *s->q);
+    lwi_system_rows(s, 0);
+    lwi_system_find_undetermined(s, 0);
+    lwi_system_start(s);
+    return LW_OK;
 }
 
-// Conjugate gradients for the normal equations P'P z = P' lambda: r = lambda - P z, g = P' r.  If bodies are
-// split, |E (lambda - P z)| is minimised, E without the rows of links.
+bool lwi_system_factor_null(lwi_system *s)
+{
+    if (!s->min_norm) return false;
+    const double(*J)[6] = (const double(*)[6])lwi_elim_J(s->elim);
+    for (int e = 0; e < s->nedge; e++)
+        for (int i = 0; i < s->plan.graph.edge[e].n && s->plan.graph.edge[e].rows; i++)
+            lwi_min_norm_put(s->min_norm, e, i, J + 6 * (s->plan.slot[e] + i));
+    return lwi_min_norm_factor(s->min_norm);
+}
+
+void lwi_system_null(lwi_system *s, double *n)
+{
+    lwi_min_norm_null(s->min_norm, n);
+}
+
 void lwi_system_minimum_norm(lwi_system *s, double *lambda)
 {
-    const int n = s->plan.nrow, redundant = n - lwi_elim_rank(s->elim);
-    double *g = s->row[2], *p = s->row[3], *q = s->row[4];
-    if (redundant <= 0) return;
-    const double first = sqrt(dot(s->nrow, lambda, lambda));
-    const double min_share =
-        s->split.npart ? 1e-6 : 0.5; // multipliers of links may be a thousand times larger
-    double square = 0;
-    // at most one step for each redundant row in exact arithmetic; some more against round-off
-    for (int i = 0; i < redundant + 3; i++) {
-        memcpy(g, lambda, (size_t)n * sizeof *g);
-        clear_link_rows(s, g);
-        to_null_transposed(s, g);
-        const double now = dot(n, g, g);
-        if (!(sqrt(now) > 1e-14 * first)) return; // round-off
-        for (int k = 0; k < n; k++) p[k] = i ? g[k] + now / square * p[k] : g[k];
-        square = now;
-        memcpy(q, p, (size_t)n * sizeof *q);
-        lwi_system_to_null(s, q);
-        // p is normal to the complement of P, hence |P p| >= |p|: less is a direction of round-off
-        const double length = dot(s->nrow, q, q);
-        if (!(length > min_share * dot(n, p, p))) return;
-        for (int k = 0; k < n; k++) lambda[k] -= square / length * q[k];
+    if (!lwi_system_factor_null(s)) return;
+    lwi_min_norm_wrenches(s->min_norm, lambda, s->y);
+    lwi_min_norm_solve(s->min_norm, (const double(*)[6])s->y, lambda);
+}
+
+// Components of null vectors below this, of random vectors with entries up to one, are round-off.
+#define UNIQUE_TOLERANCE 1e-8
+enum { PROBES = 2 }; // one is enough, unless it happens to be normal to a null vector
+
+void lwi_system_find_undetermined(lwi_system *s, double t)
+{
+    double *n = s->row[0];
+    memset(s->undetermined, 0, (size_t)s->model->njoint * sizeof *s->undetermined);
+    if (!lwi_system_factor_null(s)) return;
+    for (int seed = 0; seed < PROBES; seed++) {
+        for (int i = 0; i < s->nrow; i++) n[i] = 2 * lwi_system_pseudorandom(i, seed);
+        lwi_system_null(s, n);
+        for (int e = 0; e < s->nedge; e++) {
+            const int j = s->edge_joint[e];
+            lwi_closure closure;
+            double world[6], F[6];
+            if (j < 0) continue;
+            lwi_joint_closure(s->model, j, t, &s->motion, LWI_CLOSURE_POSITION, &closure);
+            lwi_joint_reaction(s->model, j, &s->motion, &closure, n + s->plan.row[e], world);
+            lwi_joint_to_axes(s->model, j, s->motion.R, world, F);
+            for (int i = 0; i < 6; i++)
+                if (fabs(F[i]) > UNIQUE_TOLERANCE) s->undetermined[j] |= (unsigned char)(1 << i);
+        }
     }
 }
 
@@ -248,8 +264,8 @@ static void observe_accelerations(const lwi_system *s, double t, lwi_snapshot *m
 
 static void observe_reactions(lwi_system *s, double t, lwi_snapshot *m)
 {
-    double *lambda = s->row[5];
-    if (s->nrow) memcpy(lambda, s->lambda, (size_t)s->plan.nrow * sizeof *lambda);
+    double *lambda = s->row[0];
+    if (s->nrow) memcpy(lambda, s->lambda, (size_t)s->nrow * sizeof *lambda);
     lwi_system_minimum_norm(s, lambda);
     for (int j = 0; j < s->model->njoint; j++) {
         if (s->model->joint[j].merged) continue;
@@ -257,7 +273,7 @@ static void observe_reactions(lwi_system *s, double t, lwi_snapshot *m)
         lwi_closure closure;
         LWI_ASSERT(e < s->nedge);
         v6_zero(m->reaction[j]);
-        m->unique[j] = s->unique[j];
+        lwi_snapshot_set_undetermined(m, j, s->undetermined[j]);
         if (e < 0) continue;
         lwi_joint_closure(s->model, j, t, &s->motion, LWI_CLOSURE_POSITION, &closure);
         lwi_joint_reaction(s->model, j, &s->motion, &closure, lambda + s->plan.row[e],

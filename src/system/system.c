@@ -90,7 +90,7 @@ static lw_status make_motion(lwi_system *s, lwi_arena *arena)
     GET(s->wrench, model->nbody);
     GET(s->a, model->nbody);
     GET(s->al, model->nbody);
-    GET(s->unique, model->njoint);
+    GET(s->undetermined, model->njoint);
     GET(s->mobility, model->nnode);
     s->motion = (lwi_motion){.R = (const double(*)[9])s->R,
                              .r = (const double(*)[3])s->r,
@@ -294,9 +294,11 @@ lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
     lwi_pool *pool = NULL;
     TRY(lwi_system_create_rotors(work->model, plan, true, &work->arena, s));
     s->mode = &work->mode;
-    if (threads <= 1 || !lwi_elim_worth_threads(s->elim)) return LW_OK;
-    TRY(lwi_pool_create(threads, &work->arena.allocator, &pool, &work->error));
-    return lwi_system_threads(s, pool, &work->arena);
+    if (threads > 1 && lwi_elim_worth_threads(s->elim)) {
+        TRY(lwi_pool_create(threads, &work->arena.allocator, &pool, &work->error));
+        TRY(lwi_system_threads(s, pool, &work->arena));
+    }
+    return lwi_system_prepare_reactions(s, &work->arena);
 }
 
 // ------------------------------------------------------------------------------------ parts of work

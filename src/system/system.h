@@ -20,6 +20,7 @@
 #include "kinematics/formulation.h"
 #include "kinematics/closure.h"
 #include "kinematics/tree.h"
+#include "system/min_norm.h"
 
 /** Block of K of one body, world axes. */
 typedef struct lwi_system_metric {
@@ -83,10 +84,13 @@ typedef struct lwi_system {
     int start_rank,
         generic_rank;         ///< rank at the start; maximum at configurations nearby, used by runs
     int inactive_evaluations; ///< evaluations with inactive rows since they became inactive
-    unsigned char *unique;    ///< [njoint] 1: the reaction of the joint is unique
-    double (*wrench)[6];      ///< [nbody] loads and efforts
-    const double *effort;     ///< efforts of the last loads
-    double (*y)[6], *row[6];  ///< scratch [nbody], [plan.nrow]
+    unsigned char *undetermined; ///< [njoint] as in lwi_snapshot, by lwi_system_prepare_reactions
+    lwi_min_norm *min_norm; ///< NULL: no row is redundant, or without lwi_system_prepare_reactions
+    double (*generic_R)[9], (*generic_r)[3],
+        *generic_q;          ///< configuration of the generic ranks, or NULL
+    double (*wrench)[6];     ///< [nbody] loads and efforts
+    const double *effort;    ///< efforts of the last loads
+    double (*y)[6], *row[2]; ///< scratch [nbody], [plan.nrow]
 } lwi_system;
 
 /** Creates graph, plan and elimination; finds the generic ranks at the model's start and nearby
@@ -112,8 +116,12 @@ lw_status lwi_system_plan(const lw_model *model, lw_plan kind, lwi_arena *arena,
 lw_status lwi_system_prepare(lwi_work *work, lwi_system *system);
 /** Rows and passes run on the threads of the pool from now on, if lwi_elim_worth_threads. */
 lw_status lwi_system_threads(lwi_system *system, lwi_pool *pool, lwi_arena *arena);
-/** Finds the generic ranks and `unique`; leaves the motion at the start (rank.c). */
+/** Finds the generic ranks; leaves the motion at the start (rank.c). */
 lw_status lwi_system_find_ranks(lwi_system *system, lwi_arena *arena);
+/** Memory for reactions of minimum norm, and which components are not unique in the configuration of the
+ *  generic ranks; leaves the motion at the start.  Needed where redundant reactions are observed.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_system_prepare_reactions(lwi_system *system, lwi_arena *arena);
 /** Motion of the model's start, with positions closed to round-off if Levenberg-Marquardt steps converge. */
 void lwi_system_start_closed(lwi_system *system);
 /** Number k of the pseudorandom sequence `seed`, in [-1/2, 1/2). */
@@ -179,12 +187,15 @@ void lwi_system_rates_of(const lwi_system *system, const double (*x)[6], double 
 /** x := K x */
 void lwi_system_apply_metric(const lwi_system *system, double (*x)[6]);
 
-/** Changes lambda [plan.nrow] to the multipliers of minimum norm with the same J' lambda, in the units of the
- *  rows (metres, radians), over all joints and couplings.  Uses the current factors (any metric, ranks
- *  decided); changes scratch only. */
+/** Changes lambda [nrow] to the multipliers of minimum norm with the same J' lambda, in the units of the
+ *  rows (metres, radians), over all joints and couplings.  Uses J; nothing is done without redundant rows. */
 void lwi_system_minimum_norm(lwi_system *system, double *lambda);
-/** Changes n to a null vector, J' n = 0, near it: n := n - S^+ S n. */
-void lwi_system_to_null(lwi_system *system, double *n);
+/** Factors J of the current motion for lwi_system_null; false: no memory was prepared, or not finite. */
+bool lwi_system_factor_null(lwi_system *system);
+/** Changes n [nrow] to its part along the null vectors, J' n = 0. */
+void lwi_system_null(lwi_system *system, double *n);
+/** Finds the components of reactions that are not unique from J of the current motion. */
+void lwi_system_find_undetermined(lwi_system *system, double t);
 /** Closes the positions (r, R, and q of all joints) at time t by Levenberg-Marquardt steps, on the shortest
  *  way in the geometric metric; J and factors are changed.  Returns whether |phi| <= tolerance (metres,
  *  radians) at the end. */

@@ -255,16 +255,21 @@ static void observe_reactions(lwi_dense_work *d, lwi_snapshot *snapshot)
     lwi_reject(m, nnull, d->null, d->lambda);
     for (int j = 0; j < s->model->njoint; j++) {
         if (s->model->joint[j].merged) continue;
-        double square = 0;
+        double square[6] = {0};
+        unsigned axes = 0;
         v6_zero(snapshot->reaction[j]);
-        for (int k = s->first[j]; k < s->first[j + 1]; k++) {
+        for (int k = s->first[j]; k < s->first[j + 1]; k++)
             v6_axpy(snapshot->reaction[j], -d->lambda[k], s->J2[k]);
-            for (int i = 0; i < nnull; i++) {
-                const double e = d->null[(size_t)i * (size_t)m + (size_t)k];
-                square += e * e;
-            }
+        for (int i = 0; i < nnull; i++) {
+            double world[6] = {0}, F[6];
+            for (int k = s->first[j]; k < s->first[j + 1]; k++)
+                v6_axpy(world, d->null[(size_t)i * (size_t)m + (size_t)k], s->J2[k]);
+            lwi_joint_to_axes(s->model, j, (const double(*)[9])snapshot->R, world, F);
+            for (int k = 0; k < 6; k++) square[k] += F[k] * F[k];
         }
-        snapshot->unique[j] = square < UNIQUE_TOLERANCE * UNIQUE_TOLERANCE;
+        for (int k = 0; k < 6; k++)
+            if (!(square[k] < UNIQUE_TOLERANCE * UNIQUE_TOLERANCE)) axes |= 1u << k;
+        lwi_snapshot_set_undetermined(snapshot, j, axes);
     }
 }
 

@@ -65,6 +65,7 @@ static lw_status create_systems(lwi_work *work, lwi_index3 *d, lw_plan plan)
     const int n = d->ncoupler = lwi_index3_couplers(model, NULL) + d->nrotor;
     d->plain = n || extensions ? &d->own : &d->system;
     TRY(lwi_system_create_rotors(model, plan, d->plain != &d->system, arena, d->plain));
+    TRY(lwi_system_prepare_reactions(d->plain, arena));
     d->plain->mode = &work->mode;
     d->first_compliance = d->plain->nrow;
     if (d->plain == &d->system) return LW_OK;

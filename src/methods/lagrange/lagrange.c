@@ -262,13 +262,18 @@ static void observe_reactions(lagrange *d, lwi_snapshot *snapshot)
     lwi_reject(d->nfield, d->nnull, d->field, d->actual);
     for (int j = 0; j < model->njoint; j++) {
         if (model->joint[j].merged) continue;
-        double square = 0;
+        double square[6] = {0};
+        unsigned axes = 0;
         for (int i = 0; i < d->nnull; i++) {
-            const double *e = d->field + (size_t)i * nfield + 6 * (size_t)j;
-            square += v6_dot(e, e);
+            double F[6];
+            lwi_joint_to_axes(model, j, (const double(*)[9])snapshot->R,
+                              d->field + (size_t)i * nfield + 6 * (size_t)j, F);
+            for (int k = 0; k < 6; k++) square[k] += F[k] * F[k];
         }
+        for (int k = 0; k < 6; k++)
+            if (!(square[k] < UNIQUE_TOLERANCE * UNIQUE_TOLERANCE)) axes |= 1u << k;
         v6_copy(snapshot->reaction[j], d->actual + 6 * j);
-        snapshot->unique[j] = square < UNIQUE_TOLERANCE * UNIQUE_TOLERANCE;
+        lwi_snapshot_set_undetermined(snapshot, j, axes);
     }
 }
 

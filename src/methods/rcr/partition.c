@@ -37,6 +37,7 @@ typedef struct rank_search {
     lwi_tree_work *tree;
     const lw_allocator *allocator;
     double *q, *du, *still; // [tree_nq], [tree_nv] each
+    double *closed;         // [tree_nq] the last configuration that was closed
     int *max_rank;          // [nnode] the largest rank found
     lw_error *error;
 } rank_search;
@@ -111,17 +112,20 @@ static lw_status find_ranks(rank_search *l)
     memcpy(l->tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
     TRY(rank_at(l, model->tree_q0, LWI_CUT_RANK));
     keep_largest_ranks(l);
+    memcpy(l->closed, model->tree_q0, (size_t)model->tree_nq * sizeof(double));
     for (int i = 0; l->cut->m && i < LWI_COUNT(sizes); i++) {
         memcpy(l->q, model->tree_q0, (size_t)model->tree_nq * sizeof(double));
         TRY(rank_at(l, l->q, LWI_CUT_RANK));
         step_along_motions(l, i, sizes[i]);
         // 0.2: between h and 1
         if (!close_positions(l, 0.2 * sizes[i])) continue;
-        if (rank_at(l, l->q, LWI_CUT_RANK) == LW_OK) keep_largest_ranks(l);
+        if (rank_at(l, l->q, LWI_CUT_RANK) != LW_OK) continue;
+        keep_largest_ranks(l);
+        memcpy(l->closed, l->q, (size_t)model->tree_nq * sizeof(double));
     }
     for (int k = 0; k < model->nnode; k++) l->e->node[k].rank = l->max_rank[k];
     LWI_ASSERT(lwi_rcr_rank(l->e) >= 0 && lwi_rcr_rank(l->e) <= l->cut->m);
-    memcpy(l->tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
+    place(l, l->closed);
     return LW_OK;
 }
 
@@ -139,19 +143,24 @@ static lw_status try_choices(rank_search *l)
 }
 
 lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_arena *arena,
-                             lw_error *error)
+                             lwi_rcr_reactions **reactions, lw_error *error)
 {
     rank_search l = {.e = e,
                      .cut = cut,
                      .tree = tree,
                      .allocator = &arena->allocator,
                      .q = LWI_PUSH(arena, double, e->model->tree_nq),
+                     .closed = LWI_PUSH(arena, double, e->model->tree_nq),
                      .du = LWI_PUSH(arena, double, e->model->tree_nv),
                      .still = LWI_PUSH(arena, double, e->model->tree_nv),
                      .max_rank = LWI_PUSH(arena, int, e->model->nnode),
                      .error = error};
-    if (!l.q || !l.du || !l.still || !l.max_rank) return LW_ERR_MEMORY;
+    if (!l.q || !l.closed || !l.du || !l.still || !l.max_rank) return LW_ERR_MEMORY;
     lw_status status = find_ranks(&l);
+    *reactions = NULL;
+    if (status == LW_OK && lwi_rcr_rank(e) < cut->m) // redundant rows
+        status = lwi_rcr_reactions_create(e->model, tree, arena, reactions);
+    memcpy(tree->joint_q, e->model->q0, (size_t)e->model->nq * sizeof(double));
     if (status == LW_OK) status = try_choices(&l);
     lwi_release(l.allocator, e->pool);
     e->pool = NULL;

@@ -62,9 +62,7 @@ static lw_status prepare(lwi_work *work)
     if (!work->discrete) return LW_ERR_MEMORY;
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
     TRY(lwi_rcr_create(model, &d->cut, &d->tree, arena, &d->e));
-    TRY(lwi_rcr_find_ranks(&d->e, &d->cut, &d->tree, arena, &work->error));
-    if (lwi_rcr_rank(&d->e) < d->cut.m) // redundant rows
-        TRY(lwi_rcr_reactions_create(&d->e, arena, &d->reactions));
+    TRY(lwi_rcr_find_ranks(&d->e, &d->cut, &d->tree, arena, &d->reactions, &work->error));
     LWI_ASSERT(lwi_rcr_rank(&d->e) <= d->cut.m);
     TRY(lwi_auxiliary_create(model, d->momenta ? LWI_MOMENTUM : LWI_SPEED, arena, &d->auxiliary,
                              &work->layout));
@@ -525,7 +523,7 @@ static void observe_cut_reactions(lwi_rcr_work *d, lwi_snapshot *snapshot)
     for (int i = 0; i < model->nloop; i++) {
         lwi_joint_reaction(model, model->loop[i], &motion, &rows_of(d)->closure[i],
                            d->lambda + d->cut.first[i], snapshot->reaction[model->loop[i]]);
-        snapshot->unique[model->loop[i]] = 1;
+        lwi_snapshot_set_undetermined(snapshot, model->loop[i], 0);
     }
 }
 
@@ -550,7 +548,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     if (level >= LW_OBSERVE_REACTION && d->reactions && d->by_dense)
         lwi_rcr_place(&d->e, &d->tree, t);
     if (level >= LW_OBSERVE_REACTION && d->reactions &&
-        !lwi_rcr_reactions_observe(&d->e, d->reactions, &d->tree, t, snapshot))
+        !lwi_rcr_reactions_observe(work->model, d->reactions, &d->tree, t, snapshot))
         return lwi_fail(&work->error, LW_ERR_NOT_FINITE,
                         "reactions at t = %.9g s are not finite numbers", t);
     return LW_OK;

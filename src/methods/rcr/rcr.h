@@ -147,10 +147,12 @@ lw_status lwi_rcr_eliminate(lwi_rcr *rcr, lwi_rcr_mode mode, double pivot, doubl
                             lw_error *error);
 /** Generic rank: independent rows of all cut joints and couplings. */
 int lwi_rcr_rank(const lwi_rcr *rcr);
+typedef struct lwi_rcr_reactions lwi_rcr_reactions;
 /** Generic ranks of all nodes, from the model's start and configurations near it, and the pool.  Overwrites tree and
- *  cut. */
+ *  cut.
+ *  @param reactions  out: of redundant rows; NULL: there are none */
 lw_status lwi_rcr_find_ranks(lwi_rcr *rcr, lwi_cut *cut, lwi_tree_work *tree, lwi_arena *arena,
-                             lw_error *error);
+                             lwi_rcr_reactions **reactions, lw_error *error);
 /** A partition into `fresh`, with pivots above `pivot` if there is one; LWI_RCR_CHOOSE. */
 lw_status lwi_rcr_choose(lwi_rcr *rcr, double pivot, double t, lw_error *error);
 /** The elimination with the present partition; LWI_RCR_FIXED. */
@@ -187,13 +189,14 @@ void lwi_rcr_rotors_impulses(const lwi_rcr *e, int loop, const double *qd, doubl
 
 // -------------------------------------------------------------- reactions (reactions.c)
 
-typedef struct lwi_rcr_reactions lwi_rcr_reactions;
-lw_status lwi_rcr_reactions_create(const lwi_rcr *rcr, lwi_arena *arena,
-                                   lwi_rcr_reactions **reactions);
+/** Memory, and which components of reactions are not unique at the configuration of the tree, which is closed
+ *  to round-off.      @return LW_ERR_MEMORY */
+lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *tree,
+                                   lwi_arena *arena, lwi_rcr_reactions **reactions);
 /** Reactions of all joints that are not rigidly merged, with minimum norm over forces [N], torques [N m] and
- *  multipliers of couplings, and whether they are unique, in O(n).  After lwi_tree_newton_euler, with tree->wrench
+ *  multipliers of couplings.  After lwi_tree_newton_euler, with tree->wrench
  *  that of the loads.  @return false if numbers are not finite */
-bool lwi_rcr_reactions_observe(const lwi_rcr *rcr, lwi_rcr_reactions *reactions,
+bool lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *reactions,
                                const lwi_tree_work *tree, double t, lwi_snapshot *snapshot);
 
 // ----------------------------------------------------------------------- the formulation (rcr.c)

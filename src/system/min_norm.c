@@ -1,0 +1,238 @@
+// min_norm.c -- reactions of minimum norm by a block Cholesky factorisation over bodies.
+//
+// With A = J'J + a D and g = J A^-1 J', the multipliers of minimum norm are those of the iteration
+//
+//     lambda += g g (lambda_0 - lambda),      g lambda_0 = J A^-1 f
+//
+// g keeps a direction of sine s in the scaled rows by s^2 / (s^2 + a): all of it if s is that of independent
+// rows (some 1e-3 in large nets), nothing if s is round-off or the drift of positions, which tilts redundant
+// rows by 1e-6 and less.  Applied twice it separates the two by (s^2 / a)^2; the iteration removes the rest of
+// a / s^2.  Directions without stiffness in A, the degrees of freedom, have no part in f, and J removes what
+// round-off puts there.
+//
+// The graph of the elimination: edge k is body k with six rows, body e is joint e with its rows as
+// components, and G = J, so that x = x0 + J A^-1 (c - J' x0) is one vector pass.
+#include "system/min_norm.h"
+
+#include "base/assert.h"
+
+#include <math.h>
+#include <string.h>
+
+// Share a of D that is added to J'J.
+#define SOFT 1e-9
+// Iterations, and the change of lambda, relative to its largest entry, that ends them.
+enum { MAX_STEPS = 6 };
+#define CLOSE_ENOUGH 1e-13
+
+struct lwi_min_norm {
+    int nbody, nedge;
+    int *row;   // [nedge + 1] first multiplier of each edge
+    int *first; // [nedge + 1] first entry of each edge in `slot`
+    int *slot;  // slot in the plan of each edge at each of its bodies
+    int *node;  // [nbody] edge of the plan of each body; -1: no edge has rows there
+    lwi_plan plan;
+    lwi_elim *elim;
+    double *eps;                        // [plan.nrow]
+    double *c, *w;                      // [plan.nrow] right side and solution of A
+    double (*x)[6], (*t)[6], (*sum)[6]; // [nedge]
+    double (*f)[6];                     // [nbody]
+    double *part;                       // [rows]
+};
+
+// ------------------------------------------------------------------------------------------ create
+
+#define GET(field, count)                                                                          \
+    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
+
+// The edges at each body, with rows: list[first[b]] ... list[first[b + 1] - 1].
+static lw_status incidence(const lwi_plan_graph *graph, lwi_arena *arena, int **first, int **list)
+{
+    int *at, total = 0;
+    GET(*first, graph->nbody + 1);
+    GET(at, graph->nbody);
+    for (int e = 0; e < graph->nedge; e++)
+        for (int i = 0; i < graph->edge[e].n && graph->edge[e].rows; i++, total++)
+            (*first)[lwi_plan_bodies(&graph->edge[e])[i] + 1]++;
+    GET(*list, total);
+    for (int b = 0; b < graph->nbody; b++) (*first)[b + 1] += (*first)[b];
+    for (int e = 0; e < graph->nedge; e++)
+        for (int i = 0; i < graph->edge[e].n && graph->edge[e].rows; i++) {
+            const int b = lwi_plan_bodies(&graph->edge[e])[i];
+            (*list)[(*first)[b] + at[b]++] = e;
+        }
+    return LW_OK;
+}
+
+// Bodies as edges of six rows between the joints that they have.
+static lw_status make_plan(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_arena *scratch,
+                           lwi_arena *arena)
+{
+    lwi_plan_edge *edge = LWI_PUSH(scratch, lwi_plan_edge, graph->nbody);
+    int *first, *list, count = 0;
+    TRY(incidence(graph, scratch, &first, &list));
+    GET(l->node, graph->nbody);
+    if (!edge) return LW_ERR_MEMORY;
+    for (int b = 0; b < graph->nbody; b++) {
+        const int n = first[b + 1] - first[b];
+        l->node[b] = n ? count : -1;
+        if (n == 0) continue;
+        edge[count] = (lwi_plan_edge){.rows = 6, .n = n, .more = list + first[b]};
+        for (int i = 0; i < n && n <= LWI_EDGE_BODIES; i++)
+            edge[count].body[i] = list[first[b] + i];
+        count++;
+    }
+    const lwi_plan_graph swapped = {.nbody = graph->nedge, .nedge = count, .edge = edge};
+    TRY(lwi_plan_create(&swapped, LW_PLAN_BALANCED, arena, &l->plan));
+    // every row has eps > 0: no node needs what loops need
+    for (int k = 0; k < l->plan.nnode; k++) l->plan.node[k].loop = false;
+    return LW_OK;
+}
+
+static lw_status make_slots(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_arena *scratch,
+                            lwi_arena *arena)
+{
+    int *met = LWI_PUSH(scratch, int, graph->nbody);
+    GET(l->row, graph->nedge + 1);
+    GET(l->first, graph->nedge + 1);
+    if (!met) return LW_ERR_MEMORY;
+    for (int e = 0; e < graph->nedge; e++) {
+        l->row[e + 1] = l->row[e] + graph->edge[e].rows;
+        l->first[e + 1] = l->first[e] + (graph->edge[e].rows ? graph->edge[e].n : 0);
+    }
+    GET(l->slot, l->first[graph->nedge]);
+    for (int e = 0; e < graph->nedge; e++)
+        for (int i = 0; i < l->first[e + 1] - l->first[e]; i++) {
+            const int b = lwi_plan_bodies(&graph->edge[e])[i];
+            l->slot[l->first[e] + i] = l->plan.slot[l->node[b]] + met[b]++;
+        }
+    return LW_OK;
+}
+
+lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_pool *pool, lwi_arena *arena,
+                              lwi_min_norm **out)
+{
+    lwi_min_norm *l;
+    lwi_arena scratch;
+    GET(l, 1);
+    l->nbody = graph->nbody;
+    l->nedge = graph->nedge;
+    lwi_arena_init(&scratch, &arena->allocator);
+    lw_status status = make_plan(l, graph, &scratch, arena);
+    if (status == LW_OK) status = make_slots(l, graph, &scratch, arena);
+    lwi_arena_free(&scratch);
+    TRY(status);
+    TRY(lwi_elim_create(&l->plan, arena, &l->elim));
+    if (pool) TRY(lwi_elim_threads(l->elim, pool, LWI_ELIM_BY_SUBTREE, arena));
+    GET(l->eps, l->plan.nrow);
+    GET(l->c, l->plan.nrow);
+    GET(l->w, l->plan.nrow);
+    GET(l->x, l->nedge);
+    GET(l->t, l->nedge);
+    GET(l->sum, l->nedge);
+    GET(l->f, l->nbody);
+    GET(l->part, l->row[l->nedge]);
+    *out = l;
+    return LW_OK;
+#undef GET
+}
+
+double lwi_min_norm_work(const lwi_min_norm *l)
+{
+    return l->plan.work;
+}
+
+// ------------------------------------------------------------------------------------------ factor
+
+void lwi_min_norm_put(lwi_min_norm *l, int edge, int i, const double (*J)[6])
+{
+    LWI_ASSERT_INDEX(edge, l->nedge);
+    LWI_ASSERT_INDEX(i, l->first[edge + 1] - l->first[edge]);
+    const int at = 6 * l->slot[l->first[edge] + i], rows = l->row[edge + 1] - l->row[edge];
+    double(*to)[6] = lwi_elim_J(l->elim) + at, (*G)[6] = lwi_elim_G(l->elim) + at;
+    for (int k = 0; k < 6; k++)
+        for (int r = 0; r < rows; r++) to[k][r] = G[k][r] = J[r][k];
+}
+
+// eps = a D, one number for the translations and one for the rotations of a body, so that it does not depend on
+// the axes.
+static void put_diagonal(lwi_min_norm *l)
+{
+    const double(*J)[6] = (const double(*)[6])lwi_elim_J(l->elim);
+    for (int k = 0; k < l->plan.graph.nedge; k++)
+        for (int part = 0; part < 6; part += 3) {
+            double trace = 0;
+            for (int s = l->plan.slot[k]; s < l->plan.slot[k + 1]; s++)
+                for (int r = part; r < part + 3; r++)
+                    for (int i = 0; i < 6; i++) trace += J[6 * s + r][i] * J[6 * s + r][i];
+            for (int r = part; r < part + 3; r++)
+                l->eps[l->plan.row[k] + r] = SOFT * (trace > 0 ? trace / 3 : 1);
+        }
+}
+
+bool lwi_min_norm_factor(lwi_min_norm *l)
+{
+    put_diagonal(l);
+    return lwi_elim_factor(l->elim, l->eps) == LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- solve
+
+static void put_wrenches(lwi_min_norm *l, const double (*f)[6])
+{
+    for (int b = 0; b < l->nbody; b++)
+        if (l->node[b] >= 0) memcpy(l->c + l->plan.row[l->node[b]], f[b], sizeof f[b]);
+}
+
+void lwi_min_norm_wrenches(const lwi_min_norm *l, const double *lambda, double (*f)[6])
+{
+    for (int b = 0; b < l->nbody; b++) {
+        memset(f[b], 0, sizeof f[b]);
+        if (l->node[b] < 0) continue;
+        const lwi_plan_edge *body = &l->plan.graph.edge[l->node[b]];
+        const double(*J)[6] =
+            (const double(*)[6])lwi_elim_J(l->elim) + 6 * l->plan.slot[l->node[b]];
+        for (int i = 0; i < body->n; i++) {
+            const int e = lwi_plan_bodies(body)[i];
+            for (int k = 0; k < 6; k++)
+                for (int r = 0; r < l->row[e + 1] - l->row[e]; r++)
+                    f[b][k] += J[6 * i + k][r] * lambda[l->row[e] + r];
+        }
+    }
+}
+
+static double largest(int n, const double (*x)[6])
+{
+    double size = 0;
+    for (int e = 0; e < n; e++)
+        for (int r = 0; r < 6; r++) size = fmax(size, fabs(x[e][r]));
+    return size;
+}
+
+void lwi_min_norm_solve(lwi_min_norm *l, const double (*f)[6], double *lambda)
+{
+    const size_t bytes = (size_t)l->nedge * sizeof *l->x, rows = (size_t)l->plan.nrow;
+    memset(l->sum, 0, bytes);
+    for (int step = 0; step < MAX_STEPS; step++) {
+        put_wrenches(l, f);
+        memcpy(l->x, l->sum, bytes); // t = g (lambda_0 - sum)
+        lwi_elim_solve(l->elim, l->x, l->c, l->w, 0);
+        for (int e = 0; e < l->nedge; e++)
+            for (int r = 0; r < 6; r++) l->t[e][r] = l->x[e][r] -= l->sum[e][r];
+        if (rows) memset(l->c, 0, rows * sizeof *l->c); // x = t - g t
+        lwi_elim_solve(l->elim, l->x, l->c, l->w, 0);
+        for (int e = 0; e < l->nedge; e++)
+            for (int r = 0; r < 6; r++) l->sum[e][r] += l->t[e][r] -= l->x[e][r];
+        const double change = largest(l->nedge, (const double(*)[6])l->t);
+        if (!(change > CLOSE_ENOUGH * largest(l->nedge, (const double(*)[6])l->sum))) break;
+    }
+    for (int e = 0; e < l->nedge; e++)
+        for (int i = l->row[e]; i < l->row[e + 1]; i++) lambda[i] = l->sum[e][i - l->row[e]];
+}
+
+void lwi_min_norm_null(lwi_min_norm *l, double *n)
+{
+    lwi_min_norm_wrenches(l, n, l->f);
+    lwi_min_norm_solve(l, (const double(*)[6])l->f, l->part);
+    for (int i = 0; i < l->row[l->nedge]; i++) n[i] -= l->part[i];
+}

@@ -1,0 +1,234 @@
+// test_min_norm.c -- reactions of minimum norm of redundant mechanisms, and which of them are unique, against
+// the singular values of `dense`.
+#include "support/run.h"
+
+#include "system/system.h"
+
+#define DENSE (&lwi_formulation_dense)
+
+// ----------------------------------------------------------------------------------------- models
+
+static lw_model *mechanism(lw_mechanism kind, int n, double q, lw_vec3 gravity)
+{
+    lw_builder *b = lwt_builder();
+    lw_error error;
+    lw_builder_gravity(b, gravity);
+    const lw_mechanism_desc desc = {
+        .mechanism = kind, .n = n, .q = {q, kind == LW_MECHANISM_LADDER ? 0.2 : 0}};
+    lwt_ok(lw_builder_add_mechanism(b, &desc, &error), &error);
+    return lwt_model(b);
+}
+
+static lw_body between(lw_builder *b, const double p[3], const double q[3], double mass)
+{
+    return lwt_body(b, &(lw_body_desc){.mass = mass,
+                                       .inertia = {0.1 * mass, 0.2 * mass, 0.25 * mass},
+                                       .pose = {.position = {(p[0] + q[0]) / 2, (p[1] + q[1]) / 2,
+                                                             (p[2] + q[2]) / 2}}});
+}
+
+static void hinge(lw_builder *b, lw_body body1, lw_body body2, const double at[3],
+                  const double axis[3])
+{
+    lwt_add(b, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
+                                .body1 = body1,
+                                .body2 = body2,
+                                .at = {at[0], at[1], at[2]},
+                                .axis = {axis[0], axis[1], axis[2]}});
+}
+
+// A ring of n links with hinges at the points; the last link is the ground.
+static void ring(lw_builder *b, int n, const double point[][3], const double axis[][3], lw_body end)
+{
+    lw_body before = lwt_ground;
+    for (int i = 0; i < n; i++) {
+        const lw_body next = i < n - 1 ? between(b, point[i], point[i + 1], 1 + 0.3 * i) : end;
+        hinge(b, before, next, point[i], axis[i]);
+        before = next;
+    }
+}
+
+// Six links along edges of a cube, axes across their neighbours [Bricard's trihedral linkage].
+static lw_model *bricard(void)
+{
+    static const double point[6][3] = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0},
+                                       {1, 1, 1}, {0, 1, 1}, {0, 0, 1}};
+    static const double axis[6][3] = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0},
+                                      {0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){1, -2, -9});
+    ring(b, 6, point, axis, lwt_ground);
+    return lwt_model(b);
+}
+
+// A platform that two chains of three parallel hinges hold, at right angles to each other: it moves up and down.
+static lw_model *sarrus(void)
+{
+    static const double x[3][3] = {{0, -1, 0}, {0, -1.4, 0.5}, {0, -1, 1}};
+    static const double y[3][3] = {{-1, 0, 0}, {-1.4, 0, 0.5}, {-1, 0, 1}};
+    static const double along_x[3][3] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
+    static const double along_y[3][3] = {{0, 1, 0}, {0, 1, 0}, {0, 1, 0}};
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){3, -2, -9});
+    const lw_body platform =
+        between(b, (const double[3]){-0.5, -0.5, 1}, (const double[3]){0.7, 0.5, 1}, 2);
+    ring(b, 3, x, along_x, platform);
+    ring(b, 3, y, along_y, platform);
+    return lwt_model(b);
+}
+
+// Opposite links are equal, a / sin(alpha) = b / sin(beta): the axes are skew and it moves all the same.
+static lw_model *bennett(void)
+{
+    const double theta[4] = {1, 2.771126414, -1, 3.512058893}, a[2] = {0.5, 0.8};
+    const double alpha[2] = {0.6, asin(0.8 * sin(0.6) / 0.5)};
+    double R[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, point[4][3] = {{0}}, axis[4][3], p[3] = {0};
+    for (int i = 0; i < 4; i++) {
+        const double c = cos(theta[i]), s = sin(theta[i]);
+        const double ca = cos(alpha[i % 2]), sa = sin(alpha[i % 2]);
+        const double A[9] = {c, -s * ca, s * sa, s, c * ca, -c * sa, 0, sa, ca};
+        const double step[3] = {a[i % 2] * c, a[i % 2] * s, 0};
+        double d[3], B[9];
+        v3_copy(point[i], p);
+        for (int k = 0; k < 3; k++) axis[i][k] = R[3 * k + 2];
+        m3_mul_v(d, R, step);
+        v3_add(p, p, d);
+        m3_mul(B, R, A);
+        memcpy(R, B, sizeof B);
+    }
+    assert_true(v3_norm(p) < 1e-8); // it closes
+    lw_builder *b = lwt_builder();
+    ring(b, 4, (const double(*)[3])point, (const double(*)[3])axis, lwt_ground);
+    return lwt_model(b);
+}
+
+// A plate on n rods with hinges on the ground: one body with many hinges.
+static lw_model *table(int n)
+{
+    lw_builder *b = lwt_builder();
+    const lw_body plate = between(b, (const double[3]){0, 1, 0}, (const double[3]){n, 1, 0}, 3);
+    for (int i = 0; i < n; i++) {
+        const double foot[3] = {i, 0, 0.1 * (i % 3)}, tip[3] = {i + 0.3, 1, 0.1 * (i % 3)};
+        const lw_body rod = between(b, foot, tip, 1 + 0.1 * i);
+        hinge(b, lwt_ground, rod, foot, (const double[3]){0, 0, 1});
+        hinge(b, rod, plate, tip, (const double[3]){0, 0, 1});
+    }
+    return lwt_model(b);
+}
+
+// ------------------------------------------------------------------------------------------ tests
+
+// `dense` finds the components at the present position, the others at one without symmetries nearby.
+static void same_reactions(const char *what, const lw_model *model, const lwi_snapshot *a,
+                           const lwi_snapshot *b)
+{
+    double size = 0;
+    for (int j = 0; j < model->njoint; j++)
+        for (int i = 0; i < 6; i++) size = fmax(size, fabs(b->reaction[j][i]));
+    for (int j = 0; j < model->njoint; j++) {
+        if ((b->undetermined[j] & ~a->undetermined[j]) || a->unique[j] != b->unique[j])
+            fail_msg("%s, joint %d: undetermined components %x, expected %x", what, j,
+                     a->undetermined[j], b->undetermined[j]);
+        for (int i = 0; i < 6; i++)
+            if (!(fabs(a->reaction[j][i] - b->reaction[j][i]) <= 1e-10 * size))
+                fail_msg("%s, joint %d, component %d: %.15g, expected %.15g (largest %.3g)", what,
+                         j, i, a->reaction[j][i], b->reaction[j][i], size);
+    }
+}
+
+// All formulations that can have redundant rows; destroys the model.
+static void agrees_with_dense(const char *what, lw_model *model, int redundant)
+{
+    static const lwi_formulation *const other[] = {&lwi_formulation_dca, &lwi_formulation_hdca,
+                                                   &lwi_formulation_rcr, &lwi_formulation_index3};
+    lw_check check;
+    lw_error error;
+    lwt_ok(lw_model_check(model, &check, NULL, &error), &error);
+    if (check.redundant != redundant)
+        fail_msg("%s: %d redundant rows, expected %d", what, check.redundant, redundant);
+    lwt_run dense = lwt_run_start(model, DENSE);
+    lwt_run_observe(&dense);
+    for (int i = 0; i < LWI_COUNT(other); i++) {
+        char text[80];
+        lwt_run run = lwt_run_start(model, other[i]);
+        lwt_run_observe(&run);
+        snprintf(text, sizeof text, "%s, %s", what, other[i]->name);
+        same_reactions(text, model, &run.now, &dense.now);
+        lwt_run_end(&run);
+    }
+    lwt_run_end(&dense);
+    lw_model_destroy(model);
+}
+
+static void nets_and_ladders_agree(void **state)
+{
+    static const lw_vec3 gravity[] = {{0, -9.81, 0}, {0, 0, -9.81}};
+    (void)state;
+    for (int g = 0; g < LWI_COUNT(gravity); g++) {
+        agrees_with_dense("net 1", mechanism(LW_MECHANISM_NET, 1, 0.3, gravity[g]), 3);
+        agrees_with_dense("net 2", mechanism(LW_MECHANISM_NET, 2, 0.3, gravity[g]), 12);
+        agrees_with_dense("net 4", mechanism(LW_MECHANISM_NET, 4, 0.3, gravity[g]), 48);
+        agrees_with_dense("ladder", mechanism(LW_MECHANISM_LADDER, 8, 0.3, gravity[g]), 16);
+        agrees_with_dense("four-bars", mechanism(LW_MECHANISM_N_FOUR_BAR, 8, 0.3, gravity[g]), 24);
+    }
+}
+
+static void overconstrained_linkages_agree(void **state)
+{
+    (void)state;
+    agrees_with_dense("Bricard", bricard(), 1);
+    agrees_with_dense("Sarrus", sarrus(), 1);
+    agrees_with_dense("Bennett", bennett(), 3);
+}
+
+// A body with more hinges than parts of split bodies have.
+static void bodies_with_many_joints_agree(void **state)
+{
+    (void)state;
+    agrees_with_dense("table of 5", table(5), 15);
+    agrees_with_dense("table of 20", table(20), 75);
+}
+
+// In a plane four-bar the force along the axes and the torques across them can be any.
+static void components_are_those_of_the_axes(void **state)
+{
+    (void)state;
+    lw_model *model = mechanism(LW_MECHANISM_N_FOUR_BAR, 1, 0.4, (lw_vec3){0, -9.81, 0});
+    lwt_run run = lwt_run_start(model, &lwi_formulation_dca);
+    lwt_run_observe(&run);
+    for (int j = 0; j < model->njoint; j++) assert_int_equal(run.now.undetermined[j], 4 + 8 + 16);
+    lwt_run_end(&run);
+    lw_model_destroy(model);
+}
+
+// The factorisation costs less than that of an evaluation, at every size.
+static void costs_less_than_an_evaluation(void **state)
+{
+    (void)state;
+    for (int n = 8; n <= 32; n *= 2) {
+        lwi_arena arena;
+        lwi_system s;
+        lwi_min_norm *solver;
+        lw_model *model = mechanism(LW_MECHANISM_NET, n, 0.3, (lw_vec3){0});
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(lwi_system_plan(model, LW_PLAN_AUTO, &arena, &s), LW_OK);
+        assert_int_equal(lwi_min_norm_create(&s.plan.graph, NULL, &arena, &solver), LW_OK);
+        if (!(lwi_min_norm_work(solver) < s.plan.work))
+            fail_msg("net %d: %g multiplications, an evaluation %g", n, lwi_min_norm_work(solver),
+                     s.plan.work);
+        lwi_arena_free(&arena);
+        lw_model_destroy(model);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nets_and_ladders_agree),
+        cmocka_unit_test(overconstrained_linkages_agree),
+        cmocka_unit_test(bodies_with_many_joints_agree),
+        cmocka_unit_test(components_are_those_of_the_axes),
+        cmocka_unit_test(costs_less_than_an_evaluation),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
