@@ -1,6 +1,7 @@
 // check.c -- linkwork check: what a model is, before anything moves.
 #include "cli/cli.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,9 +14,13 @@ static const char *const type_names[] = {
 enum { MOST_NAMES = 8, MOST_LOOPS = 20 }; ///< that the text gives; --json has all
 enum { NPLAN = 2 };
 
-/** What became of formulations that take the model at a singular start.  Where what costs the cube of the
- *  constraints would take noticeable time it is not tried. */
-enum { BEGINS, CANNOT, UNTRIED, BEGINNINGS, MOST_FORMULATIONS = 16, MOST_CUBIC_ROWS = 200 };
+/** What became of formulations that accept the model at a singular start. */
+enum { BEGINS, CANNOT, UNTRIED, BEGINNINGS, MOST_FORMULATIONS = 16 };
+
+/** A formulation is not tried if an evaluation is predicted to take so many of the cheapest one, and longer than
+ *  NOTICEABLE [s]. */
+enum { MOST_EVALUATIONS = 10 };
+static const double NOTICEABLE = 1e-3;
 
 /** What the library says of a model. */
 typedef struct findings {
@@ -56,24 +61,36 @@ static lw_status begin(const lw_model *model, const lw_options *options)
     return status;
 }
 
+static double least_of(const double *seconds, int n)
+{
+    double least = INFINITY;
+    for (int i = 0; i < n; i++) least = fmin(least, seconds[i]);
+    return least;
+}
+
 // Tries which formulations can begin at a singular initial state; formulations that refuse the model are not listed.
 static lw_status find_beginners(const lw_model *model, findings *f, lw_error *error)
 {
-    for (int i = 0; i < lw_formulation_count() && i < MOST_FORMULATIONS; i++) {
+    const int n = lw_formulation_count();
+    double seconds[MOST_FORMULATIONS];
+    if (n > MOST_FORMULATIONS) return LW_ERR_INTERNAL;
+    lw_status status = lw_model_costs(model, seconds, error);
+    const double most = fmax(NOTICEABLE, MOST_EVALUATIONS * least_of(seconds, n));
+    for (int i = 0; i < n && status == LW_OK; i++) {
         const char *name = lw_formulation_info(i).name;
         lw_options options;
-        lw_options_default(&options);
-        lw_status status = lw_options_set(&options, "formulation", name, error);
-        if (status != LW_OK) return status;
         int what = UNTRIED;
-        if (!(lw_formulation_flags(i) & LW_FORMULATION_CUBIC) || f->check.rows <= MOST_CUBIC_ROWS) {
-            status = begin(model, &options);
-            if (status != LW_OK && status != LW_ERR_SINGULAR) continue;
-            what = status == LW_OK ? BEGINS : CANNOT;
+        if (isnan(seconds[i])) continue; // refuses the model
+        lw_options_default(&options);
+        status = lw_options_set(&options, "formulation", name, error);
+        if (status == LW_OK && seconds[i] <= most) {
+            const lw_status begun = begin(model, &options);
+            if (begun != LW_OK && begun != LW_ERR_SINGULAR) continue;
+            what = begun == LW_OK ? BEGINS : CANNOT;
         }
         f->begin[what][f->nbegin[what]++] = name;
     }
-    return LW_OK;
+    return status;
 }
 
 // -------------------------------------------------------------------------------------------- text
@@ -212,6 +229,10 @@ static void print_beginners(const findings *f)
         for (int i = 0; i < f->nbegin[what]; i++)
             printf("%s%s%s", i ? ", " : what ? "; " : "", i ? "" : before[what], f->begin[what][i]);
     printf("\n");
+    if (f->nbegin[UNTRIED])
+        printf("             (not tried: predicted to take more than %d times as long as the "
+               "fastest)\n",
+               MOST_EVALUATIONS);
 }
 
 static void print_dof(const lw_model *model, const findings *f)

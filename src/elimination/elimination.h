@@ -153,5 +153,14 @@ lwi_elim_counts lwi_elim_count(const lwi_elim *elim);
  *  @param n  [nrow] out, of unit length in the scaled rows */
 int lwi_elim_null_count(const lwi_elim *elim);
 void lwi_elim_null(lwi_elim *elim, int i, double *n);
+/** Null vectors of one node each, where they are not negligible: most decay within a few nodes.
+ *  lwi_elim_null_next: the first node from `node` on that has some; the number of nodes: none.
+ *  @param q      number of the null vector at its node
+ *  @param n      [nrow] out: rows of the edges listed, in the rows' units; others are unchanged
+ *  @param edge   [nedge] out: those edges
+ *  @param stack  [number of nodes] scratch
+ *  @return number of edges; 0: the node has no null vector q */
+int lwi_elim_null_next(const lwi_elim *elim, int node);
+int lwi_elim_null_local(lwi_elim *elim, int node, int q, double *n, int *edge, int *stack);
 
 #endif

@@ -423,7 +423,10 @@ int lwi_elim_null_count(const lwi_elim *elim)
     return count;
 }
 
-// lwi_elim_null works node by node: factors in lanes are computed in the fronts as well.
+// A null vector that has decayed to this part of its largest row is not followed further down.
+#define NEGLIGIBLE 1e-12
+
+// Null vectors are found node by node: factors in lanes are computed in the fronts as well.
 static void expand_batches(lwi_elim *elim)
 {
     if (!elim->laned || elim->in_fronts) return;
@@ -462,4 +465,62 @@ void lwi_elim_null(lwi_elim *elim, int i, double *n)
     if (!(sum > 0)) return;
     const double scale = 1 / sqrt(sum);
     for (int r = 0; r < elim->plan->nrow; r++) n[r] *= scale;
+}
+
+// Whether the rows of a node that its parent has closed or left open carry more than `tiny`.
+static bool carries(const lwi_elim *elim, int node, double tiny)
+{
+    const lwi_elim_front *N = &elim->front[node];
+    const double *above = elim->front[N->parent].v;
+    const lwi_elim_move *move = elim->move + N->move.first;
+    for (int a = 0; a < N->move.n; a++)
+        for (int r = 0; r < move[a].n; r++)
+            if (fabs(above[move[a].to + r]) > tiny) return true;
+    return false;
+}
+
+static int copy_rows(const lwi_elim *elim, int node, double *n, int *edge)
+{
+    const lwi_elim_front *N = &elim->front[node];
+    const lwi_elim_edge *e = elim->edge + N->edge.first;
+    for (int i = 0, r = 0; i < N->edge.n; i++, e++) {
+        edge[i] = e->edge;
+        for (int k = 0; k < e->m; k++) n[e->row + k] = N->v[r++];
+    }
+    return N->edge.n;
+}
+
+int lwi_elim_null_next(const lwi_elim *elim, int node)
+{
+    while (node < elim->nnode && dropped(elim, node) == 0) node++;
+    return node;
+}
+
+int lwi_elim_null_local(lwi_elim *elim, int node, int q, double *n, int *edge, int *stack)
+{
+    if (q >= dropped(elim, node)) return 0;
+    expand_batches(elim);
+    const ranked top = ranked_of(elim, node);
+    double largest = 0;
+    memset(top.v, 0, (size_t)(top.n + top.no + 1) * sizeof *top.v);
+    for (int r = 0; r < top.n; r++) {
+        top.v[r] = top.scale[r] * top.null[q * top.n + r];
+        largest = fmax(largest, fabs(top.v[r]));
+    }
+    int count = copy_rows(elim, node, n, edge), depth = 0;
+    stack[depth++] = node;
+    while (depth) {
+        const lwi_plan_span child = elim->front[stack[--depth]].child;
+        for (int i = 0; i < child.n; i++) {
+            const int k = elim->plan->item[child.first + i];
+            const lwi_elim_front *N = &elim->front[k];
+            if (!carries(elim, k, NEGLIGIBLE * largest)) continue;
+            memset(N->v, 0, (size_t)(N->nc + N->no + 1) * sizeof *N->v);
+            lwi_elim_back_substitute(elim, k);
+            count += copy_rows(elim, k, n, edge + count);
+            LWI_ASSERT(count <= elim->plan->graph.nedge && depth < elim->nnode);
+            stack[depth++] = k;
+        }
+    }
+    return count;
 }

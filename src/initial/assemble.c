@@ -81,9 +81,9 @@ static void list_edges(lwi_assembler *a, int nhold)
     a->nedge = n;
 }
 
-static int root_of(const int *parent, int k)
+static int root_of(int *parent, int k)
 {
-    while (parent[k] != k) k = parent[k];
+    while (parent[k] != k) k = parent[k] = parent[parent[k]];
     return k;
 }
 
@@ -92,8 +92,9 @@ static int root_of(const int *parent, int k)
 static void find_components(lwi_assembler *a)
 {
     const lwi_plan_graph *graph = &a->plan.graph;
+    const int n = a->model->nnode;
     int *c = a->component;
-    for (int k = 0; k < a->model->nnode; k++) c[k] = k;
+    for (int k = 0; k < n; k++) c[k] = k;
     for (int e = 0; e < a->first_hold; e++) {
         const lwi_plan_edge *edge = &graph->edge[e];
         for (int i = 1; i < edge->n && edge->rows; i++) {
@@ -101,14 +102,13 @@ static void find_components(lwi_assembler *a)
             c[p > q ? p : q] = p > q ? q : p;
         }
     }
-    for (int k = 0; k < a->model->nnode; k++) c[k] = root_of(c, k);
-    for (int e = 0; e < a->first_hold; e++) {
+    for (int k = 0; k < n; k++) c[k] = root_of(c, k);
+    for (int e = 0; e < a->first_hold; e++) { // roots are marked first, then what hangs on them
         const lwi_plan_edge *edge = &graph->edge[e];
-        if (!edge->ground || !edge->rows || c[edge->body[0]] < 0) continue;
-        const int grounded = c[edge->body[0]];
-        for (int k = 0; k < a->model->nnode; k++)
-            if (c[k] == grounded) c[k] = -1;
+        if (edge->ground && edge->rows && c[edge->body[0]] >= 0) c[c[edge->body[0]]] = -1;
     }
+    for (int k = 0; k < n; k++)
+        if (c[k] >= 0 && c[c[k]] < 0) c[k] = -1;
 }
 
 lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold *hold,

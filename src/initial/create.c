@@ -30,32 +30,57 @@ static bool has_speeds(const lwi_joint *joint)
     return !joint->merged && joint->type->nv > joint->ndriven;
 }
 
-// in_loop [njoint]: joints with speeds that closures and couplings relate to others.
-static void mark_loops(const lw_model *model, lw_joint *path, bool *in_loop)
+// The first node on the way from k to the ground with a joint that is not marked; -1: none.  `skip` [nnode]
+// shortens the ways.
+static int unmarked(int *skip, int k)
 {
+    while (k >= 0 && skip[k] != k) {
+        if (skip[k] >= 0) skip[k] = skip[skip[k]];
+        k = skip[k];
+    }
+    return k;
+}
+
+// in_loop [njoint]: joints with speeds that closures and couplings relate to others.  Every joint of the tree is
+// marked once, whatever the number of loops that it is in.
+static void mark_loops(const lw_model *model, int *skip, bool *in_loop)
+{
+    for (int k = 0; k < model->nnode; k++) skip[k] = k;
     for (int i = 0; i < model->nloop; i++) {
-        const int n = lw_model_loop(model, i, path, model->njoint);
-        for (int k = 0; k < n; k++) in_loop[path[k].index] = true;
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        int a = unmarked(skip, model->body_node[joint->body1]);
+        int b = unmarked(skip, model->body_node[joint->body2]);
+        in_loop[model->loop[i]] = true;
+        while (a != b) { // parents have lower numbers
+            int *further = a > b ? &a : &b;
+            const lwi_node *node = &model->node[*further];
+            if (node->joint >= 0) in_loop[node->joint] = true;
+            skip[*further] = node->parent;
+            *further = unmarked(skip, node->parent);
+        }
     }
     for (int i = 0; i < model->ncoupling; i++)
         in_loop[model->coupling[i].joint] = in_loop[model->coupling[i].of] = true;
 }
 
-// The base of a node's tree: a node that no joint holds, -1 for the ground.
-static int base_of(const lw_model *model, int node)
+// base [nnode]: the node that no joint holds and that carries the node; -1: the ground.
+static void find_bases(const lw_model *model, int *base)
 {
-    while (node >= 0 && model->node[node].joint >= 0) node = model->node[node].parent;
-    return node;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        base[k] = node->joint < 0 ? k : node->parent < 0 ? -1 : base[node->parent];
+    }
 }
 
 // tied [nnode]: bases that closures tie to the ground or to another base, as bars of given lengths do
 // with a body that nothing else holds.
-static void mark_bases(const lw_model *model, bool *tied)
+static void mark_bases(const lw_model *model, int *base, bool *tied)
 {
+    find_bases(model, base);
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
-        const int one = base_of(model, model->body_node[joint->body1]);
-        const int two = base_of(model, model->body_node[joint->body2]);
+        const int end[2] = {model->body_node[joint->body1], model->body_node[joint->body2]};
+        const int one = end[0] < 0 ? -1 : base[end[0]], two = end[1] < 0 ? -1 : base[end[1]];
         if (one == two || lwi_joint_is_free(joint->type)) continue;
         if (one >= 0) tied[one] = true;
         if (two >= 0) tied[two] = true;
@@ -269,13 +294,13 @@ static lw_status complete(const lw_model *open, lw_model **made, lw_error *error
     lwi_arena_init(&arena, &open->arena.allocator);
     bool *in_loop = LWI_PUSH(&arena, bool, open->njoint);
     bool *tied = LWI_PUSH(&arena, bool, open->nnode);
-    lw_joint *path = LWI_PUSH(&arena, lw_joint, open->njoint);
+    int *nodes = LWI_PUSH(&arena, int, open->nnode);
     lwi_hold *hold = LWI_PUSH(&arena, lwi_hold, open->njoint + open->nnode);
-    lw_status status = in_loop && tied && path && hold ? LW_OK : LW_ERR_MEMORY;
+    lw_status status = in_loop && tied && nodes && hold ? LW_OK : LW_ERR_MEMORY;
     int followers = 0, bases = 0;
     if (status == LW_OK) {
-        mark_loops(open, path, in_loop);
-        mark_bases(open, tied);
+        mark_loops(open, nodes, in_loop);
+        mark_bases(open, nodes, tied);
         for (int j = 0; j < open->njoint; j++)
             followers += in_loop[j] && has_speeds(&open->joint[j]) && !speeds_given(open, j);
         for (int k = 0; k < open->nnode; k++) bases += base_follows(open, tied, k);
@@ -450,8 +475,9 @@ static lw_status close_velocities(lwi_assembler *a, const lwi_assembler *closed,
     const lw_model *model = closed->model;
     const size_t nbody = (size_t)model->nbody;
     bool *tied = LWI_PUSH(arena, bool, model->nnode);
-    if (!tied) return LW_ERR_MEMORY;
-    mark_bases(model, tied);
+    int *base = LWI_PUSH(arena, int, model->nnode);
+    if (!tied || !base) return LW_ERR_MEMORY;
+    mark_bases(model, base, tied);
     const int nhold = list_speeds(model, in_loop, tied, hold);
     TRY(lwi_assembler_create(model, nhold, hold, arena, a));
     memcpy(a->R, closed->R, nbody * sizeof *a->R);
@@ -482,10 +508,10 @@ static lw_status assemble(const lw_model *model, const lw_assemble_desc *desc, l
     lwi_unclosed unclosed;
     int ngiven = 0, nhold = 0;
     bool *in_loop = LWI_PUSH(arena, bool, model->njoint);
-    lw_joint *path = LWI_PUSH(arena, lw_joint, model->njoint);
+    int *nodes = LWI_PUSH(arena, int, model->nnode);
     lwi_hold *hold = LWI_PUSH(arena, lwi_hold, model->njoint + model->nnode + wanted);
-    if (!in_loop || !path || !hold) return LW_ERR_MEMORY;
-    mark_loops(model, path, in_loop);
+    if (!in_loop || !nodes || !hold) return LW_ERR_MEMORY;
+    mark_loops(model, nodes, in_loop);
     TRY(list_places(model, desc, hold, &ngiven, &nhold, error));
     TRY(close_positions(&places, hold, ngiven, nhold, arena, report, error));
     TRY(close_velocities(&speeds, &places, in_loop, hold, arena, report, error));

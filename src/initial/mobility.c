@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "kinematics/observe.h"
 
+#include "base/assert.h"
 #include "system/system.h"
 #include "spatial/motion.h"
 
@@ -40,19 +41,27 @@ static lw_status place_at_start(const lw_model *model, mobility *my, int *rank)
 // closes a loop: to the last one, in the order of the model, that a null vector reaches.  Null
 // vectors are reduced one by one from their last joint on; each takes a row there that no other
 // has.
+// Vectors are kept where they are not negligible, in the rows of joints that close loops.
 typedef struct charge {
-    int first, n, at; // rows first ... first + n - 1 of the vector; the row taken
-    double *value;
+    int at, nedge; // the row taken; edges with values
+    int *edge;     // [nedge]
+    double *value; // [their rows]
+    double pivot;  // the value of row `at`
 } charge;
 
 typedef struct charges {
     mobility *my;
     charge *list;   // [nrow] of edge e: from plan.row[e] on, in the order taken
     int *dependent; // [nedge] how many those are
+    int *heap, n;   // [edges of the plan] edges of the present vector, the last one first
+    bool *in_heap;  // [nedge]
+    int *stack;     // [nodes] scratch
 } charges;
 
 // A part of a null vector below this is round-off.
 #define NULL_PART 1e-6
+// Parts below this are not kept.
+#define NO_PART (1e-3 * NULL_PART)
 
 static bool closes_loop(const lwi_system *s, int e)
 {
@@ -60,17 +69,79 @@ static bool closes_loop(const lwi_system *s, int e)
     return j < 0 || s->model->joint[j].node < 0;
 }
 
+static double largest_row(const charges *c, int e)
+{
+    const int *row = c->my->system.plan.row;
+    double largest = 0;
+    for (int i = row[e]; i < row[e + 1]; i++) largest = fmax(largest, fabs(c->my->null[i]));
+    return largest;
+}
+
+static void clear_edge(const charges *c, int e)
+{
+    const int *row = c->my->system.plan.row;
+    for (int i = row[e]; i < row[e + 1]; i++) c->my->null[i] = 0;
+}
+
+static void push(charges *c, int e)
+{
+    int i = c->n++;
+    LWI_ASSERT(!c->in_heap[e] && i < c->my->system.nedge);
+    c->in_heap[e] = true;
+    for (; i > 0 && c->heap[(i - 1) / 2] < e; i = (i - 1) / 2) c->heap[i] = c->heap[(i - 1) / 2];
+    c->heap[i] = e;
+}
+
+static int pop(charges *c)
+{
+    const int top = c->heap[0], last = c->heap[--c->n];
+    int i = 0;
+    for (int child = 1; child < c->n; i = child, child = 2 * i + 1) {
+        child += child + 1 < c->n && c->heap[child + 1] > c->heap[child];
+        if (c->heap[child] <= last) break;
+        c->heap[i] = c->heap[child];
+    }
+    c->heap[i] = last;
+    c->in_heap[top] = false;
+    return top;
+}
+
+// Null vector q of a node, its largest row 1, restricted to joints that close loops; false: there is none.
+static bool take_vector(charges *c, int node, int q)
+{
+    const lwi_system *s = &c->my->system;
+    double largest = 0;
+    const int n = lwi_elim_null_local(s->elim, node, q, c->my->null, c->heap, c->stack);
+    for (int i = 0; i < n; i++) largest = fmax(largest, largest_row(c, c->heap[i]));
+    c->n = 0; // places before i are free
+    for (int i = 0; i < n; i++) {
+        const int e = c->heap[i];
+        if (e >= s->nedge || !closes_loop(s, e) || !(largest_row(c, e) > NO_PART * largest)) {
+            clear_edge(c, e);
+            continue;
+        }
+        for (int r = s->plan.row[e]; r < s->plan.row[e + 1]; r++) c->my->null[r] /= largest;
+        push(c, e);
+    }
+    return n > 0;
+}
+
 // Takes out of the vector what rows of edge e are charged with already; returns the largest row
 // left.
-static int reduce(const charges *c, int e)
+static int reduce(charges *c, int e)
 {
     const lwi_plan *plan = &c->my->system.plan;
     double *null = c->my->null;
     int best = plan->row[e];
     for (int k = 0; k < c->dependent[e]; k++) {
         const charge *taken = &c->list[plan->row[e] + k];
-        const double part = null[taken->at] / taken->value[taken->at - taken->first];
-        for (int i = 0; i < taken->n; i++) null[taken->first + i] -= part * taken->value[i];
+        const double part = null[taken->at] / taken->pivot, *value = taken->value;
+        for (int i = 0; i < taken->nedge; i++) {
+            const int f = taken->edge[i];
+            LWI_ASSERT(f <= e);
+            if (f != e && !c->in_heap[f]) push(c, f);
+            for (int r = plan->row[f]; r < plan->row[f + 1]; r++) null[r] -= part * *value++;
+        }
         null[taken->at] = 0;
     }
     for (int i = plan->row[e]; i < plan->row[e + 1]; i++)
@@ -78,32 +149,43 @@ static int reduce(const charges *c, int e)
     return best;
 }
 
+// Charges the vector to a row of edge e; the other edges are those in the heap.
 static lw_status take(charges *c, int e, int row)
 {
     const lwi_plan *plan = &c->my->system.plan;
     const double *null = c->my->null;
-    int first = 0;
-    while (first < row && fabs(null[first]) <= 1e-3 * NULL_PART) first++;
     charge *taken = &c->list[plan->row[e] + c->dependent[e]++];
-    *taken = (charge){.first = first, .n = plan->row[e + 1] - first, .at = row};
-    taken->value = LWI_PUSH(&c->my->arena, double, taken->n);
-    if (!taken->value) return LW_ERR_MEMORY;
-    memcpy(taken->value, null + first, (size_t)taken->n * sizeof *null);
+    *taken = (charge){.at = row, .pivot = null[row]};
+    int rows = plan->row[e + 1] - plan->row[e];
+    for (int i = 0; i < c->n; i++) rows += plan->row[c->heap[i] + 1] - plan->row[c->heap[i]];
+    taken->edge = LWI_PUSH(&c->my->arena, int, c->n + 1);
+    taken->value = LWI_PUSH(&c->my->arena, double, rows);
+    if (!taken->edge || !taken->value) return LW_ERR_MEMORY;
+    double *value = taken->value;
+    for (int i = -1; i < c->n; i++) {
+        const int f = i < 0 ? e : c->heap[i];
+        if (i >= 0 && !(largest_row(c, f) > NO_PART)) continue;
+        taken->edge[taken->nedge++] = f;
+        for (int r = plan->row[f]; r < plan->row[f + 1]; r++) *value++ = null[r];
+    }
     return LW_OK;
 }
 
 static lw_status charge_vector(charges *c)
 {
     const lwi_system *s = &c->my->system;
-    double largest = 0;
-    for (int i = 0; i < s->nrow; i++) largest = fmax(largest, fabs(c->my->null[i]));
-    for (int i = 0; i < s->nrow; i++) c->my->null[i] /= largest > 0 ? largest : 1;
-    for (int e = s->nedge - 1; e >= 0; e--) {
-        if (!closes_loop(s, e) || c->dependent[e] == s->plan.graph.edge[e].rows) continue;
-        const int row = reduce(c, e);
-        if (fabs(c->my->null[row]) > NULL_PART) return take(c, e, row);
+    lw_status status = LW_OK;
+    bool taken = false;
+    while (c->n > 0) {
+        const int e = pop(c);
+        if (!taken && c->dependent[e] < s->plan.graph.edge[e].rows) {
+            const int row = reduce(c, e);
+            taken = fabs(c->my->null[row]) > NULL_PART;
+            if (taken) status = take(c, e, row);
+        }
+        clear_edge(c, e);
     }
-    return LW_OK;
+    return status;
 }
 
 // [njoint]; couplings' go nowhere.
@@ -112,13 +194,15 @@ static lw_status dependent_rows(mobility *my, int *dependent)
     const lwi_system *s = &my->system;
     charges c = {.my = my,
                  .list = LWI_PUSH(&my->arena, charge, s->nrow),
-                 .dependent = LWI_PUSH(&my->arena, int, s->nedge)};
-    if (!c.list || !c.dependent) return LW_ERR_MEMORY;
-    const int count = s->nrow ? lwi_elim_null_count(s->elim) : 0;
-    for (int i = 0; i < count; i++) {
-        lwi_elim_null(s->elim, i, my->null);
-        TRY(charge_vector(&c));
-    }
+                 .dependent = LWI_PUSH(&my->arena, int, s->nedge),
+                 .heap = LWI_PUSH(&my->arena, int, s->plan.graph.nedge),
+                 .in_heap = LWI_PUSH(&my->arena, bool, s->nedge),
+                 .stack = LWI_PUSH(&my->arena, int, s->plan.nnode)};
+    if (!c.list || !c.dependent || !c.heap || !c.in_heap || !c.stack) return LW_ERR_MEMORY;
+    for (int i = 0; i < s->plan.nrow; i++) my->null[i] = 0;
+    for (int k = s->nrow ? lwi_elim_null_next(s->elim, 0) : s->plan.nnode; k < s->plan.nnode;
+         k = lwi_elim_null_next(s->elim, k + 1))
+        for (int q = 0; take_vector(&c, k, q); q++) TRY(charge_vector(&c));
     for (int j = 0; j < s->model->njoint; j++)
         dependent[j] = s->joint_edge[j] < 0 ? 0 : c.dependent[s->joint_edge[j]];
     return LW_OK;

@@ -114,23 +114,32 @@ static lw_status check_drives(const lwi_description *d, lw_error *error)
         TRY(check_motion(d, j, "its mount", j->mount_turn, error));
         TRY(check_motion(d, j, "its length", j->length_of, error));
     }
-    for (int i = 0; i < d->ncoupling; i++) {
+    return LW_OK;
+}
+
+static lw_status check_couplings(const lwi_description *d, lw_error *error)
+{
+    lw_status status = LW_OK;
+    bool *coupled = calloc((size_t)d->njoint * LW_JOINT_MAX_NV + 1, sizeof *coupled);
+    if (!coupled) return lwi_fail(error, LW_ERR_MEMORY, "no memory to check couplings");
+    for (int i = 0; i < d->ncoupling && status == LW_OK; i++) {
         const lw_coupling_desc *c = &d->coupling[i];
         const lw_joint_desc *j = &d->joint[c->joint.index];
+        bool *before = &coupled[(size_t)c->joint.index * LW_JOINT_MAX_NV + (size_t)c->coordinate];
         if (j->coordinate[c->coordinate].motion.index)
-            return lwi_model_fail(
-                d, c->place, error,
-                "coupling of joint '%s': q%d already follows a function, expected a "
-                "free coordinate",
-                j->name, c->coordinate);
-        for (int k = 0; k < i; k++)
-            if (d->coupling[k].joint.index == c->joint.index &&
-                d->coupling[k].coordinate == c->coordinate)
-                return lwi_model_fail(d, c->place, error,
-                                      "coupling of joint '%s': q%d is coupled twice", j->name,
-                                      c->coordinate);
+            status =
+                lwi_model_fail(d, c->place, error,
+                               "coupling of joint '%s': q%d already follows a function, expected a "
+                               "free coordinate",
+                               j->name, c->coordinate);
+        else if (*before)
+            status =
+                lwi_model_fail(d, c->place, error, "coupling of joint '%s': q%d is coupled twice",
+                               j->name, c->coordinate);
+        *before = true;
     }
-    return LW_OK;
+    free(coupled);
+    return status;
 }
 
 lw_status lwi_description_check(const lwi_description *desc, lw_error *error)
@@ -146,5 +155,6 @@ lw_status lwi_description_check(const lwi_description *desc, lw_error *error)
     free(list);
     TRY(status);
     TRY(check_distance(desc, error));
-    return check_drives(desc, error);
+    TRY(check_drives(desc, error));
+    return check_couplings(desc, error);
 }

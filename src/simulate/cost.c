@@ -1,9 +1,10 @@
-// cost.c -- features of a model, the choice.
+// cost.c -- features of a model, the choice of `auto`.
 #include "simulate/cost.h"
 
 #include "base/assert.h"
 #include "system/system.h"
 #include "loops/cut_state.h"
+#include "methods/dca/hdca.h"
 #include "methods/rcr/rcr.h"
 
 #include <math.h>
@@ -32,7 +33,26 @@ static double cost_of_dca(const lwi_cost_survey *survey)
 
 // ---------------------------------------------------------------------------------------- features
 
-static lw_status count_joins(const lw_model *model, lwi_arena *arena, lwi_cost_features *f)
+// Multiplications where bodies with many joints are not split: all rows of such a body are eliminated at once.
+static lw_status count_unsplit(const lwi_system *s, lwi_arena *arena, double *count)
+{
+    const int nbody = s->nbody - s->split.npart;
+    double *rows = LWI_PUSH(arena, double, nbody);
+    if (!rows) return LW_ERR_MEMORY;
+    *count = s->plan.work;
+    for (int e = 0; e < s->nedge && s->split.npart; e++) {
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+        for (int i = 0; i < edge->n; i++) {
+            const int b = edge->body[i];
+            rows[b < nbody ? b : s->split.part[b - nbody].body] += edge->rows;
+        }
+    }
+    for (int b = 0; b < nbody && s->split.npart; b++)
+        if (s->split.count[b] > 1) *count += rows[b] * rows[b] * rows[b] / 6;
+    return LW_OK;
+}
+
+lw_status lwi_cost_count(const lw_model *model, lwi_arena *arena, lwi_cost_features *f)
 {
     lwi_system system;
     TRY(lwi_system_plan(model, LW_PLAN_AUTO, arena, &system));
@@ -46,10 +66,10 @@ static lw_status count_joins(const lw_model *model, lwi_arena *arena, lwi_cost_f
     f->pivoted = counts.closing;
     f->laned = counts.laned;
     f->dense = rows * rows * components;
-    return LW_OK;
+    return count_unsplit(&system, arena, &f->unsplit);
 }
 
-// Joins that close loops seek pivots only where rows depend on others.
+// Joins that close loops seek pivots only where rows depend on others; after that is known.
 static void expect_pivots(lwi_cost_features *f)
 {
     if (f->redundant > 0) return;
@@ -149,7 +169,7 @@ static void heed_options(const lw_options *options, lwi_cost_survey *survey)
         lwi_fail(&survey->rcr, LW_ERR_ARGUMENT, "it has no plan");
 }
 
-// Of those that can begin.
+// Of those that can begin; one that is left out has no finite cost.
 static const char *find_best(const lwi_cost_survey *survey)
 {
     const bool rcr = !survey->rcr.text[0], hdca = !survey->hdca.text[0];
@@ -160,19 +180,54 @@ static const char *find_best(const lwi_cost_survey *survey)
     return speeds <= momenta ? "rcr" : "hdca";
 }
 
+// Decides from the graph whether `rcr` is set up: its fronts may grow as the cube of the mechanism.
+static lw_status predict_rcr(const lw_model *model, lwi_arena *arena, lwi_cost_survey *survey)
+{
+    lwi_cost_features unused;
+    if (survey->rcr.text[0] || survey->hdca.text[0]) return LW_OK; // no choice
+    const double limit = LWI_COST_DEAR * cost_of_hdca(survey);
+    double seconds;
+    TRY(lwi_rcr_predict(model, limit, &arena->allocator, &unused, &seconds));
+    if (seconds > limit) survey->rcr_left_out = seconds;
+    return LW_OK;
+}
+
+static lw_status try_rcr(const lw_model *model, const lw_options *options, lwi_arena *arena,
+                         lwi_cost_survey *survey)
+{
+    survey->rcr_left_out = 0;
+    TRY(try(&lwi_formulation_rcr, model, options, arena, &survey->rcr, survey));
+    expect_pivots(&survey->features);
+    return LW_OK;
+}
+
+static lw_status try_hdca(const lw_model *model, const lw_options *options, lwi_arena *arena,
+                          lwi_cost_survey *survey)
+{
+    TRY(try(&lwi_formulation_hdca, model, options, arena, &survey->hdca, survey));
+    if (survey->hdca.text[0]) return LW_OK;
+    if (!survey->rcr_way) {
+        const lwi_system *system = lwi_hdca_system(survey->work);
+        survey->features.redundant = system->nrow - system->generic_rank;
+        expect_pivots(&survey->features);
+    }
+    return measure_momenta(survey->work, arena, survey);
+}
+
 static lw_status survey_loops(const lw_model *model, const lw_options *options, lwi_arena *arena,
                               lwi_cost_survey *survey)
 {
     heed_options(options, survey);
-    TRY(count_joins(model, arena, &survey->features));
-    if (!survey->rcr.text[0])
-        TRY(try(&lwi_formulation_rcr, model, options, arena, &survey->rcr, survey));
-    expect_pivots(&survey->features);
+    TRY(lwi_cost_count(model, arena, &survey->features));
     if (!survey->hdca.text[0]) lwi_formulation_accepts(&lwi_formulation_hdca, model, &survey->hdca);
+    TRY(predict_rcr(model, arena, survey));
+    if (!survey->rcr.text[0] && !(survey->rcr_left_out > 0))
+        TRY(try_rcr(model, options, arena, survey));
     survey->best = find_best(survey);
     if (survey->hdca.text[0] || (survey->best && !strcmp(survey->best, "rcr"))) return LW_OK;
-    TRY(try(&lwi_formulation_hdca, model, options, arena, &survey->hdca, survey));
-    if (!survey->hdca.text[0]) TRY(measure_momenta(survey->work, arena, survey));
+    TRY(try_hdca(model, options, arena, survey));
+    if (survey->hdca.text[0] && survey->rcr_left_out > 0) // there is no other
+        TRY(try_rcr(model, options, arena, survey));
     survey->best = find_best(survey);
     return LW_OK;
 }
@@ -245,8 +300,12 @@ static void choose_by_cost(const lwi_cost_survey *survey, const char *loops,
         if (!strcmp(best, names[i]) || i == 2) continue;
         if (i == 1 && cost[1] < cost[0])
             snprintf(more, sizeof more, ", but %.2g times as many", survey->momenta_take);
-        snprintf(choice->why + used, sizeof choice->why - used, ", %s %s%s", names[i],
-                 time_text(time, cost[i]), more);
+        if (i == 0 && survey->rcr_left_out > 0)
+            snprintf(choice->why + used, sizeof choice->why - used,
+                     ", rcr left out: predicted %s or more", time_text(time, survey->rcr_left_out));
+        else
+            snprintf(choice->why + used, sizeof choice->why - used, ", %s %s%s", names[i],
+                     time_text(time, cost[i]), more);
     }
     if (strcmp(best, "dca") != 0) return;
     const size_t used = strlen(choice->why);

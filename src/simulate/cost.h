@@ -14,6 +14,7 @@ typedef struct lwi_cost_survey {
     bool momenta;        ///< asked for as state
     bool driven;         ///< drives do work, which `hdca` finds from accelerations
     const char *rcr_way; ///< its row in the table of costs; NULL: it cannot begin
+    double rcr_left_out; ///< its prediction [s], if that is why it was not set up; 0: it was
     double momenta_take; ///< evaluations of `hdca` where speeds take one, for the same accuracy
     const char *best;    ///< of those that can begin the one to take; NULL: none can
     lw_error rcr; ///< why rcr cannot begin at the model's start, or is not wanted; "": it can
@@ -21,10 +22,16 @@ typedef struct lwi_cost_survey {
     lwi_work *work; ///< the last one that could begin, set up so: the caller's; or NULL
 } lwi_cost_survey;
 
-/** Counts the features; where there are loops or couplings `rcr` is set up once and evaluated at the
- *  start, which shows whether it can and whether loops go in lanes; so is `hdca` where it may be the cheaper one.
- *  What was set up last is kept.
- *  @cost about twenty evaluations of rcr
+/** A formulation is set up and evaluated only if its prediction is below so many evaluations of the best one known. */
+#define LWI_COST_DEAR 10
+
+/** Features of the joins of `hdca` and `dca`, and of `dense`, from the graph.  @return LW_ERR_MEMORY */
+lw_status lwi_cost_count(const lw_model *model, lwi_arena *arena, lwi_cost_features *features);
+
+/** Counts the features; with loops or couplings `rcr` is set up once and evaluated at the start, unless it is predicted
+ *  to be too dear (LWI_COST_DEAR), which shows whether it can start and whether loops go in lanes; so is `hdca` where
+ *  it may be the cheaper one.  What was set up last is kept.
+ *  @cost about twenty evaluations of those that are set up
  *  @return LW_ERR_MEMORY */
 lw_status lwi_cost_measure(const lw_model *model, const lw_options *options,
                            const lw_allocator *allocator, lwi_cost_survey *survey);

@@ -174,6 +174,34 @@ static void null_vectors(bench *b)
     assert_int_equal(cod.rank, count);
 }
 
+// Node by node they are the same vectors, up to their length and what is negligible.
+static void local_null_vectors(bench *b)
+{
+    const problem *p = &b->p;
+    double *whole = LWI_PUSH(&b->arena, double, p->nrow),
+           *own = LWI_PUSH(&b->arena, double, p->nrow);
+    int *edge = LWI_PUSH(&b->arena, int, p->graph.nedge),
+        *stack = LWI_PUSH(&b->arena, int, b->plan.nnode);
+    int i = 0;
+    for (int k = lwi_elim_null_next(b->elim, 0); k < b->plan.nnode;
+         k = lwi_elim_null_next(b->elim, k + 1))
+        for (int q = 0;; q++) {
+            memset(own, 0, (size_t)p->nrow * sizeof *own);
+            const int n = lwi_elim_null_local(b->elim, k, q, own, edge, stack);
+            if (n == 0) break;
+            lwi_elim_null(b->elim, i++, whole);
+            double product = 0, square = 0;
+            for (int r = 0; r < p->nrow; r++)
+                product += own[r] * whole[r], square += own[r] * own[r];
+            for (int r = 0; r < p->nrow; r++) whole[r] *= square / product;
+            assert_true(distance(own, whole, p->nrow) < 1e-10);
+            for (int j = 0; j < n; j++)
+                for (int r = p->row[edge[j]]; r < p->row[edge[j] + 1]; r++) own[r] = 0;
+            assert_true(largest(own, p->nrow) == 0); // nothing but the edges listed
+        }
+    assert_int_equal(i, lwi_elim_null_count(b->elim));
+}
+
 static void dependent_rows(bench *b)
 {
     const problem *p = &b->p;
@@ -217,6 +245,7 @@ static void redundant(problem p)
         assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
         agrees(&b, false);
         null_vectors(&b);
+        local_null_vectors(&b);
         dependent_rows(&b);
         lwi_elim_clear_ranks(b.elim);
         assert_int_equal(lwi_elim_rank(b.elim), p.nrow);
@@ -224,6 +253,36 @@ static void redundant(problem p)
         assert_true(lwi_elim_pivots(b.elim).min < 1e-12);
         lwi_arena_free(&b.arena);
     }
+    problem_free(&p);
+}
+
+// In a row of four-bars null vectors decay: they reach a few bars, however many there are.
+static void null_vectors_are_local(void **state)
+{
+    (void)state;
+    enum { POSTS = 400, FEW = 300 };
+    problem p;
+    problem_four_bars(&p, POSTS, 0.7);
+    bench b = {.p = p};
+    lwi_arena_init(&b.arena, NULL); // without the dense solution
+    assert_int_equal(lwi_plan_create(&p.graph, LW_PLAN_COMB, &b.arena, &b.plan), LW_OK);
+    assert_int_equal(lwi_elim_create(&b.plan, &b.arena, &b.elim), LW_OK);
+    problem_load(&p, b.elim);
+    double *n = LWI_PUSH(&b.arena, double, p.nrow);
+    int *edge = LWI_PUSH(&b.arena, int, p.graph.nedge),
+        *stack = LWI_PUSH(&b.arena, int, b.plan.nnode);
+    assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &b.rank), LW_OK);
+    int count = 0, most = 0;
+    for (int k = lwi_elim_null_next(b.elim, 0); k < b.plan.nnode;
+         k = lwi_elim_null_next(b.elim, k + 1))
+        for (int q = 0, edges = 1; edges > 0; q++) {
+            edges = lwi_elim_null_local(b.elim, k, q, n, edge, stack);
+            if (edges > most) most = edges;
+            count += edges > 0;
+        }
+    assert_true(most <= FEW);
+    assert_int_equal(count, p.nrow - b.rank);
+    lwi_arena_free(&b.arena);
     problem_free(&p);
 }
 
@@ -738,17 +797,12 @@ static void handle_form(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chains_and_trees),
-        cmocka_unit_test(loops_and_edges_of_several_bodies),
-        cmocka_unit_test(redundant_rows),
-        cmocka_unit_test(rows_of_zeros),
-        cmocka_unit_test(multipliers_are_smooth),
-        cmocka_unit_test(regularised),
-        cmocka_unit_test(refinement),
-        cmocka_unit_test(what_fails_is_named),
-        cmocka_unit_test(ranks_are_kept),
-        cmocka_unit_test(rows_rest),
-        cmocka_unit_test(handle_form),
+        cmocka_unit_test(chains_and_trees),    cmocka_unit_test(loops_and_edges_of_several_bodies),
+        cmocka_unit_test(redundant_rows),      cmocka_unit_test(null_vectors_are_local),
+        cmocka_unit_test(rows_of_zeros),       cmocka_unit_test(multipliers_are_smooth),
+        cmocka_unit_test(regularised),         cmocka_unit_test(refinement),
+        cmocka_unit_test(what_fails_is_named), cmocka_unit_test(ranks_are_kept),
+        cmocka_unit_test(rows_rest),           cmocka_unit_test(handle_form),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

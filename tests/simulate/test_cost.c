@@ -149,6 +149,91 @@ static void operations_are_counted(void **state)
     lw_model_destroy(model);
 }
 
+// From the graph alone: at most twice as large systems as those of the elimination, never smaller ones by more than
+// delayed speeds add.
+static void rcr_is_predicted_from_the_graph(void **state)
+{
+    (void)state;
+    static const lw_mechanism_desc cases[] = {
+        {.mechanism = LW_MECHANISM_LOOP, .n = 8, .joint = 2},
+        {.mechanism = LW_MECHANISM_LADDER, .n = 8, .q = {0.2, 0.3}},
+        {.mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 20, .q = {0.3}, .qd = {1}},
+        {.mechanism = LW_MECHANISM_NET, .n = 4, .m = 4, .q = {0.3}},
+        {.mechanism = LW_MECHANISM_NET, .n = 7, .m = 7, .joint = 2, .q = {0.3}},
+        {.mechanism = LW_MECHANISM_NET, .n = 2, .m = 12, .q = {0.3}},
+    };
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        lw_model *model = generated(cases[i]);
+        lwi_cost_survey survey;
+        lwi_cost_features predicted;
+        double seconds;
+        assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
+        assert_int_equal(lwi_rcr_predict(model, INFINITY, NULL, &predicted, &seconds), LW_OK);
+        const lwi_cost_features *f = &survey.features;
+        assert_true(predicted.nodes + predicted.unconstrained == f->bodies);
+        assert_true(predicted.paths == f->paths && predicted.reflections >= f->reflections);
+        const double counted = lwi_cost_estimate(LWI_RCR_ELIMINATION, f),
+                     dense = lwi_cost_estimate(LWI_RCR_DENSE_PATH, f),
+                     other = lwi_cost_estimate(LWI_RCR_ELIMINATION, &predicted);
+        if (!(other > 0.6 * counted && other < 8 * counted))
+            fail_msg("case %d: predicted %g s, counted %g s", i, other, counted);
+        assert_true(seconds <= other && seconds > 0.6 * fmin(counted, dense));
+        lwi_work_destroy(survey.work);
+        lw_model_destroy(model);
+    }
+}
+
+// A net that hangs from one mesh: its loops are open at once, from one end to the other, along the tree, and rcr
+// would cost the cube of their number.  It is not set up: the work that is kept is that of
+// hdca.
+static void what_is_too_dear_is_left_out(void **state)
+{
+    (void)state;
+    const lw_mechanism_desc net = {.mechanism = LW_MECHANISM_NET, .n = 1, .m = 60, .q = {0.3}};
+    lw_model *model = generated(net);
+    lwi_cost_survey survey;
+    assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
+    assert_true(survey.rcr_left_out > 0);
+    assert_null(survey.rcr_way);
+    assert_ptr_equal(survey.work->formulation, &lwi_formulation_hdca);
+    assert_true(survey.features.redundant == 3 * 60);
+    lwi_work_destroy(survey.work);
+    lw_model_destroy(model);
+    expect(generated(net), "dca", ", rcr left out: predicted ");
+}
+
+// NAN where a formulation refuses the model, else a positive time; the cheapest one of a tree is aba, and what is cubic
+// grows as the cube.
+static void costs_of_all_are_predicted(void **state)
+{
+    (void)state;
+    enum { MOST = 16 };
+    double seconds[2][MOST], loop[MOST];
+    assert_true(lw_formulation_count() <= MOST);
+    for (int i = 0; i < 2; i++) {
+        lw_model *model =
+            generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = i ? 400 : 200});
+        assert_int_equal(lw_model_costs(model, seconds[i], NULL), LW_OK);
+        lw_model_destroy(model);
+    }
+    lw_model *model = four_bar(0, false);
+    assert_int_equal(lw_model_costs(model, loop, NULL), LW_OK);
+    assert_int_equal(lw_model_costs(model, NULL, NULL), LW_ERR_ARGUMENT);
+    lw_model_destroy(model);
+    for (int i = 0; i < lw_formulation_count(); i++) {
+        const char *name = lw_formulation_info(i).name;
+        const double growth = seconds[1][i] / seconds[0][i];
+        const bool cubic = !strcmp(name, "dense"), tree = !strcmp(name, "aba");
+        assert_true(cubic ? growth > 7 && growth < 9 : growth > 1.8 && growth < 2.2);
+        for (int k = 0; tree && k < lw_formulation_count(); k++)
+            assert_true(seconds[0][i] <= seconds[0][k] ||
+                        !strcmp(lw_formulation_info(k).name, "momenta"));
+        // the rod without mass
+        const bool can = !strcmp(name, "rcr") || !strcmp(name, "lagrange") || cubic;
+        assert_int_equal(isnan(loop[i]), !can);
+    }
+}
+
 // A rod without mass: hdca cannot, and says which.
 static void what_cannot_begin_is_not_chosen(void **state)
 {
@@ -335,6 +420,9 @@ int main(void)
         cmocka_unit_test(momenta_of_small_inertia_cost_evaluations),
         cmocka_unit_test(rcr_goes_the_cheaper_way),
         cmocka_unit_test(operations_are_counted),
+        cmocka_unit_test(rcr_is_predicted_from_the_graph),
+        cmocka_unit_test(what_is_too_dear_is_left_out),
+        cmocka_unit_test(costs_of_all_are_predicted),
         cmocka_unit_test(what_cannot_begin_is_not_chosen),
         cmocka_unit_test(couplings_count_as_loops),
         cmocka_unit_test(choices_of_the_user_are_kept),

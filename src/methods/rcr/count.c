@@ -1,28 +1,28 @@
 // count.c -- sizes that determine the cost of an evaluation of `rcr`, for each kind of evaluation.
 #include "methods/rcr/rcr.h"
+#include "base/assert.h"
 #include "methods/rcr/clusters/evaluate.h"
 
-#include <math.h>
-
-// Bodies on the paths between those of the closure and the ground, each once.
-static int bodies_below(const lw_model *model, const lwi_closure *c)
+int lwi_rcr_bodies_below(const lw_model *model, int n, const int *node, int most)
 {
     int at[LWI_CLOSURE_BODIES], count = 0;
-    for (int s = 0; s < c->nbody; s++) at[s] = model->body_node[c->body[s]];
-    for (;;) {
+    LWI_ASSERT(n <= LWI_CLOSURE_BODIES);
+    for (int s = 0; s < n; s++) at[s] = node[s];
+    while (count < most) {
         int top = -1; // parents have lower numbers than their children
-        for (int s = 0; s < c->nbody; s++)
+        for (int s = 0; s < n; s++)
             if (at[s] > top) top = at[s];
-        if (top < 0) return count;
-        for (int s = 0; s < c->nbody; s++)
+        if (top < 0) break;
+        for (int s = 0; s < n; s++)
             if (at[s] == top) at[s] = model->node[top].parent;
         count++;
     }
+    return count;
 }
 
 // Multiplications of lwi_cod_factor for n x m numbers at rank r and of one lwi_cod_nearest.  Rows beyond the rank are
 // mostly zeros (those that hold a planar mechanism in its plane) and are skipped.
-static double reflections(double n, double m, double r)
+double lwi_rcr_reflections(double n, double m, double r)
 {
     double count = r * r;
     for (double k = 0; k < r; k++) // a column: dot, axpy and norm for each later column
@@ -60,11 +60,14 @@ void lwi_rcr_count(const lwi_rcr_work *d, lwi_cost_features *f)
         f->fronts += n * n;
         f->cubes += n * n * n;
     }
-    for (int i = 0; i < cut->count; i++)
-        f->paths += cut->closure[i].n * bodies_below(model, &cut->closure[i]);
+    for (int i = 0; i < cut->count; i++) {
+        int node[LWI_CLOSURE_BODIES];
+        const int n = lwi_rcr_closure_nodes(model, i, node);
+        f->paths += cut->closure[i].n * lwi_rcr_bodies_below(model, n, node, model->nnode);
+    }
     const int rank = lwi_rcr_rank(&d->e);
     f->redundant = cut->m - rank;
-    f->reflections = reflections(cut->n, cut->m, rank);
+    f->reflections = lwi_rcr_reflections(cut->n, cut->m, rank);
 }
 
 const char *lwi_rcr_evaluation_name(const lwi_rcr_work *d)

@@ -11,12 +11,10 @@
 
 // -------------------------------------------------------------------------------------- structure
 
-// Nodes of the moving bodies of closure i.
-static int closure_nodes(const lwi_rcr *e, int i, int node[LWI_CLOSURE_BODIES])
+int lwi_rcr_closure_nodes(const lw_model *model, int i, int node[LWI_CLOSURE_BODIES])
 {
-    const lw_model *model = e->model;
     int joint[2] = {0}, njoint = 0, n = 0;
-    LWI_ASSERT_INDEX(i, e->cut->count);
+    LWI_ASSERT_INDEX(i, model->nloop + model->ncoupling);
     if (i < model->nloop) {
         joint[njoint++] = model->loop[i];
     } else {
@@ -36,7 +34,7 @@ static bool list_closures(lwi_rcr *e, lwi_arena *arena, int *entry)
     const int count = e->cut->count;
     for (int i = 0; i < count; i++) {
         int node[LWI_CLOSURE_BODIES];
-        const int n = closure_nodes(e, i, node);
+        const int n = lwi_rcr_closure_nodes(e->model, i, node);
         entry[i] = -1;
         for (int s = 0; s < n; s++)
             if (node[s] > entry[i]) entry[i] = node[s];
@@ -85,7 +83,7 @@ static bool list_bodies(lwi_rcr *e, lwi_arena *arena, int k, int *list, int *fir
             if (e->node[c].body[i] != k) insert(list, &n, e->node[c].body[i]);
     for (int i = 0; i < node->nclosure; i++) {
         int other[LWI_CLOSURE_BODIES];
-        const int m = closure_nodes(e, node->closure[i], other);
+        const int m = lwi_rcr_closure_nodes(e->model, node->closure[i], other);
         for (int s = 0; s < m; s++)
             if (other[s] != k) insert(list, &n, other[s]);
     }
@@ -93,7 +91,7 @@ static bool list_bodies(lwi_rcr *e, lwi_arena *arena, int k, int *list, int *fir
     for (int c = first[k]; c >= 0; c = next[c]) node->plain = node->plain && e->node[c].nbody == 1;
     for (int i = 0; i < node->nclosure; i++) {
         int other[LWI_CLOSURE_BODIES];
-        node->plain = node->plain && closure_nodes(e, node->closure[i], other) == 1;
+        node->plain = node->plain && lwi_rcr_closure_nodes(e->model, node->closure[i], other) == 1;
     }
     for (int i = 0; i < n; i++) LWI_ASSERT(list[i] < k && (i == 0 || list[i] < list[i - 1]));
     LWI_ASSERT(parent < k);

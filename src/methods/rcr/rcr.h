@@ -244,6 +244,19 @@ const char *lwi_rcr_evaluation_name(const lwi_rcr_work *d);
 /** Sizes that determine the cost of an evaluation of each kind (count.c); after an elimination, for clusters after
  *  rates.  Leaves the features of other formulations unchanged. */
 void lwi_rcr_count(const lwi_rcr_work *d, lwi_cost_features *features);
+/** The same from the graph alone, before anything is set up: upper bounds, since redundant rows count as independent
+ *  and loop clusters are not recognised (predict.c).  Ends when the elimination and the dense path both take more
+ *  than `limit` [s]; the features are then those counted so far.
+ *  @param seconds  out: one evaluation by the cheaper of the two; at least this, if above `limit`
+ *  @cost  below that of the evaluation      @return LW_ERR_MEMORY */
+lw_status lwi_rcr_predict(const lw_model *model, double limit, const lw_allocator *allocator,
+                          lwi_cost_features *features, double *seconds);
+/** Nodes of the moving bodies of cut joint i, or of coupling i - nloop; their number. */
+int lwi_rcr_closure_nodes(const lw_model *model, int i, int node[LWI_CLOSURE_BODIES]);
+/** Bodies on the paths between n nodes of a closure and the ground, each once; stops at `most`. */
+int lwi_rcr_bodies_below(const lw_model *model, int n, const int *node, int most);
+/** Multiplications of the decomposition of m rows in n speeds at rank r and of one solution with it. */
+double lwi_rcr_reflections(double n, double m, double r);
 
 /** Velocities of the bodies in the tree, after lwi_tree_velocity; not those of rigidly merged
  *  bodies. */

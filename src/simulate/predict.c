@@ -1,0 +1,66 @@
+// predict.c -- what one evaluation of each formulation costs, from counts of operations alone.
+#include "methods/rcr/rcr.h"
+#include "simulate/cost.h"
+
+#include <math.h>
+#include <string.h>
+
+// Counting `rcr` and `lagrange` ends here, in units of the cheapest formulation.
+#define ENOUGH 100
+
+static lw_status count(const lw_model *model, const lw_allocator *allocator, lwi_cost_features *f)
+{
+    lwi_arena arena;
+    *f = (lwi_cost_features){.one = 1,
+                             .bodies = model->nnode,
+                             .speeds = model->tree_nv,
+                             .closures = model->nloop + model->ncoupling};
+    lwi_arena_init(&arena, allocator);
+    const lw_status status = lwi_cost_count(model, &arena, f);
+    lwi_arena_free(&arena);
+    return status;
+}
+
+// Not those that `rcr` and `lagrange` need.
+static bool is_counted(const lwi_formulation *f)
+{
+    return f != &lwi_formulation_rcr && f != &lwi_formulation_lagrange;
+}
+
+static double least_of(const double *seconds)
+{
+    double least = INFINITY;
+    for (int i = 0; i < lw_formulation_count(); i++) least = fmin(least, seconds[i]);
+    return least;
+}
+
+static lw_status predict(const lw_model *model, const lw_allocator *allocator, double *seconds)
+{
+    lwi_cost_features features, rcr;
+    double elimination;
+    TRY(count(model, allocator, &features));
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass)
+            TRY(lwi_rcr_predict(model, ENOUGH * least_of(seconds), allocator, &rcr, &elimination));
+        for (int i = 0; i < lw_formulation_count(); i++) {
+            const lwi_formulation *f = lwi_formulation_find(lw_formulation_info(i).name);
+            if (pass == 0) seconds[i] = NAN;
+            if (is_counted(f) != (pass == 0) || lwi_formulation_accepts(f, model, NULL) != LW_OK)
+                continue;
+            seconds[i] = f == &lwi_formulation_rcr ? elimination
+                         : pass                    ? lwi_cost_estimate(f->name, &rcr)
+                                                   : lwi_cost_estimate(f->name, &features);
+        }
+    }
+    return LW_OK;
+}
+
+lw_status lw_model_costs(const lw_model *model, double *seconds, lw_error *error)
+{
+    if (!model || !seconds)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "lw_model_costs: model and seconds must be given");
+    const lw_status status = predict(model, &model->arena.allocator, seconds);
+    return status == LW_OK
+               ? LW_OK
+               : lwi_fail(error, status, "costs of formulations: %s", lw_status_text(status));
+}
