@@ -209,7 +209,7 @@ LW_API lw_status lw_model_plan(const lw_model *model, const char *kind, lw_plan_
 /** Predicted time of one evaluation of each formulation, of one step if it has its own, from counts of operations and
  *  the table of costs that `auto` uses: nothing is set up or evaluated.  The times are those of the machine of the
  *  calibration; only their ratios matter.  Those of `rcr`, `lagrange` and `dense` are upper bounds, except that
- *  counting `rcr` and `lagrange` ends at a hundred times the least, if that is less.
+ *  counting `rcr` and `lagrange` ends at a hundred times the smallest, if that is less.
  *  @param seconds  [lw_formulation_count()] out; NAN: the formulation refuses the model
  *  @cost  O(n) as creating the model, more where bodies have many joints      @return LW_ERR_MEMORY */
 LW_API lw_status lw_model_costs(const lw_model *model, double *seconds, lw_error *error);

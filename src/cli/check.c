@@ -61,11 +61,11 @@ static lw_status begin(const lw_model *model, const lw_options *options)
     return status;
 }
 
-static double least_of(const double *seconds, int n)
+static double smallest_of(const double *seconds, int n)
 {
-    double least = INFINITY;
-    for (int i = 0; i < n; i++) least = fmin(least, seconds[i]);
-    return least;
+    double smallest = INFINITY;
+    for (int i = 0; i < n; i++) smallest = fmin(smallest, seconds[i]);
+    return smallest;
 }
 
 // Tries which formulations can begin at a singular initial state; formulations that refuse the model are not listed.
@@ -75,7 +75,7 @@ static lw_status find_beginners(const lw_model *model, findings *f, lw_error *er
     double seconds[MOST_FORMULATIONS];
     if (n > MOST_FORMULATIONS) return LW_ERR_INTERNAL;
     lw_status status = lw_model_costs(model, seconds, error);
-    const double most = fmax(NOTICEABLE, MOST_EVALUATIONS * least_of(seconds, n));
+    const double limit = fmax(NOTICEABLE, MOST_EVALUATIONS * smallest_of(seconds, n));
     for (int i = 0; i < n && status == LW_OK; i++) {
         const char *name = lw_formulation_info(i).name;
         lw_options options;
@@ -83,7 +83,7 @@ static lw_status find_beginners(const lw_model *model, findings *f, lw_error *er
         if (isnan(seconds[i])) continue; // refuses the model
         lw_options_default(&options);
         status = lw_options_set(&options, "formulation", name, error);
-        if (status == LW_OK && seconds[i] <= most) {
+        if (status == LW_OK && seconds[i] <= limit) {
             const lw_status begun = begin(model, &options);
             if (begun != LW_OK && begun != LW_ERR_SINGULAR) continue;
             what = begun == LW_OK ? BEGINS : CANNOT;

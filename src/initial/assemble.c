@@ -103,7 +103,7 @@ static void find_components(lwi_assembler *a)
         }
     }
     for (int k = 0; k < n; k++) c[k] = root_of(c, k);
-    for (int e = 0; e < a->first_hold; e++) { // roots are marked first, then what hangs on them
+    for (int e = 0; e < a->first_hold; e++) { // roots are marked first, then the others
         const lwi_plan_edge *edge = &graph->edge[e];
         if (edge->ground && edge->rows && c[edge->body[0]] >= 0) c[c[edge->body[0]]] = -1;
     }

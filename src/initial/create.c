@@ -42,7 +42,7 @@ static int unmarked(int *skip, int k)
 }
 
 // in_loop [njoint]: joints with speeds that closures and couplings relate to others.  Every joint of the tree is
-// marked once, whatever the number of loops that it is in.
+// marked once, in any number of loops.
 static void mark_loops(const lw_model *model, int *skip, bool *in_loop)
 {
     for (int k = 0; k < model->nnode; k++) skip[k] = k;

@@ -27,11 +27,11 @@ static bool is_counted(const lwi_formulation *f)
     return f != &lwi_formulation_rcr && f != &lwi_formulation_lagrange;
 }
 
-static double least_of(const double *seconds)
+static double smallest_of(const double *seconds)
 {
-    double least = INFINITY;
-    for (int i = 0; i < lw_formulation_count(); i++) least = fmin(least, seconds[i]);
-    return least;
+    double smallest = INFINITY;
+    for (int i = 0; i < lw_formulation_count(); i++) smallest = fmin(smallest, seconds[i]);
+    return smallest;
 }
 
 static lw_status predict(const lw_model *model, const lw_allocator *allocator, double *seconds)
@@ -41,7 +41,8 @@ static lw_status predict(const lw_model *model, const lw_allocator *allocator, d
     TRY(count(model, allocator, &features));
     for (int pass = 0; pass < 2; pass++) {
         if (pass)
-            TRY(lwi_rcr_predict(model, ENOUGH * least_of(seconds), allocator, &rcr, &elimination));
+            TRY(lwi_rcr_predict(model, ENOUGH * smallest_of(seconds), allocator, &rcr,
+                                &elimination));
         for (int i = 0; i < lw_formulation_count(); i++) {
             const lwi_formulation *f = lwi_formulation_find(lw_formulation_info(i).name);
             if (pass == 0) seconds[i] = NAN;

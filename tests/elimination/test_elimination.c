@@ -272,15 +272,15 @@ static void null_vectors_are_local(void **state)
     int *edge = LWI_PUSH(&b.arena, int, p.graph.nedge),
         *stack = LWI_PUSH(&b.arena, int, b.plan.nnode);
     assert_int_equal(lwi_elim_find_ranks(b.elim, LWI_ELIM_RANK, &b.rank), LW_OK);
-    int count = 0, most = 0;
+    int count = 0, widest = 0;
     for (int k = lwi_elim_null_next(b.elim, 0); k < b.plan.nnode;
          k = lwi_elim_null_next(b.elim, k + 1))
         for (int q = 0, edges = 1; edges > 0; q++) {
             edges = lwi_elim_null_local(b.elim, k, q, n, edge, stack);
-            if (edges > most) most = edges;
+            if (edges > widest) widest = edges;
             count += edges > 0;
         }
-    assert_true(most <= FEW);
+    assert_true(widest <= FEW);
     assert_int_equal(count, p.nrow - b.rank);
     lwi_arena_free(&b.arena);
     problem_free(&p);

@@ -183,7 +183,7 @@ static void rcr_is_predicted_from_the_graph(void **state)
     }
 }
 
-// A net that hangs from one mesh: its loops are open at once, from one end to the other, along the tree, and rcr
+// A net that is attached to one mesh: its loops are open at once, from one end to the other, along the tree, and rcr
 // would cost the cube of their number.  It is not set up: the work that is kept is that of
 // hdca.
 static void what_is_too_dear_is_left_out(void **state)

@@ -3,12 +3,12 @@
 #include "base/assert.h"
 #include "methods/rcr/clusters/evaluate.h"
 
-int lwi_rcr_bodies_below(const lw_model *model, int n, const int *node, int most)
+int lwi_rcr_bodies_below(const lw_model *model, int n, const int *node, int limit)
 {
     int at[LWI_CLOSURE_BODIES], count = 0;
     LWI_ASSERT(n <= LWI_CLOSURE_BODIES);
     for (int s = 0; s < n; s++) at[s] = node[s];
-    while (count < most) {
+    while (count < limit) {
         int top = -1; // parents have lower numbers than their children
         for (int s = 0; s < n; s++)
             if (at[s] > top) top = at[s];

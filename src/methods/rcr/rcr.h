@@ -253,8 +253,8 @@ lw_status lwi_rcr_predict(const lw_model *model, double limit, const lw_allocato
                           lwi_cost_features *features, double *seconds);
 /** Nodes of the moving bodies of cut joint i, or of coupling i - nloop; their number. */
 int lwi_rcr_closure_nodes(const lw_model *model, int i, int node[LWI_CLOSURE_BODIES]);
-/** Bodies on the paths between n nodes of a closure and the ground, each once; stops at `most`. */
-int lwi_rcr_bodies_below(const lw_model *model, int n, const int *node, int most);
+/** Bodies on the paths between n nodes of a closure and the ground, each once; stops at `limit`. */
+int lwi_rcr_bodies_below(const lw_model *model, int n, const int *node, int limit);
 /** Multiplications of the decomposition of m rows in n speeds at rank r and of one solution with it. */
 double lwi_rcr_reflections(double n, double m, double r);
 
