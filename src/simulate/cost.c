@@ -11,11 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-// Its momenta ask for no accelerations, but the work of drives does: those of `dca`.
 static double cost_of_hdca(const lwi_cost_survey *survey)
 {
-    const lwi_cost_features *f = &survey->features;
-    return lwi_cost_estimate("hdca", f) + (survey->driven ? lwi_cost_estimate("dca", f) : 0);
+    return lwi_cost_estimate("hdca", &survey->features);
 }
 
 static double cost_of_rcr(const lwi_cost_survey *survey)
@@ -239,8 +237,7 @@ lw_status lwi_cost_measure(const lw_model *model, const lw_options *options,
     lwi_cost_features *f = &survey->features;
     *survey = (lwi_cost_survey){.tree = model->nloop + model->ncoupling == 0,
                                 .momenta = options && options->state == LW_STATE_MOMENTA,
-                                .momenta_take = MOMENTA_TAKE,
-                                .driven = model->carries_work && model->driven};
+                                .momenta_take = MOMENTA_TAKE};
     *f = (lwi_cost_features){.one = 1,
                              .bodies = model->nnode,
                              .speeds = model->tree_nv,

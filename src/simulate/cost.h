@@ -12,7 +12,6 @@ typedef struct lwi_cost_survey {
     lwi_cost_features features;
     bool tree;           ///< no loops, no couplings
     bool momenta;        ///< asked for as state
-    bool driven;         ///< drives do work, which `hdca` finds from accelerations
     const char *rcr_way; ///< its row in the table of costs; NULL: it cannot begin
     double rcr_left_out; ///< its prediction [s], if that is why it was not set up; 0: it was
     double momenta_take; ///< evaluations of `hdca` where speeds take one, for the same accuracy

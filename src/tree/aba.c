@@ -17,6 +17,7 @@
 
 #include "base/assert.h"
 #include "tree/batch_evaluator.h"
+#include "tree/body_forces.h"
 #include "tree/kernel.h"
 
 #include <float.h>
@@ -109,7 +110,8 @@ typedef struct aba_data {
     lwi_tree_work tree;
     lwi_articulated *node;
     double *vdot;
-    lwi_kernel *kernel; ///< NULL: always the generic recursion above
+    lwi_kernel *kernel;           ///< NULL: always the generic recursion above
+    lwi_body_forces *body_forces; ///< NULL: all forces act along joints
 } aba_data;
 
 static lw_status prepare(lwi_work *work)
@@ -125,7 +127,8 @@ static lw_status prepare(lwi_work *work)
     TRY(lwi_tree_work_create(model, &work->arena, &d->tree));
     d->tree.mode = &work->mode;
     if (work->lanes != LWI_NO_KERNEL)
-        TRY(lwi_kernel_create(model, work->lanes, &work->arena, &d->kernel));
+        TRY(lwi_kernel_create_prescribed(model, work->lanes, false, &work->arena, &d->kernel));
+    if (d->kernel) TRY(lwi_body_forces_create(model, &work->arena, &d->body_forces));
     return lwi_tree_layout(model, &work->arena, LWI_SPEED, &work->layout);
 }
 
@@ -142,12 +145,19 @@ static bool kernel_rates(lwi_work *work, double t, const double *x, const double
     const lw_model *model = work->model;
     aba_data *d = work->data;
     const double *q = x, *v = x + model->tree_nq;
-    lwi_tree_joint_loads(model, &d->tree, t, q, v, inputs);
-    if (!lwi_kernel_aba(d->kernel, q, v, model->nforce ? d->tree.effort : NULL,
-                        xdot + model->tree_nq))
+    lwi_kernel *kernel = d->kernel;
+    lwi_tree_work *tree = &d->tree;
+    lwi_kernel_prescribe(kernel, t);
+    if (model->nforce) lwi_kernel_driven_joints(kernel, tree->joint_q, tree->joint_qd);
+    if (d->body_forces) lwi_body_forces_place(d->body_forces, q, v, kernel->drive, tree);
+    lwi_tree_joint_loads(model, tree, t, q, v, inputs);
+    if (d->body_forces) lwi_body_forces_efforts(d->body_forces, kernel->drive, tree);
+    if (!lwi_kernel_aba(kernel, q, v, model->nforce ? tree->effort : NULL, xdot + model->tree_nq))
         return false;
     lwi_tree_kinematics_free(model, q, v, xdot);
-    if (model->carries_work) xdot[model->tree_nq + model->tree_nv] = d->tree.power;
+    if (model->carries_work)
+        xdot[model->tree_nq + model->tree_nv] =
+            tree->power + lwi_kernel_drive_power(kernel, tree->loads.effort);
     return true;
 }
 

@@ -29,6 +29,33 @@ static lw_status create(int width, const lwi_kernel_plan *plan, lwi_arena *arena
     return LW_OK;
 }
 
+static lw_status create_drives(const lw_model *model, lwi_arena *arena, lwi_kernel *kernel)
+{
+    const lwi_kernel_plan *plan = kernel->plan;
+    kernel->model = model;
+    kernel->drive = LWI_PUSH(arena, lwi_k_prescribed, plan->ndrive);
+    if (!kernel->drive) return LW_ERR_MEMORY;
+    for (int i = 0; i < plan->ndrive; i++) {
+        const lwi_k_drive from = plan->drive[i];
+        const lwi_joint *joint = &model->joint[from.joint];
+        const int at = from.coordinate;
+        kernel->drive[i] = (lwi_k_prescribed){.motion = lwi_k_drive_motion(model, from),
+                                              .iq = at < 0 ? -1 : joint->iq + at,
+                                              .iv = at < 0 ? -1 : joint->iv + at};
+    }
+    for (int i = 0; i < plan->nstep; i++)
+        if (plan->step[i].driven) kernel->drive[plan->step[i].iq - model->tree_nq].step = i;
+    return LW_OK;
+}
+
+lw_status lwi_kernel_create_prescribed(const lw_model *model, int width, bool momenta,
+                                       lwi_arena *arena, lwi_kernel **kernel)
+{
+    const lwi_k_choice choice = {momenta ? LWI_K_AUTO_MOMENTA : LWI_K_AUTO, LWI_K_AUTO, true};
+    TRY(lwi_kernel_create_chosen(model, width, choice, arena, kernel));
+    return *kernel ? create_drives(model, arena, *kernel) : LW_OK;
+}
+
 lw_status lwi_kernel_create_chosen(const lw_model *model, int width, lwi_k_choice choice,
                                    lwi_arena *arena, lwi_kernel **kernel)
 {
@@ -39,15 +66,91 @@ lw_status lwi_kernel_create_chosen(const lw_model *model, int width, lwi_k_choic
 
 lw_status lwi_kernel_create(const lw_model *model, int width, lwi_arena *arena, lwi_kernel **kernel)
 {
-    return lwi_kernel_create_chosen(model, width, (lwi_k_choice){LWI_K_AUTO, LWI_K_AUTO}, arena,
-                                    kernel);
+    return lwi_kernel_create_chosen(model, width, (lwi_k_choice){LWI_K_AUTO, LWI_K_AUTO, false},
+                                    arena, kernel);
 }
 
 lw_status lwi_kernel_create_momenta(const lw_model *model, int width, lwi_arena *arena,
                                     lwi_kernel **kernel)
 {
-    return lwi_kernel_create_chosen(model, width, (lwi_k_choice){LWI_K_AUTO_MOMENTA, LWI_K_AUTO},
-                                    arena, kernel);
+    return lwi_kernel_create_chosen(
+        model, width, (lwi_k_choice){LWI_K_AUTO_MOMENTA, LWI_K_AUTO, false}, arena, kernel);
+}
+
+// ------------------------------------------------------------------------------ prescribed motions
+
+void lwi_kernel_prescribe(lwi_kernel *kernel, double t)
+{
+    for (int i = 0; i < kernel->plan->ndrive; i++) {
+        lwi_k_prescribed *drive = &kernel->drive[i];
+        lwi_function_eval(kernel->model->function, drive->motion, t, drive->value);
+        drive->outside = 0;
+    }
+}
+
+void lwi_kernel_driven_joints(const lwi_kernel *kernel, double *q, double *qd)
+{
+    for (int i = 0; i < kernel->plan->ndrive; i++) {
+        const lwi_k_prescribed *drive = &kernel->drive[i];
+        if (drive->iq < 0) continue;
+        q[drive->iq] = drive->value[0];
+        qd[drive->iv] = drive->value[1];
+    }
+}
+
+static void put_drive(const lwi_kernel *kernel, const lwi_k_step *step)
+{
+    const int l = step->slot % LWI_LANES;
+    lwi_k_joint *joint = &kernel->state.joint[step->slot / LWI_LANES];
+    const double *value = kernel->drive[step->iq - kernel->model->tree_nq].value;
+    joint->q[l] = value[0];
+    joint->v[l] = value[1];
+    joint->tau[l] = value[2];
+}
+
+// U . A + S'p of the drives: S'F of accelerations A, S'P of velocities.  Returns true if all are finite.
+static bool take_drives(const lwi_kernel *kernel, bool momenta)
+{
+    const lwi_kernel_plan *plan = kernel->plan;
+    double nothing = 0;
+    for (int i = 0; i < plan->ndrive; i++) {
+        lwi_k_prescribed *drive = &kernel->drive[i];
+        const int slot = plan->step[drive->step].slot, n = slot / LWI_LANES, l = slot % LWI_LANES;
+        const lwi_k_driven *kept = &kernel->state.driven[n - plan->nhinge];
+        const double sign = plan->screw[n].sign[l];
+        double sum = kept->along[l];
+        for (int k = 0; k < 6; k++) sum += kept->U[k][l] * kernel->state.motion[n].A[k][l];
+        *(momenta ? &drive->momentum : &drive->force) = sign * sum;
+        if (momenta) drive->force = sign * kernel->state.momentum[n].pdot[0][l];
+        nothing += sum - sum + (drive->force - drive->force);
+    }
+    return nothing == 0;
+}
+
+static double effort_on(const lwi_k_prescribed *drive, const double *effort)
+{
+    return drive->iv < 0 ? 0 : effort[drive->iv];
+}
+
+double lwi_kernel_drive_power(const lwi_kernel *kernel, const double *effort)
+{
+    double power = 0;
+    for (int i = 0; i < kernel->plan->ndrive; i++) {
+        const lwi_k_prescribed *d = &kernel->drive[i];
+        power += d->value[1] * (d->force - d->outside - effort_on(d, effort));
+    }
+    return power;
+}
+
+double lwi_kernel_prescribed_rate(const lwi_kernel *kernel, const double *effort)
+{
+    double power = 0;
+    for (int i = 0; i < kernel->plan->ndrive; i++) {
+        const lwi_k_prescribed *d = &kernel->drive[i];
+        power -= d->value[1] * (d->force + d->outside + effort_on(d, effort));
+        power -= d->value[2] * d->momentum;
+    }
+    return power;
 }
 
 // ------------------------------------------------------------------------------ gather and scatter
@@ -101,6 +204,10 @@ static void gather(const lwi_kernel *kernel, const double *q, const double *v, c
             gather_ball(&kernel->state.ball_joint[block - plan->nscrew], l, step, q, v, tau);
             continue;
         }
+        if (step->driven) {
+            put_drive(kernel, step);
+            continue;
+        }
         lwi_k_joint *joint = &kernel->state.joint[block];
         joint->q[l] = q[step->iq];
         joint->v[l] = v[step->iv];
@@ -137,6 +244,7 @@ static bool scatter(const lwi_kernel *kernel, const double *screw, size_t screw_
         const lwi_k_step *step = &plan->step[i];
         const size_t block = (size_t)(step->slot / LWI_LANES);
         const int l = step->slot % LWI_LANES;
+        if (step->driven) continue;
         if (step->slot < plan->first_ball) {
             const double x = plan->screw[block].sign[l] * screw[block * screw_stride + (size_t)l];
             out[step->iv] = x;
@@ -164,7 +272,8 @@ bool lwi_kernel_aba(const lwi_kernel *kernel, const double *q, const double *v, 
     const lwi_k_state *state = &kernel->state;
     gather(kernel, q, v, tau);
     return kernel->kernels->aba(kernel->plan, state) &&
-           scatter(kernel, SCREWS(state->motion, vdot), BALLS(state->ball_pivot, vdot), vdot);
+           scatter(kernel, SCREWS(state->motion, vdot), BALLS(state->ball_pivot, vdot), vdot) &&
+           take_drives(kernel, false);
 }
 
 bool lwi_kernel_momenta(const lwi_kernel *kernel, const double *q, const double *p, double *v,
@@ -175,5 +284,6 @@ bool lwi_kernel_momenta(const lwi_kernel *kernel, const double *q, const double 
     return kernel->kernels->momenta(kernel->plan, state) &&
            scatter(kernel, SCREWS(state->motion, vdot), BALLS(state->ball_pivot, vdot), v) &&
            scatter(kernel, SCREWS(state->momentum, pdot[0]),
-                   BALLS(state->momentum + kernel->plan->nscrew, pdot), pdot);
+                   BALLS(state->momentum + kernel->plan->nscrew, pdot), pdot) &&
+           take_drives(kernel, true);
 }

@@ -10,10 +10,24 @@
 
 #include "tree/simd/kernels.h"
 
+/** A coordinate with prescribed motion: a driven one, or one of a moving mount. */
+typedef struct lwi_k_prescribed {
+    lw_signal motion;
+    int iq, iv;      ///< in the joint arrays; -1: a mount
+    int step;        ///< of the plan
+    double value[3]; ///< coordinate and its derivatives, by lwi_kernel_prescribe
+    double
+        force; ///< of the bodies along the coordinate: aba: S'F; momenta: S'(T - V x* P), gravity only
+    double momentum; ///< momenta: S'P
+    double outside;  ///< S'F of forces on bodies (body_forces.h), of which the kernel does not know
+} lwi_k_prescribed;
+
 typedef struct lwi_kernel {
     const lwi_kernels *kernels;
     const lwi_kernel_plan *plan;
     lwi_k_state state;
+    const lw_model *model;
+    lwi_k_prescribed *drive; ///< [plan->ndrive]
 } lwi_kernel;
 
 /** @param width   lanes of a register: 1, 4, 8, or 0 for the widest of this machine
@@ -28,6 +42,20 @@ lw_status lwi_kernel_create_momenta(const lw_model *model, int width, lwi_arena 
 /** The same with the given choice of lanes. */
 lw_status lwi_kernel_create_chosen(const lw_model *model, int width, lwi_k_choice choice,
                                    lwi_arena *arena, lwi_kernel **kernel);
+
+/** The same for models with drives, mounts and forces on bodies too, of which the caller takes care: before an
+ *  evaluation lwi_kernel_prescribe; forces on bodies as efforts (body_forces.h). */
+lw_status lwi_kernel_create_prescribed(const lw_model *model, int width, bool momenta,
+                                       lwi_arena *arena, lwi_kernel **kernel);
+/** Values of all drives and mounts at time t; `outside` becomes zero. */
+void lwi_kernel_prescribe(lwi_kernel *kernel, double t);
+/** Driven coordinates and their speeds in the joint arrays q [model nq], qd [model nv]. */
+void lwi_kernel_driven_joints(const lwi_kernel *kernel, double *q, double *qd);
+/** Power of drives and mounts [W]; after lwi_kernel_aba.
+ *  @param effort  [model nv] of springs and dampers on driven coordinates */
+double lwi_kernel_drive_power(const lwi_kernel *kernel, const double *effort);
+/** The same less the rate of P . sigma (momenta.h, lwi_momenta_prescribed_rate); after lwi_kernel_momenta. */
+double lwi_kernel_prescribed_rate(const lwi_kernel *kernel, const double *effort);
 
 /** vdot [tree_nv] from q [tree_nq], v and tau [tree_nv], all efforts (NULL: none).
  *  @return false if the scalar functions must be used; vdot is then invalid     @cost O(n) */

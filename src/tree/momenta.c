@@ -37,6 +37,7 @@
 #include "kinematics/formulation.h"
 #include "tree/articulated.h"
 #include "tree/batch_evaluator.h"
+#include "tree/body_forces.h"
 #include "tree/kernel.h"
 #include "spatial/motion.h"
 
@@ -312,8 +313,9 @@ lw_status lwi_momenta_scale(const lw_model *model, lwi_momenta *m, lwi_tree_work
 typedef struct momenta_data {
     lwi_tree_work tree;
     lwi_momenta momenta;
-    double *v, *vdot;   // [tree_nv]
-    lwi_kernel *kernel; // NULL: always the generic recursion above
+    double *v, *vdot;             // [tree_nv]
+    lwi_kernel *kernel;           // NULL: always the generic recursion above
+    lwi_body_forces *body_forces; // NULL: all forces act along joints
 } momenta_data;
 
 static lw_status prepare(lwi_work *work)
@@ -328,7 +330,8 @@ static lw_status prepare(lwi_work *work)
     d->tree.mode = &work->mode;
     TRY(lwi_momenta_create(model, &work->arena, &d->momenta));
     if (work->lanes != LWI_NO_KERNEL)
-        TRY(lwi_kernel_create_momenta(model, work->lanes, &work->arena, &d->kernel));
+        TRY(lwi_kernel_create_prescribed(model, work->lanes, true, &work->arena, &d->kernel));
+    if (d->kernel) TRY(lwi_body_forces_create(model, &work->arena, &d->body_forces));
     LWI_ASSERT(model->nloop == 0 && model->ncoupling == 0);
     work->data = d;
     return lwi_tree_layout(model, &work->arena, LWI_MOMENTUM, &work->layout);
@@ -356,6 +359,18 @@ static lw_status find_speeds(lwi_work *work, double t, const double *x)
                               &work->error);
 }
 
+// Loads at the speeds that the kernel has found.
+static void kernel_loads(momenta_data *d, const lw_model *model, double t, const double *q,
+                         const double *inputs)
+{
+    lwi_kernel *kernel = d->kernel;
+    lwi_tree_work *tree = &d->tree;
+    if (model->nforce) lwi_kernel_driven_joints(kernel, tree->joint_q, tree->joint_qd);
+    if (d->body_forces) lwi_body_forces_place(d->body_forces, q, d->v, kernel->drive, tree);
+    lwi_tree_joint_loads(model, tree, t, q, d->v, inputs);
+    if (d->body_forces) lwi_body_forces_efforts(d->body_forces, kernel->drive, tree);
+}
+
 // The rates by the kernel; false if the generic recursion has to decide.
 static bool kernel_rates(lwi_work *work, double t, const double *x, const double *inputs,
                          double *xdot)
@@ -363,12 +378,15 @@ static bool kernel_rates(lwi_work *work, double t, const double *x, const double
     const lw_model *model = work->model;
     momenta_data *d = work->data;
     double *pdot = xdot + model->tree_nq;
+    lwi_kernel_prescribe(d->kernel, t);
     if (!lwi_kernel_momenta(d->kernel, x, x + model->tree_nq, d->v, pdot)) return false;
-    lwi_tree_joint_loads(model, &d->tree, t, x, d->v, inputs);
+    kernel_loads(d, model, t, x, inputs);
     if (model->nforce > 0)
         for (int i = 0; i < model->tree_nv; i++) pdot[i] += d->tree.effort[i];
     lwi_tree_kinematics_free(model, x, d->v, xdot);
-    if (model->carries_work) pdot[model->tree_nv] = d->tree.power;
+    if (model->carries_work)
+        pdot[model->tree_nv] =
+            d->tree.power + lwi_kernel_prescribed_rate(d->kernel, d->tree.loads.effort);
     return model->nforce == 0 || lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
 }
 

@@ -42,7 +42,10 @@ static inline double difference(const lw_model *model, const double *a, const do
         max = fmax(max, fabs(a[k]));
         off = fmax(off, fabs(a[k] - b[k]));
     }
-    return off / (1 + max);
+    off /= 1 + max;
+    if (!model->carries_work) return off;
+    const int at = model->tree_nq + model->tree_nv; // the work
+    return fmax(off, fabs(a[at] - b[at]) / (1 + max + fabs(a[at])));
 }
 
 // Every width against the generic recursion (within `tolerance`) and against each other (equal).

@@ -104,6 +104,36 @@ static void heavy_rotors_cost_no_digits(void **state)
     }
 }
 
+// Number of prescribed coordinates; -1: no kernel.
+static int prescribed(const lw_model *model)
+{
+    lwi_arena arena;
+    lwi_kernel *kernel;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_kernel_create_prescribed(model, 0, false, &arena, &kernel), LW_OK);
+    const int count = kernel ? kernel->plan->ndrive : -1;
+    lwi_arena_free(&arena);
+    return count;
+}
+
+// Driven coordinates, moving mounts, springs between points and wrenches: rates and power.
+static void prescribed_motions_and_forces_on_bodies_keep_the_kernel(void **state)
+{
+    (void)state;
+    int driven = 0, forced = 0;
+    LWT_FOR_TREES(c, NTREES, LWT_ALL & ~(unsigned)LWT_CUSTOM)
+    {
+        const int count = prescribed(c.model);
+        if (count < 0) continue;
+        double *x = state_of(&c);
+        driven += count > 0;
+        forced += (c.model->force_needs & LWI_NEEDS_POSE) != 0;
+        check_model(c.model, c.t, x, c.input, 1e-11, "seed", c.seed);
+        free(x);
+    }
+    if (driven < 40 || forced < 40) fail_msg("%d driven, %d with forces on bodies", driven, forced);
+}
+
 static void drives_mounts_and_custom_joints_have_none(void **state)
 {
     (void)state;
@@ -196,7 +226,8 @@ static void short_segments_agree_with_one_recursion(void **state)
                 lwi_kernel *kernel;
                 double *a = out + 3 * n * (segments / 4);
                 lwi_arena_init(&arena, NULL);
-                assert_int_equal(lwi_kernel_create_chosen(c.model, 0, (lwi_k_choice){segments, 0},
+                assert_int_equal(lwi_kernel_create_chosen(c.model, 0,
+                                                          (lwi_k_choice){segments, 0, false},
                                                           &arena, &kernel),
                                  LW_OK);
                 assert_int_equal(kernel->plan->stage[0].segments, segments);
@@ -334,6 +365,7 @@ int main(void)
         cmocka_unit_test(rotors_keep_the_kernel),
         cmocka_unit_test(heavy_rotors_cost_no_digits),
         cmocka_unit_test(rotors_beside_segments_agree),
+        cmocka_unit_test(prescribed_motions_and_forces_on_bodies_keep_the_kernel),
         cmocka_unit_test(drives_mounts_and_custom_joints_have_none),
         cmocka_unit_test(long_chains_in_segments_agree_with_the_generic_recursion),
         cmocka_unit_test(every_shape_of_hinge_agrees_with_the_generic_recursion),

@@ -20,7 +20,8 @@ typedef struct lwi_build_part {
     int parent;     // part, -1: the ground
     lwi_k_frame in; // joint frame in the parent's raw frame
     double turn, slide, sign;
-    int iq, iv;
+    bool driven;          // its motion is prescribed
+    int iq, iv;           // of drive i: tree nq + i, tree nv + i
     double m, h[3], J[6]; // in the raw frame
     double rotor;
     double phi, delta; // the aligned frame in the raw one: rotation about z and shift along z
@@ -51,8 +52,9 @@ lwi_k_frame lwi_k_screw_z(double angle, double shift);
 void lwi_k_add_inertia(double *sum_m, double sum_h[3], double sum_J[6], const lwi_k_frame *f,
                        double m, const double h[3], const double J[6]);
 
-/** True if every joint, drive, mount and force of the model has a kernel. */
-bool lwi_build_applies(const lw_model *model);
+/** True if every joint, drive, mount and force of the model has a kernel.
+ *  @param prescribed  the caller evaluates drives, mounts and forces on bodies (lwi_k_choice) */
+bool lwi_build_applies(const lw_model *model, bool prescribed);
 /** Fills b->part, which has room for 3 nnode parts, from the model's tree. */
 void lwi_build_expand(lwi_build *b);
 

@@ -1,6 +1,7 @@
 // parts.c -- a tree as products of rotations and displacements (parts.h).
 #include "tree/normal_form/build.h"
 
+#include "base/assert.h"
 #include "spatial/rotation.h"
 
 typedef lwi_k_frame frame;
@@ -78,21 +79,37 @@ static bool is_free(const lwi_node *node)
     return lwi_joint_is_free(node->type);
 }
 
-static bool has_kernel(const lwi_node *node)
+static const lwi_mount *mount_of(const lw_model *model, const lwi_node *node)
 {
-    if (node->driven) return false;
+    if (node->joint < 0 || !model->joint[node->joint].mount.present) return NULL;
+    return &model->joint[node->joint].mount;
+}
+
+static bool has_kernel(const lw_model *model, const lwi_node *node, bool prescribed)
+{
+    if (node->driven && !prescribed) return false;
+    if (node->reversed && mount_of(model, node)) return false;
     if (is_ball(node)) return !node->reversed;
-    if (is_free(node)) return !node->reversed && node->parent < 0;
+    if (is_free(node)) return !node->reversed && node->parent < 0 && !node->driven;
     return is_product(node->type);
 }
 
-bool lwi_build_applies(const lw_model *model)
+bool lwi_build_applies(const lw_model *model, bool prescribed)
 {
-    if (model->nnode == 0 || (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)))
-        return false;
+    const unsigned bodies = LWI_NEEDS_POSE | LWI_NEEDS_TWIST;
+    if (model->nnode == 0 || (!prescribed && (model->force_needs & bodies))) return false;
     for (int k = 0; k < model->nnode; k++)
-        if (!has_kernel(&model->node[k])) return false;
+        if (!has_kernel(model, &model->node[k], prescribed)) return false;
     return true;
+}
+
+lw_signal lwi_k_drive_motion(const lw_model *model, lwi_k_drive drive)
+{
+    LWI_ASSERT_INDEX(drive.joint, model->njoint);
+    const lwi_joint *joint = &model->joint[drive.joint];
+    if (drive.coordinate >= 0) return joint->motion[drive.coordinate];
+    if (drive.coordinate == LWI_K_MOUNT_TURN) return joint->mount.turn;
+    return joint->mount.shift[drive.coordinate - LWI_K_MOUNT_SHIFT];
 }
 
 // Rotates the z axis to the given axis.
@@ -120,6 +137,27 @@ static int free_one(const lwi_node *node, int coordinate)
     return -1;
 }
 
+// A part along the z axis of `axis`, a frame in `offset` of the last part; it becomes the last one.
+static part *add_axis(build *b, lwi_k_kind kind, const frame *axis, int *part_of, frame *offset)
+{
+    frame in;
+    lwi_k_compose(&in, offset, axis);
+    part *t = add_part(b, kind, *part_of, &in, -1, -1);
+    *part_of = b->npart - 1;
+    lwi_k_invert(offset, axis);
+    return t;
+}
+
+static void prescribe(build *b, part *t, int joint, int coordinate)
+{
+    LWI_ASSERT(b->drive);
+    t->kind = LWI_K_SCREW;
+    t->driven = true;
+    t->iq = b->model->tree_nq + b->ndrive;
+    t->iv = b->model->tree_nv + b->ndrive;
+    b->drive[b->ndrive++] = (lwi_k_drive){joint, coordinate};
+}
+
 // The parts of a product; in reverse order and with opposite signs for a reversed joint.
 static void expand_product(build *b, const lwi_node *node, int *part_of, frame *offset)
 {
@@ -127,24 +165,54 @@ static void expand_product(build *b, const lwi_node *node, int *part_of, frame *
     for (int i = 0; i < n; i++) {
         const lwi_joint_factor *m = &node->type->factor[node->reversed ? n - 1 - i : i];
         const bool turns = m->kind != LWI_FACTOR_SLIDE, slides = m->kind != LWI_FACTOR_TURN;
-        frame axis, in;
-        axis_frame(&axis, m->axis);
-        lwi_k_compose(&in, offset, &axis);
-        const lwi_k_kind kind = !slides ? LWI_K_HINGE : LWI_K_SCREW;
         const int j = free_one(node, m->coordinate);
-        const int iq = j < 0 ? b->model->tree_nq + b->ndrive : node->iq + j;
-        const int iv = j < 0 ? b->model->tree_nv + b->ndrive : node->iv + j;
-        part *t = add_part(b, kind, *part_of, &in, iq, iv);
+        frame axis;
+        axis_frame(&axis, m->axis);
+        part *t = add_axis(b, slides ? LWI_K_SCREW : LWI_K_HINGE, &axis, part_of, offset);
         t->sign = node->reversed ? -1 : 1;
         t->turn = turns;
         t->slide = slides ? (turns ? node->par->pitch : 1) : 0;
-        if (j >= 0)
-            t->rotor = b->model->tree_rotor[iv];
-        else
-            b->drive[b->ndrive++] = (lwi_k_drive){node->joint, m->coordinate};
-        *part_of = b->npart - 1;
-        lwi_k_invert(offset, &axis);
+        if (j < 0) {
+            prescribe(b, t, node->joint, m->coordinate);
+            continue;
+        }
+        t->iq = node->iq + j, t->iv = node->iv + j;
+        t->rotor = b->model->tree_rotor[t->iv];
     }
+}
+
+// Rotates the z axis to a unit vector.
+static void frame_about(frame *f, const double axis[3])
+{
+    const int smallest = fabs(axis[0]) < fabs(axis[1]) ? (fabs(axis[0]) < fabs(axis[2]) ? 0 : 2)
+                                                       : (fabs(axis[1]) < fabs(axis[2]) ? 1 : 2);
+    double side[3] = {0}, x[3], y[3];
+    side[smallest] = 1;
+    v3_cross(x, side, axis);
+    v3_scale(x, 1 / v3_norm(x), x);
+    v3_cross(y, axis, x);
+    *f = (frame){.r = {0}};
+    for (int i = 0; i < 3; i++)
+        f->R[3 * i] = x[i], f->R[3 * i + 1] = y[i], f->R[3 * i + 2] = axis[i];
+}
+
+// A moving mount: displacements along the axes of the joint frame, then a rotation.
+static void expand_mount(build *b, const lwi_node *node, int *part_of, frame *offset)
+{
+    const lwi_mount *mount = mount_of(b->model, node);
+    frame axis;
+    for (int i = 0; mount && i < 3; i++) {
+        if (mount->shift[i].index <= 0) continue;
+        axis_frame(&axis, i);
+        part *t = add_axis(b, LWI_K_SCREW, &axis, part_of, offset);
+        t->slide = 1;
+        prescribe(b, t, node->joint, LWI_K_MOUNT_SHIFT + i);
+    }
+    if (!mount || mount->turn.index <= 0) return;
+    frame_about(&axis, mount->about);
+    part *t = add_axis(b, LWI_K_SCREW, &axis, part_of, offset);
+    t->turn = 1;
+    prescribe(b, t, node->joint, LWI_K_MOUNT_TURN);
 }
 
 void lwi_build_expand(build *b)
@@ -157,6 +225,7 @@ void lwi_build_expand(build *b)
         memcpy(X.R, node->X_R, sizeof X.R);
         v3_copy(X.r, node->X_r);
         lwi_k_compose(&offset, node->parent < 0 ? &identity : &b->offset[node->parent], &X);
+        expand_mount(b, node, &part_of, &offset);
         if (is_ball(node) || is_free(node)) {
             add_part(b, is_ball(node) ? LWI_K_BALL : LWI_K_BASE, part_of, &offset,
                      node->iq + node->type->quaternion, node->iv);

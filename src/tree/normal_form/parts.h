@@ -26,10 +26,15 @@ typedef struct lwi_k_part {
     double m, h[3], J[6]; ///< about the frame's origin, in its axes
 } lwi_k_part;
 
-/** A coordinate of the tree with prescribed motion. */
+/** A coordinate of the tree with prescribed motion: of a joint, or of its mount. */
 typedef struct lwi_k_drive {
-    int joint, coordinate;
+    int joint, coordinate; ///< coordinate of the joint; LWI_K_MOUNT_TURN; LWI_K_MOUNT_SHIFT + i
 } lwi_k_drive;
+
+enum { LWI_K_MOUNT_TURN = -4, LWI_K_MOUNT_SHIFT = -3 };
+
+/** Its function of time. */
+lw_signal lwi_k_drive_motion(const lw_model *model, lwi_k_drive drive);
 
 typedef struct lwi_k_parts {
     int n; ///< parts; -1: some joint is neither a product nor free at the ground, or has a mount

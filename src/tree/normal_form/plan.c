@@ -222,7 +222,8 @@ static void set_screw(const build *b, int i, lwi_k_screw *k, int l, lwi_k_step *
     k->sign[l] = p->sign;
     k->turn[l] = p->turn;
     k->slide[l] = p->slide;
-    k->rotor[l] = p->rotor;
+    k->rotor[l] = p->driven ? 1 : p->rotor; // any positive number: D is not used
+    k->driven[l] = p->driven;
     k->reach[0][l] = d.a;
     k->reach[1][l] = d.ca * d.b + d.sa * d.delta;
     k->reach[2][l] = d.ca * d.delta - d.sa * d.b;
@@ -257,6 +258,7 @@ static void set_constants(const build *b, lwi_kernel_plan *plan, const int *orde
                              .iq = p->iq,
                              .iv = p->iv,
                              .kind = (int8_t)p->kind,
+                             .driven = p->driven,
                              .park = -1,
                              .leaf = -1,
                              .fetch = -1};
@@ -266,8 +268,8 @@ static void set_constants(const build *b, lwi_kernel_plan *plan, const int *orde
             set_ball(b, i, &plan->ball[block - plan->nscrew], l);
         plan->forward = plan->forward && p->sign > 0;
         plan->rotors = plan->rotors || p->rotor > 0;
-        plan->straight =
-            plan->straight && is_screw(p) && p->sign > 0 && p->slot == p->iq && p->slot == p->iv;
+        plan->straight = plan->straight && is_screw(p) && p->sign > 0 && p->slot == p->iq &&
+                         p->slot == p->iv && !p->driven;
     }
 }
 
@@ -387,7 +389,7 @@ static lw_status arrange(const build *b, lwi_arena *arena, lwi_kernel_plan *plan
         body[i] = (lwi_branch_body){.parent = p->parent,
                                     .kind = (int8_t)p->kind,
                                     .pads = is_screw(p),
-                                    .sequential = p->kind == LWI_K_BASE};
+                                    .sequential = p->kind == LWI_K_BASE || p->driven};
         if (!is_screw(p)) continue;
         const axes d = axes_of(b, i);
         body[i].shape = shape_of(&d, p->rotor);
@@ -427,17 +429,20 @@ lw_status lwi_kernel_plan_create_chosen(const lw_model *model, lwi_k_choice choi
                                         lwi_arena *arena, lwi_kernel_plan **out)
 {
     *out = NULL;
-    if (!lwi_build_applies(model)) return LW_OK;
-    const int max_parts = 3 * model->nnode; // a planar joint has three parts
+    if (!lwi_build_applies(model, choice.prescribed)) return LW_OK;
+    const int max_parts = 7 * model->nnode; // a planar joint has three, a mount four
     build b = {.model = model,
                .choice = choice,
+               .drive = LWI_PUSH(arena, lwi_k_drive, model->driven ? max_parts : 0),
                .part = LWI_PUSH(arena, part, max_parts),
                .part_of = LWI_PUSH(arena, int, model->nnode),
                .offset = LWI_PUSH(arena, frame, model->nnode)};
     lwi_kernel_plan *plan = LWI_PUSH(arena, lwi_kernel_plan, 1);
-    if (!b.part || !b.part_of || !b.offset || !plan) return LW_ERR_MEMORY;
+    if (!b.part || !b.part_of || !b.offset || !b.drive || !plan) return LW_ERR_MEMORY;
     lwi_build_expand(&b);
-    if (b.npart == 0) return LW_OK;
+    plan->drive = b.drive;
+    plan->ndrive = b.ndrive;
+    if (b.npart == b.ndrive) return LW_OK;
     align_screws(&b);
     TRY(place(&b, arena, plan));
     *out = plan;
@@ -446,6 +451,6 @@ lw_status lwi_kernel_plan_create_chosen(const lw_model *model, lwi_k_choice choi
 
 lw_status lwi_kernel_plan_create(const lw_model *model, lwi_arena *arena, lwi_kernel_plan **plan)
 {
-    return lwi_kernel_plan_create_chosen(model, (lwi_k_choice){LWI_K_AUTO, LWI_K_AUTO}, arena,
-                                         plan);
+    return lwi_kernel_plan_create_chosen(model, (lwi_k_choice){LWI_K_AUTO, LWI_K_AUTO, false},
+                                         arena, plan);
 }

@@ -39,7 +39,7 @@
 #define LWI_TREE_NORMAL_FORM_PLAN_H
 
 #include "tree/normal_form/branches.h"
-#include "model/model.h"
+#include "tree/normal_form/parts.h"
 
 #include <stdint.h>
 
@@ -72,6 +72,7 @@ typedef struct lwi_k_screw {
     lwi_lanes sign;             ///< -1: the tree passes the joint backwards
     lwi_lanes turn, slide;      ///< revolute 1, 0; prismatic 0, 1; screw 1, pitch in m/rad
     lwi_lanes rotor;            ///< reflected inertia of the rotor, added to D
+    lwi_lanes driven;           ///< 1: its motion is prescribed, else 0; `rotor` is then 1
 } lwi_k_screw;
 
 /** Constants of a hinge without children: its elimination, which is the same in every state. */
@@ -133,6 +134,11 @@ typedef struct lwi_k_ball_pivot {
     lwi_lanes Z[9], y[3], i[3], l[3], diagonal;
     lwi_lanes vdot[6]; ///< of a ball the last three
 } lwi_k_ball_pivot;
+
+/** A screw with prescribed motion: U = M S and S'p before its elimination. */
+typedef struct lwi_k_driven {
+    lwi_lanes U[6], along;
+} lwi_k_driven;
 
 /** Segments: the components of the columns of T along a body's joint axis. */
 typedef struct lwi_k_row {
@@ -207,9 +213,10 @@ typedef struct lwi_k_step {
     int8_t shape;         ///< of a hinge
     bool tip; ///< its articulated inertia starts at zero: all children have stored theirs in art
     bool realigned; ///< has phi, b or delta
-    bool on;    ///< inward: a hinge with a hinge as parent, which is next and has no other child
-    bool last;  ///< a hinge on a hinge on the ground that has no other child
-    bool first; ///< inward: the first step that stores to its place in art
+    bool on;     ///< inward: a hinge with a hinge as parent, which is next and has no other child
+    bool last;   ///< a hinge on a hinge on the ground that has no other child
+    bool first;  ///< inward: the first step that stores to its place in art
+    bool driven; ///< a screw with prescribed motion: iq, iv are tree nq, nv + its number in `drive`
     // places, numbered like slots: block * LWI_LANES + lane
     int32_t park;  ///< >= 0: place in art to which the inertia for the parent is added.  The parent
                    ///< is not the previous body in sweep order, or this is a parallel branch
@@ -234,16 +241,21 @@ typedef struct lwi_kernel_plan {
     int64_t (*begin)[LWI_LANES]; ///< [nstep] of parallel branches, at the steps of the first one:
                                  ///< lanes in which shorter branches begin have all bits set
     double gravity[3];
-    bool forward;  ///< every sign is 1
-    bool rotors;   ///< some screw has a rotor
-    bool straight; ///< screws only; slot i has tree q and v number i, and sign 1
-    int segments;  ///< number of stages that are branches in segments
+    bool forward;       ///< every sign is 1
+    bool rotors;        ///< some screw has a rotor
+    bool straight;      ///< screws only; slot i has tree q and v number i, and sign 1
+    int segments;       ///< number of stages that are branches in segments
+    lwi_k_drive *drive; ///< [ndrive] prescribed coordinates
+    int ndrive;
 } lwi_kernel_plan;
 
 /** Which bodies are processed in lanes. */
 typedef struct lwi_k_choice {
     int segments; ///< of a branch of any length: 0, 4 or 8; or LWI_K_AUTO, LWI_K_AUTO_MOMENTA
     int branches; ///< minimum number of branches of a stage; 0: no stages; or LWI_K_AUTO
+    /** Also plans for models with drives, mounts and forces on bodies.  The caller evaluates their functions
+     *  (`driven` of the steps) and converts such forces to efforts (tree/body_forces.h).  Not in a batch. */
+    bool prescribed;
 } lwi_k_choice;
 
 enum {
@@ -252,9 +264,9 @@ enum {
 };
 
 /** Brings the model's tree into normal form.
- *  @param plan  out; NULL if some joint, drive, mount or force of the model has no kernel: drives,
- *  mounts, springs between points, wrenches, custom joints, reversed spherical and free joints, free
- *  joints between bodies
+ *  @param plan  out; NULL if some joint, drive, mount or force of the model has no kernel: custom joints,
+ *  reversed spherical and free joints, mounts of reversed joints, free joints between bodies or on mounts;
+ *  unless `prescribed` also drives, mounts, springs between points, wrenches
  *  @return LW_ERR_MEMORY */
 lw_status lwi_kernel_plan_create_chosen(const lw_model *model, lwi_k_choice choice,
                                         lwi_arena *arena, lwi_kernel_plan **plan);
@@ -276,6 +288,7 @@ typedef struct lwi_k_state {
     lwi_k_art *art;         ///< [nart + 1]; the last one is scratch for parallel branches
     lwi_k_segment *segment; ///< [segments]
     lwi_k_momentum *momentum;
+    lwi_k_driven *driven; ///< [nscrew - nhinge] if the plan has drives
 } lwi_k_state;
 
 /** Allocates the blocks of one state, or of a batch of LWI_LANES states, and sets all entries that no

@@ -380,7 +380,22 @@ static inline void VARIANT(pass_axis)(const lwi_k_screw *k, int kl, const lwi_k_
     M->C[1] = MAD(a * a, A1, C1);
 }
 
-// The same for `S = [slide z; turn z]`: M' is full.
+// Keeps what the force along a screw with prescribed motion follows from: U . A + S'p.
+static inline void VARIANT(keep_driven)(const lwi_k_screw *k, int kl, lwi_k_driven *driven, int l,
+                                        const ART *M)
+{
+    const real slide = K(k->slide), turn = K(k->turn);
+    AT(driven->U[0]) = SUM2(slide, M->A[4], turn, M->B[2]);
+    AT(driven->U[1]) = SUM2(slide, M->A[5], turn, M->B[5]);
+    AT(driven->U[2]) = SUM2(slide, M->A[2], turn, M->B[8]);
+    AT(driven->U[3]) = SUM2(slide, M->B[6], turn, M->C[4]);
+    AT(driven->U[4]) = SUM2(slide, M->B[7], turn, M->C[5]);
+    AT(driven->U[5]) = SUM2(slide, M->B[8], turn, M->C[2]);
+    AT(driven->along) = SUM2(slide, M->p[2], turn, M->p[5]);
+}
+
+// The same for `S = [slide z; turn z]`: M' is full.  Where the motion is prescribed 1/D is 0, so M' = M, and y is
+// the prescribed acceleration, which is the gain there.
 static inline void VARIANT(eliminate_screw)(const lwi_k_screw *k, int kl, lwi_k_pivot *pivot, int l,
                                             ART *M, real U[6], real *inverse)
 {
@@ -392,7 +407,7 @@ static inline void VARIANT(eliminate_screw)(const lwi_k_screw *k, int kl, lwi_k_
     U[3] = SUM2(slide, M->B[6], turn, M->C[4]);
     U[4] = SUM2(slide, M->B[7], turn, M->C[5]);
     U[5] = SUM2(slide, M->B[8], turn, M->C[2]);
-    const real Di = 1 / (SUM2(slide, U[2], turn, U[5]) + K(k->rotor));
+    const real Di = (1 - K(k->driven)) / (SUM2(slide, U[2], turn, U[5]) + K(k->rotor));
     AT(pivot->Di) = *inverse = Di;
     AT(pivot->diagonal) = SUM2(slide * slide, (M->A[0] + M->A[1]) + M->A[2], turn * turn,
                                (M->C[0] + M->C[1]) + M->C[2]);
@@ -418,7 +433,9 @@ static inline void VARIANT(reduce_screw)(const lwi_k_screw *k, int kl, const lwi
 {
     real U[6], Di;
     VARIANT(eliminate_screw)(k, kl, pivot, l, M, U, &Di);
-    const real y = (AT(pose->tau) - SUM2(K(k->slide), M->p[2], K(k->turn), M->p[5])) * Di;
+    const real tau = AT(pose->tau);
+    const real y =
+        MAD(K(k->driven), tau, (tau - SUM2(K(k->slide), M->p[2], K(k->turn), M->p[5])) * Di);
     AT(pivot->y) = y;
     const real b0 = AT(bias->b[0]), b1 = AT(bias->b[1]), b2 = AT(bias->b[2]);
     const real k0 = AT(bias->k[0]), k1 = AT(bias->k[1]);

@@ -224,7 +224,7 @@ static void momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state)
     (&plan->screw[i], l, &state->pivot[i], &motion[i], &keep[i], l);
     for (int i = plan->nhinge; i < n; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_screw)
-    (&body[i], &plan->screw[i], l, &motion[i], &keep[i], plan->rotors, l);
+    (&body[i], &plan->screw[i], l, &motion[i], &keep[i], plan->rotors || plan->ndrive > 0, l);
     for (int i = n; i < plan->nblock; i++)
         for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_ball)
     (&body[i], l, &joint[i - n], &motion[i], &keep[i], i >= base, l);

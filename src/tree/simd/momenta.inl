@@ -173,16 +173,19 @@ static inline void VARIANT(root_momentum)(const lwi_kernel_plan *plan, const lwi
 }
 
 static inline void VARIANT(screw_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
-                                           int slot, int half, ART *M, real h[3])
+                                           const lwi_k_step *step, int half, ART *M, real h[3])
 {
+    const int slot = step->slot;
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
     const lwi_k_screw *k = &plan->screw[at];
     const lwi_k_pose *pose = &state->pose[n];
     lwi_k_momentum *keep = &state->momentum[n];
     real U[6], Di;
     VARIANT(add_still)(&plan->body[at], kl, M, h);
+    if (step->driven) VARIANT(keep_driven)(k, kl, &state->driven[n - plan->nhinge], l, M);
     VARIANT(eliminate_screw)(k, kl, &state->pivot[n], l, M, U, &Di);
-    const real y = (AT(pose->v) - SUM2(K(k->slide), M->p[2], K(k->turn), M->p[5])) * Di;
+    const real p = AT(pose->v); // or the prescribed speed
+    const real y = MAD(K(k->driven), p, (p - SUM2(K(k->slide), M->p[2], K(k->turn), M->p[5])) * Di);
     AT(state->pivot[n].y) = y;
     for (int i = 0; i < 6; i++) MORE(M->p[i], U[i], y);
     VARIANT(keep_first_moment)(keep, l, M, h);
@@ -260,7 +263,7 @@ static int VARIANT(step_momentum)(const lwi_kernel_plan *plan, const lwi_k_state
         for (int j = 0; j < 3; j++) h[j] += AT_LANE(art->h[j], o);
     }
     if (step->kind == LWI_K_SCREW)
-        VARIANT(screw_momentum)(plan, state, step->slot, half, M, h);
+        VARIANT(screw_momentum)(plan, state, step, half, M, h);
     else if (step->kind == LWI_K_BALL)
         VARIANT(ball_momentum)(plan, state, step->slot, half, M, h);
     else if (step->kind == LWI_K_BASE)

@@ -196,7 +196,7 @@ static inline void VARIANT(momenta_screw)(const lwi_k_body *kb, const lwi_k_scre
 {
     real V[6];
     for (int i = 0; i < 6; i++) V[i] = AT(motion->A[i]);
-    if (rotors) { // the cross products below do not contain the z components of V
+    if (rotors) { // or prescribed motions: M'S is not zero
         LESS(V[2], K(k->slide), AT(motion->vdot));
         LESS(V[5], K(k->turn), AT(motion->vdot));
     }
