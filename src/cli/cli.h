@@ -192,7 +192,8 @@ typedef struct cli_progress {
     double shown; ///< wall clock of the last drawing [s]
 } cli_progress;
 
-/** Makes SIGINT and SIGTERM end a run instead of the program. */
+/** Makes SIGINT, SIGTERM and SIGHUP end a run instead of the program: within a second of processor time, else the
+ *  program ends; a second signal ends it at once. */
 void cli_catch_signals(void);
 cli_progress cli_progress_start(const char *label, bool quiet, double start);
 /** An lw_progress: draws the bar, says whether a signal has come. */

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,6 +31,26 @@ static place place_of(const char *path)
     return p;
 }
 
+// The temporary file, which a signal that ends the program removes.
+static char unfinished[PATH_MAX + 8];
+
+static void remove_unfinished(int number)
+{
+    unlink(unfinished);
+    signal(number, SIG_DFL);
+    raise(number); // when this function has returned
+}
+
+static void on_signals(void (*now)(int), void (*then)(int))
+{
+    static const int number[] = {SIGINT, SIGTERM, SIGHUP};
+    for (int i = 0; i < (int)(sizeof number / sizeof number[0]); i++) {
+        struct sigaction action;
+        if (!sigaction(number[i], NULL, &action) && action.sa_handler == now)
+            signal(number[i], then);
+    }
+}
+
 cli_exit cli_open(const cli_arguments *arguments, FILE **file)
 {
     if (arguments->noutput > 1)
@@ -43,6 +64,10 @@ cli_exit cli_open(const cli_arguments *arguments, FILE **file)
     // file it is written in its place
     if (p.temporary[0] && p.exists && access(p.file, W_OK)) p.temporary[0] = 0;
     *file = p.temporary[0] ? fopen(p.temporary, "w") : NULL;
+    if (*file) {
+        memcpy(unfinished, p.temporary, sizeof unfinished);
+        on_signals(SIG_DFL, remove_unfinished);
+    }
     if (!*file)
         *file = fopen(path, "w");
     else if (p.exists)
@@ -68,6 +93,7 @@ cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole)
     const char *path = arguments->output[0];
     const place p = place_of(path);
     const bool temporary = is_beside(&p, file);
+    on_signals(remove_unfinished, SIG_DFL);
     const int failed = ferror(file) | fflush(file) | fclose(file);
     const bool put = whole && !failed && (!temporary || !rename(p.temporary, p.file));
     if (!put && (temporary || (p.exists && S_ISREG(p.old.st_mode))))

@@ -2,24 +2,76 @@
 #include "cli/cli.h"
 
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t stopped; // the one thing a signal handler may touch
+// A run that a signal stops ends between two steps, with a last row.  If it has not come to its end after so much
+// processor time, or wall time if it waits for a disk, the program ends as if it were killed.
+#define PATIENCE_PROCESSOR 0.25 // s
+#define PATIENCE_WALL 4         // s
+
+static volatile sig_atomic_t stopped; // the signal; 0: none
+static struct timespec processor_then, wall_then;
+
+// The default action: the end of the program.  From a handler of the same signal, when that returns.
+static void end_program(int number)
+{
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static double since(clockid_t clock, const struct timespec *then)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)(now.tv_sec - then->tv_sec) + 1e-9 * (double)(now.tv_nsec - then->tv_nsec);
+}
+
+// Functions called by these two are safe in signal handlers.
+static void on_alarm(int number)
+{
+    static const char text[] =
+        "\nlinkwork: ended within a step; results have the rows up to the last flush\n";
+    (void)number;
+    if (since(CLOCK_PROCESS_CPUTIME_ID, &processor_then) < PATIENCE_PROCESSOR &&
+        since(CLOCK_MONOTONIC, &wall_then) < PATIENCE_WALL) {
+        alarm(1);
+        return;
+    }
+    if (write(STDERR_FILENO, text, sizeof text - 1) >= 0) end_program(stopped);
+    end_program(stopped);
+}
 
 static void on_signal(int number)
 {
-    (void)number;
-    stopped = 1;
+    if (stopped) {
+        end_program(number); // a second Ctrl-C
+        return;
+    }
+    stopped = number;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &processor_then);
+    clock_gettime(CLOCK_MONOTONIC, &wall_then);
+    alarm(1);
+}
+
+static void handle(int number, void (*handler)(int))
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = handler;
+    sigemptyset(&action.sa_mask);
+    sigaction(number, &action, NULL);
 }
 
 void cli_catch_signals(void)
 {
-    // SA_RESETHAND: a second Ctrl-C ends the program the usual way.
-    struct sigaction action = {.sa_flags = (int)SA_RESETHAND};
-    action.sa_handler = on_signal;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    handle(SIGALRM, on_alarm);
+    handle(SIGINT, on_signal);
+    handle(SIGTERM, on_signal);
+    struct sigaction hangup;
+    if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN) // not below nohup
+        handle(SIGHUP, on_signal);
 }
 
 static double wall_clock(void)
@@ -39,7 +91,7 @@ int cli_progress_step(void *user, double time, double end)
     enum { WIDTH = 40 };
     const double every = 0.1; // s between drawings: smooth to the eye, free of cost
     cli_progress *progress = user;
-    if (!progress->bar || wall_clock() - progress->shown < every) return stopped;
+    if (!progress->bar || wall_clock() - progress->shown < every) return stopped != 0;
 
     progress->shown = wall_clock();
     const double span = end - progress->start;
@@ -48,7 +100,7 @@ int cli_progress_step(void *user, double time, double end)
     for (int i = 0; i < WIDTH; i++) bar[i] = i < part * WIDTH ? '#' : '.';
     bar[WIDTH] = 0;
     fprintf(stderr, "\r%s [%s] %3.0f %%  t = %.4g s ", progress->label, bar, 100 * part, time);
-    return stopped;
+    return stopped != 0;
 }
 
 void cli_progress_end(const cli_progress *progress)

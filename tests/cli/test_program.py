@@ -226,6 +226,43 @@ class Run(Program):
             self.assertGreater(len(rows), 1)
             os.remove(self.path("a.csv"))
 
+    def started(self, *arguments):
+        """A process of the program that handles signals itself."""
+        run = subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        caught = 1 << (signal.SIGTERM - 1)
+        while run.poll() is None:
+            with open("/proc/%d/status" % run.pid, encoding="ascii") as file:
+                state = dict(line.split(":", 1) for line in file)
+            if int(state["SigCgt"], 16) & caught:
+                break
+            time.sleep(0.01)
+        return run
+
+    @unittest.skipUnless(os.path.exists("/proc/self/status"), "no /proc here")
+    def test_a_signal_ends_long_evaluations_a_second_one_at_once(self):
+        # the first evaluation takes many seconds; the comparison would take hours
+        model = self.write("long.yaml", "linkwork: 1\ngenerate: {chain: {n: 300}}\n")
+        for signals in ((signal.SIGINT,), (signal.SIGTERM,), (signal.SIGINT, signal.SIGTERM)):
+            with self.started("compare", model, "--formulations", "dense,dense:adams", "--duration", "1000") as run:
+                for number in signals:
+                    run.send_signal(number)
+                error = run.communicate(timeout=100)[1]
+            self.assertIn(-run.returncode, signals, error)
+            self.assertEqual("ended within a step" in error, len(signals) == 1, error)
+
+    @unittest.skipUnless(os.path.exists("/proc/self/status"), "no /proc here")
+    def test_a_signal_leaves_no_unfinished_file(self):
+        model = self.write("chain.yaml", "linkwork: 1\ngenerate: {chain: {n: 30000}}\n")
+        run = self.started("convert", model, "-o", self.path("out.yaml"))
+        with run:
+            run.send_signal(signal.SIGTERM)
+            run.communicate(timeout=100)
+        self.assertIn(run.returncode, (0, -signal.SIGTERM))
+        self.assertNotIn("out.yaml.part", os.listdir(self.folder.name))
+
+    def test_steps_below_the_resolution_of_time_are_refused(self):
+        done = self.call("run", self.model, "--step", "1e-18", "--duration", "0.1", code=1)
+        self.assertIn("step: 1e-18 s is below the resolution of time at t = 0.1 s", done.stderr)
 
     def test_what_fails_on_the_way_exits_1_and_keeps_the_rows(self):
         done = self.call("run", self.model, "--max-steps", "5", "--sample", "steps", "-o",
