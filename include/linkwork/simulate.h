@@ -104,9 +104,10 @@ LW_API lw_status lw_sim_set_input(lw_sim *sim, int index, double value);
 
 /** Integrates to `time` exactly.  After a failure the state is the last accepted one. */
 LW_API lw_status lw_sim_step(lw_sim *sim, double time);
-/** Called at intervals during a run; nonzero ends it with LW_ERR_INTERRUPTED, after a last row. */
+/** Called at intervals during a run, between steps and within steps that take long; nonzero ends it with
+ *  LW_ERR_INTERRUPTED, after a last row.  Must not change the simulation. */
 typedef int (*lw_progress)(void *user, double time, double end);
-/** Like lw_sim_step, with the same bits, calling `progress` between steps; on cancellation the state is unchanged. */
+/** Like lw_sim_step, with the same bits, calling `progress`; on cancellation the state is that of the last step. */
 LW_API lw_status lw_sim_step_progress(lw_sim *sim, double time, lw_progress progress, void *user);
 /** @param observation  owned by the simulation, valid until the next call on it */
 LW_API lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **observation);

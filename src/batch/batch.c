@@ -549,6 +549,9 @@ lw_status lw_batch_step(lw_batch *b, double time)
         b->instance[i].control.failed = false; // those of this call are marked
     lwi_pool_run(b->pool, step_part, b);
     b->wall += clock_seconds() - began;
+    if (b->watch.stopped)
+        return lwi_fail(&b->error, LW_ERR_INTERRUPTED, "stopped by the caller before t = %.10g",
+                        time);
     for (int i = 0; i < b->n; i++) {
         const lwi_instance *instance = &b->instance[i];
         if (instance->control.failed)

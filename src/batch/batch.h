@@ -9,6 +9,8 @@
 
 #include <linkwork/batch.h>
 
+#include <stdatomic.h>
+
 enum { LWI_FAILURE_SIZE = 200 };
 
 /** Data of an instance between calls, except for its rows of the batch's arrays. */
@@ -33,6 +35,15 @@ typedef struct lwi_variant {
     int count; ///< instances
 } lwi_variant;
 
+/** The caller's function that may stop a step of the batch; `progress` is NULL outside of runs. */
+typedef struct lwi_batch_watch {
+    lw_progress progress;
+    void *user;
+    double end;          ///< of the run
+    double asked;        ///< clock at the last call [s]; of the caller's thread
+    atomic_bool stopped; ///< seen by all workers
+} lwi_batch_watch;
+
 typedef struct lwi_worker lwi_worker; // worker.c
 
 struct lw_batch {
@@ -55,7 +66,8 @@ struct lw_batch {
     lwi_pool *pool;
     int nworker;
     lwi_worker **worker; ///< [threads]
-    double to, wall;     ///< of the present step call; of all [s]
+    lwi_batch_watch watch;
+    double to, wall; ///< of the present step call; of all [s]
     lw_error error;
 };
 
@@ -64,7 +76,7 @@ struct lw_batch {
 lw_status lwi_worker_create(lw_batch *batch, const int *instances, int count,
                             const lw_allocator *allocator, lwi_worker **worker, lw_error *error);
 void lwi_worker_destroy(lwi_worker *worker, const lw_allocator *allocator);
-/** Moves its instances to batch->to. */
+/** Moves its instances to batch->to, or less far if the caller stops the batch. */
 void lwi_worker_step(lwi_worker *worker);
 
 #endif

@@ -21,7 +21,8 @@ static lw_status row_at(run *r, double time)
 {
     lw_batch *b = r->batch;
     // failures of instances are in their rows; a defect of the library ends the run
-    if (lw_batch_step(b, time) == LW_ERR_INTERNAL) return LW_ERR_INTERNAL;
+    const lw_status stepped = lw_batch_step(b, time);
+    if (stepped == LW_ERR_INTERNAL || stepped == LW_ERR_INTERRUPTED) return stepped;
     const lw_status status = r->row ? r->row(r->row_user, b, time) : LW_OK;
     if (status < LW_OK)
         return lwi_fail(&b->error, status, "the rows at t = %.10g were refused: %s", time,
@@ -31,20 +32,31 @@ static lw_status row_at(run *r, double time)
     return LW_OK;
 }
 
+static lw_status run_all(run *r)
+{
+    const lw_batch *b = r->batch;
+    const double duration = b->options.duration, sample = b->options.sample;
+    const double rows = lwi_run_inner_rows(duration, sample);
+    if (!(rows < MOST_ROWS))
+        return lwi_fail(&r->batch->error, LW_ERR_ARGUMENT, "sample: %g rows are too many", rows);
+    TRY(row_at(r, 0));
+    for (double k = 1; k <= rows && lw_batch_failed(b) < b->n; k++)
+        TRY(row_at(r, lwi_run_row_time(sample, k)));
+    return duration > 0 && lw_batch_failed(b) < b->n ? row_at(r, duration) : LW_OK;
+}
+
 lw_status lw_batch_run(lw_batch *b, lw_batch_row row, void *row_user, lw_progress progress,
                        void *progress_user)
 {
-    const double duration = b->options.duration, sample = b->options.sample;
-    run r = {b, row, progress, row_user, progress_user, duration};
+    run r = {b, row, progress, row_user, progress_user, b->options.duration};
     if (b->options.sample == LW_SAMPLE_STEPS)
         return lwi_fail(
             &b->error, LW_ERR_UNSUPPORTED,
             "sample: instances have separate time steps, a batch has rows at times only");
-    const double rows = lwi_run_inner_rows(duration, sample);
-    if (!(rows < MOST_ROWS))
-        return lwi_fail(&b->error, LW_ERR_ARGUMENT, "sample: %g rows are too many", rows);
-    TRY(row_at(&r, 0));
-    for (double k = 1; k <= rows && lw_batch_failed(b) < b->n; k++)
-        TRY(row_at(&r, lwi_run_row_time(sample, k)));
-    return duration > 0 && lw_batch_failed(b) < b->n ? row_at(&r, duration) : LW_OK;
+    lwi_batch_watch *watch = &b->watch;
+    watch->progress = progress, watch->user = progress_user, watch->end = r.end;
+    watch->asked = lwi_clock();
+    const lw_status status = run_all(&r);
+    watch->progress = NULL, watch->stopped = false;
+    return status;
 }

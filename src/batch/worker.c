@@ -19,6 +19,7 @@ typedef struct group {
 
 struct lwi_worker {
     lw_batch *batch;
+    bool asks; // it works in the caller's thread, whose function may stop the batch
     lwi_arena arena;
     int *list; // [count] instances
     int ngroup;
@@ -192,6 +193,30 @@ static void pre_step_lanes(lwi_worker *w, int width)
     }
 }
 
+// Asks the caller at intervals of this [s].
+#define PATIENCE 0.05
+
+static bool is_stopped(const lwi_worker *w)
+{
+    lwi_batch_watch *watch = &w->batch->watch;
+    if (!watch->progress || !w->asks)
+        return atomic_load_explicit(&watch->stopped, memory_order_relaxed);
+    const double now = lwi_clock();
+    if (now - watch->asked < PATIENCE) return watch->stopped;
+    watch->asked = now;
+    const lwi_stepper *m = w->now;
+    if (watch->progress(watch->user, m->t[0], watch->end)) watch->stopped = true;
+    return watch->stopped;
+}
+
+// Takes the instances out of the lanes where they are.
+static void stop_lanes(lwi_worker *w, int width)
+{
+    for (int l = 0; l < width; l++)
+        if (w->lane[l] >= 0) unload(w, l);
+    w->now->busy = 0;
+}
+
 static void step_group(lwi_worker *w, group *g)
 {
     LWI_ASSERT(g->count > 0);
@@ -210,6 +235,10 @@ static void step_group(lwi_worker *w, group *g)
     lwi_evaluate_hold(g->evaluate, w->discrete);
     fill(w, width);
     while (m->busy) {
+        if (is_stopped(w)) {
+            stop_lanes(w, width);
+            return;
+        }
         const unsigned before = m->busy;
         pre_step_lanes(w, width);
         attempt(m);
@@ -265,6 +294,7 @@ lw_status lwi_worker_create(lw_batch *b, const int *instances, int count,
     if (!w) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a worker");
     memset(w, 0, sizeof *w);
     w->batch = b;
+    w->asks = b->nworker == 0; // the first
     lwi_arena_init(&w->arena, allocator);
     lw_status status = make_groups(w, instances, count, error);
     if (status == LW_OK) status = lwi_stepper_create(b->nx, LWI_STEPPER_LANES, allocator, &w->wide);

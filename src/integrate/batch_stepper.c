@@ -41,6 +41,8 @@ void lwi_step_control_reset(lwi_step_control *control)
     control->h = 0;
     control->error = LEAST_REMEMBERED;
     control->rejected = control->slope = control->arrived = control->failed = false;
+    control->unfinite = false;
+    control->short_steps = 0;
 }
 
 void lwi_stepper_fail(lwi_stepper *stepper, int lane, lw_status status, double step,

@@ -23,6 +23,8 @@ typedef struct lwi_step_control {
     bool rejected; ///< the last attempt was rejected
     bool slope;    ///< k[0] is the slope at (t, x)
     bool arrived, failed;
+    bool unfinite;   ///< rates were not finite in one of the last short steps
+    int short_steps; ///< in succession: LWI_SHORT_STEPS
     long steps, evaluations, rejections;
 } lwi_step_control;
 

@@ -87,6 +87,9 @@ static lw_status whole_step(stepper *self, double *t, double *x, double to, lw_e
     // a million additions
     const double left = to - *t, count = fmax(1, ceil(left / p->max_step - 1e-6));
     self->h = left / count;
+    if (!(*t + self->h > *t))
+        return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, *t, self->h,
+                                   "the step is below the resolution of time");
     lw_status status = p->pre_step ? p->pre_step(p->user, *t, x, &changed) : LW_OK;
     if (status == LW_OK) status = step(self, self->h, x, p->once ? 0 : HALVINGS, error);
     if (status != LW_OK) {

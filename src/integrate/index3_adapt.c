@@ -58,6 +58,7 @@ lw_status lwi_adapt_step(lwi_adapt *a, const lwi_problem *p, double *t, double *
     for (;;) {
         bool last;
         const double wanted = a->h, h = length_of(a, p, *t, to, &last);
+        if (!(h > 0 && *t + h > *t)) return too_short(p, LW_OK, *t, h, error);
         const lw_status status = p->step(p->user, *t, h, x);
         const double e =
             status == LW_OK ? p->error(p->user, h, a->before, x, a->last_h, a->last) : HUGE_VAL;
@@ -75,7 +76,7 @@ lw_status lwi_adapt_step(lwi_adapt *a, const lwi_problem *p, double *t, double *
         memcpy(x, a->before, bytes);
         stats->rejected++;
         a->h = isfinite(e) ? propose(h, e) : FAILED * h;
-        if (p->once || a->h < SHORTEST * fmax(fabs(*t), fabs(to)))
+        if (p->once || !(a->h > SHORTEST * fmax(fabs(*t), fabs(to))) || !(*t + a->h > *t))
             return too_short(p, status, *t, h, error);
     }
 }

@@ -79,6 +79,11 @@ struct lwi_integrator {
 
 // ---- shared by integrators (integrators.c)
 
+/** Steps that end where the method chose them, in succession and each below LWI_SHORT_STEP of the time, end the
+ *  integration: it is stuck at a jump or a singular point, where rounding decides between refused and accepted. */
+#define LWI_SHORT_STEP 1e-13
+enum { LWI_SHORT_STEPS = 1000 };
+
 /** Rates with a check of every component: LW_ERR_NOT_FINITE if one is not finite.  The message of a
  *  failure is in *why. */
 lw_status lwi_problem_rates(const lwi_problem *problem, double t, const double *x, double *xdot,

@@ -73,6 +73,9 @@ typedef struct solver {
     bool rehearsing;   ///< rates are zero and not counted
     lw_status failure; ///< of the rates in the present step, and its text
     lw_error why;
+    bool at_start;   ///< the failure is at the state that the step begins with
+    bool unfinite;   ///< rates were not finite in one of the last short steps
+    int short_steps; ///< in succession
     lwi_integrator_stats stats;
     long rejected; ///< before the last restart
 } solver;
@@ -99,6 +102,10 @@ static int rates(sunrealtype t, N_Vector y, N_Vector ydot, void *user)
                                                N_VGetArrayPointer(ydot), &self->why);
     if (status == LW_OK) return 0;
     self->failure = status;
+    self->unfinite |= status == LW_ERR_NOT_FINITE;
+    self->at_start =
+        t == self->t && !memcmp(N_VGetArrayPointer(y), N_VGetArrayPointer(self->accepted),
+                                (size_t)self->problem.n * sizeof(double));
     return status == LW_ERR_NOT_FINITE ? 1 : -1;
 }
 
@@ -225,6 +232,8 @@ static bool create_multistep(solver *self)
 // Restarts at (t, y) without history.
 static int begin(solver *self, double t, const double *x)
 {
+    self->short_steps = 0;
+    self->unfinite = false;
     self->t = t;
     memcpy(N_VGetArrayPointer(self->accepted), x, (size_t)self->problem.n * sizeof *x);
     if (self->method->family) return CVodeReInit(self->memory, t, self->accepted);
@@ -316,15 +325,27 @@ static lw_status report(solver *self, int flag, lw_error *error)
         self->problem.rtol);
 }
 
-// ERKStep gives up where a stage's rates are not finite: start the step again, shorter.
-static bool shorten(solver *self)
+// ERKStep gives up where a stage's rates are not finite: start the step again, shorter.  *h: the length of the
+// last attempt, 0 before the first; ERKStep has only the one before.
+static bool shorten(solver *self, sunrealtype *h)
 {
-    sunrealtype h = 0;
-    ERKStepGetCurrentStep(self->memory, &h);
-    if (!(self->t + SHRINK * h > self->t)) return false;
+    sunrealtype proposed = 0;
+    ERKStepGetCurrentStep(self->memory, &proposed);
+    *h = SHRINK * (*h > 0 ? fmin(*h, proposed) : proposed);
+    if (self->at_start || !(self->t + *h > self->t)) return false;
     self->rejected++;
     return !ERKStepReset(self->memory, self->t, self->accepted) &&
-           !ERKStepSetInitStep(self->memory, SHRINK * h);
+           !ERKStepSetInitStep(self->memory, *h);
+}
+
+// Counts short steps; true: too many, the integration does not advance.
+static bool is_stuck(solver *self, double reached, double limit)
+{
+    const bool is_short =
+        reached < limit && reached - self->t < LWI_SHORT_STEP * fmax(fabs(reached), fabs(self->t));
+    self->short_steps = is_short ? self->short_steps + 1 : 0;
+    if (!is_short) self->unfinite = false;
+    return self->short_steps >= LWI_SHORT_STEPS;
 }
 
 static long rejected(const solver *self)
@@ -363,6 +384,7 @@ static lw_status step(solver *self, double to, double limit, lw_error *error)
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, self->t, 0,
                                    "max_steps: %ld steps are done", p->max_steps);
     TRY(pre_step(self, error));
+    sunrealtype h = 0; // of the last attempt that was shortened
     for (;;) {
         sunrealtype reached = self->t;
         self->failure = LW_OK;
@@ -370,13 +392,16 @@ static lw_status step(solver *self, double to, double limit, lw_error *error)
         if (flag >= 0)
             flag = self->method->call->evolve(self->memory, to, self->y, &reached, ARK_ONE_STEP);
         if (flag >= 0 && reached > self->t && !hopeless(self)) {
+            const bool stuck = is_stuck(self, reached, limit);
             self->t = reached;
             N_VScale(1, self->y, self->accepted);
             self->stats.steps++;
-            return LW_OK;
+            if (!stuck) return LW_OK;
+            self->failure = self->unfinite ? LW_ERR_NOT_FINITE : LW_OK;
+            return report(self, flag, error);
         }
         const bool retry = !self->method->family && self->failure == LW_ERR_NOT_FINITE;
-        if (!retry || !shorten(self)) return report(self, flag, error);
+        if (!retry || !shorten(self, &h)) return report(self, flag, error);
     }
 }
 

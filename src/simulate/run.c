@@ -43,6 +43,7 @@ static lw_status check_progress(run *r)
 {
     r->steps = 0;
     r->checked = r->sim->wall;
+    r->sim->watch.asked = lwi_clock();
     if (!r->progress || !r->progress(r->progress_user, r->sim->t, r->end)) return LW_OK;
     if (r->written != r->sim->t) TRY(write_row(r));
     return lwi_fail(&r->sim->error, LW_ERR_INTERRUPTED, "stopped by the caller at t = %.10g",
@@ -91,6 +92,18 @@ static lw_status one_step(run *r, double to, double limit)
     return patient ? LW_OK : check_progress(r);
 }
 
+// Steps that take long ask the caller too.
+static void start_watch(const run *r)
+{
+    r->sim->watch = (lwi_watch){
+        .progress = r->progress, .user = r->progress_user, .end = r->end, .asked = lwi_clock()};
+}
+
+static void end_watch(lw_sim *sim)
+{
+    sim->watch = (lwi_watch){0};
+}
+
 lw_status lw_sim_step_progress(lw_sim *sim, double time, lw_progress progress, void *user)
 {
     run r = {.sim = sim,
@@ -100,8 +113,11 @@ lw_status lw_sim_step_progress(lw_sim *sim, double time, lw_progress progress, v
              .end = time,
              .checked = sim->wall};
     TRY(lwi_sim_check_step(sim, time));
-    while (sim->t < time) TRY(one_step(&r, time, time));
-    return LW_OK;
+    start_watch(&r);
+    lw_status status = LW_OK;
+    while (sim->t < time && status == LW_OK) status = one_step(&r, time, time);
+    end_watch(sim);
+    return status;
 }
 
 static lw_status row_at(run *r, double time)
@@ -180,7 +196,10 @@ lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
              .start = sim->t,
              .began = lwi_clock(),
              .end = sim->t + sim->options.duration};
+    TRY(lwi_sim_check_resolution(sim, r.end));
+    start_watch(&r);
     const lw_status status = run_all(&r);
+    end_watch(sim);
     lwi_sim_add_warnings(sim);
     return status;
 }

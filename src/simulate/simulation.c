@@ -10,9 +10,26 @@
 
 // ------------------------------------------------------------------------------------------ create
 
+// Asks the caller within a step that takes longer than this [s]; the clock is read for so many bodies.
+#define PATIENCE 0.25
+enum { PATIENT_BODIES = 10000 };
+
+static lw_status ask_caller(lw_sim *sim)
+{
+    lwi_watch *w = &sim->watch;
+    if (!w->progress || ++w->rates < PATIENT_BODIES / sim->model->nbody) return LW_OK;
+    const double now = lwi_clock();
+    w->rates = 0;
+    if (now - w->asked < PATIENCE) return LW_OK;
+    w->asked = now;
+    if (!w->progress(w->user, sim->t, w->end)) return LW_OK;
+    return lwi_fail(&sim->work->error, LW_ERR_INTERRUPTED, "stopped by the caller");
+}
+
 static lw_status rates(void *user, double t, const double *x, double *xdot)
 {
     lw_sim *sim = user;
+    TRY(ask_caller(sim));
     return sim->work->formulation->rates(sim->work, t, x, sim->inputs, xdot);
 }
 
@@ -33,6 +50,7 @@ static lw_status step(void *user, double t, double h, double *x)
 {
     LWI_ASSERT(((lw_sim *)user)->work->formulation->step);
     lw_sim *sim = user;
+    TRY(ask_caller(sim));
     return sim->work->formulation->step(sim->work, t, h, x, sim->inputs);
 }
 
@@ -244,6 +262,19 @@ static lw_status check_advance(lw_sim *sim, double from, double end)
     return LW_OK;
 }
 
+// An interval that cannot be divided into steps is passed at once: no motion has times so short, of which the
+// squares and the fractions have no digits.
+#define SHORTEST_INTERVAL 1e-100 // s
+
+static bool pass_short_interval(lw_sim *sim, double stop)
+{
+    if (!(stop - sim->t < SHORTEST_INTERVAL)) return false;
+    sim->t = stop;
+    if (sim->pending == LWI_NOTHING)
+        sim->pending = LWI_NEW_RATES; // the integrator has the time before
+    return true;
+}
+
 lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
 {
     LWI_ASSERT(limit >= to);
@@ -252,7 +283,9 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
     if (sim->pending == LWI_NEW_STATE) sim->events.begun = false, sim->monitor.count = 0;
     lw_status status = notify_integrator(sim);
     const double stop = fmin(to, sim->next_break);
-    if (status == LW_OK && sim->events.active) {
+    if (status == LW_OK && pass_short_interval(sim, stop)) {
+        // nothing to integrate
+    } else if (status == LW_OK && sim->events.active) {
         // step by step, none past `stop`: states between rows are checked for events too
         do status = lwi_sim_advance_events(sim, stop);
         while (status == LW_OK && !one_step && sim->pending == LWI_NOTHING && sim->t < stop);
@@ -281,7 +314,18 @@ lw_status lwi_sim_check_step(lw_sim *sim, double time)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
                         "cannot step back from t = %.10g to %.10g; set the state instead", sim->t,
                         time);
-    return LW_OK;
+    return lwi_sim_check_resolution(sim, time);
+}
+
+lw_status lwi_sim_check_resolution(lw_sim *sim, double end)
+{
+    const double h = sim->options.step;
+    if (!(h > 0 && end > sim->t) || end + h > end) return LW_OK;
+    return lwi_fail(
+        &sim->error, LW_ERR_ARGUMENT,
+        "step: %g s is below the resolution of time at t = %.10g s, t + h = t; expected a "
+        "longer step",
+        h, end);
 }
 
 lw_status lw_sim_step(lw_sim *sim, double time)

@@ -42,6 +42,15 @@ typedef struct lwi_projection {
     bool poses;    ///< it has no velocities yet
 } lwi_projection;
 
+/** The caller's function that may stop a step that takes long; `progress` is NULL outside of runs. */
+typedef struct lwi_watch {
+    lw_progress progress;
+    void *user;
+    double end;   ///< of the run
+    double asked; ///< clock at the last call [s]
+    int rates;    ///< evaluations since the clock was read
+} lwi_watch;
+
 struct lw_sim {
     lwi_arena arena; ///< all other memory
     const lw_model *model;
@@ -69,6 +78,7 @@ struct lw_sim {
     long slow;       ///< of them longer than what they simulated
     long late;       ///< steps that ended after their wall-clock time (run.c)
     double behind;   ///< largest delay [s]
+    lwi_watch watch;
     lw_error error;
 };
 
@@ -98,6 +108,8 @@ lw_status lwi_sim_fail_work(lw_sim *sim, lw_status status, const char *when);
 lw_status lwi_sim_check_finite(lw_sim *sim, const char *what, const double *x, int n);
 /** Is `time` one to step to? */
 lw_status lwi_sim_check_step(lw_sim *sim, double time);
+/** Does the option `step` move a time that near to `end`?  Otherwise LW_ERR_ARGUMENT. */
+lw_status lwi_sim_check_resolution(lw_sim *sim, double end);
 
 /** Rows of a run from t = 0 that lie before its end, and the time of the k-th (run.c). */
 double lwi_run_inner_rows(double duration, double sample);

@@ -628,6 +628,80 @@ static void pole_ends_the_integration(void **state)
     }
 }
 
+// Rates that are not finite from some time on: that of the present step plus a few units in its last place, or 0.
+typedef struct barrier {
+    bool moves; ///< with the steps
+    double at;
+} barrier;
+
+static lw_status move_barrier(void *user, double t, double *x, bool *changed)
+{
+    barrier *b = user;
+    (void)x, (void)changed;
+    if (b->moves) b->at = t * (1 + 1e-15);
+    return LW_OK;
+}
+
+static lw_status up_to_barrier(void *user, double t, const double *x, double *xdot)
+{
+    const barrier *b = user;
+    xdot[0] = t > b->at ? (double)NAN : 1 - x[0];
+    return LW_OK;
+}
+
+// Steps as short as the resolution of time do not go on for ever.
+static void short_steps_end_the_integration(void **state)
+{
+    (void)state;
+    for (int i = 0; i < lwi_integrator_type_count(); i++) {
+        const lwi_integrator_type *type = lwi_integrator_type_at(i);
+        if (type->steps || !type->adaptive) continue;
+        const setup s = {.name = type->name, .tolerance = 1e-6};
+        double atol[8], x[1] = {0}, t = 1;
+        same(atol, 1e-6);
+        lw_error error = {0};
+        barrier b = {.moves = true};
+        lwi_problem p = {.n = 1, .rates = up_to_barrier, .pre_step = move_barrier, .user = &b};
+        lwi_integrator *integrator = make(&s, &p, atol, 1, x);
+        assert_int_equal(LW_ERR_NOT_FINITE, type->advance(integrator, &t, x, 2, 2, false, &error));
+        assert_non_null(strstr(error.text, "integration stops at t = 1 with step "));
+        assert_true(t >= 1 && t < 1 + 1e-9);
+        lwi_integrator_stats stats;
+        type->stats(integrator, &stats);
+        if (stats.evaluations > 200000) fail_msg("%s: %ld", type->name, stats.evaluations);
+        type->destroy(integrator);
+    }
+}
+
+// Where a step begins with rates that are not finite, no shorter step helps.
+static void rates_not_finite_at_the_start_end_it(void **state)
+{
+    (void)state;
+    for (int i = 0; i < lwi_integrator_type_count(); i++) {
+        const lwi_integrator_type *type = lwi_integrator_type_at(i);
+        if (type->steps) continue;
+        const setup s = {.name = type->name, .tolerance = 1e-6, .step = 0.1};
+        double atol[8], x[1] = {0}, t = 0;
+        same(atol, 1e-6);
+        lw_error error = {0};
+        barrier b = {.at = 10};
+        lwi_problem p = {.n = 1, .rates = up_to_barrier, .user = &b};
+        lwi_integrator *integrator = make(&s, &p, atol, 0, x);
+        lwi_integrator_stats before, after;
+        assert_int_equal(LW_OK, type->advance(integrator, &t, x, 1, 1, false, &error));
+        type->stats(integrator, &before);
+        b.at = -1;
+        assert_int_equal(LW_OK, type->restart(integrator, t, x, LWI_JUMP_RATES, &error));
+        assert_int_equal(LW_ERR_NOT_FINITE, type->advance(integrator, &t, x, 2, 2, false, &error));
+        assert_non_null(strstr(error.text, "integration stops at t = 1 with step "));
+        assert_true(t == 1);
+        type->stats(integrator, &after);
+        if (after.evaluations - before.evaluations > 3)
+            fail_msg("%s: %ld evaluations", type->name, after.evaluations - before.evaluations);
+        type->destroy(integrator);
+    }
+}
+
 static lw_error why = {.text = "joint 'knee': no inertia about its axis"};
 static lw_status fails_late(void *user, double t, const double *x, double *xdot)
 {
@@ -773,6 +847,8 @@ int main(void)
         cmocka_unit_test(jump_of_rates_is_seen),
         cmocka_unit_test(not_finite_is_recovered),
         cmocka_unit_test(pole_ends_the_integration),
+        cmocka_unit_test(short_steps_end_the_integration),
+        cmocka_unit_test(rates_not_finite_at_the_start_end_it),
         cmocka_unit_test(failures_are_reported),
         cmocka_unit_test(limits_are_kept),
         cmocka_unit_test(steps_do_not_allocate),

@@ -224,6 +224,10 @@ INLINE unsigned get_ready(int width, lwi_stepper *m, unsigned lanes)
     return lanes;
 }
 
+#define TOO_SMALL                                                                                  \
+    "no step is small enough for the tolerances: the motion jumps or is singular there, or rtol "  \
+    "%.3g and atol ask for too much; loosen them, or take bdf if the model is stiff"
+
 // Length of the next step: the proposed one, or to the stop, or half of the remaining interval if that is
 // less than two steps, so that no tiny step remains.
 INLINE unsigned choose_step(int width, lwi_stepper *m, unsigned lanes, double *h, unsigned *last)
@@ -244,12 +248,7 @@ INLINE unsigned choose_step(int width, lwi_stepper *m, unsigned lanes, double *h
         }
         if (m->t[l] + h[l] > m->t[l]) continue;
         lanes &= ~(1u << l);
-        lwi_stepper_fail(
-            m, l, LW_ERR_INTEGRATOR, h[l],
-            "no step is small enough for the tolerances: the motion jumps or is singular "
-            "there, or rtol %.3g and atol ask for too much; loosen them, or take bdf if "
-            "the model is stiff",
-            m->rtol);
+        lwi_stepper_fail(m, l, LW_ERR_INTEGRATOR, h[l], TOO_SMALL, m->rtol);
     }
     return lanes;
 }
@@ -277,9 +276,24 @@ INLINE void refuse(lwi_stepper *m, int l, bool blind, double h, double factor)
     m->h[l] = h * factor;
     m->control[l].rejections++;
     m->control[l].rejected = true;
+    m->control[l].unfinite |= blind;
     // if no shorter step is possible, rates that are not finite are reported rather than tolerances
     if (blind && !(m->t[l] + m->h[l] > m->t[l]))
         lwi_stepper_fail(m, l, LW_ERR_NOT_FINITE, h, "%s", m->error[l].text);
+}
+
+// Fails a lane that does not advance: too many short steps in succession.
+INLINE void check_short_steps(lwi_stepper *m, int l, double h, bool last)
+{
+    lwi_step_control *control = &m->control[l];
+    const bool is_short = !last && h < LWI_SHORT_STEP * fabs(m->t[l]);
+    control->short_steps = is_short ? control->short_steps + 1 : 0;
+    control->unfinite = control->unfinite && is_short;
+    if (control->short_steps < LWI_SHORT_STEPS) return;
+    if (control->unfinite)
+        lwi_stepper_fail(m, l, LW_ERR_NOT_FINITE, h, "%s", m->error[l].text);
+    else
+        lwi_stepper_fail(m, l, LW_ERR_INTEGRATOR, h, TOO_SMALL, m->rtol);
 }
 
 INLINE void dopri54(int width, lwi_stepper *m)
@@ -321,6 +335,7 @@ INLINE void dopri54(int width, lwi_stepper *m)
             control->rejected = false;
             accepted |= 1u << l;
             arrive(m, l, h[l], HAS(last, l));
+            check_short_steps(m, l, h[l], HAS(last, l));
         }
     }
     spread(accepted, on);
