@@ -549,7 +549,7 @@ lw_status lw_batch_step(lw_batch *b, double time)
         b->instance[i].control.failed = false; // those of this call are marked
     lwi_pool_run(b->pool, step_part, b);
     b->wall += clock_seconds() - began;
-    if (b->watch.stopped)
+    if (b->cancel.stopped)
         return lwi_fail(&b->error, LW_ERR_INTERRUPTED, "stopped by the caller before t = %.10g",
                         time);
     for (int i = 0; i < b->n; i++) {

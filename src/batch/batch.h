@@ -36,13 +36,13 @@ typedef struct lwi_variant {
 } lwi_variant;
 
 /** The caller's function that may stop a step of the batch; `progress` is NULL outside of runs. */
-typedef struct lwi_batch_watch {
+typedef struct lwi_batch_cancel {
     lw_progress progress;
     void *user;
     double end;          ///< of the run
-    double asked;        ///< clock at the last call [s]; of the caller's thread
+    double called;       ///< clock at the last call [s]; of the caller's thread
     atomic_bool stopped; ///< seen by all workers
-} lwi_batch_watch;
+} lwi_batch_cancel;
 
 typedef struct lwi_worker lwi_worker; // worker.c
 
@@ -66,7 +66,7 @@ struct lw_batch {
     lwi_pool *pool;
     int nworker;
     lwi_worker **worker; ///< [threads]
-    lwi_batch_watch watch;
+    lwi_batch_cancel cancel;
     double to, wall; ///< of the present step call; of all [s]
     lw_error error;
 };

@@ -53,10 +53,10 @@ lw_status lw_batch_run(lw_batch *b, lw_batch_row row, void *row_user, lw_progres
         return lwi_fail(
             &b->error, LW_ERR_UNSUPPORTED,
             "sample: instances have separate time steps, a batch has rows at times only");
-    lwi_batch_watch *watch = &b->watch;
-    watch->progress = progress, watch->user = progress_user, watch->end = r.end;
-    watch->asked = lwi_clock();
+    lwi_batch_cancel *cancel = &b->cancel;
+    cancel->progress = progress, cancel->user = progress_user, cancel->end = r.end;
+    cancel->called = lwi_clock();
     const lw_status status = run_all(&r);
-    watch->progress = NULL, watch->stopped = false;
+    cancel->progress = NULL, cancel->stopped = false;
     return status;
 }

@@ -19,7 +19,8 @@ typedef struct group {
 
 struct lwi_worker {
     lw_batch *batch;
-    bool asks; // it works in the caller's thread, whose function may stop the batch
+    bool
+        in_caller; // it works in the caller's thread and calls the function that may stop the batch
     lwi_arena arena;
     int *list; // [count] instances
     int ngroup;
@@ -193,20 +194,20 @@ static void pre_step_lanes(lwi_worker *w, int width)
     }
 }
 
-// Asks the caller at intervals of this [s].
+// Interval between calls of the caller's function [s].
 #define PATIENCE 0.05
 
 static bool is_stopped(const lwi_worker *w)
 {
-    lwi_batch_watch *watch = &w->batch->watch;
-    if (!watch->progress || !w->asks)
-        return atomic_load_explicit(&watch->stopped, memory_order_relaxed);
+    lwi_batch_cancel *cancel = &w->batch->cancel;
+    if (!cancel->progress || !w->in_caller)
+        return atomic_load_explicit(&cancel->stopped, memory_order_relaxed);
     const double now = lwi_clock();
-    if (now - watch->asked < PATIENCE) return watch->stopped;
-    watch->asked = now;
+    if (now - cancel->called < PATIENCE) return cancel->stopped;
+    cancel->called = now;
     const lwi_stepper *m = w->now;
-    if (watch->progress(watch->user, m->t[0], watch->end)) watch->stopped = true;
-    return watch->stopped;
+    if (cancel->progress(cancel->user, m->t[0], cancel->end)) cancel->stopped = true;
+    return cancel->stopped;
 }
 
 // Takes the instances out of the lanes where they are.
@@ -294,7 +295,7 @@ lw_status lwi_worker_create(lw_batch *b, const int *instances, int count,
     if (!w) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a worker");
     memset(w, 0, sizeof *w);
     w->batch = b;
-    w->asks = b->nworker == 0; // the first
+    w->in_caller = b->nworker == 0; // the first
     lwi_arena_init(&w->arena, allocator);
     lw_status status = make_groups(w, instances, count, error);
     if (status == LW_OK) status = lwi_stepper_create(b->nx, LWI_STEPPER_LANES, allocator, &w->wide);

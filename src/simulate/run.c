@@ -43,7 +43,7 @@ static lw_status check_progress(run *r)
 {
     r->steps = 0;
     r->checked = r->sim->wall;
-    r->sim->watch.asked = lwi_clock();
+    r->sim->cancel.called = lwi_clock();
     if (!r->progress || !r->progress(r->progress_user, r->sim->t, r->end)) return LW_OK;
     if (r->written != r->sim->t) TRY(write_row(r));
     return lwi_fail(&r->sim->error, LW_ERR_INTERRUPTED, "stopped by the caller at t = %.10g",
@@ -93,15 +93,15 @@ static lw_status one_step(run *r, double to, double limit)
 }
 
 // Steps that take long ask the caller too.
-static void start_watch(const run *r)
+static void allow_cancel(const run *r)
 {
-    r->sim->watch = (lwi_watch){
-        .progress = r->progress, .user = r->progress_user, .end = r->end, .asked = lwi_clock()};
+    r->sim->cancel = (lwi_cancel){
+        .progress = r->progress, .user = r->progress_user, .end = r->end, .called = lwi_clock()};
 }
 
-static void end_watch(lw_sim *sim)
+static void end_cancel(lw_sim *sim)
 {
-    sim->watch = (lwi_watch){0};
+    sim->cancel = (lwi_cancel){0};
 }
 
 lw_status lw_sim_step_progress(lw_sim *sim, double time, lw_progress progress, void *user)
@@ -113,10 +113,10 @@ lw_status lw_sim_step_progress(lw_sim *sim, double time, lw_progress progress, v
              .end = time,
              .checked = sim->wall};
     TRY(lwi_sim_check_step(sim, time));
-    start_watch(&r);
+    allow_cancel(&r);
     lw_status status = LW_OK;
     while (sim->t < time && status == LW_OK) status = one_step(&r, time, time);
-    end_watch(sim);
+    end_cancel(sim);
     return status;
 }
 
@@ -197,9 +197,9 @@ lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
              .began = lwi_clock(),
              .end = sim->t + sim->options.duration};
     TRY(lwi_sim_check_resolution(sim, r.end));
-    start_watch(&r);
+    allow_cancel(&r);
     const lw_status status = run_all(&r);
-    end_watch(sim);
+    end_cancel(sim);
     lwi_sim_add_warnings(sim);
     return status;
 }

@@ -10,18 +10,18 @@
 
 // ------------------------------------------------------------------------------------------ create
 
-// Asks the caller within a step that takes longer than this [s]; the clock is read for so many bodies.
+// Calls the caller's function within a step that takes longer than this [s]; the clock is read for so many bodies.
 #define PATIENCE 0.25
 enum { PATIENT_BODIES = 10000 };
 
-static lw_status ask_caller(lw_sim *sim)
+static lw_status check_cancel(lw_sim *sim)
 {
-    lwi_watch *w = &sim->watch;
+    lwi_cancel *w = &sim->cancel;
     if (!w->progress || ++w->rates < PATIENT_BODIES / sim->model->nbody) return LW_OK;
     const double now = lwi_clock();
     w->rates = 0;
-    if (now - w->asked < PATIENCE) return LW_OK;
-    w->asked = now;
+    if (now - w->called < PATIENCE) return LW_OK;
+    w->called = now;
     if (!w->progress(w->user, sim->t, w->end)) return LW_OK;
     return lwi_fail(&sim->work->error, LW_ERR_INTERRUPTED, "stopped by the caller");
 }
@@ -29,7 +29,7 @@ static lw_status ask_caller(lw_sim *sim)
 static lw_status rates(void *user, double t, const double *x, double *xdot)
 {
     lw_sim *sim = user;
-    TRY(ask_caller(sim));
+    TRY(check_cancel(sim));
     return sim->work->formulation->rates(sim->work, t, x, sim->inputs, xdot);
 }
 
@@ -50,7 +50,7 @@ static lw_status step(void *user, double t, double h, double *x)
 {
     LWI_ASSERT(((lw_sim *)user)->work->formulation->step);
     lw_sim *sim = user;
-    TRY(ask_caller(sim));
+    TRY(check_cancel(sim));
     return sim->work->formulation->step(sim->work, t, h, x, sim->inputs);
 }
 

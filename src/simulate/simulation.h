@@ -43,13 +43,13 @@ typedef struct lwi_projection {
 } lwi_projection;
 
 /** The caller's function that may stop a step that takes long; `progress` is NULL outside of runs. */
-typedef struct lwi_watch {
+typedef struct lwi_cancel {
     lw_progress progress;
     void *user;
-    double end;   ///< of the run
-    double asked; ///< clock at the last call [s]
-    int rates;    ///< evaluations since the clock was read
-} lwi_watch;
+    double end;    ///< of the run
+    double called; ///< clock at the last call [s]
+    int rates;     ///< evaluations since the clock was read
+} lwi_cancel;
 
 struct lw_sim {
     lwi_arena arena; ///< all other memory
@@ -78,7 +78,7 @@ struct lw_sim {
     long slow;       ///< of them longer than what they simulated
     long late;       ///< steps that ended after their wall-clock time (run.c)
     double behind;   ///< largest delay [s]
-    lwi_watch watch;
+    lwi_cancel cancel;
     lw_error error;
 };
 

@@ -649,7 +649,7 @@ static lw_status up_to_barrier(void *user, double t, const double *x, double *xd
     return LW_OK;
 }
 
-// Steps as short as the resolution of time do not go on for ever.
+// Steps as short as the resolution of time end.
 static void short_steps_end_the_integration(void **state)
 {
     (void)state;

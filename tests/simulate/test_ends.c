@@ -169,13 +169,13 @@ static int stop_later(void *user, double time, double end)
 {
     stopper *s = user;
     (void)end;
-    if (s->sim) s->sim->watch.asked = -1e9;
-    if (s->batch) s->batch->watch.asked = -1e9;
+    if (s->sim) s->sim->cancel.called = -1e9;
+    if (s->batch) s->batch->cancel.called = -1e9;
     s->time = time;
     return ++s->calls >= s->stop_at;
 }
 
-// The caller is asked within a step of a large mechanism; the state remains that of the last step.
+// The caller's function is called within a step of a large mechanism; the state remains that of the last step.
 static void a_long_step_can_be_stopped(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void a_long_step_can_be_stopped(void **state)
     lw_model_destroy(model);
 }
 
-// A batch is stopped between rows: instances stand where they are, and continue.
+// A batch is stopped between rows: instances keep their states, and continue.
 static void a_batch_can_be_stopped_between_rows(void **state)
 {
     (void)state;
