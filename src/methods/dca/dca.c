@@ -14,6 +14,7 @@
 // with the integrator's error.  (`hdca` has no drift of velocities, `lagrange` can stabilise both.)
 #include "base/assert.h"
 #include "kinematics/auxiliary.h"
+#include "methods/dca/segments/path.h"
 #include "system/system.h"
 #include "kinematics/tree_state.h"
 #include "spatial/rotation.h"
@@ -26,6 +27,8 @@ typedef struct dca {
     double (*V)[6], (*node_R)[9], (*node_r)[3]; // [nnode]
     double *udot;                               // [tree_nv]
     lwi_auxiliary auxiliary;
+    lwi_path *path;     // NULL: the model is not a long path of hinges
+    lwi_tree_work tree; // of paths
 } dca;
 
 // ---------------------------------------------------------------------------------------- prepare
@@ -44,6 +47,11 @@ static lw_status prepare(lwi_work *work)
     d->node_r = lwi_arena_push(arena, (size_t)model->nnode, sizeof *d->node_r);
     d->udot = LWI_PUSH(arena, double, model->tree_nv);
     if (!d->link || !d->V || !d->node_R || !d->node_r || !d->udot) return LW_ERR_MEMORY;
+    if (work->lanes != LWI_NO_KERNEL)
+        TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, d->system.pool, arena,
+                            &d->path));
+    if (d->path) TRY(lwi_tree_work_create(model, arena, &d->tree));
+    d->tree.mode = &work->mode;
     return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->auxiliary, &work->layout);
 }
 
@@ -103,11 +111,43 @@ static void tree_accelerations(lwi_work *work, double t, double *udot)
     }
 }
 
+// The same for a long path of hinges, in segments; false if the elimination has to decide.
+static bool path_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                       double *xdot)
+{
+    const lw_model *model = work->model;
+    dca *d = work->data;
+    const double *u = x + model->tree_nq;
+    lwi_tree_joint_loads(model, &d->tree, t, x, u, inputs);
+    if (!lwi_path_accelerations(d->path, x, u, model->nforce ? d->tree.effort : NULL, false,
+                                xdot + model->tree_nq))
+        return false;
+    lwi_tree_kinematics_free(model, x, u, xdot);
+    if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = d->tree.power;
+    return true;
+}
+
+static bool path_observe(lwi_work *work, double t, const double *x, const double *inputs,
+                         lw_observe level, lwi_snapshot *snapshot)
+{
+    const lw_model *model = work->model;
+    dca *d = work->data;
+    const double *u = x + model->tree_nq;
+    lwi_tree_evaluate(model, &d->tree, t, x, u, inputs);
+    if (level >= LW_OBSERVE_ACCELERATION &&
+        !lwi_path_accelerations(d->path, x, u, d->tree.effort, false, d->udot))
+        return false;
+    lwi_tree_observe(model, &d->tree, t, u, d->udot, level, snapshot);
+    snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
+    return true;
+}
+
 static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
                        double *xdot)
 {
     const lw_model *model = work->model;
     dca *d = work->data;
+    if (d->path && path_rates(work, t, x, inputs, xdot)) return LW_OK;
     read_state(work, t, x);
     lwi_system_forces(&d->system, t, inputs);
     TRY(lwi_system_accelerations(&d->system, t, &d->system.loads, &work->error));
@@ -124,6 +164,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
                          lw_observe level, lwi_snapshot *snapshot)
 {
     dca *d = work->data;
+    if (d->path && path_observe(work, t, x, inputs, level, snapshot)) return LW_OK;
     read_state(work, t, x);
     snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
     if (level >= LW_OBSERVE_ACCELERATION) {

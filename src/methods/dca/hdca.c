@@ -39,6 +39,7 @@ typedef struct hdca {
     lwi_auxiliary auxiliary;
     double *p, *u;  // [tree_nv] momenta in link axes, speeds
     lwi_path *path; // NULL: the model is not a long path of hinges
+    double *udot;   // [tree_nv] of paths
 } hdca;
 
 // ----------------------------------------------------------------------------------------- prepare
@@ -65,7 +66,8 @@ static lw_status prepare(lwi_work *work)
     work->data = d;
     d->p = LWI_PUSH(arena, double, model->tree_nv);
     d->u = LWI_PUSH(arena, double, model->tree_nv);
-    if (!d->p || !d->u) return LW_ERR_MEMORY;
+    d->udot = LWI_PUSH(arena, double, model->tree_nv);
+    if (!d->p || !d->u || !d->udot) return LW_ERR_MEMORY;
     TRY(lwi_tree_work_create(model, arena, &d->tree));
     d->tree.mode = &work->mode;
     lwi_system *system = &d->system;
@@ -355,10 +357,28 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     return set_work(work, snapshot->t, snapshot->work, x);
 }
 
+// The same for a long path of hinges, in segments; false if the elimination has to decide.
+static bool path_observe(lwi_work *work, double t, const double *x, const double *inputs,
+                         lw_observe level, lwi_snapshot *snapshot)
+{
+    const lw_model *model = work->model;
+    hdca *d = work->data;
+    if (!lwi_path_rates(d->path, x, x + model->tree_nq, d->u, d->p)) return false;
+    lwi_tree_evaluate(model, &d->tree, t, x, d->u, inputs);
+    if (level >= LW_OBSERVE_ACCELERATION &&
+        !lwi_path_accelerations(d->path, x, d->u, d->tree.effort, true, d->udot))
+        return false;
+    lwi_tree_observe(model, &d->tree, t, d->u, d->udot, level, snapshot);
+    snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
+    return true;
+}
+
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *snapshot)
 {
     hdca *d = work->data;
+    if (level >= LW_OBSERVE_TWIST && d->path && path_observe(work, t, x, inputs, level, snapshot))
+        return LW_OK;
     if (level < LW_OBSERVE_TWIST) { // poses need no elimination
         place(d, t, x);
         lwi_system_read_loops(&d->system, t, true);

@@ -246,6 +246,55 @@ static inline void lwt_path_reference(const lwi_k_parts *parts, const double gra
     free(body);
 }
 
+/** udot [n] of the speeds u, without efforts. */
+static inline void lwt_path_accelerations(const lwi_k_parts *parts, const double gravity[3],
+                                          const double *q, const double *u, lwt_real *udot)
+{
+    lwt_path_body *body = lwt_zeros((size_t)parts->n, sizeof *body);
+    lwt_real *speed = lwt_zeros((size_t)parts->n, sizeof *speed), n[3] = {0}, f[3] = {0};
+    lwt_real(*B)[6] = lwt_zeros((size_t)parts->n, sizeof *B), A[6] = {0};
+    for (int k = 0; k < parts->n; k++) speed[k] = u[k];
+    lwt_path_poses(parts, q, body);
+    lwt_path_velocities(body, parts->n, speed);
+    for (int i = 0; i < 3; i++) A[3 + i] = -gravity[i];
+    for (int k = 0; k < parts->n; k++) { // wrenches of the motion without joint accelerations
+        const lwt_path_body *b = &body[k];
+        const lwt_real *w = b->V;
+        lwt_real L[3], wh[3], wo[3];
+        for (int i = 0; i < 3; i++) A[i] += lwt_x(w, b->a, i) * speed[k];
+        for (int i = 0; i < 3; i++) {
+            L[i] = b->J[i][0] * w[0] + b->J[i][1] * w[1] + b->J[i][2] * w[2];
+            wh[i] = lwt_x(w, b->h, i);
+            wo[i] = lwt_x(w, b->o, i);
+        }
+        lwt_path_momentum(b, A, B[k], B[k] + 3);
+        for (int i = 0; i < 3; i++) {
+            B[k][i] += lwt_x(w, L, i);
+            B[k][3 + i] += lwt_x(w, wh, i);
+        }
+        for (int i = 0; i < 3; i++) A[3 + i] += lwt_x(A, b->o, i) + lwt_x(w, wo, i);
+    }
+    for (int k = parts->n - 1; k >= 0;
+         k--) { // efforts that they need, which the accelerations have to give
+        const lwt_path_body *b = &body[k];
+        for (int i = 0; i < 3; i++) n[i] += lwt_x(b->o, f, i);
+        for (int i = 0; i < 3; i++) n[i] += B[k][i], f[i] += B[k][3 + i];
+        speed[k] = -(b->a[0] * n[0] + b->a[1] * n[1] + b->a[2] * n[2]);
+    }
+    lwt_path_inward(body, parts->n, speed);
+    for (int i = 0; i < 6; i++) A[i] = 0;
+    for (int k = 0; k < parts->n; k++) {
+        const lwt_path_body *b = &body[k];
+        udot[k] = b->y;
+        for (int i = 0; i < 6; i++) udot[k] -= b->U[i] * A[i] / b->D;
+        for (int i = 0; i < 3; i++) A[i] += b->a[i] * udot[k];
+        for (int i = 0; i < 3; i++) A[3 + i] += lwt_x(A, b->o, i);
+    }
+    free(B);
+    free(speed);
+    free(body);
+}
+
 /** Largest error of a [n] by the largest value of b. */
 static inline double lwt_path_error(const double *a, const lwt_real *b, int n)
 {

@@ -36,7 +36,20 @@ typedef struct accuracy {
     int length;
 } accuracy;
 
-// Errors of speeds and of momentum rates, of segments and of the plain recursion in doubles.
+static void compare(const accuracy *c, const char *what, const double *got, const double *plain,
+                    const lwt_real *ref)
+{
+    const double error = lwt_path_error(got, ref, c->n),
+                 plain_error = lwt_path_error(plain, ref, c->n);
+    if (getenv("LW_SHOW"))
+        printf("%d %s %g length %d: error of %s %.2g, of the recursion %.2g\n", c->n,
+               lwt_path_name(c->kind), c->ratio, c->length, what, error, plain_error);
+    if (!(error <= 10 * plain_error + 4e-14))
+        fail_msg("%d %s, masses %g, length %d: error of %s %.3g, of the recursion %.3g", c->n,
+                 lwt_path_name(c->kind), c->ratio, c->length, what, error, plain_error);
+}
+
+// Errors of speeds, momentum rates and accelerations, of segments and of the plain recursions in doubles.
 static void check_accuracy(const accuracy *c)
 {
     lwt_path chain = lwt_path_create(c->n, c->kind, c->ratio, -1, 0, false);
@@ -49,24 +62,23 @@ static void check_accuracy(const accuracy *c)
     lwi_arena_init(&arena, NULL);
     assert_int_equal(lwi_k_parts_create(chain.model, &arena, &parts), LW_OK);
     assert_int_equal(parts.n, n);
-    lwt_path_momenta(&parts, chain.q, chain.p, x + n);
     memcpy(x, chain.q, (size_t)n * sizeof *x);
+    lwt_path_momenta(&parts, chain.q, chain.p, x + n);
     lwt_path_reference(&parts, chain.model->gravity, x, x + n, ref, ref + n);
     lwt_ok(rates_by(&lwi_formulation_momenta, chain.model, LWI_NO_KERNEL, x, xdot, &error), &error);
     lwi_path *path = path_of(chain.model, c->length, 0, NULL, &arena);
     assert_non_null(path);
     assert_true(lwi_path_rates(path, x, x + n, u, pdot));
-    const double got[2] = {lwt_path_error(u, ref, n), lwt_path_error(pdot, ref + n, n)};
-    const double plain[2] = {lwt_path_error(xdot, ref, n), lwt_path_error(xdot + n, ref + n, n)};
-    for (int i = 0; i < 2; i++) {
-        if (getenv("LW_SHOW"))
-            printf("%d %s %g length %d: %s error %.2g, plain %.2g\n", n, lwt_path_name(c->kind),
-                   c->ratio, c->length, i ? "rate" : "speed", got[i], plain[i]);
-        if (!(got[i] <= 10 * plain[i] + 2e-14))
-            fail_msg("%d %s, masses %g, length %d: error of %s %.3g, of the recursion %.3g", n,
-                     lwt_path_name(c->kind), c->ratio, c->length, i ? "momentum rates" : "speeds",
-                     got[i], plain[i]);
-    }
+    compare(c, "speeds", u, xdot, ref);
+    compare(c, "rates", pdot, xdot + n, ref + n);
+
+    memcpy(x + n, chain.p, (size_t)n * sizeof *x); // as speeds
+    lwt_path_accelerations(&parts, chain.model->gravity, x, x + n, ref);
+    lwt_ok(rates_by(&lwi_formulation_aba, chain.model, LWI_NO_KERNEL, x, xdot, &error), &error);
+    assert_true(lwi_path_accelerations(path, x, x + n, NULL, true, u));
+    compare(c, "accelerations", u, xdot + n, ref);
+    assert_true(lwi_path_accelerations(path, x, x + n, NULL, false, pdot));
+    assert_memory_equal(u, pdot, (size_t)n * sizeof *u); // with new factors
     lwi_arena_free(&arena);
     free(x), free(xdot), free(u), free(pdot), free(ref);
     lwt_path_destroy(&chain);
@@ -96,7 +108,7 @@ static void bits_are_those_of_any_lanes_and_threads(void **state)
     for (int i = 0; i < LWI_COUNT(size); i++) {
         lwt_path c = lwt_path_create(size[i], LWT_COIL, 1, -1, 0, false);
         const int n = size[i];
-        double *first = NULL, *out = lwt_reals(2 * n);
+        double *first = NULL, *out = lwt_reals(3 * n);
         for (int w = 0; w < LWI_COUNT(width); w++)
             for (int t = 0; t < LWI_COUNT(threads); t++) {
                 lwi_arena arena;
@@ -105,14 +117,16 @@ static void bits_are_those_of_any_lanes_and_threads(void **state)
                 lwi_arena_init(&arena, NULL);
                 lwt_ok(lwi_pool_create(threads[t], NULL, &pool, &error), &error);
                 lwi_path *path = path_of(c.model, 16, width[w], pool, &arena);
-                for (int again = 0; path && again < 2; again++)
+                for (int again = 0; path && again < 2; again++) {
                     assert_true(lwi_path_rates(path, c.q, c.p, out, out + n));
-                if (path && first && memcmp(first, out, (size_t)(2 * n) * sizeof *out) != 0)
+                    assert_true(lwi_path_accelerations(path, c.q, c.p, c.p, true, out + 2 * n));
+                }
+                if (path && first && memcmp(first, out, (size_t)(3 * n) * sizeof *out) != 0)
                     fail_msg("%d hinges: other bits with %d lanes and %d threads", n, width[w],
                              threads[t]);
                 if (path && !first) {
-                    first = lwt_reals(2 * n);
-                    memcpy(first, out, (size_t)(2 * n) * sizeof *out);
+                    first = lwt_reals(3 * n);
+                    memcpy(first, out, (size_t)(3 * n) * sizeof *out);
                 }
                 lwi_pool_destroy(pool);
                 lwi_arena_free(&arena);
@@ -156,41 +170,82 @@ static void every_thread_works(void **state)
 
 // ------------------------------------------------------------------------------ bases, other joints
 
-// The rates of hdca against those of momenta or, with a free base, of hdca by its elimination: momenta of free bodies
-// are in world axes there.
-static void check_model(lwt_path *c, const lwi_formulation *other, double tolerance)
+// Rates by segments against those of another evaluation.
+static void check_rates(const lw_model *model, const lwi_formulation *formulation,
+                        const lwi_formulation *other, const double *x, double tolerance)
 {
-    const int nq = c->model->tree_nq, nv = c->model->tree_nv, nx = nq + nv + 1;
-    double *x = lwt_reals(nx), *a = lwt_reals(nx), *b = lwt_reals(nx);
-    lwi_arena arena;
+    const int nq = model->tree_nq, nv = model->tree_nv, nx = nq + nv + 1;
+    double *a = lwt_reals(nx), *b = lwt_reals(nx), size[2] = {1, 1};
     lw_error error;
-    lwi_arena_init(&arena, NULL);
-    assert_non_null(path_of(c->model, 0, 0, NULL, &arena)); // segments are used
-    memcpy(x, c->q, (size_t)nq * sizeof *x);
-    memcpy(x + nq, c->p, (size_t)nv * sizeof *x);
-    lwt_ok(rates_by(&lwi_formulation_hdca, c->model, 0, x, a, &error), &error);
-    lwt_ok(rates_by(other, c->model, LWI_NO_KERNEL, x, b, &error), &error);
-    double size[2] = {1, 1};
+    lwt_ok(rates_by(formulation, model, 0, x, a, &error), &error);
+    lwt_ok(rates_by(other, model, LWI_NO_KERNEL, x, b, &error), &error);
     for (int i = 0; i < nq + nv; i++) size[i >= nq] = fmax(size[i >= nq], fabs(b[i]));
     for (int i = 0; i < nq + nv; i++)
         if (!(fabs(a[i] - b[i]) <= tolerance * size[i >= nq]))
-            fail_msg("%s %d: %.17g, expected %.17g", i < nq ? "speed" : "rate", i, a[i], b[i]);
+            fail_msg("%s: %s %d: %.17g, expected %.17g", formulation->name,
+                     i < nq ? "speed" : "rate", i, a[i], b[i]);
+    free(a), free(b);
+}
+
+// Observations by segments and by the elimination.
+static void check_observations(const lw_model *model, const lwi_formulation *formulation,
+                               const double *x, double tolerance)
+{
+    lwi_snapshot m[2];
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    for (int i = 0; i < 2; i++) {
+        lwi_work *work;
+        lw_error error;
+        assert_int_equal(
+            lwi_work_create_lanes(model, formulation, NULL, i ? LWI_NO_KERNEL : 0, &work, &error),
+            LW_OK);
+        lwt_observe(work, 0, x, NULL, &arena, &m[i]);
+        lwi_work_destroy(work);
+    }
+    double size[4] = {1, 1, 1, 1};
+    const double *got[4] = {m[0].r[0], m[0].v[0], m[0].a[0], m[0].reaction[0]};
+    const double *other[4] = {m[1].r[0], m[1].v[0], m[1].a[0], m[1].reaction[0]};
+    const int n[4] = {3 * model->nbody, 3 * model->nbody, 3 * model->nbody, 6 * model->njoint};
+    for (int k = 0; k < 4; k++) {
+        for (int i = 0; i < n[k]; i++) size[k] = fmax(size[k], fabs(other[k][i]));
+        for (int i = 0; i < n[k]; i++)
+            if (!(fabs(got[k][i] - other[k][i]) <= tolerance * size[k]))
+                fail_msg("%s: quantity %d, %d: %.17g, expected %.17g", formulation->name, k, i,
+                         got[k][i], other[k][i]);
+    }
+    assert_memory_equal(m[0].unique, m[1].unique, (size_t)model->njoint);
     lwi_arena_free(&arena);
-    free(x), free(a), free(b);
-    lwt_path_destroy(c);
+}
+
+// hdca against `momenta`, dca against aba, observations.  With a free base the momenta of hdca are in world axes: its
+// elimination is the reference.
+static void check_model(lwt_path c)
+{
+    const int nq = c.model->tree_nq, nv = c.model->tree_nv;
+    double *x = lwt_reals(nq + nv + 1);
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    assert_non_null(path_of(c.model, 0, 0, NULL, &arena)); // segments are used
+    memcpy(x, c.q, (size_t)nq * sizeof *x);
+    memcpy(x + nq, c.p, (size_t)nv * sizeof *x);
+    check_rates(c.model, &lwi_formulation_dca, &lwi_formulation_aba, x, 1e-8);
+    check_rates(c.model, &lwi_formulation_hdca,
+                nq > nv ? &lwi_formulation_hdca : &lwi_formulation_momenta, x, 1e-8);
+    check_observations(c.model, &lwi_formulation_hdca, x, 1e-7);
+    check_observations(c.model, &lwi_formulation_dca, x, 1e-7);
+    lwi_arena_free(&arena);
+    free(x);
+    lwt_path_destroy(&c);
 }
 
 static void bases_and_universal_joints(void **state)
 {
     (void)state;
-    lwt_path c = lwt_path_create(300, LWT_COIL, 1, -1, 3, false);
-    check_model(&c, &lwi_formulation_momenta, 1e-8);
-    c = lwt_path_create(300, LWT_COIL, 1, LW_JOINT_SPHERICAL, 2, false);
-    check_model(&c, &lwi_formulation_momenta, 1e-8);
-    c = lwt_path_create(300, LWT_COIL, 1, LW_JOINT_FREE, 0, false);
-    check_model(&c, &lwi_formulation_hdca, 1e-8);
-    c = lwt_path_create(300, LWT_COIL, 1, -1, 3, true);
-    check_model(&c, &lwi_formulation_momenta, 1e-8);
+    check_model(lwt_path_create(300, LWT_COIL, 1, -1, 3, false));
+    check_model(lwt_path_create(300, LWT_COIL, 1, LW_JOINT_SPHERICAL, 2, false));
+    check_model(lwt_path_create(300, LWT_COIL, 1, LW_JOINT_FREE, 0, false));
+    check_model(lwt_path_create(300, LWT_COIL, 1, -1, 3, true));
 }
 
 // ---------------------------------------------------------------------------------------- declined

@@ -36,8 +36,8 @@ typedef struct lwi_path_link {
     lwi_lanes a[3], o[3], h[3], J[6]; ///< axis; next joint's point, m c and inertia (pose)
     lwi_lanes g[6], t[5], Di;         ///< U/D, T'S/D, 1/D of (2)
     lwi_lanes y;    ///< speed, or acceleration, with nothing beyond the tip and the head at rest
-    lwi_lanes V[6]; ///< velocity at the joint's point
-    lwi_lanes b[6]; ///< accelerations: wrench that the body takes without joint accelerations (10)
+    lwi_lanes V[6]; ///< momenta: velocity at the joint's point
+    lwi_lanes b[6]; ///< accelerations: wrench that the body takes without joint accelerations (11)
 } lwi_path_link;
 
 /** A segment, or compound of consecutive segments, seen from its two ends:
@@ -47,50 +47,68 @@ typedef struct lwi_path_end {
     lwi_lanes M[15], T[25], L[15]; ///< T: row by row
     lwi_lanes z[5], e[5];
     lwi_lanes R[9], r[3], h[3], m; ///< next head's axes, column by column, and point; m c, mass
-    lwi_lanes
-        W[6]; ///< accelerations: velocity of the next head, this head at rest, next head's axes
+    lwi_lanes W
+        [3]; ///< accelerations: angular velocity of the next head, this head at rest, next head's axes
     lwi_lanes Q[15], Y[25], Z[15]; ///< of the join that made the compound (5)
     // from the root
     lwi_lanes V0[5], f0[5]; ///< V at the head and f at the tip, first solution
     lwi_lanes g[3];         ///< gravity in axes of the head
-    lwi_lanes hb[3], mb;    ///< m c about the next head, in its axes, and mass of all bodies beyond
-    lwi_lanes W0[6];        ///< accelerations: velocity of the head, [w; v]
-    lwi_lanes V[5], f[5];   ///< corrections of V0 and f0 by the second pass
+    lwi_lanes hb[3],
+        mb;               ///< m c about the next head, in its axes, and mass of all bodies beyond
+    lwi_lanes W0[3];      ///< accelerations: angular velocity of the body before the head
+    lwi_lanes V[5], f[5]; ///< corrections of V0 and f0 by the second pass
     // of one segment
     lwi_lanes next;  ///< momentum, or effort, of the joint at the tip; 0 at the end of the path
     lwi_lanes axial; ///< speed, or acceleration, of the tip about the next joint's axis
-    lwi_lanes c[6];  ///< accelerations: that of the next head without joint accelerations, its axes
+    lwi_lanes c
+        [6]; ///< accelerations: that of the next head without joint accelerations, [5], and about its axis
 } lwi_path_end;
 
 /** State of the segments of a group: row l is that of the segment in lane l. */
 typedef struct lwi_path_rows {
     const double *q[LWI_LANES];  ///< [length] angles
     const double *in[LWI_LANES]; ///< [length] momenta; of accelerations: efforts
-    const double *u[LWI_LANES];  ///< [length] speeds, of accelerations
+    const double *u[LWI_LANES];  ///< [length] of accelerations: speeds
     double *out[LWI_LANES];      ///< [length] speeds; accelerations
     double *rate[LWI_LANES];     ///< [length] rates of momenta
 } lwi_path_rows;
 
-/** The passes over the groups, and joins; one table per ISA build, with the same bits.  Functions that return a bool
- *  return false if a result is not well conditioned: pivots near zero, angles too large, numbers not finite. */
+/** The passes over the bodies of a group, in the order of their use. */
+typedef enum lwi_path_pass_kind {
+    LWI_PATH_INWARD,   ///< poses; M, T, L, z, e of the momenta (2)
+    LWI_PATH_AGAIN,    ///< z and e about V0 and f0 (8)
+    LWI_PATH_OUTWARD,  ///< speeds (3), rates of the momenta (4)
+    LWI_PATH_FACTOR,   ///< poses; M, T, L, W (2)
+    LWI_PATH_VELOCITY, ///< W alone, of the current poses
+    LWI_PATH_BIAS,     ///< b and c; z and e of the accelerations (10), (11)
+    LWI_PATH_AGAIN_BIAS,
+    LWI_PATH_ACCELERATE,
+    LWI_PATH_PASSES
+} lwi_path_pass_kind;
+
+/** The exchanges between segments: up, compound N of A and, beyond its tip, B; down, the ends of A and B from those
+ *  of N. */
+typedef enum lwi_path_exchange_kind {
+    LWI_PATH_MOMENTA,    ///< M, T, L, z, e, poses (5)-(7); V0, f0, g, hb, mb
+    LWI_PATH_CORRECTION, ///< z and e about V0 and f0 (8); V, f
+    LWI_PATH_FACTORS,    ///< M, T, L, poses, W; W0
+    LWI_PATH_VELOCITIES, ///< W; W0
+    LWI_PATH_VECTORS,    ///< z and e; V0, f0
+    LWI_PATH_EXCHANGES
+} lwi_path_exchange_kind;
+
+/** One table per ISA build, with the same bits. */
 typedef struct lwi_path_kernels {
     int width; ///< lanes of a register
-    /** Poses, and (1) of every segment: M, T, L, z, e.  @param n  bodies of a segment */
-    bool (*inward)(const lwi_path_body *, lwi_path_link *, lwi_path_end *, const lwi_path_rows *,
-                   int n);
-    /** z and e once more, about V0 and f0 (8). */
-    void (*again)(lwi_path_link *, lwi_path_end *, const lwi_path_rows *, int n);
-    /** Speeds (3), then rates of the momenta (4). */
-    bool (*outward)(const lwi_path_body *, lwi_path_link *, lwi_path_end *, const lwi_path_rows *,
-                    int n);
-    /** Compound N of A and, beyond its tip, B (5)-(7); the first `lanes` lanes. */
-    void (*join)(const lwi_path_end *A, const lwi_path_end *B, lwi_path_end *N, int lanes);
-    /** z and e of N about V0 and f0 (8). */
-    void (*join_again)(const lwi_path_end *A, const lwi_path_end *B, lwi_path_end *N, int lanes);
-    /** V0, f0, g, hb, mb of A and B from those of N. */
-    void (*split)(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *N, int lanes);
-    /** V and f of A and B from those of N. */
-    void (*split_again)(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *N, int lanes);
+    /** @param n  bodies of a segment
+     *  @return false: a result is not well conditioned: pivots near zero, angles too large, numbers not finite */
+    bool (*pass[LWI_PATH_PASSES])(const lwi_path_body *, lwi_path_link *, lwi_path_end *,
+                                  const lwi_path_rows *, int n);
+    /** On the first `lanes` lanes. */
+    void (*up[LWI_PATH_EXCHANGES])(const lwi_path_end *A, const lwi_path_end *B, lwi_path_end *N,
+                                   int lanes);
+    void (*down[LWI_PATH_EXCHANGES])(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *N,
+                                     int lanes);
 } lwi_path_kernels;
 
 /** The kernels of a width: 1, 4, 8, or 0 for the widest; NULL if the processor has none. */

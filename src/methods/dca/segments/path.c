@@ -5,6 +5,12 @@
 //     inward   poses, (2) of every segment; joins (5)-(7); the ground (9): first solution V0, f0 at all cuts
 //     again    z and e about V0, f0 (8), joins, the ground: corrections V, f
 //     outward  speeds (3), rates of the momenta (4)
+//
+// of accelerations:
+//
+//     factor   poses, matrices of (2), angular velocities
+//     bias     z and e of the accelerations (10), (11), joins, the ground: first solution
+//     again    as above;  accelerate: (3) with accelerations
 #include "methods/dca/segments/path.h"
 
 #include "base/assert.h"
@@ -24,6 +30,7 @@ const lwi_path_kernels *lwi_path_kernels_of(int width)
 }
 
 enum { FOLDS = 3 }; // of eight lanes to one
+enum { Q, IN, U, OUT, RATE, ROWS };
 
 /** Pairs of neighbouring lanes of a compound, and theirs. */
 typedef struct fold {
@@ -39,11 +46,15 @@ struct lwi_path {
     fold *fold;          // [FOLDS]
     lwi_path_root root;
     // rows of segments that are not consecutive in the arrays of the tree, or padded
-    double *row;  // [5][8 groups][length]: q, in, u, out, rate
-    bool *copied; // [8 groups]
+    double *row;   // [ROWS][8 groups][length]: q, in, u, out, rate
+    bool *copied;  // [8 groups]
+    double *zeros; // [tree_nv]
     // of the evaluation
-    const double *q, *in;
-    double *out, *rate;
+    const double *q, *in, *u;
+    double *out, *rate; // rate NULL: accelerations
+    // of the pass
+    lwi_path_pass_kind pass;
+    lwi_path_exchange_kind up, down;
 };
 
 // ------------------------------------------------------------------------------------------ create
@@ -75,9 +86,10 @@ lw_status lwi_path_create(const lw_model *model, lwi_path_choice choice, int wid
     path->link = LWI_PUSH(arena, lwi_path_link, plan->groups * plan->length);
     path->end = LWI_PUSH(arena, lwi_path_end, 2 * plan->groups - 1);
     path->fold = LWI_PUSH(arena, fold, FOLDS);
-    path->row = LWI_PUSH(arena, double, 5 * segments * plan->length);
+    path->row = LWI_PUSH(arena, double, ROWS *segments * plan->length);
+    path->zeros = LWI_PUSH(arena, double, model->tree_nv);
     path->copied = LWI_PUSH(arena, bool, segments);
-    if (!path->link || !path->end || !path->fold || !path->row || !path->copied)
+    if (!path->link || !path->end || !path->fold || !path->row || !path->copied || !path->zeros)
         return LW_ERR_MEMORY;
     for (int s = 0; s < segments; s++) path->copied[s] = !is_direct(plan, s);
     lwi_path_root_init(&plan->base, model->gravity, &path->root);
@@ -109,26 +121,20 @@ static double *row_of(const lwi_path *path, int what, int s)
     return path->row + ((size_t)(what * LWI_LANES * plan->groups + s)) * (size_t)plan->length;
 }
 
-enum { Q, IN, U, OUT, RATE };
-
 static lwi_path_rows rows_of(const lwi_path *path, int group)
 {
     const lwi_path_plan *plan = path->plan;
     lwi_path_rows rows;
     for (int l = 0; l < LWI_LANES; l++) {
-        const int s = l * plan->groups + group, first = plan->first[s];
-        if (path->copied[s]) {
-            rows.q[l] = row_of(path, Q, s);
-            rows.in[l] = row_of(path, IN, s);
-            rows.out[l] = row_of(path, OUT, s);
-            rows.rate[l] = row_of(path, RATE, s);
-        } else {
-            rows.q[l] = path->q + plan->iq[first];
-            rows.in[l] = path->in + plan->iv[first];
-            rows.out[l] = path->out + plan->iv[first];
-            rows.rate[l] = path->rate + plan->iv[first];
-        }
-        rows.u[l] = rows.out[l];
+        const int s = l * plan->groups + group;
+        const bool copied = path->copied[s];
+        const int iq = copied ? 0 : plan->iq[plan->first[s]];
+        const int iv = copied ? 0 : plan->iv[plan->first[s]];
+        rows.q[l] = copied ? row_of(path, Q, s) : path->q + iq;
+        rows.in[l] = copied ? row_of(path, IN, s) : path->in + iv;
+        rows.u[l] = copied ? row_of(path, U, s) : path->u + iv;
+        rows.out[l] = copied ? row_of(path, OUT, s) : path->out + iv;
+        rows.rate[l] = copied ? row_of(path, RATE, s) : path->rate ? path->rate + iv : NULL;
     }
     return rows;
 }
@@ -142,10 +148,11 @@ static void take_input(lwi_path *path, int group)
         const int beyond = plan->first[s + 1];
         path->end[group].next[l] = beyond < plan->n ? path->in[plan->iv[beyond]] : 0;
         if (!path->copied[s]) continue;
-        double *q = row_of(path, Q, s), *in = row_of(path, IN, s);
+        double *q = row_of(path, Q, s), *in = row_of(path, IN, s), *u = row_of(path, U, s);
         for (int j = 0; j < beyond - first; j++) {
             q[j] = path->q[plan->iq[first + j]];
             in[j] = path->in[plan->iv[first + j]];
+            u[j] = path->u[plan->iv[first + j]];
         }
     }
 }
@@ -159,7 +166,7 @@ static void give_output(lwi_path *path, int group)
         const double *out = row_of(path, OUT, s), *rate = row_of(path, RATE, s);
         for (int j = 0; j < lwi_path_segment_size(plan, s); j++) {
             path->out[plan->iv[first + j]] = out[j];
-            path->rate[plan->iv[first + j]] = rate[j];
+            if (path->rate) path->rate[plan->iv[first + j]] = rate[j];
         }
     }
 }
@@ -177,130 +184,147 @@ static void correct_first_speeds(lwi_path *path)
 
 // ---------------------------------------------------------------------------------- groups and joins
 
-static bool inward_group(void *user, int g)
+static bool compute_group(void *user, int g)
 {
     lwi_path *path = user;
     const int n = path->plan->length;
-    take_input(path, g);
+    const lwi_path_pass_kind pass = path->pass;
+    if (pass == LWI_PATH_INWARD || pass == LWI_PATH_FACTOR || pass == LWI_PATH_VELOCITY)
+        take_input(path, g);
     const lwi_path_rows rows = rows_of(path, g);
-    return path->kernels->inward(path->plan->body + g * n, path->link + g * n, &path->end[g], &rows,
-                                 n);
-}
-
-static bool again_group(void *user, int g)
-{
-    lwi_path *path = user;
-    const int n = path->plan->length;
-    const lwi_path_rows rows = rows_of(path, g);
-    path->kernels->again(path->link + g * n, &path->end[g], &rows, n);
-    return true;
-}
-
-static bool outward_group(void *user, int g)
-{
-    lwi_path *path = user;
-    const int n = path->plan->length;
-    const lwi_path_rows rows = rows_of(path, g);
-    const bool valid = path->kernels->outward(path->plan->body + g * n, path->link + g * n,
-                                              &path->end[g], &rows, n);
-    give_output(path, g);
+    const bool valid = path->kernels->pass[pass](path->plan->body + g * n, path->link + g * n,
+                                                 &path->end[g], &rows, n);
+    if (pass == LWI_PATH_OUTWARD || pass == LWI_PATH_ACCELERATE) give_output(path, g);
     return valid;
 }
 
 static void join(void *user, const lwi_path_join *j)
 {
     const lwi_path *path = user;
-    path->kernels->join(&path->end[j->a], &path->end[j->b], &path->end[j->to], LWI_LANES);
+    path->kernels->up[path->up](&path->end[j->a], &path->end[j->b], &path->end[j->to], LWI_LANES);
 }
-static void join_again(void *user, const lwi_path_join *j)
-{
-    const lwi_path *path = user;
-    path->kernels->join_again(&path->end[j->a], &path->end[j->b], &path->end[j->to], LWI_LANES);
-}
+
 static void split(void *user, const lwi_path_join *j)
 {
     const lwi_path *path = user;
-    path->kernels->split(&path->end[j->a], &path->end[j->b], &path->end[j->to], LWI_LANES);
-}
-static void split_again(void *user, const lwi_path_join *j)
-{
-    const lwi_path *path = user;
-    path->kernels->split_again(&path->end[j->a], &path->end[j->b], &path->end[j->to], LWI_LANES);
+    path->kernels->down[path->down](&path->end[j->a], &path->end[j->b], &path->end[j->to],
+                                    LWI_LANES);
 }
 
 // ------------------------------------------------------------------------------------ across lanes
 
 #define PLACE(field) (offsetof(lwi_path_end, field) / sizeof(lwi_lanes))
 
-// Copies entries first .. end - 1 of one lane to another.
+/** Entries of lwi_path_end that an exchange takes up and down. */
+static const struct range {
+    size_t first, end;
+} going_up[LWI_PATH_EXCHANGES] = {[LWI_PATH_MOMENTA] = {PLACE(M), PLACE(Q)},
+                                  [LWI_PATH_CORRECTION] = {PLACE(z), PLACE(R)},
+                                  [LWI_PATH_FACTORS] = {PLACE(M), PLACE(Q)},
+                                  [LWI_PATH_VELOCITIES] = {PLACE(W), PLACE(Q)},
+                                  [LWI_PATH_VECTORS] = {PLACE(z), PLACE(R)}},
+  going_down[LWI_PATH_EXCHANGES] = {[LWI_PATH_MOMENTA] = {PLACE(V0), PLACE(W0)},
+                                    [LWI_PATH_CORRECTION] = {PLACE(V), PLACE(next)},
+                                    [LWI_PATH_FACTORS] = {PLACE(W0), PLACE(V)},
+                                    [LWI_PATH_VELOCITIES] = {PLACE(W0), PLACE(V)},
+                                    [LWI_PATH_VECTORS] = {PLACE(V0), PLACE(g)}};
+
 static void copy_lane(lwi_path_end *to, int to_lane, const lwi_path_end *from, int from_lane,
-                      size_t first, size_t end)
+                      struct range range)
 {
     double *x = (double *)to + to_lane;
     const double *y = (const double *)from + from_lane;
-    for (size_t i = first * LWI_LANES; i < end * LWI_LANES; i += LWI_LANES) x[i] = y[i];
+    for (size_t i = range.first * LWI_LANES; i < range.end * LWI_LANES; i += LWI_LANES) x[i] = y[i];
 }
 
 // Joins the lanes of the whole in the order of the path.
-static void fold_up(lwi_path *path, bool again)
+static void fold_up(lwi_path *path, lwi_path_exchange_kind kind)
 {
-    const size_t first = again ? PLACE(z) : 0, end = again ? PLACE(R) : PLACE(Q);
     const lwi_path_end *from = &path->end[lwi_path_whole(&path->schedule)];
     for (int i = 0, lanes = LWI_LANES / 2; i < FOLDS; i++, lanes /= 2) {
         fold *f = &path->fold[i];
         for (int l = 0; l < lanes; l++) {
-            copy_lane(&f->a, l, from, 2 * l, first, end);
-            copy_lane(&f->b, l, from, 2 * l + 1, first, end);
+            copy_lane(&f->a, l, from, 2 * l, going_up[kind]);
+            copy_lane(&f->b, l, from, 2 * l + 1, going_up[kind]);
         }
-        if (again)
-            path->kernels->join_again(&f->a, &f->b, &f->to, lanes);
-        else
-            path->kernels->join(&f->a, &f->b, &f->to, lanes);
+        path->kernels->up[kind](&f->a, &f->b, &f->to, lanes);
         from = &f->to;
     }
 }
 
-static void fold_down(lwi_path *path, bool again)
+static void fold_down(lwi_path *path, lwi_path_exchange_kind kind)
 {
-    const size_t first = again ? PLACE(V) : PLACE(V0), end = again ? PLACE(next) : PLACE(V);
     for (int i = FOLDS - 1; i >= 0; i--) {
         fold *f = &path->fold[i];
         lwi_path_end *to = i ? &path->fold[i - 1].to : &path->end[lwi_path_whole(&path->schedule)];
         const int lanes = LWI_LANES / 2 >> i;
-        if (again)
-            path->kernels->split_again(&f->a, &f->b, &f->to, lanes);
-        else
-            path->kernels->split(&f->a, &f->b, &f->to, lanes);
+        path->kernels->down[kind](&f->a, &f->b, &f->to, lanes);
         for (int l = 0; l < lanes; l++) {
-            copy_lane(to, 2 * l, &f->a, l, first, end);
-            copy_lane(to, 2 * l + 1, &f->b, l, first, end);
+            copy_lane(to, 2 * l, &f->a, l, going_down[kind]);
+            copy_lane(to, 2 * l + 1, &f->b, l, going_down[kind]);
         }
     }
 }
 
 // ------------------------------------------------------------------------------------- evaluations
 
+enum { NOTHING = LWI_PATH_EXCHANGES };
+
+// One pass over the groups: ends of the segments from above, bodies, ends to be joined.
+static bool run(lwi_path *path, int down, lwi_path_pass_kind pass, int up)
+{
+    const lwi_path_work work = {down == NOTHING ? NULL : split, compute_group,
+                                up == NOTHING ? NULL : join};
+    path->pass = pass;
+    path->down = (lwi_path_exchange_kind)down;
+    path->up = (lwi_path_exchange_kind)up;
+    if (!lwi_path_run(&path->schedule, &work, path)) return false;
+    if (up != NOTHING) fold_up(path, path->up);
+    return true;
+}
+
 bool lwi_path_rates(lwi_path *path, const double *q, const double *p, double *u, double *pdot)
 {
-    static const lwi_path_pass inward = {NULL, inward_group, join},
-                               again = {split, again_group, join_again},
-                               outward = {split_again, outward_group, NULL};
     lwi_path_end *whole = &path->fold[FOLDS - 1].to;
+    lwi_path_root *root = &path->root;
     const double first = p[path->plan->iv[0]];
-    path->q = q, path->in = p;
+    path->q = q, path->in = p, path->u = path->zeros;
     path->out = u, path->rate = pdot;
-    lwi_path_root_place(&path->root, q, p);
-    if (!lwi_path_run(&path->schedule, &inward, path)) return false;
-    fold_up(path, false);
-    if (!lwi_path_root_solve(&path->root, whole, first)) return false;
-    fold_down(path, false);
-    lwi_path_run(&path->schedule, &again, path);
-    fold_up(path, true);
-    lwi_path_root_again(&path->root, whole, first);
-    fold_down(path, true);
-    if (!lwi_path_run(&path->schedule, &outward, path)) return false;
+    lwi_path_root_place(root, q);
+    if (!run(path, NOTHING, LWI_PATH_INWARD, LWI_PATH_MOMENTA)) return false;
+    if (!lwi_path_root_solve(root, whole, p, first)) return false;
+    fold_down(path, LWI_PATH_MOMENTA);
+    run(path, LWI_PATH_MOMENTA, LWI_PATH_AGAIN, LWI_PATH_CORRECTION);
+    lwi_path_root_again(root, whole, first);
+    fold_down(path, LWI_PATH_CORRECTION);
+    if (!run(path, LWI_PATH_CORRECTION, LWI_PATH_OUTWARD, NOTHING)) return false;
     correct_first_speeds(path);
-    return lwi_path_root_rates(&path->root, whole, p, u, pdot);
+    return lwi_path_root_rates(root, whole, p, u, pdot);
+}
+
+bool lwi_path_accelerations(lwi_path *path, const double *q, const double *u, const double *effort,
+                            bool factored, double *udot)
+{
+    lwi_path_end *whole = &path->fold[FOLDS - 1].to;
+    lwi_path_root *root = &path->root;
+    if (!effort) effort = path->zeros;
+    const double first = effort[path->plan->iv[0]];
+    const lwi_path_exchange_kind begin = factored ? LWI_PATH_VELOCITIES : LWI_PATH_FACTORS;
+    path->q = q, path->in = effort, path->u = u;
+    path->out = udot, path->rate = NULL;
+    lwi_path_root_place(root, q);
+    if (!run(path, NOTHING, factored ? LWI_PATH_VELOCITY : LWI_PATH_FACTOR, begin)) return false;
+    lwi_path_root_velocity(root, whole, u);
+    fold_down(path, begin);
+    run(path, begin, LWI_PATH_BIAS, LWI_PATH_VECTORS);
+    if (!lwi_path_root_accelerate(root, whole, effort, first)) return false;
+    fold_down(path, LWI_PATH_VECTORS);
+    run(path, LWI_PATH_VECTORS, LWI_PATH_AGAIN_BIAS, LWI_PATH_CORRECTION);
+    lwi_path_root_accelerate_again(root, whole, first);
+    fold_down(path, LWI_PATH_CORRECTION);
+    if (!run(path, LWI_PATH_CORRECTION, LWI_PATH_ACCELERATE, NOTHING)) return false;
+    correct_first_speeds(path);
+    return lwi_path_root_accelerations(root, udot);
 }
 
 void lwi_path_add_efforts(const lwi_path *path, const double *effort, double *pdot)

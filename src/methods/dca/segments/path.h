@@ -1,6 +1,7 @@
-// path.h -- a long path of hinges by divide and conquer over segments: speeds and momentum rates.
+// path.h -- a long path of hinges by divide and conquer over segments: speeds and momentum rates, accelerations.
 //
-// Problem: u, pdot from q, p for an open path of revolute joints on the ground or on a free or spherical base.
+// Problem: u, pdot from q, p, or udot from q, u for an open path of revolute joints on the ground or on a free or
+// spherical base.
 // Input and output: arrays of the model's tree.  Theory: docs/theory/segments.md.  Cost: O(n), O(log n) with threads.
 //
 // A path is optional: create returns NULL for a model that is not one, or is short, and an evaluation returns false
@@ -30,6 +31,12 @@ long lwi_path_groups_done(const lwi_path *path, int thread);
  *  @param q, p, u, pdot  [tree_nq], [tree_nv]
  *  @return false if the general elimination must be used; u and pdot are then invalid */
 bool lwi_path_rates(lwi_path *path, const double *q, const double *p, double *u, double *pdot);
+/** Rates udot of the speeds u, with the efforts (NULL: none).
+ *  @param q, u, effort, udot  [tree_nq], [tree_nv]
+ *  @param factored  the last evaluation was of the same q: its factors are used
+ *  @return false if the general elimination must be used; udot is then invalid */
+bool lwi_path_accelerations(lwi_path *path, const double *q, const double *u, const double *effort,
+                            bool factored, double *udot);
 /** Adds efforts [tree_nv] on the speeds to pdot; after lwi_path_rates. */
 void lwi_path_add_efforts(const lwi_path *path, const double *effort, double *pdot);
 

@@ -33,6 +33,7 @@ static bool is_path(path *p)
     const lwi_k_parts *parts = &p->parts;
     if (parts->n < 1 || parts->ndrive) return false;
     p->base = parts->part[0].floats;
+    if (p->base && p->model->node[0].reversed) return false;
     p->n = parts->n - p->base;
     for (int i = 0; i < parts->n; i++) {
         const lwi_k_part *part = &parts->part[i];

@@ -92,7 +92,7 @@ lw_status lwi_path_schedule_create(int groups, int bodies, lwi_pool *pool, lwi_a
 
 typedef struct task {
     lwi_path_schedule *schedule;
-    const lwi_path_pass *pass;
+    const lwi_path_work *work;
     void *path;
     void (*act)(void *path, const lwi_path_join *join); // on the joins first .. end - 1 of a level
     int first, end;
@@ -102,53 +102,53 @@ typedef struct task {
 // A thread's own joins down, groups, joins up.
 static void own_part(void *user, int thread)
 {
-    task *work = user;
-    lwi_path_schedule *s = work->schedule;
-    const lwi_path_pass *pass = work->pass;
+    task *run = user;
+    lwi_path_schedule *s = run->schedule;
+    const lwi_path_work *work = run->work;
     if (thread >= s->threads) return;
     const int first = first_group(s, thread), end = first_group(s, thread + 1);
-    for (int i = s->own[thread + 1] - 1; pass->down && i >= s->own[thread]; i--)
-        pass->down(work->path, &s->join[i]);
+    for (int i = s->own[thread + 1] - 1; work->down && i >= s->own[thread]; i--)
+        work->down(run->path, &s->join[i]);
     bool valid = true;
-    for (int g = first; g < end; g++) valid = pass->group(work->path, g) && valid;
-    for (int i = s->own[thread]; pass->up && i < s->own[thread + 1]; i++)
-        pass->up(work->path, &s->join[i]);
-    work->invalid[thread] = !valid;
+    for (int g = first; g < end; g++) valid = work->group(run->path, g) && valid;
+    for (int i = s->own[thread]; work->up && i < s->own[thread + 1]; i++)
+        work->up(run->path, &s->join[i]);
+    run->invalid[thread] = !valid;
     s->done[thread] += end - first;
 }
 
 static void level_part(void *user, int thread)
 {
-    task *work = user;
-    const int n = work->end - work->first, threads = work->schedule->threads;
+    task *run = user;
+    const int n = run->end - run->first, threads = run->schedule->threads;
     if (thread >= threads) return;
     for (int i = n * thread / threads; i < n * (thread + 1) / threads; i++)
-        work->act(work->path, &work->schedule->join[work->first + i]);
+        run->act(run->path, &run->schedule->join[run->first + i]);
 }
 
 // The joins of a level; a single one is not worth a barrier.
-static void run_level(task *work, int level, void (*act)(void *, const lwi_path_join *))
+static void run_level(task *run, int level, void (*act)(void *, const lwi_path_join *))
 {
-    lwi_path_schedule *s = work->schedule;
-    work->act = act;
-    work->first = s->level[level];
-    work->end = s->level[level + 1];
-    if (work->end - work->first > 1)
-        lwi_pool_run(s->pool, level_part, work);
+    lwi_path_schedule *s = run->schedule;
+    run->act = act;
+    run->first = s->level[level];
+    run->end = s->level[level + 1];
+    if (run->end - run->first > 1)
+        lwi_pool_run(s->pool, level_part, run);
     else
-        act(work->path, &s->join[work->first]);
+        act(run->path, &s->join[run->first]);
 }
 
-bool lwi_path_run(lwi_path_schedule *s, const lwi_path_pass *pass, void *path)
+bool lwi_path_run(lwi_path_schedule *s, const lwi_path_work *work, void *path)
 {
-    task work = {.schedule = s, .pass = pass, .path = path};
-    for (int i = s->nlevel - 1; pass->down && i >= 0; i--) run_level(&work, i, pass->down);
+    task run = {.schedule = s, .work = work, .path = path};
+    for (int i = s->nlevel - 1; work->down && i >= 0; i--) run_level(&run, i, work->down);
     if (s->pool)
-        lwi_pool_run(s->pool, own_part, &work);
+        lwi_pool_run(s->pool, own_part, &run);
     else
-        own_part(&work, 0);
-    for (int i = 0; pass->up && i < s->nlevel; i++) run_level(&work, i, pass->up);
+        own_part(&run, 0);
+    for (int i = 0; work->up && i < s->nlevel; i++) run_level(&run, i, work->up);
     bool valid = true;
-    for (int t = 0; t < s->threads; t++) valid = valid && !work.invalid[t];
+    for (int t = 0; t < s->threads; t++) valid = valid && !run.invalid[t];
     return valid;
 }

@@ -27,17 +27,17 @@ typedef struct lwi_path_schedule {
 
 /** One pass: `down` from the compounds to their parts, `group`, `up` from the parts to the compounds; NULL: nothing.
  *  `group` returns false if its results are not valid. */
-typedef struct lwi_path_pass {
+typedef struct lwi_path_work {
     void (*down)(void *path, const lwi_path_join *join);
     bool (*group)(void *path, int group);
     void (*up)(void *path, const lwi_path_join *join);
-} lwi_path_pass;
+} lwi_path_work;
 
 /** @param bodies  of the path: short ones are not shared out     @return LW_ERR_MEMORY */
 lw_status lwi_path_schedule_create(int groups, int bodies, lwi_pool *pool, lwi_arena *arena,
                                    lwi_path_schedule *schedule);
 /** Returns whether all groups were valid. */
-bool lwi_path_run(lwi_path_schedule *schedule, const lwi_path_pass *pass, void *path);
+bool lwi_path_run(lwi_path_schedule *schedule, const lwi_path_work *work, void *path);
 /** The compound of all groups. */
 static inline int lwi_path_whole(const lwi_path_schedule *schedule)
 {

@@ -214,13 +214,13 @@ static INLINE void NAME(split_vectors)(lwi_path_end *A, lwi_path_end *B, const l
 }
 
 // x, of axes that a compound's part has at its tip, in axes of its head: R x.
-static INLINE void NAME(turn_back)(real *to, const lwi_path_end *part, const real *x, int l)
+static INLINE void NAME(rotate_back)(real *to, const lwi_path_end *part, const real *x, int l)
 {
     for (int i = 0; i < 3; i++)
         to[i] = SUM3(AT(part->R[i]), x[0], AT(part->R[3 + i]), x[1], AT(part->R[6 + i]), x[2]);
 }
 // R'x
-static INLINE void NAME(turn)(real *to, const lwi_path_end *part, const real *x, int l)
+static INLINE void NAME(rotate)(real *to, const lwi_path_end *part, const real *x, int l)
 {
     for (int i = 0; i < 3; i++)
         to[i] = SUM3(AT(part->R[3 * i]), x[0], AT(part->R[3 * i + 1]), x[1], AT(part->R[3 * i + 2]),
@@ -235,14 +235,14 @@ static INLINE void NAME(join_poses)(const lwi_path_end *A, const lwi_path_end *B
     real x[3], y[3];
     for (int c = 0; c < 3; c++) {
         NAME(load)(x, B->R + 3 * c, 3, l);
-        NAME(turn_back)(y, A, x, l);
+        NAME(rotate_back)(y, A, x, l);
         NAME(store)(to->R + 3 * c, y, 3, l);
     }
     NAME(load)(x, B->r, 3, l);
-    NAME(turn_back)(y, A, x, l);
+    NAME(rotate_back)(y, A, x, l);
     for (int i = 0; i < 3; i++) AT(to->r[i]) = AT(A->r[i]) + y[i];
     NAME(load)(x, B->h, 3, l);
-    NAME(turn_back)(y, A, x, l);
+    NAME(rotate_back)(y, A, x, l);
     for (int i = 0; i < 3; i++) AT(to->h[i]) = AT(A->h[i]) + MAD(mass, AT(A->r[i]), y[i]);
     AT(to->m) = AT(A->m) + mass;
 }
@@ -255,13 +255,34 @@ static INLINE void NAME(split_poses)(lwi_path_end *A, lwi_path_end *B, const lwi
     real g[3], h[3], x[3];
     NAME(load)(g, from->g, 3, l);
     NAME(store)(A->g, g, 3, l);
-    NAME(turn)(x, A, g, l);
+    NAME(rotate)(x, A, g, l);
     NAME(store)(B->g, x, 3, l);
     NAME(load)(h, from->hb, 3, l);
     NAME(store)(B->hb, h, 3, l);
-    NAME(turn_back)(x, B, h, l);
+    NAME(rotate_back)(x, B, h, l);
     for (int i = 0; i < 3; i++) AT(A->hb[i]) = AT(B->h[i]) + MAD(mass, AT(B->r[i]), x[i]);
     AT(B->mb) = mass;
     AT(A->mb) = mass + AT(B->m);
+}
+
+// W = R_B'W_A + W_B
+static INLINE void NAME(join_velocities)(const lwi_path_end *A, const lwi_path_end *B,
+                                         lwi_path_end *to, int l)
+{
+    real x[3], y[3];
+    NAME(load)(x, A->W, 3, l);
+    NAME(rotate)(y, B, x, l);
+    for (int i = 0; i < 3; i++) AT(to->W[i]) = AT(B->W[i]) + y[i];
+}
+
+// W0 of B: R_A'W0 + W_A
+static INLINE void NAME(split_velocities)(lwi_path_end *A, lwi_path_end *B,
+                                          const lwi_path_end *from, int l)
+{
+    real x[3], y[3];
+    NAME(load)(x, from->W0, 3, l);
+    NAME(store)(A->W0, x, 3, l);
+    NAME(rotate)(y, A, x, l);
+    for (int i = 0; i < 3; i++) AT(B->W0[i]) = AT(A->W[i]) + y[i];
 }
 #undef N5

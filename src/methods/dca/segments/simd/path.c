@@ -26,58 +26,153 @@
 
 enum { ALL = (1 << WIDTH) - 1 };
 
-static bool inward(const lwi_path_body *body, lwi_path_link *link, lwi_path_end *end,
-                   const lwi_path_rows *rows, int n)
+// ------------------------------------------------------------------------------------------ passes
+
+#define PASS(name)                                                                                 \
+    static bool name(const lwi_path_body *body, lwi_path_link *link, lwi_path_end *end,            \
+                     const lwi_path_rows *rows, int n)
+#define EACH_LANES(count) for (int l = 0; l < (count); l += WIDTH)
+
+PASS(inward)
 {
     mask valid = ~NAME(bits)(ZERO);
-    for (int l = 0; l < LWI_LANES; l += WIDTH) {
+    EACH_LANES(LWI_LANES)
+    {
         valid &= NAME(pose)(body, link, end, rows->q, n, l);
         valid &= NAME(inward)(body, link, end, rows->in, n, true, l);
     }
     return NAME(lanes_of)(valid) == ALL;
 }
 
-static void again(lwi_path_link *link, lwi_path_end *end, const lwi_path_rows *rows, int n)
+PASS(again)
 {
-    for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(again)(link, end, rows->in, n, l);
+    (void)body;
+    EACH_LANES(LWI_LANES) NAME(again)(link, end, rows->in, n, false, l);
+    return true;
 }
 
-static bool outward(const lwi_path_body *body, lwi_path_link *link, lwi_path_end *end,
-                    const lwi_path_rows *rows, int n)
+static bool is_finite(real nothing)
 {
-    real nothing = ZERO;
-    for (int l = 0; l < LWI_LANES; l += WIDTH) {
-        nothing += NAME(speeds)(link, end, rows->out, n, l);
-        nothing += NAME(rates)(body, link, end, rows->rate, n, l);
-    }
     return NAME(lanes_of)(NAME(at_most)(NAME(absolute)(nothing), ZERO)) == ALL;
 }
 
-static void join(const lwi_path_end *A, const lwi_path_end *B, lwi_path_end *to, int lanes)
+PASS(outward)
 {
-    for (int l = 0; l < lanes; l += WIDTH) {
+    real nothing = ZERO;
+    EACH_LANES(LWI_LANES)
+    {
+        nothing += NAME(speeds)(link, end, rows->out, n, true, l);
+        nothing += NAME(rates)(body, link, end, rows->rate, n, l);
+    }
+    return is_finite(nothing);
+}
+
+PASS(factor)
+{
+    mask valid = ~NAME(bits)(ZERO);
+    EACH_LANES(LWI_LANES)
+    {
+        valid &= NAME(pose)(body, link, end, rows->q, n, l);
+        valid &= NAME(inward)(body, link, end, rows->in, n, false, l);
+        NAME(velocity)(link, end, rows->u, n, l);
+    }
+    return NAME(lanes_of)(valid) == ALL;
+}
+
+PASS(velocity)
+{
+    (void)body;
+    EACH_LANES(LWI_LANES) NAME(velocity)(link, end, rows->u, n, l);
+    return true;
+}
+
+PASS(bias)
+{
+    EACH_LANES(LWI_LANES)
+    {
+        for (int i = 0; i < LWI_PATH_HANDLE; i++) AT(end->V0[i]) = AT(end->f0[i]) = ZERO;
+        NAME(bias)(body, link, end, rows->u, n, l);
+        NAME(again)(link, end, rows->in, n, true, l);
+    }
+    return true;
+}
+
+PASS(again_bias)
+{
+    (void)body;
+    EACH_LANES(LWI_LANES) NAME(again)(link, end, rows->in, n, true, l);
+    return true;
+}
+
+PASS(accelerate)
+{
+    real nothing = ZERO;
+    (void)body;
+    EACH_LANES(LWI_LANES)
+    {
+        nothing += NAME(speeds)(link, end, rows->out, n, false, l);
+        AT(end->axial) += AT(end->c[5]);
+    }
+    return is_finite(nothing);
+}
+
+// --------------------------------------------------------------------------------------- exchanges
+
+#define UP(name)                                                                                   \
+    static void name(const lwi_path_end *A, const lwi_path_end *B, lwi_path_end *to, int lanes)
+#define DOWN(name)                                                                                 \
+    static void name(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *from, int lanes)
+
+UP(join)
+{
+    EACH_LANES(lanes)
+    {
         NAME(join_matrices)(A, B, to, l);
         NAME(join_poses)(A, B, to, l);
         NAME(join_vectors)(A, B, to, false, l);
     }
 }
-
-static void join_again(const lwi_path_end *A, const lwi_path_end *B, lwi_path_end *to, int lanes)
+UP(join_again)
 {
-    for (int l = 0; l < lanes; l += WIDTH) NAME(join_vectors)(A, B, to, true, l);
+    EACH_LANES(lanes) NAME(join_vectors)(A, B, to, true, l);
+}
+UP(join_factors)
+{
+    EACH_LANES(lanes)
+    {
+        NAME(join_matrices)(A, B, to, l);
+        NAME(join_poses)(A, B, to, l);
+        NAME(join_velocities)(A, B, to, l);
+    }
+}
+UP(join_velocities)
+{
+    EACH_LANES(lanes) NAME(join_velocities)(A, B, to, l);
+}
+UP(join_vectors)
+{
+    EACH_LANES(lanes) NAME(join_vectors)(A, B, to, false, l);
 }
 
-static void split(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *from, int lanes)
+DOWN(split)
 {
-    for (int l = 0; l < lanes; l += WIDTH) {
+    EACH_LANES(lanes)
+    {
         NAME(split_poses)(A, B, from, l);
         NAME(split_vectors)(A, B, from, false, l);
     }
 }
-
-static void split_again(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *from, int lanes)
+DOWN(split_again)
 {
-    for (int l = 0; l < lanes; l += WIDTH) NAME(split_vectors)(A, B, from, true, l);
+    EACH_LANES(lanes) NAME(split_vectors)(A, B, from, true, l);
+}
+DOWN(split_velocities)
+{
+    EACH_LANES(lanes) NAME(split_velocities)(A, B, from, l);
+}
+DOWN(split_vectors)
+{
+    EACH_LANES(lanes) NAME(split_vectors)(A, B, from, false, l);
 }
 
 #define TABLE_2(isa) lwi_path_kernels_##isa
@@ -85,11 +180,22 @@ static void split_again(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *fr
 extern const lwi_path_kernels TABLE(ISA);
 const lwi_path_kernels TABLE(ISA) = {
     .width = WIDTH,
-    .inward = inward,
-    .again = again,
-    .outward = outward,
-    .join = join,
-    .join_again = join_again,
-    .split = split,
-    .split_again = split_again,
+    .pass = {[LWI_PATH_INWARD] = inward,
+             [LWI_PATH_AGAIN] = again,
+             [LWI_PATH_OUTWARD] = outward,
+             [LWI_PATH_FACTOR] = factor,
+             [LWI_PATH_VELOCITY] = velocity,
+             [LWI_PATH_BIAS] = bias,
+             [LWI_PATH_AGAIN_BIAS] = again_bias,
+             [LWI_PATH_ACCELERATE] = accelerate},
+    .up = {[LWI_PATH_MOMENTA] = join,
+           [LWI_PATH_CORRECTION] = join_again,
+           [LWI_PATH_FACTORS] = join_factors,
+           [LWI_PATH_VELOCITIES] = join_velocities,
+           [LWI_PATH_VECTORS] = join_vectors},
+    .down = {[LWI_PATH_MOMENTA] = split,
+             [LWI_PATH_CORRECTION] = split_again,
+             [LWI_PATH_FACTORS] = split_velocities,
+             [LWI_PATH_VELOCITIES] = split_velocities,
+             [LWI_PATH_VECTORS] = split_vectors},
 };

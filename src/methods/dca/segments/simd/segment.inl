@@ -268,8 +268,9 @@ static INLINE void NAME(head_motion)(real *V, const real *x)
     V[3] = x[2], V[4] = x[3], V[5] = x[4];
 }
 
+// z and e about V0 and f0, and y of the bodies (8); `bias`: of accelerations, with b and c (11).
 static INLINE void NAME(again)(lwi_path_link *link, lwi_path_end *end, const double *const *p,
-                               int n, int l)
+                               int n, bool bias, int l)
 {
     real V0[5], f0[5], V[6], zn[3], zf[3], x[5];
     NAME(load)(V0, end->V0, 5, l);
@@ -281,6 +282,10 @@ static INLINE void NAME(again)(lwi_path_link *link, lwi_path_end *end, const dou
         NAME(load)(o, own->o, 3, l);
         NAME(load)(a, own->a, 3, l);
         NAME(add_cross)(zn, o, zf);
+        for (int i = 0; bias && i < 3; i++) {
+            zn[i] += AT(own->b[i]);
+            zf[i] += AT(own->b[3 + i]);
+        }
         const real along = NAME(read)(p, j, l) - NAME(dot)(a, zn);
         for (int i = 0; i < 3; i++) {
             MORE(zn[i], AT(own->g[i]), along);
@@ -298,6 +303,7 @@ static INLINE void NAME(again)(lwi_path_link *link, lwi_path_end *end, const dou
         NAME(add_cross)(V + 3, V, o);
     }
     NAME(to_tip)(x, end, V, l);
+    for (int i = 0; bias && i < 5; i++) x[i] += AT(end->c[i]);
     NAME(store)(end->e, x, 5, l);
     real z[5] = {zn[0], zn[1], zf[0], zf[1], zf[2]};
     NAME(add_head)(z, end, V0, l);
@@ -312,9 +318,9 @@ static INLINE void NAME(whole)(real *x, const lwi_lanes *first, const lwi_lanes 
     for (int i = 0; i < 5; i++) x[i] = AT(first[i]) + AT(correction[i]);
 }
 
-// Speeds and velocities (3).  Returns zero where all are finite.
+// Speeds (3), or accelerations; `keep`: velocities of the bodies.  Returns zero where all are finite.
 static INLINE real NAME(speeds)(lwi_path_link *link, lwi_path_end *end, double *const *u, int n,
-                                int l)
+                                bool keep, int l)
 {
     real f[5], x[5], V[6], nothing = ZERO;
     NAME(load)(f, end->f, 5, l);
@@ -329,7 +335,7 @@ static INLINE real NAME(speeds)(lwi_path_link *link, lwi_path_end *end, double *
         MORE(nothing, speed, ZERO);
         NAME(load)(o, own->o, 3, l);
         for (int i = 0; i < 3; i++) MORE(V[i], AT(own->a[i]), speed);
-        NAME(store)(own->V, V, 6, l);
+        if (keep) NAME(store)(own->V, V, 6, l);
         NAME(add_cross)(V + 3, V, o);
     }
     AT(end->axial) = SUM3(AT(end->R[6]), V[0], AT(end->R[7]), V[1], AT(end->R[8]), V[2]);
@@ -374,4 +380,60 @@ static INLINE real NAME(rates)(const lwi_path_body *body, const lwi_path_link *l
         MORE(nothing, along, ZERO);
     }
     return nothing;
+}
+
+// ----------------------------------------------------------------------------------- accelerations
+
+// W: the angular velocity of the tip, relative to the body before the head.
+static INLINE void NAME(velocity)(const lwi_path_link *link, lwi_path_end *end,
+                                  const double *const *u, int n, int l)
+{
+    real w[3] = {ZERO, ZERO, ZERO};
+    for (int j = 0; j < n; j++) {
+        const real speed = NAME(read)(u, j, l);
+        for (int i = 0; i < 3; i++) MORE(w[i], AT(link[j].a[i]), speed);
+    }
+    for (int c = 0; c < 3; c++)
+        AT(end->W[c]) =
+            SUM3(AT(end->R[3 * c]), w[0], AT(end->R[3 * c + 1]), w[1], AT(end->R[3 * c + 2]), w[2]);
+}
+
+// b and c (11): al and a are the accelerations without joint accelerations, head at rest.
+static INLINE void NAME(bias)(const lwi_path_body *body, lwi_path_link *link, lwi_path_end *end,
+                              const double *const *u, int n, int l)
+{
+    real w[3], al[3] = {ZERO, ZERO, ZERO}, a[3] = {ZERO, ZERO, ZERO};
+    NAME(load)(w, end->W0, 3, l);
+    for (int j = 0; j < n; j++) {
+        lwi_path_link *own = &link[j];
+        const real speed = NAME(read)(u, j, l), mass = AT(body[j].m);
+        real axis[3], o[3], h[3], J[6], wJ[3], wh[3], wo[3], n_[3], f[3], x[3];
+        NAME(load)(axis, own->a, 3, l);
+        NAME(load)(o, own->o, 3, l);
+        NAME(load)(h, own->h, 3, l);
+        NAME(load)(J, own->J, 6, l);
+        NAME(cross)(x, w, axis);
+        for (int i = 0; i < 3; i++) {
+            MORE(al[i], x[i], speed);
+            MORE(w[i], axis[i], speed);
+        }
+        NAME(symmetric_times)(n_, J, al);
+        NAME(symmetric_times)(wJ, J, w);
+        NAME(cross)(wh, w, h);
+        NAME(cross)(wo, w, o);
+        NAME(add_cross)(n_, h, a);
+        NAME(add_cross)(n_, w, wJ);
+        for (int i = 0; i < 3; i++) f[i] = mass * a[i];
+        NAME(add_cross)(f, al, h);
+        NAME(add_cross)(f, w, wh);
+        NAME(store)(own->b, n_, 3, l);
+        NAME(store)(own->b + 3, f, 3, l);
+        NAME(add_cross)(a, al, o);
+        NAME(add_cross)(a, w, wo);
+    }
+    const real A[6] = {al[0], al[1], al[2], a[0], a[1], a[2]};
+    real c[5];
+    NAME(to_tip)(c, end, A, l);
+    NAME(store)(end->c, c, 5, l);
+    AT(end->c[5]) = SUM3(AT(end->R[6]), al[0], AT(end->R[7]), al[1], AT(end->R[8]), al[2]);
 }
