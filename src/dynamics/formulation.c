@@ -86,16 +86,19 @@ static bool blocks_fit_state(const lwi_layout *layout)
     return n <= layout->nx;
 }
 
-lw_status lwi_work_create_options(const lw_model *model, const lwi_formulation *formulation,
-                                  const lw_allocator *allocator, int lanes,
-                                  const lw_options *options, lwi_work **out, lw_error *error)
+static lw_status create(const lw_model *model, const lwi_formulation *formulation,
+                        const lw_allocator *allocator, int lanes, const lw_options *options,
+                        double limit, lwi_work **out, lw_error *error)
 {
     TRY(lwi_formulation_accepts(formulation, model, error));
     lwi_work *work = lwi_allocate(allocator, sizeof *work);
     if (!work)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for formulation %s", formulation->name);
-    *work =
-        (lwi_work){.model = model, .formulation = formulation, .lanes = lanes, .options = options};
+    *work = (lwi_work){.model = model,
+                       .formulation = formulation,
+                       .lanes = lanes,
+                       .options = options,
+                       .limit = limit};
     lwi_arena_init(&work->arena, allocator);
     lw_status status = formulation->prepare(work);
     if (status == LW_OK && !blocks_fit_state(&work->layout))
@@ -113,6 +116,20 @@ lw_status lwi_work_create_options(const lw_model *model, const lwi_formulation *
     }
     *out = work;
     return LW_OK;
+}
+
+lw_status lwi_work_create_options(const lw_model *model, const lwi_formulation *formulation,
+                                  const lw_allocator *allocator, int lanes,
+                                  const lw_options *options, lwi_work **work, lw_error *error)
+{
+    return create(model, formulation, allocator, lanes, options, 0, work, error);
+}
+
+lw_status lwi_work_create_limited(const lw_model *model, const lwi_formulation *formulation,
+                                  const lw_allocator *allocator, const lw_options *options,
+                                  double limit, lwi_work **work, lw_error *error)
+{
+    return create(model, formulation, allocator, 0, options, limit, work, error);
 }
 
 lw_status lwi_work_create_lanes(const lw_model *model, const lwi_formulation *formulation,

@@ -80,7 +80,9 @@ typedef struct lwi_work {
     lwi_arena arena;
     int lanes;                 ///< width of kernels: 0 the machine's, 1, 4, 8; LWI_NO_KERNEL
     const lw_options *options; ///< of the run, resolved and checked; NULL: defaults
-    void *data;                ///< of the formulation
+    double
+        limit; ///< [s] `prepare` may fail if an evaluation takes longer, by the table of costs; 0: none
+    void *data; ///< of the formulation
     /** Discrete state, [ndiscrete] bytes, chosen by `pre_step`; all zero: not chosen yet, the next evaluation
      *  chooses.  A batch has one for each instance. */
     void *discrete;
@@ -172,6 +174,11 @@ lw_status lwi_work_create_lanes(const lw_model *model, const lwi_formulation *fo
 lw_status lwi_work_create_options(const lw_model *model, const lwi_formulation *formulation,
                                   const lw_allocator *allocator, int lanes,
                                   const lw_options *options, lwi_work **work, lw_error *error);
+/** The same, as a trial: a formulation with an evaluation that takes longer than `limit` [s], by the table of costs,
+ *  need not be set up.  @return LW_ERR_UNSUPPORTED then; 0: no limit */
+lw_status lwi_work_create_limited(const lw_model *model, const lwi_formulation *formulation,
+                                  const lw_allocator *allocator, const lw_options *options,
+                                  double limit, lwi_work **work, lw_error *error);
 void lwi_work_destroy(lwi_work *work);
 
 #define LWI_FORMULATION_LIST(X)                                                                    \

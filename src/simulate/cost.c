@@ -133,15 +133,15 @@ static lw_status measure_momenta(lwi_work *work, lwi_arena *arena, lwi_cost_surv
     return LW_OK;
 }
 
-// Evaluates the formulation at the start.  If that fails, `refusal` has the reason, otherwise its work is kept.
+// Evaluates the formulation at the start, if an evaluation takes less than `limit` (0: in any case).  If that fails, `refusal` has the reason, otherwise its work is kept.
 static lw_status try(const lwi_formulation *formulation, const lw_model *model,
-                     const lw_options *options, lwi_arena *arena, lw_error *refusal,
+                     const lw_options *options, double limit, lwi_arena *arena, lw_error *refusal,
                      lwi_cost_survey *survey)
 {
     lwi_work *work = NULL;
     beginning unused;
-    lw_status status =
-        lwi_work_create_options(model, formulation, &arena->allocator, 0, options, &work, refusal);
+    lw_status status = lwi_work_create_limited(model, formulation, &arena->allocator, options,
+                                               limit, &work, refusal);
     if (status == LW_OK && (status = evaluate(work, arena, &unused)) != LW_OK)
         *refusal = work->error;
     if (status == LW_OK && formulation == &lwi_formulation_rcr) {
@@ -178,23 +178,24 @@ static const char *find_best(const lwi_cost_survey *survey)
     return speeds <= momenta ? "rcr" : "hdca";
 }
 
-// Decides from the graph whether `rcr` is set up: its fronts may grow as the cube of the mechanism.
-static lw_status predict_rcr(const lw_model *model, lwi_arena *arena, lwi_cost_survey *survey)
+// Sets `rcr` up, unless it is too dear, which its graph shows, or its first elimination: with fronts that grow with
+// the mechanism it costs the cube.  @param must  there is no other
+static lw_status try_rcr(const lw_model *model, const lw_options *options, bool must,
+                         lwi_arena *arena, lwi_cost_survey *survey)
 {
+    const double limit = must ? 0 : LWI_COST_DEAR * cost_of_hdca(survey);
+    double seconds = 0;
     lwi_cost_features unused;
-    if (survey->rcr.text[0] || survey->hdca.text[0]) return LW_OK; // no choice
-    const double limit = LWI_COST_DEAR * cost_of_hdca(survey);
-    double seconds;
-    TRY(lwi_rcr_predict(model, limit, &arena->allocator, &unused, &seconds));
-    if (seconds > limit) survey->rcr_left_out = seconds;
-    return LW_OK;
-}
-
-static lw_status try_rcr(const lw_model *model, const lw_options *options, lwi_arena *arena,
-                         lwi_cost_survey *survey)
-{
-    survey->rcr_left_out = 0;
-    TRY(try(&lwi_formulation_rcr, model, options, arena, &survey->rcr, survey));
+    if (!must) TRY(lwi_rcr_predict(model, limit, &arena->allocator, &unused, &seconds));
+    survey->rcr_left_out = seconds > limit ? seconds : 0;
+    if (survey->rcr_left_out > 0) return LW_OK;
+    TRY(try(&lwi_formulation_rcr, model, options, limit, arena, &survey->rcr, survey));
+    if (!must && survey->rcr.status == LW_ERR_UNSUPPORTED &&
+        lwi_formulation_accepts(&lwi_formulation_rcr, model, NULL) == LW_OK) {
+        survey->rcr = (lw_error){0};
+        survey->rcr_left_out = limit;
+        return LW_OK;
+    }
     expect_pivots(&survey->features);
     return LW_OK;
 }
@@ -202,7 +203,7 @@ static lw_status try_rcr(const lw_model *model, const lw_options *options, lwi_a
 static lw_status try_hdca(const lw_model *model, const lw_options *options, lwi_arena *arena,
                           lwi_cost_survey *survey)
 {
-    TRY(try(&lwi_formulation_hdca, model, options, arena, &survey->hdca, survey));
+    TRY(try(&lwi_formulation_hdca, model, options, 0, arena, &survey->hdca, survey));
     if (survey->hdca.text[0]) return LW_OK;
     if (!survey->rcr_way) {
         const lwi_system *system = lwi_hdca_system(survey->work);
@@ -218,14 +219,13 @@ static lw_status survey_loops(const lw_model *model, const lw_options *options, 
     heed_options(options, survey);
     TRY(lwi_cost_count(model, arena, &survey->features));
     if (!survey->hdca.text[0]) lwi_formulation_accepts(&lwi_formulation_hdca, model, &survey->hdca);
-    TRY(predict_rcr(model, arena, survey));
-    if (!survey->rcr.text[0] && !(survey->rcr_left_out > 0))
-        TRY(try_rcr(model, options, arena, survey));
+    if (!survey->rcr.text[0])
+        TRY(try_rcr(model, options, survey->hdca.text[0] != 0, arena, survey));
     survey->best = find_best(survey);
     if (survey->hdca.text[0] || (survey->best && !strcmp(survey->best, "rcr"))) return LW_OK;
     TRY(try_hdca(model, options, arena, survey));
-    if (survey->hdca.text[0] && survey->rcr_left_out > 0) // there is no other
-        TRY(try_rcr(model, options, arena, survey));
+    if (survey->hdca.text[0] && survey->rcr_left_out > 0)
+        TRY(try_rcr(model, options, true, arena, survey));
     survey->best = find_best(survey);
     return LW_OK;
 }

@@ -160,7 +160,7 @@ static void rcr_is_predicted_from_the_graph(void **state)
         {.mechanism = LW_MECHANISM_N_FOUR_BAR, .n = 20, .q = {0.3}, .qd = {1}},
         {.mechanism = LW_MECHANISM_NET, .n = 4, .m = 4, .q = {0.3}},
         {.mechanism = LW_MECHANISM_NET, .n = 7, .m = 7, .joint = 2, .q = {0.3}},
-        {.mechanism = LW_MECHANISM_NET, .n = 2, .m = 12, .q = {0.3}},
+        {.mechanism = LW_MECHANISM_NET, .n = 2, .m = 6, .q = {0.3}},
     };
     for (int i = 0; i < LWI_COUNT(cases); i++) {
         lw_model *model = generated(cases[i]);
@@ -200,6 +200,31 @@ static void what_is_too_dear_is_left_out(void **state)
     lwi_work_destroy(survey.work);
     lw_model_destroy(model);
     expect(generated(net), "dca", ", rcr left out: predicted ");
+}
+
+// Speeds that wait for better pivots enlarge systems beyond what the graph shows: a trial with a limit ends there.
+static void a_trial_ends_at_its_limit(void **state)
+{
+    (void)state;
+    lw_model *model =
+        generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 4, .m = 4, .q = {0.3}});
+    lwi_cost_survey survey;
+    lwi_work *work = NULL;
+    lw_error error = {0};
+    assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
+    const double cost = lwi_cost_estimate(LWI_RCR_ELIMINATION, &survey.features);
+    assert_int_equal(
+        lwi_work_create_limited(model, &lwi_formulation_rcr, NULL, NULL, 0.1 * cost, &work, &error),
+        LW_ERR_UNSUPPORTED);
+    lwt_ok(
+        lwi_work_create_limited(model, &lwi_formulation_rcr, NULL, NULL, 10 * cost, &work, &error),
+        &error);
+    lwi_work_destroy(work);
+    lwt_ok(lwi_work_create_limited(model, &lwi_formulation_rcr, NULL, NULL, 0, &work, &error),
+           &error);
+    lwi_work_destroy(work);
+    lwi_work_destroy(survey.work);
+    lw_model_destroy(model);
 }
 
 // NAN where a formulation refuses the model, else a positive time; the cheapest one of a tree is aba, and what is cubic
@@ -422,6 +447,7 @@ int main(void)
         cmocka_unit_test(operations_are_counted),
         cmocka_unit_test(rcr_is_predicted_from_the_graph),
         cmocka_unit_test(what_is_too_dear_is_left_out),
+        cmocka_unit_test(a_trial_ends_at_its_limit),
         cmocka_unit_test(costs_of_all_are_predicted),
         cmocka_unit_test(what_cannot_begin_is_not_chosen),
         cmocka_unit_test(couplings_count_as_loops),

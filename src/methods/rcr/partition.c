@@ -130,7 +130,7 @@ static lw_status find_ranks(rank_search *l)
 }
 
 // Memory for choices at the start with small and large pivots; a singular start is reported on
-// entry.
+// entry.  A choice that takes longer than the limit is not reserved for.
 static lw_status try_choices(rank_search *l)
 {
     static const double pivots[] = {1e-3, LWI_RCR_THETA, 0.9};

@@ -62,6 +62,7 @@ static lw_status prepare(lwi_work *work)
     if (!work->discrete) return LW_ERR_MEMORY;
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
     TRY(lwi_rcr_create(model, &d->cut, &d->tree, arena, &d->e));
+    d->e.limit = work->limit;
     TRY(lwi_rcr_find_ranks(&d->e, &d->cut, &d->tree, arena, &d->reactions, &work->error));
     LWI_ASSERT(lwi_rcr_rank(&d->e) <= d->cut.m);
     TRY(lwi_auxiliary_create(model, d->momenta ? LWI_MOMENTUM : LWI_SPEED, arena, &d->auxiliary,

@@ -101,6 +101,7 @@ typedef struct lwi_rcr {
     const lw_model *model;
     const lwi_cut *cut;
     double length;            ///< characteristic length of the mechanism [m]
+    double limit;             ///< [s] of an elimination while ranks are determined; 0: none
     lwi_rcr_node *node;       ///< [nnode]
     lwi_rcr_front *front;     ///< [nnode]
     unsigned char *dependent; ///< [tree_nv] the partition; owned by the caller
@@ -132,7 +133,7 @@ typedef struct lwi_rcr {
     int ndependent;
 } lwi_rcr;
 
-/** Structure and memory, except ranks and pool (lwi_rcr_find_ranks).  @return LW_ERR_MEMORY */
+/** Structure and memory, except ranks and pool (lwi_rcr_find_ranks); no limit.  @return LW_ERR_MEMORY */
 lw_status lwi_rcr_create(const lw_model *model, const lwi_cut *cut, lwi_tree_work *tree,
                          lwi_arena *arena, lwi_rcr *rcr);
 /** Geometry and inertias from the links and world frames in `tree`. */
@@ -142,7 +143,8 @@ void lwi_rcr_place(lwi_rcr *rcr, const lwi_tree_work *tree, double t);
  *  @param pivot  smallest pivot: CHOOSE, FIND_RANKS: of an accepted choice; FIXED: below it a speed is delayed
  *                while it can be
  *  @param rank   FIND_RANKS: rows are independent above this part of their length
- *  @return LW_ERR_SINGULAR naming a joint; LW_ERR_MEMORY if the pool is too small */
+ *  @return LW_ERR_SINGULAR naming a joint; LW_ERR_MEMORY if the pool is too small; LW_ERR_UNSUPPORTED above the
+ *          limit */
 lw_status lwi_rcr_eliminate(lwi_rcr *rcr, lwi_rcr_mode mode, double pivot, double rank, double t,
                             lw_error *error);
 /** Generic rank: independent rows of all cut joints and couplings. */

@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+"""How the cost of everything around the solver grows with the mechanism.
+
+usage: growth.py --program PROGRAM [--kinds A,B] [--bodies N,N,...] [--limit S] [--json FILE] [--check]
+       growth.py --table FILE
+
+For each kind of mechanism and number of bodies, in seconds of processor time and MB of memory:
+  check       linkwork check
+  csv, hdf5   from the model file to the first row: linkwork run --duration 0 -o FILE
+  evaluation  of the formulation that `auto` takes, from steps of rk4
+  row         a row of all columns to CSV, including its reactions
+Exponents are fitted to the sizes that take at least 0.03 s; a command that takes longer than the limit is
+not repeated for larger sizes.
+
+--kinds   chain, tree, loop, n_four_bar, ladder, net, star, platform (all)
+--bodies  numbers of bodies; nets take squares of at most 64 x 64 (1563, 6250, 25000, 100000)
+--limit   seconds for one command (120)
+--json    writes what was measured
+--check   exit status 1 if an exponent is above its limit: 1.15, nets 1.7
+--table   prints the tables of docs/benchmarks.md from such a file
+"""
+import argparse
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+KINDS = ("chain", "tree", "loop", "n_four_bar", "ladder", "net", "star", "platform")
+VALUES = ("check", "csv", "hdf5", "evaluation", "row", "memory")
+LIMITS = {"net": 1.7}   # exponents
+LIMIT = 1.15
+SHORT = 0.03            # [s] not used in fits
+LARGEST_NET = 64
+SETTING_UP = 50         # evaluations, the aim for `csv`
+STEP = 1e-9             # [s] nothing moves
+
+# ------------------------------------------------------------------------------------------ models
+
+
+def rod(at, to, mass=1.0):
+    """A rod of square cross section between two points, in world axes."""
+    d = [b - a for a, b in zip(at, to)]
+    length2 = sum(x * x for x in d)
+    J = [[mass * ((1.01 * length2 if i == j else 0) - d[i] * d[j]) / 12 for j in range(3)] for i in range(3)]
+    return {"mass": mass, "inertia": [J[0][0], J[1][1], J[2][2], J[0][1], J[0][2], J[1][2]],
+            "position": [(a + b) / 2 for a, b in zip(at, to)]}
+
+
+def star(arms):
+    """A hub on a hinge, with arms on hinges around it."""
+    bodies = {"hub": {"mass": 10, "inertia": [1, 1, 2, 0, 0, 0], "position": [0, 0, 0]}}
+    joints = {"axle": {"type": "revolute", "between": ["ground", "hub"], "at": [0, 0, 0], "axis": [0, 0, 1]}}
+    for i in range(arms):
+        angle = 2 * math.pi * i / arms
+        c, s = math.cos(angle), math.sin(angle)
+        bodies[f"arm{i}"] = rod((c, s, 0), (2 * c, 2 * s, 0))
+        joints[f"hinge{i}"] = {"type": "revolute", "between": ["hub", f"arm{i}"], "at": [c, s, 0],
+                               "axis": [-s, c, 0]}
+    return {"linkwork": 1, "gravity": [0, 0, -9.81], "bodies": bodies, "joints": joints}
+
+
+def platform(legs):
+    """A platform on legs of two rods each: universal, prismatic, spherical."""
+    bodies = {"platform": {"mass": 10, "inertia": [1, 1, 2, 0, 0, 0], "position": [0, 0, 1]}}
+    joints = {}
+    for i in range(legs):
+        angle = 2 * math.pi * i / legs
+        out, side = (math.cos(angle), math.sin(angle), 0.0), (-math.sin(angle), math.cos(angle), 0.0)
+        foot, tip = [1.5 * x for x in out], [x for x in out[:2]] + [1.0]
+        middle = [(a + b) / 2 for a, b in zip(foot, tip)]
+        along = [b - a for a, b in zip(foot, tip)]
+        second = [side[1] * along[2], -side[0] * along[2], side[0] * along[1] - side[1] * along[0]]
+        bodies[f"lower{i}"], bodies[f"upper{i}"] = rod(foot, middle), rod(middle, tip)
+        joints[f"foot{i}"] = {"type": "universal", "between": ["ground", f"lower{i}"], "at": foot,
+                              "axis": list(side), "axis2": second}
+        joints[f"slide{i}"] = {"type": "prismatic", "between": [f"lower{i}", f"upper{i}"], "at": middle,
+                               "axis": along, "spring": {"q0": {"stiffness": 1e3}}}
+        joints[f"ball{i}"] = {"type": "spherical", "between": [f"upper{i}", "platform"], "at": tip}
+    return {"linkwork": 1, "gravity": [0, 0, -9.81], "bodies": bodies, "joints": joints}
+
+
+def net_side(bodies):
+    """Meshes on a side of the square net with about that many bodies, n (2 n + 1)."""
+    return max(1, min(LARGEST_NET, round((math.sqrt(1 + 8 * bodies) - 1) / 4)))
+
+
+def model(kind, bodies):
+    """The model, and its number of bodies."""
+    half = max(1, (bodies - 1) // 2)
+    if kind in ("chain", "tree", "loop"):
+        generate, count = {kind: {"n": bodies}}, bodies
+    elif kind == "n_four_bar":
+        generate, count = {kind: {"n": half, "q": [0.3, 0, 0], "qd": [1, 0, 0]}}, 2 * half + 1
+    elif kind == "ladder":
+        generate, count = {kind: {"n": half, "q": [0.2, 0.3, 0], "qd": [0.5, 1, 0]}}, 2 * half + 1
+    elif kind == "net":
+        n = net_side(bodies)
+        generate, count = {kind: {"n": n, "m": n, "q": [0.3, 0, 0]}}, n * (2 * n + 1)
+    else:
+        made = star(bodies - 1) if kind == "star" else platform(half)
+        return made, len(made["bodies"])
+    return {"linkwork": 1, "gravity": [0, -9.81, 0], "generate": generate}, count
+
+
+# ------------------------------------------------------------------------------------ measurements
+
+
+class Failed(Exception):
+    """A command took too long, or failed."""
+
+
+def run(arguments, limit):
+    """Processor seconds, MB and standard output of a command."""
+    def bounded():
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(limit), math.ceil(limit) + 1))
+    with tempfile.TemporaryFile() as out:
+        child = subprocess.Popen(arguments, stdout=out, stderr=subprocess.STDOUT, preexec_fn=bounded)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        seconds = usage.ru_utime + usage.ru_stime
+        out.seek(0)
+        text = out.read().decode()
+    if child.returncode > 0:
+        print(f"{' '.join(arguments)}: {text[-300:]}", file=sys.stderr)
+    if child.returncode or seconds > limit:
+        raise Failed
+    return seconds, usage.ru_maxrss / 1024, text
+
+
+def summary(text):
+    return json.loads(text[text.index("{"):])
+
+
+def measure(program, path, limit, wanted):
+    """The values of a model; those that take too long are left out."""
+    found = {}
+    memory = 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        csv, h5 = os.path.join(folder, "x.csv"), os.path.join(folder, "x.h5")
+        steps = [program, "run", path, "--json", "--integrator", "rk4", "--step", repr(STEP), "--duration",
+                 repr(4 * STEP), "-o", csv, "--sample"]
+        commands = {"check": [program, "check", path],
+                    "csv": [program, "run", path, "--quiet", "--duration", "0", "-o", csv],
+                    "hdf5": [program, "run", path, "--quiet", "--duration", "0", "-o", h5]}
+        for name, command in commands.items():
+            if name not in wanted:
+                continue
+            try:
+                found[name], used, _ = run(command, limit)
+                memory = max(memory, used)
+            except Failed:
+                pass
+        if "row" in wanted and "csv" in found:
+            try:
+                few, _, text = run([*steps, repr(4 * STEP)], limit)
+                many, _, _ = run([*steps, repr(STEP)], limit)
+                report = summary(text)
+                found["formulation"] = report["options"]["formulation"]
+                found["evaluation"] = report["wall"] / report["evaluations"]
+                found["row"] = max(0.0, (many - few) / 3)
+            except Failed:
+                pass
+    return {**found, "memory": memory}
+
+
+def measure_all(arguments):
+    results = []
+    for kind in arguments.kinds:
+        wanted, last = set(VALUES), 0
+        for bodies in arguments.bodies:
+            made, count = model(kind, bodies)
+            if count == last:
+                continue
+            last = count
+            with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+                json.dump(made, file)
+                file.flush()
+                found = measure(arguments.program, file.name, arguments.limit, wanted)
+            wanted = {v for v in wanted if v in found or v == "memory"}
+            results.append({"kind": kind, "bodies": count, **found})
+            print(json.dumps(results[-1]), flush=True)
+    return results
+
+
+# --------------------------------------------------------------------------------------------- fits
+
+
+def exponent(results, kind, value):
+    """Slope of log(value) over log(bodies); None with fewer than two sizes that take long enough."""
+    points = [(math.log(r["bodies"]), math.log(r[value])) for r in results
+              if r["kind"] == kind and r.get(value) and (value == "memory" or is_long(r, value))]
+    if len(points) < 2:
+        return None
+    x, y = (sum(p[i] for p in points) / len(points) for i in (0, 1))
+    return sum((a - x) * (b - y) for a, b in points) / sum((a - x)**2 for a, _ in points)
+
+
+def is_long(result, value):
+    return result[value] > (SHORT / 100 if value == "evaluation" else SHORT)
+
+
+def exceeding(results):
+    """What grows faster than its limit."""
+    kinds = list(dict.fromkeys(r["kind"] for r in results))
+    return [(kind, value, e) for kind in kinds for value in VALUES
+            for e in [exponent(results, kind, value)] if e and e > LIMITS.get(kind, LIMIT)]
+
+
+def cell(result, value):
+    if value not in result:
+        return "–"
+    return f"{result[value]:.0f}" if value == "memory" else f"{result[value]:.2g}"
+
+
+def print_tables(results):
+    print("| kind | bodies | `auto` | `check` s | to CSV s | to HDF5 s | evaluation s | row s | MB | set-up, evaluations |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
+    for r in results:
+        setting_up = f"{r['csv'] / r['evaluation']:.0f}" if "csv" in r and r.get("evaluation") else "–"
+        print(f"| {r['kind']} | {r['bodies']} | `{r.get('formulation', '–')}` | "
+              + " | ".join(cell(r, v) for v in VALUES) + f" | {setting_up} |")
+    print("\n| exponent | " + " | ".join(VALUES) + " | limit |\n|---|" + "---|" * (len(VALUES) + 1))
+    for kind in dict.fromkeys(r["kind"] for r in results):
+        fits = [exponent(results, kind, v) for v in VALUES]
+        print(f"| {kind} | " + " | ".join("–" if e is None else f"{e:.2f}" for e in fits)
+              + f" | {LIMITS.get(kind, LIMIT)} |")
+    above = exceeding(results)
+    print("\nAbove the limit: " + (", ".join(f"{k} {v} {e:.2f}" for k, v, e in above) or "none") + ".")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--program")
+    parser.add_argument("--kinds", type=lambda s: s.split(","), default=list(KINDS))
+    parser.add_argument("--bodies", type=lambda s: [int(n) for n in s.split(",")],
+                        default=[1563, 6250, 25000, 100000])
+    parser.add_argument("--limit", type=float, default=120)
+    parser.add_argument("--json")
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--table")
+    arguments = parser.parse_args()
+    if not arguments.table and not arguments.program:
+        parser.error("--program or --table is needed")
+    if arguments.table:
+        with open(arguments.table, encoding="utf-8") as file:
+            results = json.load(file)["results"]
+    else:
+        results = measure_all(arguments)
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump({"results": results}, file, indent=1)
+    print_tables(results)
+    sys.exit(1 if arguments.check and exceeding(results) else 0)
+
+
+if __name__ == "__main__":
+    main()
