@@ -33,8 +33,7 @@ lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, lwi_arena *ar
     }
     e->home = e->work->discrete;
     if (!e->work->formulation->rates_in_lanes || lanes <= 1) return LW_OK;
-    return lwi_tree_batch_create(sim->model, lwi_layout_has(&e->work->layout, LWI_MOMENTUM), arena,
-                                 &e->evaluator);
+    return lwi_tree_batch_create(sim->model, arena, &e->evaluator);
 }
 
 void lwi_evaluate_destroy(lwi_evaluate *e)

@@ -16,7 +16,7 @@ struct lw_dynamics {
     lwi_articulated *aba;   // [nnode]
     lwi_inertia *composite; // [nnode]
     lwi_momenta momenta;
-    lwi_kernel *kernel, *kernel_of_momenta; // NULL: the model has none
+    lwi_kernel *kernel; // NULL: the model has none
     lwi_tree_batch *evaluator;              // NULL: none in lanes
     lwi_loop_rates loop_rates;              // work NULL: there are no loops and no couplings
     lw_error error;                         // of the last failed call
@@ -34,10 +34,7 @@ static lw_status kernels(lw_dynamics *d)
 {
     const lw_model *model = d->model;
     TRY(lwi_kernel_create(model, 0, &d->arena, &d->kernel));
-    d->kernel_of_momenta = d->kernel;
-    if (d->kernel && d->kernel->plan->segments)
-        TRY(lwi_kernel_create_momenta(model, 0, &d->arena, &d->kernel_of_momenta));
-    return lwi_tree_batch_create(model, false, &d->arena, &d->evaluator);
+    return lwi_tree_batch_create(model, &d->arena, &d->evaluator);
 }
 
 static lw_status fill(lw_dynamics *d, lw_error *error)
@@ -63,7 +60,6 @@ static lw_status fill(lw_dynamics *d, lw_error *error)
     TRY(lwi_tree_work_create(model, &d->arena, &d->tree));
     const lwi_work *loops = d->loop_rates.work; // vdot is taken from its rates
     LWI_INVARIANT(!loops || loops->layout.nx >= model->tree_nq + nv, error);
-    LWI_INVARIANT(!d->kernel || d->kernel_of_momenta, error);
     return LW_OK;
 }
 
@@ -286,7 +282,7 @@ lw_status lw_momenta_rates(lw_dynamics *d, double t, const double *q, const doub
     const lw_model *model = d->model;
     const size_t size = (size_t)model->tree_nv * sizeof *v;
     TRY(check_tree(d, "rates of momenta: those of the tree say nothing of loops"));
-    if (d->kernel_of_momenta && lwi_kernel_momenta(d->kernel_of_momenta, q, p, d->speeds, d->out)) {
+    if (d->kernel && lwi_kernel_momenta(d->kernel, q, p, d->speeds, d->out)) {
         const double *effort = joint_efforts(d, t, q, d->speeds, tau, inputs);
         lwi_tree_kinematics_free(model, q, d->speeds, qdot);
         memcpy(v, d->speeds, size);

@@ -127,7 +127,7 @@ static lw_status prepare(lwi_work *work)
     TRY(lwi_tree_work_create(model, &work->arena, &d->tree));
     d->tree.mode = &work->mode;
     if (work->lanes != LWI_NO_KERNEL)
-        TRY(lwi_kernel_create_prescribed(model, work->lanes, false, &work->arena, &d->kernel));
+        TRY(lwi_kernel_create_prescribed(model, work->lanes, &work->arena, &d->kernel));
     if (d->kernel) TRY(lwi_body_forces_create(model, &work->arena, &d->body_forces));
     return lwi_tree_layout(model, &work->arena, LWI_SPEED, &work->layout);
 }

@@ -21,13 +21,11 @@ struct lwi_tree_batch {
 
 #define ROW(rows, i) ((rows) + (size_t)(i)*LWI_LANES)
 
-lw_status lwi_tree_batch_create(const lw_model *model, bool momenta, lwi_arena *arena,
-                                lwi_tree_batch **out)
+lw_status lwi_tree_batch_create(const lw_model *model, lwi_arena *arena, lwi_tree_batch **out)
 {
     lwi_kernel *kernel;
     *out = NULL;
-    TRY(momenta ? lwi_kernel_create_momenta(model, 0, arena, &kernel)
-                : lwi_kernel_create(model, 0, arena, &kernel));
+    TRY(lwi_kernel_create(model, 0, arena, &kernel));
     if (!kernel || kernel->plan->segments) return LW_OK;
     lwi_tree_batch *s = LWI_PUSH(arena, lwi_tree_batch, 1);
     if (!s) return LW_ERR_MEMORY;

@@ -12,12 +12,10 @@
 
 typedef struct lwi_tree_batch lwi_tree_batch; ///< for use by one thread at a time
 
-/** @param momenta  for lwi_tree_batch_momenta; else for the other two
- *  @param batch  out; NULL if the model has no kernel, or if its kernel cuts chains into segments for a
+/** @param batch  out; NULL if the model has no kernel, or if its kernel cuts chains into segments for a
  *  single state: the order of operations and the bits would differ
  *  @return LW_ERR_MEMORY */
-lw_status lwi_tree_batch_create(const lw_model *model, bool momenta, lwi_arena *arena,
-                                lwi_tree_batch **batch);
+lw_status lwi_tree_batch_create(const lw_model *model, lwi_arena *arena, lwi_tree_batch **batch);
 
 /** Rates of the states x = (q, u, [work]) or (q, p, [work]) of the lanes in the set.
  *  @param inputs  [lane]      @return the lanes evaluated; the rates of the others are invalid */

@@ -48,10 +48,10 @@ static lw_status create_drives(const lw_model *model, lwi_arena *arena, lwi_kern
     return LW_OK;
 }
 
-lw_status lwi_kernel_create_prescribed(const lw_model *model, int width, bool momenta,
-                                       lwi_arena *arena, lwi_kernel **kernel)
+lw_status lwi_kernel_create_prescribed(const lw_model *model, int width, lwi_arena *arena,
+                                       lwi_kernel **kernel)
 {
-    const lwi_k_choice choice = {momenta ? LWI_K_AUTO_MOMENTA : LWI_K_AUTO, LWI_K_AUTO, true};
+    const lwi_k_choice choice = {LWI_K_AUTO, LWI_K_AUTO, true};
     TRY(lwi_kernel_create_chosen(model, width, choice, arena, kernel));
     return *kernel ? create_drives(model, arena, *kernel) : LW_OK;
 }
@@ -68,13 +68,6 @@ lw_status lwi_kernel_create(const lw_model *model, int width, lwi_arena *arena, 
 {
     return lwi_kernel_create_chosen(model, width, (lwi_k_choice){LWI_K_AUTO, LWI_K_AUTO, false},
                                     arena, kernel);
-}
-
-lw_status lwi_kernel_create_momenta(const lw_model *model, int width, lwi_arena *arena,
-                                    lwi_kernel **kernel)
-{
-    return lwi_kernel_create_chosen(
-        model, width, (lwi_k_choice){LWI_K_AUTO_MOMENTA, LWI_K_AUTO, false}, arena, kernel);
 }
 
 // ------------------------------------------------------------------------------ prescribed motions

@@ -35,18 +35,14 @@ typedef struct lwi_kernel {
  *  @return LW_ERR_MEMORY */
 lw_status lwi_kernel_create(const lw_model *model, int width, lwi_arena *arena,
                             lwi_kernel **kernel);
-/** The same for momenta, which use segments for longer chains only. */
-lw_status lwi_kernel_create_momenta(const lw_model *model, int width, lwi_arena *arena,
-                                    lwi_kernel **kernel);
-
 /** The same with the given choice of lanes. */
 lw_status lwi_kernel_create_chosen(const lw_model *model, int width, lwi_k_choice choice,
                                    lwi_arena *arena, lwi_kernel **kernel);
 
 /** The same for models with drives, mounts and forces on bodies too, of which the caller takes care: before an
  *  evaluation lwi_kernel_prescribe; forces on bodies as efforts (body_forces.h). */
-lw_status lwi_kernel_create_prescribed(const lw_model *model, int width, bool momenta,
-                                       lwi_arena *arena, lwi_kernel **kernel);
+lw_status lwi_kernel_create_prescribed(const lw_model *model, int width, lwi_arena *arena,
+                                       lwi_kernel **kernel);
 /** Values of all drives and mounts at time t; `outside` becomes zero. */
 void lwi_kernel_prescribe(lwi_kernel *kernel, double t);
 /** Driven coordinates and their speeds in the joint arrays q [model nq], qd [model nv]. */

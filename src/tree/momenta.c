@@ -330,7 +330,7 @@ static lw_status prepare(lwi_work *work)
     d->tree.mode = &work->mode;
     TRY(lwi_momenta_create(model, &work->arena, &d->momenta));
     if (work->lanes != LWI_NO_KERNEL)
-        TRY(lwi_kernel_create_prescribed(model, work->lanes, true, &work->arena, &d->kernel));
+        TRY(lwi_kernel_create_prescribed(model, work->lanes, &work->arena, &d->kernel));
     if (d->kernel) TRY(lwi_body_forces_create(model, &work->arena, &d->body_forces));
     LWI_ASSERT(model->nloop == 0 && model->ncoupling == 0);
     work->data = d;

@@ -110,7 +110,7 @@ static int prescribed(const lw_model *model)
     lwi_arena arena;
     lwi_kernel *kernel;
     lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_kernel_create_prescribed(model, 0, false, &arena, &kernel), LW_OK);
+    assert_int_equal(lwi_kernel_create_prescribed(model, 0, &arena, &kernel), LW_OK);
     const int count = kernel ? kernel->plan->ndrive : -1;
     lwi_arena_free(&arena);
     return count;
@@ -152,9 +152,8 @@ static void drives_mounts_and_custom_joints_have_none(void **state)
 // grows on; the generic recursion and the kernels have differed by 3e-12 at most (segments of 600 links).
 static void long_chains_in_segments_agree_with_the_generic_recursion(void **state)
 {
-    enum { SEGMENTS = LWI_K_MIN_FOR_SEGMENTS, MOMENTA = LWI_K_MIN_FOR_MOMENTA };
-    static const int sizes[] = {31,           100,         SEGMENTS - 1, SEGMENTS,    SEGMENTS + 1,
-                                SEGMENTS + 3, MOMENTA - 1, MOMENTA,      MOMENTA + 1, 600};
+    enum { MIN = LWI_K_MIN_FOR_SEGMENTS };
+    static const int sizes[] = {31, 100, MIN - 1, MIN, MIN + 1, MIN + 3, 600};
     (void)state;
     for (int i = 0; i < LWI_COUNT(sizes); i++)
         for (int shape = 0; shape < LWT_CHAIN_SHAPES; shape++) {
@@ -171,7 +170,7 @@ static void long_chains_in_segments_agree_with_the_generic_recursion(void **stat
 static void every_shape_of_hinge_agrees_with_the_generic_recursion(void **state)
 {
     (void)state;
-    enum { MAX = (LWI_K_MIN_FOR_MOMENTA + 11) / 12 };
+    enum { MAX = (LWI_K_MIN_FOR_SEGMENTS + 11) / 12 };
     for (int n = 1; n <= MAX; n += MAX - 1) {
         lwi_arena arena;
         lwi_kernel_plan *plan;
@@ -193,7 +192,7 @@ static void every_shape_of_hinge_agrees_with_the_generic_recursion(void **state)
 // Hinges with rotors are not cut into segments; the chains between them are.
 static void rotors_beside_segments_agree(void **state)
 {
-    enum { N = LWI_K_MIN_FOR_MOMENTA + 40 };
+    enum { N = LWI_K_MIN_FOR_SEGMENTS + 40 };
     (void)state;
     for (int shape = 0; shape < LWT_CHAIN_SHAPES; shape++) {
         lwt_chain c = lwt_chain_create(N, (lwt_chain_shape)shape);
@@ -220,11 +219,12 @@ static void short_segments_agree_with_one_recursion(void **state)
     for (int n = 2; n <= 23; n += 3)
         for (int shape = 0; shape < LWT_CHAIN_SHAPES; shape++) {
             lwt_chain c = lwt_chain_create(n, (lwt_chain_shape)shape);
-            double *out = lwt_reals(9 * n), max[3] = {0}, off[3] = {0};
-            for (int segments = 0; segments <= 8; segments += 4) {
+            double *out = lwt_reals(6 * n), max[3] = {0}, off[3] = {0};
+            for (int cut = 0; cut < 2; cut++) {
                 lwi_arena arena;
                 lwi_kernel *kernel;
-                double *a = out + 3 * n * (segments / 4);
+                double *a = out + 3 * n * cut;
+                const int segments = cut ? LWI_LANES : 0;
                 lwi_arena_init(&arena, NULL);
                 assert_int_equal(lwi_kernel_create_chosen(c.model, 0,
                                                           (lwi_k_choice){segments, 0, false},

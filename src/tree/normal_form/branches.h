@@ -24,7 +24,7 @@
 typedef struct lwi_k_stage {
     int first, end; ///< steps
     int lanes;      ///< 4, 8: parallel branches
-    int segments;   ///< 4, 8: segments of a branch; bodies in sequence if both are 0
+    int segments;   ///< LWI_LANES: segments of a branch; bodies in sequence if both are 0
     int length;     ///< bodies of the longest branch, or of a segment
     int branches;
     int32_t branch[LWI_LANES + 1]; ///< first step of each branch, and `end`

@@ -2,6 +2,7 @@
 // sweeps (plan.h; steps: build.h).
 #include "tree/normal_form/build.h"
 
+#include "base/assert.h"
 #include "spatial/rotation.h"
 
 #include <float.h>
@@ -368,14 +369,10 @@ static lw_status set_segment_shapes(lwi_arena *arena, lwi_kernel_plan *plan)
 // Number of segments of a branch, and the minimum number of bodies for a cut.
 static lwi_branch_choice choice_of(lwi_k_choice choice)
 {
-    switch (choice.segments) {
-    case LWI_K_AUTO:
-        return (lwi_branch_choice){choice.branches, 8, LWI_K_MIN_FOR_SEGMENTS};
-    case LWI_K_AUTO_MOMENTA:
-        return (lwi_branch_choice){choice.branches, 8, LWI_K_MIN_FOR_MOMENTA};
-    default:
-        return (lwi_branch_choice){choice.branches, choice.segments, 2};
-    }
+    if (choice.segments == LWI_K_AUTO)
+        return (lwi_branch_choice){choice.branches, LWI_LANES, LWI_K_MIN_FOR_SEGMENTS};
+    LWI_ASSERT(choice.segments == 0 || choice.segments == LWI_LANES);
+    return (lwi_branch_choice){choice.branches, choice.segments, 2};
 }
 
 // Order of the steps and stages: parallel branches, branches in segments, the rest.

@@ -28,7 +28,7 @@
 //                       other screws, balls, bases.  Phases without recursion process slots in
 //                       lanes, the recursions process one slot after the other
 //   segments of a       the same, slot = first + R j + r for body j of segment r: the recursions,
-//   branch              too, process R = 4 or 8 segments in lanes
+//   branch              too, process R = LWI_LANES segments in lanes
 //   parallel branches   the same, with the bodies at one position in consecutive slots (branches.h):
 //                       the recursions, too, process four or eight branches in lanes
 //   batch               the state of a body is the whole block of that number, block = slot,
@@ -43,11 +43,11 @@
 
 #include <stdint.h>
 
-/** Minimum number of bodies of a branch that is cut into eight segments, for accelerations and for
- *  momenta (a shorter recursion).  From this length segments are faster than a single recursion,
- *  measured with registers of four and of eight lanes (docs/benchmarks.md).  The limits must not
- *  depend on the machine: results would differ between machines. */
-enum { LWI_K_MIN_FOR_SEGMENTS = 256, LWI_K_MIN_FOR_MOMENTA = 512 };
+/** Minimum number of bodies of a branch that is cut into LWI_LANES segments.  From this length segments
+ *  are as fast as a single recursion with registers of four lanes, and faster with eight
+ *  (docs/benchmarks.md).  The limit must not depend on the machine: results would differ between
+ *  machines. */
+enum { LWI_K_MIN_FOR_SEGMENTS = 384 };
 
 // ------------------------------------------------------------------------------------- constants
 
@@ -251,7 +251,7 @@ typedef struct lwi_kernel_plan {
 
 /** Which bodies are processed in lanes. */
 typedef struct lwi_k_choice {
-    int segments; ///< of a branch of any length: 0, 4 or 8; or LWI_K_AUTO, LWI_K_AUTO_MOMENTA
+    int segments; ///< of a branch of any length: 0 or LWI_LANES; or LWI_K_AUTO
     int branches; ///< minimum number of branches of a stage; 0: no stages; or LWI_K_AUTO
     /** Also plans for models with drives, mounts and forces on bodies.  The caller evaluates their functions
      *  (`driven` of the steps) and converts such forces to efforts (tree/body_forces.h).  Not in a batch. */
@@ -259,8 +259,7 @@ typedef struct lwi_k_choice {
 } lwi_k_choice;
 
 enum {
-    LWI_K_AUTO = -1, ///< segments by the length of the branch, branches by their estimated gain
-    LWI_K_AUTO_MOMENTA = -2 ///< segments by the length, for momenta
+    LWI_K_AUTO = -1 ///< segments by the length of the branch, branches by their estimated gain
 };
 
 /** Brings the model's tree into normal form.

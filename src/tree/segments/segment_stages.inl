@@ -61,13 +61,10 @@
 #if WIDEST == 1
 SEGMENT_STAGES(1)
 #define SEGMENTS_OF(sweep, stage) segments_##sweep##_1(plan, state, stage)
-#else
+#elif WIDEST == 4
 SEGMENT_STAGES(4)
-#if WIDEST == 8
-SEGMENT_STAGES(8)
-#define SEGMENTS_OF(sweep, stage)                                                                  \
-    ((stage)->segments == 4 ? segments_##sweep##_4 : segments_##sweep##_8)(plan, state, stage)
-#else
 #define SEGMENTS_OF(sweep, stage) segments_##sweep##_4(plan, state, stage)
-#endif
+#else
+SEGMENT_STAGES(8)
+#define SEGMENTS_OF(sweep, stage) segments_##sweep##_8(plan, state, stage)
 #endif

@@ -55,11 +55,9 @@ static void park_branches(const lwi_kernel_plan *plan, const lwi_k_state *state,
 #undef SHARED
 #endif
 
-#if WIDEST == 8 // four segments fill half a register
+#if WIDEST == 8 // four branches fill half a register
 #undef WIDTH
 #define WIDTH 4
-#undef SEGMENTS
-#define SEGMENTS 1
 #define SHARED 0
 #include "base/simd/lane.inl"
 #include "base/simd/sincos.inl"

@@ -2,7 +2,7 @@
 //
 // Macros in:  WIDTH, with lane.inl; SHARED: 0 if each lane has its own constants (bodies, segments or
 // branches in lanes), 1 if all lanes share the constants of one body (a batch: lanes are instances);
-// SEGMENTS: 1 includes the kernels of segments and, for WIDTH > 1, of branches in lanes.
+// SEGMENTS: 1 includes the kernels of segments.  Kernels of branches in lanes come with every WIDTH > 1.
 // `half` is the first lane of a block, or of the body in the first lane, on which a kernel works.
 #if SHARED
 #define VARIANT(f) NAME(f##_shared)
@@ -31,9 +31,9 @@
 #if SEGMENTS
 #include "tree/segments/segments.inl"
 #include "tree/segments/momenta_segments.inl"
-#if WIDTH > 1
-#include "tree/simd/branches.inl"
 #endif
+#if WIDTH > 1 && !SHARED
+#include "tree/simd/branches.inl"
 #endif
 
 #undef VARIANT
