@@ -16,13 +16,13 @@ struct lw_dynamics {
     lwi_articulated *aba;   // [nnode]
     lwi_inertia *composite; // [nnode]
     lwi_momenta momenta;
-    lwi_kernel *kernel; // NULL: the model has none
-    lwi_tree_batch *evaluator;              // NULL: none in lanes
-    lwi_loop_rates loop_rates;              // work NULL: there are no loops and no couplings
-    lw_error error;                         // of the last failed call
-    double *rows;                           // [tree nq + 3 tree nv] of evaluator states
-    double *zero;                           // [inputs], [tree nv]: what NULL stands for
-    double *work, *out, *speeds;            // [tree nv]
+    lwi_kernel *kernel;          // NULL: the model has none
+    lwi_tree_batch *evaluator;   // NULL: none in lanes
+    lwi_loop_rates loop_rates;   // work NULL: there are no loops and no couplings
+    lw_error error;              // of the last failed call
+    double *rows;                // [tree nq + 3 tree nv] of evaluator states
+    double *zero;                // [inputs], [tree nv]: what NULL stands for
+    double *work, *out, *speeds; // [tree nv]
 };
 
 static bool has_closures(const lw_model *model)
