@@ -31,6 +31,8 @@ typedef struct lw_batch_desc {
     const char *const *vary; ///< [nvary] names
     const double *values;    ///< [instances][nvary]
     const lw_allocator *allocator;
+    size_t
+        memory; ///< of lw_sweep: bytes of the instances that exist at the same time, about; 0: 64 MiB
 } lw_batch_desc;
 
 /** Creates the instances at their start, t = 0.
@@ -40,6 +42,8 @@ LW_API lw_status lw_batch_create(const lw_model *model, const lw_batch_desc *des
 LW_API void lw_batch_destroy(lw_batch *batch);
 
 LW_API int lw_batch_instances(const lw_batch *batch);
+/** Number of an instance in the sweep that the batch is a part of; else, and out of range, `instance`. */
+LW_API int lw_batch_number(const lw_batch *batch, int instance);
 LW_API int lw_batch_threads(const lw_batch *batch);
 /** Resolved: no `auto` left. */
 LW_API const lw_options *lw_batch_options(const lw_batch *batch);
@@ -84,6 +88,37 @@ LW_API lw_status lw_batch_observe(lw_batch *batch, int instance, lw_observe leve
 LW_API void lw_batch_summary(const lw_batch *batch, int instance, lw_summary *summary);
 LW_API const lw_error *lw_batch_error(const lw_batch *batch); ///< of the last failed call
 
+// -------------------------------------------------------------------------------------- sweeps
+
+/** Whole runs of any number of instances.  They are divided into groups, those with the same parameters side by side;
+ *  a group is a batch that is created when its runs begin and destroyed when they have ended.  Memory grows with
+ *  `threads` and with the size of the model; of an instance that does not exist a summary of some 150 bytes is kept. */
+typedef struct lw_sweep lw_sweep; ///< used by one thread at a time
+
+/** Checks all values and parameters, and creates the first group.
+ *  @param desc  as of lw_batch_create; `vary` and `values` must outlive the sweep
+ *  @return as lw_batch_create */
+LW_API lw_status lw_sweep_create(const lw_model *model, const lw_batch_desc *desc, lw_sweep **sweep,
+                                 lw_error *error);
+LW_API void lw_sweep_destroy(lw_sweep *sweep);
+/** Runs all groups, one after the other, each as lw_batch_run does.  At most once.
+ *  @param row       gets the group's batch: lw_batch_number has the numbers of its instances in the sweep
+ *  @param progress  its time grows from 0 to `duration` over all groups
+ *  @return as lw_batch_run; as lw_batch_create where the start of an instance of a later group is refused.  Groups
+ *          that have ended before that, or before a stop, are complete */
+LW_API lw_status lw_sweep_run(lw_sweep *sweep, lw_batch_row row, void *row_user,
+                              lw_progress progress, void *progress_user);
+LW_API int lw_sweep_instances(const lw_sweep *sweep);
+LW_API int lw_sweep_threads(const lw_sweep *sweep); ///< of the first group, the largest one
+LW_API const lw_options *lw_sweep_options(const lw_sweep *sweep); ///< resolved
+LW_API const char *lw_sweep_notice(const lw_sweep *sweep);
+/** Of one instance, as those of a batch.  An instance that has not begun is LW_OK, its summary zero except for `wall`. */
+LW_API lw_status lw_sweep_status(const lw_sweep *sweep, int instance);
+LW_API const char *lw_sweep_failure(const lw_sweep *sweep, int instance);
+LW_API void lw_sweep_summary(const lw_sweep *sweep, int instance, lw_summary *summary);
+LW_API int lw_sweep_failed(const lw_sweep *sweep);            ///< how many
+LW_API const lw_error *lw_sweep_error(const lw_sweep *sweep); ///< of the last failed call
+
 // -------------------------------------------------------------------------------- what can vary
 
 typedef struct lw_vary_info {
@@ -120,13 +155,19 @@ typedef struct lw_batch_writer lw_batch_writer; ///< one thread at a time
  *  @param batch  must outlive the writer */
 LW_API lw_status lw_batch_writer_create(const char *path, lw_batch *batch, lw_observe level,
                                         lw_batch_writer **writer, lw_error *error);
+/** The same file of a sweep, before its run; rows are those of the present group.  With more than one group they
+ *  wait in a file without a name in the folder of `path`, of 8 bytes per number, until the writer is closed.
+ *  @param sweep  must outlive the writer */
+LW_API lw_status lw_sweep_writer_create(const char *path, lw_sweep *sweep, lw_observe level,
+                                        lw_batch_writer **writer, lw_error *error);
 /** One row, of the present state, for every instance that has not failed.  @return LW_ERR_IO and others */
 LW_API lw_status lw_batch_writer_rows(lw_batch_writer *writer);
-/** The row of an instance as last written: values of the columns; NULL before there is one. */
+/** The row of an instance, of a sweep an instance of the present group, as last written: values of the columns; NULL
+ *  before there is one. */
 LW_API const double *lw_batch_writer_last(const lw_batch_writer *writer, int instance);
 LW_API int lw_batch_writer_columns(const lw_batch_writer *writer);
 LW_API lw_column_info lw_batch_writer_column(const lw_batch_writer *writer, int index);
-/** Flushes and closes; NULL is allowed.  @return the first failure of a row, or now */
+/** Writes rows that wait, flushes and closes; NULL is allowed.  @return the first failure of a row, or now */
 LW_API lw_status lw_batch_writer_close(lw_batch_writer *writer, lw_error *error);
 
 #ifdef __cplusplus

@@ -17,7 +17,7 @@ static lw_status fail_instance(lw_batch *b, int instance, lw_status status, cons
 {
     char detail[sizeof b->error.text - 32];
     lwi_copy_text(detail, sizeof detail, text[0] ? text : lw_status_text(status));
-    return lwi_fail(&b->error, status, "instance %d: %s", instance, detail);
+    return lwi_fail(&b->error, status, "instance %d: %s", lw_batch_number(b, instance), detail);
 }
 
 static lw_status no_memory(lw_batch *b)
@@ -39,50 +39,16 @@ static const double *values_of(const draft *d, int instance)
     return d->desc->values + (size_t)instance * (size_t)d->desc->nvary;
 }
 
-static bool same_parameters(const draft *d, int i, int j)
-{
-    const double *a = values_of(d, i), *b = values_of(d, j);
-    for (int k = 0; k < d->desc->nvary; k++)
-        if (d->vary[k].kind == LWI_VARY_PARAMETER && memcmp(&a[k], &b[k], sizeof *a) != 0)
-            return false;
-    return true;
-}
-
-static uint64_t hash_parameters(const draft *d, int i)
-{
-    const double *a = values_of(d, i);
-    uint64_t hash = 14695981039346656037u; // FNV-1a, by words
-    for (int k = 0; k < d->desc->nvary; k++) {
-        uint64_t bits;
-        memcpy(&bits, &a[k], sizeof bits);
-        if (d->vary[k].kind == LWI_VARY_PARAMETER) hash = (hash ^ bits) * 1099511628211u;
-        hash ^= hash >> 29;
-    }
-    return hash;
-}
-
 // Numbers the variants in the order in which instances need them.
 static lw_status find_variants(lw_batch *b, draft *d, lwi_arena *scratch)
 {
-    size_t room = 16;
-    while (room < 2 * (size_t)b->n) room *= 2;
-    int *slot = LWI_PUSH(scratch, int, room); // variant + 1, 0: free
+    int *variant = LWI_PUSH(scratch, int, b->n);
     d->first = LWI_PUSH(scratch, int, b->n);
-    if (!slot || !d->first) return no_memory(b);
-    if (!d->parameters) { // the model as it is
-        b->nvariant = 1;
-        return LW_OK;
-    }
-    for (int i = 0; i < b->n; i++) {
-        size_t at = (size_t)hash_parameters(d, i) & (room - 1);
-        while (slot[at] && !same_parameters(d, d->first[slot[at] - 1], i))
-            at = (at + 1) & (room - 1);
-        if (!slot[at]) {
-            d->first[b->nvariant] = i;
-            slot[at] = ++b->nvariant;
-        }
-        b->instance[i].variant = slot[at] - 1;
-    }
+    if (!variant || !d->first) return no_memory(b);
+    if (lwi_vary_group(d->vary, d->desc->nvary, d->desc->values, b->n, scratch, variant, d->first,
+                       &b->nvariant) != LW_OK)
+        return no_memory(b);
+    for (int i = 0; i < b->n; i++) b->instance[i].variant = variant[i];
     return LW_OK;
 }
 
@@ -204,8 +170,8 @@ static lw_status start_instance(lw_batch *b, const draft *d, int i)
             const double *q = sim->snapshot.quat[k];
             if (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 0) continue;
             return lwi_fail(&b->error, LW_ERR_ARGUMENT,
-                            "instance %d: the quaternion of body '%s' is zero", i,
-                            sim->model->body[k].name);
+                            "instance %d: the quaternion of body '%s' is zero",
+                            lw_batch_number(b, i), sim->model->body[k].name);
         }
     }
     const lw_status status = lwi_sim_place(sim);
@@ -316,7 +282,7 @@ static lw_status check_values(lw_batch *b, draft *d, lwi_arena *scratch)
         for (int k = 0; k < desc->nvary; k++)
             if (!isfinite(values_of(d, i)[k]))
                 return lwi_fail(&b->error, LW_ERR_NOT_FINITE, "instance %d: %.120s is not finite",
-                                i, desc->vary[k]);
+                                lw_batch_number(b, i), desc->vary[k]);
     return LW_OK;
 }
 
@@ -361,15 +327,12 @@ static lw_status build(lw_batch *b, const lw_batch_desc *desc, lwi_arena *scratc
     return make_workers(b, desc, scratch);
 }
 
-lw_status lw_batch_create(const lw_model *model, const lw_batch_desc *desc, lw_batch **batch,
-                          lw_error *error)
+lw_status lwi_batch_create(const lw_model *model, const lw_batch_desc *desc, const int *number,
+                           lw_batch **batch, lw_error *error)
 {
-    LWI_DESC(lw_batch_desc, desc, error);
-    if (!model || !desc || !batch)
-        return lwi_fail(error, LW_ERR_ARGUMENT, "model, description or result is missing");
     lw_batch *b = lwi_allocate(desc->allocator, sizeof *b);
     if (!b) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a batch");
-    *b = (lw_batch){.model = model};
+    *b = (lw_batch){.model = model, .number = number};
     lwi_arena scratch;
     lwi_arena_init(&scratch, desc->allocator);
     lwi_arena_init(&b->arena, desc->allocator);
@@ -382,6 +345,15 @@ lw_status lw_batch_create(const lw_model *model, const lw_batch_desc *desc, lw_b
     if (error) *error = b->error;
     lw_batch_destroy(b);
     return status;
+}
+
+lw_status lw_batch_create(const lw_model *model, const lw_batch_desc *desc, lw_batch **batch,
+                          lw_error *error)
+{
+    LWI_DESC(lw_batch_desc, desc, error);
+    if (!model || !desc || !batch)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "model, description or result is missing");
+    return lwi_batch_create(model, desc, NULL, batch, error);
 }
 
 void lw_batch_destroy(lw_batch *b)
@@ -401,6 +373,10 @@ void lw_batch_destroy(lw_batch *b)
 int lw_batch_instances(const lw_batch *b)
 {
     return b->n;
+}
+int lw_batch_number(const lw_batch *b, int i)
+{
+    return b->number && i >= 0 && i < b->n ? b->number[i] : i;
 }
 int lw_batch_threads(const lw_batch *b)
 {

@@ -54,6 +54,7 @@ struct lw_batch {
     const lwi_stepper_method *method;
     int nvary;
     const char **vary;        ///< [nvary] names of what differs
+    const int *number;        ///< [n] of the instances in a sweep; NULL: their index
     double *values;           ///< [n][nvary]
     int n, lanes, nx, ninput; ///< instances; nx the largest state of any variant
     int nvariant;
@@ -70,6 +71,19 @@ struct lw_batch {
     double to, wall; ///< of the present step call; of all [s]
     lw_error error;
 };
+
+/** lw_batch_create of a complete description.
+ *  @param number  [instances] in messages and files, the caller's while the batch exists; NULL: 0, 1, ... */
+lw_status lwi_batch_create(const lw_model *model, const lw_batch_desc *desc, const int *number,
+                           lw_batch **batch, lw_error *error);
+
+// ---- sweep.c
+
+/** The group that exists: NULL between the groups. */
+lw_batch *lwi_sweep_batch(const lw_sweep *sweep);
+int lwi_sweep_group(const lw_sweep *sweep);       ///< its number
+int lwi_sweep_capacity(const lw_sweep *sweep);    ///< instances of the largest group
+bool lwi_sweep_is_divided(const lw_sweep *sweep); ///< into more than one
 
 // ---- worker.c: one thread's share of the instances
 

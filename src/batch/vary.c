@@ -337,6 +337,56 @@ lw_status lw_vary_check(const lw_model *model, const char *name, lw_error *error
     return lwi_vary_resolve(model, name, &vary, error);
 }
 
+// ------------------------------------------------------------------------------- sets of parameters
+
+static const double *row_of(const double *values, int nvary, int i)
+{
+    return nvary ? values + (size_t)i * (size_t)nvary : NULL;
+}
+
+static bool same_parameters(const lwi_vary *vary, int nvary, const double *a, const double *b)
+{
+    for (int k = 0; k < nvary; k++)
+        if (vary[k].kind == LWI_VARY_PARAMETER && memcmp(&a[k], &b[k], sizeof *a) != 0)
+            return false;
+    return true;
+}
+
+static uint64_t hash_parameters(const lwi_vary *vary, int nvary, const double *a)
+{
+    uint64_t hash = 14695981039346656037u; // FNV-1a, by words
+    for (int k = 0; k < nvary; k++) {
+        uint64_t bits;
+        memcpy(&bits, &a[k], sizeof bits);
+        if (vary[k].kind == LWI_VARY_PARAMETER) hash = (hash ^ bits) * 1099511628211u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+lw_status lwi_vary_group(const lwi_vary *vary, int nvary, const double *values, int n,
+                         lwi_arena *scratch, int *variant, int *first, int *nvariant)
+{
+    size_t room = 16;
+    while (room < 2 * (size_t)n) room *= 2;
+    int *slot = LWI_PUSH(scratch, int, room); // variant + 1, 0: free
+    if (!slot) return LW_ERR_MEMORY;
+    *nvariant = 0;
+    for (int i = 0; i < n; i++) {
+        const double *own = row_of(values, nvary, i);
+        size_t at = (size_t)hash_parameters(vary, nvary, own) & (room - 1);
+        while (slot[at] &&
+               !same_parameters(vary, nvary, row_of(values, nvary, first[slot[at] - 1]), own))
+            at = (at + 1) & (room - 1);
+        if (!slot[at]) {
+            first[*nvariant] = i;
+            slot[at] = ++*nvariant;
+        }
+        variant[i] = slot[at] - 1;
+    }
+    return LW_OK;
+}
+
 // ------------------------------------------------------------------------------- varied parameters
 
 // Copies the lists of the description in which numbers change.

@@ -26,6 +26,11 @@ typedef struct lwi_vary {
 lw_status lwi_vary_resolve(const lw_model *model, const char *name, lwi_vary *vary,
                            lw_error *error);
 
+/** Numbers the sets of parameters that differ, in the order of the instances.
+ *  @param values   [n][nvary]
+ *  @param variant  [n] out    @param first  [n] out: of each the first instance      @return LW_ERR_MEMORY */
+lw_status lwi_vary_group(const lwi_vary *vary, int nvary, const double *values, int n,
+                         lwi_arena *scratch, int *variant, int *first, int *nvariant);
 /** The model with other parameters; values of other kinds are passed over.
  *  @param values  [nvary] */
 lw_status lwi_vary_model(const lw_model *model, const lwi_vary *vary, int nvary,

@@ -105,5 +105,6 @@ int cli_progress_step(void *user, double time, double end)
 
 void cli_progress_end(const cli_progress *progress)
 {
+    alarm(0); // the run has ended in time; rows that wait are written
     if (progress->bar) fputs("\r\033[K", stderr); // back to the margin, clear the line
 }

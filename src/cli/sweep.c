@@ -10,11 +10,12 @@ enum { MOST_LINES = 64 }; // of the table at the end; --json has them all
 typedef struct sweep {
     const cli_arguments *arguments;
     cases cases;
-    lw_batch *batch;
+    lw_sweep *all;
     lw_batch_writer *writer[CLI_MAX]; // at least one, that of no file if need be
     int nwriter;
-    long rows;   // output times
-    bool failed; // a file cannot be written
+    long rows;      // output times
+    double reached; // the last one of any instance
+    bool failed;    // a file cannot be written
     cli_progress progress;
     // quantities with reported ranges
     char *names;                      // --watch, cut at the commas
@@ -29,7 +30,7 @@ static cli_exit open_outputs(sweep *s)
     const cli_arguments *a = s->arguments;
     lw_error error = {0};
     for (int i = 0; i < (a->noutput ? a->noutput : 1); i++) {
-        const lw_status status = lw_batch_writer_create(a->noutput ? a->output[i] : NULL, s->batch,
+        const lw_status status = lw_sweep_writer_create(a->noutput ? a->output[i] : NULL, s->all,
                                                         LW_OBSERVE_REACTION, &s->writer[i], &error);
         if (status != LW_OK) {
             cli_fail(status, &error);
@@ -96,13 +97,20 @@ static cli_exit prepare_observed(sweep *s)
     return CLI_DONE;
 }
 
-static void observe_rows(sweep *s)
+static size_t range_at(const sweep *s, int instance, int k)
 {
-    for (int i = 0; i < s->cases.n && s->nobserved; i++) {
+    return (size_t)instance * (size_t)s->nobserved + (size_t)k;
+}
+
+static void observe_rows(sweep *s, const lw_batch *group)
+{
+    for (int i = 0; i < lw_batch_instances(group) && s->nobserved; i++) {
         const double *row = lw_batch_writer_last(s->writer[0], i);
+        const int instance = lw_batch_number(group, i);
         if (!row) continue;
         for (int k = 0; k < s->nobserved; k++) {
-            double *min = &s->min[i * s->nobserved + k], *max = &s->max[i * s->nobserved + k];
+            double *min = &s->min[range_at(s, instance, k)],
+                   *max = &s->max[range_at(s, instance, k)];
             *min = fmin(*min, row[s->observed[k]]);
             *max = fmax(*max, row[s->observed[k]]);
         }
@@ -114,14 +122,13 @@ static void observe_rows(sweep *s)
 static lw_status write_rows(void *user, lw_batch *batch, double time)
 {
     sweep *s = user;
-    (void)batch, (void)time;
     for (int i = 0; i < s->nwriter; i++) {
         const lw_status status = lw_batch_writer_rows(s->writer[i]);
         s->failed |= status == LW_ERR_IO;
         if (status != LW_OK) return status;
     }
-    observe_rows(s);
-    s->rows++;
+    observe_rows(s, batch);
+    if (s->rows == 0 || time > s->reached) s->rows++, s->reached = time;
     return LW_OK;
 }
 
@@ -142,7 +149,7 @@ static cli_exit create(sweep *s, const lw_model *model, const lw_options *option
                                 .nvary = s->cases.columns,
                                 .vary = s->cases.name,
                                 .values = s->cases.value};
-    const lw_status status = lw_batch_create(model, &desc, &s->batch, &error);
+    const lw_status status = lw_sweep_create(model, &desc, &s->all, &error);
     return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
 }
 
@@ -155,11 +162,11 @@ static const char *watched_name(const sweep *s, int k)
 
 static void print_head(const sweep *s)
 {
-    const lw_options *o = lw_batch_options(s->batch);
+    const lw_options *o = lw_sweep_options(s->all);
     printf("model        %s\n", s->arguments->operand);
     printf("method       %s, %s; %d instances, %d thread%s\n", o->formulation, o->integrator,
-           s->cases.n, lw_batch_threads(s->batch), lw_batch_threads(s->batch) > 1 ? "s" : "");
-    for (const char *line = lw_batch_notice(s->batch); *line;) {
+           s->cases.n, lw_sweep_threads(s->all), lw_sweep_threads(s->all) > 1 ? "s" : "");
+    for (const char *line = lw_sweep_notice(s->all); *line;) {
         const size_t n = strcspn(line, "\n");
         printf("             %.*s\n", (int)n, line);
         line += n + (line[n] == '\n');
@@ -167,17 +174,24 @@ static void print_head(const sweep *s)
     fflush(stdout);
 }
 
+static const char *ending_of(const sweep *s, int i, const lw_summary *summary)
+{
+    if (lw_sweep_status(s->all, i) != LW_OK) return "failed";
+    return summary->end < lw_sweep_options(s->all)->duration ? "stopped" : "done";
+}
+
 static void print_instance(const sweep *s, int i)
 {
     lw_summary summary;
-    lw_batch_summary(s->batch, i, &summary);
+    lw_sweep_summary(s->all, i, &summary);
     printf("%8d", i);
     for (int k = 0; k < s->cases.columns; k++)
         printf(" %14.6g", s->cases.value[(size_t)i * (size_t)s->cases.columns + (size_t)k]);
     printf(" %8ld %10.2e", summary.steps, summary.energy_error);
     for (int k = 0; k < s->nobserved; k++)
-        printf(" %14.6g %14.6g", s->min[i * s->nobserved + k], s->max[i * s->nobserved + k]);
-    if (lw_batch_status(s->batch, i) != LW_OK) printf("  failed at t = %g", summary.end);
+        printf(" %14.6g %14.6g", s->min[range_at(s, i, k)], s->max[range_at(s, i, k)]);
+    const char *ending = ending_of(s, i, &summary);
+    if (strcmp(ending, "done") != 0) printf("  %s at t = %g", ending, summary.end);
     putchar('\n');
 }
 
@@ -205,7 +219,7 @@ static void print_totals(const sweep *s)
     lw_summary one;
     double evaluations = 0, simulated = 0, wall = 0;
     for (int i = 0; i < s->cases.n; i++) {
-        lw_batch_summary(s->batch, i, &one);
+        lw_sweep_summary(s->all, i, &one);
         evaluations += (double)one.evaluations;
         simulated += one.end - one.start;
         wall = one.wall;
@@ -220,7 +234,7 @@ static void print_totals(const sweep *s)
 static void json_instance(const sweep *s, cli_json *json, int i)
 {
     lw_summary summary;
-    lw_batch_summary(s->batch, i, &summary);
+    lw_sweep_summary(s->all, i, &summary);
     json_open(json, NULL, '{');
     json_integer(json, "instance", i);
     json_open(json, "values", '{');
@@ -228,16 +242,16 @@ static void json_instance(const sweep *s, cli_json *json, int i)
         json_number(json, s->cases.name[k],
                     s->cases.value[(size_t)i * (size_t)s->cases.columns + (size_t)k]);
     json_close(json, '}');
-    json_text(json, "ended", lw_batch_status(s->batch, i) == LW_OK ? "done" : "failed");
-    if (lw_batch_status(s->batch, i) != LW_OK)
-        json_text(json, "failure", lw_batch_failure(s->batch, i));
+    json_text(json, "ended", ending_of(s, i, &summary));
+    if (lw_sweep_status(s->all, i) != LW_OK)
+        json_text(json, "failure", lw_sweep_failure(s->all, i));
     json_number(json, "end", summary.end);
     json_integer(json, "steps", summary.steps);
     json_integer(json, "rejected", summary.rejected);
     json_integer(json, "evaluations", summary.evaluations);
     json_number(json, "energy_error", summary.energy_error);
     for (int k = 0; k < s->nobserved; k++) {
-        const double range[2] = {s->min[i * s->nobserved + k], s->max[i * s->nobserved + k]};
+        const double range[2] = {s->min[range_at(s, i, k)], s->max[range_at(s, i, k)]};
         json_array(json, watched_name(s, k), range, 2);
     }
     json_close(json, '}');
@@ -245,17 +259,17 @@ static void json_instance(const sweep *s, cli_json *json, int i)
 
 static void print_json(const sweep *s, const char *ended)
 {
-    const lw_options *o = lw_batch_options(s->batch);
+    const lw_options *o = lw_sweep_options(s->all);
     lw_summary first;
     cli_json json = {.file = stdout};
-    lw_batch_summary(s->batch, 0, &first);
+    lw_sweep_summary(s->all, 0, &first);
     json_open(&json, NULL, '{');
     json_text(&json, "model", s->arguments->operand);
     json_text(&json, "version", lw_version());
     json_text(&json, "ended", ended);
     json_text(&json, "formulation", o->formulation);
     json_text(&json, "integrator", o->integrator);
-    json_integer(&json, "threads", lw_batch_threads(s->batch));
+    json_integer(&json, "threads", lw_sweep_threads(s->all));
     json_number(&json, "wall", first.wall);
     json_integer(&json, "moments", s->rows);
     json_open(&json, "instances", '[');
@@ -270,15 +284,15 @@ static void print_json(const sweep *s, const char *ended)
 // Why runs ended before their time.
 static cli_exit report_end(const sweep *s, lw_status status)
 {
-    const int failed = lw_batch_failed(s->batch);
+    const int failed = lw_sweep_failed(s->all);
     for (int i = 0, printed = 0; i < s->cases.n && printed < 8; i++)
-        if (lw_batch_status(s->batch, i) != LW_OK) {
-            cli_complain(CLI_FAILED, "instance %d: %s", i, lw_batch_failure(s->batch, i));
+        if (lw_sweep_status(s->all, i) != LW_OK) {
+            cli_complain(CLI_FAILED, "instance %d: %s", i, lw_sweep_failure(s->all, i));
             printed++;
         }
     if (failed) cli_complain(CLI_FAILED, "%d of %d instances failed", failed, s->cases.n);
     const cli_exit code =
-        status != LW_OK && !s->failed ? cli_fail(status, lw_batch_error(s->batch)) : CLI_DONE;
+        status != LW_OK && !s->failed ? cli_fail(status, lw_sweep_error(s->all)) : CLI_DONE;
     return code ? code : status != LW_OK || failed ? CLI_FAILED : CLI_DONE;
 }
 
@@ -293,7 +307,7 @@ static cli_exit simulate(sweep *s)
     }
     if (!a->quiet && !a->json) print_head(s);
     s->progress = cli_progress_start(a->verb, a->quiet, 0);
-    const lw_status status = lw_batch_run(s->batch, write_rows, s, look_up, s);
+    const lw_status status = lw_sweep_run(s->all, write_rows, s, look_up, s);
     cli_progress_end(&s->progress);
     code = report_end(s, status);
     if (a->json) {
@@ -319,7 +333,7 @@ cli_exit cli_batch(const cli_arguments *arguments)
     if (!code) code = create(&s, model, &options);
     cli_catch_signals();
     if (!code) code = simulate(&s);
-    lw_batch_destroy(s.batch);
+    lw_sweep_destroy(s.all);
     lw_model_destroy(model);
     cases_free(&s.cases);
     free(s.names);

@@ -1,9 +1,12 @@
-// batch.c -- results of a batch as one table: rows of all instances, ordered by time.
+// batch.c -- results of a batch or a sweep as one table: rows of all instances, ordered by time.
+//
+// The rows of a sweep that is divided into groups come group by group.  They wait in a file until all have come.
 #include "base/assert.h"
 #include "base/numbers.h"
 #include "batch/batch.h"
 #include "io/result/csv.h"
 #include "io/result/result.h"
+#include "io/result/spool.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -11,19 +14,25 @@
 
 struct lw_batch_writer {
     lwi_arena arena;
-    lw_batch *batch;
+    lw_batch *batch;     // of a sweep the one of `group`
+    lw_sweep *sweep;     // NULL: rows are those of one batch
+    lwi_spool *spool;    // NULL: rows are written as they come
+    int group, capacity; // instances of the largest group
+    long sample;         // rows of each instance of the group so far
     lw_observe level;
     const char *path;
     FILE *csv; // or
     lwi_hdf5_writer *hdf5;
     lwi_result_columns columns;
     lwi_result_meta meta;
+    lw_options options;
     lwi_result_rows rows;
-    int nown;       // columns of a single run, including the time
-    double *own;    // [instances][nown] last row of each: quaternions take their sign from it
-    double *last;   // [instances][columns]
-    bool *written;  // [instances]
-    lw_error error; // of the first failure
+    int nown;              // columns of a single run, including the time
+    double *own;           // [capacity][nown] last row of each: quaternions take their sign from it
+    double *last;          // [capacity][columns]
+    bool *written;         // [capacity]
+    unsigned char *unique; // [joint] of the first row
+    lw_error error;        // of the first failure
 };
 
 // ----------------------------------------------------------------------------------------- columns
@@ -92,32 +101,57 @@ static lw_status write_row(lw_batch_writer *w, const double *row, const unsigned
     return ferror(w->csv) ? io_failed(w, "cannot be written") : LW_OK;
 }
 
+// The first row that comes is the first one of the file: the first instance is in the first group.
+static lw_status keep_row(lw_batch_writer *w, int number, const double *row,
+                          const unsigned char *unique)
+{
+    if (lwi_spool_is_empty(w->spool) && unique)
+        memcpy(w->unique, unique, (size_t)w->batch->model->njoint);
+    errno = 0;
+    const lw_status status = lwi_spool_put(w->spool, w->sample, number, row);
+    return status == LW_ERR_IO ? io_failed(w, "rows cannot be kept in its folder") : status;
+}
+
 static lw_status instance_row(lw_batch_writer *w, int i)
 {
     lw_batch *b = w->batch;
     const lw_observation *o;
+    const int number = lw_batch_number(b, i);
     lw_status status = lw_batch_observe(b, i, w->level, &o);
     if (status == LW_OK) {
         w->rows.row = w->own + (size_t)i * (size_t)w->nown;
         status = lwi_result_rows_fill(&w->rows, o);
         if (status != LW_OK)
-            lwi_fail(&b->error, status, "instance %d: a number of its row is not finite", i);
+            lwi_fail(&b->error, status, "instance %d: a number of its row is not finite", number);
     }
     if (status != LW_OK) {
         if (w->error.status == LW_OK) w->error = b->error;
         return status;
     }
-    LWI_ASSERT_INDEX(i, b->n);
+    LWI_ASSERT_INDEX(i, w->capacity);
     double *row = w->last + (size_t)i * (size_t)w->columns.n;
     int n = 0;
     row[n++] = w->rows.row[0];
-    row[n++] = i;
+    row[n++] = number;
     for (int k = 0; k < b->nvary; k++)
         row[n++] = b->values[(size_t)i * (size_t)b->nvary + (size_t)k];
     LWI_ASSERT(n + w->nown - 1 == w->columns.n && w->rows.n == w->nown);
     memcpy(row + n, w->rows.row + 1, (size_t)(w->nown - 1) * sizeof *row);
     w->written[i] = true;
-    return write_row(w, row, o->reaction_unique);
+    return w->spool ? keep_row(w, number, row, o->reaction_unique)
+                    : write_row(w, row, o->reaction_unique);
+}
+
+// The rows of another group begin: no instance has a row before.
+static void find_group(lw_batch_writer *w)
+{
+    if (!w->sweep) return;
+    w->batch = lwi_sweep_batch(w->sweep);
+    if (lwi_sweep_group(w->sweep) == w->group) return;
+    w->group = lwi_sweep_group(w->sweep);
+    w->sample = 0;
+    memset(w->own, 0, (size_t)w->capacity * (size_t)w->nown * sizeof *w->own);
+    memset(w->written, 0, (size_t)w->capacity * sizeof *w->written);
 }
 
 lw_status lw_batch_writer_rows(lw_batch_writer *w)
@@ -125,18 +159,42 @@ lw_status lw_batch_writer_rows(lw_batch_writer *w)
     lwi_numbers numbers;
     if (!w) return LW_ERR_ARGUMENT;
     if (w->error.status != LW_OK) return w->error.status;
+    find_group(w);
+    if (!w->batch) return lwi_fail(&w->error, LW_ERR_ARGUMENT, "rows of a sweep that does not run");
     if (!lwi_numbers_begin(&numbers))
         return lwi_fail(&w->error, LW_ERR_MEMORY, "no memory for rows");
     lw_status status = LW_OK;
     for (int i = 0; i < w->batch->n && status == LW_OK; i++)
         if (w->batch->instance[i].status == LW_OK) status = instance_row(w, i);
     lwi_numbers_end(&numbers);
+    w->sample++;
+    return status;
+}
+
+static lw_status write_waiting(void *user, const double *row)
+{
+    lw_batch_writer *w = user;
+    return write_row(w, row, w->unique);
+}
+
+// All rows that have come, in order of time and of the instances.
+static lw_status write_all(lw_batch_writer *w)
+{
+    lwi_numbers numbers;
+    if (!w->spool || w->error.status != LW_OK) return LW_OK;
+    if (!lwi_numbers_begin(&numbers))
+        return lwi_fail(&w->error, LW_ERR_MEMORY, "no memory for rows");
+    errno = 0;
+    const lw_status status = lwi_spool_each(w->spool, write_waiting, w);
+    lwi_numbers_end(&numbers);
+    if (status == LW_ERR_IO && !w->hdf5)
+        return io_failed(w, "rows kept in its folder cannot be read");
     return status;
 }
 
 const double *lw_batch_writer_last(const lw_batch_writer *w, int i)
 {
-    if (i < 0 || i >= w->batch->n || !w->written[i]) return NULL;
+    if (i < 0 || i >= w->capacity || !w->written[i]) return NULL;
     return w->last + (size_t)i * (size_t)w->columns.n;
 }
 
@@ -160,48 +218,71 @@ static lw_status begin_hdf5(lw_batch_writer *w, lw_error *error)
 {
     if (lwi_result_meta_of(w->batch->variant[0].sim, w->batch->model, &w->arena, &w->meta) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
-    w->meta.notice = w->batch->notice;
+    w->options = *w->meta.options; // the group may be gone when they are written
+    w->meta.options = &w->options;
+    w->meta.notice = w->sweep ? lw_sweep_notice(w->sweep) : w->batch->notice;
     w->meta.formulation = w->meta.layout = NULL;
     w->meta.nx = 0;
     return lwi_hdf5_create(w->path, &w->columns, &w->meta, 0, FLUSH, &w->hdf5, error);
 }
 
+static lw_status begin_spool(lw_batch_writer *w, lw_error *error)
+{
+    if (!w->sweep || !lwi_sweep_is_divided(w->sweep)) return LW_OK;
+    const lw_status status =
+        lwi_spool_create(w->path, lw_sweep_instances(w->sweep), w->columns.n, &w->spool);
+    if (status == LW_ERR_MEMORY) return lwi_fail(error, status, "no memory for a result");
+    if (status != LW_OK)
+        return lwi_fail_at(error, status, w->path, 0, 0, "rows cannot be kept in its folder: %s",
+                           strerror(errno));
+    return LW_OK;
+}
+
 static lw_status begin(lw_batch_writer *w, const char *path, lw_error *error)
 {
-    const size_t n = (size_t)w->batch->n;
+    const size_t n = (size_t)w->capacity;
     if (make_columns(w) != LW_OK) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     w->own = LWI_PUSH(&w->arena, double, n *(size_t)w->nown);
     w->last = LWI_PUSH(&w->arena, double, n *(size_t)w->columns.n);
     w->written = LWI_PUSH(&w->arena, bool, n);
-    if (!w->own || !w->last || !w->written ||
+    w->unique = LWI_PUSH(&w->arena, unsigned char, w->batch->model->njoint);
+    if (!w->own || !w->last || !w->written || !w->unique ||
         lwi_result_rows_create(w->batch->model, w->level, &w->columns, &w->arena, &w->rows) !=
             LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     if (!path) return LW_OK;
     w->path = lwi_arena_text(&w->arena, path);
     if (!w->path) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
-    if (lwi_result_path_ends(path, ".csv")) return begin_csv(w, error);
-    if (lwi_result_path_ends(path, ".h5")) return begin_hdf5(w, error);
+    const bool is_csv = lwi_result_path_ends(path, ".csv");
+    if (is_csv || lwi_result_path_ends(path, ".h5")) {
+        TRY(is_csv ? begin_csv(w, error) : begin_hdf5(w, error));
+        return begin_spool(w, error);
+    }
     return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0,
                        "unknown ending of a result, known: .h5 .csv");
 }
 
 static void discard(lw_batch_writer *w)
 {
+    lwi_spool_free(w->spool);
     lwi_result_columns_free(&w->columns);
     lwi_arena_free(&w->arena);
     lwi_release(NULL, w);
 }
 
-lw_status lw_batch_writer_create(const char *path, lw_batch *batch, lw_observe level,
-                                 lw_batch_writer **writer, lw_error *error)
+static lw_status create(const char *path, lw_batch *batch, lw_sweep *sweep, lw_observe level,
+                        lw_batch_writer **writer, lw_error *error)
 {
     if (error) memset(error, 0, sizeof *error);
     if (!batch || !writer || (int)level < 0 || level > LW_OBSERVE_REACTION)
-        return lwi_fail(error, LW_ERR_ARGUMENT, "batch, level and writer must be given");
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "batch, or sweep before its run, level and writer must be given");
     lw_batch_writer *w = lwi_allocate(NULL, sizeof *w);
     if (!w) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
-    *w = (lw_batch_writer){.batch = batch, .level = level};
+    *w = (lw_batch_writer){.batch = batch,
+                           .sweep = sweep,
+                           .capacity = sweep ? lwi_sweep_capacity(sweep) : batch->n,
+                           .level = level};
     lwi_arena_init(&w->arena, NULL);
     const lw_status status = begin(w, path, error);
     if (status == LW_OK)
@@ -211,18 +292,34 @@ lw_status lw_batch_writer_create(const char *path, lw_batch *batch, lw_observe l
     return status;
 }
 
+lw_status lw_batch_writer_create(const char *path, lw_batch *batch, lw_observe level,
+                                 lw_batch_writer **writer, lw_error *error)
+{
+    return create(path, batch, NULL, level, writer, error);
+}
+
+lw_status lw_sweep_writer_create(const char *path, lw_sweep *sweep, lw_observe level,
+                                 lw_batch_writer **writer, lw_error *error)
+{
+    lw_batch *batch = sweep ? lwi_sweep_batch(sweep) : NULL;
+    return create(path, batch, sweep, level, writer, error);
+}
+
 lw_status lw_batch_writer_close(lw_batch_writer *w, lw_error *error)
 {
     if (error) memset(error, 0, sizeof *error);
     if (!w) return LW_OK;
     lw_error closing = {0};
     lw_status closed = LW_OK;
+    const lw_status waiting = write_all(w);
     errno = 0;
     if (w->hdf5)
         closed = lwi_hdf5_close(w->hdf5, &closing);
     else if (w->csv && fclose(w->csv))
         closed = io_failed(w, "cannot be written completely");
     if (w->error.status != LW_OK) closing = w->error, closed = w->error.status;
+    if (closed == LW_OK && waiting != LW_OK)
+        closed = lwi_fail(&closing, waiting, "%s", lw_status_text(waiting));
     if (error && closed != LW_OK) *error = closing;
     discard(w);
     return closed;

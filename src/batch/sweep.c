@@ -1,0 +1,395 @@
+// sweep.c -- runs of many instances in groups: a group is a batch that exists during its runs only.
+//
+// Instances are ordered by their parameters, so that a group has few models and full lanes.  The size of a group follows
+// from the memory that an instance takes, which the first one shows.
+#include "batch/batch.h"
+
+#include "base/assert.h"
+
+#include <math.h>
+#include <string.h>
+
+#define DEFAULT_MEMORY ((size_t)64 << 20)
+
+// What is known of an instance after its run.
+typedef struct ending {
+    lw_status status;
+    const char *failure; // NULL: none
+    lw_summary summary;
+} ending;
+
+struct lw_sweep {
+    lwi_arena arena; // all but the group
+    const lw_model *model;
+    lw_batch_desc desc;        // of the group: instances and values are set for each
+    lw_options given, options; // of the caller; resolved
+    const double *values;      // [n][nvary] of the caller
+    int n, nvary, nvariant;
+    int *order;       // [n] instances, by variant; NULL: one group, as they are
+    int *variant;     // [n]
+    ending *end;      // [n]
+    double *own;      // [capacity][nvary] values of the group
+    int capacity;     // instances of a group
+    int variants;     // of a group, at the largest
+    int first, count; // of the group, in `order`
+    int group;
+    int threads;
+    lw_batch *batch;
+    double wall;          // [s] of the groups before
+    lw_progress progress; // during a run
+    void *progress_user;
+    char notice[sizeof((lw_batch *)0)->notice];
+    lw_error error;
+};
+
+lw_batch *lwi_sweep_batch(const lw_sweep *s)
+{
+    return s->batch;
+}
+int lwi_sweep_group(const lw_sweep *s)
+{
+    return s->group;
+}
+int lwi_sweep_capacity(const lw_sweep *s)
+{
+    return s->capacity;
+}
+bool lwi_sweep_is_divided(const lw_sweep *s)
+{
+    return s->order != NULL;
+}
+
+static lw_status no_memory(lw_sweep *s)
+{
+    return lwi_fail(&s->error, LW_ERR_MEMORY, "no memory for a sweep of %d instances", s->n);
+}
+
+// ------------------------------------------------------------------------------------------ groups
+
+// Bytes that are asked for, by way of the caller's allocator.
+typedef struct meter {
+    const lw_allocator *to;
+    size_t bytes;
+} meter;
+
+static void *take(void *user, size_t bytes)
+{
+    meter *m = user;
+    m->bytes += bytes;
+    return lwi_allocate(m->to, bytes);
+}
+
+static void give(void *user, void *block)
+{
+    lwi_release(((meter *)user)->to, block);
+}
+
+// Memory of a batch of the first instance alone [bytes].
+static lw_status measure(lw_sweep *s, size_t *bytes)
+{
+    meter m = {.to = &s->arena.allocator};
+    const lw_allocator metered = {take, give, &m};
+    lw_batch_desc desc = s->desc;
+    lw_batch *one;
+    desc.instances = desc.threads = 1;
+    desc.allocator = &metered;
+    TRY(lwi_batch_create(s->model, &desc, NULL, &one, &s->error));
+    lw_batch_destroy(one);
+    *bytes = m.bytes;
+    return LW_OK;
+}
+
+static int clamp(double value, double minimum, double maximum)
+{
+    return (int)fmin(fmax(value, minimum), maximum);
+}
+
+// Instances with the same parameters share all but their state and their row, which grow with the bodies.
+static double shared_bytes(const lw_model *model)
+{
+    return (double)sizeof(lwi_instance) + 512.0 * (model->nbody + model->njoint);
+}
+
+static lw_status limit_groups(lw_sweep *s)
+{
+    size_t one;
+    const int threads = s->desc.threads ? s->desc.threads : lwi_processors();
+    s->variants = s->capacity = s->n;
+    if (s->n <= 2 * threads) return LW_OK;
+    TRY(measure(s, &one));
+    const double memory = (double)(s->desc.memory ? s->desc.memory : DEFAULT_MEMORY);
+    s->variants = clamp(memory / (double)one, 2.0 * threads, s->n);
+    s->capacity = clamp(memory / shared_bytes(s->model), 2.0 * LWI_STEPPER_LANES * threads, s->n);
+    return LW_OK;
+}
+
+// Instances from s->first on that are together.
+static int count_group(const lw_sweep *s)
+{
+    if (!s->order) return s->n;
+    int count = 0, variants = 0, last = -1;
+    while (s->first + count < s->n && count < s->capacity) {
+        const int variant = s->variant[s->order[s->first + count]];
+        variants += variant != last;
+        if (variants > s->variants) break;
+        last = variant;
+        count++;
+    }
+    return count;
+}
+
+static lw_status create_group(lw_sweep *s)
+{
+    const size_t width = (size_t)s->nvary;
+    s->count = count_group(s);
+    LWI_ASSERT(s->count >= 1 && s->count <= s->capacity);
+    s->desc.instances = s->count;
+    s->desc.values = s->values;
+    if (s->order && width) {
+        for (int k = 0; k < s->count; k++)
+            memcpy(s->own + (size_t)k * width, s->values + (size_t)s->order[s->first + k] * width,
+                   width * sizeof *s->own);
+        s->desc.values = s->own;
+    }
+    return lwi_batch_create(s->model, &s->desc, s->order ? s->order + s->first : NULL, &s->batch,
+                            &s->error);
+}
+
+// Keeps what is asked for after the run.
+static lw_status end_group(lw_sweep *s)
+{
+    lw_batch *b = s->batch;
+    lw_status status = LW_OK;
+    for (int k = 0; k < s->count; k++) {
+        ending *end = &s->end[lw_batch_number(b, k)];
+        lw_batch_summary(b, k, &end->summary);
+        end->status = lw_batch_status(b, k);
+        if (end->status == LW_OK) continue;
+        end->failure = lwi_arena_text(&s->arena, lw_batch_failure(b, k));
+        if (!end->failure) status = no_memory(s);
+    }
+    s->wall += b->wall;
+    lw_batch_destroy(b);
+    s->batch = NULL;
+    return status;
+}
+
+// ---------------------------------------------------------------------------------------- creation
+
+// Sorts by variant; instances with the same parameters stay in order.
+static lw_status sort(lw_sweep *s, lwi_arena *scratch)
+{
+    int *at = LWI_PUSH(scratch, int, s->nvariant + 1);
+    s->order = LWI_PUSH(&s->arena, int, s->n);
+    if (!at || !s->order) return no_memory(s);
+    for (int i = 0; i < s->n; i++) at[s->variant[i] + 1]++;
+    for (int v = 0; v < s->nvariant; v++) at[v + 1] += at[v];
+    for (int i = 0; i < s->n; i++) s->order[at[s->variant[i]]++] = i;
+    return LW_OK;
+}
+
+// Room for the largest group that there is.
+static lw_status find_largest(lw_sweep *s)
+{
+    int largest = 0;
+    for (s->first = 0; s->first < s->n; s->first += s->count) {
+        s->count = count_group(s);
+        largest = s->count > largest ? s->count : largest;
+    }
+    s->first = 0;
+    s->capacity = largest;
+    s->own = LWI_PUSH(&s->arena, double, (size_t)largest *(size_t)s->nvary);
+    return s->own ? LW_OK : no_memory(s);
+}
+
+// Models of later groups are created and destroyed once, so that wrong parameters are reported before a run.
+static lw_status check_parameters(lw_sweep *s, const lwi_vary *vary)
+{
+    for (int k = s->count, last = -1; k < s->n; k++) {
+        const int i = s->order[k];
+        lw_error why = {0};
+        lw_model *model = NULL;
+        if (s->variant[i] == last) continue;
+        last = s->variant[i];
+        const lw_status status =
+            lwi_vary_model(s->model, vary, s->nvary, s->values + (size_t)i * (size_t)s->nvary,
+                           &s->arena.allocator, &model, &why);
+        lw_model_destroy(model);
+        if (status == LW_OK) continue;
+        char detail[sizeof why.text - 32];
+        lwi_copy_text(detail, sizeof detail, why.text[0] ? why.text : lw_status_text(status));
+        return lwi_fail(&s->error, status, "instance %d: %s", i, detail);
+    }
+    return LW_OK;
+}
+
+static lw_status check_finite(lw_sweep *s)
+{
+    for (int i = 0; i < s->n; i++)
+        for (int k = 0; k < s->nvary; k++)
+            if (!isfinite(s->values[(size_t)i * (size_t)s->nvary + (size_t)k]))
+                return lwi_fail(&s->error, LW_ERR_NOT_FINITE, "instance %d: %.120s is not finite",
+                                i, s->desc.vary[k]);
+    return LW_OK;
+}
+
+static lw_status divide(lw_sweep *s, lwi_arena *scratch)
+{
+    bool parameters = false;
+    lwi_vary *vary = LWI_PUSH(scratch, lwi_vary, s->nvary);
+    int *first = LWI_PUSH(scratch, int, s->n);
+    s->variant = LWI_PUSH(&s->arena, int, s->n);
+    s->end = LWI_PUSH(&s->arena, ending, s->n);
+    if (!vary || !first || !s->variant || !s->end) return no_memory(s);
+    TRY(limit_groups(s));
+    for (int k = 0; k < s->nvary; k++) {
+        TRY(lwi_vary_resolve(s->model, s->desc.vary[k], &vary[k], &s->error));
+        parameters |= vary[k].kind == LWI_VARY_PARAMETER;
+    }
+    TRY(check_finite(s));
+    if (lwi_vary_group(vary, s->nvary, s->values, s->n, scratch, s->variant, first, &s->nvariant) !=
+        LW_OK)
+        return no_memory(s);
+    if (s->capacity < s->n || s->variants < s->nvariant) TRY(sort(s, scratch));
+    TRY(find_largest(s));
+    TRY(create_group(s));
+    return s->order && parameters ? check_parameters(s, vary) : LW_OK;
+}
+
+static lw_status build(lw_sweep *s, lwi_arena *scratch)
+{
+    const lw_batch_desc *desc = &s->desc;
+    if (desc->instances < 1)
+        return lwi_fail(&s->error, LW_ERR_ARGUMENT, "instances: %d, expected at least 1",
+                        desc->instances);
+    if (desc->nvary < 0 || (desc->nvary && (!desc->vary || !desc->values)))
+        return lwi_fail(&s->error, LW_ERR_ARGUMENT, "names or values of what differs are missing");
+    TRY(divide(s, scratch));
+    s->options = s->batch->options;
+    s->threads = lw_batch_threads(s->batch);
+    lwi_copy_text(s->notice, sizeof s->notice, lw_batch_notice(s->batch));
+    return LW_OK;
+}
+
+lw_status lw_sweep_create(const lw_model *model, const lw_batch_desc *desc, lw_sweep **sweep,
+                          lw_error *error)
+{
+    LWI_DESC(lw_batch_desc, desc, error);
+    if (!model || !sweep)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "model, description or result is missing");
+    lw_sweep *s = lwi_allocate(desc->allocator, sizeof *s);
+    if (!s) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a sweep");
+    *s = (lw_sweep){.model = model,
+                    .desc = *desc,
+                    .n = desc->instances,
+                    .nvary = desc->nvary,
+                    .values = desc->values};
+    lwi_arena scratch;
+    if (desc->options) s->given = *desc->options, s->desc.options = &s->given;
+    lwi_arena_init(&scratch, desc->allocator);
+    lwi_arena_init(&s->arena, desc->allocator);
+    s->desc.allocator = &s->arena.allocator;
+    const lw_status status = build(s, &scratch);
+    lwi_arena_free(&scratch);
+    if (status == LW_OK) {
+        *sweep = s;
+        return LW_OK;
+    }
+    if (error) *error = s->error;
+    lw_sweep_destroy(s);
+    return status;
+}
+
+void lw_sweep_destroy(lw_sweep *s)
+{
+    if (!s) return;
+    lw_batch_destroy(s->batch);
+    const lw_allocator allocator = s->arena.allocator;
+    lwi_arena_free(&s->arena);
+    lwi_release(&allocator, s);
+}
+
+// --------------------------------------------------------------------------------------------- run
+
+static int look_up(void *user, double time, double end)
+{
+    const lw_sweep *s = user;
+    const double part = end > 0 ? time / end : 1;
+    return s->progress(s->progress_user, end * (s->first + s->count * part) / s->n, end);
+}
+
+static lw_status run_group(lw_sweep *s, lw_batch_row row, void *user)
+{
+    const lw_status ran = lw_batch_run(s->batch, row, user, s->progress ? look_up : NULL, s);
+    if (ran != LW_OK) s->error = *lw_batch_error(s->batch);
+    const lw_status ended = end_group(s);
+    return ran != LW_OK ? ran : ended;
+}
+
+lw_status lw_sweep_run(lw_sweep *s, lw_batch_row row, void *row_user, lw_progress progress,
+                       void *progress_user)
+{
+    if (!s->batch)
+        return lwi_fail(&s->error, LW_ERR_ARGUMENT, "a sweep runs once: create another one");
+    s->progress = progress, s->progress_user = progress_user;
+    for (;;) {
+        TRY(run_group(s, row, row_user));
+        s->first += s->count;
+        if (s->first == s->n) return LW_OK;
+        s->group++;
+        TRY(create_group(s));
+    }
+}
+
+// ----------------------------------------------------------------------------------- one instance
+
+static bool known(const lw_sweep *s, int i)
+{
+    return i >= 0 && i < s->n;
+}
+
+int lw_sweep_instances(const lw_sweep *s)
+{
+    return s->n;
+}
+int lw_sweep_threads(const lw_sweep *s)
+{
+    return s->threads;
+}
+const lw_options *lw_sweep_options(const lw_sweep *s)
+{
+    return &s->options;
+}
+const char *lw_sweep_notice(const lw_sweep *s)
+{
+    return s->notice;
+}
+const lw_error *lw_sweep_error(const lw_sweep *s)
+{
+    return &s->error;
+}
+
+lw_status lw_sweep_status(const lw_sweep *s, int i)
+{
+    return known(s, i) ? s->end[i].status : LW_ERR_ARGUMENT;
+}
+
+const char *lw_sweep_failure(const lw_sweep *s, int i)
+{
+    return known(s, i) && s->end[i].failure ? s->end[i].failure : "";
+}
+
+void lw_sweep_summary(const lw_sweep *s, int i, lw_summary *summary)
+{
+    *summary = (lw_summary){0};
+    if (!known(s, i)) return;
+    *summary = s->end[i].summary;
+    summary->wall = s->wall;
+}
+
+int lw_sweep_failed(const lw_sweep *s)
+{
+    int failed = 0;
+    for (int i = 0; i < s->n; i++) failed += s->end[i].status != LW_OK;
+    return failed;
+}

@@ -1,0 +1,363 @@
+// test_sweep.c -- a sweep is the batch of its instances, in groups: the same file, the same ends; memory of a group,
+// refusals before the first run, what remains after a stop.
+#include <linkwork/linkwork.h>
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void ok(lw_status status, const lw_error *error)
+{
+    if (status != LW_OK) fail_msg("%s: %s", lw_status_text(status), error ? error->text : "");
+}
+
+static const char pendulum[] =
+    "linkwork: 1\n"
+    "bodies:\n"
+    "  rod: {mass: 2, inertia: [0.1, 0.1, 0.06, 0, 0, 0], position: [0, 0, -1]}\n"
+    "  bob: {mass: 1, inertia: [0.02, 0.02, 0.02, 0, 0, 0], position: [0, 0, -2]}\n"
+    "functions:\n"
+    "  push: {type: formula, of: \"0.01*sqrt(2 - hinge.q0)\"}\n" // not finite beyond 2 rad
+    "joints:\n"
+    "  hinge:\n"
+    "    {type: revolute, between: [ground, rod], at: [0, 0, 0],\n"
+    "     axis: [0, 1, 0], spring: {q0: {force: push}}}\n"
+    "  ball: {type: spherical, between: [rod, bob], at: [0, 0, -1.5]}\n";
+
+static lw_model *parse(void)
+{
+    lw_model *model;
+    lw_error error = {0};
+    const lw_read_desc desc = {.format = "yaml"};
+    ok(lw_model_parse(pendulum, strlen(pendulum), "text", &desc, &model, NULL, &error), &error);
+    return model;
+}
+
+// Bytes that are held, and their maximum.
+typedef struct meter {
+    size_t live, peak;
+    long allowed; // calls
+} meter;
+
+static void *take(void *user, size_t bytes)
+{
+    meter *m = user;
+    if (m->allowed-- <= 0) return NULL;
+    size_t *block = malloc(bytes + 64);
+    if (!block) return NULL;
+    *block = bytes;
+    m->live += bytes;
+    if (m->live > m->peak) m->peak = m->live;
+    return (char *)block + 64;
+}
+
+static void give(void *user, void *block)
+{
+    size_t *start = (size_t *)((char *)block - 64);
+    ((meter *)user)->live -= *start;
+    free(start);
+}
+
+// Masses and starts, so that instances with the same mass do not follow each other; some run into the failing force.
+enum { MASSES = 9, STARTS = 7, N = MASSES * STARTS, COLUMNS = 2 };
+static const char *const names[COLUMNS] = {"joint.hinge.qd0", "body.rod.mass"};
+
+static lw_batch_desc study(const lw_options *options, double values[N][COLUMNS])
+{
+    for (int i = 0; i < N; i++) {
+        values[i][0] = (double)(i / MASSES) * 1.5; // 7.5 and 9 rad/s go over 2 rad
+        values[i][1] = 1 + i % MASSES;
+    }
+    return (lw_batch_desc){
+        .options = options, .instances = N, .nvary = COLUMNS, .vary = names, .values = values[0]};
+}
+
+static lw_options short_run(void)
+{
+    lw_options o;
+    lw_options_default(&o);
+    o.duration = 0.5;
+    o.sample = 0.1;
+    o.rtol = o.atol = 1e-6;
+    return o;
+}
+
+static char *contents(const char *path, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    *size = (size_t)ftell(file);
+    rewind(file);
+    char *text = malloc(*size + 1);
+    assert_non_null(text);
+    assert_int_equal(fread(text, 1, *size, file), *size);
+    fclose(file);
+    return text;
+}
+
+static void same_file(const char *a, const char *b)
+{
+    size_t na, nb;
+    char *one = contents(a, &na), *other = contents(b, &nb);
+    assert_int_equal(na, nb);
+    assert_memory_equal(one, other, na);
+    free(one);
+    free(other);
+}
+
+static lw_status batch_rows(void *user, lw_batch *batch, double time)
+{
+    (void)batch, (void)time;
+    return lw_batch_writer_rows(user);
+}
+
+// -------------------------------------------------------------------------- the batch in groups
+
+static lw_batch *run_batch(const lw_model *model, const lw_batch_desc *desc, const char *path)
+{
+    lw_batch *batch;
+    lw_batch_writer *writer;
+    lw_error error = {0};
+    ok(lw_batch_create(model, desc, &batch, &error), &error);
+    ok(lw_batch_writer_create(path, batch, LW_OBSERVE_REACTION, &writer, &error), &error);
+    ok(lw_batch_run(batch, batch_rows, writer, NULL, NULL), lw_batch_error(batch));
+    ok(lw_batch_writer_close(writer, &error), &error);
+    return batch;
+}
+
+static void same_ends(const lw_sweep *sweep, const lw_batch *batch)
+{
+    assert_int_equal(lw_sweep_instances(sweep), N);
+    assert_true(lw_sweep_failed(sweep) > 0 && lw_sweep_failed(sweep) < N);
+    assert_int_equal(lw_sweep_failed(sweep), lw_batch_failed(batch));
+    for (int i = 0; i < N; i++) {
+        lw_summary a, b;
+        lw_sweep_summary(sweep, i, &a);
+        lw_batch_summary(batch, i, &b);
+        a.wall = b.wall = 0;
+        assert_memory_equal(&a, &b, sizeof a);
+        assert_int_equal(lw_sweep_status(sweep, i), lw_batch_status(batch, i));
+        assert_string_equal(lw_sweep_failure(sweep, i), lw_batch_failure(batch, i));
+    }
+}
+
+typedef struct count {
+    lw_batch_writer *writer;
+    int largest; // instances of a batch
+    int groups;
+    int stop_in; // this group; 0: never
+} count;
+
+static lw_status count_rows(void *user, lw_batch *batch, double time)
+{
+    count *c = user;
+    if (time == 0) c->groups++;
+    if (lw_batch_instances(batch) > c->largest) c->largest = lw_batch_instances(batch);
+    assert_int_equal(lw_batch_number(batch, -1), -1);
+    return lw_batch_writer_rows(c->writer);
+}
+
+static void a_sweep_is_its_batch(void **state)
+{
+    (void)state;
+    static const char *const files[][2] = {{"sweep_batch.csv", "sweep_groups.csv"},
+                                           {"sweep_batch.h5", "sweep_groups.h5"}};
+    static const struct {
+        size_t memory; // 1: as little as there can be
+        int threads, lanes;
+    } ways[] = {{0, 1, 8}, {1, 1, 8}, {1, 2, 8}, {1, 3, 1}, {400000, 2, 4}};
+    double values[N][COLUMNS];
+    lw_model *model = parse();
+    const lw_options o = short_run();
+    lw_batch_desc desc = study(&o, values);
+    for (int f = 0; f < 2; f++) {
+        desc.memory = 0, desc.threads = 1, desc.lanes = 8;
+        lw_batch *batch = run_batch(model, &desc, files[f][0]);
+        for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
+            lw_sweep *sweep;
+            lw_error error = {0};
+            count c = {0};
+            desc.memory = ways[w].memory, desc.threads = ways[w].threads,
+            desc.lanes = ways[w].lanes;
+            ok(lw_sweep_create(model, &desc, &sweep, &error), &error);
+            ok(lw_sweep_writer_create(files[f][1], sweep, LW_OBSERVE_REACTION, &c.writer, &error),
+               &error);
+            ok(lw_sweep_run(sweep, count_rows, &c, NULL, NULL), lw_sweep_error(sweep));
+            ok(lw_batch_writer_close(c.writer, &error), &error);
+            same_ends(sweep, batch);
+            same_file(files[f][0], files[f][1]);
+            if (ways[w].memory == 0) assert_int_equal(c.groups, 1);
+            if (ways[w].memory == 1) assert_true(c.groups > 1 && c.largest < N);
+            assert_int_equal(lw_sweep_run(sweep, NULL, NULL, NULL, NULL), LW_ERR_ARGUMENT);
+            lw_sweep_destroy(sweep);
+        }
+        lw_batch_destroy(batch);
+    }
+    lw_model_destroy(model);
+}
+
+// ------------------------------------------------------------------------------------------ memory
+
+// The largest number of bytes that a sweep over so many masses holds.
+static size_t bytes_of(const lw_model *model, int n)
+{
+    meter m = {.allowed = 1000000000};
+    const lw_allocator allocator = {take, give, &m};
+    lw_options o = short_run();
+    o.duration = o.sample = 0.01;
+    double *values = calloc((size_t)n, sizeof *values);
+    assert_non_null(values);
+    for (int i = 0; i < n; i++) values[i] = 1 + 0.01 * i;
+    const lw_batch_desc desc = {.options = &o,
+                                .instances = n,
+                                .threads = 1,
+                                .nvary = 1,
+                                .vary = &names[1],
+                                .values = values,
+                                .memory = 1,
+                                .allocator = &allocator};
+    lw_sweep *sweep;
+    lw_error error = {0};
+    ok(lw_sweep_create(model, &desc, &sweep, &error), &error);
+    ok(lw_sweep_run(sweep, NULL, NULL, NULL, NULL), lw_sweep_error(sweep));
+    lw_sweep_destroy(sweep);
+    free(values);
+    assert_int_equal(m.live, 0);
+    return m.peak;
+}
+
+static void memory_is_that_of_a_group(void **state)
+{
+    (void)state;
+    enum { SMALL = 20, MANY = 220, KEPT = 256 }; // bytes of an instance that does not exist
+    lw_model *model = parse();
+    const size_t small = bytes_of(model, SMALL), many = bytes_of(model, MANY);
+    print_message("bytes held: %zu of %d variants, %zu of %d\n", small, SMALL, many, MANY);
+    assert_true(small > 2 * 10000); // models and work of two variants at least
+    assert_true(many < small + (MANY - SMALL) * KEPT);
+    lw_model_destroy(model);
+}
+
+static void no_memory_is_a_status(void **state)
+{
+    (void)state;
+    double values[N][COLUMNS];
+    lw_model *model = parse();
+    lw_options o = short_run();
+    o.duration = o.sample = 0.01;
+    lw_batch_desc desc = study(&o, values);
+    desc.instances = 5, desc.threads = 1, desc.memory = 1;
+    lw_status status = LW_ERR_MEMORY;
+    for (long allowed = 0; status == LW_ERR_MEMORY; allowed++) {
+        meter m = {.allowed = allowed};
+        const lw_allocator allocator = {take, give, &m};
+        lw_sweep *sweep = NULL;
+        lw_error error = {0};
+        desc.allocator = &allocator;
+        status = lw_sweep_create(model, &desc, &sweep, &error);
+        if (status == LW_OK) status = lw_sweep_run(sweep, NULL, NULL, NULL, NULL);
+        lw_sweep_destroy(sweep);
+        assert_int_equal(m.live, 0);
+    }
+    assert_int_equal(status, LW_OK);
+    lw_model_destroy(model);
+}
+
+// ------------------------------------------------------------------------------ refusals and stops
+
+static void refused_before_a_run(const lw_model *model, const lw_batch_desc *desc,
+                                 lw_status expected, const char *part)
+{
+    lw_sweep *sweep = NULL;
+    lw_error error = {0};
+    assert_int_equal(lw_sweep_create(model, desc, &sweep, &error), expected);
+    if (!strstr(error.text, part)) fail_msg("%s, expected '%s'", error.text, part);
+    assert_null(sweep);
+}
+
+static void what_is_wrong_is_reported_before_a_run(void **state)
+{
+    (void)state;
+    double values[N][COLUMNS];
+    lw_model *model = parse();
+    const lw_options o = short_run();
+    lw_batch_desc desc = study(&o, values);
+    desc.memory = 1, desc.threads = 1;
+    values[N - 1][1] = -1;
+    refused_before_a_run(model, &desc, LW_ERR_MODEL, "instance 62: body.rod.mass is -1");
+    values[N - 1][1] = NAN;
+    refused_before_a_run(model, &desc, LW_ERR_NOT_FINITE, "instance 62: body.rod.mass");
+    values[N - 1][1] = 1;
+    desc.instances = 0;
+    refused_before_a_run(model, &desc, LW_ERR_ARGUMENT, "at least 1");
+    desc.instances = N, desc.values = NULL;
+    refused_before_a_run(model, &desc, LW_ERR_ARGUMENT, "missing");
+    refused_before_a_run(NULL, &desc, LW_ERR_ARGUMENT, "missing");
+    lw_model_destroy(model);
+}
+
+// Stops in the second half; times grow.
+static int stop_late(void *user, double time, double end)
+{
+    double *last = user;
+    assert_true(time >= *last && time <= end);
+    *last = time;
+    return time > 0.6 * end;
+}
+
+static void a_stop_keeps_what_has_ended(void **state)
+{
+    (void)state;
+    double values[N][COLUMNS], last = 0;
+    lw_model *model = parse();
+    const lw_options o = short_run();
+    lw_batch_desc desc = study(&o, values);
+    desc.memory = 1, desc.threads = 1;
+    lw_sweep *sweep;
+    lw_error error = {0};
+    count c = {0};
+    ok(lw_sweep_create(model, &desc, &sweep, &error), &error);
+    ok(lw_sweep_writer_create("sweep_stop.csv", sweep, LW_OBSERVE_POSE, &c.writer, &error), &error);
+    assert_int_equal(lw_sweep_run(sweep, count_rows, &c, stop_late, &last), LW_ERR_INTERRUPTED);
+    ok(lw_batch_writer_close(c.writer, &error), &error);
+    lw_sweep_destroy(sweep);
+
+    // of the runs that had ended all rows are there, and they are those of the whole sweep
+    lw_batch *batch = run_batch(model, &desc, "sweep_batch.csv");
+    lw_batch_destroy(batch);
+    lw_result *part;
+    ok(lw_result_open("sweep_stop.csv", &part, &error), &error);
+    const long rows = lw_result_row_count(part);
+    const int n = lw_result_column_count(part);
+    const double *value = lw_result_values(part);
+    int whole = 0;
+    for (long r = 0; r < rows; r++) {
+        whole += value[r * n] == o.duration;
+        if (r) assert_true(value[r * n] >= value[(r - 1) * n]); // in order of time
+        if (r && value[r * n] == value[(r - 1) * n])
+            assert_true(value[r * n + 1] > value[(r - 1) * n + 1]); // and of instances
+    }
+    assert_true(whole > N / 4 && whole < N);
+    lw_result_close(part);
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sweep_is_its_batch),
+        cmocka_unit_test(memory_is_that_of_a_group),
+        cmocka_unit_test(no_memory_is_a_status),
+        cmocka_unit_test(what_is_wrong_is_reported_before_a_run),
+        cmocka_unit_test(a_stop_keeps_what_has_ended),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
