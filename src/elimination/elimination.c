@@ -425,18 +425,58 @@ static lw_status factor(lwi_elim *elim, const double *eps, bool two)
 {
     LWI_ASSERT(!two || elim->has_unsymmetric);
     LWI_ASSERT(!elim->assembled);
+    elim->in_extended = false;
     elim->find_ranks = false;
     elim->unsymmetric = two;
     take_eps(elim, eps);
     lwi_elim_set_laned(elim, elim->kernels && elim->nbatch && elim->full_rank);
     atomic_store_explicit(&elim->J_changed, false, memory_order_relaxed);
     lwi_elim_sweep_matrix(elim);
-    if (lost_a_pivot(elim)) { // repeated node by node: finds the row
+    const bool repeat = lost_a_pivot(elim);
+    if (repeat && lwi_elim_has_extended_factors(elim) && !eps && !two)
+        return LW_ERR_SINGULAR; // lwi_elim_lost
+    if (repeat) {               // node by node: finds the row
         lwi_elim_set_laned(elim, false);
         lwi_elim_sweep_matrix(elim);
     }
     const int failed = failed_node(elim);
     return failed < 0 ? LW_OK : elim->state[failed].status;
+}
+
+lw_status lwi_elim_factor_extended(lwi_elim *elim)
+{
+    LWI_ASSERT(lwi_elim_has_extended_factors(elim) && !elim->assembled);
+    elim->find_ranks = false;
+    elim->unsymmetric = false;
+    take_eps(elim, NULL);
+    lwi_elim_set_laned(elim, false);
+    elim->in_extended = true;
+    lwi_elim_extended_matrix(elim);
+    const int failed = failed_node(elim);
+    return failed < 0 ? LW_OK : elim->state[failed].status;
+}
+
+bool lwi_elim_is_extended(const lwi_elim *elim)
+{
+    return elim->in_extended;
+}
+
+bool lwi_elim_lost(const lwi_elim *elim)
+{
+    if (!lwi_elim_has_extended_factors(elim) || elim->in_extended) return false;
+    if (lost_a_pivot(elim)) return true;
+    const int failed = failed_node(elim);
+    return failed >= 0 && elim->state[failed].status == LW_ERR_SINGULAR &&
+           !elim->front[failed].loop;
+}
+
+double lwi_elim_tree_pivot(const lwi_elim *elim)
+{
+    double max_ratio = 1;
+    lwi_elim_note_batches(elim);
+    for (int k = 0; k < elim->nnode; k++)
+        if (!elim->front[k].loop) max_ratio = fmax(max_ratio, elim->state[k].max_ratio);
+    return 1 / max_ratio;
 }
 
 lw_status lwi_elim_factor(lwi_elim *elim, const double *eps)
@@ -472,7 +512,7 @@ lw_status lwi_elim_find_ranks(lwi_elim *elim, double threshold, int *rank)
 {
     LWI_ASSERT(threshold > 0 && threshold < 1);
     elim->find_ranks = true;
-    elim->unsymmetric = false;
+    elim->unsymmetric = elim->in_extended = false;
     lwi_elim_set_laned(elim, false);
     elim->threshold = threshold;
     take_eps(elim, NULL);
@@ -564,5 +604,17 @@ void lwi_elim_solve(lwi_elim *elim, double (*x)[6], const double *c, double *lam
     elim->x = x;
     elim->c = c;
     elim->lambda = lambda;
-    lwi_elim_sweep_vectors(elim, refine);
+    if (elim->in_extended)
+        lwi_elim_extended_vectors(elim);
+    else
+        lwi_elim_sweep_vectors(elim, 0, refine);
+}
+
+void lwi_elim_refine(lwi_elim *elim, double (*x)[6], const double *c, double *lambda)
+{
+    LWI_ASSERT(!elim->in_extended && x);
+    elim->x = x;
+    elim->c = c;
+    elim->lambda = lambda;
+    lwi_elim_sweep_vectors(elim, 1, 1);
 }

@@ -86,6 +86,26 @@ double (*lwi_elim_G(lwi_elim *elim))[6];
  *  @return LW_ERR_SINGULAR: a kept pivot is not above round-off, see lwi_elim_pivots;
  *          LW_ERR_NOT_FINITE */
 lw_status lwi_elim_factor(lwi_elim *elim, const double *eps);
+/** Allocates what lwi_elim_refine_extended needs.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_elim_extend(lwi_elim *elim, lwi_arena *arena);
+/** Then: allocates factors of twice the digits for lwi_elim_factor_extended, about twice the memory of the others.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_elim_extend_factors(lwi_elim *elim, lwi_arena *arena);
+bool lwi_elim_has_extended_factors(const lwi_elim *elim);
+/** What G in doubles lacks, G + G_low = J K, indexed like G; NULL without lwi_elim_extend. */
+double (*lwi_elim_G_low(lwi_elim *elim))[6];
+/** As lwi_elim_factor(elim, NULL) in double-double arithmetic, on the calling thread, some fifty times as long.
+ *  Solutions have no use for refinement.  Rows of J, G and G_low must not change before them. */
+lw_status lwi_elim_factor_extended(lwi_elim *elim);
+/** Whether the factors are those of lwi_elim_factor_extended. */
+bool lwi_elim_is_extended(const lwi_elim *elim);
+/** Whether the last failure of lwi_elim_factor is one that lwi_elim_factor_extended can mend: pivots are lost
+ *  where no loop is closed. */
+bool lwi_elim_lost(const lwi_elim *elim);
+/** The smallest pivot, as a share of its S_rr, where no loop is closed; 1 if there is none.  At 1e-16 none of its
+ *  digits are left in doubles. */
+double lwi_elim_tree_pivot(const lwi_elim *elim);
 /** As lwi_elim_factor(elim, NULL), for lwi_elim_pivots only: the factors cannot be used to solve. */
 lw_status lwi_elim_check_pivots(lwi_elim *elim);
 /** Matrix pass for K without symmetry: row r of G is K J_r' (x = x0 + G' lambda as before, S = J G' + eps).
@@ -130,6 +150,13 @@ void lwi_elim_dependent(const lwi_elim *elim, int *dependent);
  *                 of x itself
  *  @pre   the last matrix pass returned LW_OK */
 void lwi_elim_solve(lwi_elim *elim, double (*x)[6], const double *c, double *lambda, int refine);
+/** One more step of refinement of x and lambda, after lwi_elim_solve with the same c. */
+void lwi_elim_refine(lwi_elim *elim, double (*x)[6], const double *c, double *lambda);
+/** The same with residual, x and lambda in double-double arithmetic; G_low must be current.
+ *  @param x0     [nbody][6] the x of lwi_elim_solve on entry
+ *  @param first  the first step after lwi_elim_solve: the low parts start at zero */
+void lwi_elim_refine_extended(lwi_elim *elim, const double (*x0)[6], double (*x)[6],
+                              const double *c, double *lambda, bool first);
 
 /** A view shares the factors of `elim` and has its own vectors, so that another thread can solve with the same
  *  factors at the same time.  After lwi_elim_unsymmetric.  lwi_elim_view_take is called after each matrix

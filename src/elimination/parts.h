@@ -23,6 +23,9 @@
  *  tens of products, each rounded to 1.1e-16 of S_rr. */
 #define LWI_ELIM_ROUND 1e-14
 
+/** LWI_ELIM_ROUND of the elimination in double-double arithmetic. */
+#define LWI_ELIM_ROUND_EXTENDED 1e-28
+
 /** A row with a pivot below this share of the reference pivot of its node becomes inactive: an angle of 1e-5
  *  (inactive_rows.c).  A hundredth of it would let noise grow until steps become short, a hundred times as
  *  much would show in the motion. */
@@ -149,7 +152,9 @@ struct lwi_elim {
     int *generic_rank; ///< [nnode] -1: not known, full rank is assumed
     double *reference_pivot; ///< [nnode] smallest pivot of the reference factorisation, 0: none
     bool inactive_allowed;
-    lwi_elim_state *state; ///< [nnode]
+    struct lwi_elim_extended *extended; ///< NULL: doubles only
+    bool in_extended;                   ///< the factors are those of extended.c
+    lwi_elim_state *state;              ///< [nnode]
     // parameters of the current sweep
     bool find_ranks;
     bool pivots_only; ///< only pivots are needed, no factors
@@ -191,11 +196,15 @@ double lwi_elim_task_work(const lwi_elim *elim, int task);
 void lwi_elim_set_laned(lwi_elim *elim, bool laned);
 bool lwi_elim_all_kept(const lwi_elim *elim);
 
+/** Matrix pass and vector pass in double-double arithmetic, after lwi_elim_extend (extended.c). */
+void lwi_elim_extended_matrix(lwi_elim *elim);
+void lwi_elim_extended_vectors(lwi_elim *elim);
+
 /** Copies the pivots of batches in lanes to the states of their nodes. */
 void lwi_elim_note_batches(const lwi_elim *elim);
 
-/** All nodes, children first; all nodes up and down, 1 + refine times. */
+/** All nodes, children first; all nodes up and down, passes first ... last: number 0 solves, others refine. */
 void lwi_elim_sweep_matrix(lwi_elim *elim);
-void lwi_elim_sweep_vectors(lwi_elim *elim, int refine);
+void lwi_elim_sweep_vectors(lwi_elim *elim, int first, int last);
 
 #endif

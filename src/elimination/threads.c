@@ -35,7 +35,7 @@ typedef struct lwi_elim_team {
     // current sweep
     bool vectors;
     uint64_t mode; ///< treatment of subnormal numbers (flush.h)
-    int refine;
+    int first_pass, last_pass;
     lwi_elim *elim;
 } lwi_elim_team;
 
@@ -85,7 +85,7 @@ static void sweeps(lwi_elim_team *team, int part)
         sweep_up(team, part, lwi_elim_task_eliminate);
         return;
     }
-    for (int i = 0; i <= team->refine; i++) {
+    for (int i = team->first_pass; i <= team->last_pass; i++) {
         if (part == 0) begin(team->elim, i);
         barrier(team);
         sweep_up(team, part, lwi_elim_task_up);
@@ -114,16 +114,17 @@ void lwi_elim_sweep_matrix(lwi_elim *elim)
     for (int u = 0; u < elim->ntask; u++) lwi_elim_task_eliminate(elim, u);
 }
 
-void lwi_elim_sweep_vectors(lwi_elim *elim, int refine)
+void lwi_elim_sweep_vectors(lwi_elim *elim, int first, int last)
 {
     if (elim->team) {
         elim->team->vectors = true;
         elim->team->mode = lwi_flush_get();
-        elim->team->refine = refine;
+        elim->team->first_pass = first;
+        elim->team->last_pass = last;
         lwi_pool_run(elim->team->pool, run_task, elim->team);
         return;
     }
-    for (int i = 0; i <= refine; i++) {
+    for (int i = first; i <= last; i++) {
         begin(elim, i);
         for (int u = 0; u < elim->ntask; u++) lwi_elim_task_up(elim, u);
         for (int u = elim->ntask - 1; u >= 0; u--) lwi_elim_task_down(elim, u);

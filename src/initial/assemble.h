@@ -65,7 +65,8 @@ void lwi_assembler_place(lwi_assembler *assembler);
 /** Moves the bodies until positions hold, along the shortest way that brings coordinates
  * to those held.      @return Newton steps */
 int lwi_assembler_close(lwi_assembler *assembler);
-/** v, w, qd at the current poses: speeds held, the rest with minimum kinetic energy. */
+/** v, w, qd at the current poses: speeds held, the rest with minimum kinetic energy; what rows and holds determine
+ * does not depend on masses. */
 void lwi_assembler_speeds(lwi_assembler *assembler);
 /** The nearest motion that holds, in the metric of the masses: a small correction of the current
  * poses, then of v and w; q and qd follow.  Holds do not take part.  Components that float keep
@@ -74,6 +75,8 @@ void lwi_assembler_correct(lwi_assembler *assembler);
 /** Metric of the masses at the current poses; mass or inertia that a body lacks is a thousandth of
  * the average. */
 void lwi_assembler_weigh(lwi_assembler *assembler);
+/** Metric without masses: displacements, and rotations in lengths of the mechanism. */
+void lwi_assembler_geometric(lwi_assembler *assembler);
 /** One damped Newton step of the positions in the current metric; false where it is the last. */
 bool lwi_assembler_step(lwi_assembler *assembler);
 /** v, w to the nearest that hold, in the current metric: repeated, the error of the
@@ -82,7 +85,9 @@ bool lwi_assembler_step(lwi_assembler *assembler);
 void lwi_assembler_project(lwi_assembler *assembler);
 /** Largest residual of joints and couplings at the motion; edge: where, may be NULL. */
 double lwi_assembler_residual(lwi_assembler *assembler, bool velocity, int *edge);
-/** That of one edge. */
+/** The largest of |v| and |w| of all bodies. */
+double lwi_assembler_speed(const lwi_assembler *assembler);
+/** Residual of one edge. */
 double lwi_assembler_edge_residual(const lwi_assembler *assembler, int edge);
 /** Largest deviation of a coordinate, speed, or body of a hold; after the residuals. */
 double lwi_assembler_hold_residual(lwi_assembler *assembler, int hold, bool velocity);

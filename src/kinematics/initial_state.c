@@ -3,7 +3,7 @@
 // checked.
 #include "model/model.h"
 #include "base/assert.h"
-#include "kinematics/tree.h"
+#include "kinematics/tree_state.h"
 #include "spatial/inertia.h"
 #include "spatial/rotation.h"
 
@@ -382,35 +382,59 @@ static lw_status check_couplings(const lw_model *m, const start *s, lw_error *er
 
 // ----------------------------------------------------------------------- inertia behind joints
 
-// Below this part of the largest inertia of a subtree a pivot is round-off.
+// Below this part of what it is summed from a pivot is round-off.
 #define PIVOT_TOLERANCE 1e-13
 
-// Takes the joint's directions out of M, one after the other: M <- M - U U'/(s.U + rotor) with U = M s.
-// False when one of them has no inertia.
-static bool release_joint(lwi_inertia *M, const double (*S)[6], const double *rotor, int n)
+// Takes the directions of node k's joint out of M, one after the other: M <- M - U U'/(s.U + rotor) with U = M s.
+// False when one of them has no inertia.  A pivot that is small against all of M, as in a long chain or below a
+// load, is compared with what was summed to it: terms [nv] of the children, and M's diagonal at the start; the body
+// itself must have inertia there.
+static bool release_joint(const lw_model *m, int k, const start *s, const double *terms,
+                          lwi_inertia *M)
 {
+    const lwi_node *node = &m->node[k];
+    const double(*S)[6] = (const double(*)[6])s->link[k].S, *rotor = m->tree_rotor + node->iv;
+    const double diagonal[6] = {M->A[0], M->A[1], M->A[2], M->C[0], M->C[1], M->C[2]};
     double mass = 0, inertia = 0; // the largest, in their own units
     for (int i = 0; i < 3; i++) mass = fmax(mass, M->A[i]), inertia = fmax(inertia, M->C[i]);
-    for (int k = 0; k < n; k++) {
+    for (int j = 0; j < node->nv; j++) {
         double U[6];
-        inertia_apply(U, M, S[k]);
-        const double pivot = v6_dot(S[k], U) + rotor[k];
-        const double bound = mass * v3_dot(S[k], S[k]) + inertia * v3_dot(S[k] + 3, S[k] + 3);
-        if (!(pivot > PIVOT_TOLERANCE * bound)) return false;
+        inertia_apply(U, M, S[j]);
+        const double pivot = v6_dot(S[j], U) + rotor[j];
+        const double bound = mass * v3_dot(S[j], S[j]) + inertia * v3_dot(S[j] + 3, S[j] + 3);
+        const double limit = PIVOT_TOLERANCE * (terms[j] + lwi_tree_terms(diagonal, S[j]));
+        const bool known = pivot > limit && lwi_tree_own_inertia(node, S[j], rotor[j]) > limit;
+        if (!(pivot > PIVOT_TOLERANCE * bound) && !known) return false;
         inertia_reduce(M, 1 / pivot, U);
     }
     return true;
 }
 
+// Adds what the inertia of node k, with the diagonal of before its joint was released, contributes to the pivots of
+// its parent's joint.
+static void add_terms(const lw_model *m, int k, const start *s, const double diagonal[6],
+                      double *terms)
+{
+    const lwi_node *parent = &m->node[m->node[k].parent];
+    for (int j = 0; j < parent->nv; j++) {
+        double T[6];
+        motion_to(T, s->link[k].R, s->link[k].r, s->link[m->node[k].parent].S[j]);
+        terms[parent->iv + j] += lwi_tree_terms(diagonal, T);
+    }
+}
+
 static lw_status check_inertia(lw_model *m, const start *s, lw_error *error)
 {
     lwi_inertia *M = LWI_PUSH(&m->arena, lwi_inertia, m->nnode);
-    if (!M) return lwi_fail(error, LW_ERR_MEMORY, "no memory for inertias");
+    double *terms = LWI_PUSH(&m->arena, double, m->tree_nv);
+    if (!M || !terms) return lwi_fail(error, LW_ERR_MEMORY, "no memory for inertias");
     for (int k = 0; k < m->nnode; k++)
         inertia_rigid(&M[k], m->node[k].mass, m->node[k].h, m->node[k].J);
     for (int k = m->nnode - 1; k >= 0; k--) {
         const lwi_node *n = &m->node[k];
-        if (!release_joint(&M[k], s->link[k].S, m->tree_rotor + n->iv, n->nv)) {
+        const double before[6] = {M[k].A[0], M[k].A[1], M[k].A[2], M[k].C[0], M[k].C[1], M[k].C[2]};
+        if (n->parent >= 0) add_terms(m, k, s, before, terms);
+        if (!release_joint(m, k, s, terms + n->iv, &M[k])) {
             const char *body = m->body[n->body].name;
             if (n->joint < 0)
                 return lwi_model_fail(

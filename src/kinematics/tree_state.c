@@ -30,11 +30,21 @@ lw_status lwi_tree_work_create(const lw_model *model, lwi_arena *arena, lwi_tree
     work->joint_qd = LWI_PUSH(arena, double, model->nv);
     work->loads.wrench = lwi_arena_push(arena, nbody, sizeof *work->loads.wrench);
     work->loads.effort = LWI_PUSH(arena, double, model->nv);
+    work->size = lwi_arena_push(arena, nnode, sizeof *work->size);
+    work->child = LWI_PUSH(arena, int, nnode);
+    work->sibling = LWI_PUSH(arena, int, nnode);
     if (!work->link || !work->V || !work->g || !work->A || !work->F || !work->wrench ||
         !work->effort || !work->R || !work->r || !work->body_R || !work->body_r || !work->body_v ||
         !work->body_w || !work->joint_q || !work->joint_qd || !work->loads.wrench ||
-        !work->loads.effort)
+        !work->loads.effort || !work->size || !work->child || !work->sibling)
         return LW_ERR_MEMORY;
+    for (int k = 0; k < model->nnode; k++) work->child[k] = work->sibling[k] = -1;
+    for (int k = model->nnode - 1; k >= 0; k--) {
+        const int parent = model->node[k].parent;
+        if (parent < 0) continue;
+        work->sibling[k] = work->child[parent];
+        work->child[parent] = k;
+    }
     return LW_OK;
 }
 
@@ -165,8 +175,8 @@ static const char *node_kind(const lw_model *model, int k)
     return model->node[k].joint < 0 ? "floating body" : "joint";
 }
 
-// S'MS carries the rounding of M, a few units in the last place of M's largest entries, however
-// small the inertia along S is.  Below this many of them nothing of it is known.
+// S'MS has the round-off of M, some units in the last place of what it is summed from.  Below this share nothing of
+// it is known.
 static const double unknown = 64 * DBL_EPSILON;
 
 // A bound of S'MS from the diagonal of the positive semidefinite M.
@@ -176,13 +186,66 @@ static double inertia_bound(const lwi_inertia *M, const double *S)
            (M->C[0] + M->C[1] + M->C[2]) * v3_dot(S + 3, S + 3);
 }
 
-lw_status lwi_tree_factor(const lw_model *model, int k, double t, const lwi_inertia *M,
-                          double (*S)[6], double (*U)[6], const double *rotor, double (*L)[6],
+double lwi_tree_terms(const double diagonal[6], const double S[6])
+{
+    double sum = 0;
+    for (int i = 0; i < 6; i++) sum += fabs(S[i]) * sqrt(fmax(0, diagonal[i]));
+    return sum * sum;
+}
+
+double lwi_tree_own_inertia(const lwi_node *node, const double S[6], double rotor)
+{
+    double P[6];
+    inertia_mul(P, node->mass, node->h, node->J, S);
+    return v6_dot(S, P) + rotor;
+}
+
+// Terms of S'MS that the children of node k contribute.  The release of their joints subtracts most of what these
+// carry, and leaves its round-off.
+static double terms_of_children(const lwi_tree_work *work, int k, const double S[6])
+{
+    double sum = 0;
+    for (int c = work->child[k]; c >= 0; c = work->sibling[c]) {
+        double T[6];
+        motion_to(T, work->link[c].R, work->link[c].r, S);
+        sum += lwi_tree_terms(work->size[c], T);
+    }
+    return sum;
+}
+
+// Notes the diagonal of M; without a joint to release, round-off from beyond is passed on.
+static void note_size(const lw_model *model, const lwi_tree_work *work, int k, const lwi_inertia *M)
+{
+    double *size = work->size[k];
+    for (int i = 0; i < 3; i++) size[i] = M->A[i], size[3 + i] = M->C[i];
+    for (int i = 0; i < 6 && model->node[k].nv == 0; i++) {
+        double unit[6] = {0};
+        unit[i] = 1;
+        size[i] += terms_of_children(work, k, unit);
+    }
+}
+
+// Whether more than round-off is left of the pivot S'MS.  The bound by all of M is enough in most cases, but what a
+// long chain or a load beyond adds to M in other directions is no part of S'MS.  A pivot is never below the inertia
+// of the body itself.
+static bool is_known(const lw_model *model, const lwi_tree_work *work, int k, const lwi_inertia *M,
+                     const double S[6], double rotor, double pivot)
+{
+    if (pivot > unknown * inertia_bound(M, S)) return true;
+    const double terms = lwi_tree_terms(work->size[k], S) + terms_of_children(work, k, S);
+    const double own = lwi_tree_own_inertia(&model->node[k], S, rotor);
+    return pivot > unknown * terms && own > unknown * terms;
+}
+
+lw_status lwi_tree_factor(const lw_model *model, const lwi_tree_work *work, int k, double t,
+                          const lwi_inertia *M, double (*U)[6], const double *rotor, double (*L)[6],
                           lw_error *error)
 {
     LWI_ASSERT_INDEX(k, model->nnode);
     const int n = model->node[k].nv;
+    const double(*S)[6] = (const double(*)[6])work->link[k].S;
     int bad = -1;
+    note_size(model, work, k, M);
     for (int i = 0; i < n; i++) {
         for (int j = 0; j <= i; j++) L[i][j] = v6_dot(S[i], U[j]);
         L[i][i] += rotor[i];
@@ -190,7 +253,7 @@ lw_status lwi_tree_factor(const lw_model *model, int k, double t, const lwi_iner
             return lwi_fail(error, LW_ERR_NOT_FINITE,
                             "%s '%s': its position is not finite at t = %.9g s",
                             node_kind(model, k), node_name(model, k), t);
-        if (bad < 0 && !(L[i][i] > unknown * inertia_bound(M, S[i]))) bad = i;
+        if (bad < 0 && !is_known(model, work, k, M, S[i], rotor[i], L[i][i])) bad = i;
     }
     if (bad < 0) bad = cholesky6(L, n, unknown);
     if (bad < 0) return LW_OK;
@@ -403,7 +466,10 @@ void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, cons
     observe_twists(model, work, snapshot);
     if (level < LW_OBSERVE_ACCELERATION) return;
 
-    lwi_tree_newton_euler(model, work, v, vdot);
+    if (work->has_A)
+        lwi_tree_wrenches(model, work);
+    else
+        lwi_tree_newton_euler(model, work, v, vdot);
     observe_accelerations(model, work, vdot, snapshot);
     if (level < LW_OBSERVE_REACTION) return;
     if (model->nrotor > 0) rotor_efforts(model, work, vdot);

@@ -28,6 +28,12 @@ typedef struct lwi_tree_work {
     double *joint_q, *joint_qd;        ///< [model nq], [model nv]; those of tree joints
     lwi_loads loads;                   ///< wrench [nbody], effort [model nv]
     const unsigned char *const *mode;  ///< of lwi_kin: that of an lwi_work; NULL: by the state
+    // for the round-off of pivots, by lwi_tree_factor
+    double (*size)[6]; ///< [nnode] diagonal of the articulated inertia before the joint is released
+    int *child, *sibling; ///< [nnode] first child, next one of the same parent; -1: none
+    // from the formulation, for lwi_tree_observe
+    bool has_A;           ///< A is not to be computed from vdot
+    unsigned char *has_F; ///< then: [nnode] 1: F of the node is set too; NULL: none
 } lwi_tree_work;
 
 lw_status lwi_tree_work_create(const lw_model *model, lwi_arena *arena, lwi_tree_work *work);
@@ -51,10 +57,16 @@ void lwi_tree_evaluate(const lw_model *model, lwi_tree_work *work, double t, con
 void lwi_tree_gravity(const lw_model *model, lwi_tree_work *work);
 
 /** Factor L of D = S'U + diag(rotor [nv of the node]) of node k, where U = M S, for cholesky6_forward and _backward.
+ *  Children first; also for nodes without speeds.
  *  @return LW_ERR_SINGULAR naming the joint and the time */
-lw_status lwi_tree_factor(const lw_model *model, int k, double t, const lwi_inertia *M,
-                          double (*S)[6], double (*U)[6], const double *rotor, double (*L)[6],
+lw_status lwi_tree_factor(const lw_model *model, const lwi_tree_work *work, int k, double t,
+                          const lwi_inertia *M, double (*U)[6], const double *rotor, double (*L)[6],
                           lw_error *error);
+/** A bound of the terms that are summed to S'MS, from M's diagonal: its round-off is some units in the last place of
+ *  this. */
+double lwi_tree_terms(const double diagonal[6], const double S[6]);
+/** The inertia of the body of node k alone against S, and the rotor's. */
+double lwi_tree_own_inertia(const lwi_node *node, const double S[6], double rotor);
 /** LW_ERR_NOT_FINITE with the name of the joint that has an entry of v [tree_nv] that is not finite; `what` is the
  *  name of the quantity v. */
 lw_status lwi_tree_finite(const lw_model *model, double t, const double *v, const char *what,
@@ -66,6 +78,8 @@ lw_status lwi_tree_finite(const lw_model *model, double t, const double *v, cons
  *  After lwi_tree_evaluate at (t, q, v). */
 void lwi_tree_newton_euler(const lw_model *model, lwi_tree_work *work, const double *v,
                            const double *vdot);
+/** F alone, from A; of nodes with has_F it is kept. */
+void lwi_tree_wrenches(const lw_model *model, lwi_tree_work *work);
 /** V x (S v + sigma) + Sdot v + sigma_dot of node k. */
 void lwi_tree_bias(const lw_model *model, int k, const lwi_tree_work *work, const double *v,
                    double c[6]);

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 
+#include "base/double_double.h"
 #include "base/linear.h"
 #include "system/singular.h"
 #include "spatial/motion.h"
@@ -287,12 +288,73 @@ lw_status lwi_system_threads(lwi_system *s, lwi_pool *pool, lwi_arena *arena)
                             arena); // by subtree: the fewest barriers
 }
 
+// Smaller pivots than these, with several digits less than the rows, are checked, and may need more digits.
+#define SMALL_PIVOT 1e-6
+#define TINY_PIVOT 1e-9
+
+// Pivots of a chain of n bodies that is straightened are 1/n^3, also if they are larger at the start.
+enum { LONG_CHAIN = 300, VERY_LONG_CHAIN = 8000 };
+
+static int longest_path(const lw_model *model, int *depth)
+{
+    int longest = 0;
+    for (int k = 0; k < model->nnode; k++) {
+        const int parent = model->node[k].parent;
+        depth[k] = parent < 0 ? 1 : depth[parent] + 1;
+        if (longest < depth[k]) longest = depth[k];
+    }
+    return longest;
+}
+
+// Ratios of masses and of inertias above which G' lambda may cancel in the motion of the smaller bodies.
+#define MASS_RATIO 1e5
+#define INERTIA_RATIO 1e8
+
+static bool very_different(const lwi_system *s)
+{
+    double smallest[2] = {INFINITY, INFINITY}, largest[2] = {0};
+    for (int k = 0; k < s->model->nnode; k++) {
+        const lwi_system_metric *K = &s->metric[k];
+        const double size[2] = {K->lin, K->ang[0] + K->ang[1] + K->ang[2]};
+        for (int i = 0; i < 2; i++) {
+            smallest[i] = fmin(smallest[i], size[i]);
+            largest[i] = fmax(largest[i], size[i]);
+        }
+    }
+    return largest[0] > MASS_RATIO * smallest[0] || largest[1] > INERTIA_RATIO * smallest[1];
+}
+
+lw_status lwi_system_choose_digits(lwi_system *s, lwi_arena *arena)
+{
+    if (s->nrow == 0) return LW_OK;
+    lwi_arena scratch;
+    lwi_arena_init(&scratch, &arena->allocator);
+    int *depth = LWI_PUSH(&scratch, int, s->model->nnode);
+    const int longest = depth ? longest_path(s->model, depth) : 0;
+    lwi_arena_free(&scratch);
+    if (!depth) return LW_ERR_MEMORY;
+    lwi_system_start(s);
+    lwi_system_rows(s, 0);
+    lwi_system_masses(s);
+    if (lwi_elim_factor(s->elim, NULL) == LW_ERR_NOT_FINITE) return LW_OK;
+    const double pivot = lwi_elim_tree_pivot(s->elim);
+    s->careful = pivot < SMALL_PIVOT || longest > LONG_CHAIN || very_different(s);
+    if (!s->careful) return LW_OK;
+    s->x0 = lwi_arena_push(arena, (size_t)s->nbody, sizeof *s->x0);
+    s->before = LWI_PUSH(arena, double, 6 * s->nbody + s->plan.nrow);
+    if (!s->x0 || !s->before) return LW_ERR_MEMORY;
+    TRY(lwi_elim_extend(s->elim, arena));
+    const bool more = pivot < TINY_PIVOT || longest > VERY_LONG_CHAIN;
+    return more ? lwi_elim_extend_factors(s->elim, arena) : LW_OK;
+}
+
 lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
 {
     const lw_plan plan = work->options ? work->options->plan : LW_PLAN_AUTO;
     const int threads = work->options ? (int)work->options->threads : 1;
     lwi_pool *pool = NULL;
     TRY(lwi_system_create_rotors(work->model, plan, true, &work->arena, s));
+    TRY(lwi_system_choose_digits(s, &work->arena));
     s->mode = &work->mode;
     if (threads > 1 && lwi_elim_worth_threads(s->elim)) {
         TRY(lwi_pool_create(threads, &work->arena.allocator, &pool, &work->error));
@@ -431,6 +493,29 @@ static void multiply_rows(lwi_system *s, int e, double t)
     }
 }
 
+// What G in doubles lacks: J K in double-double arithmetic, less G.
+static void multiply_rows_low(lwi_system *s, int e, double t)
+{
+    (void)t;
+    static const int at[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}}; // of xx yy zz xy xz yz
+    const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+    for (int i = 0; i < edge->n; i++) {
+        const lwi_system_metric *K = &s->metric[edge->body[i]];
+        const int first = 6 * (s->plan.slot[e] + i);
+        for (int k = first; k < first + edge->rows; k++) {
+            const double *J = lwi_elim_J(s->elim)[k], *G = lwi_elim_G(s->elim)[k];
+            double *low = lwi_elim_G_low(s->elim)[k];
+            for (int c = 0; c < 3; c++) {
+                lwi_dd sum = {-G[3 + c], 0};
+                for (int j = 0; j < 3; j++)
+                    sum = lwi_dd_add_scaled(sum, J[3 + j], (lwi_dd){K->ang[at[c][j]], 0});
+                low[c] = fma(K->lin, J[c], -G[c]);
+                low[3 + c] = sum.high;
+            }
+        }
+    }
+}
+
 // Each of n parts has n times the mobility of the split body; then G.
 static void finish_metric(lwi_system *s)
 {
@@ -528,13 +613,6 @@ void lwi_system_rates_of(const lwi_system *s, const double (*x)[6], double *rate
     }
 }
 
-void lwi_system_solve(lwi_system *s)
-{
-    lwi_system_share(s, true, s->x);
-    lwi_system_apply_metric(s, s->x);
-    if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 1);
-}
-
 // Rows are inactive within an angle of 1e-5 from dependence.  A mechanism that passes through gets there 1e-5
 // of the prescribed rates along dependent rows; one that is driven against itself all of them.
 #define MAX_UNMET 1e-2
@@ -560,12 +638,143 @@ static lw_status check_inactive(lwi_system *s, double t, lw_error *error)
                              error);
 }
 
+// The matrix pass in double-double arithmetic.
+static lw_status factor_extended(lwi_system *s)
+{
+    for_edges(s, s->plan.graph.nedge, 0, multiply_rows_low);
+    const lw_status status = lwi_elim_factor_extended(s->elim);
+    const lwi_elim_pivot_info pivots = lwi_elim_pivots(s->elim);
+    if (status != LW_OK || pivots.edge < 0) return status;
+    if (s->extended_count++ && s->min_pivot <= pivots.min) return status;
+    s->min_pivot = pivots.min;
+    s->min_pivot_edge = pivots.edge;
+    return status;
+}
+
+// Refinement.  Each step reduces the error by the same factor, the size of the first correction.  Below GOOD the error
+// that is left is round-off; above SLOW steps do not help, and twice the digits do.
+#define GOOD 1e-14
+#define SLOW 1e-2
+#define CANCELLED 1e-11
+enum { MAX_REFINEMENTS = 12 };
+
+// Adds the largest entries of x [nbody][6], translations and rotations, to those of `maximum`.
+static void find_largest(const lwi_system *s, const double (*x)[6], double maximum[2])
+{
+    for (int k = 0; k < s->nbody; k++)
+        for (int i = 0; i < 6; i++) maximum[i / 3] = fmax(maximum[i / 3], fabs(x[k][i]));
+}
+
+// Largest change of each kind (translations, rotations, multipliers) by its largest value.  `load`: of the forces;
+// where a solution is zero its round-off is that of x0 and of these.
+static double change(const lwi_system *s, const double load[2])
+{
+    double off[3] = {0}, maximum[3] = {0, 0, fmax(load[0], load[1])}, largest = 0;
+    const double *before = s->before;
+    for (int k = 0; k < s->nbody; k++)
+        for (int i = 0; i < 6; i++) {
+            const double d = fabs(s->x[k][i] - before[6 * k + i]);
+            if (!(d <= off[i / 3])) off[i / 3] = d; // also if not a number
+        }
+    find_largest(s, (const double(*)[6])s->x, maximum);
+    find_largest(s, (const double(*)[6])s->x0, maximum);
+    for (int i = 0; i < s->plan.nrow; i++) {
+        const double d = fabs(s->lambda[i] - before[6 * s->nbody + i]);
+        if (!(d <= off[2])) off[2] = d;
+        maximum[2] = fmax(maximum[2], fabs(s->lambda[i]));
+    }
+    for (int i = 0; i < 3; i++)
+        if (!(off[i] <= largest * maximum[i]))
+            largest = maximum[i] > 0 ? off[i] / maximum[i] : INFINITY;
+    return largest;
+}
+
+static void remember(const lwi_system *s)
+{
+    memcpy(s->before, s->x, (size_t)s->nbody * sizeof *s->x);
+    memcpy(s->before + 6 * s->nbody, s->lambda, (size_t)s->plan.nrow * sizeof *s->lambda);
+}
+
+// Round-off of x by its largest value: that of G' lambda, which may cancel.
+static double cancelled(lwi_system *s)
+{
+    double maximum[2] = {0}, terms[2] = {0};
+    find_largest(s, (const double(*)[6])s->x, maximum);
+    find_largest(s, (const double(*)[6])s->x0, maximum);
+    for (int e = 0; e < s->plan.graph.nedge; e++) {
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+        for (int i = 0; i < edge->n; i++)
+            for (int k = 0; k < edge->rows; k++) {
+                const double *G = lwi_elim_G(s->elim)[6 * (s->plan.slot[e] + i) + k];
+                const double lambda = fabs(s->lambda[s->plan.row[e] + k]);
+                for (int j = 0; j < 6; j++) terms[j / 3] = fmax(terms[j / 3], lambda * fabs(G[j]));
+            }
+    }
+    double largest = 0;
+    for (int i = 0; i < 2; i++)
+        if (maximum[i] > 0) largest = fmax(largest, terms[i] / maximum[i]);
+    return DBL_EPSILON * largest;
+}
+
+// Refines until the error is round-off; false: refinement does not converge.  A solution with cancellation has its
+// last steps in double-double arithmetic.
+static bool refine(lwi_system *s, const double load[2])
+{
+    double first = 0, now = 0;
+    bool precise = false;
+    for (int i = 0, step = 0; i < MAX_REFINEMENTS; i++) {
+        remember(s);
+        if (precise)
+            lwi_elim_refine_extended(s->elim, (const double(*)[6])s->x0, s->x, s->c, s->lambda,
+                                     step++ == 0);
+        else
+            lwi_elim_refine(s->elim, s->x, s->c, s->lambda);
+        now = change(s, load);
+        if (i == 0) first = now;
+        if (!(now <= SLOW)) break;
+        if (!(now * first < GOOD)) continue;
+        if (precise || !(cancelled(s) > CANCELLED)) return true;
+        for_edges(s, s->plan.graph.nedge, 0, multiply_rows_low);
+        precise = true;
+    }
+    s->lost = fmax(s->lost, now * fmin(first, 1));
+    return false;
+}
+
+// Solves, refines, and repeats it with twice the digits if that does not help.
+static void solve_carefully(lwi_system *s, const double load[2])
+{
+    memcpy(s->x0, s->x, (size_t)s->nbody * sizeof *s->x);
+    lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
+    if (lwi_elim_is_extended(s->elim)) return;
+    const double lost = s->lost;
+    if (refine(s, load) || !lwi_elim_has_extended_factors(s->elim)) return;
+    if (factor_extended(s) != LW_OK) return;
+    s->lost = lost;
+    memcpy(s->x, s->x0, (size_t)s->nbody * sizeof *s->x);
+    lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
+}
+
+void lwi_system_solve(lwi_system *s)
+{
+    double load[2] = {0};
+    lwi_system_share(s, true, s->x);
+    if (s->careful) find_largest(s, (const double(*)[6])s->x, load);
+    lwi_system_apply_metric(s, s->x);
+    if (s->nrow == 0) return;
+    if (s->careful)
+        solve_carefully(s, load);
+    else
+        lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 1);
+}
+
 lw_status lwi_system_factor(lwi_system *s, double t, lw_error *error)
 {
     LWI_ASSERT(s->elim && s->plan.nrow >= s->nrow);
     lwi_system_masses(s);
     if (s->nrow == 0) return LW_OK;
-    const lw_status status = lwi_elim_factor(s->elim, NULL);
+    lw_status status = lwi_elim_factor(s->elim, NULL);
+    if (status == LW_ERR_SINGULAR && lwi_elim_lost(s->elim)) status = factor_extended(s);
     if (status == LW_ERR_NOT_FINITE)
         return lwi_fail(error, status, "t = %.9g s: positions are not finite numbers", t);
     if (status != LW_OK) return lwi_system_fails(s, t, status, error);

@@ -84,6 +84,13 @@ typedef struct lwi_system {
     int start_rank,
         generic_rank;         ///< rank at the start; maximum at configurations nearby, used by runs
     int inactive_evaluations; ///< evaluations with inactive rows since they became inactive
+    bool careful; ///< by lwi_system_choose_digits: solutions are checked for lost digits
+    double (*x0)[6],
+        *before; ///< then: [nbody] x of the right side; [6 nbody + plan.nrow] before a refinement
+    double lost; ///< largest relative error that refinement left
+    int extended_count;          ///< matrix passes in double-double arithmetic
+    double min_pivot;            ///< smallest pivot of these, as a share of its S_rr
+    int min_pivot_edge;          ///< its edge
     unsigned char *undetermined; ///< [njoint] as in lwi_snapshot, by lwi_system_prepare_reactions
     lwi_min_norm *min_norm; ///< NULL: no row is redundant, or without lwi_system_prepare_reactions
     double (*generic_R)[9], (*generic_r)[3],
@@ -114,6 +121,11 @@ lw_status lwi_system_plan(const lw_model *model, lw_plan kind, lwi_arena *arena,
  *  system->pool must be destroyed by the caller, after a failure too.
  *  @return LW_ERR_MEMORY, or the error of lwi_pool_create */
 lw_status lwi_system_prepare(lwi_work *work, lwi_system *system);
+/** Finds out from the pivots at the start, in the metric of masses, and from the length of chains whether the
+ *  elimination may lose digits.  lwi_system_solve then refines until they are recovered, or takes double-double
+ *  arithmetic, for which memory is allocated.  Changes J and factors.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_system_choose_digits(lwi_system *system, lwi_arena *arena);
 /** Rows and passes run on the threads of the pool from now on, if lwi_elim_worth_threads. */
 lw_status lwi_system_threads(lwi_system *system, lwi_pool *pool, lwi_arena *arena);
 /** Finds the generic ranks; leaves the motion at the start (rank.c). */
@@ -166,7 +178,8 @@ void lwi_system_edge_gamma(lwi_system *system, int edge, double t);
 void lwi_system_masses(lwi_system *system);
 /** metric := the geometric metric: 1 for translations, 1/length^2 for rotations; G := J K. */
 void lwi_system_geometric(lwi_system *system);
-/** lwi_system_masses, then the matrix pass at the generic ranks.
+/** lwi_system_masses, then the matrix pass at the generic ranks; in double-double arithmetic where doubles lose
+ *  too many digits.
  *  @return LW_ERR_SINGULAR naming the joints with dependent rows, time and pivot; LW_ERR_NOT_FINITE */
 lw_status lwi_system_factor(lwi_system *system, double t, lw_error *error);
 /** Checks a start and allows rows to become inactive from now on (elimination/elimination.h), for velocities
@@ -175,7 +188,7 @@ lw_status lwi_system_factor(lwi_system *system, double t, lw_error *error);
  *  @return as lwi_system_factor */
 lw_status lwi_system_begin(lwi_system *system, double t, lw_error *error);
 /** x = K (f + J' lambda) with J x = c.  In: f [nnode][6] in x, c in system->c; out: x, lambda. Multiplies by
- *  K, then the vector pass with one step of refinement. */
+ *  K, then the vector pass with refinement. */
 void lwi_system_solve(lwi_system *system);
 /** Extends x to the parts of split bodies: `divided`: loads, 1/n on each of n parts; else motions, equal for
  *  all. */
@@ -244,6 +257,9 @@ double lwi_system_mount_power(lwi_system *system, int joint, double t, const dou
 
 /** "joint 'a'" or "coupling of joints 'a' and 'b'". */
 void lwi_system_edge_name(const lwi_system *system, int edge, char *text, size_t size);
+/** Reports in `text` that solutions were computed in double-double arithmetic, and what avoids it; "": they were
+ *  not. */
+void lwi_system_notice(const lwi_system *system, char *text, size_t size);
 /** Error of a failed factorisation: joints, time, pivot. */
 lw_status lwi_system_fails(const lwi_system *system, double t, lw_status status, lw_error *error);
 

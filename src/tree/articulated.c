@@ -14,7 +14,7 @@ lw_status lwi_articulated_factor(const lw_model *model, const lwi_tree_work *wor
     LWI_ASSERT(own->nv >= 0 && own->nv <= 6);
     LWI_ASSERT(own->parent < k);
     for (int j = 0; j < own->nv; j++) inertia_apply(a->U[j], &a->M, link->S[j]);
-    TRY(lwi_tree_factor(model, k, t, &a->M, link->S, a->U, rotor, a->L, error));
+    TRY(lwi_tree_factor(model, work, k, t, &a->M, a->U, rotor, a->L, error));
     if (own->parent < 0) return LW_OK;
     lwi_inertia reduced = a->M;
     articulated_reduce(own->nv, a->L, a->U, &reduced, Y);

@@ -72,17 +72,18 @@ void lwi_momenta_of_speeds(const lw_model *model, lwi_momenta *m, const lwi_tree
 // ---------------------------------------------------------------------------- speeds from momenta
 
 // Eliminates the joint of node k: M*, D become M', D'.                            (46), (47), (48)
-static lw_status reduce(const lw_model *model, int k, double t, lwi_link *link, const double *p,
-                        lwi_momenta_node *s, lw_error *error)
+static lw_status reduce(const lw_model *model, const lwi_tree_work *work, int k, double t,
+                        const double *p, lwi_momenta_node *s, lw_error *error)
 {
     const int nv = model->node[k].nv;
-    LWI_ASSERT(nv > 0 && nv <= 6);
+    const lwi_link *link = &work->link[k];
+    LWI_ASSERT(nv >= 0 && nv <= 6);
     for (int j = 0; j < nv; j++) {
         inertia_apply(s->Y[j], &s->M, link->S[j]); // U, in place of Y
         s->z[j] = p[j] - v6_dot(link->S[j], s->D); // pi
     }
-    TRY(lwi_tree_factor(model, k, t, &s->M, link->S, s->Y, model->tree_rotor + model->node[k].iv,
-                        s->L, error));
+    TRY(lwi_tree_factor(model, work, k, t, &s->M, s->Y, model->tree_rotor + model->node[k].iv, s->L,
+                        error));
     articulated_reduce(nv, s->L, s->Y, &s->M, s->Y); // Y = L^-1 U', M' = M* - Y'Y       (47)
     cholesky6_forward(s->L, nv, s->z);               // z = L^-1 pi
     for (int j = 0; j < nv; j++) v6_axpy(s->D, s->z[j], s->Y[j]); // (48)
@@ -136,7 +137,7 @@ lw_status lwi_momenta_speeds(const lw_model *model, lwi_momenta *m, lwi_tree_wor
     for (int k = model->nnode - 1; k >= 0; k--) {
         const lwi_node *n = &model->node[k];
         lwi_momenta_node *s = &m->node[k];
-        if (n->nv > 0) TRY(reduce(model, k, t, &work->link[k], p + n->iv, s, error));
+        TRY(reduce(model, work, k, t, p + n->iv, s, error));
         if (n->parent >= 0) pass_inward(n, &work->link[k], s, &m->node[n->parent]);
     }
     for (int k = 0; k < model->nnode; k++) {

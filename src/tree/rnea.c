@@ -31,23 +31,15 @@ void lwi_tree_bias(const lw_model *model, int k, const lwi_tree_work *work, cons
     v6_add(c, c, link->sigma_dot);
 }
 
-void lwi_tree_newton_euler(const lw_model *model, lwi_tree_work *work, const double *v,
-                           const double *vdot)
+// F from A; that of nodes in `known` is kept.
+static void wrenches(const lw_model *model, lwi_tree_work *work, const unsigned char *known)
 {
-    const double base[6] = {-model->gravity[0], -model->gravity[1], -model->gravity[2]};
     double P[6], c[6];
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
-        const lwi_link *link = &work->link[k];
-        double *A = work->A[k], *F = work->F[k];
-        LWI_ASSERT(node->parent < k);
-        LWI_ASSERT(node->iv + node->nv <= model->tree_nv);
-        motion_to(A, link->R, link->r, node->parent < 0 ? base : work->A[node->parent]);
-        lwi_tree_bias(model, k, work, v, c);
-        v6_add(A, A, c);
-        for (int j = 0; j < node->nv; j++) v6_axpy(A, vdot[node->iv + j], link->S[j]);
-
-        inertia_mul(F, node->mass, node->h, node->J, A);
+        double *F = work->F[k];
+        if (known && known[k]) continue;
+        inertia_mul(F, node->mass, node->h, node->J, work->A[k]);
         inertia_mul(P, node->mass, node->h, node->J, work->V[k]);
         force_cross(c, work->V[k], P);
         v6_add(F, F, c);
@@ -56,8 +48,32 @@ void lwi_tree_newton_euler(const lw_model *model, lwi_tree_work *work, const dou
     for (int k = model->nnode - 1; k >= 0; k--) {
         const int parent = model->node[k].parent;
         const lwi_link *link = &work->link[k];
-        if (parent >= 0) force_add_from(work->F[parent], link->R, link->r, work->F[k]);
+        if (parent < 0 || (known && known[parent])) continue;
+        force_add_from(work->F[parent], link->R, link->r, work->F[k]);
     }
+}
+
+void lwi_tree_newton_euler(const lw_model *model, lwi_tree_work *work, const double *v,
+                           const double *vdot)
+{
+    const double base[6] = {-model->gravity[0], -model->gravity[1], -model->gravity[2]};
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const lwi_link *link = &work->link[k];
+        double *A = work->A[k], c[6];
+        LWI_ASSERT(node->parent < k);
+        LWI_ASSERT(node->iv + node->nv <= model->tree_nv);
+        motion_to(A, link->R, link->r, node->parent < 0 ? base : work->A[node->parent]);
+        lwi_tree_bias(model, k, work, v, c);
+        v6_add(A, A, c);
+        for (int j = 0; j < node->nv; j++) v6_axpy(A, vdot[node->iv + j], link->S[j]);
+    }
+    wrenches(model, work, NULL);
+}
+
+void lwi_tree_wrenches(const lw_model *model, lwi_tree_work *work)
+{
+    wrenches(model, work, work->has_F);
 }
 
 double lwi_tree_drive_power(const lw_model *model, int k, const lwi_tree_work *work,

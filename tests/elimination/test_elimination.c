@@ -2,6 +2,7 @@
 // and with the handle form of the divide-and-conquer papers.
 #include "elimination/problem.h"
 #include "elimination/parts.h" // to see which pivots were chosen
+#include "base/double_double.h"
 #include "base/linear.h"
 
 #include <float.h>
@@ -82,6 +83,33 @@ static void agrees(bench *b, bool unique)
     if (unique) assert_true(distance(b->lambda, b->dense_lambda, b->p.nrow) <= allowed);
 }
 
+// The same with the passes in double-double arithmetic, and with the refinement.
+static void extended_agrees(bench *b, bool unique)
+{
+    assert_int_equal(lwi_elim_extend(b->elim, &b->arena), LW_OK);
+    for (int e = 0; e < b->p.graph.nedge; e++) // G_low = J K - G
+        for (int i = 0; i < b->p.edge[e].n; i++)
+            for (int r = 6 * (b->p.slot[e] + i); r < 6 * (b->p.slot[e] + i) + b->p.edge[e].rows;
+                 r++)
+                for (int c = 0; c < 6; c++) {
+                    lwi_dd sum = {-b->p.G[r][c], 0};
+                    for (int k = 0; k < 6; k++)
+                        sum = lwi_dd_add_scaled(sum, b->p.J[r][k],
+                                                (lwi_dd){b->p.K[b->p.edge[e].body[i]][k][c], 0});
+                    lwi_elim_G_low(b->elim)[r][c] = sum.high;
+                }
+    solve(b, 0);
+    for (int i = 0; i < 3; i++)
+        lwi_elim_refine_extended(b->elim, (const double(*)[6])b->p.x0, b->x, b->p.c, b->lambda,
+                                 i == 0);
+    assert_true(problem_residual(&b->p, b->x, NULL, NULL) <= 10 * DBL_EPSILON);
+    assert_true(distance(*b->x, *b->dense, 6 * b->p.graph.nbody) <= tolerance(b));
+    assert_int_equal(lwi_elim_extend_factors(b->elim, &b->arena), LW_OK);
+    assert_int_equal(lwi_elim_factor_extended(b->elim), LW_OK);
+    assert_true(lwi_elim_is_extended(b->elim) && !lwi_elim_lost(b->elim));
+    agrees(b, unique);
+}
+
 // Independent rows: the same x and lambda, with or without known ranks.
 static void independent(problem p)
 {
@@ -98,6 +126,7 @@ static void independent(problem p)
         agrees(&b, true);
         assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
         agrees(&b, true);
+        extended_agrees(&b, true);
         lwi_arena_free(&b.arena);
     }
     problem_free(&p);
@@ -246,6 +275,9 @@ static void redundant(problem p)
         agrees(&b, false);
         null_vectors(&b);
         local_null_vectors(&b);
+        dependent_rows(&b);
+        extended_agrees(&b, false);
+        null_vectors(&b);
         dependent_rows(&b);
         lwi_elim_clear_ranks(b.elim);
         assert_int_equal(lwi_elim_rank(b.elim), p.nrow);

@@ -588,6 +588,50 @@ static void a_coordinate_of_a_cut_joint_counts(void **state)
     lw_model_destroy(model);
 }
 
+// Bars of 0.3, 0.8 and 0.6 m, ground 0.7 m, crank at 1 rad with 4 rad/s: the loop determines all speeds.
+static void four_bar_speeds(double crank, double coupler, double rocker, double *speeds)
+{
+    static const double at[4][2] = {
+        {0, 0}, {0.16209069176044193, 0.25244129544236893}, {0.96058, 0}, {0.7, 0}};
+    const double a = 0.8, b = 0.6, x = at[3][0] - at[1][0], y = -at[1][1], d = hypot(x, y);
+    const double along = (a * a - b * b + d * d) / (2 * d), across = sqrt(a * a - along * along);
+    const double top[2] = {at[1][0] + (along * x - across * y) / d,
+                           at[1][1] + (along * y + across * x) / d};
+    lw_builder *builder = lwt_builder();
+    const lw_body one = lwt_rod(builder, "crank", 0, 0, at[1][0], at[1][1], crank);
+    const lw_body two = lwt_rod(builder, "coupler", at[1][0], at[1][1], top[0], top[1], coupler);
+    const lw_body three = lwt_rod(builder, "rocker", 0.7, 0, top[0], top[1], rocker);
+    lwt_add(builder, &(lw_joint_desc){.name = "j1",
+                                      .type = LW_JOINT_REVOLUTE,
+                                      .body2 = one,
+                                      .axis = {0, 0, 1},
+                                      .has_qd = 1,
+                                      .qd = {4}});
+    lwt_joint(builder, LW_JOINT_REVOLUTE, "j2", one, two, at[1][0], at[1][1]);
+    lwt_joint(builder, LW_JOINT_REVOLUTE, "j3", two, three, top[0], top[1]);
+    lwt_joint(builder, LW_JOINT_REVOLUTE, "j4", lwt_ground, three, 0.7, 0);
+    lw_model *model = lwt_model(builder);
+    for (int j = 0; j < 4; j++) speeds[j] = model->v0[j];
+    lw_model_destroy(model);
+}
+
+static void speeds_do_not_depend_on_masses(void **state)
+{
+    (void)state;
+    static const double masses[][3] = {{1, 1e3, 1},        {1, 1e6, 1},    {1e-6, 1e6, 1e-6},
+                                       {1e6, 1e-6, 1e6},   {1e-6, 1, 1e6}, {1e6, 1, 1e-6},
+                                       {1e-6, 1e-6, 1e-6}, {1e6, 1e6, 1e6}};
+    double want[4], speeds[4];
+    four_bar_speeds(1, 1, 1, want);
+    assert_true(fabs(want[0] - 4) < 1e-12);
+    for (int i = 0; i < LWI_COUNT(masses); i++) {
+        four_bar_speeds(masses[i][0], masses[i][1], masses[i][2], speeds);
+        for (int j = 0; j < 4; j++)
+            if (!(fabs(speeds[j] - want[j]) < 1e-12 * 5))
+                fail_msg("masses %d: speed %d is off by %.1e", i, j, speeds[j] - want[j]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -607,6 +651,7 @@ int main(void)
         cmocka_unit_test(other_bodies_move_with_minimal_energy),
         cmocka_unit_test(bodies_outside_loops_stay_at_rest),
         cmocka_unit_test(gears_and_drives_give_speeds),
+        cmocka_unit_test(speeds_do_not_depend_on_masses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -199,6 +199,11 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
     return LW_OK;
 }
 
+static void notice(const lwi_work *work, char *text, size_t size)
+{
+    lwi_system_notice(&((const dca *)work->data)->system, text, size);
+}
+
 const lwi_formulation lwi_formulation_dca = {
     .name = "dca",
     .summary =
@@ -212,5 +217,6 @@ const lwi_formulation lwi_formulation_dca = {
     .rates = rates,
     .observe = observe,
     .scale = scale,
+    .notice = notice,
     .release = release,
 };

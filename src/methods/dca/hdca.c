@@ -412,6 +412,11 @@ static void about(const lwi_work *work, char *text, size_t size)
     if (d->ncut) lwi_gauge_about(&d->momenta.gauge, text, size);
 }
 
+static void notice(const lwi_work *work, char *text, size_t size)
+{
+    lwi_system_notice(&((const hdca *)work->data)->system, text, size);
+}
+
 const lwi_formulation lwi_formulation_hdca = {
     .name = "hdca",
     .summary =
@@ -427,5 +432,6 @@ const lwi_formulation lwi_formulation_hdca = {
     .observe = observe,
     .scale = scale,
     .about = about,
+    .notice = notice,
     .release = release,
 };

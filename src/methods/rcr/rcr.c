@@ -47,6 +47,7 @@ static lw_status prepare(lwi_work *work)
     GET(d->zeros, model->tree_nv);
     GET(d->lambda, d->cut.m);
     GET(d->residual, model->nnode);
+    GET(d->tree.has_F, model->nnode);
     if (has_momenta(work)) {
         GET(d->p, model->tree_nv);
         GET(d->sigma, d->cut.m);
@@ -528,6 +529,39 @@ static void observe_cut_reactions(lwi_rcr_work *d, lwi_snapshot *snapshot)
     }
 }
 
+// The wrench on a node without rows, H x_parent - h of its message, about its origin in link axes.
+static void transmitted(const lwi_rcr_work *d, int k, double F[6])
+{
+    const lwi_rcr *e = &d->e;
+    const lwi_rcr_front *f = &e->front[k];
+    const double *x = e->x[e->model->node[k].parent], *R = d->tree.R[k];
+    double wrench[6], arm[3];
+    for (int i = 0; i < 6; i++) wrench[i] = v6_dot(f->H + 6 * i, x) - f->h[i];
+    v3_scale(arm, -1, e->d[k]);
+    v3_cross_add(wrench + 3, arm, wrench);
+    m3_tmul_v(F, R, wrench);
+    m3_tmul_v(F + 3, R, wrench + 3);
+    v3_scale(F, e->length, F);
+    v3_scale(F + 3, e->length * e->length, F + 3);
+}
+
+// What the sweep has found, in link axes: accelerations A_t + x, and wrenches of nodes without rows.  Computed again
+// from vdot, accelerations add up its round-off along a chain, and reactions have many times as much.
+static void take_accelerations(lwi_rcr_work *d)
+{
+    lwi_tree_work *tree = &d->tree;
+    for (int k = 0; k < d->e.model->nnode; k++) {
+        const lwi_rcr_front *f = &d->e.front[k];
+        double v[3], w[3];
+        m3_tmul_v(v, tree->R[k], d->e.x[k]);
+        m3_tmul_v(w, tree->R[k], d->e.x[k] + 3);
+        v3_axpy(tree->A[k], d->e.length, v);
+        v3_add(tree->A[k] + 3, tree->A[k] + 3, w);
+        tree->has_F[k] = f->unconstrained && f->nin == 0 && f->nb == 6;
+        if (tree->has_F[k]) transmitted(d, k, tree->F[k]);
+    }
+}
+
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *snapshot)
 {
@@ -543,6 +577,8 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         TRY(accelerations(work, t, inputs));
         lwi_rcr_lambda(d, d->lambda);
         if (!d->reactions) lwi_cut_wrenches(rows_of(d), &d->tree, d->lambda, d->tree.wrench);
+        d->tree.has_A = !d->by_dense;
+        if (!d->by_dense) take_accelerations(d);
     }
     lwi_cut_state_observe(&d->cut, &d->auxiliary, &d->tree, t, x, d->v, d->vdot, level, snapshot);
     if (level >= LW_OBSERVE_REACTION) observe_cut_reactions(d, snapshot);

@@ -124,6 +124,7 @@ static double error_of(const double mass[RODS], bool loop, bool thin)
     double off[2] = {0}, max[2] = {0};
     lwi_arena_init(&arena, NULL);
     assert_int_equal(lwi_system_create(model, LW_PLAN_AUTO, &arena, &s), LW_OK);
+    assert_int_equal(lwi_system_choose_digits(&s, &arena), LW_OK);
     for (int b = 1; b < model->nbody; b++) // any velocities: gamma follows from them
         for (int i = 0; i < 3; i++) s.v[b][i] = 0.3 * b - 0.2 * i, s.w[b][i] = 0.5 * i - 0.4 * b;
     lwi_system_read_joints(&s, 0);
