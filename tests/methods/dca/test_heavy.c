@@ -22,12 +22,18 @@ static const method methods[] = {
     WITH_PLANS(lwi_formulation_dca),
 };
 
+// hdca and dca without kernels for long paths: by the elimination.
 static lwt_run observed(const lw_model *model, const method *by)
 {
     static lw_options options; // outlives the run
+    lwi_work *work;
+    lw_error error;
     lw_options_default(&options);
     if (by->plan) lwt_set(&options, "plan", by->plan);
-    lwt_run r = lwt_run_options(model, by->formulation, &options, NULL);
+    lwt_ok(lwi_work_create_options(model, by->formulation, NULL, by->plan ? LWI_NO_KERNEL : 0,
+                                   &options, &work, &error),
+           &error);
+    lwt_run r = lwt_run_work(work, NULL);
     lwt_run_observe(&r);
     return r;
 }
