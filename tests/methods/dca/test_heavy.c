@@ -42,22 +42,22 @@ static lwt_run observed(const lw_model *model, const method *by)
 
 // Largest differences by the largest values: accelerations, angular ones, forces, torques.
 typedef struct errors {
-    double off[4], most[4];
+    double off[4], size[4];
 } errors;
 
 static void add(errors *e, int kind, double x, double y)
 {
     if (!(fabs(x - y) <= e->off[kind])) e->off[kind] = fabs(x - y); // also if not a number
-    e->most[kind] = fmax(e->most[kind], fabs(y));
+    e->size[kind] = fmax(e->size[kind], fabs(y));
 }
 
 static double worst(errors *e)
 {
     double largest = 0;
-    e->most[3] =
-        fmax(e->most[3], e->most[2]); // balls transmit no torque: forces at arms of a metre
+    e->size[3] =
+        fmax(e->size[3], e->size[2]); // balls transmit no torque: forces at arms of a metre
     for (int i = 0; i < 4; i++)
-        if (!(e->off[i] <= largest * e->most[i])) largest = e->off[i] / e->most[i];
+        if (!(e->off[i] <= largest * e->size[i])) largest = e->off[i] / e->size[i];
     return largest;
 }
 
