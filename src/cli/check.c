@@ -273,6 +273,13 @@ static void print_plans(const findings *f)
                p->width, p->open, p->work, p->critical);
     }
     printf("             auto takes %s; equations: of the widest join\n", f->used.kind);
+    const lw_plan_info *p = &f->used;
+    if (p->segments)
+        printf(
+            "segments     dca and hdca evaluate %d segments of up to %d bodies, in %d group%s of "
+            "eight;\n             longest way: %d bodies, then %d joins\n",
+            p->segments, p->segment_length, p->segment_groups, p->segment_groups == 1 ? "" : "s",
+            p->segment_length, p->segment_joins);
 }
 
 static void print_method(const lw_model *model, const lw_options *options)
@@ -368,6 +375,14 @@ static void json_plans(cli_json *json, const findings *f)
     }
     json_close(json, ']');
     json_text(json, "plan", f->used.kind);
+    if (f->used.segments) {
+        json_open(json, "segments", '{');
+        json_integer(json, "count", f->used.segments);
+        json_integer(json, "length", f->used.segment_length);
+        json_integer(json, "groups", f->used.segment_groups);
+        json_integer(json, "joins", f->used.segment_joins);
+        json_close(json, '}');
+    }
 }
 
 static void json_findings(const char *name, const lw_model *model, const findings *f)

@@ -7,6 +7,7 @@
 #include "kinematics/observe.h"
 
 #include "base/assert.h"
+#include "methods/dca/segments/plan.h"
 #include "system/system.h"
 #include "spatial/motion.h"
 
@@ -379,6 +380,19 @@ lw_status lw_model_check(const lw_model *model, lw_check *check, int *dependent,
 
 // -------------------------------------------------------------------------------------------- plan
 
+// Segments of a long path.
+static lw_status find_segments(const lw_model *model, lwi_arena *arena, lw_plan_info *info)
+{
+    lwi_path_plan *plan;
+    TRY(lwi_path_plan_create(model, (lwi_path_choice){0}, arena, &plan));
+    if (!plan) return LW_OK;
+    info->segments = LWI_LANES * plan->groups;
+    info->segment_length = plan->length;
+    info->segment_groups = plan->groups;
+    for (int n = 1; n < info->segments; n *= 2) info->segment_joins++;
+    return LW_OK;
+}
+
 lw_status lw_model_plan(const lw_model *model, const char *kind, lw_plan_info *info,
                         lw_error *error)
 {
@@ -390,9 +404,9 @@ lw_status lw_model_plan(const lw_model *model, const char *kind, lw_plan_info *i
     lwi_arena arena;
     lwi_system system;
     lwi_arena_init(&arena, &model->arena.allocator);
-    const lw_status status = lwi_system_plan(model, (lw_plan)which, &arena, &system);
+    lw_status status = lwi_system_plan(model, (lw_plan)which, &arena, &system);
     const lwi_plan *plan = &system.plan;
-    if (status == LW_OK)
+    if (status == LW_OK) {
         *info = (lw_plan_info){.kind = lwi_plan_kind_name(plan->kind),
                                .nodes = plan->nnode,
                                .depth = plan->nlevel,
@@ -400,6 +414,8 @@ lw_status lw_model_plan(const lw_model *model, const char *kind, lw_plan_info *i
                                .open = plan->max_open,
                                .work = plan->work,
                                .critical = plan->critical};
+        status = find_segments(model, &arena, info);
+    }
     lwi_arena_free(&arena);
     if (status != LW_OK) return lwi_fail(error, status, "plan: %s", lw_status_text(status));
     LWI_INVARIANT(info->kind && info->depth <= info->nodes, error);

@@ -307,6 +307,15 @@ class Look(Program):
                          {"z force, x and y torque"})
         self.assertEqual([p["kind"] for p in found["plans"]], ["comb", "balanced"])
 
+    def test_check_reports_the_segments_of_a_long_path(self):
+        for n, segments in ((255, None), (1024, {"count": 32, "length": 32, "groups": 4, "joins": 5})):
+            path = self.write("chain.yaml", "linkwork: 1\ngenerate: {chain: {n: %d}}\n" % n)
+            found = json.loads(self.call("check", path, "--plan", "--json").stdout)
+            self.assertEqual(found.get("segments"), segments)
+        text = self.call("check", path, "--plan").stdout
+        self.assertRegex(text, r"(?m)^segments +dca and hdca evaluate 32 segments of up to 32 bodies, in 4 groups of "
+                               r"eight;\n +longest way: 32 bodies, then 5 joins$")
+
     def test_check_reports_a_singular_start_and_conflicts(self):
         flat = re.sub(r",? *(angular_)?velocity: \[[^]]*\],?", "", PARALLELOGRAM)
         at_rest = flat
