@@ -370,6 +370,11 @@ double (*lwi_elim_G(lwi_elim *elim))[6]
     return elim->G;
 }
 
+const double (*lwi_elim_rows(const lwi_elim *elim))[6]
+{
+    return (const double(*)[6])elim->J;
+}
+
 // The first node that failed; later failures may be consequences.
 static int failed_node(const lwi_elim *elim)
 {
@@ -421,8 +426,14 @@ bool lwi_elim_all_kept(const lwi_elim *elim)
     return kept;
 }
 
+long lwi_elim_matrix_passes(const lwi_elim *elim)
+{
+    return elim->passes;
+}
+
 static lw_status factor(lwi_elim *elim, const double *eps, bool two)
 {
+    elim->passes++;
     LWI_ASSERT(!two || elim->has_unsymmetric);
     LWI_ASSERT(!elim->assembled);
     elim->in_extended = false;

@@ -79,6 +79,8 @@ lw_status lwi_elim_unsymmetric(lwi_elim *elim, lwi_arena *arena);
  *  number i is at index (plan->slot[e] + i) * 6 + r. */
 double (*lwi_elim_J(lwi_elim *elim))[6];
 double (*lwi_elim_G(lwi_elim *elim))[6];
+/** J as it is; not to be changed. */
+const double (*lwi_elim_rows(const lwi_elim *elim))[6];
 
 /** Matrix pass from J and G at the generic ranks (at full rank before lwi_elim_find_ranks).
  *  @param eps  [nrow] >= 0 in the rows' units (an absolute addition to S_rr), or NULL for 0.  Nodes with
@@ -174,6 +176,9 @@ typedef struct lwi_elim_counts {
     double laned;   ///< in lanes, once for all lanes
 } lwi_elim_counts;
 lwi_elim_counts lwi_elim_count(const lwi_elim *elim);
+
+/** Number of matrix passes so far. */
+long lwi_elim_matrix_passes(const lwi_elim *elim);
 
 /** Number of directions dropped by the last factorisation, and null vector number i of them: J' n = 0 up to
  *  drift.

@@ -146,6 +146,7 @@ struct lwi_elim {
     bool has_unsymmetric; ///< factors without symmetry are allocated
     bool unsymmetric;     ///< the current factors are not symmetric
     bool assembled;       ///< the caller has written blocks and right sides in place (assembled.h)
+    long passes;          ///< matrix passes so far
     // ranked nodes
     double **null;     ///< [nnode] [nc - kept][nc] orthonormal null vectors of the scaled S_cc
     int **swap;        ///< [nnode] [nc] row k was exchanged with this one before step k

@@ -148,6 +148,10 @@ struct lwi_formulation {
      *  merged. */
     lw_status (*observe)(lwi_work *, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *);
+    /** Largest residuals of the rows of all joints and couplings at the motion of the last `observe`: those of
+     *  positions, velocities and, at level REACTION, accelerations.  NULL, or false: to be computed from the
+     *  snapshot (observe.h). */
+    bool (*residuals)(const lwi_work *, lw_observe level, double largest[3]);
     /** Upper bound of the position residuals of loops and couplings at (t, x) [m, rad], cheaper than poses;
      *  infinite: unknown.  NULL: always unknown. */
     double (*gap)(lwi_work *, double t, const double *x);

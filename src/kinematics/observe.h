@@ -19,6 +19,9 @@ void lwi_observe_merged(const lw_model *model, lw_observe level, const double *i
 /** Energies, momenta and residuals of a snapshot at `level`. */
 void lwi_observe_system(const lw_model *model, lw_observe level, const lwi_snapshot *snapshot,
                         lwi_totals *system);
+/** The same without residuals. */
+void lwi_observe_energies(const lw_model *model, lw_observe level, const lwi_snapshot *snapshot,
+                          lwi_totals *system);
 /** Residuals of the rows of one joint (closure.h) for the motion of its two bodies: phi, and those of
  *  velocities and accelerations (NULL: not computed).  @return the number of rows */
 int lwi_joint_residual(const lw_model *model, int joint, const lwi_snapshot *snapshot,

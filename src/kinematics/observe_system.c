@@ -97,6 +97,13 @@ static void residuals(const lw_model *model, lw_observe level, const lwi_snapsho
 void lwi_observe_system(const lw_model *model, lw_observe level, const lwi_snapshot *m,
                         lwi_totals *system)
 {
+    lwi_observe_energies(model, level, m, system);
+    if (level >= LW_OBSERVE_ENERGY) residuals(model, level, m, system->residual);
+}
+
+void lwi_observe_energies(const lw_model *model, lw_observe level, const lwi_snapshot *m,
+                          lwi_totals *system)
+{
     *system = (lwi_totals){0};
     if (level < LW_OBSERVE_ENERGY) return;
     for (int b = 1; b < model->nbody; b++) {
@@ -118,5 +125,4 @@ void lwi_observe_system(const lw_model *model, lw_observe level, const lwi_snaps
     // potentials depend on poses and coordinates alone
     const lwi_kin kin = {.R = (const double(*)[9])m->R, .r = (const double(*)[3])m->r, .q = m->q};
     system->potential = lwi_forces_potential(model, &kin);
-    residuals(model, level, m, system->residual);
 }

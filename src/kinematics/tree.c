@@ -18,6 +18,7 @@
 
 #include "base/assert.h"
 
+#include "spatial/inertia.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
@@ -232,6 +233,22 @@ void lwi_tree_rates(const lw_model *model, double t, const double *v, lwi_link *
 {
     for (int k = 0; k < model->nnode; k++)
         lwi_link_rates(model, k, t, v + model->node[k].iv, &link[k]);
+}
+
+void lwi_joint_metric_solve(int nv, double (*S)[6], double *b)
+{
+    LWI_ASSERT(nv >= 0 && nv <= 6);
+    double L[6][6];
+    if (nv == 1) {
+        LWI_ASSERT(v6_dot(S[0], S[0]) > 0);
+        b[0] /= v6_dot(S[0], S[0]);
+        return;
+    }
+    for (int i = 0; i < nv; i++)
+        for (int j = 0; j <= i; j++) L[i][j] = v6_dot(S[i], S[j]);
+    cholesky6(L, nv, 0); // columns of S are independent at all coordinates
+    cholesky6_forward(L, nv, b);
+    cholesky6_backward(L, nv, b);
 }
 
 void lwi_tree_world(const lw_model *model, const lwi_link *link, double (*R)[9], double (*r)[3])

@@ -34,6 +34,9 @@ void lwi_link_rates(const lw_model *model, int k, double t, const double *u, lwi
 void lwi_link_kinematics(const lw_model *model, int k, const lwi_link *link, const double *u,
                          double *qdot);
 
+/** b := (S'S)^-1 b, nv columns S. */
+void lwi_joint_metric_solve(int nv, double (*S)[6], double *b);
+
 /** World frames of all nodes: R [nnode][9] link -> world, r [nnode][3] origins. */
 void lwi_tree_world(const lw_model *model, const lwi_link *link, double (*R)[9], double (*r)[3]);
 /** Velocities V [nnode][6] in link frames, from the free speeds. */

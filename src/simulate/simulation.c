@@ -379,6 +379,18 @@ static void fill(lw_observation *o, lw_observe level, const lwi_snapshot *m, con
     }
 }
 
+static void observe_totals(const lw_sim *sim, lw_observe level, lwi_totals *system)
+{
+    const lwi_formulation *f = sim->work->formulation;
+    double residual[3];
+    if (!f->residuals || !f->residuals(sim->work, level, residual)) {
+        lwi_observe_system(sim->model, level, &sim->snapshot, system);
+        return;
+    }
+    lwi_observe_energies(sim->model, level, &sim->snapshot, system);
+    v3_copy(system->residual, residual);
+}
+
 lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **observation)
 {
     if (!observation || (int)level < LW_OBSERVE_POSE || level > LW_OBSERVE_REACTION)
@@ -390,7 +402,7 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "observation");
     lwi_observe_merged(sim->model, level, sim->inputs, &sim->loads, &sim->snapshot);
     lwi_totals system = {0};
-    if (level >= LW_OBSERVE_ENERGY) lwi_observe_system(sim->model, level, &sim->snapshot, &system);
+    if (level >= LW_OBSERVE_ENERGY) observe_totals(sim, level, &system);
     audit(&sim->audit, level, &system, sim->snapshot.work);
     fill(&sim->observation, level, &sim->snapshot, &system);
     *observation = &sim->observation;

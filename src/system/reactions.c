@@ -198,9 +198,9 @@ lw_status lwi_system_accelerations(lwi_system *s, double t, const lwi_loads *loa
 
 // "The additional cost is associated only with xi10, xi20" [chadaj2017, discussion].
 lw_status lwi_system_accelerations_factored(lwi_system *s, double t, const lwi_loads *loads,
-                                            lw_error *error)
+                                            lwi_tree_work *tree, const double *u, lw_error *error)
 {
-    lwi_system_gammas(s, t);
+    lwi_system_tree_gammas(s, t, tree, u);
     return solve_accelerations(s, t, loads, error);
 }
 
@@ -248,7 +248,8 @@ static void observe_motion(const lwi_system *s, lw_observe level, lwi_snapshot *
         memcpy(m->qd, s->qd, (size_t)model->nv * sizeof *m->qd);
 }
 
-static void observe_accelerations(const lwi_system *s, double t, lwi_snapshot *m)
+// qdd of all joints, or if `loops` of joints outside the tree.
+static void observe_accelerations(const lwi_system *s, double t, bool loops, lwi_snapshot *m)
 {
     const lw_model *model = s->model;
     for (int k = 0; k < model->nnode; k++) {
@@ -257,12 +258,13 @@ static void observe_accelerations(const lwi_system *s, double t, lwi_snapshot *m
         m3_tmul_v(m->al[b], s->R[b], s->al[b]); // d/dt (R'w) = R' dw/dt
     }
     for (int j = 0; j < model->njoint; j++)
-        if (!model->joint[j].merged && model->joint[j].type->nv)
+        if (!model->joint[j].merged && model->joint[j].type->nv &&
+            !(loops && model->joint[j].node >= 0))
             lwi_joint_read_acceleration(model, j, t, &s->motion, (const double(*)[3])s->a,
                                         (const double(*)[3])s->al, m->qdd + model->joint[j].iv);
 }
 
-static void observe_reactions(lwi_system *s, double t, lwi_snapshot *m)
+static void observe_reactions(lwi_system *s, lwi_snapshot *m)
 {
     double *lambda = s->row[0];
     if (s->nrow) memcpy(lambda, s->lambda, (size_t)s->nrow * sizeof *lambda);
@@ -275,7 +277,7 @@ static void observe_reactions(lwi_system *s, double t, lwi_snapshot *m)
         v6_zero(m->reaction[j]);
         lwi_snapshot_set_undetermined(m, j, s->undetermined[j]);
         if (e < 0) continue;
-        lwi_joint_closure(s->model, j, t, &s->motion, LWI_CLOSURE_POSITION, &closure);
+        lwi_system_edge_closure(s, e, &closure);
         lwi_joint_reaction(s->model, j, &s->motion, &closure, lambda + s->plan.row[e],
                            m->reaction[j]);
     }
@@ -286,6 +288,17 @@ void lwi_system_observe(lwi_system *s, double t, lw_observe level, lwi_snapshot 
     snapshot->t = t;
     observe_motion(s, level, snapshot);
     if (level < LW_OBSERVE_ACCELERATION) return;
-    observe_accelerations(s, t, snapshot);
-    if (level >= LW_OBSERVE_REACTION) observe_reactions(s, t, snapshot);
+    observe_accelerations(s, t, false, snapshot);
+    if (level >= LW_OBSERVE_REACTION) observe_reactions(s, snapshot);
+}
+
+void lwi_system_observe_tree(lwi_system *s, double t, lw_observe level, const lwi_tree_work *tree,
+                             const double *udot, lwi_snapshot *snapshot)
+{
+    snapshot->t = t;
+    observe_motion(s, level, snapshot);
+    if (level < LW_OBSERVE_ACCELERATION) return;
+    observe_accelerations(s, t, true, snapshot);
+    lwi_system_tree_qdd(s, tree, udot, snapshot->qdd);
+    if (level >= LW_OBSERVE_REACTION) observe_reactions(s, snapshot);
 }

@@ -365,31 +365,49 @@ lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
 
 // ------------------------------------------------------------------------------------ parts of work
 
-// One thread's share of the edges: contiguous; the results do not depend on the distribution.
+// One thread's share of the items: contiguous; the results do not depend on the distribution.
 typedef struct task {
-    lwi_system *s;
-    int count;
-    double t;
-    void (*edge)(lwi_system *s, int e, double t);
+    int count, parts;
+    void (*item)(void *user, int i);
+    void *user;
 } task;
 
 static void run_part(void *user, int part)
 {
     const task *work = user;
-    const int parts = work->s->pool ? lwi_pool_count(work->s->pool) : 1, n = work->count;
+    const int parts = work->parts, n = work->count;
     const int first = (int)((long)n * part / parts), end = (int)((long)n * (part + 1) / parts);
     LWI_ASSERT(0 <= first && first <= end && end <= n);
-    for (int e = first; e < end; e++) work->edge(work->s, e, work->t);
+    for (int i = first; i < end; i++) work->item(work->user, i);
+}
+
+void lwi_system_for(lwi_system *s, int count, void (*item)(void *user, int i), void *user)
+{
+    task work = {
+        .count = count, .parts = s->pool ? lwi_pool_count(s->pool) : 1, .item = item, .user = user};
+    if (s->pool)
+        lwi_pool_run(s->pool, run_part, &work);
+    else
+        run_part(&work, 0);
+}
+
+typedef struct edge_task {
+    lwi_system *s;
+    double t;
+    void (*edge)(lwi_system *s, int e, double t);
+} edge_task;
+
+static void run_edge(void *user, int e)
+{
+    const edge_task *work = user;
+    work->edge(work->s, e, work->t);
 }
 
 static void for_edges(lwi_system *s, int count, double t,
                       void (*edge)(lwi_system *s, int e, double t))
 {
-    task work = {.s = s, .count = count, .t = t, .edge = edge};
-    if (s->pool)
-        lwi_pool_run(s->pool, run_part, &work);
-    else
-        run_part(&work, 0);
+    edge_task work = {.s = s, .t = t, .edge = edge};
+    lwi_system_for(s, count, run_edge, &work);
 }
 
 // -------------------------------------------------------------------------------------------- rows

@@ -19,7 +19,7 @@
 #include "elimination/split.h"
 #include "kinematics/formulation.h"
 #include "kinematics/closure.h"
-#include "kinematics/tree.h"
+#include "kinematics/tree_state.h"
 #include "system/min_norm.h"
 
 /** Block of K of one body, world axes. */
@@ -99,6 +99,9 @@ typedef struct lwi_system {
     const double *effort;    ///< efforts of the last loads
     double (*y)[6], *row[2]; ///< scratch [nbody], [plan.nrow]
 } lwi_system;
+
+/** Calls item(user, i) for i = 0 ... count - 1, on the threads of the system. */
+void lwi_system_for(lwi_system *system, int count, void (*item)(void *user, int i), void *user);
 
 /** Creates graph, plan and elimination; finds the generic ranks at the model's start and nearby
  *  configurations (closed to round-off).  The motion is then that of the model's start.
@@ -241,12 +244,29 @@ void lwi_system_applied(lwi_system *system, double t, const lwi_loads *loads, do
 lw_status lwi_system_accelerations(lwi_system *system, double t, const lwi_loads *loads,
                                    lw_error *error);
 /** The same with the rows and factors that lwi_system_rows and lwi_system_factor left at these positions: gamma
- *  and one vector pass.  Same bits. */
+ *  and one vector pass.
+ *  @param tree  the spanning tree of this motion with the rates of its links; A becomes their bias
+ *               accelerations  @param u  [tree_nv] its speeds */
 lw_status lwi_system_accelerations_factored(lwi_system *system, double t, const lwi_loads *loads,
-                                            lw_error *error);
+                                            lwi_tree_work *tree, const double *u, lw_error *error);
+/** gamma of all joints and couplings; as above. */
+void lwi_system_tree_gammas(lwi_system *system, double t, lwi_tree_work *tree, const double *u);
+/** Rates udot [tree_nv] of the speeds of the tree; after lwi_system_accelerations_factored. */
+void lwi_system_speed_rates(lwi_system *system, lwi_tree_work *tree, double *udot);
+/** qdd of the joints of the tree; after lwi_system_speed_rates. */
+void lwi_system_tree_qdd(const lwi_system *system, const lwi_tree_work *tree, const double *udot,
+                         double *qdd);
+/** Largest residuals of positions, velocities and, at level REACTION, accelerations over all rows, by the rows
+ *  of this motion; after lwi_system_rows, with R, r, v, w, a, al of this motion. */
+void lwi_system_residuals(const lwi_system *system, lw_observe level, double largest[3]);
+/** n, bodies and J of the closure of a joint's edge from the rows of this motion, without rotors. */
+void lwi_system_edge_closure(const lwi_system *system, int edge, lwi_closure *closure);
 /** Writes motion, accelerations, reactions and uniqueness to the snapshot; needs the motion, at levels
  *  ACCELERATION and REACTION also lwi_system_accelerations. */
 void lwi_system_observe(lwi_system *system, double t, lw_observe level, lwi_snapshot *snapshot);
+/** The same; qdd of the joints of the tree from lwi_system_speed_rates. */
+void lwi_system_observe_tree(lwi_system *system, double t, lw_observe level,
+                             const lwi_tree_work *tree, const double *udot, lwi_snapshot *snapshot);
 /** Power of drives and mounts [W]; after lwi_system_accelerations. */
 double lwi_system_drive_power(lwi_system *system, double t);
 /** Power of the effort of a joint with a moving mount beyond effort times speed [W].

@@ -39,7 +39,8 @@ typedef struct hdca {
     lwi_auxiliary auxiliary;
     double *p, *u;  // [tree_nv] momenta in link axes, speeds
     lwi_path *path; // NULL: the model is not a long path of hinges
-    double *udot;   // [tree_nv] of paths
+    double *udot;   // [tree_nv] of the last observation
+    bool has_rows;  // the rows of `system` are those of the last observation
 } hdca;
 
 // ----------------------------------------------------------------------------------------- prepare
@@ -112,23 +113,6 @@ static void move(hdca *d, double t)
 
 // ------------------------------------------------------------------------- first part: the speeds
 
-// a = (S'S)^-1 b
-static void joint_metric_solve(int nv, double (*S)[6], double *b)
-{
-    LWI_ASSERT(nv >= 0 && nv <= 6);
-    double L[6][6];
-    if (nv == 1) {
-        LWI_ASSERT(v6_dot(S[0], S[0]) > 0);
-        b[0] /= v6_dot(S[0], S[0]);
-        return;
-    }
-    for (int i = 0; i < nv; i++)
-        for (int j = 0; j <= i; j++) L[i][j] = v6_dot(S[i], S[j]);
-    cholesky6(L, nv, 0); // columns of S are independent at all coordinates
-    cholesky6_forward(L, nv, b);
-    cholesky6_backward(L, nv, b);
-}
-
 // Right side b = M xi_0 of every body: +W of the joint's momenta on the node, -W on its parent, W = S
 // (S'S)^-1 p: the active part H p of the articulated momentum (10), moved to the mass centres by the shift
 // matrices (14), as in the integral equations of motion (12)-(13) and their coefficients xi10, xi20
@@ -143,7 +127,7 @@ static void put_momenta(const lw_model *model, hdca *d, const double *p)
         double a[6], W[6] = {0}, f[3], n[3], arm[3], torque[3];
         if (node->nv == 0) continue;
         memcpy(a, p + node->iv, (size_t)node->nv * sizeof *a);
-        joint_metric_solve(node->nv, d->tree.link[k].S, a);
+        lwi_joint_metric_solve(node->nv, d->tree.link[k].S, a);
         for (int j = 0; j < node->nv; j++) v6_axpy(W, a[j], tree->link[k].S[j]);
         m3_mul_v(f, tree->R[k], W);
         m3_mul_v(n, tree->R[k], W + 3);
@@ -182,7 +166,7 @@ static void follow_bodies(const lw_model *model, hdca *d)
         if (node->driven) v6_add(V, V, link->sigma);
         for (int i = 0; i < 6; i++) own[i] -= V[i];
         for (int j = 0; j < node->nv; j++) u[j] = v6_dot(link->S[j], own);
-        joint_metric_solve(node->nv, tree->link[k].S, u);
+        lwi_joint_metric_solve(node->nv, tree->link[k].S, u);
         for (int j = 0; j < node->nv; j++) v6_axpy(V, u[j], link->S[j]);
     }
 }
@@ -377,6 +361,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
                          lw_observe level, lwi_snapshot *snapshot)
 {
     hdca *d = work->data;
+    d->has_rows = false;
     if (level >= LW_OBSERVE_TWIST && d->path && path_observe(work, t, x, inputs, level, snapshot))
         return LW_OK;
     if (level < LW_OBSERVE_TWIST) { // poses need no elimination
@@ -384,14 +369,27 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         lwi_system_read_loops(&d->system, t, true);
     } else {
         TRY(find_speeds(work, t, x));
+        d->has_rows = true;
         snapshot->work = work_at(d, t, x);
     }
     if (level >= LW_OBSERVE_ACCELERATION) {
         lwi_system_forces(&d->system, t, inputs);
-        TRY(lwi_system_accelerations_factored(&d->system, t, &d->system.loads, &work->error));
+        lwi_tree_rates(work->model, t, d->u, d->tree.link);
+        TRY(lwi_system_accelerations_factored(&d->system, t, &d->system.loads, &d->tree, d->u,
+                                              &work->error));
+        lwi_system_speed_rates(&d->system, &d->tree, d->udot);
     }
-    lwi_system_observe(&d->system, t, level, snapshot);
+    lwi_system_observe_tree(&d->system, t, level, &d->tree, d->udot, snapshot);
     return LW_OK;
+}
+
+// Those of the last observation, by the rows of its velocities.
+static bool residuals(const lwi_work *work, lw_observe level, double largest[3])
+{
+    const hdca *d = work->data;
+    if (!d->has_rows) return false;
+    lwi_system_residuals(&d->system, level, largest);
+    return true;
 }
 
 static lw_status scale(lwi_work *work, double t, const double *x, double *factor)
@@ -430,6 +428,7 @@ const lwi_formulation lwi_formulation_hdca = {
     .enter = enter,
     .rates = rates,
     .observe = observe,
+    .residuals = residuals,
     .scale = scale,
     .about = about,
     .notice = notice,

@@ -87,12 +87,51 @@ static void work_of_random_loops_is_that_of_reactions(void **state)
     assert_true(driven > 10);
 }
 
+// A row of results has one matrix pass, that of the velocities, and so has an evaluation with drives; gamma of tree
+// joints from the links is that of their rows, and residuals are those of the snapshot.
+static void rows_of_results_reuse_the_factors(void **state)
+{
+    (void)state;
+    LWT_FOR_LOOPS(c, 36, LWT_LOOP_ALL)
+    {
+        const lw_model *model = c.model;
+        lwi_work *work = lwt_work(model, HDCA);
+        lwi_system *system = (lwi_system *)lwi_hdca_system(work);
+        double *x = lwt_start(work), *xdot = lwt_vector(work->layout.nx);
+        double *input = inputs_of(model, seed_), *gamma = lwt_vector(system->nrow), t = 0;
+        double residual[3];
+        lwi_arena arena;
+        lwi_snapshot m;
+        lwi_totals totals;
+        lwi_arena_init(&arena, NULL);
+        lwt_integrate(work, &t, x, input, 1e-4, 40);
+        long passes = lwi_elim_matrix_passes(system->elim);
+        lwt_ok(HDCA->rates(work, t, x, input, xdot), &work->error);
+        assert_int_equal(lwi_elim_matrix_passes(system->elim) - passes, 1);
+        passes = lwi_elim_matrix_passes(system->elim);
+        lwt_observe(work, t, x, input, &arena, &m);
+        assert_int_equal(lwi_elim_matrix_passes(system->elim) - passes, 1);
+        memcpy(gamma, system->gamma, (size_t)system->nrow * sizeof *gamma);
+        lwi_system_gammas(system, t);
+        for (int i = 0; i < system->nrow; i++)
+            lwt_near("gamma", i, gamma[i], system->gamma[i], 1e-11 * (1 + fabs(gamma[i])));
+        memcpy(system->gamma, gamma, (size_t)system->nrow * sizeof *gamma);
+        assert_true(HDCA->residuals(work, LW_OBSERVE_REACTION, residual));
+        lwi_observe_system(model, LW_OBSERVE_REACTION, &m, &totals);
+        for (int i = 0; i < 3; i++) lwt_near("residual", i, residual[i], totals.residual[i], 1e-11);
+        lwi_arena_free(&arena);
+        lwi_work_destroy(work);
+        free(x), free(xdot), free(input), free(gamma);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_loops_move_as_in_absolute_coordinates),
         cmocka_unit_test(speeds_of_random_loops_change_as_accelerations_say),
         cmocka_unit_test(work_of_random_loops_is_that_of_reactions),
+        cmocka_unit_test(rows_of_results_reuse_the_factors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
