@@ -45,16 +45,16 @@ static bool disc_meets(const double *mark, const double *box)
     return dx * dx + dy * dy < mark[2] * mark[2];
 }
 
-static double cost_of(const lwi_plot_labels *l, const double *box)
+// Of no interest from `limit` on.
+static double cost_of(const lwi_plot_labels *l, const double *box, double cost, double limit)
 {
-    double cost = 0;
     if (box[0] < l->x || box[1] < l->y || box[0] + box[2] > l->x + l->width ||
         box[1] + box[3] > l->y + l->height)
         return EXCLUDED;
     for (int i = 0; i < l->nplaced; i++)
         if (boxes_meet(l->placed[i], box)) return EXCLUDED;
-    for (int i = 0; i < l->nsegment; i++) cost += segment_meets(l->segment[i], box);
-    for (int i = 0; i < l->nmark; i++) cost += 2 * disc_meets(l->mark[i], box);
+    for (int i = 0; i < l->nsegment && cost < limit; i++) cost += segment_meets(l->segment[i], box);
+    for (int i = 0; i < l->nmark && cost < limit; i++) cost += 2 * disc_meets(l->mark[i], box);
     return cost;
 }
 
@@ -77,7 +77,7 @@ bool lwi_plot_label_place_beside(lwi_plot_labels *l, double x, double y, double 
             const double px = x + reach * d[0], py = y + reach * d[1];
             const double box[4] = {px - width * 0.5 * (1 - d[0] / fmax(fabs(d[0]), 0.8)),
                                    py - height * 0.5 * (1 - d[1]), width, height};
-            const double cost = cost_of(l, box) + 0.6 * r + 0.05 * k;
+            const double cost = cost_of(l, box, 0.6 * r + 0.05 * k, best);
             if (cost >= best) continue;
             best = cost;
             for (int i = 0; i < 4; i++) best_box[i] = box[i];

@@ -19,6 +19,8 @@ typedef struct selecting {
     lwi_plot_selection *out;
     int x; // column
     lw_error *error;
+    int *by_name; // [columns] sorted by name, equal names in order
+    bool *taken;  // [columns] are in the panel that is being filled
 } selecting;
 
 bool lwi_plot_glob(const char *pattern, const char *text)
@@ -51,16 +53,49 @@ static const char *unit_of(const selecting *s, int column)
     return s->table->info[column].unit;
 }
 
+// The first column of that name; -1: none.
 static int find(const selecting *s, const char *name)
 {
-    for (int i = 0; i < s->table->n; i++)
-        if (!strcmp(name_of(s, i), name)) return i;
-    return -1;
+    int low = 0, high = s->table->n;
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+        if (strcmp(name_of(s, s->by_name[middle]), name) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const bool found = low < s->table->n && !strcmp(name_of(s, s->by_name[low]), name);
+    return found ? s->by_name[low] : -1;
 }
 
 static lw_status no_memory(const selecting *s)
 {
     return lwi_fail(s->error, LW_ERR_MEMORY, "no memory for the panels of a picture");
+}
+
+typedef struct named {
+    const char *name;
+    int column;
+} named;
+
+static int by_name(const void *a, const void *b)
+{
+    const named *x = a, *y = b;
+    const int order = strcmp(x->name, y->name);
+    return order ? order : x->column - y->column;
+}
+
+static lw_status sort_names(selecting *s)
+{
+    const int n = s->table->n;
+    named *list = LWI_PUSH(s->arena, named, n);
+    s->by_name = LWI_PUSH(s->arena, int, n);
+    s->taken = LWI_PUSH(s->arena, bool, n);
+    if (!list || !s->by_name || !s->taken) return no_memory(s);
+    for (int i = 0; i < n; i++) list[i] = (named){name_of(s, i), i};
+    qsort(list, (size_t)n, sizeof *list, by_name);
+    for (int i = 0; i < n; i++) s->by_name[i] = list[i].column;
+    return LW_OK;
 }
 
 static lw_status unknown_column(const selecting *s, const char *name)
@@ -98,16 +133,16 @@ static const char *copy_text(const selecting *s, const char *text, int length)
 
 // ------------------------------------------------------------------------------------------ panels
 
-// A new panel, with memory for every column.
-static lwi_plot_choice *add_panel(selecting *s, const char *title, const char *unit)
+// A new panel, with memory for `room` curves.
+static lwi_plot_choice *add_panel(selecting *s, const char *title, const char *unit, int room)
 {
     lwi_plot_choice *p = &s->out->panel[s->out->npanel];
     *p = (lwi_plot_choice){.title = title,
                            .unit = unit,
                            .x = s->x,
                            .log = s->options->log,
-                           .room = s->table->n,
-                           .quantity = LWI_PUSH(s->arena, lwi_plot_quantity, s->table->n)};
+                           .room = room,
+                           .quantity = LWI_PUSH(s->arena, lwi_plot_quantity, room)};
     if (!p->quantity) return NULL;
     s->out->npanel++;
     return p;
@@ -194,22 +229,22 @@ static lw_status unite_units(selecting *s, lwi_plot_choice *p)
 
 static lw_status add_matching(selecting *s, lwi_plot_choice *p, const char *pattern)
 {
-    const int exact = find(s, pattern), before = p->nquantity;
+    const int exact = find(s, pattern);
     bool matched = exact >= 0;
     for (int i = 0; i < s->table->n; i++) {
         if (exact >= 0 ? i != exact : i == s->x || !lwi_plot_glob(pattern, name_of(s, i))) continue;
         matched = true;
-        bool there = false;
-        for (int k = 0; k < before && !there; k++) there = p->quantity[k].column[0] == i;
-        if (!there) add_quantity(p, name_of(s, i), LWI_PLOT_VALUE, i, -1, -1);
+        if (!s->taken[i]) add_quantity(p, name_of(s, i), LWI_PLOT_VALUE, i, -1, -1);
+        s->taken[i] = true;
     }
     return matched ? LW_OK : unknown_column(s, pattern);
 }
 
 static lw_status add_list(selecting *s, const char *list)
 {
-    lwi_plot_choice *p = add_panel(s, "", "");
+    lwi_plot_choice *p = add_panel(s, "", "", s->table->n);
     if (!p) return no_memory(s);
+    memset(s->taken, 0, (size_t)s->table->n * sizeof *s->taken);
     if (find(s, list) >= 0) { // a name may contain commas
         TRY(add_matching(s, p, list));
     } else {
@@ -278,7 +313,7 @@ static lw_status add_joint_series(selecting *s, const char *letters, const char 
         lwi_plot_choice *p = NULL;
         for (int k = first; k < s->out->npanel && !p && !alone; k++)
             if (!strcmp(s->out->panel[k].unit, unit_of(s, i))) p = &s->out->panel[k];
-        if (!p) p = add_panel(s, title, unit_of(s, i));
+        if (!p) p = add_panel(s, title, unit_of(s, i), s->table->n);
         const char *key = series_key(s, name, length, letters, what);
         if (!p || !key) return no_memory(s);
         add_quantity(p, key, LWI_PLOT_VALUE, i, -1, -1);
@@ -298,7 +333,7 @@ static lw_status select_positions(selecting *s)
     static const char *const titles[] = {"x of mass centres", "y of mass centres",
                                          "z of mass centres"};
     for (int k = 0; k < 3; k++) {
-        lwi_plot_choice *p = add_panel(s, titles[k], "m");
+        lwi_plot_choice *p = add_panel(s, titles[k], "m", s->table->n);
         if (!p) return no_memory(s);
         for (int i = 0; i < s->table->n; i++) {
             const char *name, *what;
@@ -318,13 +353,13 @@ static lw_status select_energies(selecting *s, bool drift)
 {
     const int T = find(s, "sys.T"), V = find(s, "sys.V");
     const int E = find(s, "sys.E"), W = find(s, "sys.Wnc");
-    lwi_plot_choice *p = add_panel(s, "energy", "J");
+    lwi_plot_choice *p = add_panel(s, "energy", "J", 3);
     if (!p) return no_memory(s);
     if (T >= 0) add_quantity(p, "kinetic T", LWI_PLOT_VALUE, T, -1, -1);
     if (V >= 0) add_quantity(p, "potential V \u2212 V\u2080", LWI_PLOT_CHANGE, V, -1, -1);
     if (E >= 0) add_quantity(p, "total E \u2212 E\u2080", LWI_PLOT_CHANGE, E, -1, -1);
     if (!drift || E < 0 || W < 0) return LW_OK;
-    p = add_panel(s, "drift of E \u2212 Wnc", "J");
+    p = add_panel(s, "drift of E \u2212 Wnc", "J", 1);
     if (!p) return no_memory(s);
     add_quantity(p, "", LWI_PLOT_BALANCE, E, W, -1);
     return LW_OK;
@@ -339,7 +374,7 @@ static lw_status select_residuals(selecting *s)
     for (int i = 0; i < LWI_COUNT(columns); i++) {
         const int column = find(s, columns[i]);
         if (column < 0) continue;
-        lwi_plot_choice *p = add_panel(s, titles[i], unit_of(s, column));
+        lwi_plot_choice *p = add_panel(s, titles[i], unit_of(s, column), 1);
         if (!p) return no_memory(s);
         add_quantity(p, "", LWI_PLOT_VALUE, column, -1, -1);
         p->log = true;
@@ -354,7 +389,7 @@ static lw_status select_reactions(selecting *s)
     } panels[] = {{"size of joint forces", "N", {"fx", "fy", "fz"}},
                   {"size of joint torques", "N m", {"tx", "ty", "tz"}}};
     for (int k = 0; k < LWI_COUNT(panels); k++) {
-        lwi_plot_choice *p = add_panel(s, panels[k].title, panels[k].unit);
+        lwi_plot_choice *p = add_panel(s, panels[k].title, panels[k].unit, s->table->n);
         if (!p) return no_memory(s);
         for (int i = 0; i + 2 < s->table->n; i++) { // the three components are adjacent
             const char *name, *what, *name1, *what1, *name2, *what2;
@@ -393,7 +428,7 @@ static lw_status select_phases(selecting *s)
             continue;
         }
         snprintf(title, (size_t)length + 32, "%.*s.qd%s", length, name, what + 1);
-        lwi_plot_choice *p = add_panel(s, title, unit_of(s, column));
+        lwi_plot_choice *p = add_panel(s, title, unit_of(s, column), 1);
         if (!p) return no_memory(s);
         char *x_title = LWI_PUSH(s->arena, char, length + 32);
         if (!x_title) return no_memory(s);
@@ -453,9 +488,11 @@ lw_status lwi_plot_select(const lwi_plot_table *table, const lw_plot_options *op
                           lwi_arena *arena, lwi_plot_selection *selection, lw_error *error)
 {
     *selection = (lwi_plot_selection){.columns = 1, .shared_x = true};
-    selecting s = {table, options, arena, selection, 0, error};
+    selecting s = {
+        .table = table, .options = options, .arena = arena, .out = selection, .error = error};
     selection->panel = LWI_PUSH(arena, lwi_plot_choice, table->n + LW_PLOT_MAX_PANELS + 8);
     if (!selection->panel) return no_memory(&s);
+    TRY(sort_names(&s));
     TRY(select_x(&s));
     if (options->ny && options->has_preset)
         return lwi_fail(error, LW_ERR_ARGUMENT,

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEAD 20.0        // line above a view
-#define FOOT 18.0        // labels of the axis below
-#define SIDE 34.0        // labels of the axis at the left
-enum { MAX_NAMED = 40 }; // bodies and joints, all with names
-#define BORDER 26.0      // margin for marks and names
+#define HEAD 20.0                         // line above a view
+#define FOOT 18.0                         // labels of the axis below
+#define SIDE 34.0                         // labels of the axis at the left
+enum { MAX_NAMED = 40, MAX_TRIED = 500 }; // bodies and joints: all with names; names that are tried
+#define BORDER 26.0                       // margin for marks and names
 
 typedef struct drawing {
     const lwi_plot_view *view;
@@ -452,15 +452,17 @@ static void draw_name(drawing *d, const double *at, double radius, const char *n
     lwi_plot_draw_text(d->canvas, place.x, place.y, LWI_PLOT_START, &ink, text);
 }
 
-// Of many bodies only the first of each group has a name, of many joints only those that are not fixed.
+// Of many bodies only the first of each group has a name, of many joints only those that are not fixed; of very
+// many, at equal distances, so many as a picture has room for.
 static void draw_names(drawing *d)
 {
     const lwi_plot_view *v = d->view;
     const bool many = v->scene->nbody + v->scene->njoint > MAX_NAMED;
+    const int stride = many ? 1 + (v->scene->nbody + v->scene->njoint) / MAX_TRIED : 1;
     d->labels.strict = many;
     const double size = v->compact ? 10 : 11, radius = v->compact ? 4 : 5;
     double at[2];
-    for (int i = 0; i < v->scene->nbody; i++) {
+    for (int i = 0; i < v->scene->nbody; i += stride) {
         const int body = v->scene->body[i].body;
         if (many && !v->scene->body[i].leads) continue;
         const lwi_plot_colour colour = lwi_plot_mix(body_colour(d, body), v->theme->ink, 0.25);
@@ -468,7 +470,7 @@ static void draw_names(drawing *d)
         draw_name(d, at, radius, v->model->body[body].name,
                   (lwi_plot_ink){colour, size, true, lwi_plot_faded(v->theme->paper, 0.85)});
     }
-    for (int i = 0; i < v->scene->njoint; i++) {
+    for (int i = 0; i < v->scene->njoint; i += stride) {
         if (many && v->scene->joint[i].sign == LWI_JOINT_SQUARE) continue;
         project(d, v->scene->joint[i].p2, at);
         draw_name(
