@@ -180,10 +180,9 @@ static void measure(const char *path, int turns, double duration)
             run(model, &s[i], duration);
         printf("}");
     }
-    printf("}, \"driven\": %d, \"momenta_take\": %.3g, \"way\": \"%s\", \"auto\": \"%s\", \"why\": "
-           "\"%s\"}\n",
-           survey.driven, survey.momenta_take, survey.rcr_way ? survey.rcr_way : "",
-           choice.formulation, choice.why);
+    printf("}, \"momenta_take\": %.3g, \"way\": \"%s\", \"auto\": \"%s\", \"why\": \"%s\"}\n",
+           survey.momenta_take, survey.rcr_way ? survey.rcr_way : "", choice.formulation,
+           choice.why);
     fflush(stdout);
     for (int i = 0; i < n; i++) end(&s[i]);
     lwi_arena_free(&arena);
