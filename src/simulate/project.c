@@ -17,7 +17,7 @@
 // Inconsistent redundant joints are never closed better than at the start: factor over its residual.
 #define ABOVE_START 3
 
-static void take_motion(lwi_assembler *a, const lwi_snapshot *m)
+void lwi_sim_take_motion(lwi_assembler *a, const lwi_snapshot *m)
 {
     const lw_model *model = a->model;
     for (int k = 0; k < model->nnode; k++) {
@@ -31,7 +31,7 @@ static void take_motion(lwi_assembler *a, const lwi_snapshot *m)
     a->t = m->t;
 }
 
-static void give_motion(const lwi_assembler *a, lwi_snapshot *m)
+void lwi_sim_give_motion(const lwi_assembler *a, lwi_snapshot *m)
 {
     const lw_model *model = a->model;
     for (int k = 0; k < model->nnode; k++) {
@@ -62,7 +62,7 @@ lw_status lwi_sim_prepare_projection(lw_sim *sim)
     p->active = true;
     if (o->project == LW_PROJECT_ALWAYS) return LW_OK;
     lwi_snapshot_start(model, &p->snapshot);
-    take_motion(&p->assembler, &p->snapshot);
+    lwi_sim_take_motion(&p->assembler, &p->snapshot);
     lwi_assembler_correct(&p->assembler);
     const double closed = lwi_assembler_residual(&p->assembler, false, NULL);
     p->limit = fmax(PATIENCE * (o->atol + o->rtol * p->assembler.length), ABOVE_START * closed);
@@ -82,17 +82,17 @@ lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed)
     p->poses = f->flags & LWI_POSES_FIRST;
     TRY(f->observe(work, t, x, sim->inputs, p->poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST,
                    &p->snapshot));
-    take_motion(&p->assembler, &p->snapshot);
+    lwi_sim_take_motion(&p->assembler, &p->snapshot);
     const double before = lwi_assembler_residual(&p->assembler, false, NULL);
     if (!(before > p->limit)) return LW_OK;
     if (p->poses) {
         TRY(f->observe(work, t, x, sim->inputs, LW_OBSERVE_TWIST, &p->snapshot));
-        take_motion(&p->assembler, &p->snapshot);
+        lwi_sim_take_motion(&p->assembler, &p->snapshot);
         p->poses = false;
     }
     lwi_assembler_correct(&p->assembler);
     if (!(lwi_assembler_residual(&p->assembler, false, NULL) < before)) return LW_OK;
-    give_motion(&p->assembler, &p->snapshot);
+    lwi_sim_give_motion(&p->assembler, &p->snapshot);
     work->resumed = true;
     const lw_status status = f->enter(work, &p->snapshot, x);
     work->resumed = false;

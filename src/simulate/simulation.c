@@ -166,6 +166,8 @@ static lw_status build(lw_sim *sim, const lw_options *options)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     if (lwi_sim_prepare_monitor(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
+    if (lwi_sim_prepare_passage(sim) != LW_OK)
+        return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     TRY(lwi_sim_check_begin(sim));
     if (lwi_sim_prepare_events(sim, lwi_integrator_find(sim->options.integrator)->adaptive) !=
         LW_OK)
@@ -200,6 +202,7 @@ void lw_sim_destroy(lw_sim *sim)
 {
     if (!sim) return;
     if (sim->integrator) sim->integrator->type->destroy(sim->integrator);
+    lwi_sim_release_passage(sim);
     lwi_work_destroy(sim->work);
     const lw_allocator allocator = sim->arena.allocator;
     lwi_arena_free(&sim->arena);
@@ -400,11 +403,14 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
     const lw_status status = sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
                                                              level, &sim->snapshot);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "observation");
+    const bool continued =
+        level >= LW_OBSERVE_REACTION && lwi_sim_continue_reactions(sim, &sim->snapshot);
     lwi_observe_merged(sim->model, level, sim->inputs, &sim->loads, &sim->snapshot);
     lwi_totals system = {0};
     if (level >= LW_OBSERVE_ENERGY) observe_totals(sim, level, &system);
     audit(&sim->audit, level, &system, sim->snapshot.work);
     fill(&sim->observation, level, &sim->snapshot, &system);
+    sim->observation.reactions_continued = continued;
     *observation = &sim->observation;
     return LW_OK;
 }

@@ -51,6 +51,26 @@ typedef struct lwi_cancel {
     int rates;     ///< evaluations since the clock was read
 } lwi_cancel;
 
+enum { LWI_PASSAGE_STAGES = 4, LWI_PASSAGE_NODES = 4 };
+
+/** Reactions close to singular positions (passage.c). */
+typedef struct lwi_passage {
+    bool active;
+    double band; ///< sine, relative to the largest one, within which they are not solved for
+    lwi_work *work, *own;     ///< of the states outside; own: NULL if it is that of the simulation
+    lwi_assembler *assembler; ///< closes positions
+    lwi_snapshot moved, node; ///< scratch: a motion moved along itself; a state outside
+    double *x;                ///< [nx] of a Gauss step
+    double *before, *stage, *rate; ///< [stages][nx]: before and after projection, rates
+    void *discrete;                ///< of the work, kept meanwhile
+    double (*reaction)[6];         ///< [nodes][njoint]
+    double c[LWI_PASSAGE_STAGES], b[LWI_PASSAGE_STAGES], A[LWI_PASSAGE_STAGES][LWI_PASSAGE_STAGES];
+    bool sampled; ///< the last row with a known sine:
+    double t, sine, (*r)[3], (*quat)[4];
+    long count;   ///< rows within the band
+    double entry; ///< time of the first one
+} lwi_passage;
+
 struct lw_sim {
     lwi_arena arena; ///< all other memory
     const lw_model *model;
@@ -69,6 +89,7 @@ struct lw_sim {
     lwi_events events;
     lwi_projection projection;
     lwi_monitor monitor; ///< of singular positions
+    lwi_passage passage;
     lwi_snapshot snapshot;
     lwi_loads loads;
     lw_observation observation;
@@ -98,6 +119,17 @@ lw_status lwi_sim_advance_events(lw_sim *sim, double stop);
 lw_status lwi_sim_prepare_projection(lw_sim *sim);
 /** Corrects the state x at t where its positions are too far off; changed: it was. */
 lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed);
+
+/** The motion of a snapshot to the assembler, and back. */
+void lwi_sim_take_motion(lwi_assembler *assembler, const lwi_snapshot *snapshot);
+void lwi_sim_give_motion(const lwi_assembler *assembler, lwi_snapshot *snapshot);
+
+/** Memory, where there is a monitor; after lwi_sim_prepare_monitor. */
+lw_status lwi_sim_prepare_passage(lw_sim *sim);
+void lwi_sim_release_passage(lw_sim *sim);
+/** Replaces the reactions of an observed state close to a singular position by those that states outside lead to;
+ *  true: it did. */
+bool lwi_sim_continue_reactions(lw_sim *sim, lwi_snapshot *snapshot);
 
 /** Sets the state to the joint coordinates and speeds, floating bases, work and time of sim->snapshot. */
 lw_status lwi_sim_place(lw_sim *sim);

@@ -88,6 +88,12 @@ static double pivot_here(lwi_system *s, double t, int *edge)
     return fmax(0, pivots.min);
 }
 
+double lwi_monitor_pivot(lwi_monitor *monitor, double t)
+{
+    int edge;
+    return pivot_here(&monitor->system, t, &edge);
+}
+
 // Hermite's cubic of n numbers and its derivative at a + x h, 0 <= x <= 1; f, g at the ends.
 static void cubic(int n, double h, double x, const double *f0, const double *g0, const double *f1,
                   const double *g1, double *f, double *g)

@@ -43,6 +43,8 @@ bool lwi_monitor_has_barely_moved(lwi_monitor *monitor, const lwi_snapshot *snap
 void lwi_monitor_add(lwi_monitor *monitor, const lwi_snapshot *snapshot);
 /** The same for the last state of the run. */
 void lwi_monitor_end(lwi_monitor *monitor, const lwi_snapshot *snapshot);
+/** The smallest kept pivot at the motion of monitor->system; 1 if positions are not finite. */
+double lwi_monitor_pivot(lwi_monitor *monitor, double t);
 /** "passed close to a singular position at ...", or "". */
 void lwi_monitor_message(const lwi_monitor *monitor, char *text, size_t size);
 

@@ -129,6 +129,8 @@ class Observation:
         self.reaction: Array = rows("reaction", m, 6)  #: force, torque on body2 at its joint point
         self.reaction_unique: Any = (view(o.reaction_unique, (m,), owner, "|u1").view(np.bool_)
                                      if o.reaction_unique else np.empty(0, np.bool_))
+        #: close to a singular position: reactions are those that states outside lead to
+        self.reactions_continued = bool(o.reactions_continued)
         self.kinetic: float = o.kinetic
         self.potential: float = o.potential
         self.work: float = o.work  #: of all forces without potential, since the start

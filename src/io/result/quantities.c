@@ -42,6 +42,7 @@ void lwi_result_values_compute(const lw_model *model, lw_observe level, const lw
                                lwi_result_values *values)
 {
     values->observation = o;
+    values->continued = o->reactions_continued;
     if (level >= LW_OBSERVE_ENERGY) values->energy = o->kinetic + o->potential;
     for (int i = 0; i < model->desc.nmarker; i++)
         compute_marker(model, level, o, &model->desc.marker[i], &values->marker[i]);
@@ -88,6 +89,7 @@ NUMBER(system_work, observation->work)
 ARRAY(system_momentum, observation->momentum)
 ARRAY(system_angular_momentum, observation->angular_momentum)
 ARRAY(system_residual, observation->residual)
+NUMBER(system_continued, continued)
 
 // ------------------------------------------------------------------------------------------- table
 
@@ -170,6 +172,9 @@ const lwi_result_quantity lwi_result_quantities[] = {
     {LWI_RESULT_SYSTEM, "residual", {"cpos", "cvel", "cacc"}, {"m or rad", "m/s or rad/s", "m/s^2 or rad/s^2"}, "",
      ENERGY, FOLLOWS, system_residual, .summary = "largest constraint residual: position, velocity, acceleration",
      .last_part = REACTION},
+    {LWI_RESULT_SYSTEM, "continued", {"continued"}, {"1"}, "", REACTION, FOLLOWS, system_continued,
+     .summary = "1: reactions close to a singular position, from states outside; 0: solved for; closed mechanisms only",
+     .loops = true},
 };
 // clang-format on
 const int lwi_result_nquantity = LWI_COUNT(lwi_result_quantities);
@@ -282,6 +287,7 @@ static void append_item(list *l, lwi_result_subject subject, int item)
     for (int i = 0; i < lwi_result_nquantity; i++) {
         const lwi_result_quantity *q = &lwi_result_quantities[i];
         if (q->subject != subject || l->level < q->level) continue;
+        if (q->loops && l->model->nloop + l->model->ncoupling == 0) continue;
         const int n = lwi_result_part_count(q) - (l->level < q->last_part);
         append(l, (lwi_result_entry){q, item, 0, 0, n});
     }

@@ -41,6 +41,7 @@ typedef struct lwi_result_marker {
 typedef struct lwi_result_values {
     const lw_observation *observation;
     double energy;             ///< T + V [J]
+    double continued;          ///< reactions_continued of the observation
     lwi_result_marker *marker; ///< [marker]
 } lwi_result_values;
 
@@ -62,6 +63,7 @@ typedef struct lwi_result_quantity {
     bool quaternion;      ///< the last four components are a unit quaternion
     bool numbered;        ///< coordinates by number, "q0", "q1", ...: units unknown, length, angle
     lw_observe last_part; ///< level that adds the last component; 0: that of the others
+    bool loops;           ///< only of mechanisms with loops or couplings
 } lwi_result_quantity;
 
 extern const lwi_result_quantity lwi_result_quantities[];

@@ -173,10 +173,11 @@ static void columns_follow_the_level(void **state)
                                   "joint.F") "," WRENCH("joint.D") "," POSE("mark"
                                                                             "er."
                                                                             "tip")
-                                  TWIST("marker.tip") RATE("marker.tip") ",sys.T,sys.V,sys.E,sys."
-                                                                         "Wnc,sys.px,sys.py,sys.pz,"
-                                                                         "sys.lx,sys.ly,sys.lz,sys."
-                                                                         "cpos,sys.cvel,sys.cacc\n",
+                                  TWIST("marker.tip")
+                                      RATE("marker.tip") ",sys.T,sys.V,sys.E,sys."
+                                                         "Wnc,sys.px,sys.py,sys.pz,"
+                                                         "sys.lx,sys.ly,sys.lz,sys."
+                                                         "cpos,sys.cvel,sys.cacc,sys.continued\n",
     };
     lw_model *model = lwt_yaml(cases);
     for (int level = 0; level <= LW_OBSERVE_REACTION; level++) {

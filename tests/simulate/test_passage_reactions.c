@@ -1,0 +1,114 @@
+// test_passage_reactions.c -- reactions of a rhombus while its bars pass through a line, against the closed form.
+#include "support/mechanism.h"
+
+#define MASS 1.0
+#define INERTIA 1.0
+#define GRAVITY 9.81
+
+// Two bars of 1 m on pivots one above the other, from rest at 45 degrees, and a coupler between their tips, which
+// does not rotate: both bars have the angle q,
+//     (2 (I + m/4) + m) q'' = -2 m g cos q
+// and the coupler is held by two equal forces (m a + m g)/2, a that of the tips.
+static lw_model *rhombus(void)
+{
+    const double c = sqrt(0.5);
+    lw_builder *b = lwt_builder();
+    lw_body_desc bar = {.mass = MASS, .inertia = {INERTIA, INERTIA, INERTIA}};
+    bar.name = "lower", bar.pose.position = (lw_vec3){c / 2, c / 2, 0};
+    const lw_body lower = lwt_body(b, &bar);
+    bar.name = "coupler", bar.pose.position = (lw_vec3){c, c + 0.5, 0};
+    const lw_body coupler = lwt_body(b, &bar);
+    bar.name = "upper", bar.pose.position = (lw_vec3){c / 2, c / 2 + 1, 0};
+    const lw_body upper = lwt_body(b, &bar);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "foot", lwt_ground, lower, 0, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "tip", lower, coupler, c, c);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "top", upper, coupler, c, c + 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "pivot", lwt_ground, upper, 0, 1);
+    return lwt_model(b);
+}
+
+typedef struct rows {
+    const char *what;
+    long continued;
+    double worst, largest; // errors of the continued rows, of all [N]
+} rows;
+
+// The forces of both bars on the coupler, from the position and speed of the lower bar.
+static lw_status check_row(void *user, const lw_observation *o)
+{
+    rows *r = user;
+    const double *p = o->position[1], w = o->angular_velocity[1][2];
+    const double q = atan2(p[1], p[0]), mass = 2 * (INERTIA + MASS / 4) + MASS;
+    const double alpha = -2 * MASS * GRAVITY * cos(q) / mass;
+    const double a[2] = {-alpha * sin(q) - w * w * cos(q), alpha * cos(q) - w * w * sin(q)};
+    const double force[2] = {MASS * a[0] / 2, MASS * (a[1] + GRAVITY) / 2};
+    double error = 0;
+    for (int j = 1; j <= 2; j++)
+        for (int k = 0; k < 2; k++) error = fmax(error, fabs(o->reaction[j][k] - force[k]));
+    if (o->reactions_continued) r->continued++, r->worst = fmax(r->worst, error);
+    r->largest = fmax(r->largest, error);
+    return LW_OK;
+}
+
+static rows run(const char *settings, double duration)
+{
+    lw_options options;
+    lw_error error;
+    lw_sim *sim, *plain;
+    char text[256], *part, *at = NULL;
+    rows r = {.what = settings};
+    lw_model *model = rhombus();
+    lw_options_default(&options);
+    snprintf(text, sizeof text, "%s", settings);
+    for (part = strtok_r(text, " ", &at); part; part = strtok_r(NULL, " ", &at)) {
+        char *value = strchr(part, '=');
+        *value++ = 0;
+        lwt_ok(lw_options_set(&options, part, value, &error), &error);
+    }
+    options.duration = duration;
+    options.sample = 0.001;
+    const lw_sim_desc desc = {.options = &options};
+    lwt_ok(lw_sim_create(model, &desc, &sim, &error), &error);
+    lwt_ok(lw_sim_create(model, &desc, &plain, &error), &error);
+    lwt_ok(lw_sim_run(sim, LW_OBSERVE_REACTION, check_row, &r, NULL, NULL), lw_sim_error(sim));
+    lwt_ok(lw_sim_run(plain, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL), lw_sim_error(plain));
+    // the motion does not depend on it
+    const int n = lw_sim_state_size(sim);
+    double t[2], *x = lwt_vector(n), *y = lwt_vector(n);
+    lw_sim_get_state(sim, &t[0], x);
+    lw_sim_get_state(plain, &t[1], y);
+    assert_memory_equal(x, y, (size_t)n * sizeof *x);
+    free(x);
+    free(y);
+    lw_sim_destroy(sim);
+    lw_sim_destroy(plain);
+    lw_model_destroy(model);
+    return r;
+}
+
+static void forces_are_those_of_the_closed_form(void **state)
+{
+    static const char *const settings[] = {
+        "formulation=hdca rtol=1e-6 atol=1e-6",
+        "formulation=hdca rtol=1e-9 atol=1e-9",
+        "formulation=hdca integrator=verner87 rtol=1e-12 atol=1e-12",
+        "formulation=rcr rtol=1e-6 atol=1e-6",
+        "formulation=index3 step=0.001",
+    };
+    (void)state;
+    for (int i = 0; i < LWI_COUNT(settings); i++) {
+        const rows r = run(settings[i], 1.1); // in line at 1.0137 s
+        print_message("%s: %ld rows, off by %.2g N, all rows %.2g N\n", r.what, r.continued,
+                      r.worst, r.largest);
+        if (!(r.continued > 0)) fail_msg("%s: no row within the band", r.what);
+        if (!(r.largest < 0.01)) fail_msg("%s: forces off by %g N", r.what, r.largest);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forces_are_those_of_the_closed_form),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
