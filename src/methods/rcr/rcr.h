@@ -285,7 +285,7 @@ void lwi_rcr_momenta_rates(lwi_rcr_work *d, double t, const double *state, doubl
 
 /** Makes rows orthonormal in their first `columns`, the longest first, until `kept` of them are (negative: all
  *  above `threshold`).  Kept rows come first.  @return number of kept rows
- *  @param mix      [kept at most][n]; norm, pick: as in lwi_rcr_front
+ *  @param mix      [kept at most, and at most `columns`][n]; norm, pick: as in lwi_rcr_front
  *  @param scratch  [2 n] */
 int lwi_rcr_orthonormal(int n, int columns, int stride, double *G, int kept, double threshold,
                         double *mix, double *norm, int *pick, double *scratch);
@@ -297,9 +297,11 @@ void lwi_rcr_mix_t(int n, int kept, const double *mix, const double *norm, const
                    double *b, double *scratch);
 /** b [n] := the multipliers of minimum norm with the same effect on the rows, independent of which rows were dropped,
  *  hence smooth in time.
- *  @param null  scratch [n - kept][n]    @param scratch  [n] */
+ *  Cost: n times the square of the number of kept or of dropped rows, about the smaller.
+ *  @param basis  scratch [lwi_rcr_minimum_norm_basis][n]    @param scratch  [n] */
 void lwi_rcr_minimum_norm(int n, int kept, const double *mix, const double *norm, const int *pick,
-                          double *b, double *null, double *scratch);
+                          double *b, double *basis, double *scratch);
+int lwi_rcr_minimum_norm_basis(int n, int kept);
 /** A reflector [scale, vector] that zeroes column j of rows s + 1 ..., applied to all columns; to a
  *  vector. */
 void lwi_rcr_reflect(int n, int s, int columns, int stride, double *G, int j, double *reflector,

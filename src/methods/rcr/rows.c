@@ -63,7 +63,7 @@ INLINED int orthonormal(int n, int columns, int stride, double *G, int kept, dou
                         double *mix, double *norm, int *pick, squares *square)
 {
     const bool choose = kept != n; // else all rows are kept: the order does not matter
-    const int max = kept < 0 ? n : kept;
+    const int max = kept >= 0 ? kept : n < columns ? n : columns;
     LWI_ASSERT(kept <= n && columns <= stride);
     int i = 0;
     for (int j = 0; j < n; j++) pick[j] = j;
@@ -136,13 +136,42 @@ void lwi_rcr_mix_t(int n, int kept, const double *mix, const double *norm, const
     memcpy(b, scratch, (size_t)n * sizeof *b);
 }
 
+// Makes w of unit length and orthogonal to the first `count` vectors of `basis`.
+static void orthogonalize(int n, int count, const double *basis, double *w)
+{
+    for (int l = 0; l < count; l++) {
+        const double *v = basis + (size_t)l * (size_t)n, share = dot(n, v, w);
+        for (int i = 0; i < n; i++) w[i] -= share * v[i];
+    }
+    const double length = sqrt(dot(n, w, w));
+    for (int i = 0; i < n; i++) w[i] = length > 0 ? w[i] / length : 0;
+}
+
+// Many dropped rows: b is projected onto the columns of T.  Column i is the share of kept row i in the rows picked
+// after it, none of them larger than norm[i].
+static void project_on_kept(int n, int kept, const double *mix, const double *norm, const int *pick,
+                            double *b, double *basis, double *sum)
+{
+    memset(sum, 0, (size_t)n * sizeof *sum);
+    for (int i = 0; i < kept; i++) {
+        double *w = basis + (size_t)i * (size_t)n;
+        const double *c = mix + (size_t)i * (size_t)n;
+        memset(w, 0, (size_t)n * sizeof *w);
+        w[pick[i]] = norm[i];
+        for (int j = i + 1; j < n; j++) w[pick[j]] = c[pick[j]];
+        orthogonalize(n, i, basis, w);
+        const double share = dot(n, w, b);
+        for (int l = 0; l < n; l++) sum[l] += share * w[l];
+    }
+    memcpy(b, sum, (size_t)n * sizeof *b);
+}
+
 // With rows g = T q of the orthonormal rows q, multipliers b with the same T'b have the same effect.  Each dropped
 // row d gives a null vector: e_d minus the combination of kept rows that replaces it.
-void lwi_rcr_minimum_norm(int n, int kept, const double *mix, const double *norm, const int *pick,
-                          double *b, double *null, double *scratch)
+static void remove_null(int n, int kept, const double *mix, const double *norm, const int *pick,
+                        double *b, double *null, double *scratch)
 {
-    if (kept == 0) memset(b, 0, (size_t)n * sizeof *b); // no row was picked
-    for (int j = kept; kept && j < n; j++) {
+    for (int j = kept; j < n; j++) {
         double *w = null + (size_t)(j - kept) * (size_t)n;
         const int d = pick[j];
         LWI_ASSERT_INDEX(d, n);
@@ -150,15 +179,28 @@ void lwi_rcr_minimum_norm(int n, int kept, const double *mix, const double *norm
         lwi_rcr_mix_t(n, kept, mix, norm, pick, w, scratch);
         for (int i = 0; i < n; i++) w[i] = -w[i];
         w[d] += 1;
-        for (int l = 0; l < j - kept; l++) {
-            const double *v = null + (size_t)l * (size_t)n, share = dot(n, v, w);
-            for (int i = 0; i < n; i++) w[i] -= share * v[i];
-        }
-        const double length = sqrt(dot(n, w, w));
-        for (int i = 0; i < n; i++) w[i] = length > 0 ? w[i] / length : 0;
+        orthogonalize(n, j - kept, null, w);
         const double share = dot(n, w, b);
         for (int i = 0; i < n; i++) b[i] -= share * w[i];
     }
+}
+
+// Kept rows are the smaller basis only where the rows of several loops meet.
+int lwi_rcr_minimum_norm_basis(int n, int kept)
+{
+    LWI_ASSERT(0 <= kept && kept <= n);
+    return kept + LWI_CLOSURE_ROWS < n - kept ? kept : n - kept;
+}
+
+void lwi_rcr_minimum_norm(int n, int kept, const double *mix, const double *norm, const int *pick,
+                          double *b, double *basis, double *scratch)
+{
+    if (kept == 0)
+        memset(b, 0, (size_t)n * sizeof *b); // no row was picked
+    else if (lwi_rcr_minimum_norm_basis(n, kept) < n - kept)
+        project_on_kept(n, kept, mix, norm, pick, b, basis, scratch);
+    else
+        remove_null(n, kept, mix, norm, pick, b, basis, scratch);
 }
 
 // The rows after s are the remaining equations, projected by tau.                  (38), (42), (44)

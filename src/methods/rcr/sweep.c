@@ -128,7 +128,8 @@ static lw_status divide(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error
     f->kept = want;
     f->rows_unchanged = only_carries(e, s, want);
     if (want != 0 && !f->rows_unchanged) {
-        f->mix = lwi_rcr_push(e, (size_t)f->nin * (size_t)(want < 0 ? f->nin : want));
+        const int most = f->nin < s->nc ? f->nin : s->nc;
+        f->mix = lwi_rcr_push(e, (size_t)f->nin * (size_t)(want < 0 ? most : want));
         f->kept = lwi_rcr_orthonormal(f->nin, s->nc, s->n, s->G, want, s->rank, f->mix, f->norm,
                                       f->pick, s->B);
     }
@@ -303,12 +304,12 @@ static lw_status eliminate_node(lwi_rcr *e, lwi_rcr_system *s, double t, lw_erro
     return LW_OK;
 }
 
-// Scratch of the vector passes at a node, with the dropped rows of lwi_rcr_minimum_norm.
+// Scratch of the vector passes at a node, with that of lwi_rcr_minimum_norm.
 static size_t scratch_of(const lwi_rcr_front *f, const lwi_rcr_node *node)
 {
     const size_t n = (size_t)(f->ny + 6 * (node->nbody + 1)), nin = (size_t)f->nin;
     LWI_ASSERT(f->kept <= f->nin);
-    return 2 * n + 2 * nin + nin * (size_t)(f->nin - f->kept);
+    return 2 * n + 2 * nin + nin * (size_t)lwi_rcr_minimum_norm_basis(f->nin, f->kept);
 }
 
 static lw_status eliminate_any(lwi_rcr *e, int k, lwi_rcr_mode mode, double pivot, double rank,

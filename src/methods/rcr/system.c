@@ -50,8 +50,9 @@ static bool allocate(lwi_rcr *e, lwi_rcr_system *s)
     lwi_rcr_front *f = s->f;
     const size_t n = (size_t)s->n, ny = (size_t)s->ny, nc = (size_t)s->nc, nin = (size_t)f->nin;
     const size_t max = ny < nin ? ny : nin; // dependent speeds
+    const size_t kept = nc < nin ? nc : nin;
     const size_t ints = doubles((2 * ny + nin) * sizeof(int));
-    const size_t stays = ints + nin + nin * nin + max * (nin + 1) + 2 * max * max + 2 * max * nc +
+    const size_t stays = ints + nin + nin * kept + max * (nin + 1) + 2 * max * max + 2 * max * nc +
                          ny * nc + ny * ny + nc * nc + nin * nc + nin + 2 * nc + 2 * max + ny;
     const size_t own = s->plain ? 0 : 6 * n;
     const size_t passes = nc * nc + own + nin * n + (nc * nc > 2 * nin ? nc * nc : 2 * nin) + n +
