@@ -257,7 +257,7 @@ lw_status lwi_system_create_extra(const lw_model *model, lw_plan kind, int nextr
                                   const lwi_system_extra *extra, bool extensions, lwi_arena *arena,
                                   lwi_system *s)
 {
-    TRY(make_plan(model, kind, nextra, extra, extensions, false, false, arena, s));
+    TRY(make_plan(model, kind, nextra, extra, extensions, false, !extensions, arena, s));
     return create_elimination(s, arena);
 }
 
@@ -562,6 +562,27 @@ void lwi_system_share(const lwi_system *s, bool divided, double (*x)[6])
             for (int k = 0; k < 6; k++) own[k] /= split->count[part->body];
         v6_copy(x[s->nbody - split->npart + i], own);
     }
+}
+
+void lwi_system_gather_parts(const lwi_system *s, double (*x)[6])
+{
+    const lwi_split *split = &s->split;
+    for (int i = 0; i < split->npart; i++) {
+        double *own = x[split->part[i].body];
+        v6_add(own, own, x[s->nbody - split->npart + i]);
+    }
+}
+
+int lwi_system_node_of(const lwi_system *s, int body)
+{
+    const int part = body - (s->nbody - s->split.npart);
+    LWI_ASSERT_INDEX(body, s->nbody);
+    return part < 0 ? body : s->split.part[part].body;
+}
+
+int lwi_system_parts_of(const lwi_system *s, int node)
+{
+    return s->split.npart ? s->split.count[node] : 1;
 }
 
 // K = M^-1 of every body, the inverse of the mass matrix of [chadaj2017, (9)] at the mass centre, world axes.

@@ -113,10 +113,14 @@ lw_status lwi_system_create(const lw_model *model, lw_plan kind, lwi_arena *aren
 lw_status lwi_system_create_rotors(const lw_model *model, lw_plan kind, bool splits,
                                    lwi_arena *arena, lwi_system *system);
 /** The same with `nextra` edges of the caller, who fills J, phi, b and gamma of them, and with extensions;
- *  ranks are not found: only for factors with eps > 0. */
+ *  ranks are not found: only for factors with eps > 0.  Without extensions bodies with many edges are split. */
 lw_status lwi_system_create_extra(const lw_model *model, lw_plan kind, int nextra,
                                   const lwi_system_extra *extra, bool extensions, lwi_arena *arena,
                                   lwi_system *system);
+/** Node of a body of the elimination without extensions and rotors: of a part that of the split body. */
+int lwi_system_node_of(const lwi_system *system, int body);
+/** Number of the parts of a node's body, 1: not split. */
+int lwi_system_parts_of(const lwi_system *system, int node);
 /** Motion, graph and plan only, without elimination. */
 lw_status lwi_system_plan(const lw_model *model, lw_plan kind, lwi_arena *arena,
                           lwi_system *system);
@@ -196,6 +200,8 @@ void lwi_system_solve(lwi_system *system);
 /** Extends x to the parts of split bodies: `divided`: loads, 1/n on each of n parts; else motions, equal for
  *  all. */
 void lwi_system_share(const lwi_system *system, bool divided, double (*x)[6]);
+/** Adds the wrenches on the parts of split bodies to those on the body, x [nbody][6]. */
+void lwi_system_gather_parts(const lwi_system *system, double (*x)[6]);
 /** x [nbody][6] += sign * J' lambda;  rate [plan.nrow] := J x. */
 void lwi_system_add_wrenches(const lwi_system *system, double sign, const double *lambda,
                              double (*x)[6]);

@@ -73,7 +73,7 @@ static void find_slots(const lwi_system *s, lwi_index3_fallback_edge *g)
                                      : 0;
         g->slot[side] = -1;
         for (int i = 0; i < edge->n && body; i++)
-            if (edge->body[i] == s->model->body_node[body])
+            if (lwi_system_node_of(s, edge->body[i]) == s->model->body_node[body])
                 g->slot[side] = s->plan.slot[g->edge] + i;
     }
 }
@@ -88,7 +88,7 @@ static void list_edges(const lwi_index3 *d, lwi_index3_fallback *fallback, bool 
         g.to_world = d->points[e] && g.known == 0;
         find_slots(s, &g);
         fallback->edge[fallback->nedge++] = g;
-        for (int i = 0; i < edge->n; i++) node[edge->body[i]] = true;
+        for (int i = 0; i < edge->n; i++) node[lwi_system_node_of(s, edge->body[i])] = true;
         if (s->edge_joint[e] >= 0) joint[s->edge_joint[e]] = true;
     }
 }

@@ -64,7 +64,7 @@ static lw_status create_systems(lwi_work *work, lwi_index3 *d, lw_plan plan)
     d->nrotor = model->nrotor;
     const int n = d->ncoupler = lwi_index3_couplers(model, NULL) + d->nrotor;
     d->plain = n || extensions ? &d->own : &d->system;
-    TRY(lwi_system_create_rotors(model, plan, d->plain != &d->system, arena, d->plain));
+    TRY(lwi_system_create_rotors(model, plan, true, arena, d->plain));
     TRY(lwi_system_prepare_reactions(d->plain, arena));
     d->plain->mode = &work->mode;
     d->first_compliance = d->plain->nrow;
@@ -84,6 +84,27 @@ static lw_status create_systems(lwi_work *work, lwi_index3 *d, lw_plan plan)
     return LW_OK;
 }
 
+// Rotations of a body are compared with displacements at its joints; at least at its radius of gyration.
+static void find_reach(lwi_index3 *d)
+{
+    const lw_model *model = d->system.model;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_body *body = &model->body[model->node[k].body];
+        const double *J = body->inertia;
+        d->reach[k] = sqrt(0.5 * (J[0] + J[1] + J[2]) / body->mass);
+    }
+    for (int j = 0; j < model->njoint; j++) {
+        const lwi_joint *joint = &model->joint[j];
+        const int body[2] = {joint->body1, joint->body2};
+        for (int side = 0; side < 2; side++) {
+            if (joint->merged || !body[side]) continue;
+            double *reach = &d->reach[model->body_node[body[side]]];
+            *reach = fmax(*reach, v3_norm(side ? joint->r2 : joint->r1));
+        }
+    }
+    for (int k = 0; k < model->nnode; k++) LWI_ASSERT(d->reach[k] > 0);
+}
+
 // Memory of the step.
 static lw_status create_arrays(lwi_work *work, lwi_index3 *d)
 {
@@ -96,16 +117,18 @@ static lw_status create_arrays(lwi_work *work, lwi_index3 *d)
     GET(d->stiffness, model->nnode);
     GET(d->leaf, model->nnode);
     GET(d->force, model->nnode);
-    GET(d->velocity, (1 + s->extensions) * model->nnode);
-    GET(d->speed, s->nrow);
-    GET(d->impulse, s->nrow);
+    GET(d->velocity, s->nbody);
+    GET(d->speed, s->plan.nrow);
+    GET(d->impulse, s->plan.nrow);
     GET(d->lambda, s->nrow);
-    GET(d->eps, s->nrow);
-    GET(d->row, s->nrow);
+    GET(d->eps, s->plan.nrow);
+    GET(d->row, s->plan.nrow);
     GET(d->compliance, s->nrow - d->first_compliance);
     GET(d->points, s->nedge);
     GET(d->inputs, model->desc.ninput);
+    GET(d->reach, model->nnode);
 #undef GET
+    find_reach(d);
     return s->extensions ? lwi_index3_euler_create(d, arena) : LW_OK;
 }
 
@@ -203,7 +226,8 @@ lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs
     }
     lwi_system_applied(s, t, &s->loads, d->force);
     memcpy(s->x, d->force, (size_t)n * sizeof *s->x);
-    for (int k = n; k < (1 + s->extensions) * n; k++) v6_zero(s->x[k]);
+    for (int k = n; k < s->nbody; k++) v6_zero(s->x[k]);
+    lwi_system_share(s, true, s->x);
     lwi_system_apply_metric(s, s->x);
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->gamma[i], sum[i] = 0;
     // J x = c - eps (lambda - previous lambda): multipliers converge to those of eps = 0
@@ -265,7 +289,7 @@ void lwi_index3_worst(const lwi_index3 *d, int *node, int *edge)
     if (d->in_lanes) lwi_index3_lanes_export(d);
     *node = 0, *edge = s->nedge > d->ncoupler ? 0 : -1;
     for (int k = 0; k < s->model->nnode; k++) {
-        const double size = v3_norm(s->x[k]) + s->length * v3_norm(s->x[k] + 3);
+        const double size = v3_norm(s->x[k]) + d->reach[k] * v3_norm(s->x[k] + 3);
         if (size <= largest) continue;
         *node = k, largest = size;
         if (isnan(size)) break;

@@ -99,7 +99,7 @@ typedef struct lwi_index3 {
     bool in_lanes;                   ///< the current iteration is in lanes
     double *lambda;     ///< [nrow] multipliers; those of point rows in world axes (step.c)
     double *relative;   ///< [nedge] eps relative to the mean diagonal of the rows
-    double *eps, *row;  ///< [nrow]
+    double *eps, *row;  ///< [plan.nrow], `row` 0 for links of split bodies
     double (*force)[6]; ///< [nnode]
     int ncoupler, first_compliance; ///< first row of the couplers
     int nrotor;                     ///< the last couplers are rotors
@@ -112,6 +112,7 @@ typedef struct lwi_index3 {
     int min_iterations; ///< minimum number of iterations of Newton in a step
     bool *points;       ///< [nedge] rows 0 to 2 are point rows: two points coincide
     double mass;        ///< mass of the lightest body [kg]
+    double *reach;      ///< [nnode] distance of a body's farthest joint from its mass centre [m]
     bool coordinates;   ///< rows or forces depend on coordinates of joints, read in each iteration
     int at_speed, at_work, at_acceleration, at_lambda; ///< indices in x; at_work < 0: none
     int nmemory;             ///< memory of a body: 6; with Euler parameters 12: a, p', p'', mu
@@ -132,6 +133,8 @@ lwi_index3_method lwi_index3_options_resolve(const lw_index3_options *options);
 /** Poses, velocities and auxiliary states of x into the motion of a system (`system` or `plain`); other
  *  coordinates by lwi_system_read_joints. */
 void lwi_index3_read(const lwi_index3 *d, lwi_system *system, const double *x);
+/** Number of the body of node `node` among those of edge e, in whatever part of it the edge ends. */
+int lwi_index3_body_of_edge(const lwi_index3 *d, int e, int node);
 /** Wrench of row k of edge e, a joint's, on its second body at unit multiplier, about the mass centre of the
  *  body of the slot used. */
 void lwi_index3_row_wrench(const lwi_index3 *d, int e, int k, double w[6]);
@@ -160,7 +163,7 @@ void lwi_index3_mass_leaves(lwi_index3 *d, double h);
 /** K := A^-1 [n][n], n <= 8, of a matrix with positive definite symmetric part; false: a pivot is not
  *  positive. */
 bool lwi_index3_invert(int n, const double *A, double *K);
-/** Row r of G := K J_r;  x := K x. */
+/** Row r of G := K J_r;  x := K x, from wrenches on bodies to motions of bodies and parts. */
 void lwi_index3_multiply(lwi_index3 *d);
 void lwi_index3_apply(const lwi_index3 *d, double (*x)[6]);
 

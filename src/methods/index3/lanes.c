@@ -38,7 +38,7 @@ static int axis_rows(const lwi_joint *joint)
 
 const lwi_joint *lwi_index3_lane_joint_of(const lwi_system *s, int e)
 {
-    const int j = s->edge_joint[e];
+    const int j = e < s->nedge ? s->edge_joint[e] : -1; // then links of split bodies
     return j >= 0 ? &s->model->joint[j] : NULL;
 }
 
@@ -93,18 +93,16 @@ static int block_for(lwi_index3_lane_maker *m, int kind, int set, int *last, int
 }
 
 // Number of sides: bodies 1 and 2 of a joint; the bodies of the graph for a coupling or force.
-static int sides_of(const lwi_index3_lane_maker *m, int edge)
+static int sides_of(const lwi_system *s, int edge)
 {
-    const lwi_system *s = &m->d->system;
     return lwi_index3_lane_joint_of(s, edge) ? 2 : s->plan.graph.edge[edge].n;
 }
 
-int lwi_index3_lane_node(const lwi_index3_lane_maker *m, int edge, int side)
+int lwi_index3_lane_node(const lwi_system *s, int edge, int side)
 {
-    const lwi_system *s = &m->d->system;
     const lwi_joint *joint = lwi_index3_lane_joint_of(s, edge);
-    if (side >= sides_of(m, edge)) return -1;
-    if (!joint) return s->plan.graph.edge[edge].body[side];
+    if (side >= sides_of(s, edge)) return -1;
+    if (!joint) return lwi_system_node_of(s, s->plan.graph.edge[edge].body[side]);
     const int body = side ? joint->body2 : joint->body1;
     return body ? s->model->body_node[body] : -1;
 }
@@ -147,7 +145,8 @@ static void list_joints(lwi_index3_lane_maker *m)
         for (int l = 0; l < LWI_LANES; l++) j->straight &= j->v[l] == j->v[0] + l;
         j->sides = 2;
         for (int l = 0; l < j->lanes; l++)
-            if (j->sides < sides_of(m, j->edge[l])) j->sides = sides_of(m, j->edge[l]);
+            if (j->sides < sides_of(&m->d->system, j->edge[l]))
+                j->sides = sides_of(&m->d->system, j->edge[l]);
     }
 }
 
@@ -197,13 +196,13 @@ static void arrange_bodies(lwi_index3_lane_maker *m)
             const lwi_index3_lane_joint *j = &s->joint[b];
             bool full = j->lanes == LWI_LANES;
             for (int l = 0; l < LWI_LANES && full; l++) {
-                const int k = lwi_index3_lane_node(m, j->edge[l], side);
+                const int k = lwi_index3_lane_node(&m->d->system, j->edge[l], side);
                 full = k >= 0 && s->body_at[k] < 0;
                 for (int i = 0; i < l && full; i++)
-                    full = lwi_index3_lane_node(m, j->edge[i], side) != k;
+                    full = lwi_index3_lane_node(&m->d->system, j->edge[i], side) != k;
             }
             for (int l = 0; l < LWI_LANES && full; l++)
-                s->body_at[lwi_index3_lane_node(m, j->edge[l], side)] = at++;
+                s->body_at[lwi_index3_lane_node(&m->d->system, j->edge[l], side)] = at++;
         }
     for (int k = 0; k < n; k++)
         if (s->body_at[k] < 0) s->body_at[k] = at++;
@@ -251,13 +250,20 @@ static void find_bodies(lwi_index3_lane_maker *m)
         for (int side = 0; side < s->joint[b].sides; side++) {
             lwi_index3_lane_joint *j = &s->joint[b];
             for (int l = 0; l < LWI_LANES; l++) {
-                const int k = lwi_index3_lane_node(m, j->edge[l], side);
+                const int k = lwi_index3_lane_node(&m->d->system, j->edge[l], side);
                 j->body[side].at[l] = body_offset(s, k, l);
                 j->full_of[side].at[l] = full_offset(s, k, l);
                 j->full |= k >= 0 && m->full[k];
             }
             finish_from(&j->body[side]), finish_from(&j->full_of[side]);
         }
+}
+
+// Node of the body of a block of the matrix.
+static int block_node(const lwi_index3_lane_maker *m, const lwi_elim_assembled_block *from)
+{
+    const lwi_system *s = &m->d->system;
+    return lwi_system_node_of(s, s->plan.graph.edge[from->row].body[from->row_body]);
 }
 
 // Allocates rows of all kinds: of mixed blocks, and of those that share a body with them.
@@ -273,7 +279,7 @@ static lw_status find_rows(lwi_index3_lane_maker *m, lwi_arena *arena)
                                      m->block[next].set == m->block[i].set);
              next++) {
             const lwi_elim_assembled_block *from = &m->block[next];
-            const int k = m->d->system.plan.graph.edge[from->row].body[from->row_body];
+            const int k = block_node(m, from);
             shares_mixed |= s->joint[s->edge_at[from->row] / LWI_LANES].mixed;
             shares_mixed |= s->joint[s->edge_at[from->column] / LWI_LANES].mixed;
             full |= m->full[k];
@@ -301,8 +307,10 @@ static lw_status find_rows(lwi_index3_lane_maker *m, lwi_arena *arena)
 // Side of body number i of an edge of the graph.
 static int side_of(const lwi_index3_lane_maker *m, int edge, int i)
 {
-    if (!lwi_index3_lane_joint_of(&m->d->system, edge)) return i;
-    return m->d->system.plan.graph.edge[edge].body[i] == lwi_index3_lane_node(m, edge, 1);
+    const lwi_system *s = &m->d->system;
+    if (!lwi_index3_lane_joint_of(s, edge)) return i;
+    return lwi_system_node_of(s, s->plan.graph.edge[edge].body[i]) ==
+           lwi_index3_lane_node(&m->d->system, edge, 1);
 }
 
 static void list_pair(lwi_index3_lane_maker *m, const lwi_elim_assembled_block *from,
@@ -321,11 +329,13 @@ static void list_pair(lwi_index3_lane_maker *m, const lwi_elim_assembled_block *
                                     : side_offset(s->edge_at[edge[i]], side);
         sign *= side ? 1 : -1;
     }
-    const int node = m->d->system.plan.graph.edge[edge[0]].body[body[0]];
+    const int node = block_node(m, from), parts = lwi_system_parts_of(&m->d->system, node);
     p->body.at[l] = p->full ? full_offset(s, node, l) : body_offset(s, node, l);
     if (p->full) s->is_full[s->body_at[node] / LWI_LANES] = true;
     p->add = from->add;
-    p->sign[l] = sign;
+    p->sign[l] = p->mixed ? parts : sign;
+    p->split |= parts > 1;
+    LWI_ASSERT(p->mixed || parts == 1);
     set_place(&p->place, l, from);
 }
 
@@ -393,7 +403,7 @@ static lw_status create_incidents(const lwi_index3_lanes *s, lwi_arena *arena)
 static void list_incident(const lwi_index3_lane_maker *m, int e, int side, bool fill, int *count)
 {
     const lwi_index3_lanes *s = m->s;
-    const int k = lwi_index3_lane_node(m, e, side), from = s->edge_at[e];
+    const int k = lwi_index3_lane_node(&m->d->system, e, side), from = s->edge_at[e];
     if (k < 0) return;
     const bool mixed = s->joint[from / LWI_LANES].mixed;
     const int at = s->body_at[k], i = count[2 * at + mixed]++, l = at % LWI_LANES;
@@ -419,7 +429,7 @@ static lw_status list_incidents(lwi_index3_lane_maker *m, lwi_arena *arena)
     for (int pass = 0; pass < 2; pass++) {
         memset(count, 0, (size_t)(2 * LWI_LANES * s->nbody) * sizeof *count);
         for (int e = 0; e < c->nedge; e++)
-            for (int side = 0; side < sides_of(m, e); side++)
+            for (int side = 0; side < sides_of(&m->d->system, e); side++)
                 list_incident(m, e, side, pass > 0, count);
         if (!pass) TRY(create_incidents(s, arena));
     }
@@ -437,11 +447,11 @@ static void find_mixed(lwi_index3_lane_maker *m)
 {
     const lwi_system *c = &m->d->system;
     if (m->d->method.tangent) lwi_index3_find_full(m->d, m->full);
-    for (int e = 0; e < c->nedge; e++) {
+    for (int e = 0; e < m->nedge; e++) {
         m->mixed[e] = lwi_index3_lane_row_count(c, e) < c->plan.graph.edge[e].rows;
-        for (int side = 0; side < sides_of(m, e); side++) {
-            const int k = lwi_index3_lane_node(m, e, side);
-            m->mixed[e] |= k >= 0 && m->full[k];
+        for (int side = 0; side < sides_of(&m->d->system, e); side++) {
+            const int k = lwi_index3_lane_node(&m->d->system, e, side);
+            m->mixed[e] |= k >= 0 && (m->full[k] || lwi_system_parts_of(c, k) > 1);
         }
     }
 }
@@ -456,7 +466,7 @@ static lw_status make_mixed(lwi_index3_lane_maker *m, lwi_arena *arena)
         mixed |= j->mixed;
         for (int l = 0; l < LWI_LANES && j->full; l++)
             for (int side = 0; side < j->sides; side++) {
-                const int k = lwi_index3_lane_node(m, j->edge[l], side);
+                const int k = lwi_index3_lane_node(&m->d->system, j->edge[l], side);
                 if (k >= 0) s->is_full[s->body_at[k] / LWI_LANES] = true;
             }
     }
@@ -476,16 +486,16 @@ static lw_status make(lwi_index3_lane_maker *m, lwi_arena *arena)
     const lwi_system *c = &d->system;
     lwi_index3_lanes *s = m->s;
     m->nblock = lwi_elim_assembled_list(c->elim, NULL, NULL);
-    m->nedge = c->nedge;
+    m->nedge = c->plan.graph.nedge;
     m->block = LWI_PUSH(&m->arena, lwi_elim_assembled_block, m->nblock);
     m->edge = LWI_PUSH(&m->arena, lwi_elim_assembled_edge, m->nedge);
     m->pair_of = LWI_PUSH(&m->arena, int, m->nblock);
     m->shares_mixed = LWI_PUSH(&m->arena, bool, m->nblock);
     m->shares_full = LWI_PUSH(&m->arena, bool, m->nblock);
     m->full = LWI_PUSH(&m->arena, bool, c->model->nnode);
-    m->mixed = LWI_PUSH(&m->arena, bool, c->nedge);
-    s->joint = LWI_PUSH(arena, lwi_index3_lane_joint, c->nedge);
-    s->edge_at = LWI_PUSH(arena, int, c->nedge);
+    m->mixed = LWI_PUSH(&m->arena, bool, m->nedge);
+    s->joint = LWI_PUSH(arena, lwi_index3_lane_joint, m->nedge);
+    s->edge_at = LWI_PUSH(arena, int, m->nedge);
     s->body_at = LWI_PUSH(arena, int, c->model->nnode);
     s->pair = lwi_arena_push(arena, (size_t)m->nblock, sizeof *s->pair);
     if (!m->block || !m->edge || !m->pair_of || !s->joint || !s->edge_at || !s->body_at || !s->pair)
@@ -520,8 +530,7 @@ lw_status lwi_index3_lanes_create(lwi_index3 *d, lwi_arena *arena)
     *s = (lwi_index3_lanes){.kernels = kernels_of(0),
                             .elim = d->system.elim,
                             .pool = d->pool,
-                            .level = d->method.tangent,
-                            .length = d->system.length};
+                            .level = d->method.tangent};
     lwi_index3_lane_maker m = {.d = d, .s = s};
     lwi_arena_init(&m.arena, &arena->allocator);
     const lw_status status = make(&m, arena);

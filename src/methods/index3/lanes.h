@@ -17,6 +17,10 @@
 //     gamma = 2 (vP2 - vP1) x w1 + w1 x (w1 x d) + w2 x (w2 x arm2) - w1 x (w1 x arm1)
 // and for rows that hold axis a1 normal to axis a2:
 //     phi = a1.a2,  J2 = -J1 = [0, a2 x a1]
+//
+// Bodies with many joints are split into parts for the elimination (elimination/split.h).  Here all parts are the
+// body itself, with its K in their blocks times their number; links between them are edges with constant rows,
+// whose right sides are zero and whose multipliers are not used, because they cancel in the body.
 #ifndef LWI_METHODS_INDEX3_LANES_H
 #define LWI_METHODS_INDEX3_LANES_H
 
@@ -29,7 +33,7 @@ enum { LWI_INDEX3_AXES = 2, LWI_INDEX3_MAX_ROWS = LWI_EDGE_ROWS, LWI_INDEX3_FULL
 /** Eight bodies. */
 typedef struct lwi_index3_lane_body {
     // constants; for the ground and for unused lanes: no weight, no motion, not counted
-    lwi_lanes mass, inverse_mass, weight[3], free, counts, J[6], mobility[6];
+    lwi_lanes mass, inverse_mass, weight[3], free, counts, reach2, J[6], mobility[6];
     // at the beginning of the step; w0, al0 body axes
     lwi_lanes r0[3], quat[4], v0[3], w0[3], R0[9];
     lwi_lanes a0[3],
@@ -39,7 +43,7 @@ typedef struct lwi_index3_lane_body {
     lwi_lanes v[3], w[3];       ///< world axes; v of the projections
     lwi_lanes K[9], lin;
     lwi_lanes x[6];
-    lwi_lanes size; ///< square of the increment
+    lwi_lanes size; ///< square of the increment; reach2: square of the reach
 } lwi_index3_lane_body;
 
 /** A joint at one of its bodies, world axes. */
@@ -64,6 +68,7 @@ typedef struct lwi_index3_lane_mixed {
         hard[LWI_INDEX3_MAX_ROWS]; ///< constraint rows: multipliers of the others are not stored
     lwi_lanes soft[LWI_INDEX3_MAX_ROWS]; ///< compliances of the others
     lwi_lanes c[LWI_INDEX3_MAX_ROWS];    ///< fallback's part of the right side of projections
+    lwi_lanes parts[LWI_EDGE_BODIES];    ///< number of parts of each body, 1: not split
 } lwi_index3_lane_mixed;
 
 /** Fallback's additions to eight bodies: wrench about the mass centre, stiffness. */
@@ -108,6 +113,7 @@ typedef struct lwi_index3_lane_joint {
     int edge[LWI_LANES], lanes, axes; ///< edges of the graph; axes: rows after the point rows
     bool mixed; ///< rows of all kinds: `count` of them, in rows[0] ... rows[sides - 1]
     bool full;  ///< K of some body is full
+    bool split; ///< some body is split into parts (mixed blocks only)
     int count, sides;
     lwi_index3_lane_rows
         *rows; ///< also of other joints that share a body with rows of all kinds; else NULL
@@ -121,13 +127,14 @@ typedef struct lwi_index3_lane_joint {
 /** Two joints of a body: eight blocks of the matrix. */
 typedef struct lwi_index3_lane_pair {
     int lanes, axes[2];
-    bool add, mixed, full;
+    bool add, mixed, full, split;
     int count[2]; ///< mixed: rows
     lwi_index3_lane_source side[2],
         body; ///< mixed: lwi_index3_lane_rows; full: lwi_index3_lane_full
     lwi_index3_lane_target place;
-    _Alignas(sizeof(lwi_lanes))
-        lwi_lanes sign; ///< -1: the body is the first of one joint and the second of the other
+    _Alignas(sizeof(lwi_lanes)) lwi_lanes
+        sign; ///< -1: the body is the first of one joint and the second of the other; mixed: number
+              ///< of parts of the body
 } lwi_index3_lane_pair;
 
 /** The joints that act on eight bodies, one after the other. */
@@ -187,8 +194,8 @@ typedef struct lwi_index3_lanes {
     int *task;               ///< tasks in the order of `item`
     int *body_at, *edge_at;  ///< [nnode], [nedge of the graph] lane of a block: 8 block + lane
     int level;
-    bool ahead; ///< the first half of the next iteration, or of the projections, is done
-    double h, length, absolute; ///< absolute > 0: eps of every row
+    bool ahead;         ///< the first half of the next iteration, or of the projections, is done
+    double h, absolute; ///< absolute > 0: eps of every row
 } lwi_index3_lanes;
 
 /** Kernel phases, applied to blocks first ... end - 1 of bodies, joints or pairs. */

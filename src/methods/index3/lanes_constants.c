@@ -19,6 +19,7 @@ static void set_bodies(const lwi_index3 *d, lwi_index3_lanes *s)
         lwi_index3_lane_body *b = &s->body[s->body_at[k] / LWI_LANES];
         b->mass[l] = body->mass, b->inverse_mass[l] = 1 / body->mass;
         b->free[l] = b->counts[l] = 1;
+        b->reach2[l] = d->reach[k] * d->reach[k];
         for (int i = 0; i < 3; i++) b->weight[i][l] = body->mass * model->gravity[i];
         for (int i = 0; i < 6; i++)
             b->J[i][l] = body->inertia[i], b->mobility[i][l] = d->system.mobility[k][i];
@@ -40,6 +41,20 @@ static void set_edge(const lwi_system *c, int edge, lwi_index3_lane_edge *e, int
     }
 }
 
+// Number of parts of the bodies of an edge; rows of a link between parts.
+static void set_parts(const lwi_system *c, int edge, lwi_index3_lane_joint *j,
+                      lwi_index3_lane_mixed *mixed, int l)
+{
+    for (int side = 0; side < LWI_EDGE_BODIES; side++) {
+        const int k = side < j->sides ? lwi_index3_lane_node(c, edge, side) : -1;
+        mixed->parts[side][l] = k < 0 ? 1 : lwi_system_parts_of(c, k);
+        j->split |= mixed->parts[side][l] > 1;
+    }
+    if (edge < c->nedge) return;
+    for (int side = 0; side < 2; side++)
+        for (int i = 0; i < 6; i++) j->rows[side].J[7 * i][l] = side ? -1 : 1;
+}
+
 static void set_edges(const lwi_index3 *d, lwi_index3_lanes *s)
 {
     const lwi_system *c = &d->system;
@@ -52,6 +67,7 @@ static void set_edges(const lwi_index3 *d, lwi_index3_lanes *s)
                 s->mixed[b].base[r][l] = r < lwi_index3_lane_row_count(c, e);
                 s->mixed[b].hard[r][l] = r < hard;
             }
+            if (s->joint[b].mixed) set_parts(c, e, &s->joint[b], &s->mixed[b], l);
         }
 }
 
@@ -76,8 +92,9 @@ static lw_status set_rows(const lwi_index3 *d, lwi_arena *arena, lwi_index3_lane
     }
     for (int b = 0; b < s->nedge; b++)
         for (int l = 0; l < LWI_LANES; l++) // repeated lanes may be undefined in the elimination
-            s->lambda[b].at[l] =
-                l < s->joint[b].lanes ? d->at_lambda + c->plan.row[s->joint[b].edge[l]] : -1;
+            s->lambda[b].at[l] = l < s->joint[b].lanes && s->joint[b].edge[l] < c->nedge
+                                     ? d->at_lambda + c->plan.row[s->joint[b].edge[l]]
+                                     : -1;
     return LW_OK;
 }
 

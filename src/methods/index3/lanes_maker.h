@@ -29,7 +29,7 @@ const lwi_joint *lwi_index3_lane_joint_of(const lwi_system *s, int e);
 /** Number of axis rows of an edge with point rows and axis rows only; -1: it has other rows. */
 int lwi_index3_lane_axis_rows(const lwi_system *s, int e);
 /** Node of an edge at a side; -1: the ground, or no such side. */
-int lwi_index3_lane_node(const lwi_index3_lane_maker *m, int edge, int side);
+int lwi_index3_lane_node(const lwi_system *s, int edge, int side);
 /** Lists all items in the order of a pass, with the places and tasks of the threads (lanes_order.c).
  *  @return LW_ERR_MEMORY */
 lw_status lwi_index3_lane_order(lwi_index3_lane_maker *m, lwi_arena *arena);

@@ -29,8 +29,8 @@ static void bodies_after(const lwi_index3_lane_maker *m, rule *apply, const int 
     const lwi_index3_lanes *s = m->s;
     for (int b = 0; b < s->nedge; b++)
         for (int l = 0; l < s->joint[b].sides * s->joint[b].lanes; l++) {
-            const int k = lwi_index3_lane_node(m, s->joint[b].edge[l / s->joint[b].sides],
-                                               l % s->joint[b].sides);
+            const int k = lwi_index3_lane_node(
+                &m->d->system, s->joint[b].edge[l / s->joint[b].sides], l % s->joint[b].sides);
             if (k >= 0) apply(&body[s->body_at[k] / LWI_LANES], joint[b]);
         }
 }
@@ -42,8 +42,8 @@ static void joints_after(const lwi_index3_lane_maker *m, rule *apply, const int 
     for (int b = 0; b < s->nedge; b++) {
         apply(&joint[b], own[b]);
         for (int l = 0; l < s->joint[b].sides * s->joint[b].lanes; l++) {
-            const int k = lwi_index3_lane_node(m, s->joint[b].edge[l / s->joint[b].sides],
-                                               l % s->joint[b].sides);
+            const int k = lwi_index3_lane_node(
+                &m->d->system, s->joint[b].edge[l / s->joint[b].sides], l % s->joint[b].sides);
             if (k >= 0) apply(&joint[b], body[s->body_at[k] / LWI_LANES]);
         }
     }

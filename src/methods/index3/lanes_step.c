@@ -166,16 +166,19 @@ static lw_status begin_projections(lwi_index3 *d, lwi_index3_lane_phase joints,
     return sweep_up(d, phase, true, LWI_INDEX3_STAGE_SPEEDS);
 }
 
-// 2-norm of the increments of all bodies.
+// Largest increment of a body; NaN if there is one.
 static double increments(const lwi_index3_lanes *s)
 {
-    double sum[LWI_LANES] = {0}, all = 0;
+    double most[LWI_LANES] = {0}, all = 0, sum = 0;
     for (int b = 0; b < s->nbody; b++) {
         const double *size = s->body[b].size;
-        for (int l = 0; l < LWI_LANES; l++) sum[l] += size[l];
+        for (int l = 0; l < LWI_LANES; l++) {
+            most[l] = size[l] > most[l] ? size[l] : most[l];
+            sum += size[l];
+        }
     }
-    for (int l = 0; l < LWI_LANES; l++) all += sum[l];
-    return sqrt(all);
+    for (int l = 0; l < LWI_LANES; l++) all = most[l] > all ? most[l] : all;
+    return isnan(sum) ? sum : sqrt(all);
 }
 
 static lw_status iterate(lwi_index3 *d, int i, double *size)

@@ -24,6 +24,7 @@ static void load_velocities(lwi_index3 *d, double h)
         v3_copy(d->velocity[k] + 3, s->w[b]);
     }
     for (int i = 0; i < s->nrow; i++) d->speed[i] = -s->b[i];
+    lwi_system_share(s, false, d->velocity);
     if (d->euler) lwi_index3_euler_load(d, h, d->velocity, false);
 }
 
@@ -49,6 +50,7 @@ static void load_accelerations(lwi_index3 *d, double h)
         m3_mul_v(s->x[k] + 3, s->R[s->model->node[k].body], d->body[k].aln);
     }
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->gamma[i], s->lambda[i] = 0;
+    lwi_system_share(s, false, s->x);
     if (d->euler) lwi_index3_euler_load(d, h, s->x, true);
 }
 

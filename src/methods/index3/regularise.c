@@ -28,17 +28,22 @@ static bool sound(const lwi_system *s, int e)
     return !type->callbacks && !type->loop_only && s->plan.graph.edge[e].rows == type->nc;
 }
 
+// eps of the links between the parts of a split body, which are independent: for the elimination only, which
+// decides no rank where every row has eps.
+#define LINK 1e-20
+
 typedef struct leaves {
     int *edges,
         *which; ///< [nnode] number of edges at a body, and their numbers combined by exclusive or
     int *queue, n; ///< bodies held by one edge
 } leaves;
 
-static void count_edge(leaves *l, const lwi_plan_edge *edge, int e, int nnode, int by)
+static void count_edge(leaves *l, const lwi_system *s, int e, int by)
 {
+    const lwi_plan_edge *edge = &s->plan.graph.edge[e];
     for (int i = 0; i < edge->n; i++) {
-        const int k = edge->body[i];
-        if (k >= nnode) continue; // an extension
+        const int k = lwi_system_node_of(s, edge->body[i]);
+        if (k >= s->model->nnode) continue; // an extension
         l->edges[k] += by, l->which[k] ^= e;
         if (by < 0 && l->edges[k] == 1) l->queue[l->n++] = k;
     }
@@ -53,7 +58,7 @@ static lw_status find(lwi_index3 *d, lwi_arena *scratch)
                 .queue = LWI_PUSH(scratch, int, nnode)};
     if (!l.edges || !l.which || !l.queue) return LW_ERR_MEMORY;
     for (int e = 0; e < nedge; e++) {
-        count_edge(&l, &s->plan.graph.edge[e], e, nnode, 1);
+        count_edge(&l, s, e, 1);
         d->relative[e] = d->method.regularisation;
     }
     for (int k = 0; k < nnode; k++)
@@ -64,7 +69,7 @@ static lw_status find(lwi_index3 *d, lwi_arena *scratch)
         if (l.edges[k] != 1 || s->edge_joint[e] < 0)
             continue; // couplings connect up to four bodies
         if (sound(s, e)) d->relative[e] *= INDEPENDENT;
-        count_edge(&l, &s->plan.graph.edge[e], e, nnode, -1);
+        count_edge(&l, s, e, -1);
     }
     return LW_OK;
 }
@@ -80,24 +85,38 @@ lw_status lwi_index3_find_relative(lwi_index3 *d, lwi_arena *arena)
     return status;
 }
 
+// Sum of the diagonal of J K J' of an edge, K those of whole bodies.
+static double trace_of(const lwi_system *s, int e)
+{
+    const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+    double all = 0;
+    for (int i = 0; i < edge->n; i++) {
+        const int first = 6 * (s->plan.slot[e] + i);
+        const int parts =
+            s->split.npart ? lwi_system_parts_of(s, lwi_system_node_of(s, edge->body[i])) : 1;
+        const double(*J)[6] = (const double(*)[6])lwi_elim_J(s->elim) + first;
+        const double(*G)[6] = (const double(*)[6])lwi_elim_G(s->elim) + first;
+        for (int k = 0; k < edge->rows; k++)
+            all += parts > 1 ? v6_dot(J[k], G[k]) / parts : v6_dot(J[k], G[k]);
+    }
+    return all;
+}
+
 // eps of every row: relative to the mean diagonal of J K J' of its edge, or 1/penalty, for K of eta times a
 // mobility.
 void lwi_index3_regularise(lwi_index3 *d, double eta)
 {
     lwi_system *s = &d->system;
     const bool absolute = d->method.penalty > 0;
+    for (int e = s->nedge; e < s->plan.graph.nedge; e++) {
+        const double eps = LINK * trace_of(s, e);
+        for (int k = 0; k < 6; k++) d->eps[s->plan.row[e] + k] = eps;
+    }
     for (int e = 0; e < s->nedge - d->ncoupler; e++) {
         const lwi_plan_edge *edge = &s->plan.graph.edge[e];
-        double sum = 0;
         LWI_ASSERT(edge->rows > 0 && d->relative[e] > 0);
-        for (int i = 0; i < edge->n && !absolute; i++) {
-            const int first = 6 * (s->plan.slot[e] + i);
-            const double(*J)[6] = (const double(*)[6])lwi_elim_J(s->elim) + first;
-            const double(*G)[6] = (const double(*)[6])lwi_elim_G(s->elim) + first;
-            for (int k = 0; k < edge->rows; k++) sum += v6_dot(J[k], G[k]);
-        }
         const double eps =
-            absolute ? 1 / (d->method.penalty * eta) : d->relative[e] * sum / edge->rows;
+            absolute ? 1 / (d->method.penalty * eta) : d->relative[e] * trace_of(s, e) / edge->rows;
         LWI_ASSERT(!(eps < 0));
         for (int k = 0; k < edge->rows; k++) d->eps[s->plan.row[e] + k] = eps;
     }

@@ -29,6 +29,14 @@
 
 // ----------------------------------------------------------------------- multipliers in world axes
 
+int lwi_index3_body_of_edge(const lwi_index3 *d, int e, int node)
+{
+    const lwi_system *s = &d->system;
+    const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+    LWI_ASSERT(edge->n >= 1);
+    return lwi_system_node_of(s, edge->body[0]) == node ? 0 : 1;
+}
+
 // Rows of edge e, a joint's, on the second body, or (`*sign` < 0) those on the first.
 static const double (*rows_of(const lwi_index3 *d, int e, double *sign))[6]
 {
@@ -39,7 +47,7 @@ static const double (*rows_of(const lwi_index3 *d, int e, double *sign))[6]
     const lwi_joint *joint = &s->model->joint[j];
     const bool second = joint->body2 != 0;
     const int body = s->model->body_node[second ? joint->body2 : joint->body1];
-    const int i = s->plan.graph.edge[e].body[0] == body ? 0 : 1;
+    const int i = lwi_index3_body_of_edge(d, e, body);
     *sign = second ? 1 : -1;
     return (const double(*)[6])lwi_elim_J(s->elim) + 6 * (slot + i);
 }
@@ -187,7 +195,9 @@ static void residual(lwi_index3 *d, double t, double h, const double *inputs, co
     }
     if (d->euler) lwi_index3_euler_residual(d, h);
     lwi_index3_rotor_residual(d, t);
+    for (int k = s->nbody - s->split.npart; k < s->nbody; k++) v6_zero(s->x[k]);
     lwi_system_add_wrenches(s, 1, lambda, s->x);
+    lwi_system_gather_parts(s, s->x);
 }
 
 // Newton's rows of points (14): the gap in world axes, each body loaded at its own point,
@@ -201,7 +211,7 @@ void lwi_index3_own_points(lwi_index3 *d, int e)
     const int j = s->edge_joint[e];
     if (!d->points[e] || !s->model->joint[j].body1) return;
     const int body1 = s->model->body_node[s->model->joint[j].body1];
-    const int i = s->plan.graph.edge[e].body[0] == body1 ? 0 : 1;
+    const int i = lwi_index3_body_of_edge(d, e, body1);
     double(*J)[6] = lwi_elim_J(s->elim) + 6 * (s->plan.slot[e] + i);
     double gap[3] = {0, 0, 0}, back[3]; // J of body 1: -f, and f is orthonormal
     for (int k = 0; k < 3; k++) v3_axpy(gap, -s->phi[s->plan.row[e] + k], J[k]);
@@ -211,13 +221,19 @@ void lwi_index3_own_points(lwi_index3 *d, int e)
     }
 }
 
-// One iteration of Newton, step 3 of the listing: (19)-(20), (24)-(27), (34)-(39); *size: 2-norm of the
-// increments, rotations times the mechanism's length.
+// The larger of two squares, NaN if one of them is.
+static double larger(double a, double b)
+{
+    return b > a || isnan(b) ? b : a;
+}
+
+// One iteration of Newton, step 3 of the listing: (19)-(20), (24)-(27), (34)-(39); *size: largest increment of a
+// body, rotations times its reach.
 static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs, bool first,
                          double *size, lw_error *error)
 {
     lwi_system *s = &d->system;
-    double *lambda = d->row, sum = 0;
+    double *lambda = d->row, most = 0;
     if (d->coordinates) lwi_system_read_joints(s, t);
     lwi_system_rows(s, t);
     for (int e = 0; e < s->nedge; e++) lwi_index3_own_points(d, e);
@@ -247,17 +263,18 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
             lwi_index3_euler_update(d, k, h);
         else
             add_rotation(d->body[k].theta, theta);
-        sum += v3_dot(s->x[k], s->x[k]) + s->length * s->length * v3_dot(theta, theta);
+        most = larger(most,
+                      v3_dot(s->x[k], s->x[k]) + d->reach[k] * d->reach[k] * v3_dot(theta, theta));
     }
     if (d->method.stop) { // forces as displacements of the lightest body
-        double forces = 0;
-        for (int i = 0; i < s->nrow; i++) forces += s->lambda[i] * s->lambda[i];
-        sum += h * h * h * h / 16 * forces / (d->mass * d->mass);
+        const double unit = 0.25 * h * h / d->mass;
+        for (int i = 0; i < s->nrow; i++)
+            most = larger(most, unit * unit * s->lambda[i] * s->lambda[i]);
     }
     // forces of couplers are in the next residual
     for (int i = 0; i < d->first_compliance; i++) lambda[i] += s->lambda[i];
     lwi_index3_multipliers_to_world(d, lambda, d->lambda);
-    *size = sqrt(sum);
+    *size = sqrt(most);
     return LW_OK;
 }
 

@@ -417,22 +417,33 @@ static void multiply(const lwi_index3_leaf *leaf, const double f[6], double x[6]
     m3_mul_v(x + 3, leaf->ang, in + 3);
 }
 
+// G := K J of a body, n K J of one of n parts.
+static void multiply_rows(const lwi_index3_leaf *leaf, int parts, int rows, const double (*J)[6],
+                          double (*G)[6])
+{
+    LWI_ASSERT(parts >= 1 && rows <= LWI_EDGE_ROWS);
+    for (int k = 0; k < rows; k++) {
+        multiply(leaf, J[k], G[k]);
+        for (int i = 0; i < 6 && parts > 1; i++) G[k][i] *= parts;
+    }
+}
+
 // Row r of G is K J_r of each body.
 static void multiply_edges(void *user, int part)
 {
     lwi_index3 *d = user;
     lwi_system *s = &d->system;
     const int parts = s->pool ? lwi_pool_count(s->pool) : 1;
-    const int first = (int)((long)s->nedge * part / parts);
-    const int end = (int)((long)s->nedge * (part + 1) / parts);
+    const int nedge = s->plan.graph.nedge;
+    const int first = (int)((long)nedge * part / parts);
+    const int end = (int)((long)nedge * (part + 1) / parts);
     for (int e = first; e < end; e++) {
         const lwi_plan_edge *edge = &s->plan.graph.edge[e];
         for (int k = 0; d->euler && k < edge->rows; k++) lwi_index3_euler_multiply(d, e, k);
         for (int i = 0; i < edge->n && !d->euler; i++) {
-            const int at = 6 * (s->plan.slot[e] + i);
-            for (int k = 0; k < edge->rows; k++)
-                multiply(&d->leaf[edge->body[i]], lwi_elim_J(s->elim)[at + k],
-                         lwi_elim_G(s->elim)[at + k]);
+            const int at = 6 * (s->plan.slot[e] + i), k = lwi_system_node_of(s, edge->body[i]);
+            multiply_rows(&d->leaf[k], lwi_system_parts_of(s, k), edge->rows,
+                          (const double(*)[6])lwi_elim_J(s->elim) + at, lwi_elim_G(s->elim) + at);
         }
     }
 }
@@ -452,4 +463,5 @@ void lwi_index3_apply(const lwi_index3 *d, double (*x)[6])
             lwi_index3_euler_apply(d, k, x);
         else
             multiply(&d->leaf[k], x[k], x[k]);
+    lwi_system_share(&d->system, false, x);
 }

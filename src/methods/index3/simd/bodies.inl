@@ -428,7 +428,7 @@ static INLINE void take(const lwi_index3_lanes *s, int block, int l)
         AT(b->r[i]) += x[i];
         AT(b->theta[i]) = theta[i] + MAD(AT(b->factor), twice[i], MAD(C(0.5), once[i], u[i]));
     }
-    AT(b->size) = AT(b->counts) * MAD(C(s->length * s->length), dot(u, u), dot(x, x));
+    AT(b->size) = AT(b->counts) * MAD(AT(b->reach2), dot(u, u), dot(x, x));
     move(s, b, l);
 }
 

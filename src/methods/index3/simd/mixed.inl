@@ -145,17 +145,23 @@ static INLINE void mixed_diagonal(const lwi_index3_lanes *s, int block, const bo
     const int n = j->count;
     real S[LWI_INDEX3_MAX_ROWS][LWI_INDEX3_MAX_ROWS], T[LWI_INDEX3_MAX_ROWS][LWI_INDEX3_MAX_ROWS],
         J[6 * LWI_INDEX3_MAX_ROWS], K[MAX_METRIC];
-    for (int r = 0; r < LWI_INDEX3_MAX_ROWS; r++)
+    real D[LWI_INDEX3_MAX_ROWS]; // diagonal of whole bodies
+    for (int r = 0; r < LWI_INDEX3_MAX_ROWS; r++) {
+        D[r] = ZERO;
         for (int c = 0; c < LWI_INDEX3_MAX_ROWS; c++) S[r][c] = ZERO;
+    }
     for (int side = 0; side < j->sides; side++) {
         fetch_metric(s, K, j->full ? &j->full_of[side] : &j->body[side], j->full, l);
         load(J, j->rows[side].J, 6 * n, l);
         mixed_product(K, j->full, false, J, n, J, n, T);
-        for (int r = 0; r < n; r++)
-            for (int c = 0; c < n; c++) S[r][c] += T[r][c];
+        const real parts = AT(of->parts[side]);
+        for (int r = 0; r < n; r++) {
+            D[r] += T[r][r];
+            for (int c = 0; c < n; c++) S[r][c] += j->split ? parts * T[r][c] : T[r][c];
+        }
     }
-    real trace = AT(of->hard[0]) * S[0][0];
-    for (int r = 1; r < n; r++) trace = MAD(AT(of->hard[r]), S[r][r], trace);
+    real trace = AT(of->hard[0]) * D[0];
+    for (int r = 1; r < n; r++) trace = MAD(AT(of->hard[r]), D[r], trace);
     const real eps = s->absolute > 0 ? C(s->absolute) : trace * AT(s->edge[block].relative);
     for (int r = 0; r < n; r++) S[r][r] += MAD(AT(of->hard[r]), eps, AT(of->soft[r]));
     put(j->place.R, &j->place, n, n, S, false, true, l);
@@ -243,6 +249,8 @@ static void mixed_pair(const lwi_index3_lanes *s, const lwi_index3_lane_pair *p,
     fetch_metric(s, K, &p->body, p->full, l);
     for (int pass = 0; pass <= two; pass++) {
         mixed_product(K, p->full, pass > 0, e, ne, f, nf, S);
+        for (int r = 0; r < ne && p->split; r++)
+            for (int c = 0; c < nf; c++) S[r][c] = AT(p->sign) * S[r][c];
         if (p->add)
             add(pass ? p->place.Q : p->place.R, p, ne, nf, S, l);
         else
