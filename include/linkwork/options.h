@@ -74,7 +74,7 @@ typedef struct lw_index3_options {
         regularisation; ///< eps of a row, relative to the mean diagonal of its joint's block; 1e-14 to 1e-2
     int iterations; ///< Newton iterations at most; 0: 6, in real time 3
     double
-        tolerance; ///< position increment that ends Newton [m]; 0: all iterations; not used in real time
+        tolerance; ///< largest increment of a body that ends Newton [m]; 0: all iterations; not used in real time
     int coordinates;      ///< 6 per body, or 7: Euler parameters
     double penalty;       ///< absolute: eps = 1/penalty; 0: relative
     double normalisation; ///< penalty of |p| = 1 with Euler parameters; 0: `penalty`

@@ -97,10 +97,12 @@ typedef struct lwi_index3 {
     struct lwi_index3_euler *euler;  ///< NULL: six coordinates
     struct lwi_index3_lanes *lanes;  ///< NULL: not for this model or method
     bool in_lanes;                   ///< the current iteration is in lanes
-    double *lambda;     ///< [nrow] multipliers; those of point rows in world axes (step.c)
-    double *relative;   ///< [nedge] eps relative to the mean diagonal of the rows
-    double *eps, *row;  ///< [plan.nrow], `row` 0 for links of split bodies
-    double (*force)[6]; ///< [nnode]
+    double *lambda;   ///< [nrow] multipliers; those of point rows in world axes (step.c)
+    double *relative; ///< [nedge] eps relative to the mean diagonal of the rows
+    bool *fades,
+        any_fades;     ///< [nedge] multipliers without effect fade from step to step (regularise.c)
+    double *eps, *row; ///< [plan.nrow], `row` 0 for links of split bodies
+    double (*force)[6];             ///< [nnode]
     int ncoupler, first_compliance; ///< first row of the couplers
     int nrotor;                     ///< the last couplers are rotors
     lwi_index3_coupler *coupler;
@@ -133,7 +135,7 @@ lwi_index3_method lwi_index3_options_resolve(const lw_index3_options *options);
 /** Poses, velocities and auxiliary states of x into the motion of a system (`system` or `plain`); other
  *  coordinates by lwi_system_read_joints. */
 void lwi_index3_read(const lwi_index3 *d, lwi_system *system, const double *x);
-/** Number of the body of node `node` among those of edge e, in whatever part of it the edge ends. */
+/** Number of the body of node `node`, or of a part of it, among those of edge e. */
 int lwi_index3_body_of_edge(const lwi_index3 *d, int e, int node);
 /** Wrench of row k of edge e, a joint's, on its second body at unit multiplier, about the mass centre of the
  *  body of the slot used. */
@@ -261,6 +263,8 @@ void lwi_index3_euler_angular_acceleration(const lwi_index3 *d, const double *x,
 lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs, lw_error *error);
 /** Finds d->relative, once the graph exists (regularise.c). */
 lw_status lwi_index3_find_relative(lwi_index3 *d, lwi_arena *arena);
+/** c -= eps lambda in the rows with multipliers that fade, in the first iteration of a step. */
+void lwi_index3_fade(lwi_index3 *d, const double *lambda);
 /** eps of every row from the current J and G, compliances of couplers; G = K J with K of `eta` times a
  *  mobility. */
 void lwi_index3_regularise(lwi_index3 *d, double eta);

@@ -19,8 +19,8 @@
 //     phi = a1.a2,  J2 = -J1 = [0, a2 x a1]
 //
 // Bodies with many joints are split into parts for the elimination (elimination/split.h).  Here all parts are the
-// body itself, with its K in their blocks times their number; links between them are edges with constant rows,
-// whose right sides are zero and whose multipliers are not used, because they cancel in the body.
+// body itself, with its K in their blocks times their number; links between them are edges with constant rows.
+// Their right sides are zero, and their multipliers are not used, because they cancel in the body.
 #ifndef LWI_METHODS_INDEX3_LANES_H
 #define LWI_METHODS_INDEX3_LANES_H
 
@@ -85,6 +85,7 @@ typedef struct lwi_index3_lane_full {
 typedef struct lwi_index3_lane_edge {
     lwi_lanes r1[3], r2[3], axis1[LWI_INDEX3_AXES][3], axis2[LWI_INDEX3_AXES][3]; ///< body axes
     lwi_lanes relative; ///< eps by the trace of the rows
+    lwi_lanes fades;    ///< 1: multipliers without effect fade (regularise.c)
     lwi_lanes phi[LWI_INDEX3_MAX_ROWS], lambda[LWI_INDEX3_MAX_ROWS];
     lwi_lanes own[3]; ///< P1 from C1
     lwi_lanes a1[LWI_INDEX3_AXES][3], a2[LWI_INDEX3_AXES][3];
@@ -194,6 +195,7 @@ typedef struct lwi_index3_lanes {
     int *task;               ///< tasks in the order of `item`
     int *body_at, *edge_at;  ///< [nnode], [nedge of the graph] lane of a block: 8 block + lane
     int level;
+    bool fade;          ///< multipliers fade in this iteration
     bool ahead;         ///< the first half of the next iteration, or of the projections, is done
     double h, absolute; ///< absolute > 0: eps of every row
 } lwi_index3_lanes;

@@ -151,6 +151,7 @@ static lw_status begin_iteration(lwi_index3 *d, lwi_index3_lane_phase joints,
     const lwi_index3_lane_phase phase[] = {
         joints, bodies, NEWTON(symmetric ? LWI_INDEX3_PAIRS_ONCE : LWI_INDEX3_PAIRS)};
     set_eps(d, 1);
+    d->lanes->fade = d->any_fades && bodies == LWI_INDEX3_BEGIN;
     TRY(sweep_up(d, phase, symmetric, LWI_INDEX3_STAGE_NEWTON));
     const double began = lwi_clock();
     sweep_down(d);
@@ -169,15 +170,15 @@ static lw_status begin_projections(lwi_index3 *d, lwi_index3_lane_phase joints,
 // Largest increment of a body; NaN if there is one.
 static double increments(const lwi_index3_lanes *s)
 {
-    double most[LWI_LANES] = {0}, all = 0, sum = 0;
+    double largest[LWI_LANES] = {0}, all = 0, sum = 0;
     for (int b = 0; b < s->nbody; b++) {
         const double *size = s->body[b].size;
         for (int l = 0; l < LWI_LANES; l++) {
-            most[l] = size[l] > most[l] ? size[l] : most[l];
+            largest[l] = size[l] > largest[l] ? size[l] : largest[l];
             sum += size[l];
         }
     }
-    for (int l = 0; l < LWI_LANES; l++) all = most[l] > all ? most[l] : all;
+    for (int l = 0; l < LWI_LANES; l++) all = largest[l] > all ? largest[l] : all;
     return isnan(sum) ? sum : sqrt(all);
 }
 

@@ -9,6 +9,14 @@
 //
 // Those joints are found by removing bodies held by one edge until there are none: loops and what is between
 // them remain.
+//
+// Loops in a row have small eigenvalues too: torques in a long wave along n bodies on hinges bend the row, with some
+// n^-4 of a row's diagonal.  With an eps above it the errors of such waves do not contract within a step and grow
+// from step to step (rows of 4000 loops diverge within 100 steps of any size).  There eps is smaller.
+//
+// The smaller eps is, the larger become multipliers without effect: -phi / eps of the second-order terms of the rows.
+// Their stiffness slows Newton's iterations.  In these loops they fade: the first iteration of a step has
+// -phi - eps (lambda + dlambda) on the right, so that they do not accumulate.
 #include "methods/index3/index3.h"
 
 #include "spatial/motion.h"
@@ -18,6 +26,9 @@
 // eps of rows that cannot depend on others, relative to that in loops: with 1e-8 there, 1e-12 of a row is
 // still a thousand times the round-off of a pivot.
 #define INDEPENDENT 1e-4
+
+// Loops with more bodies than this have a smaller eps.
+#define FEW 100.0
 
 // Whether the rows of the edge's joint are independent of each other at any pose.
 static bool sound(const lwi_system *s, int e)
@@ -49,6 +60,39 @@ static void count_edge(leaves *l, const lwi_system *s, int e, int by)
     }
 }
 
+static int root_of(int *joined, int k)
+{
+    while (joined[k] != k) k = joined[k] = joined[joined[k]];
+    return k;
+}
+
+// Reduces eps where many bodies are connected by loops; counts are those that remain.
+static lw_status adapt(lwi_index3 *d, const int *edges, const bool *removed, lwi_arena *scratch)
+{
+    const lwi_system *s = &d->system;
+    const int nnode = s->model->nnode, nedge = s->nedge - d->ncoupler;
+    int *joined = LWI_PUSH(scratch, int, nnode), *count = LWI_PUSH(scratch, int, nnode);
+    if (!joined || !count) return LW_ERR_MEMORY;
+    for (int k = 0; k < nnode; k++) joined[k] = k;
+    for (int e = 0; e < nedge; e++) {
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+        const int first = root_of(joined, lwi_system_node_of(s, edge->body[0]));
+        for (int i = 1; i < edge->n && !removed[e]; i++) {
+            const int k = lwi_system_node_of(s, edge->body[i]);
+            if (k < nnode) joined[root_of(joined, k)] = first;
+        }
+    }
+    for (int k = 0; k < nnode; k++) count[root_of(joined, k)] += edges[k] > 0;
+    for (int e = 0; e < nedge; e++) {
+        const int k = lwi_system_node_of(s, s->plan.graph.edge[e].body[0]);
+        const double share = FEW / fmax(FEW, count[root_of(joined, k)]);
+        if (removed[e] || share == 1) continue;
+        d->relative[e] *= fmax(share * share * share, INDEPENDENT);
+        d->fades[e] = d->any_fades = true;
+    }
+    return LW_OK;
+}
+
 static lw_status find(lwi_index3 *d, lwi_arena *scratch)
 {
     const lwi_system *s = &d->system;
@@ -56,7 +100,8 @@ static lw_status find(lwi_index3 *d, lwi_arena *scratch)
     leaves l = {.edges = LWI_PUSH(scratch, int, nnode),
                 .which = LWI_PUSH(scratch, int, nnode),
                 .queue = LWI_PUSH(scratch, int, nnode)};
-    if (!l.edges || !l.which || !l.queue) return LW_ERR_MEMORY;
+    bool *removed = LWI_PUSH(scratch, bool, nedge);
+    if (!l.edges || !l.which || !l.queue || !removed) return LW_ERR_MEMORY;
     for (int e = 0; e < nedge; e++) {
         count_edge(&l, s, e, 1);
         d->relative[e] = d->method.regularisation;
@@ -69,16 +114,18 @@ static lw_status find(lwi_index3 *d, lwi_arena *scratch)
         if (l.edges[k] != 1 || s->edge_joint[e] < 0)
             continue; // couplings connect up to four bodies
         if (sound(s, e)) d->relative[e] *= INDEPENDENT;
+        removed[e] = true;
         count_edge(&l, s, e, -1);
     }
-    return LW_OK;
+    return adapt(d, l.edges, removed, scratch);
 }
 
 lw_status lwi_index3_find_relative(lwi_index3 *d, lwi_arena *arena)
 {
     lwi_arena scratch;
     d->relative = LWI_PUSH(arena, double, d->system.nedge);
-    if (!d->relative) return LW_ERR_MEMORY;
+    d->fades = LWI_PUSH(arena, bool, d->system.nedge);
+    if (!d->relative || !d->fades) return LW_ERR_MEMORY;
     lwi_arena_init(&scratch, &arena->allocator);
     const lw_status status = find(d, &scratch);
     lwi_arena_free(&scratch);
@@ -123,4 +170,12 @@ void lwi_index3_regularise(lwi_index3 *d, double eta)
     if (d->ncoupler)
         memcpy(d->eps + d->first_compliance, d->compliance,
                (size_t)(s->nrow - d->first_compliance) * sizeof *d->eps);
+}
+
+void lwi_index3_fade(lwi_index3 *d, const double *lambda)
+{
+    lwi_system *s = &d->system;
+    for (int e = 0; e < s->nedge - d->ncoupler && d->any_fades; e++)
+        for (int i = s->plan.row[e]; i < s->plan.row[e] + s->plan.graph.edge[e].rows; i++)
+            if (d->fades[e]) s->c[i] -= d->eps[i] * lambda[i];
 }

@@ -233,7 +233,7 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
                          double *size, lw_error *error)
 {
     lwi_system *s = &d->system;
-    double *lambda = d->row, most = 0;
+    double *lambda = d->row, square = 0;
     if (d->coordinates) lwi_system_read_joints(s, t);
     lwi_system_rows(s, t);
     for (int e = 0; e < s->nedge; e++) lwi_index3_own_points(d, e);
@@ -251,6 +251,7 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
         TRY(lwi_index3_factor(d, t, 1, d->method.tangent < 2, error));
     }
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->phi[i];
+    if (first) lwi_index3_fade(d, lambda);
     const double began = lwi_clock();
     solve(d);
     d->times.solve += lwi_clock() - began;
@@ -263,18 +264,18 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
             lwi_index3_euler_update(d, k, h);
         else
             add_rotation(d->body[k].theta, theta);
-        most = larger(most,
-                      v3_dot(s->x[k], s->x[k]) + d->reach[k] * d->reach[k] * v3_dot(theta, theta));
+        square = larger(square, v3_dot(s->x[k], s->x[k]) +
+                                    d->reach[k] * d->reach[k] * v3_dot(theta, theta));
     }
     if (d->method.stop) { // forces as displacements of the lightest body
         const double unit = 0.25 * h * h / d->mass;
         for (int i = 0; i < s->nrow; i++)
-            most = larger(most, unit * unit * s->lambda[i] * s->lambda[i]);
+            square = larger(square, unit * unit * s->lambda[i] * s->lambda[i]);
     }
     // forces of couplers are in the next residual
     for (int i = 0; i < d->first_compliance; i++) lambda[i] += s->lambda[i];
     lwi_index3_multipliers_to_world(d, lambda, d->lambda);
-    *size = sqrt(most);
+    *size = sqrt(square);
     return LW_OK;
 }
 

@@ -285,7 +285,7 @@ void lwi_rcr_momenta_rates(lwi_rcr_work *d, double t, const double *state, doubl
 
 /** Makes rows orthonormal in their first `columns`, the longest first, until `kept` of them are (negative: all
  *  above `threshold`).  Kept rows come first.  @return number of kept rows
- *  @param mix      [kept at most, and at most `columns`][n]; norm, pick: as in lwi_rcr_front
+ *  @param mix      [max. kept or `columns`][n]; norm, pick: as in lwi_rcr_front
  *  @param scratch  [2 n] */
 int lwi_rcr_orthonormal(int n, int columns, int stride, double *G, int kept, double threshold,
                         double *mix, double *norm, int *pick, double *scratch);

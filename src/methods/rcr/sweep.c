@@ -128,8 +128,8 @@ static lw_status divide(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error
     f->kept = want;
     f->rows_unchanged = only_carries(e, s, want);
     if (want != 0 && !f->rows_unchanged) {
-        const int most = f->nin < s->nc ? f->nin : s->nc;
-        f->mix = lwi_rcr_push(e, (size_t)f->nin * (size_t)(want < 0 ? most : want));
+        const int max = f->nin < s->nc ? f->nin : s->nc;
+        f->mix = lwi_rcr_push(e, (size_t)f->nin * (size_t)(want < 0 ? max : want));
         f->kept = lwi_rcr_orthonormal(f->nin, s->nc, s->n, s->G, want, s->rank, f->mix, f->norm,
                                       f->pick, s->B);
     }

@@ -3,6 +3,7 @@
 // Both do every step of a run from the same state.  They are the same Newton steps up to the order of sums,
 // so their results differ by round-off: of the state, and of the second differences 4/h^2 (r - r0).
 #include "methods/index3/index3_lanes_cases.h"
+#include "methods/index3/index3_row_cases.h"
 
 #include "base/flush.h"
 
@@ -75,6 +76,7 @@ static void loops(void **state)
     lwt_joint(b, LW_JOINT_SPHERICAL, "b", one, two, 1, 0);
     lwt_joint(b, LW_JOINT_SPHERICAL, "c", two, one, 1, -0.5);
     compare("two joints between two bodies", lwt_model(b), 0.01, 100, "iterations=4");
+    compare("long row", row_of("ladder", 80), 0.01, 20, "iterations=4");
 }
 
 // All three types at one body, branches of a tree, a body without joints.

@@ -121,8 +121,8 @@ static INLINE void load_rows(rows_at *to, const lwi_index3_lane_side *side, cons
 
 enum { METRIC = 10 };
 
-// S_ee + eps of a joint: the inverse of C in [malczyk2019, (35)] for single bodies
-static INLINE void diagonal(const lwi_index3_lanes *s, int block, const int axes, const bool two,
+// S_ee + eps of a joint: the inverse of C in [malczyk2019, (35)] for single bodies.  Returns eps.
+static INLINE real diagonal(const lwi_index3_lanes *s, int block, const int axes, const bool two,
                             int l)
 {
     const lwi_index3_lane_joint *j = &s->joint[block];
@@ -143,6 +143,15 @@ static INLINE void diagonal(const lwi_index3_lanes *s, int block, const int axes
     for (int r = 0; r < n; r++) S[r][r] += eps;
     put(j->place.R, &j->place, n, n, S, false, true, l);
     if (two) put(j->place.Q, &j->place, n, n, S, true, true, l);
+    return eps;
+}
+
+// c -= eps lambda where multipliers fade
+static INLINE void fade(const lwi_index3_lanes *s, int block, real eps, real *c, const int n, int l)
+{
+    const lwi_index3_lane_edge *e = &s->edge[block];
+    const real share = AT(e->fades) * eps;
+    for (int r = 0; r < n && s->fade; r++) c[r] = NMAD(share, AT(e->lambda[r]), c[r]);
 }
 
 // y = c - J x to the elimination
@@ -173,8 +182,9 @@ static INLINE void right(const lwi_index3_lanes *s, int block, const int axes, c
 static INLINE void newton(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
     real c[LWI_INDEX3_MAX_ROWS];
-    diagonal(s, block, axes, s->level > 1, l);
+    const real eps = diagonal(s, block, axes, s->level > 1, l);
     for (int r = 0; r < 3 + axes; r++) c[r] = -AT(s->edge[block].phi[r]);
+    fade(s, block, eps, c, 3 + axes, l);
     right(s, block, axes, c, l);
 }
 

@@ -138,7 +138,7 @@ static void mixed_product(const real *K, bool full, bool transposed, const real 
     }
 }
 
-static INLINE void mixed_diagonal(const lwi_index3_lanes *s, int block, const bool two, int l)
+static INLINE real mixed_diagonal(const lwi_index3_lanes *s, int block, const bool two, int l)
 {
     const lwi_index3_lane_joint *j = &s->joint[block];
     const lwi_index3_lane_mixed *of = &s->mixed[block];
@@ -166,6 +166,7 @@ static INLINE void mixed_diagonal(const lwi_index3_lanes *s, int block, const bo
     for (int r = 0; r < n; r++) S[r][r] += MAD(AT(of->hard[r]), eps, AT(of->soft[r]));
     put(j->place.R, &j->place, n, n, S, false, true, l);
     if (two) put(j->place.Q, &j->place, n, n, S, true, true, l);
+    return eps;
 }
 
 // y = c - J x to the elimination
@@ -191,8 +192,9 @@ static INLINE void mixed_right(const lwi_index3_lanes *s, int block, const real 
 static void mixed_newton(const lwi_index3_lanes *s, int block, int l)
 {
     real c[LWI_INDEX3_MAX_ROWS];
-    mixed_diagonal(s, block, s->level > 1, l);
+    const real eps = mixed_diagonal(s, block, s->level > 1, l);
     for (int r = 0; r < LWI_INDEX3_MAX_ROWS; r++) c[r] = -AT(s->edge[block].phi[r]);
+    fade(s, block, eps, c, s->joint[block].count, l);
     mixed_right(s, block, c, l);
 }
 
