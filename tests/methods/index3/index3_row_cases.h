@@ -29,7 +29,7 @@ static inline double energy_of(lw_sim *sim)
     return o->kinetic + o->potential;
 }
 
-// Steps of h: all converge in four iterations or less, without halves; the energy error of a cell is that of the
+// Steps of h: all converge in four iterations or less, without halves; the energy error of a loop is that of the
 // trapezoidal rule, positions meet to the round-off of coordinates.
 static inline void row_converges(const char *kind, int n, double h, int steps)
 {
@@ -47,7 +47,7 @@ static inline void row_converges(const char *kind, int n, double h, int steps)
         fail_msg("%s %d, h = %g: %ld of %ld steps not converged, %ld rejected", kind, n, h,
                  d->counts.unconverged, d->counts.steps, summary.rejected);
     if (!(off < allowed))
-        fail_msg("%s %d, h = %g: energy of a cell off by %g, %g allowed", kind, n, h, off, allowed);
+        fail_msg("%s %d, h = %g: energy of a loop off by %g, %g allowed", kind, n, h, off, allowed);
     if (!(summary.residual[0] < 1e-14 + 5e-16 * n))
         fail_msg("%s %d, h = %g: positions off by %g", kind, n, h, summary.residual[0]);
     lw_sim_destroy(sim);

@@ -16,7 +16,7 @@ static lw_joint_desc joint(lw_joint_type type, lw_body one, lw_body two, double 
         .type = type, .body1 = one, .body2 = two, .at = {x, y, z}, .axis = axis, .axis2 = axis2};
 }
 
-// A disc and n legs.  ARMS: links on balls that hang from it, the disc on a hinge; BALLS: links on balls between
+// A disc and n legs.  ARMS: links on balls attached to it, the disc on a hinge; BALLS: links on balls between
 // disc and ground; MIXED: legs of two links, the knee a slide in every third, a spring at the foot of every fourth;
 // PLANAR: legs of two links, all hinges parallel: three of their five rows depend.
 static lw_model *hub(legs kind, int n)
@@ -151,9 +151,10 @@ static void work_is_linear_in_the_joints(void **state)
 {
     (void)state;
     for (legs kind = ARMS; kind <= PLANAR; kind++) {
-        const double few = work_of(kind, 60), some = work_of(kind, 120), many = work_of(kind, 240);
-        if (!(some < 2.3 * few && many < 2.3 * some))
-            fail_msg("kind %d: %g, %g, %g multiplications", (int)kind, few, some, many);
+        const double first = work_of(kind, 60), some = work_of(kind, 120),
+                     many = work_of(kind, 240);
+        if (!(some < 2.3 * first && many < 2.3 * some))
+            fail_msg("kind %d: %g, %g, %g multiplications", (int)kind, first, some, many);
     }
 }
 

@@ -131,10 +131,10 @@ static void long_chains_need_no_more_iterations_than_short_ones(void **state)
 static void eps_falls_in_long_rows_of_loops(void **state)
 {
     (void)state;
-    static const int cells[] = {10, 100, 1000, 10000};
+    static const int loops[] = {10, 100, 1000, 10000};
     static const double expected[] = {1e-8, 1.2314e-9, 1.2481e-12, 1e-12};
-    for (int i = 0; i < LWI_COUNT(cells); i++) {
-        lw_model *model = row_of("ladder", cells[i]);
+    for (int i = 0; i < LWI_COUNT(loops); i++) {
+        lw_model *model = row_of("ladder", loops[i]);
         lwi_work *work = work_of(model, "auto");
         const lwi_index3 *d = work->data;
         for (int e = 0; e < d->system.nedge; e++)
