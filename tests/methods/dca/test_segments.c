@@ -248,6 +248,136 @@ static void bases_and_universal_joints(void **state)
     check_model(lwt_path_create(300, LWT_COIL, 1, -1, 3, true));
 }
 
+// ------------------------------------------------------------------------------- joints of all kinds
+
+enum { REVERSED = 1, ROTORS = 2, MERGED = 4, SLIDER = 8, ALL_ROTORS = 16 };
+
+// A path of n hinges along x with every kind of joint that the flags name.
+static lwt_path mixed(int n, unsigned flags)
+{
+    lwt_path c = {0};
+    lw_builder *b = lwt_builder();
+    lw_body last = lwt_ground;
+    lw_error error;
+    uint64_t seed = flags + 1;
+    for (int i = 0; i < n; i++) {
+        const lw_body rod =
+            lwt_body(b, &(lw_body_desc){.mass = lwt_random(&seed, 0.5, 2),
+                                        .inertia = {0.1, 0.2, 0.25, 0.01, 0, 0.02},
+                                        .pose.position = {i + 0.5, lwt_random(&seed, -1, 1), 0}});
+        const bool back = (flags & REVERSED) && i % 3 == 1;
+        const double h = lwt_random(&seed, 0.3, 2.8), t = lwt_random(&seed, -3, 3);
+        lw_joint_desc joint = {.type = LW_JOINT_REVOLUTE,
+                               .body1 = back ? rod : last,
+                               .body2 = back ? last : rod,
+                               .at = {i, 0, 0},
+                               .axis = {sin(h) * cos(t), sin(h) * sin(t), cos(h)}};
+        if ((flags & ALL_ROTORS) || ((flags & ROTORS) && i % 16)) joint.coordinate[0].rotor = 0.5;
+        if ((flags & SLIDER) && i == n / 2) joint.type = LW_JOINT_PRISMATIC;
+        lwt_add(b, &joint);
+        last = rod;
+        if (!(flags & MERGED) || i % 5) continue;
+        const lw_body tail = lwt_body(
+            b, &(lw_body_desc){.mass = 1, .inertia = {0.1, 0.1, 0.1}, .pose.position = {i, 1, 1}});
+        lwt_add(b, &(lw_joint_desc){
+                       .type = LW_JOINT_FIXED, .body1 = rod, .body2 = tail, .at = {i, 1, 0}});
+    }
+    lwt_ok(lw_model_create(b, &c.model, &error), &error);
+    lw_builder_destroy(b);
+    c.q = lwt_reals(c.model->tree_nq);
+    c.p = lwt_reals(c.model->tree_nv);
+    for (int i = 0; i < c.model->tree_nv; i++) {
+        c.q[i] = lwt_random(&seed, -3, 3);
+        c.p[i] = lwt_random(&seed, -1, 1);
+    }
+    return c;
+}
+
+static bool has_path(const lw_model *model)
+{
+    lwi_arena arena;
+    lwi_path_plan *plan;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_path_plan_create(model, (lwi_path_choice){0}, &arena, &plan), LW_OK);
+    const bool found = plan != NULL;
+    lwi_arena_free(&arena);
+    return found;
+}
+
+static void reversed_joints_rotors_and_rigidly_joined_bodies(void **state)
+{
+    (void)state;
+    for (unsigned flags = 0; flags < SLIDER; flags++) check_model(mixed(270, flags));
+}
+
+/** Models that are no path of hinges have the general elimination. */
+static void other_models_are_left_alone(void **state)
+{
+    (void)state;
+    static const unsigned other[] = {SLIDER, ALL_ROTORS};
+    for (int i = 0; i < LWI_COUNT(other); i++) {
+        lwt_path c = mixed(270, other[i]);
+        assert_false(has_path(c.model));
+        lwt_path_destroy(&c);
+    }
+    for (int n = LWI_PATH_MINIMUM - 1; n <= LWI_PATH_MINIMUM; n++) {
+        lwt_path c = mixed(n, 0);
+        assert_int_equal(has_path(c.model), n == LWI_PATH_MINIMUM);
+        lwt_path_destroy(&c);
+    }
+}
+
+// ------------------------------------------------------------------------------------------- joins
+
+// A semidefinite matrix of the given rank, its lower triangle.
+static void semidefinite(lwi_lanes *to, int l, int rank, uint64_t *seed)
+{
+    double x[5][5];
+    for (int r = 0; r < rank; r++)
+        for (int i = 0; i < 5; i++) x[r][i] = lwt_random(seed, -1, 1);
+    for (int i = 0, n = 0; i < 5; i++)
+        for (int k = 0; k <= i; k++, n++) {
+            to[n][l] = 0;
+            for (int r = 0; r < rank; r++) to[n][l] += x[r][i] * x[r][k];
+        }
+}
+
+static void random_end(lwi_path_end *end, uint64_t *seed)
+{
+    for (int l = 0; l < LWI_LANES; l++) { // ranks 0 to 5 of M and L in the lanes
+        semidefinite(end->M, l, (int)lwt_random(seed, 0, 5.99), seed);
+        semidefinite(end->L, l, (int)lwt_random(seed, 0, 5.99), seed);
+        for (int i = 0; i < 25; i++) end->T[i][l] = lwt_random(seed, -1, 1);
+        for (int i = 0; i < 5; i++)
+            end->z[i][l] = lwt_random(seed, -1, 1), end->e[i][l] = lwt_random(seed, -1, 1);
+        for (int i = 0; i < 9; i++) end->R[i][l] = i % 4 == 0;
+    }
+}
+
+/** A (B C) = (A B) C, also where M and L are zero or singular. */
+static void joins_are_associative(void **state)
+{
+    (void)state;
+    const lwi_path_kernels *kernels = lwi_path_kernels_of(0);
+    lwi_arena arena;
+    uint64_t seed = 3;
+    lwi_arena_init(&arena, NULL);
+    lwi_path_end *e = LWI_PUSH(&arena, lwi_path_end, 7);
+    for (int trial = 0; kernels && trial < 200; trial++) {
+        for (int i = 0; i < 3; i++) random_end(&e[i], &seed);
+        kernels->up[LWI_PATH_MOMENTA](&e[0], &e[1], &e[3], LWI_LANES);
+        kernels->up[LWI_PATH_MOMENTA](&e[3], &e[2], &e[4], LWI_LANES);
+        kernels->up[LWI_PATH_MOMENTA](&e[1], &e[2], &e[5], LWI_LANES);
+        kernels->up[LWI_PATH_MOMENTA](&e[0], &e[5], &e[6], LWI_LANES);
+        const double *a = e[4].M[0], *b = e[6].M[0];
+        for (int i = 0; i < (15 + 25 + 15 + 5 + 5) * LWI_LANES; i++)
+            if (!(fabs(a[i] - b[i]) <= 1e-9 * (1 + fabs(b[i]))))
+                fail_msg("trial %d, entry %d, lane %d: %.17g, %.17g", trial, i / LWI_LANES,
+                         i % LWI_LANES, a[i], b[i]);
+    }
+    lwi_arena_free(&arena);
+}
+
 // ---------------------------------------------------------------------------------------- declined
 
 /** What segments cannot evaluate has the general elimination's result or error. */
@@ -281,6 +411,9 @@ int main(void)
         cmocka_unit_test(bits_are_those_of_any_lanes_and_threads),
         cmocka_unit_test(every_thread_works),
         cmocka_unit_test(bases_and_universal_joints),
+        cmocka_unit_test(reversed_joints_rotors_and_rigidly_joined_bodies),
+        cmocka_unit_test(other_models_are_left_alone),
+        cmocka_unit_test(joins_are_associative),
         cmocka_unit_test(declined_states_are_decided_by_the_elimination),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

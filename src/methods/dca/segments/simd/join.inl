@@ -10,9 +10,10 @@
 
 #define N5 LWI_PATH_HANDLE
 
-// A symmetric matrix M = K d K', and 1/d + K'L K = X x X'; N = K X'^-1, so that (M^-1 + L)^-1 = N x^-1 N'.
+// A symmetric matrix M = K d K', and 1/d + K'L K = X x X'; U = X'^-1, upper triangular, and N = K U, so that
+// (M^-1 + L)^-1 = N x^-1 N'.
 typedef struct NAME(factors) {
-    real K[N5][N5], inverse_d[N5], N[N5][N5], inverse_x[N5];
+    real K[N5][N5], inverse_d[N5], U[N5][N5], N[N5][N5], inverse_x[N5];
 } NAME(factors);
 
 // M = K d K' without exchanges.  A pivot that is rounding of its diagonal counts as 1e-300.
@@ -33,7 +34,7 @@ static INLINE void NAME(factor)(NAME(factors) * F, const real *M)
     }
 }
 
-// X, x, N of F, and Q = N x^-1 N'.
+// x, U, N of F, and Q = N x^-1 N'.
 static INLINE void NAME(soften)(NAME(factors) * F, const real *L, real *Q)
 {
     real P[N5][N5], rest[LWI_PATH_TRIANGLE];
@@ -49,13 +50,17 @@ static INLINE void NAME(soften)(NAME(factors) * F, const real *L, real *Q)
             rest[TRIANGLE(i, j)] = sum;
         }
     for (int i = 0; i < N5; i++)
-        for (int j = 0; j < N5; j++) F->N[i][j] = F->K[i][j];
+        for (int j = 0; j < N5; j++) {
+            F->N[i][j] = F->K[i][j];
+            F->U[i][j] = i == j ? ONE : ZERO;
+        }
     for (int j = 0; j < N5; j++) {
         F->inverse_x[j] = 1 / rest[TRIANGLE(j, j)];
         for (int i = j + 1; i < N5; i++) {
             const real x = rest[TRIANGLE(i, j)] * F->inverse_x[j];
             for (int c = j + 1; c <= i; c++) LESS(rest[TRIANGLE(i, c)], x, rest[TRIANGLE(c, j)]);
             for (int c = 0; c < N5; c++) LESS(F->N[c][i], x, F->N[c][j]);
+            for (int c = 0; c <= j; c++) LESS(F->U[c][i], x, F->U[c][j]);
         }
     }
     for (int i = 0; i < N5; i++)
@@ -66,26 +71,21 @@ static INLINE void NAME(soften)(NAME(factors) * F, const real *L, real *Q)
         }
 }
 
-// Y = (1 + L M)^-1 = K'^-1 d^-1 (K^-1 N) x^-1 N'.
+// Y = (1 + L M)^-1 = K'^-1 d^-1 U x^-1 N'.  U is exactly zero below its diagonal, so that the large 1/d of a pivot that is
+// none multiplies no rounding error.
 static INLINE void NAME(transfer)(const NAME(factors) * F, real Y[N5][N5])
 {
     real G[N5][N5];
-    for (int c = 0; c < N5; c++) {
-        real v[N5];
-        for (int i = 0; i < N5; i++) {
-            v[i] = F->N[i][c];
-            for (int j = 0; j < i; j++) LESS(v[i], F->K[i][j], v[j]);
-        }
-        for (int i = 0; i < N5; i++) v[i] = v[i] * (F->inverse_d[i] * F->inverse_x[c]);
+    for (int c = 0; c < N5; c++)
         for (int i = N5 - 1; i >= 0; i--) {
-            for (int j = i + 1; j < N5; j++) LESS(v[i], F->K[j][i], v[j]);
-            G[i][c] = v[i];
+            real v = i <= c ? F->U[i][c] * F->inverse_d[i] * F->inverse_x[c] : ZERO;
+            for (int j = i + 1; j <= c; j++) LESS(v, F->K[j][i], G[j][c]);
+            G[i][c] = v;
         }
-    }
     for (int i = 0; i < N5; i++)
         for (int j = 0; j < N5; j++) {
-            Y[i][j] = G[i][0] * F->N[j][0];
-            for (int c = 1; c < N5; c++) MORE(Y[i][j], G[i][c], F->N[j][c]);
+            Y[i][j] = G[i][i] * F->N[j][i];
+            for (int c = i + 1; c < N5; c++) MORE(Y[i][j], G[i][c], F->N[j][c]);
         }
 }
 
