@@ -193,6 +193,10 @@ static cli_exit set_library(cli_arguments *arguments, unsigned options, const ch
     lw_options scratch;
     lw_plot_options plot_scratch = {0};
     lw_error error = {0};
+    if (options & CLI_FORMULATIONS && !strcmp(key, "formulation") && strchr(value, ',')) {
+        arguments->formulations = value; // several: what was meant is clear
+        return CLI_DONE;
+    }
     lw_options_default(&scratch);
     const lw_status status = options & CLI_SIMULATION
                                  ? lw_options_set(&scratch, key, value, &error)
@@ -260,7 +264,7 @@ cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand,
         }
     }
     arguments->operand = arguments->operands[0];
-    if (operand && !arguments->operand)
+    if (operand && !arguments->operand && *operand != '[')
         return cli_complain(CLI_USE, "%s: %s is missing (linkwork %s --help)", verb, operand, verb);
     return CLI_DONE;
 }

@@ -1,6 +1,6 @@
 // bench.c -- linkwork bench: what evaluations cost on this machine.
 //
-// Cases are those of scenes.c.
+// Cases are those of scenes.c; a MODEL is timed by bench_model.c.
 #include "cli/bench.h"
 #include "cli/cli.h"
 
@@ -80,10 +80,28 @@ static void print_row(const bench_result *r)
            1e9 * r->time.min / r->bodies);
 }
 
-static void print_text(const bench_result *results, int n, const char *cpu)
+void bench_print_machine(void)
 {
+    char cpu[128];
+    processor(cpu, sizeof cpu);
     printf("linkwork %s (%s), %s, %s %s\n\n", lw_version(), CLI_COMMIT, cpu, CLI_COMPILER,
            CLI_FLAGS);
+}
+
+void bench_json_machine(cli_json *json)
+{
+    char cpu[128];
+    processor(cpu, sizeof cpu);
+    json_text(json, "version", lw_version());
+    json_text(json, "commit", CLI_COMMIT);
+    json_text(json, "cpu", cpu);
+    json_text(json, "compiler", CLI_COMPILER);
+    json_text(json, "flags", CLI_FLAGS);
+}
+
+static void print_text(const bench_result *results, int n)
+{
+    bench_print_machine();
     printf("  one evaluation             minimum    median\n");
     for (int i = 0; i < n; i++) print_row(&results[i]);
 }
@@ -121,15 +139,11 @@ static void print_result(cli_json *json, const bench_result *r)
     json_close(json, '}');
 }
 
-static void print_json(const bench_result *results, int n, const char *cpu)
+static void print_json(const bench_result *results, int n)
 {
     cli_json json = {.file = stdout};
     json_open(&json, NULL, '{');
-    json_text(&json, "version", lw_version());
-    json_text(&json, "commit", CLI_COMMIT);
-    json_text(&json, "cpu", cpu);
-    json_text(&json, "compiler", CLI_COMPILER);
-    json_text(&json, "flags", CLI_FLAGS);
+    bench_json_machine(&json);
     json_open(&json, "cases", '[');
     for (int i = 0; i < n; i++) print_result(&json, &results[i]);
     json_close(&json, ']');
@@ -149,14 +163,28 @@ static lw_status run(const scene_case *c, bench_budget budget, bench_result *res
     return status;
 }
 
+// Without a model there is nothing that options of a run could act on.
+static cli_exit check_options(const cli_arguments *a)
+{
+    const char *key = a->nsetting               ? a->setting[0].key
+                      : a->formulations         ? "formulations"
+                      : a->cut                  ? "cut"
+                      : a->keyframe             ? "keyframe"
+                      : a->base != LW_BASE_AUTO ? "base"
+                      : a->limits.stiffness > 0 ? "limits"
+                                                : NULL;
+    return key ? cli_complain(CLI_USE, "bench: --%s needs a MODEL", key) : CLI_DONE;
+}
+
 cli_exit cli_bench(const cli_arguments *arguments)
 {
+    if (arguments->operand) return bench_model(arguments);
     const bench_budget budget = {arguments->seconds, arguments->samples};
     bench_result results[MOST_CASES * BENCH_MOST_METHODS];
-    char cpu[128];
     int ncase, n = 0;
     const scene_case *cases = scene_cases(&ncase);
-    const cli_exit code = check_names(arguments->cases, cases, ncase);
+    cli_exit code = check_options(arguments);
+    if (!code) code = check_names(arguments->cases, cases, ncase);
     if (code) return code;
     for (int i = 0; i < ncase; i++) {
         lw_error error = {0};
@@ -166,7 +194,6 @@ cli_exit cli_bench(const cli_arguments *arguments)
         if (status != LW_OK) return cli_fail(status, &error), CLI_FAILED;
         n += count;
     }
-    processor(cpu, sizeof cpu);
-    (arguments->json ? print_json : print_text)(results, n, cpu);
+    (arguments->json ? print_json : print_text)(results, n);
     return CLI_DONE;
 }

@@ -2,6 +2,7 @@
 #ifndef LWI_CLI_BENCH_H
 #define LWI_CLI_BENCH_H
 
+#include "cli/cli.h"
 #include "cli/scene_model.h"
 #include "cli/stopwatch.h"
 
@@ -34,5 +35,11 @@ lw_status bench_batch(const scene_case *of, bench_budget budget, bench_result *r
                       lw_error *error);
 lw_status bench_drop(const scene_case *of, bench_budget budget, bench_result *result,
                      lw_error *error);
+
+/** The verb with a MODEL: bench_model.c. */
+cli_exit bench_model(const cli_arguments *arguments);
+/** Versions, processor, compiler: a line and an empty one, or members of an object. */
+void bench_print_machine(void);
+void bench_json_machine(cli_json *json);
 
 #endif

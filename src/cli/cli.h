@@ -38,9 +38,10 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "URDF, SDF, MJCF: limits of joints become stops with this stiffness and damping; default: "  \
       "reported only")                                                                             \
     X(FORMULATIONS, "formulations", 0, "A,B[:I],...",                                              \
-      "formulations, each optionally with an integrator; the first is the reference")              \
-    X(SECONDS, "seconds", 0, "S", "time to spend on each case (default 0.25)")                     \
-    X(CASES, "case", 0, "A,B,...", "cases to time, `chain` for all chains, `all`; default: a few") \
+      "formulations, each optionally with an integrator; compare: the first is the reference")     \
+    X(SECONDS, "seconds", 0, "S", "time to spend on each case or formulation (default 0.25)")      \
+    X(CASES, "case", 0, "A,B,...",                                                                 \
+      "built-in cases, `chain` for all chains, `all`; default: a few")                             \
     X(SAMPLES, "samples", 0, "N", "samples of each case (default: by --seconds)")                  \
     X(CUT, "cut", 0, "JOINT,...", "loop-closing joints, overriding the file")                      \
     X(KEYFRAME, "keyframe", 0, "NAME", "MJCF: start at the key of this name")                      \
@@ -62,7 +63,7 @@ enum {
 };
 #undef X
 
-/** Verbs: name, operand ("X..." may be repeated), options, summary. */
+/** Verbs: name, operand ("X...": may be repeated, "[X]": may be left out), options, summary. */
 #define CLI_VERB_LIST(X)                                                                           \
     X(run, "MODEL",                                                                                \
       CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_REAL_TIME | CLI_MANY | CLI_BASE |            \
@@ -95,8 +96,10 @@ enum {
       "write standalone C of a model's dynamics (-o DIR)")                                         \
     X(info, NULL, CLI_JSON, "formulations, integrators, joints, forces, formats, versions")        \
     X(schema, NULL, CLI_OUTPUT, "print the JSON Schema of native model files")                     \
-    X(bench, NULL, CLI_CASES | CLI_SECONDS | CLI_SAMPLES | CLI_JSON,                               \
-      "time evaluations and simulations on this machine")
+    X(bench, "[MODEL]",                                                                            \
+      CLI_SIMULATION | CLI_FORMULATIONS | CLI_SECONDS | CLI_CASES | CLI_SAMPLES | CLI_BASE |       \
+          CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_JSON,                                          \
+      "time a model by every formulation, or without one the built-in cases, on this machine")
 
 /** Options that `--help` leaves to `--help --all`; of a run those of tier EXPERT (LW_OPTION_LIST). */
 enum {

@@ -11,6 +11,7 @@ import tempfile
 import unittest
 
 PROGRAM, SOURCES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+MODELS = os.path.join(SOURCES, "examples", "models")
 
 
 def run(*command):
@@ -49,6 +50,70 @@ class Bench(unittest.TestCase):
                               (("--seconds", "-1"), "positive number")):
             done = bench(*options)
             self.assertEqual(done.returncode, 2)
+            self.assertIn(text, done.stderr)
+
+    def test_a_model_is_timed_by_every_formulation(self):
+        model = os.path.join(MODELS, "four_bar.yaml")
+        done = bench(model, "--seconds", "0.001", "--json", "--threads", "1")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads(done.stdout)
+        self.assertEqual((report["bodies"], report["joints"], report["loops"], report["threads"]), (3, 4, 1, 1))
+        known = json.loads(run(PROGRAM, "info", "--json").stdout)["formulations"]
+        self.assertEqual([f["name"] for f in report["formulations"]], [f["name"] for f in known])
+        outcome = {f["name"]: f["outcome"] for f in report["formulations"]}
+        self.assertEqual({name for name in outcome if outcome[name] == "refused"}, {"aba", "momenta"})
+        self.assertEqual(outcome[report["run"]["formulation"]], "timed")
+        for figures in report["formulations"]:
+            if figures["outcome"] != "timed":
+                self.assertIn("closes a loop", figures["reason"])
+                continue
+            for key in ("setup", "rows_per_second", "steps_per_second", "real_time", "memory", "steps", "simulated"):
+                self.assertGreater(figures[key], 0, (figures["name"], key))
+            if figures["integrator"] == "index3":  # it has no rates
+                self.assertIsNone(figures["evaluations_per_second"])
+            else:
+                self.assertGreater(figures["evaluations_per_second"], figures["steps_per_second"])
+
+    def test_the_table_of_a_model_marks_what_a_run_takes(self):
+        lines = bench(os.path.join(MODELS, "cart_arm.yaml"), "--seconds", "0.001").stdout.splitlines()
+        self.assertEqual([line.split()[1] for line in lines if line.startswith("* ") and "dopri5" in line], ["aba"])
+        head = next(line for line in lines if "setup ms" in line)
+        for column in ("formulation", "evaluations/s", "rows/s", "steps/s", "memory MB"):
+            self.assertIn(column, head)
+
+    def test_what_is_predicted_to_be_too_dear_is_left_out(self):
+        model = os.path.join(MODELS, "anymal_c.urdf")
+        figures = {f["name"]: f for f in json.loads(
+            bench(model, "--seconds", "0.001", "--json").stdout)["formulations"]}
+        self.assertEqual(figures["dense"]["outcome"], "left out")
+        self.assertGreater(figures["dense"]["predicted"], 10)
+        self.assertEqual(figures["aba"]["outcome"], "timed")
+        self.assertIn("left out     dense: predicted", bench(model, "--seconds", "0.001").stdout)
+
+    def test_named_formulations_are_timed_with_their_integrator(self):
+        model = os.path.join(MODELS, "four_bar.yaml")
+        for key in ("--formulations", "--formulation"):
+            done = bench(model, key, "dense,rcr:rk4", "--seconds", "0.001", "--step", "0.001", "--json")
+            figures = json.loads(done.stdout)["formulations"]
+            self.assertEqual([(f["name"], f["integrator"]) for f in figures],
+                             [("dense", "dopri5"), ("rcr:rk4", "rk4")])
+            self.assertAlmostEqual(figures[1]["simulated"], 0.001 * figures[1]["steps"])
+            self.assertEqual(figures[1]["evaluations"], 4 * figures[1]["steps"])
+
+    def test_wrong_use_with_a_model_is_named(self):
+        model = os.path.join(MODELS, "four_bar.yaml")
+        for code, text, *options in (
+                (2, "closes a loop", model, "--formulation", "aba"),
+                (2, "closes a loop", model, "--formulations", "rcr,aba", "--seconds", "0.001"),
+                (2, "did you mean 'rcr'", model, "--formulations", "dense,rcrr"),
+                (2, "goes with", model, "--formulations", "rcr:index3"),
+                (2, "--case is for the built-in cases", model, "--case", "chain"),
+                (2, "--samples is for the built-in cases", model, "--samples", "3"),
+                (2, "--threads needs a MODEL", "--threads", "2"),
+                (2, "--formulations needs a MODEL", "--formulations", "rcr"),
+                (3, "nowhere.yaml", "nowhere.yaml")):
+            done = bench(*options)
+            self.assertEqual(done.returncode, code, (options, done.stderr))
             self.assertIn(text, done.stderr)
 
     def test_two_runs_are_laid_side_by_side(self):
