@@ -25,6 +25,7 @@ typedef struct building {
     // the current shape, in body axes from the mass centre
     double R[9], r[3], scale[3];
     int max_point, max_edge;
+    int *start, *end; // [body + 1] ends of joint marks by body: 2 mark + side
 } building;
 
 static void to_world(const building *b, int body, const double *local, double *world)
@@ -203,20 +204,37 @@ static void connect(building *b, int body, const double (*p)[3], int n)
     for (int i = 0; i < n; i++) add_line(b, body, p[i], com, shape);
 }
 
-// The joint points on `body`, without duplicates.
+static int body_of(const building *b, int end)
+{
+    const lwi_joint *j = &b->model->joint[b->scene->joint[end / 2].joint];
+    return end % 2 ? j->body2 : j->body1;
+}
+
+// Sorts the ends of the joint marks by body.
+static bool sort_ends(building *b)
+{
+    const int n = 2 * b->scene->njoint, nbody = b->model->nbody;
+    b->start = LWI_PUSH(b->arena, int, nbody + 1);
+    b->end = LWI_PUSH(b->arena, int, n);
+    if (!b->start || !b->end) return false;
+    for (int i = 0; i < n; i++) b->start[body_of(b, i)]++;
+    for (int k = 1; k <= nbody; k++) b->start[k] += b->start[k - 1]; // the end of each for now
+    for (int i = n; i-- > 0;) b->end[--b->start[body_of(b, i)]] = i;
+    return true;
+}
+
+// The joint points on `body`, without duplicates; of very many, without those next in the list.
 static int points_of(const building *b, int body, double (*p)[3])
 {
+    enum { COMPARED = 64 };
     int n = 0;
-    for (int i = 0; i < b->scene->njoint; i++) {
-        const lwi_plot_joint_mark *mark = &b->scene->joint[i];
-        const lwi_joint *j = &b->model->joint[mark->joint];
-        for (int side = 0; side < 2; side++) {
-            if ((side ? j->body2 : j->body1) != body) continue;
-            const double *at = side ? mark->p2 : mark->p1;
-            bool known = false;
-            for (int k = 0; k < n && !known; k++) known = !memcmp(p[k], at, sizeof *p);
-            if (!known) v3_copy(p[n++], at);
-        }
+    for (int i = b->start[body]; i < b->start[body + 1]; i++) {
+        const lwi_plot_joint_mark *mark = &b->scene->joint[b->end[i] / 2];
+        const double *at = b->end[i] % 2 ? mark->p2 : mark->p1;
+        bool known = false;
+        for (int k = n > COMPARED ? n - COMPARED : 0; k < n && !known; k++)
+            known = !memcmp(p[k], at, sizeof *p);
+        if (!known) v3_copy(p[n++], at);
     }
     return n;
 }
@@ -307,6 +325,7 @@ lw_status lwi_plot_scene_build(const lw_model *model, const lwi_plot_poses *pose
     if (enough) find_groups(&b);
     int leaders = 1; // groups so far, with that of the ground
     for (int i = 0; i < model->njoint && enough; i++) add_joint(&b, i);
+    enough = enough && sort_ends(&b);
     for (int i = 1; i < model->nbody && enough; i++) {
         const lw_body_desc *d = &model->desc.body[i];
         for (int k = 0; k < d->nshape && enough; k++) enough = add_shape(&b, i, &d->shapes[k]);

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -180,6 +181,33 @@ static void a_preset_without_its_columns_says_so(void **state)
     }
 }
 
+// Selecting takes time in proportion to the columns: comparing each with each would take minutes.
+static void many_columns_are_selected_at_once(void **state)
+{
+    (void)state;
+    enum { JOINTS = 100000, COLUMNS = 1 + 2 * JOINTS };
+    static char name[COLUMNS][24];
+    static lw_column_info many[COLUMNS];
+    many[0] = (lw_column_info){"time", "s", "", 1};
+    for (int i = 1; i < COLUMNS; i++) {
+        snprintf(name[i], sizeof name[i], "joint.j%d.q%s0", (i - 1) / 2, i % 2 ? "" : "d");
+        many[i] = (lw_column_info){name[i], "rad", "joint", 1};
+    }
+    const lw_plot_options options[] = {{.preset = LW_PLOT_JOINTS, .has_preset = true},
+                                       {.preset = LW_PLOT_PHASE, .has_preset = true},
+                                       {.y = {"joint.*.q0,joint.*.qd0,joint.j7.q0"}, .ny = 1}};
+    static const int curves[] = {JOINTS, 1, 2 * JOINTS};
+    for (int i = 0; i < LWI_COUNT(options); i++) {
+        lwi_arena arena;
+        lwi_plot_selection s;
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(LW_OK, lwi_plot_select(&(lwi_plot_table){many, COLUMNS}, &options[i],
+                                                &arena, &s, NULL));
+        assert_int_equal(curves[i], s.panel[0].nquantity);
+        lwi_arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -190,6 +218,7 @@ int main(void)
         cmocka_unit_test(presets_find_their_columns),
         cmocka_unit_test(phase_pairs_rates_with_coordinates),
         cmocka_unit_test(a_preset_without_its_columns_says_so),
+        cmocka_unit_test(many_columns_are_selected_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
