@@ -272,14 +272,10 @@ static void observe_reactions(lwi_system *s, lwi_snapshot *m)
     for (int j = 0; j < s->model->njoint; j++) {
         if (s->model->joint[j].merged) continue;
         const int e = s->joint_edge[j];
-        lwi_closure closure;
         LWI_ASSERT(e < s->nedge);
         v6_zero(m->reaction[j]);
         lwi_snapshot_set_undetermined(m, j, s->undetermined[j]);
-        if (e < 0) continue;
-        lwi_system_edge_closure(s, e, &closure);
-        lwi_joint_reaction(s->model, j, &s->motion, &closure, lambda + s->plan.row[e],
-                           m->reaction[j]);
+        if (e >= 0) lwi_system_reaction(s, j, lambda, m->reaction[j]);
     }
 }
 

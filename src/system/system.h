@@ -265,8 +265,8 @@ void lwi_system_tree_qdd(const lwi_system *system, const lwi_tree_work *tree, co
 /** Largest residuals of positions, velocities and, at level REACTION, accelerations over all rows, by the rows
  *  of this motion; after lwi_system_rows, with R, r, v, w, a, al of this motion. */
 void lwi_system_residuals(const lwi_system *system, lw_observe level, double largest[3]);
-/** n, bodies and J of the closure of a joint's edge from the rows of this motion, without rotors. */
-void lwi_system_edge_closure(const lwi_system *system, int edge, lwi_closure *closure);
+/** lwi_joint_reaction by the rows of this motion; the joint has rows.  @param lambda  [nrow] */
+void lwi_system_reaction(const lwi_system *system, int joint, const double *lambda, double F[6]);
 /** Writes motion, accelerations, reactions and uniqueness to the snapshot; needs the motion, at levels
  *  ACCELERATION and REACTION also lwi_system_accelerations. */
 void lwi_system_observe(lwi_system *system, double t, lw_observe level, lwi_snapshot *snapshot);

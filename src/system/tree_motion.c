@@ -14,6 +14,8 @@
 #include "base/assert.h"
 #include "spatial/motion.h"
 
+#include <string.h>
+
 // Node of body number i of the edge; -1: a rotor.
 static int node_of(const lwi_system *s, const lwi_plan_edge *edge, int i)
 {
@@ -126,6 +128,18 @@ void lwi_system_tree_qdd(const lwi_system *s, const lwi_tree_work *tree, const d
 
 // ----------------------------------------------------------------------------------------- residuals
 
+// sum [rows] += J x of one body.
+static void add_rates(int rows, const double (*J)[6], const double x[6], double *sum)
+{
+    for (int r = 0; r < rows; r++) sum[r] += v6_dot(J[r], x);
+}
+
+static void include(int rows, const double *value, double *largest)
+{
+    for (int r = 0; r < rows; r++)
+        if (fabs(value[r]) > *largest) *largest = fabs(value[r]);
+}
+
 void lwi_system_residuals(const lwi_system *s, lw_observe level, double largest[3])
 {
     const bool accelerations = level >= LW_OBSERVE_REACTION;
@@ -134,36 +148,44 @@ void lwi_system_residuals(const lwi_system *s, lw_observe level, double largest[
         const lwi_plan_edge *edge = &s->plan.graph.edge[e];
         const int first = s->plan.row[e], j = s->edge_joint[e];
         const int rows = j < 0 ? edge->rows : lwi_joint_row_count(s->model, j); // without rotors
-        for (int r = 0; r < rows; r++) {
-            double rate = s->b[first + r], second = accelerations ? s->gamma[first + r] : 0;
-            for (int i = 0; i < edge->n; i++) {
-                const int k = node_of(s, edge, i);
-                if (k < 0) continue;
-                const int b = s->model->node[k].body;
-                const double *J = lwi_elim_rows(s->elim)[6 * (s->plan.slot[e] + i) + r];
-                rate += v3_dot(J, s->v[b]) + v3_dot(J + 3, s->w[b]);
-                if (accelerations) second += v3_dot(J, s->a[b]) + v3_dot(J + 3, s->al[b]);
-            }
-            largest[0] = fmax(largest[0], fabs(s->phi[first + r]));
-            largest[1] = fmax(largest[1], fabs(rate));
-            largest[2] = fmax(largest[2], fabs(second));
+        double residual[2][LWI_CLOSURE_ROWS], x[6];
+        LWI_ASSERT(rows <= LWI_CLOSURE_ROWS);
+        memcpy(residual[0], s->b + first, (size_t)rows * sizeof(double));
+        memcpy(residual[1], s->gamma + first, (size_t)rows * sizeof(double));
+        for (int i = 0; i < edge->n; i++) {
+            const int k = node_of(s, edge, i);
+            if (k < 0) continue;
+            const int b = s->model->node[k].body;
+            const double(*J)[6] = lwi_elim_rows(s->elim) + 6 * (s->plan.slot[e] + i);
+            v3_copy(x, s->v[b]), v3_copy(x + 3, s->w[b]);
+            add_rates(rows, J, x, residual[0]);
+            if (!accelerations) continue;
+            v3_copy(x, s->a[b]), v3_copy(x + 3, s->al[b]);
+            add_rates(rows, J, x, residual[1]);
         }
+        include(rows, s->phi + first, &largest[0]);
+        include(rows, residual[0], &largest[1]);
+        if (accelerations) include(rows, residual[1], &largest[2]);
     }
 }
 
-void lwi_system_edge_closure(const lwi_system *s, int e, lwi_closure *closure)
+void lwi_system_reaction(const lwi_system *s, int j, const double *lambda, double F[6])
 {
+    const lwi_joint *joint = &s->model->joint[j];
+    const int e = s->joint_edge[j], body = joint->body2 ? joint->body2 : joint->body1;
     const lwi_plan_edge *edge = &s->plan.graph.edge[e];
-    LWI_ASSERT_INDEX(e, s->nedge);
-    LWI_ASSERT(s->edge_joint[e] >= 0);
-    closure->n = lwi_joint_row_count(s->model, s->edge_joint[e]);
-    closure->nbody = 0;
+    const int rows = lwi_joint_row_count(s->model, j); // without rotors
+    const double sign = joint->body2 ? 1 : -1;
+    double p[3], arm[3];
+    v6_zero(F);
     for (int i = 0; i < edge->n; i++) {
-        const int k = node_of(s, edge, i), slot = 6 * (s->plan.slot[e] + i);
-        if (k < 0) continue;
-        closure->body[closure->nbody] = s->model->node[k].body;
-        for (int r = 0; r < closure->n; r++)
-            v6_copy(closure->J[closure->nbody][r], lwi_elim_rows(s->elim)[slot + r]);
-        closure->nbody++;
+        const int k = node_of(s, edge, i);
+        const double(*J)[6] = lwi_elim_rows(s->elim) + 6 * (s->plan.slot[e] + i);
+        if (k < 0 || s->model->node[k].body != body) continue;
+        for (int r = 0; r < rows; r++) v6_axpy(F, sign * lambda[s->plan.row[e] + r], J[r]);
     }
+    m3_mul_v(p, s->R[joint->body2], joint->r2);
+    v3_add(p, p, s->r[joint->body2]);
+    v3_sub(arm, s->r[body], p); // moment about P2 = moment about C + (C - P2) x f
+    v3_cross_add(F + 3, arm, F);
 }
