@@ -11,7 +11,8 @@
 // theta is at least 0.01: states close to a singular position have larger errors than the tolerance.  With 1e-3, rows
 // outside the band were off by 0.5 N of 18 N at a tolerance of 1e-12.
 //
-// A mechanism that stops or reverses within the band has no such states: its reactions are those solved for.
+// A mechanism that stops or reverses within the band has no such states: its reactions are those solved for.  So are
+// they where loads must be held by bars in a line: these forces grow as 1/s, and no cubic describes them.
 #include "simulate/simulation.h"
 
 #include "base/assert.h"
@@ -30,6 +31,8 @@ enum { STAGES = LWI_PASSAGE_STAGES, NODES = LWI_PASSAGE_NODES, MAX_SWEEPS = 25 }
 // to the last state.
 #define TRIAL 0.05
 #define LARGEST_MOTION 0.6
+// Share of the largest reaction at the nearest state that grows as 1/s.
+#define POLE 0.05
 // Change of the stages relative to that of the step that ends the sweeps.
 #define CONVERGED 1e-13
 #define NOISE 1e-3 // of accelerations close to the position: the change that need not fall any more
@@ -302,6 +305,28 @@ static bool find_nodes(lw_sim *sim, const lwi_snapshot *m, double first, double 
            observe_node(sim, 3, m->t + dt[3], p->x);
 }
 
+// Whether a reaction grows as c / x with the distance x [s] from the position: c is the value at x = 0 of the cubic
+// through x times the reaction.
+static bool grows(const lwi_passage *p, int njoint, double position, const double dt[NODES])
+{
+    double weight[NODES], pole = 0, size = 0;
+    for (int i = 0; i < NODES; i++) {
+        weight[i] = dt[i] - position;
+        for (int k = 0; k < NODES; k++)
+            if (k != i) weight[i] *= (dt[k] - position) / (dt[k] - dt[i]);
+    }
+    for (int j = 0; j < njoint; j++)
+        for (int c = 0; c < 6; c++) {
+            double sum = 0;
+            for (int i = 0; i < NODES; i++) {
+                sum += weight[i] * p->reaction[i * njoint + j][c];
+                size = fmax(size, fabs(p->reaction[i * njoint + j][c]));
+            }
+            pole = fmax(pole, fabs(sum / (dt[0] - position)));
+        }
+    return pole > POLE * size;
+}
+
 // Reactions of m := the cubic through the nodes, at dt = 0.
 static void extrapolate(const lwi_passage *p, int njoint, const double dt[NODES], lwi_snapshot *m)
 {
@@ -344,6 +369,7 @@ static bool continue_reactions(lw_sim *sim, lwi_snapshot *m, double sine, double
     double dt[NODES];
     if (!(fabs(last) * rate <= LARGEST_MOTION)) return false;
     if (!find_nodes(sim, m, first, last, dt)) return false;
+    if (grows(p, sim->model->njoint, -sine / slope, dt)) return false;
     extrapolate(p, sim->model->njoint, dt, m);
     return true;
 }
