@@ -468,8 +468,7 @@ def times_of(result):
     """Times of one evaluation by row of the table; trees use other rows than loops."""
     tree = result["features"]["closures"] == 0
     return {row_of(n, result): f["evaluation"] for n, f in result["formulations"].items()
-            if "evaluation" in f and row_of(n, result) in TERMS and (row_of(n, result) in TREES) == tree
-            and not (n == "hdca" and result["driven"])}
+            if "evaluation" in f and row_of(n, result) in TERMS and (row_of(n, result) in TREES) == tree}
 
 
 def closeness(result):
@@ -517,9 +516,8 @@ def calibrate(results, rounds=8):
 
 
 def expect(table, name, result):
-    """As in the library: with a drive that does work hdca computes accelerations, as dca does."""
-    more = estimate(table, "dca", result["features"]) if name == "hdca" and result["driven"] else 0
-    return estimate(table, row_of(name, result), result["features"]) + more
+    """As in the library."""
+    return estimate(table, row_of(name, result), result["features"])
 
 
 def estimate(table, name, features):

@@ -117,10 +117,11 @@ static void no_step_takes_a_lock(void **state)
     }
 }
 
+// Long enough to be worth two threads.
 static void locks_of_two_threads_are_seen(void **state)
 {
     (void)state;
-    lw_model *model = chain(300);
+    lw_model *model = chain(1500);
     lw_sim *sim = real_time(model, "2");
     assert_true(locks_of(sim, 0, 3) > 0);
     lw_sim_destroy(sim);
