@@ -346,6 +346,14 @@ static void notice(const lwi_work *work, char *text, size_t size)
     text[0] = 0;
     if (!n->unconverged) return;
     lwi_index3_describe_worst(d, n->body, n->edge, where, sizeof where);
+    if (!(d->method.tolerance > 0)) {
+        snprintf(text, size,
+                 "%ld of %ld steps did not converge in their %d iterations, the worst at t = %.6g "
+                 "s with a "
+                 "last increment of %.1e m: %s; a smaller step or more iterations help",
+                 n->unconverged, n->steps, d->method.iterations, n->t, n->size, where);
+        return;
+    }
     snprintf(text, size,
              "%ld of %ld steps ended before Newton's increments were below %.1g m, the worst at "
              "t = %.6g s with %.1e m: %s; near singular positions this is the accuracy that can be "

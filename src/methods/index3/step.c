@@ -332,16 +332,26 @@ static void finish(lwi_index3 *d, double t, double h, double *x)
 
 // A larger last increment, as a share of the mechanism's length, is no solution.
 #define ASTRAY 1e-3
+// Smaller ones are round-off.
+#define ROUND_OFF 1e-9
 
-// Fails if increments are not finite, or large or larger than the first in the last iteration.
+// All iterations are done in every step: there is no tolerance.
+static bool has_fixed_work(const lwi_index3 *d)
+{
+    return !(d->method.tolerance > 0);
+}
+
+// Fails if increments are not finite, or large or larger than the first in the last iteration; with fixed work, if
+// large and larger than the first.
 static lw_status check(lwi_work *work, double t, double h, int i, double size, double first)
 {
     const lwi_index3 *d = work->data;
     const bool last = i + 1 == d->method.iterations && i > 0 && size > d->method.tolerance;
-    const bool far = size > first || size > ASTRAY * d->system.length;
+    const bool grows = size > first, large = size > ASTRAY * d->system.length;
+    const bool far = has_fixed_work(d) ? grows && large : grows || large;
     char where[300];
     int node, edge;
-    if (isfinite(size) && !(last && far && d->method.tolerance > 0)) return LW_OK;
+    if (isfinite(size) && !(last && far)) return LW_OK;
     lwi_index3_worst(d, &node, &edge);
     lwi_index3_describe_worst(d, node, edge, where, sizeof where);
     return lwi_fail(
@@ -352,13 +362,21 @@ static lw_status check(lwi_work *work, double t, double h, int i, double size, d
         d->method.projection ? "" : "; without a projection the rule is unstable");
 }
 
-static void count(lwi_index3 *d, double t, int iterations, double size)
+// With fixed work, steps that end with a large increment or with one larger than the first did not converge.
+static bool converged(const lwi_index3 *d, double size, double first)
+{
+    const double length = d->system.length;
+    if (!has_fixed_work(d)) return size < d->method.tolerance;
+    return size <= ASTRAY * length && (size <= first || size <= ROUND_OFF * length);
+}
+
+static void count(lwi_index3 *d, double t, int iterations, double size, double first)
 {
     LWI_ASSERT(iterations >= 0 && iterations <= d->method.iterations);
     lwi_index3_counts *n = &d->counts;
     n->steps++;
     n->iterations += iterations;
-    if (!(d->method.tolerance > 0) || size < d->method.tolerance) return;
+    if (converged(d, size, first)) return;
     n->unconverged++;
     if (size <= n->size) return;
     n->size = size, n->t = t;
@@ -382,7 +400,7 @@ static lw_status step_in_lanes(lwi_work *work, double end, double h, double *x,
         TRY(check(work, end, h, i, size, first));
     }
     TRY(lwi_index3_lanes_finish(d, x));
-    count(d, end, i, size);
+    count(d, end, i, size, first);
     d->times.total += lwi_clock() - began;
     return LW_OK;
 }
@@ -409,7 +427,7 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
         if (i == 0) first = size;
         TRY(check(work, end, h, i, size, first));
     }
-    count(d, end, i, size);
+    count(d, end, i, size, first);
     move(d, h);
     const double solved = lwi_clock();
     TRY(lwi_index3_project(d, end, h, &work->error));

@@ -3,6 +3,9 @@
 // time.
 #include "methods/index3/index3_cases.h"
 
+#include "methods/index3/index3.h"
+#include "simulate/simulation.h"
+
 // ---------------------------------------------------------------------------------- stiff forces
 
 // A governor: two arms of 5 kg on a freely rotating shaft, their middles connected to a slider by stiff
@@ -442,9 +445,52 @@ static void every_key_refuses_what_is_out_of_range(void **state)
     refuses("tangent=1,newton=full,tangent=2", "tangent is given twice");
 }
 
+// Six light rods with a heavy load at the end, on a stiff spring: three iterations are not enough when they are
+// thrown up.  Steps that do not converge are counted, one that diverges fails.
+static void real_time_reports_divergence(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    lw_body before = lwt_ground;
+    for (int i = 0; i < 7; i++) {
+        const bool load = i == 6;
+        const double along = load ? 1 : 1e-5, across = load ? 1 : 2e-4;
+        const lw_body link =
+            lwt_body(b, &(lw_body_desc){.mass = load ? 100 : 0.01,
+                                        .inertia = {along, across, across, 0, 0, 0},
+                                        .pose.position = {load ? 3.2 : 0.5 * i + 0.25, 0, 0}});
+        lwt_joint(b, LW_JOINT_SPHERICAL, NULL, before, link, 0.5 * i, 0);
+        before = link;
+    }
+    lwt_spring(b, &(lw_spring_desc){.body1 = lwt_ground,
+                                    .body2 = before,
+                                    .point1 = {0, 5, 0},
+                                    .stiffness = 1e7,
+                                    .damping = 10,
+                                    .length = 5.936});
+    lw_model *model = lwt_model(b);
+    lw_options o = index3(0.01, 3, "0.01");
+    set(&o, "index3", "mode=real-time");
+    lw_sim *sim = simulation(model, &o);
+    int k = 0;
+    lw_status status = LW_OK;
+    while (k < 300 && status == LW_OK) status = lw_sim_step(sim, ++k / 100.0);
+    assert_int_equal(status, LW_ERR_INTEGRATOR);
+    assert_true(k > 100); // before, it converges
+    assert_non_null(strstr(lw_sim_error(sim)->text, "diverges"));
+    char text[600];
+    const lwi_index3 *d = sim->work->data;
+    assert_true(d->counts.unconverged > 0 && d->counts.unconverged < 10);
+    sim->work->formulation->notice(sim->work, text, sizeof text);
+    assert_non_null(strstr(text, "did not converge in their 3 iterations"));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(real_time_reports_divergence),
         cmocka_unit_test(a_governor_with_stiff_rods_converges),
         cmocka_unit_test(friction_and_stops_hold),
         cmocka_unit_test(light_bodies_on_taut_ropes),

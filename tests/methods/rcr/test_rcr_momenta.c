@@ -88,6 +88,67 @@ static void motions_are_those_of_speeds(void **state)
     }
 }
 
+// A disc in the plane on n legs of two links, all hinges parallel: three of the five rows of each leg depend.
+static lw_model *planar_platform(int n)
+{
+    lw_builder *b = lwt_builder();
+    const lw_body disc = lwt_body(b, &(lw_body_desc){.mass = 3, .inertia = {1, 1, 1, 0, 0, 0}});
+    lw_builder_gravity(b, (lw_vec3){1, -9, 0});
+    for (int i = 0; i < n; i++) {
+        const double turn = 6.283185307179586 * (i + 0.1 * (i % 3)) / n, c = cos(turn),
+                     s = sin(turn);
+        const double kx = 1.5 * c - 0.4 * s, ky = 1.5 * s + 0.4 * c;
+        lw_body link[2];
+        for (int k = 0; k < 2; k++)
+            link[k] = lwt_body(b, &(lw_body_desc){.mass = 0.5 + 0.1 * (i % 4),
+                                                  .inertia = {0.02, 0.02, 0.03, 0, 0, 0},
+                                                  .pose.position = {(kx + (2 - k) * c) / 2,
+                                                                    (ky + (2 - k) * s) / 2, 0}});
+        lwt_joint(b, LW_JOINT_REVOLUTE, NULL, lwt_ground, link[0], 2 * c, 2 * s);
+        lwt_joint(b, LW_JOINT_REVOLUTE, NULL, link[0], link[1], kx, ky);
+        lwt_joint(b, LW_JOINT_REVOLUTE, NULL, link[1], disc, c, s);
+    }
+    return lwt_model(b);
+}
+
+// Multiplications of the multipliers of minimum norm at all nodes.
+static double norm_work(const lwt_run *r)
+{
+    double work = 0;
+    for (int k = 0; k < r->model->nnode; k++) {
+        const lwi_rcr_front *f = &lwt_rcr(r)->e.front[k];
+        const double basis = lwi_rcr_minimum_norm_basis(f->nin, f->kept);
+        work += f->nin * basis * basis;
+    }
+    return work;
+}
+
+// Many loops that meet in one body: the motion is that of speeds, the work is proportional to their number.
+static void platforms_have_linear_cost(void **state)
+{
+    (void)state;
+    double work[3];
+    for (int i = 0; i < 3; i++) {
+        lw_model *model = planar_platform(20 << i);
+        lwt_run p = lwt_run_momenta(model, "auto", NULL), u = lwt_run_start(model, RCR);
+        lwt_run_observe(&p);
+        work[i] = norm_work(&p);
+        if (i == 0) {
+            lwt_integrate(p.work, &p.t, p.x, NULL, 1e-3, 100);
+            lwt_integrate(u.work, &u.t, u.x, NULL, 1e-3, 100);
+            lwt_run_observe(&p);
+            lwt_run_observe(&u);
+            same_snapshot("platform", model, &p.now, &u.now, 1e-8);
+        }
+        lwt_run_end(&p);
+        lwt_run_end(&u);
+        lw_model_destroy(model);
+    }
+    if (!(work[0] < 1e4 &&
+          work[2] < 6 * work[0])) // a basis of all null vectors: 2e5, and 64 times that
+        fail_msg("20, 40, 80 legs: %g, %g, %g multiplications", work[0], work[1], work[2]);
+}
+
 // Momenta of impulses along the rows: S' of their sum over the outboard bodies.
 static void add_impulses(lwt_run *r, const double *sigma, double *p)
 {
@@ -371,6 +432,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_make_the_accelerations),
         cmocka_unit_test(motions_are_those_of_speeds),
+        cmocka_unit_test(platforms_have_linear_cost),
         cmocka_unit_test(impulses_do_not_move_anything),
         cmocka_unit_test(converges_to_the_motion_of_speeds),
         cmocka_unit_test(ladders_are_one_pendulum),
