@@ -281,6 +281,17 @@ static void print_json(const sweep *s, const char *ended)
     json_close(&json, '}');
 }
 
+static int count_done(const sweep *s)
+{
+    int done = 0;
+    for (int i = 0; i < s->cases.n; i++) {
+        lw_summary summary;
+        lw_sweep_summary(s->all, i, &summary);
+        done += !strcmp(ending_of(s, i, &summary), "done");
+    }
+    return done;
+}
+
 // Why runs ended before their time.
 static cli_exit report_end(const sweep *s, lw_status status)
 {
@@ -291,6 +302,8 @@ static cli_exit report_end(const sweep *s, lw_status status)
             printed++;
         }
     if (failed) cli_complain(CLI_FAILED, "%d of %d instances failed", failed, s->cases.n);
+    if (status == LW_ERR_INTERRUPTED)
+        cli_complain(CLI_FAILED, "%d of %d instances were done", count_done(s), s->cases.n);
     const cli_exit code =
         status != LW_OK && !s->failed ? cli_fail(status, lw_sweep_error(s->all)) : CLI_DONE;
     return code ? code : status != LW_OK || failed ? CLI_FAILED : CLI_DONE;

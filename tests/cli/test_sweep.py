@@ -6,9 +6,11 @@ usage: test_sweep.py LINKWORK MODELS
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 LINKWORK, MODELS = (os.path.abspath(a) for a in sys.argv[1:3])
@@ -69,6 +71,40 @@ class Sweep(unittest.TestCase):
         self.run_ok(*words, "--threads", "1", "--lanes", "1", "-o", "a.csv")
         self.run_ok(*words, "--threads", "3", "--lanes", "8", "-o", "b.csv")
         self.assertEqual(self.rows("a.csv"), self.rows("b.csv"))
+
+    def bytes_waiting(self, process):
+        """Bytes of the files without a name in which rows wait."""
+        folder, size = "/proc/%d/fd" % process.pid, 0
+        for name in os.listdir(folder):
+            try:
+                path = os.path.join(folder, name)
+                if ".rows-" in os.readlink(path):
+                    size += 512 * os.stat(path).st_blocks
+            except OSError:
+                pass  # closed meanwhile
+        return size
+
+    @unittest.skipUnless(os.path.exists("/proc/self/fd"), "no /proc here")
+    def test_a_signal_keeps_the_runs_that_have_ended(self):
+        count, enough = 20000, 3000000
+        with subprocess.Popen([LINKWORK, "sweep", MODEL, "--vary", "body.cart.mass=1:2:%d" % count, "--duration",
+                               "0.02", "--json", "-o", "part.csv"], cwd=self.path, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as sweep:
+            while sweep.poll() is None and self.bytes_waiting(sweep) < enough:
+                time.sleep(0.01)
+            sweep.send_signal(signal.SIGINT)
+            out, error = sweep.communicate(timeout=100)
+        self.assertEqual(sweep.returncode, 1, error)
+        out = json.loads(out)
+        self.assertEqual(out["ended"], "stopped")
+        done = [i["instance"] for i in out["instances"] if i["ended"] == "done"]
+        self.assertIn("%d of %d instances were done" % (len(done), count), error)
+        self.assertTrue(0 < len(done) < count, len(done))
+        rows = self.rows("part.csv")
+        last = [int(r["instance"]) for r in rows if float(r["time"]) == 0.02]
+        self.assertEqual(last, done)
+        self.assertGreaterEqual(len(rows), 3 * len(done))
+        self.assertEqual(sorted(os.listdir(self.path)), ["part.csv"])
 
     def test_refusals(self):
         with open(os.path.join(self.path, "bad.csv"), "w", encoding="ascii") as file:
