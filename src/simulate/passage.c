@@ -379,8 +379,9 @@ bool lwi_sim_continue_reactions(lw_sim *sim, lwi_snapshot *m)
     lwi_passage *p = &sim->passage;
     lwi_monitor *monitor = &sim->monitor;
     if (!p->active) return false;
-    const double typical = sqrt(monitor->largest), rate = rate_of(&monitor->system, m);
-    if (monitor->count > 0 && lower_bound(sim, m, rate) > p->band * typical) return false;
+    const double typical = fmax(sqrt(monitor->largest), p->sampled ? p->sine : 0);
+    const double rate = rate_of(&monitor->system, m);
+    if (lower_bound(sim, m, rate) > p->band * typical) return false;
     const double sine = sine_of(monitor, m);
     note_sample(p, sim->model, m, sine);
     if (!(sine < p->band * fmax(typical, sine))) return false;
