@@ -9,7 +9,7 @@ For each kind of mechanism and number of bodies, in seconds of processor time an
   csv, hdf5   from the model file to the first row: linkwork run --duration 0 -o FILE
   evaluation  of the formulation that `auto` takes, from steps of rk4
   row         a row of all columns to CSV, including its reactions
-Exponents are fitted to the sizes that take at least 0.03 s; a command that takes longer than the limit is
+Exponents are fitted to sizes that take at least 0.03 s and 60 MB; a command that takes longer than the limit is
 not repeated for larger sizes.
 
 --kinds   chain, tree, loop, n_four_bar, ladder, net, star, platform (all)
@@ -32,10 +32,11 @@ KINDS = ("chain", "tree", "loop", "n_four_bar", "ladder", "net", "star", "platfo
 VALUES = ("check", "csv", "hdf5", "evaluation", "row", "memory")
 LIMITS = {"net": 1.7}   # exponents
 LIMIT = 1.15
-SHORT = 0.03            # [s] not used in fits
+SHORT, LIGHT = 0.03, 60  # [s], [MB] less is not used in fits: what starting the program takes
 LARGEST_NET = 64
 SETTING_UP = 50         # evaluations, the aim for `csv`
 STEP = 1e-9             # [s] nothing moves
+FEW, STAGES = 4, 4      # steps of the short run; evaluations in a step of rk4
 
 # ------------------------------------------------------------------------------------------ models
 
@@ -140,8 +141,9 @@ def measure(program, path, limit, wanted):
     memory = 0.0
     with tempfile.TemporaryDirectory() as folder:
         csv, h5 = os.path.join(folder, "x.csv"), os.path.join(folder, "x.h5")
-        steps = [program, "run", path, "--json", "--integrator", "rk4", "--step", repr(STEP), "--duration",
-                 repr(4 * STEP), "-o", csv, "--sample"]
+        def steps(count, rows):
+            return [program, "run", path, "--json", "--integrator", "rk4", "--step", repr(STEP), "--duration",
+                    repr(count * STEP), "--sample", repr(count // (rows - 1) * STEP), "-o", csv]
         commands = {"check": [program, "check", path],
                     "csv": [program, "run", path, "--quiet", "--duration", "0", "-o", csv],
                     "hdf5": [program, "run", path, "--quiet", "--duration", "0", "-o", h5]}
@@ -155,12 +157,14 @@ def measure(program, path, limit, wanted):
                 pass
         if "row" in wanted and "csv" in found:
             try:
-                few, _, text = run([*steps, repr(4 * STEP)], limit)
-                many, _, _ = run([*steps, repr(STEP)], limit)
-                report = summary(text)
-                found["formulation"] = report["options"]["formulation"]
-                found["evaluation"] = report["wall"] / report["evaluations"]
-                found["row"] = max(0.0, (many - few) / 3)
+                few, _, text = run(steps(FEW, 2), limit)
+                found["formulation"] = summary(text)["options"]["formulation"]
+                count, more = FEW, 0
+                while more - few < max(found["csv"] / 2, SHORT) and more < limit / 4:
+                    count *= 4
+                    more = run(steps(count, 2), limit)[0]
+                found["evaluation"] = (more - few) / (STAGES * (count - FEW))
+                found["row"] = (run(steps(FEW, FEW + 1), limit)[0] - few) / (FEW - 1)
             except Failed:
                 pass
     return {**found, "memory": memory}
@@ -191,7 +195,7 @@ def measure_all(arguments):
 def exponent(results, kind, value):
     """Slope of log(value) over log(bodies); None with fewer than two sizes that take long enough."""
     points = [(math.log(r["bodies"]), math.log(r[value])) for r in results
-              if r["kind"] == kind and r.get(value) and (value == "memory" or is_long(r, value))]
+              if r["kind"] == kind and r.get(value, 0) > 0 and is_long(r, value)]
     if len(points) < 2:
         return None
     x, y = (sum(p[i] for p in points) / len(points) for i in (0, 1))
@@ -199,7 +203,7 @@ def exponent(results, kind, value):
 
 
 def is_long(result, value):
-    return result[value] > (SHORT / 100 if value == "evaluation" else SHORT)
+    return result[value] > (LIGHT if value == "memory" else SHORT / 1000 if value == "evaluation" else SHORT)
 
 
 def exceeding(results):
@@ -216,10 +220,11 @@ def cell(result, value):
 
 
 def print_tables(results):
-    print("| kind | bodies | `auto` | `check` s | to CSV s | to HDF5 s | evaluation s | row s | MB | set-up, evaluations |")
+    print("| kind | bodies | `auto` | `check` s | to CSV s | to HDF5 s | evaluation s | row s | MB | "
+          "set-up, evaluations |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for r in results:
-        setting_up = f"{r['csv'] / r['evaluation']:.0f}" if "csv" in r and r.get("evaluation") else "–"
+        setting_up = f"{r['csv'] / r['evaluation']:.0f}" if "csv" in r and r.get("evaluation", 0) > 0 else "–"
         print(f"| {r['kind']} | {r['bodies']} | `{r.get('formulation', '–')}` | "
               + " | ".join(cell(r, v) for v in VALUES) + f" | {setting_up} |")
     print("\n| exponent | " + " | ".join(VALUES) + " | limit |\n|---|" + "---|" * (len(VALUES) + 1))
