@@ -81,6 +81,14 @@ static void list_edges(lwi_assembler *a, int nhold)
     a->nedge = n;
 }
 
+// The node of a body of the plan, which may be a part of it.
+static int node_of(const lwi_assembler *a, int body)
+{
+    const int n = a->model->nnode;
+    LWI_ASSERT_INDEX(body, n + a->split.npart);
+    return body < n ? body : a->split.part[body - n].body;
+}
+
 static int root_of(int *parent, int k)
 {
     while (parent[k] != k) k = parent[k] = parent[parent[k]];
@@ -98,17 +106,28 @@ static void find_components(lwi_assembler *a)
     for (int e = 0; e < a->first_hold; e++) {
         const lwi_plan_edge *edge = &graph->edge[e];
         for (int i = 1; i < edge->n && edge->rows; i++) {
-            const int p = root_of(c, edge->body[0]), q = root_of(c, edge->body[i]);
+            const int p = root_of(c, node_of(a, edge->body[0])),
+                      q = root_of(c, node_of(a, edge->body[i]));
             c[p > q ? p : q] = p > q ? q : p;
         }
     }
     for (int k = 0; k < n; k++) c[k] = root_of(c, k);
     for (int e = 0; e < a->first_hold; e++) { // roots are marked first, then the others
         const lwi_plan_edge *edge = &graph->edge[e];
-        if (edge->ground && edge->rows && c[edge->body[0]] >= 0) c[c[edge->body[0]]] = -1;
+        const int k = node_of(a, edge->body[0]);
+        if (edge->ground && edge->rows && c[k] >= 0) c[c[k]] = -1;
     }
     for (int k = 0; k < n; k++)
         if (c[k] >= 0 && c[c[k]] < 0) c[k] = -1;
+}
+
+// Rows x_before = x_part of the links: constant.
+static void link_parts(lwi_assembler *a)
+{
+    for (int e = a->nedge; e < a->plan.graph.nedge; e++)
+        for (int i = 0; i < 2; i++)
+            for (int r = 0; r < 6; r++)
+                lwi_elim_J(a->elim)[6 * (a->plan.slot[e] + i) + r][r] = i ? -1 : 1;
 }
 
 lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold *hold,
@@ -126,8 +145,10 @@ lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold 
     list_edges(a, nhold);
     for (int i = 0; i < a->nedge; i++) describe_edge(a, &a->edge[i], &edge[i]);
     const lwi_plan_graph graph = {.nbody = model->nnode, .nedge = a->nedge, .edge = edge};
-    TRY(lwi_plan_create(&graph, LW_PLAN_AUTO, arena, &a->plan));
+    TRY(lwi_split_create(&graph, arena, &a->split));
+    TRY(lwi_plan_create(&a->split.graph, LW_PLAN_AUTO, arena, &a->plan));
     TRY(lwi_elim_create(&a->plan, arena, &a->elim));
+    link_parts(a);
     a->nrow = a->plan.nrow;
     GET(a->metric, model->nnode);
     GET(a->component, model->nnode);
@@ -146,7 +167,7 @@ lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold 
     GET(a->eps, a->nrow);
     GET(a->c, a->nrow);
     GET(a->lambda, a->nrow);
-    GET(a->x, model->nnode);
+    GET(a->x, model->nnode + a->split.npart);
     GET(a->unit, model->nbody);
 #undef GET
     find_components(a);
@@ -168,7 +189,8 @@ static double *row_of(lwi_assembler *a, int e, int body, int r)
     const lwi_plan_edge *edge = &a->plan.graph.edge[e];
     const int node = a->model->body_node[body];
     for (int i = 0; i < edge->n; i++)
-        if (edge->body[i] == node) return lwi_elim_J(a->elim)[(a->plan.slot[e] + i) * 6 + r];
+        if (node_of(a, edge->body[i]) == node)
+            return lwi_elim_J(a->elim)[(a->plan.slot[e] + i) * 6 + r];
     return NULL;
 }
 
@@ -179,7 +201,7 @@ static double rate_of(lwi_assembler *a, int e, int r)
     double sum = 0;
     for (int i = 0; i < edge->n; i++) {
         const double *J = lwi_elim_J(a->elim)[(a->plan.slot[e] + i) * 6 + r];
-        const int b = a->model->node[edge->body[i]].body;
+        const int b = a->model->node[node_of(a, edge->body[i])].body;
         sum += v3_dot(J, a->v[b]) + v3_dot(J + 3, a->w[b]);
     }
     return sum;
@@ -366,16 +388,20 @@ double lwi_assembler_hold_residual(lwi_assembler *a, int hold, bool velocity)
 static void weigh_rows(lwi_assembler *a)
 {
     double(*J)[6] = lwi_elim_J(a->elim), (*G)[6] = lwi_elim_G(a->elim);
-    for (int e = 0; e < a->nedge; e++) {
+    for (int e = 0; e < a->plan.graph.nedge; e++) {
         const lwi_plan_edge *edge = &a->plan.graph.edge[e];
-        const double compliance = e < a->first_hold ? JOINT_COMPLIANCE : HOLD_COMPLIANCE;
+        const bool hold = e >= a->first_hold && e < a->nedge;
+        const double compliance = hold ? HOLD_COMPLIANCE : JOINT_COMPLIANCE;
         for (int r = 0; r < edge->rows; r++) {
             double size = 0;
             for (int i = 0; i < edge->n; i++) {
                 const int at = (a->plan.slot[e] + i) * 6 + r;
-                const lwi_assembler_metric *K = &a->metric[edge->body[i]];
+                const int node = node_of(a, edge->body[i]);
+                const lwi_assembler_metric *K = &a->metric[node];
                 v3_scale(G[at], K->lin, J[at]);
                 s3_mul_v(G[at] + 3, K->ang, J[at] + 3);
+                if (a->split.count[node] > 1) // each of n parts has n times the mobility
+                    for (int k = 0; k < 6; k++) G[at][k] *= a->split.count[node];
                 size += v6_dot(J[at], G[at]);
             }
             a->size[a->plan.row[e] + r] = size > 0 ? size : 1;
@@ -387,7 +413,7 @@ static void weigh_rows(lwi_assembler *a)
 // x that takes the residuals away, as far as its rows let it.
 static void solve(lwi_assembler *a)
 {
-    memset(a->x, 0, (size_t)a->model->nnode * sizeof *a->x);
+    memset(a->x, 0, (size_t)(a->model->nnode + a->split.npart) * sizeof *a->x);
     for (int r = 0; r < a->nrow; r++) a->c[r] = -a->residual[r];
     lwi_elim_solve(a->elim, a->x, a->c, a->lambda, 0);
 }

@@ -12,6 +12,7 @@
 #define LWI_INITIAL_ASSEMBLE_H
 
 #include "elimination/elimination.h"
+#include "elimination/split.h"
 #include "kinematics/closure.h"
 
 /** A wish: one joint's coordinates or speeds, or one body's pose or twist. */
@@ -37,7 +38,8 @@ typedef struct lwi_assembler {
     int nedge, nrow, first_hold; ///< holds are the last edges
     lwi_assembler_edge *edge;
     lwi_hold *hold;
-    lwi_plan plan;
+    lwi_split split; ///< of bodies with many joints: their other parts are bodies nnode, ...
+    lwi_plan plan;   ///< the links of parts are its last edges, with residuals 0
     lwi_elim *elim;
     lwi_assembler_metric *metric; ///< [nnode]
     int *component;               ///< [nnode] lowest node of its component; -1: the ground
@@ -49,7 +51,7 @@ typedef struct lwi_assembler {
     lwi_motion motion;
     double (*old_R)[9], (*old_r)[3], *old_q;    ///< where a step began
     double *residual, *size, *eps, *c, *lambda; ///< [nrow]
-    double (*x)[6];                             ///< [nnode]
+    double (*x)[6];                             ///< [nnode + parts]
     double (*unit)[6];                          ///< [nbody] scratch: wrenches of a unit effort
     lwi_closure closure;                        ///< scratch
 } lwi_assembler;

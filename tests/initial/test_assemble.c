@@ -68,6 +68,53 @@ static lw_builder *four_bar(double crank, const given g[4])
     return b;
 }
 
+// A wheel on an axle, with legs of two rods from its rim to the ground all around, drawn with the wheel rotated by
+// 0.05 rad.  With more than twelve joints the wheel is split: the mechanism closes as well, and, by symmetry, all legs
+// alike.
+static void wheels_with_many_legs_close(void **state)
+{
+    (void)state;
+    static const int legs[] = {8, 40};
+    for (int k = 0; k < LWI_COUNT(legs); k++) {
+        const int n = legs[k];
+        lw_builder *b = lwt_builder();
+        lw_body *knee = calloc((size_t)n, sizeof *knee);
+        const lw_body wheel =
+            lwt_body(b, &(lw_body_desc){.name = "wheel", .mass = 5, .inertia = {1, 1, 1}});
+        lwt_joint(b, LW_JOINT_REVOLUTE, "axle", lwt_ground, wheel, 0, 0);
+        for (int i = 0; i < n; i++) {
+            const double a = 6.283185307179586 * i / n, c = cos(a), s = sin(a), t = a + 0.05;
+            const lw_body inner =
+                lwt_rod(b, NULL, cos(t), sin(t), 1.5 * c - 0.4 * s, 1.5 * s + 0.4 * c, 1);
+            knee[i] = lwt_rod(b, NULL, 1.5 * c - 0.4 * s, 1.5 * s + 0.4 * c, 2 * c, 2 * s, 1);
+            const lw_vec3 z = {0, 0, 1};
+            lwt_add(b,
+                    &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
+                                     .placement = LW_PLACED_FRAMES,
+                                     .body1 = wheel,
+                                     .body2 = inner,
+                                     .axis = z,
+                                     .frame1.position = {c, s, 0},
+                                     .frame2.position = {-0.5 * hypot(1.5 * c - 0.4 * s - cos(t),
+                                                                      1.5 * s + 0.4 * c - sin(t)),
+                                                         0, 0}});
+            lwt_joint(b, LW_JOINT_REVOLUTE, NULL, inner, knee[i], 1.5 * c - 0.4 * s,
+                      1.5 * s + 0.4 * c);
+            lwt_joint(b, LW_JOINT_REVOLUTE, NULL, lwt_ground, knee[i], 2 * c, 2 * s);
+        }
+        lw_model *model = open_model(b);
+        lw_assembly report;
+        lw_model *made = assembled(model, NULL, &report);
+        assert_true(report.before[0] > 0.04 && report.iterations < 12);
+        for (int i = 1; i < n; i++)
+            assert_true(fabs(v3_norm(made->body[knee[i].index].r0) -
+                             v3_norm(made->body[knee[0].index].r0)) < 1e-8);
+        lw_model_destroy(made);
+        lw_model_destroy(model);
+        free(knee);
+    }
+}
+
 // Sign of the side of the diagonal on which the joint of coupler and rocker is.
 static double side(const lw_model *model)
 {
@@ -635,6 +682,7 @@ static void speeds_do_not_depend_on_masses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(wheels_with_many_legs_close),
         cmocka_unit_test(a_bar_that_grows_takes_its_body_along),
         cmocka_unit_test(a_coordinate_of_a_cut_joint_counts),
         cmocka_unit_test(a_crank_takes_the_others_along),
