@@ -499,8 +499,9 @@ def deviations(table, result):
 
 def calibrate(results, rounds=8):
     """The table.  A shared machine is at times twice as slow, equally for all formulations of a model:
-    this factor of each model is fitted together with the coefficients."""
-    pace, table = [1.0] * len(results), {}
+    this factor of each model is fitted together with the coefficients.  Rows that are not fitted are kept."""
+    pace = [1.0] * len(results)
+    table = {name: row for name, row in read_table().items() if name not in TERMS}
     for _ in range(rounds):
         for name, terms in TERMS.items():
             rows = [(r["features"], times_of(r)[name] / p, closeness(r))

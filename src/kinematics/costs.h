@@ -27,12 +27,12 @@
  *  paths        of all rows of cut joints at once: rows times the bodies between them and the ground
  *  reflections  multiplications of their decomposition and of one solution with it
  *  dense        of `dense`: rows of all joints squared times components of all bodies' motions
- *  unsplit      multiplications of a plan in which bodies with many joints are not split, `index3` */
+ *  factor       multiplications of a factorisation along the plan, `index3` */
 // clang-format off
 #define LWI_COST_FEATURES(X) \
     X(one) X(bodies) X(speeds) X(closures) X(redundant) X(rows) X(joins) X(closings) X(products) \
     X(pivoted) X(laned) X(clusters) X(nodes) X(plain) X(unconstrained) X(fronts) X(cubes) X(paths) \
-    X(reflections) X(dense) X(unsplit)
+    X(reflections) X(dense) X(factor)
 // clang-format on
 
 typedef struct lwi_cost_features {

@@ -31,25 +31,6 @@ static double cost_of_dca(const lwi_cost_survey *survey)
 
 // ---------------------------------------------------------------------------------------- features
 
-// Multiplications where bodies with many joints are not split: all rows of such a body are eliminated at once.
-static lw_status count_unsplit(const lwi_system *s, lwi_arena *arena, double *count)
-{
-    const int nbody = s->nbody - s->split.npart;
-    double *rows = LWI_PUSH(arena, double, nbody);
-    if (!rows) return LW_ERR_MEMORY;
-    *count = s->plan.work;
-    for (int e = 0; e < s->nedge && s->split.npart; e++) {
-        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
-        for (int i = 0; i < edge->n; i++) {
-            const int b = edge->body[i];
-            rows[b < nbody ? b : s->split.part[b - nbody].body] += edge->rows;
-        }
-    }
-    for (int b = 0; b < nbody && s->split.npart; b++)
-        if (s->split.count[b] > 1) *count += rows[b] * rows[b] * rows[b] / 6;
-    return LW_OK;
-}
-
 lw_status lwi_cost_count(const lw_model *model, lwi_arena *arena, lwi_cost_features *f)
 {
     lwi_system system;
@@ -64,7 +45,8 @@ lw_status lwi_cost_count(const lw_model *model, lwi_arena *arena, lwi_cost_featu
     f->pivoted = counts.closing;
     f->laned = counts.laned;
     f->dense = rows * rows * components;
-    return count_unsplit(&system, arena, &f->unsplit);
+    f->factor = system.plan.work;
+    return LW_OK;
 }
 
 // Joins that close loops seek pivots only where rows depend on others; after that is known.
