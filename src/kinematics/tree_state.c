@@ -453,6 +453,25 @@ static void rotor_efforts(const lw_model *model, lwi_tree_work *work, const doub
     }
 }
 
+static void observe_reactions(const lw_model *model, lwi_tree_work *work, const double *vdot,
+                              lwi_snapshot *snapshot)
+{
+    if (model->nrotor > 0) rotor_efforts(model, work, vdot);
+    for (int k = 0; k < model->nnode; k++) {
+        const int joint = model->node[k].joint;
+        if (joint < 0) continue;
+        lwi_tree_reaction(model, work, k, snapshot->reaction[joint]);
+        lwi_snapshot_set_undetermined(snapshot, joint, 0);
+    }
+}
+
+void lwi_tree_observe_reactions(const lw_model *model, lwi_tree_work *work, const double *v,
+                                const double *vdot, lwi_snapshot *snapshot)
+{
+    lwi_tree_newton_euler(model, work, v, vdot);
+    observe_reactions(model, work, vdot, snapshot);
+}
+
 void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, const double *v,
                       const double *vdot, lw_observe level, lwi_snapshot *snapshot)
 {
@@ -471,12 +490,5 @@ void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, cons
     else
         lwi_tree_newton_euler(model, work, v, vdot);
     observe_accelerations(model, work, vdot, snapshot);
-    if (level < LW_OBSERVE_REACTION) return;
-    if (model->nrotor > 0) rotor_efforts(model, work, vdot);
-    for (int k = 0; k < model->nnode; k++) {
-        const int joint = model->node[k].joint;
-        if (joint < 0) continue;
-        lwi_tree_reaction(model, work, k, snapshot->reaction[joint]);
-        lwi_snapshot_set_undetermined(snapshot, joint, 0);
-    }
+    if (level >= LW_OBSERVE_REACTION) observe_reactions(model, work, vdot, snapshot);
 }

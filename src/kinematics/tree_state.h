@@ -100,6 +100,9 @@ void lwi_tree_kinematics_free(const lw_model *model, const double *q, const doub
  *  @param vdot  [tree_nv] read at levels ACCELERATION and REACTION */
 void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, const double *v,
                       const double *vdot, lw_observe level, lwi_snapshot *snapshot);
+/** The reactions alone, from other vdot: after lwi_tree_observe at level ACCELERATION. */
+void lwi_tree_observe_reactions(const lw_model *model, lwi_tree_work *work, const double *v,
+                                const double *vdot, lwi_snapshot *snapshot);
 /** Wrench of constraint and drive on body 2 about P2, world axes, of the tree joint of node k: what
  *  F transmits less the joint's own efforts.  After lwi_tree_world and lwi_tree_newton_euler. */
 void lwi_tree_reaction(const lw_model *model, const lwi_tree_work *work, int k, double out[6]);

@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "kinematics/auxiliary.h"
 #include "methods/dca/segments/path.h"
+#include "tree/aba.h"
 #include "system/system.h"
 #include "kinematics/tree_state.h"
 #include "spatial/rotation.h"
@@ -27,8 +28,9 @@ typedef struct dca {
     double (*V)[6], (*node_R)[9], (*node_r)[3]; // [nnode]
     double *udot;                               // [tree_nv]
     lwi_auxiliary auxiliary;
-    lwi_path *path;     // NULL: the model is not a long path of hinges
-    lwi_tree_work tree; // of paths
+    lwi_path *path;               // NULL: the model is not a long path of hinges
+    lwi_tree_work tree;           // of paths
+    lwi_articulated *articulated; // [nnode] of paths, for reactions
 } dca;
 
 // ---------------------------------------------------------------------------------------- prepare
@@ -51,6 +53,8 @@ static lw_status prepare(lwi_work *work)
         TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, d->system.pool, arena,
                             &d->path));
     if (d->path) TRY(lwi_tree_work_create(model, arena, &d->tree));
+    if (d->path && !(d->articulated = LWI_PUSH(arena, lwi_articulated, model->nnode)))
+        return LW_ERR_MEMORY;
     d->tree.mode = &work->mode;
     return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->auxiliary, &work->layout);
 }
@@ -137,7 +141,14 @@ static bool path_observe(lwi_work *work, double t, const double *x, const double
     if (level >= LW_OBSERVE_ACCELERATION &&
         !lwi_path_accelerations(d->path, x, u, d->tree.effort, false, d->udot))
         return false;
-    lwi_tree_observe(model, &d->tree, t, u, d->udot, level, snapshot);
+    if (level >= LW_OBSERVE_REACTION) { // those of udot have its round-off added up along the path
+        lwi_tree_observe(model, &d->tree, t, u, d->udot, LW_OBSERVE_ACCELERATION, snapshot);
+        if (lwi_aba(model, &d->tree, d->articulated, t, u, NULL, d->udot, &work->error) != LW_OK)
+            return false;
+        lwi_tree_observe_reactions(model, &d->tree, u, d->udot, snapshot);
+    } else {
+        lwi_tree_observe(model, &d->tree, t, u, d->udot, level, snapshot);
+    }
     snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
     return true;
 }

@@ -27,6 +27,7 @@
 #include "kinematics/auxiliary.h"
 #include "loops/cut_momenta.h"
 #include "methods/dca/segments/path.h"
+#include "tree/aba.h"
 #include "spatial/rotation.h"
 
 #include <string.h>
@@ -37,10 +38,11 @@ typedef struct hdca {
     lwi_system system;
     int ncut, *cut; // edges without momentum: cut joints and couplings
     lwi_auxiliary auxiliary;
-    double *p, *u;  // [tree_nv] momenta in link axes, speeds
-    lwi_path *path; // NULL: the model is not a long path of hinges
-    double *udot;   // [tree_nv] of the last observation
-    bool has_rows;  // the rows of `system` are those of the last observation
+    double *p, *u;                // [tree_nv] momenta in link axes, speeds
+    lwi_path *path;               // NULL: the model is not a long path of hinges
+    double *udot;                 // [tree_nv] of the last observation
+    bool has_rows;                // the rows of `system` are those of the last observation
+    lwi_articulated *articulated; // [nnode] of paths, for reactions
 } hdca;
 
 // ----------------------------------------------------------------------------------------- prepare
@@ -80,6 +82,8 @@ static lw_status prepare(lwi_work *work)
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, system->pool, arena,
                             &d->path));
+    if (d->path && !(d->articulated = LWI_PUSH(arena, lwi_articulated, model->nnode)))
+        return LW_ERR_MEMORY;
     TRY(lwi_auxiliary_create(model, LWI_MOMENTUM, arena, &d->auxiliary, &work->layout));
     return lwi_cut_momenta_create(model, &d->tree, lwi_gauge_choose(model, work->options),
                                   system->length, arena, &d->momenta);
@@ -352,7 +356,14 @@ static bool path_observe(lwi_work *work, double t, const double *x, const double
     if (level >= LW_OBSERVE_ACCELERATION &&
         !lwi_path_accelerations(d->path, x, d->u, d->tree.effort, true, d->udot))
         return false;
-    lwi_tree_observe(model, &d->tree, t, d->u, d->udot, level, snapshot);
+    if (level >= LW_OBSERVE_REACTION) { // those of udot have its round-off added up along the path
+        lwi_tree_observe(model, &d->tree, t, d->u, d->udot, LW_OBSERVE_ACCELERATION, snapshot);
+        if (lwi_aba(model, &d->tree, d->articulated, t, d->u, NULL, d->udot, &work->error) != LW_OK)
+            return false;
+        lwi_tree_observe_reactions(model, &d->tree, d->u, d->udot, snapshot);
+    } else {
+        lwi_tree_observe(model, &d->tree, t, d->u, d->udot, level, snapshot);
+    }
     snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
     return true;
 }

@@ -180,6 +180,19 @@ static void chains_carry_loads_out_of_their_plane(void **state)
     compare(chain(3000, "joint: spherical", "[1, -9.81, 3]"), 1e-12, "3000 balls");
 }
 
+// dca evaluates long paths in segments: their accelerations, and reactions that do not add up the round-off of these.
+static void long_paths_in_segments(void **state)
+{
+    (void)state;
+    lw_model *model = chain(3000, "axes: xyz", "[1, -9.81, 3]");
+    lwt_run aba = observed(model, &methods[0]), dca = lwt_run_start(model, &lwi_formulation_dca);
+    lwt_run_observe(&dca);
+    check(difference(model, &dca.now, &aba.now), 1e-12, "segments", &methods[6]);
+    lwt_run_end(&aba);
+    lwt_run_end(&dca);
+    lw_model_destroy(model);
+}
+
 static void chains_of_1e5_bodies_in_space(void **state)
 {
     (void)state;
@@ -256,6 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(straight_chains_are_those_of_a_reference),
         cmocka_unit_test(chains_carry_loads_out_of_their_plane),
+        cmocka_unit_test(long_paths_in_segments),
         cmocka_unit_test(chains_of_1e5_bodies_in_space),
         cmocka_unit_test(ropes_carry_ten_thousand_times_their_weight),
         cmocka_unit_test(masses_from_1e_minus_6_to_1e6),
