@@ -6,6 +6,7 @@
 #include "spatial/vec3.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // ------------------------------------------------------------------------------------------ create
@@ -26,11 +27,32 @@ static lw_status check_cancel(lw_sim *sim)
     return lwi_fail(&sim->work->error, LW_ERR_INTERRUPTED, "stopped by the caller");
 }
 
+// Adds the first function of time that is not finite at t to the message of rates that are not.
+static void name_function(lw_sim *sim, double t)
+{
+    const lw_model *m = sim->model;
+    char *text = sim->work->error.text;
+    const size_t used = strlen(text), room = sizeof sim->work->error.text - used;
+    const lwi_now now = {.t = t};
+    for (int i = 0; i < m->desc.nfunction; i++) {
+        const lw_signal s = {i + 1};
+        if (lwi_function_of_state(m->desc.function, s)) continue;
+        const double value = lwi_signal_value(m->function, s, &now, 0);
+        if (isfinite(value)) continue;
+        snprintf(text + used, room, "%sfunction '%s' is %g", used ? "; " : "",
+                 m->desc.function[i].name,
+                 isnan(value) ? fabs(value) : value); // without the sign of a NaN
+        return;
+    }
+}
+
 static lw_status rates(void *user, double t, const double *x, double *xdot)
 {
     lw_sim *sim = user;
     TRY(check_cancel(sim));
-    return sim->work->formulation->rates(sim->work, t, x, sim->inputs, xdot);
+    const lw_status status = sim->work->formulation->rates(sim->work, t, x, sim->inputs, xdot);
+    if (status == LW_ERR_NOT_FINITE) name_function(sim, t);
+    return status;
 }
 
 // Before a step: positions, then what the formulation has to put in order.
