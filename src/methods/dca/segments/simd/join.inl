@@ -5,6 +5,7 @@
 //     f = Q x + Y'y,    V_B = Y x - Z y,    x = T_A'V + e_A,    y = T_B f_B + z_B                             (5)
 //     Q = (M_B^-1 + L_A)^-1,    Z = (L_A^-1 + M_B)^-1,    Y = (1 + L_A M_B)^-1
 //
+// which is the assembly [chadaj2017, (26)-(36)] with handles of five components.
 // M_B and L_A may be singular: neither is inverted, and no difference of nearly equal numbers is formed (7).
 // Equations (n): docs/theory/segments.md.
 
