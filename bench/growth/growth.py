@@ -9,14 +9,14 @@ For each kind of mechanism and number of bodies, in seconds of processor time an
   csv, hdf5   from the model file to the first row: linkwork run --duration 0 -o FILE
   evaluation  of the formulation that `auto` takes, from steps of rk4
   row         a row of all columns to CSV, including its reactions
-Exponents are fitted to sizes that take at least 0.03 s and 60 MB; a command that takes longer than the limit is
+Exponents are fitted to sizes of at least 100 bodies that take at least 0.03 s and 60 MB; a command that takes longer than the limit is
 not repeated for larger sizes.
 
 --kinds   chain, tree, loop, n_four_bar, ladder, net, star, platform (all)
 --bodies  numbers of bodies; nets take squares of at most 64 x 64 (1563, 6250, 25000, 100000)
 --limit   seconds for one command (120)
 --json    writes what was measured
---check   exit status 1 if an exponent is above its limit: 1.15, nets 1.7
+--check   exit status 1 if a command fails, or an exponent is above its limit: 1.15, nets 1.7
 --table   prints the tables of docs/benchmarks.md from such a file
 """
 import argparse
@@ -33,6 +33,7 @@ VALUES = ("check", "csv", "hdf5", "evaluation", "row", "memory")
 LIMITS = {"net": 1.7}   # exponents
 LIMIT = 1.15
 SHORT, LIGHT = 0.03, 60  # [s], [MB] less is not used in fits: what starting the program takes
+FIRST = 100              # bodies: fewer are not used in fits
 LARGEST_NET = 64
 SETTING_UP = 50         # evaluations, the aim for `csv`
 STEP = 1e-9             # [s] nothing moves
@@ -113,6 +114,9 @@ class Failed(Exception):
     """A command took too long, or failed."""
 
 
+FAILURES = []  # messages of commands that failed
+
+
 def run(arguments, limit):
     """Processor seconds, MB and standard output of a command."""
     def bounded():
@@ -125,7 +129,8 @@ def run(arguments, limit):
         out.seek(0)
         text = out.read().decode()
     if child.returncode > 0:
-        print(f"{' '.join(arguments)}: {text[-300:]}", file=sys.stderr)
+        FAILURES.append(f"{' '.join(arguments)}: {text[-300:]}")
+        print(FAILURES[-1], file=sys.stderr)
     if child.returncode or seconds > limit:
         raise Failed
     return seconds, usage.ru_maxrss / 1024, text
@@ -195,7 +200,7 @@ def measure_all(arguments):
 def exponent(results, kind, value):
     """Slope of log(value) over log(bodies); None with fewer than two sizes that take long enough."""
     points = [(math.log(r["bodies"]), math.log(r[value])) for r in results
-              if r["kind"] == kind and r.get(value, 0) > 0 and is_long(r, value)]
+              if r["kind"] == kind and r["bodies"] >= FIRST and r.get(value, 0) > 0 and is_long(r, value)]
     if len(points) < 2:
         return None
     x, y = (sum(p[i] for p in points) / len(points) for i in (0, 1))
@@ -258,7 +263,7 @@ def main():
         with open(arguments.json, "w", encoding="utf-8") as file:
             json.dump({"results": results}, file, indent=1)
     print_tables(results)
-    sys.exit(1 if arguments.check and exceeding(results) else 0)
+    sys.exit(1 if arguments.check and (exceeding(results) or FAILURES) else 0)
 
 
 if __name__ == "__main__":
