@@ -7,6 +7,7 @@
 #include "spatial/inertia.h"
 #include "spatial/rotation.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -385,26 +386,38 @@ static lw_status check_couplings(const lw_model *m, const start *s, lw_error *er
 // Below this part of what it is summed from a pivot is round-off.
 #define PIVOT_TOLERANCE 1e-13
 
+// Pivots of one joint.
+typedef struct release {
+    double share; ///< the smallest, by what it is summed from: at 1e-16 no digit of it is left
+    bool zero;    ///< the body has no inertia in its direction
+} release;
+
 // Takes the directions of node k's joint out of M, one after the other: M <- M - U U'/(s.U + rotor) with U = M s.
-// False when one of them has no inertia.  A pivot that is small against all of M, as in a long chain or below a
-// load, is compared with what was summed to it: terms [nv] of the children, and M's diagonal at the start; the body
-// itself must have inertia there.
+// False when the inertia against one of them is zero or round-off.  A pivot that is small against all of M, as in a
+// long chain or below a load, is compared with what was summed to it: terms [nv] of the children, and M's diagonal at
+// the start; the body itself must have inertia there.
 static bool release_joint(const lw_model *m, int k, const start *s, const double *terms,
-                          lwi_inertia *M)
+                          lwi_inertia *M, release *out)
 {
     const lwi_node *node = &m->node[k];
     const double(*S)[6] = (const double(*)[6])s->link[k].S, *rotor = m->tree_rotor + node->iv;
     const double diagonal[6] = {M->A[0], M->A[1], M->A[2], M->C[0], M->C[1], M->C[2]};
     double mass = 0, inertia = 0; // the largest, in their own units
     for (int i = 0; i < 3; i++) mass = fmax(mass, M->A[i]), inertia = fmax(inertia, M->C[i]);
+    *out = (release){.share = 1};
     for (int j = 0; j < node->nv; j++) {
         double U[6];
         inertia_apply(U, M, S[j]);
         const double pivot = v6_dot(S[j], U) + rotor[j];
         const double bound = mass * v3_dot(S[j], S[j]) + inertia * v3_dot(S[j] + 3, S[j] + 3);
-        const double limit = PIVOT_TOLERANCE * (terms[j] + lwi_tree_terms(diagonal, S[j]));
-        const bool known = pivot > limit && lwi_tree_own_inertia(node, S[j], rotor[j]) > limit;
-        if (!(pivot > PIVOT_TOLERANCE * bound) && !known) return false;
+        const double sum = terms[j] + lwi_tree_terms(diagonal, S[j]);
+        const double own = lwi_tree_own_inertia(node, S[j], rotor[j]);
+        const double limit = PIVOT_TOLERANCE * sum;
+        if (pivot < out->share * sum) out->share = pivot / sum;
+        if (!(pivot > PIVOT_TOLERANCE * bound) && !(pivot > limit && own > limit)) {
+            *out = (release){pivot / sum, !(own > 0)};
+            return false;
+        }
         inertia_reduce(M, 1 / pivot, U);
     }
     return true;
@@ -423,34 +436,67 @@ static void add_terms(const lw_model *m, int k, const start *s, const double dia
     }
 }
 
+static lw_status fail_without_inertia(const lw_model *m, int k, const release *found,
+                                      lw_error *error)
+{
+    const lwi_node *n = &m->node[k];
+    const char *body = m->body[n->body].name;
+    if (n->joint < 0)
+        return lwi_model_fail(&m->desc, m->desc.body[n->body].place, error,
+                              "body '%s' floats and has no mass or no inertia about some axis; "
+                              "give it both, or join it to something",
+                              body);
+    if (!found->zero && found->share > 0)
+        return lwi_model_fail(
+            &m->desc, m->desc.joint[n->joint].place, error,
+            "joint '%s': against a motion of this joint body '%s' and all it carries have %.0e of "
+            "the inertia that they have against its other motions, which is round-off; give the "
+            "body more, or use a joint without this motion",
+            m->joint[n->joint].name, body, found->share);
+    return lwi_model_fail(&m->desc, m->desc.joint[n->joint].place, error,
+                          "joint '%s': body '%s' and all it carries have no inertia against a "
+                          "motion of this joint; give them mass and inertia or use a fixed joint",
+                          m->joint[n->joint].name, body);
+}
+
+// Accelerations with fewer than eight digits are worth a warning.
+#define FEW_DIGITS 2e-8
+
+static lw_status warn_of_digits(lw_model *m, int k, const release *found)
+{
+    const lwi_node *n = &m->node[k];
+    if (n->joint < 0) return LW_OK;
+    return lwi_model_warn(
+        m, m->desc.joint[n->joint].place,
+        "joint '%s': against one of its motions body '%s' and all it carries have %.0e of the "
+        "inertia that they have against others: its acceleration there has %d digits",
+        m->joint[n->joint].name, m->body[n->body].name, found->share,
+        (int)fmax(0, log10(found->share / DBL_EPSILON)));
+}
+
 static lw_status check_inertia(lw_model *m, const start *s, lw_error *error)
 {
     lwi_inertia *M = LWI_PUSH(&m->arena, lwi_inertia, m->nnode);
     double *terms = LWI_PUSH(&m->arena, double, m->tree_nv);
+    release worst = {.share = 1};
+    int worst_at = -1;
     if (!M || !terms) return lwi_fail(error, LW_ERR_MEMORY, "no memory for inertias");
     for (int k = 0; k < m->nnode; k++)
         inertia_rigid(&M[k], m->node[k].mass, m->node[k].h, m->node[k].J);
     for (int k = m->nnode - 1; k >= 0; k--) {
         const lwi_node *n = &m->node[k];
         const double before[6] = {M[k].A[0], M[k].A[1], M[k].A[2], M[k].C[0], M[k].C[1], M[k].C[2]};
+        release found;
         if (n->parent >= 0) add_terms(m, k, s, before, terms);
-        if (!release_joint(m, k, s, terms + n->iv, &M[k])) {
-            const char *body = m->body[n->body].name;
-            if (n->joint < 0)
-                return lwi_model_fail(
-                    &m->desc, m->desc.body[n->body].place, error,
-                    "body '%s' floats and has no mass or no inertia about some axis; "
-                    "give it both, or join it to something",
-                    body);
-            return lwi_model_fail(
-                &m->desc, m->desc.joint[n->joint].place, error,
-                "joint '%s': body '%s' and all it carries have no inertia against a "
-                "motion of this joint; give them mass and inertia or use a fixed joint",
-                m->joint[n->joint].name, body);
-        }
+        if (!release_joint(m, k, s, terms + n->iv, &M[k], &found))
+            return fail_without_inertia(m, k, &found, error);
+        if (found.share < worst.share) worst = found, worst_at = k;
         if (n->parent >= 0) inertia_add_from(&M[n->parent], s->link[k].R, s->link[k].r, &M[k]);
     }
-    return LW_OK;
+    if (!(worst.share < FEW_DIGITS)) return LW_OK;
+    return warn_of_digits(m, worst_at, &worst) == LW_OK
+               ? LW_OK
+               : lwi_fail(error, LW_ERR_MEMORY, "no memory for warnings");
 }
 
 // ------------------------------------------------------------------------------------------- start

@@ -38,8 +38,7 @@ static void principal_moments(const double J[6], double e[3])
             }
 }
 
-static lw_status warn(lw_model *m, lw_place place, const char *format, ...) LW_PRINTF(3, 4);
-static lw_status warn(lw_model *m, lw_place place, const char *format, ...)
+lw_status lwi_model_warn(lw_model *m, lw_place place, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -69,10 +68,11 @@ static lw_status check_inertia(lw_model *m, const lw_body_desc *d, const double 
             d->name, e[0], e[1], e[2]);
     if (e[0] + e[1] >= (1 - INERTIA_TOLERANCE) * e[2]) return LW_OK;
     if (d->allow_bad_inertia)
-        return warn(m, d->place,
-                    "body '%s': inertia violates the triangle inequality, principal moments "
-                    "%.9g + %.9g < %.9g: no mass distribution has it",
-                    d->name, e[0], e[1], e[2]);
+        return lwi_model_warn(
+            m, d->place,
+            "body '%s': inertia violates the triangle inequality, principal moments "
+            "%.9g + %.9g < %.9g: no mass distribution has it",
+            d->name, e[0], e[1], e[2]);
     return lwi_model_fail(&m->desc, d->place, error,
                           "body '%s': inertia violates the triangle inequality, principal moments "
                           "%.9g + %.9g < %.9g: no mass distribution has it (`inertia_check: warn` "

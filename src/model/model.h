@@ -156,6 +156,9 @@ struct lw_builder {
 /** Fails with the item's place: "joint 'elbow': ...". */
 lw_status lwi_model_fail(const lwi_description *desc, lw_place place, lw_error *error,
                          const char *format, ...) LW_PRINTF(4, 5);
+/** Adds a warning to those of the model.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_model_warn(lw_model *model, lw_place place, const char *format, ...) LW_PRINTF(3, 4);
 /** "file:line:column: text" of any length; NULL: no memory. */
 const char *lwi_warning_text(lwi_arena *arena, const char *source, lw_place place,
                              const char *format, va_list arguments);

@@ -264,6 +264,34 @@ static void masses_from_1e_minus_6_to_1e6(void **state)
     compare(rope(BODIES, 1, mass, false), 1e-7, "mixed, parallel hinges");
 }
 
+// A thin rod between heavy ones on balls: its inertia about its axis is small against the others, and the model says
+// how many digits are left.
+static void few_digits_are_reported(void **state)
+{
+    (void)state;
+    static const struct {
+        double about;
+        int warnings;
+    } of[] = {{0.05, 1}, {1e-3, 1}};
+    for (int k = 0; k < LWI_COUNT(of); k++) {
+        lw_builder *b = lwt_builder();
+        lw_body last = lwt_ground;
+        for (int i = 0; i < 2; i++) {
+            const double m = i ? k ? 1e3 : 1e6 : 1e-6, J = m / 12;
+            const lw_body rod = lwt_body(b, &(lw_body_desc){.mass = m,
+                                                            .inertia = {of[k].about * m, J, J},
+                                                            .pose.position = {i + 0.5, 0, 0}});
+            lwt_joint(b, LW_JOINT_SPHERICAL, i ? "B" : "A", last, rod, i, 0);
+            last = rod;
+        }
+        lw_model *model = lwt_model(b);
+        assert_int_equal(lw_model_warning_count(model), of[k].warnings);
+        assert_non_null(
+            strstr(lw_model_warning(model, 0), "joint 'A': against one of its motions"));
+        lw_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +301,7 @@ int main(void)
         cmocka_unit_test(chains_of_1e5_bodies_in_space),
         cmocka_unit_test(ropes_carry_ten_thousand_times_their_weight),
         cmocka_unit_test(masses_from_1e_minus_6_to_1e6),
+        cmocka_unit_test(few_digits_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
