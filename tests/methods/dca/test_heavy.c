@@ -266,7 +266,7 @@ static void masses_from_1e_minus_6_to_1e6(void **state)
 
 // A thin rod between heavy ones on balls: its inertia about its axis is small against the others, and the model says
 // how many digits are left.
-static void few_digits_are_reported(void **state)
+static void lost_digits_are_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -301,7 +301,7 @@ int main(void)
         cmocka_unit_test(chains_of_1e5_bodies_in_space),
         cmocka_unit_test(ropes_carry_ten_thousand_times_their_weight),
         cmocka_unit_test(masses_from_1e_minus_6_to_1e6),
-        cmocka_unit_test(few_digits_are_reported),
+        cmocka_unit_test(lost_digits_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
