@@ -9,8 +9,8 @@ For each kind of mechanism and number of bodies, in seconds of processor time an
   csv, hdf5   from the model file to the first row: linkwork run --duration 0 -o FILE
   evaluation  of the formulation that `auto` takes, from steps of rk4
   row         a row of all columns to CSV, including its reactions
-Exponents are fitted to sizes of at least 100 bodies that take at least 0.03 s and 60 MB; a command that takes longer than the limit is
-not repeated for larger sizes.
+Exponents are fitted to sizes of at least 100 bodies that take at least 0.03 s and 60 MB; a command that takes
+longer than the limit is not repeated for larger sizes.
 
 --kinds   chain, tree, loop, n_four_bar, ladder, net, star, platform (all)
 --bodies  numbers of bodies; nets take squares of at most 64 x 64 (1563, 6250, 25000, 100000)
