@@ -97,7 +97,7 @@ lw_status lwi_elim_extend_factors(lwi_elim *elim, lwi_arena *arena);
 bool lwi_elim_has_extended_factors(const lwi_elim *elim);
 /** What G in doubles lacks, G + G_low = J K, indexed like G; NULL without lwi_elim_extend. */
 double (*lwi_elim_G_low(lwi_elim *elim))[6];
-/** As lwi_elim_factor(elim, NULL) in double-double arithmetic, on the calling thread, some fifty times as long.
+/** As lwi_elim_factor(elim, NULL) in double-double arithmetic, on the calling thread, which takes many times as long.
  *  Solutions have no use for refinement.  Rows of J, G and G_low must not change before them. */
 lw_status lwi_elim_factor_extended(lwi_elim *elim);
 /** Whether the factors are those of lwi_elim_factor_extended. */
