@@ -16,6 +16,7 @@
 #include "kinematics/auxiliary.h"
 #include "methods/dca/segments/path.h"
 #include "tree/aba.h"
+#include "tree/body_forces.h"
 #include "system/system.h"
 #include "kinematics/tree_state.h"
 #include "spatial/rotation.h"
@@ -30,10 +31,24 @@ typedef struct dca {
     lwi_auxiliary auxiliary;
     lwi_path *path;               // NULL: the model is not a long path of hinges
     lwi_tree_work tree;           // of paths
+    lwi_body_forces *body_forces; // of a path; NULL: all forces act along joints
+    double *effort;               // [tree_nv] of paths, forces on bodies included
     lwi_articulated *articulated; // [nnode] of paths, for reactions
 } dca;
 
 // ---------------------------------------------------------------------------------------- prepare
+
+static lw_status prepare_path(lwi_work *work, dca *d)
+{
+    const lw_model *model = work->model;
+    lwi_arena *arena = &work->arena;
+    TRY(lwi_tree_work_create(model, arena, &d->tree));
+    d->tree.mode = &work->mode;
+    d->articulated = LWI_PUSH(arena, lwi_articulated, model->nnode);
+    d->effort = LWI_PUSH(arena, double, model->tree_nv);
+    if (!d->articulated || !d->effort) return LW_ERR_MEMORY;
+    return lwi_body_forces_create(model, arena, &d->body_forces);
+}
 
 static lw_status prepare(lwi_work *work)
 {
@@ -52,10 +67,7 @@ static lw_status prepare(lwi_work *work)
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, d->system.pool, arena,
                             &d->path));
-    if (d->path) TRY(lwi_tree_work_create(model, arena, &d->tree));
-    if (d->path && !(d->articulated = LWI_PUSH(arena, lwi_articulated, model->nnode)))
-        return LW_ERR_MEMORY;
-    d->tree.mode = &work->mode;
+    if (d->path) TRY(prepare_path(work, d));
     return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->auxiliary, &work->layout);
 }
 
@@ -115,6 +127,16 @@ static void tree_accelerations(lwi_work *work, double t, double *udot)
     }
 }
 
+// Efforts of all loads of a path, in tree.effort.
+static void path_efforts(const lw_model *model, dca *d, double t, const double *x,
+                         const double *inputs)
+{
+    const double *u = x + model->tree_nq;
+    if (d->body_forces) lwi_body_forces_place(d->body_forces, x, u, NULL, &d->tree);
+    lwi_tree_joint_loads(model, &d->tree, t, x, u, inputs);
+    if (d->body_forces) lwi_body_forces_efforts(d->body_forces, NULL, &d->tree);
+}
+
 // The same for a long path of hinges, in segments; false if the elimination has to decide.
 static bool path_rates(lwi_work *work, double t, const double *x, const double *inputs,
                        double *xdot)
@@ -122,7 +144,7 @@ static bool path_rates(lwi_work *work, double t, const double *x, const double *
     const lw_model *model = work->model;
     dca *d = work->data;
     const double *u = x + model->tree_nq;
-    lwi_tree_joint_loads(model, &d->tree, t, x, u, inputs);
+    path_efforts(model, d, t, x, inputs);
     if (!lwi_path_accelerations(d->path, x, u, model->nforce ? d->tree.effort : NULL, false,
                                 xdot + model->tree_nq))
         return false;
@@ -137,9 +159,13 @@ static bool path_observe(lwi_work *work, double t, const double *x, const double
     const lw_model *model = work->model;
     dca *d = work->data;
     const double *u = x + model->tree_nq;
+    if (level >= LW_OBSERVE_ACCELERATION) {
+        path_efforts(model, d, t, x, inputs);
+        memcpy(d->effort, d->tree.effort, (size_t)model->tree_nv * sizeof *d->effort);
+    }
     lwi_tree_evaluate(model, &d->tree, t, x, u, inputs);
     if (level >= LW_OBSERVE_ACCELERATION &&
-        !lwi_path_accelerations(d->path, x, u, d->tree.effort, false, d->udot))
+        !lwi_path_accelerations(d->path, x, u, d->effort, false, d->udot))
         return false;
     if (level >= LW_OBSERVE_REACTION) { // those of udot have its round-off added up along the path
         lwi_tree_observe(model, &d->tree, t, u, d->udot, LW_OBSERVE_ACCELERATION, snapshot);

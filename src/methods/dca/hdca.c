@@ -28,6 +28,7 @@
 #include "loops/cut_momenta.h"
 #include "methods/dca/segments/path.h"
 #include "tree/aba.h"
+#include "tree/body_forces.h"
 #include "spatial/rotation.h"
 
 #include <string.h>
@@ -40,6 +41,8 @@ typedef struct hdca {
     lwi_auxiliary auxiliary;
     double *p, *u;                // [tree_nv] momenta in link axes, speeds
     lwi_path *path;               // NULL: the model is not a long path of hinges
+    lwi_body_forces *body_forces; // of a path; NULL: all forces act along joints
+    double *effort;               // [tree_nv] of paths, forces on bodies included
     double *udot;                 // [tree_nv] of the last observation
     bool has_rows;                // the rows of `system` are those of the last observation
     lwi_articulated *articulated; // [nnode] of paths, for reactions
@@ -58,6 +61,14 @@ static lw_status list_cuts(const lw_model *model, lwi_arena *arena, hdca *d)
         if (j < 0 || model->joint[j].node < 0) d->cut[d->ncut++] = e;
     }
     return LW_OK;
+}
+
+static lw_status prepare_path(const lw_model *model, lwi_arena *arena, hdca *d)
+{
+    d->articulated = LWI_PUSH(arena, lwi_articulated, model->nnode);
+    d->effort = LWI_PUSH(arena, double, model->tree_nv);
+    if (!d->articulated || !d->effort) return LW_ERR_MEMORY;
+    return lwi_body_forces_create(model, arena, &d->body_forces);
 }
 
 static lw_status prepare(lwi_work *work)
@@ -82,8 +93,7 @@ static lw_status prepare(lwi_work *work)
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, system->pool, arena,
                             &d->path));
-    if (d->path && !(d->articulated = LWI_PUSH(arena, lwi_articulated, model->nnode)))
-        return LW_ERR_MEMORY;
+    if (d->path) TRY(prepare_path(model, arena, d));
     TRY(lwi_auxiliary_create(model, LWI_MOMENTUM, arena, &d->auxiliary, &work->layout));
     return lwi_cut_momenta_create(model, &d->tree, lwi_gauge_choose(model, work->options),
                                   system->length, arena, &d->momenta);
@@ -248,6 +258,15 @@ static double work_at(hdca *d, double t, const double *x)
     return w + lwi_cut_momenta_prescribed(&d->momenta);
 }
 
+// Efforts of all loads of a path at the speeds u, in tree.effort.
+static void path_efforts(hdca *d, double t, const double *x, const double *inputs)
+{
+    const lw_model *model = d->system.model;
+    if (d->body_forces) lwi_body_forces_place(d->body_forces, x, d->u, NULL, &d->tree);
+    lwi_tree_joint_loads(model, &d->tree, t, x, d->u, inputs);
+    if (d->body_forces) lwi_body_forces_efforts(d->body_forces, NULL, &d->tree);
+}
+
 // The same for a long path of hinges, in segments; false if the elimination has to decide.
 static bool path_rates(lwi_work *work, double t, const double *x, const double *inputs,
                        double *xdot)
@@ -256,7 +275,7 @@ static bool path_rates(lwi_work *work, double t, const double *x, const double *
     hdca *d = work->data;
     double *pdot = xdot + model->tree_nq;
     if (!lwi_path_rates(d->path, x, x + model->tree_nq, d->u, pdot)) return false;
-    lwi_tree_joint_loads(model, &d->tree, t, x, d->u, inputs);
+    path_efforts(d, t, x, inputs);
     if (model->nforce > 0) lwi_path_add_efforts(d->path, d->tree.effort, pdot);
     lwi_tree_kinematics_free(model, x, d->u, xdot);
     if (model->carries_work) pdot[model->tree_nv] = d->tree.power;
@@ -352,9 +371,13 @@ static bool path_observe(lwi_work *work, double t, const double *x, const double
     const lw_model *model = work->model;
     hdca *d = work->data;
     if (!lwi_path_rates(d->path, x, x + model->tree_nq, d->u, d->p)) return false;
+    if (level >= LW_OBSERVE_ACCELERATION) {
+        path_efforts(d, t, x, inputs);
+        memcpy(d->effort, d->tree.effort, (size_t)model->tree_nv * sizeof *d->effort);
+    }
     lwi_tree_evaluate(model, &d->tree, t, x, d->u, inputs);
     if (level >= LW_OBSERVE_ACCELERATION &&
-        !lwi_path_accelerations(d->path, x, d->u, d->tree.effort, true, d->udot))
+        !lwi_path_accelerations(d->path, x, d->u, d->effort, true, d->udot))
         return false;
     if (level >= LW_OBSERVE_REACTION) { // those of udot have its round-off added up along the path
         lwi_tree_observe(model, &d->tree, t, d->u, d->udot, LW_OBSERVE_ACCELERATION, snapshot);

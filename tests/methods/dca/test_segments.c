@@ -250,14 +250,66 @@ static void bases_and_universal_joints(void **state)
 
 // ------------------------------------------------------------------------------- joints of all kinds
 
-enum { REVERSED = 1, ROTORS = 2, MERGED = 4, SLIDER = 8, ALL_ROTORS = 16 };
+enum { REVERSED = 1, ROTORS = 2, MERGED = 4, LOADS = 8, SLIDER = 16, ALL_ROTORS = 32 };
+
+// Forces that read poses and velocities of bodies: one of each kind, at bodies all along the path.
+static void add_loads(lw_builder *b, const lw_body *body, int n)
+{
+    lw_error error;
+    lwt_ok(lw_builder_add_spring(b,
+                                 &(lw_spring_desc){.body1 = lwt_ground,
+                                                   .body2 = body[n / 3],
+                                                   .point1 = {3, 4, 5},
+                                                   .stiffness = 40,
+                                                   .damping = 2,
+                                                   .length = 1},
+                                 &error),
+           &error);
+    lwt_ok(lw_builder_add_spring(
+               b,
+               &(lw_spring_desc){
+                   .body1 = body[0], .body2 = body[n - 2], .point2 = {0, 1, 0}, .stiffness = 30},
+               &error),
+           &error);
+    lwt_ok(lw_builder_add_wrench(b,
+                                 &(lw_wrench_desc){.body = body[n - 1],
+                                                   .point = {0.5, 0, 0},
+                                                   .force = {20, -300, 10},
+                                                   .torque = {1, 2, 3},
+                                                   .body_axes = true},
+                                 &error),
+           &error);
+    for (int i = 0; i < n; i += 7)
+        lwt_ok(lw_builder_add_drag(
+                   b,
+                   &(lw_drag_desc){
+                       .body = body[i], .quadratic = 0.3, .angular = 0.1, .flow = {4, 0, 0}},
+                   &error),
+               &error);
+    lwt_ok(lw_builder_add_bushing(b,
+                                  &(lw_bushing_desc){.body1 = body[n / 4],
+                                                     .body2 = body[n / 4 + 1],
+                                                     .stiffness = {50, 60, 70, 8, 9, 10},
+                                                     .damping = {1, 2, 3, 1, 2, 3}},
+                                  &error),
+           &error);
+    lwt_ok(lw_builder_add_stop(b,
+                               &(lw_stop_desc){.body1 = body[n / 2],
+                                               .body2 = body[n / 2 + 2],
+                                               .radius = 2,
+                                               .radius2 = 3, // overlap: two joints are between
+                                               .stiffness = 500,
+                                               .dissipation = 0.1},
+                               &error),
+           &error);
+}
 
 // A path of n hinges along x with every kind of joint that the flags name.
 static lwt_path mixed(int n, unsigned flags)
 {
     lwt_path c = {0};
     lw_builder *b = lwt_builder();
-    lw_body last = lwt_ground;
+    lw_body last = lwt_ground, *body = lwt_zeros((size_t)n, sizeof *body);
     lw_error error;
     uint64_t seed = flags + 1;
     for (int i = 0; i < n; i++) {
@@ -275,13 +327,15 @@ static lwt_path mixed(int n, unsigned flags)
         if ((flags & ALL_ROTORS) || ((flags & ROTORS) && i % 16)) joint.coordinate[0].rotor = 0.5;
         if ((flags & SLIDER) && i == n / 2) joint.type = LW_JOINT_PRISMATIC;
         lwt_add(b, &joint);
-        last = rod;
+        last = body[i] = rod;
         if (!(flags & MERGED) || i % 5) continue;
         const lw_body tail = lwt_body(
             b, &(lw_body_desc){.mass = 1, .inertia = {0.1, 0.1, 0.1}, .pose.position = {i, 1, 1}});
         lwt_add(b, &(lw_joint_desc){
                        .type = LW_JOINT_FIXED, .body1 = rod, .body2 = tail, .at = {i, 1, 0}});
     }
+    if (flags & LOADS) add_loads(b, body, n);
+    free(body);
     lwt_ok(lw_model_create(b, &c.model, &error), &error);
     lw_builder_destroy(b);
     c.q = lwt_reals(c.model->tree_nq);
@@ -304,7 +358,7 @@ static bool has_path(const lw_model *model)
     return found;
 }
 
-static void reversed_joints_rotors_and_rigidly_joined_bodies(void **state)
+static void reversed_joints_rotors_rigidly_joined_bodies_and_loads(void **state)
 {
     (void)state;
     for (unsigned flags = 0; flags < SLIDER; flags++) check_model(mixed(270, flags));
@@ -411,7 +465,7 @@ int main(void)
         cmocka_unit_test(bits_are_those_of_any_lanes_and_threads),
         cmocka_unit_test(every_thread_works),
         cmocka_unit_test(bases_and_universal_joints),
-        cmocka_unit_test(reversed_joints_rotors_and_rigidly_joined_bodies),
+        cmocka_unit_test(reversed_joints_rotors_rigidly_joined_bodies_and_loads),
         cmocka_unit_test(other_models_are_left_alone),
         cmocka_unit_test(joins_are_associative),
         cmocka_unit_test(declined_states_are_decided_by_the_elimination),

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "spatial/rotation.h"
+#include "tree/normal_form/build.h"
 
 #include <float.h>
 
@@ -234,8 +235,7 @@ lw_status lwi_path_plan_create(const lw_model *model, lwi_path_choice choice, lw
     *plan = NULL;
     const int minimum = choice.minimum ? choice.minimum : LWI_PATH_MINIMUM;
     if (model->nnode < 1 || model->nloop || model->ncoupling || model->driven) return LW_OK;
-    if (model->tree_nv < minimum || (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)))
-        return LW_OK;
+    if (model->tree_nv < minimum || !lwi_build_applies(model, true)) return LW_OK;
     TRY(lwi_k_parts_create(model, arena, &p.parts));
     if (!is_path(&p) || p.n < minimum) return LW_OK;
     if (p.base && rotor(&p, 0) != 0)
