@@ -505,7 +505,8 @@ lw_status lwi_elim_check_pivots(lwi_elim *elim)
 
 lw_status lwi_elim_factor_unsymmetric(lwi_elim *elim, const double *eps)
 {
-    return elim->has_unsymmetric ? factor(elim, eps, true) : LW_ERR_ARGUMENT;
+    LWI_INVARIANT(elim->has_unsymmetric, NULL);
+    return factor(elim, eps, true);
 }
 
 static void find_full_rank(lwi_elim *elim)

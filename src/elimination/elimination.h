@@ -115,7 +115,7 @@ lw_status lwi_elim_check_pivots(lwi_elim *elim);
  *  row needs eps > 0 or must be independent.  Rows are not exchanged, which is safe if the symmetric part of
  *  K is positive definite: then so are the symmetric parts of S and of all its Schur complements.  Otherwise
  *  the pass fails as it does for a lost pivot.
- *  @return as lwi_elim_factor; LW_ERR_ARGUMENT without lwi_elim_unsymmetric */
+ *  @return as lwi_elim_factor; LW_ERR_INTERNAL without lwi_elim_unsymmetric */
 lw_status lwi_elim_factor_unsymmetric(lwi_elim *elim, const double *eps);
 /** Matrix pass that decides every rank at loop nodes by `threshold` (elsewhere only rows of zeros are
  *  dropped).  The generic rank of each node becomes the larger of its rank here and before, until
