@@ -45,7 +45,7 @@ void lwi_rcr_momenta_speeds(lwi_rcr_work *d, const double *state)
     lwi_rcr_lambda(d, d->sigma);
 }
 
-void lwi_rcr_momenta_rates(lwi_rcr_work *d, double t, const double *state, double *pdot)
+void lwi_rcr_momenta_impulses(lwi_rcr_work *d, double t)
 {
     const lw_model *model = d->cut.model;
     const lwi_cut *cut = &d->cut;
@@ -61,5 +61,4 @@ void lwi_rcr_momenta_rates(lwi_rcr_work *d, double t, const double *state, doubl
                             &motion, sigma);
     }
     lwi_cut_momenta_transmit(d->momenta);
-    lwi_cut_momenta_rates(d->momenta, state, pdot);
 }

@@ -335,10 +335,15 @@ void lwi_rcr_lambda(lwi_rcr_work *d, double *lambda)
     for (int r = 0; r < d->cut.m; r++) lambda[r] = -d->e.mu[r] * d->e.length / d->cut.len[r];
 }
 
-// Power of forces, drives and mounts [W]; after the accelerations if something is driven.
+// Rate of the work [W]: the power of forces, drives and mounts, after the accelerations if something is driven;
+// with momenta less the rate of the share that drives and mounts have in them (cut_momenta.h).
 static double power(lwi_rcr_work *d)
 {
-    if (d->cut.model->driven) lwi_rcr_lambda(d, d->lambda);
+    const bool driven = d->cut.model->driven;
+    if (d->momenta)
+        return d->tree.power + d->mount_power +
+               (driven ? lwi_cut_momenta_prescribed_rate(d->momenta) : 0);
+    if (driven) lwi_rcr_lambda(d, d->lambda);
     return lwi_cut_state_power(rows_of(d), &d->tree, d->lambda, d->v, d->vdot,
                                d->tree.power + d->mount_power + d->rotor_power);
 }
@@ -358,9 +363,17 @@ static lw_status momenta_rates(lwi_work *work, double t, const double *x, const 
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
     d->mount_power = lwi_cut_loads(&d->cut, &d->tree, t, d->v, inputs);
-    lwi_rcr_momenta_rates(d, t, x + model->tree_nq, pdot);
-    TRY(lwi_tree_finite(model, t, pdot, "rate of momentum", &work->error));
-    return d->auxiliary.at_work >= 0 && model->driven ? accelerations(work, t, inputs) : LW_OK;
+    lwi_rcr_momenta_impulses(d, t);
+    lwi_cut_momenta_rates(d->momenta, x + model->tree_nq, pdot);
+    return lwi_tree_finite(model, t, pdot, "rate of momentum", &work->error);
+}
+
+// What the state's w lacks of the work [J]; after kinematics.
+static double prescribed_work(lwi_rcr_work *d, double t)
+{
+    if (!d->momenta || !d->cut.model->driven) return 0;
+    lwi_rcr_momenta_impulses(d, t);
+    return lwi_cut_momenta_prescribed(d->momenta);
 }
 
 // Rates by clusters; *done: false if the general elimination has to decide.
@@ -508,10 +521,14 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     complete_speeds(work, v);
     move(work, snapshot->t, true);
     lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);
-    if (d->momenta)
+    if (d->momenta) {
         lwi_cut_momenta_of_speeds(d->momenta, snapshot->t, &motion, d->v, v);
-    else if (model->tree_nv)
+        if (!model->driven) return LW_OK;
+        TRY(kinematics(work, snapshot->t, x, true));
+        x[d->auxiliary.at_work] -= prescribed_work(d, snapshot->t);
+    } else if (model->tree_nv) {
         memcpy(v, d->v, (size_t)model->tree_nv * sizeof *v);
+    }
     return LW_OK;
 }
 
@@ -566,12 +583,14 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
                          lw_observe level, lwi_snapshot *snapshot)
 {
     lwi_rcr_work *d = work->data;
+    double prescribed = 0;
     if (level < LW_OBSERVE_TWIST) { // poses do not need the elimination
         TRY(check_finite(work, t, x));
         place_tree(work, t, x);
         lwi_cut_read(&d->cut, &d->tree, t, true);
     } else {
         TRY(kinematics(work, t, x, true));
+        prescribed = prescribed_work(d, t);
     }
     if (level >= LW_OBSERVE_ACCELERATION) {
         TRY(accelerations(work, t, inputs));
@@ -581,6 +600,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         if (!d->by_dense) take_accelerations(d);
     }
     lwi_cut_state_observe(&d->cut, &d->auxiliary, &d->tree, t, x, d->v, d->vdot, level, snapshot);
+    snapshot->work += prescribed;
     if (level >= LW_OBSERVE_REACTION) observe_cut_reactions(d, snapshot);
     if (level >= LW_OBSERVE_REACTION && d->reactions && d->by_dense)
         lwi_rcr_place(&d->e, &d->tree, t);

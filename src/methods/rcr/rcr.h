@@ -278,8 +278,9 @@ void lwi_rcr_lambda(lwi_rcr_work *d, double *lambda);
 
 /** v and sigma from the state's momenta; after the elimination, with V of the prescribed motion. */
 void lwi_rcr_momenta_speeds(lwi_rcr_work *d, const double *state);
-/** pdot [tree_nv]; after lwi_rcr_momenta_speeds, the velocities and the loads. */
-void lwi_rcr_momenta_rates(lwi_rcr_work *d, double t, const double *state, double *pdot);
+/** The impulses of the cuts and the momenta that the joints transmit; after lwi_rcr_momenta_speeds and the
+ *  velocities. */
+void lwi_rcr_momenta_impulses(lwi_rcr_work *d, double t);
 
 // ---- rows.c: rows of one front, [n][stride] row by row
 

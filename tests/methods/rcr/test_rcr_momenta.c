@@ -68,6 +68,61 @@ static void rates_make_the_accelerations(void **state)
     }
 }
 
+// The work at x + s xdot, t + s.
+static double work_along(const lwt_run *r, const double *input, const double *xdot, double s)
+{
+    const int n = r->work->layout.nx;
+    double *x = lwt_vector(n);
+    lwi_snapshot now;
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    for (int i = 0; i < n; i++) x[i] = r->x[i] + s * xdot[i];
+    lwt_observe(r->work, r->t + s, x, input, &arena, &now);
+    lwi_arena_free(&arena);
+    free(x);
+    return now.work;
+}
+
+// The work changes by the power of forces, drives and mounts in absolute coordinates, and its rate needs no
+// acceleration: random mechanisms, at momenta with impulses.
+static void work_is_a_quadrature(void **state)
+{
+    (void)state;
+    int count = 0;
+    LWT_FOR_LOOPS(c, 80, LWT_LOOP_ALL)
+    {
+        const double h = 1e-5; // error h^2 and round-off 1e-16 / h
+        if (!c.model->driven) continue;
+        double *input = lwt_vector(c.model->desc.ninput);
+        for (int i = 0; i < c.model->desc.ninput; i++) input[i] = 0.3 * (i + 1);
+        lwt_run r = lwt_run_momenta(c.model, "auto", NULL), d;
+        const int nv = c.model->tree_nv, at_work = lwt_rcr(&r)->auxiliary.at_work;
+        double *xdot = lwt_vector(r.work->layout.nx), *noise = lwt_vector(nv);
+        lwi_cut_scatter(nv, (int)(seed_ % 97), noise);
+        for (int i = 0; i < nv; i++) r.x[c.model->tree_nq + i] += 0.3 * noise[i];
+        lwt_observe(r.work, 0, r.x, input, &r.arena, &r.now);
+        d = lwt_run_from(c.model, DENSE, &r.now);
+        double *dense = lwt_vector(d.work->layout.nx);
+        lwt_ok(DENSE->rates(d.work, 0, d.x, input, dense), &d.work->error);
+        for (int i = 0; i < nv; i++) lwt_rcr(&r)->vdot[i] = NAN;
+        lwt_ok(r.work->formulation->rates(r.work, 0, r.x, input, xdot), &r.work->error);
+        for (int i = 0; i < nv; i++) assert_true(isnan(lwt_rcr(&r)->vdot[i]));
+        assert_true(isfinite(xdot[at_work]));
+        const double power = dense[d.work->layout.nx - 1];
+        const double rate =
+            (work_along(&r, input, xdot, h) - work_along(&r, input, xdot, -h)) / (2 * h);
+        lwt_near("power, seed", (int)seed_, rate, power, 1e-5 * (1 + fabs(power)));
+        count++;
+        free(dense);
+        free(xdot);
+        free(noise);
+        free(input);
+        lwt_run_end(&d);
+        lwt_run_end(&r);
+    }
+    assert_true(count > 20);
+}
+
 // Drives, mounts, lengths, couplings, springs: motion and work are those of the speeds.
 static void motions_are_those_of_speeds(void **state)
 {
@@ -431,6 +486,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_make_the_accelerations),
+        cmocka_unit_test(work_is_a_quadrature),
         cmocka_unit_test(motions_are_those_of_speeds),
         cmocka_unit_test(platforms_have_linear_cost),
         cmocka_unit_test(impulses_do_not_move_anything),
