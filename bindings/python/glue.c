@@ -74,23 +74,41 @@ static lw_status lwpy_sim_step(lw_sim *sim, double time, lwpy_run *run)
     return lw_sim_step_progress(sim, time, lwpy_progress, run);
 }
 
-// ---------------------------------------------------------------------------------------- batches
+// ----------------------------------------------------------------------------------------- sweeps
 
-static int lwpy_batch_room(lwpy_batch *run, size_t row)
+static size_t lwpy_row_numbers(const lwpy_sweep *run)
+{
+    return (size_t)run->instances * (size_t)run->columns;
+}
+
+// Room for one more row of all instances; pages of it that are not written take no memory.
+static int lwpy_sweep_room(lwpy_sweep *run)
 {
     if (run->rows < run->room) return 1;
-    const long room = run->room ? 2 * run->room : 64;
+    const long room = run->room ? 2 * run->room : 1;
     double *time = realloc(run->time, (size_t)room * sizeof *time);
     if (time) run->time = time;
-    double *values = time ? realloc(run->values, (size_t)room * row * sizeof *values) : NULL;
+    const size_t numbers = (size_t)room * lwpy_row_numbers(run);
+    double *values = time ? realloc(run->values, (numbers ? numbers : 1) * sizeof *values) : NULL;
     if (values) run->values = values;
     if (values) run->room = room;
     return values != NULL;
 }
 
-static lw_status lwpy_batch_row(void *user, lw_batch *batch, double time)
+// The rows of all instances at a time that none has reached yet.
+static lw_status lwpy_sweep_begin_row(lwpy_sweep *run, double time)
 {
-    lwpy_batch *run = user;
+    if (!lwpy_sweep_room(run)) return LW_ERR_MEMORY;
+    const size_t row = lwpy_row_numbers(run);
+    double *to = run->values + (size_t)run->rows * row;
+    for (size_t k = 0; k < row; k++) to[k] = NAN;
+    run->time[run->rows++] = time;
+    return LW_OK;
+}
+
+static lw_status lwpy_sweep_row(void *user, lw_batch *group, double time)
+{
+    lwpy_sweep *run = user;
     for (int i = 0; i < run->nwriter; i++) {
         const lw_status status = lw_batch_writer_rows(run->writer[i]);
         if (status < LW_OK) {
@@ -98,32 +116,39 @@ static lw_status lwpy_batch_row(void *user, lw_batch *batch, double time)
             return status;
         }
     }
-    const int n = lw_batch_instances(batch), width = run->columns;
-    const size_t row = (size_t)n * (size_t)width;
-    if (!lwpy_batch_room(run, row)) return LW_ERR_MEMORY;
-    double *to = run->values + (size_t)run->rows * row;
-    for (int i = 0; i < n; i++, to += width) {
-        const double *from = lw_batch_writer_last(run->writer[0], i);
-        if (from && lw_batch_status(batch, i) == LW_OK)
-            memcpy(to, from, (size_t)width * sizeof *to);
-        else
-            for (int k = 0; k < width; k++) to[k] = NAN;
+    if (!(time > run->last)) run->sample = 0; // another group begins
+    run->last = time;
+    if (run->sample == run->rows) {
+        const lw_status status = lwpy_sweep_begin_row(run, time);
+        if (status < LW_OK) return status;
     }
-    run->time[run->rows++] = time;
+    double *row = run->values + (size_t)run->sample++ * lwpy_row_numbers(run);
+    for (int i = 0; i < lw_batch_instances(group); i++) {
+        const double *from = lw_batch_writer_last(run->writer[0], i);
+        if (!from || lw_batch_status(group, i) != LW_OK) continue;
+        double *to = row + (size_t)lw_batch_number(group, i) * (size_t)run->columns;
+        for (int k = 0; k < run->columns; k++) to[k] = from[run->column[k]];
+    }
     return LW_OK;
 }
 
-static int lwpy_batch_progress(void *user, double time, double end)
+static int lwpy_sweep_progress(void *user, double time, double end)
 {
-    lwpy_batch *run = user;
+    lwpy_sweep *run = user;
     return lwpy_ask(run->handle, &run->asked, time, end);
 }
 
-static lw_status lwpy_batch_run(lw_batch *batch, lwpy_batch *run)
+static lw_status lwpy_sweep_run(lw_sweep *sweep, lwpy_sweep *run)
 {
     run->failed = -1;
+    run->last = NAN;
     run->asked = lwpy_clock();
-    return lw_batch_run(batch, lwpy_batch_row, run, lwpy_batch_progress, run);
+    return lw_sweep_run(sweep, lwpy_sweep_row, run, lwpy_sweep_progress, run);
+}
+
+static void lwpy_sweep_summaries(const lw_sweep *sweep, lw_summary *summary)
+{
+    for (int i = 0; i < lw_sweep_instances(sweep); i++) lw_sweep_summary(sweep, i, &summary[i]);
 }
 
 // ------------------------------------------------------------------------------------------ texts

@@ -17,21 +17,26 @@ typedef struct lwpy_run {
     int failed;     ///< number of the writer whose row failed; -1: none
 } lwpy_run;
 
-typedef struct lwpy_batch {
+typedef struct lwpy_sweep {
     lw_batch_writer *writer[2]; ///< [0] keeps the last rows
     int nwriter;
+    int instances; ///< of all groups
+    int columns;   ///< that are kept
+    const int *column; ///< [columns] their numbers in a row
     double *time;   ///< [room]
-    double *values; ///< [room][instances][columns]; NaN where an instance has failed
+    double *values; ///< [room][instances][columns]; NaN where an instance has no row
     long rows, room;
-    int columns;
-    int failed; ///< as above
+    long sample; ///< of the present group, the next one
+    double last; ///< time of its last row; NaN: none
+    int failed;  ///< as above
     void *handle;
     double asked;
-} lwpy_batch;
+} lwpy_sweep;
 
 static lw_status lwpy_sim_run(lw_sim *sim, lw_observe level, lwpy_run *run);
 static lw_status lwpy_sim_step(lw_sim *sim, double time, lwpy_run *run);
-static lw_status lwpy_batch_run(lw_batch *batch, lwpy_batch *run);
+static lw_status lwpy_sweep_run(lw_sweep *sweep, lwpy_sweep *run);
+static void lwpy_sweep_summaries(const lw_sweep *sweep, lw_summary *summary);
 static lw_status lwpy_model_text(const lw_model *model, const lw_options *options, char **text,
                                  lw_error *error);
 static lw_status lwpy_schema_text(char **text);

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Tuple
 
 from . import quaternion
-from ._batch import BatchResult, simulate_batch
+from ._batch import BatchResult, Summaries, simulate_batch
 from ._builder import Builder
 from ._compare import Comparison, WorkPrecision, compare, work_precision
 from ._data import Constraints, Data, OffLoopsWarning
@@ -71,7 +71,7 @@ __all__ = [
     "Comparison", "Constraints", "Data", "Error", "FileError", "Inputs", "IntegratorError",
     "InternalError", "Joint", "JointColumns", "Model", "ModelError", "NotFiniteError", "Observation",
     "OffLoopsWarning", "OutOfMemoryError", "ParseError", "Redundancy", "Simulation", "SingularError",
-    "StoppedError", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError", "WorkPrecision",
+    "StoppedError", "Summaries", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError", "WorkPrecision",
     "assemble", "check", "compare", "formulations", "integrators", "load", "plot", "quaternion", "read_result",
     "schema", "simulate", "simulate_batch", "work_precision",
 ]

@@ -24,13 +24,15 @@ class Error(Exception):
     column: Optional[int]
     #: of a run that ended early: the rows so far (:class:`linkwork.Trajectory`)
     trajectory: Any
+    #: of a batch that ended early: the rows so far (:class:`linkwork.BatchResult`)
+    result: Any
 
     def __init__(self, text: str, file: Optional[str] = None, line: Optional[int] = None,
                  column: Optional[int] = None) -> None:
         place = ":".join(str(p) for p in (file, line, column) if p)
         super().__init__(f"{place}: {text}" if place else text)
         self.text, self.file, self.line, self.column = text, file, line, column
-        self.trajectory = None
+        self.trajectory = self.result = None
 
     def __str__(self) -> str:  # base classes like KeyError, OSError would print something else
         return str(self.args[0])

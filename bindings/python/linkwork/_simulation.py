@@ -60,11 +60,12 @@ class Watch:
     def __exit__(self, *_: object) -> None:
         self.active.stack.pop()
 
-    def finish(self, trajectory: Any = None) -> None:
-        """Raises the exception of the user's functions, or Ctrl-C; with the rows so far."""
+    def finish(self, **rows: Any) -> None:
+        """Raises the exception of the user's functions, or Ctrl-C; with the rows so far as attributes."""
         if self.exception is not None:
             exception, self.exception = self.exception, None
-            exception.__dict__.setdefault("trajectory", trajectory)
+            for name, value in rows.items():
+                exception.__dict__.setdefault(name, value)
             raise exception
 
 
@@ -423,7 +424,7 @@ class Simulation:
             with watch:
                 status, files, result = self._recorded(run, number, paths, after)
         trajectory = Trajectory(result, self.model, self.summary)
-        watch.finish(trajectory)
+        watch.finish(trajectory=trajectory)
         if files is not None:
             raise files
         if status < 0:

@@ -1,4 +1,6 @@
 """Batches: every instance is what it is alone."""
+import pickle
+
 import numpy as np
 import pytest
 from conftest import pendulum
@@ -42,3 +44,57 @@ def test_a_batch_is_stopped():
     with pytest.raises(lw.StoppedError):
         lw.simulate_batch(pendulum(), {"joint.hinge.q0": np.linspace(0, 1, 64)}, 1e5,
                           progress=lambda time, end: time > 0)
+
+
+def many(**kw):
+    """A sweep over masses; with `memory` small it runs in groups of a few instances."""
+    return lw.simulate_batch(pendulum(), {"body.rod.mass": np.linspace(1, 3, 23), "joint.hinge.q0": 0.3}, 0.2,
+                             sample=0.05, threads=1, **kw)
+
+
+def test_groups_change_nothing():
+    whole, groups = many(memory=1 << 40), many(memory=1)
+    assert whole.table.shape == (5, 23, len(whole.columns)) and whole.columns == groups.columns
+    assert np.array_equal(whole.table, groups.table) and np.array_equal(whole.time, groups.time)
+    assert not np.isnan(groups.table).any()
+    assert [s.steps for s in whole.summaries] == [s.steps for s in groups.summaries]
+    assert list(groups["instance"][:, 0]) == list(range(23))
+
+
+def test_columns_that_are_kept(tmp_path):
+    whole, few = many(), many(columns=["sys.T", "joint.hinge.q0"], output=tmp_path / "batch.csv", memory=1)
+    assert few.columns == ("sys.T", "joint.hinge.q0") and few.table.shape == (5, 23, 2)
+    assert np.array_equal(few["sys.T"], whole["sys.T"])
+    header = (tmp_path / "batch.csv").read_text().splitlines()[0]
+    assert len(header.split(",")) == len(whole.columns)  # files have all
+    with pytest.raises(lw.UnknownNameError, match="did you mean 'sys.T'"):
+        many(columns=["sys.t"])
+    with pytest.raises(lw.ArgumentError, match="a list of names"):
+        many(columns="sys.T")
+
+
+def test_summaries_are_a_sequence():
+    found = many()
+    first, last = found.summaries[0], found.summaries[-1]
+    assert isinstance(first, lw.Summary) and first.end == last.end == 0.2
+    assert found.summaries[:2] == (first, found.summaries[1]) and len(found.summaries) == 23
+    assert pickle.loads(pickle.dumps(found)).summaries == found.summaries
+    with pytest.raises(IndexError):
+        found.summaries[23]
+
+
+def test_a_stopped_batch_has_its_rows():
+    calls = []
+
+    def stop(time, end):
+        calls.append(time)
+        return time > end / 2
+
+    masses = np.linspace(1, 3, 40)
+    with pytest.raises(lw.StoppedError) as caught:
+        lw.simulate_batch(pendulum(), {"body.rod.mass": masses}, 400.0, sample=100, threads=1, memory=1,
+                          progress=stop)
+    rows = caught.value.result["joint.hinge.q0"]
+    ended = [i for i in range(40) if caught.value.result.summaries[i].end == 400.0]
+    assert 1 <= len(ended) < 40 and not np.isnan(rows[ended]).any()
+    assert np.isnan(rows[39]).all()
