@@ -66,6 +66,10 @@ LW_API const char *lw_version(void);
 /** The one of `names` nearest to `name` by edit distance, or NULL when none is near: for messages. */
 LW_API const char *lw_nearest(const char *name, const char *const *names, int count);
 
+/** The number of a text, as options and model files have it: decimal, with a point in every locale, nothing
+ *  behind it, finite.  False, with *value unchanged, if it is none or an argument is NULL. */
+LW_API bool lw_number_read(const char *text, double *value);
+
 #ifdef __cplusplus
 }
 #endif

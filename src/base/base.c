@@ -2,6 +2,7 @@
 #include "base/base.h"
 
 #include "base/assert.h"
+#include "base/numbers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,6 +119,11 @@ const char *lwi_nearest(const char *name, const char *const *names, int count)
 const char *lw_nearest(const char *name, const char *const *names, int count)
 {
     return name && names ? lwi_nearest(name, names, count) : NULL;
+}
+
+bool lw_number_read(const char *text, double *value)
+{
+    return text && value && lwi_number_read(text, value);
 }
 
 // ----------------------------------------------------------------------------------------- memory

@@ -15,6 +15,8 @@ enum {
     BIAS = 1023
 };
 
+#define LONGEST_SLEEP 1e6 // [s]
+
 double lwi_clock(void)
 {
     struct timespec now;
@@ -24,6 +26,8 @@ double lwi_clock(void)
 
 bool lwi_sleep_until(double time)
 {
+    const double latest = lwi_clock() + LONGEST_SLEEP; // times beyond a time_t exist
+    if (time > latest) return lwi_sleep_until(latest) && false;
 #ifdef TIMER_ABSTIME
     const double whole = floor(time);
     const struct timespec at = {.tv_sec = (time_t)whole, .tv_nsec = (long)(1e9 * (time - whole))};

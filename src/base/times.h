@@ -6,7 +6,7 @@
 
 /** Monotonic [s]. */
 double lwi_clock(void);
-/** Sleeps until a time of that clock.  @return false: interrupted by a signal */
+/** Sleeps until a time of that clock.  @return false: not yet, interrupted by a signal or after 11 days */
 bool lwi_sleep_until(double time);
 
 enum { LWI_TIMES_BINS = 1024 };

@@ -1,7 +1,6 @@
 // arguments.c -- the command line behind the verb.
 #include "cli/cli.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct cli_option {
@@ -113,43 +112,54 @@ static cli_exit set_base(cli_arguments *arguments, const char *value)
     return cli_complain(CLI_USE, "--base %s: expected auto, fixed or floating", value);
 }
 
+bool cli_number(const char **text, const char *separators, double *value)
+{
+    char piece[64];
+    const size_t n = strcspn(*text, separators);
+    if (n >= sizeof piece) return false;
+    memcpy(piece, *text, n);
+    piece[n] = 0;
+    if (!lw_number_read(piece, value)) return false;
+    *text += n;
+    return true;
+}
+
+// A whole number and nothing else.
+static bool whole_number(const char *text, int from, int to, int *value)
+{
+    double number;
+    if (!lw_number_read(text, &number) || !(number >= from && number <= to)) return false;
+    *value = (int)number;
+    return *value == number;
+}
+
 static cli_exit set_limits(cli_arguments *arguments, const char *value)
 {
-    char *end;
+    const char *at = value;
     lw_limits_desc *limits = &arguments->limits;
-    limits->stiffness = strtod(value, &end);
-    if (end != value && *end == ',') limits->damping = strtod(value = end + 1, &end);
-    if (end != value && !*end && limits->stiffness > 0 && limits->damping >= 0) return CLI_DONE;
+    bool ok = cli_number(&at, ",", &limits->stiffness);
+    if (ok && *at == ',') ok = *++at && cli_number(&at, ",", &limits->damping);
+    if (ok && !*at && limits->stiffness > 0 && limits->damping >= 0) return CLI_DONE;
     return cli_complain(CLI_USE, "--limits %s: expected a stiffness > 0, or STIFFNESS,DAMPING",
                         value);
 }
 
 static cli_exit set_seconds(cli_arguments *arguments, const char *value)
 {
-    char *end;
-    arguments->seconds = strtod(value, &end);
-    if (end != value && !*end && arguments->seconds > 0) return CLI_DONE;
+    if (lw_number_read(value, &arguments->seconds) && arguments->seconds > 0) return CLI_DONE;
     return cli_complain(CLI_USE, "--seconds %s: expected a positive number", value);
 }
 
 static cli_exit set_samples(cli_arguments *arguments, const char *value)
 {
-    char *end;
-    const long samples = strtol(value, &end, 10);
-    if (end == value || *end || samples < 1 || samples > 200)
-        return cli_complain(CLI_USE, "--samples %s: expected a number from 1 to 200", value);
-    arguments->samples = (int)samples;
-    return CLI_DONE;
+    if (whole_number(value, 1, 200, &arguments->samples)) return CLI_DONE;
+    return cli_complain(CLI_USE, "--samples %s: expected a number from 1 to 200", value);
 }
 
 static cli_exit set_count(int *count, const char *key, const char *value)
 {
-    char *end;
-    const long number = strtol(value, &end, 10);
-    if (end == value || *end || number < 0 || number > 1000)
-        return cli_complain(CLI_USE, "--%s %s: expected a whole number", key, value);
-    *count = (int)number;
-    return CLI_DONE;
+    if (whole_number(value, 0, 1000, count)) return CLI_DONE;
+    return cli_complain(CLI_USE, "--%s %s: expected a whole number from 0 to 1000", key, value);
 }
 
 static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)

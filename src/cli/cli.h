@@ -158,6 +158,9 @@ bool cli_ends_in(const char *file, const char *ending);
 // ---- messages.c
 
 /** "linkwork: ..." on stderr; returns `code`. */
+/** The number up to one of these letters or the end, which *text is moved to; false if there is none. */
+bool cli_number(const char **text, const char *separators, double *value);
+
 cli_exit cli_complain(cli_exit code, const char *format, ...) LW_PRINTF(2, 3);
 /** An error of the library as "file:line:column: text"; the exit code of its status. */
 cli_exit cli_fail(lw_status status, const lw_error *error);

@@ -13,23 +13,13 @@ static cli_exit no_memory(void)
     return cli_complain(CLI_FAILED, "no memory for the cases");
 }
 
-static bool number(const char **text, double *value)
-{
-    char *end;
-    if (!**text || !strchr("+-.0123456789", **text)) return false;
-    *value = strtod(*text, &end);
-    if (end == *text || !isfinite(*value)) return false;
-    *text = end;
-    return true;
-}
-
 // A:B:N -- N values from A to B, both among them
 static cli_exit even_range(case_range *r, const char *text, const char *argument)
 {
     double from, to, count;
     const char *at = text;
-    const bool ok = number(&at, &from) && *at++ == ':' && number(&at, &to) && *at++ == ':' &&
-                    number(&at, &count) && !*at;
+    const bool ok = cli_number(&at, ":", &from) && *at++ == ':' && cli_number(&at, ":", &to) &&
+                    *at++ == ':' && cli_number(&at, ":", &count) && !*at;
     if (!ok || count != floor(count) || count < 1 || count > MOST_CASES)
         return cli_complain(
             CLI_USE, "--vary %s: expected NAME=FROM:TO:COUNT with a whole COUNT >= 1", argument);
@@ -46,7 +36,7 @@ static cli_exit list_range(case_range *r, const char *text, const char *argument
     int n = 1;
     for (const char *c = text; *c; c++) n += *c == ',';
     if (!(r->value = calloc((size_t)n, sizeof *r->value))) return no_memory();
-    for (r->n = 0; number(&at, &r->value[r->n]);) {
+    for (r->n = 0; cli_number(&at, ",", &r->value[r->n]);) {
         r->n++;
         if (!*at) return CLI_DONE;
         if (*at++ != ',') break;

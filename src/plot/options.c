@@ -48,23 +48,26 @@ static lw_status choose(int *choice, const char *key, const char *value, const c
                     value, nearest ? ", did you mean " : "", nearest ? nearest : "", known);
 }
 
-// A number with a decimal point in every locale; *end: the first character after it.
-static double number(const char *text, char **end)
+// The number up to one of these letters or the end, which *text is moved to; 0 if there is none.
+static double number(const char **text, const char *separators)
 {
-    lwi_numbers numbers;
-    *end = (char *)text;
-    if (!lwi_numbers_begin(&numbers)) return 0;
-    const double value = strtod(text, end);
-    lwi_numbers_end(&numbers);
+    char piece[64];
+    double value = 0;
+    const size_t n = strcspn(*text, separators);
+    if (n < sizeof piece) {
+        memcpy(piece, *text, n);
+        piece[n] = 0;
+        if (!lwi_number_read(piece, &value)) return 0;
+    }
+    *text += n;
     return value;
 }
 
 static lw_status set_time(double *to, bool *given, const char *key, const char *value,
                           lw_error *error)
 {
-    char *end;
-    const double time = number(value, &end);
-    if (end == value || *end || !isfinite(time))
+    double time;
+    if (!lwi_number_read(value, &time))
         return lwi_fail(error, LW_ERR_ARGUMENT, "%s: '%s' is not a time; expected seconds", key,
                         value);
     *to = time, *given = 1;
@@ -73,12 +76,12 @@ static lw_status set_time(double *to, bool *given, const char *key, const char *
 
 static lw_status set_size(lw_plot_options *o, const char *value, lw_error *error)
 {
-    char *end;
+    const char *end = value;
     double width, height = 0, scale = 1;
-    width = number(value, &end);
-    const bool two = *end == 'x' || *end == 'X';
-    if (two) height = number(end + 1, &end);
-    if (two && *end == '@') scale = number(end + 1, &end);
+    width = number(&end, "xX");
+    const bool two = *end != 0;
+    if (two) end++, height = number(&end, "@");
+    if (two && *end == '@') end++, scale = number(&end, "");
     if (!two || *end || !(width > 0 && height > 0 && scale > 0))
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "size: '%s' is not a size; expected WxH or WxH@S, 900x600@2 for example",

@@ -84,6 +84,9 @@ static void write_name(const void *field, char *text, size_t size)
 
 // ----------------------------------------------------------------------------------------- numbers
 
+#define LEAST_RTOL 1e-14  // below, round-off forbids any step
+#define LEAST_ATOL 1e-100 // the square of its inverse is finite
+
 // 0 is allowed where it is the default and stands for `none`, and as a duration: one row.
 static lw_status check_number(const option *o, double value, lw_error *error)
 {
@@ -91,8 +94,10 @@ static lw_status check_number(const option *o, double value, lw_error *error)
     const bool zero = !strcmp(o->fallback, "0") || !strcmp(o->key, "duration");
     if (!isfinite(value) || value < 0 || (value == 0 && !zero))
         expected = zero ? "zero or a positive number" : "a positive number";
-    else if (!strcmp(o->key, "rtol") && value >= 1)
-        expected = "a number below 1";
+    else if (!strcmp(o->key, "rtol") && (value >= 1 || value < LEAST_RTOL))
+        expected = "at least 1e-14, the round-off of a step, and below 1";
+    else if (!strncmp(o->key, "atol", 4) && value < LEAST_ATOL && value > 0)
+        expected = zero ? "zero or at least 1e-100" : "at least 1e-100";
     else if (!strcmp(o->key, "max_steps") && (value != floor(value) || value > 1e15))
         expected = "a whole number up to 1e15";
     else if (!strcmp(o->key, "threads") && (value != floor(value) || value > LWI_MAX_THREADS))

@@ -120,7 +120,23 @@ class Use(Program):
                 (("run", self.model, "--json=1"), "takes no value"),
                 (("compare", self.model), "--formulations"),
                 (("compare", self.model, "--formulations", "aba"), "at least two"),
-                (("bench", "--seconds", "-1"), "positive")):
+                (("bench", "--seconds", "-1"), "positive"),
+                (("bench", "--seconds", "inf"), "positive"),
+                (("bench", "--seconds", " 1"), "positive"),
+                (("check", self.model, "--limits", "0x10"), "expected a stiffness > 0"),
+                (("check", self.model, "--limits", "\t1"), "expected a stiffness > 0"),
+                (("check", self.model, "--limits", "inf"), "expected a stiffness > 0"),
+                (("check", self.model, "--limits", "1e309"), "expected a stiffness > 0"),
+                (("check", self.model, "--limits", "10,"), "expected a stiffness > 0"),
+                (("check", self.model, "--limits", "10,0x1"), "expected a stiffness > 0"),
+                (("sweep", self.model, "--lanes", "0x4", "--vary", "gravity.z=0,1"), "whole number"),
+                (("sweep", self.model, "--vary", "gravity.z=0x1,1"), "expected NAME="),
+                (("sweep", self.model, "--vary", "gravity.z=0:1:0x2"), "expected NAME="),
+                (("run", self.model, "--rtol", "1e-15"), "round-off"),
+                (("run", self.model, "--atol", "1e-320"), "at least 1e-100"),
+                (("run", self.model, "--atol-p", "1e-320"), "zero or at least 1e-100"),
+                (("plot", "x.csv", "--size", "0x200x300", "-o", "x.svg"), "not a size"),
+                (("plot", "x.csv", "--from", "inf", "-o", "x.svg"), "not a time")):
             done = self.call(*arguments, code=2)
             self.assertIn(expected, done.stderr)
             self.assertEqual(done.stdout, "")
@@ -169,6 +185,9 @@ class Run(Program):
         hurried = json.loads(self.call("run", model, *options, "--pace", "1e9").stdout)
         self.assertEqual(hurried["step_times"]["late"], 20)
         self.assertIn("3.00 iterations per step", hurried["report"])
+        with self.assertRaises(subprocess.TimeoutExpired):  # the first step ends in 1e297 s
+            subprocess.run([PROGRAM, "run", model, *options, "--pace", "1e-300"], capture_output=True, timeout=0.5,
+                           check=False)
         text = self.call("run", model, *options[:-1]).stdout
         self.assertRegex(text, r"step times +[\d.e-]+ s \(median\), .* of 20 took longer")
         done = self.call("run", model, "--real-time", "--formulation", "aba", code=2)
