@@ -9,6 +9,7 @@
 #include "base/threads.h"
 
 #include "base/assert.h"
+#include "base/flush.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -50,7 +51,8 @@ static void pause_a_little(void)
 #endif
 }
 
-static void wait_for_task(lwi_pool *pool, unsigned long done)
+// Not inlined, as wait_for_end: counts of instructions leave waiting out (bench/depth).
+__attribute__((noinline)) static void wait_for_task(lwi_pool *pool, unsigned long done)
 {
     for (int i = 0; i < pool->polls; i++) {
         if (pool->round != done || pool->leave) return;
@@ -63,7 +65,7 @@ static void wait_for_task(lwi_pool *pool, unsigned long done)
     pthread_mutex_unlock(&pool->lock);
 }
 
-static void wait_for_end(lwi_pool *pool)
+__attribute__((noinline)) static void wait_for_end(lwi_pool *pool)
 {
     for (int i = 0; i < pool->polls; i++) {
         if (!pool->working) return;
@@ -174,6 +176,42 @@ void lwi_pool_run(lwi_pool *pool, void (*task)(void *user, int part), void *user
     if (pool->asleep) notify(pool, &pool->begin);
     task(user, 0);
     wait_for_end(pool);
+}
+
+typedef struct ranges {
+    int count, parts;
+    uint64_t mode;
+    void (*range)(void *user, int first, int end);
+    void *user;
+} ranges;
+
+static void run_range(void *user, int part)
+{
+    const ranges *all = user;
+    const int first = (int)((long)all->count * part / all->parts);
+    const int end = (int)((long)all->count * (part + 1) / all->parts);
+    LWI_ASSERT(0 <= first && first <= end && end <= all->count);
+    if (first == end) return;
+    const uint64_t mode = lwi_flush_get();
+    lwi_flush_set(all->mode);
+    all->range(all->user, first, end);
+    lwi_flush_set(mode);
+}
+
+void lwi_pool_for(lwi_pool *pool, int count, void (*range)(void *user, int first, int end),
+                  void *user)
+{
+    LWI_ASSERT(count >= 0);
+    if (!pool) {
+        if (count > 0) range(user, 0, count);
+        return;
+    }
+    ranges all = {.count = count,
+                  .parts = pool->count,
+                  .mode = lwi_flush_get(),
+                  .range = range,
+                  .user = user};
+    lwi_pool_run(pool, run_range, &all);
 }
 
 int lwi_processors(void)

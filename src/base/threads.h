@@ -22,6 +22,12 @@ int lwi_pool_count(const lwi_pool *pool);
  *  Allocates nothing; with one thread it is a plain call. */
 void lwi_pool_run(lwi_pool *pool, void (*task)(void *user, int part), void *user);
 
+/** Calls range(user, first, end) for consecutive ranges of equal length that make up 0 .. count-1, one on each thread, in
+ *  the floating-point mode of the caller (base/flush.h).  NULL: one range, on the caller's thread.  A result that does
+ *  not depend on the ranges does not depend on the number of threads. */
+void lwi_pool_for(lwi_pool *pool, int count, void (*range)(void *user, int first, int end),
+                  void *user);
+
 /** Number of times that lwi_pool_run has woken the other threads. */
 unsigned long lwi_pool_rounds(const lwi_pool *pool);
 
