@@ -347,7 +347,8 @@ static lw_status check(lwi_work *work, double t, double h, int i, double size, d
 {
     const lwi_index3 *d = work->data;
     const bool last = i + 1 == d->method.iterations && i > 0 && size > d->method.tolerance;
-    const bool grows = size > first, large = size > ASTRAY * d->system.length;
+    const double length = d->system.length;
+    const bool grows = size > first && size > ROUND_OFF * length, large = size > ASTRAY * length;
     const bool far = has_fixed_work(d) ? grows && large : grows || large;
     char where[300];
     int node, edge;
