@@ -32,6 +32,10 @@ extern "C" {
 #define LW_INDEX3_MODE_LIST(X) X(OFFLINE, "offline") X(REAL_TIME, "real-time")
 /** index3: Newton ends by the increments of positions (q), or of multipliers as well. */
 #define LW_INDEX3_STOP_LIST(X) X(Q, "q") X(Q_LAMBDA, "q+lambda")
+/** index3: accelerations and reactions of rows are those of the motion, of minimum norm, by a separate solution
+ *  (motion); those that the step ended with, reactions with the multipliers of both Newton's iterations and the
+ *  projection of accelerations (step); or reactions with those of Newton's iterations alone, as published (newton). */
+#define LW_INDEX3_OUTPUT_LIST(X) X(MOTION, "motion") X(STEP, "step") X(NEWTON, "newton")
 
 #define X(name, text) LW_STATE_##name,
 typedef enum lw_state_kind { LW_STATE_LIST(X) LW_STATE_COUNT } lw_state_kind;
@@ -67,6 +71,9 @@ typedef enum lw_index3_mode { LW_INDEX3_MODE_LIST(X) LW_INDEX3_MODE_COUNT } lw_i
 #define X(name, text) LW_INDEX3_STOP_##name,
 typedef enum lw_index3_stop { LW_INDEX3_STOP_LIST(X) LW_INDEX3_STOP_COUNT } lw_index3_stop;
 #undef X
+#define X(name, text) LW_INDEX3_OUTPUT_##name,
+typedef enum lw_index3_output { LW_INDEX3_OUTPUT_LIST(X) LW_INDEX3_OUTPUT_COUNT } lw_index3_output;
+#undef X
 
 /** How index3 does a step [malczyk2019].  Defaults are those of lw_options_default. */
 typedef struct lw_index3_options {
@@ -85,6 +92,7 @@ typedef struct lw_index3_options {
     lw_index3_control control;
     lw_index3_mode mode;
     lw_index3_stop stop;
+    lw_index3_output output;
 } lw_index3_options;
 
 // ---------------------------------------------------------------------------------------- options
@@ -132,7 +140,7 @@ typedef struct lw_index3_options {
       "step of index3: regularisation, iterations, tolerance, coordinates=6|7, penalty, "          \
       "normalisation, tangent=0|1|2, newton=full|modified, projection=mass|tangent|none, "         \
       "order=sequential|independent, control=auto|equal|error, mode=offline|real-time, "           \
-      "stop=q|q+lambda")                                                                           \
+      "stop=q|q+lambda, output=motion|step|newton")                                                \
     X(max_steps, INTEGER, "0", EXPERT, "N", "give up after so many steps; 0: no limit")            \
     X(pace, REAL, "0", EXPERT, "R",                                                                \
       "simulated seconds per second of wall-clock time, 1: real time; 0: as fast as possible")

@@ -90,6 +90,7 @@ typedef struct lwi_work {
     const unsigned char *
         mode; ///< [model nmode] of forces, set by the caller of steps; NULL: they follow from the state
     bool fixed_cost; ///< every step costs the same: none is split or repeated
+    bool own_output; ///< `observe` has the accelerations and reactions of the steps themselves
     bool controls;   ///< steps are chosen by `error` of the formulation
     bool resumed;    ///< `enter` corrects the state of a run: discrete state and ranks are kept
     lw_error error;  ///< of the last failed call

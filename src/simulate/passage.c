@@ -82,7 +82,7 @@ lw_status lwi_sim_prepare_passage(lw_sim *sim)
     lwi_passage *p = &sim->passage;
     lwi_arena *arena = &sim->arena;
     const lw_model *model = sim->model;
-    if (!sim->monitor.active) return LW_OK;
+    if (!sim->monitor.active || sim->work->own_output) return LW_OK;
     TRY(choose_work(sim, p));
     if (!p->work) return LW_OK;
     const int nx = p->work->layout.nx;

@@ -264,19 +264,25 @@ static void observe_accelerations(const lwi_system *s, double t, bool loops, lwi
                                         (const double(*)[3])s->al, m->qdd + model->joint[j].iv);
 }
 
-static void observe_reactions(lwi_system *s, lwi_snapshot *m)
+void lwi_system_put_reactions(const lwi_system *s, const double *lambda,
+                              const unsigned char *undetermined, lwi_snapshot *m)
 {
-    double *lambda = s->row[0];
-    if (s->nrow) memcpy(lambda, s->lambda, (size_t)s->nrow * sizeof *lambda);
-    lwi_system_minimum_norm(s, lambda);
     for (int j = 0; j < s->model->njoint; j++) {
         if (s->model->joint[j].merged) continue;
         const int e = s->joint_edge[j];
         LWI_ASSERT(e < s->nedge);
         v6_zero(m->reaction[j]);
-        lwi_snapshot_set_undetermined(m, j, s->undetermined[j]);
+        lwi_snapshot_set_undetermined(m, j, undetermined[j]);
         if (e >= 0) lwi_system_reaction(s, j, lambda, m->reaction[j]);
     }
+}
+
+static void observe_reactions(lwi_system *s, lwi_snapshot *m)
+{
+    double *lambda = s->row[0];
+    if (s->nrow) memcpy(lambda, s->lambda, (size_t)s->nrow * sizeof *lambda);
+    lwi_system_minimum_norm(s, lambda);
+    lwi_system_put_reactions(s, lambda, s->undetermined, m);
 }
 
 void lwi_system_observe(lwi_system *s, double t, lw_observe level, lwi_snapshot *snapshot)

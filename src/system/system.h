@@ -267,6 +267,10 @@ void lwi_system_tree_qdd(const lwi_system *system, const lwi_tree_work *tree, co
 void lwi_system_residuals(const lwi_system *system, lw_observe level, double largest[3]);
 /** lwi_joint_reaction by the rows of this motion; the joint has rows.  @param lambda  [nrow] */
 void lwi_system_reaction(const lwi_system *system, int joint, const double *lambda, double F[6]);
+/** Writes the reactions of lambda [nrow], by the rows of this motion, and uniqueness to the snapshot.
+ *  @param undetermined  [njoint] */
+void lwi_system_put_reactions(const lwi_system *system, const double *lambda,
+                              const unsigned char *undetermined, lwi_snapshot *snapshot);
 /** Writes motion, accelerations, reactions and uniqueness to the snapshot; needs the motion, at levels
  *  ACCELERATION and REACTION also lwi_system_accelerations. */
 void lwi_system_observe(lwi_system *system, double t, lw_observe level, lwi_snapshot *snapshot);

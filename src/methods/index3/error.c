@@ -35,8 +35,8 @@ static void rotation_between(const double p[4], const double q[4], double theta[
     v3_scale(theta, sine > 1e-8 ? 2 * atan2(sine, r[0]) / sine : 2 / r[0], r + 1);
 }
 
-// Accelerations of body k in x: world axes; dw/dt, body axes.
-static void acceleration_of(const lwi_index3 *d, const double *x, int k, double a[3], double al[3])
+void lwi_index3_acceleration_of(const lwi_index3 *d, const double *x, int k, double a[3],
+                                double al[3])
 {
     const double *m = x + d->at_acceleration + d->nmemory * k;
     v3_copy(a, m);
@@ -51,7 +51,7 @@ static double position_error(const lwi_index3 *d, int k, double h, const double 
 {
     const double *r = before + 7 * k, *end = after + 7 * k, *u = before + d->at_speed + 6 * k;
     double a[3], al[3], dr[3], theta[3];
-    acceleration_of(d, before, k, a, al);
+    lwi_index3_acceleration_of(d, before, k, a, al);
     rotation_between(r + 3, end + 3, theta);
     for (int i = 0; i < 3; i++) {
         dr[i] = end[i] - r[i] - h * (u[i] + 0.5 * h * a[i]);
@@ -67,7 +67,7 @@ static double velocity_error(const lwi_index3 *d, int k, double h, const double 
     double a[3][3], al[3][3], dv[3], dw[3];
     const double *x[3] = {last, before, after};
     const double f = h * h * h / (6 * (h + h0));
-    for (int i = 0; i < 3; i++) acceleration_of(d, x[i], k, a[i], al[i]);
+    for (int i = 0; i < 3; i++) lwi_index3_acceleration_of(d, x[i], k, a[i], al[i]);
     for (int i = 0; i < 3; i++) {
         dv[i] = f * ((a[2][i] - a[1][i]) / h - (a[1][i] - a[0][i]) / h0);
         dw[i] = f * ((al[2][i] - al[1][i]) / h - (al[1][i] - al[0][i]) / h0);

@@ -38,7 +38,9 @@ static lw_status make_layout(lwi_work *work, lwi_index3 *d)
     d->nmemory = d->method.coordinates == 7 ? 12 : 6;
     d->at_acceleration = at;
     d->at_lambda = at + d->nmemory * nb;
-    BLOCK(LWI_MEMORY, d->nmemory * nb + d->system.nrow);
+    const bool corrected = d->method.output == LW_INDEX3_OUTPUT_STEP;
+    d->at_output = corrected ? d->at_lambda + d->system.nrow : -1;
+    BLOCK(LWI_MEMORY, d->nmemory * nb + (corrected ? 2 : 1) * d->system.nrow);
 #undef BLOCK
     layout->nblock = n;
     LWI_ASSERT(n <= 2 * nb + 4);
@@ -151,6 +153,7 @@ static lw_status prepare(lwi_work *work)
     work->data = d;
     d->method = lwi_index3_options_resolve(work->options ? &work->options->index3 : NULL);
     work->fixed_cost = d->method.mode == LW_INDEX3_MODE_REAL_TIME;
+    work->own_output = d->method.output != LW_INDEX3_OUTPUT_MOTION;
     const bool step_given = work->options && work->options->step > 0;
     work->controls =
         !work->fixed_cost && d->method.control != LW_INDEX3_CONTROL_EQUAL &&
@@ -273,6 +276,8 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     }
     if (d->euler) lwi_index3_euler_enter(d, x);
     if (s->nrow) memcpy(x + d->at_lambda, d->lambda, (size_t)s->nrow * sizeof *x);
+    if (s->nrow && d->at_output >= 0)
+        memcpy(x + d->at_output, d->lambda, (size_t)s->nrow * sizeof *x);
     if (d->at_work >= 0) {
         x[d->at_work] = snapshot->work;
         x[d->at_work + 1] = s->loads.power + lwi_system_drive_power(s, snapshot->t);
@@ -314,16 +319,40 @@ void lwi_index3_describe_worst(const lwi_index3 *d, int node, int edge, char *te
 
 // ----------------------------------------------------------------------------------------- observe
 
-// Reactions depend on the motion, not on the history of the step: an index-1 solution, of minimum norm if
-// they are not unique; at singular positions the regularised one.
+// Accelerations and reactions that the step ended with, at the motion of x.
+static void observe_step(lwi_index3 *d, double t, const double *x, lw_observe level,
+                         lwi_snapshot *snapshot)
+{
+    lwi_system *s = &d->system;
+    const double *held = x + (d->at_output >= 0 ? d->at_output : d->at_lambda);
+    lwi_system_rows(s, t);
+    lwi_index3_multipliers_from_world(d, held, s->lambda);
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        double al[3];
+        lwi_index3_acceleration_of(d, x, k, s->a[b], al);
+        m3_mul_v(s->al[b], s->R[b], al);
+    }
+    lwi_system_observe(s, t, LW_OBSERVE_ACCELERATION, snapshot);
+    if (level >= LW_OBSERVE_REACTION)
+        lwi_system_put_reactions(s, s->lambda, d->plain->undetermined, snapshot);
+}
+
+// With output=motion reactions depend on the motion, not on the history of the step: an index-1 solution, of
+// minimum norm if they are not unique; at singular positions the regularised one.
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *snapshot)
 {
     lwi_index3 *d = work->data;
-    lwi_system *s = d->plain;
+    const bool own = work->own_output && level >= LW_OBSERVE_ACCELERATION;
+    lwi_system *s = own ? &d->system : d->plain;
     lwi_index3_read(d, s, x);
     lwi_system_read_joints(s, t);
     snapshot->work = d->at_work >= 0 ? x[d->at_work] : 0;
+    if (own) {
+        observe_step(d, t, x, level, snapshot);
+        return LW_OK;
+    }
     if (level >= LW_OBSERVE_ACCELERATION) {
         lw_error ignored;
         lwi_system_forces(s, t, inputs);
@@ -336,6 +365,19 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     }
     lwi_system_observe(s, t, level, snapshot);
     return LW_OK;
+}
+
+static void about(const lwi_work *work, char *text, size_t size)
+{
+    const lwi_index3 *d = work->data;
+    text[0] = 0;
+    if (d->method.output == LW_INDEX3_OUTPUT_MOTION) return;
+    snprintf(text, size,
+             "index3: accelerations and reactions of rows are those of the steps, reactions of %s, "
+             "not of "
+             "minimum norm",
+             d->method.output == LW_INDEX3_OUTPUT_STEP ? "Newton's iterations and the projection"
+                                                       : "Newton's iterations alone");
 }
 
 static void notice(const lwi_work *work, char *text, size_t size)
@@ -374,6 +416,7 @@ const lwi_formulation lwi_formulation_index3 = {
     .step = lwi_index3_step,
     .error = lwi_index3_error,
     .observe = observe,
+    .about = about,
     .report = lwi_index3_report,
     .notice = notice,
     .release = release,

@@ -117,6 +117,7 @@ typedef struct lwi_index3 {
     double *reach;      ///< [nnode] distance of a body's farthest joint from its mass centre [m]
     bool coordinates;   ///< rows or forces depend on coordinates of joints, read in each iteration
     int at_speed, at_work, at_acceleration, at_lambda; ///< indices in x; at_work < 0: none
+    int at_output; ///< index in x of the multipliers that are observed; < 0: none, or those at at_lambda
     int nmemory;             ///< memory of a body: 6; with Euler parameters 12: a, p', p'', mu
     lwi_auxiliary auxiliary; ///< auxiliary states of all joints
     lwi_pool *pool;
@@ -282,6 +283,9 @@ void lwi_index3_multipliers_from_world(lwi_index3 *d, const double *held, double
 void lwi_index3_worst(const lwi_index3 *d, int *node, int *edge);
 /** "body 'a' has the largest increment, joint 'b' the largest residual" */
 void lwi_index3_describe_worst(const lwi_index3 *d, int node, int edge, char *text, size_t size);
+/** Accelerations of body k in x: world axes; dw/dt, body axes (error.c). */
+void lwi_index3_acceleration_of(const lwi_index3 *d, const double *x, int k, double a[3],
+                                double al[3]);
 /** lwi_formulation.error (error.c) */
 double lwi_index3_error(lwi_work *work, double h, const double *before, const double *after,
                         double last_h, const double *last, double rtol, double atol);

@@ -265,6 +265,21 @@ static void carry(const lwi_index3 *d, double t, double *x)
     lwi_auxiliary_store(c->model, auxiliary, c->q, x);
 }
 
+// Multipliers with those of the projection of accelerations, which are those of the elimination's last solution.
+static void put_output(const lwi_index3 *d, double *x)
+{
+    const lwi_index3_lanes *s = d->lanes;
+    if (d->at_output < 0) return;
+    for (int b = 0; b < s->nedge; b++)
+        for (int l = 0; l < s->joint[b].lanes; l++) {
+            const lwi_index3_lane_joint *j = &s->joint[b];
+            const int from = s->lambda[b].at[l], to = from - d->at_lambda + d->at_output;
+            if (from < 0) continue;
+            for (int r = 0; r < lwi_index3_constraint_row_count(d, j->edge[l]); r++)
+                x[to + r] = s->edge[b].lambda[r][l] + j->v[l][r * j->step];
+        }
+}
+
 lw_status lwi_index3_lanes_finish(lwi_index3 *d, double *x)
 {
     const double began = lwi_clock();
@@ -273,6 +288,7 @@ lw_status lwi_index3_lanes_finish(lwi_index3 *d, double *x)
     lwi_flush_end(mode);
     if (status != LW_OK) return status;
     d->times.projection += lwi_clock() - began;
+    put_output(d, x);
     carry(d, d->lanes->t, x);
     if (d->lanes->fallback) lwi_index3_fallback_finish(d, x);
     return LW_OK;

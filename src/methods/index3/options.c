@@ -33,6 +33,7 @@ static const char *const order[] = {LW_INDEX3_ORDER_LIST(X) NULL};
 static const char *const control[] = {LW_INDEX3_CONTROL_LIST(X) NULL};
 static const char *const mode[] = {LW_INDEX3_MODE_LIST(X) NULL};
 static const char *const stop[] = {LW_INDEX3_STOP_LIST(X) NULL};
+static const char *const output[] = {LW_INDEX3_OUTPUT_LIST(X) NULL};
 #undef X
 
 // clang-format off
@@ -52,6 +53,7 @@ static const entry entries[] = {
      "equal, error, or auto: equal where a step is given"},
     {AT(mode), CHOICE, 0, LW_INDEX3_MODE_COUNT - 1, mode, "offline or real-time"},
     {AT(stop), CHOICE, 0, LW_INDEX3_STOP_COUNT - 1, stop, "q or q+lambda"},
+    {AT(output), CHOICE, 0, LW_INDEX3_OUTPUT_COUNT - 1, output, "motion, step or newton"},
 };
 // clang-format on
 
@@ -126,7 +128,7 @@ static lw_status read_one(char *text, lw_index3_options *options, unsigned *seen
         error, LW_ERR_ARGUMENT,
         "index3: there is no '%s'%s%s%s; there are regularisation, "
         "iterations, tolerance, coordinates, penalty, normalisation, tangent, newton, projection, "
-        "order, control, mode, stop",
+        "order, control, mode, stop, output",
         text, nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 

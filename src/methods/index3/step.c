@@ -321,6 +321,11 @@ static void finish(lwi_index3 *d, double t, double h, double *x)
         memcpy(pose + 3, quat, sizeof quat);
     }
     memcpy(x + d->at_lambda, d->lambda, (size_t)s->nrow * sizeof *x);
+    if (d->at_output >= 0) {
+        lwi_index3_multipliers_to_world(d, s->lambda, x + d->at_output);
+        for (int i = d->first_compliance; i < s->nrow; i++)
+            x[d->at_output + i] = 0; // no constraints
+    }
     if (d->auxiliary.n) lwi_system_read_joints(s, t);
     lwi_auxiliary_store(s->model, &d->auxiliary, s->q, x);
     if (d->at_work < 0) return;

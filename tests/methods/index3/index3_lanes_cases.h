@@ -67,7 +67,9 @@ static inline double off(const pair *p, int first, int n)
 static inline void compare(const char *name, lw_model *model, double h, int steps,
                            const char *method)
 {
-    pair p = pair_of(model, h, method);
+    char with_output[256]; // and with the multipliers that are observed
+    snprintf(with_output, sizeof with_output, "%s,output=step", method);
+    pair p = pair_of(model, h, with_output);
     const lwi_index3 *d = p.d;
     // with redundant rows their multipliers contain round-off over eps
     const int parts = d->plain->start_rank < d->plain->nrow ? 3 : 4;

@@ -199,6 +199,59 @@ static void mixed_joints_have_the_printed_errors(void **state)
     lw_model_destroy(model);
 }
 
+// Largest error of the balance of forces: of body 2, held by its joint alone, and of all bodies together.
+static lw_status balance(void *user, const lw_observation *o)
+{
+    static const double mass[5] = {1, 1.5, .7, .4, .5};
+    double *worst = user, all[3] = {0};
+    for (int i = 0; i < 3; i++) {
+        const double weight = i == 1 ? -9.81 : 0;
+        for (int b = 0; b < 5; b++) all[i] += mass[b] * (o->acceleration[1 + b][i] - weight);
+        const double own = mass[2] * (o->acceleration[3][i] - weight);
+        worst[0] = fmax(worst[0], fabs(o->reaction[2][i] - own));
+        worst[0] = fmax(worst[0], fabs(o->reaction[0][i] - all[i]));
+        worst[1] = fmax(worst[1], fabs(o->acceleration[3][i]));
+    }
+    worst[2] = fmax(worst[2], o->residual[2]);
+    return LW_OK;
+}
+
+// Accelerations and reactions of the steps balance each other; Newton's multipliers alone are of first order.
+// They are part of the state: a row of a resumed run has the same bits.
+static void rows_can_be_those_of_the_step(void **state)
+{
+    (void)state;
+    static const char *const output[] = {"output=motion", "output=step", "output=newton"};
+    lw_model *model = mixed();
+    double acceleration[3];
+    for (int i = 0; i < 3; i++) {
+        double worst[3] = {0};
+        const lw_observation *a, *b;
+        lw_options o = index3(0.01, 1, "0.01");
+        set(&o, "index3", output[i]);
+        lw_sim *sim = simulation(model, &o), *resumed = simulation(model, &o);
+        lwt_ok(lw_sim_run(sim, LW_OBSERVE_REACTION, balance, worst, NULL, NULL), lw_sim_error(sim));
+        // a position off by the tolerance of 1e-10 m is 4/h^2 of it in accelerations
+        if (i < 2 && !(worst[0] < 4e4 * 1e-10)) fail_msg("%s: off by %g N", output[i], worst[0]);
+        if (i == 2 && !(worst[0] > 0.1)) fail_msg("%s: off by %g N only", output[i], worst[0]);
+        assert_true(worst[2] < 1e-7);
+        acceleration[i] = worst[1];
+        double t, *x = lwt_vector(lw_sim_state_size(sim));
+        lw_sim_get_state(sim, &t, x);
+        lwt_ok(lw_sim_set_state(resumed, t, x), lw_sim_error(resumed));
+        lwt_ok(lw_sim_observe(sim, LW_OBSERVE_REACTION, &a), lw_sim_error(sim));
+        lwt_ok(lw_sim_observe(resumed, LW_OBSERVE_REACTION, &b), lw_sim_error(resumed));
+        assert_memory_equal(a->reaction, b->reaction, 5 * sizeof *a->reaction);
+        assert_memory_equal(a->acceleration, b->acceleration, 6 * sizeof *a->acceleration);
+        free(x);
+        lw_sim_destroy(sim), lw_sim_destroy(resumed);
+    }
+    near("accelerations", acceleration[1], acceleration[0],
+         1e-4 * acceleration[0]); // both of order two
+    assert_true(acceleration[1] == acceleration[2]);
+    lw_model_destroy(model);
+}
+
 static void reference_cases_have_the_printed_errors(void **state)
 {
     (void)state;
@@ -526,6 +579,7 @@ int main(void)
         cmocka_unit_test(reference_cases_converge_to_the_oracle),
         cmocka_unit_test(double_pendulum_has_the_printed_motion),
         cmocka_unit_test(mixed_joints_have_the_printed_errors),
+        cmocka_unit_test(rows_can_be_those_of_the_step),
         cmocka_unit_test(reference_cases_have_the_printed_errors),
         cmocka_unit_test(four_bar_passes_its_singular_position_for_30_s),
         cmocka_unit_test(a_start_in_the_singular_position_keeps_its_branch),

@@ -17,16 +17,35 @@ static track run_with(const lw_model *model, const char *method, double step, do
 
 // ------------------------------------------------------------------------------- double pendulum
 
-// Section 8.1: largest error of A's position, E min, E(10 s).
+// Largest error of the force of joint 1 with the multipliers of the steps.
+static double force_error(const lw_model *model, const char *method, const char *output,
+                          const track *exact)
+{
+    char text[160];
+    double max = 0;
+    snprintf(text, sizeof text, "%s,output=%s", method, output);
+    track k = run_with(model, text, 0.01, 10, "0.01");
+    for (int row = 0; row < k.nrow; row++) {
+        double d[3];
+        v3_sub(d, k.f + 12 * row, exact->f + 12 * row);
+        max = fmax(max, v3_norm(d));
+    }
+    drop(&k);
+    return max;
+}
+
+// Section 8.1: largest error of A's position, E min, E(10 s), of the force of joint 1 with the multipliers of
+// Newton's iterations, and with those of the projection of accelerations.
 static void double_pendulum_has_the_printed_errors(void **state)
 {
     (void)state;
     static const struct {
         const char *method;
-        double position, min, end;
-    } want[] = {{PAPER "penalty=1e6,tangent=0,iterations=3", 2.35e-3, -0.0136, -0.0024},
-                {PAPER "penalty=1e9,tangent=2,iterations=3", 1.16e-3, -0.0099, -0.0031},
-                {"regularisation=1e-10,iterations=3", 2.07e-3, -0.0084, -0.0022}};
+        double position, min, end, newton, step;
+    } want[] = {
+        {PAPER "penalty=1e6,tangent=0,iterations=3", 2.35e-3, -0.0136, -0.0024, 0.332, 0.171},
+        {PAPER "penalty=1e9,tangent=2,iterations=3", 1.16e-3, -0.0099, -0.0031, 0.494, 0.091},
+        {"regularisation=1e-10,iterations=3", 2.07e-3, -0.0084, -0.0022, 0.503, 0.085}};
     lw_model *model = double_pendulum();
     track exact = run_exact(model, 10, "0.01");
     for (int i = 0; i < LWI_COUNT(want); i++) {
@@ -41,6 +60,10 @@ static void double_pendulum_has_the_printed_errors(void **state)
         // printed to a unit of 1e-4
         near(want[i].method, k.energy_min, want[i].min, 1.5e-4);
         near(want[i].method, k.energy_end, want[i].end, 1.5e-4);
+        near(want[i].method, force_error(model, want[i].method, "newton", &exact), want[i].newton,
+             1e-3 + 0.005 * want[i].newton);
+        near(want[i].method, force_error(model, want[i].method, "step", &exact), want[i].step,
+             1e-3);
         drop(&k);
     }
     drop(&exact);
