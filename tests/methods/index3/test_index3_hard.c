@@ -348,7 +348,7 @@ static void a_linkage_may_come_to_rest_in_line(void **state)
     lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &seen), lw_sim_error(sim));
     near("A", seen->position[1][0], 0, 1e-4);
     near("B", seen->position[2][1], -1.5,
-         1e-5); // also if the coupler turns by some mrad, on another branch
+         1e-5); // also if the coupler rotates by some mrad, on another branch
     lw_sim_destroy(sim);
     lw_model_destroy(model);
 }
