@@ -21,14 +21,10 @@ static int node_of_body(const lw_model *model, int body)
 }
 
 // Joint of the speed that a force acts on; -1: none.
-static int joint_of_force(const lw_model *model, const lwi_force *force)
+static int joint_of_force(const lwi_index3 *d, const lwi_force *force)
 {
     const int iv = lwi_force_acts_on(force).iv;
-    for (int j = 0; j < model->njoint; j++) {
-        const lwi_joint *joint = &model->joint[j];
-        if (iv >= joint->iv && iv < joint->iv + joint->type->nv && !joint->merged) return j;
-    }
-    return -1;
+    return iv >= 0 ? d->speed_joint[iv] : -1;
 }
 
 static void mark_bodies(const lw_model *model, int body1, int body2, bool *mark)
@@ -52,7 +48,7 @@ void lwi_index3_find_full(const lwi_index3 *d, bool *full)
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force *f = &model->force[i];
         const lwi_force_place place = lwi_force_acts_on(f);
-        const int j = joint_of_force(model, f);
+        const int j = joint_of_force(d, f);
         if (j < 0)
             mark_bodies(model, place.body[0], place.body[1], full);
         else if (!model->joint[j].type->points)
@@ -101,14 +97,15 @@ static bool reads_joints(const lw_model *model)
     return false;
 }
 
-static void list_forces(const lw_model *model, bool *node, bool *joint, bool *read)
+static void list_forces(const lwi_index3 *d, bool *node, bool *joint, bool *read)
 {
+    const lw_model *model = d->system.model;
     const bool all = reads_joints(model);
     for (int k = 0; k < model->nnode && all; k++) node[k] = true;
     for (int j = 0; j < model->njoint && all; j++) read[j] = true;
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force_place place = lwi_force_acts_on(&model->force[i]);
-        const int j = joint_of_force(model, &model->force[i]);
+        const int j = joint_of_force(d, &model->force[i]);
         if (j < 0)
             mark_bodies(model, place.body[0], place.body[1], node);
         else
@@ -145,7 +142,7 @@ static lw_status create(const lwi_index3 *d, lwi_index3_lanes *s, lwi_arena *scr
         return LW_ERR_MEMORY;
     list_edges(d, fallback, node, joint);
     if (!fallback->nedge && !model->nforce) return LW_OK;
-    list_forces(model, node, joint, read);
+    list_forces(d, node, joint, read);
     fallback->nnode = list_marked(node, model->nnode, fallback->node);
     fallback->njoint = list_marked(joint, model->njoint, fallback->joint);
     fallback->nread = list_marked(read, model->njoint, fallback->read);

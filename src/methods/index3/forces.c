@@ -24,66 +24,79 @@
 
 // -------------------------------------------------------------------------------------------- list
 
-// Joint and coordinate of a speed; false: there is none that is not merged.
-static bool coordinate_of(const lw_model *model, int iv, lwi_index3_coupler *c)
-{
-    for (int j = 0; j < model->njoint; j++) {
-        const lwi_joint *joint = &model->joint[j];
-        const int k = iv - joint->iv;
-        if (k < 0 || k >= joint->type->nv || joint->merged) continue;
-        c->joint = j, c->coordinate = k;
-        c->body[0] = joint->body1, c->body[1] = joint->body2;
-        return true;
-    }
-    return false;
-}
-
 // Index of the speed that a force acts on, or -1.
 static int speed_of(const lwi_force *f)
 {
     return lwi_force_acts_on(f).iv;
 }
 
-// Whether a force on a joint coordinate depends on its coordinate or speed.
-static bool changes(const lwi_force *f)
+// Index of the speed of a joint that is not merged on which a force acts that depends on its coordinate or speed, or
+// -1.
+static int row_of(const lwi_index3 *d, const lwi_force *f)
 {
-    return f->type->varies && f->type->varies(f->par);
+    const int iv = speed_of(f);
+    const bool changes = f->type->varies && f->type->varies(f->par);
+    return iv >= 0 && changes && d->speed_joint[iv] >= 0 ? iv : -1;
 }
 
-// The dry friction of a speed; NULL: none.
-static const lwi_joint_friction_par *dry_of(const lw_model *model, int iv)
+lw_status lwi_index3_sort_forces(lwi_index3 *d, lwi_arena *arena)
 {
-    for (int i = 0; i < model->nforce; i++) {
-        const lwi_force *f = &model->force[i];
-        const lwi_joint_friction_par *p = f->par;
-        if (f->type == &lwi_force_joint_friction && p->iv == iv && p->coulomb > 0 && p->speed > 0)
-            return p;
+    const lw_model *model = d->system.model;
+    int n = 0;
+    d->speed_joint = LWI_PUSH(arena, int, model->nv);
+    d->first_acting = LWI_PUSH(arena, int, model->nv + 1);
+    if (!d->speed_joint || !d->first_acting) return LW_ERR_MEMORY;
+    for (int iv = 0; iv < model->nv; iv++) d->speed_joint[iv] = -1;
+    for (int j = 0; j < model->njoint; j++) {
+        const lwi_joint *joint = &model->joint[j];
+        for (int k = 0; k < joint->type->nv && !joint->merged; k++)
+            d->speed_joint[joint->iv + k] = j;
     }
-    return NULL;
+    for (int i = 0; i < model->nforce; i++) {
+        const int iv = row_of(d, &model->force[i]);
+        if (iv >= 0) d->first_acting[iv]++, n++;
+    }
+    for (int iv = 0; iv < model->nv; iv++) d->first_acting[iv + 1] += d->first_acting[iv];
+    d->acting = LWI_PUSH(arena, int, n);
+    if (!d->acting) return LW_ERR_MEMORY;
+    for (int i = model->nforce - 1; i >= 0; i--) { // backwards: in their order at each speed
+        const int iv = row_of(d, &model->force[i]);
+        if (iv >= 0) d->acting[--d->first_acting[iv]] = i;
+    }
+    return LW_OK;
 }
 
-int lwi_index3_couplers(const lw_model *model, lwi_index3_coupler *list)
+// The row of all forces on the coordinate of force i, if that is the first of them.
+static void coordinate_coupler(const lwi_index3 *d, int i, int iv, lwi_index3_coupler *c)
 {
+    const lw_model *model = d->system.model;
+    const lwi_joint *joint = &model->joint[d->speed_joint[iv]];
+    c->joint = d->speed_joint[iv], c->coordinate = iv - joint->iv;
+    c->body[0] = joint->body1, c->body[1] = joint->body2;
+    c->iv = iv;
+    c->first = d->first_acting[iv], c->end = d->first_acting[iv + 1];
+    c->rows = d->acting[c->first] == i;
+    for (int k = c->end - 1; k >= c->first; k--) { // the first one
+        const lwi_force *f = &model->force[d->acting[k]];
+        const lwi_joint_friction_par *p = f->par;
+        if (f->type == &lwi_force_joint_friction && p->coulomb > 0 && p->speed > 0) c->dry = p;
+    }
+}
+
+int lwi_index3_couplers(const lwi_index3 *d, lwi_index3_coupler *list)
+{
+    const lw_model *model = d->system.model;
     int n = 0;
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force *f = &model->force[i];
         lwi_index3_coupler c = {.force = f, .joint = -1};
-        const int iv = speed_of(f);
+        const int iv = row_of(d, f);
         const lwi_force_place place = lwi_force_acts_on(f);
         c.rows = f->type->nrow;
-        c.body[0] = place.body[0], c.body[1] = place.body[1];
-        if (iv >= 0 && changes(f) && coordinate_of(model, iv, &c)) {
-            bool known = false;
-            for (int before = 0; before < i; before++)
-                known |= speed_of(&model->force[before]) == iv && changes(&model->force[before]);
-            c.iv = iv, c.rows = known ? 0 : 1;
-            c.first = i;
-            for (int k = i; k < model->nforce; k++)
-                if (speed_of(&model->force[k]) == iv) c.end = k + 1;
-            c.dry = dry_of(model, iv);
-        } else {
-            c.body[0] = model->body[c.body[0]].carrier, c.body[1] = model->body[c.body[1]].carrier;
-        }
+        if (iv >= 0)
+            coordinate_coupler(d, i, iv, &c);
+        else
+            for (int k = 0; k < 2; k++) c.body[k] = model->body[place.body[k]].carrier;
         if (c.rows == 0 || c.body[0] == c.body[1]) continue; // no rows, or within one body
         if (list) list[n] = c;
         LWI_ASSERT(c.rows <= LWI_EDGE_ROWS && c.first <= c.end);
@@ -106,13 +119,12 @@ static lwi_kin kin_of(const lwi_system *s)
 }
 
 // Without the dry part of `c->dry`, which is linearised in friction.c.
-static double all_coordinate_rates(const lw_model *model, const lwi_index3_coupler *c,
+static double all_coordinate_rates(const lwi_index3 *d, const lwi_index3_coupler *c,
                                    const lwi_kin *kin, double two)
 {
     double rate = 0;
     for (int i = c->first; i < c->end; i++) {
-        const lwi_force *f = &model->force[i];
-        if (speed_of(f) != c->iv || !changes(f)) continue;
+        const lwi_force *f = &d->system.model->force[d->acting[i]];
         rate +=
             c->dry && f->par == c->dry ? two * c->dry->viscous : f->type->rate(f->par, kin, two);
     }
@@ -207,7 +219,7 @@ static void coordinate_row(lwi_index3 *d, lwi_index3_coupler *c, double t, doubl
     lwi_system *s = &d->system;
     const lwi_kin kin = kin_of(s);
     const double v = kin.qd[c->iv];
-    r->rate[0] = all_coordinate_rates(s->model, c, &kin, 2 / h);
+    r->rate[0] = all_coordinate_rates(d, c, &kin, 2 / h);
     if (!c->dry && !(r->rate[0] > 0)) return;
     lwi_index3_unit_effort(d, c, t, r->wrench[0]);
     if (!c->dry) return;

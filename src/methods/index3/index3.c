@@ -64,7 +64,9 @@ static lw_status create_systems(lwi_work *work, lwi_index3 *d, lw_plan plan)
     lwi_arena *arena = &work->arena;
     const bool extensions = d->method.coordinates == 7;
     d->nrotor = model->nrotor;
-    const int n = d->ncoupler = lwi_index3_couplers(model, NULL) + d->nrotor;
+    d->system.model = model;
+    TRY(lwi_index3_sort_forces(d, arena));
+    const int n = d->ncoupler = lwi_index3_couplers(d, NULL) + d->nrotor;
     d->plain = n || extensions ? &d->own : &d->system;
     TRY(lwi_system_create_rotors(model, plan, true, arena, d->plain));
     TRY(lwi_system_prepare_reactions(d->plain, arena));
@@ -74,7 +76,7 @@ static lw_status create_systems(lwi_work *work, lwi_index3 *d, lw_plan plan)
     d->coupler = LWI_PUSH(arena, lwi_index3_coupler, n);
     d->ends = LWI_PUSH(arena, lwi_system_extra, n);
     if (!d->coupler || !d->ends) return LW_ERR_MEMORY;
-    lwi_index3_couplers(model, d->coupler);
+    lwi_index3_couplers(d, d->coupler);
     lwi_index3_rotors(model, d->coupler + n - d->nrotor);
     for (int i = 0; i < n; i++)
         d->ends[i] = (lwi_system_extra){.body = {d->coupler[i].body[0], d->coupler[i].body[1]},

@@ -46,7 +46,7 @@ typedef struct lwi_index3_slipping {
 typedef struct lwi_index3_coupler {
     const lwi_force *force;    ///< NULL: a constraint's curvature (geometric_stiffness.c)
     int joint, coordinate, iv; ///< all forces on one joint coordinate together; joint < 0: none
-    int first, end;            ///< they are among the model's forces first .. end - 1
+    int first, end;            ///< they are lwi_index3.acting first .. end - 1
     int distance, coupling;    ///< 1 + number of the distance joint or coupling, or 0
     int body[2], rows;
     double rotor; ///< > 0: no force, but a rotor of this inertia on the coordinate
@@ -106,6 +106,9 @@ typedef struct lwi_index3 {
     int ncoupler, first_compliance; ///< first row of the couplers
     int nrotor;                     ///< the last couplers are rotors
     lwi_index3_coupler *coupler;
+    int *speed_joint, ///< [model nv] joint of a speed; -1: merged
+        *acting, ///< the model's forces that depend on the coordinate or speed they act on, by speed,
+        *first_acting;                       ///< [model nv + 1] those of each
     lwi_system_extra *ends;                  ///< [ncoupler]
     double *compliance;                      ///< [rows of couplers]
     bool efforts;                            ///< some forces act on joint coordinates
@@ -172,8 +175,10 @@ void lwi_index3_apply(const lwi_index3 *d, double (*x)[6]);
 
 // ---- applied forces (forces.c)
 
-/** Lists the forces of a model that are edges; list may be NULL.  Returns how many. */
-int lwi_index3_couplers(const lw_model *model, lwi_index3_coupler *list);
+/** Fills speed_joint, acting and first_acting for the model of d->system. */
+lw_status lwi_index3_sort_forces(lwi_index3 *d, lwi_arena *arena);
+/** Lists the forces of the model that are edges, after that; list may be NULL.  Returns how many. */
+int lwi_index3_couplers(const lwi_index3 *d, lwi_index3_coupler *list);
 /** Rows J and compliances in a step h at the current motion; and rows of zeros. */
 void lwi_index3_force_rows(lwi_index3 *d, double t, double h, const double *inputs);
 void lwi_index3_no_force_rows(lwi_index3 *d);
