@@ -135,7 +135,7 @@ static lw_status time_steps(const bench *b, lw_sim *sim, figures *f)
     lw_sim_summary(sim, &summary);
     f->stepping = spent;
     f->steps = summary.steps;
-    f->evaluations = strcmp(f->options.integrator, "index3") != 0 ? summary.evaluations : 0;
+    f->evaluations = cli_has_own_step(f->options.integrator) ? 0 : summary.evaluations;
     return status == LW_ERR_INTERRUPTED ? LW_OK : status;
 }
 
@@ -214,7 +214,7 @@ static void set_formulation(const bench *b, int index, lw_options *options)
     *options = b->options;
     snprintf(options->formulation, sizeof options->formulation, "%s",
              lw_formulation_info(index).name);
-    if (own != !strcmp(options->integrator, "index3"))
+    if (own != cli_has_own_step(options->integrator))
         snprintf(options->integrator, sizeof options->integrator, "auto");
 }
 

@@ -169,6 +169,8 @@ const char *cli_suggestion(char *room, size_t size, const char *name, const char
                            int count);
 /** The model of the operand, and the options: defaults, the file's, the command line's. */
 cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *options);
+/** Is this the name of a formulation with its own step (LW_FORMULATION_OWN_STEP), and so of its integrator? */
+bool cli_has_own_step(const char *name);
 /** Something in the options differs from the defaults. */
 bool cli_has_settings(const lw_options *options);
 

@@ -75,6 +75,15 @@ cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *
     return cli_fail(status, &error);
 }
 
+bool cli_has_own_step(const char *name)
+{
+    for (int i = 0; i < lw_formulation_count(); i++)
+        if ((lw_formulation_flags(i) & LW_FORMULATION_OWN_STEP) &&
+            !strcmp(name, lw_formulation_info(i).name))
+            return true;
+    return false;
+}
+
 bool cli_has_settings(const lw_options *options)
 {
     lw_options plain;

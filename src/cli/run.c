@@ -92,7 +92,7 @@ static void print_choice(const cli_arguments *arguments, const lw_sim *sim, cons
 static bool has_equal_steps(const cli_arguments *arguments, const lw_sim *sim)
 {
     const lw_options *o = lw_sim_options(sim);
-    return arguments->real_time || o->pace > 0 || !strcmp(o->formulation, "index3");
+    return arguments->real_time || o->pace > 0 || cli_has_own_step(o->formulation);
 }
 
 static void print_times(const lw_sim *sim, const lw_summary *s)
@@ -269,15 +269,18 @@ static cli_exit check_kind(const cli_arguments *arguments)
     return CLI_DONE;
 }
 
-// --real-time: index3, and its mode before what else is said of it.
+// --real-time: the formulation with its own step, and its mode before what else is said of it.
 static cli_exit set_real_time(lw_options *options)
 {
     lw_error error = {0};
     lw_status status = LW_OK;
+    int own = 0;
+    while (!(lw_formulation_flags(own) & LW_FORMULATION_OWN_STEP)) own++;
+    const char *name = lw_formulation_info(own).name;
     if (!strcmp(options->formulation, "auto"))
-        status = lw_options_set(options, "formulation", "index3", &error);
-    if (strcmp(options->formulation, "index3") != 0)
-        return cli_complain(CLI_USE, "--real-time is a mode of index3, not of %s",
+        status = lw_options_set(options, "formulation", name, &error);
+    if (strcmp(options->formulation, name) != 0)
+        return cli_complain(CLI_USE, "--real-time is a mode of %s, not of %s", name,
                             options->formulation);
     options->index3.mode = LW_INDEX3_MODE_REAL_TIME;
     return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
