@@ -51,6 +51,7 @@ class Trajectory(Mapping[str, Array]):
         self._index = {name: i for i, name in enumerate(self.columns)}
         self._meaning = [(text_of(c.unit), text_of(c.frame), bool(c.unique)) for c in infos]
         self._columns: Dict[int, Array] = {}
+        self._known: Dict[str, Dict[str, None]] = {}  # names of items by kind, on first use
         values = lib.lw_result_values(handle)
         #: all numbers [rows, columns]; None for HDF5 files
         self.table: Optional[Array] = (
@@ -94,8 +95,8 @@ class Trajectory(Mapping[str, Array]):
             names = [c for c in self.columns if fnmatch.fnmatchcase(c, part.strip())]
             if not names:
                 unknown("column", part.strip(), self.columns)
-            found += [n for n in names if n not in found]
-        return found
+            found += names
+        return list(dict.fromkeys(found))
 
     def select(self, names: Union[str, Sequence[str]]) -> Array:
         """Several columns side by side [rows, names], a copy: names or a pattern."""
@@ -132,9 +133,11 @@ class Trajectory(Mapping[str, Array]):
             return self.table[:, indices[0]:indices[-1] + 1]
         return np.stack([self._column(i) for i in indices], axis=1)
 
-    def _items(self, kind: str) -> List[str]:
-        names = [c[len(kind) + 1:].rpartition(".")[0] for c in self.columns if c.startswith(kind + ".")]
-        return list(dict.fromkeys(names))
+    def _items(self, kind: str) -> Dict[str, None]:
+        if kind not in self._known:
+            self._known[kind] = dict.fromkeys(c[len(kind) + 1:].rpartition(".")[0]
+                                              for c in self.columns if c.startswith(kind + "."))
+        return self._known[kind]
 
     def body(self, name: str) -> "BodyColumns":
         """The columns of a body."""

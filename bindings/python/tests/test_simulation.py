@@ -1,6 +1,7 @@
 """Simulations: steps, inputs, controllers, observations, who owns memory."""
 import gc
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -284,3 +285,18 @@ def test_compare(four_bar):
 def test_results_of_the_examples_are_plain_files():
     run = lw.simulate(str(MODELS / "four_bar.yaml"), 0.05)
     assert run.model.source.endswith("four_bar.yaml") and run.to_dict()["time"][-1] == 0.05
+
+
+def test_names_are_found_without_a_search():
+    builder = lw.Builder(gravity=[0, -9.81, 0])
+    builder.generate("chain", n=2000)
+    chain = builder.build()
+    t = lw.simulate(chain, 1e-9, integrator="rk4", step=1e-9, sample=1e-9)
+    began = time.process_time()
+    found = [t.joint(j.name).q[0, 0] for j in chain.joints]
+    assert time.process_time() - began < 2  # 23 s where each looks at all columns
+    assert found == [t[f"joint.{j.name}.q0"][0] for j in chain.joints]
+    assert t.match("joint.*.q0,joint.joint1.*")[:2000] == [f"joint.{j.name}.q0" for j in chain.joints]
+    assert len(set(t.match("*,joint.*"))) == len(t.match("*,joint.*"))
+    with pytest.raises(lw.UnknownNameError, match="did you mean 'joint1'"):
+        t.joint("joint1x")
