@@ -25,12 +25,11 @@
 
 typedef struct dca {
     lwi_system system;
-    lwi_link *link;                             // [nnode]
-    double (*V)[6], (*node_R)[9], (*node_r)[3]; // [nnode]
-    double *udot;                               // [tree_nv]
+    lwi_tree_work tree; // body_R, body_r, body_v, body_w, joint_q, joint_qd are those of `system`
+    double *udot;       // [tree_nv]
+    bool has_rows;      // the rows of `system` are those of the last observation
     lwi_auxiliary auxiliary;
     lwi_path *path;               // NULL: the model is not a long path of hinges
-    lwi_tree_work tree;           // of paths
     lwi_body_forces *body_forces; // of a path; NULL: all forces act along joints
     double *effort;               // [tree_nv] of paths, forces on bodies included
     lwi_articulated *articulated; // [nnode] of paths, for reactions
@@ -42,8 +41,6 @@ static lw_status prepare_path(lwi_work *work, dca *d)
 {
     const lw_model *model = work->model;
     lwi_arena *arena = &work->arena;
-    TRY(lwi_tree_work_create(model, arena, &d->tree));
-    d->tree.mode = &work->mode;
     d->articulated = LWI_PUSH(arena, lwi_articulated, model->nnode);
     d->effort = LWI_PUSH(arena, double, model->tree_nv);
     if (!d->articulated || !d->effort) return LW_ERR_MEMORY;
@@ -57,15 +54,17 @@ static lw_status prepare(lwi_work *work)
     dca *d = LWI_PUSH(arena, dca, 1);
     if (!d) return LW_ERR_MEMORY;
     work->data = d;
-    TRY(lwi_system_prepare(work, &d->system));
-    d->link = LWI_PUSH(arena, lwi_link, model->nnode);
-    d->V = lwi_arena_push(arena, (size_t)model->nnode, sizeof *d->V);
-    d->node_R = lwi_arena_push(arena, (size_t)model->nnode, sizeof *d->node_R);
-    d->node_r = lwi_arena_push(arena, (size_t)model->nnode, sizeof *d->node_r);
+    lwi_system *system = &d->system;
+    TRY(lwi_system_prepare(work, system));
+    TRY(lwi_tree_work_create(model, arena, &d->tree));
+    d->tree.mode = &work->mode;
+    d->tree.body_R = system->R, d->tree.body_r = system->r;
+    d->tree.body_v = system->v, d->tree.body_w = system->w;
+    d->tree.joint_q = system->q, d->tree.joint_qd = system->qd;
     d->udot = LWI_PUSH(arena, double, model->tree_nv);
-    if (!d->link || !d->V || !d->node_R || !d->node_r || !d->udot) return LW_ERR_MEMORY;
+    if (!d->udot) return LW_ERR_MEMORY;
     if (work->lanes != LWI_NO_KERNEL)
-        TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, d->system.pool, arena,
+        TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, system->pool, arena,
                             &d->path));
     if (d->path) TRY(prepare_path(work, d));
     return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->auxiliary, &work->layout);
@@ -95,36 +94,29 @@ static void read_state(lwi_work *work, double t, const double *x)
     const lw_model *model = work->model;
     dca *d = work->data;
     const double *q = x, *u = x + model->tree_nq;
-    lwi_tree_position(model, t, q, d->link);
-    lwi_tree_velocity(model, d->link, u, d->V);
-    lwi_system_from_tree(&d->system, d->link, (const double(*)[6])d->V, d->node_R, d->node_r, u);
+    lwi_tree_work *tree = &d->tree;
+    lwi_tree_position(model, t, q, tree->link);
+    lwi_tree_velocity(model, tree->link, u, tree->V);
+    lwi_system_from_tree(&d->system, tree->link, (const double(*)[6])tree->V, tree->R, tree->r, u);
     lwi_auxiliary_load(model, &d->auxiliary, x, d->system.q);
     lwi_system_read_loops(&d->system, t, false);
 }
 
-// udot of the tree: qdd of its joints; of a floating base the derivative of R'v and R'w.
-static void tree_accelerations(lwi_work *work, double t, double *udot)
+// Accelerations of all bodies, multipliers, and the rates udot of the tree's speeds; after read_state.
+static lw_status accelerate(lwi_work *work, double t, const double *x, const double *inputs,
+                            double *udot)
 {
     const lw_model *model = work->model;
     dca *d = work->data;
-    const lwi_system *s = &d->system;
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        double *to = udot + node->iv, qdd[LW_JOINT_MAX_NV], c[3];
-        LWI_ASSERT(node->iv + node->nv <= model->tree_nv);
-        if (node->joint >= 0) {
-            if (node->nv == 0) continue;
-            lwi_joint_read_acceleration(model, node->joint, t, &s->motion, (const double(*)[3])s->a,
-                                        (const double(*)[3])s->al, qdd);
-            for (int i = 0; i < node->nv; i++) to[i] = qdd[node->column[i]];
-            continue;
-        }
-        const int b = node->body; // R' (a - w x v), R' al
-        v3_cross(c, s->v[b], s->w[b]);
-        v3_add(c, c, s->a[b]);
-        m3_tmul_v(to, s->R[b], c);
-        m3_tmul_v(to + 3, s->R[b], s->al[b]);
-    }
+    lwi_system *system = &d->system;
+    const double *u = x + model->tree_nq;
+    lwi_system_forces(system, t, inputs);
+    lwi_system_rows(system, t);
+    TRY(lwi_system_factor(system, t, &work->error));
+    lwi_tree_rates(model, t, u, d->tree.link);
+    TRY(lwi_system_accelerations_factored(system, t, &system->loads, &d->tree, u, &work->error));
+    lwi_system_speed_rates(system, &d->tree, udot);
+    return LW_OK;
 }
 
 // Efforts of all loads of a path, in tree.effort.
@@ -186,10 +178,8 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     dca *d = work->data;
     if (d->path && path_rates(work, t, x, inputs, xdot)) return LW_OK;
     read_state(work, t, x);
-    lwi_system_forces(&d->system, t, inputs);
-    TRY(lwi_system_accelerations(&d->system, t, &d->system.loads, &work->error));
-    lwi_tree_kinematics(model, d->link, x + model->tree_nq, xdot);
-    tree_accelerations(work, t, xdot + model->tree_nq);
+    TRY(accelerate(work, t, x, inputs, xdot + model->tree_nq));
+    lwi_tree_kinematics(model, d->tree.link, x + model->tree_nq, xdot);
     TRY(lwi_tree_finite(model, t, xdot + model->tree_nq, "acceleration", &work->error));
     if (d->auxiliary.at_work >= 0)
         xdot[d->auxiliary.at_work] = d->system.loads.power + lwi_system_drive_power(&d->system, t);
@@ -201,15 +191,25 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
                          lw_observe level, lwi_snapshot *snapshot)
 {
     dca *d = work->data;
+    d->has_rows = false;
     if (d->path && path_observe(work, t, x, inputs, level, snapshot)) return LW_OK;
     read_state(work, t, x);
     snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
     if (level >= LW_OBSERVE_ACCELERATION) {
-        lwi_system_forces(&d->system, t, inputs);
-        TRY(lwi_system_accelerations(&d->system, t, &d->system.loads, &work->error));
+        TRY(accelerate(work, t, x, inputs, d->udot));
+        d->has_rows = true;
     }
-    lwi_system_observe(&d->system, t, level, snapshot);
+    lwi_system_observe_tree(&d->system, t, level, &d->tree, d->udot, snapshot);
     return LW_OK;
+}
+
+// Those of the last observation, by the rows of its accelerations.
+static bool residuals(const lwi_work *work, lw_observe level, double largest[3])
+{
+    const dca *d = work->data;
+    if (!d->has_rows) return false;
+    lwi_system_residuals(&d->system, level, largest);
+    return true;
 }
 
 // All states are in metres, radians and seconds except the work: its scale is an energy, the larger of the
@@ -253,6 +253,7 @@ const lwi_formulation lwi_formulation_dca = {
     .enter = enter,
     .rates = rates,
     .observe = observe,
+    .residuals = residuals,
     .scale = scale,
     .notice = notice,
     .release = release,
