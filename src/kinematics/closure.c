@@ -163,9 +163,10 @@ static void reciprocal_rows(const lwi_joint *joint, const sides *s, bool rates, 
     }
 }
 
-// All speeds of a joint as rows, J.V + b, with derivative J.A + gamma, and its coordinates q [nq].
-static void speed_rows(const lwi_joint *joint, const sides *s, bool rates, double *q,
-                       lwi_rows *rows)
+// All speeds of a joint as rows of the frames' motion, J.V + b, with derivative J.A + gamma, and its coordinates
+// q [nq].
+static void frame_speed_rows(const lwi_joint *joint, const sides *s, bool rates, double *q,
+                             lwi_rows *rows)
 {
     const lwi_joint_type *type = joint->type;
     if (lwi_joint_coordinate_rows(type, &s->in, rows)) {
@@ -173,7 +174,14 @@ static void speed_rows(const lwi_joint *joint, const sides *s, bool rates, doubl
     } else {
         reciprocal_rows(joint, s, rates, q, rows);
     }
-    add_frames(s, rates, type->nv, rows);
+}
+
+// The same of the bodies' motion.
+static void speed_rows(const lwi_joint *joint, const sides *s, bool rates, double *q,
+                       lwi_rows *rows)
+{
+    frame_speed_rows(joint, s, rates, q, rows);
+    add_frames(s, rates, joint->type->nv, rows);
 }
 
 // J.V_rel, the mount's velocity included: the speed of a row of speed_rows.
@@ -397,6 +405,60 @@ void lwi_joint_closure_gamma(const lw_model *model, int j, double t, const lwi_m
         lwi_function_eval(model->function, joint->motion[k], t, f);
         gamma[i++] = rows.gamma[k] - f[2];
     }
+}
+
+// -------------------------------------------------------------------------------------- residuals
+
+// Residuals i of row k of the frames; f: the coordinate that a drive prescribes, with its derivatives.
+static void take_residual(const lwi_rows *rows, int k, const double f[3], const double V[6],
+                          const double *A, const lwi_residuals *r, int i)
+{
+    r->phi[i] = rows->phi[k] - f[0];
+    r->phidot[i] = v6_dot(rows->J[k], V) + rows->b[k] - f[1];
+    if (A) r->phiddot[i] = v6_dot(rows->J[k], A) + rows->gamma[k] - f[2];
+}
+
+// Acceleration of a frame's origin, and angular.
+static void frame_acceleration(const frame *f, const double r[3], const double body[6], double A[6])
+{
+    double arm[3];
+    v3_sub(arm, f->p, r);
+    v6_add(A, body, f->bias);
+    v3_cross_add(A, body + 3, arm);
+}
+
+int lwi_joint_closure_residual(const lw_model *model, int j, double t, const lwi_motion *m,
+                               const double (*acceleration)[6], const lwi_residuals *residuals)
+{
+    static const double none[3] = {0};
+    LWI_ASSERT_INDEX(j, model->njoint);
+    const lwi_joint *joint = &model->joint[j];
+    const int nc = joint->type->nc;
+    double V[6], A1[6], A2[6], relative[6], q[LW_JOINT_MAX_NQ], f[3], *A = NULL;
+    int n = nc;
+    lwi_rows rows;
+    sides s;
+    if (joint->merged) return 0;
+    place(model, joint, t, m, true, &s);
+    difference(&s, s.f1.V, s.f2.V, V);
+    if (acceleration) {
+        frame_acceleration(&s.f1, m->r[joint->body1], acceleration[0], A1);
+        frame_acceleration(&s.f2, m->r[joint->body2], acceleration[1], A2);
+        difference(&s, A1, A2, A = relative);
+    } else {
+        s.in.v1 = s.in.w1 = s.in.v2 = s.in.w2 = NULL;
+    }
+    if (nc) lwi_joint_rows(joint->type, &joint->par, &s.in, &rows);
+    for (int k = 0; k < nc; k++) take_residual(&rows, k, none, V, A, residuals, k);
+    if (joint->ndriven) frame_speed_rows(joint, &s, A != NULL, q, &rows);
+    for (int k = 0; joint->ndriven && k < joint->type->nv; k++) {
+        if (joint->motion[k].index <= 0) continue;
+        lwi_function_eval(model->function, joint->motion[k], t, f);
+        rows.phi[k] = q[k];
+        take_residual(&rows, k, f, V, A, residuals, n++);
+    }
+    LWI_ASSERT(n == lwi_joint_row_count(model, j));
+    return n;
 }
 
 // Multiplies row k, with the rate `rate`, by the factor f with the derivative fdot.

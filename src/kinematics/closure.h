@@ -55,6 +55,15 @@ void lwi_joint_rotor_rows(const lw_model *model, int joint, double t, const lwi_
 /** gamma alone [n], for callers that have J of this motion: half of the cost. */
 void lwi_joint_closure_gamma(const lw_model *model, int joint, double t, const lwi_motion *motion,
                              double *gamma);
+/** Where the residuals of rows go: of positions, velocities and accelerations. */
+typedef struct lwi_residuals {
+    double *phi, *phidot, *phiddot;
+} lwi_residuals;
+/** phi, J V + b and J A + gamma of the rows of a joint, at a third of the cost of lwi_joint_closure.
+ *  @param acceleration  [2] of the mass centres of body1 and body2, and angular, world axes; NULL: no phiddot
+ *  @return the number of rows */
+int lwi_joint_closure_residual(const lw_model *model, int joint, double t, const lwi_motion *motion,
+                               const double (*acceleration)[6], const lwi_residuals *residuals);
 /** The row of a coupling. */
 void lwi_coupling_closure(const lw_model *model, int coupling, double t, const lwi_motion *motion,
                           lwi_closure_level level, lwi_closure *closure);

@@ -11,32 +11,18 @@
 
 // --------------------------------------------------------------------------------- joint residuals
 
-// J x of row k, x = [linear in world axes; angular in body axes] of the bodies.
-static double row_times(const lwi_snapshot *m, const lwi_closure *c, int k,
-                        const double (*linear)[3], const double (*angular)[3])
+// J x of the first row, x = [linear in world axes; angular in body axes] of the bodies.
+static double row_times(const lwi_snapshot *m, const lwi_closure *c, const double (*linear)[3],
+                        const double (*angular)[3])
 {
     double sum = 0;
     for (int i = 0; i < c->nbody; i++) {
         const int b = c->body[i];
         double turn[3];
         m3_mul_v(turn, m->R[b], angular[b]);
-        sum += v3_dot(c->J[i][k], linear[b]) + v3_dot(c->J[i][k] + 3, turn);
+        sum += v3_dot(c->J[i][0], linear[b]) + v3_dot(c->J[i][0] + 3, turn);
     }
     return sum;
-}
-
-static int closure_residual(const lwi_snapshot *m, const lwi_closure *c, double *phi,
-                            double *phidot, double *phiddot)
-{
-    LWI_ASSERT(c->n <= LWI_CLOSURE_ROWS && c->nbody <= LWI_CLOSURE_BODIES);
-    const double(*v)[3] = (const double(*)[3])m->v, (*w)[3] = (const double(*)[3])m->w;
-    const double(*a)[3] = (const double(*)[3])m->a, (*al)[3] = (const double(*)[3])m->al;
-    for (int k = 0; k < c->n; k++) {
-        phi[k] = c->phi[k];
-        if (phidot) phidot[k] = row_times(m, c, k, v, w) + c->b[k];
-        if (phiddot) phiddot[k] = row_times(m, c, k, a, al) + c->gamma[k];
-    }
-    return c->n;
 }
 
 // The motion of a snapshot; w_world is filled for the bodies of one joint.
@@ -57,10 +43,15 @@ int lwi_joint_residual(const lw_model *model, int joint, const lwi_snapshot *m,
 {
     LWI_ASSERT_INDEX(joint, model->njoint);
     const lwi_motion motion = motion_of(model, m, joint);
-    lwi_closure c;
-    lwi_joint_closure(model, joint, m->t, &motion,
-                      phiddot ? LWI_CLOSURE_RATES : LWI_CLOSURE_POSITION, &c);
-    return closure_residual(m, &c, phi, phidot, phiddot);
+    const lwi_residuals to = {phi, phidot, phiddot};
+    double A[2][6];
+    for (int i = 0; phiddot && i < 2; i++) {
+        const int b = i ? model->joint[joint].body2 : model->joint[joint].body1;
+        v3_copy(A[i], m->a[b]);
+        m3_mul_v(A[i] + 3, m->R[b], m->al[b]);
+    }
+    return lwi_joint_closure_residual(model, joint, m->t, &motion,
+                                      phiddot ? (const double(*)[6])A : NULL, &to);
 }
 
 static void coupling_residual(const lw_model *model, int coupling, const lwi_snapshot *m,
@@ -72,7 +63,11 @@ static void coupling_residual(const lw_model *model, int coupling, const lwi_sna
     lwi_closure c;
     lwi_coupling_closure(model, coupling, m->t, &motion,
                          phiddot ? LWI_CLOSURE_RATES : LWI_CLOSURE_POSITION, &c);
-    closure_residual(m, &c, phi, phidot, phiddot);
+    LWI_ASSERT(c.n == 1 && c.nbody <= LWI_CLOSURE_BODIES);
+    *phi = c.phi[0];
+    *phidot = row_times(m, &c, (const double(*)[3])m->v, (const double(*)[3])m->w) + c.b[0];
+    if (!phiddot) return;
+    *phiddot = row_times(m, &c, (const double(*)[3])m->a, (const double(*)[3])m->al) + c.gamma[0];
 }
 
 static void residuals(const lw_model *model, lw_observe level, const lwi_snapshot *m,

@@ -133,24 +133,29 @@ static void residuals_vanish_on_the_constraints(void **state)
     }
 }
 
-// Bodies in any motion at constant velocities; what is merged follows its carrier.
+// Bodies in any motion at constant accelerations, up to t^3; what is merged follows its carrier.
 static void drift(const lw_model *model, const lwi_snapshot *from, double t, lwi_snapshot *to)
 {
     to->t = from->t + t;
     memcpy(to->q, from->q, (size_t)model->nq * sizeof *to->q);
     for (int b = 1; b < model->nbody; b++) {
         if (model->body[b].carrier != b) continue;
-        const double angle = t * v3_norm(from->w[b]);
         double axis[3], turn[9];
         v3_copy(to->r[b], from->r[b]);
         v3_axpy(to->r[b], t, from->v[b]);
-        v3_scale(axis, angle != 0 ? t / angle : 0, from->w[b]);
+        v3_axpy(to->r[b], 0.5 * t * t, from->a[b]);
+        v3_scale(axis, t, from->w[b]);
+        v3_axpy(axis, 0.5 * t * t, from->al[b]);
+        const double angle = v3_norm(axis);
+        v3_scale(axis, angle != 0 ? 1 / angle : 0, axis);
         rot_axis(turn, axis, angle);
         m3_mul(to->R[b], from->R[b], turn);
         v3_copy(to->v[b], from->v[b]);
+        v3_axpy(to->v[b], t, from->a[b]);
         v3_copy(to->w[b], from->w[b]);
-        v3_set(to->a[b], 0, 0, 0);
-        v3_set(to->al[b], 0, 0, 0);
+        v3_axpy(to->w[b], t, from->al[b]);
+        v3_copy(to->a[b], from->a[b]);
+        v3_copy(to->al[b], from->al[b]);
     }
 }
 
@@ -172,7 +177,8 @@ static void residuals_differentiate_each_other(void **state)
                 m.r[b][i] += lwt_random(&c.state, -0.05, 0.05);
                 m.v[b][i] = lwt_random(&c.state, -1, 1);
                 m.w[b][i] = lwt_random(&c.state, -1, 1);
-                m.a[b][i] = m.al[b][i] = 0;
+                m.a[b][i] = lwt_random(&c.state, -1, 1);
+                m.al[b][i] = lwt_random(&c.state, -1, 1);
             }
         for (int j = 0; j < model->njoint; j++) {
             double e[3][LWI_CLOSURE_ROWS], x[3][LWI_CLOSURE_ROWS], d[2][LWI_CLOSURE_ROWS] = {{0}};
