@@ -287,11 +287,8 @@ void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (
                      double (*body_v)[3], double (*body_w)[3])
 {
     LWI_ASSERT(V || (!body_v && !body_w));
-    double c[3];
     m3_identity(body_R[0]);
     v3_set(body_r[0], 0, 0, 0);
-    if (body_v) v3_set(body_v[0], 0, 0, 0);
-    if (body_w) v3_set(body_w[0], 0, 0, 0);
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         const int b = node->body;
@@ -299,6 +296,20 @@ void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (
         m3_mul(body_R[b], R[k], node->c_R);
         m3_mul_v(body_r[b], R[k], node->c_r);
         v3_add(body_r[b], body_r[b], r[k]);
+    }
+    lwi_tree_body_velocities(model, R, V, body_R, body_r, body_v, body_w);
+}
+
+void lwi_tree_body_velocities(const lw_model *model, const double (*R)[9], const double (*V)[6],
+                              double (*body_R)[9], double (*body_r)[3], double (*body_v)[3],
+                              double (*body_w)[3])
+{
+    double c[3];
+    if (body_v) v3_set(body_v[0], 0, 0, 0);
+    if (body_w) v3_set(body_w[0], 0, 0, 0);
+    for (int k = 0; (body_v || body_w) && k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const int b = node->body;
         if (body_v) { // of the mass centre: v + w x c
             v3_cross(c, V[k] + 3, node->c_r);
             v3_add(c, c, V[k]);

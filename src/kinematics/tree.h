@@ -48,6 +48,10 @@ void lwi_tree_velocity(const lw_model *model, const lwi_link *link, const double
 void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (*r)[3],
                      const double (*V)[6], double (*body_R)[9], double (*body_r)[3],
                      double (*body_v)[3], double (*body_w)[3]);
+/** The velocities alone, after the poses; those of merged bodies are placed again. */
+void lwi_tree_body_velocities(const lw_model *model, const double (*R)[9], const double (*V)[6],
+                              double (*body_R)[9], double (*body_r)[3], double (*body_v)[3],
+                              double (*body_w)[3]);
 /** Pose and velocity (NULL: none) of body b, merged with a carrier of angular velocity w (world axes). */
 void lwi_tree_ride(const lw_model *model, int b, const double w[3], double (*body_R)[9],
                    double (*body_r)[3], double (*body_v)[3]);

@@ -257,7 +257,7 @@ lw_status lwi_system_accelerations_factored(lwi_system *system, double t, const 
                                             lwi_tree_work *tree, const double *u, lw_error *error);
 /** gamma of all joints and couplings; as above. */
 void lwi_system_tree_gammas(lwi_system *system, double t, lwi_tree_work *tree, const double *u);
-/** Rates udot [tree_nv] of the speeds of the tree; after lwi_system_accelerations_factored. */
+/** Rates udot [tree_nv] of the speeds of the tree; after lwi_system_accelerations_factored.  Overwrites tree->F. */
 void lwi_system_speed_rates(lwi_system *system, lwi_tree_work *tree, double *udot);
 /** qdd of the joints of the tree; after lwi_system_speed_rates. */
 void lwi_system_tree_qdd(const lwi_system *system, const lwi_tree_work *tree, const double *udot,

@@ -12,6 +12,7 @@
 #include "system/system.h"
 
 #include "base/assert.h"
+#include "elimination/dense_blocks.h"
 #include "spatial/motion.h"
 
 #include <string.h>
@@ -59,7 +60,10 @@ static void tree_gamma(void *user, int k)
         const int at = node_of(s, edge, i);
         const double(*J)[6] = lwi_elim_rows(s->elim) + 6 * (s->plan.slot[e] + i);
         LWI_ASSERT(at == k || at == node->parent || at < 0);
-        for (int r = 0; at >= 0 && r < edge->rows; r++) gamma[r] -= v6_dot(J[r], a[at == k]);
+        if (at == k)
+            for (int r = 0; r < edge->rows; r++) gamma[r] -= lwi_dot6(J[r], a[1]);
+        else if (at >= 0)
+            for (int r = 0; r < edge->rows; r++) gamma[r] -= v3_dot(J[r], a[0]);
     }
 }
 
@@ -76,10 +80,13 @@ void lwi_system_tree_gammas(lwi_system *s, double t, lwi_tree_work *tree, const 
 // ---------------------------------------------------------------------------------- from the bodies
 
 // dV/dt of node k in link axes: R'(a_O - w x v_O) and R'al, a_O = a_C - al x c - w x (w x c).
-static void link_acceleration(const lwi_system *s, const lwi_tree_work *tree, int k, double A[6])
+static void link_acceleration(void *user, int k)
 {
+    const job *of = user;
+    const lwi_system *s = of->s;
+    const lwi_tree_work *tree = of->tree;
     const lwi_node *node = &s->model->node[k];
-    double a[3], turning[3];
+    double a[3], turning[3], *A = tree->F[k];
     v3_cross(turning, s->w[node->body], s->v[node->body]);
     v3_sub(a, s->a[node->body], turning); // a_C - w x v_C
     m3_tmul_v(A, tree->R[k], a);
@@ -95,14 +102,12 @@ static void speed_rates(void *user, int k)
     lwi_link *link = &of->tree->link[k];
     double own[6], *udot = of->udot + node->iv;
     if (node->nv == 0) return;
-    link_acceleration(of->s, of->tree, k, own);
+    for (int i = 0; i < 6; i++) own[i] = of->tree->F[k][i] - of->tree->A[k][i]; // less c
     if (node->parent >= 0) {
-        double parent[6], A[6];
-        link_acceleration(of->s, of->tree, node->parent, A);
-        motion_to(parent, link->R, link->r, A);
+        double parent[6];
+        motion_to(parent, link->R, link->r, of->tree->F[node->parent]);
         v6_axpy(own, -1, parent);
     }
-    v6_axpy(own, -1, of->tree->A[k]); // c
     for (int j = 0; j < node->nv; j++) udot[j] = v6_dot(link->S[j], own);
     lwi_joint_metric_solve(node->nv, link->S, udot);
 }
@@ -110,6 +115,7 @@ static void speed_rates(void *user, int k)
 void lwi_system_speed_rates(lwi_system *s, lwi_tree_work *tree, double *udot)
 {
     job all = {.s = s, .tree = tree, .udot = udot};
+    lwi_system_for(s, s->model->nnode, link_acceleration, &all);
     lwi_system_for(s, s->model->nnode, speed_rates, &all);
 }
 
@@ -129,9 +135,15 @@ void lwi_system_tree_qdd(const lwi_system *s, const lwi_tree_work *tree, const d
 // ----------------------------------------------------------------------------------------- residuals
 
 // sum [rows] += J x of one body.
-static void add_rates(int rows, const double (*J)[6], const double x[6], double *sum)
+static void add_rates(int rows, const double (*J)[6], const double lin[3], const double ang[3],
+                      double *sum)
 {
-    for (int r = 0; r < rows; r++) sum[r] += v6_dot(J[r], x);
+    const lwi_pair a = {lin[0], lin[1]}, b = {lin[2], ang[0]}, c = {ang[1], ang[2]};
+    for (int r = 0; r < rows; r++) {
+        const lwi_pair x =
+            a * lwi_pair_load(J[r]) + b * lwi_pair_load(J[r] + 2) + c * lwi_pair_load(J[r] + 4);
+        sum[r] += x[0] + x[1];
+    }
 }
 
 static void include(int rows, const double *value, double *largest)
@@ -148,7 +160,7 @@ void lwi_system_residuals(const lwi_system *s, lw_observe level, double largest[
         const lwi_plan_edge *edge = &s->plan.graph.edge[e];
         const int first = s->plan.row[e], j = s->edge_joint[e];
         const int rows = j < 0 ? edge->rows : lwi_joint_row_count(s->model, j); // without rotors
-        double residual[2][LWI_CLOSURE_ROWS], x[6];
+        double residual[2][LWI_CLOSURE_ROWS];
         LWI_ASSERT(rows <= LWI_CLOSURE_ROWS);
         memcpy(residual[0], s->b + first, (size_t)rows * sizeof(double));
         memcpy(residual[1], s->gamma + first, (size_t)rows * sizeof(double));
@@ -157,11 +169,8 @@ void lwi_system_residuals(const lwi_system *s, lw_observe level, double largest[
             if (k < 0) continue;
             const int b = s->model->node[k].body;
             const double(*J)[6] = lwi_elim_rows(s->elim) + 6 * (s->plan.slot[e] + i);
-            v3_copy(x, s->v[b]), v3_copy(x + 3, s->w[b]);
-            add_rates(rows, J, x, residual[0]);
-            if (!accelerations) continue;
-            v3_copy(x, s->a[b]), v3_copy(x + 3, s->al[b]);
-            add_rates(rows, J, x, residual[1]);
+            add_rates(rows, J, s->v[b], s->w[b], residual[0]);
+            if (accelerations) add_rates(rows, J, s->a[b], s->al[b], residual[1]);
         }
         include(rows, s->phi + first, &largest[0]);
         include(rows, residual[0], &largest[1]);
@@ -182,7 +191,14 @@ void lwi_system_reaction(const lwi_system *s, int j, const double *lambda, doubl
         const int k = node_of(s, edge, i);
         const double(*J)[6] = lwi_elim_rows(s->elim) + 6 * (s->plan.slot[e] + i);
         if (k < 0 || s->model->node[k].body != body) continue;
-        for (int r = 0; r < rows; r++) v6_axpy(F, sign * lambda[s->plan.row[e] + r], J[r]);
+        lwi_pair a = lwi_pair_load(F), b = lwi_pair_load(F + 2), c = lwi_pair_load(F + 4);
+        for (int r = 0; r < rows; r++) {
+            const double f = sign * lambda[s->plan.row[e] + r];
+            a += f * lwi_pair_load(J[r]);
+            b += f * lwi_pair_load(J[r] + 2);
+            c += f * lwi_pair_load(J[r] + 4);
+        }
+        lwi_pair_store(F, a), lwi_pair_store(F + 2, b), lwi_pair_store(F + 4, c);
     }
     m3_mul_v(p, s->R[joint->body2], joint->r2);
     v3_add(p, p, s->r[joint->body2]);

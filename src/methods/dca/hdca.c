@@ -33,14 +33,22 @@
 
 #include <string.h>
 
+// What the speeds of a state are needed for.  An output row is at the state of the evaluation that ends the step
+// before it or begins the one after it: each takes what the other has found.  Neither takes its own, so that calls
+// repeated at one state cost and test all that they do.
+typedef enum purpose { FOR_NEITHER, FOR_RATES, FOR_ROW } purpose;
+
 typedef struct hdca {
     lwi_tree_work tree; // body_R, body_r, body_v, body_w, joint_q, joint_qd are those of `system`
     lwi_cut_momenta momenta;
     lwi_system system;
     int ncut, *cut; // edges without momentum: cut joints and couplings
     lwi_auxiliary auxiliary;
-    double *p, *u;                // [tree_nv] momenta in link axes, speeds
-    lwi_path *path;               // NULL: the model is not a long path of hinges
+    double *p, *u;  // [tree_nv] momenta in link axes, speeds
+    double *sigma;  // [system.nrow] impulses of the rows
+    purpose found;  // for what all of these were found, of the state `at` at the time t
+    double t, *at;  // [nx]
+    lwi_path *path; // NULL: the model is not a long path of hinges
     lwi_body_forces *body_forces; // of a path; NULL: all forces act along joints
     double *effort;               // [tree_nv] of paths, forces on bodies included
     double *udot;                 // [tree_nv] of the last observation
@@ -95,6 +103,9 @@ static lw_status prepare(lwi_work *work)
                             &d->path));
     if (d->path) TRY(prepare_path(model, arena, d));
     TRY(lwi_auxiliary_create(model, LWI_MOMENTUM, arena, &d->auxiliary, &work->layout));
+    d->sigma = LWI_PUSH(arena, double, system->nrow);
+    d->at = LWI_PUSH(arena, double, work->layout.nx);
+    if (!d->sigma || !d->at) return LW_ERR_MEMORY;
     return lwi_cut_momenta_create(model, &d->tree, lwi_gauge_choose(model, work->options),
                                   system->length, arena, &d->momenta);
 }
@@ -111,6 +122,7 @@ static void release(lwi_work *work)
 static void place(hdca *d, double t, const double *x)
 {
     lwi_tree_work *tree = &d->tree;
+    d->found = FOR_NEITHER;
     lwi_tree_position(d->system.model, t, x, tree->link);
     lwi_system_from_tree(&d->system, tree->link, NULL, tree->R, tree->r, NULL);
     lwi_auxiliary_load(d->system.model, &d->auxiliary, x, d->system.q);
@@ -119,9 +131,11 @@ static void place(hdca *d, double t, const double *x)
 // Velocities of the bodies from those of the links; coordinates and speeds of all joints.
 static void move(hdca *d, double t)
 {
+    const lw_model *model = d->system.model;
     lwi_tree_work *tree = &d->tree;
-    lwi_system_from_tree(&d->system, tree->link, (const double(*)[6])tree->V, tree->R, tree->r,
-                         d->u);
+    lwi_tree_body_velocities(model, (const double(*)[9])tree->R, (const double(*)[6])tree->V,
+                             tree->body_R, tree->body_r, tree->body_v, tree->body_w);
+    lwi_tree_joints(model, tree->link, d->u, tree->joint_q, tree->joint_qd);
     lwi_system_read_loops(&d->system, t, false);
 }
 
@@ -188,11 +202,20 @@ static void follow_bodies(const lw_model *model, hdca *d)
 // First set of Hamilton's equations (1): M V - J' sigma = b, J V = -b_row, (6)-(7), (3): poses, rows,
 // factors, then V, u and the impulses sigma.  The elimination does the assembly (17)-(36), the connection to
 // the base (37)-(45) and the disassembly (29).
-static lw_status find_speeds(lwi_work *work, double t, const double *x)
+static lw_status find_speeds(lwi_work *work, double t, const double *x, purpose what)
 {
     const lw_model *model = work->model;
     hdca *d = work->data;
     lwi_system *system = &d->system;
+    const size_t nx = (size_t)work->layout.nx * sizeof *x;
+    const size_t rows = (size_t)system->nrow * sizeof *d->sigma;
+    const bool other =
+        what == FOR_RATES ? d->found == FOR_ROW : what == FOR_ROW && d->found == FOR_RATES;
+    if (other && t == d->t && memcmp(x, d->at, nx) == 0) {
+        if (system->nrow) memcpy(system->lambda, d->sigma, rows);
+        d->found = what;
+        return LW_OK;
+    }
     place(d, t, x);
     lwi_system_rows(system, t);
     TRY(lwi_system_factor(system, t, &work->error));
@@ -203,6 +226,10 @@ static lw_status find_speeds(lwi_work *work, double t, const double *x)
     follow_bodies(model, d);
     TRY(lwi_tree_finite(model, t, d->u, "speed", &work->error));
     move(d, t);
+    if (system->nrow) memcpy(d->sigma, system->lambda, rows);
+    memcpy(d->at, x, nx);
+    d->t = t;
+    d->found = what;
     return LW_OK;
 }
 
@@ -274,6 +301,7 @@ static bool path_rates(lwi_work *work, double t, const double *x, const double *
     const lw_model *model = work->model;
     hdca *d = work->data;
     double *pdot = xdot + model->tree_nq;
+    d->found = FOR_NEITHER;
     if (!lwi_path_rates(d->path, x, x + model->tree_nq, d->u, pdot)) return false;
     path_efforts(d, t, x, inputs);
     if (model->nforce > 0) lwi_path_add_efforts(d->path, d->tree.effort, pdot);
@@ -290,7 +318,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     hdca *d = work->data;
     double *pdot = xdot + model->tree_nq;
     if (d->path && path_rates(work, t, x, inputs, xdot)) return LW_OK;
-    TRY(find_speeds(work, t, x));
+    TRY(find_speeds(work, t, x, FOR_RATES));
     lwi_tree_kinematics(model, d->tree.link, d->u, xdot);
     lwi_tree_rates(model, t, d->u, d->tree.link);
     cut_impulses(d, t);
@@ -307,7 +335,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
 static lw_status without_impulses(lwi_work *work, double t, double *x)
 {
     hdca *d = work->data;
-    TRY(find_speeds(work, t, x));
+    TRY(find_speeds(work, t, x, FOR_NEITHER));
     lwi_cut_momenta_of_speeds(&d->momenta, t, &d->system.motion, d->u, x + work->model->tree_nq);
     return LW_OK;
 }
@@ -319,7 +347,7 @@ static lw_status set_work(lwi_work *work, double t, double joules, double *x)
     if (!model->driven) return LW_OK;
     double *w = x + model->tree_nq + model->tree_nv;
     *w = 0;
-    TRY(find_speeds(work, t, x));
+    TRY(find_speeds(work, t, x, FOR_NEITHER));
     *w = joules - work_at(work->data, t, x);
     return LW_OK;
 }
@@ -328,7 +356,7 @@ lw_status lwi_hdca_reset(lwi_work *work, double t, double *x)
 {
     double joules = 0;
     if (work->model->driven) {
-        TRY(find_speeds(work, t, x));
+        TRY(find_speeds(work, t, x, FOR_NEITHER));
         joules = work_at(work->data, t, x);
     }
     TRY(without_impulses(work, t, x));
@@ -370,6 +398,7 @@ static bool path_observe(lwi_work *work, double t, const double *x, const double
 {
     const lw_model *model = work->model;
     hdca *d = work->data;
+    d->found = FOR_NEITHER;
     if (!lwi_path_rates(d->path, x, x + model->tree_nq, d->u, d->p)) return false;
     if (level >= LW_OBSERVE_ACCELERATION) {
         path_efforts(d, t, x, inputs);
@@ -402,7 +431,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         place(d, t, x);
         lwi_system_read_loops(&d->system, t, true);
     } else {
-        TRY(find_speeds(work, t, x));
+        TRY(find_speeds(work, t, x, FOR_ROW));
         d->has_rows = true;
         snapshot->work = work_at(d, t, x);
     }
@@ -432,7 +461,7 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
     hdca *d = work->data;
     double *inertia = factor + model->tree_nq;
     for (int i = 0; i < work->layout.nx; i++) factor[i] = 1;
-    TRY(find_speeds(work, t, x));
+    TRY(find_speeds(work, t, x, FOR_NEITHER));
     if (model->carries_work) inertia[model->tree_nv] = lwi_tree_energy_scale(model, &d->tree);
     return lwi_cut_momenta_scale(&d->momenta, t, d->p, d->u, inertia, &work->error);
 }

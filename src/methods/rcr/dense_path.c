@@ -84,7 +84,8 @@ void lwi_rcr_dense_speeds(lwi_rcr_dense *dense, lwi_rcr_work *d, const double *u
     const size_t size = (size_t)model->tree_nv * sizeof *u;
     if (size) memcpy(d->v, u, size);
     lwi_tree_velocity(model, d->tree.link, u, d->tree.V);
-    lwi_rcr_body_velocities(model, &d->tree);
+    lwi_tree_body_velocities(model, (const double(*)[9])d->tree.R, (const double(*)[6])d->tree.V,
+                             d->tree.body_R, d->tree.body_r, d->tree.body_v, d->tree.body_w);
     rates_of_rows(cut, &d->tree, cut->gamma);
     for (int r = 0; r < cut->m; r++) cut->gamma[r] = -cut->gamma[r];
     lwi_cut_solve(cut, cut->gamma);

@@ -132,19 +132,7 @@ static double revolute_speed(const lwi_joint *joint, const lwi_motion *motion)
     return v3_dot(axis, w);
 }
 
-void lwi_rcr_body_velocities(const lw_model *model, lwi_tree_work *tree)
-{
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        double v[3];
-        v3_cross(v, tree->V[k] + 3, node->c_r);
-        v3_add(v, v, tree->V[k]);
-        m3_mul_v(tree->body_v[node->body], tree->R[k], v);
-        m3_mul_v(tree->body_w[node->body], tree->R[k], tree->V[k] + 3);
-    }
-}
-
-// Velocities of all bodies and joints at the speeds v, after place; rigidly merged bodies with the forces.
+// Velocities of all bodies and joints at the speeds v, after place.
 //   exact  coordinates of all cut joints are read from the poses, too, not only where auxiliary states are
 //          insufficient
 static void move(lwi_work *work, double t, bool exact)
@@ -155,7 +143,8 @@ static void move(lwi_work *work, double t, bool exact)
     const lwi_motion motion = lwi_cut_motion(tree);
     lwi_tree_rates(model, t, d->v, tree->link);
     if (!d->by_dense) lwi_tree_velocity(model, tree->link, d->v, tree->V);
-    lwi_rcr_body_velocities(model, tree);
+    lwi_tree_body_velocities(model, (const double(*)[9])tree->R, (const double(*)[6])tree->V,
+                             tree->body_R, tree->body_r, tree->body_v, tree->body_w);
     for (int i = 0; i < model->nloop; i++) {
         const lwi_joint *joint = &model->joint[model->loop[i]];
         double now[LW_JOINT_MAX_NQ];

@@ -260,9 +260,6 @@ int lwi_rcr_bodies_below(const lw_model *model, int n, const int *node, int limi
 /** Multiplications of the decomposition of m rows in n speeds at rank r and of one solution with it. */
 double lwi_rcr_reflections(double n, double m, double r);
 
-/** Velocities of the bodies in the tree, after lwi_tree_velocity; not those of rigidly merged
- *  bodies. */
-void lwi_rcr_body_velocities(const lw_model *model, lwi_tree_work *tree);
 /** tree->A: accelerations at zero free accelerations, with gravity as in lwi_tree_newton_euler.
  *  d->residual: the forces that remain then, link axes.  After the loads. */
 void lwi_rcr_residual_forces(lwi_rcr_work *d);

@@ -289,6 +289,67 @@ static void every_gauge_has_the_same_motion(void **state)
     }
 }
 
+// Matrix passes since the last call.
+static long passes(const lwi_work *work, long *before)
+{
+    const long now = lwi_elim_matrix_passes(lwi_hdca_system(work)->elim), count = now - *before;
+    *before = now;
+    return count;
+}
+
+// An output row takes the factors of the evaluation at its state, the next evaluation those of the row, with the same
+// bits as alone; nothing is taken from another state or time, or after a reset.
+static void rows_and_rates_share_factors(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_loop(LWT_DRIVEN_LOOP);
+    lwi_work *alone = lwt_work(model, HDCA), *work = lwt_work(model, HDCA);
+    const int nx = work->layout.nx;
+    const size_t size = (size_t)nx * sizeof(double);
+    double *x = lwt_start(work), *y = lwt_start(alone), *f = lwt_vector(nx), *g = lwt_vector(nx),
+           t = 0;
+    lwi_arena arena;
+    lwi_snapshot a, b;
+    lwi_arena_init(&arena, NULL);
+    lwt_integrate(work, &t, x, NULL, 1e-3, 30);
+    memcpy(y, x, size);
+    lwt_observe(alone, t, x, NULL, &arena, &a);
+    long count = 0;
+    passes(work, &count);
+    for (int again = 0; again < 2; again++) {
+        lwt_ok(HDCA->rates(work, t, x, NULL, f), &work->error);
+        assert_int_equal(passes(work, &count), !again); // by the row of the round before
+        lwt_observe(work, t, x, NULL, &arena, &b);
+        assert_int_equal(passes(work, &count), 0);
+        lwt_same(model, &b, &a, 0);
+        assert_true(b.work == a.work);
+        lwt_ok(HDCA->rates(alone, t, x, NULL, g), &alone->error);
+        assert_memory_equal(f, g, size);
+    }
+    lwt_observe(work, t, x, NULL, &arena, &b); // a row not from a row
+    assert_int_equal(passes(work, &count), 1);
+    lwt_same(model, &b, &a, 0);
+    lwt_ok(HDCA->rates(work, t + 1e-9, x, NULL, f), &work->error);
+    assert_int_equal(passes(work, &count), 1);
+    y[nx - 2] *= 1 + 1e-15;
+    lwt_observe(work, t + 1e-9, y, NULL, &arena, &b);
+    assert_int_equal(passes(work, &count), 1);
+    lwt_ok(HDCA->rates(work, t, x, NULL, f), &work->error);
+    lwt_ok(lwi_hdca_reset(work, t, y), &work->error);
+    passes(work, &count);
+    lwt_observe(work, t, x, NULL, &arena, &b);
+    assert_int_equal(passes(work, &count), 1);
+    lwt_same(model, &b, &a, 0);
+    lwi_arena_free(&arena);
+    lwi_work_destroy(alone);
+    lwi_work_destroy(work);
+    lw_model_destroy(model);
+    free(x);
+    free(y);
+    free(f);
+    free(g);
+}
+
 // A reset removes the impulses from the momenta and leaves the motion, now and later.
 static void reset_keeps_the_motion(void **state)
 {
@@ -580,6 +641,7 @@ int main(void)
         cmocka_unit_test(speeds_change_as_accelerations_say),
         cmocka_unit_test(reactions_are_rates_of_impulses),
         cmocka_unit_test(every_gauge_has_the_same_motion),
+        cmocka_unit_test(rows_and_rates_share_factors),
         cmocka_unit_test(reset_keeps_the_motion),
         cmocka_unit_test(impulses_are_not_rotated_with_their_rows),
         cmocka_unit_test(the_rate_is_chosen_from_the_mechanism),
