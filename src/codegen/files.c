@@ -1,4 +1,5 @@
 // files.c -- the files of a generated model: header, source, example, build files.
+#include "base/file.h"
 #include "base/numbers.h"
 #include "codegen/functions.h"
 
@@ -252,13 +253,10 @@ static lw_status write_file(writer *w, const char *base, const char *ending, lw_
     char path[1024];
     if (snprintf(path, sizeof path, "%s/%s%s", w->directory, base, ending) >= (int)sizeof path)
         return lwi_fail(error, LW_ERR_ARGUMENT, "%s: the path is too long", w->directory);
-    FILE *file = fopen(path, "w");
-    if (!file) return lwi_fail(error, LW_ERR_IO, "%s: %s", path, strerror(errno));
+    FILE *file;
+    TRY(lwi_open_output_stream(path, &file, error));
     print(file, w);
-    const bool bad = ferror(file) != 0;
-    if (fclose(file) != 0 || bad)
-        return lwi_fail(error, LW_ERR_IO, "%s: cannot be written whole", path);
-    return LW_OK;
+    return lwi_close_output(file, path, error);
 }
 
 static void header_file(FILE *file, writer *w)

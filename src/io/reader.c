@@ -1,5 +1,6 @@
 // reader.c -- a model from a file or from memory: format by name or ending, builder, checks.
 #define _XOPEN_SOURCE 700 // realpath
+#include "base/file.h"
 #include "io/readers.h"
 #include "io/text.h"
 
@@ -128,7 +129,7 @@ static lw_status io_error(lw_error *error, const char *path, const char *what)
     return LW_ERR_IO;
 }
 
-// Reads the whole stream into one block of the allocator, without its size in advance: pipes have none.
+// Reads the whole stream into one block of the allocator, without its size in advance: it may be growing.
 static lw_status read_stream(FILE *file, const char *path, const lw_allocator *allocator,
                              char **text, size_t *length, lw_error *error)
 {
@@ -162,8 +163,8 @@ static lw_status read_stream(FILE *file, const char *path, const lw_allocator *a
 lw_status lwi_reader_file(const char *path, const lw_allocator *allocator, char **text,
                           size_t *length, lw_error *error)
 {
-    FILE *file = fopen(path, "rb");
-    if (!file) return io_error(error, path, "cannot be opened");
+    FILE *file;
+    TRY(lwi_open_input_stream(path, &file, error));
     const lw_status status = read_stream(file, path, allocator, text, length, error);
     fclose(file);
     return status;

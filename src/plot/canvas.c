@@ -2,9 +2,9 @@
 #include "plot/canvas.h"
 
 #include "base/assert.h"
+#include "base/file.h"
 #include "io/text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,13 +62,10 @@ void lwi_plot_bytes_free(lwi_plot_bytes *bytes)
 lw_status lwi_plot_bytes_write(const lwi_plot_bytes *bytes, const char *path, lw_error *error)
 {
     if (bytes->full) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
-    FILE *file = fopen(path, "wb");
-    if (!file)
-        return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
-    const bool lost = fwrite(bytes->data, 1, bytes->used, file) != bytes->used;
-    if (fclose(file) || lost)
-        return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written whole (disk full?)");
-    return LW_OK;
+    FILE *file;
+    TRY(lwi_open_output_stream(path, &file, error));
+    fwrite(bytes->data, 1, bytes->used, file);
+    return lwi_close_output(file, path, error);
 }
 
 // ------------------------------------------------------------------------------------------- text

@@ -189,14 +189,14 @@ lw_status lwi_plot_check_file(const char *file, lw_error *error)
 {
     const bool cairo = ends_in(file, ".png") || ends_in(file, ".pdf");
     if (cairo && !lwi_plot_cairo_version())
-        return lwi_fail(
-            error, LW_ERR_UNSUPPORTED,
-            "%s: this build of Linkwork has no cairo and writes pictures as .svg only; for "
+        return lwi_fail_at(
+            error, LW_ERR_UNSUPPORTED, file, 0, 0,
+            "this build of Linkwork has no cairo and writes pictures as .svg only; for "
             "PNG and PDF install libcairo2-dev (Debian, Ubuntu: tools/install-deps) and build "
-            "again, or convert the .svg (rsvg-convert, inkscape)",
-            file);
+            "again, or convert the .svg (rsvg-convert, inkscape)");
     if (cairo || ends_in(file, ".svg")) return LW_OK;
-    return lwi_fail(error, LW_ERR_ARGUMENT, "%s: pictures are written as .svg, .png or .pdf", file);
+    return lwi_fail_at(error, LW_ERR_ARGUMENT, file, 0, 0,
+                       "pictures are written as .svg, .png or .pdf");
 }
 
 lw_status lwi_plot_canvas_open(const lw_plot_options *o, double width, double height,

@@ -34,21 +34,6 @@ static lw_model *slider_with(const char *effort)
     return lwt_yaml(text);
 }
 
-static lw_sim *simulate(const lw_model *model, const char *const *settings)
-{
-    lw_options options;
-    lw_sim *sim;
-    lw_error error;
-    lw_options_default(&options);
-    for (; *settings; settings += 2)
-        if (lw_options_set(&options, settings[0], settings[1], &error) != LW_OK)
-            fail_msg("%s", error.text);
-    const lw_sim_desc desc = {.options = &options};
-    if (lw_sim_create(model, &desc, &sim, &error) != LW_OK) fail_msg("%s", error.text);
-    return sim;
-}
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 // A formulation for every integrator: index3 has its own steps.
 static const char *formulation_for(const char *integrator)
 {
@@ -64,8 +49,9 @@ static void steps_below_the_resolution_are_refused(void **state)
     lw_model *model = slider_with("motor");
     for (int i = 0; i < lw_integrator_count(); i++) {
         const char *name = lw_integrator_info(i).name;
-        lw_sim *sim = simulate(model, SETTINGS("formulation", formulation_for(name), "integrator",
-                                               name, "step", "1e-18", "duration", "0.1"));
+        lw_sim *sim =
+            lwt_simulate(model, LWT_SETTINGS("formulation", formulation_for(name), "integrator",
+                                             name, "step", "1e-18", "duration", "0.1"));
         for (int run = 0; run < 2; run++) {
             assert_int_equal(LW_ERR_ARGUMENT,
                              run ? lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL)
@@ -88,8 +74,9 @@ static void times_without_digits_are_passed(void **state)
     lw_model *model = slider_with("ramp");
     for (int i = 0; i < lw_integrator_count(); i++) {
         const char *name = lw_integrator_info(i).name;
-        lw_sim *sim = simulate(model, SETTINGS("formulation", formulation_for(name), "integrator",
-                                               name, "step", "1e-4", "max_steps", "3000"));
+        lw_sim *sim =
+            lwt_simulate(model, LWT_SETTINGS("formulation", formulation_for(name), "integrator",
+                                             name, "step", "1e-4", "max_steps", "3000"));
         for (int k = 0; k < LWI_COUNT(times); k++) {
             if (lw_sim_step(sim, times[k]) != LW_OK)
                 fail_msg("%s, %g: %s", name, times[k], lw_sim_error(sim)->text);
@@ -117,8 +104,8 @@ static void inputs_that_overflow_end_the_step(void **state)
     for (int i = 0; i < lw_integrator_count(); i++) {
         const char *name = lw_integrator_info(i).name;
         long asked = 0;
-        lw_sim *sim = simulate(model, SETTINGS("formulation", formulation_for(name), "integrator",
-                                               name, "step", "0.01"));
+        lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("formulation", formulation_for(name),
+                                                       "integrator", name, "step", "0.01"));
         assert_int_equal(LW_OK, lw_sim_step(sim, 0.1));
         assert_int_equal(LW_OK, lw_sim_set_input(sim, 0, 1e308));
         const lw_status status = lw_sim_step_progress(sim, 0.2, stop_never, &asked);
@@ -141,8 +128,9 @@ static void formulas_that_are_not_numbers_end_the_run(void **state)
     lw_model *model = slider_with("root");
     for (int i = 0; i < lw_integrator_count(); i++) {
         const char *name = lw_integrator_info(i).name;
-        lw_sim *sim = simulate(model, SETTINGS("formulation", formulation_for(name), "integrator",
-                                               name, "step", "0.01", "duration", "1"));
+        lw_sim *sim =
+            lwt_simulate(model, LWT_SETTINGS("formulation", formulation_for(name), "integrator",
+                                             name, "step", "0.01", "duration", "1"));
         const lw_status status = lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL);
         assert_true(status == LW_ERR_NOT_FINITE || status == LW_ERR_INTEGRATOR);
         assert_non_null(strstr(lw_sim_error(sim)->text, "t = 0."));
@@ -184,8 +172,9 @@ static void a_long_step_can_be_stopped(void **state)
     static const char *const integrators[] = {"dopri5", "adams", "dopri54", "rk4"};
     lw_model *model = lwt_yaml("linkwork: 1\ngenerate: {chain: {n: 10000}}\n");
     for (int i = 0; i < LWI_COUNT(integrators); i++) {
-        lw_sim *sim = simulate(model, SETTINGS("integrator", integrators[i], "formulation", "aba",
-                                               "step", "1e-3", "duration", "1", "sample", "1"));
+        lw_sim *sim =
+            lwt_simulate(model, LWT_SETTINGS("integrator", integrators[i], "formulation", "aba",
+                                             "step", "1e-3", "duration", "1", "sample", "1"));
         stopper s = {.sim = sim, .stop_at = 2}; // after the first row
         assert_int_equal(LW_ERR_INTERRUPTED,
                          lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, stop_later, &s));

@@ -41,4 +41,18 @@ static inline void lwt_set(lw_options *options, const char *key, const char *val
     if (lw_options_set(options, key, value, &error) != LW_OK) fail_msg("%s", error.text);
 }
 
+/** A simulation with options: keys and values in turn, NULL at the end. The caller destroys it. */
+static inline lw_sim *lwt_simulate(const lw_model *model, const char *const *settings)
+{
+    lw_options options;
+    lw_sim *sim;
+    lw_error error;
+    lw_options_default(&options);
+    for (; *settings; settings += 2) lwt_set(&options, settings[0], settings[1]);
+    const lw_sim_desc desc = {.options = &options};
+    if (lw_sim_create(model, &desc, &sim, &error) != LW_OK) fail_msg("%s", error.text);
+    return sim;
+}
+#define LWT_SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
+
 #endif

@@ -4,6 +4,7 @@
 #include "base/assert.h"
 #include "base/numbers.h"
 #include "batch/batch.h"
+#include "base/file.h"
 #include "io/result/csv.h"
 #include "io/result/result.h"
 #include "io/result/spool.h"
@@ -205,10 +206,7 @@ static lw_status begin_csv(lw_batch_writer *w, lw_error *error)
     const char **name = LWI_PUSH(&w->arena, const char *, w->columns.n);
     if (!name) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     for (int i = 0; i < w->columns.n; i++) name[i] = w->columns.column[i].name;
-    w->csv = fopen(w->path, "w");
-    if (!w->csv)
-        return lwi_fail_at(error, LW_ERR_IO, w->path, 0, 0, "cannot be written: %s",
-                           strerror(errno));
+    TRY(lwi_open_output_stream(w->path, &w->csv, error));
     lwi_csv_header(w->csv, name, w->columns.n);
     return LW_OK;
 }

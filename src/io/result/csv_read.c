@@ -1,4 +1,5 @@
 // csv_read.c -- reads a CSV result into memory.
+#include "base/file.h"
 #include "io/result/result.h"
 #include "io/text.h"
 
@@ -186,10 +187,9 @@ static lw_status read_all(parser *p, bool result, lwi_csv_table *t, lw_error *er
 
 lw_status lwi_csv_table_read(const char *path, bool result, lwi_csv_table *table, lw_error *error)
 {
-    parser p = {.path = path, .file = fopen(path, "rb")};
+    parser p = {.path = path};
     lwi_numbers numbers;
-    if (!p.file)
-        return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be opened: %s", strerror(errno));
+    TRY(lwi_open_input_stream(path, &p.file, error));
     *table = (lwi_csv_table){0};
     lwi_arena_init(&table->arena, NULL);
     lw_status status = LW_ERR_MEMORY;

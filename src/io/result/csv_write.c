@@ -1,8 +1,8 @@
 // csv_write.c -- results as CSV: a header line, then a line of %.17g numbers for each row.
+#include "base/file.h"
 #include "io/result/csv.h"
 #include "io/text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -93,9 +93,7 @@ static lw_status start(lw_csv *c, const lw_model *model, lw_observe level, const
     if (lwi_result_columns_of_model(model, level, &c->columns) != LW_OK ||
         lwi_result_rows_create(model, level, &c->columns, &c->arena, &c->rows) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a row of the CSV file");
-    c->file = fopen(path, "w");
-    if (!c->file)
-        return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
+    TRY(lwi_open_output_stream(path, &c->file, error));
     if (put_header(c) == LW_OK) return LW_OK;
     fclose(c->file);
     return lwi_fail(error, LW_ERR_MEMORY, "no memory for the header of the CSV file");

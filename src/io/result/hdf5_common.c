@@ -47,6 +47,30 @@ lw_status lwi_hdf5_fail(lw_error *error, lw_status status, const char *path, con
     return lwi_fail_at(error, status, path, 0, 0, "%s: %s", what, reason);
 }
 
+// Continues a CRC-32, four bits at a time.
+static unsigned add_to_crc(unsigned sum, const char *bytes, size_t n)
+{
+    static const unsigned table[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac,
+                                       0x76dc4190, 0x6b6b51f4, 0x4db26158, 0x5005713c,
+                                       0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
+                                       0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
+    for (size_t i = 0; i < n; i++) {
+        sum ^= (unsigned char)bytes[i];
+        sum = sum >> 4 ^ table[sum & 15];
+        sum = sum >> 4 ^ table[sum & 15];
+    }
+    return sum;
+}
+
+unsigned lwi_hdf5_strings_check(const lwi_result_meta *meta)
+{
+    const char *const strings[] = {meta->model, meta->notice, meta->warnings, meta->versions};
+    unsigned sum = ~0u;
+    for (int i = 0; i < LWI_COUNT(strings); i++)
+        if (strings[i]) sum = add_to_crc(sum, strings[i], strlen(strings[i]) + 1);
+    return ~sum;
+}
+
 // ------------------------------------------------------------------------------ types, properties
 
 hid_t lwi_hdf5_text_type(size_t bytes)
@@ -97,11 +121,12 @@ hid_t lwi_hdf5_element_type(lwi_hdf5_element *e, int nstring)
     return -1;
 }
 
-hid_t lwi_hdf5_access(void)
+hid_t lwi_hdf5_access(lwi_hdf5_disk *disk)
 {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     if (access < 0) return access;
-    if (H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0 &&
+    if (lwi_hdf5_disk_use(access, disk) >= 0 &&
+        H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110) >= 0 &&
         H5Pset_fclose_degree(access, H5F_CLOSE_STRONG) >= 0)
         return access;
     H5Pclose(access);
@@ -117,5 +142,64 @@ hid_t lwi_hdf5_ordered(hid_t class_id)
         H5Pset_obj_track_times(create, false) >= 0)
         return create;
     H5Pclose(create);
+    return -1;
+}
+
+// ---------------------------------------------------------------------------------------- datasets
+
+bool lwi_hdf5_is_own(hid_t file, const char *path)
+{
+    H5L_info_t link;
+    return H5Lget_info(file, path, &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD;
+}
+
+// Upper bound of the bytes that one byte of the file expands to; 0: of an unknown filter.
+static double expansion_limit(hid_t create)
+{
+    const double deflate = 1032; // [zlib]: a length of 258 in 2 bits
+    const int n = H5Pget_nfilters(create);
+    double limit = 1;
+    for (int i = 0; i < n; i++) {
+        size_t no_values = 0;
+        unsigned flags, config;
+        switch (H5Pget_filter2(create, (unsigned)i, &flags, &no_values, NULL, 0, NULL, &config)) {
+        case H5Z_FILTER_DEFLATE:
+            limit *= deflate;
+            break;
+        case H5Z_FILTER_SHUFFLE:
+        case H5Z_FILTER_FLETCHER32:
+            break;
+        default:
+            return 0;
+        }
+    }
+    return n < 0 ? 0 : limit;
+}
+
+// Are all elements in the file?  Others can be announced by the million in a short file.
+static bool is_stored(hid_t set, hid_t create, const lwi_hdf5_disk *disk)
+{
+    const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
+    const hssize_t elements = space < 0 ? -1 : H5Sget_simple_extent_npoints(space);
+    const double bytes = type < 0 ? -1 : (double)elements * (double)H5Tget_size(type);
+    const double length = (double)lwi_hdf5_disk_length(disk);
+    double stored = H5Pget_layout(create) == H5D_COMPACT ? bytes : (double)H5Dget_storage_size(set);
+    if (stored > length) stored = length;
+    if (space >= 0) H5Sclose(space);
+    if (type >= 0) H5Tclose(type);
+    return elements >= 0 && bytes >= 0 && bytes <= stored * expansion_limit(create);
+}
+
+hid_t lwi_hdf5_open_dataset(hid_t file, const lwi_hdf5_disk *disk, const char *path, hid_t access)
+{
+    if (!lwi_hdf5_is_own(file, path)) return -1;
+    const hid_t set = H5Dopen2(file, path, access);
+    if (set < 0) return -1;
+    const hid_t create = H5Dget_create_plist(set);
+    const bool good = create >= 0 && H5Pget_layout(create) != H5D_VIRTUAL &&
+                      H5Pget_external_count(create) == 0 && is_stored(set, create, disk);
+    if (create >= 0) H5Pclose(create);
+    if (good) return set;
+    H5Dclose(set);
     return -1;
 }

@@ -2,9 +2,8 @@
 #ifndef LWI_IO_RESULT_HDF5_COMMON_H
 #define LWI_IO_RESULT_HDF5_COMMON_H
 
-#include "base/base.h"
-
-#include <hdf5.h>
+#include "io/result/hdf5_disk.h"
+#include "io/result/hdf5_file.h"
 
 #define LWI_HDF5_FORMAT "linkwork-result"
 enum { LWI_HDF5_FORMAT_VERSION = 3 };
@@ -16,6 +15,10 @@ enum { LWI_HDF5_FORMAT_VERSION = 3 };
     X(events, LONG) X(late, LONG) X(behind, DOUBLE) X(start, DOUBLE) X(end, DOUBLE)                \
     X(wall, DOUBLE) X(energy_error, DOUBLE) X(energy_scale, DOUBLE)
 // clang-format on
+
+/** Attribute with the CRC-32 of model, notice, warnings and versions, terminators included. */
+#define LWI_HDF5_STRINGS_CHECK "strings_crc32"
+unsigned lwi_hdf5_strings_check(const lwi_result_meta *meta);
 
 /** Type of strings of fixed length.  Strings of variable length are in a heap without checksums, which the
  *  library cannot read safely from a damaged file. */
@@ -58,9 +61,16 @@ void lwi_hdf5_finish_after(lwi_hdf5_quiet quiet, lw_status status);
  *  is one: "cannot be written: No space left on device". */
 lw_status lwi_hdf5_fail(lw_error *error, lw_status status, const char *path, const char *what);
 
-/** Access properties: our file format version; closing the file closes all objects in it. */
-hid_t lwi_hdf5_access(void);
+/** Access properties: our driver and file format version; closing the file closes all objects in it. */
+hid_t lwi_hdf5_access(lwi_hdf5_disk *disk);
 /** Creation properties of files and groups: members keep their order. */
 hid_t lwi_hdf5_ordered(hid_t class_id);
+
+/** Is there an object of that path in the file itself, not by a link to another one? */
+bool lwi_hdf5_is_own(hid_t file, const char *path);
+/** Opens a dataset of the file itself with all elements in it: not elsewhere, and not announced only.  For
+ *  datasets of files that other programs are writing this holds for what they have flushed.
+ *  @return < 0: there is none */
+hid_t lwi_hdf5_open_dataset(hid_t file, const lwi_hdf5_disk *disk, const char *path, hid_t access);
 
 #endif

@@ -7,6 +7,8 @@
 //
 // The number of objects does not depend on the model: creating a dataset costs more time the more there are.
 //
+// Every block has a checksum.
+//
 // The writer uses the single-writer-multiple-reader mode: metadata are written in an order that keeps the
 // file consistent at any time, /time last.  A reader gets complete rows only, while the writer runs or
 // after it was killed.  The file format is that of HDF5 1.10, the first version with this mode.

@@ -30,8 +30,10 @@ typedef struct band {
 
 struct lwi_hdf5_reader {
     const char *path;
+    lwi_hdf5_disk *disk;
     hid_t file;
-    bool closed; ///< by its writer
+    bool closed;      ///< by its writer
+    lw_status unread; ///< why an attribute could not be read; LW_OK: all could
     long rows;
     int n;
     lw_column_info *column;   // [n]
@@ -68,20 +70,20 @@ const lw_column_info *lwi_hdf5_columns(const lwi_hdf5_reader *r, int *n)
 // has the file open.  [HDF5 File Format, II.A]
 enum { HEAD = 12 };
 
-static bool read_head(const char *path, unsigned char head[HEAD])
+static bool read_head(const lwi_hdf5_disk *disk, unsigned char head[HEAD])
 {
     static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    FILE *file = fopen(path, "rb");
-    if (!file) return false;
-    const bool same = fread(head, 1, HEAD, file) == HEAD && !memcmp(head, signature, 8);
-    fclose(file);
-    return same;
+    return lwi_hdf5_disk_peek(disk, head, HEAD) == HEAD && !memcmp(head, signature, 8);
 }
 
 bool lwi_hdf5_recognise(const char *path)
 {
     unsigned char head[HEAD];
-    return read_head(path, head);
+    lwi_hdf5_disk *disk;
+    if (lwi_hdf5_disk_open(path, &disk, NULL) != LW_OK) return false;
+    const bool recognised = read_head(disk, head);
+    lwi_hdf5_disk_close(disk);
+    return recognised;
 }
 
 static lw_status invalid(const lwi_hdf5_reader *r, lw_error *error, const char *what)
@@ -91,38 +93,12 @@ static lw_status invalid(const lwi_hdf5_reader *r, lw_error *error, const char *
 
 // ------------------------------------------------------------------------------------------ blocks
 
-// Is the data in this file, not in external files?
-static bool is_stored(hid_t set)
-{
-    const hid_t create = H5Dget_create_plist(set);
-    const bool stored =
-        create >= 0 && H5Pget_layout(create) != H5D_VIRTUAL && H5Pget_external_count(create) == 0;
-    if (create >= 0) H5Pclose(create);
-    return stored;
-}
-
-// Is there an object of that path in the file itself, not by a link to another one?
-static bool is_own(const lwi_hdf5_reader *r, const char *path)
-{
-    H5L_info_t link;
-    return H5Lget_info(r->file, path, &link, H5P_DEFAULT) >= 0 && link.type == H5L_TYPE_HARD;
-}
-
-static hid_t open_dataset(const lwi_hdf5_reader *r, const char *path, hid_t access)
-{
-    if (!is_own(r, path)) return -1;
-    const hid_t set = H5Dopen2(r->file, path, access);
-    if (set < 0 || is_stored(set)) return set;
-    H5Dclose(set);
-    return -1;
-}
-
 // Opens a dataset of rows of numbers; *rows and *width: its present size, a series has width 1.
 static hid_t open_numbers(const lwi_hdf5_reader *r, const char *path, long *rows, long *width)
 {
     const hid_t access = H5Pcreate(H5P_DATASET_ACCESS);
     if (access < 0 || H5Pset_chunk_cache(access, 1, 1 << 16, 1) < 0) return -1;
-    const hid_t set = open_dataset(r, path, access);
+    const hid_t set = lwi_hdf5_open_dataset(r->file, r->disk, path, access);
     H5Pclose(access);
     if (set < 0) return -1;
     const hid_t type = H5Dget_type(set), space = H5Dget_space(set);
@@ -142,20 +118,21 @@ static hid_t open_numbers(const lwi_hdf5_reader *r, const char *path, long *rows
     return set;
 }
 
-// Columns of an open dataset in one chunk; 1: it is not in chunks.
-static long chunk_width(hid_t set)
+// Rows and columns of an open dataset in one chunk; 1: it is not in chunks.
+static void chunk_size(hid_t set, long *rows, long *width)
 {
     const hid_t create = H5Dget_create_plist(set);
     hsize_t size[2] = {1, 1};
-    if (create >= 0 && (H5Pget_layout(create) != H5D_CHUNKED || H5Pget_chunk(create, 2, size) != 2))
-        size[1] = 1;
+    if (create >= 0 && H5Pget_layout(create) == H5D_CHUNKED && H5Pget_chunk(create, 2, size) < 1)
+        size[0] = size[1] = 1;
     if (create >= 0) H5Pclose(create);
-    return size[1] >= 1 && size[1] <= MAX_COLUMNS ? (long)size[1] : 1;
+    *rows = size[0] >= 1 && size[0] <= LONG_MAX ? (long)size[0] : 1;
+    *width = size[1] >= 1 && size[1] <= MAX_COLUMNS ? (long)size[1] : 1;
 }
 
 // values = rows first ..., columns from ... of an open dataset; rank 1: of a series.
 static herr_t read_block(hid_t set, hid_t type, int rank, long first, long count, long from,
-                         long width, void *values)
+                         long width, hid_t transfer, void *values)
 {
     const hsize_t start[2] = {(hsize_t)first, (hsize_t)from};
     const hsize_t size[2] = {(hsize_t)count, (hsize_t)width};
@@ -163,53 +140,90 @@ static herr_t read_block(hid_t set, hid_t type, int rank, long first, long count
     herr_t done = -1;
     if (there >= 0 && here >= 0 && H5Sget_simple_extent_ndims(there) == rank &&
         H5Sselect_hyperslab(there, H5S_SELECT_SET, start, NULL, size, NULL) >= 0)
-        done = H5Dread(set, type, here, there, H5P_DEFAULT, values);
+        done = H5Dread(set, type, here, there, transfer, values);
     if (here >= 0) H5Sclose(here);
     if (there >= 0) H5Sclose(there);
     return done;
 }
 
-static herr_t read_times(hid_t set, long first, long count, double *values)
+// The same without verifying checksums.
+static herr_t read_unverified(hid_t set, int rank, long first, long count, long from, long width,
+                              double *values)
 {
-    return read_block(set, H5T_NATIVE_DOUBLE, 1, first, count, 0, 1, values);
+    const hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
+    herr_t done = -1;
+    if (transfer >= 0 && H5Pset_edc_check(transfer, H5Z_DISABLE_EDC) >= 0)
+        done =
+            read_block(set, H5T_NATIVE_DOUBLE, rank, first, count, from, width, transfer, values);
+    if (transfer >= 0) H5Pclose(transfer);
+    return done;
+}
+
+// Rows of /time, /table or /state/x.  While the writer has the file open it rewrites the last block; that of a killed
+// writer may be half written.  Its rows up to the number in /time are complete, its checksum is not.
+static herr_t read_rows(const lwi_hdf5_reader *r, hid_t set, int rank, long first, long count,
+                        long from, long width, double *values)
+{
+    long chunk, columns, verified = LONG_MAX;
+    if (!r->closed) {
+        chunk_size(set, &chunk, &columns);
+        verified = r->rows > 0 ? (r->rows - 1) / chunk * chunk : 0;
+    }
+    const long before = verified <= first ? 0 : count < verified - first ? count : verified - first;
+    if (before && read_block(set, H5T_NATIVE_DOUBLE, rank, first, before, from, width, H5P_DEFAULT,
+                             values) < 0)
+        return -1;
+    if (before == count) return 0;
+    return read_unverified(set, rank, first + before, count - before, from, width,
+                           values + before * width);
 }
 
 // -------------------------------------------------------------------------------------- attributes
 
-// Reads a numeric scalar attribute; false: there is none.
-static bool read_number(hid_t object, const char *name, H5T_class_t class, hid_t type, void *value)
+// < 0: there is none, or it cannot be read.
+static hid_t open_attribute(lwi_hdf5_reader *r, hid_t object, const char *name)
 {
-    if (H5Aexists(object, name) <= 0) return false;
-    const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+    const htri_t exists = H5Aexists(object, name);
+    const hid_t attribute = exists > 0 ? H5Aopen(object, name, H5P_DEFAULT) : -1;
+    if (exists < 0 || (exists > 0 && attribute < 0)) r->unread = LW_ERR_PARSE;
+    return attribute;
+}
+
+// Reads a numeric scalar attribute; false: there is none.
+static bool read_number(lwi_hdf5_reader *r, hid_t object, const char *name, H5T_class_t class,
+                        hid_t type, void *value)
+{
+    const hid_t attribute = open_attribute(r, object, name);
     if (attribute < 0) return false;
     const hid_t stored = H5Aget_type(attribute), space = H5Aget_space(attribute);
     const bool fits = stored >= 0 && space >= 0 && H5Tget_class(stored) == class &&
                       H5Sget_simple_extent_npoints(space) == 1;
     const bool done = fits && H5Aread(attribute, type, value) >= 0;
+    if (fits && !done) r->unread = LW_ERR_PARSE;
     if (space >= 0) H5Sclose(space);
     if (stored >= 0) H5Tclose(stored);
     H5Aclose(attribute);
     return done;
 }
 
-// Size of a type of strings of fixed length; 0: another type, or too long.
-static size_t text_bytes(hid_t type)
+// Size of a type of strings of fixed length; 0: another type, or longer than the file.
+static size_t text_bytes(const lwi_hdf5_reader *r, hid_t type)
 {
     const bool fits = H5Tget_class(type) == H5T_STRING && H5Tis_variable_str(type) == 0;
     const size_t bytes = fits ? H5Tget_size(type) : 0;
-    return bytes <= LONGEST_TEXT ? bytes : 0;
+    return bytes <= LONGEST_TEXT && bytes <= lwi_hdf5_disk_length(r->disk) ? bytes : 0;
 }
 
 static const char *read_text(lwi_hdf5_reader *r, hid_t object, const char *name)
 {
-    if (H5Aexists(object, name) <= 0) return NULL;
-    const hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
+    const hid_t attribute = open_attribute(r, object, name);
     if (attribute < 0) return NULL;
     const hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
     const bool one = type >= 0 && space >= 0 && H5Sget_simple_extent_npoints(space) == 1;
-    const size_t bytes = one ? text_bytes(type) : 0;
+    const size_t bytes = one ? text_bytes(r, type) : 0;
     char *text = bytes ? LWI_PUSH(&r->arena, char, bytes + 1) : NULL;
-    if (text && H5Aread(attribute, type, text) < 0) text = NULL;
+    if (bytes && !text) r->unread = LW_ERR_MEMORY;
+    if (text && H5Aread(attribute, type, text) < 0) text = NULL, r->unread = LW_ERR_PARSE;
     if (space >= 0) H5Sclose(space);
     if (type >= 0) H5Tclose(type);
     H5Aclose(attribute);
@@ -226,7 +240,7 @@ static void read_options(lwi_hdf5_reader *r)
         double number;
         snprintf(name, sizeof name, "settings.%s", o.key);
         if (o.is_real || o.is_integer) {
-            if (!read_number(r->file, name, H5T_FLOAT, H5T_NATIVE_DOUBLE, &number)) continue;
+            if (!read_number(r, r->file, name, H5T_FLOAT, H5T_NATIVE_DOUBLE, &number)) continue;
             lwi_number_write(number, text, sizeof text);
         } else {
             const char *word = read_text(r, r->file, name);
@@ -242,9 +256,9 @@ static void read_summary(lwi_hdf5_reader *r)
 {
     bool whole = true;
 #define X(key, kind)                                                                               \
-    whole =                                                                                        \
-        read_number(r->file, "summary." #key, KIND_##kind, H5T_NATIVE_##kind, &r->summary.key) &&  \
-        whole;
+    whole = read_number(r, r->file, "summary." #key, KIND_##kind, H5T_NATIVE_##kind,               \
+                        &r->summary.key) &&                                                        \
+            whole;
 #define KIND_LONG H5T_INTEGER
 #define KIND_DOUBLE H5T_FLOAT
     LWI_HDF5_SUMMARY_LIST(X)
@@ -254,13 +268,24 @@ static void read_summary(lwi_hdf5_reader *r)
     if (whole) r->meta.summary = &r->summary;
 }
 
+// Long attributes have no checksum in the file format.
+static lw_status check_strings(lwi_hdf5_reader *r, lw_error *error)
+{
+    unsigned stored;
+    if (!read_number(r, r->file, LWI_HDF5_STRINGS_CHECK, H5T_INTEGER, H5T_NATIVE_UINT, &stored) ||
+        stored == lwi_hdf5_strings_check(&r->meta))
+        return LW_OK;
+    return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0,
+                       "is damaged: model and strings do not have the checksum of their writer");
+}
+
 static lw_status read_meta(lwi_hdf5_reader *r, lw_error *error)
 {
     int version = 0;
     const char *format = read_text(r, r->file, "format");
     if (!format || strcmp(format, LWI_HDF5_FORMAT) != 0)
         return invalid(r, error, "attribute 'format' is not '" LWI_HDF5_FORMAT "'");
-    read_number(r->file, "format_version", H5T_INTEGER, H5T_NATIVE_INT, &version);
+    read_number(r, r->file, "format_version", H5T_INTEGER, H5T_NATIVE_INT, &version);
     if (version != LWI_HDF5_FORMAT_VERSION)
         return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0,
                            "version %d of the format is not supported, expected %d", version,
@@ -269,14 +294,15 @@ static lw_status read_meta(lwi_hdf5_reader *r, lw_error *error)
     r->meta.notice = read_text(r, r->file, "notice");
     r->meta.warnings = read_text(r, r->file, "warnings");
     r->meta.versions = read_text(r, r->file, "versions");
+    TRY(check_strings(r, error));
     read_options(r);
     read_summary(r);
-    if (!is_own(r, "/state")) return LW_OK;
+    if (!lwi_hdf5_is_own(r->file, "/state")) return LW_OK;
     const hid_t group = H5Gopen2(r->file, "/state", H5P_DEFAULT);
     if (group < 0) return invalid(r, error, "/state is not a group");
     r->meta.formulation = read_text(r, group, "formulation");
     r->meta.layout = read_text(r, group, "layout");
-    read_number(group, "size", H5T_INTEGER, H5T_NATIVE_INT, &r->meta.nx);
+    read_number(r, group, "size", H5T_INTEGER, H5T_NATIVE_INT, &r->meta.nx);
     H5Gclose(group);
     return r->meta.nx < 0 ? invalid(r, error, "the size of the state is negative") : LW_OK;
 }
@@ -312,12 +338,12 @@ static lw_status take_elements(lwi_hdf5_reader *r, char *element, const lwi_hdf5
 }
 
 // Sizes of the stored strings; false: unexpected members.
-static bool stored_element(hid_t stored, lwi_hdf5_element *e)
+static bool stored_element(const lwi_hdf5_reader *r, hid_t stored, lwi_hdf5_element *e)
 {
     for (int k = 0; k < LWI_HDF5_READ; k++) {
         const int member = H5Tget_member_index(stored, lwi_hdf5_strings[k]);
         const hid_t type = member < 0 ? -1 : H5Tget_member_type(stored, (unsigned)member);
-        e->room[k] = type < 0 ? 0 : text_bytes(type);
+        e->room[k] = type < 0 ? 0 : text_bytes(r, type);
         if (type >= 0) H5Tclose(type);
         if (e->room[k] == 0 || e->room[k] > LONGEST_NAME) return false;
     }
@@ -332,7 +358,7 @@ static lw_status read_elements(lwi_hdf5_reader *r, hid_t set, hid_t type, const 
         elements ? LW_OK : lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
     for (int first = 1; first < r->n && status == LW_OK; first += ELEMENTS) {
         const int count = r->n - first < ELEMENTS ? r->n - first : ELEMENTS;
-        if (read_block(set, type, 1, first - 1, count, 0, 1, elements) < 0)
+        if (read_block(set, type, 1, first - 1, count, 0, 1, H5P_DEFAULT, elements) < 0)
             status = lwi_hdf5_fail(error, LW_ERR_PARSE, r->path, "/columns cannot be read");
         else
             status = take_elements(r, elements, e, first, count, error);
@@ -345,7 +371,7 @@ static lw_status read_elements(lwi_hdf5_reader *r, hid_t set, hid_t type, const 
 static lw_status take_columns(lwi_hdf5_reader *r, hid_t set, hid_t stored, lw_error *error)
 {
     lwi_hdf5_element element = {0};
-    if (!stored_element(stored, &element))
+    if (!stored_element(r, stored, &element))
         return invalid(r, error, "/columns has unexpected members");
     r->column = LWI_PUSH(&r->arena, lw_column_info, r->n);
     if (!r->column) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
@@ -363,8 +389,8 @@ static lw_status read_columns(lwi_hdf5_reader *r, lw_error *error)
     if (H5Lexists(r->file, "/columns", H5P_DEFAULT) <= 0)
         return invalid(r, error,
                        "there is no /columns; was the writer killed before the first row?");
-    const hid_t set = open_dataset(r, "/columns", H5P_DEFAULT);
-    if (set < 0) return invalid(r, error, "/columns is not a dataset");
+    const hid_t set = lwi_hdf5_open_dataset(r->file, r->disk, "/columns", H5P_DEFAULT);
+    if (set < 0) return invalid(r, error, "/columns is not a table");
     const hid_t space = H5Dget_space(set), type = H5Dget_type(set);
     hsize_t n = 0;
     lw_status status;
@@ -426,8 +452,7 @@ static bool fill_band(lwi_hdf5_reader *r, long first, long count, long place)
         if (!k->value) return false;
         k->room = numbers;
     }
-    if (read_block(r->table, H5T_NATIVE_DOUBLE, 2, first, count, from, columns, k->value) < 0)
-        return false;
+    if (read_rows(r, r->table, 2, first, count, from, columns, k->value) < 0) return false;
     k->first = first, k->rows = count, k->from = from, k->columns = columns;
     return true;
 }
@@ -452,12 +477,25 @@ static lw_status read_column(lwi_hdf5_reader *r, int column, long first, long co
         TRY(open_once(r, "/time", &r->time, 1, error));
     else
         TRY(open_once(r, "/table", &r->table, r->n - 1, error));
-    if (!time && !r->chunk) r->chunk = chunk_width(r->table);
+    long rows;
+    if (!time && !r->chunk) chunk_size(r->table, &rows, &r->chunk);
     if (count == 0) return LW_OK;
-    const bool done = time ? read_times(r->time, first, count, values) >= 0
+    const bool done = time ? read_rows(r, r->time, 1, first, count, 0, 1, values) >= 0
                            : fill_band(r, first, count, column - 1) &&
                                  read_band(&r->kept, column - 1, first, count, values);
     return done ? LW_OK : lwi_hdf5_fail(error, LW_ERR_IO, r->path, "cannot be read");
+}
+
+// Rows have finite numbers only.
+static lw_status check_finite(const lwi_hdf5_reader *r, const char *what, long first, long count,
+                              const double *values, lw_error *error)
+{
+    for (long i = 0; i < count; i++)
+        if (!isfinite(values[i]))
+            return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0,
+                               "is damaged: number %ld of %.120s is %g", first + i, what,
+                               values[i]);
+    return LW_OK;
 }
 
 lw_status lwi_hdf5_read(lwi_hdf5_reader *r, int column, long first, long count, double *values,
@@ -465,12 +503,13 @@ lw_status lwi_hdf5_read(lwi_hdf5_reader *r, int column, long first, long count, 
 {
     LWI_ASSERT_INDEX(column, r->n);
     LWI_ASSERT(first >= 0 && count >= 0 && first + count <= r->rows);
+    const char *name = r->column[column].name;
     if (column > 0 && count > 0 && read_band(&r->kept, column - 1, first, count, values))
-        return LW_OK;
+        return check_finite(r, name, first, count, values, error);
     const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
     const lw_status status = read_column(r, column, first, count, values, error);
     lwi_hdf5_finish_after(quiet, status);
-    return status;
+    return status == LW_OK ? check_finite(r, name, first, count, values, error) : status;
 }
 
 lw_status lwi_hdf5_read_state(lwi_hdf5_reader *r, long row, double *x, lw_error *error)
@@ -478,10 +517,10 @@ lw_status lwi_hdf5_read_state(lwi_hdf5_reader *r, long row, double *x, lw_error 
     if (r->meta.nx == 0) return LW_OK;
     const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
     lw_status status = open_once(r, "/state/x", &r->state, r->meta.nx, error);
-    if (status == LW_OK && read_block(r->state, H5T_NATIVE_DOUBLE, 2, row, 1, 0, r->meta.nx, x) < 0)
+    if (status == LW_OK && read_rows(r, r->state, 2, row, 1, 0, r->meta.nx, x) < 0)
         status = lwi_hdf5_fail(error, LW_ERR_IO, r->path, "the state cannot be read");
     lwi_hdf5_finish_after(quiet, status);
-    return status;
+    return status == LW_OK ? check_finite(r, "the state", 0, r->meta.nx, x, error) : status;
 }
 
 // ------------------------------------------------------------------------------------ open, close
@@ -496,7 +535,7 @@ static lw_status count_rows(lwi_hdf5_reader *r, lw_error *error)
     double t = 0;
     herr_t failed = 0;
     for (; r->rows > 0 && failed >= 0; r->rows--) {
-        failed = read_times(set, r->rows - 1, 1, &t);
+        failed = read_rows(r, set, 1, r->rows - 1, 1, 0, 1, &t);
         if (failed >= 0 && isfinite(t)) break;
     }
     H5Dclose(set);
@@ -510,9 +549,10 @@ static lw_status open_file(lwi_hdf5_reader *r, lw_error *error)
 {
     enum { ATTEMPTS = 24 };
     unsigned char head[HEAD];
-    const hid_t access = lwi_hdf5_access();
+    TRY(lwi_hdf5_disk_open(r->path, &r->disk, error));
+    const hid_t access = lwi_hdf5_access(r->disk);
     if (access < 0) return lwi_hdf5_fail(error, LW_ERR_IO, r->path, "cannot be opened");
-    r->closed = !read_head(r->path, head) || head[8] < 3 || head[11] == 0;
+    r->closed = !read_head(r->disk, head) || head[8] < 3 || head[11] == 0;
     unsigned flags = H5F_ACC_RDONLY;
     if (!r->closed && H5Pset_metadata_read_attempts(access, ATTEMPTS) >= 0)
         flags |= H5F_ACC_SWMR_READ;
@@ -527,6 +567,11 @@ static lw_status start(lwi_hdf5_reader *r, lw_error *error)
 {
     TRY(open_file(r, error));
     TRY(read_meta(r, error));
+    if (r->unread == LW_ERR_MEMORY)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the attributes of a result");
+    if (r->unread != LW_OK)
+        return lwi_fail_at(error, r->unread, r->path, 0, 0,
+                           "is damaged: an attribute cannot be read");
     TRY(read_columns(r, error));
     return count_rows(r, error);
 }
@@ -558,6 +603,7 @@ void lwi_hdf5_end(lwi_hdf5_reader *r)
     if (r->state >= 0) H5Dclose(r->state);
     if (r->file >= 0) H5Fclose(r->file);
     lwi_hdf5_finish(quiet);
+    lwi_hdf5_disk_close(r->disk);
     lwi_release(NULL, r->kept.value);
     lwi_arena_free(&r->arena);
     lwi_release(NULL, r);

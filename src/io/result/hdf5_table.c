@@ -11,6 +11,7 @@
 typedef struct table {
     const char *path;
     lwi_arena *arena;
+    lwi_hdf5_disk *disk;
     hid_t file;
     int n, room;
     const char **name;
@@ -46,8 +47,9 @@ static lw_status add_column(table *t, hsize_t index, lw_error *error)
     if (!name || H5Lget_name_by_idx(t->file, ".", H5_INDEX_NAME, H5_ITER_INC, index, name,
                                     (size_t)length + 1, H5P_DEFAULT) < 0)
         return wrong(t, error, "root", "has a name that cannot be read");
-    const hid_t set = H5Dopen2(t->file, name, H5P_DEFAULT);
-    if (set < 0) return wrong(t, error, name, "is not a dataset, expected columns only");
+    const hid_t set = lwi_hdf5_open_dataset(t->file, t->disk, name, H5P_DEFAULT);
+    if (set < 0)
+        return wrong(t, error, name, "is not a dataset of this file, expected columns only");
     const long rows = rows_of(set);
     H5Dclose(set);
     if (rows < 0) return wrong(t, error, name, "is not a one-dimensional dataset of numbers");
@@ -73,7 +75,7 @@ static lw_status read_columns(table *t, double *value, lw_error *error)
 {
     for (int k = 0; k < t->n; k++) {
         double *column = value + (size_t)k * (size_t)t->rows;
-        const hid_t set = H5Dopen2(t->file, t->name[k], H5P_DEFAULT);
+        const hid_t set = lwi_hdf5_open_dataset(t->file, t->disk, t->name[k], H5P_DEFAULT);
         const herr_t failed =
             set < 0 ? -1 : H5Dread(set, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, column);
         if (set >= 0) H5Dclose(set);
@@ -87,6 +89,11 @@ static lw_status read_columns(table *t, double *value, lw_error *error)
 
 static lw_status read_all(table *t, double **value, lw_error *error)
 {
+    TRY(lwi_hdf5_disk_open(t->path, &t->disk, error));
+    const hid_t access = lwi_hdf5_access(t->disk);
+    t->file = access < 0 ? -1 : H5Fopen(t->path, H5F_ACC_RDONLY, access);
+    if (access >= 0) H5Pclose(access);
+    if (t->file < 0) return lwi_hdf5_fail(error, LW_ERR_IO, t->path, "cannot be opened");
     TRY(list_columns(t, error));
     *value = LWI_PUSH(t->arena, double, (size_t)t->n *(size_t)t->rows);
     if (!*value) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a table");
@@ -97,12 +104,11 @@ lw_status lwi_hdf5_table_read(const char *path, lwi_arena *arena, const char ***
                               long *rows, double **value, lw_error *error)
 {
     const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
-    table t = {.path = path, .arena = arena, .rows = -1};
-    t.file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    lw_status status = t.file < 0 ? lwi_hdf5_fail(error, LW_ERR_IO, path, "cannot be opened")
-                                  : read_all(&t, value, error);
+    table t = {.path = path, .arena = arena, .file = -1, .rows = -1};
+    const lw_status status = read_all(&t, value, error);
     if (t.file >= 0) H5Fclose(t.file);
-    lwi_hdf5_finish(quiet);
+    lwi_hdf5_finish_after(quiet, status);
+    lwi_hdf5_disk_close(t.disk);
     *name = t.name, *n = t.n, *rows = t.rows;
     return status;
 }

@@ -13,12 +13,10 @@
 
 #include <linkwork/io.h>
 
-#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 // Limits of a block: rows, and bytes if it has more than one row.  A block has no more rows than expected of
 // the run, because the last chunk would dominate a short file, but at least the minimum
@@ -38,7 +36,7 @@ enum { ELEMENTS = 4096, COMPRESSION = 1 };
 #define LEAST_ALIGNED 256
 #define ALIGNMENT 1024
 
-// Default interval between flushes [s]; longer for large models, so that flushes take at most a fifth of the
+// Default interval between flushes [s]; longer for large models, so that flushes take at limit a fifth of the
 // time.
 #define FLUSH_INTERVAL 1.0
 #define FLUSH_SHARE 4
@@ -50,6 +48,7 @@ struct lwi_hdf5_writer {
     const char *path;
     const lwi_result_columns *columns;
     const lwi_result_meta *meta;
+    lwi_hdf5_disk *disk;
     hid_t file, set[NGROWING]; // -1: does not exist
     int width[NGROWING];       // numbers per row; 0: not written
     double *block[NGROWING];   // [capacity][width]
@@ -72,9 +71,19 @@ static double clock_seconds(void)
 
 static lw_status fail(lwi_hdf5_writer *w, const char *what)
 {
-    if (!w->failed) lwi_hdf5_fail(&w->error, LW_ERR_IO, w->path, what);
+    const int failure = w->disk ? lwi_hdf5_disk_failure(w->disk) : 0;
+    if (!w->failed && failure)
+        lwi_fail_at(&w->error, LW_ERR_IO, w->path, 0, 0, "%s: %s", what, strerror(failure));
+    else if (!w->failed)
+        lwi_hdf5_fail(&w->error, LW_ERR_IO, w->path, what);
     w->failed = true;
     return LW_ERR_IO;
+}
+
+// Has everything that was written reached the file?  The library gets no failures.
+static bool is_kept(const lwi_hdf5_writer *w)
+{
+    return !lwi_hdf5_disk_failure(w->disk);
 }
 
 // -------------------------------------------------------------------------------------- attributes
@@ -128,11 +137,13 @@ static herr_t put_options(hid_t object, const lw_options *options)
 
 static herr_t put_meta(hid_t file, const lwi_result_meta *meta)
 {
+    const unsigned check = lwi_hdf5_strings_check(meta);
     return put_text(file, "format", LWI_HDF5_FORMAT) |
            put_integer(file, "format_version", LWI_HDF5_FORMAT_VERSION) |
            put_text(file, "versions", meta->versions) | put_options(file, meta->options) |
            put_text(file, "notice", meta->notice) | put_text(file, "warnings", meta->warnings) |
-           put_text(file, "model", meta->model);
+           put_text(file, "model", meta->model) |
+           put_attribute(file, LWI_HDF5_STRINGS_CHECK, H5T_NATIVE_UINT, &check);
 }
 
 // ------------------------------------------------------------------------------------------ layout
@@ -154,7 +165,7 @@ static hid_t make_growing(const lwi_hdf5_writer *w, const char *path, int rank, 
     hid_t set = -1;
     if (space >= 0 && create >= 0 && access >= 0 && H5Pset_chunk(create, rank, chunk) >= 0 &&
         H5Pset_fill_value(create, H5T_NATIVE_DOUBLE, &nothing) >= 0 &&
-        H5Pset_obj_track_times(create, false) >= 0 &&
+        H5Pset_obj_track_times(create, false) >= 0 && H5Pset_fletcher32(create) >= 0 &&
         H5Pset_chunk_cache(access, 16 * across + 1, bytes, 1) >= 0)
         set = H5Dcreate2(w->file, path, H5T_IEEE_F64LE, space, H5P_DEFAULT, create, access);
     if (access >= 0) H5Pclose(access);
@@ -257,7 +268,8 @@ static hid_t make_columns(const lwi_hdf5_writer *w, hid_t type)
     if (space >= 0 && create >= 0 && H5Pset_obj_track_times(create, false) >= 0 &&
         (!n || H5Pset_chunk(create, 1, &chunk) >= 0) &&
         (!n || H5Zfilter_avail(H5Z_FILTER_DEFLATE) <= 0 ||
-         H5Pset_deflate(create, COMPRESSION) >= 0))
+         H5Pset_deflate(create, COMPRESSION) >= 0) &&
+        (!n || H5Pset_fletcher32(create) >= 0))
         set = H5Dcreate2(w->file, "/columns", type, space, H5P_DEFAULT, create, H5P_DEFAULT);
     if (create >= 0) H5Pclose(create);
     if (space >= 0) H5Sclose(space);
@@ -290,7 +302,7 @@ static lw_status lay_out(lwi_hdf5_writer *w, const unsigned char *unique)
     TRY(lay_out_columns(w, unique));
     TRY(lay_out_state(w));
     TRY(lay_out_growing(w));
-    if (H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 || H5Fstart_swmr_write(w->file) < 0)
+    if (H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 || H5Fstart_swmr_write(w->file) < 0 || !is_kept(w))
         return fail(w, "cannot be written");
     return LW_OK;
 }
@@ -323,7 +335,7 @@ static lw_status flush(lwi_hdf5_writer *w)
     if (!w->filled) return LW_OK;
     const double began = clock_seconds();
     if (append(w, TABLE) < 0 || append(w, STATE) < 0 || H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 ||
-        append(w, TIME) < 0 || H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0)
+        append(w, TIME) < 0 || H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 || !is_kept(w))
         return fail(w, "cannot be written");
     w->rows += w->filled;
     w->filled = 0;
@@ -394,13 +406,17 @@ static lw_status allocate(lwi_hdf5_writer *w, double expected)
 
 static lw_status open_file(lwi_hdf5_writer *w)
 {
-    const hid_t access = lwi_hdf5_access(), create = lwi_hdf5_ordered(H5P_FILE_CREATE);
+    if (lwi_hdf5_disk_create(w->path, &w->disk, &w->error) != LW_OK) {
+        w->failed = true;
+        return w->error.status;
+    }
+    const hid_t access = lwi_hdf5_access(w->disk), create = lwi_hdf5_ordered(H5P_FILE_CREATE);
     if (access >= 0 && create >= 0 && H5Pset_alignment(access, LEAST_ALIGNED, ALIGNMENT) >= 0)
         w->file = H5Fcreate(w->path, H5F_ACC_TRUNC, create, access);
     const lw_status status = w->file < 0 ? fail(w, "cannot be written") : LW_OK;
     if (create >= 0) H5Pclose(create);
     if (access >= 0) H5Pclose(access);
-    if (status == LW_OK && put_meta(w->file, w->meta) < 0)
+    if (status == LW_OK && (put_meta(w->file, w->meta) < 0 || !is_kept(w)))
         return fail(w, "the attributes of the run cannot be written");
     return status;
 }
@@ -411,23 +427,14 @@ static void discard(lwi_hdf5_writer *w)
     lwi_release(NULL, w);
 }
 
-// Redirects pending writes to /dev/null: a file that cannot be written cannot be closed either, and the library
-// would retry until the program ends.
-static void let_go(lwi_hdf5_writer *w)
+// Attributes cannot be created in single-writer-multiple-reader mode: the file is opened again for them.  A file without
+// room for them remains a closed result.
+static herr_t put_summary(lwi_hdf5_writer *w)
 {
-    int *descriptor = NULL;
-    if (w->file < 0 || H5Fget_vfd_handle(w->file, H5P_DEFAULT, (void **)&descriptor) < 0) return;
-    const int nowhere = open("/dev/null", O_RDWR);
-    if (nowhere < 0 || !descriptor) return;
-    dup2(nowhere, *descriptor);
-    close(nowhere);
-}
-
-// Attributes cannot be created in single-writer-multiple-reader mode: the file is opened again for them.
-static herr_t put_summary(const char *path, const lw_summary *summary)
-{
-    const hid_t access = lwi_hdf5_access();
-    const hid_t file = access < 0 ? -1 : H5Fopen(path, H5F_ACC_RDWR, access);
+    const lw_summary *summary = w->meta->summary;
+    lwi_hdf5_disk_hold(w->disk);
+    const hid_t access = lwi_hdf5_access(w->disk);
+    const hid_t file = access < 0 ? -1 : H5Fopen(w->path, H5F_ACC_RDWR, access);
     herr_t failed = file < 0 ? -1 : 0;
 #define X(key, kind)                                                                               \
     if (file >= 0) failed |= put_attribute(file, "summary." #key, H5T_NATIVE_##kind, &summary->key);
@@ -435,19 +442,32 @@ static herr_t put_summary(const char *path, const lw_summary *summary)
 #undef X
     if (access >= 0) H5Pclose(access);
     if (file >= 0) failed |= H5Fclose(file);
+    if (failed >= 0) lwi_hdf5_disk_release(w->disk);
     return failed;
+}
+
+static void close_library(lwi_hdf5_writer *w)
+{
+    for (int s = 0; s < NGROWING; s++)
+        if (w->set[s] >= 0 && H5Dclose(w->set[s]) < 0) fail(w, "cannot be written completely");
+    if (w->file >= 0 && H5Fclose(w->file) < 0) fail(w, "cannot be written completely");
 }
 
 static lw_status close_file(lwi_hdf5_writer *w)
 {
     if (!w->begun && !w->failed) lay_out(w, NULL); // a table without rows
     flush(w);
-    if (w->failed) let_go(w);
-    for (int s = 0; s < NGROWING; s++)
-        if (w->set[s] >= 0 && H5Dclose(w->set[s]) < 0) fail(w, "cannot be written completely");
-    if (w->file >= 0 && H5Fclose(w->file) < 0) fail(w, "cannot be written completely");
-    if (!w->failed && w->meta->summary && put_summary(w->path, w->meta->summary) < 0)
+    close_library(w);
+    if (!w->failed && !is_kept(w)) fail(w, "cannot be written completely");
+    if (!w->failed && w->meta->summary && (put_summary(w) < 0 || !is_kept(w)))
         fail(w, "the summary of the run cannot be written");
+    const int failure = lwi_hdf5_disk_close(w->disk);
+    w->disk = NULL;
+    if (failure && !w->failed) {
+        lwi_fail_at(&w->error, LW_ERR_IO, w->path, 0, 0, "cannot be written completely: %s",
+                    strerror(failure));
+        w->failed = true;
+    }
     return w->failed ? LW_ERR_IO : LW_OK;
 }
 
@@ -482,7 +502,10 @@ lw_status lwi_hdf5_create(const char *path, const lwi_result_columns *columns,
     }
     const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
     const lw_status status = open_file(w);
-    if (status != LW_OK && w->file >= 0) H5Fclose(w->file);
+    if (status != LW_OK) {
+        close_library(w);
+        lwi_hdf5_disk_close(w->disk);
+    }
     lwi_hdf5_finish_after(quiet, status);
     if (status == LW_OK) {
         w->flushed = clock_seconds();

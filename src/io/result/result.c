@@ -1,4 +1,5 @@
 // result.c -- one interface to results of all formats.
+#include "base/file.h"
 #include "io/result/result.h"
 
 #include <errno.h>
@@ -39,10 +40,8 @@ static lw_status open_any(const char *path, lw_result *r, lw_error *error)
         return LW_OK;
     }
     if (lwi_result_path_ends(path, ".h5")) { // killed before the first write, or not HDF5
-        FILE *file = fopen(path, "rb");
-        if (!file)
-            return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be opened: %s",
-                               strerror(errno));
+        FILE *file;
+        TRY(lwi_open_input_stream(path, &file, error));
         errno = 0;
         const bool empty = fgetc(file) == EOF;
         const int failure = ferror(file) ? errno : 0;

@@ -1,5 +1,6 @@
 // write.c -- writes results: during a simulation, or from another result.
 #include "base/assert.h"
+#include "base/file.h"
 #include "io/result/csv.h"
 #include "io/result/result.h"
 #include "io/text.h"
@@ -375,21 +376,18 @@ static lw_status convert_to_csv(lw_result *r, const char *path, const char *cons
                                 lw_error *error)
 {
     lwi_numbers numbers;
-    csv_target target = {fopen(path, "w"), r->n};
-    if (!target.file)
-        return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written: %s", strerror(errno));
+    csv_target target = {.n = r->n};
+    TRY(lwi_open_output_stream(path, &target.file, error));
     lw_status status = LW_ERR_MEMORY;
     if (lwi_numbers_begin(&numbers)) {
         lwi_csv_header(target.file, names, r->n);
         status = read_rows(r, csv_take, &target, error);
         lwi_numbers_end(&numbers);
     }
-    errno = 0;
-    const bool lost = ferror(target.file) || fflush(target.file);
-    if (fclose(target.file) || lost)
-        return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written completely: %s",
-                           strerror(errno ? errno : ENOSPC));
-    return status;
+    lw_error closing;
+    const lw_status closed = lwi_close_output(target.file, path, &closing);
+    if (closed != LW_OK && error) *error = closing; // of a failed row too
+    return closed != LW_OK ? closed : status;
 }
 
 // The columns of a result as its reader has them.

@@ -42,20 +42,6 @@ static const char redundant_model[] = // two revolute joints on one axis
     "  low: {type: revolute, between: [ground, door], at: [0, 0, 0], axis: [0, 0, 1]}\n"
     "  high: {type: revolute, between: [ground, door], at: [0, 0, 1], axis: [0, 0, 1]}\n";
 
-static lw_sim *simulate(const lw_model *model, const char *const *settings)
-{
-    lw_options options;
-    lw_sim *sim;
-    lw_error error;
-    lw_options_default(&options);
-    for (; *settings; settings += 2)
-        assert_int_equal(LW_OK, lw_options_set(&options, settings[0], settings[1], &error));
-    const lw_sim_desc desc = {.options = &options};
-    if (lw_sim_create(model, &desc, &sim, &error) != LW_OK) fail_msg("%s", error.text);
-    return sim;
-}
-#define SETTINGS(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 static lw_writer *start(const lw_sim *sim, double flush)
 {
     const lw_writer_desc desc = {.sim = sim, .level = LW_OBSERVE_REACTION, .flush = flush};
@@ -180,7 +166,7 @@ static void tables_and_their_columns(void **state)
 {
     (void)state;
     lw_model *model = lwt_yaml(names_model);
-    lw_sim *sim = simulate(model, SETTINGS("duration", "0.5", "sample", "0.1"));
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("duration", "0.5", "sample", "0.1"));
     write_run(sim);
     lw_result *r;
     hsize_t n;
@@ -242,7 +228,7 @@ static void objects_do_not_depend_on_the_model(void **state)
     static const char *const models[] = {names_model, "linkwork: 1\ngenerate: {chain: {n: 200}}\n"};
     for (int i = 0; i < 2; i++) {
         lw_model *model = lwt_yaml(models[i]);
-        lw_sim *sim = simulate(model, SETTINGS("duration", "0"));
+        lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("duration", "0"));
         H5G_info_t info;
         write_run(sim);
         const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
@@ -260,7 +246,7 @@ static void reactions_that_are_not_unique_are_marked(void **state)
 {
     (void)state;
     lw_model *model = lwt_yaml(redundant_model);
-    lw_sim *sim = simulate(model, SETTINGS("duration", "0"));
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("duration", "0"));
     write_run(sim);
     const hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     hsize_t n;
@@ -303,7 +289,7 @@ static void files_are_reproducible(void **state)
     for (int i = 0; i < 2; i++) {
         // time stamps are in seconds: the second file is from another second
         if (i) nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 100000000}, NULL);
-        lw_sim *sim = simulate(model, SETTINGS("duration", "0.5", "sample", "0.1"));
+        lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("duration", "0.5", "sample", "0.1"));
         write_run(sim);
         stop_the_clock();
         FILE *file = fopen(path, "rb");
@@ -344,7 +330,7 @@ static void readers_get_what_is_flushed(void **state)
 {
     (void)state;
     lw_model *model = lwt_yaml(names_model);
-    lw_sim *sim = simulate(model, SETTINGS("duration", "1"));
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("duration", "1"));
     lw_writer *writer = start(sim, 1e-9); // each row
     const lw_observation *o;
     for (int k = 0; k < 5; k++) {
@@ -356,7 +342,7 @@ static void readers_get_what_is_flushed(void **state)
     assert_int_equal(LW_OK, lw_writer_close(writer, NULL));
 
     lw_sim_destroy(sim);
-    sim = simulate(model, SETTINGS("duration", "1"));
+    sim = lwt_simulate(model, LWT_SETTINGS("duration", "1"));
     writer = start(sim, 3600); // the first row and full blocks
     for (int k = 0; k < 200; k++) {
         assert_int_equal(LW_OK, lw_sim_step(sim, 0.1 * k));
@@ -537,7 +523,7 @@ static void a_full_disk_is_reported(void **state)
 {
     (void)state;
     lw_model *model = lwt_yaml(names_model);
-    lw_sim *sim = simulate(model, SETTINGS("duration", "100", "sample", "0.01"));
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("duration", "100", "sample", "0.01"));
     struct rlimit before, limit;
     assert_int_equal(0, getrlimit(RLIMIT_FSIZE, &before));
     limit = before;
@@ -636,7 +622,7 @@ static void links_to_other_files_are_not_followed(void **state)
     static const char *const other = "test_hdf5_copy.h5", *const linked[] = {"/time", "/columns"};
     lw_model *model = lwt_yaml(redundant_model);
     for (int i = 0; i < 2; i++) {
-        lw_sim *sim = simulate(model, SETTINGS("duration", "0.1"));
+        lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("duration", "0.1"));
         write_run(sim);
         copy_file(path, other);
         const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
@@ -669,7 +655,7 @@ static void damaged_files_do_no_harm(void **state)
 {
     (void)state;
     lw_model *model = lwt_yaml(redundant_model);
-    lw_sim *sim = simulate(model, SETTINGS("duration", "0.1"));
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("duration", "0.1"));
     write_run(sim);
     FILE *file = fopen(path, "rb");
     fseek(file, 0, SEEK_END);
@@ -706,7 +692,7 @@ static void files_that_cannot_be_created_are_reported(void **state)
 {
     (void)state;
     lw_model *model = lwt_yaml(redundant_model);
-    lw_sim *sim = simulate(model, SETTINGS("duration", "0.1"));
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("duration", "0.1"));
     const lw_writer_desc desc = {.sim = sim, .level = LW_OBSERVE_REACTION};
     lw_writer *writer;
     lw_error error;
