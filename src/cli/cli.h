@@ -176,11 +176,15 @@ bool cli_has_settings(const lw_options *options);
 
 // ---- files.c
 
-/** Opens the only -o FILE, or stdout when there is none.  A file of that name is kept until
- *  cli_close. */
+/** The only -o FILE, which must not be read.  A file of that name is kept until cli_end_file.
+ *  @param path  out: where it is to be written, a name that no other program uses */
+cli_exit cli_begin_file(const cli_arguments *arguments, const char **path);
+/** `whole`: the file takes its place; otherwise it is removed, and the old one is kept. */
+cli_exit cli_end_file(const cli_arguments *arguments, bool whole);
+/** As cli_fail, of the file between these two calls. */
+cli_exit cli_fail_file(const cli_arguments *arguments, lw_status status, lw_error *error);
+/** The same as a stream, stdout if there is no -o; a file that could not be written whole is an error. */
 cli_exit cli_open(const cli_arguments *arguments, FILE **file);
-/** Closes it; a file that could not be written whole is an error.  `whole`: it takes its place; else
- *  it is dropped, and the old file is kept. */
 cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole);
 /** Results go to .csv and .h5, each once, and not to a file that is read. */
 cli_exit cli_check_results(const cli_arguments *arguments);

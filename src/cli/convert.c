@@ -67,6 +67,18 @@ static cli_exit write_model_of(const cli_arguments *arguments, const lw_result *
     return cli_close(arguments, file, true);
 }
 
+static cli_exit write_result(const cli_arguments *arguments, lw_result *result)
+{
+    const char *path;
+    lw_error error = {0};
+    cli_exit code = cli_begin_file(arguments, &path);
+    if (code) return code;
+    const lw_status status = lw_result_convert(result, path, &error);
+    if (status != LW_OK) code = cli_fail_file(arguments, status, &error);
+    const cli_exit ended = cli_end_file(arguments, status == LW_OK);
+    return code ? code : ended;
+}
+
 static cli_exit convert_result(const cli_arguments *arguments)
 {
     lw_result *result = NULL;
@@ -76,7 +88,7 @@ static cli_exit convert_result(const cli_arguments *arguments)
         return cli_complain(CLI_USE,
                             "convert of a result writes one file, -o FILE.h5 or -o FILE.csv");
     const char *file = arguments->output[0];
-    lw_status status = lw_result_open(arguments->operand, &result, &error);
+    const lw_status status = lw_result_open(arguments->operand, &result, &error);
     if (status != LW_OK) {
         cli_fail(status, &error);
         return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;
@@ -86,8 +98,8 @@ static cli_exit convert_result(const cli_arguments *arguments)
                      arguments->operand, lw_result_row_count(result));
     if (cli_ends_in(file, ".yaml") || cli_ends_in(file, ".yml"))
         code = write_model_of(arguments, result);
-    else if ((status = lw_result_convert(result, file, &error)) != LW_OK)
-        code = cli_fail(status, &error);
+    else
+        code = write_result(arguments, result);
     lw_result_close(result);
     return code;
 }

@@ -4,105 +4,13 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-typedef struct place {
-    char file[PATH_MAX + 8];      ///< links followed
-    char temporary[PATH_MAX + 8]; ///< where it is written first; "": nowhere, the file at once
-    bool exists;                  ///< there is a file already
-    struct stat old;
-} place;
-
-// A pipe or a device is written to directly, a file under a temporary name in the same folder.
-static place place_of(const char *path)
-{
-    place p = {.exists = !stat(path, &p.old)};
-    char *real = p.exists ? realpath(path, NULL) : NULL;
-    snprintf(p.file, sizeof p.file, "%s", real ? real : path);
-    free(real);
-    const int n = snprintf(p.temporary, sizeof p.temporary, "%s.part", p.file);
-    if (n < 0 || n >= (int)sizeof p.temporary || (p.exists && !S_ISREG(p.old.st_mode)))
-        p.temporary[0] = 0;
-    return p;
-}
-
-// The temporary file, which a signal that ends the program removes.
-static char unfinished[PATH_MAX + 8];
-
-static void remove_unfinished(int number)
-{
-    unlink(unfinished);
-    signal(number, SIG_DFL);
-    raise(number); // when this function has returned
-}
-
-static void on_signals(void (*now)(int), void (*then)(int))
-{
-    static const int number[] = {SIGINT, SIGTERM, SIGHUP};
-    for (int i = 0; i < (int)(sizeof number / sizeof number[0]); i++) {
-        struct sigaction action;
-        if (!sigaction(number[i], NULL, &action) && action.sa_handler == now)
-            signal(number[i], then);
-    }
-}
-
-cli_exit cli_open(const cli_arguments *arguments, FILE **file)
-{
-    if (arguments->noutput > 1)
-        return cli_complain(CLI_USE, "%s writes one file, -o was given %d times", arguments->verb,
-                            arguments->noutput);
-    *file = stdout;
-    if (!arguments->noutput) return CLI_DONE;
-    const char *path = arguments->output[0];
-    place p = place_of(path);
-    // a file that may not be written is not replaced either, and in a folder that takes no other
-    // file it is written in its place
-    if (p.temporary[0] && p.exists && access(p.file, W_OK)) p.temporary[0] = 0;
-    *file = p.temporary[0] ? fopen(p.temporary, "w") : NULL;
-    if (*file) {
-        memcpy(unfinished, p.temporary, sizeof unfinished);
-        on_signals(SIG_DFL, remove_unfinished);
-    }
-    if (!*file)
-        *file = fopen(path, "w");
-    else if (p.exists)
-        (void)!fchmod(fileno(*file), p.old.st_mode & 07777);
-    if (*file) return CLI_DONE;
-    return cli_complain(CLI_FAILED, "%s: %s", path, strerror(errno));
-}
-
-// The open file is the temporary one.
-static bool is_beside(const place *p, FILE *file)
-{
-    struct stat open, temporary;
-    return p->temporary[0] && !fstat(fileno(file), &open) && !stat(p->temporary, &temporary) &&
-           open.st_dev == temporary.st_dev && open.st_ino == temporary.st_ino;
-}
-
-cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole)
-{
-    if (!arguments->noutput)
-        return ferror(file) | fflush(file)
-                   ? cli_complain(CLI_FAILED, "standard output: cannot be written whole")
-                   : CLI_DONE;
-    const char *path = arguments->output[0];
-    const place p = place_of(path);
-    const bool temporary = is_beside(&p, file);
-    on_signals(remove_unfinished, SIG_DFL);
-    const int failed = ferror(file) | fflush(file) | fclose(file);
-    const bool put = whole && !failed && (!temporary || !rename(p.temporary, p.file));
-    if (!put && (temporary || (p.exists && S_ISREG(p.old.st_mode))))
-        remove(temporary ? p.temporary : p.file);
-    if (put || (!whole && !failed)) return CLI_DONE;
-    return cli_complain(CLI_FAILED, "%s: cannot be written whole", path);
-}
-
-// ----------------------------------------------------------------------------------------- results
 
 // Two names of one file, also of one that is not there yet.
 static bool same_file(const char *a, const char *b)
@@ -121,17 +29,153 @@ static bool same_file(const char *a, const char *b)
            x.st_ino == y.st_ino;
 }
 
+static cli_exit check_not_read(const cli_arguments *arguments, const char *file)
+{
+    const char *read[] = {arguments->initial, arguments->batch, arguments->model};
+    bool is_read = false;
+    for (int k = 0; k < (int)(sizeof read / sizeof read[0]); k++)
+        is_read |= read[k] && same_file(file, read[k]);
+    for (int k = 0; k < arguments->noperand; k++)
+        is_read |= same_file(file, arguments->operands[k]);
+    if (!is_read) return CLI_DONE;
+    return cli_complain(CLI_USE, "%s: is a file that is read; expected another to write", file);
+}
+
+// ---------------------------------------------------------------------------------- one document
+
+// The file that is being written.
+static struct {
+    char file[PATH_MAX + 8];       ///< links followed
+    char temporary[PATH_MAX + 40]; ///< where it is written first; "": nowhere, the file at once
+} place;
+
+static void remove_temporary(int number)
+{
+    unlink(place.temporary);
+    signal(number, SIG_DFL);
+    raise(number); // when this function has returned
+}
+
+static void on_signals(void (*now)(int), void (*then)(int))
+{
+    static const int number[] = {SIGINT, SIGTERM, SIGHUP};
+    for (int i = 0; i < (int)(sizeof number / sizeof number[0]); i++) {
+        struct sigaction action;
+        if (!sigaction(number[i], NULL, &action) && action.sa_handler == now)
+            signal(number[i], then);
+    }
+}
+
+// A new file in the folder of place.file, with the ending of `path`: no other program writes it.
+static int create_temporary(const char *path, mode_t mode)
+{
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
+    for (int i = 0; i < 100; i++) {
+        const int n = snprintf(place.temporary, sizeof place.temporary, "%s.part-%ld-%d%s",
+                               place.file, (long)getpid(), i, dot ? dot : "");
+        if (n < 0 || n >= (int)sizeof place.temporary) break;
+        const int file = open(place.temporary, O_WRONLY | O_CREAT | O_EXCL, mode);
+        if (file >= 0) return file;
+        if (errno != EEXIST) break;
+    }
+    return -1;
+}
+
+// A pipe or a device is written to directly, and so is a file in a folder that takes no other file; a file that may not
+// be written is not replaced either.
+static bool find_place(const char *path)
+{
+    struct stat old;
+    const bool existed = !stat(path, &old);
+    place.temporary[0] = 0;
+    char *real = existed ? realpath(path, NULL) : NULL;
+    const int n = snprintf(place.file, sizeof place.file, "%s", real ? real : path);
+    free(real);
+    if (n >= (int)sizeof place.file) return false;
+    if (existed && (!S_ISREG(old.st_mode) || access(place.file, W_OK))) return true;
+    const int file = create_temporary(path, existed ? 0600 : 0666);
+    if (file < 0) {
+        place.temporary[0] = 0;
+        return true;
+    }
+    if (existed) (void)!fchmod(file, old.st_mode & 07777);
+    close(file);
+    on_signals(SIG_DFL, remove_temporary);
+    return true;
+}
+
+cli_exit cli_begin_file(const cli_arguments *arguments, const char **path)
+{
+    if (arguments->noutput != 1)
+        return cli_complain(CLI_USE, "%s writes one file, -o was given %d times", arguments->verb,
+                            arguments->noutput);
+    const cli_exit code = check_not_read(arguments, arguments->output[0]);
+    if (code) return code;
+    if (!find_place(arguments->output[0]))
+        return cli_complain(CLI_FAILED, "%s: %s", arguments->output[0], strerror(ENAMETOOLONG));
+    *path = place.temporary[0] ? place.temporary : arguments->output[0];
+    return CLI_DONE;
+}
+
+cli_exit cli_end_file(const cli_arguments *arguments, bool whole)
+{
+    const bool put = whole && (!place.temporary[0] || !rename(place.temporary, place.file));
+    const int reason = errno;
+    struct stat about;
+    const char *written = place.temporary[0] ? place.temporary : place.file;
+    if (!put && !stat(written, &about) && S_ISREG(about.st_mode)) remove(written);
+    on_signals(remove_temporary, SIG_DFL);
+    if (put || !whole) return CLI_DONE;
+    return cli_complain(CLI_FAILED, "%s: cannot be written: %s", arguments->output[0],
+                        strerror(reason));
+}
+
+cli_exit cli_fail_file(const cli_arguments *arguments, lw_status status, lw_error *error)
+{
+    if (place.temporary[0] && !strcmp(error->file, place.temporary))
+        snprintf(error->file, sizeof error->file, "%s", arguments->output[0]);
+    return cli_fail(status, error);
+}
+
+cli_exit cli_open(const cli_arguments *arguments, FILE **file)
+{
+    const char *path;
+    *file = stdout;
+    if (!arguments->noutput) return CLI_DONE;
+    const cli_exit code = cli_begin_file(arguments, &path);
+    if (code) return code;
+    *file = fopen(path, "w");
+    if (*file) return CLI_DONE;
+    const int reason = errno;
+    cli_end_file(arguments, false);
+    return cli_complain(CLI_FAILED, "%s: cannot be written: %s", arguments->output[0],
+                        strerror(reason));
+}
+
+cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole)
+{
+    if (!arguments->noutput)
+        return ferror(file) | fflush(file)
+                   ? cli_complain(CLI_FAILED, "standard output: cannot be written whole")
+                   : CLI_DONE;
+    errno = 0;
+    const int failed = ferror(file) | fflush(file) | fclose(file), reason = errno;
+    const cli_exit code = cli_end_file(arguments, whole && !failed);
+    if (code || !failed) return code;
+    return cli_complain(CLI_FAILED, "%s: cannot be written: %s", arguments->output[0],
+                        strerror(reason ? reason : ENOSPC));
+}
+
+// ----------------------------------------------------------------------------------------- results
+
 cli_exit cli_check_results(const cli_arguments *arguments)
 {
-    const char *read[] = {arguments->operand, arguments->initial, arguments->batch};
     for (int i = 0; i < arguments->noutput; i++) {
         const char *file = arguments->output[i];
         if (!cli_ends_in(file, ".csv") && !cli_ends_in(file, ".h5"))
             return cli_complain(CLI_USE, "%s: results are written as .h5 or .csv", file);
-        for (int k = 0; k < (int)(sizeof read / sizeof read[0]); k++)
-            if (read[k] && same_file(file, read[k]))
-                return cli_complain(CLI_USE,
-                                    "%s: is a file that is read; expected another to write", file);
+        const cli_exit code = check_not_read(arguments, file);
+        if (code) return code;
         for (int k = 0; k < i; k++)
             if (same_file(file, arguments->output[k]))
                 return cli_complain(CLI_USE, "%s: is to be written twice; expected different files",

@@ -1,6 +1,7 @@
 // main.c -- linkwork VERB ...: finds the verb, gives help.
 #include "cli/cli.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
@@ -66,17 +67,16 @@ static bool is_help(const char *word)
 }
 
 // Opens /dev/null in place of closed standard streams: the first file opened would otherwise receive what is printed.
+// It is opened for reading only, so that printing fails.
 static bool fill_streams(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) != fd) return false;
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) return false;
     return true;
 }
 
-int main(int argc, char **argv)
+static cli_exit run(int argc, char **argv)
 {
-    if (!fill_streams()) return CLI_FAILED;
-    signal(SIGXFSZ, SIG_IGN); // a file that is too large is reported as a full disk is
     if (argc < 2) {
         help(stderr);
         return CLI_USE;
@@ -87,14 +87,14 @@ int main(int argc, char **argv)
         return CLI_DONE;
     }
     if (!strcmp(argv[1], "help") && !strncmp(argv[2], "--", 2) && !is_help(argv[2]))
-        return (int)cli_man(argc - 2, argv + 2);
+        return cli_man(argc - 2, argv + 2);
     if (!strcmp(argv[1], "--version")) {
         printf("linkwork %s\n", lw_version());
         return CLI_DONE;
     }
     const char *name = argv[is_verb_help ? 2 : 1];
     const cli_verb *verb = find(name);
-    if (!verb) return (int)unknown(name);
+    if (!verb) return unknown(name);
     bool all = false, help_wanted = is_verb_help;
     for (int i = 2; i < argc; i++) {
         all |= !strcmp(argv[i], "--all");
@@ -106,9 +106,18 @@ int main(int argc, char **argv)
     }
 
     cli_arguments arguments;
-    cli_exit code =
+    const cli_exit code =
         cli_parse(argc - 2, argv + 2, verb->name, verb->operand, verb->options, &arguments);
-    if (!code) code = verb->run(&arguments);
-    if (fflush(stdout) && !code) code = cli_complain(CLI_FAILED, "standard output is full");
-    return (int)code;
+    return code ? code : verb->run(&arguments);
+}
+
+int main(int argc, char **argv)
+{
+    if (!fill_streams()) return CLI_FAILED;
+    signal(SIGXFSZ, SIG_IGN); // a file that is too large is reported as a full disk is
+    const cli_exit code = run(argc, argv);
+    errno = 0;
+    if ((!fflush(stdout) && !ferror(stdout)) || code) return (int)code;
+    return (int)cli_complain(CLI_FAILED, "standard output cannot be written: %s",
+                             strerror(errno ? errno : EIO));
 }

@@ -84,7 +84,7 @@ static cli_exit plot_results(const cli_arguments *arguments, const lw_plot_optio
     if (!code) {
         const lw_status status = lw_plot_results(result, arguments->operands, arguments->noperand,
                                                  options, arguments->output[0], &error);
-        if (status != LW_OK) code = cli_fail(status, &error);
+        if (status != LW_OK) code = cli_fail_file(arguments, status, &error);
     }
     if (!code && options->preset == LW_PLOT_WORK_PRECISION)
         code = print_precision(arguments, result, options);
@@ -112,7 +112,7 @@ static cli_exit draw_plan(const cli_arguments *arguments, const lw_plot_options 
     cli_exit code = read_model(arguments, &model);
     if (!code) {
         const lw_status status = lw_plot_plan(model, options, arguments->output[0], &error);
-        code = status == LW_OK ? CLI_DONE : cli_fail(status, &error);
+        code = status == LW_OK ? CLI_DONE : cli_fail_file(arguments, status, &error);
     }
     lw_model_destroy(model);
     return code;
@@ -124,7 +124,7 @@ static cli_exit draw_mechanism(const cli_arguments *arguments, const lw_model *m
     lw_error error = {0};
     const lw_status status =
         lw_plot_mechanism(model, result, options, arguments->output[0], &error);
-    return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
+    return status == LW_OK ? CLI_DONE : cli_fail_file(arguments, status, &error);
 }
 
 // The mechanism of a result, from the model in its file.
@@ -163,17 +163,26 @@ static cli_exit draw_of_model(const cli_arguments *arguments, const lw_plot_opti
     return code;
 }
 
+static cli_exit draw(const cli_arguments *arguments, const lw_plot_options *options)
+{
+    if (!options->initial && !options->plan) return plot_results(arguments, options);
+    if (arguments->noperand > 1)
+        return cli_complain(CLI_USE, "plot --%s: '%s' is one argument too many",
+                            options->plan ? "plan" : "initial", arguments->operands[1]);
+    if (options->plan) return draw_plan(arguments, options);
+    const bool result =
+        cli_ends_in(arguments->operand, ".h5") || cli_ends_in(arguments->operand, ".csv");
+    return result ? draw_of_result(arguments, options) : draw_of_model(arguments, options);
+}
+
 cli_exit cli_plot(const cli_arguments *arguments)
 {
     lw_plot_options options;
-    const cli_exit code = read_options(arguments, &options);
+    cli_arguments drawing = *arguments;
+    cli_exit code = read_options(arguments, &options);
+    if (!code) code = cli_begin_file(arguments, &drawing.output[0]);
     if (code) return code;
-    if (!options.initial && !options.plan) return plot_results(arguments, &options);
-    if (arguments->noperand > 1)
-        return cli_complain(CLI_USE, "plot --%s: '%s' is one argument too many",
-                            options.plan ? "plan" : "initial", arguments->operands[1]);
-    if (options.plan) return draw_plan(arguments, &options);
-    const bool result =
-        cli_ends_in(arguments->operand, ".h5") || cli_ends_in(arguments->operand, ".csv");
-    return result ? draw_of_result(arguments, &options) : draw_of_model(arguments, &options);
+    code = draw(&drawing, &options);
+    const cli_exit ended = cli_end_file(arguments, !code);
+    return code ? code : ended;
 }

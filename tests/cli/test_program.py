@@ -203,11 +203,11 @@ class Run(Program):
 
     def test_closed_streams_are_not_the_files(self):
         file = self.path("a.csv")
-        for closed in (">&-", "2>&-", ">&- 2>&- <&-"):
+        for closed, code in ((">&-", 1), ("2>&-", 0), (">&- 2>&- <&-", 1), ("--quiet >&- 2>&- <&-", 0)):
             command = '"$0" run "$1" -o "$2" ' + closed
             done = subprocess.run(["sh", "-c", command, PROGRAM, self.model, file], timeout=120,
-                                  check=False, stdout=subprocess.DEVNULL)
-            self.assertEqual(done.returncode, 0)
+                                  check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            self.assertEqual(done.returncode, code) # 1: the summary could not be printed
             self.assertEqual(len(self.rows("a.csv")[1]), 11)
 
     def test_a_singular_position_passed_is_reported(self):
@@ -277,7 +277,7 @@ class Run(Program):
             run.send_signal(signal.SIGTERM)
             run.communicate(timeout=100)
         self.assertIn(run.returncode, (0, -signal.SIGTERM))
-        self.assertNotIn("out.yaml.part", os.listdir(self.folder.name))
+        self.assertEqual([name for name in os.listdir(self.folder.name) if ".part" in name], [])
 
     def test_steps_below_the_resolution_of_time_are_refused(self):
         done = self.call("run", self.model, "--step", "1e-18", "--duration", "0.1", code=1)
@@ -515,19 +515,41 @@ class Kept(Program):
             return file.read()
 
     def test_a_conversion_that_fails_leaves_the_file(self):
-        robot = self.write("robot.urdf", self.LOOP)
-        self.assertIn("'l' closes a loop", self.call("convert", robot, "-o", robot, code=2).stderr)
-        self.assertEqual(self.text("robot.urdf"), self.LOOP)
-        self.assertEqual(sorted(os.listdir(self.folder.name)), ["pendulum.yaml", "robot.urdf"])
+        robot, other = self.write("robot.urdf", self.LOOP), self.write("other.urdf", "old")
+        self.assertIn("'l' closes a loop", self.call("convert", robot, "-o", other, code=2).stderr)
+        self.assertEqual(self.text("other.urdf"), "old")
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["other.urdf", "pendulum.yaml", "robot.urdf"])
 
-    def test_a_model_may_be_written_in_its_own_place(self):
-        os.chmod(self.model, 0o600)
-        os.symlink("pendulum.yaml", self.path("link.yaml"))
+    def test_a_file_is_replaced_with_its_mode_and_through_links(self):
+        other = self.write("other.yaml", "old")
+        os.chmod(other, 0o600)
+        os.symlink("other.yaml", self.path("link.yaml"))
         self.call("convert", self.model, "-o", self.path("link.yaml"))
         self.assertTrue(os.path.islink(self.path("link.yaml")))
-        self.assertEqual(os.stat(self.model).st_mode & 0o777, 0o600)
-        self.assertIn("frame1", self.text("pendulum.yaml"))
-        self.assertEqual(sorted(os.listdir(self.folder.name)), ["link.yaml", "pendulum.yaml"])
+        self.assertEqual(os.stat(other).st_mode & 0o777, 0o600)
+        self.assertIn("frame1", self.text("other.yaml"))
+        self.assertEqual(sorted(os.listdir(self.folder.name)), ["link.yaml", "other.yaml", "pendulum.yaml"])
+
+    def test_a_model_is_not_written_over_itself(self):
+        before = self.text("pendulum.yaml")
+        os.symlink("pendulum.yaml", self.path("link.yaml"))
+        for verb in ("convert", "assemble"):
+            for name in ("pendulum.yaml", "link.yaml"):
+                done = self.call(verb, self.model, "-o", self.path(name), code=2)
+                self.assertIn(name + ": is a file that is read; expected another to write", done.stderr)
+        self.assertEqual(self.text("pendulum.yaml"), before)
+
+    @unittest.skipUnless(os.path.exists("/dev/full"), "no /dev/full here")
+    def test_what_cannot_be_printed_is_an_error(self):
+        for arguments in (("--help",), ("run", "--help"), ("--version",), ("info",), ("check", self.model)):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
+            self.assertEqual(done.returncode, 1, arguments)
+            self.assertIn(b"standard output", done.stderr)
+        done = subprocess.run([PROGRAM, "check", self.model], stderr=subprocess.PIPE, check=False,
+                              preexec_fn=lambda: os.close(1))
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(b"standard output", done.stderr)
 
     def test_results_are_not_written_over_what_is_read_nor_twice(self):
         first = self.path("first.csv")
