@@ -56,6 +56,7 @@ LW_API const lw_model *lw_batch_model(const lw_batch *batch, int instance);
 /** As those of a simulation.  Setting a state or joints brings a failed instance back. */
 LW_API int lw_batch_state_size(const lw_batch *batch, int instance);
 LW_API double lw_batch_time(const lw_batch *batch, int instance);
+/** @param time, x  out; may be NULL */
 LW_API lw_status lw_batch_get_state(const lw_batch *batch, int instance, double *time, double *x);
 LW_API lw_status lw_batch_set_state(lw_batch *batch, int instance, double time, const double *x);
 LW_API lw_status lw_batch_set_joints(lw_batch *batch, int instance, double time, const double *q,

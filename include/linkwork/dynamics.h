@@ -26,7 +26,8 @@ LW_API const lw_error *lw_dynamics_error(const lw_dynamics *dynamics);
 
 LW_API int lw_model_tree_nq(const lw_model *model);
 LW_API int lw_model_tree_nv(const lw_model *model);
-/** First index of the joint's free coordinates in q and speeds in v, and how many.
+/** First index of the joint's free coordinates in q and speeds in v, and how many; outputs
+ *  may be NULL.
  *  @return LW_ERR_ARGUMENT for a joint that closes a loop */
 LW_API lw_status lw_model_joint_tree(const lw_model *model, lw_joint joint, int *q_first, int *nq,
                                      int *v_first, int *nv);

@@ -37,7 +37,7 @@ typedef struct lw_read_desc {
  *  @param options  in: values to start from; out: those of the file's `simulation:`; may be NULL */
 LW_API lw_status lw_model_read(const char *path, const lw_read_desc *desc, lw_model **model,
                                lw_options *options, lw_error *error);
-/** The same from memory; `name` stands for the path in messages, desc->format must be given. */
+/** The same from memory; `name` stands for the path in messages, and `desc` with its `format` must be given. */
 LW_API lw_status lw_model_parse(const char *text, size_t length, const char *name,
                                 const lw_read_desc *desc, lw_model **model, lw_options *options,
                                 lw_error *error);

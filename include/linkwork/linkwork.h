@@ -12,6 +12,9 @@
 // * Calls that can fail return an lw_status; outputs come last and are unchanged on failure.  The message
 //   names the item, the value and what was expected; it is written to the caller's lw_error, or stored in the object
 //   (lw_sim_error).  The library never prints or exits.
+// * NULL: an lw_error, a callback, its `user` and an lw_allocator may be NULL, and what a comment allows.  Any other NULL
+//   is LW_ERR_ARGUMENT in a call with a status; a call without one returns zero, NULL, false or an empty text and
+//   writes nothing.
 // * A model is const and may be read by any number of threads; any other object is used by one thread at a
 //   time.  Different objects never wait for each other; there is no global state.
 // * SI units, radians.  Positions and velocities of bodies are those of mass centres, in world axes;

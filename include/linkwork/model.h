@@ -362,10 +362,12 @@ LW_API lw_status lw_builder_create(const lw_allocator *allocator, lw_builder **b
 LW_API void lw_builder_destroy(lw_builder *builder);
 
 /** Every `add` copies its description, checks the item by itself and fails with
- *  LW_ERR_MODEL (text names item, value and what was expected), LW_ERR_ARGUMENT or LW_ERR_MEMORY. */
+ *  LW_ERR_MODEL (text names item, value and what was expected), LW_ERR_ARGUMENT or LW_ERR_MEMORY.
+ *  The item added (function, input, body, joint) comes out; NULL where it is not wanted. */
 LW_API void lw_builder_gravity(lw_builder *builder, lw_vec3 acceleration); ///< default 0 0 -9.81
 LW_API lw_status lw_builder_add_function(lw_builder *builder, const lw_function_desc *desc,
                                          lw_signal *function, lw_error *error);
+/** @param name  NULL: "input<index>" */
 LW_API lw_status lw_builder_add_input(lw_builder *builder, const char *name, lw_signal *input,
                                       lw_error *error);
 LW_API lw_status lw_builder_add_body(lw_builder *builder, const lw_body_desc *desc, lw_body *body,
@@ -396,7 +398,8 @@ LW_API lw_status lw_builder_warn(lw_builder *builder, lw_place place, const char
 LW_API lw_status lw_builder_set_source(lw_builder *builder, const char *file);
 
 /** Sets LW_CUT_ALWAYS on joints by name, "j4,j7", overriding their descriptions.
- *  @return LW_ERR_ARGUMENT, naming the nearest, for a joint that does not exist */
+ *  @return LW_ERR_ARGUMENT, naming the nearest, for a joint that does not exist
+ *  @param joints  NULL: none */
 LW_API lw_status lw_builder_cut(lw_builder *builder, const char *joints, lw_error *error);
 
 /** Checks the whole description and creates the model.  The builder may be used again or destroyed.

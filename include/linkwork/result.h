@@ -86,6 +86,7 @@ LW_API const lw_summary *lw_result_summary(const lw_result *result);
 LW_API bool lw_result_closed(const lw_result *result);
 
 /** State of the run's formulation at a row, bit for bit; size 0 where the file has none.
+ *  @param time  out; may be NULL
  *  @param x [size] out */
 LW_API int lw_result_state_size(const lw_result *result);
 LW_API lw_status lw_result_read_state(lw_result *result, long row, double *time, double *x,

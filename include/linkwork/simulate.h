@@ -78,6 +78,7 @@ typedef struct lw_summary {
     double behind; ///< largest delay of them [s]
 } lw_summary;
 
+/** @param desc  may be NULL */
 LW_API lw_status lw_sim_create(const lw_model *model, const lw_sim_desc *desc, lw_sim **sim,
                                lw_error *error);
 LW_API void lw_sim_destroy(lw_sim *sim);
@@ -93,6 +94,7 @@ LW_API double lw_sim_time(const lw_sim *sim);
 
 /** The integrator's state x [size]: with the time, all that a restart needs. */
 LW_API int lw_sim_state_size(const lw_sim *sim);
+/** @param time, x  out; may be NULL */
 LW_API void lw_sim_get_state(const lw_sim *sim, double *time, double *x);
 LW_API lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x);
 /** Sets the joints of the spanning tree to coordinates q [model nq] and speeds v [model nv]; the other joints follow.

@@ -372,26 +372,32 @@ void lw_batch_destroy(lw_batch *b)
 
 int lw_batch_instances(const lw_batch *b)
 {
+    if (!b) return 0;
     return b->n;
 }
 int lw_batch_number(const lw_batch *b, int i)
 {
+    if (!b) return i;
     return b->number && i >= 0 && i < b->n ? b->number[i] : i;
 }
 int lw_batch_threads(const lw_batch *b)
 {
+    if (!b) return 0;
     return lwi_pool_count(b->pool);
 }
 const lw_options *lw_batch_options(const lw_batch *b)
 {
+    if (!b) return NULL;
     return &b->options;
 }
 const char *lw_batch_notice(const lw_batch *b)
 {
+    if (!b) return "";
     return b->notice;
 }
 const lw_error *lw_batch_error(const lw_batch *b)
 {
+    if (!b) return NULL;
     return &b->error;
 }
 
@@ -410,22 +416,25 @@ static lw_status check_instance(lw_batch *b, int i)
 
 const lw_model *lw_batch_model(const lw_batch *b, int i)
 {
+    if (!b) return NULL;
     return known(b, i) ? b->variant[b->instance[i].variant].model : NULL;
 }
 
 int lw_batch_state_size(const lw_batch *b, int i)
 {
+    if (!b) return 0;
     return known(b, i) ? lw_sim_state_size(sim_of(b, i)) : 0;
 }
 
 double lw_batch_time(const lw_batch *b, int i)
 {
+    if (!b) return 0;
     return known(b, i) ? b->instance[i].t : NAN;
 }
 
 lw_status lw_batch_get_state(const lw_batch *b, int i, double *time, double *x)
 {
-    if (!known(b, i)) return LW_ERR_ARGUMENT;
+    if (!b || !known(b, i)) return LW_ERR_ARGUMENT;
     if (time) *time = b->instance[i].t;
     const double *from = state_of(b, i);
     for (int k = 0; x && k < lw_batch_state_size(b, i); k++) x[k] = from[k];
@@ -444,40 +453,47 @@ lw_status lw_batch_get_state(const lw_batch *b, int i, double *time, double *x)
 
 lw_status lw_batch_set_state(lw_batch *b, int i, double time, const double *x)
 {
+    if (!b) return LW_ERR_ARGUMENT;
     AS_SIMULATION(b, i, lw_sim_set_state(sim, time, x));
     return LW_OK;
 }
 
 lw_status lw_batch_set_joints(lw_batch *b, int i, double time, const double *q, const double *v)
 {
+    if (!b) return LW_ERR_ARGUMENT;
     AS_SIMULATION(b, i, lw_sim_set_joints(sim, time, q, v));
     return LW_OK;
 }
 
 lw_status lw_batch_set_input(lw_batch *b, int i, int input, double value)
 {
+    if (!b) return LW_ERR_ARGUMENT;
     AS_SIMULATION(b, i, lw_sim_set_input(sim, input, value));
     return LW_OK;
 }
 
 lw_status lw_batch_observe(lw_batch *b, int i, lw_observe level, const lw_observation **observation)
 {
+    if (!b) return LW_ERR_ARGUMENT;
     AS_SIMULATION(b, i, lw_sim_observe(sim, level, observation));
     return LW_OK;
 }
 
 lw_status lw_batch_status(const lw_batch *b, int i)
 {
+    if (!b) return LW_ERR_ARGUMENT;
     return known(b, i) ? b->instance[i].status : LW_ERR_ARGUMENT;
 }
 
 const char *lw_batch_failure(const lw_batch *b, int i)
 {
+    if (!b) return "";
     return known(b, i) ? b->instance[i].failure : "";
 }
 
 int lw_batch_failed(const lw_batch *b)
 {
+    if (!b) return 0;
     int failed = 0;
     for (int i = 0; i < b->n; i++) failed += b->instance[i].status != LW_OK;
     return failed;
@@ -485,6 +501,7 @@ int lw_batch_failed(const lw_batch *b)
 
 void lw_batch_summary(const lw_batch *b, int i, lw_summary *summary)
 {
+    if (!b || !summary) return;
     *summary = (lw_summary){0};
     if (!known(b, i)) return;
     const lwi_instance *s = &b->instance[i];
@@ -517,6 +534,7 @@ static void step_part(void *user, int part)
 
 lw_status lw_batch_step(lw_batch *b, double time)
 {
+    if (!b) return LW_ERR_ARGUMENT;
     if (!isfinite(time))
         return lwi_fail(&b->error, LW_ERR_NOT_FINITE, "time %g is not finite", time);
     const double began = clock_seconds();

@@ -48,6 +48,7 @@ static lw_status run_all(run *r)
 lw_status lw_batch_run(lw_batch *b, lw_batch_row row, void *row_user, lw_progress progress,
                        void *progress_user)
 {
+    if (!b) return LW_ERR_ARGUMENT;
     run r = {b, row, progress, row_user, progress_user, b->options.duration};
     if (b->options.sample == LW_SAMPLE_STEPS)
         return lwi_fail(

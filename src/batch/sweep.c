@@ -329,6 +329,7 @@ static lw_status run_group(lw_sweep *s, lw_batch_row row, void *user)
 lw_status lw_sweep_run(lw_sweep *s, lw_batch_row row, void *row_user, lw_progress progress,
                        void *progress_user)
 {
+    if (!s) return LW_ERR_ARGUMENT;
     if (!s->batch)
         return lwi_fail(&s->error, LW_ERR_ARGUMENT, "a sweep runs once: create another one");
     s->progress = progress, s->progress_user = progress_user;
@@ -350,37 +351,45 @@ static bool known(const lw_sweep *s, int i)
 
 int lw_sweep_instances(const lw_sweep *s)
 {
+    if (!s) return 0;
     return s->n;
 }
 int lw_sweep_threads(const lw_sweep *s)
 {
+    if (!s) return 0;
     return s->threads;
 }
 const lw_options *lw_sweep_options(const lw_sweep *s)
 {
+    if (!s) return NULL;
     return &s->options;
 }
 const char *lw_sweep_notice(const lw_sweep *s)
 {
+    if (!s) return "";
     return s->notice;
 }
 const lw_error *lw_sweep_error(const lw_sweep *s)
 {
+    if (!s) return NULL;
     return &s->error;
 }
 
 lw_status lw_sweep_status(const lw_sweep *s, int i)
 {
+    if (!s) return LW_ERR_ARGUMENT;
     return known(s, i) ? s->end[i].status : LW_ERR_ARGUMENT;
 }
 
 const char *lw_sweep_failure(const lw_sweep *s, int i)
 {
+    if (!s) return "";
     return known(s, i) && s->end[i].failure ? s->end[i].failure : "";
 }
 
 void lw_sweep_summary(const lw_sweep *s, int i, lw_summary *summary)
 {
+    if (!s || !summary) return;
     *summary = (lw_summary){0};
     if (!known(s, i)) return;
     *summary = s->end[i].summary;
@@ -389,6 +398,7 @@ void lw_sweep_summary(const lw_sweep *s, int i, lw_summary *summary)
 
 int lw_sweep_failed(const lw_sweep *s)
 {
+    if (!s) return 0;
     int failed = 0;
     for (int i = 0; i < s->n; i++) failed += s->end[i].status != LW_OK;
     return failed;

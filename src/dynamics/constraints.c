@@ -73,11 +73,13 @@ void lw_constraints_destroy(lw_constraints *c)
 
 int lw_constraints_count(const lw_constraints *constraints)
 {
+    if (!constraints) return 0;
     return constraints->cut.m;
 }
 
 lw_joint lw_constraints_joint(const lw_constraints *constraints, int row)
 {
+    if (!constraints) return (lw_joint){-1};
     const lwi_cut *cut = &constraints->cut;
     if (row < 0 || row >= cut->m) return (lw_joint){-1};
     int i = 0;

@@ -93,11 +93,13 @@ void lw_dynamics_destroy(lw_dynamics *d)
 
 const lw_model *lw_dynamics_model(const lw_dynamics *d)
 {
+    if (!d) return NULL;
     return d->model;
 }
 
 const lw_error *lw_dynamics_error(const lw_dynamics *d)
 {
+    if (!d) return NULL;
     return &d->error;
 }
 
@@ -105,10 +107,12 @@ const lw_error *lw_dynamics_error(const lw_dynamics *d)
 
 int lw_model_tree_nq(const lw_model *model)
 {
+    if (!model) return 0;
     return model->tree_nq;
 }
 int lw_model_tree_nv(const lw_model *model)
 {
+    if (!model) return 0;
     return model->tree_nv;
 }
 
@@ -131,6 +135,7 @@ lw_status lw_model_joint_tree(const lw_model *model, lw_joint joint, int *q_firs
 
 void lw_model_tree_start(const lw_model *model, double *q, double *v)
 {
+    if (!model || !q || !v) return;
     memcpy(q, model->tree_q0, (size_t)model->tree_nq * sizeof *q);
     memcpy(v, model->tree_v0, (size_t)model->tree_nv * sizeof *v);
 }

@@ -216,6 +216,7 @@ static lw_status no_memory(lw_error *error)
 
 lw_status lw_model_create_open(const lw_builder *builder, lw_model **model, lw_error *error)
 {
+    if (!builder || !model) return lwi_fail(error, LW_ERR_ARGUMENT, "builder or model is NULL");
     lwi_unclosed unclosed;
     lw_model *m;
     TRY(lwi_model_compile(&builder->desc, allocator_of(builder), &unclosed, &m, error));
@@ -314,6 +315,7 @@ static lw_status complete(const lw_model *open, lw_model **made, lw_error *error
 
 lw_status lw_model_create(const lw_builder *builder, lw_model **model, lw_error *error)
 {
+    if (!builder || !model) return lwi_fail(error, LW_ERR_ARGUMENT, "builder or model is NULL");
     lwi_unclosed unclosed;
     lw_model *m, *made = NULL;
     TRY(lwi_model_compile(&builder->desc, allocator_of(builder), &unclosed, &m, error));

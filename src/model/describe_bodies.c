@@ -7,6 +7,7 @@
 lw_status lw_builder_add_function(lw_builder *b, const lw_function_desc *desc, lw_signal *function,
                                   lw_error *error)
 {
+    if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
     LWI_DESC(lw_function_desc, desc, error);
     lw_error why = {0};
     if (lwi_function_check(desc, b->desc.nfunction, &why) != LW_OK ||
@@ -24,6 +25,7 @@ lw_status lw_builder_add_function(lw_builder *b, const lw_function_desc *desc, l
 
 lw_status lw_builder_add_input(lw_builder *b, const char *name, lw_signal *input, lw_error *error)
 {
+    if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
     LWI_GROW(b, LWI_LIST_INPUTS, input, ninput);
     const char *copy = lwi_builder_name(b, name, "input", b->desc.ninput);
     if (!copy) return lwi_builder_no_memory(error);
@@ -85,6 +87,7 @@ static lw_status copy_shapes(const lwi_item *it, lw_body_desc *d)
 lw_status lw_builder_add_body(lw_builder *b, const lw_body_desc *desc, lw_body *body,
                               lw_error *error)
 {
+    if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
     lw_body_desc d;
     TRY(lwi_read_desc(&d, sizeof d, desc, "lw_body_desc", error));
     d.name = lwi_builder_name(b, desc->name, "body", b->desc.nbody);
@@ -111,6 +114,7 @@ lw_status lw_builder_add_body(lw_builder *b, const lw_body_desc *desc, lw_body *
 
 lw_status lw_builder_add_marker(lw_builder *b, const lw_marker_desc *desc, lw_error *error)
 {
+    if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
     lw_marker_desc d;
     TRY(lwi_read_desc(&d, sizeof d, desc, "lw_marker_desc", error));
     d.name = lwi_builder_name(b, desc->name, "marker", b->desc.nmarker);

@@ -231,6 +231,7 @@ static lw_status check_functions(const lwi_item *it, const lw_joint_desc *d)
 lw_status lw_builder_add_joint(lw_builder *b, const lw_joint_desc *desc, lw_joint *joint,
                                lw_error *error)
 {
+    if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
     lw_joint_desc d;
     TRY(lwi_read_desc(&d, sizeof d, desc, "lw_joint_desc", error));
     d.name = lwi_builder_name(b, desc->name, "joint", b->desc.njoint);
@@ -273,6 +274,7 @@ static lw_status check_coupled(lw_builder *b, const lw_coupling_desc *d, lw_join
 
 lw_status lw_builder_add_coupling(lw_builder *b, const lw_coupling_desc *desc, lw_error *error)
 {
+    if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
     lw_coupling_desc d;
     TRY(lwi_read_desc(&d, sizeof d, desc, "lw_coupling_desc", error));
     TRY(check_coupled(b, &d, d.joint, d.coordinate, error));

@@ -36,6 +36,7 @@ lw_status lwi_model_fail(const lwi_description *desc, lw_place place, lw_error *
 
 lw_status lw_builder_create(const lw_allocator *allocator, lw_builder **builder)
 {
+    if (!builder) return LW_ERR_ARGUMENT;
     lw_builder *b = lwi_allocate(allocator, sizeof *b);
     if (!b) return LW_ERR_MEMORY;
     memset(b, 0, sizeof *b);
@@ -94,11 +95,13 @@ const char *lwi_builder_name(lw_builder *b, const char *name, const char *kind, 
 
 void lw_builder_gravity(lw_builder *builder, lw_vec3 g)
 {
+    if (!builder) return;
     v3_set(builder->desc.gravity, g.x, g.y, g.z);
 }
 
 lw_status lw_builder_set_source(lw_builder *builder, const char *file)
 {
+    if (!builder || !file) return LW_ERR_ARGUMENT;
     builder->desc.source = lwi_arena_text(&builder->arena, file);
     return builder->desc.source ? LW_OK : LW_ERR_MEMORY;
 }
@@ -117,6 +120,7 @@ static lw_status unknown_joint(const lw_builder *b, const char *name, lw_error *
 
 lw_status lw_builder_cut(lw_builder *b, const char *joints, lw_error *error)
 {
+    if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
     for (const char *at = joints ? joints : ""; *at;) {
         const size_t length = strcspn(at, ",");
         char name[256];
@@ -135,6 +139,7 @@ lw_status lw_builder_cut(lw_builder *b, const char *joints, lw_error *error)
 
 lw_status lw_builder_warn(lw_builder *b, lw_place place, const char *format, ...)
 {
+    if (!b || !format) return LW_ERR_ARGUMENT;
     lw_error *const error = NULL;
     va_list arguments;
     LWI_GROW(b, LWI_LIST_WARNINGS, warning, nwarning);

@@ -11,47 +11,58 @@ static bool inside(int index, int count)
 
 int lw_model_body_count(const lw_model *model)
 {
+    if (!model) return 0;
     return model->nbody;
 }
 int lw_model_joint_count(const lw_model *model)
 {
+    if (!model) return 0;
     return model->njoint;
 }
 int lw_model_marker_count(const lw_model *model)
 {
+    if (!model) return 0;
     return model->desc.nmarker;
 }
 int lw_model_input_count(const lw_model *model)
 {
+    if (!model) return 0;
     return model->desc.ninput;
 }
 int lw_model_warning_count(const lw_model *model)
 {
+    if (!model) return 0;
     return model->desc.nwarning;
 }
 const char *lw_model_body_name(const lw_model *model, lw_body body)
 {
+    if (!model) return "";
     return inside(body.index, model->nbody) ? model->body[body.index].name : "";
 }
 const char *lw_model_joint_name(const lw_model *model, lw_joint joint)
 {
+    if (!model) return "";
     return inside(joint.index, model->njoint) ? model->joint[joint.index].name : "";
 }
 const char *lw_model_marker_name(const lw_model *model, int marker)
 {
+    if (!model) return "";
     return inside(marker, model->desc.nmarker) ? model->desc.marker[marker].name : "";
 }
 const char *lw_model_input_name(const lw_model *model, int input)
 {
+    if (!model) return "";
     return inside(input, model->desc.ninput) ? model->desc.input[input] : "";
 }
 const char *lw_model_warning(const lw_model *model, int index)
 {
+    if (!model) return "";
     return inside(index, model->desc.nwarning) ? model->desc.warning[index] : "";
 }
 
 lw_status lw_model_find_body(const lw_model *model, const char *name, lw_body *body)
 {
+    if (!model || !name || !body) return LW_ERR_ARGUMENT;
     for (int i = 0; i < model->nbody; i++)
         if (strcmp(model->body[i].name, name) == 0) {
             body->index = i;
@@ -62,6 +73,7 @@ lw_status lw_model_find_body(const lw_model *model, const char *name, lw_body *b
 
 lw_status lw_model_find_joint(const lw_model *model, const char *name, lw_joint *joint)
 {
+    if (!model || !name || !joint) return LW_ERR_ARGUMENT;
     for (int i = 0; i < model->njoint; i++)
         if (strcmp(model->joint[i].name, name) == 0) {
             joint->index = i;
@@ -72,6 +84,7 @@ lw_status lw_model_find_joint(const lw_model *model, const char *name, lw_joint 
 
 lw_status lw_model_find_input(const lw_model *model, const char *name, int *input)
 {
+    if (!model || !name || !input) return LW_ERR_ARGUMENT;
     for (int i = 0; i < model->desc.ninput; i++)
         if (strcmp(model->desc.input[i], name) == 0) {
             *input = i;
@@ -82,6 +95,7 @@ lw_status lw_model_find_input(const lw_model *model, const char *name, int *inpu
 
 lw_body_info lw_model_body(const lw_model *model, lw_body body)
 {
+    if (!model) return (lw_body_info){.name = ""};
     if (!inside(body.index, model->nbody)) return (lw_body_info){.name = ""};
     const lw_body_desc *d = &model->desc.body[body.index];
     lw_body_info info = {.name = d->name,
@@ -95,6 +109,7 @@ lw_body_info lw_model_body(const lw_model *model, lw_body body)
 
 lw_joint_info lw_model_joint(const lw_model *model, lw_joint joint)
 {
+    if (!model) return (lw_joint_info){.name = ""};
     if (!inside(joint.index, model->njoint)) return (lw_joint_info){.name = ""};
     const lwi_joint *j = &model->joint[joint.index];
     const lw_joint_desc *d = &model->desc.joint[joint.index];
@@ -115,23 +130,28 @@ lw_joint_info lw_model_joint(const lw_model *model, lw_joint joint)
 
 int lw_model_nq(const lw_model *model)
 {
+    if (!model) return 0;
     return model->nq;
 }
 int lw_model_nv(const lw_model *model)
 {
+    if (!model) return 0;
     return model->nv;
 }
 int lw_model_tree_dof(const lw_model *model)
 {
+    if (!model) return 0;
     return model->tree_nv;
 }
 int lw_model_loop_count(const lw_model *model)
 {
+    if (!model) return 0;
     return model->nloop;
 }
 
 int lw_model_loop(const lw_model *model, int loop, lw_joint *joints, int room)
 {
+    if (!model) return 0;
     if (!inside(loop, model->nloop)) return 0;
     const lwi_joint *joint = &model->joint[model->loop[loop]];
     const int a = model->body_node[joint->body2], b = model->body_node[joint->body1];

@@ -462,6 +462,7 @@ static lw_status make(making *m)
 lw_status lw_builder_add_mechanism(lw_builder *builder, const lw_mechanism_desc *desc,
                                    lw_error *error)
 {
+    if (!builder) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
     LWI_DESC(lw_mechanism_desc, desc, error);
     making m = {.builder = builder,
                 .d = desc,

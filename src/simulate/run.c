@@ -106,6 +106,7 @@ static void end_cancel(lw_sim *sim)
 
 lw_status lw_sim_step_progress(lw_sim *sim, double time, lw_progress progress, void *user)
 {
+    if (!sim) return LW_ERR_ARGUMENT;
     run r = {.sim = sim,
              .level = LW_OBSERVE_POSE,
              .progress = progress,
@@ -187,6 +188,7 @@ static lw_status run_all(run *r)
 lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
                      lw_progress progress, void *progress_user)
 {
+    if (!sim) return LW_ERR_ARGUMENT;
     run r = {.sim = sim,
              .level = level,
              .row = row,

@@ -233,10 +233,12 @@ void lw_sim_destroy(lw_sim *sim)
 
 const lw_options *lw_sim_options(const lw_sim *sim)
 {
+    if (!sim) return NULL;
     return &sim->options;
 }
 lw_status lw_sim_set_duration(lw_sim *sim, double duration)
 {
+    if (!sim) return LW_ERR_ARGUMENT;
     if (!(duration >= 0 && isfinite(duration)))
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "duration: expected a number >= 0, got %g",
                         duration);
@@ -245,10 +247,12 @@ lw_status lw_sim_set_duration(lw_sim *sim, double duration)
 }
 const char *lw_sim_notice(const lw_sim *sim)
 {
+    if (!sim) return "";
     return sim->notice;
 }
 void lw_sim_report(const lw_sim *sim, char *text, size_t size)
 {
+    if (!sim) return;
     if (!text || !size) return;
     text[0] = 0;
     if (sim->work->formulation->report) sim->work->formulation->report(sim->work, text, size);
@@ -256,14 +260,17 @@ void lw_sim_report(const lw_sim *sim, char *text, size_t size)
 
 const lw_model *lw_sim_model(const lw_sim *sim)
 {
+    if (!sim) return NULL;
     return sim->model;
 }
 double lw_sim_time(const lw_sim *sim)
 {
+    if (!sim) return 0;
     return sim->t;
 }
 const lw_error *lw_sim_error(const lw_sim *sim)
 {
+    if (!sim) return NULL;
     return &sim->error;
 }
 
@@ -355,6 +362,7 @@ lw_status lwi_sim_check_resolution(lw_sim *sim, double end)
 
 lw_status lw_sim_step(lw_sim *sim, double time)
 {
+    if (!sim) return LW_ERR_ARGUMENT;
     TRY(lwi_sim_check_step(sim, time));
     while (sim->t < time) TRY(lwi_sim_advance(sim, time, time, false));
     return LW_OK;
@@ -418,6 +426,7 @@ static void observe_totals(const lw_sim *sim, lw_observe level, lwi_totals *syst
 
 lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **observation)
 {
+    if (!sim) return LW_ERR_ARGUMENT;
     if (!observation || (int)level < LW_OBSERVE_POSE || level > LW_OBSERVE_REACTION)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "level %d: expected 0 to %d, and a result",
                         (int)level, LW_OBSERVE_REACTION);
@@ -439,6 +448,7 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
 
 void lw_sim_summary(const lw_sim *sim, lw_summary *summary)
 {
+    if (!sim || !summary) return;
     lwi_integrator_stats stats;
     sim->integrator->type->stats(sim->integrator, &stats);
     *summary = (lw_summary){.steps = stats.steps,
@@ -459,6 +469,7 @@ void lw_sim_summary(const lw_sim *sim, lw_summary *summary)
 
 void lw_sim_times(const lw_sim *sim, lw_step_times *times)
 {
+    if (!sim || !times) return;
     const lwi_times *t = &sim->times;
     *times = (lw_step_times){.steps = t->count,
                              .total = t->total,
@@ -472,6 +483,7 @@ void lw_sim_times(const lw_sim *sim, lw_step_times *times)
 
 void lw_sim_times_reset(lw_sim *sim)
 {
+    if (!sim) return;
     sim->times = (lwi_times){0};
     sim->slow = 0;
 }

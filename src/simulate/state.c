@@ -18,11 +18,13 @@
 
 int lw_sim_state_size(const lw_sim *sim)
 {
+    if (!sim) return 0;
     return sim->work->layout.nx;
 }
 
 void lw_sim_get_state(const lw_sim *sim, double *time, double *x)
 {
+    if (!sim) return;
     if (time) *time = sim->t;
     if (x) memcpy(x, sim->x, (size_t)sim->work->layout.nx * sizeof *x);
 }
@@ -50,6 +52,7 @@ static void jump(lw_sim *sim, double time, const double *x)
 
 lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x)
 {
+    if (!sim) return LW_ERR_ARGUMENT;
     if (!x && sim->work->layout.nx)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "the state is missing");
     TRY(lwi_sim_check_finite(sim, "time", &time, 1));
@@ -93,6 +96,7 @@ static lw_status take_motion(lw_sim *sim, const lw_observation *o)
 
 lw_status lw_sim_set_motion(lw_sim *sim, const lw_observation *o)
 {
+    if (!sim) return LW_ERR_ARGUMENT;
     if (!o || o->level < LW_OBSERVE_TWIST)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "a motion with velocities is missing");
     TRY(take_motion(sim, o));
@@ -112,6 +116,7 @@ lw_status lw_sim_set_motion(lw_sim *sim, const lw_observation *o)
 
 lw_status lw_sim_set_input(lw_sim *sim, int index, double value)
 {
+    if (!sim) return LW_ERR_ARGUMENT;
     const int n = sim->model->desc.ninput;
     if (index < 0 || index >= n)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "input %d: the model has %d inputs", index,
@@ -207,6 +212,7 @@ lw_status lwi_sim_place(lw_sim *sim)
 
 lw_status lw_sim_set_joints(lw_sim *sim, double time, const double *q, const double *v)
 {
+    if (!sim) return LW_ERR_ARGUMENT;
     const lw_model *model = sim->model;
     if ((!q && model->nq) || (!v && model->nv))
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "coordinates or speeds are missing");

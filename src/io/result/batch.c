@@ -73,11 +73,13 @@ static lw_status make_columns(lw_batch_writer *w)
 
 int lw_batch_writer_columns(const lw_batch_writer *writer)
 {
+    if (!writer) return 0;
     return writer->columns.n;
 }
 
 lw_column_info lw_batch_writer_column(const lw_batch_writer *writer, int index)
 {
+    if (!writer) return (lw_column_info){"", "", "", 1};
     if (index < 0 || index >= writer->columns.n) return (lw_column_info){"", "", "", 1};
     const lwi_result_column *c = &writer->columns.column[index];
     return (lw_column_info){c->name, c->unit, c->frame, 1};
@@ -195,6 +197,7 @@ static lw_status write_all(lw_batch_writer *w)
 
 const double *lw_batch_writer_last(const lw_batch_writer *w, int i)
 {
+    if (!w) return NULL;
     if (i < 0 || i >= w->capacity || !w->written[i]) return NULL;
     return w->last + (size_t)i * (size_t)w->columns.n;
 }

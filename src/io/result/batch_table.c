@@ -102,17 +102,21 @@ void lw_table_free(lw_table *table)
 
 int lw_table_rows(const lw_table *table)
 {
+    if (!table) return 0;
     return table->rows;
 }
 int lw_table_columns(const lw_table *table)
 {
+    if (!table) return 0;
     return table->columns;
 }
 const char *const *lw_table_names(const lw_table *table)
 {
+    if (!table) return NULL;
     return table->name;
 }
 const double *lw_table_values(const lw_table *table)
 {
+    if (!table) return NULL;
     return table->value;
 }

@@ -91,15 +91,18 @@ void lw_result_close(lw_result *result)
 
 long lw_result_row_count(const lw_result *result)
 {
+    if (!result) return 0;
     return result->rows;
 }
 int lw_result_column_count(const lw_result *result)
 {
+    if (!result) return 0;
     return result->n;
 }
 
 lw_column_info lw_result_column(const lw_result *result, int index)
 {
+    if (!result) return (lw_column_info){"", "", "", 1};
     return index >= 0 && index < result->n ? result->column[index]
                                            : (lw_column_info){"", "", "", 1};
 }
@@ -121,6 +124,7 @@ static int place_of(const lw_result *r, const char *name)
 lw_status lw_result_find_column(const lw_result *result, const char *name, int *column,
                                 lw_error *error)
 {
+    if (!result) return lwi_fail(error, LW_ERR_ARGUMENT, "result is NULL");
     if (!name || !column) return lwi_fail(error, LW_ERR_ARGUMENT, "name and column must be given");
     const int place = place_of(result, name);
     if (place < result->n && !strcmp(result->by_name[place].name, name)) {
@@ -140,6 +144,7 @@ lw_status lw_result_find_column(const lw_result *result, const char *name, int *
 lw_status lw_result_read(lw_result *result, int column, long first, long count, double *values,
                          lw_error *error)
 {
+    if (!result) return lwi_fail(error, LW_ERR_ARGUMENT, "result is NULL");
     if (column < 0 || column >= result->n)
         return lwi_fail(error, LW_ERR_ARGUMENT, "column %d: the result has %d", column, result->n);
     if (first < 0 || count < 0 || first > result->rows || count > result->rows - first)
@@ -154,30 +159,36 @@ lw_status lw_result_read(lw_result *result, int column, long first, long count, 
 
 const double *lw_result_values(const lw_result *result)
 {
+    if (!result) return NULL;
     if (result->hdf5) return NULL;
     return result->memory ? lwi_result_memory_values(result->memory) : result->csv.value;
 }
 const double *lw_result_states(const lw_result *result)
 {
+    if (!result) return NULL;
     return result->memory ? lwi_result_memory_states(result->memory) : NULL;
 }
 
 const char *lw_result_model(const lw_result *result)
 {
+    if (!result) return NULL;
     return result->meta.model;
 }
 const lw_options *lw_result_options(const lw_result *result)
 {
+    if (!result) return NULL;
     return result->meta.options;
 }
 
 const lw_summary *lw_result_summary(const lw_result *result)
 {
+    if (!result) return NULL;
     return result->meta.summary;
 }
 
 const char *lw_result_text(const lw_result *result, const char *name)
 {
+    if (!result) return NULL;
     if (!name) return NULL;
     if (!strcmp(name, "notice")) return result->meta.notice;
     if (!strcmp(name, "warnings")) return result->meta.warnings;
@@ -186,18 +197,21 @@ const char *lw_result_text(const lw_result *result, const char *name)
 
 bool lw_result_closed(const lw_result *result)
 {
+    if (!result) return false;
     if (result->hdf5) return lwi_hdf5_closed(result->hdf5);
     return result->memory || result->csv.whole;
 }
 
 int lw_result_state_size(const lw_result *result)
 {
+    if (!result) return 0;
     return result->meta.nx;
 }
 
 lw_status lw_result_read_state(lw_result *result, long row, double *time, double *x,
                                lw_error *error)
 {
+    if (!result || !x) return lwi_fail(error, LW_ERR_ARGUMENT, "result or x is NULL");
     double t;
     if (!result->meta.formulation)
         return lwi_fail_at(error, LW_ERR_ARGUMENT, result->path, 0, 0, "has no states");

@@ -209,6 +209,7 @@ static const lwi_yaml_object object = {.title = "bushing", .help = "springs and 
 
 lw_status lw_builder_add_bushing(lw_builder *b, const lw_bushing_desc *desc, lw_error *error)
 {
+    if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
     lw_bushing_desc d;
     TRY(lwi_read_desc(&d, sizeof d, desc, "lw_bushing_desc", error));
     d.name = lwi_builder_name(b, desc->name, "bushing", b->desc.force[LWI_ITEM_bushing].n);

@@ -127,6 +127,7 @@ static const lwi_yaml_object object = {.title = "drag", .help = "resistance of a
 
 lw_status lw_builder_add_drag(lw_builder *b, const lw_drag_desc *desc, lw_error *error)
 {
+    if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
     lw_drag_desc d;
     TRY(lwi_read_desc(&d, sizeof d, desc, "lw_drag_desc", error));
     d.name = lwi_builder_name(b, desc->name, "drag", b->desc.force[LWI_ITEM_drag].n);

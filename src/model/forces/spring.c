@@ -142,6 +142,7 @@ static const lwi_yaml_object object = {.title = "spring", .help = "spring, dampe
 
 lw_status lw_builder_add_spring(lw_builder *b, const lw_spring_desc *desc, lw_error *error)
 {
+    if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
     lw_spring_desc d;
     TRY(lwi_read_desc(&d, sizeof d, desc, "lw_spring_desc", error));
     d.name = lwi_builder_name(b, desc->name, "spring", b->desc.force[LWI_ITEM_spring].n);

@@ -245,6 +245,7 @@ static lw_status place_normal(const lwi_item *it, lw_stop_desc *d)
 
 lw_status lw_builder_add_stop(lw_builder *b, const lw_stop_desc *desc, lw_error *error)
 {
+    if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
     lw_stop_desc d;
     TRY(lwi_read_desc(&d, sizeof d, desc, "lw_stop_desc", error));
     d.name = lwi_builder_name(b, desc->name, "stop", b->desc.force[LWI_ITEM_stop].n);

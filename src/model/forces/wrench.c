@@ -94,6 +94,7 @@ static const lwi_yaml_object object = {.title = "wrench", .help = "a force and a
 
 lw_status lw_builder_add_wrench(lw_builder *b, const lw_wrench_desc *desc, lw_error *error)
 {
+    if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
     lw_wrench_desc d;
     TRY(lwi_read_desc(&d, sizeof d, desc, "lw_wrench_desc", error));
     d.name = lwi_builder_name(b, desc->name, "wrench", b->desc.force[LWI_ITEM_wrench].n);

@@ -1,0 +1,174 @@
+#!/usr/bin/env python3
+"""Writes the calls of test_null_calls.c: every public function with every pointer NULL in turn.
+
+usage: null_calls.py HEADERS OUTPUT
+
+HEADERS is the folder of the public headers.  The rule that is tested is in linkwork.h: a pointer may be NULL where
+the header says so (OPTIONAL below, and every lw_error, callback, user pointer and allocator); any other NULL is
+LW_ERR_ARGUMENT of a call that returns a status, and has no effect in the others.
+"""
+import glob
+import os
+import re
+import sys
+
+# pointers of these names may be NULL everywhere
+OPTIONAL_NAMES = {"error", "user", "row_user", "progress_user", "progress", "row", "omitted", "allocator"}
+
+# what the comments of the headers allow besides: function, parameters
+OPTIONAL = {
+    "lw_model_assemble": "desc report", "lw_batch_writer_create": "path", "lw_sweep_writer_create": "path",
+    "lw_codegen_write": "counts", "lw_forward_dynamics": "tau inputs", "lw_forward_dynamics_many": "tau inputs",
+    "lw_inverse_dynamics": "inputs", "lw_momenta_rates": "tau inputs", "lw_constraints_evaluate": "phi rate J gamma",
+    "lw_constraints_tree": "M h inputs", "lw_model_read": "desc options", "lw_model_parse": "options",
+    "lw_model_write": "options", "lw_plot_results": "options", "lw_work_precision": "reference",
+    "lw_plot_mechanism": "result options", "lw_plot_plan": "options", "lw_result_restore": "how",
+    "lw_writer_create": "path", "lw_model_check": "dependent", "lw_view_page": "result desc",
+    "lw_view_gltf": "result desc", "lw_csv_close": "csv", "lw_writer_close": "writer",
+    "lw_batch_writer_close": "writer", "lw_builder_cut": "joints", "lw_sim_create": "desc",
+    "lw_builder_add_function": "function", "lw_builder_add_input": "name input", "lw_builder_add_body": "body",
+    "lw_builder_add_joint": "joint",
+    "lw_model_joint_tree": "q_first nq v_first nv", "lw_batch_get_state": "time x",
+    "lw_result_read_state": "time",
+}
+
+# an argument that works, by function and parameter, by parameter, by type
+BY_FUNCTION = {
+    ("lw_model_read", "path"): '"null.yaml"', ("lw_result_open", "path"): '"null-in.csv"',
+    ("lw_table_read", "path"): '"null-table.csv"', ("lw_csv_create", "path"): '"null-out.csv"',
+    ("lw_writer_create", "path"): '"null-out.csv"', ("lw_batch_writer_create", "path"): '"null-out.csv"',
+    ("lw_sweep_writer_create", "path"): '"null-out.csv"', ("lw_result_convert", "path"): '"null-out.csv"',
+    ("lw_options_set", "key"): '"step"', ("lw_options_set", "value"): '"0.5"', ("lw_options_get", "key"): '"step"',
+    ("lw_plot_set", "key"): '"title"', ("lw_plot_set", "value"): '"a"', ("lw_vary_check", "name"): '"gravity.x"',
+    ("lw_model_find_body", "name"): '"b"', ("lw_model_find_joint", "name"): '"j"',
+    ("lw_model_find_input", "name"): '"u"', ("lw_result_find_column", "name"): '"time"',
+    ("lw_nearest", "name"): '"rum"', ("lw_nearest", "names"): "names", ("lw_model_plan", "kind"): '"comb"',
+    ("lw_work_precision", "names"): "names", ("lw_plot_results", "names"): "names",
+    ("lw_builder_cut", "joints"): '"j"', ("lw_builder_warn", "format"): '"%d"',
+    ("lw_builder_add_input", "name"): '"w"', ("lw_codegen_write", "directory"): '"null-code"',
+    ("lw_codegen_write", "counts"): "counts", ("lw_model_export", "format"): '"urdf"',
+    ("lw_work_precision", "count"): "2", ("lw_plot_results", "count"): "2", ("lw_nearest", "count"): "2",
+    ("lw_number_read", "text"): '"1"', ("lw_batch_set_state", "x"): "state", ("lw_sim_set_state", "x"): "state",
+    ("lw_writer_finish", "writer"): "memory_writer", ("lw_model_parse", "text"): "MODEL_FILE",
+    ("lw_sim_step", "time"): "0.05",
+    ("lw_sim_step_progress", "time"): "0.05", ("lw_work_precision", "reference"): '"run"',
+    ("lw_model_parse", "length"): "strlen(MODEL_FILE)", ("lw_sim_set_motion", "motion"): "observation",
+    ("lw_plot_results", "results"): "results", ("lw_work_precision", "results"): "results",
+    ("lw_plot_mechanism", "result"): "NULL", ("lw_result_read_state", "result"): "stored",
+    ("lw_result_restore", "result"): "stored", ("lw_result_convert", "result"): "stored",
+    ("lw_constraints_tree", "M"): "out", ("lw_view_page", "result"): "NULL", ("lw_view_gltf", "result"): "NULL",
+    ("lw_plot_results", "options"): "NULL",
+}
+BY_NAME = {
+    "file": '"null-out.svg"', "source": '"a"', "name": '"null"', "text": "text", "how": "text", "size": "sizeof text",
+    "how_size": "sizeof text", "time": "0", "t": "0", "count": "1", "index": "0", "instance": "0", "input": "0",
+    "row": "0", "first": "0", "room": "8", "loop": "0", "column": "0", "duration": "0.1", "value": "0", "level":
+    "LW_OBSERVE_ENERGY", "body": "(lw_body){1}", "joint": "(lw_joint){0}", "marker": "0", "place": "(lw_place){0}", "reference": "NULL",
+    "acceleration": "(lw_vec3){0}", "status": "LW_OK",
+}
+BY_TYPE = {
+    "const double *": "zeros", "double *": "out", "int *": "&number", "lw_error *": "&error",
+    "FILE *": "file", "void *": "NULL", "const lw_allocator *": "NULL", "lw_progress": "NULL", "lw_row": "NULL",
+    "lw_batch_row": "NULL", "callback": "NULL", "lw_summary *": "&summary", "lw_step_times *": "&times",
+    "lw_options *": "&options", "const lw_options *": "&options", "lw_plot_options *": "&plot_options",
+    "const lw_plot_options *": "&plot_options", "lw_signal *": "&function", "lw_body *": "&body", "lw_joint *": "&joint",
+    "lw_assembly *": "&assembly", "lw_check *": "&check", "lw_redundancy *": "redundancy",
+    "lw_plan_info *": "&plan", "lw_precision *": "precision", "const lw_observation *": "observation",
+    "const lw_observation **": "&observation_out",
+}
+
+
+def prototypes(folder):
+    """(result type, name, [(type, parameter)]) of every public function."""
+    for header in sorted(glob.glob(os.path.join(folder, "*.h"))):
+        with open(header, encoding="utf-8") as file:
+            text = file.read()
+        text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+        text = re.sub(r"//.*", "", text)
+        text = re.sub(r"^\s*#.*(?:\\\n.*)*$", "", text, flags=re.M)
+        for match in re.finditer(r"LW_API\s+([^;{]+);", text):
+            prototype = " ".join(match.group(1).split())
+            prototype = re.sub(r"\)\s*LW_PRINTF.*", ")", prototype)
+            head, inside = prototype.split("(", 1)
+            result, name = re.fullmatch(r"(.*?)\s*(\blw_\w+)", head).groups()
+            yield result.strip(), name, [parameter(p) for p in split(inside.rsplit(")", 1)[0])]
+
+
+def split(text):
+    """Parameters at commas outside of parentheses."""
+    parts, depth, start = [], 0, 0
+    for i, c in enumerate(text + ","):
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    return [p for p in parts if p not in ("void", "")]
+
+
+def parameter(text):
+    if text == "...":
+        return "...", ""
+    if "(*" in text:
+        return "callback", re.search(r"\(\*(\w+)\)", text).group(1)
+    kind, name = re.fullmatch(r"(.*?)(\w+)", text).groups()
+    return re.sub(r"\s*\*", " *", kind).replace("* *", "**").strip(), name
+
+
+def argument(function, kind, name):
+    """An expression for it, or NULL."""
+    if (function, name) in BY_FUNCTION:
+        return BY_FUNCTION[function, name]
+    if kind == "...":
+        return "1"
+    if kind in BY_TYPE:
+        return BY_TYPE[kind]
+    if kind.endswith("**") and "const char" not in kind and not kind.startswith("const"):
+        return f"&new_{kind.split()[0]}"
+    described = re.fullmatch(r"const (lw_\w+_desc) \*", kind)
+    if described:
+        return f"&{described.group(1)}_"
+    handle = re.fullmatch(r"(?:const )?(lw_\w+) \*", kind)
+    if handle:
+        return f"the_{handle.group(1)}"
+    if name in BY_NAME:
+        return BY_NAME[name]
+    raise SystemExit(f"null_calls.py: no argument known for {function}({kind} {name}): add one")
+
+
+def is_pointer(kind):
+    return "*" in kind or kind in ("callback", "lw_progress", "lw_row", "lw_batch_row")
+
+
+def calls():
+    for result, name, parameters in prototypes(sys.argv[1]):
+        pointers = [i for i, (kind, _) in enumerate(parameters) if is_pointer(kind)]
+        if not pointers:
+            continue
+        valid = [argument(name, kind, p) for kind, p in parameters]
+        known = OPTIONAL.get(name, "").split()
+        for p in known:
+            if p not in [q for _, q in parameters]:
+                raise SystemExit(f"null_calls.py: {name} has no parameter {p}")
+        for i in [None] + pointers:
+            none = "no_text" if i is not None and parameters[i][1] == "format" else "NULL"  # the compiler reads formats
+            given = [(none if k == i else v) for k, v in enumerate(valid)]
+            optional = i is None or parameters[i][1] in OPTIONAL_NAMES or parameters[i][1] in known
+            yield result, name, "" if i is None else parameters[i][1], given, optional
+
+
+def main():
+    lines, rows = [], []
+    for n, (result, name, null, given, optional) in enumerate(calls()):
+        call = f"{name}({', '.join(given)})"
+        body = f"return (int){call};" if result == "lw_status" else f"(void){call}; return 0;"
+        if result == "void":
+            body = f"{call}; return 0;"
+        lines.append(f"static int call_{n}(void) {{ {body} }}")
+        rows.append(f'    {{"{name}", "{null}", call_{n}, {int(result == "lw_status")}, {int(optional)}}},')
+    with open(sys.argv[2], "w", encoding="utf-8") as file:
+        file.write("// written by null_calls.py\n" + "\n".join(lines) + "\n\nstatic const null_call calls[] = {\n" +
+                   "\n".join(rows) + "\n};\n")
+
+
+if __name__ == "__main__":
+    main()
