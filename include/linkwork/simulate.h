@@ -96,6 +96,8 @@ LW_API double lw_sim_time(const lw_sim *sim);
 LW_API int lw_sim_state_size(const lw_sim *sim);
 /** @param time, x  out; may be NULL */
 LW_API void lw_sim_get_state(const lw_sim *sim, double *time, double *x);
+/** @return LW_ERR_ARGUMENT where constraints are violated by more than 1e-3, or a quaternion has a length beyond 0.5 to
+ *          2; the state is then unchanged */
 LW_API lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x);
 /** Sets the joints of the spanning tree to coordinates q [model nq] and speeds v [model nv]; the other joints follow.
  *  Floating bases are unchanged; driven coordinates come from their functions. */

@@ -198,6 +198,12 @@ lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
              .start = sim->t,
              .began = lwi_clock(),
              .end = sim->t + sim->options.duration};
+    if (sim->options.duration > 0 && r.end == r.start)
+        return lwi_fail(
+            &sim->error, LW_ERR_ARGUMENT,
+            "duration: %g s is below the resolution of time at t = %.10g s, t + duration "
+            "= t; expected an earlier start",
+            sim->options.duration, r.start);
     TRY(lwi_sim_check_resolution(sim, r.end));
     allow_cancel(&r);
     const lw_status status = run_all(&r);

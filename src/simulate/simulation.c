@@ -98,12 +98,13 @@ static lw_status allocate(lw_sim *sim)
     lwi_arena *arena = &sim->arena;
     sim->x = LWI_PUSH(arena, double, nx);
     sim->scratch = LWI_PUSH(arena, double, nx);
+    sim->spare = lwi_arena_push(arena, 1, sim->work->ndiscrete + 1);
     sim->atol = LWI_PUSH(arena, double, nx);
     sim->inputs = LWI_PUSH(arena, double, model->desc.ninput);
     sim->loads.wrench = lwi_arena_push(arena, (size_t)model->nbody, sizeof *sim->loads.wrench);
     sim->loads.effort = LWI_PUSH(arena, double, model->nv);
-    if (!sim->x || !sim->scratch || !sim->atol || !sim->inputs || !sim->loads.wrench ||
-        !sim->loads.effort)
+    if (!sim->x || !sim->scratch || !sim->spare || !sim->atol || !sim->inputs ||
+        !sim->loads.wrench || !sim->loads.effort)
         return LW_ERR_MEMORY;
     return lwi_snapshot_create(model, arena, &sim->snapshot);
 }

@@ -82,6 +82,7 @@ struct lw_sim {
     double t, start;   ///< now; creation or the last jump of the state
     double *x;         ///< [nx]
     double *scratch;   ///< [nx]
+    void *spare;       ///< [ndiscrete of the work]
     double *atol;      ///< [nx]
     double *inputs;    ///< [ninput]
     double next_break; ///< next time at which the model is not smooth; > t

@@ -50,6 +50,53 @@ static void jump(lw_sim *sim, double time, const double *x)
     sim->audit.begun = false;
 }
 
+// A quaternion far from length 1 is no attitude.
+static lw_status check_quaternions(lw_sim *sim, const double *x)
+{
+    const lwi_layout *layout = &sim->work->layout;
+    for (int i = 0, k = 0; i < layout->nblock; k += layout->block[i++].n) {
+        if (layout->block[i].kind != LWI_QUATERNION) continue;
+        for (int j = k; j < k + layout->block[i].n; j += 4) {
+            const double size =
+                sqrt(x[j] * x[j] + x[j + 1] * x[j + 1] + x[j + 2] * x[j + 2] + x[j + 3] * x[j + 3]);
+            if (!(size > 0.5 && size < 2))
+                return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
+                                "state component %d: the quaternion has length %g", j, size);
+        }
+    }
+    return LW_OK;
+}
+
+// The constraints of a motion hold as well as those of an integrated one.
+static lw_status check_residuals(lw_sim *sim)
+{
+    lwi_totals system;
+    lwi_observe_system(sim->model, LW_OBSERVE_ENERGY, &sim->snapshot, &system);
+    for (int k = 0; k < 2; k++)
+        if (!(system.residual[k] <= MOTION_TOLERANCE))
+            return lwi_fail(
+                &sim->error, LW_ERR_ARGUMENT,
+                "the joints do not hold in this motion: the largest residual of %s is %.3g",
+                k ? "velocity" : "position", system.residual[k]);
+    return LW_OK;
+}
+
+// A state that cannot be observed is left to the next step, which has a reason.
+static lw_status check_motion_of(lw_sim *sim, double time, const double *x)
+{
+    lwi_work *work = sim->work;
+    const unsigned char *mode = work->mode;
+    void *discrete = work->discrete;
+    if (work->ndiscrete) memset(sim->spare, 0, work->ndiscrete);
+    work->discrete = sim->spare; // chosen by the new state
+    work->mode = NULL;
+    const lw_status status =
+        work->formulation->observe(work, time, x, sim->inputs, LW_OBSERVE_TWIST, &sim->snapshot);
+    work->discrete = discrete;
+    work->mode = mode;
+    return status == LW_OK ? check_residuals(sim) : LW_OK;
+}
+
 lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x)
 {
     if (!sim) return LW_ERR_ARGUMENT;
@@ -57,6 +104,8 @@ lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "the state is missing");
     TRY(lwi_sim_check_finite(sim, "time", &time, 1));
     TRY(lwi_sim_check_finite(sim, "state component", x, sim->work->layout.nx));
+    TRY(check_quaternions(sim, x));
+    TRY(check_motion_of(sim, time, x));
     jump(sim, time, x);
     return LW_OK;
 }
@@ -100,14 +149,7 @@ lw_status lw_sim_set_motion(lw_sim *sim, const lw_observation *o)
     if (!o || o->level < LW_OBSERVE_TWIST)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "a motion with velocities is missing");
     TRY(take_motion(sim, o));
-    lwi_totals system;
-    lwi_observe_system(sim->model, LW_OBSERVE_ENERGY, &sim->snapshot, &system);
-    for (int k = 0; k < 2; k++)
-        if (!(system.residual[k] <= MOTION_TOLERANCE))
-            return lwi_fail(
-                &sim->error, LW_ERR_ARGUMENT,
-                "the joints do not hold in this motion: the largest residual of %s is %.3g",
-                k ? "velocity" : "position", system.residual[k]);
+    TRY(check_residuals(sim));
     const lw_status status = sim->work->formulation->enter(sim->work, &sim->snapshot, sim->scratch);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the new state");
     jump(sim, o->time, sim->scratch);

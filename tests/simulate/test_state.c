@@ -1,4 +1,5 @@
 // test_state.c -- stepping by the caller: inputs, states and joints that are set.
+#include "support/given.h"
 #include "simulate/sim_cases.h"
 #include "support/random_model.h"
 
@@ -158,6 +159,98 @@ static void set_joints_checks_couplings(void **state)
     lw_model_destroy(model);
 }
 
+static const char door[] =
+    "linkwork: 1\n"
+    "bodies:\n"
+    "  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0, 0]}\n"
+    "  b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [2, 0, 1]}\n"
+    "  c: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [3, 0, 0]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]}\n"
+    "  B: {type: revolute, between: [a, b], at: [1, 0, 1], axis: [0, 1, 0]}\n"
+    "  C: {type: revolute, between: [b, c], at: [3, 0, 1], axis: [0, 1, 0]}\n"
+    "  D: {type: revolute, between: [c, ground], at: [3, 0, -1], axis: [0, 1, 0]}\n";
+
+// A state from elsewhere may break the loops: it is refused, and the simulation continues as if nothing was set.
+static void set_state_checks_loops(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_yaml(door);
+    for (int i = 0; i < lw_formulation_count(); i++) {
+        const char *name = lw_formulation_info(i).name;
+        lw_options options;
+        lw_sim *sim, *alone;
+        lw_error error;
+        double t, x[128], other[128], then[128];
+        lw_options_default(&options);
+        lwt_set(&options, "formulation", name);
+        const lw_sim_desc desc = {.options = &options};
+        if (lw_sim_create(model, &desc, &sim, &error) != LW_OK) continue; // of trees
+        ok(lw_sim_create(model, &desc, &alone, &error), &error);
+        const int n = lw_sim_state_size(sim);
+        assert_true(n <= 128);
+        ok(lw_sim_step(sim, 0.1), lw_sim_error(sim));
+        ok(lw_sim_step(alone, 0.1), lw_sim_error(alone));
+        lw_sim_get_state(sim, &t, x);
+        int refused = 0;
+        for (int k = 0; k < n; k++) {
+            memcpy(other, x, sizeof x);
+            other[k] += 0.05;
+            if (lw_sim_set_state(sim, t, other) == LW_OK) { // a component that may change
+                ok(lw_sim_set_state(sim, t, x), lw_sim_error(sim));
+                ok(lw_sim_set_state(alone, t, x), lw_sim_error(alone));
+                continue;
+            }
+            refused++;
+            assert_non_null(strstr(lw_sim_error(sim)->text, "the joints do not hold"));
+            lw_sim_get_state(sim, NULL, then);
+            assert_memory_equal(x, then, (size_t)n * sizeof *x);
+        }
+        assert_true(refused >= 3); // the coordinates of the tree at least
+        ok(lw_sim_step(sim, 0.2), lw_sim_error(sim));
+        ok(lw_sim_step(alone, 0.2), lw_sim_error(alone));
+        lw_sim_get_state(sim, NULL, x);
+        lw_sim_get_state(alone, NULL, then);
+        assert_memory_equal(x, then, (size_t)n * sizeof *x);
+        lw_sim_destroy(sim);
+        lw_sim_destroy(alone);
+    }
+    lw_model_destroy(model);
+}
+
+static void set_state_checks_quaternions(void **state)
+{
+    (void)state;
+    lw_model *model =
+        lwt_yaml("linkwork: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n");
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("formulation", "aba"));
+    double t, x[16];
+    lw_sim_get_state(sim, &t, x);
+    assert_true(x[3] == 1);
+    x[3] = 0.7; // of any length near 1
+    ok(lw_sim_set_state(sim, t, x), lw_sim_error(sim));
+    x[3] = 1e-3;
+    assert_int_equal(LW_ERR_ARGUMENT, lw_sim_set_state(sim, t, x));
+    assert_non_null(strstr(lw_sim_error(sim)->text, "quaternion has length 0.001"));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// t + duration = t: no run, and no success.
+static void durations_below_the_resolution_are_refused(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_yaml(door);
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("duration", "0.05", "formulation", "rcr"));
+    double x[64];
+    lw_sim_get_state(sim, NULL, x);
+    ok(lw_sim_set_state(sim, 1e300, x), lw_sim_error(sim));
+    assert_int_equal(LW_ERR_ARGUMENT, lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL));
+    assert_non_null(strstr(lw_sim_error(sim)->text, "duration: 0.05 s is below the resolution"));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +259,9 @@ int main(void)
         cmocka_unit_test(set_joints_moves_the_tree),
         cmocka_unit_test(set_joints_checks_loops),
         cmocka_unit_test(set_joints_checks_couplings),
+        cmocka_unit_test(set_state_checks_loops),
+        cmocka_unit_test(set_state_checks_quaternions),
+        cmocka_unit_test(durations_below_the_resolution_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -534,7 +534,7 @@ static lw_status count_rows(lwi_hdf5_reader *r, lw_error *error)
     if (set < 0) return invalid(r, error, "there is no /time with numbers");
     double t = 0;
     herr_t failed = 0;
-    for (; r->rows > 0 && failed >= 0; r->rows--) {
+    for (; !r->closed && r->rows > 0 && failed >= 0; r->rows--) {
         failed = read_rows(r, set, 1, r->rows - 1, 1, 0, 1, &t);
         if (failed >= 0 && isfinite(t)) break;
     }

@@ -101,8 +101,8 @@ static lw_status take_state(lw_result *r, long row, lw_sim *sim, lwi_arena *aren
     if (!x) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the state");
     TRY(lw_result_read_state(r, row, &t, x, error));
     const lw_status status = lw_sim_set_state(sim, t, x);
-    if (status != LW_OK && error) *error = *lw_sim_error(sim);
-    return status;
+    if (status == LW_OK) return LW_OK;
+    return lwi_fail_at(error, status, r->path, 0, 0, "row %ld: %s", row, lw_sim_error(sim)->text);
 }
 
 // ------------------------------------------------------------------------------------- the motion

@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <hdf5.h>
+#include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -300,6 +301,74 @@ static void announced_rows_must_be_stored(void **state)
     }
 }
 
+// Adds to a number of a dataset, so that its checksum is right.
+static void add_to(const char *name, int rank, hsize_t row, hsize_t column, double change)
+{
+    const hsize_t at[2] = {row, column}, one[2] = {1, 1};
+    const hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
+    const hid_t set = H5Dopen2(file, name, H5P_DEFAULT), there = H5Dget_space(set);
+    const hid_t here = H5Screate_simple(rank, one, NULL);
+    double value;
+    assert_true(H5Sselect_hyperslab(there, H5S_SELECT_SET, at, NULL, one, NULL) >= 0);
+    assert_true(H5Dread(set, H5T_NATIVE_DOUBLE, here, there, H5P_DEFAULT, &value) >= 0);
+    value += change;
+    assert_true(H5Dwrite(set, H5T_NATIVE_DOUBLE, here, there, H5P_DEFAULT, &value) >= 0);
+    H5Sclose(here);
+    H5Sclose(there);
+    H5Dclose(set);
+    H5Fclose(file);
+}
+
+// A run resumes from a motion of its mechanism and a time that can be advanced, or not at all.
+static void states_of_files_are_checked(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set, *reason;
+        hsize_t row;
+        double change;
+        bool at_run;
+    } tries[] = {
+        {"/state/x", "the joints do not hold in this motion", 10, 0.05, false},
+        {"/state/x", "of the state is nan", 10, NAN, false},
+        {"/time", "number 10 of time is nan", 10, NAN, false},
+        {"/time", "number 10 of time is inf", 10, INFINITY, false},
+        {"/time", "duration: 1 s is below the resolution of time", 10, 1e300, true},
+    };
+    lw_model *model;
+    lw_error error;
+    assert_int_equal(LW_OK, lw_model_read(LW_SOURCE_DIR "/examples/models/four_bar.yaml", NULL,
+                                          &model, NULL, &error));
+    for (int i = 0; i < LWI_COUNT(tries); i++) {
+        const char *const settings[] = {"duration",    "1",   "sample", "0.1",
+                                        "formulation", "rcr", NULL};
+        lw_sim *sim = lwt_simulate(model, settings);
+        const lw_writer_desc desc = {.sim = sim, .level = LW_OBSERVE_REACTION};
+        lw_writer *writer;
+        lw_result *r;
+        assert_int_equal(LW_OK, lw_writer_create(path, &desc, &writer, &error));
+        assert_int_equal(LW_OK,
+                         lw_sim_run(sim, LW_OBSERVE_REACTION, write_row, writer, NULL, NULL));
+        assert_int_equal(LW_OK, lw_writer_close(writer, &error));
+        lw_sim_destroy(sim);
+        add_to(tries[i].set, strcmp(tries[i].set, "/time") ? 2 : 1, tries[i].row, 0,
+               tries[i].change);
+        sim = lwt_simulate(model, settings);
+        assert_int_equal(LW_OK, lw_result_open(path, &r, &error));
+        lw_status status = lw_result_restore(r, -1, sim, NULL, 0, &error);
+        if (tries[i].at_run) {
+            assert_int_equal(LW_OK, status);
+            status = lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL);
+            error = *lw_sim_error(sim);
+        }
+        assert_int_not_equal(LW_OK, status);
+        if (!strstr(error.text, tries[i].reason)) fail_msg("%s", error.text);
+        lw_result_close(r);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 // Columns of a plain table are datasets of its file, with as many numbers as are announced.
 static void tables_hold_their_columns(void **state)
 {
@@ -346,6 +415,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_changed_bit_never_gives_other_numbers),
         cmocka_unit_test(a_changed_model_is_found),
         cmocka_unit_test(announced_rows_must_be_stored),
+        cmocka_unit_test(states_of_files_are_checked),
         cmocka_unit_test(tables_hold_their_columns),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
