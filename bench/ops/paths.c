@@ -1,11 +1,15 @@
 // paths.c -- benchmark: long paths of hinges, divide and conquer in segments against the recursions.
 //
-// usage: bench_paths [THREADS]                     hdca and dca on 1 and THREADS threads (default 2), momenta, aba
-//        bench_paths FORMULATION N LANES TIMES     TIMES evaluations, for valgrind --tool=callgrind: instructions of one
-//                                                  are the difference of two calls
+// usage: bench_paths [THREADS]                          hdca and dca on 1 and THREADS threads (default 2), momenta, aba
+//        bench_paths FORMULATION N LANES TIMES [SHAPE]  TIMES evaluations, for valgrind --tool=callgrind: instructions
+//                                                       of one are the difference of two calls
 //
-// Axes at random, and at right angles as most machines have them.  Evaluations alternate; the minimum is printed in ns
-// per body of wall-clock time.
+// Shapes of about n bodies:  random, square  a path with axes at random, and at right angles as most machines have them
+//                            limbs           a tree, each limb of 64 links carries two
+//                            crane           a rope on a trolley on a jib, a hook of 1000 links' mass at its end
+//                            ring            closed, one of its links on the ground
+//                            net             square meshes with bars of 64 links, the first row of knots on the ground
+// Evaluations alternate; the minimum is printed in ns per body of wall-clock time.
 #include "kinematics/formulation.h"
 
 #include <math.h>
@@ -43,18 +47,35 @@ static lw_quat about(double angle, double x, double y, double z)
     return (lw_quat){cos(angle / 2), s * x, s * y, s * z};
 }
 
-static lw_model *path(int n, bool square)
+// ------------------------------------------------------------------------------------------ shapes
+
+enum { BAR = 64 };
+
+static lw_body add_body(lw_builder *b, double m, lw_vec3 com, lw_vec3 at)
 {
-    lw_builder *b;
     lw_error error;
-    lw_model *model;
-    lw_body body = {0};
+    lw_body body;
+    const lw_body_desc rod = {.mass = m,
+                              .inertia = {0.05 * m, 0.09 * m, 0.12 * m},
+                              .com = com,
+                              .pose.position = at};
+    if (lw_builder_add_body(b, &rod, &body, &error) != LW_OK) stop(error.text);
+    return body;
+}
+
+static void add_joint(lw_builder *b, const lw_joint_desc *desc)
+{
+    lw_error error;
     lw_joint joint;
-    if (lw_builder_create(NULL, &b) != LW_OK) stop("no memory");
+    if (lw_builder_add_joint(b, desc, &joint, &error) != LW_OK) stop(error.text);
+}
+
+// Axes at random or at right angles.
+static void path(lw_builder *b, int n, bool square)
+{
+    lw_body body = {0};
     for (int i = 0; i < n; i++) {
         const double m = 1 + 0.5 * pseudorandom();
-        const lw_body_desc rod = {
-            .mass = m, .inertia = {0.05 * m, 0.09 * m, 0.12 * m}, .com = {0.5, 0.1, 0}};
         const lw_quat on =
             square ? about(i % 2 ? -acos(0) : 0, 1, 0, 0) : about(3 * pseudorandom(), 0.6, 0, 0.8);
         lw_joint_desc hinge = {.type = LW_JOINT_REVOLUTE,
@@ -64,14 +85,127 @@ static lw_model *path(int n, bool square)
                                .frame2 = {{0, 0, 0}, on},
                                .has_q = 1,
                                .q = {3 * pseudorandom()}};
-        if (lw_builder_add_body(b, &rod, &body, &error) != LW_OK) stop(error.text);
-        hinge.body2 = body;
-        if (lw_builder_add_joint(b, &hinge, &joint, &error) != LW_OK) stop(error.text);
+        hinge.body2 = body = add_body(b, m, (lw_vec3){0.5, 0.1, 0}, (lw_vec3){0, 0, 0});
+        add_joint(b, &hinge);
     }
+}
+static void random_path(lw_builder *b, int n)
+{
+    path(b, n, false);
+}
+static void square_path(lw_builder *b, int n)
+{
+    path(b, n, true);
+}
+
+static lw_joint_desc joint_at(lw_joint_type type, lw_body body1, lw_body body2, lw_vec3 at)
+{
+    return (lw_joint_desc){.type = type,
+                           .body1 = body1,
+                           .body2 = body2,
+                           .at = at,
+                           .axis = {pseudorandom(), pseudorandom(), 2 + pseudorandom()}};
+}
+
+// Links in a zigzag between two points, the first on a hinge at `from`; returns the last.
+static lw_body bar(lw_builder *b, lw_body carrier, int n, lw_vec3 from, lw_vec3 to)
+{
+    lw_vec3 at = from;
+    for (int i = 1; i <= n; i++) {
+        const double s = (double)i / n, off = i < n ? 0.3 : 0;
+        const lw_vec3 next = {from.x + s * (to.x - from.x) + off * pseudorandom(),
+                              from.y + s * (to.y - from.y) + off * pseudorandom(),
+                              from.z + s * (to.z - from.z) + off * pseudorandom()};
+        const lw_vec3 middle = {(at.x + next.x) / 2, (at.y + next.y) / 2, (at.z + next.z) / 2};
+        const lw_body link =
+            add_body(b, 1 + 0.5 * pseudorandom(), (lw_vec3){0.1, 0.05, 0}, middle);
+        const lw_joint_desc hinge = joint_at(LW_JOINT_REVOLUTE, carrier, link, at);
+        add_joint(b, &hinge);
+        carrier = link;
+        at = next;
+    }
+    return carrier;
+}
+
+static lw_body hub(lw_builder *b, lw_body carrier, lw_joint_type type, lw_vec3 at, double mass)
+{
+    const lw_body body = add_body(b, mass, (lw_vec3){0.1, 0.2, 0}, at);
+    const lw_joint_desc joint = joint_at(type, carrier, body, at);
+    add_joint(b, &joint);
+    return body;
+}
+
+static void grow(lw_builder *b, lw_body carrier, lw_vec3 at, int n)
+{
+    if (n < BAR) return;
+    const lw_vec3 tip = {at.x + 20 * pseudorandom(), at.y + 0.6 * BAR, at.z + 20 * pseudorandom()};
+    const lw_body last = bar(b, carrier, BAR, at, tip);
+    for (int i = 0; i < 2; i++) grow(b, last, tip, (n - BAR) / 2);
+}
+static void limbs(lw_builder *b, int n)
+{
+    const lw_vec3 origin = {0, 0, 0};
+    grow(b, hub(b, (lw_body){0}, LW_JOINT_FREE, origin, 10), origin, n);
+}
+
+static void crane(lw_builder *b, int n)
+{
+    const lw_vec3 top = {5, 0, 0}, hook = {5, -0.8 * n, 0};
+    const lw_body jib = hub(b, (lw_body){0}, LW_JOINT_REVOLUTE, (lw_vec3){0, 0, 0}, 1000);
+    const lw_body trolley = hub(b, jib, LW_JOINT_PRISMATIC, top, 50);
+    hub(b, bar(b, trolley, n, top, hook), LW_JOINT_REVOLUTE, hook, 1000);
+}
+
+static void ring(lw_builder *b, int n)
+{
+    const lw_vec3 left = {0, 0, 0}, right = {0.2 * n, 0, 0}, top = {0, 0.4 * n, 0};
+    const lw_body first = hub(b, (lw_body){0}, LW_JOINT_REVOLUTE, left, 1);
+    const lw_body a = bar(b, first, n / 2, left, top), c = bar(b, first, n - n / 2, right, top);
+    const lw_joint_desc joint = joint_at(LW_JOINT_REVOLUTE, a, c, top);
+    add_joint(b, &joint);
+}
+
+static void net(lw_builder *b, int n)
+{
+    enum { MOST = 64 };
+    static lw_body knot[MOST][MOST];
+    int m = 1;
+    while (m + 1 < MOST && (2 * (m + 1) + 1) * (m + 1) * BAR <= n) m++;
+    for (int j = 0; j <= m; j++)
+        for (int i = 0; i <= m; i++) {
+            const double size = 0.8 * BAR;
+            const lw_vec3 at = {i * size, j * size, 0}, left = {(i - 1) * size, j * size, 0},
+                          below = {i * size, (j - 1) * size, 0};
+            knot[i][j] = j ? bar(b, knot[i][j - 1], BAR, below, at)
+                           : hub(b, (lw_body){0}, LW_JOINT_SPHERICAL, at, 10);
+            if (i == 0) continue;
+            const lw_body last = bar(b, knot[i - 1][j], BAR, left, at);
+            const lw_joint_desc joint = joint_at(LW_JOINT_SPHERICAL, last, knot[i][j], at);
+            add_joint(b, &joint);
+        }
+}
+
+static const struct shape {
+    const char *name;
+    void (*build)(lw_builder *b, int n);
+    bool tree;
+} shapes[] = {{"random", random_path, true}, {"square", square_path, true}, {"limbs", limbs, true},
+              {"crane", crane, true},        {"ring", ring, false},         {"net", net, false}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static lw_model *model_of(const struct shape *shape, int n)
+{
+    lw_builder *b;
+    lw_error error;
+    lw_model *model;
+    if (lw_builder_create(NULL, &b) != LW_OK) stop("no memory");
+    shape->build(b, n);
     if (lw_model_create(b, &model, &error) != LW_OK) stop(error.text);
     lw_builder_destroy(b);
     return model;
 }
+
+// ----------------------------------------------------------------------------------------- measure
 
 typedef struct way {
     lw_options options;
@@ -110,29 +244,39 @@ static void finish(way *w)
     free(w->x);
 }
 
-static void row(int n, bool square, int threads)
+static void row(const struct shape *shape, int n, int threads)
 {
     static const char *const name[WAYS] = {"hdca", "hdca", "dca", "dca", "momenta", "aba"};
-    lw_model *model = path(n, square);
+    lw_model *model = model_of(shape, n);
+    const int used = shape->tree ? WAYS : WAYS - 2; // the recursions are for trees
     way ways[WAYS];
-    for (int i = 0; i < WAYS; i++) start(&ways[i], model, name[i], i < 4 && i % 2 ? threads : 1, 0);
+    for (int i = 0; i < used; i++) start(&ways[i], model, name[i], i < 4 && i % 2 ? threads : 1, 0);
     for (int turn = 0; turn < TURNS; turn++)
-        for (int i = 0; i < 2 * WAYS; i++) evaluate(&ways[i / 2]); // twice: warm
-    printf("%6d  %-12s", n, square ? "right angles" : "random");
-    for (int i = 0; i < WAYS; i++) {
-        printf("  %10.1f", 1e9 * ways[i].best / n);
+        for (int i = 0; i < 2 * used; i++) evaluate(&ways[i / 2]); // twice: warm
+    printf("%6d  %-12s", model->nnode, shape->name);
+    for (int i = 0; i < used; i++) {
+        printf("  %10.1f", 1e9 * ways[i].best / model->nnode);
         finish(&ways[i]);
     }
     printf("\n");
     lw_model_destroy(model);
 }
 
+static const struct shape *find_shape(const char *name)
+{
+    for (int i = 0; i < SHAPES; i++)
+        if (strcmp(shapes[i].name, name) == 0) return &shapes[i];
+    stop("no such shape");
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     static const int sizes[] = {256, 512, 1024, 4096, 8192};
-    if (argc == 5) {
+    if (argc == 5 || argc == 6) {
         way w;
-        lw_model *model = path(atoi(argv[2]), false);
+        lw_model *model = model_of(find_shape(argc > 5 ? argv[5] : "random"), atoi(argv[2]));
+        printf("%d bodies\n", model->nnode);
         start(&w, model, argv[1], 1, atoi(argv[3]));
         for (int i = atoi(argv[4]); i > 0; i--) evaluate(&w);
         finish(&w);
@@ -140,11 +284,11 @@ int main(int argc, char **argv)
         return 0;
     }
     const int threads = argc > 1 ? atoi(argv[1]) : 2;
-    printf("ns per body\n     n  axes                hdca  %d threads         dca  %d threads     "
-           "momenta      "
-           "   aba\n",
+    printf("ns per body\n     n  shape               hdca  %d threads         dca  %d threads     "
+           "momenta         aba\n",
            threads, threads);
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
-        for (int square = 0; square < 2; square++) row(sizes[i], square, threads);
+    for (int shape = 0; shape < SHAPES; shape++)
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+            row(&shapes[shape], sizes[i], threads);
     return 0;
 }

@@ -26,6 +26,7 @@
 
 #include "kinematics/auxiliary.h"
 #include "loops/cut_momenta.h"
+#include "methods/dca/segments/net.h"
 #include "methods/dca/segments/path.h"
 #include "tree/aba.h"
 #include "tree/body_forces.h"
@@ -49,6 +50,7 @@ typedef struct hdca {
     purpose found;  // for what all of these were found, of the state `at` at the time t
     double t, *at;  // [nx]
     lwi_path *path; // NULL: the model is not a long path of hinges
+    lwi_net *net;   // NULL: nor does it consist of such paths between few bodies
     lwi_body_forces *body_forces; // of a path; NULL: all forces act along joints
     double *effort;               // [tree_nv] of paths, forces on bodies included
     double *udot;                 // [tree_nv] of the last observation
@@ -102,6 +104,9 @@ static lw_status prepare(lwi_work *work)
         TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, system->pool, arena,
                             &d->path));
     if (d->path) TRY(prepare_path(model, arena, d));
+    if (work->lanes != LWI_NO_KERNEL && !d->path)
+        TRY(lwi_net_create(model, (lwi_net_choice){0}, work->lanes, system->pool, &d->tree, system,
+                           arena, &d->net));
     TRY(lwi_auxiliary_create(model, LWI_MOMENTUM, arena, &d->auxiliary, &work->layout));
     d->sigma = LWI_PUSH(arena, double, system->nrow);
     d->at = LWI_PUSH(arena, double, work->layout.nx);
@@ -246,7 +251,19 @@ static void cut_impulses(hdca *d, double t)
     lwi_cut_momenta_transmit(&d->momenta);
 }
 
-// Loads of the model; efforts on coordinates of cut joints become wrenches on their bodies in `load`.
+// Efforts on coordinates of cut joints become wrenches on their bodies in `load`.
+static void apply_cut_efforts(hdca *d, double t)
+{
+    const lw_model *model = d->system.model;
+    if (model->nforce == 0) return;
+    for (int i = 0; i < model->nloop; i++) {
+        const int j = model->loop[i];
+        lwi_joint_apply_effort(model, j, t, &d->system.motion,
+                               d->tree.loads.effort + model->joint[j].iv, d->momenta.load);
+    }
+}
+
+// Loads of the model.
 static void apply_loads(lwi_work *work, double t, const double *inputs)
 {
     const lw_model *model = work->model;
@@ -254,12 +271,7 @@ static void apply_loads(lwi_work *work, double t, const double *inputs)
     lwi_tree_work *tree = &d->tree;
     memset(tree->wrench, 0, (size_t)model->nnode * sizeof *tree->wrench);
     lwi_tree_loads(model, tree, t, d->u, inputs);
-    if (model->nforce == 0) return;
-    for (int i = 0; i < model->nloop; i++) {
-        const int j = model->loop[i];
-        lwi_joint_apply_effort(model, j, t, &d->system.motion,
-                               tree->loads.effort + model->joint[j].iv, d->momenta.load);
-    }
+    apply_cut_efforts(d, t);
 }
 
 // Rate of the work w: power of forces, of efforts on mounts of cut joints, and of drives and mounts less the rate
@@ -310,6 +322,33 @@ static bool path_rates(lwi_work *work, double t, const double *x, const double *
     return model->nforce == 0 || lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
 }
 
+// The same for long paths between few bodies.
+static bool net_rates(lwi_work *work, double t, const double *x, const double *inputs, double *xdot)
+{
+    const lw_model *model = work->model;
+    hdca *d = work->data;
+    lwi_system *system = &d->system;
+    double *pdot = xdot + model->tree_nq;
+    if (!lwi_net_speeds(d->net, t, x, x + model->tree_nq, d->u)) return false;
+    lwi_auxiliary_load(model, &d->auxiliary, x, system->q);
+    lwi_system_read_loops(system, t, false);
+    lwi_cut_momenta_begin(&d->momenta);
+    for (int i = 0; i < model->nloop; i++) {
+        const double *sigma = lwi_net_multipliers(d->net, i);
+        if (sigma) lwi_cut_momenta_add(&d->momenta, model->loop[i], t, &system->motion, sigma);
+    }
+    lwi_tree_joint_loads(model, &d->tree, t, x, d->u, inputs);
+    apply_cut_efforts(d, t);
+    if (!lwi_net_rates(d->net, t, x + model->tree_nq, d->u, (const double(*)[6])d->momenta.load,
+                       pdot))
+        return false;
+    if (model->nforce > 0) lwi_net_add_efforts(d->net, d->tree.effort, pdot);
+    lwi_tree_kinematics_free(model, x, d->u, xdot);
+    lwi_auxiliary_rates(model, &d->auxiliary, system->q, system->qd, xdot);
+    if (model->carries_work) pdot[model->tree_nv] = d->tree.power;
+    return lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
+}
+
 // First and second set of Hamilton's equations (1)-(2): speeds, then momentum rates (8), (77).
 static lw_status rates(lwi_work *work, double t, const double *x, const double *inputs,
                        double *xdot)
@@ -318,6 +357,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     hdca *d = work->data;
     double *pdot = xdot + model->tree_nq;
     if (d->path && path_rates(work, t, x, inputs, xdot)) return LW_OK;
+    if (d->net && net_rates(work, t, x, inputs, xdot)) return LW_OK;
     TRY(find_speeds(work, t, x, FOR_RATES));
     lwi_tree_kinematics(model, d->tree.link, d->u, xdot);
     lwi_tree_rates(model, t, d->u, d->tree.link);

@@ -226,7 +226,7 @@ void lwi_build_expand(build *b)
         v3_copy(X.r, node->X_r);
         lwi_k_compose(&offset, node->parent < 0 ? &identity : &b->offset[node->parent], &X);
         expand_mount(b, node, &part_of, &offset);
-        if (is_ball(node) || is_free(node)) {
+        if (is_ball(node) || is_free(node) || !is_product(node->type)) {
             add_part(b, is_ball(node) ? LWI_K_BALL : LWI_K_BASE, part_of, &offset,
                      node->iq + node->type->quaternion, node->iv);
             part_of = b->npart - 1;
@@ -247,7 +247,7 @@ static bool floats(const lwi_node *node)
     return (is_free(node) || is_ball(node)) && node->parent < 0 && !node->driven;
 }
 
-lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts)
+static lw_status create(const lw_model *model, bool any, lwi_arena *arena, lwi_k_parts *parts)
 {
     const int max_parts = 3 * model->nnode; // a planar joint has three parts
     build b = {.model = model,
@@ -261,7 +261,7 @@ lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_part
                            .offset = b.offset,
                            .drive = b.drive};
     if (!b.part || !b.part_of || !b.offset || !b.drive || !parts->part) return LW_ERR_MEMORY;
-    for (int k = 0; k < model->nnode; k++) {
+    for (int k = 0; !any && k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         if (!is_product(node->type) && !floats(node)) return LW_OK;
         if (node->joint >= 0 && model->joint[node->joint].mount.present) return LW_OK;
@@ -285,4 +285,13 @@ lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_part
         memcpy(to->J, p->J, sizeof to->J);
     }
     return LW_OK;
+}
+
+lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts)
+{
+    return create(model, false, arena, parts);
+}
+lw_status lwi_k_parts_create_any(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts)
+{
+    return create(model, true, arena, parts);
 }

@@ -48,6 +48,9 @@ typedef struct lwi_k_parts {
 /** Creates the parts of the model's tree, or n = -1.  @return LW_ERR_MEMORY */
 lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts);
 
+/** The same with a part that `floats` for every joint that is no product. */
+lw_status lwi_k_parts_create_any(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts);
+
 /** c = a b; c may be a or b. */
 void lwi_k_compose(lwi_k_frame *c, const lwi_k_frame *a, const lwi_k_frame *b);
 

@@ -57,6 +57,8 @@ typedef struct lwi_path_end {
         mb;               ///< m c about the next head, in its axes, and mass of all bodies beyond
     lwi_lanes W0[3];      ///< accelerations: angular velocity of the body before the head
     lwi_lanes V[5], f[5]; ///< corrections of V0 and f0 by the second pass
+    lwi_lanes
+        load[6]; ///< [n; f] of loads other than weight beyond the tip, about the next head, in its axes
     // of one segment
     lwi_lanes next;  ///< momentum, or effort, of the joint at the tip; 0 at the end of the path
     lwi_lanes axial; ///< speed, or acceleration, of the tip about the next joint's axis
@@ -78,6 +80,8 @@ typedef enum lwi_path_pass_kind {
     LWI_PATH_INWARD,   ///< poses; M, T, L, z, e of the momenta (2)
     LWI_PATH_AGAIN,    ///< z and e about V0 and f0 (8)
     LWI_PATH_OUTWARD,  ///< speeds (3), rates of the momenta (4)
+    LWI_PATH_SPEEDS,   ///< speeds alone
+    LWI_PATH_RATES,    ///< then rates of the momenta, with `load`
     LWI_PATH_FACTOR,   ///< poses; M, T, L, W (2)
     LWI_PATH_VELOCITY, ///< W alone, of the current poses
     LWI_PATH_BIAS,     ///< b and c; z and e of the accelerations (10), (11)
@@ -94,6 +98,7 @@ typedef enum lwi_path_exchange_kind {
     LWI_PATH_FACTORS,    ///< M, T, L, poses, W; W0
     LWI_PATH_VELOCITIES, ///< W; W0
     LWI_PATH_VECTORS,    ///< z and e; V0, f0
+    LWI_PATH_LOADS,      ///< down only: load
     LWI_PATH_EXCHANGES
 } lwi_path_exchange_kind;
 

@@ -15,10 +15,10 @@
 
 #include "base/assert.h"
 #include "base/cpu.h"
+#include "methods/dca/segments/ends.h"
 #include "methods/dca/segments/root.h"
 #include "methods/dca/segments/schedule.h"
 
-#include <stddef.h>
 #include <string.h>
 
 LWI_ISA_BUILDS(lwi_path_kernels, lwi_path_kernels);
@@ -213,30 +213,6 @@ static void split(void *user, const lwi_path_join *j)
 
 // ------------------------------------------------------------------------------------ across lanes
 
-#define PLACE(field) (offsetof(lwi_path_end, field) / sizeof(lwi_lanes))
-
-/** Entries of lwi_path_end that an exchange takes up and down. */
-static const struct range {
-    size_t first, end;
-} going_up[LWI_PATH_EXCHANGES] = {[LWI_PATH_MOMENTA] = {PLACE(M), PLACE(Q)},
-                                  [LWI_PATH_CORRECTION] = {PLACE(z), PLACE(R)},
-                                  [LWI_PATH_FACTORS] = {PLACE(M), PLACE(Q)},
-                                  [LWI_PATH_VELOCITIES] = {PLACE(W), PLACE(Q)},
-                                  [LWI_PATH_VECTORS] = {PLACE(z), PLACE(R)}},
-  going_down[LWI_PATH_EXCHANGES] = {[LWI_PATH_MOMENTA] = {PLACE(V0), PLACE(W0)},
-                                    [LWI_PATH_CORRECTION] = {PLACE(V), PLACE(next)},
-                                    [LWI_PATH_FACTORS] = {PLACE(W0), PLACE(V)},
-                                    [LWI_PATH_VELOCITIES] = {PLACE(W0), PLACE(V)},
-                                    [LWI_PATH_VECTORS] = {PLACE(V0), PLACE(g)}};
-
-static void copy_lane(lwi_path_end *to, int to_lane, const lwi_path_end *from, int from_lane,
-                      struct range range)
-{
-    double *x = (double *)to + to_lane;
-    const double *y = (const double *)from + from_lane;
-    for (size_t i = range.first * LWI_LANES; i < range.end * LWI_LANES; i += LWI_LANES) x[i] = y[i];
-}
-
 // Joins the lanes of the whole in the order of the path.
 static void fold_up(lwi_path *path, lwi_path_exchange_kind kind)
 {
@@ -244,8 +220,8 @@ static void fold_up(lwi_path *path, lwi_path_exchange_kind kind)
     for (int i = 0, lanes = LWI_LANES / 2; i < FOLDS; i++, lanes /= 2) {
         fold *f = &path->fold[i];
         for (int l = 0; l < lanes; l++) {
-            copy_lane(&f->a, l, from, 2 * l, going_up[kind]);
-            copy_lane(&f->b, l, from, 2 * l + 1, going_up[kind]);
+            lwi_path_copy_lane(&f->a, l, from, 2 * l, lwi_path_up[kind]);
+            lwi_path_copy_lane(&f->b, l, from, 2 * l + 1, lwi_path_up[kind]);
         }
         path->kernels->up[kind](&f->a, &f->b, &f->to, lanes);
         from = &f->to;
@@ -260,8 +236,8 @@ static void fold_down(lwi_path *path, lwi_path_exchange_kind kind)
         const int lanes = LWI_LANES / 2 >> i;
         path->kernels->down[kind](&f->a, &f->b, &f->to, lanes);
         for (int l = 0; l < lanes; l++) {
-            copy_lane(to, 2 * l, &f->a, l, going_down[kind]);
-            copy_lane(to, 2 * l + 1, &f->b, l, going_down[kind]);
+            lwi_path_copy_lane(to, 2 * l, &f->a, l, lwi_path_down[kind]);
+            lwi_path_copy_lane(to, 2 * l + 1, &f->b, l, lwi_path_down[kind]);
         }
     }
 }

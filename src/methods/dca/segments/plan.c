@@ -50,11 +50,16 @@ static double rotor(const path *p, int k)
     return p->model->tree_rotor[hinge(p, k)->iv];
 }
 
+bool lwi_path_may_cut(const lw_model *model, const lwi_k_part *before, const lwi_k_part *after)
+{
+    const double *J = before->J;
+    return model->tree_rotor[after->iv] == 0 && J[2] > min_at_cuts * (J[0] + J[1]);
+}
+
 // May the path be cut through joint k?
 static bool may_cut(const path *p, int k)
 {
-    const double *J = hinge(p, k - 1)->J;
-    return rotor(p, k) == 0 && J[2] > min_at_cuts * (J[0] + J[1]);
+    return lwi_path_may_cut(p->model, hinge(p, k - 1), hinge(p, k));
 }
 
 // ------------------------------------------------------------------------------------------- lengths
@@ -66,9 +71,9 @@ static int quotient(int n, int by) // rounded up
 
 // Short segments leave more to joins, each of which costs what tens of bodies do; long ones leave fewer to threads,
 // and from 128 bodies on the blocks of a group exceed the second cache.
-static int longest_segment(int n, lwi_path_choice choice)
+int lwi_path_longest_segment(int n, int choice)
 {
-    if (choice.length) return choice.length;
+    if (choice) return choice;
     const int length = n / 128;
     return length < 32 ? 32 : length > 128 ? 128 : length;
 }
@@ -78,7 +83,7 @@ static bool cut(const path *p, lwi_path_choice choice, lwi_path_plan *plan)
 {
     const int segments = LWI_LANES * plan->groups;
     const int length = quotient(p->n, segments);
-    LWI_ASSERT(length <= longest_segment(p->n, choice));
+    LWI_ASSERT(length <= lwi_path_longest_segment(p->n, choice.length));
     plan->length = 0;
     for (int s = 0; s < segments; s++) {
         int k = (s + 1) * length < p->n ? (s + 1) * length : p->n;
@@ -123,7 +128,7 @@ static twist twist_of(const double R[9])
 }
 
 // A joint that the tree passes backwards rotates forwards about the opposite axis: x is the axis of this change.
-static void flip(double S[9], const lwi_k_part *part)
+void lwi_path_flip(double S[9], const lwi_k_part *part)
 {
     rot_x(S, part->sign, 0);
 }
@@ -133,10 +138,10 @@ static void next_frame(const path *p, int k, double R[9], double r[3])
 {
     const lwi_k_part *next = hinge(p, k + 1);
     double S[9], T[9];
-    flip(S, hinge(p, k));
+    lwi_path_flip(S, hinge(p, k));
     m3_mul(T, S, next->in.R);
     m3_mul_v(r, S, next->in.r);
-    flip(S, next);
+    lwi_path_flip(S, next);
     m3_mul(R, T, S);
 }
 
@@ -150,7 +155,7 @@ static void set_body(const path *p, int k, double *psi, lwi_path_body *to, int l
         next_frame(p, k, R, r);
         t = twist_of(R);
     }
-    flip(S, part);
+    lwi_path_flip(S, part);
     rot_z(back, cos(t.phi), -sin(t.phi));
     m3_mul(A, back, S);
     m3_mul_v(r, back, r);
@@ -184,12 +189,21 @@ static void set_bodies(const path *p, lwi_path_plan *plan)
     }
 }
 
+void lwi_path_set_bodies(const lwi_path_row *row, int first, int n, double *angle,
+                         lwi_path_body *block, int length, int l)
+{
+    const path p = {
+        .model = row->model, .parts = {.part = (lwi_k_part *)row->part}, .n = row->n}; // not changed
+    for (int j = 0; j < n; j++) set_body(&p, first + j, angle, &block[j], l);
+    for (int j = n; j < length; j++) set_padding(&block[j], l);
+}
+
 static void set_base(const path *p, lwi_path_plan *plan)
 {
     const lwi_k_part *first = hinge(p, 0);
     lwi_path_base *base = &plan->base;
     double S[9];
-    flip(S, first);
+    lwi_path_flip(S, first);
     m3_mul(base->head.R, first->in.R, S);
     v3_copy(base->head.r, first->in.r);
     if (!p->base) return;
@@ -210,7 +224,7 @@ static lw_status fill(const path *p, lwi_path_choice choice, lwi_arena *arena, l
     lwi_path_plan *plan = LWI_PUSH(arena, lwi_path_plan, 1);
     if (!plan) return LW_ERR_MEMORY;
     plan->n = p->n;
-    plan->groups = quotient(p->n, LWI_LANES * longest_segment(p->n, choice));
+    plan->groups = quotient(p->n, LWI_LANES * lwi_path_longest_segment(p->n, choice.length));
     plan->first = LWI_PUSH(arena, int, LWI_LANES * plan->groups + 1);
     plan->iq = LWI_PUSH(arena, int, p->n);
     plan->iv = LWI_PUSH(arena, int, p->n);

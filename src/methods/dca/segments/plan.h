@@ -52,4 +52,24 @@ static inline int lwi_path_segment_size(const lwi_path_plan *plan, int s)
     return plan->first[s + 1] - plan->first[s];
 }
 
+ // ---- parts of plans of several paths (net_plan.h)
+
+/** Consecutive parts on hinges, each one carried by the one before it. */
+typedef struct lwi_path_row {
+    const lw_model *model;
+    const lwi_k_part *part; ///< [n]
+    int n;
+} lwi_path_row;
+
+/** Constants of hinges first ... first + n - 1 of the row, in lane l of the blocks, and padding up to `length`.
+ *  @param angle  in: left over by the twist of the body before; out: for the next one */
+void lwi_path_set_bodies(const lwi_path_row *row, int first, int n, double *angle,
+                         lwi_path_body *block, int length, int l);
+/** Rotation from axes of the part to those in which its joint rotates forwards. */
+void lwi_path_flip(double R[9], const lwi_k_part *part);
+/** Whether a path may be cut between two bodies, through the joint of `after`. */
+bool lwi_path_may_cut(const lw_model *model, const lwi_k_part *before, const lwi_k_part *after);
+/** Most bodies of a segment, of n hinges; `choice`: 0, or this number. */
+int lwi_path_longest_segment(int n, int choice);
+
 #endif

@@ -286,4 +286,20 @@ static INLINE void NAME(split_velocities)(lwi_path_end *A, lwi_path_end *B,
     NAME(rotate)(y, A, x, l);
     for (int i = 0; i < 3; i++) AT(B->W0[i]) = AT(A->W[i]) + y[i];
 }
+// Loads beyond the tips of both.
+static INLINE void NAME(split_loads)(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *from,
+                                     int l)
+{
+    real x[3], n[3], f[3], r[3];
+    NAME(load)(x, from->load, 3, l);
+    NAME(store)(B->load, x, 3, l);
+    NAME(rotate_back)(n, B, x, l);
+    NAME(load)(x, from->load + 3, 3, l);
+    NAME(store)(B->load + 3, x, 3, l);
+    NAME(rotate_back)(f, B, x, l);
+    NAME(load)(r, B->r, 3, l);
+    NAME(add_cross)(n, r, f);
+    NAME(store)(A->load, n, 3, l);
+    NAME(store)(A->load + 3, f, 3, l);
+}
 #undef N5

@@ -62,8 +62,23 @@ PASS(outward)
     EACH_LANES(LWI_LANES)
     {
         nothing += NAME(speeds)(link, end, rows->out, n, true, l);
-        nothing += NAME(rates)(body, link, end, rows->rate, n, l);
+        nothing += NAME(rates)(body, link, end, rows->rate, n, false, l);
     }
+    return is_finite(nothing);
+}
+
+PASS(speeds)
+{
+    real nothing = ZERO;
+    (void)body;
+    EACH_LANES(LWI_LANES) nothing += NAME(speeds)(link, end, rows->out, n, true, l);
+    return is_finite(nothing);
+}
+
+PASS(rates)
+{
+    real nothing = ZERO;
+    EACH_LANES(LWI_LANES) nothing += NAME(rates)(body, link, end, rows->rate, n, true, l);
     return is_finite(nothing);
 }
 
@@ -174,6 +189,10 @@ DOWN(split_vectors)
 {
     EACH_LANES(lanes) NAME(split_vectors)(A, B, from, false, l);
 }
+DOWN(split_loads)
+{
+    EACH_LANES(lanes) NAME(split_loads)(A, B, from, l);
+}
 
 #define TABLE_2(isa) lwi_path_kernels_##isa
 #define TABLE(isa) TABLE_2(isa)
@@ -183,6 +202,8 @@ const lwi_path_kernels TABLE(ISA) = {
     .pass = {[LWI_PATH_INWARD] = inward,
              [LWI_PATH_AGAIN] = again,
              [LWI_PATH_OUTWARD] = outward,
+             [LWI_PATH_SPEEDS] = speeds,
+             [LWI_PATH_RATES] = rates,
              [LWI_PATH_FACTOR] = factor,
              [LWI_PATH_VELOCITY] = velocity,
              [LWI_PATH_BIAS] = bias,
@@ -197,5 +218,6 @@ const lwi_path_kernels TABLE(ISA) = {
              [LWI_PATH_CORRECTION] = split_again,
              [LWI_PATH_FACTORS] = split_velocities,
              [LWI_PATH_VELOCITIES] = split_velocities,
-             [LWI_PATH_VECTORS] = split_vectors},
+             [LWI_PATH_VECTORS] = split_vectors,
+             [LWI_PATH_LOADS] = split_loads},
 };

@@ -342,17 +342,23 @@ static INLINE real NAME(speeds)(lwi_path_link *link, lwi_path_end *end, double *
     return nothing;
 }
 
-// Rates of the momenta (4): n, f, h, m are those of all bodies beyond the joint.
+// Rates of the momenta (4): n, f, h, m are those of all bodies beyond the joint; `loaded`: with loads beyond the tip,
+// [A; B] about the joint.
 static INLINE real NAME(rates)(const lwi_path_body *body, const lwi_path_link *link,
-                               const lwi_path_end *end, double *const *rate, int n, int l)
+                               const lwi_path_end *end, double *const *rate, int n, bool loaded,
+                               int l)
 {
-    real tip[5], N[3], f[3], h[3], g[3], m = AT(end->mb), nothing = ZERO;
+    real tip[5], N[3], f[3], h[3], g[3], A[3], B[3], m = AT(end->mb), nothing = ZERO;
     NAME(whole)(tip, end->f0, end->f, l);
     NAME(from_tip)(N, f, end, tip, AT(end->next), l);
     for (int i = 0; i < 3; i++) {
         g[i] = AT(end->g[i]);
         h[i] = SUM3(AT(end->R[i]), AT(end->hb[0]), AT(end->R[3 + i]), AT(end->hb[1]),
                     AT(end->R[6 + i]), AT(end->hb[2]));
+        A[i] = SUM3(AT(end->R[i]), AT(end->load[0]), AT(end->R[3 + i]), AT(end->load[1]),
+                    AT(end->R[6 + i]), AT(end->load[2]));
+        B[i] = SUM3(AT(end->R[i]), AT(end->load[3]), AT(end->R[3 + i]), AT(end->load[4]),
+                    AT(end->R[6 + i]), AT(end->load[5]));
     }
     for (int j = n - 1; j >= 0; j--) {
         const lwi_path_link *own = &link[j];
@@ -375,6 +381,10 @@ static INLINE real NAME(rates)(const lwi_path_body *body, const lwi_path_link *l
         NAME(cross)(x, N, V);
         NAME(add_cross)(x, f, V + 3);
         NAME(add_cross)(x, h, g);
+        if (loaded) {
+            NAME(add_cross)(A, o, B);
+            for (int i = 0; i < 3; i++) x[i] += A[i];
+        }
         const real along = SUM3(AT(own->a[0]), x[0], AT(own->a[1]), x[1], AT(own->a[2]), x[2]);
         NAME(write)(rate, j, l, along);
         MORE(nothing, along, ZERO);

@@ -1,0 +1,40 @@
+// ends.h -- what an exchange between segments copies from one lane to another (blocks.h).
+#ifndef LWI_METHODS_DCA_SEGMENTS_ENDS_H
+#define LWI_METHODS_DCA_SEGMENTS_ENDS_H
+
+#include "methods/dca/segments/blocks.h"
+
+#include <stddef.h>
+
+/** Entries first ... end - 1 of lwi_path_end. */
+typedef struct lwi_path_range {
+    size_t first, end;
+} lwi_path_range;
+
+#define LWI_PATH_PLACE(field) (offsetof(lwi_path_end, field) / sizeof(lwi_lanes))
+#define LWI_PATH_RANGE(from, to)                                                                   \
+    {                                                                                              \
+        LWI_PATH_PLACE(from), LWI_PATH_PLACE(to)                                                   \
+    }
+
+/** Those that an exchange takes up and down. */
+static const lwi_path_range lwi_path_up[LWI_PATH_EXCHANGES] = {
+    [LWI_PATH_MOMENTA] = LWI_PATH_RANGE(M, Q),    [LWI_PATH_CORRECTION] = LWI_PATH_RANGE(z, R),
+    [LWI_PATH_FACTORS] = LWI_PATH_RANGE(M, Q),    [LWI_PATH_VELOCITIES] = LWI_PATH_RANGE(W, Q),
+    [LWI_PATH_VECTORS] = LWI_PATH_RANGE(z, R),
+};
+static const lwi_path_range lwi_path_down[LWI_PATH_EXCHANGES] = {
+    [LWI_PATH_MOMENTA] = LWI_PATH_RANGE(V0, W0),  [LWI_PATH_CORRECTION] = LWI_PATH_RANGE(V, load),
+    [LWI_PATH_FACTORS] = LWI_PATH_RANGE(W0, V),   [LWI_PATH_VELOCITIES] = LWI_PATH_RANGE(W0, V),
+    [LWI_PATH_VECTORS] = LWI_PATH_RANGE(V0, g),   [LWI_PATH_LOADS] = LWI_PATH_RANGE(load, next),
+};
+
+static inline void lwi_path_copy_lane(lwi_path_end *to, int to_lane, const lwi_path_end *from,
+                                      int from_lane, lwi_path_range range)
+{
+    double *x = (double *)to + to_lane;
+    const double *y = (const double *)from + from_lane;
+    for (size_t i = range.first * LWI_LANES; i < range.end * LWI_LANES; i += LWI_LANES) x[i] = y[i];
+}
+
+#endif

@@ -1,0 +1,711 @@
+// hubs.c -- the bodies between the paths of a net (hubs.h).
+#include "methods/dca/segments/hubs.h"
+
+#include "base/assert.h"
+#include "loops/cut.h"
+#include "tree/normal_form/build.h"
+#include "spatial/inertia.h"
+#include "spatial/rotation.h"
+
+#include <float.h>
+
+enum { ROWS = LWI_PATH_HANDLE };
+
+// A pivot above this share of its row is a new direction: at positions closed to round-off.
+#define RANK LWI_SYSTEM_RANK
+
+#define GET(field, count)                                                                          \
+    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
+
+// ------------------------------------------------------------------------------------------ create
+
+static void closure_of(const lwi_hubs *hubs, int joint, double t, lwi_closure *closure)
+{
+    lwi_joint_closure(hubs->model, joint, t, &hubs->system->motion, LWI_CLOSURE_POSITION, closure);
+}
+
+// Bodies of a path's edge: the hub at the tip, the compliance, the hub at the head.
+static lwi_plan_edge path_edge(const lwi_hubs *hubs, int path)
+{
+    const lwi_net_path *own = &hubs->plan->path[path];
+    return (lwi_plan_edge){.rows = ROWS,
+                           .n = own->from < 0 ? 2 : 3,
+                           .body = {own->to, hubs->plan->nhub + path, own->from},
+                           .ground = own->from < 0};
+}
+
+static void add_joint(lwi_hubs *hubs, int joint, lwi_plan_edge *edge)
+{
+    const lw_model *model = hubs->model;
+    lwi_closure closure;
+    if (joint < 0 || lwi_joint_row_count(model, joint) == 0) return;
+    closure_of(hubs, joint, 0, &closure);
+    lwi_plan_edge *own = &edge[hubs->nedge];
+    *own = (lwi_plan_edge){.rows = closure.n, .n = closure.nbody, .ground = closure.nbody < 2};
+    for (int i = 0; i < closure.nbody; i++)
+        own->body[i] = hubs->plan->hub_of[model->body_node[closure.body[i]]];
+    hubs->joint[hubs->nedge++] = joint;
+}
+
+static lw_status make_graph(lwi_hubs *hubs, lwi_arena *arena, lwi_plan_graph *graph)
+{
+    const lw_model *model = hubs->model;
+    const lwi_net_plan *plan = hubs->plan;
+    lwi_plan_edge *edge;
+    GET(edge, plan->nhub + model->nloop);
+    GET(hubs->joint, plan->nhub + model->nloop);
+    GET(hubs->edge, plan->nhub);
+    GET(hubs->loop_edge, model->nloop);
+    for (int h = 0; h < plan->nhub; h++) {
+        const int path = plan->hub[h].path, e = hubs->nedge;
+        if (path < 0) {
+            add_joint(hubs, model->node[plan->hub[h].node].joint, edge);
+        } else {
+            edge[hubs->nedge] = path_edge(hubs, path);
+            hubs->joint[hubs->nedge++] = -1 - path;
+        }
+        hubs->edge[h] = e < hubs->nedge ? e : -1;
+    }
+    for (int i = 0; i < model->nloop; i++) {
+        const int e = hubs->nedge;
+        add_joint(hubs, model->loop[i], edge);
+        hubs->loop_edge[i] = e < hubs->nedge ? e : -1;
+    }
+    *graph = (lwi_plan_graph){plan->nhub + plan->npath, hubs->nedge, edge};
+    return LW_OK;
+}
+
+lw_status lwi_hubs_create(const lwi_net_paths *paths, lwi_tree_work *tree, lwi_system *system,
+                          lwi_pool *pool, lwi_arena *arena, lwi_hubs *hubs)
+{
+    const lwi_net_plan *plan = paths->plan;
+    lwi_plan_graph graph;
+    *hubs = (lwi_hubs){
+        .model = system->model, .plan = plan, .paths = paths, .tree = tree, .system = system};
+    GET(hubs->hub, plan->nhub);
+    GET(hubs->path, plan->npath);
+    GET(hubs->x, plan->nhub + plan->npath);
+    TRY(make_graph(hubs, arena, &graph));
+    if (hubs->nedge == 0) return LW_OK;
+    TRY(lwi_plan_create(&graph, LW_PLAN_AUTO, arena, &hubs->order));
+    TRY(lwi_elim_create(&hubs->order, arena, &hubs->elim));
+    if (pool && lwi_elim_worth_threads(hubs->elim))
+        TRY(lwi_elim_threads(hubs->elim, pool, LWI_ELIM_BY_SUBTREE, arena));
+    GET(hubs->c, hubs->order.nrow);
+    GET(hubs->lambda, hubs->order.nrow);
+    GET(hubs->sum, hubs->order.nrow);
+    for (int e = 0; e < hubs->nedge; e++) // rows of compliances are constant
+        for (int i = 0; hubs->joint[e] < 0 && i < ROWS; i++)
+            lwi_elim_J(hubs->elim)[6 * (hubs->order.slot[e] + 1) + i][i] = 1;
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- poses
+
+// The five components of the velocity at a point of a body, in axes R, from that of its mass centre.
+static void components(double X[5][6], const double R[9], const double point[3],
+                       const double centre[3])
+{
+    double arm[3];
+    v3_sub(arm, point, centre);
+    for (int c = 0; c < ROWS; c++) {
+        const int column = c < 2 ? c : c - 2;
+        const double axis[3] = {R[column], R[3 + column], R[6 + column]};
+        v6_zero(X[c]);
+        if (c < 2) {
+            v3_copy(X[c] + 3, axis);
+        } else {
+            v3_copy(X[c], axis);
+            v3_cross(X[c] + 3, arm, axis);
+        }
+    }
+}
+
+static lwi_k_frame frame_of(const double R[9], const double r[3])
+{
+    lwi_k_frame f;
+    memcpy(f.R, R, sizeof f.R);
+    v3_copy(f.r, r);
+    return f;
+}
+
+static int body_of(const lwi_hubs *hubs, int hub)
+{
+    return hubs->model->node[hubs->plan->hub[hub].node].body;
+}
+
+static void place_head(lwi_hubs *hubs, int i)
+{
+    static const double world[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, origin[3];
+    const lwi_net_path *path = &hubs->plan->path[i];
+    lwi_hub_path *own = &hubs->path[i];
+    const int k = path->from < 0 ? -1 : hubs->plan->hub[path->from].node;
+    const lwi_k_frame carrier = k < 0 ? frame_of(world, origin)
+                                      : frame_of(hubs->tree->R[k], hubs->tree->r[k]);
+    lwi_k_frame head;
+    lwi_k_compose(&head, &carrier, &path->head);
+    memcpy(own->R, head.R, sizeof own->R);
+    v3_copy(own->r, head.r);
+    if (k >= 0) components(own->X, own->R, own->r, hubs->system->r[body_of(hubs, path->from)]);
+}
+
+// The next head at the tip of a path, in the world.
+static lwi_k_frame tip_of(const lwi_hubs *hubs, int i)
+{
+    int l;
+    const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
+    const lwi_k_frame head = frame_of(hubs->path[i].R, hubs->path[i].r);
+    lwi_k_frame tip;
+    for (int c = 0; c < 3; c++) {
+        for (int k = 0; k < 3; k++) tip.R[3 * k + c] = end->R[3 * c + k][l];
+        tip.r[c] = end->r[c][l];
+    }
+    lwi_k_compose(&tip, &head, &tip);
+    return tip;
+}
+
+// Link frame of a hub at the tip of a path.
+static void place_at_tip(lwi_hubs *hubs, int h, const lwi_k_frame *tip, const double *q)
+{
+    const lwi_net_hub *hub = &hubs->plan->hub[h];
+    const lwi_net_path *path = &hubs->plan->path[hub->path];
+    const lwi_k_frame turn = lwi_k_screw_z(path->angle + q[hubs->model->node[hub->node].iq], 0);
+    lwi_k_frame f;
+    lwi_k_compose(&f, tip, &turn);
+    lwi_k_compose(&f, &f, &path->link);
+    memcpy(hubs->tree->R[hub->node], f.R, sizeof f.R);
+    v3_copy(hubs->tree->r[hub->node], f.r);
+}
+
+static void place_at_joint(const lwi_hubs *hubs, int k)
+{
+    lwi_tree_work *tree = hubs->tree;
+    const lwi_link *link = &tree->link[k];
+    const int parent = hubs->model->node[k].parent;
+    if (parent < 0) {
+        memcpy(tree->R[k], link->R, sizeof tree->R[k]);
+        v3_copy(tree->r[k], link->r);
+        return;
+    }
+    m3_mul(tree->R[k], tree->R[parent], link->R);
+    m3_mul_v(tree->r[k], tree->R[parent], link->r);
+    v3_add(tree->r[k], tree->r[k], tree->r[parent]);
+}
+
+void lwi_hubs_place(lwi_hubs *hubs, double t, const double *q)
+{
+    const lw_model *model = hubs->model;
+    const lwi_net_plan *plan = hubs->plan;
+    lwi_tree_work *tree = hubs->tree;
+    lwi_system *s = hubs->system;
+    for (int i = 0; i < plan->npath; i++)
+        if (plan->path[i].from < 0) place_head(hubs, i);
+    for (int h = 0; h < plan->nhub; h++) {
+        const int k = plan->hub[h].node, path = plan->hub[h].path;
+        const lwi_node *node = &model->node[k];
+        lwi_k_frame tip;
+        lwi_link_position(model, k, t, q + node->iq, &tree->link[k]);
+        if (path >= 0) {
+            tip = tip_of(hubs, path);
+            place_at_tip(hubs, h, &tip, q);
+        } else {
+            place_at_joint(hubs, k);
+        }
+        m3_mul(s->R[node->body], tree->R[k], node->c_R);
+        m3_mul_v(s->r[node->body], tree->R[k], node->c_r);
+        v3_add(s->r[node->body], s->r[node->body], tree->r[k]);
+        if (path >= 0) components(hubs->path[path].Y, tip.R, tip.r, s->r[node->body]);
+        for (int i = plan->carried[h]; i < plan->carried[h + 1]; i++)
+            place_head(hubs, plan->carries[i]);
+    }
+}
+
+// --------------------------------------------------------------------------------------- matrices
+
+static int triangle(int i, int k)
+{
+    return i >= k ? i * (i + 1) / 2 + k : k * (k + 1) / 2 + i;
+}
+
+// The inertia of a hub's body.
+static void own_inertia(const lwi_hubs *hubs, int h, double I[6][6])
+{
+    static const int at[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+    const int b = body_of(hubs, h);
+    const lwi_body *body = &hubs->model->body[b];
+    double J[6];
+    s3_rotate(J, hubs->system->R[b], body->inertia);
+    memset(I, 0, sizeof(double[6][6]));
+    for (int i = 0; i < 3; i++) {
+        I[i][i] = body->mass;
+        for (int k = 0; k < 3; k++) I[3 + i][3 + k] = J[at[i][k]];
+    }
+}
+
+// I += X'M X of a path that the hub carries.
+static void add_path(const lwi_hubs *hubs, int i, double I[6][6])
+{
+    int l;
+    const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
+    const double(*X)[6] = (const double(*)[6])hubs->path[i].X;
+    for (int r = 0; r < ROWS; r++) {
+        double MX[6] = {0};
+        for (int c = 0; c < ROWS; c++) v6_axpy(MX, end->M[triangle(r, c)][l], X[c]);
+        for (int k = 0; k < 6; k++) v6_axpy(I[k], X[r][k], MX);
+    }
+}
+
+// x := K x
+static void apply_mobility(lwi_hub *hub, double x[6])
+{
+    cholesky6_forward(hub->L, 6, x);
+    cholesky6_backward(hub->L, 6, x);
+}
+
+// J and G of a path's edge: Y, -T'X; the compliance has the mobility L.
+static void path_rows(lwi_hubs *hubs, int e, int i)
+{
+    const lwi_net_path *path = &hubs->plan->path[i];
+    double(*J)[6] = lwi_elim_J(hubs->elim), (*G)[6] = lwi_elim_G(hubs->elim);
+    int l;
+    const lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
+    const int to = 6 * hubs->order.slot[e], own = to + 6, from = own + 6;
+    for (int r = 0; r < ROWS; r++) {
+        v6_copy(J[to + r], hubs->path[i].Y[r]);
+        for (int c = 0; c < ROWS; c++) G[own + r][c] = end->L[triangle(r, c)][l];
+        if (path->from < 0) continue;
+        v6_zero(J[from + r]);
+        for (int c = 0; c < ROWS; c++)
+            v6_axpy(J[from + r], -end->T[ROWS * c + r][l], hubs->path[i].X[c]);
+    }
+}
+
+static void joint_rows(lwi_hubs *hubs, int e, double t)
+{
+    lwi_closure closure;
+    closure_of(hubs, hubs->joint[e], t, &closure);
+    for (int i = 0; i < closure.nbody; i++)
+        memcpy(lwi_elim_J(hubs->elim) + 6 * (hubs->order.slot[e] + i), closure.J[i],
+               (size_t)closure.n * sizeof *closure.J[i]);
+}
+
+// Inertias of the hubs, rows; false: an inertia is singular.
+static bool fill(lwi_hubs *hubs, double t)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    for (int h = 0; h < plan->nhub; h++) {
+        lwi_hub *hub = &hubs->hub[h];
+        own_inertia(hubs, h, hub->I);
+        for (int i = plan->carried[h]; i < plan->carried[h + 1]; i++)
+            add_path(hubs, plan->carries[i], hub->I);
+        memcpy(hub->L, hub->I, sizeof hub->L);
+        if (cholesky6(hub->L, 6, 64 * DBL_EPSILON) >= 0) return false;
+    }
+    for (int e = 0; e < hubs->nedge; e++) {
+        const lwi_plan_edge *edge = &hubs->order.graph.edge[e];
+        if (hubs->joint[e] < 0)
+            path_rows(hubs, e, -1 - hubs->joint[e]);
+        else
+            joint_rows(hubs, e, t);
+        for (int i = 0; i < edge->n; i++) {
+            const int at = 6 * (hubs->order.slot[e] + i);
+            if (edge->body[i] >= plan->nhub) continue;
+            for (int r = 0; r < edge->rows; r++) {
+                v6_copy(lwi_elim_G(hubs->elim)[at + r], lwi_elim_J(hubs->elim)[at + r]);
+                apply_mobility(&hubs->hub[edge->body[i]], lwi_elim_G(hubs->elim)[at + r]);
+            }
+        }
+    }
+    return true;
+}
+
+int lwi_hubs_find_ranks(lwi_hubs *hubs, double t)
+{
+    int rank = 0;
+    if (!fill(hubs, t)) return -1;
+    if (!hubs->elim) return 0;
+    if (lwi_elim_find_ranks(hubs->elim, RANK, &rank) != LW_OK) return -1;
+    return hubs->order.nrow - rank;
+}
+
+// --------------------------------------------------------------------------------------- solution
+
+static bool is_free(const lwi_node *node)
+{
+    return node->parent < 0 && lwi_joint_is_free(node->type) && !node->reversed;
+}
+
+// b += a wrench [f; n] in axes of the link about its origin.
+static void add_from_link(const lwi_hubs *hubs, int k, int hub, double sign, const double wrench[6],
+                          double b[6])
+{
+    const lwi_tree_work *tree = hubs->tree;
+    double f[3], n[3], arm[3];
+    m3_mul_v(f, tree->R[k], wrench);
+    m3_mul_v(n, tree->R[k], wrench + 3);
+    v3_sub(arm, tree->r[k], hubs->system->r[body_of(hubs, hub)]);
+    v3_cross_add(n, arm, f);
+    v3_axpy(b, sign, f);
+    v3_axpy(b + 3, sign, n);
+}
+
+// Momenta of the hubs' own joints, W = S (S'S)^-1 p: + on the hub and - on the one that carries it, also if this is
+// through a path: of that, p of the first joint at its head.                          [chadaj2017, (10)]
+static void put_momenta(lwi_hubs *hubs, const double *p)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    const lwi_tree_work *tree = hubs->tree;
+    for (int h = 0; h < plan->nhub; h++) v6_zero(hubs->hub[h].b);
+    for (int h = 0; h < plan->nhub; h++) {
+        const int k = plan->hub[h].node;
+        const lwi_node *node = &hubs->model->node[k];
+        lwi_hub *hub = &hubs->hub[h];
+        double a[6];
+        memcpy(a, p + node->iv, (size_t)node->nv * sizeof *a);
+        if (is_free(node)) {
+            m3_tmul_v(a, tree->R[k], p + node->iv);
+            m3_tmul_v(a + 3, tree->R[k], p + node->iv + 3);
+        }
+        lwi_joint_metric_solve(node->nv, tree->link[k].S, a);
+        v6_zero(hub->W);
+        for (int j = 0; j < node->nv; j++) v6_axpy(hub->W, a[j], tree->link[k].S[j]);
+        add_from_link(hubs, k, h, 1, hub->W, hub->b);
+        if (plan->hub[h].path < 0 && plan->hub[h].parent >= 0)
+            add_from_link(hubs, k, plan->hub[h].parent, -1, hub->W,
+                          hubs->hub[plan->hub[h].parent].b);
+    }
+    for (int i = 0; i < plan->npath; i++) {
+        const lwi_net_path *path = &plan->path[i];
+        const double *R = hubs->path[i].R, first = p[plan->iv[path->first]];
+        if (path->from < 0) continue;
+        for (int k = 0; k < 3; k++) hubs->hub[path->from].b[3 + k] -= R[3 * k + 2] * first;
+    }
+}
+
+// x := b - X'z of all paths.
+static void take_wrenches(lwi_hubs *hubs)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    for (int h = 0; h < plan->nhub; h++) v6_copy(hubs->x[h], hubs->hub[h].b);
+    for (int i = 0; i < plan->npath; i++) {
+        const lwi_net_path *path = &plan->path[i];
+        int l;
+        const lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
+        v6_zero(hubs->x[plan->nhub + i]);
+        for (int c = 0; path->from >= 0 && c < ROWS; c++)
+            v6_axpy(hubs->x[path->from], -end->z[c][l], hubs->path[i].X[c]);
+    }
+}
+
+// x and lambda from the right sides x, c; adds both to V and `sum`.
+static void solve(lwi_hubs *hubs)
+{
+    const int nhub = hubs->plan->nhub;
+    for (int h = 0; h < nhub; h++) apply_mobility(&hubs->hub[h], hubs->x[h]);
+    if (hubs->elim) lwi_elim_solve(hubs->elim, hubs->x, hubs->c, hubs->lambda, 1);
+    for (int h = 0; h < nhub; h++) v6_add(hubs->hub[h].V, hubs->hub[h].V, hubs->x[h]);
+    for (int i = 0; hubs->elim && i < hubs->order.nrow; i++) hubs->sum[i] += hubs->lambda[i];
+}
+
+// The solution at the ends of all paths: `again`: corrections.
+static void give_ends(lwi_hubs *hubs, bool again)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    for (int i = 0; i < plan->npath; i++) {
+        const lwi_net_path *path = &plan->path[i];
+        int l;
+        lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
+        lwi_lanes *V = again ? end->V : end->V0, *f = again ? end->f : end->f0;
+        for (int c = 0; c < ROWS; c++) {
+            V[c][l] = path->from < 0 ? 0 : v6_dot(hubs->path[i].X[c], hubs->x[path->from]);
+            f[c][l] = 0;
+        }
+    }
+    for (int e = 0; e < hubs->nedge; e++) {
+        if (hubs->joint[e] >= 0) continue;
+        int l;
+        lwi_path_end *end =
+            lwi_net_end(hubs->paths, plan->path[-1 - hubs->joint[e]].whole, &l);
+        for (int c = 0; c < ROWS; c++)
+            (again ? end->f : end->f0)[c][l] = hubs->lambda[hubs->order.row[e] + c];
+    }
+}
+
+// Gravity in axes of the heads; no weight beyond the tips, it is in the loads there.
+static void give_gravity(lwi_hubs *hubs)
+{
+    for (int i = 0; i < hubs->plan->npath; i++) {
+        double g[3];
+        int l;
+        lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
+        m3_tmul_v(g, hubs->path[i].R, hubs->model->gravity);
+        for (int c = 0; c < 3; c++) end->g[c][l] = g[c], end->hb[c][l] = 0;
+        end->mb[l] = 0;
+    }
+}
+
+bool lwi_hubs_solve(lwi_hubs *hubs, double t, const double *p)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    if (!fill(hubs, t)) return false;
+    if (hubs->elim && lwi_elim_factor(hubs->elim, NULL) != LW_OK) return false;
+    put_momenta(hubs, p);
+    take_wrenches(hubs);
+    for (int h = 0; h < plan->nhub; h++) v6_zero(hubs->hub[h].V);
+    for (int e = 0; e < hubs->nedge; e++) {
+        const int i = -1 - hubs->joint[e];
+        int l = 0;
+        const lwi_path_end *end = i < 0 ? NULL : lwi_net_end(hubs->paths, plan->path[i].whole, &l);
+        for (int r = 0; r < hubs->order.graph.edge[e].rows; r++) {
+            hubs->c[hubs->order.row[e] + r] = end ? end->e[r][l] : 0;
+            hubs->sum[hubs->order.row[e] + r] = 0;
+        }
+    }
+    solve(hubs);
+    give_ends(hubs, false);
+    give_gravity(hubs);
+    return true;
+}
+
+// What the first solution leaves of the momenta and of the motion of every edge.                       (8)
+static void residuals(lwi_hubs *hubs)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    for (int h = 0; h < plan->nhub; h++) {
+        double I[6][6];
+        own_inertia(hubs, h, I);
+        for (int r = 0; r < 6; r++) hubs->x[h][r] -= v6_dot(I[r], hubs->hub[h].V);
+    }
+    for (int e = 0; e < hubs->nedge; e++) {
+        const lwi_plan_edge *edge = &hubs->order.graph.edge[e];
+        const int path = -1 - hubs->joint[e], row = hubs->order.row[e];
+        const int bodies = path >= 0 ? 1 : edge->n; // the wrench at the head is in z of the path
+        const double(*J)[6] = lwi_elim_rows(hubs->elim) + 6 * hubs->order.slot[e];
+        int l = 0;
+        const lwi_path_end *end =
+            path < 0 ? NULL : lwi_net_end(hubs->paths, plan->path[path].whole, &l);
+        for (int r = 0; r < edge->rows; r++) {
+            double *c = &hubs->c[row + r];
+            *c = end ? end->e[r][l] : 0;
+            for (int i = 0; i < bodies; i++) {
+                const int h = edge->body[i];
+                v6_axpy(hubs->x[h], hubs->sum[row + r], J[6 * i + r]);
+                *c -= v6_dot(J[6 * i + r], hubs->hub[h].V);
+            }
+        }
+    }
+}
+
+void lwi_hubs_again(lwi_hubs *hubs)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    lwi_system *s = hubs->system;
+    take_wrenches(hubs);
+    residuals(hubs);
+    solve(hubs);
+    give_ends(hubs, true);
+    for (int h = 0; h < plan->nhub; h++) {
+        const int k = plan->hub[h].node, b = body_of(hubs, h);
+        const lwi_node *node = &hubs->model->node[k];
+        double *V = hubs->tree->V[k], c[3];
+        v3_copy(s->v[b], hubs->hub[h].V);
+        v3_copy(s->w[b], hubs->hub[h].V + 3);
+        m3_tmul_v(V, hubs->tree->R[k], hubs->hub[h].V);
+        m3_tmul_v(V + 3, hubs->tree->R[k], hubs->hub[h].V + 3);
+        v3_cross(c, node->c_r, V + 3); // of the link's origin: v + c x w
+        v3_add(V, V, c);
+    }
+}
+
+const double *lwi_hubs_multipliers(const lwi_hubs *hubs, int loop)
+{
+    const int e = hubs->loop_edge[loop];
+    return e < 0 ? NULL : hubs->sum + hubs->order.row[e];
+}
+
+// ------------------------------------------------------------------------------------------ speeds
+
+// Whether x [n] are all finite.
+static bool finite_entries(const double *x, int n)
+{
+    double nothing = 0;
+    for (int i = 0; i < n; i++) nothing += 0 * x[i];
+    return nothing == 0;
+}
+
+// qdot = H'(V_B - V_A)                                                            [chadaj2017, (46)]
+bool lwi_hubs_speeds(lwi_hubs *hubs, double *u)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    const lwi_tree_work *tree = hubs->tree;
+    bool finite = true;
+    for (int h = 0; h < plan->nhub; h++) {
+        const int k = plan->hub[h].node, path = plan->hub[h].path;
+        const lwi_node *node = &hubs->model->node[k];
+        const lwi_link *link = &tree->link[k];
+        double own[6], before[6] = {0}, *to = u + node->iv;
+        v6_copy(own, tree->V[k]);
+        if (path < 0 && node->parent >= 0)
+            motion_to(before, link->R, link->r, tree->V[node->parent]);
+        for (int i = 0; i < 6; i++) own[i] -= before[i];
+        for (int j = 0; j < node->nv; j++) to[j] = v6_dot(link->S[j], own);
+        lwi_joint_metric_solve(node->nv, tree->link[k].S, to);
+        if (path >= 0) {
+            int l;
+            const lwi_net_path *by = &plan->path[path];
+            const lwi_path_end *end =
+                lwi_net_end(hubs->paths, by->segment + by->nsegment - 1, &l);
+            to[0] = v6_dot(link->S[0], tree->V[k]) - end->axial[l];
+        }
+        finite = finite && finite_entries(to, node->nv);
+    }
+    for (int i = 0; i < plan->npath; i++) {
+        const lwi_net_path *path = &plan->path[i];
+        const double *R = hubs->path[i].R;
+        if (path->from < 0) continue;
+        const double *w = hubs->hub[path->from].V + 3;
+        u[plan->iv[path->first]] -= R[2] * w[0] + R[5] * w[1] + R[8] * w[2];
+    }
+    return finite;
+}
+
+// ------------------------------------------------------------------------------------------- rates
+
+// Moves the load of a path to the hub that carries it, and gives it what it needs at its tip.
+static void pass_load(lwi_hubs *hubs, int i)
+{
+    const lwi_net_path *path = &hubs->plan->path[i];
+    const double *g = hubs->model->gravity;
+    double f[3] = {0}, n[3] = {0}, h[3], c[3], arm[3];
+    int l;
+    lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
+    const lwi_k_frame tip = tip_of(hubs, i);
+    if (path->to >= 0) { // about the point at the tip
+        const double *T = hubs->hub[path->to].T;
+        v3_sub(arm, hubs->system->r[body_of(hubs, path->to)], tip.r);
+        v3_copy(f, T);
+        v3_cross(n, arm, f);
+        v3_add(n, n, T + 3);
+    }
+    m3_tmul_v(c, tip.R, n);
+    for (int k = 0; k < 3; k++) end->load[k][l] = c[k];
+    m3_tmul_v(c, tip.R, f);
+    for (int k = 0; k < 3; k++) end->load[3 + k][l] = c[k];
+    if (path->from < 0) return;
+    double *T = hubs->hub[path->from].T;
+    const double *centre = hubs->system->r[body_of(hubs, path->from)];
+    v3_sub(arm, tip.r, centre);
+    v3_cross_add(n, arm, f);
+    for (int k = 0; k < 3; k++) h[k] = end->h[k][l]; // weight of the path, about its head
+    m3_mul_v(c, hubs->path[i].R, h);
+    v3_sub(arm, hubs->path[i].r, centre);
+    v3_axpy(c, end->m[l], arm);
+    v3_cross_add(n, c, g);
+    v3_axpy(f, end->m[l], g);
+    v3_add(T, T, f);
+    v3_add(T + 3, T + 3, n);
+}
+
+void lwi_hubs_loads(lwi_hubs *hubs, const double (*load)[6])
+{
+    const lwi_net_plan *plan = hubs->plan;
+    for (int h = 0; h < plan->nhub; h++) {
+        const int b = body_of(hubs, h);
+        v6_copy(hubs->hub[h].T, load[b]);
+        v3_axpy(hubs->hub[h].T, hubs->model->body[b].mass, hubs->model->gravity);
+    }
+    for (int h = plan->nhub - 1; h >= 0; h--) { // children first
+        const int parent = plan->hub[h].parent;
+        const double *T = hubs->hub[h].T;
+        for (int i = plan->carried[h]; i < plan->carried[h + 1]; i++)
+            pass_load(hubs, plan->carries[i]);
+        if (plan->hub[h].path >= 0 || parent < 0) continue;
+        double arm[3], n[3];
+        v3_sub(arm, hubs->system->r[body_of(hubs, h)], hubs->system->r[body_of(hubs, parent)]);
+        v3_cross(n, arm, T);
+        v3_add(n, n, T + 3);
+        v3_add(hubs->hub[parent].T, hubs->hub[parent].T, T);
+        v3_add(hubs->hub[parent].T + 3, hubs->hub[parent].T + 3, n);
+    }
+    for (int i = 0; i < plan->npath; i++)
+        if (plan->path[i].from < 0) pass_load(hubs, i);
+}
+
+// A wrench about a body's mass centre, world axes, in axes of its link about its origin.
+static void to_link(const lwi_hubs *hubs, int k, const double wrench[6], double out[6])
+{
+    lwi_cut_add_wrench(hubs->model, hubs->tree, k, 1, wrench, out);
+}
+
+// pdot = S'(T - V x* P) + Sdot'P of the joint of a hub; P = W + J'lambda.                [naudet2003, (35)]
+static void joint_rates(lwi_hubs *hubs, int h, double t, const double *u, double *pdot)
+{
+    const int k = hubs->plan->hub[h].node;
+    const lwi_node *node = &hubs->model->node[k];
+    lwi_link *link = &hubs->tree->link[k];
+    double P[6], T[6] = {0}, balance[6];
+    const int e = hubs->edge[h];
+    v6_copy(P, hubs->hub[h].W);
+    if (e >= 0) {
+        const lwi_plan_edge *edge = &hubs->order.graph.edge[e];
+        double wrench[6] = {0};
+        int i = 0;
+        while (edge->body[i] != h) i++;
+        for (int r = 0; r < edge->rows; r++)
+            v6_axpy(wrench, hubs->sum[hubs->order.row[e] + r],
+                    lwi_elim_rows(hubs->elim)[6 * (hubs->order.slot[e] + i) + r]);
+        to_link(hubs, k, wrench, P);
+    }
+    to_link(hubs, k, hubs->hub[h].T, T);
+    force_cross(balance, hubs->tree->V[k], P);
+    for (int i = 0; i < 6; i++) balance[i] = T[i] - balance[i];
+    if (!node->type->constant_axis) lwi_link_rates(hubs->model, k, t, u + node->iv, link);
+    for (int j = 0; j < node->nv; j++) {
+        pdot[node->iv + j] = v6_dot(link->S[j], balance);
+        if (!node->type->constant_axis) pdot[node->iv + j] += v6_dot(link->Sdot[j], P);
+    }
+}
+
+// fdot = T_f,  ndot = T_n - v x f, world axes about the link's origin.
+static void free_rates(const lwi_hubs *hubs, int h, const double *p, double *pdot)
+{
+    const int k = hubs->plan->hub[h].node;
+    const double *T = hubs->hub[h].T;
+    double arm[3], v[3], turning[3], *to = pdot + hubs->model->node[k].iv;
+    v6_copy(to, T);
+    v3_sub(arm, hubs->system->r[body_of(hubs, h)], hubs->tree->r[k]);
+    v3_cross_add(to + 3, arm, T);
+    m3_mul_v(v, hubs->tree->R[k], hubs->tree->V[k]);
+    v3_cross(turning, v, p + hubs->model->node[k].iv);
+    v3_sub(to + 3, to + 3, turning);
+}
+
+bool lwi_hubs_rates(lwi_hubs *hubs, double t, const double *p, const double *u, double *pdot)
+{
+    bool finite = true;
+    for (int h = 0; h < hubs->plan->nhub; h++) {
+        const lwi_node *node = &hubs->model->node[hubs->plan->hub[h].node];
+        if (is_free(node))
+            free_rates(hubs, h, p, pdot);
+        else
+            joint_rates(hubs, h, t, u, pdot);
+        finite = finite && finite_entries(pdot + node->iv, node->nv);
+    }
+    return finite;
+}
+
+void lwi_hubs_efforts(const lwi_hubs *hubs, const double *effort, double *pdot)
+{
+    for (int h = 0; h < hubs->plan->nhub; h++) {
+        const int k = hubs->plan->hub[h].node;
+        const lwi_node *node = &hubs->model->node[k];
+        const double *from = effort + node->iv;
+        double world[6], *to = pdot + node->iv;
+        if (is_free(node)) {
+            m3_mul_v(world, hubs->tree->R[k], from);
+            m3_mul_v(world + 3, hubs->tree->R[k], from + 3);
+            from = world;
+        }
+        for (int j = 0; j < node->nv; j++) to[j] += from[j];
+    }
+}

@@ -1,0 +1,76 @@
+// hubs.h -- the bodies between the paths of a net, and what they need of the paths: one small mechanism.
+//
+// Problem: velocities of the hubs and wrenches at the tips of paths, from (1) of whole paths.  To its hubs a path is a
+// joint with five rows and a compliance,
+//
+//     V_tip = T'V - L f + e:     Y V_to - T'X V_from + L f = e                                           (13)
+//
+// where X and Y give the five components at head and tip from the velocities of the hubs; at its head M adds
+// X'M X to the inertia of the hub that carries it, and - X'z to its momentum.  L f is the motion of a body of its own
+// that has the mobility L.  These bodies and rows, and those of all other joints of the hubs, tree and loops, are a
+// mechanism for the elimination (elimination/elimination.h), whatever their connections are.
+// Velocities and wrenches: world axes, mass centres, linear part first, as in system/system.h; (n): docs/theory/segments.md.
+// Cost: that of the elimination.
+#ifndef LWI_METHODS_DCA_SEGMENTS_HUBS_H
+#define LWI_METHODS_DCA_SEGMENTS_HUBS_H
+
+#include "methods/dca/segments/net_paths.h"
+#include "system/system.h"
+
+/** A hub at one state. */
+typedef struct lwi_hub {
+    double I[6][6], L[6][6]; ///< inertia with all that its paths add; Cholesky factor of it
+    double b[6];             ///< right side: momenta that its joints transmit
+    double V[6];             ///< solution
+    double W[6];             ///< wrench of the momenta of its own joint
+    double T[6];             ///< load on it and on all that it carries
+} lwi_hub;
+
+/** A path at one state. */
+typedef struct lwi_hub_path {
+    double R[9], r[3];       ///< of the head in the world
+    double X[5][6], Y[5][6]; ///< components at head and tip, from the velocities of the hubs
+} lwi_hub_path;
+
+typedef struct lwi_hubs {
+    const lw_model *model;
+    const lwi_net_plan *plan;
+    const lwi_net_paths *paths;
+    lwi_tree_work *tree; ///< link, R, r, V of hubs are written
+    lwi_system *system;  ///< R, r, v, w of hubs, q and qd of loops are written; only this motion is used
+    lwi_hub *hub;        ///< [nhub]
+    lwi_hub_path *path;  ///< [npath]
+    lwi_plan order;      ///< bodies: hubs, then a compliance for each path
+    lwi_elim *elim;      ///< NULL: no rows
+    int nedge, *joint;   ///< [nedge] joint, or -1 - path
+    int *edge;               ///< [nhub] of its joint or of the path that carries it; -1: free
+    int *loop_edge;          ///< [nloop] of the joints that close loops; -1: no rows
+    double (*x)[6];          ///< [nhub + npath] right side, then solution
+    double *c, *lambda, *sum; ///< [order.nrow] right side, a solution, and the sum of both passes
+} lwi_hubs;
+
+/** @return LW_ERR_MEMORY */
+lw_status lwi_hubs_create(const lwi_net_paths *paths, lwi_tree_work *tree, lwi_system *system,
+                          lwi_pool *pool, lwi_arena *arena, lwi_hubs *hubs);
+/** Finds ranks at the current state, after lwi_hubs_place and the inward pass.  Returns the number of redundant rows,
+ *  -1: not known. */
+int lwi_hubs_find_ranks(lwi_hubs *hubs, double t);
+
+/** Poses of all hubs, their bodies, and the ends of paths.  After the inward pass.  @param q  [tree] */
+void lwi_hubs_place(lwi_hubs *hubs, double t, const double *q);
+/** V0, f0, g of all paths from the momenta p [tree].  @return false: singular */
+bool lwi_hubs_solve(lwi_hubs *hubs, double t, const double *p);
+/** V, f of the second pass, and the velocities of hubs. */
+void lwi_hubs_again(lwi_hubs *hubs);
+/** Speeds u [tree] of hubs, less those of their first joints from the speeds of paths.  @return false: not finite */
+bool lwi_hubs_speeds(lwi_hubs *hubs, double *u);
+/** Loads on hubs, `load` [nbody] and weight, and on all that they carry; `load` of all paths. */
+void lwi_hubs_loads(lwi_hubs *hubs, const double (*load)[6]);
+/** pdot [tree] of hubs without efforts.  @return false: not finite */
+bool lwi_hubs_rates(lwi_hubs *hubs, double t, const double *p, const double *u, double *pdot);
+/** Adds efforts [tree] on hubs. */
+void lwi_hubs_efforts(const lwi_hubs *hubs, const double *effort, double *pdot);
+/** The multipliers of joint number `loop` of those that close loops; NULL: it has none. */
+const double *lwi_hubs_multipliers(const lwi_hubs *hubs, int loop);
+
+#endif

@@ -1,0 +1,119 @@
+// net.c -- evaluation of paths between hubs (net.h).
+//
+// An evaluation of speeds and momentum rates, with the numbers (n) of docs/theory/segments.md:
+//
+//     inward   poses, (2) of every segment; joins (5)-(7); hubs (13): first solution V0, f0 at all cuts
+//     again    z and e about V0, f0 (8), joins, hubs: corrections V, f
+//     speeds   (3)
+//     loads    of hubs, summed towards the ground
+//     rates    (4)
+#include "methods/dca/segments/net.h"
+
+#include "base/assert.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+struct lwi_net {
+    const lwi_net_plan *plan;
+    lwi_net_paths paths;
+    lwi_hubs hubs;
+};
+
+// The generic rank of the hubs' rows, at the configuration in which the mechanism has its own; false: another one.
+static bool find_rank(lwi_net *net, const lw_model *model, lwi_system *system, lwi_arena *arena)
+{
+    const int nullity = system->nrow - system->generic_rank;
+    double *q = LWI_PUSH(arena, double, model->tree_nq + model->tree_nv);
+    double(*quat)[4] = lwi_arena_push(arena, (size_t)model->nbody, sizeof *quat);
+    if (!q || !quat) return false;
+    const bool start = !system->generic_q;
+    for (int b = 0; b < model->nbody; b++)
+        quat_from_matrix(quat[b], start ? system->R[b] : system->generic_R[b]);
+    lwi_tree_gather(model, start ? system->q : system->generic_q, system->qd,
+                    (const double(*)[3])(start ? system->r : system->generic_r),
+                    (const double(*)[4])quat, (const double(*)[3])system->v,
+                    (const double(*)[3])system->w, q, q + model->tree_nq);
+    lwi_net_paths *paths = &net->paths;
+    paths->q = q;
+    paths->in = paths->u = paths->zeros;
+    if (!lwi_net_paths_run(paths, LWI_NET_NOTHING, LWI_PATH_INWARD, LWI_PATH_MOMENTA)) return false;
+    lwi_hubs_place(&net->hubs, 0, q);
+    const bool found = lwi_hubs_find_ranks(&net->hubs, 0) == nullity;
+    lwi_system_start(system);
+    return found;
+}
+
+// Does a joint of the tree leave the directions free in which redundant rows transmit impulses?  The rates of momenta
+// would depend on how these are distributed.
+static bool moves_in_space(const lw_model *model)
+{
+    for (int k = 0; k < model->nnode; k++)
+        if (model->node[k].type->quaternion >= 0) return true;
+    return false;
+}
+
+lw_status lwi_net_create(const lw_model *model, lwi_net_choice choice, int width, lwi_pool *pool,
+                         lwi_tree_work *tree, lwi_system *system, lwi_arena *arena, lwi_net **out)
+{
+    const lwi_path_kernels *kernels = lwi_path_kernels_of(width);
+    lwi_net_plan *plan = NULL;
+    *out = NULL;
+    if (kernels) TRY(lwi_net_plan_create(model, choice, arena, &plan));
+    if (!plan) return LW_OK;
+    lwi_net *net = LWI_PUSH(arena, lwi_net, 1);
+    if (!net) return LW_ERR_MEMORY;
+    net->plan = plan;
+    TRY(lwi_net_paths_create(plan, kernels, model->tree_nv, pool, arena, &net->paths));
+    TRY(lwi_hubs_create(&net->paths, tree, system, pool, arena, &net->hubs));
+    if (system->generic_rank < system->nrow && moves_in_space(model)) return LW_OK;
+    if (model->nloop == 0 || find_rank(net, model, system, arena)) *out = net;
+    return LW_OK;
+}
+
+const lwi_net_plan *lwi_net_plan_of(const lwi_net *net)
+{
+    return net->plan;
+}
+const lwi_net_paths *lwi_net_paths_of(const lwi_net *net)
+{
+    return &net->paths;
+}
+const double *lwi_net_multipliers(const lwi_net *net, int loop)
+{
+    return lwi_hubs_multipliers(&net->hubs, loop);
+}
+
+bool lwi_net_speeds(lwi_net *net, double t, const double *q, const double *p, double *u)
+{
+    lwi_net_paths *paths = &net->paths;
+    lwi_hubs *hubs = &net->hubs;
+    paths->q = q, paths->in = p, paths->u = paths->zeros;
+    paths->out = u, paths->rate = NULL;
+    if (!lwi_net_paths_run(paths, LWI_NET_NOTHING, LWI_PATH_INWARD, LWI_PATH_MOMENTA)) return false;
+    lwi_hubs_place(hubs, t, q);
+    if (!lwi_hubs_solve(hubs, t, p)) return false;
+    lwi_net_paths_run(paths, LWI_PATH_MOMENTA, LWI_PATH_AGAIN, LWI_PATH_CORRECTION);
+    lwi_hubs_again(hubs);
+    if (!lwi_net_paths_run(paths, LWI_PATH_CORRECTION, LWI_PATH_SPEEDS, LWI_NET_NOTHING))
+        return false;
+    lwi_net_paths_correct(paths);
+    return lwi_hubs_speeds(hubs, u);
+}
+
+bool lwi_net_rates(lwi_net *net, double t, const double *p, const double *u,
+                   const double (*load)[6], double *pdot)
+{
+    lwi_net_paths *paths = &net->paths;
+    paths->rate = pdot;
+    lwi_hubs_loads(&net->hubs, load);
+    if (!lwi_net_paths_run(paths, LWI_PATH_LOADS, LWI_PATH_RATES, LWI_NET_NOTHING)) return false;
+    return lwi_hubs_rates(&net->hubs, t, p, u, pdot);
+}
+
+void lwi_net_add_efforts(const lwi_net *net, const double *effort, double *pdot)
+{
+    const lwi_net_plan *plan = net->plan;
+    for (int k = 0; k < plan->nhinge; k++) pdot[plan->iv[k]] += effort[plan->iv[k]];
+    lwi_hubs_efforts(&net->hubs, effort, pdot);
+}

@@ -1,0 +1,40 @@
+// net.h -- long paths of hinges between hubs, by divide and conquer over segments: speeds and momentum rates of trees
+// of limbs, rings, nets of long bars.
+//
+// Problem: u, pdot from q, p.  Paths: net_paths.h, what is between them: hubs.h.  Theory: docs/theory/segments.md.
+// Cost: O(n) where that of the elimination over hubs is; O(log n) with threads.
+//
+// Optional: create returns NULL for a model without enough long paths, and an evaluation returns false if it is not
+// well conditioned.  The caller then evaluates the general elimination.  Bits of results do not depend on threads and
+// lanes.
+#ifndef LWI_METHODS_DCA_SEGMENTS_NET_H
+#define LWI_METHODS_DCA_SEGMENTS_NET_H
+
+#include "methods/dca/segments/hubs.h"
+
+typedef struct lwi_net lwi_net; ///< used by one thread at a time
+
+/** @param width   lanes of a register: 1, 4, 8, or 0 for the widest of this machine
+ *  @param tree    link, R, r, V of hubs are written by evaluations
+ *  @param system  with its generic ranks; of hubs R, r, v, w are written
+ *  @param net     out; NULL if the model or the machine has none
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_net_create(const lw_model *model, lwi_net_choice choice, int width, lwi_pool *pool,
+                         lwi_tree_work *tree, lwi_system *system, lwi_arena *arena, lwi_net **net);
+const lwi_net_plan *lwi_net_plan_of(const lwi_net *net);
+const lwi_net_paths *lwi_net_paths_of(const lwi_net *net);
+
+/** Speeds u of the momenta p; motion of the hubs in tree and system, and the multipliers of their joints.
+ *  @param q, p, u  [tree_nq], [tree_nv]
+ *  @return false if the general elimination must be used */
+bool lwi_net_speeds(lwi_net *net, double t, const double *q, const double *p, double *u);
+/** Those of joint number `loop` of the ones that close loops; NULL: it has none. */
+const double *lwi_net_multipliers(const lwi_net *net, int loop);
+/** Rates pdot without efforts, then with them (lwi_net_add_efforts).  After lwi_net_speeds.
+ *  @param load  [nbody] wrenches on hubs, world axes, mass centres
+ *  @return false if the general elimination must be used */
+bool lwi_net_rates(lwi_net *net, double t, const double *p, const double *u, const double (*load)[6],
+                   double *pdot);
+void lwi_net_add_efforts(const lwi_net *net, const double *effort, double *pdot);
+
+#endif

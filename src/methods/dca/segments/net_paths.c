@@ -1,0 +1,250 @@
+// net_paths.c -- the passes over all paths of a net (net_paths.h).
+#include "methods/dca/segments/net_paths.h"
+
+#include "base/assert.h"
+#include "methods/dca/segments/ends.h"
+
+// Fewer bodies for a thread than these: barriers would cost more than they save.
+enum { LEAST_SHARE = 512 };
+
+enum { Q, IN, U, OUT, RATE, ROWS };
+
+// ------------------------------------------------------------------------------------------ create
+
+static bool is_direct(const lwi_net_plan *plan, int s)
+{
+    const lwi_net_segment *segment = &plan->segment[s];
+    const int g = plan->place[s].block, *iq = plan->iq + segment->first,
+              *iv = plan->iv + segment->first;
+    if (segment->n < plan->body_at[g + 1] - plan->body_at[g]) return false;
+    for (int j = 1; j < segment->n; j++)
+        if (iq[j] != iq[0] + j || iv[j] != iv[0] + j) return false;
+    return true;
+}
+
+// Consecutive groups for each thread, of about as many bodies.
+static void share_groups(lwi_net_paths *p)
+{
+    const lwi_net_plan *plan = p->plan;
+    const long all = plan->body_at[plan->ngroup];
+    for (int t = 1, g = 0; t <= p->threads; t++) {
+        while (g < plan->ngroup && plan->body_at[g] * (long)p->threads < all * t) g++;
+        p->first[t] = t == p->threads ? plan->ngroup : g;
+    }
+}
+
+lw_status lwi_net_paths_create(const lwi_net_plan *plan, const lwi_path_kernels *kernels,
+                               int tree_nv, lwi_pool *pool, lwi_arena *arena, lwi_net_paths *p)
+{
+    int threads = pool ? lwi_pool_count(pool) : 1;
+    const int blocks = plan->body_at[plan->ngroup];
+    if (threads > plan->nhinge / LEAST_SHARE) threads = plan->nhinge / LEAST_SHARE;
+    if (threads > plan->ngroup) threads = plan->ngroup;
+    if (threads < 2) threads = 1, pool = NULL;
+    *p = (lwi_net_paths){.plan = plan, .kernels = kernels, .pool = pool, .threads = threads};
+    p->first = LWI_PUSH(arena, int, threads + 1);
+    p->done = LWI_PUSH(arena, long, threads);
+    p->link = LWI_PUSH(arena, lwi_path_link, blocks);
+    p->block = LWI_PUSH(arena, lwi_path_end, plan->ngroup + plan->nbatch);
+    p->pair = LWI_PUSH(arena, lwi_net_pair, plan->nbatch);
+    p->copied = LWI_PUSH(arena, bool, plan->nsegment);
+    p->row = LWI_PUSH(arena, double, (long)ROWS *LWI_LANES *blocks);
+    p->zeros = LWI_PUSH(arena, double, tree_nv);
+    if (!p->first || !p->done || !p->link || !p->block || !p->pair || !p->copied || !p->row ||
+        !p->zeros)
+        return LW_ERR_MEMORY;
+    for (int s = 0; s < plan->nsegment; s++) p->copied[s] = !is_direct(plan, s);
+    share_groups(p);
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------------------------- rows
+
+// Row `what` of lane l of a group, of those that are copied.
+static double *row_of(const lwi_net_paths *p, int what, int g, int l)
+{
+    const int *at = p->plan->body_at;
+    const size_t length = (size_t)(at[g + 1] - at[g]);
+    return p->row + LWI_LANES * ((size_t)what * (size_t)at[p->plan->ngroup] + (size_t)at[g]) +
+           (size_t)l * length;
+}
+
+static lwi_path_rows rows_of(const lwi_net_paths *p, int g)
+{
+    const lwi_net_plan *plan = p->plan;
+    lwi_path_rows rows;
+    for (int l = 0; l < LWI_LANES; l++) {
+        const int s = plan->member[g][l];
+        const bool copied = s < 0 || p->copied[s];
+        const int iq = copied ? 0 : plan->iq[plan->segment[s].first];
+        const int iv = copied ? 0 : plan->iv[plan->segment[s].first];
+        rows.q[l] = copied ? row_of(p, Q, g, l) : p->q + iq;
+        rows.in[l] = copied ? row_of(p, IN, g, l) : p->in + iv;
+        rows.u[l] = copied ? row_of(p, U, g, l) : p->u + iv;
+        rows.out[l] = copied ? row_of(p, OUT, g, l) : p->out + iv;
+        rows.rate[l] = copied ? row_of(p, RATE, g, l) : p->rate ? p->rate + iv : NULL;
+    }
+    return rows;
+}
+
+// Copies the input of a group where rows need it, and sets what the joints at the tips transmit along their axes.
+static void take_input(lwi_net_paths *p, int g)
+{
+    const lwi_net_plan *plan = p->plan;
+    for (int l = 0; l < LWI_LANES; l++) {
+        const int s = plan->member[g][l];
+        if (s < 0) continue;
+        const lwi_net_segment *segment = &plan->segment[s];
+        p->block[g].next[l] = segment->next < 0 ? 0 : p->in[segment->next];
+        if (!p->copied[s]) continue;
+        double *q = row_of(p, Q, g, l), *in = row_of(p, IN, g, l), *u = row_of(p, U, g, l);
+        for (int j = 0; j < segment->n; j++) {
+            const int iv = plan->iv[segment->first + j];
+            q[j] = p->q[plan->iq[segment->first + j]];
+            in[j] = p->in[iv];
+            u[j] = p->u[iv];
+        }
+    }
+}
+
+static void give_output(lwi_net_paths *p, int g, bool rates)
+{
+    const lwi_net_plan *plan = p->plan;
+    double *to = rates ? p->rate : p->out;
+    for (int l = 0; l < LWI_LANES; l++) {
+        const int s = plan->member[g][l];
+        if (s < 0 || !p->copied[s]) continue;
+        const double *from = row_of(p, rates ? RATE : OUT, g, l);
+        for (int j = 0; j < plan->segment[s].n; j++)
+            to[plan->iv[plan->segment[s].first + j]] = from[j];
+    }
+}
+
+// ------------------------------------------------------------------------------- groups and joins
+
+static bool takes_input(lwi_path_pass_kind pass)
+{
+    return pass == LWI_PATH_INWARD || pass == LWI_PATH_FACTOR || pass == LWI_PATH_VELOCITY;
+}
+
+static bool compute_group(lwi_net_paths *p, int g)
+{
+    const lwi_net_plan *plan = p->plan;
+    const int at = plan->body_at[g], n = plan->body_at[g + 1] - at;
+    if (takes_input(p->pass)) take_input(p, g);
+    const lwi_path_rows rows = rows_of(p, g);
+    const bool valid =
+        p->kernels->pass[p->pass](plan->body + at, p->link + at, &p->block[g], &rows, n);
+    if (p->pass == LWI_PATH_SPEEDS || p->pass == LWI_PATH_ACCELERATE) give_output(p, g, false);
+    if (p->pass == LWI_PATH_RATES) give_output(p, g, true);
+    return valid;
+}
+
+static void join(lwi_net_paths *p, int b)
+{
+    const lwi_net_batch *batch = &p->plan->batch[b];
+    lwi_net_pair *pair = &p->pair[b];
+    for (int l = 0; l < batch->n; l++) {
+        int lane;
+        const lwi_path_end *end = lwi_net_end(p, batch->a[l], &lane);
+        lwi_path_copy_lane(&pair->a, l, end, lane, lwi_path_up[p->up]);
+        end = lwi_net_end(p, batch->b[l], &lane);
+        lwi_path_copy_lane(&pair->b, l, end, lane, lwi_path_up[p->up]);
+    }
+    p->kernels->up[p->up](&pair->a, &pair->b, &p->block[p->plan->ngroup + b], LWI_LANES);
+}
+
+static void split(lwi_net_paths *p, int b)
+{
+    const lwi_net_batch *batch = &p->plan->batch[b];
+    lwi_net_pair *pair = &p->pair[b];
+    p->kernels->down[p->down](&pair->a, &pair->b, &p->block[p->plan->ngroup + b], LWI_LANES);
+    for (int l = 0; l < batch->n; l++) {
+        int lane;
+        lwi_path_end *end = lwi_net_end(p, batch->a[l], &lane);
+        lwi_path_copy_lane(end, lane, &pair->a, l, lwi_path_down[p->down]);
+        end = lwi_net_end(p, batch->b[l], &lane);
+        lwi_path_copy_lane(end, lane, &pair->b, l, lwi_path_down[p->down]);
+    }
+}
+
+// --------------------------------------------------------------------------------------------- run
+
+typedef struct task {
+    lwi_net_paths *paths;
+    void (*act)(lwi_net_paths *paths, int batch);
+    bool invalid[LWI_MAX_THREADS];
+} task;
+
+static void level_part(void *user, int thread)
+{
+    task *run = user;
+    lwi_net_paths *p = run->paths;
+    const int first = p->plan->level[p->level], n = p->plan->level[p->level + 1] - first;
+    if (thread >= p->threads) return;
+    for (int i = n * thread / p->threads; i < n * (thread + 1) / p->threads; i++)
+        run->act(p, first + i);
+}
+
+static void groups_part(void *user, int thread)
+{
+    task *run = user;
+    lwi_net_paths *p = run->paths;
+    bool valid = true;
+    if (thread >= p->threads) return;
+    for (int g = p->first[thread]; g < p->first[thread + 1]; g++)
+        valid = compute_group(p, g) && valid;
+    run->invalid[thread] = !valid;
+    p->done[thread] += p->first[thread + 1] - p->first[thread];
+}
+
+// A level of joins; a single batch is not worth a barrier.
+static void run_level(task *run, int level, void (*act)(lwi_net_paths *, int))
+{
+    lwi_net_paths *p = run->paths;
+    const int first = p->plan->level[level], end = p->plan->level[level + 1];
+    run->act = act;
+    p->level = level;
+    if (p->pool && end - first > 1)
+        lwi_pool_run(p->pool, level_part, run);
+    else
+        for (int b = first; b < end; b++) act(p, b);
+}
+
+void lwi_net_paths_down(lwi_net_paths *p, int down)
+{
+    task run = {.paths = p};
+    p->down = down;
+    if (down == LWI_NET_NOTHING) return;
+    for (int i = p->plan->nlevel - 1; i >= 0; i--) run_level(&run, i, split);
+}
+
+bool lwi_net_paths_run(lwi_net_paths *p, int down, lwi_path_pass_kind pass, int up)
+{
+    task run = {.paths = p};
+    bool valid = true;
+    lwi_net_paths_down(p, down);
+    p->pass = pass;
+    p->up = up;
+    if (p->pool)
+        lwi_pool_run(p->pool, groups_part, &run);
+    else
+        groups_part(&run, 0);
+    for (int t = 0; t < p->threads; t++) valid = valid && !run.invalid[t];
+    for (int i = 0; valid && up != LWI_NET_NOTHING && i < p->plan->nlevel; i++)
+        run_level(&run, i, join);
+    return valid;
+}
+
+void lwi_net_paths_correct(const lwi_net_paths *p)
+{
+    const lwi_net_plan *plan = p->plan;
+    for (int i = 0; i < plan->npath; i++) {
+        const lwi_net_path *path = &plan->path[i];
+        for (int s = path->segment + 1; s < path->segment + path->nsegment; s++) {
+            int lane;
+            const lwi_path_end *before = lwi_net_end(p, s - 1, &lane);
+            p->out[plan->iv[plan->segment[s].first]] -= before->axial[lane];
+        }
+    }
+}

@@ -1,0 +1,432 @@
+// net_plan.c -- long paths of hinges between hubs (net_plan.h).
+#include "methods/dca/segments/net_plan.h"
+
+#include "base/assert.h"
+#include "tree/normal_form/build.h"
+
+
+typedef struct planner {
+    const lw_model *model;
+    lwi_arena *arena, scratch;
+    lwi_net_choice choice;
+    lwi_k_parts parts;
+    int *begin;    // [nnode + 1] first part of each node
+    int *children; // [nnode]
+    int *child;    // [nnode] the last one
+    bool *link;    // [nnode] may be in a path
+    int *part;     // [npath] of the first hinge
+    lwi_net_plan *plan;
+} planner;
+
+#define GET(arena, field, count)                                                                   \
+    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
+
+// -------------------------------------------------------------------------------- bodies of paths
+
+static bool only_turns(const lwi_node *node)
+{
+    const lwi_joint_type *type = node->type;
+    for (int i = 0; i < type->nfactor; i++)
+        if (type->factor[i].kind != LWI_FACTOR_TURN) return false;
+    return type->nfactor > 0 && !node->driven;
+}
+
+static bool is_hinge(const lwi_node *node)
+{
+    return only_turns(node) && node->type->nfactor == 1;
+}
+
+// Bodies that no joint outside the tree attaches to, on revolute joints, without branches.
+static lw_status find_links(planner *p)
+{
+    const lw_model *model = p->model;
+    const int n = model->nnode;
+    GET(&p->scratch, p->begin, n + 1);
+    GET(&p->scratch, p->children, n);
+    GET(&p->scratch, p->child, n);
+    GET(&p->scratch, p->link, n);
+    for (int k = 0; k < n; k++) {
+        const lwi_node *node = &model->node[k];
+        const int last = p->parts.part_of[k] + 1; // that of its parent, if it has no parts
+        p->begin[k + 1] = last > p->begin[k] ? last : p->begin[k];
+        p->link[k] = only_turns(node);
+        if (node->parent < 0) continue;
+        p->children[node->parent]++;
+        p->child[node->parent] = k;
+    }
+    for (int k = 0; k < n; k++) p->link[k] &= p->children[k] <= 1;
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        const int side[2] = {joint->body1, joint->body2};
+        for (int b = 0; b < 2; b++)
+            if (model->body_node[side[b]] >= 0) p->link[model->body_node[side[b]]] = false;
+    }
+    return LW_OK;
+}
+
+// The first body of a path?
+static bool begins(const planner *p, int k)
+{
+    const int parent = p->model->node[k].parent;
+    return p->link[k] && (parent < 0 || !p->link[parent]);
+}
+
+// The last body of the path that begins with node k.
+static int last_of(const planner *p, int k)
+{
+    while (p->children[k] == 1 && p->link[p->child[k]]) k = p->child[k];
+    return k;
+}
+
+static int hinges_of(const planner *p, int first, int last)
+{
+    return p->begin[last + 1] - p->begin[first];
+}
+
+static double rotor(const planner *p, int part)
+{
+    return p->model->tree_rotor[p->parts.part[part].iv];
+}
+
+// Shortens a path until it can be cut at both ends; its first body, or -1: nothing is left.
+static int trim(planner *p, int first)
+{
+    int last = last_of(p, first);
+    while (p->children[last] == 1) { // the tip carries a hub
+        const int hub = p->child[last], part = p->begin[hub];
+        if (is_hinge(&p->model->node[hub]) &&
+            lwi_path_may_cut(p->model, &p->parts.part[part - 1], &p->parts.part[part]))
+            break;
+        p->link[last] = false;
+        if (last == first) return -1;
+        last = p->model->node[last].parent;
+    }
+    while (p->model->node[first].parent >= 0 && rotor(p, p->begin[first]) != 0) {
+        p->link[first] = false;
+        if (last == first) return -1;
+        first = p->child[first];
+    }
+    return first;
+}
+
+// Bodies of short paths become hubs.
+static void drop_short(planner *p)
+{
+    const int shortest = p->choice.shortest ? p->choice.shortest : LWI_NET_SHORTEST;
+    for (int k = 0; k < p->model->nnode; k++) {
+        if (!begins(p, k)) continue;
+        const int first = trim(p, k);
+        if (first < 0) continue;
+        const int last = last_of(p, first);
+        if (hinges_of(p, first, last) >= shortest) continue;
+        for (int i = first;; i = p->child[i]) {
+            p->link[i] = false;
+            if (i == last) break;
+        }
+    }
+}
+
+// ------------------------------------------------------------------------------------------- lists
+
+static lw_status list_hubs(planner *p)
+{
+    const lw_model *model = p->model;
+    lwi_net_plan *plan = p->plan;
+    GET(p->arena, plan->hub_of, model->nnode);
+    for (int k = 0; k < model->nnode; k++) {
+        plan->hub_of[k] = p->link[k] ? -1 : plan->nhub++;
+        if (p->link[k]) plan->nhinge += hinges_of(p, k, k);
+        if (begins(p, k)) plan->npath++;
+    }
+    GET(p->arena, plan->hub, plan->nhub);
+    GET(p->arena, plan->path, plan->npath);
+    GET(p->arena, plan->carried, plan->nhub + 2);
+    GET(p->arena, plan->carries, plan->npath);
+    GET(p->arena, plan->iq, plan->nhinge);
+    GET(p->arena, plan->iv, plan->nhinge);
+    GET(&p->scratch, p->part, plan->npath);
+    return LW_OK;
+}
+
+static int hub_at(const lwi_net_plan *plan, int node)
+{
+    return node < 0 ? -1 : plan->hub_of[node];
+}
+
+// The head of the path that begins with node k, in the link frame of the hub that carries it.
+static void set_head(const planner *p, int k, lwi_net_path *path)
+{
+    const int parent = p->model->node[k].parent;
+    const lwi_k_part *part = &p->parts.part[p->begin[k]];
+    lwi_k_frame flip = {.r = {0}}, in;
+    lwi_path_flip(flip.R, part);
+    lwi_k_compose(&in, &part->in, &flip);
+    path->head = in;
+    if (parent < 0) return;
+    lwi_k_frame back;
+    lwi_k_invert(&back, &p->parts.offset[parent]);
+    lwi_k_compose(&path->head, &back, &in);
+}
+
+// The paths of each hub.
+static void list_carried(lwi_net_plan *plan)
+{
+    int *at = plan->carried;
+    for (int i = 0; i < plan->npath; i++)
+        if (plan->path[i].from >= 0) at[plan->path[i].from + 2]++;
+    for (int h = 1; h < plan->nhub; h++) at[h + 1] += at[h];
+    for (int i = 0; i < plan->npath; i++)
+        if (plan->path[i].from >= 0) plan->carries[at[plan->path[i].from + 1]++] = i;
+}
+
+static void list_paths(planner *p)
+{
+    const lw_model *model = p->model;
+    lwi_net_plan *plan = p->plan;
+    int npath = 0, nhinge = 0;
+    for (int h = 0, k = 0; k < model->nnode; k++)
+        if (!p->link[k])
+            plan->hub[h++] = (lwi_net_hub){k, hub_at(plan, model->node[k].parent), -1};
+    for (int k = 0; k < model->nnode; k++) {
+        if (!begins(p, k)) continue;
+        const int last = last_of(p, k);
+        lwi_net_path *path = &plan->path[npath];
+        *path = (lwi_net_path){.from = hub_at(plan, model->node[k].parent),
+                               .to = p->children[last] ? plan->hub_of[p->child[last]] : -1,
+                               .first = nhinge,
+                               .n = hinges_of(p, k, last)};
+        LWI_ASSERT(last - k < path->n); // nodes of a path are consecutive
+        for (int i = p->begin[k]; i < p->begin[last + 1]; i++, nhinge++) {
+            plan->iq[nhinge] = p->parts.part[i].iq;
+            plan->iv[nhinge] = p->parts.part[i].iv;
+        }
+        p->part[npath] = p->begin[k];
+        set_head(p, k, path);
+        if (path->to >= 0) {
+            plan->hub[path->to].path = npath;
+            plan->hub[path->to].parent = path->from;
+        }
+        npath++;
+    }
+    list_carried(plan);
+}
+
+// ---------------------------------------------------------------------------------------- segments
+
+static int quotient(int n, int by) // rounded up
+{
+    return (n + by - 1) / by;
+}
+
+// Cuts a path; `part`: that of its first hinge.  Returns the number of segments; segment NULL: only counts.
+static int cut(const planner *p, const lwi_net_path *path, const lwi_k_part *part, int longest,
+               lwi_net_segment *segment)
+{
+    const int most = quotient(path->n, longest), length = quotient(path->n, most);
+    int from = 0, count = 0;
+    while (from < path->n) {
+        int end = from + length < path->n ? from + length : path->n;
+        while (end < path->n && end > from &&
+               !lwi_path_may_cut(p->model, &part[end - 1], &part[end]))
+            end--;
+        if (end == from) end = path->n; // no place for a cut
+        if (segment)
+            segment[count] = (lwi_net_segment){.first = path->first + from, .n = end - from};
+        count++;
+        from = end;
+    }
+    return count;
+}
+
+static lw_status list_segments(planner *p)
+{
+    lwi_net_plan *plan = p->plan;
+    const int longest = lwi_path_longest_segment(plan->nhinge, p->choice.length);
+    for (int i = 0; i < plan->npath; i++) {
+        lwi_net_path *path = &plan->path[i];
+        path->segment = plan->nsegment;
+        path->nsegment = cut(p, path, &p->parts.part[p->part[i]], longest, NULL);
+        plan->nsegment += path->nsegment;
+    }
+    GET(p->arena, plan->segment, plan->nsegment);
+    for (int i = 0; i < plan->npath; i++) {
+        const lwi_net_path *path = &plan->path[i];
+        lwi_net_segment *segment = &plan->segment[path->segment];
+        const int after = path->to < 0 ? -1 : p->model->node[plan->hub[path->to].node].iv;
+        cut(p, path, &p->parts.part[p->part[i]], longest, segment);
+        for (int j = 0; j < path->nsegment; j++) {
+            segment[j].path = i;
+            segment[j].next =
+                j + 1 < path->nsegment ? plan->iv[segment[j].first + segment[j].n] : after;
+            if (segment[j].n > plan->longest) plan->longest = segment[j].n;
+        }
+    }
+    return LW_OK;
+}
+
+// Numbers of the segments by length, longest first, and those of equal length in their order.
+static lw_status sort_segments(planner *p, int **sorted)
+{
+    const lwi_net_plan *plan = p->plan;
+    int *count, n = 0;
+    GET(&p->scratch, *sorted, plan->nsegment);
+    GET(&p->scratch, count, plan->longest + 2);
+    for (int s = 0; s < plan->nsegment; s++) count[plan->segment[s].n]++;
+    for (int length = plan->longest; length >= 0; length--) {
+        const int own = count[length];
+        count[length] = n;
+        n += own;
+    }
+    for (int s = 0; s < plan->nsegment; s++) (*sorted)[count[plan->segment[s].n]++] = s;
+    return LW_OK;
+}
+
+static lw_status make_groups(planner *p)
+{
+    lwi_net_plan *plan = p->plan;
+    int *sorted;
+    TRY(sort_segments(p, &sorted));
+    plan->ngroup = quotient(plan->nsegment, LWI_LANES);
+    GET(p->arena, plan->member, plan->ngroup);
+    GET(p->arena, plan->body_at, plan->ngroup + 1);
+    GET(p->arena, plan->place, plan->nsegment + LWI_LANES * plan->nsegment);
+    for (int g = 0; g < plan->ngroup; g++) {
+        plan->body_at[g + 1] = plan->body_at[g] + plan->segment[sorted[LWI_LANES * g]].n;
+        for (int l = 0; l < LWI_LANES; l++) {
+            const int i = LWI_LANES * g + l;
+            plan->member[g][l] = i < plan->nsegment ? sorted[i] : -1;
+            if (i < plan->nsegment) plan->place[sorted[i]] = (lwi_net_place){g, l};
+        }
+    }
+    GET(p->arena, plan->body, plan->body_at[plan->ngroup]);
+    return LW_OK;
+}
+
+// Constants of the bodies, in the order of each path; what the last twist leaves over goes to the hub at the tip.
+static void set_bodies(const planner *p)
+{
+    lwi_net_plan *plan = p->plan;
+    for (int i = 0; i < plan->npath; i++) {
+        lwi_net_path *path = &plan->path[i];
+        const lwi_k_part *part = &p->parts.part[p->part[i]];
+        const lwi_path_row row = {p->model, part, path->n + (path->to >= 0)};
+        path->angle = 0;
+        for (int s = path->segment; s < path->segment + path->nsegment; s++) {
+            const lwi_net_segment *segment = &plan->segment[s];
+            const lwi_net_place at = plan->place[s];
+            lwi_path_set_bodies(&row, segment->first - path->first, segment->n, &path->angle,
+                                plan->body + plan->body_at[at.block],
+                                plan->body_at[at.block + 1] - plan->body_at[at.block], at.lane);
+        }
+        if (path->to < 0) continue;
+        lwi_k_frame flip = {.r = {0}};
+        lwi_path_flip(flip.R, &part[path->n]);
+        lwi_k_compose(&path->link, &flip, &p->parts.offset[plan->hub[path->to].node]);
+    }
+    const lwi_path_row none = {p->model, NULL, 0};
+    double angle = 0;
+    for (int g = 0; g < plan->ngroup; g++)
+        for (int l = 0; l < LWI_LANES; l++)
+            if (plan->member[g][l] < 0)
+                lwi_path_set_bodies(&none, 0, 0, &angle, plan->body + plan->body_at[g],
+                                    plan->body_at[g + 1] - plan->body_at[g], l);
+}
+
+// ------------------------------------------------------------------------------------------- joins
+
+// Puts a join of this level into its last batch, or a new one; returns the number of the compound.
+static int add_join(lwi_net_plan *plan, int level, int a, int b)
+{
+    if (plan->nbatch == plan->level[level] || plan->batch[plan->nbatch - 1].n == LWI_LANES)
+        plan->batch[plan->nbatch++].n = 0;
+    lwi_net_batch *batch = &plan->batch[plan->nbatch - 1];
+    const int to = plan->nsegment + LWI_LANES * (plan->nbatch - 1) + batch->n;
+    plan->place[to] = (lwi_net_place){plan->ngroup + plan->nbatch - 1, batch->n};
+    batch->a[batch->n] = a;
+    batch->b[batch->n++] = b;
+    return to;
+}
+
+// Neighbours in each path are joined, level by level.
+static lw_status make_joins(planner *p)
+{
+    enum { MOST_LEVELS = 32 };
+    lwi_net_plan *plan = p->plan;
+    int *end, *left; // ends of each path that are left, from its first segment on; their number
+    GET(&p->scratch, end, plan->nsegment);
+    GET(&p->scratch, left, plan->npath);
+    GET(p->arena, plan->batch, plan->nsegment);
+    GET(p->arena, plan->level, MOST_LEVELS + 1);
+    for (int s = 0; s < plan->nsegment; s++) end[s] = s;
+    for (int i = 0; i < plan->npath; i++) left[i] = plan->path[i].nsegment;
+    for (bool any = true; any;) {
+        any = false;
+        LWI_ASSERT(plan->nlevel < MOST_LEVELS);
+        for (int i = 0; i < plan->npath; i++) {
+            int *own = end + plan->path[i].segment, n = 0;
+            for (int j = 0; j < left[i]; j += 2)
+                own[n++] = j + 1 < left[i] ? add_join(plan, plan->nlevel, own[j], own[j + 1])
+                                           : own[j];
+            any = any || n < left[i];
+            left[i] = n;
+            plan->path[i].whole = own[0];
+        }
+        if (any) plan->level[++plan->nlevel] = plan->nbatch;
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------ create
+
+static bool accepts(const lw_model *model, int minimum)
+{
+    if (model->nnode < 1 || model->ncoupling || model->driven || model->tree_nv < minimum)
+        return false;
+    if (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)) return false;
+    for (int i = 0; i < model->nloop; i++)
+        if (model->joint[model->loop[i]].nrotor > 0) return false;
+    return true;
+}
+
+// No rotors at hubs, and hubs are few.
+static bool is_worth_it(const planner *p, int minimum)
+{
+    const lwi_net_plan *plan = p->plan;
+    if (plan->nhinge < minimum || plan->nhinge < LWI_NET_SHARE * plan->nhub) return false;
+    for (int h = 0; h < plan->nhub; h++) {
+        const lwi_node *node = &p->model->node[plan->hub[h].node];
+        for (int j = 0; j < node->nv; j++)
+            if (p->model->tree_rotor[node->iv + j] != 0) return false;
+    }
+    return true;
+}
+
+static lw_status fill(planner *p, lwi_net_plan **out)
+{
+    const int minimum = p->choice.minimum ? p->choice.minimum : LWI_PATH_MINIMUM;
+    TRY(lwi_k_parts_create_any(p->model, &p->scratch, &p->parts));
+    TRY(find_links(p));
+    drop_short(p);
+    if (!(p->plan = LWI_PUSH(p->arena, lwi_net_plan, 1))) return LW_ERR_MEMORY;
+    TRY(list_hubs(p));
+    list_paths(p);
+    if (!is_worth_it(p, minimum)) return LW_OK;
+    TRY(list_segments(p));
+    TRY(make_groups(p));
+    set_bodies(p);
+    TRY(make_joins(p));
+    *out = p->plan;
+    return LW_OK;
+}
+
+lw_status lwi_net_plan_create(const lw_model *model, lwi_net_choice choice, lwi_arena *arena,
+                              lwi_net_plan **plan)
+{
+    planner p = {.model = model, .arena = arena, .choice = choice};
+    *plan = NULL;
+    if (!accepts(model, choice.minimum ? choice.minimum : LWI_PATH_MINIMUM)) return LW_OK;
+    lwi_arena_init(&p.scratch, &arena->allocator);
+    const lw_status status = fill(&p, plan);
+    lwi_arena_free(&p.scratch);
+    return status;
+}

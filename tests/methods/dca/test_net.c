@@ -1,0 +1,269 @@
+// test_net.c -- long paths between few bodies in segments, limbs and loops: agree with the general elimination.
+#include "methods/dca/net_cases.h"
+
+#include "methods/dca/segments/net.h"
+#include "support/run.h"
+
+// ------------------------------------------------------------------------------------------- tools
+
+static lwi_work *work_of(const lw_model *model, const char *formulation, int lanes, int threads)
+{
+    lwi_work *work;
+    lw_error error;
+    lw_options options;
+    lw_options_default(&options);
+    options.threads = threads;
+    lwt_ok(lwi_work_create_options(model, lwi_formulation_find(formulation), NULL, lanes, &options,
+                                   &work, &error),
+           &error);
+    return work;
+}
+
+static double *state_of(const lw_model *model, int nx, bool moved)
+{
+    double *x = lwt_reals(nx);
+    uint64_t seed = 5;
+    memcpy(x, model->tree_q0, (size_t)model->tree_nq * sizeof *x);
+    for (int k = 0; moved && k < model->nnode; k++)
+        if (model->node[k].nq == 1) x[model->node[k].iq] = lwt_random(&seed, -1, 1);
+    for (int i = 0; i < model->tree_nv; i++) x[model->tree_nq + i] = lwt_random(&seed, -1, 1);
+    return x;
+}
+
+// The net of the model, as hdca has it.
+static bool has_net(const lw_model *model)
+{
+    lwi_arena arena;
+    lwi_net_plan *plan;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_net_plan_create(model, (lwi_net_choice){0}, &arena, &plan), LW_OK);
+    const bool found = plan != NULL;
+    lwi_arena_free(&arena);
+    return found;
+}
+
+// Rates in segments against those of another formulation, or of the general elimination.
+static void check_rates(const lw_model *model, const char *formulation, const char *other,
+                        bool moved, bool segments, double tolerance)
+{
+    lwi_work *net = work_of(model, formulation, 0, 1),
+             *plain = work_of(model, other, LWI_NO_KERNEL, 1);
+    const int nx = net->layout.nx, nq = model->tree_nq;
+    double *x = state_of(model, nx, moved), *a = lwt_reals(nx), *b = lwt_reals(nx);
+    double size[2] = {1, 1}, worst[2] = {0};
+    assert_int_equal(plain->layout.nx, nx);
+    lwt_ok(net->formulation->rates(net, 0, x, NULL, a), &net->error);
+    lwt_ok(plain->formulation->rates(plain, 0, x, NULL, b), &plain->error);
+    for (int i = 0; i < nx; i++) size[i >= nq] = fmax(size[i >= nq], fabs(b[i]));
+    for (int i = 0; i < nx; i++) {
+        const double off = fabs(a[i] - b[i]) / size[i >= nq];
+        worst[i >= nq] = fmax(worst[i >= nq], off);
+        if (!(off <= tolerance))
+            fail_msg("%s: %s %d of %d: %.17g, expected %.17g", formulation, i < nq ? "speed" : "rate",
+                     i < nq ? i : i - nq, nq, a[i], b[i]);
+    }
+    if (segments) assert_memory_not_equal(a, b, (size_t)nx * sizeof *a); // not the same evaluation
+    if (getenv("LW_SHOW"))
+        printf("%s by %s: speeds %.1e, rates %.1e\n", formulation, other, worst[0], worst[1]);
+    lwi_work_destroy(net);
+    lwi_work_destroy(plain);
+    free(x), free(a), free(b);
+}
+
+// Errors were 1e-13 at most, of states and rates of size one in mechanisms of 300 bodies.
+#define TOLERANCE 1e-11
+
+static void check_tree(lwt_net *net)
+{
+    lw_model *model = lwt_model(net->builder);
+    assert_true(has_net(model));
+    check_rates(model, "hdca", "hdca", true, true, TOLERANCE);
+    lw_model_destroy(model);
+}
+
+// At the start, which closes.
+static void check_loops(lwt_net *net, bool segments)
+{
+    lw_model *model = lwt_model(net->builder);
+    assert_true(has_net(model));
+    check_rates(model, "hdca", "hdca", false, segments, TOLERANCE);
+    lw_model_destroy(model);
+}
+
+// ------------------------------------------------------------------------------------------- limbs
+
+static void limbs_agree_with_the_elimination(void **state)
+{
+    (void)state;
+    static const lw_joint_type base[] = {LW_JOINT_FREE, LW_JOINT_SPHERICAL, LW_JOINT_REVOLUTE,
+                                         LW_JOINT_PRISMATIC, LW_JOINT_UNIVERSAL};
+    const lw_vec3 origin = {1, 2, 3};
+    for (int i = 0; i < LWI_COUNT(base); i++) {
+        lwt_net net = lwt_net_begin((uint64_t)i);
+        net.stiffness = i == 2 ? 3 : 0;
+        net.rotor = i == 3 ? 0.4 : 0;
+        const lw_body hub = lwt_net_hub(&net, lwt_ground, base[i], origin);
+        lwt_net_limbs(&net, hub, origin, 40 + i, 2, 3);
+        check_tree(&net);
+    }
+}
+
+// ------------------------------------------------------------------------------------------- loops
+
+static void pinned_paths_agree_with_the_elimination(void **state)
+{
+    (void)state;
+    static const lw_joint_type type[] = {LW_JOINT_SPHERICAL, LW_JOINT_REVOLUTE, LW_JOINT_UNIVERSAL};
+    for (int i = 0; i < LWI_COUNT(type); i++) {
+        const lw_vec3 end = {100, 3, 2};
+        lwt_net net = lwt_net_begin((uint64_t)i);
+        net.stiffness = i == 1 ? 2 : 0;
+        const lw_body last = lwt_net_bar(&net, lwt_ground, 300, (lw_vec3){0, 0, 0}, end);
+        lwt_net_close(&net, type[i], lwt_ground, last, end);
+        check_loops(&net, true);
+    }
+}
+
+static void rings_agree_with_the_elimination(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        lwt_net net = lwt_net_begin((uint64_t)i);
+        net.planar = i & 1;
+        lwt_net_ring(&net, i & 2, 270);
+        // impulses of the redundant rows of a plane ring that is free in space are those of the elimination
+        check_loops(&net, !(net.planar && (i & 2)));
+    }
+}
+
+static void meshes_agree_with_the_elimination(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        lwt_net net = lwt_net_begin(3);
+        net.stiffness = i;
+        lwt_net_meshes(&net, 2, 2, 40 + 7 * i);
+        check_loops(&net, true);
+    }
+}
+
+// -------------------------------------------------------------------------------------------- bits
+
+static void bits_are_those_of_any_lanes_and_threads(void **state)
+{
+    (void)state;
+    static const int width[] = {1, 4, 8}, threads[] = {1, 2, 8};
+    lwt_net net = lwt_net_begin(3);
+    lwt_net_meshes(&net, 2, 3, 80);
+    lw_model *model = lwt_model(net.builder);
+    double *first = NULL, *out = NULL;
+    for (int w = 0; w < LWI_COUNT(width); w++)
+        for (int t = 0; t < LWI_COUNT(threads) && lwi_path_kernels_of(width[w]); t++) {
+            lwi_work *work = work_of(model, "hdca", width[w], threads[t]);
+            const int nx = work->layout.nx;
+            double *x = state_of(model, nx, false);
+            out = lwt_reals(nx);
+            for (int i = 0; i < 2; i++)
+                lwt_ok(work->formulation->rates(work, 0, x, NULL, out), &work->error);
+            if (first && memcmp(first, out, (size_t)nx * sizeof *out) != 0)
+                fail_msg("other bits with %d lanes and %d threads", width[w], threads[t]);
+            if (!first)
+                first = out;
+            else
+                free(out);
+            free(x);
+            lwi_work_destroy(work);
+        }
+    free(first);
+    lw_model_destroy(model);
+}
+
+// -------------------------------------------------------------------------------------------- runs
+
+static void step(lwi_work *work, double h, double *x, double *k[4], double *at)
+{
+    static const double part[] = {0, 0.5, 0.5, 1}, weight[] = {1. / 6, 1. / 3, 1. / 3, 1. / 6};
+    const int nx = work->layout.nx;
+    for (int s = 0; s < 4; s++) {
+        for (int i = 0; i < nx; i++) at[i] = x[i] + (s ? h * part[s] * k[s - 1][i] : 0);
+        lwt_ok(work->formulation->rates(work, 0, at, NULL, k[s]), &work->error);
+    }
+    for (int s = 0; s < 4; s++)
+        for (int i = 0; i < nx; i++) x[i] += h * weight[s] * k[s][i];
+}
+
+static double energy(const lw_model *model, const lwi_snapshot *m)
+{
+    double sum = 0;
+    for (int k = 0; k < model->nnode; k++) {
+        const int b = model->node[k].body;
+        const lwi_body *body = &model->body[b];
+        double L[3];
+        s3_mul_v(L, body->inertia, m->w[b]);
+        sum += 0.5 * (body->mass * v3_dot(m->v[b], m->v[b]) + v3_dot(m->w[b], L)) -
+               body->mass * v3_dot(model->gravity, m->r[b]);
+    }
+    return sum;
+}
+
+/** Energy is kept, also with impulses of loops in the momenta, and loops stay closed.  Of rk4 the error of steps of
+ *  h is h^5. */
+static void check_run(lwt_net *net, double h, double tolerance)
+{
+    lw_model *model = lwt_model(net->builder);
+    assert_true(has_net(model));
+    lwi_work *work = work_of(model, "hdca", 0, 1);
+    lwt_run run = lwt_run_work(work, NULL);
+    const int nx = work->layout.nx;
+    double *k[4], *at = lwt_reals(nx), before, after;
+    for (int s = 0; s < 4; s++) k[s] = lwt_reals(nx);
+    uint64_t seed = 1;
+    for (int i = 0; i < model->tree_nv; i++)
+        run.x[model->tree_nq + i] += lwt_random(&seed, -0.1, 0.1);
+    lwt_run_observe(&run);
+    before = energy(model, &run.now);
+    for (int i = 0; i < 40; i++) step(work, h, run.x, k, at);
+    lwt_run_observe(&run);
+    after = energy(model, &run.now);
+    double moved = 0, kinetic = 0;
+    for (int b = 1; b < model->nbody; b++) {
+        kinetic += 0.5 * model->body[b].mass * v3_dot(run.now.v[b], run.now.v[b]);
+        for (int i = 0; i < 3; i++)
+            moved = fmax(moved, fabs(run.now.r[b][i] - model->body[b].r0[i]));
+    }
+    if (getenv("LW_SHOW"))
+        printf("energy %.9g -> %.9g, kinetic %.3g, moved %.2g m\n", before, after, kinetic, moved);
+    if (!(fabs(after - before) <= tolerance * kinetic))
+        fail_msg("energy %.12g -> %.12g, kinetic %.3g", before, after, kinetic);
+    for (int s = 0; s < 4; s++) free(k[s]);
+    free(at);
+    lwt_run_end(&run);
+    lw_model_destroy(model);
+}
+
+static void runs_keep_energy(void **state)
+{
+    (void)state;
+    lwt_net net = lwt_net_begin(1);
+    lwt_net_ring(&net, false, 260);
+    check_run(&net, 2e-4, 1e-7);
+    net = lwt_net_begin(2);
+    lwt_net_ring(&net, true, 260);
+    check_run(&net, 2e-4, 1e-7);
+    net = lwt_net_begin(3);
+    lwt_net_meshes(&net, 2, 1, 60);
+    check_run(&net, 2e-4, 1e-7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(limbs_agree_with_the_elimination),
+        cmocka_unit_test(pinned_paths_agree_with_the_elimination),
+        cmocka_unit_test(rings_agree_with_the_elimination),
+        cmocka_unit_test(meshes_agree_with_the_elimination),
+        cmocka_unit_test(bits_are_those_of_any_lanes_and_threads),
+        cmocka_unit_test(runs_keep_energy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
