@@ -14,6 +14,7 @@
 // with the integrator's error.  (`hdca` has no drift of velocities, `lagrange` can stabilise both.)
 #include "base/assert.h"
 #include "kinematics/auxiliary.h"
+#include "methods/dca/segments/net.h"
 #include "methods/dca/segments/path.h"
 #include "tree/aba.h"
 #include "tree/body_forces.h"
@@ -30,6 +31,8 @@ typedef struct dca {
     bool has_rows;      // the rows of `system` are those of the last observation
     lwi_auxiliary auxiliary;
     lwi_path *path;               // NULL: the model is not a long path of hinges
+    lwi_net *net;                 // NULL: nor does it consist of such paths between few bodies
+    double (*load)[6];            // [nbody] of nets: of efforts on joints that close loops
     lwi_body_forces *body_forces; // of a path; NULL: all forces act along joints
     double *effort;               // [tree_nv] of paths, forces on bodies included
     lwi_articulated *articulated; // [nnode] of paths, for reactions
@@ -45,6 +48,20 @@ static lw_status prepare_path(lwi_work *work, dca *d)
     d->effort = LWI_PUSH(arena, double, model->tree_nv);
     if (!d->articulated || !d->effort) return LW_ERR_MEMORY;
     return lwi_body_forces_create(model, arena, &d->body_forces);
+}
+
+// Long paths between few bodies.
+static lw_status prepare_net(lwi_work *work)
+{
+    const lw_model *model = work->model;
+    lwi_arena *arena = &work->arena;
+    dca *d = work->data;
+    lwi_net_plan *plan;
+    TRY(lwi_net_plan_create(model, (lwi_net_choice){0}, arena, &plan));
+    if (!plan) return LW_OK;
+    d->load = lwi_arena_push(arena, (size_t)model->nbody, sizeof *d->load);
+    if (!d->load) return LW_ERR_MEMORY;
+    return lwi_net_create(plan, work->lanes, d->system.pool, &d->tree, &d->system, arena, &d->net);
 }
 
 static lw_status prepare(lwi_work *work)
@@ -67,6 +84,7 @@ static lw_status prepare(lwi_work *work)
         TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, system->pool, arena,
                             &d->path));
     if (d->path) TRY(prepare_path(work, d));
+    if (work->lanes != LWI_NO_KERNEL && !d->path) TRY(prepare_net(work));
     return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->auxiliary, &work->layout);
 }
 
@@ -145,6 +163,32 @@ static bool path_rates(lwi_work *work, double t, const double *x, const double *
     return true;
 }
 
+// The same for long paths between few bodies.
+static bool net_rates(lwi_work *work, double t, const double *x, const double *inputs, double *xdot)
+{
+    const lw_model *model = work->model;
+    dca *d = work->data;
+    lwi_system *system = &d->system;
+    const double *u = x + model->tree_nq;
+    if (!lwi_net_move(d->net, t, x, u, false)) return false;
+    lwi_auxiliary_load(model, &d->auxiliary, x, system->q);
+    lwi_system_read_loops(system, t, false);
+    lwi_tree_joint_loads(model, &d->tree, t, x, u, inputs);
+    memset(d->load, 0, (size_t)model->nbody * sizeof *d->load);
+    for (int i = 0; model->nforce > 0 && i < model->nloop; i++) {
+        const int j = model->loop[i];
+        lwi_joint_apply_effort(model, j, t, &system->motion,
+                               d->tree.loads.effort + model->joint[j].iv, d->load);
+    }
+    if (!lwi_net_accelerations(d->net, t, d->tree.effort, (const double(*)[6])d->load,
+                               xdot + model->tree_nq))
+        return false;
+    lwi_tree_kinematics_free(model, x, u, xdot);
+    if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = d->tree.power;
+    lwi_auxiliary_rates(model, &d->auxiliary, system->q, system->qd, xdot);
+    return true;
+}
+
 static bool path_observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *snapshot)
 {
@@ -177,6 +221,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     const lw_model *model = work->model;
     dca *d = work->data;
     if (d->path && path_rates(work, t, x, inputs, xdot)) return LW_OK;
+    if (d->net && net_rates(work, t, x, inputs, xdot)) return LW_OK;
     read_state(work, t, x);
     TRY(accelerate(work, t, x, inputs, xdot + model->tree_nq));
     lwi_tree_kinematics(model, d->tree.link, x + model->tree_nq, xdot);

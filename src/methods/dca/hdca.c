@@ -104,9 +104,11 @@ static lw_status prepare(lwi_work *work)
         TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, system->pool, arena,
                             &d->path));
     if (d->path) TRY(prepare_path(model, arena, d));
+    lwi_net_plan *plan = NULL;
     if (work->lanes != LWI_NO_KERNEL && !d->path)
-        TRY(lwi_net_create(model, (lwi_net_choice){0}, work->lanes, system->pool, &d->tree, system,
-                           arena, &d->net));
+        TRY(lwi_net_plan_create(model, (lwi_net_choice){0}, arena, &plan));
+    if (plan)
+        TRY(lwi_net_create(plan, work->lanes, system->pool, &d->tree, system, arena, &d->net));
     TRY(lwi_auxiliary_create(model, LWI_MOMENTUM, arena, &d->auxiliary, &work->layout));
     d->sigma = LWI_PUSH(arena, double, system->nrow);
     d->at = LWI_PUSH(arena, double, work->layout.nx);
@@ -329,6 +331,7 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
     hdca *d = work->data;
     lwi_system *system = &d->system;
     double *pdot = xdot + model->tree_nq;
+    d->found = FOR_NEITHER;
     if (!lwi_net_speeds(d->net, t, x, x + model->tree_nq, d->u)) return false;
     lwi_auxiliary_load(model, &d->auxiliary, x, system->q);
     lwi_system_read_loops(system, t, false);

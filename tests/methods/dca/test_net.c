@@ -64,7 +64,7 @@ static void check_rates(const lw_model *model, const char *formulation, const ch
     }
     if (segments) assert_memory_not_equal(a, b, (size_t)nx * sizeof *a); // not the same evaluation
     if (getenv("LW_SHOW"))
-        printf("%s by %s: speeds %.1e, rates %.1e\n", formulation, other, worst[0], worst[1]);
+        printf("%s by %s: rates of coordinates %.1e, of speeds or momenta %.1e\n", formulation, other, worst[0], worst[1]);
     lwi_work_destroy(net);
     lwi_work_destroy(plain);
     free(x), free(a), free(b);
@@ -78,6 +78,8 @@ static void check_tree(lwt_net *net)
     lw_model *model = lwt_model(net->builder);
     assert_true(has_net(model));
     check_rates(model, "hdca", "hdca", true, true, TOLERANCE);
+    check_rates(model, "dca", "dca", true, true, TOLERANCE);
+    check_rates(model, "dca", "aba", true, true, TOLERANCE);
     lw_model_destroy(model);
 }
 
@@ -87,6 +89,7 @@ static void check_loops(lwt_net *net, bool segments)
     lw_model *model = lwt_model(net->builder);
     assert_true(has_net(model));
     check_rates(model, "hdca", "hdca", false, segments, TOLERANCE);
+    check_rates(model, "dca", "dca", false, segments, TOLERANCE);
     lw_model_destroy(model);
 }
 

@@ -47,8 +47,8 @@ typedef struct lwi_path_end {
     lwi_lanes M[15], T[25], L[15]; ///< T: row by row
     lwi_lanes z[5], e[5];
     lwi_lanes R[9], r[3], h[3], m; ///< next head's axes, column by column, and point; m c, mass
-    lwi_lanes W
-        [3]; ///< accelerations: angular velocity of the next head, this head at rest, next head's axes
+    // accelerations: velocity of the next head with the body before this head at rest, next head's axes
+    lwi_lanes W[3], Wv[3];
     lwi_lanes Q[15], Y[25], Z[15]; ///< of the join that made the compound (5)
     // from the root
     lwi_lanes V0[5], f0[5]; ///< V at the head and f at the tip, first solution

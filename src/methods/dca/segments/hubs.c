@@ -94,6 +94,7 @@ lw_status lwi_hubs_create(const lwi_net_paths *paths, lwi_tree_work *tree, lwi_s
     GET(hubs->c, hubs->order.nrow);
     GET(hubs->lambda, hubs->order.nrow);
     GET(hubs->sum, hubs->order.nrow);
+    GET(hubs->c0, hubs->order.nrow);
     for (int e = 0; e < hubs->nedge; e++) // rows of compliances are constant
         for (int i = 0; hubs->joint[e] < 0 && i < ROWS; i++)
             lwi_elim_J(hubs->elim)[6 * (hubs->order.slot[e] + 1) + i][i] = 1;
@@ -350,8 +351,9 @@ static void add_from_link(const lwi_hubs *hubs, int k, int hub, double sign, con
 }
 
 // Momenta of the hubs' own joints, W = S (S'S)^-1 p: + on the hub and - on the one that carries it, also if this is
-// through a path: of that, p of the first joint at its head.                          [chadaj2017, (10)]
-static void put_momenta(lwi_hubs *hubs, const double *p)
+// through a path: of that, p of the first joint at its head.  `world`: momenta of free bodies, in world axes.
+//                                                                                      [chadaj2017, (10)]
+static void put_momenta(lwi_hubs *hubs, bool world, const double *p)
 {
     const lwi_net_plan *plan = hubs->plan;
     const lwi_tree_work *tree = hubs->tree;
@@ -362,7 +364,7 @@ static void put_momenta(lwi_hubs *hubs, const double *p)
         lwi_hub *hub = &hubs->hub[h];
         double a[6];
         memcpy(a, p + node->iv, (size_t)node->nv * sizeof *a);
-        if (is_free(node)) {
+        if (world && is_free(node)) {
             m3_tmul_v(a, tree->R[k], p + node->iv);
             m3_tmul_v(a + 3, tree->R[k], p + node->iv + 3);
         }
@@ -382,18 +384,43 @@ static void put_momenta(lwi_hubs *hubs, const double *p)
     }
 }
 
-// x := b - X'z of all paths.
-static void take_wrenches(lwi_hubs *hubs)
+// x := b - X'z of all paths; `first`: z includes what the known part of the heads' motion adds.
+static void take_wrenches(lwi_hubs *hubs, bool first)
 {
     const lwi_net_plan *plan = hubs->plan;
     for (int h = 0; h < plan->nhub; h++) v6_copy(hubs->x[h], hubs->hub[h].b);
     for (int i = 0; i < plan->npath; i++) {
         const lwi_net_path *path = &plan->path[i];
+        const lwi_hub_path *own = &hubs->path[i];
         int l;
         const lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
         v6_zero(hubs->x[plan->nhub + i]);
-        for (int c = 0; path->from >= 0 && c < ROWS; c++)
-            v6_axpy(hubs->x[path->from], -end->z[c][l], hubs->path[i].X[c]);
+        for (int c = 0; path->from >= 0 && c < ROWS; c++) {
+            double z = end->z[c][l];
+            for (int k = 0; first && k < ROWS; k++) z += end->M[triangle(c, k)][l] * own->kX[k];
+            v6_axpy(hubs->x[path->from], -z, own->X[c]);
+        }
+    }
+}
+
+// c of all edges: motion that a path's tip has by itself, that of joints; without the velocities of the hubs.
+static void take_motion(lwi_hubs *hubs, bool first)
+{
+    for (int e = 0; e < hubs->nedge; e++) {
+        double *c = hubs->c + hubs->order.row[e];
+        const int i = -1 - hubs->joint[e];
+        if (i < 0) {
+            memcpy(c, hubs->c0 + hubs->order.row[e],
+                   (size_t)hubs->order.graph.edge[e].rows * sizeof *c);
+            continue;
+        }
+        int l;
+        const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
+        for (int r = 0; r < ROWS; r++) {
+            c[r] = end->e[r][l] - hubs->path[i].kY[r];
+            for (int k = 0; first && k < ROWS; k++)
+                c[r] += end->T[ROWS * k + r][l] * hubs->path[i].kX[k];
+        }
     }
 }
 
@@ -418,6 +445,7 @@ static void give_ends(lwi_hubs *hubs, bool again)
         lwi_lanes *V = again ? end->V : end->V0, *f = again ? end->f : end->f0;
         for (int c = 0; c < ROWS; c++) {
             V[c][l] = path->from < 0 ? 0 : v6_dot(hubs->path[i].X[c], hubs->x[path->from]);
+            if (!again) V[c][l] += hubs->path[i].kX[c];
             f[c][l] = 0;
         }
     }
@@ -444,30 +472,36 @@ static void give_gravity(lwi_hubs *hubs)
     }
 }
 
-bool lwi_hubs_solve(lwi_hubs *hubs, double t, const double *p)
+static void solve_first(lwi_hubs *hubs)
 {
-    const lwi_net_plan *plan = hubs->plan;
-    if (!fill(hubs, t)) return false;
-    if (hubs->elim && lwi_elim_factor(hubs->elim, NULL) != LW_OK) return false;
-    put_momenta(hubs, p);
-    take_wrenches(hubs);
-    for (int h = 0; h < plan->nhub; h++) v6_zero(hubs->hub[h].V);
-    for (int e = 0; e < hubs->nedge; e++) {
-        const int i = -1 - hubs->joint[e];
-        int l = 0;
-        const lwi_path_end *end = i < 0 ? NULL : lwi_net_end(hubs->paths, plan->path[i].whole, &l);
-        for (int r = 0; r < hubs->order.graph.edge[e].rows; r++) {
-            hubs->c[hubs->order.row[e] + r] = end ? end->e[r][l] : 0;
-            hubs->sum[hubs->order.row[e] + r] = 0;
-        }
-    }
+    take_wrenches(hubs, true);
+    take_motion(hubs, true);
+    for (int h = 0; h < hubs->plan->nhub; h++) v6_zero(hubs->hub[h].V);
+    for (int i = 0; hubs->elim && i < hubs->order.nrow; i++) hubs->sum[i] = 0;
     solve(hubs);
     give_ends(hubs, false);
+}
+
+// Velocities: nothing is known of the motion but what the hubs have.
+static void still(lwi_hubs *hubs)
+{
+    for (int i = 0; i < hubs->plan->npath; i++)
+        for (int c = 0; c < ROWS; c++) hubs->path[i].kX[c] = hubs->path[i].kY[c] = 0;
+    for (int i = 0; hubs->elim && i < hubs->order.nrow; i++) hubs->c0[i] = 0;
+}
+
+bool lwi_hubs_solve(lwi_hubs *hubs, double t, const double *p)
+{
+    if (!fill(hubs, t)) return false;
+    if (hubs->elim && lwi_elim_factor(hubs->elim, NULL) != LW_OK) return false;
+    put_momenta(hubs, true, p);
+    still(hubs);
+    solve_first(hubs);
     give_gravity(hubs);
     return true;
 }
 
-// What the first solution leaves of the momenta and of the motion of every edge.                       (8)
+// Less what the first solution has, of the momenta and of the motion of every edge.                   (8)
 static void residuals(lwi_hubs *hubs)
 {
     const lwi_net_plan *plan = hubs->plan;
@@ -478,43 +512,44 @@ static void residuals(lwi_hubs *hubs)
     }
     for (int e = 0; e < hubs->nedge; e++) {
         const lwi_plan_edge *edge = &hubs->order.graph.edge[e];
-        const int path = -1 - hubs->joint[e], row = hubs->order.row[e];
-        const int bodies = path >= 0 ? 1 : edge->n; // the wrench at the head is in z of the path
+        const int row = hubs->order.row[e];
+        const int bodies = hubs->joint[e] < 0 ? 1 : edge->n; // the wrench at a head is in z of the path
         const double(*J)[6] = lwi_elim_rows(hubs->elim) + 6 * hubs->order.slot[e];
-        int l = 0;
-        const lwi_path_end *end =
-            path < 0 ? NULL : lwi_net_end(hubs->paths, plan->path[path].whole, &l);
-        for (int r = 0; r < edge->rows; r++) {
-            double *c = &hubs->c[row + r];
-            *c = end ? end->e[r][l] : 0;
+        for (int r = 0; r < edge->rows; r++)
             for (int i = 0; i < bodies; i++) {
-                const int h = edge->body[i];
-                v6_axpy(hubs->x[h], hubs->sum[row + r], J[6 * i + r]);
-                *c -= v6_dot(J[6 * i + r], hubs->hub[h].V);
+                v6_axpy(hubs->x[edge->body[i]], hubs->sum[row + r], J[6 * i + r]);
+                hubs->c[row + r] -= v6_dot(J[6 * i + r], hubs->hub[edge->body[i]].V);
             }
-        }
     }
+}
+
+static void solve_again(lwi_hubs *hubs)
+{
+    take_wrenches(hubs, false);
+    take_motion(hubs, false);
+    residuals(hubs);
+    solve(hubs);
+    give_ends(hubs, true);
+}
+
+// The velocity of a hub, for the rows of its joints and in its link.
+static void give_velocity(lwi_hubs *hubs, int h)
+{
+    const int k = hubs->plan->hub[h].node, b = body_of(hubs, h);
+    const lwi_node *node = &hubs->model->node[k];
+    double *V = hubs->tree->V[k], c[3];
+    v3_copy(hubs->system->v[b], hubs->hub[h].V);
+    v3_copy(hubs->system->w[b], hubs->hub[h].V + 3);
+    m3_tmul_v(V, hubs->tree->R[k], hubs->hub[h].V);
+    m3_tmul_v(V + 3, hubs->tree->R[k], hubs->hub[h].V + 3);
+    v3_cross(c, node->c_r, V + 3); // of the link's origin: v + c x w
+    v3_add(V, V, c);
 }
 
 void lwi_hubs_again(lwi_hubs *hubs)
 {
-    const lwi_net_plan *plan = hubs->plan;
-    lwi_system *s = hubs->system;
-    take_wrenches(hubs);
-    residuals(hubs);
-    solve(hubs);
-    give_ends(hubs, true);
-    for (int h = 0; h < plan->nhub; h++) {
-        const int k = plan->hub[h].node, b = body_of(hubs, h);
-        const lwi_node *node = &hubs->model->node[k];
-        double *V = hubs->tree->V[k], c[3];
-        v3_copy(s->v[b], hubs->hub[h].V);
-        v3_copy(s->w[b], hubs->hub[h].V + 3);
-        m3_tmul_v(V, hubs->tree->R[k], hubs->hub[h].V);
-        m3_tmul_v(V + 3, hubs->tree->R[k], hubs->hub[h].V + 3);
-        v3_cross(c, node->c_r, V + 3); // of the link's origin: v + c x w
-        v3_add(V, V, c);
-    }
+    solve_again(hubs);
+    for (int h = 0; h < hubs->plan->nhub; h++) give_velocity(hubs, h);
 }
 
 const double *lwi_hubs_multipliers(const lwi_hubs *hubs, int loop)
@@ -531,6 +566,32 @@ static bool finite_entries(const double *x, int n)
     double nothing = 0;
     for (int i = 0; i < n; i++) nothing += 0 * x[i];
     return nothing == 0;
+}
+
+// Speed, or acceleration, of the joint at the tip of a path that carries hub h.
+static double relative_at_tip(const lwi_hubs *hubs, int h)
+{
+    const lwi_net_path *path = &hubs->plan->path[hubs->plan->hub[h].path];
+    const double *Y = hubs->path[hubs->plan->hub[h].path].Y[0], *w = hubs->hub[h].V + 3;
+    const double *X = hubs->path[hubs->plan->hub[h].path].Y[1];
+    double z[3];
+    int l;
+    const lwi_path_end *end = lwi_net_end(hubs->paths, path->segment + path->nsegment - 1, &l);
+    v3_cross(z, Y + 3, X + 3); // the axis, of the other two
+    return v3_dot(z, w) - end->axial[l];
+}
+
+// Speeds, or accelerations, of the first joints of paths: less those of the hubs that carry them.
+static void less_heads(const lwi_hubs *hubs, double *u)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    for (int i = 0; i < plan->npath; i++) {
+        const lwi_net_path *path = &plan->path[i];
+        const double *R = hubs->path[i].R;
+        if (path->from < 0) continue;
+        const double *w = hubs->hub[path->from].V + 3;
+        u[plan->iv[path->first]] -= R[2] * w[0] + R[5] * w[1] + R[8] * w[2];
+    }
 }
 
 // qdot = H'(V_B - V_A)                                                            [chadaj2017, (46)]
@@ -550,22 +611,10 @@ bool lwi_hubs_speeds(lwi_hubs *hubs, double *u)
         for (int i = 0; i < 6; i++) own[i] -= before[i];
         for (int j = 0; j < node->nv; j++) to[j] = v6_dot(link->S[j], own);
         lwi_joint_metric_solve(node->nv, tree->link[k].S, to);
-        if (path >= 0) {
-            int l;
-            const lwi_net_path *by = &plan->path[path];
-            const lwi_path_end *end =
-                lwi_net_end(hubs->paths, by->segment + by->nsegment - 1, &l);
-            to[0] = v6_dot(link->S[0], tree->V[k]) - end->axial[l];
-        }
+        if (path >= 0) to[0] = relative_at_tip(hubs, h);
         finite = finite && finite_entries(to, node->nv);
     }
-    for (int i = 0; i < plan->npath; i++) {
-        const lwi_net_path *path = &plan->path[i];
-        const double *R = hubs->path[i].R;
-        if (path->from < 0) continue;
-        const double *w = hubs->hub[path->from].V + 3;
-        u[plan->iv[path->first]] -= R[2] * w[0] + R[5] * w[1] + R[8] * w[2];
-    }
+    less_heads(hubs, u);
     return finite;
 }
 
@@ -708,4 +757,186 @@ void lwi_hubs_efforts(const lwi_hubs *hubs, const double *effort, double *pdot)
         }
         for (int j = 0; j < node->nv; j++) to[j] += from[j];
     }
+}
+
+// ----------------------------------------------------------------------------------- accelerations
+
+// Of a body's point away from its mass centre, by its angular velocity.
+static void centripetal(double a[3], const double w[3], const double point[3],
+                        const double centre[3])
+{
+    double arm[3], v[3];
+    v3_sub(arm, point, centre);
+    v3_cross(v, w, arm);
+    v3_cross(a, w, v);
+}
+
+// Velocity of a hub at the tip of a path, from that of the hub at its head and the speeds.
+static void move_at_tip(lwi_hubs *hubs, int h, double speed)
+{
+    const lwi_net_hub *hub = &hubs->plan->hub[h];
+    const lwi_net_path *path = &hubs->plan->path[hub->path];
+    const lwi_k_frame tip = tip_of(hubs, hub->path);
+    double w[3] = {0}, v[3] = {0}, arm[3], x[3], y[3], *V = hubs->hub[h].V;
+    int l;
+    const lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
+    if (path->from >= 0) { // at the point of the tip
+        const double *by = hubs->hub[path->from].V;
+        v3_sub(arm, tip.r, hubs->system->r[body_of(hubs, path->from)]);
+        v3_cross(v, by + 3, arm);
+        v3_add(v, v, by);
+        v3_copy(w, by + 3);
+    }
+    for (int i = 0; i < 3; i++) x[i] = end->W[i][l], y[i] = end->Wv[i][l];
+    x[2] += speed;
+    m3_mul_v(arm, tip.R, x);
+    v3_add(w, w, arm);
+    m3_mul_v(arm, tip.R, y);
+    v3_add(v, v, arm);
+    v3_sub(arm, hubs->system->r[body_of(hubs, h)], tip.r);
+    v3_cross_add(v, w, arm);
+    v3_copy(V, v);
+    v3_copy(V + 3, w);
+    // the part of the handle's acceleration that velocities have
+    double a[3], turning[3];
+    m3_tmul_v(turning, tip.R, w);
+    hubs->path[hub->path].kY[0] = -turning[1] * speed; // - (w x z) u
+    hubs->path[hub->path].kY[1] = turning[0] * speed;
+    centripetal(a, w, tip.r, hubs->system->r[body_of(hubs, h)]);
+    m3_tmul_v(hubs->path[hub->path].kY + 2, tip.R, a);
+}
+
+static void move_at_joint(lwi_hubs *hubs, int h, const double *u)
+{
+    const int k = hubs->plan->hub[h].node;
+    const lwi_node *node = &hubs->model->node[k];
+    const lwi_link *link = &hubs->tree->link[k];
+    double V[6] = {0}, v[3];
+    if (node->parent >= 0) motion_to(V, link->R, link->r, hubs->tree->V[node->parent]);
+    for (int j = 0; j < node->nv; j++) v6_axpy(V, u[node->iv + j], link->S[j]);
+    v3_cross(v, V + 3, node->c_r);
+    v3_add(v, v, V);
+    m3_mul_v(hubs->hub[h].V, hubs->tree->R[k], v);
+    m3_mul_v(hubs->hub[h].V + 3, hubs->tree->R[k], V + 3);
+}
+
+// The angular velocity of the body before the head, and the part of its acceleration that velocities have, with
+// weight as if the ground were accelerated upwards.
+static void move_head(lwi_hubs *hubs, int i)
+{
+    const lwi_net_path *path = &hubs->plan->path[i];
+    lwi_hub_path *own = &hubs->path[i];
+    double a[3] = {0}, w[3] = {0};
+    int l;
+    lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
+    if (path->from >= 0) {
+        const double *by = hubs->hub[path->from].V + 3;
+        m3_tmul_v(w, own->R, by);
+        centripetal(a, by, own->r, hubs->system->r[body_of(hubs, path->from)]);
+    } else {
+        v3_scale(a, -1, hubs->model->gravity);
+    }
+    for (int c = 0; c < 3; c++) end->W0[c][l] = w[c];
+    own->kX[0] = own->kX[1] = 0;
+    m3_tmul_v(own->kX + 2, own->R, a);
+}
+
+void lwi_hubs_move(lwi_hubs *hubs, const double *u)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    for (int i = 0; i < plan->npath; i++)
+        if (plan->path[i].from < 0) move_head(hubs, i);
+    for (int h = 0; h < plan->nhub; h++) {
+        if (plan->hub[h].path >= 0)
+            move_at_tip(hubs, h, u[hubs->model->node[plan->hub[h].node].iv]);
+        else
+            move_at_joint(hubs, h, u);
+        give_velocity(hubs, h);
+        for (int i = plan->carried[h]; i < plan->carried[h + 1]; i++)
+            move_head(hubs, plan->carries[i]);
+    }
+}
+
+// J A = - gamma; A has weight as if the ground were accelerated upwards.
+static void take_gammas(lwi_hubs *hubs, double t)
+{
+    const double *g = hubs->model->gravity;
+    for (int e = 0; e < hubs->nedge; e++) {
+        const lwi_plan_edge *edge = &hubs->order.graph.edge[e];
+        double *c = hubs->c0 + hubs->order.row[e];
+        if (hubs->joint[e] < 0) continue;
+        lwi_joint_closure_gamma(hubs->model, hubs->joint[e], t, &hubs->system->motion, c);
+        for (int r = 0; r < edge->rows; r++) {
+            c[r] = -c[r];
+            for (int i = 0; i < edge->n; i++)
+                c[r] -= v3_dot(lwi_elim_rows(hubs->elim)[6 * (hubs->order.slot[e] + i) + r], g);
+        }
+    }
+}
+
+bool lwi_hubs_accelerate(lwi_hubs *hubs, double t, const double *effort, const double (*load)[6])
+{
+    const lwi_net_plan *plan = hubs->plan;
+    if (!fill(hubs, t)) return false;
+    if (hubs->elim && lwi_elim_factor(hubs->elim, NULL) != LW_OK) return false;
+    put_momenta(hubs, false, effort);
+    for (int h = 0; h < plan->nhub; h++) {
+        const double *w = hubs->hub[h].V + 3;
+        double I[6][6], L[3], n[3];
+        own_inertia(hubs, h, I);
+        for (int r = 0; r < 3; r++) L[r] = v3_dot(I[3 + r] + 3, w);
+        v3_cross(n, w, L);
+        v6_add(hubs->hub[h].b, hubs->hub[h].b, load[body_of(hubs, h)]);
+        v3_sub(hubs->hub[h].b + 3, hubs->hub[h].b + 3, n);
+    }
+    take_gammas(hubs, t);
+    solve_first(hubs);
+    return true;
+}
+
+void lwi_hubs_accelerate_again(lwi_hubs *hubs)
+{
+    solve_again(hubs);
+    for (int h = 0; h < hubs->plan->nhub; h++) {
+        const int b = body_of(hubs, h);
+        v3_add(hubs->system->a[b], hubs->hub[h].V, hubs->model->gravity);
+        v3_copy(hubs->system->al[b], hubs->hub[h].V + 3);
+    }
+}
+
+// Rates of the speeds of a joint between hubs; of a free body those of R'v and R'w.
+static void joint_accelerations(const lwi_hubs *hubs, int h, double t, double *udot)
+{
+    const lw_model *model = hubs->model;
+    const lwi_system *s = hubs->system;
+    const lwi_node *node = &model->node[hubs->plan->hub[h].node];
+    double qdd[LW_JOINT_MAX_NV], c[3], *to = udot + node->iv;
+    if (node->joint >= 0) {
+        if (node->nv == 0) return;
+        lwi_joint_read_acceleration(model, node->joint, t, &s->motion, (const double(*)[3])s->a,
+                                    (const double(*)[3])s->al, qdd);
+        for (int i = 0; i < node->nv; i++) to[i] = qdd[node->column[i]];
+        return;
+    }
+    const int b = node->body; // R'(a - w x v), R'al
+    v3_cross(c, s->v[b], s->w[b]);
+    v3_add(c, c, s->a[b]);
+    m3_tmul_v(to, s->R[b], c);
+    m3_tmul_v(to + 3, s->R[b], s->al[b]);
+}
+
+bool lwi_hubs_accelerations(lwi_hubs *hubs, double t, double *udot)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    bool finite = true;
+    for (int h = 0; h < plan->nhub; h++) {
+        const lwi_node *node = &hubs->model->node[plan->hub[h].node];
+        if (plan->hub[h].path < 0)
+            joint_accelerations(hubs, h, t, udot);
+        else
+            udot[node->iv] = relative_at_tip(hubs, h);
+        finite = finite && finite_entries(udot + node->iv, node->nv);
+    }
+    less_heads(hubs, udot);
+    return finite;
 }

@@ -30,6 +30,7 @@ typedef struct lwi_hub {
 typedef struct lwi_hub_path {
     double R[9], r[3];       ///< of the head in the world
     double X[5][6], Y[5][6]; ///< components at head and tip, from the velocities of the hubs
+    double kX[5], kY[5];     ///< accelerations: those that the velocities have
 } lwi_hub_path;
 
 typedef struct lwi_hubs {
@@ -47,6 +48,7 @@ typedef struct lwi_hubs {
     int *loop_edge;          ///< [nloop] of the joints that close loops; -1: no rows
     double (*x)[6];          ///< [nhub + npath] right side, then solution
     double *c, *lambda, *sum; ///< [order.nrow] right side, a solution, and the sum of both passes
+    double *c0;               ///< [order.nrow] J V of joints: zero; of accelerations: - gamma
 } lwi_hubs;
 
 /** @return LW_ERR_MEMORY */
@@ -68,6 +70,16 @@ bool lwi_hubs_speeds(lwi_hubs *hubs, double *u);
 void lwi_hubs_loads(lwi_hubs *hubs, const double (*load)[6]);
 /** pdot [tree] of hubs without efforts.  @return false: not finite */
 bool lwi_hubs_rates(lwi_hubs *hubs, double t, const double *p, const double *u, double *pdot);
+/** Velocities of hubs from the speeds u [tree], and W0 of paths.  After lwi_hubs_place and the factors. */
+void lwi_hubs_move(lwi_hubs *hubs, const double *u);
+/** V0, f0 of the accelerations.  @param effort  [tree]    @param load  [nbody] wrenches on hubs, world axes, mass centres
+ *  @return false: singular */
+bool lwi_hubs_accelerate(lwi_hubs *hubs, double t, const double *effort,
+                         const double (*load)[6]);
+/** V, f of the second pass, accelerations of the hubs in `system`. */
+void lwi_hubs_accelerate_again(lwi_hubs *hubs);
+/** Rates of the speeds [tree] of hubs, less accelerations of first joints of paths.  @return false: not finite */
+bool lwi_hubs_accelerations(lwi_hubs *hubs, double t, double *udot);
 /** Adds efforts [tree] on hubs. */
 void lwi_hubs_efforts(const lwi_hubs *hubs, const double *effort, double *pdot);
 /** The multipliers of joint number `loop` of those that close loops; NULL: it has none. */

@@ -53,14 +53,13 @@ static bool moves_in_space(const lw_model *model)
     return false;
 }
 
-lw_status lwi_net_create(const lw_model *model, lwi_net_choice choice, int width, lwi_pool *pool,
-                         lwi_tree_work *tree, lwi_system *system, lwi_arena *arena, lwi_net **out)
+lw_status lwi_net_create(const lwi_net_plan *plan, int width, lwi_pool *pool, lwi_tree_work *tree,
+                         lwi_system *system, lwi_arena *arena, lwi_net **out)
 {
+    const lw_model *model = system->model;
     const lwi_path_kernels *kernels = lwi_path_kernels_of(width);
-    lwi_net_plan *plan = NULL;
     *out = NULL;
-    if (kernels) TRY(lwi_net_plan_create(model, choice, arena, &plan));
-    if (!plan) return LW_OK;
+    if (!kernels) return LW_OK;
     lwi_net *net = LWI_PUSH(arena, lwi_net, 1);
     if (!net) return LW_ERR_MEMORY;
     net->plan = plan;
@@ -109,6 +108,35 @@ bool lwi_net_rates(lwi_net *net, double t, const double *p, const double *u,
     lwi_hubs_loads(&net->hubs, load);
     if (!lwi_net_paths_run(paths, LWI_PATH_LOADS, LWI_PATH_RATES, LWI_NET_NOTHING)) return false;
     return lwi_hubs_rates(&net->hubs, t, p, u, pdot);
+}
+
+bool lwi_net_move(lwi_net *net, double t, const double *q, const double *u, bool factored)
+{
+    lwi_net_paths *paths = &net->paths;
+    const lwi_path_exchange_kind up = factored ? LWI_PATH_VELOCITIES : LWI_PATH_FACTORS;
+    paths->q = q, paths->in = paths->zeros, paths->u = u;
+    if (!lwi_net_paths_run(paths, LWI_NET_NOTHING, factored ? LWI_PATH_VELOCITY : LWI_PATH_FACTOR,
+                           up))
+        return false;
+    lwi_hubs_place(&net->hubs, t, q);
+    lwi_hubs_move(&net->hubs, u);
+    return true;
+}
+
+bool lwi_net_accelerations(lwi_net *net, double t, const double *effort, const double (*load)[6],
+                           double *udot)
+{
+    lwi_net_paths *paths = &net->paths;
+    lwi_hubs *hubs = &net->hubs;
+    paths->in = effort, paths->out = udot, paths->rate = NULL;
+    lwi_net_paths_run(paths, LWI_PATH_VELOCITIES, LWI_PATH_BIAS, LWI_PATH_VECTORS);
+    if (!lwi_hubs_accelerate(hubs, t, effort, load)) return false;
+    lwi_net_paths_run(paths, LWI_PATH_VECTORS, LWI_PATH_AGAIN_BIAS, LWI_PATH_CORRECTION);
+    lwi_hubs_accelerate_again(hubs);
+    if (!lwi_net_paths_run(paths, LWI_PATH_CORRECTION, LWI_PATH_ACCELERATE, LWI_NET_NOTHING))
+        return false;
+    lwi_net_paths_correct(paths);
+    return lwi_hubs_accelerations(hubs, t, udot);
 }
 
 void lwi_net_add_efforts(const lwi_net *net, const double *effort, double *pdot)

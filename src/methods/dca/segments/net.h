@@ -4,7 +4,7 @@
 // Problem: u, pdot from q, p.  Paths: net_paths.h, what is between them: hubs.h.  Theory: docs/theory/segments.md.
 // Cost: O(n) where that of the elimination over hubs is; O(log n) with threads.
 //
-// Optional: create returns NULL for a model without enough long paths, and an evaluation returns false if it is not
+// Optional: net_plan.h gives no plan for a model without enough long paths, and an evaluation returns false if it is not
 // well conditioned.  The caller then evaluates the general elimination.  Bits of results do not depend on threads and
 // lanes.
 #ifndef LWI_METHODS_DCA_SEGMENTS_NET_H
@@ -14,13 +14,14 @@
 
 typedef struct lwi_net lwi_net; ///< used by one thread at a time
 
-/** @param width   lanes of a register: 1, 4, 8, or 0 for the widest of this machine
+/** @param plan    must outlive the net
+ *  @param width   lanes of a register: 1, 4, 8, or 0 for the widest of this machine
  *  @param tree    link, R, r, V of hubs are written by evaluations
  *  @param system  with its generic ranks; of hubs R, r, v, w are written
- *  @param net     out; NULL if the model or the machine has none
+ *  @param net     out; NULL if the machine has no such lanes, or the hubs' rows have another rank than the mechanism
  *  @return LW_ERR_MEMORY */
-lw_status lwi_net_create(const lw_model *model, lwi_net_choice choice, int width, lwi_pool *pool,
-                         lwi_tree_work *tree, lwi_system *system, lwi_arena *arena, lwi_net **net);
+lw_status lwi_net_create(const lwi_net_plan *plan, int width, lwi_pool *pool, lwi_tree_work *tree,
+                         lwi_system *system, lwi_arena *arena, lwi_net **net);
 const lwi_net_plan *lwi_net_plan_of(const lwi_net *net);
 const lwi_net_paths *lwi_net_paths_of(const lwi_net *net);
 
@@ -35,6 +36,15 @@ const double *lwi_net_multipliers(const lwi_net *net, int loop);
  *  @return false if the general elimination must be used */
 bool lwi_net_rates(lwi_net *net, double t, const double *p, const double *u, const double (*load)[6],
                    double *pdot);
+/** Motion of the hubs at speeds u, in tree and system.
+ *  @param factored  the last evaluation was of the same q: its factors are used
+ *  @return false if the general elimination must be used */
+bool lwi_net_move(lwi_net *net, double t, const double *q, const double *u, bool factored);
+/** Rates udot of the speeds, after lwi_net_move; accelerations of hubs in system.
+ *  @param effort  [tree_nv]    @param load  [nbody] wrenches on hubs, world axes, mass centres
+ *  @return false if the general elimination must be used */
+bool lwi_net_accelerations(lwi_net *net, double t, const double *effort, const double (*load)[6],
+                           double *udot);
 void lwi_net_add_efforts(const lwi_net *net, const double *effort, double *pdot);
 
 #endif

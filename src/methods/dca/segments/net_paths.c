@@ -124,7 +124,8 @@ static void give_output(lwi_net_paths *p, int g, bool rates)
 
 static bool takes_input(lwi_path_pass_kind pass)
 {
-    return pass == LWI_PATH_INWARD || pass == LWI_PATH_FACTOR || pass == LWI_PATH_VELOCITY;
+    return pass == LWI_PATH_INWARD || pass == LWI_PATH_FACTOR || pass == LWI_PATH_VELOCITY ||
+           pass == LWI_PATH_BIAS;
 }
 
 static bool compute_group(lwi_net_paths *p, int g)

@@ -266,14 +266,19 @@ static INLINE void NAME(split_poses)(lwi_path_end *A, lwi_path_end *B, const lwi
     AT(A->mb) = mass + AT(B->m);
 }
 
-// W = R_B'W_A + W_B
+// W = R_B'W_A + W_B, Wv = R_B'(Wv_A + W_A x r_B) + Wv_B
 static INLINE void NAME(join_velocities)(const lwi_path_end *A, const lwi_path_end *B,
                                          lwi_path_end *to, int l)
 {
-    real x[3], y[3];
+    real x[3], y[3], v[3], r[3];
     NAME(load)(x, A->W, 3, l);
+    NAME(load)(v, A->Wv, 3, l);
+    NAME(load)(r, B->r, 3, l);
+    NAME(add_cross)(v, x, r);
     NAME(rotate)(y, B, x, l);
     for (int i = 0; i < 3; i++) AT(to->W[i]) = AT(B->W[i]) + y[i];
+    NAME(rotate)(y, B, v, l);
+    for (int i = 0; i < 3; i++) AT(to->Wv[i]) = AT(B->Wv[i]) + y[i];
 }
 
 // W0 of B: R_A'W0 + W_A

@@ -394,18 +394,23 @@ static INLINE real NAME(rates)(const lwi_path_body *body, const lwi_path_link *l
 
 // ----------------------------------------------------------------------------------- accelerations
 
-// W: the angular velocity of the tip, relative to the body before the head.
+// W, Wv: the velocity of the tip, relative to the body before the head.
 static INLINE void NAME(velocity)(const lwi_path_link *link, lwi_path_end *end,
                                   const double *const *u, int n, int l)
 {
-    real w[3] = {ZERO, ZERO, ZERO};
+    real w[3] = {ZERO, ZERO, ZERO}, v[3] = {ZERO, ZERO, ZERO};
     for (int j = 0; j < n; j++) {
         const real speed = NAME(read)(u, j, l);
+        real o[3];
+        NAME(load)(o, link[j].o, 3, l);
         for (int i = 0; i < 3; i++) MORE(w[i], AT(link[j].a[i]), speed);
+        NAME(add_cross)(v, w, o);
     }
-    for (int c = 0; c < 3; c++)
-        AT(end->W[c]) =
-            SUM3(AT(end->R[3 * c]), w[0], AT(end->R[3 * c + 1]), w[1], AT(end->R[3 * c + 2]), w[2]);
+    for (int c = 0; c < 3; c++) {
+        const real x = AT(end->R[3 * c]), y = AT(end->R[3 * c + 1]), z = AT(end->R[3 * c + 2]);
+        AT(end->W[c]) = SUM3(x, w[0], y, w[1], z, w[2]);
+        AT(end->Wv[c]) = SUM3(x, v[0], y, v[1], z, v[2]);
+    }
 }
 
 // b and c (11): al and a are the accelerations without joint accelerations, head at rest.
