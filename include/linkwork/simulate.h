@@ -209,11 +209,12 @@ typedef struct lw_plan_info {
     int open;        ///< largest number of joints open at a node
     double work;     ///< multiplications of one factorisation
     double critical; ///< of them along the longest path
-    /** A long path of revolute joints, which dca and hdca evaluate in segments instead of this order; 0: it is none. */
+    /** Long paths of revolute joints, which dca and hdca evaluate in segments instead of this order; 0: there are none. */
     int segments;
     int segment_length; ///< bodies of a segment, the longest sequence of dependent steps
     int segment_groups; ///< that threads share, of eight segments each
     int segment_joins;  ///< from a segment to the whole path, one after the other
+    int segment_hubs;   ///< bodies between several such paths; 0: there is one path
 } lw_plan_info;
 /** @param kind  auto, comb, balanced or mixed      @return LW_ERR_ARGUMENT, LW_ERR_MEMORY */
 LW_API lw_status lw_model_plan(const lw_model *model, const char *kind, lw_plan_info *info,

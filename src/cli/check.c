@@ -280,6 +280,10 @@ static void print_plans(const findings *f)
             "eight;\n             longest way: %d bodies, then %d joins\n",
             p->segments, p->segment_length, p->segment_groups, p->segment_groups == 1 ? "" : "s",
             p->segment_length, p->segment_joins);
+    if (p->segment_hubs)
+        printf("             between them %d bodies that branch or close loops, in an elimination of their "
+               "own\n",
+               p->segment_hubs);
 }
 
 static void print_method(const lw_model *model, const lw_options *options)
@@ -381,6 +385,7 @@ static void json_plans(cli_json *json, const findings *f)
         json_integer(json, "length", f->used.segment_length);
         json_integer(json, "groups", f->used.segment_groups);
         json_integer(json, "joins", f->used.segment_joins);
+        if (f->used.segment_hubs) json_integer(json, "hubs", f->used.segment_hubs);
         json_close(json, '}');
     }
 }

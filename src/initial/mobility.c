@@ -7,7 +7,7 @@
 #include "kinematics/observe.h"
 
 #include "base/assert.h"
-#include "methods/dca/segments/plan.h"
+#include "methods/dca/segments/net_plan.h"
 #include "system/system.h"
 #include "spatial/motion.h"
 
@@ -380,12 +380,26 @@ lw_status lw_model_check(const lw_model *model, lw_check *check, int *dependent,
 
 // -------------------------------------------------------------------------------------------- plan
 
+// Segments of several long paths.
+static lw_status find_net(const lw_model *model, lwi_arena *arena, lw_plan_info *info)
+{
+    lwi_net_plan *plan;
+    TRY(lwi_net_plan_create(model, (lwi_net_choice){0}, arena, &plan));
+    if (!plan) return LW_OK;
+    info->segments = plan->nsegment;
+    info->segment_length = plan->longest;
+    info->segment_groups = plan->ngroup;
+    info->segment_joins = plan->nlevel;
+    info->segment_hubs = plan->nhub;
+    return LW_OK;
+}
+
 // Segments of a long path.
 static lw_status find_segments(const lw_model *model, lwi_arena *arena, lw_plan_info *info)
 {
     lwi_path_plan *plan;
     TRY(lwi_path_plan_create(model, (lwi_path_choice){0}, arena, &plan));
-    if (!plan) return LW_OK;
+    if (!plan) return find_net(model, arena, info);
     info->segments = LWI_LANES * plan->groups;
     info->segment_length = plan->length;
     info->segment_groups = plan->groups;
