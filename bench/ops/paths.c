@@ -55,10 +55,8 @@ static lw_body add_body(lw_builder *b, double m, lw_vec3 com, lw_vec3 at)
 {
     lw_error error;
     lw_body body;
-    const lw_body_desc rod = {.mass = m,
-                              .inertia = {0.05 * m, 0.09 * m, 0.12 * m},
-                              .com = com,
-                              .pose.position = at};
+    const lw_body_desc rod = {
+        .mass = m, .inertia = {0.05 * m, 0.09 * m, 0.12 * m}, .com = com, .pose.position = at};
     if (lw_builder_add_body(b, &rod, &body, &error) != LW_OK) stop(error.text);
     return body;
 }
@@ -117,8 +115,7 @@ static lw_body bar(lw_builder *b, lw_body carrier, int n, lw_vec3 from, lw_vec3 
                               from.y + s * (to.y - from.y) + off * pseudorandom(),
                               from.z + s * (to.z - from.z) + off * pseudorandom()};
         const lw_vec3 middle = {(at.x + next.x) / 2, (at.y + next.y) / 2, (at.z + next.z) / 2};
-        const lw_body link =
-            add_body(b, 1 + 0.5 * pseudorandom(), (lw_vec3){0.1, 0.05, 0}, middle);
+        const lw_body link = add_body(b, 1 + 0.5 * pseudorandom(), (lw_vec3){0.1, 0.05, 0}, middle);
         const lw_joint_desc hinge = joint_at(LW_JOINT_REVOLUTE, carrier, link, at);
         add_joint(b, &hinge);
         carrier = link;

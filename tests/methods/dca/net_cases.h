@@ -45,12 +45,12 @@ static inline lw_body lwt_net_bar(lwt_net *net, lw_body carrier, int n, lw_vec3 
                         from.y + s * (to.y - from.y) + lwt_random(&net->seed, -off, off),
                         from.z + s * (to.z - from.z) + lwt_random(&net->seed, -off, off)};
         if (net->planar) next.z = from.z;
-        const lw_body rod = lwt_body(
-            net->builder, &(lw_body_desc){.mass = m,
-                                          .inertia = {0.05 * m, 0.09 * m, 0.12 * m},
-                                          .pose.position = {(at.x + next.x) / 2,
-                                                            (at.y + next.y) / 2,
-                                                            (at.z + next.z) / 2}});
+        const lw_body rod =
+            lwt_body(net->builder,
+                     &(lw_body_desc){.mass = m,
+                                     .inertia = {0.05 * m, 0.09 * m, 0.12 * m},
+                                     .pose.position = {(at.x + next.x) / 2, (at.y + next.y) / 2,
+                                                       (at.z + next.z) / 2}});
         lw_joint_desc hinge = lwt_net_hinge(net, carrier, rod, at);
         if (i % 5 == 3) hinge.body1 = rod, hinge.body2 = carrier; // backwards
         if (net->rotor > 0 && i % 4 == 2) hinge.coordinate[0].rotor = net->rotor;
@@ -86,15 +86,15 @@ static inline lw_body lwt_net_hub(lwt_net *net, lw_body carrier, lw_joint_type t
     return hub;
 }
 
-/** Limbs of n rods: `depth` levels of `branches` limbs at the end of each, on a hub on a joint of type `base`. */
-static inline void lwt_net_limbs(lwt_net *net, lw_body carrier, lw_vec3 at, int n, int branches,
-                                 int depth)
+/** Branches of n rods: `depth` levels of `branches` branches at the end of each, on a hub on a joint of type `base`. */
+static inline void lwt_net_branches(lwt_net *net, lw_body carrier, lw_vec3 at, int n, int branches,
+                                    int depth)
 {
     for (int i = 0; depth > 0 && i < branches; i++) {
         const lw_vec3 end = {at.x + (i + 1) * 0.3 * n, at.y + 0.4 * n,
                              at.z + lwt_random(&net->seed, -5, 5)};
         const lw_body last = lwt_net_bar(net, carrier, n + i, at, end);
-        lwt_net_limbs(net, last, end, n, branches, depth - 1);
+        lwt_net_branches(net, last, end, n, branches, depth - 1);
     }
 }
 
@@ -109,7 +109,7 @@ static inline void lwt_net_ring(lwt_net *net, bool floating, int n)
     lwt_net_close(net, LW_JOINT_REVOLUTE, left, right, top);
 }
 
-/** A net of nx x ny meshes whose bars have n rods; a hub at each knot, the first row on the ground. */
+/** A net of nx x ny meshes with bars of n rods; a hub at each knot, the first row on the ground. */
 static inline void lwt_net_meshes(lwt_net *net, int nx, int ny, int n)
 {
     enum { MOST = 8 };

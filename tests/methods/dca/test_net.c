@@ -1,4 +1,4 @@
-// test_net.c -- long paths between few bodies in segments, limbs and loops: agree with the general elimination.
+// test_net.c -- long paths between few bodies in segments, branches and loops: agree with the general elimination.
 #include "methods/dca/net_cases.h"
 
 #include "methods/dca/segments/net.h"
@@ -59,12 +59,13 @@ static void check_rates(const lw_model *model, const char *formulation, const ch
         const double off = fabs(a[i] - b[i]) / size[i >= nq];
         worst[i >= nq] = fmax(worst[i >= nq], off);
         if (!(off <= tolerance))
-            fail_msg("%s: %s %d of %d: %.17g, expected %.17g", formulation, i < nq ? "speed" : "rate",
-                     i < nq ? i : i - nq, nq, a[i], b[i]);
+            fail_msg("%s: %s %d of %d: %.17g, expected %.17g", formulation,
+                     i < nq ? "speed" : "rate", i < nq ? i : i - nq, nq, a[i], b[i]);
     }
     if (segments) assert_memory_not_equal(a, b, (size_t)nx * sizeof *a); // not the same evaluation
     if (getenv("LW_SHOW"))
-        printf("%s by %s: rates of coordinates %.1e, of speeds or momenta %.1e\n", formulation, other, worst[0], worst[1]);
+        printf("%s by %s: rates of coordinates %.1e, of speeds or momenta %.1e\n", formulation,
+               other, worst[0], worst[1]);
     lwi_work_destroy(net);
     lwi_work_destroy(plain);
     free(x), free(a), free(b);
@@ -93,9 +94,9 @@ static void check_loops(lwt_net *net, bool segments)
     lw_model_destroy(model);
 }
 
-// ------------------------------------------------------------------------------------------- limbs
+// ------------------------------------------------------------------------------------------- branches
 
-static void limbs_agree_with_the_elimination(void **state)
+static void branches_agree_with_the_elimination(void **state)
 {
     (void)state;
     static const lw_joint_type base[] = {LW_JOINT_FREE, LW_JOINT_SPHERICAL, LW_JOINT_REVOLUTE,
@@ -106,7 +107,7 @@ static void limbs_agree_with_the_elimination(void **state)
         net.stiffness = i == 2 ? 3 : 0;
         net.rotor = i == 3 ? 0.4 : 0;
         const lw_body hub = lwt_net_hub(&net, lwt_ground, base[i], origin);
-        lwt_net_limbs(&net, hub, origin, 40 + i, 2, 3);
+        lwt_net_branches(&net, hub, origin, 40 + i, 2, 3);
         check_tree(&net);
     }
 }
@@ -261,7 +262,7 @@ static void runs_keep_energy(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limbs_agree_with_the_elimination),
+        cmocka_unit_test(branches_agree_with_the_elimination),
         cmocka_unit_test(pinned_paths_agree_with_the_elimination),
         cmocka_unit_test(rings_agree_with_the_elimination),
         cmocka_unit_test(meshes_agree_with_the_elimination),

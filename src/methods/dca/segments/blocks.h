@@ -57,8 +57,8 @@ typedef struct lwi_path_end {
         mb;               ///< m c about the next head, in its axes, and mass of all bodies beyond
     lwi_lanes W0[3];      ///< accelerations: angular velocity of the body before the head
     lwi_lanes V[5], f[5]; ///< corrections of V0 and f0 by the second pass
-    lwi_lanes
-        load[6]; ///< [n; f] of loads other than weight beyond the tip, about the next head, in its axes
+    lwi_lanes load
+        [6]; ///< [n; f] of loads other than weight beyond the tip, about the next head, in its axes
     // of one segment
     lwi_lanes next;  ///< momentum, or effort, of the joint at the tip; 0 at the end of the path
     lwi_lanes axial; ///< speed, or acceleration, of the tip about the next joint's axis

@@ -19,14 +19,14 @@ typedef struct lwi_path_range {
 
 /** Those that an exchange takes up and down. */
 static const lwi_path_range lwi_path_up[LWI_PATH_EXCHANGES] = {
-    [LWI_PATH_MOMENTA] = LWI_PATH_RANGE(M, Q),    [LWI_PATH_CORRECTION] = LWI_PATH_RANGE(z, R),
-    [LWI_PATH_FACTORS] = LWI_PATH_RANGE(M, Q),    [LWI_PATH_VELOCITIES] = LWI_PATH_RANGE(W, Q),
+    [LWI_PATH_MOMENTA] = LWI_PATH_RANGE(M, Q), [LWI_PATH_CORRECTION] = LWI_PATH_RANGE(z, R),
+    [LWI_PATH_FACTORS] = LWI_PATH_RANGE(M, Q), [LWI_PATH_VELOCITIES] = LWI_PATH_RANGE(W, Q),
     [LWI_PATH_VECTORS] = LWI_PATH_RANGE(z, R),
 };
 static const lwi_path_range lwi_path_down[LWI_PATH_EXCHANGES] = {
-    [LWI_PATH_MOMENTA] = LWI_PATH_RANGE(V0, W0),  [LWI_PATH_CORRECTION] = LWI_PATH_RANGE(V, load),
-    [LWI_PATH_FACTORS] = LWI_PATH_RANGE(W0, V),   [LWI_PATH_VELOCITIES] = LWI_PATH_RANGE(W0, V),
-    [LWI_PATH_VECTORS] = LWI_PATH_RANGE(V0, g),   [LWI_PATH_LOADS] = LWI_PATH_RANGE(load, next),
+    [LWI_PATH_MOMENTA] = LWI_PATH_RANGE(V0, W0), [LWI_PATH_CORRECTION] = LWI_PATH_RANGE(V, load),
+    [LWI_PATH_FACTORS] = LWI_PATH_RANGE(W0, V),  [LWI_PATH_VELOCITIES] = LWI_PATH_RANGE(W0, V),
+    [LWI_PATH_VECTORS] = LWI_PATH_RANGE(V0, g),  [LWI_PATH_LOADS] = LWI_PATH_RANGE(load, next),
 };
 
 static inline void lwi_path_copy_lane(lwi_path_end *to, int to_lane, const lwi_path_end *from,

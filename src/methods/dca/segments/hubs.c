@@ -141,8 +141,8 @@ static void place_head(lwi_hubs *hubs, int i)
     const lwi_net_path *path = &hubs->plan->path[i];
     lwi_hub_path *own = &hubs->path[i];
     const int k = path->from < 0 ? -1 : hubs->plan->hub[path->from].node;
-    const lwi_k_frame carrier = k < 0 ? frame_of(world, origin)
-                                      : frame_of(hubs->tree->R[k], hubs->tree->r[k]);
+    const lwi_k_frame carrier =
+        k < 0 ? frame_of(world, origin) : frame_of(hubs->tree->R[k], hubs->tree->r[k]);
     lwi_k_frame head;
     lwi_k_compose(&head, &carrier, &path->head);
     memcpy(own->R, head.R, sizeof own->R);
@@ -216,7 +216,7 @@ void lwi_hubs_place(lwi_hubs *hubs, double t, const double *q)
         m3_mul_v(s->r[node->body], tree->R[k], node->c_r);
         v3_add(s->r[node->body], s->r[node->body], tree->r[k]);
         if (path >= 0) components(hubs->path[path].Y, tip.R, tip.r, s->r[node->body]);
-        for (int i = plan->carried[h]; i < plan->carried[h + 1]; i++)
+        for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
             place_head(hubs, plan->carries[i]);
     }
 }
@@ -297,7 +297,7 @@ static bool fill(lwi_hubs *hubs, double t)
     for (int h = 0; h < plan->nhub; h++) {
         lwi_hub *hub = &hubs->hub[h];
         own_inertia(hubs, h, hub->I);
-        for (int i = plan->carried[h]; i < plan->carried[h + 1]; i++)
+        for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
             add_path(hubs, plan->carries[i], hub->I);
         memcpy(hub->L, hub->I, sizeof hub->L);
         if (cholesky6(hub->L, 6, 64 * DBL_EPSILON) >= 0) return false;
@@ -452,8 +452,7 @@ static void give_ends(lwi_hubs *hubs, bool again)
     for (int e = 0; e < hubs->nedge; e++) {
         if (hubs->joint[e] >= 0) continue;
         int l;
-        lwi_path_end *end =
-            lwi_net_end(hubs->paths, plan->path[-1 - hubs->joint[e]].whole, &l);
+        lwi_path_end *end = lwi_net_end(hubs->paths, plan->path[-1 - hubs->joint[e]].whole, &l);
         for (int c = 0; c < ROWS; c++)
             (again ? end->f : end->f0)[c][l] = hubs->lambda[hubs->order.row[e] + c];
     }
@@ -513,7 +512,8 @@ static void residuals(lwi_hubs *hubs)
     for (int e = 0; e < hubs->nedge; e++) {
         const lwi_plan_edge *edge = &hubs->order.graph.edge[e];
         const int row = hubs->order.row[e];
-        const int bodies = hubs->joint[e] < 0 ? 1 : edge->n; // the wrench at a head is in z of the path
+        const int bodies =
+            hubs->joint[e] < 0 ? 1 : edge->n; // the wrench at a head is in z of the path
         const double(*J)[6] = lwi_elim_rows(hubs->elim) + 6 * hubs->order.slot[e];
         for (int r = 0; r < edge->rows; r++)
             for (int i = 0; i < bodies; i++) {
@@ -666,7 +666,7 @@ void lwi_hubs_loads(lwi_hubs *hubs, const double (*load)[6])
     for (int h = plan->nhub - 1; h >= 0; h--) { // children first
         const int parent = plan->hub[h].parent;
         const double *T = hubs->hub[h].T;
-        for (int i = plan->carried[h]; i < plan->carried[h + 1]; i++)
+        for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
             pass_load(hubs, plan->carries[i]);
         if (plan->hub[h].path >= 0 || parent < 0) continue;
         double arm[3], n[3];
@@ -852,7 +852,7 @@ void lwi_hubs_move(lwi_hubs *hubs, const double *u)
         else
             move_at_joint(hubs, h, u);
         give_velocity(hubs, h);
-        for (int i = plan->carried[h]; i < plan->carried[h + 1]; i++)
+        for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
             move_head(hubs, plan->carries[i]);
     }
 }

@@ -6,9 +6,9 @@
 //     V_tip = T'V - L f + e:     Y V_to - T'X V_from + L f = e                                           (13)
 //
 // where X and Y give the five components at head and tip from the velocities of the hubs; at its head M adds
-// X'M X to the inertia of the hub that carries it, and - X'z to its momentum.  L f is the motion of a body of its own
-// that has the mobility L.  These bodies and rows, and those of all other joints of the hubs, tree and loops, are a
-// mechanism for the elimination (elimination/elimination.h), whatever their connections are.
+// X'M X to the inertia of the hub that carries it, and - X'z to its momentum.  L f is the motion of a separate
+// body that has the mobility L.  These bodies and rows, and those of all other joints of the hubs, tree and loops, are a
+// mechanism for the elimination (elimination/elimination.h), with any connections.
 // Velocities and wrenches: world axes, mass centres, linear part first, as in system/system.h; (n): docs/theory/segments.md.
 // Cost: that of the elimination.
 #ifndef LWI_METHODS_DCA_SEGMENTS_HUBS_H
@@ -22,7 +22,7 @@ typedef struct lwi_hub {
     double I[6][6], L[6][6]; ///< inertia with all that its paths add; Cholesky factor of it
     double b[6];             ///< right side: momenta that its joints transmit
     double V[6];             ///< solution
-    double W[6];             ///< wrench of the momenta of its own joint
+    double W[6];             ///< wrench of the momenta of its joint
     double T[6];             ///< load on it and on all that it carries
 } lwi_hub;
 
@@ -38,15 +38,16 @@ typedef struct lwi_hubs {
     const lwi_net_plan *plan;
     const lwi_net_paths *paths;
     lwi_tree_work *tree; ///< link, R, r, V of hubs are written
-    lwi_system *system;  ///< R, r, v, w of hubs, q and qd of loops are written; only this motion is used
-    lwi_hub *hub;        ///< [nhub]
-    lwi_hub_path *path;  ///< [npath]
-    lwi_plan order;      ///< bodies: hubs, then a compliance for each path
-    lwi_elim *elim;      ///< NULL: no rows
-    int nedge, *joint;   ///< [nedge] joint, or -1 - path
-    int *edge;               ///< [nhub] of its joint or of the path that carries it; -1: free
-    int *loop_edge;          ///< [nloop] of the joints that close loops; -1: no rows
-    double (*x)[6];          ///< [nhub + npath] right side, then solution
+    lwi_system
+        *system;  ///< R, r, v, w of hubs, q and qd of loops are written; only this motion is used
+    lwi_hub *hub; ///< [nhub]
+    lwi_hub_path *path;       ///< [npath]
+    lwi_plan order;           ///< bodies: hubs, then a compliance for each path
+    lwi_elim *elim;           ///< NULL: no rows
+    int nedge, *joint;        ///< [nedge] joint, or -1 - path
+    int *edge;                ///< [nhub] of its joint or of the path that carries it; -1: free
+    int *loop_edge;           ///< [nloop] of the joints that close loops; -1: no rows
+    double (*x)[6];           ///< [nhub + npath] right side, then solution
     double *c, *lambda, *sum; ///< [order.nrow] right side, a solution, and the sum of both passes
     double *c0;               ///< [order.nrow] J V of joints: zero; of accelerations: - gamma
 } lwi_hubs;
@@ -74,8 +75,7 @@ bool lwi_hubs_rates(lwi_hubs *hubs, double t, const double *p, const double *u, 
 void lwi_hubs_move(lwi_hubs *hubs, const double *u);
 /** V0, f0 of the accelerations.  @param effort  [tree]    @param load  [nbody] wrenches on hubs, world axes, mass centres
  *  @return false: singular */
-bool lwi_hubs_accelerate(lwi_hubs *hubs, double t, const double *effort,
-                         const double (*load)[6]);
+bool lwi_hubs_accelerate(lwi_hubs *hubs, double t, const double *effort, const double (*load)[6]);
 /** V, f of the second pass, accelerations of the hubs in `system`. */
 void lwi_hubs_accelerate_again(lwi_hubs *hubs);
 /** Rates of the speeds [tree] of hubs, less accelerations of first joints of paths.  @return false: not finite */

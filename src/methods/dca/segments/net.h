@@ -1,5 +1,5 @@
 // net.h -- long paths of hinges between hubs, by divide and conquer over segments: speeds and momentum rates of trees
-// of limbs, rings, nets of long bars.
+// of branches, rings, nets of long bars.
 //
 // Problem: u, pdot from q, p.  Paths: net_paths.h, what is between them: hubs.h.  Theory: docs/theory/segments.md.
 // Cost: O(n) where that of the elimination over hubs is; O(log n) with threads.
@@ -34,8 +34,8 @@ const double *lwi_net_multipliers(const lwi_net *net, int loop);
 /** Rates pdot without efforts, then with them (lwi_net_add_efforts).  After lwi_net_speeds.
  *  @param load  [nbody] wrenches on hubs, world axes, mass centres
  *  @return false if the general elimination must be used */
-bool lwi_net_rates(lwi_net *net, double t, const double *p, const double *u, const double (*load)[6],
-                   double *pdot);
+bool lwi_net_rates(lwi_net *net, double t, const double *p, const double *u,
+                   const double (*load)[6], double *pdot);
 /** Motion of the hubs at speeds u, in tree and system.
  *  @param factored  the last evaluation was of the same q: its factors are used
  *  @return false if the general elimination must be used */

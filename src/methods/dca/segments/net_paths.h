@@ -23,9 +23,9 @@ typedef struct lwi_net_paths {
     lwi_path_link *link; ///< [plan->body_at[ngroup]]
     lwi_path_end *block; ///< [ngroup + nbatch]
     lwi_net_pair *pair;  ///< [nbatch] what is joined
-    bool *copied;        ///< [nsegment] rows are not consecutive in the arrays of the tree, or padded
-    double *row;         ///< rows of those: q, in, u, out, rate
-    double *zeros;       ///< [longest]
+    bool *copied;  ///< [nsegment] rows are not consecutive in the arrays of the tree, or padded
+    double *row;   ///< rows of those: q, in, u, out, rate
+    double *zeros; ///< [longest]
     // of the evaluation, arrays of the tree
     const double *q, *in, *u;
     double *out, *rate; ///< rate may be NULL

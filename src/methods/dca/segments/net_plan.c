@@ -4,7 +4,6 @@
 #include "base/assert.h"
 #include "tree/normal_form/build.h"
 
-
 typedef struct planner {
     const lw_model *model;
     lwi_arena *arena, scratch;
@@ -140,7 +139,7 @@ static lw_status list_hubs(planner *p)
     }
     GET(p->arena, plan->hub, plan->nhub);
     GET(p->arena, plan->path, plan->npath);
-    GET(p->arena, plan->carried, plan->nhub + 2);
+    GET(p->arena, plan->from_hub, plan->nhub + 2);
     GET(p->arena, plan->carries, plan->npath);
     GET(p->arena, plan->iq, plan->nhinge);
     GET(p->arena, plan->iv, plan->nhinge);
@@ -169,9 +168,9 @@ static void set_head(const planner *p, int k, lwi_net_path *path)
 }
 
 // The paths of each hub.
-static void list_carried(lwi_net_plan *plan)
+static void list_by_hub(lwi_net_plan *plan)
 {
-    int *at = plan->carried;
+    int *at = plan->from_hub;
     for (int i = 0; i < plan->npath; i++)
         if (plan->path[i].from >= 0) at[plan->path[i].from + 2]++;
     for (int h = 1; h < plan->nhub; h++) at[h + 1] += at[h];
@@ -185,8 +184,7 @@ static void list_paths(planner *p)
     lwi_net_plan *plan = p->plan;
     int npath = 0, nhinge = 0;
     for (int h = 0, k = 0; k < model->nnode; k++)
-        if (!p->link[k])
-            plan->hub[h++] = (lwi_net_hub){k, hub_at(plan, model->node[k].parent), -1};
+        if (!p->link[k]) plan->hub[h++] = (lwi_net_hub){k, hub_at(plan, model->node[k].parent), -1};
     for (int k = 0; k < model->nnode; k++) {
         if (!begins(p, k)) continue;
         const int last = last_of(p, k);
@@ -208,7 +206,7 @@ static void list_paths(planner *p)
         }
         npath++;
     }
-    list_carried(plan);
+    list_by_hub(plan);
 }
 
 // ---------------------------------------------------------------------------------------- segments
@@ -222,7 +220,7 @@ static int quotient(int n, int by) // rounded up
 static int cut(const planner *p, const lwi_net_path *path, const lwi_k_part *part, int longest,
                lwi_net_segment *segment)
 {
-    const int most = quotient(path->n, longest), length = quotient(path->n, most);
+    const int pieces = quotient(path->n, longest), length = quotient(path->n, pieces);
     int from = 0, count = 0;
     while (from < path->n) {
         int end = from + length < path->n ? from + length : path->n;
@@ -365,8 +363,8 @@ static lw_status make_joins(planner *p)
         for (int i = 0; i < plan->npath; i++) {
             int *own = end + plan->path[i].segment, n = 0;
             for (int j = 0; j < left[i]; j += 2)
-                own[n++] = j + 1 < left[i] ? add_join(plan, plan->nlevel, own[j], own[j + 1])
-                                           : own[j];
+                own[n++] =
+                    j + 1 < left[i] ? add_join(plan, plan->nlevel, own[j], own[j + 1]) : own[j];
             any = any || n < left[i];
             left[i] = n;
             plan->path[i].whole = own[0];

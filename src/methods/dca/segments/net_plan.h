@@ -27,7 +27,7 @@ enum {
 typedef struct lwi_net_hub {
     int node;
     int parent; ///< hub that carries it, by its own joint or by a path; -1: the ground
-    int path;   ///< path through whose tip it is carried; -1: its joint is not at a path
+    int path;   ///< path with its joint at the tip; -1: none
 } lwi_net_hub;
 
 typedef struct lwi_net_path {
@@ -63,7 +63,7 @@ typedef struct lwi_net_plan {
     lwi_net_hub *hub;         ///< [nhub] parents first
     int *hub_of;              ///< [nnode] -1: in a path
     lwi_net_path *path;       ///< [npath]
-    int *carried, *carries;   ///< [nhub + 1] places in `carries`, paths that each hub carries
+    int *from_hub, *carries;  ///< [nhub + 1] places in `carries`, paths that each hub carries
     int *iq, *iv;             ///< [nhinge]
     lwi_net_segment *segment; ///< [nsegment]
     int (*member)[LWI_LANES]; ///< [ngroup] segments of each group, -1: none

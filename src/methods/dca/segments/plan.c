@@ -192,8 +192,9 @@ static void set_bodies(const path *p, lwi_path_plan *plan)
 void lwi_path_set_bodies(const lwi_path_row *row, int first, int n, double *angle,
                          lwi_path_body *block, int length, int l)
 {
-    const path p = {
-        .model = row->model, .parts = {.part = (lwi_k_part *)row->part}, .n = row->n}; // not changed
+    const path p = {.model = row->model,
+                    .parts = {.part = (lwi_k_part *)row->part},
+                    .n = row->n}; // not changed
     for (int j = 0; j < n; j++) set_body(&p, first + j, angle, &block[j], l);
     for (int j = n; j < length; j++) set_padding(&block[j], l);
 }

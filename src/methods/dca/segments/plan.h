@@ -52,7 +52,7 @@ static inline int lwi_path_segment_size(const lwi_path_plan *plan, int s)
     return plan->first[s + 1] - plan->first[s];
 }
 
- // ---- parts of plans of several paths (net_plan.h)
+// ---- parts of plans of several paths (net_plan.h)
 
 /** Consecutive parts on hinges, each one carried by the one before it. */
 typedef struct lwi_path_row {
