@@ -5,6 +5,7 @@
 //                                                       of one are the difference of two calls
 //
 // Shapes of about n bodies:  random, square  a path with axes at random, and at right angles as most machines have them
+//                            balls           a rope of balls, the last link of 1000 times the others' mass
 //                            limbs           a tree, each limb of 64 links carries two
 //                            crane           a rope on a trolley on a jib, a hook of 1000 links' mass at its end
 //                            ring            closed, one of its links on the ground
@@ -94,6 +95,24 @@ static void random_path(lw_builder *b, int n)
 static void square_path(lw_builder *b, int n)
 {
     path(b, n, true);
+}
+
+static void balls(lw_builder *b, int n)
+{
+    lw_body body = {0};
+    for (int i = 0; i < n; i++) {
+        const lw_quat turned = about(0.5 * pseudorandom(), 0, 0.6, 0.8);
+        const double m = (1 + 0.5 * pseudorandom()) * (i < n - 1 ? 1 : 1000);
+        lw_joint_desc ball = {.type = LW_JOINT_SPHERICAL,
+                              .body1 = body,
+                              .placement = LW_PLACED_FRAMES,
+                              .frame1 = {{i ? 1 : 0, 0, 0}, {1, 0, 0, 0}},
+                              .frame2 = {{0, 0, 0}, {1, 0, 0, 0}},
+                              .has_q = 1,
+                              .q = {turned.w, turned.x, turned.y, turned.z}};
+        ball.body2 = body = add_body(b, m, (lw_vec3){0.5, 0.1, 0}, (lw_vec3){0, 0, 0});
+        add_joint(b, &ball);
+    }
 }
 
 static lw_joint_desc joint_at(lw_joint_type type, lw_body body1, lw_body body2, lw_vec3 at)
@@ -186,8 +205,13 @@ static const struct shape {
     const char *name;
     void (*build)(lw_builder *b, int n);
     bool tree;
-} shapes[] = {{"random", random_path, true}, {"square", square_path, true}, {"limbs", limbs, true},
-              {"crane", crane, true},        {"ring", ring, false},         {"net", net, false}};
+} shapes[] = {{"random", random_path, true},
+              {"square", square_path, true},
+              {"balls", balls, true},
+              {"limbs", limbs, true},
+              {"crane", crane, true},
+              {"ring", ring, false},
+              {"net", net, false}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static lw_model *model_of(const struct shape *shape, int n)

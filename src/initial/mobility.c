@@ -401,7 +401,7 @@ static lw_status find_segments(const lw_model *model, lwi_arena *arena, lw_plan_
     TRY(lwi_path_plan_create(model, (lwi_path_choice){0}, arena, &plan));
     if (!plan) return find_net(model, arena, info);
     info->segments = LWI_LANES * plan->groups;
-    info->segment_length = plan->length;
+    info->segment_length = plan->largest;
     info->segment_groups = plan->groups;
     for (int n = 1; n < info->segments; n *= 2) info->segment_joins++;
     return LW_OK;

@@ -275,6 +275,7 @@ static lw_status create(const lw_model *model, bool any, lwi_arena *arena, lwi_k
         *to = (lwi_k_part){.parent = p->parent,
                            .in = p->in,
                            .floats = p->kind == LWI_K_BASE || p->kind == LWI_K_BALL,
+                           .ball = p->kind == LWI_K_BALL && p->parent >= 0,
                            .turn = p->turn,
                            .slide = p->slide,
                            .sign = p->sign,

@@ -17,9 +17,11 @@ typedef struct lwi_k_frame {
 } lwi_k_frame;
 
 typedef struct lwi_k_part {
-    int parent;         ///< part, -1: the ground
-    lwi_k_frame in;     ///< joint frame in the parent's frame
-    bool floats;        ///< a body on a free or spherical joint at the ground
+    int parent;     ///< part, -1: the ground
+    lwi_k_frame in; ///< joint frame in the parent's frame
+    bool floats;    ///< a body on a free or spherical joint at the ground
+    bool
+        ball; ///< of lwi_k_parts_create_any: a body on a spherical joint to another one, in its link frame
     double turn, slide; ///< rotation [rad] and displacement [m] per unit of q
     double sign;        ///< -1: the tree passes the joint backwards
     int iq, iv;         ///< coordinate and speed in tree q, v; of drive i: tree nq + i, tree nv + i

@@ -1,13 +1,15 @@
 // blocks.h -- a path cut into segments: the blocks of its storage, and the kernels that work on them.
 //
-// A path is a row of bodies on revolute joints, each one carried by the body before it.  It is cut through joints
-// into segments; segments of equal length are the lanes of a `group`, eight to each.  Equations (n) are
-// those of docs/theory/segments.md.
+// A path is a row of bodies, each one carried by the body before it.  It is cut through joints into segments;
+// segments of equal length are the lanes of a `group`, eight to each.  The places of a segment have joints of the
+// same kind in all lanes of a group, or padding.  A ball has three places, the first with all that is its body's.
+// Equations (n) are those of docs/theory/segments.md.
 //
 // Axes: those of the segment's `head`, its first joint before the rotation by q: z on the joint's axis, origin on it.
-// Motions are [w; v], wrenches [n; f], about the point of the joint that is spoken of.  Between segments five
-// components of each are unknown, in the order n_x n_y f_x f_y f_z: the wrench about the cut joint's axis is its
-// momentum, a state.  Symmetric matrices are stored as their lower triangles, row by row.
+// Motions are [w; v], wrenches [n; f], about the point of the joint that is spoken of; that of a slider moves with
+// it.  Between segments five components of each are unknown, in the order n_x n_y f_x f_y f_z: the wrench about the
+// cut joint's axis is its momentum, a state.  Of a ball n_x and n_y are known too, so rows and columns of M are zero.
+// Symmetric matrices are stored as their lower triangles, row by row.
 #ifndef LWI_METHODS_DCA_SEGMENTS_BLOCKS_H
 #define LWI_METHODS_DCA_SEGMENTS_BLOCKS_H
 
@@ -21,20 +23,36 @@ enum {
     LWI_PATH_SQUARE = 25
 };
 
-/** Constants of a body in its own axes: z on its joint, x normal to this axis and the next one.  Padding is massless
- *  with an infinite rotor, which holds the joint. */
+/** What is at a place of a segment, in all lanes. */
+typedef enum lwi_path_kind {
+    LWI_PATH_HINGE,
+    LWI_PATH_SCREW,      ///< a slider too
+    LWI_PATH_BALL,       ///< and the two places that follow
+    LWI_PATH_SOME_BALLS, ///< the same, with padding in some of the lanes
+    LWI_PATH_OF_BALL,    ///< second and third place of a ball
+    LWI_PATH_MIXED       ///< of a group: several of these
+} lwi_path_kind;
+
+/** Constants of a body in its own axes: z on its joint, x normal to this axis and the next one; of a ball those that
+ *  its momenta have.  Padding is massless with an infinite rotor, which holds the joint. */
 typedef struct lwi_path_body {
-    lwi_lanes angle;         ///< added to q
-    lwi_lanes ca, sa;        ///< rotation about x from this joint's axis to the next one
+    lwi_lanes angle; ///< added to q
+    lwi_lanes ca,
+        sa; ///< rotation about x from this joint's axis to the next one; in the second and third place of a
+    ///< ball the rotations about z after that by its quaternion, and before it
     lwi_lanes o[3];          ///< point of the next joint
     lwi_lanes m, h[3], J[6]; ///< mass; m c and inertia about this joint's point; xx yy zz xy xz yz
     lwi_lanes rotor;         ///< reflected inertia
+    lwi_lanes turn, slide;   ///< of screws: rotation and displacement per unit of q
+    lwi_lanes padding;       ///< of balls: 1 in lanes with padding
 } lwi_path_body;
 
 /** What passes over a segment leave at a body, in axes of the head. */
 typedef struct lwi_path_link {
     lwi_lanes a[3], o[3], h[3], J[6]; ///< axis; next joint's point, m c and inertia (pose)
-    lwi_lanes g[6], t[5], Di;         ///< U/D, T'S/D, 1/D of (2)
+    lwi_lanes g[6], t[5],
+        Di;         ///< U/D, T'S/D, 1/D of (2); of balls (15), place i: row i of G in g[3..5] and
+                    ///< of X in t, factors of J in g[0..2] of the first two places
     lwi_lanes y;    ///< speed, or acceleration, with nothing beyond the tip and the head at rest
     lwi_lanes V[6]; ///< momenta: velocity at the joint's point
     lwi_lanes b[6]; ///< accelerations: wrench that the body takes without joint accelerations (11)
@@ -66,9 +84,11 @@ typedef struct lwi_path_end {
         [6]; ///< accelerations: that of the next head without joint accelerations, [5], and about its axis
 } lwi_path_end;
 
-/** State of the segments of a group: row l is that of the segment in lane l. */
+/** The places of a group's segments, and the state of these: row l is that of the segment in lane l. */
 typedef struct lwi_path_rows {
-    const double *q[LWI_LANES];  ///< [length] angles
+    const signed char *kind;     ///< [length] lwi_path_kind
+    int all;                     ///< LWI_PATH_HINGE or LWI_PATH_BALL at all places; LWI_PATH_MIXED
+    const double *q[LWI_LANES];  ///< coordinates: one of each place, of a ball its quaternion
     const double *in[LWI_LANES]; ///< [length] momenta; of accelerations: efforts
     const double *u[LWI_LANES];  ///< [length] of accelerations: speeds
     double *out[LWI_LANES];      ///< [length] speeds; accelerations
@@ -105,7 +125,7 @@ typedef enum lwi_path_exchange_kind {
 /** One table per ISA build, with the same bits. */
 typedef struct lwi_path_kernels {
     int width; ///< lanes of a register
-    /** @param n  bodies of a segment
+    /** @param n  places of a segment
      *  @return false: a result is not well conditioned: pivots near zero, angles too large, numbers not finite */
     bool (*pass[LWI_PATH_PASSES])(const lwi_path_body *, lwi_path_link *, lwi_path_end *,
                                   const lwi_path_rows *, int n);

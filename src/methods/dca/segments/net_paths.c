@@ -72,7 +72,7 @@ static double *row_of(const lwi_net_paths *p, int what, int g, int l)
 static lwi_path_rows rows_of(const lwi_net_paths *p, int g)
 {
     const lwi_net_plan *plan = p->plan;
-    lwi_path_rows rows;
+    lwi_path_rows rows = {.kind = NULL, .all = LWI_PATH_HINGE};
     for (int l = 0; l < LWI_LANES; l++) {
         const int s = plan->member[g][l];
         const bool copied = s < 0 || p->copied[s];

@@ -18,6 +18,7 @@
 #include "methods/dca/segments/ends.h"
 #include "methods/dca/segments/root.h"
 #include "methods/dca/segments/schedule.h"
+#include "spatial/rotation.h"
 
 #include <string.h>
 
@@ -46,7 +47,8 @@ struct lwi_path {
     fold *fold;          // [FOLDS]
     lwi_path_root root;
     // rows of segments that are not consecutive in the arrays of the tree, or padded
-    double *row;   // [ROWS][8 groups][length]: q, in, u, out, rate
+    double *row; // [ROWS][8 groups][stride]: q, in, u, out, rate
+    int stride;
     bool *copied;  // [8 groups]
     double *zeros; // [tree_nv]
     // of the evaluation
@@ -57,17 +59,165 @@ struct lwi_path {
     lwi_path_exchange_kind up, down;
 };
 
+// -------------------------------------------------------------------------------------------- rows
+
+static bool is_ball(int kind)
+{
+    return kind == LWI_PATH_BALL || kind == LWI_PATH_SOME_BALLS;
+}
+
+// Coordinates that a place has in its row.
+static int coordinates(int kind)
+{
+    return is_ball(kind) ? 4 : kind != LWI_PATH_OF_BALL;
+}
+
+// Row `what` of segment s, of those that are copied.
+static double *row_of(const lwi_path *path, int what, int s)
+{
+    const size_t segments = (size_t)(LWI_LANES * path->plan->groups);
+    return path->row + ((size_t)what * segments + (size_t)s) * (size_t)path->stride;
+}
+
+static lwi_path_rows rows_of(const lwi_path *path, int group)
+{
+    const lwi_path_plan *plan = path->plan;
+    lwi_path_rows rows = {.kind = plan->kind + group * plan->length, .all = plan->all[group]};
+    for (int l = 0; l < LWI_LANES; l++) {
+        const int s = l * plan->groups + group;
+        const bool copied = path->copied[s];
+        const int iq = copied ? 0 : plan->joint[plan->first[s]].iq;
+        const int iv = copied ? 0 : plan->joint[plan->first[s]].iv;
+        rows.q[l] = copied ? row_of(path, Q, s) : path->q + iq;
+        rows.in[l] = copied ? row_of(path, IN, s) : path->in + iv;
+        rows.u[l] = copied ? row_of(path, U, s) : path->u + iv;
+        rows.out[l] = copied ? row_of(path, OUT, s) : path->out + iv;
+        rows.rate[l] = copied ? row_of(path, RATE, s) : path->rate ? path->rate + iv : NULL;
+    }
+    return rows;
+}
+
+// The head's z axis along the axes of joint k, one for each of its speeds; a slider is never cut.
+static void head_axis(const lwi_path *path, int k, double z[3])
+{
+    const lwi_path_joint *joint = &path->plan->joint[k];
+    double R[9];
+    v3_set(z, joint->kind == LWI_PATH_HINGE, 0, 0);
+    if (joint->kind != LWI_PATH_BALL) return;
+    quat_matrix(R, path->q + joint->iq);
+    v3_copy(z, R + 6);
+}
+
+// What joint k, where the path begins or is cut, transmits about the head's z axis.
+static double known_at(const lwi_path *path, int k)
+{
+    const lwi_path_joint *joint = &path->plan->joint[k];
+    double z[3], sum = 0;
+    head_axis(path, k, z);
+    for (int i = 0; i < lwi_path_nv(joint); i++) sum += z[i] * path->in[joint->iv + i];
+    return sum;
+}
+
+// Copies the input of a group where rows need it, and sets what the joints at the tips transmit along their axes.
+static void take_input(lwi_path *path, int group)
+{
+    const lwi_path_plan *plan = path->plan;
+    const signed char *kind = plan->kind + group * plan->length;
+    for (int l = 0; l < LWI_LANES; l++) {
+        const int s = l * plan->groups + group, *place = plan->place + s * plan->length;
+        const int beyond = plan->first[s + 1];
+        path->end[group].next[l] = beyond < plan->n ? known_at(path, beyond) : 0;
+        if (!path->copied[s]) continue;
+        double *q = row_of(path, Q, s), *in = row_of(path, IN, s), *u = row_of(path, U, s);
+        for (int j = 0; j < plan->length; q += coordinates(kind[j]), j++) {
+            if (place[j] < 0) continue;
+            const lwi_path_joint *joint = &plan->joint[place[j]];
+            for (int i = 0; i < coordinates(kind[j]); i++) q[i] = path->q[joint->iq + i];
+            for (int i = 0; i < lwi_path_nv(joint); i++) {
+                in[j + i] = path->in[joint->iv + i];
+                u[j + i] = path->u[joint->iv + i];
+            }
+        }
+    }
+}
+
+static void give_output(lwi_path *path, int group)
+{
+    const lwi_path_plan *plan = path->plan;
+    for (int l = 0; l < LWI_LANES; l++) {
+        const int s = l * plan->groups + group, *place = plan->place + s * plan->length;
+        if (!path->copied[s]) continue;
+        const double *out = row_of(path, OUT, s), *rate = row_of(path, RATE, s);
+        for (int j = 0; j < plan->length; j++) {
+            if (place[j] < 0) continue;
+            const lwi_path_joint *joint = &plan->joint[place[j]];
+            for (int i = 0; i < lwi_path_nv(joint); i++) {
+                path->out[joint->iv + i] = out[j + i];
+                if (path->rate) path->rate[joint->iv + i] = rate[j + i];
+            }
+        }
+    }
+}
+
+// The speed of the first joint of a segment was found relative to a body that does not rotate about the head's z axis:
+// less that of the body before it, which another segment has.
+static void correct_first_speed(lwi_path *path, int k, double axial)
+{
+    const lwi_path_joint *joint = &path->plan->joint[k];
+    double z[3];
+    head_axis(path, k, z);
+    for (int i = 0; i < lwi_path_nv(joint); i++) path->out[joint->iv + i] -= z[i] * axial;
+}
+
+static void correct_first_speeds(lwi_path *path)
+{
+    const lwi_path_plan *plan = path->plan;
+    correct_first_speed(path, 0, path->root.axial);
+    for (int s = 1; s < LWI_LANES * plan->groups && plan->first[s] < plan->n; s++)
+        correct_first_speed(path, plan->first[s],
+                            path->end[(s - 1) % plan->groups].axial[(s - 1) / plan->groups]);
+}
+
 // ------------------------------------------------------------------------------------------ create
 
+// Are the state's numbers in the arrays of the tree those of the places one after the other?
 static bool is_direct(const lwi_path_plan *plan, int s)
 {
-    const int size = lwi_path_segment_size(plan, s), first = plan->first[s];
-    if (size < plan->length) return false;
-    for (int j = 1; j < size; j++)
-        if (plan->iq[first + j] != plan->iq[first] + j ||
-            plan->iv[first + j] != plan->iv[first] + j)
+    const int *place = plan->place + s * plan->length, first = plan->first[s];
+    for (int j = 0, iq = 0, k = first; j < plan->length; k++) {
+        const lwi_path_joint *joint = &plan->joint[k];
+        if (place[j] != k || joint->iq != plan->joint[first].iq + iq ||
+            joint->iv != plan->joint[first].iv + j)
             return false;
+        j += lwi_path_nv(joint);
+        iq += coordinates(joint->kind);
+    }
     return true;
+}
+
+// Numbers in a row of any group.
+static int longest_row(const lwi_path_plan *plan)
+{
+    int longest = plan->length;
+    for (int g = 0; g < plan->groups; g++) {
+        int n = 0;
+        for (int j = 0; j < plan->length; j++) n += coordinates(plan->kind[g * plan->length + j]);
+        if (n > longest) longest = n;
+    }
+    return longest;
+}
+
+// Padding of balls is not rotated.
+static void set_rows(lwi_path *path)
+{
+    const lwi_path_plan *plan = path->plan;
+    for (int s = 0; s < LWI_LANES * plan->groups; s++) {
+        const signed char *kind = plan->kind + s % plan->groups * plan->length;
+        double *q = row_of(path, Q, s);
+        path->copied[s] = !is_direct(plan, s);
+        for (int j = 0; j < plan->length; q += coordinates(kind[j]), j++)
+            if (is_ball(kind[j])) *q = 1;
+    }
 }
 
 lw_status lwi_path_create(const lw_model *model, lwi_path_choice choice, int width, lwi_pool *pool,
@@ -86,12 +236,13 @@ lw_status lwi_path_create(const lw_model *model, lwi_path_choice choice, int wid
     path->link = LWI_PUSH(arena, lwi_path_link, plan->groups * plan->length);
     path->end = LWI_PUSH(arena, lwi_path_end, 2 * plan->groups - 1);
     path->fold = LWI_PUSH(arena, fold, FOLDS);
-    path->row = LWI_PUSH(arena, double, ROWS *segments * plan->length);
+    path->stride = longest_row(plan);
+    path->row = LWI_PUSH(arena, double, ROWS *segments * path->stride);
     path->zeros = LWI_PUSH(arena, double, model->tree_nv);
     path->copied = LWI_PUSH(arena, bool, segments);
     if (!path->link || !path->end || !path->fold || !path->row || !path->copied || !path->zeros)
         return LW_ERR_MEMORY;
-    for (int s = 0; s < segments; s++) path->copied[s] = !is_direct(plan, s);
+    set_rows(path);
     lwi_path_root_init(&plan->base, model->gravity, &path->root);
     TRY(lwi_path_schedule_create(plan->groups, plan->n, pool, arena, &path->schedule));
     *out = path;
@@ -110,76 +261,6 @@ long lwi_path_groups_done(const lwi_path *path, int thread)
 {
     LWI_ASSERT_INDEX(thread, path->schedule.threads);
     return path->schedule.done[thread];
-}
-
-// -------------------------------------------------------------------------------------------- rows
-
-// Row `what` of segment s, of those that are copied.
-static double *row_of(const lwi_path *path, int what, int s)
-{
-    const lwi_path_plan *plan = path->plan;
-    return path->row + ((size_t)(what * LWI_LANES * plan->groups + s)) * (size_t)plan->length;
-}
-
-static lwi_path_rows rows_of(const lwi_path *path, int group)
-{
-    const lwi_path_plan *plan = path->plan;
-    lwi_path_rows rows;
-    for (int l = 0; l < LWI_LANES; l++) {
-        const int s = l * plan->groups + group;
-        const bool copied = path->copied[s];
-        const int iq = copied ? 0 : plan->iq[plan->first[s]];
-        const int iv = copied ? 0 : plan->iv[plan->first[s]];
-        rows.q[l] = copied ? row_of(path, Q, s) : path->q + iq;
-        rows.in[l] = copied ? row_of(path, IN, s) : path->in + iv;
-        rows.u[l] = copied ? row_of(path, U, s) : path->u + iv;
-        rows.out[l] = copied ? row_of(path, OUT, s) : path->out + iv;
-        rows.rate[l] = copied ? row_of(path, RATE, s) : path->rate ? path->rate + iv : NULL;
-    }
-    return rows;
-}
-
-// Copies the input of a group where rows need it, and sets what the joints at the tips transmit along their axes.
-static void take_input(lwi_path *path, int group)
-{
-    const lwi_path_plan *plan = path->plan;
-    for (int l = 0; l < LWI_LANES; l++) {
-        const int s = l * plan->groups + group, first = plan->first[s];
-        const int beyond = plan->first[s + 1];
-        path->end[group].next[l] = beyond < plan->n ? path->in[plan->iv[beyond]] : 0;
-        if (!path->copied[s]) continue;
-        double *q = row_of(path, Q, s), *in = row_of(path, IN, s), *u = row_of(path, U, s);
-        for (int j = 0; j < beyond - first; j++) {
-            q[j] = path->q[plan->iq[first + j]];
-            in[j] = path->in[plan->iv[first + j]];
-            u[j] = path->u[plan->iv[first + j]];
-        }
-    }
-}
-
-static void give_output(lwi_path *path, int group)
-{
-    const lwi_path_plan *plan = path->plan;
-    for (int l = 0; l < LWI_LANES; l++) {
-        const int s = l * plan->groups + group, first = plan->first[s];
-        if (!path->copied[s]) continue;
-        const double *out = row_of(path, OUT, s), *rate = row_of(path, RATE, s);
-        for (int j = 0; j < lwi_path_segment_size(plan, s); j++) {
-            path->out[plan->iv[first + j]] = out[j];
-            if (path->rate) path->rate[plan->iv[first + j]] = rate[j];
-        }
-    }
-}
-
-// The speed of the first joint of a segment was found relative to the ground: less that of the body before it, which
-// another segment has.
-static void correct_first_speeds(lwi_path *path)
-{
-    const lwi_path_plan *plan = path->plan;
-    path->out[plan->iv[0]] -= path->root.axial;
-    for (int s = 1; s < LWI_LANES * plan->groups && plan->first[s] < plan->n; s++)
-        path->out[plan->iv[plan->first[s]]] -=
-            path->end[(s - 1) % plan->groups].axial[(s - 1) / plan->groups];
 }
 
 // ---------------------------------------------------------------------------------- groups and joins
@@ -263,9 +344,9 @@ bool lwi_path_rates(lwi_path *path, const double *q, const double *p, double *u,
 {
     lwi_path_end *whole = &path->fold[FOLDS - 1].to;
     lwi_path_root *root = &path->root;
-    const double first = p[path->plan->iv[0]];
     path->q = q, path->in = p, path->u = path->zeros;
     path->out = u, path->rate = pdot;
+    const double first = known_at(path, 0);
     lwi_path_root_place(root, q);
     if (!run(path, NOTHING, LWI_PATH_INWARD, LWI_PATH_MOMENTA)) return false;
     if (!lwi_path_root_solve(root, whole, p, first)) return false;
@@ -284,10 +365,10 @@ bool lwi_path_accelerations(lwi_path *path, const double *q, const double *u, co
     lwi_path_end *whole = &path->fold[FOLDS - 1].to;
     lwi_path_root *root = &path->root;
     if (!effort) effort = path->zeros;
-    const double first = effort[path->plan->iv[0]];
     const lwi_path_exchange_kind begin = factored ? LWI_PATH_VELOCITIES : LWI_PATH_FACTORS;
     path->q = q, path->in = effort, path->u = u;
     path->out = udot, path->rate = NULL;
+    const double first = known_at(path, 0);
     lwi_path_root_place(root, q);
     if (!run(path, NOTHING, factored ? LWI_PATH_VELOCITY : LWI_PATH_FACTOR, begin)) return false;
     lwi_path_root_velocity(root, whole, u);
@@ -306,6 +387,9 @@ bool lwi_path_accelerations(lwi_path *path, const double *q, const double *u, co
 void lwi_path_add_efforts(const lwi_path *path, const double *effort, double *pdot)
 {
     const lwi_path_plan *plan = path->plan;
-    for (int k = 0; k < plan->n; k++) pdot[plan->iv[k]] += effort[plan->iv[k]];
+    for (int k = 0; k < plan->n; k++) {
+        const int iv = plan->joint[k].iv;
+        for (int i = 0; i < lwi_path_nv(&plan->joint[k]); i++) pdot[iv + i] += effort[iv + i];
+    }
     if (plan->base.nv) lwi_path_root_efforts(&path->root, effort, pdot);
 }

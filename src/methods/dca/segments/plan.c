@@ -1,4 +1,4 @@
-// plan.c -- a path of hinges: recognised, brought to axes with a twist about x between joints, and cut (plan.h).
+// plan.c -- a path: recognised, brought to axes with a twist about x between joints, and cut (plan.h).
 #include "methods/dca/segments/plan.h"
 
 #include "base/assert.h"
@@ -7,59 +7,86 @@
 
 #include <float.h>
 
-// The last body of a segment has nothing beyond it in the passes inward: below this ratio of its moments of inertia,
-// about its joint and the other two, too many digits are lost there.
+// The last body of a segment has nothing beyond it in the passes inward: below this ratio of its inertia, about or along
+// its joint's axes and others, too many digits are lost there.
 static const double min_at_cuts = 1e-6;
 
 // Below this sine or cosine two axes are parallel, or at a right angle, to round-off.
 static const double rounding = 8 * DBL_EPSILON;
 
-// Hinges of the path, raw.
+// Joints of the path, raw.
 typedef struct path {
     const lw_model *model;
     lwi_k_parts parts;
-    int base, n; // parts before the first hinge; hinges
+    int base, n; // parts before the first joint; joints
 } path;
 
-static const lwi_k_part *hinge(const path *p, int k)
+static const lwi_k_part *part_of(const path *p, int k)
 {
     LWI_ASSERT_INDEX(k, p->n);
     return &p->parts.part[p->base + k];
 }
 
+static lwi_path_kind kind_of(const lwi_k_part *part)
+{
+    if (part->ball) return LWI_PATH_BALL;
+    return part->turn == 1 && part->slide == 0 ? LWI_PATH_HINGE : LWI_PATH_SCREW;
+}
+
 // ----------------------------------------------------------------------------------------- applies
+
+static bool has_rotor(const lw_model *model, const lwi_k_part *part)
+{
+    for (int i = 0; i < (part->ball ? 3 : 1); i++)
+        if (model->tree_rotor[part->iv + i] != 0) return true;
+    return false;
+}
 
 static bool is_path(path *p)
 {
     const lwi_k_parts *parts = &p->parts;
     if (parts->n < 1 || parts->ndrive) return false;
     p->base = parts->part[0].floats;
-    if (p->base && p->model->node[0].reversed) return false;
+    if (p->base && (p->model->node[0].reversed || p->model->node[0].nv < 3)) return false;
     p->n = parts->n - p->base;
-    for (int i = 0; i < parts->n; i++) {
-        const lwi_k_part *part = &parts->part[i];
-        if (part->parent != i - 1) return false;
-        if (part->floats != (i < p->base)) return false;
-        if (!part->floats && (part->turn != 1 || part->slide != 0)) return false;
-    }
-    return true;
+    for (int i = 0; i < parts->n; i++)
+        if (parts->part[i].parent != i - 1 ||
+            parts->part[i].floats != (i < p->base || parts->part[i].ball))
+            return false;
+    for (int k = 0; k < p->n; k++)
+        if (part_of(p, k)->ball && has_rotor(p->model, part_of(p, k))) return false;
+    if (!p->base || p->n == 0) return true;
+    // the base is moved by more than p of its first joint if this is no hinge or has a rotor
+    return kind_of(part_of(p, 0)) != LWI_PATH_SCREW && !has_rotor(p->model, part_of(p, 0));
 }
 
-static double rotor(const path *p, int k)
+// Has the body, with nothing beyond it, enough inertia for its joint?
+static bool has_inertia(const lwi_k_part *part)
 {
-    return p->model->tree_rotor[hinge(p, k)->iv];
+    const double *J = part->J, t = part->turn, s = part->slide, trace = J[0] + J[1] + J[2];
+    switch (kind_of(part)) {
+    case LWI_PATH_HINGE:
+        return J[2] > min_at_cuts * (J[0] + J[1]);
+    case LWI_PATH_SCREW:
+        return t * t * J[2] + s * s * part->m > min_at_cuts * (t * t * trace + s * s * part->m);
+    default: { // pivots of J, z first
+        const double yy = J[1] - J[5] * J[5] / J[2], xy = J[3] - J[4] * J[5] / J[2];
+        const double xx = J[0] - J[4] * J[4] / J[2];
+        return J[2] > min_at_cuts * trace && yy > min_at_cuts * trace &&
+               xx - xy * xy / yy > min_at_cuts * trace;
+    }
+    }
 }
 
 bool lwi_path_may_cut(const lw_model *model, const lwi_k_part *before, const lwi_k_part *after)
 {
-    const double *J = before->J;
-    return model->tree_rotor[after->iv] == 0 && J[2] > min_at_cuts * (J[0] + J[1]);
+    return kind_of(after) != LWI_PATH_SCREW && !has_rotor(model, after) && has_inertia(before);
 }
 
 // May the path be cut through joint k?
 static bool may_cut(const path *p, int k)
 {
-    return lwi_path_may_cut(p->model, hinge(p, k - 1), hinge(p, k));
+    return lwi_path_may_cut(p->model, part_of(p, k - 1), part_of(p, k));
 }
 
 // ------------------------------------------------------------------------------------------- lengths
@@ -78,13 +105,13 @@ int lwi_path_longest_segment(int n, int choice)
     return length < 32 ? 32 : length > 128 ? 128 : length;
 }
 
-// Sets `first` and the length; false if there are too few places for cuts.
+// Sets `first` and `largest`; false if there are too few places for cuts.
 static bool cut(const path *p, lwi_path_choice choice, lwi_path_plan *plan)
 {
     const int segments = LWI_LANES * plan->groups;
     const int length = quotient(p->n, segments);
     LWI_ASSERT(length <= lwi_path_longest_segment(p->n, choice.length));
-    plan->length = 0;
+    plan->largest = 0;
     for (int s = 0; s < segments; s++) {
         int k = (s + 1) * length < p->n ? (s + 1) * length : p->n;
         while (k > plan->first[s] && k < p->n && !may_cut(p, k)) k--;
@@ -92,9 +119,72 @@ static bool cut(const path *p, lwi_path_choice choice, lwi_path_plan *plan)
         if (s == segments - 1) k = p->n; // what earlier cuts left
         plan->first[s + 1] = k;
         const int size = lwi_path_segment_size(plan, s);
-        if (size > plan->length) plan->length = size;
+        if (size > plan->largest) plan->largest = size;
     }
     return true;
+}
+
+// What each lane of a group has left.
+typedef struct front {
+    int joint[LWI_LANES], end[LWI_LANES];
+} front;
+
+static int next_kind(const path *p, const front *f, int l)
+{
+    return f->joint[l] == f->end[l] ? -1 : (int)kind_of(part_of(p, f->joint[l]));
+}
+
+// The kind that the lane with the largest rest has next, of equal ones the more frequent kind; -1: all have ended.
+static int choose_kind(const path *p, const front *f)
+{
+    int best = -1, longest = 0, lanes = 0;
+    for (int l = 0; l < LWI_LANES; l++) {
+        const int left = f->end[l] - f->joint[l], kind = next_kind(p, f, l);
+        int same = 0;
+        for (int i = 0; i < LWI_LANES; i++) same += next_kind(p, f, i) == kind;
+        if (left < longest || (left == longest && same <= lanes)) continue;
+        if (kind >= 0) best = kind, longest = left, lanes = same;
+    }
+    return best;
+}
+
+// Joints of the segments of group g side by side: those of one kind at each place, padding in the other lanes.
+// Returns the number of places.  @param fill  sets `kind` and `place`
+static int align(const path *p, lwi_path_plan *plan, int g, bool fill)
+{
+    front f;
+    int places = 0;
+    for (int l = 0; l < LWI_LANES; l++) {
+        f.joint[l] = plan->first[l * plan->groups + g];
+        f.end[l] = plan->first[l * plan->groups + g + 1];
+    }
+    for (int kind; (kind = choose_kind(p, &f)) >= 0;) {
+        const int n = kind == LWI_PATH_BALL ? 3 : 1;
+        int lanes = 0;
+        for (int l = 0; l < LWI_LANES; l++) {
+            if (next_kind(p, &f, l) != kind) continue;
+            lanes++;
+            if (fill) plan->place[(l * plan->groups + g) * plan->length + places] = f.joint[l];
+            f.joint[l]++;
+        }
+        for (int i = 0; fill && i < n; i++) {
+            int here = i ? LWI_PATH_OF_BALL : kind;
+            if (here == LWI_PATH_BALL && lanes < LWI_LANES) here = LWI_PATH_SOME_BALLS;
+            plan->kind[g * plan->length + places + i] = (signed char)here;
+        }
+        places += n;
+    }
+    return places;
+}
+
+// Of the places of a group.
+static int kind_of_all(const signed char *kind, int n)
+{
+    if (kind[0] != LWI_PATH_HINGE && kind[0] != LWI_PATH_BALL) return LWI_PATH_MIXED;
+    for (int j = 1; j < n; j++)
+        if (kind[j] != (kind[0] == LWI_PATH_BALL && j % 3 ? LWI_PATH_OF_BALL : kind[0]))
+            return LWI_PATH_MIXED;
+    return kind[0];
 }
 
 // ---------------------------------------------------------------------------------------- constants
@@ -133,27 +223,45 @@ void lwi_path_flip(double S[9], const lwi_k_part *part)
     rot_x(S, part->sign, 0);
 }
 
-// Axes of hinge k + 1 in those of hinge k, both after flip, and its point.
+// Axes of joint k + 1 in those of joint k, both after flip, and its point.
 static void next_frame(const path *p, int k, double R[9], double r[3])
 {
-    const lwi_k_part *next = hinge(p, k + 1);
+    const lwi_k_part *next = part_of(p, k + 1);
     double S[9], T[9];
-    lwi_path_flip(S, hinge(p, k));
+    lwi_path_flip(S, part_of(p, k));
     m3_mul(T, S, next->in.R);
     m3_mul_v(r, S, next->in.r);
     lwi_path_flip(S, next);
     m3_mul(R, T, S);
 }
 
-// Constants of hinge k; psi: rotation left over by the twist before it, and for the next one on return.
+// A ball: its own axes remain, the rotations about z are separate constants.
+static void set_ball(const lwi_k_part *part, twist t, const double r[3], double psi,
+                     lwi_path_body *to, int l)
+{
+    to[0].ca[l] = t.ca, to[0].sa[l] = t.sa;
+    to[1].ca[l] = cos(t.phi), to[1].sa[l] = sin(t.phi);
+    to[2].ca[l] = cos(psi), to[2].sa[l] = sin(psi);
+    to[0].m[l] = part->m;
+    for (int i = 0; i < 3; i++) to[0].o[i][l] = r[i], to[0].h[i][l] = part->h[i];
+    for (int i = 0; i < 6; i++) to[0].J[i][l] = part->J[i];
+}
+
+// Constants of joint k; psi: rotation left over by the twist before it, and for the next one on return.
 static void set_body(const path *p, int k, double *psi, lwi_path_body *to, int l)
 {
-    const lwi_k_part *part = hinge(p, k);
+    const lwi_k_part *part = part_of(p, k);
     twist t = {0, 1, 0, 0};
     double R[9], r[3] = {0}, back[9], S[9], A[9], h[3], J[6];
+    const double before = *psi;
     if (k + 1 < p->n) {
         next_frame(p, k, R, r);
         t = twist_of(R);
+    }
+    *psi = t.psi;
+    if (part->ball) {
+        set_ball(part, t, r, before, to, l);
+        return;
     }
     lwi_path_flip(S, part);
     rot_z(back, cos(t.phi), -sin(t.phi));
@@ -161,14 +269,15 @@ static void set_body(const path *p, int k, double *psi, lwi_path_body *to, int l
     m3_mul_v(r, back, r);
     m3_mul_v(h, A, part->h);
     s3_rotate(J, A, part->J);
-    to->angle[l] = *psi + t.phi;
+    to->angle[l] = before + t.phi;
     to->ca[l] = t.ca;
     to->sa[l] = t.sa;
     to->m[l] = part->m;
-    to->rotor[l] = rotor(p, k);
+    to->rotor[l] = p->model->tree_rotor[part->iv];
+    to->turn[l] = part->turn;
+    to->slide[l] = part->slide;
     for (int i = 0; i < 3; i++) to->o[i][l] = r[i], to->h[i][l] = h[i];
     for (int i = 0; i < 6; i++) to->J[i][l] = J[i];
-    *psi = t.psi;
 }
 
 // A massless body on a joint that cannot move.
@@ -176,6 +285,7 @@ static void set_padding(lwi_path_body *to, int l)
 {
     to->ca[l] = 1;
     to->rotor[l] = 1e300;
+    to->padding[l] = 1;
 }
 
 static void set_bodies(const path *p, lwi_path_plan *plan)
@@ -183,9 +293,15 @@ static void set_bodies(const path *p, lwi_path_plan *plan)
     double psi = 0;
     for (int s = 0; s < LWI_LANES * plan->groups; s++) {
         lwi_path_body *group = plan->body + s % plan->groups * plan->length;
-        const int l = s / plan->groups, size = lwi_path_segment_size(plan, s);
-        for (int j = 0; j < size; j++) set_body(p, plan->first[s] + j, &psi, &group[j], l);
-        for (int j = size; j < plan->length; j++) set_padding(&group[j], l);
+        const int l = s / plan->groups, *place = plan->place + s * plan->length;
+        for (int j = 0; j < plan->length; j++) {
+            if (place[j] < 0) {
+                set_padding(&group[j], l);
+                continue;
+            }
+            set_body(p, place[j], &psi, &group[j], l);
+            j += lwi_path_nv(&plan->joint[place[j]]) - 1;
+        }
     }
 }
 
@@ -201,7 +317,7 @@ void lwi_path_set_bodies(const lwi_path_row *row, int first, int n, double *angl
 
 static void set_base(const path *p, lwi_path_plan *plan)
 {
-    const lwi_k_part *first = hinge(p, 0);
+    const lwi_k_part *first = part_of(p, 0);
     lwi_path_base *base = &plan->base;
     double S[9];
     lwi_path_flip(S, first);
@@ -227,15 +343,27 @@ static lw_status fill(const path *p, lwi_path_choice choice, lwi_arena *arena, l
     plan->n = p->n;
     plan->groups = quotient(p->n, LWI_LANES * lwi_path_longest_segment(p->n, choice.length));
     plan->first = LWI_PUSH(arena, int, LWI_LANES * plan->groups + 1);
-    plan->iq = LWI_PUSH(arena, int, p->n);
-    plan->iv = LWI_PUSH(arena, int, p->n);
-    if (!plan->first || !plan->iq || !plan->iv) return LW_ERR_MEMORY;
+    plan->joint = LWI_PUSH(arena, lwi_path_joint, p->n);
+    if (!plan->first || !plan->joint) return LW_ERR_MEMORY;
     if (!cut(p, choice, plan)) return LW_OK;
-    plan->body = LWI_PUSH(arena, lwi_path_body, plan->groups * plan->length);
-    if (!plan->body) return LW_ERR_MEMORY;
+    for (int g = 0; g < plan->groups; g++) {
+        const int length = align(p, plan, g, false);
+        if (length > plan->length) plan->length = length;
+    }
+    const int places = plan->groups * plan->length;
+    plan->body = LWI_PUSH(arena, lwi_path_body, places);
+    plan->kind = LWI_PUSH(arena, signed char, places);
+    plan->all = LWI_PUSH(arena, int, plan->groups);
+    plan->place = LWI_PUSH(arena, int, LWI_LANES *places);
+    if (!plan->body || !plan->kind || !plan->all || !plan->place) return LW_ERR_MEMORY;
+    for (int i = 0; i < LWI_LANES * places; i++) plan->place[i] = -1;
+    for (int g = 0; g < plan->groups; g++) {
+        align(p, plan, g, true);
+        plan->all[g] = kind_of_all(plan->kind + g * plan->length, plan->length);
+    }
     for (int k = 0; k < p->n; k++) {
-        plan->iq[k] = hinge(p, k)->iq;
-        plan->iv[k] = hinge(p, k)->iv;
+        const lwi_k_part *part = part_of(p, k);
+        plan->joint[k] = (lwi_path_joint){kind_of(part), part->iq, part->iv};
     }
     set_bodies(p, plan);
     set_base(p, plan);
@@ -251,9 +379,7 @@ lw_status lwi_path_plan_create(const lw_model *model, lwi_path_choice choice, lw
     const int minimum = choice.minimum ? choice.minimum : LWI_PATH_MINIMUM;
     if (model->nnode < 1 || model->nloop || model->ncoupling || model->driven) return LW_OK;
     if (model->tree_nv < minimum || !lwi_build_applies(model, true)) return LW_OK;
-    TRY(lwi_k_parts_create(model, arena, &p.parts));
-    if (!is_path(&p) || p.n < minimum) return LW_OK;
-    if (p.base && rotor(&p, 0) != 0)
-        return LW_OK; // the base would be moved by more than p of this joint
+    TRY(lwi_k_parts_create_any(model, arena, &p.parts));
+    if (!is_path(&p) || p.n < minimum || p.n < 1) return LW_OK;
     return fill(&p, choice, arena, plan);
 }

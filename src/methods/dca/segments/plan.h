@@ -1,7 +1,8 @@
-// plan.h -- how a path of hinges is cut into segments.
+// plan.h -- how a path is cut into segments.
 //
-// Problem: cut a model into segments of equal length, eight to a group.  Its tree is one row of bodies on revolute
-// joints, the first of them on the ground or on a body with a free or spherical joint to the ground.
+// Problem: cut a model into segments of equal length, eight to a group.  Its tree is one row of bodies on joints that
+// are products of rotations and displacements, or balls; the first of them is on the ground or on a body with a free or
+// spherical joint to the ground.
 // Input: lw_model.  Output: lwi_path_plan and the constants of the bodies in blocks.  Cost: O(n).
 //
 // The plan depends on the model alone, never on threads or the processor: results do not either.
@@ -12,13 +13,13 @@
 #include "model/model.h"
 #include "tree/normal_form/parts.h"
 
-/** The smallest number of hinges of a path that is cut: shorter ones gain nothing (docs/theory/segments.md). */
+/** The smallest number of joints of a path that is cut: shorter ones gain nothing (docs/theory/segments.md). */
 enum { LWI_PATH_MINIMUM = 256 };
 
 /** Which paths are cut, and where; for tests. */
 typedef struct lwi_path_choice {
-    int minimum; ///< hinges; 0: LWI_PATH_MINIMUM
-    int length;  ///< most bodies of a segment; 0: from the length of the path
+    int minimum; ///< joints; 0: LWI_PATH_MINIMUM
+    int length;  ///< most joints of a segment; 0: from the length of the path
 } lwi_path_choice;
 
 /** The body on the ground that carries the path. */
@@ -30,26 +31,40 @@ typedef struct lwi_path_base {
     lwi_k_frame head;     ///< first head: in axes of the base, or of the ground
 } lwi_path_base;
 
+/** A joint of the path: one with several coordinates is several of them, except a ball. */
+typedef struct lwi_path_joint {
+    lwi_path_kind kind;
+    int iq, iv; ///< first coordinate and speed in tree q, tree v
+} lwi_path_joint;
+
 typedef struct lwi_path_plan {
-    int n;        ///< hinges
-    int length;   ///< bodies of a segment, with padding
-    int groups;   ///< of eight segments; lane l of group g is segment l groups + g
-    int *first;   ///< [8 groups + 1] first hinge of each segment, along the path
-    int *iq, *iv; ///< [n] coordinate and speed of each hinge in tree q, tree v
+    int n;                 ///< joints
+    int length, largest;   ///< of a segment: places, with padding; largest number of joints
+    int groups;            ///< of eight segments; lane l of group g is segment l groups + g
+    int *first;            ///< [8 groups + 1] first joint of each segment, along the path
+    lwi_path_joint *joint; ///< [n]
+    signed char *kind;     ///< [groups][length] lwi_path_kind of the places
+    int *all;              ///< [groups] as in lwi_path_rows
+    int *place;            ///< [8 groups][length] joint at a place of a segment, -1: padding
     lwi_path_base base;
     lwi_path_body *body; ///< [groups][length] blocks
 } lwi_path_plan;
 
-/** @param plan  out; NULL if the model is not such a path, is too short, has loops, couplings, drives, mounts, loads
- *               that need poses, or no joint at which it can be cut.  At a cut the joint needs to be without rotor,
- *               and the body before it inertia about its own joint's axis
+/** @param plan  out; NULL if the model is not such a path, is too short, has loops, couplings, drives, mounts, or no
+ *               joint at which it can be cut.  At a cut the joint needs to be a hinge or a ball without rotor,
+ *               and the body before it inertia along and about its own joint's axes
  *  @return LW_ERR_MEMORY */
 lw_status lwi_path_plan_create(const lw_model *model, lwi_path_choice choice, lwi_arena *arena,
                                lwi_path_plan **plan);
-/** Number of hinges of segment s that are not padding. */
+/** Number of joints of segment s. */
 static inline int lwi_path_segment_size(const lwi_path_plan *plan, int s)
 {
     return plan->first[s + 1] - plan->first[s];
+}
+/** Speeds of a joint, and places. */
+static inline int lwi_path_nv(const lwi_path_joint *joint)
+{
+    return joint->kind == LWI_PATH_BALL ? 3 : 1;
 }
 
 // ---- parts of plans of several paths (net_plan.h)

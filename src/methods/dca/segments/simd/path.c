@@ -28,9 +28,24 @@ enum { ALL = (1 << WIDTH) - 1 };
 
 // ------------------------------------------------------------------------------------------ passes
 
+// A pass, of groups with joints of one kind and of others; `kinds`: NAME(kinds) in the text.
+#define ARGUMENTS                                                                                  \
+    const lwi_path_body *body, lwi_path_link *link, lwi_path_end *end, const lwi_path_rows *rows,  \
+        int n
 #define PASS(name)                                                                                 \
-    static bool name(const lwi_path_body *body, lwi_path_link *link, lwi_path_end *end,            \
-                     const lwi_path_rows *rows, int n)
+    static INLINE bool NAME(name##_pass)(ARGUMENTS, NAME(kinds) kinds);                            \
+    static bool name(ARGUMENTS)                                                                    \
+    {                                                                                              \
+        if (rows->all == LWI_PATH_HINGE)                                                           \
+            return NAME(name##_pass)(body, link, end, rows, n,                                     \
+                                     (NAME(kinds)){NULL, LWI_PATH_HINGE});                         \
+        if (rows->all == LWI_PATH_BALL)                                                            \
+            return NAME(name##_pass)(body, link, end, rows, n,                                     \
+                                     (NAME(kinds)){NULL, LWI_PATH_BALL});                          \
+        return NAME(name##_pass)(body, link, end, rows, n,                                         \
+                                 (NAME(kinds)){rows->kind, LWI_PATH_MIXED});                       \
+    }                                                                                              \
+    static INLINE bool NAME(name##_pass)(ARGUMENTS, NAME(kinds) kinds)
 #define EACH_LANES(count) for (int l = 0; l < (count); l += WIDTH)
 
 PASS(inward)
@@ -38,16 +53,15 @@ PASS(inward)
     mask valid = ~NAME(bits)(ZERO);
     EACH_LANES(LWI_LANES)
     {
-        valid &= NAME(pose)(body, link, end, rows->q, n, l);
-        valid &= NAME(inward)(body, link, end, rows->in, n, true, l);
+        valid &= NAME(pose)(body, link, end, kinds, rows->q, n, l);
+        valid &= NAME(inward)(body, link, end, kinds, rows->in, n, true, l);
     }
     return NAME(lanes_of)(valid) == ALL;
 }
 
 PASS(again)
 {
-    (void)body;
-    EACH_LANES(LWI_LANES) NAME(again)(link, end, rows->in, n, false, l);
+    EACH_LANES(LWI_LANES) NAME(again)(body, link, end, kinds, rows->in, n, false, l);
     return true;
 }
 
@@ -61,8 +75,8 @@ PASS(outward)
     real nothing = ZERO;
     EACH_LANES(LWI_LANES)
     {
-        nothing += NAME(speeds)(link, end, rows->out, n, true, l);
-        nothing += NAME(rates)(body, link, end, rows->rate, n, false, l);
+        nothing += NAME(speeds)(body, link, end, kinds, rows->out, n, true, l);
+        nothing += NAME(rates)(body, link, end, kinds, rows->rate, n, false, l);
     }
     return is_finite(nothing);
 }
@@ -70,15 +84,16 @@ PASS(outward)
 PASS(speeds)
 {
     real nothing = ZERO;
-    (void)body;
-    EACH_LANES(LWI_LANES) nothing += NAME(speeds)(link, end, rows->out, n, true, l);
+    EACH_LANES(LWI_LANES)
+    nothing += NAME(speeds)(body, link, end, kinds, rows->out, n, true, l);
     return is_finite(nothing);
 }
 
 PASS(rates)
 {
     real nothing = ZERO;
-    EACH_LANES(LWI_LANES) nothing += NAME(rates)(body, link, end, rows->rate, n, true, l);
+    EACH_LANES(LWI_LANES)
+    nothing += NAME(rates)(body, link, end, kinds, rows->rate, n, true, l);
     return is_finite(nothing);
 }
 
@@ -87,17 +102,16 @@ PASS(factor)
     mask valid = ~NAME(bits)(ZERO);
     EACH_LANES(LWI_LANES)
     {
-        valid &= NAME(pose)(body, link, end, rows->q, n, l);
-        valid &= NAME(inward)(body, link, end, rows->in, n, false, l);
-        NAME(velocity)(link, end, rows->u, n, l);
+        valid &= NAME(pose)(body, link, end, kinds, rows->q, n, l);
+        valid &= NAME(inward)(body, link, end, kinds, rows->in, n, false, l);
+        NAME(velocity)(body, link, end, kinds, rows->u, n, l);
     }
     return NAME(lanes_of)(valid) == ALL;
 }
 
 PASS(velocity)
 {
-    (void)body;
-    EACH_LANES(LWI_LANES) NAME(velocity)(link, end, rows->u, n, l);
+    EACH_LANES(LWI_LANES) NAME(velocity)(body, link, end, kinds, rows->u, n, l);
     return true;
 }
 
@@ -106,26 +120,24 @@ PASS(bias)
     EACH_LANES(LWI_LANES)
     {
         for (int i = 0; i < LWI_PATH_HANDLE; i++) AT(end->V0[i]) = AT(end->f0[i]) = ZERO;
-        NAME(bias)(body, link, end, rows->u, n, l);
-        NAME(again)(link, end, rows->in, n, true, l);
+        NAME(bias)(body, link, end, kinds, rows->u, n, l);
+        NAME(again)(body, link, end, kinds, rows->in, n, true, l);
     }
     return true;
 }
 
 PASS(again_bias)
 {
-    (void)body;
-    EACH_LANES(LWI_LANES) NAME(again)(link, end, rows->in, n, true, l);
+    EACH_LANES(LWI_LANES) NAME(again)(body, link, end, kinds, rows->in, n, true, l);
     return true;
 }
 
 PASS(accelerate)
 {
     real nothing = ZERO;
-    (void)body;
     EACH_LANES(LWI_LANES)
     {
-        nothing += NAME(speeds)(link, end, rows->out, n, false, l);
+        nothing += NAME(speeds)(body, link, end, kinds, rows->out, n, false, l);
         AT(end->axial) += AT(end->c[5]);
     }
     return is_finite(nothing);

@@ -3,6 +3,25 @@
 // In: WIDTH with lane.inl, sincos.inl, vectors.inl.  Lanes l .. l + WIDTH - 1 of a block.
 // Equations (n): docs/theory/segments.md.
 
+// Kinds of the places of a segment.  `all` is a constant wherever all joints of a group are of one kind, so that
+// nothing is decided at places.
+typedef struct NAME(kinds) {
+    const signed char *kind; // [n]
+    int all;                 // LWI_PATH_HINGE, LWI_PATH_BALL, or LWI_PATH_MIXED
+} NAME(kinds);
+
+static INLINE int NAME(kind)(NAME(kinds) k, int j)
+{
+    return k.all == LWI_PATH_MIXED ? k.kind[j] : k.all;
+}
+// The first place of the joint that has place j as its last one.
+static INLINE int NAME(first_place)(NAME(kinds) k, int j)
+{
+    const bool ball =
+        k.all == LWI_PATH_BALL || (k.all == LWI_PATH_MIXED && k.kind[j] == LWI_PATH_OF_BALL);
+    return ball ? j - 2 : j;
+}
+
 // ------------------------------------------------------------------------------------------- poses
 
 // J of a body, about its joint's point, from own axes to axes of the head: [x y z] J [x y z]'.
@@ -35,41 +54,109 @@ static INLINE void NAME(rotate_axes)(real *x, real *y, real c, real s)
     }
 }
 
+// The axes rotated by a quaternion of any length.
+static INLINE void NAME(rotate_by_quaternion)(real *x, real *y, real *z, const real *q)
+{
+    const real s = 2 / SUM2(SUM2(q[0], q[0], q[1], q[1]), ONE, SUM2(q[2], q[2], q[3], q[3]), ONE);
+    const real X = s * q[1], Y = s * q[2], Z = s * q[3];
+    const real wx = q[0] * X, wy = q[0] * Y, wz = q[0] * Z, yz = q[2] * Z;
+    const real xx = q[1] * X, xy = q[1] * Y, xz = q[1] * Z, yy = q[2] * Y, zz = q[3] * Z;
+    const real own[9] = {1 - (yy + zz), xy + wz, xz - wy, xy - wz,      1 - (xx + zz),
+                         yz + wx,       xz + wy, yz - wx, 1 - (xx + yy)}; // columns
+    for (int i = 0; i < 3; i++) {
+        const real a = x[i], b = y[i], c = z[i];
+        x[i] = SUM3(a, own[0], b, own[1], c, own[2]);
+        y[i] = SUM3(a, own[3], b, own[4], c, own[5]);
+        z[i] = SUM3(a, own[6], b, own[7], c, own[8]);
+    }
+}
+
+// The axes of a segment from its head outward, and sums over its bodies.
+typedef struct NAME(prefix) {
+    real x[3], y[3], z[3], r[3], h[3], m;
+} NAME(prefix);
+
+// Next joint's point, m c and inertia of a body with the axes x, y, z; its part of the sums.
+static INLINE void NAME(pose_body)(NAME(prefix) * P, const lwi_path_body *own, lwi_path_link *to,
+                                   int l)
+{
+    const real mass = AT(own->m);
+    for (int i = 0; i < 3; i++) {
+        const real x = P->x[i], y = P->y[i], z = P->z[i];
+        const real o = SUM3(x, AT(own->o[0]), y, AT(own->o[1]), z, AT(own->o[2]));
+        const real hi = SUM3(x, AT(own->h[0]), y, AT(own->h[1]), z, AT(own->h[2]));
+        AT(to->o[i]) = o;
+        AT(to->h[i]) = hi;
+        P->h[i] += MAD(mass, P->r[i], hi);
+        P->r[i] += o;
+    }
+    P->m += mass;
+    NAME(rotate_inertia)(own->J, P->x, P->y, P->z, to->J, l);
+}
+
+static INLINE void NAME(pose_ball)(NAME(prefix) * P, const lwi_path_body *own, lwi_path_link *to,
+                                   const double *const *q, int iq, int l)
+{
+    real quaternion[4];
+    for (int i = 0; i < 4; i++) quaternion[i] = NAME(read)(q, iq + i, l);
+    NAME(rotate_axes)(P->x, P->y, AT(own[2].ca), AT(own[2].sa));
+    NAME(rotate_by_quaternion)(P->x, P->y, P->z, quaternion);
+    NAME(store)(to[0].a, P->x, 3, l);
+    NAME(store)(to[1].a, P->y, 3, l);
+    NAME(store)(to[2].a, P->z, 3, l);
+    NAME(pose_body)(P, own, to, l);
+    NAME(rotate_axes)(P->x, P->y, AT(own[1].ca), AT(own[1].sa));
+}
+
+// A screw moves its point, and so the end of the body `before` it, along its axis.  (One that begins a path is its own
+// `before`: the pose of the whole has no effect.)
+static INLINE void NAME(displace)(NAME(prefix) * P, real d, lwi_path_link *before, int l)
+{
+    for (int i = 0; i < 3; i++) {
+        AT(before->o[i]) = MAD(d, P->z[i], AT(before->o[i]));
+        MORE(P->r[i], d, P->z[i]);
+    }
+}
+
 // Axes, points, m c and inertias of all bodies in axes of the head; of the segment R, r, h, m.
 // Returns the lanes with angles that are not too large.
 static INLINE mask NAME(pose)(const lwi_path_body *body, lwi_path_link *link, lwi_path_end *end,
-                              const double *const *q, int n, int l)
+                              NAME(kinds) kinds, const double *const *q, int n, int l)
 {
-    real x[3] = {ONE, ZERO, ZERO}, y[3] = {ZERO, ONE, ZERO}, z[3] = {ZERO, ZERO, ONE};
-    real r[3] = {ZERO, ZERO, ZERO}, h[3] = {ZERO, ZERO, ZERO}, m = ZERO;
+    NAME(prefix)
+    P = {{ONE, ZERO, ZERO},  {ZERO, ONE, ZERO},  {ZERO, ZERO, ONE},
+         {ZERO, ZERO, ZERO}, {ZERO, ZERO, ZERO}, ZERO};
     mask valid = ~NAME(bits)(ZERO);
-    for (int j = 0; j < n; j++) {
+    lwi_path_link *before = link;
+    for (int j = 0, iq = 0; j < n; j++) {
+        const int kind = NAME(kind)(kinds, j);
         const lwi_path_body *own = &body[j];
         lwi_path_link *to = &link[j];
-        const real angle = AT(own->angle) + NAME(read)(q, j, l), mass = AT(own->m);
-        real s, c;
-        valid &= NAME(at_most)(NAME(absolute)(angle), NAME(splat)(LWI_K_LARGEST_ANGLE));
-        NAME(sincos)(angle, &s, &c);
-        NAME(rotate_axes)(x, y, c, s);
-        for (int i = 0; i < 3; i++) {
-            const real o = SUM3(x[i], AT(own->o[0]), y[i], AT(own->o[1]), z[i], AT(own->o[2]));
-            const real hi = SUM3(x[i], AT(own->h[0]), y[i], AT(own->h[1]), z[i], AT(own->h[2]));
-            AT(to->a[i]) = z[i];
-            AT(to->o[i]) = o;
-            AT(to->h[i]) = hi;
-            h[i] += MAD(mass, r[i], hi);
-            r[i] += o;
+        if (kind >= LWI_PATH_BALL) {
+            NAME(pose_ball)(&P, own, to, q, iq, l);
+            iq += 4, j += 2;
+        } else {
+            const real value = NAME(read)(q, iq++, l);
+            real s, c, angle = AT(own->angle) + value;
+            if (kind == LWI_PATH_SCREW) {
+                angle = MAD(AT(own->turn), value, AT(own->angle));
+                NAME(displace)(&P, AT(own->slide) * value, before, l);
+            }
+            valid &= NAME(at_most)(NAME(absolute)(angle), NAME(splat)(LWI_K_LARGEST_ANGLE));
+            NAME(sincos)(angle, &s, &c);
+            NAME(rotate_axes)(P.x, P.y, c, s);
+            NAME(store)(to->a, P.z, 3, l);
+            NAME(pose_body)(&P, own, to, l);
         }
-        m += mass;
-        NAME(rotate_inertia)(own->J, x, y, z, to->J, l);
-        NAME(rotate_axes)(y, z, AT(own->ca), AT(own->sa)); // about x, to the next joint's axis
+        NAME(rotate_axes)(P.y, P.z, AT(own->ca), AT(own->sa)); // about x, to the next joint's axis
+        before = to;
     }
-    NAME(store)(end->R, x, 3, l);
-    NAME(store)(end->R + 3, y, 3, l);
-    NAME(store)(end->R + 6, z, 3, l);
-    NAME(store)(end->r, r, 3, l);
-    NAME(store)(end->h, h, 3, l);
-    AT(end->m) = m;
+    NAME(store)(end->R, P.x, 3, l);
+    NAME(store)(end->R + 3, P.y, 3, l);
+    NAME(store)(end->R + 6, P.z, 3, l);
+    NAME(store)(end->r, P.r, 3, l);
+    NAME(store)(end->h, P.h, 3, l);
+    AT(end->m) = P.m;
     return valid;
 }
 
@@ -175,51 +262,186 @@ static INLINE void NAME(keep_ends)(const NAME(inertia) * M, lwi_path_end *end, i
     }
 }
 
+// The sums of vectors of (2): z = [n; f], e.
+typedef struct NAME(vectors) {
+    real n[3], f[3], e[5];
+} NAME(vectors);
+
+// (2) at a hinge or screw; right: p or effort.
+static INLINE mask NAME(inward_axis)(NAME(inertia) * M, NAME(vectors) * v,
+                                     const lwi_path_body *body, lwi_path_link *own, bool screw,
+                                     bool vectors, real right, int l)
+{
+    real a[3], U[6], g[6], t[5], tD[5], along, D, sum = (M->J[0] + M->J[1]) + M->J[2];
+    NAME(load)(a, own->a, 3, l);
+    NAME(symmetric_times)(U, M->J, a);
+    for (int i = 0; i < 3; i++)
+        U[3 + i] = SUM3(M->H[i], a[0], M->H[3 + i], a[1], M->H[6 + i], a[2]);
+    for (int c = 0; c < 5; c++) t[c] = NAME(dot)(a, M->Tn[c]);
+    D = NAME(dot)(a, U);
+    if (screw) {
+        const real turn = AT(body->turn), slide = AT(body->slide);
+        real m[3];
+        NAME(symmetric_times)(m, M->m, a);
+        for (int i = 0; i < 3; i++) {
+            const real H = SUM3(M->H[3 * i], a[0], M->H[3 * i + 1], a[1], M->H[3 * i + 2], a[2]);
+            U[i] = SUM2(turn, U[i], slide, H);
+            U[3 + i] = SUM2(turn, U[3 + i], slide, m[i]);
+        }
+        D = SUM2(turn, NAME(dot)(a, U), slide, NAME(dot)(a, U + 3));
+        sum = SUM2(turn * turn, sum, slide * slide, (M->m[0] + M->m[1]) + M->m[2]);
+        for (int c = 0; c < 5; c++) t[c] = SUM2(turn, t[c], slide, NAME(dot)(a, M->Tf[c]));
+    }
+    D += AT(body->rotor);
+    const real Di = 1 / D;
+    const mask valid = NAME(well_posed)(Di, sum);
+    for (int i = 0; i < 6; i++) g[i] = U[i] * Di;
+    for (int c = 0; c < 5; c++) tD[c] = t[c] * Di;
+    NAME(eliminate)(M, U, g, t, tD);
+    NAME(store)(own->g, g, 6, l);
+    NAME(store)(own->t, tD, 5, l);
+    AT(own->Di) = Di;
+    if (!vectors) return valid;
+    along = NAME(dot)(a, v->n);
+    if (screw) along = SUM2(AT(body->turn), along, AT(body->slide), NAME(dot)(a, v->f));
+    const real y = (right - along) * Di;
+    for (int i = 0; i < 3; i++) {
+        MORE(v->n[i], U[i], y);
+        MORE(v->f[i], U[3 + i], y);
+    }
+    for (int c = 0; c < 5; c++) MORE(v->e[c], t[c], y);
+    AT(own->y) = y;
+    return valid;
+}
+
+// J = K d K', 1 on the diagonal of K.
+typedef struct NAME(pivots) {
+    real K[3], inverse[3]; // entries 10, 20, 21; 1/d
+} NAME(pivots);
+
+// x := J^-1 x
+static INLINE void NAME(solve)(const NAME(pivots) * J, real *x)
+{
+    LESS(x[1], J->K[0], x[0]);
+    LESS(x[2], J->K[1], x[0]);
+    LESS(x[2], J->K[2], x[1]);
+    for (int i = 0; i < 3; i++) x[i] = x[i] * J->inverse[i];
+    LESS(x[1], J->K[2], x[2]);
+    LESS(x[0], J->K[1], x[2]);
+    LESS(x[0], J->K[0], x[1]);
+}
+
+static INLINE mask NAME(factor_ball)(NAME(pivots) * to, const real *J, real rotor)
+{
+    const real sum = (J[0] + J[1]) + J[2];
+    const real a = J[3], b = J[4];
+    to->inverse[0] = 1 / (J[0] + rotor);
+    to->K[0] = a * to->inverse[0];
+    to->K[1] = b * to->inverse[0];
+    const real c = NMAD(to->K[1], a, J[5]);
+    to->inverse[1] = 1 / (NMAD(to->K[0], a, J[1]) + rotor);
+    to->K[2] = c * to->inverse[1];
+    to->inverse[2] = 1 / (NMAD(to->K[2], c, NMAD(to->K[1], b, J[2])) + rotor);
+    mask valid = NAME(well_posed)(to->inverse[0], sum);
+    for (int i = 1; i < 3; i++) valid &= NAME(well_posed)(to->inverse[i], sum);
+    return valid;
+}
+
+// Of a ball all of n is known, P = R p.
+static INLINE void NAME(ball_momentum)(real *P, const lwi_path_link *own, const double *const *p,
+                                       int j, int l)
+{
+    const real a = NAME(read)(p, j, l), b = NAME(read)(p, j + 1, l), c = NAME(read)(p, j + 2, l);
+    for (int i = 0; i < 3; i++)
+        P[i] = SUM3(a, AT(own[0].a[i]), b, AT(own[1].a[i]), c, AT(own[2].a[i]));
+}
+
+// x := 0, but in lanes with padding, where `keep` is 1.
+static INLINE void NAME(clear)(real *x, int n, bool padding, real keep)
+{
+    for (int i = 0; i < n; i++) x[i] = padding ? x[i] * keep : ZERO;
+}
+
+// (2) at a ball; S is the unit matrix: the joint takes J, H, and the couples of T away; G = J^-1 H, X = J^-1 T_n.
+static INLINE mask NAME(inward_ball)(NAME(inertia) * M, NAME(vectors) * v,
+                                     const lwi_path_body *body, lwi_path_link *own, bool padding,
+                                     bool vectors, const double *const *p, int j, int l)
+{
+    NAME(pivots) J;
+    real G[3][3], X[5][3], P[3], w[3]; // G: [column]
+    const mask valid = NAME(factor_ball)(&J, M->J, AT(body->rotor));
+    for (int c = 0; c < 3; c++) {
+        for (int i = 0; i < 3; i++) G[c][i] = M->H[3 * i + c];
+        NAME(solve)(&J, G[c]);
+        for (int i = 0; i < 3; i++) AT(own[i].g[3 + c]) = G[c][i];
+    }
+    for (int a = 0; a < 3; a++)
+        for (int b = a; b < 3; b++)
+            for (int i = 0; i < 3; i++) LESS(M->m[ENTRY(a, b)], M->H[3 * i + a], G[b][i]);
+    for (int c = 0; c < 5; c++) {
+        for (int i = 0; i < 3; i++) X[c][i] = M->Tn[c][i];
+        NAME(solve)(&J, X[c]);
+        for (int i = 0; i < 3; i++) AT(own[i].t[c]) = X[c][i];
+        for (int a = 0; a < 3; a++)
+            for (int i = 0; i < 3; i++) LESS(M->Tf[c][a], G[a][i], M->Tn[c][i]);
+    }
+    for (int c = 0, n = 0; c < 5; c++)
+        for (int d = 0; d <= c; d++, n++)
+            for (int i = 0; i < 3; i++) MORE(M->L[n], X[c][i], M->Tn[d][i]);
+    NAME(store)(own[0].g, J.K, 3, l);
+    NAME(store)(own[1].g, J.inverse, 3, l);
+    const real keep = AT(body->padding);
+    if (vectors) {
+        NAME(ball_momentum)(P, own, p, j, l);
+        for (int i = 0; i < 3; i++) w[i] = P[i] - v->n[i];
+        NAME(solve)(&J, w);
+        for (int c = 0; c < 5; c++) v->e[c] = v->e[c] + NAME(dot)(M->Tn[c], w);
+        for (int i = 0; i < 3; i++) {
+            for (int c = 0; c < 3; c++) MORE(v->f[c], M->H[3 * i + c], w[i]);
+            v->n[i] = padding ? MAD(keep, v->n[i], P[i]) : P[i];
+            AT(own[i].y) = w[i];
+        }
+    }
+    NAME(clear)(M->J, 6, padding, keep);
+    NAME(clear)(M->H, 9, padding, keep);
+    for (int c = 0; c < 5; c++) NAME(clear)(M->Tn[c], 3, padding, keep);
+    return valid;
+}
+
 // (2) from the tip to the head; `vectors`: z and e too.  Returns the lanes with well conditioned pivots.
 static INLINE mask NAME(inward)(const lwi_path_body *body, lwi_path_link *link, lwi_path_end *end,
-                                const double *const *p, int n, bool vectors, int l)
+                                NAME(kinds) kinds, const double *const *p, int n, bool vectors,
+                                int l)
 {
     NAME(inertia) M;
+    NAME(vectors) v;
     mask valid = ~NAME(bits)(ZERO);
-    real e[5], zn[3], zf[3];
     NAME(start_at_tip)(&M, end, l);
-    for (int c = 0; c < 5; c++) e[c] = ZERO;
-    for (int i = 0; i < 3; i++) zn[i] = AT(end->next) * AT(end->R[6 + i]), zf[i] = ZERO;
+    for (int c = 0; c < 5; c++) v.e[c] = ZERO;
+    for (int i = 0; i < 3; i++) v.n[i] = AT(end->next) * AT(end->R[6 + i]), v.f[i] = ZERO;
     for (int j = n - 1; j >= 0; j--) {
+        j = NAME(first_place)(kinds, j);
+        const int kind = NAME(kind)(kinds, j);
         lwi_path_link *own = &link[j];
-        real o[3], a[3], U[6], g[6], t[5], tD[5];
+        real o[3];
         NAME(load)(o, own->o, 3, l);
-        NAME(load)(a, own->a, 3, l);
         NAME(shift)(&M, o);
         NAME(add_body)(&M, own, AT(body[j].m), l);
-        NAME(symmetric_times)(U, M.J, a);
-        for (int i = 0; i < 3; i++)
-            U[3 + i] = SUM3(M.H[i], a[0], M.H[3 + i], a[1], M.H[6 + i], a[2]);
-        const real D = NAME(dot)(a, U) + AT(body[j].rotor), Di = 1 / D;
-        valid &= NAME(well_posed)(Di, (M.J[0] + M.J[1]) + M.J[2]);
-        for (int i = 0; i < 6; i++) g[i] = U[i] * Di;
-        for (int c = 0; c < 5; c++) {
-            t[c] = NAME(dot)(a, M.Tn[c]);
-            tD[c] = t[c] * Di;
-        }
-        NAME(eliminate)(&M, U, g, t, tD);
-        NAME(store)(own->g, g, 6, l);
-        NAME(store)(own->t, tD, 5, l);
-        AT(own->Di) = Di;
-        if (!vectors) continue;
-        NAME(add_cross)(zn, o, zf);
-        const real y = (NAME(read)(p, j, l) - NAME(dot)(a, zn)) * Di;
-        for (int i = 0; i < 3; i++) {
-            MORE(zn[i], U[i], y);
-            MORE(zf[i], U[3 + i], y);
-        }
-        for (int c = 0; c < 5; c++) MORE(e[c], t[c], y);
-        AT(own->y) = y;
+        if (vectors) NAME(add_cross)(v.n, o, v.f);
+        if (kind == LWI_PATH_HINGE)
+            valid &= NAME(inward_axis)(&M, &v, &body[j], own, false, vectors,
+                                       vectors ? NAME(read)(p, j, l) : ZERO, l);
+        else if (kind == LWI_PATH_SCREW)
+            valid &= NAME(inward_axis)(&M, &v, &body[j], own, true, vectors,
+                                       vectors ? NAME(read)(p, j, l) : ZERO, l);
+        else
+            valid &= NAME(inward_ball)(&M, &v, &body[j], own, kind == LWI_PATH_SOME_BALLS, vectors,
+                                       p, j, l);
     }
     NAME(keep_ends)(&M, end, l);
-    NAME(store)(end->e, e, 5, l);
-    NAME(store)(end->z, zn, 2, l);
-    NAME(store)(end->z + 2, zf, 3, l);
+    NAME(store)(end->e, v.e, 5, l);
+    NAME(store)(end->z, v.n, 2, l);
+    NAME(store)(end->z + 2, v.f, 3, l);
     return valid;
 }
 
@@ -268,38 +490,104 @@ static INLINE void NAME(head_motion)(real *V, const real *x)
     V[3] = x[2], V[4] = x[3], V[5] = x[4];
 }
 
+// z of (8) at a hinge or screw, and y.
+static INLINE void NAME(again_axis)(real *n, real *f, const lwi_path_body *body, lwi_path_link *own,
+                                    bool screw, real right, int l)
+{
+    real a[3];
+    NAME(load)(a, own->a, 3, l);
+    real along = NAME(dot)(a, n);
+    if (screw) along = SUM2(AT(body->turn), along, AT(body->slide), NAME(dot)(a, f));
+    along = right - along;
+    for (int i = 0; i < 3; i++) {
+        MORE(n[i], AT(own->g[i]), along);
+        MORE(f[i], AT(own->g[3 + i]), along);
+    }
+    AT(own->y) = along * AT(own->Di);
+}
+
+// The same at a ball (15).
+static INLINE void NAME(again_ball)(real *n, real *f, const lwi_path_body *body, lwi_path_link *own,
+                                    bool padding, const double *const *p, int j, int l)
+{
+    NAME(pivots) J;
+    real P[3], w[3];
+    NAME(load)(J.K, own[0].g, 3, l);
+    NAME(load)(J.inverse, own[1].g, 3, l);
+    NAME(ball_momentum)(P, own, p, j, l);
+    for (int i = 0; i < 3; i++) {
+        w[i] = P[i] - n[i];
+        for (int c = 0; c < 3; c++) MORE(f[c], AT(own[i].g[3 + c]), w[i]);
+    }
+    for (int i = 0; i < 3; i++) n[i] = padding ? MAD(AT(body->padding), n[i], P[i]) : P[i];
+    NAME(solve)(&J, w);
+    for (int i = 0; i < 3; i++) AT(own[i].y) = w[i];
+}
+
+// The angular velocity beyond a ball: y - G v.
+static INLINE void NAME(beyond_ball)(real *w, const lwi_path_body *body, const lwi_path_link *own,
+                                     bool padding, const real *y, const real *V, int l)
+{
+    for (int i = 0; i < 3; i++) {
+        const real part = SUM3(AT(own[i].g[3]), V[3], AT(own[i].g[4]), V[4], AT(own[i].g[5]), V[5]);
+        w[i] = y[i] - part;
+        if (padding) w[i] = MAD(AT(body->padding), V[i], w[i]);
+    }
+}
+
+// V of the outer body of a hinge or screw: V + S u.
+static INLINE void NAME(add_speed)(real *V, const lwi_path_body *body, const lwi_path_link *own,
+                                   bool screw, real u, int l)
+{
+    real turn = u;
+    if (screw) turn = AT(body->turn) * u;
+    for (int i = 0; i < 3; i++) {
+        MORE(V[i], AT(own->a[i]), turn);
+        if (screw) MORE(V[3 + i], AT(own->a[i]), AT(body->slide) * u);
+    }
+}
+
 // z and e about V0 and f0, and y of the bodies (8); `bias`: of accelerations, with b and c (11).
-static INLINE void NAME(again)(lwi_path_link *link, lwi_path_end *end, const double *const *p,
-                               int n, bool bias, int l)
+static INLINE void NAME(again)(const lwi_path_body *body, lwi_path_link *link, lwi_path_end *end,
+                               NAME(kinds) kinds, const double *const *p, int n, bool bias, int l)
 {
     real V0[5], f0[5], V[6], zn[3], zf[3], x[5];
     NAME(load)(V0, end->V0, 5, l);
     NAME(load)(f0, end->f0, 5, l);
     NAME(from_tip)(zn, zf, end, f0, AT(end->next), l);
     for (int j = n - 1; j >= 0; j--) {
+        j = NAME(first_place)(kinds, j);
+        const int kind = NAME(kind)(kinds, j);
         lwi_path_link *own = &link[j];
-        real o[3], a[3];
+        real o[3];
         NAME(load)(o, own->o, 3, l);
-        NAME(load)(a, own->a, 3, l);
         NAME(add_cross)(zn, o, zf);
         for (int i = 0; bias && i < 3; i++) {
             zn[i] += AT(own->b[i]);
             zf[i] += AT(own->b[3 + i]);
         }
-        const real along = NAME(read)(p, j, l) - NAME(dot)(a, zn);
-        for (int i = 0; i < 3; i++) {
-            MORE(zn[i], AT(own->g[i]), along);
-            MORE(zf[i], AT(own->g[3 + i]), along);
-        }
-        AT(own->y) = along * AT(own->Di);
+        if (kind == LWI_PATH_HINGE)
+            NAME(again_axis)(zn, zf, &body[j], own, false, NAME(read)(p, j, l), l);
+        else if (kind == LWI_PATH_SCREW)
+            NAME(again_axis)(zn, zf, &body[j], own, true, NAME(read)(p, j, l), l);
+        else
+            NAME(again_ball)(zn, zf, &body[j], own, kind == LWI_PATH_SOME_BALLS, p, j, l);
     }
     NAME(head_motion)(V, V0);
     for (int j = 0; j < n; j++) {
+        const int kind = NAME(kind)(kinds, j);
         const lwi_path_link *own = &link[j];
-        real o[3];
+        real o[3], w[3];
         NAME(load)(o, own->o, 3, l);
-        const real u = NAME(speed)(own, AT(own->y), V, l);
-        for (int i = 0; i < 3; i++) MORE(V[i], AT(own->a[i]), u);
+        if (kind >= LWI_PATH_BALL) {
+            const real y[3] = {AT(own->y), AT(own[1].y), AT(own[2].y)};
+            NAME(beyond_ball)(w, &body[j], own, kind == LWI_PATH_SOME_BALLS, y, V, l);
+            for (int i = 0; i < 3; i++) V[i] = w[i];
+            j += 2;
+        } else {
+            const real u = NAME(speed)(own, AT(own->y), V, l);
+            NAME(add_speed)(V, &body[j], own, kind == LWI_PATH_SCREW, u, l);
+        }
         NAME(add_cross)(V + 3, V, o);
     }
     NAME(to_tip)(x, end, V, l);
@@ -318,23 +606,55 @@ static INLINE void NAME(whole)(real *x, const lwi_lanes *first, const lwi_lanes 
     for (int i = 0; i < 5; i++) x[i] = AT(first[i]) + AT(correction[i]);
 }
 
+// y of a place less (t/D).f, of its share of what the tip passes on.
+static INLINE real NAME(less_tip)(const lwi_path_link *own, const real *f, int l)
+{
+    const real tip = SUM2(AT(own->t[0]), f[0], AT(own->t[1]), f[1]);
+    return AT(own->y) -
+           MAD(AT(own->t[2]), f[2], MAD(AT(own->t[3]), f[3], MAD(AT(own->t[4]), f[4], tip)));
+}
+
+// The three speeds of a ball: those beyond it less those before it, in its own axes; V becomes that beyond.
+static INLINE void NAME(ball_speeds)(real *V, const lwi_path_body *body, const lwi_path_link *own,
+                                     bool padding, const real *f, real *u, int l)
+{
+    real y[3], w[3], turn[3];
+    for (int i = 0; i < 3; i++) y[i] = NAME(less_tip)(&own[i], f, l);
+    NAME(beyond_ball)(w, body, own, padding, y, V, l);
+    for (int i = 0; i < 3; i++) {
+        turn[i] = w[i] - V[i];
+        V[i] = w[i];
+    }
+    for (int i = 0; i < 3; i++)
+        u[i] = SUM3(AT(own[i].a[0]), turn[0], AT(own[i].a[1]), turn[1], AT(own[i].a[2]), turn[2]);
+}
+
 // Speeds (3), or accelerations; `keep`: velocities of the bodies.  Returns zero where all are finite.
-static INLINE real NAME(speeds)(lwi_path_link *link, lwi_path_end *end, double *const *u, int n,
-                                bool keep, int l)
+static INLINE real NAME(speeds)(const lwi_path_body *body, lwi_path_link *link, lwi_path_end *end,
+                                NAME(kinds) kinds, double *const *u, int n, bool keep, int l)
 {
     real f[5], x[5], V[6], nothing = ZERO;
     NAME(load)(f, end->f, 5, l);
     NAME(whole)(x, end->V0, end->V, l);
     NAME(head_motion)(V, x);
     for (int j = 0; j < n; j++) {
+        const int kind = NAME(kind)(kinds, j);
         lwi_path_link *own = &link[j];
-        real o[3], tip = SUM2(AT(own->t[0]), f[0], AT(own->t[1]), f[1]);
-        tip = MAD(AT(own->t[2]), f[2], MAD(AT(own->t[3]), f[3], MAD(AT(own->t[4]), f[4], tip)));
-        const real speed = NAME(speed)(own, AT(own->y) - tip, V, l);
-        NAME(write)(u, j, l, speed);
-        MORE(nothing, speed, ZERO);
+        real o[3], speed[3];
         NAME(load)(o, own->o, 3, l);
-        for (int i = 0; i < 3; i++) MORE(V[i], AT(own->a[i]), speed);
+        if (kind >= LWI_PATH_BALL) {
+            NAME(ball_speeds)(V, &body[j], own, kind == LWI_PATH_SOME_BALLS, f, speed, l);
+            for (int i = 0; i < 3; i++) {
+                NAME(write)(u, j + i, l, speed[i]);
+                MORE(nothing, speed[i], ZERO);
+            }
+            j += 2;
+        } else {
+            speed[0] = NAME(speed)(own, NAME(less_tip)(own, f, l), V, l);
+            NAME(write)(u, j, l, speed[0]);
+            MORE(nothing, speed[0], ZERO);
+            NAME(add_speed)(V, &body[j], own, kind == LWI_PATH_SCREW, speed[0], l);
+        }
         if (keep) NAME(store)(own->V, V, 6, l);
         NAME(add_cross)(V + 3, V, o);
     }
@@ -345,8 +665,8 @@ static INLINE real NAME(speeds)(lwi_path_link *link, lwi_path_end *end, double *
 // Rates of the momenta (4): n, f, h, m are those of all bodies beyond the joint; `loaded`: with loads beyond the tip,
 // [A; B] about the joint.
 static INLINE real NAME(rates)(const lwi_path_body *body, const lwi_path_link *link,
-                               const lwi_path_end *end, double *const *rate, int n, bool loaded,
-                               int l)
+                               const lwi_path_end *end, NAME(kinds) kinds, double *const *rate,
+                               int n, bool loaded, int l)
 {
     real tip[5], N[3], f[3], h[3], g[3], A[3], B[3], m = AT(end->mb), nothing = ZERO;
     NAME(whole)(tip, end->f0, end->f, l);
@@ -361,6 +681,8 @@ static INLINE real NAME(rates)(const lwi_path_body *body, const lwi_path_link *l
                     AT(end->R[6 + i]), AT(end->load[5]));
     }
     for (int j = n - 1; j >= 0; j--) {
+        j = NAME(first_place)(kinds, j);
+        const int kind = NAME(kind)(kinds, j);
         const lwi_path_link *own = &link[j];
         real o[3], own_h[3], V[6], J[6], JV[3], x[3];
         const real mass = AT(body[j].m);
@@ -385,26 +707,59 @@ static INLINE real NAME(rates)(const lwi_path_body *body, const lwi_path_link *l
             NAME(add_cross)(A, o, B);
             for (int i = 0; i < 3; i++) x[i] += A[i];
         }
-        const real along = SUM3(AT(own->a[0]), x[0], AT(own->a[1]), x[1], AT(own->a[2]), x[2]);
-        NAME(write)(rate, j, l, along);
-        MORE(nothing, along, ZERO);
+        if (kind == LWI_PATH_SCREW) { // (16)
+            const real turn = AT(body[j].turn), slide = AT(body[j].slide);
+            real y[3];
+            NAME(cross)(y, f, V);
+            for (int i = 0; i < 3; i++) {
+                if (loaded) y[i] += B[i];
+                x[i] = SUM2(turn, x[i], slide, MAD(m, g[i], y[i]));
+            }
+        }
+        for (int i = 0; i < (kind >= LWI_PATH_BALL ? 3 : 1); i++) {
+            const lwi_lanes *a = own[i].a;
+            const real along = SUM3(AT(a[0]), x[0], AT(a[1]), x[1], AT(a[2]), x[2]);
+            NAME(write)(rate, j + i, l, along);
+            MORE(nothing, along, ZERO);
+        }
     }
     return nothing;
 }
 
 // ----------------------------------------------------------------------------------- accelerations
 
+// The angular velocity of the body beyond place j relative to the one before it.
+static INLINE void NAME(turning)(real *turn, const lwi_path_body *body, const lwi_path_link *own,
+                                 int kind, const double *const *u, int j, int l)
+{
+    real speed = NAME(read)(u, j, l);
+    if (kind == LWI_PATH_SCREW) speed = AT(body->turn) * speed;
+    for (int i = 0; i < 3; i++) turn[i] = AT(own->a[i]) * speed;
+    for (int k = 1; kind >= LWI_PATH_BALL && k < 3; k++) {
+        const real more = NAME(read)(u, j + k, l);
+        for (int i = 0; i < 3; i++) MORE(turn[i], AT(own[k].a[i]), more);
+    }
+}
+
 // W, Wv: the velocity of the tip, relative to the body before the head.
-static INLINE void NAME(velocity)(const lwi_path_link *link, lwi_path_end *end,
-                                  const double *const *u, int n, int l)
+static INLINE void NAME(velocity)(const lwi_path_body *body, const lwi_path_link *link,
+                                  lwi_path_end *end, NAME(kinds) kinds, const double *const *u,
+                                  int n, int l)
 {
     real w[3] = {ZERO, ZERO, ZERO}, v[3] = {ZERO, ZERO, ZERO};
     for (int j = 0; j < n; j++) {
-        const real speed = NAME(read)(u, j, l);
-        real o[3];
-        NAME(load)(o, link[j].o, 3, l);
-        for (int i = 0; i < 3; i++) MORE(w[i], AT(link[j].a[i]), speed);
+        const int kind = NAME(kind)(kinds, j);
+        const lwi_path_link *own = &link[j];
+        real o[3], turn[3];
+        NAME(load)(o, own->o, 3, l);
+        NAME(turning)(turn, &body[j], own, kind, u, j, l);
+        for (int i = 0; i < 3; i++) {
+            w[i] += turn[i];
+            if (kind == LWI_PATH_SCREW)
+                MORE(v[i], AT(own->a[i]), AT(body[j].slide) * NAME(read)(u, j, l));
+        }
         NAME(add_cross)(v, w, o);
+        if (kind >= LWI_PATH_BALL) j += 2;
     }
     for (int c = 0; c < 3; c++) {
         const real x = AT(end->R[3 * c]), y = AT(end->R[3 * c + 1]), z = AT(end->R[3 * c + 2]);
@@ -413,25 +768,35 @@ static INLINE void NAME(velocity)(const lwi_path_link *link, lwi_path_end *end,
     }
 }
 
+// a += (w x axis) speed
+static INLINE void NAME(coriolis)(real *a, const real *w, const lwi_path_link *own, real speed,
+                                  int l)
+{
+    real axis[3], x[3];
+    NAME(load)(axis, own->a, 3, l);
+    NAME(cross)(x, w, axis);
+    for (int i = 0; i < 3; i++) MORE(a[i], x[i], speed);
+}
+
 // b and c (11): al and a are the accelerations without joint accelerations, head at rest.
 static INLINE void NAME(bias)(const lwi_path_body *body, lwi_path_link *link, lwi_path_end *end,
-                              const double *const *u, int n, int l)
+                              NAME(kinds) kinds, const double *const *u, int n, int l)
 {
     real w[3], al[3] = {ZERO, ZERO, ZERO}, a[3] = {ZERO, ZERO, ZERO};
     NAME(load)(w, end->W0, 3, l);
     for (int j = 0; j < n; j++) {
+        const int kind = NAME(kind)(kinds, j);
         lwi_path_link *own = &link[j];
-        const real speed = NAME(read)(u, j, l), mass = AT(body[j].m);
-        real axis[3], o[3], h[3], J[6], wJ[3], wh[3], wo[3], n_[3], f[3], x[3];
-        NAME(load)(axis, own->a, 3, l);
+        const real mass = AT(body[j].m);
+        real turn[3], o[3], h[3], J[6], wJ[3], wh[3], wo[3], n_[3], f[3];
+        if (kind == LWI_PATH_SCREW) // 2 w x S u
+            NAME(coriolis)(a, w, own, 2 * (AT(body[j].slide) * NAME(read)(u, j, l)), l);
+        NAME(turning)(turn, &body[j], own, kind, u, j, l);
+        NAME(add_cross)(al, w, turn);
+        for (int i = 0; i < 3; i++) w[i] += turn[i];
         NAME(load)(o, own->o, 3, l);
         NAME(load)(h, own->h, 3, l);
         NAME(load)(J, own->J, 6, l);
-        NAME(cross)(x, w, axis);
-        for (int i = 0; i < 3; i++) {
-            MORE(al[i], x[i], speed);
-            MORE(w[i], axis[i], speed);
-        }
         NAME(symmetric_times)(n_, J, al);
         NAME(symmetric_times)(wJ, J, w);
         NAME(cross)(wh, w, h);
@@ -445,6 +810,7 @@ static INLINE void NAME(bias)(const lwi_path_body *body, lwi_path_link *link, lw
         NAME(store)(own->b + 3, f, 3, l);
         NAME(add_cross)(a, al, o);
         NAME(add_cross)(a, w, wo);
+        if (kind >= LWI_PATH_BALL) j += 2;
     }
     const real A[6] = {al[0], al[1], al[2], a[0], a[1], a[2]};
     real c[5];
