@@ -106,6 +106,24 @@ class Sweep(unittest.TestCase):
         self.assertGreaterEqual(len(rows), 3 * len(done))
         self.assertEqual(sorted(os.listdir(self.path)), ["part.csv"])
 
+    def test_one_instance_that_is_not_a_number_ends_alone(self):
+        with open(os.path.join(self.path, "wall.yaml"), "w", encoding="ascii") as file:
+            file.write("linkwork: 1\ngravity: [0, 0, 0]\n"
+                       "functions: {wall: {type: formula, of: 'sqrt(0.3 - s.q0)'}}\n"
+                       "bodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+                       "joints: {s: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0],\n"
+                       "             effort: {q0: wall}}}\n")
+        for integrator in ("dopri5", "dopri54", "verner87", "adams"): # the third reaches the wall
+            done = linkwork("sweep", "wall.yaml", "--vary", "joint.s.qd0=-5,-4,0.5,-3", "--duration", "1", "--sample", "0.1",
+                            "--integrator", integrator, "-o", "some.csv", cwd=self.path)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("linkwork: instance 2: ", done.stderr)
+            self.assertIn("linkwork: 1 of 4 instances failed\n", done.stderr)
+            rows = self.rows("some.csv")
+            for instance in range(4):
+                last = max(float(row["time"]) for row in rows if float(row["instance"]) == instance)
+                self.assertEqual(last == 1, instance != 2, (integrator, instance, last))
+
     def test_refusals(self):
         with open(os.path.join(self.path, "bad.csv"), "w", encoding="ascii") as file:
             file.write("gravity.z\nfast\n")

@@ -21,6 +21,7 @@ static const char slider[] = "linkwork: 1\n"
                              "functions:\n"
                              "  ramp: {type: ramp, rate: 2, from: 5e-324}\n"
                              "  root: {type: formula, of: 'sqrt(0.3 - t)'}\n"
+                             "  wall: {type: formula, of: 'sqrt(0.3 - s.q0) + 0*s.qd0'}\n"
                              "inputs: [motor]\n"
                              "bodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
                              "joints:\n"
@@ -145,6 +146,26 @@ static void formulas_that_are_not_numbers_end_the_run(void **state)
     lw_model_destroy(model);
 }
 
+// The joints that such a formula reads are named, with what they are.
+static void formulas_of_joints_name_them(void **state)
+{
+    (void)state;
+    lw_model *model = slider_with("wall");
+    for (int i = 0; i < lw_integrator_count(); i++) {
+        const char *name = lw_integrator_info(i).name;
+        if (!strcmp(name, "index3")) continue; // solves for positions before the wall
+        lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("formulation", "aba", "integrator", name,
+                                                       "step", "0.01", "duration", "9"));
+        const lw_status status = lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL);
+        assert_true(status == LW_ERR_NOT_FINITE || status == LW_ERR_INTEGRATOR);
+        const char *text = lw_sim_error(sim)->text;
+        const char *found = strstr(text, "function 'wall' is nan at joint 's' q0 = 0.3");
+        if (!found || !strstr(found, ", joint 's' qd0 = ")) fail_msg("%s: %s", name, text);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 // ------------------------------------------------------------------------------------ in a long step
 
 typedef struct stopper {
@@ -229,6 +250,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(times_without_digits_are_passed),
         cmocka_unit_test(inputs_that_overflow_end_the_step),
         cmocka_unit_test(formulas_that_are_not_numbers_end_the_run),
+        cmocka_unit_test(formulas_of_joints_name_them),
         cmocka_unit_test(a_long_step_can_be_stopped),
         cmocka_unit_test(a_batch_can_be_stopped_between_rows),
     };
