@@ -221,6 +221,20 @@ static cli_exit set_library(cli_arguments *arguments, unsigned options, const ch
     return CLI_DONE;
 }
 
+// Was the option there before, if its help does not say that it may be repeated?
+static bool is_repeated(cli_arguments *arguments, int own, const cli_option *option)
+{
+    bool given = false;
+    if (own >= 0) {
+        given = arguments->given & (1u << own);
+        arguments->given |= 1u << own;
+    } else {
+        for (int i = 0; i < arguments->nsetting; i++)
+            given |= !strcmp(arguments->setting[i].key, option->key);
+    }
+    return given && !strstr(option->help, "repeatable");
+}
+
 static int find(const cli_option *list, int n, const char *key, char letter)
 {
     for (int i = 0; i < n; i++)
@@ -254,6 +268,8 @@ static cli_exit parse_option(int argc, char **argv, int *at, unsigned options,
                                 option->value, arguments->verb);
         value = argv[++*at];
     }
+    if (is_repeated(arguments, known ? own : -1, option))
+        return cli_complain(CLI_USE, "--%s is given twice; expected once", option->key);
     if (known) return set_option(arguments, own, value);
     return set_library(arguments, options, option->key, value);
 }

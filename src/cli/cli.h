@@ -111,6 +111,7 @@ enum { CLI_MAX = 64 }; ///< options on one command line
 
 typedef struct cli_arguments {
     const char *verb, *operand;
+    unsigned given;                ///< bits of CLI_OPTION_LIST
     const char *operands[CLI_MAX]; ///< all, where the verb takes several; operand: the first
     int noperand;
     const char *output[CLI_MAX];

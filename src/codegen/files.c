@@ -61,15 +61,6 @@ typedef struct writer {
 
 // ------------------------------------------------------------------------------------------ tables
 
-// Names as C strings: characters that could end one, or a comment, are replaced.
-static void print_name(FILE *file, const char *name)
-{
-    for (; *name; name++) {
-        const unsigned char c = (unsigned char)*name;
-        fputc(c < ' ' || c == '"' || c == '\\' || c == '/' || c == '*' || c == '?' ? '_' : c, file);
-    }
-}
-
 // "elbow.q0" for coordinates and "elbow.v0" for speeds; a floating base has its body's name.
 static void print_names(FILE *file, const lw_model *model, char letter)
 {
@@ -78,8 +69,8 @@ static void print_names(FILE *file, const lw_model *model, char letter)
         const int n = letter == 'q' ? node->nq : node->nv;
         for (int i = 0; i < n; i++) {
             fputs("    \"", file);
-            print_name(file, node->joint < 0 ? model->body[node->body].name
-                                             : model->joint[node->joint].name);
+            lwi_codegen_print_name(file, node->joint < 0 ? model->body[node->body].name
+                                                         : model->joint[node->joint].name);
             fprintf(file, ".%c%d\",\n", letter, i);
         }
     }
@@ -100,7 +91,7 @@ static void print_tables(FILE *file, const writer *w)
     fprintf(file, "};\nconst char *const %s_body_names[%s_NBODY] = {\n", w->name, w->upper);
     for (int b = 0; b < m->nbody; b++) {
         fputs("    \"", file);
-        print_name(file, b == 0 ? "ground" : m->body[b].name);
+        lwi_codegen_print_name(file, b == 0 ? "ground" : m->body[b].name);
         fputs("\",\n", file);
     }
     fprintf(file, "};\nconst double %s_q0[%s_NQ] = {\n", w->name, w->upper);
@@ -128,8 +119,8 @@ static void print_order(FILE *file, const lw_model *model)
         fprintf(file, "  v[%d]", node->iv);
         if (node->nv > 1) fprintf(file, "..[%d]", node->iv + node->nv - 1);
         fputs("  ", file);
-        print_name(file,
-                   node->joint < 0 ? model->body[node->body].name : model->joint[node->joint].name);
+        lwi_codegen_print_name(file, node->joint < 0 ? model->body[node->body].name
+                                                     : model->joint[node->joint].name);
         fprintf(file, " (%s)\n", joint_kind(node));
     }
 }

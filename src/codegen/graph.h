@@ -89,5 +89,7 @@ lwi_codegen_graph_operations(const lwi_codegen_graph *graph); ///< after lwi_cod
 /** The statements of the function's body, one value or a short expression of single-use values
  *  each; all inputs are read before the first output is written.  After lwi_codegen_graph_live. */
 void lwi_codegen_graph_print(lwi_codegen_graph *graph, FILE *file);
+/** A name in a C string or a comment: characters that could end one are replaced. */
+void lwi_codegen_print_name(FILE *file, const char *name);
 
 #endif

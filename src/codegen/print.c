@@ -193,6 +193,14 @@ static void print_outputs(printer *p, int32_t i)
     }
 }
 
+void lwi_codegen_print_name(FILE *file, const char *name)
+{
+    for (; *name; name++) {
+        const unsigned char c = (unsigned char)*name;
+        fputc(c < ' ' || c == '"' || c == '\\' || c == '/' || c == '*' || c == '?' ? '_' : c, file);
+    }
+}
+
 static void print_values(printer *p)
 {
     const lwi_codegen_graph *g = p->graph;
@@ -204,7 +212,11 @@ static void print_values(printer *p)
         if (v->uses == 0 || (!named && p->first[i] < 0)) continue;
         const int before = note;
         while (note < g->nnote && g->note[note].before <= i) note++;
-        if (note > before) fprintf(p->file, "\n    // %s\n", g->note[note - 1].text);
+        if (note > before) {
+            fputs("\n    // ", p->file);
+            lwi_codegen_print_name(p->file, g->note[note - 1].text);
+            fputc('\n', p->file);
+        }
         if (named) {
             name_of(g, i, name, sizeof name);
             snprintf(left, sizeof left, "const double %s", name);

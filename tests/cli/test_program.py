@@ -575,6 +575,37 @@ class Kept(Program):
         self.assertIn("the result has no rows",
                       self.call("run", self.model, "-q", "--initial", empty, code=3).stderr)
 
+    def test_an_option_is_given_once(self):
+        for first, second in (("--duration=1", "--duration=0.01"), ("--max-steps=9", "--max_steps=9"), ("-q", "--quiet"),
+                              ("--initial=a.h5", "--initial=b.h5")):
+            done = self.call("run", self.model, first, second, code=2)
+            self.assertRegex(done.stderr, r"^linkwork: --\S+ is given twice; expected once\n$")
+
+    def test_byte_order_marks_are_accepted(self):
+        for name, text in (("a.yaml", self.text("pendulum.yaml")), ("a.urdf", self.LOOP)):
+            with open(self.path(name), "w", encoding="utf-8-sig") as file:
+                file.write(text)
+            self.call("check", self.path(name))
+        with open(self.path("table.csv"), "w", encoding="utf-8-sig") as file:
+            file.write("gravity.z\n-1\n-2\n")
+        self.call("sweep", self.model, "--batch", self.path("table.csv"), "--duration", "0.1", "-o", self.path("a.csv"))
+        self.assertEqual(self.rows("a.csv")[0][2], "vary.gravity.z")
+        with open(self.path("table.csv"), "w", encoding="utf-16") as file:
+            file.write("gravity.z\n-1\n-2\n")
+        done = self.call("sweep", self.model, "--batch", self.path("table.csv"), code=3)
+        self.assertIn("table.csv:1:1: is in UTF-16, expected UTF-8", done.stderr)
+
+    def test_names_cannot_leave_comments_of_generated_code(self):
+        name = "a*/ /* ?? \\\\"
+        self.write("names.yaml", "linkwork: 1\nbodies: {b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+                   "joints: {\"%s\": {type: revolute, between: [ground, b], at: [0, 0, 0]}}\n" % name)
+        self.call("codegen", self.path("names.yaml"), "-q", "-o", self.path("code"))
+        with open(os.path.join(self.path("code"), "names.c"), encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("a__ __ __ _", text)
+        self.assertNotIn("a*/", text)
+        self.assertNotIn("?? ", text)
+
     def test_an_unknown_letter_is_reported_as_it_was_typed(self):
         self.assertIn("check has no option -o\n", self.call("check", self.model, "-o", "x", code=2).stderr)
 

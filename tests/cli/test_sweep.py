@@ -113,9 +113,9 @@ class Sweep(unittest.TestCase):
                        "bodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
                        "joints: {s: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0],\n"
                        "             effort: {q0: wall}}}\n")
-        for integrator in ("dopri5", "dopri54", "verner87", "adams"): # the third reaches the wall
+        for integrator in ("dopri54", "rk4"): # the third goes beyond 0.3 m
             done = linkwork("sweep", "wall.yaml", "--vary", "joint.s.qd0=-5,-4,0.5,-3", "--duration", "1", "--sample", "0.1",
-                            "--integrator", integrator, "-o", "some.csv", cwd=self.path)
+                            "--step", "0.01", "--integrator", integrator, "-o", "some.csv", cwd=self.path)
             self.assertEqual(done.returncode, 1)
             self.assertIn("linkwork: instance 2: ", done.stderr)
             self.assertIn("linkwork: 1 of 4 instances failed\n", done.stderr)

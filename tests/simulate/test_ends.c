@@ -153,7 +153,7 @@ static void formulas_of_joints_name_them(void **state)
     lw_model *model = slider_with("wall");
     for (int i = 0; i < lw_integrator_count(); i++) {
         const char *name = lw_integrator_info(i).name;
-        if (!strcmp(name, "index3")) continue; // solves for positions before the wall
+        if (!strcmp(name, "index3")) continue; // solves for positions where it is finite
         lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("formulation", "aba", "integrator", name,
                                                        "step", "0.01", "duration", "9"));
         const lw_status status = lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL);

@@ -106,6 +106,17 @@ static lw_status check_distinct(const parser *p, lwi_csv_table *t, lw_error *err
     return LW_OK;
 }
 
+// A byte order mark is passed over in UTF-8, and names another encoding.
+static lw_status skip_mark(parser *p, lw_error *error)
+{
+    if (!strncmp(p->line, "\xFF\xFE", 2) || !strncmp(p->line, "\xFE\xFF", 2))
+        return lwi_fail_at(error, LW_ERR_PARSE, p->path, 1, 1, "is in UTF-16, expected UTF-8");
+    if (strncmp(p->line, "\xEF\xBB\xBF", 3) != 0) return LW_OK;
+    p->length -= 3;
+    memmove(p->line, p->line + 3, (size_t)p->length + 1);
+    return LW_OK;
+}
+
 static lw_status read_header(parser *p, bool result, lwi_csv_table *t, lw_error *error)
 {
     const bool there = next_line(p);
@@ -113,6 +124,7 @@ static lw_status read_header(parser *p, bool result, lwi_csv_table *t, lw_error 
     if (!there)
         return lwi_fail_at(error, LW_ERR_PARSE, p->path, 1, 1,
                            "the header is missing: the file is empty");
+    TRY(skip_mark(p, error));
     if (!p->length) return lwi_fail_at(error, LW_ERR_PARSE, p->path, 1, 1, "the header is missing");
     t->n = count_fields(p->line);
     t->column = LWI_PUSH(&t->arena, lw_column_info, t->n);

@@ -266,16 +266,13 @@ static lw_status collect_include(lwi_sdf *u, const lwi_sdf_file *from,
                             "nested model",
                             uri->text);
     TRY(path_of_uri(u, from, include, uri->text, &path, &part));
-    if (!path) {
-        lwi_sdf_begin_notes(u, from);
-        lwi_notes_add(u->notes, include, uri->text,
-                      u->desc->folder
-                          ? "models that are not found below the folder of the file are "
-                            "left out, includes"
-                          : "models of other files are left out where the model is not read "
-                            "from a file, includes");
-        return LW_OK;
-    }
+    if (!path)
+        return lwi_xml_fail(&from->xml, include, LW_ERR_PARSE, u->error,
+                            u->desc->folder
+                                ? "<include>: '%.200s' does not exist below the folder of the file"
+                                : "<include>: '%.200s' cannot be read: the model is parsed from "
+                                  "memory without a folder",
+                            uri->text);
     TRY(open_file(u, from, include, path, part, &file));
     const lwi_xml_element *e = lwi_xml_child(file->xml.root, "model");
     if (strcmp(file->xml.root->name, "sdf") != 0 || !e || lwi_xml_next(e, "model"))
