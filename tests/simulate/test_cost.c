@@ -227,6 +227,73 @@ static void a_trial_ends_at_its_limit(void **state)
     lw_model_destroy(model);
 }
 
+// A platform on n legs of a universal joint, a slide and a ball.
+static lw_model *platform(int n)
+{
+    lw_builder *b = lwt_builder();
+    const lw_body top = lwt_body(
+        b, &(lw_body_desc){.mass = 10, .inertia = {1, 1, 2, 0, 0, 0}, .pose.position = {0, 0, 1}});
+    for (int i = 0; i < n; i++) {
+        const double turn = 6.283185307179586 * i / n, c = cos(turn), s = sin(turn);
+        lw_body rod[2];
+        for (int k = 0; k < 2; k++)
+            rod[k] = lwt_body(
+                b, &(lw_body_desc){.mass = 1,
+                                   .inertia = {0.03, 0.03, 0.02, 0, 0, 0},
+                                   .pose.position = {(1.375 - 0.25 * k) * c, (1.375 - 0.25 * k) * s,
+                                                     0.25 + 0.5 * k}});
+        const lw_joint_desc joint[] = {
+            {.type = LW_JOINT_UNIVERSAL,
+             .body2 = rod[0],
+             .at = {1.5 * c, 1.5 * s, 0},
+             .axis = {-s, c, 0},
+             .axis2 = {2 * c, 2 * s, 1}},
+            {.type = LW_JOINT_PRISMATIC,
+             .body1 = rod[0],
+             .body2 = rod[1],
+             .at = {1.25 * c, 1.25 * s, 0.5},
+             .axis = {-0.5 * c, -0.5 * s, 1}},
+            {.type = LW_JOINT_SPHERICAL, .body1 = rod[1], .body2 = top, .at = {c, s, 1}}};
+        for (int k = 0; k < 3; k++) lwt_add(b, &joint[k]);
+    }
+    return lwt_model(b);
+}
+
+typedef struct meter {
+    size_t largest;
+} meter;
+
+static void *take(void *user, size_t bytes)
+{
+    meter *m = user;
+    m->largest = bytes > m->largest ? bytes : m->largest;
+    return malloc(bytes);
+}
+
+static void give(void *user, void *block)
+{
+    (void)user;
+    free(block);
+}
+
+// The rows of all legs meet in one system, of 20 MB: a trial that cannot pay for
+// it ends before it, not after it.
+static void a_trial_ends_before_the_system_that_is_too_dear(void **state)
+{
+    (void)state;
+    enum { LEGS = 400 };
+    lw_model *model = platform(LEGS);
+    meter m = {0};
+    const lw_allocator metered = {take, give, &m};
+    lwi_work *work = NULL;
+    lw_error error = {0};
+    assert_int_equal(
+        lwi_work_create_limited(model, &lwi_formulation_rcr, &metered, NULL, 1e-3, &work, &error),
+        LW_ERR_UNSUPPORTED);
+    if (m.largest > 6000000) fail_msg("a block of %zu bytes", m.largest);
+    lw_model_destroy(model);
+}
+
 // NAN where a formulation refuses the model, else a positive time; the cheapest one of a tree is aba, and what is cubic
 // grows as the cube.
 static void costs_of_all_are_predicted(void **state)
@@ -448,6 +515,7 @@ int main(void)
         cmocka_unit_test(rcr_is_predicted_from_the_graph),
         cmocka_unit_test(what_is_too_dear_is_left_out),
         cmocka_unit_test(a_trial_ends_at_its_limit),
+        cmocka_unit_test(a_trial_ends_before_the_system_that_is_too_dear),
         cmocka_unit_test(costs_of_all_are_predicted),
         cmocka_unit_test(what_cannot_begin_is_not_chosen),
         cmocka_unit_test(couplings_count_as_loops),

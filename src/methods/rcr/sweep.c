@@ -323,12 +323,14 @@ static lw_status eliminate_any(lwi_rcr *e, int k, lwi_rcr_mode mode, double pivo
     return eliminate_node(e, &s, t, error);
 }
 
-// Adds the system of node k to the sizes; false if the elimination takes longer than allowed.  Steps are never limited.
-static bool affordable(const lwi_rcr *e, lwi_rcr_mode mode, int k, lwi_cost_features *sum)
+// Adds the system of node k to the sizes, after its children; false if the elimination takes longer than
+// allowed.  Steps are never limited.
+static bool affordable(lwi_rcr *e, lwi_rcr_mode mode, int k, lwi_cost_features *sum)
 {
-    const lwi_rcr_front *f = &e->front[k];
-    const double n = f->ny + f->nb + f->nin;
     if (!(e->limit > 0) || mode == LWI_RCR_FIXED) return true;
+    lwi_rcr_count_front(e, k);
+    const lwi_rcr_front *f = &e->front[k];
+    const double n = f->ny + 6.0 * e->node[k].nbody + f->nin;
     sum->fronts += n * n;
     sum->cubes += n * n * n;
     return lwi_cost_estimate(LWI_RCR_ELIMINATION, sum) <= e->limit;
@@ -346,10 +348,10 @@ lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double 
     size_t widest = 0;
     lwi_cost_features sum = {0};
     for (int k = e->model->nnode - 1; k >= 0; k--) {
-        TRY(eliminate_any(e, k, mode, pivot, rank, t, error));
         if (!affordable(e, mode, k, &sum))
             return lwi_fail(error, LW_ERR_UNSUPPORTED,
                             "formulation rcr: too many loops are open at once");
+        TRY(eliminate_any(e, k, mode, pivot, rank, t, error));
         e->ndependent += e->front[k].nd;
         LWI_ASSERT(e->front[k].nd <= e->front[k].ny);
         LWI_ASSERT(e->node[k].up < k); // its message is read later
