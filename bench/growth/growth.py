@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How the cost of everything around the solver grows with the mechanism.
 
-usage: growth.py --program PROGRAM [--kinds A,B] [--bodies N,N,...] [--limit S] [--json FILE] [--check]
+usage: growth.py --program PROGRAM [--kinds A,B] [--bodies N,N,...] [--limit S] [--instructions] [--json FILE] [--check]
        growth.py --table FILE
 
 For each kind of mechanism and number of bodies, in seconds of processor time and MB of memory:
@@ -9,21 +9,25 @@ For each kind of mechanism and number of bodies, in seconds of processor time an
   csv, hdf5   from the model file to the first row: linkwork run --duration 0 -o FILE
   evaluation  of the formulation that `auto` takes, from steps of rk4
   row         a row of all columns to CSV, including its reactions
-Exponents are fitted to sizes of at least 100 bodies that take at least 0.03 s and 60 MB; a command that takes
-longer than the limit is not repeated for larger sizes.
+Exponents are fitted to sizes of at least 100 bodies that take at least 0.03 s and 60 MB. A command that is predicted to
+take longer than the limit, from the sizes before, is left out, and so are larger sizes after one that did take longer.
 
---kinds   chain, tree, loop, n_four_bar, ladder, net, star, platform (all)
---bodies  numbers of bodies; nets take squares of at most 64 x 64 (1563, 6250, 25000, 100000)
---limit   seconds for one command (120)
---json    writes what was measured
---check   exit status 1 if a command fails, or an exponent is above its limit: 1.15, nets 1.7
---table   prints the tables of docs/benchmarks.md from such a file
+--kinds         chain, tree, loop, n_four_bar, ladder, net, star, platform (all)
+--bodies        numbers of bodies; nets take squares of at most 64 x 64 (1563, 6250, 25000, 100000)
+--limit         seconds for one command (120)
+--instructions  counts instructions (valgrind) in place of seconds: exponents without noise and caches; a command takes
+                some 20 times as long, so the default sizes are 391, 1563, 6250, 25000
+--json          writes what was measured, after each size
+--check         exit status 1 if a command fails, or an exponent is above its limit: 1.15, nets 1.7
+--table         prints the tables of docs/benchmarks.md from such a file
 """
 import argparse
 import json
 import math
 import os
+import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -33,6 +37,9 @@ VALUES = ("check", "csv", "hdf5", "evaluation", "row", "memory")
 LIMITS = {"net": 1.7}   # exponents
 LIMIT = 1.15
 SHORT, LIGHT = 0.03, 60  # [s], [MB] less is not used in fits: what starting the program takes
+PER_SECOND = 4e9         # instructions, about
+SIZES = [1563, 6250, 25000, 100000]
+SIZES_COUNTED = [391, 1563, 6250, 25000]
 FIRST = 100              # bodies: fewer are not used in fits
 LARGEST_NET = 64
 SETTING_UP = 50         # evaluations, the aim for `csv`
@@ -136,97 +143,159 @@ def run(arguments, limit):
     return seconds, usage.ru_maxrss / 1024, text
 
 
+def count(arguments, limit):
+    """The same with instructions in place of seconds, without memory: it would be valgrind's."""
+    tool = ["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"]
+    _, _, text = run(tool + arguments, limit)
+    return float(re.search(r"I\s+refs:\s+([\d,]+)", text).group(1).replace(",", "")), 0, text
+
+
 def summary(text):
-    return json.loads(text[text.index("{"):])
+    """The summary of a run among the lines of its program."""
+    return json.JSONDecoder().raw_decode(text[text.index("{"):])[0]
 
 
-def measure(program, path, limit, wanted):
-    """The values of a model; those that take too long are left out."""
-    found = {}
-    memory = 0.0
-    with tempfile.TemporaryDirectory() as folder:
-        csv, h5 = os.path.join(folder, "x.csv"), os.path.join(folder, "x.h5")
-        def steps(count, rows):
-            return [program, "run", path, "--json", "--integrator", "rk4", "--step", repr(STEP), "--duration",
-                    repr(count * STEP), "--sample", repr(count // (rows - 1) * STEP), "-o", csv]
-        commands = {"check": [program, "check", path],
-                    "csv": [program, "run", path, "--quiet", "--duration", "0", "-o", csv],
-                    "hdf5": [program, "run", path, "--quiet", "--duration", "0", "-o", h5]}
-        for name, command in commands.items():
-            if name not in wanted:
-                continue
-            try:
-                found[name], used, _ = run(command, limit)
-                memory = max(memory, used)
-            except Failed:
-                pass
-        if "row" in wanted and "csv" in found:
-            try:
-                few, _, text = run(steps(FEW, 2), limit)
-                found["formulation"] = summary(text)["options"]["formulation"]
-                count, more = FEW, 0
-                while more - few < max(found["csv"] / 2, SHORT) and more < limit / 4:
-                    count *= 4
-                    more = run(steps(count, 2), limit)[0]
-                found["evaluation"] = (more - few) / (STAGES * (count - FEW))
-                found["row"] = (run(steps(FEW, FEW + 1), limit)[0] - few) / (FEW - 1)
-            except Failed:
-                pass
-    return {**found, "memory": memory}
+def predicted(before, value, bodies):
+    """From the sizes before: at least linear; 0 where nothing is known."""
+    known = [r for r in before if value in r]
+    if not known:
+        return 0
+    last = known[-1]
+    slope = 1.0
+    if len(known) > 1:
+        slope = max(1.0, math.log(last[value] / known[-2][value]) / math.log(last["bodies"] / known[-2]["bodies"]))
+    return last[value] * (bodies / last["bodies"])**slope
+
+
+class Measurement:
+    """Of one model; `before` has the smaller ones of its kind."""
+
+    def __init__(self, arguments, path, bodies, before):
+        self.program, self.path, self.bodies, self.before = arguments.program, path, bodies, before
+        self.meter = count if arguments.instructions else run
+        self.limit, self.unit = arguments.limit, PER_SECOND if arguments.instructions else 1.0
+        self.slow = 20 if arguments.instructions else 1  # seconds for one
+        self.found, self.memory = {"bodies": bodies}, 0.0
+
+    def left_out(self, name):
+        """True where the limit would not suffice; a size that has no value ends its column."""
+        if self.before and name not in self.before[-1]:
+            return True
+        if self.slow * predicted(self.before, name, self.bodies) / self.unit <= self.limit:
+            return False
+        print(f"{self.path}: {name} left out: predicted above {self.limit} s", file=sys.stderr)
+        return True
+
+    def command(self, name, arguments):
+        if self.left_out(name):
+            return
+        try:
+            self.found[name], used, _ = self.meter([self.program] + arguments, self.limit)
+            self.memory = max(self.memory, used)
+        except Failed:
+            pass
+
+    def steps(self, csv, number, rows):
+        """A run of so many steps."""
+        return self.meter([self.program, "run", self.path, "--json", "--integrator", "rk4", "--step", repr(STEP),
+                           "--duration", repr(number * STEP), "--sample", repr(number // (rows - 1) * STEP), "-o",
+                           csv], self.limit)
+
+    def more_steps(self):
+        """So many that they take about as long as the set-up, from the size before."""
+        if self.meter is count or not self.before or not self.before[-1].get("evaluation", 0) > 0:
+            return 4 * FEW
+        evaluation = predicted(self.before, "evaluation", self.bodies)
+        return FEW * max(4, math.ceil(min(self.found["csv"], self.limit / 4) / (STAGES * FEW * evaluation)))
+
+    def evaluation_and_row(self, csv):
+        if "csv" not in self.found or self.left_out("row"):
+            return
+        try:
+            few, _, text = self.steps(csv, FEW, 2)
+            self.found["formulation"] = summary(text)["options"]["formulation"]
+            number = self.more_steps()
+            more = self.steps(csv, number, 2)[0]
+            enough = 0 if self.meter is count else max(self.found["csv"] / 2, SHORT)
+            while more - few < min(enough, self.limit / 4):
+                number *= 4
+                more = self.steps(csv, number, 2)[0]
+            self.found["evaluation"] = (more - few) / (STAGES * (number - FEW))
+            self.found["row"] = (self.steps(csv, FEW, FEW + 1)[0] - few) / (FEW - 1)
+        except Failed:
+            pass
+
+    def all(self):
+        """The values of the model; those that take too long are left out."""
+        with tempfile.TemporaryDirectory() as folder:
+            csv, h5 = os.path.join(folder, "x.csv"), os.path.join(folder, "x.h5")
+            self.command("check", ["check", self.path])
+            self.command("csv", ["run", self.path, "--quiet", "--duration", "0", "-o", csv])
+            self.command("hdf5", ["run", self.path, "--quiet", "--duration", "0", "-o", h5])
+            self.evaluation_and_row(csv)
+        return {**self.found, "memory": self.memory}
+
+
+def write(arguments, results):
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump({"instructions": arguments.instructions, "results": results}, file, indent=1)
 
 
 def measure_all(arguments):
     results = []
     for kind in arguments.kinds:
-        wanted, last = set(VALUES), 0
+        before = []
         for bodies in arguments.bodies:
-            made, count = model(kind, bodies)
-            if count == last:
+            made, number = model(kind, bodies)
+            if before and number == before[-1]["bodies"]:
                 continue
-            last = count
-            with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            with tempfile.NamedTemporaryFile("w", prefix=f"{kind}-{number}-", suffix=".yaml") as file:
                 json.dump(made, file)
                 file.flush()
-                found = measure(arguments.program, file.name, arguments.limit, wanted)
-            wanted = {v for v in wanted if v in found or v == "memory"}
-            results.append({"kind": kind, "bodies": count, **found})
+                found = Measurement(arguments, file.name, number, before).all()
+            before.append(found)
+            results.append({"kind": kind, **found})
             print(json.dumps(results[-1]), flush=True)
+            write(arguments, results)
     return results
 
 
 # --------------------------------------------------------------------------------------------- fits
 
 
-def exponent(results, kind, value):
+def exponent(results, kind, value, unit):
     """Slope of log(value) over log(bodies); None with fewer than two sizes that take long enough."""
     points = [(math.log(r["bodies"]), math.log(r[value])) for r in results
-              if r["kind"] == kind and r["bodies"] >= FIRST and r.get(value, 0) > 0 and is_long(r, value)]
+              if r["kind"] == kind and r["bodies"] >= FIRST and r.get(value, 0) > 0 and is_long(r, value, unit)]
     if len(points) < 2:
         return None
     x, y = (sum(p[i] for p in points) / len(points) for i in (0, 1))
     return sum((a - x) * (b - y) for a, b in points) / sum((a - x)**2 for a, _ in points)
 
 
-def is_long(result, value):
-    return result[value] > (LIGHT if value == "memory" else SHORT / 1000 if value == "evaluation" else SHORT)
+def is_long(result, value, unit):
+    short = LIGHT if value == "memory" else unit * (SHORT / 1000 if value == "evaluation" else SHORT)
+    return result[value] > short
 
 
-def exceeding(results):
+def exceeding(results, unit):
     """What grows faster than its limit."""
     kinds = list(dict.fromkeys(r["kind"] for r in results))
     return [(kind, value, e) for kind in kinds for value in VALUES
-            for e in [exponent(results, kind, value)] if e and e > LIMITS.get(kind, LIMIT)]
+            for e in [exponent(results, kind, value, unit)] if e and e > LIMITS.get(kind, LIMIT)]
 
 
 def cell(result, value):
-    if value not in result:
+    if value not in result or (value == "memory" and not result[value]):
         return "–"
     return f"{result[value]:.0f}" if value == "memory" else f"{result[value]:.2g}"
 
 
-def print_tables(results):
-    print("| kind | bodies | `auto` | `check` s | to CSV s | to HDF5 s | evaluation s | row s | MB | "
-          "set-up, evaluations |")
+def print_tables(results, instructions):
+    unit, name = (PER_SECOND, "instr.") if instructions else (1.0, "s")
+    print(f"| kind | bodies | `auto` | `check` {name} | to CSV {name} | to HDF5 {name} | evaluation {name} | row {name} "
+          "| MB | set-up, evaluations |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for r in results:
         setting_up = f"{r['csv'] / r['evaluation']:.0f}" if "csv" in r and r.get("evaluation", 0) > 0 else "–"
@@ -234,36 +303,39 @@ def print_tables(results):
               + " | ".join(cell(r, v) for v in VALUES) + f" | {setting_up} |")
     print("\n| exponent | " + " | ".join(VALUES) + " | limit |\n|---|" + "---|" * (len(VALUES) + 1))
     for kind in dict.fromkeys(r["kind"] for r in results):
-        fits = [exponent(results, kind, v) for v in VALUES]
+        fits = [exponent(results, kind, v, unit) for v in VALUES]
         print(f"| {kind} | " + " | ".join("–" if e is None else f"{e:.2f}" for e in fits)
               + f" | {LIMITS.get(kind, LIMIT)} |")
-    above = exceeding(results)
+    above = exceeding(results, unit)
     print("\nAbove the limit: " + (", ".join(f"{k} {v} {e:.2f}" for k, v, e in above) or "none") + ".")
+    return above
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--program")
     parser.add_argument("--kinds", type=lambda s: s.split(","), default=list(KINDS))
-    parser.add_argument("--bodies", type=lambda s: [int(n) for n in s.split(",")],
-                        default=[1563, 6250, 25000, 100000])
+    parser.add_argument("--bodies", type=lambda s: [int(n) for n in s.split(",")])
     parser.add_argument("--limit", type=float, default=120)
+    parser.add_argument("--instructions", action="store_true")
     parser.add_argument("--json")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--table")
     arguments = parser.parse_args()
     if not arguments.table and not arguments.program:
         parser.error("--program or --table is needed")
+    if arguments.instructions and not shutil.which("valgrind"):
+        parser.error("--instructions: there is no valgrind")
+    arguments.bodies = arguments.bodies or (SIZES_COUNTED if arguments.instructions else SIZES)
     if arguments.table:
         with open(arguments.table, encoding="utf-8") as file:
-            results = json.load(file)["results"]
+            read = json.load(file)
+        results, arguments.instructions = read["results"], read.get("instructions", False)
     else:
         results = measure_all(arguments)
-    if arguments.json:
-        with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump({"results": results}, file, indent=1)
-    print_tables(results)
-    sys.exit(1 if arguments.check and (exceeding(results) or FAILURES) else 0)
+        write(arguments, results)
+    above = print_tables(results, arguments.instructions)
+    sys.exit(1 if arguments.check and (above or FAILURES) else 0)
 
 
 if __name__ == "__main__":
