@@ -114,6 +114,20 @@ void lwi_cut_momenta_begin(lwi_cut_momenta *m)
     for (int k = 0; k < m->model->nnode; k++) v6_zero(m->momenta.node[k].P);
 }
 
+void lwi_cut_momenta_begin_cuts(lwi_cut_momenta *m)
+{
+    const lw_model *model = m->model;
+    m->prescribed = m->prescribed_rate = 0;
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        const int body[2] = {joint->body1, joint->body2};
+        for (int b = 0; b < 2; b++) {
+            v6_zero(m->load[body[b]]);
+            if (body[b]) v6_zero(m->momenta.node[model->body_node[body[b]]].P);
+        }
+    }
+}
+
 // sigma bdot - l b of the rows of one cut.  bdot = gamma - d/dt(J) V, about the moving mass centres, whereas Jdot is
 // about points fixed in space (closure.h).
 static void add_prescribed(lwi_cut_momenta *m, const lwi_motion *motion, const double *sigma,

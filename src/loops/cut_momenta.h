@@ -56,6 +56,8 @@ void lwi_cut_momenta_of_speeds(lwi_cut_momenta *m, double t, const lwi_motion *m
 
 /** Zeroes all impulses; then lwi_cut_momenta_add for each cut. */
 void lwi_cut_momenta_begin(lwi_cut_momenta *m);
+/** The same on the bodies of cut joints alone, where P of others is not read and there are no couplings. */
+void lwi_cut_momenta_begin_cuts(lwi_cut_momenta *m);
 /** Adds the impulses of one cut.
  *  @param joint  cut joint, or -1 - coupling
  *  @param sigma  impulses of its rows, then of those of its rotors [N s, N m s] */

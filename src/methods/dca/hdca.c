@@ -335,7 +335,7 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
     if (!lwi_net_speeds(d->net, t, x, x + model->tree_nq, d->u)) return false;
     lwi_auxiliary_load(model, &d->auxiliary, x, system->q);
     lwi_system_read_loops(system, t, false);
-    lwi_cut_momenta_begin(&d->momenta);
+    lwi_cut_momenta_begin_cuts(&d->momenta);
     for (int i = 0; i < model->nloop; i++) {
         const double *sigma = lwi_net_multipliers(d->net, i);
         if (sigma) lwi_cut_momenta_add(&d->momenta, model->loop[i], t, &system->motion, sigma);
@@ -349,7 +349,7 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
     lwi_tree_kinematics_free(model, x, d->u, xdot);
     lwi_auxiliary_rates(model, &d->auxiliary, system->q, system->qd, xdot);
     if (model->carries_work) pdot[model->tree_nv] = d->tree.power;
-    return lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
+    return model->nforce == 0 || lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
 }
 
 // First and second set of Hamilton's equations (1)-(2): speeds, then momentum rates (8), (77).

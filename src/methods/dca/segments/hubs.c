@@ -24,54 +24,95 @@ static void closure_of(const lwi_hubs *hubs, int joint, double t, lwi_closure *c
     lwi_joint_closure(hubs->model, joint, t, &hubs->system->motion, LWI_CLOSURE_POSITION, closure);
 }
 
-// Bodies of a path's edge: the hub at the tip, the compliance, the hub at the head.
-static lwi_plan_edge path_edge(const lwi_hubs *hubs, int path)
+static void add_edge(lwi_hubs *hubs, lwi_hub_edge edge)
 {
-    const lwi_net_path *own = &hubs->plan->path[path];
-    return (lwi_plan_edge){.rows = ROWS,
-                           .n = own->from < 0 ? 2 : 3,
-                           .body = {own->to, hubs->plan->nhub + path, own->from},
-                           .ground = own->from < 0};
+    edge.row = hubs->nrow;
+    edge.core = -1;
+    hubs->nrow += edge.rows;
+    hubs->edge[hubs->nedge++] = edge;
 }
 
-static void add_joint(lwi_hubs *hubs, int joint, lwi_plan_edge *edge)
+// Returns the edge, -1: the joint has no rows.
+static int add_joint(lwi_hubs *hubs, int joint)
 {
     const lw_model *model = hubs->model;
     lwi_closure closure;
-    if (joint < 0 || lwi_joint_row_count(model, joint) == 0) return;
+    if (joint < 0 || lwi_joint_row_count(model, joint) == 0) return -1;
     closure_of(hubs, joint, 0, &closure);
-    lwi_plan_edge *own = &edge[hubs->nedge];
-    *own = (lwi_plan_edge){.rows = closure.n, .n = closure.nbody, .ground = closure.nbody < 2};
+    lwi_hub_edge edge = {.joint = joint, .rows = closure.n, .n = closure.nbody};
     for (int i = 0; i < closure.nbody; i++)
-        own->body[i] = hubs->plan->hub_of[model->body_node[closure.body[i]]];
-    hubs->joint[hubs->nedge++] = joint;
+        edge.body[i] = hubs->plan->hub_of[model->body_node[closure.body[i]]];
+    add_edge(hubs, edge);
+    return hubs->nedge - 1;
 }
 
-static lw_status make_graph(lwi_hubs *hubs, lwi_arena *arena, lwi_plan_graph *graph)
+static int add_path_edge(lwi_hubs *hubs, int path)
+{
+    const lwi_net_path *own = &hubs->plan->path[path];
+    add_edge(hubs, (lwi_hub_edge){.joint = -1 - path,
+                                  .rows = ROWS,
+                                  .n = own->from < 0 ? 1 : 2,
+                                  .body = {own->to, own->from}});
+    return hubs->nedge - 1;
+}
+
+static lw_status make_edges(lwi_hubs *hubs, lwi_arena *arena)
 {
     const lw_model *model = hubs->model;
     const lwi_net_plan *plan = hubs->plan;
-    lwi_plan_edge *edge;
-    GET(edge, plan->nhub + model->nloop);
-    GET(hubs->joint, plan->nhub + model->nloop);
-    GET(hubs->edge, plan->nhub);
+    GET(hubs->edge, plan->nhub + model->nloop);
     GET(hubs->loop_edge, model->nloop);
     for (int h = 0; h < plan->nhub; h++) {
-        const int path = plan->hub[h].path, e = hubs->nedge;
-        if (path < 0) {
-            add_joint(hubs, model->node[plan->hub[h].node].joint, edge);
-        } else {
-            edge[hubs->nedge] = path_edge(hubs, path);
-            hubs->joint[hubs->nedge++] = -1 - path;
-        }
-        hubs->edge[h] = e < hubs->nedge ? e : -1;
+        const int path = plan->hub[h].path;
+        hubs->hub[h].core = -1;
+        hubs->hub[h].edge = path < 0 ? add_joint(hubs, model->node[plan->hub[h].node].joint)
+                                     : add_path_edge(hubs, path);
     }
     for (int i = 0; i < model->nloop; i++) {
-        const int e = hubs->nedge;
-        add_joint(hubs, model->loop[i], edge);
-        hubs->loop_edge[i] = e < hubs->nedge ? e : -1;
+        const int e = hubs->loop_edge[i] = add_joint(hubs, model->loop[i]);
+        for (int k = 0; e >= 0 && k < hubs->edge[e].n; k++)
+            for (int h = hubs->edge[e].body[k]; h >= 0; h = plan->hub[h].parent) {
+                if (hubs->hub[h].core == 0) break;
+                hubs->hub[h].core = 0; // numbered below
+            }
     }
-    *graph = (lwi_plan_graph){plan->nhub + plan->npath, hubs->nedge, edge};
+    GET(hubs->c, hubs->nrow);
+    GET(hubs->lambda, hubs->nrow);
+    GET(hubs->sum, hubs->nrow);
+    GET(hubs->c0, hubs->nrow);
+    return LW_OK;
+}
+
+static bool in_core(const lwi_hubs *hubs, const lwi_hub_edge *edge)
+{
+    return hubs->hub[edge->body[0]].core >= 0 &&
+           (edge->n < 2 || hubs->hub[edge->body[1]].core >= 0);
+}
+
+// The hubs between the ground and joints that close loops, with a compliance for each path between them.
+static lw_status make_core(lwi_hubs *hubs, lwi_pool *pool, lwi_arena *arena)
+{
+    int nbody = 0, nedge = 0;
+    lwi_plan_edge *edge;
+    GET(edge, hubs->nedge);
+    for (int h = 0; h < hubs->plan->nhub; h++)
+        if (hubs->hub[h].core >= 0) hubs->hub[h].core = nbody++;
+    for (int e = 0; e < hubs->nedge; e++) {
+        lwi_hub_edge *own = &hubs->edge[e];
+        if (!in_core(hubs, own)) continue;
+        lwi_plan_edge *to = &edge[own->core = nedge++];
+        *to = (lwi_plan_edge){.rows = own->rows, .n = own->n, .ground = own->n < 2};
+        for (int i = 0; i < own->n; i++) to->body[i] = hubs->hub[own->body[i]].core;
+        if (own->joint < 0) to->body[to->n++] = nbody++;
+    }
+    const lwi_plan_graph graph = {nbody, nedge, edge};
+    TRY(lwi_plan_create(&graph, LW_PLAN_AUTO, arena, &hubs->order));
+    TRY(lwi_elim_create(&hubs->order, arena, &hubs->elim));
+    if (pool && lwi_elim_worth_threads(hubs->elim))
+        TRY(lwi_elim_threads(hubs->elim, pool, LWI_ELIM_BY_SUBTREE, arena));
+    GET(hubs->z, nbody);
+    GET(hubs->core_c, hubs->order.nrow);
+    GET(hubs->core_lambda, hubs->order.nrow);
     return LW_OK;
 }
 
@@ -79,26 +120,13 @@ lw_status lwi_hubs_create(const lwi_net_paths *paths, lwi_tree_work *tree, lwi_s
                           lwi_pool *pool, lwi_arena *arena, lwi_hubs *hubs)
 {
     const lwi_net_plan *plan = paths->plan;
-    lwi_plan_graph graph;
     *hubs = (lwi_hubs){
         .model = system->model, .plan = plan, .paths = paths, .tree = tree, .system = system};
     GET(hubs->hub, plan->nhub);
     GET(hubs->path, plan->npath);
-    GET(hubs->x, plan->nhub + plan->npath);
-    TRY(make_graph(hubs, arena, &graph));
-    if (hubs->nedge == 0) return LW_OK;
-    TRY(lwi_plan_create(&graph, LW_PLAN_AUTO, arena, &hubs->order));
-    TRY(lwi_elim_create(&hubs->order, arena, &hubs->elim));
-    if (pool && lwi_elim_worth_threads(hubs->elim))
-        TRY(lwi_elim_threads(hubs->elim, pool, LWI_ELIM_BY_SUBTREE, arena));
-    GET(hubs->c, hubs->order.nrow);
-    GET(hubs->lambda, hubs->order.nrow);
-    GET(hubs->sum, hubs->order.nrow);
-    GET(hubs->c0, hubs->order.nrow);
-    for (int e = 0; e < hubs->nedge; e++) // rows of compliances are constant
-        for (int i = 0; hubs->joint[e] < 0 && i < ROWS; i++)
-            lwi_elim_J(hubs->elim)[6 * (hubs->order.slot[e] + 1) + i][i] = 1;
-    return LW_OK;
+    GET(hubs->x, plan->nhub);
+    TRY(make_edges(hubs, arena));
+    return hubs->model->nloop ? make_core(hubs, pool, arena) : LW_OK;
 }
 
 // ------------------------------------------------------------------------------------------- poses
@@ -263,31 +291,91 @@ static void apply_mobility(lwi_hub *hub, double x[6])
     cholesky6_backward(hub->L, 6, x);
 }
 
-// J and G of a path's edge: Y, -T'X; the compliance has the mobility L.
-static void path_rows(lwi_hubs *hubs, int e, int i)
+// Y, -T'X of a path's edge.
+static void path_rows(const lwi_hubs *hubs, lwi_hub_edge *edge)
 {
-    const lwi_net_path *path = &hubs->plan->path[i];
-    double(*J)[6] = lwi_elim_J(hubs->elim), (*G)[6] = lwi_elim_G(hubs->elim);
+    const int i = -1 - edge->joint;
     int l;
-    const lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
-    const int to = 6 * hubs->order.slot[e], own = to + 6, from = own + 6;
-    for (int r = 0; r < ROWS; r++) {
-        v6_copy(J[to + r], hubs->path[i].Y[r]);
-        for (int c = 0; c < ROWS; c++) G[own + r][c] = end->L[triangle(r, c)][l];
-        if (path->from < 0) continue;
-        v6_zero(J[from + r]);
+    const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
+    memcpy(edge->J[0], hubs->path[i].Y, sizeof hubs->path[i].Y);
+    for (int r = 0; edge->n > 1 && r < ROWS; r++) {
+        v6_zero(edge->J[1][r]);
         for (int c = 0; c < ROWS; c++)
-            v6_axpy(J[from + r], -end->T[ROWS * c + r][l], hubs->path[i].X[c]);
+            v6_axpy(edge->J[1][r], -end->T[ROWS * c + r][l], hubs->path[i].X[c]);
     }
 }
 
-static void joint_rows(lwi_hubs *hubs, int e, double t)
+static void joint_rows(const lwi_hubs *hubs, lwi_hub_edge *edge, double t)
 {
     lwi_closure closure;
-    closure_of(hubs, hubs->joint[e], t, &closure);
+    closure_of(hubs, edge->joint, t, &closure);
     for (int i = 0; i < closure.nbody; i++)
-        memcpy(lwi_elim_J(hubs->elim) + 6 * (hubs->order.slot[e] + i), closure.J[i],
-               (size_t)closure.n * sizeof *closure.J[i]);
+        memcpy(edge->J[i], closure.J[i], (size_t)closure.n * sizeof *closure.J[i]);
+}
+
+// The compliance of a path between two rows.
+static double compliance(const lwi_hubs *hubs, const lwi_hub_edge *edge, int r, int c)
+{
+    int l;
+    if (edge->joint >= 0) return 0;
+    const lwi_path_end *end =
+        lwi_net_end(hubs->paths, hubs->plan->path[-1 - edge->joint].whole, &l);
+    return end->L[triangle(r, c)][l];
+}
+
+// Number of the hub among the bodies of its edge.
+static int side_of(const lwi_hub_edge *edge, int h)
+{
+    return edge->n > 1 && edge->body[1] == h;
+}
+
+// Eliminates the joint of a hub: S, U, and what the hub that carries it gets.                         (15)
+static bool eliminate(lwi_hubs *hubs, int h)
+{
+    lwi_hub *hub = &hubs->hub[h];
+    if (hub->edge < 0) return true;
+    const lwi_hub_edge *edge = &hubs->edge[hub->edge];
+    const int n = edge->rows, side = side_of(edge, h);
+    const double(*J)[6] = edge->J[side];
+    for (int r = 0; r < n; r++) {
+        double KJ[6];
+        v6_copy(KJ, J[r]);
+        apply_mobility(hub, KJ);
+        for (int c = r; c < n; c++) hub->S[c][r] = v6_dot(KJ, J[c]) + compliance(hubs, edge, r, c);
+    }
+    if (cholesky6(hub->S, n, 64 * DBL_EPSILON) >= 0) return false;
+    if (edge->n < 2) return true;
+    double(*I)[6] = hubs->hub[edge->body[1 - side]].I;
+    for (int k = 0; k < 6; k++) { // columns
+        double u[6];
+        for (int r = 0; r < n; r++) u[r] = edge->J[1 - side][r][k];
+        cholesky6_forward(hub->S, n, u);
+        for (int r = 0; r < n; r++) hub->U[r][k] = u[r];
+    }
+    for (int r = 0; r < n; r++)
+        for (int k = 0; k < 6; k++) v6_axpy(I[k], hub->U[r][k], hub->U[r]);
+    return true;
+}
+
+// J and G of the elimination.
+static void fill_core(lwi_hubs *hubs)
+{
+    double(*J)[6] = lwi_elim_J(hubs->elim), (*G)[6] = lwi_elim_G(hubs->elim);
+    for (int e = 0; e < hubs->nedge; e++) {
+        const lwi_hub_edge *edge = &hubs->edge[e];
+        if (edge->core < 0) continue;
+        const int at = 6 * hubs->order.slot[edge->core], own = at + 6 * edge->n;
+        for (int i = 0; i < edge->n; i++)
+            for (int r = 0; r < edge->rows; r++) {
+                v6_copy(J[at + 6 * i + r], edge->J[i][r]);
+                v6_copy(G[at + 6 * i + r], edge->J[i][r]);
+                apply_mobility(&hubs->hub[edge->body[i]], G[at + 6 * i + r]);
+            }
+        for (int r = 0; edge->joint < 0 && r < ROWS; r++) {
+            J[own + r][r] = 1;
+            for (int c = 0; c < ROWS; c++) G[own + r][c] = compliance(hubs, edge, r, c);
+        }
+    }
 }
 
 // Inertias of the hubs, rows; false: an inertia is singular.
@@ -295,28 +383,22 @@ static bool fill(lwi_hubs *hubs, double t)
 {
     const lwi_net_plan *plan = hubs->plan;
     for (int h = 0; h < plan->nhub; h++) {
-        lwi_hub *hub = &hubs->hub[h];
-        own_inertia(hubs, h, hub->I);
+        own_inertia(hubs, h, hubs->hub[h].I);
         for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
-            add_path(hubs, plan->carries[i], hub->I);
+            add_path(hubs, plan->carries[i], hubs->hub[h].I);
+    }
+    for (int e = 0; e < hubs->nedge; e++)
+        if (hubs->edge[e].joint < 0)
+            path_rows(hubs, &hubs->edge[e]);
+        else
+            joint_rows(hubs, &hubs->edge[e], t);
+    for (int h = plan->nhub - 1; h >= 0; h--) { // those that are carried first
+        lwi_hub *hub = &hubs->hub[h];
         memcpy(hub->L, hub->I, sizeof hub->L);
         if (cholesky6(hub->L, 6, 64 * DBL_EPSILON) >= 0) return false;
+        if (hub->core < 0 && !eliminate(hubs, h)) return false;
     }
-    for (int e = 0; e < hubs->nedge; e++) {
-        const lwi_plan_edge *edge = &hubs->order.graph.edge[e];
-        if (hubs->joint[e] < 0)
-            path_rows(hubs, e, -1 - hubs->joint[e]);
-        else
-            joint_rows(hubs, e, t);
-        for (int i = 0; i < edge->n; i++) {
-            const int at = 6 * (hubs->order.slot[e] + i);
-            if (edge->body[i] >= plan->nhub) continue;
-            for (int r = 0; r < edge->rows; r++) {
-                v6_copy(lwi_elim_G(hubs->elim)[at + r], lwi_elim_J(hubs->elim)[at + r]);
-                apply_mobility(&hubs->hub[edge->body[i]], lwi_elim_G(hubs->elim)[at + r]);
-            }
-        }
-    }
+    if (hubs->elim) fill_core(hubs);
     return true;
 }
 
@@ -394,7 +476,6 @@ static void take_wrenches(lwi_hubs *hubs, bool first)
         const lwi_hub_path *own = &hubs->path[i];
         int l;
         const lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
-        v6_zero(hubs->x[plan->nhub + i]);
         for (int c = 0; path->from >= 0 && c < ROWS; c++) {
             double z = end->z[c][l];
             for (int k = 0; first && k < ROWS; k++) z += end->M[triangle(c, k)][l] * own->kX[k];
@@ -407,14 +488,14 @@ static void take_wrenches(lwi_hubs *hubs, bool first)
 static void take_motion(lwi_hubs *hubs, bool first)
 {
     for (int e = 0; e < hubs->nedge; e++) {
-        double *c = hubs->c + hubs->order.row[e];
-        const int i = -1 - hubs->joint[e];
+        const lwi_hub_edge *edge = &hubs->edge[e];
+        const int i = -1 - edge->joint;
+        double *c = hubs->c + edge->row;
+        int l;
         if (i < 0) {
-            memcpy(c, hubs->c0 + hubs->order.row[e],
-                   (size_t)hubs->order.graph.edge[e].rows * sizeof *c);
+            memcpy(c, hubs->c0 + edge->row, (size_t)edge->rows * sizeof *c);
             continue;
         }
-        int l;
         const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
         for (int r = 0; r < ROWS; r++) {
             c[r] = end->e[r][l] - hubs->path[i].kY[r];
@@ -424,14 +505,74 @@ static void take_motion(lwi_hubs *hubs, bool first)
     }
 }
 
+// y of a hub that closes no loop, and what the one that carries it gets.                             (15)
+static void pass_inward(lwi_hubs *hubs, int h)
+{
+    lwi_hub *hub = &hubs->hub[h];
+    double x[6];
+    if (hub->core >= 0 || hub->edge < 0) return;
+    const lwi_hub_edge *edge = &hubs->edge[hub->edge];
+    const int side = side_of(edge, h);
+    v6_copy(x, hubs->x[h]);
+    apply_mobility(hub, x);
+    for (int r = 0; r < edge->rows; r++)
+        hub->y[r] = hubs->c[edge->row + r] - v6_dot(edge->J[side][r], x);
+    cholesky6_forward(hub->S, edge->rows, hub->y);
+    for (int r = 0; edge->n > 1 && r < edge->rows; r++)
+        v6_axpy(hubs->x[edge->body[1 - side]], hub->y[r], hub->U[r]);
+}
+
+static void solve_core(lwi_hubs *hubs)
+{
+    memset(hubs->z, 0, (size_t)hubs->order.graph.nbody * sizeof *hubs->z);
+    for (int h = 0; h < hubs->plan->nhub; h++) {
+        const int k = hubs->hub[h].core;
+        if (k < 0) continue;
+        v6_copy(hubs->z[k], hubs->x[h]);
+        apply_mobility(&hubs->hub[h], hubs->z[k]);
+    }
+    for (int back = 0; back < 2; back++) {
+        if (back) lwi_elim_solve(hubs->elim, hubs->z, hubs->core_c, hubs->core_lambda, 1);
+        for (int e = 0; e < hubs->nedge; e++) {
+            const lwi_hub_edge *edge = &hubs->edge[e];
+            if (edge->core < 0) continue;
+            double *own = (back ? hubs->lambda : hubs->c) + edge->row;
+            double *core = (back ? hubs->core_lambda : hubs->core_c) + hubs->order.row[edge->core];
+            memcpy(back ? own : core, back ? core : own, (size_t)edge->rows * sizeof *own);
+        }
+    }
+    for (int h = 0; h < hubs->plan->nhub; h++)
+        if (hubs->hub[h].core >= 0) v6_copy(hubs->x[h], hubs->z[hubs->hub[h].core]);
+}
+
+// lambda and x of a hub that closes no loop, from x of the one that carries it.
+static void pass_outward(lwi_hubs *hubs, int h)
+{
+    lwi_hub *hub = &hubs->hub[h];
+    if (hub->core >= 0) return;
+    if (hub->edge >= 0) {
+        const lwi_hub_edge *edge = &hubs->edge[hub->edge];
+        const int side = side_of(edge, h);
+        double *lambda = hubs->lambda + edge->row;
+        for (int r = 0; r < edge->rows; r++) {
+            lambda[r] = hub->y[r];
+            if (edge->n > 1) lambda[r] -= v6_dot(hub->U[r], hubs->x[edge->body[1 - side]]);
+        }
+        cholesky6_backward(hub->S, edge->rows, lambda);
+        for (int r = 0; r < edge->rows; r++) v6_axpy(hubs->x[h], lambda[r], edge->J[side][r]);
+    }
+    apply_mobility(hub, hubs->x[h]);
+}
+
 // x and lambda from the right sides x, c; adds both to V and `sum`.
 static void solve(lwi_hubs *hubs)
 {
     const int nhub = hubs->plan->nhub;
-    for (int h = 0; h < nhub; h++) apply_mobility(&hubs->hub[h], hubs->x[h]);
-    if (hubs->elim) lwi_elim_solve(hubs->elim, hubs->x, hubs->c, hubs->lambda, 1);
+    for (int h = nhub - 1; h >= 0; h--) pass_inward(hubs, h);
+    if (hubs->elim) solve_core(hubs);
+    for (int h = 0; h < nhub; h++) pass_outward(hubs, h);
     for (int h = 0; h < nhub; h++) v6_add(hubs->hub[h].V, hubs->hub[h].V, hubs->x[h]);
-    for (int i = 0; hubs->elim && i < hubs->order.nrow; i++) hubs->sum[i] += hubs->lambda[i];
+    for (int i = 0; i < hubs->nrow; i++) hubs->sum[i] += hubs->lambda[i];
 }
 
 // The solution at the ends of all paths: `again`: corrections.
@@ -443,18 +584,13 @@ static void give_ends(lwi_hubs *hubs, bool again)
         int l;
         lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
         lwi_lanes *V = again ? end->V : end->V0, *f = again ? end->f : end->f0;
+        const double *tip =
+            path->to < 0 ? NULL : hubs->lambda + hubs->edge[hubs->hub[path->to].edge].row;
         for (int c = 0; c < ROWS; c++) {
             V[c][l] = path->from < 0 ? 0 : v6_dot(hubs->path[i].X[c], hubs->x[path->from]);
             if (!again) V[c][l] += hubs->path[i].kX[c];
-            f[c][l] = 0;
+            f[c][l] = tip ? tip[c] : 0;
         }
-    }
-    for (int e = 0; e < hubs->nedge; e++) {
-        if (hubs->joint[e] >= 0) continue;
-        int l;
-        lwi_path_end *end = lwi_net_end(hubs->paths, plan->path[-1 - hubs->joint[e]].whole, &l);
-        for (int c = 0; c < ROWS; c++)
-            (again ? end->f : end->f0)[c][l] = hubs->lambda[hubs->order.row[e] + c];
     }
 }
 
@@ -476,7 +612,7 @@ static void solve_first(lwi_hubs *hubs)
     take_wrenches(hubs, true);
     take_motion(hubs, true);
     for (int h = 0; h < hubs->plan->nhub; h++) v6_zero(hubs->hub[h].V);
-    for (int i = 0; hubs->elim && i < hubs->order.nrow; i++) hubs->sum[i] = 0;
+    for (int i = 0; i < hubs->nrow; i++) hubs->sum[i] = 0;
     solve(hubs);
     give_ends(hubs, false);
 }
@@ -486,7 +622,7 @@ static void still(lwi_hubs *hubs)
 {
     for (int i = 0; i < hubs->plan->npath; i++)
         for (int c = 0; c < ROWS; c++) hubs->path[i].kX[c] = hubs->path[i].kY[c] = 0;
-    for (int i = 0; hubs->elim && i < hubs->order.nrow; i++) hubs->c0[i] = 0;
+    for (int i = 0; i < hubs->nrow; i++) hubs->c0[i] = 0;
 }
 
 bool lwi_hubs_solve(lwi_hubs *hubs, double t, const double *p)
@@ -510,15 +646,13 @@ static void residuals(lwi_hubs *hubs)
         for (int r = 0; r < 6; r++) hubs->x[h][r] -= v6_dot(I[r], hubs->hub[h].V);
     }
     for (int e = 0; e < hubs->nedge; e++) {
-        const lwi_plan_edge *edge = &hubs->order.graph.edge[e];
-        const int row = hubs->order.row[e];
+        const lwi_hub_edge *edge = &hubs->edge[e];
         const int bodies =
-            hubs->joint[e] < 0 ? 1 : edge->n; // the wrench at a head is in z of the path
-        const double(*J)[6] = lwi_elim_rows(hubs->elim) + 6 * hubs->order.slot[e];
-        for (int r = 0; r < edge->rows; r++)
+            edge->joint < 0 ? 1 : edge->n; // the wrench at a head is in z of the path
+        for (int r = edge->row, k = 0; k < edge->rows; r++, k++)
             for (int i = 0; i < bodies; i++) {
-                v6_axpy(hubs->x[edge->body[i]], hubs->sum[row + r], J[6 * i + r]);
-                hubs->c[row + r] -= v6_dot(J[6 * i + r], hubs->hub[edge->body[i]].V);
+                v6_axpy(hubs->x[edge->body[i]], hubs->sum[r], edge->J[i][k]);
+                hubs->c[r] -= v6_dot(edge->J[i][k], hubs->hub[edge->body[i]].V);
             }
     }
 }
@@ -555,7 +689,7 @@ void lwi_hubs_again(lwi_hubs *hubs)
 const double *lwi_hubs_multipliers(const lwi_hubs *hubs, int loop)
 {
     const int e = hubs->loop_edge[loop];
-    return e < 0 ? NULL : hubs->sum + hubs->order.row[e];
+    return e < 0 ? NULL : hubs->sum + hubs->edge[e].row;
 }
 
 // ------------------------------------------------------------------------------------------ speeds
@@ -693,16 +827,14 @@ static void joint_rates(lwi_hubs *hubs, int h, double t, const double *u, double
     const lwi_node *node = &hubs->model->node[k];
     lwi_link *link = &hubs->tree->link[k];
     double P[6], T[6] = {0}, balance[6];
-    const int e = hubs->edge[h];
+    const int e = hubs->hub[h].edge;
     v6_copy(P, hubs->hub[h].W);
     if (e >= 0) {
-        const lwi_plan_edge *edge = &hubs->order.graph.edge[e];
+        const lwi_hub_edge *edge = &hubs->edge[e];
+        const int side = side_of(edge, h);
         double wrench[6] = {0};
-        int i = 0;
-        while (edge->body[i] != h) i++;
         for (int r = 0; r < edge->rows; r++)
-            v6_axpy(wrench, hubs->sum[hubs->order.row[e] + r],
-                    lwi_elim_rows(hubs->elim)[6 * (hubs->order.slot[e] + i) + r]);
+            v6_axpy(wrench, hubs->sum[edge->row + r], edge->J[side][r]);
         to_link(hubs, k, wrench, P);
     }
     to_link(hubs, k, hubs->hub[h].T, T);
@@ -862,14 +994,13 @@ static void take_gammas(lwi_hubs *hubs, double t)
 {
     const double *g = hubs->model->gravity;
     for (int e = 0; e < hubs->nedge; e++) {
-        const lwi_plan_edge *edge = &hubs->order.graph.edge[e];
-        double *c = hubs->c0 + hubs->order.row[e];
-        if (hubs->joint[e] < 0) continue;
-        lwi_joint_closure_gamma(hubs->model, hubs->joint[e], t, &hubs->system->motion, c);
+        const lwi_hub_edge *edge = &hubs->edge[e];
+        double *c = hubs->c0 + edge->row;
+        if (edge->joint < 0) continue;
+        lwi_joint_closure_gamma(hubs->model, edge->joint, t, &hubs->system->motion, c);
         for (int r = 0; r < edge->rows; r++) {
             c[r] = -c[r];
-            for (int i = 0; i < edge->n; i++)
-                c[r] -= v3_dot(lwi_elim_rows(hubs->elim)[6 * (hubs->order.slot[e] + i) + r], g);
+            for (int i = 0; i < edge->n; i++) c[r] -= v3_dot(edge->J[i][r], g);
         }
     }
 }

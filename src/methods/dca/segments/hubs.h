@@ -8,7 +8,9 @@
 // where X and Y give the five components at head and tip from the velocities of the hubs; at its head M adds
 // X'M X to the inertia of the hub that carries it, and - X'z to its momentum.  L f is the motion of a separate
 // body that has the mobility L.  These bodies and rows, and those of all other joints of the hubs, tree and loops, are a
-// mechanism for the elimination (elimination/elimination.h), with any connections.
+// mechanism for the elimination (elimination/elimination.h), with any connections.  Hubs that carry no loop are
+// eliminated before it, one by one from the tips: K, with what they add to the inertia of the hub that carries them, is
+//     J_p' S^-1 J_p,      S = J K J' + L                                                                 (15)
 // Velocities and wrenches: world axes, mass centres, linear part first, as in system/system.h; (n): docs/theory/segments.md.
 // Cost: that of the elimination.
 #ifndef LWI_METHODS_DCA_SEGMENTS_HUBS_H
@@ -24,7 +26,20 @@ typedef struct lwi_hub {
     double V[6];             ///< solution
     double W[6];             ///< wrench of the momenta of its joint
     double T[6];             ///< load on it and on all that it carries
+    int edge;                ///< of its joint or of the path that carries it; -1: free
+    int core;             ///< body of the elimination; -1: eliminated by itself, it closes no loop
+    double S[6][6];       ///< then: Cholesky factor of J K J' + L of its edge
+    double U[6][6], y[6]; ///< S^-1 J of the hub that carries it; S^-1 c
 } lwi_hub;
+
+/** Rows between two hubs, or one and the ground: a joint, or a path that ends at a hub. */
+typedef struct lwi_hub_edge {
+    int joint;         ///< of the model, or -1 - path
+    int rows, row;     ///< number; first one in c, lambda, sum
+    int n, body[2];    ///< hubs; of a path the one at its tip first
+    int core;          ///< edge of the elimination, or -1
+    double J[2][6][6]; ///< [n][rows]
+} lwi_hub_edge;
 
 /** A path at one state. */
 typedef struct lwi_hub_path {
@@ -41,15 +56,18 @@ typedef struct lwi_hubs {
     lwi_system
         *system;  ///< R, r, v, w of hubs, q and qd of loops are written; only this motion is used
     lwi_hub *hub; ///< [nhub]
-    lwi_hub_path *path;       ///< [npath]
-    lwi_plan order;           ///< bodies: hubs, then a compliance for each path
-    lwi_elim *elim;           ///< NULL: no rows
-    int nedge, *joint;        ///< [nedge] joint, or -1 - path
-    int *edge;                ///< [nhub] of its joint or of the path that carries it; -1: free
-    int *loop_edge;           ///< [nloop] of the joints that close loops; -1: no rows
-    double (*x)[6];           ///< [nhub + npath] right side, then solution
-    double *c, *lambda, *sum; ///< [order.nrow] right side, a solution, and the sum of both passes
-    double *c0;               ///< [order.nrow] J V of joints: zero; of accelerations: - gamma
+    lwi_hub_path *path; ///< [npath]
+    int nedge, nrow;
+    lwi_hub_edge *edge; ///< [nedge]
+    int *loop_edge;     ///< [nloop] of the joints that close loops; -1: no rows
+    lwi_plan
+        order; ///< bodies: hubs between ground and loops, then a compliance for each path between them
+    lwi_elim *elim;               ///< NULL: there are no loops
+    double (*z)[6];               ///< [order.graph.nbody] solution of the elimination
+    double (*x)[6];               ///< [nhub] right side, then solution
+    double *c, *lambda, *sum;     ///< [nrow] right side, a solution, and the sum of both passes
+    double *core_c, *core_lambda; ///< [order.nrow]
+    double *c0;                   ///< [nrow] J V of joints: zero; of accelerations: - gamma
 } lwi_hubs;
 
 /** @return LW_ERR_MEMORY */
