@@ -47,7 +47,13 @@ static lw_status prepare_path(lwi_work *work, dca *d)
     d->articulated = LWI_PUSH(arena, lwi_articulated, model->nnode);
     d->effort = LWI_PUSH(arena, double, model->tree_nv);
     if (!d->articulated || !d->effort) return LW_ERR_MEMORY;
-    return lwi_body_forces_create(model, arena, &d->body_forces);
+    return d->path ? lwi_body_forces_create(model, arena, &d->body_forces) : LW_OK;
+}
+
+// Are observations in segments too?  Those of loops need the rows of the general elimination.
+static bool is_tree_in_segments(const dca *d)
+{
+    return d->path || (d->net && d->system.model->nloop == 0);
 }
 
 // Long paths between few bodies.
@@ -83,8 +89,8 @@ static lw_status prepare(lwi_work *work)
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, system->pool, arena,
                             &d->path));
-    if (d->path) TRY(prepare_path(work, d));
     if (work->lanes != LWI_NO_KERNEL && !d->path) TRY(prepare_net(work));
+    if (is_tree_in_segments(d)) TRY(prepare_path(work, d));
     return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->auxiliary, &work->layout);
 }
 
@@ -189,6 +195,13 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
     return true;
 }
 
+static bool path_accelerations(dca *d, double t, const double *x, const double *u)
+{
+    if (d->path) return lwi_path_accelerations(d->path, x, u, d->effort, false, d->udot);
+    return lwi_net_move(d->net, t, x, u, false) &&
+           lwi_net_accelerations(d->net, t, d->effort, (const double(*)[6])d->load, d->udot);
+}
+
 static bool path_observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *snapshot)
 {
@@ -200,9 +213,7 @@ static bool path_observe(lwi_work *work, double t, const double *x, const double
         memcpy(d->effort, d->tree.effort, (size_t)model->tree_nv * sizeof *d->effort);
     }
     lwi_tree_evaluate(model, &d->tree, t, x, u, inputs);
-    if (level >= LW_OBSERVE_ACCELERATION &&
-        !lwi_path_accelerations(d->path, x, u, d->effort, false, d->udot))
-        return false;
+    if (level >= LW_OBSERVE_ACCELERATION && !path_accelerations(d, t, x, u)) return false;
     if (level >= LW_OBSERVE_REACTION) { // those of udot have its round-off added up along the path
         lwi_tree_observe(model, &d->tree, t, u, d->udot, LW_OBSERVE_ACCELERATION, snapshot);
         if (lwi_aba(model, &d->tree, d->articulated, t, u, NULL, d->udot, &work->error) != LW_OK)
@@ -237,7 +248,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
 {
     dca *d = work->data;
     d->has_rows = false;
-    if (d->path && path_observe(work, t, x, inputs, level, snapshot)) return LW_OK;
+    if (is_tree_in_segments(d) && path_observe(work, t, x, inputs, level, snapshot)) return LW_OK;
     read_state(work, t, x);
     snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
     if (level >= LW_OBSERVE_ACCELERATION) {

@@ -73,12 +73,18 @@ static lw_status list_cuts(const lw_model *model, lwi_arena *arena, hdca *d)
     return LW_OK;
 }
 
+// Are observations in segments too?  Those of loops need the rows of the general elimination.
+static bool is_tree_in_segments(const hdca *d)
+{
+    return d->path || (d->net && d->system.model->nloop == 0);
+}
+
 static lw_status prepare_path(const lw_model *model, lwi_arena *arena, hdca *d)
 {
     d->articulated = LWI_PUSH(arena, lwi_articulated, model->nnode);
     d->effort = LWI_PUSH(arena, double, model->tree_nv);
     if (!d->articulated || !d->effort) return LW_ERR_MEMORY;
-    return lwi_body_forces_create(model, arena, &d->body_forces);
+    return d->path ? lwi_body_forces_create(model, arena, &d->body_forces) : LW_OK;
 }
 
 static lw_status prepare(lwi_work *work)
@@ -103,12 +109,12 @@ static lw_status prepare(lwi_work *work)
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, system->pool, arena,
                             &d->path));
-    if (d->path) TRY(prepare_path(model, arena, d));
     lwi_net_plan *plan = NULL;
     if (work->lanes != LWI_NO_KERNEL && !d->path)
         TRY(lwi_net_plan_create(model, (lwi_net_choice){0}, arena, &plan));
     if (plan)
         TRY(lwi_net_create(plan, work->lanes, system->pool, &d->tree, system, arena, &d->net));
+    if (is_tree_in_segments(d)) TRY(prepare_path(model, arena, d));
     TRY(lwi_auxiliary_create(model, LWI_MOMENTUM, arena, &d->auxiliary, &work->layout));
     d->sigma = LWI_PUSH(arena, double, system->nrow);
     d->at = LWI_PUSH(arena, double, work->layout.nx);
@@ -435,22 +441,32 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     return set_work(work, snapshot->t, snapshot->work, x);
 }
 
-// The same for a long path of hinges, in segments; false if the elimination has to decide.
+// Accelerations of a path or net at the speeds u, with the factors of these.
+static bool path_accelerations(hdca *d, double t, const double *x)
+{
+    if (d->path) return lwi_path_accelerations(d->path, x, d->u, d->effort, true, d->udot);
+    return lwi_net_move(d->net, t, x, d->u, true) &&
+           lwi_net_accelerations(d->net, t, d->effort, (const double(*)[6])d->momenta.load,
+                                 d->udot); // no joint is cut, so the load is zero
+}
+
+// The same for a tree with long paths, in segments; false if the elimination has to decide.
 static bool path_observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *snapshot)
 {
     const lw_model *model = work->model;
     hdca *d = work->data;
     d->found = FOR_NEITHER;
-    if (!lwi_path_rates(d->path, x, x + model->tree_nq, d->u, d->p)) return false;
+    const double *p = x + model->tree_nq;
+    if (!(d->path ? lwi_path_rates(d->path, x, p, d->u, d->p)
+                  : lwi_net_speeds(d->net, t, x, p, d->u)))
+        return false;
     if (level >= LW_OBSERVE_ACCELERATION) {
         path_efforts(d, t, x, inputs);
         memcpy(d->effort, d->tree.effort, (size_t)model->tree_nv * sizeof *d->effort);
     }
     lwi_tree_evaluate(model, &d->tree, t, x, d->u, inputs);
-    if (level >= LW_OBSERVE_ACCELERATION &&
-        !lwi_path_accelerations(d->path, x, d->u, d->effort, true, d->udot))
-        return false;
+    if (level >= LW_OBSERVE_ACCELERATION && !path_accelerations(d, t, x)) return false;
     if (level >= LW_OBSERVE_REACTION) { // those of udot have its round-off added up along the path
         lwi_tree_observe(model, &d->tree, t, d->u, d->udot, LW_OBSERVE_ACCELERATION, snapshot);
         if (lwi_aba(model, &d->tree, d->articulated, t, d->u, NULL, d->udot, &work->error) != LW_OK)
@@ -468,7 +484,8 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
 {
     hdca *d = work->data;
     d->has_rows = false;
-    if (level >= LW_OBSERVE_TWIST && d->path && path_observe(work, t, x, inputs, level, snapshot))
+    if (level >= LW_OBSERVE_TWIST && is_tree_in_segments(d) &&
+        path_observe(work, t, x, inputs, level, snapshot))
         return LW_OK;
     if (level < LW_OBSERVE_TWIST) { // poses need no elimination
         place(d, t, x);

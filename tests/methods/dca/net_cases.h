@@ -11,6 +11,9 @@ typedef struct lwt_net {
     bool planar;      ///< all axes along z, all points in one plane
     double stiffness; ///< of the hinges
     double rotor;     ///< on some of them
+    double ratio;     ///< largest by smallest mass of rods; 0: within a factor of three
+    int cut,
+        count; ///< the hinge of a bar that the tree must not have, counted from 1; hinges so far
 } lwt_net;
 
 static inline lwt_net lwt_net_begin(uint64_t seed)
@@ -40,7 +43,9 @@ static inline lw_body lwt_net_bar(lwt_net *net, lw_body carrier, int n, lw_vec3 
 {
     lw_vec3 at = from;
     for (int i = 1; i <= n; i++) {
-        const double s = (double)i / n, off = i < n ? 0.3 : 0, m = lwt_random(&net->seed, 0.5, 1.5);
+        const double s = (double)i / n, off = i < n ? 0.3 : 0;
+        double m = lwt_random(&net->seed, 0.5, 1.5);
+        if (net->ratio > 0) m *= pow(net->ratio, lwt_random(&net->seed, -0.5, 0.5));
         lw_vec3 next = {from.x + s * (to.x - from.x) + lwt_random(&net->seed, -off, off),
                         from.y + s * (to.y - from.y) + lwt_random(&net->seed, -off, off),
                         from.z + s * (to.z - from.z) + lwt_random(&net->seed, -off, off)};
@@ -53,6 +58,7 @@ static inline lw_body lwt_net_bar(lwt_net *net, lw_body carrier, int n, lw_vec3 
                                                        (at.z + next.z) / 2}});
         lw_joint_desc hinge = lwt_net_hinge(net, carrier, rod, at);
         if (i % 5 == 3) hinge.body1 = rod, hinge.body2 = carrier; // backwards
+        if (++net->count == net->cut) hinge.cut = LW_CUT_ALWAYS;
         if (net->rotor > 0 && i % 4 == 2) hinge.coordinate[0].rotor = net->rotor;
         lwt_add(net->builder, &hinge);
         carrier = rod;

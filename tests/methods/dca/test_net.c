@@ -71,6 +71,33 @@ static void check_rates(const lw_model *model, const char *formulation, const ch
     free(x), free(a), free(b);
 }
 
+// Observations in segments against those of the general elimination.
+static void check_observations(const lw_model *model, const char *formulation, double tolerance)
+{
+    lwi_snapshot m[2];
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    for (int i = 0; i < 2; i++) {
+        lwi_work *work = work_of(model, formulation, i ? LWI_NO_KERNEL : 0, 1);
+        double *x = state_of(model, work->layout.nx, true);
+        lwt_observe(work, 0, x, NULL, &arena, &m[i]);
+        free(x);
+        lwi_work_destroy(work);
+    }
+    const double *got[4] = {m[0].r[0], m[0].v[0], m[0].a[0], m[0].reaction[0]};
+    const double *other[4] = {m[1].r[0], m[1].v[0], m[1].a[0], m[1].reaction[0]};
+    const int n[4] = {3 * model->nbody, 3 * model->nbody, 3 * model->nbody, 6 * model->njoint};
+    for (int k = 0; k < 4; k++) {
+        double size = 1;
+        for (int i = 0; i < n[k]; i++) size = fmax(size, fabs(other[k][i]));
+        for (int i = 0; i < n[k]; i++)
+            if (!(fabs(got[k][i] - other[k][i]) <= tolerance * size))
+                fail_msg("%s: quantity %d, %d: %.17g, expected %.17g", formulation, k, i, got[k][i],
+                         other[k][i]);
+    }
+    lwi_arena_free(&arena);
+}
+
 // Errors were 1e-13 at most, of states and rates of size one in mechanisms of 300 bodies.
 #define TOLERANCE 1e-11
 
@@ -81,6 +108,10 @@ static void check_tree(lwt_net *net)
     check_rates(model, "hdca", "hdca", true, true, TOLERANCE);
     check_rates(model, "dca", "dca", true, true, TOLERANCE);
     check_rates(model, "dca", "aba", true, true, TOLERANCE);
+    if (model->tree_nq == model->tree_nv) // of free bodies hdca has the momenta in other axes
+        check_rates(model, "hdca", "momenta", true, true, TOLERANCE);
+    check_observations(model, "hdca", 1e-10);
+    check_observations(model, "dca", 1e-10);
     lw_model_destroy(model);
 }
 
@@ -112,6 +143,22 @@ static void branches_agree_with_the_elimination(void **state)
     }
 }
 
+/** With masses of 1 : 10^6 too: the second pass keeps digits (8). */
+static void light_and_heavy_links(void **state)
+{
+    (void)state;
+    const lw_vec3 origin = {0, 0, 0};
+    lwt_net net = lwt_net_begin(9);
+    net.ratio = 1e6;
+    const lw_body hub = lwt_net_hub(&net, lwt_ground, LW_JOINT_REVOLUTE, origin);
+    lwt_net_branches(&net, hub, origin, 50, 2, 3);
+    lw_model *model = lwt_model(net.builder);
+    assert_true(has_net(model));
+    check_rates(model, "hdca", "momenta", true, true, 1e-9);
+    check_rates(model, "dca", "aba", true, true, 1e-9);
+    lw_model_destroy(model);
+}
+
 // ------------------------------------------------------------------------------------------- loops
 
 static void pinned_paths_agree_with_the_elimination(void **state)
@@ -137,6 +184,19 @@ static void rings_agree_with_the_elimination(void **state)
         lwt_net_ring(&net, i & 2, 270);
         // impulses of the redundant rows of a plane ring that is free in space are those of the elimination
         check_loops(&net, !(net.planar && (i & 2)));
+    }
+}
+
+/** A ring is cut at any joint: near the ground, in the middle, next to where it would be cut. */
+static void any_joint_may_close_a_ring(void **state)
+{
+    (void)state;
+    static const int cut[] = {1, 2, 17, 40, 149, 150, 151, 200, 299, 300};
+    for (int i = 0; i < LWI_COUNT(cut); i++) {
+        lwt_net net = lwt_net_begin(4);
+        net.cut = cut[i];
+        lwt_net_ring(&net, false, 300);
+        check_loops(&net, true);
     }
 }
 
@@ -179,6 +239,55 @@ static void bits_are_those_of_any_lanes_and_threads(void **state)
             lwi_work_destroy(work);
         }
     free(first);
+    lw_model_destroy(model);
+}
+
+// ------------------------------------------------------------------------------------------- limits
+
+/** An evaluation that segments decline has the general elimination's result or error. */
+static void declined_states_are_decided_by_the_elimination(void **state)
+{
+    (void)state;
+    static const double angle[] = {1e7, NAN, INFINITY};
+    static const char *const formulation[] = {"hdca", "dca"};
+    lwt_net net = lwt_net_begin(1);
+    lwt_net_ring(&net, false, 260);
+    lw_model *model = lwt_model(net.builder);
+    assert_true(has_net(model));
+    for (int f = 0; f < LWI_COUNT(formulation); f++)
+        for (int i = 0; i < LWI_COUNT(angle); i++) {
+            lwi_work *w[2];
+            double *out[2];
+            lw_status status[2];
+            for (int k = 0; k < 2; k++) {
+                w[k] = work_of(model, formulation[f], k ? LWI_NO_KERNEL : 0, 1);
+                double *x = state_of(model, w[k]->layout.nx, false);
+                out[k] = lwt_reals(w[k]->layout.nx);
+                x[30] = angle[i];
+                status[k] = w[k]->formulation->rates(w[k], 0, x, NULL, out[k]);
+                free(x);
+            }
+            assert_int_equal(status[0], status[1]);
+            assert_int_equal(status[0] == LW_OK, isfinite(angle[i]));
+            assert_string_equal(w[0]->error.text, w[1]->error.text);
+            if (status[0] == LW_OK)
+                assert_memory_equal(out[0], out[1], (size_t)w[0]->layout.nx * sizeof(double));
+            for (int k = 0; k < 2; k++) lwi_work_destroy(w[k]), free(out[k]);
+        }
+    lw_model_destroy(model);
+}
+
+/** Models with too few links in long paths have the general elimination. */
+static void other_models_are_left_alone(void **state)
+{
+    (void)state;
+    const lw_vec3 origin = {0, 0, 0};
+    lwt_net net = lwt_net_begin(1);
+    const lw_body hub = lwt_net_hub(&net, lwt_ground, LW_JOINT_FREE, origin);
+    lwt_net_branches(&net, hub, origin, 12, 3, 3); // 39 branches of 12 to 14 links
+    lw_model *model = lwt_model(net.builder);
+    assert_true(model->nnode > 2 * LWI_PATH_MINIMUM - 64);
+    assert_false(has_net(model));
     lw_model_destroy(model);
 }
 
@@ -263,10 +372,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(branches_agree_with_the_elimination),
+        cmocka_unit_test(light_and_heavy_links),
         cmocka_unit_test(pinned_paths_agree_with_the_elimination),
         cmocka_unit_test(rings_agree_with_the_elimination),
+        cmocka_unit_test(any_joint_may_close_a_ring),
         cmocka_unit_test(meshes_agree_with_the_elimination),
         cmocka_unit_test(bits_are_those_of_any_lanes_and_threads),
+        cmocka_unit_test(declined_states_are_decided_by_the_elimination),
+        cmocka_unit_test(other_models_are_left_alone),
         cmocka_unit_test(runs_keep_energy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

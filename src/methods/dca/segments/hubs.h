@@ -9,7 +9,8 @@
 // X'M X to the inertia of the hub that carries it, and - X'z to its momentum.  L f is the motion of a separate
 // body that has the mobility L.  These bodies and rows, and those of all other joints of the hubs, tree and loops, are a
 // mechanism for the elimination (elimination/elimination.h), with any connections.  Hubs that carry no loop are
-// eliminated before it, one by one from the tips: K, with what they add to the inertia of the hub that carries them, is
+// eliminated before it, one by one from the tips.  With K the mobility of such a hub, J and J_p the rows on it and on the
+// hub that carries it, the latter gets the inertia
 //     J_p' S^-1 J_p,      S = J K J' + L                                                                 (15)
 // Velocities and wrenches: world axes, mass centres, linear part first, as in system/system.h; (n): docs/theory/segments.md.
 // Cost: that of the elimination.
