@@ -329,7 +329,7 @@ static int side_of(const lwi_hub_edge *edge, int h)
     return edge->n > 1 && edge->body[1] == h;
 }
 
-// Eliminates the joint of a hub: S, U, and what the hub that carries it gets.                         (15)
+// Eliminates the joint of a hub: S, U, and what the hub that carries it gets.                         (19)
 static bool eliminate(lwi_hubs *hubs, int h)
 {
     lwi_hub *hub = &hubs->hub[h];
@@ -505,7 +505,7 @@ static void take_motion(lwi_hubs *hubs, bool first)
     }
 }
 
-// y of a hub that closes no loop, and what the one that carries it gets.                             (15)
+// y of a hub that closes no loop, and what the one that carries it gets.                             (19)
 static void pass_inward(lwi_hubs *hubs, int h)
 {
     lwi_hub *hub = &hubs->hub[h];

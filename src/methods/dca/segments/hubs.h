@@ -3,7 +3,7 @@
 // Problem: velocities of the hubs and wrenches at the tips of paths, from (1) of whole paths.  To its hubs a path is a
 // joint with five rows and a compliance,
 //
-//     V_tip = T'V - L f + e:     Y V_to - T'X V_from + L f = e                                           (13)
+//     V_tip = T'V - L f + e:     Y V_to - T'X V_from + L f = e                                           (17)
 //
 // where X and Y give the five components at head and tip from the velocities of the hubs; at its head M adds
 // X'M X to the inertia of the hub that carries it, and - X'z to its momentum.  L f is the motion of a separate
@@ -11,7 +11,7 @@
 // mechanism for the elimination (elimination/elimination.h), with any connections.  Hubs that carry no loop are
 // eliminated before it, one by one from the tips.  With K the mobility of such a hub, J and J_p the rows on it and on the
 // hub that carries it, the latter gets the inertia
-//     J_p' S^-1 J_p,      S = J K J' + L                                                                 (15)
+//     J_p' S^-1 J_p,      S = J K J' + L                                                                 (19)
 // Velocities and wrenches: world axes, mass centres, linear part first, as in system/system.h; (n): docs/theory/segments.md.
 // Cost: that of the elimination.
 #ifndef LWI_METHODS_DCA_SEGMENTS_HUBS_H

@@ -2,7 +2,7 @@
 //
 // An evaluation of speeds and momentum rates, with the numbers (n) of docs/theory/segments.md:
 //
-//     inward   poses, (2) of every segment; joins (5)-(7); hubs (13): first solution V0, f0 at all cuts
+//     inward   poses, (2) of every segment; joins (5)-(7); hubs (17): first solution V0, f0 at all cuts
 //     again    z and e about V0, f0 (8), joins, hubs: corrections V, f
 //     speeds   (3)
 //     loads    of hubs, summed towards the ground
