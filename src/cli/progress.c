@@ -1,15 +1,19 @@
 // progress.c -- a bar while a run lasts, and its end by a signal.
+#define _XOPEN_SOURCE 700 // setitimer
 #include "cli/cli.h"
 
 #include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 // A run that a signal stops ends between two steps, with a last row.  If it has not come to its end after so much
-// processor time, or wall time if it waits for a disk, the program ends as if it were killed.
-#define PATIENCE_PROCESSOR 0.25 // s
-#define PATIENCE_WALL 4         // s
+// processor time, or wall time if it waits for a disk, the program ends as if it were killed.  The first check is after
+// less than a second, the others follow faster.
+#define PATIENCE_PROCESSOR 0.25                     // s
+#define PATIENCE_WALL 4                             // s
+enum { FIRST_CHECK = 700000, NEXT_CHECK = 100000 }; // us
 
 static volatile sig_atomic_t stopped; // the signal; 0: none
 static struct timespec processor_then, wall_then;
@@ -28,6 +32,13 @@ static double since(clockid_t clock, const struct timespec *then)
     return (double)(now.tv_sec - then->tv_sec) + 1e-9 * (double)(now.tv_nsec - then->tv_nsec);
 }
 
+// SIGALRM after `first` microseconds and then every `next`; 0: never.  The system call is safe in signal handlers.
+static void set_timer(int first, int next)
+{
+    const struct itimerval timer = {.it_value.tv_usec = first, .it_interval.tv_usec = next};
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
 // Functions called by these two are safe in signal handlers.
 static void on_alarm(int number)
 {
@@ -35,10 +46,8 @@ static void on_alarm(int number)
         "\nlinkwork: ended within a step; results have the rows up to the last flush\n";
     (void)number;
     if (since(CLOCK_PROCESS_CPUTIME_ID, &processor_then) < PATIENCE_PROCESSOR &&
-        since(CLOCK_MONOTONIC, &wall_then) < PATIENCE_WALL) {
-        alarm(1);
+        since(CLOCK_MONOTONIC, &wall_then) < PATIENCE_WALL)
         return;
-    }
     if (write(STDERR_FILENO, text, sizeof text - 1) >= 0) end_program(stopped);
     end_program(stopped);
 }
@@ -52,7 +61,7 @@ static void on_signal(int number)
     stopped = number;
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &processor_then);
     clock_gettime(CLOCK_MONOTONIC, &wall_then);
-    alarm(1);
+    set_timer(FIRST_CHECK, NEXT_CHECK);
 }
 
 static void handle(int number, void (*handler)(int))
@@ -60,6 +69,7 @@ static void handle(int number, void (*handler)(int))
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = handler;
+    if (number == SIGALRM) action.sa_flags = SA_RESTART; // what is being written goes to its end
     sigemptyset(&action.sa_mask);
     sigaction(number, &action, NULL);
 }
@@ -105,6 +115,6 @@ int cli_progress_step(void *user, double time, double end)
 
 void cli_progress_end(const cli_progress *progress)
 {
-    alarm(0); // the run has ended in time; rows that wait are written
+    set_timer(0, 0); // the run has ended in time; rows that wait are written
     if (progress->bar) fputs("\r\033[K", stderr); // back to the margin, clear the line
 }
