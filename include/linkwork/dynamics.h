@@ -87,13 +87,15 @@ LW_API int lw_constraints_count(const lw_constraints *constraints); ///< rows m;
 /** The joint a row belongs to; of a coupling the one that follows; index -1: no such row. */
 LW_API lw_joint lw_constraints_joint(const lw_constraints *constraints, int row);
 /** @param phi, rate, gamma  [m] out: phi, its time derivative J v + b, gamma; may be NULL
- *  @param J  [m][tree nv] out; may be NULL      @cost O(m (m + n)) */
+ *  @param J  [m][tree nv] out; may be NULL      @cost O(m (m + n))
+ *  @return LW_ERR_NOT_FINITE where q or v is not */
 LW_API lw_status lw_constraints_evaluate(lw_constraints *constraints, double t, const double *q,
                                          const double *v, double *phi, double *rate, double *J,
                                          double *gamma);
 /** @param M  [tree nv][tree nv] out, h [tree nv] out: what the tree needs at vdot = 0, less the efforts
  *            of the model's own forces; may be NULL
- *  @param inputs [inputs] or NULL for zeros */
+ *  @param inputs [inputs] or NULL for zeros
+ *  @return LW_ERR_NOT_FINITE where q, v or h is not */
 LW_API lw_status lw_constraints_tree(lw_constraints *constraints, double t, const double *q,
                                      const double *v, const double *inputs, double *M, double *h);
 

@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ typedef struct member {
 struct lwi_pool {
     lw_allocator allocator;
     int count;
+    unsigned forks; // of the process when the members were started
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
     _Atomic unsigned long round; // of tasks begun; the members wait for the next one
@@ -98,12 +100,29 @@ static void *work(void *user)
     }
 }
 
+// Forks of this process: a child has none of its parent's threads.
+static _Atomic unsigned forks;
+
+static void count_fork(void)
+{
+    forks++;
+}
+
+static void register_forks(void)
+{
+    pthread_atfork(NULL, NULL, count_fork);
+}
+
 // The members block all signals, so that the caller's threads get them.
 static bool start(lwi_pool *pool)
 {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    pthread_mutex_init(&pool->lock, NULL);
+    pthread_cond_init(&pool->begin, NULL);
+    pthread_cond_init(&pool->end, NULL);
+    pool->forks = forks;
     bool ok = true;
     for (int i = 0; i < pool->count - 1 && ok; i++) {
         pool->member[i] = (member){.pool = pool, .part = i + 1};
@@ -119,6 +138,8 @@ lw_status lwi_pool_create(int count, const lw_allocator *allocator, lwi_pool **o
     if (count < 1 || count > LWI_MAX_THREADS)
         return lwi_fail(error, LW_ERR_ARGUMENT, "threads: %d, expected 1 to %d", count,
                         LWI_MAX_THREADS);
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, register_forks);
     const size_t size = sizeof(lwi_pool) + (size_t)(count - 1) * sizeof(member);
     lwi_pool *pool = lwi_allocate(allocator, size);
     if (!pool) return lwi_fail(error, LW_ERR_MEMORY, "no memory for %d threads", count);
@@ -126,9 +147,6 @@ lw_status lwi_pool_create(int count, const lw_allocator *allocator, lwi_pool **o
     if (allocator) pool->allocator = *allocator;
     pool->count = count;
     pool->polls = lwi_processors() < count ? 0 : POLLS;
-    pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->begin, NULL);
-    pthread_cond_init(&pool->end, NULL);
     if (!start(pool)) {
         const int started = pool->nmember;
         lwi_pool_destroy(pool);
@@ -142,12 +160,14 @@ lw_status lwi_pool_create(int count, const lw_allocator *allocator, lwi_pool **o
 void lwi_pool_destroy(lwi_pool *pool)
 {
     if (!pool) return;
-    pool->leave = true;
-    notify(pool, &pool->begin);
-    for (int i = 0; i < pool->nmember; i++) pthread_join(pool->member[i].thread, NULL);
-    pthread_cond_destroy(&pool->end);
-    pthread_cond_destroy(&pool->begin);
-    pthread_mutex_destroy(&pool->lock);
+    if (pool->forks == forks) { // else there are no members to wait for
+        pool->leave = true;
+        notify(pool, &pool->begin);
+        for (int i = 0; i < pool->nmember; i++) pthread_join(pool->member[i].thread, NULL);
+        pthread_cond_destroy(&pool->end);
+        pthread_cond_destroy(&pool->begin);
+        pthread_mutex_destroy(&pool->lock);
+    }
     const lw_allocator allocator = pool->allocator;
     lwi_release(&allocator, pool);
 }
@@ -162,12 +182,23 @@ unsigned long lwi_pool_rounds(const lwi_pool *pool)
     return pool->round;
 }
 
+// In a forked process the members are started again.  Without them the parts of a task would wait for each other
+// for ever.
+static void start_again(lwi_pool *pool)
+{
+    pool->round = 0;
+    pool->working = pool->asleep = pool->nmember = 0;
+    pool->waits = pool->leave = false;
+    if (!start(pool)) abort();
+}
+
 void lwi_pool_run(lwi_pool *pool, void (*task)(void *user, int part), void *user)
 {
     if (!pool->nmember) {
         task(user, 0);
         return;
     }
+    if (pool->forks != forks) start_again(pool);
     LWI_ASSERT(pool->working == 0); // one task at a time
     pool->task = task;
     pool->user = user;

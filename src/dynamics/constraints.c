@@ -109,12 +109,20 @@ static void efforts(const lw_model *model, lwi_tree_work *tree, double (*f)[6], 
     }
 }
 
+static bool all_finite(const double *x, int n)
+{
+    double sum = 0; // x - x is NaN if x is not finite
+    for (int i = 0; i < n; i++) sum += x[i] - x[i];
+    return sum == 0;
+}
+
 lw_status lw_constraints_evaluate(lw_constraints *c, double t, const double *q, const double *v,
                                   double *phi, double *rate, double *J, double *gamma)
 {
     if (!c || !q || !v) return LW_ERR_ARGUMENT;
     const lw_model *model = c->model;
     const int m = c->cut.m, n = model->tree_nv;
+    if (!all_finite(q, model->tree_nq) || !all_finite(v, n)) return LW_ERR_NOT_FINITE;
     place(c, t, q, v);
     lwi_cut_rows(&c->cut, &c->tree, t, LWI_CLOSURE_RATES);
     if (phi) memcpy(phi, c->cut.phi, (size_t)m * sizeof *phi);
@@ -166,6 +174,7 @@ lw_status lw_constraints_tree(lw_constraints *c, double t, const double *q, cons
 {
     if (!c || !q || !v) return LW_ERR_ARGUMENT;
     const lw_model *model = c->model;
+    if (!all_finite(q, model->tree_nq) || !all_finite(v, model->tree_nv)) return LW_ERR_NOT_FINITE;
     place(c, t, q, v);
     if (M) lwi_crba(model, c->tree.link, c->composite, M);
     if (!h) {

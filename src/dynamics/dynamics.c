@@ -142,6 +142,16 @@ void lw_model_tree_start(const lw_model *model, double *q, double *v)
 
 // ---------------------------------------------------------------------------------------- dynamics
 
+// For calls that do not check their results; `what` is "q" or "v".
+static lw_status check_finite(lw_dynamics *d, const char *what, const double *x, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (!isfinite(x[i]))
+            return lwi_fail(&d->error, LW_ERR_NOT_FINITE, "%s[%d] is %g, expected a finite number",
+                            what, i, x[i]);
+    return LW_OK;
+}
+
 // All efforts of a model with forces on joints only, including the caller's tau; NULL: none.
 static const double *joint_efforts(lw_dynamics *d, double t, const double *q, const double *v,
                                    const double *tau, const double *inputs)
@@ -261,6 +271,7 @@ lw_status lw_inverse_dynamics(lw_dynamics *d, double t, const double *q, const d
 lw_status lw_mass_matrix(lw_dynamics *d, double t, const double *q, double *M)
 {
     if (!d || !q || !M) return LW_ERR_ARGUMENT;
+    TRY(check_finite(d, "q", q, d->model->tree_nq));
     lwi_tree_position(d->model, t, q, d->tree.link);
     lwi_crba(d->model, d->tree.link, d->composite, M);
     return LW_OK;
@@ -272,6 +283,8 @@ lw_status lw_momenta(lw_dynamics *d, double t, const double *q, const double *v,
 {
     if (!d || !q || !v || !p) return LW_ERR_ARGUMENT;
     const lw_model *model = d->model;
+    TRY(check_finite(d, "q", q, model->tree_nq));
+    TRY(check_finite(d, "v", v, model->tree_nv));
     lwi_tree_position(model, t, q, d->tree.link);
     lwi_tree_velocity(model, d->tree.link, v, d->tree.V);
     lwi_momenta_of_speeds(model, &d->momenta, &d->tree, v, p);

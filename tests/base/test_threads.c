@@ -9,7 +9,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -111,6 +113,38 @@ static void wrong_counts_are_refused(void **state)
     assert_true(lwi_processors() >= 1);
 }
 
+// A forked process has none of the threads: they are started again, when the parent's poll and when they sleep.
+static void a_forked_process_has_its_threads(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 6; k++) {
+        lwi_pool *pool;
+        rounds r = {.count = {0}};
+        assert_int_equal(lwi_pool_create(3, NULL, &pool, NULL), LW_OK);
+        lwi_pool_run(pool, task, &r);
+        if (k % 2) nap(); // the others sleep, or still poll
+        const pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            alarm(20);
+            rounds mine = {.count = {0}};
+            if (k < 4)
+                for (int i = 0; i < 100; i++) lwi_pool_run(pool, task, &mine);
+            lwi_pool_destroy(pool);
+            const int expected = k < 4 ? 100 : 0;
+            const bool good = mine.count[0] == expected && mine.count[1] == expected &&
+                              mine.count[2] == expected && !mine.moved[1] && !mine.moved[2];
+            _exit(good ? 0 : 1);
+        }
+        int how;
+        assert_int_equal(waitpid(child, &how, 0), child);
+        assert_true(WIFEXITED(how) && WEXITSTATUS(how) == 0);
+        lwi_pool_run(pool, task, &r); // the parent's are untouched
+        for (int i = 0; i < 3; i++) assert_int_equal(r.count[i], 2);
+        lwi_pool_destroy(pool);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +152,7 @@ int main(void)
         cmocka_unit_test(who_sleeps_is_woken),
         cmocka_unit_test(an_idle_pool_ends),
         cmocka_unit_test(wrong_counts_are_refused),
+        cmocka_unit_test(a_forked_process_has_its_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

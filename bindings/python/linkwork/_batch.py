@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._errors import ArgumentError, Error, check, make_error, path_bytes, text_of, unknown
-from ._memory import Array, doubles, view
+from ._memory import Array, doubles, real, view
 from ._model import Model, Path, load
 from ._native import ffi, lib
 from ._options import make_options
@@ -92,7 +92,7 @@ class _Release:
 
 
 def _varied(vary: Mapping[str, ArrayLike], instances: Optional[int]) -> Tuple[int, Array]:
-    columns = [np.atleast_1d(np.asarray(v, dtype=np.float64)) for v in vary.values()]
+    columns = [np.atleast_1d(real(v, f"vary: {name}")) for name, v in vary.items()]
     sizes = {len(c) for c in columns if len(c) != 1} | ({instances} if instances else set())
     for name, column in zip(vary, columns):
         if column.ndim != 1:

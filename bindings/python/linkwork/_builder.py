@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._errors import ArgumentError, Error
+from ._memory import real
 from ._model import Model
 
 Function = Union[float, str, Mapping[str, Any]]
@@ -60,7 +61,7 @@ class Builder:
     def __init__(self, gravity: Optional[ArrayLike] = None, **simulation: Any) -> None:
         self._description: Dict[str, Any] = {"linkwork": 1}
         if gravity is not None:
-            self._description["gravity"] = np.asarray(gravity, dtype=float)
+            self._description["gravity"] = real(gravity, "gravity")
         if simulation:
             self._description["simulation"] = simulation
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from . import quaternion
 from ._errors import UnsupportedError
-from ._memory import Array, numbers
+from ._memory import Array, finite, numbers
 
 if TYPE_CHECKING:
     from ._model import Model
@@ -87,7 +87,7 @@ def _left_jacobian(w: Array) -> Array:
 
 
 def integrate(blocks: List[Block], model: "Model", q: ArrayLike, v: ArrayLike) -> Array:
-    q0, v0 = numbers(q, (model.tree_nq,), "q"), numbers(v, (model.tree_nv,), "v")
+    q0, v0 = finite(numbers(q, (model.tree_nq,), "q"), "q"), finite(numbers(v, (model.tree_nv,), "v"), "v")
     q1 = q0.copy()
     for b in blocks:
         if b.kind in ("scalar", "angle"):
@@ -104,7 +104,8 @@ def integrate(blocks: List[Block], model: "Model", q: ArrayLike, v: ArrayLike) -
 
 
 def difference(blocks: List[Block], model: "Model", q0: ArrayLike, q1: ArrayLike) -> Array:
-    a, c = numbers(q0, (model.tree_nq,), "q0"), numbers(q1, (model.tree_nq,), "q1")
+    a = finite(numbers(q0, (model.tree_nq,), "q0"), "q0")
+    c = finite(numbers(q1, (model.tree_nq,), "q1"), "q1")
     v = np.zeros(model.tree_nv)
     for b in blocks:
         if b.kind in ("scalar", "angle"):

@@ -1,15 +1,17 @@
 """Dynamics, and equations of loops, at given states."""
 from __future__ import annotations
 
+import functools
 import math
+import threading
 import warnings
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._errors import ArgumentError, Error, check
-from ._memory import Array, doubles, numbers, out_array
+from ._memory import Array, doubles, numbers, out_array, real
 from ._model import Model, made_model
 from ._native import ffi, lib
 
@@ -18,12 +20,29 @@ from ._native import ffi, lib
 _OFF = 1e-5
 
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _alone(method: _Method) -> _Method:
+    """A method that only one thread at a time may run on the same data: the workspace is shared."""
+    @functools.wraps(method)
+    def call(self: "Data", *arguments: Any, **keywords: Any) -> Any:
+        if not self._busy.acquire(blocking=False):
+            raise ArgumentError("the data is at work in another thread: expected one Data for each thread")
+        try:
+            return method(self, *arguments, **keywords)
+        finally:
+            self._busy.release()
+
+    return cast(_Method, call)
+
+
 class OffLoopsWarning(UserWarning):
     """The coordinates violate the joint constraints of a mechanism with loops."""
 
 
 class Data:
-    """Workspace for evaluations of one model; one per thread.
+    """Workspace for evaluations of one model; one per thread: a second thread gets an ArgumentError.
 
     Coordinates ``q`` [model.tree_nq] and speeds ``v`` [model.tree_nv] are those of the spanning tree that
     are not driven: ``Joint.tree_q`` and ``Joint.tree_v`` are the slices of a joint, floating bodies have
@@ -48,6 +67,7 @@ class Data:
         self._constraints: Any = None
         self._watched: Any = None  # rows that show whether q satisfies the loop constraints
         self._off = ffi.new("int *")  # a state that may violate them
+        self._busy = threading.Lock()
 
     def __reduce__(self) -> Any:
         return Data, (self.model,)  # a workspace keeps no state: a copy is a new one
@@ -71,7 +91,7 @@ class Data:
 
     def _rows(self, n: int, values: ArrayLike, what: str, count: Optional[int]) -> Array:
         """[count, n] from one or many; count None: as many as there are, -1 for one."""
-        array = np.ascontiguousarray(values, dtype=np.float64)
+        array = real(values, what)
         if count is None:
             return numbers(array, (n,) if array.ndim == 1 else (-1, n), what)
         return numbers(array, (n,) if count < 0 else (count, n), what)
@@ -93,6 +113,7 @@ class Data:
 
     # ----------------------------------------------------------------------------------------- tree
 
+    @_alone
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: Optional[ArrayLike] = None, *,
                          time: float = 0.0, inputs: Optional[ArrayLike] = None,
                          out: Optional[Array] = None) -> Array:
@@ -144,8 +165,9 @@ class Data:
             off = 10.0 ** math.floor(math.log10(most[0]))
             warnings.warn(f"forward_dynamics: q is off the loops: joint '{joint}' misses by {off:.0e} m or rad or "
                           "more, so that accelerations are not those of the mechanism; expected coordinates at "
-                          "which all joints hold (Model.assemble, Simulation)", OffLoopsWarning, stacklevel=3)
+                          "which all joints hold (Model.assemble, Simulation)", OffLoopsWarning, stacklevel=4)
 
+    @_alone
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, time: float = 0.0,
                          inputs: Optional[ArrayLike] = None, out: Optional[Array] = None) -> Array:
         """Efforts that the joints must supply in addition to the model's forces; for trees: in loops they are
@@ -159,6 +181,7 @@ class Data:
         del keep
         return tau
 
+    @_alone
     def mass_matrix(self, q: ArrayLike, *, time: float = 0.0, out: Optional[Array] = None) -> Array:
         """Mass matrix of the tree [tree_nv, tree_nv], symmetric; for a model with loops that of the spanning tree
         when they are cut."""
@@ -168,6 +191,7 @@ class Data:
         self._check(lib.lwpy_mass_matrix(self._tree(), abs(count), time, doubles(a), doubles(M)))
         return M
 
+    @_alone
     def momenta(self, q: ArrayLike, v: ArrayLike, *, time: float = 0.0,
                 out: Optional[Array] = None) -> Array:
         """Joint momenta p = dT/dv."""
@@ -177,6 +201,7 @@ class Data:
         self._check(lib.lwpy_momenta(handle, abs(count), time, doubles(a), doubles(b), doubles(p)))
         return p
 
+    @_alone
     def momenta_rates(self, q: ArrayLike, p: ArrayLike, tau: Optional[ArrayLike] = None, *,
                       time: float = 0.0,
                       inputs: Optional[ArrayLike] = None) -> Tuple[Array, Array, Array]:
@@ -194,6 +219,7 @@ class Data:
 
     # ---------------------------------------------------------------------------------------- loops
 
+    @_alone
     def constraints(self, q: ArrayLike, v: Optional[ArrayLike] = None, *,
                     time: float = 0.0) -> "Constraints":
         """The equations of the joints that close loops, and of couplings, in the speeds of the tree."""
@@ -212,6 +238,7 @@ class Data:
         """J [rows, tree_nv] alone: J v + b = 0 if the loop constraints hold."""
         return self.constraints(q, time=time).J
 
+    @_alone
     def bias(self, q: ArrayLike, v: ArrayLike, *, time: float = 0.0,
              inputs: Optional[ArrayLike] = None) -> Array:
         """h of M vdot + h = tau + J' lambda: velocity terms, weight, the model's forces; for the spanning tree

@@ -6,7 +6,7 @@ from typing import Any, Optional, Sequence, Tuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._errors import ArgumentError
+from ._errors import ArgumentError, NotFiniteError
 from ._native import ffi
 
 Array = NDArray[np.float64]
@@ -32,9 +32,33 @@ def view(pointer: Any, shape: Tuple[int, ...], owner: object, kind: str = "<f8")
     return np.asarray(_Block(int(ffi.cast("uintptr_t", pointer)), shape, kind, owner))
 
 
+def real(values: ArrayLike, what: str) -> Array:
+    """Values as a C array: real numbers of any kind, no masks, nothing that only looks like a number."""
+    if type(values) is np.ndarray and values.dtype == np.float64:
+        return np.ascontiguousarray(values)
+    if isinstance(values, np.ma.MaskedArray):
+        raise ArgumentError(f"{what}: expected an array without a mask, got {type(values).__name__}")
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ArgumentError(f"{what}: expected real numbers, got {error}") from None
+    if array.dtype.kind not in "iuf" and array.size:
+        raise ArgumentError(f"{what}: expected real numbers, got {array.dtype}")
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def finite(array: Array, what: str) -> Array:
+    """The array; an error where an entry is none or infinite, as in the library's own checks."""
+    if not np.isfinite(array).all():
+        at = np.argwhere(~np.isfinite(array))[0]
+        place = "".join(f"[{i}]" for i in at)
+        raise NotFiniteError(f"{what}{place} is {array[tuple(at)]}, expected a finite number")
+    return array
+
+
 def numbers(values: ArrayLike, shape: Sequence[int], what: str) -> Array:
     """Values as a C array of this shape; -1 stands for any length."""
-    array = np.ascontiguousarray(values, dtype=np.float64)
+    array = real(values, what)
     if array.ndim == len(shape) and all(s in (-1, a) for s, a in zip(shape, array.shape)):
         return array
     expected = " x ".join("any" if s < 0 else str(s) for s in shape)

@@ -11,7 +11,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping,
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._errors import ArgumentError, Error, StoppedError, check, make_error, path_bytes, text_of, unknown
+from ._errors import ArgumentError, Error, FileError, StoppedError, check, make_error, path_bytes, text_of, unknown
 from ._memory import Array, doubles, numbers, view
 from ._model import Joint, Model, Path, load, made_model
 from ._native import ffi, lib
@@ -25,8 +25,32 @@ LEVELS: Dict[str, int] = {"pose": lib.LW_OBSERVE_POSE, "twist": lib.LW_OBSERVE_T
                           "acceleration": lib.LW_OBSERVE_ACCELERATION,
                           "reaction": lib.LW_OBSERVE_REACTION}
 
-#: The HDF5 library has global state: one thread at a time.
-hdf5_lock = threading.RLock()
+class _Hdf5Lock:
+    """The HDF5 library has global state: one thread at a time.  A process that was forked while another thread used it
+    has a library in the middle of something, and no thread that would finish it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._lost = False
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self._forked)
+
+    def _forked(self) -> None:
+        self._lost = self._lost or not self._lock.acquire(blocking=False)
+        if not self._lost:
+            self._lock.release()
+
+    def __enter__(self) -> None:
+        if self._lost:
+            raise FileError("this process was forked while another thread read or wrote an HDF5 file: expected a fork "
+                            "between such calls, or processes by `spawn`")
+        self._lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+hdf5_lock = _Hdf5Lock()
 
 Controller = Callable[["Simulation", "Observation"], Optional[Mapping[str, float]]]
 Progress = Callable[[float, float], object]

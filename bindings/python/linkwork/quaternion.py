@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._memory import Array
+from ._memory import Array, real
 
 identity: Array = np.array([1.0, 0.0, 0.0, 0.0])
 identity.flags.writeable = False
 
 
 def _as(q: ArrayLike) -> Array:
-    return np.asarray(q, dtype=np.float64)
+    return real(q, "quaternion")
 
 
 def to_xyzw(q: ArrayLike) -> Array:
