@@ -24,8 +24,6 @@ extern "C" {
 /** index3: metric of the projections of velocities and accelerations: minimum kinetic energy of the change (mass), or
  *  the matrix of the last Newton iteration (tangent). */
 #define LW_INDEX3_PROJECTION_LIST(X) X(NONE, "none") X(MASS, "mass") X(TANGENT, "tangent")
-/** index3: does the projection of accelerations use the projected velocities (sequential)? */
-#define LW_INDEX3_ORDER_LIST(X) X(SEQUENTIAL, "sequential") X(INDEPENDENT, "independent")
 /** index3: equal steps, steps by the local error, or auto: equal where a step is given. */
 #define LW_INDEX3_CONTROL_LIST(X) X(AUTO, "auto") X(EQUAL, "equal") X(ERROR, "error")
 /** index3: in real time every step does the same work. */
@@ -57,9 +55,6 @@ typedef enum lw_index3_projection {
     LW_INDEX3_PROJECTION_LIST(X) LW_INDEX3_PROJECTION_COUNT
 } lw_index3_projection;
 #undef X
-#define X(name, text) LW_INDEX3_ORDER_##name,
-typedef enum lw_index3_order { LW_INDEX3_ORDER_LIST(X) LW_INDEX3_ORDER_COUNT } lw_index3_order;
-#undef X
 #define X(name, text) LW_INDEX3_CONTROL_##name,
 typedef enum lw_index3_control {
     LW_INDEX3_CONTROL_LIST(X) LW_INDEX3_CONTROL_COUNT
@@ -88,7 +83,6 @@ typedef struct lw_index3_options {
     int tangent;          ///< 0: inertia; 1: and symmetric geometric stiffness; 2: and all of it
     lw_index3_newton newton;
     lw_index3_projection projection;
-    lw_index3_order order;
     lw_index3_control control;
     lw_index3_mode mode;
     lw_index3_stop stop;
@@ -139,7 +133,7 @@ typedef struct lw_index3_options {
     X(index3, INDEX3, "auto", EXPERT, "KEY=VALUE,...",                                             \
       "step of index3: regularisation, iterations, tolerance, coordinates=6|7, penalty, "          \
       "normalisation, tangent=0|1|2, newton=full|modified, projection=mass|tangent|none, "         \
-      "order=sequential|independent, control=auto|equal|error, mode=offline|real-time, "           \
+      "control=auto|equal|error, mode=offline|real-time, "                                         \
       "stop=q|q+lambda, output=motion|step|newton")                                                \
     X(max_steps, INTEGER, "0", EXPERT, "N", "give up after so many steps; 0: no limit")            \
     X(pace, REAL, "0", EXPERT, "R",                                                                \

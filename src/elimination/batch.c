@@ -340,25 +340,6 @@ lw_status lwi_elim_create_tasks(lwi_elim *elim, lwi_arena *scratch, lwi_arena *a
     return lwi_elim_batch_updates(elim, true, arena);
 }
 
-lw_status lwi_elim_batch_view(lwi_elim *view, lwi_arena *arena)
-{
-    choice c = {.elim = view};
-    const lwi_elim_task *from = view->task;
-    lwi_elim_task *task = view->task = LWI_PUSH(arena, lwi_elim_task, view->ntask);
-    if (!task) return LW_ERR_MEMORY;
-    for (int i = 0; i < view->ntask; i++) {
-        task[i] = from[i];
-        if (!from[i].batch) continue;
-        lwi_elim_batch *g = task[i].batch = LWI_PUSH(arena, lwi_elim_batch, 1);
-        if (!g) return LW_ERR_MEMORY;
-        *g = *from[i].batch;
-        GET(g->v, g->nc + g->no);
-        if (!(g->child = LWI_PUSH(arena, lwi_elim_batch_child, g->nchild))) return LW_ERR_MEMORY;
-    }
-    for (int i = 0; i < view->nbatch; i++) connect(&c, &task[i]);
-    return LW_OK;
-}
-
 lw_status lwi_elim_batch_unsymmetric(lwi_elim *elim, lwi_arena *arena)
 {
     for (int i = 0; i < elim->nbatch; i++) {

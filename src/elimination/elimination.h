@@ -160,13 +160,6 @@ void lwi_elim_refine(lwi_elim *elim, double (*x)[6], const double *c, double *la
 void lwi_elim_refine_extended(lwi_elim *elim, const double (*x0)[6], double (*x)[6],
                               const double *c, double *lambda, bool first);
 
-/** A view shares the factors of `elim` and has its own vectors, so that another thread can solve with the same
- *  factors at the same time.  After lwi_elim_unsymmetric.  lwi_elim_view_take is called after each matrix
- *  pass, before the solutions.
- *  @return LW_ERR_MEMORY */
-lw_status lwi_elim_view_create(const lwi_elim *elim, lwi_arena *arena, lwi_elim **view);
-void lwi_elim_view_take(lwi_elim *view, lwi_elim *elim);
-
 /** Work of a matrix pass, from the plan alone, for cost estimates. */
 typedef struct lwi_elim_counts {
     double tasks;   ///< nodes; a batch of isomorphic ones counts once

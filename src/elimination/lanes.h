@@ -119,8 +119,6 @@ lw_status lwi_elim_batch_room(const lwi_elim *elim, const int *node, int lanes, 
                               lwi_elim_batch *batch);
 /** The join of a single-node task if blocks are assembled by the caller, else NULL. */
 const lwi_elim_single *lwi_elim_task_single(const lwi_elim *elim, int task);
-/** Gives the batches of a view their own v; its fronts exist. */
-lw_status lwi_elim_batch_view(lwi_elim *view, lwi_arena *arena);
 /** Reads J of all batches, if it may have changed. */
 void lwi_elim_read_rows(lwi_elim *elim);
 /** Allocates U and V of batches.  shared: batches are eliminated in their order and can share memory. */

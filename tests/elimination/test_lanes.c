@@ -232,41 +232,12 @@ static void rows_are_read_again(void **state)
     problem_free(&p);
 }
 
-// A view solves with the factors of lanes and its own v.
-static void views(void **state)
-{
-    (void)state;
-    problem p;
-    problem_seed(760);
-    problem_chain(&p, 90, 3), problem_numbers(&p);
-    problem_bench b = {.p = p};
-    problem_setup(&b, LW_PLAN_MIXED);
-    lwi_elim *view;
-    double *lambda = LWI_PUSH(&b.arena, double, p.nrow);
-    double(*x)[6] = (double(*)[6])LWI_PUSH(&b.arena, double, 6 * p.graph.nbody);
-    assert_int_equal(lwi_elim_view_create(b.elim, &b.arena, &view), LW_OK);
-    assert_int_equal(lwi_elim_factor(b.elim, NULL), LW_OK);
-    problem_solve(&b, 1);
-    lwi_elim_J(b.elim); // may have changed
-    lwi_elim_view_take(view, b.elim);
-    memcpy(x, p.x0, (size_t)p.graph.nbody * sizeof *x);
-    double *v = b.elim->task[0].batch->v[0], before = v[0];
-    v[0] = NAN; // does not belong to the view
-    lwi_elim_solve(view, x, p.c, lambda, 1);
-    assert_memory_equal(lambda, b.lambda, (size_t)p.nrow * sizeof *lambda);
-    assert_memory_equal(x, b.x, (size_t)p.graph.nbody * sizeof *x);
-    assert_true(isnan(v[0]));
-    v[0] = before;
-    lwi_arena_free(&b.arena);
-    problem_free(&p);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(widths_have_the_same_bits), cmocka_unit_test(ends_of_chains),
         cmocka_unit_test(what_fails_is_named),       cmocka_unit_test(beside_loops),
-        cmocka_unit_test(rows_are_read_again),       cmocka_unit_test(views),
+        cmocka_unit_test(rows_are_read_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

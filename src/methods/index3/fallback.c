@@ -357,7 +357,7 @@ static void newton(lwi_index3 *d)
         lwi_index3_force_rows(d, s->t, s->h, s->inputs); // friction adds to x
     else
         lwi_index3_no_force_rows(d);
-    if (s->level) find_stiffnesses(d);
+    if (s->level && !s->keep) find_stiffnesses(d);
     put_rows(d, NULL);
     put_loads(d);
 }
@@ -367,8 +367,11 @@ static void speeds(lwi_index3 *d)
     take_motion(d, true);
     read_joints(d);
     write_rows(d, false);
-    lwi_index3_no_force_rows(d);
-    lwi_index3_sticking_rows(d, d->lanes->t, 1);
+    if (!d->lanes
+             ->keep) { // else rows of forces are those of the last iteration: part of the metric
+        lwi_index3_no_force_rows(d);
+        lwi_index3_sticking_rows(d, d->lanes->t, 1);
+    }
     put_rows(d, d->system.b);
 }
 
@@ -404,13 +407,14 @@ void lwi_index3_fallback_finish(lwi_index3 *d, double *x)
     const lwi_system *c = &d->system;
     if (d->at_work < 0) return;
     lwi_system_forces(&d->system, s->t, s->inputs);
+    const double unit = lwi_index3_projection_unit(d, s->h);
     double power = c->loads.power;
     for (int n = 0; n < s->fallback->nedge; n++) {
         const lwi_index3_fallback_edge *g = &s->fallback->edge[n];
         const int at = s->edge_at[g->edge], l = at % LWI_LANES;
         const lwi_index3_lane_joint *j = &s->joint[at / LWI_LANES];
         for (int r = g->known; r < j->count; r++)
-            power -= (s->edge[at / LWI_LANES].lambda[r][l] + j->rows[0].f[r][l]) *
+            power -= (s->edge[at / LWI_LANES].lambda[r][l] + unit * j->rows[0].f[r][l]) *
                      c->b[c->plan.row[g->edge] + r];
     }
     x[d->at_work] += 0.5 * s->h * (x[d->at_work + 1] + power);

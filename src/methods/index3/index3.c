@@ -136,14 +136,15 @@ static lw_status create_arrays(lwi_work *work, lwi_index3 *d)
     return s->extensions ? lwi_index3_euler_create(d, arena) : LW_OK;
 }
 
-// Two simultaneous projections need one thread and vectors each.
-static lw_status create_threads(lwi_work *work, lwi_index3 *d)
+// Other threads only for a step that is long enough to be shared.
+static lw_status create_threads(lwi_work *work, lwi_index3 *d, int count)
 {
     lwi_arena *arena = &work->arena;
-    TRY(lwi_system_threads(&d->system, d->pool, arena));
-    for (int i = 0; i < 2 && d->method.order; i++)
-        TRY(lwi_elim_view_create(d->system.elim, arena, &d->view[i]));
-    return LW_OK;
+    const bool lanes = d->lanes && d->lanes->parts > 1;
+    if (count < 2 || !(lanes || lwi_elim_worth_threads(d->system.elim))) return LW_OK;
+    TRY(lwi_pool_create(count, &arena->allocator, &d->pool, &work->error));
+    if (d->lanes) d->lanes->pool = d->pool;
+    return lwi_system_threads(&d->system, d->pool, arena);
 }
 
 static lw_status prepare(lwi_work *work)
@@ -180,10 +181,9 @@ static lw_status prepare(lwi_work *work)
     // those across a stop its increments are below any tolerance
     for (int i = 0; i < d->ncoupler; i++)
         if (d->coupler[i].dry && work->controls) d->min_iterations = 2;
-    const int count = work->options ? (int)work->options->threads : 1;
-    if (count > 1) TRY(lwi_pool_create(count, &arena->allocator, &d->pool, &work->error));
-    TRY(lwi_index3_lanes_create(d, arena));
-    return d->pool ? create_threads(work, d) : LW_OK;
+    const int count = work->options && work->options->threads ? (int)work->options->threads : 1;
+    TRY(lwi_index3_lanes_create(d, count, arena));
+    return create_threads(work, d, count);
 }
 
 static void release(lwi_work *work)

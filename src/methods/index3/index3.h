@@ -82,8 +82,8 @@ typedef struct lwi_index3_counts {
 
 /** Wall time of all steps [s]. */
 typedef struct lwi_index3_times {
-    double total, solve, projection;     ///< projection: matrix and both solutions
-    double velocity, acceleration, both; ///< sequential, or both at the same time
+    double total, solve, projection; ///< projection: matrix and both solutions
+    double velocity, acceleration;
 } lwi_index3_times;
 
 typedef struct lwi_index3 {
@@ -113,7 +113,7 @@ typedef struct lwi_index3 {
     double *compliance;                      ///< [rows of couplers]
     bool efforts;                            ///< some forces act on joint coordinates
     double (*velocity)[6], *speed, *impulse; ///< of the velocity projection: x, c, lambda
-    lwi_elim *view[2];  ///< for both projections at the same time; NULL: sequential
+    bool keeps;         ///< the projections use the factors of the last iteration
     int min_iterations; ///< minimum number of iterations of Newton in a step
     bool *points;       ///< [nedge] rows 0 to 2 are point rows: two points coincide
     double mass;        ///< mass of the lightest body [kg]
@@ -279,6 +279,8 @@ void lwi_index3_own_points(lwi_index3 *d, int edge);
 /** G := K J, then eps and factors.
  *  @return LW_ERR_SINGULAR, LW_ERR_NOT_FINITE */
 lw_status lwi_index3_factor(lwi_index3 *d, double t, double eta, bool symmetric, lw_error *error);
+/** What multiplies the multipliers of the projections: K of the tangent is h^2/4 times a mobility. */
+double lwi_index3_projection_unit(const lwi_index3 *d, double h);
 /** Projects velocities, then accelerations at the end of a step; writes x: accelerations, lambda. */
 lw_status lwi_index3_project(lwi_index3 *d, double t, double h, lw_error *error);
 /** Multipliers of point rows between axes of F1 (`rows`) and world axes (`held`). */

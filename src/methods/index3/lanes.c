@@ -58,8 +58,10 @@ static bool fits(const lwi_index3 *d)
 {
     const lwi_index3_method *m = &d->method;
     const lwi_system *s = &d->system;
-    if (d->euler || m->newton || m->stop || m->order || m->projection != LW_INDEX3_PROJECTION_MASS)
-        return false;
+    if (d->euler || m->stop || !m->projection) return false;
+    for (int i = 0; i < d->ncoupler;
+         i++) // sticking coordinates need other factors in the projections
+        if (d->coupler[i].dry && m->projection == LW_INDEX3_PROJECTION_TANGENT) return false;
     if (!s->nrow || d->nrotor) return false;
     for (int e = 0; e < s->nedge; e++) {
         const lwi_joint *joint = lwi_index3_lane_joint_of(s, e);
@@ -522,16 +524,14 @@ static lw_status make(lwi_index3_lane_maker *m, lwi_arena *arena)
     return list_incidents(m, arena);
 }
 
-lw_status lwi_index3_lanes_create(lwi_index3 *d, lwi_arena *arena)
+lw_status lwi_index3_lanes_create(lwi_index3 *d, int threads, lwi_arena *arena)
 {
     if (!fits(d) || !kernels_of(0)) return LW_OK;
     lwi_index3_lanes *s = LWI_PUSH(arena, lwi_index3_lanes, 1);
     if (!s) return LW_ERR_MEMORY;
-    *s = (lwi_index3_lanes){.kernels = kernels_of(0),
-                            .elim = d->system.elim,
-                            .pool = d->pool,
-                            .level = d->method.tangent};
-    lwi_index3_lane_maker m = {.d = d, .s = s};
+    *s = (lwi_index3_lanes){
+        .kernels = kernels_of(0), .elim = d->system.elim, .level = d->method.tangent};
+    lwi_index3_lane_maker m = {.d = d, .s = s, .threads = threads};
     lwi_arena_init(&m.arena, &arena->allocator);
     const lw_status status = make(&m, arena);
     lwi_arena_free(&m.arena);

@@ -189,13 +189,16 @@ typedef struct lwi_index3_lanes {
     // Threads: place 0 of `item` has items without dependencies on parts; places 1 ... parts have those of
     // each part, processed concurrently; the next place has items that depend on several parts; then tasks of
     // the parts again that waited for such an item; the last place has tasks above subtrees of several parts.
-    lwi_pool *pool;
-    int parts;               ///< 1: one thread
+    lwi_pool *pool; ///< parts > 1
+    int parts;      ///< 1: one thread
+    double (*largest)
+        [LWI_LANES]; ///< [2 parts + 3] largest squared increment of each place; NaN if there is one
     int *first, *first_task; ///< [2 parts + 4] first of each place, in `item`, in `task`
     int *task;               ///< tasks in the order of `item`
     int *body_at, *edge_at;  ///< [nnode], [nedge of the graph] lane of a block: 8 block + lane
     int level;
     bool fade;          ///< multipliers fade in this iteration
+    bool keep;          ///< K and the factors of an earlier iteration are used
     bool ahead;         ///< the first half of the next iteration, or of the projections, is done
     double h, absolute; ///< absolute > 0: eps of every row
 } lwi_index3_lanes;
@@ -229,9 +232,10 @@ typedef struct lwi_index3_kernels {
     void (*phase[LWI_INDEX3_PHASES])(const lwi_index3_lanes *lanes, int first, int end);
 } lwi_index3_kernels;
 
-/** Creates d->lanes, or leaves NULL: the model or the method does not qualify for lanes.
+/** Creates d->lanes for up to so many threads, whose pool the caller sets if it has several parts; or leaves NULL: the
+ *  model or the method does not qualify for lanes.
  *  @return LW_ERR_MEMORY */
-lw_status lwi_index3_lanes_create(lwi_index3 *d, lwi_arena *arena);
+lw_status lwi_index3_lanes_create(lwi_index3 *d, int threads, lwi_arena *arena);
 /** Vector width: 1, 4, 8; 0: the widest; the bits do not depend on it.
  *  @return false: this machine does not have it */
 bool lwi_index3_lanes_width(lwi_index3_lanes *lanes, int width);

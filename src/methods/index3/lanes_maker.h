@@ -17,6 +17,7 @@ typedef struct lwi_index3_lane_maker {
     lwi_elim_assembled_edge *edge;
     int *pair_of; ///< [nblock] -1: a diagonal one
     int nblock, nedge;
+    int threads;                      ///< at most
     bool *full;                       ///< [nnode] K is full
     bool *mixed;                      ///< [nedge] rows of all kinds
     bool *shares_mixed, *shares_full; ///< [nblock] one of its edges is mixed; K of its body is full

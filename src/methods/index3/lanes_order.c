@@ -93,7 +93,7 @@ static lw_status find_parts(const lwi_index3_lane_maker *m, int *part[LWI_INDEX3
                             const int *count, int *subtree, lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
-    const int threads = s->pool ? lwi_pool_count(s->pool) : 1;
+    const int threads = m->threads;
     const double max_parts = lwi_elim_assembled_work(s->elim) / GRAIN;
     s->parts = max_parts < 2 ? 1 : threads < max_parts ? threads : (int)max_parts;
     if (s->parts == 1) return LW_OK;
@@ -150,7 +150,9 @@ lw_status lwi_index3_lane_order(lwi_index3_lane_maker *m, lwi_arena *arena)
     s->task = LWI_PUSH(arena, int, ntask);
     s->first = LWI_PUSH(arena, int, places + 1);
     s->first_task = LWI_PUSH(arena, int, places + 1);
-    if (!at || !s->item || !s->task || !s->first || !s->first_task) return LW_ERR_MEMORY;
+    s->largest = lwi_arena_push(arena, (size_t)places, sizeof *s->largest);
+    if (!at || !s->largest || !s->item || !s->task || !s->first || !s->first_task)
+        return LW_ERR_MEMORY;
 #define SLOT(kind, i)                                                                              \
     (times * place_of(s, kind, part[kind][i], (kind) == LWI_INDEX3_TASK ? subtree[i] : ABOVE) +    \
      time[kind][i])

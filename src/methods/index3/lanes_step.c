@@ -17,6 +17,13 @@ typedef struct job {
     uint64_t mode;                      ///< treatment of subnormal numbers (flush.h)
 } job;
 
+// largest := the larger ones, NaN where one of them is.
+static void widen(double largest[LWI_LANES], const lwi_lanes size)
+{
+    for (int l = 0; l < LWI_LANES; l++)
+        if (size[l] > largest[l] || isnan(size[l])) largest[l] = size[l];
+}
+
 static void pass_place(const job *t, int place)
 {
     LWI_ASSERT_INDEX(place, 2 * t->s->parts + 3);
@@ -29,6 +36,7 @@ static void pass_place(const job *t, int place)
             s->kernels->phase[what](s, item->block, item->block + 1);
         else if (what != LWI_INDEX3_NOTHING)
             lwi_elim_assembled_up(s->elim, item->block, what == LWI_INDEX3_ELIMINATE);
+        if (what == LWI_INDEX3_TAKE) widen(s->largest[place], s->body[item->block].size);
     }
 }
 
@@ -130,16 +138,14 @@ void lwi_index3_lanes_begin(lwi_index3 *d, double end, double h, double *x, cons
     s->inputs = inputs;
     s->state = x;
     s->ahead = false;
+    memset(s->largest, 0, (size_t)(2 * s->parts + 3) * sizeof *s->largest);
     if (s->fallback) lwi_index3_fallback_begin(d);
 }
 
 // Phases that end an iteration; that begin the next one; that begin the projections.
 #define AFTER LWI_INDEX3_FORCES, LWI_INDEX3_TAKE
-#define NEWTON(pairs)                                                                              \
-    LWI_INDEX3_ROWS_FORCES, LWI_INDEX3_BALANCE, LWI_INDEX3_NEWTON, pairs, LWI_INDEX3_ELIMINATE
-#define SPEEDS                                                                                     \
-    LWI_INDEX3_ROWS, LWI_INDEX3_MASSES, LWI_INDEX3_SPEEDS, LWI_INDEX3_PAIRS_ONCE,                  \
-        LWI_INDEX3_ELIMINATE
+#define NEWTON LWI_INDEX3_ROWS_FORCES, LWI_INDEX3_BALANCE, LWI_INDEX3_NEWTON
+#define SPEEDS LWI_INDEX3_ROWS, LWI_INDEX3_MASSES, LWI_INDEX3_SPEEDS
 #define NO LWI_INDEX3_NOTHING
 
 // Starts an iteration from the prediction, from the last iteration, or in one pass with the end of the last
@@ -147,11 +153,19 @@ void lwi_index3_lanes_begin(lwi_index3 *d, double end, double h, double *x, cons
 static lw_status begin_iteration(lwi_index3 *d, lwi_index3_lane_phase joints,
                                  lwi_index3_lane_phase bodies)
 {
-    const bool symmetric = d->lanes->level < 2;
+    lwi_index3_lanes *s = d->lanes;
+    const bool symmetric = s->level < 2, first = bodies == LWI_INDEX3_BEGIN;
+    s->keep = d->method.newton == LW_INDEX3_NEWTON_MODIFIED && !first;
+    const lwi_index3_lane_phase matrix = symmetric ? LWI_INDEX3_PAIRS_ONCE : LWI_INDEX3_PAIRS;
     const lwi_index3_lane_phase phase[] = {
-        joints, bodies, NEWTON(symmetric ? LWI_INDEX3_PAIRS_ONCE : LWI_INDEX3_PAIRS)};
+        joints,
+        bodies,
+        NEWTON,
+        s->keep ? LWI_INDEX3_NOTHING : matrix,
+        s->keep ? LWI_INDEX3_UP : LWI_INDEX3_ELIMINATE,
+    };
     set_eps(d, 1);
-    d->lanes->fade = d->any_fades && bodies == LWI_INDEX3_BEGIN;
+    s->fade = d->any_fades && first;
     TRY(sweep_up(d, phase, symmetric, LWI_INDEX3_STAGE_NEWTON));
     const double began = lwi_clock();
     sweep_down(d);
@@ -162,24 +176,32 @@ static lw_status begin_iteration(lwi_index3 *d, lwi_index3_lane_phase joints,
 static lw_status begin_projections(lwi_index3 *d, lwi_index3_lane_phase joints,
                                    lwi_index3_lane_phase bodies)
 {
-    const lwi_index3_lane_phase phase[] = {joints, bodies, SPEEDS};
-    set_eps(d, 0.25 * d->lanes->h * d->lanes->h);
+    lwi_index3_lanes *s = d->lanes;
+    s->keep = d->method.projection == LW_INDEX3_PROJECTION_TANGENT;
+    const lwi_index3_lane_phase phase[] = {
+        joints,
+        bodies,
+        SPEEDS,
+        s->keep ? LWI_INDEX3_NOTHING : LWI_INDEX3_PAIRS_ONCE,
+        s->keep ? LWI_INDEX3_UP : LWI_INDEX3_ELIMINATE,
+    };
+    set_eps(d, 0.25 * s->h * s->h);
     return sweep_up(d, phase, true, LWI_INDEX3_STAGE_SPEEDS);
 }
 
-// Largest increment of a body; NaN if there is one.
+// Largest increment of a body since the last call; NaN if there is one.
 static double increments(const lwi_index3_lanes *s)
 {
-    double largest[LWI_LANES] = {0}, all = 0, sum = 0;
-    for (int b = 0; b < s->nbody; b++) {
-        const double *size = s->body[b].size;
+    const int places = 2 * s->parts + 3;
+    double all = 0;
+    for (int p = 0; p < places; p++)
         for (int l = 0; l < LWI_LANES; l++) {
-            largest[l] = size[l] > largest[l] ? size[l] : largest[l];
-            sum += size[l];
+            const double size = s->largest[p][l];
+            if (size > all || isnan(size)) all = size;
+            if (isnan(size)) return size;
         }
-    }
-    for (int l = 0; l < LWI_LANES; l++) all = largest[l] > all ? largest[l] : all;
-    return isnan(sum) ? sum : sqrt(all);
+    memset(s->largest, 0, (size_t)places * sizeof *s->largest);
+    return sqrt(all);
 }
 
 static lw_status iterate(lwi_index3 *d, int i, double *size)
@@ -228,12 +250,13 @@ static lw_status project(lwi_index3 *d)
     return LW_OK;
 }
 
-// Copies the poses of all bodies to `system`.
-static void show_poses(const lwi_index3 *d)
+// Copies the poses of nodes first ... end - 1 to `system`.
+static void show_poses(void *user, int first, int end)
 {
+    const lwi_index3 *d = user;
     const lwi_index3_lanes *s = d->lanes;
     const lwi_system *c = &d->system;
-    for (int k = 0; k < c->model->nnode; k++) {
+    for (int k = first; k < end; k++) {
         const int body = c->model->node[k].body, l = s->body_at[k] % LWI_LANES;
         const lwi_index3_lane_body *b = &s->body[s->body_at[k] / LWI_LANES];
         for (int i = 0; i < 3; i++) c->r[body][i] = b->r[i][l];
@@ -241,34 +264,42 @@ static void show_poses(const lwi_index3 *d)
     }
 }
 
-// Continues the auxiliary states in x.
-static void carry(const lwi_index3 *d, double t, double *x)
+// Continues the coordinates of the joints of auxiliary states first ... end - 1.
+static void carry_joints(void *user, int first, int end)
 {
+    const lwi_index3 *d = user;
     const lwi_system *c = &d->system;
-    const lwi_auxiliary *auxiliary = &d->auxiliary;
-    if (!auxiliary->n) return;
-    show_poses(d);
-    lwi_auxiliary_load(c->model, auxiliary, x, c->q);
-    for (int i = 0, last = -1; i < auxiliary->n; i++) {
-        const int j = auxiliary->item[i].joint;
+    for (int i = first; i < end; i++) {
+        const int j = d->auxiliary.item[i].joint;
         const lwi_joint *joint = &c->model->joint[j];
-        double q[LW_JOINT_MAX_NQ];
-        if (j != last && lwi_joint_is_hinge(joint->type)) {
-            double theta[3];
+        double q[LW_JOINT_MAX_NQ], theta[3];
+        if (i > 0 && d->auxiliary.item[i - 1].joint == j) continue; // done with the joint's first
+        if (lwi_joint_is_hinge(joint->type)) {
             c->q[joint->iq] = lwi_index3_hinge_angle(c, joint, c->q[joint->iq], theta);
-        } else if (j != last) {
-            lwi_joint_read_motion(c->model, j, t, &c->motion, q, NULL);
+        } else {
+            lwi_joint_read_motion(c->model, j, d->lanes->t, &c->motion, q, NULL);
             memcpy(c->q + joint->iq, q, (size_t)joint->type->nq * sizeof *q);
         }
-        last = j;
     }
-    lwi_auxiliary_store(c->model, auxiliary, c->q, x);
+}
+
+// Continues the auxiliary states in x.
+static void carry(lwi_index3 *d, double *x)
+{
+    const lwi_system *c = &d->system;
+    lwi_pool *pool = d->lanes->parts > 1 ? d->lanes->pool : NULL;
+    if (!d->auxiliary.n) return;
+    lwi_pool_for(pool, c->model->nnode, show_poses, d);
+    lwi_auxiliary_load(c->model, &d->auxiliary, x, c->q);
+    lwi_pool_for(pool, d->auxiliary.n, carry_joints, d);
+    lwi_auxiliary_store(c->model, &d->auxiliary, c->q, x);
 }
 
 // Multipliers with those of the projection of accelerations, which are those of the elimination's last solution.
 static void put_output(const lwi_index3 *d, double *x)
 {
     const lwi_index3_lanes *s = d->lanes;
+    const double unit = lwi_index3_projection_unit(d, s->h);
     if (d->at_output < 0) return;
     for (int b = 0; b < s->nedge; b++)
         for (int l = 0; l < s->joint[b].lanes; l++) {
@@ -276,7 +307,7 @@ static void put_output(const lwi_index3 *d, double *x)
             const int from = s->lambda[b].at[l], to = from - d->at_lambda + d->at_output;
             if (from < 0) continue;
             for (int r = 0; r < lwi_index3_constraint_row_count(d, j->edge[l]); r++)
-                x[to + r] = s->edge[b].lambda[r][l] + j->v[l][r * j->step];
+                x[to + r] = s->edge[b].lambda[r][l] + unit * j->v[l][r * j->step];
         }
 }
 
@@ -289,7 +320,7 @@ lw_status lwi_index3_lanes_finish(lwi_index3 *d, double *x)
     if (status != LW_OK) return status;
     d->times.projection += lwi_clock() - began;
     put_output(d, x);
-    carry(d, d->lanes->t, x);
+    carry(d, x);
     if (d->lanes->fallback) lwi_index3_fallback_finish(d, x);
     return LW_OK;
 }

@@ -29,7 +29,6 @@ typedef struct entry {
 #define X(name, text) text,
 static const char *const newton[] = {LW_INDEX3_NEWTON_LIST(X) NULL};
 static const char *const projection[] = {LW_INDEX3_PROJECTION_LIST(X) NULL};
-static const char *const order[] = {LW_INDEX3_ORDER_LIST(X) NULL};
 static const char *const control[] = {LW_INDEX3_CONTROL_LIST(X) NULL};
 static const char *const mode[] = {LW_INDEX3_MODE_LIST(X) NULL};
 static const char *const stop[] = {LW_INDEX3_STOP_LIST(X) NULL};
@@ -48,7 +47,6 @@ static const entry entries[] = {
     {AT(tangent), WHOLE, 0, 2, NULL, "0, 1 or 2"},
     {AT(newton), CHOICE, 0, LW_INDEX3_NEWTON_COUNT - 1, newton, "full or modified"},
     {AT(projection), CHOICE, 0, LW_INDEX3_PROJECTION_COUNT - 1, projection, "mass, tangent or none"},
-    {AT(order), CHOICE, 0, LW_INDEX3_ORDER_COUNT - 1, order, "sequential or independent"},
     {AT(control), CHOICE, 0, LW_INDEX3_CONTROL_COUNT - 1, control,
      "equal, error, or auto: equal where a step is given"},
     {AT(mode), CHOICE, 0, LW_INDEX3_MODE_COUNT - 1, mode, "offline or real-time"},
@@ -128,7 +126,7 @@ static lw_status read_one(char *text, lw_index3_options *options, unsigned *seen
         error, LW_ERR_ARGUMENT,
         "index3: there is no '%s'%s%s%s; there are regularisation, "
         "iterations, tolerance, coordinates, penalty, normalisation, tangent, newton, projection, "
-        "order, control, mode, stop, output",
+        "control, mode, stop, output",
         text, nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }
 

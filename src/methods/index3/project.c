@@ -14,6 +14,23 @@
 
 #include <string.h>
 
+// With the factors of the last iteration: c := J x of applied forces and rotors, so that they change with the change of
+// x alone.
+static void hold_forces(const lwi_index3 *d, const double (*x)[6], double *c)
+{
+    const lwi_system *s = &d->system;
+    const double(*J)[6] = (const double(*)[6])lwi_elim_J(s->elim);
+    for (int e = s->nedge - d->ncoupler; e < s->nedge && d->keeps; e++) {
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+        for (int k = 0; k < edge->rows; k++) {
+            double sum = 0;
+            for (int i = 0; i < edge->n; i++)
+                sum += v6_dot(J[6 * (s->plan.slot[e] + i) + k], x[edge->body[i]]);
+            c[s->plan.row[e] + k] = sum;
+        }
+    }
+}
+
 // Velocities of the rule are the bias terms of the bodies (45); right side -b (2).
 static void load_velocities(lwi_index3 *d, double h)
 {
@@ -26,6 +43,7 @@ static void load_velocities(lwi_index3 *d, double h)
     for (int i = 0; i < s->nrow; i++) d->speed[i] = -s->b[i];
     lwi_system_share(s, false, d->velocity);
     if (d->euler) lwi_index3_euler_load(d, h, d->velocity, false);
+    hold_forces(d, (const double(*)[6])d->velocity, d->speed);
 }
 
 // Velocities of the bodies after the projection (43)-(44).
@@ -52,42 +70,12 @@ static void load_accelerations(lwi_index3 *d, double h)
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->gamma[i], s->lambda[i] = 0;
     lwi_system_share(s, false, s->x);
     if (d->euler) lwi_index3_euler_load(d, h, s->x, true);
-}
-
-// Part 0 projects the velocities, part 1 the accelerations, each with its own vectors: the coarse-grained
-// parallelism of section 3.5 of the paper.
-static void solve_part(void *user, int part)
-{
-    lwi_index3 *d = user;
-    lwi_system *s = &d->system;
-    if (part == 0)
-        lwi_elim_solve(d->view[0], d->velocity, d->speed, d->impulse, 0);
-    else if (part == 1)
-        lwi_elim_solve(d->view[1], s->x, s->c, s->lambda, 0);
-}
-
-// Both projections at the same time; gamma is that of the velocities before.
-static void solve_both(lwi_index3 *d, double h)
-{
-    LWI_ASSERT(h > 0);
-    lwi_system *s = &d->system;
-    const double began = lwi_clock();
-    load_velocities(d, h);
-    load_accelerations(d, h);
-    if (s->nrow && d->view[1]) {
-        for (int i = 0; i < 2; i++) lwi_elim_view_take(d->view[i], s->elim);
-        lwi_pool_run(d->pool, solve_part, d);
-    } else if (s->nrow) {
-        lwi_elim_solve(s->elim, d->velocity, d->speed, d->impulse, 0);
-        lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
-    }
-    take_velocities(d);
-    d->times.both += lwi_clock() - began;
+    hold_forces(d, (const double(*)[6])s->x, s->c);
 }
 
 // Velocities: (40)-(41) between the rows of compounds (46)-(51), multipliers (52)-(53), bias (54).  Then
 // accelerations: (55)-(56), (61)-(64), (67)-(68), multipliers (65)-(66), bias (69).
-static void solve_sequentially(lwi_index3 *d, double t, double h)
+static void solve(lwi_index3 *d, double t, double h)
 {
     lwi_system *s = &d->system;
     const double began = lwi_clock();
@@ -102,32 +90,47 @@ static void solve_sequentially(lwi_index3 *d, double t, double h)
     d->times.acceleration += lwi_clock() - halfway;
 }
 
-lw_status lwi_index3_project(lwi_index3 *d, double t, double h, lw_error *error)
+double lwi_index3_projection_unit(const lwi_index3 *d, double h)
 {
-    lwi_system *s = &d->system;
-    const lwi_index3_method *m = &d->method;
-    const bool mass = m->projection == LW_INDEX3_PROJECTION_MASS;
-    const double eta = 0.25 * h * h,
-                 unit = mass ? 1 : eta; // K of the tangent is eta times a mobility
-    if (d->coordinates) lwi_system_read_joints(s, t);
-    lwi_system_rows(s, t);
-    if (m->order || !m->projection) lwi_system_gammas(s, t);
+    return d->method.projection == LW_INDEX3_PROJECTION_MASS ? 1 : 0.25 * h * h;
+}
+
+// A coordinate that friction has stopped is held by the projections, with other factors than Newton's.
+static bool sticks(const lwi_index3 *d)
+{
+    for (int i = 0; i < d->ncoupler; i++)
+        if (d->coupler[i].dry && d->coupler[i].slip.known && d->coupler[i].slip.sticks) return true;
+    return false;
+}
+
+// Rows, metric and factors.  Rows of applied forces and rotors are part of the metric of the last iteration.
+static lw_status prepare(lwi_index3 *d, double t, double h, lw_error *error)
+{
+    const bool mass = d->method.projection == LW_INDEX3_PROJECTION_MASS;
+    const double unit = lwi_index3_projection_unit(d, h);
     lwi_index3_no_force_rows(d);
     lwi_index3_sticking_rows(d, t, unit);
     lwi_index3_rotor_projections(d, t, unit);
-    if (d->euler) lwi_index3_euler_rows(d);
     if (mass) lwi_index3_mass_leaves(d, h);
-    if (m->projection) {
-        TRY(lwi_index3_factor(d, t, mass ? eta : 1, mass || m->tangent < 2, error));
-        if (m->order)
-            solve_both(d, h);
-        else
-            solve_sequentially(d, t, h);
-    } else {
+    if (!d->method.projection) return LW_OK;
+    return lwi_index3_factor(d, t, mass ? 0.25 * h * h : 1, mass || d->method.tangent < 2, error);
+}
+
+lw_status lwi_index3_project(lwi_index3 *d, double t, double h, lw_error *error)
+{
+    lwi_system *s = &d->system;
+    const double unit = lwi_index3_projection_unit(d, h);
+    d->keeps = d->method.projection == LW_INDEX3_PROJECTION_TANGENT && !sticks(d);
+    if (d->coordinates) lwi_system_read_joints(s, t);
+    lwi_system_rows(s, t);
+    if (d->euler) lwi_index3_euler_rows(d);
+    if (!d->keeps) TRY(prepare(d, t, h, error));
+    if (d->method.projection)
+        solve(d, t, h);
+    else
         load_accelerations(d, h);
-    }
     if (d->euler) lwi_index3_euler_take(d, s->x, true);
-    lwi_index3_rotors_projected(d);
+    if (!d->keeps) lwi_index3_rotors_projected(d);
     lwi_index3_multipliers_from_world(d, d->lambda, d->row);
     for (int i = 0; i < s->nrow; i++) s->lambda[i] = d->row[i] + unit * s->lambda[i];
     return LW_OK;

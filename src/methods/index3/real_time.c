@@ -18,11 +18,7 @@ void lwi_index3_report(const lwi_work *work, char *text, size_t size)
                  (double)n->iterations / (double)n->steps, 100 * assembly / t->total,
                  100 * t->solve / t->total, 100 * t->projection / t->total);
     if (used < 0 || (size_t)used >= size || !d->method.projection) return;
-    if (d->method.order)
-        snprintf(text + used, size - (size_t)used, " (both at a time %.1f %%)",
-                 100 * t->both / t->total);
-    else
-        snprintf(text + used, size - (size_t)used,
-                 " (of velocities %.1f %%, of accelerations %.1f %%, their matrix the rest)",
-                 100 * t->velocity / t->total, 100 * t->acceleration / t->total);
+    snprintf(text + used, size - (size_t)used,
+             " (of velocities %.1f %%, of accelerations %.1f %%, their matrix the rest)",
+             100 * t->velocity / t->total, 100 * t->acceleration / t->total);
 }

@@ -121,6 +121,7 @@ static inline void same_bits_of_threads(lw_model *model, const char *plan, doubl
         assert_non_null(x);
         some_steps(&p, x, h, steps);
         assert_int_equal(p.d->lanes->parts > 1, i > 0);
+        if (i > 0) assert_true(lwi_pool_rounds(p.d->pool) >= 8ul * (unsigned long)steps);
         if (first) assert_memory_equal(x, first, (size_t)p.n * sizeof *x);
         lw_sim_destroy(p.sim);
         if (first)

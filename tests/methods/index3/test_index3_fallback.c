@@ -174,11 +174,29 @@ static void every_joint(void **state)
 static void every_tangent(void **state)
 {
     (void)state;
-    static const char *const method[] = {"tangent=0", "tangent=1", "penalty=1e9"};
+    static const char *const method[] = {"tangent=0", "tangent=1", "penalty=1e9",
+                                         "newton=modified,iterations=60,tolerance=1e-15"};
     static const item some[] = {DAMPED, DRIVEN, RUBBING, SPRUNG_SLIDE, BUSHED};
     for (int i = 0; i < LWI_COUNT(method); i++)
         for (int k = 0; k < LWI_COUNT(some); k++)
             compare(method[i], items(10, 5, some[k]), 0.001, 20, method[i]);
+}
+
+// Applied forces are part of the metric of the projections; those of dry friction are not for lanes.
+static void projections_on_the_last_factors(void **state)
+{
+    (void)state;
+    static const item some[] = {DAMPED, DRIVEN, SPRUNG_SLIDE, BUSHED};
+    for (int k = 0; k < LWI_COUNT(some); k++) {
+        compare(name_of[some[k]], items(10, 5, some[k]), 0.001, 20,
+                "iterations=5,projection=tangent");
+        compare(name_of[some[k]], items(10, 5, some[k]), 0.001, 20,
+                "iterations=5,projection=tangent,tangent=1");
+    }
+    lw_model *model = items(10, 5, RUBBING);
+    pair p = pair_of(model, 0.001, "projection=tangent");
+    assert_null(p.d->lanes);
+    done(&p, model);
 }
 
 static void loops(void **state)
@@ -267,6 +285,7 @@ int main(void)
         cmocka_unit_test(one_among_hinges),
         cmocka_unit_test(every_joint),
         cmocka_unit_test(every_tangent),
+        cmocka_unit_test(projections_on_the_last_factors),
         cmocka_unit_test(loops),
         cmocka_unit_test(anything),
         cmocka_unit_test(the_same_bits_for_any_width),

@@ -353,33 +353,6 @@ static void a_linkage_may_come_to_rest_in_line(void **state)
     lw_model_destroy(model);
 }
 
-// ---------------------------------------------------------------------------------------- threads
-
-// Both projections at the same time, each on a thread: the same bits as one after the other.
-static void two_projections_at_a_time_have_the_same_bits(void **state)
-{
-    (void)state;
-    static const char *const method[] = {"order=independent",
-                                         "order=independent,projection=tangent",
-                                         "order=independent,coordinates=7,penalty=1e9"};
-    lw_model *model = chain(24);
-    for (int i = 0; i < LWI_COUNT(method); i++) {
-        lw_options o = index3(0.01, 0.5, "0.1");
-        set(&o, "index3", method[i]);
-        track one = run(model, &o);
-        for (int threads = 2; threads <= 3; threads++) {
-            o.threads = threads;
-            track more = run(model, &o);
-            const size_t n = (size_t)one.nrow * 3 * (size_t)one.nbody;
-            assert_memory_equal(one.r, more.r, n * sizeof *one.r);
-            assert_memory_equal(one.v, more.v, n * sizeof *one.v);
-            drop(&more);
-        }
-        drop(&one);
-    }
-    lw_model_destroy(model);
-}
-
 // -------------------------------------------------------------------------------------- couplings
 
 // A hinge, and a hinge or slide at its end with a coordinate that is a polynomial of the first one's.
@@ -480,7 +453,6 @@ static void every_key_refuses_what_is_out_of_range(void **state)
     refuses("tolerance=2", "0 to 1 m");
     refuses("regularisation=1", "1e-14 to 1e-2");
     refuses("projection=both", "mass, tangent or none");
-    refuses("order=parallel", "sequential or independent");
     refuses("control=maybe", "equal, error");
     refuses("stop=r", "q or q+lambda");
     refuses("mode=fast", "offline or real-time");
@@ -543,7 +515,6 @@ int main(void)
         cmocka_unit_test(steps_by_error_are_of_order_two),
         cmocka_unit_test(the_step_follows_the_motion),
         cmocka_unit_test(reactions_do_not_depend_on_history),
-        cmocka_unit_test(two_projections_at_a_time_have_the_same_bits),
         cmocka_unit_test(couplings_in_both_sets_of_coordinates),
         cmocka_unit_test(failures_name_body_joint_and_remedy),
         cmocka_unit_test(every_key_refuses_what_is_out_of_range),

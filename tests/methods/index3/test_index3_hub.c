@@ -110,8 +110,7 @@ static void any_width_has_the_same_bits(void **state)
 static void motions_are_of_order_two(void **state)
 {
     (void)state;
-    static const char *const method[] = {"iterations=6", "newton=modified", "projection=tangent",
-                                         "order=independent"};
+    static const char *const method[] = {"iterations=6", "newton=modified", "projection=tangent"};
     for (int i = 0; i < LWI_COUNT(hubs); i++) {
         lw_model *model = hub(hubs[i].kind, hubs[i].n);
         track exact = run_exact(model, 0.08, "0.04");

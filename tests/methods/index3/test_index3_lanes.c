@@ -65,6 +65,22 @@ static void every_tangent(void **state)
     }
 }
 
+// Projections on the factors of the last iteration, and iterations on those of the first.  The scalar code has the rows
+// of the factors where lanes have the current ones: the same after convergence.
+static void factors_that_are_kept(void **state)
+{
+    (void)state;
+    static const char *const method[] = {
+        "iterations=5,projection=tangent", "iterations=5,projection=tangent,tangent=1",
+        "newton=modified,iterations=40,tolerance=1e-14",
+        "newton=modified,iterations=40,tolerance=1e-14,projection=tangent,tangent=1"};
+    for (int i = 0; i < LWI_COUNT(method); i++) {
+        compare(method[i], curl(19, LW_JOINT_REVOLUTE, 0.3), 0.005, 30, method[i]);
+        compare(method[i], curl(37, LW_JOINT_SPHERICAL, 0.3), 0.005, 30, method[i]);
+        compare(method[i], rhombus(0.6, 2), 0.005, 60, method[i]);
+    }
+}
+
 // Redundant rows, blocks of two bodies that add up, the ground as second body.
 static void loops(void **state)
 {
@@ -166,6 +182,26 @@ static void the_same_bits_for_any_number_of_threads(void **state)
                          3);
 }
 
+// Steps too short to be shared: threads are not even started.
+static void no_threads_for_small_models(void **state)
+{
+    (void)state;
+    static const char *const method[] = {"mode=real-time",
+                                         "mode=real-time,coordinates=7,penalty=1e9"};
+    lw_model *model = curl(128, LW_JOINT_SPHERICAL, 0.3);
+    for (int i = 0; i < 2; i++) {
+        lw_options o = index3(0.01, 1, "1");
+        set(&o, "index3", method[i]);
+        set(&o, "threads", "4");
+        lw_sim *sim = simulation(model, &o);
+        const lwi_index3 *d = sim->work->data;
+        assert_null(d->pool);
+        lwt_ok(lw_sim_step(sim, 0.01), lw_sim_error(sim));
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 // Motions that decay along a straight chain of 1024 links that begins to fall would end in subnormal numbers,
 // which are slow.
 static void numbers_that_are_too_small(void **state)
@@ -198,8 +234,7 @@ static void what_is_not_for_lanes(void **state)
     assert_null(p.d->lanes);
     done(&p, model);
     model = curl(16, LW_JOINT_SPHERICAL, 0.3);
-    static const char *const method[] = {"newton=modified", "projection=tangent", "coordinates=7",
-                                         "order=independent", "stop=q+lambda"};
+    static const char *const method[] = {"projection=none", "coordinates=7", "stop=q+lambda"};
     for (int i = 0; i < LWI_COUNT(method); i++) {
         p = pair_of(model, 0.01, method[i]);
         assert_null(p.d->lanes);
@@ -227,11 +262,13 @@ int main(void)
         cmocka_unit_test(chains),
         cmocka_unit_test(steps_that_are_too_long),
         cmocka_unit_test(every_tangent),
+        cmocka_unit_test(factors_that_are_kept),
         cmocka_unit_test(loops),
         cmocka_unit_test(trees),
         cmocka_unit_test(the_same_bits_for_any_width),
         cmocka_unit_test(the_same_bits_in_one_pass),
         cmocka_unit_test(the_same_bits_for_any_number_of_threads),
+        cmocka_unit_test(no_threads_for_small_models),
         cmocka_unit_test(numbers_that_are_too_small),
         cmocka_unit_test(what_is_not_for_lanes),
         cmocka_unit_test(the_general_text_decides),

@@ -389,7 +389,7 @@ static INLINE void balance(const lwi_index3_lanes *s, int block, int l)
     cross_add(f + 3, L, w);
     for (int i = 0; i < 9; i++) rr[i] = C(0);
     add_joints_with_stiffness(s, block, f, rr, l);
-    leaf(s, b, J, w, L, rr, R, l);
+    if (!s->keep) leaf(s, b, J, w, L, rr, R, l);
     apply(s, b, f, l);
 }
 
@@ -436,15 +436,16 @@ static INLINE void masses(const lwi_index3_lanes *s, lwi_index3_lane_body *b, in
 {
     const real one = C(2 / s->h);
     real R[9], mobility[6], K[9];
+    for (int i = 0; i < 3; i++) {
+        AT(b->x[i]) = MSUB(one, AT(b->r[i]) - AT(b->r0[i]), AT(b->v0[i]));
+        AT(b->x[3 + i]) = AT(b->w[i]);
+    }
+    if (s->keep) return;
     load(R, b->R, 9, l);
     load(mobility, b->mobility, 6, l);
     rotate(K, R, mobility);
     for (int i = 0; i < 9; i++) AT(b->K[i]) = AT(b->free) * K[i];
     AT(b->lin) = AT(b->inverse_mass);
-    for (int i = 0; i < 3; i++) {
-        AT(b->x[i]) = MSUB(one, AT(b->r[i]) - AT(b->r0[i]), AT(b->v0[i]));
-        AT(b->x[3 + i]) = AT(b->w[i]);
-    }
     if (s->full && s->is_full[b - s->body]) full_of_parts(s, (int)(b - s->body), l);
 }
 

@@ -83,7 +83,7 @@ static INLINE void rows_forces(const lwi_index3_lanes *s, int block, const int a
     if (s->joint[block].rows) expand(s, block, axes, l);
     load(lambda, e->lambda, 3 + axes, l);
     act(e, lambda, axes, l);
-    if (axes) stiffness(e, lambda, axes, l);
+    if (axes && !s->keep) stiffness(e, lambda, axes, l);
 }
 
 // A joint's rows at a body: the arm of its points, the torques of its normals.
@@ -182,16 +182,18 @@ static INLINE void right(const lwi_index3_lanes *s, int block, const int axes, c
 static INLINE void newton(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
     real c[LWI_INDEX3_MAX_ROWS];
-    const real eps = diagonal(s, block, axes, s->level > 1, l);
     for (int r = 0; r < 3 + axes; r++) c[r] = -AT(s->edge[block].phi[r]);
-    fade(s, block, eps, c, 3 + axes, l);
+    if (!s->keep) {
+        const real eps = diagonal(s, block, axes, s->level > 1, l);
+        fade(s, block, eps, c, 3 + axes, l);
+    }
     right(s, block, axes, c, l);
 }
 
 static INLINE void speeds(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
     real c[LWI_INDEX3_MAX_ROWS];
-    diagonal(s, block, axes, false, l);
+    if (!s->keep) diagonal(s, block, axes, false, l);
     for (int r = 0; r < 3 + axes; r++) c[r] = C(0);
     right(s, block, axes, c, l);
 }

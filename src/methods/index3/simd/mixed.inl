@@ -82,7 +82,7 @@ static INLINE void mixed_rows_forces(const lwi_index3_lanes *s, int block, int l
     mixed_rows(s, block, true, l);
     load(lambda, s->edge[block].lambda, LWI_INDEX3_MAX_ROWS, l);
     mixed_act(&s->joint[block], lambda, l);
-    if (s->joint[block].axes >= 0) mixed_stiffness(s, block, lambda, l);
+    if (s->joint[block].axes >= 0 && !s->keep) mixed_stiffness(s, block, lambda, l);
 }
 
 // -------------------------------------------------------------------------------------------- blocks
@@ -169,8 +169,9 @@ static INLINE real mixed_diagonal(const lwi_index3_lanes *s, int block, const bo
     return eps;
 }
 
-// y = c - J x to the elimination
-static INLINE void mixed_right(const lwi_index3_lanes *s, int block, const real *c, int l)
+// y = c - J x to the elimination; `hold`: 0 for applied forces, which change with the change of x alone
+static INLINE void mixed_right(const lwi_index3_lanes *s, int block, const real *c, bool hold,
+                               int l)
 {
     const lwi_index3_lane_joint *j = &s->joint[block];
     real y[LWI_INDEX3_MAX_ROWS], x[6], J[6];
@@ -182,6 +183,7 @@ static INLINE void mixed_right(const lwi_index3_lanes *s, int block, const real 
             y[r] -= SUM3(J[3], x[3], J[4], x[4], J[5], x[5]) + dot(J, x);
         }
     }
+    for (int r = 0; r < j->count && hold; r++) y[r] = AT(s->mixed[block].hard[r]) * y[r];
     for (int r = 0; r < j->count; r++)
         if (j->straight)
             *(stored *)(j->v[0] + r * j->step + l) = y[r];
@@ -192,18 +194,20 @@ static INLINE void mixed_right(const lwi_index3_lanes *s, int block, const real 
 static void mixed_newton(const lwi_index3_lanes *s, int block, int l)
 {
     real c[LWI_INDEX3_MAX_ROWS];
-    const real eps = mixed_diagonal(s, block, s->level > 1, l);
     for (int r = 0; r < LWI_INDEX3_MAX_ROWS; r++) c[r] = -AT(s->edge[block].phi[r]);
-    fade(s, block, eps, c, s->joint[block].count, l);
-    mixed_right(s, block, c, l);
+    if (!s->keep) {
+        const real eps = mixed_diagonal(s, block, s->level > 1, l);
+        fade(s, block, eps, c, s->joint[block].count, l);
+    }
+    mixed_right(s, block, c, false, l);
 }
 
 static void mixed_speeds(const lwi_index3_lanes *s, int block, int l)
 {
     real c[LWI_INDEX3_MAX_ROWS];
-    mixed_diagonal(s, block, false, l);
+    if (!s->keep) mixed_diagonal(s, block, false, l);
     load(c, s->mixed[block].c, LWI_INDEX3_MAX_ROWS, l);
-    mixed_right(s, block, c, l);
+    mixed_right(s, block, c, s->keep, l);
 }
 
 static void mixed_gammas(const lwi_index3_lanes *s, int block, int l)
@@ -215,7 +219,7 @@ static void mixed_gammas(const lwi_index3_lanes *s, int block, int l)
         gammas_of(s, block, LWI_INDEX3_AXES, known, l);
         for (int r = 0; r < 3 + LWI_INDEX3_AXES; r++) c[r] = MAD(AT(of->base[r]), known[r], c[r]);
     }
-    mixed_right(s, block, c, l);
+    mixed_right(s, block, c, s->keep, l);
 }
 
 static INLINE void mixed_impulses(const lwi_index3_lanes *s, int block, const bool more, int l)
