@@ -232,7 +232,7 @@ typedef struct lwi_index3_kernels {
     void (*phase[LWI_INDEX3_PHASES])(const lwi_index3_lanes *lanes, int first, int end);
 } lwi_index3_kernels;
 
-/** Creates d->lanes for up to so many threads, whose pool the caller sets if it has several parts; or leaves NULL: the
+/** Creates d->lanes for up to so many threads; the caller sets its pool if it has several parts.  Or leaves NULL: the
  *  model or the method does not qualify for lanes.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_index3_lanes_create(lwi_index3 *d, int threads, lwi_arena *arena);
