@@ -24,6 +24,7 @@ typedef struct patch {
 
 struct lwi_hdf5_disk {
     int file;
+    hid_t driver; // -1: not registered yet
     bool writable;
     int failure; // errno of the first failed call
     bool hold;
@@ -123,7 +124,7 @@ static lw_status make(int file, bool writable, lwi_hdf5_disk **disk, lw_error *e
         close(file);
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for an HDF5 file");
     }
-    *d = (lwi_hdf5_disk){.file = file, .writable = writable, .end = length_of(file)};
+    *d = (lwi_hdf5_disk){.file = file, .driver = -1, .writable = writable, .end = length_of(file)};
     *disk = d;
     return LW_OK;
 }
@@ -148,6 +149,7 @@ int lwi_hdf5_disk_close(lwi_hdf5_disk *d)
     // some file systems report only here what was not written
     if (close(d->file) && !d->failure && d->writable && errno != EINTR) d->failure = errno;
     const int failure = d->failure;
+    if (d->driver >= 0) H5FDunregister(d->driver);
     free_patches(d);
     lwi_release(NULL, d);
     return failure;
@@ -335,13 +337,11 @@ static const H5FD_class_t driver = {
     .fl_map = H5FD_FLMAP_DICHOTOMY,
 };
 
-// Registered for each file: the properties and the open file keep it.
+// Registered for each file until it is closed: the library uses the class of a driver after it has released the file's
+// reference to it.
 herr_t lwi_hdf5_disk_use(hid_t access, lwi_hdf5_disk *disk)
 {
     const driver_info info = {disk};
-    const hid_t id = H5FDregister(&driver);
-    if (id < 0) return -1;
-    const herr_t failed = H5Pset_driver(access, id, &info);
-    H5FDunregister(id);
-    return failed;
+    if (disk->driver < 0) disk->driver = H5FDregister(&driver);
+    return disk->driver < 0 ? -1 : H5Pset_driver(access, disk->driver, &info);
 }

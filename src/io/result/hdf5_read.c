@@ -601,9 +601,9 @@ void lwi_hdf5_end(lwi_hdf5_reader *r)
     if (r->time >= 0) H5Dclose(r->time);
     if (r->table >= 0) H5Dclose(r->table);
     if (r->state >= 0) H5Dclose(r->state);
-    if (r->file >= 0) H5Fclose(r->file);
+    const bool given_back = r->file < 0 || H5Fclose(r->file) >= 0;
     lwi_hdf5_finish(quiet);
-    lwi_hdf5_disk_close(r->disk);
+    if (given_back) lwi_hdf5_disk_close(r->disk); // else the library uses it until the program ends
     lwi_release(NULL, r->kept.value);
     lwi_arena_free(&r->arena);
     lwi_release(NULL, r);

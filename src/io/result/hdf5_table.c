@@ -106,9 +106,9 @@ lw_status lwi_hdf5_table_read(const char *path, lwi_arena *arena, const char ***
     const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
     table t = {.path = path, .arena = arena, .file = -1, .rows = -1};
     const lw_status status = read_all(&t, value, error);
-    if (t.file >= 0) H5Fclose(t.file);
+    const bool given_back = t.file < 0 || H5Fclose(t.file) >= 0;
     lwi_hdf5_finish_after(quiet, status);
-    lwi_hdf5_disk_close(t.disk);
+    if (given_back) lwi_hdf5_disk_close(t.disk); // else the library uses it until the program ends
     *name = t.name, *n = t.n, *rows = t.rows;
     return status;
 }

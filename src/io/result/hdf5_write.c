@@ -450,7 +450,9 @@ static void close_library(lwi_hdf5_writer *w)
 {
     for (int s = 0; s < NGROWING; s++)
         if (w->set[s] >= 0 && H5Dclose(w->set[s]) < 0) fail(w, "cannot be written completely");
-    if (w->file >= 0 && H5Fclose(w->file) < 0) fail(w, "cannot be written completely");
+    if (w->file < 0 || H5Fclose(w->file) >= 0) return;
+    fail(w, "cannot be written completely");
+    w->disk = NULL; // the library uses it until the program ends
 }
 
 static lw_status close_file(lwi_hdf5_writer *w)
