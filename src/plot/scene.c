@@ -274,24 +274,27 @@ static int count_springs(const lw_model *m)
 
 // ----------------------------------------------------------------------------------------- groups
 
+// The lowest index of the group of a body.
+static int root_of(int *group, int i)
+{
+    while (group[i] != i) i = group[i] = group[group[i]];
+    return i;
+}
+
 // Numbers the groups of rigidly joined bodies in the order of their first body; 0: the ground.
 static void find_groups(building *b)
 {
     const lw_model *m = b->model;
     int *group = b->scene->group;
-    for (int i = 0; i < m->nbody; i++) group[i] = m->body[i].carrier;
-    for (bool changed = true; changed;) { // the lowest index of each group spreads
-        changed = false;
-        for (int i = 0; i < m->njoint; i++) {
-            const lwi_joint *j = &m->joint[i];
-            if (j->type->nfactor != 0) continue; // it moves
-            int *one = &group[j->body1], *two = &group[j->body2];
-            changed = changed || *one != *two;
-            *one = *two = *one < *two ? *one : *two;
-        }
+    for (int i = 0; i < m->nbody; i++) group[i] = i;
+    for (int i = 0; i < m->nbody + m->njoint; i++) { // carried bodies, joints that do not move
+        const lwi_joint *j = i < m->nbody ? NULL : &m->joint[i - m->nbody];
+        if (j && j->type->nfactor != 0) continue;
+        const int one = root_of(group, j ? j->body1 : i),
+                  two = root_of(group, j ? j->body2 : m->body[i].carrier);
+        group[one > two ? one : two] = one < two ? one : two;
     }
-    for (int i = 1; i < m->nbody; i++)
-        if (m->body[i].carrier != i) group[i] = group[m->body[i].carrier];
+    for (int i = 0; i < m->nbody; i++) group[i] = root_of(group, i);
     for (int i = 0; i < m->nbody; i++) { // replace it by the number of the group
         const bool first = group[i] == i;
         group[i] = first ? b->scene->ngroup++ : group[group[i]];
