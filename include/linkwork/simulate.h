@@ -199,6 +199,9 @@ typedef struct lw_redundancy {
 } lw_redundancy;
 /** @param joints  [joint count] out */
 LW_API lw_status lw_model_redundancy(const lw_model *model, lw_redundancy *joints, lw_error *error);
+/** lw_model_check and lw_model_redundancy by one search for the ranks, which takes most of the time of each. */
+LW_API lw_status lw_model_mobility(const lw_model *model, lw_check *check, lw_redundancy *joints,
+                                   lw_error *error);
 
 /** Cost of an elimination order of dca, hdca and index3 (option `plan`). */
 typedef struct lw_plan_info {

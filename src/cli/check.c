@@ -439,8 +439,7 @@ static lw_status examine(const lw_model *model, const cli_arguments *arguments, 
                          lw_error *error)
 {
     if (!f->joint || !f->printed || !f->loop) return LW_ERR_MEMORY;
-    lw_status status = lw_model_check(model, &f->check, NULL, error);
-    if (status == LW_OK) status = lw_model_redundancy(model, f->joint, error);
+    lw_status status = lw_model_mobility(model, &f->check, f->joint, error);
     if (status == LW_OK && singular_start(f)) status = find_beginners(model, f, error);
     if (status == LW_OK && arguments->plan) status = find_plans(model, f, error);
     return status;

@@ -270,19 +270,39 @@ static lw_status find_open(mobility *my, lw_redundancy *joints)
     return LW_OK;
 }
 
-static lw_status redundancy(const lw_model *model, mobility *my, lw_redundancy *joints)
+static void count_rows(const lw_model *model, lw_redundancy *joints)
 {
-    int rank;
     for (int j = 0; j < model->njoint; j++)
         joints[j] = (lw_redundancy){.rows = lwi_joint_row_count(model, j)};
-    if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has none to spare
-    TRY(place_at_start(model, my, &rank));
-    if (rank == my->system.nrow) return LW_OK;
+}
+
+// Of rows that are placed and have been counted.
+static lw_status charge_joints(const lw_model *model, mobility *my, lw_redundancy *joints)
+{
     int *dependent = LWI_PUSH(&my->arena, int, model->njoint);
     if (!dependent) return LW_ERR_MEMORY;
     TRY(dependent_rows(my, dependent));
     for (int j = 0; j < model->njoint; j++) joints[j].dependent = dependent[j];
     return find_open(my, joints);
+}
+
+static lw_status redundancy(const lw_model *model, mobility *my, lw_redundancy *joints)
+{
+    int rank;
+    count_rows(model, joints);
+    if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has none to spare
+    TRY(place_at_start(model, my, &rank));
+    return rank == my->system.nrow ? LW_OK : charge_joints(model, my, joints);
+}
+
+static lw_status confirm_redundancy(const lw_model *model, const lw_redundancy *joints,
+                                    lw_error *error)
+{
+    for (int j = 0; j < model->njoint; j++) {
+        LWI_INVARIANT(joints[j].dependent >= 0 && joints[j].dependent <= joints[j].rows, error);
+        LWI_INVARIANT(joints[j].open >= 0 && joints[j].open <= 6, error);
+    }
+    return LW_OK;
 }
 
 lw_status lw_model_redundancy(const lw_model *model, lw_redundancy *joints, lw_error *error)
@@ -296,11 +316,7 @@ lw_status lw_model_redundancy(const lw_model *model, lw_redundancy *joints, lw_e
     lwi_arena_free(&my.arena);
     if (status != LW_OK)
         return lwi_fail(error, status, "the rank of the constraints: %s", lw_status_text(status));
-    for (int j = 0; j < model->njoint; j++) {
-        LWI_INVARIANT(joints[j].dependent >= 0 && joints[j].dependent <= joints[j].rows, error);
-        LWI_INVARIANT(joints[j].open >= 0 && joints[j].open <= 6, error);
-    }
-    return LW_OK;
+    return confirm_redundancy(model, joints, error);
 }
 
 // ------------------------------------------------------------------------------------------- check
@@ -358,6 +374,14 @@ static lw_status run_check(const lw_model *model, mobility *my, lw_check *check,
     return dependent && check->redundant ? dependent_rows(my, dependent) : LW_OK;
 }
 
+static lw_status confirm_check(const lw_model *model, const lw_check *check, lw_error *error)
+{
+    LWI_INVARIANT(check->rank >= 0 && check->rank <= check->rows, error);
+    LWI_INVARIANT(check->dof >= 0 && check->dof <= 6 * model->nnode, error);
+    LWI_INVARIANT(check->conflict_joint >= -1 && check->conflict_joint < model->njoint, error);
+    return LW_OK;
+}
+
 lw_status lw_model_check(const lw_model *model, lw_check *check, int *dependent, lw_error *error)
 {
     if (!model || !check)
@@ -369,13 +393,31 @@ lw_status lw_model_check(const lw_model *model, lw_check *check, int *dependent,
     lwi_arena_free(&my.arena);
     if (status != LW_OK)
         return lwi_fail(error, status, "the rank of the constraints: %s", lw_status_text(status));
-    LWI_INVARIANT(check->rank >= 0 && check->rank <= check->rows, error);
-    LWI_INVARIANT(check->dof >= 0 && check->dof <= 6 * model->nnode, error);
-    LWI_INVARIANT(check->conflict_joint >= -1 && check->conflict_joint < model->njoint, error);
+    TRY(confirm_check(model, check, error));
     int charged = 0;
     for (int j = 0; dependent && j < model->njoint; j++) charged += dependent[j];
     LWI_INVARIANT(charged <= check->redundant, error);
     return LW_OK;
+}
+
+lw_status lw_model_mobility(const lw_model *model, lw_check *check, lw_redundancy *joints,
+                            lw_error *error)
+{
+    if (!model || !check || !joints)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "lw_model_mobility: model, check and joints must be given");
+    mobility my = {0};
+    lwi_arena_init(&my.arena, &model->arena.allocator);
+    *check = (lw_check){0};
+    count_rows(model, joints);
+    lw_status status = run_check(model, &my, check, NULL);
+    if (status == LW_OK && check->redundant && (model->nloop || model->ncoupling))
+        status = charge_joints(model, &my, joints);
+    lwi_arena_free(&my.arena);
+    if (status != LW_OK)
+        return lwi_fail(error, status, "the rank of the constraints: %s", lw_status_text(status));
+    TRY(confirm_check(model, check, error));
+    return confirm_redundancy(model, joints, error);
 }
 
 // -------------------------------------------------------------------------------------------- plan

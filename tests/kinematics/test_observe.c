@@ -358,6 +358,28 @@ static void every_body_is_balanced(void **state)
 
 // ---------------------------------------------------------------------------------------- mobility
 
+// One search for the ranks reports what two do, bit for bit.
+static void same_by_one_search(const lw_model *model, const lw_check *check)
+{
+    lw_redundancy alone[16], joints[16];
+    lw_error error;
+    lw_check found;
+    lwt_ok(lw_model_redundancy(model, alone, &error), &error);
+    lwt_ok(lw_model_mobility(model, &found, joints, &error), &error);
+    for (int j = 0; j < model->njoint; j++) {
+        assert_int_equal(joints[j].rows, alone[j].rows);
+        assert_int_equal(joints[j].dependent, alone[j].dependent);
+        assert_int_equal(joints[j].open, alone[j].open);
+        assert_int_equal(joints[j].axes, alone[j].axes);
+    }
+    assert_int_equal(found.rank, check->rank);
+    assert_int_equal(found.dof_generic, check->dof_generic);
+    assert_int_equal(found.conflict_joint, check->conflict_joint);
+    assert_true(found.kept == check->kept && found.dropped == check->dropped &&
+                found.conflict == check->conflict);
+    assert_int_equal(lw_model_mobility(model, &found, NULL, &error), LW_ERR_ARGUMENT);
+}
+
 static void check_mobility(lw_model *model, int rows, int rank, int dof, int generic,
                            const int *expected)
 {
@@ -375,6 +397,7 @@ static void check_mobility(lw_model *model, int rows, int rank, int dof, int gen
         assert_int_equal(dependent[j], expected ? expected[j] : 0);
     assert_true(check.residual[0] < 1e-12 && check.residual[1] < 1e-12);
     lwt_ok(lw_model_check(model, &check, NULL, &error), &error);
+    same_by_one_search(model, &check);
     lw_model_destroy(model);
 }
 

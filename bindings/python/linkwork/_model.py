@@ -427,8 +427,7 @@ def check_model(model: Model) -> Check:
     """See :meth:`Model.check`."""
     found, error = ffi.new("lw_check *"), ffi.new("lw_error *")
     joints = ffi.new("lw_redundancy[]", max(1, len(model.joints)))
-    check(lib.lw_model_check(model._handle, found, ffi.NULL, error), error)
-    check(lib.lw_model_redundancy(model._handle, joints, error), error)
+    check(lib.lw_model_mobility(model._handle, found, joints, error), error)
     redundancy = tuple(
         Redundancy(joint.name, r.rows, r.dependent, r.open,
                    tuple(_AXES[k] for k in range(6) if r.axes >> k & 1))
