@@ -50,7 +50,7 @@ lw_status lwi_open_input(const char *path, int *file, lw_error *error)
 
 lw_status lwi_open_input_stream(const char *path, FILE **file, lw_error *error)
 {
-    int f;
+    int f = -1;
     TRY(lwi_open_input(path, &f, error));
     return stream_of(f, "rb", file, error);
 }
@@ -91,7 +91,7 @@ lw_status lwi_open_output(const char *path, bool update, int *file, lw_error *er
 
 lw_status lwi_open_output_stream(const char *path, FILE **file, lw_error *error)
 {
-    int f;
+    int f = -1;
     TRY(lwi_open_output(path, false, &f, error));
     return stream_of(f, "w", file, error);
 }

@@ -5,6 +5,7 @@
 #include "system/system.h"
 #include "loops/cut_state.h"
 #include "methods/dca/hdca.h"
+#include "methods/dca/segments/plan.h"
 #include "methods/rcr/rcr.h"
 
 #include <math.h>
@@ -47,6 +48,41 @@ lw_status lwi_cost_count(const lw_model *model, lwi_arena *arena, lwi_cost_featu
     f->dense = rows * rows * components;
     f->factor = system.plan.work;
     return LW_OK;
+}
+
+// Parallel axes, and those at right angles, for which the kernels of `aba` and `momenta` have variants.
+static bool is_square(const lwi_path_body *body, int l)
+{
+    return body->ca[l] == 0 || body->sa[l] == 0;
+}
+
+static void count_joints(const lwi_path_plan *plan, lwi_cost_features *f)
+{
+    for (int s = 0; s < LWI_LANES * plan->groups; s++) {
+        const lwi_path_body *body = plan->body + s % plan->groups * plan->length;
+        for (int j = 0; j < plan->length; j++) {
+            const int k = plan->place[s * plan->length + j];
+            if (k < 0) continue;
+            if (plan->joint[k].kind == LWI_PATH_BALL)
+                f->balls++;
+            else if (is_square(&body[j], s / plan->groups))
+                f->square++;
+            else
+                f->hinges++;
+        }
+    }
+}
+
+lw_status lwi_cost_count_path(const lw_model *model, const lw_allocator *allocator,
+                              lwi_cost_features *f)
+{
+    lwi_arena arena;
+    lwi_path_plan *plan;
+    lwi_arena_init(&arena, allocator);
+    const lw_status status = lwi_path_plan_create(model, (lwi_path_choice){0}, &arena, &plan);
+    if (status == LW_OK && plan) count_joints(plan, f);
+    lwi_arena_free(&arena);
+    return status;
 }
 
 // Joins that close loops seek pivots only where rows depend on others; after that is known.
@@ -217,14 +253,16 @@ lw_status lwi_cost_measure(const lw_model *model, const lw_options *options,
 {
     lwi_arena arena;
     lwi_cost_features *f = &survey->features;
-    *survey = (lwi_cost_survey){.tree = model->nloop + model->ncoupling == 0,
-                                .momenta = options && options->state == LW_STATE_MOMENTA,
-                                .momenta_take = MOMENTA_TAKE};
+    *survey =
+        (lwi_cost_survey){.tree = model->nloop + model->ncoupling == 0,
+                          .momenta = options && options->state == LW_STATE_MOMENTA,
+                          .threads = options && options->threads > 1 ? (int)options->threads : 1,
+                          .momenta_take = MOMENTA_TAKE};
     *f = (lwi_cost_features){.one = 1,
                              .bodies = model->nnode,
                              .speeds = model->tree_nv,
                              .closures = model->nloop + model->ncoupling};
-    if (survey->tree) return LW_OK;
+    if (survey->tree) return lwi_cost_count_path(model, allocator, f);
     lwi_arena_init(&arena, allocator);
     const lw_status status = survey_loops(model, options, &arena, survey);
     lwi_arena_free(&arena);
@@ -301,14 +339,37 @@ static void choose_the_other(const char *name, const char *other, const lw_error
              refusal->text);
 }
 
-void lwi_cost_choose(const lw_model *model, const lwi_cost_survey *survey, lwi_cost_choice *choice)
+// A recursion over the tree, or segments if it is a long path for which they are faster.
+static void choose_for_tree(const lwi_cost_survey *survey, lwi_cost_choice *choice)
 {
-    char loops[160], time[24];
-    if (survey->tree) {
-        choice->formulation = survey->momenta ? "momenta" : "aba";
+    const lwi_cost_features *f = &survey->features;
+    const char *recursion = survey->momenta ? "momenta" : "aba";
+    const char *divided = survey->momenta ? "hdca" : "dca";
+    const double segments = lwi_cost_of_path(divided, f, survey->threads);
+    const double path = lwi_cost_of_path(recursion, f, survey->threads);
+    char time[24], other[24], threads[32] = "";
+    if (isnan(segments)) {
+        choice->formulation = recursion;
         snprintf(choice->why, sizeof choice->why,
                  "the joints form a tree; estimated %s per evaluation",
-                 time_text(time, lwi_cost_estimate(choice->formulation, &survey->features)));
+                 time_text(time, lwi_cost_estimate(recursion, f)));
+        return;
+    }
+    const bool divide = WORTH * segments < path;
+    choice->formulation = divide ? divided : recursion;
+    if (survey->threads > 1) snprintf(threads, sizeof threads, " on %d threads", survey->threads);
+    snprintf(choice->why, sizeof choice->why,
+             "the joints form a long path; estimated %s per evaluation%s, %s %s%s",
+             time_text(time, divide ? segments : path), divide ? threads : "",
+             divide ? recursion : divided, time_text(other, divide ? path : segments),
+             divide ? "" : threads);
+}
+
+void lwi_cost_choose(const lw_model *model, const lwi_cost_survey *survey, lwi_cost_choice *choice)
+{
+    char loops[160];
+    if (survey->tree) {
+        choose_for_tree(survey, choice);
         return;
     }
     loops_text(model, loops, sizeof loops);

@@ -11,6 +11,7 @@
 typedef struct lwi_cost_survey {
     lwi_cost_features features;
     bool tree;           ///< no loops, no couplings
+    int threads;         ///< of the options
     bool momenta;        ///< asked for as state
     const char *rcr_way; ///< its row in the table of costs; NULL: it cannot begin
     double rcr_left_out; ///< its prediction [s], if that is why it was not set up; 0: it was
@@ -26,6 +27,11 @@ typedef struct lwi_cost_survey {
 
 /** Features of the joins of `hdca` and `dca`, and of `dense`, from the graph.  @return LW_ERR_MEMORY */
 lw_status lwi_cost_count(const lw_model *model, lwi_arena *arena, lwi_cost_features *features);
+
+/** Joints of a model that is one long path, which `hdca` and `dca` evaluate in segments; else all zero.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_cost_count_path(const lw_model *model, const lw_allocator *allocator,
+                              lwi_cost_features *features);
 
 /** Counts the features; with loops or couplings `rcr` is set up once and evaluated at the start, unless it is predicted
  *  to be too dear (LWI_COST_DEAR), which shows whether it can start and whether loops go in lanes; so is `hdca` where

@@ -18,7 +18,13 @@ static lw_status count(const lw_model *model, const lw_allocator *allocator, lwi
     lwi_arena_init(&arena, allocator);
     const lw_status status = lwi_cost_count(model, &arena, f);
     lwi_arena_free(&arena);
-    return status;
+    return status == LW_OK ? lwi_cost_count_path(model, allocator, f) : status;
+}
+
+static double estimate(const char *name, const lwi_cost_features *f)
+{
+    const double path = lwi_cost_of_path(name, f, 1);
+    return isnan(path) ? lwi_cost_estimate(name, f) : path;
 }
 
 // Not those that `rcr` and `lagrange` need.
@@ -50,7 +56,7 @@ static lw_status predict(const lw_model *model, const lw_allocator *allocator, d
                 continue;
             seconds[i] = f == &lwi_formulation_rcr ? elimination
                          : pass                    ? lwi_cost_estimate(f->name, &rcr)
-                                                   : lwi_cost_estimate(f->name, &features);
+                                                   : estimate(f->name, &features);
         }
     }
     return LW_OK;

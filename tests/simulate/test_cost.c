@@ -57,6 +57,60 @@ static void trees_go_by_aba(void **state)
     expect(generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_TREE, .n = 63}), "aba", "tree");
 }
 
+// The choice for a model, which is destroyed, with a state and a number of threads.
+static lwi_cost_choice choice_for(lw_model *model, const char *state, int threads)
+{
+    lwi_cost_survey survey;
+    lwi_cost_choice choice;
+    lw_options options;
+    lw_options_default(&options);
+    options.threads = threads;
+    set(&options, "state", state);
+    assert_int_equal(lwi_cost_measure(model, &options, NULL, &survey), LW_OK);
+    lwi_cost_choose(model, &survey, &choice);
+    lw_model_destroy(model);
+    return choice;
+}
+
+static void expect_choice(lwi_cost_choice choice, const char *formulation, const char *why)
+{
+    assert_string_equal(choice.formulation, formulation);
+    if (!strstr(choice.why, why)) fail_msg("'%s' in: %s", why, choice.why);
+}
+
+// Long paths go in segments where these are faster: for balls, and for square axes with threads.
+static void long_paths_go_in_segments(void **state)
+{
+    (void)state;
+    const lw_mechanism_desc square = {.mechanism = LW_MECHANISM_CHAIN, .n = 4096},
+                            balls = {.mechanism = LW_MECHANISM_CHAIN, .n = 4096, .joint = 2},
+                            shorter = {.mechanism = LW_MECHANISM_CHAIN, .n = 255, .joint = 2};
+    expect_choice(choice_for(generated(square), "speeds", 1), "aba", "a long path; estimated ");
+    expect_choice(choice_for(generated(square), "momenta", 1), "momenta", ", hdca ");
+    expect_choice(choice_for(generated(square), "speeds", 4), "dca",
+                  " per evaluation on 4 threads, aba ");
+    expect_choice(choice_for(generated(balls), "speeds", 1), "dca", ", aba ");
+    expect_choice(choice_for(generated(balls), "momenta", 1), "hdca", ", momenta ");
+    expect_choice(choice_for(generated(shorter), "speeds", 8), "aba", "the joints form a tree");
+}
+
+static void predictions_of_long_paths_include_segments(void **state)
+{
+    (void)state;
+    double seconds[16];
+    lw_error error;
+    lw_model *model =
+        generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 4096, .joint = 2});
+    lwt_ok(lw_model_costs(model, seconds, &error), &error);
+    double of_aba = NAN, of_dca = NAN;
+    for (int i = 0; i < lw_formulation_count(); i++) {
+        if (!strcmp(lw_formulation_info(i).name, "aba")) of_aba = seconds[i];
+        if (!strcmp(lw_formulation_info(i).name, "dca")) of_dca = seconds[i];
+    }
+    assert_true(of_dca < of_aba && of_dca > 0.25 * of_aba);
+    lw_model_destroy(model);
+}
+
 // Loops in lanes report the number of loop clusters; a single loop is named by the joint that closes it.
 static void loops_in_lanes_go_by_rcr(void **state)
 {
@@ -304,7 +358,7 @@ static void costs_of_all_are_predicted(void **state)
     assert_true(lw_formulation_count() <= MOST);
     for (int i = 0; i < 2; i++) {
         lw_model *model =
-            generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = i ? 400 : 200});
+            generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = i ? 200 : 100});
         assert_int_equal(lw_model_costs(model, seconds[i], NULL), LW_OK);
         lw_model_destroy(model);
     }
@@ -506,6 +560,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trees_go_by_aba),
+        cmocka_unit_test(long_paths_go_in_segments),
+        cmocka_unit_test(predictions_of_long_paths_include_segments),
         cmocka_unit_test(loops_in_lanes_go_by_rcr),
         cmocka_unit_test(other_loops_by_the_general_text),
         cmocka_unit_test(lattices_go_by_hdca),

@@ -1,5 +1,6 @@
 // test_segments.c -- long paths of hinges in segments: errors are those of the recursion over the bodies, and bits do
 // not depend on lanes and threads.
+#include "kinematics/tree_state.h"
 #include "methods/dca/path_cases.h"
 
 #include "support/mechanism.h"
@@ -94,6 +95,7 @@ static void errors_are_those_of_the_recursion(void **state)
         {300, LWT_STRAIGHT, 1e6, 2}, {1024, LWT_PLANAR, 1, 32},  {1024, LWT_COIL, 1e6, 2},
         {1024, LWT_STRAIGHT, 1, 64}, {4096, LWT_COIL, 1, 128},   {4096, LWT_COIL, 1e6, 32},
         {8192, LWT_COIL, 1, 64},     {8192, LWT_STRAIGHT, 1, 0}, {8192, LWT_PLANAR, 1, 0},
+        {30000, LWT_COIL, 1, 0},
     };
     for (int i = 0; i < LWI_COUNT(cases); i++) check_accuracy(&cases[i]);
 }
@@ -401,6 +403,53 @@ static void bits_are_those_of_any_lanes_and_threads(void **state)
     check_bits(mixed(1200, SLIDERS | BALLS | REVERSED));
 }
 
+// Speeds at q + h qdot, p + h pdot.
+static void speeds_along(const lwt_path *c, lwi_path *path, double h, const double *qdot,
+                         const double *pdot, double *u)
+{
+    const int nq = c->model->tree_nq, nv = c->model->tree_nv;
+    double *q = lwt_reals(nq), *p = lwt_reals(nv), *rate = lwt_reals(nv);
+    for (int i = 0; i < nq; i++) q[i] = c->q[i] + h * qdot[i];
+    for (int i = 0; i < nv; i++) p[i] = c->p[i] + h * pdot[i];
+    assert_true(lwi_path_rates(path, q, p, u, rate));
+    free(q), free(p), free(rate);
+}
+
+/** Accelerations are the rates of the speeds along the motion: speeds and rates of the momenta of hdca, and accelerations
+ *  of dca, agree by themselves, without another formulation. */
+static void accelerations_are_the_rates_of_speeds(void **state)
+{
+    (void)state;
+    static const unsigned flags[] = {0, ONLY_BALLS, SLIDERS | BALLS | REVERSED | MERGED};
+    const double h = 1e-5;
+    for (int k = 0; k < LWI_COUNT(flags); k++) {
+        lwt_path c = mixed(60, flags[k]);
+        const int nq = c.model->tree_nq, nv = c.model->tree_nv;
+        lwi_arena arena;
+        lwi_arena_init(&arena, NULL);
+        lwi_path *path = path_of(c.model, 8, 0, NULL, &arena);
+        assert_non_null(path);
+        double *u = lwt_reals(nv), *pdot = lwt_reals(nv), *udot = lwt_reals(nv),
+               *before = lwt_reals(nv), *after = lwt_reals(nv), *qdot = lwt_reals(nq), size = 0;
+        for (int i = 0; i < nv; i++) c.p[i] *= 0.01;
+        assert_true(lwi_path_rates(path, c.q, c.p, u, pdot));
+        assert_true(lwi_path_accelerations(path, c.q, u, NULL, true, udot));
+        lwi_tree_kinematics_free(c.model, c.q, u, qdot);
+        speeds_along(&c, path, -h, qdot, pdot, before);
+        speeds_along(&c, path, h, qdot, pdot, after);
+        for (int i = 0; i < nv; i++) size = fmax(size, fabs(udot[i]));
+        for (int i = 0; i < nv; i++) {
+            const double slope = (after[i] - before[i]) / (2 * h);
+            if (!(fabs(slope - udot[i]) <= 1e-6 * size))
+                fail_msg("flags %u, speed %d: %.12g, by differences %.12g of %.3g", flags[k], i,
+                         udot[i], slope, size);
+        }
+        free(u), free(pdot), free(udot), free(before), free(after), free(qdot);
+        lwi_arena_free(&arena);
+        lwt_path_destroy(&c);
+    }
+}
+
 static bool has_path(const lw_model *model)
 {
     lwi_arena arena;
@@ -536,6 +585,7 @@ int main(void)
         cmocka_unit_test(bases_and_universal_joints),
         cmocka_unit_test(reversed_joints_rotors_rigidly_joined_bodies_and_loads),
         cmocka_unit_test(joints_of_any_kind_at_any_place),
+        cmocka_unit_test(accelerations_are_the_rates_of_speeds),
         cmocka_unit_test(other_models_are_left_alone),
         cmocka_unit_test(joins_are_associative),
         cmocka_unit_test(declined_states_are_decided_by_the_elimination),

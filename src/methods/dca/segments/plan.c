@@ -380,6 +380,6 @@ lw_status lwi_path_plan_create(const lw_model *model, lwi_path_choice choice, lw
     if (model->nnode < 1 || model->nloop || model->ncoupling || model->driven) return LW_OK;
     if (model->tree_nv < minimum || !lwi_build_applies(model, true)) return LW_OK;
     TRY(lwi_k_parts_create_any(model, arena, &p.parts));
-    if (!is_path(&p) || p.n < minimum || p.n < 1) return LW_OK;
+    if (!is_path(&p) || p.n + p.base < minimum || p.n < 1) return LW_OK;
     return fill(&p, choice, arena, plan);
 }
