@@ -1,7 +1,7 @@
 // passes.c -- recursions along the spanning tree as prefix sums (passes.h).
 //
-// Composition is associative: of poses (R1, r1)(R2, r2) = (R1 R2, r1 + R1 r2); of velocities with the pose between them,
-// V2 = X21 V1 + dV; of forces with its transpose.
+// Composition is associative: of poses (R1, r1)(R2, r2) = (R1 R2, r1 + R1 r2); of velocities in
+// world axes (v, w) and (dv, dw) to (v + w x (r2 - r1) + dv, w + dw); of forces with the transposes of poses.
 #include "kinematics/passes.h"
 
 #include "base/assert.h"
@@ -83,6 +83,7 @@ static void connect(lwi_tree_passes *p)
             while (inside(p, head)) p->between[head = p->model->node[head].parent] = true;
             const int exit = p->exit_of[head];
             LWI_ASSERT(p->border_of[k] == i);
+            LWI_ASSERT(i == p->first_border[s] || p->border[i - 1].exit == exit); // one path
             p->border[i++] = (lwi_tree_border){
                 .node = k, .base = exit < 0 ? -1 : p->exit[exit].base, .exit = exit};
         }
@@ -136,6 +137,7 @@ typedef struct job {
     lwi_tree_passes *passes;
     const lwi_link *link;
     const double *v;
+    const double (*at)[3], (*axes)[9]; // world frames
     double (*R)[9], (*r)[3], (*V)[6], (*F)[6];
     void (*segment)(const struct job *job, int segment, int first, int end);
 } job;
@@ -213,48 +215,60 @@ void lwi_tree_pass_world(lwi_tree_passes *p, const lwi_link *link, double (*R)[9
 
 // -------------------------------------------------------------------------------------- velocities
 
+// V += the velocity of node `base` as of one body with it.
+static void ride(const job *of, int k, int base)
+{
+    double *V = of->V[k], arm[3];
+    const double *on = of->V[base];
+    v3_sub(arm, of->at[k], of->at[base]);
+    v3_cross_add(V, on + 3, arm);
+    v6_add(V, V, on);
+}
+
 static void move_node(const job *of, int k, int parent)
 {
     const lwi_node *node = &of->passes->model->node[k];
     const lwi_link *link = &of->link[k];
-    double *V = of->V[k];
-    if (parent < 0)
-        v6_zero(V);
-    else
-        motion_to(V, link->R, link->r, of->V[parent]);
-    for (int j = 0; j < node->nv; j++) v6_axpy(V, of->v[node->iv + j], link->S[j]);
-    if (node->driven) v6_axpy(V, 1, link->sigma);
+    double own[6] = {0}, *V = of->V[k];
+    for (int j = 0; j < node->nv; j++) v6_axpy(own, of->v[node->iv + j], link->S[j]);
+    if (node->driven) v6_add(own, own, link->sigma);
+    m3_mul_v(V, of->axes[k], own);
+    m3_mul_v(V + 3, of->axes[k], own + 3);
+    if (parent >= 0) ride(of, k, parent);
 }
 
-// Velocities of borders with their bases at rest.
-static void move_borders(const job *of, int s, int first, int end)
-{
-    const lwi_tree_passes *p = of->passes;
-    if (p->first_border[s] == p->first_border[s + 1]) return;
-    for (int k = first; k < end; k++)
-        if (p->between[k]) move_node(of, k, inside(p, k) ? p->model->node[k].parent : -1);
-}
-
-static void move_rest(const job *of, int s, int first, int end)
+// Velocities of all nodes between, with the bases at rest.
+static void move_segment(const job *of, int s, int first, int end)
 {
     (void)s;
     const lwi_tree_passes *p = of->passes;
     for (int k = first; k < end; k++)
-        if (p->border_of[k] < 0) move_node(of, k, p->model->node[k].parent);
+        if (p->between[k]) move_node(of, k, inside(p, k) ? p->model->node[k].parent : -1);
 }
 
-void lwi_tree_pass_velocity(lwi_tree_passes *p, const lwi_link *link, const double *v,
-                            double (*V)[6])
+// All borders of a segment are on one path, since nodes are in depth-first order, and so have one base.
+static void move_rest(const job *of, int s, int first, int end)
 {
-    job of = {.passes = p, .link = link, .v = v, .V = V};
+    const lwi_tree_passes *p = of->passes;
+    const int border = p->first_border[s];
+    const int base = border < p->first_border[s + 1] ? p->border[border].base : -1;
+    for (int k = first; k < end; k++) {
+        if (!p->between[k])
+            move_node(of, k, p->model->node[k].parent);
+        else if (base >= 0 && p->border_of[k] < 0)
+            ride(of, k, p->border[base].node);
+    }
+}
+
+void lwi_tree_pass_velocity(lwi_tree_passes *p, const lwi_link *link, const double (*R)[9],
+                            const double (*r)[3], const double *v, double (*V)[6])
+{
+    job of = {.passes = p, .link = link, .v = v, .V = V, .at = r, .axes = R};
     const int borders = p->first_border[p->segments];
-    if (borders) for_segments(&of, move_borders);
+    if (borders) for_segments(&of, move_segment);
     for (int i = 0; i < borders; i++) {
         const lwi_tree_border *border = &p->border[i];
-        double moved[6];
-        if (border->base < 0) continue;
-        motion_to(moved, border->R, border->r, V[p->border[border->base].node]);
-        v6_add(V[border->node], V[border->node], moved);
+        if (border->base >= 0) ride(&of, border->node, p->border[border->base].node);
     }
     for_segments(&of, move_rest);
 }

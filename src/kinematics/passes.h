@@ -49,9 +49,10 @@ lw_status lwi_tree_passes_create(const lw_model *model, lwi_arena *arena, lwi_tr
 /** World frames of all nodes, as lwi_tree_world; poses of the borders for the other passes. */
 void lwi_tree_pass_world(lwi_tree_passes *passes, const lwi_link *link, double (*R)[9],
                          double (*r)[3]);
-/** Velocities in link frames from the free speeds, as lwi_tree_velocity; after lwi_tree_pass_world. */
-void lwi_tree_pass_velocity(lwi_tree_passes *passes, const lwi_link *link, const double *v,
-                            double (*V)[6]);
+/** Velocities from the free speeds, V [nnode][6] in WORLD axes: of the link's origin, and angular; after
+ *  lwi_tree_pass_world, with its R and r. */
+void lwi_tree_pass_velocity(lwi_tree_passes *passes, const lwi_link *link, const double (*R)[9],
+                            const double (*r)[3], const double *v, double (*V)[6]);
 /** F of each node := sum of X' F over its subtree: forces or momenta in link frames about their origins, F [nnode][6];
  *  after lwi_tree_pass_world. */
 void lwi_tree_pass_sum(lwi_tree_passes *passes, const lwi_link *link, double (*F)[6]);

@@ -282,6 +282,17 @@ void lwi_tree_velocity(const lw_model *model, const lwi_link *link, const double
 
 // ------------------------------------------------------------------------------- bodies and joints
 
+void lwi_tree_place_body(const lw_model *model, int k, const double R[9], const double r[3],
+                         double (*body_R)[9], double (*body_r)[3])
+{
+    const lwi_node *node = &model->node[k];
+    const int b = node->body;
+    LWI_ASSERT(b > 0 && b < model->nbody);
+    m3_mul(body_R[b], R, node->c_R);
+    m3_mul_v(body_r[b], R, node->c_r);
+    v3_add(body_r[b], body_r[b], r);
+}
+
 void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (*r)[3],
                      const double (*V)[6], double (*body_R)[9], double (*body_r)[3],
                      double (*body_v)[3], double (*body_w)[3])
@@ -289,14 +300,8 @@ void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (
     LWI_ASSERT(V || (!body_v && !body_w));
     m3_identity(body_R[0]);
     v3_set(body_r[0], 0, 0, 0);
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        const int b = node->body;
-        LWI_ASSERT(b > 0 && b < model->nbody);
-        m3_mul(body_R[b], R[k], node->c_R);
-        m3_mul_v(body_r[b], R[k], node->c_r);
-        v3_add(body_r[b], body_r[b], r[k]);
-    }
+    for (int k = 0; k < model->nnode; k++)
+        lwi_tree_place_body(model, k, R[k], r[k], body_R, body_r);
     lwi_tree_body_velocities(model, R, V, body_R, body_r, body_v, body_w);
 }
 
@@ -344,18 +349,25 @@ void lwi_tree_ride(const lw_model *model, int b, const double w[3], double (*bod
     v3_add(body_v[b], body_v[body->carrier], arm);
 }
 
+void lwi_tree_speeds(const lw_model *model, int k, const lwi_link *link, const double *v,
+                     double *qd)
+{
+    const lwi_node *node = &model->node[k];
+    if (node->joint < 0) return;
+    const lwi_joint *joint = &model->joint[node->joint];
+    if (joint->ndriven > 0)
+        for (int i = 0; i < node->type->nv; i++) qd[joint->iv + i] = link->drive[i][1];
+    for (int j = 0; j < node->nv; j++) qd[joint->iv + node->column[j]] = v[node->iv + j];
+}
+
 void lwi_tree_joints(const lw_model *model, const lwi_link *link, const double *v, double *q,
                      double *qd)
 {
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         if (node->joint < 0) continue;
-        const lwi_joint *joint = &model->joint[node->joint];
-        memcpy(q + joint->iq, link[k].q, (size_t)node->type->nq * sizeof *q);
-        if (!qd) continue;
-        if (joint->ndriven > 0)
-            for (int i = 0; i < node->type->nv; i++) qd[joint->iv + i] = link[k].drive[i][1];
-        for (int j = 0; j < node->nv; j++) qd[joint->iv + node->column[j]] = v[node->iv + j];
+        memcpy(q + model->joint[node->joint].iq, link[k].q, (size_t)node->type->nq * sizeof *q);
+        if (qd) lwi_tree_speeds(model, k, &link[k], v, qd);
     }
 }
 

@@ -124,24 +124,34 @@ void lwi_tree_joint_loads(const lw_model *model, lwi_tree_work *work, double t, 
     lwi_tree_apply(model, work, t, inputs);
 }
 
-void lwi_tree_loads(const lw_model *model, lwi_tree_work *work, double t, const double *v,
-                    const double *inputs)
+static bool acts_at_points(const lw_model *model)
+{
+    return (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)) != 0;
+}
+
+void lwi_tree_loads_placed(const lw_model *model, lwi_tree_work *work, double t,
+                           const double *inputs)
 {
     work->power = 0;
     if (model->nforce == 0) { // the loads stay at zero
         if (work->added) efforts_to_speeds(model, work);
         return;
     }
-    const bool at_points = (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)) != 0;
-    if (at_points) {
+    lwi_tree_apply(model, work, t, inputs);
+    if (acts_at_points(model)) wrenches_to_links(model, work);
+}
+
+void lwi_tree_loads(const lw_model *model, lwi_tree_work *work, double t, const double *v,
+                    const double *inputs)
+{
+    if (model->nforce > 0 && acts_at_points(model)) {
         lwi_tree_world(model, work->link, work->R, work->r);
         lwi_tree_bodies(model, (const double(*)[9])work->R, (const double(*)[3])work->r,
                         (const double(*)[6])work->V, work->body_R, work->body_r, work->body_v,
                         work->body_w);
     }
-    lwi_tree_joints(model, work->link, v, work->joint_q, work->joint_qd);
-    lwi_tree_apply(model, work, t, inputs);
-    if (at_points) wrenches_to_links(model, work);
+    if (model->nforce > 0) lwi_tree_joints(model, work->link, v, work->joint_q, work->joint_qd);
+    lwi_tree_loads_placed(model, work, t, inputs);
 }
 
 void lwi_tree_evaluate(const lw_model *model, lwi_tree_work *work, double t, const double *q,

@@ -27,22 +27,36 @@
 #define LWI_LOOPS_CUT_MOMENTA_H
 
 #include "loops/gauge.h"
+#include "kinematics/passes.h"
 #include "tree/momenta.h"
+
+/** The impulses of one cut on its bodies. */
+typedef struct lwi_cut_impulse {
+    int nbody, body[LWI_CLOSURE_BODIES];
+    double P[LWI_CLOSURE_BODIES][6];    ///< -J_c' sigma_c, link axes about the link's origin
+    double load[LWI_CLOSURE_BODIES][6]; ///< L_c, world axes, mass centre
+    double prescribed, prescribed_rate; ///< as of lwi_cut_momenta
+} lwi_cut_impulse;
 
 typedef struct lwi_cut_momenta {
     const lw_model *model;
     lwi_tree_work *tree;
     lwi_momenta momenta;
     lwi_gauge gauge;
-    double length;          ///< characteristic length [m], between displacements and rotations
-    lwi_closure rows;       ///< scratch: rows of one cut
+    double length;           ///< characteristic length [m], between displacements and rotations
+    lwi_tree_passes *passes; ///< of the tree, with its threads; NULL: plain recursions
+    lwi_cut_impulse *cut;    ///< [nloop + ncoupling] cut joints, then couplings
+    const double *state;     ///< momenta of the current rates
+    double *pdot;
     double (*load)[6];      ///< [nbody] sum of L_c on each body: world axes, mass centres
     double prescribed;      ///< of cuts with prescribed motion: minus the sum of sigma . b [J]
     double prescribed_rate; ///< their power less the rate of `prescribed` [W]
 } lwi_cut_momenta;
 
-lw_status lwi_cut_momenta_create(const lw_model *model, lwi_tree_work *tree, lwi_gauge gauge,
-                                 double length, lwi_arena *arena, lwi_cut_momenta *m);
+/** @param passes  NULL: rates are computed by recursions; else R of the tree must be current */
+lw_status lwi_cut_momenta_create(const lw_model *model, lwi_tree_work *tree,
+                                 lwi_tree_passes *passes, lwi_gauge gauge, double length,
+                                 lwi_arena *arena, lwi_cut_momenta *m);
 
 /** Momenta p [tree_nv] of floating bodies: world axes (state) to link axes, and back in place. */
 void lwi_cut_momenta_to_links(const lwi_cut_momenta *m, const double *state, double *p);
@@ -54,17 +68,15 @@ void lwi_cut_momenta_from_links(const lwi_cut_momenta *m, double *p);
 void lwi_cut_momenta_of_speeds(lwi_cut_momenta *m, double t, const lwi_motion *motion,
                                const double *v, double *p);
 
-/** Zeroes all impulses; then lwi_cut_momenta_add for each cut. */
-void lwi_cut_momenta_begin(lwi_cut_momenta *m);
-/** The same on the bodies of cut joints alone, where P of others is not read and there are no couplings. */
-void lwi_cut_momenta_begin_cuts(lwi_cut_momenta *m);
-/** Adds the impulses of one cut.
- *  @param joint  cut joint, or -1 - coupling
- *  @param sigma  impulses of its rows, then of those of its rotors [N s, N m s] */
-void lwi_cut_momenta_add(lwi_cut_momenta *m, int joint, double t, const lwi_motion *motion,
+/** Impulses of cut i, a cut joint or i - nloop a coupling; several threads may add different cuts at once.  Those of
+ *  cuts that are never added are zero.
+ *  @param sigma  impulses of its rows, then of those of its rotors [N s, N m s]; NULL: zeros */
+void lwi_cut_momenta_add(lwi_cut_momenta *m, int i, double t, const lwi_motion *motion,
                          const double *sigma);
-/** Momenta P_k that the joints transmit; after all cuts are added. */
+/** Momenta P_k that the joints transmit, and `load`; after all cuts are added. */
 void lwi_cut_momenta_transmit(lwi_cut_momenta *m);
+/** `load` of the bodies of cut joints alone, where P is not read and there are no couplings. */
+void lwi_cut_momenta_load_cuts(lwi_cut_momenta *m);
 /** pdot [tree_nv] of the state's momenta.  After lwi_cut_momenta_transmit, the rates of the links, and the loads in
  *  tree->wrench and tree->effort; `load` is added to tree->wrench. */
 void lwi_cut_momenta_rates(lwi_cut_momenta *m, const double *state, double *pdot);

@@ -59,13 +59,105 @@ void lwi_system_from_snapshot(lwi_system *s, const lwi_snapshot *snapshot)
     lwi_system_place_merged(s);
 }
 
-void lwi_system_from_tree(lwi_system *s, const lwi_link *link, const double (*V)[6],
-                          double (*node_R)[9], double (*node_r)[3], const double *v)
+// The motion of a tree, node by node.
+typedef struct tree_job {
+    lwi_system *s;
+    lwi_tree_work *tree;
+    double t;
+    const double *q, *v;
+    bool place_only;
+} tree_job;
+
+static void position_nodes(void *user, int first, int end)
 {
-    lwi_tree_world(s->model, link, node_R, node_r);
-    lwi_tree_bodies(s->model, (const double(*)[9])node_R, (const double(*)[3])node_r, V, s->R, s->r,
-                    v ? s->v : NULL, v ? s->w : NULL);
-    lwi_tree_joints(s->model, link, v, s->q, v ? s->qd : NULL);
+    const tree_job *of = user;
+    const lw_model *model = of->s->model;
+    for (int k = first; k < end; k++)
+        lwi_link_position(model, k, of->t, of->q + model->node[k].iq, &of->tree->link[k]);
+}
+
+static void place_bodies(void *user, int first, int end)
+{
+    const tree_job *of = user;
+    const lwi_tree_work *tree = of->tree;
+    lwi_system *s = of->s;
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &s->model->node[k];
+        lwi_tree_place_body(s->model, k, tree->R[k], tree->r[k], s->R, s->r);
+        if (node->joint >= 0)
+            memcpy(s->q + s->model->joint[node->joint].iq, tree->link[k].q,
+                   (size_t)node->type->nq * sizeof *s->q);
+    }
+}
+
+static void place_merged(void *user, int first, int end)
+{
+    const tree_job *of = user;
+    lwi_system *s = of->s;
+    for (int i = first; i < end; i++)
+        lwi_tree_ride(s->model, s->model->merged[i], NULL, s->R, s->r, NULL);
+}
+
+void lwi_system_place_tree(lwi_system *s, lwi_tree_passes *passes, double t, const double *q,
+                           lwi_tree_work *tree)
+{
+    tree_job of = {.s = s, .tree = tree, .t = t, .q = q};
+    lwi_pool_for(s->pool, s->model->nnode, position_nodes, &of);
+    lwi_tree_pass_world(passes, tree->link, tree->R, tree->r);
+    m3_identity(s->R[0]);
+    v3_set(s->r[0], 0, 0, 0);
+    lwi_pool_for(s->pool, s->model->nnode, place_bodies, &of);
+    if (s->model->nmerged) lwi_pool_for(s->pool, s->model->nmerged, place_merged, &of);
+}
+
+// From the velocities in world axes in s->y.
+static void move_bodies(void *user, int first, int end)
+{
+    const tree_job *of = user;
+    lwi_tree_work *tree = of->tree;
+    lwi_system *s = of->s;
+    double arm[3];
+    for (int k = first; k < end; k++) {
+        const int b = s->model->node[k].body;
+        const double *V = s->y[k];
+        v3_sub(arm, s->r[b], tree->r[k]);
+        v3_cross(s->v[b], V + 3, arm);
+        v3_add(s->v[b], s->v[b], V);
+        v3_copy(s->w[b], V + 3);
+        m3_tmul_v(tree->V[k], tree->R[k], V);
+        m3_tmul_v(tree->V[k] + 3, tree->R[k], V + 3);
+        lwi_tree_speeds(s->model, k, &tree->link[k], of->v, s->qd);
+    }
+}
+
+static void move_merged(void *user, int first, int end)
+{
+    lwi_system *s = user;
+    for (int i = first; i < end; i++) {
+        const int b = s->model->merged[i], carrier = s->model->body[b].carrier;
+        double arm[3];
+        m3_mul_v(arm, s->R[carrier], s->model->body[b].carrier_r);
+        v3_copy(s->w[b], s->w[carrier]);
+        v3_cross(s->v[b], s->w[b], arm);
+        v3_add(s->v[b], s->v[b], s->v[carrier]);
+    }
+}
+
+void lwi_system_move_merged(lwi_system *s)
+{
+    v3_set(s->v[0], 0, 0, 0);
+    v3_set(s->w[0], 0, 0, 0);
+    if (s->model->nmerged) lwi_pool_for(s->pool, s->model->nmerged, move_merged, s);
+}
+
+void lwi_system_move_tree(lwi_system *s, lwi_tree_passes *passes, const double *v,
+                          lwi_tree_work *tree)
+{
+    tree_job of = {.s = s, .tree = tree, .v = v};
+    lwi_tree_pass_velocity(passes, tree->link, (const double(*)[9])tree->R,
+                           (const double(*)[3])tree->r, v, s->y);
+    lwi_pool_for(s->pool, s->model->nnode, move_bodies, &of);
+    lwi_system_move_merged(s);
 }
 
 static void read_joint(lwi_system *s, int j, double t, bool place_only)
@@ -77,9 +169,17 @@ static void read_joint(lwi_system *s, int j, double t, bool place_only)
     memcpy(s->q + joint->iq, q, (size_t)joint->type->nq * sizeof *q);
 }
 
+static void read_loops(void *user, int first, int end)
+{
+    const tree_job *of = user;
+    for (int i = first; i < end; i++)
+        read_joint(of->s, of->s->model->loop[i], of->t, of->place_only);
+}
+
 void lwi_system_read_loops(lwi_system *s, double t, bool place_only)
 {
-    for (int i = 0; i < s->model->nloop; i++) read_joint(s, s->model->loop[i], t, place_only);
+    tree_job of = {.s = s, .t = t, .place_only = place_only};
+    lwi_pool_for(s->pool, s->model->nloop, read_loops, &of);
 }
 
 void lwi_system_read_joint(lwi_system *s, int j, double t)

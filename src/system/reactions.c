@@ -160,13 +160,35 @@ static void body_force(const lwi_system *s, int k, double f[6])
     v3_add(f + 3, f + 3, n);
 }
 
+typedef struct body_job {
+    lwi_system *s;
+    double (*f)[6];
+} body_job;
+
+static void body_forces(void *user, int first, int end)
+{
+    const body_job *of = user;
+    for (int k = first; k < end; k++) body_force(of->s, k, of->f[k]);
+}
+
 void lwi_system_applied(lwi_system *s, double t, const lwi_loads *loads, double (*f)[6])
 {
     LWI_ASSERT(loads->wrench && (s->model->nv == 0 || loads->effort));
     lwi_system_gather(s, t, loads);
-    for (int k = 0; k < s->model->nnode; k++) body_force(s, k, f[k]);
+    body_job of = {.s = s, .f = f};
+    lwi_pool_for(s->pool, s->model->nnode, body_forces, &of);
     for (int i = 0; i < s->nrotor; i++)
         v6_zero(f[s->model->nnode + i]); // only joint rows act on rotors
+}
+
+static void take_accelerations(void *user, int first, int end)
+{
+    lwi_system *s = user;
+    for (int k = first; k < end; k++) {
+        const int b = s->model->node[k].body;
+        v3_copy(s->a[b], s->x[k]);
+        v3_copy(s->al[b], s->x[k] + 3);
+    }
 }
 
 static lw_status solve_accelerations(lwi_system *s, double t, const lwi_loads *loads,
@@ -183,9 +205,8 @@ static lw_status solve_accelerations(lwi_system *s, double t, const lwi_loads *l
                 return lwi_fail(error, LW_ERR_NOT_FINITE,
                                 "body '%s', t = %.9g s: its acceleration is not a finite number",
                                 model->body[b].name, t);
-        v3_copy(s->a[b], s->x[k]);
-        v3_copy(s->al[b], s->x[k] + 3);
     }
+    lwi_pool_for(s->pool, model->nnode, take_accelerations, s);
     return LW_OK;
 }
 

@@ -365,30 +365,21 @@ lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
 
 // ------------------------------------------------------------------------------------ parts of work
 
-// One thread's share of the items: contiguous; the results do not depend on the distribution.
-typedef struct task {
-    int count, parts;
+typedef struct items {
     void (*item)(void *user, int i);
     void *user;
-} task;
+} items;
 
-static void run_part(void *user, int part)
+static void run_items(void *user, int first, int end)
 {
-    const task *work = user;
-    const int parts = work->parts, n = work->count;
-    const int first = (int)((long)n * part / parts), end = (int)((long)n * (part + 1) / parts);
-    LWI_ASSERT(0 <= first && first <= end && end <= n);
-    for (int i = first; i < end; i++) work->item(work->user, i);
+    const items *all = user;
+    for (int i = first; i < end; i++) all->item(all->user, i);
 }
 
 void lwi_system_for(lwi_system *s, int count, void (*item)(void *user, int i), void *user)
 {
-    task work = {
-        .count = count, .parts = s->pool ? lwi_pool_count(s->pool) : 1, .item = item, .user = user};
-    if (s->pool)
-        lwi_pool_run(s->pool, run_part, &work);
-    else
-        run_part(&work, 0);
+    items all = {item, user};
+    lwi_pool_for(s->pool, count, run_items, &all);
 }
 
 typedef struct edge_task {
@@ -586,13 +577,19 @@ int lwi_system_parts_of(const lwi_system *s, int node)
 }
 
 // K = M^-1 of every body, the inverse of the mass matrix of [chadaj2017, (9)] at the mass centre, world axes.
-void lwi_system_masses(lwi_system *s)
+static void put_masses(void *user, int first, int end)
 {
-    for (int k = 0; k < s->model->nnode; k++) {
+    lwi_system *s = user;
+    for (int k = first; k < end; k++) {
         const int b = s->model->node[k].body;
         s->metric[k].lin = 1 / s->model->body[b].mass;
         s3_rotate(s->metric[k].ang, s->R[b], s->mobility[k]);
     }
+}
+
+void lwi_system_masses(lwi_system *s)
+{
+    lwi_pool_for(s->pool, s->model->nnode, put_masses, s);
     for (int i = 0; i < s->nrotor; i++) {
         const double *rotor = s->model->joint[s->rotor[i].joint].rotor + s->rotor[i].first;
         s->metric[s->model->nnode + i] = (lwi_system_metric){.lin = 0};
@@ -617,10 +614,21 @@ void lwi_system_geometric(lwi_system *s)
     finish_metric(s);
 }
 
+typedef struct product {
+    const lwi_system *s;
+    double (*x)[6];
+} product;
+
+static void multiply_bodies(void *user, int first, int end)
+{
+    const product *of = user;
+    for (int k = first; k < end; k++) multiply(&of->s->metric[k], of->x[k], of->x[k]);
+}
+
 void lwi_system_apply_metric(const lwi_system *s, double (*x)[6])
 {
-    for (int k = 0; k < s->model->nnode + s->nrotor + s->split.npart; k++)
-        multiply(&s->metric[k], x[k], x[k]);
+    product of = {s, x};
+    lwi_pool_for(s->pool, s->model->nnode + s->nrotor + s->split.npart, multiply_bodies, &of);
 }
 
 // --------------------------------------------------------------------------------------- solutions

@@ -19,6 +19,7 @@
 #include "elimination/split.h"
 #include "kinematics/formulation.h"
 #include "kinematics/closure.h"
+#include "kinematics/passes.h"
 #include "kinematics/tree_state.h"
 #include "system/min_norm.h"
 
@@ -161,11 +162,16 @@ void lwi_system_place_merged(lwi_system *system);
 /** Coordinates (continued from q) and speeds of all joints from the motion of the bodies. */
 void lwi_system_read_joints(lwi_system *system, double t);
 void lwi_system_read_joint(lwi_system *system, int joint, double t);
-/** Motion of a tree: poses and coordinates of tree joints; velocities if v is not NULL.  Link positions (and
- *  V) must be current.  Coordinates of joints outside the tree are not changed: lwi_system_read_loops. */
-void lwi_system_from_tree(lwi_system *system, const lwi_link *link, const double (*V)[6],
-                          double (*node_R)[9], double (*node_r)[3], const double *v);
-/** The same from a snapshot (w in body axes there). */
+/** The motion of a tree from its coordinates q [tree_nq] and free speeds v [tree_nv]: links and world frames of `tree`,
+ *  bodies, coordinates of tree joints; then velocities V of `tree`, of the bodies, and the speeds of these joints.
+ *  Coordinates of joints outside the tree are not changed: lwi_system_read_loops. */
+void lwi_system_place_tree(lwi_system *system, lwi_tree_passes *passes, double t, const double *q,
+                           lwi_tree_work *tree);
+void lwi_system_move_tree(lwi_system *system, lwi_tree_passes *passes, const double *v,
+                          lwi_tree_work *tree);
+/** Velocities of merged bodies from those of the bodies that they are merged into. */
+void lwi_system_move_merged(lwi_system *system);
+/** The motion of a snapshot (w in body axes there). */
 void lwi_system_from_snapshot(lwi_system *system, const lwi_snapshot *snapshot);
 /** Coordinates (continued from q) of joints outside the tree, and their speeds unless `place_only`. */
 void lwi_system_read_loops(lwi_system *system, double t, bool place_only);

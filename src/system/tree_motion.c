@@ -30,6 +30,7 @@ static int node_of(const lwi_system *s, const lwi_plan_edge *edge, int i)
 typedef struct job {
     lwi_system *s;
     lwi_tree_work *tree;
+    double t;
     const double *u;
     double *udot;
 } job;
@@ -67,14 +68,18 @@ static void tree_gamma(void *user, int k)
     }
 }
 
+static void other_gamma(void *user, int e)
+{
+    const job *of = user;
+    const int j = of->s->edge_joint[e];
+    if (j < 0 || of->s->model->joint[j].node < 0) lwi_system_edge_gamma(of->s, e, of->t);
+}
+
 void lwi_system_tree_gammas(lwi_system *s, double t, lwi_tree_work *tree, const double *u)
 {
-    job all = {.s = s, .tree = tree, .u = u};
+    job all = {.s = s, .tree = tree, .t = t, .u = u};
     lwi_system_for(s, s->model->nnode, tree_gamma, &all);
-    for (int e = 0; e < s->nedge; e++) {
-        const int j = s->edge_joint[e];
-        if (j < 0 || s->model->joint[j].node < 0) lwi_system_edge_gamma(s, e, t);
-    }
+    lwi_system_for(s, s->nedge, other_gamma, &all);
 }
 
 // ---------------------------------------------------------------------------------- from the bodies

@@ -43,8 +43,11 @@
 
 lw_status lwi_momenta_create(const lw_model *model, lwi_arena *arena, lwi_momenta *momenta)
 {
-    momenta->node = LWI_PUSH(arena, lwi_momenta_node, model->nnode);
-    return momenta->node ? LW_OK : LW_ERR_MEMORY;
+    const size_t n = (size_t)model->nnode;
+    momenta->node = LWI_PUSH(arena, lwi_momenta_node, n);
+    momenta->P = lwi_arena_push(arena, n, sizeof *momenta->P);
+    momenta->T = lwi_arena_push(arena, n, sizeof *momenta->T);
+    return momenta->node && momenta->P && momenta->T ? LW_OK : LW_ERR_MEMORY;
 }
 
 // ---------------------------------------------------------------------------- momenta from speeds
@@ -55,17 +58,17 @@ void lwi_momenta_of_speeds(const lw_model *model, lwi_momenta *m, const lwi_tree
 {
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *n = &model->node[k];
-        inertia_mul(m->node[k].P, n->mass, n->h, n->J, work->V[k]);
+        inertia_mul(m->P[k], n->mass, n->h, n->J, work->V[k]);
     }
     for (int k = model->nnode - 1; k >= 0; k--) {
         const lwi_node *n = &model->node[k];
         const lwi_link *link = &work->link[k];
         for (int j = 0; j < n->nv; j++) { // (34)
             const int i = n->iv + j;
-            p[i] = v6_dot(link->S[j], m->node[k].P) + model->tree_rotor[i] * v[i];
+            p[i] = v6_dot(link->S[j], m->P[k]) + model->tree_rotor[i] * v[i];
         }
         if (n->parent < 0) continue;
-        force_add_from(m->node[n->parent].P, link->R, link->r, m->node[k].P); // (26)
+        force_add_from(m->P[n->parent], link->R, link->r, m->P[k]); // (26)
     }
 }
 
@@ -150,42 +153,51 @@ lw_status lwi_momenta_speeds(const lw_model *model, lwi_momenta *m, lwi_tree_wor
         joint_solution(n->nv, s, s->z, before, v + n->iv);
         v6_copy(work->V[k], before);
         for (int j = 0; j < n->nv; j++) v6_axpy(work->V[k], v[n->iv + j], link->S[j]);
-        inertia_apply(s->P, &s->M, before); // P* = M' v + D'   (39)
-        v6_add(s->P, s->P, s->D);
+        inertia_apply(m->P[k], &s->M, before); // P* = M' v + D'   (39)
+        v6_add(m->P[k], m->P[k], s->D);
     }
     return lwi_tree_finite(model, t, v, "speed", error);
 }
 
 // -------------------------------------------------------------------------------- rates of momenta
 
+void lwi_momenta_own_wrench(const lw_model *model, lwi_momenta *m, const lwi_tree_work *work, int k)
+{
+    const lwi_node *n = &model->node[k];
+    double *T = m->T[k];
+    v6_copy(T, work->wrench[k]);
+    v3_axpy(T, n->mass, work->g[k]);
+    v3_cross_add(T + 3, n->h, work->g[k]);
+}
+
+void lwi_momenta_node_rates(const lw_model *model, const lwi_momenta *m, const lwi_tree_work *work,
+                            int k, const double *tau, double *pdot)
+{
+    const lwi_node *n = &model->node[k];
+    const lwi_link *link = &work->link[k];
+    LWI_ASSERT(n->parent < k && n->iv + n->nv <= model->tree_nv);
+    const bool still = n->type->constant_axis && !n->driven; // a moving mount may move the axis
+    double balance[6];                                       // T* - V x* P*
+    force_cross(balance, work->V[k], m->P[k]);
+    for (int i = 0; i < 6; i++) balance[i] = m->T[k][i] - balance[i];
+    for (int j = 0; j < n->nv; j++) { // (35)
+        const int i = n->iv + j;
+        pdot[i] = v6_dot(link->S[j], balance) + work->effort[i] + (tau ? tau[i] : 0);
+        if (!still) pdot[i] += v6_dot(link->Sdot[j], m->P[k]);
+    }
+}
+
 // pdot: the function G1 of (9).                                                    (27), (35)
 void lwi_momenta_rates(const lw_model *model, lwi_momenta *m, lwi_tree_work *work,
                        const double *tau, double *pdot)
 {
     lwi_tree_gravity(model, work);
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *n = &model->node[k];
-        double *T = m->node[k].T;
-        v6_copy(T, work->wrench[k]);
-        v3_axpy(T, n->mass, work->g[k]);
-        v3_cross_add(T + 3, n->h, work->g[k]);
-    }
+    for (int k = 0; k < model->nnode; k++) lwi_momenta_own_wrench(model, m, work, k);
     for (int k = model->nnode - 1; k >= 0; k--) {
-        const lwi_node *n = &model->node[k];
+        const int parent = model->node[k].parent;
         const lwi_link *link = &work->link[k];
-        LWI_ASSERT(n->parent < k && n->iv + n->nv <= model->tree_nv);
-        const lwi_momenta_node *s = &m->node[k];
-        const bool still = n->type->constant_axis && !n->driven; // a moving mount may move the axis
-        double balance[6];                                       // T* - V x* P*
-        force_cross(balance, work->V[k], s->P);
-        for (int i = 0; i < 6; i++) balance[i] = s->T[i] - balance[i];
-        for (int j = 0; j < n->nv; j++) { // (35)
-            const int i = n->iv + j;
-            pdot[i] = v6_dot(link->S[j], balance) + work->effort[i] + (tau ? tau[i] : 0);
-            if (!still) pdot[i] += v6_dot(link->Sdot[j], s->P);
-        }
-        if (n->parent < 0) continue;
-        force_add_from(m->node[n->parent].T, link->R, link->r, s->T); // (27)
+        lwi_momenta_node_rates(model, m, work, k, tau, pdot);
+        if (parent >= 0) force_add_from(m->T[parent], link->R, link->r, m->T[k]); // (27)
     }
 }
 
@@ -204,7 +216,7 @@ double lwi_momenta_prescribed(const lw_model *model, const lwi_momenta *m,
 {
     double sum = 0;
     for (int k = 0; model->driven && k < model->nnode; k++)
-        if (model->node[k].driven) sum += v6_dot(m->node[k].P, work->link[k].sigma);
+        if (model->node[k].driven) sum += v6_dot(m->P[k], work->link[k].sigma);
     return sum;
 }
 
@@ -213,12 +225,11 @@ double lwi_momenta_prescribed_rate(const lw_model *model, const lwi_momenta *m,
 {
     double power = 0;
     for (int k = 0; model->driven && k < model->nnode; k++) {
-        const lwi_momenta_node *s = &m->node[k];
         double F[6]; // F - Pdot
         if (!model->node[k].driven) continue;
-        force_cross(F, work->V[k], s->P);
-        v6_axpy(F, -1, s->T);
-        power += lwi_tree_drive_power(model, k, work, F) - v6_dot(s->P, work->link[k].sigma_dot);
+        force_cross(F, work->V[k], m->P[k]);
+        v6_axpy(F, -1, m->T[k]);
+        power += lwi_tree_drive_power(model, k, work, F) - v6_dot(m->P[k], work->link[k].sigma_dot);
     }
     return power;
 }

@@ -15,8 +15,6 @@ typedef struct lwi_momenta_node {
     double L[6][6]; ///< [nv][nv] Cholesky factor of the joint inertia M_j        (46)
     double Y[6][6]; ///< [nv][6] L^-1 U', U = M* S
     double z[6];    ///< [nv] L^-1 pi, pi = p - S' D
-    double P[6];    ///< momentum P* of the subtree                               (42)
-    double T[6];    ///< wrench T* on the subtree, gravity included               (27)
     double c[6];    ///< acceleration pass: bias acceleration
     double b[6];    ///< bias wrench
     double y[6];    ///< [nv] L^-1 (Q - S' b)
@@ -24,6 +22,8 @@ typedef struct lwi_momenta_node {
 
 typedef struct lwi_momenta {
     lwi_momenta_node *node; ///< [nnode]
+    double (*P)[6];         ///< [nnode] momentum P* of the subtree                (42)
+    double (*T)[6];         ///< [nnode] wrench T* on the subtree, gravity included  (27)
 } lwi_momenta;
 
 lw_status lwi_momenta_create(const lw_model *model, lwi_arena *arena, lwi_momenta *momenta);
@@ -42,6 +42,11 @@ lw_status lwi_momenta_speeds(const lw_model *model, lwi_momenta *m, lwi_tree_wor
  *  @param tau  [tree_nv] efforts added to those of the model, or NULL */
 void lwi_momenta_rates(const lw_model *model, lwi_momenta *m, lwi_tree_work *work,
                        const double *tau, double *pdot);
+/** Parts of it: T of node k alone, from the wrench and g of the workspace; pdot of node k, from T of its subtree. */
+void lwi_momenta_own_wrench(const lw_model *model, lwi_momenta *m, const lwi_tree_work *work,
+                            int k);
+void lwi_momenta_node_rates(const lw_model *model, const lwi_momenta *m, const lwi_tree_work *work,
+                            int k, const double *tau, double *pdot);
 /** The sum of P . sigma over the nodes with drives or moving mounts [J]: the energy less the Hamiltonian.  After
  *  the links and P. */
 double lwi_momenta_prescribed(const lw_model *model, const lwi_momenta *m,

@@ -27,8 +27,9 @@
 typedef struct dca {
     lwi_system system;
     lwi_tree_work tree; // body_R, body_r, body_v, body_w, joint_q, joint_qd are those of `system`
-    double *udot;       // [tree_nv]
-    bool has_rows;      // the rows of `system` are those of the last observation
+    lwi_tree_passes passes;
+    double *udot;  // [tree_nv]
+    bool has_rows; // the rows of `system` are those of the last observation
     lwi_auxiliary auxiliary;
     lwi_path *path;               // NULL: the model is not a long path of hinges
     lwi_net *net;                 // NULL: nor does it consist of such paths between few bodies
@@ -79,6 +80,8 @@ static lw_status prepare(lwi_work *work)
     work->data = d;
     lwi_system *system = &d->system;
     TRY(lwi_system_prepare(work, system));
+    TRY(lwi_tree_passes_create(model, arena, &d->passes));
+    d->passes.pool = system->pool;
     TRY(lwi_tree_work_create(model, arena, &d->tree));
     d->tree.mode = &work->mode;
     d->tree.body_R = system->R, d->tree.body_r = system->r;
@@ -118,17 +121,35 @@ static void read_state(lwi_work *work, double t, const double *x)
     const lw_model *model = work->model;
     dca *d = work->data;
     const double *q = x, *u = x + model->tree_nq;
-    lwi_tree_work *tree = &d->tree;
-    lwi_tree_position(model, t, q, tree->link);
-    lwi_tree_velocity(model, tree->link, u, tree->V);
-    lwi_system_from_tree(&d->system, tree->link, (const double(*)[6])tree->V, tree->R, tree->r, u);
+    lwi_system_place_tree(&d->system, &d->passes, t, q, &d->tree);
+    lwi_system_move_tree(&d->system, &d->passes, u, &d->tree);
     lwi_auxiliary_load(model, &d->auxiliary, x, d->system.q);
     lwi_system_read_loops(&d->system, t, false);
 }
 
+typedef struct job {
+    dca *d;
+    double t, *xdot;
+    const double *u;
+} job;
+
+// Rates of the coordinates (xdot NULL: none), and Sdot.
+static void node_rates(void *user, int first, int end)
+{
+    const job *of = user;
+    const lw_model *model = of->d->system.model;
+    lwi_link *link = of->d->tree.link;
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &model->node[k];
+        const double *u = of->u + node->iv;
+        if (of->xdot) lwi_link_kinematics(model, k, &link[k], u, of->xdot + node->iq);
+        lwi_link_rates(model, k, of->t, u, &link[k]);
+    }
+}
+
 // Accelerations of all bodies, multipliers, and the rates udot of the tree's speeds; after read_state.
 static lw_status accelerate(lwi_work *work, double t, const double *x, const double *inputs,
-                            double *udot)
+                            double *xdot, double *udot)
 {
     const lw_model *model = work->model;
     dca *d = work->data;
@@ -137,7 +158,8 @@ static lw_status accelerate(lwi_work *work, double t, const double *x, const dou
     lwi_system_forces(system, t, inputs);
     lwi_system_rows(system, t);
     TRY(lwi_system_factor(system, t, &work->error));
-    lwi_tree_rates(model, t, u, d->tree.link);
+    job of = {.d = d, .t = t, .xdot = xdot, .u = u};
+    lwi_pool_for(system->pool, model->nnode, node_rates, &of);
     TRY(lwi_system_accelerations_factored(system, t, &system->loads, &d->tree, u, &work->error));
     lwi_system_speed_rates(system, &d->tree, udot);
     return LW_OK;
@@ -234,8 +256,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     if (d->path && path_rates(work, t, x, inputs, xdot)) return LW_OK;
     if (d->net && net_rates(work, t, x, inputs, xdot)) return LW_OK;
     read_state(work, t, x);
-    TRY(accelerate(work, t, x, inputs, xdot + model->tree_nq));
-    lwi_tree_kinematics(model, d->tree.link, x + model->tree_nq, xdot);
+    TRY(accelerate(work, t, x, inputs, xdot, xdot + model->tree_nq));
     TRY(lwi_tree_finite(model, t, xdot + model->tree_nq, "acceleration", &work->error));
     if (d->auxiliary.at_work >= 0)
         xdot[d->auxiliary.at_work] = d->system.loads.power + lwi_system_drive_power(&d->system, t);
@@ -252,7 +273,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     read_state(work, t, x);
     snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
     if (level >= LW_OBSERVE_ACCELERATION) {
-        TRY(accelerate(work, t, x, inputs, d->udot));
+        TRY(accelerate(work, t, x, inputs, NULL, d->udot));
         d->has_rows = true;
     }
     lwi_system_observe_tree(&d->system, t, level, &d->tree, d->udot, snapshot);

@@ -43,7 +43,11 @@ typedef struct hdca {
     lwi_tree_work tree; // body_R, body_r, body_v, body_w, joint_q, joint_qd are those of `system`
     lwi_cut_momenta momenta;
     lwi_system system;
-    int ncut, *cut; // edges without momentum: cut joints and couplings
+    lwi_tree_passes passes;
+    int ncut;
+    struct cut {
+        int edge, index; // of the elimination; of lwi_cut_momenta
+    } * cut;             // edges without momentum: cut joints and couplings
     lwi_auxiliary auxiliary;
     double *p, *u;  // [tree_nv] momenta in link axes, speeds
     double *sigma;  // [system.nrow] impulses of the rows
@@ -63,13 +67,17 @@ typedef struct hdca {
 // Cut joints and couplings with rows.
 static lw_status list_cuts(const lw_model *model, lwi_arena *arena, hdca *d)
 {
-    d->cut = LWI_PUSH(arena, int, model->nloop + model->ncoupling);
+    d->cut = LWI_PUSH(arena, struct cut, model->nloop + model->ncoupling);
     if (!d->cut) return LW_ERR_MEMORY;
+    for (int i = 0; i < model->nloop; i++) {
+        const int e = d->system.joint_edge[model->loop[i]];
+        if (e >= 0) d->cut[d->ncut++] = (struct cut){e, i};
+    }
     for (int e = 0; e < d->system.nedge; e++) {
         const int j = d->system.edge_joint[e];
-        LWI_ASSERT(d->ncut <= model->nloop + model->ncoupling);
-        if (j < 0 || model->joint[j].node < 0) d->cut[d->ncut++] = e;
+        if (j < 0) d->cut[d->ncut++] = (struct cut){e, model->nloop - 1 - j};
     }
+    LWI_ASSERT(d->ncut <= model->nloop + model->ncoupling);
     return LW_OK;
 }
 
@@ -106,6 +114,8 @@ static lw_status prepare(lwi_work *work)
     d->tree.body_v = system->v, d->tree.body_w = system->w;
     d->tree.joint_q = system->q, d->tree.joint_qd = system->qd;
     TRY(list_cuts(model, arena, d));
+    TRY(lwi_tree_passes_create(model, arena, &d->passes));
+    d->passes.pool = system->pool;
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, system->pool, arena,
                             &d->path));
@@ -119,8 +129,9 @@ static lw_status prepare(lwi_work *work)
     d->sigma = LWI_PUSH(arena, double, system->nrow);
     d->at = LWI_PUSH(arena, double, work->layout.nx);
     if (!d->sigma || !d->at) return LW_ERR_MEMORY;
-    return lwi_cut_momenta_create(model, &d->tree, lwi_gauge_choose(model, work->options),
-                                  system->length, arena, &d->momenta);
+    return lwi_cut_momenta_create(model, &d->tree, &d->passes,
+                                  lwi_gauge_choose(model, work->options), system->length, arena,
+                                  &d->momenta);
 }
 
 static void release(lwi_work *work)
@@ -136,79 +147,111 @@ static void place(hdca *d, double t, const double *x)
 {
     lwi_tree_work *tree = &d->tree;
     d->found = FOR_NEITHER;
-    lwi_tree_position(d->system.model, t, x, tree->link);
-    lwi_system_from_tree(&d->system, tree->link, NULL, tree->R, tree->r, NULL);
+    lwi_system_place_tree(&d->system, &d->passes, t, x, tree);
     lwi_auxiliary_load(d->system.model, &d->auxiliary, x, d->system.q);
 }
 
-// Velocities of the bodies from those of the links; coordinates and speeds of all joints.
+// Velocities of links and bodies at the speeds u; speeds of all joints.
 static void move(hdca *d, double t)
 {
-    const lw_model *model = d->system.model;
     lwi_tree_work *tree = &d->tree;
-    lwi_tree_body_velocities(model, (const double(*)[9])tree->R, (const double(*)[6])tree->V,
-                             tree->body_R, tree->body_r, tree->body_v, tree->body_w);
-    lwi_tree_joints(model, tree->link, d->u, tree->joint_q, tree->joint_qd);
+    lwi_system_move_tree(&d->system, &d->passes, d->u, tree);
     lwi_system_read_loops(&d->system, t, false);
 }
+
+// Parts of an evaluation node by node, on the threads of the system.
+typedef struct job {
+    hdca *d;
+    double t, *xdot;
+} job;
 
 // ------------------------------------------------------------------------- first part: the speeds
 
 // Right side b = M xi_0 of every body: +W of the joint's momenta on the node, -W on its parent, W = S
 // (S'S)^-1 p: the active part H p of the articulated momentum (10), moved to the mass centres by the shift
 // matrices (14), as in the integral equations of motion (12)-(13) and their coefficients xi10, xi20
-// (15)-(16).
-static void put_momenta(const lw_model *model, hdca *d, const double *p)
+// (15)-(16).  Here that of the node in x, of the parent in y.
+static void put_momenta(void *user, int first, int end)
 {
-    double(*x)[6] = d->system.x;
+    hdca *d = user;
+    const lw_model *model = d->system.model;
     const lwi_tree_work *tree = &d->tree;
-    memset(x, 0, (size_t)d->system.nbody * sizeof *x);
-    for (int k = 0; k < model->nnode; k++) {
+    for (int k = first; k < end; k++) {
         const lwi_node *node = &model->node[k];
-        double a[6], W[6] = {0}, f[3], n[3], arm[3], torque[3];
+        double a[6], W[6] = {0}, f[3], n[3], arm[3], *x = d->system.x[k], *y = d->system.y[k];
+        v6_zero(x);
+        v6_zero(y);
         if (node->nv == 0) continue;
-        memcpy(a, p + node->iv, (size_t)node->nv * sizeof *a);
+        memcpy(a, d->p + node->iv, (size_t)node->nv * sizeof *a);
         lwi_joint_metric_solve(node->nv, d->tree.link[k].S, a);
         for (int j = 0; j < node->nv; j++) v6_axpy(W, a[j], tree->link[k].S[j]);
         m3_mul_v(f, tree->R[k], W);
         m3_mul_v(n, tree->R[k], W + 3);
         for (int side = 0; side < 2; side++) { // node, parent
             const int to = side ? node->parent : k;
-            const double sign = side ? -1 : 1;
+            double *on = side ? y : x;
             if (to < 0) continue;
             LWI_ASSERT(to <= k); // parents come first
             v3_sub(arm, tree->r[k], d->system.r[model->node[to].body]);
-            v3_cross(torque, arm, f);
-            v3_add(torque, torque, n);
-            v3_axpy(x[to], sign, f);
-            v3_axpy(x[to] + 3, sign, torque);
+            v3_copy(on, f);
+            v3_cross(on + 3, arm, f);
+            v3_add(on + 3, on + 3, n);
         }
     }
 }
 
-// Joint speeds from the velocities of the bodies, qdot = H' (V_B - V_A) (23), (40), (46), and the velocities
-// of the links from these speeds: tree joints then hold exactly.
-static void follow_bodies(const lw_model *model, hdca *d)
+// The parts of the children, in their order.
+static void gather_momenta(void *user, int first, int end)
 {
-    lwi_tree_work *tree = &d->tree;
-    for (int k = 0; k < model->nnode; k++) {
+    hdca *d = user;
+    for (int k = first; k < end; k++)
+        for (int c = d->tree.child[k]; c >= 0; c = d->tree.sibling[c])
+            v6_axpy(d->system.x[k], -1, d->system.y[c]);
+}
+
+static void find_right_side(hdca *d)
+{
+    lwi_system *system = &d->system;
+    const int n = system->model->nnode;
+    for (int k = n; k < system->nbody; k++) v6_zero(system->x[k]); // rotors, parts
+    lwi_pool_for(system->pool, n, put_momenta, d);
+    lwi_pool_for(system->pool, n, gather_momenta, d);
+    for (int i = 0; i < system->nrow; i++) system->c[i] = -system->b[i];
+}
+
+// Velocities of bodies and links from the solution.
+static void take_velocities(void *user, int first, int end)
+{
+    hdca *d = user;
+    lwi_system *system = &d->system;
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &system->model->node[k];
+        const double *x = system->x[k], *R = d->tree.R[k];
+        double *V = d->tree.V[k], c[3];
+        v3_copy(system->v[node->body], x);
+        v3_copy(system->w[node->body], x + 3);
+        m3_tmul_v(V, R, x);
+        m3_tmul_v(V + 3, R, x + 3);
+        v3_cross(c, node->c_r, V + 3); // v of the link's origin = v_C + c x w
+        v3_add(V, V, c);
+    }
+}
+
+// Joint speeds qdot = H' (V_B - V_A) (23), (40), (46).
+static void take_speeds(void *user, int first, int end)
+{
+    hdca *d = user;
+    const lw_model *model = d->system.model;
+    for (int k = first; k < end; k++) {
         const lwi_node *node = &model->node[k];
-        const lwi_link *link = &tree->link[k];
-        const double *x = d->system.x[k];
-        double *V = tree->V[k], own[6], c[3], *u = d->u + node->iv;
-        m3_tmul_v(own, tree->R[k], x);
-        m3_tmul_v(own + 3, tree->R[k], x + 3);
-        v3_cross(c, node->c_r, own + 3); // v of the link's origin = v_C + c x w
-        v3_add(own, own, c);
-        if (node->parent < 0)
-            v6_zero(V);
-        else
-            motion_to(V, link->R, link->r, tree->V[node->parent]);
-        if (node->driven) v6_add(V, V, link->sigma);
-        for (int i = 0; i < 6; i++) own[i] -= V[i];
+        lwi_link *link = &d->tree.link[k];
+        double own[6], parent[6] = {0}, *u = d->u + node->iv;
+        if (node->parent >= 0) motion_to(parent, link->R, link->r, d->tree.V[node->parent]);
+        if (node->driven) v6_add(parent, parent, link->sigma);
+        for (int i = 0; i < 6; i++) own[i] = d->tree.V[k][i] - parent[i];
         for (int j = 0; j < node->nv; j++) u[j] = v6_dot(link->S[j], own);
-        lwi_joint_metric_solve(node->nv, tree->link[k].S, u);
-        for (int j = 0; j < node->nv; j++) v6_axpy(V, u[j], link->S[j]);
+        lwi_joint_metric_solve(node->nv, link->S, u);
+        lwi_tree_speeds(model, k, link, d->u, d->system.qd);
     }
 }
 
@@ -233,12 +276,13 @@ static lw_status find_speeds(lwi_work *work, double t, const double *x, purpose 
     lwi_system_rows(system, t);
     TRY(lwi_system_factor(system, t, &work->error));
     lwi_cut_momenta_to_links(&d->momenta, x + model->tree_nq, d->p);
-    put_momenta(model, d, d->p);
-    for (int i = 0; i < system->nrow; i++) system->c[i] = -system->b[i];
+    find_right_side(d);
     lwi_system_solve(system);
-    follow_bodies(model, d);
+    lwi_pool_for(system->pool, model->nnode, take_velocities, d);
+    lwi_pool_for(system->pool, model->nnode, take_speeds, d);
     TRY(lwi_tree_finite(model, t, d->u, "speed", &work->error));
-    move(d, t);
+    lwi_system_move_merged(system);
+    lwi_system_read_loops(system, t, false);
     if (system->nrow) memcpy(d->sigma, system->lambda, rows);
     memcpy(d->at, x, nx);
     d->t = t;
@@ -248,14 +292,23 @@ static lw_status find_speeds(lwi_work *work, double t, const double *x, purpose 
 
 // -------------------------------------------------------------------------- second part: the rates
 
-// Impulses of the cuts (62), and the momenta that the tree joints transmit (63).
+// Impulses of the cuts (62).
+static void add_cuts(void *user, int first, int end)
+{
+    const job *of = user;
+    lwi_system *system = &of->d->system;
+    for (int i = first; i < end; i++) {
+        const struct cut *cut = &of->d->cut[i];
+        lwi_cut_momenta_add(&of->d->momenta, cut->index, of->t, &system->motion,
+                            system->lambda + system->plan.row[cut->edge]);
+    }
+}
+
+// These, and the momenta that the tree joints transmit (63).
 static void cut_impulses(hdca *d, double t)
 {
-    lwi_system *system = &d->system;
-    lwi_cut_momenta_begin(&d->momenta);
-    for (int i = 0; i < d->ncut; i++)
-        lwi_cut_momenta_add(&d->momenta, system->edge_joint[d->cut[i]], t, &system->motion,
-                            system->lambda + system->plan.row[d->cut[i]]);
+    job of = {.d = d, .t = t};
+    lwi_pool_for(d->system.pool, d->ncut, add_cuts, &of);
     lwi_cut_momenta_transmit(&d->momenta);
 }
 
@@ -278,8 +331,22 @@ static void apply_loads(lwi_work *work, double t, const double *inputs)
     hdca *d = work->data;
     lwi_tree_work *tree = &d->tree;
     memset(tree->wrench, 0, (size_t)model->nnode * sizeof *tree->wrench);
-    lwi_tree_loads(model, tree, t, d->u, inputs);
+    lwi_tree_loads_placed(model, tree, t, inputs);
     apply_cut_efforts(d, t);
+}
+
+// Rates of the coordinates, and Sdot.
+static void node_rates(void *user, int first, int end)
+{
+    const job *of = user;
+    const lw_model *model = of->d->system.model;
+    lwi_link *link = of->d->tree.link;
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &model->node[k];
+        const double *u = of->d->u + node->iv;
+        lwi_link_kinematics(model, k, &link[k], u, of->xdot + node->iq);
+        lwi_link_rates(model, k, of->t, u, &link[k]);
+    }
 }
 
 // Rate of the work w: power of forces, of efforts on mounts of cut joints, and of drives and mounts less the rate
@@ -341,11 +408,9 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
     if (!lwi_net_speeds(d->net, t, x, x + model->tree_nq, d->u)) return false;
     lwi_auxiliary_load(model, &d->auxiliary, x, system->q);
     lwi_system_read_loops(system, t, false);
-    lwi_cut_momenta_begin_cuts(&d->momenta);
-    for (int i = 0; i < model->nloop; i++) {
-        const double *sigma = lwi_net_multipliers(d->net, i);
-        if (sigma) lwi_cut_momenta_add(&d->momenta, model->loop[i], t, &system->motion, sigma);
-    }
+    for (int i = 0; i < model->nloop; i++)
+        lwi_cut_momenta_add(&d->momenta, i, t, &system->motion, lwi_net_multipliers(d->net, i));
+    lwi_cut_momenta_load_cuts(&d->momenta);
     lwi_tree_joint_loads(model, &d->tree, t, x, d->u, inputs);
     apply_cut_efforts(d, t);
     if (!lwi_net_rates(d->net, t, x + model->tree_nq, d->u, (const double(*)[6])d->momenta.load,
@@ -368,8 +433,8 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     if (d->path && path_rates(work, t, x, inputs, xdot)) return LW_OK;
     if (d->net && net_rates(work, t, x, inputs, xdot)) return LW_OK;
     TRY(find_speeds(work, t, x, FOR_RATES));
-    lwi_tree_kinematics(model, d->tree.link, d->u, xdot);
-    lwi_tree_rates(model, t, d->u, d->tree.link);
+    job of = {.d = d, .t = t, .xdot = xdot};
+    lwi_pool_for(d->system.pool, model->nnode, node_rates, &of);
     cut_impulses(d, t);
     apply_loads(work, t, inputs);
     lwi_cut_momenta_rates(&d->momenta, x + model->tree_nq, pdot);

@@ -47,18 +47,15 @@ void lwi_rcr_momenta_speeds(lwi_rcr_work *d, const double *state)
 
 void lwi_rcr_momenta_impulses(lwi_rcr_work *d, double t)
 {
-    const lw_model *model = d->cut.model;
     const lwi_cut *cut = &d->cut;
     const lwi_motion motion = lwi_cut_motion(&d->tree);
-    lwi_cut_momenta_begin(d->momenta);
     for (int i = 0; i < cut->count; i++) {
         const int n = cut->first[i + 1] - cut->first[i];
         LWI_ASSERT(n >= 0 && n <= LWI_CLOSURE_ROWS);
         double sigma[2 * LWI_CLOSURE_ROWS] = {0}; // rows of the joint, then those of its rotors
         for (int r = 0; r < n; r++) sigma[r] = d->sigma[cut->first[i] + r];
         lwi_rcr_rotors_impulses(&d->e, i, d->tree.joint_qd, sigma + n);
-        lwi_cut_momenta_add(d->momenta, i < model->nloop ? model->loop[i] : model->nloop - 1 - i, t,
-                            &motion, sigma);
+        lwi_cut_momenta_add(d->momenta, i, t, &motion, sigma);
     }
     lwi_cut_momenta_transmit(d->momenta);
 }

@@ -52,7 +52,7 @@ static lw_status prepare(lwi_work *work)
         GET(d->p, model->tree_nv);
         GET(d->sigma, d->cut.m);
         GET(d->momenta, 1);
-        TRY(lwi_cut_momenta_create(model, &d->tree, lwi_gauge_choose(model, work->options),
+        TRY(lwi_cut_momenta_create(model, &d->tree, NULL, lwi_gauge_choose(model, work->options),
                                    d->cut.length, arena, d->momenta));
     }
 #undef GET
