@@ -62,6 +62,8 @@ typedef struct lwi_elim lwi_elim;
 lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **elim);
 /** Whether a pass is large enough to be worth waking threads: 200 000 multiplications in all. */
 bool lwi_elim_worth_threads(const lwi_elim *elim);
+/** The same of an evaluation with so many multiplications besides a pass. */
+bool lwi_elim_worth_threads_with(const lwi_elim *elim, double besides);
 /** Later passes run on the threads of the pool (NULL: on the calling thread only), unless they are not worth it.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_threads(lwi_elim *elim, lwi_pool *pool, lwi_elim_strategy strategy,

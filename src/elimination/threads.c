@@ -5,7 +5,7 @@
 // barrier.  Downward sweeps take stages and tasks in reverse.
 //
 //   by level    a level is a stage; levels too small to be worth a barrier are joined and run by one thread
-//   by subtree  first whole subtrees in about equal shares, then the tasks above them on one thread
+//   by subtree  first whole subtrees in about equal shares, then the tasks above them by level
 //
 // The schedule is fixed when the threads are set.  Results at a node do not depend on it.
 #include "elimination/lanes.h"
@@ -19,6 +19,8 @@
 #define GRAIN 8000.0
 /** Multiplications of a whole sweep that are worth waking the threads (some ten microseconds). */
 #define WORTH 200000.0
+/** A multiplication where loops are closed takes as many others: rows are exchanged, null vectors found. */
+#define PIVOTING 5.0
 /** Distributed subtrees are not larger than this share of one thread's work. */
 #define PORTION 0.125
 
@@ -41,7 +43,8 @@ typedef struct lwi_elim_team {
 
 // ----------------------------------------------------------------------------------------- sweeps
 
-static void barrier(lwi_elim_team *team)
+// Not inlined: counts of instructions leave waiting out (bench/depth).
+__attribute__((noinline)) static void barrier(lwi_elim_team *team)
 {
     const unsigned round = atomic_load_explicit(&team->round, memory_order_relaxed);
     if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) == team->parts - 1) {
@@ -137,7 +140,8 @@ double lwi_elim_task_work(const lwi_elim *elim, int task)
 {
     const lwi_elim_front *N = &elim->front[elim->task[task].node[0]];
     const double c = N->nc, f = N->nc + N->no;
-    return c * f * f / 2 + 6 * c * f;
+    const double lanes = elim->task[task].lanes > 4 ? 2 : 1; // registers of four
+    return (c * f * f / 2 + 6 * c * f) * lanes * (N->loop ? PIVOTING : 1);
 }
 
 // Stage and part of every task.
@@ -175,19 +179,22 @@ static int find_levels(const lwi_elim *elim, int *level)
     return count;
 }
 
-static lw_status by_level(const lwi_elim *elim, lwi_arena *scratch, draft *d)
+// Stages from d->nstage on, for the tasks with work[u] > above, level by level.
+static lw_status add_levels(const lwi_elim *elim, const double *work, double above,
+                            lwi_arena *scratch, draft *d)
 {
-    int *level = LWI_PUSH(scratch, int, elim->ntask), count = elim->ntask;
+    int *level = LWI_PUSH(scratch, int, elim->ntask);
     if (!level) return LW_ERR_MEMORY;
-    count = find_levels(elim, level);
-    double *work = LWI_PUSH(scratch, double, count);
-    double *done = LWI_PUSH(scratch, double, count);
+    const int count = find_levels(elim, level);
+    double *sum = LWI_PUSH(scratch, double, count), *done = LWI_PUSH(scratch, double, count);
     int *stage = LWI_PUSH(scratch, int, count);
-    if (!work || !done || !stage) return LW_ERR_MEMORY;
-    for (int u = 0; u < elim->ntask; u++) work[level[u]] += lwi_elim_task_work(elim, u);
+    if (!sum || !done || !stage) return LW_ERR_MEMORY;
+    for (int u = 0; u < elim->ntask; u++)
+        if (work[u] > above) sum[level[u]] += lwi_elim_task_work(elim, u);
     bool alone = false; // the previous stage runs on one thread
     for (int l = 0; l < count; l++) {
-        const bool small = work[l] < GRAIN * d->parts;
+        const bool small = sum[l] < GRAIN * d->parts;
+        if (sum[l] == 0) continue;
         if (!small || !alone) d->nstage++;
         stage[l] = d->nstage - 1;
         alone = small;
@@ -196,11 +203,18 @@ static lw_status by_level(const lwi_elim *elim, lwi_arena *scratch, draft *d)
     for (int u = 0; u < elim->ntask; u++) {
         const int l = level[u];
         const double piece = lwi_elim_task_work(elim, u);
+        if (!(work[u] > above)) continue;
         d->stage[u] = stage[l];
-        if (work[l] >= GRAIN * d->parts) d->part[u] = share(done[l], piece, work[l], d->parts);
+        if (sum[l] >= GRAIN * d->parts) d->part[u] = share(done[l], piece, sum[l], d->parts);
         done[l] += piece;
     }
     return LW_OK;
+}
+
+static lw_status by_level(const lwi_elim *elim, lwi_arena *scratch, draft *d)
+{
+    double *work = LWI_PUSH(scratch, double, elim->ntask);
+    return work ? add_levels(elim, work, -1, scratch, d) : LW_ERR_MEMORY;
 }
 
 // Work of whole subtrees; infinite above batches with several parents.
@@ -226,13 +240,12 @@ static lw_status by_subtree(const lwi_elim *elim, lwi_arena *scratch, draft *d)
     const double max_work = PORTION * subtree_work(elim, work) / d->parts;
     for (int u = 0; u < elim->ntask; u++)
         if (work[u] <= max_work) below += lwi_elim_task_work(elim, u);
-    d->nstage = 2;
+    d->nstage = 1;
     int user = -1; // the first thread with tasks
     for (int u = elim->ntask - 1; u >= 0; u--) {
         const int parent = elim->task[u].parent;
-        if (work[u] > max_work) {
-            d->stage[u] = 1;
-        } else if (parent >= 0 && work[parent] <= max_work) {
+        if (work[u] > max_work) continue;
+        if (parent >= 0 && work[parent] <= max_work) {
             d->part[u] = d->part[parent];
         } else {
             d->part[u] = share(done, work[u], below, d->parts);
@@ -241,7 +254,7 @@ static lw_status by_subtree(const lwi_elim *elim, lwi_arena *scratch, draft *d)
             d->shared |= d->part[u] != user;
         }
     }
-    return LW_OK;
+    return add_levels(elim, work, max_work, scratch, d);
 }
 
 // Sorts the tasks by stage and part.
@@ -263,11 +276,16 @@ static lw_status arrange(const lwi_elim *elim, const draft *d, lwi_arena *arena,
     return LW_OK;
 }
 
-bool lwi_elim_worth_threads(const lwi_elim *elim)
+bool lwi_elim_worth_threads_with(const lwi_elim *elim, double besides)
 {
-    double all = 0;
+    double all = besides;
     for (int u = 0; u < elim->ntask; u++) all += lwi_elim_task_work(elim, u);
     return all >= WORTH;
+}
+
+bool lwi_elim_worth_threads(const lwi_elim *elim)
+{
+    return lwi_elim_worth_threads_with(elim, 0);
 }
 
 static lw_status make(const lwi_elim *elim, lwi_elim_strategy strategy, lwi_arena *scratch,

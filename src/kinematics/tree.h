@@ -48,7 +48,7 @@ void lwi_tree_velocity(const lw_model *model, const lwi_link *link, const double
 void lwi_tree_bodies(const lw_model *model, const double (*R)[9], const double (*r)[3],
                      const double (*V)[6], double (*body_R)[9], double (*body_r)[3],
                      double (*body_v)[3], double (*body_w)[3]);
-/** The pose of the body of node k, whose link has the world frame R, r. */
+/** The pose of the body of node k; R, r: world frame of its link. */
 void lwi_tree_place_body(const lw_model *model, int k, const double R[9], const double r[3],
                          double (*body_R)[9], double (*body_r)[3]);
 /** The velocities alone, after the poses; those of merged bodies are placed again. */
@@ -62,7 +62,7 @@ void lwi_tree_ride(const lw_model *model, int b, const double w[3], double (*bod
  *  joint arrays q [model nq], qd [model nv]; entries of other joints are left alone. */
 void lwi_tree_joints(const lw_model *model, const lwi_link *link, const double *v, double *q,
                      double *qd);
-/** Speeds of the joint of node k, whose link this is. */
+/** Speeds of the joint of node k with this link. */
 void lwi_tree_speeds(const lw_model *model, int k, const lwi_link *link, const double *v,
                      double *qd);
 /** The inverse: tree coordinates and speeds out of joint arrays; floating bases from body pose

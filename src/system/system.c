@@ -280,9 +280,17 @@ lw_status lwi_system_create_rotors(const lw_model *model, lw_plan kind, bool spl
     return create(model, kind, true, splits, arena, s);
 }
 
+// Multiplications per body of poses, rows and rates.
+#define PER_BODY 400.0
+
+static bool worth_threads(const lwi_system *s)
+{
+    return lwi_elim_worth_threads_with(s->elim, PER_BODY * s->model->nnode);
+}
+
 lw_status lwi_system_threads(lwi_system *s, lwi_pool *pool, lwi_arena *arena)
 {
-    if (!lwi_elim_worth_threads(s->elim)) return LW_OK;
+    if (!worth_threads(s)) return LW_OK;
     s->pool = pool;
     return lwi_elim_threads(s->elim, pool, LWI_ELIM_BY_SUBTREE,
                             arena); // by subtree: the fewest barriers
@@ -356,7 +364,7 @@ lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
     TRY(lwi_system_create_rotors(work->model, plan, true, &work->arena, s));
     TRY(lwi_system_choose_digits(s, &work->arena));
     s->mode = &work->mode;
-    if (threads > 1 && lwi_elim_worth_threads(s->elim)) {
+    if (threads > 1 && worth_threads(s)) {
         TRY(lwi_pool_create(threads, &work->arena.allocator, &pool, &work->error));
         TRY(lwi_system_threads(s, pool, &work->arena));
     }
@@ -703,33 +711,105 @@ static lw_status factor_extended(lwi_system *s)
 #define GOOD 1e-14
 #define SLOW 1e-2
 #define CANCELLED 1e-11
-enum { MAX_REFINEMENTS = 12 };
+enum { MAX_REFINEMENTS = 12, LARGEST = 4, MAX_RANGES = 256 };
 
-// Adds the largest entries of x [nbody][6], translations and rotations, to those of `maximum`.
-static void find_largest(const lwi_system *s, const double (*x)[6], double maximum[2])
+// Largest values over the bodies or edges: each range finds its own, and the largest of all does not depend on
+// the ranges.  Values that are not numbers count as the largest.
+typedef struct search {
+    lwi_system *s;
+    const double (*x)[6];
+    double (*part)[LARGEST]; // [ranges]
+    int range;               // items of a range
+    void (*find)(const struct search *of, int first, int end, double *largest);
+} search;
+
+static void take_larger(double *to, double value)
 {
-    for (int k = 0; k < s->nbody; k++)
-        for (int i = 0; i < 6; i++) maximum[i / 3] = fmax(maximum[i / 3], fabs(x[k][i]));
+    if (!(value <= *to) && !isnan(*to)) *to = value;
+}
+
+static void find_ranges(void *user, int first, int end)
+{
+    const search *of = user;
+    for (int i = first; i < end; i++) {
+        for (int k = 0; k < LARGEST; k++) of->part[i][k] = 0;
+        of->find(of, i * of->range, (i + 1) * of->range, of->part[i]);
+    }
+}
+
+// maximum [LARGEST] := the largest values of `find` over count items.
+static void find_maximum(lwi_system *s, int count, const double (*x)[6],
+                         void (*find)(const search *, int first, int end, double *largest),
+                         double *maximum)
+{
+    double part[MAX_RANGES][LARGEST];
+    search of = {.s = s, .x = x, .part = part, .find = find};
+    of.range = (count + MAX_RANGES - 1) / MAX_RANGES;
+    lwi_pool_for(s->pool, MAX_RANGES, find_ranges, &of);
+    for (int k = 0; k < LARGEST; k++) maximum[k] = 0;
+    for (int i = 0; i < MAX_RANGES; i++)
+        for (int k = 0; k < LARGEST; k++) take_larger(&maximum[k], part[i][k]);
+}
+
+static int end_of(int end, int count)
+{
+    return end < count ? end : count;
+}
+
+// Entries of x, translations and rotations.
+static void find_entries(const search *of, int first, int end, double *maximum)
+{
+    for (int k = first; k < end_of(end, of->s->nbody); k++)
+        for (int i = 0; i < 6; i++) take_larger(&maximum[i / 3], fabs(of->x[k][i]));
+}
+
+// Entries of x, x0 and changes, each of translations and rotations.
+static void find_changes(const search *of, int first, int end, double *maximum)
+{
+    const lwi_system *s = of->s;
+    for (int k = first; k < end_of(end, s->nbody); k++)
+        for (int i = 0; i < 6; i++) {
+            take_larger(&maximum[i / 3], fabs(s->x[k][i]));
+            take_larger(&maximum[i / 3], fabs(s->x0[k][i]));
+            take_larger(&maximum[2 + i / 3], fabs(s->x[k][i] - s->before[6 * k + i]));
+        }
+}
+
+// Multipliers, and their changes.
+static void find_multipliers(const search *of, int first, int end, double *maximum)
+{
+    const lwi_system *s = of->s;
+    const double *before = s->before + 6 * s->nbody;
+    for (int i = first; i < end_of(end, s->plan.nrow); i++) {
+        take_larger(&maximum[0], fabs(s->lambda[i]));
+        take_larger(&maximum[1], fabs(s->lambda[i] - before[i]));
+    }
+}
+
+// Terms of G' lambda.
+static void find_terms(const search *of, int first, int end, double *maximum)
+{
+    const lwi_system *s = of->s;
+    for (int e = first; e < end_of(end, s->plan.graph.nedge); e++) {
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+        for (int i = 0; i < edge->n; i++)
+            for (int k = 0; k < edge->rows; k++) {
+                const double *G = lwi_elim_G(s->elim)[6 * (s->plan.slot[e] + i) + k];
+                const double lambda = fabs(s->lambda[s->plan.row[e] + k]);
+                for (int j = 0; j < 6; j++) take_larger(&maximum[j / 3], lambda * fabs(G[j]));
+            }
+    }
 }
 
 // Largest change of each kind (translations, rotations, multipliers) by its largest value.  `load`: of the forces;
 // where a solution is zero its round-off is that of x0 and of these.
-static double change(const lwi_system *s, const double load[2])
+static double change(lwi_system *s, const double load[2])
 {
-    double off[3] = {0}, maximum[3] = {0, 0, fmax(load[0], load[1])}, largest = 0;
-    const double *before = s->before;
-    for (int k = 0; k < s->nbody; k++)
-        for (int i = 0; i < 6; i++) {
-            const double d = fabs(s->x[k][i] - before[6 * k + i]);
-            if (!(d <= off[i / 3])) off[i / 3] = d; // also if not a number
-        }
-    find_largest(s, (const double(*)[6])s->x, maximum);
-    find_largest(s, (const double(*)[6])s->x0, maximum);
-    for (int i = 0; i < s->plan.nrow; i++) {
-        const double d = fabs(s->lambda[i] - before[6 * s->nbody + i]);
-        if (!(d <= off[2])) off[2] = d;
-        maximum[2] = fmax(maximum[2], fabs(s->lambda[i]));
-    }
+    double bodies[LARGEST], rows[LARGEST], largest = 0;
+    find_maximum(s, s->nbody, NULL, find_changes, bodies);
+    find_maximum(s, s->plan.nrow, NULL, find_multipliers, rows);
+    const double off[3] = {bodies[2], bodies[3], rows[1]};
+    const double maximum[3] = {bodies[0], bodies[1], fmax(rows[0], fmax(load[0], load[1]))};
     for (int i = 0; i < 3; i++)
         if (!(off[i] <= largest * maximum[i]))
             largest = maximum[i] > 0 ? off[i] / maximum[i] : INFINITY;
@@ -745,21 +825,11 @@ static void remember(const lwi_system *s)
 // Round-off of x by its largest value: that of G' lambda, which may cancel.
 static double cancelled(lwi_system *s)
 {
-    double maximum[2] = {0}, terms[2] = {0};
-    find_largest(s, (const double(*)[6])s->x, maximum);
-    find_largest(s, (const double(*)[6])s->x0, maximum);
-    for (int e = 0; e < s->plan.graph.nedge; e++) {
-        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
-        for (int i = 0; i < edge->n; i++)
-            for (int k = 0; k < edge->rows; k++) {
-                const double *G = lwi_elim_G(s->elim)[6 * (s->plan.slot[e] + i) + k];
-                const double lambda = fabs(s->lambda[s->plan.row[e] + k]);
-                for (int j = 0; j < 6; j++) terms[j / 3] = fmax(terms[j / 3], lambda * fabs(G[j]));
-            }
-    }
-    double largest = 0;
+    double bodies[LARGEST], terms[LARGEST], largest = 0;
+    find_maximum(s, s->nbody, NULL, find_changes, bodies);
+    find_maximum(s, s->plan.graph.nedge, NULL, find_terms, terms);
     for (int i = 0; i < 2; i++)
-        if (maximum[i] > 0) largest = fmax(largest, terms[i] / maximum[i]);
+        if (bodies[i] > 0) largest = fmax(largest, terms[i] / bodies[i]);
     return DBL_EPSILON * largest;
 }
 
@@ -804,9 +874,9 @@ static void solve_carefully(lwi_system *s, const double load[2])
 
 void lwi_system_solve(lwi_system *s)
 {
-    double load[2] = {0};
+    double load[LARGEST] = {0};
     lwi_system_share(s, true, s->x);
-    if (s->careful) find_largest(s, (const double(*)[6])s->x, load);
+    if (s->careful) find_maximum(s, s->nbody, (const double(*)[6])s->x, find_entries, load);
     lwi_system_apply_metric(s, s->x);
     if (s->nrow == 0) return;
     if (s->careful)

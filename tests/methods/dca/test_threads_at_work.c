@@ -4,17 +4,22 @@
 
 #include <stdatomic.h>
 
-enum { THREADS = 3, LARGE = 2400 };
+enum { LARGE = 2400 };
 
-// Threads that have evaluated a joint, one bit each.
-static _Atomic unsigned working;
-static _Atomic int numbers;
+// What an evaluation calls of joints, each kind in a separate pass.
+enum { POSE, SUBSPACE, RATE, KINDS };
 
-static void note_thread(void)
+// Threads that have done this for a joint, one bit each, and how often the busiest one did.
+static _Atomic unsigned working[KINDS];
+static _Atomic int numbers, calls[KINDS][32];
+
+static void note_thread(int kind)
 {
     static _Thread_local int number;
     if (number == 0) number = atomic_fetch_add(&numbers, 1) + 1;
-    atomic_fetch_or(&working, 1u << number);
+    assert_true(number < 32);
+    atomic_fetch_or(&working[kind], 1u << number);
+    atomic_fetch_add(&calls[kind][number], 1);
 }
 
 // A hinge about z.
@@ -22,7 +27,7 @@ static void pose(const void *user, const double *q, double R[9], double r[3])
 {
     const double c = cos(q[0]), s = sin(q[0]), turn[9] = {c, -s, 0, s, c, 0, 0, 0, 1};
     (void)user;
-    note_thread();
+    note_thread(POSE);
     memcpy(R, turn, sizeof turn);
     r[0] = r[1] = r[2] = 0;
 }
@@ -30,13 +35,14 @@ static void pose(const void *user, const double *q, double R[9], double r[3])
 static void subspace(const void *user, const double *q, double S[][6])
 {
     (void)user, (void)q;
-    note_thread();
+    note_thread(SUBSPACE);
     for (int i = 0; i < 6; i++) S[0][i] = i == 5;
 }
 
 static void subspace_rate(const void *user, const double *q, const double *u, double Sdot[][6])
 {
     (void)user, (void)q, (void)u;
+    note_thread(RATE);
     for (int i = 0; i < 6; i++) Sdot[0][i] = 0;
 }
 
@@ -94,21 +100,31 @@ static lwi_work *with_threads(const lw_model *model, const lwi_formulation *form
     return work;
 }
 
-// The rates at the start; the threads that joints were evaluated by.
-static unsigned evaluate(lwi_work *work, double *xdot)
+// The rates at the start.
+static void evaluate(lwi_work *work, double *xdot)
 {
     double *x = lwt_start(work);
-    working = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        working[kind] = 0;
+        for (int i = 0; i < 32; i++) calls[kind][i] = 0;
+    }
     lwt_ok(work->formulation->rates(work, 0, x, NULL, xdot), &work->error);
     free(x);
-    return working;
 }
 
-static int count(unsigned set)
+// The number of threads that worked in the last evaluation; none did more than its share.
+static void worked(int threads)
 {
-    int n = 0;
-    for (; set; set &= set - 1) n++;
-    return n;
+    for (int kind = 0; kind < KINDS; kind++) {
+        int n = 0, all = 0, largest = 0;
+        for (unsigned set = working[kind]; set; set &= set - 1) n++;
+        for (int i = 0; i < 32; i++) {
+            all += calls[kind][i];
+            largest = calls[kind][i] > largest ? calls[kind][i] : largest;
+        }
+        assert_int_equal(n, threads);
+        assert_true(largest <= all / threads + all / 50 + 1);
+    }
 }
 
 static void small_mechanisms_wake_no_thread(void **state)
@@ -120,7 +136,8 @@ static void small_mechanisms_wake_no_thread(void **state)
         lwi_work *work = with_threads(model, which ? &lwi_formulation_dca : HDCA, &options, 8);
         double *xdot = lwt_vector(work->layout.nx);
         if (!which) assert_null(lwi_hdca_system(work)->pool); // none is started
-        assert_int_equal(count(evaluate(work, xdot)), 1);
+        evaluate(work, xdot);
+        worked(1);
         lwi_work_destroy(work);
         free(xdot);
     }
@@ -130,24 +147,29 @@ static void small_mechanisms_wake_no_thread(void **state)
 static void all_threads_work_on_large_mechanisms(void **state)
 {
     (void)state;
+    static const int threads[] = {2, 3, 8};
     lw_options options;
     lw_model *model = chain(LARGE);
     for (int which = 0; which < 2; which++) {
         const lwi_formulation *formulation = which ? &lwi_formulation_dca : HDCA;
         lwi_work *one = with_threads(model, formulation, &options, 1);
         double *alone = lwt_vector(one->layout.nx), *shared = lwt_vector(one->layout.nx);
-        assert_int_equal(count(evaluate(one, alone)), 1);
-        lwi_work *all = with_threads(model, formulation, &options, THREADS);
-        assert_int_equal(count(evaluate(all, shared)), THREADS);
-        if (!which) { // rows, G, factors, solution
-            const lwi_pool *pool = lwi_hdca_system(all)->pool;
-            const unsigned long before = lwi_pool_rounds(pool);
+        evaluate(one, alone);
+        worked(1);
+        for (int i = 0; i < LWI_COUNT(threads); i++) {
+            lwi_work *all = with_threads(model, formulation, &options, threads[i]);
             evaluate(all, shared);
-            assert_true(lwi_pool_rounds(pool) - before >= 4);
+            worked(threads[i]);
+            if (!which) { // positions, poses, momenta, rows, G, factors, solution, sums, rates
+                const lwi_pool *pool = lwi_hdca_system(all)->pool;
+                const unsigned long before = lwi_pool_rounds(pool);
+                evaluate(all, shared);
+                assert_true(lwi_pool_rounds(pool) - before >= 16);
+            }
+            assert_memory_equal(shared, alone, (size_t)one->layout.nx * sizeof *alone);
+            lwi_work_destroy(all);
         }
-        assert_memory_equal(shared, alone, (size_t)one->layout.nx * sizeof *alone);
         lwi_work_destroy(one);
-        lwi_work_destroy(all);
         free(alone);
         free(shared);
     }
