@@ -34,7 +34,7 @@ from reports import fill, read_table, table, write_table
 
 H = 0.01
 # The paper's way: penalty and iterations of each case are those it names; projections with the tangent's matrix.
-PAPER = "coordinates=7,penalty={penalty},iterations={iterations},tolerance=1e-12,tangent={level},projection=tangent"
+PAPER = "coordinates=7,penalty={penalty},iterations={iterations},tolerance=1e-12,tangent={level},projection=tangent,output=newton"
 PAPER_CASES = {"pendulum": ("1e6", 3), "four-bar": ("1e6", 4), "chain": ("1e9", 3)}
 REFERENCES = {"P4": "P4-four-bar", "P5": "P5-single-loop", "P7": "P7-double-loop", "P10": "P10-slider-crank"}
 
@@ -79,19 +79,38 @@ def pendulum(study, methods):
     rows = []
     for name, method in methods.of("pendulum").items():
         _, run = study.index3(model, method, H, 10.0, name=f"pendulum-{name}")
+        forces = {"rows": distance(vectors(run, "joint.j1.f"), vectors(exact, "joint.j1.f"))}
+        for output in ("newton", "step"):
+            keys = ",".join(k for k in method.split(",") if k != "auto" and not k.startswith("output="))
+            _, own = study.index3(model, ",".join(filter(None, (keys, "output=" + output))), H, 10.0)
+            forces[output] = distance(vectors(own, "joint.j1.f"), vectors(exact, "joint.j1.f"))
+            wanted = paper.PENDULUM_FORCE[name][output]
+            study.hold(f"double pendulum, {name}, output={output}: the force is off by {forces[output]:.3f} N, "
+                       f"prototype {wanted}", abs(forces[output] - wanted) < 0.02 * wanted)
         off = distance(vectors(run, "body.A."), vectors(exact, "body.A."))
-        force = distance(vectors(run, "joint.j1.f"), vectors(exact, "joint.j1.f"))
         e = energy(run)
-        known = paper.PENDULUM[name]
-        rows.append([name, f"{power(off)} ({power(known[0])})", power(force), power(max(run["sys.cpos"])),
-                     power(max(run["sys.cvel"])), f"{power(min(e))} ({power(known[1])})",
+        known, brackets = paper.PENDULUM[name], paper.PENDULUM_FORCE[name]
+        cacc = max(run["sys.cacc"])
+        rows.append([name, f"{power(off)} ({power(known[0])})",
+                     power(forces["rows"]) if name == "default" else "–",
+                     *(f"{power(forces[k])} ({power(brackets[k])})" for k in ("step", "newton")),
+                     power(max(run["sys.cpos"])), power(max(run["sys.cvel"])), power(cacc), f"{power(min(e))} ({power(known[1])})",
                      f"{power(e[-1])} ({power(known[2])})"])
         study.hold(f"double pendulum, {name}: A is off by {off:.2e} m, energy at least {min(e):.2e} J, as "
                    "the prototype has it", near(off, known[0]) and near(min(e), known[1]))
         study.hold(f"double pendulum, {name}: positions fulfil the joints better than velocities do",
                    max(run["sys.cpos"]) < max(run["sys.cvel"]))
+        study.said["loss of " + name] = min(e)
+        if name == "paper":
+            residuals = [max(run["sys." + c]) for c in ("cpos", "cvel", "cacc")]
+            right = residuals == sorted(residuals)
+            study.hold("double pendulum: residuals of positions, velocities, accelerations by the paper's method: "
+                       + ", ".join(map(power, residuals)), right)
+            study.said["residuals"] = ("yes: " if right else "**no**: ") + ", ".join(map(power, residuals)) + \
+                " by the paper's method"
     return table(["", "largest position error of A [m]", "of the force at joint 1 [N]",
-                  "position residual", "velocity residual", "minimum energy [J]", "energy at 10 s [J]"], rows)
+                  "of that of the steps", "of Newton's multipliers alone",
+                  "position residual", "velocity residual", "acceleration residual", "minimum energy [J]", "energy at 10 s [J]"], rows)
 
 
 # ------------------------------------------------------------------------------------------- four-bar
@@ -106,6 +125,35 @@ def four_bar_errors(run, reading):
         off = max(off, math.dist(a, (0.5 * math.cos(phi), side * 0.5 * math.sin(phi))))
         branch = max(branch, math.dist(b, (2 * a[0], 2 * a[1] + side / 2)))
     return off, branch
+
+
+def coupler_force_error(run):
+    """Largest error of the force at joint 2 against the closed form at the rows' own positions and speeds [N]: the
+    coupler does not rotate, and both bars carry half of it."""
+    worst = 0
+    for x, y, w, fx, fy in zip(*(run[c] for c in ("body.A.x", "body.A.y", "body.A.wz", "joint.j2.fx", "joint.j2.fy"))):
+        phi = math.atan2(y, x)
+        rate = -2 * 9.81 * math.cos(phi) / 3.5
+        a = (-rate * math.sin(phi) - w * w * math.cos(phi), rate * math.cos(phi) - w * w * math.sin(phi))
+        worst = max(worst, math.hypot(fx - a[0] / 2, fy - (a[1] + 9.81) / 2))
+    return worst
+
+
+def passages(study):
+    """Forces while the links pass through their line, by the three kinds of output."""
+    rows = []
+    for output in ("motion", "step", "newton"):
+        found = []
+        for reading in ("I", "II"):
+            model = cases.write(study.folder, "four-bar-" + reading)["four-bar-" + reading]
+            for h in (0.01, 0.001):
+                _, run = study.index3(model, "output=" + output, h, 10.0)
+                found.append(coupler_force_error(run))
+                if output == "motion":
+                    study.hold(f"four-bar {reading}, h = {h} s: forces off by {found[-1]:.1e} N in every row",
+                               found[-1] < 1e-4)
+        rows.append([f"`output={output}`", *map(power, found)])
+    return table(["largest error of the force [N]", "I, h = 0.01 s", "I, 0.001 s", "II, 0.01 s", "II, 0.001 s"], rows)
 
 
 def four_bar(study, methods, long):
@@ -170,7 +218,11 @@ def chain(study, methods, long):
                      power(max(run["sys.cvel"]))])
         study.hold(f"chain of 128, {name}: at least {e[low]:.2f} J, prototype {known[0]}",
                    abs(e[low] - known[0]) < 1.5)
+        study.hold(f"chain of 128, {name}: {e[-1]:.2f} J after 10 s, prototype {known[1]}",
+                   abs(e[-1] - known[1]) < (0.05 if name in ("default", "paper") else 3))
         if name == "default":
+            study.said["chain"] = f"{e[low]:.0f} J and {e[-1]:.0f} J at {time[low]:.2f} s and the end"
+            study.said["peak"] = f"{100 * abs(run['sys.T'][peak] / paper.CHAIN_KINETIC[0] - 1):.2g} %"
             study.hold("chain of 128: the kinetic energy is largest at 5.22 s, to 0.05 %",
                        abs(run["sys.T"][peak] - paper.CHAIN_KINETIC[0]) < 5e-4 * paper.CHAIN_KINETIC[0]
                        and abs(time[peak] - paper.CHAIN_KINETIC[1]) < 0.015)
@@ -273,6 +325,24 @@ def measure_times(study, rounds, priority, threads=(1, 2)):
     return least, shares
 
 
+def divide(study, priority):
+    """The paper's share of time of Newton's iterations, and ours of a chain of 128 by its method in six coordinates, with
+    two right sides on Newton's factors, and by the default."""
+    path = cases.write(study.folder, "chain-128")["chain-128"]
+    told = []
+    for text in ("projection=tangent", "auto"):
+        with open(path, encoding="utf-8") as file:
+            model = study.write("shares.yaml", file.read() + f'simulation: {{index3: "{text}"}}\n')
+        report = step_bench.times(study.program, model, 2000, H, 1, priority)["report"]
+        assembly, solution, projections = (float(x) for x in re.findall(r"([\d.]+) %", report)[:3])
+        told.append((assembly + solution, projections))
+    ours = told[0][0]
+    study.hold(f"Newton's iterations take {ours:.0f} % of a step, {paper.SHARES[0]} % in the paper",
+               abs(ours - paper.SHARES[0]) < 10)
+    return (f"{told[0][0]:.0f} % and {told[0][1]:.0f} % for both with `projection=tangent`, where they use Newton's "
+            f"factors, too; {told[1][0]:.0f} % and {told[1][1]:.0f} % by default, with factors for both")
+
+
 def count_instructions(study):
     """{links: instructions of a step per link}; {}: no valgrind."""
     if not shutil.which("valgrind"):
@@ -331,7 +401,7 @@ def jitter(study, counts, priority):
                   "instructions of a step"], rows)
 
 
-VARIANTS = ["", "tangent=1", "newton=modified", "iterations=2", "iterations=2,tangent=1",
+VARIANTS = ["", "tangent=1", "projection=tangent", "newton=modified", "newton=modified,projection=tangent", "iterations=2", "iterations=2,tangent=1",
             "coordinates=7,penalty=1e9,tangent=0,projection=tangent"]
 
 
@@ -375,7 +445,7 @@ def draw(study, methods, folder):
             label = os.path.basename(path)[:-4].rpartition("-")[2]
             found.append(write_table(study.path(f"{stem} {label}.csv"), {
                 "time": run["time"], "energy change": energy(run), "positions": run["sys.cpos"],
-                "velocities": run["sys.cvel"]}))
+                "velocities": run["sys.cvel"], "accelerations": run["sys.cacc"]}))
         return found
 
     size = ("--size", "640x420")
@@ -391,7 +461,7 @@ def draw(study, methods, folder):
     for name, case, stem in (("pendulum", "pendulum", "pendulum"), ("four-bar", "four-bar", "four-bar-II"),
                              ("chain", "chain", "chain")):
         found = with_energy(files(stem, case), name)
-        study.plot(at(name + "-residuals"), found, ["positions,velocities"], "--log", "--from", "0.05",
+        study.plot(at(name + "-residuals"), found, ["positions,velocities,accelerations"], "--log", "--from", "0.05",
                    "--size", "640x280", "--title", "largest residual of the joints")
         study.plot(at(name + "-energy"), found, ["energy change"], "--size", "640x280", "--title",
                    "change of the total energy [J]")
@@ -424,8 +494,13 @@ def full(study, methods, folder, arguments):
                   "The paper's own way (`coordinates=7,penalty=...`) is not in this version."),
         "pendulum": pendulum(study, methods),
         "four-bar": four_bar(study, methods, True),
+        "passages": passages(study),
         "chain": chain(study, methods, True),
     }
+    parts["residuals"] = study.said["residuals"]
+    parts["loss"] = f"{study.said['loss of default'] / study.said['loss of paper']:.2f}"
+    parts["energy_of_chain"], parts["peak"] = study.said["chain"], study.said["peak"]
+    parts["shares"] = divide(study, arguments.priority)
     draw(study, methods, folder)
     parts["orders"] = orders(study, methods.method)
     parts["through"] = through(study, methods.method)
@@ -446,7 +521,8 @@ def quick(study, methods):
     chain(study, methods, False)
     orders(study, methods.method, (0.01, 0.005))
     fill(HERE, dict.fromkeys(("method", "paper", "pendulum", "four-bar", "chain", "orders", "through", "times",
-                        "jitter", "machine", "priority", "variants"), ""))
+                        "jitter", "machine", "priority", "variants", "passages", "residuals", "loss",
+                        "energy_of_chain", "peak", "shares"), ""))
 
 
 def main():

@@ -13,6 +13,10 @@ from reports import read_table
 
 
 class Study(reports.Study):
+    def __init__(self, program, folder):
+        super().__init__(program, folder)
+        self.said = {}  #: computed verdicts of the report's first table
+
     def run(self, model, formulation, duration, sample, *options, name="run", columns=None):
         """Summary of a run (None: it broke down), and its table."""
         output = self.path(name + ".csv")
