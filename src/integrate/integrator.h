@@ -18,6 +18,13 @@ typedef struct lwi_problem {
     /** Before each step, with the state that it begins with; NULL: none.  Where x is changed, rates
      *  there are unchanged except for round-off: one-step methods continue, multistep ones restart. */
     lw_status (*pre_step)(void *user, double t, double *x, bool *changed);
+    /** Latest end of a step from t; t or less: none begins there, and `advance` returns without one.  NULL: no
+     *  bound.  Only where the type has `crosses`. */
+    double (*bound)(void *user, double t);
+    /** After a step from (t0, x0) to (t1, x1).  False: it is repeated, with an end at the latest at *end; *end <= t0:
+     *  none begins, `advance` returns.  NULL: every step is accepted.  Only where the type has `crosses`. */
+    bool (*accept)(void *user, double t0, const double *x0, double t1, const double *x1,
+                   double *end);
     /** In place of rates: the problem's own time step; on failure x is unchanged.  NULL: the problem has
      *  rates. */
     lw_status (*step)(void *user, double t, double h, double *x);
@@ -51,7 +58,8 @@ typedef struct lwi_integrator_type {
     const char *name, *summary, *cite;
     int order; ///< the maximum if it varies
     bool adaptive;
-    bool steps; ///< calls `step` of the problem in place of `rates`
+    bool crosses; ///< calls `bound` and `accept` of the problem
+    bool steps;   ///< calls `step` of the problem in place of `rates`
     /** Takes all memory; keeps pointers of `problem`'s arrays, copies the struct. */
     lw_status (*create)(const struct lwi_integrator_type *, const lwi_problem *, double t,
                         const double *x, const lw_allocator *, lwi_integrator **, lw_error *);

@@ -73,6 +73,7 @@ typedef struct solver {
     bool rehearsing;   ///< rates are zero and not counted
     lw_status failure; ///< of the rates in the present step, and its text
     lw_error why;
+    bool halted;     ///< no step begins at t
     bool at_start;   ///< the failure is at the state that the step begins with
     bool unfinite;   ///< rates were not finite in one of the last short steps
     int short_steps; ///< in succession
@@ -375,6 +376,29 @@ static lw_status pre_step(solver *self, lw_error *error)
     return CVodeReInit(self->memory, self->t, self->accepted) ? LW_ERR_INTERNAL : LW_OK;
 }
 
+static bool accept(const solver *self, double reached, double *end)
+{
+    const lwi_problem *p = &self->problem;
+    double earlier = *end;
+    if (!p->accept || p->accept(p->user, self->t, N_VGetArrayPointer(self->accepted), reached,
+                                N_VGetArrayPointer(self->y), &earlier))
+        return true;
+    *end = fmin(*end, earlier);
+    return false;
+}
+
+// Back to the beginning of the step.
+static bool repeat(solver *self)
+{
+    if (!self->method->family) {
+        self->rejected++;
+        return !ERKStepReset(self->memory, self->t, self->accepted);
+    }
+    self->stats.restarts++;
+    self->rejected = rejected(self) + 1; // the counters of SUNDIALS start from zero
+    return !CVodeReInit(self->memory, self->t, self->accepted);
+}
+
 // One accepted step towards `to`, not past `limit`; `t` and `accepted` give its end.
 static lw_status step(solver *self, double to, double limit, lw_error *error)
 {
@@ -385,13 +409,20 @@ static lw_status step(solver *self, double to, double limit, lw_error *error)
                                    "max_steps: %ld steps are done", p->max_steps);
     TRY(pre_step(self, error));
     sunrealtype h = 0; // of the last attempt that was shortened
+    double end = p->bound ? fmin(limit, p->bound(p->user, self->t)) : limit;
     for (;;) {
         sunrealtype reached = self->t;
         self->failure = LW_OK;
-        int flag = self->method->call->set_stop_time(self->memory, limit);
+        self->halted = end <= self->t;
+        if (self->halted) return LW_OK;
+        int flag = self->method->call->set_stop_time(self->memory, end);
         if (flag >= 0)
             flag = self->method->call->evolve(self->memory, to, self->y, &reached, ARK_ONE_STEP);
         if (flag >= 0 && reached > self->t && !hopeless(self)) {
+            if (!accept(self, reached, &end)) {
+                if (!repeat(self)) return report(self, flag, error);
+                continue;
+            }
             const bool stuck = is_stuck(self, reached, limit);
             self->t = reached;
             N_VScale(1, self->y, self->accepted);
@@ -415,6 +446,7 @@ static lw_status advance(lwi_integrator *integrator, double *t, double *x, doubl
 {
     LWI_ASSERT(to >= *t && limit >= to);
     solver *self = (solver *)integrator;
+    self->halted = false;
     if (self->problem.n == 0) {
         self->stats.steps += to > *t;
         *t = self->t = fmax(to, *t);
@@ -423,6 +455,7 @@ static lw_status advance(lwi_integrator *integrator, double *t, double *x, doubl
     while (*t < to) {
         if (self->t <= *t && to - self->t > NEAR * fmax(fabs(to), fabs(self->t)))
             TRY(step(self, to, limit, error));
+        if (self->halted) break;
         if (self->t <= *t) { // `to` is reached except for round-off, SUNDIALS continues from there
             *t = to;
         } else if (self->t <= to) {
@@ -481,6 +514,7 @@ static void stats(const lwi_integrator *integrator, lwi_integrator_stats *s)
                                                         .cite = cite_,                             \
                                                         .order = order_,                           \
                                                         .adaptive = true,                          \
+                                                        .crosses = true,                           \
                                                         .create = create,                          \
                                                         .destroy = destroy,                        \
                                                         .advance = advance,                        \

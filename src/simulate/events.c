@@ -221,5 +221,6 @@ lw_status lwi_sim_advance_events(lw_sim *sim, double stop)
     if (bytes) memcpy(e->x0, sim->x, bytes);
     TRY(sim->integrator->type->advance(sim->integrator, &sim->t, sim->x, stop, stop, true,
                                        &sim->error));
+    if (sim->t == e->t0 && sim->crossing.near) return LW_OK; // a step across begins here
     return check_step(sim, e->guard);
 }

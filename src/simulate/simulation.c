@@ -101,6 +101,17 @@ static lw_status pre_step(void *user, double t, double *x, bool *changed)
     return LW_OK;
 }
 
+static double bound(void *user, double t)
+{
+    return lwi_sim_bound(user, t);
+}
+
+static bool accept(void *user, double t0, const double *x0, double t1, const double *x1,
+                   double *end)
+{
+    return lwi_sim_accept(user, t0, x0, t1, x1, end);
+}
+
 static lw_status step(void *user, double t, double h, double *x)
 {
     LWI_ASSERT(((lw_sim *)user)->work->formulation->step);
@@ -184,6 +195,8 @@ static lw_status make_integrator(lw_sim *sim)
                                                      sim->work->formulation->pre_step
                                                  ? pre_step
                                                  : NULL,
+                                 .bound = sim->crossing.active ? bound : NULL,
+                                 .accept = sim->crossing.active ? accept : NULL,
                                  .user = sim,
                                  .why = &sim->work->error,
                                  .rtol = o->rtol,
@@ -231,6 +244,8 @@ static lw_status build(lw_sim *sim, const lw_options *options)
     if (lwi_sim_prepare_monitor(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     if (lwi_sim_prepare_passage(sim) != LW_OK)
+        return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
+    if (lwi_sim_prepare_crossing(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     TRY(lwi_sim_check_begin(sim));
     if (lwi_sim_prepare_events(sim, lwi_integrator_find(sim->options.integrator)->adaptive) !=
@@ -355,10 +370,14 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
     LWI_ASSERT(to >= sim->t);
     const double began = lwi_clock(), from = sim->t;
     if (sim->pending == LWI_NEW_STATE) sim->events.begun = false, sim->monitor.count = 0;
+    const bool new_rates = sim->pending != LWI_NOTHING && sim->t < sim->crossing.end;
+    if (sim->pending == LWI_NEW_STATE || new_rates) lwi_sim_leave_crossing(sim);
     lw_status status = notify_integrator(sim);
     const double stop = fmin(to, sim->next_break);
     if (status == LW_OK && pass_short_interval(sim, stop)) {
         // nothing to integrate
+    } else if (status == LW_OK && sim->t < sim->crossing.end) {
+        status = lwi_sim_follow_crossing(sim, stop);
     } else if (status == LW_OK && sim->events.active) {
         // step by step, none past `stop`: states between rows are checked for events too
         do status = lwi_sim_advance_events(sim, stop);
@@ -369,6 +388,10 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
                                                 fmax(stop, fmin(limit, sim->next_break)), one_step,
                                                 &sim->error);
         if (status != LW_OK) sim->pending = LWI_NEW_STATE; // it may have lost its place
+    }
+    if (status == LW_OK && sim->t == from && sim->crossing.near) {
+        if (lwi_sim_cross(sim, limit)) status = lwi_sim_follow_crossing(sim, stop);
+        if (sim->t == from) sim->pending = LWI_NEW_RATES;
     }
     if (status != LW_OK) status = lwi_sim_explain(sim, status);
     if (status == LW_OK) status = check_advance(sim, from, limit);

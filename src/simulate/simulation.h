@@ -7,6 +7,7 @@
 #include "kinematics/formulation.h"
 #include "integrate/integrator.h"
 #include "kinematics/observe.h"
+#include "simulate/gauss.h"
 #include "simulate/singularity_monitor.h"
 
 /** Changes since the last step, of which the integrator must be notified before the next one. */
@@ -51,25 +52,55 @@ typedef struct lwi_cancel {
     int rates;     ///< evaluations since the clock was read
 } lwi_cancel;
 
-enum { LWI_PASSAGE_STAGES = 4, LWI_PASSAGE_NODES = 4 };
+enum { LWI_PASSAGE_NODES = 4 };
 
 /** Reactions close to singular positions (passage.c). */
 typedef struct lwi_passage {
     bool active;
-    double band; ///< sine, relative to the largest one, within which they are not solved for
-    lwi_work *work, *own;     ///< of the states outside; own: NULL if it is that of the simulation
-    lwi_assembler *assembler; ///< closes positions
-    lwi_snapshot moved, node; ///< scratch: a motion moved along itself; a state outside
-    double *x;                ///< [nx] of a Gauss step
-    double *before, *stage, *rate; ///< [stages][nx]: before and after projection, rates
-    void *discrete;                ///< of the work, kept meanwhile
-    double (*reaction)[6];         ///< [nodes][njoint]
-    double c[LWI_PASSAGE_STAGES], b[LWI_PASSAGE_STAGES], A[LWI_PASSAGE_STAGES][LWI_PASSAGE_STAGES];
-    bool sampled; ///< the last row with a known sine:
-    double t, sine, (*r)[3], (*quat)[4];
-    long count;   ///< rows within the band
-    double entry; ///< time of the first one
+    double band;     ///< sine, relative to the largest one, within which they are not solved for
+    lwi_gauss gauss; ///< leads to the states outside
+    double (*reaction)[6]; ///< [nodes][njoint]
+    lwi_sine last;         ///< row with a known sine
+    long count;            ///< rows within the band
+    double entry;          ///< time of the first one
 } lwi_passage;
+
+/** A Gauss step of six stages: its collocation polynomial. */
+typedef struct lwi_crossing_piece {
+    double t, h;
+    double *x0, *rate; ///< [nx], [stages][nx] of the Gauss steps' work
+} lwi_crossing_piece;
+
+/** One or two steps to the other side of a singular position. */
+typedef struct lwi_crossing_path {
+    int npiece;
+    lwi_crossing_piece piece[2];
+    double *x1;            ///< [nx] at the end
+    double estimate, node; ///< error; smallest sine at a node
+    double position, sine; ///< time of the position, sine there
+    double gap;            ///< residual of the positions there, in lengths of the mechanism
+    int edge;
+} lwi_crossing_path;
+
+/** Steps across singular positions (crossing.c). */
+typedef struct lwi_crossing {
+    bool active;
+    lwi_sine last;        ///< of an accepted state
+    double due;           ///< no step that ends before is examined
+    double known, latest; ///< the step that begins at `known` ends at `latest`, if not before
+    bool near;            ///< it is the step across the position at time `position`
+    double position;
+    bool failed; ///< the window around the position cannot be stepped across
+    double failed_sine;
+    int retreats;                 ///< repetitions of one step
+    double begin, end;            ///< of the path that the state follows; else -INFINITY
+    lwi_snapshot at, from;        ///< scratch: end and beginning of a step
+    lwi_crossing_path best, path; ///< that of the run; scratch
+    double *y, *end_x;            ///< [nx of the Gauss steps], [nx of the run]
+    long count;                   ///< positions passed
+    double entry, estimate, gap;  ///< time of the first, largest error estimate and gap
+    int edge;                     ///< of the first
+} lwi_crossing;
 
 struct lw_sim {
     lwi_arena arena; ///< all other memory
@@ -91,6 +122,7 @@ struct lw_sim {
     lwi_projection projection;
     lwi_monitor monitor; ///< of singular positions
     lwi_passage passage;
+    lwi_crossing crossing;
     lwi_snapshot snapshot;
     lwi_loads loads;
     lw_observation observation;
@@ -131,6 +163,24 @@ void lwi_sim_release_passage(lw_sim *sim);
 /** Replaces the reactions of an observed state close to a singular position by those that states outside lead to;
  *  true: it did. */
 bool lwi_sim_continue_reactions(lw_sim *sim, lwi_snapshot *snapshot);
+
+/** Memory, where the integrator can end steps early; after lwi_sim_prepare_passage. */
+lw_status lwi_sim_prepare_crossing(lw_sim *sim);
+/** Discards what is known of the motion ahead: the state has changed. */
+void lwi_sim_leave_crossing(lw_sim *sim);
+/** Examines a step from (t0, x0) to (t1, x1).  False: it comes too near to a singular position, and is repeated with an
+ *  end at the latest at *end; *end <= t0: a step across begins at t0. */
+bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const double *x1,
+                    double *end);
+/** Latest end of a step from t; t: a step across begins there. */
+double lwi_sim_bound(const lw_sim *sim, double t);
+/** Computes the step across from the present state; false: not possible, ordinary steps continue.
+ *  @param limit  inputs are constant until then */
+bool lwi_sim_cross(lw_sim *sim, double limit);
+/** Goes to time `to`, or to the end, of the path across. */
+lw_status lwi_sim_follow_crossing(lw_sim *sim, double to);
+/** "passed 3 singular positions straight on, ...", or "". */
+void lwi_crossing_message(const lw_sim *sim, char *text, size_t size);
 
 /** Sets the state to the joint coordinates and speeds, floating bases, work and time of sim->snapshot. */
 lw_status lwi_sim_place(lw_sim *sim);

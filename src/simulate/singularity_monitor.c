@@ -61,13 +61,15 @@ static lw_status create_sample(const lw_model *model, lwi_arena *arena, lwi_moni
 
 lw_status lwi_monitor_create(const lw_model *model, lwi_arena *arena, lwi_monitor *monitor)
 {
-    *monitor = (lwi_monitor){.smallest = INFINITY};
+    *monitor = (lwi_monitor){.smallest = INFINITY, .known.t = NAN};
     if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has no such positions
     TRY(lwi_system_create(model, LW_PLAN_AUTO, arena, &monitor->system));
     for (int i = 0; i < LWI_COUNT(monitor->sample); i++)
         TRY(create_sample(model, arena, &monitor->sample[i]));
     TRY(create_sample(model, arena, &monitor->now));
     TRY(create_sample(model, arena, &monitor->between));
+    for (int i = 0; i < LWI_COUNT(monitor->piece); i++)
+        TRY(create_sample(model, arena, &monitor->piece[i]));
     TRY(lwi_snapshot_create(model, arena, &monitor->placed));
     lwi_snapshot_start(model, &monitor->placed);
     monitor->active = monitor->system.nrow > 0;
@@ -88,10 +90,9 @@ static double pivot_here(lwi_system *s, double t, int *edge)
     return fmax(0, pivots.min);
 }
 
-double lwi_monitor_pivot(lwi_monitor *monitor, double t)
+double lwi_monitor_pivot(lwi_monitor *monitor, double t, int *edge)
 {
-    int edge;
-    return pivot_here(&monitor->system, t, &edge);
+    return pivot_here(&monitor->system, t, edge);
 }
 
 // Hermite's cubic of n numbers and its derivative at a + x h, 0 <= x <= 1; f, g at the ends.
@@ -139,12 +140,11 @@ static void place(lwi_monitor *monitor, const lwi_monitor_sample *sample)
     lwi_system_read_loops(s, sample->t, true);
 }
 
-// The smallest pivot at time t within the three samples.
-static double pivot_between(lwi_monitor *monitor, double t, int *edge)
+// The smallest pivot at time t between two consecutive samples.
+static double pivot_between(lwi_monitor *monitor, const lwi_monitor_sample *from, double t,
+                            int *edge)
 {
     lwi_system *s = &monitor->system;
-    const lwi_monitor_sample *sample = monitor->sample,
-                             *from = t < sample[1].t ? sample : sample + 1;
     interpolate(s->model, from, from + 1, t, &monitor->between);
     place(monitor, &monitor->between);
     lwi_system_close(s, t, 1e-9 * s->length, CLOSING);
@@ -220,7 +220,8 @@ static void search(lwi_monitor *monitor, bracket b)
         int edge = 0;
         const double t = next_time(&b);
         if (!(t > b.t[0] && t < b.t[2])) break; // round-off
-        const double pivot = pivot_between(monitor, t, &edge);
+        const lwi_monitor_sample *from = monitor->sample + (t < monitor->sample[1].t ? 0 : 1);
+        const double pivot = pivot_between(monitor, from, t, &edge);
         narrow(&b, t, pivot, edge);
     }
     record(monitor, b.t[1], b.pivot[1], b.edge);
@@ -279,6 +280,17 @@ static void take(const lw_model *model, const lwi_snapshot *m, const lwi_monitor
     }
 }
 
+void lwi_monitor_set_piece(lwi_monitor *monitor, const lwi_snapshot *from, const lwi_snapshot *to)
+{
+    take(monitor->system.model, from, NULL, &monitor->piece[0]);
+    take(monitor->system.model, to, &monitor->piece[0], &monitor->piece[1]);
+}
+
+double lwi_monitor_piece_pivot(lwi_monitor *monitor, double t, int *edge)
+{
+    return pivot_between(monitor, monitor->piece, t, edge);
+}
+
 // Appends a sample by exchanging its memory with that of an unused or the oldest one.
 static void append(lwi_monitor *monitor, lwi_monitor_sample *fresh)
 {
@@ -292,8 +304,12 @@ static void append(lwi_monitor *monitor, lwi_monitor_sample *fresh)
     const lwi_monitor_sample memory = *last;
     *last = *fresh;
     *fresh = memory;
-    place(monitor, last);
-    last->pivot = pivot_here(&monitor->system, last->t, &last->edge);
+    if (last->t == monitor->known.t) {
+        last->pivot = monitor->known.pivot, last->edge = monitor->known.edge;
+    } else {
+        place(monitor, last);
+        last->pivot = pivot_here(&monitor->system, last->t, &last->edge);
+    }
     monitor->largest = fmax(monitor->largest, last->pivot);
     if (monitor->count == LWI_COUNT(monitor->sample)) check_middle(monitor);
 }
@@ -363,6 +379,13 @@ void lwi_monitor_add(lwi_monitor *monitor, const lwi_snapshot *m)
     add(monitor, m, false);
 }
 
+void lwi_monitor_add_known(lwi_monitor *monitor, const lwi_snapshot *m, double pivot, int edge)
+{
+    monitor->known.t = m->t, monitor->known.pivot = pivot, monitor->known.edge = edge;
+    add(monitor, m, false);
+    monitor->known.t = NAN;
+}
+
 void lwi_monitor_end(lwi_monitor *monitor, const lwi_snapshot *m)
 {
     if (!monitor->active) return;
@@ -386,6 +409,60 @@ void lwi_monitor_message(const lwi_monitor *monitor, char *text, size_t size)
              "most); what follows may be another branch of the motion",
              monitor->entry, monitor->times, monitor->time, which, monitor->smallest,
              monitor->largest);
+}
+
+// ------------------------------------------------------------------------------------------- sines
+
+lw_status lwi_sine_create(const lw_model *model, lwi_arena *arena, lwi_sine *sine)
+{
+    *sine = (lwi_sine){0};
+    sine->r = lwi_arena_push(arena, (size_t)model->nnode, sizeof *sine->r);
+    sine->quat = lwi_arena_push(arena, (size_t)model->nnode, sizeof *sine->quat);
+    return sine->r && sine->quat ? LW_OK : LW_ERR_MEMORY;
+}
+
+double lwi_sine_at(lwi_monitor *monitor, const lwi_snapshot *m)
+{
+    int edge;
+    lwi_system_from_snapshot(&monitor->system, m);
+    return sqrt(lwi_monitor_pivot(monitor, m->t, &edge));
+}
+
+double lwi_sine_rate(const lwi_system *s, const lwi_snapshot *m)
+{
+    double largest = 0;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        largest = fmax(largest, fmax(v3_norm(m->v[b]) / s->length, v3_norm(m->w[b])));
+    }
+    return largest;
+}
+
+void lwi_sine_take(const lwi_system *s, const lwi_snapshot *m, double sine, lwi_sine *to)
+{
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        v3_copy(to->r[k], m->r[b]);
+        memcpy(to->quat[k], m->quat[b], sizeof to->quat[k]);
+    }
+    to->t = m->t, to->sine = sine, to->rate = lwi_sine_rate(s, m);
+    to->valid = true;
+}
+
+double lwi_sine_motion(const lwi_system *s, const lwi_sine *from, const lwi_snapshot *m,
+                       double rate)
+{
+    double largest = 0;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        double d[3], q[4], c[4];
+        v3_sub(d, m->r[b], from->r[k]);
+        memcpy(q, m->quat[b], sizeof q);
+        quat_continue(q, from->quat[k]);
+        for (int i = 0; i < 4; i++) c[i] = q[i] - from->quat[k][i];
+        largest = fmax(largest, fmax(v3_norm(d) / s->length, 2 * sqrt(quat_norm2(c))));
+    }
+    return fmax(largest, rate * fabs(m->t - from->t)); // counts full rotations
 }
 
 // --------------------------------------------------------------------------------- in a simulation
@@ -455,6 +532,7 @@ void lwi_sim_monitor(lw_sim *sim, double t, const double *x)
     const bool poses = sim->work->formulation->flags & LWI_POSES_FIRST;
     const bool observed = sim->projection.active && sim->projection.observed;
     lwi_snapshot *m = sim->projection.active ? &sim->projection.snapshot : &monitor->snapshot;
+    if (sim->crossing.active && monitor->count > 0) return; // lwi_sim_accept samples
     if (lwi_monitor_is_early(monitor, t)) return;
     if (!observed && poses && !observe(sim, t, x, LW_OBSERVE_POSE, m)) return;
     if (poses && lwi_monitor_has_barely_moved(monitor, m)) return;

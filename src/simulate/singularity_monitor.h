@@ -25,7 +25,12 @@ typedef struct lwi_monitor {
     int count;             ///< consecutive samples
     double due;            ///< no sample is needed before this time, according to the speeds
     lwi_monitor_sample sample[3], now, between; ///< the last ones; scratch
-    double largest;                             ///< pivot of the run
+    lwi_monitor_sample piece[2];                ///< both ends of a step that is examined
+    struct {
+        double t, pivot;
+        int edge;
+    } known;               ///< pivot of the sample that is added; t: NAN if there is none
+    double largest;        ///< pivot of the run
     double smallest, time; ///< pivot close to a singular position, and its time
     double entry;          ///< first time close to one
     int edge;              ///< of `smallest`
@@ -41,10 +46,35 @@ bool lwi_monitor_is_early(const lwi_monitor *monitor, double t);
 bool lwi_monitor_has_barely_moved(lwi_monitor *monitor, const lwi_snapshot *snapshot);
 /** Samples a state of the run; reads poses and twists of the snapshot. */
 void lwi_monitor_add(lwi_monitor *monitor, const lwi_snapshot *snapshot);
+/** The same with the pivot known. */
+void lwi_monitor_add_known(lwi_monitor *monitor, const lwi_snapshot *snapshot, double pivot,
+                           int edge);
 /** The same for the last state of the run. */
 void lwi_monitor_end(lwi_monitor *monitor, const lwi_snapshot *snapshot);
 /** The smallest kept pivot at the motion of monitor->system; 1 if positions are not finite. */
-double lwi_monitor_pivot(lwi_monitor *monitor, double t);
+double lwi_monitor_pivot(lwi_monitor *monitor, double t, int *edge);
+/** Pivots within a step, on the constraints: between two snapshots with twists, then at times between them. */
+void lwi_monitor_set_piece(lwi_monitor *monitor, const lwi_snapshot *from, const lwi_snapshot *to);
+double lwi_monitor_piece_pivot(lwi_monitor *monitor, double t, int *edge);
+
+/** The sine, the root of the pivot, at one time of a run. */
+typedef struct lwi_sine {
+    bool valid;
+    double t, sine, rate;       ///< rate: lwi_sine_rate
+    double (*r)[3], (*quat)[4]; ///< [nnode] poses of bodies
+} lwi_sine;
+
+lw_status lwi_sine_create(const lw_model *model, lwi_arena *arena, lwi_sine *sine);
+/** The sine of a snapshot. */
+double lwi_sine_at(lwi_monitor *monitor, const lwi_snapshot *snapshot);
+void lwi_sine_take(const lwi_system *system, const lwi_snapshot *snapshot, double sine,
+                   lwi_sine *to);
+/** Largest rate of a body, in radians or lengths of the mechanism per second. */
+double lwi_sine_rate(const lwi_system *system, const lwi_snapshot *snapshot);
+/** Largest motion of a body from there to a snapshot, in the same units, at most; full rotations by `rate`. */
+double lwi_sine_motion(const lwi_system *system, const lwi_sine *from, const lwi_snapshot *to,
+                       double rate);
+
 /** "passed close to a singular position at ...", or "". */
 void lwi_monitor_message(const lwi_monitor *monitor, char *text, size_t size);
 

@@ -1,0 +1,572 @@
+// crossing.c -- steps across singular positions.
+//
+// With x the distance to the position along the branch of the motion, a state off the constraints by d has a direction
+// that is wrong by d / x^2, and rates wrong by d / x^3.  Steps that end near the position follow a bend onto another branch,
+// those with tight tolerances too, since they become short there.  So near the position nothing is evaluated: on
+// its branch the motion is an analytic function of time, and one symmetric Gauss step of order 12 leads across.  Its
+// nodes keep away from the middle, and its stages are projected onto the constraints.  It replaces integrator and
+// formulation for this step.
+//
+// After each step the sine s of the angle between the constraints and dependence is known to be far from zero, or
+// computed, also within longer steps.  s falls and the position is predicted at D = -s / (ds/dt).  The next step ends
+// where the window begins, at s = WINDOW of the largest sine of the run, and the Gauss step has the length 2 D.  A
+// step that has come nearer is repeated with an earlier end.
+#include "simulate/simulation.h"
+
+#include "base/assert.h"
+#include "system/singular.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// Sines relative to the largest of the run: where windows begin, the factor within which they are reached, and the
+// smallest one at a node.
+#define WINDOW 0.15
+#define REACHED 1.3
+#define LEAST_AT_NODE 0.01
+// Distance of the innermost nodes of the step of order 12 from its middle.
+#define INNERMOST 0.238619
+// Sine below which its rate is computed, and one that need not be searched for between the ends of a step.
+#define CLOSE 0.25
+// A step came too near below this part of WINDOW.
+#define TOO_NEAR 0.5
+// Minima of the sine above this part of the current sine are no singular position.
+#define TURNS 0.5
+// Motion, in radians or lengths of the mechanism: over which the rate of the sine is measured, between samples within
+// a step, and the largest one to the position.
+#define TRIAL 0.01
+#define APART 0.1
+#define FARTHEST 0.8
+enum { MAX_PIECES = 64, MAX_RETREATS = 3 };
+// The estimated error, in tolerances, that ends the attempts, but at smallest ENOUGH; the largest one that is accepted,
+// but at smallest ACCEPTED; the largest gap, in lengths.
+#define SHARE 0.1
+#define ENOUGH 1e-11
+#define ACCEPTED 1e-8
+#define LARGEST_GAP 1e-8
+// A failed attempt is repeated where the sine has fallen to this part.
+#define AGAIN 0.6
+// Distance in time of a row at the position from the state that it has, relative to that across.
+#define LEAST_ASIDE 1e-9
+#define MOST_ASIDE 1e-4
+// If the mechanism has barely moved, the interval to the next evaluation grows by this factor.
+#define LATER 2
+// Largest decrease of sines per radian; 0.6 to 0.8 was measured.
+#define SLOPE 0.8
+
+// ------------------------------------------------------------------------------------------ create
+
+static lw_status create_piece(lw_sim *sim, int nx, lwi_crossing_piece *piece)
+{
+    piece->x0 = LWI_PUSH(&sim->arena, double, nx);
+    piece->rate = LWI_PUSH(&sim->arena, double, LWI_GAUSS_STAGES *nx);
+    return piece->x0 && piece->rate ? LW_OK : LW_ERR_MEMORY;
+}
+
+lw_status lwi_sim_prepare_crossing(lw_sim *sim)
+{
+    lwi_crossing *c = &sim->crossing;
+    lwi_arena *arena = &sim->arena;
+    const lwi_gauss *g = &sim->passage.gauss;
+    *c = (lwi_crossing){.begin = -INFINITY, .end = -INFINITY, .latest = INFINITY};
+    const lwi_integrator_type *type = lwi_integrator_find(sim->options.integrator);
+    if (!sim->passage.active || !type->crosses || !sim->work->formulation->rates) return LW_OK;
+    const int nx = g->work->layout.nx;
+    TRY(lwi_sine_create(sim->model, arena, &c->last));
+    TRY(lwi_snapshot_create(sim->model, arena, &c->at));
+    TRY(lwi_snapshot_create(sim->model, arena, &c->from));
+    for (int i = 0; i < LWI_COUNT(c->path.piece); i++) {
+        TRY(create_piece(sim, nx, &c->path.piece[i]));
+        TRY(create_piece(sim, nx, &c->best.piece[i]));
+    }
+    c->path.x1 = LWI_PUSH(arena, double, nx);
+    c->best.x1 = LWI_PUSH(arena, double, nx);
+    c->y = LWI_PUSH(arena, double, nx);
+    c->end_x = LWI_PUSH(arena, double, sim->work->layout.nx);
+    if (!c->path.x1 || !c->best.x1 || !c->y || !c->end_x) return LW_ERR_MEMORY;
+    c->active = true;
+    return LW_OK;
+}
+
+void lwi_sim_leave_crossing(lw_sim *sim)
+{
+    lwi_crossing *c = &sim->crossing;
+    c->begin = c->end = -INFINITY;
+    c->latest = INFINITY;
+    c->near = c->failed = c->last.valid = false;
+    c->retreats = 0;
+}
+
+// ----------------------------------------------------------------------------------------- position ahead
+
+static double typical(const lw_sim *sim)
+{
+    return fmax(sqrt(sim->monitor.largest), sim->crossing.last.valid ? sim->crossing.last.sine : 0);
+}
+
+static bool observe(lw_sim *sim, double t, const double *x, lw_observe level, lwi_snapshot *m)
+{
+    m->t = t;
+    return sim->work->formulation->observe(sim->work, t, x, sim->inputs, level, m) == LW_OK;
+}
+
+// The position close to a motion: *after, the time to it, negative if the sine rises, and the window, half its width in
+// time; false: the minimum of the sine is no singular position.  Pivots, squares of sines, are parabolas near their minimum.
+static bool estimate_position(lw_sim *sim, const lwi_snapshot *m, double rate, double *after,
+                              double *window)
+{
+    lwi_gauss *g = &sim->passage.gauss;
+    double pivot[3];
+    if (!(rate > 0)) return false;
+    const double dt = TRIAL / rate;
+    for (int i = 0; i < 3; i++) {
+        lwi_gauss_move(g, m, (i - 1) * dt);
+        const double s = lwi_sine_at(&sim->monitor, &g->moved);
+        pivot[i] = s * s;
+    }
+    const double p = pivot[1], slope = (pivot[2] - pivot[0]) / (2 * dt);
+    const double bend = (pivot[0] - 2 * p + pivot[2]) / (dt * dt);
+    if (slope == 0) return false;
+    const double lowest = bend > 0 ? p - slope * slope / (2 * bend) : 0;
+    *after = -2 * p / slope; // s / (ds/dt)
+    *window = WINDOW * typical(sim) / sqrt(p) * fabs(*after);
+    return lowest < TURNS * p && fabs(*after) * rate <= FARTHEST;
+}
+
+// ------------------------------------------------------------------------------------ within a step
+
+// The minimum of the sine within a step that is longer than APART, between c->from and c->at.
+typedef struct dip {
+    bool found;
+    double t, sine; // of the minimum, by a parabola through pivots
+    double slope;   // of the sine next to it [1/s]
+    double sampled; // smallest sample
+} dip;
+
+static dip find_dip(lw_sim *sim, double moved)
+{
+    lwi_crossing *c = &sim->crossing;
+    lwi_monitor *monitor = &sim->monitor;
+    const double t0 = c->from.t, t1 = c->at.t;
+    const int n = (int)fmin(fmax(2, ceil(moved / APART)), MAX_PIECES);
+    double t[3] = {t0}, p[3];
+    dip best = {.sampled = INFINITY};
+    const double first = lwi_sine_at(monitor, &c->from);
+    p[0] = first * first;
+    lwi_monitor_set_piece(monitor, &c->from, &c->at);
+    for (int i = 1; i <= n; i++) {
+        int edge;
+        const int k = i < 2 ? i : 2;
+        t[k] = i < n ? t0 + i * (t1 - t0) / n : t1;
+        const double end = i < n ? 0 : lwi_sine_at(monitor, &c->at);
+        p[k] = i < n ? lwi_monitor_piece_pivot(monitor, t[k], &edge) : end * end;
+        if (k == 2 && p[1] <= p[0] && p[1] < p[2] && sqrt(p[1]) < best.sampled) {
+            const double h = t[2] - t[1], bend = (p[0] - 2 * p[1] + p[2]) / (h * h);
+            const double slope = (p[2] - p[0]) / (2 * h);
+            best.found = true;
+            best.sampled = sqrt(p[1]);
+            best.t = t[1] - slope / bend;
+            best.sine = sqrt(fmax(0, p[1] - slope * slope / (2 * bend)));
+            best.slope = sqrt(bend / 2); // of s where it reaches zero
+        }
+        if (k == 2) t[0] = t[1], t[1] = t[2], p[0] = p[1], p[1] = p[2];
+    }
+    return best;
+}
+
+// Newton's steps of the position from the samples next to it: the parabola's error decreases with its width.
+static void refine(lw_sim *sim, dip *d)
+{
+    const lwi_crossing *c = &sim->crossing;
+    for (int i = 0; i < 3; i++) {
+        const double h = 0.3 * WINDOW * typical(sim) / d->slope;
+        double p[3];
+        int edge;
+        if (!(d->t - h > c->from.t && d->t + h < c->at.t)) return;
+        for (int k = 0; k < 3; k++)
+            p[k] = lwi_monitor_piece_pivot(&sim->monitor, d->t + (k - 1) * h, &edge);
+        const double bend = (p[0] - 2 * p[1] + p[2]) / (h * h), slope = (p[2] - p[0]) / (2 * h);
+        if (!(bend > 0)) return;
+        d->sine = sqrt(fmax(0, p[1] - slope * slope / (2 * bend)));
+        d->slope = sqrt(bend / 2);
+        d->t = fmin(fmax(d->t - slope / bend, c->from.t), c->at.t);
+    }
+}
+
+// The next step begins at t and ends at the latest at `end`, or, with `near`, is the step across to 2 position - t.
+static void plan_step(lwi_crossing *c, double t, double position, double window)
+{
+    c->known = t;
+    c->position = position;
+    c->near = position - t <= REACHED * window;
+    c->latest = c->near ? t : position - window;
+}
+
+// A step from (t0, x0) to the motion c->at passes or reaches the middle of a window: true, and the next attempt is
+// planned.
+static bool retreats(lw_sim *sim, double t0, const double *x0, double sine, double largest)
+{
+    lwi_crossing *c = &sim->crossing;
+    if (c->failed || c->retreats >= MAX_RETREATS) return false;
+    const lwi_system *s = &sim->monitor.system;
+    const double allowed = TOO_NEAR * WINDOW * largest;
+    if (c->last.valid && t0 >= c->last.t) {
+        const double since = lwi_sine_motion(s, &c->last, &c->at, c->last.rate);
+        if (0.5 * (c->last.sine + sine - since) > allowed) return false;
+    }
+    if (!observe(sim, t0, x0, LW_OBSERVE_TWIST, &c->from)) return false;
+    const double begin = lwi_sine_at(&sim->monitor, &c->from);
+    const double rate = fmax(lwi_sine_rate(s, &c->from), lwi_sine_rate(s, &c->at));
+    lwi_sine_take(s, &c->from, begin, &c->last);
+    const double moved = lwi_sine_motion(s, &c->last, &c->at, rate);
+    if (0.5 * (begin + sine - moved) > allowed) return false;
+    dip d = find_dip(sim, moved);
+    double position, window;
+    if (d.found && d.sampled < CLOSE * largest) {
+        refine(sim, &d);
+        if (!(d.sine < TURNS * WINDOW * largest)) return false;
+        position = d.t, window = WINDOW * largest / d.slope;
+    } else { // it falls to the end, or nearly
+        double after;
+        if (!(sine < allowed && sine < begin)) return false;
+        if (!estimate_position(sim, &c->at, lwi_sine_rate(s, &c->at), &after, &window))
+            return false;
+        position = c->at.t + after;
+    }
+    if (!(position > t0)) return false;
+    c->retreats++;
+    plan_step(c, t0, position, window);
+    return true;
+}
+
+// Sines decrease by at most SLOPE per radian: has the motion since the last sample been too short to reach a window?
+static bool is_far(lwi_crossing *c, const lwi_system *s, double largest)
+{
+    if (!c->last.valid || !(c->at.t > c->last.t)) return false;
+    const double room = c->last.sine - WINDOW * largest, h = c->at.t - c->last.t;
+    const double moved = lwi_sine_motion(s, &c->last, &c->at, c->last.rate);
+    if (!(SLOPE * moved < room)) return false;
+    // at the present acceleration
+    c->due = c->last.t + h * fmin(LATER, 0.9 * sqrt(room / (SLOPE * moved)));
+    return true;
+}
+
+bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const double *x1,
+                    double *end)
+{
+    lwi_crossing *c = &sim->crossing;
+    lwi_monitor *monitor = &sim->monitor;
+    const lwi_system *s = &monitor->system;
+    const bool poses = sim->work->formulation->flags & LWI_POSES_FIRST;
+    c->known = t1, c->latest = INFINITY, c->near = false;
+    if (c->last.valid && t0 >= c->last.t && t1 < c->due) return true;
+    if (!observe(sim, t1, x1, poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST, &c->at)) return true;
+    const double largest = typical(sim);
+    if (is_far(c, s, largest)) return true;
+    if (poses && !observe(sim, t1, x1, LW_OBSERVE_TWIST, &c->at)) return true;
+    int edge = 0;
+    lwi_system_from_snapshot(&monitor->system, &c->at);
+    const double pivot = lwi_monitor_pivot(monitor, t1, &edge), sine = sqrt(pivot);
+    const double before = c->last.valid ? c->last.sine : 0;
+    if (retreats(sim, t0, x0, sine, largest)) {
+        *end = c->latest;
+        return false;
+    }
+    lwi_sine_take(s, &c->at, sine, &c->last);
+    lwi_monitor_add_known(monitor, &c->at, pivot, edge);
+    c->due = t1;
+    c->known = t1, c->latest = INFINITY, c->near = false;
+    c->retreats = 0;
+    if (c->failed && (sine > REACHED * WINDOW * largest || sine < AGAIN * c->failed_sine))
+        c->failed = false;
+    double after, window;
+    if (c->failed || !(sine < CLOSE * largest) || sine > before) return true;
+    if (estimate_position(sim, &c->at, c->last.rate, &after, &window) && after > 0)
+        plan_step(c, t1, t1 + after, window);
+    return true;
+}
+
+double lwi_sim_bound(const lw_sim *sim, double t)
+{
+    const lwi_crossing *c = &sim->crossing;
+    return c->known == t ? c->latest : INFINITY;
+}
+
+// ---------------------------------------------------------------------------------- the step across
+
+// Largest difference of two states: coordinates, and speeds relative to the largest one.
+static double difference(const lwi_layout *layout, const double *a, const double *b)
+{
+    double largest = 0, speed = 0, apart = 0;
+    for (int i = 0; i < layout->nblock; i++) {
+        const lwi_block *block = &layout->block[i];
+        for (int k = block->first; k < block->first + block->n; k++) {
+            const double d = fabs(a[k] - b[k]);
+            if (block->kind == LWI_SPEED)
+                apart = fmax(apart, d), speed = fmax(speed, fabs(a[k]));
+            else if (block->kind != LWI_WORK)
+                largest = fmax(largest, d);
+        }
+    }
+    return fmax(largest, speed > 0 ? apart / speed : 0);
+}
+
+// Smallest sine at the nodes of the last step; 0: unknown.
+static double smallest_at_nodes(lw_sim *sim, double t, double h)
+{
+    lwi_gauss *g = &sim->passage.gauss;
+    const int nx = g->work->layout.nx;
+    double smallest = INFINITY;
+    for (int i = 0; i < g->rule6.stages; i++) {
+        g->node.t = t + g->rule6.c[i] * h;
+        if (g->work->formulation->observe(g->work, g->node.t, g->stage + i * nx, sim->inputs,
+                                          LW_OBSERVE_POSE, &g->node) != LW_OK)
+            return 0;
+        smallest = fmin(smallest, lwi_sine_at(&sim->monitor, &g->node));
+    }
+    return smallest;
+}
+
+static void keep_piece(lwi_gauss *g, double t, double h, lwi_crossing_piece *piece)
+{
+    const size_t n = (size_t)g->work->layout.nx;
+    piece->t = t, piece->h = h;
+    memcpy(piece->rate, g->rate, LWI_GAUSS_STAGES * n * sizeof *g->rate);
+}
+
+// State and sine of the polynomial at a part s of the piece; *residual of positions, not divided by lengths.
+static bool sine_of_polynomial(lw_sim *sim, const lwi_crossing_piece *piece, double s, double *sine)
+{
+    lwi_crossing *c = &sim->crossing;
+    lwi_gauss *g = &sim->passage.gauss;
+    const double t = piece->t + s * piece->h;
+    lwi_gauss_polynomial(&g->rule6, g->work->layout.nx, piece->h, s, piece->x0, piece->rate, c->y);
+    g->node.t = t;
+    // velocities may not exist there
+    if (g->work->formulation->observe(g->work, t, c->y, sim->inputs, LW_OBSERVE_POSE, &g->node) !=
+        LW_OK)
+        return false;
+    *sine = lwi_sine_at(&sim->monitor, &g->node);
+    return true;
+}
+
+// Part of the piece at which the sine of the polynomial is smallest: samples, then parabolas through pivots, which narrow.
+static bool find_position(lw_sim *sim, const lwi_crossing_piece *piece, double *at)
+{
+    enum { POINTS = 13, NARROWED = 3 };
+    const double first = 0.1, apart = (1 - 2 * first) / (POINTS - 1);
+    double smallest = INFINITY, sine, h = apart;
+    for (int i = 0; i < POINTS; i++) {
+        if (!sine_of_polynomial(sim, piece, first + i * apart, &sine)) return false;
+        if (sine < smallest) smallest = sine, *at = first + i * apart;
+    }
+    for (int k = 0; k < NARROWED; k++, h *= 0.1) {
+        double p[3];
+        for (int i = 0; i < 3; i++) {
+            if (!sine_of_polynomial(sim, piece, *at + (i - 1) * h, &sine)) return false;
+            p[i] = sine * sine;
+        }
+        const double bend = p[0] - 2 * p[1] + p[2];
+        if (!(bend > 0)) break;
+        *at += fmin(fmax(0.5 * h * (p[0] - p[2]) / bend, -h), h);
+    }
+    return true;
+}
+
+// The position on the path, the sine there, and the gap: the residual of the polynomial.
+static bool find_gap(lw_sim *sim, lwi_crossing_path *path)
+{
+    lwi_gauss *g = &sim->passage.gauss;
+    const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
+    double at = 0.5;
+    if (!find_position(sim, piece, &at) || !sine_of_polynomial(sim, piece, at, &path->sine))
+        return false;
+    path->position = piece->t + at * piece->h;
+    path->edge = lwi_elim_pivots(sim->monitor.system.elim).edge;
+    lwi_sim_take_motion(g->assembler, &g->node);
+    path->gap = lwi_assembler_residual(g->assembler, false, NULL) / g->assembler->length;
+    return true;
+}
+
+// The step across, from the motion c->at to time t + 2 D, after a step in front of it that leaves the part `shrink` of
+// the distance D.
+static bool attempt(lw_sim *sim, double D, double shrink)
+{
+    lwi_crossing *c = &sim->crossing;
+    lwi_gauss *g = &sim->passage.gauss;
+    lwi_crossing_path *path = &c->path;
+    const int nx = g->work->layout.nx;
+    const size_t bytes = (size_t)nx * sizeof *g->x;
+    const lwi_snapshot *m = &c->at;
+    const double offset = D * (1 - shrink), h = 2 * D * shrink;
+    path->npiece = shrink < 1 ? 2 : 1;
+    if (!lwi_gauss_enter(g, m, 0, g->x)) return false;
+    if (shrink < 1) {
+        memcpy(path->piece[0].x0, g->x, bytes);
+        if (!lwi_gauss_step(g, &g->rule6, m, 0, offset, sim->inputs)) return false;
+        keep_piece(g, m->t, offset, &path->piece[0]);
+        c->from.t = m->t + offset;
+        if (g->work->formulation->observe(g->work, c->from.t, g->x, sim->inputs, LW_OBSERVE_TWIST,
+                                          &c->from) != LW_OK)
+            return false;
+        m = &c->from;
+    }
+    lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
+    memcpy(piece->x0, g->x, bytes);
+    if (!lwi_gauss_step(g, &g->rule4, m, 0, h, sim->inputs)) return false;
+    memcpy(c->y, g->x, bytes);
+    memcpy(g->x, piece->x0, bytes);
+    if (!lwi_gauss_step(g, &g->rule6, m, 0, h, sim->inputs)) return false;
+    keep_piece(g, m->t, h, piece);
+    path->estimate = difference(&g->work->layout, c->y, g->x);
+    memcpy(path->x1, g->x, bytes);
+    path->node = smallest_at_nodes(sim, m->t, h);
+    return true;
+}
+
+static void keep_best(lwi_crossing *c)
+{
+    const lwi_crossing_path path = c->best;
+    c->best = c->path;
+    c->path = path;
+}
+
+// Polynomials of long steps have residuals by themselves: shorter steps show whether there is a gap.
+static bool find_path(lw_sim *sim, double D)
+{
+    static const double shrinks[] = {1, 0.6, 0.36, 0.2, 0.1};
+    lwi_crossing *c = &sim->crossing;
+    const lw_options *o = &sim->options;
+    const double tolerance = fmax(o->rtol, o->atol), largest = typical(sim);
+    const double enough = fmax(SHARE * tolerance, ENOUGH);
+    c->best.estimate = INFINITY;
+    c->best.npiece = 1;
+    if (!(INNERMOST * c->last.sine > LEAST_AT_NODE * largest)) return false;
+    for (int i = 0; i < LWI_COUNT(shrinks); i++) {
+        if (!attempt(sim, D, shrinks[i])) continue;
+        if (!(c->path.node > LEAST_AT_NODE * largest)) break;
+        if (!(c->path.estimate < fmin(fmax(tolerance, ACCEPTED), c->best.estimate))) continue;
+        if (!find_gap(sim, &c->path) || !(c->path.gap <= LARGEST_GAP)) continue;
+        keep_best(c);
+        if (c->best.estimate <= enough) break;
+    }
+    return c->best.estimate < INFINITY;
+}
+
+// The state of the run at the end of the path.
+static bool enter_end(lw_sim *sim, double t)
+{
+    lwi_crossing *c = &sim->crossing;
+    lwi_gauss *g = &sim->passage.gauss;
+    lwi_work *work = sim->work;
+    if (!lwi_gauss_project(g, t, c->best.x1, sim->inputs, c->y)) return false;
+    lwi_gauss_restore(g);
+    work->resumed = true;
+    const lw_status status = work->formulation->enter(work, &g->moved, c->end_x);
+    work->resumed = false;
+    return status == LW_OK;
+}
+
+static bool cross(lw_sim *sim)
+{
+    lwi_crossing *c = &sim->crossing;
+    lwi_gauss *g = &sim->passage.gauss;
+    const double D = c->position - sim->t;
+    if (!observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &c->at)) return false;
+    if (g->own) g->work->mode = sim->work->mode;
+    lwi_gauss_keep(g);
+    bool found = find_path(sim, D);
+    const lwi_crossing_piece *last = &c->best.piece[c->best.npiece - 1];
+    const double end = last->t + last->h;
+    found = found && enter_end(sim, end);
+    lwi_gauss_restore(g);
+    if (!found) return false;
+    c->begin = sim->t, c->end = end;
+    return true;
+}
+
+static void note(lw_sim *sim)
+{
+    lwi_crossing *c = &sim->crossing;
+    const lwi_crossing_path *p = &c->best;
+    sim->monitor.count = 0; // the window is known
+    if (!(p->sine * p->sine < LWI_MONITOR_NEAR * sim->monitor.largest)) return;
+    if (!c->count++) c->entry = p->position, c->edge = p->edge;
+    c->estimate = fmax(c->estimate, p->estimate);
+    c->gap = fmax(c->gap, p->gap);
+}
+
+bool lwi_sim_cross(lw_sim *sim, double limit)
+{
+    lwi_crossing *c = &sim->crossing;
+    const double end = 2 * c->position - sim->t;
+    c->near = false;
+    c->latest = INFINITY;
+    // inputs may change after `limit`
+    const bool may = end <= limit || sim->model->desc.ninput == 0;
+    if (may && end > sim->t && cross(sim)) {
+        note(sim);
+        c->last.valid = false;
+        return true;
+    }
+    c->failed = true;
+    c->failed_sine = c->last.sine;
+    return false;
+}
+
+// sim->x := the state of the path at time t, on the constraints.
+static bool place_on_path(lw_sim *sim, double t)
+{
+    lwi_crossing *c = &sim->crossing;
+    lwi_gauss *g = &sim->passage.gauss;
+    lwi_work *work = sim->work;
+    const lwi_crossing_piece *piece = c->best.piece;
+    if (c->best.npiece > 1 && t > piece->t + piece->h) piece++;
+    lwi_gauss_polynomial(&g->rule6, g->work->layout.nx, piece->h, (t - piece->t) / piece->h,
+                         piece->x0, piece->rate, c->y);
+    lwi_gauss_keep(g);
+    const bool done = lwi_gauss_project(g, t, c->y, sim->inputs, c->y);
+    lwi_gauss_restore(g);
+    if (!done) return false;
+    work->resumed = true;
+    const lw_status status = work->formulation->enter(work, &g->moved, sim->x);
+    work->resumed = false;
+    return status == LW_OK;
+}
+
+lw_status lwi_sim_follow_crossing(lw_sim *sim, double to)
+{
+    lwi_crossing *c = &sim->crossing;
+    if (to >= c->end) {
+        memcpy(sim->x, c->end_x, (size_t)sim->work->layout.nx * sizeof *sim->x);
+        sim->t = c->end;
+        c->begin = c->end = -INFINITY;
+        sim->pending = LWI_NEW_RATES;
+        return LW_OK;
+    }
+    // speeds cannot be determined at the position itself: a row there has the state next to it
+    double aside = 0;
+    while (!place_on_path(sim, fmin(to + aside, c->end))) {
+        aside = fmax(10 * aside, LEAST_ASIDE * (c->end - c->begin));
+        if (aside > MOST_ASIDE * (c->end - c->begin))
+            return lwi_sim_fail_work(sim, LW_ERR_SINGULAR, "the step across a singular position");
+    }
+    sim->t = to;
+    return LW_OK;
+}
+
+void lwi_crossing_message(const lw_sim *sim, char *text, size_t size)
+{
+    const lwi_crossing *c = &sim->crossing;
+    const lwi_system *s = &sim->monitor.system;
+    char which[320];
+    text[0] = 0;
+    if (!c->active || !c->count) return;
+    lwi_singular_names(sim->model, s->edge_joint[c->edge], which, sizeof which);
+    snprintf(text, size,
+             "passed %ld singular position%s straight on, first at t = %.6g s: there the "
+             "constraints of %s depend on each other (error estimate %.0e, gap %.0e m)",
+             c->count, c->count > 1 ? "s" : "", c->entry, which, c->estimate,
+             c->gap * sim->passage.gauss.assembler->length);
+}

@@ -1,0 +1,238 @@
+// gauss.c -- Gauss-Legendre steps on the constraints.
+//
+// The stages T_i of a step from x of length h satisfy
+//
+//     T_i = x + h sum_j A_ij f(P T_j)
+//
+// where P projects positions and velocities onto the constraints.  The fixed point is found by sweeps, which start
+// from the motion moved along itself.  Nodes of an even number keep away from both ends and from the middle of the
+// step: a singular position there is not evaluated.
+#include "simulate/gauss.h"
+
+#include "base/assert.h"
+#include "simulate/simulation.h"
+#include "spatial/rotation.h"
+#include "spatial/vec3.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MAX_SWEEPS = 30, LEAST_SWEEPS = 4 };
+// Change of the stages relative to that of the step that ends the sweeps.
+#define CONVERGED 1e-14
+// Of accelerations close to a singular position: the change that need not fall any more.
+#define NOISE 1e-3
+// Change after HOPEFUL sweeps that will not converge.
+enum { HOPEFUL = 8 };
+#define HOPELESS 1e-2
+// Residual of positions, in lengths of the mechanism, of a motion that no displacement puts on the constraints: it is
+// beyond a dead point.
+#define OPEN 1e-5
+
+// ------------------------------------------------------------------------------------------ create
+
+// l := the coefficients, from the constant on, of the Lagrange polynomial j of the nodes.
+static void lagrange(const lwi_gauss_rule *rule, int j, double l[LWI_GAUSS_STAGES])
+{
+    memset(l, 0, LWI_GAUSS_STAGES * sizeof *l);
+    l[0] = 1;
+    for (int k = 0, n = 0; k < rule->stages; k++) {
+        if (k == j) continue;
+        const double scale = 1 / (rule->c[j] - rule->c[k]);
+        n++;
+        for (int i = n; i >= 0; i--)
+            l[i] = scale * ((i > 0 ? l[i - 1] : 0) - (i < n ? rule->c[k] * l[i] : 0));
+    }
+}
+
+// Integral of a polynomial from 0 to s.
+static double integral(int n, const double *l, double s)
+{
+    double sum = 0;
+    for (int k = n - 1; k >= 0; k--) sum = s * (sum + l[k] / (k + 1));
+    return sum;
+}
+
+static void make_rule(int stages, const double *half, lwi_gauss_rule *rule)
+{
+    double l[LWI_GAUSS_STAGES];
+    *rule = (lwi_gauss_rule){.stages = stages};
+    for (int i = 0; i < stages / 2; i++) {
+        rule->c[stages / 2 - 1 - i] = 0.5 - 0.5 * half[i];
+        rule->c[stages / 2 + i] = 0.5 + 0.5 * half[i];
+    }
+    for (int j = 0; j < stages; j++) {
+        lagrange(rule, j, l);
+        rule->b[j] = integral(stages, l, 1);
+        for (int i = 0; i < stages; i++) rule->A[i][j] = integral(stages, l, rule->c[i]);
+    }
+}
+
+// A state with momenta contains impulses that each projection would reset, and dense matrices decide their rank in
+// each evaluation.
+static lw_status choose_work(lwi_work *work, lwi_arena *arena, lwi_gauss *g)
+{
+    const lwi_formulation *f = work->formulation;
+    const bool speeds = f->rates && !lwi_layout_has(&work->layout, LWI_MOMENTUM);
+    if (speeds) g->work = work;
+    if (speeds && !(f->flags & LWI_CUBIC)) return LW_OK;
+    const lw_status status =
+        lwi_work_create(work->model, &lwi_formulation_dca, &arena->allocator, &g->own, NULL);
+    if (status == LW_OK) g->work = g->own;
+    return status == LW_ERR_MEMORY ? status : LW_OK;
+}
+
+lw_status lwi_gauss_create(lwi_work *work, lwi_assembler *assembler, lwi_arena *arena, lwi_gauss *g)
+{
+    // positive zeros of Legendre's polynomials of degrees 4 and 6
+    static const double half4[] = {0.33998104358485626480, 0.86113631159405257522};
+    static const double half6[] = {0.23861918608319690863, 0.66120938646626451366,
+                                   0.93246951420315202781};
+    const lw_model *model = work->model;
+    TRY(choose_work(work, arena, g));
+    if (!g->work) return LW_OK;
+    const int nx = g->work->layout.nx;
+    g->assembler = assembler;
+    if (!assembler) {
+        g->assembler = LWI_PUSH(arena, lwi_assembler, 1);
+        if (!g->assembler) return LW_ERR_MEMORY;
+        TRY(lwi_assembler_create(model, 0, NULL, arena, g->assembler));
+    }
+    TRY(lwi_snapshot_create(model, arena, &g->moved));
+    TRY(lwi_snapshot_create(model, arena, &g->node));
+    g->x = LWI_PUSH(arena, double, nx);
+    g->discrete = lwi_arena_push(arena, 1, g->work->ndiscrete);
+    g->stage = LWI_PUSH(arena, double, LWI_GAUSS_STAGES *nx);
+    g->before = LWI_PUSH(arena, double, LWI_GAUSS_STAGES *nx);
+    g->rate = LWI_PUSH(arena, double, LWI_GAUSS_STAGES *nx);
+    if (!g->x || !g->discrete || !g->stage || !g->before || !g->rate) return LW_ERR_MEMORY;
+    make_rule(4, half4, &g->rule4);
+    make_rule(6, half6, &g->rule6);
+    return LW_OK;
+}
+
+void lwi_gauss_release(lwi_gauss *g)
+{
+    lwi_work_destroy(g->own);
+}
+
+void lwi_gauss_keep(lwi_gauss *g)
+{
+    if (g->work->ndiscrete) memcpy(g->discrete, g->work->discrete, g->work->ndiscrete);
+}
+
+void lwi_gauss_restore(lwi_gauss *g)
+{
+    if (g->work->ndiscrete) memcpy(g->work->discrete, g->discrete, g->work->ndiscrete);
+}
+
+// ----------------------------------------------------------------------------------------- motions
+
+void lwi_gauss_move(lwi_gauss *g, const lwi_snapshot *m, double dt)
+{
+    lwi_assembler *a = g->assembler;
+    lwi_sim_take_motion(a, m);
+    for (int k = 0; k < a->model->nnode && dt != 0; k++) {
+        const int b = a->model->node[k].body;
+        const double speed = v3_norm(a->w[b]);
+        double axis[3], turn[9], R[9];
+        v3_axpy(a->r[b], dt, a->v[b]);
+        if (!(speed > 0)) continue;
+        v3_scale(axis, 1 / speed, a->w[b]);
+        rot_axis(turn, axis, speed * dt);
+        m3_mul(R, turn, a->R[b]);
+        memcpy(a->R[b], R, sizeof R);
+    }
+    a->t = m->t + dt;
+    lwi_assembler_correct(a);
+    if (a->model->nbody && m != &g->moved)
+        memcpy(g->moved.quat, m->quat, (size_t)a->model->nbody * sizeof *m->quat);
+    lwi_sim_give_motion(a, &g->moved);
+    g->moved.t = a->t;
+    g->moved.work = m->work;
+}
+
+bool lwi_gauss_enter(lwi_gauss *g, const lwi_snapshot *m, double dt, double *x)
+{
+    lwi_work *work = g->work;
+    lwi_gauss_move(g, m, dt);
+    if (!(lwi_assembler_residual(g->assembler, false, NULL) <= OPEN * g->assembler->length))
+        return false;
+    work->resumed = true;
+    const lw_status status = work->formulation->enter(work, &g->moved, x);
+    work->resumed = false;
+    return status == LW_OK;
+}
+
+bool lwi_gauss_project(lwi_gauss *g, double t, const double *x, const double *inputs, double *to)
+{
+    g->node.t = t;
+    return g->work->formulation->observe(g->work, t, x, inputs, LW_OBSERVE_TWIST, &g->node) ==
+               LW_OK &&
+           lwi_gauss_enter(g, &g->node, 0, to);
+}
+
+// ------------------------------------------------------------------------------------------- steps
+
+// before := x + h A rates: the stages, not yet on the constraints.  The largest change of a component, relative to
+// the largest change over the step.
+static double update(lwi_gauss *g, const lwi_gauss_rule *rule, double h)
+{
+    const int nx = g->work->layout.nx;
+    double change = 0, step = 0;
+    for (int i = 0; i < rule->stages; i++)
+        for (int k = 0; k < nx; k++) {
+            double sum = 0;
+            for (int j = 0; j < rule->stages; j++) sum += rule->A[i][j] * g->rate[j * nx + k];
+            const double value = g->x[k] + h * sum;
+            change = fmax(change, fabs(value - g->before[i * nx + k]));
+            step = fmax(step, fabs(h * g->rate[i * nx + k]));
+            g->before[i * nx + k] = value;
+        }
+    return step > 0 ? change / step : 0;
+}
+
+bool lwi_gauss_step(lwi_gauss *g, const lwi_gauss_rule *rule, const lwi_snapshot *m, double offset,
+                    double h, const double *inputs)
+{
+    lwi_work *work = g->work;
+    const int nx = work->layout.nx, s = rule->stages;
+    const double t = m->t + offset;
+    double last = INFINITY;
+    for (int i = 0; i < s; i++)
+        if (!lwi_gauss_enter(g, m, offset + rule->c[i] * h, g->stage + i * nx)) return false;
+    memcpy(g->before, g->stage, (size_t)(s * nx) * sizeof *g->before);
+    for (int sweep = 0; sweep < MAX_SWEEPS; sweep++) {
+        for (int i = 0; i < s; i++)
+            if (work->formulation->rates(work, t + rule->c[i] * h, g->stage + i * nx, inputs,
+                                         g->rate + i * nx) != LW_OK)
+                return false;
+        const double change = update(g, rule, h);
+        if (!(change < (sweep < HOPEFUL ? 1e3 : HOPELESS))) return false;
+        for (int i = 0; i < s; i++)
+            if (!lwi_gauss_project(g, t + rule->c[i] * h, g->before + i * nx, inputs,
+                                   g->stage + i * nx))
+                return false;
+        if (change < CONVERGED || (sweep >= LEAST_SWEEPS && change < NOISE && change >= last))
+            break;
+        if (sweep == MAX_SWEEPS - 1 && change > NOISE) return false;
+        last = change;
+    }
+    for (int k = 0; k < nx; k++)
+        for (int j = 0; j < s; j++) g->x[k] += h * rule->b[j] * g->rate[j * nx + k];
+    return lwi_gauss_project(g, t + h, g->x, inputs, g->x);
+}
+
+void lwi_gauss_polynomial(const lwi_gauss_rule *rule, int n, double h, double s, const double *x0,
+                          const double *rate, double *y)
+{
+    double weight[LWI_GAUSS_STAGES], l[LWI_GAUSS_STAGES];
+    for (int j = 0; j < rule->stages; j++) {
+        lagrange(rule, j, l);
+        weight[j] = h * integral(rule->stages, l, s);
+    }
+    for (int k = 0; k < n; k++) {
+        y[k] = x0[k];
+        for (int j = 0; j < rule->stages; j++) y[k] += weight[j] * rate[j * n + k];
+    }
+}

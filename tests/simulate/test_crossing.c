@@ -1,0 +1,249 @@
+// test_crossing.c -- steps across singular positions: every formulation stays on its branch at every tolerance.
+#include "simulate/simulation.h"
+#include "support/mechanism.h"
+#include "support/given.h"
+
+static const char *const formulations[] = {"rcr", "dca", "hdca", "dense", "lagrange"};
+
+// Angles may be off by so many tolerances at the end.
+#define TOLERANCES 1000
+
+// ---------------------------------------------------------------------------------------- mechanisms
+
+// N + 1 upright rods of 1 m and 1 kg, which carry N level ones and fall with 1 rad/s (benchmark A02 of the IFToMM).
+// All of them come into a line at 0.714356 s, 1.228 s and 2.657 s.  The level rods stay level, so the others are a
+// pendulum:  ((N + 1) / 3 + N) q'' = -g ((N + 1) / 2 + N) cos q.
+enum { N = 2 };
+
+static lw_model *four_bars(void)
+{
+    lw_builder *b = lwt_builder();
+    lw_body upright[N + 1], level[N];
+    char name[8];
+    for (int i = 0; i <= N; i++) {
+        snprintf(name, sizeof name, "v%d", i);
+        upright[i] = lwt_rod(b, name, i, 0, i, 1, 1);
+        snprintf(name, sizeof name, "g%d", i);
+        const lw_joint_desc pivot = {.name = name,
+                                     .type = LW_JOINT_REVOLUTE,
+                                     .body2 = upright[i],
+                                     .at = {i, 0, 0},
+                                     .axis = {0, 0, 1},
+                                     .has_qd = i == 0,
+                                     .qd = {-1}};
+        lwt_add(b, &pivot);
+    }
+    for (int i = 0; i < N; i++) {
+        snprintf(name, sizeof name, "h%d", i);
+        level[i] = lwt_rod(b, name, i, 1, i + 1, 1, 1);
+        snprintf(name, sizeof name, "a%d", i);
+        lwt_joint(b, LW_JOINT_REVOLUTE, name, upright[i], level[i], i, 1);
+        snprintf(name, sizeof name, "b%d", i);
+        lwt_joint(b, LW_JOINT_REVOLUTE, name, level[i], upright[i + 1], i + 1, 1);
+    }
+    return lwt_model(b);
+}
+
+// Angle of the upright rods by Runge and Kutta's steps of 0.1 ms: exact to 1e-12.
+static double pendulum(double until)
+{
+    const double inertia = (N + 1) / 3.0 + N, weight = 9.81 * ((N + 1) / 2.0 + N);
+    const int n = (int)ceil(until / 1e-4);
+    const double h = until / n;
+    double q = acos(-1) / 2, w = -1;
+    for (int i = 0; i < n; i++) {
+        double dq[4], dw[4], at = q, speed = w;
+        for (int k = 0; k < 4; k++) {
+            dq[k] = speed, dw[k] = -weight / inertia * cos(at);
+            const double part = k < 2 ? h / 2 : h;
+            at = q + part * dq[k], speed = w + part * dw[k];
+        }
+        q += h / 6 * (dq[0] + 2 * dq[1] + 2 * dq[2] + dq[3]);
+        w += h / 6 * (dw[0] + 2 * dw[1] + 2 * dw[2] + dw[3]);
+    }
+    return q;
+}
+
+// A crank of 1 m on a coupler of 2.5 m and a rocker of 2 m with its pivot at a distance of `ground`.  At 1.5 m all are in a line
+// where the crank's angle is zero, and the branch of the motion is curved there.
+static void place_tip(double crank, double ground, double tip[2])
+{
+    const double x = cos(crank), y = sin(crank), away = hypot(ground - x, y);
+    const double along = (2.5 * 2.5 - 4 + away * away) / (2 * away);
+    const double across = sqrt(fmax(0, 2.5 * 2.5 - along * along));
+    tip[0] = x + (along * (ground - x) + across * y) / away;
+    tip[1] = y + (-along * y + across * (ground - x)) / away;
+}
+
+static lw_model *change_point(double ground)
+{
+    const double angle = 1.2, x = cos(angle), y = sin(angle);
+    double tip[2];
+    place_tip(angle, ground, tip);
+    lw_builder *b = lwt_builder();
+    const lw_body A = lwt_rod(b, "crank", 0, 0, x, y, 1),
+                  B = lwt_rod(b, "coupler", x, y, tip[0], tip[1], 1),
+                  C = lwt_rod(b, "rocker", ground, 0, tip[0], tip[1], 1);
+    lwt_add(b, &(lw_joint_desc){.name = "drive",
+                                .type = LW_JOINT_REVOLUTE,
+                                .body2 = A,
+                                .axis = {0, 0, 1},
+                                .has_qd = 1,
+                                .qd = {-5}});
+    lwt_joint(b, LW_JOINT_REVOLUTE, "elbow", A, B, x, y);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "knee", B, C, tip[0], tip[1]);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "heel", lwt_ground, C, ground, 0);
+    return lwt_model(b);
+}
+
+// ---------------------------------------------------------------------------------------------- runs
+
+static lw_sim *simulation(const lw_model *model, const char *formulation, const char *integrator,
+                          const char *tolerance)
+{
+    lw_options options;
+    lw_error error;
+    lw_sim *sim;
+    lw_options_default(&options);
+    lwt_set(&options, "formulation", formulation);
+    lwt_set(&options, "integrator", integrator);
+    lwt_set(&options, "rtol", tolerance);
+    lwt_set(&options, "atol", tolerance);
+    lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+    return sim;
+}
+
+// Rotation of a body about z between its quaternion and an angle.
+static double off(const double *quat, double angle)
+{
+    return fabs(remainder(2 * atan2(quat[3], quat[0]) - angle, 2 * acos(-1)));
+}
+
+static double error_of_four_bars(lw_sim *sim)
+{
+    const lw_observation *o;
+    const double q = pendulum(lw_sim_time(sim));
+    double largest = 0;
+    lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o), lw_sim_error(sim));
+    for (int i = 0; i <= N; i++) largest = fmax(largest, off(o->quaternion[1 + i], q));
+    for (int i = 0; i < N; i++) largest = fmax(largest, off(o->quaternion[2 + N + i], 0));
+    return largest;
+}
+
+// ---------------------------------------------------------------------------------------------- tests
+
+static void loops_in_a_line_go_straight_on(void **state)
+{
+    (void)state;
+    static const char *const tolerance[] = {"1e-4", "1e-6", "1e-9", "1e-12"};
+    static const char *const integrators[] = {"dopri5", "verner87"};
+    lw_model *model = four_bars();
+    for (int f = 0; f < LWI_COUNT(formulations); f++)
+        for (int k = 0; k < LWI_COUNT(tolerance); k++) {
+            const char *integrator = integrators[strtod(tolerance[k], NULL) < 1e-8];
+            lw_sim *sim = simulation(model, formulations[f], integrator, tolerance[k]);
+            lwt_ok(lw_sim_step(sim, 3), lw_sim_error(sim));
+            const double wrong = error_of_four_bars(sim), limit = TOLERANCES * atof(tolerance[k]);
+            lw_summary summary;
+            lw_sim_summary(sim, &summary);
+            print_message("%s %s: %.1e rad, %ld steps\n", formulations[f], tolerance[k], wrong,
+                          summary.steps);
+            if (!(wrong < limit))
+                fail_msg("%s, %s: angles off by %g", formulations[f], tolerance[k], wrong);
+            assert_true(summary.steps < 2000);
+            lwi_sim_add_warnings(sim);
+            if (!strstr(lw_sim_notice(sim), "passed 3 singular positions straight on, first at"))
+                fail_msg("%s, %s: %s", formulations[f], tolerance[k], lw_sim_notice(sim));
+            lw_sim_destroy(sim);
+        }
+    lw_model_destroy(model);
+}
+
+// Multistep methods restart behind the position.
+static void every_integrator_goes_straight_on(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"bs3", "fehlberg8", "adams", "bdf"};
+    lw_model *model = four_bars();
+    for (int i = 0; i < LWI_COUNT(integrators); i++) {
+        lw_sim *sim = simulation(model, "rcr", integrators[i], "1e-6");
+        lwt_ok(lw_sim_step(sim, 1), lw_sim_error(sim));
+        const double wrong = error_of_four_bars(sim);
+        if (!(wrong < TOLERANCES * 1e-6)) fail_msg("%s: off by %g", integrators[i], wrong);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
+// The rocker's angle is that of the branch: tip on the circles of coupler and rocker, on a curve of period 4 pi.
+static void curved_branches_are_followed(void **state)
+{
+    (void)state;
+    static const char *const tolerance[] = {"1e-4", "1e-6", "1e-10"};
+    lw_model *model = change_point(1.5);
+    for (int f = 0; f < LWI_COUNT(formulations); f++)
+        for (int k = 0; k < LWI_COUNT(tolerance); k++) {
+            lw_sim *sim = simulation(model, formulations[f], "dopri5", tolerance[k]);
+            const lw_observation *o;
+            lwt_ok(lw_sim_step(sim, 0.6), lw_sim_error(sim)); // in a line at 0.214 s
+            lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o), lw_sim_error(sim));
+            const double c = 1.2 + o->q[0]; // the crank's angle
+            const double E = 6 - 4 * cos(c), F = -4 * sin(c), G = 1 - 3 * cos(c);
+            const double R = sin(c / 2) * sqrt(6 * (17 + 3 * cos(c)));
+            const double rocker = atan2(F, E) + atan2(R, -G);
+            assert_true(c < -0.5); // behind the position
+            const double wrong = off(o->quaternion[3], rocker);
+            if (!(wrong < TOLERANCES * atof(tolerance[k])))
+                fail_msg("%s, %s: off the branch by %g", formulations[f], tolerance[k], wrong);
+            lw_sim_destroy(sim);
+        }
+    lw_model_destroy(model);
+}
+
+// Rows within the step across, and calls that end there, have its accuracy, and the rest of the run is the same.
+static void rows_within_are_as_accurate(void **state)
+{
+    (void)state;
+    lw_model *model = four_bars();
+    for (int f = 0; f < 3; f++) {
+        lw_sim *sim = simulation(model, formulations[f], "verner87", "1e-9");
+        double largest = 0;
+        for (int i = 0; i <= 60; i++) {
+            lwt_ok(lw_sim_step(sim, 0.68 + 0.001 * i), lw_sim_error(sim));
+            largest = fmax(largest, error_of_four_bars(sim));
+        }
+        print_message("%s: %.1e rad\n", formulations[f], largest);
+        if (!(largest < 1e-7)) fail_msg("%s: a row is off by %g", formulations[f], largest);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
+// Links that miss the exact lengths by more than round-off have no crossing: nothing is passed straight on.
+static void gaps_are_not_passed(void **state)
+{
+    (void)state;
+    lw_model *model = change_point(1.5 + 1e-5);
+    for (int f = 0; f < LWI_COUNT(formulations); f++) {
+        lw_sim *sim = simulation(model, formulations[f], "dopri5", "1e-8");
+        const lw_status status = lw_sim_step(sim, 0.4);
+        if (status != LW_OK) assert_int_equal(status, LW_ERR_SINGULAR);
+        lwi_sim_add_warnings(sim);
+        assert_null(strstr(lw_sim_notice(sim), "straight on"));
+        if (status == LW_OK) assert_non_null(strstr(lw_sim_notice(sim), "singular position"));
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(loops_in_a_line_go_straight_on),
+        cmocka_unit_test(every_integrator_goes_straight_on),
+        cmocka_unit_test(curved_branches_are_followed),
+        cmocka_unit_test(rows_within_are_as_accurate),
+        cmocka_unit_test(gaps_are_not_passed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
