@@ -379,7 +379,11 @@ lw_status lwi_path_plan_create(const lw_model *model, lwi_path_choice choice, lw
     const int minimum = choice.minimum ? choice.minimum : LWI_PATH_MINIMUM;
     if (model->nnode < 1 || model->nloop || model->ncoupling || model->driven) return LW_OK;
     if (model->tree_nv < minimum || !lwi_build_applies(model, true)) return LW_OK;
-    TRY(lwi_k_parts_create_any(model, arena, &p.parts));
-    if (!is_path(&p) || p.n + p.base < minimum || p.n < 1) return LW_OK;
-    return fill(&p, choice, arena, plan);
+    lwi_arena scratch;
+    lwi_arena_init(&scratch, &arena->allocator);
+    lw_status status = lwi_k_parts_create_any(model, &scratch, &p.parts);
+    if (status == LW_OK && is_path(&p) && p.n + p.base >= minimum && p.n > 0)
+        status = fill(&p, choice, arena, plan);
+    lwi_arena_free(&scratch);
+    return status;
 }
