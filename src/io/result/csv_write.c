@@ -3,6 +3,7 @@
 #include "io/result/csv.h"
 #include "io/text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,9 +39,21 @@ void lwi_csv_header(FILE *file, const char *const *names, int n)
 
 // -------------------------------------------------------------------------------------------- rows
 
+// A number of one digit, as zeros of motions in a plane, needs no conversion; -0 does.
+static void put_number(FILE *file, double value)
+{
+    if (value >= 0 && value < 10 && value == (int)value && !signbit(value))
+        fputc('0' + (int)value, file);
+    else
+        fprintf(file, "%.17g", value);
+}
+
 void lwi_csv_numbers(FILE *file, const double *row, int n)
 {
-    for (int i = 0; i < n; i++) fprintf(file, "%s%.17g", i ? "," : "", row[i]);
+    for (int i = 0; i < n; i++) {
+        if (i) fputc(',', file);
+        put_number(file, row[i]);
+    }
     fputc('\n', file);
 }
 
