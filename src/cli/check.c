@@ -281,8 +281,7 @@ static void print_plans(const findings *f)
             p->segments, p->segment_length, p->segment_groups, p->segment_groups == 1 ? "" : "s",
             p->segment_length, p->segment_joins);
     if (p->segment_hubs)
-        printf("             between them %d bodies that branch or close loops, in an elimination "
-               "of their "
+        printf("             between them %d bodies that branch or close loops, in a separate "
                "elimination\n",
                p->segment_hubs);
 }
