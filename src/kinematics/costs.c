@@ -6,9 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-// A thread has at least so many joints of a path (methods/dca/segments/schedule.c).
-#define LWI_COST_SHARE 512
-
 // Nanoseconds per unit of each feature; made by tools/calibrate_auto.py, see docs/methods.md.
 typedef struct row {
     const char *name;
@@ -19,7 +16,7 @@ static const row table[] = {
 #include "kinematics/costs.def"
 };
 
-// Long paths; `one`: what a single thread does in segments.  From bench_paths, docs/theory/segments.md.
+// Long paths; `one`: what segments cost besides.  From bench_paths, docs/theory/segments.md.
 static const row paths[] = {
     {"aba", {.hinges = 54, .square = 29, .balls = 81}},
     {"momenta", {.hinges = 48, .square = 28, .balls = 81}},
@@ -43,15 +40,10 @@ double lwi_cost_estimate(const char *name, const lwi_cost_features *features)
     return NAN;
 }
 
-double lwi_cost_of_path(const char *name, const lwi_cost_features *features, int threads)
+double lwi_cost_of_path(const char *name, const lwi_cost_features *features)
 {
     const double joints = features->hinges + features->square + features->balls;
-    for (int i = 0; joints > 0 && i < LWI_COUNT(paths); i++) {
-        if (strcmp(name, paths[i].name) != 0) continue;
-        const double serial = paths[i].ns.one;
-        const double all = nanoseconds(&paths[i].ns, features);
-        const double share = serial > 0 ? fmax(1, fmin(threads, joints / LWI_COST_SHARE)) : 1;
-        return 1e-9 * (serial + (all - serial) / floor(share));
-    }
+    for (int i = 0; joints > 0 && i < LWI_COUNT(paths); i++)
+        if (strcmp(name, paths[i].name) == 0) return 1e-9 * nanoseconds(&paths[i].ns, features);
     return NAN;
 }

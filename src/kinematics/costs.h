@@ -48,8 +48,7 @@ typedef struct lwi_cost_features {
  *  LWI_RCR_CLUSTERS, LWI_RCR_DENSE_PATH, LWI_RCR_ELIMINATION (rcr.h). */
 double lwi_cost_estimate(const char *row, const lwi_cost_features *features);
 
-/** The same by `aba`, `momenta`, `hdca` or `dca` of a model that is one long path, with threads, of which the first two
- *  use one; NAN: another formulation, or there is no path. */
-double lwi_cost_of_path(const char *formulation, const lwi_cost_features *features, int threads);
+/** The same by `aba`, `momenta`, `hdca` or `dca` of a model that is one long path, on one thread; NAN: another formulation, or there is no path. */
+double lwi_cost_of_path(const char *formulation, const lwi_cost_features *features);
 
 #endif

@@ -253,11 +253,9 @@ lw_status lwi_cost_measure(const lw_model *model, const lw_options *options,
 {
     lwi_arena arena;
     lwi_cost_features *f = &survey->features;
-    *survey =
-        (lwi_cost_survey){.tree = model->nloop + model->ncoupling == 0,
-                          .momenta = options && options->state == LW_STATE_MOMENTA,
-                          .threads = options && options->threads > 1 ? (int)options->threads : 1,
-                          .momenta_take = MOMENTA_TAKE};
+    *survey = (lwi_cost_survey){.tree = model->nloop + model->ncoupling == 0,
+                                .momenta = options && options->state == LW_STATE_MOMENTA,
+                                .momenta_take = MOMENTA_TAKE};
     *f = (lwi_cost_features){.one = 1,
                              .bodies = model->nnode,
                              .speeds = model->tree_nv,
@@ -339,15 +337,15 @@ static void choose_the_other(const char *name, const char *other, const lw_error
              refusal->text);
 }
 
-// A recursion over the tree, or segments if it is a long path for which they are faster.
+// A recursion over the tree, or segments if it is a long path for which they are faster on one thread: results do not
+// depend on the number of threads.
 static void choose_for_tree(const lwi_cost_survey *survey, lwi_cost_choice *choice)
 {
     const lwi_cost_features *f = &survey->features;
     const char *recursion = survey->momenta ? "momenta" : "aba";
     const char *divided = survey->momenta ? "hdca" : "dca";
-    const double segments = lwi_cost_of_path(divided, f, survey->threads);
-    const double path = lwi_cost_of_path(recursion, f, survey->threads);
-    char time[24], other[24], threads[32] = "";
+    const double segments = lwi_cost_of_path(divided, f), path = lwi_cost_of_path(recursion, f);
+    char time[24], other[24];
     if (isnan(segments)) {
         choice->formulation = recursion;
         snprintf(choice->why, sizeof choice->why,
@@ -357,12 +355,10 @@ static void choose_for_tree(const lwi_cost_survey *survey, lwi_cost_choice *choi
     }
     const bool divide = WORTH * segments < path;
     choice->formulation = divide ? divided : recursion;
-    if (survey->threads > 1) snprintf(threads, sizeof threads, " on %d threads", survey->threads);
     snprintf(choice->why, sizeof choice->why,
-             "the joints form a long path; estimated %s per evaluation%s, %s %s%s",
-             time_text(time, divide ? segments : path), divide ? threads : "",
-             divide ? recursion : divided, time_text(other, divide ? path : segments),
-             divide ? "" : threads);
+             "the joints form a long path; estimated %s per evaluation, %s %s",
+             time_text(time, divide ? segments : path), divide ? recursion : divided,
+             time_text(other, divide ? path : segments));
 }
 
 void lwi_cost_choose(const lw_model *model, const lwi_cost_survey *survey, lwi_cost_choice *choice)

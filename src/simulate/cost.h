@@ -11,7 +11,6 @@
 typedef struct lwi_cost_survey {
     lwi_cost_features features;
     bool tree;           ///< no loops, no couplings
-    int threads;         ///< of the options
     bool momenta;        ///< asked for as state
     const char *rcr_way; ///< its row in the table of costs; NULL: it cannot begin
     double rcr_left_out; ///< its prediction [s], if that is why it was not set up; 0: it was

@@ -23,7 +23,7 @@ static lw_status count(const lw_model *model, const lw_allocator *allocator, lwi
 
 static double estimate(const char *name, const lwi_cost_features *f)
 {
-    const double path = lwi_cost_of_path(name, f, 1);
+    const double path = lwi_cost_of_path(name, f);
     return isnan(path) ? lwi_cost_estimate(name, f) : path;
 }
 
