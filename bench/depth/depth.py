@@ -1,0 +1,133 @@
+#!/usr/bin/env python3
+"""What the busiest thread executes for an evaluation.
+
+usage: depth.py --program BENCH_DEPTH [--cases A,B] [--formulations A,B] [--threads N,N,...] [--json FILE]
+       depth.py --table FILE
+
+Instructions of every thread for one evaluation, by valgrind --tool=callgrind --separate-threads=yes: the difference of
+TIMES and one evaluations.  What threads execute while they wait is left out.  These counts do not depend on the machine's
+number of processors, nor on what else it runs; they do not see caches and memory.
+
+--cases         see CASES below (all)
+--formulations  hdca,dca
+--threads       1,2,4,8,16
+--json          writes what was measured; earlier results in this file are kept
+--table         prints the table of docs/benchmarks.md from such a file
+"""
+import argparse
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+# generate:, plan
+CASES = {
+    "chain 4000": ({"chain": {"n": 4000, "seed": 1}}, "auto"),
+    "chain 131072": ({"chain": {"n": 131072, "seed": 1}}, "auto"),
+    "balls 4000": ({"chain": {"n": 4000, "joint": "spherical", "qd": [0, 0, 0.1]}}, "balanced"),
+    "tree 4000": ({"tree": {"n": 4000, "seed": 1}}, "balanced"),
+    "ladder 2000": ({"ladder": {"n": 2000, "q": [0.2, 0.3, 0], "qd": [0.5, 1, 0]}}, "balanced"),
+    "net 32": ({"net": {"n": 32, "m": 32, "q": [0.3, 0, 0], "qd": [0, 0, 1]}}, "auto"),
+}
+WAITING = ("barrier", "wait_for_task", "wait_for_end", "notify")
+ALLOWED = 0.06   # share of the total that the busiest thread may execute above its part
+TIMES = 3
+
+
+def count(path):
+    """Instructions of one thread, from its file, without those of waiting functions and what they call."""
+    names, function, all_of_them, waiting, called = {}, "", 0, 0, False
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            named = re.match(r"(c?fn)=\((\d+)\)(?: (.*))?", line)
+            if named:
+                if named[3]:
+                    names[named[2]] = named[3].split("'")[0]
+                if named[1] == "fn":
+                    function = names.get(named[2], "")
+            elif line.startswith("calls="):
+                called = True
+            elif re.match(r"[+\-*0-9]", line):
+                cost = int(line.split()[1])
+                if not called:
+                    all_of_them += cost
+                if function in WAITING:
+                    waiting += cost
+                called = False
+    return all_of_them - waiting
+
+
+def run(program, model, formulation, plan, threads, times):
+    """Instructions of every thread for a run of the program."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = os.path.join(folder, "out")
+        subprocess.run(["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}", program,
+                        model, formulation, plan, str(threads), str(times)], check=True, capture_output=True)
+        return [count(path) for path in sorted(glob.glob(out + "-*"))]
+
+
+def measure(program, case, formulation, threads):
+    """The instructions of every thread for one evaluation."""
+    generate, plan = CASES[case]
+    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+        json.dump({"linkwork": 1, "gravity": [0, -9.81, 0], "generate": generate}, file)
+        file.flush()
+        one, more = (run(program, file.name, formulation, plan, threads, times) for times in (1, TIMES))
+    return [(b - a) / (TIMES - 1) for a, b in zip(one, more)]
+
+
+def print_table(results):
+    """A row for each case and formulation: the total, and the busiest thread's share of it."""
+    counts = sorted({r["threads"] for r in results if r["threads"] > 1})
+    print("| case | plan | | total, 10⁶ | " + " | ".join(f"T = {n}" for n in counts) + " |")
+    print("|---|---|---|---|" + "---|" * len(counts))
+    for case, formulation in dict.fromkeys((r["case"], r["formulation"]) for r in results):
+        rows = {r["threads"]: r for r in results if (r["case"], r["formulation"]) == (case, formulation)}
+        cells = []
+        for n in counts:
+            if n not in rows:
+                cells.append("–")
+                continue
+            share = max(rows[n]["instructions"]) / sum(rows[n]["instructions"])
+            cells.append(f"{100 * share:.1f}" if share <= 1 / n + ALLOWED else f"**{100 * share:.1f}**")
+        total = sum(rows[min(rows)]["instructions"]) / 1e6
+        print(f"| {case} | {CASES[case][1]} | `{formulation}` | {total:.1f} | " + " | ".join(cells) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--program")
+    parser.add_argument("--cases", type=lambda s: s.split(","), default=list(CASES))
+    parser.add_argument("--formulations", type=lambda s: s.split(","), default=["hdca", "dca"])
+    parser.add_argument("--threads", type=lambda s: [int(n) for n in s.split(",")], default=[1, 2, 4, 8, 16])
+    parser.add_argument("--json")
+    parser.add_argument("--table")
+    arguments = parser.parse_args()
+    if arguments.table:
+        with open(arguments.table, encoding="utf-8") as file:
+            print_table(json.load(file)["results"])
+        return
+    if not arguments.program:
+        parser.error("--program or --table is needed")
+    results = []
+    if arguments.json and os.path.exists(arguments.json):
+        with open(arguments.json, encoding="utf-8") as file:
+            results = json.load(file)["results"]
+    for case in arguments.cases:
+        for formulation in arguments.formulations:
+            for threads in arguments.threads:
+                key = {"case": case, "formulation": formulation, "threads": threads}
+                each = [round(n) for n in measure(arguments.program, case, formulation, threads)]
+                results = [r for r in results if {k: r[k] for k in key} != key] + [{**key, "instructions": each}]
+                print(json.dumps({**key, "busiest": max(each), "total": sum(each)}), file=sys.stderr, flush=True)
+                if arguments.json:
+                    with open(arguments.json, "w", encoding="utf-8") as file:
+                        json.dump({"results": results}, file, indent=1)
+    print_table(results)
+
+
+if __name__ == "__main__":
+    main()

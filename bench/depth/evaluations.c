@@ -1,0 +1,94 @@
+// evaluations.c -- benchmark: evaluations of one model on several threads, to be counted by depth.py.
+//
+// usage: bench_depth MODEL FORMULATION PLAN THREADS TIMES
+//
+// TIMES evaluations of the rates at the start.  Under valgrind --tool=callgrind --separate-threads=yes the difference of
+// two calls is what each thread executes for the evaluations.  Without it: the least time of an evaluation [ns].
+#include "kinematics/formulation.h"
+
+#include <linkwork/io.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static void stop(const char *why)
+{
+    fprintf(stderr, "bench_depth: %s\n", why);
+    exit(1);
+}
+
+static double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static lw_plan plan_of(const char *name)
+{
+#define X(upper, lower)                                                                            \
+    if (!strcmp(name, lower)) return LW_PLAN_##upper;
+    LW_PLAN_LIST(X)
+#undef X
+    stop("no such plan");
+    return LW_PLAN_AUTO;
+}
+
+static lwi_work *prepare(const lw_model *model, const char *name, lw_options *options)
+{
+    const lwi_formulation *formulation = lwi_formulation_find(name);
+    lwi_work *work;
+    lw_error error;
+    if (!formulation || !formulation->rates) stop("no such formulation");
+    if (lwi_work_create_options(model, formulation, NULL, 0, options, &work, &error) != LW_OK)
+        stop(error.text);
+    return work;
+}
+
+// The state of the model's start.
+static void enter(const lw_model *model, lwi_work *work, double *x)
+{
+    lwi_snapshot snapshot;
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    if (lwi_snapshot_create(model, &arena, &snapshot) != LW_OK) stop("no memory");
+    lwi_snapshot_start(model, &snapshot);
+    if (work->formulation->enter(work, &snapshot, x) != LW_OK) stop(work->error.text);
+    lwi_arena_free(&arena);
+}
+
+// Not inlined: callgrind is told its name.
+__attribute__((noinline)) static void evaluate(lwi_work *work, const double *x, double *xdot)
+{
+    if (work->formulation->rates(work, 0, x, NULL, xdot) != LW_OK) stop(work->error.text);
+}
+
+int main(int argc, char **argv)
+{
+    lw_model *model;
+    lw_options options;
+    lw_error error;
+    if (argc != 6) stop("usage: bench_depth MODEL FORMULATION PLAN THREADS TIMES");
+    lw_options_default(&options);
+    if (lw_model_read(argv[1], NULL, &model, &options, &error) != LW_OK) stop(error.text);
+    options.plan = plan_of(argv[3]);
+    options.threads = atoi(argv[4]);
+    lwi_work *work = prepare(model, argv[2], &options);
+    double *x = calloc((size_t)(2 * work->layout.nx), sizeof *x), best = 1e30;
+    if (!x) stop("no memory");
+    enter(model, work, x);
+    double *xdot = x + work->layout.nx;
+    for (int i = atoi(argv[5]); i > 0; i--) {
+        const double before = seconds();
+        evaluate(work, x, xdot);
+        const double took = seconds() - before;
+        best = took < best ? took : best;
+    }
+    printf("%.0f\n", 1e9 * best);
+    lwi_work_destroy(work);
+    lw_model_destroy(model);
+    free(x);
+    return 0;
+}
