@@ -19,7 +19,7 @@ static lw_model *four_bars(void)
 {
     lw_builder *b = lwt_builder();
     lw_body upright[N + 1], level[N];
-    char name[8];
+    char name[16];
     for (int i = 0; i <= N; i++) {
         snprintf(name, sizeof name, "v%d", i);
         upright[i] = lwt_rod(b, name, i, 0, i, 1, 1);
