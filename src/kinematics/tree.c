@@ -84,7 +84,7 @@ static void set_coordinates(const lw_model *model, const lwi_node *node, double 
                             lwi_link *link)
 {
     if (!any_driven(model, node)) {
-        memcpy(link->q, q, (size_t)node->nq * sizeof *q);
+        if (node->nq > 0) memcpy(link->q, q, (size_t)node->nq * sizeof *q); // else q may be NULL
         return;
     }
     // only joints with speeds that are derivatives of their coordinates can be driven
