@@ -59,7 +59,7 @@ static void enter(const lw_model *model, lwi_work *work, double *x)
     lwi_arena_free(&arena);
 }
 
-// Not inlined: callgrind is told its name.
+// Not inlined: callgrind counts this function by its name.
 __attribute__((noinline)) static void evaluate(lwi_work *work, const double *x, double *xdot)
 {
     if (work->formulation->rates(work, 0, x, NULL, xdot) != LW_OK) stop(work->error.text);

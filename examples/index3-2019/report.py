@@ -329,18 +329,18 @@ def divide(study, priority):
     """The paper's share of time of Newton's iterations, and ours of a chain of 128 by its method in six coordinates, with
     two right sides on Newton's factors, and by the default."""
     path = cases.write(study.folder, "chain-128")["chain-128"]
-    told = []
+    measured = []
     for text in ("projection=tangent", "auto"):
         with open(path, encoding="utf-8") as file:
             model = study.write("shares.yaml", file.read() + f'simulation: {{index3: "{text}"}}\n')
         report = step_bench.times(study.program, model, 2000, H, 1, priority)["report"]
         assembly, solution, projections = (float(x) for x in re.findall(r"([\d.]+) %", report)[:3])
-        told.append((assembly + solution, projections))
-    ours = told[0][0]
+        measured.append((assembly + solution, projections))
+    ours = measured[0][0]
     study.hold(f"Newton's iterations take {ours:.0f} % of a step, {paper.SHARES[0]} % in the paper",
                abs(ours - paper.SHARES[0]) < 10)
-    return (f"{told[0][0]:.0f} % and {told[0][1]:.0f} % for both with `projection=tangent`, where they use Newton's "
-            f"factors, too; {told[1][0]:.0f} % and {told[1][1]:.0f} % by default, with factors for both")
+    return (f"{measured[0][0]:.0f} % and {measured[0][1]:.0f} % for both with `projection=tangent`, where they use Newton's "
+            f"factors, too; {measured[1][0]:.0f} % and {measured[1][1]:.0f} % by default, with factors for both")
 
 
 def count_instructions(study):

@@ -32,7 +32,7 @@ MOST_STEPS = 20000  # what is beside a singular position may need any number
 STEPS = ["0.05", "0.02", "0.01", "0.005", "0.001"]
 
 ACROSS = re.compile(r"passed (\d+) singular positions? straight on, first at t = ([-+.\de]+) s")
-TOLD = re.compile(r"passed close to a singular position at t = ([-+.\de]+) s \(times in all: (\d+)")
+CLOSE = re.compile(r"passed close to a singular position at t = ([-+.\de]+) s \(times in all: (\d+)")
 STOPPED = re.compile(r"singular position at t = ([-+.\de]+) s: the constraints of (.*?) depend on each "
                      r"other here, but not nearby \(pivot ([-+.\de]+)\)")
 
@@ -127,12 +127,12 @@ class Run:
         self.energy = summary.get("energy_error", math.nan)
         self.closure = summary.get("residual", [math.nan])[0]
         notice = summary.get("notice", "")
-        across, told = ACROSS.search(notice), TOLD.search(notice)
+        across, close = ACROSS.search(notice), CLOSE.search(notice)
         self.across = int(across.group(1)) if across else 0
         times = [float(across.group(2))] if across else []
-        times += [float(told.group(1))] if told else []
+        times += [float(close.group(1))] if close else []
         self.first = min(times) if times else None
-        self.close = int(told.group(2)) if told else 0
+        self.close = int(close.group(2)) if close else 0
         stopped = STOPPED.search(done.stderr)
         self.singular = stopped.groups() if stopped else None
         self.read(mechanism, output)
@@ -204,8 +204,8 @@ def table(runs):
              "closure [m] | coupler off at the end [m] |", "|---|---|---|---|---|---|---|---|"]
     for r in runs:
         accuracy = f"h = {r.accuracy} s" if r.formulation == "index3" else r.accuracy
-        told = f"{r.first:.4g} s, {r.across} + {r.close}" if r.first else "–"
-        lines.append(f"| `{r.formulation}` | {accuracy} | {r.steps} | {r.outcome()} | {told} | "
+        passages = f"{r.first:.4g} s, {r.across} + {r.close}" if r.first else "–"
+        lines.append(f"| `{r.formulation}` | {accuracy} | {r.steps} | {r.outcome()} | {passages} | "
                      f"{number(r.energy)} | {number(r.closure)} | {number(r.error)} |")
     return "\n".join(lines)
 
