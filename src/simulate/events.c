@@ -7,12 +7,15 @@
 //
 // Then the step is rejected and repeated up to the event, which the Illinois rule finds: every trial is a
 // step of the integrator from the same state, so the state at the event is as accurate as any other, and
-// nothing is interpolated.  A mode that ends and begins again within one step is detected by the cubic
-// through guard and rate at both ends.  Fixed-step integrators have no events: there the modes follow from
-// the state at each evaluation, and the jump of the rates reduces their order.
+// nothing is interpolated.  A step without an event at its end may still have passed through a contact.  Where gaps and
+// speeds do not exclude this, each gap is interpolated with its accelerations (gap.c), and if it may close the step is
+// repeated up to where it is smallest: either an event is before that, or this is the end of a shorter step.
+// Fixed-step integrators have no events: there the modes follow from the state at each evaluation, and the jump of the
+// rates reduces their order.
 #include "simulate/simulation.h"
 
 #include "base/assert.h"
+#include "simulate/gap.h"
 #include "spatial/vec3.h"
 
 #include <float.h>
@@ -24,6 +27,8 @@
 #define CLOSE_ENOUGH 1e-3
 // Steps of a search; the Illinois rule needs five to ten.
 enum { MAX_TRIALS = 60 };
+// Ends of one step, each before the last one.
+enum { MAX_SHORTER = 40 };
 
 lw_status lwi_sim_prepare_events(lw_sim *sim, bool adaptive)
 {
@@ -33,18 +38,20 @@ lw_status lwi_sim_prepare_events(lw_sim *sim, bool adaptive)
     e->active = true;
     e->mode = LWI_PUSH(&sim->arena, unsigned char, sim->model->nmode);
     e->x0 = LWI_PUSH(&sim->arena, double, sim->work->layout.nx);
-    return e->mode && e->x0 ? LW_OK : LW_ERR_MEMORY;
+    e->gap0 = LWI_PUSH(&sim->arena, lwi_gap, sim->model->nmode);
+    e->gap = LWI_PUSH(&sim->arena, lwi_gap, sim->model->nmode);
+    e->al = lwi_arena_push(&sim->arena, (size_t)sim->model->nbody, sizeof *e->al);
+    return e->mode && e->x0 && e->gap0 && e->gap && e->al ? LW_OK : LW_ERR_MEMORY;
 }
 
 // ------------------------------------------------------------------------------------------ guards
 
-static lw_status observe_motion(lw_sim *sim, lwi_kin *kin)
+static lw_status observe_motion(lw_sim *sim, double t, const double *x, lw_observe level,
+                                lwi_kin *kin)
 {
     lwi_snapshot *m = &sim->snapshot;
-    const lw_status status = sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
-                                                             LW_OBSERVE_TWIST, m);
-    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "searching for an event");
-    lwi_observe_merged(sim->model, LW_OBSERVE_TWIST, sim->inputs, &sim->loads, m);
+    TRY(sim->work->formulation->observe(sim->work, t, x, sim->inputs, level, m));
+    lwi_observe_merged(sim->model, level, sim->inputs, &sim->loads, m);
     for (int b = 0; b < sim->model->nbody; b++) m3_mul_v(m->w_world[b], m->R[b], m->w[b]);
     *kin = (lwi_kin){.R = (const double(*)[9])m->R,
                      .r = (const double(*)[3])m->r,
@@ -52,7 +59,18 @@ static lw_status observe_motion(lw_sim *sim, lwi_kin *kin)
                      .w = (const double(*)[3])m->w_world,
                      .q = m->q,
                      .qd = m->qd};
+    if (level < LW_OBSERVE_ACCELERATION) return LW_OK;
+    for (int b = 0; b < sim->model->nbody; b++) m3_mul_v(sim->events.al[b], m->R[b], m->al[b]);
+    kin->a = (const double(*)[3])m->a;
+    kin->al = (const double(*)[3])sim->events.al;
+    kin->qdd = m->qdd;
     return LW_OK;
+}
+
+static lw_status observe_here(lw_sim *sim, lwi_kin *kin)
+{
+    const lw_status status = observe_motion(sim, sim->t, sim->x, LW_OBSERVE_TWIST, kin);
+    return status == LW_OK ? LW_OK : lwi_sim_fail_work(sim, status, "searching for an event");
 }
 
 // Modes from the state alone, without a history.
@@ -60,7 +78,7 @@ static lw_status begin_modes(lw_sim *sim)
 {
     const lw_model *model = sim->model;
     lwi_kin kin;
-    TRY(observe_motion(sim, &kin));
+    TRY(observe_here(sim, &kin));
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force *f = &model->force[i];
         const lwi_force_modes *modes = f->type->modes;
@@ -69,23 +87,37 @@ static lw_status begin_modes(lw_sim *sim)
     return LW_OK;
 }
 
-// The smallest guard of the present modes.
-static lw_status min_guard(lw_sim *sim, lwi_guard *smallest)
+static void fill_gaps(const lw_sim *sim, const lwi_kin *kin, lwi_gap *gap)
+{
+    for (int i = 0; i < sim->model->nforce; i++) {
+        const lwi_force *f = &sim->model->force[i];
+        const lwi_force_modes *modes = f->type->modes;
+        if (!modes) continue;
+        const int k = modes->index(f->par);
+        modes->gap(f->par, sim->events.mode[k], kin, &gap[k]);
+    }
+}
+
+// The smallest guard of the present modes, and all gaps.
+static lw_status examine_state(lw_sim *sim)
 {
     const lw_model *model = sim->model;
-    lwi_guard guard[LWI_MOST_GUARDS];
+    lwi_events *e = &sim->events;
+    double guard[LWI_MOST_GUARDS];
     lwi_kin kin;
-    TRY(observe_motion(sim, &kin));
-    *smallest = (lwi_guard){INFINITY, NAN};
+    TRY(observe_here(sim, &kin));
+    e->guard = INFINITY;
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force *f = &model->force[i];
         const lwi_force_modes *modes = f->type->modes;
         if (!modes) continue;
-        const int n = modes->guards(f->par, sim->events.mode[modes->index(f->par)], &kin, guard);
+        const int n = modes->guards(f->par, e->mode[modes->index(f->par)], &kin, guard);
         LWI_ASSERT(n >= 0 && n <= LWI_MOST_GUARDS);
         for (int k = 0; k < n; k++)
-            if (!(guard[k].value >= smallest->value)) *smallest = guard[k];
+            if (!(guard[k] >= e->guard)) e->guard = guard[k];
     }
+    fill_gaps(sim, &kin, e->gap);
+    e->complete = false;
     return LW_OK;
 }
 
@@ -93,9 +125,9 @@ static lw_status min_guard(lw_sim *sim, lwi_guard *smallest)
 static lw_status change_modes(lw_sim *sim)
 {
     const lw_model *model = sim->model;
-    lwi_guard guard[LWI_MOST_GUARDS];
+    double guard[LWI_MOST_GUARDS];
     lwi_kin kin;
-    TRY(observe_motion(sim, &kin));
+    TRY(observe_here(sim, &kin));
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force *f = &model->force[i];
         const lwi_force_modes *modes = f->type->modes;
@@ -105,7 +137,7 @@ static lw_status change_modes(lw_sim *sim)
         const int n = modes->guards(f->par, *mode, &kin, guard);
         LWI_ASSERT(n >= 0 && n <= LWI_MOST_GUARDS);
         for (int k = 0; k < n; k++)
-            if (guard[k].value < 0) {
+            if (guard[k] < 0) {
                 *mode = modes->next(f->par, *mode, k, &kin);
                 break;
             }
@@ -115,11 +147,10 @@ static lw_status change_modes(lw_sim *sim)
     return LW_OK;
 }
 
-// -----------------------------------------------------------------------------------------
-// searching
+// --------------------------------------------------------------------------------------- searching
 
 // Repeats the step from its beginning to `to`.
-static lw_status repeat_step(lw_sim *sim, double to, lwi_guard *guard)
+static lw_status repeat_step(lw_sim *sim, double to)
 {
     LWI_ASSERT(sim->events.active && to >= sim->events.t0);
     lwi_events *e = &sim->events;
@@ -129,17 +160,16 @@ static lw_status repeat_step(lw_sim *sim, double to, lwi_guard *guard)
     const lwi_integrator_type *type = sim->integrator->type;
     TRY(type->restart(sim->integrator, sim->t, sim->x, LWI_JUMP_RATES, &sim->error));
     TRY(type->advance(sim->integrator, &sim->t, sim->x, to, to, false, &sim->error));
-    return min_guard(sim, guard);
+    return examine_state(sim);
 }
 
-// Finds the event between t0, with the smallest guard `before`, and sim->t, where it is `after` < 0.
-static lw_status find_event(lw_sim *sim, double before, double after)
+// Finds the event between t0 and sim->t, where the smallest guard is negative.
+static lw_status find_event(lw_sim *sim)
 {
-    LWI_ASSERT(after < 0);
-    LWI_ASSERT(sim->t >= sim->events.t0);
+    const lwi_events *e = &sim->events;
+    LWI_ASSERT(e->guard < 0 && sim->t >= e->t0);
     const double enough = CLOSE_ENOUGH * sim->options.atol;
-    double a = sim->events.t0, b = sim->t, ga = fmax(before, 0), gb = after;
-    lwi_guard guard;
+    double a = e->t0, b = sim->t, ga = fmax(e->guard0, 0), gb = e->guard;
     int side = 0;
     for (int i = 0; i < MAX_TRIALS && -gb > enough && b - a > 4 * DBL_EPSILON * fabs(b); i++) {
         // regula falsi; the guard of an end that is kept is halved for the next time
@@ -147,61 +177,91 @@ static lw_status find_event(lw_sim *sim, double before, double after)
         // bisection if it stays at the edge, so that both ends approach the event
         if (!(t > a && t < b) || i % 8 == 7) t = a + 0.5 * (b - a);
         if (!(t > a && t < b)) break;
-        TRY(repeat_step(sim, t, &guard));
-        if (guard.value < 0) {
-            b = t, gb = guard.value;
+        TRY(repeat_step(sim, t));
+        if (e->guard < 0) {
+            b = t, gb = e->guard;
             if (side < 0) ga *= 0.5;
             side = -1;
         } else {
-            a = t, ga = guard.value;
+            a = t, ga = e->guard;
             if (side > 0) gb *= 0.5;
             side = 1;
         }
     }
-    if (sim->t != b) TRY(repeat_step(sim, b, &guard));
-    return change_modes(sim);
+    return sim->t != b ? repeat_step(sim, b) : LW_OK;
 }
 
-// Time of the minimum of the cubic through both ends within the step; NAN if it is at an end or not negative.
-static double cubic_minimum(double t0, double t1, lwi_guard a, lwi_guard b)
+// Where accelerations cannot be observed gaps are interpolated without.
+static void add_accelerations(lw_sim *sim, double t, const double *x, lwi_gap *gap, bool *complete)
 {
-    const double h = t1 - t0, da = h * a.rate, db = h * b.rate, rise = b.value - a.value;
-    if (!isfinite(da) || !isfinite(db) || !(da < 0 && db > 0)) return NAN;
-    // g = a + da s + c2 s^2 + c3 s^3, g' = 0
-    const double c2 = 3 * rise - 2 * da - db, c3 = da + db - 2 * rise;
-    const double root = sqrt(fmax(0, c2 * c2 - 3 * c3 * da));
-    const double s = -da / (c2 + root); // the root where g'' = 2 root > 0
-    if (!(s > 0 && s < 1)) return NAN;
-    return a.value + s * (da + s * (c2 + s * c3)) < 0 ? t0 + s * h : NAN;
+    lwi_kin kin;
+    if (!*complete && observe_motion(sim, t, x, LW_OBSERVE_ACCELERATION, &kin) == LW_OK)
+        fill_gaps(sim, &kin, gap);
+    *complete = true;
+}
+
+// A time within the step at which a gap may be closed; false: none.
+static bool find_closed_gap(lw_sim *sim, double *closed)
+{
+    lwi_events *e = &sim->events;
+    const double h = sim->t - e->t0, tolerance = CLOSE_ENOUGH * sim->options.atol;
+    for (int k = 0; k < sim->model->nmode; k++) {
+        double s;
+        if (!e->gap[k].n || lwi_gap_is_wide(&e->gap0[k], &e->gap[k], h)) continue;
+        add_accelerations(sim, e->t0, e->x0, e->gap0, &e->complete0);
+        add_accelerations(sim, sim->t, sim->x, e->gap, &e->complete);
+        if (!lwi_gap_may_close(&e->gap0[k], &e->gap[k], h, tolerance, &s)) continue;
+        *closed = e->t0 + s * h;
+        if (*closed > e->t0 && *closed < sim->t) return true;
+    }
+    return false;
+}
+
+// Ends the step at the first event; *found: there is one.
+static lw_status shorten_step(lw_sim *sim, bool *found)
+{
+    lwi_events *e = &sim->events;
+    for (int i = 0;; i++) {
+        double closed;
+        *found = e->guard < 0;
+        if (*found) TRY(find_event(sim));
+        if (i == MAX_SHORTER || !find_closed_gap(sim, &closed)) return LW_OK;
+        TRY(repeat_step(sim, closed));
+    }
 }
 
 // Checks a step for events.
-static lw_status check_step(lw_sim *sim, lwi_guard before)
+static lw_status check_step(lw_sim *sim)
 {
     lwi_events *e = &sim->events;
-    lwi_guard after;
-    TRY(min_guard(sim, &after));
-    if (!(after.value < 0)) {
-        const double between = cubic_minimum(e->t0, sim->t, before, after);
-        if (!(between > e->t0 && between < sim->t)) {
-            e->guard = after;
-            e->repeats = 0;
-            return LW_OK;
-        }
-        TRY(repeat_step(sim, between, &after)); // without an event there, this is a shorter step
-        e->guard = after;
-        if (!(after.value < 0)) return LW_OK;
-    }
+    bool found;
+    TRY(examine_state(sim));
     // modes that end immediately after they begin, repeatedly: accept the step
-    if (e->repeats > 4 * sim->model->nmode) {
+    if (e->guard < 0 && e->repeats > 4 * sim->model->nmode) {
         e->repeats = 0;
         TRY(begin_modes(sim));
         sim->pending = LWI_NEW_RATES;
-        return min_guard(sim, &e->guard);
+        return examine_state(sim);
     }
-    TRY(find_event(sim, before.value, after.value));
+    TRY(shorten_step(sim, &found));
+    if (!found) {
+        e->repeats = 0;
+        return LW_OK;
+    }
+    TRY(change_modes(sim));
     e->repeats = sim->t - e->t0 > 4 * DBL_EPSILON * fabs(sim->t) ? 0 : e->repeats + 1;
-    return min_guard(sim, &e->guard);
+    return examine_state(sim);
+}
+
+// The latest end of a step from the present state.
+static double latest_end(const lw_sim *sim, double stop)
+{
+    for (int k = 0; k < sim->model->nmode; k++) {
+        const lwi_gap *gap = &sim->events.gap[k];
+        if (gap->n && gap->step > 0 && sim->t + gap->step > sim->t)
+            stop = fmin(stop, sim->t + gap->step);
+    }
+    return stop;
 }
 
 lw_status lwi_sim_advance_events(lw_sim *sim, double stop)
@@ -215,12 +275,22 @@ lw_status lwi_sim_advance_events(lw_sim *sim, double stop)
         e->repeats = 0;
         TRY(begin_modes(sim));
         sim->work->mode = e->mode;
-        TRY(min_guard(sim, &e->guard));
+        TRY(examine_state(sim));
     }
+    stop = latest_end(sim, stop);
+    lwi_gap *const gap = e->gap0;
     e->t0 = sim->t;
+    e->guard0 = e->guard;
+    e->gap0 = e->gap;
+    e->gap = gap;
+    e->complete0 = e->complete;
     if (bytes) memcpy(e->x0, sim->x, bytes);
     TRY(sim->integrator->type->advance(sim->integrator, &sim->t, sim->x, stop, stop, true,
                                        &sim->error));
-    if (sim->t == e->t0 && sim->crossing.near) return LW_OK; // a step across begins here
-    return check_step(sim, e->guard);
+    if (sim->t == e->t0 && sim->crossing.near) { // a step across begins here
+        e->gap = e->gap0;
+        e->gap0 = gap;
+        return LW_OK;
+    }
+    return check_step(sim);
 }

@@ -370,6 +370,7 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
     LWI_ASSERT(to >= sim->t);
     const double began = lwi_clock(), from = sim->t;
     if (sim->pending == LWI_NEW_STATE) sim->events.begun = false, sim->monitor.count = 0;
+    if (sim->pending != LWI_NOTHING) sim->events.complete = false;
     const bool new_rates = sim->pending != LWI_NOTHING && sim->t < sim->crossing.end;
     if (sim->pending == LWI_NEW_STATE || new_rates) lwi_sim_leave_crossing(sim);
     lw_status status = notify_integrator(sim);

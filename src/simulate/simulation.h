@@ -25,10 +25,14 @@ typedef struct lwi_audit {
 /** Modes of forces and the step in which the end of a mode is searched for (events.c). */
 typedef struct lwi_events {
     bool active, begun;
-    unsigned char *mode; ///< [model nmode]
-    double t0, *x0;      ///< start of the step
-    lwi_guard guard;     ///< the smallest one at the end of the last step
-    int repeats;         ///< consecutive events without time between them
+    unsigned char *mode;      ///< [model nmode]
+    double t0, *x0;           ///< start of the step
+    double guard0;            ///< the smallest guard there
+    double guard;             ///< the same at the end of the last step
+    lwi_gap *gap0, *gap;      ///< [model nmode] at both ends
+    bool complete0, complete; ///< with accelerations
+    double (*al)[3];          ///< [nbody] scratch: angular accelerations, world axes
+    int repeats;              ///< consecutive events without time between them
     long count;
 } lwi_events;
 

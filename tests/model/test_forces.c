@@ -18,13 +18,12 @@ typedef struct snapshot {
 
 static void link_pointers(snapshot *s)
 {
-    s->kin = (lwi_kin){(const double(*)[9])s->R,
-                       (const double(*)[3])s->r,
-                       (const double(*)[3])s->v,
-                       (const double(*)[3])s->w,
-                       s->q,
-                       s->qd,
-                       NULL};
+    s->kin = (lwi_kin){.R = (const double(*)[9])s->R,
+                       .r = (const double(*)[3])s->r,
+                       .v = (const double(*)[3])s->v,
+                       .w = (const double(*)[3])s->w,
+                       .q = s->q,
+                       .qd = s->qd};
     s->loads = (lwi_loads){s->wrench, s->effort, 0};
 }
 

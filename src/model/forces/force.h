@@ -22,6 +22,8 @@ typedef struct lwi_kin {
     /** [model nmode] in which mode the forces are that have modes (stops in contact or not), so that rates
      *  are smooth during a step; NULL: each decides by the state. */
     const unsigned char *mode;
+    /** World axes, and of the joints; NULL: unknown. */
+    const double (*a)[3], (*al)[3], *qdd;
 } lwi_kin;
 
 /** What forces add to. */
@@ -102,12 +104,17 @@ typedef struct lwi_force_type {
     int (*actions)(const void *par, const lwi_force_state *, lwi_force_action *);
 } lwi_force_type;
 
-/** What must stay positive for a mode to last, in m or rad, and its rate (NAN: not known). */
-typedef struct lwi_guard {
-    double value, rate;
-} lwi_guard;
-
 enum { LWI_MOST_GUARDS = 2 };
+
+/** What must not close between the ends of a step, in m or rad: a length y (n = 1), or the distance of a point from
+ *  another at y (n = 3) less a radius. */
+typedef struct lwi_gap {
+    int n; ///< 0: no gap
+    double radius;
+    double
+        step; ///< longest step from here, so that the rates within the contact are evaluated [s]; 0: any
+    double y[3][3]; ///< [derivative][component]; the second NAN: unknown
+} lwi_gap;
 
 /** A force with a law that depends on a mode: it is smooth while the mode lasts, and the simulation
  *  ends a step where the mode changes. */
@@ -115,8 +122,10 @@ typedef struct lwi_force_modes {
     int (*index)(const void *par); ///< its index in lwi_kin.mode
     /** Mode at a state, independent of the past. */
     unsigned char (*now)(const void *par, const lwi_kin *);
-    /** Guards of a mode; returns how many. */
-    int (*guards)(const void *par, unsigned char mode, const lwi_kin *, lwi_guard *guard);
+    /** Guards of a mode: what must stay positive for it to last, in m or rad; returns how many. */
+    int (*guards)(const void *par, unsigned char mode, const lwi_kin *, double *guard);
+    /** The first guard with its derivatives. */
+    void (*gap)(const void *par, unsigned char mode, const lwi_kin *, lwi_gap *gap);
     /** Mode after guard number k of `mode` has run out. */
     unsigned char (*next)(const void *par, unsigned char mode, int k, const lwi_kin *);
 } lwi_force_modes;

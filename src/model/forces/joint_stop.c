@@ -45,23 +45,33 @@ static double press(const lwi_joint_stop_par *p, const lwi_kin *kin)
     return beyond(p, kin) + p->damping / p->stiffness * speed(p, kin);
 }
 
-static int mode_guards(const void *par, unsigned char mode, const lwi_kin *kin, lwi_guard *guard)
+static int mode_guards(const void *par, unsigned char mode, const lwi_kin *kin, double *guard)
 {
     LWI_ASSERT(mode <= LOOSE);
     const lwi_joint_stop_par *p = par;
-    const double x = beyond(p, kin), v = speed(p, kin);
+    const double x = beyond(p, kin);
     switch (mode) {
     case FREE:
-        guard[0] = (lwi_guard){-x, -v};
+        guard[0] = -x;
         return 1;
     case PRESSED:
-        guard[0] = (lwi_guard){press(p, kin), p->damping == 0 ? v : NAN};
+        guard[0] = press(p, kin);
         return 1;
     default:
-        guard[0] = (lwi_guard){x, v};
-        guard[1] = (lwi_guard){-press(p, kin), NAN};
+        guard[0] = x, guard[1] = -press(p, kin);
         return 2;
     }
+}
+
+// The guard of a pressed stop with a damper depends on the speed; its second derivative is unknown: no gap.
+static void gap_of(const void *par, unsigned char mode, const lwi_kin *kin, lwi_gap *gap)
+{
+    const lwi_joint_stop_par *p = par;
+    const double sign = mode == FREE ? -p->side : p->side;
+    *gap = (lwi_gap){.n = mode != PRESSED || p->damping == 0};
+    gap->y[0][0] = sign * (kin->q[p->iq] - p->at);
+    gap->y[1][0] = sign * kin->qd[p->iv];
+    gap->y[2][0] = kin->qdd ? sign * kin->qdd[p->iv] : NAN;
 }
 
 // Without a damper the spring follows as far as it reaches: it is never loose.
@@ -100,7 +110,7 @@ static int dissipates(const void *par)
 }
 
 static const lwi_force_modes modes = {
-    .index = mode_index, .now = mode_now, .guards = mode_guards, .next = mode_next};
+    .index = mode_index, .now = mode_now, .guards = mode_guards, .gap = gap_of, .next = mode_next};
 
 static lwi_force_place place(const void *par)
 {

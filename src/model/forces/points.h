@@ -15,6 +15,21 @@ static inline void point_velocity(double v[3], const lwi_kin *kin, int body, con
     v3_add(v, v, kin->v[body]);
 }
 
+// a + w' x arm + w x (w x arm); NAN: unknown
+static inline void point_acceleration(double a[3], const lwi_kin *kin, int body,
+                                      const double arm[3])
+{
+    double v[3];
+    if (!kin->a) {
+        a[0] = a[1] = a[2] = NAN;
+        return;
+    }
+    v3_cross(v, kin->w[body], arm);
+    v3_cross(a, kin->w[body], v);
+    v3_cross_add(a, kin->al[body], arm);
+    v3_add(a, a, kin->a[body]);
+}
+
 // The force f n, with its torque arm x (f n) about the mass centre.
 static inline void push_along(lwi_loads *loads, int body, const double arm[3], double f,
                               const double n[3])

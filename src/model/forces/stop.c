@@ -14,6 +14,9 @@
 #include <math.h>
 
 enum { FREE, PRESSED, LOOSE };
+// A step within a contact of spheres, relative to the time in which they would pass through each other: a longer one
+// may end behind the contact with no rate evaluated in it.
+#define SHARE 0.2
 
 typedef struct touch {
     double arm1[3], arm2[3]; ///< centre of the sphere from both mass centres, world axes
@@ -73,18 +76,79 @@ static unsigned char mode_now(const void *par, const lwi_kin *kin)
     return mode_of(par, &c);
 }
 
-static int mode_guards(const void *par, unsigned char mode, const lwi_kin *kin, lwi_guard *guard)
+static int mode_guards(const void *par, unsigned char mode, const lwi_kin *kin, double *guard)
 {
     LWI_ASSERT(mode <= LOOSE);
     const lwi_stop_par *p = par;
     const touch c = touch_of(p, kin);
     if (mode == FREE) {
-        guard[0] = (lwi_guard){-c.x, -c.rate};
+        guard[0] = -c.x;
         return 1;
     }
-    guard[0] = (lwi_guard){c.x, c.rate};
-    guard[1] = (lwi_guard){(mode == PRESSED ? 1 : -1) * press(p, &c) * p->radius, NAN};
+    guard[0] = c.x;
+    guard[1] = (mode == PRESSED ? 1 : -1) * press(p, &c) * p->radius;
     return p->dissipation > 0 ? 2 : 1;
+}
+
+// A point of a body, `arm` from its mass centre, with velocity and acceleration.
+static void motion_of(double y[3][3], const lwi_kin *kin, int body, const double arm[3])
+{
+    v3_add(y[0], kin->r[body], arm);
+    point_velocity(y[1], kin, body, arm);
+    point_acceleration(y[2], kin, body, arm);
+}
+
+// y: of the centre relative to the plane's point, then the part along the normal n of the plane, which rotates:
+//     (n y)' = n' y + n y',   n' = w x n,   n'' = w' x n + w x n'
+static void across_plane(const lwi_stop_par *p, const lwi_kin *kin, double y[3][3])
+{
+    double n[3], nd[3], ndd[3];
+    const double *w = kin->w[p->body2];
+    m3_mul_v(n, kin->R[p->body2], p->normal);
+    v3_cross(nd, w, n);
+    v3_cross(ndd, w, nd);
+    if (kin->al) v3_cross_add(ndd, kin->al[p->body2], n);
+    const double second = v3_dot(ndd, y[0]) + 2 * v3_dot(nd, y[1]) + v3_dot(n, y[2]);
+    const double first = v3_dot(nd, y[0]) + v3_dot(n, y[1]);
+    y[0][0] = v3_dot(n, y[0]);
+    y[1][0] = first;
+    y[2][0] = second;
+}
+
+// y: of the vector between the centres, then its length |y|;  |y|'' = (y' y' + y y'' - |y|'^2) / |y|
+static void length_of(double y[3][3])
+{
+    const double length = v3_norm(y[0]);
+    const double first = v3_dot(y[0], y[1]) / length;
+    const double second = (v3_dot(y[1], y[1]) + v3_dot(y[0], y[2]) - first * first) / length;
+    y[0][0] = length;
+    y[1][0] = first;
+    y[2][0] = second;
+}
+
+static void gap_of(const void *par, unsigned char mode, const lwi_kin *kin, lwi_gap *gap)
+{
+    const lwi_stop_par *p = par;
+    double arm1[3], arm2[3], y2[3][3];
+    m3_mul_v(arm1, kin->R[p->body1], p->point1);
+    m3_mul_v(arm2, kin->R[p->body2], p->point2);
+    *gap = (lwi_gap){.n = 1, .radius = p->radius};
+    motion_of(gap->y, kin, p->body1, arm1);
+    motion_of(y2, kin, p->body2, arm2);
+    for (int k = 0; k < 3; k++) v3_sub(gap->y[k], gap->y[k], y2[k]);
+    if (mode == FREE && !p->plane) {
+        gap->n = 3;
+        return;
+    }
+    if (p->plane)
+        across_plane(p, kin, gap->y);
+    else {
+        const double speed = v3_norm(gap->y[1]);
+        gap->step = speed > 0 ? SHARE * p->radius / speed : 0;
+        length_of(gap->y);
+    }
+    gap->y[0][0] -= p->radius;
+    for (int k = 0; mode != FREE && k < 3; k++) gap->y[k][0] = -gap->y[k][0];
 }
 
 static unsigned char mode_next(const void *par, unsigned char mode, int k, const lwi_kin *kin)
@@ -123,7 +187,7 @@ static int dissipates(const void *par)
 }
 
 static const lwi_force_modes modes = {
-    .index = mode_index, .now = mode_now, .guards = mode_guards, .next = mode_next};
+    .index = mode_index, .now = mode_now, .guards = mode_guards, .gap = gap_of, .next = mode_next};
 
 static lwi_force_place place(const void *par)
 {
