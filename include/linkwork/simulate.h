@@ -92,12 +92,14 @@ LW_API void lw_sim_report(const lw_sim *sim, char *text, size_t size);
 LW_API const lw_model *lw_sim_model(const lw_sim *sim);
 LW_API double lw_sim_time(const lw_sim *sim);
 
-/** The integrator's state x [size]: with the time, all that a restart needs. */
+/** The state x [size]: with the time and the inputs, all that a restart needs.  First the integrator's, in the order of
+ *  the layout that results name; then numbers of rcr (which coordinates are independent) and of dopri54 (its step).  If
+ *  these are zero they are chosen again. */
 LW_API int lw_sim_state_size(const lw_sim *sim);
 /** @param time, x  out; may be NULL */
 LW_API void lw_sim_get_state(const lw_sim *sim, double *time, double *x);
 /** @return LW_ERR_ARGUMENT where constraints are violated by more than 1e-3, or a quaternion has a length beyond 0.5 to
- *          2; the state is then unchanged */
+ *          2; the state is then unchanged.  With the option `project` never any drift is accepted */
 LW_API lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x);
 /** Sets the joints of the spanning tree to coordinates q [model nq] and speeds v [model nv]; the other joints follow.
  *  Floating bases are unchanged; driven coordinates come from their functions. */

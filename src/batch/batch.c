@@ -83,7 +83,7 @@ static lw_status make_variants(lw_batch *b, draft *d, lwi_arena *scratch)
     }
     for (int v = 0; v < b->nvariant; v++) TRY(make_variant(b, d, v));
     for (int v = 0; v < b->nvariant; v++) {
-        const int nx = lw_sim_state_size(b->variant[v].sim);
+        const int nx = b->variant[v].sim->work->layout.nx;
         if (nx > b->nx) b->nx = nx;
         const size_t nd = b->variant[v].sim->work->ndiscrete;
         if (nd > b->ndiscrete) b->ndiscrete = nd;
@@ -135,6 +135,7 @@ static lw_sim *enter(const lw_batch *b, int i)
     sim->start = instance->start;
     sim->next_break = instance->next_break;
     sim->pending = instance->pending;
+    memcpy(sim->kept_step, instance->kept_step, sizeof sim->kept_step);
     sim->audit = instance->audit;
     return sim;
 }
@@ -153,6 +154,7 @@ static void leave(lw_batch *b, int i)
     instance->start = sim->start;
     instance->next_break = sim->next_break;
     instance->pending = sim->pending;
+    memcpy(instance->kept_step, sim->kept_step, sizeof sim->kept_step);
     instance->audit = sim->audit;
     if (sim->pending != LWI_NEW_STATE) return;
     instance->status = LW_OK;
@@ -436,8 +438,12 @@ lw_status lw_batch_get_state(const lw_batch *b, int i, double *time, double *x)
 {
     if (!b || !known(b, i)) return LW_ERR_ARGUMENT;
     if (time) *time = b->instance[i].t;
-    const double *from = state_of(b, i);
-    for (int k = 0; x && k < lw_batch_state_size(b, i); k++) x[k] = from[k];
+    if (!x) return LW_OK;
+    const lw_sim *sim = enter(b, i);
+    lw_sim_get_state(sim, NULL, x);
+    const int steps = lwi_sim_step_numbers(sim);
+    if (steps && sim->pending != LWI_NEW_STATE && b->instance[i].status == LW_OK)
+        lwi_step_control_keep(&b->instance[i].control, x + lw_sim_state_size(sim) - steps);
     return LW_OK;
 }
 

@@ -19,6 +19,7 @@ typedef struct lwi_instance {
     double t, start;
     double next_break; ///< next time at which its model is not smooth; > t
     lwi_pending pending;
+    double kept_step[LWI_STEP_NUMBERS]; ///< of a state that was set
     lwi_step_control control;
     long restarts;
     lwi_audit audit;

@@ -61,6 +61,8 @@ static void take_changes(lwi_instance *instance)
     if (instance->pending == LWI_NEW_RATES) instance->control.slope = false;
     if (instance->pending == LWI_NEW_STATE) {
         lwi_step_control_reset(&instance->control);
+        lwi_step_control_recall(&instance->control, instance->kept_step);
+        memset(instance->kept_step, 0, sizeof instance->kept_step);
         instance->restarts++;
     }
     instance->pending = LWI_NOTHING;

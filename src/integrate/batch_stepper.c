@@ -45,6 +45,19 @@ void lwi_step_control_reset(lwi_step_control *control)
     control->short_steps = 0;
 }
 
+void lwi_step_control_keep(const lwi_step_control *control, double *kept)
+{
+    kept[0] = control->h;
+    kept[1] = control->h > 0 ? control->error : 0;
+}
+
+void lwi_step_control_recall(lwi_step_control *control, const double *kept)
+{
+    if (!(kept[0] > 0 && isfinite(kept[0]) && kept[1] >= LEAST_REMEMBERED)) return;
+    control->h = kept[0];
+    control->error = kept[1];
+}
+
 void lwi_stepper_fail(lwi_stepper *stepper, int lane, lw_status status, double step,
                       const char *format, ...)
 {
@@ -265,6 +278,23 @@ static void stats(const lwi_integrator *integrator, lwi_integrator_stats *s)
                                 .restarts = self->restarts};
 }
 
+static void keep(const lwi_integrator *integrator, double *kept)
+{
+    const lwi_stepper *m = &((const single *)integrator)->stepper;
+    lwi_step_control control = m->control[0];
+    control.h = m->h[0];
+    control.error = m->last_error[0];
+    lwi_step_control_keep(&control, kept);
+}
+
+static void recall(lwi_integrator *integrator, const double *kept)
+{
+    lwi_stepper *m = &((single *)integrator)->stepper;
+    lwi_step_control_recall(&m->control[0], kept);
+    m->h[0] = m->control[0].h;
+    m->last_error[0] = m->control[0].error;
+}
+
 #define STEPPING(name_, order_, adaptive_, summary_, cite_)                                        \
     extern const lwi_integrator_type lwi_integrator_##name_;                                       \
     const lwi_integrator_type lwi_integrator_##name_ = {.name = #name_,                            \
@@ -276,7 +306,9 @@ static void stats(const lwi_integrator *integrator, lwi_integrator_stats *s)
                                                         .destroy = destroy,                        \
                                                         .advance = advance,                        \
                                                         .restart = restart,                        \
-                                                        .stats = stats};
+                                                        .stats = stats,                            \
+                                                        .keep = adaptive_ ? keep : NULL,           \
+                                                        .recall = adaptive_ ? recall : NULL};
 STEPPING(dopri54, 5, true,
          "explicit Runge-Kutta 5(4), adaptive; own implementation, bitwise the same alone and in "
          "batches",

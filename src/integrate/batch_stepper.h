@@ -79,6 +79,12 @@ lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator,
                              lwi_stepper *stepper);
 void lwi_stepper_destroy(lwi_stepper *stepper, const lw_allocator *allocator);
 
+/** The step control as numbers [LWI_STEP_NUMBERS] (lwi_integrator_type.keep). */
+void lwi_step_control_keep(const lwi_step_control *control, double *kept);
+/** Sets those of a control that was reset; any number but a step that is positive and an error that is not negative:
+ *  none. */
+void lwi_step_control_recall(lwi_step_control *control, const double *kept);
+
 /** A new step control for a state without history; counters stay. */
 void lwi_step_control_reset(lwi_step_control *control);
 

@@ -87,6 +87,7 @@ typedef struct lwi_work {
      *  chooses.  A batch has one for each instance. */
     void *discrete;
     size_t ndiscrete;
+    int nkept; ///< numbers that `keep` of the formulation writes
     const unsigned char *
         mode; ///< [model nmode] of forces, set by the caller of steps; NULL: they follow from the state
     bool fixed_cost; ///< every step costs the same: none is split or repeated
@@ -145,6 +146,11 @@ struct lwi_formulation {
     /** Pre-step, before a step from (t, x), never within one: may choose the discrete state again and change x to
      *  match it.  Rates at (t, x) change by round-off only.  NULL: no discrete state. */
     lw_status (*pre_step)(lwi_work *, double t, double *x, bool *changed);
+    /** The discrete state as numbers [nkept] that a result can store; NULL: none. */
+    void (*keep)(const lwi_work *, double *kept);
+    /** Sets the discrete state that `keep` wrote at (t, x).  LW_ERR_ARGUMENT, with a message: it is none of this
+     *  mechanism there.  The numbers may be any. */
+    lw_status (*recall)(lwi_work *, double t, const double *x, const double *kept);
     /** Fills the snapshot up to `level` (ENERGY counts as TWIST): all bodies and joints that are not
      *  merged. */
     lw_status (*observe)(lwi_work *, double t, const double *x, const double *inputs,

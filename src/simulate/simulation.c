@@ -339,6 +339,9 @@ static lw_status notify_integrator(lw_sim *sim)
     if (sim->pending == LWI_NOTHING) return LW_OK;
     const lwi_jump what = sim->pending == LWI_NEW_STATE ? LWI_JUMP_STATE : LWI_JUMP_RATES;
     TRY(sim->integrator->type->restart(sim->integrator, sim->t, sim->x, what, &sim->error));
+    if (what == LWI_JUMP_STATE && sim->integrator->type->recall)
+        sim->integrator->type->recall(sim->integrator, sim->kept_step);
+    memset(sim->kept_step, 0, sizeof sim->kept_step);
     sim->pending = LWI_NOTHING;
     return LW_OK;
 }

@@ -122,6 +122,8 @@ struct lw_sim {
     double *inputs;    ///< [ninput]
     double next_break; ///< next time at which the model is not smooth; > t
     lwi_pending pending;
+    double
+        kept_step[LWI_STEP_NUMBERS]; ///< of a state that was set; zero once the integrator has them
     lwi_events events;
     lwi_projection projection;
     lwi_monitor monitor; ///< of singular positions
@@ -185,6 +187,9 @@ bool lwi_sim_cross(lw_sim *sim, double limit);
 lw_status lwi_sim_follow_crossing(lw_sim *sim, double to);
 /** "passed 3 singular positions straight on, ...", or "". */
 void lwi_crossing_message(const lw_sim *sim, char *text, size_t size);
+
+/** Numbers of a step control that a state has after x and the formulation's. */
+int lwi_sim_step_numbers(const lw_sim *sim);
 
 /** Sets the state to the joint coordinates and speeds, floating bases, work and time of sim->snapshot. */
 lw_status lwi_sim_place(lw_sim *sim);

@@ -16,17 +16,33 @@
 // mechanism.
 #define MOTION_TOLERANCE 1e-3
 
+int lwi_sim_step_numbers(const lw_sim *sim)
+{
+    return lwi_integrator_find(sim->options.integrator)->keep ? LWI_STEP_NUMBERS : 0;
+}
+
 int lw_sim_state_size(const lw_sim *sim)
 {
     if (!sim) return 0;
-    return sim->work->layout.nx;
+    return sim->work->layout.nx + sim->work->nkept + lwi_sim_step_numbers(sim);
 }
 
 void lw_sim_get_state(const lw_sim *sim, double *time, double *x)
 {
     if (!sim) return;
+    const lwi_work *work = sim->work;
+    const lwi_integrator *integrator = sim->integrator;
     if (time) *time = sim->t;
-    if (x) memcpy(x, sim->x, (size_t)sim->work->layout.nx * sizeof *x);
+    if (!x) return;
+    for (int i = 0; i < work->layout.nx; i++) x[i] = sim->x[i];
+    x += work->layout.nx;
+    if (work->nkept) work->formulation->keep(work, x);
+    x += work->nkept;
+    if (!integrator->type->keep) return;
+    if (sim->pending == LWI_NEW_STATE)
+        memcpy(x, sim->kept_step, sizeof sim->kept_step);
+    else
+        integrator->type->keep(integrator, x);
 }
 
 lw_status lwi_sim_check_finite(lw_sim *sim, const char *what, const double *x, int n)
@@ -44,6 +60,7 @@ static void jump(lw_sim *sim, double time, const double *x)
     for (int i = 0; i < sim->work->layout.nx; i++) sim->x[i] = x[i]; // x may be NULL for no states
     sim->t = sim->start = time;
     sim->pending = LWI_NEW_STATE;
+    memset(sim->kept_step, 0, sizeof sim->kept_step);
     sim->work->mode = NULL; // from the state, until the next step
     if (sim->work->ndiscrete) memset(sim->work->discrete, 0, sim->work->ndiscrete);
     lwi_sim_find_break(sim);
@@ -81,32 +98,43 @@ static lw_status check_residuals(lw_sim *sim)
     return LW_OK;
 }
 
-// A state that cannot be observed is left to the next step, which has a reason.
+// A state that cannot be observed is left to the next step, which has a reason.  Where drift is left as it is, any is
+// allowed.
 static lw_status check_motion_of(lw_sim *sim, double time, const double *x)
 {
     lwi_work *work = sim->work;
     const unsigned char *mode = work->mode;
     void *discrete = work->discrete;
+    lw_status status = LW_OK;
     if (work->ndiscrete) memset(sim->spare, 0, work->ndiscrete);
-    work->discrete = sim->spare; // chosen by the new state
+    work->discrete = sim->spare; // of the new state
     work->mode = NULL;
-    const lw_status status =
-        work->formulation->observe(work, time, x, sim->inputs, LW_OBSERVE_TWIST, &sim->snapshot);
+    if (work->nkept) status = work->formulation->recall(work, time, x, x + work->layout.nx);
+    const bool known = status == LW_OK;
+    if (known)
+        status = work->formulation->observe(work, time, x, sim->inputs, LW_OBSERVE_TWIST,
+                                            &sim->snapshot);
     work->discrete = discrete;
     work->mode = mode;
-    return status == LW_OK ? check_residuals(sim) : LW_OK;
+    if (!known) return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "%s", work->error.text);
+    if (status != LW_OK || sim->options.project == LW_PROJECT_NEVER) return LW_OK;
+    return check_residuals(sim);
 }
 
 lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x)
 {
     if (!sim) return LW_ERR_ARGUMENT;
-    if (!x && sim->work->layout.nx)
-        return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "the state is missing");
+    const int n = lw_sim_state_size(sim);
+    lwi_work *work = sim->work;
+    if (!x && n) return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "the state is missing");
     TRY(lwi_sim_check_finite(sim, "time", &time, 1));
-    TRY(lwi_sim_check_finite(sim, "state component", x, sim->work->layout.nx));
+    TRY(lwi_sim_check_finite(sim, "state component", x, n));
     TRY(check_quaternions(sim, x));
     TRY(check_motion_of(sim, time, x));
     jump(sim, time, x);
+    if (work->nkept) TRY(work->formulation->recall(work, time, x, x + work->layout.nx));
+    const int steps = lwi_sim_step_numbers(sim);
+    for (int i = 0; i < steps; i++) sim->kept_step[i] = x[n - steps + i];
     return LW_OK;
 }
 

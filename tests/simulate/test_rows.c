@@ -324,10 +324,10 @@ static void steps_are_watched(void **state)
         if (own_step(lw_integrator_info(i).name)) continue;
         const char *const *options =
             OPTIONS("integrator", lw_integrator_info(i).name, "step", "0.01", "rtol", "1e-6");
-        double t[2], x[3][8];
+        double t[2], x[3][16];
         lw_sim *sim[2] = {simulate(model, options), simulate(model, options)};
         int asked = 0;
-        assert_true(lw_sim_state_size(sim[0]) <= 8);
+        assert_true(lw_sim_state_size(sim[0]) <= 16);
         const size_t bytes = (size_t)lw_sim_state_size(sim[0]) * sizeof(double);
         step(sim[0], 20);
         assert_int_equal(LW_OK, lw_sim_step_progress(sim[1], 20, stop_at_thirty, &asked));

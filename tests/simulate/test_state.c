@@ -202,7 +202,8 @@ static void set_state_checks_loops(void **state)
                 continue;
             }
             refused++;
-            assert_non_null(strstr(lw_sim_error(sim)->text, "the joints do not hold"));
+            assert_true(strstr(lw_sim_error(sim)->text, "the joints do not hold") ||
+                        strstr(lw_sim_error(sim)->text, "the independent coordinates"));
             lw_sim_get_state(sim, NULL, then);
             assert_memory_equal(x, then, (size_t)n * sizeof *x);
         }

@@ -163,7 +163,7 @@ static lw_status take_motion(lw_result *r, long row, lw_sim *sim, lwi_arena *are
 static lw_status restore(lw_result *r, long row, lw_sim *sim, lwi_arena *arena, char *how,
                          size_t how_size, lw_error *error)
 {
-    const char *layout = lwi_result_layout_text(&sim->work->layout, arena);
+    const char *layout = lwi_result_layout_text(sim, arena);
     if (!layout) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the state");
     TRY(check_model(r, sim, error));
     const bool exact = same_state(r, sim, layout);

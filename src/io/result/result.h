@@ -51,7 +51,7 @@ lw_status lwi_result_meta_of(const lw_sim *sim, const lw_model *model, lwi_arena
 /** Builds the index by name from result->column. */
 lw_status lwi_result_sort_names(lw_result *result);
 /** Blocks of a state as a string: "coordinate 7, speed 7, work 1"; NULL: no memory. */
-const char *lwi_result_layout_text(const lwi_layout *layout, lwi_arena *arena);
+const char *lwi_result_layout_text(const lw_sim *sim, lwi_arena *arena);
 
 // ---- memory.c
 

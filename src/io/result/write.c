@@ -80,17 +80,24 @@ static const char *versions_text(lwi_arena *arena)
     return text;
 }
 
-const char *lwi_result_layout_text(const lwi_layout *layout, lwi_arena *arena)
+const char *lwi_result_layout_text(const lw_sim *sim, lwi_arena *arena)
 {
+    const lwi_layout *layout = &sim->work->layout;
+    const int kept = sim->work->nkept, step = lwi_sim_step_numbers(sim);
     static const char *const kinds[] = {
         [LWI_COORDINATE] = "coordinate", [LWI_QUATERNION] = "quaternion", [LWI_SPEED] = "speed",
-        [LWI_MOMENTUM] = "momentum",     [LWI_ANGLE] = "angle",           [LWI_WORK] = "work"};
+        [LWI_MOMENTUM] = "momentum",     [LWI_ANGLE] = "angle",           [LWI_WORK] = "work",
+        [LWI_MEMORY] = "memory"};
     const char *text = "";
+    char block[48];
     for (int i = 0; i < layout->nblock; i++) {
-        char block[48];
         snprintf(block, sizeof block, "%s %d", kinds[layout->block[i].kind], layout->block[i].n);
         text = join(arena, text, ", ", block);
     }
+    snprintf(block, sizeof block, "partition %d", kept);
+    if (kept) text = join(arena, text, ", ", block);
+    snprintf(block, sizeof block, "step %d", step);
+    if (step) text = join(arena, text, ", ", block);
     return text;
 }
 
@@ -103,7 +110,7 @@ lw_status lwi_result_meta_of(const lw_sim *sim, const lw_model *model, lwi_arena
     meta->nx = lw_sim_state_size(sim);
     meta->versions = versions_text(arena);
     meta->warnings = warnings_text(model, arena);
-    meta->layout = lwi_result_layout_text(&sim->work->layout, arena);
+    meta->layout = lwi_result_layout_text(sim, arena);
     if (!meta->versions || !meta->warnings || !meta->layout) return LW_ERR_MEMORY;
     return model_text(model, arena, &meta->model);
 }

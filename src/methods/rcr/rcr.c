@@ -21,6 +21,9 @@
 #include <stdio.h>
 #include <string.h>
 
+// Numbers of a stored discrete state: made + 2 used_dense_path, pivots, then dependent speeds as bits.
+enum { KEPT_FLAGS, KEPT_PIVOT, KEPT_LAST, KEPT_REJECTED, KEPT_DEPENDENT, KEPT_BITS = 32 };
+
 // ---------------------------------------------------------------------------------------- prepare
 
 static bool has_momenta(const lwi_work *work)
@@ -59,6 +62,7 @@ static lw_status prepare(lwi_work *work)
     work->ndiscrete = sizeof(lwi_rcr_choice) + (size_t)model->tree_nv;
     work->ndiscrete += -work->ndiscrete % sizeof(double); // aligned, for arrays of them in batches
     LWI_ASSERT(work->ndiscrete % sizeof(double) == 0);
+    work->nkept = KEPT_DEPENDENT + (model->tree_nv + KEPT_BITS - 1) / KEPT_BITS;
     work->discrete = lwi_arena_push(arena, 1, work->ndiscrete);
     if (!work->discrete) return LW_ERR_MEMORY;
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
@@ -176,7 +180,7 @@ static lw_status factor(lwi_work *work, double t, const double *x)
     if (!choice->made) {
         TRY(lwi_rcr_choose(&d->e, d->theta, t, &work->error));
         if (d->clusters) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
-        *choice = (lwi_rcr_choice){.made = true, .min_pivot = 2};
+        *choice = (lwi_rcr_choice){.made = true, .min_pivot = 2, .last_pivot = 2};
         if (n) memcpy(choice->dependent, d->e.fresh, n);
     }
     return lwi_rcr_factor(&d->e, t, &work->error);
@@ -202,9 +206,10 @@ static lw_status check_finite(lwi_work *work, double t, const double *x)
 }
 
 // Clusters need the independent speeds of the partition.
-static bool takes_dense_path(const lwi_rcr_work *d)
+static bool takes_dense_path(const lwi_rcr_work *d, const lwi_rcr_choice *choice)
 {
-    return d->dense && !(d->clusters && lwi_rcr_clusters_count(d->clusters) > 0);
+    if (!d->dense) return false;
+    return !(d->clusters && choice->made && lwi_rcr_clusters_fit(d->clusters, choice->dependent));
 }
 
 // Rows of the present motion.
@@ -219,7 +224,7 @@ static lw_status kinematics(lwi_work *work, double t, const double *x, bool exac
     const double *second = x + work->model->tree_nq;
     TRY(check_finite(work, t, x));
     place_tree(work, t, x);
-    d->by_dense = takes_dense_path(d) && lwi_rcr_dense_factor(d->dense, d, t);
+    d->by_dense = takes_dense_path(d, work->discrete) && lwi_rcr_dense_factor(d->dense, d, t);
     if (!d->by_dense) {
         place_rows(d, t);
         TRY(factor(work, t, x));
@@ -341,8 +346,9 @@ static double power(lwi_rcr_work *d)
 static void record_pivot(const lwi_rcr_work *d, lwi_rcr_choice *choice)
 {
     if (d->by_dense) return;
-    choice->min_pivot = fmin(choice->min_pivot, d->e.min_pivot);
-    choice->used_dense_path |= takes_dense_path(d);
+    choice->last_pivot = d->e.min_pivot;
+    choice->min_pivot = fmin(choice->min_pivot, choice->last_pivot);
+    choice->used_dense_path |= takes_dense_path(d, choice);
 }
 
 // Rates of the momenta; after everything that depends on velocities.
@@ -378,7 +384,9 @@ static lw_status rates_by_clusters(lwi_work *work, double t, const double *x, co
     }
     LWI_ASSERT(choice->made);
     *done = lwi_rcr_clusters_rates(work, t, x, inputs, xdot, &min);
-    if (*done) choice->min_pivot = fmin(choice->min_pivot, min);
+    if (!*done) return LW_OK;
+    choice->last_pivot = min;
+    choice->min_pivot = fmin(choice->min_pivot, min);
     return LW_OK;
 }
 
@@ -449,7 +457,8 @@ static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
     lwi_rcr_choice *choice = choice_of(work);
     const double min_pivot = choice->min_pivot;
     *changed = false;
-    choice->min_pivot = 2;
+    // methods with first stage as last evaluate the state at the beginning of a step before or after this: the same
+    choice->min_pivot = choice->last_pivot;
     if (!choice->made) return LW_OK;
     if (!(min_pivot < d->keep) && !choice->used_dense_path) return LW_OK;
     place(work, t, x);
@@ -485,6 +494,59 @@ static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
     if (!choice->switches++) choice->entry = t;
     *changed = *changed || !d->momenta;
     return LW_OK;
+}
+
+static void keep(const lwi_work *work, double *kept)
+{
+    const lwi_rcr_choice *choice = work->discrete;
+    for (int i = 0; i < work->nkept; i++) kept[i] = 0;
+    if (!choice->made) return;
+    kept[KEPT_FLAGS] = 1 + 2 * choice->used_dense_path;
+    kept[KEPT_PIVOT] = choice->min_pivot;
+    kept[KEPT_LAST] = choice->last_pivot;
+    kept[KEPT_REJECTED] = choice->rejected_pivot;
+    for (int i = 0; i < work->model->tree_nv; i++)
+        if (choice->dependent[i])
+            kept[KEPT_DEPENDENT + i / KEPT_BITS] += (double)((uint32_t)1 << i % KEPT_BITS);
+}
+
+static bool is_partition(const lwi_work *work, const double *kept)
+{
+    const lwi_rcr_work *d = work->data;
+    const double flags = kept[KEPT_FLAGS];
+    const int spare = (work->nkept - KEPT_DEPENDENT) * KEPT_BITS - work->model->tree_nv;
+    int dependent = 0;
+    if (!(flags == 1 || flags == 3) || !(kept[KEPT_PIVOT] >= 0) || !(kept[KEPT_LAST] >= 0) ||
+        !(kept[KEPT_REJECTED] >= 0))
+        return false;
+    for (int i = KEPT_DEPENDENT; i < work->nkept; i++) {
+        const double end = ldexp(1, KEPT_BITS - (i == work->nkept - 1 ? spare : 0));
+        if (!(kept[i] >= 0 && kept[i] < end && kept[i] == floor(kept[i]))) return false;
+        for (uint32_t bits = (uint32_t)kept[i]; bits; bits &= bits - 1) dependent++;
+    }
+    return dependent == lwi_rcr_rank(&d->e);
+}
+
+static lw_status recall(lwi_work *work, double t, const double *x, const double *kept)
+{
+    lwi_rcr_choice *choice = choice_of(work);
+    lwi_rcr_work *d = work->data;
+    memset(choice, 0, work->ndiscrete);
+    if (kept[KEPT_FLAGS] == 0) return LW_OK; // the next evaluation chooses
+    if (!is_partition(work, kept))
+        return lwi_fail(&work->error, LW_ERR_ARGUMENT,
+                        "the independent coordinates of the state are not those of this mechanism");
+    choice->made = true;
+    choice->used_dense_path = kept[KEPT_FLAGS] == 3;
+    choice->min_pivot = kept[KEPT_PIVOT];
+    choice->last_pivot = kept[KEPT_LAST];
+    choice->rejected_pivot = kept[KEPT_REJECTED];
+    for (int i = 0; i < work->model->tree_nv; i++)
+        choice->dependent[i] = (uint32_t)kept[KEPT_DEPENDENT + i / KEPT_BITS] >> i % KEPT_BITS & 1u;
+    place(work, t, x);
+    const lw_status status = lwi_rcr_factor(&d->e, t, &work->error);
+    if (status != LW_OK) memset(choice, 0, work->ndiscrete);
+    return status == LW_ERR_MEMORY ? LW_ERR_ARGUMENT : status;
 }
 
 static void notice(const lwi_work *work, char *text, size_t size)
@@ -640,6 +702,8 @@ const lwi_formulation lwi_formulation_rcr = {
     .enter = enter,
     .rates = rates,
     .pre_step = pre_step,
+    .keep = keep,
+    .recall = recall,
     .observe = observe,
     .gap = gap,
     .scale = scale,

@@ -209,7 +209,8 @@ typedef struct lwi_rcr_choice {
     bool made;
     bool
         used_dense_path; ///< evaluations since the last pre-step used the dense path instead of the partition
-    double min_pivot;      ///< smallest pivot since the last pre-step
+    double min_pivot;  ///< smallest pivot since the last pre-step, and of the evaluation before it
+    double last_pivot; ///< of the last evaluation
     double rejected_pivot; ///< pivot at which no better partition was found; 0: no search yet
     int switches;
     double entry;              ///< time of the first switch

@@ -168,6 +168,12 @@ static void other_rates(const lwi_rcr_work *d, const lwi_clusters *c, double dri
     if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = d->tree.power + drives;
 }
 
+bool lwi_rcr_clusters_fit(const lwi_rcr_clusters *clusters, const unsigned char *dependent)
+{
+    lwi_clusters *c = clusters->clusters;
+    return lwi_clusters_plan(c, dependent) && c->ncluster > 0;
+}
+
 int lwi_rcr_clusters_count(const lwi_rcr_clusters *clusters)
 {
     return clusters->clusters->made && clusters->clusters->fits ? clusters->clusters->ncluster : 0;

@@ -31,6 +31,8 @@ double lwi_rcr_clusters_pivot(const lwi_work *work, double t, const double *x,
 double lwi_rcr_clusters_gap(const lwi_work *work, double t, const double *x);
 
 /** Number of clusters of the present partition; 0: the general elimination evaluates it. */
+/** Does this partition have clusters? */
+bool lwi_rcr_clusters_fit(const lwi_rcr_clusters *clusters, const unsigned char *dependent);
 int lwi_rcr_clusters_count(const lwi_rcr_clusters *clusters);
 
 #endif
