@@ -16,6 +16,9 @@ extern "C" {
 #define LW_SAMPLE_MODE_LIST(X) X(STOP, "stop") X(INTERPOLATE, "interpolate")
 /** When positions are restored to the constraint manifold: auto, when off by ten tolerances. */
 #define LW_PROJECT_LIST(X) X(AUTO, "auto") X(NEVER, "never") X(ALWAYS, "always")
+/** At singular positions: straight on, by a step across each (pass); ordinary steps, which turn where links miss the exact
+ *  lengths and may leave the branch elsewhere (turn); the run ends before the first one (stop). */
+#define LW_SINGULAR_LIST(X) X(PASS, "pass") X(TURN, "turn") X(STOP, "stop")
 /** Elimination order of dca, hdca and index3: comb is sequential; auto takes the cheapest. */
 #define LW_PLAN_LIST(X) X(AUTO, "auto") X(COMB, "comb") X(BALANCED, "balanced") X(MIXED, "mixed")
 
@@ -43,6 +46,9 @@ typedef enum lw_sample_mode { LW_SAMPLE_MODE_LIST(X) LW_SAMPLE_MODE_COUNT } lw_s
 #undef X
 #define X(name, text) LW_PROJECT_##name,
 typedef enum lw_project { LW_PROJECT_LIST(X) LW_PROJECT_COUNT } lw_project;
+#undef X
+#define X(name, text) LW_SINGULAR_##name,
+typedef enum lw_singular { LW_SINGULAR_LIST(X) LW_SINGULAR_COUNT } lw_singular;
 #undef X
 #define X(name, text) LW_PLAN_##name,
 typedef enum lw_plan { LW_PLAN_LIST(X) LW_PLAN_COUNT } lw_plan;
@@ -125,6 +131,9 @@ typedef struct lw_index3_options {
     X(project, PROJECT, "auto", EXPERT, "WHEN",                                                    \
       "restore positions to the constraint manifold: auto, when off by ten tolerances; never; "    \
       "always, each step")                                                                         \
+    X(singular, SINGULAR, "pass", EXPERT, "HOW",                                                   \
+      "at singular positions: pass, straight on by a step across; turn, ordinary steps; stop, "    \
+      "end the run before it")                                                                     \
     X(plan, PLAN, "auto", EXPERT, "KIND",                                                          \
       "elimination order of dca, hdca, index3: comb (sequential), balanced or mixed; auto: the "   \
       "cheapest")                                                                                  \
@@ -150,6 +159,7 @@ typedef struct lw_options {
 #define LW_OPTION_SAMPLE_MODE(key) lw_sample_mode key;
 #define LW_OPTION_GAINS(key) double key[2]; // >= 0 [1/s]
 #define LW_OPTION_PROJECT(key) lw_project key;
+#define LW_OPTION_SINGULAR(key) lw_singular key;
 #define LW_OPTION_PLAN(key) lw_plan key;
 #define LW_OPTION_INDEX3(key) lw_index3_options key;
 #define X(key, type, fallback, tier, value, help) LW_OPTION_##type(key)
@@ -164,6 +174,7 @@ typedef struct lw_options {
 #undef LW_OPTION_SAMPLE_MODE
 #undef LW_OPTION_GAINS
 #undef LW_OPTION_PROJECT
+#undef LW_OPTION_SINGULAR
 #undef LW_OPTION_PLAN
 #undef LW_OPTION_INDEX3
 } lw_options;

@@ -73,6 +73,13 @@ static lw_status make_variant(lw_batch *b, const draft *d, int v)
                          : lwi_fail(&b->error, status, "%s", why.text);
 }
 
+static void add_notice(lw_batch *b, const char *line)
+{
+    const size_t used = strlen(b->notice);
+    if (*line)
+        snprintf(b->notice + used, sizeof b->notice - used, "%s%s", used ? "\n" : "", line);
+}
+
 static lw_status make_variants(lw_batch *b, draft *d, lwi_arena *scratch)
 {
     TRY(find_variants(b, d, scratch));
@@ -91,10 +98,12 @@ static lw_status make_variants(lw_batch *b, draft *d, lwi_arena *scratch)
     const lw_sim *sim = b->variant[0].sim;
     b->options = *lw_sim_options(sim);
     const bool interpolates = lwi_options_interpolate(&b->options);
-    snprintf(b->notice, sizeof b->notice, "%s%s%s", lw_sim_notice(sim),
-             interpolates && *lw_sim_notice(sim) ? "\n" : "",
-             interpolates ? "sample_mode is ignored: instances of a batch end a step on each row"
-                          : "");
+    add_notice(b, lw_sim_notice(sim));
+    if (interpolates)
+        add_notice(b, "sample_mode is ignored: instances of a batch end a step on each row");
+    if (sim->monitor.active)
+        add_notice(b, "instances of a batch neither step across singular positions nor report them: "
+                      "single runs do");
     return LW_OK;
 }
 
@@ -247,6 +256,11 @@ static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
     b->options.threads = 0;                // of an instance: one
     b->options.project = LW_PROJECT_NEVER; // a lane is not restored to its constraints
     TRY(lwi_options_check(&b->options, &b->error));
+    if (b->options.singular == LW_SINGULAR_STOP)
+        return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
+                        "singular: stop, expected pass or turn: only a single run ends before "
+                        "singular positions");
+    b->options.singular = LW_SINGULAR_TURN; // nor stepped across one
     const lwi_formulation *formulation = lwi_formulation_find(b->options.formulation);
     if (formulation && formulation->step)
         return lwi_fail(

@@ -216,6 +216,12 @@ static void closure_of(lwi_assembler *a, int e, lwi_closure_level level)
         lwi_coupling_closure(a->model, what->coupling, a->t, &a->motion, level, &a->closure);
 }
 
+// Residual of a row of the closure, for positions.
+static double gap_of(const lwi_assembler *a, int e, int r)
+{
+    return a->closure.phi[r] - (a->shift ? a->shift[a->plan.row[e] + r] : 0);
+}
+
 static void closure_rows(lwi_assembler *a, int e, bool velocity)
 {
     const lwi_closure *c = &a->closure;
@@ -224,7 +230,7 @@ static void closure_rows(lwi_assembler *a, int e, bool velocity)
         for (int r = 0; r < c->n; r++)
             memcpy(row_of(a, e, c->body[s], r), c->J[s][r], sizeof c->J[s][r]);
     for (int r = 0; r < c->n; r++)
-        a->residual[a->plan.row[e] + r] = velocity ? c->b[r] + rate_of(a, e, r) : c->phi[r];
+        a->residual[a->plan.row[e] + r] = velocity ? c->b[r] + rate_of(a, e, r) : gap_of(a, e, r);
 }
 
 // Small rotation vector of R relative to `from`, in the axes of `from`.
@@ -334,7 +340,7 @@ static void gaps(lwi_assembler *a)
         if (a->plan.graph.edge[e].rows == 0) continue;
         closure_of(a, e, LWI_CLOSURE_PHI);
         LWI_ASSERT(a->plan.row[e] + a->closure.n <= a->nrow);
-        for (int r = 0; r < a->closure.n; r++) a->residual[a->plan.row[e] + r] = a->closure.phi[r];
+        for (int r = 0; r < a->closure.n; r++) a->residual[a->plan.row[e] + r] = gap_of(a, e, r);
     }
 }
 

@@ -51,6 +51,7 @@ typedef struct lwi_assembler {
     lwi_motion motion;
     double (*old_R)[9], (*old_r)[3], *old_q;    ///< where a step began
     double *residual, *size, *eps, *c, *lambda; ///< [nrow]
+    const double *shift; ///< [nrow] positions hold where rows have this residual; NULL: 0
     double (*x)[6];                             ///< [nnode + parts]
     double (*unit)[6];                          ///< [nbody] scratch: wrenches of a unit effort
     lwi_closure closure;                        ///< scratch

@@ -133,6 +133,8 @@ typedef struct single {
     lwi_stepper stepper;
     long restarts;
     bool dense;         // steps may pass a row: x is interpolated
+    bool keeps;         // x0 is known
+    bool halted;        // no step begins at the present time
     double before, *x0; // [n] the last step began here
 } single;
 
@@ -172,6 +174,7 @@ static lw_status create(const lwi_integrator_type *type, const lwi_problem *prob
     }
     self->attempt = lwi_stepper_attempt_of(lwi_stepper_find(type->name), 1);
     self->dense = type->adaptive && problem->dense_output;
+    self->keeps = self->dense || problem->accept;
     lwi_stepper *m = &self->stepper;
     m->rates = rates;
     m->user = &self->problem;
@@ -188,7 +191,35 @@ static lw_status create(const lwi_integrator_type *type, const lwi_problem *prob
     return LW_OK;
 }
 
-// One accepted step towards `stop`.
+// One attempt after the other until one is accepted.
+static lw_status attempt_until_accepted(single *self, lw_error *error)
+{
+    lwi_stepper *m = &self->stepper;
+    const long steps = m->control[0].steps;
+    m->busy = 1;
+    m->control[0].failed = false;
+    while (m->control[0].steps == steps && !m->control[0].failed) {
+        self->before = m->t[0];
+        if (self->keeps) memcpy(self->x0, m->x, (size_t)m->n * sizeof *m->x);
+        self->attempt(m);
+    }
+    if (!m->control[0].failed) return LW_OK;
+    if (error) *error = m->error[0];
+    return m->status[0];
+}
+
+// Back to the beginning of the last step.
+static void repeat(single *self)
+{
+    lwi_stepper *m = &self->stepper;
+    m->t[0] = self->before;
+    memcpy(m->x, self->x0, (size_t)m->n * sizeof *m->x);
+    m->control[0].slope = false;
+    m->control[0].steps--;
+    m->control[0].rejections++;
+}
+
+// One accepted step towards `stop`; halted: none begins.
 static lw_status step(single *self, double stop, lw_error *error)
 {
     lwi_stepper *m = &self->stepper;
@@ -197,19 +228,18 @@ static lw_status step(single *self, double stop, lw_error *error)
     if (p->pre_step && p->pre_step(p->user, m->t[0], m->x, &changed) != LW_OK)
         return lwi_fail(error, LW_ERR_SINGULAR, "%s", p->why ? p->why->text : "");
     if (changed) m->control[0].slope = false;
-    const long steps = m->control[0].steps;
-    const size_t bytes = (size_t)m->n * sizeof *m->x;
-    m->stop[0] = stop;
-    m->busy = 1;
-    m->control[0].failed = false;
-    while (m->control[0].steps == steps && !m->control[0].failed) {
-        self->before = m->t[0];
-        if (self->dense) memcpy(self->x0, m->x, bytes);
-        self->attempt(m);
+    double end = p->bound ? fmin(stop, p->bound(p->user, m->t[0])) : stop;
+    for (;;) {
+        self->halted = end <= m->t[0];
+        if (self->halted) return LW_OK;
+        m->stop[0] = end;
+        TRY(attempt_until_accepted(self, error));
+        double earlier = end;
+        if (!p->accept || p->accept(p->user, self->before, self->x0, m->t[0], m->x, &earlier))
+            return LW_OK;
+        repeat(self);
+        end = fmin(end, earlier);
     }
-    if (!m->control[0].failed) return LW_OK;
-    if (error) *error = m->error[0];
-    return m->status[0];
 }
 
 // Hairer's fourth-order polynomial over the last step; c0 ... c4 of each component.
@@ -237,8 +267,10 @@ static lw_status advance(lwi_integrator *integrator, double *t, double *x, doubl
 {
     single *self = (single *)integrator;
     lwi_stepper *m = &self->stepper;
+    self->halted = false;
     while (*t < to) {
         if (m->t[0] <= *t) TRY(step(self, self->dense ? limit : to, error));
+        if (self->halted) break;
         if (m->t[0] <= to) {
             *t = m->t[0];
             for (int i = 0; i < m->n; i++) x[i] = m->x[i];
@@ -302,6 +334,7 @@ static void recall(lwi_integrator *integrator, const double *kept)
                                                         .cite = cite_,                             \
                                                         .order = order_,                           \
                                                         .adaptive = adaptive_,                     \
+                                                        .crosses = true,                           \
                                                         .create = create,                          \
                                                         .destroy = destroy,                        \
                                                         .advance = advance,                        \

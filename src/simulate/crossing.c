@@ -45,6 +45,11 @@ enum { MAX_PIECES = 64, MAX_RETREATS = 3 };
 #define ENOUGH 1e-11
 #define ACCEPTED 1e-8
 #define LARGEST_GAP 1e-8
+// Rows are shifted by the gap up to so many times, until the shift changes by this part of the mechanism's length.  Near
+// the gap the polynomial on rows without a shift is a rough one.
+enum { SHIFTS = 4 };
+#define SAME_SHIFT 1e-12
+#define LARGEST_SHIFT 1e-6
 // A failed attempt is repeated where the sine has fallen to this part.
 #define AGAIN 0.6
 // Distance in time of a row at the position from the state that it has, relative to that across.
@@ -71,6 +76,7 @@ lw_status lwi_sim_prepare_crossing(lw_sim *sim)
     const lwi_gauss *g = &sim->passage.gauss;
     *c = (lwi_crossing){.begin = -INFINITY, .end = -INFINITY, .latest = INFINITY};
     const lwi_integrator_type *type = lwi_integrator_find(sim->options.integrator);
+    if (sim->options.singular == LW_SINGULAR_TURN) return LW_OK;
     if (!sim->passage.active || !type->crosses || !sim->work->formulation->rates) return LW_OK;
     const int nx = g->work->layout.nx;
     TRY(lwi_sine_create(sim->model, arena, &c->last));
@@ -80,6 +86,9 @@ lw_status lwi_sim_prepare_crossing(lw_sim *sim)
         TRY(create_piece(sim, nx, &c->path.piece[i]));
         TRY(create_piece(sim, nx, &c->best.piece[i]));
     }
+    c->path.shift = LWI_PUSH(arena, double, g->assembler->nrow);
+    c->best.shift = LWI_PUSH(arena, double, g->assembler->nrow);
+    if (!c->path.shift || !c->best.shift) return LW_ERR_MEMORY;
     c->path.x1 = LWI_PUSH(arena, double, nx);
     c->best.x1 = LWI_PUSH(arena, double, nx);
     c->y = LWI_PUSH(arena, double, nx);
@@ -414,6 +423,7 @@ static bool attempt(lw_sim *sim, double D, double shrink)
     }
     lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
     memcpy(piece->x0, g->x, bytes);
+    g->assembler->shift = path->shifted ? path->shift : NULL;
     if (!lwi_gauss_step(g, &g->rule4, m, 0, h, sim->inputs)) return false;
     memcpy(c->y, g->x, bytes);
     memcpy(g->x, piece->x0, bytes);
@@ -432,25 +442,72 @@ static void keep_best(lwi_crossing *c)
     c->path = path;
 }
 
+static bool try_path(lw_sim *sim, double D, double shrink)
+{
+    lwi_gauss *g = &sim->passage.gauss;
+    const bool done = attempt(sim, D, shrink);
+    g->assembler->shift = NULL;
+    return done && sim->crossing.path.node > LEAST_AT_NODE * typical(sim);
+}
+
+// The error that ends the attempts, and the largest one that is accepted.
+static double enough(const lw_options *o)
+{
+    return fmax(SHARE * fmax(o->rtol, o->atol), ENOUGH);
+}
+static double accepted(const lw_options *o)
+{
+    return fmax(fmax(o->rtol, o->atol), ACCEPTED);
+}
+
 // Polynomials of long steps have residuals by themselves: shorter steps show whether there is a gap.
+static bool keep_if_better(lw_sim *sim)
+{
+    lwi_crossing *c = &sim->crossing;
+    if (!(c->path.estimate < fmin(accepted(&sim->options), c->best.estimate))) return false;
+    if (!find_gap(sim, &c->path) || !(c->path.gap <= LARGEST_GAP)) return false;
+    keep_best(c);
+    return true;
+}
+
+// Links with a gap have no crossing, and a step over their bend is a rough one.  On rows that are shifted by the gap there
+// is one.
+static bool find_shifted_path(lw_sim *sim, double D, double shrink)
+{
+    lwi_crossing *c = &sim->crossing;
+    lwi_assembler *a = sim->passage.gauss.assembler;
+    double last = INFINITY;
+    for (int k = 0; k <= SHIFTS; k++) {
+        lwi_crossing_path *path = &c->path;
+        if (!find_gap(sim, path) || !(path->gap <= LARGEST_SHIFT)) return false;
+        if (path->shifted && fabs(path->gap - last) <= SAME_SHIFT)
+            return keep_if_better(sim);
+        last = path->gap;
+        // the residuals are those of the position
+        memcpy(path->shift, a->residual, (size_t)a->nrow * sizeof *path->shift);
+        path->shifted = true;
+        if (!try_path(sim, D, shrink)) return false;
+    }
+    return keep_if_better(sim);
+}
+
 static bool find_path(lw_sim *sim, double D)
 {
     static const double shrinks[] = {1, 0.6, 0.36, 0.2, 0.1};
     lwi_crossing *c = &sim->crossing;
-    const lw_options *o = &sim->options;
-    const double tolerance = fmax(o->rtol, o->atol), largest = typical(sim);
-    const double enough = fmax(SHARE * tolerance, ENOUGH);
     c->best.estimate = INFINITY;
     c->best.npiece = 1;
-    if (!(INNERMOST * c->last.sine > LEAST_AT_NODE * largest)) return false;
-    for (int i = 0; i < LWI_COUNT(shrinks); i++) {
-        if (!attempt(sim, D, shrinks[i])) continue;
-        if (!(c->path.node > LEAST_AT_NODE * largest)) break;
-        if (!(c->path.estimate < fmin(fmax(tolerance, ACCEPTED), c->best.estimate))) continue;
-        if (!find_gap(sim, &c->path) || !(c->path.gap <= LARGEST_GAP)) continue;
-        keep_best(c);
-        if (c->best.estimate <= enough) break;
-    }
+    if (!(INNERMOST * c->last.sine > LEAST_AT_NODE * typical(sim))) return false;
+    for (int shifted = 0; shifted < 2 && !(c->best.estimate < INFINITY); shifted++)
+        for (int i = 0; i < LWI_COUNT(shrinks); i++) {
+            c->path.shifted = false;
+            c->path.node = INFINITY;
+            const bool done = try_path(sim, D, shrinks[i]);
+            if (!(c->path.node > LEAST_AT_NODE * typical(sim))) break;
+            if (!done) continue;
+            if (!(shifted ? find_shifted_path(sim, D, shrinks[i]) : keep_if_better(sim))) continue;
+            if (c->best.estimate <= enough(&sim->options)) break;
+        }
     return c->best.estimate < INFINITY;
 }
 
@@ -490,14 +547,22 @@ static void note(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
     const lwi_crossing_path *p = &c->best;
-    sim->monitor.count = 0; // the window is known
-    if (!(p->sine * p->sine < LWI_MONITOR_NEAR * sim->monitor.largest)) return;
     if (!c->count++) c->entry = p->position, c->edge = p->edge;
     c->estimate = fmax(c->estimate, p->estimate);
     c->gap = fmax(c->gap, p->gap);
 }
 
-bool lwi_sim_cross(lw_sim *sim, double limit)
+static lw_status stop_before(lw_sim *sim)
+{
+    const lwi_crossing_path *p = &sim->crossing.best;
+    const lwi_system *s = &sim->monitor.system;
+    lwi_singular_fail_stop(sim->model, s->edge_joint[p->edge], p->position, p->sine * p->sine,
+                           "the run ends before it", &sim->work->error);
+    lwi_sim_leave_crossing(sim);
+    return lwi_sim_fail_work(sim, LW_ERR_SINGULAR, "the run stops");
+}
+
+lw_status lwi_sim_cross(lw_sim *sim, double limit)
 {
     lwi_crossing *c = &sim->crossing;
     const double end = 2 * c->position - sim->t;
@@ -506,13 +571,25 @@ bool lwi_sim_cross(lw_sim *sim, double limit)
     // inputs may change after `limit`
     const bool may = end <= limit || sim->model->desc.ninput == 0;
     if (may && end > sim->t && cross(sim)) {
-        note(sim);
+        const lwi_crossing_path *p = &c->best;
+        sim->monitor.count = 0; // the window is known
         c->last.valid = false;
-        return true;
+        if (!(p->sine * p->sine < LWI_MONITOR_NEAR * sim->monitor.largest)) return LW_OK;
+        if (sim->options.singular == LW_SINGULAR_STOP) return stop_before(sim);
+        note(sim);
+        return LW_OK;
     }
     c->failed = true;
     c->failed_sine = c->last.sine;
-    return false;
+    return LW_OK;
+}
+
+void lwi_sim_shift_rows(lw_sim *sim, bool on)
+{
+    const lwi_crossing *c = &sim->crossing;
+    if (!c->active) return;
+    const bool follows = on && sim->t < c->end && c->best.shifted;
+    sim->passage.gauss.assembler->shift = follows ? c->best.shift : NULL;
 }
 
 // sim->x := the state of the path at time t, on the constraints.
@@ -526,7 +603,9 @@ static bool place_on_path(lw_sim *sim, double t)
     lwi_gauss_polynomial(&g->rule6, g->work->layout.nx, piece->h, (t - piece->t) / piece->h,
                          piece->x0, piece->rate, c->y);
     lwi_gauss_keep(g);
+    lwi_sim_shift_rows(sim, true);
     const bool done = lwi_gauss_project(g, t, c->y, sim->inputs, c->y);
+    lwi_sim_shift_rows(sim, false);
     lwi_gauss_restore(g);
     if (!done) return false;
     work->resumed = true;

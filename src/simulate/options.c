@@ -285,6 +285,7 @@ static lw_status read_choice(const option *o, const char *text, const char *cons
 CHOICE(state, lw_state_kind, LW_STATE_LIST)
 CHOICE(sample_mode, lw_sample_mode, LW_SAMPLE_MODE_LIST)
 CHOICE(project, lw_project, LW_PROJECT_LIST)
+CHOICE(singular, lw_singular, LW_SINGULAR_LIST)
 CHOICE(plan, lw_plan, LW_PLAN_LIST)
 #undef CHOICE
 #undef X
@@ -324,6 +325,7 @@ TYPE(SAMPLE, sample)
 TYPE(SAMPLE_MODE, sample_mode)
 TYPE(GAINS, gains)
 TYPE(PROJECT, project)
+TYPE(SINGULAR, singular)
 TYPE(PLAN, plan)
 TYPE(INDEX3, index3)
 #undef TYPE

@@ -189,7 +189,9 @@ bool lwi_sim_continue_reactions(lw_sim *sim, lwi_snapshot *m)
     lwi_sine_take(&monitor->system, m, sine, &p->last);
     if (!(sine < p->band * fmax(typical, sine))) return false;
     lwi_gauss_keep(&p->gauss);
+    lwi_sim_shift_rows(sim, true);
     const bool done = continue_reactions(sim, m, sine, typical, rate);
+    lwi_sim_shift_rows(sim, false);
     lwi_gauss_restore(&p->gauss);
     if (done && !p->count++) p->entry = m->t;
     return done;

@@ -9,13 +9,21 @@
 #include "base/assert.h"
 #include "spatial/rotation.h"
 
+#include <math.h>
 #include <string.h>
 
 // `auto` projects if positions are off by this many tolerances: the correction is then known to one digit, and
 // multistep methods, which lose their history, are rarely restarted.
 #define PATIENCE 10
+// With loose tolerances positions are projected if they are off by this part of the mechanism's length.
+#define FARTHEST 1e-3
 // Inconsistent redundant joints are never closed better than at the start: factor over its residual.
 #define ABOVE_START 3
+// Nor better than by this part of the mechanism's length.
+#define ROUND_OFF 1e-13
+// Below this sine of the angle to dependence, relative to the largest of the run, the limit decreases with its square:
+// a distance of d from the constraints turns the direction of the motion by d over the square of the sine.
+#define CLOSE 0.5
 
 void lwi_sim_take_motion(lwi_assembler *a, const lwi_snapshot *m)
 {
@@ -65,8 +73,19 @@ lw_status lwi_sim_prepare_projection(lw_sim *sim)
     lwi_sim_take_motion(&p->assembler, &p->snapshot);
     lwi_assembler_correct(&p->assembler);
     const double closed = lwi_assembler_residual(&p->assembler, false, NULL);
-    p->limit = fmax(PATIENCE * (o->atol + o->rtol * p->assembler.length), ABOVE_START * closed);
+    p->least = fmax(ABOVE_START * closed, ROUND_OFF * p->assembler.length);
+    const double allowed = PATIENCE * (o->atol + o->rtol * p->assembler.length);
+    p->limit = fmax(fmin(allowed, FARTHEST * p->assembler.length), p->least);
     return LW_OK;
+}
+
+static double limit_here(const lw_sim *sim)
+{
+    const lwi_projection *p = &sim->projection;
+    const lwi_sine *last = &sim->crossing.last;
+    if (!last->valid) return p->limit;
+    const double s = last->sine / fmax(sqrt(sim->monitor.largest), last->sine);
+    return s < CLOSE ? fmin(p->limit, fmax(p->least, s * s * p->limit)) : p->limit;
 }
 
 lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed)
@@ -75,8 +94,9 @@ lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed)
     lwi_work *work = sim->work;
     lwi_projection *p = &sim->projection;
     const lwi_formulation *f = work->formulation;
+    const double limit = limit_here(sim);
     // if an upper bound is below the limit, poses are not needed; otherwise the rows decide
-    p->observed = !(f->gap && f->gap(work, t, x) <= p->limit);
+    p->observed = !(f->gap && f->gap(work, t, x) <= limit);
     if (!p->observed) return LW_OK;
     p->snapshot.t = t;
     p->poses = f->flags & LWI_POSES_FIRST;
@@ -84,7 +104,7 @@ lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed)
                    &p->snapshot));
     lwi_sim_take_motion(&p->assembler, &p->snapshot);
     const double before = lwi_assembler_residual(&p->assembler, false, NULL);
-    if (!(before > p->limit)) return LW_OK;
+    if (!(before > limit)) return LW_OK;
     if (p->poses) {
         TRY(f->observe(work, t, x, sim->inputs, LW_OBSERVE_TWIST, &p->snapshot));
         lwi_sim_take_motion(&p->assembler, &p->snapshot);

@@ -247,6 +247,7 @@ static lw_status build(lw_sim *sim, const lw_options *options)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     if (lwi_sim_prepare_crossing(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
+    TRY(lwi_sim_check_stop(sim));
     TRY(lwi_sim_check_begin(sim));
     if (lwi_sim_prepare_events(sim, lwi_integrator_find(sim->options.integrator)->adaptive) !=
         LW_OK)
@@ -394,10 +395,13 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
         if (status != LW_OK) sim->pending = LWI_NEW_STATE; // it may have lost its place
     }
     if (status == LW_OK && sim->t == from && sim->crossing.near) {
-        if (lwi_sim_cross(sim, limit)) status = lwi_sim_follow_crossing(sim, stop);
+        status = lwi_sim_cross(sim, limit);
+        if (status == LW_OK && sim->t < sim->crossing.end)
+            status = lwi_sim_follow_crossing(sim, stop);
         if (sim->t == from) sim->pending = LWI_NEW_RATES;
     }
     if (status != LW_OK) status = lwi_sim_explain(sim, status);
+    if (status == LW_OK) status = lwi_sim_check_passed(sim);
     if (status == LW_OK) status = check_advance(sim, from, limit);
     // Rates are continuous at a break, a derivative of theirs is not: ending a step there suffices.
     if (sim->t >= sim->next_break) lwi_sim_find_break(sim);

@@ -40,6 +40,7 @@ typedef struct lwi_events {
 typedef struct lwi_projection {
     bool active;
     double limit; ///< residual of positions above which they are projected [m, rad]
+    double least; ///< the same next to a singular position, at smallest
     long count;
     lwi_assembler assembler;
     lwi_snapshot snapshot;
@@ -83,6 +84,8 @@ typedef struct lwi_crossing_path {
     double estimate, node; ///< error; smallest sine at a node
     double position, sine; ///< time of the position, sine there
     double gap;            ///< residual of the positions there, in lengths of the mechanism
+    bool shifted;          ///< the last piece is on rows that are shifted by the gap
+    double *shift;         ///< [nrow of the assembler]
     int edge;
 } lwi_crossing_path;
 
@@ -180,9 +183,13 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
                     double *end);
 /** Latest end of a step from t; t: a step across begins there. */
 double lwi_sim_bound(const lw_sim *sim, double t);
-/** Computes the step across from the present state; false: not possible, ordinary steps continue.
- *  @param limit  inputs are constant until then */
-bool lwi_sim_cross(lw_sim *sim, double limit);
+/** Computes the step across from the present state; sim->crossing.end is its end.  -INFINITY: not possible, ordinary
+ *  steps continue.
+ *  @param limit  inputs are constant until then
+ *  @return LW_ERR_SINGULAR: the options ask the run to end before the position */
+lw_status lwi_sim_cross(lw_sim *sim, double limit);
+/** Shifts the rows onto which Gauss steps project by the gap of the path that the state follows, or not any more. */
+void lwi_sim_shift_rows(lw_sim *sim, bool on);
 /** Goes to time `to`, or to the end, of the path across. */
 lw_status lwi_sim_follow_crossing(lw_sim *sim, double to);
 /** "passed 3 singular positions straight on, ...", or "". */
@@ -214,6 +221,10 @@ lw_status lwi_sim_prepare_monitor(lw_sim *sim);
 lw_status lwi_sim_check_begin(lw_sim *sim);
 /** Samples the state x at t after a step if needed; after lwi_sim_project if that is active. */
 void lwi_sim_monitor(lw_sim *sim, double t, const double *x);
+/** LW_ERR_SINGULAR if the options ask the run to end and a singular position has been passed. */
+lw_status lwi_sim_check_passed(lw_sim *sim);
+/** Can the run end before singular positions, if the options ask for it?  Otherwise LW_ERR_ARGUMENT. */
+lw_status lwi_sim_check_stop(lw_sim *sim);
 /** The reason for the end of a run, in sim->error: if no step is small enough and the state is close to a singular
  *  position, this is the reason, with the names of drives at a dead point.  @return its status */
 lw_status lwi_sim_explain(lw_sim *sim, lw_status status);

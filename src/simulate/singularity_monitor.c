@@ -542,6 +542,25 @@ void lwi_sim_monitor(lw_sim *sim, double t, const double *x)
         lwi_monitor_add(monitor, m);
 }
 
+lw_status lwi_sim_check_stop(lw_sim *sim)
+{
+    const bool closed = sim->model->nloop > 0 || sim->model->ncoupling > 0;
+    if (sim->options.singular != LW_SINGULAR_STOP || !closed || !sim->work->fixed_cost)
+        return LW_OK;
+    return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
+                    "singular: stop needs steps that may take longer than others, which those of "
+                    "real-time mode may not; expected pass or turn");
+}
+
+lw_status lwi_sim_check_passed(lw_sim *sim)
+{
+    const lwi_monitor *monitor = &sim->monitor;
+    if (sim->options.singular != LW_SINGULAR_STOP || !monitor->times) return LW_OK;
+    lwi_singular_fail_stop(sim->model, monitor->system.edge_joint[monitor->edge], monitor->time,
+                           monitor->smallest, "the run ends behind it", &sim->work->error);
+    return lwi_sim_fail_work(sim, LW_ERR_SINGULAR, "the run stops");
+}
+
 // Share of the prescribed rates of drives and mounts that the almost dependent rows cannot satisfy.  In a motion through
 // a singular position it is at most the sine of the angle to dependence, 1e-2 if that is close; if the mechanism is
 // driven against the singularity it is a large part.

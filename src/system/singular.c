@@ -107,6 +107,15 @@ lw_status lwi_singular_fail_speeds(const lw_model *model, int joint, double t, d
     return fail(model, joint, t, pivot, advice, error);
 }
 
+lw_status lwi_singular_fail_stop(const lw_model *model, int joint, double t, double pivot,
+                                 const char *end, lw_error *error)
+{
+    char advice[160];
+    snprintf(advice, sizeof advice,
+             "%s, as asked (singular: stop); pass steps across, on the same branch", end);
+    return fail(model, joint, t, pivot, advice, error);
+}
+
 lw_status lwi_singular_fail_driven(const lw_model *model, int joint, double t, double pivot,
                                    lw_error *error)
 {

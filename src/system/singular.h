@@ -18,6 +18,10 @@ lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double p
  *  @param body, off  body with the largest change of velocity, and the change [m/s, rad/s] */
 lw_status lwi_singular_fail_speeds(const lw_model *model, int joint, double t, double pivot,
                                    int body, double off, lw_error *error);
+/** Fails because the caller asked for an end at singular positions, with the same names.
+ *  @param end  "the run ends before it" */
+lw_status lwi_singular_fail_stop(const lw_model *model, int joint, double t, double pivot,
+                                 const char *end, lw_error *error);
 /** Fails if a mechanism is driven into such a position and cannot continue, with the same names and those of
  *  the driven joints. */
 lw_status lwi_singular_fail_driven(const lw_model *model, int joint, double t, double pivot,

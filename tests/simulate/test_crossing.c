@@ -1,6 +1,6 @@
 // test_crossing.c -- steps across singular positions: every formulation stays on its branch at every tolerance.
 #include "simulate/simulation.h"
-#include "support/mechanism.h"
+#include "support/singular.h"
 #include "support/given.h"
 
 static const char *const formulations[] = {"rcr", "dca", "hdca", "dense", "lagrange"};
@@ -10,39 +10,8 @@ static const char *const formulations[] = {"rcr", "dca", "hdca", "dense", "lagra
 
 // ---------------------------------------------------------------------------------------- mechanisms
 
-// N + 1 upright rods of 1 m and 1 kg, which carry N level ones and fall with 1 rad/s (benchmark A02 of the IFToMM).
-// All of them come into a line at 0.714356 s, 1.228 s and 2.657 s.  The level rods stay level, so the others are a
-// pendulum:  ((N + 1) / 3 + N) q'' = -g ((N + 1) / 2 + N) cos q.
+// The level rods stay level, so the others are a pendulum:  ((N + 1) / 3 + N) q'' = -g ((N + 1) / 2 + N) cos q.
 enum { N = 2 };
-
-static lw_model *four_bars(void)
-{
-    lw_builder *b = lwt_builder();
-    lw_body upright[N + 1], level[N];
-    char name[16];
-    for (int i = 0; i <= N; i++) {
-        snprintf(name, sizeof name, "v%d", i);
-        upright[i] = lwt_rod(b, name, i, 0, i, 1, 1);
-        snprintf(name, sizeof name, "g%d", i);
-        const lw_joint_desc pivot = {.name = name,
-                                     .type = LW_JOINT_REVOLUTE,
-                                     .body2 = upright[i],
-                                     .at = {i, 0, 0},
-                                     .axis = {0, 0, 1},
-                                     .has_qd = i == 0,
-                                     .qd = {-1}};
-        lwt_add(b, &pivot);
-    }
-    for (int i = 0; i < N; i++) {
-        snprintf(name, sizeof name, "h%d", i);
-        level[i] = lwt_rod(b, name, i, 1, i + 1, 1, 1);
-        snprintf(name, sizeof name, "a%d", i);
-        lwt_joint(b, LW_JOINT_REVOLUTE, name, upright[i], level[i], i, 1);
-        snprintf(name, sizeof name, "b%d", i);
-        lwt_joint(b, LW_JOINT_REVOLUTE, name, level[i], upright[i + 1], i + 1, 1);
-    }
-    return lwt_model(b);
-}
 
 // Angle of the upright rods by Runge and Kutta's steps of 0.1 ms: exact to 1e-12.
 static double pendulum(double until)
@@ -101,16 +70,8 @@ static lw_model *change_point(double ground)
 static lw_sim *simulation(const lw_model *model, const char *formulation, const char *integrator,
                           const char *tolerance)
 {
-    lw_options options;
-    lw_error error;
-    lw_sim *sim;
-    lw_options_default(&options);
-    lwt_set(&options, "formulation", formulation);
-    lwt_set(&options, "integrator", integrator);
-    lwt_set(&options, "rtol", tolerance);
-    lwt_set(&options, "atol", tolerance);
-    lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
-    return sim;
+    return lwt_simulate(model, LWT_SETTINGS("formulation", formulation, "integrator", integrator,
+                                            "rtol", tolerance, "atol", tolerance));
 }
 
 // Rotation of a body about z between its quaternion and an angle.
@@ -137,7 +98,7 @@ static void loops_in_a_line_go_straight_on(void **state)
     (void)state;
     static const char *const tolerance[] = {"1e-4", "1e-6", "1e-9", "1e-12"};
     static const char *const integrators[] = {"dopri5", "verner87"};
-    lw_model *model = four_bars();
+    lw_model *model = lwt_four_bars(N);
     for (int f = 0; f < LWI_COUNT(formulations); f++)
         for (int k = 0; k < LWI_COUNT(tolerance); k++) {
             const char *integrator = integrators[strtod(tolerance[k], NULL) < 1e-8];
@@ -159,19 +120,96 @@ static void loops_in_a_line_go_straight_on(void **state)
     lw_model_destroy(model);
 }
 
-// Multistep methods restart behind the position.
+// Multistep methods restart behind the position; fixed steps are shortened in front of it.
 static void every_integrator_goes_straight_on(void **state)
 {
     (void)state;
-    static const char *const integrators[] = {"bs3", "fehlberg8", "adams", "bdf"};
-    lw_model *model = four_bars();
+    static const char *const integrators[] = {"bs3", "fehlberg8", "adams", "bdf", "dopri54", "rk4"};
+    lw_model *model = lwt_four_bars(N);
     for (int i = 0; i < LWI_COUNT(integrators); i++) {
-        lw_sim *sim = simulation(model, "rcr", integrators[i], "1e-6");
+        lw_sim *sim = lwt_simulate(
+            model, LWT_SETTINGS("formulation", "rcr", "integrator", integrators[i], "rtol", "1e-6",
+                                "atol", "1e-6", "step", "0.01"));
         lwt_ok(lw_sim_step(sim, 1), lw_sim_error(sim));
         const double wrong = error_of_four_bars(sim);
         if (!(wrong < TOLERANCES * 1e-6)) fail_msg("%s: off by %g", integrators[i], wrong);
+        lwi_sim_add_warnings(sim);
+        if (!strstr(lw_sim_notice(sim), "passed 1 singular position straight on"))
+            fail_msg("%s: %s", integrators[i], lw_sim_notice(sim));
         lw_sim_destroy(sim);
     }
+    lw_model_destroy(model);
+}
+
+// Largest angle of a level rod.
+static double turn_of_level_rods(lw_sim *sim)
+{
+    const lw_observation *o;
+    double largest = 0;
+    lwt_ok(lw_sim_observe(sim, LW_OBSERVE_POSE, &o), lw_sim_error(sim));
+    for (int i = 0; i < N; i++) largest = fmax(largest, off(o->quaternion[2 + N + i], 0));
+    return largest;
+}
+
+// With tolerances of centimetres too: drift is removed in time.  index3 needs no step across, in real time neither.
+static void coarse_runs_stay_on_the_branch(void **state)
+{
+    (void)state;
+    static const char *const settings[][8] = {
+        {"formulation", "dense", "rtol", "1e-2", "atol", "1e-2"},
+        {"formulation", "dense", "rtol", "1e-3", "atol", "1e-3"},
+        {"formulation", "dca", "rtol", "1e-2", "atol", "1e-2"},
+        {"formulation", "hdca", "integrator", "rk4", "step", "0.05"},
+        {"formulation", "dense", "integrator", "rk4", "step", "0.02"},
+        {"formulation", "index3", "step", "0.02", "index3", "mode=real-time"},
+    };
+    lw_model *model = lwt_four_bars(N);
+    for (int i = 0; i < LWI_COUNT(settings); i++) {
+        lw_sim *sim = lwt_simulate(model, settings[i]);
+        for (int k = 1; k <= 100; k++) {
+            lwt_ok(lw_sim_step(sim, 0.1 * k), lw_sim_error(sim));
+            const double turn = turn_of_level_rods(sim);
+            if (!(turn < 0.05)) fail_msg("run %d, t = %g: turned by %g rad", i, 0.1 * k, turn);
+        }
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
+// The run ends in front of the position, by name; or takes ordinary steps.
+static void a_run_stops_or_turns_if_asked(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_four_bars(N);
+    for (int f = 0; f < LWI_COUNT(formulations); f++) {
+        lw_sim *sim =
+            lwt_simulate(model, LWT_SETTINGS("formulation", formulations[f], "singular", "stop"));
+        assert_int_equal(lw_sim_step(sim, 1), LW_ERR_SINGULAR);
+        const char *text = lw_sim_error(sim)->text;
+        if (!strstr(text, "singular position at t = 0.71435") || !strstr(text, "joint 'b0'") ||
+            !strstr(text, "ends before it"))
+            fail_msg("%s: %s", formulations[f], text);
+        assert_true(lw_sim_time(sim) > 0.6 && lw_sim_time(sim) < 0.714);
+        lw_sim_destroy(sim);
+    }
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("formulation", "index3", "step", "0.01",
+                                                   "singular", "stop"));
+    assert_int_equal(lw_sim_step(sim, 1), LW_ERR_SINGULAR);
+    if (!strstr(lw_sim_error(sim)->text, "ends behind it"))
+        fail_msg("%s", lw_sim_error(sim)->text);
+    lw_sim_destroy(sim);
+    sim = lwt_simulate(model, LWT_SETTINGS("formulation", "rcr", "singular", "turn"));
+    lwt_ok(lw_sim_step(sim, 1), lw_sim_error(sim));
+    lwi_sim_add_warnings(sim);
+    assert_null(strstr(lw_sim_notice(sim), "straight on"));
+    assert_non_null(strstr(lw_sim_notice(sim), "passed close to a singular position"));
+    lw_sim_destroy(sim);
+    // a mechanism without such positions runs to the end
+    lw_model *regular = change_point(1.2);
+    sim = lwt_simulate(regular, LWT_SETTINGS("formulation", "rcr", "singular", "stop"));
+    lwt_ok(lw_sim_step(sim, 2), lw_sim_error(sim));
+    lw_sim_destroy(sim);
+    lw_model_destroy(regular);
     lw_model_destroy(model);
 }
 
@@ -204,7 +242,7 @@ static void curved_branches_are_followed(void **state)
 static void rows_within_are_as_accurate(void **state)
 {
     (void)state;
-    lw_model *model = four_bars();
+    lw_model *model = lwt_four_bars(N);
     for (int f = 0; f < 3; f++) {
         lw_sim *sim = simulation(model, formulations[f], "verner87", "1e-9");
         double largest = 0;
@@ -217,6 +255,39 @@ static void rows_within_are_as_accurate(void **state)
         lw_sim_destroy(sim);
     }
     lw_model_destroy(model);
+}
+
+// Up to a hundred-millionth of the length a gap is passed as if there were none, with it in the report; a tenth of a
+// micrometre turns the coupler by the square root of it, and further.
+static void small_gaps_are_passed(void **state)
+{
+    (void)state;
+    static const char *const tolerance[] = {"1e-6", "1e-9", "1e-11"};
+    lw_model *small = lwt_rhombus(2e-9), *large = lwt_rhombus(1e-7);
+    for (int f = 0; f < LWI_COUNT(formulations); f++)
+        for (int k = 0; k < LWI_COUNT(tolerance); k++) {
+            const lw_observation *o;
+            lw_sim *sim = simulation(small, formulations[f], "verner87", tolerance[k]);
+            lwt_ok(lw_sim_step(sim, 1.4), lw_sim_error(sim));
+            lwt_ok(lw_sim_observe(sim, LW_OBSERVE_POSE, &o), lw_sim_error(sim));
+            const double turn = off(o->quaternion[2], 0);
+            lwi_sim_add_warnings(sim);
+            const char *gap = strstr(lw_sim_notice(sim), ", gap ");
+            const double told = gap ? strtod(gap + strlen(", gap "), NULL) : 0;
+            if (!(turn < TOLERANCES * atof(tolerance[k])) || !(told > 1e-9 && told < 5e-9))
+                fail_msg("%s, %s: turned by %g rad; %s", formulations[f], tolerance[k], turn,
+                         lw_sim_notice(sim));
+            lw_sim_destroy(sim);
+            sim = simulation(large, formulations[f], "verner87", tolerance[k]);
+            if (lw_sim_step(sim, 1.4) == LW_OK) {
+                lwi_sim_add_warnings(sim);
+                if (strstr(lw_sim_notice(sim), "straight on"))
+                    fail_msg("%s, %s: %s", formulations[f], tolerance[k], lw_sim_notice(sim));
+            }
+            lw_sim_destroy(sim);
+        }
+    lw_model_destroy(small);
+    lw_model_destroy(large);
 }
 
 // Links that miss the exact lengths by more than round-off have no crossing: nothing is passed straight on.
@@ -241,8 +312,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_in_a_line_go_straight_on),
         cmocka_unit_test(every_integrator_goes_straight_on),
+        cmocka_unit_test(coarse_runs_stay_on_the_branch),
+        cmocka_unit_test(a_run_stops_or_turns_if_asked),
         cmocka_unit_test(curved_branches_are_followed),
         cmocka_unit_test(rows_within_are_as_accurate),
+        cmocka_unit_test(small_gaps_are_passed),
         cmocka_unit_test(gaps_are_not_passed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,7 +21,7 @@ static void defaults_are_those_of_the_list(void **state)
     (void)state;
     lw_options o;
     lw_options_default(&o);
-    assert_true(lw_option_count() == 18);
+    assert_true(lw_option_count() == 19);
     for (int i = 0; i < lw_option_count(); i++) {
         const lw_option_info info = lw_option_at(i);
         char text[LW_OPTION_STRING_SIZE];

@@ -336,6 +336,7 @@ const char *const lwi_yaml_mechanism_names[LW_MECHANISM_COUNT] = {
 #define KIND_SAMPLE_MODE LWI_KEY_OPTION
 #define KIND_GAINS LWI_KEY_OPTION
 #define KIND_PROJECT LWI_KEY_OPTION
+#define KIND_SINGULAR LWI_KEY_OPTION
 #define KIND_PLAN LWI_KEY_OPTION
 #define KIND_INDEX3 LWI_KEY_OPTION_MAP
 #define X(name, type, fallback, tier, word, text) {#name, KIND_##type, .help = text},
