@@ -16,8 +16,8 @@ extern "C" {
 #define LW_SAMPLE_MODE_LIST(X) X(STOP, "stop") X(INTERPOLATE, "interpolate")
 /** When positions are restored to the constraint manifold: auto, when off by ten tolerances. */
 #define LW_PROJECT_LIST(X) X(AUTO, "auto") X(NEVER, "never") X(ALWAYS, "always")
-/** At singular positions: straight on, by a step across each (pass); ordinary steps, which turn where links miss the exact
- *  lengths and may leave the branch elsewhere (turn); the run ends before the first one (stop). */
+/** At singular positions: a step across each, on the same branch (pass); ordinary steps, which may leave it (turn); the run
+ *  ends before the first one (stop). */
 #define LW_SINGULAR_LIST(X) X(PASS, "pass") X(TURN, "turn") X(STOP, "stop")
 /** Elimination order of dca, hdca and index3: comb is sequential; auto takes the cheapest. */
 #define LW_PLAN_LIST(X) X(AUTO, "auto") X(COMB, "comb") X(BALANCED, "balanced") X(MIXED, "mixed")

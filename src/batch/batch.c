@@ -76,8 +76,7 @@ static lw_status make_variant(lw_batch *b, const draft *d, int v)
 static void add_notice(lw_batch *b, const char *line)
 {
     const size_t used = strlen(b->notice);
-    if (*line)
-        snprintf(b->notice + used, sizeof b->notice - used, "%s%s", used ? "\n" : "", line);
+    if (*line) snprintf(b->notice + used, sizeof b->notice - used, "%s%s", used ? "\n" : "", line);
 }
 
 static lw_status make_variants(lw_batch *b, draft *d, lwi_arena *scratch)
@@ -102,8 +101,9 @@ static lw_status make_variants(lw_batch *b, draft *d, lwi_arena *scratch)
     if (interpolates)
         add_notice(b, "sample_mode is ignored: instances of a batch end a step on each row");
     if (sim->monitor.active)
-        add_notice(b, "instances of a batch neither step across singular positions nor report them: "
-                      "single runs do");
+        add_notice(b,
+                   "instances of a batch neither step across singular positions nor report them: "
+                   "single runs do");
     return LW_OK;
 }
 

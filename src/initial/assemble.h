@@ -52,9 +52,9 @@ typedef struct lwi_assembler {
     double (*old_R)[9], (*old_r)[3], *old_q;    ///< where a step began
     double *residual, *size, *eps, *c, *lambda; ///< [nrow]
     const double *shift; ///< [nrow] positions hold where rows have this residual; NULL: 0
-    double (*x)[6];                             ///< [nnode + parts]
-    double (*unit)[6];                          ///< [nbody] scratch: wrenches of a unit effort
-    lwi_closure closure;                        ///< scratch
+    double (*x)[6];      ///< [nnode + parts]
+    double (*unit)[6];   ///< [nbody] scratch: wrenches of a unit effort
+    lwi_closure closure; ///< scratch
 } lwi_assembler;
 
 lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold *hold,

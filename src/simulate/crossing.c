@@ -480,8 +480,7 @@ static bool find_shifted_path(lw_sim *sim, double D, double shrink)
     for (int k = 0; k <= SHIFTS; k++) {
         lwi_crossing_path *path = &c->path;
         if (!find_gap(sim, path) || !(path->gap <= LARGEST_SHIFT)) return false;
-        if (path->shifted && fabs(path->gap - last) <= SAME_SHIFT)
-            return keep_if_better(sim);
+        if (path->shifted && fabs(path->gap - last) <= SAME_SHIFT) return keep_if_better(sim);
         last = path->gap;
         // the residuals are those of the position
         memcpy(path->shift, a->residual, (size_t)a->nrow * sizeof *path->shift);

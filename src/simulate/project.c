@@ -22,7 +22,7 @@
 // Nor better than by this part of the mechanism's length.
 #define ROUND_OFF 1e-13
 // Below this sine of the angle to dependence, relative to the largest of the run, the limit decreases with its square:
-// a distance of d from the constraints turns the direction of the motion by d over the square of the sine.
+// a distance of d from the constraints rotates the velocity by d over the square of the sine.
 #define CLOSE 0.5
 
 void lwi_sim_take_motion(lwi_assembler *a, const lwi_snapshot *m)
@@ -73,9 +73,9 @@ lw_status lwi_sim_prepare_projection(lw_sim *sim)
     lwi_sim_take_motion(&p->assembler, &p->snapshot);
     lwi_assembler_correct(&p->assembler);
     const double closed = lwi_assembler_residual(&p->assembler, false, NULL);
-    p->least = fmax(ABOVE_START * closed, ROUND_OFF * p->assembler.length);
+    p->floor = fmax(ABOVE_START * closed, ROUND_OFF * p->assembler.length);
     const double allowed = PATIENCE * (o->atol + o->rtol * p->assembler.length);
-    p->limit = fmax(fmin(allowed, FARTHEST * p->assembler.length), p->least);
+    p->limit = fmax(fmin(allowed, FARTHEST * p->assembler.length), p->floor);
     return LW_OK;
 }
 
@@ -85,7 +85,7 @@ static double limit_here(const lw_sim *sim)
     const lwi_sine *last = &sim->crossing.last;
     if (!last->valid) return p->limit;
     const double s = last->sine / fmax(sqrt(sim->monitor.largest), last->sine);
-    return s < CLOSE ? fmin(p->limit, fmax(p->least, s * s * p->limit)) : p->limit;
+    return s < CLOSE ? fmin(p->limit, fmax(p->floor, s * s * p->limit)) : p->limit;
 }
 
 lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed)

@@ -40,7 +40,7 @@ typedef struct lwi_events {
 typedef struct lwi_projection {
     bool active;
     double limit; ///< residual of positions above which they are projected [m, rad]
-    double least; ///< the same next to a singular position, at smallest
+    double floor; ///< the smallest such limit next to a singular position
     long count;
     lwi_assembler assembler;
     lwi_snapshot snapshot;

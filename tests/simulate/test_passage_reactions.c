@@ -86,8 +86,8 @@ static void forces_that_grow_are_those_solved_for(void **state)
     (void)state;
     // unequal loads on the upright bars pass through the level ones: these forces grow as one over the sine
     const rows r = run(lwt_four_bars(2), count_row,
-                       LWT_SETTINGS("formulation", "hdca", "rtol", "1e-6", "atol", "1e-6", "duration",
-                                    "0.8", "sample", "0.001"));
+                       LWT_SETTINGS("formulation", "hdca", "rtol", "1e-6", "atol", "1e-6",
+                                    "duration", "0.8", "sample", "0.001"));
     assert_int_equal(r.continued, 0); // in line at 0.714356 s
     assert_true(r.largest > 100);
 }

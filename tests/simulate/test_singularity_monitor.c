@@ -141,7 +141,7 @@ static void samples_wait_for_motion(void **state)
     lwt_set(&options, "formulation", "rcr");
     lwt_set(&options, "integrator", "rk4");
     lwt_set(&options, "step", "0.001");
-    lwt_set(&options, "singular", "turn"); // steps across have samples of their own
+    lwt_set(&options, "singular", "turn"); // steps across have separate samples
     lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
     for (int i = 1; i <= STEPS; i++) {
         const lwi_monitor *monitor = &sim->monitor;
