@@ -62,6 +62,18 @@ static lw_status report_kind(const lwi_notes_kind *kind, lw_builder *builder)
                            kind->names, more);
 }
 
+void lwi_notes_friction(lwi_notes *notes, const lwi_xml_element *element, const char *name,
+                        double force, lw_friction_desc *friction)
+{
+    if (force == 0) return;
+    friction->coulomb = force;
+    friction->speed = LWI_FRICTION_SPEED;
+    lwi_notes_add(notes, element, name,
+                  "dry friction F has no speed scale in this format and acts as -F tanh(qd / %g), "
+                  "joints",
+                  LWI_FRICTION_SPEED);
+}
+
 lw_status lwi_notes_report(const lwi_notes *notes, lw_builder *builder)
 {
     for (int i = 0; i < notes->nkind; i++) TRY(report_kind(&notes->kind[i], builder));

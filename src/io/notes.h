@@ -12,6 +12,9 @@ enum {
     LWI_NOTE_WARNING_BYTES = 1024, ///< of a warning, names included
 };
 
+/** Speed scale of dry friction in formats that have none [m/s, rad/s]. */
+#define LWI_FRICTION_SPEED 0.01
+
 /** Notes of one kind: text, count, first place, and the names that fit into a warning. */
 typedef struct lwi_notes_kind {
     char text[LWI_NOTE_BYTES];
@@ -34,6 +37,9 @@ typedef struct lwi_notes {
 /** Counts one note of the kind given by the formatted text; `name`: of the item, or NULL. */
 void lwi_notes_add(lwi_notes *notes, const lwi_xml_element *element, const char *name,
                    const char *format, ...) LW_PRINTF(4, 5);
+/** Dry friction `force` >= 0 of a format that has no speed scale: `coulomb` with the scale LWI_FRICTION_SPEED, noted. */
+void lwi_notes_friction(lwi_notes *notes, const lwi_xml_element *element, const char *name,
+                        double force, lw_friction_desc *friction);
 /** Adds one warning per kind to the builder. */
 lw_status lwi_notes_report(const lwi_notes *notes, lw_builder *builder);
 

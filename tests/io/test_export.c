@@ -390,9 +390,73 @@ static void what_a_format_lacks_is_refused_or_reported(void **state)
     lw_model_destroy(model);
 }
 
+// Three formats of one hinge of inertia 2 with dry friction 1.5 and a damper 0.3, at speeds below and above the scale:
+// 2 dv/dt = -1.5 tanh(v / 0.01) - 0.3 v.
+static void friction_of_robots_acts(void **state)
+{
+    (void)state;
+#define INERTIA "<inertia ixx='2' iyy='2' izz='2' ixy='0' ixz='0' iyz='0'/>"
+    static const struct {
+        const char *format, *text;
+    } files[] = {
+        {"urdf",
+         "<robot name='r'><link name='w'/><link name='a'><inertial><mass value='1'/>" INERTIA
+         "</inertial></link><joint name='j' type='continuous'><parent link='w'/><child link='a'/>"
+         "<axis xyz='0 0 1'/><dynamics damping='0.3' friction='1.5'/></joint></robot>"},
+        {"sdf",
+         "<sdf version='1.7'><model name='r'><link name='a'><inertial><mass>1</mass><inertia>"
+         "<ixx>2</ixx><iyy>2</iyy><izz>2</izz></inertia></inertial></link><joint name='j' "
+         "type='revolute'><parent>world</parent><child>a</child><axis><xyz>0 0 1</xyz><dynamics>"
+         "<damping>0.3</damping><friction>1.5</friction></dynamics></axis></joint></model></sdf>"},
+        {"mjcf",
+         "<mujoco><worldbody><body name='a'><inertial pos='0 0 0' mass='1' diaginertia='2 2 2'/>"
+         "<joint name='j' axis='0 0 1' damping='0.3' frictionloss='1.5'/></body></worldbody>"
+         "</mujoco>"},
+        {"yaml",
+         ONE("type: revolute, friction: {q0: {coulomb: 0.75, viscous: 0.15, speed: 0.01}}", "")}};
+    for (int f = 0; f < LWI_COUNT(files); f++) {
+        lw_model *model = model_of(files[f].text, files[f].format);
+        lw_dynamics *d;
+        OK(lw_dynamics_create(model, NULL, &d, NULL));
+        for (int i = -4; i <= 4; i++) {
+            const double q = 0.3, v = i < 0 ? -pow(10, i) : i * i * 0.004;
+            double rate;
+            OK(lw_forward_dynamics(d, 0, &q, &v, NULL, NULL, &rate));
+            const double expected = -(1.5 * tanh(v / 0.01) + 0.3 * v) / 2;
+            if (!(fabs(rate - expected) < 1e-14))
+                fail_msg("%s: %.17g, expected %.17g", files[f].format, rate, expected);
+        }
+        lw_dynamics_destroy(d);
+        lw_model_destroy(model);
+    }
+    // A file that was written for other programs is read with the same friction and the default speed scale.
+    lw_error error;
+    lw_model *model = model_of(files[3].text, "yaml");
+    for (int f = 0; f < 2; f++) {
+        static const char *const formats[] = {"urdf", "mjcf"};
+        int reported = 0;
+        char *text = export(model, formats[f], LW_OK, &error, &reported);
+        lw_model *again = model_of(text, formats[f]);
+        assert_true(accelerations_differ(model, again, 0) < 1e-13);
+        lw_model_destroy(again);
+        free(text);
+    }
+    lw_model_destroy(model);
+    static const char *const negative[] = {
+        "<robot name='r'><link name='w'/><link name='a'><inertial><mass value='1'/>" INERTIA
+        "</inertial></link><joint name='j' type='continuous'><parent link='w'/><child link='a'/>"
+        "<dynamics friction='-1'/></joint></robot>"};
+    const lw_read_desc desc = {.format = "urdf"};
+    assert_int_equal(
+        lw_model_parse(negative[0], strlen(negative[0]), "n", &desc, &model, NULL, &error),
+        LW_ERR_MODEL);
+    assert_non_null(strstr(error.text, "friction is -1, expected a number >= 0"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(friction_of_robots_acts),
         cmocka_unit_test(a_tree_read_again_moves_the_same),
         cmocka_unit_test(massless_bodies_become_joints_in_series),
         cmocka_unit_test(rotors_are_written_or_reported),

@@ -301,21 +301,24 @@ static lw_status read_coordinate(const lwi_mjcf *u, const lwi_mjcf_at *at, doubl
     TRY(lwi_mjcf_number(u, at, "armature", &c->rotor));
     c->at = c->stiffness != 0 ? unit * c->at : 0;
     const char *name = lwi_xml_get(at->e, "name");
-    if (loss != 0) lwi_notes_add(u->notes, at->e, name, "dry friction is not modelled, joints");
-    if (c->damping >= 0) return read_limits(u, at, unit, &c->limits);
-    return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<joint>: damping is %g, expected a number >= 0",
-                         c->damping);
+    if (c->damping < 0 || loss < 0)
+        return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<joint>: %s is %g, expected a number >= 0",
+                             c->damping < 0 ? "damping" : "frictionloss",
+                             c->damping < 0 ? c->damping : loss);
+    lwi_notes_friction(u->notes, at->e, name, loss, &c->friction);
+    return read_limits(u, at, unit, &c->limits);
 }
 
 // Ball and free joints have isotropic damping; other properties are noted.
 static lw_status read_damping(const lwi_mjcf *u, const lwi_mjcf_at *at, double *damping)
 {
-    double stiffness = 0, armature = 0, limited = 0;
+    double stiffness = 0, armature = 0, loss = 0, limited = 0;
     const char *name = lwi_xml_get(at->e, "name");
     int n;
     TRY(lwi_mjcf_number(u, at, "damping", damping));
     TRY(lwi_mjcf_number(u, at, "stiffness", &stiffness));
     TRY(lwi_mjcf_number(u, at, "armature", &armature));
+    TRY(lwi_mjcf_number(u, at, "frictionloss", &loss));
     TRY(lwi_mjcf_numbers(u, at, "range", 1, 2, (double[2]){limited}, &n));
     if (stiffness != 0)
         lwi_notes_add(u->notes, at->e, name,
@@ -323,6 +326,9 @@ static lw_status read_damping(const lwi_mjcf *u, const lwi_mjcf_at *at, double *
     if (armature != 0)
         lwi_notes_add(u->notes, at->e, name,
                       "armature of ball and free joints is not used, joints");
+    if (loss != 0)
+        lwi_notes_add(u->notes, at->e, name,
+                      "frictionloss of ball and free joints is not used, joints");
     if (n) lwi_notes_add(u->notes, at->e, name, "limits are not enforced, joints");
     return LW_OK;
 }

@@ -150,11 +150,15 @@ static lw_status read_dynamics(const lwi_sdf *u, const lwi_sdf_item *j, const lw
     TRY(lwi_sdf_number(u, j, e, "spring_reference", &c->at));
     TRY(lwi_sdf_number(u, j, e, "friction", &friction));
     if (c->stiffness == 0) c->at = 0;
-    if (friction != 0) lwi_notes_add(u->notes, e, j->name, "dry friction is not modelled, joints");
-    if (c->damping >= 0) return LW_OK;
-    return lwi_sdf_fail(u, j, e, LW_ERR_MODEL,
-                        "joint '%.200s': damping is %g, expected a number >= 0", j->name,
-                        c->damping);
+    if (c->damping < 0 || friction < 0)
+        return lwi_sdf_fail(
+            u, j, e, LW_ERR_MODEL, "joint '%.200s': %s is %g, expected a number >= 0", j->name,
+            c->damping < 0 ? "damping" : "friction", c->damping < 0 ? c->damping : friction);
+    if (j->type.type == LW_JOINT_SPHERICAL)
+        c->friction.coulomb = friction;
+    else
+        lwi_notes_friction(u->notes, e, j->name, friction, &c->friction);
+    return LW_OK;
 }
 
 // Ball joints have no axis, but some files set their damping in one.
@@ -165,8 +169,9 @@ static lw_status read_ball(const lwi_sdf *u, const lwi_sdf_item *j, lw_joint_des
     if (!axis) return LW_OK;
     TRY(read_dynamics(u, j, axis, &c));
     d->damping = c.damping;
-    if (c.stiffness != 0)
-        lwi_notes_add(u->notes, axis, j->name, "springs of ball joints are not used, joints");
+    if (c.stiffness != 0 || c.friction.coulomb != 0)
+        lwi_notes_add(u->notes, axis, j->name,
+                      "springs and friction of ball joints are not used, joints");
     return LW_OK;
 }
 

@@ -370,14 +370,18 @@ static lw_status read_damping(const reading *u, const joint *j, lw_joint_desc *d
     if (damping < 0)
         return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
                             "joint '%s': damping is %g, expected a number >= 0", j->name, damping);
-    if (j->kind.scalar)
+    if (friction < 0)
+        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
+                            "joint '%s': friction is %g, expected a number >= 0", j->name,
+                            friction);
+    if (j->kind.scalar) {
         d->coordinate[0].damping = damping;
-    else if (damping > 0)
+        lwi_notes_friction(u->notes, e, j->name, friction, &d->coordinate[0].friction);
+    } else if (damping > 0 || friction > 0)
         lwi_notes_add(
             u->notes, e, j->name,
-            "damping is only defined for revolute, continuous and prismatic joints, it is not "
-            "used for joints");
-    if (friction != 0) lwi_notes_add(u->notes, e, j->name, "dry friction is not modelled, joints");
+            "damping and friction are only defined for revolute, continuous and prismatic joints, "
+            "they are not used for joints");
     return LW_OK;
 }
 

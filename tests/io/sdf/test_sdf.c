@@ -360,7 +360,8 @@ static void dynamics_are_read_other_properties_are_noted(void **state)
     assert_true(lwt_joint_of(b, "k")->damping == .01);
     assert_false(c->limits.has_lower || c->limits.has_upper);
     assert_int_equal(1, lwt_warnings_with(b, "limits are not enforced, joints (1): j"));
-    assert_int_equal(1, lwt_warnings_with(b, "friction is not modelled, joints (1): j"));
+    assert_true(c->friction.coulomb == .1 && c->friction.viscous == 0 && c->friction.speed == .01);
+    assert_int_equal(1, lwt_warnings_with(b, "acts as -F tanh(qd / 0.01), joints (1): j"));
     assert_int_equal(1, lwt_warnings_with(b, "<plugin> in <model> is not read (1): brain"));
     assert_int_equal(1, lwt_warnings_with(b, "<sensor> in <link> is not read (1): eye"));
     assert_int_equal(1, lwt_warnings_with(b, "gravity acts on all links, also on (1): a"));

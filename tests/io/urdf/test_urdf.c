@@ -263,7 +263,7 @@ static void the_root_is_fixed_floats_or_is_the_ground(void **state)
 
 // ----------------------------------------------------------------------------------------- joints
 
-static void damping_is_read_friction_and_limits_are_noted_once(void **state)
+static void damping_and_friction_are_read_limits_are_noted_once(void **state)
 {
     (void)state;
     lw_builder *b =
@@ -280,7 +280,9 @@ static void damping_is_read_friction_and_limits_are_noted_once(void **state)
     assert_true(lwt_joint_of(b, "j3")->coordinate[0].damping == 0);
     assert_int_equal(3, b->desc.nwarning);
     assert_int_equal(1, lwt_warnings_with(b, "limits are not enforced, joints (2): j1, j2"));
-    assert_int_equal(1, lwt_warnings_with(b, "friction is not modelled, joints (1): j1"));
+    const lw_friction_desc *f = &lwt_joint_of(b, "j1")->coordinate[0].friction;
+    assert_true(f->coulomb == 0.1 && f->viscous == 0 && f->speed == 0.01);
+    assert_int_equal(1, lwt_warnings_with(b, "acts as -F tanh(qd / 0.01), joints (1): j1"));
     assert_int_equal(1, lwt_warnings_with(b, "not used for joints (1): j3"));
     lw_builder_destroy(b);
 }
@@ -647,7 +649,7 @@ int main(void)
         cmocka_unit_test(links_without_inertia_are_massless_and_noted),
         cmocka_unit_test(visual_primitives_are_shapes),
         cmocka_unit_test(the_root_is_fixed_floats_or_is_the_ground),
-        cmocka_unit_test(damping_is_read_friction_and_limits_are_noted_once),
+        cmocka_unit_test(damping_and_friction_are_read_limits_are_noted_once),
         cmocka_unit_test(a_mimic_joint_is_a_coupling),
         cmocka_unit_test(mimics_of_mimics_are_composed_and_of_fixed_joints_fixed),
         cmocka_unit_test(a_link_named_ground_is_renamed),
