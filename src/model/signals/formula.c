@@ -180,7 +180,8 @@ static lw_status push(parser *p, lwi_instruction instruction, int at)
 {
     if (p->ncode == LWI_FORMULA_SIZE)
         return lwi_formula_fail(p->text, at, 1, p->error,
-                                "too long, expected at most %d operations", (int)LWI_FORMULA_SIZE);
+                                "too long, expected at most %d numbers, names and operations",
+                                (int)LWI_FORMULA_SIZE);
     p->where[p->ncode] = at;
     p->code[p->ncode++] = instruction;
     p->stack += 1 - symbols[instruction.operation].operands;
@@ -223,7 +224,7 @@ static lw_status enter(parser *p)
 {
     if (++p->depth <= LWI_FORMULA_DEPTH) return LW_OK;
     return lwi_formula_fail(p->text, p->at, 1, p->error,
-                            "nested too deep, expected at most %d levels", (int)LWI_FORMULA_DEPTH);
+                            "nested too deep, expected at most %d levels", (int)LWI_FORMULA_LEVELS);
 }
 
 static lw_status parse_number(parser *p)

@@ -9,10 +9,12 @@
 
 enum {
     LWI_FORMULA_LENGTH = 4000, ///< bytes of text
-    LWI_FORMULA_DEPTH = 64,    ///< parentheses, signs and powers inside each other
-    LWI_FORMULA_SIZE = 1000,   ///< instructions
-    LWI_FORMULA_STACK = 64,    ///< values that wait for their operation
-    LWI_FORMULA_NAMES = 64     ///< different joint coordinates and speeds
+    LWI_FORMULA_LEVELS = 64,   ///< parentheses, functions, signs and powers inside each other
+    LWI_FORMULA_DEPTH =
+        LWI_FORMULA_LEVELS + 2, ///< rules inside each other: an operator around them, the outermost
+    LWI_FORMULA_SIZE = 1000,    ///< instructions: numbers, names and operations
+    LWI_FORMULA_STACK = LWI_FORMULA_LEVELS + 2, ///< values that wait for their operation
+    LWI_FORMULA_NAMES = 64                      ///< different joint coordinates and speeds
 };
 
 /** Everything that a signal may depend on. */
