@@ -243,8 +243,16 @@ static void start_of(lwi_assembler *a)
     if (model->nq) memcpy(a->q, model->q0, (size_t)model->nq * sizeof *a->q);
 }
 
+// The same tree again: speeds that follow do not count as given where loops are cut.
+static void keep_tree(const lw_model *open, lwi_description *desc)
+{
+    for (int j = 0; j < open->njoint; j++)
+        if (!open->joint[j].merged)
+            desc->joint[j].cut = open->joint[j].node >= 0 ? LW_CUT_NEVER : LW_CUT_ALWAYS;
+}
+
 // What is written again is what was given.
-static void clear_speeds(const lwi_description *given, lwi_description *desc)
+static void restore_given(const lwi_description *given, lwi_description *desc)
 {
     for (int b = 0; b < desc->nbody; b++) {
         desc->body[b].has_velocity = given->body[b].has_velocity;
@@ -253,6 +261,7 @@ static void clear_speeds(const lwi_description *given, lwi_description *desc)
     }
     for (int j = 0; j < desc->njoint; j++) {
         desc->joint[j].has_qd = given->joint[j].has_qd;
+        desc->joint[j].cut = given->joint[j].cut;
         memcpy(desc->joint[j].qd, given->joint[j].qd, sizeof desc->joint[j].qd);
     }
 }
@@ -277,9 +286,10 @@ static lw_status follow_speeds(const lw_model *open, const bool *in_loop, const 
         if (!(lwi_assembler_hold_residual(&a, i, true) <= LWI_CLOSURE_TOLERANCE * speed))
             return LW_OK;
     TRY(describe(&a, false, arena, &desc));
+    keep_tree(open, &desc);
     TRY(lwi_model_compile(&desc, &open->arena.allocator, &unclosed, made, error));
     if (unclosed.position.status == LW_OK && unclosed.velocity.status == LW_OK) {
-        clear_speeds(&open->desc, &(*made)->desc);
+        restore_given(&open->desc, &(*made)->desc);
         return LW_OK;
     }
     lw_model_destroy(*made);
