@@ -233,12 +233,12 @@ def tables(report):
 
 
 def put_in_page(path, text):
-    begin, end = "<!-- tables: begin -->\n", "<!-- tables: end -->\n"
+    begin, end = "<!-- table peers: made by tools/doc_tables.py -->\n", "<!-- end of table -->\n"
     with open(path, encoding="utf-8") as file:
         page = file.read()
     head, rest = page.split(begin, 1)
     with open(path, "w", encoding="utf-8") as file:
-        file.write(head + begin + text + end + rest.split(end, 1)[1])
+        file.write(head + begin + "\n" + text + "\n" + end + rest.split(end, 1)[1])
 
 
 def main():

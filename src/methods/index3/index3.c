@@ -408,7 +408,8 @@ static void notice(const lwi_work *work, char *text, size_t size)
 const lwi_formulation lwi_formulation_index3 = {
     .name = "index3",
     .summary = "positions as unknowns of the trapezoidal rule, Newton by divide and conquer, "
-               "projections; loops, redundant constraints, singular positions; fixed step",
+               "projections; loops, redundant constraints, singular positions; "
+               "equal steps, or by tolerances",
     .cite = "malczyk2019",
     .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_SPEEDS | LWI_HAS_PLAN |
              LWI_HAS_INDEX3 | LWI_PROJECTS,

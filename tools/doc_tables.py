@@ -1,0 +1,302 @@
+#!/usr/bin/env python3
+"""Tables of the documents that commands make: compared with the pages, or written into them.
+
+usage: doc_tables.py PROGRAM [--write] [--bin FOLDER] [--root ROOT] [NAME...]
+
+A table stands between <!-- table NAME: made by tools/doc_tables.py --> and <!-- end of table -->; what is checked
+besides the text of its cells is the number in each: equal, or within the tolerance of the table for numbers that depend
+on the libraries of the machine.  FOLDER has bench_ops and bench_generic (by default that of PROGRAM); where they are
+missing their tables are left out, which is said.  Tables of times are made from the stored measurements in
+bench/results.  Exit status: 0 the same or written, 1 with the differences.
+"""
+import argparse
+import importlib.util
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+TABLES = {}  # name: (page, relative tolerance of numbers, function)
+END = "<!-- end of table -->"
+NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?")
+
+
+class LeftOut(Exception):
+    """A table that cannot be made here, with the reason."""
+
+
+def made(page, tolerance=0.0):
+    def add(function):
+        TABLES[function.__name__.replace("_", "-")] = (page, tolerance, function)
+        return function
+    return add
+
+
+class Source:
+    """What the tables are made from."""
+
+    def __init__(self, program, folder, root, work):
+        self.program, self.bin, self.root, self.work = program, folder, root, work
+
+    def path(self, *parts):
+        return os.path.join(self.root, *parts)
+
+    def call(self, *command):
+        return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout
+
+    def generated(self, text):
+        path = os.path.join(self.work, "model.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f"linkwork: 1\ngenerate: {{{text}}}\n")
+        return path
+
+    def run(self, model, **options):
+        """The summary of a run."""
+        arguments = [f"--{key.replace('_', '-')}={value}" for key, value in options.items()]
+        return json.loads(self.call(self.program, "run", model, *arguments, "--json", "--quiet"))
+
+    def plans(self, model):
+        found = json.loads(self.call(self.program, "check", model, "--plan", "--json"))
+        return len(found["bodies"]), {plan["kind"]: plan for plan in found["plans"]}
+
+    def module(self, *parts):
+        """A program in Python of the repository, as a module."""
+        path = self.path(*parts)
+        sys.path[:0] = [os.path.dirname(path), os.path.dirname(os.path.dirname(path))]
+        spec = importlib.util.spec_from_file_location("source", path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        del sys.path[:2]
+        return module
+
+    def counts(self):
+        programs = [os.path.join(self.bin, name) for name in ("bench_ops", "bench_generic")]
+        if not all(os.path.exists(p) for p in programs):
+            raise LeftOut("bench_ops and bench_generic are not built")
+        return self.module("examples/naudet-2003/report.py").read_counts(*programs)
+
+
+def table(head, rows):
+    return ["| " + " | ".join(head) + " |", "|---" * len(head) + "|",
+            *("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows)]
+
+
+# ------------------------------------------------------------------------------------------ tables
+
+
+@made("docs/results.md")
+def columns(source):
+    parts = json.loads(source.call(source.program, "info", "--json"))["columns"]
+    return table(["columns", "what", "unit", "frame", "quantity"],
+                 [[f"`{p['name']}`", p["summary"], "; ".join(dict.fromkeys(p["unit"])), p["frame"],
+                   f"`{p['quantity']}`"] for p in parts])
+
+
+@made("docs/codegen.md")
+def codegen_sizes(source):
+    robots = "examples/models"
+    models = [("chain of 7 rods, axes x, y, z in turn", "chain: {n: 7}", (), 7),
+              ("UR5", f"{robots}/ur5.urdf", (), 6),
+              ("ANYmal C on the ground", f"{robots}/anymal_c.urdf", ("--base", "fixed"), 12),
+              ("ANYmal C, floating", f"{robots}/anymal_c.urdf", ("--base", "floating"), 18),
+              ("chain of 30", "chain: {n: 30}", (), 30), ("chain of 60", "chain: {n: 60}", (), 60)]
+    rows = []
+    for name, model, options, freedoms in models:
+        path = source.generated(model) if "{" in model else source.path(model)
+        text = source.call(source.program, "codegen", path, *options, "-o", os.path.join(source.work, "c"))
+        found = {m[0]: f"{m[1]}, {m[2]}" for m in re.findall(r"^  (\w+) +(\d+) +(\d+)", text, re.M)}
+        rows.append([name, freedoms, *(found[f] for f in ("forward_dynamics", "inverse_dynamics", "mass_matrix"))])
+    return table(["model", "degrees of freedom", "forward dynamics", "inverse dynamics", "mass matrix"], rows)
+
+
+@made("docs/integrators.md", 0.05)
+def damped_four_bar(source):
+    with open(source.path("examples/models/four_bar.yaml"), encoding="utf-8") as file:
+        text = file.read()
+    rows = []
+    for damping in (0, 10, 100, 1000, 10000):
+        path = os.path.join(source.work, "damped.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(re.sub(r"^(  B: \{)", rf"\1spring: {{q0: {{damping: {damping}}}}}, ", text, flags=re.M))
+        rows.append([damping, *(source.run(path, integrator=name, duration=1, rtol=1e-9, atol=1e-9)["evaluations"]
+                                for name in ("dopri5", "bdf", "adams"))])
+    return table(["damping [N m s/rad]", "`dopri5`", "`bdf`", "`adams`"], rows)
+
+
+@made("docs/integrators.md", 0.05)
+def high_order(source):
+    rows = []
+    for model in ("examples/models/four_bar.yaml", "examples/models/cart_arm.yaml",
+                  "tests/golden/P10_spatial_slider_crank.yaml", "tests/golden/P8_mixed_joint_arm.yaml"):
+        rows.append([f"`{os.path.basename(model)}`",
+                     *(source.run(source.path(model), integrator=name, duration=2, sample=0.01, sample_mode="stop",
+                                  rtol=r, atol=r)["evaluations"]
+                       for r in (1e-10, 1e-12) for name in ("dopri5", "verner87"))])
+    return table(["", "`dopri5`, 1e-10", "`verner87`", "`dopri5`, 1e-12", "`verner87`"], rows)
+
+
+@made("docs/integrators.md", 0.05)
+def cost_and_accuracy(source):
+    model, rows = source.path("examples/models/cart_arm.yaml"), []
+    for name in ("bs3", "dopri5", "dopri54", "verner87", "fehlberg8", "adams", "bdf"):
+        row = [f"`{name}`"]
+        for r in (1e-6, 1e-9, 1e-12):
+            if (name, r) == ("bs3", 1e-12):  # three million steps
+                row += ["", ""]
+                continue
+            done = source.run(model, integrator=name, rtol=r, atol=r, sample="steps")
+            row += [done["evaluations"], f"{done['energy_error']:.0e}"]
+        rows.append(row)
+    head = table(["rtol = atol", "1e-6", "", "1e-9", "", "1e-12", ""], rows)
+    head[1] = "|---|---:|---:|---:|---:|---:|---:|"
+    return head
+
+
+@made("docs/methods.md")
+def best_others(source):
+    """The others in the page's table of measured times, for mechanisms of loops of hinges and balls, by `rcr`."""
+    with open(source.path("docs/methods.md"), encoding="utf-8") as file:
+        rows = [[cell.strip() for cell in line.strip("|\n ").split("|")] for line in file if line.startswith("| `")]
+    loops = [(min(float(x) for x in row[4:7] if x != "–"), row[0]) for row in rows
+             if row[1:2] == ["`rcr`"] and re.match(r"`(four-bars|ladder|bennett|gears|walker|net-20x2|net-40x1)", row[0])]
+    least, most = min(loops), max(loops)
+    return [f"Where loops of hinges and balls are computed in lanes, `rcr` reaches 1e-6 m {least[0]:.1f} ({least[1]}) to",
+            f"{most[0]:.1f} ({most[1]}) times as fast as the best of the others."]
+
+
+@made("docs/theory/loops.md")
+def stack_of_four_bars(source):
+    _, plans = source.plans(source.generated("net: {n: 1, m: 334, q: [0.1, 0, 0]}"))
+    return table(["plan", "depth", "widest join", "multiplications", "on the longest way"],
+                 [[kind, plans[kind]["depth"], f"{plans[kind]['width']} equations", f"{plans[kind]['work']:.2g}",
+                   f"{plans[kind]['critical']:.2g}"] for kind in ("comb", "balanced")])
+
+
+@made("docs/theory/assembly.md")
+def lattices(source):
+    rows, points = [], []
+    for n in (4, 8, 12, 16, 20):
+        bodies, plans = source.plans(source.generated(f"net: {{n: {n}, q: [0.1, 0, 0]}}"))
+        work = min(plan["work"] for plan in plans.values())
+        points.append((math.log(bodies), math.log(work)))
+        rows.append([f"{n} × {n}", bodies, *(f"{plans[k]['work'] / bodies:.0f}" for k in ("comb", "balanced"))])
+    growth = (points[-1][1] - points[0][1]) / (points[-1][0] - points[0][0])
+    rows.append(["exponent of the cheaper", f"{growth:.2f}", "", ""])
+    return table(["square net", "bodies", "sequential", "balanced"], rows)
+
+
+@made("docs/benchmarks.md")
+def operations(source):
+    counts = source.counts()
+    total = source.module("examples/naudet-2003/report.py").total
+    before = {"momenta oblique": "467 n − 48", "momenta square": "the same", "aba oblique": "534 n − 27",
+              "aba square": "the same"}
+    names = [("momenta oblique", "`momenta`, axes at any angle"),
+             ("momenta square", "`momenta`, square axes (`chain-*`)"),
+             ("aba oblique", "`aba`, axes at any angle"), ("aba square", "`aba`, square axes"),
+             ("momenta generic", "`momenta`, generic implementation"), ("aba generic", "`aba`, generic implementation")]
+
+    def linear(pair):
+        return f"{pair[0]:g} n {'+' if pair[1] > 0 else '−'} {abs(pair[1]):g}"
+
+    rows = [[name, linear(counts[key][1]), linear(counts[key][0]), linear(total(counts[key])), before.get(key, "")]
+            for key, name in names]
+    rows[4:4] = [["naudet2003, momenta, a given wrench on each body", "185 n − 245", "178 n − 230", "363 n − 475", ""],
+                 ["the same with every zero and constant used", "178 n − 270", "173 n − 281", "351 n − 551", ""]]
+    return table(["", "multiplications", "additions", "sum", "before"], rows)
+
+
+@made("docs/reports/naudet-2003.md")
+def naudet_operations(source):
+    counts = source.counts()
+    return source.module("examples/naudet-2003/report.py").operation_table(counts).strip().split("\n")
+
+
+@made("docs/benchmarks.md")
+def growth(source):
+    stored = source.path("bench/results/amd-epyc-family-25-model-17/growth.json")
+    text = source.call(sys.executable, source.path("bench/growth/growth.py"), "--table", stored)
+    return text.strip().split("\n")
+
+
+@made("docs/benchmarks.md")
+def peers(source):
+    with open(source.path("bench/results/intel-r-xeon-r-processor-family-6-model-207/peers.json"),
+              encoding="utf-8") as file:
+        return source.module("bench/peers/run.py").tables(json.load(file)).strip().split("\n")
+
+
+# ------------------------------------------------------------------------------------------- pages
+
+
+def begin_of(name):
+    return f"<!-- table {name}: made by tools/doc_tables.py -->"
+
+
+def parts_of(page, name):
+    """Text before, of and after a table."""
+    before, begin, rest = page.partition(begin_of(name))
+    inside, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"'{begin_of(name)}' or '{END}' is missing")
+    return before + begin, inside, end + after
+
+
+def same_line(old, new, tolerance):
+    if old == new:
+        return True
+    numbers = [[float(n) for n in NUMBER.findall(line)] for line in (old, new)]
+    if not tolerance or NUMBER.sub("#", old) != NUMBER.sub("#", new):
+        return False
+    for a, b in zip(*numbers):  # numbers below 1 are errors with one digit
+        if abs(a - b) > (0.6 if abs(b) < 1e-3 else tolerance) * abs(b):
+            return False
+    return True
+
+
+def compare(name, page, inside, lines, tolerance):
+    old = inside.strip().split("\n")
+    if len(old) == len(lines) and all(same_line(a, b, tolerance) for a, b in zip(old, lines)):
+        return True
+    print(f"{page}: table {name} is not what its command makes (tools/doc_tables.py PROGRAM --write {name}):")
+    for a, b in zip(old + [""] * (len(lines) - len(old)), lines + [""] * (len(old) - len(lines))):
+        if not same_line(a, b, tolerance):
+            print(f"  page     {a}\n  command  {b}")
+    return False
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("program")
+    parser.add_argument("--write", action="store_true", help="write the tables into the pages")
+    parser.add_argument("--bin", help="folder of bench_ops and bench_generic")
+    parser.add_argument("--root", default=os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    parser.add_argument("name", nargs="*", choices=[[], *TABLES], help="only these tables")
+    options = parser.parse_args()
+    good = True
+    with tempfile.TemporaryDirectory() as work:
+        program = os.path.abspath(options.program)
+        source = Source(program, options.bin or os.path.dirname(program), options.root, work)
+        for name in options.name or TABLES:
+            page, tolerance, function = TABLES[name]
+            path = source.path(page)
+            try:
+                lines = function(source)
+            except LeftOut as why:
+                print(f"{page}: table {name} is NOT checked: {why}")
+                continue
+            with open(path, encoding="utf-8") as file:
+                before, inside, after = parts_of(file.read(), name)
+            if not options.write:
+                good &= compare(name, page, inside, lines, tolerance)
+                continue
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(before + "\n\n" + "\n".join(lines) + "\n\n" + after)
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
