@@ -3,7 +3,7 @@
 // Instances share the model's bodies and joints and differ in the quantities named at creation.  Each has its own
 // steps; several share the SIMD lanes of a processor, and threads share the instances.  Results do not depend on other
 // instances, lanes or threads: they are those of a simulation (simulate.h) of the instance alone with the same
-// integrator and without projections, bit for bit.
+// integrator, bit for bit.
 #ifndef LINKWORK_BATCH_H
 #define LINKWORK_BATCH_H
 

@@ -253,8 +253,7 @@ static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
         b->options = *desc->options;
     else
         lw_options_default(&b->options);
-    b->options.threads = 0;                // of an instance: one
-    b->options.project = LW_PROJECT_NEVER; // a lane is not restored to its constraints
+    b->options.threads = 0; // of an instance: one
     TRY(lwi_options_check(&b->options, &b->error));
     if (b->options.singular == LW_SINGULAR_STOP)
         return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
@@ -529,6 +528,7 @@ void lw_batch_summary(const lw_batch *b, int i, lw_summary *summary)
                             .evaluations = s->control.evaluations,
                             .rejected = s->control.rejections,
                             .restarts = s->restarts,
+                            .projections = s->projections,
                             .start = s->start,
                             .end = s->t,
                             .wall = b->wall,

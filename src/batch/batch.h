@@ -21,7 +21,7 @@ typedef struct lwi_instance {
     lwi_pending pending;
     double kept_step[LWI_STEP_NUMBERS]; ///< of a state that was set
     lwi_step_control control;
-    long restarts;
+    long restarts, projections;
     lwi_audit audit;
     lw_status status;
     char failure[LWI_FAILURE_SIZE]; ///< of status

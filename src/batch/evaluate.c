@@ -11,6 +11,7 @@ struct lwi_evaluate {
     void *home;                // the workspace's own discrete part
     void *const *discrete;     // [lane] NULL: home
     lwi_tree_batch *evaluator; // NULL: none
+    lwi_projection own_projection, *projection;
 };
 
 // ------------------------------------------------------------------------------------------ create
@@ -32,6 +33,8 @@ lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, lwi_arena *ar
         e->work = e->own;
     }
     e->home = e->work->discrete;
+    e->projection = shared ? &e->own_projection : &sim->projection;
+    if (shared) TRY(lwi_projection_create(e->work, &sim->options, arena, &e->own_projection));
     if (!e->work->formulation->rates_in_lanes || lanes <= 1) return LW_OK;
     return lwi_tree_batch_create(sim->model, arena, &e->evaluator);
 }
@@ -77,18 +80,34 @@ void lwi_evaluate_hold(lwi_evaluate *e, void *const *discrete)
     e->discrete = e->work->ndiscrete ? discrete : NULL;
 }
 
+// As before a step of a single run.
+static lw_status pre_step(lwi_evaluate *e, double t, const double *inputs, bool *changed)
+{
+    lwi_work *work = e->work;
+    bool changed_too = false;
+    if (e->projection->active)
+        TRY(lwi_projection_apply(e->projection, work, e->projection->limit, t, e->x, inputs,
+                                 changed));
+    if (work->formulation->pre_step) TRY(work->formulation->pre_step(work, t, e->x, &changed_too));
+    *changed = *changed || changed_too;
+    return LW_OK;
+}
+
 lw_status lwi_evaluate_pre_step(lwi_evaluate *e, int stride, double t, double *x, int l,
-                                bool *changed, lw_error *why)
+                                const double *inputs, lwi_pre_stepped *result, lw_error *why)
 {
     LWI_ASSERT_INDEX(l, stride);
     lwi_work *work = e->work;
-    if (!work->formulation->pre_step) return LW_OK;
+    *result = (lwi_pre_stepped){0};
+    if (!work->formulation->pre_step && !e->projection->active) return LW_OK;
+    const long before = e->projection->count;
     for (int i = 0; i < work->layout.nx; i++) e->x[i] = x[i * stride + l];
     work->error.text[0] = 0;
     if (e->discrete) work->discrete = e->discrete[l];
-    const lw_status status = work->formulation->pre_step(work, t, e->x, changed);
+    const lw_status status = pre_step(e, t, inputs, &result->changed);
     work->discrete = e->home;
     if (status != LW_OK) *why = work->error;
-    for (int i = 0; *changed && i < work->layout.nx; i++) x[i * stride + l] = e->x[i];
+    for (int i = 0; result->changed && i < work->layout.nx; i++) x[i * stride + l] = e->x[i];
+    result->projected = e->projection->count > before;
     return status;
 }

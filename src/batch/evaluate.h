@@ -25,9 +25,15 @@ void lwi_evaluate_lanes(lwi_evaluate *evaluate, int stride, const double *t, con
 /** Sets the discrete states of each lane (lwi_work.discrete) for the following calls; NULL: those of the
  *  workspace. */
 void lwi_evaluate_hold(lwi_evaluate *evaluate, void *const *discrete);
-/** The formulation's pre-step (`pre_step`) of one lane, if it has one; x as of lwi_evaluate_lanes.
- *  @param changed  false on entry */
+/** What a pre-step did. */
+typedef struct lwi_pre_stepped {
+    bool changed;   ///< x is another one
+    bool projected; ///< positions were restored to the constraint manifold
+} lwi_pre_stepped;
+
+/** What a single run does before a step, in one lane: projection, then the formulation's pre-step; x as of
+ *  lwi_evaluate_lanes. */
 lw_status lwi_evaluate_pre_step(lwi_evaluate *evaluate, int stride, double t, double *x, int lane,
-                                bool *changed, lw_error *why);
+                                const double *inputs, lwi_pre_stepped *result, lw_error *why);
 
 #endif

@@ -186,12 +186,13 @@ static void pre_step_lanes(lwi_worker *w, int width)
 {
     lwi_stepper *m = w->now;
     for (int l = 0; l < width; l++) {
-        bool changed = false;
+        lwi_pre_stepped done;
         if (!(m->busy >> l & 1u) || m->control[l].steps == w->pre_stepped[l]) continue;
         w->pre_stepped[l] = m->control[l].steps;
         const lw_status status = lwi_evaluate_pre_step(w->at->evaluate, m->stride, m->t[l], m->x, l,
-                                                       &changed, &w->why[l]);
-        if (changed) m->control[l].slope = false;
+                                                       w->inputs[l], &done, &w->why[l]);
+        if (done.changed) m->control[l].slope = false;
+        w->batch->instance[w->lane[l]].projections += done.projected;
         if (status != LW_OK) lwi_stepper_fail(m, l, status, m->h[l], "%s", w->why[l].text);
     }
 }

@@ -57,16 +57,15 @@ void lwi_sim_give_motion(const lwi_assembler *a, lwi_snapshot *m)
     if (model->nv) memcpy(m->qd, a->qd, (size_t)model->nv * sizeof *m->qd);
 }
 
-lw_status lwi_sim_prepare_projection(lw_sim *sim)
+lw_status lwi_projection_create(const lwi_work *work, const lw_options *o, lwi_arena *arena,
+                                lwi_projection *p)
 {
-    const lw_model *model = sim->model;
-    const lw_options *o = &sim->options;
-    lwi_projection *p = &sim->projection;
+    const lw_model *model = work->model;
     if (o->project == LW_PROJECT_NEVER || (model->nloop == 0 && model->ncoupling == 0))
         return LW_OK;
-    if (sim->work->formulation->flags & LWI_PROJECTS) return LW_OK; // it projects in each step
-    TRY(lwi_snapshot_create(model, &sim->arena, &p->snapshot));
-    TRY(lwi_assembler_create(model, 0, NULL, &sim->arena, &p->assembler));
+    if (work->formulation->flags & LWI_PROJECTS) return LW_OK; // it projects in each step
+    TRY(lwi_snapshot_create(model, arena, &p->snapshot));
+    TRY(lwi_assembler_create(model, 0, NULL, arena, &p->assembler));
     p->active = true;
     if (o->project == LW_PROJECT_ALWAYS) return LW_OK;
     lwi_snapshot_start(model, &p->snapshot);
@@ -79,7 +78,7 @@ lw_status lwi_sim_prepare_projection(lw_sim *sim)
     return LW_OK;
 }
 
-static double limit_here(const lw_sim *sim)
+double lwi_sim_projection_limit(const lw_sim *sim)
 {
     const lwi_projection *p = &sim->projection;
     const lwi_sine *last = &sim->crossing.last;
@@ -88,25 +87,23 @@ static double limit_here(const lw_sim *sim)
     return s < CLOSE ? fmin(p->limit, fmax(p->floor, s * s * p->limit)) : p->limit;
 }
 
-lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed)
+lw_status lwi_projection_apply(lwi_projection *p, lwi_work *work, double limit, double t, double *x,
+                               const double *inputs, bool *changed)
 {
-    LWI_ASSERT(sim->projection.active);
-    lwi_work *work = sim->work;
-    lwi_projection *p = &sim->projection;
+    LWI_ASSERT(p->active);
     const lwi_formulation *f = work->formulation;
-    const double limit = limit_here(sim);
     // if an upper bound is below the limit, poses are not needed; otherwise the rows decide
     p->observed = !(f->gap && f->gap(work, t, x) <= limit);
     if (!p->observed) return LW_OK;
     p->snapshot.t = t;
     p->poses = f->flags & LWI_POSES_FIRST;
-    TRY(f->observe(work, t, x, sim->inputs, p->poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST,
+    TRY(f->observe(work, t, x, inputs, p->poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST,
                    &p->snapshot));
     lwi_sim_take_motion(&p->assembler, &p->snapshot);
     const double before = lwi_assembler_residual(&p->assembler, false, NULL);
     if (!(before > limit)) return LW_OK;
     if (p->poses) {
-        TRY(f->observe(work, t, x, sim->inputs, LW_OBSERVE_TWIST, &p->snapshot));
+        TRY(f->observe(work, t, x, inputs, LW_OBSERVE_TWIST, &p->snapshot));
         lwi_sim_take_motion(&p->assembler, &p->snapshot);
         p->poses = false;
     }

@@ -94,7 +94,9 @@ static lw_status pre_step(void *user, double t, double *x, bool *changed)
     lw_sim *sim = user;
     const lwi_formulation *f = sim->work->formulation;
     bool changed_too = false;
-    if (sim->projection.active) TRY(lwi_sim_project(sim, t, x, changed));
+    if (sim->projection.active)
+        TRY(lwi_projection_apply(&sim->projection, sim->work, lwi_sim_projection_limit(sim), t, x,
+                                 sim->inputs, changed));
     lwi_sim_monitor(sim, t, x);
     if (f->pre_step) TRY(f->pre_step(sim->work, t, x, &changed_too));
     *changed = *changed || changed_too;
@@ -239,7 +241,7 @@ static lw_status build(lw_sim *sim, const lw_options *options)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     TRY(start(sim));
     TRY(set_tolerances(sim));
-    if (lwi_sim_prepare_projection(sim) != LW_OK)
+    if (lwi_projection_create(sim->work, &sim->options, &sim->arena, &sim->projection) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     if (lwi_sim_prepare_monitor(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");

@@ -157,10 +157,14 @@ lw_status lwi_sim_prepare_events(lw_sim *sim, bool adaptive);
 /** One step towards `stop`, or to the first event before it. */
 lw_status lwi_sim_advance_events(lw_sim *sim, double stop);
 
-/** Memory and limit, where the options and the model ask for it; before the first step. */
-lw_status lwi_sim_prepare_projection(lw_sim *sim);
-/** Corrects the state x at t where its positions are too far off; changed: it was. */
-lw_status lwi_sim_project(lw_sim *sim, double t, double *x, bool *changed);
+/** Memory and limit, where the options and the model ask for it; before the first step.  *p is zero on entry. */
+lw_status lwi_projection_create(const lwi_work *work, const lw_options *options, lwi_arena *arena,
+                                lwi_projection *p);
+/** Corrects the state x at t where the residual of its positions is above `limit`; changed: it was. */
+lw_status lwi_projection_apply(lwi_projection *p, lwi_work *work, double limit, double t, double *x,
+                               const double *inputs, bool *changed);
+/** The limit of the projection: a smaller one next to singular positions. */
+double lwi_sim_projection_limit(const lw_sim *sim);
 
 /** The motion of a snapshot to the assembler, and back. */
 void lwi_sim_take_motion(lwi_assembler *assembler, const lwi_snapshot *snapshot);
@@ -219,7 +223,7 @@ lw_status lwi_sim_prepare_monitor(lw_sim *sim);
 /** Has the formulation started with other velocities than the model's?  Then these are inconsistent with almost
  *  dependent constraints: LW_ERR_SINGULAR.  Before the first step. */
 lw_status lwi_sim_check_begin(lw_sim *sim);
-/** Samples the state x at t after a step if needed; after lwi_sim_project if that is active. */
+/** Samples the state x at t after a step if needed; after lwi_projection_apply if that is active. */
 void lwi_sim_monitor(lw_sim *sim, double t, const double *x);
 /** LW_ERR_SINGULAR if the options ask the run to end and a singular position has been passed. */
 lw_status lwi_sim_check_passed(lw_sim *sim);
