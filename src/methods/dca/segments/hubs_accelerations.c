@@ -1,0 +1,185 @@
+// hubs_accelerations.c -- accelerations of the hubs of a net (hubs.h).
+#include "methods/dca/segments/hubs_steps.h"
+
+#include "spatial/rotation.h"
+
+// ----------------------------------------------------------------------------------- accelerations
+
+// Of a body's point away from its mass centre, by its angular velocity.
+static void centripetal(double a[3], const double w[3], const double point[3],
+                        const double centre[3])
+{
+    double arm[3], v[3];
+    v3_sub(arm, point, centre);
+    v3_cross(v, w, arm);
+    v3_cross(a, w, v);
+}
+
+// Velocity of a hub at the tip of a path, from that of the hub at its head and the speeds.
+static void move_at_tip(lwi_hubs *hubs, int h, double speed)
+{
+    const lwi_net_hub *hub = &hubs->plan->hub[h];
+    const lwi_net_path *path = &hubs->plan->path[hub->path];
+    const lwi_k_frame tip = lwi_hubs_tip(hubs, hub->path);
+    double w[3] = {0}, v[3] = {0}, arm[3], x[3], y[3], *V = hubs->hub[h].V;
+    int l;
+    const lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
+    if (path->from >= 0) { // at the point of the tip
+        const double *by = hubs->hub[path->from].V;
+        v3_sub(arm, tip.r, hubs->system->r[body_of(hubs, path->from)]);
+        v3_cross(v, by + 3, arm);
+        v3_add(v, v, by);
+        v3_copy(w, by + 3);
+    }
+    for (int i = 0; i < 3; i++) x[i] = end->W[i][l], y[i] = end->Wv[i][l];
+    x[2] += speed;
+    m3_mul_v(arm, tip.R, x);
+    v3_add(w, w, arm);
+    m3_mul_v(arm, tip.R, y);
+    v3_add(v, v, arm);
+    v3_sub(arm, hubs->system->r[body_of(hubs, h)], tip.r);
+    v3_cross_add(v, w, arm);
+    v3_copy(V, v);
+    v3_copy(V + 3, w);
+    // the part of the handle's acceleration that velocities have
+    double a[3], turning[3];
+    m3_tmul_v(turning, tip.R, w);
+    hubs->path[hub->path].kY[0] = -turning[1] * speed; // - (w x z) u
+    hubs->path[hub->path].kY[1] = turning[0] * speed;
+    centripetal(a, w, tip.r, hubs->system->r[body_of(hubs, h)]);
+    m3_tmul_v(hubs->path[hub->path].kY + 2, tip.R, a);
+}
+
+static void move_at_joint(lwi_hubs *hubs, int h, const double *u)
+{
+    const int k = hubs->plan->hub[h].node;
+    const lwi_node *node = &hubs->model->node[k];
+    const lwi_link *link = &hubs->tree->link[k];
+    double V[6] = {0}, v[3];
+    if (node->parent >= 0) motion_to(V, link->R, link->r, hubs->tree->V[node->parent]);
+    for (int j = 0; j < node->nv; j++) v6_axpy(V, u[node->iv + j], link->S[j]);
+    v3_cross(v, V + 3, node->c_r);
+    v3_add(v, v, V);
+    m3_mul_v(hubs->hub[h].V, hubs->tree->R[k], v);
+    m3_mul_v(hubs->hub[h].V + 3, hubs->tree->R[k], V + 3);
+}
+
+// The angular velocity of the body before the head, and the part of its acceleration that velocities have, with
+// weight as if the ground were accelerated upwards.
+static void move_head(lwi_hubs *hubs, int i)
+{
+    const lwi_net_path *path = &hubs->plan->path[i];
+    lwi_hub_path *own = &hubs->path[i];
+    double a[3] = {0}, w[3] = {0};
+    int l;
+    lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
+    if (path->from >= 0) {
+        const double *by = hubs->hub[path->from].V + 3;
+        m3_tmul_v(w, own->R, by);
+        centripetal(a, by, own->r, hubs->system->r[body_of(hubs, path->from)]);
+    } else {
+        v3_scale(a, -1, hubs->model->gravity);
+    }
+    for (int c = 0; c < 3; c++) end->W0[c][l] = w[c];
+    own->kX[0] = own->kX[1] = 0;
+    m3_tmul_v(own->kX + 2, own->R, a);
+}
+
+void lwi_hubs_move(lwi_hubs *hubs, const double *u)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    for (int i = 0; i < plan->npath; i++)
+        if (plan->path[i].from < 0) move_head(hubs, i);
+    for (int h = 0; h < plan->nhub; h++) {
+        if (plan->hub[h].path >= 0)
+            move_at_tip(hubs, h, u[hubs->model->node[plan->hub[h].node].iv]);
+        else
+            move_at_joint(hubs, h, u);
+        lwi_hubs_give_velocity(hubs, h);
+        for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
+            move_head(hubs, plan->carries[i]);
+    }
+}
+
+// J A = - gamma; A has weight as if the ground were accelerated upwards.
+static void take_gammas(lwi_hubs *hubs, double t)
+{
+    const double *g = hubs->model->gravity;
+    for (int e = 0; e < hubs->nedge; e++) {
+        const lwi_hub_edge *edge = &hubs->edge[e];
+        double *c = hubs->c0 + edge->row;
+        if (edge->joint < 0) continue;
+        lwi_joint_closure_gamma(hubs->model, edge->joint, t, &hubs->system->motion, c);
+        for (int r = 0; r < edge->rows; r++) {
+            c[r] = -c[r];
+            for (int i = 0; i < edge->n; i++) c[r] -= v3_dot(edge->J[i][r], g);
+        }
+    }
+}
+
+bool lwi_hubs_accelerate(lwi_hubs *hubs, double t, const double *effort, const double (*load)[6])
+{
+    const lwi_net_plan *plan = hubs->plan;
+    if (!lwi_hubs_fill(hubs, t)) return false;
+    if (hubs->elim && lwi_elim_factor(hubs->elim, NULL) != LW_OK) return false;
+    lwi_hubs_put_momenta(hubs, false, effort);
+    for (int h = 0; h < plan->nhub; h++) {
+        const double *w = hubs->hub[h].V + 3;
+        double I[6][6], L[3], n[3];
+        lwi_hubs_own_inertia(hubs, h, I);
+        for (int r = 0; r < 3; r++) L[r] = v3_dot(I[3 + r] + 3, w);
+        v3_cross(n, w, L);
+        v6_add(hubs->hub[h].b, hubs->hub[h].b, load[body_of(hubs, h)]);
+        v3_sub(hubs->hub[h].b + 3, hubs->hub[h].b + 3, n);
+    }
+    take_gammas(hubs, t);
+    lwi_hubs_solve_first(hubs);
+    return true;
+}
+
+void lwi_hubs_accelerate_again(lwi_hubs *hubs)
+{
+    lwi_hubs_solve_again(hubs);
+    for (int h = 0; h < hubs->plan->nhub; h++) {
+        const int b = body_of(hubs, h);
+        v3_add(hubs->system->a[b], hubs->hub[h].V, hubs->model->gravity);
+        v3_copy(hubs->system->al[b], hubs->hub[h].V + 3);
+    }
+}
+
+// Rates of the speeds of a joint between hubs; of a free body those of R'v and R'w.
+static void joint_accelerations(const lwi_hubs *hubs, int h, double t, double *udot)
+{
+    const lw_model *model = hubs->model;
+    const lwi_system *s = hubs->system;
+    const lwi_node *node = &model->node[hubs->plan->hub[h].node];
+    double qdd[LW_JOINT_MAX_NV], c[3], *to = udot + node->iv;
+    if (node->joint >= 0) {
+        if (node->nv == 0) return;
+        lwi_joint_read_acceleration(model, node->joint, t, &s->motion, (const double(*)[3])s->a,
+                                    (const double(*)[3])s->al, qdd);
+        for (int i = 0; i < node->nv; i++) to[i] = qdd[node->column[i]];
+        return;
+    }
+    const int b = node->body; // R'(a - w x v), R'al
+    v3_cross(c, s->v[b], s->w[b]);
+    v3_add(c, c, s->a[b]);
+    m3_tmul_v(to, s->R[b], c);
+    m3_tmul_v(to + 3, s->R[b], s->al[b]);
+}
+
+bool lwi_hubs_accelerations(lwi_hubs *hubs, double t, double *udot)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    bool finite = true;
+    for (int h = 0; h < plan->nhub; h++) {
+        const lwi_node *node = &hubs->model->node[plan->hub[h].node];
+        if (plan->hub[h].path < 0)
+            joint_accelerations(hubs, h, t, udot);
+        else
+            udot[node->iv] = lwi_hubs_relative_at_tip(hubs, h);
+        finite = finite && finite_entries(udot + node->iv, node->nv);
+    }
+    lwi_hubs_less_heads(hubs, udot);
+    return finite;
+}

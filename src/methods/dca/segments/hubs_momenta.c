@@ -1,0 +1,194 @@
+// hubs_momenta.c -- speeds of the hubs of a net, and rates of their momenta (hubs.h).
+#include "methods/dca/segments/hubs_steps.h"
+
+#include "loops/cut.h"
+#include "spatial/rotation.h"
+
+// ------------------------------------------------------------------------------------------ speeds
+
+double lwi_hubs_relative_at_tip(const lwi_hubs *hubs, int h)
+{
+    const lwi_net_path *path = &hubs->plan->path[hubs->plan->hub[h].path];
+    const double *Y = hubs->path[hubs->plan->hub[h].path].Y[0], *w = hubs->hub[h].V + 3;
+    const double *X = hubs->path[hubs->plan->hub[h].path].Y[1];
+    double z[3];
+    int l;
+    const lwi_path_end *end = lwi_net_end(hubs->paths, path->segment + path->nsegment - 1, &l);
+    v3_cross(z, Y + 3, X + 3); // the axis, of the other two
+    return v3_dot(z, w) - end->axial[l];
+}
+
+void lwi_hubs_less_heads(const lwi_hubs *hubs, double *u)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    for (int i = 0; i < plan->npath; i++) {
+        const lwi_net_path *path = &plan->path[i];
+        const double *R = hubs->path[i].R;
+        if (path->from < 0) continue;
+        const double *w = hubs->hub[path->from].V + 3;
+        u[plan->iv[path->first]] -= R[2] * w[0] + R[5] * w[1] + R[8] * w[2];
+    }
+}
+
+// qdot = H'(V_B - V_A)                                                            [chadaj2017, (46)]
+bool lwi_hubs_speeds(lwi_hubs *hubs, double *u)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    const lwi_tree_work *tree = hubs->tree;
+    bool finite = true;
+    for (int h = 0; h < plan->nhub; h++) {
+        const int k = plan->hub[h].node, path = plan->hub[h].path;
+        const lwi_node *node = &hubs->model->node[k];
+        const lwi_link *link = &tree->link[k];
+        double own[6], before[6] = {0}, *to = u + node->iv;
+        v6_copy(own, tree->V[k]);
+        if (path < 0 && node->parent >= 0)
+            motion_to(before, link->R, link->r, tree->V[node->parent]);
+        for (int i = 0; i < 6; i++) own[i] -= before[i];
+        for (int j = 0; j < node->nv; j++) to[j] = v6_dot(link->S[j], own);
+        lwi_joint_metric_solve(node->nv, tree->link[k].S, to);
+        if (path >= 0) to[0] = lwi_hubs_relative_at_tip(hubs, h);
+        finite = finite && finite_entries(to, node->nv);
+    }
+    lwi_hubs_less_heads(hubs, u);
+    return finite;
+}
+
+// ------------------------------------------------------------------------------------------- rates
+
+// Moves the load of a path to the hub that carries it, and gives it what it needs at its tip.
+static void pass_load(lwi_hubs *hubs, int i)
+{
+    const lwi_net_path *path = &hubs->plan->path[i];
+    const double *g = hubs->model->gravity;
+    double f[3] = {0}, n[3] = {0}, h[3], c[3], arm[3];
+    int l;
+    lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
+    const lwi_k_frame tip = lwi_hubs_tip(hubs, i);
+    if (path->to >= 0) { // about the point at the tip
+        const double *T = hubs->hub[path->to].T;
+        v3_sub(arm, hubs->system->r[body_of(hubs, path->to)], tip.r);
+        v3_copy(f, T);
+        v3_cross(n, arm, f);
+        v3_add(n, n, T + 3);
+    }
+    m3_tmul_v(c, tip.R, n);
+    for (int k = 0; k < 3; k++) end->load[k][l] = c[k];
+    m3_tmul_v(c, tip.R, f);
+    for (int k = 0; k < 3; k++) end->load[3 + k][l] = c[k];
+    if (path->from < 0) return;
+    double *T = hubs->hub[path->from].T;
+    const double *centre = hubs->system->r[body_of(hubs, path->from)];
+    v3_sub(arm, tip.r, centre);
+    v3_cross_add(n, arm, f);
+    for (int k = 0; k < 3; k++) h[k] = end->h[k][l]; // weight of the path, about its head
+    m3_mul_v(c, hubs->path[i].R, h);
+    v3_sub(arm, hubs->path[i].r, centre);
+    v3_axpy(c, end->m[l], arm);
+    v3_cross_add(n, c, g);
+    v3_axpy(f, end->m[l], g);
+    v3_add(T, T, f);
+    v3_add(T + 3, T + 3, n);
+}
+
+void lwi_hubs_loads(lwi_hubs *hubs, const double (*load)[6])
+{
+    const lwi_net_plan *plan = hubs->plan;
+    for (int h = 0; h < plan->nhub; h++) {
+        const int b = body_of(hubs, h);
+        v6_copy(hubs->hub[h].T, load[b]);
+        v3_axpy(hubs->hub[h].T, hubs->model->body[b].mass, hubs->model->gravity);
+    }
+    for (int h = plan->nhub - 1; h >= 0; h--) { // children first
+        const int parent = plan->hub[h].parent;
+        const double *T = hubs->hub[h].T;
+        for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
+            pass_load(hubs, plan->carries[i]);
+        if (plan->hub[h].path >= 0 || parent < 0) continue;
+        double arm[3], n[3];
+        v3_sub(arm, hubs->system->r[body_of(hubs, h)], hubs->system->r[body_of(hubs, parent)]);
+        v3_cross(n, arm, T);
+        v3_add(n, n, T + 3);
+        v3_add(hubs->hub[parent].T, hubs->hub[parent].T, T);
+        v3_add(hubs->hub[parent].T + 3, hubs->hub[parent].T + 3, n);
+    }
+    for (int i = 0; i < plan->npath; i++)
+        if (plan->path[i].from < 0) pass_load(hubs, i);
+}
+
+// A wrench about a body's mass centre, world axes, in axes of its link about its origin.
+static void to_link(const lwi_hubs *hubs, int k, const double wrench[6], double out[6])
+{
+    lwi_cut_add_wrench(hubs->model, hubs->tree, k, 1, wrench, out);
+}
+
+// pdot = S'(T - V x* P) + Sdot'P of the joint of a hub; P = W + J'lambda.                [naudet2003, (35)]
+static void joint_rates(lwi_hubs *hubs, int h, double t, const double *u, double *pdot)
+{
+    const int k = hubs->plan->hub[h].node;
+    const lwi_node *node = &hubs->model->node[k];
+    lwi_link *link = &hubs->tree->link[k];
+    double P[6], T[6] = {0}, balance[6];
+    const int e = hubs->hub[h].edge;
+    v6_copy(P, hubs->hub[h].W);
+    if (e >= 0) {
+        const lwi_hub_edge *edge = &hubs->edge[e];
+        const int side = side_of(edge, h);
+        double wrench[6] = {0};
+        for (int r = 0; r < edge->rows; r++)
+            v6_axpy(wrench, hubs->sum[edge->row + r], edge->J[side][r]);
+        to_link(hubs, k, wrench, P);
+    }
+    to_link(hubs, k, hubs->hub[h].T, T);
+    force_cross(balance, hubs->tree->V[k], P);
+    for (int i = 0; i < 6; i++) balance[i] = T[i] - balance[i];
+    if (!node->type->constant_axis) lwi_link_rates(hubs->model, k, t, u + node->iv, link);
+    for (int j = 0; j < node->nv; j++) {
+        pdot[node->iv + j] = v6_dot(link->S[j], balance);
+        if (!node->type->constant_axis) pdot[node->iv + j] += v6_dot(link->Sdot[j], P);
+    }
+}
+
+// fdot = T_f,  ndot = T_n - v x f, world axes about the link's origin.
+static void free_rates(const lwi_hubs *hubs, int h, const double *p, double *pdot)
+{
+    const int k = hubs->plan->hub[h].node;
+    const double *T = hubs->hub[h].T;
+    double arm[3], v[3], turning[3], *to = pdot + hubs->model->node[k].iv;
+    v6_copy(to, T);
+    v3_sub(arm, hubs->system->r[body_of(hubs, h)], hubs->tree->r[k]);
+    v3_cross_add(to + 3, arm, T);
+    m3_mul_v(v, hubs->tree->R[k], hubs->tree->V[k]);
+    v3_cross(turning, v, p + hubs->model->node[k].iv);
+    v3_sub(to + 3, to + 3, turning);
+}
+
+bool lwi_hubs_rates(lwi_hubs *hubs, double t, const double *p, const double *u, double *pdot)
+{
+    bool finite = true;
+    for (int h = 0; h < hubs->plan->nhub; h++) {
+        const lwi_node *node = &hubs->model->node[hubs->plan->hub[h].node];
+        if (is_free(node))
+            free_rates(hubs, h, p, pdot);
+        else
+            joint_rates(hubs, h, t, u, pdot);
+        finite = finite && finite_entries(pdot + node->iv, node->nv);
+    }
+    return finite;
+}
+
+void lwi_hubs_efforts(const lwi_hubs *hubs, const double *effort, double *pdot)
+{
+    for (int h = 0; h < hubs->plan->nhub; h++) {
+        const int k = hubs->plan->hub[h].node;
+        const lwi_node *node = &hubs->model->node[k];
+        const double *from = effort + node->iv;
+        double world[6], *to = pdot + node->iv;
+        if (is_free(node)) {
+            m3_mul_v(world, hubs->tree->R[k], from);
+            m3_mul_v(world + 3, hubs->tree->R[k], from + 3);
+            from = world;
+        }
+        for (int j = 0; j < node->nv; j++) to[j] += from[j];
+    }
+}

@@ -1,0 +1,433 @@
+// hubs_solve.c -- velocities of the hubs of a net and wrenches at the tips of paths, or accelerations (hubs.h).
+#include "methods/dca/segments/hubs_steps.h"
+
+#include "base/assert.h"
+#include "spatial/inertia.h"
+#include "spatial/rotation.h"
+
+#include <float.h>
+
+// A pivot above this share of its row is a new direction: at positions closed to round-off.
+#define RANK LWI_SYSTEM_RANK
+
+// --------------------------------------------------------------------------------------- matrices
+
+void lwi_hubs_own_inertia(const lwi_hubs *hubs, int h, double I[6][6])
+{
+    static const int at[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
+    const int b = body_of(hubs, h);
+    const lwi_body *body = &hubs->model->body[b];
+    double J[6];
+    s3_rotate(J, hubs->system->R[b], body->inertia);
+    memset(I, 0, sizeof(double[6][6]));
+    for (int i = 0; i < 3; i++) {
+        I[i][i] = body->mass;
+        for (int k = 0; k < 3; k++) I[3 + i][3 + k] = J[at[i][k]];
+    }
+}
+
+// I += X'M X of a path that the hub carries.
+static void add_path(const lwi_hubs *hubs, int i, double I[6][6])
+{
+    int l;
+    const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
+    const double(*X)[6] = (const double(*)[6])hubs->path[i].X;
+    for (int r = 0; r < LWI_PATH_HANDLE; r++) {
+        double MX[6] = {0};
+        for (int c = 0; c < LWI_PATH_HANDLE; c++) v6_axpy(MX, end->M[triangle(r, c)][l], X[c]);
+        for (int k = 0; k < 6; k++) v6_axpy(I[k], X[r][k], MX);
+    }
+}
+
+// x := K x
+static void apply_mobility(lwi_hub *hub, double x[6])
+{
+    cholesky6_forward(hub->L, 6, x);
+    cholesky6_backward(hub->L, 6, x);
+}
+
+// Y, -T'X of a path's edge.
+static void path_rows(const lwi_hubs *hubs, lwi_hub_edge *edge)
+{
+    const int i = -1 - edge->joint;
+    int l;
+    const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
+    memcpy(edge->J[0], hubs->path[i].Y, sizeof hubs->path[i].Y);
+    for (int r = 0; edge->n > 1 && r < LWI_PATH_HANDLE; r++) {
+        v6_zero(edge->J[1][r]);
+        for (int c = 0; c < LWI_PATH_HANDLE; c++)
+            v6_axpy(edge->J[1][r], -end->T[LWI_PATH_HANDLE * c + r][l], hubs->path[i].X[c]);
+    }
+}
+
+static void joint_rows(const lwi_hubs *hubs, lwi_hub_edge *edge, double t)
+{
+    lwi_closure closure;
+    lwi_hubs_closure(hubs, edge->joint, t, &closure);
+    for (int i = 0; i < closure.nbody; i++)
+        memcpy(edge->J[i], closure.J[i], (size_t)closure.n * sizeof *closure.J[i]);
+}
+
+// The compliance of a path between two rows.
+static double compliance(const lwi_hubs *hubs, const lwi_hub_edge *edge, int r, int c)
+{
+    int l;
+    if (edge->joint >= 0) return 0;
+    const lwi_path_end *end =
+        lwi_net_end(hubs->paths, hubs->plan->path[-1 - edge->joint].whole, &l);
+    return end->L[triangle(r, c)][l];
+}
+
+// Eliminates the joint of a hub: S, U, and what the hub that carries it gets.                         (19)
+static bool eliminate(lwi_hubs *hubs, int h)
+{
+    lwi_hub *hub = &hubs->hub[h];
+    if (hub->edge < 0) return true;
+    const lwi_hub_edge *edge = &hubs->edge[hub->edge];
+    const int n = edge->rows, side = side_of(edge, h);
+    const double(*J)[6] = edge->J[side];
+    for (int r = 0; r < n; r++) {
+        double KJ[6];
+        v6_copy(KJ, J[r]);
+        apply_mobility(hub, KJ);
+        for (int c = r; c < n; c++) hub->S[c][r] = v6_dot(KJ, J[c]) + compliance(hubs, edge, r, c);
+    }
+    if (cholesky6(hub->S, n, 64 * DBL_EPSILON) >= 0) return false;
+    if (edge->n < 2) return true;
+    double(*I)[6] = hubs->hub[edge->body[1 - side]].I;
+    for (int k = 0; k < 6; k++) { // columns
+        double u[6];
+        for (int r = 0; r < n; r++) u[r] = edge->J[1 - side][r][k];
+        cholesky6_forward(hub->S, n, u);
+        for (int r = 0; r < n; r++) hub->U[r][k] = u[r];
+    }
+    for (int r = 0; r < n; r++)
+        for (int k = 0; k < 6; k++) v6_axpy(I[k], hub->U[r][k], hub->U[r]);
+    return true;
+}
+
+// J and G of the elimination.
+static void fill_core(lwi_hubs *hubs)
+{
+    double(*J)[6] = lwi_elim_J(hubs->elim), (*G)[6] = lwi_elim_G(hubs->elim);
+    for (int e = 0; e < hubs->nedge; e++) {
+        const lwi_hub_edge *edge = &hubs->edge[e];
+        if (edge->core < 0) continue;
+        const int at = 6 * hubs->order.slot[edge->core], own = at + 6 * edge->n;
+        for (int i = 0; i < edge->n; i++)
+            for (int r = 0; r < edge->rows; r++) {
+                v6_copy(J[at + 6 * i + r], edge->J[i][r]);
+                v6_copy(G[at + 6 * i + r], edge->J[i][r]);
+                apply_mobility(&hubs->hub[edge->body[i]], G[at + 6 * i + r]);
+            }
+        for (int r = 0; edge->joint < 0 && r < LWI_PATH_HANDLE; r++) {
+            J[own + r][r] = 1;
+            for (int c = 0; c < LWI_PATH_HANDLE; c++) G[own + r][c] = compliance(hubs, edge, r, c);
+        }
+    }
+}
+
+bool lwi_hubs_fill(lwi_hubs *hubs, double t)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    for (int h = 0; h < plan->nhub; h++) {
+        lwi_hubs_own_inertia(hubs, h, hubs->hub[h].I);
+        for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
+            add_path(hubs, plan->carries[i], hubs->hub[h].I);
+    }
+    for (int e = 0; e < hubs->nedge; e++)
+        if (hubs->edge[e].joint < 0)
+            path_rows(hubs, &hubs->edge[e]);
+        else
+            joint_rows(hubs, &hubs->edge[e], t);
+    for (int h = plan->nhub - 1; h >= 0; h--) { // those that are carried first
+        lwi_hub *hub = &hubs->hub[h];
+        memcpy(hub->L, hub->I, sizeof hub->L);
+        if (cholesky6(hub->L, 6, 64 * DBL_EPSILON) >= 0) return false;
+        if (hub->core < 0 && !eliminate(hubs, h)) return false;
+    }
+    if (hubs->elim) fill_core(hubs);
+    return true;
+}
+
+int lwi_hubs_find_ranks(lwi_hubs *hubs, double t)
+{
+    int rank = 0;
+    if (!lwi_hubs_fill(hubs, t)) return -1;
+    if (!hubs->elim) return 0;
+    if (lwi_elim_find_ranks(hubs->elim, RANK, &rank) != LW_OK) return -1;
+    return hubs->order.nrow - rank;
+}
+
+// --------------------------------------------------------------------------------------- solution
+
+// b += a wrench [f; n] in axes of the link about its origin.
+static void add_from_link(const lwi_hubs *hubs, int k, int hub, double sign, const double wrench[6],
+                          double b[6])
+{
+    const lwi_tree_work *tree = hubs->tree;
+    double f[3], n[3], arm[3];
+    m3_mul_v(f, tree->R[k], wrench);
+    m3_mul_v(n, tree->R[k], wrench + 3);
+    v3_sub(arm, tree->r[k], hubs->system->r[body_of(hubs, hub)]);
+    v3_cross_add(n, arm, f);
+    v3_axpy(b, sign, f);
+    v3_axpy(b + 3, sign, n);
+}
+
+void lwi_hubs_put_momenta(lwi_hubs *hubs, bool world, const double *p)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    const lwi_tree_work *tree = hubs->tree;
+    for (int h = 0; h < plan->nhub; h++) v6_zero(hubs->hub[h].b);
+    for (int h = 0; h < plan->nhub; h++) {
+        const int k = plan->hub[h].node;
+        const lwi_node *node = &hubs->model->node[k];
+        lwi_hub *hub = &hubs->hub[h];
+        double a[6];
+        memcpy(a, p + node->iv, (size_t)node->nv * sizeof *a);
+        if (world && is_free(node)) {
+            m3_tmul_v(a, tree->R[k], p + node->iv);
+            m3_tmul_v(a + 3, tree->R[k], p + node->iv + 3);
+        }
+        lwi_joint_metric_solve(node->nv, tree->link[k].S, a);
+        v6_zero(hub->W);
+        for (int j = 0; j < node->nv; j++) v6_axpy(hub->W, a[j], tree->link[k].S[j]);
+        add_from_link(hubs, k, h, 1, hub->W, hub->b);
+        if (plan->hub[h].path < 0 && plan->hub[h].parent >= 0)
+            add_from_link(hubs, k, plan->hub[h].parent, -1, hub->W,
+                          hubs->hub[plan->hub[h].parent].b);
+    }
+    for (int i = 0; i < plan->npath; i++) {
+        const lwi_net_path *path = &plan->path[i];
+        const double *R = hubs->path[i].R, first = p[plan->iv[path->first]];
+        if (path->from < 0) continue;
+        for (int k = 0; k < 3; k++) hubs->hub[path->from].b[3 + k] -= R[3 * k + 2] * first;
+    }
+}
+
+// x := b - X'z of all paths; `first`: z includes what the known part of the heads' motion adds.
+static void take_wrenches(lwi_hubs *hubs, bool first)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    for (int h = 0; h < plan->nhub; h++) v6_copy(hubs->x[h], hubs->hub[h].b);
+    for (int i = 0; i < plan->npath; i++) {
+        const lwi_net_path *path = &plan->path[i];
+        const lwi_hub_path *own = &hubs->path[i];
+        int l;
+        const lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
+        for (int c = 0; path->from >= 0 && c < LWI_PATH_HANDLE; c++) {
+            double z = end->z[c][l];
+            for (int k = 0; first && k < LWI_PATH_HANDLE; k++)
+                z += end->M[triangle(c, k)][l] * own->kX[k];
+            v6_axpy(hubs->x[path->from], -z, own->X[c]);
+        }
+    }
+}
+
+// c of all edges: motion that a path's tip has by itself, that of joints; without the velocities of the hubs.
+static void take_motion(lwi_hubs *hubs, bool first)
+{
+    for (int e = 0; e < hubs->nedge; e++) {
+        const lwi_hub_edge *edge = &hubs->edge[e];
+        const int i = -1 - edge->joint;
+        double *c = hubs->c + edge->row;
+        int l;
+        if (i < 0) {
+            memcpy(c, hubs->c0 + edge->row, (size_t)edge->rows * sizeof *c);
+            continue;
+        }
+        const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
+        for (int r = 0; r < LWI_PATH_HANDLE; r++) {
+            c[r] = end->e[r][l] - hubs->path[i].kY[r];
+            for (int k = 0; first && k < LWI_PATH_HANDLE; k++)
+                c[r] += end->T[LWI_PATH_HANDLE * k + r][l] * hubs->path[i].kX[k];
+        }
+    }
+}
+
+// y of a hub that closes no loop, and what the one that carries it gets.                             (19)
+static void pass_inward(lwi_hubs *hubs, int h)
+{
+    lwi_hub *hub = &hubs->hub[h];
+    double x[6];
+    if (hub->core >= 0 || hub->edge < 0) return;
+    const lwi_hub_edge *edge = &hubs->edge[hub->edge];
+    const int side = side_of(edge, h);
+    v6_copy(x, hubs->x[h]);
+    apply_mobility(hub, x);
+    for (int r = 0; r < edge->rows; r++)
+        hub->y[r] = hubs->c[edge->row + r] - v6_dot(edge->J[side][r], x);
+    cholesky6_forward(hub->S, edge->rows, hub->y);
+    for (int r = 0; edge->n > 1 && r < edge->rows; r++)
+        v6_axpy(hubs->x[edge->body[1 - side]], hub->y[r], hub->U[r]);
+}
+
+static void solve_core(lwi_hubs *hubs)
+{
+    memset(hubs->z, 0, (size_t)hubs->order.graph.nbody * sizeof *hubs->z);
+    for (int h = 0; h < hubs->plan->nhub; h++) {
+        const int k = hubs->hub[h].core;
+        if (k < 0) continue;
+        v6_copy(hubs->z[k], hubs->x[h]);
+        apply_mobility(&hubs->hub[h], hubs->z[k]);
+    }
+    for (int back = 0; back < 2; back++) {
+        if (back) lwi_elim_solve(hubs->elim, hubs->z, hubs->core_c, hubs->core_lambda, 1);
+        for (int e = 0; e < hubs->nedge; e++) {
+            const lwi_hub_edge *edge = &hubs->edge[e];
+            if (edge->core < 0) continue;
+            double *own = (back ? hubs->lambda : hubs->c) + edge->row;
+            double *core = (back ? hubs->core_lambda : hubs->core_c) + hubs->order.row[edge->core];
+            memcpy(back ? own : core, back ? core : own, (size_t)edge->rows * sizeof *own);
+        }
+    }
+    for (int h = 0; h < hubs->plan->nhub; h++)
+        if (hubs->hub[h].core >= 0) v6_copy(hubs->x[h], hubs->z[hubs->hub[h].core]);
+}
+
+// lambda and x of a hub that closes no loop, from x of the one that carries it.
+static void pass_outward(lwi_hubs *hubs, int h)
+{
+    lwi_hub *hub = &hubs->hub[h];
+    if (hub->core >= 0) return;
+    if (hub->edge >= 0) {
+        const lwi_hub_edge *edge = &hubs->edge[hub->edge];
+        const int side = side_of(edge, h);
+        double *lambda = hubs->lambda + edge->row;
+        for (int r = 0; r < edge->rows; r++) {
+            lambda[r] = hub->y[r];
+            if (edge->n > 1) lambda[r] -= v6_dot(hub->U[r], hubs->x[edge->body[1 - side]]);
+        }
+        cholesky6_backward(hub->S, edge->rows, lambda);
+        for (int r = 0; r < edge->rows; r++) v6_axpy(hubs->x[h], lambda[r], edge->J[side][r]);
+    }
+    apply_mobility(hub, hubs->x[h]);
+}
+
+// x and lambda from the right sides x, c; adds both to V and `sum`.
+static void solve(lwi_hubs *hubs)
+{
+    const int nhub = hubs->plan->nhub;
+    for (int h = nhub - 1; h >= 0; h--) pass_inward(hubs, h);
+    if (hubs->elim) solve_core(hubs);
+    for (int h = 0; h < nhub; h++) pass_outward(hubs, h);
+    for (int h = 0; h < nhub; h++) v6_add(hubs->hub[h].V, hubs->hub[h].V, hubs->x[h]);
+    for (int i = 0; i < hubs->nrow; i++) hubs->sum[i] += hubs->lambda[i];
+}
+
+// The solution at the ends of all paths: `again`: corrections.
+static void give_ends(lwi_hubs *hubs, bool again)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    for (int i = 0; i < plan->npath; i++) {
+        const lwi_net_path *path = &plan->path[i];
+        int l;
+        lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
+        lwi_lanes *V = again ? end->V : end->V0, *f = again ? end->f : end->f0;
+        const double *tip =
+            path->to < 0 ? NULL : hubs->lambda + hubs->edge[hubs->hub[path->to].edge].row;
+        for (int c = 0; c < LWI_PATH_HANDLE; c++) {
+            V[c][l] = path->from < 0 ? 0 : v6_dot(hubs->path[i].X[c], hubs->x[path->from]);
+            if (!again) V[c][l] += hubs->path[i].kX[c];
+            f[c][l] = tip ? tip[c] : 0;
+        }
+    }
+}
+
+// Gravity in axes of the heads; no weight beyond the tips, it is in the loads there.
+static void give_gravity(lwi_hubs *hubs)
+{
+    for (int i = 0; i < hubs->plan->npath; i++) {
+        double g[3];
+        int l;
+        lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
+        m3_tmul_v(g, hubs->path[i].R, hubs->model->gravity);
+        for (int c = 0; c < 3; c++) end->g[c][l] = g[c], end->hb[c][l] = 0;
+        end->mb[l] = 0;
+    }
+}
+
+void lwi_hubs_solve_first(lwi_hubs *hubs)
+{
+    take_wrenches(hubs, true);
+    take_motion(hubs, true);
+    for (int h = 0; h < hubs->plan->nhub; h++) v6_zero(hubs->hub[h].V);
+    for (int i = 0; i < hubs->nrow; i++) hubs->sum[i] = 0;
+    solve(hubs);
+    give_ends(hubs, false);
+}
+
+// Velocities: nothing is known of the motion but what the hubs have.
+static void still(lwi_hubs *hubs)
+{
+    for (int i = 0; i < hubs->plan->npath; i++)
+        for (int c = 0; c < LWI_PATH_HANDLE; c++) hubs->path[i].kX[c] = hubs->path[i].kY[c] = 0;
+    for (int i = 0; i < hubs->nrow; i++) hubs->c0[i] = 0;
+}
+
+bool lwi_hubs_solve(lwi_hubs *hubs, double t, const double *p)
+{
+    if (!lwi_hubs_fill(hubs, t)) return false;
+    if (hubs->elim && lwi_elim_factor(hubs->elim, NULL) != LW_OK) return false;
+    lwi_hubs_put_momenta(hubs, true, p);
+    still(hubs);
+    lwi_hubs_solve_first(hubs);
+    give_gravity(hubs);
+    return true;
+}
+
+// Less what the first solution has, of the momenta and of the motion of every edge.                   (8)
+static void residuals(lwi_hubs *hubs)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    for (int h = 0; h < plan->nhub; h++) {
+        double I[6][6];
+        lwi_hubs_own_inertia(hubs, h, I);
+        for (int r = 0; r < 6; r++) hubs->x[h][r] -= v6_dot(I[r], hubs->hub[h].V);
+    }
+    for (int e = 0; e < hubs->nedge; e++) {
+        const lwi_hub_edge *edge = &hubs->edge[e];
+        const int bodies =
+            edge->joint < 0 ? 1 : edge->n; // the wrench at a head is in z of the path
+        for (int r = edge->row, k = 0; k < edge->rows; r++, k++)
+            for (int i = 0; i < bodies; i++) {
+                v6_axpy(hubs->x[edge->body[i]], hubs->sum[r], edge->J[i][k]);
+                hubs->c[r] -= v6_dot(edge->J[i][k], hubs->hub[edge->body[i]].V);
+            }
+    }
+}
+
+void lwi_hubs_solve_again(lwi_hubs *hubs)
+{
+    take_wrenches(hubs, false);
+    take_motion(hubs, false);
+    residuals(hubs);
+    solve(hubs);
+    give_ends(hubs, true);
+}
+
+void lwi_hubs_give_velocity(lwi_hubs *hubs, int h)
+{
+    const int k = hubs->plan->hub[h].node, b = body_of(hubs, h);
+    const lwi_node *node = &hubs->model->node[k];
+    double *V = hubs->tree->V[k], c[3];
+    v3_copy(hubs->system->v[b], hubs->hub[h].V);
+    v3_copy(hubs->system->w[b], hubs->hub[h].V + 3);
+    m3_tmul_v(V, hubs->tree->R[k], hubs->hub[h].V);
+    m3_tmul_v(V + 3, hubs->tree->R[k], hubs->hub[h].V + 3);
+    v3_cross(c, node->c_r, V + 3); // of the link's origin: v + c x w
+    v3_add(V, V, c);
+}
+
+void lwi_hubs_again(lwi_hubs *hubs)
+{
+    lwi_hubs_solve_again(hubs);
+    for (int h = 0; h < hubs->plan->nhub; h++) lwi_hubs_give_velocity(hubs, h);
+}
+
+const double *lwi_hubs_multipliers(const lwi_hubs *hubs, int loop)
+{
+    const int e = hubs->loop_edge[loop];
+    return e < 0 ? NULL : hubs->sum + hubs->edge[e].row;
+}

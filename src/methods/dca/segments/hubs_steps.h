@@ -1,0 +1,70 @@
+// hubs_steps.h -- what the files of the hubs of a net share (hubs.h): hubs.c has the mechanism and poses, hubs_solve.c
+// matrices and the solution, hubs_momenta.c speeds and rates of momenta, hubs_accelerations.c accelerations.
+#ifndef LWI_METHODS_DCA_SEGMENTS_HUBS_STEPS_H
+#define LWI_METHODS_DCA_SEGMENTS_HUBS_STEPS_H
+
+#include "methods/dca/segments/hubs.h"
+#include "tree/normal_form/build.h"
+
+#include <string.h>
+
+void lwi_hubs_closure(const lwi_hubs *hubs, int joint, double t, lwi_closure *closure);
+/** The next head at the tip of path i, in the world. */
+lwi_k_frame lwi_hubs_tip(const lwi_hubs *hubs, int i);
+
+/** The inertia of a hub's body. */
+void lwi_hubs_own_inertia(const lwi_hubs *hubs, int h, double I[6][6]);
+/** Inertias of the hubs, rows.  @return false: an inertia is singular */
+bool lwi_hubs_fill(lwi_hubs *hubs, double t);
+/** Momenta of the hubs' own joints, W = S (S'S)^-1 p: + on the hub and - on the one that carries it, also if this is
+ *  through a path: of that, p of the first joint at its head.                            [chadaj2017, (10)]
+ *  @param world  momenta of free bodies are in world axes */
+void lwi_hubs_put_momenta(lwi_hubs *hubs, bool world, const double *p);
+void lwi_hubs_solve_first(lwi_hubs *hubs);
+void lwi_hubs_solve_again(lwi_hubs *hubs);
+/** The velocity of a hub, for the rows of its joints and in its link. */
+void lwi_hubs_give_velocity(lwi_hubs *hubs, int h);
+
+/** Speed, or acceleration, of the joint at the tip of a path that carries hub h. */
+double lwi_hubs_relative_at_tip(const lwi_hubs *hubs, int h);
+/** Speeds, or accelerations, of the first joints of paths: less those of the hubs that carry them. */
+void lwi_hubs_less_heads(const lwi_hubs *hubs, double *u);
+
+static inline lwi_k_frame frame_of(const double R[9], const double r[3])
+{
+    lwi_k_frame f;
+    memcpy(f.R, R, sizeof f.R);
+    v3_copy(f.r, r);
+    return f;
+}
+
+static inline int body_of(const lwi_hubs *hubs, int hub)
+{
+    return hubs->model->node[hubs->plan->hub[hub].node].body;
+}
+
+static inline int triangle(int i, int k)
+{
+    return i >= k ? i * (i + 1) / 2 + k : k * (k + 1) / 2 + i;
+}
+
+// Number of the hub among the bodies of its edge.
+static inline int side_of(const lwi_hub_edge *edge, int h)
+{
+    return edge->n > 1 && edge->body[1] == h;
+}
+
+static inline bool is_free(const lwi_node *node)
+{
+    return node->parent < 0 && lwi_joint_is_free(node->type) && !node->reversed;
+}
+
+// Whether x [n] are all finite.
+static inline bool finite_entries(const double *x, int n)
+{
+    double nothing = 0;
+    for (int i = 0; i < n; i++) nothing += 0 * x[i];
+    return nothing == 0;
+}
+
+#endif
