@@ -14,6 +14,7 @@
 // with the integrator's error.  (`hdca` has no drift of velocities, `lagrange` can stabilise both.)
 #include "base/assert.h"
 #include "kinematics/auxiliary.h"
+#include "methods/dca/coordinates.h"
 #include "methods/dca/segments/net.h"
 #include "methods/dca/segments/path.h"
 #include "tree/aba.h"
@@ -31,6 +32,7 @@ typedef struct dca {
     double *udot;  // [tree_nv]
     bool has_rows; // the rows of `system` are those of the last observation
     lwi_auxiliary auxiliary;
+    lwi_coordinates coordinates;
     lwi_path *path;               // NULL: the model is not a long path of hinges
     lwi_net *net;                 // NULL: nor does it consist of such paths between few bodies
     double (*load)[6];            // [nbody] of nets: of efforts on joints that close loops
@@ -80,6 +82,7 @@ static lw_status prepare(lwi_work *work)
     work->data = d;
     lwi_system *system = &d->system;
     TRY(lwi_system_prepare(work, system));
+    TRY(lwi_coordinates_create(model, arena, &d->coordinates));
     TRY(lwi_tree_passes_create(model, arena, &d->passes));
     d->passes.pool = system->pool;
     TRY(lwi_tree_work_create(model, arena, &d->tree));
@@ -127,26 +130,6 @@ static void read_state(lwi_work *work, double t, const double *x)
     lwi_system_read_loops(&d->system, t, false);
 }
 
-typedef struct job {
-    dca *d;
-    double t, *xdot;
-    const double *u;
-} job;
-
-// Rates of the coordinates (xdot NULL: none), and Sdot.
-static void node_rates(void *user, int first, int end)
-{
-    const job *of = user;
-    const lw_model *model = of->d->system.model;
-    lwi_link *link = of->d->tree.link;
-    for (int k = first; k < end; k++) {
-        const lwi_node *node = &model->node[k];
-        const double *u = of->u + node->iv;
-        if (of->xdot) lwi_link_kinematics(model, k, &link[k], u, of->xdot + node->iq);
-        lwi_link_rates(model, k, of->t, u, &link[k]);
-    }
-}
-
 // Accelerations of all bodies, multipliers, and the rates udot of the tree's speeds; after read_state.
 static lw_status accelerate(lwi_work *work, double t, const double *x, const double *inputs,
                             double *xdot, double *udot)
@@ -158,8 +141,8 @@ static lw_status accelerate(lwi_work *work, double t, const double *x, const dou
     lwi_system_forces(system, t, inputs);
     lwi_system_rows(system, t);
     TRY(lwi_system_factor(system, t, &work->error));
-    job of = {.d = d, .t = t, .xdot = xdot, .u = u};
-    lwi_pool_for(system->pool, model->nnode, node_rates, &of);
+    lwi_node_rates of = {model, d->tree.link, t, u, xdot};
+    lwi_pool_for(system->pool, model->nnode, lwi_node_rates_part, &of);
     TRY(lwi_system_accelerations_factored(system, t, &system->loads, &d->tree, u, &work->error));
     lwi_system_speed_rates(system, &d->tree, udot);
     return LW_OK;
@@ -186,7 +169,7 @@ static bool path_rates(lwi_work *work, double t, const double *x, const double *
     if (!lwi_path_accelerations(d->path, x, u, model->nforce ? d->tree.effort : NULL, false,
                                 xdot + model->tree_nq))
         return false;
-    lwi_tree_kinematics_free(model, x, u, xdot);
+    lwi_coordinates_rates(&d->coordinates, x, u, xdot);
     if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = d->tree.power;
     return true;
 }
@@ -211,7 +194,7 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
     if (!lwi_net_accelerations(d->net, t, d->tree.effort, (const double(*)[6])d->load,
                                xdot + model->tree_nq))
         return false;
-    lwi_tree_kinematics_free(model, x, u, xdot);
+    lwi_coordinates_rates(&d->coordinates, x, u, xdot);
     if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = d->tree.power;
     lwi_auxiliary_rates(model, &d->auxiliary, system->q, system->qd, xdot);
     return true;

@@ -26,6 +26,7 @@
 
 #include "kinematics/auxiliary.h"
 #include "loops/cut_momenta.h"
+#include "methods/dca/coordinates.h"
 #include "methods/dca/segments/net.h"
 #include "methods/dca/segments/path.h"
 #include "tree/aba.h"
@@ -49,12 +50,13 @@ typedef struct hdca {
         int edge, index; // of the elimination; of lwi_cut_momenta
     } * cut;             // edges without momentum: cut joints and couplings
     lwi_auxiliary auxiliary;
-    double *p, *u;  // [tree_nv] momenta in link axes, speeds
-    double *sigma;  // [system.nrow] impulses of the rows
-    purpose found;  // for what all of these were found, of the state `at` at the time t
-    double t, *at;  // [nx]
-    lwi_path *path; // NULL: the model is not a long path of hinges
-    lwi_net *net;   // NULL: nor does it consist of such paths between few bodies
+    double *p, *u; // [tree_nv] momenta in link axes, speeds
+    double *sigma; // [system.nrow] impulses of the rows
+    purpose found; // for what all of these were found, of the state `at` at the time t
+    double t, *at; // [nx]
+    lwi_coordinates coordinates;
+    lwi_path *path;               // NULL: the model is not a long path of hinges
+    lwi_net *net;                 // NULL: nor does it consist of such paths between few bodies
     lwi_body_forces *body_forces; // of a path; NULL: all forces act along joints
     double *effort;               // [tree_nv] of paths, forces on bodies included
     double *udot;                 // [tree_nv] of the last observation
@@ -114,6 +116,7 @@ static lw_status prepare(lwi_work *work)
     d->tree.body_v = system->v, d->tree.body_w = system->w;
     d->tree.joint_q = system->q, d->tree.joint_qd = system->qd;
     TRY(list_cuts(model, arena, d));
+    TRY(lwi_coordinates_create(model, arena, &d->coordinates));
     TRY(lwi_tree_passes_create(model, arena, &d->passes));
     d->passes.pool = system->pool;
     if (work->lanes != LWI_NO_KERNEL)
@@ -162,7 +165,7 @@ static void move(hdca *d, double t)
 // Parts of an evaluation node by node, on the threads of the system.
 typedef struct job {
     hdca *d;
-    double t, *xdot;
+    double t;
 } job;
 
 // ------------------------------------------------------------------------- first part: the speeds
@@ -335,20 +338,6 @@ static void apply_loads(lwi_work *work, double t, const double *inputs)
     apply_cut_efforts(d, t);
 }
 
-// Rates of the coordinates, and Sdot.
-static void node_rates(void *user, int first, int end)
-{
-    const job *of = user;
-    const lw_model *model = of->d->system.model;
-    lwi_link *link = of->d->tree.link;
-    for (int k = first; k < end; k++) {
-        const lwi_node *node = &model->node[k];
-        const double *u = of->d->u + node->iv;
-        lwi_link_kinematics(model, k, &link[k], u, of->xdot + node->iq);
-        lwi_link_rates(model, k, of->t, u, &link[k]);
-    }
-}
-
 // Rate of the work w: power of forces, of efforts on mounts of cut joints, and of drives and mounts less the rate
 // of their share in the momenta.  No acceleration is needed [naudet2003].
 static double work_rate(hdca *d, double t)
@@ -392,7 +381,7 @@ static bool path_rates(lwi_work *work, double t, const double *x, const double *
     if (!lwi_path_rates(d->path, x, x + model->tree_nq, d->u, pdot)) return false;
     path_efforts(d, t, x, inputs);
     if (model->nforce > 0) lwi_path_add_efforts(d->path, d->tree.effort, pdot);
-    lwi_tree_kinematics_free(model, x, d->u, xdot);
+    lwi_coordinates_rates(&d->coordinates, x, d->u, xdot);
     if (model->carries_work) pdot[model->tree_nv] = d->tree.power;
     return model->nforce == 0 || lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
 }
@@ -417,7 +406,7 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
                        pdot))
         return false;
     if (model->nforce > 0) lwi_net_add_efforts(d->net, d->tree.effort, pdot);
-    lwi_tree_kinematics_free(model, x, d->u, xdot);
+    lwi_coordinates_rates(&d->coordinates, x, d->u, xdot);
     lwi_auxiliary_rates(model, &d->auxiliary, system->q, system->qd, xdot);
     if (model->carries_work) pdot[model->tree_nv] = d->tree.power;
     return model->nforce == 0 || lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
@@ -433,8 +422,8 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     if (d->path && path_rates(work, t, x, inputs, xdot)) return LW_OK;
     if (d->net && net_rates(work, t, x, inputs, xdot)) return LW_OK;
     TRY(find_speeds(work, t, x, FOR_RATES));
-    job of = {.d = d, .t = t, .xdot = xdot};
-    lwi_pool_for(d->system.pool, model->nnode, node_rates, &of);
+    lwi_node_rates of = {model, d->tree.link, t, d->u, xdot};
+    lwi_pool_for(d->system.pool, model->nnode, lwi_node_rates_part, &of);
     cut_impulses(d, t);
     apply_loads(work, t, inputs);
     lwi_cut_momenta_rates(&d->momenta, x + model->tree_nq, pdot);

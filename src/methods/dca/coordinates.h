@@ -1,0 +1,32 @@
+// coordinates.h -- rates of the coordinates of the tree, for `hdca` and `dca`.
+//
+// Problem: qdot from q and the speeds u.  Cost: that of a copy, where speeds are rates of coordinates.
+#ifndef LWI_METHODS_DCA_COORDINATES_H
+#define LWI_METHODS_DCA_COORDINATES_H
+
+#include "kinematics/tree_state.h"
+
+/** Nodes whose speeds are not the rates of their coordinates; nothing is driven. */
+typedef struct lwi_coordinates {
+    const lw_model *model;
+    int *own, nown; ///< [nown]
+} lwi_coordinates;
+
+/** @return LW_ERR_MEMORY */
+lw_status lwi_coordinates_create(const lw_model *model, lwi_arena *arena,
+                                 lwi_coordinates *coordinates);
+/** qdot [tree_nq] from q [tree_nq] and u [tree_nv]. */
+void lwi_coordinates_rates(const lwi_coordinates *coordinates, const double *q, const double *u,
+                           double *qdot);
+
+/** For lwi_pool_for over the nodes, with drives too: rates of the coordinates, and Sdot of the links. */
+typedef struct lwi_node_rates {
+    const lw_model *model;
+    lwi_link *link;
+    double t;
+    const double *u; ///< [tree_nv]
+    double *qdot;    ///< [tree_nq] NULL: Sdot alone
+} lwi_node_rates;
+void lwi_node_rates_part(void *node_rates, int first, int end);
+
+#endif
