@@ -187,6 +187,34 @@ static void rings_agree_with_the_elimination(void **state)
     }
 }
 
+/** A hinge that closes a loop at the tips of paths takes no hubs: the ring has its first link, the mesh its knots. */
+static void halves_of_cut_bars_have_no_hubs(void **state)
+{
+    (void)state;
+    const lw_vec3 from = {0, 0, 0}, to = {100, 3, 2};
+    for (int i = 0; i < 3; i++) {
+        static const int nhub[] = {0, 1, 1}, npath[] = {2, 2, 2}, ntie[] = {1, 1, 1};
+        lwt_net net = lwt_net_begin(2);
+        if (i == 0)
+            lwt_net_close(&net, LW_JOINT_REVOLUTE, lwt_ground,
+                          lwt_net_bar(&net, lwt_ground, 300, from, to), to);
+        else
+            lwt_net_ring(&net, i == 2, 300);
+        lw_model *model = lwt_model(net.builder);
+        lwi_arena arena;
+        lwi_net_plan *plan;
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(lwi_net_plan_create(model, (lwi_net_choice){0}, &arena, &plan), LW_OK);
+        assert_non_null(plan);
+        assert_int_equal(plan->nhub, nhub[i]);
+        assert_int_equal(plan->npath, npath[i]);
+        assert_int_equal(plan->ntie, ntie[i]);
+        for (int k = 0; k < plan->npath; k++) assert_int_equal(plan->path[k].tie, 0);
+        lwi_arena_free(&arena);
+        lw_model_destroy(model);
+    }
+}
+
 /** A ring is cut at any joint: near the ground, in the middle, next to where it would be cut. */
 static void any_joint_may_close_a_ring(void **state)
 {
@@ -195,6 +223,7 @@ static void any_joint_may_close_a_ring(void **state)
     for (int i = 0; i < LWI_COUNT(cut); i++) {
         lwt_net net = lwt_net_begin(4);
         net.cut = cut[i];
+        net.stiffness = i & 1;
         lwt_net_ring(&net, false, 300);
         check_loops(&net, true);
     }
@@ -375,6 +404,7 @@ int main(void)
         cmocka_unit_test(light_and_heavy_links),
         cmocka_unit_test(pinned_paths_agree_with_the_elimination),
         cmocka_unit_test(rings_agree_with_the_elimination),
+        cmocka_unit_test(halves_of_cut_bars_have_no_hubs),
         cmocka_unit_test(any_joint_may_close_a_ring),
         cmocka_unit_test(meshes_agree_with_the_elimination),
         cmocka_unit_test(bits_are_those_of_any_lanes_and_threads),

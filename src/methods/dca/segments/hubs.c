@@ -26,7 +26,7 @@ static int add_joint(lwi_hubs *hubs, int joint)
     lwi_closure closure;
     if (joint < 0 || lwi_joint_row_count(model, joint) == 0) return -1;
     lwi_hubs_closure(hubs, joint, 0, &closure);
-    lwi_hub_edge edge = {.joint = joint, .rows = closure.n, .n = closure.nbody};
+    lwi_hub_edge edge = {.joint = joint, .loop = -1, .rows = closure.n, .n = closure.nbody};
     for (int i = 0; i < closure.nbody; i++)
         edge.body[i] = hubs->plan->hub_of[model->body_node[closure.body[i]]];
     add_edge(hubs, edge);
@@ -37,9 +37,80 @@ static int add_path_edge(lwi_hubs *hubs, int path)
 {
     const lwi_net_path *own = &hubs->plan->path[path];
     add_edge(hubs, (lwi_hub_edge){.joint = -1 - path,
+                                  .loop = -1,
                                   .rows = LWI_PATH_HANDLE,
                                   .n = own->from < 0 ? 1 : 2,
                                   .body = {own->to, own->from}});
+    return hubs->nedge - 1;
+}
+
+// Where a joint that closes a loop attaches.
+static void begin_closing(lwi_hubs *hubs, int loop, const lwi_net_tie *tie)
+{
+    const lw_model *model = hubs->model;
+    const lwi_joint *joint = &model->joint[model->loop[loop]];
+    lwi_hub_closing *own = &hubs->closing[loop];
+    for (int s = 0; s < 2; s++) {
+        const int node = model->body_node[s ? joint->body2 : joint->body1];
+        own->path[s] = tie ? tie->path[s] : -1;
+        own->hub[s] = own->path[s] >= 0 || node < 0 ? -1 : hubs->plan->hub_of[node];
+        own->start[s] = own->path[s] >= 0 ? hubs->plan->path[own->path[s]].from : own->hub[s];
+        own->compliant = own->compliant || own->path[s] >= 0;
+    }
+}
+
+// Has the joint of a hub fewer rows than the one that closes a loop through it?  The elimination is then cheaper with it.
+static bool is_narrow(const lwi_hubs *hubs, int h)
+{
+    const lwi_hub *hub = &hubs->hub[h];
+    const int rows = hub->edge < 0 ? 0 : hubs->edge[hub->edge].rows;
+    return rows < lwi_joint_row_count(hubs->model, hubs->model->loop[hub->through]);
+}
+
+// Hubs that two sides of joints that close loops reach are the core, and all that carry these.
+static lw_status find_core(lwi_hubs *hubs, lwi_arena *arena)
+{
+    const int nhub = hubs->plan->nhub;
+    int *sides;
+    GET(sides, nhub);
+    for (int h = 0; h < nhub; h++) hubs->hub[h].core = hubs->hub[h].through = -1;
+    for (int i = 0; i < hubs->model->nloop; i++)
+        for (int s = 0; s < 2; s++) {
+            const int h = hubs->closing[i].start[s];
+            if (h < 0 || lwi_joint_row_count(hubs->model, hubs->model->loop[i]) == 0) continue;
+            sides[h]++;
+            hubs->hub[h].through = i, hubs->hub[h].side = s;
+        }
+    for (int h = nhub - 1; h >= 0; h--) {
+        const int parent = hubs->plan->hub[h].parent;
+        if (sides[h] == 1 && is_narrow(hubs, h)) sides[h] = 2;
+        if (sides[h] > 1) hubs->hub[h].core = 0, hubs->hub[h].through = -1; // numbered below
+        if (parent < 0 || sides[h] == 0) continue;
+        sides[parent] += sides[h];
+        hubs->hub[parent].through = hubs->hub[h].through;
+        hubs->hub[parent].side = hubs->hub[h].side;
+    }
+    return LW_OK;
+}
+
+// Between the hubs of the core that its sides reach.
+static int add_closing(lwi_hubs *hubs, int loop)
+{
+    lwi_hub_closing *own = &hubs->closing[loop];
+    const int joint = hubs->model->loop[loop];
+    lwi_hub_edge edge = {
+        .joint = joint, .loop = loop, .rows = lwi_joint_row_count(hubs->model, joint)};
+    if (edge.rows == 0) return -1;
+    for (int s = 0; s < 2; s++) {
+        int h = own->start[s];
+        for (; h >= 0 && hubs->hub[h].core < 0; h = hubs->plan->hub[h].parent)
+            own->compliant = true;
+        own->at[s] = -1;
+        if (h < 0) continue;
+        own->at[s] = edge.n > 0 && edge.body[0] == h ? 0 : edge.n++;
+        edge.body[own->at[s]] = h;
+    }
+    add_edge(hubs, edge);
     return hubs->nedge - 1;
 }
 
@@ -47,22 +118,20 @@ static lw_status make_edges(lwi_hubs *hubs, lwi_arena *arena)
 {
     const lw_model *model = hubs->model;
     const lwi_net_plan *plan = hubs->plan;
+    const lwi_net_tie **tie;
     GET(hubs->edge, plan->nhub + model->nloop);
     GET(hubs->loop_edge, model->nloop);
+    GET(hubs->closing, model->nloop);
+    GET(tie, model->nloop);
     for (int h = 0; h < plan->nhub; h++) {
         const int path = plan->hub[h].path;
-        hubs->hub[h].core = -1;
         hubs->hub[h].edge = path < 0 ? add_joint(hubs, model->node[plan->hub[h].node].joint)
                                      : add_path_edge(hubs, path);
     }
-    for (int i = 0; i < model->nloop; i++) {
-        const int e = hubs->loop_edge[i] = add_joint(hubs, model->loop[i]);
-        for (int k = 0; e >= 0 && k < hubs->edge[e].n; k++)
-            for (int h = hubs->edge[e].body[k]; h >= 0; h = plan->hub[h].parent) {
-                if (hubs->hub[h].core == 0) break;
-                hubs->hub[h].core = 0; // numbered below
-            }
-    }
+    for (int i = 0; i < plan->ntie; i++) tie[plan->tie[i].loop] = &plan->tie[i];
+    for (int i = 0; i < model->nloop; i++) begin_closing(hubs, i, tie[i]);
+    TRY(find_core(hubs, arena));
+    for (int i = 0; i < model->nloop; i++) hubs->loop_edge[i] = add_closing(hubs, i);
     GET(hubs->c, hubs->nrow);
     GET(hubs->lambda, hubs->nrow);
     GET(hubs->sum, hubs->nrow);
@@ -72,12 +141,21 @@ static lw_status make_edges(lwi_hubs *hubs, lwi_arena *arena)
 
 static bool in_core(const lwi_hubs *hubs, const lwi_hub_edge *edge)
 {
-    return hubs->hub[edge->body[0]].core >= 0 &&
-           (edge->n < 2 || hubs->hub[edge->body[1]].core >= 0);
+    for (int i = 0; i < edge->n; i++)
+        if (hubs->hub[edge->body[i]].core < 0) return false;
+    return true;
+}
+
+// Does an edge act on the ground too?
+static bool on_ground(const lwi_hubs *hubs, const lwi_hub_edge *edge)
+{
+    if (edge->loop < 0) return edge->n < 2;
+    const int *at = hubs->closing[edge->loop].at;
+    return at[0] < 0 || at[1] < 0;
 }
 
 // The hubs between the ground and joints that close loops, with a compliance for each path between them.
-static lw_status make_core(lwi_hubs *hubs, lwi_pool *pool, lwi_arena *arena)
+lw_status lwi_hubs_make_core(lwi_hubs *hubs, lwi_pool *pool, lwi_arena *arena)
 {
     int nbody = 0, nedge = 0;
     lwi_plan_edge *edge;
@@ -88,9 +166,9 @@ static lw_status make_core(lwi_hubs *hubs, lwi_pool *pool, lwi_arena *arena)
         lwi_hub_edge *own = &hubs->edge[e];
         if (!in_core(hubs, own)) continue;
         lwi_plan_edge *to = &edge[own->core = nedge++];
-        *to = (lwi_plan_edge){.rows = own->rows, .n = own->n, .ground = own->n < 2};
+        *to = (lwi_plan_edge){.rows = own->ncore, .n = own->n, .ground = on_ground(hubs, own)};
         for (int i = 0; i < own->n; i++) to->body[i] = hubs->hub[own->body[i]].core;
-        if (own->joint < 0) to->body[to->n++] = nbody++;
+        if (has_compliance(hubs, own)) to->body[to->n++] = nbody++;
     }
     const lwi_plan_graph graph = {nbody, nedge, edge};
     TRY(lwi_plan_create(&graph, LW_PLAN_AUTO, arena, &hubs->order));
@@ -104,7 +182,7 @@ static lw_status make_core(lwi_hubs *hubs, lwi_pool *pool, lwi_arena *arena)
 }
 
 lw_status lwi_hubs_create(const lwi_net_paths *paths, lwi_tree_work *tree, lwi_system *system,
-                          lwi_pool *pool, lwi_arena *arena, lwi_hubs *hubs)
+                          lwi_arena *arena, lwi_hubs *hubs)
 {
     const lwi_net_plan *plan = paths->plan;
     *hubs = (lwi_hubs){
@@ -112,8 +190,7 @@ lw_status lwi_hubs_create(const lwi_net_paths *paths, lwi_tree_work *tree, lwi_s
     GET(hubs->hub, plan->nhub);
     GET(hubs->path, plan->npath);
     GET(hubs->x, plan->nhub);
-    TRY(make_edges(hubs, arena));
-    return hubs->model->nloop ? make_core(hubs, pool, arena) : LW_OK;
+    return make_edges(hubs, arena);
 }
 
 // ------------------------------------------------------------------------------------------- poses
@@ -166,6 +243,48 @@ lwi_k_frame lwi_hubs_tip(const lwi_hubs *hubs, int i)
     return tip;
 }
 
+int lwi_hubs_body_at_tip(const lwi_hubs *hubs, int i)
+{
+    const lwi_net_path *path = &hubs->plan->path[i];
+    if (path->to >= 0) return body_of(hubs, path->to);
+    return path->tie < 0 ? -1 : hubs->model->node[path->tip].body;
+}
+
+void lwi_hubs_wrench_at_tip(const lwi_hubs *hubs, int i, const lwi_k_frame *tip, const double T[6],
+                            double out[6])
+{
+    double arm[3], n[3];
+    v3_sub(arm, hubs->system->r[lwi_hubs_body_at_tip(hubs, i)], tip->r);
+    v3_cross(n, arm, T);
+    v3_add(n, n, T + 3);
+    m3_tmul_v(out, tip->R, n);
+    m3_tmul_v(out + 3, tip->R, T);
+}
+
+// The body of node k, from the pose of its link.
+static void place_body(const lwi_hubs *hubs, int k)
+{
+    const lwi_node *node = &hubs->model->node[k];
+    const lwi_tree_work *tree = hubs->tree;
+    lwi_system *s = hubs->system;
+    m3_mul(s->R[node->body], tree->R[k], node->c_R);
+    m3_mul_v(s->r[node->body], tree->R[k], node->c_r);
+    v3_add(s->r[node->body], s->r[node->body], tree->r[k]);
+}
+
+// The head of a path, and its last body if this is at a tie.
+static void place_path(lwi_hubs *hubs, int i)
+{
+    const lwi_net_path *path = &hubs->plan->path[i];
+    place_head(hubs, i);
+    if (path->tie < 0) return;
+    lwi_k_frame f = lwi_hubs_tip(hubs, i);
+    lwi_k_compose(&f, &f, &path->link);
+    memcpy(hubs->tree->R[path->tip], f.R, sizeof f.R);
+    v3_copy(hubs->tree->r[path->tip], f.r);
+    place_body(hubs, path->tip);
+}
+
 // Link frame of a hub at the tip of a path.
 static void place_at_tip(lwi_hubs *hubs, int h, const lwi_k_frame *tip, const double *q)
 {
@@ -199,9 +318,8 @@ void lwi_hubs_place(lwi_hubs *hubs, double t, const double *q)
     const lw_model *model = hubs->model;
     const lwi_net_plan *plan = hubs->plan;
     lwi_tree_work *tree = hubs->tree;
-    lwi_system *s = hubs->system;
     for (int i = 0; i < plan->npath; i++)
-        if (plan->path[i].from < 0) place_head(hubs, i);
+        if (plan->path[i].from < 0) place_path(hubs, i);
     for (int h = 0; h < plan->nhub; h++) {
         const int k = plan->hub[h].node, path = plan->hub[h].path;
         const lwi_node *node = &model->node[k];
@@ -213,11 +331,9 @@ void lwi_hubs_place(lwi_hubs *hubs, double t, const double *q)
         } else {
             place_at_joint(hubs, k);
         }
-        m3_mul(s->R[node->body], tree->R[k], node->c_R);
-        m3_mul_v(s->r[node->body], tree->R[k], node->c_r);
-        v3_add(s->r[node->body], s->r[node->body], tree->r[k]);
-        if (path >= 0) components(hubs->path[path].Y, tip.R, tip.r, s->r[node->body]);
+        place_body(hubs, k);
+        if (path >= 0) components(hubs->path[path].Y, tip.R, tip.r, hubs->system->r[node->body]);
         for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
-            place_head(hubs, plan->carries[i]);
+            place_path(hubs, plan->carries[i]);
     }
 }

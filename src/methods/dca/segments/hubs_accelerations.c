@@ -15,13 +15,13 @@ static void centripetal(double a[3], const double w[3], const double point[3],
     v3_cross(a, w, v);
 }
 
-// Velocity of a hub at the tip of a path, from that of the hub at its head and the speeds.
-static void move_at_tip(lwi_hubs *hubs, int h, double speed)
+// Velocity of the body at the tip of path i, whose joint there has the speed given, from that of the hub at its head.
+static void move_at_tip(lwi_hubs *hubs, int i, double speed, double V[6])
 {
-    const lwi_net_hub *hub = &hubs->plan->hub[h];
-    const lwi_net_path *path = &hubs->plan->path[hub->path];
-    const lwi_k_frame tip = lwi_hubs_tip(hubs, hub->path);
-    double w[3] = {0}, v[3] = {0}, arm[3], x[3], y[3], *V = hubs->hub[h].V;
+    const lwi_net_path *path = &hubs->plan->path[i];
+    const lwi_k_frame tip = lwi_hubs_tip(hubs, i);
+    const double *centre = hubs->system->r[lwi_hubs_body_at_tip(hubs, i)];
+    double w[3] = {0}, v[3] = {0}, arm[3], x[3], y[3];
     int l;
     const lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
     if (path->from >= 0) { // at the point of the tip
@@ -31,23 +31,23 @@ static void move_at_tip(lwi_hubs *hubs, int h, double speed)
         v3_add(v, v, by);
         v3_copy(w, by + 3);
     }
-    for (int i = 0; i < 3; i++) x[i] = end->W[i][l], y[i] = end->Wv[i][l];
+    for (int k = 0; k < 3; k++) x[k] = end->W[k][l], y[k] = end->Wv[k][l];
     x[2] += speed;
     m3_mul_v(arm, tip.R, x);
     v3_add(w, w, arm);
     m3_mul_v(arm, tip.R, y);
     v3_add(v, v, arm);
-    v3_sub(arm, hubs->system->r[body_of(hubs, h)], tip.r);
+    v3_sub(arm, centre, tip.r);
     v3_cross_add(v, w, arm);
     v3_copy(V, v);
     v3_copy(V + 3, w);
     // the part of the handle's acceleration that velocities have
     double a[3], turning[3];
     m3_tmul_v(turning, tip.R, w);
-    hubs->path[hub->path].kY[0] = -turning[1] * speed; // - (w x z) u
-    hubs->path[hub->path].kY[1] = turning[0] * speed;
-    centripetal(a, w, tip.r, hubs->system->r[body_of(hubs, h)]);
-    m3_tmul_v(hubs->path[hub->path].kY + 2, tip.R, a);
+    hubs->path[i].kY[0] = -turning[1] * speed; // - (w x z) u
+    hubs->path[i].kY[1] = turning[0] * speed;
+    centripetal(a, w, tip.r, centre);
+    m3_tmul_v(hubs->path[i].kY + 2, tip.R, a);
 }
 
 static void move_at_joint(lwi_hubs *hubs, int h, const double *u)
@@ -85,19 +85,32 @@ static void move_head(lwi_hubs *hubs, int i)
     m3_tmul_v(own->kX + 2, own->R, a);
 }
 
+// The head of a path, and its last body if this is at a tie.
+static void move_path(lwi_hubs *hubs, int i)
+{
+    double V[6];
+    move_head(hubs, i);
+    if (hubs->plan->path[i].tie < 0) return;
+    const int b = lwi_hubs_body_at_tip(hubs, i);
+    move_at_tip(hubs, i, 0, V);
+    v3_copy(hubs->system->v[b], V);
+    v3_copy(hubs->system->w[b], V + 3);
+}
+
 void lwi_hubs_move(lwi_hubs *hubs, const double *u)
 {
     const lwi_net_plan *plan = hubs->plan;
     for (int i = 0; i < plan->npath; i++)
-        if (plan->path[i].from < 0) move_head(hubs, i);
+        if (plan->path[i].from < 0) move_path(hubs, i);
     for (int h = 0; h < plan->nhub; h++) {
         if (plan->hub[h].path >= 0)
-            move_at_tip(hubs, h, u[hubs->model->node[plan->hub[h].node].iv]);
+            move_at_tip(hubs, plan->hub[h].path, u[hubs->model->node[plan->hub[h].node].iv],
+                        hubs->hub[h].V);
         else
             move_at_joint(hubs, h, u);
         lwi_hubs_give_velocity(hubs, h);
         for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
-            move_head(hubs, plan->carries[i]);
+            move_path(hubs, plan->carries[i]);
     }
 }
 
@@ -112,8 +125,22 @@ static void take_gammas(lwi_hubs *hubs, double t)
         lwi_joint_closure_gamma(hubs->model, edge->joint, t, &hubs->system->motion, c);
         for (int r = 0; r < edge->rows; r++) {
             c[r] = -c[r];
-            for (int i = 0; i < edge->n; i++) c[r] -= v3_dot(edge->J[i][r], g);
+            if (edge->loop >= 0) c[r] -= v3_dot(hubs->closing[edge->loop].pull[r], g);
+            for (int i = 0; edge->loop < 0 && i < edge->n; i++) c[r] -= v3_dot(edge->J[i][r], g);
         }
+    }
+}
+
+void lwi_hubs_tip_loads(lwi_hubs *hubs, const double (*load)[6])
+{
+    for (int i = 0; i < hubs->plan->npath; i++) {
+        double own[6] = {0};
+        if (hubs->plan->path[i].tie >= 0 && load) {
+            const lwi_k_frame tip = lwi_hubs_tip(hubs, i);
+            lwi_hubs_wrench_at_tip(hubs, i, &tip, load[lwi_hubs_body_at_tip(hubs, i)], own);
+        }
+        hubs->paths->tip[i] = -own[2];
+        for (int c = 0; c < LWI_PATH_HANDLE; c++) hubs->path[i].known[c] = -own[c < 2 ? c : c + 1];
     }
 }
 

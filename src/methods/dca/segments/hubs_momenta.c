@@ -30,6 +30,31 @@ void lwi_hubs_less_heads(const lwi_hubs *hubs, double *u)
     }
 }
 
+// Velocity of the last body of a path at a tie, for the rows of the joint there.
+static void tie_velocity(lwi_hubs *hubs, int i)
+{
+    const lwi_net_path *path = &hubs->plan->path[i];
+    const lwi_k_frame tip = lwi_hubs_tip(hubs, i);
+    const int b = lwi_hubs_body_at_tip(hubs, i);
+    double V[6], arm[3], *v = hubs->system->v[b], *w = hubs->system->w[b];
+    int l, last;
+    const lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
+    const lwi_path_end *segment =
+        lwi_net_end(hubs->paths, path->segment + path->nsegment - 1, &last);
+    for (int c = 0; c < LWI_PATH_HANDLE; c++) { // e of the second pass is the first solution
+        double *to = &V[c < 2 ? c : c + 1];
+        *to = end->e[c][l];
+        for (int k = 0; k < LWI_PATH_HANDLE; k++)
+            *to += end->T[LWI_PATH_HANDLE * k + c][l] * end->V[k][l] -
+                   end->L[triangle(c, k)][l] * end->f[k][l];
+    }
+    V[2] = segment->axial[last];
+    m3_mul_v(w, tip.R, V);
+    m3_mul_v(v, tip.R, V + 3);
+    v3_sub(arm, hubs->system->r[b], tip.r);
+    v3_cross_add(v, w, arm);
+}
+
 // qdot = H'(V_B - V_A)                                                            [chadaj2017, (46)]
 bool lwi_hubs_speeds(lwi_hubs *hubs, double *u)
 {
@@ -51,31 +76,28 @@ bool lwi_hubs_speeds(lwi_hubs *hubs, double *u)
         finite = finite && finite_entries(to, node->nv);
     }
     lwi_hubs_less_heads(hubs, u);
+    for (int i = 0; i < plan->npath; i++)
+        if (plan->path[i].tie >= 0) tie_velocity(hubs, i);
     return finite;
 }
 
 // ------------------------------------------------------------------------------------------- rates
 
 // Moves the load of a path to the hub that carries it, and gives it what it needs at its tip.
-static void pass_load(lwi_hubs *hubs, int i)
+static void pass_load(lwi_hubs *hubs, int i, const double (*load)[6])
 {
     const lwi_net_path *path = &hubs->plan->path[i];
     const double *g = hubs->model->gravity;
-    double f[3] = {0}, n[3] = {0}, h[3], c[3], arm[3];
+    double f[3] = {0}, n[3] = {0}, h[3], c[3], arm[3], own[6] = {0};
     int l;
     lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
     const lwi_k_frame tip = lwi_hubs_tip(hubs, i);
-    if (path->to >= 0) { // about the point at the tip
-        const double *T = hubs->hub[path->to].T;
-        v3_sub(arm, hubs->system->r[body_of(hubs, path->to)], tip.r);
-        v3_copy(f, T);
-        v3_cross(n, arm, f);
-        v3_add(n, n, T + 3);
-    }
-    m3_tmul_v(c, tip.R, n);
-    for (int k = 0; k < 3; k++) end->load[k][l] = c[k];
-    m3_tmul_v(c, tip.R, f);
-    for (int k = 0; k < 3; k++) end->load[3 + k][l] = c[k];
+    const int b = lwi_hubs_body_at_tip(hubs, i);
+    if (b >= 0) // weight of the last body of a path is the path's
+        lwi_hubs_wrench_at_tip(hubs, i, &tip, path->to >= 0 ? hubs->hub[path->to].T : load[b], own);
+    for (int k = 0; k < 6; k++) end->load[k][l] = own[k];
+    m3_mul_v(n, tip.R, own);
+    m3_mul_v(f, tip.R, own + 3);
     if (path->from < 0) return;
     double *T = hubs->hub[path->from].T;
     const double *centre = hubs->system->r[body_of(hubs, path->from)];
@@ -103,7 +125,7 @@ void lwi_hubs_loads(lwi_hubs *hubs, const double (*load)[6])
         const int parent = plan->hub[h].parent;
         const double *T = hubs->hub[h].T;
         for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
-            pass_load(hubs, plan->carries[i]);
+            pass_load(hubs, plan->carries[i], load);
         if (plan->hub[h].path >= 0 || parent < 0) continue;
         double arm[3], n[3];
         v3_sub(arm, hubs->system->r[body_of(hubs, h)], hubs->system->r[body_of(hubs, parent)]);
@@ -113,7 +135,7 @@ void lwi_hubs_loads(lwi_hubs *hubs, const double (*load)[6])
         v3_add(hubs->hub[parent].T + 3, hubs->hub[parent].T + 3, n);
     }
     for (int i = 0; i < plan->npath; i++)
-        if (plan->path[i].from < 0) pass_load(hubs, i);
+        if (plan->path[i].from < 0) pass_load(hubs, i, load);
 }
 
 // A wrench about a body's mass centre, world axes, in axes of its link about its origin.

@@ -26,7 +26,17 @@ void lwi_hubs_own_inertia(const lwi_hubs *hubs, int h, double I[6][6])
     }
 }
 
-// I += X'M X of a path that the hub carries.
+// The lower triangle of I += x y', by pairs.
+static inline void add_lower(double (*I)[6], const double x[6], const double y[6])
+{
+    for (int r = 0; r < 6; r += 2)
+        for (int c = 0; c < r + 2; c++) {
+            I[r][c] += x[r] * y[c];
+            I[r + 1][c] += x[r + 1] * y[c];
+        }
+}
+
+// The lower triangle of I += X'M X of a path that the hub carries.
 static void add_path(const lwi_hubs *hubs, int i, double I[6][6])
 {
     int l;
@@ -35,7 +45,7 @@ static void add_path(const lwi_hubs *hubs, int i, double I[6][6])
     for (int r = 0; r < LWI_PATH_HANDLE; r++) {
         double MX[6] = {0};
         for (int c = 0; c < LWI_PATH_HANDLE; c++) v6_axpy(MX, end->M[triangle(r, c)][l], X[c]);
-        for (int k = 0; k < 6; k++) v6_axpy(I[k], X[r][k], MX);
+        add_lower(I, X[r], MX);
     }
 }
 
@@ -68,63 +78,192 @@ static void joint_rows(const lwi_hubs *hubs, lwi_hub_edge *edge, double t)
         memcpy(edge->J[i], closure.J[i], (size_t)closure.n * sizeof *closure.J[i]);
 }
 
+// What rows J on a body of a joint that closes a loop would have for mobility if it were loose, at least.
+static void add_loose(const lwi_hubs *hubs, lwi_hub_closing *own, int b, int n,
+                      const double (*J)[6])
+{
+    const lwi_body *body = &hubs->model->body[b];
+    const double moment = body->inertia[0] + body->inertia[1] + body->inertia[2];
+    for (int r = 0; r < n; r++) {
+        v3_add(own->pull[r], own->pull[r], J[r]);
+        if (body->mass > 0) own->loose[r] += v3_dot(J[r], J[r]) / body->mass;
+        if (moment > 0) own->loose[r] += v3_dot(J[r] + 3, J[r] + 3) / moment;
+    }
+}
+
+// Side s of a joint at the tip of path i, with the rows J on the body there.                       (20)
+static void tip_rows(const lwi_hubs *hubs, lwi_hub_closing *own, int s, int n, const double (*J)[6])
+{
+    enum { HANDLE = LWI_PATH_HANDLE };
+    const int i = own->path[s];
+    const lwi_k_frame tip = lwi_hubs_tip(hubs, i);
+    double arm[3], E[HANDLE][6], W[HANDLE][6], BL[HANDLE];
+    int l;
+    const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
+    v3_sub(arm, hubs->system->r[lwi_hubs_body_at_tip(hubs, i)], tip.r);
+    for (int c = 0; c < HANDLE; c++) { // of the mass centre, from one component at the tip
+        const int column = c < 2 ? c : c - 2;
+        const double axis[3] = {tip.R[column], tip.R[3 + column], tip.R[6 + column]};
+        v6_zero(E[c]);
+        v3_copy(E[c] + (c < 2 ? 3 : 0), axis);
+        if (c < 2) v3_cross(E[c], axis, arm);
+        v6_zero(W[c]);
+        for (int k = 0; own->start[s] >= 0 && k < HANDLE; k++)
+            v6_axpy(W[c], end->T[HANDLE * k + c][l], hubs->path[i].X[k]);
+    }
+    for (int r = 0; r < n; r++) {
+        double *B = own->B[s][r];
+        v6_zero(own->J[s][r]);
+        for (int c = 0; c < HANDLE; c++) {
+            B[c] = v6_dot(J[r], E[c]);
+            v6_axpy(own->J[s][r], B[c], W[c]);
+        }
+    }
+    for (int r = 0; r < n; r++) {
+        for (int c = 0; c < HANDLE; c++) {
+            BL[c] = 0;
+            for (int k = 0; k < HANDLE; k++) BL[c] += own->B[s][r][k] * end->L[triangle(k, c)][l];
+        }
+        for (int k = 0; k <= r; k++)
+            for (int c = 0; c < HANDLE; c++) own->C[r][k] += BL[c] * own->B[s][k][c];
+    }
+}
+
+// Rows of side s act on hub h, which is in the core, or on the way to it.
+static void put_rows(lwi_hubs *hubs, int loop, int s, int h, const double (*J)[6])
+{
+    lwi_hub_edge *edge = &hubs->edge[hubs->loop_edge[loop]];
+    lwi_hub *hub = &hubs->hub[h];
+    for (int r = 0; r < edge->rows; r++) {
+        if (hub->core < 0) {
+            v6_copy(hub->Jt[r], J[r]);
+            continue;
+        }
+        double *to = edge->J[hubs->closing[loop].at[s]][r];
+        v6_add(to, to, J[r]);
+    }
+}
+
+static void closing_rows(lwi_hubs *hubs, lwi_hub_edge *edge, double t)
+{
+    lwi_hub_closing *own = &hubs->closing[edge->loop];
+    const int body1 = hubs->model->joint[edge->joint].body1;
+    lwi_closure closure;
+    lwi_hubs_closure(hubs, edge->joint, t, &closure);
+    memset(edge->J, 0, sizeof edge->J);
+    memset(own->C, 0, sizeof own->C);
+    memset(own->pull, 0, sizeof own->pull);
+    memset(own->loose, 0, sizeof own->loose);
+    for (int i = 0; i < closure.nbody; i++) {
+        const int s = closure.body[i] != body1;
+        const double(*J)[6] = (const double(*)[6])closure.J[i];
+        add_loose(hubs, own, closure.body[i], closure.n, J);
+        if (own->path[s] >= 0)
+            tip_rows(hubs, own, s, closure.n, J);
+        else
+            memcpy(own->J[s], J, (size_t)closure.n * sizeof *J);
+        if (own->start[s] >= 0)
+            put_rows(hubs, edge->loop, s, own->start[s], (const double(*)[6])own->J[s]);
+    }
+}
+
 // The compliance of a path between two rows.
 static double compliance(const lwi_hubs *hubs, const lwi_hub_edge *edge, int r, int c)
 {
     int l;
+    if (edge->loop >= 0) return hubs->closing[edge->loop].C[r > c ? r : c][r > c ? c : r];
     if (edge->joint >= 0) return 0;
     const lwi_path_end *end =
         lwi_net_end(hubs->paths, hubs->plan->path[-1 - edge->joint].whole, &l);
     return end->L[triangle(r, c)][l];
 }
 
-// Eliminates the joint of a hub: S, U, and what the hub that carries it gets.                         (19)
+// The rows of the loop that closes through a hub move to the one that carries it.                      (21)
+static void move_rows(lwi_hubs *hubs, int h)
+{
+    lwi_hub *hub = &hubs->hub[h];
+    const lwi_hub_edge *edge = hub->edge < 0 ? NULL : &hubs->edge[hub->edge];
+    lwi_hub_closing *own = &hubs->closing[hub->through];
+    const int n = hubs->edge[hubs->loop_edge[hub->through]].rows, m = edge ? edge->rows : 0;
+    const int parent = hubs->plan->hub[h].parent;
+    double KJ[6][6], A[6][6], J[6][6]; // A: column by column
+    for (int r = 0; r < n; r++) {
+        v6_copy(KJ[r], hub->Jt[r]);
+        apply_mobility(hub, KJ[r]);
+        for (int k = 0; k < m; k++) A[r][k] = v6_dot(edge->J[side_of(edge, h)][k], KJ[r]);
+        cholesky6_forward(hub->S, m, A[r]);
+        for (int k = 0; k <= r; k++) {
+            own->C[r][k] += v6_dot(hub->Jt[k], KJ[r]);
+            for (int c = 0; c < m; c++) own->C[r][k] -= A[r][c] * A[k][c];
+        }
+        v6_zero(J[r]);
+        for (int c = 0; parent >= 0 && c < m; c++) v6_axpy(J[r], -A[r][c], hub->U[c]);
+    }
+    if (parent < 0) return;
+    put_rows(hubs, hub->through, hub->side, parent, (const double(*)[6])J);
+}
+
+// Eliminates a hub and its joint: S, U, and what the hub that carries it gets.                         (19)
 static bool eliminate(lwi_hubs *hubs, int h)
 {
     lwi_hub *hub = &hubs->hub[h];
-    if (hub->edge < 0) return true;
-    const lwi_hub_edge *edge = &hubs->edge[hub->edge];
-    const int n = edge->rows, side = side_of(edge, h);
-    const double(*J)[6] = edge->J[side];
-    for (int r = 0; r < n; r++) {
-        double KJ[6];
-        v6_copy(KJ, J[r]);
-        apply_mobility(hub, KJ);
-        for (int c = r; c < n; c++) hub->S[c][r] = v6_dot(KJ, J[c]) + compliance(hubs, edge, r, c);
+    if (hub->edge >= 0) {
+        const lwi_hub_edge *edge = &hubs->edge[hub->edge];
+        const int n = edge->rows, side = side_of(edge, h);
+        const double(*J)[6] = edge->J[side];
+        double Z[6][6]; // Z Z' = J K J'
+        for (int r = 0; r < n; r++) {
+            v6_copy(Z[r], J[r]);
+            cholesky6_forward(hub->L, 6, Z[r]);
+            for (int c = 0; c <= r; c++)
+                hub->S[r][c] = v6_dot(Z[r], Z[c]) + compliance(hubs, edge, r, c);
+        }
+        if (cholesky6(hub->S, n, 64 * DBL_EPSILON) >= 0) return false;
+        for (int k = 0; edge->n > 1 && k < 6; k++) { // columns
+            double u[6];
+            for (int r = 0; r < n; r++) u[r] = edge->J[1 - side][r][k];
+            cholesky6_forward(hub->S, n, u);
+            for (int r = 0; r < n; r++) hub->U[r][k] = u[r];
+        }
+        for (int r = 0; edge->n > 1 && r < n; r++)
+            add_lower(hubs->hub[edge->body[1 - side]].I, hub->U[r], hub->U[r]);
     }
-    if (cholesky6(hub->S, n, 64 * DBL_EPSILON) >= 0) return false;
-    if (edge->n < 2) return true;
-    double(*I)[6] = hubs->hub[edge->body[1 - side]].I;
-    for (int k = 0; k < 6; k++) { // columns
-        double u[6];
-        for (int r = 0; r < n; r++) u[r] = edge->J[1 - side][r][k];
-        cholesky6_forward(hub->S, n, u);
-        for (int r = 0; r < n; r++) hub->U[r][k] = u[r];
-    }
-    for (int r = 0; r < n; r++)
-        for (int k = 0; k < 6; k++) v6_axpy(I[k], hub->U[r][k], hub->U[r]);
+    if (hub->through >= 0) move_rows(hubs, h);
     return true;
 }
 
-// J and G of the elimination.
-static void fill_core(lwi_hubs *hubs)
+// The mobility that row r of a joint at the tips of paths has is round-off.
+static bool is_round_off(const lwi_hubs *hubs, const lwi_hub_edge *edge, int r, double mobility)
+{
+    return edge->loop >= 0 && has_compliance(hubs, edge) &&
+           !(mobility > RANK * hubs->closing[edge->loop].loose[r]);
+}
+
+// J and G of the elimination.  @return false: a row is lost in round-off
+static bool fill_core(lwi_hubs *hubs)
 {
     double(*J)[6] = lwi_elim_J(hubs->elim), (*G)[6] = lwi_elim_G(hubs->elim);
     for (int e = 0; e < hubs->nedge; e++) {
         const lwi_hub_edge *edge = &hubs->edge[e];
         if (edge->core < 0) continue;
         const int at = 6 * hubs->order.slot[edge->core], own = at + 6 * edge->n;
-        for (int i = 0; i < edge->n; i++)
-            for (int r = 0; r < edge->rows; r++) {
-                v6_copy(J[at + 6 * i + r], edge->J[i][r]);
-                v6_copy(G[at + 6 * i + r], edge->J[i][r]);
-                apply_mobility(&hubs->hub[edge->body[i]], G[at + 6 * i + r]);
+        for (int k = 0; k < edge->ncore; k++) {
+            const int r = edge->core_row[k];
+            double mobility = 0;
+            for (int i = 0; i < edge->n; i++) {
+                v6_copy(J[at + 6 * i + k], edge->J[i][r]);
+                v6_copy(G[at + 6 * i + k], edge->J[i][r]);
+                apply_mobility(&hubs->hub[edge->body[i]], G[at + 6 * i + k]);
+                mobility += v6_dot(J[at + 6 * i + k], G[at + 6 * i + k]);
             }
-        for (int r = 0; edge->joint < 0 && r < LWI_PATH_HANDLE; r++) {
-            J[own + r][r] = 1;
-            for (int c = 0; c < LWI_PATH_HANDLE; c++) G[own + r][c] = compliance(hubs, edge, r, c);
+            if (!has_compliance(hubs, edge)) continue;
+            J[own + k][k] = 1;
+            for (int c = 0; c < edge->ncore; c++)
+                G[own + k][c] = compliance(hubs, edge, r, edge->core_row[c]);
+            if (is_round_off(hubs, edge, r, mobility + G[own + k][k])) return false;
         }
     }
+    return true;
 }
 
 bool lwi_hubs_fill(lwi_hubs *hubs, double t)
@@ -138,6 +277,8 @@ bool lwi_hubs_fill(lwi_hubs *hubs, double t)
     for (int e = 0; e < hubs->nedge; e++)
         if (hubs->edge[e].joint < 0)
             path_rows(hubs, &hubs->edge[e]);
+        else if (hubs->edge[e].loop >= 0)
+            closing_rows(hubs, &hubs->edge[e], t);
         else
             joint_rows(hubs, &hubs->edge[e], t);
     for (int h = plan->nhub - 1; h >= 0; h--) { // those that are carried first
@@ -146,8 +287,33 @@ bool lwi_hubs_fill(lwi_hubs *hubs, double t)
         if (cholesky6(hub->L, 6, 64 * DBL_EPSILON) >= 0) return false;
         if (hub->core < 0 && !eliminate(hubs, h)) return false;
     }
-    if (hubs->elim) fill_core(hubs);
-    return true;
+    return !hubs->elim || fill_core(hubs);
+}
+
+// The rows of an edge that the elimination has.
+static void choose_rows(lwi_hubs *hubs, lwi_hub_edge *edge)
+{
+    for (int r = edge->ncore = 0; r < edge->rows; r++) {
+        double mobility = compliance(hubs, edge, r, r);
+        for (int i = 0; i < edge->n; i++) {
+            double KJ[6];
+            v6_copy(KJ, edge->J[i][r]);
+            apply_mobility(&hubs->hub[edge->body[i]], KJ);
+            mobility += v6_dot(KJ, edge->J[i][r]);
+        }
+        if (is_round_off(hubs, edge, r, mobility))
+            hubs->nlost++;
+        else
+            edge->core_row[edge->ncore++] = r;
+    }
+}
+
+lw_status lwi_hubs_connect(lwi_hubs *hubs, double t, lwi_pool *pool, lwi_arena *arena, bool *found)
+{
+    *found = lwi_hubs_fill(hubs, t);
+    if (!*found) return LW_OK;
+    for (int e = 0; e < hubs->nedge; e++) choose_rows(hubs, &hubs->edge[e]);
+    return lwi_hubs_make_core(hubs, pool, arena);
 }
 
 int lwi_hubs_find_ranks(lwi_hubs *hubs, double t)
@@ -156,7 +322,7 @@ int lwi_hubs_find_ranks(lwi_hubs *hubs, double t)
     if (!lwi_hubs_fill(hubs, t)) return -1;
     if (!hubs->elim) return 0;
     if (lwi_elim_find_ranks(hubs->elim, RANK, &rank) != LW_OK) return -1;
-    return hubs->order.nrow - rank;
+    return hubs->nlost + hubs->order.nrow - rank;
 }
 
 // --------------------------------------------------------------------------------------- solution
@@ -219,9 +385,24 @@ static void take_wrenches(lwi_hubs *hubs, bool first)
         for (int c = 0; path->from >= 0 && c < LWI_PATH_HANDLE; c++) {
             double z = end->z[c][l];
             for (int k = 0; first && k < LWI_PATH_HANDLE; k++)
-                z += end->M[triangle(c, k)][l] * own->kX[k];
+                z += end->M[triangle(c, k)][l] * own->kX[k] +
+                     end->T[LWI_PATH_HANDLE * c + k][l] * own->known[k];
             v6_axpy(hubs->x[path->from], -z, own->X[c]);
         }
+    }
+}
+
+// Motion that the tip of path i has without the velocities of the hubs and the wrench beyond it.
+static void own_motion(const lwi_hubs *hubs, int i, bool first, double c[LWI_PATH_HANDLE])
+{
+    const lwi_hub_path *own = &hubs->path[i];
+    int l;
+    const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
+    for (int r = 0; r < LWI_PATH_HANDLE; r++) {
+        c[r] = end->e[r][l] - own->kY[r];
+        for (int k = 0; first && k < LWI_PATH_HANDLE; k++)
+            c[r] += end->T[LWI_PATH_HANDLE * k + r][l] * own->kX[k] -
+                    end->L[triangle(r, k)][l] * own->known[k];
     }
 }
 
@@ -230,37 +411,64 @@ static void take_motion(lwi_hubs *hubs, bool first)
 {
     for (int e = 0; e < hubs->nedge; e++) {
         const lwi_hub_edge *edge = &hubs->edge[e];
-        const int i = -1 - edge->joint;
-        double *c = hubs->c + edge->row;
-        int l;
-        if (i < 0) {
-            memcpy(c, hubs->c0 + edge->row, (size_t)edge->rows * sizeof *c);
+        double *c = hubs->c + edge->row, own[LWI_PATH_HANDLE];
+        if (edge->joint < 0) {
+            own_motion(hubs, -1 - edge->joint, first, c);
             continue;
         }
-        const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
-        for (int r = 0; r < LWI_PATH_HANDLE; r++) {
-            c[r] = end->e[r][l] - hubs->path[i].kY[r];
-            for (int k = 0; first && k < LWI_PATH_HANDLE; k++)
-                c[r] += end->T[LWI_PATH_HANDLE * k + r][l] * hubs->path[i].kX[k];
+        memcpy(c, hubs->c0 + edge->row, (size_t)edge->rows * sizeof *c);
+        for (int s = 0; edge->loop >= 0 && s < 2; s++) {
+            const lwi_hub_closing *closing = &hubs->closing[edge->loop];
+            if (closing->path[s] < 0) continue;
+            own_motion(hubs, closing->path[s], first, own);
+            for (int r = 0; r < edge->rows; r++)
+                for (int k = 0; k < LWI_PATH_HANDLE; k++) c[r] -= closing->B[s][r][k] * own[k];
         }
     }
 }
 
-// y of a hub that closes no loop, and what the one that carries it gets.                             (19)
-static void pass_inward(lwi_hubs *hubs, int h)
+// y of the joint of a hub that is not in the core.
+static void take_y(lwi_hubs *hubs, int h)
 {
     lwi_hub *hub = &hubs->hub[h];
-    double x[6];
-    if (hub->core >= 0 || hub->edge < 0) return;
+    if (hub->edge < 0) return;
     const lwi_hub_edge *edge = &hubs->edge[hub->edge];
-    const int side = side_of(edge, h);
+    double x[6];
     v6_copy(x, hubs->x[h]);
     apply_mobility(hub, x);
     for (int r = 0; r < edge->rows; r++)
-        hub->y[r] = hubs->c[edge->row + r] - v6_dot(edge->J[side][r], x);
+        hub->y[r] = hubs->c[edge->row + r] - v6_dot(edge->J[side_of(edge, h)][r], x);
     cholesky6_forward(hub->S, edge->rows, hub->y);
+}
+
+// The rows of a loop that closes through a hub, without the motion that it has by itself.
+static void less_motion(lwi_hubs *hubs, int h)
+{
+    lwi_hub *hub = &hubs->hub[h];
+    const lwi_hub_edge *loop = &hubs->edge[hubs->loop_edge[hub->through]];
+    double x[6], lambda[6];
+    v6_copy(x, hubs->x[h]);
+    if (hub->edge >= 0) {
+        const lwi_hub_edge *edge = &hubs->edge[hub->edge];
+        memcpy(lambda, hub->y, sizeof lambda);
+        cholesky6_backward(hub->S, edge->rows, lambda);
+        for (int r = 0; r < edge->rows; r++) v6_axpy(x, lambda[r], edge->J[side_of(edge, h)][r]);
+    }
+    apply_mobility(hub, x);
+    for (int r = 0; r < loop->rows; r++) hubs->c[loop->row + r] -= v6_dot(hub->Jt[r], x);
+}
+
+// y of a hub that is not in the core, and what the one that carries it gets.                         (19)
+static void pass_inward(lwi_hubs *hubs, int h)
+{
+    lwi_hub *hub = &hubs->hub[h];
+    if (hub->core >= 0) return;
+    take_y(hubs, h);
+    if (hub->through >= 0) less_motion(hubs, h);
+    if (hub->edge < 0) return;
+    const lwi_hub_edge *edge = &hubs->edge[hub->edge];
     for (int r = 0; edge->n > 1 && r < edge->rows; r++)
-        v6_axpy(hubs->x[edge->body[1 - side]], hub->y[r], hub->U[r]);
+        v6_axpy(hubs->x[edge->body[1 - side_of(edge, h)]], hub->y[r], hub->U[r]);
 }
 
 static void solve_core(lwi_hubs *hubs)
@@ -273,24 +481,36 @@ static void solve_core(lwi_hubs *hubs)
         apply_mobility(&hubs->hub[h], hubs->z[k]);
     }
     for (int back = 0; back < 2; back++) {
-        if (back) lwi_elim_solve(hubs->elim, hubs->z, hubs->core_c, hubs->core_lambda, 1);
+        if (back) lwi_elim_solve(hubs->elim, hubs->z, hubs->core_c, hubs->core_lambda, 0);
         for (int e = 0; e < hubs->nedge; e++) {
             const lwi_hub_edge *edge = &hubs->edge[e];
             if (edge->core < 0) continue;
             double *own = (back ? hubs->lambda : hubs->c) + edge->row;
             double *core = (back ? hubs->core_lambda : hubs->core_c) + hubs->order.row[edge->core];
-            memcpy(back ? own : core, back ? core : own, (size_t)edge->rows * sizeof *own);
+            for (int r = 0; back && r < edge->rows; r++) own[r] = 0;
+            for (int k = 0; k < edge->ncore; k++) {
+                if (back)
+                    own[edge->core_row[k]] = core[k];
+                else
+                    core[k] = own[edge->core_row[k]];
+            }
         }
     }
     for (int h = 0; h < hubs->plan->nhub; h++)
         if (hubs->hub[h].core >= 0) v6_copy(hubs->x[h], hubs->z[hubs->hub[h].core]);
 }
 
-// lambda and x of a hub that closes no loop, from x of the one that carries it.
+// lambda and x of a hub that is not in the core, from x of the one that carries it.
 static void pass_outward(lwi_hubs *hubs, int h)
 {
     lwi_hub *hub = &hubs->hub[h];
     if (hub->core >= 0) return;
+    if (hub->through >= 0) {
+        const lwi_hub_edge *loop = &hubs->edge[hubs->loop_edge[hub->through]];
+        for (int r = 0; r < loop->rows; r++)
+            v6_axpy(hubs->x[h], hubs->lambda[loop->row + r], hub->Jt[r]);
+        take_y(hubs, h);
+    }
     if (hub->edge >= 0) {
         const lwi_hub_edge *edge = &hubs->edge[hub->edge];
         const int side = side_of(edge, h);
@@ -316,6 +536,23 @@ static void solve(lwi_hubs *hubs)
     for (int i = 0; i < hubs->nrow; i++) hubs->sum[i] += hubs->lambda[i];
 }
 
+// The wrench at the tip of path i: multipliers of its rows, or of the joint at its tie.
+static void wrench_at_tip(const lwi_hubs *hubs, int i, double f[LWI_PATH_HANDLE])
+{
+    const lwi_net_path *path = &hubs->plan->path[i];
+    for (int c = 0; c < LWI_PATH_HANDLE; c++) f[c] = 0;
+    if (path->to >= 0)
+        memcpy(f, hubs->lambda + hubs->edge[hubs->hub[path->to].edge].row,
+               LWI_PATH_HANDLE * sizeof *f);
+    if (path->tie < 0) return;
+    const int loop = hubs->plan->tie[path->tie].loop;
+    const lwi_hub_closing *own = &hubs->closing[loop];
+    const lwi_hub_edge *edge = &hubs->edge[hubs->loop_edge[loop]];
+    for (int r = 0; r < edge->rows; r++)
+        for (int c = 0; c < LWI_PATH_HANDLE; c++)
+            f[c] -= own->B[own->path[0] != i][r][c] * hubs->lambda[edge->row + r];
+}
+
 // The solution at the ends of all paths: `again`: corrections.
 static void give_ends(lwi_hubs *hubs, bool again)
 {
@@ -325,12 +562,13 @@ static void give_ends(lwi_hubs *hubs, bool again)
         int l;
         lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
         lwi_lanes *V = again ? end->V : end->V0, *f = again ? end->f : end->f0;
-        const double *tip =
-            path->to < 0 ? NULL : hubs->lambda + hubs->edge[hubs->hub[path->to].edge].row;
+        double tip[LWI_PATH_HANDLE];
+        wrench_at_tip(hubs, i, tip);
         for (int c = 0; c < LWI_PATH_HANDLE; c++) {
             V[c][l] = path->from < 0 ? 0 : v6_dot(hubs->path[i].X[c], hubs->x[path->from]);
             if (!again) V[c][l] += hubs->path[i].kX[c];
-            f[c][l] = tip ? tip[c] : 0;
+            f[c][l] = tip[c];
+            if (!again) f[c][l] += hubs->path[i].known[c];
         }
     }
 }
@@ -377,6 +615,19 @@ bool lwi_hubs_solve(lwi_hubs *hubs, double t, const double *p)
     return true;
 }
 
+// Of a joint that closes a loop, on the hubs that it attaches to; what the paths have is in their z and e.
+static void closing_residuals(lwi_hubs *hubs, const lwi_hub_edge *edge)
+{
+    const lwi_hub_closing *own = &hubs->closing[edge->loop];
+    for (int s = 0; s < 2; s++) {
+        const int h = own->hub[s];
+        for (int k = 0; h >= 0 && k < edge->rows; k++) {
+            v6_axpy(hubs->x[h], hubs->sum[edge->row + k], own->J[s][k]);
+            hubs->c[edge->row + k] -= v6_dot(own->J[s][k], hubs->hub[h].V);
+        }
+    }
+}
+
 // Less what the first solution has, of the momenta and of the motion of every edge.                   (8)
 static void residuals(lwi_hubs *hubs)
 {
@@ -388,6 +639,10 @@ static void residuals(lwi_hubs *hubs)
     }
     for (int e = 0; e < hubs->nedge; e++) {
         const lwi_hub_edge *edge = &hubs->edge[e];
+        if (edge->loop >= 0) {
+            closing_residuals(hubs, edge);
+            continue;
+        }
         const int bodies =
             edge->joint < 0 ? 1 : edge->n; // the wrench at a head is in z of the path
         for (int r = edge->row, k = 0; k < edge->rows; r++, k++)

@@ -9,8 +9,15 @@
 #include <string.h>
 
 void lwi_hubs_closure(const lwi_hubs *hubs, int joint, double t, lwi_closure *closure);
+lw_status lwi_hubs_make_core(lwi_hubs *hubs, lwi_pool *pool, lwi_arena *arena);
 /** The next head at the tip of path i, in the world. */
 lwi_k_frame lwi_hubs_tip(const lwi_hubs *hubs, int i);
+
+/** The body at the tip of path i: the hub there, or its last one at a tie; -1: the tip is free. */
+int lwi_hubs_body_at_tip(const lwi_hubs *hubs, int i);
+/** A wrench T about the mass centre of that body, about the point of the tip and in its axes: [n; f]. */
+void lwi_hubs_wrench_at_tip(const lwi_hubs *hubs, int i, const lwi_k_frame *tip, const double T[6],
+                            double out[6]);
 
 /** The inertia of a hub's body. */
 void lwi_hubs_own_inertia(const lwi_hubs *hubs, int h, double I[6][6]);
@@ -41,6 +48,12 @@ static inline lwi_k_frame frame_of(const double R[9], const double r[3])
 static inline int body_of(const lwi_hubs *hubs, int hub)
 {
     return hubs->model->node[hubs->plan->hub[hub].node].body;
+}
+
+// Has the edge a body of the elimination with the mobility of its paths?
+static inline bool has_compliance(const lwi_hubs *hubs, const lwi_hub_edge *edge)
+{
+    return edge->joint < 0 || (edge->loop >= 0 && hubs->closing[edge->loop].compliant);
 }
 
 static inline int triangle(int i, int k)

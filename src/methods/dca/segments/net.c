@@ -20,13 +20,15 @@ struct lwi_net {
     lwi_hubs hubs;
 };
 
-// The generic rank of the hubs' rows, at the configuration in which the mechanism has its own; false: another one.
-static bool find_rank(lwi_net *net, const lw_model *model, lwi_system *system, lwi_arena *arena)
+// The elimination of the hubs' rows and its generic rank, at the configuration in which the mechanism has its own.
+//  @param found  out; false: it has another one
+static lw_status find_rank(lwi_net *net, const lw_model *model, lwi_system *system, lwi_pool *pool,
+                           lwi_arena *arena, bool *found)
 {
     const int nullity = system->nrow - system->generic_rank;
     double *q = LWI_PUSH(arena, double, model->tree_nq + model->tree_nv);
     double(*quat)[4] = lwi_arena_push(arena, (size_t)model->nbody, sizeof *quat);
-    if (!q || !quat) return false;
+    if (!q || !quat) return LW_ERR_MEMORY;
     const bool start = !system->generic_q;
     for (int b = 0; b < model->nbody; b++)
         quat_from_matrix(quat[b], start ? system->R[b] : system->generic_R[b]);
@@ -37,11 +39,13 @@ static bool find_rank(lwi_net *net, const lw_model *model, lwi_system *system, l
     lwi_net_paths *paths = &net->paths;
     paths->q = q;
     paths->in = paths->u = paths->zeros;
-    if (!lwi_net_paths_run(paths, LWI_NET_NOTHING, LWI_PATH_INWARD, LWI_PATH_MOMENTA)) return false;
+    *found = lwi_net_paths_run(paths, LWI_NET_NOTHING, LWI_PATH_INWARD, LWI_PATH_MOMENTA);
+    if (!*found) return LW_OK;
     lwi_hubs_place(&net->hubs, 0, q);
-    const bool found = lwi_hubs_find_ranks(&net->hubs, 0) == nullity;
+    TRY(lwi_hubs_connect(&net->hubs, 0, pool, arena, found));
+    *found = *found && lwi_hubs_find_ranks(&net->hubs, 0) == nullity;
     lwi_system_start(system);
-    return found;
+    return LW_OK;
 }
 
 // Does a joint of the tree leave the directions free in which redundant rows transmit impulses?  The rates of momenta
@@ -64,9 +68,11 @@ lw_status lwi_net_create(const lwi_net_plan *plan, int width, lwi_pool *pool, lw
     if (!net) return LW_ERR_MEMORY;
     net->plan = plan;
     TRY(lwi_net_paths_create(plan, kernels, model->tree_nv, pool, arena, &net->paths));
-    TRY(lwi_hubs_create(&net->paths, tree, system, pool, arena, &net->hubs));
+    TRY(lwi_hubs_create(&net->paths, tree, system, arena, &net->hubs));
     if (system->generic_rank < system->nrow && moves_in_space(model)) return LW_OK;
-    if (model->nloop == 0 || find_rank(net, model, system, arena)) *out = net;
+    bool found = true;
+    if (model->nloop) TRY(find_rank(net, model, system, pool, arena, &found));
+    if (found) *out = net;
     return LW_OK;
 }
 
@@ -89,6 +95,7 @@ bool lwi_net_speeds(lwi_net *net, double t, const double *q, const double *p, do
     lwi_hubs *hubs = &net->hubs;
     paths->q = q, paths->in = p, paths->u = paths->zeros;
     paths->out = u, paths->rate = NULL;
+    lwi_hubs_tip_loads(hubs, NULL);
     if (!lwi_net_paths_run(paths, LWI_NET_NOTHING, LWI_PATH_INWARD, LWI_PATH_MOMENTA)) return false;
     lwi_hubs_place(hubs, t, q);
     if (!lwi_hubs_solve(hubs, t, p)) return false;
@@ -129,6 +136,7 @@ bool lwi_net_accelerations(lwi_net *net, double t, const double *effort, const d
     lwi_net_paths *paths = &net->paths;
     lwi_hubs *hubs = &net->hubs;
     paths->in = effort, paths->out = udot, paths->rate = NULL;
+    lwi_hubs_tip_loads(hubs, load);
     lwi_net_paths_run(paths, LWI_PATH_VELOCITIES, LWI_PATH_BIAS, LWI_PATH_VECTORS);
     if (!lwi_hubs_accelerate(hubs, t, effort, load)) return false;
     lwi_net_paths_run(paths, LWI_PATH_VECTORS, LWI_PATH_AGAIN_BIAS, LWI_PATH_CORRECTION);

@@ -50,8 +50,9 @@ lw_status lwi_net_paths_create(const lwi_net_plan *plan, const lwi_path_kernels 
     p->copied = LWI_PUSH(arena, bool, plan->nsegment);
     p->row = LWI_PUSH(arena, double, (long)ROWS *LWI_LANES *blocks);
     p->zeros = LWI_PUSH(arena, double, tree_nv);
+    p->tip = LWI_PUSH(arena, double, plan->npath);
     if (!p->first || !p->done || !p->link || !p->block || !p->pair || !p->copied || !p->row ||
-        !p->zeros)
+        !p->zeros || !p->tip)
         return LW_ERR_MEMORY;
     for (int s = 0; s < plan->nsegment; s++) p->copied[s] = !is_direct(plan, s);
     share_groups(p);
@@ -95,7 +96,7 @@ static void take_input(lwi_net_paths *p, int g)
         const int s = plan->member[g][l];
         if (s < 0) continue;
         const lwi_net_segment *segment = &plan->segment[s];
-        p->block[g].next[l] = segment->next < 0 ? 0 : p->in[segment->next];
+        p->block[g].next[l] = segment->next < 0 ? p->tip[segment->path] : p->in[segment->next];
         if (!p->copied[s]) continue;
         double *q = row_of(p, Q, g, l), *in = row_of(p, IN, g, l), *u = row_of(p, U, g, l);
         for (int j = 0; j < segment->n; j++) {

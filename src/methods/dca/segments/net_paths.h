@@ -26,6 +26,8 @@ typedef struct lwi_net_paths {
     bool *copied;  ///< [nsegment] rows are not consecutive in the arrays of the tree, or padded
     double *row;   ///< rows of those: q, in, u, out, rate
     double *zeros; ///< [longest]
+    double *
+        tip; ///< [npath] effort that a path without a hub at its tip transmits there, about the tip's axis
     // of the evaluation, arrays of the tree
     const double *q, *in, *u;
     double *out, *rate; ///< rate may be NULL

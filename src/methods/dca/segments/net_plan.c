@@ -2,6 +2,7 @@
 #include "methods/dca/segments/net_plan.h"
 
 #include "base/assert.h"
+#include "spatial/rotation.h"
 #include "tree/normal_form/build.h"
 
 typedef struct planner {
@@ -9,11 +10,13 @@ typedef struct planner {
     lwi_arena *arena, scratch;
     lwi_net_choice choice;
     lwi_k_parts parts;
-    int *begin;    // [nnode + 1] first part of each node
-    int *children; // [nnode]
-    int *child;    // [nnode] the last one
-    bool *link;    // [nnode] may be in a path
-    int *part;     // [npath] of the first hinge
+    int *begin;         // [nnode + 1] first part of each node
+    int *children;      // [nnode]
+    int *child;         // [nnode] the last one
+    bool *link;         // [nnode] may be in a path
+    int *part;          // [npath] of the first hinge
+    int *tied;          // [nnode] number of the loop that a hinge at the tip closes, -1: none
+    lwi_k_part *at_tip; // [npath] that hinge
     lwi_net_plan *plan;
 } planner;
 
@@ -35,7 +38,36 @@ static bool is_hinge(const lwi_node *node)
     return only_turns(node) && node->type->nfactor == 1;
 }
 
-// Bodies that no joint outside the tree attaches to, on revolute joints, without branches.
+// May a joint outside the tree end a path?
+static bool ties(const lwi_joint *joint)
+{
+    const lwi_joint_type *type = joint->type;
+    return type->nfactor == 1 && type->factor[0].kind == LWI_FACTOR_TURN &&
+           type->factor[0].axis == 2 && joint->ndriven == 0 && joint->nrotor == 0 &&
+           !joint->mount.present;
+}
+
+// Bodies that joints outside the tree attach to are in no path, but its last one may have one hinge.
+static void find_ties(planner *p)
+{
+    const lw_model *model = p->model;
+    for (int k = 0; k < model->nnode; k++) p->tied[k] = -1;
+    for (int i = 0; i < model->nloop; i++) {
+        const lwi_joint *joint = &model->joint[model->loop[i]];
+        const int side[2] = {joint->body1, joint->body2};
+        for (int b = 0; b < 2; b++) {
+            const int k = model->body_node[side[b]];
+            if (k < 0 || !p->link[k]) continue;
+            if (ties(joint) && p->children[k] == 0 && p->tied[k] < 0 &&
+                lwi_path_may_end(&p->parts.part[p->begin[k + 1] - 1]))
+                p->tied[k] = i;
+            else
+                p->link[k] = false;
+        }
+    }
+}
+
+// Bodies on revolute joints, without branches.
 static lw_status find_links(planner *p)
 {
     const lw_model *model = p->model;
@@ -44,6 +76,7 @@ static lw_status find_links(planner *p)
     GET(&p->scratch, p->children, n);
     GET(&p->scratch, p->child, n);
     GET(&p->scratch, p->link, n);
+    GET(&p->scratch, p->tied, n);
     for (int k = 0; k < n; k++) {
         const lwi_node *node = &model->node[k];
         const int last = p->parts.part_of[k] + 1; // that of its parent, if it has no parts
@@ -54,12 +87,7 @@ static lw_status find_links(planner *p)
         p->child[node->parent] = k;
     }
     for (int k = 0; k < n; k++) p->link[k] &= p->children[k] <= 1;
-    for (int i = 0; i < model->nloop; i++) {
-        const lwi_joint *joint = &model->joint[model->loop[i]];
-        const int side[2] = {joint->body1, joint->body2};
-        for (int b = 0; b < 2; b++)
-            if (model->body_node[side[b]] >= 0) p->link[model->body_node[side[b]]] = false;
-    }
+    find_ties(p);
     return LW_OK;
 }
 
@@ -136,14 +164,17 @@ static lw_status list_hubs(planner *p)
         plan->hub_of[k] = p->link[k] ? -1 : plan->nhub++;
         if (p->link[k]) plan->nhinge += hinges_of(p, k, k);
         if (begins(p, k)) plan->npath++;
+        if (p->link[k] && p->tied[k] >= 0) plan->ntie++;
     }
     GET(p->arena, plan->hub, plan->nhub);
     GET(p->arena, plan->path, plan->npath);
+    GET(p->arena, plan->tie, plan->ntie); // at most: two paths may share one
     GET(p->arena, plan->from_hub, plan->nhub + 2);
     GET(p->arena, plan->carries, plan->npath);
     GET(p->arena, plan->iq, plan->nhinge);
     GET(p->arena, plan->iv, plan->nhinge);
     GET(&p->scratch, p->part, plan->npath);
+    GET(&p->scratch, p->at_tip, plan->npath);
     return LW_OK;
 }
 
@@ -167,6 +198,47 @@ static void set_head(const planner *p, int k, lwi_net_path *path)
     lwi_k_compose(&path->head, &back, &in);
 }
 
+// The hinge outside the tree at the tip of a path, as a part that its last body carries.
+static void set_tie(planner *p, int i)
+{
+    lwi_net_path *path = &p->plan->path[i];
+    const int k = path->tip;
+    const lwi_node *node = &p->model->node[k];
+    const lwi_joint *joint = &p->model->joint[p->model->loop[p->tied[k]]];
+    const bool first = joint->body1 == node->body;
+    lwi_k_frame in;
+    m3_mul(in.R, node->c_R, first ? joint->R1 : joint->R2);
+    m3_mul_v(in.r, node->c_R, first ? joint->r1 : joint->r2);
+    v3_add(in.r, in.r, node->c_r);
+    lwi_k_invert(&path->link, &in);
+    lwi_k_compose(&in, &p->parts.offset[k], &in);
+    p->at_tip[i] = (lwi_k_part){.in = in, .turn = 1, .sign = 1};
+}
+
+// Joints outside the tree at the tips of paths, each once.
+static lw_status list_ties(planner *p)
+{
+    lwi_net_plan *plan = p->plan;
+    int *tie; // of each loop
+    GET(&p->scratch, tie, p->model->nloop);
+    for (int i = 0; i < p->model->nloop; i++) tie[i] = -1;
+    plan->ntie = 0;
+    for (int i = 0; i < plan->npath; i++) {
+        lwi_net_path *path = &plan->path[i];
+        const int loop = path->tie;
+        if (loop < 0) continue;
+        if (tie[loop] < 0) {
+            tie[loop] = plan->ntie++;
+            plan->tie[tie[loop]] = (lwi_net_tie){loop, {-1, -1}};
+        }
+        const int body1 = p->model->joint[p->model->loop[loop]].body1;
+        path->tie = tie[loop];
+        plan->tie[tie[loop]].path[body1 != p->model->node[path->tip].body] = i;
+        set_tie(p, i);
+    }
+    return LW_OK;
+}
+
 // The paths of each hub.
 static void list_by_hub(lwi_net_plan *plan)
 {
@@ -178,7 +250,7 @@ static void list_by_hub(lwi_net_plan *plan)
         if (plan->path[i].from >= 0) plan->carries[at[plan->path[i].from + 1]++] = i;
 }
 
-static void list_paths(planner *p)
+static lw_status list_paths(planner *p)
 {
     const lw_model *model = p->model;
     lwi_net_plan *plan = p->plan;
@@ -191,6 +263,8 @@ static void list_paths(planner *p)
         lwi_net_path *path = &plan->path[npath];
         *path = (lwi_net_path){.from = hub_at(plan, model->node[k].parent),
                                .to = p->children[last] ? plan->hub_of[p->child[last]] : -1,
+                               .tie = p->tied[last],
+                               .tip = last,
                                .first = nhinge,
                                .n = hinges_of(p, k, last)};
         LWI_ASSERT(last - k < path->n); // nodes of a path are consecutive
@@ -207,6 +281,7 @@ static void list_paths(planner *p)
         npath++;
     }
     list_by_hub(plan);
+    return list_ties(p);
 }
 
 // ---------------------------------------------------------------------------------------- segments
@@ -307,7 +382,8 @@ static void set_bodies(const planner *p)
     for (int i = 0; i < plan->npath; i++) {
         lwi_net_path *path = &plan->path[i];
         const lwi_k_part *part = &p->parts.part[p->part[i]];
-        const lwi_path_row row = {p->model, part, path->n + (path->to >= 0)};
+        const lwi_path_row row = {p->model, part, path->n + (path->to >= 0),
+                                  path->tie < 0 ? NULL : &p->at_tip[i]};
         path->angle = 0;
         for (int s = path->segment; s < path->segment + path->nsegment; s++) {
             const lwi_net_segment *segment = &plan->segment[s];
@@ -316,12 +392,16 @@ static void set_bodies(const planner *p)
                                 plan->body + plan->body_at[at.block],
                                 plan->body_at[at.block + 1] - plan->body_at[at.block], at.lane);
         }
+        if (path->tie >= 0) {
+            const lwi_k_frame back = lwi_k_screw_z(path->angle, 0);
+            lwi_k_compose(&path->link, &back, &path->link);
+        }
         if (path->to < 0) continue;
         lwi_k_frame flip = {.r = {0}};
         lwi_path_flip(flip.R, &part[path->n]);
         lwi_k_compose(&path->link, &flip, &p->parts.offset[plan->hub[path->to].node]);
     }
-    const lwi_path_row none = {p->model, NULL, 0};
+    const lwi_path_row none = {.model = p->model};
     double angle = 0;
     for (int g = 0; g < plan->ngroup; g++)
         for (int l = 0; l < LWI_LANES; l++)
@@ -407,7 +487,7 @@ static lw_status fill(planner *p, lwi_net_plan **out)
     drop_short(p);
     if (!(p->plan = LWI_PUSH(p->arena, lwi_net_plan, 1))) return LW_ERR_MEMORY;
     TRY(list_hubs(p));
-    list_paths(p);
+    TRY(list_paths(p));
     if (!is_worth_it(p, minimum)) return LW_OK;
     TRY(list_segments(p));
     TRY(make_groups(p));

@@ -3,7 +3,8 @@
 // Problem: find the paths of a model, cut them into segments, eight to a group, and order the joins.  Bodies that are
 // in no path are `hubs`: those that branch, that joints outside the tree or joints other than revolute ones attach
 // to, and those of paths that are too short.  A path begins at a hub or the ground and ends at a hub, with a cut
-// through this hub's joint, or with a free tip.
+// through this hub's joint, or with a free tip.  A hinge outside the tree that attaches to the last body of a path ends
+// it likewise, without a hub: such `ties` join two halves of a bar that a loop is cut in, or a path and a hub.
 // Input: lw_model.  Output: lwi_net_plan and the constants of the bodies in blocks.  Cost: O(n log n).
 //
 // The plan depends on the model alone, never on threads or the processor: results do not either.
@@ -36,10 +37,19 @@ typedef struct lwi_net_path {
     int first, n;          ///< hinges
     int segment, nsegment; ///< consecutive ones
     int whole;             ///< end of all of them together
+    int tie;               ///< joint outside the tree at its tip; -1: none
+    int tip;               ///< then: node of its last body
     lwi_k_frame head;      ///< first head, in the link frame of `from`, or in the world
     double angle;          ///< of the hub at the tip: added to its q
-    lwi_k_frame link;      ///< its link frame in axes that its joint has rotated
+    lwi_k_frame
+        link; ///< its link frame in axes that its joint has rotated; of the last body at a tie
 } lwi_net_path;
+
+/** A hinge that closes a loop at the tips of paths. */
+typedef struct lwi_net_tie {
+    int loop;    ///< number among the joints that close loops
+    int path[2]; ///< that ends with its body1, body2; -1: this body is a hub, or the ground
+} lwi_net_tie;
 
 /** A segment: number j of the consecutive ones of its path. */
 typedef struct lwi_net_segment {
@@ -59,11 +69,12 @@ typedef struct lwi_net_place {
 } lwi_net_place;
 
 typedef struct lwi_net_plan {
-    int nhub, npath, nhinge, nsegment, ngroup, nbatch, nlevel;
+    int nhub, npath, ntie, nhinge, nsegment, ngroup, nbatch, nlevel;
     lwi_net_hub *hub;         ///< [nhub] parents first
     int *hub_of;              ///< [nnode] -1: in a path
     lwi_net_path *path;       ///< [npath]
     int *from_hub, *carries;  ///< [nhub + 1] places in `carries`, paths that each hub carries
+    lwi_net_tie *tie;         ///< [ntie]
     int *iq, *iv;             ///< [nhinge]
     lwi_net_segment *segment; ///< [nsegment]
     int (*member)[LWI_LANES]; ///< [ngroup] segments of each group, -1: none

@@ -18,7 +18,8 @@ static const double rounding = 8 * DBL_EPSILON;
 typedef struct path {
     const lw_model *model;
     lwi_k_parts parts;
-    int base, n; // parts before the first joint; joints
+    int base, n;              // parts before the first joint; joints
+    const lwi_k_part *beyond; // a hinge that the last one carries, or NULL
 } path;
 
 static const lwi_k_part *part_of(const path *p, int k)
@@ -76,6 +77,11 @@ static bool has_inertia(const lwi_k_part *part)
                xx - xy * xy / yy > min_at_cuts * trace;
     }
     }
+}
+
+bool lwi_path_may_end(const lwi_k_part *last)
+{
+    return has_inertia(last);
 }
 
 bool lwi_path_may_cut(const lw_model *model, const lwi_k_part *before, const lwi_k_part *after)
@@ -226,7 +232,7 @@ void lwi_path_flip(double S[9], const lwi_k_part *part)
 // Axes of joint k + 1 in those of joint k, both after flip, and its point.
 static void next_frame(const path *p, int k, double R[9], double r[3])
 {
-    const lwi_k_part *next = part_of(p, k + 1);
+    const lwi_k_part *next = k + 1 < p->n ? part_of(p, k + 1) : p->beyond;
     double S[9], T[9];
     lwi_path_flip(S, part_of(p, k));
     m3_mul(T, S, next->in.R);
@@ -254,7 +260,7 @@ static void set_body(const path *p, int k, double *psi, lwi_path_body *to, int l
     twist t = {0, 1, 0, 0};
     double R[9], r[3] = {0}, back[9], S[9], A[9], h[3], J[6];
     const double before = *psi;
-    if (k + 1 < p->n) {
+    if (k + 1 < p->n || p->beyond) {
         next_frame(p, k, R, r);
         t = twist_of(R);
     }
@@ -310,7 +316,8 @@ void lwi_path_set_bodies(const lwi_path_row *row, int first, int n, double *angl
 {
     const path p = {.model = row->model,
                     .parts = {.part = (lwi_k_part *)row->part},
-                    .n = row->n}; // not changed
+                    .n = row->n,
+                    .beyond = row->beyond}; // not changed
     for (int j = 0; j < n; j++) set_body(&p, first + j, angle, &block[j], l);
     for (int j = n; j < length; j++) set_padding(&block[j], l);
 }

@@ -74,6 +74,7 @@ typedef struct lwi_path_row {
     const lw_model *model;
     const lwi_k_part *part; ///< [n]
     int n;
+    const lwi_k_part *beyond; ///< the hinge that the last one carries; NULL: none
 } lwi_path_row;
 
 /** Constants of hinges first ... first + n - 1 of the row, in lane l of the blocks, and padding up to `length`.
@@ -82,6 +83,8 @@ void lwi_path_set_bodies(const lwi_path_row *row, int first, int n, double *angl
                          lwi_path_body *block, int length, int l);
 /** Rotation from axes of the part to those in which its joint rotates forwards. */
 void lwi_path_flip(double R[9], const lwi_k_part *part);
+/** Whether the last body of a segment has enough inertia for its joint. */
+bool lwi_path_may_end(const lwi_k_part *last);
 /** Whether a path may be cut between two bodies, through the joint of `after`. */
 bool lwi_path_may_cut(const lw_model *model, const lwi_k_part *before, const lwi_k_part *after);
 /** Most bodies of a segment, of n hinges; `choice`: 0, or this number. */
