@@ -14,7 +14,7 @@ lw_status lwi_coordinates_create(const lw_model *model, lwi_arena *arena, lwi_co
     return LW_OK;
 }
 
-// Consecutive nodes whose speeds are the rates of their coordinates have consecutive ones.
+// Between those nodes coordinates and speeds are the same numbers, one after the other.
 void lwi_coordinates_rates(const lwi_coordinates *c, const double *q, const double *u, double *qdot)
 {
     const lw_model *model = c->model;

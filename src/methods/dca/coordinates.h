@@ -6,7 +6,7 @@
 
 #include "kinematics/tree_state.h"
 
-/** Nodes whose speeds are not the rates of their coordinates; nothing is driven. */
+/** Nodes with speeds that are not the rates of their coordinates; nothing is driven. */
 typedef struct lwi_coordinates {
     const lw_model *model;
     int *own, nown; ///< [nown]

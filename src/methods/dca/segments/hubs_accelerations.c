@@ -15,7 +15,7 @@ static void centripetal(double a[3], const double w[3], const double point[3],
     v3_cross(a, w, v);
 }
 
-// Velocity of the body at the tip of path i, whose joint there has the speed given, from that of the hub at its head.
+// Velocity of the body at the tip of path i, at the given speed of the joint there, from that of the hub at its head.
 static void move_at_tip(lwi_hubs *hubs, int i, double speed, double V[6])
 {
     const lwi_net_path *path = &hubs->plan->path[i];

@@ -83,11 +83,11 @@ static void add_loose(const lwi_hubs *hubs, lwi_hub_closing *own, int b, int n,
                       const double (*J)[6])
 {
     const lwi_body *body = &hubs->model->body[b];
-    const double moment = body->inertia[0] + body->inertia[1] + body->inertia[2];
+    const double trace = body->inertia[0] + body->inertia[1] + body->inertia[2];
     for (int r = 0; r < n; r++) {
         v3_add(own->pull[r], own->pull[r], J[r]);
         if (body->mass > 0) own->loose[r] += v3_dot(J[r], J[r]) / body->mass;
-        if (moment > 0) own->loose[r] += v3_dot(J[r] + 3, J[r] + 3) / moment;
+        if (trace > 0) own->loose[r] += v3_dot(J[r] + 3, J[r] + 3) / trace;
     }
 }
 
