@@ -7,9 +7,9 @@
 // Mutation K of a seed is the same everywhere; the number of a failing one is printed, its text
 // goes to fuzz_failure.txt.  The corpus itself is replayed first: every file a fixed bug left is
 // there.
-#include "io/yaml/keys.h"
+#include "fuzz/check_reader.h"
 
-#include <linkwork/io.h>
+#include "io/yaml/keys.h"
 
 #include <dirent.h>
 #include <stdbool.h>
@@ -239,95 +239,20 @@ static void mutate_once(fuzzing *f)
     }
 }
 
-// ------------------------------------------------------------------------------------------ checks
-
-typedef struct memory {
-    long live;
-} memory;
-
-static void *allocate(void *user, size_t bytes)
-{
-    void *block = malloc(bytes);
-    ((memory *)user)->live += block != NULL;
-    return block;
-}
-static void release(void *user, void *block)
-{
-    ((memory *)user)->live--;
-    free(block);
-}
-
-static char *written(const lw_model *model, size_t *length, lw_status *status)
-{
-    char *text = NULL;
-    FILE *file = open_memstream(&text, length);
-    if (!file) return NULL;
-    *status = lw_model_write(model, NULL, file, NULL);
-    fclose(file);
-    return text;
-}
-
-// NULL, or what is wrong with a model that was read.
-static const char *check_model(const lw_model *model)
-{
-    const lw_read_desc yaml = {.format = "yaml"};
-    const char *wrong = NULL;
-    size_t length, length2;
-    lw_status status, status2 = LW_OK;
-    lw_model *again = NULL;
-    char *text = written(model, &length, &status), *text2 = NULL;
-    if (!text) return "no memory for the check";
-    if (status == LW_OK) {
-        if (lw_model_parse(text, length, "again", &yaml, &again, NULL, NULL) != LW_OK)
-            wrong = "what was written is not read";
-        else if (!(text2 = written(again, &length2, &status2)) || status2 != LW_OK)
-            wrong = "what was written and read is not written";
-        else if (length != length2 || memcmp(text, text2, length) != 0)
-            wrong = "written, read and written again it is another text";
-    } else if (status != LW_ERR_UNSUPPORTED) {
-        wrong = "a model that was read is not written";
-    }
-    lw_model_destroy(again);
-    free(text);
-    free(text2);
-    return wrong;
-}
-
-static const char *check_error(lw_status status, const lw_error *error, const lw_model *model)
-{
-    if (status != LW_ERR_PARSE && status != LW_ERR_MODEL && status != LW_ERR_UNSUPPORTED)
-        return "a status that no text may cause";
-    if (error->status != status) return "the error has another status";
-    if (!*error->text) return "the error says nothing";
-    if (strcmp(error->file, "fuzz") != 0) return "the error does not name the file";
-    if (error->line < 0 || error->column < 0) return "the place is not one";
-    return model ? "a failure gives a model" : NULL;
-}
+// ------------------------------------------------------------------------------------------- check
 
 static const char *check_text(fuzzing *f, const char *text, size_t length, const char *format)
 {
-    memory m = {0};
-    const lw_allocator allocator = {allocate, release, &m};
-    const lw_read_desc desc = {.format = format, .allocator = &allocator};
-    const char *wrong;
-    lw_model *model = NULL;
-    lw_error error = {0};
+    lw_error error;
+    bool is_read = false;
     const clock_t start = clock();
-    const lw_status status = lw_model_parse(text, length, "fuzz", &desc, &model, NULL, &error);
+    const char *wrong = check_reader(text, length, format, &is_read, &error);
     const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     if (seconds > f->slowest) f->slowest = seconds;
-    if (status == LW_OK) {
-        f->read++;
-        wrong = check_model(model);
-        lw_model_destroy(model);
-    } else {
-        f->refused++;
-        wrong = check_error(status, &error, model);
-        if (f->verbose) printf("%d:%d: %s\n", error.line, error.column, error.text);
-    }
-    if (!wrong && m.live != 0) wrong = "memory is left behind";
-    if (!wrong && seconds > MOST_SECONDS) wrong = "it takes too long";
-    return wrong;
+    f->read += is_read;
+    f->refused += !is_read;
+    if (f->verbose && !is_read) printf("%d:%d: %s\n", error.line, error.column, error.text);
+    return !wrong && seconds > MOST_SECONDS ? "it takes too long" : wrong;
 }
 
 // ------------------------------------------------------------------------------------------ corpus
