@@ -33,6 +33,7 @@ typedef struct findings {
     lw_plan_info plan[NPLAN], used;     ///< comb, balanced; what `auto` takes
     const char *begin[BEGINNINGS][MOST_FORMULATIONS];
     int nbegin[BEGINNINGS];
+    char method[600]; ///< of a run, or why there is none
 } findings;
 
 static void count(const lw_model *model, findings *f)
@@ -85,6 +86,7 @@ static lw_status find_beginners(const lw_model *model, findings *f, lw_error *er
         status = lw_options_set(&options, "formulation", name, error);
         if (status == LW_OK && seconds[i] <= limit) {
             const lw_status begun = begin(model, &options);
+            if (begun == LW_ERR_MEMORY) return begun;
             if (begun != LW_OK && begun != LW_ERR_SINGULAR) continue;
             what = begun == LW_OK ? BEGINS : CANNOT;
         }
@@ -286,26 +288,29 @@ static void print_plans(const findings *f)
                p->segment_hubs);
 }
 
-static void print_method(const lw_model *model, const lw_options *options)
+// The methods of a run with these options, or why it is refused.
+static lw_status find_method(const lw_model *model, const lw_options *options, findings *f,
+                             lw_error *error)
 {
     lw_sim *sim = NULL;
-    lw_error error = {0};
     const lw_sim_desc desc = {.options = options};
-    if (lw_sim_create(model, &desc, &sim, &error) == LW_OK)
-        printf("method       %s, %s\n", lw_sim_options(sim)->formulation,
-               lw_sim_options(sim)->integrator);
+    const lw_status status = lw_sim_create(model, &desc, &sim, error);
+    if (status == LW_OK)
+        snprintf(f->method, sizeof f->method, "%s, %s", lw_sim_options(sim)->formulation,
+                 lw_sim_options(sim)->integrator);
     else
-        printf("method       none: %s\n", error.text);
+        snprintf(f->method, sizeof f->method, "none: %s", error->text);
     lw_sim_destroy(sim);
+    return status == LW_ERR_MEMORY ? status : LW_OK;
 }
 
-static void print_findings(const lw_model *model, const lw_options *options, const findings *f)
+static void print_findings(const lw_model *model, const findings *f)
 {
     print_bodies(model, f);
     print_joints(model, f);
     print_dof(model, f);
     if (f->used.kind) print_plans(f);
-    print_method(model, options);
+    printf("method       %s\n", f->method);
     printf("warnings     %d\n", f->nwarning);
     for (int i = 0; i < f->nwarning; i++) printf("             %s\n", lw_model_warning(model, i));
 }
@@ -457,13 +462,14 @@ cli_exit cli_check(const cli_arguments *arguments)
     f.joint = calloc((size_t)f.njoint + 1, sizeof *f.joint);
     f.printed = calloc((size_t)f.njoint + 1, sizeof *f.printed);
     f.loop = calloc((size_t)f.njoint + 1, sizeof *f.loop);
-    const lw_status status = examine(model, arguments, &f, &error);
+    lw_status status = examine(model, arguments, &f, &error);
+    if (status == LW_OK && !arguments->json) status = find_method(model, &options, &f, &error);
     if (status != LW_OK)
         code = cli_fail(status, &error);
     else if (arguments->json)
         json_findings(arguments->operand, model, &f);
     else
-        print_findings(model, &options, &f);
+        print_findings(model, &f);
     free(f.joint);
     free(f.printed);
     free(f.loop);

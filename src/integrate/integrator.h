@@ -3,7 +3,7 @@
 // Problem: advance x' = f(t, x) from (t, x) to a given time.  Input: lwi_problem.  Output: t, x and counts
 // of steps, rates and restarts.
 //
-// Adding one: a row in integrators.def (SUNDIALS tables) or a new file and a row.
+// Adding one: a row in integrators.def and a tableau, or a new file and a row.
 #ifndef LWI_INTEGRATE_INTEGRATOR_H
 #define LWI_INTEGRATE_INTEGRATOR_H
 
@@ -113,6 +113,7 @@ typedef struct lwi_tableau {
     const double *A, *b, *d, *c;
 } lwi_tableau;
 
-extern const lwi_tableau lwi_tableau_verner87; ///< verner87.c
+extern const lwi_tableau lwi_tableau_dopri5, lwi_tableau_bs3, lwi_tableau_fehlberg8; ///< tableaux.c
+extern const lwi_tableau lwi_tableau_verner87;                                       ///< verner87.c
 
 #endif

@@ -6,23 +6,19 @@
 #include <string.h>
 
 #define LWI_ERK(name, ...) extern const lwi_integrator_type lwi_integrator_##name;
-#define LWI_ERK_OWN(name, ...) extern const lwi_integrator_type lwi_integrator_##name;
 #define LWI_MULTISTEP(name, ...) extern const lwi_integrator_type lwi_integrator_##name;
 #define LWI_OWN(name) extern const lwi_integrator_type lwi_integrator_##name;
 #include "integrate/integrators.def"
 #undef LWI_ERK
-#undef LWI_ERK_OWN
 #undef LWI_MULTISTEP
 #undef LWI_OWN
 
 static const lwi_integrator_type *const all[] = {
 #define LWI_ERK(name, ...) &lwi_integrator_##name,
-#define LWI_ERK_OWN(name, ...) &lwi_integrator_##name,
 #define LWI_MULTISTEP(name, ...) &lwi_integrator_##name,
 #define LWI_OWN(name) &lwi_integrator_##name,
 #include "integrate/integrators.def"
 #undef LWI_ERK
-#undef LWI_ERK_OWN
 #undef LWI_MULTISTEP
 #undef LWI_OWN
 };

@@ -1,17 +1,20 @@
 // sundials.c -- adaptive integrators of SUNDIALS: explicit Runge-Kutta pairs (ARKODE's ERKStep) and
-// multistep methods (CVODE).  The only file that uses SUNDIALS.     [hindmarsh2005, reynolds2023]
+// multistep methods (CVODE).  This file and sundials_memory.c use SUNDIALS. [hindmarsh2005, reynolds2023]
 //
 // SUNDIALS is always asked for one step.  The stop time of a step is `limit`, on which it ends
 // exactly; between calls the solver may be past the caller's time (dense output), never before
 // it by more than round-off.
+//
+// Memory: what grows with n is the caller's allocator's (sundials_memory.h).  SUNDIALS takes the rest by malloc, while an
+// integrator is created: its context, solver, the copy of a Butcher table and lists of pointers to stages.
 #include "integrate/integrator.h"
+
+#include "integrate/sundials_memory.h"
 
 #include "base/assert.h"
 
 #include <arkode/arkode_erkstep.h>
 #include <cvode/cvode.h>
-#include <nvector/nvector_serial.h>
-#include <sunlinsol/sunlinsol_dense.h>
 #include <sunmatrix/sunmatrix_dense.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 
@@ -52,8 +55,7 @@ static const calls cvode_calls = {CVode, CVodeSetStopTime, CVodeGetDky, CVodeGet
 /** Entries of the list in addition to the public type. */
 typedef struct method {
     const calls *call;
-    int table; ///< of SUNDIALS, where `own` is NULL
-    const lwi_tableau *own;
+    const lwi_tableau *tableau;
     bool keeps; ///< last stage = first stage of the next step
     int family; ///< CV_ADAMS, CV_BDF; 0: one-step
 } method;
@@ -64,6 +66,7 @@ typedef struct solver {
     lw_allocator allocator;
     lwi_problem problem;
     SUNContext context;
+    lwi_sundials_memory arrays;
     void *memory;               ///< of ERKStep or CVODE; NULL for n = 0
     N_Vector y, accepted, atol; ///< output of a step; state at `t`; tolerances
     SUNNonlinearSolver nonlinear;
@@ -93,7 +96,8 @@ static bool hopeless(const solver *self)
 static int rates(sunrealtype t, N_Vector y, N_Vector ydot, void *user)
 {
     solver *self = user;
-    if (hopeless(self)) return -1; // the fixed-point iteration of CVODE tries on
+    if (hopeless(self) || self->arrays.exhausted)
+        return -1; // CVODE's fixed-point iteration tries on
     if (self->rehearsing) {
         N_VConst(0, ydot);
         return 0;
@@ -152,10 +156,10 @@ static int do_nothing(sunrealtype t, N_Vector y, void *user)
 
 // ------------------------------------------------------------------------------------------ create
 
+// ERKStepSetTableNum does not check whether its table could be made.
 static int set_table(solver *self)
 {
-    const lwi_tableau *own = self->method->own;
-    if (!own) return ERKStepSetTableNum(self->memory, (ARKODE_ERKTableID)self->method->table);
+    const lwi_tableau *own = self->method->tableau;
     // the arguments are read only
     ARKodeButcherTable table = ARKodeButcherTable_Create(
         own->stages, own->order, own->embedded, (sunrealtype *)own->c, (sunrealtype *)own->A,
@@ -207,9 +211,9 @@ static int jacobian(sunrealtype t, N_Vector y, N_Vector ydot, SUNMatrix J, void 
 
 static bool set_newton(solver *self)
 {
-    self->jacobian = SUNDenseMatrix(self->problem.n, self->problem.n, self->context);
+    self->jacobian = lwi_sundials_matrix(&self->arrays);
     if (!self->jacobian) return false;
-    self->linear = SUNLinSol_Dense(self->y, self->jacobian, self->context);
+    self->linear = lwi_sundials_solver(&self->arrays);
     return self->linear && !CVodeSetLinearSolver(self->memory, self->linear, self->jacobian) &&
            !CVodeSetJacFn(self->memory, jacobian);
 }
@@ -252,7 +256,7 @@ static bool rehearse(solver *self)
     const int flag =
         self->method->call->evolve(self->memory, stop, self->y, &reached, ARK_ONE_STEP);
     self->rehearsing = false;
-    return flag >= 0;
+    return flag >= 0 && !self->arrays.exhausted;
 }
 
 static void destroy(lwi_integrator *integrator)
@@ -261,12 +265,8 @@ static void destroy(lwi_integrator *integrator)
     if (!self) return;
     if (self->memory && self->method->family) CVodeFree(&self->memory);
     if (self->memory) ERKStepFree(&self->memory);
-    if (self->linear) SUNLinSolFree(self->linear);
-    if (self->jacobian) SUNMatDestroy(self->jacobian);
     if (self->nonlinear) SUNNonlinSolFree(self->nonlinear);
-    if (self->y) N_VDestroy(self->y);
-    if (self->accepted) N_VDestroy(self->accepted);
-    if (self->atol) N_VDestroy(self->atol);
+    lwi_sundials_memory_destroy(&self->arrays);
     if (self->context) SUNContext_Free(&self->context);
     const lw_allocator allocator = self->allocator;
     lwi_release(&allocator, self);
@@ -277,14 +277,14 @@ static bool build(solver *self, const double *x)
     const int n = self->problem.n;
     if (n == 0) return true; // SUNDIALS has no vectors without components
     if (!create_context(self)) return false;
-    self->y = N_VNew_Serial(n, self->context);
-    self->accepted = N_VNew_Serial(n, self->context);
-    // read only
-    self->atol = N_VMake_Serial(n, (sunrealtype *)self->problem.atol, self->context);
+    lwi_sundials_memory *arrays = &self->arrays;
+    if (!lwi_sundials_memory_create(arrays, n, &self->allocator, self->context)) return false;
+    self->y = lwi_sundials_vector(arrays, NULL);
+    self->accepted = lwi_sundials_vector(arrays, NULL);
+    self->atol = lwi_sundials_vector(arrays, (double *)self->problem.atol); // read only
     if (!self->y || !self->accepted || !self->atol) return false;
-    N_VConst(0, self->accepted);
-    return (self->method->family ? create_multistep(self) : create_erk(self)) && rehearse(self) &&
-           begin(self, self->t, x) >= 0;
+    return (self->method->family ? create_multistep(self) : create_erk(self)) &&
+           !arrays->exhausted && rehearse(self) && begin(self, self->t, x) >= 0;
 }
 
 static const method *method_of(const lwi_integrator_type *type);
@@ -520,28 +520,23 @@ static void stats(const lwi_integrator *integrator, lwi_integrator_stats *s)
                                                         .advance = advance,                        \
                                                         .restart = restart,                        \
                                                         .stats = stats};
-#define LWI_ERK(name, table, order, keeps, summary, cite) TYPE(name, order, summary, cite)
-#define LWI_ERK_OWN(name, tableau, summary, cite) TYPE(name, 8, summary, cite)
+#define LWI_ERK(name, order, keeps, summary, cite) TYPE(name, order, summary, cite)
 #define LWI_MULTISTEP(name, family, order, summary, cite) TYPE(name, order, summary, cite)
 #define LWI_OWN(name)
 #include "integrate/integrators.def"
 #undef LWI_ERK
-#undef LWI_ERK_OWN
 #undef LWI_MULTISTEP
 
 static const struct {
     const lwi_integrator_type *type;
     method method;
 } rows[] = {
-#define LWI_ERK(name, table_, order, keeps_, summary, cite)                                        \
-    {&lwi_integrator_##name, {.call = &erk_calls, .table = table_, .keeps = keeps_}},
-#define LWI_ERK_OWN(name, tableau, summary, cite)                                                  \
-    {&lwi_integrator_##name, {.call = &erk_calls, .own = &tableau}},
+#define LWI_ERK(name, order, keeps_, summary, cite)                                                \
+    {&lwi_integrator_##name, {.call = &erk_calls, .tableau = &lwi_tableau_##name, .keeps = keeps_}},
 #define LWI_MULTISTEP(name, family_, order, summary, cite)                                         \
     {&lwi_integrator_##name, {.call = &cvode_calls, .family = family_}},
 #include "integrate/integrators.def"
 #undef LWI_ERK
-#undef LWI_ERK_OWN
 #undef LWI_MULTISTEP
 #undef LWI_OWN
 };

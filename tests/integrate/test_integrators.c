@@ -1,6 +1,8 @@
 // test_integrators.c -- orders, tolerances, stops, restarts and failures of every integrator.
 #include "integrate/integrator.h"
 
+#include "support/counted_malloc.h"
+
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -13,41 +15,7 @@
 
 #include <cmocka.h>
 
-// ------------------------------------------------------------------------------ counted allocation
-
-#if defined(__has_feature) // clang reports sanitizers by this macro
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&       \
-    !defined(SANITIZED)
-#define COUNTS_ALLOCATIONS 1
-// SUNDIALS allocates with malloc: a malloc defined in the executable has precedence over that of
-// the C library.
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *block, size_t bytes);
-static long allocations;
-void *malloc(size_t bytes)
-{
-    allocations++;
-    return __libc_malloc(bytes);
-}
-void *calloc(size_t count, size_t bytes)
-{
-    allocations++;
-    return __libc_calloc(count, bytes);
-}
-void *realloc(void *block, size_t bytes)
-{
-    allocations++;
-    return __libc_realloc(block, bytes);
-}
-#else
-#define COUNTS_ALLOCATIONS 0
-static long allocations;
-#endif
+#include <arkode/arkode_erkstep.h>
 
 // ---------------------------------------------------------------------------------------- problems
 
@@ -190,14 +158,12 @@ static long double defect(const lwi_tableau *b, const double *weights, int n, in
     return max;
 }
 
-// The coefficients of verner87 satisfy every order condition up to order 8 (weights b) and 7 (d),
-// to the round-off of coefficients of magnitude up to 118. The conditions one order higher are
+// The coefficients satisfy every order condition up to the orders of the weights b and d, to the
+// round-off of coefficients of magnitude up to 118. The conditions of d one order higher are
 // violated by much more.
-static void tableau_meets_order_conditions(void **state)
+static void meets_order_conditions(const lwi_tableau *b)
 {
-    (void)state;
     static const int count[] = {0, 1, 1, 2, 4, 9, 20, 48, 115}; // rooted trees with n nodes
-    const lwi_tableau *b = &lwi_tableau_verner87;
     const long double round_off = 2e4L * (long double)DBL_EPSILON;
     int trees;
     for (int i = 0; i < b->stages; i++) {
@@ -217,7 +183,42 @@ static void tableau_meets_order_conditions(void **state)
         const long double d = defect(b, b->d, n, &trees);
         if (d > round_off) fail_msg("order %d of d: defect %Lg", n, d);
     }
-    assert_true(defect(b, b->d, 8, &trees) > 1e-7L);
+    assert_true(defect(b, b->d, b->embedded + 1, &trees) > 1e-7L);
+}
+
+static void tableaux_meet_order_conditions(void **state)
+{
+    (void)state;
+    meets_order_conditions(&lwi_tableau_verner87);
+    meets_order_conditions(&lwi_tableau_dopri5);
+    meets_order_conditions(&lwi_tableau_bs3);
+    meets_order_conditions(&lwi_tableau_fehlberg8);
+}
+
+static void tableaux_are_those_of_sundials(void **state)
+{
+    (void)state;
+    static const struct {
+        const lwi_tableau *own;
+        ARKODE_ERKTableID table;
+    } pair[] = {{&lwi_tableau_dopri5, ARKODE_DORMAND_PRINCE_7_4_5},
+                {&lwi_tableau_bs3, ARKODE_BOGACKI_SHAMPINE_4_2_3},
+                {&lwi_tableau_fehlberg8, ARKODE_FEHLBERG_13_7_8}};
+    for (int k = 0; k < 3; k++) {
+        const lwi_tableau *own = pair[k].own;
+        ARKodeButcherTable theirs = ARKodeButcherTable_LoadERK(pair[k].table);
+        const size_t size = (size_t)own->stages * sizeof(double);
+        assert_non_null(theirs);
+        assert_int_equal(theirs->stages, own->stages);
+        assert_int_equal(theirs->q, own->order);
+        assert_int_equal(theirs->p, own->embedded);
+        for (int i = 0; i < own->stages; i++)
+            assert_memory_equal(theirs->A[i], own->A + own->stages * i, size);
+        assert_memory_equal(theirs->b, own->b, size);
+        assert_memory_equal(theirs->d, own->d, size);
+        assert_memory_equal(theirs->c, own->c, size);
+        ARKodeButcherTable_Free(theirs);
+    }
 }
 
 // ------------------------------------------------------------------------------- accuracy and cost
@@ -771,7 +772,7 @@ static void steps_do_not_allocate(void **state)
             kepler_at(0, r.x);
             lwi_problem p = {.n = 4, .rates = kepler};
             lwi_integrator *integrator = make(&s, &p, atol, 0, r.x);
-            const long before = allocations;
+            const long before = counted_allocations;
             lw_status status = LW_OK;
             for (int k = 1; k <= 60 && !status; k++) {
                 const double row = k * 0.1;
@@ -780,7 +781,7 @@ static void steps_do_not_allocate(void **state)
                     status = type->restart(integrator, r.t, r.x,
                                            k % 2 ? LWI_JUMP_RATES : LWI_JUMP_STATE, NULL);
             }
-            const long after = allocations;
+            const long after = counted_allocations;
             assert_int_equal(status, LW_OK);
             if (after != before)
                 fail_msg("%s%s: %ld allocations", type->name, dense ? " (dense)" : "",
@@ -832,7 +833,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(list_is_complete),
-        cmocka_unit_test(tableau_meets_order_conditions),
+        cmocka_unit_test(tableaux_meet_order_conditions),
+        cmocka_unit_test(tableaux_are_those_of_sundials),
         cmocka_unit_test(observed_order_is_nominal),
         cmocka_unit_test(fixed_step_order_is_four),
         cmocka_unit_test(error_is_proportional_to_tolerance),

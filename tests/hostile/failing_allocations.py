@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Every verb while one allocation fails, the n-th, or all from the n-th on.
+
+The program ends with status 1 and says that there is no memory, or does without it: with status 0 the files and the
+output are those of a run in which nothing fails.  The allocations are those of failing_malloc.c, in all libraries.
+"""
+import os
+import re
+import shutil
+import sys
+
+import hostile
+
+NO_MEMORY = re.compile("no memory|cannot allocate memory|out of memory|memory allocation|allocation failed", re.IGNORECASE)
+NO_PRELOAD = "skipped: a preloaded library"
+
+suite = hostile.Suite(200, 20000, __doc__)
+LIBRARY = os.path.join(os.path.dirname(suite.program), "..", "lib", "failing_malloc.so")
+FOUR_BAR, ARM = suite.model("four_bar.yaml"), suite.model("ur5.urdf")
+RUN = ("run", FOUR_BAR, "--duration", "0.02", "-q")
+hostile.write(suite.path("chain.yaml"), b"linkwork: 1\ngenerate: {chain: {n: 5}}\n")
+
+# name: arguments, file that is written
+CASES = {"run " + integrator: ((*RUN, "--integrator", integrator), "out.csv") for integrator in
+         ("dopri5", "bs3", "verner87", "fehlberg8", "adams", "bdf", "dopri54")}
+CASES["run rk4"] = ((*RUN, "--integrator", "rk4", "--step", "0.001"), "out.csv")
+CASES.update({"run " + formulation: ((*RUN, "--formulation", formulation), "out.csv") for formulation in
+              ("hdca", "dca", "dense", "lagrange", "index3", "rcr")})
+CASES.update({
+    "run aba": (("run", "chain.yaml", "--duration", "0.02", "-q", "--formulation", "aba"), "out.csv"),
+    "run momenta": (("run", "chain.yaml", "--duration", "0.02", "-q", "--formulation", "momenta"), "out.csv"),
+    "run .h5": (RUN, "out.h5"),
+    "run bdf .h5": ((*RUN, "--integrator", "bdf"), "out.h5"),
+    "run --initial": ((*RUN, "--initial", "in.h5"), "out.csv"),
+    "run --json": ((*RUN, "--json"), "out.csv"),
+    "check": (("check", ARM), None),
+    "check .yaml": (("check", FOUR_BAR), None),
+    "check --plan": (("check", FOUR_BAR, "--plan"), None),
+    "sweep .csv": (("sweep", FOUR_BAR, "--vary", "gravity.y=-9:-1:3", "--duration", "0.02", "-q"), "out.csv"),
+    "sweep .h5": (("sweep", FOUR_BAR, "--vary", "gravity.y=-9:-1:3", "--duration", "0.02", "-q"), "out.h5"),
+    "sweep rk4": (("sweep", FOUR_BAR, "--vary", "gravity.y=-9:-1:3", "--duration", "0.02", "-q", "--integrator", "rk4",
+                   "--step", "0.001"), "out.csv"),
+    "compare": (("compare", FOUR_BAR, "--duration", "0.02", "--formulations", "hdca,dense"), None),
+    "convert .yaml": (("convert", FOUR_BAR), "out.yaml"),
+    "convert .urdf": (("convert", ARM), "out.urdf"),
+    "convert .mjcf": (("convert", ARM), "out.mjcf"),
+    "convert .h5 .csv": (("convert", "in.h5"), "out.csv"),
+    "convert .csv .h5": (("convert", "in.csv"), "out.h5"),
+    "convert .h5 .h5": (("convert", "in.h5"), "out.h5"),
+    "assemble": (("assemble", FOUR_BAR, "-q"), "out.yaml"),
+    "plot .svg": (("plot", "in.h5"), "out.svg"),
+    "plot model": (("plot", "--initial", FOUR_BAR), "out.svg"),
+    "view": (("view", "in.h5", "-q"), "out.html"),
+    "view .gltf": (("view", "in.h5", "-q"), "out.gltf"),
+    "codegen": (("codegen", "chain.yaml", "-q"), "generated"),
+    "schema": (("schema",), "out.json"),
+    "info": (("info",), None),
+})
+TIMES = re.compile(r"[0-9.e+-]+ (?:s|ms|us|µs|ns)\b|[0-9]+ kB|\"wall\"[^,}]*|[0-9.]+ times", re.IGNORECASE)
+
+
+def remove(name):
+    if not name:
+        return
+    path = suite.path(name)
+    if os.path.isdir(path):
+        shutil.rmtree(path)
+    elif os.path.exists(path):
+        os.unlink(path)
+
+
+def content(name):
+    if not name:
+        return None
+    path = suite.path(name)
+    if os.path.isdir(path):
+        return {part: hostile.read(os.path.join(path, part)) for part in sorted(os.listdir(path))}
+    if not os.path.exists(path):
+        return "no file"
+    if name.endswith(".h5"): # the summary has the wall time
+        done = suite.run("convert", name, "-o", "content.csv")
+        return hostile.read(suite.path("content.csv")) if done.code == 0 else done.err
+    return hostile.read(path)
+
+
+def call(case, **failing):
+    arguments, name = CASES[case]
+    remove(name)
+    # one thread: the n-th allocation is the same one each time
+    return suite.run(*arguments, *(("-o", name) if name else ()), limit=120,
+                     env=dict(os.environ, LD_PRELOAD=LIBRARY, **failing))
+
+
+def problem(case, done):
+    if done.fault():
+        return done.fault()
+    if done.code == 0:
+        if content(CASES[case][1]) != expected[case][0]:
+            return "exit status 0, and the file is another one"
+        if TIMES.sub("", done.out) != expected[case][1]:
+            return "exit status 0, and the output is another one"
+        return None
+    if done.code != 1:
+        return "exit status %d" % done.code
+    return None if NO_MEMORY.search(done.err) else "the reason is not named"
+
+
+def skip(reason):
+    shutil.rmtree(suite.folder, ignore_errors=True)
+    print("%s %s" % (NO_PRELOAD, reason))
+    sys.exit(77)
+
+
+if not os.path.exists(LIBRARY):
+    skip("is not built with sanitizers: %s" % LIBRARY)
+suite.need("run", FOUR_BAR, "--duration", "0.1", "-q", "-o", suite.path("in.h5"), "-o", suite.path("in.csv"))
+expected, numbers = {}, {}
+for key in CASES:
+    whole = call(key, FAIL_COUNT=suite.path("count"))
+    if whole.code != 0 or not os.path.exists(suite.path("count")):
+        skip("does not count, or %s fails: %s" % (key, whole.err.strip()[-300:]))
+    expected[key] = content(CASES[key][1]), TIMES.sub("", whole.out)
+    numbers[key] = int(hostile.read(suite.path("count")))
+    os.unlink(suite.path("count"))
+
+each = max(1, suite.tries // len(CASES))
+for key in CASES:
+    tried = range(1, numbers[key] + 1)
+    for n in sorted(suite.random.sample(tried, min(each, len(tried)))):
+        failing = {"FAIL_AT": str(n)}
+        if suite.random.random() < 0.3:
+            failing["FAIL_FROM"] = "1"
+        ended = call(key, **failing)
+        suite.count(key, problem(key, ended), "%s LD_PRELOAD=failing_malloc.so linkwork %s%s" % (
+            " ".join("%s=%s" % pair for pair in failing.items()), " ".join(CASES[key][0]),
+            " -o %s" % CASES[key][1] if CASES[key][1] else ""), ended)
+sys.exit(suite.end())
