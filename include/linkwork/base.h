@@ -54,7 +54,7 @@ typedef struct lw_error {
 } lw_error;
 
 /** Memory of an object, asked for at creation only.  NULL stands for malloc and free.  Other libraries take some by malloc
- *  in any case: SUNDIALS up to 6 kB for an integrator, of whatever size the model is; HDF5, libyaml, expat and cairo all. */
+ *  in any case: SUNDIALS up to 6 kB for an integrator, independent of the model; HDF5, libyaml, expat and cairo all. */
 typedef struct lw_allocator {
     void *(*allocate)(void *user, size_t bytes); ///< 64-byte alignment is not required
     void (*release)(void *user, void *block);
