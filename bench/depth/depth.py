@@ -4,12 +4,12 @@
 usage: depth.py --program BENCH_DEPTH [--cases A,B] [--formulations A,B] [--threads N,N,...] [--json FILE]
        depth.py --table FILE
 
-Instructions of every thread for one evaluation, by valgrind --tool=callgrind --separate-threads=yes: the difference of
-TIMES and one evaluations.  What threads execute while they wait is left out.  These counts do not depend on the machine's
+Instructions of every thread for one evaluation, of index3 one step, by valgrind --tool=callgrind
+--separate-threads=yes; bench_depth starts counting after a first one.  What threads execute while they wait is left out.  These counts do not depend on the machine's
 number of processors, nor on what else it runs; they do not see caches and memory.
 
 --cases         see CASES below (all)
---formulations  hdca,dca
+--formulations  hdca,dca,index3
 --threads       1,2,4,8,16
 --json          writes what was measured; earlier results in this file are kept
 --table         prints the table of docs/benchmarks.md from such a file
@@ -33,13 +33,13 @@ CASES = {
     "net 32": ({"net": {"n": 32, "m": 32, "q": [0.3, 0, 0], "qd": [0, 0, 1]}}, "auto"),
 }
 WAITING = ("barrier", "wait_for_task", "wait_for_end", "notify")
+SYSTEM = ("pthread_", "sched_yield", "__")
 ALLOWED = 0.06   # share of the total that the busiest thread may execute above its part
-TIMES = 3
 
 
 def count(path):
-    """Instructions of one thread, from its file, without those of waiting functions and what they call."""
-    names, function, all_of_them, waiting, called = {}, "", 0, 0, False
+    """Instructions of one thread, from its file, without those of waiting functions and the system calls of these."""
+    names, function, callee, all_of_them, waiting, called = {}, "", "", 0, 0, False
     with open(path, encoding="utf-8") as file:
         for line in file:
             named = re.match(r"(c?fn)=\((\d+)\)(?: (.*))?", line)
@@ -48,35 +48,35 @@ def count(path):
                     names[named[2]] = named[3].split("'")[0]
                 if named[1] == "fn":
                     function = names.get(named[2], "")
+                else:
+                    callee = names.get(named[2], "")
             elif line.startswith("calls="):
                 called = True
             elif re.match(r"[+\-*0-9]", line):
                 cost = int(line.split()[1])
                 if not called:
                     all_of_them += cost
-                if function in WAITING:
+                # a thread that was waiting when counting began seems to call all that it does later from there
+                if function in WAITING and (not called or callee.startswith(SYSTEM)):
                     waiting += cost
                 called = False
     return all_of_them - waiting
 
 
-def run(program, model, formulation, plan, threads, times):
-    """Instructions of every thread for a run of the program."""
-    with tempfile.TemporaryDirectory() as folder:
-        out = os.path.join(folder, "out")
-        subprocess.run(["valgrind", "--tool=callgrind", "--separate-threads=yes", f"--callgrind-out-file={out}", program,
-                        model, formulation, plan, str(threads), str(times)], check=True, capture_output=True)
-        return [count(path) for path in sorted(glob.glob(out + "-*"))]
-
-
 def measure(program, case, formulation, threads):
     """The instructions of every thread for one evaluation."""
     generate, plan = CASES[case]
-    with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
-        json.dump({"linkwork": 1, "gravity": [0, -9.81, 0], "generate": generate}, file)
-        file.flush()
-        one, more = (run(program, file.name, formulation, plan, threads, times) for times in (1, TIMES))
-    return [(b - a) / (TIMES - 1) for a, b in zip(one, more)]
+    with tempfile.TemporaryDirectory() as folder:
+        model, out = os.path.join(folder, "model.yaml"), os.path.join(folder, "out")
+        with open(model, "w", encoding="utf-8") as file:
+            json.dump({"linkwork": 1, "gravity": [0, -9.81, 0], "generate": generate}, file)
+        subprocess.run(["valgrind", "--tool=callgrind", "--separate-threads=yes", "--instr-atstart=no",
+                        f"--callgrind-out-file={out}", program, model, formulation, plan, str(threads), "1"],
+                       check=True, capture_output=True)
+        counts = [count(path) for path in sorted(glob.glob(out + "-*"))]
+    if not sum(counts):
+        sys.exit(f"{program} counts nothing: it was built without valgrind/callgrind.h")
+    return counts
 
 
 def print_table(results):
@@ -101,7 +101,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--program")
     parser.add_argument("--cases", type=lambda s: s.split(","), default=list(CASES))
-    parser.add_argument("--formulations", type=lambda s: s.split(","), default=["hdca", "dca"])
+    parser.add_argument("--formulations", type=lambda s: s.split(","), default=["hdca", "dca", "index3"])
     parser.add_argument("--threads", type=lambda s: [int(n) for n in s.split(",")], default=[1, 2, 4, 8, 16])
     parser.add_argument("--json")
     parser.add_argument("--table")
@@ -120,7 +120,7 @@ def main():
         for formulation in arguments.formulations:
             for threads in arguments.threads:
                 key = {"case": case, "formulation": formulation, "threads": threads}
-                each = [round(n) for n in measure(arguments.program, case, formulation, threads)]
+                each = measure(arguments.program, case, formulation, threads)
                 results = [r for r in results if {k: r[k] for k in key} != key] + [{**key, "instructions": each}]
                 print(json.dumps({**key, "busiest": max(each), "total": sum(each)}), file=sys.stderr, flush=True)
                 if arguments.json:

@@ -2,8 +2,9 @@
 //
 // usage: bench_depth MODEL FORMULATION PLAN THREADS TIMES
 //
-// TIMES evaluations of the rates at the start.  Under valgrind --tool=callgrind --separate-threads=yes the difference of
-// two calls is what each thread executes for the evaluations.  Without it: the least time of an evaluation [ns].
+// TIMES evaluations of the rates at the start, or of formulations with their own step (index3) steps from there, after
+// one more.  Under valgrind --tool=callgrind --instr-atstart=no only the TIMES are counted.  Without it: the least time
+// of an evaluation [ns].
 #include "kinematics/formulation.h"
 
 #include <linkwork/io.h>
@@ -12,6 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#else
+#define CALLGRIND_START_INSTRUMENTATION (void)0
+#define CALLGRIND_STOP_INSTRUMENTATION (void)0
+#endif
 
 static void stop(const char *why)
 {
@@ -41,7 +48,7 @@ static lwi_work *prepare(const lw_model *model, const char *name, lw_options *op
     const lwi_formulation *formulation = lwi_formulation_find(name);
     lwi_work *work;
     lw_error error;
-    if (!formulation || !formulation->rates) stop("no such formulation");
+    if (!formulation) stop("no such formulation");
     if (lwi_work_create_options(model, formulation, NULL, 0, options, &work, &error) != LW_OK)
         stop(error.text);
     return work;
@@ -59,10 +66,14 @@ static void enter(const lw_model *model, lwi_work *work, double *x)
     lwi_arena_free(&arena);
 }
 
-// Not inlined: callgrind counts this function by its name.
-__attribute__((noinline)) static void evaluate(lwi_work *work, const double *x, double *xdot)
+#define STEP 1e-3
+
+static void evaluate(lwi_work *work, int i, double *x, double *xdot)
 {
-    if (work->formulation->rates(work, 0, x, NULL, xdot) != LW_OK) stop(work->error.text);
+    const lwi_formulation *formulation = work->formulation;
+    const lw_status status = formulation->step ? formulation->step(work, STEP * i, STEP, x, NULL)
+                                               : formulation->rates(work, 0, x, NULL, xdot);
+    if (status != LW_OK) stop(work->error.text);
 }
 
 int main(int argc, char **argv)
@@ -80,12 +91,15 @@ int main(int argc, char **argv)
     if (!x) stop("no memory");
     enter(model, work, x);
     double *xdot = x + work->layout.nx;
-    for (int i = atoi(argv[5]); i > 0; i--) {
+    evaluate(work, 0, x, xdot);
+    CALLGRIND_START_INSTRUMENTATION;
+    for (int i = 1; i <= atoi(argv[5]); i++) {
         const double before = seconds();
-        evaluate(work, x, xdot);
+        evaluate(work, i, x, xdot);
         const double took = seconds() - before;
         best = took < best ? took : best;
     }
+    CALLGRIND_STOP_INSTRUMENTATION;
     printf("%.0f\n", 1e9 * best);
     lwi_work_destroy(work);
     lw_model_destroy(model);

@@ -57,6 +57,11 @@ int lwi_elim_assembled_tasks(const lwi_elim *elim);
  *  batches.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_assembled_parts(lwi_elim *elim, int parts, int *part, lwi_arena *arena);
+/** Schedules the tasks with of[u] < 0, those above several parts: stage[u] of *count, to be processed in this order, and
+ *  part[u] in the stage, 0 for all of a small stage.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_elim_assembled_stages(const lwi_elim *elim, int parts, const int *of, int *stage,
+                                    int *part, int *count, lwi_arena *scratch);
 /** Estimated multiplications of a matrix pass. */
 double lwi_elim_assembled_work(const lwi_elim *elim);
 /** Sets part[] to -1 for tasks above any task of another part. */

@@ -115,3 +115,15 @@ lw_status lwi_elim_assembled_parts(lwi_elim *elim, int parts, int *part, lwi_are
     lwi_arena_free(&scratch);
     return status == LW_OK ? lwi_elim_batch_updates(elim, false, arena) : status;
 }
+
+lw_status lwi_elim_assembled_stages(const lwi_elim *elim, int parts, const int *of, int *stage,
+                                    int *part, int *count, lwi_arena *scratch)
+{
+    lwi_elim_draft d = {.parts = parts, .stage = stage, .part = part};
+    double *above = LWI_PUSH(scratch, double, elim->ntask);
+    if (!above) return LW_ERR_MEMORY;
+    for (int u = 0; u < elim->ntask; u++) above[u] = of[u] < 0, stage[u] = part[u] = 0;
+    TRY(lwi_elim_add_levels(elim, above, 0, scratch, &d));
+    *count = d.nstage;
+    return LW_OK;
+}

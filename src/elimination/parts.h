@@ -193,6 +193,18 @@ int lwi_elim_task_parent(const lwi_elim *elim, int task, int l);
 /** Estimated multiplications of its matrix pass, for sharing the work; all lanes cost what one does. */
 double lwi_elim_task_work(const lwi_elim *elim, int task);
 
+/** Stage and part of every task: a schedule (threads.c). */
+typedef struct lwi_elim_draft {
+    int parts, nstage;
+    int *stage, *part; ///< [ntask]
+    bool shared;       ///< more than one thread has tasks
+} lwi_elim_draft;
+
+/** Stages from d->nstage on, for the tasks with work[u] > above, level by level; small ones on part 0 alone.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_elim_add_levels(const lwi_elim *elim, const double *work, double above,
+                              lwi_arena *scratch, lwi_elim_draft *d);
+
 /** Batches in lanes, or node by node;  whether the matrix pass kept all pivots. */
 void lwi_elim_set_laned(lwi_elim *elim, bool laned);
 bool lwi_elim_all_kept(const lwi_elim *elim);

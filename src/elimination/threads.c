@@ -144,13 +144,6 @@ double lwi_elim_task_work(const lwi_elim *elim, int task)
     return (c * f * f / 2 + 6 * c * f) * lanes * (N->loop ? PIVOTING : 1);
 }
 
-// Stage and part of every task.
-typedef struct draft {
-    int parts, nstage;
-    int *stage, *part; ///< [ntask]
-    bool shared;       ///< more than one thread has tasks
-} draft;
-
 // Part of a piece of work when the total is cut into equal parts: that of the middle of the piece.
 static int share(double done, double piece, double all, int parts)
 {
@@ -179,9 +172,8 @@ static int find_levels(const lwi_elim *elim, int *level)
     return count;
 }
 
-// Stages from d->nstage on, for the tasks with work[u] > above, level by level.
-static lw_status add_levels(const lwi_elim *elim, const double *work, double above,
-                            lwi_arena *scratch, draft *d)
+lw_status lwi_elim_add_levels(const lwi_elim *elim, const double *work, double above,
+                              lwi_arena *scratch, lwi_elim_draft *d)
 {
     int *level = LWI_PUSH(scratch, int, elim->ntask);
     if (!level) return LW_ERR_MEMORY;
@@ -211,10 +203,10 @@ static lw_status add_levels(const lwi_elim *elim, const double *work, double abo
     return LW_OK;
 }
 
-static lw_status by_level(const lwi_elim *elim, lwi_arena *scratch, draft *d)
+static lw_status by_level(const lwi_elim *elim, lwi_arena *scratch, lwi_elim_draft *d)
 {
     double *work = LWI_PUSH(scratch, double, elim->ntask);
-    return work ? add_levels(elim, work, -1, scratch, d) : LW_ERR_MEMORY;
+    return work ? lwi_elim_add_levels(elim, work, -1, scratch, d) : LW_ERR_MEMORY;
 }
 
 // Work of whole subtrees; infinite above batches with several parents.
@@ -233,7 +225,7 @@ static double subtree_work(const lwi_elim *elim, double *work)
     return all;
 }
 
-static lw_status by_subtree(const lwi_elim *elim, lwi_arena *scratch, draft *d)
+static lw_status by_subtree(const lwi_elim *elim, lwi_arena *scratch, lwi_elim_draft *d)
 {
     double *work = LWI_PUSH(scratch, double, elim->ntask), below = 0, done = 0;
     if (!work) return LW_ERR_MEMORY;
@@ -254,11 +246,11 @@ static lw_status by_subtree(const lwi_elim *elim, lwi_arena *scratch, draft *d)
             d->shared |= d->part[u] != user;
         }
     }
-    return add_levels(elim, work, max_work, scratch, d);
+    return lwi_elim_add_levels(elim, work, max_work, scratch, d);
 }
 
 // Sorts the tasks by stage and part.
-static lw_status arrange(const lwi_elim *elim, const draft *d, lwi_arena *arena,
+static lw_status arrange(const lwi_elim *elim, const lwi_elim_draft *d, lwi_arena *arena,
                          lwi_elim_team *team)
 {
     const size_t places = (size_t)d->nstage * (size_t)d->parts;
@@ -289,7 +281,7 @@ bool lwi_elim_worth_threads(const lwi_elim *elim)
 }
 
 static lw_status make(const lwi_elim *elim, lwi_elim_strategy strategy, lwi_arena *scratch,
-                      lwi_arena *arena, draft *d, lwi_elim_team **team)
+                      lwi_arena *arena, lwi_elim_draft *d, lwi_elim_team **team)
 {
     if (!lwi_elim_worth_threads(elim)) return LW_OK;
     d->stage = LWI_PUSH(scratch, int, elim->ntask);
@@ -309,7 +301,7 @@ lw_status lwi_elim_threads(lwi_elim *elim, lwi_pool *pool, lwi_elim_strategy str
 {
     LWI_ASSERT(strategy == LWI_ELIM_BY_SUBTREE || strategy == LWI_ELIM_BY_LEVEL);
     elim->team = NULL;
-    draft d = {.parts = pool ? lwi_pool_count(pool) : 1};
+    lwi_elim_draft d = {.parts = pool ? lwi_pool_count(pool) : 1};
     if (d.parts == 1) return LW_OK;
     lwi_arena scratch;
     lwi_arena_init(&scratch, &arena->allocator);

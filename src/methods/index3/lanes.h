@@ -186,16 +186,18 @@ typedef struct lwi_index3_lanes {
     int nrows;
     int nitem;
     lwi_index3_lane_item *item;
-    // Threads: place 0 of `item` has items without dependencies on parts; places 1 ... parts have those of
-    // each part, processed concurrently; the next place has items that depend on several parts; then tasks of
-    // the parts again that waited for such an item; the last place has tasks above subtrees of several parts.
-    lwi_pool *pool; ///< parts > 1
-    int parts;      ///< 1: one thread
-    double (*largest)
-        [LWI_LANES]; ///< [2 parts + 3] largest squared increment of each place; NaN if there is one
-    int *first, *first_task; ///< [2 parts + 4] first of each place, in `item`, in `task`
-    int *task;               ///< tasks in the order of `item`
-    int *body_at, *edge_at;  ///< [nnode], [nedge of the graph] lane of a block: 8 block + lane
+    // Threads: rounds one after the other.  A round is one place, for the caller's thread, or a place for each thread,
+    // processed concurrently.  First come items without dependencies on parts of the elimination, then those of each
+    // part, then those that depend on several parts, kind by kind, then tasks of the parts that waited for these, and
+    // last the tasks above several parts, level by level.
+    lwi_pool *pool;               ///< parts > 1
+    int parts;                    ///< 1: one thread
+    int nround, *round;           ///< [nround + 1] first places
+    unsigned *kinds;              ///< [nround] one bit for each kind of item in the round
+    double (*largest)[LWI_LANES]; ///< [places] largest squared increment; NaN if there is one
+    int *first, *first_task;      ///< [places + 1] first of each place, in `item`, in `task`
+    int *task;                    ///< tasks in the order of `item`
+    int *body_at, *edge_at;       ///< [nnode], [nedge of the graph] lane of a block: 8 block + lane
     int level;
     bool fade;          ///< multipliers fade in this iteration
     bool keep;          ///< K and the factors of an earlier iteration are used

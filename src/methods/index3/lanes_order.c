@@ -117,60 +117,154 @@ static lw_status find_parts(const lwi_index3_lane_maker *m, int *part[LWI_INDEX3
     return LW_OK;
 }
 
-// Place of an item in the list: see lwi_index3_lanes.
-static int place_of(const lwi_index3_lanes *s, int kind, int part, int subtree)
+// ------------------------------------------------------------------------------------------ rounds
+
+// Items of a kind for each thread that are worth a separate round (some microseconds).
+enum { WIDE = 2 };
+
+// Stages and parts of the tasks above several parts; the part of each other task by the tree alone.
+typedef struct above {
+    int *subtree, *stage, *part, count;
+} above;
+
+static int add_round(lwi_index3_lanes *s, int places, unsigned kinds)
 {
-    LWI_ASSERT(part >= NONE && part < s->parts);
-    if (part != ABOVE) return part == NONE ? 0 : 1 + part;
-    if (kind != LWI_INDEX3_TASK) return s->parts + 1;
-    return subtree >= 0 ? s->parts + 2 + subtree : 2 * s->parts + 2;
+    const int first = s->round[s->nround];
+    s->kinds[s->nround++] = kinds;
+    s->round[s->nround] = first + places;
+    return first;
 }
 
-// Items are sorted by place, within a place by their times, then by kind.
-lw_status lwi_index3_lane_order(lwi_index3_lane_maker *m, lwi_arena *arena)
+// Whether an item has the part `which`; `add`: of the blocks that are added to others, or of all other items.
+static bool fits(const lwi_index3_lanes *s, int kind, int i, int part, int which, bool add)
+{
+    return part == which && (kind == LWI_INDEX3_PAIR && s->pair[i].add) == add;
+}
+
+// Items of the part ABOVE or NONE.  Those of a kind do not depend on each other: many run on all threads, few on one,
+// with those of other kinds.  Blocks that are added to others are last, in their order.
+static void rounds_of_kinds(lwi_index3_lanes *s, int which, int *const part[LWI_INDEX3_KINDS],
+                            const int *count, int *place[LWI_INDEX3_KINDS])
+{
+    int open = -1; // place of one thread
+    for (int pass = 0; pass <= LWI_INDEX3_TASK; pass++) {
+        const bool add = pass == LWI_INDEX3_TASK;
+        const int kind = add ? LWI_INDEX3_PAIR : pass;
+        int n = 0, rank = 0;
+        for (int i = 0; i < count[kind]; i++) n += fits(s, kind, i, part[kind][i], which, add);
+        const bool shared = !add && n >= WIDE * s->parts;
+        if (n == 0) continue;
+        if (shared || open < 0) open = add_round(s, shared ? s->parts : 1, 0);
+        s->kinds[s->nround - 1] |= 1u << kind;
+        for (int i = 0; i < count[kind]; i++) {
+            if (!fits(s, kind, i, part[kind][i], which, add)) continue;
+            place[kind][i] = open + (shared ? (int)((long)rank++ * s->parts / n) : 0);
+        }
+        if (shared) open = -1;
+    }
+}
+
+static void rounds_of_tasks(lwi_index3_lanes *s, const above *a, const int *part, int n, int *place)
+{
+    const int first = add_round(s, s->parts, 1u << LWI_INDEX3_TASK);
+    for (int u = 0; u < n; u++)
+        if (part[u] == ABOVE && a->subtree[u] >= 0) place[u] = first + a->subtree[u];
+    for (int stage = 0; stage < a->count; stage++) {
+        bool shared = false;
+        for (int u = 0; u < n; u++)
+            shared |= a->subtree[u] < 0 && a->stage[u] == stage && a->part[u] > 0;
+        const int at = add_round(s, shared ? s->parts : 1, 1u << LWI_INDEX3_TASK);
+        for (int u = 0; u < n; u++)
+            if (a->subtree[u] < 0 && a->stage[u] == stage) place[u] = at + a->part[u];
+    }
+}
+
+// Places of all items: see lwi_index3_lanes.
+static lw_status find_places(lwi_index3_lane_maker *m, const int *count, above *a,
+                             int *part[LWI_INDEX3_KINDS], int *place[LWI_INDEX3_KINDS],
+                             lwi_arena *arena)
 {
     lwi_index3_lanes *s = m->s;
-    const int ntask = lwi_elim_assembled_tasks(s->elim), times = s->nedge + 1;
-    const int count[LWI_INDEX3_KINDS] = {s->nedge, s->nbody, s->nedge, s->nbody,
-                                         s->nedge, s->npair, ntask};
-    int *time[LWI_INDEX3_KINDS], *part[LWI_INDEX3_KINDS],
-        *subtree = LWI_PUSH(&m->arena, int, ntask);
-    for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++) {
-        time[kind] = LWI_PUSH(&m->arena, int, count[kind]);
-        part[kind] = LWI_PUSH(&m->arena, int, count[kind]);
-        if (!time[kind] || !part[kind]) return LW_ERR_MEMORY;
-        s->nitem += count[kind];
-    }
-    if (!subtree) return LW_ERR_MEMORY;
-    find_times(m, time, ntask);
-    TRY(find_parts(m, part, count, subtree, arena));
-    const int places = 2 * s->parts + 3;
-    int *at = LWI_PUSH(&m->arena, int, times *places + 1);
+    const int ntask = count[LWI_INDEX3_TASK];
+    TRY(find_parts(m, part, count, a->subtree, arena));
+    if (s->parts > 1)
+        TRY(lwi_elim_assembled_stages(s->elim, s->parts, a->subtree, a->stage, a->part, &a->count,
+                                      &m->arena));
+    const int rounds = 2 * (LWI_INDEX3_TASK + 1) + 2 + a->count; // at most
+    s->round = LWI_PUSH(arena, int, rounds + 1);
+    s->kinds = LWI_PUSH(arena, unsigned, rounds);
+    if (!s->round || !s->kinds) return LW_ERR_MEMORY;
+    if (s->parts > 1) rounds_of_kinds(s, NONE, part, count, place);
+    const int own = add_round(s, s->parts, (1u << LWI_INDEX3_KINDS) - 1);
+    for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++)
+        for (int i = 0; i < count[kind]; i++)
+            if (part[kind][i] >= 0) place[kind][i] = own + part[kind][i];
+    if (s->parts == 1) return LW_OK;
+    rounds_of_kinds(s, ABOVE, part, count, place);
+    rounds_of_tasks(s, a, part[LWI_INDEX3_TASK], ntask, place[LWI_INDEX3_TASK]);
+    LWI_ASSERT(s->nround <= rounds);
+    return LW_OK;
+}
+
+typedef int *const keys_of_kinds[LWI_INDEX3_KINDS];
+
+// Sorts n items by key: stable, in linear time.  at: [keys + 1] zeros; on return the ends of each key.
+static void sort_by(const lwi_index3_lane_item *from, int n, keys_of_kinds key, int keys, int *at,
+                    lwi_index3_lane_item *to)
+{
+    for (int i = 0; i < n; i++) at[key[from[i].kind][from[i].block] + 1]++;
+    for (int k = 0; k < keys; k++) at[k + 1] += at[k];
+    for (int i = 0; i < n; i++) to[at[key[from[i].kind][from[i].block]]++] = from[i];
+}
+
+// Sorts the items by place, within a place by their times, then by kind.
+static lw_status sort_items(lwi_index3_lane_maker *m, const int *count, keys_of_kinds place,
+                            keys_of_kinds time, lwi_arena *arena)
+{
+    lwi_index3_lanes *s = m->s;
+    const int times = s->nedge + 1, places = s->round[s->nround];
+    lwi_index3_lane_item *by_time = LWI_PUSH(&m->arena, lwi_index3_lane_item, s->nitem);
+    int *at = LWI_PUSH(&m->arena, int, times + 1);
     s->item = LWI_PUSH(arena, lwi_index3_lane_item, s->nitem);
-    s->task = LWI_PUSH(arena, int, ntask);
+    s->task = LWI_PUSH(arena, int, count[LWI_INDEX3_TASK]);
     s->first = LWI_PUSH(arena, int, places + 1);
     s->first_task = LWI_PUSH(arena, int, places + 1);
     s->largest = lwi_arena_push(arena, (size_t)places, sizeof *s->largest);
-    if (!at || !s->largest || !s->item || !s->task || !s->first || !s->first_task)
+    if (!at || !by_time || !s->largest || !s->item || !s->task || !s->first || !s->first_task)
         return LW_ERR_MEMORY;
-#define SLOT(kind, i)                                                                              \
-    (times * place_of(s, kind, part[kind][i], (kind) == LWI_INDEX3_TASK ? subtree[i] : ABOVE) +    \
-     time[kind][i])
-    for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++)
-        for (int i = 0; i < count[kind]; i++) at[SLOT(kind, i) + 1]++;
-    for (int t = 0; t < times * places; t++) at[t + 1] += at[t];
-    LWI_ASSERT(at[times * places] == s->nitem);
-    for (int p = 0; p <= places; p++) s->first[p] = at[times * p];
-    for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++)
-        for (int i = 0; i < count[kind]; i++) {
-            lwi_index3_lane_item *item = &s->item[at[SLOT(kind, i)]++];
-            item->kind = kind, item->block = i;
-        }
-#undef SLOT
+    for (int kind = 0, n = 0; kind < LWI_INDEX3_KINDS; kind++)
+        for (int i = 0; i < count[kind]; i++) s->item[n++] = (lwi_index3_lane_item){kind, i};
+    sort_by(s->item, s->nitem, time, times, at, by_time);
+    sort_by(by_time, s->nitem, place, places, s->first, s->item);
+    for (int p = places; p > 0; p--) s->first[p] = s->first[p - 1];
+    s->first[0] = 0;
     for (int p = 0, n = 0; p < places; p++) {
         for (int i = s->first[p]; i < s->first[p + 1]; i++)
             if (s->item[i].kind == LWI_INDEX3_TASK) s->task[n++] = s->item[i].block;
         s->first_task[p + 1] = n;
     }
     return LW_OK;
+}
+
+lw_status lwi_index3_lane_order(lwi_index3_lane_maker *m, lwi_arena *arena)
+{
+    lwi_index3_lanes *s = m->s;
+    const int ntask = lwi_elim_assembled_tasks(s->elim);
+    const int count[LWI_INDEX3_KINDS] = {s->nedge, s->nbody, s->nedge, s->nbody,
+                                         s->nedge, s->npair, ntask};
+    int *time[LWI_INDEX3_KINDS], *part[LWI_INDEX3_KINDS], *place[LWI_INDEX3_KINDS];
+    above a = {.subtree = LWI_PUSH(&m->arena, int, ntask),
+               .stage = LWI_PUSH(&m->arena, int, ntask),
+               .part = LWI_PUSH(&m->arena, int, ntask)};
+    if (!a.subtree || !a.stage || !a.part) return LW_ERR_MEMORY;
+    for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++) {
+        time[kind] = LWI_PUSH(&m->arena, int, count[kind]);
+        part[kind] = LWI_PUSH(&m->arena, int, count[kind]);
+        place[kind] = LWI_PUSH(&m->arena, int, count[kind]);
+        if (!time[kind] || !part[kind] || !place[kind]) return LW_ERR_MEMORY;
+        s->nitem += count[kind];
+    }
+    find_times(m, time, ntask);
+    TRY(find_places(m, count, &a, part, place, arena));
+    return sort_items(m, count, place, time, arena);
 }

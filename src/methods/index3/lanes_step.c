@@ -8,13 +8,13 @@
 
 // -------------------------------------------------------------------------------------------- step
 
-// Work of the threads: a pass over the items of their places, or down their tasks.
+// Work of the threads in a round: a pass over the items of their places, or down their tasks.
 typedef struct job {
     const lwi_index3_lanes *s;
     const lwi_index3_lane_phase *phase; ///< [LWI_INDEX3_KINDS]; NULL: downward sweep
     int first, end;                     ///< kinds
-    int place;                          ///< place of part 0
-    uint64_t mode;                      ///< treatment of subnormal numbers (flush.h)
+    int round;
+    uint64_t mode; ///< treatment of subnormal numbers (flush.h)
 } job;
 
 // largest := the larger ones, NaN where one of them is.
@@ -26,7 +26,7 @@ static void widen(double largest[LWI_LANES], const lwi_lanes size)
 
 static void pass_place(const job *t, int place)
 {
-    LWI_ASSERT_INDEX(place, 2 * t->s->parts + 3);
+    LWI_ASSERT_INDEX(place, t->s->round[t->s->nround]);
     const lwi_index3_lanes *s = t->s;
     for (int i = s->first[place]; i < s->first[place + 1]; i++) {
         const lwi_index3_lane_item *item = &s->item[i];
@@ -49,22 +49,21 @@ static void down_place(const lwi_index3_lanes *s, int place)
 static void run_job(void *user, int part)
 {
     const job *t = user;
-    if (part >= t->s->parts) return;
+    const int place = t->s->round[t->round] + part;
+    if (place >= t->s->round[t->round + 1]) return;
     const uint64_t mode = lwi_flush_get();
     lwi_flush_set(t->mode);
-    if (t->phase) {
-        pass_place(t, t->place + part);
-    } else {
-        down_place(t->s, t->s->parts + 2 + part);
-        down_place(t->s, 1 + part);
-    }
+    if (t->phase)
+        pass_place(t, place);
+    else
+        down_place(t->s, place);
     lwi_flush_set(mode);
 }
 
-static void all_parts(job *t, int place)
+static void run_round(job *t, int round)
 {
-    t->place = place;
-    if (t->s->parts > 1)
+    t->round = round;
+    if (t->s->round[round + 1] - t->s->round[round] > 1)
         lwi_pool_run(t->s->pool, run_job, t);
     else
         run_job(t, 0);
@@ -75,13 +74,11 @@ static void pass_kinds(const lwi_index3_lanes *s,
                        const lwi_index3_lane_phase phase[LWI_INDEX3_KINDS], int first, int end)
 {
     job t = {.s = s, .phase = phase, .first = first, .end = end, .mode = lwi_flush_get()};
-    pass_place(&t, 0);
-    all_parts(&t, 1);
-    pass_place(&t, s->parts + 1);
-    if (s->parts == 1 || end <= LWI_INDEX3_TASK || phase[LWI_INDEX3_TASK] == LWI_INDEX3_NOTHING)
-        return;
-    all_parts(&t, s->parts + 2);
-    pass_place(&t, 2 * s->parts + 2);
+    unsigned kinds = 0;
+    for (int kind = first; kind < end; kind++)
+        kinds |= phase[kind] == LWI_INDEX3_NOTHING ? 0 : 1u << kind;
+    for (int r = 0; r < s->nround; r++)
+        if (s->kinds[r] & kinds) run_round(&t, r);
 }
 
 // All items.  The scalar fallback runs after all bodies have their motion and rows of points and axes are
@@ -120,8 +117,8 @@ static void sweep_down(const lwi_index3 *d)
     const lwi_index3_lanes *s = d->lanes;
     job t = {.s = s, .mode = lwi_flush_get()};
     lwi_elim_assembled_sweep(s->elim, true);
-    down_place(s, 2 * s->parts + 2);
-    all_parts(&t, 0);
+    for (int r = s->nround - 1; r >= 0; r--)
+        if (s->kinds[r] & 1u << LWI_INDEX3_TASK) run_round(&t, r);
     lwi_elim_assembled_sweep(s->elim, false);
 }
 
@@ -138,7 +135,7 @@ void lwi_index3_lanes_begin(lwi_index3 *d, double end, double h, double *x, cons
     s->inputs = inputs;
     s->state = x;
     s->ahead = false;
-    memset(s->largest, 0, (size_t)(2 * s->parts + 3) * sizeof *s->largest);
+    memset(s->largest, 0, (size_t)s->round[s->nround] * sizeof *s->largest);
     if (s->fallback) lwi_index3_fallback_begin(d);
 }
 
@@ -192,7 +189,7 @@ static lw_status begin_projections(lwi_index3 *d, lwi_index3_lane_phase joints,
 // Largest increment of a body since the last call; NaN if there is one.
 static double increments(const lwi_index3_lanes *s)
 {
-    const int places = 2 * s->parts + 3;
+    const int places = s->round[s->nround];
     double all = 0;
     for (int p = 0; p < places; p++)
         for (int l = 0; l < LWI_LANES; l++) {

@@ -178,8 +178,36 @@ static void the_same_bits_for_any_number_of_threads(void **state)
     same_bits_of_threads(generated("tree: {n: 3000, joint: universal, seed: 3}"), "auto", 0.002, 3);
     same_bits_of_threads(generated("n_four_bar: {n: 800, q: [0.3, 0, 0], qd: [1, 0, 0]}"),
                          "balanced", 0.002, 3);
+    same_bits_of_threads(generated("ladder: {n: 500, q: [0.2, 0.3, 0], qd: [0.5, 1, 0]}"),
+                         "balanced", 0.002, 3);
     same_bits_of_threads(generated("net: {n: 16, joint: revolute, qd: [0, 0, 1]}"), "auto", 0.002,
                          3);
+}
+
+// Each of eight threads has its share of the blocks, also of those that depend on several parts of the elimination.
+static void no_thread_has_much_more_than_the_others(void **state)
+{
+    (void)state;
+    enum { THREADS = 8 };
+    lw_model *model = generated("ladder: {n: 2000, q: [0.2, 0.3, 0], qd: [0.5, 1, 0]}");
+    lw_options o = index3(0.002, 1, "1");
+    set(&o, "index3", "mode=real-time");
+    set(&o, "threads", "8");
+    set(&o, "plan", "balanced");
+    lw_sim *sim = simulation(model, &o);
+    const lwi_index3_lanes *s = ((const lwi_index3 *)sim->work->data)->lanes;
+    int busiest = 0;
+    assert_int_equal(s->parts, THREADS);
+    for (int r = 0; r < s->nround; r++) {
+        int largest = 0;
+        for (int p = s->round[r]; p < s->round[r + 1]; p++)
+            if (s->first[p + 1] - s->first[p] > largest) largest = s->first[p + 1] - s->first[p];
+        busiest += largest;
+    }
+    assert_int_equal(s->first[s->round[s->nround]], s->nitem);
+    assert_true(busiest <= s->nitem * (1.0 / THREADS + 0.06));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
 }
 
 // Steps too short to be shared: threads are not even started.
@@ -268,6 +296,7 @@ int main(void)
         cmocka_unit_test(the_same_bits_for_any_width),
         cmocka_unit_test(the_same_bits_in_one_pass),
         cmocka_unit_test(the_same_bits_for_any_number_of_threads),
+        cmocka_unit_test(no_thread_has_much_more_than_the_others),
         cmocka_unit_test(no_threads_for_small_models),
         cmocka_unit_test(numbers_that_are_too_small),
         cmocka_unit_test(what_is_not_for_lanes),
