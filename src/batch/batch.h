@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 
-enum { LWI_FAILURE_SIZE = 200 };
+enum { LWI_FAILURE_SIZE = 400 };
 
 /** Data of an instance between calls, except for its rows of the batch's arrays. */
 typedef struct lwi_instance {

@@ -12,6 +12,7 @@ struct lwi_evaluate {
     void *const *discrete;     // [lane] NULL: home
     lwi_tree_batch *evaluator; // NULL: none
     lwi_projection own_projection, *projection;
+    lwi_snapshot own_snapshot, *snapshot; // scratch; own: where the simulation is shared
 };
 
 // ------------------------------------------------------------------------------------------ create
@@ -33,6 +34,9 @@ lw_status lwi_evaluate_create(lw_sim *sim, bool shared, int lanes, lwi_arena *ar
         e->work = e->own;
     }
     e->home = e->work->discrete;
+    e->snapshot = shared ? &e->own_snapshot : &sim->snapshot;
+    if (shared && sim->model->desc.nfunction)
+        TRY(lwi_snapshot_create(sim->model, arena, &e->own_snapshot));
     e->projection = shared ? &e->own_projection : &sim->projection;
     if (shared) TRY(lwi_projection_create(e->work, &sim->options, arena, &e->own_projection));
     if (!e->work->formulation->rates_in_lanes || lanes <= 1) return LW_OK;
@@ -55,6 +59,7 @@ static void one_lane(lwi_evaluate *e, int stride, double t, const double *x, con
     work->error.text[0] = 0;
     if (e->discrete) work->discrete = e->discrete[l];
     *status = work->formulation->rates(work, t, e->x, inputs, e->xdot);
+    if (*status == LW_ERR_NOT_FINITE) lwi_name_functions(work, t, e->x, inputs, e->snapshot);
     work->discrete = e->home;
     if (*status != LW_OK) {
         *why = work->error;

@@ -6,7 +6,6 @@
 #include "spatial/vec3.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,63 +27,13 @@ static lw_status check_cancel(lw_sim *sim)
     return lwi_fail(&sim->work->error, LW_ERR_INTERRUPTED, "stopped by the caller");
 }
 
-// Adds text to the message of rates that are not finite.
-static void add_to_message(lw_sim *sim, const char *format, ...) LW_PRINTF(2, 3);
-static void add_to_message(lw_sim *sim, const char *format, ...)
-{
-    char *text = sim->work->error.text;
-    const size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, sizeof sim->work->error.text - used, format, arguments);
-    va_end(arguments);
-}
-
-// The joint coordinates and speeds that a formula reads, and what they are.
-static void name_readings(lw_sim *sim, int function, const lwi_now *now)
-{
-    const lwi_formula *formula = sim->model->function[function].formula;
-    for (int k = 0; formula && k < formula->nname; k++) {
-        const lwi_formula_name *name = &formula->name[k];
-        add_to_message(sim, "%sjoint '%s' %s%d = %.9g", k ? ", " : " at ", name->joint,
-                       name->speed ? "qd" : "q", name->coordinate,
-                       (name->speed ? now->qd : now->q)[name->index]);
-    }
-}
-
-// Adds the functions that are not finite at t and x to the message, and what they read; one that nothing uses may be
-// among them.
-static void name_functions(lw_sim *sim, double t, const double *x)
-{
-    enum { NAMED = 3 };
-    const lw_model *m = sim->model;
-    lwi_work *work = sim->work;
-    lwi_now now = {.t = t, .inputs = sim->inputs};
-    const lw_error error = work->error;
-    if (!m->desc.nfunction) return;
-    if (work->formulation->observe(work, t, x, sim->inputs, LW_OBSERVE_TWIST, &sim->snapshot) ==
-        LW_OK)
-        now.q = sim->snapshot.q, now.qd = sim->snapshot.qd;
-    work->error = error;
-    for (int i = 0, named = 0; i < m->desc.nfunction && named < NAMED; i++) {
-        const lw_signal s = {i + 1};
-        if (!now.q && lwi_function_of_state(m->desc.function, s)) continue;
-        const double value = lwi_signal_value(m->function, s, &now, 0);
-        if (isfinite(value)) continue;
-        add_to_message(sim, "%sfunction '%s' is %g", *work->error.text ? "; " : "",
-                       m->desc.function[i].name,
-                       isnan(value) ? fabs(value) : value); // without the sign of a NaN
-        name_readings(sim, i, &now);
-        named++;
-    }
-}
-
 static lw_status rates(void *user, double t, const double *x, double *xdot)
 {
     lw_sim *sim = user;
     TRY(check_cancel(sim));
     const lw_status status = sim->work->formulation->rates(sim->work, t, x, sim->inputs, xdot);
-    if (status == LW_ERR_NOT_FINITE) name_functions(sim, t, x);
+    if (status == LW_ERR_NOT_FINITE)
+        lwi_name_functions(sim->work, t, x, sim->inputs, &sim->snapshot);
     return status;
 }
 

@@ -205,6 +205,12 @@ int lwi_sim_step_numbers(const lw_sim *sim);
 /** Sets the state to the joint coordinates and speeds, floating bases, work and time of sim->snapshot. */
 lw_status lwi_sim_place(lw_sim *sim);
 
+/** Adds the functions that are not finite at (t, x), and what they read, to the message in work->error; one that nothing
+ *  uses may be among them.
+ *  @param snapshot  scratch */
+void lwi_name_functions(lwi_work *work, double t, const double *x, const double *inputs,
+                        lwi_snapshot *snapshot);
+
 /** A failure of the formulation, with its text, in sim->error: "observation at t = 1: ...". */
 lw_status lwi_sim_fail_work(lw_sim *sim, lw_status status, const char *when);
 /** "state component 3 is not finite (nan)" in sim->error. */

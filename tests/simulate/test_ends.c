@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -166,6 +167,41 @@ static void formulas_of_joints_name_them(void **state)
     lw_model_destroy(model);
 }
 
+// In a batch too, for each instance with its own numbers, by the threads' own workspaces.
+static void batches_name_them(void **state)
+{
+    (void)state;
+    enum { N = 5 };
+    lw_model *model = slider_with("wall");
+    static const char *const integrators[] = {"dopri54", "rk4"};
+    const char *const vary[] = {"joint.s.qd0"};
+    static const double speed[N] = {1, 2, 3, 4, 5};
+    for (int i = 0; i < 2; i++) {
+        lw_options options;
+        lw_batch *batch;
+        lw_options_default(&options);
+        lwt_set(&options, "integrator", integrators[i]);
+        lwt_set(&options, "step", "0.01");
+        const lw_batch_desc desc = {.instances = N,
+                                    .threads = 2,
+                                    .nvary = 1,
+                                    .vary = vary,
+                                    .values = speed,
+                                    .options = &options};
+        assert_int_equal(LW_OK, lw_batch_create(model, &desc, &batch, NULL));
+        assert_int_not_equal(LW_OK, lw_batch_step(batch, 9));
+        for (int k = 0; k < N; k++) {
+            const char *text = lw_batch_failure(batch, k);
+            const char *found = strstr(text, "function 'wall' is nan at joint 's' q0 = 0.3");
+            const char *qd = found ? strstr(found, ", joint 's' qd0 = ") : NULL;
+            if (!qd || fabs(atof(qd + 18) - speed[k]) > 0.5)
+                fail_msg("%s, %d: %s", integrators[i], k, text);
+        }
+        lw_batch_destroy(batch);
+    }
+    lw_model_destroy(model);
+}
+
 // ------------------------------------------------------------------------------------ in a long step
 
 typedef struct stopper {
@@ -251,6 +287,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(inputs_that_overflow_end_the_step),
         cmocka_unit_test(formulas_that_are_not_numbers_end_the_run),
         cmocka_unit_test(formulas_of_joints_name_them),
+        cmocka_unit_test(batches_name_them),
         cmocka_unit_test(a_long_step_can_be_stopped),
         cmocka_unit_test(a_batch_can_be_stopped_between_rows),
     };
