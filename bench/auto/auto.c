@@ -165,7 +165,7 @@ static void measure(const char *path, int turns, double duration)
     printf("{\"model\": \"%.*s\", \"features\": ", (int)strcspn(name, "."), name);
     lwi_cost_survey survey;
     lwi_cost_choice choice;
-    if (lwi_cost_measure(model, NULL, NULL, &survey) != LW_OK) stop("no memory");
+    if (lwi_cost_measure(model, NULL, NULL, NULL, &survey) != LW_OK) stop("no memory");
     lwi_cost_choose(model, &survey, &choice);
     lwi_work_destroy(survey.work);
     const char *before = "{";

@@ -141,6 +141,14 @@ void *lwi_allocate(const lw_allocator *allocator, size_t bytes)
                                             : malloc(bytes);
 }
 
+// Zeroed memory.  Large blocks of calloc occupy no memory until they are written to.
+static void *allocate_zeroed(const lw_allocator *allocator, size_t bytes)
+{
+    if (!allocator->allocate) return calloc(1, bytes);
+    void *block = allocator->allocate(allocator->user, bytes);
+    return block ? memset(block, 0, bytes) : NULL;
+}
+
 void lwi_release(const lw_allocator *allocator, void *block)
 {
     if (!block) return;
@@ -166,34 +174,54 @@ void lwi_arena_free(lwi_arena *arena)
     arena->chunks = NULL;
 }
 
-static uintptr_t aligned(uintptr_t x)
+static uintptr_t aligned(uintptr_t x, size_t alignment)
 {
-    return (x + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1);
+    return (x + alignment - 1) & ~(uintptr_t)(alignment - 1);
+}
+
+// A chunk with room for so many bytes at least.  A large one, which will be full, does not become the first: what is
+// left of the first remains in use.
+static lwi_chunk *add_chunk(lwi_arena *arena, size_t bytes)
+{
+    const size_t room = bytes > CHUNK ? bytes : CHUNK;
+    lwi_chunk *first = arena->chunks;
+    lwi_chunk *chunk = allocate_zeroed(&arena->allocator, sizeof *chunk + room);
+    if (!chunk) return NULL;
+    chunk->size = room;
+    lwi_chunk **place = first && bytes > CHUNK ? &first->next : &arena->chunks;
+    chunk->next = *place;
+    *place = chunk;
+    return chunk;
+}
+
+static void *push(lwi_arena *arena, size_t count, size_t size, size_t alignment)
+{
+    if (size && count > (SIZE_MAX / 4) / size) return NULL;
+    const size_t bytes = count * size + alignment;
+    lwi_chunk *chunk = arena->chunks;
+    if (!chunk || chunk->size - chunk->used < bytes) chunk = add_chunk(arena, bytes);
+    if (!chunk) return NULL;
+    const uintptr_t base = (uintptr_t)(chunk + 1);
+    const uintptr_t start = aligned(base + chunk->used, alignment);
+    chunk->used = (size_t)(start - base) + count * size;
+    LWI_ASSERT(chunk->used <= chunk->size);
+    return (void *)start;
 }
 
 void *lwi_arena_push(lwi_arena *arena, size_t count, size_t size)
 {
-    if (size && count > (SIZE_MAX / 4) / size) return NULL;
-    const size_t bytes = count * size + ALIGNMENT;
-    lwi_chunk *chunk = arena->chunks;
-    if (!chunk || chunk->size - chunk->used < bytes) {
-        const size_t room = bytes > CHUNK ? bytes : CHUNK;
-        chunk = lwi_allocate(&arena->allocator, sizeof *chunk + room);
-        if (!chunk) return NULL;
-        *chunk = (lwi_chunk){.next = arena->chunks, .size = room};
-        arena->chunks = chunk;
-    }
-    const uintptr_t base = (uintptr_t)(chunk + 1);
-    const uintptr_t start = aligned(base + chunk->used);
-    chunk->used = (size_t)(start - base) + count * size;
-    LWI_ASSERT(chunk->used <= chunk->size);
-    return memset((void *)start, 0, count * size);
+    return push(arena, count, size, ALIGNMENT);
+}
+
+char *lwi_arena_chars(lwi_arena *arena, size_t count)
+{
+    return push(arena, count, 1, 1);
 }
 
 char *lwi_arena_text(lwi_arena *arena, const char *text)
 {
     const size_t length = strlen(text);
-    char *copy = LWI_PUSH(arena, char, length + 1);
+    char *copy = lwi_arena_chars(arena, length + 1);
     if (copy) memcpy(copy, text, length);
     return copy;
 }

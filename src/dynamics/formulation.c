@@ -88,7 +88,7 @@ static bool blocks_fit_state(const lwi_layout *layout)
 
 static lw_status create(const lw_model *model, const lwi_formulation *formulation,
                         const lw_allocator *allocator, int lanes, const lw_options *options,
-                        double limit, lwi_work **out, lw_error *error)
+                        double limit, struct lwi_shared *shared, lwi_work **out, lw_error *error)
 {
     TRY(lwi_formulation_accepts(formulation, model, error));
     lwi_work *work = lwi_allocate(allocator, sizeof *work);
@@ -98,6 +98,7 @@ static lw_status create(const lw_model *model, const lwi_formulation *formulatio
                        .formulation = formulation,
                        .lanes = lanes,
                        .options = options,
+                       .shared = shared,
                        .limit = limit};
     lwi_arena_init(&work->arena, allocator);
     lw_status status = formulation->prepare(work);
@@ -122,14 +123,15 @@ lw_status lwi_work_create_options(const lw_model *model, const lwi_formulation *
                                   const lw_allocator *allocator, int lanes,
                                   const lw_options *options, lwi_work **work, lw_error *error)
 {
-    return create(model, formulation, allocator, lanes, options, 0, work, error);
+    return create(model, formulation, allocator, lanes, options, 0, NULL, work, error);
 }
 
-lw_status lwi_work_create_limited(const lw_model *model, const lwi_formulation *formulation,
-                                  const lw_allocator *allocator, const lw_options *options,
-                                  double limit, lwi_work **work, lw_error *error)
+lw_status lwi_work_create_shared(const lw_model *model, const lwi_formulation *formulation,
+                                 const lw_allocator *allocator, const lw_options *options,
+                                 double limit, struct lwi_shared *shared, lwi_work **work,
+                                 lw_error *error)
 {
-    return create(model, formulation, allocator, 0, options, limit, work, error);
+    return create(model, formulation, allocator, 0, options, limit, shared, work, error);
 }
 
 lw_status lwi_work_create_lanes(const lw_model *model, const lwi_formulation *formulation,

@@ -293,15 +293,20 @@ static lw_status sequence(lwi_order *o)
     return lwi_order_sequential(o, body, o->graph->nbody);
 }
 
-static lw_status make(lwi_order *o, lw_plan kind, lwi_arena *arena, lwi_plan *plan)
+static lw_status arrange(lwi_order *o, lw_plan kind, bool *pieces)
 {
-    bool pieces = false;
-    if (kind == LW_PLAN_MIXED) TRY(lwi_order_pieces(o, &pieces));
-    TRY(pieces || kind == LW_PLAN_COMB
+    *pieces = false;
+    if (kind == LW_PLAN_MIXED) TRY(lwi_order_pieces(o, pieces));
+    TRY(*pieces || kind == LW_PLAN_COMB
             ? sequence(o)
             : lwi_order_dissect(o, kind == LW_PLAN_MIXED ? MIXED_LEAF : 1));
     for (int b = 0; b < o->graph->nbody; b++)
         if (o->up[b] == b && o->node_of[b] < 0) lwi_order_single(o, b);
+    return LW_OK;
+}
+
+static lw_status make(lwi_order *o, lw_plan kind, bool pieces, lwi_arena *arena, lwi_plan *plan)
+{
     *plan = (lwi_plan){.kind = kind, .pieces = pieces};
     TRY(fill(o, arena, plan));
     return measure(o, plan);
@@ -310,33 +315,55 @@ static lw_status make(lwi_order *o, lw_plan kind, lwi_arena *arena, lwi_plan *pl
 static lw_status create(const lwi_plan_graph *graph, lw_plan kind, lwi_arena *arena, lwi_plan *plan)
 {
     lwi_order order;
+    bool pieces;
     TRY(lwi_order_create(graph, &arena->allocator, &order));
-    const lw_status status = make(&order, kind, arena, plan);
+    lw_status status = arrange(&order, kind, &pieces);
+    if (status == LW_OK) status = make(&order, kind, pieces, arena, plan);
     lwi_order_free(&order);
     return status;
 }
 
-// A trial plan of which only the costs are used: its lists are in a temporary arena.
-static lw_status try(const lwi_plan_graph *graph, lw_plan kind, const lwi_arena *arena,
-                     lwi_plan *plan)
+static lw_status have_pieces(const lwi_plan_graph *graph, const lwi_arena *arena, bool *pieces)
+{
+    lwi_order order;
+    TRY(lwi_order_create(graph, &arena->allocator, &order));
+    const lw_status status = lwi_order_pieces(&order, pieces);
+    lwi_order_free(&order);
+    return status;
+}
+
+// An order of that kind and its multiplications; the lists of its plan are in a temporary arena.
+static lw_status try(lwi_order *o, lw_plan kind, double *work)
 {
     lwi_arena other;
-    lwi_arena_init(&other, &arena->allocator);
-    const lw_status status = create(graph, kind, &other, plan);
+    lwi_plan plan;
+    bool pieces;
+    TRY(arrange(o, kind, &pieces));
+    lwi_arena_init(&other, &o->arena.allocator);
+    const lw_status status = make(o, kind, pieces, &other, &plan);
+    if (status == LW_OK) *work = plan.work;
     lwi_arena_free(&other);
     return status;
 }
 
+// The cheaper one of the sequential and the balanced order.
 static lw_status choose(const lwi_plan_graph *graph, lwi_arena *arena, lwi_plan *plan)
 {
-    lwi_plan mixed, balanced, best;
-    TRY(try(graph, LW_PLAN_MIXED, arena, &mixed));
-    if (mixed.pieces) return create(graph, LW_PLAN_MIXED, arena, plan);
-    TRY(try(graph, LW_PLAN_BALANCED, arena, &balanced));
-    TRY(create(graph, LW_PLAN_COMB, arena, &best));
-    if (balanced.work < best.work) TRY(create(graph, LW_PLAN_BALANCED, arena, &best));
-    *plan = best;
-    return LW_OK;
+    static const lw_plan kind[2] = {LW_PLAN_COMB, LW_PLAN_BALANCED};
+    bool pieces;
+    lwi_order order[2] = {0};
+    double work[2] = {0};
+    TRY(have_pieces(graph, arena, &pieces));
+    if (pieces) return create(graph, LW_PLAN_MIXED, arena, plan);
+    lw_status status = LW_OK;
+    for (int i = 0; i < 2 && status == LW_OK; i++) {
+        status = lwi_order_create(graph, &arena->allocator, &order[i]);
+        if (status == LW_OK) status = try(&order[i], kind[i], &work[i]);
+    }
+    const int best = work[1] < work[0];
+    if (status == LW_OK) status = make(&order[best], kind[best], false, arena, plan);
+    for (int i = 0; i < 2; i++) lwi_order_free(&order[i]);
+    return status;
 }
 
 lw_status lwi_plan_create(const lwi_plan_graph *graph, lw_plan kind, lwi_arena *arena,

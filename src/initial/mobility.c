@@ -460,7 +460,7 @@ lw_status lw_model_plan(const lw_model *model, const char *kind, lw_plan_info *i
     lwi_arena arena;
     lwi_system system;
     lwi_arena_init(&arena, &model->arena.allocator);
-    lw_status status = lwi_system_plan(model, (lw_plan)which, &arena, &system);
+    lw_status status = lwi_system_plan(model, (lw_plan)which, NULL, &arena, &system);
     const lwi_plan *plan = &system.plan;
     if (status == LW_OK) {
         *info = (lw_plan_info){.kind = lwi_plan_kind_name(plan->kind),

@@ -80,6 +80,7 @@ typedef struct lwi_work {
     lwi_arena arena;
     int lanes;                 ///< width of kernels: 0 the machine's, 1, 4, 8; LWI_NO_KERNEL
     const lw_options *options; ///< of the run, resolved and checked; NULL: defaults
+    struct lwi_shared *shared; ///< of the simulation (system/shared.h); NULL: none
     double
         limit; ///< [s] `prepare` may fail if an evaluation takes longer, by the table of costs; 0: none
     void *data; ///< of the formulation
@@ -185,11 +186,13 @@ lw_status lwi_work_create_lanes(const lw_model *model, const lwi_formulation *fo
 lw_status lwi_work_create_options(const lw_model *model, const lwi_formulation *formulation,
                                   const lw_allocator *allocator, int lanes,
                                   const lw_options *options, lwi_work **work, lw_error *error);
-/** The same, as a trial: a formulation with an evaluation that takes longer than `limit` [s], by the table of costs,
- *  need not be set up.  @return LW_ERR_UNSUPPORTED then; 0: no limit */
-lw_status lwi_work_create_limited(const lw_model *model, const lwi_formulation *formulation,
-                                  const lw_allocator *allocator, const lw_options *options,
-                                  double limit, lwi_work **work, lw_error *error);
+/** The same, as a part of a simulation or a trial: a formulation with an evaluation that takes longer than `limit`
+ *  [s], by the table of costs, need not be set up.  @return LW_ERR_UNSUPPORTED then; 0: no limit
+ *  @param shared  must outlive the work; NULL: it shares nothing */
+lw_status lwi_work_create_shared(const lw_model *model, const lwi_formulation *formulation,
+                                 const lw_allocator *allocator, const lw_options *options,
+                                 double limit, struct lwi_shared *shared, lwi_work **work,
+                                 lw_error *error);
 void lwi_work_destroy(lwi_work *work);
 
 #define LWI_FORMULATION_LIST(X)                                                                    \

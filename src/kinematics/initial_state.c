@@ -18,6 +18,7 @@ typedef struct start {
     double (*node_R)[9], (*node_r)[3], (*V)[6]; // nodes; V in link frames
     lwi_link *link;
     lwi_unclosed *unclosed;
+    lwi_arena *scratch;
 } start;
 
 // A start that does not close is noted, the first thing of each kind; other failures end the
@@ -35,17 +36,17 @@ static lw_status note(const start *s, bool velocity, lw_status status, const lw_
     return LW_OK;
 }
 
-static lw_status make_scratch(lw_model *m, start *s, lw_error *error)
+static lw_status make_scratch(lw_model *m, lwi_arena *scratch, start *s, lw_error *error)
 {
-    *s = (start){.R = lwi_arena_push(&m->arena, (size_t)m->nbody, sizeof *s->R),
-                 .r = lwi_arena_push(&m->arena, (size_t)m->nbody, sizeof *s->r),
-                 .v = lwi_arena_push(&m->arena, (size_t)m->nbody, sizeof *s->v),
-                 .w = lwi_arena_push(&m->arena, (size_t)m->nbody, sizeof *s->w),
-                 .quat = lwi_arena_push(&m->arena, (size_t)m->nbody, sizeof *s->quat),
-                 .node_R = lwi_arena_push(&m->arena, (size_t)m->nnode, sizeof *s->node_R),
-                 .node_r = lwi_arena_push(&m->arena, (size_t)m->nnode, sizeof *s->node_r),
-                 .V = lwi_arena_push(&m->arena, (size_t)m->nnode, sizeof *s->V),
-                 .link = LWI_PUSH(&m->arena, lwi_link, m->nnode)};
+    *s = (start){.R = lwi_arena_push(scratch, (size_t)m->nbody, sizeof *s->R),
+                 .r = lwi_arena_push(scratch, (size_t)m->nbody, sizeof *s->r),
+                 .v = lwi_arena_push(scratch, (size_t)m->nbody, sizeof *s->v),
+                 .w = lwi_arena_push(scratch, (size_t)m->nbody, sizeof *s->w),
+                 .quat = lwi_arena_push(scratch, (size_t)m->nbody, sizeof *s->quat),
+                 .node_R = lwi_arena_push(scratch, (size_t)m->nnode, sizeof *s->node_R),
+                 .node_r = lwi_arena_push(scratch, (size_t)m->nnode, sizeof *s->node_r),
+                 .V = lwi_arena_push(scratch, (size_t)m->nnode, sizeof *s->V),
+                 .link = LWI_PUSH(scratch, lwi_link, m->nnode)};
     m->q0 = LWI_PUSH(&m->arena, double, m->nq);
     m->v0 = LWI_PUSH(&m->arena, double, m->nv);
     m->tree_q0 = LWI_PUSH(&m->arena, double, m->tree_nq);
@@ -476,8 +477,8 @@ static lw_status warn_of_digits(lw_model *m, int k, const release *found)
 
 static lw_status check_inertia(lw_model *m, const start *s, lw_error *error)
 {
-    lwi_inertia *M = LWI_PUSH(&m->arena, lwi_inertia, m->nnode);
-    double *terms = LWI_PUSH(&m->arena, double, m->tree_nv);
+    lwi_inertia *M = LWI_PUSH(s->scratch, lwi_inertia, m->nnode);
+    double *terms = LWI_PUSH(s->scratch, double, m->tree_nv);
     release worst = {.share = 1};
     int worst_at = -1;
     if (!M || !terms) return lwi_fail(error, LW_ERR_MEMORY, "no memory for inertias");
@@ -513,34 +514,44 @@ static void store_bodies(lw_model *m, const start *s)
     }
 }
 
-lw_status lwi_compile_start(lw_model *m, lwi_unclosed *unclosed, lw_error *error)
+static lw_status compile_start(lw_model *m, start *s, lw_error *error)
 {
-    start s;
     lw_error found;
-    *unclosed = (lwi_unclosed){0};
-    TRY(make_scratch(m, &s, error));
-    s.unclosed = unclosed;
-    assembly_poses(m, &s);
-    TRY(note(&s, false, check_merged(m, &s, &found), &found, error));
+    assembly_poses(m, s);
+    TRY(note(s, false, check_merged(m, s, &found), &found, error));
     for (int k = 0; k < m->nnode; k++)
         if (m->node[k].joint >= 0)
-            TRY(joint_coordinates(m, m->node[k].joint, &s, "at the assembly configuration", error));
-    lwi_tree_gather(m, m->q0, m->v0, s.r, s.quat, s.v, s.w, m->tree_q0, m->tree_v0);
-    lwi_tree_position(m, 0, m->tree_q0, s.link);
-    lwi_tree_world(m, s.link, s.node_R, s.node_r);
-    TRY(tree_speeds(m, &s, error));
-    lwi_tree_bodies(m, s.node_R, s.node_r, s.V, s.R, s.r, s.v, s.w);
-    lwi_tree_joints(m, s.link, m->tree_v0, m->q0, m->v0);
+            TRY(joint_coordinates(m, m->node[k].joint, s, "at the assembly configuration", error));
+    lwi_tree_gather(m, m->q0, m->v0, s->r, s->quat, s->v, s->w, m->tree_q0, m->tree_v0);
+    lwi_tree_position(m, 0, m->tree_q0, s->link);
+    lwi_tree_world(m, s->link, s->node_R, s->node_r);
+    TRY(tree_speeds(m, s, error));
+    lwi_tree_bodies(m, s->node_R, s->node_r, s->V, s->R, s->r, s->v, s->w);
+    lwi_tree_joints(m, s->link, m->tree_v0, m->q0, m->v0);
     for (int i = 0; i < m->nloop; i++) {
         const int j = m->loop[i];
         if (m->joint[j].type->has_length)
-            TRY(note(&s, false, check_distance(m, j, &s, &found), &found, error));
+            TRY(note(s, false, check_distance(m, j, s, &found), &found, error));
         else
-            TRY(joint_coordinates(m, j, &s, "its loop", error));
-        TRY(note(&s, true, loop_speeds(m, j, &s, &found), &found, error));
+            TRY(joint_coordinates(m, j, s, "its loop", error));
+        TRY(note(s, true, loop_speeds(m, j, s, &found), &found, error));
     }
-    TRY(check_couplings(m, &s, error));
-    store_bodies(m, &s);
+    TRY(check_couplings(m, s, error));
+    store_bodies(m, s);
     // closures and couplings may hold what the tree alone does not
-    return m->nloop || m->ncoupling ? LW_OK : check_inertia(m, &s, error);
+    return m->nloop || m->ncoupling ? LW_OK : check_inertia(m, s, error);
+}
+
+lw_status lwi_compile_start(lw_model *m, lwi_unclosed *unclosed, lw_error *error)
+{
+    lwi_arena scratch;
+    start s;
+    *unclosed = (lwi_unclosed){0};
+    lwi_arena_init(&scratch, &m->arena.allocator);
+    lw_status status = make_scratch(m, &scratch, &s, error);
+    s.unclosed = unclosed;
+    s.scratch = &scratch;
+    if (status == LW_OK) status = compile_start(m, &s, error);
+    lwi_arena_free(&scratch);
+    return status;
 }

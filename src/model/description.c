@@ -164,7 +164,7 @@ const char *lwi_warning_text(lwi_arena *arena, const char *source, lw_place plac
     if (place.line > 0) snprintf(where, sizeof where, ":%d:%d", place.line, place.column);
     const char *colon = *file || *where ? ": " : "";
     const size_t head = strlen(file) + strlen(where) + strlen(colon);
-    char *text = LWI_PUSH(arena, char, head + (size_t)length + 1);
+    char *text = lwi_arena_chars(arena, head + (size_t)length + 1);
     if (!text) return NULL;
     snprintf(text, head + 1, "%s%s%s", file, where, colon);
     vsnprintf(text + head, (size_t)length + 1, format, arguments);

@@ -262,7 +262,7 @@ lw_status lw_plot_plan(const lw_model *model, const lw_plot_options *options, co
     if (!lwi_numbers_begin(&numbers))
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a picture");
     lwi_arena_init(&arena, NULL);
-    lw_status status = lwi_system_plan(model, (lw_plan)kind, &arena, &p.closed);
+    lw_status status = lwi_system_plan(model, (lw_plan)kind, NULL, &arena, &p.closed);
     p.plan = &p.closed.plan;
     p.theme = lwi_plot_theme_of(p.options);
     if (status == LW_OK) status = lay_out(&p, &arena);

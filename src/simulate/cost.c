@@ -32,10 +32,11 @@ static double cost_of_dca(const lwi_cost_survey *survey)
 
 // ---------------------------------------------------------------------------------------- features
 
-lw_status lwi_cost_count(const lw_model *model, lwi_arena *arena, lwi_cost_features *f)
+lw_status lwi_cost_count(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
+                         lwi_cost_features *f)
 {
     lwi_system system;
-    TRY(lwi_system_plan(model, LW_PLAN_AUTO, arena, &system));
+    TRY(lwi_system_plan(model, LW_PLAN_AUTO, shared, arena, &system));
     TRY(lwi_elim_create(&system.plan, arena, &system.elim));
     const lwi_elim_counts counts = lwi_elim_count(system.elim);
     const double components = 6.0 * model->nnode, rows = system.nrow;
@@ -151,16 +152,23 @@ static lw_status measure_momenta(lwi_work *work, lwi_arena *arena, lwi_cost_surv
     return LW_OK;
 }
 
+// The model and options of a survey, and memory for it.
+typedef struct trial_setup {
+    const lw_model *model;
+    const lw_options *options;
+    lwi_shared *shared;
+    lwi_arena *arena;
+} trial_setup;
+
 // Evaluates the formulation at the start, if an evaluation takes less than `limit` (0: in any case).  If that fails, `refusal` has the reason, otherwise its work is kept.
-static lw_status try(const lwi_formulation *formulation, const lw_model *model,
-                     const lw_options *options, double limit, lwi_arena *arena, lw_error *refusal,
-                     lwi_cost_survey *survey)
+static lw_status try(const lwi_formulation *formulation, const trial_setup *trial, double limit,
+                     lw_error *refusal, lwi_cost_survey *survey)
 {
     lwi_work *work = NULL;
     beginning unused;
-    lw_status status = lwi_work_create_limited(model, formulation, &arena->allocator, options,
-                                               limit, &work, refusal);
-    if (status == LW_OK && (status = evaluate(work, arena, &unused)) != LW_OK)
+    lw_status status = lwi_work_create_shared(trial->model, formulation, &trial->arena->allocator,
+                                              trial->options, limit, trial->shared, &work, refusal);
+    if (status == LW_OK && (status = evaluate(work, trial->arena, &unused)) != LW_OK)
         *refusal = work->error;
     if (status == LW_OK && formulation == &lwi_formulation_rcr) {
         lwi_rcr_count(work->data, &survey->features);
@@ -198,18 +206,18 @@ static const char *find_best(const lwi_cost_survey *survey)
 
 // Sets `rcr` up, unless it is too dear, which its graph shows, or its first elimination: with fronts that grow with
 // the mechanism it costs the cube.  @param must  there is no other
-static lw_status try_rcr(const lw_model *model, const lw_options *options, bool must,
-                         lwi_arena *arena, lwi_cost_survey *survey)
+static lw_status try_rcr(const trial_setup *trial, bool must, lwi_cost_survey *survey)
 {
     const double limit = must ? 0 : LWI_COST_DEAR * cost_of_hdca(survey);
     double seconds = 0;
     lwi_cost_features unused;
-    if (!must) TRY(lwi_rcr_predict(model, limit, &arena->allocator, &unused, &seconds));
+    if (!must)
+        TRY(lwi_rcr_predict(trial->model, limit, &trial->arena->allocator, &unused, &seconds));
     survey->rcr_left_out = seconds > limit ? seconds : 0;
     if (survey->rcr_left_out > 0) return LW_OK;
-    TRY(try(&lwi_formulation_rcr, model, options, limit, arena, &survey->rcr, survey));
+    TRY(try(&lwi_formulation_rcr, trial, limit, &survey->rcr, survey));
     if (!must && survey->rcr.status == LW_ERR_UNSUPPORTED &&
-        lwi_formulation_accepts(&lwi_formulation_rcr, model, NULL) == LW_OK) {
+        lwi_formulation_accepts(&lwi_formulation_rcr, trial->model, NULL) == LW_OK) {
         survey->rcr = (lw_error){0};
         survey->rcr_left_out = limit;
         return LW_OK;
@@ -218,37 +226,34 @@ static lw_status try_rcr(const lw_model *model, const lw_options *options, bool 
     return LW_OK;
 }
 
-static lw_status try_hdca(const lw_model *model, const lw_options *options, lwi_arena *arena,
-                          lwi_cost_survey *survey)
+static lw_status try_hdca(const trial_setup *trial, lwi_cost_survey *survey)
 {
-    TRY(try(&lwi_formulation_hdca, model, options, 0, arena, &survey->hdca, survey));
+    TRY(try(&lwi_formulation_hdca, trial, 0, &survey->hdca, survey));
     if (survey->hdca.text[0]) return LW_OK;
     if (!survey->rcr_way) {
         const lwi_system *system = lwi_hdca_system(survey->work);
         survey->features.redundant = system->nrow - system->generic_rank;
         expect_pivots(&survey->features);
     }
-    return measure_momenta(survey->work, arena, survey);
+    return measure_momenta(survey->work, trial->arena, survey);
 }
 
-static lw_status survey_loops(const lw_model *model, const lw_options *options, lwi_arena *arena,
-                              lwi_cost_survey *survey)
+static lw_status survey_loops(const trial_setup *trial, lwi_cost_survey *survey)
 {
-    heed_options(options, survey);
-    TRY(lwi_cost_count(model, arena, &survey->features));
-    if (!survey->hdca.text[0]) lwi_formulation_accepts(&lwi_formulation_hdca, model, &survey->hdca);
-    if (!survey->rcr.text[0])
-        TRY(try_rcr(model, options, survey->hdca.text[0] != 0, arena, survey));
+    heed_options(trial->options, survey);
+    TRY(lwi_cost_count(trial->model, trial->shared, trial->arena, &survey->features));
+    if (!survey->hdca.text[0])
+        lwi_formulation_accepts(&lwi_formulation_hdca, trial->model, &survey->hdca);
+    if (!survey->rcr.text[0]) TRY(try_rcr(trial, survey->hdca.text[0] != 0, survey));
     survey->best = find_best(survey);
     if (survey->hdca.text[0] || (survey->best && !strcmp(survey->best, "rcr"))) return LW_OK;
-    TRY(try_hdca(model, options, arena, survey));
-    if (survey->hdca.text[0] && survey->rcr_left_out > 0)
-        TRY(try_rcr(model, options, true, arena, survey));
+    TRY(try_hdca(trial, survey));
+    if (survey->hdca.text[0] && survey->rcr_left_out > 0) TRY(try_rcr(trial, true, survey));
     survey->best = find_best(survey);
     return LW_OK;
 }
 
-lw_status lwi_cost_measure(const lw_model *model, const lw_options *options,
+lw_status lwi_cost_measure(const lw_model *model, const lw_options *options, lwi_shared *shared,
                            const lw_allocator *allocator, lwi_cost_survey *survey)
 {
     lwi_arena arena;
@@ -262,7 +267,7 @@ lw_status lwi_cost_measure(const lw_model *model, const lw_options *options,
                              .closures = model->nloop + model->ncoupling};
     if (survey->tree) return lwi_cost_count_path(model, allocator, f);
     lwi_arena_init(&arena, allocator);
-    const lw_status status = survey_loops(model, options, &arena, survey);
+    const lw_status status = survey_loops(&(trial_setup){model, options, shared, &arena}, survey);
     lwi_arena_free(&arena);
     if (status != LW_OK) lwi_work_destroy(survey->work), survey->work = NULL;
     return status;

@@ -6,6 +6,7 @@
 
 #include "kinematics/costs.h"
 #include "kinematics/formulation.h"
+#include "system/shared.h"
 
 /** What is known of a model and of its run's options before the formulation is chosen. */
 typedef struct lwi_cost_survey {
@@ -25,7 +26,8 @@ typedef struct lwi_cost_survey {
 #define LWI_COST_DEAR 10
 
 /** Features of the joins of `hdca` and `dca`, and of `dense`, from the graph.  @return LW_ERR_MEMORY */
-lw_status lwi_cost_count(const lw_model *model, lwi_arena *arena, lwi_cost_features *features);
+lw_status lwi_cost_count(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
+                         lwi_cost_features *features);
 
 /** Joints of a model that is one long path, which `hdca` and `dca` evaluate in segments; else all zero.
  *  @return LW_ERR_MEMORY */
@@ -35,9 +37,10 @@ lw_status lwi_cost_count_path(const lw_model *model, const lw_allocator *allocat
 /** Counts the features; with loops or couplings `rcr` is set up once and evaluated at the start, unless it is predicted
  *  to be too dear (LWI_COST_DEAR), which shows whether it can start and whether loops go in lanes; so is `hdca` where
  *  it may be the cheaper one.  What was set up last is kept.
+ *  @param shared  must outlive survey->work; NULL: the plan and ranks are not kept
  *  @cost about twenty evaluations of those that are set up
  *  @return LW_ERR_MEMORY */
-lw_status lwi_cost_measure(const lw_model *model, const lw_options *options,
+lw_status lwi_cost_measure(const lw_model *model, const lw_options *options, lwi_shared *shared,
                            const lw_allocator *allocator, lwi_cost_survey *survey);
 
 typedef struct lwi_cost_choice {

@@ -16,7 +16,7 @@ static lw_status count(const lw_model *model, const lw_allocator *allocator, lwi
                              .speeds = model->tree_nv,
                              .closures = model->nloop + model->ncoupling};
     lwi_arena_init(&arena, allocator);
-    const lw_status status = lwi_cost_count(model, &arena, f);
+    const lw_status status = lwi_cost_count(model, NULL, &arena, f);
     lwi_arena_free(&arena);
     return status == LW_OK ? lwi_cost_count_path(model, allocator, f) : status;
 }

@@ -70,8 +70,11 @@ lw_status lwi_projection_create(const lwi_work *work, const lw_options *o, lwi_a
     if (o->project == LW_PROJECT_ALWAYS) return LW_OK;
     lwi_snapshot_start(model, &p->snapshot);
     lwi_sim_take_motion(&p->assembler, &p->snapshot);
-    lwi_assembler_correct(&p->assembler);
-    const double closed = lwi_assembler_residual(&p->assembler, false, NULL);
+    double closed = lwi_assembler_residual(&p->assembler, false, NULL);
+    if (ABOVE_START * closed > ROUND_OFF * p->assembler.length) {
+        lwi_assembler_correct(&p->assembler);
+        closed = lwi_assembler_residual(&p->assembler, false, NULL);
+    }
     p->floor = fmax(ABOVE_START * closed, ROUND_OFF * p->assembler.length);
     const double allowed = PATIENCE * (o->atol + o->rtol * p->assembler.length);
     p->limit = fmax(fmin(allowed, FARTHEST * p->assembler.length), p->floor);

@@ -31,7 +31,8 @@ static lw_status choose_formulation(lw_sim *sim, lw_error *error)
     lwi_cost_survey survey;
     lwi_cost_choice choice;
     if (strcmp(name, "auto") != 0) return LW_OK;
-    if (lwi_cost_measure(sim->model, &sim->options, &sim->arena.allocator, &survey) != LW_OK)
+    if (lwi_cost_measure(sim->model, &sim->options, &sim->shared, &sim->arena.allocator, &survey) !=
+        LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a simulation");
     lwi_cost_choose(sim->model, &survey, &choice);
     lwi_copy_text(name, sizeof sim->options.formulation, choice.formulation);
@@ -249,8 +250,8 @@ static lw_status create_work(lw_sim *sim, lw_error *error)
     if (sim->work && sim->work->formulation == formulation) return LW_OK;
     lwi_work_destroy(sim->work);
     sim->work = NULL;
-    return lwi_work_create_options(sim->model, formulation, &sim->arena.allocator, 0, &sim->options,
-                                   &sim->work, error);
+    return lwi_work_create_shared(sim->model, formulation, &sim->arena.allocator, &sim->options, 0,
+                                  &sim->shared, &sim->work, error);
 }
 
 lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error)

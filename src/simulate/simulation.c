@@ -219,6 +219,7 @@ lw_status lw_sim_create(const lw_model *model, const lw_sim_desc *desc, lw_sim *
     if (!sim) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a simulation");
     *sim = (lw_sim){.model = model};
     lwi_arena_init(&sim->arena, allocator);
+    lwi_shared_init(allocator, &sim->shared);
     const lw_status status = build(sim, desc->options);
     if (status == LW_OK) {
         *out = sim;
@@ -236,6 +237,7 @@ void lw_sim_destroy(lw_sim *sim)
     lwi_sim_release_passage(sim);
     lwi_work_destroy(sim->work);
     const lw_allocator allocator = sim->arena.allocator;
+    lwi_shared_free(&sim->shared);
     lwi_arena_free(&sim->arena);
     lwi_release(&allocator, sim);
 }

@@ -111,6 +111,7 @@ typedef struct lwi_crossing {
 
 struct lw_sim {
     lwi_arena arena; ///< all other memory
+    lwi_shared shared;
     const lw_model *model;
     lw_options options; ///< resolved: no `auto`
     char notice[1536];  ///< lines, separated by '\n'

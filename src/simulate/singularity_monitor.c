@@ -59,11 +59,12 @@ static lw_status create_sample(const lw_model *model, lwi_arena *arena, lwi_moni
                : LW_ERR_MEMORY;
 }
 
-lw_status lwi_monitor_create(const lw_model *model, lwi_arena *arena, lwi_monitor *monitor)
+lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
+                             lwi_monitor *monitor)
 {
     *monitor = (lwi_monitor){.smallest = INFINITY, .known.t = NAN};
     if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has no such positions
-    TRY(lwi_system_create(model, LW_PLAN_AUTO, arena, &monitor->system));
+    TRY(lwi_system_create_shared(model, LW_PLAN_AUTO, false, shared, arena, &monitor->system));
     for (int i = 0; i < LWI_COUNT(monitor->sample); i++)
         TRY(create_sample(model, arena, &monitor->sample[i]));
     TRY(create_sample(model, arena, &monitor->now));
@@ -471,7 +472,7 @@ lw_status lwi_sim_prepare_monitor(lw_sim *sim)
 {
     lwi_monitor *monitor = &sim->monitor;
     if (sim->work->fixed_cost) return LW_OK; // samples make some steps longer
-    TRY(lwi_monitor_create(sim->model, &sim->arena, monitor));
+    TRY(lwi_monitor_create(sim->model, &sim->shared, &sim->arena, monitor));
     if (!monitor->active || sim->projection.active) return LW_OK;
     return lwi_snapshot_create(sim->model, &sim->arena, &monitor->snapshot);
 }

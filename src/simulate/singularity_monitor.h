@@ -38,7 +38,8 @@ typedef struct lwi_monitor {
 } lwi_monitor;
 
 /** Memory and ranks of a mechanism with loops or couplings. */
-lw_status lwi_monitor_create(const lw_model *model, lwi_arena *arena, lwi_monitor *monitor);
+lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
+                             lwi_monitor *monitor);
 /** True if no sample is needed yet at time t, for any state. */
 bool lwi_monitor_is_early(const lwi_monitor *monitor, double t);
 /** True if the mechanism has barely moved since the last sample, so that none is needed; reads the poses of

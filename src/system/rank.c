@@ -110,25 +110,27 @@ void lwi_system_start_closed(lwi_system *s)
     if (!lwi_system_close(s, 0, closed_enough(s), MAX_STEPS)) lwi_system_start(s);
 }
 
-lw_status lwi_system_find_ranks(lwi_system *s, lwi_arena *arena)
+// Takes the configuration of the generic ranks over; false: here the rows have another rank at it, or at the start
+// more depend on each other, which other parts may see with other tolerances.
+static bool adopt(lwi_system *s, const lwi_shared *shared, place *best)
+{
+    if (!shared || !shared->ranked || shared->start_redundant > shared->redundant) return false;
+    *best = (place){shared->R, shared->r, shared->q};
+    restore(s, best);
+    s->start_rank = s->generic_rank = lwi_system_rank(s);
+    return s->nrow - s->generic_rank == shared->redundant;
+}
+
+static void search(lwi_system *s, int full, const place *start, place *best)
 {
     // Lengths of the mechanism, or radians: large enough to leave a singular position, where pivots grow with
     // the square of the step, small enough to return to the constraints.
     static const double sizes[] = {0.02, 0.03, 0.05};
-    const int free = 6 * s->model->nnode + s->model->nrotor * (s->nrotor > 0);
-    const int full = s->nrow < free ? s->nrow : free;
-    place start, best;
-    s->start_rank = s->generic_rank = s->nrow;
-    if (s->nrow == 0 || (s->model->nloop == 0 && s->model->ncoupling == 0)) return LW_OK;
-    TRY(make_place(s->model, arena, &start));
-    TRY(make_place(s->model, arena, &best));
-    lwi_system_start_closed(s);
-    store(s, &start);
     s->start_rank = s->generic_rank = lwi_system_rank(s);
-    store(s, &best);
+    store(s, best);
     bool last_is_best = true;
     for (int i = 0; i < LWI_COUNT(sizes) && s->start_rank < full; i++) {
-        restore(s, &start);
+        restore(s, start);
         lwi_system_rank(s);
         last_is_best = false;
         if (!step_along_motion(s, i, sizes[i] * s->length)) break;
@@ -137,13 +139,33 @@ lw_status lwi_system_find_ranks(lwi_system *s, lwi_arena *arena)
         if (rank < s->generic_rank) continue;
         // of equal ranks the later one: ranks of single nodes may be special at the start
         s->generic_rank = rank;
-        store(s, &best);
+        store(s, best);
         last_is_best = true;
         if (rank == full) break;
     }
-    if (!last_is_best) {
-        restore(s, &best);
-        lwi_system_rank(s);
+    if (last_is_best) return;
+    restore(s, best);
+    lwi_system_rank(s);
+}
+
+lw_status lwi_system_find_ranks(lwi_system *s, lwi_shared *shared, lwi_arena *arena)
+{
+    const int free = 6 * s->model->nnode + s->model->nrotor * (s->nrotor > 0);
+    const int full = s->nrow < free ? s->nrow : free;
+    place start, best;
+    s->start_rank = s->generic_rank = s->nrow;
+    if (s->nrow == 0 || (s->model->nloop == 0 && s->model->ncoupling == 0)) return LW_OK;
+    if (!adopt(s, shared, &best)) {
+        TRY(make_place(s->model, arena, &start));
+        TRY(make_place(s->model, arena, &best));
+        lwi_system_start_closed(s);
+        store(s, &start);
+        search(s, full, &start, &best);
+        const lwi_motion at = {
+            .R = (const double(*)[9])best.R, .r = (const double(*)[3])best.r, .q = best.q};
+        if (shared && s->start_rank >= 0 && s->generic_rank >= s->start_rank)
+            TRY(lwi_shared_keep_ranks(shared, s->model, s->nrow - s->start_rank,
+                                      s->nrow - s->generic_rank, &at));
     }
     lwi_system_masses(s);
     if (lwi_elim_factor(s->elim, NULL) == LW_OK) lwi_elim_set_reference(s->elim);

@@ -222,9 +222,22 @@ static lw_status create_elimination(lwi_system *s, lwi_arena *arena)
     return LW_OK;
 }
 
+// The plan of `shared`, which the first one makes; another if it was asked to be of another kind.
+static lw_status share_plan(lwi_shared *shared, const lwi_plan_graph *graph, lw_plan kind,
+                            bool rotors, lwi_arena *arena, lwi_plan *plan)
+{
+    if (shared->planned && (shared->asked != kind || shared->rotors != rotors))
+        return lwi_plan_create(graph, kind, arena, plan);
+    if (!shared->planned) TRY(lwi_plan_create(graph, kind, &shared->arena, &shared->plan));
+    shared->planned = true, shared->asked = kind, shared->rotors = rotors;
+    *plan = shared->plan;
+    LWI_ASSERT(plan->graph.nbody == graph->nbody && plan->graph.nedge == graph->nedge);
+    return LW_OK;
+}
+
 static lw_status make_plan(const lw_model *model, lw_plan kind, int nextra,
                            const lwi_system_extra *extra, bool extensions, bool rotors, bool splits,
-                           lwi_arena *arena, lwi_system *s)
+                           lwi_shared *shared, lwi_arena *arena, lwi_system *s)
 {
     lwi_plan_graph graph;
     *s = (lwi_system){.model = model,
@@ -241,43 +254,51 @@ static lw_status make_plan(const lw_model *model, lw_plan kind, int nextra,
     GET(s->metric, s->nbody);
     GET(s->x, s->nbody);
     GET(s->y, s->nbody);
-    TRY(lwi_plan_create(&graph, kind, arena, &s->plan));
+    TRY(shared ? share_plan(shared, &graph, kind, s->nrotor > 0, arena, &s->plan)
+               : lwi_plan_create(&graph, kind, arena, &s->plan));
     s->nrow = s->plan.row[s->nedge];
     LWI_ASSERT(s->plan.graph.nedge == s->nedge + s->split.npart && s->plan.nrow >= s->nrow);
     return LW_OK;
 #undef GET
 }
 
-lw_status lwi_system_plan(const lw_model *model, lw_plan kind, lwi_arena *arena, lwi_system *s)
+lw_status lwi_system_plan(const lw_model *model, lw_plan kind, lwi_shared *shared, lwi_arena *arena,
+                          lwi_system *s)
 {
-    return make_plan(model, kind, 0, NULL, false, false, true, arena, s);
+    return make_plan(model, kind, 0, NULL, false, false, true, shared, arena, s);
 }
 
 lw_status lwi_system_create_extra(const lw_model *model, lw_plan kind, int nextra,
                                   const lwi_system_extra *extra, bool extensions, lwi_arena *arena,
                                   lwi_system *s)
 {
-    TRY(make_plan(model, kind, nextra, extra, extensions, false, !extensions, arena, s));
+    TRY(make_plan(model, kind, nextra, extra, extensions, false, !extensions, NULL, arena, s));
     return create_elimination(s, arena);
 }
 
 static lw_status create(const lw_model *model, lw_plan kind, bool rotors, bool splits,
-                        lwi_arena *arena, lwi_system *s)
+                        lwi_shared *shared, lwi_arena *arena, lwi_system *s)
 {
-    TRY(make_plan(model, kind, 0, NULL, false, rotors, splits, arena, s));
+    TRY(make_plan(model, kind, 0, NULL, false, rotors, splits, shared, arena, s));
     TRY(create_elimination(s, arena));
-    return lwi_system_find_ranks(s, arena);
+    return lwi_system_find_ranks(s, shared, arena);
 }
 
 lw_status lwi_system_create(const lw_model *model, lw_plan kind, lwi_arena *arena, lwi_system *s)
 {
-    return create(model, kind, false, true, arena, s);
+    return create(model, kind, false, true, NULL, arena, s);
 }
 
 lw_status lwi_system_create_rotors(const lw_model *model, lw_plan kind, bool splits,
                                    lwi_arena *arena, lwi_system *s)
 {
-    return create(model, kind, true, splits, arena, s);
+    return create(model, kind, true, splits, NULL, arena, s);
+}
+
+lw_status lwi_system_create_shared(const lw_model *model, lw_plan kind, bool rotors,
+                                   lwi_shared *shared, lwi_arena *arena, lwi_system *s)
+{
+    return create(model, kind, rotors, true, shared, arena, s);
 }
 
 // Multiplications per body of poses, rows and rates.
@@ -361,7 +382,7 @@ lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
     const lw_plan plan = work->options ? work->options->plan : LW_PLAN_AUTO;
     const int threads = work->options ? (int)work->options->threads : 1;
     lwi_pool *pool = NULL;
-    TRY(lwi_system_create_rotors(work->model, plan, true, &work->arena, s));
+    TRY(lwi_system_create_shared(work->model, plan, true, work->shared, &work->arena, s));
     TRY(lwi_system_choose_digits(s, &work->arena));
     s->mode = &work->mode;
     if (threads > 1 && worth_threads(s)) {

@@ -22,6 +22,7 @@
 #include "kinematics/passes.h"
 #include "kinematics/tree_state.h"
 #include "system/min_norm.h"
+#include "system/shared.h"
 
 /** Block of K of one body, world axes. */
 typedef struct lwi_system_metric {
@@ -113,6 +114,9 @@ lw_status lwi_system_create(const lw_model *model, lw_plan kind, lwi_arena *aren
  *  @param splits  split bodies with many joints into parts, as lwi_system_create does (elimination/split.h) */
 lw_status lwi_system_create_rotors(const lw_model *model, lw_plan kind, bool splits,
                                    lwi_arena *arena, lwi_system *system);
+/** lwi_system_create_rotors, which splits bodies, with plan and generic ranks of `shared`, or for it; NULL: alone. */
+lw_status lwi_system_create_shared(const lw_model *model, lw_plan kind, bool rotors,
+                                   lwi_shared *shared, lwi_arena *arena, lwi_system *system);
 /** The same with `nextra` edges of the caller, who fills J, phi, b and gamma of them, and with extensions;
  *  ranks are not found: only for factors with eps > 0.  Without extensions bodies with many edges are split. */
 lw_status lwi_system_create_extra(const lw_model *model, lw_plan kind, int nextra,
@@ -123,7 +127,7 @@ int lwi_system_node_of(const lwi_system *system, int body);
 /** Number of the parts of a node's body, 1: not split. */
 int lwi_system_parts_of(const lwi_system *system, int node);
 /** Motion, graph and plan only, without elimination. */
-lw_status lwi_system_plan(const lw_model *model, lw_plan kind, lwi_arena *arena,
+lw_status lwi_system_plan(const lw_model *model, lw_plan kind, lwi_shared *shared, lwi_arena *arena,
                           lwi_system *system);
 /** Creation with rotors and the options of the work: plan, and threads if lwi_elim_worth_threads.  The pool
  *  system->pool must be destroyed by the caller, after a failure too.
@@ -137,7 +141,7 @@ lw_status lwi_system_choose_digits(lwi_system *system, lwi_arena *arena);
 /** Rows and passes run on the threads of the pool from now on, if lwi_elim_worth_threads. */
 lw_status lwi_system_threads(lwi_system *system, lwi_pool *pool, lwi_arena *arena);
 /** Finds the generic ranks; leaves the motion at the start (rank.c). */
-lw_status lwi_system_find_ranks(lwi_system *system, lwi_arena *arena);
+lw_status lwi_system_find_ranks(lwi_system *system, lwi_shared *shared, lwi_arena *arena);
 /** Memory for reactions of minimum norm, and which components are not unique in the configuration of the
  *  generic ranks; leaves the motion at the start.  Needed where redundant reactions are observed.
  *  @return LW_ERR_MEMORY */

@@ -66,7 +66,7 @@ static lwi_cost_choice choice_for(lw_model *model, const char *state, int thread
     lw_options_default(&options);
     options.threads = threads;
     set(&options, "state", state);
-    assert_int_equal(lwi_cost_measure(model, &options, NULL, &survey), LW_OK);
+    assert_int_equal(lwi_cost_measure(model, &options, NULL, NULL, &survey), LW_OK);
     lwi_cost_choose(model, &survey, &choice);
     lw_model_destroy(model);
     return choice;
@@ -173,7 +173,7 @@ static void rcr_goes_the_cheaper_way(void **state)
     for (int i = 0; i < LWI_COUNT(cases); i++) {
         lw_model *model = generated(cases[i].desc);
         lwi_cost_survey survey;
-        assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
+        assert_int_equal(lwi_cost_measure(model, NULL, NULL, NULL, &survey), LW_OK);
         const lwi_cost_features *f = &survey.features;
         assert_string_equal(survey.rcr_way, cases[i].way);
         const bool dense =
@@ -191,7 +191,7 @@ static void operations_are_counted(void **state)
     (void)state;
     lw_model *model = four_bar(1, false);
     lwi_cost_survey survey;
-    assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
+    assert_int_equal(lwi_cost_measure(model, NULL, NULL, NULL, &survey), LW_OK);
     const lwi_cost_features *f = &survey.features;
     assert_true(f->bodies == 3 && f->speeds == 3 && f->closures == 1 && f->rows == 20);
     assert_true(f->redundant == 3);
@@ -221,7 +221,7 @@ static void rcr_is_predicted_from_the_graph(void **state)
         lwi_cost_survey survey;
         lwi_cost_features predicted;
         double seconds;
-        assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
+        assert_int_equal(lwi_cost_measure(model, NULL, NULL, NULL, &survey), LW_OK);
         assert_int_equal(lwi_rcr_predict(model, INFINITY, NULL, &predicted, &seconds), LW_OK);
         const lwi_cost_features *f = &survey.features;
         assert_true(predicted.nodes + predicted.unconstrained == f->bodies);
@@ -246,7 +246,7 @@ static void what_is_too_dear_is_left_out(void **state)
     const lw_mechanism_desc net = {.mechanism = LW_MECHANISM_NET, .n = 1, .m = 60, .q = {0.3}};
     lw_model *model = generated(net);
     lwi_cost_survey survey;
-    assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
+    assert_int_equal(lwi_cost_measure(model, NULL, NULL, NULL, &survey), LW_OK);
     assert_true(survey.rcr_left_out > 0);
     assert_null(survey.rcr_way);
     assert_ptr_equal(survey.work->formulation, &lwi_formulation_hdca);
@@ -265,16 +265,16 @@ static void a_trial_ends_at_its_limit(void **state)
     lwi_cost_survey survey;
     lwi_work *work = NULL;
     lw_error error = {0};
-    assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
+    assert_int_equal(lwi_cost_measure(model, NULL, NULL, NULL, &survey), LW_OK);
     const double cost = lwi_cost_estimate(LWI_RCR_ELIMINATION, &survey.features);
-    assert_int_equal(
-        lwi_work_create_limited(model, &lwi_formulation_rcr, NULL, NULL, 0.1 * cost, &work, &error),
-        LW_ERR_UNSUPPORTED);
-    lwt_ok(
-        lwi_work_create_limited(model, &lwi_formulation_rcr, NULL, NULL, 10 * cost, &work, &error),
-        &error);
+    assert_int_equal(lwi_work_create_shared(model, &lwi_formulation_rcr, NULL, NULL, 0.1 * cost,
+                                            NULL, &work, &error),
+                     LW_ERR_UNSUPPORTED);
+    lwt_ok(lwi_work_create_shared(model, &lwi_formulation_rcr, NULL, NULL, 10 * cost, NULL, &work,
+                                  &error),
+           &error);
     lwi_work_destroy(work);
-    lwt_ok(lwi_work_create_limited(model, &lwi_formulation_rcr, NULL, NULL, 0, &work, &error),
+    lwt_ok(lwi_work_create_shared(model, &lwi_formulation_rcr, NULL, NULL, 0, NULL, &work, &error),
            &error);
     lwi_work_destroy(work);
     lwi_work_destroy(survey.work);
@@ -341,9 +341,9 @@ static void a_trial_ends_before_the_system_that_is_too_dear(void **state)
     const lw_allocator metered = {take, give, &m};
     lwi_work *work = NULL;
     lw_error error = {0};
-    assert_int_equal(
-        lwi_work_create_limited(model, &lwi_formulation_rcr, &metered, NULL, 1e-3, &work, &error),
-        LW_ERR_UNSUPPORTED);
+    assert_int_equal(lwi_work_create_shared(model, &lwi_formulation_rcr, &metered, NULL, 1e-3, NULL,
+                                            &work, &error),
+                     LW_ERR_UNSUPPORTED);
     if (m.largest > 6000000) fail_msg("a block of %zu bytes", m.largest);
     lw_model_destroy(model);
 }
@@ -509,7 +509,7 @@ static void estimates_grow(void **state)
         lw_model *model = generated((lw_mechanism_desc){
             .mechanism = LW_MECHANISM_LADDER, .n = n, .q = {0.2, 0.3}, .qd = {0.5, 1}});
         lwi_cost_survey survey;
-        assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
+        assert_int_equal(lwi_cost_measure(model, NULL, NULL, NULL, &survey), LW_OK);
         const double rcr = lwi_cost_estimate(survey.rcr_way, &survey.features);
         assert_true(rcr > last);
         assert_true(lwi_cost_estimate("hdca", &survey.features) > rcr);
@@ -534,7 +534,7 @@ static void evaluated_work_is_reused(void **state)
               : generated((lw_mechanism_desc){
                     .mechanism = LW_MECHANISM_LADDER, .n = 4, .q = {0.2, 0.3}, .qd = {0.5, 1}});
         lwi_cost_survey survey;
-        assert_int_equal(lwi_cost_measure(model, NULL, NULL, &survey), LW_OK);
+        assert_int_equal(lwi_cost_measure(model, NULL, NULL, NULL, &survey), LW_OK);
         assert_string_equal(survey.work->formulation->name, names[i]);
         lwi_work_destroy(survey.work);
         lw_options options;

@@ -158,12 +158,44 @@ static void samples_wait_for_motion(void **state)
     lw_model_destroy(model);
 }
 
+// The monitor takes plan, generic ranks and their configuration over from the formulation, and they are those that it
+// finds alone.
+static void ranks_are_searched_once(void **state)
+{
+    (void)state;
+    static const char *const sharing[] = {"auto", "dca", "hdca", "rcr"};
+    lw_model *model = four_bar(2, 2.2);
+    lwi_arena arena;
+    lwi_system alone;
+    lw_error error;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_system_create(model, LW_PLAN_AUTO, &arena, &alone), LW_OK);
+    assert_int_equal(alone.nrow - alone.generic_rank, 3); // hinges in a plane
+    for (int i = 0; i < LWI_COUNT(sharing); i++) {
+        lw_sim *sim;
+        lw_options options;
+        lw_options_default(&options);
+        lwt_set(&options, "formulation", sharing[i]);
+        lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+        const lwi_system *system = &sim->monitor.system;
+        assert_true(sim->shared.planned && sim->shared.ranked);
+        assert_ptr_equal(system->plan.node, sim->shared.plan.node);
+        assert_ptr_equal(system->generic_q, sim->shared.q);
+        assert_int_equal(system->generic_rank, alone.generic_rank);
+        assert_int_equal(system->start_rank, alone.start_rank);
+        lw_sim_destroy(sim);
+    }
+    lwi_arena_free(&arena);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(singular_positions_are_reported),
         cmocka_unit_test(regular_motions_are_not),
         cmocka_unit_test(samples_wait_for_motion),
+        cmocka_unit_test(ranks_are_searched_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,17 +122,42 @@ static const char *unit_of(const lw_model *model, const lwi_result_entry *e, int
     return q->unit[!type->scalar ? 0 : type->angles & (1u << part) ? 2 : 1];
 }
 
+// Appends a text and returns its end; snprintf would take most of the time of setting up a large result.
+static char *append(char *end, const char *text)
+{
+    const size_t length = strlen(text);
+    memcpy(end, text, length);
+    return end + length;
+}
+
+static char *append_number(char *end, int number)
+{
+    char digits[16];
+    int n = 0;
+    LWI_ASSERT(number >= 0);
+    do digits[n++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (n > 0) *end++ = digits[--n];
+    return end;
+}
+
 static char *column_name(lwi_arena *arena, const lw_model *model, const lwi_result_entry *e,
                          int part)
 {
     const lwi_result_quantity *q = e->quantity;
     const char *prefix = lwi_result_column_prefix(q), *item = lwi_result_item_name(model, e);
     const char *last = q->part[q->numbered ? 0 : part];
-    const size_t room = strlen(prefix) + strlen(item) + strlen(last) + 16;
-    char *name = LWI_PUSH(arena, char, room);
+    const size_t room = strlen(prefix) + strlen(item) + strlen(last) + (q->numbered ? 16 : 3);
+    char *name = lwi_arena_chars(arena, room);
     if (!name) return NULL;
-    snprintf(name, room, "%s%s%s%s%s", prefix, *prefix ? "." : "", item, *item ? "." : "", last);
-    if (q->numbered) sprintf(name + strlen(name), "%d", part);
+    char *end = append(name, prefix);
+    if (*prefix) *end++ = '.';
+    end = append(end, item);
+    if (*item) *end++ = '.';
+    end = append(end, last);
+    if (q->numbered) end = append_number(end, part);
+    *end = 0;
+    LWI_ASSERT((size_t)(end - name) < room);
     return name;
 }
 

@@ -19,13 +19,16 @@ struct lw_csv {
 // One field of the header, quoted if it contains a comma, a quote or a line end.  [rfc4180, 2]
 static void put_name(FILE *file, const char *name)
 {
-    const bool quote = strpbrk(name, ",\"\r\n") != NULL;
-    if (quote) fputc('"', file);
+    if (!strpbrk(name, ",\"\r\n")) {
+        fputs(name, file);
+        return;
+    }
+    fputc('"', file);
     for (const char *p = name; *p; p++) {
         if (*p == '"') fputc('"', file);
         fputc(*p, file);
     }
-    if (quote) fputc('"', file);
+    fputc('"', file);
 }
 
 void lwi_csv_header(FILE *file, const char *const *names, int n)
@@ -90,14 +93,13 @@ static void discard(lw_csv *c)
     lwi_release(NULL, c);
 }
 
-static lw_status put_header(lw_csv *c)
+static void put_header(lw_csv *c)
 {
-    const int n = c->columns.n;
-    const char **names = LWI_PUSH(&c->arena, const char *, n);
-    if (!names) return LW_ERR_MEMORY;
-    for (int i = 0; i < n; i++) names[i] = c->columns.column[i].name;
-    lwi_csv_header(c->file, names, n);
-    return LW_OK;
+    for (int i = 0; i < c->columns.n; i++) {
+        if (i) fputc(',', c->file);
+        put_name(c->file, c->columns.column[i].name);
+    }
+    fputc('\n', c->file);
 }
 
 static lw_status start(lw_csv *c, const lw_model *model, lw_observe level, const char *path,
@@ -107,9 +109,8 @@ static lw_status start(lw_csv *c, const lw_model *model, lw_observe level, const
         lwi_result_rows_create(model, level, &c->columns, &c->arena, &c->rows) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a row of the CSV file");
     TRY(lwi_open_output_stream(path, &c->file, error));
-    if (put_header(c) == LW_OK) return LW_OK;
-    fclose(c->file);
-    return lwi_fail(error, LW_ERR_MEMORY, "no memory for the header of the CSV file");
+    put_header(c);
+    return LW_OK;
 }
 
 lw_status lw_csv_create(const lw_model *model, lw_observe level, const char *path, lw_csv **csv,

@@ -68,7 +68,7 @@ static lw_status create_systems(lwi_work *work, lwi_index3 *d, lw_plan plan)
     TRY(lwi_index3_sort_forces(d, arena));
     const int n = d->ncoupler = lwi_index3_couplers(d, NULL) + d->nrotor;
     d->plain = n || extensions ? &d->own : &d->system;
-    TRY(lwi_system_create_rotors(model, plan, true, arena, d->plain));
+    TRY(lwi_system_create_shared(model, plan, true, work->shared, arena, d->plain));
     TRY(lwi_system_prepare_reactions(d->plain, arena));
     d->plain->mode = &work->mode;
     d->first_compliance = d->plain->nrow;

@@ -103,7 +103,7 @@ static bool close_positions(rank_search *l, double threshold)
     return false;
 }
 
-static lw_status find_ranks(rank_search *l)
+static lw_status find_ranks(rank_search *l, int *start_rank)
 {
     // [rad], or lengths of the mechanism: large enough to leave a singular position, where pivots grow with the
     // step; small enough for h^2 to be well below h
@@ -112,10 +112,11 @@ static lw_status find_ranks(rank_search *l)
     memcpy(l->tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
     TRY(rank_at(l, model->tree_q0, LWI_CUT_RANK));
     keep_largest_ranks(l);
+    *start_rank = lwi_rcr_rank(l->e);
     memcpy(l->closed, model->tree_q0, (size_t)model->tree_nq * sizeof(double));
     for (int i = 0; l->cut->m && i < LWI_COUNT(sizes); i++) {
         memcpy(l->q, model->tree_q0, (size_t)model->tree_nq * sizeof(double));
-        TRY(rank_at(l, l->q, LWI_CUT_RANK));
+        if (i > 0) TRY(rank_at(l, l->q, LWI_CUT_RANK)); // the first one was at the start
         step_along_motions(l, i, sizes[i]);
         // 0.2: between h and 1
         if (!close_positions(l, 0.2 * sizes[i])) continue;
@@ -143,7 +144,7 @@ static lw_status try_choices(rank_search *l)
 }
 
 lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_arena *arena,
-                             lwi_rcr_reactions **reactions, lw_error *error)
+                             lwi_shared *shared, lwi_rcr_reactions **reactions, lw_error *error)
 {
     rank_search l = {.e = e,
                      .cut = cut,
@@ -156,8 +157,14 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
                      .max_rank = LWI_PUSH(arena, int, e->model->nnode),
                      .error = error};
     if (!l.q || !l.closed || !l.du || !l.still || !l.max_rank) return LW_ERR_MEMORY;
-    lw_status status = find_ranks(&l);
+    int start_rank = 0;
+    lw_status status = find_ranks(&l, &start_rank);
     *reactions = NULL;
+    if (status == LW_OK && shared) {
+        const lwi_motion closed = lwi_cut_motion(tree);
+        const int redundant = cut->m - lwi_rcr_rank(e);
+        status = lwi_shared_keep_ranks(shared, e->model, cut->m - start_rank, redundant, &closed);
+    }
     if (status == LW_OK && lwi_rcr_rank(e) < cut->m) // redundant rows
         status = lwi_rcr_reactions_create(e->model, tree, arena, reactions);
     memcpy(tree->joint_q, e->model->q0, (size_t)e->model->nq * sizeof(double));

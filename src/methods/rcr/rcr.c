@@ -68,7 +68,8 @@ static lw_status prepare(lwi_work *work)
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
     TRY(lwi_rcr_create(model, &d->cut, &d->tree, arena, &d->e));
     d->e.limit = work->limit;
-    TRY(lwi_rcr_find_ranks(&d->e, &d->cut, &d->tree, arena, &d->reactions, &work->error));
+    TRY(lwi_rcr_find_ranks(&d->e, &d->cut, &d->tree, arena, work->shared, &d->reactions,
+                           &work->error));
     LWI_ASSERT(lwi_rcr_rank(&d->e) <= d->cut.m);
     TRY(lwi_auxiliary_create(model, d->momenta ? LWI_MOMENTUM : LWI_SPEED, arena, &d->auxiliary,
                              &work->layout));

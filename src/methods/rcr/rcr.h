@@ -32,6 +32,7 @@
 #include "kinematics/costs.h"
 #include "loops/cut_momenta.h"
 #include "loops/cut_state.h"
+#include "system/shared.h"
 
 /** Structure of a node's system, from the graph alone. */
 typedef struct lwi_rcr_node {
@@ -152,9 +153,10 @@ int lwi_rcr_rank(const lwi_rcr *rcr);
 typedef struct lwi_rcr_reactions lwi_rcr_reactions;
 /** Generic ranks of all nodes, from the model's start and configurations near it, and the pool.  Overwrites tree and
  *  cut.
+ *  @param shared  keeps the ranks; or NULL
  *  @param reactions  out: of redundant rows; NULL: there are none */
 lw_status lwi_rcr_find_ranks(lwi_rcr *rcr, lwi_cut *cut, lwi_tree_work *tree, lwi_arena *arena,
-                             lwi_rcr_reactions **reactions, lw_error *error);
+                             lwi_shared *shared, lwi_rcr_reactions **reactions, lw_error *error);
 /** A partition into `fresh`, with pivots above `pivot` if there is one; LWI_RCR_CHOOSE. */
 lw_status lwi_rcr_choose(lwi_rcr *rcr, double pivot, double t, lw_error *error);
 /** The elimination with the present partition; LWI_RCR_FIXED. */

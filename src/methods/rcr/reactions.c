@@ -14,8 +14,7 @@ enum { PROBES = 2 };
 
 struct lwi_rcr_reactions {
     int nrow;
-    int *first;           // [joints + couplings + 1] first row of each
-    lwi_closure *closure; // [joints + couplings]
+    int *first; // [joints + couplings + 1] first row of each
     lwi_min_norm *min_norm;
     double *lambda;              // [rows]
     double (*f)[6];              // [nnode] about mass centres, world axes
@@ -35,37 +34,40 @@ static bool has_rows(const lwi_rcr_reactions *r, int i)
     return r->first[i + 1] > r->first[i];
 }
 
-static void put_closures(const lw_model *model, lwi_rcr_reactions *r, double t,
-                         const lwi_motion *motion)
+// Rows of joint i, or of coupling i - njoint.  Those of all would take most of the memory of a mechanism.
+static void closure_of(const lw_model *model, int i, double t, const lwi_motion *motion,
+                       lwi_closure *closure)
 {
-    for (int i = 0; i < count_of(model); i++) {
-        if (!has_rows(r, i)) continue;
-        if (i < model->njoint)
-            lwi_joint_closure(model, i, t, motion, LWI_CLOSURE_POSITION, &r->closure[i]);
-        else
-            lwi_coupling_closure(model, i - model->njoint, t, motion, LWI_CLOSURE_POSITION,
-                                 &r->closure[i]);
-    }
+    if (i < model->njoint)
+        lwi_joint_closure(model, i, t, motion, LWI_CLOSURE_POSITION, closure);
+    else
+        lwi_coupling_closure(model, i - model->njoint, t, motion, LWI_CLOSURE_POSITION, closure);
 }
 
 // Joints that are not merged, then couplings, between the nodes of their bodies.
-static void make_graph(const lw_model *model, const lwi_rcr_reactions *r, lwi_plan_edge *edge)
+static void make_graph(const lw_model *model, const lwi_rcr_reactions *r, const lwi_motion *motion,
+                       lwi_plan_edge *edge)
 {
     for (int i = 0; i < count_of(model); i++) {
-        const lwi_closure *c = &r->closure[i];
+        lwi_closure c;
         edge[i] = (lwi_plan_edge){.rows = r->first[i + 1] - r->first[i], .n = 1};
         if (!edge[i].rows) continue; // the body does not matter
-        LWI_ASSERT(c->n == edge[i].rows && c->nbody >= 1 && c->nbody <= LWI_EDGE_BODIES);
-        edge[i].n = c->nbody;
-        for (int k = 0; k < c->nbody; k++) edge[i].body[k] = model->body_node[c->body[k]];
+        closure_of(model, i, 0, motion, &c);
+        LWI_ASSERT(c.n == edge[i].rows && c.nbody >= 1 && c.nbody <= LWI_EDGE_BODIES);
+        edge[i].n = c.nbody;
+        for (int k = 0; k < c.nbody; k++) edge[i].body[k] = model->body_node[c.body[k]];
     }
 }
 
-static bool factor(const lw_model *model, lwi_rcr_reactions *r)
+static bool factor(const lw_model *model, lwi_rcr_reactions *r, double t, const lwi_motion *motion)
 {
-    for (int i = 0; i < count_of(model); i++)
-        for (int k = 0; has_rows(r, i) && k < r->closure[i].nbody; k++)
-            lwi_min_norm_put(r->min_norm, i, k, (const double(*)[6])r->closure[i].J[k]);
+    for (int i = 0; i < count_of(model); i++) {
+        lwi_closure c;
+        if (!has_rows(r, i)) continue;
+        closure_of(model, i, t, motion, &c);
+        for (int k = 0; k < c.nbody; k++)
+            lwi_min_norm_put(r->min_norm, i, k, (const double(*)[6])c.J[k]);
+    }
     return lwi_min_norm_factor(r->min_norm);
 }
 
@@ -76,8 +78,10 @@ static void find_undetermined(const lw_model *model, lwi_rcr_reactions *r, const
         lwi_min_norm_null(r->min_norm, r->lambda);
         for (int j = 0; j < model->njoint; j++) {
             double world[6], F[6];
+            lwi_closure c;
             if (!has_rows(r, j)) continue;
-            lwi_joint_reaction(model, j, motion, &r->closure[j], r->lambda + r->first[j], world);
+            closure_of(model, j, 0, motion, &c);
+            lwi_joint_reaction(model, j, motion, &c, r->lambda + r->first[j], world);
             lwi_joint_to_axes(model, j, motion->R, world, F);
             for (int i = 0; i < 6; i++)
                 if (fabs(F[i]) > UNIQUE_TOLERANCE) r->undetermined[j] |= (unsigned char)(1 << i);
@@ -96,7 +100,6 @@ lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *t
 #define GET(field, n)                                                                              \
     if (!((field) = lwi_arena_push(arena, (size_t)(n), sizeof *(field)))) return LW_ERR_MEMORY
     GET(r->first, count + 1);
-    GET(r->closure, count);
     GET(r->f, model->nnode);
     GET(r->wrench, model->nbody);
     GET(r->undetermined, model->njoint);
@@ -108,11 +111,10 @@ lw_status lwi_rcr_reactions_create(const lw_model *model, const lwi_tree_work *t
     r->nrow = r->first[count];
     GET(r->lambda, r->nrow);
 #undef GET
-    put_closures(model, r, 0, &motion);
-    make_graph(model, r, edge);
+    make_graph(model, r, &motion, edge);
     const lwi_plan_graph graph = {.nbody = model->nnode, .nedge = count, .edge = edge};
     TRY(lwi_min_norm_create(&graph, NULL, arena, &r->min_norm));
-    if (factor(model, r)) find_undetermined(model, r, &motion);
+    if (factor(model, r, 0, &motion)) find_undetermined(model, r, &motion);
     *out = r;
     return LW_OK;
 }
@@ -148,16 +150,18 @@ bool lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *r,
                                const lwi_tree_work *tree, double t, lwi_snapshot *snapshot)
 {
     const lwi_motion motion = lwi_cut_motion(tree);
-    put_closures(model, r, t, &motion);
-    if (!factor(model, r)) return false;
+    if (!factor(model, r, t, &motion)) return false;
     collect(model, r, tree, t, &motion);
     lwi_min_norm_solve(r->min_norm, (const double(*)[6])r->f, r->lambda);
     for (int j = 0; j < model->njoint; j++) {
         if (model->joint[j].merged) continue;
         v6_zero(snapshot->reaction[j]);
-        if (has_rows(r, j))
-            lwi_joint_reaction(model, j, &motion, &r->closure[j], r->lambda + r->first[j],
+        if (has_rows(r, j)) {
+            lwi_closure c;
+            closure_of(model, j, t, &motion, &c);
+            lwi_joint_reaction(model, j, &motion, &c, r->lambda + r->first[j],
                                snapshot->reaction[j]);
+        }
         lwi_snapshot_set_undetermined(snapshot, j, r->undetermined[j]);
     }
     return true;

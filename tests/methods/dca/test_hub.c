@@ -66,7 +66,7 @@ static int parts_of(const lw_model *model)
     lwi_arena arena;
     lwi_system s;
     lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_system_plan(model, LW_PLAN_AUTO, &arena, &s), LW_OK);
+    assert_int_equal(lwi_system_plan(model, LW_PLAN_AUTO, NULL, &arena, &s), LW_OK);
     const int parts = s.split.npart;
     lwi_arena_free(&arena);
     return parts;
@@ -198,7 +198,7 @@ static double work_of(int legs, feet ends, lw_plan kind)
     lwi_system s;
     lw_model *model = hub(&seed, legs, ends, false, false);
     lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_system_plan(model, kind, &arena, &s), LW_OK);
+    assert_int_equal(lwi_system_plan(model, kind, NULL, &arena, &s), LW_OK);
     assert_int_equal(lwi_elim_create(&s.plan, &arena, &s.elim), LW_OK);
     const lwi_elim_counts n = lwi_elim_count(s.elim);
     lwi_arena_free(&arena);

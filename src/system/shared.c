@@ -1,0 +1,36 @@
+// shared.c -- memory of what the parts of a simulation have in common.
+#include "system/shared.h"
+
+#include "base/assert.h"
+
+#include <string.h>
+
+void lwi_shared_init(const lw_allocator *allocator, lwi_shared *shared)
+{
+    *shared = (lwi_shared){0};
+    lwi_arena_init(&shared->arena, allocator);
+}
+
+void lwi_shared_free(lwi_shared *shared)
+{
+    lwi_arena_free(&shared->arena);
+}
+
+lw_status lwi_shared_keep_ranks(lwi_shared *shared, const lw_model *model, int start_redundant,
+                                int redundant, const lwi_motion *motion)
+{
+    LWI_ASSERT(redundant >= 0 && redundant <= start_redundant);
+    if (shared->ranked) return LW_OK;
+    const size_t nbody = (size_t)model->nbody;
+    shared->R = lwi_arena_push(&shared->arena, nbody, sizeof *shared->R);
+    shared->r = lwi_arena_push(&shared->arena, nbody, sizeof *shared->r);
+    shared->q = LWI_PUSH(&shared->arena, double, model->nq);
+    if (!shared->R || !shared->r || !shared->q) return LW_ERR_MEMORY;
+    memcpy(shared->R, motion->R, nbody * sizeof *shared->R);
+    memcpy(shared->r, motion->r, nbody * sizeof *shared->r);
+    if (model->nq) memcpy(shared->q, motion->q, (size_t)model->nq * sizeof *shared->q);
+    shared->start_redundant = start_redundant;
+    shared->redundant = redundant;
+    shared->ranked = true;
+    return LW_OK;
+}
