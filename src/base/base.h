@@ -56,7 +56,7 @@ void lwi_arena_init(lwi_arena *arena, const lw_allocator *allocator);
 void lwi_arena_free(lwi_arena *arena);
 /** Zeroed memory, aligned for kernels.  NULL when the allocator fails; count 0 gives a valid pointer. */
 void *lwi_arena_push(lwi_arena *arena, size_t count, size_t size);
-/** The same for characters, not aligned: texts take their length. */
+/** The same for characters, not aligned: strings take their length. */
 char *lwi_arena_chars(lwi_arena *arena, size_t count);
 char *lwi_arena_text(lwi_arena *arena, const char *text);
 #define LWI_PUSH(arena, type, count)                                                               \

@@ -1,7 +1,7 @@
 // shared.h -- what the parts of a simulation have in common: the plan of a mechanism and its generic ranks.
 //
-// The choice of a formulation, the formulation and the singularity monitor each need both; whoever comes first finds
-// them, and the others take them over.
+// The choice of a formulation, the formulation and the singularity monitor each need both; the first of them finds
+// them, the others take them over.
 #ifndef LWI_SYSTEM_SHARED_H
 #define LWI_SYSTEM_SHARED_H
 
@@ -11,7 +11,7 @@
 typedef struct lwi_shared {
     lwi_arena arena; ///< all memory
     bool planned, rotors;
-    lw_plan asked; ///< the kind that was asked for
+    lw_plan kind;  ///< the kind that the caller requested
     lwi_plan plan; ///< of the system without the caller's edges, with bodies split
     bool ranked;
     int start_redundant, redundant; ///< dependent rows at the start, and at the configuration

@@ -222,14 +222,14 @@ static lw_status create_elimination(lwi_system *s, lwi_arena *arena)
     return LW_OK;
 }
 
-// The plan of `shared`, which the first one makes; another if it was asked to be of another kind.
+// The plan of `shared`, which the first one makes; another plan if the caller requests another kind.
 static lw_status share_plan(lwi_shared *shared, const lwi_plan_graph *graph, lw_plan kind,
                             bool rotors, lwi_arena *arena, lwi_plan *plan)
 {
-    if (shared->planned && (shared->asked != kind || shared->rotors != rotors))
+    if (shared->planned && (shared->kind != kind || shared->rotors != rotors))
         return lwi_plan_create(graph, kind, arena, plan);
     if (!shared->planned) TRY(lwi_plan_create(graph, kind, &shared->arena, &shared->plan));
-    shared->planned = true, shared->asked = kind, shared->rotors = rotors;
+    shared->planned = true, shared->kind = kind, shared->rotors = rotors;
     *plan = shared->plan;
     LWI_ASSERT(plan->graph.nbody == graph->nbody && plan->graph.nedge == graph->nedge);
     return LW_OK;
