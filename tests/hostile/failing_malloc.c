@@ -3,7 +3,7 @@
 //   FAIL_AT=N      the N-th allocation after the start of main() fails; without it none
 //   FAIL_FROM=1    and all after it
 //   FAIL_COUNT=F   at the end the number of allocations is written to the file F
-//   FAIL_SHOW=1    the call stack of the N-th one is written to stderr
+//   FAIL_SHOW=1    the call stack of each one that fails is written to stderr, after a line "--"
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,7 +27,8 @@ static void show_stack(void)
 {
     void *frame[40];
     in_main = 0;
-    backtrace_symbols_fd(frame, backtrace(frame, 40), STDERR_FILENO);
+    if (write(STDERR_FILENO, "--\n", 3) == 3)
+        backtrace_symbols_fd(frame, backtrace(frame, 40), STDERR_FILENO);
     in_main = 1;
 }
 
@@ -36,7 +37,7 @@ static int fails(void)
     if (!in_main) return 0;
     const long n = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
     if (at <= 0 || (from ? n < at : n != at)) return 0;
-    if (show && n == at) show_stack();
+    if (show) show_stack();
     errno = ENOMEM;
     return 1;
 }
