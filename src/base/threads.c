@@ -150,7 +150,8 @@ lw_status lwi_pool_create(int count, const lw_allocator *allocator, lwi_pool **o
     if (!start(pool)) {
         const int started = pool->nmember;
         lwi_pool_destroy(pool);
-        return lwi_fail(error, LW_ERR_UNSUPPORTED, "threads: %d asked for, the system gives %d",
+        return lwi_fail(error, LW_ERR_MEMORY,
+                        "threads: %d asked for, the system gives %d: no memory, or a limit of it",
                         count, started + 1);
     }
     *out = pool;

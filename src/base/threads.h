@@ -12,7 +12,7 @@ typedef struct lwi_pool lwi_pool; ///< used by one thread at a time
 enum { LWI_MAX_THREADS = 256 };
 
 /** @param count  threads, including the caller's; 1: no further ones
- *  @return LW_ERR_ARGUMENT, LW_ERR_MEMORY; LW_ERR_UNSUPPORTED: the system gives no more threads */
+ *  @return LW_ERR_ARGUMENT; LW_ERR_MEMORY: no memory, or the system gives no more threads */
 lw_status lwi_pool_create(int count, const lw_allocator *allocator, lwi_pool **pool,
                           lw_error *error);
 /** NULL is allowed. */
