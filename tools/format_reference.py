@@ -128,6 +128,8 @@ def rules(part):
     """{key: which types have it} and {key: which types need it} from the conditions of a part."""
     types, have, need = part.get("properties", {}).get("type", {}).get("enum", []), {}, {}
     for rule in part.get("allOf", []):
+        if "not" in rule:  # options in both forms
+            continue
         test, then = rule["if"], rule["then"]
         if set(test) == {"required"} and set(then) == {"properties"}:
             kinds = then["properties"]["type"]["enum"]

@@ -161,6 +161,45 @@ static void hints_and_names_decide(void **state)
     lw_model_destroy(model);
 }
 
+// A joint with a speed stays in the tree, also where the speeds of the others follow from it.
+static void joints_with_a_start_are_not_cut(void **state)
+{
+    (void)state;
+    for (int given = 0; given < 4; given++) {
+        static const char *const keys[] = {"qd: [2]", "q: [0]"};
+        for (int k = 0; k < LWI_COUNT(keys); k++) {
+            const char *start[4] = {"cut: auto", "cut: auto", "cut: auto", "cut: auto"};
+            char text[1500], name[2] = {(char)('A' + given), 0};
+            start[given] = keys[k];
+            snprintf(
+                text, sizeof text,
+                "linkwork: 1\nbodies:\n"
+                "  crank: {mass: 0.2, inertia: [1, 1, 1, 0, 0, 0], position: [0, 0, 0.05]}\n"
+                "  coupler: {mass: 0.6, inertia: [1, 1, 1, 0, 0, 0], position: [0.15, 0, 0.15]}\n"
+                "  rocker: {mass: 0.4, inertia: [1, 1, 1, 0, 0, 0], position: [0.3, 0, 0.1]}\n"
+                "joints:\n"
+                "  A: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 1, 0], "
+                "%s}\n"
+                "  B: {type: revolute, between: [crank, coupler], at: [0, 0, 0.1], axis: [0, 1, "
+                "0], %s}\n"
+                "  C: {type: revolute, between: [coupler, rocker], at: [0.3, 0, 0.2], axis: [0, 1, "
+                "0], %s}\n"
+                "  D: {type: revolute, between: [ground, rocker], at: [0.3, 0, 0], axis: [0, 1, "
+                "0], %s}\n",
+                start[0], start[1], start[2], start[3]);
+            lw_model *model;
+            lw_error error = {0};
+            lwt_ok(lw_model_parse(text, strlen(text), "four-bar", &(lw_read_desc){.format = "yaml"},
+                                  &model, NULL, &error),
+                   &error);
+            assert_int_equal(lw_model_loop_count(model), 1);
+            assert_string_not_equal(closing(model), name);
+            assert_int_equal(model->desc.joint[model->loop[0]].cut, LW_CUT_AUTO);
+            lw_model_destroy(model);
+        }
+    }
+}
+
 static void impossible_cuts_are_refused(void **state)
 {
     (void)state;
@@ -256,6 +295,7 @@ int main(void)
         cmocka_unit_test(rings_are_cut_in_the_middle),
         cmocka_unit_test(joints_are_chosen_by_what_they_cost),
         cmocka_unit_test(hints_and_names_decide),
+        cmocka_unit_test(joints_with_a_start_are_not_cut),
         cmocka_unit_test(impossible_cuts_are_refused),
         cmocka_unit_test(uncuttable_loops_are_refused),
         cmocka_unit_test(loops_of_random_mechanisms),

@@ -5,6 +5,8 @@
 
 #include "base/base.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,6 +75,78 @@ static void put_shapes(FILE *f)
     fputs("}}]", f);
 }
 
+// ----------------------------------------------------------------------------------------- options
+
+// What an option allows is asked of the code that sets it.
+static bool option_takes(const char *key, const char *text)
+{
+    lw_options options;
+    lw_options_default(&options);
+    return lw_options_set(&options, key, text, NULL) == LW_OK;
+}
+
+static bool option_takes_number(const char *key, double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.17g", value);
+    return option_takes(key, text);
+}
+
+static void put_option_number(FILE *f, const char *key)
+{
+    const bool whole = option_takes(key, "1") && !option_takes(key, "1.5");
+    const bool zero = option_takes(key, "0");
+    int power = 0; // 10^power is allowed, and none of a lower power
+    while (power > -300 && option_takes_number(key, pow(10, power - 1))) power--;
+    const bool bounded = power < 0 && power > -300;
+    if (zero && bounded) fputs("\"anyOf\": [{\"const\": 0}, {", f);
+    fprintf(f, "\"type\": \"%s\"", whole ? "integer" : "number");
+    if (bounded)
+        fprintf(f, ", \"minimum\": 1e%d", power);
+    else
+        fprintf(f, ", \"%s\": 0", zero ? "minimum" : "exclusiveMinimum");
+    if (!option_takes(key, "1")) {
+        fputs(", \"exclusiveMaximum\": 1", f);
+    } else if (whole) {
+        int64_t most = 1, beyond = INT64_C(1000000000000000000);
+        while (beyond - most > 1) {
+            const int64_t middle = most + (beyond - most) / 2;
+            *(option_takes_number(key, (double)middle) ? &most : &beyond) = middle;
+        }
+        fprintf(f, ", \"maximum\": %lld", (long long)most);
+    }
+    if (zero && bounded) fputs("}]", f);
+}
+
+// Words, a number, two numbers.
+static void put_option(FILE *f, const char *key)
+{
+#define X(name, text) text,
+    static const char *const words[] = {LW_STATE_LIST(X) LW_SAMPLE_MODE_LIST(X) LW_PROJECT_LIST(X)
+                                            LW_SINGULAR_LIST(X) LW_PLAN_LIST(X) "none",
+                                        "steps"};
+#undef X
+    int n = 0;
+    fputs("\"anyOf\": [{\"enum\": [", f);
+    for (int i = 0; i < LWI_COUNT(words); i++) {
+        int first = 0;
+        while (strcmp(words[first], words[i]) != 0) first++;
+        if (first < i || !option_takes(key, words[i])) continue;
+        fprintf(f, "%s\"%s\"", n++ ? ", " : "", words[i]);
+    }
+    for (int i = 0; i < lw_formulation_count(); i++)
+        if (option_takes(key, lw_formulation_info(i).name))
+            fprintf(f, "%s\"%s\"", n++ ? ", " : "", lw_formulation_info(i).name);
+    for (int i = 0; i < lw_integrator_count() && strcmp(key, "integrator") == 0; i++)
+        if (option_takes(key, lw_integrator_info(i).name))
+            fprintf(f, "%s\"%s\"", n++ ? ", " : "", lw_integrator_info(i).name);
+    fputs("]}", f);
+    if (option_takes(key, "0.5")) fputs(", {\"type\": \"number\", \"exclusiveMinimum\": 0}", f);
+    if (option_takes(key, "1,1"))
+        fputs(", {\"type\": \"string\", \"pattern\": \"^[^,]+,[^,]+$\"}", f);
+    fputs("]", f);
+}
+
 // The schema of a value, without the braces.
 static void put_kind(FILE *f, const lwi_yaml_key *key)
 {
@@ -83,8 +157,8 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     // clang-format off
     switch (key->kind) {
     case LWI_KEY_VERSION: fprintf(f, "\"const\": %d", (int)LWI_FORMAT_VERSION); return;
-    case LWI_KEY_NUMBER:
-    case LWI_KEY_OPTION_NUMBER: fputs(number, f); return;
+    case LWI_KEY_NUMBER: fputs(number, f); return;
+    case LWI_KEY_OPTION_NUMBER: put_option_number(f, key->name); return;
     case LWI_KEY_INTEGER: fputs("\"type\": \"integer\"", f); return;
     case LWI_KEY_NUMBERS: put_array(f, key->count, number); return;
     case LWI_KEY_LIST:
@@ -134,7 +208,7 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
         fputs("\"type\": [\"string\", \"object\"]", f);
         return;
     case LWI_KEY_OPTION:
-        fputs("\"type\": [\"string\", \"number\"]", f);
+        put_option(f, key->name);
         return;
     case LWI_KEY_NAMES:
         fprintf(f, "\"type\": \"array\", \"uniqueItems\": true, \"items\": {%s}", name);
@@ -198,6 +272,34 @@ static void put_properties(FILE *f, const lwi_yaml_object *object, const char *i
         fputs("}", f);
     }
     fprintf(f, "%s}", indent);
+}
+
+// Options with `-` for `_`, as on the command line, one form at a time.
+static void put_dashed(FILE *f, const lwi_yaml_object *object, const char *indent)
+{
+    char name[64];
+    const char *before = "";
+    for (int both = 0; both < 2; both++) {
+        fprintf(f, ",%s\"%s\": %s", indent, both ? "allOf" : "patternProperties", both ? "[" : "{");
+        before = "";
+        for (int i = 0; i < object->nkey; i++) {
+            const lwi_yaml_key *key = &object->key[i];
+            if (!strchr(key->name, '_')) continue;
+            snprintf(name, sizeof name, "%s", key->name);
+            for (char *c = name; *c; c++)
+                if (*c == '_') *c = '-';
+            if (both) {
+                fprintf(f, "%s{\"not\": {\"required\": [\"%s\", \"%s\"]}}", before, key->name,
+                        name);
+            } else {
+                fprintf(f, "%s\"^%s$\": {", before, name);
+                put_kind(f, key);
+                fputs("}", f);
+            }
+            before = ", ";
+        }
+        fputs(both ? "]" : "}", f);
+    }
 }
 
 static void put_required(FILE *f, const lwi_yaml_object *object, const char *indent)
@@ -288,6 +390,7 @@ static void put_object(FILE *f, const lwi_yaml_object *object, const char *inden
     put_properties(f, object, indent);
     put_required(f, object, indent);
     if (object->type) put_conditions(f, object, indent);
+    if (object == &lwi_yaml_simulation_object) put_dashed(f, object, indent);
     put_forms(f, object, indent);
 }
 
@@ -312,6 +415,7 @@ lw_status lw_schema_write(FILE *file)
           file);
     fprintf(file, "%s, version %d\",", lwi_yaml_file_object.help, (int)LWI_FORMAT_VERSION);
     put_object(file, &lwi_yaml_file_object, "\n  ");
+    fputs(",\n  \"anyOf\": [{\"required\": [\"bodies\"]}, {\"required\": [\"generate\"]}]", file);
     fputs(",\n  \"$defs\": {\n    \"signal\": {\n      \"description\": \"a constant, the name of "
           "a function or an input, or a function\",\n      \"anyOf\": [{\"type\": \"number\"}, "
           "{\"type\": \"string\", \"minLength\": 1}, {\"$ref\": \"#/$defs/function\"}]\n    }",
