@@ -48,12 +48,6 @@ function(lw_isa_library isa)
     endif()
     target_compile_definitions(linkwork_${isa} PRIVATE ISA=${isa} WIDEST=${width})
     target_compile_options(linkwork_${isa} PRIVATE -fno-semantic-interposition ${options})
-    if(LW_SANITIZE MATCHES "address")
-        # A third of the compile time: checks by calls; pointers and alignment are checked by address and processor.
-        target_compile_options(linkwork_${isa} PRIVATE -fno-sanitize-address-use-after-scope
-            -fno-sanitize=null,alignment
-            $<$<C_COMPILER_ID:GNU>:--param=asan-instrumentation-with-call-threshold=0>)
-    endif()
     if(NOT LW_SANITIZE) # sanitizers report lines; else debug information is compile time only
         target_compile_options(linkwork_${isa} PRIVATE -g0)
     endif()
@@ -61,6 +55,13 @@ function(lw_isa_library isa)
     set(LW_OBJECT_TARGETS ${LW_OBJECT_TARGETS} linkwork_${isa} PARENT_SCOPE)
 endfunction()
 
+if(LW_SANITIZE MATCHES "address")
+    # A third of the compile time: checks by calls; NULL and alignment are checked by address and processor.  Options of
+    # sources come after -fsanitize.
+    set_property(SOURCE ${LW_SIMD_SOURCES} ${LW_SIMD_LOOPS} APPEND PROPERTY COMPILE_OPTIONS
+        -fno-sanitize-address-use-after-scope -fno-sanitize=null,alignment
+        $<$<C_COMPILER_ID:GNU>:--param=asan-instrumentation-with-call-threshold=0>)
+endif()
 foreach(isa ${LW_ISA_BUILDS})
     string(TOUPPER ${isa} name)
     set_property(SOURCE src/base/cpu.c src/tree/kernel.c src/elimination/lanes.c src/methods/dca/segments/path.c

@@ -4,10 +4,10 @@
 usage: test_schema.py PROGRAM SOURCES [STRIDE]
 
 The example of docs/model-file.md with every key, and every option of a run, are changed one place at a time: values of
-other kinds and signs, unknown keys, keys left out, wrong words; every STRIDE-th of some 4000 changes (17).  What the schema refuses the program must refuse.  What
-the program refuses the schema must refuse too, but for relations between several values (names that are referred to,
-bodies that do not close, ranges of physical values), whose messages are listed.  Exit status 77 without the Python
-modules jsonschema and yaml.
+other kinds and signs, unknown keys, keys left out, wrong words; every STRIDE-th of some 4000 changes (17).  What the
+schema refuses the program must refuse.  What the program refuses the schema must refuse too, except for relations
+between several values (names that are referred to, bodies that do not close, ranges of physical values), with listed
+messages.  Exit status 77 without the Python modules jsonschema and yaml.
 """
 import collections
 import copy

@@ -108,12 +108,12 @@ static void put_option_number(FILE *f, const char *key)
     if (!option_takes(key, "1")) {
         fputs(", \"exclusiveMaximum\": 1", f);
     } else if (whole) {
-        int64_t most = 1, beyond = INT64_C(1000000000000000000);
-        while (beyond - most > 1) {
-            const int64_t middle = most + (beyond - most) / 2;
-            *(option_takes_number(key, (double)middle) ? &most : &beyond) = middle;
+        int64_t largest = 1, over = INT64_C(1000000000000000000);
+        while (over - largest > 1) {
+            const int64_t middle = largest + (over - largest) / 2;
+            *(option_takes_number(key, (double)middle) ? &largest : &over) = middle;
         }
-        fprintf(f, ", \"maximum\": %lld", (long long)most);
+        fprintf(f, ", \"maximum\": %lld", (long long)largest);
     }
     if (zero && bounded) fputs("}]", f);
 }
