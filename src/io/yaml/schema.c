@@ -77,7 +77,7 @@ static void put_shapes(FILE *f)
 
 // ----------------------------------------------------------------------------------------- options
 
-// What an option allows is asked of the code that sets it.
+// What an option allows is decided by the code that sets it.
 static bool option_takes(const char *key, const char *text)
 {
     lw_options options;
