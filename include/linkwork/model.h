@@ -311,6 +311,24 @@ typedef struct lw_coupling_desc {
     lw_place place;
 } lw_coupling_desc;
 
+/** An impulse at one time, on a body at a point or on a coordinate of a joint: the integral of a force that acts so
+ *  shortly that nothing moves meanwhile.  Velocities jump, those of all other bodies through their joints. */
+typedef struct lw_impulse_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
+    const char *name;
+    double time;      ///< at which it acts [s] > 0; not read by lw_sim_apply_impulse
+    lw_body body;     ///< unless it acts on a joint
+    lw_vec3 point;    ///< where `impulse` acts, body frame [m]
+    bool world_point; ///< `point` is given in the world, at the assembly configuration
+    lw_vec3 impulse, angular_impulse; ///< [N s], angular impulse [N m s]
+    bool body_axes;                   ///< components in body axes; default world axes
+    bool on_joint;                    ///< `joint`, `coordinate` and `effort` count instead
+    lw_joint joint;
+    int coordinate; ///< which speed of the joint
+    double effort;  ///< on this speed [N s, N m s]
+    lw_place place;
+} lw_impulse_desc;
+
 /** A point and axes of a body to be observed: results have its motion. */
 typedef struct lw_marker_desc {
     size_t size; ///< sizeof this struct, or 0: see linkwork.h
@@ -386,6 +404,8 @@ LW_API lw_status lw_builder_add_drag(lw_builder *builder, const lw_drag_desc *de
                                      lw_error *error);
 LW_API lw_status lw_builder_add_coupling(lw_builder *builder, const lw_coupling_desc *desc,
                                          lw_error *error);
+LW_API lw_status lw_builder_add_impulse(lw_builder *builder, const lw_impulse_desc *desc,
+                                        lw_error *error);
 LW_API lw_status lw_builder_add_marker(lw_builder *builder, const lw_marker_desc *desc,
                                        lw_error *error);
 /** Adds the bodies and joints of a mechanism. */

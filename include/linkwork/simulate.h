@@ -23,6 +23,8 @@ typedef enum lw_observe {
     LW_OBSERVE_REACTION      ///< reactions, acceleration residual
 } lw_observe;
 
+enum { LW_IMPACT_NONE, LW_IMPACT_BEFORE, LW_IMPACT_AFTER };
+
 /** State of a mechanism at one time.  Arrays over bodies have the ground at index 0; joint arrays use q_first and
  *  v_first of lw_joint_info. */
 typedef struct lw_observation {
@@ -48,6 +50,11 @@ typedef struct lw_observation {
     /** 1: close to a singular position, where reactions cannot be solved for: those of the cubic in time through
      *  four states outside, on the same side of the position; 0: solved for */
     int reactions_continued;
+    /** LW_IMPACT_BEFORE, LW_IMPACT_AFTER: the state just before or after impulses at this time */
+    int impact;
+    /** [joint] impulses of the reactions in this impact: on body2 about P2, world axes [N s, N m s]; zeros in states
+     *  that are not just after one, NULL where there was never one */
+    const double (*impulse)[6];
     // system
     double kinetic, potential, work;         ///< T, V (gravity, springs), Wnc since the start [J]
     double momentum[3], angular_momentum[3]; ///< world, about its origin [kg m/s, kg m^2/s]
@@ -73,9 +80,11 @@ typedef struct lw_summary {
     double residual[3];  ///< largest of the observed rows
     long
         projections; ///< how often positions were restored to the constraint manifold (option `project`)
-    long events;   ///< changes of mode: contacts of stops that began or ended
-    long late;     ///< steps that ended later than wall-clock time allows (option `pace`)
-    double behind; ///< largest delay of them [s]
+    long events;         ///< changes of mode: contacts of stops that began or ended
+    long late;           ///< steps that ended later than wall-clock time allows (option `pace`)
+    double behind;       ///< largest delay of them [s]
+    long impulses;       ///< impacts: of impulses and of drives with rates that jump
+    double impulse_work; ///< of these, a part of Wnc: what they changed the kinetic energy by [J]
 } lw_summary;
 
 /** @param desc  may be NULL */
@@ -111,7 +120,27 @@ LW_API lw_status lw_sim_set_motion(lw_sim *sim, const lw_observation *motion);
 /** An input keeps its value until it is set again.  `index` of lw_model_find_input. */
 LW_API lw_status lw_sim_set_input(lw_sim *sim, int index, double value);
 
-/** Integrates to `time` exactly.  After a failure the state is the last accepted one. */
+/** What an impact did. */
+typedef struct lw_impact {
+    double time;
+    double kinetic_before, kinetic_after; ///< [J]
+    double
+        work; ///< of the impulses, and of drives with rates that jump [J]; joints that hold do none
+    const double (*reaction)[6]; ///< [joint] impulse on body2 about P2, world axes [N s, N m s];
+                                 ///< the one of minimum norm where it is not unique
+    const unsigned char *reaction_undetermined; ///< [joint] as in lw_observation
+} lw_impact;
+/** Lets `count` impulses act now, all at once: the velocities of all bodies jump, through all joints and loops, by one
+ *  linear solve; positions stay.  The first call allocates memory, unless the model has impulses.
+ *  @param impulse  [count]; in their `size`, if not 0, sizeof *impulse; `time`, `name` and `place` are not read except in
+ *                  messages; points are in body frames
+ *  @param impact   out, owned by the simulation, valid until the next impact; may be NULL
+ *  @cost  O(n), with bodies without mass or inertia O(n^3)
+ *  @return LW_ERR_ARGUMENT, LW_ERR_MODEL: an impulse that is not possible; LW_ERR_SINGULAR; the state is then unchanged */
+LW_API lw_status lw_sim_apply_impulse(lw_sim *sim, int count, const lw_impulse_desc *impulse,
+                                      const lw_impact **impact);
+
+/** Integrates to `time` exactly, impulses at this time included.  After a failure the state is the last accepted one. */
 LW_API lw_status lw_sim_step(lw_sim *sim, double time);
 /** Called at intervals during a run, between steps and within steps that take long; nonzero ends it with
  *  LW_ERR_INTERRUPTED, after a last row.  Must not change the simulation. */

@@ -143,6 +143,10 @@ static lw_sim *enter(const lw_batch *b, int i)
     sim->t = instance->t;
     sim->start = instance->start;
     sim->next_break = instance->next_break;
+    sim->impacts.next = instance->next_impact;
+    sim->impacts.stop = instance->impact_stop;
+    sim->impacts.due = instance->due;
+    sim->impacts.struck = false; // its impulses are those of another instance
     sim->pending = instance->pending;
     memcpy(sim->kept_step, instance->kept_step, sizeof sim->kept_step);
     sim->audit = instance->audit;
@@ -162,6 +166,9 @@ static void leave(lw_batch *b, int i)
     instance->t = sim->t;
     instance->start = sim->start;
     instance->next_break = sim->next_break;
+    instance->next_impact = sim->impacts.next;
+    instance->impact_stop = sim->impacts.stop;
+    instance->due = sim->impacts.due;
     instance->pending = sim->pending;
     memcpy(instance->kept_step, sim->kept_step, sizeof sim->kept_step);
     instance->audit = sim->audit;
@@ -533,7 +540,9 @@ void lw_batch_summary(const lw_batch *b, int i, lw_summary *summary)
                             .end = s->t,
                             .wall = b->wall,
                             .energy_error = s->audit.energy_error,
-                            .energy_scale = s->audit.energy_scale};
+                            .energy_scale = s->audit.energy_scale,
+                            .impulses = s->audit.impulses,
+                            .impulse_work = s->audit.impulse_work};
     memcpy(summary->residual, s->audit.residual, sizeof summary->residual);
 }
 
@@ -552,6 +561,33 @@ static void step_part(void *user, int part)
     lwi_worker_step(b->worker[part]);
 }
 
+static bool is_struck(const lw_batch *b, int i)
+{
+    const lwi_instance *instance = &b->instance[i];
+    return instance->due && instance->status == LW_OK && instance->next_impact.t <= b->to;
+}
+
+// Impacts of instances at their times, one after the other in the caller's thread; true: some have further to go.
+static bool strike(lw_batch *b)
+{
+    bool any = false;
+    for (int i = 0; i < b->n; i++) {
+        if (!is_struck(b, i)) continue;
+        lwi_instance *instance = &b->instance[i];
+        lw_sim *sim = enter(b, i);
+        const lw_status status = lwi_sim_strike(sim);
+        any = true;
+        if (status == LW_OK) {
+            leave(b, i);
+            continue;
+        }
+        instance->status = status;
+        instance->control.failed = true;
+        lwi_copy_text(instance->failure, sizeof instance->failure, lw_sim_error(sim)->text);
+    }
+    return any;
+}
+
 lw_status lw_batch_step(lw_batch *b, double time)
 {
     if (!b) return LW_ERR_ARGUMENT;
@@ -561,7 +597,9 @@ lw_status lw_batch_step(lw_batch *b, double time)
     b->to = time;
     for (int i = 0; i < b->n; i++)
         b->instance[i].control.failed = false; // those of this call are marked
-    lwi_pool_run(b->pool, step_part, b);
+    strike(b);                                 // those that were due after the end of the last call
+    do lwi_pool_run(b->pool, step_part, b);
+    while (!b->cancel.stopped && strike(b));
     b->wall += clock_seconds() - began;
     if (b->cancel.stopped)
         return lwi_fail(&b->error, LW_ERR_INTERRUPTED, "stopped by the caller before t = %.10g",

@@ -18,6 +18,9 @@ typedef struct lwi_instance {
     int variant;
     double t, start;
     double next_break; ///< next time at which its model is not smooth; > t
+    lwi_impact_time next_impact;
+    double impact_stop; ///< time at which steps end before it
+    bool due;           ///< the state is the one before it
     lwi_pending pending;
     double kept_step[LWI_STEP_NUMBERS]; ///< of a state that was set
     lwi_step_control control;

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "batch/evaluate.h"
 
+#include <math.h>
 #include <string.h>
 
 // Instances with the same model that follow each other in a worker's list.
@@ -127,7 +128,7 @@ static int next_instance(lwi_worker *w)
     while (w->next < w->at->count) {
         const int i = w->list[w->at->first + w->next++];
         const lwi_instance *instance = &b->instance[i];
-        if (instance->status == LW_OK && instance->t < b->to) return i;
+        if (instance->status == LW_OK && instance->t < b->to && !instance->due) return i;
     }
     return -1;
 }
@@ -147,9 +148,11 @@ static void finish_lane(lwi_worker *w, int l)
     lwi_stepper *m = w->now;
     lwi_instance *instance = &w->batch->instance[w->lane[l]];
     const lw_model *model = w->batch->variant[w->at->variant].model;
-    if (m->t[l] >= instance->next_break)
-        instance->next_break = lwi_model_next_break(model, m->t[l]);
-    if (!m->control[l].failed && m->t[l] < w->batch->to) {
+    if (m->t[l] >= instance->impact_stop)
+        instance->due = true;
+    else if (m->t[l] >= instance->next_break)
+        instance->next_break = fmin(lwi_model_next_break(model, m->t[l]), instance->impact_stop);
+    if (!m->control[l].failed && m->t[l] < w->batch->to && !instance->due) {
         m->stop[l] = stop_of(w->batch, instance);
         m->control[l].arrived = false;
         m->busy |= 1u << l;

@@ -120,6 +120,7 @@ static void print_summary(const cli_arguments *arguments, const lw_sim *sim, con
     print_lines("work", report);
     if (has_equal_steps(arguments, sim)) print_times(sim, s);
     if (s->events) printf("events       %ld: stops touched or left\n", s->events);
+    if (s->impulses) printf("impulses     %ld, their work %.6g J\n", s->impulses, s->impulse_work);
     if (s->projections)
         printf("positions    restored to the constraints %ld times\n", s->projections);
     printf("constraints  residual: position %.1e, velocity %.1e, acceleration %.1e\n",
@@ -183,6 +184,8 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     json_integer(&json, "restarts", s->restarts);
     json_integer(&json, "projections", s->projections);
     json_integer(&json, "events", s->events);
+    json_integer(&json, "impulses", s->impulses);
+    json_number(&json, "impulse_work", s->impulse_work);
     json_integer(&json, "evaluations", s->evaluations);
     json_number(&json, "wall", s->wall);
     json_times(&json, sim, s);

@@ -16,6 +16,9 @@ typedef struct lwi_totals {
  *  @param loads  scratch [nbody], [model nv] for the forces that act on merged bodies */
 void lwi_observe_merged(const lw_model *model, lw_observe level, const double *inputs,
                         lwi_loads *loads, lwi_snapshot *snapshot);
+/** The reactions of the joints that hold merged bodies, from those of the others, the accelerations qdd of rotors and
+ *  the loads on all bodies and coordinates, which are changed; or impulses from impulses and jumps of qd. */
+void lwi_observe_merged_reactions(const lw_model *model, lwi_loads *loads, lwi_snapshot *snapshot);
 /** Energies, momenta and residuals of a snapshot at `level`. */
 void lwi_observe_system(const lw_model *model, lw_observe level, const lwi_snapshot *snapshot,
                         lwi_totals *system);

@@ -131,6 +131,14 @@ static void balance(const lw_model *model, int b, lwi_loads *loads, lwi_snapshot
     if (next >= 0 && !m->unique[j]) lwi_snapshot_set_undetermined(m, next, ALL_AXES);
 }
 
+void lwi_observe_merged_reactions(const lw_model *model, lwi_loads *loads, lwi_snapshot *m)
+{
+    for (int j = 0; j < model->njoint; j++)
+        if (!model->joint[j].merged) add_joint(model, j, loads, m);
+    mark_unique(model, m);
+    for (int i = model->nmerged - 1; i >= 0; i--) balance(model, model->merged[i], loads, m);
+}
+
 void lwi_observe_merged(const lw_model *model, lw_observe level, const double *inputs,
                         lwi_loads *loads, lwi_snapshot *m)
 {
@@ -146,8 +154,5 @@ void lwi_observe_merged(const lw_model *model, lw_observe level, const double *i
                          .q = m->q,
                          .qd = m->qd};
     lwi_forces_apply(model, &kin, m->t, inputs, loads);
-    for (int j = 0; j < model->njoint; j++)
-        if (!model->joint[j].merged) add_joint(model, j, loads, m);
-    mark_unique(model, m);
-    for (int i = model->nmerged - 1; i >= 0; i--) balance(model, model->merged[i], loads, m);
+    lwi_observe_merged_reactions(model, loads, m);
 }

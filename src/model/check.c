@@ -59,6 +59,10 @@ static lw_status check_names(const lwi_description *d, entry *list, lw_error *er
     for (int i = 0; i < d->nmarker; i++)
         list[n++] = (entry){d->marker[i].name, d->marker[i].place, i};
     TRY(check_unique(d, list, n, "marker", error));
+    n = 0;
+    for (int i = 0; i < d->nimpulse; i++)
+        list[n++] = (entry){d->impulse[i].name, d->impulse[i].place, i};
+    TRY(check_unique(d, list, n, "impulse", error));
     n = 0; // functions and inputs are both named where a signal is expected
     for (int i = 0; i < d->nfunction; i++)
         if (d->function[i].name)
@@ -77,42 +81,6 @@ static lw_status check_distance(const lwi_description *d, lw_error *error)
         if (!lwi_joint_type_of(j->type)->has_pitch && j->pitch != 0)
             return lwi_model_fail(d, j->place, error,
                                   "joint '%s': `pitch` belongs to screw joints only", j->name);
-    }
-    return LW_OK;
-}
-
-// Does the rate of signal s jump after the start?  A jump in the rate of a drive is an impact.
-static bool rate_jumps(const lwi_description *d, lw_signal s)
-{
-    if (s.index <= 0) return false;
-    const lw_function_desc *f = &d->function[s.index - 1];
-    if (f->type == LW_FUNCTION_RAMP) return f->from > 0 && f->rate != 0;
-    if (f->type != LW_FUNCTION_SUM) return false;
-    for (int i = 0; i < f->nterm; i++)
-        if (rate_jumps(d, f->terms[i])) return true;
-    return false;
-}
-
-static lw_status check_motion(const lwi_description *d, const lw_joint_desc *j, const char *what,
-                              lw_signal s, lw_error *error)
-{
-    if (!rate_jumps(d, s)) return LW_OK;
-    return lwi_model_fail(
-        d, j->place, error,
-        "joint '%s': %s follows a ramp that starts later; its rate jumps, which would "
-        "be an impact: use a step or a table",
-        j->name, what);
-}
-
-static lw_status check_drives(const lwi_description *d, lw_error *error)
-{
-    for (int i = 0; i < d->njoint; i++) {
-        const lw_joint_desc *j = &d->joint[i];
-        for (int k = 0; k < LW_JOINT_MAX_NV; k++)
-            TRY(check_motion(d, j, "its motion", j->coordinate[k].motion, error));
-        for (int k = 0; k < 3; k++) TRY(check_motion(d, j, "its mount", j->mount_shift[k], error));
-        TRY(check_motion(d, j, "its mount", j->mount_turn, error));
-        TRY(check_motion(d, j, "its length", j->length_of, error));
     }
     return LW_OK;
 }
@@ -147,7 +115,8 @@ lw_status lwi_description_check(const lwi_description *desc, lw_error *error)
     if (desc->nbody < 2)
         return lwi_model_fail(desc, (lw_place){0, 0}, error,
                               "the model has no bodies, expected at least one");
-    int count = desc->nbody + desc->njoint + desc->nmarker + desc->nfunction + desc->ninput;
+    int count = desc->nbody + desc->njoint + desc->nmarker + desc->nimpulse + desc->nfunction +
+                desc->ninput;
     for (int k = 0; k < LWI_FORCE_ITEMS; k++) count += desc->force[k].n;
     entry *list = malloc((size_t)count * sizeof *list);
     if (!list) return lwi_fail(error, LW_ERR_MEMORY, "no memory to check names");
@@ -155,6 +124,5 @@ lw_status lwi_description_check(const lwi_description *desc, lw_error *error)
     free(list);
     TRY(status);
     TRY(check_distance(desc, error));
-    TRY(check_drives(desc, error));
     return check_couplings(desc, error);
 }

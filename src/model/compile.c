@@ -1,7 +1,7 @@
 // compile.c -- from a description to the immutable model: all but the decision on an open start.
 #include "model/forces/item.h"
 #include "base/assert.h"
-#include "model/model.h"
+#include "model/impulses.h"
 #include "spatial/rotation.h"
 
 #include <math.h>
@@ -51,6 +51,7 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
     COPY(joint, njoint);
     COPY(coupling, ncoupling);
     COPY(marker, nmarker);
+    COPY(impulse, nimpulse);
     COPY(warning, nwarning);
 #undef COPY
     bool ok = copy_text(arena, &d->source);
@@ -69,6 +70,7 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
     }
     for (int k = 0; k < LWI_FORCE_ITEMS && ok; k++) ok = copy_forces(d, k, arena);
     for (int i = 0; i < d->nmarker && ok; i++) ok = copy_text(arena, &d->marker[i].name);
+    for (int i = 0; i < d->nimpulse && ok; i++) ok = copy_text(arena, &d->impulse[i].name);
     for (int i = 0; i < d->nwarning && ok; i++) ok = copy_text(arena, &d->warning[i]);
     for (int i = 0; i < d->njoint && ok; i++) {
         ok = copy_text(arena, &d->joint[i].name);
@@ -388,6 +390,7 @@ static lw_status compile(lw_model *m, const lwi_description *desc, lwi_unclosed 
     TRY(lwi_compile_formulas(m, error));
     TRY(lwi_compile_topology(m, error));
     TRY(lwi_compile_forces(m, error));
+    lwi_compile_impulses(m);
     m->length = mechanism_length(m);
     return lwi_compile_start(m, unclosed, error);
 }

@@ -230,7 +230,7 @@ static lw_status check_time_alone(const lwi_item *it, const char *what, lw_signa
     return lw_builder_warn(
         b, it->place,
         "%s '%s': %s follows the formula %.80s; where its rate jumps there would be "
-        "an impact, which is not computed",
+        "an impact, which is computed for ramps only",
         it->kind, it->name, what, f->formula);
 }
 

@@ -26,8 +26,9 @@ typedef struct lwi_description {
     lwi_force_list force[LWI_FORCE_ITEMS];
     lw_coupling_desc *coupling;
     lw_marker_desc *marker;
+    lw_impulse_desc *impulse; ///< of a model in the order of their times
     const char **warning;
-    int nfunction, ninput, nbody, njoint, ncoupling, nmarker, nwarning;
+    int nfunction, ninput, nbody, njoint, ncoupling, nmarker, nimpulse, nwarning;
 } lwi_description;
 
 /** Description i of a kind of force, LWI_ITEM_spring ... */
@@ -131,6 +132,7 @@ struct lw_model {
     lwi_force *force;
     int nforce;
     unsigned force_needs; ///< LWI_NEEDS_* over all forces
+    bool jumps;           ///< the rate of some drive, mount or length jumps: an impact
     int nmode;            ///< forces that have modes
     bool carries_work;    ///< some force, drive or mount can do non-conservative work
     bool driven;          ///< some joint of the tree or loop is driven or mounted
@@ -150,7 +152,7 @@ struct lw_builder {
     lw_allocator allocator;
     lwi_arena arena; ///< strings and arrays of the items
     lwi_description desc;
-    int room[7 + LWI_FORCE_ITEMS]; ///< capacity of each list, by LWI_LIST_ (description.h)
+    int room[8 + LWI_FORCE_ITEMS]; ///< capacity of each list, by LWI_LIST_ (description.h)
 };
 
 /** Fails with the item's place: "joint 'elbow': ...". */

@@ -18,6 +18,7 @@ typedef struct run {
     lw_sim *sim;
     lw_observe level;
     lw_row row;
+    bool rows; ///< they are observed, also without a function that takes them
     lw_progress progress;
     void *row_user, *progress_user;
     double end;
@@ -81,10 +82,20 @@ static lw_status wait_for_clock(run *r)
     return LW_OK;
 }
 
+// The rows before and after the impact that is due; without rows the impact alone.
+static lw_status pass_impact(run *r)
+{
+    if (r->rows) TRY(write_row(r));
+    const lw_status status = lwi_sim_strike(r->sim);
+    if (status != LW_OK || !r->rows) return status;
+    return write_row(r);
+}
+
 static lw_status one_step(run *r, double to, double limit)
 {
     LWI_ASSERT(limit >= to);
-    const lw_status status = lwi_sim_advance(r->sim, to, limit, true);
+    lw_status status = lwi_sim_advance(r->sim, to, limit, true);
+    if (status == LW_OK && r->sim->impacts.due) status = pass_impact(r);
     if (status != LW_OK) write_last_row(r);
     TRY(status);
     TRY(wait_for_clock(r));
@@ -125,7 +136,7 @@ static lw_status row_at(run *r, double time)
 {
     const double limit = lwi_options_interpolate(&r->sim->options) ? r->end : time;
     while (r->sim->t < time) TRY(one_step(r, time, limit));
-    TRY(write_row(r));
+    if (r->written != time) TRY(write_row(r)); // that after an impact
     return check_progress(r);
 }
 
@@ -172,7 +183,7 @@ static lw_status run_by_steps(run *r)
 {
     while (r->sim->t < r->end) {
         TRY(one_step(r, r->end, r->end));
-        TRY(write_row(r));
+        if (r->written != r->sim->t) TRY(write_row(r));
     }
     return LW_OK;
 }
@@ -193,6 +204,7 @@ lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
              .level = level,
              .row = row,
              .row_user = row_user,
+             .rows = true,
              .progress = progress,
              .progress_user = progress_user,
              .start = sim->t,

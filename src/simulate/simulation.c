@@ -165,6 +165,7 @@ static lw_status make_integrator(lw_sim *sim)
 void lwi_sim_find_break(lw_sim *sim)
 {
     sim->next_break = sim->work->fixed_cost ? INFINITY : lwi_model_next_break(sim->model, sim->t);
+    lwi_sim_find_impact(sim);
     LWI_ASSERT(sim->next_break > sim->t);
 }
 
@@ -199,6 +200,7 @@ static lw_status build(lw_sim *sim, const lw_options *options)
     if (lwi_sim_prepare_crossing(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     TRY(lwi_sim_check_stop(sim));
+    TRY(lwi_sim_prepare_impacts(sim));
     TRY(lwi_sim_check_begin(sim));
     if (lwi_sim_prepare_events(sim, lwi_integrator_find(sim->options.integrator)->adaptive) !=
         LW_OK)
@@ -235,6 +237,7 @@ void lw_sim_destroy(lw_sim *sim)
     if (!sim) return;
     if (sim->integrator) sim->integrator->type->destroy(sim->integrator);
     lwi_sim_release_passage(sim);
+    lwi_sim_release_impacts(sim);
     lwi_work_destroy(sim->work);
     const lw_allocator allocator = sim->arena.allocator;
     lwi_shared_free(&sim->shared);
@@ -326,6 +329,7 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
     LWI_ASSERT(limit >= to);
     LWI_ASSERT(to >= sim->t);
     const double began = lwi_clock(), from = sim->t;
+    if (sim->impacts.due) return lwi_sim_strike(sim);
     if (sim->pending == LWI_NEW_STATE) sim->events.begun = false, sim->monitor.count = 0;
     if (sim->pending != LWI_NOTHING) sim->events.complete = false;
     const bool new_rates = sim->pending != LWI_NOTHING && sim->t < sim->crossing.end;
@@ -357,7 +361,8 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
     if (status == LW_OK) status = lwi_sim_check_passed(sim);
     if (status == LW_OK) status = check_advance(sim, from, limit);
     // Rates are continuous at a break, a derivative of theirs is not: ending a step there suffices.
-    if (sim->t >= sim->next_break) lwi_sim_find_break(sim);
+    lwi_sim_reach_break(sim);
+    if (sim->t != from) sim->impacts.struck = false;
     const double took = lwi_clock() - began;
     sim->wall += took;
     sim->slow += took > sim->t - from;
@@ -391,7 +396,7 @@ lw_status lw_sim_step(lw_sim *sim, double time)
     if (!sim) return LW_ERR_ARGUMENT;
     TRY(lwi_sim_check_step(sim, time));
     while (sim->t < time) TRY(lwi_sim_advance(sim, time, time, false));
-    return LW_OK;
+    return sim->impacts.due && sim->impacts.next.t <= time ? lwi_sim_strike(sim) : LW_OK;
 }
 
 // ------------------------------------------------------------------------------------- observation
@@ -438,6 +443,16 @@ static void fill(lw_observation *o, lw_observe level, const lwi_snapshot *m, con
     }
 }
 
+// The two states at the time of an impact.
+static void fill_impact(lw_sim *sim)
+{
+    const lwi_impacts *p = &sim->impacts;
+    lw_observation *o = &sim->observation;
+    o->impact = p->due ? LW_IMPACT_BEFORE : p->struck ? LW_IMPACT_AFTER : LW_IMPACT_NONE;
+    if (p->due) o->time = p->next.t;
+    o->impulse = p->struck ? p->result.reaction : p->prepared ? (const double(*)[6])p->none : NULL;
+}
+
 static void observe_totals(const lw_sim *sim, lw_observe level, lwi_totals *system)
 {
     const lwi_formulation *f = sim->work->formulation;
@@ -460,6 +475,7 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
     const lw_status status = sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
                                                              level, &sim->snapshot);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "observation");
+    sim->snapshot.work += sim->audit.work_beside;
     const bool continued =
         level >= LW_OBSERVE_REACTION && lwi_sim_continue_reactions(sim, &sim->snapshot);
     lwi_observe_merged(sim->model, level, sim->inputs, &sim->loads, &sim->snapshot);
@@ -468,6 +484,7 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
     audit(&sim->audit, level, &system, sim->snapshot.work);
     fill(&sim->observation, level, &sim->snapshot, &system);
     sim->observation.reactions_continued = continued;
+    fill_impact(sim);
     *observation = &sim->observation;
     return LW_OK;
 }
@@ -489,7 +506,9 @@ void lw_sim_summary(const lw_sim *sim, lw_summary *summary)
                             .wall = sim->wall,
                             .energy_error = sim->audit.energy_error,
                             .energy_scale = sim->audit.energy_scale,
-                            .projections = sim->projection.count};
+                            .projections = sim->projection.count,
+                            .impulses = sim->audit.impulses,
+                            .impulse_work = sim->audit.impulse_work};
     memcpy(summary->residual, sim->audit.residual, sizeof summary->residual);
 }
 

@@ -6,9 +6,11 @@
 #include "initial/assemble.h"
 #include "kinematics/formulation.h"
 #include "integrate/integrator.h"
+#include "model/impulses.h"
 #include "kinematics/observe.h"
 #include "simulate/gauss.h"
 #include "simulate/singularity_monitor.h"
+#include "system/system.h"
 
 /** Changes since the last step, of which the integrator must be notified before the next one. */
 typedef enum lwi_pending { LWI_NOTHING, LWI_NEW_RATES, LWI_NEW_STATE } lwi_pending;
@@ -20,7 +22,26 @@ typedef struct lwi_audit {
     double size;      ///< largest T + |V| + |Wnc| of the rows [J]
     double reference; ///< E - Wnc of the first row since the start or the last jump of the state
     double energy_error, energy_scale, residual[3];
+    long impulses;       ///< impacts
+    double impulse_work; ///< of these [J]
+    double work_beside;  ///< their work, where the state has none [J]
 } lwi_audit;
+
+/** Impulses and other jumps of velocities (impulse.c). */
+typedef struct lwi_impacts {
+    bool prepared;
+    lwi_system *system; ///< NULL: `dense` solves
+    lwi_work *dense;
+    lwi_snapshot before, after;
+    lwi_loads loads;
+    double (*wrench)[6];  ///< [nbody] scratch
+    double (*none)[6];    ///< [njoint] zeros
+    lwi_impact_time next; ///< of the model
+    double stop;          ///< time at which steps end before it
+    bool due;             ///< the state is that before `next`
+    bool struck;          ///< the state is that after `result`
+    lw_impact result;
+} lwi_impacts;
 
 /** Modes of forces and the step in which the end of a mode is searched for (events.c). */
 typedef struct lwi_events {
@@ -129,6 +150,7 @@ struct lw_sim {
     double
         kept_step[LWI_STEP_NUMBERS]; ///< of a state that was set; zero once the integrator has them
     lwi_events events;
+    lwi_impacts impacts;
     lwi_projection projection;
     lwi_monitor monitor; ///< of singular positions
     lwi_passage passage;
@@ -152,6 +174,16 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step);
 
 /** The next time at which the model is not smooth; none where every step must cost the same. */
 void lwi_sim_find_break(lw_sim *sim);
+
+/** Memory for impacts, where the model has them.  @return LW_ERR_UNSUPPORTED if steps cannot end at them */
+lw_status lwi_sim_prepare_impacts(lw_sim *sim);
+void lwi_sim_release_impacts(lw_sim *sim);
+/** The next impact of the model, and the end of steps before it; after the next break is known. */
+void lwi_sim_find_impact(lw_sim *sim);
+/** After a step: the state may be at a break; then the next one is found, or an impact is due. */
+void lwi_sim_reach_break(lw_sim *sim);
+/** Replaces the state by the one after the impact that is due. */
+lw_status lwi_sim_strike(lw_sim *sim);
 
 /** Memory for events, where the model has forces with modes and the integrator chooses its steps. */
 lw_status lwi_sim_prepare_events(lw_sim *sim, bool adaptive);

@@ -65,6 +65,8 @@ static void jump(lw_sim *sim, double time, const double *x)
     if (sim->work->ndiscrete) memset(sim->work->discrete, 0, sim->work->ndiscrete);
     lwi_sim_find_break(sim);
     sim->audit.begun = false;
+    sim->audit.work_beside = 0;
+    sim->impacts.struck = false;
 }
 
 // A quaternion far from length 1 is no attitude.
@@ -181,6 +183,7 @@ lw_status lw_sim_set_motion(lw_sim *sim, const lw_observation *o)
     const lw_status status = sim->work->formulation->enter(sim->work, &sim->snapshot, sim->scratch);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the new state");
     jump(sim, o->time, sim->scratch);
+    if (!lwi_layout_has(&sim->work->layout, LWI_WORK)) sim->audit.work_beside = sim->snapshot.work;
     return LW_OK;
 }
 

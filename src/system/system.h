@@ -287,6 +287,14 @@ void lwi_system_observe(lwi_system *system, double t, lw_observe level, lwi_snap
 /** The same; qdd of the joints of the tree from lwi_system_speed_rates. */
 void lwi_system_observe_tree(lwi_system *system, double t, lw_observe level,
                              const lwi_tree_work *tree, const double *udot, lwi_snapshot *snapshot);
+/** The velocities after impulses at the motion `before`, and the reaction impulses of all joints that are not merged,
+ *  of minimum norm where they are not unique (impulse.c).  Poses and coordinates in `after` are not changed.
+ *  @param t_before  a time just before before->t, if rates of drives jump at that time; else the same
+ *  @param impulse   wrench [nbody] about mass centres, of merged bodies moved to their body; effort [model nv]
+ *  @param work_of_drives  out [J]      @return LW_ERR_SINGULAR naming joints, LW_ERR_NOT_FINITE naming a body */
+lw_status lwi_system_impact(lwi_system *system, const lwi_snapshot *before, double t_before,
+                            const lwi_loads *impulse, lwi_snapshot *after, double *work_of_drives,
+                            lw_error *error);
 /** Power of drives and mounts [W]; after lwi_system_accelerations. */
 double lwi_system_drive_power(lwi_system *system, double t);
 /** Power of the effort of a joint with a moving mount beyond effort times speed [W].

@@ -27,7 +27,7 @@ OPTIONAL = {
     "lw_view_gltf": "result desc", "lw_csv_close": "csv", "lw_writer_close": "writer",
     "lw_batch_writer_close": "writer", "lw_builder_cut": "joints", "lw_sim_create": "desc",
     "lw_builder_add_function": "function", "lw_builder_add_input": "name input", "lw_builder_add_body": "body",
-    "lw_builder_add_joint": "joint",
+    "lw_builder_add_joint": "joint", "lw_sim_apply_impulse": "impact",
     "lw_model_joint_tree": "q_first nq v_first nv", "lw_batch_get_state": "time x",
     "lw_result_read_state": "time",
 }
@@ -74,7 +74,7 @@ BY_TYPE = {
     "const lw_plot_options *": "&plot_options", "lw_signal *": "&function", "lw_body *": "&body", "lw_joint *": "&joint",
     "lw_assembly *": "&assembly", "lw_check *": "&check", "lw_redundancy *": "redundancy",
     "lw_plan_info *": "&plan", "lw_precision *": "precision", "const lw_observation *": "observation",
-    "const lw_observation **": "&observation_out",
+    "const lw_observation **": "&observation_out", "const lw_impact **": "&impact",
 }
 
 

@@ -50,6 +50,7 @@ static lw_plan_info plan;
 static lw_precision precision[2];
 static lw_codegen_count counts[LW_CODEGEN_COUNT];
 static const lw_observation *observation, *observation_out;
+static const lw_impact *impact;
 static lw_result *results[2], *stored;
 static lw_writer *memory_writer;
 
@@ -76,6 +77,7 @@ static lw_codegen_desc lw_codegen_desc_ = {.name = "a"};
 static lw_coupling_desc lw_coupling_desc_;
 static lw_drag_desc lw_drag_desc_;
 static lw_function_desc lw_function_desc_ = {.type = LW_FUNCTION_CONSTANT};
+static lw_impulse_desc lw_impulse_desc_ = {.time = 1, .body = {1}, .impulse = {.x = 1}};
 static lw_joint_desc lw_joint_desc_ = {.type = LW_JOINT_REVOLUTE, .body2 = {2}, .axis = {.z = 1}};
 static lw_marker_desc lw_marker_desc_;
 static lw_mechanism_desc lw_mechanism_desc_;

@@ -29,7 +29,7 @@ from ._model import Assembly, Body, Check, Joint, Model, Redundancy, load
 from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._plot import plot
-from ._simulation import Inputs, Observation, Simulation, Summary, simulate
+from ._simulation import Impact, Inputs, Observation, Simulation, Summary, simulate
 from ._trajectory import BodyColumns, JointColumns, Trajectory, read_result
 
 __version__: str = _text_of(_lib.lw_version())
@@ -68,7 +68,7 @@ def integrators() -> Tuple[str, ...]:
 
 __all__ = [
     "ArgumentError", "Assembly", "BatchResult", "Body", "BodyColumns", "Builder", "Check",
-    "Comparison", "Constraints", "Data", "Error", "FileError", "Inputs", "IntegratorError",
+    "Comparison", "Constraints", "Data", "Error", "FileError", "Impact", "Inputs", "IntegratorError",
     "InternalError", "Joint", "JointColumns", "Model", "ModelError", "NotFiniteError", "Observation",
     "OffLoopsWarning", "OutOfMemoryError", "ParseError", "Redundancy", "Simulation", "SingularError",
     "StoppedError", "Summaries", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError", "WorkPrecision",

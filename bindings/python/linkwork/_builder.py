@@ -107,6 +107,10 @@ class Builder:
         """A frame on a body; its motion is recorded."""
         return self._add("markers", name, {"body": body, **keys})
 
+    def impulse(self, name: str, time: float, **keys: Any) -> str:
+        """An impulse on a body at a point or on a joint; velocities jump at its time."""
+        return self._add("impulses", name, {"time": time, **keys})
+
     def generate(self, kind: str, **keys: Any) -> None:
         """Many equal rods: "chain", "tree", "loop", "n_four_bar", "ladder"."""
         self._description.setdefault("generate", {})[kind] = keys

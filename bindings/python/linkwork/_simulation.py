@@ -156,6 +156,10 @@ class Observation:
                                      if o.reaction_unique else np.empty(0, np.bool_))
         #: close to a singular position: reactions are those that states outside lead to
         self.reactions_continued = bool(o.reactions_continued)
+        #: "before" or "after": the state just before or after impulses at this time; else ""
+        self.impact: str = ("", "before", "after")[o.impact]
+        #: impulses of the reactions in this impact: [joint][6] as ``reaction``, zeros in other states
+        self.impulse: Array = view(o.impulse, (m, 6), owner) if o.impulse else np.empty((0, 6))
         self.kinetic: float = o.kinetic
         self.potential: float = o.potential
         self.work: float = o.work  #: of all forces without potential, since the start
@@ -242,6 +246,19 @@ class Summary:
     energy_error: float  #: largest drift of E - Wnc over the rows [J]
     energy_scale: float  #: largest kinetic energy of the rows [J]
     residual: Tuple[float, float, float]  #: largest over the rows: position, velocity, acceleration
+    impulses: int = 0  #: impacts: of impulses and of drives with rates that jump
+    impulse_work: float = 0.0  #: of these [J]
+
+
+@dataclasses.dataclass(frozen=True)
+class Impact:
+    """What impulses did, see :meth:`Simulation.apply_impulse`."""
+
+    time: float
+    kinetic_before: float  #: [J]
+    kinetic_after: float  #: [J]
+    work: float  #: of the impulses and of drives [J]
+    reaction: Array  #: [joint][6] impulse on body2 at its joint point, world axes [N s, N m s]
 
 
 class Inputs:
@@ -383,6 +400,37 @@ class Simulation:
         with self._alone():
             self._check(lib.lw_sim_set_motion(self._handle, observation._pointer))
 
+    def apply_impulse(self, body: Optional[str] = None, *, impulse: ArrayLike = (0, 0, 0),
+                      point: ArrayLike = (0, 0, 0), angular_impulse: ArrayLike = (0, 0, 0),
+                      axes: str = "world", joint: Optional[str] = None, coordinate: int = 0,
+                      effort: float = 0.0) -> Impact:
+        """Lets an impulse act now: velocities jump, through all joints and loops; positions stay.
+
+        On a body: ``impulse`` [N s] at ``point`` (body frame) and ``angular_impulse`` [N m s], in ``axes`` "world" or
+        "body".  Or on a joint: ``effort`` [N s, N m s] on its speed number ``coordinate``.
+        """
+        if (body is None) == (joint is None):
+            raise ArgumentError("apply_impulse: expected either a body or a joint")
+        if axes not in ("world", "body"):
+            raise ArgumentError(f"axes: {axes!r}, expected 'world' or 'body'")
+        desc = ffi.new("lw_impulse_desc *", {"body_axes": axes == "body", "effort": effort,
+                                             "coordinate": coordinate, "on_joint": joint is not None})
+        for name, values in (("impulse", impulse), ("point", point),
+                             ("angular_impulse", angular_impulse)):
+            x, y, z = numbers(values, (3,), name)
+            setattr(desc, name, {"x": x, "y": y, "z": z})
+        if body is not None:
+            desc.body.index = self.model.body(body).index
+        else:
+            desc.joint.index = self.model.joint(str(joint)).index
+        found = ffi.new("const lw_impact **")
+        with self._alone():
+            self._check(lib.lw_sim_apply_impulse(self._handle, 1, desc, found))
+            i = found[0]
+            m = len(self.model.joints)
+            reaction = view(i.reaction, (m, 6), self._handle).copy() if m else np.empty((0, 6))
+            return Impact(i.time, i.kinetic_before, i.kinetic_after, i.work, reaction)
+
     def restore(self, result: "Union[Trajectory, Path]", row: int = -1) -> str:
         """Resumes from a row of a result of the same model: a :class:`Trajectory` or a file.
 
@@ -516,7 +564,8 @@ def _unpickle(model: Model, options: Options, time: float, state: Array,
 def summary_of(s: Any) -> Summary:
     """From an ``lw_summary *``."""
     return Summary(s.steps, s.evaluations, s.rejected, s.restarts, s.projections, s.events, s.start,
-                   s.end, s.wall, s.energy_error, s.energy_scale, tuple(s.residual))
+                   s.end, s.wall, s.energy_error, s.energy_scale, tuple(s.residual), s.impulses,
+                   s.impulse_work)
 
 
 def simulate(model: Union[Model, Path], duration: Optional[float] = None, *,

@@ -300,3 +300,35 @@ def test_names_are_found_without_a_search():
     assert len(set(t.match("*,joint.*"))) == len(t.match("*,joint.*"))
     with pytest.raises(lw.UnknownNameError, match="did you mean 'joint1'"):
         t.joint("joint1x")
+
+
+def test_impulses_act_at_once_and_at_their_times():
+    def build(*strikes):
+        b = lw.Builder(gravity=[0, 0, 0])
+        b.body("rod", mass=2, inertia=[0.2, 0.2, 0.3, 0, 0, 0], position=[0.5, 0, 0])
+        b.joint("pin", "revolute", ["ground", "rod"], at=[0, 0, 0], axis=[0, 0, 1])
+        for name, time, keys in strikes:
+            b.impulse(name, time, **keys)
+        return b.build()
+
+    inertia = 0.3 + 2 * 0.5 ** 2
+    sim = lw.Simulation(build())
+    impact = sim.apply_impulse("rod", impulse=[0, 4, 0], point=[0.5, 0, 0])
+    assert impact.reaction.shape == (1, 6)
+    assert np.isclose(impact.reaction[0, 1], 2 * 0.5 * 4 / inertia - 4, rtol=1e-13)
+    assert np.isclose(impact.work, 0.5 * 16 / inertia, rtol=1e-13)
+    seen = sim.observe()
+    assert seen.impact == "after" and np.isclose(seen.qd[0], 4 / inertia, rtol=1e-13)
+    assert np.array_equal(seen.impulse, impact.reaction)
+    sim.apply_impulse(joint="pin", effort=-4)
+    assert abs(sim.observe().qd[0]) < 1e-13
+    assert sim.summary.impulses == 2
+    for wrong in (dict(), dict(body="rod", joint="pin"), dict(body="rod", axes="rod")):
+        with pytest.raises(lw.ArgumentError):
+            sim.apply_impulse(**wrong)
+    with pytest.raises(lw.UnknownNameError):
+        sim.apply_impulse("rid")
+
+    t = lw.simulate(build(("blow", 0.5, {"joint": "pin", "effort": 1})), duration=1, sample=0.25)
+    assert list(t.time) == [0, 0.25, 0.5, 0.5, 0.75, 1]
+    assert list(t["sys.impact"]) == [0, 0, 1, 2, 0, 0]

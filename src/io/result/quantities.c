@@ -43,6 +43,8 @@ void lwi_result_values_compute(const lw_model *model, lw_observe level, const lw
 {
     values->observation = o;
     values->continued = o->reactions_continued;
+    values->impact = o->impact;
+    values->impulse = o->impulse ? o->impulse : (const double(*)[6])values->none;
     if (level >= LW_OBSERVE_ENERGY) values->energy = o->kinetic + o->potential;
     for (int i = 0; i < model->desc.nmarker; i++)
         compute_marker(model, level, o, &model->desc.marker[i], &values->marker[i]);
@@ -75,6 +77,9 @@ ARRAY(joint_qdd, observation->qdd)
 ARRAY(joint_force, observation->reaction[0])
 ARRAY(joint_torque, observation->reaction[0] + 3)
 
+ARRAY(joint_impulse, impulse[0])
+ARRAY(joint_angular_impulse, impulse[0] + 3)
+
 ARRAY(marker_position, marker->position)
 ARRAY(marker_quaternion, marker->quaternion)
 ARRAY(marker_velocity, marker->velocity)
@@ -90,6 +95,12 @@ ARRAY(system_momentum, observation->momentum)
 ARRAY(system_angular_momentum, observation->angular_momentum)
 ARRAY(system_residual, observation->residual)
 NUMBER(system_continued, continued)
+NUMBER(system_impact, impact)
+
+bool lwi_result_has_impacts(const lw_model *model)
+{
+    return model->desc.nimpulse > 0 || model->jumps;
+}
 
 // ------------------------------------------------------------------------------------------- table
 
@@ -145,6 +156,10 @@ const lwi_result_quantity lwi_result_quantities[] = {
      .summary = "reaction force on body2"},
     {LWI_RESULT_REACTION, "torque", XYZ("t"), {"N m"}, "world", REACTION, FOLLOWS, joint_torque,
      .summary = "reaction torque on body2 about its joint point"},
+    {LWI_RESULT_REACTION, "impulse", XYZ("if"), {"N s"}, "world", REACTION, FOLLOWS, joint_impulse,
+     .summary = "models with impulses: impulse of the reaction on body2, in the row after an impact", .impacts = true},
+    {LWI_RESULT_REACTION, "angular_impulse", XYZ("it"), {"N m s"}, "world", REACTION, FOLLOWS, joint_angular_impulse,
+     .summary = "models with impulses: its moment about the joint point of body2", .impacts = true},
 
     {LWI_RESULT_MARKER, "position", XYZ(""), {"m"}, "world", POSE, FOLLOWS, marker_position,
      .summary = "origin of the marker"},
@@ -175,6 +190,8 @@ const lwi_result_quantity lwi_result_quantities[] = {
     {LWI_RESULT_SYSTEM, "continued", {"continued"}, {"1"}, "", REACTION, FOLLOWS, system_continued,
      .summary = "1: reactions close to a singular position, from states outside; 0: solved for; closed mechanisms only",
      .loops = true},
+    {LWI_RESULT_SYSTEM, "impact", {"impact"}, {"1"}, "", POSE, FOLLOWS, system_impact,
+     .summary = "models with impulses: 1: row before, 2: row after the impulses at its time; else 0", .impacts = true},
 };
 // clang-format on
 const int lwi_result_nquantity = LWI_COUNT(lwi_result_quantities);
@@ -287,6 +304,7 @@ static void append_item(list *l, lwi_result_subject subject, int item)
     for (int i = 0; i < lwi_result_nquantity; i++) {
         const lwi_result_quantity *q = &lwi_result_quantities[i];
         if (q->subject != subject || l->level < q->level) continue;
+        if (q->impacts && !lwi_result_has_impacts(l->model)) continue;
         if (q->loops && l->model->nloop + l->model->ncoupling == 0) continue;
         const int n = lwi_result_part_count(q) - (l->level < q->last_part);
         append(l, (lwi_result_entry){q, item, 0, 0, n});

@@ -40,10 +40,16 @@ typedef struct lwi_result_marker {
 /** All values of a row: the observation, and what follows from it. */
 typedef struct lwi_result_values {
     const lw_observation *observation;
-    double energy;             ///< T + V [J]
-    double continued;          ///< reactions_continued of the observation
-    lwi_result_marker *marker; ///< [marker]
+    double energy;              ///< T + V [J]
+    double continued;           ///< reactions_continued of the observation
+    double impact;              ///< impact of the observation
+    const double (*impulse)[6]; ///< [joint] of the observation, or `none`
+    double (*none)[6];          ///< [joint] zeros, of models with impacts
+    lwi_result_marker *marker;  ///< [marker]
 } lwi_result_values;
+
+/** Has the model impulses, or drives with rates that jump? */
+bool lwi_result_has_impacts(const lw_model *model);
 
 /** Computes the values that `level` contains and the observation does not. */
 void lwi_result_values_compute(const lw_model *model, lw_observe level,
@@ -63,6 +69,7 @@ typedef struct lwi_result_quantity {
     bool quaternion;      ///< the last four components are a unit quaternion
     bool numbered;        ///< coordinates by number, "q0", "q1", ...: units unknown, length, angle
     lw_observe last_part; ///< level that adds the last component; 0: that of the others
+    bool impacts;         ///< only of models with impulses or drives with rates that jump
     bool loops;           ///< only of mechanisms with loops or couplings
 } lwi_result_quantity;
 

@@ -149,7 +149,9 @@ lw_status lwi_result_rows_create(const lw_model *model, lw_observe level,
     for (int i = 0; i < columns->nentry; i++) rows->n += columns->entry[i].n;
     rows->row = LWI_PUSH(arena, double, rows->n);
     rows->values.marker = LWI_PUSH(arena, lwi_result_marker, model->desc.nmarker);
-    if (!list.run || !rows->row || !rows->values.marker) return LW_ERR_MEMORY;
+    const int impacts = lwi_result_has_impacts(model) ? model->njoint : 0;
+    rows->values.none = lwi_arena_push(arena, (size_t)impacts, sizeof *rows->values.none);
+    if (!list.run || !rows->row || !rows->values.marker || !rows->values.none) return LW_ERR_MEMORY;
     append_all(&list, columns);
     rows->nrun = list.n;
     return LW_OK;

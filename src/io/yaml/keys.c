@@ -289,6 +289,31 @@ const lwi_yaml_object lwi_yaml_marker_object = {.title = "marker",
                                       .key = marker_keys,
                                       .nkey = LWI_COUNT(marker_keys)};
 
+static const char *const impulse_axes[] = {"world", "body"};
+
+#define AT(field) .offset = offsetof(lw_impulse_desc, field)
+static const lwi_yaml_key impulse_keys[] = {
+    {"time", LWI_KEY_NUMBER, AT(time), .required = ONE, .help = "at which it acts [s], > 0"},
+    {"body", LWI_KEY_BODY, AT(body), .help = "body on which it acts; or `joint`"},
+    {"at", LWI_KEY_VECTOR, AT(point), .flag = offsetof(lw_impulse_desc, world_point),
+     .help = "point of application of `impulse`, in the world at the assembly configuration [m]"},
+    {"point", LWI_KEY_VECTOR, AT(point),
+     .help = "instead of `at`: in the body frame [m]; default 0 0 0"},
+    {"impulse", LWI_KEY_VECTOR, AT(impulse), .help = "[N s]; default 0 0 0"},
+    {"angular_impulse", LWI_KEY_VECTOR, AT(angular_impulse), .help = "[N m s]; default 0 0 0"},
+    {"axes", LWI_KEY_SWITCH, AT(body_axes), .more = impulse_axes, .count = LWI_COUNT(impulse_axes),
+     .help = "axes of the components; default world"},
+    {"joint", LWI_KEY_JOINT, AT(joint), .flag = offsetof(lw_impulse_desc, on_joint),
+     .help = "joint on which it acts, in place of a body"},
+    {"coordinate", LWI_KEY_COORDINATE, AT(coordinate),
+     .help = "which speed of the joint; default q0"},
+    {"effort", LWI_KEY_NUMBER, AT(effort), .help = "impulse on this speed [N s, N m s]"},
+};
+#undef AT
+const lwi_yaml_object lwi_yaml_impulse_object = {
+    .title = "impulse", .help = "an impulse at one time, on a body at a point or on a joint",
+    .key = impulse_keys, .nkey = LWI_COUNT(impulse_keys)};
+
 static const char *const mechanism_joints[] = {"revolute", "universal", "spherical"};
 
 #define M(name) (1u << LW_MECHANISM_##name)
@@ -359,6 +384,8 @@ static const lwi_yaml_key file_keys[] = {
     {"couplings", LWI_KEY_ITEM_LIST, .more = &lwi_yaml_coupling_object,
      .help = "relations between joint coordinates"},
     {"forces", LWI_KEY_FORCES, .help = "forces by name"},
+    {"impulses", LWI_KEY_ITEMS, .more = &lwi_yaml_impulse_object,
+     .help = "impulses by name: velocities jump at their times"},
     {"generate", LWI_KEY_MECHANISMS, .help = "mechanisms of many equal rods, by kind"},
     {"markers", LWI_KEY_ITEMS, .more = &lwi_yaml_marker_object, .help = "recorded frames by name"},
     {"simulation", LWI_KEY_OBJECT, .more = &lwi_yaml_simulation_object, .help = "settings of a run"},

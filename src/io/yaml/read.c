@@ -608,6 +608,19 @@ static lw_status read_marker(lwi_yaml_reading *r, const char *name, lw_place pla
     return added(r, lw_builder_add_marker(r->builder, &desc, r->error), place);
 }
 
+static lw_status read_impulse(lwi_yaml_reading *r, const char *name, lw_place place,
+                              const lwi_document_value *map)
+{
+    lw_impulse_desc desc = {.name = name, .place = place};
+    TRY(check_name(r, "impulse", name, place));
+    TRY(check_points(r, map));
+    TRY(read_object(r, &lwi_yaml_impulse_object, 0, map, place, &desc));
+    if (!desc.body.index && !desc.on_joint && lwi_document_find(map, "body") < 0)
+        return lwi_yaml_fail(r, LW_ERR_MODEL, place,
+                             "on what it acts is missing, expected `body` or `joint`");
+    return added(r, lw_builder_add_impulse(r->builder, &desc, r->error), place);
+}
+
 static lw_status read_coupling(lwi_yaml_reading *r, int k, const lwi_document_value *map)
 {
     lw_coupling_desc desc = {.place = map->place};
@@ -689,7 +702,7 @@ static lw_status check_header(lwi_yaml_reading *r, const lwi_document_value *roo
 
 static lw_status read_file(lwi_yaml_reading *r, const lwi_document_value *root)
 {
-    const lwi_document_value *forces, *markers, *couplings, *generate;
+    const lwi_document_value *forces, *markers, *impulses, *couplings, *generate;
     TRY(check_header(r, root));
     TRY(read_settings(r, root));
     TRY(section(r, root, "functions", LWI_DOCUMENT_MAP, &r->functions));
@@ -697,6 +710,7 @@ static lw_status read_file(lwi_yaml_reading *r, const lwi_document_value *root)
     TRY(section(r, root, "joints", LWI_DOCUMENT_MAP, &r->joints));
     TRY(section(r, root, "forces", LWI_DOCUMENT_MAP, &forces));
     TRY(section(r, root, "markers", LWI_DOCUMENT_MAP, &markers));
+    TRY(section(r, root, "impulses", LWI_DOCUMENT_MAP, &impulses));
     TRY(section(r, root, "couplings", LWI_DOCUMENT_LIST, &couplings));
     TRY(section(r, root, "generate", LWI_DOCUMENT_MAP, &generate));
     if (!r->bodies && !generate)
@@ -714,6 +728,8 @@ static lw_status read_file(lwi_yaml_reading *r, const lwi_document_value *root)
         TRY(read_force(r, forces->key[k], forces->key_place[k], forces->item[k]));
     for (int k = 0; markers && k < markers->count; k++)
         TRY(read_marker(r, markers->key[k], markers->key_place[k], markers->item[k]));
+    for (int k = 0; impulses && k < impulses->count; k++)
+        TRY(read_impulse(r, impulses->key[k], impulses->key_place[k], impulses->item[k]));
     return LW_OK;
 }
 

@@ -409,7 +409,8 @@ lw_status lw_schema_write(FILE *file)
         &lwi_yaml_limits_object,   &lwi_yaml_friction_object, &lwi_yaml_isotropic_object,
         &lwi_yaml_coupling_object};
     static const lwi_yaml_object *const after[] = {
-        &lwi_yaml_marker_object, &lwi_yaml_mechanism_object, &lwi_yaml_simulation_object};
+        &lwi_yaml_marker_object, &lwi_yaml_impulse_object, &lwi_yaml_mechanism_object,
+        &lwi_yaml_simulation_object};
     if (!file) return LW_ERR_ARGUMENT;
     fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": \"",
           file);

@@ -205,7 +205,10 @@ static bool is_given(const lwi_yaml_key *key, int type, const void *source)
         return !all_zero(FIELD(lw_vec3, key->offset), sizeof(lw_vec3));
     case LWI_KEY_QUATERNION:
         return !is_identity(FIELD(lw_quat, key->offset));
+    case LWI_KEY_BODY:
+        return FIELD(lw_body, key->offset)->index != 0;
     case LWI_KEY_INTEGER:
+    case LWI_KEY_COORDINATE:
     case LWI_KEY_WORD:
         return !all_zero(FIELD(int, key->offset), sizeof(int));
     case LWI_KEY_SWITCH:
@@ -579,6 +582,9 @@ static void write_sections(const writing *w, const lw_options *options)
     if (d->nmarker) fputs("markers:\n", w->file);
     for (int i = 0; i < d->nmarker; i++)
         write_item(w, &lwi_yaml_marker_object, 0, d->marker[i].name, &d->marker[i]);
+    if (d->nimpulse) fputs("impulses:\n", w->file);
+    for (int i = 0; i < d->nimpulse; i++)
+        write_item(w, &lwi_yaml_impulse_object, 0, d->impulse[i].name, &d->impulse[i]);
     if (!options) return;
     fputs("simulation:\n  ", w->file);
     write_object(w, &lwi_yaml_simulation_object, 0, options, "\n  ");
@@ -616,6 +622,7 @@ static lw_status check_writable(const writing *w)
                            lwi_force_item_name(item, lwi_force_desc(d, k, i))));
     }
     for (int i = 0; i < d->nmarker; i++) TRY(check_name(w, "marker", d->marker[i].name));
+    for (int i = 0; i < d->nimpulse; i++) TRY(check_name(w, "impulse", d->impulse[i].name));
     return LW_OK;
 }
 

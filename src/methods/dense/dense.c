@@ -58,6 +58,7 @@ static lw_status prepare(lwi_work *work)
     GET(d->loads.effort, model->nv);
     GET(d->y, s->n);
     GET(d->lambda, s->m);
+    GET(d->b_before, s->m);
     GET(d->mass_excess, s->nbody);
     GET(d->inertia_excess, s->nbody);
     TRY(make_layout(work, d));
@@ -286,6 +287,54 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     TRY(lwi_dense_solve(work, t, inputs));
     observe_accelerations(d, snapshot);
     if (level >= LW_OBSERVE_REACTION) observe_reactions(d, snapshot);
+    return LW_OK;
+}
+
+// ----------------------------------------------------------------------------------------- impulses
+
+static void take_snapshot(lwi_dense_work *d, const lwi_snapshot *m, double t)
+{
+    lwi_dense *s = &d->s;
+    for (int k = 0; k < s->nbody; k++) {
+        const int i = s->body[k];
+        v3_copy(s->r[i], m->r[i]);
+        quat_normalize(s->quat[i], m->quat[i]);
+        v3_copy(s->v[i], m->v[i]);
+        quat_matrix(s->R[i], s->quat[i]);
+        m3_mul_v(s->w[i], s->R[i], m->w[i]);
+    }
+    if (s->model->nq) memcpy(s->q, m->q, (size_t)s->model->nq * sizeof *s->q);
+    lwi_dense_place(s, t);
+    lwi_dense_match(s, m->q);
+}
+
+// Here M dV + J' lambda = F, so the rows of drives do the work lambda . (b(t-) + b(t+)) / 2.
+lw_status lwi_dense_impact(lwi_work *work, const lwi_snapshot *before, double t_before,
+                           const lwi_loads *impulse, lwi_snapshot *after, double *work_of_drives)
+{
+    lwi_dense_work *d = work->data;
+    lwi_dense *s = &d->s;
+    const double t = before->t;
+    double *b_before = d->b_before;
+    take_snapshot(d, before, t_before);
+    lwi_dense_equations(s, t_before);
+    if (s->m) memcpy(b_before, s->b, (size_t)s->m * sizeof *b_before);
+    take_snapshot(d, before, t);
+    TRY(lwi_dense_solve_impulse(work, t, impulse));
+    *work_of_drives = 0;
+    for (int i = 0; i < s->m; i++) *work_of_drives += 0.5 * d->lambda[i] * (b_before[i] + s->b[i]);
+    for (int k = 0; k < s->nbody; k++) {
+        const int i = s->body[k];
+        double w[3];
+        v3_add(s->v[i], s->v[i], d->y + 6 * k);
+        v3_add(w, before->w[i], d->y + 6 * k + 3);
+        m3_mul_v(s->w[i], s->R[i], w);
+        v3_copy(after->v[i], s->v[i]);
+        v3_copy(after->w[i], w);
+    }
+    lwi_dense_place(s, t);
+    if (s->model->nv) memcpy(after->qd, s->qd, (size_t)s->model->nv * sizeof *after->qd);
+    observe_reactions(d, after);
     return LW_OK;
 }
 

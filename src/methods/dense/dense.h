@@ -128,6 +128,7 @@ typedef struct lwi_dense_work {
     lwi_auxiliary auxiliary; ///< auxiliary states of all joints
     lwi_loads loads;
     double *y, *lambda;         ///< [n], [m] out: Vdot, multipliers in the units of the rows
+    double *b_before;           ///< [m] scratch of lwi_dense_impact
     double *null;               ///< [m - rank][m]
     int nsingular;              ///< bodies with singular inertia
     double *mass_excess;        ///< [nbody] kg
@@ -146,6 +147,13 @@ lw_status lwi_dense_factor(lwi_work *work, double t);
  *  minimum norm in rows of length one.
  *  @return LW_ERR_SINGULAR naming a joint or body; LW_ERR_NOT_FINITE naming a body */
 lw_status lwi_dense_solve(lwi_work *work, double t, const double *inputs);
+/** The same for impulses: y := the jump of the velocities that puts the rates of the rows to zero, lambda: reaction
+ *  impulses.
+ *  @param impulse  wrench [nbody] about mass centres, of merged bodies moved to their body; effort [model nv] */
+lw_status lwi_dense_solve_impulse(lwi_work *work, double t, const lwi_loads *impulse);
+/** As lwi_system_impact, also for bodies without mass or inertia; O(n^3).  `work` is one of this formulation. */
+lw_status lwi_dense_impact(lwi_work *work, const lwi_snapshot *before, double t_before,
+                           const lwi_loads *impulse, lwi_snapshot *after, double *work_of_drives);
 /** Power [W] of dampers, signals and wrenches, drives and mounts; after lwi_dense_solve. */
 double lwi_dense_power(const lwi_dense_work *d);
 

@@ -122,6 +122,21 @@ static void add_wrench(lwi_dense_work *d, int body, const lwi_dense_frame *f, do
     v3_axpy(to + 3, e, torque);
 }
 
+// The power of an effort is e qd; qd = J1 V1 + J2 V2, so it acts as the wrenches e J1, e J2.
+static void apply_efforts(lwi_dense_work *d)
+{
+    const lwi_dense *s = &d->s;
+    for (int j = 0; j < s->model->njoint; j++) {
+        const lwi_joint *joint = &s->model->joint[j];
+        if (joint->merged) continue;
+        for (int k = joint->iv; k < joint->iv + joint->type->nv; k++) {
+            if (d->loads.effort[k] == 0) continue;
+            add_wrench(d, joint->body1, &s->frame[j][0], d->loads.effort[k], s->speed[k].J1);
+            add_wrench(d, joint->body2, &s->frame[j][1], d->loads.effort[k], s->speed[k].J2);
+        }
+    }
+}
+
 // F in the coordinates of the metric: y := L^-1 F.
 static void apply_forces(lwi_work *work, double t, const double *inputs)
 {
@@ -137,16 +152,7 @@ static void apply_forces(lwi_work *work, double t, const double *inputs)
                          .mode = work->mode};
     lwi_forces_apply(model, &kin, t, inputs, &d->loads);
     lwi_loads_to_carriers(model, &kin, &d->loads);
-    for (int j = 0; j < model->njoint; j++) {
-        // the power of an effort is e qd; qd = J1 V1 + J2 V2, so it acts as the wrenches e J1, e J2
-        const lwi_joint *joint = &model->joint[j];
-        if (joint->merged) continue;
-        for (int k = joint->iv; k < joint->iv + joint->type->nv; k++) {
-            if (d->loads.effort[k] == 0) continue;
-            add_wrench(d, joint->body1, &s->frame[j][0], d->loads.effort[k], s->speed[k].J1);
-            add_wrench(d, joint->body2, &s->frame[j][1], d->loads.effort[k], s->speed[k].J2);
-        }
-    }
+    apply_efforts(d);
     for (int k = 0; k < s->nbody; k++) { // m a = f + m g,  J wdot = n - w x J w
         const int i = s->body[k];
         const lwi_body *body = &model->body[i];
@@ -267,16 +273,14 @@ static lw_status solve_singular(lwi_work *work, double t)
     return LW_OK;
 }
 
-lw_status lwi_dense_solve(lwi_work *work, double t, const double *inputs)
+// y in: loads in the coordinates of the metric, out: Vdot; lambda from `bias`, gamma of the rows.
+static lw_status solve(lwi_work *work, double t, const double *bias)
 {
     lwi_dense_work *d = work->data;
     lwi_dense *s = &d->s;
-    lwi_dense_equations(s, t);
-    TRY(lwi_dense_factor(work, t));
-    apply_forces(work, t, inputs);
     for (int i = 0; i < s->m; i++) {
         LWI_ASSERT(!(s->len[i] <= 0));
-        d->lambda[i] = -s->gamma[i] / s->len[i];
+        d->lambda[i] = -bias[i] / s->len[i];
     }
     if (d->nsingular)
         TRY(solve_singular(work, t));
@@ -290,6 +294,36 @@ lw_status lwi_dense_solve(lwi_work *work, double t, const double *inputs)
                             "body '%s', t = %.9g s: its acceleration is not a finite number",
                             work->model->body[s->body[k / 6]].name, t);
     return LW_OK;
+}
+
+lw_status lwi_dense_solve(lwi_work *work, double t, const double *inputs)
+{
+    lwi_dense_work *d = work->data;
+    lwi_dense_equations(&d->s, t);
+    TRY(lwi_dense_factor(work, t));
+    apply_forces(work, t, inputs);
+    return solve(work, t, d->s.gamma);
+}
+
+// The same rows with dV in place of Vdot: M dV + J' lambda = F, J dV = -(J V + b).
+lw_status lwi_dense_solve_impulse(lwi_work *work, double t, const lwi_loads *impulse)
+{
+    lwi_dense_work *d = work->data;
+    const lwi_dense *s = &d->s;
+    lwi_dense_equations(&d->s, t);
+    TRY(lwi_dense_factor(work, t));
+    memcpy(d->loads.wrench, impulse->wrench, (size_t)s->model->nbody * sizeof *impulse->wrench);
+    if (s->model->nv)
+        memcpy(d->loads.effort, impulse->effort, (size_t)s->model->nv * sizeof *impulse->effort);
+    apply_efforts(d);
+    for (int k = 0; k < s->nbody; k++) {
+        const int i = s->body[k];
+        v3_copy(d->y + 6 * k, d->loads.wrench[i]);
+        m3_tmul_v(d->y + 6 * k + 3, s->R[i], d->loads.wrench[i] + 3);
+    }
+    for (int i = 0; i < s->nrotor; i++) d->y[6 * s->nbody + i] = 0;
+    lwi_dense_to_metric(s, d->y);
+    return solve(work, t, s->rate);
 }
 
 // M Vdot = F - J' lambda and J V = -b: the power of the rows is lambda.b.  Across a moving mount an effort

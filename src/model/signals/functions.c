@@ -393,6 +393,17 @@ double lwi_function_next_break(const lwi_function *all, lw_signal s, double t)
     return next;
 }
 
+double lwi_function_next_jump(const lwi_function *all, lw_signal s, double t)
+{
+    if (s.index <= 0) return INFINITY;
+    const lw_function_desc *d = &all[s.index - 1].desc;
+    double next = INFINITY;
+    if (d->type == LW_FUNCTION_RAMP && t < d->from && d->rate != 0) next = d->from;
+    for (int i = 0; d->type == LW_FUNCTION_SUM && i < d->nterm; i++)
+        next = fmin(next, lwi_function_next_jump(all, d->terms[i], t));
+    return next;
+}
+
 double lwi_signal_value(const lwi_function *all, lw_signal s, const lwi_now *now, double none)
 {
     if (s.index == 0) return none;

@@ -31,6 +31,8 @@ void lwi_function_eval(const lwi_function *all, lw_signal s, double t, double f[
 /** Next time after t at which a derivative up to the third jumps; INFINITY when never.  Those of
  *  formulas are not known. */
 double lwi_function_next_break(const lwi_function *all, lw_signal s, double t);
+/** Next time after t at which the first derivative jumps; INFINITY: never.  Those of formulas are not known. */
+double lwi_function_next_jump(const lwi_function *all, lw_signal s, double t);
 /** Value of a function, of an input (inputs NULL: 0), or `none` for no signal. */
 double lwi_signal_value(const lwi_function *all, lw_signal s, const lwi_now *now, double none);
 
