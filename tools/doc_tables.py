@@ -223,6 +223,13 @@ def growth(source):
 
 
 @made("docs/benchmarks.md")
+def depth(source):
+    stored = source.path("bench/results/amd-epyc-family-25-model-17/depth.json")
+    text = source.call(sys.executable, source.path("bench/depth/depth.py"), "--table", stored)
+    return text.strip().split("\n")
+
+
+@made("docs/benchmarks.md")
 def peers(source):
     with open(source.path("bench/results/intel-r-xeon-r-processor-family-6-model-207/peers.json"),
               encoding="utf-8") as file:
