@@ -28,14 +28,15 @@
  *  reflections  multiplications of their decomposition and of one solution with it
  *  dense        of `dense`: rows of all joints squared times components of all bodies' motions
  *  factor       multiplications of a factorisation along the plan, `index3`
- *  hinges       of one long path that `hdca` and `dca` evaluate in segments; screws too
+ *  hinges       of long paths that `hdca` and `dca` evaluate in segments; screws too
  *  square       the same, with the next axis parallel or at a right angle
- *  balls        of such a path */
+ *  balls        of such a path
+ *  hubs         bodies between several paths */
 // clang-format off
 #define LWI_COST_FEATURES(X) \
     X(one) X(bodies) X(speeds) X(closures) X(redundant) X(rows) X(joins) X(closings) X(products) \
     X(pivoted) X(laned) X(clusters) X(nodes) X(plain) X(unconstrained) X(fronts) X(cubes) X(paths) \
-    X(reflections) X(dense) X(factor) X(hinges) X(square) X(balls)
+    X(reflections) X(dense) X(factor) X(hinges) X(square) X(balls) X(hubs)
 // clang-format on
 
 typedef struct lwi_cost_features {
@@ -48,7 +49,8 @@ typedef struct lwi_cost_features {
  *  LWI_RCR_CLUSTERS, LWI_RCR_DENSE_PATH, LWI_RCR_ELIMINATION (rcr.h). */
 double lwi_cost_estimate(const char *row, const lwi_cost_features *features);
 
-/** The same by `aba`, `momenta`, `hdca` or `dca` of a model that is one long path, on one thread; NAN: another formulation, or there is no path. */
+/** The same by `aba`, `momenta`, `hdca` or `dca` of a model of long paths, on one thread; NAN: another formulation, or
+ *  there is no path. */
 double lwi_cost_of_path(const char *formulation, const lwi_cost_features *features);
 
 #endif

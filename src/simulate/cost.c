@@ -5,16 +5,23 @@
 #include "system/system.h"
 #include "loops/cut_state.h"
 #include "methods/dca/hdca.h"
-#include "methods/dca/segments/plan.h"
+#include "methods/dca/segments/net_plan.h"
 #include "methods/rcr/rcr.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+// Of a formulation that evaluates long paths in segments.
+static double cost_of_divided(const char *name, const lwi_cost_features *f)
+{
+    const double path = lwi_cost_of_path(name, f);
+    return isnan(path) ? lwi_cost_estimate(name, f) : path;
+}
+
 static double cost_of_hdca(const lwi_cost_survey *survey)
 {
-    return lwi_cost_estimate("hdca", &survey->features);
+    return cost_of_divided("hdca", &survey->features);
 }
 
 static double cost_of_rcr(const lwi_cost_survey *survey)
@@ -24,7 +31,7 @@ static double cost_of_rcr(const lwi_cost_survey *survey)
 
 static double cost_of_dca(const lwi_cost_survey *survey)
 {
-    return lwi_cost_estimate("dca", &survey->features);
+    return cost_of_divided("dca", &survey->features);
 }
 
 // A formulation that keeps velocities on the constraints is preferred if it is slower by at most this factor.
@@ -57,6 +64,14 @@ static bool is_square(const lwi_path_body *body, int l)
     return body->ca[l] == 0 || body->sa[l] == 0;
 }
 
+static void count_joint(const lwi_path_body *body, int l, lwi_cost_features *f)
+{
+    if (is_square(body, l))
+        f->square++;
+    else
+        f->hinges++;
+}
+
 static void count_joints(const lwi_path_plan *plan, lwi_cost_features *f)
 {
     for (int s = 0; s < LWI_LANES * plan->groups; s++) {
@@ -66,11 +81,18 @@ static void count_joints(const lwi_path_plan *plan, lwi_cost_features *f)
             if (k < 0) continue;
             if (plan->joint[k].kind == LWI_PATH_BALL)
                 f->balls++;
-            else if (is_square(&body[j], s / plan->groups))
-                f->square++;
             else
-                f->hinges++;
+                count_joint(&body[j], s / plan->groups, f);
         }
+    }
+}
+
+static void count_paths(const lwi_net_plan *plan, lwi_cost_features *f)
+{
+    f->hubs = plan->nhub;
+    for (int s = 0; s < plan->nsegment; s++) {
+        const lwi_path_body *body = plan->body + plan->body_at[plan->place[s].block];
+        for (int j = 0; j < plan->segment[s].n; j++) count_joint(&body[j], plan->place[s].lane, f);
     }
 }
 
@@ -78,10 +100,14 @@ lw_status lwi_cost_count_path(const lw_model *model, const lw_allocator *allocat
                               lwi_cost_features *f)
 {
     lwi_arena arena;
-    lwi_path_plan *plan;
+    lwi_path_plan *path;
+    lwi_net_plan *net = NULL;
     lwi_arena_init(&arena, allocator);
-    const lw_status status = lwi_path_plan_create(model, (lwi_path_choice){0}, &arena, &plan);
-    if (status == LW_OK && plan) count_joints(plan, f);
+    lw_status status = lwi_path_plan_create(model, (lwi_path_choice){0}, &arena, &path);
+    if (status == LW_OK && !path)
+        status = lwi_net_plan_create(model, (lwi_net_choice){0}, &arena, &net);
+    if (path) count_joints(path, f);
+    if (net) count_paths(net, f);
     lwi_arena_free(&arena);
     return status;
 }
@@ -242,6 +268,7 @@ static lw_status survey_loops(const trial_setup *trial, lwi_cost_survey *survey)
 {
     heed_options(trial->options, survey);
     TRY(lwi_cost_count(trial->model, trial->shared, trial->arena, &survey->features));
+    TRY(lwi_cost_count_path(trial->model, &trial->arena->allocator, &survey->features));
     if (!survey->hdca.text[0])
         lwi_formulation_accepts(&lwi_formulation_hdca, trial->model, &survey->hdca);
     if (!survey->rcr.text[0]) TRY(try_rcr(trial, survey->hdca.text[0] != 0, survey));
@@ -361,7 +388,8 @@ static void choose_for_tree(const lwi_cost_survey *survey, lwi_cost_choice *choi
     const bool divide = WORTH * segments < path;
     choice->formulation = divide ? divided : recursion;
     snprintf(choice->why, sizeof choice->why,
-             "the joints form a long path; estimated %s per evaluation, %s %s",
+             "the joints form %s; estimated %s per evaluation, %s %s",
+             f->hubs > 0 ? "a tree of long paths" : "a long path",
              time_text(time, divide ? segments : path), divide ? recursion : divided,
              time_text(other, divide ? path : segments));
 }

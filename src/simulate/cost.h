@@ -29,7 +29,7 @@ typedef struct lwi_cost_survey {
 lw_status lwi_cost_count(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
                          lwi_cost_features *features);
 
-/** Joints of a model that is one long path, which `hdca` and `dca` evaluate in segments; else all zero.
+/** Joints of a model of long paths, which `hdca` and `dca` evaluate in segments; else all zero.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_cost_count_path(const lw_model *model, const lw_allocator *allocator,
                               lwi_cost_features *features);

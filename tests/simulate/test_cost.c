@@ -1,4 +1,5 @@
 // test_cost.c -- what `auto` chooses for a model, and the reason that it gives.
+#include "methods/dca/net_cases.h"
 #include "methods/rcr/rcr.h"
 #include "simulate/cost.h"
 #include "simulate/simulation.h"
@@ -68,6 +69,7 @@ static lwi_cost_choice choice_for(lw_model *model, const char *state, int thread
     set(&options, "state", state);
     assert_int_equal(lwi_cost_measure(model, &options, NULL, NULL, &survey), LW_OK);
     lwi_cost_choose(model, &survey, &choice);
+    lwi_work_destroy(survey.work);
     lw_model_destroy(model);
     return choice;
 }
@@ -94,6 +96,30 @@ static void long_paths_go_in_segments(void **state)
     expect_choice(choice_for(generated(shorter), "speeds", 8), "aba", "the joints form a tree");
 }
 
+static lw_model *ring(void)
+{
+    lwt_net net = lwt_net_begin(1);
+    lwt_net_ring(&net, false, 600);
+    return lwt_model(net.builder);
+}
+
+static lw_model *branches(int n)
+{
+    lwt_net net = lwt_net_begin(1);
+    const lw_vec3 origin = {0, 0, 0};
+    lwt_net_branches(&net, lwt_net_hub(&net, lwt_ground, LW_JOINT_FREE, origin), origin, n, 2, 2);
+    return lwt_model(net.builder);
+}
+
+/** So do several paths, unless the bodies between them cost more than that gains. */
+static void several_long_paths_go_in_segments(void **state)
+{
+    (void)state;
+    expect_choice(choice_for(branches(400), "speeds", 1), "dca",
+                  "a tree of long paths; estimated ");
+    expect_choice(choice_for(branches(60), "speeds", 1), "aba", "a tree of long paths; estimated ");
+}
+
 static void predictions_of_long_paths_include_segments(void **state)
 {
     (void)state;
@@ -108,6 +134,22 @@ static void predictions_of_long_paths_include_segments(void **state)
         if (!strcmp(lw_formulation_info(i).name, "dca")) of_dca = seconds[i];
     }
     assert_true(of_dca < of_aba && of_dca > 0.25 * of_aba);
+    lw_model_destroy(model);
+}
+
+// The elimination of a ring of 600 links takes 400 us by its table.
+static void predictions_of_rings_include_segments(void **state)
+{
+    (void)state;
+    double seconds[16];
+    lw_error error;
+    lw_model *model = ring();
+    lwt_ok(lw_model_costs(model, seconds, &error), &error);
+    for (int i = 0; i < lw_formulation_count(); i++) {
+        const char *name = lw_formulation_info(i).name;
+        if (!strcmp(name, "hdca") || !strcmp(name, "dca"))
+            assert_true(seconds[i] > 20e-6 && seconds[i] < 50e-6);
+    }
     lw_model_destroy(model);
 }
 
@@ -561,7 +603,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(trees_go_by_aba),
         cmocka_unit_test(long_paths_go_in_segments),
+        cmocka_unit_test(several_long_paths_go_in_segments),
         cmocka_unit_test(predictions_of_long_paths_include_segments),
+        cmocka_unit_test(predictions_of_rings_include_segments),
         cmocka_unit_test(loops_in_lanes_go_by_rcr),
         cmocka_unit_test(other_loops_by_the_general_text),
         cmocka_unit_test(lattices_go_by_hdca),
