@@ -18,6 +18,7 @@
 
 int lwi_sim_step_numbers(const lw_sim *sim)
 {
+    if (!sim->work->layout.nx) return 0; // nothing moves
     return lwi_integrator_find(sim->options.integrator)->keep ? LWI_STEP_NUMBERS : 0;
 }
 

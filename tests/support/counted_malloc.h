@@ -11,8 +11,9 @@
 #endif
 #endif
 
-static long counted_allocations;
-static size_t counted_bytes;
+// A test may look at one of the two only.
+__attribute__((unused)) static long counted_allocations;
+__attribute__((unused)) static size_t counted_bytes;
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) &&       \
     !defined(SANITIZED)
