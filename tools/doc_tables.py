@@ -176,6 +176,14 @@ def stack_of_four_bars(source):
 
 
 @made("docs/theory/assembly.md")
+def longest_paths(source):
+    plans = [(n, source.plans(source.generated(f"chain: {{n: {n}}}"))[1]["balanced"]) for n in (250, 1000, 4000, 16000)]
+    return table(["chain", "joins one after the other", "factorisation", "bodies of a pass", "two passes", "evaluation"],
+                 [[n, p["depth"], f"{p['critical']:.0f}", p["pass"], f"{p['evaluation'] - p['critical']:.0f}",
+                   f"{p['evaluation']:.0f}"] for n, p in plans])
+
+
+@made("docs/theory/assembly.md")
 def lattices(source):
     rows, points = [], []
     for n in (4, 8, 12, 16, 20):

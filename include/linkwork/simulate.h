@@ -243,6 +243,12 @@ typedef struct lw_plan_info {
     int open;        ///< largest number of joints open at a node
     double work;     ///< multiplications of one factorisation
     double critical; ///< of them along the longest path
+    /** Longest path of a whole evaluation by dca or hdca without segments, with any number of threads: `critical`, two
+     *  passes along the tree (poses; velocities or rates of momenta) and the forces. */
+    double
+        evaluation; ///< multiplications on that path; those of solves with the factors are not counted
+    int pass;       ///< bodies one after the other in a pass
+    int forces;     ///< forces and efforts, which one thread computes one after the other
     /** Long paths of revolute joints, which dca and hdca evaluate in segments instead of this order; 0: there are none. */
     int segments;
     int segment_length; ///< bodies of a segment, the longest sequence of dependent steps

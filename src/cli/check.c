@@ -268,13 +268,18 @@ static void print_dof(const lw_model *model, const findings *f)
 
 static void print_plans(const findings *f)
 {
-    printf("plan         joins  depth  equations  open joints  multiplications  critical path\n");
+    printf("plan         joins  depth  equations  open joints  multiplications  critical path  "
+           "evaluation\n");
     for (int i = 0; i < NPLAN; i++) {
         const lw_plan_info *p = &f->plan[i];
-        printf("  %-10s %5d  %5d  %9d  %11d  %15.4g  %13.4g\n", p->kind, p->nodes, p->depth,
-               p->width, p->open, p->work, p->critical);
+        printf("  %-10s %5d  %5d  %9d  %11d  %15.4g  %13.4g  %10.4g\n", p->kind, p->nodes, p->depth,
+               p->width, p->open, p->work, p->critical, p->evaluation);
     }
     printf("             auto takes %s; equations: of the widest join\n", f->used.kind);
+    printf(
+        "             evaluation: on its longest path, with %d of the tree's bodies one after the "
+        "other in each of\n             two passes, and %d force%s on one thread\n",
+        f->used.pass, f->used.forces, f->used.forces == 1 ? "" : "s");
     const lw_plan_info *p = &f->used;
     if (p->segments)
         printf(
@@ -380,6 +385,9 @@ static void json_plans(cli_json *json, const findings *f)
         json_integer(json, "open", p->open);
         json_number(json, "work", p->work);
         json_number(json, "critical", p->critical);
+        json_integer(json, "pass", p->pass);
+        json_integer(json, "forces", p->forces);
+        json_number(json, "evaluation", p->evaluation);
         json_close(json, '}');
     }
     json_close(json, ']');

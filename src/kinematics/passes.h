@@ -57,7 +57,7 @@ void lwi_tree_pass_velocity(lwi_tree_passes *passes, const lwi_link *link, const
  *  after lwi_tree_pass_world. */
 void lwi_tree_pass_sum(lwi_tree_passes *passes, const lwi_link *link, double (*F)[6]);
 
-/** Compositions on the longest path, and in all, of one pass by as many threads as there are segments, for reports. */
+/** Compositions on the longest path, and in all, of one pass by as many threads as there are segments: lw_model_plan. */
 void lwi_tree_pass_depth(const lwi_tree_passes *passes, double *longest, double *all);
 
 #endif

@@ -319,12 +319,16 @@ class Look(Program):
         self.assertRegex(text, r"smallest kept [0-9.e-]+, largest dropped [0-9.e-]+")
         self.assertRegex(text, r"(?m)^  comb +\d+ +\d+ +\d+")
         self.assertRegex(text, r"(?m)^  balanced +\d+ +\d+ +\d+")
+        self.assertRegex(text, r"with 3 of the tree's bodies one after the other in each of\n +two passes, and 0 forces")
         self.assertNotIn("conflict", text)
         found = json.loads(self.call("check", self.path("p.yaml"), "--plan", "--json").stdout)
         self.assertEqual(sorted(found["loop_joints"][0]), ["A", "B", "C", "D"])
         self.assertEqual({j["undetermined_axes"] for j in found["joints"]},
                          {"z force, x and y torque"})
         self.assertEqual([p["kind"] for p in found["plans"]], ["comb", "balanced"])
+        for plan in found["plans"]:
+            self.assertEqual((plan["pass"], plan["forces"]), (3, 0))
+            self.assertEqual(plan["evaluation"], plan["critical"] + 3 * 60)
 
     def test_check_reports_the_segments_of_a_long_path(self):
         for n, segments in ((255, None), (1024, {"count": 32, "length": 32, "groups": 4, "joins": 5})):

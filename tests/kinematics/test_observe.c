@@ -514,14 +514,11 @@ static void drives_that_contradict_loops_are_found(void **state)
     }
 }
 
-// Plans of a chain of n bodies: a comb is as deep as it is long, halves are not; both have the same root.
-static void plans_of_a_chain(void **state)
+static lw_model *chain(int n, bool spring)
 {
-    (void)state;
-    enum { BODIES = 64 };
     lw_builder *b = lwt_builder();
     lw_body last = lwt_ground;
-    for (int i = 0; i < BODIES; i++) {
+    for (int i = 0; i < n; i++) {
         char name[24];
         snprintf(name, sizeof name, "rod %d", i);
         const lw_body next = lwt_rod(b, name, i, 0, i + 1, 0, 1);
@@ -529,7 +526,19 @@ static void plans_of_a_chain(void **state)
         lwt_joint(b, LW_JOINT_REVOLUTE, name, last, next, i, 0);
         last = next;
     }
-    lw_model *model = lwt_model(b);
+    const lw_spring_desc desc = {
+        .name = "spring", .body1 = lwt_ground, .body2 = last, .stiffness = 1};
+    lw_error error;
+    if (spring) lwt_ok(lw_builder_add_spring(b, &desc, &error), &error);
+    return lwt_model(b);
+}
+
+// Plans of a chain of n bodies: a comb is as deep as it is long, halves are not; both have the same root.
+static void plans_of_a_chain(void **state)
+{
+    (void)state;
+    enum { BODIES = 64 };
+    lw_model *model = chain(BODIES, false);
     lw_plan_info comb, balanced;
     lw_error error;
     lwt_ok(lw_model_plan(model, "comb", &comb, &error), &error);
@@ -540,6 +549,38 @@ static void plans_of_a_chain(void **state)
     assert_true(balanced.critical < comb.critical / 4 && comb.work <= balanced.work);
     assert_int_equal(lw_model_plan(model, "heap", &comb, &error), LW_ERR_ARGUMENT);
     lw_model_destroy(model);
+}
+
+static lw_plan_info plan_of_chain(int n, bool spring)
+{
+    lw_model *model = chain(n, spring);
+    lw_plan_info info;
+    lw_error error;
+    lwt_ok(lw_model_plan(model, "balanced", &info, &error), &error);
+    lw_model_destroy(model);
+    return info;
+}
+
+// Four times as long a chain has two more levels of joins, of at most 10 rows closed and 5 open on either side, and in
+// each pass one more body for each further segment of 64; a recursion would have 3000 more.
+static void evaluation_of_a_chain_grows_by_levels_and_segments(void **state)
+{
+    (void)state;
+    enum { SHORT = 1000, LONG = 4000, JOIN = 5 * 10 * 10 + 3 * 25 * 6 * 2 };
+    const lw_plan_info small = plan_of_chain(SHORT, false), large = plan_of_chain(LONG, false);
+    assert_int_equal(small.pass, 128 + SHORT / 64); // a segment twice, and its borders
+    assert_int_equal(large.pass, 128 + LONG / 64);
+    assert_int_equal(large.depth, small.depth + 2);
+    assert_true(large.critical - small.critical <= 2.0 * JOIN);
+    assert_true(large.evaluation - small.evaluation <=
+                2.0 * JOIN + 60 * ((LONG - SHORT) / 64 + 1.0));
+    assert_true(large.evaluation > large.critical && large.evaluation < 1.4 * small.evaluation);
+    assert_int_equal(plan_of_chain(200, false).pass, 200); // one segment: the recursion
+    // one thread computes the forces
+    const lw_plan_info pushed = plan_of_chain(SHORT, true);
+    assert_int_equal(pushed.forces, small.forces + 1);
+    assert_true(pushed.evaluation > small.evaluation);
+    assert_int_equal(pushed.pass, small.pass);
 }
 
 // Trees have no redundant rows: dof is that of the tree for any contents.
@@ -571,6 +612,7 @@ int main(void)
         cmocka_unit_test(open_reactions_of_known_mechanisms),
         cmocka_unit_test(drives_that_contradict_loops_are_found),
         cmocka_unit_test(plans_of_a_chain),
+        cmocka_unit_test(evaluation_of_a_chain_grows_by_levels_and_segments),
         cmocka_unit_test(trees_have_no_redundant_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
