@@ -11,7 +11,7 @@
 #endif
 #endif
 
-// A test may look at one of the two only.
+// A test may read one of the two only.
 __attribute__((unused)) static long counted_allocations;
 __attribute__((unused)) static size_t counted_bytes;
 
