@@ -79,6 +79,12 @@ typedef struct lwi_rcr_front {
  *  THETA_WIDE, which is well above KEEP. */
 #define LWI_RCR_WIDE 8
 #define LWI_RCR_THETA_WIDE 0.3
+/** Near the cut of a long loop displacements are small compared with the mechanism, and so are pivots.  With more than
+ *  LONG speeds in a system a choice accepts pivots above THETA_LONG, and dependent speeds are delayed below DELAY_LONG,
+ *  both times (LONG / speeds)^3: systems stay small, and round-off grows by the reciprocal of the pivot. */
+#define LWI_RCR_LONG 32
+#define LWI_RCR_THETA_LONG 3e-3
+#define LWI_RCR_DELAY_LONG 1e-3
 
 /** A column of rows of length one that is smaller than this is zero up to rounding. */
 #define LWI_RCR_ABSENT 1e-12

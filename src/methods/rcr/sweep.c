@@ -48,13 +48,24 @@ static bool is_open(const lwi_rcr_system *s, int first)
     return false;
 }
 
+// Pivots that are accepted: the wider the system, the smaller.
+static double sufficient_pivot(const lwi_rcr_system *s)
+{
+    const bool fixed = s->mode == LWI_RCR_FIXED;
+    if (s->ny > LWI_RCR_LONG) {
+        const double narrower = (double)LWI_RCR_LONG / s->ny;
+        const double limit = fixed ? LWI_RCR_DELAY_LONG : LWI_RCR_THETA_LONG;
+        return fmin(s->pivot, limit * narrower * narrower * narrower);
+    }
+    return !fixed && s->ny > LWI_RCR_WIDE ? fmin(s->pivot, LWI_RCR_THETA_WIDE) : s->pivot;
+}
+
 // Reflects rows until the dependent speeds have an upper triangle; at[0 .. nd) are their columns.  The norm of the
 // remaining part of a column is its pivot, sqrt(Delta) of (37), (41), (45).
 static void choose_dependent(lwi_rcr *e, lwi_rcr_system *s)
 {
     lwi_rcr_front *f = s->f;
-    const bool wide = s->mode != LWI_RCR_FIXED && s->ny > LWI_RCR_WIDE;
-    const double enough = wide && s->pivot > LWI_RCR_THETA_WIDE ? LWI_RCR_THETA_WIDE : s->pivot;
+    const double enough = sufficient_pivot(s);
     for (f->nd = 0; f->nd < f->kept; f->nd++) {
         int best = -1;
         double max = 0;

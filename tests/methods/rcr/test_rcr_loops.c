@@ -2,6 +2,8 @@
 // rows, redundant, over-constrained, near singular positions; the numbers of the specification.
 #include "methods/rcr/rcr_cases.h"
 
+#include "methods/dca/net_cases.h"
+
 // From the start with other speeds of the first n joints; the last joints of loops follow.
 static lwt_run run_with_speeds(const lw_model *model, const double *qd, int n)
 {
@@ -336,6 +338,33 @@ static void long_closed_chains_have_narrow_fronts(void **state)
     lw_model_destroy(model);
 }
 
+// Memory of the elimination of a ring of n rods with hinges in all directions; accelerations are those of `dca`.
+static double memory_of_ring(int n)
+{
+    lwt_net net = lwt_net_begin(1);
+    lwt_net_ring(&net, false, n);
+    lw_model *model = lwt_model(net.builder);
+    lwt_run r = lwt_run_start(model, RCR);
+    lwt_run_observe(&r);
+    lwt_run d = lwt_run_from(model, &lwi_formulation_dca, &r.now);
+    lwt_run_observe(&d);
+    lwt_near("accelerations of dca", n, lwt_acceleration_error(model, &r.now, &d.now), 0, 1e-8);
+    const double room = (double)lwt_rcr(&r)->e.room;
+    lwt_run_end(&d);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+    return room;
+}
+
+// Near the joint that closes a long ring all pivots are small compared with the ring.  If speeds waited for larger
+// ones, fronts would grow with every rod, and memory with the cube of their number.
+static void memory_of_rings_grows_linearly(void **state)
+{
+    (void)state;
+    const double small = memory_of_ring(100), large = memory_of_ring(800);
+    assert_true(large < 1.2 * 8 * small);
+}
+
 // Rows of which a node picks none have zero multipliers; `pick` is then undefined.  Two equal rows get half of the
 // multiplier of the picked one each.
 static void rows_left_away_share(void **state)
@@ -366,6 +395,7 @@ int main(void)
         cmocka_unit_test(bennett_keeps_its_rank),
         cmocka_unit_test(flat_parallelogram),
         cmocka_unit_test(long_closed_chains_have_narrow_fronts),
+        cmocka_unit_test(memory_of_rings_grows_linearly),
         cmocka_unit_test(rows_left_away_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
