@@ -10,6 +10,7 @@
 #include "cli/scene_model.h"
 #include "kinematics/formulation.h"
 #include "integrate/integrator.h"
+#include "simulate/simulation.h"
 #include "tree/simd/kernels.h"
 
 #include <linkwork/batch.h>
@@ -60,8 +61,9 @@ typedef struct job {
     const motion *of;
     lw_model *model;
     lw_options options;
-    int nx;
-    double *start; ///< [INSTANCES + 1][nx]; the last is the model's, which scales the tolerances
+    int nx;        ///< numbers of the motion
+    int size;      ///< of a state, which may hold the integrator's step too
+    double *start; ///< [INSTANCES + 1][size]; the last is the model's, which scales the tolerances
     uint64_t hash;
     int ways;
 } job;
@@ -99,25 +101,26 @@ static void set_starts(job *j)
     lw_sim *sim = simulation(j);
     uint64_t draws = 17;
     double time;
-    j->nx = lw_sim_state_size(sim);
-    j->start = calloc((size_t)((INSTANCES + 1) * j->nx), sizeof *j->start);
+    j->nx = sim->work->layout.nx;
+    j->size = lw_sim_state_size(sim);
+    j->start = calloc((size_t)((INSTANCES + 1) * j->size), sizeof *j->start);
     if (!j->start) stop("no memory");
     for (int i = 0; i < INSTANCES; i++) {
-        double *x = j->start + i * j->nx;
+        double *x = j->start + i * j->size;
         lw_sim_get_state(sim, &time, x);
         for (int k = 0; k < j->nx; k++) x[k] += 0.1 * scene_draw(&draws);
     }
-    lw_sim_get_state(sim, &time, j->start + INSTANCES * j->nx);
+    lw_sim_get_state(sim, &time, j->start + INSTANCES * j->size);
     lw_sim_destroy(sim);
 }
 
 static uint64_t by_simulation(const job *j)
 {
     uint64_t hash = empty;
-    double *x = calloc((size_t)j->nx, sizeof *x), time;
+    double *x = calloc((size_t)j->size, sizeof *x), time;
     lw_sim *sim = simulation(j);
     for (int i = 0; i < INSTANCES; i++) {
-        check(lw_sim_set_state(sim, 0, j->start + i * j->nx), lw_sim_error(sim));
+        check(lw_sim_set_state(sim, 0, j->start + i * j->size), lw_sim_error(sim));
         check(lw_sim_step(sim, duration), lw_sim_error(sim));
         lw_sim_get_state(sim, &time, x);
         hash = hash_of(hash, x, j->nx);
@@ -145,12 +148,12 @@ static uint64_t by_width(const job *j, int width)
     check(lwi_work_create_lanes(j->model, formulation, NULL, width, &work, &error), &error);
     for (int k = 0; k < j->nx; k++) atol[k] = 1;
     if (formulation->scale)
-        check(formulation->scale(work, 0, j->start + INSTANCES * j->nx, atol), &work->error);
+        check(formulation->scale(work, 0, j->start + INSTANCES * j->size, atol), &work->error);
     for (int k = 0; k < j->nx; k++) atol[k] *= j->options.atol;
     for (int i = 0; i < INSTANCES; i++) {
         lwi_integrator *integrator;
         double t = 0;
-        memcpy(x, j->start + i * j->nx, (size_t)j->nx * sizeof *x);
+        memcpy(x, j->start + i * j->size, (size_t)j->nx * sizeof *x);
         const lwi_problem problem = {.n = j->nx,
                                      .rates = rates,
                                      .user = work,
@@ -174,12 +177,12 @@ static uint64_t by_batch(const job *j, int lanes, int threads)
     lw_batch *batch;
     lw_error error = {.text = ""};
     uint64_t hash = empty;
-    double *x = calloc((size_t)j->nx, sizeof *x), time;
+    double *x = calloc((size_t)j->size, sizeof *x), time;
     const lw_batch_desc desc = {
         .options = &j->options, .instances = INSTANCES, .lanes = lanes, .threads = threads};
     check(lw_batch_create(j->model, &desc, &batch, &error), &error);
     for (int i = 0; i < INSTANCES; i++)
-        check(lw_batch_set_state(batch, i, 0, j->start + i * j->nx), lw_batch_error(batch));
+        check(lw_batch_set_state(batch, i, 0, j->start + i * j->size), lw_batch_error(batch));
     check(lw_batch_step(batch, duration), lw_batch_error(batch));
     for (int i = 0; i < INSTANCES; i++) {
         check(lw_batch_get_state(batch, i, &time, x), lw_batch_error(batch));

@@ -29,7 +29,7 @@ except ImportError as missing:
 # ranges of physical values.
 RELATIONS = re.compile(
     r"there is no (body|joint|function|input)|unknown name|expected as many|model has no bodies|triangle inequality|"
-    r"is indefinite|expected a number >= 0|unit quaternion|zero vector|floats and has no|have no inertia|"
+    r"is indefinite|expected a number >=? 0|unit quaternion|zero vector|floats and has no|have no inertia|"
     r": qd?: expected a list|stiffness > 0|(six )?numbers >= 0|one of both|expected after its start|of the table is|"
     r"meet at|does not close|do not close|is given as|its own|'between'|same body|no moving|massless|has length 0|"
     r"polynomial|already|not perpendicular|coplanar|with itself|must differ|is on body|has no mass")
