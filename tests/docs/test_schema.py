@@ -32,7 +32,8 @@ RELATIONS = re.compile(
     r"is indefinite|expected a number >=? 0|unit quaternion|zero vector|floats and has no|have no inertia|"
     r": qd?: expected a list|stiffness > 0|(six )?numbers >= 0|one of both|expected after its start|of the table is|"
     r"meet at|does not close|do not close|is given as|its own|'between'|same body|no moving|massless|has length 0|"
-    r"polynomial|already|not perpendicular|coplanar|with itself|must differ|is on body|has no mass")
+    r"polynomial|already|not perpendicular|coplanar|with itself|must differ|is on body|has no mass|"
+    r"on what it acts is missing|needs axis2|expected >= 0")
 OPTIONS = {
     "duration": ("1", "0", "-1", "x", "'1'", "[1]"), "step": ("0", "0.1", "-1"), "rtol": ("1e-14", "1e-15", "0", "1", "0.5"),
     "atol": ("1e-100", "1e-101", "0", "3"), "atol_p": ("0", "1e-200", "1e-99", "-1"),
