@@ -167,6 +167,54 @@ def best_others(source):
             f"{most[0]:.1f} ({most[1]}) times as fast as the best of the others."]
 
 
+@made("docs/theory/momenta.md", 0.05)
+def momenta_and_aba(source):
+    """Evaluations, and errors at the rows of reference trajectories."""
+    reports, rows = source.module("examples/reports.py"), []
+    for name, what, integrator, tolerance in (
+            ("P2_planar_double_pendulum", "planar double pendulum, 5 s", "dopri5", 1e-8),
+            ("P14_chain_16_spherical", "hanging chain of 16 rods with spherical joints, 2 s", "fehlberg8", 1e-11)):
+        model = source.path("tests/golden", name + ".yaml")
+        expected = reports.read_table(model[:-4] + "csv")
+        row = [f"{what}; `{integrator}`, {tolerance:.0e}".replace("e-0", "e-")]
+        for formulation in ("momenta", "aba"):
+            output = os.path.join(source.work, "run.csv")
+            done = source.run(model, formulation=formulation, integrator=integrator, rtol=tolerance, atol=tolerance,
+                              output=output)
+            found = reports.read_table(output)
+            every = (len(found["time"]) - 1) // (len(expected["time"]) - 1)
+            off = max(abs(a - b) for column in expected if re.search(r"\.w[xyz]$|time", column)
+                      for a, b in zip(found[column][::every], expected[column]))
+            row += [done["evaluations"], f"{done['energy_error']:.0e}", f"{off:.0e}"]
+        rows.append(row)
+    return table(["", *(f"`{f}`: {what}" for f in ("momenta", "aba")
+                        for what in ("evaluations", "energy [J]", "angular velocities [rad/s]"))], rows)
+
+
+@made("docs/theory/index3.md", 0.05)
+def index3_tolerances(source):
+    """Steps and largest position errors at two tolerances, against `dense` at 1e-12."""
+    reports, rows = source.module("examples/reports.py"), []
+    output = os.path.join(source.work, "run.csv")
+
+    def positions(model, **options):
+        done = source.run(model, duration=2, sample=0.05, output=output, **options)
+        table_of = reports.read_table(output, lambda name: re.match(r"body\..*\.[xyz]$", name))
+        return done["steps"], [value for column in table_of.values() for value in column]
+
+    for name in ("cart_arm", "four_bar"):
+        model = source.path("examples/models", name + ".yaml")
+        _, exact = positions(model, formulation="dense", integrator="verner87", rtol=1e-12, atol=1e-12)
+        found = []
+        for tolerance in (1e-4, 1e-7):
+            steps, values = positions(model, formulation="index3", rtol=tolerance, atol=tolerance)
+            found.append((steps, max(abs(a - b) for a, b in zip(values, exact))))
+        (few, large), (many, small) = found
+        rows.append([f"`{name}.yaml`, 2 s", few, f"{large:.1e}", many, f"{small:.1e}", f"{many / few:.1f}",
+                     f"{large / small:.0f}"])
+    return table(["", "steps at 1e-4", "error [m]", "steps at 1e-7", "error [m]", "ratio of steps", "of errors"], rows)
+
+
 @made("docs/theory/loops.md")
 def stack_of_four_bars(source):
     _, plans = source.plans(source.generated("net: {n: 1, m: 334, q: [0.1, 0, 0]}"))
@@ -290,7 +338,7 @@ def main():
     parser.add_argument("--bin", help="folder of bench_ops and bench_generic")
     parser.add_argument("--root", default=os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     parser.add_argument("name", nargs="*", choices=[[], *TABLES], help="only these tables")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()  # names may follow options
     good = True
     with tempfile.TemporaryDirectory() as work:
         program = os.path.abspath(options.program)

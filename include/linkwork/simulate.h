@@ -249,7 +249,8 @@ typedef struct lw_plan_info {
         evaluation; ///< multiplications on that path; those of solves with the factors are not counted
     int pass;       ///< bodies one after the other in a pass
     int forces;     ///< forces and efforts, which one thread computes one after the other
-    /** Long paths of revolute joints, which dca and hdca evaluate in segments instead of this order; 0: there are none. */
+    /** Long paths of hinges, balls, sliders and screws, which dca and hdca evaluate in segments instead of this order; 0:
+     *  there are none. */
     int segments;
     int segment_length; ///< bodies of a segment, the longest sequence of dependent steps
     int segment_groups; ///< that threads share, of eight segments each

@@ -6,8 +6,6 @@
 #include "base/assert.h"
 #include "kinematics/observe.h"
 #include "kinematics/passes.h"
-
-#include "base/assert.h"
 #include "methods/dca/segments/net_plan.h"
 #include "system/system.h"
 #include "spatial/motion.h"

@@ -33,7 +33,7 @@ typedef struct dca {
     bool has_rows; // the rows of `system` are those of the last observation
     lwi_auxiliary auxiliary;
     lwi_coordinates coordinates;
-    lwi_path *path;               // NULL: the model is not a long path of hinges
+    lwi_path *path;               // NULL: the model is not a long path
     lwi_net *net;                 // NULL: nor does it consist of such paths between few bodies
     double (*load)[6];            // [nbody] of nets: of efforts on joints that close loops
     lwi_body_forces *body_forces; // of a path; NULL: all forces act along joints
@@ -158,7 +158,7 @@ static void path_efforts(const lw_model *model, dca *d, double t, const double *
     if (d->body_forces) lwi_body_forces_efforts(d->body_forces, NULL, &d->tree);
 }
 
-// The same for a long path of hinges, in segments; false if the elimination has to decide.
+// The same for a long path, in segments; false if the elimination has to decide.
 static bool path_rates(lwi_work *work, double t, const double *x, const double *inputs,
                        double *xdot)
 {

@@ -55,7 +55,7 @@ typedef struct hdca {
     purpose found; // for what all of these were found, of the state `at` at the time t
     double t, *at; // [nx]
     lwi_coordinates coordinates;
-    lwi_path *path;               // NULL: the model is not a long path of hinges
+    lwi_path *path;               // NULL: the model is not a long path
     lwi_net *net;                 // NULL: nor does it consist of such paths between few bodies
     lwi_body_forces *body_forces; // of a path; NULL: all forces act along joints
     double *effort;               // [tree_nv] of paths, forces on bodies included
@@ -370,7 +370,7 @@ static void path_efforts(hdca *d, double t, const double *x, const double *input
     if (d->body_forces) lwi_body_forces_efforts(d->body_forces, NULL, &d->tree);
 }
 
-// The same for a long path of hinges, in segments; false if the elimination has to decide.
+// The same for a long path, in segments; false if the elimination has to decide.
 static bool path_rates(lwi_work *work, double t, const double *x, const double *inputs,
                        double *xdot)
 {

@@ -1,7 +1,7 @@
-// path.h -- a long path of hinges by divide and conquer over segments: speeds and momentum rates, accelerations.
+// path.h -- a long path by divide and conquer over segments: speeds and momentum rates, accelerations.
 //
-// Problem: u, pdot from q, p, or udot from q, u for an open path of revolute joints on the ground or on a free or
-// spherical base.
+// Problem: u, pdot from q, p, or udot from q, u for an open path of hinges, balls, sliders and screws on the ground or
+// on a free or spherical base.
 // Input and output: arrays of the model's tree.  Theory: docs/theory/segments.md.  Cost: O(n), O(log n) with threads.
 //
 // A path is optional: create returns NULL for a model that is not one, or is short, and an evaluation returns false
