@@ -163,6 +163,9 @@ LW_API lw_status lw_sweep_writer_create(const char *path, lw_sweep *sweep, lw_ob
                                         lw_batch_writer **writer, lw_error *error);
 /** One row, of the present state, for every instance that has not failed.  @return LW_ERR_IO and others */
 LW_API lw_status lw_batch_writer_rows(lw_batch_writer *writer);
+/** Sets the function that can stop its first row; NULL: none. */
+LW_API lw_status lw_batch_writer_set_interrupt(lw_batch_writer *writer, lw_interrupt interrupt,
+                                               void *user);
 /** The row of an instance, of a sweep an instance of the present group, as last written: values of the columns; NULL
  *  before there is one. */
 LW_API const double *lw_batch_writer_last(const lw_batch_writer *writer, int instance);

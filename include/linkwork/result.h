@@ -103,6 +103,10 @@ LW_API lw_status lw_result_restore(lw_result *result, long row, lw_sim *sim, cha
 
 typedef struct lw_writer lw_writer; ///< one thread at a time
 
+/** Polled while the first row of a file is written, which describes all columns and takes time for large models:
+ *  nonzero ends it with LW_ERR_INTERRUPTED.  The file then has no rows. */
+typedef int (*lw_interrupt)(void *user);
+
 typedef struct lw_writer_desc {
     size_t size;       ///< sizeof this struct, or 0: see linkwork.h
     const lw_sim *sim; ///< model, options, notice; its state is stored with every row of .h5
@@ -110,6 +114,8 @@ typedef struct lw_writer_desc {
     lw_result *after;  ///< the result that this run resumes: quaternions keep their signs; may be
                        ///< NULL; not used after create
     double flush;      ///< [s] after which rows are flushed; 0: 1 s, more where a flush takes long
+    lw_interrupt interrupt; ///< may be NULL
+    void *interrupt_user;
 } lw_writer_desc;
 
 /** Starts a result file, its format by the ending: .h5 or .csv.  An existing file is replaced.

@@ -84,6 +84,12 @@ void cli_catch_signals(void)
         handle(SIGHUP, on_signal);
 }
 
+int cli_is_stopped(void *user)
+{
+    (void)user;
+    return stopped != 0;
+}
+
 static double wall_clock(void)
 {
     struct timespec now;

@@ -17,7 +17,7 @@ static lw_status write_row(void *user, const lw_observation *observation)
     writers *w = user;
     for (int i = 0; i < w->n; i++) {
         const lw_status status = lw_writer_row(w->writer[i], observation);
-        w->failed |= status != LW_OK;
+        w->failed |= status != LW_OK && status != LW_ERR_INTERRUPTED;
         if (status != LW_OK) return status;
     }
     w->rows++;
@@ -37,7 +37,8 @@ static cli_exit open_outputs(const cli_arguments *arguments, const lw_sim *sim, 
                              writers *w)
 {
     lw_error error = {0};
-    const lw_writer_desc desc = {.sim = sim, .level = LW_OBSERVE_REACTION, .after = after};
+    const lw_writer_desc desc = {
+        .sim = sim, .level = LW_OBSERVE_REACTION, .after = after, .interrupt = cli_is_stopped};
     for (int i = 0; i < arguments->noutput; i++) {
         const lw_status status =
             lw_writer_create(arguments->output[i], &desc, &w->writer[i], &error);
@@ -207,8 +208,8 @@ static cli_exit report_end(const lw_sim *sim, const writers *w, lw_status status
         return cli_complain(CLI_FAILED, "the run ended at t = %g s, for its results cannot be kept",
                             lw_sim_time(sim));
     if (status == LW_ERR_INTERRUPTED)
-        return cli_complain(CLI_FAILED, "stopped at t = %g s; what was computed is kept",
-                            lw_sim_time(sim));
+        return cli_complain(CLI_FAILED, "stopped at t = %g s; %s", lw_sim_time(sim),
+                            w->rows ? "what was computed is kept" : "no row was written");
     cli_fail(status, lw_sim_error(sim));
     return cli_complain(CLI_FAILED, "the run ended at t = %g s; what was computed is kept",
                         lw_sim_time(sim));
@@ -225,6 +226,7 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char
         close_outputs(&w);
         return code;
     }
+    cli_catch_signals();
     if (!arguments->quiet && !arguments->json) print_choice(arguments, sim, start);
 
     const size_t said = strlen(lw_sim_notice(sim)); // a run adds its warnings
@@ -312,7 +314,6 @@ cli_exit cli_run(const cli_arguments *arguments)
     const lw_status status = lw_sim_create(model, &desc, &sim, &error);
     code = status == LW_OK ? go_on(arguments, sim, &after, start, sizeof start)
                            : cli_fail(status, &error);
-    cli_catch_signals();
     if (!code) code = simulate(arguments, sim, start, after);
     lw_result_close(after);
     lw_sim_destroy(sim);

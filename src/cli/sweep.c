@@ -36,6 +36,7 @@ static cli_exit open_outputs(sweep *s)
             cli_fail(status, &error);
             return CLI_FAILED;
         }
+        lw_batch_writer_set_interrupt(s->writer[i], cli_is_stopped, NULL);
         s->nwriter++;
     }
     return CLI_DONE;
@@ -318,6 +319,7 @@ static cli_exit simulate(sweep *s)
         close_outputs(s);
         return code;
     }
+    cli_catch_signals();
     if (!a->quiet && !a->json) print_head(s);
     s->progress = cli_progress_start(a->verb, a->quiet, 0);
     const lw_status status = lw_sweep_run(s->all, write_rows, s, look_up, s);
@@ -344,7 +346,6 @@ cli_exit cli_batch(const cli_arguments *arguments)
     if (!code) code = cases_read(arguments, &s.cases);
     if (!code) code = cli_read(arguments, &model, &options);
     if (!code) code = create(&s, model, &options);
-    cli_catch_signals();
     if (!code) code = simulate(&s);
     lw_sweep_destroy(s.all);
     lw_model_destroy(model);

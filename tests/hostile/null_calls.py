@@ -13,7 +13,7 @@ import re
 import sys
 
 # pointers of these names may be NULL everywhere
-OPTIONAL_NAMES = {"error", "user", "row_user", "progress_user", "progress", "row", "omitted", "allocator"}
+OPTIONAL_NAMES = {"error", "user", "row_user", "progress_user", "progress", "row", "omitted", "allocator", "interrupt"}
 
 # what the comments of the headers allow besides: function, parameters
 OPTIONAL = {
@@ -68,7 +68,7 @@ BY_NAME = {
 }
 BY_TYPE = {
     "const double *": "zeros", "double *": "out", "int *": "&number", "lw_error *": "&error",
-    "FILE *": "file", "void *": "NULL", "const lw_allocator *": "NULL", "lw_progress": "NULL", "lw_row": "NULL",
+    "FILE *": "file", "void *": "NULL", "const lw_allocator *": "NULL", "lw_progress": "NULL", "lw_row": "NULL", "lw_interrupt": "NULL",
     "lw_batch_row": "NULL", "callback": "NULL", "lw_summary *": "&summary", "lw_step_times *": "&times",
     "lw_options *": "&options", "const lw_options *": "&options", "lw_plot_options *": "&plot_options",
     "const lw_plot_options *": "&plot_options", "lw_signal *": "&function", "lw_body *": "&body", "lw_joint *": "&joint",
@@ -136,7 +136,7 @@ def argument(function, kind, name):
 
 
 def is_pointer(kind):
-    return "*" in kind or kind in ("callback", "lw_progress", "lw_row", "lw_batch_row")
+    return "*" in kind or kind in ("callback", "lw_interrupt", "lw_progress", "lw_row", "lw_batch_row")
 
 
 def calls():

@@ -15,7 +15,7 @@ import hostile
 LIMIT = 6 # s; the program waits 4 s for a disk
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
-suite = hostile.Suite(20, 2000, __doc__)
+suite = hostile.Suite(22, 2000, __doc__)
 
 
 def generated(name, text):
@@ -35,6 +35,8 @@ CASES = {
     "run": (("run", SHORT, "--duration", "1e6", "--sample", "0.01", "-q"), "out.csv", 2),
     "run .h5": (("run", SHORT, "--duration", "1e6", "--sample", "0.01", "-q"), "out.h5", 2),
     "run, large": (("run", CHAIN, "--duration", "1", "-q"), "out.h5", 6),
+    "run, first row": (("run", CHAIN, "--duration", "0", "-q"), "out.h5", 3),
+    "sweep, first row": (("sweep", CHAIN, "--vary", "gravity.z=-9:-10:2", "--duration", "0", "-q"), "out.h5", 4),
     "run, net": (("run", NET, "--duration", "1", "-q", "--formulation", "hdca"), "out.csv", 6),
     "run, index3": (("run", BARS, "--duration", "1", "-q", "--formulation", "index3"), "out.csv", 6),
     "sweep": (("sweep", SHORT, "--vary", "gravity.z=-9:-10:2000", "--duration", "1", "-q"), "out.h5", 3),

@@ -4,6 +4,7 @@
 
 #include <linkwork/linkwork.h>
 
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,6 +153,18 @@ static void create_objects(void)
     lwt_ok(lw_table_read("null-table.csv", &the_lw_table, &error), &error);
 }
 
+// Files of the tests, and those that the calls write.
+static void remove_files(void)
+{
+    static const char *const patterns[] = {"null-code/*", "null-*", "null.yaml"};
+    for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
+        glob_t found;
+        if (glob(patterns[k], 0, NULL, &found)) continue;
+        for (size_t i = 0; i < found.gl_pathc; i++) remove(found.gl_pathv[i]);
+        globfree(&found);
+    }
+}
+
 enum { CRASHED = 1000 };
 
 // What a call returns in a separate process: its status, negative; CRASHED + the signal.
@@ -195,6 +208,7 @@ static void no_null_crashes_and_each_is_refused(void **unused)
     }
     printf("%d NULLs: %d crashes, %d accepted wrongly, %d refused wrongly\n", tries, crashed,
            accepted, refused);
+    remove_files();
     assert_int_equal(crashed + accepted + refused, 0);
     assert_true(tries > 300);
 }

@@ -195,6 +195,13 @@ static lw_status write_all(lw_batch_writer *w)
     return status;
 }
 
+lw_status lw_batch_writer_set_interrupt(lw_batch_writer *w, lw_interrupt interrupt, void *user)
+{
+    if (!w) return LW_ERR_ARGUMENT;
+    if (w->hdf5) lwi_hdf5_set_interrupt(w->hdf5, interrupt, user);
+    return LW_OK;
+}
+
 const double *lw_batch_writer_last(const lw_batch_writer *w, int i)
 {
     if (!w) return NULL;
@@ -312,6 +319,7 @@ lw_status lw_batch_writer_close(lw_batch_writer *w, lw_error *error)
     if (!w) return LW_OK;
     lw_error closing = {0};
     lw_status closed = LW_OK;
+    lw_batch_writer_set_interrupt(w, NULL, NULL); // rows that wait are kept
     const lw_status waiting = write_all(w);
     errno = 0;
     if (w->hdf5)

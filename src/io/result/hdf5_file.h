@@ -36,6 +36,8 @@ typedef struct lwi_hdf5_writer lwi_hdf5_writer;
 lw_status lwi_hdf5_create(const char *path, const lwi_result_columns *columns,
                           const lwi_result_meta *meta, double expected, double flush,
                           lwi_hdf5_writer **writer, lw_error *error);
+/** `interrupt` is polled while the first row is written; NULL: none. */
+void lwi_hdf5_set_interrupt(lwi_hdf5_writer *writer, lw_interrupt interrupt, void *user);
 /** Appends a row.
  *  @param unique  [joint] as in lw_observation, recorded with the first row; NULL: all are unique
  *  @param x       [nx] */

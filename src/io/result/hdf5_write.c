@@ -58,7 +58,9 @@ struct lwi_hdf5_writer {
     double flushed; // [s] monotonic clock
     bool begun;     // the layout is written, readers may open the file
     bool failed;
-    lw_error error; // of the first failure
+    lw_error error;         // of the first failure
+    lw_interrupt interrupt; // may be NULL
+    void *interrupt_user;
     lwi_arena arena;
 };
 
@@ -84,6 +86,15 @@ static lw_status fail(lwi_hdf5_writer *w, const char *what)
 static bool is_kept(const lwi_hdf5_writer *w)
 {
     return !lwi_hdf5_disk_failure(w->disk);
+}
+
+// Has the caller stopped the first row?
+static lw_status check_interrupt(lwi_hdf5_writer *w)
+{
+    if (!w->interrupt || !w->interrupt(w->interrupt_user)) return LW_OK;
+    w->failed = true;
+    return lwi_fail_at(&w->error, LW_ERR_INTERRUPTED, w->path, 0, 0,
+                       "stopped before its first row was written");
 }
 
 // -------------------------------------------------------------------------------------- attributes
@@ -237,13 +248,14 @@ static void fill_elements(const lwi_hdf5_writer *w, const unsigned char *unique,
     }
 }
 
-static herr_t write_elements(const lwi_hdf5_writer *w, const unsigned char *unique, hid_t set,
-                             hid_t type, const lwi_hdf5_element *e)
+static herr_t write_elements(lwi_hdf5_writer *w, const unsigned char *unique, hid_t set, hid_t type,
+                             const lwi_hdf5_element *e)
 {
     const int n = w->columns->n - 1, block = n < ELEMENTS ? n : ELEMENTS;
     char *elements = lwi_allocate(NULL, (size_t)block * e->bytes);
     herr_t failed = elements ? 0 : -1;
     for (int first = 0; first < n && failed >= 0; first += block) {
+        if (check_interrupt(w) != LW_OK) break;
         const hsize_t from = (hsize_t)first,
                       count = (hsize_t)(n - first < block ? n - first : block);
         const hid_t there = H5Dget_space(set), here = H5Screate_simple(1, &count, NULL);
@@ -292,7 +304,8 @@ static lw_status lay_out_columns(lwi_hdf5_writer *w, const unsigned char *unique
     herr_t failed = set < 0 ? -1 : write_elements(w, unique, set, type, &element);
     if (set >= 0 && H5Dclose(set) < 0) failed = -1;
     if (type >= 0) H5Tclose(type);
-    return failed < 0 ? fail(w, "the columns cannot be written") : LW_OK;
+    if (failed < 0) return fail(w, "the columns cannot be written");
+    return w->error.status;
 }
 
 // From now on only rows are added, and readers may open the file.
@@ -304,7 +317,7 @@ static lw_status lay_out(lwi_hdf5_writer *w, const unsigned char *unique)
     TRY(lay_out_growing(w));
     if (H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 || H5Fstart_swmr_write(w->file) < 0 || !is_kept(w))
         return fail(w, "cannot be written");
-    return LW_OK;
+    return check_interrupt(w);
 }
 
 // -------------------------------------------------------------------------------------------- rows
@@ -331,7 +344,7 @@ static herr_t append(lwi_hdf5_writer *w, int set)
 // Extending /time makes the rows visible to readers.
 static lw_status flush(lwi_hdf5_writer *w)
 {
-    if (w->failed) return LW_ERR_IO;
+    if (w->failed) return w->error.status;
     if (!w->filled) return LW_OK;
     const double began = clock_seconds();
     if (append(w, TABLE) < 0 || append(w, STATE) < 0 || H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 ||
@@ -359,11 +372,16 @@ static lw_status add_row(lwi_hdf5_writer *w, const double *row, const double *x,
                          const unsigned char *unique)
 {
     const bool first = !w->begun;
-    if (w->failed) return LW_ERR_IO;
+    if (w->failed) return w->error.status;
     if (first) TRY(lay_out(w, unique));
     gather(w, row, x);
     const bool due = clock_seconds() - w->flushed >= w->pause;
     return first || due || w->filled == w->capacity ? flush(w) : LW_OK;
+}
+
+void lwi_hdf5_set_interrupt(lwi_hdf5_writer *w, lw_interrupt interrupt, void *user)
+{
+    w->interrupt = interrupt, w->interrupt_user = user;
 }
 
 lw_status lwi_hdf5_row(lwi_hdf5_writer *w, const double *row, const double *x,
@@ -470,7 +488,7 @@ static lw_status close_file(lwi_hdf5_writer *w)
                     strerror(failure));
         w->failed = true;
     }
-    return w->failed ? LW_ERR_IO : LW_OK;
+    return w->error.status;
 }
 
 lw_status lwi_hdf5_close(lwi_hdf5_writer *w, lw_error *error)

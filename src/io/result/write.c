@@ -212,8 +212,10 @@ static lw_status begin_hdf5(lw_writer *w, const lw_writer_desc *desc, lw_error *
         lwi_result_rows_create(model, desc->level, &w->columns, &w->arena, &w->rows) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     TRY(go_on(&w->rows, &w->columns, desc->after, error));
-    return lwi_hdf5_create(w->path, &w->columns, &w->meta, expected_rows(lw_sim_options(desc->sim)),
-                           w->interval, &w->hdf5, error);
+    TRY(lwi_hdf5_create(w->path, &w->columns, &w->meta, expected_rows(lw_sim_options(desc->sim)),
+                        w->interval, &w->hdf5, error));
+    lwi_hdf5_set_interrupt(w->hdf5, desc->interrupt, desc->interrupt_user);
+    return LW_OK;
 }
 
 static lw_status begin_memory(lw_writer *w, const lw_writer_desc *desc, lw_error *error)

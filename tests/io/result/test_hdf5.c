@@ -705,6 +705,58 @@ static void files_that_cannot_be_created_are_reported(void **state)
     lw_model_destroy(model);
 }
 
+// Counts its calls and stops at one of them.
+typedef struct stop_at {
+    int calls, at;
+} stop_at;
+
+static int stop(void *user)
+{
+    stop_at *s = user;
+    return s->calls++ == s->at;
+}
+
+// A run that its writer stops at that call, and what its file then is.  @return the number of calls
+static int stopped_run(const char *model_text, int at)
+{
+    lw_model *model = lwt_yaml(model_text);
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("duration", "0.1"));
+    stop_at s = {.at = at};
+    const lw_writer_desc desc = {
+        .sim = sim, .level = LW_OBSERVE_REACTION, .interrupt = stop, .interrupt_user = &s};
+    lw_writer *writer;
+    lw_error error;
+    assert_int_equal(LW_OK, lw_writer_create(path, &desc, &writer, &error));
+    const bool stops = at >= 0;
+    assert_int_equal(stops ? LW_ERR_INTERRUPTED : LW_OK,
+                     lw_sim_run(sim, LW_OBSERVE_REACTION, write_row, writer, NULL, NULL));
+    assert_int_equal(stops ? LW_ERR_INTERRUPTED : LW_OK, lw_writer_close(writer, &error));
+    if (stops) assert_non_null(strstr(error.text, "stopped before its first row"));
+    lw_result *result;
+    const lw_status opened = lw_result_open(path, &result, &error);
+    if (opened == LW_OK) {
+        if (stops) assert_int_equal(0, lw_result_row_count(result));
+        lw_result_close(result);
+    } else {
+        assert_true(stops && error.text[0]);
+    }
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+    return s.calls;
+}
+
+static void the_first_row_can_be_stopped(void **state)
+{
+    (void)state;
+    const int calls = stopped_run(redundant_model, -1);
+    assert_true(calls >= 2);
+    for (int at = 0; at < calls; at++) assert_int_equal(at + 1, stopped_run(redundant_model, at));
+    // often enough in a large model
+    const int large = stopped_run("linkwork: 1\ngenerate: {chain: {n: 1000}}\n", -1);
+    assert_true(large > calls + 5);
+    stopped_run("linkwork: 1\ngenerate: {chain: {n: 1000}}\n", large / 2);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1) cmocka_set_test_filter(argv[1]);
@@ -722,6 +774,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(links_to_other_files_are_not_followed),
         cmocka_unit_test(damaged_files_do_no_harm),
         cmocka_unit_test(files_that_cannot_be_created_are_reported),
+        cmocka_unit_test(the_first_row_can_be_stopped),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     remove(path);
