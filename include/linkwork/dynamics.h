@@ -63,9 +63,19 @@ LW_API lw_status lw_inverse_dynamics(lw_dynamics *dynamics, double t, const doub
  *  that of the spanning tree. */
 LW_API lw_status lw_mass_matrix(lw_dynamics *dynamics, double t, const double *q, double *M);
 
-/** Joint momenta p = dT/du from speeds, and back, and their rates [naudet2003].
- *  @param p, pdot [tree nv] kg m/s, kg m^2/s and N, N m;  @param qdot [tree nq]
- *  With loops lw_momenta is that of the tree, the rates are LW_ERR_UNSUPPORTED. */
+/** Joint momenta p = dT/du from speeds, and back, and their rates: Hamilton's equations, of trees [naudet2003], of
+ *  mechanisms with loops or couplings [chadaj2017].
+ *  @param p, pdot [tree nv] kg m/s, kg m^2/s and N, N m; free joints: axes of F2;  @param qdot [tree nq]
+ *  @param tau  [tree nv] efforts added to those of the model, or NULL;  @param inputs [inputs] or NULL for zeros
+ *  With loops, impulses sigma of the cut joints are a part of the momenta:
+ *      M v = p + J' sigma,   J v + b = 0
+ *  with M, J, b of lw_constraints_tree and lw_constraints_evaluate.  These equations give v and sigma: every p is
+ *  admissible, and all p that differ by J' sigma have the same v.  lw_momenta gives p = M v, where sigma = 0 (v is not
+ *  projected).  pdot is that with sigmadot = lambda, less rotations of sigma with the rows of their joint, which do
+ *  no work (docs/theory/hdca.md, option `kappa: none`).
+ *  The first call of lw_momenta_rates with loops, or of lw_momenta with rotors on cut joints, allocates memory.
+ *  @return LW_ERR_NOT_FINITE; LW_ERR_SINGULAR, also where the rank of the loops drops or the model's start is
+ *          singular; outputs are then unchanged */
 LW_API lw_status lw_momenta(lw_dynamics *dynamics, double t, const double *q, const double *v,
                             double *p);
 LW_API lw_status lw_momenta_rates(lw_dynamics *dynamics, double t, const double *q, const double *p,

@@ -1,6 +1,7 @@
 // dynamics.c -- the public functions of the dynamics at a given state.
 #include "base/assert.h"
 #include "tree/aba.h"
+#include "dynamics/loop_momenta.h"
 #include "dynamics/loop_rates.h"
 #include "tree/crba.h"
 #include "tree/batch_evaluator.h"
@@ -16,13 +17,14 @@ struct lw_dynamics {
     lwi_articulated *aba;   // [nnode]
     lwi_inertia *composite; // [nnode]
     lwi_momenta momenta;
-    lwi_kernel *kernel;          // NULL: the model has none
-    lwi_tree_batch *evaluator;   // NULL: none in lanes
-    lwi_loop_rates loop_rates;   // work NULL: there are no loops and no couplings
-    lw_error error;              // of the last failed call
-    double *rows;                // [tree nq + 3 tree nv] of evaluator states
-    double *zero;                // [inputs], [tree nv]: what NULL stands for
-    double *work, *out, *speeds; // [tree nv]
+    lwi_kernel *kernel;            // NULL: the model has none
+    lwi_tree_batch *evaluator;     // NULL: none in lanes
+    lwi_loop_rates loop_rates;     // work NULL: there are no loops and no couplings
+    lwi_loop_momenta loop_momenta; // created by the first call that needs it
+    lw_error error;                // of the last failed call
+    double *rows;                  // [tree nq + 3 tree nv] of evaluator states
+    double *zero;                  // [inputs], [tree nv]: what NULL stands for
+    double *work, *out, *speeds;   // [tree nv]
 };
 
 static bool has_closures(const lw_model *model)
@@ -87,6 +89,7 @@ void lw_dynamics_destroy(lw_dynamics *d)
     if (!d) return;
     const lw_allocator allocator = d->arena.allocator;
     lwi_loop_rates_destroy(&d->loop_rates);
+    lwi_loop_momenta_destroy(&d->loop_momenta);
     lwi_arena_free(&d->arena);
     lwi_release(&allocator, d);
 }
@@ -237,15 +240,6 @@ double lw_dynamics_gap(lw_dynamics *d, double t, const double *q)
     return d->loop_rates.work ? lwi_loop_rates_gap(&d->loop_rates, t, q) : 0;
 }
 
-static lw_status check_tree(lw_dynamics *d, const char *why)
-{
-    if (!d->loop_rates.work) return LW_OK;
-    return lwi_fail(
-        &d->error, LW_ERR_UNSUPPORTED,
-        "%s; lw_constraints_tree and lw_constraints_evaluate give M vdot + h = tau + J' lambda",
-        why);
-}
-
 // tau = S'F + I_r vdot - effort: what is left for the joints when the model's own efforts are taken off.
 lw_status lw_inverse_dynamics(lw_dynamics *d, double t, const double *q, const double *v,
                               const double *vdot, const double *inputs, double *tau)
@@ -253,7 +247,11 @@ lw_status lw_inverse_dynamics(lw_dynamics *d, double t, const double *q, const d
     if (!d || !q || !v || !vdot || !tau) return LW_ERR_ARGUMENT;
     d->error.text[0] = 0;
     const lw_model *model = d->model;
-    TRY(check_tree(d, "inverse dynamics: efforts are not unique in loops"));
+    if (has_closures(model))
+        return lwi_fail(
+            &d->error, LW_ERR_UNSUPPORTED,
+            "inverse dynamics: efforts are not unique in loops; lw_constraints_tree and "
+            "lw_constraints_evaluate give M vdot + h = tau + J' lambda");
     lwi_tree_evaluate(model, &d->tree, t, q, v, inputs ? inputs : d->zero);
     lwi_tree_newton_euler(model, &d->tree, v, vdot);
     for (int k = 0; k < model->nnode; k++) {
@@ -279,16 +277,53 @@ lw_status lw_mass_matrix(lw_dynamics *d, double t, const double *q, double *M)
 
 // ----------------------------------------------------------------------------------------- momenta
 
+// Momenta of the tree lack the rotors of cut joints.
+static bool has_cut_rotors(const lw_model *model)
+{
+    for (int i = 0; i < model->nloop; i++)
+        if (model->joint[model->loop[i]].nrotor > 0) return true;
+    return false;
+}
+
+static lw_status begin_loops(lw_dynamics *d)
+{
+    if (d->loop_momenta.work) return LW_OK;
+    const lw_status status =
+        lwi_loop_momenta_create(d->model, &d->arena.allocator, &d->loop_momenta, &d->error);
+    return status == LW_ERR_MEMORY
+               ? lwi_fail(&d->error, status, "no memory for the momenta of loops")
+               : status;
+}
+
 lw_status lw_momenta(lw_dynamics *d, double t, const double *q, const double *v, double *p)
 {
     if (!d || !q || !v || !p) return LW_ERR_ARGUMENT;
     const lw_model *model = d->model;
     TRY(check_finite(d, "q", q, model->tree_nq));
     TRY(check_finite(d, "v", v, model->tree_nv));
+    if (has_cut_rotors(model)) {
+        TRY(begin_loops(d));
+        lwi_loop_momenta_of_speeds(&d->loop_momenta, t, q, v, p);
+        return LW_OK;
+    }
     lwi_tree_position(model, t, q, d->tree.link);
     lwi_tree_velocity(model, d->tree.link, v, d->tree.V);
     lwi_momenta_of_speeds(model, &d->momenta, &d->tree, v, p);
     return LW_OK;
+}
+
+// The same with loops or couplings.
+static lw_status loop_rates(lw_dynamics *d, double t, const double *q, const double *p,
+                            const double *tau, const double *inputs, double *v, double *qdot,
+                            double *pdot)
+{
+    TRY(check_finite(d, "q", q, d->model->tree_nq));
+    TRY(check_finite(d, "p", p, d->model->tree_nv));
+    TRY(begin_loops(d));
+    const lw_status status = lwi_loop_momenta_evaluate(&d->loop_momenta, t, q, p, tau,
+                                                       inputs ? inputs : d->zero, v, qdot, pdot);
+    if (status != LW_OK) d->error = d->loop_momenta.why;
+    return status;
 }
 
 lw_status lw_momenta_rates(lw_dynamics *d, double t, const double *q, const double *p,
@@ -299,7 +334,7 @@ lw_status lw_momenta_rates(lw_dynamics *d, double t, const double *q, const doub
     d->error.text[0] = 0;
     const lw_model *model = d->model;
     const size_t size = (size_t)model->tree_nv * sizeof *v;
-    TRY(check_tree(d, "rates of momenta: those of the tree say nothing of loops"));
+    if (has_closures(model)) return loop_rates(d, t, q, p, tau, inputs, v, qdot, pdot);
     if (d->kernel && lwi_kernel_momenta(d->kernel, q, p, d->speeds, d->out)) {
         const double *effort = joint_efforts(d, t, q, d->speeds, tau, inputs);
         lwi_tree_kinematics_free(model, q, d->speeds, qdot);

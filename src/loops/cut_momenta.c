@@ -53,6 +53,24 @@ void lwi_cut_momenta_from_links(const lwi_cut_momenta *m, double *p)
     }
 }
 
+// p_link = R' p_world,  so that  pdot_link = R' pdot_world - w x p_link.
+void lwi_cut_momenta_rates_to_links(const lwi_cut_momenta *m, const double *p, const double *v,
+                                    double *pdot)
+{
+    for (int k = 0; k < m->model->nnode; k++) {
+        const lwi_node *node = &m->model->node[k];
+        if (!is_free(node)) continue;
+        double w[3] = {0};
+        for (int j = 0; j < node->nv; j++) v3_axpy(w, v[node->iv + j], m->tree->link[k].S[j] + 3);
+        for (int part = 0; part < 6; part += 3) {
+            double *own = pdot + node->iv + part, turn[3];
+            m3_tmul_v(own, m->tree->R[k], own);
+            v3_cross(turn, w, p + node->iv + part);
+            v3_sub(own, own, turn);
+        }
+    }
+}
+
 // fdot = T_f,  ndot = T_n - v x f, world axes.
 static void free_rates(const lwi_cut_momenta *m, int k)
 {

@@ -61,6 +61,9 @@ lw_status lwi_cut_momenta_create(const lw_model *model, lwi_tree_work *tree,
 /** Momenta p [tree_nv] of floating bodies: world axes (state) to link axes, and back in place. */
 void lwi_cut_momenta_to_links(const lwi_cut_momenta *m, const double *state, double *p);
 void lwi_cut_momenta_from_links(const lwi_cut_momenta *m, double *p);
+/** Rates pdot [tree_nv] of the momenta p in link axes from those of the state's, in place; v [tree_nv] speeds. */
+void lwi_cut_momenta_rates_to_links(const lwi_cut_momenta *m, const double *p, const double *v,
+                                    double *pdot);
 
 /** State momenta p [tree_nv] without impulses, except those of rotors of cut joints, which are determined by the
  *  speeds.  After the links, the velocities V of the speeds v [tree_nv], and the speeds of the cut joints in

@@ -194,7 +194,7 @@ class Data:
     @_alone
     def momenta(self, q: ArrayLike, v: ArrayLike, *, time: float = 0.0,
                 out: Optional[Array] = None) -> Array:
-        """Joint momenta p = dT/dv."""
+        """Joint momenta p = dT/dv of the spanning tree, with rotors of cut joints."""
         handle = self._tree()
         count, a, (b,) = self._state(q, (v, "v"))
         p = out_array(out, self._shape(count, self.model.tree_nv))
@@ -205,7 +205,8 @@ class Data:
     def momenta_rates(self, q: ArrayLike, p: ArrayLike, tau: Optional[ArrayLike] = None, *,
                       time: float = 0.0,
                       inputs: Optional[ArrayLike] = None) -> Tuple[Array, Array, Array]:
-        """(v, qdot, pdot) of canonical momenta p; one state."""
+        """(v, qdot, pdot) of canonical momenta p; one state.  With loops any p is admissible: v satisfies them, and p
+        may contain impulses of cut joints, which grow by their reactions (`kappa: none`)."""
         handle, nq, n = self._tree(), self.model.tree_nq, self.model.tree_nv
         a, b = numbers(q, (nq,), "q"), numbers(p, (n,), "p")
         c = None if tau is None else numbers(tau, (n,), "tau")

@@ -189,3 +189,17 @@ def test_turns_of_gears_and_of_cut_drives_are_no_gaps():
         lw.Data(model).forward_dynamics(q, v, time=2)
     with pytest.warns(lw.OffLoopsWarning, match="'pinion_axle'"):
         gears.forward_dynamics([100, -301], [1, -3])
+
+
+def test_hamiltons_equations_of_loops(four_bar):
+    """p = M v and any impulses J' eta in it have the same speeds, whose rates are the accelerations."""
+    data, (q, v) = lw.Data(four_bar), four_bar.start()
+    rng = np.random.default_rng(5)
+    rows, tau = data.constraints(q, v), rng.normal(size=four_bar.tree_nv)
+    p = data.mass_matrix(q) @ v + rows.J.T @ rng.normal(size=rows.J.shape[0])
+    speeds, qdot, pdot = data.momenta_rates(q, p, tau)
+    assert np.allclose(speeds, v, atol=1e-10 * np.max(np.abs(p)))
+    h = 1e-5
+    after, before = (data.momenta_rates(q + s * qdot, p + s * pdot, tau)[0] for s in (h, -h))
+    vdot = data.forward_dynamics(q, v, tau)
+    assert np.allclose((after - before) / (2 * h), vdot, atol=1e-6 * np.max(np.abs(vdot)))

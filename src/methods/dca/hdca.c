@@ -466,6 +466,45 @@ lw_status lwi_hdca_reset(lwi_work *work, double t, double *x)
     return set_work(work, t, joules, x);
 }
 
+// State x at (t, q) with the second part `second` in link axes; the poses are those of x.
+static void place_links(lwi_work *work, double t, const double *q, const double *second, double *x)
+{
+    const lw_model *model = work->model;
+    hdca *d = work->data;
+    memcpy(x, q, (size_t)model->tree_nq * sizeof *q);
+    memcpy(x + model->tree_nq, second, (size_t)model->tree_nv * sizeof *second);
+    place(d, t, x);
+    lwi_system_read_loops(&d->system, t, true);
+    lwi_auxiliary_store(model, &d->auxiliary, d->system.q, x);
+}
+
+void lwi_hdca_link_momenta(lwi_work *work, double t, const double *q, const double *v, double *x,
+                           double *p)
+{
+    const lw_model *model = work->model;
+    hdca *d = work->data;
+    place_links(work, t, q, v, x);
+    memcpy(d->u, v, (size_t)model->tree_nv * sizeof *v);
+    lwi_tree_velocity(model, d->tree.link, d->u, d->tree.V);
+    if (model->nrotor > 0) move(d, t);
+    double *state = x + model->tree_nq;
+    lwi_cut_momenta_of_speeds(&d->momenta, t, &d->system.motion, d->u, state);
+    lwi_cut_momenta_to_links(&d->momenta, state, p);
+}
+
+lw_status lwi_hdca_link_rates(lwi_work *work, double t, const double *q, const double *p,
+                              const double *inputs, double *x, double *v, double *xdot)
+{
+    const lw_model *model = work->model;
+    hdca *d = work->data;
+    place_links(work, t, q, p, x);
+    lwi_cut_momenta_from_links(&d->momenta, x + model->tree_nq);
+    TRY(rates(work, t, x, inputs, xdot));
+    memcpy(v, d->u, (size_t)model->tree_nv * sizeof *v);
+    lwi_cut_momenta_rates_to_links(&d->momenta, p, v, xdot + model->tree_nq);
+    return LW_OK;
+}
+
 double lwi_hdca_kappa(const lwi_work *work)
 {
     return ((const hdca *)work->data)->momenta.gauge.kappa;

@@ -12,6 +12,17 @@
  *  @return as the evaluation of velocities: LW_ERR_SINGULAR, LW_ERR_NOT_FINITE */
 lw_status lwi_hdca_reset(lwi_work *work, double t, double *x);
 
+// At a given state, with the momenta of floating bases in link axes.  x [nx] is scratch; angles of cut joints are
+// the nearest to those of the state in it.
+
+/** p [tree_nv] of the speeds v [tree_nv], without impulses of loops: M v, rotors of cut joints included. */
+void lwi_hdca_link_momenta(lwi_work *work, double t, const double *q, const double *v, double *x,
+                           double *p);
+/** Speeds v [tree_nv], and xdot [nx] with the rates of q and p first.
+ *  @return as the evaluation of velocities: LW_ERR_SINGULAR, LW_ERR_NOT_FINITE */
+lw_status lwi_hdca_link_rates(lwi_work *work, double t, const double *q, const double *p,
+                              const double *inputs, double *x, double *v, double *xdot);
+
 /** Rate kappa at which impulses of loops decay [1/s]; 0: never. */
 double lwi_hdca_kappa(const lwi_work *work);
 /** Impulses of the rows at the last evaluation: system->lambda; system->edge_joint gives the joint of each
