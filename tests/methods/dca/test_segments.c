@@ -229,7 +229,8 @@ enum {
     ONLY_BALLS = 64,
     ON_BODY = 128, // on a body that is free
     ALL_ROTORS = 256,
-    DRIVE = 512
+    DRIVE = 512,
+    ONE_SLIDER = 1024
 };
 
 // The kind of joint i.
@@ -237,6 +238,7 @@ static lw_joint_type type_of(int i, unsigned flags)
 {
     if ((flags & ON_BODY) && i == 0) return LW_JOINT_FREE;
     if (flags & ONLY_BALLS) return LW_JOINT_SPHERICAL;
+    if ((flags & ONE_SLIDER) && i == 1) return LW_JOINT_PRISMATIC;
     if ((flags & BALLS) && i > 0 && (i % 5 == 2 || i / 20 % 4 == 3)) return LW_JOINT_SPHERICAL;
     if (!(flags & SLIDERS)) return LW_JOINT_REVOLUTE;
     if (i % 7 == 0) return LW_JOINT_PRISMATIC; // the first one too
@@ -482,6 +484,27 @@ static void joints_of_any_kind_at_any_place(void **state)
         for (int n = 270; n < 275; n++) check_model(mixed(n, flags[i]));
 }
 
+/** Of one group with the slider, the other has no padding. */
+static void a_slider_lengthens_its_own_group(void **state)
+{
+    (void)state;
+    lwi_arena arena;
+    lwi_path_plan *plan;
+    lwt_path c = mixed(512, ONE_SLIDER);
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_path_plan_create(c.model, (lwi_path_choice){0}, &arena, &plan), LW_OK);
+    assert_non_null(plan);
+    assert_int_equal(plan->groups, 2);
+    assert_int_equal(plan->places[0], 33);
+    assert_int_equal(plan->places[1], 32);
+    assert_int_equal(plan->all[1], LWI_PATH_HINGE);
+    for (int l = 0; l < LWI_LANES; l++)
+        for (int j = 0; j < plan->places[1]; j++)
+            assert_true(plan->place[(l * plan->groups + 1) * plan->length + j] >= 0);
+    lwi_arena_free(&arena);
+    check_model(c);
+}
+
 /** Models that are no path of hinges have the general elimination. */
 static void other_models_are_left_alone(void **state)
 {
@@ -585,6 +608,7 @@ int main(void)
         cmocka_unit_test(bases_and_universal_joints),
         cmocka_unit_test(reversed_joints_rotors_rigidly_joined_bodies_and_loads),
         cmocka_unit_test(joints_of_any_kind_at_any_place),
+        cmocka_unit_test(a_slider_lengthens_its_own_group),
         cmocka_unit_test(accelerations_are_the_rates_of_speeds),
         cmocka_unit_test(other_models_are_left_alone),
         cmocka_unit_test(joins_are_associative),

@@ -34,6 +34,7 @@ static inline void lwi_path_copy_lane(lwi_path_end *to, int to_lane, const lwi_p
 {
     double *x = (double *)to + to_lane;
     const double *y = (const double *)from + from_lane;
+#pragma GCC unroll 8
     for (size_t i = range.first * LWI_LANES; i < range.end * LWI_LANES; i += LWI_LANES) x[i] = y[i];
 }
 

@@ -160,7 +160,7 @@ bool lwi_hubs_accelerate(lwi_hubs *hubs, double t, const double *effort, const d
         v3_sub(hubs->hub[h].b + 3, hubs->hub[h].b + 3, n);
     }
     take_gammas(hubs, t);
-    lwi_hubs_solve_first(hubs);
+    lwi_hubs_solve_first(hubs, true);
     return true;
 }
 

@@ -372,8 +372,8 @@ void lwi_hubs_put_momenta(lwi_hubs *hubs, bool world, const double *p)
     }
 }
 
-// x := b - X'z of all paths; `first`: z includes what the known part of the heads' motion adds.
-static void take_wrenches(lwi_hubs *hubs, bool first)
+// x := b - X'z of all paths; `known`: z includes what the known part of the heads' motion adds.
+static void take_wrenches(lwi_hubs *hubs, bool known)
 {
     const lwi_net_plan *plan = hubs->plan;
     for (int h = 0; h < plan->nhub; h++) v6_copy(hubs->x[h], hubs->hub[h].b);
@@ -384,7 +384,7 @@ static void take_wrenches(lwi_hubs *hubs, bool first)
         const lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
         for (int c = 0; path->from >= 0 && c < LWI_PATH_HANDLE; c++) {
             double z = end->z[c][l];
-            for (int k = 0; first && k < LWI_PATH_HANDLE; k++)
+            for (int k = 0; known && k < LWI_PATH_HANDLE; k++)
                 z += end->M[triangle(c, k)][l] * own->kX[k] +
                      end->T[LWI_PATH_HANDLE * c + k][l] * own->known[k];
             v6_axpy(hubs->x[path->from], -z, own->X[c]);
@@ -393,34 +393,34 @@ static void take_wrenches(lwi_hubs *hubs, bool first)
 }
 
 // Motion that the tip of path i has without the velocities of the hubs and the wrench beyond it.
-static void own_motion(const lwi_hubs *hubs, int i, bool first, double c[LWI_PATH_HANDLE])
+static void own_motion(const lwi_hubs *hubs, int i, bool known, double c[LWI_PATH_HANDLE])
 {
     const lwi_hub_path *own = &hubs->path[i];
     int l;
     const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
     for (int r = 0; r < LWI_PATH_HANDLE; r++) {
         c[r] = end->e[r][l] - own->kY[r];
-        for (int k = 0; first && k < LWI_PATH_HANDLE; k++)
+        for (int k = 0; known && k < LWI_PATH_HANDLE; k++)
             c[r] += end->T[LWI_PATH_HANDLE * k + r][l] * own->kX[k] -
                     end->L[triangle(r, k)][l] * own->known[k];
     }
 }
 
 // c of all edges: motion that a path's tip has by itself, that of joints; without the velocities of the hubs.
-static void take_motion(lwi_hubs *hubs, bool first)
+static void take_motion(lwi_hubs *hubs, bool known)
 {
     for (int e = 0; e < hubs->nedge; e++) {
         const lwi_hub_edge *edge = &hubs->edge[e];
         double *c = hubs->c + edge->row, own[LWI_PATH_HANDLE];
         if (edge->joint < 0) {
-            own_motion(hubs, -1 - edge->joint, first, c);
+            own_motion(hubs, -1 - edge->joint, known, c);
             continue;
         }
         memcpy(c, hubs->c0 + edge->row, (size_t)edge->rows * sizeof *c);
         for (int s = 0; edge->loop >= 0 && s < 2; s++) {
             const lwi_hub_closing *closing = &hubs->closing[edge->loop];
             if (closing->path[s] < 0) continue;
-            own_motion(hubs, closing->path[s], first, own);
+            own_motion(hubs, closing->path[s], known, own);
             for (int r = 0; r < edge->rows; r++)
                 for (int k = 0; k < LWI_PATH_HANDLE; k++) c[r] -= closing->B[s][r][k] * own[k];
         }
@@ -586,10 +586,10 @@ static void give_gravity(lwi_hubs *hubs)
     }
 }
 
-void lwi_hubs_solve_first(lwi_hubs *hubs)
+void lwi_hubs_solve_first(lwi_hubs *hubs, bool known)
 {
-    take_wrenches(hubs, true);
-    take_motion(hubs, true);
+    take_wrenches(hubs, known);
+    take_motion(hubs, known);
     for (int h = 0; h < hubs->plan->nhub; h++) v6_zero(hubs->hub[h].V);
     for (int i = 0; i < hubs->nrow; i++) hubs->sum[i] = 0;
     solve(hubs);
@@ -610,7 +610,7 @@ bool lwi_hubs_solve(lwi_hubs *hubs, double t, const double *p)
     if (hubs->elim && lwi_elim_factor(hubs->elim, NULL) != LW_OK) return false;
     lwi_hubs_put_momenta(hubs, true, p);
     still(hubs);
-    lwi_hubs_solve_first(hubs);
+    lwi_hubs_solve_first(hubs, false);
     give_gravity(hubs);
     return true;
 }

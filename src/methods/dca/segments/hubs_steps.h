@@ -27,7 +27,8 @@ bool lwi_hubs_fill(lwi_hubs *hubs, double t);
  *  through a path: of that, p of the first joint at its head.                            [chadaj2017, (10)]
  *  @param world  momenta of free bodies are in world axes */
 void lwi_hubs_put_momenta(lwi_hubs *hubs, bool world, const double *p);
-void lwi_hubs_solve_first(lwi_hubs *hubs);
+/** @param known  heads and tips have known parts of motion and wrench: kX, kY, known of lwi_hub_path */
+void lwi_hubs_solve_first(lwi_hubs *hubs, bool known);
 void lwi_hubs_solve_again(lwi_hubs *hubs);
 /** The velocity of a hub, for the rows of its joints and in its link. */
 void lwi_hubs_give_velocity(lwi_hubs *hubs, int h);

@@ -129,7 +129,7 @@ static void take_input(lwi_path *path, int group)
         path->end[group].next[l] = beyond < plan->n ? known_at(path, beyond) : 0;
         if (!path->copied[s]) continue;
         double *q = row_of(path, Q, s), *in = row_of(path, IN, s), *u = row_of(path, U, s);
-        for (int j = 0; j < plan->length; q += coordinates(kind[j]), j++) {
+        for (int j = 0; j < plan->places[group]; q += coordinates(kind[j]), j++) {
             if (place[j] < 0) continue;
             const lwi_path_joint *joint = &plan->joint[place[j]];
             for (int i = 0; i < coordinates(kind[j]); i++) q[i] = path->q[joint->iq + i];
@@ -148,7 +148,7 @@ static void give_output(lwi_path *path, int group)
         const int s = l * plan->groups + group, *place = plan->place + s * plan->length;
         if (!path->copied[s]) continue;
         const double *out = row_of(path, OUT, s), *rate = row_of(path, RATE, s);
-        for (int j = 0; j < plan->length; j++) {
+        for (int j = 0; j < plan->places[group]; j++) {
             if (place[j] < 0) continue;
             const lwi_path_joint *joint = &plan->joint[place[j]];
             for (int i = 0; i < lwi_path_nv(joint); i++) {
@@ -184,7 +184,7 @@ static void correct_first_speeds(lwi_path *path)
 static bool is_direct(const lwi_path_plan *plan, int s)
 {
     const int *place = plan->place + s * plan->length, first = plan->first[s];
-    for (int j = 0, iq = 0, k = first; j < plan->length; k++) {
+    for (int j = 0, iq = 0, k = first; j < plan->places[s % plan->groups]; k++) {
         const lwi_path_joint *joint = &plan->joint[k];
         if (place[j] != k || joint->iq != plan->joint[first].iq + iq ||
             joint->iv != plan->joint[first].iv + j)
@@ -198,10 +198,11 @@ static bool is_direct(const lwi_path_plan *plan, int s)
 // Numbers in a row of any group.
 static int longest_row(const lwi_path_plan *plan)
 {
-    int longest = plan->length;
+    int longest = 0;
     for (int g = 0; g < plan->groups; g++) {
         int n = 0;
-        for (int j = 0; j < plan->length; j++) n += coordinates(plan->kind[g * plan->length + j]);
+        for (int j = 0; j < plan->places[g]; j++)
+            n += coordinates(plan->kind[g * plan->length + j]);
         if (n > longest) longest = n;
     }
     return longest;
@@ -212,10 +213,11 @@ static void set_rows(lwi_path *path)
 {
     const lwi_path_plan *plan = path->plan;
     for (int s = 0; s < LWI_LANES * plan->groups; s++) {
-        const signed char *kind = plan->kind + s % plan->groups * plan->length;
+        const int group = s % plan->groups;
+        const signed char *kind = plan->kind + group * plan->length;
         double *q = row_of(path, Q, s);
         path->copied[s] = !is_direct(plan, s);
-        for (int j = 0; j < plan->length; q += coordinates(kind[j]), j++)
+        for (int j = 0; j < plan->places[group]; q += coordinates(kind[j]), j++)
             if (is_ball(kind[j])) *q = 1;
     }
 }
@@ -268,13 +270,13 @@ long lwi_path_groups_done(const lwi_path *path, int thread)
 static bool compute_group(void *user, int g)
 {
     lwi_path *path = user;
-    const int n = path->plan->length;
+    const int n = path->plan->length, places = path->plan->places[g];
     const lwi_path_pass_kind pass = path->pass;
     if (pass == LWI_PATH_INWARD || pass == LWI_PATH_FACTOR || pass == LWI_PATH_VELOCITY)
         take_input(path, g);
     const lwi_path_rows rows = rows_of(path, g);
     const bool valid = path->kernels->pass[pass](path->plan->body + g * n, path->link + g * n,
-                                                 &path->end[g], &rows, n);
+                                                 &path->end[g], &rows, places);
     if (pass == LWI_PATH_OUTWARD || pass == LWI_PATH_ACCELERATE) give_output(path, g);
     return valid;
 }

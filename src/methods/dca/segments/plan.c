@@ -300,7 +300,7 @@ static void set_bodies(const path *p, lwi_path_plan *plan)
     for (int s = 0; s < LWI_LANES * plan->groups; s++) {
         lwi_path_body *group = plan->body + s % plan->groups * plan->length;
         const int l = s / plan->groups, *place = plan->place + s * plan->length;
-        for (int j = 0; j < plan->length; j++) {
+        for (int j = 0; j < plan->places[s % plan->groups]; j++) {
             if (place[j] < 0) {
                 set_padding(&group[j], l);
                 continue;
@@ -353,9 +353,11 @@ static lw_status fill(const path *p, lwi_path_choice choice, lwi_arena *arena, l
     plan->joint = LWI_PUSH(arena, lwi_path_joint, p->n);
     if (!plan->first || !plan->joint) return LW_ERR_MEMORY;
     if (!cut(p, choice, plan)) return LW_OK;
+    plan->places = LWI_PUSH(arena, int, plan->groups);
+    if (!plan->places) return LW_ERR_MEMORY;
     for (int g = 0; g < plan->groups; g++) {
-        const int length = align(p, plan, g, false);
-        if (length > plan->length) plan->length = length;
+        plan->places[g] = align(p, plan, g, false);
+        if (plan->places[g] > plan->length) plan->length = plan->places[g];
     }
     const int places = plan->groups * plan->length;
     plan->body = LWI_PUSH(arena, lwi_path_body, places);
@@ -366,7 +368,7 @@ static lw_status fill(const path *p, lwi_path_choice choice, lwi_arena *arena, l
     for (int i = 0; i < LWI_LANES * places; i++) plan->place[i] = -1;
     for (int g = 0; g < plan->groups; g++) {
         align(p, plan, g, true);
-        plan->all[g] = kind_of_all(plan->kind + g * plan->length, plan->length);
+        plan->all[g] = kind_of_all(plan->kind + g * plan->length, plan->places[g]);
     }
     for (int k = 0; k < p->n; k++) {
         const lwi_k_part *part = part_of(p, k);

@@ -39,10 +39,11 @@ typedef struct lwi_path_joint {
 
 typedef struct lwi_path_plan {
     int n;                 ///< joints
-    int length, largest;   ///< of a segment: places, with padding; largest number of joints
+    int length, largest;   ///< of a segment: most places, with padding; largest number of joints
     int groups;            ///< of eight segments; lane l of group g is segment l groups + g
     int *first;            ///< [8 groups + 1] first joint of each segment, along the path
     lwi_path_joint *joint; ///< [n]
+    int *places;           ///< [groups] of its segments
     signed char *kind;     ///< [groups][length] lwi_path_kind of the places
     int *all;              ///< [groups] as in lwi_path_rows
     int *place;            ///< [8 groups][length] joint at a place of a segment, -1: padding

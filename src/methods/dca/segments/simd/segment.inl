@@ -169,7 +169,7 @@ typedef struct NAME(inertia) {
     real Tn[5][3], Tf[5][3], L[15];
 } NAME(inertia);
 
-// M and T about the point inside of the one they are about, o away:  H' = H + o~ m,
+// M about the point inside of the one it is about, o away:  H' = H + o~ m,
 // J' = J + (o~ (H + H')' + (H + H') o~') / 2.                                                          (2)
 static INLINE void NAME(shift)(NAME(inertia) * M, const real *o)
 {
@@ -196,7 +196,6 @@ static INLINE void NAME(shift)(NAME(inertia) * M, const real *o)
         MORE(*J, half[b], K[3 * i + i]);
         LESS(*J, half[i], K[3 * i + b]);
     }
-    for (int c = 0; c < 5; c++) NAME(add_cross)(M->Tn[c], o, M->Tf[c]);
 }
 
 static INLINE void NAME(add_body)(NAME(inertia) * M, const lwi_path_link *own, real mass, int l)
@@ -209,9 +208,8 @@ static INLINE void NAME(add_body)(NAME(inertia) * M, const lwi_path_link *own, r
     for (int i = 0; i < 3; i++) M->m[i] += mass;
 }
 
-// M -= U g', and of T and L the joint's part (2).
-static INLINE void NAME(eliminate)(NAME(inertia) * M, const real *U, const real *g, const real *t,
-                                   const real *tD)
+// M -= U g', the joint's part (2).
+static INLINE void NAME(eliminate)(NAME(inertia) * M, const real *U, const real *g)
 {
     for (int i = 0; i < 3; i++) {
         LESS(M->J[i], U[i], g[i]);
@@ -224,13 +222,6 @@ static INLINE void NAME(eliminate)(NAME(inertia) * M, const real *U, const real 
     LESS(M->m[3], U[3], g[4]);
     LESS(M->m[4], U[3], g[5]);
     LESS(M->m[5], U[4], g[5]);
-    for (int c = 0; c < 5; c++)
-        for (int i = 0; i < 3; i++) {
-            LESS(M->Tn[c][i], g[i], t[c]);
-            LESS(M->Tf[c][i], g[3 + i], t[c]);
-        }
-    for (int c = 0, n = 0; c < 5; c++)
-        for (int d = 0; d <= c; d++, n++) MORE(M->L[n], tD[c], t[d]);
 }
 
 // M, T, L at the tip, where nothing is beyond but what it passes on: columns of R.
@@ -267,17 +258,40 @@ typedef struct NAME(vectors) {
     real n[3], f[3], e[5];
 } NAME(vectors);
 
+// T about the point inside, less the joint's part, and L and e (2): column by column, which needs few registers.
+static INLINE void NAME(pass_tip)(NAME(inertia) * M, real *e, const lwi_path_body *body,
+                                  lwi_path_link *own, bool screw, const real *g, real Di, real y,
+                                  int l)
+{
+    real a[3], o[3], t[5];
+    NAME(load)(a, own->a, 3, l);
+    NAME(load)(o, own->o, 3, l);
+#pragma GCC unroll 5
+    for (int c = 0, n = 0; c < 5; c++) {
+        NAME(add_cross)(M->Tn[c], o, M->Tf[c]);
+        t[c] = NAME(dot)(a, M->Tn[c]);
+        if (screw) t[c] = SUM2(AT(body->turn), t[c], AT(body->slide), NAME(dot)(a, M->Tf[c]));
+        for (int i = 0; i < 3; i++) {
+            LESS(M->Tn[c][i], g[i], t[c]);
+            LESS(M->Tf[c][i], g[3 + i], t[c]);
+        }
+        const real tD = t[c] * Di;
+        for (int d = 0; d <= c; d++, n++) MORE(M->L[n], tD, t[d]);
+        AT(own->t[c]) = tD;
+        if (e) MORE(e[c], t[c], y);
+    }
+}
+
 // (2) at a hinge or screw; right: p or effort.
 static INLINE mask NAME(inward_axis)(NAME(inertia) * M, NAME(vectors) * v,
                                      const lwi_path_body *body, lwi_path_link *own, bool screw,
                                      bool vectors, real right, int l)
 {
-    real a[3], U[6], g[6], t[5], tD[5], along, D, sum = (M->J[0] + M->J[1]) + M->J[2];
+    real a[3], U[6], g[6], along, D, y = ZERO, sum = (M->J[0] + M->J[1]) + M->J[2];
     NAME(load)(a, own->a, 3, l);
     NAME(symmetric_times)(U, M->J, a);
     for (int i = 0; i < 3; i++)
         U[3 + i] = SUM3(M->H[i], a[0], M->H[3 + i], a[1], M->H[6 + i], a[2]);
-    for (int c = 0; c < 5; c++) t[c] = NAME(dot)(a, M->Tn[c]);
     D = NAME(dot)(a, U);
     if (screw) {
         const real turn = AT(body->turn), slide = AT(body->slide);
@@ -290,27 +304,25 @@ static INLINE mask NAME(inward_axis)(NAME(inertia) * M, NAME(vectors) * v,
         }
         D = SUM2(turn, NAME(dot)(a, U), slide, NAME(dot)(a, U + 3));
         sum = SUM2(turn * turn, sum, slide * slide, (M->m[0] + M->m[1]) + M->m[2]);
-        for (int c = 0; c < 5; c++) t[c] = SUM2(turn, t[c], slide, NAME(dot)(a, M->Tf[c]));
     }
     D += AT(body->rotor);
     const real Di = 1 / D;
     const mask valid = NAME(well_posed)(Di, sum);
     for (int i = 0; i < 6; i++) g[i] = U[i] * Di;
-    for (int c = 0; c < 5; c++) tD[c] = t[c] * Di;
-    NAME(eliminate)(M, U, g, t, tD);
+    NAME(eliminate)(M, U, g);
     NAME(store)(own->g, g, 6, l);
-    NAME(store)(own->t, tD, 5, l);
     AT(own->Di) = Di;
-    if (!vectors) return valid;
-    along = NAME(dot)(a, v->n);
-    if (screw) along = SUM2(AT(body->turn), along, AT(body->slide), NAME(dot)(a, v->f));
-    const real y = (right - along) * Di;
-    for (int i = 0; i < 3; i++) {
-        MORE(v->n[i], U[i], y);
-        MORE(v->f[i], U[3 + i], y);
+    if (vectors) {
+        along = NAME(dot)(a, v->n);
+        if (screw) along = SUM2(AT(body->turn), along, AT(body->slide), NAME(dot)(a, v->f));
+        y = (right - along) * Di;
+        for (int i = 0; i < 3; i++) {
+            MORE(v->n[i], U[i], y);
+            MORE(v->f[i], U[3 + i], y);
+        }
+        AT(own->y) = y;
     }
-    for (int c = 0; c < 5; c++) MORE(v->e[c], t[c], y);
-    AT(own->y) = y;
+    NAME(pass_tip)(M, vectors ? v->e : NULL, body, own, screw, g, Di, y, l);
     return valid;
 }
 
@@ -368,8 +380,9 @@ static INLINE mask NAME(inward_ball)(NAME(inertia) * M, NAME(vectors) * v,
                                      bool vectors, const double *const *p, int j, int l)
 {
     NAME(pivots) J;
-    real G[3][3], X[5][3], P[3], w[3]; // G: [column]
+    real G[3][3], X[5][3], P[3], w[3], o[3]; // G: [column]
     const mask valid = NAME(factor_ball)(&J, M->J, AT(body->rotor));
+    NAME(load)(o, own->o, 3, l);
     for (int c = 0; c < 3; c++) {
         for (int i = 0; i < 3; i++) G[c][i] = M->H[3 * i + c];
         NAME(solve)(&J, G[c]);
@@ -379,6 +392,7 @@ static INLINE mask NAME(inward_ball)(NAME(inertia) * M, NAME(vectors) * v,
         for (int b = a; b < 3; b++)
             for (int i = 0; i < 3; i++) LESS(M->m[ENTRY(a, b)], M->H[3 * i + a], G[b][i]);
     for (int c = 0; c < 5; c++) {
+        NAME(add_cross)(M->Tn[c], o, M->Tf[c]);
         for (int i = 0; i < 3; i++) X[c][i] = M->Tn[c][i];
         NAME(solve)(&J, X[c]);
         for (int i = 0; i < 3; i++) AT(own[i].t[c]) = X[c][i];
