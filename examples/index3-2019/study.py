@@ -1,7 +1,6 @@
 """Runs of the program, their results, and what is measured on them."""
 import math
 import os
-import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -11,12 +10,11 @@ sys.path.append(os.path.join(HERE, ".."))
 import reports
 from reports import read_table
 
+H = 0.01  # step [s]
+SIZES = [2 ** k for k in range(1, 13)]  # links of the chains that are timed; the paper's end at 1024
+
 
 class Study(reports.Study):
-    def __init__(self, program, folder):
-        super().__init__(program, folder)
-        self.said = {}  #: computed verdicts of the report's first table
-
     def run(self, model, formulation, duration, sample, *options, name="run", columns=None):
         """Summary of a run (None: it broke down), and its table."""
         output = self.path(name + ".csv")
@@ -35,15 +33,6 @@ class Study(reports.Study):
         t = repr(tolerance)
         return self.run(model, formulation, duration, sample, "--integrator", "verner87", "--rtol", t,
                         "--atol", t, "--project", "always", name=name, columns=columns)
-
-    def knows(self, method):
-        """Is there such a method?"""
-        model = self.write("knows.yaml", "linkwork: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
-                           "joints: {j: {type: spherical, between: [ground, a], at: [0, 0, 0]}}\n")
-        done = subprocess.run([self.program, "run", model, "--formulation", "index3", "--step", "0.01",
-                               "--duration", "0.01", "--index3", method], capture_output=True,
-                              check=False)
-        return done.returncode == 0
 
 
 def vectors(table, of, letters="xyz"):

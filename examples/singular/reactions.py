@@ -3,16 +3,20 @@
 
 usage: reactions.py --program PROGRAM [--passages N] [--largest-net N] [--quick]
 
-Three tables, and a verdict for each line of them; the exit status is 1 if one does not hold.
+Three tables, and a verdict for each line of them; the exit status is 1 if one does not hold.  A run that is not --quick
+stores them in reactions.json, with the machine, from which docs/reports/singular.md is made (tools/doc_tables.py).
 
 1. Redundant mechanisms at the start: the largest difference of a component from that of `dense`, which has it by
    singular values, relative to the largest component.  At most 1e-10.
 2. Nets of n x n cells: time of an output row with all reactions, in evaluations of the same formulation.  At most 2.
 3. N passages, rows at every millisecond, default tolerances: the largest difference of a component from the polynomial
-   through its six neighbours, relative to the largest component.  At most 1.7e-6, ten times the error of an
-   interpolation through the position at a tolerance of 1e-9 (8e-6 N of 48 N).  Where loads must be held by bars in a line
-   forces grow as one over the sine s of the angle between them.  Of these s times the component is compared, except for
-   rows with s below 1e-3, at the position itself, where this part is not determined; at most 1e-5.
+   through its six neighbours, relative to the largest component.  The limit is round-off: a state that is off by d has
+   multipliers that are off by d / s^4 (src/simulate/crossing.c: accelerations by d / s^3), where s, the sine of the
+   nearest state that reactions are continued from, is 0.03 times the largest one, taken as 0.5.  With the sum of the
+   weights of the polynomial through these states, 128, and of those of the six neighbours, 3.2: at most 1.8e-6.
+   Where loads must be held by bars in a line forces grow as one over s.  Of these s times the component is compared,
+   3.2 d / s^3: at most 1e-5 with d = 3e-15 m, round-off along the loops, and s = 1e-3.  Rows with smaller s, at the
+   position itself, where this part is not determined, are left out.
 
 --quick takes the small ones of the first table and few passages.  The tests run it.
 """
@@ -35,8 +39,15 @@ import report  # noqa: E402
 
 COMPONENTS = ("fx", "fy", "fz", "tx", "ty", "tz")
 ACROSS = re.compile(r"passed (\d+) singular positions? straight on")
-EQUAL, EVALUATIONS, SMOOTH, GROWING = 1e-10, 2.0, 1.7e-6, 1e-5
+STORED = os.path.join(HERE, "reactions.json")
 UNDETERMINED = 1e-3  # s of a row at the position itself
+EQUAL, EVALUATIONS = 1e-10, 2.0
+NEIGHBOURS = 64 / 20  # sum of the weights of a value and of the quintic through its six neighbours
+# Of states that reactions are continued from, src/simulate/passage.c: sine of the nearest, and the sum of the weights of
+# the quintic through them, at 1.5, 6 and the nodes of Gauss' rule between.
+NEAREST, WEIGHTS, TYPICAL = 1.5 * 2e-2, 128.2, 0.5
+SMOOTH = NEIGHBOURS * WEIGHTS * sys.float_info.epsilon / (NEAREST * TYPICAL) ** 4
+GROWING = NEIGHBOURS * 3e-15 / UNDETERMINED ** 3
 OTHERS = ("rcr", "dca", "hdca", "index3")
 
 
@@ -144,14 +155,17 @@ class Tables:
         self.program = program
         self.model, self.output = os.path.join(folder, "model.yaml"), os.path.join(folder, "run.csv")
         self.failed = 0
+        self.found = {name: [] for name in HEADS}
 
     def write(self, text):
         with open(self.model, "w", encoding="utf-8") as file:
             file.write(text)
 
-    def verdict(self, holds):
+    def add(self, name, holds, *cells):
+        """A line of a table."""
         self.failed += not holds
-        return "holds" if holds else "**does not hold**"
+        self.found[name].append([*cells, holds])
+        print(line_of(self.found[name][-1]), flush=True)
 
     def run(self, *options):
         done = subprocess.run([self.program, "run", self.model, *options, "-o", self.output], capture_output=True, text=True,
@@ -172,8 +186,7 @@ class Tables:
         expected = self.reactions("--formulation", "dense")
         size = max(map(abs, expected))
         off = [max(abs(a - b) for a, b in zip(self.reactions("--formulation", f), expected)) / size for f in OTHERS]
-        print(f"| {name} | {len(expected) // 6} | " + " | ".join(f"{x:.0e}" for x in off) +
-              f" | {self.verdict(max(off) <= EQUAL)} |", flush=True)
+        self.add("equal", max(off) <= EQUAL, name, len(expected) // 6, *(f"{x:.0e}" for x in off))
 
     def cost(self, n, across):
         self.write(generated("net", n, (0, 0, -9.81) if across else (0, -9.81, 0)))
@@ -185,9 +198,8 @@ class Tables:
                 old = best.get(f["name"], (0, 0))
                 best[f["name"]] = (max(old[0], f["evaluations_per_second"]), max(old[1], f["rows_per_second"]))
         ratios = {name: e / r for name, (e, r) in best.items()}
-        print(f"| {n} x {n}, gravity {'across' if across else 'in'} the plane | " +
-              " | ".join(f"{ratios[f]:.2f}" for f in ("dca", "hdca")) +
-              f" | {self.verdict(max(ratios.values()) <= EVALUATIONS)} |", flush=True)
+        self.add("cost", max(ratios.values()) <= EVALUATIONS, f"{n} x {n}, gravity {'across' if across else 'in'} the plane",
+                 *(f"{ratios[f]:.2f}" for f in ("dca", "hdca")))
 
     def smooth(self, name, text, formulation, duration, passages, bars=None, step=None):
         """bars: a body; s is the sine of its angle."""
@@ -198,7 +210,8 @@ class Tables:
         count = int(across.group(1)) if across else 0
         worst, largest = self.deviation(bars)
         holds = worst <= (GROWING if bars else SMOOTH) * largest and (count >= passages or formulation == "index3")
-        print(f"| {name} | `{formulation}` | {count} | {worst:.1e} | {largest:.3g} | {self.verdict(holds)} |", flush=True)
+        self.add("smooth", holds, name, f"`{formulation}`", count, f"{worst:.1e}", f"{largest:.3g}",
+                 f"{(GROWING if bars else SMOOTH) * largest:.1e}")
 
     def deviation(self, bars):
         """Largest difference from the neighbours' quintic, and largest component; of s F with bars."""
@@ -223,8 +236,28 @@ class Tables:
         return worst, largest
 
 
+HEADS = {"equal": ["mechanism", "joints", *(f"`{f}`" for f in OTHERS)],
+         "cost": ["net", "`dca`", "`hdca`"],
+         "smooth": ["mechanism", "formulation", "passed straight on", "from its neighbours [N, N m]", "largest [N, N m]", "limit"]}
+
+
+def line_of(entry):
+    cells = [*map(str, entry[:-1]), "holds" if entry[-1] else "**does not hold**"]
+    return "| " + " | ".join(cells) + " |"
+
+
+def head_of(name):
+    return ["| " + " | ".join(HEADS[name]) + " | verdict |", "|---" * (len(HEADS[name]) + 1) + "|"]
+
+
+def stored_table(name):
+    """Lines of a table of the last full run."""
+    with open(STORED, encoding="utf-8") as file:
+        return head_of(name) + [line_of(entry) for entry in json.load(file)[name]]
+
+
 def first_table(tables, quick):
-    print("\n| mechanism | joints | " + " | ".join(f"`{f}`" for f in OTHERS) + " | verdict |\n" + "|---" * (len(OTHERS) + 3) + "|")
+    print("\n" + "\n".join(head_of("equal")))
     for n in (2,) if quick else (2, 4):
         tables.equal(f"net {n} x {n}, gravity in the plane", generated("net", n, (0, -9.81, 0)))
         tables.equal(f"net {n} x {n}, gravity across", generated("net", n, (0, 0, -9.81)))
@@ -236,8 +269,7 @@ def first_table(tables, quick):
 
 
 def third_table(tables, passages):
-    print("\n| mechanism | formulation | passed straight on | from its neighbours [N, N m] | largest [N, N m] | verdict |\n"
-          "|---|---|---|---|---|---|")
+    print("\n" + "\n".join(head_of("smooth")))
     few = max(2, passages // 10)
     # seconds between passages, or rather a little more
     studies = [("rhombus", report.rhombus().text, 2.0274, passages, None),
@@ -266,16 +298,22 @@ def main():
         tables = Tables(given.program, folder)
         first_table(tables, given.quick)
         if given.quick:
-            print()
-            for name, text, duration in (("parallelogram", parallelogram(), 1.2), ("slider-crank", slider_crank(), 0.9)):
+            print("\n" + "\n".join(head_of("smooth")))
+            for name, text, duration in (("parallelogram", parallelogram(), 1.2), ("slider-crank", slider_crank(), 0.9),
+                                         ("Sarrus", sarrus(1, 0.6, (0, 0, 0), 3.0), 1.4)):
                 tables.smooth(name, text, "rcr", duration, 2)
             return tables.failed > 0
-        print("\n| net | `dca` | `hdca` | verdict |\n|---|---|---|---|")
+        print("\n" + "\n".join(head_of("cost")))
         for n in (8, 16, 32, 64):
             if n <= given.largest_net:
                 tables.cost(n, False)
                 tables.cost(n, True)
         third_table(tables, given.passages)
+        machine = json.loads(subprocess.run([given.program, "bench", "--case", "chain-7", "--samples", "1", "--json"],
+                                            capture_output=True, text=True, check=True).stdout)["cpu"]
+        with open(STORED, "w", encoding="utf-8") as file:
+            json.dump({"machine": machine, "passages": given.passages, **tables.found}, file, indent=1)
+            file.write("\n")
     return tables.failed > 0
 
 

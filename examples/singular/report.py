@@ -257,6 +257,9 @@ def main():
         runs = study(given.program, mechanism, FORMULATIONS[2 if key == "forty" else 0:], TOLERANCES, STEPS)
         wrong += complaints(mechanism, runs)
         text = text.replace("{{" + key + "}}", table(runs))
+    import reactions  # which imports this file
+    for key in reactions.HEADS:
+        text = text.replace("{{" + key + "}}", "\n".join(reactions.stored_table(key)))
     output = given.output or os.path.join(here, "..", "..", "docs", "reports", "singular.md")
     with open(output, "w", encoding="utf-8") as file:
         file.write(text)

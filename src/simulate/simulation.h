@@ -78,7 +78,7 @@ typedef struct lwi_cancel {
     int rates;     ///< evaluations since the clock was read
 } lwi_cancel;
 
-enum { LWI_PASSAGE_NODES = 4 };
+enum { LWI_PASSAGE_NODES = 6 };
 
 /** Reactions close to singular positions (passage.c). */
 typedef struct lwi_passage {
