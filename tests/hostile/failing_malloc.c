@@ -2,12 +2,14 @@
 //
 //   FAIL_AT=N      the N-th allocation after the start of main() fails; without it none
 //   FAIL_FROM=1    and all after it
-//   FAIL_COUNT=F   at the end the number of allocations is written to the file F
+//   FAIL_ABOVE=N   allocations fail that would make the program hold more than N bytes from main() on
+//   FAIL_COUNT=F   at the end the number of allocations and the largest number of bytes held are written to the file F
 //   FAIL_SHOW=1    the call stack of each one that fails is written to stderr, after a line "--"
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,12 +18,13 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *block, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *block);
 
 typedef int main_function(int argc, char **argv, char **environment);
 
 static main_function *program;
 static int in_main, from, show;
-static long count, at;
+static long count, at, above, held, peak;
 
 static void show_stack(void)
 {
@@ -32,35 +35,63 @@ static void show_stack(void)
     in_main = 1;
 }
 
-static int fails(void)
+static int fails(size_t size)
 {
     if (!in_main) return 0;
     const long n = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
-    if (at <= 0 || (from ? n < at : n != at)) return 0;
+    const long more = size < (size_t)1 << 40 ? (long)size : 1L << 40;
+    const int too_much = above > 0 && __atomic_load_n(&held, __ATOMIC_RELAXED) + more > above;
+    if (!too_much && (at <= 0 || (from ? n < at : n != at))) return 0;
     if (show) show_stack();
     errno = ENOMEM;
     return 1;
 }
 
+// The block, counted; those from before main() may be released after it.
+static void *taken(void *block)
+{
+    if (!block) return NULL;
+    const long size = (long)malloc_usable_size(block);
+    const long now = __atomic_add_fetch(&held, size, __ATOMIC_RELAXED);
+    if (now > peak) peak = now;
+    return block;
+}
+
+static void give_back(void *block)
+{
+    if (block) __atomic_sub_fetch(&held, (long)malloc_usable_size(block), __ATOMIC_RELAXED);
+}
+
 void *malloc(size_t size)
 {
-    return fails() ? NULL : __libc_malloc(size);
+    return fails(size) ? NULL : taken(__libc_malloc(size));
 }
 void *calloc(size_t number, size_t size)
 {
-    return fails() ? NULL : __libc_calloc(number, size);
+    size_t bytes;
+    if (__builtin_mul_overflow(number, size, &bytes)) return NULL;
+    return fails(bytes) ? NULL : taken(__libc_calloc(number, size));
 }
 void *realloc(void *block, size_t size)
 {
-    return fails() ? NULL : __libc_realloc(block, size);
+    const long before = block ? (long)malloc_usable_size(block) : 0;
+    if (fails((long)size > before ? size - (size_t)before : 0)) return NULL;
+    void *p = __libc_realloc(block, size);
+    if (p || !size) __atomic_sub_fetch(&held, before, __ATOMIC_RELAXED);
+    return taken(p);
+}
+void free(void *block)
+{
+    give_back(block);
+    __libc_free(block);
 }
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    return fails() ? NULL : __libc_memalign(alignment, size);
+    return fails(size) ? NULL : taken(__libc_memalign(alignment, size));
 }
 int posix_memalign(void **block, size_t alignment, size_t size)
 {
-    void *p = fails() ? NULL : __libc_memalign(alignment, size);
+    void *p = fails(size) ? NULL : taken(__libc_memalign(alignment, size));
     if (p) *block = p;
     return p ? 0 : ENOMEM;
 }
@@ -75,6 +106,8 @@ static int counted_main(int argc, char **argv, char **environment)
 {
     void *frame[4];
     backtrace(frame, 4); // it loads a library at its first call
+    held = peak = 0;
+    above = number("FAIL_ABOVE");
     at = number("FAIL_AT"), from = (int)number("FAIL_FROM"), show = (int)number("FAIL_SHOW");
     in_main = 1;
     return program(argc, argv, environment);
@@ -96,6 +129,6 @@ __attribute__((destructor)) static void write_count(void)
     in_main = 0;
     FILE *file = name ? fopen(name, "w") : NULL;
     if (!file) return;
-    fprintf(file, "%ld\n", count);
+    fprintf(file, "%ld %ld\n", count, peak);
     fclose(file);
 }

@@ -3,11 +3,33 @@
 
 #include "base/assert.h"
 
+#include <stdint.h>
 #include <string.h>
 
-lwi_hdf5_quiet lwi_hdf5_begin(void)
+bool lwi_hdf5_has_room(size_t bytes)
+{
+    void *block = bytes < SIZE_MAX / 2 ? lwi_allocate(NULL, LWI_HDF5_ROOM + bytes) : NULL;
+    lwi_release(NULL, block);
+    return block != NULL;
+}
+
+void *lwi_hdf5_reserve(void)
+{
+    return lwi_allocate(NULL, LWI_HDF5_ROOM);
+}
+
+lw_status lwi_hdf5_begin(size_t bytes, lwi_hdf5_quiet *quiet, lw_error *error)
+{
+    if (!lwi_hdf5_has_room(bytes))
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the HDF5 library");
+    *quiet = lwi_hdf5_begin_close(NULL);
+    return LW_OK;
+}
+
+lwi_hdf5_quiet lwi_hdf5_begin_close(void *reserve)
 {
     lwi_hdf5_quiet quiet = {0};
+    lwi_release(NULL, reserve);
     H5Eget_auto2(H5E_DEFAULT, &quiet.function, &quiet.data);
     H5Eset_auto2(H5E_DEFAULT, NULL, NULL);
     return quiet;

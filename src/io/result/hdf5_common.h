@@ -45,13 +45,24 @@ extern const char *const lwi_hdf5_strings[LWI_HDF5_STRINGS]; ///< "name", "unit"
  *  @return the type in memory and in the file; < 0: failed */
 hid_t lwi_hdf5_element_type(lwi_hdf5_element *element, int nstring);
 
-/** Suppresses the error output of the library between begin and finish, which restores the setting of the
- *  caller. */
+/** The library does not survive allocations that fail, those of its set-up, of errors and of closing included.  This much is
+ *  there when its calls begin, besides the buffers for large objects [bytes]. */
+enum { LWI_HDF5_ROOM = 8 << 20 };
+/** Can LWI_HDF5_ROOM and `bytes` more be allocated? */
+bool lwi_hdf5_has_room(size_t bytes);
+/** So much memory, which is not touched: released before a file is closed. */
+void *lwi_hdf5_reserve(void);
+
+/** Error output of the library is suppressed between begin and finish, which restores the setting of the caller. */
 typedef struct lwi_hdf5_quiet {
     H5E_auto2_t function;
     void *data;
 } lwi_hdf5_quiet;
-lwi_hdf5_quiet lwi_hdf5_begin(void);
+/** @param bytes  as of lwi_hdf5_has_room
+ *  @return LW_ERR_MEMORY: there is no room, and nothing to finish */
+lw_status lwi_hdf5_begin(size_t bytes, lwi_hdf5_quiet *quiet, lw_error *error);
+/** Without this check: to close what is open. */
+lwi_hdf5_quiet lwi_hdf5_begin_close(void *reserve);
 void lwi_hdf5_finish(lwi_hdf5_quiet quiet);
 /** As lwi_hdf5_finish, but error output stays suppressed after a failure: the library would print errors
  *  about a damaged file when the program ends. */

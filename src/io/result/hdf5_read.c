@@ -21,6 +21,9 @@ enum { ELEMENTS = 4096, SHARED = 32 };
 // the rows requested.
 enum { BAND_NUMBERS = 4 << 20 };
 
+// Buffers of the library for the largest objects of a file, the text of a model for example; at most as long as it [bytes].
+enum { LARGE_OBJECT = 64 << 20 };
+
 // Cached rows first ..., columns from ... of the table.
 typedef struct band {
     long first, rows, from, columns;
@@ -40,6 +43,7 @@ struct lwi_hdf5_reader {
     hid_t time, table, state; // -1: not open
     long chunk;               // columns of /table in a chunk; 0: not known yet
     band kept;
+    void *reserve;              // for closing
     const char *shared[SHARED]; // strings of the columns
     int nshared;
     lwi_result_meta meta;
@@ -283,6 +287,7 @@ static lw_status read_meta(lwi_hdf5_reader *r, lw_error *error)
 {
     int version = 0;
     const char *format = read_text(r, r->file, "format");
+    if (r->unread == LW_ERR_MEMORY) return LW_OK; // reported by the caller
     if (!format || strcmp(format, LWI_HDF5_FORMAT) != 0)
         return invalid(r, error, "attribute 'format' is not '" LWI_HDF5_FORMAT "'");
     read_number(r, r->file, "format_version", H5T_INTEGER, H5T_NATIVE_INT, &version);
@@ -449,7 +454,7 @@ static bool fill_band(lwi_hdf5_reader *r, long first, long count, long place)
         lwi_release(NULL, k->value);
         k->room = 0;
         k->value = lwi_allocate(NULL, numbers * sizeof *k->value);
-        if (!k->value) return false;
+        if (!k->value || !lwi_hdf5_has_room(0)) return false;
         k->room = numbers;
     }
     if (read_rows(r, r->table, 2, first, count, from, columns, k->value) < 0) return false;
@@ -506,7 +511,8 @@ lw_status lwi_hdf5_read(lwi_hdf5_reader *r, int column, long first, long count, 
     const char *name = r->column[column].name;
     if (column > 0 && count > 0 && read_band(&r->kept, column - 1, first, count, values))
         return check_finite(r, name, first, count, values, error);
-    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    lwi_hdf5_quiet quiet;
+    TRY(lwi_hdf5_begin(0, &quiet, error));
     const lw_status status = read_column(r, column, first, count, values, error);
     lwi_hdf5_finish_after(quiet, status);
     return status == LW_OK ? check_finite(r, name, first, count, values, error) : status;
@@ -515,7 +521,8 @@ lw_status lwi_hdf5_read(lwi_hdf5_reader *r, int column, long first, long count, 
 lw_status lwi_hdf5_read_state(lwi_hdf5_reader *r, long row, double *x, lw_error *error)
 {
     if (r->meta.nx == 0) return LW_OK;
-    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    lwi_hdf5_quiet quiet;
+    TRY(lwi_hdf5_begin(0, &quiet, error));
     lw_status status = open_once(r, "/state/x", &r->state, r->meta.nx, error);
     if (status == LW_OK && read_rows(r, r->state, 2, row, 1, 0, r->meta.nx, x) < 0)
         status = lwi_hdf5_fail(error, LW_ERR_IO, r->path, "the state cannot be read");
@@ -550,6 +557,9 @@ static lw_status open_file(lwi_hdf5_reader *r, lw_error *error)
     enum { ATTEMPTS = 24 };
     unsigned char head[HEAD];
     TRY(lwi_hdf5_disk_open(r->path, &r->disk, error));
+    const hsize_t length = lwi_hdf5_disk_length(r->disk);
+    if (!lwi_hdf5_has_room((size_t)(length < LARGE_OBJECT ? length : LARGE_OBJECT)))
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     const hid_t access = lwi_hdf5_access(r->disk);
     if (access < 0) return lwi_hdf5_fail(error, LW_ERR_IO, r->path, "cannot be opened");
     r->closed = !read_head(r->disk, head) || head[8] < 3 || head[11] == 0;
@@ -576,6 +586,15 @@ static lw_status start(lwi_hdf5_reader *r, lw_error *error)
     return count_rows(r, error);
 }
 
+static lw_status start_quietly(lwi_hdf5_reader *r, lw_error *error)
+{
+    lwi_hdf5_quiet quiet;
+    TRY(lwi_hdf5_begin(0, &quiet, error));
+    const lw_status status = start(r, error);
+    lwi_hdf5_finish_after(quiet, status);
+    return status;
+}
+
 lw_status lwi_hdf5_open(const char *path, lwi_hdf5_reader **reader, lw_error *error)
 {
     lwi_hdf5_reader *r = lwi_allocate(NULL, sizeof *r);
@@ -583,10 +602,10 @@ lw_status lwi_hdf5_open(const char *path, lwi_hdf5_reader **reader, lw_error *er
     *r = (lwi_hdf5_reader){.file = -1, .time = -1, .table = -1, .state = -1};
     lwi_arena_init(&r->arena, NULL);
     r->path = lwi_arena_text(&r->arena, path);
-    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
-    const lw_status status =
-        r->path ? start(r, error) : lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
-    lwi_hdf5_finish_after(quiet, status);
+    r->reserve = lwi_hdf5_reserve();
+    const lw_status status = r->path && r->reserve
+                                 ? start_quietly(r, error)
+                                 : lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     if (status == LW_OK)
         *reader = r;
     else
@@ -594,16 +613,24 @@ lw_status lwi_hdf5_open(const char *path, lwi_hdf5_reader **reader, lw_error *er
     return status;
 }
 
-void lwi_hdf5_end(lwi_hdf5_reader *r)
+static bool close_file(lwi_hdf5_reader *r)
 {
-    if (!r) return;
-    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    const lwi_hdf5_quiet quiet = lwi_hdf5_begin_close(r->reserve);
+    r->reserve = NULL;
     if (r->time >= 0) H5Dclose(r->time);
     if (r->table >= 0) H5Dclose(r->table);
     if (r->state >= 0) H5Dclose(r->state);
-    const bool given_back = r->file < 0 || H5Fclose(r->file) >= 0;
+    const bool closed = H5Fclose(r->file) >= 0;
     lwi_hdf5_finish(quiet);
+    return closed;
+}
+
+void lwi_hdf5_end(lwi_hdf5_reader *r)
+{
+    if (!r) return;
+    const bool given_back = r->file < 0 || close_file(r);
     if (given_back) lwi_hdf5_disk_close(r->disk); // else the library uses it until the program ends
+    lwi_release(NULL, r->reserve);
     lwi_release(NULL, r->kept.value);
     lwi_arena_free(&r->arena);
     lwi_release(NULL, r);

@@ -96,14 +96,16 @@ static lw_status read_all(table *t, double **value, lw_error *error)
     if (t->file < 0) return lwi_hdf5_fail(error, LW_ERR_IO, t->path, "cannot be opened");
     TRY(list_columns(t, error));
     *value = LWI_PUSH(t->arena, double, (size_t)t->n *(size_t)t->rows);
-    if (!*value) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a table");
+    if (!*value || !lwi_hdf5_has_room(0))
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for a table");
     return read_columns(t, *value, error);
 }
 
 lw_status lwi_hdf5_table_read(const char *path, lwi_arena *arena, const char ***name, int *n,
                               long *rows, double **value, lw_error *error)
 {
-    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    lwi_hdf5_quiet quiet;
+    TRY(lwi_hdf5_begin(0, &quiet, error));
     table t = {.path = path, .arena = arena, .file = -1, .rows = -1};
     const lw_status status = read_all(&t, value, error);
     const bool given_back = t.file < 0 || H5Fclose(t.file) >= 0;

@@ -30,6 +30,9 @@ enum { CHUNK_NUMBERS = 8192, CHUNK_COLUMNS = 64 };
 // Elements of /columns that are written at once, a chunk each; compressed, because names are much alike.
 enum { ELEMENTS = 4096, COMPRESSION = 1 };
 
+// Copies that the library makes of an attribute.
+enum { ATTRIBUTE_COPIES = 4 };
+
 // A process killed while it writes leaves complete pages of 4096 bytes.  The header of a dataset must not lie
 // across two pages, or half of it may be from an incomplete flush.  Headers that change take 300 to 700
 // bytes.
@@ -53,6 +56,8 @@ struct lwi_hdf5_writer {
     int width[NGROWING];       // numbers per row; 0: not written
     double *block[NGROWING];   // [capacity][width]
     long capacity, filled, rows;
+    size_t room;   // [bytes] of the largest objects, for the library's copies
+    void *reserve; // for closing
     bool no_wish;
     double pause;   // [s] between flushes
     double flushed; // [s] monotonic clock
@@ -368,15 +373,30 @@ static void gather(lwi_hdf5_writer *w, const double *row, const double *x)
     w->filled++;
 }
 
-static lw_status add_row(lwi_hdf5_writer *w, const double *row, const double *x,
-                         const unsigned char *unique)
+// Begins calls of the library.
+static lw_status enter(lwi_hdf5_writer *w, lwi_hdf5_quiet *quiet)
 {
-    const bool first = !w->begun;
-    if (w->failed) return w->error.status;
-    if (first) TRY(lay_out(w, unique));
-    gather(w, row, x);
-    const bool due = clock_seconds() - w->flushed >= w->pause;
-    return first || due || w->filled == w->capacity ? flush(w) : LW_OK;
+    const lw_status status = lwi_hdf5_begin(w->room, quiet, &w->error);
+    if (status != LW_OK) w->failed = true;
+    return status;
+}
+
+static lw_status begin_rows(lwi_hdf5_writer *w, const unsigned char *unique)
+{
+    lwi_hdf5_quiet quiet;
+    TRY(enter(w, &quiet));
+    const lw_status status = lay_out(w, unique);
+    lwi_hdf5_finish_after(quiet, status);
+    return status;
+}
+
+static lw_status write_block(lwi_hdf5_writer *w)
+{
+    lwi_hdf5_quiet quiet;
+    TRY(enter(w, &quiet));
+    const lw_status status = flush(w);
+    lwi_hdf5_finish_after(quiet, status);
+    return status;
 }
 
 void lwi_hdf5_set_interrupt(lwi_hdf5_writer *w, lw_interrupt interrupt, void *user)
@@ -387,19 +407,18 @@ void lwi_hdf5_set_interrupt(lwi_hdf5_writer *w, lw_interrupt interrupt, void *us
 lw_status lwi_hdf5_row(lwi_hdf5_writer *w, const double *row, const double *x,
                        const unsigned char *unique)
 {
-    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
-    const lw_status status = add_row(w, row, x, unique);
-    lwi_hdf5_finish_after(quiet, status);
-    return status;
+    const bool first = !w->begun;
+    if (w->failed) return w->error.status;
+    if (first) TRY(begin_rows(w, unique));
+    gather(w, row, x);
+    const bool due = clock_seconds() - w->flushed >= w->pause;
+    return first || due || w->filled == w->capacity ? write_block(w) : LW_OK;
 }
 
 lw_status lwi_hdf5_poll(lwi_hdf5_writer *w)
 {
-    if (clock_seconds() - w->flushed < w->pause) return LW_OK;
-    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
-    const lw_status status = flush(w);
-    lwi_hdf5_finish_after(quiet, status);
-    return status;
+    if (w->failed) return w->error.status;
+    return w->filled && clock_seconds() - w->flushed >= w->pause ? write_block(w) : LW_OK;
 }
 
 // ------------------------------------------------------------------------------------ open, close
@@ -419,7 +438,12 @@ static lw_status allocate(lwi_hdf5_writer *w, double expected)
         w->block[s] = LWI_PUSH(&w->arena, double, w->capacity * w->width[s] + 1);
         if (!w->block[s]) return LW_ERR_MEMORY;
     }
-    return LW_OK;
+    w->room = (size_t)(w->capacity * numbers) * sizeof(double);
+    const char *const strings[] = {w->meta->model, w->meta->notice, w->meta->warnings};
+    for (int i = 0; i < LWI_COUNT(strings); i++)
+        if (strings[i]) w->room += ATTRIBUTE_COPIES * strlen(strings[i]);
+    w->reserve = lwi_hdf5_reserve();
+    return w->reserve ? LW_OK : LW_ERR_MEMORY;
 }
 
 static lw_status open_file(lwi_hdf5_writer *w)
@@ -441,6 +465,7 @@ static lw_status open_file(lwi_hdf5_writer *w)
 
 static void discard(lwi_hdf5_writer *w)
 {
+    lwi_release(NULL, w->reserve);
     lwi_arena_free(&w->arena);
     lwi_release(NULL, w);
 }
@@ -494,7 +519,8 @@ static lw_status close_file(lwi_hdf5_writer *w)
 lw_status lwi_hdf5_close(lwi_hdf5_writer *w, lw_error *error)
 {
     if (!w) return LW_OK;
-    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    const lwi_hdf5_quiet quiet = lwi_hdf5_begin_close(w->reserve);
+    w->reserve = NULL;
     const lw_status status = close_file(w);
     lwi_hdf5_finish_after(quiet, status);
     if (status != LW_OK && error) *error = w->error;
@@ -520,7 +546,11 @@ lw_status lwi_hdf5_create(const char *path, const lwi_result_columns *columns,
         discard(w);
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for rows of an HDF5 file");
     }
-    const lwi_hdf5_quiet quiet = lwi_hdf5_begin();
+    lwi_hdf5_quiet quiet;
+    if (lwi_hdf5_begin(w->room, &quiet, error) != LW_OK) {
+        discard(w);
+        return LW_ERR_MEMORY;
+    }
     const lw_status status = open_file(w);
     if (status != LW_OK) {
         close_library(w);
