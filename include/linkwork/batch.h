@@ -62,6 +62,11 @@ LW_API lw_status lw_batch_set_state(lw_batch *batch, int instance, double time, 
 LW_API lw_status lw_batch_set_joints(lw_batch *batch, int instance, double time, const double *q,
                                      const double *v);
 LW_API lw_status lw_batch_set_input(lw_batch *batch, int instance, int input, double value);
+/** As lw_sim_apply_impulse, on one instance.
+ *  @param impact  owned by the batch, valid until the next call on it; may be NULL
+ *  @return LW_ERR_ARGUMENT also for an instance that has failed; its state is unchanged on any error */
+LW_API lw_status lw_batch_apply_impulse(lw_batch *batch, int instance, int count,
+                                        const lw_impulse_desc *impulse, const lw_impact **impact);
 
 // ---------------------------------------------------------------------------- steps and observations
 

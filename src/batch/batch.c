@@ -124,10 +124,43 @@ static unsigned char *discrete_of(const lw_batch *b, int i)
     LWI_ASSERT_INDEX(i, b->n);
     return b->discrete + (size_t)i * b->ndiscrete;
 }
+static double (*impulses_of(const lw_batch *b, int i))[6]
+{
+    LWI_ASSERT_INDEX(i, b->n);
+    return b->impulse + (size_t)i * (size_t)b->model->njoint;
+}
 static lw_sim *sim_of(const lw_batch *b, int i)
 {
     LWI_ASSERT_INDEX(i, b->n);
     return b->variant[b->instance[i].variant].sim;
+}
+
+// Before the first impact of any instance.
+static lw_status allocate_impulses(lw_batch *b)
+{
+    if (b->impulse) return LW_OK;
+    const size_t joints = (size_t)b->n * (size_t)b->model->njoint;
+    b->impulse = lwi_arena_push(&b->arena, joints, sizeof *b->impulse);
+    return b->impulse ? LW_OK : no_memory(b);
+}
+
+// The impulses of its last impact, where the state is the one after it.
+static void enter_impact(const lw_batch *b, int i, lw_sim *sim)
+{
+    lwi_impacts *p = &sim->impacts;
+    p->struck = b->instance[i].struck == sim->t;
+    if (!p->struck) return;
+    LWI_ASSERT(p->prepared && b->impulse);
+    memcpy(p->after.reaction, impulses_of(b, i), (size_t)b->model->njoint * sizeof *b->impulse);
+}
+
+static void leave_impact(lw_batch *b, int i, const lw_sim *sim)
+{
+    const lwi_impacts *p = &sim->impacts;
+    b->instance[i].struck = p->struck ? sim->t : NAN;
+    if (!p->struck) return;
+    LWI_ASSERT(b->impulse);
+    memcpy(impulses_of(b, i), p->after.reaction, (size_t)b->model->njoint * sizeof *b->impulse);
 }
 
 // The variant's simulation becomes the instance; its integrator is not used.
@@ -146,7 +179,7 @@ static lw_sim *enter(const lw_batch *b, int i)
     sim->impacts.next = instance->next_impact;
     sim->impacts.stop = instance->impact_stop;
     sim->impacts.due = instance->due;
-    sim->impacts.struck = false; // its impulses are those of another instance
+    enter_impact(b, i, sim);
     sim->pending = instance->pending;
     memcpy(sim->kept_step, instance->kept_step, sizeof sim->kept_step);
     sim->audit = instance->audit;
@@ -169,6 +202,7 @@ static void leave(lw_batch *b, int i)
     instance->next_impact = sim->impacts.next;
     instance->impact_stop = sim->impacts.stop;
     instance->due = sim->impacts.due;
+    leave_impact(b, i, sim);
     instance->pending = sim->pending;
     memcpy(instance->kept_step, sim->kept_step, sizeof sim->kept_step);
     instance->audit = sim->audit;
@@ -328,7 +362,10 @@ static lw_status allocate(lw_batch *b)
     b->slope = LWI_PUSH(&b->arena, double, n *(size_t)b->nx);
     b->inputs = LWI_PUSH(&b->arena, double, n *(size_t)b->ninput);
     b->discrete = lwi_arena_push(&b->arena, n, b->ndiscrete);
-    return b->x && b->slope && b->inputs && b->discrete ? LW_OK : no_memory(b);
+    if (!b->x || !b->slope || !b->inputs || !b->discrete) return no_memory(b);
+    for (int v = 0; v < b->nvariant; v++)
+        if (b->variant[v].sim->impacts.prepared) return allocate_impulses(b);
+    return LW_OK;
 }
 
 static lw_status build(lw_batch *b, const lw_batch_desc *desc, lwi_arena *scratch)
@@ -495,6 +532,19 @@ lw_status lw_batch_set_input(lw_batch *b, int i, int input, double value)
 {
     if (!b) return LW_ERR_ARGUMENT;
     AS_SIMULATION(b, i, lw_sim_set_input(sim, input, value));
+    return LW_OK;
+}
+
+lw_status lw_batch_apply_impulse(lw_batch *b, int i, int count, const lw_impulse_desc *impulse,
+                                 const lw_impact **impact)
+{
+    if (!b) return LW_ERR_ARGUMENT;
+    TRY(check_instance(b, i));
+    if (b->instance[i].status != LW_OK)
+        return fail_instance(b, i, LW_ERR_ARGUMENT,
+                             "it has failed: set its state before an impulse");
+    TRY(allocate_impulses(b));
+    AS_SIMULATION(b, i, lw_sim_apply_impulse(sim, count, impulse, impact));
     return LW_OK;
 }
 

@@ -21,6 +21,7 @@ typedef struct lwi_instance {
     lwi_impact_time next_impact;
     double impact_stop; ///< time at which steps end before it
     bool due;           ///< the state is the one before it
+    double struck;      ///< time of the last impact; NAN: none since the state was set
     lwi_pending pending;
     double kept_step[LWI_STEP_NUMBERS]; ///< of a state that was set
     lwi_step_control control;
@@ -68,6 +69,7 @@ struct lw_batch {
     double *inputs;          ///< [n][ninput]
     size_t ndiscrete;        ///< the most bytes of any variant (lwi_work.discrete)
     unsigned char *discrete; ///< [n][ndiscrete]
+    double (*impulse)[6];    ///< [n][njoint] of the last impacts; NULL before there can be any
     lwi_pool *pool;
     int nworker;
     lwi_worker **worker; ///< [threads]

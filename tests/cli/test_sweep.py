@@ -66,6 +66,21 @@ class Sweep(unittest.TestCase):
             self.run_ok("convert", "many.h5", "-o", "again.csv")
             self.assertEqual(self.rows("again.csv"), many)
 
+    def test_rows_at_impulses_are_those_after_them(self):
+        model = os.path.join(self.path, "struck.yaml")
+        with open(MODEL, encoding="utf-8") as file, open(model, "w", encoding="utf-8") as struck:
+            struck.write(file.read() + "impulses:\n  hit: {time: 0.1, body: cart, impulse: [0.5, 0, 0]}\n"
+                         "  late: {time: 0.25, joint: elbow, effort: 0.1}\n")
+        words = (model, "--duration", "0.3", "--sample", "0.05", "--integrator", "dopri54")
+        self.run_ok("sweep", *words, "--vary", "gravity.z=-9.81,-1.62", "-o", "many.csv")
+        self.run_ok("run", *words, "-o", "one.csv")
+        one, many = self.rows("one.csv"), [r for r in self.rows("many.csv") if r["instance"] == "0"]
+        self.assertEqual([r["sys.impact"] for r in many], ["0", "0", "2", "0", "0", "2", "0"])
+        after = [r for r in one if r["sys.impact"] != "1"]
+        self.assertEqual([{k: r[k] for k in one[0]} for r in many], after)
+        self.assertNotEqual(float(many[2]["joint.rail.ifz"]), 0)
+        self.assertNotEqual(float(many[5]["joint.elbow.ifx"]), 0)
+
     def test_threads_and_lanes_change_nothing(self):
         words = ("sweep", MODEL, "--vary", "joint.rail.q0=0:1:11", "--duration", "0.2")
         self.run_ok(*words, "--threads", "1", "--lanes", "1", "-o", "a.csv")

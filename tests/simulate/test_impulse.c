@@ -395,31 +395,154 @@ static void a_run_has_rows_before_and_after_its_impulses(void **unused)
     lw_model_destroy(model);
 }
 
-// Instances of a batch have the bits of single runs.
+// What an instance shows is what a single run shows, bit for bit.
+static void shows_the_same(lw_sim *sim, lw_batch *batch, int i)
+{
+    const lw_model *model = sim->model;
+    const lw_observation *a = observe(sim), *b;
+    double x[64], y[64];
+    assert_int_equal(lw_batch_observe(batch, i, LW_OBSERVE_REACTION, &b), LW_OK);
+    if (a->impact != b->impact || a->time != b->time ||
+        memcmp(a->qd, b->qd, (size_t)model->nv * sizeof *a->qd) != 0 ||
+        memcmp(a->reaction, b->reaction, (size_t)model->njoint * sizeof *a->reaction) != 0)
+        fail_msg("instance %d differs at %g s: impact %d, %d", i, a->time, a->impact, b->impact);
+    if (a->impact && memcmp(a->impulse, b->impulse, (size_t)model->njoint * sizeof *a->impulse))
+        fail_msg("instance %d has other impulses at %g s", i, a->time);
+    lw_sim_get_state(sim, NULL, x);
+    lw_batch_get_state(batch, i, NULL, y);
+    if (memcmp(x, y, (size_t)lw_sim_state_size(sim) * sizeof *x))
+        fail_msg("instance %d has another state at %g s", i, a->time);
+}
+
+static lw_batch *batch_of(lw_sim *sim, int instances, int threads, int lanes)
+{
+    const lw_batch_desc desc = {
+        .options = lw_sim_options(sim), .instances = instances, .threads = threads, .lanes = lanes};
+    lw_batch *batch;
+    lw_error error;
+    if (lw_batch_create(sim->model, &desc, &batch, &error) != LW_OK) fail_msg("%s", error.text);
+    return batch;
+}
+
+// The impulses of the model at their times.
 static void batches_have_the_impulses_of_single_runs(void **unused)
 {
     (void)unused;
     lw_model *model = lwt_yaml(FOUR_BAR STRIKES);
     lw_sim *sim = lwt_simulate(
         model, LWT_SETTINGS("formulation", "hdca", "integrator", "dopri54", "project", "never"));
-    const lw_batch_desc desc = {.options = lw_sim_options(sim), .instances = 3, .threads = 2};
-    lw_batch *batch;
-    lw_error error;
-    double x[64], y[64];
-    if (lw_batch_create(model, &desc, &batch, &error) != LW_OK) fail_msg("%s", error.text);
-    for (double t = 0.25; t <= 1; t += 0.25) {
-        assert_int_equal(lw_sim_step(sim, t), LW_OK);
-        assert_int_equal(lw_batch_step(batch, t), LW_OK);
-        for (int i = 0; i < 3; i++) {
-            lw_sim_get_state(sim, NULL, x);
-            lw_batch_get_state(batch, i, NULL, y);
-            if (memcmp(x, y, (size_t)lw_sim_state_size(sim) * sizeof *x))
-                fail_msg("instance %d differs at %g s", i, t);
-        }
+    lw_batch *batch = batch_of(sim, 3, 2, 0);
+    const double times[] = {0.25, 0.5, 0.6, 0.7, 1};
+    for (int k = 0; k < (int)LWI_COUNT(times); k++) {
+        assert_int_equal(lw_sim_step(sim, times[k]), LW_OK);
+        assert_int_equal(lw_batch_step(batch, times[k]), LW_OK);
+        for (int i = 0; i < 3; i++) shows_the_same(sim, batch, i);
+        for (int i = 2; i >= 0; i--) shows_the_same(sim, batch, i); // a second time
     }
     lw_summary summary;
     lw_batch_summary(batch, 2, &summary);
     assert_int_equal(summary.impulses, 2);
+    lw_batch_destroy(batch);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// Instance i is struck i times at 0.1 s, by other impulses than the others, and not at 0.2 s unless i % 2 is 1.
+static void strike_instance(lw_sim *sim, lw_batch *batch, int i, double t)
+{
+    const lw_model *model = sim->model;
+    const lw_body last = {model->nbody - 1};
+    const int times = t < 0.15 ? i : i % 2;
+    for (int k = 0; k < times; k++) {
+        const lw_impulse_desc f[2] = {on_body(last, (lw_vec3){0.1, 0.1 * k, 0},
+                                              (lw_vec3){0.2 * i, -0.3, 0},
+                                              (lw_vec3){.z = 0.02 * (k + 1)}),
+                                      {.on_joint = true, .joint = {1}, .effort = 0.05 * (i + 1)}};
+        const lw_impact *one, *other;
+        apply(sim, 2, f, &one);
+        if (lw_batch_apply_impulse(batch, i, 2, f, &other) != LW_OK)
+            fail_msg("%s", lw_batch_error(batch)->text);
+        assert_true(one->time == other->time && one->work == other->work &&
+                    one->kinetic_before == other->kinetic_before &&
+                    one->kinetic_after == other->kinetic_after);
+        assert_memory_equal(one->reaction, other->reaction,
+                            (size_t)model->njoint * sizeof *one->reaction);
+    }
+}
+
+static void compare_instances(const lw_model *model, const char *formulation,
+                              const char *integrator, int threads, int lanes)
+{
+    enum { INSTANCES = 5 };
+    lw_sim *sim[INSTANCES];
+    for (int i = 0; i < INSTANCES; i++)
+        sim[i] =
+            lwt_simulate(model, LWT_SETTINGS("formulation", formulation, "integrator", integrator,
+                                             "step", strcmp(integrator, "rk4") ? "0" : "1e-2"));
+    lw_batch *batch = batch_of(sim[0], INSTANCES, threads, lanes);
+    for (int k = 1; k <= 3; k++) {
+        const double t = 0.1 * k;
+        assert_int_equal(lw_batch_step(batch, t), LW_OK);
+        for (int i = 0; i < INSTANCES; i++) {
+            assert_int_equal(lw_sim_step(sim[i], t), LW_OK);
+            strike_instance(sim[i], batch, i, t);
+        }
+        for (int i = 0; i < INSTANCES; i++) shows_the_same(sim[i], batch, i);
+    }
+    for (int i = 0; i < INSTANCES; i++) {
+        lw_summary one, other;
+        lw_sim_summary(sim[i], &one);
+        lw_batch_summary(batch, i, &other);
+        assert_true(one.impulses == other.impulses && one.impulse_work == other.impulse_work &&
+                    one.steps == other.steps && one.restarts == other.restarts &&
+                    one.energy_error == other.energy_error);
+        lw_sim_destroy(sim[i]);
+    }
+    lw_batch_destroy(batch);
+}
+
+static void instances_are_struck_like_single_runs(void **unused)
+{
+    (void)unused;
+    lw_model *pendulum = lwt_yaml(PENDULUM), *four_bar = lwt_yaml(FOUR_BAR);
+    static const char *const trees[] = {"aba", "momenta", "hdca"};
+    for (int k = 0; k < (int)LWI_COUNT(trees); k++)
+        for (int lanes = 1; lanes <= 8; lanes += 7) {
+            compare_instances(pendulum, trees[k], "dopri54", 2, lanes);
+            compare_instances(pendulum, trees[k], "rk4", 1, lanes);
+        }
+    static const char *const loops[] = {"dense", "dca", "hdca", "lagrange", "rcr"};
+    for (int k = 0; k < (int)LWI_COUNT(loops); k++)
+        compare_instances(four_bar, loops[k], k % 2 ? "rk4" : "dopri54", 2, 0);
+    lw_model_destroy(four_bar);
+    lw_model_destroy(pendulum);
+}
+
+// Another state, also at the same time, is not the one after an impact; neither is a later one.
+static void an_impact_ends_with_its_state(void **unused)
+{
+    (void)unused;
+    lw_model *model = lwt_yaml(PENDULUM);
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("formulation", "aba", "integrator", "dopri54"));
+    lw_batch *batch = batch_of(sim, 2, 1, 0);
+    const lw_impulse_desc f = on_body((lw_body){1}, (lw_vec3){0}, (lw_vec3){.y = 2}, (lw_vec3){0});
+    const lw_observation *o;
+    double x[16];
+    lw_batch_get_state(batch, 0, NULL, x);
+    assert_int_equal(lw_batch_apply_impulse(batch, 0, 1, &f, NULL), LW_OK);
+    assert_int_equal(lw_batch_observe(batch, 1, LW_OBSERVE_REACTION, &o), LW_OK);
+    assert_int_equal(o->impact, LW_IMPACT_NONE);
+    assert_int_equal(lw_batch_observe(batch, 0, LW_OBSERVE_REACTION, &o), LW_OK);
+    assert_int_equal(o->impact, LW_IMPACT_AFTER);
+    assert_true(o->impulse[0][1] != 0);
+    assert_int_equal(lw_batch_set_state(batch, 0, 0, x), LW_OK);
+    assert_int_equal(lw_batch_observe(batch, 0, LW_OBSERVE_REACTION, &o), LW_OK);
+    assert_int_equal(o->impact, LW_IMPACT_NONE);
+    assert_true(o->impulse[0][1] == 0);
+    assert_int_equal(lw_batch_apply_impulse(batch, 0, 1, &f, NULL), LW_OK);
+    assert_int_equal(lw_batch_step(batch, 0.1), LW_OK);
+    assert_int_equal(lw_batch_observe(batch, 0, LW_OBSERVE_REACTION, &o), LW_OK);
+    assert_int_equal(o->impact, LW_IMPACT_NONE);
     lw_batch_destroy(batch);
     lw_sim_destroy(sim);
     lw_model_destroy(model);
@@ -467,6 +590,37 @@ static void bad_impulses_are_refused_with_the_reason(void **unused)
     lw_model_destroy(model);
 }
 
+// Instances that have failed or that are not there, and impulses that are none; nothing changes.
+static void bad_impulses_on_instances_are_refused(void **unused)
+{
+    (void)unused;
+    lw_model *model = lwt_yaml(PENDULUM);
+    lw_sim *sim = lwt_simulate(
+        model, LWT_SETTINGS("formulation", "aba", "integrator", "dopri54", "max_steps", "3"));
+    lw_batch *batch = batch_of(sim, 2, 1, 0);
+    lw_impulse_desc f = on_body((lw_body){9}, (lw_vec3){0}, (lw_vec3){.y = 1}, (lw_vec3){0});
+    double x[16], y[16];
+    assert_int_equal(lw_batch_apply_impulse(NULL, 0, 1, &f, NULL), LW_ERR_ARGUMENT);
+    assert_int_equal(lw_batch_apply_impulse(batch, 2, 1, &f, NULL), LW_ERR_ARGUMENT);
+    lw_batch_get_state(batch, 1, NULL, x);
+    assert_int_equal(lw_batch_apply_impulse(batch, 1, 1, &f, NULL), LW_ERR_MODEL);
+    assert_non_null(strstr(lw_batch_error(batch)->text, "instance 1: "));
+    f.body.index = 1;
+    assert_true(lw_batch_step(batch, 5) != LW_OK); // three steps do not reach it
+    double t;
+    lw_batch_get_state(batch, 1, &t, y);
+    assert_int_equal(lw_batch_apply_impulse(batch, 1, 1, &f, NULL), LW_ERR_ARGUMENT);
+    assert_non_null(strstr(lw_batch_error(batch)->text, "instance 1: it has failed"));
+    double z[16];
+    lw_batch_get_state(batch, 1, NULL, z);
+    assert_memory_equal(y, z, (size_t)lw_sim_state_size(sim) * sizeof *y);
+    assert_int_equal(lw_batch_set_state(batch, 1, 0, x), LW_OK);
+    assert_int_equal(lw_batch_apply_impulse(batch, 1, 1, &f, NULL), LW_OK);
+    lw_batch_destroy(batch);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -479,7 +633,10 @@ int main(void)
         cmocka_unit_test(bodies_without_mass_are_struck_too),
         cmocka_unit_test(a_run_has_rows_before_and_after_its_impulses),
         cmocka_unit_test(batches_have_the_impulses_of_single_runs),
+        cmocka_unit_test(instances_are_struck_like_single_runs),
+        cmocka_unit_test(an_impact_ends_with_its_state),
         cmocka_unit_test(bad_impulses_are_refused_with_the_reason),
+        cmocka_unit_test(bad_impulses_on_instances_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
