@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import Tuple
 
 from . import quaternion
-from ._batch import BatchResult, Summaries, simulate_batch
+from ._batch import Batch, BatchResult, Summaries, simulate_batch
 from ._builder import Builder
 from ._compare import Comparison, WorkPrecision, compare, work_precision
 from ._data import Constraints, Data, OffLoopsWarning
@@ -67,7 +67,7 @@ def integrators() -> Tuple[str, ...]:
 
 
 __all__ = [
-    "ArgumentError", "Assembly", "BatchResult", "Body", "BodyColumns", "Builder", "Check",
+    "ArgumentError", "Assembly", "Batch", "BatchResult", "Body", "BodyColumns", "Builder", "Check",
     "Comparison", "Constraints", "Data", "Error", "FileError", "Impact", "Inputs", "IntegratorError",
     "InternalError", "Joint", "JointColumns", "Model", "ModelError", "NotFiniteError", "Observation",
     "OffLoopsWarning", "OutOfMemoryError", "ParseError", "Redundancy", "Simulation", "SingularError",

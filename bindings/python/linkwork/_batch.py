@@ -2,17 +2,19 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any, Iterable, List, Mapping, Optional, Sequence, Tuple, Union, overload
+import threading
+from typing import Any, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ._errors import ArgumentError, Error, check, make_error, path_bytes, text_of, unknown
-from ._memory import Array, doubles, real, view
-from ._model import Model, Path, load
+from ._memory import Array, doubles, numbers, real, view
+from ._model import Model, Path, load, made_model
 from ._native import ffi, lib
-from ._options import make_options
-from ._simulation import Progress, Summary, Watch, hdf5_lock, level_of, summary_of
+from ._options import Options, make_options, read_options
+from ._simulation import (Impact, Observation, Progress, Summary, Watch, hdf5_lock, impact_of, impulse_desc,
+                          level_of, summary_of)
 
 
 class BatchResult:
@@ -104,6 +106,17 @@ def _varied(vary: Mapping[str, ArrayLike], instances: Optional[int]) -> Tuple[in
     return count, np.ascontiguousarray(np.stack(table, axis=1) if table else np.empty((count, 0)))
 
 
+def _described(model: Model, vary: Mapping[str, ArrayLike], instances: Optional[int], options: Any,
+               **more: int) -> Tuple[Any, Array, Any]:
+    """An ``lw_batch_desc *``, the values [instances, vary], and what must be kept while it is used."""
+    count, values = _varied(vary, instances)
+    names = [ffi.new("char[]", n.encode()) for n in vary]
+    array = ffi.new("const char *[]", names + [ffi.NULL])
+    desc = ffi.new("lw_batch_desc *", {"options": options, "instances": count, "nvary": len(names),
+                                       "vary": array, "values": doubles(values), **more})
+    return desc, values, (model, options, array, names, values)
+
+
 def simulate_batch(model: Union[Model, Path], vary: Mapping[str, ArrayLike],
                    duration: Optional[float] = None, *, instances: Optional[int] = None,
                    level: str = "reaction", columns: Optional[Iterable[str]] = None,
@@ -127,19 +140,15 @@ def simulate_batch(model: Union[Model, Path], vary: Mapping[str, ArrayLike],
     """
     if not isinstance(model, Model):
         model = load(model)
-    count, values = _varied(vary, instances)
     if duration is not None:
         options["duration"] = duration
-    made = make_options(model._options, options)
-    names = [ffi.new("char[]", n.encode()) for n in vary]
-    array = ffi.new("const char *[]", names + [ffi.NULL])
-    desc = ffi.new("lw_batch_desc *", {"options": made, "instances": count, "threads": threads,
-                                       "lanes": lanes, "nvary": len(names), "vary": array,
-                                       "values": doubles(values), "memory": memory})
+    desc, values, used = _described(model, vary, instances, make_options(model._options, options),
+                                    threads=threads, lanes=lanes, memory=memory)
+    count = len(values)
     sweep, error = ffi.new("lw_sweep **"), ffi.new("lw_error *")
     check(lib.lw_sweep_create(model._handle, desc, sweep, error), error)
     # the sweep reads names and values during its run
-    handle = ffi.gc(sweep[0], lambda s, kept=(model, array, names, values): lib.lw_sweep_destroy(s))
+    handle = ffi.gc(sweep[0], lambda s, kept=used: lib.lw_sweep_destroy(s))
     watch = Watch(progress)
     run = ffi.new("lwpy_sweep *", {"handle": watch.handle, "instances": count})
     release = _Release(run)
@@ -219,4 +228,140 @@ def _recorded(handle: Any, run: Any, level: int, columns: Optional[Iterable[str]
     return status, failure, kept
 
 
-__all__ = ["BatchResult", "Summaries", "simulate_batch"]
+class Batch:
+    """Instances of a model that are stepped together, numbered from 0; used by one thread at a time.
+
+    Every instance is bit for bit equal to a :class:`Simulation` with the same integrator, "dopri54" or "rk4".
+    For whole runs :func:`simulate_batch` takes less memory.
+
+    :param vary, instances, threads, lanes, options: as of :func:`simulate_batch`
+    """
+
+    def __init__(self, model: Union[Model, Path], vary: Optional[Mapping[str, ArrayLike]] = None, *,
+                 instances: Optional[int] = None, threads: int = 0, lanes: int = 0, **options: Any) -> None:
+        self.model = made_model(load(model) if not isinstance(model, Model) else model)
+        desc, self.values, used = _described(self.model, vary or {}, instances,
+                                             make_options(self.model._options, options), threads=threads,
+                                             lanes=lanes)
+        batch, error = ffi.new("lw_batch **"), ffi.new("lw_error *")
+        check(lib.lw_batch_create(self.model._handle, desc, batch, error), error)
+        self._handle = ffi.gc(batch[0], lambda b, kept=used: lib.lw_batch_destroy(b))
+        self._busy = threading.Lock()
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[Any]:
+        """The handle; no other thread has it meanwhile."""
+        if not self._busy.acquire(blocking=False):
+            raise ArgumentError("the batch is at work in another thread")
+        try:
+            yield self._handle
+        finally:
+            self._busy.release()
+
+    def _check(self, status: int) -> None:
+        check(status, lib.lw_batch_error(self._handle))
+
+    def _known(self, instance: int) -> int:
+        if 0 <= instance < len(self):
+            return instance
+        raise ArgumentError(f"instance {instance}: the batch has {len(self)}, from 0 on")
+
+    def __len__(self) -> int:
+        return int(lib.lw_batch_instances(self._handle))
+
+    @property
+    def options(self) -> Options:
+        """Resolved: without "auto"."""
+        return read_options(lib.lw_batch_options(self._handle))
+
+    @property
+    def notice(self) -> str:
+        """The choices made and the reasons."""
+        return text_of(lib.lw_batch_notice(self._handle))
+
+    @property
+    def time(self) -> Array:
+        """Simulated time of each instance [s]."""
+        return np.array([lib.lw_batch_time(self._handle, i) for i in range(len(self))])
+
+    @property
+    def failures(self) -> Tuple[str, ...]:
+        """Of each instance why it has failed; "" if it has not."""
+        return tuple(text_of(lib.lw_batch_failure(self._handle, i)) for i in range(len(self)))
+
+    def summary(self, instance: int) -> Summary:
+        """Statistics of one instance so far."""
+        s = ffi.new("lw_summary *")
+        lib.lw_batch_summary(self._handle, self._known(instance), s)
+        return summary_of(s)
+
+    def state(self, instance: int) -> Array:
+        """A copy of an instance's state; with the time and its inputs, all that a restart needs."""
+        i = self._known(instance)
+        x = np.empty(lib.lw_batch_state_size(self._handle, i))
+        with self._alone() as handle:
+            self._check(lib.lw_batch_get_state(handle, i, ffi.NULL, doubles(x)))
+        return x
+
+    def set_state(self, instance: int, x: ArrayLike, time: Optional[float] = None) -> None:
+        """Sets a state, at a time (default: the present one); brings a failed instance back."""
+        i = self._known(instance)
+        array = numbers(x, (lib.lw_batch_state_size(self._handle, i),), "state")
+        with self._alone() as handle:
+            now = lib.lw_batch_time(handle, i) if time is None else time
+            self._check(lib.lw_batch_set_state(handle, i, now, doubles(array)))
+
+    def set_joints(self, instance: int, q: ArrayLike, qd: Optional[ArrayLike] = None,
+                   time: Optional[float] = None) -> None:
+        """Sets coordinates and speeds as :meth:`Simulation.set_joints`; brings a failed instance back."""
+        i = self._known(instance)
+        array = numbers(q, (self.model.nq,), "q")
+        speeds = np.zeros(self.model.nv) if qd is None else numbers(qd, (self.model.nv,), "qd")
+        with self._alone() as handle:
+            now = lib.lw_batch_time(handle, i) if time is None else time
+            self._check(lib.lw_batch_set_joints(handle, i, now, doubles(array), doubles(speeds)))
+
+    def set_input(self, instance: int, name: str, value: float) -> None:
+        """Sets an input of one instance, until it is set again."""
+        if name not in self.model.inputs:
+            unknown("input", name, self.model.inputs)
+        with self._alone() as handle:
+            self._check(lib.lw_batch_set_input(handle, self._known(instance),
+                                               self.model.inputs.index(name), value))
+
+    def step(self, until: float) -> None:
+        """Integrates every instance to a time exactly, except those at or beyond it and those that have failed.
+
+        Where instances fail in this call, the first one's failure is raised after the others have reached the time.
+        """
+        with self._alone() as handle:
+            self._check(lib.lw_batch_step(handle, until))
+
+    def observe(self, instance: int, level: str = "reaction") -> Observation:
+        """The present motion of an instance; its arrays are overwritten by the next call, use
+        :meth:`Observation.copy` to keep them."""
+        found = ffi.new("const lw_observation **")
+        with self._alone() as handle:
+            self._check(lib.lw_batch_observe(handle, self._known(instance), level_of(level), found))
+            return Observation(self.model, found[0], handle)
+
+    def apply_impulse(self, instance: int, body: Optional[str] = None, *, impulse: ArrayLike = (0, 0, 0),
+                      point: ArrayLike = (0, 0, 0), angular_impulse: ArrayLike = (0, 0, 0),
+                      axes: str = "world", joint: Optional[str] = None, coordinate: int = 0,
+                      effort: float = 0.0) -> Impact:
+        """Lets an impulse act on one instance now, see :meth:`Simulation.apply_impulse`; not on one that has
+        failed."""
+        desc = impulse_desc(self.model, body, joint, axes, coordinate, effort,
+                            {"impulse": impulse, "point": point, "angular_impulse": angular_impulse})
+        found = ffi.new("const lw_impact **")
+        with self._alone() as handle:
+            self._check(lib.lw_batch_apply_impulse(handle, self._known(instance), 1, desc, found))
+            return impact_of(found[0], self.model)
+
+    def __repr__(self) -> str:
+        options = self.options
+        return (f"<linkwork.Batch: {len(self)} instances, {options['formulation']}, "
+                f"{options['integrator']}>")
+
+
+__all__ = ["Batch", "BatchResult", "Summaries", "simulate_batch"]

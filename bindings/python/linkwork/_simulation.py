@@ -409,27 +409,12 @@ class Simulation:
         On a body: ``impulse`` [N s] at ``point`` (body frame) and ``angular_impulse`` [N m s], in ``axes`` "world" or
         "body".  Or on a joint: ``effort`` [N s, N m s] on its speed number ``coordinate``.
         """
-        if (body is None) == (joint is None):
-            raise ArgumentError("apply_impulse: expected either a body or a joint")
-        if axes not in ("world", "body"):
-            raise ArgumentError(f"axes: {axes!r}, expected 'world' or 'body'")
-        desc = ffi.new("lw_impulse_desc *", {"body_axes": axes == "body", "effort": effort,
-                                             "coordinate": coordinate, "on_joint": joint is not None})
-        for name, values in (("impulse", impulse), ("point", point),
-                             ("angular_impulse", angular_impulse)):
-            x, y, z = numbers(values, (3,), name)
-            setattr(desc, name, {"x": x, "y": y, "z": z})
-        if body is not None:
-            desc.body.index = self.model.body(body).index
-        else:
-            desc.joint.index = self.model.joint(str(joint)).index
+        desc = impulse_desc(self.model, body, joint, axes, coordinate, effort,
+                            {"impulse": impulse, "point": point, "angular_impulse": angular_impulse})
         found = ffi.new("const lw_impact **")
         with self._alone():
             self._check(lib.lw_sim_apply_impulse(self._handle, 1, desc, found))
-            i = found[0]
-            m = len(self.model.joints)
-            reaction = view(i.reaction, (m, 6), self._handle).copy() if m else np.empty((0, 6))
-            return Impact(i.time, i.kinetic_before, i.kinetic_after, i.work, reaction)
+            return impact_of(found[0], self.model)
 
     def restore(self, result: "Union[Trajectory, Path]", row: int = -1) -> str:
         """Resumes from a row of a result of the same model: a :class:`Trajectory` or a file.
@@ -559,6 +544,32 @@ def _unpickle(model: Model, options: Options, time: float, state: Array,
     simulation.set_state(state, time)
     simulation.inputs.update(inputs)
     return simulation
+
+
+def impulse_desc(model: Model, body: Optional[str], joint: Optional[str], axes: str, coordinate: int,
+                 effort: float, vectors: Mapping[str, ArrayLike]) -> Any:
+    """An ``lw_impulse_desc *`` of the parameters of :meth:`Simulation.apply_impulse`."""
+    if (body is None) == (joint is None):
+        raise ArgumentError("apply_impulse: expected either a body or a joint")
+    if axes not in ("world", "body"):
+        raise ArgumentError(f"axes: {axes!r}, expected 'world' or 'body'")
+    desc = ffi.new("lw_impulse_desc *", {"body_axes": axes == "body", "effort": effort,
+                                         "coordinate": coordinate, "on_joint": joint is not None})
+    for name, values in vectors.items():
+        x, y, z = numbers(values, (3,), name)
+        setattr(desc, name, {"x": x, "y": y, "z": z})
+    if body is not None:
+        desc.body.index = model.body(body).index
+    else:
+        desc.joint.index = model.joint(str(joint)).index
+    return desc
+
+
+def impact_of(i: Any, model: Model) -> Impact:
+    """From an ``lw_impact *``."""
+    m = len(model.joints)
+    reaction = view(i.reaction, (m, 6), i).copy() if m else np.empty((0, 6))
+    return Impact(i.time, i.kinetic_before, i.kinetic_after, i.work, reaction)
 
 
 def summary_of(s: Any) -> Summary:

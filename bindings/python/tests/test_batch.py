@@ -98,3 +98,54 @@ def test_a_stopped_batch_has_its_rows():
     ended = [i for i in range(40) if caught.value.result.summaries[i].end == 400.0]
     assert 1 <= len(ended) < 40 and not np.isnan(rows[ended]).any()
     assert np.isnan(rows[39]).all()
+
+
+def test_a_batch_is_stepped_like_simulations():
+    model = pendulum()
+    angles = [0.2, 0.9, 1.4]
+    batch = lw.Batch(model, {"joint.hinge.q0": angles}, threads=2)
+    sims = []
+    for angle in angles:
+        sims.append(lw.Simulation(model, integrator="dopri54"))
+        sims[-1].set_joints([angle])
+    assert len(batch) == 3 and batch.options["integrator"] == "dopri54" and "3 instances" in repr(batch)
+    for k in range(1, 6):
+        batch.step(0.1 * k)
+        for i, sim in enumerate(sims):
+            sim.step(until=0.1 * k)
+            if k == 3 and i > 0:
+                ours = batch.apply_impulse(i, "rod", impulse=[0, 0, 1.5 * i], point=[0.5, 0, 0])
+                theirs = sim.apply_impulse("rod", impulse=[0, 0, 1.5 * i], point=[0.5, 0, 0])
+                assert ours.work == theirs.work and np.array_equal(ours.reaction, theirs.reaction)
+            struck = k == 3 and i > 0
+            assert batch.observe(i).impact == ("after" if struck else "")
+            assert not struck or np.array_equal(batch.observe(i).impulse, sim.observe().impulse)
+            batch.set_input(i, "motor", 0.1 * i)
+            sim.inputs["motor"] = 0.1 * i
+            assert np.array_equal(batch.state(i), sim.state)
+    assert np.array_equal(batch.time, [0.5] * 3) and batch.failures == ("",) * 3
+    assert [batch.summary(i).impulses for i in range(3)] == [0, 1, 1]
+    assert batch.summary(2).steps == sims[2].summary.steps
+
+
+def test_an_instance_that_fails_is_struck_after_it_has_a_state():
+    batch = lw.Batch(pendulum(), instances=2, max_steps=3)
+    start = batch.state(1)
+    with pytest.raises(lw.IntegratorError, match="instance 0"):
+        batch.step(5)
+    assert all(batch.failures)
+    with pytest.raises(lw.ArgumentError, match="instance 1: it has failed: set its state"):
+        batch.apply_impulse(1, joint="hinge", effort=1)
+    batch.set_state(1, start, 0)
+    batch.set_joints(0, [0.3], time=1)
+    batch.apply_impulse(1, joint="hinge", effort=1)
+    assert batch.failures == ("", "") and np.array_equal(batch.time, [1, 0])
+    for wrong in (dict(body="rod", joint="hinge"), dict(), dict(body="rod", axes="rod")):
+        with pytest.raises(lw.ArgumentError):
+            batch.apply_impulse(1, **wrong)
+    with pytest.raises(lw.UnknownNameError, match="did you mean 'motor'"):
+        batch.set_input(0, "moter", 1)
+    for i in (-1, 2):
+        for call in (batch.state, batch.summary, batch.observe):
+            with pytest.raises(lw.ArgumentError, match=f"instance {i}: the batch has 2"):
+                call(i)
