@@ -304,6 +304,13 @@ def depth(source):
     return text.strip().split("\n")
 
 
+@made("docs/theory/segments.md")
+def instructions_of_segments(source):
+    stored = source.path("bench/results/amd-epyc-family-25-model-17/paths.json")
+    text = source.call(sys.executable, source.path("bench/ops/count_paths.py"), "--table", stored)
+    return text.strip().split("\n")
+
+
 @made("docs/benchmarks.md")
 def peers(source):
     with open(source.path("bench/results/intel-r-xeon-r-processor-family-6-model-207/peers.json"),

@@ -2,15 +2,31 @@
 #include "methods/dca/coordinates.h"
 
 #include "base/assert.h"
+#include "spatial/rotation.h"
 
 #include <string.h>
 
+// Does node k continue a run of ball joints?
+static bool continues(const lw_model *model, const struct lwi_coordinates_run *run, int k)
+{
+    const lwi_node *first = &model->node[run->node], *node = &model->node[k];
+    return run->balls > 0 && lwi_joint_is_ball(node->type) &&
+           node->iq == first->iq + 4 * run->balls && node->iv == first->iv + 3 * run->balls;
+}
+
 lw_status lwi_coordinates_create(const lw_model *model, lwi_arena *arena, lwi_coordinates *c)
 {
-    *c = (lwi_coordinates){.model = model, .own = LWI_PUSH(arena, int, model->nnode)};
-    if (!c->own) return LW_ERR_MEMORY;
-    for (int k = 0; k < model->nnode; k++)
-        if (!model->node[k].type->scalar) c->own[c->nown++] = k;
+    *c = (lwi_coordinates){.model = model,
+                           .run = lwi_arena_push(arena, (size_t)model->nnode, sizeof *c->run)};
+    if (!c->run) return LW_ERR_MEMORY;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_joint_type *type = model->node[k].type;
+        if (type->scalar) continue;
+        if (c->nrun > 0 && continues(model, &c->run[c->nrun - 1], k))
+            c->run[c->nrun - 1].balls++;
+        else
+            c->run[c->nrun++] = (struct lwi_coordinates_run){k, lwi_joint_is_ball(type)};
+    }
     return LW_OK;
 }
 
@@ -19,13 +35,16 @@ void lwi_coordinates_rates(const lwi_coordinates *c, const double *q, const doub
 {
     const lw_model *model = c->model;
     int iq = 0, iv = 0; // the first that are left
-    for (int i = 0; i < c->nown; i++) {
-        const lwi_node *node = &model->node[c->own[i]];
+    for (int i = 0; i < c->nrun; i++) {
+        const int balls = c->run[i].balls;
+        const lwi_node *node = &model->node[c->run[i].node];
         LWI_ASSERT(node->iq - iq == node->iv - iv);
         if (node->iq > iq) memcpy(qdot + iq, u + iv, (size_t)(node->iq - iq) * sizeof *qdot);
-        node->type->kinematics(node->par, q + node->iq, u + node->iv, qdot + node->iq);
-        iq = node->iq + node->nq;
-        iv = node->iv + node->nv;
+        iq = node->iq, iv = node->iv;
+        for (int b = 0; b < balls; b++, iq += 4, iv += 3) quat_rate(qdot + iq, q + iq, u + iv);
+        if (balls) continue;
+        node->type->kinematics(node->par, q + iq, u + iv, qdot + iq);
+        iq += node->nq, iv += node->nv;
     }
     if (model->tree_nq > iq)
         memcpy(qdot + iq, u + iv, (size_t)(model->tree_nq - iq) * sizeof *qdot);

@@ -6,10 +6,14 @@
 
 #include "kinematics/tree_state.h"
 
-/** Nodes with speeds that are not the rates of their coordinates; nothing is driven. */
+/** Nodes with speeds that are not the rates of their coordinates, and how many follow that are ball joints too if the
+ *  first one is, one after the other in q and u; nothing is driven. */
 typedef struct lwi_coordinates {
     const lw_model *model;
-    int *own, nown; ///< [nown]
+    struct lwi_coordinates_run {
+        int node, balls; ///< balls 0: a node by itself that is none
+    } * run;             ///< [nrun]
+    int nrun;
 } lwi_coordinates;
 
 /** @return LW_ERR_MEMORY */

@@ -229,18 +229,17 @@ static void place_head(lwi_hubs *hubs, int i)
     if (k >= 0) components(own->X, own->R, own->r, hubs->system->r[body_of(hubs, path->from)]);
 }
 
-lwi_k_frame lwi_hubs_tip(const lwi_hubs *hubs, int i)
+static void place_tip(lwi_hubs *hubs, int i)
 {
     int l;
     const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
     const lwi_k_frame head = frame_of(hubs->path[i].R, hubs->path[i].r);
-    lwi_k_frame tip;
+    lwi_k_frame tip; // from the head
     for (int c = 0; c < 3; c++) {
         for (int k = 0; k < 3; k++) tip.R[3 * k + c] = end->R[3 * c + k][l];
         tip.r[c] = end->r[c][l];
     }
-    lwi_k_compose(&tip, &head, &tip);
-    return tip;
+    lwi_k_compose(&hubs->path[i].tip, &head, &tip);
 }
 
 int lwi_hubs_body_at_tip(const lwi_hubs *hubs, int i)
@@ -250,9 +249,9 @@ int lwi_hubs_body_at_tip(const lwi_hubs *hubs, int i)
     return path->tie < 0 ? -1 : hubs->model->node[path->tip].body;
 }
 
-void lwi_hubs_wrench_at_tip(const lwi_hubs *hubs, int i, const lwi_k_frame *tip, const double T[6],
-                            double out[6])
+void lwi_hubs_wrench_at_tip(const lwi_hubs *hubs, int i, const double T[6], double out[6])
 {
+    const lwi_k_frame *tip = &hubs->path[i].tip;
     double arm[3], n[3];
     v3_sub(arm, hubs->system->r[lwi_hubs_body_at_tip(hubs, i)], tip->r);
     v3_cross(n, arm, T);
@@ -272,14 +271,15 @@ static void place_body(const lwi_hubs *hubs, int k)
     v3_add(s->r[node->body], s->r[node->body], tree->r[k]);
 }
 
-// The head of a path, and its last body if this is at a tie.
+// The ends of a path, and its last body if this is at a tie.
 static void place_path(lwi_hubs *hubs, int i)
 {
     const lwi_net_path *path = &hubs->plan->path[i];
     place_head(hubs, i);
+    place_tip(hubs, i);
     if (path->tie < 0) return;
-    lwi_k_frame f = lwi_hubs_tip(hubs, i);
-    lwi_k_compose(&f, &f, &path->link);
+    lwi_k_frame f;
+    lwi_k_compose(&f, &hubs->path[i].tip, &path->link);
     memcpy(hubs->tree->R[path->tip], f.R, sizeof f.R);
     v3_copy(hubs->tree->r[path->tip], f.r);
     place_body(hubs, path->tip);
@@ -323,16 +323,14 @@ void lwi_hubs_place(lwi_hubs *hubs, double t, const double *q)
     for (int h = 0; h < plan->nhub; h++) {
         const int k = plan->hub[h].node, path = plan->hub[h].path;
         const lwi_node *node = &model->node[k];
-        lwi_k_frame tip;
+        const lwi_k_frame *tip = path < 0 ? NULL : &hubs->path[path].tip;
         lwi_link_position(model, k, t, q + node->iq, &tree->link[k]);
-        if (path >= 0) {
-            tip = lwi_hubs_tip(hubs, path);
-            place_at_tip(hubs, h, &tip, q);
-        } else {
+        if (tip)
+            place_at_tip(hubs, h, tip, q);
+        else
             place_at_joint(hubs, k);
-        }
         place_body(hubs, k);
-        if (path >= 0) components(hubs->path[path].Y, tip.R, tip.r, hubs->system->r[node->body]);
+        if (tip) components(hubs->path[path].Y, tip->R, tip->r, hubs->system->r[node->body]);
         for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
             place_path(hubs, plan->carries[i]);
     }

@@ -30,6 +30,7 @@
 
 /** A hub at one state. */
 typedef struct lwi_hub {
+    double J[6];             ///< own rotational inertia about the mass centre, world axes
     double I[6][6], L[6][6]; ///< inertia with all that its paths add; Cholesky factor of it
     double b[6];             ///< right side: momenta that its joints transmit
     double V[6];             ///< solution
@@ -72,6 +73,7 @@ typedef struct lwi_hub_closing {
 /** A path at one state. */
 typedef struct lwi_hub_path {
     double R[9], r[3];       ///< of the head in the world
+    lwi_k_frame tip;         ///< the next head at the tip, in the world
     double X[5][6], Y[5][6]; ///< components at head and tip, from the velocities of the hubs
     double kX[5], kY[5];     ///< accelerations: those that the velocities have
     double known[5]; ///< at a tie: the wrench that loads on the last body leave to what is beyond

@@ -19,35 +19,35 @@ static void centripetal(double a[3], const double w[3], const double point[3],
 static void move_at_tip(lwi_hubs *hubs, int i, double speed, double V[6])
 {
     const lwi_net_path *path = &hubs->plan->path[i];
-    const lwi_k_frame tip = lwi_hubs_tip(hubs, i);
+    const lwi_k_frame *tip = &hubs->path[i].tip;
     const double *centre = hubs->system->r[lwi_hubs_body_at_tip(hubs, i)];
     double w[3] = {0}, v[3] = {0}, arm[3], x[3], y[3];
     int l;
     const lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
     if (path->from >= 0) { // at the point of the tip
         const double *by = hubs->hub[path->from].V;
-        v3_sub(arm, tip.r, hubs->system->r[body_of(hubs, path->from)]);
+        v3_sub(arm, tip->r, hubs->system->r[body_of(hubs, path->from)]);
         v3_cross(v, by + 3, arm);
         v3_add(v, v, by);
         v3_copy(w, by + 3);
     }
     for (int k = 0; k < 3; k++) x[k] = end->W[k][l], y[k] = end->Wv[k][l];
     x[2] += speed;
-    m3_mul_v(arm, tip.R, x);
+    m3_mul_v(arm, tip->R, x);
     v3_add(w, w, arm);
-    m3_mul_v(arm, tip.R, y);
+    m3_mul_v(arm, tip->R, y);
     v3_add(v, v, arm);
-    v3_sub(arm, centre, tip.r);
+    v3_sub(arm, centre, tip->r);
     v3_cross_add(v, w, arm);
     v3_copy(V, v);
     v3_copy(V + 3, w);
     // the part of the handle's acceleration that velocities have
     double a[3], turning[3];
-    m3_tmul_v(turning, tip.R, w);
+    m3_tmul_v(turning, tip->R, w);
     hubs->path[i].kY[0] = -turning[1] * speed; // - (w x z) u
     hubs->path[i].kY[1] = turning[0] * speed;
-    centripetal(a, w, tip.r, centre);
-    m3_tmul_v(hubs->path[i].kY + 2, tip.R, a);
+    centripetal(a, w, tip->r, centre);
+    m3_tmul_v(hubs->path[i].kY + 2, tip->R, a);
 }
 
 static void move_at_joint(lwi_hubs *hubs, int h, const double *u)
@@ -135,10 +135,8 @@ void lwi_hubs_tip_loads(lwi_hubs *hubs, const double (*load)[6])
 {
     for (int i = 0; i < hubs->plan->npath; i++) {
         double own[6] = {0};
-        if (hubs->plan->path[i].tie >= 0 && load) {
-            const lwi_k_frame tip = lwi_hubs_tip(hubs, i);
-            lwi_hubs_wrench_at_tip(hubs, i, &tip, load[lwi_hubs_body_at_tip(hubs, i)], own);
-        }
+        if (hubs->plan->path[i].tie >= 0 && load)
+            lwi_hubs_wrench_at_tip(hubs, i, load[lwi_hubs_body_at_tip(hubs, i)], own);
         hubs->paths->tip[i] = -own[2];
         for (int c = 0; c < LWI_PATH_HANDLE; c++) hubs->path[i].known[c] = -own[c < 2 ? c : c + 1];
     }
@@ -152,9 +150,8 @@ bool lwi_hubs_accelerate(lwi_hubs *hubs, double t, const double *effort, const d
     lwi_hubs_put_momenta(hubs, false, effort);
     for (int h = 0; h < plan->nhub; h++) {
         const double *w = hubs->hub[h].V + 3;
-        double I[6][6], L[3], n[3];
-        lwi_hubs_own_inertia(hubs, h, I);
-        for (int r = 0; r < 3; r++) L[r] = v3_dot(I[3 + r] + 3, w);
+        double L[3], n[3];
+        s3_mul_v(L, hubs->hub[h].J, w);
         v3_cross(n, w, L);
         v6_add(hubs->hub[h].b, hubs->hub[h].b, load[body_of(hubs, h)]);
         v3_sub(hubs->hub[h].b + 3, hubs->hub[h].b + 3, n);

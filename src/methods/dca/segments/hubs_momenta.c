@@ -34,7 +34,7 @@ void lwi_hubs_less_heads(const lwi_hubs *hubs, double *u)
 static void tie_velocity(lwi_hubs *hubs, int i)
 {
     const lwi_net_path *path = &hubs->plan->path[i];
-    const lwi_k_frame tip = lwi_hubs_tip(hubs, i);
+    const lwi_k_frame *tip = &hubs->path[i].tip;
     const int b = lwi_hubs_body_at_tip(hubs, i);
     double V[6], arm[3], *v = hubs->system->v[b], *w = hubs->system->w[b];
     int l, last;
@@ -49,9 +49,9 @@ static void tie_velocity(lwi_hubs *hubs, int i)
                    end->L[triangle(c, k)][l] * end->f[k][l];
     }
     V[2] = segment->axial[last];
-    m3_mul_v(w, tip.R, V);
-    m3_mul_v(v, tip.R, V + 3);
-    v3_sub(arm, hubs->system->r[b], tip.r);
+    m3_mul_v(w, tip->R, V);
+    m3_mul_v(v, tip->R, V + 3);
+    v3_sub(arm, hubs->system->r[b], tip->r);
     v3_cross_add(v, w, arm);
 }
 
@@ -91,17 +91,17 @@ static void pass_load(lwi_hubs *hubs, int i, const double (*load)[6])
     double f[3] = {0}, n[3] = {0}, h[3], c[3], arm[3], own[6] = {0};
     int l;
     lwi_path_end *end = lwi_net_end(hubs->paths, path->whole, &l);
-    const lwi_k_frame tip = lwi_hubs_tip(hubs, i);
+    const lwi_k_frame *tip = &hubs->path[i].tip;
     const int b = lwi_hubs_body_at_tip(hubs, i);
     if (b >= 0) // weight of the last body of a path is the path's
-        lwi_hubs_wrench_at_tip(hubs, i, &tip, path->to >= 0 ? hubs->hub[path->to].T : load[b], own);
+        lwi_hubs_wrench_at_tip(hubs, i, path->to >= 0 ? hubs->hub[path->to].T : load[b], own);
     for (int k = 0; k < 6; k++) end->load[k][l] = own[k];
-    m3_mul_v(n, tip.R, own);
-    m3_mul_v(f, tip.R, own + 3);
+    m3_mul_v(n, tip->R, own);
+    m3_mul_v(f, tip->R, own + 3);
     if (path->from < 0) return;
     double *T = hubs->hub[path->from].T;
     const double *centre = hubs->system->r[body_of(hubs, path->from)];
-    v3_sub(arm, tip.r, centre);
+    v3_sub(arm, tip->r, centre);
     v3_cross_add(n, arm, f);
     for (int k = 0; k < 3; k++) h[k] = end->h[k][l]; // weight of the path, about its head
     m3_mul_v(c, hubs->path[i].R, h);

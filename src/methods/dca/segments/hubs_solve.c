@@ -12,17 +12,18 @@
 
 // --------------------------------------------------------------------------------------- matrices
 
-void lwi_hubs_own_inertia(const lwi_hubs *hubs, int h, double I[6][6])
+// The inertia of the body of a hub, [mass 1, 0; 0, J].
+static void set_own_inertia(lwi_hubs *hubs, int h)
 {
     static const int at[3][3] = {{0, 3, 4}, {3, 1, 5}, {4, 5, 2}};
     const int b = body_of(hubs, h);
     const lwi_body *body = &hubs->model->body[b];
-    double J[6];
-    s3_rotate(J, hubs->system->R[b], body->inertia);
-    memset(I, 0, sizeof(double[6][6]));
+    lwi_hub *hub = &hubs->hub[h];
+    s3_rotate(hub->J, hubs->system->R[b], body->inertia);
+    memset(hub->I, 0, sizeof hub->I);
     for (int i = 0; i < 3; i++) {
-        I[i][i] = body->mass;
-        for (int k = 0; k < 3; k++) I[3 + i][3 + k] = J[at[i][k]];
+        hub->I[i][i] = body->mass;
+        for (int k = 0; k < 3; k++) hub->I[3 + i][3 + k] = hub->J[at[i][k]];
     }
 }
 
@@ -96,14 +97,14 @@ static void tip_rows(const lwi_hubs *hubs, lwi_hub_closing *own, int s, int n, c
 {
     enum { HANDLE = LWI_PATH_HANDLE };
     const int i = own->path[s];
-    const lwi_k_frame tip = lwi_hubs_tip(hubs, i);
+    const lwi_k_frame *tip = &hubs->path[i].tip;
     double arm[3], E[HANDLE][6], W[HANDLE][6], BL[HANDLE];
     int l;
     const lwi_path_end *end = lwi_net_end(hubs->paths, hubs->plan->path[i].whole, &l);
-    v3_sub(arm, hubs->system->r[lwi_hubs_body_at_tip(hubs, i)], tip.r);
+    v3_sub(arm, hubs->system->r[lwi_hubs_body_at_tip(hubs, i)], tip->r);
     for (int c = 0; c < HANDLE; c++) { // of the mass centre, from one component at the tip
         const int column = c < 2 ? c : c - 2;
-        const double axis[3] = {tip.R[column], tip.R[3 + column], tip.R[6 + column]};
+        const double axis[3] = {tip->R[column], tip->R[3 + column], tip->R[6 + column]};
         v6_zero(E[c]);
         v3_copy(E[c] + (c < 2 ? 3 : 0), axis);
         if (c < 2) v3_cross(E[c], axis, arm);
@@ -270,7 +271,7 @@ bool lwi_hubs_fill(lwi_hubs *hubs, double t)
 {
     const lwi_net_plan *plan = hubs->plan;
     for (int h = 0; h < plan->nhub; h++) {
-        lwi_hubs_own_inertia(hubs, h, hubs->hub[h].I);
+        set_own_inertia(hubs, h);
         for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
             add_path(hubs, plan->carries[i], hubs->hub[h].I);
     }
@@ -633,9 +634,11 @@ static void residuals(lwi_hubs *hubs)
 {
     const lwi_net_plan *plan = hubs->plan;
     for (int h = 0; h < plan->nhub; h++) {
-        double I[6][6];
-        lwi_hubs_own_inertia(hubs, h, I);
-        for (int r = 0; r < 6; r++) hubs->x[h][r] -= v6_dot(I[r], hubs->hub[h].V);
+        const lwi_hub *hub = &hubs->hub[h];
+        double L[3];
+        s3_mul_v(L, hub->J, hub->V + 3);
+        v3_axpy(hubs->x[h], -hubs->model->body[body_of(hubs, h)].mass, hub->V);
+        v3_sub(hubs->x[h] + 3, hubs->x[h] + 3, L);
     }
     for (int e = 0; e < hubs->nedge; e++) {
         const lwi_hub_edge *edge = &hubs->edge[e];

@@ -10,17 +10,11 @@
 
 void lwi_hubs_closure(const lwi_hubs *hubs, int joint, double t, lwi_closure *closure);
 lw_status lwi_hubs_make_core(lwi_hubs *hubs, lwi_pool *pool, lwi_arena *arena);
-/** The next head at the tip of path i, in the world. */
-lwi_k_frame lwi_hubs_tip(const lwi_hubs *hubs, int i);
-
 /** The body at the tip of path i: the hub there, or its last one at a tie; -1: the tip is free. */
 int lwi_hubs_body_at_tip(const lwi_hubs *hubs, int i);
 /** A wrench T about the mass centre of that body, about the point of the tip and in its axes: [n; f]. */
-void lwi_hubs_wrench_at_tip(const lwi_hubs *hubs, int i, const lwi_k_frame *tip, const double T[6],
-                            double out[6]);
+void lwi_hubs_wrench_at_tip(const lwi_hubs *hubs, int i, const double T[6], double out[6]);
 
-/** The inertia of a hub's body. */
-void lwi_hubs_own_inertia(const lwi_hubs *hubs, int h, double I[6][6]);
 /** Inertias of the hubs, rows.  @return false: an inertia is singular */
 bool lwi_hubs_fill(lwi_hubs *hubs, double t);
 /** Momenta of the hubs' own joints, W = S (S'S)^-1 p: + on the hub and - on the one that carries it, also if this is
