@@ -265,31 +265,6 @@ def operations(source):
     return table(["", "multiplications", "additions", "sum", "before"], rows)
 
 
-@made("docs/reports/naudet-2003.md")
-def naudet_operations(source):
-    counts = source.counts()
-    return source.module("examples/naudet-2003/report.py").operation_table(counts).strip().split("\n")
-
-
-def reactions(source, name):
-    return source.module("examples/singular/reactions.py").stored_table(name)
-
-
-@made("docs/reports/singular.md")
-def reactions_equal(source):
-    return reactions(source, "equal")
-
-
-@made("docs/reports/singular.md")
-def reactions_cost(source):
-    return reactions(source, "cost")
-
-
-@made("docs/reports/singular.md")
-def reactions_smooth(source):
-    return reactions(source, "smooth")
-
-
 @made("docs/benchmarks.md")
 def growth(source):
     stored = source.path("bench/results/amd-epyc-family-25-model-17/growth.json")

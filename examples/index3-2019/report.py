@@ -2,7 +2,7 @@
 """The cases and the performance study of [malczyk2019] with `linkwork`.
 
 usage: report.py --program PROGRAM [--method KEYS] [--paper KEYS] [--steps N] [--chain-steps N]
-                 [--priority N] [--output FOLDER] [--quick | --accuracy | --times | --render]
+                 [--priority N] [--quick | --accuracy | --times | --render]
 
 Runs the double pendulum, the four-bar through its singular position and the chain of 128 links by `index3`,
 by its defaults and as the paper has it; compares with explicit integration and closed forms, times steps, draws the
@@ -18,15 +18,11 @@ page.py makes of it; it writes nothing and is what the tests run.
 Exit status: 0; 1 when a statement does not hold, or a number or the page is not what is stored.  Needs nothing but
 Python and the program; valgrind counts instructions where there is one.
 """
-import argparse
-import json
 import math
 import os
 import re
 import shutil
-import subprocess
 import sys
-import tempfile
 
 import cases
 import page
@@ -34,9 +30,8 @@ import paper
 from study import (H, HERE, SIZES, Study, distance, energy, four_bar_angle, largest_difference, power,
                    vectors)
 import steps as step_bench  # bench/steps
-from reports import read_table, write_table
+from reports import Report, processor, read_table, rounded, write_table
 
-STORED = os.path.join(HERE, "results.json")
 # The paper's way: penalty and iterations of each case are those it names; projections with the tangent's matrix.
 PAPER = "coordinates=7,penalty={penalty},iterations={iterations},tolerance=1e-12,tangent={level},projection=tangent,output=newton"
 PAPER_CASES = {"pendulum": ("1e6", 3), "four-bar": ("1e6", 4), "chain": ("1e9", 3)}
@@ -448,13 +443,6 @@ def draw(study, methods, folder):
 
 # ------------------------------------------------------------------------------------------ report
 
-def machine(study):
-    done = subprocess.run([study.program, "bench", "--case", "chain-7", "--samples", "1", "--json"],
-                          capture_output=True, text=True, check=True)
-    info = json.loads(done.stdout)
-    return f"{info['cpu']}, {info['compiler']}, linkwork {info['version']}"
-
-
 def measure_accuracy(study, methods, long=True):
     found = {"pendulum": pendulum(study, methods), "four-bar": four_bar(study, methods, long),
              "chain": chain(study, methods, long),
@@ -467,7 +455,7 @@ def measure_accuracy(study, methods, long=True):
 
 def measure_times(study, arguments):
     priority, rounds = arguments.priority, arguments.rounds
-    return {"machine": machine(study), "priority": priority, "chains": measure_chains(study, rounds, priority),
+    return {"machine": processor(study.program), "priority": priority, "chains": measure_chains(study, rounds, priority),
             "shares": divide(study, priority), "variants": time_variants(study, priority, rounds),
             "jitter": jitter(study, {"four-bar-I": arguments.steps, "chain-128": arguments.chain_steps}, priority)}
 
@@ -476,82 +464,48 @@ def measure_times(study, arguments):
 AMPLIFIED = {("chain", "methods", f"paper, level {k}", "last") for k in (1, 2)}
 
 
-def same(found, stored, path=()):
-    """What differs by more than a quarter, and by more than round-off; a quick run has less than what is stored."""
-    if isinstance(found, dict):
-        return [text for key, value in found.items()
-                for text in (same(value, stored[key], (*path, key)) if key in stored else
-                             [".".join(map(str, (*path, key))) + " is not stored"])]
-    if isinstance(found, list):
-        return [text for i, value in enumerate(found) for text in same(value, stored[i], (*path, i))]
-    if isinstance(found, str):
-        return [] if found == stored else [f"{path}: {found}, stored {stored}"]
-    off = abs(found - stored)
-    if off <= 1e-9 or off <= 0.25 * abs(stored) or path in AMPLIFIED:
-        return []
-    return [".".join(map(str, path)) + f": {found:.3g}, stored {stored:.3g}"]
+class Index3(Report):
+    here, page_file, pictures = HERE, "docs/reports/index3-2019/README.md", "docs/reports/index3-2019"
+    about = "the study of [malczyk2019] with linkwork"
+    study = Study
+    methods = None
 
+    def options(self, parser):
+        parser.add_argument("--method", metavar="KEYS", default="auto", help="of --index3")
+        parser.add_argument("--paper", metavar="KEYS", help="of --index3, the paper's way")
+        parser.add_argument("--steps", type=int, default=1000000, help="of the distribution of step times")
+        parser.add_argument("--chain-steps", type=int, default=1000000)
+        parser.add_argument("--priority", type=int, default=0)
+        parser.add_argument("--rounds", type=int, default=5, help="of timings")
 
-def check_answers(study, results):
-    for (what, holds, text), expected in zip(page.answers(results["accuracy"], results["times"]), page.EXPECTED):
-        study.hold(f"{what}: {page.SAY[holds]}, {text}", holds == expected)
+    def begin(self, options):
+        self.methods = Methods(options.method, options.paper)
 
+    def measure(self, study, options):
+        found = measure_accuracy(study, self.methods, not options.quick)
+        if not options.quick:
+            found["method"] = self.methods.method
+            found["paper's method"] = self.methods.keys("pendulum")
+        return found
 
-def quick(study, methods, folder):
-    with open(STORED, encoding="utf-8") as file:
-        results = json.load(file)
-    differences = same(measure_accuracy(study, methods, False), results["accuracy"])
-    study.hold("the numbers are those of results.json" + "".join("\n    " + d for d in differences), not differences)
-    check_answers(study, results)
-    with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
-        study.hold("the page is made from results.json (report.py --render)", file.read() == page.page(results))
+    def measure_times(self, study, options):
+        return measure_times(study, options)
 
+    def draw(self, study, results):
+        draw(study, self.methods, self.path(self.pictures))
 
-def full(study, methods, folder, arguments):
-    results = {}
-    if os.path.exists(STORED):
-        with open(STORED, encoding="utf-8") as file:
-            results = json.load(file)
-    os.makedirs(folder, exist_ok=True)
-    if not (arguments.times or arguments.render):
-        results["options"] = {"method": methods.method, "paper": methods.keys("pendulum")}
-        results["accuracy"] = measure_accuracy(study, methods)
-        draw(study, methods, folder)
-    if not (arguments.accuracy or arguments.render):
-        results["times"] = measure_times(study, arguments)
-        draw_times(study, results["times"]["chains"], folder)
-    with open(STORED, "w", encoding="utf-8") as file:
-        json.dump(results, file, indent=1)
-        file.write("\n")
-    check_answers(study, results)
-    page.write(results, folder)
+    def draw_times(self, study, results):
+        draw_times(study, rounded(results["times"])["chains"], self.path(self.pictures))
 
+    def tolerance(self, path):
+        return (math.inf if path in AMPLIFIED else 0.25), 1e-9
 
-def main():
-    parser = argparse.ArgumentParser(description="the study of [malczyk2019] with linkwork")
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--method", metavar="KEYS", default="auto", help="of --index3")
-    parser.add_argument("--paper", metavar="KEYS", help="of --index3, the paper's way")
-    parser.add_argument("--steps", type=int, default=1000000, help="of the distribution of step times")
-    parser.add_argument("--chain-steps", type=int, default=1000000)
-    parser.add_argument("--priority", type=int, default=0)
-    parser.add_argument("--rounds", type=int, default=5, help="of timings")
-    parser.add_argument("--output", metavar="FOLDER",
-                        default=os.path.join(HERE, "..", "..", "docs", "reports", "index3-2019"))
-    part = parser.add_mutually_exclusive_group()
-    for name, what in (("quick", "what the tests run"), ("accuracy", "keep the stored times"),
-                       ("times", "keep the stored numbers"), ("render", "only make the page")):
-        part.add_argument("--" + name, action="store_true", help=what)
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        study = Study(os.path.abspath(arguments.program), folder)
-        methods = Methods(arguments.method, arguments.paper)
-        if arguments.quick:
-            quick(study, methods, arguments.output)
-        else:
-            full(study, methods, arguments.output, arguments)
-    return 1 if study.failed else 0
+    def answers(self, results):
+        return page.answers(results["accuracy"], results["times"])
+
+    def parts(self, results):
+        return page.parts(results)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(Index3().main())
