@@ -157,6 +157,7 @@ lw_status lwi_rcr_create(const lw_model *model, const lwi_cut *cut, lwi_tree_wor
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
     GET(e->node, model->nnode);
     GET(e->front, model->nnode);
+    GET(e->waiting, model->nnode);
     GET(e->fresh, model->tree_nv);
     GET(e->scale, model->tree_nv);
     GET(e->rotor, model->tree_nv);

@@ -81,7 +81,8 @@ typedef struct lwi_rcr_front {
 #define LWI_RCR_THETA_WIDE 0.3
 /** Near the cut of a long loop displacements are small compared with the mechanism, and so are pivots.  With more than
  *  LONG speeds in a system a choice accepts pivots above THETA_LONG, and dependent speeds are delayed below DELAY_LONG,
- *  both times (LONG / speeds)^3: systems stay small, and round-off grows by the reciprocal of the pivot. */
+ *  both times (LONG / speeds)^3: systems stay small, and round-off grows by the reciprocal of the pivot.  If more than
+ *  LONG speeds already wait at the node that receives the message, they count as speeds of the system. */
 #define LWI_RCR_LONG 32
 #define LWI_RCR_THETA_LONG 3e-3
 #define LWI_RCR_DELAY_LONG 1e-3
@@ -111,6 +112,7 @@ typedef struct lwi_rcr {
     double limit;             ///< [s] of an elimination while ranks are determined; 0: none
     lwi_rcr_node *node;       ///< [nnode]
     lwi_rcr_front *front;     ///< [nnode]
+    int *waiting;             ///< [nnode] speeds delayed to each node, so far
     unsigned char *dependent; ///< [tree_nv] the partition; owned by the caller
     unsigned char *fresh;     ///< [tree_nv] a new partition
     double *scale;            ///< [tree_nv] size of the motion of a unit speed

@@ -48,16 +48,24 @@ static bool is_open(const lwi_rcr_system *s, int first)
     return false;
 }
 
+// Speeds of this system; with those that already wait at the node that receives its message, if these are many.
+static int width(const lwi_rcr *e, const lwi_rcr_system *s)
+{
+    const int waiting = s->node->up < 0 ? 0 : e->waiting[s->node->up];
+    return waiting > LWI_RCR_LONG ? waiting + s->ny : s->ny;
+}
+
 // Pivots that are accepted: the wider the system, the smaller.
-static double sufficient_pivot(const lwi_rcr_system *s)
+static double sufficient_pivot(const lwi_rcr *e, const lwi_rcr_system *s)
 {
     const bool fixed = s->mode == LWI_RCR_FIXED;
-    if (s->ny > LWI_RCR_LONG) {
-        const double narrower = (double)LWI_RCR_LONG / s->ny;
+    const int speeds = width(e, s);
+    if (speeds > LWI_RCR_LONG) {
+        const double narrower = (double)LWI_RCR_LONG / speeds;
         const double limit = fixed ? LWI_RCR_DELAY_LONG : LWI_RCR_THETA_LONG;
         return fmin(s->pivot, limit * narrower * narrower * narrower);
     }
-    return !fixed && s->ny > LWI_RCR_WIDE ? fmin(s->pivot, LWI_RCR_THETA_WIDE) : s->pivot;
+    return !fixed && speeds > LWI_RCR_WIDE ? fmin(s->pivot, LWI_RCR_THETA_WIDE) : s->pivot;
 }
 
 // Reflects rows until the dependent speeds have an upper triangle; at[0 .. nd) are their columns.  The norm of the
@@ -65,7 +73,7 @@ static double sufficient_pivot(const lwi_rcr_system *s)
 static void choose_dependent(lwi_rcr *e, lwi_rcr_system *s)
 {
     lwi_rcr_front *f = s->f;
-    const double enough = sufficient_pivot(s);
+    const double enough = sufficient_pivot(e, s);
     for (f->nd = 0; f->nd < f->kept; f->nd++) {
         int best = -1;
         double max = 0;
@@ -355,6 +363,7 @@ lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double 
     e->min_pivot = e->min_row = 1;
     e->min_pivot_speed = e->min_row_node = -1;
     if (mode != LWI_RCR_FIXED && speeds) memset(e->fresh, 0, speeds);
+    if (e->model->nnode) memset(e->waiting, 0, (size_t)e->model->nnode * sizeof *e->waiting);
     e->ndependent = 0;
     size_t widest = 0;
     lwi_cost_features sum = {0};
@@ -364,6 +373,7 @@ lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double 
                             "formulation rcr: too many loops are open at once");
         TRY(eliminate_any(e, k, mode, pivot, rank, t, error));
         e->ndependent += e->front[k].nd;
+        if (e->node[k].up >= 0) e->waiting[e->node[k].up] += e->front[k].nz;
         LWI_ASSERT(e->front[k].nd <= e->front[k].ny);
         LWI_ASSERT(e->node[k].up < k); // its message is read later
         const size_t wide = scratch_of(&e->front[k], &e->node[k]);

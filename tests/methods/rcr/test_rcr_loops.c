@@ -365,6 +365,63 @@ static void memory_of_rings_grows_linearly(void **state)
     assert_true(large < 1.2 * 8 * small);
 }
 
+// A platform on n legs of a universal joint, a slide and a ball.
+static lw_model *platform(int n)
+{
+    lw_builder *b = lwt_builder();
+    const lw_body top = lwt_body(
+        b, &(lw_body_desc){.mass = 10, .inertia = {1, 1, 2, 0, 0, 0}, .pose.position = {0, 0, 1}});
+    for (int i = 0; i < n; i++) {
+        const double turn = 6.283185307179586 * i / n, c = cos(turn), s = sin(turn);
+        lw_body rod[2];
+        for (int k = 0; k < 2; k++)
+            rod[k] = lwt_body(
+                b, &(lw_body_desc){.mass = 1,
+                                   .inertia = {0.03, 0.03, 0.02, 0, 0, 0},
+                                   .pose.position = {(1.375 - 0.25 * k) * c, (1.375 - 0.25 * k) * s,
+                                                     0.25 + 0.5 * k}});
+        const lw_joint_desc joint[] = {
+            {.type = LW_JOINT_UNIVERSAL,
+             .body2 = rod[0],
+             .at = {1.5 * c, 1.5 * s, 0},
+             .axis = {-s, c, 0},
+             .axis2 = {2 * c, 2 * s, 1}},
+            {.type = LW_JOINT_PRISMATIC,
+             .body1 = rod[0],
+             .body2 = rod[1],
+             .at = {1.25 * c, 1.25 * s, 0.5},
+             .axis = {-0.5 * c, -0.5 * s, 1}},
+            {.type = LW_JOINT_SPHERICAL, .body1 = rod[1], .body2 = top, .at = {c, s, 1}}};
+        for (int k = 0; k < 3; k++) lwt_add(b, &joint[k]);
+    }
+    return lwt_model(b);
+}
+
+// Memory of the elimination of a platform on n legs; accelerations are those of `dca`.
+static double memory_of_platform(int n)
+{
+    lw_model *model = platform(n);
+    lwt_run r = lwt_run_start(model, RCR);
+    lwt_run_observe(&r);
+    lwt_run d = lwt_run_from(model, &lwi_formulation_dca, &r.now);
+    lwt_run_observe(&d);
+    lwt_near("accelerations of dca", n, lwt_acceleration_error(model, &r.now, &d.now), 0, 1e-9);
+    const double room = (double)lwt_rcr(&r)->e.room;
+    lwt_run_end(&d);
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+    return room;
+}
+
+// Each leg by itself has pivots below a half.  If all legs sent their speeds on to the platform, its system would have
+// three for each leg, and memory would grow with the square, time with the cube of the number of legs.
+static void memory_of_platforms_grows_linearly(void **state)
+{
+    (void)state;
+    const double small = memory_of_platform(50), large = memory_of_platform(400);
+    if (!(large < 1.2 * 8 * small)) fail_msg("50 legs: %g, 400 legs: %g numbers", small, large);
+}
+
 // Rows of which a node picks none have zero multipliers; `pick` is then undefined.  Two equal rows get half of the
 // multiplier of the picked one each.
 static void rows_left_away_share(void **state)
@@ -396,6 +453,7 @@ int main(void)
         cmocka_unit_test(flat_parallelogram),
         cmocka_unit_test(long_closed_chains_have_narrow_fronts),
         cmocka_unit_test(memory_of_rings_grows_linearly),
+        cmocka_unit_test(memory_of_platforms_grows_linearly),
         cmocka_unit_test(rows_left_away_share),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
