@@ -1,26 +1,24 @@
 #!/usr/bin/env python3
 """The examples of [anderson2003], section 4, reproduced with `linkwork`.
 
-usage: report.py --program PROGRAM [--tests FOLDER] [--reference FOLDER] [--output FOLDER] [--quick]
+usage: report.py --program PROGRAM [--tests FOLDER] [--reference FOLDER] [--quick | --accuracy | --times | --render]
 
 Runs the four-bar, the parallel mechanisms and the ladders of the paper with coordinate reduction (rcr) and
 with the traditional method (lagrange: plain, with Baumgarte's gains, projected onto the constraints each step),
-against absolute coordinates (dense), measures drift and cost, checks the statements of the report, draws the
-counterparts of the paper's figures 5 to 11 and writes README.md beside them, with the table of the specification's
-numbers that the tests in --tests (build/tests) print, and of the trajectories in --reference.  --quick takes
-short runs and no timings and writes nothing; it is what the tests run.
+against absolute coordinates (dense), measures drift and cost, draws the counterparts of the paper's figures 5 to 11.
+Writes results.json, and from that the page with its verdicts (examples/reports.py), with the table of the
+specification's numbers that the tests in --tests (build/tests; without it the stored ones are kept) print, and of the
+trajectories in --reference.
 
-Exit status: 0; 1 when a statement does not hold.  Needs nothing but Python and the program.
+Exit status: 0; 1 when a statement does not hold, or a number or the page is not what is stored.  Needs nothing but
+Python and the program.
 """
-import argparse
 import csv
-import json
 import math
 import os
 import re
 import subprocess
 import sys
-import tempfile
 
 import models
 
@@ -28,7 +26,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, ".."))
 
 import reports
-from reports import exponent, fill, power, read_table, table
+from reports import exponent, power, processor, read_table, stored, table
 
 # method, options; the last is not in the paper
 METHODS = [
@@ -47,6 +45,7 @@ PUBLISHED = {
     "rcr, momenta": (None, 1.06, None),
 }
 TIMES = (5, 10, 20, 40)
+STEPS = (0.02, 0.01, 0.005)
 HELD = ("lagrange, Baumgarte 10, 10", "lagrange, projected each step")
 
 
@@ -120,13 +119,13 @@ def plain_angles(found):
 
 def orders(study):
     """Position error after 10 s by step: {method: errors}."""
-    steps, found = (0.02, 0.01, 0.005), {}
+    found = {}
     for name, rows, options in METHODS[:2]:
         found[name] = [closing_error(study.run(models.four_bar(rows), *options, "--project", "never",
-                                               *fixed(step, 10.0), rows=True)[1])[-1] for step in steps]
+                                               *fixed(step, 10.0), rows=True)[1])[-1] for step in STEPS]
     study.hold("rcr: halving the step divides the drift by 13 to 18",
                all(13 < a / b < 18 for a, b in zip(found["rcr"], found["rcr"][1:])))
-    return steps, found
+    return found
 
 
 # -------------------------------------------------------------------------------------- figures 7, 8
@@ -209,27 +208,18 @@ def costs(study, sizes, rounds):
             for name, formulation, text, most in COSTS:
                 if n <= most:
                     us = measure(study, text(n), formulation)
-                    least[name][n] = min(us, least[name].get(n, math.inf))
+                    least[name][str(n)] = min(us, least[name].get(str(n), math.inf))
     return least
 
 
 def grown(of, first):
-    large = [n for n in of if n >= first]
-    return exponent(large, [of[n] for n in large])
+    large = [n for n in of if int(n) >= first]
+    return exponent([int(n) for n in large], [of[n] for n in large])
 
 
 # from how many cells on, and between which exponents
 GROWTH = {"rcr": (1, 0.5, 1.05), "constraints ignored": (1, 0.5, 1.05), "traditional": (16, 2, 3.2),
           "dense, cubic": (8, 2, 3.2)}
-
-
-def check_costs(study, least):
-    for name, (first, low, high) in GROWTH.items():
-        power = grown(least[name], first)
-        study.hold(f"cost of {name} grows with L^{power:.2f} from {first} loops on", low < power < high)
-    crossing = [n for n in least["traditional"] if least["rcr"][n] < least["traditional"][n]]
-    study.hold(f"rcr is cheaper than the traditional method from {min(crossing, default=0)} loops on",
-               bool(crossing))
 
 
 # ------------------------------------------------------------------------- the specification's numbers
@@ -274,32 +264,39 @@ def trajectories(study, reference):
     return rows
 
 
-def check_table(study, tests, reference):
-    if not tests:
-        return "(Made without the tests' folder.)"
+def checks(study, tests, reference):
     rows = told(study, tests) + trajectories(study, reference)
-    return table(["check", "what", "printed", "measured"],
-                 sorted(rows, key=lambda row: ([int(x) for x in re.findall(r"\d+", row[0])], row[0])))
+    return sorted(rows, key=lambda row: ([int(x) for x in re.findall(r"\d+", row[0])], row[0]))
 
 
 # ------------------------------------------------------------------------------------------ report
 
+def drift_numbers(found):
+    """What is stored of the tables of the runs; at the end: what depends on the duration."""
+    numbers = {}
+    for name, t in found.items():
+        times = [time for time in TIMES if time <= t["time"][-1]]
+        numbers[name] = {"off": [at(t, time, t["error"]) for time in times], "largest": [
+            max(e for e, then in zip(t["error"], t["time"]) if then < time + 0.01) for time in times]}
+        if len(times) == len(TIMES):
+            numbers[name] |= {"exponent": t["exponent"], "velocity": max(t["sys.cvel"]), "energy": t["energy"]}
+    return numbers
+
+
 def drift_table(found):
     rows = []
-    for name, t in found.items():
+    for name, r in found.items():
         printed = PUBLISHED.get(name, (None, None, None))
-        cells = []
-        for i, time in enumerate(TIMES):
-            cells.append(power(at(t, time, t["error"])) + (f" ({power(printed[0][i])})" if printed[0] else ""))
-        grows = "–" if name in HELD else f"{t['exponent']:.2f}"
+        cells = [power(off) + (f" ({power(printed[0][i])})" if printed[0] else "") for i, off in enumerate(r["off"])]
+        grows = "–" if name in HELD else f"{r['exponent']:.2f}"
         grows += f" ({printed[1]:.2f})" if printed[1] else ""
-        energy = power(t["energy"]) + (f" ({power(printed[2])})" if printed[2] else "")
-        rows.append([name, *cells, grows, power(max(t["sys.cvel"])), energy])
+        energy = power(r["energy"]) + (f" ({power(printed[2])})" if printed[2] else "")
+        rows.append([name, *cells, grows, power(r["velocity"]), energy])
     return table(["method", *(f"{t} s [m]" for t in TIMES), "exponent", "velocity residual", "energy [J]"], rows)
 
 
 def cost_table(least):
-    sizes = sorted({n for of in least.values() for n in of})
+    sizes = sorted({n for of in least.values() for n in of}, key=int)
     return table(["loops", *(f"{name} [us]" for name in least)],
                  [[n, *(f"{of[n]:.1f}" if n in of else "–" for of in least.values())] for n in sizes])
 
@@ -312,7 +309,7 @@ def write_curves(path, x, columns):
             out.writerow([i, value, *(repr(c[i]) for c in columns.values())])
 
 
-def draw(study, output, files, x, y, title, *extra):
+def draw_curves(study, output, files, x, y, title, *extra):
     subprocess.run([study.program, "plot", *files, "--x", x, "--y", y, "--size", "560x300", "--title", title,
                     *extra, "-o", output], check=True, capture_output=True)
 
@@ -320,10 +317,10 @@ def draw(study, output, files, x, y, title, *extra):
 def plot(study, output, x, columns, title, *extra):
     path = study.path("curve.csv")
     write_curves(path, x, columns)
-    draw(study, output, [path], x[0], ",".join(columns), title, *extra)
+    draw_curves(study, output, [path], x[0], ",".join(columns), title, *extra)
 
 
-def pictures(study, folder, found, arms, pendula, least):
+def draw(study, folder, found, arms, pendula):
     def to(name):
         return os.path.join(folder, name)
 
@@ -346,81 +343,109 @@ def pictures(study, folder, found, arms, pendula, least):
     plot(study, to("figure-10.svg"), ("t [s]", first[0]),
          {f"q{k + 1} L={n}": of[1 + k] for n, of in pendula.items() if n in (1, 8, 64) for k in range(2)},
          "ladders: angles of the legs [rad]")
+
+
+def draw_costs(study, folder, least):
     curves = []
     for name, of in least.items():
         curves.append(study.path(name.replace(",", "") + ".csv"))
-        write_curves(curves[-1], ("log2 loops", [math.log2(n) for n in sorted(of)]),
-                     {"one evaluation in us": [of[n] for n in sorted(of)]})
-    draw(study, to("figure-11.svg"), curves, "log2 loops", "one evaluation in us", "", "--log")
-
-
-def full(study, folder, rounds, tests, reference):
-    os.makedirs(folder, exist_ok=True)
-    checks = check_table(study, tests, reference)
-    found = drift(study, 40.0)
-    check_drift(study, found)
-    steps, by_step = orders(study)
-    arms = parallel(study)
-    pendula = ladders(study, (1, 2, 4, 8, 16, 32, 64))
-    least = costs(study, (1, 2, 4, 8, 16, 32, 64, 256, 1024), rounds)
-    check_costs(study, least)
-    pictures(study, folder, found, arms, pendula, least)
-    info = json.loads(subprocess.run([study.program, "bench", "--case", "chain-7", "--samples", "1", "--json"],
-                                     capture_output=True, text=True, check=True).stdout)
-    text = fill(HERE, {
-        "machine": f"{info['cpu']}, {info['compiler']}, linkwork {info['version']}",
-        "checks": checks,
-        "drift": drift_table(found),
-        "orders": table(["method", *(f"step {s:g} s [m]" for s in steps)],
-                        [[name, *map(power, errors)] for name, errors in by_step.items()]),
-        "parallel": table(["mechanism", "degrees of freedom, loops", "rcr and dense differ by",
-                           "position residual", "velocity residual"],
-                          [[name, FREEDOMS[name], power(off), power(done["residual"][0]),
-                            power(done["residual"][1])] for name, (off, _, done) in arms.items()]),
-        "ladders": table(["loops", "off the pendulum at 5 s [rad]", "closure [m]"],
-                         [[n, power(of[3]), power(of[4])] for n, of in pendula.items()]),
-        "costs": cost_table(least),
-        "exponents": ", ".join(f"{name} {grown(least[name], GROWTH[name][0]):.2f} from "
-                               f"{GROWTH[name][0]} loops on" for name in least),
-        "per-cell": ", ".join(f"{least['rcr'][n] / n:.1f} us at {n}" for n in (1, 16, 64, 256, 1024)),
-        "crossing": str(min(n for n in least["traditional"] if least["rcr"][n] < least["traditional"][n])),
-        "times-traditional": f"{least['traditional'][64] / least['rcr'][64]:.0f}",
-        "times-ignored": f"{least['rcr'][64] / least['constraints ignored'][64]:.0f}",
-    })
-    with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as file:
-        file.write(text)
+        write_curves(curves[-1], ("log2 loops", [math.log2(int(n)) for n in of]),
+                     {"one evaluation in us": [of[n] for n in of]})
+    draw_curves(study, os.path.join(folder, "figure-11.svg"), curves, "log2 loops", "one evaluation in us", "", "--log")
 
 
 FREEDOMS = {"five-bar, one leg (figure 7a)": "2, 1", "five-bar, two legs (figure 7a)": "2, 2",
             "under-actuated (figure 7b)": "4, 2", "hexapod, spatial": "6, 5"}
 
 
-def quick(study):
-    check_drift(study, drift(study, 10.0))
-    parallel(study, 0.2)
-    ladders(study, (1, 8))
-    keys = ("machine", "checks", "drift", "orders", "parallel", "ladders", "costs", "exponents", "crossing",
-            "times-traditional", "times-ignored", "per-cell")
-    fill(HERE, dict.fromkeys(keys, ""))
+class Rcr(reports.Report):
+    here, page_file, pictures = HERE, "docs/reports/rcr-2003/README.md", "docs/reports/rcr-2003"
+    about = "the examples of [anderson2003] with linkwork"
+    study = Study
+    raw = None  #: tables of the runs, for the pictures
 
+    def options(self, parser):
+        parser.add_argument("--tests", metavar="FOLDER", help="of test_rcr and its like: build/tests")
+        parser.add_argument("--reference", metavar="FOLDER", help="reference trajectories")
+        parser.add_argument("--rounds", type=int, default=5, help="of timings")
 
-def main():
-    parser = argparse.ArgumentParser(description="the examples of [anderson2003] with linkwork")
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--output", metavar="FOLDER", default="docs/reports/rcr-2003")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--tests", metavar="FOLDER", help="of test_rcr and its like: build/tests")
-    parser.add_argument("--reference", metavar="FOLDER", help="reference trajectories")
-    parser.add_argument("--rounds", type=int, default=5, help="of timings")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        study = Study(os.path.abspath(arguments.program), folder)
-        if arguments.quick:
-            quick(study)
-        else:
-            full(study, arguments.output, arguments.rounds, arguments.tests, arguments.reference)
-    return 1 if study.failed else 0
+    def measure(self, study, options):
+        quick = options.quick
+        drifts = drift(study, 10.0 if quick else 40.0)
+        check_drift(study, drifts)
+        arms = parallel(study, 0.2 if quick else 1)
+        pendula = ladders(study, (1, 8) if quick else (1, 2, 4, 8, 16, 32, 64))
+        self.raw = drifts, arms, pendula
+        found = {"drift": drift_numbers(drifts), "ladders": {str(n): of[3:] for n, of in pendula.items()}}
+        if not quick:
+            found["orders"] = orders(study)
+            found["parallel"] = {name: [off, *done["residual"][:2]] for name, (off, _, done) in arms.items()}
+            found["checks"] = checks(study, options.tests, options.reference) if options.tests else \
+                stored(HERE)["accuracy"]["checks"]
+        return found
+
+    def measure_times(self, study, options):
+        least = costs(study, (1, 2, 4, 8, 16, 32, 64, 256, 1024), options.rounds)
+        return {"machine": processor(study.program), "run": least}
+
+    def draw(self, study, results):
+        draw(study, self.path(self.pictures), *self.raw)
+
+    def draw_times(self, study, results):
+        draw_costs(study, self.path(self.pictures), results["times"]["run"])
+
+    def answers(self, results):
+        drifts, least = results["accuracy"]["drift"], results["times"]["run"]
+        rcr, plain = drifts["rcr"]["exponent"], drifts["lagrange, plain"]["exponent"]
+        arms = [off for off, _, _ in results["accuracy"]["parallel"].values()]
+        growth = {name: grown(least[name], first) for name, (first, _, _) in GROWTH.items()}
+        within = {name: low < growth[name] < high for name, (_, low, high) in GROWTH.items()}
+        cubic = least["dense, cubic"]
+        return [
+            ("positions drift in proportion to time, those of the traditional method with its square", True,
+             0.85 < rcr < 1.15 and 1.8 < plain < 2.4, f"with t^{rcr:.2f} and t^{plain:.2f}"),
+            ("at the ninth decimal place", False, drifts["rcr"]["off"][0] < 1e-8,
+             f"{power(drifts['rcr']['off'][0])} m after {TIMES[0]} s: the drift is the integrator's error"),
+            ("redundant and under-actuated parallel mechanisms need no special treatment", True, max(arms) < 1e-7,
+             f"at most {power(max(arms))} from absolute coordinates"),
+            ("a ladder of L loops costs O(L)", True, within["rcr"], f"L^{growth['rcr']:.2f}"),
+            ("the traditional method costs O(L³)", True, within["traditional"],
+             f"L^{growth['traditional']:.2f} from {GROWTH['traditional'][0]} loops on"),
+            ("and may be slower than a dense one", False, any(least["traditional"][n] > cubic[n] for n in cubic),
+             "`dense` is " + " to ".join(f"{f(cubic[n] / least['traditional'][n] for n in cubic):.0f}" for f in (min, max)) +
+             " times slower; it has absolute coordinates, many more than the joints'"),
+        ]
+
+    def parts(self, results):
+        found, least = results["accuracy"], results["times"]["run"]
+        drifts = found["drift"]
+        crossing = min((n for n in least["traditional"] if least["rcr"][n] < least["traditional"][n]), key=int)
+        return {
+            "machine": results["times"]["machine"],
+            "drift": drift_table(drifts),
+            "orders": table(["method", *(f"step {s:g} s [m]" for s in STEPS), "power of the step"],
+                            [[name, *map(power, errors), f"{exponent(STEPS, errors):.1f}"]
+                             for name, errors in found["orders"].items()]),
+            "held": " and ".join(f"{power(drifts[name]['largest'][-1])} m ({name.partition(', ')[2]})" for name in HELD),
+            "rcr off": power(drifts["rcr"]["largest"][-1]) + " m",
+            "further": f"{100 * (drifts['lagrange, plain']['off'][-1] / PUBLISHED['lagrange, plain'][0][-1] - 1):.0f} %",
+            "momenta": f"{drifts['rcr, momenta']['off'][-1] / drifts['rcr']['off'][-1]:.1f}",
+            "parallel": table(["mechanism", "degrees of freedom, loops", "rcr and dense differ by",
+                               "position residual", "velocity residual"],
+                              [[name, FREEDOMS[name], *map(power, numbers)] for name, numbers in found["parallel"].items()]),
+            "ladders": table(["loops", "off the pendulum at 5 s [rad]", "closure [m]"],
+                             [[n, *map(power, of)] for n, of in found["ladders"].items()]),
+            "costs": cost_table(least),
+            "exponents": ", ".join(f"{name} {grown(least[name], GROWTH[name][0]):.2f} from "
+                                   f"{GROWTH[name][0]} on" for name in least),
+            "per-cell": ", ".join(f"{least['rcr'][n] / int(n):.2f} us at {n}" for n in ("1", "16", "64", "256", "1024")),
+            "crossing": crossing,
+            "times-traditional": f"{least['traditional']['64'] / least['rcr']['64']:.0f}",
+            "times-ignored": ", ".join(f"{least['rcr'][n] / least['constraints ignored'][n]:.1f} times at {n}"
+                                       for n in ("1", "64", "1024")),
+            "checks": table(["check", "what", "printed", "measured"], found["checks"]),
+        }
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(Rcr().main())
