@@ -24,7 +24,8 @@ typedef struct lw_quantity_info {
     const char *name;  ///< "position"; in HDF5: `quantity` of its columns
     const char *frame; ///< as in lw_column_info
     const char
-        *level; ///< lw_observe that adds it: "pose", "twist", "energy", "acceleration", "reaction"
+        *level; ///< lw_observe that adds it: "pose", "twist", "energy", "acceleration", "reaction",
+                ///< "momentum"
     const char *summary;
     int size;                ///< components
     const char *const *part; ///< [size] last parts of the names: "x", "y", "z"

@@ -20,8 +20,16 @@ typedef enum lw_observe {
     LW_OBSERVE_TWIST,        ///< velocities, rates
     LW_OBSERVE_ENERGY,       ///< energies, momenta, residuals of position and velocity
     LW_OBSERVE_ACCELERATION, ///< accelerations
-    LW_OBSERVE_REACTION      ///< reactions, acceleration residual
+    LW_OBSERVE_REACTION,     ///< reactions, acceleration residual
+    LW_OBSERVE_MOMENTUM      ///< momenta of bodies and joints, impulses of cut joints
 } lw_observe;
+
+/** Their names: X(POSE, "pose"). */
+#define LW_OBSERVE_LIST(X)                                                                         \
+    X(POSE, "pose")                                                                                \
+    X(TWIST, "twist")                                                                              \
+    X(ENERGY, "energy")                                                                            \
+    X(ACCELERATION, "acceleration") X(REACTION, "reaction") X(MOMENTUM, "momentum")
 
 enum { LW_IMPACT_NONE, LW_IMPACT_BEFORE, LW_IMPACT_AFTER };
 
@@ -59,6 +67,16 @@ typedef struct lw_observation {
     double kinetic, potential, work;         ///< T, V (gravity, springs), Wnc since the start [J]
     double momentum[3], angular_momentum[3]; ///< world, about its origin [kg m/s, kg m^2/s]
     double residual[3]; ///< largest of position [m, rad], velocity [m/s, rad/s], acceleration
+    // momenta
+    const double (*body_momentum)[6]; ///< of each body: linear, angular about its mass centre;
+                                      ///< world axes [kg m/s, kg m^2/s]
+    /** [model nv] joint momenta p along the free speeds of joints of the tree, conjugate to qd; 0 of driven coordinates
+     *  and of joints that close loops [kg m/s, kg m^2/s] */
+    const double *p;
+    /** [joint] momentum that the joint transmits to body2: linear, angular about P2; world axes.  A joint that closes
+     *  a loop transmits the impulse of its constraints in the state; a joint of the tree the momenta of all bodies
+     *  behind it, less such impulses on them.  A state of speeds has no impulses.  docs/results.md, "Momenta" */
+    const double (*transmitted)[6];
 } lw_observation;
 
 // ------------------------------------------------------------------------------------ simulation

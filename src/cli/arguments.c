@@ -162,6 +162,30 @@ static cli_exit set_count(int *count, const char *key, const char *value)
     return cli_complain(CLI_USE, "--%s %s: expected a whole number from 0 to 1000", key, value);
 }
 
+const char *const cli_levels[] = {
+#define X(name, text) [LW_OBSERVE_##name] = text,
+    LW_OBSERVE_LIST(X)
+#undef X
+};
+
+int cli_level(const char *name)
+{
+    for (int i = 0; i <= LW_OBSERVE_MOMENTUM; i++)
+        if (!strcmp(name, cli_levels[i])) return i;
+    return -1;
+}
+
+static cli_exit set_level(cli_arguments *arguments, const char *value)
+{
+    const int level = cli_level(value);
+    if (level < 0)
+        return cli_complain(
+            CLI_USE, "--level %s: expected pose, twist, energy, acceleration, reaction or momentum",
+            value);
+    arguments->level = (lw_observe)level;
+    return CLI_DONE;
+}
+
 static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
 {
     // clang-format off
@@ -179,6 +203,7 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
         return CLI_DONE;
     case CLI_BIT_HOLD: arguments->hold = value; return CLI_DONE;
     case CLI_BIT_WATCH: arguments->observed = value; return CLI_DONE;
+    case CLI_BIT_LEVEL: return set_level(arguments, value);
     case CLI_BIT_LANES: return set_count(&arguments->lanes, "lanes", value);
     case CLI_BIT_BASE: return set_base(arguments, value);
     case CLI_BIT_LIMITS: return set_limits(arguments, value);
@@ -278,7 +303,7 @@ cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand,
                    cli_arguments *arguments)
 {
     const bool several = operand && strstr(operand, "...");
-    *arguments = (cli_arguments){.verb = verb, .seconds = 0.25};
+    *arguments = (cli_arguments){.verb = verb, .seconds = 0.25, .level = LW_OBSERVE_REACTION};
     for (int i = 0; i < argc; i++) {
         if (argv[i][0] == '-' && argv[i][1]) {
             const cli_exit code = parse_option(argc, argv, &i, options, arguments);

@@ -25,6 +25,8 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(OUTPUT, "output", 'o', "FILE", "file to write, its format by the ending; repeatable")        \
     X(INITIAL, "initial", 0, "RESULT",                                                             \
       "resume from the last row of a result (.h5: exactly, or .csv)")                              \
+    X(LEVEL, "level", 0, "LEVEL",                                                                  \
+      "contents of rows: pose, twist, energy, acceleration, reaction (default), momentum")         \
     X(BATCH, "batch", 0, "TABLE",                                                                  \
       "a run for each row of a table (.csv, .h5); its columns name the varied quantities")         \
     X(VARY, "vary", 0, "NAME=VALUES",                                                              \
@@ -66,12 +68,12 @@ enum {
 /** Verbs: name, operand ("X...": may be repeated, "[X]": may be left out), options, summary. */
 #define CLI_VERB_LIST(X)                                                                           \
     X(run, "MODEL",                                                                                \
-      CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_REAL_TIME | CLI_MANY | CLI_BASE |            \
-          CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,                              \
+      CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_LEVEL | CLI_REAL_TIME | CLI_MANY |           \
+          CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,                   \
       "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
     X(sweep, "MODEL",                                                                              \
-      CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_KEYFRAME |   \
-          CLI_CUT | CLI_JSON | CLI_QUIET,                                                          \
+      CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_LEVEL | CLI_MANY | CLI_BASE | CLI_LIMITS |      \
+          CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,                                           \
       "a run for every combination of values, with a line of results for each")                    \
     X(check, "MODEL", CLI_BASE | CLI_LIMITS | CLI_KEYFRAME | CLI_CUT | CLI_PLAN | CLI_JSON,        \
       "report bodies, joints, degrees of freedom, redundant constraints and ignored input")        \
@@ -132,7 +134,8 @@ typedef struct cli_arguments {
     const char *formulations;
     const char *cases; ///< of bench; NULL: the default ones
     double seconds;
-    int samples; ///< 0: by `seconds`
+    int samples;      ///< 0: by `seconds`
+    lw_observe level; ///< contents of rows
     bool plan, real_time, json, quiet;
     struct {
         const char *key, *value;
@@ -145,6 +148,10 @@ CLI_VERB_LIST(X)
 #undef X
 
 // ---- arguments.c
+
+extern const char *const cli_levels[]; ///< [LW_OBSERVE_...] names of the contents of rows
+/** The level of a name, -1 if there is none. */
+int cli_level(const char *name);
 
 /** Reads the arguments after the verb.  @return CLI_USE, with a message, for wrong ones */
 cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand, unsigned options,

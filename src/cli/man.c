@@ -194,7 +194,7 @@ static void put_parts(FILE *file, const char *key, int (*count)(void), lw_part_i
     fputs("\" ;;\n", file);
 }
 
-// Verbs, their options, names of formulations and integrators; everything else is a file.
+// Verbs, their options, names of formulations, integrators and levels; everything else is a file.
 static void put_completion(FILE *file)
 {
     fputs("# bash completion of linkwork\n_linkwork()\n{\n    local words=\n    COMPREPLY=()\n"
@@ -202,6 +202,9 @@ static void put_completion(FILE *file)
           file);
     put_parts(file, "formulation", lw_formulation_count, lw_formulation_info);
     put_parts(file, "integrator", lw_integrator_count, lw_integrator_info);
+#define X(name, text) " " text
+    fputs("    --level) words=\"" LW_OBSERVE_LIST(X) "\" ;;\n", file);
+#undef X
     fputs("    esac\n    if [ \"$COMP_CWORD\" -eq 1 ]; then\n        words=\"", file);
     for (int i = 0; i < NVERB; i++) fprintf(file, "%s ", verbs[i].name);
     fputs("help --help --version\"\n    elif [ -z \"$words\" ]; then\n"

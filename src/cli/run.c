@@ -38,7 +38,7 @@ static cli_exit open_outputs(const cli_arguments *arguments, const lw_sim *sim, 
 {
     lw_error error = {0};
     const lw_writer_desc desc = {
-        .sim = sim, .level = LW_OBSERVE_REACTION, .after = after, .interrupt = cli_is_stopped};
+        .sim = sim, .level = arguments->level, .after = after, .interrupt = cli_is_stopped};
     for (int i = 0; i < arguments->noutput; i++) {
         const lw_status status =
             lw_writer_create(arguments->output[i], &desc, &w->writer[i], &error);
@@ -124,8 +124,9 @@ static void print_summary(const cli_arguments *arguments, const lw_sim *sim, con
     if (s->impulses) printf("impulses     %ld, their work %.6g J\n", s->impulses, s->impulse_work);
     if (s->projections)
         printf("positions    restored to the constraints %ld times\n", s->projections);
-    printf("constraints  residual: position %.1e, velocity %.1e, acceleration %.1e\n",
-           s->residual[0], s->residual[1], s->residual[2]);
+    printf("constraints  residual: position %.1e, velocity %.1e", s->residual[0], s->residual[1]);
+    if (arguments->level >= LW_OBSERVE_REACTION) printf(", acceleration %.1e", s->residual[2]);
+    putchar('\n');
     print_lines("warning", warnings + (*warnings == '\n'));
     printf("rows         %ld\n", rows);
     for (int i = 0; i < arguments->noutput; i++) printf("written      %s\n", arguments->output[i]);
@@ -193,7 +194,7 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     json_number(&json, "real_time_factor", real_time_factor(s));
     json_number(&json, "energy_error", s->energy_error);
     json_number(&json, "energy_scale", s->energy_scale);
-    json_array(&json, "residual", s->residual, 3);
+    json_array(&json, "residual", s->residual, arguments->level >= LW_OBSERVE_REACTION ? 3 : 2);
     json_integer(&json, "rows", rows);
     json_open(&json, "files", '[');
     for (int i = 0; i < arguments->noutput; i++) json_text(&json, NULL, arguments->output[i]);
@@ -231,7 +232,9 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char
 
     const size_t said = strlen(lw_sim_notice(sim)); // a run adds its warnings
     w.progress = cli_progress_start("run", arguments->quiet, lw_sim_time(sim));
-    const lw_status status = lw_sim_run(sim, LW_OBSERVE_REACTION, write_row, &w, look_up, &w);
+    const lw_observe level = // the summary has energies
+        arguments->level > LW_OBSERVE_ENERGY ? arguments->level : LW_OBSERVE_ENERGY;
+    const lw_status status = lw_sim_run(sim, level, write_row, &w, look_up, &w);
     cli_progress_end(&w.progress);
     const cli_exit closed = close_outputs(&w);
 

@@ -31,7 +31,7 @@ static cli_exit open_outputs(sweep *s)
     lw_error error = {0};
     for (int i = 0; i < (a->noutput ? a->noutput : 1); i++) {
         const lw_status status = lw_sweep_writer_create(a->noutput ? a->output[i] : NULL, s->all,
-                                                        LW_OBSERVE_REACTION, &s->writer[i], &error);
+                                                        a->level, &s->writer[i], &error);
         if (status != LW_OK) {
             cli_fail(status, &error);
             return CLI_FAILED;
@@ -58,6 +58,25 @@ static cli_exit close_outputs(sweep *s)
 
 // --------------------------------------------------------------------------- observed columns
 
+// Name of the level that adds a quantity to rows, by the last part of its name; NULL: there is no such quantity.
+static const char *level_of(const char *name)
+{
+    const char *last = strrchr(name, '.');
+    if (!last++) return NULL;
+    for (int i = 0; i < lw_quantity_count(); i++) {
+        const lw_quantity_info q = lw_quantity_at(i);
+        const size_t n = strlen(q.item);
+        if (n == 0 || strncmp(name, q.item, n) != 0 || name[n] != '.') continue;
+        for (int k = 0; k < q.size; k++) {
+            const size_t part = strlen(q.part[k]);
+            if (strncmp(last, q.part[k], part) == 0 &&
+                last[part + strspn(last + part, q.numbered ? "0123456789" : "")] == 0)
+                return q.level;
+        }
+    }
+    return NULL;
+}
+
 static cli_exit find_watched(sweep *s, const char *name)
 {
     const lw_batch_writer *w = s->writer[0];
@@ -67,6 +86,10 @@ static cli_exit find_watched(sweep *s, const char *name)
             s->observed[s->nobserved++] = i;
             return CLI_DONE;
         }
+    const char *level = level_of(name);
+    if (level && cli_level(level) > (int)s->arguments->level)
+        return cli_complain(CLI_USE, "--watch %s: needs --level %s; the rows are of level %s", name,
+                            level, cli_levels[s->arguments->level]);
     const char **names = n > 0 ? calloc((size_t)n, sizeof *names) : NULL;
     char room[300];
     for (int i = 0; names && i < n; i++) names[i] = lw_batch_writer_column(w, i).name;

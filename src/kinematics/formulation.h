@@ -160,6 +160,9 @@ struct lwi_formulation {
      *  positions, velocities and, at level REACTION, accelerations.  NULL, or false: to be computed from the
      *  snapshot (observe.h). */
     bool (*residuals)(const lwi_work *, lw_observe level, double largest[3]);
+    /** Impulses sigma [n] of the rows of cut i, a cut joint or i - nloop a coupling, that the momenta of the state at
+     *  the last `observe` (level TWIST or more) contain.  NULL, or false: they contain none. */
+    bool (*impulses)(const lwi_work *, int i, int n, double *sigma);
     /** Upper bound of the position residuals of loops and couplings at (t, x) [m, rad], cheaper than poses;
      *  infinite: unknown.  NULL: always unknown. */
     double (*gap)(lwi_work *, double t, const double *x);

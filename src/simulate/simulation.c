@@ -465,17 +465,42 @@ static void observe_totals(const lw_sim *sim, lw_observe level, lwi_totals *syst
     v3_copy(system->residual, residual);
 }
 
+static lw_status prepare_momenta(lw_sim *sim)
+{
+    if (sim->momenta.prepared) return LW_OK;
+    const lw_status status = lwi_observed_momenta_create(sim->model, &sim->arena, &sim->momenta);
+    if (status == LW_OK) return LW_OK;
+    return lwi_fail(&sim->error, status, "no memory for the momenta of a simulation");
+}
+
+// Before other states are evaluated: the impulses are those of the last observation.
+static void find_momenta(lw_sim *sim)
+{
+    lwi_observe_merged(sim->model, LW_OBSERVE_TWIST, sim->inputs, &sim->loads, &sim->snapshot);
+    lwi_observe_momenta(sim->work, &sim->snapshot, &sim->momenta);
+}
+
+static void fill_momenta(lw_sim *sim)
+{
+    const lwi_observed_momenta *m = &sim->momenta;
+    sim->observation.body_momentum = (const double(*)[6])m->body;
+    sim->observation.p = m->p;
+    sim->observation.transmitted = (const double(*)[6])m->transmitted;
+}
+
 lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **observation)
 {
     if (!sim) return LW_ERR_ARGUMENT;
-    if (!observation || (int)level < LW_OBSERVE_POSE || level > LW_OBSERVE_REACTION)
+    if (!observation || (int)level < LW_OBSERVE_POSE || level > LW_OBSERVE_MOMENTUM)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "level %d: expected 0 to %d, and a result",
-                        (int)level, LW_OBSERVE_REACTION);
+                        (int)level, LW_OBSERVE_MOMENTUM);
+    if (level >= LW_OBSERVE_MOMENTUM) TRY(prepare_momenta(sim));
     sim->snapshot.t = sim->t;
     const lw_status status = sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
                                                              level, &sim->snapshot);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "observation");
     sim->snapshot.work += sim->audit.work_beside;
+    if (level >= LW_OBSERVE_MOMENTUM) find_momenta(sim);
     const bool continued =
         level >= LW_OBSERVE_REACTION && lwi_sim_continue_reactions(sim, &sim->snapshot);
     lwi_observe_merged(sim->model, level, sim->inputs, &sim->loads, &sim->snapshot);
@@ -484,6 +509,7 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
     audit(&sim->audit, level, &system, sim->snapshot.work);
     fill(&sim->observation, level, &sim->snapshot, &system);
     sim->observation.reactions_continued = continued;
+    if (level >= LW_OBSERVE_MOMENTUM) fill_momenta(sim);
     fill_impact(sim);
     *observation = &sim->observation;
     return LW_OK;

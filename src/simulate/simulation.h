@@ -9,6 +9,7 @@
 #include "model/impulses.h"
 #include "kinematics/observe.h"
 #include "simulate/gauss.h"
+#include "simulate/momenta.h"
 #include "simulate/singularity_monitor.h"
 #include "system/system.h"
 
@@ -156,6 +157,7 @@ struct lw_sim {
     lwi_passage passage;
     lwi_crossing crossing;
     lwi_snapshot snapshot;
+    lwi_observed_momenta momenta; ///< created by the first observation that has them
     lwi_loads loads;
     lw_observation observation;
     lwi_audit audit;

@@ -64,6 +64,7 @@ def try_completion(prefix):
     for words, expected in ((["linkwork", "comp"], "compare"),
                             (["linkwork", "run", "--dur"], "--duration"),
                             (["linkwork", "run", "--formulation", "mom"], "momenta"),
+                            (["linkwork", "run", "--level", "mom"], "momentum"),
                             (["linkwork", "run", "crane"], "")):
         script = "source %s; COMP_WORDS=(%s); COMP_CWORD=%d; _linkwork; echo ${COMPREPLY[@]}" % (
             shlex.quote(file), " ".join(words), len(words) - 1)

@@ -112,6 +112,17 @@ class Plot(unittest.TestCase):
             self.assertIn(word, labels)
         self.assertTrue(any("m, J" in t for t in labels if t))
 
+    def test_momenta_of_joints(self):
+        model = os.path.join(MODELS, "four_bar.yaml")
+        self.call("run", model, "--duration", "0.5", "-q", "--formulation", "hdca", "--level", "momentum",
+                  "-o", "momenta.h5")
+        labels = self.labels("momenta.h5", "--y", "joint.*.p0", "--y", "joint.B.sf?", "--y", "body.crank.lz")
+        for word in ("joint.*.p0", "sfx", "body.crank.lz"):
+            self.assertIn(word, labels)
+        self.assertTrue(any("N s" in t for t in labels if t))
+        done = self.call("plot", "crane.h5", "--y", "body.load.px", "-o", "none.svg", code=2)
+        self.assertIn("body.load.px", done.stderr)
+
     def test_results_over_each_other(self):
         labels = self.labels("crane.h5", "again.csv", "--y", "sys.T", "--theme", "dark")
         self.assertIn("crane", labels)

@@ -5,6 +5,7 @@ usage: test_results.py LINKWORK MODELS [--kills N] [unittest arguments]
 
 --kills N   kill a writing run at N random times (default 10)
 """
+import csv
 import os
 import random
 import resource
@@ -59,6 +60,48 @@ class Results(unittest.TestCase):
         self.call("convert", self.path("a.csv"), "-o", self.path("c.h5"))
         self.call("convert", self.path("c.h5"), "-o", self.path("c.csv"))
         self.assertEqual(read(self.path("a.csv")), read(self.path("c.csv")))
+
+    def table(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return [{k: float(v) for k, v in row.items()} for row in csv.DictReader(file)]
+
+    def test_rows_have_what_their_level_says(self):
+        options = ("run", model("cart_arm.yaml"), "--duration", "0.2", "--sample", "0.1")
+        before = set()
+        for level in ("pose", "twist", "energy", "acceleration", "reaction", "momentum"):
+            self.call(*options, "--level", level, "-o", self.path("a.csv"), "-o", self.path("a.h5"))
+            self.call("convert", self.path("a.h5"), "-o", self.path("b.csv"))
+            self.assertEqual(read(self.path("a.csv")), read(self.path("b.csv")))
+            names = set(self.table("a.csv")[0])
+            self.assertGreater(names, before)
+            before = names
+        self.call(*options, "-o", self.path("b.csv"))
+        self.assertEqual(len(before - set(self.table("b.csv")[0])), 3 * 6 + 3 + 3 * 6)
+        summary = self.call(*options, "--level", "pose", "-o", self.path("a.csv")).stdout
+        self.assertIn("residual: position", summary)  # reactions, and with them accelerations, are not computed
+        self.assertNotIn(", acceleration", summary)
+        done = self.call("run", model("cart_arm.yaml"), "--initial", self.path("a.csv"), code=3)
+        self.assertIn("body.cart.vx", done.stderr)
+
+    def test_momenta_of_joints_are_those_of_the_bodies_behind_them(self):
+        for formulation in ("aba", "momenta", "hdca", "rcr", "dense"):
+            self.call("run", model("cart_arm.yaml"), "--duration", "0.2", "--sample", "0.1", "--level", "momentum",
+                      "--formulation", formulation, "-o", self.path("a.csv"))
+            off = 1e-7 if formulation == "dense" else 1e-10  # its bodies drift apart
+            for row in self.table("a.csv"):
+                bodies = ("cart", "upper", "fore")
+                for axis in "xyz":
+                    self.assertAlmostEqual(sum(row["body.%s.p%s" % (b, axis)] for b in bodies),
+                                           row["sys.p" + axis], delta=1e-12)
+                self.assertAlmostEqual(row["joint.rail.p0"], row["sys.px"], delta=off)
+                # about the elbow, at the upper end of the fore arm, and its axis y
+                c, s = (row["body.fore." + k] for k in ("qw", "qy"))
+                arm = -0.2 * 2 * c * s, -0.2 * (c * c - s * s)  # from the elbow to the mass centre
+                p = [row["body.fore.p" + axis] for axis in "xz"]
+                about = row["body.fore.ly"] + arm[1] * p[0] - arm[0] * p[1]
+                self.assertAlmostEqual(row["joint.elbow.p0"], about, delta=off)
+                self.assertAlmostEqual(row["joint.elbow.sty"], about, delta=off)
+                self.assertAlmostEqual(row["joint.elbow.sfx"], p[0], delta=off)
 
     def test_a_result_carries_its_model(self):
         self.call("run", model("crane.yaml"), "--duration", "1", "-o", self.path("a.h5"))

@@ -52,11 +52,21 @@ class Sweep(unittest.TestCase):
             self.assertEqual(instance["body.cart.x"], [min(x), max(x)])
             self.assertEqual(float(mine[0]["vary.gravity.z"]), instance["values"]["gravity.z"])
 
+    def test_momenta_of_instances_are_those_of_runs(self):
+        out = json.loads(self.run_ok(
+            "sweep", MODEL, "--vary", "joint.rail.qd0=0,1", "--duration", "0.1", "--json", "--level", "momentum",
+            "--watch", "joint.rail.p0,body.cart.px", "-o", "all.csv"))
+        rows = self.rows("all.csv")
+        for instance in out["instances"]:
+            p = [float(r["joint.rail.p0"]) for r in rows if int(r["instance"]) == instance["instance"]]
+            self.assertEqual(instance["joint.rail.p0"], [min(p), max(p)])
+            self.assertGreater(abs(p[-1] - p[0]) + abs(p[0]), 0.01)
+
     def test_a_row_is_a_single_run(self):
         with open(os.path.join(self.path, "b.csv"), "w", encoding="ascii") as file:
             file.write("gravity.z\n-9.81\n-9.81\n")
         for integrator in ("dopri54", "rk4"):
-            words = (MODEL, "--duration", "0.3", "--integrator", integrator)
+            words = (MODEL, "--duration", "0.3", "--integrator", integrator, "--level", "momentum")
             self.run_ok("run", *words, "--batch", "b.csv", "-o", "many.csv", "-o", "many.h5")
             self.run_ok("run", *words, "-o", "one.csv")
             many, one = self.rows("many.csv"), self.rows("one.csv")
@@ -154,6 +164,9 @@ class Sweep(unittest.TestCase):
                 (2, "rows at times only", "sweep", MODEL, "--vary", "gravity.z=1,2", "--sample",
                  "steps"),
                 (2, "no quantity", "sweep", MODEL, "--vary", "gravity.z=1,2", "--watch", "sys.Z"),
+                (2, "--watch joint.rail.p0: needs --level momentum; the rows are of level reaction",
+                 "sweep", MODEL, "--vary", "gravity.z=1,2", "--watch", "joint.rail.p0"),
+                (2, "expected pose, twist", "run", MODEL, "--level", "momenta"),
                 (2, "expected 1, 4 or 8", "sweep", MODEL, "--vary", "gravity.z=1,2", "--lanes", "3"),
                 (2, "--batch", "run", MODEL, "--lanes", "8"),
                 (2, "--initial", "run", MODEL, "--batch", "bad.csv", "--initial", "x.h5"),

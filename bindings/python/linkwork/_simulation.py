@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 LEVELS: Dict[str, int] = {"pose": lib.LW_OBSERVE_POSE, "twist": lib.LW_OBSERVE_TWIST,
                           "energy": lib.LW_OBSERVE_ENERGY,
                           "acceleration": lib.LW_OBSERVE_ACCELERATION,
-                          "reaction": lib.LW_OBSERVE_REACTION}
+                          "reaction": lib.LW_OBSERVE_REACTION,
+                          "momentum": lib.LW_OBSERVE_MOMENTUM}
 
 class _Hdf5Lock:
     """The HDF5 library has global state: one thread at a time.  A process that was forked while another thread used it
@@ -167,6 +168,14 @@ class Observation:
         self.angular_momentum: Array = np.array(list(o.angular_momentum))  #: about the origin
         self.residual: Array = np.array(list(o.residual))  #: position, velocity, acceleration
 
+        #: level "momentum": of each body, linear and angular about its mass centre, world axes
+        self.body_momentum: Array = rows("body_momentum", n, 6)
+        #: joint momenta, conjugate to ``qd``; zero of joints that close loops
+        self.p: Array = flat(o.p, model.nv)
+        #: momentum that the joint transmits to body2, about its joint point, world axes; of joints that close loops the
+        #: impulse of their constraints in the state
+        self.transmitted: Array = rows("transmitted", m, 6)
+
     @property
     def energy(self) -> float:
         """Kinetic and potential."""
@@ -205,6 +214,9 @@ class BodyMoment:
         for name in Observation._SHAPES:
             rows = getattr(o, name)
             setattr(self, name, rows[i] if len(rows) else rows.reshape(-1))
+        momentum = o.body_momentum[i] if len(o.body_momentum) else np.empty(0)
+        self.momentum: Array = momentum[:3]  #: level "momentum", as the next
+        self.angular_momentum: Array = momentum[3:]  #: about the mass centre, world axes
 
     position: Array
     quaternion: Array
@@ -225,6 +237,8 @@ class JointMoment:
         self.force: Array = reaction[:3]
         self.torque: Array = reaction[3:]
         self.unique = bool(o.reaction_unique[joint.index]) if len(o.reaction_unique) else True
+        self.p: Array = o.p[joint.v]  #: level "momentum", as the next
+        self.transmitted: Array = o.transmitted[joint.index] if len(o.transmitted) else np.empty(0)
 
 
 # --------------------------------------------------------------------------------------- simulation
@@ -431,8 +445,8 @@ class Simulation:
     # -------------------------------------------------------------------------------------- motion
 
     def observe(self, level: str = "reaction") -> Observation:
-        """The present motion: "pose", "twist", "energy", "acceleration" or "reaction", each with those
-        before it.  See :class:`Observation` about the validity of its arrays."""
+        """The present motion: "pose", "twist", "energy", "acceleration", "reaction" or "momentum", each with
+        those before it.  See :class:`Observation` about the validity of its arrays."""
         found = ffi.new("const lw_observation **")
         with self._alone():
             self._check(lib.lw_sim_observe(self._handle, level_of(level), found))
@@ -588,7 +602,7 @@ def simulate(model: Union[Model, Path], duration: Optional[float] = None, *,
 
     :param model: a model or a file
     :param duration: simulated time [s]; default: that of the model's file, or 10 s
-    :param level: contents of rows: "pose", "twist", "energy", "acceleration", "reaction"
+    :param level: contents of rows: "pose", "twist", "energy", "acceleration", "reaction", "momentum"
     :param output: files (.h5, .csv) that are written during the run
     :param inputs: values of the model's inputs
     :param controller: called at every row with (simulation, observation); sets inputs, or returns them

@@ -357,6 +357,16 @@ class BodyColumns(_Columns):
         """Body axes [rad/s^2]."""
         return self._of("alx", "aly", "alz")
 
+    @property
+    def momentum(self) -> Array:
+        """Of rows with ``level="momentum"``: world [kg m/s]."""
+        return self._of("px", "py", "pz")
+
+    @property
+    def angular_momentum(self) -> Array:
+        """The same about the mass centre, world axes [kg m^2/s]."""
+        return self._of("lx", "ly", "lz")
+
 
 class JointColumns(_Columns):
     """A joint through time."""
@@ -388,6 +398,18 @@ class JointColumns(_Columns):
     def torque(self) -> Array:
         """Reaction on body2 about its joint point [rows, 3], world [N m]."""
         return self._of("tx", "ty", "tz")
+
+    @property
+    def p(self) -> Array:
+        """Of rows with ``level="momentum"``: joint momenta [rows, nv], conjugate to ``qd``."""
+        found = self._of("px", "py", "pz", "lx", "ly", "lz")
+        return found if found.shape[1] else self._of(*(f"p{k}" for k in range(6)))
+
+    @property
+    def transmitted(self) -> Array:
+        """Of rows with ``level="momentum"``: linear and angular momentum that the joint transmits to body2, or the
+        impulse of its constraints [rows, 6]; about its joint point, world [N s, N m s]."""
+        return self._of("sfx", "sfy", "sfz", "stx", "sty", "stz")
 
 
 def _unpickle(data: bytes, name: str, model: Optional[Model], summary: Optional[Summary], path: Optional[str],

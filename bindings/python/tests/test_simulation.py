@@ -46,11 +46,35 @@ def test_columns_have_names_units_and_items(crane):
 def test_levels_contain_what_they_say():
     model = pendulum()
     sizes = [len(lw.simulate(model, 0.1, level=level)) for level in
-             ("pose", "twist", "energy", "acceleration", "reaction")]
-    assert sizes == sorted(sizes) and len(set(sizes)) == 5
+             ("pose", "twist", "energy", "acceleration", "reaction", "momentum")]
+    assert sizes == sorted(sizes) and len(set(sizes)) == 6
     o = lw.Simulation(model).observe("twist")
     assert o.qd.shape == (1,) and o.qdd.size == 0 and o.reaction.size == 0
     assert o.body("rod").acceleration.size == 0
+    assert o.p.size == o.transmitted.size == o.joint("hinge").p.size == o.body("rod").momentum.size == 0
+
+
+def test_momenta_of_bodies_and_joints():
+    # a cut joint has no momentum of its own: what it transmits is the impulse of its constraints
+    run = lw.simulate(MODELS / "four_bar.yaml", 0.5, formulation="hdca", level="momentum", sample=0.1)
+    bodies = [run.body(name) for name in ("crank", "coupler", "rocker")]
+    assert np.allclose(sum(b.momentum for b in bodies), run.select("sys.p?"), atol=1e-12)
+    about = sum(b.angular_momentum + np.cross(b.position, b.momentum) for b in bodies)
+    assert np.allclose(about, run.select("sys.l?"), atol=1e-12)
+    p = np.hstack([run.joint(name).p for name in "ABCD"])
+    assert p.shape == (6, 4) and sum(not p[:, k].any() for k in range(4)) == 1
+    coupler = run.joint("B").transmitted - run.joint("C").transmitted
+    assert np.allclose(coupler[:, :3], run.body("coupler").momentum, atol=1e-10)
+    assert abs(run.joint("C").transmitted[-1]).max() > 0.01
+    # an observation has the numbers of the row
+    sim = lw.Simulation(lw.load(MODELS / "four_bar.yaml"), formulation="hdca")
+    sim.step(0.1)
+    o = sim.observe("momentum")
+    assert o.level == "momentum" and o.transmitted.shape == (4, 6) and o.body_momentum.shape == (4, 6)
+    assert np.array_equal(o.joint("B").transmitted, o.transmitted[1])
+    assert np.array_equal(np.hstack([o.body("rocker").momentum, o.body("rocker").angular_momentum]),
+                          o.body_momentum[3])
+    assert np.array_equal(o.joint("A").p, o.p[:1]) and not o.p.flags.writeable
 
 
 def test_views_have_no_copies_and_keep_their_owner():

@@ -282,7 +282,7 @@ static lw_status create(const char *path, lw_batch *batch, lw_sweep *sweep, lw_o
                         lw_batch_writer **writer, lw_error *error)
 {
     if (error) memset(error, 0, sizeof *error);
-    if (!batch || !writer || (int)level < 0 || level > LW_OBSERVE_REACTION)
+    if (!batch || !writer || (int)level < 0 || level > LW_OBSERVE_MOMENTUM)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "batch, or sweep before its run, level and writer must be given");
     lw_batch_writer *w = lwi_allocate(NULL, sizeof *w);

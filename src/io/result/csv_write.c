@@ -117,7 +117,7 @@ lw_status lw_csv_create(const lw_model *model, lw_observe level, const char *pat
                         lw_error *error)
 {
     if (error) memset(error, 0, sizeof *error);
-    if (!model || !path || !csv || (int)level < 0 || level > LW_OBSERVE_REACTION)
+    if (!model || !path || !csv || (int)level < 0 || level > LW_OBSERVE_MOMENTUM)
         return lwi_fail(error, LW_ERR_ARGUMENT, "model, level, path and csv must be given");
     lw_csv *c = lwi_allocate(NULL, sizeof *c);
     if (!c) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a CSV file");

@@ -77,6 +77,12 @@ ARRAY(joint_qdd, observation->qdd)
 ARRAY(joint_force, observation->reaction[0])
 ARRAY(joint_torque, observation->reaction[0] + 3)
 
+ARRAY(body_momentum, observation->body_momentum[0])
+ARRAY(body_angular_momentum, observation->body_momentum[0] + 3)
+ARRAY(joint_p, observation->p)
+ARRAY(joint_transmitted, observation->transmitted[0])
+ARRAY(joint_angular_transmitted, observation->transmitted[0] + 3)
+
 ARRAY(joint_impulse, impulse[0])
 ARRAY(joint_angular_impulse, impulse[0] + 3)
 
@@ -112,6 +118,7 @@ bool lwi_result_has_impacts(const lw_model *model)
 #define ENERGY LW_OBSERVE_ENERGY
 #define ACCELERATION LW_OBSERVE_ACCELERATION
 #define REACTION LW_OBSERVE_REACTION
+#define MOMENTUM LW_OBSERVE_MOMENTUM
 #define XYZ(p)                                                                                     \
     {                                                                                              \
         p "x", p "y", p "z"                                                                        \
@@ -137,6 +144,10 @@ const lwi_result_quantity lwi_result_quantities[] = {
      .summary = "acceleration of the centre of mass"},
     {LWI_RESULT_BODY, "angular_acceleration", XYZ("al"), {"rad/s^2"}, "body", ACCELERATION, FOLLOWS,
      body_angular_acceleration, .summary = "derivative of the angular velocity"},
+    {LWI_RESULT_BODY, "momentum", XYZ("p"), {"kg m/s"}, "world", MOMENTUM, FOLLOWS, body_momentum,
+     .summary = "momentum", .stride = 6},
+    {LWI_RESULT_BODY, "angular_momentum", XYZ("l"), {"kg m^2/s"}, "world", MOMENTUM, FOLLOWS, body_angular_momentum,
+     .summary = "angular momentum about the centre of mass", .stride = 6},
 
     {LWI_RESULT_JOINT, "q", {"q"}, {"m or rad", "m", "rad"}, "joint", POSE, REQUIRED, joint_q,
      .summary = "coordinate K of the joint; angles count full turns", .numbered = true},
@@ -144,6 +155,8 @@ const lwi_result_quantity lwi_result_quantities[] = {
      .summary = "speed K of the joint", .numbered = true},
     {LWI_RESULT_JOINT, "qdd", {"qdd"}, {"m/s^2 or rad/s^2", "m/s^2", "rad/s^2"}, "joint", ACCELERATION, FOLLOWS,
      joint_qdd, .summary = "derivative of speed K", .numbered = true},
+    {LWI_RESULT_JOINT, "p", {"p"}, {"kg m/s or kg m^2/s", "kg m/s", "kg m^2/s"}, "joint", MOMENTUM, FOLLOWS, joint_p,
+     .summary = "joint momentum K, conjugate to speed K", .numbered = true},
     {LWI_RESULT_JOINT, "q", {"x", "y", "z", "qw", "qx", "qy", "qz"}, {METRES(""), "1", "1", "1", "1"}, "F1",
      POSE, REQUIRED, joint_q, .summary = "free joints: position and unit quaternion of F2 in F1; spherical joints: the quaternion",
      .quaternion = true},
@@ -151,6 +164,9 @@ const lwi_result_quantity lwi_result_quantities[] = {
      TWIST, REQUIRED, joint_qd, .summary = "free joints: velocity and angular velocity; spherical joints: the angular velocity"},
     {LWI_RESULT_JOINT, "qdd", {"ax", "ay", "az", "alx", "aly", "alz"}, {METRES("/s^2"), RADIANS("/s^2")}, "F2",
      ACCELERATION, FOLLOWS, joint_qdd, .summary = "their derivatives"},
+    {LWI_RESULT_JOINT, "p", {"px", "py", "pz", "lx", "ly", "lz"}, {"kg m/s", "kg m/s", "kg m/s", "kg m^2/s", "kg m^2/s",
+     "kg m^2/s"}, "F2", MOMENTUM, FOLLOWS, joint_p,
+     .summary = "free joints: joint momenta conjugate to velocity and angular velocity; spherical joints: to the angular velocity"},
 
     {LWI_RESULT_REACTION, "force", XYZ("f"), {"N"}, "world", REACTION, FOLLOWS, joint_force,
      .summary = "reaction force on body2"},
@@ -160,6 +176,11 @@ const lwi_result_quantity lwi_result_quantities[] = {
      .summary = "models with impulses: impulse of the reaction on body2, in the row after an impact", .impacts = true},
     {LWI_RESULT_REACTION, "angular_impulse", XYZ("it"), {"N m s"}, "world", REACTION, FOLLOWS, joint_angular_impulse,
      .summary = "models with impulses: its moment about the joint point of body2", .impacts = true},
+
+    {LWI_RESULT_REACTION, "transmitted", XYZ("sf"), {"N s"}, "world", MOMENTUM, FOLLOWS, joint_transmitted,
+     .summary = "momentum that the joint transmits to body2; a joint that closes a loop: the impulse of its constraints"},
+    {LWI_RESULT_REACTION, "angular_transmitted", XYZ("st"), {"N m s"}, "world", MOMENTUM, FOLLOWS,
+     joint_angular_transmitted, .summary = "its moment about the joint point of body2"},
 
     {LWI_RESULT_MARKER, "position", XYZ(""), {"m"}, "world", POSE, FOLLOWS, marker_position,
      .summary = "origin of the marker"},
@@ -233,7 +254,7 @@ static int first_component(const lw_model *model, const lwi_result_quantity *q, 
 {
     switch (q->subject) {
     case LWI_RESULT_BODY:
-        return item * lwi_result_part_count(q);
+        return item * (q->stride ? q->stride : lwi_result_part_count(q));
     case LWI_RESULT_JOINT:
         return q->level == LW_OBSERVE_POSE ? model->joint[item].iq : model->joint[item].iv;
     case LWI_RESULT_REACTION:
@@ -359,7 +380,11 @@ int lw_quantity_count(void)
 
 lw_quantity_info lw_quantity_at(int index)
 {
-    static const char *const levels[] = {"pose", "twist", "energy", "acceleration", "reaction"};
+    static const char *const levels[] = {
+#define X(name, text) [LW_OBSERVE_##name] = text,
+        LW_OBSERVE_LIST(X)
+#undef X
+    };
     if (index < 0 || index >= lwi_result_nquantity)
         return (lw_quantity_info){.item = "", .name = "", .frame = "", .level = "", .summary = ""};
     const lwi_result_quantity *q = &lwi_result_quantities[index];

@@ -66,6 +66,7 @@ typedef struct lwi_result_quantity {
     /** The array with the components of all items. */
     const double *(*array)(const lwi_result_values *values);
     const char *summary;
+    int stride;           ///< of bodies: distance of two in the array; 0: the number of components
     bool quaternion;      ///< the last four components are a unit quaternion
     bool numbered;        ///< coordinates by number, "q0", "q1", ...: units unknown, length, angle
     lw_observe last_part; ///< level that adds the last component; 0: that of the others

@@ -249,7 +249,7 @@ lw_status lw_writer_create(const char *path, const lw_writer_desc *desc, lw_writ
 {
     LWI_DESC(lw_writer_desc, desc, error);
     if (error) memset(error, 0, sizeof *error);
-    if (!desc->sim || !writer || (int)desc->level < 0 || desc->level > LW_OBSERVE_REACTION ||
+    if (!desc->sim || !writer || (int)desc->level < 0 || desc->level > LW_OBSERVE_MOMENTUM ||
         !(desc->flush >= 0))
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "desc with sim and level, and writer must be given");

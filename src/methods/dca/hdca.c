@@ -45,10 +45,8 @@ typedef struct hdca {
     lwi_cut_momenta momenta;
     lwi_system system;
     lwi_tree_passes passes;
-    int ncut;
-    struct cut {
-        int edge, index; // of the elimination; of lwi_cut_momenta
-    } * cut;             // edges without momentum: cut joints and couplings
+    int ncut;      // cut joints and couplings, in the order of lwi_cut_momenta
+    int *cut_edge; // [ncut] their edge of the elimination; -1: no rows
     lwi_auxiliary auxiliary;
     double *p, *u; // [tree_nv] momenta in link axes, speeds
     double *sigma; // [system.nrow] impulses of the rows
@@ -66,20 +64,19 @@ typedef struct hdca {
 
 // ----------------------------------------------------------------------------------------- prepare
 
-// Cut joints and couplings with rows.
 static lw_status list_cuts(const lw_model *model, lwi_arena *arena, hdca *d)
 {
-    d->cut = LWI_PUSH(arena, struct cut, model->nloop + model->ncoupling);
-    if (!d->cut) return LW_ERR_MEMORY;
-    for (int i = 0; i < model->nloop; i++) {
-        const int e = d->system.joint_edge[model->loop[i]];
-        if (e >= 0) d->cut[d->ncut++] = (struct cut){e, i};
-    }
+    d->ncut = model->nloop + model->ncoupling;
+    d->cut_edge = LWI_PUSH(arena, int, d->ncut);
+    if (!d->cut_edge) return LW_ERR_MEMORY;
+    for (int i = 0; i < d->ncut; i++)
+        d->cut_edge[i] = i < model->nloop ? d->system.joint_edge[model->loop[i]] : -1;
     for (int e = 0; e < d->system.nedge; e++) {
         const int j = d->system.edge_joint[e];
-        if (j < 0) d->cut[d->ncut++] = (struct cut){e, model->nloop - 1 - j};
+        if (j >= 0) continue;
+        LWI_ASSERT_INDEX(model->nloop - 1 - j, d->ncut);
+        d->cut_edge[model->nloop - 1 - j] = e;
     }
-    LWI_ASSERT(d->ncut <= model->nloop + model->ncoupling);
     return LW_OK;
 }
 
@@ -301,9 +298,10 @@ static void add_cuts(void *user, int first, int end)
     const job *of = user;
     lwi_system *system = &of->d->system;
     for (int i = first; i < end; i++) {
-        const struct cut *cut = &of->d->cut[i];
-        lwi_cut_momenta_add(&of->d->momenta, cut->index, of->t, &system->motion,
-                            system->lambda + system->plan.row[cut->edge]);
+        const int e = of->d->cut_edge[i];
+        if (e < 0) continue;
+        lwi_cut_momenta_add(&of->d->momenta, i, of->t, &system->motion,
+                            of->d->sigma + system->plan.row[e]);
     }
 }
 
@@ -599,6 +597,16 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     return LW_OK;
 }
 
+// Those that find_speeds solved for; a tree that is evaluated in segments has no cuts.
+static bool impulses(const lwi_work *work, int i, int n, double *sigma)
+{
+    const hdca *d = work->data;
+    LWI_ASSERT_INDEX(i, d->ncut);
+    const int e = d->cut_edge[i];
+    if (e >= 0) memcpy(sigma, d->sigma + d->system.plan.row[e], (size_t)n * sizeof *sigma);
+    return e >= 0;
+}
+
 // Those of the last observation, by the rows of its velocities.
 static bool residuals(const lwi_work *work, lw_observe level, double largest[3])
 {
@@ -644,6 +652,7 @@ const lwi_formulation lwi_formulation_hdca = {
     .enter = enter,
     .rates = rates,
     .observe = observe,
+    .impulses = impulses,
     .residuals = residuals,
     .scale = scale,
     .about = about,

@@ -15,6 +15,8 @@
 
 #include "base/assert.h"
 
+#include <string.h>
+
 // [naudet2003, (7)]
 void lwi_rcr_momenta_speeds(lwi_rcr_work *d, const double *state)
 {
@@ -43,6 +45,16 @@ void lwi_rcr_momenta_speeds(lwi_rcr_work *d, const double *state)
     lwi_rcr_solve(e);
     for (int i = 0; i < model->tree_nv; i++) d->v[i] = e->y[i] / e->scale[i];
     lwi_rcr_lambda(d, d->sigma);
+}
+
+bool lwi_rcr_state_impulses(const lwi_work *work, int i, int n, double *sigma)
+{
+    const lwi_rcr_work *d = work->data;
+    LWI_ASSERT_INDEX(i, d->cut.count);
+    LWI_ASSERT(n <= d->cut.first[i + 1] - d->cut.first[i]);
+    if (!d->momenta) return false;
+    memcpy(sigma, d->sigma + d->cut.first[i], (size_t)n * sizeof *sigma);
+    return true;
 }
 
 void lwi_rcr_momenta_impulses(lwi_rcr_work *d, double t)

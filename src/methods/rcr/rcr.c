@@ -706,6 +706,7 @@ const lwi_formulation lwi_formulation_rcr = {
     .keep = keep,
     .recall = recall,
     .observe = observe,
+    .impulses = lwi_rcr_state_impulses,
     .gap = gap,
     .scale = scale,
     .about = about,

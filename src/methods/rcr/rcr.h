@@ -289,6 +289,8 @@ void lwi_rcr_momenta_speeds(lwi_rcr_work *d, const double *state);
 /** The impulses of the cuts and the momenta that the joints transmit; after lwi_rcr_momenta_speeds and the
  *  velocities. */
 void lwi_rcr_momenta_impulses(lwi_rcr_work *d, double t);
+/** `impulses` of the formulation; none, if the state has speeds. */
+bool lwi_rcr_state_impulses(const lwi_work *work, int i, int n, double *sigma);
 
 // ---- rows.c: rows of one front, [n][stride] row by row
 
