@@ -17,7 +17,7 @@ typedef enum lwi_yaml_key_kind {
     LWI_KEY_VECTOR,     ///< lw_vec3
     LWI_KEY_DIRECTION,  ///< lw_vec3, not zero
     LWI_KEY_QUATERNION, ///< lw_quat, not zero
-    LWI_KEY_INTEGER,    ///< int: a whole number >= 0
+    LWI_KEY_INTEGER,    ///< int: a whole number
     LWI_KEY_WORD,       ///< enum: which of `count` words in `more`
     LWI_KEY_SWITCH,     ///< bool: which of the two words in `more`
     LWI_KEY_BODY,       ///< lw_body by name
@@ -53,6 +53,14 @@ typedef enum lwi_yaml_form {
     LWI_FORM_COUNT
 } lwi_yaml_form;
 
+/** Which values the numbers of a key may have. */
+typedef enum lwi_yaml_range {
+    LWI_RANGE_ANY,
+    LWI_RANGE_NOT_NEGATIVE, ///< >= 0
+    LWI_RANGE_POSITIVE,     ///< > 0
+    LWI_RANGE_FROM_ONE      ///< >= 1
+} lwi_yaml_range;
+
 typedef struct lwi_yaml_key {
     const char *name;
     lwi_yaml_key_kind kind;
@@ -63,6 +71,7 @@ typedef struct lwi_yaml_key {
     unsigned types;    ///< bit t: belongs to type t of the object; 0: to all
     unsigned required; ///< bit t: required by type t
     lwi_yaml_form form;
+    lwi_yaml_range range; ///< of LWI_KEY_NUMBER, LWI_KEY_NUMBERS and LWI_KEY_INTEGER
     const char *help;
 } lwi_yaml_key;
 

@@ -3,10 +3,10 @@
 
 usage: test_schema.py PROGRAM SOURCES [STRIDE]
 
-The example of docs/model-file.md with every key, and every option of a run, are changed one place at a time: values of
-other kinds and signs, unknown keys, keys left out, wrong words; every STRIDE-th of some 4000 changes (17).  What the
+The example of docs/model-file.md, a model of what is not in it, and every option of a run, are changed one place at a
+time: values of other kinds and signs, unknown keys, keys left out, wrong words; every STRIDE-th of some 5000 changes (23).  What the
 schema refuses the program must refuse.  What the program refuses the schema must refuse too, except for relations
-between several values (names that are referred to, bodies that do not close, ranges of physical values), with listed
+between several values (names that are referred to, bodies that do not close, a speed that dry friction needs), with listed
 messages.  Exit status 77 without the Python modules jsonschema and yaml.
 """
 import collections
@@ -25,15 +25,15 @@ except ImportError as missing:
     print(f"SKIPPED: schema and program are NOT compared: {missing} (tools/install-deps)")
     sys.exit(77)
 
-# What the schema leaves to the checks of the model: relations of values, names that are referred to, formulas, and
-# ranges of physical values.
+# What the schema leaves to the checks of the model: relations of values, names that are referred to, formulas.
 RELATIONS = re.compile(
     r"there is no (body|joint|function|input)|unknown name|expected as many|model has no bodies|triangle inequality|"
-    r"is indefinite|expected a number >=? 0|unit quaternion|zero vector|floats and has no|have no inertia|"
-    r": qd?: expected a list|stiffness > 0|(six )?numbers >= 0|one of both|expected after its start|of the table is|"
+    r"is indefinite|unit quaternion|zero vector|floats and has no|have no inertia|"
+    r": qd?: expected a list|a speed > 0 at which|one of both|expected after its start|of the table is|"
     r"meet at|does not close|do not close|is given as|its own|'between'|same body|no moving|massless|has length 0|"
     r"polynomial|already|not perpendicular|coplanar|with itself|must differ|is on body|has no mass|"
-    r"on what it acts is missing|needs axis2|expected >= 0")
+    r"on what it acts is missing|needs axis2|as mode=real-time requires|"
+    r"apart at the start|rotated by q|rotate about z|letters x, y, z")
 OPTIONS = {
     "duration": ("1", "0", "-1", "x", "'1'", "[1]"), "step": ("0", "0.1", "-1"), "rtol": ("1e-14", "1e-15", "0", "1", "0.5"),
     "atol": ("1e-100", "1e-101", "0", "3"), "atol_p": ("0", "1e-200", "1e-99", "-1"),
@@ -42,9 +42,29 @@ OPTIONS = {
     "baumgarte": ("'1,2'", "1", "none"), "project": ("auto", "never", "always", "stop"),
     "plan": ("auto", "comb", "balanced", "mixed", "pass"), "threads": ("0", "1", "256", "257", "1.5", "-1", "two"),
     "max_steps": ("0", "7", "1.5", "-1", "1e15", "2e15"), "pace": ("0", "1", "-1"),
+    "index3": ("auto", "7", "''", "'tangent=1'", "'tangent=1,newton=full'", "'tangnet=1'", "'tangent'", "'tangent=1,'", "{}",
+               "{tangent: 1, newton: modified, penalty: 1e9}", "{tangent: '1'}", "{tangent: 3}", "{tangent: 1.5}",
+               "{newton: half}", "{newton: 1}", "{tangnet: 1}", "{regularisation: 1}", "{regularisation: 1e-3}",
+               "{iterations: 0}", "{iterations: 1001}", "{stop: q+lambda}", "{mode: real-time, control: error}", "[1]"),
     "formulation": ("auto", "aba", "rk4", "foo"), "integrator": ("auto", "rk4", "aba", "foo"), "nonsense": ("1",),
 }
-CHANGES = (-1, 0, 1.5, "word", [1], {}, {"nonsense": 1}, [], [1, 2, 3, 4, 5, 6, 7])
+# What the example of the page does not have.
+MORE = """
+linkwork: 1
+bodies:
+  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}
+  b: {mass: 0.5, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0, 0]}
+joints:
+  hinge: {type: revolute, between: [ground, a], at: [0, 0, 0], rotor: {q0: 0.1}}
+  rod: {type: distance, between: [a, b], point1: [0, 0, 0], point2: [0, 0, 0], length: 1}
+forces:
+  air: {type: drag, body: b, linear: 1, quadratic: 1, angular: 1, angular_quadratic: 1, flow: [1, 0, 0]}
+  hit: {type: stop, between: [a, b], radius: 0.1, radius2: 0.1, stiffness: 1000, exponent: 1.5, dissipation: 0.1}
+generate:
+  chain: {n: 3, name: c, length: 1, mass: 2, radius: 0.1, seed: 7, joint: revolute, axes: xz}
+  net: {n: 2, m: 2, name: n, q: [0.1, 0, 0], qd: [0, 0, 1]}
+"""
+CHANGES = (-1, 0, 0.5, 1.5, "word", [1], {}, {"nonsense": 1}, [], [1, 2, 3, 4, 5, 6, 7])
 
 
 def places(part, path=()):
@@ -97,7 +117,7 @@ class Comparison:
 
 def main():
     program, sources = os.path.abspath(sys.argv[1]), sys.argv[2]
-    stride = int(sys.argv[3]) if len(sys.argv) > 3 else 17
+    stride = int(sys.argv[3]) if len(sys.argv) > 3 else 23
     with open(os.path.join(sources, "docs/model-file.md"), encoding="utf-8") as file:
         example = re.search(r"^```yaml\n(.*?)^```", file.read(), re.S | re.M).group(1)
     loader = yaml.SafeLoader  # numbers as in JSON: 1e5 too
@@ -114,12 +134,14 @@ def main():
                     comparison.compare(f"{name}: {value}", text, yaml.load(text, loader))
         text = small + "simulation: {max_steps: 7, max-steps: 7}\n"
         comparison.compare("both forms", text, yaml.load(text, loader))
+        more = yaml.load(MORE, loader)
+        comparison.compare("the other model", MORE, more)
         number = 0
-        for path in places(document):
+        for start, path in [(d, p) for d in (document, more) for p in places(d)]:
             for change in range(len(CHANGES) + 2) if path else ():
                 number += 1
                 if number % stride == 0:
-                    what, new = changed(document, path, change)
+                    what, new = changed(start, path, change)
                     comparison.compare(what, json.dumps(new), new)
     counts = comparison.counts
     print(f"{sum(counts.values())} files: {counts[True, True]} accepted by both, {counts[False, False]} refused by both, "

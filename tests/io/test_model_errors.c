@@ -50,6 +50,19 @@ static void check_all(const mistake *list, size_t count)
 #define HEAD "linkwork: 1\nbodies:\n  a: {" UNIT "}\n  b: {" UNIT "}\n" // lines 1 to 4
 #define JOINT HEAD "joints:\n  j: {type: revolute, between: [ground, a], at: [0, 0, 0], " // 6
 
+// What is missing in the file is not a fault of its last section.
+static void a_file_without_bodies(void **state)
+{
+    (void)state;
+    static const lw_read_desc yaml = {.format = "yaml"};
+    static const char text[] = "linkwork: 1\nsimulation: {duration: 1}\n";
+    lw_model *model = NULL;
+    lw_error error;
+    assert_int_equal(LW_ERR_PARSE,
+                     lw_model_parse(text, strlen(text), "bad.yaml", &yaml, &model, NULL, &error));
+    assert_string_equal("key 'bodies' is missing: bodies by name", error.text);
+}
+
 static void documents(void **state)
 {
     (void)state;
@@ -146,8 +159,8 @@ static void rotors(void **state)
 {
     (void)state;
     static const mistake list[] = {
-        {JOINT "rotor: {q0: -0.1}}\n", LW_ERR_MODEL, 6, 3,
-         "joint 'j': rotor of q0 has the inertia -0.1, expected a number >= 0"},
+        {JOINT "rotor: {q0: -0.1}}\n", LW_ERR_MODEL, 6, 72,
+         "joint 'j': rotor.q0 is -0.1, expected a number >= 0"},
         {JOINT "rotor: {q1: 0.1}}\n", LW_ERR_PARSE, 6, 68, "q1"},
         {JOINT "rotor: 0.1}\n", LW_ERR_PARSE, 6, 67, "rotor: expected"},
     };
@@ -159,7 +172,7 @@ static void bodies(void **state)
     (void)state;
 #define B "linkwork: 1\nbodies:\n  a: "
     static const mistake list[] = {
-        {B "{mass: -1}\n", LW_ERR_MODEL, 3, 3, "body 'a': mass is -1, expected a number >= 0"},
+        {B "{mass: -1}\n", LW_ERR_MODEL, 3, 13, "body 'a': mass is -1, expected a number >= 0"},
         {B "{mass: 1, inertia: [1, 1, -1, 0, 0, 0]}\n", LW_ERR_MODEL, 3, 3,
          "body 'a': inertia is indefinite, principal moments -1, 1, 1"},
         {B "{mass: 1, inertia: [1, 1, 1, 2, 0, 0]}\n", LW_ERR_MODEL, 3, 3,
@@ -360,8 +373,14 @@ static void forces_and_other_items(void **state)
          "spring 'f': between: there is no body 'c'"},
         {HEAD "forces:\n  f: {type: spring, between: [a, b], body: a}\n", LW_ERR_PARSE, 6, 38,
          "spring 'f': unknown key 'body'"},
-        {HEAD "forces:\n  f: {type: spring, between: [a, b], length: -1}\n", LW_ERR_MODEL, 6, 3,
-         "length >= 0"},
+        {HEAD "forces:\n  f: {type: spring, between: [a, b], length: -1}\n", LW_ERR_MODEL, 6, 46,
+         "spring 'f': length is -1, expected a number >= 0"},
+        {HEAD "forces:\n  f: {type: bushing, between: [a, b], stiffness: [1, 1, 1, 1, -2, 1]}\n",
+         LW_ERR_MODEL, 6, 63, "bushing 'f': stiffness is -2, expected a number >= 0"},
+        {HEAD "generate: {chain: {n: 0}}\n", LW_ERR_MODEL, 5, 23,
+         "mechanism 'chain': n is 0, expected a number >= 1"},
+        {HEAD "impulses: {i: {time: 0, body: a}}\n", LW_ERR_MODEL, 5, 22,
+         "impulse 'i': time is 0, expected a number > 0"},
         {HEAD "forces:\n  f: {type: wrench, force: [1, 0, 0]}\n", LW_ERR_PARSE, 6, 3,
          "key 'body' is missing"},
         {HEAD "forces:\n  f: {type: wrench, body: ground}\n", LW_ERR_MODEL, 6, 3,
@@ -394,6 +413,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents),
+        cmocka_unit_test(a_file_without_bodies),
         cmocka_unit_test(keys),
         cmocka_unit_test(rotors),
         cmocka_unit_test(bodies),

@@ -253,10 +253,10 @@ static void what_makes_no_sense_is_refused(void **state)
         {"{type: stop, between: [a, b], radius: 1, stiffness: 1}", "one of both"},
         {"{type: stop, between: [a, b], radius: 1, radius2: 1, normal: [0, 0, 1], stiffness: 1}",
          "alternatives"},
-        {"{type: stop, between: [a, b], radius: 0, radius2: 1, stiffness: 1}", "radius 0"},
-        {"{type: stop, between: [a, b], radius: 1, radius2: 1, stiffness: 0}", "stiffness 0"},
+        {"{type: stop, between: [a, b], radius: 0, radius2: 1, stiffness: 1}", "radius is 0"},
+        {"{type: stop, between: [a, b], radius: 1, radius2: 1, stiffness: 0}", "stiffness is 0"},
         {"{type: stop, between: [a, b], radius: 1, radius2: 1, stiffness: 1, exponent: 0.5}",
-         "exponent 0.5"},
+         "exponent is 0.5"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1000];

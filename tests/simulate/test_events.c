@@ -297,13 +297,14 @@ static void limits_that_make_no_sense_are_refused(void **state)
     (void)state;
     static const struct {
         const char *limits, *part;
-    } cases[] = {{"q0: {stiffness: 1}", "neither `lower` nor `upper`"},
-                 {"q0: {lower: 0}", "stiffness"},
-                 {"q0: {lower: 0, stiffness: 0}", "stiffness > 0"},
-                 {"q0: {lower: 0, stiffness: 1, damping: -1}", "damping >= 0"},
-                 {"q0: {lower: 1, upper: 0, stiffness: 1}", "above the upper"},
-                 {"q1: {lower: 1, stiffness: 1}", "q0"},
-                 {"q0: {lower: 1, stiffness: 1, hard: 1}", "unknown key 'hard'"}};
+    } cases[] = {
+        {"q0: {stiffness: 1}", "neither `lower` nor `upper`"},
+        {"q0: {lower: 0}", "stiffness"},
+        {"q0: {lower: 0, stiffness: 0}", "stiffness is 0, expected a number > 0"},
+        {"q0: {lower: 0, stiffness: 1, damping: -1}", "damping is -1, expected a number >= 0"},
+        {"q0: {lower: 1, upper: 0, stiffness: 1}", "above the upper"},
+        {"q1: {lower: 1, stiffness: 1}", "q0"},
+        {"q0: {lower: 1, stiffness: 1, hard: 1}", "unknown key 'hard'"}};
     const lw_read_desc desc = {.format = "yaml"};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1000];

@@ -68,7 +68,7 @@ const int lwi_yaml_shape_sizes[LW_SHAPE_COUNT] = {LW_SHAPE_LIST(X)};
 
 #define AT(field) .offset = offsetof(lw_body_desc, field)
 static const lwi_yaml_key body_keys[] = {
-    {"mass", LWI_KEY_NUMBER, AT(mass), .required = ONE, .help = "mass [kg], >= 0"},
+    {"mass", LWI_KEY_NUMBER, AT(mass), .required = ONE, .range = LWI_RANGE_NOT_NEGATIVE, .help = "mass [kg], >= 0"},
     {"inertia", LWI_KEY_NUMBERS, AT(inertia), .count = 6,
      .help = "xx, yy, zz, xy, xz, yz about the centre of mass, matrix elements [kg m^2]; default 0"},
     {"com", LWI_KEY_VECTOR, AT(com), .help = "centre of mass in the body frame [m]; default 0 0 0"},
@@ -121,7 +121,7 @@ static const lwi_yaml_key coordinate_keys[] = {
 static const lwi_yaml_key motion_key = {"motion", LWI_KEY_FUNCTION, AT(motion),
                                    .help = "function of time"};
 static const lwi_yaml_key rotor_key = {"rotor", LWI_KEY_NUMBER, AT(rotor),
-                                  .help = "inertia [kg, kg m^2], >= 0"};
+                                  .range = LWI_RANGE_NOT_NEGATIVE, .help = "inertia [kg, kg m^2], >= 0"};
 static const lwi_yaml_key effort_key = {"effort", LWI_KEY_SIGNAL, AT(effort),
                                    .help = "function or input"};
 #undef AT
@@ -138,9 +138,9 @@ static const lwi_yaml_key limits_keys[] = {
     {"upper", LWI_KEY_NUMBER, AT(upper), .flag = offsetof(lw_limits_desc, has_upper),
      .help = "upper end [m, rad]; default: none"},
     {"stiffness", LWI_KEY_NUMBER, AT(stiffness), .required = ONE,
-     .help = "beyond an end by x the effort is -max(0, stiffness x + damping dx/dt), towards the "
+     .range = LWI_RANGE_POSITIVE, .help = "beyond an end by x the effort is -max(0, stiffness x + damping dx/dt), towards the "
              "range [N/m, N m/rad], > 0"},
-    {"damping", LWI_KEY_NUMBER, AT(damping), .help = "[N s/m, N m s/rad], >= 0; default 0"},
+    {"damping", LWI_KEY_NUMBER, AT(damping), .range = LWI_RANGE_NOT_NEGATIVE, .help = "[N s/m, N m s/rad], >= 0; default 0"},
 };
 #undef AT
 const lwi_yaml_object lwi_yaml_limits_object = {.title = "limits",
@@ -155,11 +155,11 @@ static const lwi_yaml_key limits_key = {"limits", LWI_KEY_OBJECT,
 #define AT(field) .offset = offsetof(lw_friction_desc, field)
 static const lwi_yaml_key friction_keys[] = {
     {"coulomb", LWI_KEY_NUMBER, AT(coulomb),
-     .help = "dry friction: effort -coulomb tanh(qd / speed) [N, N m], >= 0; default 0"},
+     .range = LWI_RANGE_NOT_NEGATIVE, .help = "dry friction: effort -coulomb tanh(qd / speed) [N, N m], >= 0; default 0"},
     {"viscous", LWI_KEY_NUMBER, AT(viscous),
-     .help = "effort -viscous qd [N s/m, N m s/rad], >= 0; default 0"},
+     .range = LWI_RANGE_NOT_NEGATIVE, .help = "effort -viscous qd [N s/m, N m s/rad], >= 0; default 0"},
     {"speed", LWI_KEY_NUMBER, AT(speed),
-     .help = "speed scale of tanh: 96 % of the dry friction at twice this speed [m/s, rad/s], > 0"},
+     .range = LWI_RANGE_NOT_NEGATIVE, .help = "speed scale of tanh: 96 % of the dry friction at twice this speed [m/s, rad/s], > 0"},
 };
 #undef AT
 const lwi_yaml_object lwi_yaml_friction_object = {.title = "friction",
@@ -174,7 +174,7 @@ static const lwi_yaml_key friction_key = {"friction", LWI_KEY_OBJECT,
 #define AT(field) .offset = offsetof(lw_joint_desc, field)
 static const lwi_yaml_key isotropic_keys[] = {
     {"damping", LWI_KEY_NUMBER, AT(damping), .required = ONE,
-     .help = "wrench -damping times the relative velocity [N s/m, N m s/rad], >= 0"},
+     .range = LWI_RANGE_NOT_NEGATIVE, .help = "wrench -damping times the relative velocity [N s/m, N m s/rad], >= 0"},
 };
 const lwi_yaml_object lwi_yaml_isotropic_object = {.title = "isotropic_spring",
                                          .help =
@@ -293,7 +293,7 @@ static const char *const impulse_axes[] = {"world", "body"};
 
 #define AT(field) .offset = offsetof(lw_impulse_desc, field)
 static const lwi_yaml_key impulse_keys[] = {
-    {"time", LWI_KEY_NUMBER, AT(time), .required = ONE, .help = "at which it acts [s], > 0"},
+    {"time", LWI_KEY_NUMBER, AT(time), .required = ONE, .range = LWI_RANGE_POSITIVE, .help = "at which it acts [s], > 0"},
     {"body", LWI_KEY_BODY, AT(body), .help = "body on which it acts; or `joint`"},
     {"at", LWI_KEY_VECTOR, AT(point), .flag = offsetof(lw_impulse_desc, world_point),
      .help = "point of application of `impulse`, in the world at the assembly configuration [m]"},
@@ -321,19 +321,19 @@ static const char *const mechanism_joints[] = {"revolute", "universal", "spheric
 #define AT(field) .offset = offsetof(lw_mechanism_desc, field)
 static const lwi_yaml_key mechanism_keys[] = {
     {"n", LWI_KEY_INTEGER, AT(n), .required = EVERY,
-     .help = "rods of a chain, tree or loop; loops of an n_four_bar or ladder; meshes of a net along x"},
-    {"m", LWI_KEY_INTEGER, AT(m), .types = M(NET), .help = "meshes of a net along y; default n"},
+     .range = LWI_RANGE_FROM_ONE, .help = "rods of a chain, tree or loop; loops of an n_four_bar or ladder; meshes of a net along x"},
+    {"m", LWI_KEY_INTEGER, AT(m), .types = M(NET), .range = LWI_RANGE_FROM_ONE, .help = "meshes of a net along y; default n"},
     {"name", LWI_KEY_STRING, AT(name), .size = offsetof(lw_mechanism_desc, place),
      .help = "prefix of all names; default: none"},
     {"joint", LWI_KEY_WORD, AT(joint), .types = RODS | M(NET), .more = mechanism_joints,
      .count = LWI_COUNT(mechanism_joints), .help = "type of the joints; default revolute"},
     {"axes", LWI_KEY_STRING, AT(axes), .size = offsetof(lw_mechanism_desc, place), .types = RODS,
      .help = "first axes of the joints in turn; default xyz"},
-    {"length", LWI_KEY_NUMBER, AT(length), .help = "of a rod [m]; default 1"},
-    {"mass", LWI_KEY_NUMBER, AT(mass), .help = "of a rod [kg]; default 1"},
-    {"radius", LWI_KEY_NUMBER, AT(radius), .help = "of a rod, a cylinder [m]; default length / 20"},
+    {"length", LWI_KEY_NUMBER, AT(length), .range = LWI_RANGE_POSITIVE, .help = "of a rod [m]; default 1"},
+    {"mass", LWI_KEY_NUMBER, AT(mass), .range = LWI_RANGE_POSITIVE, .help = "of a rod [kg]; default 1"},
+    {"radius", LWI_KEY_NUMBER, AT(radius), .range = LWI_RANGE_POSITIVE, .help = "of a rod, a cylinder [m]; default length / 20"},
     {"seed", LWI_KEY_INTEGER, AT(seed), .types = M(CHAIN) | M(TREE),
-     .help = "random coordinates and speeds in [-1, 1) [rad, rad/s]; default: at rest and straight"},
+     .range = LWI_RANGE_NOT_NEGATIVE, .help = "random coordinates and speeds in [-1, 1) [rad, rad/s]; default: at rest and straight"},
     {"q", LWI_KEY_NUMBERS, AT(q), .count = 3,
      .types = M(N_FOUR_BAR) | M(LADDER) | M(NET),
      .help = "angles of the uprights [rad]: n_four_bar, net [angle, 0, 0], ladder [about x, about y, 0]"},

@@ -212,6 +212,8 @@ static lw_status read_pairs(lwi_yaml_reading *r, const lwi_yaml_key *key,
         lw_options tried = *r->options;
         lw_error why = {0};
         TRY(lwi_yaml_read_text(r, v->item[i], "a word or a number", &text));
+        if (v->item[i]->quoted && lwi_text_is_number(text))
+            return lwi_yaml_expected(r, v->item[i], "a word or a number");
         if (strpbrk(v->key[i], "=,") || strpbrk(text, "=,"))
             return lwi_yaml_fail(r, LW_ERR_PARSE, v->item[i]->place,
                                  "'=' and ',' separate pairs, not allowed in a value");
@@ -244,14 +246,36 @@ static lw_status read_option(lwi_yaml_reading *r, const lwi_yaml_key *key,
     return lwi_yaml_fail(r, LW_ERR_PARSE, v->place, "%s", why.text);
 }
 
+static lw_status read_number(lwi_yaml_reading *r, const lwi_yaml_key *key,
+                             const lwi_document_value *v, double *x)
+{
+    TRY(lwi_yaml_read_number(r, v, x));
+    return lwi_yaml_check_range(r, key, v, *x);
+}
+
+static lw_status read_integer(lwi_yaml_reading *r, const lwi_yaml_key *key,
+                              const lwi_document_value *v, int *x)
+{
+    TRY(lwi_yaml_read_integer(r, v, x));
+    return lwi_yaml_check_range(r, key, v, *x);
+}
+
+static lw_status read_numbers(lwi_yaml_reading *r, const lwi_yaml_key *key,
+                              const lwi_document_value *v, double *x)
+{
+    TRY(lwi_yaml_read_numbers(r, v, key->count, x));
+    for (int i = 0; i < key->count; i++) TRY(lwi_yaml_check_range(r, key, v->item[i], x[i]));
+    return LW_OK;
+}
+
 static lw_status read_key(lwi_yaml_reading *r, const lwi_yaml_key *key, int type,
                           const lwi_document_value *v, void *target)
 {
     // clang-format off
     switch (key->kind) {
-    case LWI_KEY_NUMBER: return lwi_yaml_read_number(r, v, FIELD(double, key->offset));
-    case LWI_KEY_INTEGER: return lwi_yaml_read_integer(r, v, FIELD(int, key->offset));
-    case LWI_KEY_NUMBERS: return lwi_yaml_read_numbers(r, v, key->count, FIELD(double, key->offset));
+    case LWI_KEY_NUMBER: return read_number(r, key, v, FIELD(double, key->offset));
+    case LWI_KEY_INTEGER: return read_integer(r, key, v, FIELD(int, key->offset));
+    case LWI_KEY_NUMBERS: return read_numbers(r, key, v, FIELD(double, key->offset));
     case LWI_KEY_LIST:
         return lwi_yaml_read_list(r, v, FIELD(const double *, key->offset), FIELD(int, key->size));
     case LWI_KEY_START:
@@ -674,6 +698,7 @@ static lw_status read_settings(lwi_yaml_reading *r, const lwi_document_value *ro
                 lwi_yaml_key_find(&lwi_yaml_simulation_object, map->key[k]))
                 return lwi_yaml_fail(r, LW_ERR_PARSE, map->key_place[i],
                                      "'%s' and '%s' are the same key", map->key[k], map->key[i]);
+    lwi_yaml_leave(r, 0);
     return LW_OK;
 }
 

@@ -1,5 +1,6 @@
 // schema.c -- JSON Schema (draft 2020-12) of the native model file, from the tables of keys.c.
 #include "io/yaml/keys.h"
+#include "methods/index3/index3.h"
 
 #include <linkwork/io.h>
 
@@ -35,6 +36,18 @@ static void put_words(FILE *f, const char *const *words, int count)
 static void put_reference(FILE *f, const char *title)
 {
     fprintf(f, "\"$ref\": \"#/$defs/%s\"", title);
+}
+
+// The type and the bounds of numbers, as lwi_yaml_check_range.
+static const char *number_type(const lwi_yaml_key *key)
+{
+    static const char *const types[2][4] = {
+        {"\"type\": \"number\"", "\"type\": \"number\", \"minimum\": 0",
+         "\"type\": \"number\", \"exclusiveMinimum\": 0", "\"type\": \"number\", \"minimum\": 1"},
+        {"\"type\": \"integer\"", "\"type\": \"integer\", \"minimum\": 0",
+         "\"type\": \"integer\", \"exclusiveMinimum\": 0",
+         "\"type\": \"integer\", \"minimum\": 1"}};
+    return types[key->kind == LWI_KEY_INTEGER][key->range];
 }
 
 static void put_array(FILE *f, int count, const char *items)
@@ -147,6 +160,41 @@ static void put_option(FILE *f, const char *key)
     fputs("]", f);
 }
 
+// One of the keys of `index3` with any value, as a regular expression.
+static void put_index3_pair(FILE *f, const lwi_index3_key *keys, int n)
+{
+    for (int i = 0; i < n; i++) fprintf(f, "%s%s", i ? "|" : "(", keys[i].name);
+    fputs(")=[^=,]+", f);
+}
+
+// A text or a map.
+static void put_index3(FILE *f)
+{
+    int n;
+    const lwi_index3_key *keys = lwi_index3_keys(&n);
+    fputs("\"anyOf\": [{\"type\": \"string\", \"pattern\": \"^(auto|", f);
+    put_index3_pair(f, keys, n);
+    fputs("(,", f);
+    put_index3_pair(f, keys, n);
+    fputs(")*)$\"}, {\"type\": \"object\", \"additionalProperties\": false, \"minProperties\": 1, "
+          "\"properties\": {",
+          f);
+    for (int i = 0; i < n; i++) {
+        fprintf(f, "%s\"%s\": {\"description\": \"%s\", ", i ? ", " : "", keys[i].name,
+                keys[i].expected);
+        if (keys[i].type == LWI_INDEX3_CHOICE) {
+            fputs("\"enum\": ", f);
+            put_words(f, keys[i].word, (int)keys[i].max + 1);
+        } else {
+            fprintf(f, "\"type\": \"%s\", \"minimum\": %g, \"maximum\": %g",
+                    keys[i].type == LWI_INDEX3_WHOLE ? "integer" : "number", keys[i].min,
+                    keys[i].max);
+        }
+        fputs("}", f);
+    }
+    fputs("}}]", f);
+}
+
 // The schema of a value, without the braces.
 static void put_kind(FILE *f, const lwi_yaml_key *key)
 {
@@ -157,10 +205,10 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     // clang-format off
     switch (key->kind) {
     case LWI_KEY_VERSION: fprintf(f, "\"const\": %d", (int)LWI_FORMAT_VERSION); return;
-    case LWI_KEY_NUMBER: fputs(number, f); return;
+    case LWI_KEY_NUMBER:
+    case LWI_KEY_INTEGER: fputs(number_type(key), f); return;
     case LWI_KEY_OPTION_NUMBER: put_option_number(f, key->name); return;
-    case LWI_KEY_INTEGER: fputs("\"type\": \"integer\"", f); return;
-    case LWI_KEY_NUMBERS: put_array(f, key->count, number); return;
+    case LWI_KEY_NUMBERS: put_array(f, key->count, number_type(key)); return;
     case LWI_KEY_LIST:
         fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1", number);
         return;
@@ -182,8 +230,10 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     case LWI_KEY_PAIR: put_array(f, 2, name); return;
     case LWI_KEY_COORDINATE: fputs("\"type\": \"string\", \"pattern\": \"^q[0-9]$\"", f); return;
     case LWI_KEY_SIGNAL:
-    case LWI_KEY_FUNCTION:
-    case LWI_KEY_LENGTH: fputs(signal, f); return;
+    case LWI_KEY_FUNCTION: fputs(signal, f); return;
+    case LWI_KEY_LENGTH:
+        fprintf(f, "%s, \"exclusiveMinimum\": 0", signal); // a bound of numbers alone
+        return;
     case LWI_KEY_SIGNALS: put_array(f, key->count, signal); return;
     case LWI_KEY_TERMS:
         fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1", signal);
@@ -205,7 +255,7 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     }
     // clang-format on
     case LWI_KEY_OPTION_MAP:
-        fputs("\"type\": [\"string\", \"object\"]", f);
+        put_index3(f);
         return;
     case LWI_KEY_OPTION:
         put_option(f, key->name);

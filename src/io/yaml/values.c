@@ -98,6 +98,30 @@ lw_status lwi_yaml_read_integer(lwi_yaml_reading *r, const lwi_document_value *v
     return LW_OK;
 }
 
+lw_status lwi_yaml_check_range(lwi_yaml_reading *r, const lwi_yaml_key *key,
+                               const lwi_document_value *v, double x)
+{
+    static const char *const expected[] = {"", ">= 0", "> 0", ">= 1"};
+    char path[sizeof r->path];
+    switch (key->range) {
+    case LWI_RANGE_NOT_NEGATIVE:
+        if (x >= 0) return LW_OK;
+        break;
+    case LWI_RANGE_POSITIVE:
+        if (x > 0) return LW_OK;
+        break;
+    case LWI_RANGE_FROM_ONE:
+        if (x >= 1) return LW_OK;
+        break;
+    case LWI_RANGE_ANY:
+        return LW_OK;
+    }
+    lwi_copy_text(path, sizeof path, r->path);
+    lwi_yaml_leave(r, 0); // the message names the key
+    return lwi_yaml_fail(r, LW_ERR_MODEL, v->place, "%s is %g, expected a number %s", path, x,
+                         expected[key->range]);
+}
+
 lw_status lwi_yaml_read_numbers(lwi_yaml_reading *r, const lwi_document_value *v, int count,
                                 double *x)
 {

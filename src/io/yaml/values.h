@@ -43,6 +43,9 @@ void lwi_yaml_leave(lwi_yaml_reading *r, size_t length);
 lw_status lwi_yaml_read_number(lwi_yaml_reading *r, const lwi_document_value *v, double *x);
 /** An integer within the range of int. */
 lw_status lwi_yaml_read_integer(lwi_yaml_reading *r, const lwi_document_value *v, int *x);
+/** Is one of the key's numbers in its range?  The message names the key. */
+lw_status lwi_yaml_check_range(lwi_yaml_reading *r, const lwi_yaml_key *key,
+                               const lwi_document_value *v, double x);
 lw_status lwi_yaml_read_numbers(lwi_yaml_reading *r, const lwi_document_value *v, int count,
                                 double *x);
 /** One or more numbers, in the arena. */

@@ -129,6 +129,23 @@ typedef struct lwi_index3 {
     lwi_index3_times times;
 } lwi_index3;
 
+typedef enum lwi_index3_type {
+    LWI_INDEX3_REAL,
+    LWI_INDEX3_WHOLE,
+    LWI_INDEX3_CHOICE
+} lwi_index3_type;
+
+/** A field of lw_index3_options: a number from `min` to `max`, or one of `word`. */
+typedef struct lwi_index3_key {
+    const char *name;
+    size_t offset;
+    lwi_index3_type type;
+    double min, max;
+    const char *const *word;
+    const char *expected;
+} lwi_index3_key;
+const lwi_index3_key *lwi_index3_keys(int *count);
+
 /** The method of an empty option, and that of a text KEY=VALUE,... or `auto`. */
 lw_status lwi_index3_options_read(const char *text, lw_index3_options *options, lw_error *error);
 /** "auto", or key=value,... of what differs from the defaults. */

@@ -14,17 +14,10 @@
 enum { ITERATIONS = 6, REAL_TIME_ITERATIONS = 3, MAX_ITERATIONS = 1000 };
 #define TOLERANCE 1e-10 // [m]
 
-typedef enum field_type { REAL, WHOLE, CHOICE } field_type;
-
-// A field of lw_index3_options: a number from `min` to `max`, or one of `word`.
-typedef struct entry {
-    const char *key;
-    size_t offset;
-    field_type type;
-    double min, max;
-    const char *const *word;
-    const char *expected;
-} entry;
+typedef lwi_index3_key entry;
+#define REAL LWI_INDEX3_REAL
+#define WHOLE LWI_INDEX3_WHOLE
+#define CHOICE LWI_INDEX3_CHOICE
 
 #define X(name, text) text,
 static const char *const newton[] = {LW_INDEX3_NEWTON_LIST(X) NULL};
@@ -54,6 +47,12 @@ static const entry entries[] = {
     {AT(output), CHOICE, 0, LW_INDEX3_OUTPUT_COUNT - 1, output, "motion, step or newton"},
 };
 // clang-format on
+
+const lwi_index3_key *lwi_index3_keys(int *count)
+{
+    *count = LWI_COUNT(entries);
+    return entries;
+}
 
 static const lw_index3_options defaults = {.regularisation = REGULARISATION,
                                            .tolerance = TOLERANCE,
@@ -112,8 +111,8 @@ static lw_status read_one(char *text, lw_index3_options *options, unsigned *seen
     if (!value) return lwi_fail(error, LW_ERR_ARGUMENT, "index3: '%s' is not KEY=VALUE", text);
     *value++ = 0;
     for (int i = 0; i < LWI_COUNT(entries); i++) {
-        names[i] = entries[i].key;
-        if (strcmp(text, entries[i].key) != 0) continue;
+        names[i] = entries[i].name;
+        if (strcmp(text, entries[i].name) != 0) continue;
         if (*seen & 1u << i)
             return lwi_fail(error, LW_ERR_ARGUMENT, "index3: %s is given twice", text);
         *seen |= 1u << i;
@@ -171,7 +170,7 @@ void lwi_index3_options_write(const lw_index3_options *options, char *text, size
         else
             lwi_number_write(number, value, sizeof value);
         const int more =
-            snprintf(text + used, size - used, "%s%s=%s", used ? "," : "", e->key, value);
+            snprintf(text + used, size - used, "%s%s=%s", used ? "," : "", e->name, value);
         used += more > 0 ? (size_t)more : 0;
     }
     if (!used) lwi_copy_text(text, size, "auto");
@@ -182,7 +181,7 @@ lw_status lwi_index3_options_check(const lw_index3_options *options, lw_error *e
     for (int i = 0; i < LWI_COUNT(entries); i++) {
         const double number = get(&entries[i], options);
         if (in_range(&entries[i], number) || number == get(&entries[i], &defaults)) continue;
-        return lwi_fail(error, LW_ERR_ARGUMENT, "index3: %s: %g is not %s", entries[i].key, number,
+        return lwi_fail(error, LW_ERR_ARGUMENT, "index3: %s: %g is not %s", entries[i].name, number,
                         entries[i].expected);
     }
     return check_pair(options, error);

@@ -197,9 +197,9 @@ static const lwi_yaml_key keys[] = {
     {"frame2", LWI_KEY_OBJECT, AT(frame2), .more = &lwi_yaml_pose_object,
      .help = "instead of `at`: F2 in the frame of the second body"},
     {"stiffness", LWI_KEY_NUMBERS, AT(stiffness), .count = 6, .required = LWI_KEY_REQUIRED,
-     .help = "along x y z of F1 [N/m], about x y z [N m/rad], >= 0"},
+     .range = LWI_RANGE_NOT_NEGATIVE, .help = "along x y z of F1 [N/m], about x y z [N m/rad], >= 0"},
     {"damping", LWI_KEY_NUMBERS, AT(damping), .count = 6,
-     .help = "the same for velocities [N s/m, N m s/rad], >= 0; default 0"},
+     .range = LWI_RANGE_NOT_NEGATIVE, .help = "the same for velocities [N s/m, N m s/rad], >= 0; default 0"},
 };
 #undef AT
 static const char *const types[] = {"bushing"};

@@ -111,12 +111,12 @@ static const lwi_yaml_key keys[] = {
     {"point", LWI_KEY_VECTOR, AT(point),
      .help = "instead of `at`: in the body frame [m]; default 0 0 0"},
     {"linear", LWI_KEY_NUMBER, AT(linear),
-     .help = "force -(linear + quadratic |v|) v, v of the point in the medium [N s/m], >= 0; default 0"},
-    {"quadratic", LWI_KEY_NUMBER, AT(quadratic), .help = "[N s^2/m^2], >= 0; default 0"},
+     .range = LWI_RANGE_NOT_NEGATIVE, .help = "force -(linear + quadratic |v|) v, v of the point in the medium [N s/m], >= 0; default 0"},
+    {"quadratic", LWI_KEY_NUMBER, AT(quadratic), .range = LWI_RANGE_NOT_NEGATIVE, .help = "[N s^2/m^2], >= 0; default 0"},
     {"angular", LWI_KEY_NUMBER, AT(angular),
-     .help = "torque -(angular + angular_quadratic |w|) w [N m s/rad], >= 0; default 0"},
+     .range = LWI_RANGE_NOT_NEGATIVE, .help = "torque -(angular + angular_quadratic |w|) w [N m s/rad], >= 0; default 0"},
     {"angular_quadratic", LWI_KEY_NUMBER, AT(angular_quadratic),
-     .help = "[N m s^2/rad^2], >= 0; default 0"},
+     .range = LWI_RANGE_NOT_NEGATIVE, .help = "[N m s^2/rad^2], >= 0; default 0"},
     {"flow", LWI_KEY_VECTOR, AT(flow), .help = "velocity of the medium, world axes [m/s]; default 0 0 0"},
 };
 #undef AT

@@ -131,7 +131,7 @@ static const lwi_yaml_key keys[] = {
      .help = "force -stiffness (l - length) - damping dl/dt + force pushes the points apart [N/m]; "
              "default 0"},
     {"damping", LWI_KEY_NUMBER, AT(damping), .help = "[N s/m]; default 0"},
-    {"length", LWI_KEY_NUMBER, AT(length), .help = "length without force [m], >= 0; default 0"},
+    {"length", LWI_KEY_NUMBER, AT(length), .range = LWI_RANGE_NOT_NEGATIVE, .help = "length without force [m], >= 0; default 0"},
     {"force", LWI_KEY_SIGNAL, AT(force), .help = "added, positive pushes the points apart [N]"},
 };
 #undef AT

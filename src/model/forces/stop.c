@@ -262,18 +262,18 @@ static const lwi_yaml_key keys[] = {
      .help = "instead of `from`: in the frame of the first body [m]; default 0 0 0"},
     {"point2", LWI_KEY_VECTOR, AT(point2),
      .help = "instead of `to`: in the frame of the second body [m]; default 0 0 0"},
-    {"radius", LWI_KEY_NUMBER, AT(radius), .required = LWI_KEY_REQUIRED, .help = "of the sphere [m], > 0"},
-    {"radius2", LWI_KEY_NUMBER, AT(radius2), .help = "of the other sphere [m], > 0"},
+    {"radius", LWI_KEY_NUMBER, AT(radius), .required = LWI_KEY_REQUIRED, .range = LWI_RANGE_POSITIVE, .help = "of the sphere [m], > 0"},
+    {"radius2", LWI_KEY_NUMBER, AT(radius2), .range = LWI_RANGE_POSITIVE, .help = "of the other sphere [m], > 0"},
     {"normal", LWI_KEY_DIRECTION, AT(normal), .flag = offsetof(lw_stop_desc, world_normal),
      .help = "instead of `radius2`: of a plane, towards the sphere, world axes at the assembly "
              "configuration"},
     {"normal2", LWI_KEY_DIRECTION, AT(normal),
      .help = "the same in the frame of the second body"},
     {"stiffness", LWI_KEY_NUMBER, AT(stiffness), .required = LWI_KEY_REQUIRED,
-     .help = "stiffness x^exponent max(0, 1 + dissipation dx/dt) pushes apart where bodies overlap by "
+     .range = LWI_RANGE_POSITIVE, .help = "stiffness x^exponent max(0, 1 + dissipation dx/dt) pushes apart where bodies overlap by "
              "x > 0 [N/m^exponent], > 0"},
-    {"exponent", LWI_KEY_NUMBER, AT(exponent), .help = ">= 1; default 1.5"},
-    {"dissipation", LWI_KEY_NUMBER, AT(dissipation), .help = "[s/m], >= 0; default 0"},
+    {"exponent", LWI_KEY_NUMBER, AT(exponent), .range = LWI_RANGE_FROM_ONE, .help = ">= 1; default 1.5"},
+    {"dissipation", LWI_KEY_NUMBER, AT(dissipation), .range = LWI_RANGE_NOT_NEGATIVE, .help = "[s/m], >= 0; default 0"},
 };
 #undef AT
 static const char *const types[] = {"stop"};

@@ -314,6 +314,8 @@ static void settings_have_either_hyphen_or_underscore(void **state)
            LW_ERR_PARSE, "a word or a number");
     refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {index3: {tangent: '1,stop=x'}}\n",
            LW_ERR_PARSE, "separate pairs");
+    refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {index3: {tangent: '1'}}\n",
+           LW_ERR_PARSE, "a word or a number");
     refuse("linkwork: 1\nbodies: {a: " BODY "}\nsimulation: {max-steps: 7, max_steps: 8}\n",
            LW_ERR_PARSE, "'max-steps' and 'max_steps' are the same key");
     refuse("linkwork: 1\nbodies: {a-a: " BODY "}\nsimulation: {max+steps: 7}\n", LW_ERR_PARSE,
