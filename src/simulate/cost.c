@@ -152,28 +152,28 @@ static lw_status evaluate(lwi_work *work, lwi_arena *arena, beginning *b)
 
 // Errors of momenta within the tolerance cause larger errors of speeds, most of all for rotations with small inertia,
 // such as rods between balls about their axes.  The amplification determines how much shorter the steps are.
-static lw_status measure_momenta(lwi_work *work, lwi_arena *arena, lwi_cost_survey *survey)
+// @param b  the start, evaluated; x is overwritten
+static lw_status measure_momenta(lwi_work *work, lwi_arena *arena, const beginning *b,
+                                 lwi_cost_survey *survey)
 {
     const lw_model *model = work->model;
     const int nx = work->layout.nx;
     double largest = 1, *off = LWI_PUSH(arena, double, nx), *scale = LWI_PUSH(arena, double, nx);
     double *rates = LWI_PUSH(arena, double, nx);
-    beginning b;
     survey->momenta_take = MOMENTA_TAKE;
     if (!off || !scale || !rates) return LW_ERR_MEMORY;
-    TRY(evaluate(work, arena, &b));
-    if (work->formulation->scale(work, b.t, b.x, scale) != LW_OK) return LW_OK;
+    if (work->formulation->scale(work, b->t, b->x, scale) != LW_OK) return LW_OK;
     lwi_cut_scatter(nx, 0, off);
     for (int k = 0; k < work->layout.nblock; k++) {
         const lwi_block *block = &work->layout.block[k];
         LWI_ASSERT(block->first >= 0 && block->first + block->n <= nx);
         for (int i = block->first; block->kind == LWI_MOMENTUM && i < block->first + block->n; i++)
-            if (fabs(b.x[i]) + fabs(b.rates[i]) > STILL * scale[i])
-                b.x[i] += TRIED * (off[i] < 0 ? -scale[i] : scale[i]);
+            if (fabs(b->x[i]) + fabs(b->rates[i]) > STILL * scale[i])
+                b->x[i] += TRIED * (off[i] < 0 ? -scale[i] : scale[i]);
     }
-    if (work->formulation->rates(work, b.t, b.x, b.inputs, rates) != LW_OK) return LW_OK;
+    if (work->formulation->rates(work, b->t, b->x, b->inputs, rates) != LW_OK) return LW_OK;
     for (int i = 0; i < model->tree_nq; i++)
-        largest = fmax(largest, fabs(rates[i] - b.rates[i]) / TRIED);
+        largest = fmax(largest, fabs(rates[i] - b->rates[i]) / TRIED);
     if (isfinite(largest)) survey->momenta_take = fmax(MOMENTA_TAKE, pow(largest, 1.0 / ORDER));
     return LW_OK;
 }
@@ -186,15 +186,15 @@ typedef struct trial_setup {
     lwi_arena *arena;
 } trial_setup;
 
-// Evaluates the formulation at the start, if an evaluation takes less than `limit` (0: in any case).  If that fails, `refusal` has the reason, otherwise its work is kept.
+// Evaluates the formulation at the start, if an evaluation takes less than `limit` (0: in any case).  If that fails,
+// `refusal` has the reason, otherwise its work is kept, and the state and its rates.
 static lw_status try(const lwi_formulation *formulation, const trial_setup *trial, double limit,
-                     lw_error *refusal, lwi_cost_survey *survey)
+                     lw_error *refusal, beginning *start, lwi_cost_survey *survey)
 {
     lwi_work *work = NULL;
-    beginning unused;
     lw_status status = lwi_work_create_shared(trial->model, formulation, &trial->arena->allocator,
                                               trial->options, limit, trial->shared, &work, refusal);
-    if (status == LW_OK && (status = evaluate(work, trial->arena, &unused)) != LW_OK)
+    if (status == LW_OK && (status = evaluate(work, trial->arena, start)) != LW_OK)
         *refusal = work->error;
     if (status == LW_OK && formulation == &lwi_formulation_rcr) {
         lwi_rcr_count(work->data, &survey->features);
@@ -237,11 +237,12 @@ static lw_status try_rcr(const trial_setup *trial, bool must, lwi_cost_survey *s
     const double limit = must ? 0 : LWI_COST_DEAR * cost_of_hdca(survey);
     double seconds = 0;
     lwi_cost_features unused;
+    beginning start;
     if (!must)
         TRY(lwi_rcr_predict(trial->model, limit, &trial->arena->allocator, &unused, &seconds));
     survey->rcr_left_out = seconds > limit ? seconds : 0;
     if (survey->rcr_left_out > 0) return LW_OK;
-    TRY(try(&lwi_formulation_rcr, trial, limit, &survey->rcr, survey));
+    TRY(try(&lwi_formulation_rcr, trial, limit, &survey->rcr, &start, survey));
     if (!must && survey->rcr.status == LW_ERR_UNSUPPORTED &&
         lwi_formulation_accepts(&lwi_formulation_rcr, trial->model, NULL) == LW_OK) {
         survey->rcr = (lw_error){0};
@@ -254,14 +255,15 @@ static lw_status try_rcr(const trial_setup *trial, bool must, lwi_cost_survey *s
 
 static lw_status try_hdca(const trial_setup *trial, lwi_cost_survey *survey)
 {
-    TRY(try(&lwi_formulation_hdca, trial, 0, &survey->hdca, survey));
+    beginning start;
+    TRY(try(&lwi_formulation_hdca, trial, 0, &survey->hdca, &start, survey));
     if (survey->hdca.text[0]) return LW_OK;
     if (!survey->rcr_way) {
         const lwi_system *system = lwi_hdca_system(survey->work);
         survey->features.redundant = system->nrow - system->generic_rank;
         expect_pivots(&survey->features);
     }
-    return measure_momenta(survey->work, trial->arena, survey);
+    return measure_momenta(survey->work, trial->arena, &start, survey);
 }
 
 static lw_status survey_loops(const trial_setup *trial, lwi_cost_survey *survey)

@@ -76,8 +76,8 @@ static lw_status choose_work(lwi_work *work, lwi_arena *arena, lwi_gauss *g)
     const bool speeds = f->rates && !lwi_layout_has(&work->layout, LWI_MOMENTUM);
     if (speeds) g->work = work;
     if (speeds && !(f->flags & LWI_CUBIC)) return LW_OK;
-    const lw_status status =
-        lwi_work_create(work->model, &lwi_formulation_dca, &arena->allocator, &g->own, NULL);
+    const lw_status status = lwi_work_create_shared(
+        work->model, &lwi_formulation_dca, &arena->allocator, NULL, 0, work->shared, &g->own, NULL);
     if (status == LW_OK) g->work = g->own;
     return status == LW_ERR_MEMORY ? status : LW_OK;
 }

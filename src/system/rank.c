@@ -121,19 +121,36 @@ static bool adopt(lwi_system *s, const lwi_shared *shared, place *best)
     return s->nrow - s->generic_rank == shared->redundant;
 }
 
-static void search(lwi_system *s, int full, const place *start, place *best)
+enum { NEARBY = 3 };
+
+// Configurations along the degrees of freedom, not yet on the constraints, with the factors at the start.
+static int step_nearby(lwi_system *s, const place *start, place nearby[NEARBY])
 {
     // Lengths of the mechanism, or radians: large enough to leave a singular position, where pivots grow with
     // the square of the step, small enough to return to the constraints.
-    static const double sizes[] = {0.02, 0.03, 0.05};
+    static const double sizes[NEARBY] = {0.02, 0.03, 0.05};
+    for (int i = 0; i < NEARBY; i++) {
+        restore(s, start);
+        if (!step_along_motion(s, i, sizes[i] * s->length)) return i;
+        store(s, &nearby[i]);
+    }
+    return NEARBY;
+}
+
+static lw_status search(lwi_system *s, int full, lwi_arena *scratch, place *best)
+{
+    place nearby[NEARBY];
+    int count = 0;
     s->start_rank = s->generic_rank = lwi_system_rank(s);
     store(s, best);
+    if (s->start_rank < full) {
+        for (int i = 0; i < NEARBY; i++) TRY(make_place(s->model, scratch, &nearby[i]));
+        count = step_nearby(s, best, nearby);
+    }
     bool last_is_best = true;
-    for (int i = 0; i < LWI_COUNT(sizes) && s->start_rank < full; i++) {
-        restore(s, start);
-        lwi_system_rank(s);
+    for (int i = 0; i < count; i++) {
+        restore(s, &nearby[i]);
         last_is_best = false;
-        if (!step_along_motion(s, i, sizes[i] * s->length)) break;
         if (!lwi_system_close(s, 0, closed_enough(s), MAX_STEPS)) continue;
         const int rank = lwi_system_rank(s);
         if (rank < s->generic_rank) continue;
@@ -143,24 +160,27 @@ static void search(lwi_system *s, int full, const place *start, place *best)
         last_is_best = true;
         if (rank == full) break;
     }
-    if (last_is_best) return;
+    if (last_is_best) return LW_OK;
     restore(s, best);
     lwi_system_rank(s);
+    return LW_OK;
 }
 
 lw_status lwi_system_find_ranks(lwi_system *s, lwi_shared *shared, lwi_arena *arena)
 {
     const int free = 6 * s->model->nnode + s->model->nrotor * (s->nrotor > 0);
     const int full = s->nrow < free ? s->nrow : free;
-    place start, best;
+    place best;
     s->start_rank = s->generic_rank = s->nrow;
     if (s->nrow == 0 || (s->model->nloop == 0 && s->model->ncoupling == 0)) return LW_OK;
     if (!adopt(s, shared, &best)) {
-        TRY(make_place(s->model, arena, &start));
+        lwi_arena scratch;
         TRY(make_place(s->model, arena, &best));
         lwi_system_start_closed(s);
-        store(s, &start);
-        search(s, full, &start, &best);
+        lwi_arena_init(&scratch, &arena->allocator);
+        const lw_status status = search(s, full, &scratch, &best);
+        lwi_arena_free(&scratch);
+        TRY(status);
         const lwi_motion at = {
             .R = (const double(*)[9])best.R, .r = (const double(*)[3])best.r, .q = best.q};
         if (shared && s->start_rank >= 0 && s->generic_rank >= s->start_rank)
