@@ -56,7 +56,9 @@ typedef struct lw_column_info {
     const char *unit; ///< "rad/s"; "1" for quaternions; "" where the file has none and the
                       ///< name is not one of ours.  The coordinates of a joint in a CSV: "m or rad"
     const char *frame; ///< "world", "body", "joint", "marker"; "" for scalars
-    bool unique;       ///< false: a reaction that is not unique, the one of minimum norm
+    unsigned char
+        undetermined; ///< of a reaction, at the first row: its components in F1 axes that are not unique,
+                      ///< as in lw_observation.reaction_undetermined; 0: unique
 } lw_column_info;
 
 /** All empty for an index out of range.  Strings are valid as long as the result. */

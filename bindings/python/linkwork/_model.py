@@ -374,6 +374,11 @@ class Assembly:
 _AXES = ("fx", "fy", "fz", "tx", "ty", "tz")
 
 
+def components(axes: int) -> Tuple[str, ...]:
+    """Names of the components of a reaction in a set of bits."""
+    return tuple(name for k, name in enumerate(_AXES) if axes >> k & 1)
+
+
 @dataclasses.dataclass(frozen=True)
 class Redundancy:
     """Redundancy at one joint at the start."""
@@ -430,7 +435,7 @@ def check_model(model: Model) -> Check:
     check(lib.lw_model_mobility(model._handle, found, joints, error), error)
     redundancy = tuple(
         Redundancy(joint.name, r.rows, r.dependent, r.open,
-                   tuple(_AXES[k] for k in range(6) if r.axes >> k & 1))
+                   components(r.axes))
         for joint, r in zip(model.joints, joints))
     conflict = found.conflict_joint
     # relative to 1 plus the largest right-hand side: larger values are not round-off

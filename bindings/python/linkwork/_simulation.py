@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ._errors import ArgumentError, Error, FileError, StoppedError, check, make_error, path_bytes, text_of, unknown
 from ._memory import Array, doubles, numbers, view
-from ._model import Joint, Model, Path, load, made_model
+from ._model import Joint, Model, Path, components, load, made_model
 from ._native import ffi, lib
 from ._options import Options, make_options, read_options
 
@@ -155,6 +155,9 @@ class Observation:
         self.reaction: Array = rows("reaction", m, 6)  #: force, torque on body2 at its joint point
         self.reaction_unique: Any = (view(o.reaction_unique, (m,), owner, "|u1").view(np.bool_)
                                      if o.reaction_unique else np.empty(0, np.bool_))
+        #: of each joint: components along axes of its first frame that the constraints do not determine, as bits
+        self.reaction_undetermined: Array = (view(o.reaction_undetermined, (m,), owner, "|u1")
+                                             if o.reaction_undetermined else np.empty(0, np.uint8))
         #: close to a singular position: reactions are those that states outside lead to
         self.reactions_continued = bool(o.reactions_continued)
         #: "before" or "after": the state just before or after impulses at this time; else ""
@@ -239,6 +242,9 @@ class JointMoment:
         self.unique = bool(o.reaction_unique[joint.index]) if len(o.reaction_unique) else True
         self.p: Array = o.p[joint.v]  #: level "momentum", as the next
         self.transmitted: Array = o.transmitted[joint.index] if len(o.transmitted) else np.empty(0)
+        #: components of the reaction, "fx" ... "tz" along axes of the joint's first frame, that are not unique
+        self.undetermined: Tuple[str, ...] = (
+            components(int(o.reaction_undetermined[joint.index])) if len(o.reaction_undetermined) else ())
 
 
 # --------------------------------------------------------------------------------------- simulation

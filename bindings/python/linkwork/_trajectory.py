@@ -11,7 +11,7 @@ import numpy as np
 from . import quaternion as _quaternion
 from ._errors import ArgumentError, check, path_bytes, text_of, unknown
 from ._memory import Array, doubles, view
-from ._model import Model, Path
+from ._model import Model, Path, components
 from ._native import ffi, lib
 from ._options import Options, make_options, read_options
 from ._simulation import Summary, hdf5_lock
@@ -49,7 +49,8 @@ class Trajectory(Mapping[str, Array]):
         infos = [lib.lw_result_column(handle, i) for i in range(lib.lw_result_column_count(handle))]
         self.columns: Tuple[str, ...] = tuple(text_of(c.name) for c in infos)
         self._index = {name: i for i, name in enumerate(self.columns)}
-        self._meaning = [(text_of(c.unit), text_of(c.frame), bool(c.unique)) for c in infos]
+        self._meaning = [(text_of(c.unit), text_of(c.frame), components(c.undetermined))
+                         for c in infos]
         self._columns: Dict[int, Array] = {}
         self._known: Dict[str, Dict[str, None]] = {}  # names of items by kind, on first use
         values = lib.lw_result_values(handle)
@@ -113,6 +114,11 @@ class Trajectory(Mapping[str, Array]):
 
     def unique(self, name: str) -> bool:
         """False for reactions that are not unique."""
+        return not self.undetermined(name)
+
+    def undetermined(self, name: str) -> Tuple[str, ...]:
+        """Of a column of a reaction: the components along axes of the joint's first frame that the constraints do not
+        determine at the first row, "fx" ... "tz"; empty if it is unique."""
         return self._meaning[self._find(name)][2]
 
     @property

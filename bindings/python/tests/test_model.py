@@ -133,6 +133,22 @@ def test_check_names_redundant_joints():
     assert "reaction not unique" in str(report) and len(report.loops) == 1
 
 
+def test_components_that_constraints_do_not_determine(tmp_path):
+    b = lw.Builder()
+    b.body("door", 10, [1, 1, 1, 0, 0, 0], position=[0.5, 0, 0])
+    for name, z in (("upper", 1), ("lower", -1)):
+        b.joint(name, "revolute", ["ground", "door"], at=[0, 0, z], axis=[0, 0, 1])
+    sim = lw.Simulation(b.build(), duration=0)
+    all_but_tz = ("fx", "fy", "fz", "tx", "ty")
+    joint = sim.observe("reaction").joint("upper")
+    assert joint.undetermined == all_but_tz and not joint.unique
+    path = tmp_path / "door.h5"
+    lw.simulate(b.build(), 0).save(path)
+    for run in (lw.simulate(b.build(), 0), lw.read_result(path)):
+        assert run.undetermined("joint.upper.fx") == all_but_tz
+        assert not run.unique("joint.lower.tz") and run.unique("joint.upper.q0")
+
+
 def test_a_model_is_shared_by_threads():
     model = pendulum()
     found = []

@@ -28,12 +28,12 @@ struct lw_batch_writer {
     lwi_result_meta meta;
     lw_options options;
     lwi_result_rows rows;
-    int nown;              // columns of a single run, including the time
-    double *own;           // [capacity][nown] last row of each: quaternions take their sign from it
-    double *last;          // [capacity][columns]
-    bool *written;         // [capacity]
-    unsigned char *unique; // [joint] of the first row
-    lw_error error;        // of the first failure
+    int nown;      // columns of a single run, including the time
+    double *own;   // [capacity][nown] last row of each: quaternions take their sign from it
+    double *last;  // [capacity][columns]
+    bool *written; // [capacity]
+    unsigned char *undetermined; // [joint] of the first row
+    lw_error error;              // of the first failure
 };
 
 // ----------------------------------------------------------------------------------------- columns
@@ -79,10 +79,10 @@ int lw_batch_writer_columns(const lw_batch_writer *writer)
 
 lw_column_info lw_batch_writer_column(const lw_batch_writer *writer, int index)
 {
-    if (!writer) return (lw_column_info){"", "", "", 1};
-    if (index < 0 || index >= writer->columns.n) return (lw_column_info){"", "", "", 1};
+    if (!writer) return (lw_column_info){"", "", "", 0};
+    if (index < 0 || index >= writer->columns.n) return (lw_column_info){"", "", "", 0};
     const lwi_result_column *c = &writer->columns.column[index];
-    return (lw_column_info){c->name, c->unit, c->frame, 1};
+    return (lw_column_info){c->name, c->unit, c->frame, 0};
 }
 
 // -------------------------------------------------------------------------------------------- rows
@@ -95,9 +95,9 @@ static lw_status io_failed(lw_batch_writer *w, const char *what)
     return LW_ERR_IO;
 }
 
-static lw_status write_row(lw_batch_writer *w, const double *row, const unsigned char *unique)
+static lw_status write_row(lw_batch_writer *w, const double *row, const unsigned char *undetermined)
 {
-    if (w->hdf5) return lwi_hdf5_row(w->hdf5, row, NULL, unique);
+    if (w->hdf5) return lwi_hdf5_row(w->hdf5, row, NULL, undetermined);
     if (!w->csv) return LW_OK;
     errno = 0;
     lwi_csv_numbers(w->csv, row, w->columns.n);
@@ -106,10 +106,10 @@ static lw_status write_row(lw_batch_writer *w, const double *row, const unsigned
 
 // The first row that comes is the first one of the file: the first instance is in the first group.
 static lw_status keep_row(lw_batch_writer *w, int number, const double *row,
-                          const unsigned char *unique)
+                          const unsigned char *undetermined)
 {
-    if (lwi_spool_is_empty(w->spool) && unique)
-        memcpy(w->unique, unique, (size_t)w->batch->model->njoint);
+    if (lwi_spool_is_empty(w->spool) && undetermined)
+        memcpy(w->undetermined, undetermined, (size_t)w->batch->model->njoint);
     errno = 0;
     const lw_status status = lwi_spool_put(w->spool, w->sample, number, row);
     return status == LW_ERR_IO ? io_failed(w, "rows cannot be kept in its folder") : status;
@@ -141,8 +141,8 @@ static lw_status instance_row(lw_batch_writer *w, int i)
     LWI_ASSERT(n + w->nown - 1 == w->columns.n && w->rows.n == w->nown);
     memcpy(row + n, w->rows.row + 1, (size_t)(w->nown - 1) * sizeof *row);
     w->written[i] = true;
-    return w->spool ? keep_row(w, number, row, o->reaction_unique)
-                    : write_row(w, row, o->reaction_unique);
+    return w->spool ? keep_row(w, number, row, o->reaction_undetermined)
+                    : write_row(w, row, o->reaction_undetermined);
 }
 
 // The rows of another group begin: no instance has a row before.
@@ -177,7 +177,7 @@ lw_status lw_batch_writer_rows(lw_batch_writer *w)
 static lw_status write_waiting(void *user, const double *row)
 {
     lw_batch_writer *w = user;
-    return write_row(w, row, w->unique);
+    return write_row(w, row, w->undetermined);
 }
 
 // All rows that have come, in order of time and of the instances.
@@ -253,8 +253,8 @@ static lw_status begin(lw_batch_writer *w, const char *path, lw_error *error)
     w->own = LWI_PUSH(&w->arena, double, n *(size_t)w->nown);
     w->last = LWI_PUSH(&w->arena, double, n *(size_t)w->columns.n);
     w->written = LWI_PUSH(&w->arena, bool, n);
-    w->unique = LWI_PUSH(&w->arena, unsigned char, w->batch->model->njoint);
-    if (!w->own || !w->last || !w->written || !w->unique ||
+    w->undetermined = LWI_PUSH(&w->arena, unsigned char, w->batch->model->njoint);
+    if (!w->own || !w->last || !w->written || !w->undetermined ||
         lwi_result_rows_create(w->batch->model, w->level, &w->columns, &w->arena, &w->rows) !=
             LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");

@@ -12,7 +12,7 @@ typedef struct lwi_result_column {
     const char *name; ///< "body.rod.x"
     const char *unit, *frame;
     const lwi_result_quantity *quantity; ///< NULL: unknown
-    int joint; ///< index in the writer's array `unique`: the joint of a reaction; otherwise -1
+    int joint; ///< index in the writer's array `undetermined`: the joint of a reaction; otherwise -1
 } lwi_result_column;
 
 typedef struct lwi_result_columns {

@@ -139,7 +139,7 @@ static lw_status read_header(parser *p, bool result, lwi_csv_table *t, lw_error 
             return fail_at(p, error, taken, "a column has no name");
         const char *name = lwi_arena_text(&t->arena, taken);
         if (!name) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the header");
-        t->column[i] = (lw_column_info){.name = name, .unique = 1};
+        t->column[i] = (lw_column_info){.name = name};
         lwi_result_column_meaning(name, &t->column[i].unit, &t->column[i].frame);
     }
     if (result && strcmp(t->column[0].name, "time") != 0)

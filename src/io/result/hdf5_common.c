@@ -128,7 +128,7 @@ hid_t lwi_hdf5_element_type(lwi_hdf5_element *e, int nstring)
     LWI_ASSERT(nstring == LWI_HDF5_READ || nstring == LWI_HDF5_STRINGS);
     e->bytes = 0;
     for (int i = 0; i < LWI_HDF5_READ; i++) place(e, &e->text[i], e->room[i], 1);
-    place(e, &e->unique, sizeof(int), sizeof(int));
+    place(e, &e->undetermined, sizeof(int), sizeof(int));
     for (int i = LWI_HDF5_READ; i < nstring; i++) place(e, &e->text[i], e->room[i], 1);
     e->bytes = (e->bytes + sizeof(int) - 1) / sizeof(int) * sizeof(int);
     const hid_t type = H5Tcreate(H5T_COMPOUND, e->bytes);
@@ -136,7 +136,7 @@ hid_t lwi_hdf5_element_type(lwi_hdf5_element *e, int nstring)
     for (int i = 0; i < nstring && failed >= 0; i++) {
         failed = insert_text(type, e, i);
         if (failed >= 0 && i == LWI_HDF5_READ - 1)
-            failed = H5Tinsert(type, "unique", e->unique, H5T_NATIVE_INT);
+            failed = H5Tinsert(type, "undetermined", e->undetermined, H5T_NATIVE_INT);
     }
     if (failed >= 0) return type;
     if (type >= 0) H5Tclose(type);

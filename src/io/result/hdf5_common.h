@@ -6,7 +6,7 @@
 #include "io/result/hdf5_file.h"
 
 #define LWI_HDF5_FORMAT "linkwork-result"
-enum { LWI_HDF5_FORMAT_VERSION = 3 };
+enum { LWI_HDF5_FORMAT_VERSION = 4 };
 
 /** Attributes "summary.KEY", written when the run ends. */
 // clang-format off
@@ -30,7 +30,7 @@ enum {
     LWI_HDF5_NAME,
     LWI_HDF5_UNIT,
     LWI_HDF5_FRAME,
-    LWI_HDF5_READ, ///< strings that the reader takes, with the integer `unique`
+    LWI_HDF5_READ, ///< strings that the reader takes, with the integer `undetermined`
     LWI_HDF5_KIND = LWI_HDF5_READ,
     LWI_HDF5_ITEM,
     LWI_HDF5_QUANTITY,
@@ -38,10 +38,10 @@ enum {
 };
 typedef struct lwi_hdf5_element {
     size_t room[LWI_HDF5_STRINGS]; ///< bytes of the strings, terminators included
-    size_t text[LWI_HDF5_STRINGS], unique, bytes;
+    size_t text[LWI_HDF5_STRINGS], undetermined, bytes;
 } lwi_hdf5_element;
 extern const char *const lwi_hdf5_strings[LWI_HDF5_STRINGS]; ///< "name", "unit", ...
-/** Sets the offsets of the first `nstring` strings and of `unique` from element->room.
+/** Sets the offsets of the first `nstring` strings and of `undetermined` from element->room.
  *  @return the type in memory and in the file; < 0: failed */
 hid_t lwi_hdf5_element_type(lwi_hdf5_element *element, int nstring);
 

@@ -39,10 +39,10 @@ lw_status lwi_hdf5_create(const char *path, const lwi_result_columns *columns,
 /** `interrupt` is polled while the first row is written; NULL: none. */
 void lwi_hdf5_set_interrupt(lwi_hdf5_writer *writer, lw_interrupt interrupt, void *user);
 /** Appends a row.
- *  @param unique  [joint] as in lw_observation, recorded with the first row; NULL: all are unique
+ *  @param undetermined  [joint] as in lw_observation, recorded with the first row; NULL: all are unique
  *  @param x       [nx] */
 lw_status lwi_hdf5_row(lwi_hdf5_writer *writer, const double *row, const double *x,
-                       const unsigned char *unique);
+                       const unsigned char *undetermined);
 /** Flushes if the interval has passed. */
 lw_status lwi_hdf5_poll(lwi_hdf5_writer *writer);
 /** Closes the file and frees the writer in any case; the error is that of the first failure. */

@@ -329,12 +329,13 @@ static lw_status take_elements(lwi_hdf5_reader *r, char *element, const lwi_hdf5
 {
     for (int i = first; i < first + count; i++, element += e->bytes) {
         for (int k = 0; k < LWI_HDF5_READ; k++) element[e->text[k] + e->room[k] - 1] = 0;
-        int unique;
-        memcpy(&unique, element + e->unique, sizeof unique);
+        int undetermined;
+        memcpy(&undetermined, element + e->undetermined, sizeof undetermined);
         LWI_ASSERT_INDEX(i, r->n);
         r->column[i] = (lw_column_info){lwi_arena_text(&r->arena, element + e->text[LWI_HDF5_NAME]),
                                         share(r, element + e->text[LWI_HDF5_UNIT]),
-                                        share(r, element + e->text[LWI_HDF5_FRAME]), unique != 0};
+                                        share(r, element + e->text[LWI_HDF5_FRAME]),
+                                        (unsigned char)undetermined};
         if (!r->column[i].name || !r->column[i].unit || !r->column[i].frame)
             return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
         if (!*r->column[i].name) return invalid(r, error, "/columns has an element without a name");
@@ -380,7 +381,7 @@ static lw_status take_columns(lwi_hdf5_reader *r, hid_t set, hid_t stored, lw_er
         return invalid(r, error, "/columns has unexpected members");
     r->column = LWI_PUSH(&r->arena, lw_column_info, r->n);
     if (!r->column) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
-    r->column[0] = (lw_column_info){.name = "time", .unique = true};
+    r->column[0] = (lw_column_info){.name = "time"};
     lwi_result_column_meaning("time", &r->column[0].unit, &r->column[0].frame);
     const hid_t type = lwi_hdf5_element_type(&element, LWI_HDF5_READ);
     if (type < 0) return lwi_hdf5_fail(error, LW_ERR_PARSE, r->path, "/columns cannot be read");

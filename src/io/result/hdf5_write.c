@@ -234,7 +234,7 @@ static void strings_of(const lwi_result_column *c, const char *text[LWI_HDF5_STR
 }
 
 // Elements first ... of /columns, which does not contain the time.
-static void fill_elements(const lwi_hdf5_writer *w, const unsigned char *unique, int first,
+static void fill_elements(const lwi_hdf5_writer *w, const unsigned char *undetermined, int first,
                           int count, const lwi_hdf5_element *e, char *elements)
 {
     const lwi_result_column *column = w->columns->column + 1 + first;
@@ -243,18 +243,18 @@ static void fill_elements(const lwi_hdf5_writer *w, const unsigned char *unique,
     for (int i = 0; i < count; i++, column++, elements += e->bytes) {
         const char *text[LWI_HDF5_STRINGS];
         size_t length[LWI_HDF5_STRINGS];
-        const int is_unique = column->joint < 0 || !unique || unique[column->joint];
+        const int axes = column->joint < 0 || !undetermined ? 0 : undetermined[column->joint];
         strings_of(column, text, length);
         for (int k = 0; k < LWI_HDF5_STRINGS; k++) {
             LWI_ASSERT(length[k] < e->room[k]);
             memcpy(elements + e->text[k], text[k], length[k]);
         }
-        memcpy(elements + e->unique, &is_unique, sizeof is_unique);
+        memcpy(elements + e->undetermined, &axes, sizeof axes);
     }
 }
 
-static herr_t write_elements(lwi_hdf5_writer *w, const unsigned char *unique, hid_t set, hid_t type,
-                             const lwi_hdf5_element *e)
+static herr_t write_elements(lwi_hdf5_writer *w, const unsigned char *undetermined, hid_t set,
+                             hid_t type, const lwi_hdf5_element *e)
 {
     const int n = w->columns->n - 1, block = n < ELEMENTS ? n : ELEMENTS;
     char *elements = lwi_allocate(NULL, (size_t)block * e->bytes);
@@ -264,7 +264,7 @@ static herr_t write_elements(lwi_hdf5_writer *w, const unsigned char *unique, hi
         const hsize_t from = (hsize_t)first,
                       count = (hsize_t)(n - first < block ? n - first : block);
         const hid_t there = H5Dget_space(set), here = H5Screate_simple(1, &count, NULL);
-        fill_elements(w, unique, first, (int)count, e, elements);
+        fill_elements(w, undetermined, first, (int)count, e, elements);
         failed = there < 0 || here < 0 ||
                          H5Sselect_hyperslab(there, H5S_SELECT_SET, &from, NULL, &count, NULL) < 0
                      ? -1
@@ -293,7 +293,7 @@ static hid_t make_columns(const lwi_hdf5_writer *w, hid_t type)
     return set;
 }
 
-static lw_status lay_out_columns(lwi_hdf5_writer *w, const unsigned char *unique)
+static lw_status lay_out_columns(lwi_hdf5_writer *w, const unsigned char *undetermined)
 {
     lwi_hdf5_element element = {0};
     for (int k = 0; k < LWI_HDF5_STRINGS; k++) element.room[k] = 1;
@@ -306,7 +306,7 @@ static lw_status lay_out_columns(lwi_hdf5_writer *w, const unsigned char *unique
     }
     const hid_t type = lwi_hdf5_element_type(&element, LWI_HDF5_STRINGS);
     const hid_t set = type < 0 ? -1 : make_columns(w, type);
-    herr_t failed = set < 0 ? -1 : write_elements(w, unique, set, type, &element);
+    herr_t failed = set < 0 ? -1 : write_elements(w, undetermined, set, type, &element);
     if (set >= 0 && H5Dclose(set) < 0) failed = -1;
     if (type >= 0) H5Tclose(type);
     if (failed < 0) return fail(w, "the columns cannot be written");
@@ -314,10 +314,10 @@ static lw_status lay_out_columns(lwi_hdf5_writer *w, const unsigned char *unique
 }
 
 // From now on only rows are added, and readers may open the file.
-static lw_status lay_out(lwi_hdf5_writer *w, const unsigned char *unique)
+static lw_status lay_out(lwi_hdf5_writer *w, const unsigned char *undetermined)
 {
     w->begun = true;
-    TRY(lay_out_columns(w, unique));
+    TRY(lay_out_columns(w, undetermined));
     TRY(lay_out_state(w));
     TRY(lay_out_growing(w));
     if (H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 || H5Fstart_swmr_write(w->file) < 0 || !is_kept(w))
@@ -381,11 +381,11 @@ static lw_status enter(lwi_hdf5_writer *w, lwi_hdf5_quiet *quiet)
     return status;
 }
 
-static lw_status begin_rows(lwi_hdf5_writer *w, const unsigned char *unique)
+static lw_status begin_rows(lwi_hdf5_writer *w, const unsigned char *undetermined)
 {
     lwi_hdf5_quiet quiet;
     TRY(enter(w, &quiet));
-    const lw_status status = lay_out(w, unique);
+    const lw_status status = lay_out(w, undetermined);
     lwi_hdf5_finish_after(quiet, status);
     return status;
 }
@@ -405,11 +405,11 @@ void lwi_hdf5_set_interrupt(lwi_hdf5_writer *w, lw_interrupt interrupt, void *us
 }
 
 lw_status lwi_hdf5_row(lwi_hdf5_writer *w, const double *row, const double *x,
-                       const unsigned char *unique)
+                       const unsigned char *undetermined)
 {
     const bool first = !w->begun;
     if (w->failed) return w->error.status;
-    if (first) TRY(begin_rows(w, unique));
+    if (first) TRY(begin_rows(w, undetermined));
     gather(w, row, x);
     const bool due = clock_seconds() - w->flushed >= w->pause;
     return first || due || w->filled == w->capacity ? write_block(w) : LW_OK;

@@ -15,9 +15,9 @@ struct lwi_result_memory {
     lwi_result_meta meta;
     lw_summary summary;
     long count, room;
-    double *value, *state; // [room][columns.n], [room][meta.nx]
-    unsigned char *unique; // [joint] of the first row
-    lwi_arena arena;       // all but the rows
+    double *value, *state;       // [room][columns.n], [room][meta.nx]
+    unsigned char *undetermined; // [joint] of the first row
+    lwi_arena arena;             // all but the rows
 };
 
 static lw_status fill(lwi_result_memory *m, const lw_sim *sim, lw_observe level)
@@ -26,9 +26,9 @@ static lw_status fill(lwi_result_memory *m, const lw_sim *sim, lw_observe level)
     TRY(lwi_result_columns_of_model(model, level, &m->columns));
     TRY(lwi_result_rows_create(model, level, &m->columns, &m->arena, &m->rows));
     m->column = LWI_PUSH(&m->arena, lw_column_info, m->columns.n);
-    m->unique = LWI_PUSH(&m->arena, unsigned char, model->njoint);
+    m->undetermined = LWI_PUSH(&m->arena, unsigned char, model->njoint);
     m->meta.nx = lw_sim_state_size(sim);
-    return m->column && m->unique ? LW_OK : LW_ERR_MEMORY;
+    return m->column && m->undetermined ? LW_OK : LW_ERR_MEMORY;
 }
 
 lw_status lwi_result_memory_create(const lw_sim *sim, lw_observe level, lwi_result_memory **memory)
@@ -90,8 +90,8 @@ lw_status lwi_result_memory_row(lwi_result_memory *m, const lw_sim *sim, const l
     LWI_ASSERT(m->rows.n == n);
     memcpy(m->value + m->count * n, m->rows.row, (size_t)n * sizeof *m->value);
     lw_sim_get_state(sim, NULL, m->state + m->count * nx);
-    for (int j = 0; !m->count && o->reaction_unique && j < m->rows.model->njoint; j++)
-        m->unique[j] = o->reaction_unique[j];
+    for (int j = 0; !m->count && o->reaction_undetermined && j < m->rows.model->njoint; j++)
+        m->undetermined[j] = o->reaction_undetermined[j];
     m->count++;
     return LW_OK;
 }
@@ -119,8 +119,8 @@ static lw_status name_columns(lwi_result_memory *m)
         const lwi_result_column *c = &m->columns.column[i];
         const char *name = lwi_arena_text(&m->arena, c->name);
         if (!name) return LW_ERR_MEMORY;
-        m->column[i] = (lw_column_info){name, c->unit, c->frame, 1};
-        if (reactions && c->joint >= 0) m->column[i].unique = m->unique[c->joint];
+        m->column[i] = (lw_column_info){name, c->unit, c->frame, 0};
+        if (reactions && c->joint >= 0) m->column[i].undetermined = m->undetermined[c->joint];
     }
     return LW_OK;
 }
@@ -154,8 +154,8 @@ lw_status lwi_result_memory_write(const lwi_result_memory *m, const char *path, 
     TRY(lwi_hdf5_create(path, &m->columns, &m->meta, (double)m->count, 0, &writer, error));
     lw_status status = LW_OK;
     for (long k = 0; k < m->count && status == LW_OK; k++)
-        status =
-            lwi_hdf5_row(writer, m->value + k * m->columns.n, m->state + k * m->meta.nx, m->unique);
+        status = lwi_hdf5_row(writer, m->value + k * m->columns.n, m->state + k * m->meta.nx,
+                              m->undetermined);
     const lw_status closed = lwi_hdf5_close(writer, &closing);
     if (closed == LW_OK) return status;
     if (error) *error = closing; // of a failed row too

@@ -102,9 +102,9 @@ int lw_result_column_count(const lw_result *result)
 
 lw_column_info lw_result_column(const lw_result *result, int index)
 {
-    if (!result) return (lw_column_info){"", "", "", 1};
+    if (!result) return (lw_column_info){"", "", "", 0};
     return index >= 0 && index < result->n ? result->column[index]
-                                           : (lw_column_info){"", "", "", 1};
+                                           : (lw_column_info){"", "", "", 0};
 }
 
 // The first name in sorted order that is not before `name`; n: none.

@@ -162,7 +162,8 @@ lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation)
     TRY(lwi_result_rows_fill(&writer->rows, observation));
     lw_sim_get_state(writer->sim, NULL, writer->x);
     lw_sim_summary(writer->sim, &writer->summary); // the simulation may be destroyed before close
-    return lwi_hdf5_row(writer->hdf5, writer->rows.row, writer->x, observation->reaction_unique);
+    return lwi_hdf5_row(writer->hdf5, writer->rows.row, writer->x,
+                        observation->reaction_undetermined);
 }
 
 lw_status lw_writer_poll(lw_writer *writer)
@@ -360,8 +361,8 @@ static lw_status csv_take(void *user, long index, const double *row)
 typedef struct hdf5_target {
     lwi_hdf5_writer *writer;
     lw_result *from;
-    double *x;             // [nx] state of a row
-    unsigned char *unique; // [columns]
+    double *x;                   // [nx] state of a row
+    unsigned char *undetermined; // [columns]
     lw_error *error;
 } hdf5_target;
 
@@ -371,7 +372,7 @@ static lw_status hdf5_take(void *user, long index, const double *row)
     const lwi_result_meta *meta = &target->from->meta;
     if (meta->formulation)
         TRY(lw_result_read_state(target->from, index, NULL, target->x, target->error));
-    return lwi_hdf5_row(target->writer, row, target->x, target->unique);
+    return lwi_hdf5_row(target->writer, row, target->x, target->undetermined);
 }
 
 static const char **names_of(const lw_result *r)
@@ -405,13 +406,13 @@ static lw_status columns_of(const lw_result *r, const char *const *names,
 {
     TRY(lwi_result_columns_of_names(names, r->n, columns));
     target->x = LWI_PUSH(&columns->arena, double, r->meta.nx);
-    target->unique = LWI_PUSH(&columns->arena, unsigned char, r->n);
-    if (!target->x || !target->unique) return LW_ERR_MEMORY;
+    target->undetermined = LWI_PUSH(&columns->arena, unsigned char, r->n);
+    if (!target->x || !target->undetermined) return LW_ERR_MEMORY;
     for (int i = 0; i < r->n; i++) {
         lwi_result_column *column = &columns->column[i];
         column->unit = r->column[i].unit, column->frame = r->column[i].frame;
         column->joint = i;
-        target->unique[i] = r->column[i].unique;
+        target->undetermined[i] = r->column[i].undetermined;
     }
     return LW_OK;
 }

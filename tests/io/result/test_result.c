@@ -636,7 +636,7 @@ static void results_in_memory_have_the_content_of_files(void **state)
             assert_string_equal(a.name, b.name);
             assert_string_equal(a.unit, b.unit);
             assert_string_equal(a.frame, b.frame);
-            assert_int_equal(a.unique, b.unique);
+            assert_int_equal(a.undetermined, b.undetermined);
         }
         const int nx = lw_result_state_size(h5);
         double *x = calloc((size_t)nx, sizeof *x), *y = calloc((size_t)nx, sizeof *y), t;
