@@ -226,6 +226,7 @@ typedef struct lw_check {
     double kept;        ///< smallest pivot of the independent rows, a squared sine: the angle
                         ///< between a row and those eliminated before it; near 0 in singular
                         ///< positions; 1 without rows
+    int kept_joint;     ///< joint of that row; -1: a coupling, or none
     double dropped;     ///< largest pivot of the redundant rows, round-off; 0 without any
     double
         conflict; ///< accelerations: largest residual that no motion can remove, relative to 1 plus the largest

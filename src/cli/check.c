@@ -261,9 +261,11 @@ static void print_dof(const lw_model *model, const findings *f)
         printf("             speeds of %d joint%s follow from those given\n", c->followed,
                c->followed == 1 ? "" : "s");
     if (f->nloop)
-        printf("pivots       smallest kept %.1e, largest dropped %.1e (1: at right angles, 0: "
+        printf("pivots       smallest kept %.1e%s%s, largest dropped %.1e (1: at right angles, 0: "
                "dependent)\n",
-               c->kept, c->dropped);
+               c->kept, c->kept_joint < 0 ? "" : " at ",
+               c->kept_joint < 0 ? "" : lw_model_joint_name(model, (lw_joint){c->kept_joint}),
+               c->dropped);
 }
 
 static void print_plans(const findings *f)
@@ -419,6 +421,9 @@ static void json_findings(const char *name, const lw_model *model, const finding
     json_array(&json, "residual", f->check.residual, 2);
     json_integer(&json, "followed", f->check.followed);
     json_number(&json, "smallest_kept", f->check.kept);
+    if (f->check.kept_joint >= 0)
+        json_text(&json, "smallest_kept_joint",
+                  lw_model_joint_name(model, (lw_joint){f->check.kept_joint}));
     json_number(&json, "largest_dropped", f->check.dropped);
     json_number(&json, "conflict", f->check.conflict);
     if (singular_start(f)) {

@@ -364,6 +364,8 @@ static lw_status run_check(const lw_model *model, mobility *my, lw_check *check,
     const lwi_elim_pivot_info pivots =
         s->nrow ? lwi_elim_pivots(s->elim) : (lwi_elim_pivot_info){.min = 1};
     check->kept = pivots.min;
+    const int kept = s->nrow && pivots.edge >= 0 ? s->edge_joint[pivots.edge] : -1;
+    check->kept_joint = kept < 0 ? -1 : kept;
     check->dropped = pivots.dropped;
     check->rows = s->nrow;
     check->redundant = check->rows - check->rank;

@@ -316,7 +316,7 @@ class Look(Program):
         self.assertRegex(text, r"3 of 5 depend on others at \w: z force, x and y torque")
         self.assertRegex(text, r"(?m)^reactions +not determined by the constraints at 4 joints")
         self.assertIn("A, B, C, D: z force, x and y torque", text)
-        self.assertRegex(text, r"smallest kept [0-9.e-]+, largest dropped [0-9.e-]+")
+        self.assertRegex(text, r"smallest kept [0-9.e-]+ at \w, largest dropped [0-9.e-]+")
         self.assertRegex(text, r"(?m)^  comb +\d+ +\d+ +\d+")
         self.assertRegex(text, r"(?m)^  balanced +\d+ +\d+ +\d+")
         self.assertRegex(text, r"with 3 of the tree's bodies one after the other in each of\n +two passes, and 0 forces")

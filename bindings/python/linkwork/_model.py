@@ -402,6 +402,7 @@ class Check:
     residual: Tuple[float, float]  #: position, velocity
     followed: int  #: joints with speeds computed from the specified ones
     kept: float  #: smallest pivot of the independent rows
+    kept_joint: Optional[str]  #: joint of that row
     dropped: float  #: largest pivot of the redundant rows
     conflict: float  #: accelerations that no motion satisfies
     conflict_joint: Optional[str]
@@ -441,7 +442,8 @@ def check_model(model: Model) -> Check:
     # relative to 1 plus the largest right-hand side: larger values are not round-off
     doubtful = found.conflict > 1e-6 and conflict >= 0
     return Check(found.rows, found.rank, found.dof, found.dof_generic, found.redundant,
-                 tuple(found.residual), found.followed, found.kept, found.dropped, found.conflict,
+                 tuple(found.residual), found.followed, found.kept,
+                 model.joints[found.kept_joint].name if found.kept_joint >= 0 else None, found.dropped, found.conflict,
                  model.joints[conflict].name if doubtful else None, redundancy, model.loops,
                  model.warnings)
 
