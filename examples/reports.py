@@ -170,6 +170,7 @@ class Report:
     page_file = None  #: the page, from the root of the repository
     pictures = None   #: folder of its pictures
     about = ""
+    statements = "the paper says"  #: head of the answers
 
     def options(self, parser):
         """More options of the program."""
@@ -182,8 +183,7 @@ class Report:
         raise NotImplementedError
 
     def measure_times(self, study, options):
-        """Numbers that do, and which machine it is."""
-        raise NotImplementedError
+        """Numbers that do, and which machine it is; None: there are none."""
 
     def draw(self, study, results):
         """Pictures of what measure() did."""
@@ -192,7 +192,7 @@ class Report:
         """Pictures of times."""
 
     def answers(self, results):
-        """[(what the paper says, the answer for which the text of the page is written, the answer, the numbers)]"""
+        """[(a statement, the answer for which the text of the page is written, the answer, the numbers)]"""
         raise NotImplementedError
 
     def parts(self, results):
@@ -206,7 +206,7 @@ class Report:
     study = Study
 
     def page(self, results):
-        verdicts = table(["the paper says", "here", ""],
+        verdicts = table([self.statements, "here", ""],
                          [[what, SAY[holds], text] for what, _, holds, text in self.answers(results)])
         return fill(self.here, {"answers": verdicts, **self.parts(results)})
 

@@ -265,6 +265,13 @@ def operations(source):
     return table(["", "multiplications", "additions", "sum", "before"], rows)
 
 
+@made("examples/strandbeest/README.md", 0.05)
+def walking_machine(source):
+    text = source.call(sys.executable, source.path("examples/strandbeest/check.py"), "--program", source.program,
+                       "--duration", "3", "--methods", "rcr;rcr, momenta", "--table")
+    return text.strip().split("\n")
+
+
 @made("docs/benchmarks.md")
 def growth(source):
     stored = source.path("bench/results/amd-epyc-family-25-model-17/growth.json")

@@ -4,7 +4,7 @@
 usage: reactions.py --program PROGRAM [--passages N] [--largest-net N] [--quick]
 
 Three tables, and a verdict for each line of them; the exit status is 1 if one does not hold.  A run that is not --quick
-stores them in reactions.json, with the machine, from which docs/reports/singular.md is made (tools/doc_tables.py).
+stores them in reactions.json, with the machine, from which report.py --render makes docs/reports/singular.md.
 
 1. Redundant mechanisms at the start: the largest difference of a component from that of `dense`, which has it by
    singular values, relative to the largest component.  At most 1e-10.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What every formulation does at singular positions.
 
-usage: report.py --program PROGRAM [--output FILE.md] [--quick]
+usage: report.py --program PROGRAM [--quick | --accuracy | --render]
 
 Two mechanisms whose links come into a line, where another branch of the motion begins: a rhombus of
 three bars that swings (five times in ten seconds), and rows of four-bars with one common freedom (benchmark
@@ -9,10 +9,11 @@ A02 of the IFToMM).  On
 the branch that they start on, all bars turn by one angle: a pendulum's equation, integrated here, is
 what runs are compared with.
 
---quick takes few runs and writes nothing; its exit status is 1 when a run is silent about a singular
-position, yields something that is no number, or ends without saying where and why.  The tests run it.
+Writes results.json, and from that and reactions.json, which reactions.py writes, the page with its verdicts
+(examples/reports.py).  --quick takes few runs and writes nothing; the tests run it.  The exit status is 1 when a statement
+does not hold, a number or the page is not what is stored, or a run is silent about a singular position, yields something
+that is no number, or ends without saying where and why.
 """
-import argparse
 import csv
 import functools
 import json
@@ -22,6 +23,11 @@ import re
 import subprocess
 import sys
 import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.append(os.path.join(HERE, ".."))
+
+import reports  # noqa: E402
 
 GRAVITY = 9.81
 DURATION = 10.0
@@ -40,25 +46,43 @@ STOPPED = re.compile(r"singular position at t = ([-+.\de]+) s: the constraints o
 class Mechanism:
     """T = inertia/2 angle'^2, V = weight sin(angle); couplers do not turn."""
 
-    def __init__(self, name, text, couplers, inertia, weight, angle, speed):
+    def __init__(self, name, text, couplers, inertia, weight, angle, speed, level=0.0):
         self.name, self.text, self.couplers = name, text, couplers
         self.inertia, self.weight, self.angle, self.speed = inertia, weight, angle, speed
+        self.level = level  # angle of the couplers
 
-    @functools.lru_cache(maxsize=None)
-    def exact(self, until):
-        """Angle at a time, by Runge and Kutta's method; steps of 0.1 ms leave 1e-12."""
+    def motion(self, until):
+        """(time, angle) at every step of Runge and Kutta's method; steps of 0.1 ms leave 1e-12."""
         def rate(angle):
             return -self.weight / self.inertia * math.cos(angle)
         n = max(1, math.ceil(until / 1e-4))
         h, a, w = until / n, self.angle, self.speed
-        for _ in range(n):
+        yield 0.0, a
+        for i in range(n):
             k1, l1 = w, rate(a)
             k2, l2 = w + h / 2 * l1, rate(a + h / 2 * k1)
             k3, l3 = w + h / 2 * l2, rate(a + h / 2 * k2)
             k4, l4 = w + h * l3, rate(a + h * k3)
             a += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
             w += h / 6 * (l1 + 2 * l2 + 2 * l3 + l4)
-        return a
+            yield (i + 1) * h, a
+
+    @functools.lru_cache(maxsize=None)
+    def exact(self, until):
+        """Angle at a time."""
+        for _, angle in self.motion(until):
+            pass
+        return angle
+
+    def in_line(self):
+        """When all links are in a line for the first time, and how often after that."""
+        found, before = [], None
+        for t, angle in self.motion(DURATION):
+            s = math.sin(angle - self.level)
+            if before and before[1] * s < 0:
+                found.append(before[0] + (t - before[0]) * before[1] / (before[1] - s))
+            before = t, s
+        return f"at {found[0]:.6g} s, and {len(found) - 1} more times"
 
 
 def bar(name, inertia, x, y, angle, velocity=(0, 0), spin=0.0):
@@ -82,7 +106,7 @@ def rhombus():
             bar("B", (1, 1), 2 * c, 2 * s + 0.5, math.pi / 2) + bar("C", (1, 1), c, s + 1, angle) +
             "joints:\n" + hinge("j1", "ground", "A", 0.0, -0.5) + hinge("j2", "A", "B", 0.5, -0.5) +
             hinge("j3", "B", "C", 0.5, 0.5) + hinge("j4", "ground", "C", 0.0, -0.5, 1.0))
-    return Mechanism("the rhombus", text, ["B"], 3.5, 2 * GRAVITY, angle, 0.0)
+    return Mechanism("the rhombus", text, ["B"], 3.5, 2 * GRAVITY, angle, 0.0, math.pi / 2)
 
 
 def four_bars(n):
@@ -124,8 +148,8 @@ class Run:
         self.why = " ".join(done.stderr.split())
         summary = json.loads(done.stdout) if done.stdout.strip() else {}
         self.steps = summary.get("steps", 0)
-        self.energy = summary.get("energy_error", math.nan)
-        self.closure = summary.get("residual", [math.nan])[0]
+        self.energy = summary.get("energy_error")
+        self.closure = summary.get("residual", [None])[0]
         notice = summary.get("notice", "")
         across, close = ACROSS.search(notice), CLOSE.search(notice)
         self.across = int(across.group(1)) if across else 0
@@ -139,7 +163,7 @@ class Run:
 
     def read(self, mechanism, output):
         """End, loops that left their branch, distance from the exact motion where none did."""
-        self.finite, self.left, self.end, self.error = True, None, 0.0, math.nan
+        self.finite, self.left, self.end, self.error = True, None, 0.0, None
         gone, last = set(), None
         if not os.path.exists(output):
             return
@@ -196,21 +220,30 @@ def coupler_at_start(mechanism):
 # -------------------------------------------------------------------------------------------- report
 
 def number(x):
-    return "–" if not math.isfinite(x) else f"{x:.0e}".replace("e-0", "e-").replace("e+0", "e+")
+    return "–" if x is None else f"{x:.0e}".replace("e-0", "e-").replace("e+0", "e+")
 
 
-def table(runs):
-    lines = ["| formulation | tolerance, step | steps | the branch | first, across + close | energy error [J] | "
-             "closure [m] | coupler off at the end [m] |", "|---|---|---|---|---|---|---|---|"]
+def table(found):
+    """Of {formulation: {tolerance or step: numbers}}."""
+    rows = [[f"`{formulation}`", f"h = {accuracy} s" if formulation == "index3" else accuracy, r["steps"], r["branch"],
+             f"{r['first']:.4g} s, {r['across']} + {r['close']}" if r["first"] else "–", number(r["energy"]),
+             number(r["closure"]), number(r["off"])]
+            for formulation, runs in found.items() for accuracy, r in runs.items()]
+    return reports.table(["formulation", "tolerance, step", "steps", "the branch", "first, across + close", "energy error [J]",
+                          "closure [m]", "coupler off at the end [m]"], rows)
+
+
+def numbers(runs):
+    """What is stored of them."""
+    found = {}
     for r in runs:
-        accuracy = f"h = {r.accuracy} s" if r.formulation == "index3" else r.accuracy
-        passages = f"{r.first:.4g} s, {r.across} + {r.close}" if r.first else "–"
-        lines.append(f"| `{r.formulation}` | {accuracy} | {r.steps} | {r.outcome()} | {passages} | "
-                     f"{number(r.energy)} | {number(r.closure)} | {number(r.error)} |")
-    return "\n".join(lines)
+        found.setdefault(r.formulation, {})[r.accuracy] = {
+            "steps": r.steps, "branch": r.outcome(), "first": r.first, "across": r.across, "close": r.close,
+            "energy": r.energy, "closure": r.closure, "off": r.error}
+    return found
 
 
-def study(program, mechanism, formulations, tolerances, steps):
+def study_of(program, mechanism, formulations, tolerances, steps):
     with tempfile.TemporaryDirectory() as folder:
         return [Run(program, folder, mechanism, f, a) for f in formulations
                 for a in (steps if f == "index3" else tolerances)]
@@ -232,40 +265,99 @@ def complaints(mechanism, runs):
             yield f"{which}: no joint is named"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--output")
-    parser.add_argument("--quick", action="store_true")
-    given = parser.parse_args()
-    here = os.path.dirname(os.path.abspath(__file__))
-    wrong = []
-    if given.quick:
+STORED = {"rhombus": rhombus, "two": functools.partial(four_bars, 2), "ten": functools.partial(four_bars, 10),
+          "forty": functools.partial(four_bars, 40)}
+
+
+def share(which):
+    which = list(which)
+    return f"{sum(which)} of {len(which)} runs"
+
+
+class Singular(reports.Report):
+    here, page_file = HERE, "docs/reports/singular.md"
+    about, statements = __doc__.splitlines()[0], "statement"
+
+    def measure(self, study, options):
+        return self.quick_runs(study) if options.quick else self.runs(study)
+
+    def quick_runs(self, study):
+        """Those of the rhombus that are stored, and others that are not."""
+        wrong = []
         for mechanism in (rhombus(), four_bars(1), four_bars(3)):
-            runs = study(given.program, mechanism, FORMULATIONS, ["1e-3", "1e-6"], ["0.02"])
+            runs = study_of(study.program, mechanism, FORMULATIONS, ["1e-3", "1e-6"], ["0.02"])
             wrong += complaints(mechanism, runs)
-            print(table(runs))
-        print("\n".join(wrong))
-        return 1 if wrong else 0
-    version = subprocess.run([given.program, "--version"], capture_output=True, text=True,
-                             check=True).stdout.split()[-1]
-    with open(os.path.join(here, "report.md.in"), encoding="utf-8") as file:
-        text = file.read().replace("{{version}}", version)
-    for key, mechanism in (("rhombus", rhombus()), ("two", four_bars(2)), ("ten", four_bars(10)),
-                           ("forty", four_bars(40))):
-        # `dense` and `lagrange` decompose matrices of 1200 x 800 numbers in every evaluation of the forty
-        runs = study(given.program, mechanism, FORMULATIONS[2 if key == "forty" else 0:], TOLERANCES, STEPS)
-        wrong += complaints(mechanism, runs)
-        text = text.replace("{{" + key + "}}", table(runs))
-    import reactions  # which imports this file
-    for key in reactions.HEADS:
-        text = text.replace("{{" + key + "}}", "\n".join(reactions.stored_table(key)))
-    output = given.output or os.path.join(here, "..", "..", "docs", "reports", "singular.md")
-    with open(output, "w", encoding="utf-8") as file:
-        file.write(text)
-    print("\n".join(wrong))
-    return 1 if wrong else 0
+            print(table(numbers(runs)))
+            if mechanism.couplers == ["B"]:
+                found = numbers(r for r in runs if r.accuracy != "1e-3")
+        study.hold("no run is silent" + "".join("\n    " + text for text in wrong), not wrong)
+        return {"rhombus": found}
+
+    def runs(self, study):
+        found, wrong = {}, []
+        for key, mechanism in STORED.items():
+            # `dense` and `lagrange` decompose matrices of 1200 x 800 numbers in every evaluation of the forty
+            runs = study_of(study.program, mechanism(), FORMULATIONS[2 if key == "forty" else 0:], TOLERANCES, STEPS)
+            wrong += complaints(mechanism(), runs)
+            found[key] = numbers(runs)
+            print(table(found[key]), flush=True)
+        found["complaints"] = wrong
+        return found
+
+    def tolerance(self, path):
+        return 0.5, 1e-9
+
+    def answers(self, results):
+        found = {key: results["accuracy"][key] for key in STORED}
+        adaptive = [r for of in found.values() for f, runs in of.items() if f != "index3" for r in runs.values()]
+        fixed = [r for of in found.values() for r in of["index3"].values()]
+        grows = [reports.exponent(list(map(float, runs)), [r["off"] for r in runs.values()])
+                 for of in found.values() for f, runs in of.items() if f != "index3"]
+        order = [reports.exponent(list(map(float, STEPS[2:])), [of["index3"][h]["energy"] for h in STEPS[2:]])
+                 for of in found.values()]
+        coarse = [of["index3"][STEPS[0]]["off"] for key, of in found.items() if key != "rhombus"]
+        silent, reactions = results["accuracy"]["complaints"], self.reactions()
+
+        def kept(runs):
+            return [r["branch"] == "kept" for r in runs]
+
+        def verdicts(key):
+            return [entry[-1] for entry in reactions[key]]
+
+        def worst(key, first):
+            return max(float(x) for entry in reactions[key] for x in entry[first:-1])
+
+        return [
+            ("`rcr`, `dca`, `hdca`, `dense` and `lagrange` keep the branch at every tolerance from 1e-4 to 1e-12", True,
+             all(kept(adaptive)), share(kept(adaptive))),
+            ("each position is passed by one [step across](../theory/loops.md#steps-across-singular-positions)", True,
+             all(r["across"] and not r["close"] for r in adaptive), share(not r["close"] for r in adaptive)),
+            ("their errors fall with the tolerance", True, min(grows) > 0.5,
+             f"as its power {min(grows):.1f} to {max(grows):.1f}"),
+            ("`index3`, which has its own steps, keeps the branch", True, all(kept(fixed)),
+             share(kept(fixed)) + ": multipliers are regularised, positions satisfy the constraints in each step"),
+            ("its energy errors are of order two", True, 1.8 < min(order) <= max(order) < 2.4,
+             f"powers {min(order):.2f} to {max(order):.2f} of h from {STEPS[2]} to {STEPS[-1]} s"),
+            (f"steps of {STEPS[0]} s resolve the motion of the four-bars", False, max(coarse) < 0.1,
+             f"couplers are off by up to {max(coarse):.1f} m"),
+            ("each run reports the positions that it passed, with the joints", True, not silent,
+             f"{len(silent)} runs do not"),
+            ("reactions are those of minimum norm", True, all(verdicts("equal")), f"off by at most {worst('equal', 2):.0e}"),
+            ("a row with all reactions costs at most two evaluations", True, all(verdicts("cost")),
+             f"{worst('cost', 1):.2f}"),
+            ("reactions are smooth through the positions", True, all(verdicts("smooth")), share(verdicts("smooth"))),
+        ]
+
+    def reactions(self):
+        return reports.stored(HERE, "reactions.json")
+
+    def parts(self, results):
+        import reactions  # which imports this file
+        return {**{key: table(results["accuracy"][key]) for key in STORED},
+                **{key: "\n".join(reactions.stored_table(key)) for key in reactions.HEADS},
+                "rhombus in line": rhombus().in_line(), "two in line": four_bars(2).in_line(),
+                "passages": str(self.reactions()["passages"]), "machine": self.reactions()["machine"]}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(Singular().main())

@@ -6,7 +6,7 @@ usage: check.py --program PROGRAM [--pairs N] [--duration S] [--table]
 Both machines, frame fixed and floating, by rcr, rcr with momenta and hdca, never put back on their joints:
 velocities meet all loops to round-off, positions stay where the integrator's error leaves them, energy and the
 floating machine's momentum are kept, and all methods are at the same place at the end.  --table prints the
-figures of README.md.
+figures of README.md, which tools/doc_tables.py compares.
 
 Exit status: 0; 1 when a statement does not hold.  Needs nothing but Python and the program.
 """
@@ -65,7 +65,8 @@ def examine(check, frame, pairs, duration, methods):
             check.hold(f"{where}: momentum off by {kept:.1e} kg m/s", kept < 1e-9 * max(1, duration))
         ends.append(float(last["joint.crank.q0"]))
         lines.append(f"| {frame} | {name} | {turns(last['joint.crank.q0']):.1f} | {position:.1e} | {velocity:.1e} | "
-                     f"{done['energy_error']:.1e} | {done['evaluations']} |")
+                     f"{done['energy_error']:.1e} | {f'{kept:.1e}' if frame == 'floating' else '–'} | "
+                     f"{done['evaluations']} |")
     spread = max(ends) - min(ends)
     check.hold(f"{frame} frame: cranks of all methods within {spread:.1e} rad after {turns(ends[0]):.1f} turns",
                spread < 1e-5 * max(1, duration))
@@ -86,8 +87,8 @@ def main():
         lines = [line for frame in ("fixed", "floating")
                  for line in examine(check, frame, arguments.pairs, arguments.duration, methods)]
     if arguments.table:
-        print("| frame | method | revolutions | positions [m] | velocities | energy [J] | evaluations |\n"
-              "|" + "---|" * 7)
+        print("| frame | method | revolutions | positions [m] | velocities | energy [J] | momentum [kg m/s] | evaluations |\n"
+              "|" + "---|" * 8)
         print("\n".join(lines))
     return 1 if check.failed else 0
 
