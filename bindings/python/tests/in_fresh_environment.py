@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """pip installs the package from the sources in a fresh environment, and its tests pass there.
 
-usage: in_fresh_environment.py SOURCES PROGRAM
+usage: in_fresh_environment.py SOURCES PROGRAM [TEST ...]
+
+TEST  only these: test_kinds, ...
 
 With CI in the environment the library has the flags of the program, which ccache has compiled already; with
 CI_NIGHTLY=all, and without CI, those of a release.
@@ -67,9 +69,11 @@ def main():
         print(f"installed in {time.monotonic() - began:.0f} s", flush=True)
         if os.environ.get("CI"):  # large; their tests are skipped, told by pytest, where this fails
             call(python, "-m", "pip", "install", "--quiet", "mujoco", "pin", env=environment)
+        tests = os.path.join(sources, "bindings/python/tests")
         return call(python, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "--rootdir", folder,
                     "-c", os.path.join(sources, "pyproject.toml"),
-                    os.path.join(sources, "bindings/python/tests"), cwd=folder, env=environment)
+                    *([os.path.join(tests, name + ".py") for name in sys.argv[3:]] or [tests]), cwd=folder,
+                    env=environment)
 
 
 if __name__ == "__main__":
