@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CONTENDERS = 32, MOST_TOLERANCES = 64 };
+enum { MAX_CONTENDERS = 32, MAX_TOLERANCES = 64 };
 
 // Runs of so many CPU seconds are not repeated: what disturbs a machine is shorter.
 #define LONG_RUN 0.005
@@ -33,7 +33,7 @@ typedef struct setting {
     char sample[32];
     int from, to, per_decade, repeat, ncontender;
     bool whole;
-    contender contender[MOST_CONTENDERS];
+    contender contender[MAX_CONTENDERS];
 } setting;
 
 // Positions of bodies in all rows.
@@ -165,8 +165,8 @@ static void measure(const char *file, const setting *s)
     const char *name = strrchr(file, '/') ? strrchr(file, '/') + 1 : file;
     printf("{\"model\": \"%.*s\", \"duration\": %g, \"doubt\": %.2g, \"runs\": {",
            (int)strcspn(name, "."), name, s->duration, isfinite(doubt) ? doubt : -1);
-    static result all[MOST_CONTENDERS][MOST_TOLERANCES];
-    static bool done[MOST_CONTENDERS][MOST_TOLERANCES];
+    static result all[MAX_CONTENDERS][MAX_TOLERANCES];
+    static bool done[MAX_CONTENDERS][MAX_TOLERANCES];
     const int n = (s->to - s->from) * s->per_decade + 1;
     for (int turn = 0; turn < s->repeat; turn++) // in turns: they share the machine's good moments
         for (int j = 0; j < n; j++)
@@ -204,7 +204,7 @@ static void measure(const char *file, const setting *s)
 static void read_contenders(setting *s, const char *list)
 {
     s->ncontender = 0;
-    while (*list && s->ncontender < MOST_CONTENDERS) {
+    while (*list && s->ncontender < MAX_CONTENDERS) {
         contender *c = &s->contender[s->ncontender++];
         const size_t n = strcspn(list, ",");
         *c = (contender){.integrator = "auto", .project = "auto"};
@@ -245,7 +245,7 @@ int main(int argc, char **argv)
             s.per_decade = 1;
             if (sscanf(argv[++i], "%d,%d,%d", &s.from, &s.to, &s.per_decade) < 2 || s.from < 1 ||
                 s.to > 15 || s.to < s.from || s.per_decade < 1 ||
-                (s.to - s.from) * s.per_decade >= MOST_TOLERANCES)
+                (s.to - s.from) * s.per_decade >= MAX_TOLERANCES)
                 stop("--tolerances FROM,TO[,N]");
         } else
             measure(key, &s);

@@ -21,8 +21,8 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#define STEP 1e-3                                                         // [s]
-enum { PATIENCE = 20, STEPS_PER_SECOND = 1000, MOST_STEPS = 1000000000 }; // 11 days
+#define STEP 1e-3                                                        // [s]
+enum { PATIENCE = 20, STEPS_PER_SECOND = 1000, MAX_STEPS = 1000000000 }; // 11 days
 
 typedef struct plant {
     lw_model *model;
@@ -167,7 +167,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (!hil_number("hil_plant", "PORT", argv[2], 0, 65535, true, &port) || // 0: any that is free
-        !hil_number("hil_plant", "STEPS", argv[3], 1, MOST_STEPS, true, &steps))
+        !hil_number("hil_plant", "STEPS", argv[3], 1, MAX_STEPS, true, &steps))
         return 2;
     plant p = {.socket = -1, .steps = (long)steps, .slowest = HUGE_VAL, .lockstep = lockstep};
     lw_error error = {.text = ""};

@@ -34,7 +34,7 @@ DURATION = 10.0
 LEFT = 0.1       # [rad] by which a coupler has turned where its loop has left the branch
 FORMULATIONS = ["dense", "lagrange", "dca", "hdca", "rcr", "index3"]
 TOLERANCES = ["1e-4", "1e-6", "1e-8", "1e-10", "1e-12"]
-MOST_STEPS = 20000  # what is beside a singular position may need any number
+MAX_STEPS = 20000  # what is beside a singular position may need any number
 STEPS = ["0.05", "0.02", "0.01", "0.005", "0.001"]
 
 ACROSS = re.compile(r"passed (\d+) singular positions? straight on, first at t = ([-+.\de]+) s")
@@ -135,7 +135,7 @@ class Run:
         with open(model, "w", encoding="utf-8") as file:
             file.write(mechanism.text)
         command = [program, "run", model, "--json", "--formulation", formulation, "--duration",
-                   repr(DURATION), "--sample", "steps", "-o", output, "--max-steps", str(MOST_STEPS)]
+                   repr(DURATION), "--sample", "steps", "-o", output, "--max-steps", str(MAX_STEPS)]
         if formulation == "index3":
             command += ["--step", accuracy]
         else:

@@ -6,7 +6,7 @@
 #include <string.h>
 
 // Rows that a double can count one by one.
-#define MOST_ROWS 1e15
+#define MAX_ROWS 1e15
 
 typedef struct run {
     lw_batch *batch;
@@ -37,7 +37,7 @@ static lw_status run_all(run *r)
     const lw_batch *b = r->batch;
     const double duration = b->options.duration, sample = b->options.sample;
     const double rows = lwi_run_inner_rows(duration, sample);
-    if (!(rows < MOST_ROWS))
+    if (!(rows < MAX_ROWS))
         return lwi_fail(&r->batch->error, LW_ERR_ARGUMENT, "sample: %g rows are too many", rows);
     TRY(row_at(r, 0));
     for (double k = 1; k <= rows && lw_batch_failed(b) < b->n; k++)

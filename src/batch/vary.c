@@ -103,16 +103,16 @@ static parameters parameters_of(int list)
 
 // ---------------------------------------------------------------------------------------- messages
 
-enum { MOST_WORDS = 48 };
+enum { MAX_WORDS = 48 };
 
 typedef struct words {
-    const char *word[MOST_WORDS];
+    const char *word[MAX_WORDS];
     int n;
 } words;
 
 static void add_word(words *w, const char *word)
 {
-    if (w->n < MOST_WORDS) w->word[w->n++] = word;
+    if (w->n < MAX_WORDS) w->word[w->n++] = word;
 }
 
 static lw_status fail_near(lw_error *error, const char *name, const char *what, const char *found,

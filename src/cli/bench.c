@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CASES = 32 };
+enum { MAX_CASES = 32 };
 
 // ------------------------------------------------------------------------------------ which cases
 
@@ -40,7 +40,7 @@ static bool wanted(const scene_case *c, const char *list)
 static cli_exit check_names(const char *list, const scene_case *cases, int n)
 {
     char name[64], room[80];
-    const char *known[MOST_CASES + 1] = {"all"};
+    const char *known[MAX_CASES + 1] = {"all"};
     for (int i = 0; i < n; i++) known[i + 1] = cases[i].name;
     while (list && next_name(&list, name, sizeof name)) {
         bool found = !strcmp(name, "all");
@@ -180,7 +180,7 @@ cli_exit cli_bench(const cli_arguments *arguments)
 {
     if (arguments->operand) return bench_model(arguments);
     const bench_budget budget = {arguments->seconds, arguments->samples};
-    bench_result results[MOST_CASES * BENCH_MOST_METHODS];
+    bench_result results[MAX_CASES * BENCH_MAX_METHODS];
     int ncase, n = 0;
     const scene_case *cases = scene_cases(&ncase);
     cli_exit code = check_options(arguments);

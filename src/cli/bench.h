@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-enum { BENCH_MOST_METHODS = 5 }; ///< of one case
+enum { BENCH_MAX_METHODS = 5 }; ///< of one case
 
 typedef struct bench_budget {
     double seconds; ///< per case and method
@@ -27,7 +27,7 @@ typedef struct bench_result {
     double tip;          ///< falls: height of the free end at last [m]
 } bench_result;
 
-/** Times every method.   @param results [BENCH_MOST_METHODS] out, *count of them */
+/** Times every method.   @param results [BENCH_MAX_METHODS] out, *count of them */
 lw_status bench_evaluations(const scene_case *of, bench_budget budget, bench_result *results,
                             int *count, lw_error *error);
 /** One evaluation of an instance where many are in lanes. */

@@ -11,15 +11,15 @@ static const char *const type_names[] = {
 #undef X
 };
 
-enum { MOST_NAMES = 8, MOST_LOOPS = 20 }; ///< that the text gives; --json has all
+enum { MAX_NAMES = 8, MAX_LOOPS = 20 }; ///< that the text gives; --json has all
 enum { NPLAN = 2 };
 
 /** What became of formulations that accept the model at a singular start. */
-enum { BEGINS, CANNOT, UNTRIED, BEGINNINGS, MOST_FORMULATIONS = 16 };
+enum { BEGINS, CANNOT, UNTRIED, BEGINNINGS, MAX_FORMULATIONS = 16 };
 
 /** A formulation is not tried if an evaluation is predicted to take so many of the cheapest one, and longer than
  *  NOTICEABLE [s]. */
-enum { MOST_EVALUATIONS = 10 };
+enum { MAX_EVALUATIONS = 10 };
 static const double NOTICEABLE = 1e-3;
 
 /** What the library says of a model. */
@@ -31,7 +31,7 @@ typedef struct findings {
     int type_count[LW_JOINT_COUNT];
     int nbody, njoint, nloop, nwarning; ///< bodies without the ground
     lw_plan_info plan[NPLAN], used;     ///< comb, balanced; what `auto` takes
-    const char *begin[BEGINNINGS][MOST_FORMULATIONS];
+    const char *begin[BEGINNINGS][MAX_FORMULATIONS];
     int nbegin[BEGINNINGS];
     char method[600]; ///< of a run, or why there is none
 } findings;
@@ -73,10 +73,10 @@ static double smallest_of(const double *seconds, int n)
 static lw_status find_beginners(const lw_model *model, findings *f, lw_error *error)
 {
     const int n = lw_formulation_count();
-    double seconds[MOST_FORMULATIONS];
-    if (n > MOST_FORMULATIONS) return LW_ERR_INTERNAL;
+    double seconds[MAX_FORMULATIONS];
+    if (n > MAX_FORMULATIONS) return LW_ERR_INTERNAL;
     lw_status status = lw_model_costs(model, seconds, error);
-    const double limit = fmax(NOTICEABLE, MOST_EVALUATIONS * smallest_of(seconds, n));
+    const double limit = fmax(NOTICEABLE, MAX_EVALUATIONS * smallest_of(seconds, n));
     for (int i = 0; i < n && status == LW_OK; i++) {
         const char *name = lw_formulation_info(i).name;
         lw_options options;
@@ -120,15 +120,15 @@ static void print_joints(const lw_model *model, const findings *f)
         separator = ", ";
     }
     printf("\nloops        %d\n", f->nloop);
-    for (int i = 0; i < f->nloop && i < MOST_LOOPS; i++) {
+    for (int i = 0; i < f->nloop && i < MAX_LOOPS; i++) {
         const int n = lw_model_loop(model, i, f->loop, f->njoint);
         printf("             %s closes one", lw_model_joint_name(model, f->loop[0]));
-        for (int k = 1; k < n && k <= MOST_NAMES; k++)
+        for (int k = 1; k < n && k <= MAX_NAMES; k++)
             printf("%s%s", k > 1 ? ", " : " with ", lw_model_joint_name(model, f->loop[k]));
-        if (n - 1 > MOST_NAMES) printf(", ... (%d in all)", n - 1);
+        if (n - 1 > MAX_NAMES) printf(", ... (%d in all)", n - 1);
         printf("\n");
     }
-    if (f->nloop > MOST_LOOPS) printf("             ... (--json lists all)\n");
+    if (f->nloop > MAX_LOOPS) printf("             ... (--json lists all)\n");
 }
 
 // "z force, x and y torque": the axes of F1 along which the reaction is left open, where they are
@@ -171,10 +171,10 @@ static void print_alike(const lw_model *model, const findings *f, int i, bool *p
     for (int k = i; k < f->njoint; k++) {
         if (printed[k] || !alike(&f->joint[i], &f->joint[k])) continue;
         printed[k] = true;
-        if (n++ < MOST_NAMES)
+        if (n++ < MAX_NAMES)
             printf("%s%s", n > 1 ? ", " : "", lw_model_joint_name(model, (lw_joint){k}));
     }
-    if (n > MOST_NAMES) printf(", ... (%d in all)", n);
+    if (n > MAX_NAMES) printf(", ... (%d in all)", n);
 }
 
 static void print_dependent(const lw_model *model, const findings *f)
@@ -234,7 +234,7 @@ static void print_beginners(const findings *f)
     if (f->nbegin[UNTRIED])
         printf("             (not tried: predicted to take more than %d times as long as the "
                "fastest)\n",
-               MOST_EVALUATIONS);
+               MAX_EVALUATIONS);
 }
 
 static void print_dof(const lw_model *model, const findings *f)

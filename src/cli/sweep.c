@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_LINES = 64 }; // of the table at the end; --json has them all
+enum { MAX_LINES = 64 }; // of the table at the end; --json has them all
 
 typedef struct sweep {
     const cli_arguments *arguments;
@@ -233,7 +233,7 @@ static void print_table(const sweep *s)
         for (int k = 0; k < s->nobserved; k++) printf(" %14s %14s", "least", "most");
         printf("\n");
     }
-    const int lines = s->cases.n < MOST_LINES ? s->cases.n : MOST_LINES;
+    const int lines = s->cases.n < MAX_LINES ? s->cases.n : MAX_LINES;
     for (int i = 0; i < lines; i++) print_instance(s, i);
     if (lines < s->cases.n) printf("     ... %d more (all with --json)\n", s->cases.n - lines);
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_CASES = 10000000 };
+enum { MAX_CASES = 10000000 };
 
 static cli_exit no_memory(void)
 {
@@ -20,7 +20,7 @@ static cli_exit even_range(case_range *r, const char *text, const char *argument
     const char *at = text;
     const bool ok = cli_number(&at, ":", &from) && *at++ == ':' && cli_number(&at, ":", &to) &&
                     *at++ == ':' && cli_number(&at, ":", &count) && !*at;
-    if (!ok || count != floor(count) || count < 1 || count > MOST_CASES)
+    if (!ok || count != floor(count) || count < 1 || count > MAX_CASES)
         return cli_complain(
             CLI_USE, "--vary %s: expected NAME=FROM:TO:COUNT with a whole COUNT >= 1", argument);
     r->n = (int)count;
@@ -78,8 +78,8 @@ static cli_exit make(cases *c)
     const int columns = c->table ? lw_table_columns(c->table) : 0;
     double n = c->table ? lw_table_rows(c->table) : 1;
     for (int k = 0; k < c->nrange; k++) n *= c->range[k].n;
-    if (n > MOST_CASES)
-        return cli_complain(CLI_USE, "%.0f cases are too many, expected at most %d", n, MOST_CASES);
+    if (n > MAX_CASES)
+        return cli_complain(CLI_USE, "%.0f cases are too many, expected at most %d", n, MAX_CASES);
     c->n = (int)n;
     c->columns = columns + c->nrange;
     c->name = calloc((size_t)c->columns + 1, sizeof *c->name);

@@ -16,7 +16,7 @@
 // Bound of the motion in one step [lengths of the mechanism, rad]: short enough to follow the
 // mechanism on its way, so that it stays in the assembly it was drawn in.
 #define LONGEST_STEP 0.2
-enum { MOST_STEPS = 300, MOST_HALVINGS = 12, MOST_SWEEPS = 50 };
+enum { MAX_STEPS = 300, MAX_HALVINGS = 12, MAX_SWEEPS = 50 };
 
 // -------------------------------------------------------------------------------------------
 // create
@@ -515,7 +515,7 @@ bool lwi_assembler_step(lwi_assembler *a)
     const double whole = longest(a);
     double part = whole > LONGEST_STEP ? LONGEST_STEP / whole : 1;
     remember(a);
-    for (int i = 0; i < MOST_HALVINGS; i++, part /= 2) {
+    for (int i = 0; i < MAX_HALVINGS; i++, part /= 2) {
         displace(a, part);
         rows(a, false); // eps stays that of the step's start
         if (!(merit(a) < before)) continue;
@@ -530,9 +530,9 @@ int lwi_assembler_close(lwi_assembler *a)
 {
     int n = 0;
     lwi_assembler_geometric(a);
-    while (n < MOST_STEPS && lwi_assembler_step(a)) n++;
+    while (n < MAX_STEPS && lwi_assembler_step(a)) n++;
     a->held = false; // what could not be met gives way altogether
-    for (int i = 0; i < MOST_STEPS && lwi_assembler_step(a); i++) n++;
+    for (int i = 0; i < MAX_STEPS && lwi_assembler_step(a); i++) n++;
     a->held = true;
     return n;
 }
@@ -596,7 +596,7 @@ void lwi_assembler_project(lwi_assembler *a)
     rows(a, true);
     weigh_rows(a);
     if (lwi_elim_factor(a->elim, a->eps) != LW_OK) return;
-    for (int i = 0; i < MOST_SWEEPS; i++) {
+    for (int i = 0; i < MAX_SWEEPS; i++) {
         const double now = merit(a);
         if (!(now < before)) break;
         before = now;

@@ -26,7 +26,7 @@ lw_status lwi_stepper_create(int n, int stride, const lw_allocator *allocator, l
     stepper->x = at + size;
     stepper->y = at + 2 * size;
     for (size_t s = 0; s < LWI_STEPPER_STAGES; s++) stepper->k[s] = at + (3 + s) * size;
-    for (int l = 0; l < LWI_STEPPER_LANES; l++) stepper->last_error[l] = LEAST_REMEMBERED;
+    for (int l = 0; l < LWI_STEPPER_LANES; l++) stepper->last_error[l] = MIN_REMEMBERED;
     return LW_OK;
 }
 
@@ -39,7 +39,7 @@ void lwi_stepper_destroy(lwi_stepper *stepper, const lw_allocator *allocator)
 void lwi_step_control_reset(lwi_step_control *control)
 {
     control->h = 0;
-    control->error = LEAST_REMEMBERED;
+    control->error = MIN_REMEMBERED;
     control->rejected = control->slope = control->arrived = control->failed = false;
     control->unfinite = false;
     control->short_steps = 0;
@@ -53,7 +53,7 @@ void lwi_step_control_keep(const lwi_step_control *control, double *kept)
 
 void lwi_step_control_recall(lwi_step_control *control, const double *kept)
 {
-    if (!(kept[0] > 0 && isfinite(kept[0]) && kept[1] >= LEAST_REMEMBERED)) return;
+    if (!(kept[0] > 0 && isfinite(kept[0]) && kept[1] >= MIN_REMEMBERED)) return;
     control->h = kept[0];
     control->error = kept[1];
 }

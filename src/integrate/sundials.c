@@ -28,7 +28,7 @@ _Static_assert(ARK_ONE_STEP == CV_ONE_STEP && ARK_TOO_MUCH_ACC == CV_TOO_MUCH_AC
                "both solvers have the same tasks and flags");
 
 // An unforeseen impact may ask for a step ten decades smaller; the error test cuts by 0.3 or more.
-#define MOST_FAILURES 40
+#define MAX_FAILURES 40
 // A stop that is so near, relative to the time, is reached: no step could resolve it.
 #define NEAR (16 * DBL_EPSILON)
 // Where rates are not finite the step of a Runge-Kutta method shrinks so much, as CVODE does it.
@@ -180,7 +180,7 @@ static bool create_erk(solver *self)
     if (!self->method->keeps && ERKStepSetPostprocessStepFn(m, do_nothing)) return false;
     return silence(self) && !set_table(self) && !ERKStepSetUserData(m, self) &&
            !ERKStepSVtolerances(m, self->problem.rtol, self->atol) &&
-           !ERKStepSetMaxErrTestFails(m, MOST_FAILURES) &&
+           !ERKStepSetMaxErrTestFails(m, MAX_FAILURES) &&
            !ERKStepSetMaxStep(m, self->problem.max_step) &&
            !ERKStepSetInterpolantDegree(m, self->problem.dense_output ? DENSE_DEGREE : STOP_DEGREE);
 }
@@ -229,7 +229,7 @@ static bool create_multistep(solver *self)
     void *m = self->memory = CVodeCreate(self->method->family, self->context);
     return m && silence(self) && !CVodeInit(m, rates, self->t, self->accepted) &&
            !CVodeSetUserData(m, self) && !CVodeSVtolerances(m, self->problem.rtol, self->atol) &&
-           !CVodeSetMaxErrTestFails(m, MOST_FAILURES) && !CVodeSetMaxConvFails(m, MOST_FAILURES) &&
+           !CVodeSetMaxErrTestFails(m, MAX_FAILURES) && !CVodeSetMaxConvFails(m, MAX_FAILURES) &&
            !CVodeSetMaxStep(m, self->problem.max_step) &&
            (self->method->family == CV_BDF ? set_newton(self) : set_fixed_point(self));
 }

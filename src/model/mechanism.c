@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_RODS = 1 << 20, NAME = 300 };
+enum { MAX_RODS = 1 << 20, NAME = 300 };
 
 // A frame in the world.
 typedef struct frame {
@@ -403,9 +403,9 @@ static lw_status check_net(const making *m)
     const int rows = d->m != 0 ? d->m : d->n;
     if (d->mechanism != LW_MECHANISM_NET)
         return d->m == 0 ? LW_OK : fail(m, "m is %d: only a net has it", d->m);
-    if (rows < 1 || (double)rows * (2.0 * d->n + 1) > MOST_RODS)
+    if (rows < 1 || (double)rows * (2.0 * d->n + 1) > MAX_RODS)
         return fail(m, "m is %d, expected a whole number from 1 on, and at most %d rods", rows,
-                    MOST_RODS);
+                    MAX_RODS);
     if (d->joint == 1) return fail(m, "a net has revolute or spherical joints");
     if (d->q[1] != 0 || d->q[2] != 0) return fail(m, "rods of a net are rotated by q[0] alone");
     if (d->joint == 0 && (d->qd[0] != 0 || d->qd[1] != 0))
@@ -416,8 +416,8 @@ static lw_status check_net(const making *m)
 static lw_status check(const making *m)
 {
     const lw_mechanism_desc *d = m->d;
-    if (d->n < 1 || d->n > MOST_RODS)
-        return fail(m, "n is %d, expected a whole number from 1 to %d", d->n, MOST_RODS);
+    if (d->n < 1 || d->n > MAX_RODS)
+        return fail(m, "n is %d, expected a whole number from 1 to %d", d->n, MAX_RODS);
     if (!(m->length > 0 && m->mass > 0 && m->radius > 0) ||
         !isfinite(m->length + m->mass + m->radius))
         return fail(m, "length %g, mass %g, radius %g; expected numbers > 0", m->length, m->mass,

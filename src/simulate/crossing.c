@@ -24,7 +24,7 @@
 // smallest one at a node.
 #define WINDOW 0.15
 #define REACHED 1.3
-#define LEAST_AT_NODE 0.01
+#define MIN_AT_NODE 0.01
 // Distance of the innermost nodes of the step of order 12 from its middle.
 #define INNERMOST 0.238619
 // Sine below which its rate is computed, and one that need not be searched for between the ends of a step.
@@ -60,8 +60,8 @@ enum { SHIFTS = 4 };
 // A failed attempt is repeated where the sine has fallen to this part.
 #define AGAIN 0.6
 // Distance in time of a row at the position from the state that it has, relative to that across.
-#define LEAST_ASIDE 1e-9
-#define MOST_ASIDE 1e-4
+#define MIN_ASIDE 1e-9
+#define MAX_ASIDE 1e-4
 // If the mechanism has barely moved, the interval to the next evaluation grows by this factor.
 #define LATER 2
 // Largest decrease of sines per radian; 0.6 to 0.8 was measured.
@@ -454,7 +454,7 @@ static bool try_path(lw_sim *sim, double D, double shrink)
     lwi_gauss *g = &sim->passage.gauss;
     const bool done = attempt(sim, D, shrink);
     g->assembler->shift = NULL;
-    return done && sim->crossing.path.node > LEAST_AT_NODE * typical(sim);
+    return done && sim->crossing.path.node > MIN_AT_NODE * typical(sim);
 }
 
 // The error that ends the attempts, and the largest one that is accepted.
@@ -523,7 +523,7 @@ static bool find_path(lw_sim *sim, double D)
             c->path.shifted = false;
             c->path.node = INFINITY;
             const bool done = try_path(sim, D, shrinks[i]);
-            if (!(c->path.node > LEAST_AT_NODE * typical(sim))) break;
+            if (!(c->path.node > MIN_AT_NODE * typical(sim))) break;
             if (!done) continue;
             if (!(shifted ? find_shifted_path(sim, D, shrinks[i]) : keep_if_better(sim))) continue;
             if (c->best.estimate <= enough(&sim->options)) break;
@@ -559,7 +559,7 @@ static bool cross(lw_sim *sim, double limit)
     lwi_gauss_keep(g);
     c->best.estimate = INFINITY;
     c->best.npiece = 1;
-    bool found = INNERMOST * c->last.sine > LEAST_AT_NODE * typical(sim);
+    bool found = INNERMOST * c->last.sine > MIN_AT_NODE * typical(sim);
     if (found && !find_path(sim, D)) {
         const double after = find_middle(sim, D);
         found = after != D && sim->t + 2 * after <= limit && find_path(sim, after);
@@ -657,8 +657,8 @@ lw_status lwi_sim_follow_crossing(lw_sim *sim, double to)
     // speeds cannot be determined at the position itself: a row there has the state next to it
     double aside = 0;
     while (!place_on_path(sim, fmin(to + aside, c->end))) {
-        aside = fmax(10 * aside, LEAST_ASIDE * (c->end - c->begin));
-        if (aside > MOST_ASIDE * (c->end - c->begin))
+        aside = fmax(10 * aside, MIN_ASIDE * (c->end - c->begin));
+        if (aside > MAX_ASIDE * (c->end - c->begin))
             return lwi_sim_fail_work(sim, LW_ERR_SINGULAR, "the step across a singular position");
     }
     sim->t = to;

@@ -103,7 +103,7 @@ static lw_status examine_state(lw_sim *sim)
 {
     const lw_model *model = sim->model;
     lwi_events *e = &sim->events;
-    double guard[LWI_MOST_GUARDS];
+    double guard[LWI_MAX_GUARDS];
     lwi_kin kin;
     TRY(observe_here(sim, &kin));
     e->guard = INFINITY;
@@ -112,7 +112,7 @@ static lw_status examine_state(lw_sim *sim)
         const lwi_force_modes *modes = f->type->modes;
         if (!modes) continue;
         const int n = modes->guards(f->par, e->mode[modes->index(f->par)], &kin, guard);
-        LWI_ASSERT(n >= 0 && n <= LWI_MOST_GUARDS);
+        LWI_ASSERT(n >= 0 && n <= LWI_MAX_GUARDS);
         for (int k = 0; k < n; k++)
             if (!(guard[k] >= e->guard)) e->guard = guard[k];
     }
@@ -125,7 +125,7 @@ static lw_status examine_state(lw_sim *sim)
 static lw_status change_modes(lw_sim *sim)
 {
     const lw_model *model = sim->model;
-    double guard[LWI_MOST_GUARDS];
+    double guard[LWI_MAX_GUARDS];
     lwi_kin kin;
     TRY(observe_here(sim, &kin));
     for (int i = 0; i < model->nforce; i++) {
@@ -135,7 +135,7 @@ static lw_status change_modes(lw_sim *sim)
         unsigned char *mode = &sim->events.mode[modes->index(f->par)];
         LWI_ASSERT_INDEX(modes->index(f->par), model->nmode);
         const int n = modes->guards(f->par, *mode, &kin, guard);
-        LWI_ASSERT(n >= 0 && n <= LWI_MOST_GUARDS);
+        LWI_ASSERT(n >= 0 && n <= LWI_MAX_GUARDS);
         for (int k = 0; k < n; k++)
             if (guard[k] < 0) {
                 *mode = modes->next(f->par, *mode, k, &kin);

@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_SWEEPS = 30, LEAST_SWEEPS = 4 };
+enum { MAX_SWEEPS = 30, MIN_SWEEPS = 4 };
 // Change of the stages relative to that of the step that ends the sweeps.
 #define CONVERGED 1e-14
 // Of accelerations close to a singular position: the change that need not fall any more.
@@ -213,8 +213,7 @@ bool lwi_gauss_step(lwi_gauss *g, const lwi_gauss_rule *rule, const lwi_snapshot
             if (!lwi_gauss_project(g, t + rule->c[i] * h, g->before + i * nx, inputs,
                                    g->stage + i * nx))
                 return false;
-        if (change < CONVERGED || (sweep >= LEAST_SWEEPS && change < NOISE && change >= last))
-            break;
+        if (change < CONVERGED || (sweep >= MIN_SWEEPS && change < NOISE && change >= last)) break;
         if (sweep == MAX_SWEEPS - 1 && change > NOISE) return false;
         last = change;
     }

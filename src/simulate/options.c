@@ -30,7 +30,7 @@ struct option {
 
 // ------------------------------------------------------------------------------------------- names
 
-enum { MOST_NAMES = 24 };
+enum { MAX_NAMES = 24 };
 
 typedef lw_part_info (*part_info)(int);
 
@@ -38,10 +38,10 @@ typedef lw_part_info (*part_info)(int);
 static lw_status check_part(const char *key, const char *name, int count, part_info info,
                             lw_error *error)
 {
-    const char *names[MOST_NAMES] = {"auto"};
+    const char *names[MAX_NAMES] = {"auto"};
     char list[sizeof error->text / 2] = "auto";
     int n = 1;
-    for (int i = 0; i < count && n < MOST_NAMES; i++) names[n++] = info(i).name;
+    for (int i = 0; i < count && n < MAX_NAMES; i++) names[n++] = info(i).name;
     for (int i = 0; i < n; i++)
         if (!strcmp(names[i], name)) return LW_OK;
     for (int i = 1; i < n; i++) {
@@ -84,8 +84,8 @@ static void write_name(const void *field, char *text, size_t size)
 
 // ----------------------------------------------------------------------------------------- numbers
 
-#define LEAST_RTOL 1e-14  // below, round-off forbids any step
-#define LEAST_ATOL 1e-100 // the square of its inverse is finite
+#define MIN_RTOL 1e-14  // below, round-off forbids any step
+#define MIN_ATOL 1e-100 // the square of its inverse is finite
 
 // 0 is allowed where it is the default and stands for `none`, and as a duration: one row.
 static lw_status check_number(const option *o, double value, lw_error *error)
@@ -94,9 +94,9 @@ static lw_status check_number(const option *o, double value, lw_error *error)
     const bool zero = !strcmp(o->fallback, "0") || !strcmp(o->key, "duration");
     if (!isfinite(value) || value < 0 || (value == 0 && !zero))
         expected = zero ? "zero or a positive number" : "a positive number";
-    else if (!strcmp(o->key, "rtol") && (value >= 1 || value < LEAST_RTOL))
+    else if (!strcmp(o->key, "rtol") && (value >= 1 || value < MIN_RTOL))
         expected = "at least 1e-14, the round-off of a step, and below 1";
-    else if (!strncmp(o->key, "atol", 4) && value < LEAST_ATOL && value > 0)
+    else if (!strncmp(o->key, "atol", 4) && value < MIN_ATOL && value > 0)
         expected = zero ? "zero or at least 1e-100" : "at least 1e-100";
     else if (!strcmp(o->key, "max_steps") && (value != floor(value) || value > 1e15))
         expected = "a whole number up to 1e15";

@@ -12,7 +12,7 @@
 enum { PATIENCE = 64 };
 #define PATIENCE_WALL 0.05
 // Rows that a double can count one by one.
-#define MOST_ROWS 1e15
+#define MAX_ROWS 1e15
 
 typedef struct run {
     lw_sim *sim;
@@ -158,7 +158,7 @@ double lwi_run_row_time(double sample, double k)
 static double row_number(double sample, double t)
 {
     const double k = rint(t / sample);
-    return k >= 0 && k < MOST_ROWS && fabs(lwi_run_row_time(sample, k) - t) <= 8 * DBL_EPSILON * t
+    return k >= 0 && k < MAX_ROWS && fabs(lwi_run_row_time(sample, k) - t) <= 8 * DBL_EPSILON * t
                ? k
                : -1;
 }
@@ -169,7 +169,7 @@ static lw_status run_by_rows(run *r, double t0)
     const lw_options *o = &r->sim->options;
     const double sample = o->sample, rows = lwi_run_inner_rows(o->duration, sample);
     const double first = row_number(sample, t0);
-    if (!(rows < MOST_ROWS))
+    if (!(rows < MAX_ROWS))
         return lwi_fail(&r->sim->error, LW_ERR_ARGUMENT, "sample: %g rows are too many", rows);
     const double last = first > 0 ? row_number(sample, r->end) : -1;
     if (last > 0) r->end = lwi_run_row_time(sample, last);

@@ -19,9 +19,9 @@
 #include <time.h>
 
 enum {
-    MOST_FILES = 256,
-    MOST_BYTES = 1 << 16, // of a mutated text
-    MOST_SECONDS = 20     // for one input, under sanitizers too
+    MAX_FILES = 256,
+    MAX_BYTES = 1 << 16, // of a mutated text
+    MAX_SECONDS = 20     // for one input, under sanitizers too
 };
 
 typedef struct seed_file {
@@ -32,10 +32,10 @@ typedef struct seed_file {
 } seed_file;
 
 typedef struct fuzzing {
-    seed_file file[MOST_FILES];
+    seed_file file[MAX_FILES];
     int nfile;
     uint64_t random;
-    char *text; // [MOST_BYTES]
+    char *text; // [MAX_BYTES]
     size_t length;
     long read, refused;
     double slowest;
@@ -172,7 +172,7 @@ static void replace(fuzzing *f, size_t at, size_t cut, const char *with, size_t 
 {
     if (at > f->length) at = f->length;
     if (cut > f->length - at) cut = f->length - at;
-    if (f->length - cut + length > MOST_BYTES) return;
+    if (f->length - cut + length > MAX_BYTES) return;
     memmove(f->text + at + length, f->text + at + cut, f->length - at - cut);
     memcpy(f->text + at, with, length);
     f->length += length - cut;
@@ -252,7 +252,7 @@ static const char *check_text(fuzzing *f, const char *text, size_t length, const
     f->read += is_read;
     f->refused += !is_read;
     if (f->verbose && !is_read) printf("%d:%d: %s\n", error.line, error.column, error.text);
-    return !wrong && seconds > MOST_SECONDS ? "it takes too long" : wrong;
+    return !wrong && seconds > MAX_SECONDS ? "it takes too long" : wrong;
 }
 
 // ------------------------------------------------------------------------------------------ corpus
@@ -271,8 +271,8 @@ static bool load(seed_file *s, const char *path)
 {
     FILE *file = fopen(path, "rb");
     if (!file) return false;
-    s->text = malloc(MOST_BYTES);
-    if (s->text) s->length = fread(s->text, 1, MOST_BYTES, file);
+    s->text = malloc(MAX_BYTES);
+    if (s->text) s->length = fread(s->text, 1, MAX_BYTES, file);
     fclose(file);
     return s->text != NULL;
 }
@@ -286,7 +286,7 @@ static bool load_corpus(fuzzing *f, const char *folder)
 {
     DIR *dir = opendir(folder);
     if (!dir) return false;
-    for (struct dirent *entry; (entry = readdir(dir)) && f->nfile < MOST_FILES;) {
+    for (struct dirent *entry; (entry = readdir(dir)) && f->nfile < MAX_FILES;) {
         seed_file *s = &f->file[f->nfile];
         char path[1024];
         s->format = format_of(entry->d_name);
@@ -371,7 +371,7 @@ int main(int argc, char **argv)
             return fprintf(stderr, "unknown option %s\n", argv[i]), 2;
         i++;
     }
-    f.text = malloc(MOST_BYTES);
+    f.text = malloc(MAX_BYTES);
     if (!f.text || !load_corpus(&f, folder)) {
         fprintf(stderr, "no corpus in %s\n", folder);
         return 2;

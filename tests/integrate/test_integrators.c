@@ -99,11 +99,11 @@ static double orbit_error(const run *r)
 
 // -------------------------------------------------------------------------------- order conditions
 
-enum { MOST_NODES = 8, MOST_STAGES = 16 };
+enum { MAX_NODES = 8, MAX_STAGES = 16 };
 
 // A rooted tree as its level sequence: level[i] is the depth of node i in preorder.
 typedef struct tree {
-    int n, level[MOST_NODES];
+    int n, level[MAX_NODES];
 } tree;
 
 // The next tree with the same number of nodes, in the order of Beyer and Hedetniemi; false after
@@ -121,14 +121,14 @@ static bool next_tree(tree *t)
 
 // gamma(tree), and for every stage the inner product Phi_i = prod over children (sum_j a_ij Phi_j).
 // Starts at node `root` and returns the first node after its subtree.
-static int weigh(const tree *t, const lwi_tableau *b, int root, long double phi[MOST_STAGES],
+static int weigh(const tree *t, const lwi_tableau *b, int root, long double phi[MAX_STAGES],
                  long double *gamma)
 {
     for (int i = 0; i < b->stages; i++) phi[i] = 1;
     int node = root + 1;
     long double product = 1;
     while (node < t->n && t->level[node] > t->level[root]) {
-        long double child[MOST_STAGES], factor;
+        long double child[MAX_STAGES], factor;
         node = weigh(t, b, node, child, &factor);
         product *= factor;
         for (int i = 0; i < b->stages; i++) {
@@ -149,7 +149,7 @@ static long double defect(const lwi_tableau *b, const double *weights, int n, in
     for (int i = 0; i < n; i++) t.level[i] = i;
     *trees = 0;
     do {
-        long double phi[MOST_STAGES], gamma, sum = 0;
+        long double phi[MAX_STAGES], gamma, sum = 0;
         weigh(&t, b, 0, phi, &gamma);
         for (int i = 0; i < b->stages; i++) sum += (long double)weights[i] * phi[i];
         max = fmaxl(max, fabsl(sum - 1 / gamma));

@@ -186,13 +186,13 @@ static void close_to(const film *f, uint64_t seed, const char *what, int item, i
 
 enum {
     MOST = 6 * 13,
-    MOST_ROWS = 18
+    MAX_ROWS = 18
 }; // wrenches on the bodies of a tree; rows of two joints and more
 
 // Orthonormal directions of the rows of an item, as wrenches on all bodies.
 typedef struct span {
     int n;
-    double basis[MOST_ROWS][MOST];
+    double basis[MAX_ROWS][MOST];
 } span;
 
 static int add_rows(const film *f, int item, span *s)

@@ -131,7 +131,7 @@ static void names_of_other_formats_are_of_one_type(void **state)
 {
     (void)state;
     for (int format = 0; format < LWI_NAMES_FORMATS; format++) {
-        const char *names[LW_JOINT_COUNT * LWI_MOST_NAMES], *found;
+        const char *names[LW_JOINT_COUNT * LWI_MAX_NAMES], *found;
         const int n = lwi_joint_known_names((lwi_joint_format)format, names);
         assert_true(n > 0);
         for (int i = 0; i < n; i++)

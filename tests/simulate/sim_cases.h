@@ -157,16 +157,16 @@ static inline lw_summary summary_of(const lw_sim *sim)
 }
 
 // Rows as they come.
-enum { MOST_ROWS = 4096 };
+enum { MAX_ROWS = 4096 };
 typedef struct rows {
-    double time[MOST_ROWS], q[MOST_ROWS];
+    double time[MAX_ROWS], q[MAX_ROWS];
     int n, refuse_at, stop_after;
 } rows;
 
 static inline lw_status keep(void *user, const lw_observation *o)
 {
     rows *r = user;
-    assert_true(r->n < MOST_ROWS);
+    assert_true(r->n < MAX_ROWS);
     if (r->refuse_at && r->n == r->refuse_at) return LW_ERR_IO;
     r->time[r->n] = o->time;
     r->q[r->n++] = o->q ? o->q[0] : 0;

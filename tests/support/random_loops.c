@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MOST_BODIES = 64, MOST_JOINTS = 2 * MOST_BODIES, MOST_TRIES = 60 };
+enum { MAX_BODIES = 64, MAX_JOINTS = 2 * MAX_BODIES, MAX_TRIES = 60 };
 
 typedef struct frame {
     double R[9], r[3];
@@ -36,10 +36,10 @@ typedef struct draft {
     lw_error error;
     const double (*velocity)[6]; // of the mass centres, angular part in body axes; NULL: at rest
     int nbody, njoint;           // moving bodies, joints
-    lw_body body[MOST_BODIES];
-    frame at[MOST_BODIES]; // [0] the ground
-    bool massless[MOST_BODIES];
-    placed joint[MOST_JOINTS];
+    lw_body body[MAX_BODIES];
+    frame at[MAX_BODIES]; // [0] the ground
+    bool massless[MAX_BODIES];
+    placed joint[MAX_JOINTS];
     int first;  // first body that may carry branches: 0 the ground, 1 if all bodies float
     int nspare; // rows that are redundant by construction
     lw_signal input;
@@ -566,10 +566,10 @@ lw_status lwt_random_loops(uint64_t seed, int nbody, unsigned flags, lwt_loops *
 {
     static const uint64_t stride = 0x9e3779b97f4a7c15u; // no attempt repeats another seed
     draft *d = malloc(sizeof *d);
-    double(*V)[6] = calloc(MOST_BODIES, sizeof *V);
+    double(*V)[6] = calloc(MAX_BODIES, sizeof *V);
     lw_status status = d && V ? LW_ERR_ARGUMENT : LW_ERR_MEMORY;
     *loops = (lwt_loops){0};
-    for (uint64_t try = 0; d && V && nbody <= MOST_BODIES - 8 && try < MOST_TRIES; try++) {
+    for (uint64_t try = 0; d && V && nbody <= MAX_BODIES - 8 && try < MAX_TRIES; try++) {
         lw_model *model;
         status = attempt(seed + try * stride, nbody, flags, NULL, d, &model);
         if (status != LW_OK) break;

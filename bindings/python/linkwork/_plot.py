@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Curve = Tuple[str, Array, Array]
 
 PRESETS = ("overview", "joints", "positions", "energy", "residuals", "reactions", "phase")
-MOST_PHASES = 16  # panels, as `linkwork plot`
-MOST_LABELS = 12  # curves beyond are not in the key
+MAX_PHASES = 16  # panels, as `linkwork plot`
+MAX_LABELS = 12  # curves beyond are not in the key
 
 
 class Panel:
@@ -80,7 +80,7 @@ def _reactions(t: Trajectory, x: str) -> List[Panel]:
 def _phase(t: Trajectory) -> List[Panel]:
     names = [n for n in _matching(t, "joint.*.q[0-9]") if n.replace(".q", ".qd") in t]
     return [Panel([(n, t[n], t[_rate(n)])], _label(t, [n]), _label(t, [_rate(n)]))
-            for n in names[:MOST_PHASES]]
+            for n in names[:MAX_PHASES]]
 
 
 def _rate(name: str) -> str:
@@ -190,7 +190,7 @@ def _draw(axis: Any, panel: Panel, label: str, log: Optional[bool], style: Dict[
     if panel.log if log is None else log:
         axis.set_yscale("log")
     axis.grid(True, alpha=0.3)
-    if 1 < len(axis.get_lines()) <= MOST_LABELS:
+    if 1 < len(axis.get_lines()) <= MAX_LABELS:
         axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1), borderaxespad=0, fontsize="small")
 
 

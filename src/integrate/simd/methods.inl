@@ -156,9 +156,9 @@ INLINE void arrive(lwi_stepper *m, int l, double h, bool last)
 #define GAIN (0.2 - 0.75 * MEMORY)
 #define SHRINK_MOST 0.2
 #define GROW_MOST 10
-#define LEAST_ERROR 1e-10 // beyond these the limits of the factor rule
-#define MOST_ERROR 1e10
-#define LEAST_REMEMBERED 1e-4
+#define MIN_ERROR 1e-10 // beyond these the limits of the factor rule
+#define MAX_ERROR 1e10
+#define MIN_REMEMBERED 1e-4
 // A stage without finite rates shows only that the step is too long.
 #define SHRINK_BLINDLY 0.25
 // A step may end on the stop when it is longer than requested by so much, except for round-off.
@@ -310,7 +310,7 @@ INLINE void dopri54(int width, lwi_stepper *m)
 
     // err^0.17 and err_before^0.04
     FOR_LANES(l)
-    bounded[l] = min_of(max_of(error[l], LEAST_ERROR), MOST_ERROR); // NaN: the minimum
+    bounded[l] = min_of(max_of(error[l], MIN_ERROR), MAX_ERROR); // NaN: the minimum
     powers(width, bounded, GAIN, now);
     powers(width, m->last_error, MEMORY, before);
 
@@ -331,7 +331,7 @@ INLINE void dopri54(int width, lwi_stepper *m)
             // the error of a step shortened by the stop is not used: the previous proposal remains
             const bool cut_short = h[l] < m->h[l] && factor == GROW_MOST;
             m->h[l] = cut_short ? max_of(m->h[l], factor * h[l]) : factor * h[l];
-            m->last_error[l] = max_of(error[l], LEAST_REMEMBERED);
+            m->last_error[l] = max_of(error[l], MIN_REMEMBERED);
             control->rejected = false;
             accepted |= 1u << l;
             arrive(m, l, h[l], HAS(last, l));

@@ -36,7 +36,7 @@ enum { ATTRIBUTE_COPIES = 4 };
 // A process killed while it writes leaves complete pages of 4096 bytes.  The header of a dataset must not lie
 // across two pages, or half of it may be from an incomplete flush.  Headers that change take 300 to 700
 // bytes.
-#define LEAST_ALIGNED 256
+#define MIN_ALIGNED 256
 #define ALIGNMENT 1024
 
 // Default interval between flushes [s]; longer for large models, so that flushes take at limit a fifth of the
@@ -453,7 +453,7 @@ static lw_status open_file(lwi_hdf5_writer *w)
         return w->error.status;
     }
     const hid_t access = lwi_hdf5_access(w->disk), create = lwi_hdf5_ordered(H5P_FILE_CREATE);
-    if (access >= 0 && create >= 0 && H5Pset_alignment(access, LEAST_ALIGNED, ALIGNMENT) >= 0)
+    if (access >= 0 && create >= 0 && H5Pset_alignment(access, MIN_ALIGNED, ALIGNMENT) >= 0)
         w->file = H5Fcreate(w->path, H5F_ACC_TRUNC, create, access);
     const lw_status status = w->file < 0 ? fail(w, "cannot be written") : LW_OK;
     if (create >= 0) H5Pclose(create);

@@ -25,7 +25,7 @@ static const lwi_sdf_type gear = {"gearbox", LW_JOINT_FIXED, 2, true};
 
 static lw_status read_type(const lwi_sdf *u, lwi_sdf_item *j)
 {
-    const char *type, *known[1 + LW_JOINT_COUNT * LWI_MOST_NAMES] = {gear.name};
+    const char *type, *known[1 + LW_JOINT_COUNT * LWI_MAX_NAMES] = {gear.name};
     TRY(lwi_xml_need(&j->file->xml, j->e, "type", &type, u->error));
     const lwi_joint_type *found = lwi_joint_named(LWI_NAMES_SDF, type, &j->type.name);
     if (found) {

@@ -125,7 +125,7 @@ static lw_status collect(reading *u)
 
 static lw_status read_kind(const reading *u, joint *j)
 {
-    const char *type, *known[LW_JOINT_COUNT * LWI_MOST_NAMES];
+    const char *type, *known[LW_JOINT_COUNT * LWI_MAX_NAMES];
     TRY(lwi_xml_need(u->xml, j->e, "type", &type, u->error));
     const lwi_joint_type *found = lwi_joint_named(LWI_NAMES_URDF, type, &j->kind.name);
     if (found) {

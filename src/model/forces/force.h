@@ -104,7 +104,7 @@ typedef struct lwi_force_type {
     int (*actions)(const void *par, const lwi_force_state *, lwi_force_action *);
 } lwi_force_type;
 
-enum { LWI_MOST_GUARDS = 2 };
+enum { LWI_MAX_GUARDS = 2 };
 
 /** What must not close between the ends of a step, in m or rad: a length y (n = 1), or the distance of a point from
  *  another at y (n = 3) less a radius. */

@@ -20,7 +20,7 @@ const lwi_joint_type *lwi_joint_named(lwi_joint_format format, const char *text,
     LWI_ASSERT_INDEX((int)format, LWI_NAMES_FORMATS);
     for (int id = 0; id < LW_JOINT_COUNT; id++) {
         const lwi_joint_type *type = lwi_joint_type_of((lw_joint_type)id);
-        for (int k = 0; k < LWI_MOST_NAMES && type->names[format][k]; k++)
+        for (int k = 0; k < LWI_MAX_NAMES && type->names[format][k]; k++)
             if (strcmp(type->names[format][k], text) == 0) {
                 *name = type->names[format][k];
                 return type;
@@ -35,7 +35,7 @@ int lwi_joint_known_names(lwi_joint_format format, const char **names)
     int n = 0;
     for (int id = 0; id < LW_JOINT_COUNT; id++) {
         const lwi_joint_type *type = lwi_joint_type_of((lw_joint_type)id);
-        for (int k = 0; k < LWI_MOST_NAMES && type->names[format][k]; k++)
+        for (int k = 0; k < LWI_MAX_NAMES && type->names[format][k]; k++)
             names[n++] = type->names[format][k];
     }
     return n;

@@ -133,7 +133,7 @@ typedef enum lwi_joint_format {
     LWI_NAMES_MJCF,
     LWI_NAMES_FORMATS
 } lwi_joint_format;
-enum { LWI_MOST_NAMES = 4 };
+enum { LWI_MAX_NAMES = 4 };
 
 typedef struct lwi_joint_type {
     const char *name;
@@ -158,7 +158,7 @@ typedef struct lwi_joint_type {
     lwi_joint_sign sign;
     bool separates; ///< the two points of the joint move apart: drawings connect them
     lwi_joint_axis drawn[2];
-    const char *names[LWI_NAMES_FORMATS][LWI_MOST_NAMES]; ///< unused ones NULL
+    const char *names[LWI_NAMES_FORMATS][LWI_MAX_NAMES]; ///< unused ones NULL
 
     // ---- arithmetic; none is NULL unless it says so
     void (*neutral)(const lwi_joint_par *, double *q);
@@ -191,7 +191,7 @@ bool lwi_joint_coordinate_rows(const lwi_joint_type *type, const lwi_rows_in *in
 
 /** The type that a format calls so; NULL: it has none.  *name: the text in the descriptor. */
 const lwi_joint_type *lwi_joint_named(lwi_joint_format format, const char *text, const char **name);
-/** All names that a format has, in the order of the types; [LW_JOINT_COUNT * LWI_MOST_NAMES].  How many. */
+/** All names that a format has, in the order of the types; [LW_JOINT_COUNT * LWI_MAX_NAMES].  How many. */
 int lwi_joint_known_names(lwi_joint_format format, const char **names);
 
 /** Is its direction one axis, z1? */

@@ -6,7 +6,7 @@
 // segment is padded; otherwise the remaining bodies are swept sequentially beyond the segments.
 #include "tree/segments/cut.h"
 
-enum { MOST_PERIOD = 6 };
+enum { MAX_PERIOD = 6 };
 
 // The longest row of bodies from which segments can be cut.
 static void find_row(const lwi_branch_body *body, const int *branch, int n, int *first, int *count)
@@ -27,7 +27,7 @@ static void find_row(const lwi_branch_body *body, const int *branch, int n, int 
 // is ignored: it depends on the body that carries the branch.
 static int period_of_shapes(const lwi_branch_body *body, const int *row, int n)
 {
-    for (int period = 1; period <= MOST_PERIOD; period++) {
+    for (int period = 1; period <= MAX_PERIOD; period++) {
         bool repeats = true;
         for (int i = 1; i + period < n && repeats; i++)
             repeats = body[row[i]].shape == body[row[i + period]].shape;
@@ -57,7 +57,7 @@ bool lwi_segment_cut_branch(const lwi_branch_body *body, const int *branch, int 
     int first, count;
     find_row(body, branch, n, &first, &count);
     beyond = beyond || first + count < n;
-    for (int i = 0; i < MOST_PERIOD && count - i >= choice.min_length; i++) {
+    for (int i = 0; i < MAX_PERIOD && count - i >= choice.min_length; i++) {
         if (!cut_row(body, branch + first + i, count - i, beyond, choice.segments, cut)) continue;
         cut->first = first + i;
         return true;

@@ -264,15 +264,15 @@ static lw_body rotated_rod(lw_builder *b, const double *turn, const char *name, 
                                     .orientation = {q[0], q[1], q[2], q[3]}}});
 }
 
-enum { MOST_CELLS = 8 };
+enum { MAX_CELLS = 8 };
 
 // Ladder of n loops in a plane: rungs between two rails; every loop is redundant.
 static lw_model *ladder(int n, bool backwards, const double *turn)
 {
     lw_builder *b = lwt_builder();
     lw_body left = lwt_ground, right = lwt_ground;
-    lw_joint_desc pin[4 * MOST_CELLS];
-    char name[4 * MOST_CELLS][16];
+    lw_joint_desc pin[4 * MAX_CELLS];
+    char name[4 * MAX_CELLS][16];
     int npin = 0;
     lw_builder_gravity(b, rotated(turn, 1, -8, -3));
     for (int i = 0; i < n; i++) {

@@ -17,13 +17,13 @@ typedef struct track {
     char notice[512];
 } track;
 
-enum { MOST_ROWS = 4000 };
+enum { MAX_ROWS = 4000 };
 
 static inline lw_status record(void *user, const lw_observation *o)
 {
     track *k = user;
     const size_t nb = (size_t)k->nbody, nj = (size_t)k->njoint, row = (size_t)k->nrow;
-    assert_true(k->nrow < MOST_ROWS);
+    assert_true(k->nrow < MAX_ROWS);
     memcpy(k->r + 3 * nb * row, o->position, 3 * nb * sizeof(double));
     memcpy(k->v + 3 * nb * row, o->velocity, 3 * nb * sizeof(double));
     memcpy(k->f + 6 * nj * row, o->reaction, 6 * nj * sizeof(double));
@@ -53,9 +53,9 @@ static inline track run(const lw_model *model, const lw_options *options)
 {
     lw_sim *sim = simulation(model, options);
     track k = {.nbody = model->nbody, .njoint = model->njoint};
-    k.r = calloc((size_t)MOST_ROWS * 3 * (size_t)k.nbody, sizeof *k.r);
-    k.v = calloc((size_t)MOST_ROWS * 3 * (size_t)k.nbody, sizeof *k.v);
-    k.f = calloc((size_t)MOST_ROWS * 6 * (size_t)k.njoint + 1, sizeof *k.f);
+    k.r = calloc((size_t)MAX_ROWS * 3 * (size_t)k.nbody, sizeof *k.r);
+    k.v = calloc((size_t)MAX_ROWS * 3 * (size_t)k.nbody, sizeof *k.v);
+    k.f = calloc((size_t)MAX_ROWS * 6 * (size_t)k.njoint + 1, sizeof *k.f);
     assert_true(k.r && k.v && k.f);
     lwt_ok(lw_sim_run(sim, LW_OBSERVE_REACTION, record, &k, NULL, NULL), lw_sim_error(sim));
     lw_sim_summary(sim, &k.summary);

@@ -120,7 +120,7 @@ bool lwi_net_rates(lwi_net *net, double t, const double *p, const double *u,
 bool lwi_net_move(lwi_net *net, double t, const double *q, const double *u, bool factored)
 {
     lwi_net_paths *paths = &net->paths;
-    const lwi_path_exchange_kind up = factored ? LWI_PATH_VELOCITIES : LWI_PATH_FACTORS;
+    const int up = factored ? LWI_PATH_VELOCITIES : LWI_PATH_FACTORS;
     paths->q = q, paths->in = paths->zeros, paths->u = u;
     if (!lwi_net_paths_run(paths, LWI_NET_NOTHING, factored ? LWI_PATH_VELOCITY : LWI_PATH_FACTOR,
                            up))

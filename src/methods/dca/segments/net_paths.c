@@ -5,7 +5,7 @@
 #include "methods/dca/segments/ends.h"
 
 // Fewer bodies for a thread than these: barriers would cost more than they save.
-enum { LEAST_SHARE = 512 };
+enum { MIN_SHARE = 512 };
 
 enum { Q, IN, U, OUT, RATE, ROWS };
 
@@ -38,7 +38,7 @@ lw_status lwi_net_paths_create(const lwi_net_plan *plan, const lwi_path_kernels 
 {
     int threads = pool ? lwi_pool_count(pool) : 1;
     const int blocks = plan->body_at[plan->ngroup];
-    if (threads > plan->nhinge / LEAST_SHARE) threads = plan->nhinge / LEAST_SHARE;
+    if (threads > plan->nhinge / MIN_SHARE) threads = plan->nhinge / MIN_SHARE;
     if (threads > plan->ngroup) threads = plan->ngroup;
     if (threads < 2) threads = 1, pool = NULL;
     *p = (lwi_net_paths){.plan = plan, .kernels = kernels, .pool = pool, .threads = threads};

@@ -428,18 +428,18 @@ static int add_join(lwi_net_plan *plan, int level, int a, int b)
 // Neighbours in each path are joined, level by level.
 static lw_status make_joins(planner *p)
 {
-    enum { MOST_LEVELS = 32 };
+    enum { MAX_LEVELS = 32 };
     lwi_net_plan *plan = p->plan;
     int *end, *left; // ends of each path that are left, from its first segment on; their number
     GET(&p->scratch, end, plan->nsegment);
     GET(&p->scratch, left, plan->npath);
     GET(p->arena, plan->batch, plan->nsegment);
-    GET(p->arena, plan->level, MOST_LEVELS + 1);
+    GET(p->arena, plan->level, MAX_LEVELS + 1);
     for (int s = 0; s < plan->nsegment; s++) end[s] = s;
     for (int i = 0; i < plan->npath; i++) left[i] = plan->path[i].nsegment;
     for (bool any = true; any;) {
         any = false;
-        LWI_ASSERT(plan->nlevel < MOST_LEVELS);
+        LWI_ASSERT(plan->nlevel < MAX_LEVELS);
         for (int i = 0; i < plan->npath; i++) {
             int *own = end + plan->path[i].segment, n = 0;
             for (int j = 0; j < left[i]; j += 2)

@@ -190,7 +190,7 @@ static bool is_direct(const lwi_path_plan *plan, int s)
             joint->iv != plan->joint[first].iv + j)
             return false;
         j += lwi_path_nv(joint);
-        iq += coordinates(joint->kind);
+        iq += coordinates((int)joint->kind);
     }
     return true;
 }
@@ -367,14 +367,14 @@ bool lwi_path_accelerations(lwi_path *path, const double *q, const double *u, co
     lwi_path_end *whole = &path->fold[FOLDS - 1].to;
     lwi_path_root *root = &path->root;
     if (!effort) effort = path->zeros;
-    const lwi_path_exchange_kind begin = factored ? LWI_PATH_VELOCITIES : LWI_PATH_FACTORS;
+    const int begin = factored ? LWI_PATH_VELOCITIES : LWI_PATH_FACTORS;
     path->q = q, path->in = effort, path->u = u;
     path->out = udot, path->rate = NULL;
     const double first = known_at(path, 0);
     lwi_path_root_place(root, q);
     if (!run(path, NOTHING, factored ? LWI_PATH_VELOCITY : LWI_PATH_FACTOR, begin)) return false;
     lwi_path_root_velocity(root, whole, u);
-    fold_down(path, begin);
+    fold_down(path, (lwi_path_exchange_kind)begin);
     run(path, begin, LWI_PATH_BIAS, LWI_PATH_VECTORS);
     if (!lwi_path_root_accelerate(root, whole, effort, first)) return false;
     fold_down(path, LWI_PATH_VECTORS);

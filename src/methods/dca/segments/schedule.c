@@ -6,7 +6,7 @@
 #include <string.h>
 
 // Fewer bodies for a thread than these: barriers would cost more than they save.
-enum { LEAST_SHARE = 512 };
+enum { MIN_SHARE = 512 };
 
 // ------------------------------------------------------------------------------------------ create
 
@@ -70,20 +70,20 @@ static void sort(const planner *p, lwi_path_schedule *s)
 lw_status lwi_path_schedule_create(int groups, int bodies, lwi_pool *pool, lwi_arena *arena,
                                    lwi_path_schedule *s)
 {
-    enum { MOST_LEVELS = 32 };
+    enum { MAX_LEVELS = 32 };
     int threads = pool ? lwi_pool_count(pool) : 1, level;
-    if (threads > bodies / LEAST_SHARE) threads = bodies / LEAST_SHARE;
+    if (threads > bodies / MIN_SHARE) threads = bodies / MIN_SHARE;
     if (threads > groups) threads = groups;
     if (threads < 2) threads = 1, pool = NULL;
     *s = (lwi_path_schedule){.pool = pool, .threads = threads, .groups = groups};
     planner p = {.schedule = s, .join = LWI_PUSH(arena, planned, groups - 1)};
     s->join = LWI_PUSH(arena, lwi_path_join, groups - 1);
     s->own = LWI_PUSH(arena, int, threads + 1);
-    s->level = LWI_PUSH(arena, int, MOST_LEVELS + 1);
+    s->level = LWI_PUSH(arena, int, MAX_LEVELS + 1);
     s->done = LWI_PUSH(arena, long, threads);
     if (!p.join || !s->join || !s->own || !s->level || !s->done) return LW_ERR_MEMORY;
     halve(&p, 0, groups, &level);
-    LWI_ASSERT(p.count == groups - 1 && level <= MOST_LEVELS);
+    LWI_ASSERT(p.count == groups - 1 && level <= MAX_LEVELS);
     sort(&p, s);
     return LW_OK;
 }
