@@ -1,9 +1,11 @@
-// hubs_steps.h -- what the files of the hubs of a net share (hubs.h): hubs.c has the mechanism and poses, hubs_solve.c
-// matrices and the solution, hubs_momenta.c speeds and rates of momenta, hubs_accelerations.c accelerations.
+// hubs_steps.h -- what the files of the hubs of a net share (hubs.h): hubs.c has the mechanism and poses,
+// hubs_matrices.c inertias and rows, hubs_solve.c the solution, hubs_momenta.c speeds and rates of momenta,
+// hubs_accelerations.c accelerations.
 #ifndef LWI_METHODS_DCA_SEGMENTS_HUBS_STEPS_H
 #define LWI_METHODS_DCA_SEGMENTS_HUBS_STEPS_H
 
 #include "methods/dca/segments/hubs.h"
+#include "spatial/inertia.h"
 #include "tree/normal_form/build.h"
 
 #include <string.h>
@@ -49,6 +51,13 @@ static inline int body_of(const lwi_hubs *hubs, int hub)
 static inline bool has_compliance(const lwi_hubs *hubs, const lwi_hub_edge *edge)
 {
     return edge->joint < 0 || (edge->loop >= 0 && hubs->closing[edge->loop].compliant);
+}
+
+// x := K x
+static inline void apply_mobility(lwi_hub *hub, double x[6])
+{
+    cholesky6_forward(hub->L, 6, x);
+    cholesky6_backward(hub->L, 6, x);
 }
 
 static inline int triangle(int i, int k)
