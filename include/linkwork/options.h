@@ -122,6 +122,9 @@ typedef struct lw_index3_options {
       "state of rcr: speeds or momenta; auto: what the formulation has, speeds for rcr")           \
     X(kappa, KAPPA, "auto", EXPERT, "RATE",                                                        \
       "rate at which hdca, and rcr with momenta, let cut impulses decay [1/s]; auto, none")        \
+    X(independent, JOINTS, "auto", EXPERT, "JOINT,...",                                            \
+      "independent coordinates of loops in rcr: joints of the tree, or JOINT.qK; auto: chosen by " \
+      "pivots and changed when necessary")                                                         \
     X(sample, SAMPLE, "0.01", BASIC, "S",                                                          \
       "interval of the output rows [s], or `steps`: every step")                                   \
     X(sample_mode, SAMPLE_MODE, "stop", EXPERT, "MODE",                                            \
@@ -148,14 +151,17 @@ typedef struct lw_index3_options {
     X(pace, REAL, "0", EXPERT, "R",                                                                \
       "simulated seconds per second of wall-clock time, 1: real time; 0: as fast as possible")
 
+enum { LW_OPTION_STRING_SIZE = 512 }; ///< bytes that hold the text of any option
+
 typedef struct lw_options {
 #define LW_OPTION_NAME(key)                                                                        \
     char key[32]; // a name of lw_formulation_info, lw_integrator_info, or "auto"
 #define LW_OPTION_REAL(key) double key;     // finite, >= 0
 #define LW_OPTION_INTEGER(key) int64_t key; // >= 0
 #define LW_OPTION_STATE(key) lw_state_kind key;
-#define LW_OPTION_KAPPA(key) double key;  // > 0 [1/s], LW_KAPPA_AUTO, LW_KAPPA_NONE
-#define LW_OPTION_SAMPLE(key) double key; // > 0 [s], LW_SAMPLE_STEPS
+#define LW_OPTION_KAPPA(key) double key; // > 0 [1/s], LW_KAPPA_AUTO, LW_KAPPA_NONE
+#define LW_OPTION_JOINTS(key) char key[LW_OPTION_STRING_SIZE]; // names with commas, or "auto"
+#define LW_OPTION_SAMPLE(key) double key;                      // > 0 [s], LW_SAMPLE_STEPS
 #define LW_OPTION_SAMPLE_MODE(key) lw_sample_mode key;
 #define LW_OPTION_GAINS(key) double key[2]; // >= 0 [1/s]
 #define LW_OPTION_PROJECT(key) lw_project key;
@@ -170,6 +176,7 @@ typedef struct lw_options {
 #undef LW_OPTION_INTEGER
 #undef LW_OPTION_STATE
 #undef LW_OPTION_KAPPA
+#undef LW_OPTION_JOINTS
 #undef LW_OPTION_SAMPLE
 #undef LW_OPTION_SAMPLE_MODE
 #undef LW_OPTION_GAINS
@@ -186,7 +193,6 @@ LW_API void lw_options_default(lw_options *options);
 LW_API lw_status lw_options_set(lw_options *options, const char *key, const char *value,
                                 lw_error *error);
 
-enum { LW_OPTION_STRING_SIZE = 512 }; ///< bytes that hold the text of any option
 /** One option as text that lw_options_set reads back to the same value.
  *  @param text  [size] out, cut to fit      @return LW_ERR_ARGUMENT: there is no such key */
 LW_API lw_status lw_options_get(const lw_options *options, const char *key, char *text,

@@ -82,6 +82,33 @@ static void write_name(const void *field, char *text, size_t size)
     lwi_copy_text(text, size, field);
 }
 
+// Names of joints, which the formulation compares with the model.
+static lw_status check_joints(const option *o, const void *field, lw_error *error)
+{
+    const char *text = field;
+    if (!memchr(text, 0, LW_OPTION_STRING_SIZE))
+        return lwi_fail(error, LW_ERR_ARGUMENT, "%s: the text does not end", o->key);
+    if (*text) return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT, "%s: expected auto, or names of joints with commas",
+                    o->key);
+}
+
+static lw_status read_joints(const option *o, const char *text, void *field, lw_error *error)
+{
+    if (strlen(text) >= LW_OPTION_STRING_SIZE)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "%s: '%.20s...' is longer than %d letters", o->key,
+                        text, LW_OPTION_STRING_SIZE - 1);
+    TRY(check_joints(o, text, error));
+    memset(field, 0, LW_OPTION_STRING_SIZE);
+    strcpy(field, text);
+    return LW_OK;
+}
+
+static void write_joints(const void *field, char *text, size_t size)
+{
+    lwi_copy_text(text, size, field);
+}
+
 // ----------------------------------------------------------------------------------------- numbers
 
 #define MIN_RTOL 1e-14  // below, round-off forbids any step
@@ -321,6 +348,7 @@ TYPE(REAL, real)
 TYPE(INTEGER, integer)
 TYPE(STATE, state)
 TYPE(KAPPA, kappa)
+TYPE(JOINTS, joints)
 TYPE(SAMPLE, sample)
 TYPE(SAMPLE_MODE, sample_mode)
 TYPE(GAINS, gains)

@@ -31,6 +31,11 @@ static lw_status choose_formulation(lw_sim *sim, lw_error *error)
     lwi_cost_survey survey;
     lwi_cost_choice choice;
     if (strcmp(name, "auto") != 0) return LW_OK;
+    if (lwi_options_differ(&sim->options, "independent")) {
+        lwi_copy_text(name, sizeof sim->options.formulation, "rcr");
+        say(sim, "formulation rcr: independent coordinates are named");
+        return LW_OK;
+    }
     if (lwi_cost_measure(sim->model, &sim->options, &sim->shared, &sim->arena.allocator, &survey) !=
         LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a simulation");
@@ -193,6 +198,8 @@ static void report_ignored(lw_sim *sim, bool adaptive)
         say_ignored(sim, "kappa", LWI_HAS_KAPPA, " with momenta as state");
     if (lwi_options_differ(o, "baumgarte") && !(flags & LWI_HAS_BAUMGARTE))
         say_ignored(sim, "baumgarte", LWI_HAS_BAUMGARTE, "");
+    if (lwi_options_differ(o, "independent") && strcmp(o->formulation, "rcr") != 0)
+        say(sim, "independent is ignored: it is an option of rcr");
     if (o->project != plain.project && sim->model->nloop == 0 && sim->model->ncoupling == 0)
         say(sim, "project is ignored: the joints form a tree");
     if (lwi_options_differ(o, "index3") && !(flags & LWI_HAS_INDEX3))

@@ -88,7 +88,7 @@ class Use(Program):
     def test_help_of_run_has_two_tiers(self):
         basic = ("formulation", "integrator", "duration", "step", "rtol", "atol", "sample", "threads", "output",
                  "initial", "quiet", "json", "base")
-        expert = ("atol-p", "sample-mode", "max-steps", "kappa", "baumgarte", "project", "plan", "index3", "state",
+        expert = ("atol-p", "sample-mode", "max-steps", "kappa", "independent", "baumgarte", "project", "plan", "index3", "state",
                   "pace", "real-time", "limits", "lanes", "cut")
         text = self.call("run", "--help").stdout
         everything = self.call("run", "--help", "--all").stdout
@@ -373,6 +373,17 @@ class Look(Program):
         text = self.call("check", self.write("fight.yaml", fight)).stdout
         self.assertIn("nothing can move but what drives and mounts move", text)
         self.assertRegex(text, r"(?m)^conflict +no accelerations meet all constraints at the start")
+
+    def test_independent_coordinates_are_those_of_the_file_and_the_program(self):
+        loop = os.path.join(MODELS, "four_bar.yaml")
+        with open(loop, encoding="utf-8") as file:
+            named = self.write("named.yaml", file.read().replace("simulation: {", "simulation: {independent: B, "))
+        short = ("--duration", "0.1", "--json")
+        self.assertEqual(json.loads(self.call("run", named, *short).stdout)["options"]["independent"], "B")
+        over = json.loads(self.call("run", named, *short, "--independent", "A.q0").stdout)["options"]
+        self.assertEqual((over["independent"], over["formulation"]), ("A.q0", "rcr"))
+        self.assertIn("joint 'C' closes a loop", self.call("run", loop, "--independent", "C", code=2).stderr)
+        self.assertIn("independent is ignored", self.call("run", named, "--formulation", "hdca", *short[:2]).stdout)
 
     def test_options_of_plans_are_refused_by_those_without(self):
         loop = self.write("p.yaml", PARALLELOGRAM)

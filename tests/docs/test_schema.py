@@ -38,7 +38,7 @@ OPTIONS = {
     "duration": ("1", "0", "-1", "x", "'1'", "[1]"), "step": ("0", "0.1", "-1"), "rtol": ("1e-14", "1e-15", "0", "1", "0.5"),
     "atol": ("1e-100", "1e-101", "0", "3"), "atol_p": ("0", "1e-200", "1e-99", "-1"),
     "state": ("auto", "speeds", "momenta", "steps", "1"), "kappa": ("auto", "none", "2", "0", "-1", "always"),
-    "sample": ("steps", "0.5", "0", "-1", "none"), "sample_mode": ("stop", "interpolate", "never"),
+    "independent": ("auto", "hinge", "''", "[hinge]"), "sample": ("steps", "0.5", "0", "-1", "none"), "sample_mode": ("stop", "interpolate", "never"),
     "baumgarte": ("'1,2'", "1", "none"), "project": ("auto", "never", "always", "stop"),
     "plan": ("auto", "comb", "balanced", "mixed", "pass"), "threads": ("0", "1", "256", "257", "1.5", "-1", "two"),
     "max_steps": ("0", "7", "1.5", "-1", "1e15", "2e15"), "pace": ("0", "1", "-1"),

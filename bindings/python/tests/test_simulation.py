@@ -54,6 +54,13 @@ def test_levels_contain_what_they_say():
     assert o.p.size == o.transmitted.size == o.joint("hinge").p.size == o.body("rod").momentum.size == 0
 
 
+def test_independent_coordinates_are_named(four_bar):
+    run, other = (lw.simulate(four_bar, 0.2, formulation="rcr", independent=name) for name in ("A", "B.q0"))
+    assert run.options["independent"] == "A" and abs(run["body.rocker.x"] - other["body.rocker.x"]).max() < 1e-7
+    with pytest.raises(lw.ArgumentError, match="2 coordinates are named"):
+        lw.simulate(four_bar, 0.2, independent="A, B")
+
+
 def test_momenta_of_bodies_and_joints():
     # a cut joint has no momentum of its own: what it transmits is the impulse of its constraints
     run = lw.simulate(MODELS / "four_bar.yaml", 0.5, formulation="hdca", level="momentum", sample=0.1)

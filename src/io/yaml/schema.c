@@ -134,6 +134,10 @@ static void put_option_number(FILE *f, const char *key)
 // Words, a number, two numbers.
 static void put_option(FILE *f, const char *key)
 {
+    if (option_takes(key, "any text")) {
+        fputs("\"type\": [\"string\", \"number\"], \"minLength\": 1", f);
+        return;
+    }
 #define X(name, text) text,
     static const char *const words[] = {LW_STATE_LIST(X) LW_SAMPLE_MODE_LIST(X) LW_PROJECT_LIST(X)
                                             LW_SINGULAR_LIST(X) LW_PLAN_LIST(X) "none",

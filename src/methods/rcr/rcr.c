@@ -17,6 +17,7 @@
 #include "base/assert.h"
 #include "methods/rcr/clusters/evaluate.h"
 #include "methods/rcr/dense_path.h"
+#include "methods/rcr/independent.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -68,14 +69,16 @@ static lw_status prepare(lwi_work *work)
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
     TRY(lwi_rcr_create(model, &d->cut, &d->tree, arena, &d->e));
     d->e.limit = work->limit;
+    TRY(lwi_rcr_independent_create(work, &d->e));
     TRY(lwi_rcr_find_ranks(&d->e, &d->cut, &d->tree, arena, work->shared, &d->reactions,
                            &work->error));
     LWI_ASSERT(lwi_rcr_rank(&d->e) <= d->cut.m);
+    TRY(lwi_rcr_independent_count(&d->e));
     TRY(lwi_auxiliary_create(model, d->momenta ? LWI_MOMENTUM : LWI_SPEED, arena, &d->auxiliary,
                              &work->layout));
     if (d->momenta) return LW_OK;
     TRY(lwi_rcr_clusters_create(work, &d->clusters));
-    return work->lanes == LWI_NO_KERNEL || !lwi_rcr_dense_pays(d)
+    return work->lanes == LWI_NO_KERNEL || d->e.independent || !lwi_rcr_dense_pays(d)
                ? LW_OK
                : lwi_rcr_dense_create(d, arena, &d->dense);
 }
@@ -179,12 +182,13 @@ static lw_status factor(lwi_work *work, double t, const double *x)
     lwi_rcr_choice *choice = choice_of(work);
     const size_t n = (size_t)work->model->tree_nv;
     if (!choice->made) {
-        TRY(lwi_rcr_choose(&d->e, d->theta, t, &work->error));
-        if (d->clusters) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
+        const lw_status chosen = lwi_rcr_choose(&d->e, d->theta, t, &work->error);
+        TRY(lwi_rcr_independent_check(&d->e, chosen, t));
+        if (d->clusters && !d->e.independent) lwi_rcr_clusters_prefer(work, t, x, d->e.fresh);
         *choice = (lwi_rcr_choice){.made = true, .min_pivot = 2, .last_pivot = 2};
         if (n) memcpy(choice->dependent, d->e.fresh, n);
     }
-    return lwi_rcr_factor(&d->e, t, &work->error);
+    return lwi_rcr_independent_check(&d->e, lwi_rcr_factor(&d->e, t, &work->error), t);
 }
 
 static lw_status check_finite(lwi_work *work, double t, const double *x)
@@ -461,6 +465,11 @@ static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
     // methods with first stage as last evaluate the state at the beginning of a step before or after this: the same
     choice->min_pivot = choice->last_pivot;
     if (!choice->made) return LW_OK;
+    if (d->e.independent) { // kept; the smallest pivot is reported
+        const double before = choice->rejected_pivot > 0 ? choice->rejected_pivot : d->keep;
+        if (min_pivot < before) choice->rejected_pivot = min_pivot, choice->entry = t;
+        return LW_OK;
+    }
     if (!(min_pivot < d->keep) && !choice->used_dense_path) return LW_OK;
     place(work, t, x);
     TRY(lwi_rcr_factor(&d->e, t, &work->error));
@@ -544,6 +553,11 @@ static lw_status recall(lwi_work *work, double t, const double *x, const double 
     choice->rejected_pivot = kept[KEPT_REJECTED];
     for (int i = 0; i < work->model->tree_nv; i++)
         choice->dependent[i] = (uint32_t)kept[KEPT_DEPENDENT + i / KEPT_BITS] >> i % KEPT_BITS & 1u;
+    for (int i = 0; i < work->model->tree_nv; i++) // of a run with other names: chosen again
+        if (choice->dependent[i] && lwi_rcr_is_independent(&d->e, i)) {
+            memset(choice, 0, work->ndiscrete);
+            return LW_OK;
+        }
     place(work, t, x);
     const lw_status status = lwi_rcr_factor(&d->e, t, &work->error);
     if (status != LW_OK) memset(choice, 0, work->ndiscrete);
@@ -553,7 +567,14 @@ static lw_status recall(lwi_work *work, double t, const double *x, const double 
 static void notice(const lwi_work *work, char *text, size_t size)
 {
     const lwi_rcr_choice *choice = work->discrete;
+    const lwi_rcr_work *d = work->data;
     text[0] = 0;
+    if (d->e.independent && choice->rejected_pivot > 0 && !d->momenta)
+        snprintf(text, size,
+                 "independent coordinates %.100s came close to a singular position at t = %.6g s "
+                 "(pivot %.1e), where errors of a step grow by its reciprocal; name others, or "
+                 "auto",
+                 work->options->independent, choice->entry, choice->rejected_pivot);
     if (!choice->switches) return;
     snprintf(text, size, "independent coordinates were changed, first at t = %.6g s (changes: %d)",
              choice->entry, choice->switches);

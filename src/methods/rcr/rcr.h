@@ -105,6 +105,8 @@ typedef struct lwi_rcr_rotor {
     lwi_closure rows;  ///< rotor speed u = J V + b
 } lwi_rcr_rotor;
 
+typedef struct lwi_rcr_independent lwi_rcr_independent;
+
 typedef struct lwi_rcr {
     const lw_model *model;
     const lwi_cut *cut;
@@ -115,8 +117,9 @@ typedef struct lwi_rcr {
     int *waiting;             ///< [nnode] speeds delayed to each node, so far
     unsigned char *dependent; ///< [tree_nv] the partition; owned by the caller
     unsigned char *fresh;     ///< [tree_nv] a new partition
-    double *scale;            ///< [tree_nv] size of the motion of a unit speed
-    double *rotor;            ///< [tree_nv] rotor inertias in units of the sweep
+    const lwi_rcr_independent *independent; ///< coordinates that the user names; NULL: none
+    double *scale;                          ///< [tree_nv] size of the motion of a unit speed
+    double *rotor;                          ///< [tree_nv] rotor inertias in units of the sweep
     int nloop_rotor;
     lwi_rcr_rotor *loop_rotor; ///< [nloop_rotor]
     // geometry of an instant, by lwi_rcr_place
@@ -221,9 +224,10 @@ typedef struct lwi_rcr_choice {
         used_dense_path; ///< evaluations since the last pre-step used the dense path instead of the partition
     double min_pivot;  ///< smallest pivot since the last pre-step, and of the evaluation before it
     double last_pivot; ///< of the last evaluation
-    double rejected_pivot; ///< pivot at which no better partition was found; 0: no search yet
+    double rejected_pivot; ///< pivot at which no better partition was found; 0: no search yet.  Of
+                           ///< coordinates that are named: the smallest so far, below `keep`
     int switches;
-    double entry;              ///< time of the first switch
+    double entry; ///< time of the first switch, or of the smallest pivot of named coordinates
     unsigned char dependent[]; ///< [tree_nv]
 } lwi_rcr_choice;
 

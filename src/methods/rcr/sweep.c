@@ -11,6 +11,7 @@
 #include "methods/rcr/unconstrained.h"
 
 #include "base/assert.h"
+#include "methods/rcr/independent.h"
 #include "methods/rcr/system.h"
 #include "system/singular.h"
 
@@ -24,7 +25,10 @@
 
 static bool candidate(const lwi_rcr *e, const lwi_rcr_system *s, int column)
 {
-    return !s->taken[column] && (s->mode != LWI_RCR_FIXED || e->dependent[s->f->y[column]]);
+    const int speed = s->f->y[column];
+    if (s->taken[column]) return false;
+    if (s->mode == LWI_RCR_FIXED) return e->dependent[speed];
+    return s->mode == LWI_RCR_FIND_RANKS || !lwi_rcr_is_independent(e, speed);
 }
 
 static double part(const lwi_rcr_system *s, int first, int column)
