@@ -4,8 +4,8 @@
 usage: run_blocks.py --program LINKWORK --sources FOLDER [--library FOLDER] [--compiler CC] [--flags FLAGS]
                      [--python PYTHON] [PAGE...]
 
-Without PAGE: README.md, CONTRIBUTING.md and all pages of docs/.  --python: an interpreter that has the package; without it
-blocks of Python are compiled, not run.  --library: the folder of the shared library; without it blocks of sh
+Without PAGE: README.md, CONTRIBUTING.md and all pages of docs, examples and bench.  --python: an interpreter that has the
+package; without it blocks of Python are compiled, not run.  --library: the folder of the shared library; without it blocks of sh
 that link it are not run.
 Exit status: 0 all work, 1 one does not.
 """
@@ -268,7 +268,8 @@ def main():
     arguments = parser.parse_args()
     pages = arguments.pages or ["README.md", "CONTRIBUTING.md"] + sorted(
         os.path.relpath(os.path.join(where, name), arguments.sources)
-        for where, _, names in os.walk(os.path.join(arguments.sources, "docs"))
+        for part in ("docs", "examples", "bench")
+        for where, _, names in os.walk(os.path.join(arguments.sources, part))
         for name in names if name.endswith(".md"))
     total, skipped, failed = Counter(), [], 0
     for name in pages:
