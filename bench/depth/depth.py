@@ -5,8 +5,9 @@ usage: depth.py --program BENCH_DEPTH [--cases A,B] [--formulations A,B] [--thre
        depth.py --table FILE
 
 Instructions of every thread for one evaluation, of index3 one step, by valgrind --tool=callgrind
---separate-threads=yes; bench_depth starts counting after a first one.  What threads execute while they wait is left out.  These counts do not depend on the machine's
-number of processors, nor on what else it runs; they do not see caches and memory.
+--separate-threads=yes; bench_depth starts counting after a first one.  What threads execute while they wait is left
+out.  These counts do not depend on the machine's number of processors, nor on what else it runs; they do not see caches
+and memory.
 
 --cases         see CASES below (all)
 --formulations  hdca,dca,index3
@@ -32,7 +33,7 @@ CASES = {
     "ladder 2000": ({"ladder": {"n": 2000, "q": [0.2, 0.3, 0], "qd": [0.5, 1, 0]}}, "balanced"),
     "net 32": ({"net": {"n": 32, "m": 32, "q": [0.3, 0, 0], "qd": [0, 0, 1]}}, "auto"),
 }
-WAITING = ("barrier", "wait_for_task", "wait_for_end", "notify")
+WAITING = ("lwi_barrier_wait", "wait_for_task", "wait_for_end", "notify")
 SYSTEM = ("pthread_", "sched_yield", "__")
 ALLOWED = 0.06   # share of the total that the busiest thread may execute above its part
 

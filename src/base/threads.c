@@ -19,8 +19,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/** Polls before a thread sleeps: some tens of microseconds. */
-enum { POLLS = 1000 };
+/** Polls before a thread sleeps, some tens of microseconds, and at a barrier before the processor is yielded. */
+enum { POLLS = 1000, BARRIER_POLLS = 2000 };
 
 typedef struct member {
     lwi_pool *pool;
@@ -208,6 +208,24 @@ void lwi_pool_run(lwi_pool *pool, void (*task)(void *user, int part), void *user
     if (pool->asleep) notify(pool, &pool->begin);
     task(user, 0);
     wait_for_end(pool);
+}
+
+void lwi_barrier_init(const lwi_pool *pool, lwi_barrier *barrier)
+{
+    *barrier = (lwi_barrier){.polls = pool->polls ? BARRIER_POLLS : 0};
+}
+
+// Not inlined, as wait_for_end.
+__attribute__((noinline)) void lwi_barrier_wait(lwi_barrier *barrier, int parts)
+{
+    const unsigned round = atomic_load_explicit(&barrier->round, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&barrier->arrived, 1, memory_order_acq_rel) == parts - 1) {
+        atomic_store_explicit(&barrier->arrived, 0, memory_order_relaxed);
+        atomic_store_explicit(&barrier->round, round + 1, memory_order_release);
+        return;
+    }
+    for (int i = 0; atomic_load_explicit(&barrier->round, memory_order_acquire) == round; i++)
+        if (i >= barrier->polls) sched_yield();
 }
 
 typedef struct ranges {

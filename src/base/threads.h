@@ -7,6 +7,8 @@
 
 #include "base/base.h"
 
+#include <stdatomic.h>
+
 typedef struct lwi_pool lwi_pool; ///< used by one thread at a time
 
 enum { LWI_MAX_THREADS = 256 };
@@ -27,6 +29,30 @@ void lwi_pool_run(lwi_pool *pool, void (*task)(void *user, int part), void *user
  *  not depend on the ranges does not depend on the number of threads. */
 void lwi_pool_for(lwi_pool *pool, int count, void (*range)(void *user, int first, int end),
                   void *user);
+
+/** A point that all parts of a task must reach before any of them continues; zero at first. */
+typedef struct lwi_barrier {
+    _Atomic int arrived;
+    _Atomic unsigned round;
+    int polls; ///< before the processor is yielded; 0: at once
+} lwi_barrier;
+/** For parts of a task of the pool: where it has more threads than there are processors, waiting ones yield at once. */
+void lwi_barrier_init(const lwi_pool *pool, lwi_barrier *barrier);
+void lwi_barrier_wait(lwi_barrier *barrier, int parts);
+
+/** Threads that compute one thing together: each calls the same function with its own part. */
+typedef struct lwi_team {
+    int part, parts;
+    lwi_barrier *barrier; ///< NULL: one thread
+} lwi_team;
+
+#define LWI_ALONE ((lwi_team){.part = 0, .parts = 1})
+
+/** What the others have written before is seen after. */
+static inline void lwi_team_meet(const lwi_team *team)
+{
+    if (team->parts > 1) lwi_barrier_wait(team->barrier, team->parts);
+}
 
 /** Number of times that lwi_pool_run has woken the other threads. */
 unsigned long lwi_pool_rounds(const lwi_pool *pool);

@@ -112,12 +112,30 @@ static void clear(const lwi_elim *elim, const lwi_elim_task *u, bool laned, bool
     }
 }
 
-lw_status lwi_elim_assembled_begin(lwi_elim *elim, bool symmetric)
+typedef struct clear_job {
+    const lwi_elim *elim;
+    bool laned, symmetric;
+    int parts;
+} clear_job;
+
+// Large fronts are next to each other: every thread takes some of all.
+static void clear_some(void *user, int part)
+{
+    const clear_job *of = user;
+    for (int k = part; k < of->elim->ntask; k += of->parts)
+        clear(of->elim, &of->elim->task[k], of->laned, of->symmetric);
+}
+
+lw_status lwi_elim_assembled_begin(lwi_elim *elim, bool symmetric, lwi_pool *pool)
 {
     const bool laned = in_lanes(elim);
     if ((laned && !elim->kernels) || (!symmetric && !elim->has_unsymmetric))
         return LW_ERR_UNSUPPORTED;
-    for (int k = 0; k < elim->ntask; k++) clear(elim, &elim->task[k], laned, symmetric);
+    clear_job of = {elim, laned, symmetric, pool ? lwi_pool_count(pool) : 1};
+    if (pool)
+        lwi_pool_run(pool, clear_some, &of);
+    else
+        clear_some(&of, 0);
     elim->find_ranks = elim->regular = false; // eps is included in the diagonal
     elim->unsymmetric = !symmetric;
     lwi_elim_set_laned(elim, laned);
@@ -134,12 +152,13 @@ void lwi_elim_assembled_sweep(lwi_elim *elim, bool on)
     elim->assembled = on;
 }
 
-void lwi_elim_assembled_up(lwi_elim *elim, int task, bool matrix)
+void lwi_elim_assembled_up(lwi_elim *elim, int task, bool matrix, const lwi_team *team)
 {
     LWI_ASSERT(elim->assembled);
     LWI_ASSERT_INDEX(task, elim->ntask);
-    if (matrix) lwi_elim_task_eliminate(elim, task);
-    lwi_elim_task_up(elim, task);
+    if (matrix) lwi_elim_task_eliminate(elim, task, team);
+    lwi_team_meet(team);
+    if (team->part == 0) lwi_elim_task_up(elim, task);
 }
 
 void lwi_elim_assembled_down(lwi_elim *elim, int task)

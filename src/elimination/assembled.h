@@ -58,21 +58,22 @@ int lwi_elim_assembled_tasks(const lwi_elim *elim);
  *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_assembled_parts(lwi_elim *elim, int parts, int *part, lwi_arena *arena);
 /** Schedules the tasks with of[u] < 0, those above several parts: stage[u] of *count, to be processed in this order, and
- *  part[u] in the stage, 0 for all of a small stage.
+ *  part[u] in the stage, 0 for all of a small stage.  together[u]: all threads eliminate it together; the stage has no
+ *  other tasks.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_assembled_stages(const lwi_elim *elim, int parts, const int *of, int *stage,
-                                    int *part, int *count, lwi_arena *scratch);
+                                    int *part, bool *together, int *count, lwi_arena *scratch);
 /** Estimated multiplications of a matrix pass. */
 double lwi_elim_assembled_work(const lwi_elim *elim);
 /** Sets part[] to -1 for tasks above any task of another part. */
 void lwi_elim_assembled_above(const lwi_elim *elim, int *part);
-/** Call before blocks are written; clears the entries between them.
+/** Call before blocks are written; clears the entries between them, on the threads of the pool, if not NULL.
  *  @return LW_ERR_UNSUPPORTED: the current state does not match the lists */
-lw_status lwi_elim_assembled_begin(lwi_elim *elim, bool symmetric);
+lw_status lwi_elim_assembled_begin(lwi_elim *elim, bool symmetric, lwi_pool *pool);
 /** To be called with true before a sweep and false after it, by one thread. */
 void lwi_elim_assembled_sweep(lwi_elim *elim, bool on);
-/** Upward step of a task, after its children: y, and with `matrix` also the factors. */
-void lwi_elim_assembled_up(lwi_elim *elim, int task, bool matrix);
+/** Upward step of a task, after its children: y, and with `matrix` also the factors, by one thread or by a team. */
+void lwi_elim_assembled_up(lwi_elim *elim, int task, bool matrix, const lwi_team *team);
 /** Downward step of a task, after its parents: lambda. */
 void lwi_elim_assembled_down(lwi_elim *elim, int task);
 /** @return LW_ERR_SINGULAR: some pivot was lost, the factors are invalid (pass J and G then; lwi_elim_factor

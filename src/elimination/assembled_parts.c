@@ -117,13 +117,14 @@ lw_status lwi_elim_assembled_parts(lwi_elim *elim, int parts, int *part, lwi_are
 }
 
 lw_status lwi_elim_assembled_stages(const lwi_elim *elim, int parts, const int *of, int *stage,
-                                    int *part, int *count, lwi_arena *scratch)
+                                    int *part, bool *together, int *count, lwi_arena *scratch)
 {
     lwi_elim_draft d = {.parts = parts, .stage = stage, .part = part};
     double *above = LWI_PUSH(scratch, double, elim->ntask);
     if (!above) return LW_ERR_MEMORY;
     for (int u = 0; u < elim->ntask; u++) above[u] = of[u] < 0, stage[u] = part[u] = 0;
     TRY(lwi_elim_add_levels(elim, above, 0, scratch, &d));
+    for (int u = 0; u < elim->ntask; u++) together[u] = d.together[u];
     *count = d.nstage;
     return LW_OK;
 }

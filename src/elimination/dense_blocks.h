@@ -51,11 +51,12 @@ LWI_INLINE void lwi_block_product(int m, const int n, const double (*J)[6], cons
     }
 }
 
-/** D^-1 L^-1 times the `more` columns after the first m of R.
+/** D^-1 L^-1 times the `more` columns after the first m of R: those of one of `parts` threads.
  *  @param a  L' above the diagonal, 1/D on it */
-LWI_INLINE void lwi_block_columns(const int m, int more, const double a[6][6], double *R, int ld)
+LWI_INLINE void lwi_block_columns(const int m, int more, const double a[6][6], double *R, int ld,
+                                  int part, int parts)
 {
-    for (int j = m; j < m + more; j += 2) {
+    for (int j = m + 2 * part; j < m + more; j += 2 * parts) {
         lwi_pair f[6];
         for (int k = 0; k < m; k++) f[k] = lwi_pair_load(R + k * ld + j);
         for (int k = 0; k < m; k++)
@@ -64,66 +65,69 @@ LWI_INLINE void lwi_block_columns(const int m, int more, const double a[6][6], d
     }
 }
 
-/** Eliminates the first m rows (m constant) of R: on entry [S_cc S_co] of these rows and `more` further
- *  columns, on return [L' Z] with 1/D on the diagonal.
- *  @param S  [m] original diagonal       @param d  [m] pivots, out
- *  @return -1, or the row with a pivot that is not above `min_share` of its S or not a number */
-LWI_INLINE int lwi_block_eliminate(const int m, int more, double *R, int ld, const double *S,
-                                   double min_share, double *d)
+/** Upper triangle of m rows of R (m constant), to or from `a`. */
+LWI_INLINE void lwi_block_load(const int m, const double *R, int ld, double a[6][6])
 {
-    double a[6][6];
     for (int i = 0; i < m; i++)
         for (int j = i; j < m; j++) a[i][j] = R[i * ld + j];
+}
+
+LWI_INLINE void lwi_block_store(const int m, const double a[6][6], double *R, int ld)
+{
+    for (int i = 0; i < m; i++)
+        for (int j = i; j < m; j++) R[i * ld + j] = a[i][j];
+}
+
+/** Factors an upper triangle of m rows (m constant): L' above the diagonal, 1/D on it.
+ *  @param S  [m] original diagonal       @param d  [m] pivots, out
+ *  @return -1, or the row with a pivot that is not above `min_share` of its S or not a number, which is then on
+ *          the diagonal */
+LWI_INLINE int lwi_block_factor(const int m, double a[6][6], const double *S, double min_share,
+                                double *d)
+{
     for (int k = 0; k < m; k++) {
         d[k] = a[k][k];
-        R[k * ld + k] = d[k];
         if (!(d[k] > min_share * S[k] && d[k] <= 2 * S[k])) return k; // pivots only decrease
         const double inverse = 1 / d[k];
-        R[k * ld + k] = a[k][k] = inverse;
+        a[k][k] = inverse;
         for (int i = k + 1; i < m; i++) {
             const double l = a[k][i] * inverse;
             for (int j = i; j < m; j++) a[i][j] -= l * a[k][j];
-            R[k * ld + i] = a[k][i] = l;
+            a[k][i] = l;
         }
     }
-    lwi_block_columns(m, more, (const double(*)[6])a, R, ld);
     return -1;
 }
 
-/** The same without symmetry: R [S_cc S_co] above the diagonal becomes [U Z], Q [S_cc' S_oc'] above it [L'
- *  Y'].  A pivot may be larger than its S. */
-LWI_INLINE int lwi_block_eliminate_unsymmetric(const int m, int more, double *R, double *Q, int ld,
-                                               const double *S, double min_share, double *d)
+/** The same without symmetry: [U], 1/D on its diagonal, and [L'] in b, of which entry i, j is entry j, i.  A pivot may
+ *  be larger than its S. */
+LWI_INLINE int lwi_block_factor_unsymmetric(const int m, double a[6][6], double b[6][6],
+                                            const double *S, double min_share, double *d)
 {
-    double a[6][6], b[6][6]; // b[i][j] is entry j, i
-    for (int i = 0; i < m; i++)
-        for (int j = i; j < m; j++) a[i][j] = R[i * ld + j], b[i][j] = Q[i * ld + j];
     for (int k = 0; k < m; k++) {
-        d[k] = R[k * ld + k] = a[k][k];
+        d[k] = a[k][k];
         if (!(d[k] > min_share * S[k] && d[k] <= DBL_MAX)) return k;
         const double inverse = 1 / d[k];
-        R[k * ld + k] = a[k][k] = b[k][k] = inverse;
+        a[k][k] = b[k][k] = inverse;
         for (int i = k + 1; i < m; i++) {
             const double u = a[k][i] * inverse, l = b[k][i] * inverse;
             a[i][i] -= l * a[k][i];
             for (int j = i + 1; j < m; j++) a[i][j] -= l * a[k][j], b[i][j] -= u * b[k][j];
-            R[k * ld + i] = a[k][i] = u;
-            Q[k * ld + i] = b[k][i] = l;
+            a[k][i] = u;
+            b[k][i] = l;
         }
     }
-    lwi_block_columns(m, more, (const double(*)[6])b, R, ld);
-    lwi_block_columns(m, more, (const double(*)[6])a, Q, ld);
     return -1;
 }
 
 /** Subtracts Y D Z from rows from ... to-1 of a trapezoid T; Y' and Z are [m][.]; columns are those of the
  *  front.  Row i of T is at T + i * lt and starts with column i; columns end at `end`.  With `bare` T becomes
- *  -YDZ.  Y' = Z if S is symmetric. */
+ *  -YDZ.  Y' = Z if S is symmetric.  The rows of one of `parts` threads. */
 LWI_INLINE void lwi_block_update(const int m, const double *Y, const double *Z, int ld,
                                  const double *d, int from, int to, int end, double *T, int lt,
-                                 bool bare)
+                                 bool bare, int part, int parts)
 {
-    for (int i = from; i < to; i += 2) {
+    for (int i = from + 2 * part; i < to; i += 2 * parts) {
         const bool two = i + 1 < to;
         lwi_pair p[6], q[6];
         for (int k = 0; k < m; k++) {

@@ -206,7 +206,7 @@ static void eliminate_ranked(lwi_elim *elim, int node, lwi_dd *U)
     round_factors(N, elim->extended->R[node]);
     for (int i = 0; i < N->no; i++)
         for (int j = i; j < N->no; j++) N->U[i * N->lu + j] = U[i * N->no + j].high;
-    lwi_elim_rank_eliminate(elim, node);
+    lwi_elim_rank_eliminate(elim, node, &LWI_ALONE);
     for (int i = 0; i < N->no; i++)
         for (int j = i; j < N->no; j++) U[i * N->no + j] = (lwi_dd){N->U[i * N->lu + j], 0};
 }

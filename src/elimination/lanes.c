@@ -34,11 +34,12 @@ static void eliminate_single(lwi_elim *elim, int task, const lwi_elim_single *si
     *state = (lwi_elim_state){.status = kept ? LW_OK : LW_ERR_SINGULAR, .kept = single->join.m};
 }
 
-void lwi_elim_task_eliminate(lwi_elim *elim, int task)
+void lwi_elim_task_eliminate(lwi_elim *elim, int task, const lwi_team *team)
 {
     LWI_ASSERT(elim->kernels || !elim->laned);
     const lwi_elim_task *u = &elim->task[task];
     const lwi_elim_single *single = lwi_elim_task_single(elim, task);
+    LWI_ASSERT(team->parts == 1 || (u->lanes == 1 && !u->single));
     if (single) {
         eliminate_single(elim, task, single);
         return;
@@ -47,7 +48,7 @@ void lwi_elim_task_eliminate(lwi_elim *elim, int task)
         elim->kernels->matrix(elim, u->batch);
         return;
     }
-    for (int l = 0; l < u->lanes; l++) lwi_elim_eliminate(elim, u->node[l]);
+    for (int l = 0; l < u->lanes; l++) lwi_elim_eliminate(elim, u->node[l], team);
 }
 
 void lwi_elim_task_up(lwi_elim *elim, int task)

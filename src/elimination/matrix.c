@@ -114,24 +114,30 @@ static void add_children(const lwi_elim *elim, const lwi_elim_front *N)
 
 // Eliminates the closed edges one after the other: factors of S_cc = D' (xi11B + xi22A) D [chadaj2017,
 // (26)-(27)], and the Schur complement of the open rows [chadaj2017, (34)-(35); malczyk2019, (36)-(38)].
+// A team shares the columns of an edge, then the rows below; each entry is computed as by one thread.
 // Returns the row that failed, or -1.
-static int eliminate_edges(lwi_elim *elim, const lwi_elim_front *N)
+static int eliminate_edges(lwi_elim *elim, const lwi_elim_front *N, const lwi_team *team)
 {
     const lwi_elim_edge *edge = elim->edge + N->edge.first;
-    const int end = N->nc + N->no, ld = N->ld;
+    const int end = N->nc + N->no, ld = N->ld, part = team->part, parts = team->parts;
     for (int i = 0, r = 0; i < N->edge.n; r += edge[i].m, i++) {
-        double d[6], *R = N->R + r * ld;
+        double a[6][6], d[6], *R = N->R + r * ld;
         const int m = edge[i].m, next = r + m;
         const double *S = elim->S + N->row + r;
         int failed = -1;
 #define ELIMINATE(n, unused)                                                                       \
-    failed = lwi_block_eliminate(n, end - next, R + r, ld, S, LWI_ELIM_ROUND, d);                  \
+    lwi_block_load(n, R + r, ld, a);                                                               \
+    failed = lwi_block_factor(n, a, S, LWI_ELIM_ROUND, d);                                         \
+    if (failed < 0) lwi_block_columns(n, end - next, a, R + r, ld, part, parts);                   \
+    lwi_team_meet(team);                                                                           \
+    if (part == 0) lwi_block_store(n, a, R + r, ld);                                               \
     if (failed >= 0) break;                                                                        \
-    lwi_block_update(n, R, R, ld, d, next, N->nc, end, N->R, ld, false);                           \
+    lwi_block_update(n, R, R, ld, d, next, N->nc, end, N->R, ld, false, part, parts);              \
     lwi_block_update(n, R + N->nc, R + N->nc, ld, d, 0, N->no, N->no, N->U, N->lu,                 \
-                     N->bare && i == 0)
+                     N->bare && i == 0, part, parts)
         LWI_WITH_EDGE_ROWS(m, ELIMINATE, 0)
 #undef ELIMINATE
+        lwi_team_meet(team);
         if (failed >= 0) return r + failed;
         LWI_ASSERT(next <= N->nc);
     }
@@ -140,26 +146,34 @@ static int eliminate_edges(lwi_elim *elim, const lwi_elim_front *N)
 
 // The same without symmetry: delta12 and delta21 differ, the transposed update is formed separately
 // [malczyk2019, (37)].
-static int eliminate_edges_unsymmetric(lwi_elim *elim, const lwi_elim_front *N)
+static int eliminate_edges_unsymmetric(lwi_elim *elim, const lwi_elim_front *N,
+                                       const lwi_team *team)
 {
     const lwi_elim_edge *edge = elim->edge + N->edge.first;
-    const int end = N->nc + N->no, ld = N->ld;
+    const int end = N->nc + N->no, ld = N->ld, part = team->part, parts = team->parts;
     for (int i = 0, r = 0; i < N->edge.n; r += edge[i].m, i++) {
-        double d[6], *R = N->R + r * ld, *Q = N->Q + r * ld;
+        double a[6][6], b[6][6], d[6], *R = N->R + r * ld, *Q = N->Q + r * ld;
         const int m = edge[i].m, next = r + m;
         const double *S = elim->S + N->row + r;
         const bool bare = N->bare && i == 0;
         int failed = -1;
 #define ELIMINATE(n, unused)                                                                       \
-    failed =                                                                                       \
-        lwi_block_eliminate_unsymmetric(n, end - next, R + r, Q + r, ld, S, LWI_ELIM_ROUND, d);    \
+    lwi_block_load(n, R + r, ld, a), lwi_block_load(n, Q + r, ld, b);                              \
+    failed = lwi_block_factor_unsymmetric(n, a, b, S, LWI_ELIM_ROUND, d);                          \
+    if (failed < 0) lwi_block_columns(n, end - next, b, R + r, ld, part, parts);                   \
+    if (failed < 0) lwi_block_columns(n, end - next, a, Q + r, ld, part, parts);                   \
+    lwi_team_meet(team);                                                                           \
+    if (part == 0) lwi_block_store(n, a, R + r, ld), lwi_block_store(n, b, Q + r, ld);             \
     if (failed >= 0) break;                                                                        \
-    lwi_block_update(n, Q, R, ld, d, next, N->nc, end, N->R, ld, false);                           \
-    lwi_block_update(n, R, Q, ld, d, next, N->nc, end, N->Q, ld, false);                           \
-    lwi_block_update(n, Q + N->nc, R + N->nc, ld, d, 0, N->no, N->no, N->U, N->lu, bare);          \
-    lwi_block_update(n, R + N->nc, Q + N->nc, ld, d, 0, N->no, N->no, N->V, N->lu, bare)
+    lwi_block_update(n, Q, R, ld, d, next, N->nc, end, N->R, ld, false, part, parts);              \
+    lwi_block_update(n, R, Q, ld, d, next, N->nc, end, N->Q, ld, false, part, parts);              \
+    lwi_block_update(n, Q + N->nc, R + N->nc, ld, d, 0, N->no, N->no, N->U, N->lu, bare, part,     \
+                     parts);                                                                       \
+    lwi_block_update(n, R + N->nc, Q + N->nc, ld, d, 0, N->no, N->no, N->V, N->lu, bare, part,     \
+                     parts)
         LWI_WITH_EDGE_ROWS(m, ELIMINATE, 0)
 #undef ELIMINATE
+        lwi_team_meet(team);
         if (failed >= 0) return r + failed;
     }
     return -1;
@@ -229,33 +243,45 @@ static void put_front(lwi_elim *elim, const lwi_elim_front *N)
     add_children(elim, N);
 }
 
-void lwi_elim_eliminate(lwi_elim *elim, int node)
+// What a node does with eliminated edges, or a row that failed: it may be eliminated once more, with rank decisions.
+static void check_edges(lwi_elim *elim, int node, int failed)
 {
     const lwi_elim_front *N = &elim->front[node];
     lwi_elim_state *state = &elim->state[node];
-    *state = (lwi_elim_state){.status = LW_OK, .kept = N->nc};
+    if (failed < 0) note_pivots(elim, N, state);
+    const double inactive_below = lwi_elim_inactive_below(elim, node);
+    const bool inactive =
+        inactive_below > 0 && (failed >= 0 || state->max_ratio * inactive_below > 1);
+    if (inactive || (failed >= 0 && elim->find_ranks)) // also if there are rows of zeros
+        state->ranked = true, state->max_ratio = 0, put_front(elim, N);
+    else if (failed >= 0)
+        note_failure(elim, N, failed, state);
+}
+
+// Part 0 of a team does what takes little time.
+void lwi_elim_eliminate(lwi_elim *elim, int node, const lwi_team *team)
+{
+    const lwi_elim_front *N = &elim->front[node];
+    lwi_elim_state *state = &elim->state[node];
+    const bool first = team->part == 0;
     LWI_ASSERT(N->nc >= 0 && N->no >= 0 && N->ld >= N->nc + N->no + 1 && N->lu >= N->no + 1);
+    if (first) *state = (lwi_elim_state){.status = LW_OK, .kept = N->nc};
     if (!N->nc) return;
     const int rank = elim->generic_rank[node];
     LWI_ASSERT(rank >= -1 && rank <= N->nc);
-    if (!elim->unsymmetric)
+    if (first && !elim->unsymmetric)
         state->ranked =
             elim->find_ranks ? N->loop : rank >= 0 && rank < N->nc && !lwi_elim_regular(elim, N);
-    put_front(elim, N);
+    if (first) put_front(elim, N);
+    lwi_team_meet(team);
     if (!state->ranked) {
         const int failed =
-            (elim->unsymmetric ? eliminate_edges_unsymmetric : eliminate_edges)(elim, N);
-        if (failed < 0) note_pivots(elim, N, state);
-        const double inactive_below = lwi_elim_inactive_below(elim, node);
-        const bool inactive =
-            inactive_below > 0 && (failed >= 0 || state->max_ratio * inactive_below > 1);
-        if (inactive || (failed >= 0 && elim->find_ranks)) // also if there are rows of zeros
-            state->ranked = true, state->max_ratio = 0, put_front(elim, N);
-        else if (failed >= 0)
-            note_failure(elim, N, failed, state);
+            (elim->unsymmetric ? eliminate_edges_unsymmetric : eliminate_edges)(elim, N, team);
+        if (first) check_edges(elim, node, failed);
+        lwi_team_meet(team);
     }
-    if (state->ranked) lwi_elim_rank_eliminate(elim, node);
-    if (state->status == LW_OK) return;
+    if (state->ranked) lwi_elim_rank_eliminate(elim, node, team);
+    if (!first || state->status == LW_OK) return;
     state->kept = N->nc; // no row was dropped by decision
     clear_factors(elim, N);
 }

@@ -101,6 +101,7 @@ typedef struct lwi_elim_state {
     int max_ratio_row; ///< the row of the node at which it occurs
     double dropped;    ///< largest pivot dropped
     int dropped_row;
+    int movable; ///< directions of the open rows in which a ranked node is not rigid, while they are counted
 } lwi_elim_state;
 
 enum { LWI_ELIM_LANES = 8, LWI_ELIM_MIN_LANES = 2 }; ///< of a batch
@@ -167,13 +168,13 @@ struct lwi_elim {
     struct lwi_elim_team *team; ///< NULL: the calling thread only
 };
 
-/** Matrix pass of one node; vector pass of one node, up and down. */
-void lwi_elim_eliminate(lwi_elim *elim, int node);
+/** Matrix pass of one node, by one thread or by a team, with the same bits; vector pass of one node, up and down. */
+void lwi_elim_eliminate(lwi_elim *elim, int node, const lwi_team *team);
 void lwi_elim_up(lwi_elim *elim, int node);
 void lwi_elim_down(lwi_elim *elim, int node);
 
 /** The same for a ranked node; S_cc and S_co are in R (rank.c). */
-void lwi_elim_rank_eliminate(lwi_elim *elim, int node);
+void lwi_elim_rank_eliminate(lwi_elim *elim, int node, const lwi_team *team);
 void lwi_elim_rank_up(lwi_elim *elim, int node);
 void lwi_elim_rank_down(lwi_elim *elim, int node);
 /** Whether every row of the node has eps > 0. */
@@ -185,7 +186,7 @@ double lwi_elim_inactive_below(const lwi_elim *elim, int node);
 void lwi_elim_back_substitute(lwi_elim *elim, int node);
 
 /** The same for a task. */
-void lwi_elim_task_eliminate(lwi_elim *elim, int task);
+void lwi_elim_task_eliminate(lwi_elim *elim, int task, const lwi_team *team);
 void lwi_elim_task_up(lwi_elim *elim, int task);
 void lwi_elim_task_down(lwi_elim *elim, int task);
 /** Task of the parent of lane l, -1: none. */
@@ -197,13 +198,18 @@ double lwi_elim_task_work(const lwi_elim *elim, int task);
 typedef struct lwi_elim_draft {
     int parts, nstage;
     int *stage, *part; ///< [ntask]
+    bool *together;    ///< [ntask] all threads compute it together; separate stages
     bool shared;       ///< more than one thread has tasks
 } lwi_elim_draft;
 
-/** Stages from d->nstage on, for the tasks with work[u] > above, level by level; small ones on part 0 alone.
+/** Stages from d->nstage on, for the tasks with work[u] > above, level by level; small ones on part 0 alone, tasks
+ *  too large for one thread together.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_add_levels(const lwi_elim *elim, const double *work, double above,
                               lwi_arena *scratch, lwi_elim_draft *d);
+
+/** Tasks that all threads eliminate together. */
+int lwi_elim_together(const lwi_elim *elim);
 
 /** Batches in lanes, or node by node;  whether the matrix pass kept all pivots. */
 void lwi_elim_set_laned(lwi_elim *elim, bool laned);

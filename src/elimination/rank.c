@@ -135,36 +135,45 @@ static int largest(int n, const double *R, int ld, int from)
     return best;
 }
 
-// One elimination step of S_cc: row k becomes a row of [R1 R2] with 1/D on the diagonal.
-static void step(int n, double *R, int ld, int k)
+// Subtracts row k of S_cc from the rows below it; those of one thread.
+LWI_INLINE void subtract_pivot(int n, double *R, int ld, int k, int part, int parts)
+{
+    const double *pivot = R + k * ld, inverse = 1 / pivot[k];
+    for (int i = k + 1 + part; i < n; i += parts)
+        lwi_subtract(n - i, pivot[i] * inverse, pivot + i, R + i * ld + i);
+}
+
+// One elimination step of S_cc: the rows below row k, shared by the team, then row k becomes a row of [R1 R2] with 1/D
+// on the diagonal.
+static void step(int n, double *R, int ld, int k, const lwi_team *team)
 {
     double *pivot = R + k * ld;
     const double inverse = 1 / pivot[k];
-    for (int i = k + 1; i < n; i++)
-        lwi_subtract(n - i, pivot[i] * inverse, pivot + i, R + i * ld + i);
+    if (team->parts == 1)
+        subtract_pivot(n, R, ld, k, 0, 1);
+    else
+        subtract_pivot(n, R, ld, k, team->part, team->parts);
+    lwi_team_meet(team);
+    if (team->part > 0) return;
     for (int i = k + 1; i < n; i++) pivot[i] *= inverse;
     pivot[k] = inverse;
 }
 
-// Eliminates until the rank is reached or pivots are below min_pivot; with `must`, too few pivots are
-// LW_ERR_SINGULAR.
-static void find_pivots(const ranked *t, int rank, double min_pivot, bool must)
+// Brings the largest pivot to place k.  False: it is not above min_pivot.
+static bool take_pivot(const ranked *t, int k, double min_pivot)
 {
-    LWI_ASSERT(rank >= 0 && rank <= t->n && min_pivot > 0);
+    const int p = largest(t->n, t->R, t->ld, k);
+    const double pivot = t->R[p * (t->ld + 1)];
+    if (!(pivot > min_pivot && pivot <= 2)) return false; // scaled: at most 1 up to round-off
+    t->swap[k] = p;
+    exchange_both(t->n, t->R, t->ld, k, p);
+    return true;
+}
+
+// Notes the largest of the rows that are left after k pivots; with `must`, too few pivots are LW_ERR_SINGULAR.
+static void note_dropped(const ranked *t, int k, int rank, bool must)
+{
     lwi_elim_state *state = t->state;
-    int k = 0;
-    for (; k < rank; k++) {
-        const int p = largest(t->n, t->R, t->ld, k);
-        const double pivot = t->R[p * (t->ld + 1)];
-        if (!(pivot > min_pivot && pivot <= 2)) break; // scaled: at most 1 up to round-off
-        t->swap[k] = p;
-        exchange_both(t->n, t->R, t->ld, k, p);
-        step(t->n, t->R, t->ld, k);
-        const double share = t->R[k * (t->ld + 1)];
-        if (share > state->max_ratio)
-            state->max_ratio = share, state->max_ratio_row = row_at(t->swap, k + 1, k);
-    }
-    state->kept = k;
     if (k == t->n) return;
     const int p = largest(t->n, t->R, t->ld, k), row = row_at(t->swap, k, p);
     const double next = t->R[p * (t->ld + 1)];
@@ -176,11 +185,83 @@ static void find_pivots(const ranked *t, int rank, double min_pivot, bool must)
     state->max_ratio_row = row;
 }
 
-static void find_null(const ranked *t)
+// Eliminates until the rank is reached or pivots are below min_pivot; with `must`, too few pivots are
+// LW_ERR_SINGULAR.
+static void find_pivots(const ranked *t, int rank, double min_pivot, bool must,
+                        const lwi_team *team)
+{
+    LWI_ASSERT(rank >= 0 && rank <= t->n && min_pivot > 0);
+    lwi_elim_state *state = t->state;
+    const bool first = team->part == 0;
+    int k = 0;
+    if (first) state->kept = 0;
+    for (; k < rank; k++) {
+        if (first) state->kept = k + take_pivot(t, k, min_pivot);
+        lwi_team_meet(team);
+        if (state->kept == k) break;
+        step(t->n, t->R, t->ld, k, team);
+        if (!first) continue;
+        const double share = t->R[k * (t->ld + 1)];
+        if (share > state->max_ratio)
+            state->max_ratio = share, state->max_ratio_row = row_at(t->swap, k + 1, k);
+    }
+    if (first) note_dropped(t, k, rank, must);
+    lwi_team_meet(team);
+}
+
+static double dot(int n, const double *a, const double *b)
+{
+    lwi_pair sum[2] = {{0, 0}, {0, 0}};
+    int i = 0;
+    for (; i + 3 < n; i += 4) {
+        sum[0] += lwi_pair_load(a + i) * lwi_pair_load(b + i);
+        sum[1] += lwi_pair_load(a + i + 2) * lwi_pair_load(b + i + 2);
+    }
+    double tail = 0;
+    for (; i < n; i++) tail += a[i] * b[i];
+    sum[0] += sum[1];
+    return sum[0][0] + sum[0][1] + tail;
+}
+
+enum { BLOCK = 8 };
+
+// Removes the vectors before number q from q ... end - 1.  The products are kept where S_cc has its dropped rows, which
+// are not needed any more.
+static void reject_block(const ranked *t, int q, int end, const lwi_team *team)
+{
+    const int n = t->n, first = n * team->part / team->parts;
+    const int own = n * (team->part + 1) / team->parts - first;
+    double *products = t->R + t->state->kept * t->ld;
+    for (int j = team->part; j < q; j += team->parts)
+        for (int k = q; k < end; k++)
+            products[k * t->ld + j] = dot(n, t->null + j * n, t->null + k * n);
+    lwi_team_meet(team);
+    for (int k = q; k < end; k++)
+        for (int j = 0; j < q; j++)
+            lwi_subtract(own, products[k * t->ld + j], t->null + j * n + first,
+                         t->null + k * n + first);
+    lwi_team_meet(team);
+}
+
+// Makes the null vectors orthonormal, some at a time: what they have of those before is removed by the team, twice.
+static void orthonormalize(const ranked *t, const lwi_team *team)
+{
+    const int n = t->n, count = n - t->state->kept;
+    for (int q = 0; q < count; q += BLOCK) {
+        const int end = q + BLOCK < count ? q + BLOCK : count;
+        for (int pass = 0; pass <= (q > 0); pass++) {
+            if (q > 0) reject_block(t, q, end, team);
+            if (team->part == 0) lwi_orthonormalize(n, end - q, t->null + q * n);
+            lwi_team_meet(team);
+        }
+    }
+}
+
+static void find_null(const ranked *t, const lwi_team *team)
 {
     const int n = t->n, ld = t->ld, rank = t->state->kept, count = n - rank;
     LWI_ASSERT(rank >= 0 && count >= 0);
-    for (int q = 0; q < count; q++) {
+    for (int q = team->part; q < count; q += team->parts) {
         double *null = t->null + q * n;
         memset(null, 0, (size_t)n * sizeof *null);
         null[rank + q] = 1;
@@ -190,7 +271,8 @@ static void find_null(const ranked *t)
         }
         swap_back(rank, t->swap, null);
     }
-    lwi_orthonormalize(n, count, t->null);
+    lwi_team_meet(team);
+    orthonormalize(t, team);
 }
 
 static void exchange_rows(int n, double *a, double *b)
@@ -198,36 +280,86 @@ static void exchange_rows(int n, double *a, double *b)
     for (int j = 0; j < n && a != b; j++) exchange(&a[j], &b[j]);
 }
 
-// Removes the null vectors from the columns of S_co.
-LWI_INLINE void project_columns(const ranked *t, const int no)
+// Columns of S_co from `at` on, no of them: all, or those of one thread, which begin at an even one.
+typedef struct columns {
+    int at, no;
+} columns;
+
+// Removes the null vectors from columns of S_co.
+LWI_INLINE void project_columns(const ranked *t, const columns own)
 {
-    double *Sco = t->R + t->n, *along = t->v; // v is not used in the matrix pass
+    double *Sco = t->R + t->n + own.at, *along = t->v + own.at; // v is not used in the matrix pass
     const double *null = t->null;
     for (int q = t->state->kept; q < t->n; q++, null += t->n) {
-        for (int j = 0; j <= no; j++) along[j] = 0;
-        for (int i = 0; i < t->n; i++) lwi_subtract_row(no, -null[i], Sco + i * t->ld, along);
-        for (int i = 0; i < t->n; i++) lwi_subtract_row(no, null[i], along, Sco + i * t->ld);
+        for (int j = 0; j < own.no + own.no % 2; j++) along[j] = 0; // not what the next thread has
+        for (int i = 0; i < t->n; i++) lwi_subtract_row(own.no, -null[i], Sco + i * t->ld, along);
+        for (int i = 0; i < t->n; i++) lwi_subtract_row(own.no, null[i], along, Sco + i * t->ld);
     }
+}
+
+// Step k of S_co: the rows below row k, the products that go to U, row k itself.
+LWI_INLINE void below_row(const ranked *t, int k, const columns own)
+{
+    double *Sco = t->R + t->n + own.at, *f = Sco + k * t->ld;
+    for (int i = k + 1; i < t->state->kept; i++)
+        lwi_subtract_row(own.no, t->R[k * t->ld + i], f, Sco + i * t->ld);
+}
+
+LWI_INLINE void update(const ranked *t, int k, const int no, double *U, int lu, int part, int parts)
+{
+    const double *f = t->R + k * t->ld + t->n, inverse = t->R[k * (t->ld + 1)];
+    for (int i = part; i < no; i += parts)
+        lwi_subtract_row(no - i, f[i] * inverse, f + i, U + i * (lu + 1));
+}
+
+LWI_INLINE void scale_row(const ranked *t, int k, const columns own)
+{
+    double *f = t->R + k * t->ld + t->n + own.at;
+    const double inverse = t->R[k * (t->ld + 1)];
+    for (int j = 0; j < own.no; j++) f[j] *= inverse;
 }
 
 // Z from S_co, and U; no = t->no, a constant in common cases.
 LWI_INLINE void eliminate_columns_of(const ranked *t, const int no, double *U, int lu)
 {
-    const int ld = t->ld, rank = t->state->kept;
+    const columns all = {0, no};
     double *Sco = t->R + t->n;
-    project_columns(t, no);
-    for (int k = 0; k < rank; k++) exchange_rows(no, Sco + k * ld, Sco + t->swap[k] * ld);
-    for (int k = 0; k < rank; k++) {
-        const double *R = t->R + k * ld;
-        double *f = Sco + k * ld;
-        for (int i = k + 1; i < rank; i++) lwi_subtract_row(no, R[i], f, Sco + i * ld);
-        for (int i = 0; i < no; i++) lwi_subtract_row(no - i, f[i] * R[k], f + i, U + i * (lu + 1));
-        for (int j = 0; j < no; j++) f[j] *= R[k];
+    project_columns(t, all);
+    for (int k = 0; k < t->state->kept; k++)
+        exchange_rows(no, Sco + k * t->ld, Sco + t->swap[k] * t->ld);
+    for (int k = 0; k < t->state->kept; k++) {
+        below_row(t, k, all);
+        update(t, k, no, U, lu, 0, 1);
+        scale_row(t, k, all);
     }
 }
 
-static void eliminate_columns(const ranked *t, double *U, int lu)
+// The same by a team: each entry has the same operations in the same order.
+static void share_columns(const ranked *t, double *U, int lu, const lwi_team *team)
 {
+    const int rank = t->state->kept, last = team->part + 1 == team->parts;
+    const int at = t->no * team->part / team->parts / 2 * 2;
+    const int end = last ? t->no : t->no * (team->part + 1) / team->parts / 2 * 2;
+    const columns own = {at, end - at};
+    double *Sco = t->R + t->n + at;
+    if (own.no > 0) {
+        project_columns(t, own);
+        for (int k = 0; k < rank; k++)
+            exchange_rows(own.no, Sco + k * t->ld, Sco + t->swap[k] * t->ld);
+        for (int k = 0; k < rank; k++) below_row(t, k, own);
+    }
+    lwi_team_meet(team);
+    for (int k = 0; k < rank; k++) update(t, k, t->no, U, lu, team->part, team->parts);
+    lwi_team_meet(team);
+    for (int k = 0; k < rank; k++) scale_row(t, k, own);
+}
+
+static void eliminate_columns(const ranked *t, double *U, int lu, const lwi_team *team)
+{
+    if (team->parts > 1) {
+        share_columns(t, U, lu, team);
+        return;
+    }
     switch (t->no) {
     case 0:
         break;
@@ -283,48 +415,61 @@ static void add_open(const lwi_elim *elim, const lwi_elim_front *N, int node, in
         }
 }
 
-// Assembles C, scaled to A_rr = 1; the scale goes to v.
-static void put_open(const lwi_elim *elim, int node)
+// Assembles C, scaled to A_rr = 1; the scale goes to v.  The team shares its edges, and rows.
+static void put_open(const lwi_elim *elim, int node, const lwi_team *team)
 {
     const lwi_elim_front *N = &elim->front[node];
     const lwi_plan *plan = elim->plan;
     const lwi_plan_span open = plan->node[node].open;
     const int n = N->no;
     double *C = N->C, *scale = N->v;
-    memset(C, 0, (size_t)n * (size_t)n * sizeof *C);
     for (int a = 0, row = 0; a < open.n; a++) {
-        const int e = plan->item[open.first + a];
-        for (int b = a, column = row; b < open.n; b++) {
+        const int e = plan->item[open.first + a], rows = plan->graph.edge[e].rows;
+        const int end = team->parts == 1 || a % team->parts == team->part ? open.n : a;
+        if (end > a) memset(C + row * n, 0, (size_t)rows * (size_t)n * sizeof *C);
+        for (int b = a, column = row; b < end; b++) {
             const int f = plan->item[open.first + b];
             add_open(elim, N, node, e, row, f, column);
             column += plan->graph.edge[f].rows;
         }
-        row += plan->graph.edge[e].rows;
+        row += rows;
     }
     LWI_ASSERT(elim->plan->node[node].open_rows == n);
-    for (int i = 0; i < n; i++) scale[i] = C[i * n + i] > 0 ? 1 / sqrt(C[i * n + i]) : 0;
-    for (int i = 0; i < n; i++)
+    lwi_team_meet(team);
+    for (int i = 0; i < n && team->part == 0; i++)
+        scale[i] = C[i * n + i] > 0 ? 1 / sqrt(C[i * n + i]) : 0;
+    lwi_team_meet(team);
+    for (int i = team->part; i < n; i += team->parts)
         for (int j = i; j < n; j++)
             C[i * n + j] = (C[i * n + j] + N->U[i * N->lu + j]) * scale[i] * scale[j];
 }
 
-static void make_rigid(const lwi_elim *elim, int node)
+// Brings the largest pivot of C to place k.  False: it is round-off.
+static bool take_open_pivot(int n, double *C, int k, int *perm)
+{
+    const int p = largest(n, C, n, k), other = perm[k];
+    if (!(C[p * (n + 1)] > LWI_ELIM_RIGID)) return false;
+    exchange_both(n, C, n, k, p);
+    perm[k] = perm[p], perm[p] = other;
+    return true;
+}
+
+static void make_rigid(const lwi_elim *elim, int node, const lwi_team *team)
 {
     const lwi_elim_front *N = &elim->front[node];
     const int n = N->no;
-    int *perm = N->perm, k = 0;
+    int *perm = N->perm, *movable = &elim->state[node].movable, k = 0;
     LWI_ASSERT(N->loop && N->C && perm);
-    put_open(elim, node);
-    for (int i = 0; i < n; i++) perm[i] = i;
+    put_open(elim, node, team);
+    for (int i = 0; i < n && team->part == 0; i++) perm[i] = i;
+    lwi_team_meet(team);
     for (; k < n; k++) {
-        const int p = largest(n, N->C, n, k);
-        if (!(N->C[p * (n + 1)] > LWI_ELIM_RIGID)) break;
-        exchange_both(n, N->C, n, k, p);
-        const int other = perm[k];
-        perm[k] = perm[p], perm[p] = other;
-        step(n, N->C, n, k);
+        if (team->part == 0) *movable = k + take_open_pivot(n, N->C, k, perm);
+        lwi_team_meet(team);
+        if (*movable == k) break;
+        step(n, N->C, n, k, team);
     }
-    for (int a = k; a < n; a++)
+    for (int a = k + team->part; a < n; a += team->parts)
         for (int b = a; b < n; b++) {
             const int i = perm[a] < perm[b] ? perm[a] : perm[b], j = perm[a] + perm[b] - i;
             const double scale = N->v[i] * N->v[j];
@@ -333,30 +478,31 @@ static void make_rigid(const lwi_elim *elim, int node)
 }
 
 // Elimination with rank decisions; also at the base of closed chains [chadaj2017, (44)-(45)].
-void lwi_elim_rank_eliminate(lwi_elim *elim, int node)
+void lwi_elim_rank_eliminate(lwi_elim *elim, int node, const lwi_team *team)
 {
     const lwi_elim_front *N = &elim->front[node];
     const ranked t = ranked_of(elim, node);
     const int generic_rank = elim->generic_rank[node] < 0 ? N->nc : elim->generic_rank[node];
     const double inactive_below = lwi_elim_inactive_below(elim, node);
-    if (!scale_rows(&t)) {
+    if (team->part == 0 && !scale_rows(&t)) {
         t.state->status = LW_ERR_NOT_FINITE;
         t.state->max_ratio = HUGE_VAL;
-        return;
     }
-    if (N->bare) memset(N->U, 0, (size_t)(N->no * N->lu) * sizeof *N->U);
+    if (team->part == 0 && N->bare) memset(N->U, 0, (size_t)(N->no * N->lu) * sizeof *N->U);
+    lwi_team_meet(team);
+    if (t.state->status != LW_OK) return;
     // where no loop is closed, the only dependent rows are rows of zeros
     if (elim->find_ranks)
-        find_pivots(&t, t.n, N->loop ? elim->threshold : LWI_ELIM_ROUND, false);
+        find_pivots(&t, t.n, N->loop ? elim->threshold : LWI_ELIM_ROUND, false, team);
     else if (inactive_below > 0)
-        find_pivots(&t, generic_rank, fmax(LWI_ELIM_ROUND, inactive_below), false);
+        find_pivots(&t, generic_rank, fmax(LWI_ELIM_ROUND, inactive_below), false, team);
     else
-        find_pivots(&t, generic_rank, LWI_ELIM_ROUND, true);
+        find_pivots(&t, generic_rank, LWI_ELIM_ROUND, true, team);
     if (t.state->status != LW_OK) return;
     if (elim->pivots_only && N->no == 0) return; // no ancestor needs its null space
-    find_null(&t);
-    eliminate_columns(&t, N->U, N->lu);
-    if (N->loop && N->no) make_rigid(elim, node);
+    find_null(&t, team);
+    eliminate_columns(&t, N->U, N->lu, team);
+    if (N->loop && N->no) make_rigid(elim, node, team);
 }
 
 // ---------------------------------------------------------------------------------------- vectors
@@ -431,7 +577,7 @@ static void expand_batches(lwi_elim *elim)
 {
     if (!elim->laned || elim->in_fronts) return;
     elim->laned = false;
-    for (int u = 0; u < elim->nbatch; u++) lwi_elim_task_eliminate(elim, u);
+    for (int u = 0; u < elim->nbatch; u++) lwi_elim_task_eliminate(elim, u, &LWI_ALONE);
     elim->laned = elim->in_fronts = true;
 }
 

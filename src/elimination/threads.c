@@ -7,12 +7,14 @@
 //   by level    a level is a stage; levels too small to be worth a barrier are joined and run by one thread
 //   by subtree  first whole subtrees in about equal shares, then the tasks above them by level
 //
+// A single node that is large, compared with what a thread has to do, is eliminated by all threads together, in a separate
+// stage.
+//
 // The schedule is fixed when the threads are set.  Results at a node do not depend on it.
 #include "elimination/lanes.h"
 #include "base/flush.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdatomic.h>
 
 /** Multiplications per thread that are worth a barrier (about a microsecond). */
@@ -24,16 +26,16 @@
 /** Distributed subtrees are not larger than this share of one thread's work. */
 #define PORTION 0.125
 
-enum { POLLS = 2000 }; // polls before the processor is yielded: some microseconds
+/** Multiplications of a node, without PIVOTING, that are worth two barriers for each of its rows. */
+#define WORTH_TOGETHER 1e6
 
 typedef struct lwi_elim_team {
     lwi_pool *pool;
     int parts, nstage;
-    int *task;  ///< [ntask] by stage and part
-    int *first; ///< [nstage * parts + 1] in `task`
-    // barrier
-    _Atomic int arrived;
-    _Atomic unsigned round;
+    int *task;      ///< [ntask] by stage and part
+    int *first;     ///< [nstage * parts + 1] in `task`
+    bool *together; ///< [nstage] all threads compute the tasks of part 0 together, in matrix passes
+    lwi_barrier barrier;
     // current sweep
     bool vectors;
     uint64_t mode; ///< treatment of subnormal numbers (flush.h)
@@ -43,17 +45,23 @@ typedef struct lwi_elim_team {
 
 // ----------------------------------------------------------------------------------------- sweeps
 
-// Not inlined: counts of instructions leave waiting out (bench/depth).
-__attribute__((noinline)) static void barrier(lwi_elim_team *team)
+static void meet(lwi_elim_team *team)
 {
-    const unsigned round = atomic_load_explicit(&team->round, memory_order_relaxed);
-    if (atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel) == team->parts - 1) {
-        atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&team->round, round + 1, memory_order_release);
-        return;
+    lwi_barrier_wait(&team->barrier, team->parts);
+}
+
+static void eliminate(lwi_elim_team *team, int part)
+{
+    const lwi_team all = {.part = part, .parts = team->parts, .barrier = &team->barrier};
+    for (int s = 0; s < team->nstage; s++) {
+        const bool together = team->together[s];
+        const int *first = team->first + s * team->parts + (together ? 0 : part);
+        for (int i = first[0]; i < first[1]; i++) {
+            lwi_elim_task_eliminate(team->elim, team->task[i], together ? &all : &LWI_ALONE);
+            if (together) meet(team);
+        }
+        if (!together) meet(team);
     }
-    for (int i = 0; atomic_load_explicit(&team->round, memory_order_acquire) == round; i++)
-        if (i >= POLLS) sched_yield();
 }
 
 static void sweep_up(lwi_elim_team *team, int part, void (*visit)(lwi_elim *elim, int task))
@@ -61,7 +69,7 @@ static void sweep_up(lwi_elim_team *team, int part, void (*visit)(lwi_elim *elim
     for (int s = 0; s < team->nstage; s++) {
         const int *first = team->first + s * team->parts + part;
         for (int i = first[0]; i < first[1]; i++) visit(team->elim, team->task[i]);
-        barrier(team);
+        meet(team);
     }
 }
 
@@ -70,7 +78,7 @@ static void sweep_down(lwi_elim_team *team, int part, void (*visit)(lwi_elim *el
     for (int s = team->nstage - 1; s >= 0; s--) {
         const int *first = team->first + s * team->parts + part;
         for (int i = first[1] - 1; i >= first[0]; i--) visit(team->elim, team->task[i]);
-        barrier(team);
+        meet(team);
     }
 }
 
@@ -85,12 +93,12 @@ static void begin(lwi_elim *elim, int i)
 static void sweeps(lwi_elim_team *team, int part)
 {
     if (!team->vectors) {
-        sweep_up(team, part, lwi_elim_task_eliminate);
+        eliminate(team, part);
         return;
     }
     for (int i = team->first_pass; i <= team->last_pass; i++) {
         if (part == 0) begin(team->elim, i);
-        barrier(team);
+        meet(team);
         sweep_up(team, part, lwi_elim_task_up);
         sweep_down(team, part, lwi_elim_task_down);
     }
@@ -114,7 +122,7 @@ void lwi_elim_sweep_matrix(lwi_elim *elim)
         lwi_pool_run(elim->team->pool, run_task, elim->team);
         return;
     }
-    for (int u = 0; u < elim->ntask; u++) lwi_elim_task_eliminate(elim, u);
+    for (int u = 0; u < elim->ntask; u++) lwi_elim_task_eliminate(elim, u, &LWI_ALONE);
 }
 
 void lwi_elim_sweep_vectors(lwi_elim *elim, int first, int last)
@@ -136,12 +144,33 @@ void lwi_elim_sweep_vectors(lwi_elim *elim, int first, int last)
 
 // ---------------------------------------------------------------------------------------- schedule
 
+static double node_work(const lwi_elim_front *N)
+{
+    const double c = N->nc, f = N->nc + N->no;
+    return c * f * f / 2 + 6 * c * f;
+}
+
 double lwi_elim_task_work(const lwi_elim *elim, int task)
 {
     const lwi_elim_front *N = &elim->front[elim->task[task].node[0]];
-    const double c = N->nc, f = N->nc + N->no;
     const double lanes = elim->task[task].lanes > 4 ? 2 : 1; // registers of four
-    return (c * f * f / 2 + 6 * c * f) * lanes * (N->loop ? PIVOTING : 1);
+    return node_work(N) * lanes * (N->loop ? PIVOTING : 1);
+}
+
+// Marks the nodes that are too large for one thread.
+static lw_status find_together(const lwi_elim *elim, lwi_arena *scratch, lwi_elim_draft *d)
+{
+    double all = 0;
+    d->together = LWI_PUSH(scratch, bool, elim->ntask);
+    if (!d->together) return LW_ERR_MEMORY;
+    for (int u = 0; u < elim->ntask; u++) all += lwi_elim_task_work(elim, u);
+    for (int u = 0; u < elim->ntask && d->parts > 1; u++) {
+        const lwi_elim_task *task = &elim->task[u];
+        d->together[u] = task->lanes == 1 && !task->single &&
+                         node_work(&elim->front[task->node[0]]) >= WORTH_TOGETHER &&
+                         lwi_elim_task_work(elim, u) > PORTION * all / d->parts;
+    }
+    return LW_OK;
 }
 
 // Part of a piece of work when the total is cut into equal parts: that of the middle of the piece.
@@ -172,33 +201,60 @@ static int find_levels(const lwi_elim *elim, int *level)
     return count;
 }
 
+// Numbers of the stages of each level: the tasks of threads, then those computed together.
+typedef struct level_stages {
+    double *sum, *done; ///< work of the tasks of threads
+    int *own, *together;
+} level_stages;
+
+static lw_status make_stages(const lwi_elim *elim, const double *work, double above,
+                             const int *level, int count, lwi_arena *scratch, lwi_elim_draft *d,
+                             level_stages *l)
+{
+    *l = (level_stages){LWI_PUSH(scratch, double, count), LWI_PUSH(scratch, double, count),
+                        LWI_PUSH(scratch, int, count), LWI_PUSH(scratch, int, count)};
+    if (!l->sum || !l->done || !l->own || !l->together) return LW_ERR_MEMORY;
+    for (int u = 0; u < elim->ntask; u++) {
+        if (!(work[u] > above)) continue;
+        if (d->together[u])
+            l->together[level[u]]++;
+        else
+            l->sum[level[u]] += lwi_elim_task_work(elim, u);
+    }
+    bool alone = false; // the previous stage runs on one thread
+    for (int i = 0; i < count; i++) {
+        const bool small = l->sum[i] < GRAIN * d->parts;
+        if (l->sum[i] > 0) {
+            if (!small || !alone) d->nstage++;
+            l->own[i] = d->nstage - 1;
+            alone = small;
+            d->shared |= !small;
+        }
+        if (!l->together[i]) continue;
+        l->together[i] = d->nstage++;
+        alone = false, d->shared = true;
+    }
+    return LW_OK;
+}
+
 lw_status lwi_elim_add_levels(const lwi_elim *elim, const double *work, double above,
                               lwi_arena *scratch, lwi_elim_draft *d)
 {
     int *level = LWI_PUSH(scratch, int, elim->ntask);
+    level_stages l;
     if (!level) return LW_ERR_MEMORY;
-    const int count = find_levels(elim, level);
-    double *sum = LWI_PUSH(scratch, double, count), *done = LWI_PUSH(scratch, double, count);
-    int *stage = LWI_PUSH(scratch, int, count);
-    if (!sum || !done || !stage) return LW_ERR_MEMORY;
-    for (int u = 0; u < elim->ntask; u++)
-        if (work[u] > above) sum[level[u]] += lwi_elim_task_work(elim, u);
-    bool alone = false; // the previous stage runs on one thread
-    for (int l = 0; l < count; l++) {
-        const bool small = sum[l] < GRAIN * d->parts;
-        if (sum[l] == 0) continue;
-        if (!small || !alone) d->nstage++;
-        stage[l] = d->nstage - 1;
-        alone = small;
-        d->shared |= !small;
-    }
+    TRY(find_together(elim, scratch, d));
+    TRY(make_stages(elim, work, above, level, find_levels(elim, level), scratch, d, &l));
     for (int u = 0; u < elim->ntask; u++) {
-        const int l = level[u];
+        const int at = level[u];
         const double piece = lwi_elim_task_work(elim, u);
+        d->together[u] = d->together[u] && work[u] > above;
         if (!(work[u] > above)) continue;
-        d->stage[u] = stage[l];
-        if (sum[l] >= GRAIN * d->parts) d->part[u] = share(done[l], piece, sum[l], d->parts);
-        done[l] += piece;
+        d->stage[u] = d->together[u] ? l.together[at] : l.own[at];
+        if (d->together[u]) continue;
+        if (l.sum[at] >= GRAIN * d->parts)
+            d->part[u] = share(l.done[at], piece, l.sum[at], d->parts);
+        l.done[at] += piece;
     }
     return LW_OK;
 }
@@ -256,11 +312,13 @@ static lw_status arrange(const lwi_elim *elim, const lwi_elim_draft *d, lwi_aren
     const size_t places = (size_t)d->nstage * (size_t)d->parts;
     team->first = LWI_PUSH(arena, int, places + 1);
     team->task = LWI_PUSH(arena, int, elim->ntask);
-    if (!team->first || !team->task) return LW_ERR_MEMORY;
+    team->together = LWI_PUSH(arena, bool, d->nstage);
+    if (!team->first || !team->task || !team->together) return LW_ERR_MEMORY;
     for (int u = 0; u < elim->ntask; u++) {
         LWI_ASSERT_INDEX(d->stage[u], d->nstage);
         LWI_ASSERT_INDEX(d->part[u], d->parts);
         team->first[d->stage[u] * d->parts + d->part[u]]++;
+        team->together[d->stage[u]] |= d->together[u];
     }
     for (size_t i = 1; i <= places; i++) team->first[i] += team->first[i - 1]; // ends of the lists
     for (int u = elim->ntask - 1; u >= 0; u--)
@@ -296,6 +354,16 @@ static lw_status make(const lwi_elim *elim, lwi_elim_strategy strategy, lwi_aren
     return arrange(elim, d, arena, *team);
 }
 
+int lwi_elim_together(const lwi_elim *elim)
+{
+    const lwi_elim_team *team = elim->team;
+    int count = 0;
+    for (int s = 0; team && s < team->nstage; s++)
+        if (team->together[s])
+            count += team->first[s * team->parts + 1] - team->first[s * team->parts];
+    return count;
+}
+
 lw_status lwi_elim_threads(lwi_elim *elim, lwi_pool *pool, lwi_elim_strategy strategy,
                            lwi_arena *arena)
 {
@@ -310,6 +378,7 @@ lw_status lwi_elim_threads(lwi_elim *elim, lwi_pool *pool, lwi_elim_strategy str
     lwi_arena_free(&scratch);
     if (status != LW_OK || !team) return status;
     team->pool = pool;
+    lwi_barrier_init(pool, &team->barrier);
     team->elim = elim;
     elim->team = team;
     return lwi_elim_batch_updates(elim, false, arena);

@@ -113,6 +113,41 @@ static void bits_do_not_depend_on_threads(void **state)
     problem_grid(&p, 12, 12, 2), problem_numbers(&p), every_plan(p, 4);
 }
 
+// Nodes above the threshold: all threads eliminate each together, where pivots are found and where they are known.
+static void all_threads_eliminate_large_nodes(void **state)
+{
+    (void)state;
+    static const int counts[] = {2, 3, 8};
+    for (int redundant = 0; redundant < 2; redundant++) {
+        problem p;
+        problem_seed(3);
+        problem_grid(&p, 18, 18, redundant ? 5 : 3);
+        problem_numbers(&p);
+        lwi_arena arena;
+        lwi_arena_init(&arena, NULL);
+        lwi_plan plan;
+        lwi_elim *elim;
+        assert_int_equal(lwi_plan_create(&p.graph, LW_PLAN_BALANCED, &arena, &plan), LW_OK);
+        assert_int_equal(lwi_elim_create(&plan, &arena, &elim), LW_OK);
+        problem_load(&p, elim);
+        const answer alone = ask(&p, elim, NULL, &arena);
+        assert_true(redundant ? alone.nulls > 100 : alone.nulls == 0);
+        assert_true(problem_residual(&p, alone.x, NULL, alone.lambda) < 1e-10);
+        for (int i = 0; i < LWI_COUNT(counts); i++) {
+            lwi_pool *pool;
+            assert_int_equal(lwi_pool_create(counts[i], NULL, &pool, NULL), LW_OK);
+            assert_int_equal(lwi_elim_threads(elim, pool, LWI_ELIM_BY_SUBTREE, &arena), LW_OK);
+            assert_true(lwi_elim_together(elim) >= 1);
+            const answer a = ask(&p, elim, NULL, &arena);
+            same(&p, &alone, &a);
+            assert_int_equal(lwi_elim_threads(elim, NULL, LWI_ELIM_BY_SUBTREE, &arena), LW_OK);
+            lwi_pool_destroy(pool);
+        }
+        lwi_arena_free(&arena);
+        problem_free(&p);
+    }
+}
+
 // Too little work for more than one thread, or none: no thread is woken.
 static void small_problems_stay_on_one_thread(void **state)
 {
@@ -173,6 +208,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bits_do_not_depend_on_threads),
+        cmocka_unit_test(all_threads_eliminate_large_nodes),
         cmocka_unit_test(small_problems_stay_on_one_thread),
         cmocka_unit_test(failures_are_the_same),
     };

@@ -158,35 +158,41 @@ static void beside_the_symmetric(void **state)
     problem_free(&p);
 }
 
+// The bits of a solution by 2 to 4 threads are those of one; some nodes are eliminated by all together, or none.
+static void same_bits_by_threads(problem p, lw_plan kind, bool together)
+{
+    problem_bench b = {.p = p};
+    problem_setup(&b, kind);
+    double *alone = LWI_PUSH(&b.arena, double, p.nrow);
+    assert_int_equal(lwi_elim_factor_unsymmetric(b.elim, b.eps), LW_OK);
+    problem_solve(&b, 1);
+    memcpy(alone, b.lambda, (size_t)p.nrow * sizeof *alone);
+    for (int count = 2; count <= 4; count++)
+        for (int s = 0; s < 2; s++) {
+            lwi_pool *pool;
+            assert_int_equal(lwi_pool_create(count, NULL, &pool, NULL), LW_OK);
+            assert_int_equal(lwi_elim_threads(b.elim, pool, (lwi_elim_strategy)s, &b.arena), LW_OK);
+            assert_non_null(b.elim->team);
+            assert_int_equal(lwi_elim_together(b.elim) > 0, together);
+            assert_int_equal(lwi_elim_factor_unsymmetric(b.elim, b.eps), LW_OK);
+            problem_solve(&b, 1);
+            assert_memory_equal(b.lambda, alone, (size_t)p.nrow * sizeof *alone);
+            assert_int_equal(lwi_elim_threads(b.elim, NULL, LWI_ELIM_BY_LEVEL, &b.arena), LW_OK);
+            lwi_pool_destroy(pool);
+        }
+    lwi_arena_free(&b.arena);
+}
+
 static void bits_do_not_depend_on_threads(void **state)
 {
     (void)state;
     problem p;
     problem_seed(601);
     problem_chain(&p, 3000, 5), problem_numbers(&p), skew(&p, 0.4);
-    for (int k = 1; k < LWI_COUNT(kinds); k++) {
-        problem_bench b = {.p = p};
-        problem_setup(&b, kinds[k]);
-        double *alone = LWI_PUSH(&b.arena, double, p.nrow);
-        assert_int_equal(lwi_elim_factor_unsymmetric(b.elim, b.eps), LW_OK);
-        problem_solve(&b, 1);
-        memcpy(alone, b.lambda, (size_t)p.nrow * sizeof *alone);
-        for (int count = 2; count <= 4; count++)
-            for (int s = 0; s < 2; s++) {
-                lwi_pool *pool;
-                assert_int_equal(lwi_pool_create(count, NULL, &pool, NULL), LW_OK);
-                assert_int_equal(lwi_elim_threads(b.elim, pool, (lwi_elim_strategy)s, &b.arena),
-                                 LW_OK);
-                assert_non_null(b.elim->team);
-                assert_int_equal(lwi_elim_factor_unsymmetric(b.elim, b.eps), LW_OK);
-                problem_solve(&b, 1);
-                assert_memory_equal(b.lambda, alone, (size_t)p.nrow * sizeof *alone);
-                assert_int_equal(lwi_elim_threads(b.elim, NULL, LWI_ELIM_BY_LEVEL, &b.arena),
-                                 LW_OK);
-                lwi_pool_destroy(pool);
-            }
-        lwi_arena_free(&b.arena);
-    }
+    for (int k = 1; k < LWI_COUNT(kinds); k++) same_bits_by_threads(p, kinds[k], false);
+    problem_free(&p);
+    problem_grid(&p, 18, 18, 3), problem_numbers(&p), skew(&p, 0.4);
+    same_bits_by_threads(p, LW_PLAN_BALANCED, true);
     problem_free(&p);
 }
 

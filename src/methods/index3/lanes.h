@@ -189,11 +189,14 @@ typedef struct lwi_index3_lanes {
     // Threads: rounds one after the other.  A round is one place, for the caller's thread, or a place for each thread,
     // processed concurrently.  First come items without dependencies on parts of the elimination, then those of each
     // part, then those that depend on several parts, kind by kind, then tasks of the parts that waited for these, and
-    // last the tasks above several parts, level by level.
+    // last the tasks above several parts, level by level.  A task that is too large for one thread is eliminated by all
+    // together, in a round with one place.
     lwi_pool *pool;               ///< parts > 1
     int parts;                    ///< 1: one thread
     int nround, *round;           ///< [nround + 1] first places
     unsigned *kinds;              ///< [nround] one bit for each kind of item in the round
+    bool *together;               ///< [nround] all threads eliminate its tasks together
+    lwi_barrier barrier;          ///< of these
     double (*largest)[LWI_LANES]; ///< [places] largest squared increment; NaN if there is one
     int *first, *first_task;      ///< [places + 1] first of each place, in `item`, in `task`
     int *task;                    ///< tasks in the order of `item`

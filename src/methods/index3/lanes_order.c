@@ -125,6 +125,7 @@ enum { WIDE = 2 };
 // Stages and parts of the tasks above several parts; the part of each other task by the tree alone.
 typedef struct above {
     int *subtree, *stage, *part, count;
+    bool *together;
 } above;
 
 static int add_round(lwi_index3_lanes *s, int places, unsigned kinds)
@@ -171,8 +172,11 @@ static void rounds_of_tasks(lwi_index3_lanes *s, const above *a, const int *part
         if (part[u] == ABOVE && a->subtree[u] >= 0) place[u] = first + a->subtree[u];
     for (int stage = 0; stage < a->count; stage++) {
         bool shared = false;
-        for (int u = 0; u < n; u++)
-            shared |= a->subtree[u] < 0 && a->stage[u] == stage && a->part[u] > 0;
+        for (int u = 0; u < n; u++) {
+            if (a->subtree[u] >= 0 || a->stage[u] != stage) continue;
+            shared |= a->part[u] > 0;
+            s->together[s->nround] |= a->together[u];
+        }
         const int at = add_round(s, shared ? s->parts : 1, 1u << LWI_INDEX3_TASK);
         for (int u = 0; u < n; u++)
             if (a->subtree[u] < 0 && a->stage[u] == stage) place[u] = at + a->part[u];
@@ -188,12 +192,13 @@ static lw_status find_places(lwi_index3_lane_maker *m, const int *count, above *
     const int ntask = count[LWI_INDEX3_TASK];
     TRY(find_parts(m, part, count, a->subtree, arena));
     if (s->parts > 1)
-        TRY(lwi_elim_assembled_stages(s->elim, s->parts, a->subtree, a->stage, a->part, &a->count,
-                                      &m->arena));
+        TRY(lwi_elim_assembled_stages(s->elim, s->parts, a->subtree, a->stage, a->part, a->together,
+                                      &a->count, &m->arena));
     const int rounds = 2 * (LWI_INDEX3_TASK + 1) + 2 + a->count; // at most
     s->round = LWI_PUSH(arena, int, rounds + 1);
     s->kinds = LWI_PUSH(arena, unsigned, rounds);
-    if (!s->round || !s->kinds) return LW_ERR_MEMORY;
+    s->together = LWI_PUSH(arena, bool, rounds);
+    if (!s->round || !s->kinds || !s->together) return LW_ERR_MEMORY;
     if (s->parts > 1) rounds_of_kinds(s, NONE, part, count, place);
     const int own = add_round(s, s->parts, (1u << LWI_INDEX3_KINDS) - 1);
     for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++)
@@ -255,8 +260,9 @@ lw_status lwi_index3_lane_order(lwi_index3_lane_maker *m, lwi_arena *arena)
     int *time[LWI_INDEX3_KINDS], *part[LWI_INDEX3_KINDS], *place[LWI_INDEX3_KINDS];
     above a = {.subtree = LWI_PUSH(&m->arena, int, ntask),
                .stage = LWI_PUSH(&m->arena, int, ntask),
-               .part = LWI_PUSH(&m->arena, int, ntask)};
-    if (!a.subtree || !a.stage || !a.part) return LW_ERR_MEMORY;
+               .part = LWI_PUSH(&m->arena, int, ntask),
+               .together = LWI_PUSH(&m->arena, bool, ntask)};
+    if (!a.subtree || !a.stage || !a.part || !a.together) return LW_ERR_MEMORY;
     for (int kind = 0; kind < LWI_INDEX3_KINDS; kind++) {
         time[kind] = LWI_PUSH(&m->arena, int, count[kind]);
         part[kind] = LWI_PUSH(&m->arena, int, count[kind]);

@@ -14,6 +14,7 @@ typedef struct job {
     const lwi_index3_lane_phase *phase; ///< [LWI_INDEX3_KINDS]; NULL: downward sweep
     int first, end;                     ///< kinds
     int round;
+    lwi_barrier *barrier;
     uint64_t mode; ///< treatment of subnormal numbers (flush.h)
 } job;
 
@@ -35,8 +36,24 @@ static void pass_place(const job *t, int place)
         if (what < LWI_INDEX3_PHASES)
             s->kernels->phase[what](s, item->block, item->block + 1);
         else if (what != LWI_INDEX3_NOTHING)
-            lwi_elim_assembled_up(s->elim, item->block, what == LWI_INDEX3_ELIMINATE);
+            lwi_elim_assembled_up(s->elim, item->block, what == LWI_INDEX3_ELIMINATE, &LWI_ALONE);
         if (what == LWI_INDEX3_TAKE) widen(s->largest[place], s->body[item->block].size);
+    }
+}
+
+static bool eliminates_together(const job *t, int round)
+{
+    return t->phase && t->s->together[round] && t->phase[LWI_INDEX3_TASK] == LWI_INDEX3_ELIMINATE;
+}
+
+// The tasks of a round by all threads.
+static void pass_together(const job *t, int part)
+{
+    const lwi_index3_lanes *s = t->s;
+    const lwi_team team = {.part = part, .parts = s->parts, .barrier = t->barrier};
+    for (int i = s->first[s->round[t->round]]; i < s->first[s->round[t->round] + 1]; i++) {
+        lwi_elim_assembled_up(s->elim, s->item[i].block, true, &team);
+        lwi_team_meet(&team);
     }
 }
 
@@ -50,10 +67,13 @@ static void run_job(void *user, int part)
 {
     const job *t = user;
     const int place = t->s->round[t->round] + part;
-    if (place >= t->s->round[t->round + 1]) return;
+    const bool together = eliminates_together(t, t->round);
+    if (together ? part >= t->s->parts : place >= t->s->round[t->round + 1]) return;
     const uint64_t mode = lwi_flush_get();
     lwi_flush_set(t->mode);
-    if (t->phase)
+    if (together)
+        pass_together(t, part);
+    else if (t->phase)
         pass_place(t, place);
     else
         down_place(t->s, place);
@@ -63,17 +83,22 @@ static void run_job(void *user, int part)
 static void run_round(job *t, int round)
 {
     t->round = round;
-    if (t->s->round[round + 1] - t->s->round[round] > 1)
+    if (t->s->round[round + 1] - t->s->round[round] > 1 || eliminates_together(t, round))
         lwi_pool_run(t->s->pool, run_job, t);
     else
         run_job(t, 0);
 }
 
 // Items of kinds first ... end - 1, each kind with its phase.
-static void pass_kinds(const lwi_index3_lanes *s,
-                       const lwi_index3_lane_phase phase[LWI_INDEX3_KINDS], int first, int end)
+static void pass_kinds(lwi_index3_lanes *s, const lwi_index3_lane_phase phase[LWI_INDEX3_KINDS],
+                       int first, int end)
 {
-    job t = {.s = s, .phase = phase, .first = first, .end = end, .mode = lwi_flush_get()};
+    job t = {.s = s,
+             .phase = phase,
+             .first = first,
+             .end = end,
+             .barrier = &s->barrier,
+             .mode = lwi_flush_get()};
     unsigned kinds = 0;
     for (int kind = first; kind < end; kind++)
         kinds |= phase[kind] == LWI_INDEX3_NOTHING ? 0 : 1u << kind;
@@ -86,7 +111,7 @@ static void pass_kinds(const lwi_index3_lanes *s,
 static void pass(lwi_index3 *d, const lwi_index3_lane_phase phase[LWI_INDEX3_KINDS],
                  lwi_index3_stage stage)
 {
-    const lwi_index3_lanes *s = d->lanes;
+    lwi_index3_lanes *s = d->lanes;
     const int split =
         stage == LWI_INDEX3_STAGE_ACCELERATIONS ? LWI_INDEX3_AFTER : LWI_INDEX3_BODY_AGAIN;
     if (!s->fallback || stage == LWI_INDEX3_STAGE_NONE) {
@@ -103,8 +128,9 @@ static lw_status sweep_up(lwi_index3 *d, const lwi_index3_lane_phase phase[LWI_I
                           bool symmetric, lwi_index3_stage stage)
 {
     lwi_elim *elim = d->lanes->elim;
+    lwi_pool *pool = d->lanes->parts > 1 ? d->lanes->pool : NULL;
     const bool matrix = phase[LWI_INDEX3_TASK] == LWI_INDEX3_ELIMINATE;
-    if (matrix) TRY(lwi_elim_assembled_begin(elim, symmetric));
+    if (matrix) TRY(lwi_elim_assembled_begin(elim, symmetric, pool));
     lwi_elim_assembled_sweep(elim, true);
     pass(d, phase, stage);
     lwi_elim_assembled_sweep(elim, false);

@@ -210,6 +210,27 @@ static void no_thread_has_much_more_than_the_others(void **state)
     lw_model_destroy(model);
 }
 
+// A net has elimination tasks that are too large for one thread, a ladder none; their bits are tested above.
+static void all_threads_eliminate_large_tasks(void **state)
+{
+    (void)state;
+    static const char *const what[] = {"net: {n: 16, joint: revolute, qd: [0, 0, 1]}",
+                                       "ladder: {n: 500, q: [0.2, 0.3, 0], qd: [0.5, 1, 0]}"};
+    for (int i = 0; i < LWI_COUNT(what); i++) {
+        lw_model *model = generated(what[i]);
+        lw_options o = index3(0.002, 1, "1");
+        set(&o, "index3", "mode=real-time");
+        set(&o, "threads", "3");
+        lw_sim *sim = simulation(model, &o);
+        const lwi_index3_lanes *s = ((const lwi_index3 *)sim->work->data)->lanes;
+        int together = 0;
+        for (int r = 0; r < s->nround; r++) together += s->together[r];
+        assert_int_equal(together > 0, i == 0);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
 // Steps too short to be shared: threads are not even started.
 static void no_threads_for_small_models(void **state)
 {
@@ -297,6 +318,7 @@ int main(void)
         cmocka_unit_test(the_same_bits_in_one_pass),
         cmocka_unit_test(the_same_bits_for_any_number_of_threads),
         cmocka_unit_test(no_thread_has_much_more_than_the_others),
+        cmocka_unit_test(all_threads_eliminate_large_tasks),
         cmocka_unit_test(no_threads_for_small_models),
         cmocka_unit_test(numbers_that_are_too_small),
         cmocka_unit_test(what_is_not_for_lanes),
