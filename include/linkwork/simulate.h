@@ -55,8 +55,8 @@ typedef struct lw_observation {
     /** [joint] components of the reaction that are not unique: bits 0 to 2 of the force along x, y, z of F1, as
      *  body1 carries it, bits 3 to 5 of the torque; 0: unique */
     const unsigned char *reaction_undetermined;
-    /** 1: close to a singular position, where reactions cannot be solved for: those of the cubic in time through
-     *  four states outside, on the same side of the position; 0: solved for */
+    /** 1: close to a singular position, where reactions cannot be solved for: those of the quintic in time through
+     *  six states outside, on the same side of the position; 0: solved for */
     int reactions_continued;
     /** LW_IMPACT_BEFORE, LW_IMPACT_AFTER: the state just before or after impulses at this time */
     int impact;
