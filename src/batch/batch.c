@@ -217,7 +217,8 @@ static lw_status start_instance(lw_batch *b, const draft *d, int i)
     const double *values = d->desc->nvary ? values_of(d, i) : NULL;
     double *inputs = inputs_of(b, i);
     lwi_snapshot_start(sim->model, &sim->snapshot);
-    if (lwi_vary_start(d->vary, d->desc->nvary, values, &sim->snapshot, inputs)) {
+    const bool moved = lwi_vary_start(d->vary, d->desc->nvary, values, &sim->snapshot, inputs);
+    if (moved) {
         for (int k = 0; k < sim->model->nbody; k++) {
             const double *q = sim->snapshot.quat[k];
             if (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] > 0) continue;
@@ -226,7 +227,8 @@ static lw_status start_instance(lw_batch *b, const draft *d, int i)
                             lw_batch_number(b, i), sim->model->body[k].name);
         }
     }
-    const lw_status status = lwi_sim_place(sim);
+    const lw_status status =
+        moved ? lwi_sim_place(sim) : lwi_sim_begin(sim); // else as a single run
     if (status != LW_OK) return fail_instance(b, i, status, sim->error.text);
     for (int k = 0; k < b->ninput; k++) sim->inputs[k] = inputs[k];
     leave(b, i);

@@ -237,6 +237,8 @@ void lwi_crossing_message(const lw_sim *sim, char *text, size_t size);
 /** Numbers of a step control that a state has after x and the formulation's. */
 int lwi_sim_step_numbers(const lw_sim *sim);
 
+/** Sets the state to sim->snapshot: its poses, velocities, work and time. */
+lw_status lwi_sim_begin(lw_sim *sim);
 /** Sets the state to the joint coordinates and speeds, floating bases, work and time of sim->snapshot. */
 lw_status lwi_sim_place(lw_sim *sim);
 

@@ -141,6 +141,14 @@ lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x)
     return LW_OK;
 }
 
+lw_status lwi_sim_begin(lw_sim *sim)
+{
+    const lw_status status = sim->work->formulation->enter(sim->work, &sim->snapshot, sim->scratch);
+    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the new state");
+    jump(sim, sim->snapshot.t, sim->scratch);
+    return LW_OK;
+}
+
 // Copies an observed motion to sim->snapshot, with normalised quaternions.
 static lw_status take_motion(lw_sim *sim, const lw_observation *o)
 {
@@ -181,9 +189,7 @@ lw_status lw_sim_set_motion(lw_sim *sim, const lw_observation *o)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "a motion with velocities is missing");
     TRY(take_motion(sim, o));
     TRY(check_residuals(sim));
-    const lw_status status = sim->work->formulation->enter(sim->work, &sim->snapshot, sim->scratch);
-    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the new state");
-    jump(sim, o->time, sim->scratch);
+    TRY(lwi_sim_begin(sim));
     if (!lwi_layout_has(&sim->work->layout, LWI_WORK)) sim->audit.work_beside = sim->snapshot.work;
     return LW_OK;
 }
@@ -275,13 +281,9 @@ static lw_status close_loops(lw_sim *sim)
 
 lw_status lwi_sim_place(lw_sim *sim)
 {
-    lwi_work *work = sim->work;
     lwi_snapshot_from_joints(sim->model, sim->snapshot.t, &sim->snapshot);
     TRY(close_loops(sim));
-    const lw_status status = work->formulation->enter(work, &sim->snapshot, sim->scratch);
-    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the new state");
-    jump(sim, sim->snapshot.t, sim->scratch);
-    return LW_OK;
+    return lwi_sim_begin(sim);
 }
 
 lw_status lw_sim_set_joints(lw_sim *sim, double time, const double *q, const double *v)
