@@ -3,9 +3,7 @@
 
 #include "base/assert.h"
 #include "methods/dca/segments/ends.h"
-
-// Fewer bodies for a thread than these: barriers would cost more than they save.
-enum { MIN_SHARE = 512 };
+#include "methods/dca/segments/schedule.h"
 
 enum { Q, IN, U, OUT, RATE, ROWS };
 
@@ -36,12 +34,10 @@ static void share_groups(lwi_net_paths *p)
 lw_status lwi_net_paths_create(const lwi_net_plan *plan, const lwi_path_kernels *kernels,
                                int tree_nv, lwi_pool *pool, lwi_arena *arena, lwi_net_paths *p)
 {
-    int threads = pool ? lwi_pool_count(pool) : 1;
+    const int threads = lwi_path_share(pool, plan->ngroup, plan->nhinge);
     const int blocks = plan->body_at[plan->ngroup];
-    if (threads > plan->nhinge / MIN_SHARE) threads = plan->nhinge / MIN_SHARE;
-    if (threads > plan->ngroup) threads = plan->ngroup;
-    if (threads < 2) threads = 1, pool = NULL;
-    *p = (lwi_net_paths){.plan = plan, .kernels = kernels, .pool = pool, .threads = threads};
+    *p = (lwi_net_paths){
+        .plan = plan, .kernels = kernels, .pool = threads > 1 ? pool : NULL, .threads = threads};
     p->first = LWI_PUSH(arena, int, threads + 1);
     p->done = LWI_PUSH(arena, long, threads);
     p->link = LWI_PUSH(arena, lwi_path_link, blocks);

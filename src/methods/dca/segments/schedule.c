@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-// Fewer bodies for a thread than these: barriers would cost more than they save.
-enum { MIN_SHARE = 512 };
+// Fewer bodies than these in all: barriers would cost more than they save.  A thread has about one group of the
+// shortest segments at least; all threads of a pool wait at each barrier, also those without groups.
+enum { MIN_BODIES = 1024, MIN_SHARE = 240 };
 
 // ------------------------------------------------------------------------------------------ create
 
@@ -67,15 +68,22 @@ static void sort(const planner *p, lwi_path_schedule *s)
     }
 }
 
+int lwi_path_share(const lwi_pool *pool, int groups, int bodies)
+{
+    int threads = pool && bodies >= MIN_BODIES ? lwi_pool_count(pool) : 1;
+    if (threads > bodies / MIN_SHARE) threads = bodies / MIN_SHARE;
+    if (threads > groups) threads = groups;
+    return threads > 1 ? threads : 1;
+}
+
 lw_status lwi_path_schedule_create(int groups, int bodies, lwi_pool *pool, lwi_arena *arena,
                                    lwi_path_schedule *s)
 {
     enum { MAX_LEVELS = 32 };
-    int threads = pool ? lwi_pool_count(pool) : 1, level;
-    if (threads > bodies / MIN_SHARE) threads = bodies / MIN_SHARE;
-    if (threads > groups) threads = groups;
-    if (threads < 2) threads = 1, pool = NULL;
-    *s = (lwi_path_schedule){.pool = pool, .threads = threads, .groups = groups};
+    const int threads = lwi_path_share(pool, groups, bodies);
+    int level;
+    *s = (lwi_path_schedule){
+        .pool = threads > 1 ? pool : NULL, .threads = threads, .groups = groups};
     planner p = {.schedule = s, .join = LWI_PUSH(arena, planned, groups - 1)};
     s->join = LWI_PUSH(arena, lwi_path_join, groups - 1);
     s->own = LWI_PUSH(arena, int, threads + 1);

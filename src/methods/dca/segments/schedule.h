@@ -33,6 +33,8 @@ typedef struct lwi_path_work {
     void (*up)(void *path, const lwi_path_join *join);
 } lwi_path_work;
 
+/** Number of threads of the pool (NULL: one) that so many groups and bodies are worth. */
+int lwi_path_share(const lwi_pool *pool, int groups, int bodies);
 /** @param bodies  of the path: short ones are not shared out     @return LW_ERR_MEMORY */
 lw_status lwi_path_schedule_create(int groups, int bodies, lwi_pool *pool, lwi_arena *arena,
                                    lwi_path_schedule *schedule);
