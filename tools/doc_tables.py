@@ -272,6 +272,33 @@ def walking_machine(source):
     return text.strip().split("\n")
 
 
+@made("examples/impulses/README.md", 0.05)
+def struck(source):
+    text = source.call(sys.executable, source.path("examples/impulses/struck.py"), "--program", source.program, "--table")
+    return [line for line in text.split("\n") if line.startswith("|")]
+
+
+def drift_of(source, names):
+    """Of the four-bar, from the stored numbers of examples/rcr-2003."""
+    reports = source.module("examples/reports.py")
+    stored = reports.stored(source.path("examples/rcr-2003"))["accuracy"]["drift"]
+    return table(["", "5 s [m]", "10 s [m]", "20 s [m]", "40 s [m]", "exponent of time"],
+                 [[shown, *map(reports.power, stored[name]["off"]), f"{stored[name]['exponent']:.2f}" if grows else "–"]
+                  for name, shown, grows in names])
+
+
+@made("docs/theory/rcr.md")
+def rcr_drift(source):
+    return drift_of(source, [("rcr", "`rcr`", True), ("rcr, momenta", "`rcr` with momenta as state", True),
+                             ("lagrange, plain", "`lagrange`", True)])
+
+
+@made("docs/theory/lagrange.md")
+def lagrange_drift(source):
+    return drift_of(source, [("lagrange, plain", "`--baumgarte` not given", True),
+                             ("lagrange, Baumgarte 10, 10", "`--baumgarte 10,10`", False)])
+
+
 @made("docs/benchmarks.md")
 def growth(source):
     stored = source.path("bench/results/amd-epyc-family-25-model-17/growth.json")
