@@ -131,7 +131,7 @@ static void link_parts(lwi_assembler *a)
 }
 
 lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold *hold,
-                               lwi_arena *arena, lwi_assembler *a)
+                               lwi_shared *shared, lwi_arena *arena, lwi_assembler *a)
 {
     const int room = model->njoint + model->ncoupling + nhold;
     *a = (lwi_assembler){.model = model, .length = model->length, .held = true};
@@ -146,7 +146,7 @@ lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold 
     for (int i = 0; i < a->nedge; i++) describe_edge(a, &a->edge[i], &edge[i]);
     const lwi_plan_graph graph = {.nbody = model->nnode, .nedge = a->nedge, .edge = edge};
     TRY(lwi_split_create(&graph, arena, &a->split));
-    TRY(lwi_plan_create(&a->split.graph, LW_PLAN_AUTO, arena, &a->plan));
+    TRY(lwi_shared_plan(shared, &a->split.graph, LW_PLAN_AUTO, arena, &a->plan));
     TRY(lwi_elim_create(&a->plan, arena, &a->elim));
     link_parts(a);
     a->nrow = a->plan.nrow;

@@ -14,6 +14,7 @@
 #include "elimination/elimination.h"
 #include "elimination/split.h"
 #include "kinematics/closure.h"
+#include "system/shared.h"
 
 /** A wish: one joint's coordinates or speeds, or one body's pose or twist. */
 typedef struct lwi_hold {
@@ -57,8 +58,9 @@ typedef struct lwi_assembler {
     lwi_closure closure; ///< scratch
 } lwi_assembler;
 
+/** @param shared  may have the plan; NULL: nothing is shared */
 lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold *hold,
-                               lwi_arena *arena, lwi_assembler *assembler);
+                               lwi_shared *shared, lwi_arena *arena, lwi_assembler *assembler);
 
 /** The poses at which assembly begins: those of the description, except that a body is placed by
  * the coordinates given for its joint if they do not fit those poses; q are the coordinates there,
@@ -75,6 +77,8 @@ void lwi_assembler_speeds(lwi_assembler *assembler);
  * poses, then of v and w; q and qd follow.  Holds do not take part.  Components that float keep
  * their momentum and angular momentum.  (assemble_correct.c) */
 void lwi_assembler_correct(lwi_assembler *assembler);
+/** The same for positions alone: v and w are left as they are. */
+void lwi_assembler_correct_positions(lwi_assembler *assembler);
 /** Metric of the masses at the current poses; mass or inertia that a body lacks is a thousandth of
  * the average. */
 void lwi_assembler_weigh(lwi_assembler *assembler);

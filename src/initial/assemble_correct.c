@@ -87,10 +87,31 @@ static bool masses_are_uneven(const lwi_assembler *a)
     return largest > UNEVEN * smallest;
 }
 
-void lwi_assembler_correct(lwi_assembler *a)
+// True if the masses are uneven.
+static bool close_positions(lwi_assembler *a)
 {
     // one step takes the drift of an integration to its square, one more to round-off
     enum { FEW = 4 };
+    lwi_assembler_weigh(a);
+    const bool uneven = masses_are_uneven(a);
+    for (int i = 0; i < FEW && lwi_assembler_step(a); i++) continue;
+    if (uneven && !(lwi_assembler_residual(a, false, NULL) <= OPEN * (1 + a->length))) {
+        lwi_assembler_geometric(a);
+        for (int i = 0; i < FEW && lwi_assembler_step(a); i++) continue;
+    }
+    return uneven;
+}
+
+void lwi_assembler_correct_positions(lwi_assembler *a)
+{
+    a->held = false;
+    close_positions(a);
+    a->held = true;
+    lwi_assembler_read(a);
+}
+
+void lwi_assembler_correct(lwi_assembler *a)
+{
     const int nnode = a->model->nnode;
     for (int k = 0; k < nnode; k++)
         if (a->component[k] == k) {
@@ -99,13 +120,7 @@ void lwi_assembler_correct(lwi_assembler *a)
             v3_copy(a->momenta[k] + 3, c.L);
         }
     a->held = false;
-    lwi_assembler_weigh(a);
-    const bool uneven = masses_are_uneven(a);
-    for (int i = 0; i < FEW && lwi_assembler_step(a); i++) continue;
-    if (uneven && !(lwi_assembler_residual(a, false, NULL) <= OPEN * (1 + a->length))) {
-        lwi_assembler_geometric(a);
-        for (int i = 0; i < FEW && lwi_assembler_step(a); i++) continue;
-    }
+    const bool uneven = close_positions(a);
     lwi_assembler_weigh(a);
     lwi_assembler_project(a);
     if (uneven && !(lwi_assembler_residual(a, true, NULL) <= OPEN * (1 + lwi_assembler_speed(a)))) {

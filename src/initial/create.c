@@ -275,7 +275,7 @@ static lw_status follow_speeds(const lw_model *open, const bool *in_loop, const 
     lwi_assembler a;
     lwi_description desc;
     lwi_unclosed unclosed;
-    TRY(lwi_assembler_create(open, nhold, hold, arena, &a));
+    TRY(lwi_assembler_create(open, nhold, hold, NULL, arena, &a));
     start_of(&a);
     turn_to_world(&a, nhold);
     lwi_assembler_speeds(&a);
@@ -466,7 +466,7 @@ static double largest_change(lwi_assembler *a, int n, bool velocity, lw_joint *j
 static lw_status close_positions(lwi_assembler *a, const lwi_hold *hold, int ngiven, int nhold,
                                  lwi_arena *arena, lw_assembly *report, lw_error *error)
 {
-    TRY(lwi_assembler_create(a->model, nhold, hold, arena, a));
+    TRY(lwi_assembler_create(a->model, nhold, hold, NULL, arena, a));
     lwi_assembler_place(a);
     hold_at_current_values(a, ngiven, nhold);
     report->before[0] = lwi_assembler_residual(a, false, NULL);
@@ -491,7 +491,7 @@ static lw_status close_velocities(lwi_assembler *a, const lwi_assembler *closed,
     if (!tied || !base) return LW_ERR_MEMORY;
     mark_bases(model, base, tied);
     const int nhold = list_speeds(model, in_loop, tied, hold);
-    TRY(lwi_assembler_create(model, nhold, hold, arena, a));
+    TRY(lwi_assembler_create(model, nhold, hold, NULL, arena, a));
     memcpy(a->R, closed->R, nbody * sizeof *a->R);
     memcpy(a->r, closed->r, nbody * sizeof *a->r);
     if (model->nq) memcpy(a->q, closed->q, (size_t)model->nq * sizeof *a->q);

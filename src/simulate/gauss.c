@@ -96,7 +96,7 @@ lw_status lwi_gauss_create(lwi_work *work, lwi_assembler *assembler, lwi_arena *
     if (!assembler) {
         g->assembler = LWI_PUSH(arena, lwi_assembler, 1);
         if (!g->assembler) return LW_ERR_MEMORY;
-        TRY(lwi_assembler_create(model, 0, NULL, arena, g->assembler));
+        TRY(lwi_assembler_create(model, 0, NULL, work->shared, arena, g->assembler));
     }
     TRY(lwi_snapshot_create(model, arena, &g->moved));
     TRY(lwi_snapshot_create(model, arena, &g->node));

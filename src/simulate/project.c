@@ -65,14 +65,14 @@ lw_status lwi_projection_create(const lwi_work *work, const lw_options *o, lwi_a
         return LW_OK;
     if (work->formulation->flags & LWI_PROJECTS) return LW_OK; // it projects in each step
     TRY(lwi_snapshot_create(model, arena, &p->snapshot));
-    TRY(lwi_assembler_create(model, 0, NULL, arena, &p->assembler));
+    TRY(lwi_assembler_create(model, 0, NULL, work->shared, arena, &p->assembler));
     p->active = true;
     if (o->project == LW_PROJECT_ALWAYS) return LW_OK;
     lwi_snapshot_start(model, &p->snapshot);
     lwi_sim_take_motion(&p->assembler, &p->snapshot);
     double closed = lwi_assembler_residual(&p->assembler, false, NULL);
     if (ABOVE_START * closed > ROUND_OFF * p->assembler.length) {
-        lwi_assembler_correct(&p->assembler);
+        lwi_assembler_correct_positions(&p->assembler);
         closed = lwi_assembler_residual(&p->assembler, false, NULL);
     }
     p->floor = fmax(ABOVE_START * closed, ROUND_OFF * p->assembler.length);

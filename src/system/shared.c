@@ -16,6 +16,32 @@ void lwi_shared_free(lwi_shared *shared)
     lwi_arena_free(&shared->arena);
 }
 
+static bool same_edge(const lwi_plan_edge *a, const lwi_plan_edge *b)
+{
+    return a->rows == b->rows && a->n == b->n && a->ground == b->ground &&
+           !memcmp(lwi_plan_bodies(a), lwi_plan_bodies(b), (size_t)a->n * sizeof *a->body);
+}
+
+static bool same_graph(const lwi_plan_graph *a, const lwi_plan_graph *b)
+{
+    bool same = a->nbody == b->nbody && a->nedge == b->nedge;
+    for (int e = 0; e < a->nedge && same; e++) same = same_edge(&a->edge[e], &b->edge[e]);
+    return same;
+}
+
+lw_status lwi_shared_plan(lwi_shared *shared, const lwi_plan_graph *graph, lw_plan kind,
+                          lwi_arena *arena, lwi_plan *plan)
+{
+    if (shared && !shared->planned) {
+        TRY(lwi_plan_create(graph, kind, &shared->arena, &shared->plan));
+        shared->planned = true, shared->kind = kind;
+    }
+    if (!shared || shared->kind != kind || !same_graph(graph, &shared->plan.graph))
+        return lwi_plan_create(graph, kind, arena, plan);
+    *plan = shared->plan;
+    return LW_OK;
+}
+
 lw_status lwi_shared_keep_ranks(lwi_shared *shared, const lw_model *model, int start_redundant,
                                 int redundant, const lwi_motion *motion)
 {

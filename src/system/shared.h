@@ -1,7 +1,7 @@
 // shared.h -- what the parts of a simulation have in common: the plan of a mechanism and its generic ranks.
 //
 // The choice of a formulation, the formulation and the singularity monitor each need both; the first of them finds
-// them, the others take them over.
+// them, the others take them over.  The assembler needs the plan.
 #ifndef LWI_SYSTEM_SHARED_H
 #define LWI_SYSTEM_SHARED_H
 
@@ -10,9 +10,9 @@
 
 typedef struct lwi_shared {
     lwi_arena arena; ///< all memory
-    bool planned, rotors;
-    lw_plan kind;  ///< the kind that the caller requested
-    lwi_plan plan; ///< of the system without the caller's edges, with bodies split
+    bool planned;
+    lw_plan kind;  ///< the kind that the first caller requested
+    lwi_plan plan; ///< of the first graph
     bool ranked;
     int start_redundant, redundant; ///< dependent rows at the start, and at the configuration
     double (*R)[9], (*r)[3], *q;    ///< configuration of the generic ranks: [nbody], [nq]
@@ -21,6 +21,10 @@ typedef struct lwi_shared {
 void lwi_shared_init(const lw_allocator *allocator, lwi_shared *shared);
 /** After all who took something over. */
 void lwi_shared_free(lwi_shared *shared);
+/** lwi_plan_create; the plan of `shared`, which the first call makes, if kind and graph are the same.
+ *  @param shared  NULL: a new plan in any case     @param arena  of a new plan */
+lw_status lwi_shared_plan(lwi_shared *shared, const lwi_plan_graph *graph, lw_plan kind,
+                          lwi_arena *arena, lwi_plan *plan);
 /** Keeps ranks and their configuration, unless there are some.  @return LW_ERR_MEMORY */
 lw_status lwi_shared_keep_ranks(lwi_shared *shared, const lw_model *model, int start_redundant,
                                 int redundant, const lwi_motion *motion);

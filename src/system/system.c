@@ -222,19 +222,6 @@ static lw_status create_elimination(lwi_system *s, lwi_arena *arena)
     return LW_OK;
 }
 
-// The plan of `shared`, which the first one makes; another plan if the caller requests another kind.
-static lw_status share_plan(lwi_shared *shared, const lwi_plan_graph *graph, lw_plan kind,
-                            bool rotors, lwi_arena *arena, lwi_plan *plan)
-{
-    if (shared->planned && (shared->kind != kind || shared->rotors != rotors))
-        return lwi_plan_create(graph, kind, arena, plan);
-    if (!shared->planned) TRY(lwi_plan_create(graph, kind, &shared->arena, &shared->plan));
-    shared->planned = true, shared->kind = kind, shared->rotors = rotors;
-    *plan = shared->plan;
-    LWI_ASSERT(plan->graph.nbody == graph->nbody && plan->graph.nedge == graph->nedge);
-    return LW_OK;
-}
-
 static lw_status make_plan(const lw_model *model, lw_plan kind, int nextra,
                            const lwi_system_extra *extra, bool extensions, bool rotors, bool splits,
                            lwi_shared *shared, lwi_arena *arena, lwi_system *s)
@@ -254,8 +241,7 @@ static lw_status make_plan(const lw_model *model, lw_plan kind, int nextra,
     GET(s->metric, s->nbody);
     GET(s->x, s->nbody);
     GET(s->y, s->nbody);
-    TRY(shared ? share_plan(shared, &graph, kind, s->nrotor > 0, arena, &s->plan)
-               : lwi_plan_create(&graph, kind, arena, &s->plan));
+    TRY(lwi_shared_plan(shared, &graph, kind, arena, &s->plan));
     s->nrow = s->plan.row[s->nedge];
     LWI_ASSERT(s->plan.graph.nedge == s->nedge + s->split.npart && s->plan.nrow >= s->nrow);
     return LW_OK;

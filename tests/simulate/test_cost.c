@@ -1,9 +1,11 @@
 // test_cost.c -- what `auto` chooses for a model, and the reason that it gives.
+#include "initial/assemble.h"
 #include "methods/dca/net_cases.h"
 #include "methods/rcr/rcr.h"
 #include "simulate/cost.h"
 #include "simulate/simulation.h"
 #include "support/mechanism.h"
+#include "system/system.h"
 
 static void set(lw_options *options, const char *key, const char *value)
 {
@@ -379,6 +381,33 @@ static void a_trial_ends_before_the_system_that_is_too_dear(void **state)
     lw_model_destroy(model);
 }
 
+// One plan serves the choice of a formulation and the assembler: their graphs are the same.  Another kind, or another
+// graph, has a separate plan.
+static void equal_graphs_share_a_plan(void **state)
+{
+    (void)state;
+    lw_model *model = four_bar(1, false),
+             *chain = generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_CHAIN, .n = 3});
+    lwi_shared shared;
+    lwi_arena arena;
+    lwi_system first, other;
+    lwi_assembler assembler;
+    lwi_shared_init(NULL, &shared);
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_system_plan(model, LW_PLAN_AUTO, &shared, &arena, &first), LW_OK);
+    assert_int_equal(lwi_assembler_create(model, 0, NULL, &shared, &arena, &assembler), LW_OK);
+    assert_ptr_equal(assembler.plan.node, first.plan.node);
+    assert_int_equal(lwi_system_plan(model, LW_PLAN_COMB, &shared, &arena, &other), LW_OK);
+    assert_ptr_not_equal(other.plan.node, first.plan.node);
+    assert_int_equal(lwi_system_plan(chain, LW_PLAN_AUTO, &shared, &arena, &other), LW_OK);
+    assert_ptr_not_equal(other.plan.node, first.plan.node);
+    assert_int_equal(other.plan.graph.nedge, 3);
+    lwi_arena_free(&arena);
+    lwi_shared_free(&shared);
+    lw_model_destroy(chain);
+    lw_model_destroy(model);
+}
+
 // NAN where a formulation refuses the model, else a positive time; the cheapest one of a tree is aba, and what is cubic
 // grows as the cube.
 static void costs_of_all_are_predicted(void **state)
@@ -605,6 +634,7 @@ int main(void)
         cmocka_unit_test(what_is_too_dear_is_left_out),
         cmocka_unit_test(a_trial_ends_at_its_limit),
         cmocka_unit_test(a_trial_ends_before_the_system_that_is_too_dear),
+        cmocka_unit_test(equal_graphs_share_a_plan),
         cmocka_unit_test(costs_of_all_are_predicted),
         cmocka_unit_test(what_cannot_begin_is_not_chosen),
         cmocka_unit_test(couplings_count_as_loops),

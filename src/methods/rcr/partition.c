@@ -13,23 +13,33 @@
 
 // ----------------------------------------------------------------------------------------- memory
 
+// Numbers of each node to begin with; rows of four-bars need 250.
+enum { ROOM = 256 };
+
+static lw_status make_room(lwi_rcr *e, const lw_allocator *allocator, size_t room, lw_error *error)
+{
+    lwi_release(allocator, e->pool);
+    e->pool = lwi_allocate(allocator, room * sizeof *e->pool);
+    e->room = e->pool ? room : 0;
+    return e->pool ? LW_OK : lwi_fail(error, LW_ERR_MEMORY, "no memory for the elimination");
+}
+
 // An elimination with memory that grows until it is sufficient; at creation only.
 static lw_status eliminate_growing(lwi_rcr *e, const lw_allocator *allocator, lwi_rcr_mode mode,
                                    double pivot, double rank, lw_error *error)
 {
+    if (!e->pool) TRY(make_room(e, allocator, ROOM * (1 + (size_t)e->model->nnode), error));
     for (;;) {
         const lw_status status = lwi_rcr_eliminate(e, mode, pivot, rank, 0, error);
         if (status != LW_ERR_MEMORY) return status;
-        const size_t room = 2 * (e->need > e->room ? e->need : e->room);
-        LWI_ASSERT(room > e->room);
-        lwi_release(allocator, e->pool);
-        e->pool = lwi_allocate(allocator, room * sizeof *e->pool);
-        e->room = e->pool ? room : 0;
-        if (!e->pool) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the elimination");
+        LWI_ASSERT(e->need > e->room);
+        TRY(make_room(e, allocator, 2 * e->need, error));
     }
 }
 
 // ------------------------------------------------------------------------------------------ ranks
+
+enum { NEARBY = 2 };
 
 typedef struct rank_search {
     lwi_rcr *e;
@@ -37,6 +47,7 @@ typedef struct rank_search {
     lwi_tree_work *tree;
     const lw_allocator *allocator;
     double *q, *du, *still; // [tree_nq], [tree_nv] each
+    double *nearby;         // [NEARBY][tree_nq] configurations near the start
     double *closed;         // [tree_nq] the last configuration that was closed
     int *max_rank;          // [nnode] the largest rank found
     lw_error *error;
@@ -66,8 +77,8 @@ static void keep_largest_ranks(rank_search *l)
         if (l->e->node[k].rank > l->max_rank[k]) l->max_rank[k] = l->e->node[k].rank;
 }
 
-// Moves q by a step of the given size in an admissible direction, selected by `seed`.
-static void step_along_motions(rank_search *l, int seed, double size)
+// Moves q by a step of the given size in an admissible direction, selected by `seed`; after rank_at.
+static void step_along_motions(rank_search *l, int seed, double size, double *q)
 {
     lwi_rcr *e = l->e;
     const int nv = e->model->tree_nv;
@@ -77,7 +88,7 @@ static void step_along_motions(rank_search *l, int seed, double size)
     for (int k = 0; k < e->model->nnode; k++)
         max = fmax(max, fmax(v3_norm(e->x[k]), v3_norm(e->x[k] + 3)));
     for (int i = 0; i < nv; i++) l->du[i] = max > 0 ? e->y[i] * size / (max * e->scale[i]) : 0;
-    lwi_cut_state_displace(e->model, l->tree, l->du, l->q);
+    lwi_cut_state_displace(e->model, l->tree, l->du, q);
 }
 
 // Newton iteration to the constraint manifold with the independent coordinates fixed.  A step of size h violates the
@@ -107,22 +118,25 @@ static lw_status find_ranks(rank_search *l, int *start_rank)
 {
     // [rad], or lengths of the mechanism: large enough to leave a singular position, where pivots grow with the
     // step; small enough for h^2 to be well below h
-    static const double sizes[] = {0.02, 0.03};
+    static const double sizes[NEARBY] = {0.02, 0.03};
     const lw_model *model = l->e->model;
+    const size_t nq = (size_t)model->tree_nq;
     memcpy(l->tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
     TRY(rank_at(l, model->tree_q0, LWI_CUT_RANK));
     keep_largest_ranks(l);
     *start_rank = lwi_rcr_rank(l->e);
-    memcpy(l->closed, model->tree_q0, (size_t)model->tree_nq * sizeof(double));
-    for (int i = 0; l->cut->m && i < LWI_COUNT(sizes); i++) {
-        memcpy(l->q, model->tree_q0, (size_t)model->tree_nq * sizeof(double));
-        if (i > 0) TRY(rank_at(l, l->q, LWI_CUT_RANK)); // the first one was at the start
-        step_along_motions(l, i, sizes[i]);
+    memcpy(l->closed, model->tree_q0, nq * sizeof(double));
+    for (int i = 0; l->cut->m && i < NEARBY; i++) {
+        memcpy(l->nearby + (size_t)i * nq, model->tree_q0, nq * sizeof(double));
+        step_along_motions(l, i, sizes[i], l->nearby + (size_t)i * nq);
+    }
+    for (int i = 0; l->cut->m && i < NEARBY; i++) {
+        memcpy(l->q, l->nearby + (size_t)i * nq, nq * sizeof(double));
         // 0.2: between h and 1
         if (!close_positions(l, 0.2 * sizes[i])) continue;
         if (rank_at(l, l->q, LWI_CUT_RANK) != LW_OK) continue;
         keep_largest_ranks(l);
-        memcpy(l->closed, l->q, (size_t)model->tree_nq * sizeof(double));
+        memcpy(l->closed, l->q, nq * sizeof(double));
     }
     for (int k = 0; k < model->nnode; k++) l->e->node[k].rank = l->max_rank[k];
     LWI_ASSERT(lwi_rcr_rank(l->e) >= 0 && lwi_rcr_rank(l->e) <= l->cut->m);
@@ -130,17 +144,16 @@ static lw_status find_ranks(rank_search *l, int *start_rank)
     return LW_OK;
 }
 
-// Memory for choices at the start with small and large pivots; a singular start is reported on
+// Memory for choices at the start: the larger the pivots, the more speeds are delayed.  A singular start is reported on
 // entry.  A choice that takes longer than the limit is not reserved for.
 static lw_status try_choices(rank_search *l)
 {
-    static const double pivots[] = {1e-3, LWI_RCR_THETA, 0.9};
+    static const double pivots[] = {0.9, LWI_RCR_THETA, 1e-3};
+    lw_status status = LW_ERR_SINGULAR;
     place(l, l->e->model->tree_q0);
-    for (int i = 0; i < LWI_COUNT(pivots); i++)
-        if (eliminate_growing(l->e, l->allocator, LWI_RCR_CHOOSE, pivots[i], 0, l->error) ==
-            LW_ERR_MEMORY)
-            return LW_ERR_MEMORY;
-    return LW_OK;
+    for (int i = 0; i < LWI_COUNT(pivots) && status != LW_OK && status != LW_ERR_MEMORY; i++)
+        status = eliminate_growing(l->e, l->allocator, LWI_RCR_CHOOSE, pivots[i], 0, l->error);
+    return status == LW_ERR_MEMORY ? status : LW_OK;
 }
 
 lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_arena *arena,
@@ -151,12 +164,13 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
                      .tree = tree,
                      .allocator = &arena->allocator,
                      .q = LWI_PUSH(arena, double, e->model->tree_nq),
+                     .nearby = LWI_PUSH(arena, double, NEARBY * e->model->tree_nq),
                      .closed = LWI_PUSH(arena, double, e->model->tree_nq),
                      .du = LWI_PUSH(arena, double, e->model->tree_nv),
                      .still = LWI_PUSH(arena, double, e->model->tree_nv),
                      .max_rank = LWI_PUSH(arena, int, e->model->nnode),
                      .error = error};
-    if (!l.q || !l.closed || !l.du || !l.still || !l.max_rank) return LW_ERR_MEMORY;
+    if (!l.q || !l.nearby || !l.closed || !l.du || !l.still || !l.max_rank) return LW_ERR_MEMORY;
     int start_rank = 0;
     lw_status status = find_ranks(&l, &start_rank);
     *reactions = NULL;
