@@ -440,7 +440,7 @@ static lw_status open_once(lwi_hdf5_reader *r, const char *path, hid_t *set, lon
 }
 
 // Caches these rows of a column and of the other columns in its chunks.
-static bool fill_band(lwi_hdf5_reader *r, long first, long count, long place)
+static lw_status fill_band(lwi_hdf5_reader *r, long first, long count, long place, lw_error *error)
 {
     long columns = r->chunk;
     while (columns > 1 && count > BAND_NUMBERS / columns) columns = (columns + 1) / 2;
@@ -455,12 +455,14 @@ static bool fill_band(lwi_hdf5_reader *r, long first, long count, long place)
         lwi_release(NULL, k->value);
         k->room = 0;
         k->value = lwi_allocate(NULL, numbers * sizeof *k->value);
-        if (!k->value || !lwi_hdf5_has_room(0)) return false;
+        if (!k->value || !lwi_hdf5_has_room(0))
+            return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
         k->room = numbers;
     }
-    if (read_rows(r, r->table, 2, first, count, from, columns, k->value) < 0) return false;
+    if (read_rows(r, r->table, 2, first, count, from, columns, k->value) < 0)
+        return lwi_hdf5_fail(error, LW_ERR_IO, r->path, "cannot be read");
     k->first = first, k->rows = count, k->from = from, k->columns = columns;
-    return true;
+    return LW_OK;
 }
 
 // From the rows and columns that are cached; false: they are not.
@@ -486,9 +488,9 @@ static lw_status read_column(lwi_hdf5_reader *r, int column, long first, long co
     long rows;
     if (!time && !r->chunk) chunk_size(r->table, &rows, &r->chunk);
     if (count == 0) return LW_OK;
+    if (!time) TRY(fill_band(r, first, count, column - 1, error));
     const bool done = time ? read_rows(r, r->time, 1, first, count, 0, 1, values) >= 0
-                           : fill_band(r, first, count, column - 1) &&
-                                 read_band(&r->kept, column - 1, first, count, values);
+                           : read_band(&r->kept, column - 1, first, count, values);
     return done ? LW_OK : lwi_hdf5_fail(error, LW_ERR_IO, r->path, "cannot be read");
 }
 
