@@ -38,9 +38,9 @@ static lw_status make_layout(lwi_work *work, lwi_index3 *d)
     d->nmemory = d->method.coordinates == 7 ? 12 : 6;
     d->at_acceleration = at;
     d->at_lambda = at + d->nmemory * nb;
-    const bool corrected = d->method.output == LW_INDEX3_OUTPUT_STEP;
-    d->at_output = corrected ? d->at_lambda + d->system.nrow : -1;
-    BLOCK(LWI_MEMORY, d->nmemory * nb + (corrected ? 2 : 1) * d->system.nrow);
+    const bool output = work->own_output;
+    d->at_output = output ? d->at_lambda + d->system.nrow : -1;
+    BLOCK(LWI_MEMORY, d->nmemory * nb + (output ? 2 : 1) * d->system.nrow);
 #undef BLOCK
     layout->nblock = n;
     LWI_ASSERT(n <= 2 * nb + 4);
@@ -327,9 +327,8 @@ static void observe_step(lwi_index3 *d, double t, const double *x, lw_observe le
                          lwi_snapshot *snapshot)
 {
     lwi_system *s = &d->system;
-    const double *held = x + (d->at_output >= 0 ? d->at_output : d->at_lambda);
     lwi_system_rows(s, t);
-    lwi_index3_multipliers_from_world(d, held, s->lambda);
+    lwi_index3_multipliers_from_world(d, x + d->at_output, s->lambda);
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
         double al[3];

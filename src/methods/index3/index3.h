@@ -99,9 +99,10 @@ typedef struct lwi_index3 {
     bool in_lanes;                   ///< the current iteration is in lanes
     double *lambda;   ///< [nrow] multipliers; those of point rows in world axes (step.c)
     double *relative; ///< [nedge] eps relative to the mean diagonal of the rows
-    bool *fades,
-        any_fades;     ///< [nedge] multipliers without effect fade from step to step (regularise.c)
-    double *eps, *row; ///< [plan.nrow], `row` 0 for links of split bodies
+    bool *follows,
+        any_follows; ///< [nedge] the next step starts from the multipliers of the projection (regularise.c)
+    const double *start;            ///< [nrow] multipliers that the step started from
+    double *eps, *row;              ///< [plan.nrow], `row` 0 for links of split bodies
     double (*force)[6];             ///< [nnode]
     int ncoupler, first_compliance; ///< first row of the couplers
     int nrotor;                     ///< the last couplers are rotors
@@ -120,7 +121,7 @@ typedef struct lwi_index3 {
     double *reach;      ///< [nnode] distance of a body's farthest joint from its mass centre [m]
     bool coordinates;   ///< rows or forces depend on coordinates of joints, read in each iteration
     int at_speed, at_work, at_acceleration, at_lambda; ///< indices in x; at_work < 0: none
-    int at_output; ///< index in x of the multipliers that are observed; < 0: none, or those at at_lambda
+    int at_output;           ///< index in x of the multipliers that are observed; < 0: none
     int nmemory;             ///< memory of a body: 6; with Euler parameters 12: a, p', p'', mu
     lwi_auxiliary auxiliary; ///< auxiliary states of all joints
     lwi_pool *pool;
@@ -286,8 +287,8 @@ void lwi_index3_euler_angular_acceleration(const lwi_index3 *d, const double *x,
 lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs, lw_error *error);
 /** Finds d->relative, once the graph exists (regularise.c). */
 lw_status lwi_index3_find_relative(lwi_index3 *d, lwi_arena *arena);
-/** c -= eps lambda in the rows with multipliers that fade, in the first iteration of a step. */
-void lwi_index3_fade(lwi_index3 *d, const double *lambda);
+/** c -= eps/unit (lambda - those at the start of the step) where multipliers follow the motion's. */
+void lwi_index3_follow(lwi_index3 *d, double unit);
 /** eps of every row from the current J and G, compliances of couplers; G = K J with K of `eta` times a
  *  mobility. */
 void lwi_index3_regularise(lwi_index3 *d, double eta);

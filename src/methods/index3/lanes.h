@@ -85,7 +85,9 @@ typedef struct lwi_index3_lane_full {
 typedef struct lwi_index3_lane_edge {
     lwi_lanes r1[3], r2[3], axis1[LWI_INDEX3_AXES][3], axis2[LWI_INDEX3_AXES][3]; ///< body axes
     lwi_lanes relative; ///< eps by the trace of the rows
-    lwi_lanes fades;    ///< 1: multipliers without effect fade (regularise.c)
+    lwi_lanes eps;      ///< of the factors
+    lwi_lanes
+        follows; ///< 1: the next step starts from multipliers of the projection (regularise.c)
     lwi_lanes phi[LWI_INDEX3_MAX_ROWS], lambda[LWI_INDEX3_MAX_ROWS];
     lwi_lanes own[3]; ///< P1 from C1
     lwi_lanes a1[LWI_INDEX3_AXES][3], a2[LWI_INDEX3_AXES][3];
@@ -202,7 +204,8 @@ typedef struct lwi_index3_lanes {
     int *task;                    ///< tasks in the order of `item`
     int *body_at, *edge_at;       ///< [nnode], [nedge of the graph] lane of a block: 8 block + lane
     int level;
-    bool fade;          ///< multipliers fade in this iteration
+    bool follow;        ///< some multipliers follow those of the motion
+    double unit;        ///< of the projections' multipliers (lwi_index3_projection_unit)
     bool keep;          ///< K and the factors of an earlier iteration are used
     bool ahead;         ///< the first half of the next iteration, or of the projections, is done
     double h, absolute; ///< absolute > 0: eps of every row

@@ -62,7 +62,7 @@ static void set_edges(const lwi_index3 *d, lwi_index3_lanes *s)
         for (int l = 0; l < LWI_LANES; l++) {
             const int e = s->joint[b].edge[l], hard = lwi_index3_constraint_row_count(d, e);
             s->edge[b].relative[l] = hard ? d->relative[e] / hard : 0;
-            s->edge[b].fades[l] = hard && d->fades[e];
+            s->edge[b].follows[l] = hard && d->follows[e];
             set_edge(c, e, &s->edge[b], l);
             for (int r = 0; s->joint[b].mixed && r < c->plan.graph.edge[e].rows; r++) {
                 s->mixed[b].base[r][l] = r < lwi_index3_lane_row_count(c, e);

@@ -188,7 +188,6 @@ static lw_status begin_iteration(lwi_index3 *d, lwi_index3_lane_phase joints,
         s->keep ? LWI_INDEX3_UP : LWI_INDEX3_ELIMINATE,
     };
     set_eps(d, 1);
-    s->fade = d->any_fades && first;
     TRY(sweep_up(d, phase, symmetric, LWI_INDEX3_STAGE_NEWTON));
     const double began = lwi_clock();
     sweep_down(d);
@@ -201,6 +200,8 @@ static lw_status begin_projections(lwi_index3 *d, lwi_index3_lane_phase joints,
 {
     lwi_index3_lanes *s = d->lanes;
     s->keep = d->method.projection == LW_INDEX3_PROJECTION_TANGENT;
+    s->unit = lwi_index3_projection_unit(d, s->h);
+    s->follow = d->any_follows;
     const lwi_index3_lane_phase phase[] = {
         joints,
         bodies,
@@ -322,7 +323,7 @@ static void carry(lwi_index3 *d, double *x)
 static void put_output(const lwi_index3 *d, double *x)
 {
     const lwi_index3_lanes *s = d->lanes;
-    const double unit = lwi_index3_projection_unit(d, s->h);
+    const double unit = d->method.output == LW_INDEX3_OUTPUT_NEWTON ? 0 : s->unit;
     if (d->at_output < 0) return;
     for (int b = 0; b < s->nedge; b++)
         for (int l = 0; l < s->joint[b].lanes; l++) {

@@ -14,6 +14,11 @@
 
 #include <string.h>
 
+double lwi_index3_projection_unit(const lwi_index3 *d, double h)
+{
+    return d->method.projection == LW_INDEX3_PROJECTION_MASS ? 1 : 0.25 * h * h;
+}
+
 // With the factors of the last iteration: c := J x of applied forces and rotors, so that they change with the change of
 // x alone.
 static void hold_forces(const lwi_index3 *d, const double (*x)[6], double *c)
@@ -71,6 +76,7 @@ static void load_accelerations(lwi_index3 *d, double h)
     lwi_system_share(s, false, s->x);
     if (d->euler) lwi_index3_euler_load(d, h, s->x, true);
     hold_forces(d, (const double(*)[6])s->x, s->c);
+    if (d->method.projection) lwi_index3_follow(d, lwi_index3_projection_unit(d, h));
 }
 
 // Velocities: (40)-(41) between the rows of compounds (46)-(51), multipliers (52)-(53), bias (54).  Then
@@ -88,11 +94,6 @@ static void solve(lwi_index3 *d, double t, double h)
     if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
     d->times.velocity += halfway - began;
     d->times.acceleration += lwi_clock() - halfway;
-}
-
-double lwi_index3_projection_unit(const lwi_index3 *d, double h)
-{
-    return d->method.projection == LW_INDEX3_PROJECTION_MASS ? 1 : 0.25 * h * h;
 }
 
 // A coordinate that friction has stopped is held by the projections, with other factors than Newton's.

@@ -251,7 +251,6 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
         TRY(lwi_index3_factor(d, t, 1, d->method.tangent < 2, error));
     }
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->phi[i];
-    if (first) lwi_index3_fade(d, lambda);
     const double began = lwi_clock();
     solve(d);
     d->times.solve += lwi_clock() - began;
@@ -295,8 +294,27 @@ static void begin(lwi_index3 *d, const double *x)
         v3_copy(p->a, a), v3_copy(p->al, a + 3);
     }
     memcpy(d->lambda, x + d->at_lambda, (size_t)s->nrow * sizeof *d->lambda);
+    d->start = x + d->at_lambda;
     for (int i = 0; i < d->ncoupler; i++) d->coupler[i].slip = (lwi_index3_slipping){0};
     if (d->euler) lwi_index3_euler_begin(d, x);
+}
+
+// Multipliers that the next step starts from, and those for observations.
+static void put_multipliers(lwi_index3 *d, double *x)
+{
+    const lwi_system *s = &d->system;
+    double *held = x + d->at_lambda, *corrected = d->impulse;
+    lwi_index3_multipliers_to_world(d, s->lambda, corrected);
+    for (int i = d->first_compliance; i < s->nrow; i++) corrected[i] = 0; // no constraints
+    if (d->at_output >= 0) {
+        const bool newton = d->method.output == LW_INDEX3_OUTPUT_NEWTON;
+        memcpy(x + d->at_output, newton ? d->lambda : corrected, (size_t)s->nrow * sizeof *x);
+    }
+    memcpy(held, d->lambda, (size_t)s->nrow * sizeof *x);
+    for (int e = 0; e < s->nedge - d->ncoupler; e++)
+        if (d->follows[e])
+            memcpy(held + s->plan.row[e], corrected + s->plan.row[e],
+                   (size_t)s->plan.graph.edge[e].rows * sizeof *x);
 }
 
 // State at the end; quaternions keep their sign.
@@ -320,12 +338,7 @@ static void finish(lwi_index3 *d, double t, double h, double *x)
         quat_continue(quat, pose + 3);
         memcpy(pose + 3, quat, sizeof quat);
     }
-    memcpy(x + d->at_lambda, d->lambda, (size_t)s->nrow * sizeof *x);
-    if (d->at_output >= 0) {
-        lwi_index3_multipliers_to_world(d, s->lambda, x + d->at_output);
-        for (int i = d->first_compliance; i < s->nrow; i++)
-            x[d->at_output + i] = 0; // no constraints
-    }
+    put_multipliers(d, x);
     if (d->auxiliary.n) lwi_system_read_joints(s, t);
     lwi_auxiliary_store(s->model, &d->auxiliary, s->q, x);
     if (d->at_work < 0) return;

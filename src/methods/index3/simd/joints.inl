@@ -121,8 +121,8 @@ static INLINE void load_rows(rows_at *to, const lwi_index3_lane_side *side, cons
 
 enum { METRIC = 10 };
 
-// S_ee + eps of a joint: the inverse of C in [malczyk2019, (35)] for single bodies.  Returns eps.
-static INLINE real diagonal(const lwi_index3_lanes *s, int block, const int axes, const bool two,
+// S_ee + eps of a joint: the inverse of C in [malczyk2019, (35)] for single bodies.
+static INLINE void diagonal(const lwi_index3_lanes *s, int block, const int axes, const bool two,
                             int l)
 {
     const lwi_index3_lane_joint *j = &s->joint[block];
@@ -141,17 +141,35 @@ static INLINE real diagonal(const lwi_index3_lanes *s, int block, const int axes
     for (int r = 1; r < n; r++) trace += S[r][r];
     const real eps = s->absolute > 0 ? C(s->absolute) : trace * AT(s->edge[block].relative);
     for (int r = 0; r < n; r++) S[r][r] += eps;
+    AT(s->edge[block].eps) = eps;
     put(j->place.R, &j->place, n, n, S, false, true, l);
     if (two) put(j->place.Q, &j->place, n, n, S, true, true, l);
-    return eps;
 }
 
-// c -= eps lambda where multipliers fade
-static INLINE void fade(const lwi_index3_lanes *s, int block, real eps, real *c, const int n, int l)
+// c -= eps / unit (lambda - start) where multipliers follow those of the motion (regularise.c)
+static INLINE void follow(const lwi_index3_lanes *s, int block, const real *start, real *c,
+                          const int n, int l)
 {
     const lwi_index3_lane_edge *e = &s->edge[block];
-    const real share = AT(e->fades) * eps;
-    for (int r = 0; r < n && s->fade; r++) c[r] = NMAD(share, AT(e->lambda[r]), c[r]);
+    const real share = AT(e->follows) * AT(e->eps) * C(1 / s->unit);
+    for (int r = 0; r < n; r++) c[r] = NMAD(share, AT(e->lambda[r]) - start[r], c[r]);
+}
+
+// Row r of the elimination's lambda.
+static INLINE real solution(const lwi_index3_lane_joint *j, int r, int l)
+{
+    real one = C(0);
+    if (j->straight) return *(const stored *)(j->v[0] + r * j->step + l);
+    for (int i = 0; i < WIDTH; i++) LANE(one, i) = j->v[l + i][r * j->step];
+    return one;
+}
+
+// Multipliers that the next step starts from.
+static INLINE real next(const lwi_index3_lanes *s, int block, int r, int l)
+{
+    const lwi_index3_lane_edge *e = &s->edge[block];
+    if (!s->follow) return AT(e->lambda[r]);
+    return MAD(AT(e->follows) * C(s->unit), solution(&s->joint[block], r, l), AT(e->lambda[r]));
 }
 
 // y = c - J x to the elimination
@@ -183,10 +201,7 @@ static INLINE void newton(const lwi_index3_lanes *s, int block, const int axes, 
 {
     real c[LWI_INDEX3_MAX_ROWS];
     for (int r = 0; r < 3 + axes; r++) c[r] = -AT(s->edge[block].phi[r]);
-    if (!s->keep) {
-        const real eps = diagonal(s, block, axes, s->level > 1, l);
-        fade(s, block, eps, c, 3 + axes, l);
-    }
+    if (!s->keep) diagonal(s, block, axes, s->level > 1, l);
     right(s, block, axes, c, l);
 }
 
@@ -205,13 +220,7 @@ static INLINE void impulses(const lwi_index3_lanes *s, int block, const int axes
     lwi_index3_lane_edge *e = &s->edge[block];
     real lambda[LWI_INDEX3_MAX_ROWS];
     for (int r = 0; r < 3 + axes; r++) {
-        if (j->straight) {
-            lambda[r] = *(const stored *)(j->v[0] + r * j->step + l);
-        } else {
-            real one = C(0);
-            for (int i = 0; i < WIDTH; i++) LANE(one, i) = j->v[l + i][r * j->step];
-            lambda[r] = one;
-        }
+        lambda[r] = solution(j, r, l);
         if (more) AT(e->lambda[r]) += lambda[r];
     }
     act(e, lambda, axes, l);
@@ -227,7 +236,7 @@ static INLINE void multipliers(const lwi_index3_lanes *s, int block, const int a
 static INLINE void put_multipliers(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
     real lambda[LWI_INDEX3_MAX_ROWS];
-    load(lambda, s->edge[block].lambda, 3 + axes, l);
+    for (int r = 0; r < 3 + axes; r++) lambda[r] = next(s, block, r, l);
     write_rows(lambda, 3 + axes, s->state, &s->lambda[block], l);
 }
 
@@ -272,7 +281,11 @@ static INLINE void gammas_of(const lwi_index3_lanes *s, int block, const int axe
 
 static INLINE void gammas(const lwi_index3_lanes *s, int block, const int axes, int l)
 {
-    real c[LWI_INDEX3_MAX_ROWS];
+    real c[LWI_INDEX3_MAX_ROWS], start[LWI_INDEX3_MAX_ROWS];
     gammas_of(s, block, axes, c, l);
+    if (s->follow) {
+        read_rows(s->state, &s->lambda[block], no_body, 3 + axes, start, l);
+        follow(s, block, start, c, 3 + axes, l);
+    }
     right(s, block, axes, c, l);
 }

@@ -26,21 +26,25 @@ static INLINE void expand(const lwi_index3_lanes *s, int block, const int axes, 
     }
 }
 
+// Row r of the multipliers in x.
+static INLINE real mixed_start(const lwi_index3_lanes *s, int block, int r, int l)
+{
+    real x = ZERO;
+    for (int i = 0; i < WIDTH; i++)
+        if (s->lambda[block].at[l + i] >= 0) LANE(x, i) = s->state[s->lambda[block].at[l + i] + r];
+    return x;
+}
+
 static INLINE void mixed_multipliers(const lwi_index3_lanes *s, int block, int l)
 {
-    for (int r = 0; r < s->joint[block].count; r++) {
-        real x = ZERO;
-        for (int i = 0; i < WIDTH; i++)
-            if (s->lambda[block].at[l + i] >= 0)
-                LANE(x, i) = s->state[s->lambda[block].at[l + i] + r];
-        AT(s->edge[block].lambda[r]) = x;
-    }
+    for (int r = 0; r < s->joint[block].count; r++)
+        AT(s->edge[block].lambda[r]) = mixed_start(s, block, r, l);
 }
 
 static INLINE void mixed_put(const lwi_index3_lanes *s, int block, int l)
 {
     for (int r = 0; r < s->joint[block].count; r++) {
-        const real x = AT(s->edge[block].lambda[r]);
+        const real x = next(s, block, r, l);
         for (int i = 0; i < WIDTH; i++)
             if (s->lambda[block].at[l + i] >= 0)
                 s->state[s->lambda[block].at[l + i] + r] = LANE(x, i);
@@ -138,7 +142,7 @@ static void mixed_product(const real *K, bool full, bool transposed, const real 
     }
 }
 
-static INLINE real mixed_diagonal(const lwi_index3_lanes *s, int block, const bool two, int l)
+static INLINE void mixed_diagonal(const lwi_index3_lanes *s, int block, const bool two, int l)
 {
     const lwi_index3_lane_joint *j = &s->joint[block];
     const lwi_index3_lane_mixed *of = &s->mixed[block];
@@ -164,9 +168,9 @@ static INLINE real mixed_diagonal(const lwi_index3_lanes *s, int block, const bo
     for (int r = 1; r < n; r++) trace = MAD(AT(of->hard[r]), D[r], trace);
     const real eps = s->absolute > 0 ? C(s->absolute) : trace * AT(s->edge[block].relative);
     for (int r = 0; r < n; r++) S[r][r] += MAD(AT(of->hard[r]), eps, AT(of->soft[r]));
+    AT(s->edge[block].eps) = eps;
     put(j->place.R, &j->place, n, n, S, false, true, l);
     if (two) put(j->place.Q, &j->place, n, n, S, true, true, l);
-    return eps;
 }
 
 // y = c - J x to the elimination; `hold`: 0 for applied forces, which change with the change of x alone
@@ -195,10 +199,7 @@ static void mixed_newton(const lwi_index3_lanes *s, int block, int l)
 {
     real c[LWI_INDEX3_MAX_ROWS];
     for (int r = 0; r < LWI_INDEX3_MAX_ROWS; r++) c[r] = -AT(s->edge[block].phi[r]);
-    if (!s->keep) {
-        const real eps = mixed_diagonal(s, block, s->level > 1, l);
-        fade(s, block, eps, c, s->joint[block].count, l);
-    }
+    if (!s->keep) mixed_diagonal(s, block, s->level > 1, l);
     mixed_right(s, block, c, false, l);
 }
 
@@ -213,11 +214,15 @@ static void mixed_speeds(const lwi_index3_lanes *s, int block, int l)
 static void mixed_gammas(const lwi_index3_lanes *s, int block, int l)
 {
     const lwi_index3_lane_mixed *of = &s->mixed[block];
-    real c[LWI_INDEX3_MAX_ROWS], known[LWI_INDEX3_MAX_ROWS];
+    real c[LWI_INDEX3_MAX_ROWS], known[LWI_INDEX3_MAX_ROWS], start[LWI_INDEX3_MAX_ROWS];
     load(c, of->c, LWI_INDEX3_MAX_ROWS, l);
     if (s->joint[block].axes >= 0) {
         gammas_of(s, block, LWI_INDEX3_AXES, known, l);
         for (int r = 0; r < 3 + LWI_INDEX3_AXES; r++) c[r] = MAD(AT(of->base[r]), known[r], c[r]);
+    }
+    if (s->follow) {
+        for (int r = 0; r < s->joint[block].count; r++) start[r] = mixed_start(s, block, r, l);
+        follow(s, block, start, c, s->joint[block].count, l);
     }
     mixed_right(s, block, c, s->keep, l);
 }
@@ -227,17 +232,10 @@ static INLINE void mixed_impulses(const lwi_index3_lanes *s, int block, const bo
     const lwi_index3_lane_joint *j = &s->joint[block];
     real lambda[LWI_INDEX3_MAX_ROWS];
     for (int r = 0; r < j->count; r++) {
-        real *sum = &lambda[r];
-        if (j->straight) {
-            *sum = *(const stored *)(j->v[0] + r * j->step + l);
-        } else {
-            real one = ZERO;
-            for (int i = 0; i < WIDTH; i++) LANE(one, i) = j->v[l + i][r * j->step];
-            *sum = one;
-        }
+        lambda[r] = solution(j, r, l);
         if (more)
             AT(s->edge[block].lambda[r]) =
-                MAD(AT(s->mixed[block].hard[r]), *sum, AT(s->edge[block].lambda[r]));
+                MAD(AT(s->mixed[block].hard[r]), lambda[r], AT(s->edge[block].lambda[r]));
     }
     mixed_act(j, lambda, l);
 }
