@@ -215,6 +215,15 @@ def index3_tolerances(source):
     return table(["", "steps at 1e-4", "error [m]", "steps at 1e-7", "error [m]", "ratio of steps", "of errors"], rows)
 
 
+@made("docs/theory/index3.md", 0.3)
+def cassie_steps(source):
+    """Energy errors of loops that are almost in line: order two."""
+    model, steps = source.path("tests/models/cassie_v2.sdf"), (1e-2, 1e-3, 1e-4)
+    errors = [source.run(model, base="fixed", formulation="index3", duration=0.6, sample=0.6, step=step)["energy_error"]
+              for step in steps]
+    return table(["h [s]"] + [f"{step:.0e}" for step in steps], [["[J]"] + [f"{error:.2g}" for error in errors]])
+
+
 @made("docs/theory/loops.md")
 def stack_of_four_bars(source):
     _, plans = source.plans(source.generated("net: {n: 1, m: 334, q: [0.1, 0, 0]}"))
