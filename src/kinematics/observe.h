@@ -25,6 +25,10 @@ void lwi_observe_system(const lw_model *model, lw_observe level, const lwi_snaps
 /** The same without residuals. */
 void lwi_observe_energies(const lw_model *model, lw_observe level, const lwi_snapshot *snapshot,
                           lwi_totals *system);
+/** The largest residuals of the rows of all joints and couplings: of positions, of velocities and, at level REACTION, of
+ *  accelerations. */
+void lwi_observe_residuals(const lw_model *model, lw_observe level, const lwi_snapshot *snapshot,
+                           double largest[3]);
 /** Residuals of the rows of one joint (closure.h) for the motion of its two bodies: phi, and those of
  *  velocities and accelerations (NULL: not computed).  @return the number of rows */
 int lwi_joint_residual(const lw_model *model, int joint, const lwi_snapshot *snapshot,

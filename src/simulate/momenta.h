@@ -3,7 +3,6 @@
 #define LWI_SIMULATE_MOMENTA_H
 
 #include "kinematics/observe.h"
-#include "loops/cut_momenta.h"
 
 typedef struct lwi_observed_momenta {
     bool prepared;
@@ -11,9 +10,7 @@ typedef struct lwi_observed_momenta {
     double (*transmitted)[6]; ///< [njoint]
     double (*body)[6];        ///< [nbody] linear; angular about the mass centre; world axes
     // workspace
-    lwi_tree_work tree;
-    lwi_cut_momenta momenta;
-    double *x, *u;            ///< [tree nq and work], [tree nv]
+    double (*beyond)[6];      ///< [nbody] what the tree joint of the body transmits, as `body`
     lwi_loads none;           ///< zeros, for the balance of merged bodies
     double *zeros;            ///< [model nv]
     unsigned char *unique[2]; ///< [njoint] not read

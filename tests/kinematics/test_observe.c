@@ -159,6 +159,38 @@ static void drift(const lw_model *model, const lwi_snapshot *from, double t, lwi
     }
 }
 
+// The largest residuals of the mechanism are those of its joints one by one, also off the constraints.
+static void largest_residuals_are_those_of_joints(void **state)
+{
+    (void)state;
+    LWT_FOR_TREES(c, 60, LWT_ALL)
+    {
+        const lw_model *model = c.model;
+        double e[3][LWI_CLOSURE_ROWS], largest[3] = {0}, all[3];
+        lwi_arena arena;
+        lwi_snapshot m;
+        lwi_arena_init(&arena, NULL);
+        observe_tree(&c, &arena, &m);
+        for (int b = 1; b < model->nbody; b++)
+            for (int i = 0; i < 3; i++) {
+                m.r[b][i] += lwt_random(&c.state, -1, 1);
+                m.v[b][i] += lwt_random(&c.state, -1, 1);
+                m.w[b][i] += lwt_random(&c.state, -1, 1);
+                m.a[b][i] += lwt_random(&c.state, -1, 1);
+                m.al[b][i] += lwt_random(&c.state, -1, 1);
+            }
+        lwi_observe_residuals(model, LW_OBSERVE_REACTION, &m, all);
+        for (int j = 0; j < model->njoint; j++) {
+            const int n = lwi_joint_residual(model, j, &m, e[0], e[1], e[2]);
+            for (int i = 0; i < 3; i++)
+                for (int k = 0; k < n; k++) largest[i] = fmax(largest[i], fabs(e[i][k]));
+        }
+        for (int i = 0; i < 3; i++)
+            lwt_close(&c, "largest residual", i, all[i], largest[i], 1e-12 * (1 + largest[i]));
+        lwi_arena_free(&arena);
+    }
+}
+
 // Off the constraints residuals show what is wrong, and each level is the derivative of the one
 // above, with drives and mounts in motion.
 static void residuals_differentiate_each_other(void **state)
@@ -604,6 +636,7 @@ int main(void)
         cmocka_unit_test(one_body_has_its_closed_form),
         cmocka_unit_test(momenta_follow_newton),
         cmocka_unit_test(residuals_vanish_on_the_constraints),
+        cmocka_unit_test(largest_residuals_are_those_of_joints),
         cmocka_unit_test(residuals_differentiate_each_other),
         cmocka_unit_test(residuals_measure_what_is_wrong),
         cmocka_unit_test(merged_bodies_follow_and_balance),
