@@ -10,6 +10,7 @@ missing their tables are left out, which is said.  Tables of times are made from
 bench/results.  Exit status: 0 the same or written, 1 with the differences.
 """
 import argparse
+import glob
 import importlib.util
 import json
 import math
@@ -57,6 +58,24 @@ class Source:
         """The summary of a run."""
         arguments = [f"--{key.replace('_', '-')}={value}" for key, value in options.items()]
         return json.loads(self.call(self.program, "run", model, *arguments, "--json", "--quiet"))
+
+    def memory(self, *command):
+        """MB that a command holds at most."""
+        with subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL) as child:
+            _, status, usage = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            raise subprocess.CalledProcessError(child.returncode, command)
+        return usage.ru_maxrss / 1024
+
+    def stored(self, name):
+        """A file of measurements: the newest machine's that has one."""
+        return max(glob.glob(self.path("bench/results/*", name)))
+
+    def printed(self, program, name):
+        """What a program in Python of bench prints as tables of its file of measurements."""
+        text = self.call(sys.executable, self.path(program), "--table", self.stored(name))
+        return text.strip().split("\n")
 
     def plans(self, model):
         found = json.loads(self.call(self.program, "check", model, "--plan", "--json"))
@@ -310,30 +329,70 @@ def lagrange_drift(source):
 
 @made("docs/benchmarks.md")
 def growth(source):
-    stored = source.path("bench/results/amd-epyc-family-25-model-17/growth.json")
-    text = source.call(sys.executable, source.path("bench/growth/growth.py"), "--table", stored)
-    return text.strip().split("\n")
+    return source.printed("bench/growth/growth.py", "growth.json")
 
 
 @made("docs/benchmarks.md")
 def depth(source):
-    stored = source.path("bench/results/amd-epyc-family-25-model-17/depth.json")
-    text = source.call(sys.executable, source.path("bench/depth/depth.py"), "--table", stored)
-    return text.strip().split("\n")
+    return source.printed("bench/depth/depth.py", "depth.json")
 
 
 @made("docs/theory/segments.md")
 def instructions_of_segments(source):
-    stored = source.path("bench/results/amd-epyc-family-25-model-17/paths.json")
-    text = source.call(sys.executable, source.path("bench/ops/count_paths.py"), "--table", stored)
-    return text.strip().split("\n")
+    return source.printed("bench/ops/count_paths.py", "paths.json")
 
 
 @made("docs/benchmarks.md")
 def peers(source):
-    with open(source.path("bench/results/intel-r-xeon-r-processor-family-6-model-207/peers.json"),
-              encoding="utf-8") as file:
+    with open(source.stored("peers.json"), encoding="utf-8") as file:
         return source.module("bench/peers/run.py").tables(json.load(file)).strip().split("\n")
+
+
+@made("docs/batch.md")
+def arms(source):
+    with open(source.stored("peers.json"), encoding="utf-8") as file:
+        found = json.load(file)
+    times = {r["method"]: r["minimum"] for r in found["results"]
+             if (r["case"], r["program"]) == ("arms", "linkwork") and r["method"] != "rnea"}
+    return [f"{found['cpu']}, {found['programs']['linkwork']['compiler']}, minimum of the samples:", "",
+            *table(["", *(f"`{name}`" for name in times)], [["one arm [ns]", *(f"{t:.0f}" for t in times.values())]])]
+
+
+@made("docs/real-time.md")
+def step_instructions(source):
+    return source.printed("bench/steps/steps.py", "steps.json")
+
+
+@made("docs/codegen.md")
+def codegen_times(source):
+    return source.printed("bench/codegen/codegen.py", "codegen.json")
+
+
+@made("docs/viewer.md", 0.1)
+def page_sizes(source):
+    rows = []
+    for name, model, options in (
+            ("four-bar", "examples/models/four_bar.yaml", {}),
+            ("UR5", "examples/models/ur5.urdf", {"duration": 5, "sample": 0.01}),
+            ("chain of 128", "chain: {n: 128}", {"duration": 2, "sample": 0.01}),
+            ("chain of 1000", "chain: {n: 1000}", {"duration": 1, "sample": 0.01})):
+        path = source.generated(model) if "{" in model else source.path(model)
+        result, page = (os.path.join(source.work, "run" + ending) for ending in (".h5", ".html"))
+        done = source.run(path, output=result, **options)
+        source.call(source.program, "view", result, "-o", page)
+        rows.append([name, done["rows"], f"{os.path.getsize(page) / 1e6:.2g} MB"])
+    source.call(source.program, "view", source.path("examples/models/four_bar.yaml"), "-o", page)
+    return table(["result", "rows", "page"],
+                 [["four-bar, the model alone", "–", f"{os.path.getsize(page) / 1e6:.2g} MB"], *rows])
+
+
+@made("docs/batch.md", 0.3)
+def sweep_memory(source):
+    counts = (100, 1000, 10000)
+    model, output = source.path("examples/models/four_bar.yaml"), os.path.join(source.work, "sweep.csv")
+    used = [source.memory(source.program, "sweep", model, "--vary", f"gravity.y=-9.81:-1:{n}", "--duration", 0.02,
+                          "--sample", 0.02, "--threads", 1, "-o", output, "--quiet") for n in counts]
+    return table(["N", *map(str, counts)], [["MB", *(f"{megabytes:.0f}" for megabytes in used)]])
 
 
 # ------------------------------------------------------------------------------------------- pages

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Times of generated forward dynamics and of the library, and of compiling the code.
+
+usage: codegen.py --program PROGRAM [--compiler CC] [--rounds N] [--json FILE]
+       codegen.py --table FILE
+
+For chains of rods (the cases `chain-N` of `linkwork bench`): one evaluation by the generated code and by `aba` of the
+library, interleaved, minimum of the rounds (5), and the processor time of compiling everything that `linkwork codegen`
+writes.  --table prints the table of docs/codegen.md from such a file.
+"""
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+
+CHAINS = (7, 16, 32, 64)
+FLAGS = ["-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno"]
+TIMER = """#include "{name}.h"
+#include <stdio.h>
+#include <time.h>
+
+static double now(void)
+{{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}}
+
+int main(void)
+{{
+    enum {{ N = {n} }};
+    double q[N], v[N], tau[N] = {{0}}, a[N], least = 1;
+    for (int i = 0; i < N; i++) q[i] = 0.1 * i, v[i] = 0.2 - 0.01 * i;
+    for (int k = 0; k < 200; k++) {{
+        const double start = now();
+        for (int i = 0; i < 500; i++) {{
+            {name}_forward_dynamics(q, v, tau, a);
+            q[0] += 1e-9 * a[N - 1]; /* depends on the evaluation before */
+        }}
+        const double taken = (now() - start) / 500;
+        if (taken < least) least = taken;
+    }}
+    printf("%.9e\\n", least);
+    return 0;
+}}
+"""
+
+
+def call(*command):
+    return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout
+
+
+def compiled(arguments, folder, n):
+    """The program that times the generated code, and the seconds of compiling the code."""
+    name = f"chain_{n}"
+    model = os.path.join(folder, name + ".yaml")
+    with open(model, "w", encoding="utf-8") as file:
+        file.write(f"linkwork: 1\ngenerate: {{chain: {{n: {n}}}}}\n")
+    call(arguments.program, "codegen", model, "-o", folder)
+    source, timer, program = (os.path.join(folder, part) for part in (name + ".c", name + "_timer.c", name))
+    with open(timer, "w", encoding="utf-8") as file:
+        file.write(TIMER.format(name=name, n=n))
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    call(arguments.compiler, *FLAGS, "-c", source, "-o", source + ".o")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    call(arguments.compiler, *FLAGS, "-I", folder, timer, source + ".o", "-lm", "-o", program)
+    return program, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def library(arguments, n):
+    """Seconds of an evaluation, and how the library was built."""
+    found = json.loads(call(arguments.program, "bench", "--case", f"chain-{n}", "--seconds", "0.1", "--json"))
+    return min(1e-9 * c["minimum"] for c in found["cases"] if c["method"] == "aba"), found
+
+
+def measure(arguments):
+    chains = []
+    with tempfile.TemporaryDirectory() as folder:
+        for n in CHAINS:
+            program, compiling = compiled(arguments, folder, n)
+            pairs = [(float(call(program)), library(arguments, n)[0]) for _ in range(arguments.rounds)]
+            chains.append({"n": n, "generated": min(p[0] for p in pairs), "library": min(p[1] for p in pairs),
+                           "compiling": compiling})
+    build = library(arguments, CHAINS[0])[1]
+    return {"cpu": build["cpu"], "commit": build["commit"], "library": f"{build['compiler']}, {build['flags']}",
+            "compiler": call(arguments.compiler, "--version").split("\n")[0], "flags": " ".join(FLAGS),
+            "rounds": arguments.rounds, "chains": chains}
+
+
+def print_table(found):
+    chains = found["chains"]
+    print(f"{found['cpu']}; {found['compiler']}, `{found['flags']}`; minimum of {found['rounds']} rounds.\n")
+    print("| chain of | " + " | ".join(str(c["n"]) for c in chains) + " |\n|---|" + "---|" * len(chains))
+    for what, value in (("generated [µs]", lambda c: 1e6 * c["generated"]), ("library [µs]", lambda c: 1e6 * c["library"]),
+                        ("compiling [s]", lambda c: c["compiling"])):
+        print(f"| {what} | " + " | ".join(f"{value(c):.2g}" for c in chains) + " |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
+    parser.add_argument("--program")
+    parser.add_argument("--compiler", default="cc")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--json", metavar="FILE")
+    parser.add_argument("--table", metavar="FILE")
+    arguments = parser.parse_args()
+    if arguments.table:
+        with open(arguments.table, encoding="utf-8") as file:
+            print_table(json.load(file))
+        return 0
+    if not arguments.program:
+        parser.error("--program is missing")
+    found = measure(arguments)
+    if arguments.json:
+        with open(arguments.json, "w", encoding="utf-8") as file:
+            json.dump(found, file, indent=1)
+            file.write("\n")
+    print_table(found)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
