@@ -8,7 +8,7 @@ and examples, without blocks of commands and code, made tables, and the reports 
 In a table that is typed a row with two decimal numbers is one figure.
 
 tools/figures.list has the rest, one line a page or text:
-  allow PAGE: TEXT    a figure that nobody measured (a limit, a setting, a definition): figures within TEXT are allowed
+  allow PAGE: TEXT    not measured (a limit, a setting, a definition): figures within TEXT are allowed
   COUNT PAGE          so many figures are still typed there; --update lowers the counts and never raises one
 --list prints every figure.  Exit status: 0, 1 a page has more figures than its count or a TEXT is not in its page.
 """
