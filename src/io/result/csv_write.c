@@ -45,8 +45,12 @@ void lwi_csv_header(FILE *file, const char *const *names, int n)
 // A number of one digit, as zeros of motions in a plane, needs no conversion; -0 does.
 static void put_number(FILE *file, double value)
 {
-    if (value >= 0 && value < 10 && value == (int)value && !signbit(value))
-        fputc('0' + (int)value, file);
+    char text[1 + LWI_NUMBER_DIGITS];
+    const bool one = value >= 0 && value < 10 && value == (int)value && !signbit(value);
+    const int n = one ? 1 : lwi_number_digits(value, text);
+    if (one) text[0] = (char)('0' + (int)value);
+    if (n)
+        fwrite(text, 1, (size_t)n, file);
     else
         fprintf(file, "%.17g", value);
 }

@@ -6,6 +6,7 @@
 #include "io/result/columns.h"
 #include "spatial/rotation.h"
 
+#include <stdint.h>
 #include <string.h>
 
 // Entries of one quantity with the same number of components, at constant distances in the array and in
@@ -130,11 +131,22 @@ static void append_runs(run_list *list, const lwi_result_columns *columns,
     append(list, &run);
 }
 
+// The quantities that have entries, one bit each.
+static uint64_t find_quantities(const lwi_result_columns *columns)
+{
+    uint64_t found = 0;
+    LWI_ASSERT(lwi_result_nquantity <= 64);
+    for (int i = 0; i < columns->nentry; i++)
+        found |= (uint64_t)1 << (columns->entry[i].quantity - lwi_result_quantities);
+    return found;
+}
+
 static void append_all(run_list *list, const lwi_result_columns *columns)
 {
+    const uint64_t found = find_quantities(columns);
     list->n = 0;
     for (int i = 0; i < lwi_result_nquantity; i++)
-        append_runs(list, columns, &lwi_result_quantities[i]);
+        if (found >> i & 1) append_runs(list, columns, &lwi_result_quantities[i]);
 }
 
 lw_status lwi_result_rows_create(const lw_model *model, lw_observe level,

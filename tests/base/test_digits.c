@@ -1,0 +1,103 @@
+// test_digits.c -- numbers as text by integer arithmetic against those of `printf`.
+#include "base/numbers.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int written; // by integers, the others are left to `printf`
+
+static void compare(double value)
+{
+    char expected[64], text[LWI_NUMBER_DIGITS + 1];
+    const int n = lwi_number_digits(value, text);
+    if (n == 0) return;
+    assert_true(n <= LWI_NUMBER_DIGITS);
+    text[n] = 0;
+    snprintf(expected, sizeof expected, "%.17g", value);
+    if (strcmp(text, expected) != 0) fail_msg("%a: '%s', expected '%s'", value, text, expected);
+    written++;
+}
+
+static void both_signs(double value)
+{
+    compare(value);
+    compare(-value);
+}
+
+static uint64_t next(uint64_t *x) // SplitMix64
+{
+    uint64_t z = *x += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static void random_numbers_are_those_of_printf(void **state)
+{
+    (void)state;
+    enum { N = 200000 };
+    uint64_t x = 1;
+    written = 0;
+    for (int i = 0; i < N; i++) { // all exponents that are written
+        const double mantissa = 1 + 0x1p-52 * (double)(next(&x) >> 12);
+        both_signs(ldexp(mantissa, (int)(next(&x) % 182) - 125));
+    }
+    assert_true(written > 2 * N * 0.99);
+    for (int i = 0; i < N; i++) { // and all bits
+        const uint64_t bits = next(&x);
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        compare(value);
+    }
+}
+
+// Powers of two and ten with their neighbours, where exponents change and carries run through; few digits; ties, which
+// numbers with a last bit of 2^-k have at k digits behind the point.
+static void special_numbers_are_those_of_printf(void **state)
+{
+    (void)state;
+    written = 0;
+    for (int e = -140; e <= 60; e++) {
+        const double power = ldexp(1, e);
+        both_signs(power), both_signs(nextafter(power, 0)), both_signs(nextafter(power, 2 * power));
+    }
+    for (int X = -40; X <= 18; X++) {
+        const double power = pow(10, X);
+        both_signs(power), both_signs(nextafter(power, 0)), both_signs(nextafter(power, 2 * power));
+        for (int i = 1; i < 100; i++) both_signs(i * power);
+    }
+    for (int i = 0; i < 4000; i++) {
+        both_signs(1e15 + i / 8.0); // 17 digits end before the last bit
+        both_signs(281474976710656.0 + i / 32.0);
+        both_signs(0x1p50 + i / 4.0);
+        both_signs(i / 1000.0);
+        both_signs(i * 0.25);
+    }
+    assert_true(written > 10000);
+}
+
+static void others_are_left(void **state)
+{
+    (void)state;
+    char text[LWI_NUMBER_DIGITS];
+    const double left[] = {0, -0.0, 1e17, 1e300, 1e-39, 5e-324, INFINITY, -INFINITY, NAN};
+    for (size_t i = 0; i < sizeof left / sizeof *left; i++)
+        assert_int_equal(lwi_number_digits(left[i], text), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_numbers_are_those_of_printf),
+        cmocka_unit_test(special_numbers_are_those_of_printf),
+        cmocka_unit_test(others_are_left),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
