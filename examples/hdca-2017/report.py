@@ -1,24 +1,20 @@
 #!/usr/bin/env python3
 """The numerical study of [chadaj2017], section 3, done again with `linkwork`.
 
-usage: report.py --program PROGRAM [--output FOLDER] [--quick]
+usage: report.py --program PROGRAM [--quick | --accuracy | --times | --render]
 
-Runs cases 1 to 3 with the Hamiltonian form (hdca) and with accelerations (dca), counts evaluations,
-measures errors, draws the counterparts of the paper's figures and writes README.md beside them.
---quick takes one tolerance and no timings and writes nothing; it is what the tests run.  The exit status is 1
-where a conclusion is no longer what the page says or differs from the prototype's (prototype.json, which
-prototype.py computes).
+Runs cases 1 to 3 with the Hamiltonian form (hdca) and with accelerations (dca), counts evaluations, measures errors,
+impulses and CPU times, and draws the counterparts of the paper's figures.  Writes results.json, and from that the page
+with its verdicts (examples/reports.py), which compare with prototype.json, too (made by prototype.py).
 
-Needs nothing but Python and the program.
+Exit status: 0; 1 when a statement does not hold, or a number or the page is not what is stored.  Needs nothing but
+Python and the program.
 """
-import argparse
-import json
 import math
 import os
 import resource
 import subprocess
 import sys
-import tempfile
 
 import cases
 import prototype
@@ -26,8 +22,8 @@ import prototype
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.append(os.path.join(HERE, ".."))
 
-from reports import Study as Runs
-from reports import exponent, fill, power, read_table, table, write_table
+import reports
+from reports import exponent, power, processor, read_table, table, write_table
 
 INTEGRATORS = [("dopri5", "ode45"), ("adams", "ode113"), ("bs3", "ode23")]
 
@@ -43,9 +39,10 @@ METHODS = [
     ("hdca, middle, auto", dict(formulation="hdca", where="middle", kappa="auto")),
     ("dca, middle", dict(formulation="dca", where="middle")),
 ]
+COMPARED = {"hdca, end": "end", "hdca, end, leak": "end, leak", "dca, end": "dca"}  # drawn; the prototype's names
 
 
-class Study(Runs):
+class Study(reports.Study):
     """Runs of the cases."""
 
     def __init__(self, program, folder):
@@ -100,60 +97,72 @@ def largest_until(table, column, until):
     return max(x for t, x in zip(table["time"], table[column]) if t <= until)
 
 
-def cut_impulse(table, joints, kappa):
-    """Largest component of sigma of these joints at the end, with sigmadot = lambda - kappa sigma;
-    lambda is the reaction force, taken as a straight line over each step."""
-    most, time = 0, table["time"]
-    for column in (table[f"joint.{joint}.f{c}"] for joint in joints for c in "xyz"):
-        sigma = 0
-        for i in range(1, len(time)):
-            h, a = time[i] - time[i - 1], column[i - 1]
-            b = (column[i] - a) / h
-            if kappa == 0:
-                sigma += h * (a + 0.5 * b * h)
-            else:  # exact for a straight line
-                e = math.exp(-kappa * h)
-                sigma = sigma * e + (a / kappa - b / kappa ** 2) * (1 - e) + b * h / kappa
-        most = max(most, abs(sigma))
-    return most
-
-
 # ----------------------------------------------------------------------------------------- parts
 
-def count_evaluations(study, tolerances, energy=None):
-    """{(integrator, case): one list for each method}, and the largest residual of velocities of all runs of hdca;
-    the energy error after 10 s at 1e-6 into `energy`."""
-    counts, velocity = {}, 0
+def key(tolerance):
+    return f"{tolerance:.0e}"
+
+
+def counted(study, tolerances):
+    """{integrator and case: {method: {tolerance: evaluations}}}, None: the run broke down; of these runs the largest
+    residuals of velocities by hdca {integrator and case: {tolerance: residual}}, and energy errors after 10 s."""
+    counts, velocity, energy = {}, {}, {}
     for integrator, _ in INTEGRATORS:
         for case in cases.OUTER:
-            rows = []
+            of = counts[f"{integrator} {case}"] = {name: {} for name, _ in METHODS}
+            residuals = velocity[f"{integrator} {case}"] = {key(tolerance): 0.0 for tolerance in tolerances}
+            errors = energy[f"{integrator} {case}"] = {name: {} for name, _ in METHODS}
             for name, method in METHODS:
-                row = []
                 for tolerance in tolerances:
-                    summary, _ = study.run(case, method, integrator, tolerance)
-                    row.append(summary and summary["evaluations"])
-                    if summary and method["formulation"] == "hdca":
-                        velocity = max(velocity, summary["residual"][1])
-                    if energy is not None and tolerance == 1e-6:
-                        energy[integrator, case, name] = summary["energy_error"]
-                rows.append(row)
-            counts[integrator, case] = rows
-    return counts, velocity
+                    done, _ = study.run(case, method, integrator, tolerance)
+                    of[name][key(tolerance)] = done and done["evaluations"]
+                    errors[name][key(tolerance)] = done and done["energy_error"]
+                    if done and method["formulation"] == "hdca":
+                        residuals[key(tolerance)] = max(residuals[key(tolerance)], done["residual"][1])
+    return counts, velocity, energy
 
 
 def measure_errors(study, names=METHODS, spatial=False, tolerance=1e-6):
-    """{case: {method: summary with residuals, energy and K}}, and the tables."""
+    """{case: {method: [evaluations, energy, residual of velocity, of position, distance of K, K off the axis of
+    symmetry]}}, and the tables."""
     errors, tables = {}, {}
     for case in cases.OUTER:
-        _, reference = study.run(case, dict(METHODS[4][1]), "verner87", 1e-12, spatial, sample="0.005",
+        _, reference = study.run(case, METHODS[4][1], "verner87", 1e-12, spatial, sample="0.005",
                                  extra=("--sample-mode", "interpolate"))
-        errors[case] = {}
+        errors[str(case)] = {}
         for name, method in names:
-            summary, table = study.run(case, method, "dopri5", tolerance, spatial, sample="steps")
-            summary["K"] = distance_of_k(table, reference)
-            errors[case][name] = summary
-            tables[case, name] = table
+            done, rows = study.run(case, method, "dopri5", tolerance, spatial, sample="steps")
+            errors[str(case)][name] = [done["evaluations"], done["energy_error"], *done["residual"][1::-1],
+                                       distance_of_k(rows, reference),
+                                       max(abs(x - cases.AXIS) for x in rows["marker.K.x"])]
+            tables[case, name] = rows
     return errors, tables
+
+
+def growth(tables):
+    """How the largest residuals so far grow: {case: {method: {what: [exponent over 1 to 10 s, values at the prototype's
+    times]}}}."""
+    found = {}
+    half_seconds = [1 + 0.5 * k for k in range(19)]
+    for (case, name), rows in tables.items():
+        if name in COMPARED:
+            found.setdefault(str(case), {})[name] = {
+                what: [exponent(half_seconds, [largest_until(rows, column, x) for x in half_seconds]),
+                       *(largest_until(rows, column, x) for x in prototype.GROWTH_TIMES)]
+                for what, column in (("position", "sys.cpos"), ("velocity", "sys.cvel"))}
+    return found
+
+
+def impulses(study):
+    """{case: {kappa: largest component of the impulses of the cut hinges after 5 and 10 s}}, at 1e-9."""
+    found = {}
+    for case in cases.OUTER:
+        columns = [f"joint.{joint}.sf{c}" for joint in cases.cut(case, "end").split(",") for c in "xyz"]
+        found[str(case)] = {}
+        for name, method in METHODS[:2]:
+            _, rows = study.run(case, method, "dopri5", 1e-9, sample="5", extra=("--level", "momentum"))
+            found[str(case)][method["kappa"]] = [max(abs(rows[c][i]) for c in columns) for i in (1, 2)]
+    return found
 
 
 def cpu_seconds(call):
@@ -165,54 +174,52 @@ def cpu_seconds(call):
 
 
 def measure_times(study, tolerances, repeats):
-    """CPU time of an evaluation [us] and of 10 s of motion [s], start of the program taken off, least of runs made
-    turn by turn: {(integrator, case, method, tolerance): (us, s)}, nothing where a run breaks down."""
-    least = {}
+    """CPU time of 10 s of motion [s], start of the program subtracted, minimum of interleaved runs:
+    {integrator and case: {method: {tolerance: [s, evaluations]}}}, None: the run broke down."""
+    least, starts = {}, {}
     for _ in range(repeats):
         for integrator, _ in INTEGRATORS:
             for case in cases.OUTER:
+                of = least.setdefault(f"{integrator} {case}", {})
                 for name, method in METHODS[:4]:
                     start, _ = cpu_seconds(lambda: study.run(case, method, integrator, 1e-6, duration=1e-9))
+                    starts[integrator, case, name] = start = min(start, starts.get((integrator, case, name), math.inf))
                     for tolerance in tolerances:
-                        whole, (summary, _) = cpu_seconds(lambda: study.run(case, method, integrator, tolerance))
-                        if summary:
-                            key = integrator, case, name, tolerance
-                            now = least.get(key, (math.inf, math.inf, 0))
-                            least[key] = min(start, now[0]), min(whole, now[1]), summary["evaluations"]
-    return {key: (1e6 * (whole - start) / evaluations, whole - start)
-            for key, (start, whole, evaluations) in least.items()}
+                        whole, (done, _) = cpu_seconds(lambda: study.run(case, method, integrator, tolerance))
+                        known = of.setdefault(name, {}).get(key(tolerance), (math.inf, 0))
+                        of[name][key(tolerance)] = [min(whole, known[0]), done["evaluations"]] if done else None
+    for run, of in least.items():
+        integrator, case = run.split()
+        for name, found in of.items():
+            for entry in found.values():
+                if entry:
+                    entry[0] -= starts[integrator, int(case), name]
+    return least
 
 
-# ---------------------------------------------------------------------------------- verdicts
+# ---------------------------------------------------------------------------------- comparisons
 
 def ratio(a, b):
-    return None if a is None or b is None else a / b
+    return None if not a or not b else a / b
 
 
-def verdict(x):
-    return "less" if x < 0.9 else "more" if x > 1.1 else "even"
+def clear(x):
+    """A ratio that is clearly on one side of 1."""
+    return x is not None and not 0.9 <= x <= 1.1
 
 
-def agrees(ours, theirs):
-    """The same side of 1 wherever the prototype is clearly on one."""
-    if ours is None or theirs is None or verdict(theirs) == "even":
-        return True
-    return (ours < 1) == (theirs < 1)
-
-
-def compare_ratios(counts, tolerances):
-    """Rows (integrator, case, method, [(tolerance, ours, theirs, agrees)])."""
+def compare_ratios(counts):
+    """Rows (integrator, case, method, [(ours, the prototype's, the same side of 1 where the latter is clear)])."""
     rows = []
-    for (integrator, case), ours in counts.items():
-        theirs = PROTOTYPE["evaluations"][f"{integrator} {case}"]
-        for m in range(3):
+    for run, ours in counts.items():
+        theirs = PROTOTYPE["evaluations"][run]
+        for m, (name, _) in enumerate(METHODS[:3]):
             cells = []
-            for i, tolerance in enumerate(tolerances):
-                k = TOLERANCES.index(tolerance)
-                a = ratio(ours[3][i], ours[m][i])
-                b = ratio(theirs[3][k], theirs[m][k])
-                cells.append((tolerance, a, b, agrees(a, b)))
-            rows.append((integrator, case, METHODS[m][0], cells))
+            for i, tolerance in enumerate(TOLERANCES):
+                a = ratio(ours["dca, end"][key(tolerance)], ours[name][key(tolerance)])
+                b = ratio(theirs[3][i], theirs[m][i])
+                cells.append((a, b, not clear(b) or (a is not None and (a < 1) == (b < 1))))
+            rows.append((*run.split(), name, cells))
     return rows
 
 
@@ -220,81 +227,98 @@ def figure(x):
     return "–" if x is None else f"{x:.2f}"
 
 
-def ratio_table(rows, tolerances):
-    head = ["integrator", "case", "method"] + [power(t) for t in tolerances]
-    body = []
-    for integrator, case, name, cells in rows:
-        body.append([f"`{integrator}`", case, name] +
-                    [f"{figure(a)} ({figure(b)}){'' if good else ' **!**'}" for _, a, b, good in cells])
-    return table(head, body)
+HEAD = ["integrator", "case", "method", *map(key, TOLERANCES)]
 
 
-def count_table(counts, tolerances):
-    body = []
-    for (integrator, case), rows in counts.items():
-        for (name, _), row in zip(METHODS, rows):
-            body.append([f"`{integrator}`", case, name] + ["stopped" if n is None else n for n in row])
-    return table(["integrator", "case", "method"] + [power(t) for t in tolerances], body)
+def ratio_table(counts):
+    return table(HEAD, [[f"`{integrator}`", case, name] +
+                        [f"{figure(a)} ({figure(b)}){'' if same else ' **!**'}" for a, b, same in cells]
+                        for integrator, case, name, cells in compare_ratios(counts)])
 
 
-def within(a, b, factor):
-    return 1 / factor <= a / b <= factor
+def count_table(counts):
+    return table(HEAD, [[f"`{run.split()[0]}`", run.split()[1], name, *(n or "stopped" for n in row.values())]
+                        for run, rows in counts.items() for name, row in rows.items()])
 
 
-def error_table(errors):
-    body, outside = [], []
-    for case, found in errors.items():
-        for m, (name, _) in enumerate(METHODS):
-            e = found[name]
-            ours = [e["energy_error"], e["residual"][1], e["residual"][0], e["K"]]
-            cells = []
-            for k, value in enumerate(ours):
-                text = power(value)
-                if m < 4:
-                    theirs = PROTOTYPE["errors"][str(case)][m][k]
-                    text += f" ({power(theirs)})"
-                    # where it is round-off, its size is nobody's merit
-                    off = not within(value, theirs, 3) and max(value, theirs) > 1e-12
-                    if off:
-                        text += " **!**"
-                        outside.append((case, name, k, value, theirs))
-                cells.append(text)
-            body.append([case, name, e["evaluations"]] + cells)
-    head = ["case", "method", "evaluations", "energy [J]", "velocity residual", "position residual",
-            "distance of K [m]"]
-    return table(head, body), outside
+ERRORS = ["energy [J]", "velocity residual", "position residual", "distance of K [m]"]
 
 
-def growth(tables):
-    """How the largest residuals so far grow: {(case, method): (exponent, values) of positions, the same of
-    velocities}; exponents over 1 to 10 s, values at the prototype's times."""
+def against_prototype(errors):
+    """(case, method, number of the error): (ours, the prototype's, do they differ by more than three)."""
     found = {}
-    half_seconds = [1 + 0.5 * k for k in range(19)]
-    for (case, name), t in tables.items():
-        found[case, name] = tuple(
-            (exponent(half_seconds, [largest_until(t, column, x) for x in half_seconds]),
-             [largest_until(t, column, x) for x in prototype.GROWTH_TIMES])
-            for column in ("sys.cpos", "sys.cvel"))
+    for case, rows in errors.items():
+        for m, (name, _) in enumerate(METHODS[:4]):
+            for k, (ours, theirs) in enumerate(zip(rows[name][1:], PROTOTYPE["errors"][case][m])):
+                round_off = max(ours, theirs) < 1e-12  # whose size says nothing
+                off = not (round_off or 1 / 3 <= ours / theirs <= 3)
+                found[case, name, k] = ours, theirs, off
     return found
 
 
-def growth_table(found):
-    def cells(grows, values):
-        known = max(values) > 1e-11
-        return [f"{grows:.2f}" if known else "round-off", " ".join(power(v) for v in values)]
+def error_table(errors):
+    other, body = against_prototype(errors), []
+    for case, rows in errors.items():
+        for name, (evaluations, *values, off_axis) in rows.items():
+            cells = []
+            for k, value in enumerate(values):
+                _, theirs, off = other.get((case, name, k), (None, None, False))
+                cells.append(power(value) + (f" ({power(theirs)})" if theirs else "") + (" **!**" if off else ""))
+            body.append([case, name, evaluations, *cells, power(off_axis)])
+    return table(["case", "method", "evaluations", *ERRORS, "off the axis [m]"], body)
 
-    body = [[case, name, *cells(*position), *cells(*velocity)]
-            for (case, name), (position, velocity) in found.items()
-            if name in ("hdca, end", "hdca, end, leak", "dca, end")]
-    names = {"dca": "dca, end", "end": "hdca, end", "end, leak": "hdca, end, leak"}
+
+def growth_table(found):
+    def cells(grows, *values):
+        known = max(values) > 1e-11
+        return [f"{grows:.2f}" if known else "round-off", " ".join(map(power, values))]
+
+    body = [[case, name, *cells(*of["position"]), *cells(*of["velocity"])]
+            for case, rows in found.items() for name, of in rows.items()]
     for case, rows in PROTOTYPE["growth"].items():
-        for method, values in rows.items():
-            if method in names:
-                body.append([case, f"prototype, {names[method]}"] +
-                            [cell for what in ("position", "velocity")
-                             for cell in cells(exponent(prototype.GROWTH_TIMES, values[what]), values[what])])
-    return table(["case", "method", "positions: exponent", "at 1, 2.5, 5, 10 s", "velocities: exponent",
-                  "at 1, 2.5, 5, 10 s"], body)
+        for name, theirs in COMPARED.items():
+            body.append([case, f"prototype, {name}"] +
+                        [cell for what in ("position", "velocity") for values in [rows[theirs][what]]
+                         for cell in cells(exponent(prototype.GROWTH_TIMES, values), *values)])
+    times = "at " + ", ".join(f"{t:g}" for t in prototype.GROWTH_TIMES) + " s"
+    return table(["case", "method", "positions: exponent", times, "velocities: exponent", times], body)
+
+
+def impulse_table(found):
+    return table(["case", "kappa none [N s]", "kappa 2/s [N s]"],
+                 [[case, *(f"{of[kappa][1]:.1f} ({theirs:.1f})"
+                           for kappa, theirs in zip(of, PROTOTYPE["impulses"][case]))] for case, of in found.items()])
+
+
+def spatial_table(errors):
+    return table(["case", "method", "evaluations", *ERRORS],
+                 [[case, name, of[0], *map(power, of[1:5])]
+                  for case, rows in errors.items() for name, of in rows.items()])
+
+
+def energy_table(energy):
+    return table(["integrator", "case", *(name for name, _ in METHODS)],
+                 [[f"`{run.split()[0]}`", run.split()[1], *(power(of[name]["1e-06"]) for name, _ in METHODS)]
+                  for run, of in energy.items()])
+
+
+def evaluation_us(times, case, name):
+    """Of one evaluation at 1e-6, least of the integrators."""
+    return min(1e6 * of[0] / of[1] for of in (times[f"{i} {case}"][name]["1e-06"] for i, _ in INTEGRATORS))
+
+
+def time_parts(times):
+    first = [[case, *(f"{evaluation_us(times, case, name):.1f}" for name in ("hdca, end", "dca, end"))]
+             for case in cases.OUTER]
+    second = [[f"`{i}` ({theirs})", case, *(f"{1e3 * times[f'{i} {case}'][name]['1e-06'][0]:.1f}"
+                                            for name in ("hdca, end", "hdca, end, leak", "dca, end"))]
+              for case in cases.OUTER for i, theirs in INTEGRATORS]
+    ratios = [[f"`{run.split()[0]}`", run.split()[1], name] +
+              [figure(ratio(*(of[n][key(t)] and of[n][key(t)][0] for n in ("dca, end", name)))) for t in TOLERANCES]
+              for run, of in times.items() for name in ("hdca, end", "hdca, end, leak")]
+    return {"table 1": table(["case", "hdca [us]", "dca [us]"], first),
+            "table 2": table(["integrator", "case", "hdca [ms]", "hdca, leak [ms]", "dca [ms]"], second),
+            "times": table(HEAD, ratios)}
 
 
 # -------------------------------------------------------------------------------------- pictures
@@ -304,262 +328,202 @@ def curves_of(t):
             "velocity residual": t["sys.cvel"], "position residual": t["sys.cpos"]}
 
 
-def draw(study, tables, counts, times, tolerances, folder):
-    """Counterparts of the paper's figures 4 to 11."""
-    work = study.folder
+def draw(study, tables, folder):
+    """Counterparts of the paper's figures 4 to 9."""
+    def files(case, names, columns):
+        return [write_table(study.path(name.replace(",", "").replace(" end", "") + ".csv"), columns(tables[case, name]))
+                for name in names]
+
     for case in cases.OUTER:
         subprocess.run([study.program, "plot", "--initial", study.models[case, False], "--title",
                         f"case {case}", "--size", "420x300", "-o",
                         os.path.join(folder, f"case-{case}.svg")], check=True, capture_output=True)
-        files = []
-        for name, label in (("hdca, end", "hdca"), ("hdca, end, leak", "hdca leak"),
-                            ("dca, end", "dca")):
-            path = os.path.join(work, f"{label}.csv")
-            write_table(path, curves_of(tables[case, name]))
-            files.append(path)
-        study.plot(os.path.join(folder, f"errors-{case}.svg"), files,
+        study.plot(os.path.join(folder, f"errors-{case}.svg"), files(case, COMPARED, curves_of),
                    ["energy error", "velocity residual", "position residual"], "--log", "--from", "0.1",
                    "--size", "640x560", "--title", f"case {case}, dopri5 at 1e-6: energy [J], velocities, positions")
-    files = []
-    for name, label in (("hdca, end", "hdca"), ("dca, end", "dca")):
-        path = os.path.join(work, f"{label}.csv")
-        t = tables[1, name]
-        write_table(path, {"time": t["time"], "z of K": t["marker.K.z"], "vz of K": t["marker.K.vz"]})
-        files.append(path)
-    study.plot(os.path.join(folder, "point-k.svg"), files, ["z of K", "vz of K"], "--size", "640x400",
+    both = files(1, ("hdca, end", "dca, end"), lambda t: {"time": t["time"], "z of K": t["marker.K.z"],
+                                                        "vz of K": t["marker.K.vz"]})
+    study.plot(os.path.join(folder, "point-k.svg"), both, ["z of K", "vz of K"], "--size", "640x400",
                "--title", "case 1: height [m] and vertical velocity [m/s] of K")
-    digits = [-math.log10(t) for t in tolerances]
-    path = os.path.join(work, "ratios.csv")
-    panels = [",".join(f"{i}: case {c}" for c in cases.OUTER) for i, _ in INTEGRATORS]
-    for m, what in ((0, "none"), (1, "leak")):
-        def seconds(integrator, case, method, tolerance):
-            return times.get((integrator, case, METHODS[method][0], tolerance), (None, None))[1]
 
-        for measure, title in (("evaluations", "evaluations"), ("times", "CPU time")):
-            columns = {"time": range(len(digits)), "digits": digits}
-            for (integrator, case), rows in counts.items():
-                pairs = (zip(rows[3], rows[m]) if measure == "evaluations" else
-                         ((seconds(integrator, case, 3, t), seconds(integrator, case, m, t)) for t in tolerances))
-                columns[f"{integrator}: case {case}"] = [ratio(a, b) or float("nan") for a, b in pairs]
-            write_table(path, columns)
-            study.plot(os.path.join(folder, f"{measure}-{what}.svg"), [path], panels, "--x", "digits", "--size",
-                       "640x560", "--title",
-                       f"{title} of dca over that of hdca, kappa {'none' if m == 0 else '2/s'}")
+
+def draw_ratios(study, values, name, title, folder):
+    """Figures 10 and 11: what dca takes over what hdca does, {integrator and case: {method: {tolerance: value}}};
+    without the tolerances at which a run broke down."""
+    for method, what, kappa in (("hdca, end", "none", "none"), ("hdca, end, leak", "leak", "2/s")):
+        files = []
+        for case in cases.OUTER:
+            rows = [(-math.log10(t), *(ratio(*(values[f"{i} {case}"][m][key(t)] for m in ("dca, end", method)))
+                                       for i, _ in INTEGRATORS)) for t in TOLERANCES]
+            rows = [row for row in rows if None not in row]
+            columns = dict(zip(("digits", *(i for i, _ in INTEGRATORS)), zip(*rows)))
+            files.append(write_table(study.path(f"case {case}.csv"), {"time": range(len(rows)), **columns}))
+        study.plot(os.path.join(folder, f"{name}-{what}.svg"), files, [i for i, _ in INTEGRATORS], "--x", "digits",
+                   "--size", "640x560", "--title", f"{title} of dca over that of hdca, kappa {kappa}")
 
 
 # ------------------------------------------------------------------------------------------ report
 
-def time_tables(times):
-    first, second = [], []
-    for case in cases.OUTER:
-        first.append([case] + [f"{min(times[i, case, name, 1e-6][0] for i, _ in INTEGRATORS):.1f}"
-                               for name in ("hdca, end", "dca, end")])
-        for i, theirs in INTEGRATORS:
-            wall = [times[i, case, name, 1e-6][1] for name in ("hdca, end", "hdca, end, leak", "dca, end")]
-            second.append([f"`{i}` ({theirs})", case] + [f"{1e3 * w:.1f}" for w in wall] +
-                          [f"{wall[2] / wall[0]:.2f}", f"{wall[2] / wall[1]:.2f}"])
-    return (table(["case", "hdca [us]", "dca [us]"], first),
-            table(["integrator", "case", "hdca [ms]", "hdca, leak [ms]", "dca [ms]", "dca / hdca",
-                   "dca / hdca, leak"], second))
-
-
-def spatial_table(errors):
-    body = [[case, name, e["evaluations"], power(e["energy_error"]), power(e["residual"][1]),
-             power(e["residual"][0]), power(e["K"])]
-            for case, found in errors.items() for name, e in found.items()]
-    return table(["case", "method", "evaluations", "energy [J]", "velocity residual",
-                  "position residual", "distance of K [m]"], body)
-
-
-def energy_table(energy):
-    names = [name for name, _ in METHODS]
-    return table(["integrator", "case"] + names,
-                 [[f"`{i}`", case] + [power(energy[i, case, n]) for n in names]
-                  for i, _ in INTEGRATORS for case in cases.OUTER])
-
-
-def impulse_table(tables):
-    """The table, and whether all are within a tenth of the prototype's."""
-    body, good = [], True
-    for case in cases.OUTER:
-        joints = cases.cut(case, "end").split(",")
-        row = [case]
-        for kappa, theirs in zip((0, 2), PROTOTYPE["impulses"][str(case)]):
-            ours = cut_impulse(tables[case, "hdca, end"], joints, kappa)
-            same = within(ours, theirs, 1.1)
-            row.append(f"{ours:.1f} ({theirs:.1f}){'' if same else ' **!**'}")
-            good &= same
-        body.append(row)
-    return table(["case", "kappa none [N s]", "kappa 2/s [N s]"], body), good
-
-
-# ---------------------------------------------------------------------------------- what the paper says
-
-def count_fewer(counts, integrator, method, tolerances, wanted, case=None):
-    """In how many runs a method needs fewer evaluations than dca, of how many."""
-    pairs = [(rows[method][i], rows[3][i]) for (name, c), rows in counts.items()
-             for i, tolerance in enumerate(tolerances)
-             if name == integrator and wanted(tolerance) and case in (None, c) and rows[method][i] and rows[3][i]]
+def fewer(values, integrator, method, tolerances=tuple(TOLERANCES), which=tuple(cases.OUTER)):
+    """In how many runs a method takes less than dca, of how many."""
+    pairs = [(values[f"{integrator} {case}"][method][key(t)], values[f"{integrator} {case}"]["dca, end"][key(t)])
+             for case in which for t in tolerances]
+    pairs = [pair for pair in pairs if None not in pair]
     return sum(ours < theirs for ours, theirs in pairs), len(pairs)
 
 
-def share(found):
-    return f"{found[0]} of {found[1]}"
+def share(found, of="runs"):
+    return f"{found[0]} of {found[1]} {of}"
 
 
-def answer(found):
-    """yes: in all runs, no: in less than half, in part: otherwise."""
-    return "yes" if found[0] == found[1] else "no" if 2 * found[0] < found[1] else "in part"
+def most(found):
+    return 2 * found[0] > found[1]
 
 
-def claims(counts, velocity, errors, grown, energy, tables, tolerances):
-    """The paper's statements: (statement, what was found, yes, no or in part, what this page says)."""
-    drift = [errors[c]["dca, end"]["residual"][0] / errors[c]["hdca, end"]["residual"][0] for c in cases.OUTER]
-    quadratic = [grown[c, "dca, end"][0][0] for c in cases.OUTER]
-    smaller = {i: (sum(energy[i, c, "hdca, end"] < energy[i, c, "dca, end"] for c in cases.OUTER), len(cases.OUTER))
-               for i, _ in INTEGRATORS}
-
-    def fewer(integrator, method, wanted=lambda tolerance: True, case=None):
-        return count_fewer(counts, integrator, method, tolerances, wanted, case)
-
-    def finest(tolerance):
-        return tolerance < 2e-9
-
-    def not_finest(tolerance):
-        return not finest(tolerance)
-
-    ode45 = fewer("dopri5", 0, not_finest)
-    more = (ode45[1] - ode45[0], ode45[1])
-    last = fewer("dopri5", 0, finest)
-    ode113, leak113 = fewer("adams", 0), fewer("adams", 1)
-    ode23 = [tuple(map(sum, zip(fewer("bs3", 0, case=1), fewer("bs3", 0, case=2)))), fewer("bs3", 0, case=3)]
-    leak23 = fewer("bs3", 1)
-    joints = {c: cases.cut(c, "end").split(",") for c in cases.OUTER}
-    impulse = [cut_impulse(first_half(tables[c, "hdca, end"]), joints[c], 0) /
-               cut_impulse(tables[c, "hdca, end"], joints[c], 0) for c in cases.OUTER]
-    return [
-        ("HDCA satisfies the velocity constraints to round-off",
-         f"residuals of at most {velocity:.1e} at every tolerance, with every integrator",
-         "yes" if velocity < 1e-11 else "no", "yes"),
-        ("its positions drift far less than those of DCA, which drift quadratically",
-         f"{min(drift):.0f} to {max(drift):.0f} times less after 10 s; DCA's with t^{min(quadratic):.1f} to "
-         f"t^{max(quadratic):.1f}",
-         "yes" if min(drift) > 10 and all(abs(q - 2) < 0.3 for q in quadratic) else "no", "yes"),
-        ("its energy error is smaller",
-         "at 1e-6 in " + ", ".join(f"{share(smaller[i])} cases with `{i}`" for i, _ in INTEGRATORS),
-         answer(tuple(map(sum, zip(*smaller.values())))), "in part"),
-        ("with ode45 it needs more evaluations", f"`dopri5`, above 1e-9: in {share(more)} runs", answer(more), "yes"),
-        ("except at 1e-9, where it needs fewer", f"`dopri5`: in {share(last)} cases; with the leak in "
-         f"{share(fewer('dopri5', 1, finest))}", answer(last), "no"),
-        ("with ode113 it is clearly better", f"`adams`: fewer evaluations in {share(ode113)} runs; with the leak in "
-         f"{share(leak113)}", answer(ode113), "no"),
-        ("with ode23 it is better in cases 1 and 2", f"`bs3`: fewer evaluations in {share(ode23[0])} runs; with the "
-         f"leak in {share(leak23)} of all three cases", answer(ode23[0]), "in part"),
-        ("and a little worse in case 3", f"`bs3`: more evaluations in {share((ode23[1][1] - ode23[1][0], ode23[1][1]))} "
-         "runs", answer((ode23[1][1] - ode23[1][0], ode23[1][1])), "no"),
-        ("impulses of hinges that carry weight grow with time",
-         f"after 5 s they are {min(impulse):.2f} to {max(impulse):.2f} of those after 10 s",
-         "yes" if max(impulse) < 0.7 else "no", "yes"),
-    ]
+def span(values, digits):
+    return f"{min(values):.{digits}f} to {max(values):.{digits}f}"
 
 
-def first_half(t):
-    n = sum(x <= 5 for x in t["time"])
-    return {name: values[:n] for name, values in t.items()}
+class Hdca(reports.Report):
+    here, page_file, pictures = HERE, "docs/reports/hdca-2017/README.md", "docs/reports/hdca-2017"
+    about = "the study of [chadaj2017] with linkwork"
+    study = Study
+    tables = None  #: rows of the runs, for the pictures
+
+    def options(self, parser):
+        parser.add_argument("--repeats", type=int, default=5, help="of timings")
+
+    def measure(self, study, options):
+        quick = options.quick
+        counts, velocity, energy = counted(study, [1e-5] if quick else TOLERANCES)
+        errors, self.tables = measure_errors(study, METHODS[1:4] if quick else METHODS)
+        found = {"counts": counts, "velocity": velocity, "energy": energy, "errors": errors,
+                 "growth": growth(self.tables), "impulses": impulses(study)}
+        if not quick:
+            found["spatial"] = measure_errors(study, METHODS[2:6], spatial=True)[0]
+        return found
+
+    def measure_times(self, study, options):
+        return {"machine": processor(study.program), "repeats": options.repeats,
+                "run": measure_times(study, TOLERANCES, options.repeats)}
+
+    def draw(self, study, results):
+        draw(study, self.tables, self.path(self.pictures))
+        draw_ratios(study, results["accuracy"]["counts"], "evaluations", "evaluations", self.path(self.pictures))
+
+    def draw_times(self, study, results):
+        draw_ratios(study, seconds(results["times"]["run"]), "times", "CPU time", self.path(self.pictures))
+
+    def tolerance(self, path):
+        if path[0] in ("errors", "spatial"):  # the motion of K amplifies round-off
+            return {"0": (0.1, 0), "4": (math.inf, 0), "5": (math.inf, 0)}.get(path[-1], (1, 1e-11))
+        return {"counts": (0.1, 0), "impulses": (1e-3, 0), "growth": (0.3, 1e-11)}.get(path[0], (1, 1e-11))
+
+    def answers(self, results):
+        found, times = results["accuracy"], results["times"]["run"]
+        counts, grown, spatial = found["counts"], found["growth"].values(), found["spatial"].values()
+        cpu = seconds(times)
+        velocity = max(r for of in found["velocity"].values() for r in of.values())
+        drift = [rows["dca, end"][3] / rows["hdca, end"][3] for rows in found["errors"].values()]
+        quadratic = [of["dca, end"]["position"][0] for of in grown]
+        energy = {i: fewer(found["energy"], i, "hdca, end", [1e-6]) for i, _ in INTEGRATORS}
+        coarse, fine = TOLERANCES[:-1], TOLERANCES[-1:]
+        ode45 = fewer(counts, "dopri5", "hdca, end", coarse)
+        more = ode45[1] - ode45[0], ode45[1]
+        last = fewer(counts, "dopri5", "hdca, end", fine)
+        ode113, ode113_time = fewer(counts, "adams", "hdca, end"), fewer(cpu, "adams", "hdca, end")
+        ode23, third = fewer(counts, "bs3", "hdca, end", which=(1, 2)), fewer(counts, "bs3", "hdca, end", which=(3,))
+        third = third[1] - third[0], third[1]
+        cost = [evaluation_us(times, case, "hdca, end") / evaluation_us(times, case, "dca, end")
+                for case in cases.OUTER]
+        least = {i: [cpu[f"{i} {case}"][name]["1e-06"] for case in cases.OUTER for name in ("hdca, end", "dca, end")]
+                 for i, _ in INTEGRATORS}
+        order = sum(a < b < c for a, b, c in zip(least["adams"], least["dopri5"], least["bs3"])), len(least["bs3"])
+        impulse = [of["none"][0] / of["none"][1] for of in found["impulses"].values()]
+        names = [name for name, method in METHODS[2:6] if method["formulation"] == "hdca"]
+        other = [name for name, _ in METHODS[2:6] if name not in names]
+        gains = [min(rows[name][k] for name in other) / max(rows[name][k] for name in names)
+                 for k in (1, 3) for rows in spatial]
+        return [
+            ("HDCA satisfies the velocity constraints to round-off", True, velocity < 1e-11,
+             f"residuals of at most {velocity:.1e} after 10 s at every tolerance, with every integrator"),
+            ("its positions drift far less than those of DCA, which drift quadratically", True,
+             min(drift) > 10 and all(abs(q - 2) < 0.3 for q in quadratic),
+             f"{span(drift, 0)} times less after 10 s; DCA's with t^{min(quadratic):.1f} to t^{max(quadratic):.1f}"),
+            ("its energy error is smaller with ode45", True, most(energy["dopri5"]),
+             f"`dopri5`, 1e-6: in {share(energy['dopri5'], 'cases')}"),
+            ("and marginal with other integrators", False, most(energy["adams"]) and most(energy["bs3"]),
+             "smaller than DCA's in " + ", ".join(f"{share(energy[i], 'cases')} with `{i}`" for i in ("adams", "bs3"))),
+            ("with ode45 it needs more evaluations", True, most(more), f"`dopri5`, above 1e-9: in {share(more)}"),
+            ("except at 1e-9, where it needs fewer", False, most(last), f"`dopri5`: in {share(last, 'cases')}; with "
+             f"the leak in {share(fewer(counts, 'dopri5', 'hdca, end, leak', fine), 'cases')}"),
+            ("with ode113 it needs fewer", False, most(ode113), f"`adams`: in {share(ode113)}; with the leak in "
+             f"{share(fewer(counts, 'adams', 'hdca, end, leak'))}"),
+            ("and less time", False, most(ode113_time), f"`adams`: in {share(ode113_time)}; with the leak in "
+             f"{share(fewer(cpu, 'adams', 'hdca, end, leak'))}"),
+            ("with ode23 it is better in cases 1 and 2", True, most(ode23), f"`bs3`: fewer evaluations in "
+             f"{share(ode23)}; with the leak in {share(fewer(counts, 'bs3', 'hdca, end, leak'))} of all three cases"),
+            ("and a little worse in case 3", False, most(third), f"`bs3`: more evaluations in {share(third)}"),
+            ("its evaluations take less time in cases 1 and 2", False, max(cost[:2]) < 0.95,
+             "HDCA's over DCA's: " + ", ".join(map(figure, cost))),
+            ("and about the same in case 3", True, 0.85 < cost[2] < 1.15, figure(cost[2])),
+            ("ode113 is the fastest integrator, ode23 the slowest", True, most(order),
+             f"at 1e-6 in {share(order)}"),
+            ("impulses may grow with time", True, max(impulse) < 0.7,
+             f"after 5 s they are {span(impulse, 2)} of those after 10 s"),
+            ("energy and constraints are kept well in three dimensions", True, min(gains) > 5,
+             f"errors of energy and positions at least {min(gains):.0f} times smaller than DCA's, velocities to "
+             f"{max(rows[name][2] for rows in spatial for name in names):.1e}"),
+        ]
+
+    def comparisons(self, results):
+        """With the prototype, as answers()."""
+        found = results["accuracy"]
+        cells = [cell for *_, row in compare_ratios(found["counts"]) for cell in row if clear(cell[1])]
+        agreed = sum(same for *_, same in cells), len(cells)
+        other = [off for (_, _, k), (*_, off) in against_prototype(found["errors"]).items() if k < 3]
+        near = len(other) - sum(other), len(other)
+        away = max(abs(of[kappa][1] / theirs - 1) for case, of in found["impulses"].items()
+                   for kappa, theirs in zip(of, PROTOTYPE["impulses"][case]))
+        return [
+            ("more or fewer evaluations than DCA, where its ratio is outside 0.9 to 1.1", True,
+             agreed[0] >= 0.95 * agreed[1], f"the same in {share(agreed)}"),
+            ("errors of energy, velocities and positions, within a factor of three or round-off", True,
+             near[0] >= 0.9 * near[1], f"{near[0]} of {near[1]}"),
+            ("impulses of the cut hinges", True, away < 1e-3, f"off by at most {100 * away:.2f} %"),
+        ]
+
+    def check(self, study, results):
+        super().check(study, results)
+        for what, expected, holds, text in self.comparisons(results):
+            study.hold(f"the prototype's {what}: {text}", holds == expected)
+
+    def parts(self, results):
+        found, times = results["accuracy"], results["times"]
+        axis = [rows[name][5] / rows[name][4] for rows in found["errors"].values() for name in rows if "hdca" in name]
+        return {
+            "prototype": PROTOTYPE["computed by"],
+            "comparisons": table(["the prototype's", "here", ""],
+                                 [[what, reports.SAY[holds], text]
+                                  for what, _, holds, text in self.comparisons(results)]),
+            "ratios": ratio_table(found["counts"]),
+            "counts": count_table(found["counts"]),
+            "errors": error_table(found["errors"]),
+            "axis": f"{100 * min(axis):.0f} %",
+            "growth": growth_table(found["growth"]),
+            "energy": energy_table(found["energy"]),
+            "impulses": impulse_table(found["impulses"]),
+            "machine": times["machine"],
+            "repeats": str(times["repeats"]),
+            **time_parts(times["run"]),
+            "spatial": spatial_table(found["spatial"]),
+        }
 
 
-def full(study, folder, tolerances, repeats):
-    os.makedirs(folder, exist_ok=True)
-    energy = {}
-    counts, velocity = count_evaluations(study, tolerances, energy)
-    errors, tables = measure_errors(study)
-    grown = growth(tables)
-    spatial, _ = measure_errors(study, METHODS[2:6], spatial=True)
-    times = measure_times(study, tolerances, repeats)
-    draw(study, tables, counts, times, tolerances, folder)
-    rows = compare_ratios(counts, tolerances)
-    errors_text, outside = error_table(errors)
-    cells = [c for row in rows for c in row[3] if c[1] is not None and c[2] is not None]
-    clear = [c for c in cells if verdict(c[2]) != "even"]
-    agreed = sum(c[3] for c in clear)
-    per_evaluation, per_run = time_tables(times)
-    found = claims(counts, velocity, errors, grown, energy, tables, tolerances)
-    impulses, same_impulses = impulse_table(tables)
-    for statement, evidence, came_out, written in found:
-        study.hold(f"{statement}: {came_out} ({evidence}), as the page says: {written}", came_out == written)
-    study.hold(f"conclusions of the prototype in {agreed} of {len(clear)} clear ones", agreed >= 0.95 * len(clear))
-    # the distance of K is that of an unstable motion: its size depends on round-off
-    most = [o for o in outside if o[2] != 3]
-    study.hold(f"{len(most)} errors of energy and constraints differ from the prototype's by more than three",
-               len(most) <= 4)
-    study.hold("impulses of the cut hinges are the prototype's to a tenth", same_impulses)
-    info = json.loads(subprocess.run([study.program, "info", "--json"], capture_output=True, text=True,
-                                     check=True).stdout)
-    parts = {
-        "version": str(info.get("version", "")),
-        "claims": table(["the paper says", "found here", ""], [[a, b, c] for a, b, c, _ in found]),
-        "prototype": PROTOTYPE["computed by"],
-        "ratios": ratio_table(rows, tolerances),
-        "counts": count_table(counts, tolerances),
-        "clear": str(len(clear)),
-        "agree": str(agreed),
-        "errors": errors_text,
-        "outside": str(len(outside)),
-        "compared": str(3 * 4 * 4),
-        "growth": growth_table(grown),
-        "energy": energy_table(energy),
-        "impulses": impulses,
-        "table 1": per_evaluation,
-        "table 2": per_run,
-        "spatial": spatial_table(spatial),
-    }
-    with open(os.path.join(folder, "README.md"), "w", encoding="utf-8") as file:
-        file.write(fill(HERE, parts))
-    for row in rows:
-        for tolerance, a, b, good in row[3]:
-            if not good:
-                print(f"{row[:3]} at {tolerance:g}: {a:.2f}, prototype {b:.2f}")
-    for case, name, k, value, theirs in outside:
-        print(f"case {case}, {name}: error {k} is {value:.1e}, prototype {theirs:.1e}")
-    return 1 if study.failed else 0
-
-
-def quick(study):
-    """One tolerance; the verdicts, and what the paper says of errors at 1e-6."""
-    tolerances, good = [1e-5], True
-    for integrator, case, name, cells in compare_ratios(count_evaluations(study, tolerances)[0], tolerances):
-        for tolerance, a, b, same in cells:
-            print(f"{integrator:8s} case {case}  {name:20s} {tolerance:g}: {figure(a)} ({figure(b)})"
-                  f"{'' if same else '  !'}")
-            good &= same
-    errors, tables = measure_errors(study, METHODS[1:4])
-    for case, found in errors.items():
-        hdca, dca = found["hdca, end, leak"], found["dca, end"]
-        for what, a, b in (("energy", hdca["energy_error"], dca["energy_error"] / 3),
-                           ("velocity", hdca["residual"][1], 1e-12),
-                           ("position", hdca["residual"][0], dca["residual"][0] / 3)):
-            print(f"case {case}: {what} {a:.1e}, at most {b:.1e}")
-            good &= a <= b
-    for (case, name), (position, velocity) in growth(tables).items():
-        if name == "dca, end":  # quadratic and linear, says the paper
-            print(f"case {case}: dca's residuals grow with t^{position[0]:.2f}, t^{velocity[0]:.2f}")
-            good &= abs(position[0] - 2) < 0.3 and abs(velocity[0] - 1) < 0.3
-    return 0 if good else 1
-
-
-def main():
-    parser = argparse.ArgumentParser(description="the study of [chadaj2017] with linkwork")
-    parser.add_argument("--program", required=True)
-    parser.add_argument("--output", metavar="FOLDER", default="docs/reports/hdca-2017")
-    parser.add_argument("--quick", action="store_true")
-    parser.add_argument("--repeats", type=int, default=5, help="of timings")
-    arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        study = Study(os.path.abspath(arguments.program), folder)
-        if arguments.quick:
-            return quick(study)
-        return full(study, arguments.output, TOLERANCES, arguments.repeats)
+def seconds(times):
+    return {run: {name: {t: entry and entry[0] for t, entry in row.items()} for name, row in of.items()}
+            for run, of in times.items()}
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(Hdca().main())
