@@ -251,6 +251,37 @@ def stack_of_four_bars(source):
                    f"{plans[kind]['critical']:.2g}"] for kind in ("comb", "balanced")])
 
 
+@made("docs/theory/rcr.md", 0.05)
+def rcr_leak(source):
+    """The four-bar with momenta as state, and what the specification has."""
+    models, reports = source.module("examples/rcr-2003/models.py"), source.module("examples/reports.py")
+    path, output, rows = os.path.join(source.work, "four-bar.yaml"), os.path.join(source.work, "run.csv"), []
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(models.four_bar())
+    for kappa, theirs in (("none", ("2.0e-03", "-9.3", "851")), ("auto", ("9.1e-05", "-3.9e-02", "–"))):
+        source.run(path, formulation="rcr", state="momenta", kappa=kappa, project="never", integrator="rk4", step=0.01,
+                   duration=40, sample=0.1, level="momentum", output=output)
+        run = reports.read_table(output)
+        off = math.hypot(run["marker.D.x"][-1] - 0.7, run["marker.D.y"][-1])
+        impulse = max(abs(value) for c in "xyz" for value in run[f"joint.D.sf{c}"])
+        energy = run["sys.E"][-1] - run["sys.E"][0]
+        cells = (f"{off:.1e}", f"{energy:.1f}" if kappa == "none" else f"{energy:.1e}", f"{impulse:.0f}")
+        rows.append([f"`--kappa {kappa}`", *(f"{a} ({b})" for a, b in zip(cells, theirs))])
+    return table(["", "closure [m]", "energy [J]", "largest component of the impulse [N s]"], rows)
+
+
+@made("docs/theory/assembly.md")
+def plans_of_graphs(source):
+    rows = []
+    for name, text in (("chain of 1024", "chain: {n: 1024}"), ("binary tree of 1023", "tree: {n: 1023}"),
+                       ("ladder of 1000 loops", "ladder: {n: 1000}")):
+        bodies, plans = source.plans(source.generated(text))
+        rows.append([name, bodies, *(f"{plans[kind]['work'] / bodies:.0f}" for kind in ("comb", "balanced")),
+                     *(plans[kind]["width"] for kind in ("comb", "balanced")), plans["balanced"]["depth"]])
+    return table(["graph", "bodies", "sequential", "balanced", "widest join, sequential", "balanced",
+                  "levels, balanced"], rows)
+
+
 @made("docs/theory/assembly.md")
 def longest_paths(source):
     plans = [(n, source.plans(source.generated(f"chain: {{n: {n}}}"))[1]["balanced"]) for n in (250, 1000, 4000, 16000)]
@@ -304,6 +335,28 @@ def walking_machine(source):
 def struck(source):
     text = source.call(sys.executable, source.path("examples/impulses/struck.py"), "--program", source.program, "--table")
     return [line for line in text.split("\n") if line.startswith("|")]
+
+
+@made("docs/theory/hdca.md", 0.05)
+def kappa_cost(source):
+    """Evaluations of the study's cases for multiples of the default of --kappa."""
+    cases = source.module("examples/hdca-2017/cases.py")
+    factors = (0.1, 1 / 3, 1, 3, 10, 30)
+    heads = ["none", "a tenth of `auto`", "a third", "`auto`", "3 times", "10 times", "30 times"]
+    rows = []
+    for case, g in ((1, 9.81), (2, 9.81), (3, 9.81), (1, 8720), (1, 9.81e-4)):
+        path = os.path.join(source.work, "case.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(cases.model(case).replace("[0, 0, -9.81]", f"[0, 0, -{g:g}]"))
+
+        def done(kappa, duration=10 * math.sqrt(9.81 / g), case=case, path=path):
+            return source.run(path, formulation="hdca", integrator="dopri5", cut=cases.cut(case, "middle"), kappa=kappa,
+                              rtol=1e-6, atol=1e-6, project="never", duration=duration, sample=duration)
+
+        auto = float(re.search(r"kappa ([0-9.e+-]+) 1/s", done("auto")["notice"])[1])
+        rows.append([case, f"{g:g}", f"{0.6 / auto:.2g}", *(done(k)["evaluations"] for k in (
+            "none", *(repr(auto * f) for f in factors)))])
+    return table(["case", "g [m/s²]", "√(L/g) [s]", *heads], rows)
 
 
 def drift_of(source, names):
