@@ -71,7 +71,7 @@ static const char *level_of(const char *name)
             const size_t part = strlen(q.part[k]);
             if (strncmp(last, q.part[k], part) == 0 &&
                 last[part + strspn(last + part, q.numbered ? "0123456789" : "")] == 0)
-                return q.level;
+                return k == q.size - 1 ? q.last_level : q.level;
         }
     }
     return NULL;
