@@ -60,8 +60,8 @@ typedef struct lw_observation {
     int reactions_continued;
     /** LW_IMPACT_BEFORE, LW_IMPACT_AFTER: the state just before or after impulses at this time */
     int impact;
-    /** [joint] impulses of the reactions in this impact: on body2 about P2, world axes [N s, N m s]; zeros in states
-     *  that are not just after one, NULL where there was never one */
+    /** [joint] impulses of the reactions in this impact: on body2 about P2, world axes [N s, N m s]; NULL in states
+     *  that are not just after one */
     const double (*impulse)[6];
     // system
     double kinetic, potential, work;         ///< T, V (gravity, springs), Wnc since the start [J]

@@ -44,8 +44,7 @@ static lw_status create(lw_sim *sim)
     p->loads.wrench = lwi_arena_push(&sim->arena, (size_t)model->nbody, sizeof *p->loads.wrench);
     p->loads.effort = LWI_PUSH(&sim->arena, double, model->nv);
     p->wrench = lwi_arena_push(&sim->arena, (size_t)model->nbody, sizeof *p->wrench);
-    p->none = lwi_arena_push(&sim->arena, (size_t)model->njoint, sizeof *p->none);
-    if (!p->loads.wrench || !p->loads.effort || !p->wrench || !p->none) return LW_ERR_MEMORY;
+    if (!p->loads.wrench || !p->loads.effort || !p->wrench) return LW_ERR_MEMORY;
     return create_solver(sim);
 }
 

@@ -450,7 +450,7 @@ static void fill_impact(lw_sim *sim)
     lw_observation *o = &sim->observation;
     o->impact = p->due ? LW_IMPACT_BEFORE : p->struck ? LW_IMPACT_AFTER : LW_IMPACT_NONE;
     if (p->due) o->time = p->next.t;
-    o->impulse = p->struck ? p->result.reaction : p->prepared ? (const double(*)[6])p->none : NULL;
+    o->impulse = p->struck ? p->result.reaction : NULL;
 }
 
 static void observe_totals(const lw_sim *sim, lw_observe level, lwi_totals *system)

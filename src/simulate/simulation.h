@@ -36,7 +36,6 @@ typedef struct lwi_impacts {
     lwi_snapshot before, after;
     lwi_loads loads;
     double (*wrench)[6];  ///< [nbody] scratch
-    double (*none)[6];    ///< [njoint] zeros
     lwi_impact_time next; ///< of the model
     double stop;          ///< time at which steps end before it
     bool due;             ///< the state is that before `next`

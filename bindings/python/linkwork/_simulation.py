@@ -162,7 +162,7 @@ class Observation:
         self.reactions_continued = bool(o.reactions_continued)
         #: "before" or "after": the state just before or after impulses at this time; else ""
         self.impact: str = ("", "before", "after")[o.impact]
-        #: impulses of the reactions in this impact: [joint][6] as ``reaction``, zeros in other states
+        #: impulses of the reactions in this impact: [joint][6] as ``reaction``; empty in other states than "after"
         self.impulse: Array = view(o.impulse, (m, 6), owner) if o.impulse else np.empty((0, 6))
         self.kinetic: float = o.kinetic
         self.potential: float = o.potential
