@@ -95,6 +95,7 @@ typedef struct lwi_work {
     bool fixed_cost; ///< every step costs the same: none is split or repeated
     bool own_output; ///< `observe` has the accelerations and reactions of the steps themselves
     bool controls;   ///< steps are chosen by `error` of the formulation
+    bool segments;   ///< rates are those of long paths in segments, without the option `plan`
     bool resumed;    ///< `enter` corrects the state of a run: discrete state and ranks are kept
     lw_error error;  ///< of the last failed call
 } lwi_work;

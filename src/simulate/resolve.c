@@ -226,6 +226,9 @@ void lwi_sim_add_warnings(lw_sim *sim)
     const lwi_audit *a = &sim->audit;
     char text[512] = "";
     sim->notice[sim->chosen] = 0;
+    if (o->plan != LW_PLAN_AUTO && sim->work->segments) // batches, which have no segments, use it
+        say(sim, "plan has no effect on steps: %s divides the long paths of this model in segments",
+            o->formulation);
     if (sim->work->formulation->notice)
         sim->work->formulation->notice(sim->work, text, sizeof text);
     if (text[0]) say(sim, "%s", text);

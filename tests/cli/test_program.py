@@ -393,6 +393,11 @@ class Look(Program):
         text = self.call("run", loop, *short, "--formulation", "dense").stdout
         self.assertIn("plan is ignored", text)
         self.assertIn("threads is ignored", text)
+        chain = self.write("c.yaml", "linkwork: 1\ngenerate: {chain: {n: 300}}\n")
+        for formulation in ("dca", "hdca"):
+            words = ("run", chain, "--duration", "0.01", "--formulation", formulation)
+            self.assertIn("plan has no effect", self.call(*words, "--plan", "balanced").stdout)
+            self.assertNotIn("plan", self.call(*words).stdout)
         self.assertIn("plan:", self.call("run", loop, "--plan", "heap", code=2).stderr)
         self.assertIn("threads", self.call("run", loop, "--threads", "1.5", code=2).stderr)
 

@@ -96,6 +96,7 @@ static lw_status prepare(lwi_work *work)
         TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, system->pool, arena,
                             &d->path));
     if (work->lanes != LWI_NO_KERNEL && !d->path) TRY(prepare_net(work));
+    work->segments = d->path || d->net;
     if (is_tree_in_segments(d)) TRY(prepare_path(work, d));
     return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->auxiliary, &work->layout);
 }

@@ -124,6 +124,7 @@ static lw_status prepare(lwi_work *work)
         TRY(lwi_net_plan_create(model, (lwi_net_choice){0}, arena, &plan));
     if (plan)
         TRY(lwi_net_create(plan, work->lanes, system->pool, &d->tree, system, arena, &d->net));
+    work->segments = d->path || d->net;
     if (is_tree_in_segments(d)) TRY(prepare_path(model, arena, d));
     TRY(lwi_auxiliary_create(model, LWI_MOMENTUM, arena, &d->auxiliary, &work->layout));
     d->sigma = LWI_PUSH(arena, double, system->nrow);

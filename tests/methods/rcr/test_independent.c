@@ -194,6 +194,8 @@ static void wrong_names_and_counts(void **unused)
     text[LW_OPTION_STRING_SIZE] = 0;
     lw_options_default(&o);
     assert_int_equal(lw_options_set(&o, "independent", text, &error), LW_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "512 letters together"));
+    assert_non_null(strstr(error.text, "at most 511"));
     assert_int_equal(lw_options_set(&o, "independent", "", &error), LW_ERR_ARGUMENT);
     assert_string_equal(o.independent, "auto");
 }
