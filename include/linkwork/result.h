@@ -27,7 +27,7 @@ typedef struct lw_quantity_info {
         *level; ///< lw_observe that adds it: "pose", "twist", "energy", "acceleration", "reaction",
                 ///< "momentum"
     const char *summary;
-    const char *last_level; ///< of the last component, where that needs a higher one; else as `level`
+    const char *last_level;  ///< `level` of the last component, which may be higher
     int size;                ///< components
     const char *const *part; ///< [size] last parts of the names: "x", "y", "z"
     const char *const *unit; ///< [size]; [1] if `same_unit`

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -111,13 +112,23 @@ static cli_exit run(int argc, char **argv)
     return code ? code : verb->run(&arguments);
 }
 
+// Libraries need memory when the program ends: without it HDF5 crashes then.
+static void end_without_memory(cli_exit code)
+{
+    void *volatile room = malloc(1 << 20); // volatile: the compiler may not leave it out
+    if (!room) _Exit((int)code);
+    free(room);
+}
+
 int main(int argc, char **argv)
 {
     if (!fill_streams()) return CLI_FAILED;
     signal(SIGXFSZ, SIG_IGN); // a file that is too large is reported as a full disk is
     const cli_exit code = run(argc, argv);
     errno = 0;
-    if ((!fflush(stdout) && !ferror(stdout)) || code) return (int)code;
+    const bool written = !fflush(stdout) && !ferror(stdout);
+    if (code) end_without_memory(code);
+    if (written || code) return (int)code;
     return (int)cli_complain(CLI_FAILED, "standard output cannot be written: %s",
                              strerror(errno ? errno : EIO));
 }

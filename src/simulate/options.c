@@ -96,10 +96,11 @@ static lw_status check_joints(const option *o, const void *field, lw_error *erro
 static lw_status read_joints(const option *o, const char *text, void *field, lw_error *error)
 {
     if (strlen(text) >= LW_OPTION_STRING_SIZE)
-        return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "%s: the names have %zu letters together ('%.20s...'), expected at most %d: "
-                        "shorten the names of these joints",
-                        o->key, strlen(text), text, LW_OPTION_STRING_SIZE - 1);
+        return lwi_fail(
+            error, LW_ERR_ARGUMENT,
+            "%s: the names have %zu letters together ('%.20s...'), expected at most %d: "
+            "shorten the names of these joints",
+            o->key, strlen(text), text, LW_OPTION_STRING_SIZE - 1);
     TRY(check_joints(o, text, error));
     memset(field, 0, LW_OPTION_STRING_SIZE);
     strcpy(field, text);

@@ -2,6 +2,7 @@
 //
 //   FAIL_AT=N      the N-th allocation after the start of main() fails; without it none
 //   FAIL_FROM=1    and all after it
+//   FAIL_OWN=1     only allocations by Linkwork itself fail and are counted
 //   FAIL_ABOVE=N   allocations fail that would make the program hold more than N bytes from main() on
 //   FAIL_COUNT=F   at the end the number of allocations and the largest number of bytes held are written to the file F
 //   FAIL_SHOW=1    the call stack of each one that fails is written to stderr, after a line "--"
@@ -9,9 +10,12 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
+#include <link.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 extern void *__libc_malloc(size_t size);
@@ -23,8 +27,34 @@ extern void __libc_free(void *block);
 typedef int main_function(int argc, char **argv, char **environment);
 
 static main_function *program;
-static int in_main, from, show;
+static int in_main, from, show, own;
 static long count, at, above, held, peak;
+static struct {
+    uintptr_t begin, end;
+} code[8]; // of the program and of Linkwork's library
+static int ncode;
+
+static int add_code(struct dl_phdr_info *object, size_t size, void *unused)
+{
+    (void)size, (void)unused;
+    const char *name = object->dlpi_name; // "": the program
+    if (*name && !strstr(name, "liblinkwork")) return 0;
+    for (int i = 0; i < object->dlpi_phnum && ncode < 8; i++) {
+        const ElfW(Phdr) *part = &object->dlpi_phdr[i];
+        if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;
+        code[ncode].begin = object->dlpi_addr + part->p_vaddr;
+        code[ncode].end = code[ncode].begin + part->p_memsz;
+        ncode++;
+    }
+    return 0;
+}
+
+static int is_own(const void *caller)
+{
+    for (int i = 0; i < ncode; i++)
+        if ((uintptr_t)caller >= code[i].begin && (uintptr_t)caller < code[i].end) return 1;
+    return 0;
+}
 
 static void show_stack(void)
 {
@@ -35,9 +65,9 @@ static void show_stack(void)
     in_main = 1;
 }
 
-static int fails(size_t size)
+static int fails(size_t size, const void *caller)
 {
-    if (!in_main) return 0;
+    if (!in_main || (own && !is_own(caller))) return 0;
     const long n = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
     const long more = size < (size_t)1 << 40 ? (long)size : 1L << 40;
     const int too_much = above > 0 && __atomic_load_n(&held, __ATOMIC_RELAXED) + more > above;
@@ -62,20 +92,22 @@ static void give_back(void *block)
     if (block) __atomic_sub_fetch(&held, (long)malloc_usable_size(block), __ATOMIC_RELAXED);
 }
 
+#define CALLER __builtin_return_address(0)
+
 void *malloc(size_t size)
 {
-    return fails(size) ? NULL : taken(__libc_malloc(size));
+    return fails(size, CALLER) ? NULL : taken(__libc_malloc(size));
 }
 void *calloc(size_t number, size_t size)
 {
     size_t bytes;
     if (__builtin_mul_overflow(number, size, &bytes)) return NULL;
-    return fails(bytes) ? NULL : taken(__libc_calloc(number, size));
+    return fails(bytes, CALLER) ? NULL : taken(__libc_calloc(number, size));
 }
 void *realloc(void *block, size_t size)
 {
     const long before = block ? (long)malloc_usable_size(block) : 0;
-    if (fails((long)size > before ? size - (size_t)before : 0)) return NULL;
+    if (fails((long)size > before ? size - (size_t)before : 0, CALLER)) return NULL;
     void *p = __libc_realloc(block, size);
     if (p || !size) __atomic_sub_fetch(&held, before, __ATOMIC_RELAXED);
     return taken(p);
@@ -87,11 +119,11 @@ void free(void *block)
 }
 void *aligned_alloc(size_t alignment, size_t size)
 {
-    return fails(size) ? NULL : taken(__libc_memalign(alignment, size));
+    return fails(size, CALLER) ? NULL : taken(__libc_memalign(alignment, size));
 }
 int posix_memalign(void **block, size_t alignment, size_t size)
 {
-    void *p = fails(size) ? NULL : taken(__libc_memalign(alignment, size));
+    void *p = fails(size, CALLER) ? NULL : taken(__libc_memalign(alignment, size));
     if (p) *block = p;
     return p ? 0 : ENOMEM;
 }
@@ -109,6 +141,8 @@ static int counted_main(int argc, char **argv, char **environment)
     held = peak = 0;
     above = number("FAIL_ABOVE");
     at = number("FAIL_AT"), from = (int)number("FAIL_FROM"), show = (int)number("FAIL_SHOW");
+    own = (int)number("FAIL_OWN");
+    dl_iterate_phdr(add_code, NULL);
     in_main = 1;
     return program(argc, argv, environment);
 }

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -67,6 +68,13 @@ lw_status lwi_hdf5_fail(lw_error *error, lw_status status, const char *path, con
         reason = text[0] ? text : "no reason given by the HDF5 library";
     }
     return lwi_fail_at(error, status, path, 0, 0, "%s: %s", what, reason);
+}
+
+lw_status lwi_hdf5_fail_open(lw_error *error, const lwi_hdf5_disk *disk, const char *path)
+{
+    if (lwi_hdf5_disk_failure(disk) == ENOMEM)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for an HDF5 file");
+    return lwi_hdf5_fail(error, LW_ERR_IO, path, "cannot be opened");
 }
 
 // Continues a CRC-32, four bits at a time.

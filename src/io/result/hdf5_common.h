@@ -71,6 +71,8 @@ void lwi_hdf5_finish_after(lwi_hdf5_quiet quiet, lw_status status);
 /** Fails with the innermost error of the last failed call of the library, or the error of the system if there
  *  is one: "cannot be written: No space left on device". */
 lw_status lwi_hdf5_fail(lw_error *error, lw_status status, const char *path, const char *what);
+/** The library could not open the file, or had no memory for it. */
+lw_status lwi_hdf5_fail_open(lw_error *error, const lwi_hdf5_disk *disk, const char *path);
 
 /** Access properties: our driver and file format version; closing the file closes all objects in it. */
 hid_t lwi_hdf5_access(lwi_hdf5_disk *disk);

@@ -167,6 +167,15 @@ size_t lwi_hdf5_disk_peek(const lwi_hdf5_disk *d, void *bytes, size_t size)
     return length < size ? (size_t)length : size;
 }
 
+size_t lwi_hdf5_disk_peek_at(const char *path, void *bytes, size_t size)
+{
+    lwi_hdf5_disk disk = {0};
+    if (lwi_open_input(path, &disk.file, NULL) != LW_OK) return 0;
+    const size_t n = lwi_hdf5_disk_peek(&disk, bytes, size);
+    close(disk.file);
+    return n;
+}
+
 hsize_t lwi_hdf5_disk_length(const lwi_hdf5_disk *d)
 {
     return length_of(d->file);
@@ -203,6 +212,7 @@ static H5FD_t *driver_open(const char *name, unsigned flags, hid_t access, haddr
     (void)name, (void)maximum;
     const driver_info *info = H5Pget_driver_info(access);
     opened *o = info ? lwi_allocate(NULL, sizeof *o) : NULL;
+    if (!o && info && !info->disk->failure) info->disk->failure = ENOMEM;
     if (!o) return NULL;
     memset(o, 0, sizeof *o);
     o->disk = info->disk;

@@ -74,20 +74,16 @@ const lw_column_info *lwi_hdf5_columns(const lwi_hdf5_reader *r, int *n)
 // has the file open.  [HDF5 File Format, II.A]
 enum { HEAD = 12 };
 
-static bool read_head(const lwi_hdf5_disk *disk, unsigned char head[HEAD])
+static bool is_signed(const unsigned char head[HEAD])
 {
     static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    return lwi_hdf5_disk_peek(disk, head, HEAD) == HEAD && !memcmp(head, signature, 8);
+    return !memcmp(head, signature, 8);
 }
 
 bool lwi_hdf5_recognise(const char *path)
 {
     unsigned char head[HEAD];
-    lwi_hdf5_disk *disk;
-    if (lwi_hdf5_disk_open(path, &disk, NULL) != LW_OK) return false;
-    const bool recognised = read_head(disk, head);
-    lwi_hdf5_disk_close(disk);
-    return recognised;
+    return lwi_hdf5_disk_peek_at(path, head, HEAD) == HEAD && is_signed(head);
 }
 
 static lw_status invalid(const lwi_hdf5_reader *r, lw_error *error, const char *what)
@@ -565,13 +561,13 @@ static lw_status open_file(lwi_hdf5_reader *r, lw_error *error)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     const hid_t access = lwi_hdf5_access(r->disk);
     if (access < 0) return lwi_hdf5_fail(error, LW_ERR_IO, r->path, "cannot be opened");
-    r->closed = !read_head(r->disk, head) || head[8] < 3 || head[11] == 0;
+    r->closed = lwi_hdf5_disk_peek(r->disk, head, HEAD) < HEAD || !is_signed(head) || head[8] < 3 ||
+                head[11] == 0;
     unsigned flags = H5F_ACC_RDONLY;
     if (!r->closed && H5Pset_metadata_read_attempts(access, ATTEMPTS) >= 0)
         flags |= H5F_ACC_SWMR_READ;
     r->file = H5Fopen(r->path, flags, access);
-    const lw_status status =
-        r->file < 0 ? lwi_hdf5_fail(error, LW_ERR_IO, r->path, "cannot be opened") : LW_OK;
+    const lw_status status = r->file < 0 ? lwi_hdf5_fail_open(error, r->disk, r->path) : LW_OK;
     H5Pclose(access);
     return status;
 }

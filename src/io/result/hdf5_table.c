@@ -93,7 +93,7 @@ static lw_status read_all(table *t, double **value, lw_error *error)
     const hid_t access = lwi_hdf5_access(t->disk);
     t->file = access < 0 ? -1 : H5Fopen(t->path, H5F_ACC_RDONLY, access);
     if (access >= 0) H5Pclose(access);
-    if (t->file < 0) return lwi_hdf5_fail(error, LW_ERR_IO, t->path, "cannot be opened");
+    if (t->file < 0) return lwi_hdf5_fail_open(error, t->disk, t->path);
     TRY(list_columns(t, error));
     *value = LWI_PUSH(t->arena, double, (size_t)t->n *(size_t)t->rows);
     if (!*value || !lwi_hdf5_has_room(0))

@@ -84,7 +84,13 @@ static lw_status fail(lwi_hdf5_writer *w, const char *what)
     else if (!w->failed)
         lwi_hdf5_fail(&w->error, LW_ERR_IO, w->path, what);
     w->failed = true;
-    return LW_ERR_IO;
+    return w->error.status;
+}
+
+static void fail_without_memory(lwi_hdf5_writer *w, const char *what)
+{
+    if (!w->failed) lwi_fail_at(&w->error, LW_ERR_MEMORY, w->path, 0, 0, "no memory for %s", what);
+    w->failed = true;
 }
 
 // Has everything that was written reached the file?  The library gets no failures.
@@ -259,6 +265,7 @@ static herr_t write_elements(lwi_hdf5_writer *w, const unsigned char *undetermin
     const int n = w->columns->n - 1, block = n < ELEMENTS ? n : ELEMENTS;
     char *elements = lwi_allocate(NULL, (size_t)block * e->bytes);
     herr_t failed = elements ? 0 : -1;
+    if (!elements) fail_without_memory(w, "the columns");
     for (int first = 0; first < n && failed >= 0; first += block) {
         if (check_interrupt(w) != LW_OK) break;
         const hsize_t from = (hsize_t)first,

@@ -386,12 +386,8 @@ lw_quantity_info lw_quantity_at(int index)
 #undef X
     };
     if (index < 0 || index >= lwi_result_nquantity)
-        return (lw_quantity_info){.item = "",
-                                  .name = "",
-                                  .frame = "",
-                                  .level = "",
-                                  .last_level = "",
-                                  .summary = ""};
+        return (lw_quantity_info){
+            .item = "", .name = "", .frame = "", .level = "", .last_level = "", .summary = ""};
     const lwi_result_quantity *q = &lwi_result_quantities[index];
     return (lw_quantity_info){.item = lwi_result_column_prefix(q),
                               .name = q->name,

@@ -78,7 +78,7 @@ static lw_status check_model(const lw_result *r, const lw_sim *sim, lw_error *er
     FILE *file = open_memstream(&text, &size);
     if (!file) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the model");
     lw_status status = lw_model_write(lw_sim_model(sim), NULL, file, error);
-    if (fclose(file) && status == LW_OK)
+    if ((fclose(file) || !text) && status == LW_OK) // NULL: no memory when it was closed
         status = lwi_fail(error, LW_ERR_MEMORY, "no memory for the model");
     if (status == LW_OK && strcmp(text, r->meta.model) != 0)
         status = report_difference(r, r->meta.model, text, error);

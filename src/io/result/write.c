@@ -45,7 +45,7 @@ static lw_status model_text(const lw_model *model, lwi_arena *arena, const char 
     FILE *file = open_memstream(&buffer, &size);
     if (!file) return LW_ERR_MEMORY;
     const lw_status status = lw_model_write(model, NULL, file, NULL);
-    const bool lost = fclose(file) != 0;
+    const bool lost = fclose(file) != 0 || !buffer; // NULL: no memory when it was closed
     *text = status == LW_OK && !lost ? lwi_arena_text(arena, buffer) : NULL;
     free(buffer);
     return lost || (status == LW_OK && !*text) ? LW_ERR_MEMORY : LW_OK;
