@@ -4,7 +4,7 @@
 usage: calibrate_auto.py --programs FOLDER [--turns N] [--run SECONDS] [--only TEXT] [--unseen]
                          [--save FILE | --load FILE] [--write]
        calibrate_auto.py --programs FOLDER --accuracy SECONDS [--whole] [--only TEXT] [--unseen]
-                         [--save FILE | --load FILE]
+                         [--save FILE | --load FILE] [--json FILE]
 
 --programs  folder with linkwork, bench_auto and bench_accuracy (build/bin)
 --accuracy  instead: the cost of a run of so many simulated seconds with all bodies within 1e-6 m, and
@@ -17,6 +17,7 @@ usage: calibrate_auto.py --programs FOLDER [--turns N] [--run SECONDS] [--only T
 --unseen    models not used for fitting instead of the set, to validate the table
 --save      keeps the measurements, one line of JSON per model
 --load      reads them instead of measuring; for evaluations the minimum of several files, separated by commas
+--json      writes what the table of docs/methods.md is made from (bench/results/MACHINE/accuracy.json)
 --write     writes the table to src/kinematics/costs.def
 
 Prints the table of times and estimates, and the regret of each choice: its time over that of the
@@ -32,6 +33,7 @@ import subprocess
 import sys
 import tempfile
 
+import accuracy_table
 import numpy
 import scipy.optimize
 
@@ -345,7 +347,6 @@ def all_models(programs, folder):
 # ------------------------------------------------------------------------------------- whole runs
 
 CONTENDERS = ("auto", "rcr", "hdca", "dca", "lagrange", "lagrange/auto/always")
-ERRORS = (1e-6, 1e-9)  # [m]
 PATIENCE = 120         # [s] for one model: a run that cannot reach the accuracy would not end
 NEAR = 2               # tolerances to either side with the same time per evaluation
 
@@ -401,38 +402,31 @@ def time_to(error, result):
     return best
 
 
-def judge_runs(results):
-    """A row of markdown per model, the table of docs/methods.md: milliseconds of `auto`, others relative to it, `auto`
-    relative to the best; and a summary.  The times of `auto` are those of the formulation that it chose: a run
-    by name is the same run."""
-    shown = [n for n in CONTENDERS[1:] if "/" not in n]
-    head = [c for e in ERRORS for c in (f"{e:.0e} m".replace("e-0", "e-"), *(f"`{n}`" for n in shown), "best")]
-    print("| model | `auto` | " + " | ".join(head) + " |\n|---|---|" + "---|" * len(head))
-    ratios, always = [], {n: [] for n in CONTENDERS[1:]}
+def qualities(results):
+    """Rows of tools/accuracy_table.py.  The times of `auto` are those of the formulation that it chose: a run by name is
+    the same run."""
+    rows = []
     for r in results:
         if not r["runs"].get("auto"):
             continue
-        chosen, cells = r["runs"]["auto"][0][4], []
-        for error in ERRORS:
-            best = time_to(error, r)
+        chosen, errors = r["runs"]["auto"][0][4], {}
+        for error in accuracy_table.ERRORS:
+            best = time_to(float(error), r)
             mine = min(best.get("auto", math.inf), best.get(chosen, math.inf))
-            if mine == math.inf:
-                cells += ["–"] * (len(shown) + 2)
-                continue
-            others = {n: best[n] / mine for n in CONTENDERS[1:] if n in best}
-            ratios.append((1 / min(1, *others.values()), r["model"]))
-            cells += [f"{1e3 * mine:.3g}", *(f"{others[n]:.2f}" if n in others else "–" for n in shown),
-                      f"{ratios[-1][0]:.2f}"]
-            for n, ratio in others.items():
-                always[n].append(math.log(ratio))
-        print(f"| `{r['model']}` | `{chosen}` | " + " | ".join(cells) + " |")
-    mean = math.exp(sum(math.log(x) for x, _ in ratios) / len(ratios))
-    far = ", ".join(f"{name} {x:.2f}" for x, name in sorted(ratios, reverse=True) if x > WORTH)
-    print(f"\n{len(ratios)} runs: `auto` takes {mean:.2f} times as long as the best single choice in the mean, at most "
-          f"{max(ratios)[0]:.2f}; above {WORTH}: {far or 'none'}")
-    for name, logs in always.items():
-        if logs:
-            print(f"`{name}` always: {math.exp(sum(logs) / len(logs)):.2f} times `auto` in the mean of {len(logs)}")
+            if mine < math.inf:
+                others = {n: best[n] / mine for n in CONTENDERS[1:] if n in best}
+                errors[error] = {"auto": mine, "others": others, "best": 1 / min(1, *others.values())}
+        rows.append({"model": r["model"], "auto": chosen, "errors": errors})
+    return rows
+
+
+def write_qualities(arguments, rows):
+    done = subprocess.run([os.path.join(arguments.programs, "linkwork"), "bench", "--case", "chain-7", "--seconds", "0.01",
+                           "--json"], capture_output=True, text=True, check=True)
+    about = {"about": f"tools/calibrate_auto.py --accuracy {arguments.accuracy}", "cpu": json.loads(done.stdout)["cpu"]}
+    with open(arguments.json, "w") as file:
+        json.dump({**about, "rows": rows}, file, indent=1)
+        file.write("\n")
 
 
 # ------------------------------------------------------------------------------------- measurements
@@ -612,6 +606,7 @@ def main():
     parser.add_argument("--unseen", action="store_true")
     parser.add_argument("--save")
     parser.add_argument("--load")
+    parser.add_argument("--json")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     if arguments.load:
@@ -622,7 +617,10 @@ def main():
         with open(arguments.save, "w") as file:
             file.writelines(json.dumps(r) + "\n" for r in results)
     if arguments.accuracy:
-        judge_runs(results)
+        rows = qualities(results)
+        if arguments.json:
+            write_qualities(arguments, rows)
+        accuracy_table.print_all(rows)
         return
     table = read_table() if arguments.unseen else calibrate(results)
     ways(results, table)

@@ -72,10 +72,10 @@ class Source:
         """A file of measurements: the newest machine's that has one."""
         return max(glob.glob(self.path("bench/results/*", name)))
 
-    def printed(self, program, name):
-        """What a program in Python of bench prints as tables of its file of measurements."""
-        text = self.call(sys.executable, self.path(program), "--table", self.stored(name))
-        return text.strip().split("\n")
+    def printed(self, program, name, *parts):
+        """What a program in Python prints as tables of its file of measurements."""
+        first = () if parts else ("--table",)
+        return self.call(sys.executable, self.path(program), *first, self.stored(name), *parts).strip().split("\n")
 
     def plans(self, model):
         found = json.loads(self.call(self.program, "check", model, "--plan", "--json"))
@@ -175,15 +175,18 @@ def cost_and_accuracy(source):
 
 
 @made("docs/methods.md")
-def best_others(source):
-    """The others in the page's table of measured times, for mechanisms of loops of hinges and balls, by `rcr`."""
-    with open(source.path("docs/methods.md"), encoding="utf-8") as file:
-        rows = [[cell.strip() for cell in line.strip("|\n ").split("|")] for line in file if line.startswith("| `")]
-    loops = [(min(float(x) for x in row[4:7] if x != "–"), row[0]) for row in rows
-             if row[1:2] == ["`rcr`"] and re.match(r"`(four-bars|ladder|bennett|gears|walker|net-20x2|net-40x1)", row[0])]
-    least, most = min(loops), max(loops)
-    return [f"Where loops of hinges and balls are computed in lanes, `rcr` reaches 1e-6 m {least[0]:.1f} ({least[1]}) to",
-            f"{most[0]:.1f} ({most[1]}) times as fast as the best of the others."]
+def quality_of_auto(source):
+    return source.printed("tools/accuracy_table.py", "accuracy.json", "table")
+
+
+@made("docs/methods.md")
+def loops_in_lanes(source):
+    return source.printed("tools/accuracy_table.py", "accuracy.json", "loops")
+
+
+@made("docs/methods.md")
+def summary_of_auto(source):
+    return source.printed("tools/accuracy_table.py", "accuracy.json", "summary")
 
 
 @made("docs/theory/momenta.md", 0.05)
