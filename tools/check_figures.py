@@ -3,8 +3,9 @@
 
 usage: check_figures.py [--root ROOT] [--list [PAGE...]] [--update]
 
-Figures belong into a block that tools/doc_tables.py makes.  Searched: README.md, CHANGELOG.md and the pages of docs, bench
-and examples, without blocks of commands and code, made tables, and the reports in docs/reports, which are made whole.
+Figures belong into a block that tools/doc_tables.py makes.  Searched: README.md and the pages of docs, bench and
+examples, without blocks of commands and code, made tables, and the reports in docs/reports, which are made whole.
+CHANGELOG.md is not searched: its figures are those of a change, with the ones before.
 In a table that is typed a row with two decimal numbers is one figure.
 
 tools/figures.list has the rest, one line a page or text:
@@ -18,7 +19,7 @@ import os
 import re
 import sys
 
-PAGES = ("README.md", "CHANGELOG.md", "docs/**/*.md", "bench/**/*.md", "examples/**/*.md")
+PAGES = ("README.md", "docs/**/*.md", "bench/**/*.md", "examples/**/*.md")
 MADE = "docs/reports/"  # by the programs in examples, from results.json there
 LIST = "tools/figures.list"
 NOT_PROSE = re.compile(r"^[ ]*```.*?^[ ]*```|<!-- table .*?<!-- end of table -->|<!--.*?-->", re.M | re.S)
