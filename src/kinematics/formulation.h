@@ -46,7 +46,6 @@ typedef struct lwi_snapshot {
     double (*v)[3], (*w)[3];             ///< world; BODY axes
     double (*a)[3], (*al)[3];            ///< world; body axes
     double (*w_world)[3];                ///< scratch of observers: angular velocities, WORLD axes
-    double (*al_world)[3];               ///< likewise: their derivatives
     double *q, *qd, *qdd;                ///< all joints
     double (*reaction)[6];               ///< [njoint] on body2 about P2, world: constraint + drive
     unsigned char *unique;               ///< [njoint] 1: `undetermined` is 0

@@ -9,12 +9,16 @@
 //     a1.x,   a1.x',   a1.x'',     x'  = xdot - w1 x x
 //                                  x'' = xddot - al1 x x - w1 x (xdot + x')
 //
-// where  d2dot = w2 x d2, d2ddot = al2 x d2 + w2 x (w2 x d2) for what body 2 carries.  No row needs its J then.  Other
-// rows, and those of mounts and drives, are evaluated by closure.c.
+// where  d2dot = w2 x d2, d2ddot = al2 x d2 + w2 x (w2 x d2) for what body 2 carries.  No row needs its J then.  Joints
+// of one type are evaluated in lanes (simd/residuals.c).  Other rows, and those of mounts and drives, are evaluated by
+// closure.c.
 #include "kinematics/observe.h"
 
 #include "base/assert.h"
+#include "base/cpu.h"
+#include "base/simd/lanes.h"
 #include "kinematics/closure.h"
+#include "kinematics/kernels.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
@@ -81,6 +85,12 @@ static void coupling_residual(const lw_model *model, int coupling, const lwi_sna
 
 // -------------------------------------------------------------------------- rows along axes of F1
 
+static void take_larger(double *largest, double residual)
+{
+    const double size = fabs(residual);
+    *largest = size > *largest ? size : *largest; // not a number: not larger, as fmax
+}
+
 static bool has_simple_rows(const lwi_joint *joint)
 {
     if (joint->mount.present || joint->ndriven > 0) return false;
@@ -91,85 +101,38 @@ static bool has_simple_rows(const lwi_joint *joint)
     return true;
 }
 
-static inline void take_larger(double *largest, double residual)
+LWI_ISA_BUILDS(lwi_observe_kernels, lwi_observe_kernels);
+
+const lwi_observe_kernels *lwi_observe_kernels_of(int width)
 {
-    const double size = fabs(residual);
-    *largest = size > *largest ? size : *largest; // not a number: not larger, as fmax
+    const int isa = lwi_isa_of(width);
+    return isa < 0 ? NULL : builds[isa];
 }
 
-// x and its derivatives in world axes become those seen from F1.
-static inline void see_from(const double w1[3], const double al1[3], bool accelerations,
-                            double x[3][3])
+/** Joints of one type that wait for the lanes. */
+typedef struct queue {
+    const lwi_observe_kernels *kernels; ///< NULL: the processor has none
+    int n, joint[LWI_LANES];
+} queue;
+
+// Lanes without a joint repeat the first one.
+static void flush(const lw_model *model, const lwi_snapshot *m, int levels, queue *waiting,
+                  double largest[3])
 {
-    double c[3], twice[3];
-    v3_copy(twice, x[1]);
-    v3_cross(c, w1, x[0]);
-    v3_sub(x[1], x[1], c);
-    if (!accelerations) return;
-    v3_add(twice, twice, x[1]);
-    v3_cross(c, w1, twice);
-    v3_sub(x[2], x[2], c);
-    v3_cross(c, al1, x[0]);
-    v3_sub(x[2], x[2], c);
+    if (waiting->n == 0) return;
+    for (int l = waiting->n; l < waiting->kernels->width; l++)
+        waiting->joint[l] = waiting->joint[0];
+    waiting->kernels->residuals(model, m, waiting->joint, levels, largest);
+    waiting->n = 0;
 }
 
-// sign times a point of body b, at `at` in its axes, its velocity and acceleration are added to x.
-static inline void add_point(const lwi_snapshot *m, int b, const double at[3], double sign,
-                             bool accelerations, double x[3][3])
+static void enqueue(const lw_model *model, const lwi_snapshot *m, int levels, int joint,
+                    queue *waiting, double largest[3])
 {
-    double arm[3], c[3], cc[3];
-    m3_mul_v(arm, m->R[b], at);
-    v3_cross(c, m->w_world[b], arm);
-    for (int i = 0; i < 3; i++) {
-        x[0][i] += sign * (m->r[b][i] + arm[i]);
-        x[1][i] += sign * (m->v[b][i] + c[i]);
-    }
-    if (!accelerations) return;
-    v3_cross(cc, m->w_world[b], c);
-    v3_cross_add(cc, m->al_world[b], arm);
-    for (int i = 0; i < 3; i++) x[2][i] += sign * (m->a[b][i] + cc[i]);
-}
-
-// Axis j of F2.
-static inline void set_axis(const lwi_snapshot *m, const lwi_joint *joint, int j,
-                            bool accelerations, double x[3][3])
-{
-    const int b = joint->body2;
-    const double own[3] = {joint->R2[j], joint->R2[3 + j], joint->R2[6 + j]};
-    m3_mul_v(x[0], m->R[b], own);
-    v3_cross(x[1], m->w_world[b], x[0]);
-    if (!accelerations) return;
-    v3_cross(x[2], m->w_world[b], x[1]);
-    v3_cross_add(x[2], m->al_world[b], x[0]);
-}
-
-// Residuals of rows that has_simple_rows allows; after the angular motion in world axes.
-static void simple_residuals(const lwi_joint *joint, const lwi_snapshot *m, int levels,
-                             double largest[3])
-{
-    const lwi_joint_type *type = joint->type;
-    const int b = joint->body1;
-    const bool accelerations = levels > 2;
-    double R1[9], d[3][3] = {{0}}, axis[3][3];
-    int present = -1; // axis of F2 that `axis` has
-    bool placed = false;
-    m3_mul(R1, m->R[b], joint->R1);
-    for (int k = 0; k < type->nc; k++) {
-        const lwi_row_form *row = &type->row[k];
-        const double(*x)[3] = (const double(*)[3])(row->kind == LWI_ROW_AXES ? axis : d);
-        if (row->kind == LWI_ROW_AXES && row->j != present) {
-            set_axis(m, joint, present = row->j, accelerations, axis);
-            see_from(m->w_world[b], m->al_world[b], accelerations, axis);
-        } else if (row->kind != LWI_ROW_AXES && !placed) {
-            placed = true;
-            add_point(m, joint->body2, joint->r2, 1, accelerations, d);
-            add_point(m, b, joint->r1, -1, accelerations, d);
-            see_from(m->w_world[b], m->al_world[b], accelerations, d);
-        }
-        for (int i = 0; i < levels; i++)
-            take_larger(&largest[i],
-                        R1[row->i] * x[i][0] + R1[3 + row->i] * x[i][1] + R1[6 + row->i] * x[i][2]);
-    }
+    if (waiting->n > 0 && model->joint[waiting->joint[0]].type != model->joint[joint].type)
+        flush(model, m, levels, waiting, largest);
+    waiting->joint[waiting->n++] = joint;
+    if (waiting->n == waiting->kernels->width) flush(model, m, levels, waiting, largest);
 }
 
 // --------------------------------------------------------------------------------------- mechanism
@@ -179,22 +142,20 @@ void lwi_observe_residuals(const lw_model *model, lw_observe level, const lwi_sn
 {
     const int levels = level >= LW_OBSERVE_REACTION ? 3 : 2;
     double e[3][LWI_CLOSURE_ROWS], *last = levels > 2 ? e[2] : NULL;
+    queue waiting = {.kernels = lwi_observe_kernels_of(0)};
     v3_set(largest, 0, 0, 0);
-    for (int b = 0; b < model->nbody; b++) {
-        m3_mul_v(m->w_world[b], m->R[b], m->w[b]);
-        if (last) m3_mul_v(m->al_world[b], m->R[b], m->al[b]);
-    }
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
         if (joint->merged) continue;
-        if (has_simple_rows(joint)) {
-            simple_residuals(joint, m, levels, largest);
+        if (waiting.kernels && has_simple_rows(joint)) {
+            enqueue(model, m, levels, j, &waiting, largest);
             continue;
         }
         const int n = lwi_joint_residual(model, j, m, e[0], e[1], last);
         for (int d = 0; d < levels; d++)
             for (int k = 0; k < n; k++) take_larger(&largest[d], e[d][k]);
     }
+    flush(model, m, levels, &waiting, largest);
     for (int c = 0; c < model->ncoupling; c++) {
         coupling_residual(model, c, m, e[0], e[1], last);
         for (int d = 0; d < levels; d++) take_larger(&largest[d], e[d][0]);

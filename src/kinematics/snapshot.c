@@ -17,16 +17,14 @@ lw_status lwi_snapshot_create(const lw_model *model, lwi_arena *arena, lwi_snaps
     m->a = lwi_arena_push(arena, nbody, sizeof *m->a);
     m->al = lwi_arena_push(arena, nbody, sizeof *m->al);
     m->w_world = lwi_arena_push(arena, nbody, sizeof *m->w_world);
-    m->al_world = lwi_arena_push(arena, nbody, sizeof *m->al_world);
     m->q = LWI_PUSH(arena, double, model->nq);
     m->qd = LWI_PUSH(arena, double, model->nv);
     m->qdd = LWI_PUSH(arena, double, model->nv);
     m->reaction = lwi_arena_push(arena, njoint, sizeof *m->reaction);
     m->unique = LWI_PUSH(arena, unsigned char, njoint);
     m->undetermined = LWI_PUSH(arena, unsigned char, njoint);
-    if (!m->r || !m->quat || !m->R || !m->v || !m->w || !m->a || !m->al || !m->w_world ||
-        !m->al_world || !m->q || !m->qd || !m->qdd || !m->reaction || !m->unique ||
-        !m->undetermined)
+    if (!m->r || !m->quat || !m->R || !m->v || !m->w || !m->a || !m->al || !m->w_world || !m->q ||
+        !m->qd || !m->qdd || !m->reaction || !m->unique || !m->undetermined)
         return LW_ERR_MEMORY;
     for (int b = 0; b < model->nbody; b++) {
         m->quat[b][0] = 1;

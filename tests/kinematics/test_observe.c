@@ -1,5 +1,7 @@
 // test_observe.c -- energies, momenta, residuals, merged bodies and mobility from one snapshot.
 #include "tree/tree_cases.h"
+#include "base/simd/lanes.h"
+#include "kinematics/kernels.h"
 #include "support/mechanism.h"
 
 static void near(const char *what, double a, double b, double tolerance)
@@ -159,6 +161,26 @@ static void drift(const lw_model *model, const lwi_snapshot *from, double t, lwi
     }
 }
 
+static void same_residuals_in_every_width(const lw_model *model, const lwi_snapshot *m, int j)
+{
+    const lwi_joint *joint = &model->joint[j];
+    const lwi_observe_kernels *widest = lwi_observe_kernels_of(0);
+    int lanes[LWI_LANES];
+    if (!widest || !joint->type->points || joint->merged || joint->ndriven || joint->mount.present)
+        return;
+    for (int k = 0; k < joint->type->nc; k++)
+        if (joint->type->row[k].kind == LWI_ROW_ATTITUDE) return;
+    for (int l = 0; l < LWI_LANES; l++) lanes[l] = j;
+    for (int width = 1; width <= LWI_LANES; width *= 2) {
+        const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
+        double a[3] = {0}, b[3] = {0};
+        if (!kernels) continue;
+        widest->residuals(model, m, lanes, 3, a);
+        kernels->residuals(model, m, lanes, 3, b);
+        assert_memory_equal(a, b, sizeof a);
+    }
+}
+
 // The largest residuals of the mechanism are those of its joints one by one, also off the constraints.
 static void largest_residuals_are_those_of_joints(void **state)
 {
@@ -187,6 +209,7 @@ static void largest_residuals_are_those_of_joints(void **state)
         }
         for (int i = 0; i < 3; i++)
             lwt_close(&c, "largest residual", i, all[i], largest[i], 1e-12 * (1 + largest[i]));
+        for (int j = 0; j < model->njoint; j++) same_residuals_in_every_width(model, &m, j);
         lwi_arena_free(&arena);
     }
 }

@@ -1,0 +1,190 @@
+// residuals.c -- the kernel of constraint residuals: rows along axes of F1, a joint per lane (kinematics/residuals.c has
+// the equations).
+//
+// Input: the snapshot, joints of one type.  Output: their largest residuals.  Cost: constant per joint.
+//
+// Compiled once per ISA build (base/cpu.h) with WIDTH = WIDEST.  Defines lwi_observe_kernels_<ISA>.
+#include "kinematics/kernels.h"
+
+#include "base/simd/sums.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define WIDTH WIDEST
+#include "base/simd/lane.inl"
+#define ZERO NAME(splat)(0)
+#include "base/simd/transpose.inl"
+
+/** F1 and F2 in their bodies: as lwi_joint has them, one after the other. */
+typedef struct frames {
+    real R1[9], r1[3], R2[9], r2[3];
+} frames;
+
+_Static_assert(offsetof(lwi_joint, r2) + 3 * sizeof(double) - offsetof(lwi_joint, R1) ==
+                   24 * sizeof(double),
+               "the frames of a joint are consecutive");
+
+/** Motion of the bodies, world axes. */
+typedef struct body {
+    real R[9], r[3], v[3], w[3], a[3], al[3];
+} body;
+
+static INLINE real dot(const real *a, const real *b)
+{
+    return SUM3(a[0], b[0], a[1], b[1], a[2], b[2]);
+}
+
+// c = a x b
+static INLINE void cross(real *c, const real *a, const real *b)
+{
+    const real x = DIFF(a[1], b[2], a[2], b[1]), y = DIFF(a[2], b[0], a[0], b[2]);
+    c[2] = DIFF(a[0], b[1], a[1], b[0]);
+    c[0] = x, c[1] = y;
+}
+
+// c += a x b
+static INLINE void cross_add(real *c, const real *a, const real *b)
+{
+    for (int i = 0; i < 3; i++) {
+        const int j = (i + 1) % 3, k = (i + 2) % 3;
+        MORE(c[i], a[j], b[k]);
+        LESS(c[i], a[k], b[j]);
+    }
+}
+
+// c = R a
+static INLINE void turn(real *c, const real *R, const real *a)
+{
+    const real x = dot(R, a), y = dot(R + 3, a), z = dot(R + 6, a);
+    c[0] = x, c[1] = y, c[2] = z;
+}
+
+// n numbers of array `of` [nbody][n] for the bodies of the lanes
+static INLINE void load(const double *of, const int *b, int n, real *to)
+{
+    const double *from[WIDTH];
+    for (int l = 0; l < WIDTH; l++) from[l] = of + (size_t)n * (size_t)b[l];
+    from_rows(from, n, to);
+}
+
+static INLINE void load_body(const lwi_snapshot *m, const int *b, bool accelerations, body *to)
+{
+    load(m->R[0], b, 9, to->R);
+    load(m->r[0], b, 3, to->r);
+    load(m->v[0], b, 3, to->v);
+    load(m->w[0], b, 3, to->w);
+    turn(to->w, to->R, to->w);
+    if (!accelerations) return;
+    load(m->a[0], b, 3, to->a);
+    load(m->al[0], b, 3, to->al);
+    turn(to->al, to->R, to->al);
+}
+
+// A point of a body, at `at` in its axes.
+static INLINE void place_point(const body *b, const real *at, bool accelerations, real x[3][3])
+{
+    real arm[3], c[3];
+    turn(arm, b->R, at);
+    cross(c, b->w, arm);
+    for (int i = 0; i < 3; i++) x[0][i] = b->r[i] + arm[i], x[1][i] = b->v[i] + c[i];
+    if (!accelerations) return;
+    for (int i = 0; i < 3; i++) x[2][i] = b->a[i];
+    cross_add(x[2], b->al, arm);
+    cross_add(x[2], b->w, c);
+}
+
+// Axis j of F2.
+static INLINE void place_axis(const body *b, const real *R2, int j, bool accelerations,
+                              real x[3][3])
+{
+    const real own[3] = {R2[j], R2[3 + j], R2[6 + j]};
+    turn(x[0], b->R, own);
+    cross(x[1], b->w, x[0]);
+    if (!accelerations) return;
+    cross(x[2], b->w, x[1]);
+    cross_add(x[2], b->al, x[0]);
+}
+
+// x and its derivatives in world axes become those seen from F1, which body b carries.
+static INLINE void see_from(const body *b, bool accelerations, real x[3][3])
+{
+    real c[3], twice[3];
+    cross(c, b->w, x[0]);
+    for (int i = 0; i < 3; i++) {
+        twice[i] = x[1][i];
+        x[1][i] -= c[i];
+        twice[i] += x[1][i];
+    }
+    if (!accelerations) return;
+    cross(c, b->w, twice);
+    cross_add(c, b->al, x[0]);
+    for (int i = 0; i < 3; i++) x[2][i] -= c[i];
+}
+
+static INLINE void take_larger(real *largest, real residual)
+{
+    const real size = NAME(absolute)(residual); // not a number: not larger
+    *largest =
+        NAME(select)(NAME(at_most)(size, *largest) | ~NAME(at_most)(size, size), *largest, size);
+}
+
+static INLINE void residuals_of(const lwi_joint_type *type, const frames *f, const body *b1,
+                                const body *b2, bool accelerations, real largest[3])
+{
+    real R1[9], d[3][3], d1[3][3], axis[3][3];
+    int present = -1; // axis of F2 that `axis` has
+    bool placed = false;
+    for (int k = 0; k < type->nc; k++) {
+        const lwi_row_form *row = &type->row[k];
+        const real(*x)[3] = (const real(*)[3])(row->kind == LWI_ROW_AXES ? axis : d);
+        if (k == 0)
+            for (int i = 0; i < 9; i++)
+                R1[i] = SUM3(b1->R[i - i % 3], f->R1[i % 3], b1->R[i - i % 3 + 1], f->R1[3 + i % 3],
+                             b1->R[i - i % 3 + 2], f->R1[6 + i % 3]);
+        if (row->kind == LWI_ROW_AXES && row->j != present) {
+            place_axis(b2, f->R2, present = row->j, accelerations, axis);
+            see_from(b1, accelerations, axis);
+        } else if (row->kind != LWI_ROW_AXES && !placed) {
+            placed = true;
+            place_point(b2, f->r2, accelerations, d);
+            place_point(b1, f->r1, accelerations, d1);
+            for (int i = 0; i < (accelerations ? 9 : 6); i++) d[i / 3][i % 3] -= d1[i / 3][i % 3];
+            see_from(b1, accelerations, d);
+        }
+        const real a[3] = {R1[row->i], R1[3 + row->i], R1[6 + row->i]};
+        for (int i = 0; i < (accelerations ? 3 : 2); i++) take_larger(&largest[i], dot(a, x[i]));
+    }
+}
+
+static void residuals(const lw_model *model, const lwi_snapshot *m, const int *joint, int levels,
+                      double largest[LWI_RESIDUAL_LEVELS])
+{
+    const double *from[WIDTH];
+    int first[WIDTH], second[WIDTH];
+    real all[LWI_RESIDUAL_LEVELS] = {ZERO, ZERO, ZERO};
+    frames f;
+    body b1, b2;
+    for (int l = 0; l < WIDTH; l++) {
+        const lwi_joint *of = &model->joint[joint[l]];
+        from[l] = (const double *)(const void *)((const char *)of + offsetof(lwi_joint, R1));
+        first[l] = of->body1, second[l] = of->body2;
+    }
+    from_rows(from, 24, f.R1);
+    load_body(m, first, levels > 2, &b1);
+    load_body(m, second, levels > 2, &b2);
+    if (levels > 2)
+        residuals_of(model->joint[joint[0]].type, &f, &b1, &b2, true, all);
+    else
+        residuals_of(model->joint[joint[0]].type, &f, &b1, &b2, false, all);
+    for (int i = 0; i < levels; i++) {
+        double lane[WIDTH];
+        memcpy(lane, &all[i], sizeof lane);
+        for (int l = 0; l < WIDTH; l++) largest[i] = lane[l] > largest[i] ? lane[l] : largest[i];
+    }
+}
+
+#define TABLE_3(isa) lwi_observe_kernels_##isa
+#define TABLE_2(isa) TABLE_3(isa)
+extern const lwi_observe_kernels TABLE_2(ISA);
+const lwi_observe_kernels TABLE_2(ISA) = {.width = WIDTH, .residuals = residuals};
