@@ -10,7 +10,7 @@
 //                                  x'' = xddot - al1 x x - w1 x (xdot + x')
 //
 // where  d2dot = w2 x d2, d2ddot = al2 x d2 + w2 x (w2 x d2) for what body 2 carries.  No row needs its J then.  Joints
-// of one type are evaluated in lanes (simd/residuals.c).  Other rows, and those of mounts and drives, are evaluated by
+// of one type are evaluated in lanes (simd/residuals.inl).  Other rows, and those of mounts and drives, are evaluated by
 // closure.c.
 #include "kinematics/observe.h"
 

@@ -133,12 +133,32 @@ static void reverse(const joint_state *s, double *a, const double *b)
     for (int i = 0; i < 6; i++) a[i] = -c[i];
 }
 
+// A hinge without drive and mount: R = X_R Rz(q), or X_R Rz(-q) of a reversed one.
+static void place_hinge(const lwi_node *node, double q, lwi_link *link)
+{
+    const double *X = node->X_R, c = cos(q), s = node->reversed ? -sin(q) : sin(q);
+    link->q[0] = q;
+    for (int i = 0; i < 9; i += 3) {
+        link->R[i] = X[i] * c + X[i + 1] * s;
+        link->R[i + 1] = X[i + 1] * c - X[i] * s;
+        link->R[i + 2] = X[i + 2];
+    }
+    v3_copy(link->r, node->X_r);
+    v6_zero(link->sigma);
+    v6_zero(link->S[0]);
+    link->S[0][5] = node->reversed ? -1 : 1;
+}
+
 void lwi_link_position(const lw_model *model, int k, double t, const double *q, lwi_link *link)
 {
     LWI_ASSERT_INDEX(k, model->nnode);
     LWI_ASSERT(model->node[k].parent < k);
     const lwi_node *node = &model->node[k];
     joint_state s;
+    if (node->type->id == LW_JOINT_REVOLUTE && !node->driven) {
+        place_hinge(node, q[0], link);
+        return;
+    }
     set_coordinates(model, node, t, q, link);
     eval_joint(model, node, t, link, &s);
 

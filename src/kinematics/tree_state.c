@@ -2,7 +2,9 @@
 #include "kinematics/tree_state.h"
 
 #include "base/assert.h"
+#include "base/simd/lanes.h"
 
+#include "kinematics/kernels.h"
 #include "spatial/rotation.h"
 
 #include <float.h>
@@ -377,16 +379,13 @@ static void observe_twists(const lw_model *model, const lwi_tree_work *work, lwi
         const lwi_node *node = &model->node[k];
         m3_tmul_v(snapshot->w[node->body], node->c_R, work->V[k] + 3);
     }
-    v3_set(snapshot->w[0], 0, 0, 0);
 }
 
 // a = g + R (A + al x c + w x (v + w x c)) of the mass centre c: A is the derivative of the
 // components of V, in the falling frame.
 static void observe_accelerations(const lw_model *model, const lwi_tree_work *work,
-                                  const double *vdot, lwi_snapshot *snapshot)
+                                  lwi_snapshot *snapshot)
 {
-    v3_set(snapshot->a[0], 0, 0, 0);
-    v3_set(snapshot->al[0], 0, 0, 0);
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         const double *A = work->A[k], *V = work->V[k];
@@ -399,6 +398,14 @@ static void observe_accelerations(const lw_model *model, const lwi_tree_work *wo
         m3_mul_v(a, work->R[k], a);
         v3_add(snapshot->a[node->body], a, model->gravity);
         m3_tmul_v(snapshot->al[node->body], node->c_R, A + 3);
+    }
+}
+
+static void observe_joint_accelerations(const lw_model *model, const lwi_tree_work *work,
+                                        const double *vdot, lwi_snapshot *snapshot)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
         if (node->joint < 0) continue;
         const lwi_joint *joint = &model->joint[node->joint];
         double *qdd = snapshot->qdd + joint->iv;
@@ -482,23 +489,60 @@ void lwi_tree_observe_reactions(const lw_model *model, lwi_tree_work *work, cons
     observe_reactions(model, work, vdot, snapshot);
 }
 
+// Motion of bodies in lanes; lanes without a node repeat the first one.
+static void observe_in_lanes(const lw_model *model, const lwi_tree_work *work,
+                             const lwi_observe_kernels *kernels, bool accelerations,
+                             lwi_snapshot *snapshot)
+{
+    for (int k = 0; k < model->nnode; k += kernels->width) {
+        int node[LWI_LANES];
+        for (int l = 0; l < kernels->width; l++) node[l] = k + l < model->nnode ? k + l : k;
+        kernels->bodies(model, work, node, accelerations, !work->has_A, snapshot);
+    }
+}
+
+static void observe_one_by_one(const lw_model *model, lwi_tree_work *work, bool accelerations,
+                               lwi_snapshot *snapshot)
+{
+    lwi_tree_bodies(model, (const double(*)[9])work->R, (const double(*)[3])work->r,
+                    (const double(*)[6])work->V, snapshot->R, snapshot->r, snapshot->v, NULL);
+    for (int b = 0; b < model->nbody; b++) quat_from_matrix(snapshot->quat[b], snapshot->R[b]);
+    observe_twists(model, work, snapshot);
+    if (accelerations) observe_accelerations(model, work, snapshot);
+}
+
+static void observe_ground(lwi_snapshot *snapshot)
+{
+    static const double one[4] = {1, 0, 0, 0};
+    m3_identity(snapshot->R[0]);
+    memcpy(snapshot->quat[0], one, sizeof one);
+    v3_set(snapshot->r[0], 0, 0, 0);
+    v3_set(snapshot->v[0], 0, 0, 0);
+    v3_set(snapshot->w[0], 0, 0, 0);
+    v3_set(snapshot->a[0], 0, 0, 0);
+    v3_set(snapshot->al[0], 0, 0, 0);
+}
+
 void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, const double *v,
                       const double *vdot, lw_observe level, lwi_snapshot *snapshot)
 {
     LWI_ASSERT(level < LW_OBSERVE_ACCELERATION || vdot || model->tree_nv == 0);
+    const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
+    const bool accelerations = level >= LW_OBSERVE_ACCELERATION;
     snapshot->t = t;
     lwi_tree_world(model, work->link, work->R, work->r);
-    lwi_tree_bodies(model, (const double(*)[9])work->R, (const double(*)[3])work->r,
-                    (const double(*)[6])work->V, snapshot->R, snapshot->r, snapshot->v, NULL);
-    for (int b = 0; b < model->nbody; b++) quat_from_matrix(snapshot->quat[b], snapshot->R[b]);
     lwi_tree_joints(model, work->link, v, snapshot->q, snapshot->qd);
-    observe_twists(model, work, snapshot);
-    if (level < LW_OBSERVE_ACCELERATION) return;
-
-    if (work->has_A)
-        lwi_tree_wrenches(model, work);
+    if (accelerations && !work->has_A) lwi_tree_accelerations(model, work, v, vdot);
+    if (kernels && model->nnode > 0)
+        observe_in_lanes(model, work, kernels, accelerations, snapshot);
     else
-        lwi_tree_newton_euler(model, work, v, vdot);
-    observe_accelerations(model, work, vdot, snapshot);
+        observe_one_by_one(model, work, accelerations, snapshot);
+    observe_ground(snapshot);
+    if (!accelerations) return;
+    observe_joint_accelerations(model, work, vdot, snapshot);
+    if (kernels && !work->has_A)
+        lwi_tree_sum_wrenches(model, work);
+    else
+        lwi_tree_wrenches(model, work);
     if (level >= LW_OBSERVE_REACTION) observe_reactions(model, work, vdot, snapshot);
 }

@@ -81,8 +81,13 @@ lw_status lwi_tree_finite(const lw_model *model, double t, const double *v, cons
  *  After lwi_tree_evaluate at (t, q, v). */
 void lwi_tree_newton_euler(const lw_model *model, lwi_tree_work *work, const double *v,
                            const double *vdot);
+/** A alone. */
+void lwi_tree_accelerations(const lw_model *model, lwi_tree_work *work, const double *v,
+                            const double *vdot);
 /** F alone, from A; of nodes with has_F it is kept. */
 void lwi_tree_wrenches(const lw_model *model, lwi_tree_work *work);
+/** F alone, in place, from M A + V x* M V - wrench of the bodies. */
+void lwi_tree_sum_wrenches(const lw_model *model, lwi_tree_work *work);
 /** V x (S v + sigma) + Sdot v + sigma_dot of node k. */
 void lwi_tree_bias(const lw_model *model, int k, const lwi_tree_work *work, const double *v,
                    double c[6]);

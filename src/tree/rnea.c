@@ -22,6 +22,12 @@ void lwi_tree_bias(const lw_model *model, int k, const lwi_tree_work *work, cons
     const lwi_link *link = &work->link[k];
     const double *u = v + node->iv;
     LWI_ASSERT_INDEX(k, model->nnode);
+    if (node->type->id == LW_JOINT_REVOLUTE && !node->driven) { // V x e6 u, up to the sign of e6
+        const double *V = work->V[k], turn = u[0] * link->S[0][5];
+        v3_set(c, V[1] * turn, -(V[0] * turn), 0);
+        v3_set(c + 3, V[4] * turn, -(V[3] * turn), 0);
+        return;
+    }
     double V_rel[6] = {0};
     for (int j = 0; j < node->nv; j++) v6_axpy(V_rel, u[j], link->S[j]);
     if (node->driven) v6_add(V_rel, V_rel, link->sigma);
@@ -31,8 +37,8 @@ void lwi_tree_bias(const lw_model *model, int k, const lwi_tree_work *work, cons
     v6_add(c, c, link->sigma_dot);
 }
 
-// F from A; that of nodes in `known` is kept.
-static void wrenches(const lw_model *model, lwi_tree_work *work, const unsigned char *known)
+// What the bodies alone need.
+static void own_wrenches(const lw_model *model, lwi_tree_work *work, const unsigned char *known)
 {
     double P[6], c[6];
     for (int k = 0; k < model->nnode; k++) {
@@ -45,6 +51,10 @@ static void wrenches(const lw_model *model, lwi_tree_work *work, const unsigned 
         v6_add(F, F, c);
         v6_axpy(F, -1, work->wrench[k]);
     }
+}
+
+static void sum_wrenches(const lw_model *model, lwi_tree_work *work, const unsigned char *known)
+{
     for (int k = model->nnode - 1; k >= 0; k--) {
         const int parent = model->node[k].parent;
         const lwi_link *link = &work->link[k];
@@ -53,8 +63,8 @@ static void wrenches(const lw_model *model, lwi_tree_work *work, const unsigned 
     }
 }
 
-void lwi_tree_newton_euler(const lw_model *model, lwi_tree_work *work, const double *v,
-                           const double *vdot)
+void lwi_tree_accelerations(const lw_model *model, lwi_tree_work *work, const double *v,
+                            const double *vdot)
 {
     const double base[6] = {-model->gravity[0], -model->gravity[1], -model->gravity[2]};
     for (int k = 0; k < model->nnode; k++) {
@@ -68,12 +78,25 @@ void lwi_tree_newton_euler(const lw_model *model, lwi_tree_work *work, const dou
         v6_add(A, A, c);
         for (int j = 0; j < node->nv; j++) v6_axpy(A, vdot[node->iv + j], link->S[j]);
     }
-    wrenches(model, work, NULL);
+}
+
+void lwi_tree_newton_euler(const lw_model *model, lwi_tree_work *work, const double *v,
+                           const double *vdot)
+{
+    lwi_tree_accelerations(model, work, v, vdot);
+    own_wrenches(model, work, NULL);
+    sum_wrenches(model, work, NULL);
 }
 
 void lwi_tree_wrenches(const lw_model *model, lwi_tree_work *work)
 {
-    wrenches(model, work, work->has_F);
+    own_wrenches(model, work, work->has_F);
+    sum_wrenches(model, work, work->has_F);
+}
+
+void lwi_tree_sum_wrenches(const lw_model *model, lwi_tree_work *work)
+{
+    sum_wrenches(model, work, NULL);
 }
 
 double lwi_tree_drive_power(const lw_model *model, int k, const lwi_tree_work *work,

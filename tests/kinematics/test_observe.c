@@ -114,6 +114,64 @@ static void momenta_follow_newton(void **state)
     }
 }
 
+// ------------------------------------------------------------------------------------------- lanes
+
+static void observe_bodies(const lw_model *model, lwi_tree_work *tree,
+                           const lwi_observe_kernels *kernels, lwi_snapshot *m)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const int node[LWI_LANES] = {k, 0, 0, k, k, 0, k, 0};
+        kernels->bodies(model, tree, node, true, true, m);
+    }
+}
+
+// Bodies in lanes of any width have the bits of the generic functions.
+static void bodies_in_lanes_change_no_bit(void **state)
+{
+    (void)state;
+    LWT_FOR_TREES(c, 40, LWT_ALL)
+    {
+        const lw_model *model = c.model;
+        const size_t nbody = (size_t)model->nbody, nnode = (size_t)model->nnode;
+        lwi_tree_work tree;
+        lwi_snapshot m, plain;
+        lwi_arena arena;
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(lwi_tree_work_create(model, &arena, &tree), LW_OK);
+        assert_int_equal(lwi_snapshot_create(model, &arena, &m), LW_OK);
+        assert_int_equal(lwi_snapshot_create(model, &arena, &plain), LW_OK);
+        double(*F)[6] = lwi_arena_push(&arena, nnode, sizeof *F);
+        lwi_tree_evaluate(model, &tree, c.t, c.q, c.v, c.input);
+        lwi_tree_world(model, tree.link, tree.R, tree.r);
+        lwi_tree_newton_euler(model, &tree, c.v, c.v);
+        memcpy(F, tree.F, nnode * sizeof *F);
+        lwi_tree_bodies(model, (const double(*)[9])tree.R, (const double(*)[3])tree.r,
+                        (const double(*)[6])tree.V, plain.R, plain.r, plain.v, NULL);
+        for (int width = 1; width <= LWI_LANES; width *= 2) {
+            const lwi_observe_kernels *kernels = lwi_observe_kernels_of(width);
+            if (!kernels) continue;
+            observe_bodies(model, &tree, kernels, &m);
+            lwi_tree_sum_wrenches(model, &tree);
+            assert_memory_equal(tree.F, F, nnode * sizeof *F);
+            for (int k = 0; k < model->nnode; k++) {
+                const int b = model->node[k].body;
+                double quat[4];
+                quat_from_matrix(quat, plain.R[b]);
+                assert_memory_equal(m.R[b], plain.R[b], sizeof m.R[b]);
+                assert_memory_equal(m.r[b], plain.r[b], sizeof m.r[b]);
+                assert_memory_equal(m.v[b], plain.v[b], sizeof m.v[b]);
+                assert_memory_equal(m.quat[b], quat, sizeof quat);
+            }
+            if (width == 1) memcpy(plain.a, m.a, nbody * sizeof *m.a);
+            if (width == 1) memcpy(plain.al, m.al, nbody * sizeof *m.al);
+            assert_memory_equal(m.a, plain.a, lwi_observe_kernels_of(1) ? nbody * sizeof *m.a : 0);
+            assert_memory_equal(m.al, plain.al,
+                                lwi_observe_kernels_of(1) ? nbody * sizeof *m.al : 0);
+        }
+        lwi_arena_free(&arena);
+    }
+}
+
 // --------------------------------------------------------------------------------------- residuals
 
 static void residuals_vanish_on_the_constraints(void **state)
@@ -659,6 +717,7 @@ int main(void)
         cmocka_unit_test(one_body_has_its_closed_form),
         cmocka_unit_test(momenta_follow_newton),
         cmocka_unit_test(residuals_vanish_on_the_constraints),
+        cmocka_unit_test(bodies_in_lanes_change_no_bit),
         cmocka_unit_test(largest_residuals_are_those_of_joints),
         cmocka_unit_test(residuals_differentiate_each_other),
         cmocka_unit_test(residuals_measure_what_is_wrong),

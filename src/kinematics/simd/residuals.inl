@@ -1,20 +1,7 @@
-// residuals.c -- the kernel of constraint residuals: rows along axes of F1, a joint per lane (kinematics/residuals.c has
-// the equations).
+// residuals.inl -- constraint residuals: rows along axes of F1, a joint per lane (kinematics/residuals.c has the
+// equations).  Sums of products are fused.
 //
 // Input: the snapshot, joints of one type.  Output: their largest residuals.  Cost: constant per joint.
-//
-// Compiled once per ISA build (base/cpu.h) with WIDTH = WIDEST.  Defines lwi_observe_kernels_<ISA>.
-#include "kinematics/kernels.h"
-
-#include "base/simd/sums.h"
-
-#include <stddef.h>
-#include <string.h>
-
-#define WIDTH WIDEST
-#include "base/simd/lane.inl"
-#define ZERO NAME(splat)(0)
-#include "base/simd/transpose.inl"
 
 /** F1 and F2 in their bodies: as lwi_joint has them, one after the other. */
 typedef struct frames {
@@ -183,8 +170,3 @@ static void residuals(const lw_model *model, const lwi_snapshot *m, const int *j
         for (int l = 0; l < WIDTH; l++) largest[i] = lane[l] > largest[i] ? lane[l] : largest[i];
     }
 }
-
-#define TABLE_3(isa) lwi_observe_kernels_##isa
-#define TABLE_2(isa) TABLE_3(isa)
-extern const lwi_observe_kernels TABLE_2(ISA);
-const lwi_observe_kernels TABLE_2(ISA) = {.width = WIDTH, .residuals = residuals};
