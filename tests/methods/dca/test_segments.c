@@ -230,13 +230,15 @@ enum {
     ON_BODY = 128, // on a body that is free
     ALL_ROTORS = 256,
     DRIVE = 512,
-    ONE_SLIDER = 1024
+    ONE_SLIDER = 1024,
+    SOME_HINGES = 2048 // with ONLY_BALLS
 };
 
 // The kind of joint i.
 static lw_joint_type type_of(int i, unsigned flags)
 {
     if ((flags & ON_BODY) && i == 0) return LW_JOINT_FREE;
+    if ((flags & SOME_HINGES) && (i == 0 || i == 40)) return LW_JOINT_REVOLUTE;
     if (flags & ONLY_BALLS) return LW_JOINT_SPHERICAL;
     if ((flags & ONE_SLIDER) && i == 1) return LW_JOINT_PRISMATIC;
     if ((flags & BALLS) && i > 0 && (i % 5 == 2 || i / 20 % 4 == 3)) return LW_JOINT_SPHERICAL;
@@ -402,6 +404,7 @@ static void bits_are_those_of_any_lanes_and_threads(void **state)
     for (int i = 0; i < LWI_COUNT(size); i++)
         check_bits(lwt_path_create(size[i], LWT_COIL, 1, -1, 0, false));
     check_bits(mixed(1200, ONLY_BALLS));
+    check_bits(mixed(1200, ONLY_BALLS | SOME_HINGES));
     check_bits(mixed(1200, SLIDERS | BALLS | REVERSED));
 }
 
@@ -422,7 +425,7 @@ static void speeds_along(const lwt_path *c, lwi_path *path, double h, const doub
 static void accelerations_are_the_rates_of_speeds(void **state)
 {
     (void)state;
-    static const unsigned flags[] = {0, ONLY_BALLS, SLIDERS | BALLS | REVERSED | MERGED};
+    static const unsigned flags[] = {0, ONLY_BALLS, ONLY_BALLS | SOME_HINGES, SLIDERS | BALLS | REVERSED | MERGED};
     const double h = 1e-5;
     for (int k = 0; k < LWI_COUNT(flags); k++) {
         lwt_path c = mixed(60, flags[k]);
@@ -479,6 +482,7 @@ static void joints_of_any_kind_at_any_place(void **state)
                                      ONLY_BALLS,
                                      ONLY_BALLS | MERGED | LOADS,
                                      ONLY_BALLS | ON_BODY,
+                                     ONLY_BALLS | SOME_HINGES | LOADS,
                                      BALLS | ON_BODY | LOADS};
     for (int i = 0; i < LWI_COUNT(flags); i++)
         for (int n = 270; n < 275; n++) check_model(mixed(n, flags[i]));
@@ -560,15 +564,55 @@ static void joins_are_associative(void **state)
     lwi_path_end *e = LWI_PUSH(&arena, lwi_path_end, 7);
     for (int trial = 0; kernels && trial < 200; trial++) {
         for (int i = 0; i < 3; i++) random_end(&e[i], &seed);
-        kernels->up[LWI_PATH_MOMENTA](&e[0], &e[1], &e[3], LWI_LANES);
-        kernels->up[LWI_PATH_MOMENTA](&e[3], &e[2], &e[4], LWI_LANES);
-        kernels->up[LWI_PATH_MOMENTA](&e[1], &e[2], &e[5], LWI_LANES);
-        kernels->up[LWI_PATH_MOMENTA](&e[0], &e[5], &e[6], LWI_LANES);
+        kernels->up[0][LWI_PATH_MOMENTA](&e[0], &e[1], &e[3], LWI_LANES);
+        kernels->up[0][LWI_PATH_MOMENTA](&e[3], &e[2], &e[4], LWI_LANES);
+        kernels->up[0][LWI_PATH_MOMENTA](&e[1], &e[2], &e[5], LWI_LANES);
+        kernels->up[0][LWI_PATH_MOMENTA](&e[0], &e[5], &e[6], LWI_LANES);
         const double *a = e[4].M[0], *b = e[6].M[0];
         for (int i = 0; i < (15 + 25 + 15 + 5 + 5) * LWI_LANES; i++)
             if (!(fabs(a[i] - b[i]) <= 1e-9 * (1 + fabs(b[i]))))
                 fail_msg("trial %d, entry %d, lane %d: %.17g, %.17g", trial, i / LWI_LANES,
                          i % LWI_LANES, a[i], b[i]);
+    }
+    lwi_arena_free(&arena);
+}
+
+// Entries of a handle that couples at a ball have are zero.
+static void without_couples(lwi_path_end *end)
+{
+    for (int l = 0; l < LWI_LANES; l++)
+        for (int i = 0; i < 2; i++) {
+            for (int k = 0; k < 5; k++) {
+                end->T[5 * i + k][l] = end->T[5 * k + i][l] = 0;
+                if (k < i) continue;
+                const int at = k * (k + 1) / 2 + i;
+                end->M[at][l] = end->L[at][l] = 0;
+            }
+            end->e[i][l] = 0;
+        }
+}
+
+/** Joins at balls, where couples are known, are those of all components. */
+static void joins_at_balls(void **state)
+{
+    (void)state;
+    const lwi_path_kernels *kernels = lwi_path_kernels_of(0);
+    lwi_arena arena;
+    uint64_t seed = 5;
+    lwi_arena_init(&arena, NULL);
+    lwi_path_end *e = LWI_PUSH(&arena, lwi_path_end, 4);
+    for (int trial = 0; kernels && trial < 100; trial++) {
+        for (int i = 0; i < 2; i++) {
+            random_end(&e[i], &seed);
+            without_couples(&e[i]);
+        }
+        for (int balls = 0; balls < 2; balls++)
+            kernels->up[balls][LWI_PATH_MOMENTA](&e[0], &e[1], &e[2 + balls], LWI_LANES);
+        const double *all = e[2].M[0], *forces = e[3].M[0];
+        for (int i = 0; i < (15 + 25 + 15 + 5 + 5) * LWI_LANES; i++)
+            if (!(fabs(all[i] - forces[i]) <= 1e-9 * (1 + fabs(all[i]))))
+                fail_msg("trial %d, entry %d, lane %d: %.17g, %.17g", trial, i / LWI_LANES,
+                         i % LWI_LANES, forces[i], all[i]);
     }
     lwi_arena_free(&arena);
 }
@@ -612,6 +656,7 @@ int main(void)
         cmocka_unit_test(accelerations_are_the_rates_of_speeds),
         cmocka_unit_test(other_models_are_left_alone),
         cmocka_unit_test(joins_are_associative),
+        cmocka_unit_test(joins_at_balls),
         cmocka_unit_test(declined_states_are_decided_by_the_elimination),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

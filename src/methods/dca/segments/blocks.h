@@ -19,6 +19,7 @@
 
 enum {
     LWI_PATH_HANDLE = 5,    ///< unknown components at a cut
+    LWI_PATH_FORCES = 2,    ///< the first of those that are unknown at a ball: f_x
     LWI_PATH_TRIANGLE = 15, ///< numbers of a symmetric matrix of that size
     LWI_PATH_SQUARE = 25
 };
@@ -32,6 +33,12 @@ typedef enum lwi_path_kind {
     LWI_PATH_OF_BALL,    ///< second and third place of a ball
     LWI_PATH_MIXED       ///< of a group: several of these
 } lwi_path_kind;
+
+/** Are all joints of a group balls, those at its tips too?  The couples there are known then.  @param all  of the group */
+static inline bool lwi_path_only_balls(int all)
+{
+    return all == LWI_PATH_BALL || all == LWI_PATH_SOME_BALLS;
+}
 
 /** Constants of a body in its own axes: z on its joint, x normal to this axis and the next one; of a ball those that
  *  its momenta have.  Padding is massless with an infinite rotor, which holds the joint. */
@@ -78,8 +85,9 @@ typedef struct lwi_path_end {
     lwi_lanes load
         [6]; ///< [n; f] of loads other than weight beyond the tip, about the next head, in its axes
     // of one segment
-    lwi_lanes next;  ///< momentum, or effort, of the joint at the tip; 0 at the end of the path
-    lwi_lanes axial; ///< speed, or acceleration, of the tip about the next joint's axis
+    lwi_lanes next[3]; ///< couple that the joint at the tip transmits, momentum or effort, in the next head's axes: all of it
+                       ///< between balls alone, else about its axis; 0 at the end of the path
+    lwi_lanes turning[3]; ///< angular speed, or acceleration, of the tip about the next head's axes; the same components
     lwi_lanes c
         [6]; ///< accelerations: that of the next head without joint accelerations, [5], and about its axis
 } lwi_path_end;
@@ -87,7 +95,8 @@ typedef struct lwi_path_end {
 /** The places of a group's segments, and the state of these: row l is that of the segment in lane l. */
 typedef struct lwi_path_rows {
     const signed char *kind;     ///< [length] lwi_path_kind
-    int all;                     ///< LWI_PATH_HINGE or LWI_PATH_BALL at all places; LWI_PATH_MIXED
+    int all; ///< LWI_PATH_HINGE: all are; LWI_PATH_BALL: all joints, and those at all tips; LWI_PATH_SOME_BALLS:
+             ///< the same with padding; LWI_PATH_MIXED
     const double *q[LWI_LANES];  ///< coordinates: one of each place, of a ball its quaternion
     const double *in[LWI_LANES]; ///< [length] momenta; of accelerations: efforts
     const double *u[LWI_LANES];  ///< [length] of accelerations: speeds
@@ -129,11 +138,11 @@ typedef struct lwi_path_kernels {
      *  @return false: a result is not well conditioned: pivots near zero, angles too large, numbers not finite */
     bool (*pass[LWI_PATH_PASSES])(const lwi_path_body *, lwi_path_link *, lwi_path_end *,
                                   const lwi_path_rows *, int n);
-    /** On the first `lanes` lanes. */
-    void (*up[LWI_PATH_EXCHANGES])(const lwi_path_end *A, const lwi_path_end *B, lwi_path_end *N,
-                                   int lanes);
-    void (*down[LWI_PATH_EXCHANGES])(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *N,
-                                     int lanes);
+    /** On the first `lanes` lanes.  [1]: all joints at cuts, and the first one, are balls. */
+    void (*up[2][LWI_PATH_EXCHANGES])(const lwi_path_end *A, const lwi_path_end *B, lwi_path_end *N,
+                                      int lanes);
+    void (*down[2][LWI_PATH_EXCHANGES])(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *N,
+                                        int lanes);
 } lwi_path_kernels;
 
 /** The kernels of a width: 1, 4, 8, or 0 for the widest; NULL if the processor has none. */

@@ -15,7 +15,7 @@ double lwi_hubs_relative_at_tip(const lwi_hubs *hubs, int h)
     int l;
     const lwi_path_end *end = lwi_net_end(hubs->paths, path->segment + path->nsegment - 1, &l);
     v3_cross(z, Y + 3, X + 3); // the axis, of the other two
-    return v3_dot(z, w) - end->axial[l];
+    return v3_dot(z, w) - end->turning[2][l];
 }
 
 void lwi_hubs_less_heads(const lwi_hubs *hubs, double *u)
@@ -48,7 +48,7 @@ static void tie_velocity(lwi_hubs *hubs, int i)
             *to += end->T[LWI_PATH_HANDLE * k + c][l] * end->V[k][l] -
                    end->L[triangle(c, k)][l] * end->f[k][l];
     }
-    V[2] = segment->axial[last];
+    V[2] = segment->turning[2][last];
     m3_mul_v(w, tip->R, V);
     m3_mul_v(v, tip->R, V + 3);
     v3_sub(arm, hubs->system->r[b], tip->r);

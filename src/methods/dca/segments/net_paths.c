@@ -92,7 +92,7 @@ static void take_input(lwi_net_paths *p, int g)
         const int s = plan->member[g][l];
         if (s < 0) continue;
         const lwi_net_segment *segment = &plan->segment[s];
-        p->block[g].next[l] = segment->next < 0 ? p->tip[segment->path] : p->in[segment->next];
+        p->block[g].next[2][l] = segment->next < 0 ? p->tip[segment->path] : p->in[segment->next];
         if (!p->copied[s]) continue;
         double *q = row_of(p, Q, g, l), *in = row_of(p, IN, g, l), *u = row_of(p, U, g, l);
         for (int j = 0; j < segment->n; j++) {
@@ -149,14 +149,14 @@ static void join(lwi_net_paths *p, int b)
         end = lwi_net_end(p, batch->b[l], &lane);
         lwi_path_copy_lane(&pair->b, l, end, lane, lwi_path_up[p->up]);
     }
-    p->kernels->up[p->up](&pair->a, &pair->b, &p->block[p->plan->ngroup + b], LWI_LANES);
+    p->kernels->up[0][p->up](&pair->a, &pair->b, &p->block[p->plan->ngroup + b], LWI_LANES);
 }
 
 static void split(lwi_net_paths *p, int b)
 {
     const lwi_net_batch *batch = &p->plan->batch[b];
     lwi_net_pair *pair = &p->pair[b];
-    p->kernels->down[p->down](&pair->a, &pair->b, &p->block[p->plan->ngroup + b], LWI_LANES);
+    p->kernels->down[0][p->down](&pair->a, &pair->b, &p->block[p->plan->ngroup + b], LWI_LANES);
     for (int l = 0; l < batch->n; l++) {
         int lane;
         lwi_path_end *end = lwi_net_end(p, batch->a[l], &lane);
@@ -242,7 +242,7 @@ void lwi_net_paths_correct(const lwi_net_paths *p)
         for (int s = path->segment + 1; s < path->segment + path->nsegment; s++) {
             int lane;
             const lwi_path_end *before = lwi_net_end(p, s - 1, &lane);
-            p->out[plan->iv[plan->segment[s].first]] -= before->axial[lane];
+            p->out[plan->iv[plan->segment[s].first]] -= before->turning[2][lane];
         }
     }
 }

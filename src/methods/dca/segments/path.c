@@ -97,25 +97,32 @@ static lwi_path_rows rows_of(const lwi_path *path, int group)
     return rows;
 }
 
-// The head's z axis along the axes of joint k, one for each of its speeds; a slider is never cut.
-static void head_axis(const lwi_path *path, int k, double z[3])
+// The first joint of segment s, in its axes one for each speed, from those of the head; a slider is never cut.
+static void head_axes(const lwi_path *path, int s, double R[9])
 {
-    const lwi_path_joint *joint = &path->plan->joint[k];
-    double R[9];
-    v3_set(z, joint->kind == LWI_PATH_HINGE, 0, 0);
+    const lwi_path_plan *plan = path->plan;
+    const lwi_path_joint *joint = &plan->joint[plan->first[s]];
+    const lwi_path_body *body = plan->body + s % plan->groups * plan->length;
+    const int *place = plan->place + s * plan->length, l = s / plan->groups;
+    double own[9], turned[9];
+    v3_set(R + 6, joint->kind == LWI_PATH_HINGE, 0, 0);
     if (joint->kind != LWI_PATH_BALL) return;
-    quat_matrix(R, path->q + joint->iq);
-    v3_copy(z, R + 6);
+    for (; *place != plan->first[s]; place++) body++;
+    quat_matrix(own, path->q + joint->iq);
+    rot_z(turned, body[2].ca[l], body[2].sa[l]);
+    m3_mul(R, turned, own);
 }
 
-// What joint k, where the path begins or is cut, transmits about the head's z axis.
-static double known_at(const lwi_path *path, int k)
+// What the first joint of segment s transmits along the head's axis c, and those after it; between balls all are known.
+static void known_at(const lwi_path *path, int s, int c, double x[3])
 {
-    const lwi_path_joint *joint = &path->plan->joint[k];
-    double z[3], sum = 0;
-    head_axis(path, k, z);
-    for (int i = 0; i < lwi_path_nv(joint); i++) sum += z[i] * path->in[joint->iv + i];
-    return sum;
+    const lwi_path_joint *joint = &path->plan->joint[path->plan->first[s]];
+    double R[9];
+    head_axes(path, s, R);
+    for (; c < 3; c++) {
+        x[c] = 0;
+        for (int i = 0; i < lwi_path_nv(joint); i++) x[c] += R[3 * c + i] * path->in[joint->iv + i];
+    }
 }
 
 // Copies the input of a group where rows need it, and sets what the joints at the tips transmit along their axes.
@@ -125,8 +132,10 @@ static void take_input(lwi_path *path, int group)
     const signed char *kind = plan->kind + group * plan->length;
     for (int l = 0; l < LWI_LANES; l++) {
         const int s = l * plan->groups + group, *place = plan->place + s * plan->length;
-        const int beyond = plan->first[s + 1];
-        path->end[group].next[l] = beyond < plan->n ? known_at(path, beyond) : 0;
+        double couple[3] = {0};
+        if (plan->first[s + 1] < plan->n)
+            known_at(path, s + 1, lwi_path_only_balls(plan->all[group]) ? 0 : 2, couple);
+        for (int c = 0; c < 3; c++) path->end[group].next[c][l] = couple[c];
         if (!path->copied[s]) continue;
         double *q = row_of(path, Q, s), *in = row_of(path, IN, s), *u = row_of(path, U, s);
         for (int j = 0; j < plan->places[group]; q += coordinates(kind[j]), j++) {
@@ -159,23 +168,28 @@ static void give_output(lwi_path *path, int group)
     }
 }
 
-// The speed of the first joint of a segment was found relative to a body that does not rotate about the head's z axis:
-// less that of the body before it, which another segment has.
-static void correct_first_speed(lwi_path *path, int k, double axial)
+// The speeds of the first joint of segment s were found relative to a body that does not rotate about the head's axis c
+// and those after it: less those of the body before it, which another segment has.
+static void correct_first_speeds_of(lwi_path *path, int s, int c, const double turning[3])
 {
-    const lwi_path_joint *joint = &path->plan->joint[k];
-    double z[3];
-    head_axis(path, k, z);
-    for (int i = 0; i < lwi_path_nv(joint); i++) path->out[joint->iv + i] -= z[i] * axial;
+    const lwi_path_joint *joint = &path->plan->joint[path->plan->first[s]];
+    double R[9];
+    head_axes(path, s, R);
+    for (; c < 3; c++)
+        for (int i = 0; i < lwi_path_nv(joint); i++)
+            path->out[joint->iv + i] -= R[3 * c + i] * turning[c];
 }
 
 static void correct_first_speeds(lwi_path *path)
 {
     const lwi_path_plan *plan = path->plan;
-    correct_first_speed(path, 0, path->root.axial);
-    for (int s = 1; s < LWI_LANES * plan->groups && plan->first[s] < plan->n; s++)
-        correct_first_speed(path, plan->first[s],
-                            path->end[(s - 1) % plan->groups].axial[(s - 1) / plan->groups]);
+    double turning[3] = {0, 0, path->root.axial};
+    correct_first_speeds_of(path, 0, 2, turning);
+    for (int s = 1; s < LWI_LANES * plan->groups && plan->first[s] < plan->n; s++) {
+        const int before = (s - 1) % plan->groups, l = (s - 1) / plan->groups;
+        for (int c = 0; c < 3; c++) turning[c] = path->end[before].turning[c][l];
+        correct_first_speeds_of(path, s, lwi_path_only_balls(plan->all[before]) ? 0 : 2, turning);
+    }
 }
 
 // ------------------------------------------------------------------------------------------ create
@@ -284,13 +298,13 @@ static bool compute_group(void *user, int g)
 static void join(void *user, const lwi_path_join *j)
 {
     const lwi_path *path = user;
-    path->kernels->up[path->up](&path->end[j->a], &path->end[j->b], &path->end[j->to], LWI_LANES);
+    path->kernels->up[path->plan->balls][path->up](&path->end[j->a], &path->end[j->b], &path->end[j->to], LWI_LANES);
 }
 
 static void split(void *user, const lwi_path_join *j)
 {
     const lwi_path *path = user;
-    path->kernels->down[path->down](&path->end[j->a], &path->end[j->b], &path->end[j->to],
+    path->kernels->down[path->plan->balls][path->down](&path->end[j->a], &path->end[j->b], &path->end[j->to],
                                     LWI_LANES);
 }
 
@@ -306,7 +320,7 @@ static void fold_up(lwi_path *path, lwi_path_exchange_kind kind)
             lwi_path_copy_lane(&f->a, l, from, 2 * l, lwi_path_up[kind]);
             lwi_path_copy_lane(&f->b, l, from, 2 * l + 1, lwi_path_up[kind]);
         }
-        path->kernels->up[kind](&f->a, &f->b, &f->to, lanes);
+        path->kernels->up[path->plan->balls][kind](&f->a, &f->b, &f->to, lanes);
         from = &f->to;
     }
 }
@@ -317,7 +331,7 @@ static void fold_down(lwi_path *path, lwi_path_exchange_kind kind)
         fold *f = &path->fold[i];
         lwi_path_end *to = i ? &path->fold[i - 1].to : &path->end[lwi_path_whole(&path->schedule)];
         const int lanes = LWI_LANES / 2 >> i;
-        path->kernels->down[kind](&f->a, &f->b, &f->to, lanes);
+        path->kernels->down[path->plan->balls][kind](&f->a, &f->b, &f->to, lanes);
         for (int l = 0; l < lanes; l++) {
             lwi_path_copy_lane(to, 2 * l, &f->a, l, lwi_path_down[kind]);
             lwi_path_copy_lane(to, 2 * l + 1, &f->b, l, lwi_path_down[kind]);
@@ -348,7 +362,9 @@ bool lwi_path_rates(lwi_path *path, const double *q, const double *p, double *u,
     lwi_path_root *root = &path->root;
     path->q = q, path->in = p, path->u = path->zeros;
     path->out = u, path->rate = pdot;
-    const double first = known_at(path, 0);
+    double known[3];
+    known_at(path, 0, 2, known);
+    const double first = known[2];
     lwi_path_root_place(root, q);
     if (!run(path, NOTHING, LWI_PATH_INWARD, LWI_PATH_MOMENTA)) return false;
     if (!lwi_path_root_solve(root, whole, p, first)) return false;
@@ -370,7 +386,9 @@ bool lwi_path_accelerations(lwi_path *path, const double *q, const double *u, co
     const int begin = factored ? LWI_PATH_VELOCITIES : LWI_PATH_FACTORS;
     path->q = q, path->in = effort, path->u = u;
     path->out = udot, path->rate = NULL;
-    const double first = known_at(path, 0);
+    double known[3];
+    known_at(path, 0, 2, known);
+    const double first = known[2];
     lwi_path_root_place(root, q);
     if (!run(path, NOTHING, factored ? LWI_PATH_VELOCITY : LWI_PATH_FACTOR, begin)) return false;
     lwi_path_root_velocity(root, whole, u);

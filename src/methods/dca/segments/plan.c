@@ -183,14 +183,29 @@ static int align(const path *p, lwi_path_plan *plan, int g, bool fill)
     return places;
 }
 
-// Of the places of a group.
-static int kind_of_all(const signed char *kind, int n)
+// Are the joints at the tips of group g balls, or its segments the last of the path?
+static bool tips_are_balls(const path *p, const lwi_path_plan *plan, int g)
 {
-    if (kind[0] != LWI_PATH_HINGE && kind[0] != LWI_PATH_BALL) return LWI_PATH_MIXED;
-    for (int j = 1; j < n; j++)
-        if (kind[j] != (kind[0] == LWI_PATH_BALL && j % 3 ? LWI_PATH_OF_BALL : kind[0]))
-            return LWI_PATH_MIXED;
-    return kind[0];
+    for (int l = 0; l < LWI_LANES; l++) {
+        const int beyond = plan->first[l * plan->groups + g + 1];
+        if (beyond < p->n && !part_of(p, beyond)->ball) return false;
+    }
+    return true;
+}
+
+// `all` of lwi_path_rows.
+static int kind_of_all(const path *p, const lwi_path_plan *plan, int g)
+{
+    const signed char *kind = plan->kind + g * plan->length;
+    int balls = 0, hinges = 0, padded = 0;
+    for (int j = 0; j < plan->places[g]; j++) {
+        hinges += kind[j] == LWI_PATH_HINGE;
+        balls += kind[j] == LWI_PATH_BALL || kind[j] == LWI_PATH_OF_BALL;
+        padded += kind[j] == LWI_PATH_SOME_BALLS;
+    }
+    if (hinges == plan->places[g]) return LWI_PATH_HINGE;
+    if (balls + padded < plan->places[g] || !tips_are_balls(p, plan, g)) return LWI_PATH_MIXED;
+    return padded ? LWI_PATH_SOME_BALLS : LWI_PATH_BALL;
 }
 
 // ---------------------------------------------------------------------------------------- constants
@@ -366,9 +381,11 @@ static lw_status fill(const path *p, lwi_path_choice choice, lwi_arena *arena, l
     plan->place = LWI_PUSH(arena, int, LWI_LANES *places);
     if (!plan->body || !plan->kind || !plan->all || !plan->place) return LW_ERR_MEMORY;
     for (int i = 0; i < LWI_LANES * places; i++) plan->place[i] = -1;
+    plan->balls = true;
     for (int g = 0; g < plan->groups; g++) {
         align(p, plan, g, true);
-        plan->all[g] = kind_of_all(plan->kind + g * plan->length, plan->places[g]);
+        plan->all[g] = kind_of_all(p, plan, g);
+        plan->balls = plan->balls && lwi_path_only_balls(plan->all[g]);
     }
     for (int k = 0; k < p->n; k++) {
         const lwi_k_part *part = part_of(p, k);

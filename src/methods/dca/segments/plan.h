@@ -46,6 +46,7 @@ typedef struct lwi_path_plan {
     int *places;           ///< [groups] of its segments
     signed char *kind;     ///< [groups][length] lwi_path_kind of the places
     int *all;              ///< [groups] as in lwi_path_rows
+    bool balls;            ///< all joints are
     int *place;            ///< [8 groups][length] joint at a place of a segment, -1: padding
     lwi_path_base base;
     lwi_path_body *body; ///< [groups][length] blocks

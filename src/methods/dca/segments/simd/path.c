@@ -42,6 +42,9 @@ enum { ALL = (1 << WIDTH) - 1 };
         if (rows->all == LWI_PATH_BALL)                                                            \
             return NAME(name##_pass)(body, link, end, rows, n,                                     \
                                      (NAME(kinds)){NULL, LWI_PATH_BALL});                          \
+        if (rows->all == LWI_PATH_SOME_BALLS)                                                      \
+            return NAME(name##_pass)(body, link, end, rows, n,                                     \
+                                     (NAME(kinds)){NULL, LWI_PATH_SOME_BALLS});                    \
         return NAME(name##_pass)(body, link, end, rows, n,                                         \
                                  (NAME(kinds)){rows->kind, LWI_PATH_MIXED});                       \
     }                                                                                              \
@@ -138,47 +141,79 @@ PASS(accelerate)
     EACH_LANES(LWI_LANES)
     {
         nothing += NAME(speeds)(body, link, end, kinds, rows->out, n, false, l);
-        AT(end->axial) += AT(end->c[5]);
+        AT(end->turning[2]) += AT(end->c[5]);
+        for (int c = 0; lwi_path_only_balls(kinds.all) && c < 2; c++)
+            AT(end->turning[c]) += AT(end->c[c]);
     }
     return is_finite(nothing);
 }
 
 // --------------------------------------------------------------------------------------- exchanges
 
+// An exchange between all five components, and between the forces at balls; `first`: of the components.
 #define UP(name)                                                                                   \
-    static void name(const lwi_path_end *A, const lwi_path_end *B, lwi_path_end *to, int lanes)
+    static INLINE void NAME(name##_up)(const lwi_path_end *A, const lwi_path_end *B,               \
+                                       lwi_path_end *to, int first, int lanes);                    \
+    static void name(const lwi_path_end *A, const lwi_path_end *B, lwi_path_end *to, int lanes)    \
+    {                                                                                              \
+        NAME(name##_up)(A, B, to, 0, lanes);                                                       \
+    }                                                                                              \
+    static void name##_balls(const lwi_path_end *A, const lwi_path_end *B, lwi_path_end *to,       \
+                             int lanes)                                                            \
+    {                                                                                              \
+        NAME(name##_up)(A, B, to, LWI_PATH_FORCES, lanes);                                         \
+    }                                                                                              \
+    static INLINE void NAME(name##_up)(const lwi_path_end *A, const lwi_path_end *B,               \
+                                       lwi_path_end *to, int first, int lanes)
 #define DOWN(name)                                                                                 \
+    static INLINE void NAME(name##_down)(lwi_path_end *A, lwi_path_end *B,                         \
+                                         const lwi_path_end *from, int first, int lanes);          \
+    static void name(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *from, int lanes)        \
+    {                                                                                              \
+        NAME(name##_down)(A, B, from, 0, lanes);                                                   \
+    }                                                                                              \
+    static void name##_balls(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *from,           \
+                             int lanes)                                                            \
+    {                                                                                              \
+        NAME(name##_down)(A, B, from, LWI_PATH_FORCES, lanes);                                     \
+    }                                                                                              \
+    static INLINE void NAME(name##_down)(lwi_path_end *A, lwi_path_end *B,                         \
+                                         const lwi_path_end *from, int first, int lanes)
+// The same for both.
+#define UP_OF_ALL(name)                                                                            \
+    static void name(const lwi_path_end *A, const lwi_path_end *B, lwi_path_end *to, int lanes)
+#define DOWN_OF_ALL(name)                                                                          \
     static void name(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *from, int lanes)
 
 UP(join)
 {
     EACH_LANES(lanes)
     {
-        NAME(join_matrices)(A, B, to, l);
+        NAME(join_matrices)(A, B, to, first, l);
         NAME(join_poses)(A, B, to, l);
-        NAME(join_vectors)(A, B, to, false, l);
+        NAME(join_vectors)(A, B, to, false, first, l);
     }
 }
 UP(join_again)
 {
-    EACH_LANES(lanes) NAME(join_vectors)(A, B, to, true, l);
+    EACH_LANES(lanes) NAME(join_vectors)(A, B, to, true, first, l);
 }
 UP(join_factors)
 {
     EACH_LANES(lanes)
     {
-        NAME(join_matrices)(A, B, to, l);
+        NAME(join_matrices)(A, B, to, first, l);
         NAME(join_poses)(A, B, to, l);
         NAME(join_velocities)(A, B, to, l);
     }
 }
-UP(join_velocities)
+UP_OF_ALL(join_velocities)
 {
     EACH_LANES(lanes) NAME(join_velocities)(A, B, to, l);
 }
 UP(join_vectors)
 {
-    EACH_LANES(lanes) NAME(join_vectors)(A, B, to, false, l);
+    EACH_LANES(lanes) NAME(join_vectors)(A, B, to, false, first, l);
 }
 
 DOWN(split)
@@ -186,22 +221,22 @@ DOWN(split)
     EACH_LANES(lanes)
     {
         NAME(split_poses)(A, B, from, l);
-        NAME(split_vectors)(A, B, from, false, l);
+        NAME(split_vectors)(A, B, from, false, first, l);
     }
 }
 DOWN(split_again)
 {
-    EACH_LANES(lanes) NAME(split_vectors)(A, B, from, true, l);
+    EACH_LANES(lanes) NAME(split_vectors)(A, B, from, true, first, l);
 }
-DOWN(split_velocities)
+DOWN_OF_ALL(split_velocities)
 {
     EACH_LANES(lanes) NAME(split_velocities)(A, B, from, l);
 }
 DOWN(split_vectors)
 {
-    EACH_LANES(lanes) NAME(split_vectors)(A, B, from, false, l);
+    EACH_LANES(lanes) NAME(split_vectors)(A, B, from, false, first, l);
 }
-DOWN(split_loads)
+DOWN_OF_ALL(split_loads)
 {
     EACH_LANES(lanes) NAME(split_loads)(A, B, from, l);
 }
@@ -221,15 +256,26 @@ const lwi_path_kernels TABLE(ISA) = {
              [LWI_PATH_BIAS] = bias,
              [LWI_PATH_AGAIN_BIAS] = again_bias,
              [LWI_PATH_ACCELERATE] = accelerate},
-    .up = {[LWI_PATH_MOMENTA] = join,
-           [LWI_PATH_CORRECTION] = join_again,
-           [LWI_PATH_FACTORS] = join_factors,
-           [LWI_PATH_VELOCITIES] = join_velocities,
-           [LWI_PATH_VECTORS] = join_vectors},
-    .down = {[LWI_PATH_MOMENTA] = split,
-             [LWI_PATH_CORRECTION] = split_again,
-             [LWI_PATH_FACTORS] = split_velocities,
-             [LWI_PATH_VELOCITIES] = split_velocities,
-             [LWI_PATH_VECTORS] = split_vectors,
-             [LWI_PATH_LOADS] = split_loads},
+    .up = {{[LWI_PATH_MOMENTA] = join,
+            [LWI_PATH_CORRECTION] = join_again,
+            [LWI_PATH_FACTORS] = join_factors,
+            [LWI_PATH_VELOCITIES] = join_velocities,
+            [LWI_PATH_VECTORS] = join_vectors},
+           {[LWI_PATH_MOMENTA] = join_balls,
+            [LWI_PATH_CORRECTION] = join_again_balls,
+            [LWI_PATH_FACTORS] = join_factors_balls,
+            [LWI_PATH_VELOCITIES] = join_velocities,
+            [LWI_PATH_VECTORS] = join_vectors_balls}},
+    .down = {{[LWI_PATH_MOMENTA] = split,
+              [LWI_PATH_CORRECTION] = split_again,
+              [LWI_PATH_FACTORS] = split_velocities,
+              [LWI_PATH_VELOCITIES] = split_velocities,
+              [LWI_PATH_VECTORS] = split_vectors,
+              [LWI_PATH_LOADS] = split_loads},
+             {[LWI_PATH_MOMENTA] = split_balls,
+              [LWI_PATH_CORRECTION] = split_again_balls,
+              [LWI_PATH_FACTORS] = split_velocities,
+              [LWI_PATH_VELOCITIES] = split_velocities,
+              [LWI_PATH_VECTORS] = split_vectors_balls,
+              [LWI_PATH_LOADS] = split_loads}},
 };

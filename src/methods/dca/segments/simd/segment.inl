@@ -7,7 +7,7 @@
 // nothing is decided at places.
 typedef struct NAME(kinds) {
     const signed char *kind; // [n]
-    int all;                 // LWI_PATH_HINGE, LWI_PATH_BALL, or LWI_PATH_MIXED
+    int all;                 // as in lwi_path_rows
 } NAME(kinds);
 
 static INLINE int NAME(kind)(NAME(kinds) k, int j)
@@ -17,9 +17,14 @@ static INLINE int NAME(kind)(NAME(kinds) k, int j)
 // The first place of the joint that has place j as its last one.
 static INLINE int NAME(first_place)(NAME(kinds) k, int j)
 {
-    const bool ball =
-        k.all == LWI_PATH_BALL || (k.all == LWI_PATH_MIXED && k.kind[j] == LWI_PATH_OF_BALL);
+    const bool ball = k.all == LWI_PATH_MIXED ? k.kind[j] == LWI_PATH_OF_BALL
+                                              : k.all != LWI_PATH_HINGE;
     return ball ? j - 2 : j;
+}
+// The first component at the tips that is unknown.
+static INLINE int NAME(unknown)(NAME(kinds) k)
+{
+    return lwi_path_only_balls(k.all) ? LWI_PATH_FORCES : 0;
 }
 
 // ------------------------------------------------------------------------------------------- poses
@@ -198,6 +203,24 @@ static INLINE void NAME(shift)(NAME(inertia) * M, const real *o)
     }
 }
 
+// The same of what is beyond a ball, where J = H = 0 and T has no couples: H' = o~ m, J' = o~ H''.
+static INLINE void NAME(shift_from_ball)(NAME(inertia) * M, const real *o)
+{
+    for (int c = 0; c < 3; c++) {
+        const real column[3] = {M->m[ENTRY(0, c)], M->m[ENTRY(1, c)], M->m[ENTRY(2, c)]};
+        for (int i = 0; i < 3; i++) {
+            const int a = (i + 1) % 3, b = (i + 2) % 3;
+            M->H[3 * i + c] = DIFF(o[a], column[b], o[b], column[a]);
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        const int a = (i + 1) % 3, b = (i + 2) % 3;
+        M->J[i] = DIFF(o[a], M->H[3 * i + b], o[b], M->H[3 * i + a]);
+        M->J[ENTRY(i, a)] = DIFF(o[a], M->H[3 * a + b], o[b], M->H[3 * a + a]);
+    }
+    for (int c = LWI_PATH_FORCES; c < 5; c++) NAME(cross)(M->Tn[c], o, M->Tf[c]);
+}
+
 static INLINE void NAME(add_body)(NAME(inertia) * M, const lwi_path_link *own, real mass, int l)
 {
     const real h[3] = {AT(own->h[0]), AT(own->h[1]), AT(own->h[2])};
@@ -238,18 +261,19 @@ static INLINE void NAME(start_at_tip)(NAME(inertia) * M, const lwi_path_end *end
         }
 }
 
-// M, T, L of the five components that a cut has: the head's axis is z.
-static INLINE void NAME(keep_ends)(const NAME(inertia) * M, lwi_path_end *end, int l)
+// M, T, L of the five components that a cut has: the head's axis is z.  Between balls the others stay zero.
+static INLINE void NAME(keep_ends)(const NAME(inertia) * M, lwi_path_end *end, int unknown, int l)
 {
     const real *J = M->J, *H = M->H, *m = M->m;
     const real lower[15] = {J[0], J[3], J[1], H[0], H[3], m[0], H[1], H[4],
                             m[3], m[1], H[2], H[5], m[4], m[5], m[2]};
-    NAME(store)(end->M, lower, 15, l);
-    NAME(store)(end->L, M->L, 15, l);
-    for (int c = 0; c < 5; c++) {
-        AT(end->T[c]) = M->Tn[c][0];
-        AT(end->T[5 + c]) = M->Tn[c][1];
+    for (int c = unknown; c < 5; c++) {
+        for (int i = unknown; i <= c; i++) {
+            AT(end->M[TRIANGLE(c, i)]) = lower[TRIANGLE(c, i)];
+            AT(end->L[TRIANGLE(c, i)]) = M->L[TRIANGLE(c, i)];
+        }
         for (int i = 0; i < 3; i++) AT(end->T[10 + 5 * i + c]) = M->Tf[c][i];
+        for (int i = 0; unknown == 0 && i < 2; i++) AT(end->T[5 * i + c]) = M->Tn[c][i];
     }
 }
 
@@ -374,15 +398,32 @@ static INLINE void NAME(clear)(real *x, int n, bool padding, real keep)
     for (int i = 0; i < n; i++) x[i] = padding ? x[i] * keep : ZERO;
 }
 
+// T and L of (2) at a ball; T_n of the columns is about its point.
+static INLINE void NAME(pass_tip_ball)(NAME(inertia) * M, const NAME(pivots) * J, real G[3][3],
+                                       lwi_path_link *own, int unknown, int l)
+{
+#pragma GCC unroll 5
+    for (int c = unknown; c < 5; c++) {
+        real X[3];
+        for (int i = 0; i < 3; i++) X[i] = M->Tn[c][i];
+        NAME(solve)(J, X);
+        for (int i = 0; i < 3; i++) AT(own[i].t[c]) = X[i];
+        for (int a = 0; a < 3; a++)
+            for (int i = 0; i < 3; i++) LESS(M->Tf[c][a], G[a][i], M->Tn[c][i]);
+        for (int d = unknown; d <= c; d++)
+            for (int i = 0; i < 3; i++) MORE(M->L[TRIANGLE(c, d)], X[i], M->Tn[d][i]);
+    }
+}
+
 // (2) at a ball; S is the unit matrix: the joint takes J, H, and the couples of T away; G = J^-1 H, X = J^-1 T_n.
 static INLINE mask NAME(inward_ball)(NAME(inertia) * M, NAME(vectors) * v,
                                      const lwi_path_body *body, lwi_path_link *own, bool padding,
-                                     bool vectors, const double *const *p, int j, int l)
+                                     int unknown, bool vectors, const double *const *p, int j,
+                                     int l)
 {
     NAME(pivots) J;
-    real G[3][3], X[5][3], P[3], w[3], o[3]; // G: [column]
+    real G[3][3], P[3], w[3]; // G: [column]
     const mask valid = NAME(factor_ball)(&J, M->J, AT(body->rotor));
-    NAME(load)(o, own->o, 3, l);
     for (int c = 0; c < 3; c++) {
         for (int i = 0; i < 3; i++) G[c][i] = M->H[3 * i + c];
         NAME(solve)(&J, G[c]);
@@ -391,17 +432,7 @@ static INLINE mask NAME(inward_ball)(NAME(inertia) * M, NAME(vectors) * v,
     for (int a = 0; a < 3; a++)
         for (int b = a; b < 3; b++)
             for (int i = 0; i < 3; i++) LESS(M->m[ENTRY(a, b)], M->H[3 * i + a], G[b][i]);
-    for (int c = 0; c < 5; c++) {
-        NAME(add_cross)(M->Tn[c], o, M->Tf[c]);
-        for (int i = 0; i < 3; i++) X[c][i] = M->Tn[c][i];
-        NAME(solve)(&J, X[c]);
-        for (int i = 0; i < 3; i++) AT(own[i].t[c]) = X[c][i];
-        for (int a = 0; a < 3; a++)
-            for (int i = 0; i < 3; i++) LESS(M->Tf[c][a], G[a][i], M->Tn[c][i]);
-    }
-    for (int c = 0, n = 0; c < 5; c++)
-        for (int d = 0; d <= c; d++, n++)
-            for (int i = 0; i < 3; i++) MORE(M->L[n], X[c][i], M->Tn[d][i]);
+    NAME(pass_tip_ball)(M, &J, G, own, unknown, l);
     NAME(store)(own[0].g, J.K, 3, l);
     NAME(store)(own[1].g, J.inverse, 3, l);
     const real keep = AT(body->padding);
@@ -409,13 +440,14 @@ static INLINE mask NAME(inward_ball)(NAME(inertia) * M, NAME(vectors) * v,
         NAME(ball_momentum)(P, own, p, j, l);
         for (int i = 0; i < 3; i++) w[i] = P[i] - v->n[i];
         NAME(solve)(&J, w);
-        for (int c = 0; c < 5; c++) v->e[c] = v->e[c] + NAME(dot)(M->Tn[c], w);
+        for (int c = unknown; c < 5; c++) v->e[c] = v->e[c] + NAME(dot)(M->Tn[c], w);
         for (int i = 0; i < 3; i++) {
             for (int c = 0; c < 3; c++) MORE(v->f[c], M->H[3 * i + c], w[i]);
             v->n[i] = padding ? MAD(keep, v->n[i], P[i]) : P[i];
             AT(own[i].y) = w[i];
         }
     }
+    if (unknown > 0) return valid; // what is beyond the next ball has none of these
     NAME(clear)(M->J, 6, padding, keep);
     NAME(clear)(M->H, 9, padding, keep);
     for (int c = 0; c < 5; c++) NAME(clear)(M->Tn[c], 3, padding, keep);
@@ -430,18 +462,26 @@ static INLINE mask NAME(inward)(const lwi_path_body *body, lwi_path_link *link, 
     NAME(inertia) M;
     NAME(vectors) v;
     mask valid = ~NAME(bits)(ZERO);
+    const int unknown = NAME(unknown)(kinds);
     NAME(start_at_tip)(&M, end, l);
     for (int c = 0; c < 5; c++) v.e[c] = ZERO;
-    for (int i = 0; i < 3; i++) v.n[i] = AT(end->next) * AT(end->R[6 + i]), v.f[i] = ZERO;
+    for (int i = 0; i < 3; i++) v.n[i] = AT(end->next[2]) * AT(end->R[6 + i]), v.f[i] = ZERO;
+    for (int c = 0; c < unknown; c++)
+        for (int i = 0; i < 3; i++) MORE(v.n[i], AT(end->next[c]), AT(end->R[3 * c + i]));
     for (int j = n - 1; j >= 0; j--) {
         j = NAME(first_place)(kinds, j);
         const int kind = NAME(kind)(kinds, j);
         lwi_path_link *own = &link[j];
         real o[3];
         NAME(load)(o, own->o, 3, l);
-        NAME(shift)(&M, o);
+        if (unknown > 0)
+            NAME(shift_from_ball)(&M, o);
+        else
+            NAME(shift)(&M, o);
         NAME(add_body)(&M, own, AT(body[j].m), l);
         if (vectors) NAME(add_cross)(v.n, o, v.f);
+        for (int c = 0; unknown == 0 && kind >= LWI_PATH_BALL && c < 5; c++)
+            NAME(add_cross)(M.Tn[c], o, M.Tf[c]);
         if (kind == LWI_PATH_HINGE)
             valid &= NAME(inward_axis)(&M, &v, &body[j], own, false, vectors,
                                        vectors ? NAME(read)(p, j, l) : ZERO, l);
@@ -449,10 +489,10 @@ static INLINE mask NAME(inward)(const lwi_path_body *body, lwi_path_link *link, 
             valid &= NAME(inward_axis)(&M, &v, &body[j], own, true, vectors,
                                        vectors ? NAME(read)(p, j, l) : ZERO, l);
         else
-            valid &= NAME(inward_ball)(&M, &v, &body[j], own, kind == LWI_PATH_SOME_BALLS, vectors,
-                                       p, j, l);
+            valid &= NAME(inward_ball)(&M, &v, &body[j], own, kind == LWI_PATH_SOME_BALLS, unknown,
+                                       vectors, p, j, l);
     }
-    NAME(keep_ends)(&M, end, l);
+    NAME(keep_ends)(&M, end, unknown, l);
     NAME(store)(end->e, v.e, 5, l);
     NAME(store)(end->z, v.n, 2, l);
     NAME(store)(end->z + 2, v.f, 3, l);
@@ -461,13 +501,16 @@ static INLINE mask NAME(inward)(const lwi_path_body *body, lwi_path_link *link, 
 
 // ------------------------------------------------------------------------------- the second pass
 
-// The wrench [n; f] at the tip in axes of the head: x holds the five components, `along` the sixth.
+// The wrench [n; f] at the tip in axes of the head, of the components x that are unknown and those that are known.
 static INLINE void NAME(from_tip)(real *n, real *f, const lwi_path_end *end, const real *x,
-                                  real along, int l)
+                                  int unknown, int l)
 {
+    real couple[3];
+    NAME(load)(couple, end->next, 3, l);
+    for (int c = unknown; c < LWI_PATH_FORCES; c++) couple[c] = x[c];
     for (int i = 0; i < 3; i++) {
         const real a = AT(end->R[i]), b = AT(end->R[3 + i]), c = AT(end->R[6 + i]);
-        n[i] = SUM3(a, x[0], b, x[1], c, along);
+        n[i] = SUM3(a, couple[0], b, couple[1], c, couple[2]);
         f[i] = SUM3(a, x[2], b, x[3], c, x[4]);
     }
 }
@@ -491,10 +534,11 @@ static INLINE real NAME(speed)(const lwi_path_link *own, real y, const real *V, 
 }
 
 // z of (8): M V0 more.
-static INLINE void NAME(add_head)(real *z, const lwi_path_end *end, const real *V0, int l)
+static INLINE void NAME(add_head)(real *z, const lwi_path_end *end, const real *V0, int unknown,
+                                  int l)
 {
-    for (int i = 0; i < 5; i++)
-        for (int c = 0; c < 5; c++) MORE(z[i], AT(end->M[TRIANGLE(i, c)]), V0[c]);
+    for (int i = unknown; i < 5; i++)
+        for (int c = unknown; c < 5; c++) MORE(z[i], AT(end->M[TRIANGLE(i, c)]), V0[c]);
 }
 
 // The head's motion, [w; v], from its five components.
@@ -568,7 +612,7 @@ static INLINE void NAME(again)(const lwi_path_body *body, lwi_path_link *link, l
     real V0[5], f0[5], V[6], zn[3], zf[3], x[5];
     NAME(load)(V0, end->V0, 5, l);
     NAME(load)(f0, end->f0, 5, l);
-    NAME(from_tip)(zn, zf, end, f0, AT(end->next), l);
+    NAME(from_tip)(zn, zf, end, f0, NAME(unknown)(kinds), l);
     for (int j = n - 1; j >= 0; j--) {
         j = NAME(first_place)(kinds, j);
         const int kind = NAME(kind)(kinds, j);
@@ -606,9 +650,9 @@ static INLINE void NAME(again)(const lwi_path_body *body, lwi_path_link *link, l
     }
     NAME(to_tip)(x, end, V, l);
     for (int i = 0; bias && i < 5; i++) x[i] += AT(end->c[i]);
-    NAME(store)(end->e, x, 5, l);
+    for (int i = NAME(unknown)(kinds); i < 5; i++) AT(end->e[i]) = x[i];
     real z[5] = {zn[0], zn[1], zf[0], zf[1], zf[2]};
-    NAME(add_head)(z, end, V0, l);
+    NAME(add_head)(z, end, V0, NAME(unknown)(kinds), l);
     NAME(store)(end->z, z, 5, l);
 }
 
@@ -621,19 +665,20 @@ static INLINE void NAME(whole)(real *x, const lwi_lanes *first, const lwi_lanes 
 }
 
 // y of a place less (t/D).f, of its share of what the tip passes on.
-static INLINE real NAME(less_tip)(const lwi_path_link *own, const real *f, int l)
+static INLINE real NAME(less_tip)(const lwi_path_link *own, const real *f, int unknown, int l)
 {
-    const real tip = SUM2(AT(own->t[0]), f[0], AT(own->t[1]), f[1]);
-    return AT(own->y) -
-           MAD(AT(own->t[2]), f[2], MAD(AT(own->t[3]), f[3], MAD(AT(own->t[4]), f[4], tip)));
+    const real tip = SUM2(AT(own->t[unknown]), f[unknown], AT(own->t[unknown + 1]), f[unknown + 1]);
+    real sum = MAD(AT(own->t[4]), f[4], tip);
+    if (unknown == 0) sum = MAD(AT(own->t[2]), f[2], MAD(AT(own->t[3]), f[3], sum));
+    return AT(own->y) - sum;
 }
 
 // The three speeds of a ball: those beyond it less those before it, in its own axes; V becomes that beyond.
 static INLINE void NAME(ball_speeds)(real *V, const lwi_path_body *body, const lwi_path_link *own,
-                                     bool padding, const real *f, real *u, int l)
+                                     bool padding, int unknown, const real *f, real *u, int l)
 {
     real y[3], w[3], turn[3];
-    for (int i = 0; i < 3; i++) y[i] = NAME(less_tip)(&own[i], f, l);
+    for (int i = 0; i < 3; i++) y[i] = NAME(less_tip)(&own[i], f, unknown, l);
     NAME(beyond_ball)(w, body, own, padding, y, V, l);
     for (int i = 0; i < 3; i++) {
         turn[i] = w[i] - V[i];
@@ -657,14 +702,15 @@ static INLINE real NAME(speeds)(const lwi_path_body *body, lwi_path_link *link, 
         real o[3], speed[3];
         NAME(load)(o, own->o, 3, l);
         if (kind >= LWI_PATH_BALL) {
-            NAME(ball_speeds)(V, &body[j], own, kind == LWI_PATH_SOME_BALLS, f, speed, l);
+            NAME(ball_speeds)(V, &body[j], own, kind == LWI_PATH_SOME_BALLS, NAME(unknown)(kinds), f,
+                              speed, l);
             for (int i = 0; i < 3; i++) {
                 NAME(write)(u, j + i, l, speed[i]);
                 MORE(nothing, speed[i], ZERO);
             }
             j += 2;
         } else {
-            speed[0] = NAME(speed)(own, NAME(less_tip)(own, f, l), V, l);
+            speed[0] = NAME(speed)(own, NAME(less_tip)(own, f, 0, l), V, l);
             NAME(write)(u, j, l, speed[0]);
             MORE(nothing, speed[0], ZERO);
             NAME(add_speed)(V, &body[j], own, kind == LWI_PATH_SCREW, speed[0], l);
@@ -672,7 +718,9 @@ static INLINE real NAME(speeds)(const lwi_path_body *body, lwi_path_link *link, 
         if (keep) NAME(store)(own->V, V, 6, l);
         NAME(add_cross)(V + 3, V, o);
     }
-    AT(end->axial) = SUM3(AT(end->R[6]), V[0], AT(end->R[7]), V[1], AT(end->R[8]), V[2]);
+    for (int c = lwi_path_only_balls(kinds.all) ? 0 : 2; c < 3; c++)
+        AT(end->turning[c]) =
+            SUM3(AT(end->R[3 * c]), V[0], AT(end->R[3 * c + 1]), V[1], AT(end->R[3 * c + 2]), V[2]);
     return nothing;
 }
 
@@ -684,7 +732,7 @@ static INLINE real NAME(rates)(const lwi_path_body *body, const lwi_path_link *l
 {
     real tip[5], N[3], f[3], h[3], g[3], A[3], B[3], m = AT(end->mb), nothing = ZERO;
     NAME(whole)(tip, end->f0, end->f, l);
-    NAME(from_tip)(N, f, end, tip, AT(end->next), l);
+    NAME(from_tip)(N, f, end, tip, NAME(unknown)(kinds), l);
     for (int i = 0; i < 3; i++) {
         g[i] = AT(end->g[i]);
         h[i] = SUM3(AT(end->R[i]), AT(end->hb[0]), AT(end->R[3 + i]), AT(end->hb[1]),
