@@ -4,7 +4,7 @@
 usage: count_paths.py --program BENCH_PATHS [--shapes A,B] [--bodies N] [--json FILE]
        count_paths.py --table FILE
 
-By valgrind --tool=callgrind: six evaluations less two, with four lanes.  The counts do not depend on what else the
+By valgrind --tool=callgrind: six evaluations less two, with four lanes, by the number of bodies that the model has.  The counts do not depend on what else the
 machine runs; they do not see caches and memory.  A copy of long rows by one instruction of the processor counts as its
 loop in the C library, which would otherwise count once for each byte.
 
@@ -28,6 +28,7 @@ SHAPES = {  # of bench_paths
     "ring": "ring, one link on the ground",
     "limbs": "tree, each branch of 64 links carries two more",
     "net": "square meshes with bars of 64 links",
+    "long_net": "square meshes with bars of 256 links",
 }
 OPEN = ("random", "square", "balls")   # those that momenta and aba have too
 GOAL = {"hdca": 450, "dca": 650}
@@ -40,17 +41,16 @@ def total(program, formulation, bodies, lanes, times, shape):
                str(lanes), str(times), shape]
     done = subprocess.run(command, capture_output=True, text=True,
                           env={**os.environ, "GLIBC_TUNABLES": NO_STRING_INSTRUCTIONS})
-    found = re.search(r"Collected : (\d+)", done.stderr)
-    if done.returncode or not found:
+    found, size = re.search(r"Collected : (\d+)", done.stderr), re.match(r"(\d+) bodies", done.stdout)
+    if done.returncode or not found or not size:
         sys.exit(f"count_paths: {' '.join(command)}: exit {done.returncode}\n{done.stderr}")
-    return int(found[1])
+    return int(found[1]), int(size[1])
 
 
 def per_body(program, formulation, bodies, lanes, shape):
     few, many = 2, 6
-    difference = (total(program, formulation, bodies, lanes, many, shape) -
-                  total(program, formulation, bodies, lanes, few, shape))
-    return round(difference / (many - few) / bodies, 1)
+    (more, size), (less, _) = (total(program, formulation, bodies, lanes, times, shape) for times in (many, few))
+    return size, round((more - less) / (many - few) / size, 1)
 
 
 def measure(program, shapes, bodies, path):
@@ -59,12 +59,12 @@ def measure(program, shapes, bodies, path):
         with open(path, encoding="utf-8") as file:
             found = json.load(file)["instructions"]
     for shape in shapes:
-        of = found[shape] = {"bodies": bodies}
+        of = found[shape] = {}
         for formulation in ("hdca", "dca"):
-            of[formulation] = per_body(program, formulation, bodies, 4, shape)
-            of[formulation + " in general"] = per_body(program, formulation, bodies, -1, shape)
+            of["bodies"], of[formulation] = per_body(program, formulation, bodies, 4, shape)
+            _, of[formulation + " in general"] = per_body(program, formulation, bodies, -1, shape)
         for formulation in ("momenta", "aba") if shape in OPEN else ():
-            of[formulation] = per_body(program, formulation, bodies, 4, shape)
+            _, of[formulation] = per_body(program, formulation, bodies, 4, shape)
         print(shape, of, flush=True)
         if path:
             with open(path, "w", encoding="utf-8") as file:

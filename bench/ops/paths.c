@@ -9,9 +9,11 @@
 //                            limbs           a tree, each limb of 64 links carries two
 //                            crane           a rope on a trolley on a jib, a hook of 1000 links' mass at its end
 //                            ring            closed, one of its links on the ground
-//                            net             square meshes with bars of 64 links, the first row of knots on the ground
+//                            net, long_net   square meshes with bars of 64 and 256 links, the first row of knots on the
+//                                            ground
 // Evaluations alternate; the minimum is printed in ns per body of wall-clock time.
 #include "kinematics/formulation.h"
+#include "methods/dca/segments/blocks.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -181,37 +183,42 @@ static void ring(lw_builder *b, int n)
     add_joint(b, &joint);
 }
 
-static void net(lw_builder *b, int n)
+static void meshes(lw_builder *b, int n, int links)
 {
     enum { MOST = 64 };
     static lw_body knot[MOST][MOST];
     int m = 1;
-    while (m + 1 < MOST && (2 * (m + 1) + 1) * (m + 1) * BAR <= n) m++;
+    while (m + 1 < MOST && (2 * (m + 1) + 1) * (m + 1) * links <= n) m++;
     for (int j = 0; j <= m; j++)
         for (int i = 0; i <= m; i++) {
-            const double size = 0.8 * BAR;
+            const double size = 0.8 * links;
             const lw_vec3 at = {i * size, j * size, 0}, left = {(i - 1) * size, j * size, 0},
                           below = {i * size, (j - 1) * size, 0};
-            knot[i][j] = j ? bar(b, knot[i][j - 1], BAR, below, at)
+            knot[i][j] = j ? bar(b, knot[i][j - 1], links, below, at)
                            : hub(b, (lw_body){0}, LW_JOINT_SPHERICAL, at, 10);
             if (i == 0) continue;
-            const lw_body last = bar(b, knot[i - 1][j], BAR, left, at);
+            const lw_body last = bar(b, knot[i - 1][j], links, left, at);
             const lw_joint_desc joint = joint_at(LW_JOINT_SPHERICAL, last, knot[i][j], at);
             add_joint(b, &joint);
         }
+}
+
+static void net(lw_builder *b, int n)
+{
+    meshes(b, n, BAR);
+}
+static void long_net(lw_builder *b, int n)
+{
+    meshes(b, n, 4 * BAR);
 }
 
 static const struct shape {
     const char *name;
     void (*build)(lw_builder *b, int n);
     bool tree;
-} shapes[] = {{"random", random_path, true},
-              {"square", square_path, true},
-              {"balls", balls, true},
-              {"limbs", limbs, true},
-              {"crane", crane, true},
-              {"ring", ring, false},
-              {"net", net, false}};
+} shapes[] = {{"random", random_path, true}, {"square", square_path, true}, {"balls", balls, true},
+              {"limbs", limbs, true},        {"crane", crane, true},        {"ring", ring, false},
+              {"net", net, false},           {"long_net", long_net, false}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static lw_model *model_of(const struct shape *shape, int n)
@@ -291,20 +298,51 @@ static const struct shape *find_shape(const char *name)
     return NULL;
 }
 
+static int number(const char *what, const char *text, int least)
+{
+    char *end;
+    const long value = strtol(text, &end, 10);
+    if (end != text && *end == 0 && value >= least && value <= 1 << 24) return (int)value;
+    fprintf(stderr, "bench_paths: %s is '%s', expected a number from %d on\n", what, text, least);
+    exit(1);
+}
+
+// Width of the kernels.
+static int width(const char *text)
+{
+    const int lanes = number("LANES", text, LWI_NO_KERNEL);
+    if (lanes != LWI_NO_KERNEL && !lwi_path_kernels_of(lanes)) {
+        fprintf(stderr,
+                "bench_paths: LANES is %d, but this processor has no such kernels; expected 1, 4 "
+                "or 8, as far as it "
+                "has them, 0 for the most it has, or %d for the general elimination\n",
+                lanes, LWI_NO_KERNEL);
+        exit(1);
+    }
+    return lanes;
+}
+
+static void repeat(char **argv, const char *shape)
+{
+    way w;
+    const int lanes = width(argv[3]), times = number("TIMES", argv[4], 1);
+    lw_model *model = model_of(find_shape(shape), number("N", argv[2], 1));
+    printf("%d bodies\n", model->nnode);
+    start(&w, model, argv[1], 1, lanes);
+    for (int i = 0; i < times; i++) evaluate(&w);
+    finish(&w);
+    lw_model_destroy(model);
+}
+
 int main(int argc, char **argv)
 {
     static const int sizes[] = {256, 512, 1024, 4096, 8192};
     if (argc == 5 || argc == 6) {
-        way w;
-        lw_model *model = model_of(find_shape(argc > 5 ? argv[5] : "random"), atoi(argv[2]));
-        printf("%d bodies\n", model->nnode);
-        start(&w, model, argv[1], 1, atoi(argv[3]));
-        for (int i = atoi(argv[4]); i > 0; i--) evaluate(&w);
-        finish(&w);
-        lw_model_destroy(model);
+        repeat(argv, argc > 5 ? argv[5] : "random");
         return 0;
     }
-    const int threads = argc > 1 ? atoi(argv[1]) : 2;
+    if (argc > 2) stop("expected [THREADS], or FORMULATION N LANES TIMES [SHAPE]");
+    const int threads = argc > 1 ? number("THREADS", argv[1], 1) : 2;
     printf("ns per body\n     n  shape               hdca  %d threads         dca  %d threads     "
            "momenta         aba\n",
            threads, threads);

@@ -425,7 +425,8 @@ static void speeds_along(const lwt_path *c, lwi_path *path, double h, const doub
 static void accelerations_are_the_rates_of_speeds(void **state)
 {
     (void)state;
-    static const unsigned flags[] = {0, ONLY_BALLS, ONLY_BALLS | SOME_HINGES, SLIDERS | BALLS | REVERSED | MERGED};
+    static const unsigned flags[] = {0, ONLY_BALLS, ONLY_BALLS | SOME_HINGES,
+                                     SLIDERS | BALLS | REVERSED | MERGED};
     const double h = 1e-5;
     for (int k = 0; k < LWI_COUNT(flags); k++) {
         lwt_path c = mixed(60, flags[k]);

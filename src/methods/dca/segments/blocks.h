@@ -85,18 +85,20 @@ typedef struct lwi_path_end {
     lwi_lanes load
         [6]; ///< [n; f] of loads other than weight beyond the tip, about the next head, in its axes
     // of one segment
-    lwi_lanes next[3]; ///< couple that the joint at the tip transmits, momentum or effort, in the next head's axes: all of it
-                       ///< between balls alone, else about its axis; 0 at the end of the path
-    lwi_lanes turning[3]; ///< angular speed, or acceleration, of the tip about the next head's axes; the same components
+    lwi_lanes next
+        [3]; ///< couple that the joint at the tip transmits, momentum or effort, in the next head's axes: all of it
+             ///< between balls alone, else about its axis; 0 at the end of the path
+    lwi_lanes turning
+        [3]; ///< angular speed, or acceleration, of the tip about the next head's axes; the same components
     lwi_lanes c
         [6]; ///< accelerations: that of the next head without joint accelerations, [5], and about its axis
 } lwi_path_end;
 
 /** The places of a group's segments, and the state of these: row l is that of the segment in lane l. */
 typedef struct lwi_path_rows {
-    const signed char *kind;     ///< [length] lwi_path_kind
+    const signed char *kind; ///< [length] lwi_path_kind
     int all; ///< LWI_PATH_HINGE: all are; LWI_PATH_BALL: all joints, and those at all tips; LWI_PATH_SOME_BALLS:
-             ///< the same with padding; LWI_PATH_MIXED
+        ///< the same with padding; LWI_PATH_MIXED
     const double *q[LWI_LANES];  ///< coordinates: one of each place, of a ball its quaternion
     const double *in[LWI_LANES]; ///< [length] momenta; of accelerations: efforts
     const double *u[LWI_LANES];  ///< [length] of accelerations: speeds

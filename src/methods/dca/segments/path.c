@@ -97,32 +97,30 @@ static lwi_path_rows rows_of(const lwi_path *path, int group)
     return rows;
 }
 
-// The first joint of segment s, in its axes one for each speed, from those of the head; a slider is never cut.
+// Axes of the head of segment s in those of the ball that it begins with.
 static void head_axes(const lwi_path *path, int s, double R[9])
 {
     const lwi_path_plan *plan = path->plan;
-    const lwi_path_joint *joint = &plan->joint[plan->first[s]];
     const lwi_path_body *body = plan->body + s % plan->groups * plan->length;
     const int *place = plan->place + s * plan->length, l = s / plan->groups;
     double own[9], turned[9];
-    v3_set(R + 6, joint->kind == LWI_PATH_HINGE, 0, 0);
-    if (joint->kind != LWI_PATH_BALL) return;
     for (; *place != plan->first[s]; place++) body++;
-    quat_matrix(own, path->q + joint->iq);
+    quat_matrix(own, path->q + plan->joint[plan->first[s]].iq);
     rot_z(turned, body[2].ca[l], body[2].sa[l]);
     m3_mul(R, turned, own);
 }
 
 // What the first joint of segment s transmits along the head's axis c, and those after it; between balls all are known.
+// A slider is never cut.
 static void known_at(const lwi_path *path, int s, int c, double x[3])
 {
     const lwi_path_joint *joint = &path->plan->joint[path->plan->first[s]];
+    const double *in = path->in + joint->iv;
     double R[9];
+    x[2] = joint->kind == LWI_PATH_HINGE ? in[0] : 0;
+    if (joint->kind != LWI_PATH_BALL) return;
     head_axes(path, s, R);
-    for (; c < 3; c++) {
-        x[c] = 0;
-        for (int i = 0; i < lwi_path_nv(joint); i++) x[c] += R[3 * c + i] * path->in[joint->iv + i];
-    }
+    for (; c < 3; c++) x[c] = v3_dot(R + 3 * c, in);
 }
 
 // Copies the input of a group where rows need it, and sets what the joints at the tips transmit along their axes.
@@ -173,11 +171,11 @@ static void give_output(lwi_path *path, int group)
 static void correct_first_speeds_of(lwi_path *path, int s, int c, const double turning[3])
 {
     const lwi_path_joint *joint = &path->plan->joint[path->plan->first[s]];
-    double R[9];
+    double *out = path->out + joint->iv, R[9];
+    if (joint->kind == LWI_PATH_HINGE) out[0] -= turning[2];
+    if (joint->kind != LWI_PATH_BALL) return;
     head_axes(path, s, R);
-    for (; c < 3; c++)
-        for (int i = 0; i < lwi_path_nv(joint); i++)
-            path->out[joint->iv + i] -= R[3 * c + i] * turning[c];
+    for (; c < 3; c++) v3_axpy(out, -turning[c], R + 3 * c);
 }
 
 static void correct_first_speeds(lwi_path *path)
@@ -298,14 +296,15 @@ static bool compute_group(void *user, int g)
 static void join(void *user, const lwi_path_join *j)
 {
     const lwi_path *path = user;
-    path->kernels->up[path->plan->balls][path->up](&path->end[j->a], &path->end[j->b], &path->end[j->to], LWI_LANES);
+    path->kernels->up[path->plan->balls][path->up](&path->end[j->a], &path->end[j->b],
+                                                   &path->end[j->to], LWI_LANES);
 }
 
 static void split(void *user, const lwi_path_join *j)
 {
     const lwi_path *path = user;
-    path->kernels->down[path->plan->balls][path->down](&path->end[j->a], &path->end[j->b], &path->end[j->to],
-                                    LWI_LANES);
+    path->kernels->down[path->plan->balls][path->down](&path->end[j->a], &path->end[j->b],
+                                                       &path->end[j->to], LWI_LANES);
 }
 
 // ------------------------------------------------------------------------------------ across lanes

@@ -92,8 +92,7 @@ static INLINE void NAME(transfer)(const NAME(factors) * F, int first, real Y[N5]
 }
 
 // X = A S, S symmetric.
-static INLINE void NAME(times_symmetric)(real X[N5][N5], real A[N5][N5], const real *S,
-                                         int first)
+static INLINE void NAME(times_symmetric)(real X[N5][N5], real A[N5][N5], const real *S, int first)
 {
     for (int i = first; i < N5; i++)
         for (int j = first; j < N5; j++) {

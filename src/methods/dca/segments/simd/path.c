@@ -21,6 +21,7 @@
 #include "base/simd/lane.inl"
 #include "base/simd/sincos.inl"
 #include "methods/dca/segments/simd/vectors.inl"
+#include "methods/dca/segments/simd/pose.inl"
 #include "methods/dca/segments/simd/segment.inl"
 #include "methods/dca/segments/simd/join.inl"
 
@@ -166,7 +167,7 @@ PASS(accelerate)
     static INLINE void NAME(name##_up)(const lwi_path_end *A, const lwi_path_end *B,               \
                                        lwi_path_end *to, int first, int lanes)
 #define DOWN(name)                                                                                 \
-    static INLINE void NAME(name##_down)(lwi_path_end *A, lwi_path_end *B,                         \
+    static INLINE void NAME(name##_down)(lwi_path_end * A, lwi_path_end * B,                       \
                                          const lwi_path_end *from, int first, int lanes);          \
     static void name(lwi_path_end *A, lwi_path_end *B, const lwi_path_end *from, int lanes)        \
     {                                                                                              \
@@ -177,7 +178,7 @@ PASS(accelerate)
     {                                                                                              \
         NAME(name##_down)(A, B, from, LWI_PATH_FORCES, lanes);                                     \
     }                                                                                              \
-    static INLINE void NAME(name##_down)(lwi_path_end *A, lwi_path_end *B,                         \
+    static INLINE void NAME(name##_down)(lwi_path_end * A, lwi_path_end * B,                       \
                                          const lwi_path_end *from, int first, int lanes)
 // The same for both.
 #define UP_OF_ALL(name)                                                                            \
