@@ -103,11 +103,11 @@ static void head_axes(const lwi_path *path, int s, double R[9])
     const lwi_path_plan *plan = path->plan;
     const lwi_path_body *body = plan->body + s % plan->groups * plan->length;
     const int *place = plan->place + s * plan->length, l = s / plan->groups;
-    double own[9], turned[9];
+    double own[9], about_z[9];
     for (; *place != plan->first[s]; place++) body++;
     quat_matrix(own, path->q + plan->joint[plan->first[s]].iq);
-    rot_z(turned, body[2].ca[l], body[2].sa[l]);
-    m3_mul(R, turned, own);
+    rot_z(about_z, body[2].ca[l], body[2].sa[l]);
+    m3_mul(R, about_z, own);
 }
 
 // What the first joint of segment s transmits along the head's axis c, and those after it; between balls all are known.
