@@ -551,6 +551,17 @@ void lwi_elim_clear_ranks(lwi_elim *elim)
     elim->full_rank = true;
 }
 
+void lwi_elim_get_ranks(const lwi_elim *elim, int *rank)
+{
+    memcpy(rank, elim->generic_rank, (size_t)elim->nnode * sizeof *rank);
+}
+
+void lwi_elim_put_ranks(lwi_elim *elim, const int *rank)
+{
+    memcpy(elim->generic_rank, rank, (size_t)elim->nnode * sizeof *rank);
+    find_full_rank(elim);
+}
+
 int lwi_elim_rank(const lwi_elim *elim)
 {
     int sum = 0;

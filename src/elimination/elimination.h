@@ -126,8 +126,14 @@ lw_status lwi_elim_factor_unsymmetric(lwi_elim *elim, const double *eps);
  *  @return LW_ERR_SINGULAR, LW_ERR_NOT_FINITE */
 lw_status lwi_elim_find_ranks(lwi_elim *elim, double threshold, int *rank);
 void lwi_elim_clear_ranks(lwi_elim *elim);
+/** rank [nodes of the plan] := the generic ranks; and these from an elimination with the same plan. */
+void lwi_elim_get_ranks(const lwi_elim *elim, int *rank);
+void lwi_elim_put_ranks(lwi_elim *elim, const int *rank);
 /** The pivots of the last factorisation become the reference pivots of their nodes. */
 void lwi_elim_set_reference(lwi_elim *elim);
+/** pivot [nodes of the plan] := the reference pivots; and these from an elimination with the same plan. */
+void lwi_elim_get_reference(const lwi_elim *elim, double *pivot);
+void lwi_elim_put_reference(lwi_elim *elim, const double *pivot);
 /** Allows rows to become inactive (at first they may not): rows that close loops, if their pivot is not above
  *  1e-10 of the smallest reference pivot of their node.  The rank of such a matrix pass is below the generic
  *  rank (inactive_rows.c).  If not allowed, the pass fails once the pivot is round-off. */

@@ -20,6 +20,7 @@
 #include "elimination/parts.h"
 
 #include <math.h>
+#include <string.h>
 
 void lwi_elim_set_reference(lwi_elim *elim)
 {
@@ -27,6 +28,16 @@ void lwi_elim_set_reference(lwi_elim *elim)
     for (int k = 0; k < elim->nnode; k++)
         elim->reference_pivot[k] =
             elim->front[k].loop && elim->state[k].max_ratio > 0 ? 1 / elim->state[k].max_ratio : 0;
+}
+
+void lwi_elim_get_reference(const lwi_elim *elim, double *pivot)
+{
+    memcpy(pivot, elim->reference_pivot, (size_t)elim->nnode * sizeof *pivot);
+}
+
+void lwi_elim_put_reference(lwi_elim *elim, const double *pivot)
+{
+    memcpy(elim->reference_pivot, pivot, (size_t)elim->nnode * sizeof *pivot);
 }
 
 void lwi_elim_allow_inactive(lwi_elim *elim, bool may)

@@ -244,7 +244,7 @@ static lw_status find_open(mobility *my, lw_redundancy *joints)
     lwi_system *s = &my->system;
     double(*basis)[6][6] = lwi_arena_push(&my->arena, (size_t)s->model->njoint, sizeof *basis);
     if (!basis) return LW_ERR_MEMORY;
-    TRY(lwi_system_prepare_reactions(s, &my->arena));
+    TRY(lwi_system_prepare_min_norm(s, &my->arena));
     lwi_system_start_closed(s);
     lwi_system_rows(s, 0);
     if (!lwi_system_factor_null(s)) return LW_OK;

@@ -116,9 +116,26 @@ static bool adopt(lwi_system *s, const lwi_shared *shared, place *best)
 {
     if (!shared || !shared->ranked || shared->start_redundant > shared->redundant) return false;
     *best = (place){shared->R, shared->r, shared->q};
+    if (lwi_shared_has(shared, &s->plan) && shared->node_rank) {
+        lwi_elim_put_ranks(s->elim, shared->node_rank);
+        s->start_rank = s->generic_rank = s->nrow - shared->redundant;
+        return true;
+    }
     restore(s, best);
     s->start_rank = s->generic_rank = lwi_system_rank(s);
     return s->nrow - s->generic_rank == shared->redundant;
+}
+
+// Keeps the ranks of the nodes for eliminations with the same plan.
+static lw_status keep_node_ranks(lwi_system *s, lwi_shared *shared)
+{
+    if (!lwi_shared_has(shared, &s->plan)) return LW_OK;
+    s->common = shared;
+    if (shared->node_rank) return LW_OK;
+    shared->node_rank = LWI_PUSH(&shared->arena, int, s->plan.nnode);
+    if (!shared->node_rank) return LW_ERR_MEMORY;
+    lwi_elim_get_ranks(s->elim, shared->node_rank);
+    return LW_OK;
 }
 
 enum { NEARBY = 3 };
@@ -173,7 +190,8 @@ lw_status lwi_system_find_ranks(lwi_system *s, lwi_shared *shared, lwi_arena *ar
     place best;
     s->start_rank = s->generic_rank = s->nrow;
     if (s->nrow == 0 || (s->model->nloop == 0 && s->model->ncoupling == 0)) return LW_OK;
-    if (!adopt(s, shared, &best)) {
+    bool same = adopt(s, shared, &best);
+    if (!same) {
         lwi_arena scratch;
         TRY(make_place(s->model, arena, &best));
         lwi_system_start_closed(s);
@@ -183,13 +201,33 @@ lw_status lwi_system_find_ranks(lwi_system *s, lwi_shared *shared, lwi_arena *ar
         TRY(status);
         const lwi_motion at = {
             .R = (const double(*)[9])best.R, .r = (const double(*)[3])best.r, .q = best.q};
-        if (shared && s->start_rank >= 0 && s->generic_rank >= s->start_rank)
+        same = shared && !shared->ranked && s->start_rank >= 0 && s->generic_rank >= s->start_rank;
+        if (same)
             TRY(lwi_shared_keep_ranks(shared, s->model, s->nrow - s->start_rank,
                                       s->nrow - s->generic_rank, &at));
     }
-    lwi_system_masses(s);
-    if (lwi_elim_factor(s->elim, NULL) == LW_OK) lwi_elim_set_reference(s->elim);
+    if (same) TRY(keep_node_ranks(s, shared));
     s->generic_R = best.R, s->generic_r = best.r, s->generic_q = best.q;
     lwi_system_start(s);
+    return LW_OK;
+}
+
+lw_status lwi_system_find_reference(lwi_system *s)
+{
+    lwi_shared *shared = s->common;
+    if (!s->generic_R) return LW_OK;
+    if (shared && shared->reference) {
+        lwi_elim_put_reference(s->elim, shared->reference);
+        return LW_OK;
+    }
+    restore(s, &(place){s->generic_R, s->generic_r, s->generic_q});
+    lwi_system_rows(s, 0);
+    lwi_system_masses(s);
+    if (lwi_elim_factor(s->elim, NULL) == LW_OK) lwi_elim_set_reference(s->elim);
+    lwi_system_start(s);
+    if (!shared) return LW_OK;
+    shared->reference = LWI_PUSH(&shared->arena, double, s->plan.nnode);
+    if (!shared->reference) return LW_ERR_MEMORY;
+    lwi_elim_get_reference(s->elim, shared->reference);
     return LW_OK;
 }

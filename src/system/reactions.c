@@ -54,17 +54,39 @@ static lw_status create_min_norm(lwi_system *s, lwi_arena *arena)
     return status;
 }
 
-lw_status lwi_system_prepare_reactions(lwi_system *s, lwi_arena *arena)
+lw_status lwi_system_prepare_min_norm(lwi_system *s, lwi_arena *arena)
+{
+    if (!s->generic_R || (s->start_rank == s->nrow && s->generic_rank == s->nrow)) return LW_OK;
+    return create_min_norm(s, arena);
+}
+
+// At the configuration of the generic ranks.
+static void find_undetermined(lwi_system *s)
 {
     const lw_model *model = s->model;
-    if (!s->generic_R || (s->start_rank == s->nrow && s->generic_rank == s->nrow)) return LW_OK;
-    TRY(create_min_norm(s, arena));
     memcpy(s->R, s->generic_R, (size_t)model->nbody * sizeof *s->R);
     memcpy(s->r, s->generic_r, (size_t)model->nbody * sizeof *s->r);
     if (model->nq) memcpy(s->q, s->generic_q, (size_t)model->nq * sizeof *s->q);
     lwi_system_rows(s, 0);
     lwi_system_find_undetermined(s, 0);
     lwi_system_start(s);
+}
+
+lw_status lwi_system_prepare_reactions(lwi_system *s, lwi_arena *arena)
+{
+    lwi_shared *shared = s->common;
+    const size_t njoint = (size_t)s->model->njoint;
+    TRY(lwi_system_prepare_min_norm(s, arena));
+    if (!s->min_norm) return LW_OK;
+    if (shared && shared->undetermined) {
+        memcpy(s->undetermined, shared->undetermined, njoint);
+        return LW_OK;
+    }
+    find_undetermined(s);
+    if (!shared) return LW_OK;
+    shared->undetermined = lwi_arena_push(&shared->arena, njoint, 1);
+    if (!shared->undetermined) return LW_ERR_MEMORY;
+    memcpy(shared->undetermined, s->undetermined, njoint);
     return LW_OK;
 }
 

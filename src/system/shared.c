@@ -3,11 +3,12 @@
 
 #include "base/assert.h"
 
+#include <math.h>
 #include <string.h>
 
 void lwi_shared_init(const lw_allocator *allocator, lwi_shared *shared)
 {
-    *shared = (lwi_shared){0};
+    *shared = (lwi_shared){.tree_pivot = NAN};
     lwi_arena_init(&shared->arena, allocator);
 }
 
@@ -40,6 +41,11 @@ lw_status lwi_shared_plan(lwi_shared *shared, const lwi_plan_graph *graph, lw_pl
         return lwi_plan_create(graph, kind, arena, plan);
     *plan = shared->plan;
     return LW_OK;
+}
+
+bool lwi_shared_has(const lwi_shared *shared, const lwi_plan *plan)
+{
+    return shared && shared->planned && plan->nnode > 0 && plan->node == shared->plan.node;
 }
 
 lw_status lwi_shared_keep_ranks(lwi_shared *shared, const lw_model *model, int start_redundant,

@@ -16,6 +16,12 @@ typedef struct lwi_shared {
     bool ranked;
     int start_redundant, redundant; ///< dependent rows at the start, and at the configuration
     double (*R)[9], (*r)[3], *q;    ///< configuration of the generic ranks: [nbody], [nq]
+    // of the elimination with this plan; NULL: not known yet
+    int *node_rank;    ///< [plan nodes] generic ranks
+    double *reference; ///< [plan nodes] reference pivots
+    double
+        tree_pivot; ///< lwi_elim_tree_pivot at the start, in the metric of masses; NAN: not known
+    unsigned char *undetermined; ///< [njoint] components of reactions that are not unique
 } lwi_shared;
 
 void lwi_shared_init(const lw_allocator *allocator, lwi_shared *shared);
@@ -25,6 +31,8 @@ void lwi_shared_free(lwi_shared *shared);
  *  @param shared  NULL: a new plan in any case     @param arena  of a new plan */
 lw_status lwi_shared_plan(lwi_shared *shared, const lwi_plan_graph *graph, lw_plan kind,
                           lwi_arena *arena, lwi_plan *plan);
+/** Whether the plan is that of `shared`, so that results of one elimination are those of the other; NULL: false. */
+bool lwi_shared_has(const lwi_shared *shared, const lwi_plan *plan);
 /** Keeps ranks and their configuration, unless there are some.  @return LW_ERR_MEMORY */
 lw_status lwi_shared_keep_ranks(lwi_shared *shared, const lw_model *model, int start_redundant,
                                 int redundant, const lwi_motion *motion);

@@ -339,8 +339,32 @@ static bool very_different(const lwi_system *s)
     return largest[0] > MASS_RATIO * smallest[0] || largest[1] > INERTIA_RATIO * smallest[1];
 }
 
+// The smallest pivot of the tree at the start, in the metric of masses; false: not finite.
+static bool find_tree_pivot(lwi_system *s, double *pivot)
+{
+    lwi_system_start(s);
+    lwi_system_rows(s, 0);
+    lwi_system_masses(s);
+    if (lwi_elim_factor(s->elim, NULL) == LW_ERR_NOT_FINITE) return false;
+    *pivot = lwi_elim_tree_pivot(s->elim);
+    return true;
+}
+
+// The same, or that of an elimination with the same plan and ranks.
+static bool take_tree_pivot(lwi_system *s, double *pivot)
+{
+    lwi_shared *shared = s->common;
+    if (!shared) return find_tree_pivot(s, pivot);
+    if (isnan(shared->tree_pivot) && !find_tree_pivot(s, &shared->tree_pivot)) return false;
+    lwi_system_start(s);
+    lwi_system_masses(s);
+    *pivot = shared->tree_pivot;
+    return true;
+}
+
 lw_status lwi_system_choose_digits(lwi_system *s, lwi_arena *arena)
 {
+    double pivot;
     if (s->nrow == 0) return LW_OK;
     lwi_arena scratch;
     lwi_arena_init(&scratch, &arena->allocator);
@@ -348,11 +372,7 @@ lw_status lwi_system_choose_digits(lwi_system *s, lwi_arena *arena)
     const int longest = depth ? longest_path(s->model, depth) : 0;
     lwi_arena_free(&scratch);
     if (!depth) return LW_ERR_MEMORY;
-    lwi_system_start(s);
-    lwi_system_rows(s, 0);
-    lwi_system_masses(s);
-    if (lwi_elim_factor(s->elim, NULL) == LW_ERR_NOT_FINITE) return LW_OK;
-    const double pivot = lwi_elim_tree_pivot(s->elim);
+    if (!take_tree_pivot(s, &pivot)) return LW_OK;
     s->careful = pivot < SMALL_PIVOT || longest > LONG_CHAIN || very_different(s);
     if (!s->careful) return LW_OK;
     s->x0 = lwi_arena_push(arena, (size_t)s->nbody, sizeof *s->x0);
@@ -369,6 +389,7 @@ lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
     const int threads = work->options ? (int)work->options->threads : 1;
     lwi_pool *pool = NULL;
     TRY(lwi_system_create_shared(work->model, plan, true, work->shared, &work->arena, s));
+    TRY(lwi_system_find_reference(s));
     TRY(lwi_system_choose_digits(s, &work->arena));
     s->mode = &work->mode;
     if (threads > 1 && worth_threads(s)) {

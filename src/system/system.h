@@ -95,6 +95,8 @@ typedef struct lwi_system {
     int min_pivot_edge;          ///< its edge
     unsigned char *undetermined; ///< [njoint] as in lwi_snapshot, by lwi_system_prepare_reactions
     lwi_min_norm *min_norm; ///< NULL: no row is redundant, or without lwi_system_prepare_reactions
+    lwi_shared
+        *common; ///< that with its plan and generic ranks; NULL: there is none.  At creation only
     double (*generic_R)[9], (*generic_r)[3],
         *generic_q;          ///< configuration of the generic ranks, or NULL
     double (*wrench)[6];     ///< [nbody] loads and efforts
@@ -142,10 +144,16 @@ lw_status lwi_system_choose_digits(lwi_system *system, lwi_arena *arena);
 lw_status lwi_system_threads(lwi_system *system, lwi_pool *pool, lwi_arena *arena);
 /** Finds the generic ranks; leaves the motion at the start (rank.c). */
 lw_status lwi_system_find_ranks(lwi_system *system, lwi_shared *shared, lwi_arena *arena);
+/** Finds the reference pivots (elimination/inactive_rows.c) at the configuration of the generic ranks; leaves the
+ *  motion at the start.  Needed before lwi_system_begin.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_system_find_reference(lwi_system *system);
 /** Memory for reactions of minimum norm, and which components are not unique in the configuration of the
  *  generic ranks; leaves the motion at the start.  Needed where redundant reactions are observed.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_system_prepare_reactions(lwi_system *system, lwi_arena *arena);
+/** Memory for reactions of minimum norm and null vectors only. */
+lw_status lwi_system_prepare_min_norm(lwi_system *system, lwi_arena *arena);
 /** Motion of the model's start, with positions closed to round-off if Levenberg-Marquardt steps converge. */
 void lwi_system_start_closed(lwi_system *system);
 /** Number k of the pseudorandom sequence `seed`, in [-1/2, 1/2). */

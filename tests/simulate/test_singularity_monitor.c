@@ -1,5 +1,6 @@
 // test_singularity_monitor.c -- singular positions that a run passes, or steps over, are reported with time and
 // joints, for every formulation and tolerance; regular motions are not.
+#include "methods/dca/hdca.h"
 #include "simulate/simulation.h"
 
 #include "support/mechanism.h"
@@ -189,6 +190,59 @@ static void ranks_are_searched_once(void **state)
     lw_model_destroy(model);
 }
 
+// Ranks of the nodes, reference pivots, digits and the components of reactions that are not unique, found by the first
+// formulation, serve the second one with the same plan: the same numbers as those that it finds alone.  A formulation
+// without the plan shares none of them.
+static void findings_of_a_plan_are_shared(void **state)
+{
+    (void)state;
+    lw_model *model = four_bar(2, 2.2);
+    const size_t njoint = (size_t)lw_model_joint_count(model);
+    lwi_shared shared;
+    lw_error error;
+    lwi_work *work[3]; // the first one, a second one, one alone
+    lw_options sequential;
+    lwi_shared_init(NULL, &shared);
+    lw_options_default(&sequential);
+    sequential.plan = LW_PLAN_COMB;
+    for (int i = 0; i < LWI_COUNT(work); i++)
+        lwt_ok(lwi_work_create_shared(model, &lwi_formulation_hdca, NULL, NULL, 0,
+                                      i < 2 ? &shared : NULL, &work[i], &error),
+               &error);
+    const lwi_system *first = lwi_hdca_system(work[0]), *second = lwi_hdca_system(work[1]),
+                     *alone = lwi_hdca_system(work[2]);
+    assert_ptr_equal(first->common, &shared);
+    assert_ptr_equal(second->common, &shared);
+    assert_null(alone->common);
+    const int n = alone->plan.nnode;
+    int rank[3][16];
+    double pivot[3][16];
+    assert_in_range(n, 1, 16);
+    for (int i = 0; i < 3; i++) {
+        lwi_elim_get_ranks(lwi_hdca_system(work[i])->elim, rank[i]);
+        lwi_elim_get_reference(lwi_hdca_system(work[i])->elim, pivot[i]);
+    }
+    for (int i = 0; i < 2; i++) {
+        assert_memory_equal(rank[i], rank[2], (size_t)n * sizeof **rank);
+        assert_memory_equal(pivot[i], pivot[2], (size_t)n * sizeof **pivot);
+        assert_memory_equal(lwi_hdca_system(work[i])->undetermined, alone->undetermined, njoint);
+    }
+    assert_true(pivot[2][n - 1] > 0);
+    assert_true(shared.tree_pivot > 0 && second->careful == alone->careful);
+    int open = 0;
+    for (size_t j = 0; j < njoint; j++) open += second->undetermined[j] != 0;
+    assert_int_equal(open, 4);
+    lwi_work *other;
+    lwt_ok(lwi_work_create_shared(model, &lwi_formulation_hdca, NULL, &sequential, 0, &shared,
+                                  &other, &error),
+           &error);
+    assert_null(lwi_hdca_system(other)->common);
+    lwi_work_destroy(other);
+    for (int i = 0; i < LWI_COUNT(work); i++) lwi_work_destroy(work[i]);
+    lwi_shared_free(&shared);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -196,6 +250,7 @@ int main(void)
         cmocka_unit_test(regular_motions_are_not),
         cmocka_unit_test(samples_wait_for_motion),
         cmocka_unit_test(ranks_are_searched_once),
+        cmocka_unit_test(findings_of_a_plan_are_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
