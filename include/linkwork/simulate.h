@@ -103,6 +103,10 @@ typedef struct lw_summary {
     double behind;       ///< largest delay of them [s]
     long impulses;       ///< impacts: of impulses and of drives with rates that jump
     double impulse_work; ///< of these, a part of Wnc: what they changed the kinetic energy by [J]
+    /** `end`, or the time after which states are unreliable [s], where steps have no error control: of the first step of
+     *  index3 that ended with an increment above a thousandth of the mechanism's length (real time), or after which
+     *  E - Wnc remained off by more than half of the largest T + |V| + |Wnc| (observed rows) */
+    double valid_until;
 } lw_summary;
 
 /** @param desc  may be NULL */

@@ -583,18 +583,20 @@ void lw_batch_summary(const lw_batch *b, int i, lw_summary *summary)
     *summary = (lw_summary){0};
     if (!known(b, i)) return;
     const lwi_instance *s = &b->instance[i];
-    *summary = (lw_summary){.steps = s->control.steps,
-                            .evaluations = s->control.evaluations,
-                            .rejected = s->control.rejections,
-                            .restarts = s->restarts,
-                            .projections = s->projections,
-                            .start = s->start,
-                            .end = s->t,
-                            .wall = b->wall,
-                            .energy_error = s->audit.energy_error,
-                            .energy_scale = s->audit.energy_scale,
-                            .impulses = s->audit.impulses,
-                            .impulse_work = s->audit.impulse_work};
+    *summary =
+        (lw_summary){.steps = s->control.steps,
+                     .evaluations = s->control.evaluations,
+                     .rejected = s->control.rejections,
+                     .restarts = s->restarts,
+                     .projections = s->projections,
+                     .start = s->start,
+                     .end = s->t,
+                     .valid_until = lwi_audit_valid_until(&s->audit, b->options.integrator, s->t),
+                     .wall = b->wall,
+                     .energy_error = s->audit.energy_error,
+                     .energy_scale = s->audit.energy_scale,
+                     .impulses = s->audit.impulses,
+                     .impulse_work = s->audit.impulse_work};
     memcpy(summary->residual, s->audit.residual, sizeof summary->residual);
 }
 

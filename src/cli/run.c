@@ -181,6 +181,7 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     if (*start) json_text(&json, "initial", start);
     json_number(&json, "start", s->start);
     json_number(&json, "end", s->end);
+    json_number(&json, "valid_until", s->valid_until);
     json_integer(&json, "steps", s->steps);
     json_integer(&json, "rejected", s->rejected);
     json_integer(&json, "restarts", s->restarts);
@@ -248,6 +249,11 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char
                                                                  : "failed");
     else if (!arguments->quiet)
         print_summary(arguments, sim, &summary, lw_sim_notice(sim) + said, w.rows);
+    if (!code && summary.valid_until < summary.end)
+        code = cli_complain(CLI_FAILED,
+                            "results after t = %g s are unreliable, for the reason that the "
+                            "warnings have",
+                            summary.valid_until);
     return code ? code : closed;
 }
 

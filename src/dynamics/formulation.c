@@ -1,6 +1,7 @@
 // formulation.c -- the list of formulations, what they refuse, and their working memory.
 #include "kinematics/formulation.h"
 
+#include <math.h>
 #include <string.h>
 
 #define X(name) &lwi_formulation_##name,
@@ -99,7 +100,8 @@ static lw_status create(const lw_model *model, const lwi_formulation *formulatio
                        .lanes = lanes,
                        .options = options,
                        .shared = shared,
-                       .limit = limit};
+                       .limit = limit,
+                       .valid_until = INFINITY};
     lwi_arena_init(&work->arena, allocator);
     lw_status status = formulation->prepare(work);
     if (status == LW_OK && !blocks_fit_state(&work->layout))

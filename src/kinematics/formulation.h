@@ -95,8 +95,10 @@ typedef struct lwi_work {
     bool own_output; ///< `observe` has the accelerations and reactions of the steps themselves
     bool controls;   ///< steps are chosen by `error` of the formulation
     bool segments;   ///< rates are those of long paths in segments, without the option `plan`
-    bool resumed;    ///< `enter` corrects the state of a run: discrete state and ranks are kept
-    lw_error error;  ///< of the last failed call
+    /** [s] start of the first step that was kept though Newton did not converge; INFINITY: none */
+    double valid_until;
+    bool resumed;   ///< `enter` corrects the state of a run: discrete state and ranks are kept
+    lw_error error; ///< of the last failed call
 } lwi_work;
 
 enum { LWI_NO_KERNEL = -1 }; ///< scalar code without kernels

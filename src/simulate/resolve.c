@@ -220,6 +220,23 @@ static void report_ignored(lw_sim *sim, bool adaptive)
 // Errors so much larger than tolerance times steps are not those of the integrator.
 #define DOUBTFUL 100
 
+// Without tolerances that are kept: the energy that appears or is lost, relative to the largest T + |V| + |Wnc|.
+#define MUCH_ENERGY 0.1
+
+static void warn_of_energy(lw_sim *sim)
+{
+    const lwi_audit *a = &sim->audit;
+    if (!(a->energy_error > MUCH_ENERGY * a->size)) return;
+    char since[80] = "";
+    if (a->balanced < a->last)
+        snprintf(since, sizeof since, "; results after t = %.6g s are unreliable", a->balanced);
+    say(sim,
+        "energy: E - Wnc is off by %.1e J, %.0f %% of the largest T + |V| + |Wnc|: the steps are "
+        "too "
+        "long for this motion%s",
+        a->energy_error, 100 * a->energy_error / a->size, since);
+}
+
 void lwi_sim_add_warnings(lw_sim *sim)
 {
     const lw_options *o = &sim->options;
@@ -237,7 +254,10 @@ void lwi_sim_add_warnings(lw_sim *sim)
     lwi_sim_end_monitor(sim);
     lwi_monitor_message(&sim->monitor, text, sizeof text);
     if (text[0]) say(sim, "%s", text);
-    if (!lwi_integrator_find(o->integrator)->adaptive) return;
+    if (!lwi_integrator_find(o->integrator)->adaptive) {
+        warn_of_energy(sim);
+        return;
+    }
     lwi_integrator_stats stats;
     sim->integrator->type->stats(sim->integrator, &stats);
     const double limit = DOUBTFUL * fmax(o->rtol, o->atol) * (double)(stats.steps + 1);

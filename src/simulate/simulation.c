@@ -401,7 +401,10 @@ lw_status lw_sim_step(lw_sim *sim, double time)
 
 // ------------------------------------------------------------------------------------- observation
 
-static void audit(lwi_audit *a, lw_observe level, const lwi_totals *s, double work)
+// E - Wnc off by more than this part of the largest T + |V| + |Wnc|: the motion is none of the mechanism.
+#define LOST 0.5
+
+static void audit(lwi_audit *a, lw_observe level, double t, const lwi_totals *s, double work)
 {
     if (level < LW_OBSERVE_ENERGY) return;
     const double invariant = s->kinetic + s->potential - work; // E - Wnc
@@ -409,6 +412,8 @@ static void audit(lwi_audit *a, lw_observe level, const lwi_totals *s, double wo
     a->begun = true;
     a->size = fmax(a->size, s->kinetic + fabs(s->potential) + fabs(work));
     a->energy_error = fmax(a->energy_error, fabs(invariant - a->reference));
+    a->last = t;
+    if (fabs(invariant - a->reference) <= LOST * a->size) a->balanced = t;
     a->energy_scale = fmax(a->energy_scale, s->kinetic);
     for (int k = 0; k < 3; k++) a->residual[k] = fmax(a->residual[k], s->residual[k]);
 }
@@ -506,7 +511,7 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
     lwi_observe_merged(sim->model, level, sim->inputs, &sim->loads, &sim->snapshot);
     lwi_totals system = {0};
     if (level >= LW_OBSERVE_ENERGY) observe_totals(sim, level, &system);
-    audit(&sim->audit, level, &system, sim->snapshot.work);
+    audit(&sim->audit, level, sim->t, &system, sim->snapshot.work);
     fill(&sim->observation, level, &sim->snapshot, &system);
     sim->observation.reactions_continued = continued;
     if (level >= LW_OBSERVE_MOMENTUM) fill_momenta(sim);
@@ -515,26 +520,35 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
     return LW_OK;
 }
 
+double lwi_audit_valid_until(const lwi_audit *a, const char *integrator, double end)
+{
+    const bool lost = a->begun && a->balanced < a->last;
+    return lost && !lwi_integrator_find(integrator)->adaptive ? fmin(a->balanced, end) : end;
+}
+
 void lw_sim_summary(const lw_sim *sim, lw_summary *summary)
 {
     if (!sim || !summary) return;
     lwi_integrator_stats stats;
     sim->integrator->type->stats(sim->integrator, &stats);
-    *summary = (lw_summary){.steps = stats.steps,
-                            .evaluations = stats.evaluations,
-                            .rejected = stats.rejected,
-                            .restarts = stats.restarts,
-                            .events = sim->events.count,
-                            .late = sim->late,
-                            .behind = sim->behind,
-                            .start = sim->start,
-                            .end = sim->t,
-                            .wall = sim->wall,
-                            .energy_error = sim->audit.energy_error,
-                            .energy_scale = sim->audit.energy_scale,
-                            .projections = sim->projection.count,
-                            .impulses = sim->audit.impulses,
-                            .impulse_work = sim->audit.impulse_work};
+    *summary =
+        (lw_summary){.steps = stats.steps,
+                     .evaluations = stats.evaluations,
+                     .rejected = stats.rejected,
+                     .restarts = stats.restarts,
+                     .events = sim->events.count,
+                     .late = sim->late,
+                     .behind = sim->behind,
+                     .start = sim->start,
+                     .end = sim->t,
+                     .valid_until = lwi_audit_valid_until(&sim->audit, sim->options.integrator,
+                                                          fmin(sim->t, sim->work->valid_until)),
+                     .wall = sim->wall,
+                     .energy_error = sim->audit.energy_error,
+                     .energy_scale = sim->audit.energy_scale,
+                     .projections = sim->projection.count,
+                     .impulses = sim->audit.impulses,
+                     .impulse_work = sim->audit.impulse_work};
     memcpy(summary->residual, sim->audit.residual, sizeof summary->residual);
 }
 

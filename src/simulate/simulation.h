@@ -23,6 +23,8 @@ typedef struct lwi_audit {
     double size;      ///< largest T + |V| + |Wnc| of the rows [J]
     double reference; ///< E - Wnc of the first row since the start or the last jump of the state
     double energy_error, energy_scale, residual[3];
+    double last,
+        balanced; ///< times of the last row, and of the last one with E - Wnc off by less than half of size
     long impulses;       ///< impacts
     double impulse_work; ///< of these [J]
     double work_beside;  ///< their work, where the state has none [J]
@@ -277,6 +279,9 @@ lw_status lwi_sim_explain(lw_sim *sim, lw_status status);
 /** Ends the monitoring at the present state. */
 void lwi_sim_end_monitor(lw_sim *sim);
 
+/** `end`, or the time of the last row with its energy, where steps have no error control and the last rows have
+ *  not. */
+double lwi_audit_valid_until(const lwi_audit *audit, const char *integrator, double end);
 /** Adds warnings about the run so far to sim->notice: singular positions, energy, residuals. */
 void lwi_sim_add_warnings(lw_sim *sim);
 

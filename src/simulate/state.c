@@ -63,6 +63,7 @@ static void jump(lw_sim *sim, double time, const double *x)
     sim->pending = LWI_NEW_STATE;
     memset(sim->kept_step, 0, sizeof sim->kept_step);
     sim->work->mode = NULL; // from the state, until the next step
+    sim->work->valid_until = INFINITY;
     if (sim->work->ndiscrete) memset(sim->work->discrete, 0, sim->work->ndiscrete);
     lwi_sim_find_break(sim);
     sim->audit.begun = false;

@@ -193,6 +193,34 @@ class Run(Program):
         done = self.call("run", model, "--real-time", "--formulation", "aba", code=2)
         self.assertIn("mode of index3", done.stderr)
 
+    def test_results_that_are_unreliable_are_an_error(self):
+        model = os.path.join(MODELS, "four_bar.yaml")
+        options = ("--real-time", "--duration", "2", "--sample", "0.1", "--json", "--step")
+        summary = json.loads(self.call("run", model, *options, "0.01").stdout)
+        self.assertEqual(summary["valid_until"], 2)
+        done = self.call("run", model, *options, "0.1", "-o", self.path("a.h5"), code=1)
+        summary = json.loads(done.stdout)
+        until = summary["valid_until"]
+        self.assertTrue(0 < until < 2)
+        self.assertEqual((summary["end"], summary["rows"], summary["ended"]), (2, 21, "done"))
+        self.assertIn(f"results after t = {until:g} s are unreliable", done.stderr)
+        self.assertIn("did not converge", summary["notice"])
+        self.assertIn("a smaller step", summary["notice"])
+        done = self.call("run", model, *options[:-2], "--step", "0.1", code=1)
+        self.assertRegex(done.stdout, r"warning +\d+ of 20 steps did not converge.* are unreliable")
+
+    def test_no_model_of_the_repository_is_unreliable_in_real_time(self):
+        folders = (MODELS, os.path.join(MODELS, "..", "..", "tests", "golden"))
+        models = [os.path.join(f, n) for f in folders for n in sorted(os.listdir(f)) if n.endswith(".yaml")]
+        self.assertGreater(len(models), 20)
+        for model in models:
+            step = "0.002" if "kapitza" in model else "0.01"  # its base vibrates faster than steps of 0.01 s
+            for mode in (["--real-time"], ["--formulation", "index3"]):
+                summary = json.loads(self.call("run", model, *mode, "--step", step, "--duration", "1", "--json").stdout)
+                self.assertEqual(summary["valid_until"], summary["end"], model)
+                self.assertNotIn("E - Wnc is off", summary["notice"], model)
+                self.assertNotIn("did not converge", summary["notice"], model)
+
     def test_the_summary_is_on_stdout_and_quiet_is_quiet(self):
         text = self.call("run", self.model, "-o", self.path("a.csv")).stdout
         for word in ("method", "steps", "rejected", "evaluations", "real-time factor", "energy",

@@ -5,6 +5,7 @@ import contextlib
 import dataclasses
 import os
 import threading
+import warnings
 from typing import (TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple,
                     Union)
 
@@ -268,6 +269,8 @@ class Summary:
     residual: Tuple[float, float, float]  #: largest over the rows: position, velocity, acceleration
     impulses: int = 0  #: impacts: of impulses and of drives with rates that jump
     impulse_work: float = 0.0  #: of these [J]
+    #: ``end``, or the time after which states are unreliable, of runs without error control [s]
+    valid_until: float = float("inf")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -476,7 +479,14 @@ class Simulation:
                 status = lib.lwpy_sim_step(self._handle, end, run)
             watch.finish()
             self._check(status)
+        self._warn_unreliable(self.summary)
         return self.time
+
+    def _warn_unreliable(self, summary: Summary) -> None:
+        if summary.valid_until < summary.end:
+            warnings.warn(f"results after t = {summary.valid_until:g} s are unreliable: Newton's iterations did not "
+                          "converge, or energy is not conserved; a smaller step may help (Simulation.notice, after a "
+                          "run, has the reason)", RuntimeWarning, stacklevel=3)
 
     def run(self, duration: Optional[float] = None, *, level: str = "reaction",
             output: Union[None, Path, Sequence[Path]] = None,
@@ -508,6 +518,7 @@ class Simulation:
             error = make_error(status, lib.lw_sim_error(self._handle))
             error.trajectory = trajectory
             raise error
+        self._warn_unreliable(trajectory.summary)
         return trajectory
 
     def _recorded(self, run: Any, level: int, paths: Sequence[Path],
@@ -596,7 +607,7 @@ def summary_of(s: Any) -> Summary:
     """From an ``lw_summary *``."""
     return Summary(s.steps, s.evaluations, s.rejected, s.restarts, s.projections, s.events, s.start,
                    s.end, s.wall, s.energy_error, s.energy_scale, tuple(s.residual), s.impulses,
-                   s.impulse_work)
+                   s.impulse_work, s.valid_until)
 
 
 def simulate(model: Union[Model, Path], duration: Optional[float] = None, *,

@@ -363,3 +363,21 @@ def test_impulses_act_at_once_and_at_their_times():
     t = lw.simulate(build(("blow", 0.5, {"joint": "pin", "effort": 1})), duration=1, sample=0.25)
     assert list(t.time) == [0, 0.25, 0.5, 0.5, 0.75, 1]
     assert list(t["sys.impact"]) == [0, 0, 1, 2, 0, 0]
+
+
+def test_unreliable_results_are_a_warning(four_bar):
+    options = {"formulation": "index3", "index3": "mode=real-time"}
+    assert lw.simulate(four_bar, 1, step=0.01, **options).summary.valid_until == 1
+    sim = lw.Simulation(four_bar, step=0.1, sample=0.1, **options)
+    with pytest.warns(RuntimeWarning, match="results after t = .* are unreliable"):
+        run = sim.run(2)
+    assert 0 < run.summary.valid_until < run.summary.end == 2
+    assert "did not converge" in sim.notice and run.rows == 21
+    sim = lw.Simulation(four_bar, step=0.1, **options)
+    start = sim.state
+    with pytest.warns(RuntimeWarning, match="are unreliable"):
+        for _ in range(20):
+            sim.step(0.1)
+    assert sim.summary.valid_until == run.summary.valid_until
+    sim.set_state(start, 0)
+    assert sim.summary.valid_until == 0

@@ -265,6 +265,9 @@ static void read_summary(lwi_hdf5_reader *r)
 #undef KIND_LONG
 #undef KIND_DOUBLE
 #undef X
+    if (!read_number(r, r->file, "summary.valid_until", H5T_FLOAT, H5T_NATIVE_DOUBLE,
+                     &r->summary.valid_until))
+        r->summary.valid_until = r->summary.end; // files of earlier versions have none
     if (whole) r->meta.summary = &r->summary;
 }
 

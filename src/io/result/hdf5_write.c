@@ -489,6 +489,7 @@ static herr_t put_summary(lwi_hdf5_writer *w)
 #define X(key, kind)                                                                               \
     if (file >= 0) failed |= put_attribute(file, "summary." #key, H5T_NATIVE_##kind, &summary->key);
     LWI_HDF5_SUMMARY_LIST(X)
+    X(valid_until, DOUBLE)
 #undef X
     if (access >= 0) H5Pclose(access);
     if (file >= 0) failed |= H5Fclose(file);

@@ -391,11 +391,14 @@ static void notice(const lwi_work *work, char *text, size_t size)
     if (!n->unconverged) return;
     lwi_index3_describe_worst(d, n->body, n->edge, where, sizeof where);
     if (!(d->method.tolerance > 0)) {
-        snprintf(text, size,
-                 "%ld of %ld steps did not converge in their %d iterations, the worst at t = %.6g "
-                 "s with a "
-                 "last increment of %.1e m: %s; a smaller step or more iterations help",
-                 n->unconverged, n->steps, d->method.iterations, n->t, n->size, where);
+        const int used = snprintf(
+            text, size,
+            "%ld of %ld steps did not converge in their %d iterations, the worst at t = %.6g s "
+            "with a last increment of %.1e m: %s; a smaller step or more iterations help",
+            n->unconverged, n->steps, d->method.iterations, n->t, n->size, where);
+        if (used > 0 && (size_t)used < size && isfinite(work->valid_until))
+            snprintf(text + used, size - (size_t)used, "; results after t = %.6g s are unreliable",
+                     work->valid_until);
         return;
     }
     snprintf(text, size,

@@ -348,10 +348,23 @@ static void finish(lwi_index3 *d, double t, double h, double *x)
     x[d->at_work + 1] = power;
 }
 
-// A larger last increment, as a share of the mechanism's length, is no solution.
+// A larger increment, as a share of the mechanism's length, is no solution.
 #define ASTRAY 1e-3
+// One above the whole length, or a multiple of it, is no motion of the mechanism.
+#define LOST 1.0
 // Smaller ones are round-off.
 #define ROUND_OFF 1e-9
+
+// Largest increment of the first iteration, the one before the last, and the last.
+typedef struct increments {
+    double first, previous, last;
+} increments;
+
+static void add(increments *n, int i, double size)
+{
+    if (i == 0) n->first = size;
+    n->previous = n->last, n->last = size;
+}
 
 // All iterations are done in every step: there is no tolerance.
 static bool has_fixed_work(const lwi_index3 *d)
@@ -359,46 +372,72 @@ static bool has_fixed_work(const lwi_index3 *d)
     return !(d->method.tolerance > 0);
 }
 
-// Fails if increments are not finite, or large or larger than the first in the last iteration; with fixed work, if
-// large and larger than the first.
-static lw_status check(lwi_work *work, double t, double h, int i, double size, double first)
+static bool grows(const lwi_index3 *d, const increments *n)
+{
+    return n->last > n->first && n->last > ROUND_OFF * d->system.length;
+}
+
+static bool is_large(const lwi_index3 *d, const increments *n)
+{
+    return n->last > ASTRAY * d->system.length;
+}
+
+// Is the last increment of iteration i none that a step may end with?  With fixed work, which passes over single steps
+// that are hard, only if it is large and grows, or is larger than the mechanism.
+static bool diverges(const lwi_index3 *d, int i, const increments *n)
+{
+    if (n->last > LOST * d->system.length) return true;
+    const bool g = grows(d, n), large = is_large(d, n);
+    return i > 0 && (has_fixed_work(d) ? g && large : g || large);
+}
+
+// Fails if increments are not finite, or if the step diverges in its last iteration.
+static lw_status check(lwi_work *work, double t, double h, int i, const increments *n)
 {
     const lwi_index3 *d = work->data;
-    const bool last = i + 1 == d->method.iterations && i > 0 && size > d->method.tolerance;
-    const double length = d->system.length;
-    const bool grows = size > first && size > ROUND_OFF * length, large = size > ASTRAY * length;
-    const bool far = has_fixed_work(d) ? grows && large : grows || large;
+    const bool last = i + 1 == d->method.iterations && n->last > d->method.tolerance;
     char where[300];
     int node, edge;
-    if (isfinite(size) && !(last && far)) return LW_OK;
+    if (isfinite(n->last) && !(last && diverges(d, i, n))) return LW_OK;
     lwi_index3_worst(d, &node, &edge);
     lwi_index3_describe_worst(d, node, edge, where, sizeof where);
     return lwi_fail(
-        &work->error, isfinite(size) ? LW_ERR_INTEGRATOR : LW_ERR_NOT_FINITE,
+        &work->error, isfinite(n->last) ? LW_ERR_INTEGRATOR : LW_ERR_NOT_FINITE,
         "t = %.9g s: Newton's iteration number %d in a step of %.3g s diverges (%.1e m, the "
         "first %.1e m): %s; a smaller step helps, or more iterations%s",
-        t, i + 1, h, size, first, where,
+        t, i + 1, h, n->last, n->first, where,
         d->method.projection ? "" : "; without a projection the rule is unstable");
 }
 
-// With fixed work, steps that end with a large increment or with one larger than the first did not converge.
-static bool converged(const lwi_index3 *d, double size, double first)
+// Increments that contract by c in each iteration are followed by others, c / (1 - c) of the last one together
+// [hairer1996, IV.8].  The increment of a single iteration is the error of the prediction, not of the result.
+static bool is_unreliable(const lwi_index3 *d, const increments *n)
 {
-    const double length = d->system.length;
-    if (!has_fixed_work(d)) return size < d->method.tolerance;
-    return size <= ASTRAY * length && (size <= first || size <= ROUND_OFF * length);
+    const double contraction = n->last / n->previous, length = d->system.length;
+    if (!is_large(d, n) || d->method.iterations == 1) return false;
+    return !(contraction < 1) || n->last * contraction > ASTRAY * length * (1 - contraction);
 }
 
-static void count(lwi_index3 *d, double t, int iterations, double size, double first)
+// With fixed work, steps that end with a large remaining error or with an increment larger than the first did not
+// converge.
+static bool converged(const lwi_index3 *d, const increments *n)
 {
+    if (!has_fixed_work(d)) return n->last < d->method.tolerance;
+    return !is_unreliable(d, n) && !grows(d, n);
+}
+
+static void count(lwi_work *work, double t, double h, int iterations, const increments *i)
+{
+    lwi_index3 *d = work->data;
     LWI_ASSERT(iterations >= 0 && iterations <= d->method.iterations);
     lwi_index3_counts *n = &d->counts;
     n->steps++;
     n->iterations += iterations;
-    if (converged(d, size, first)) return;
+    if (converged(d, i)) return;
     n->unconverged++;
-    if (size <= n->size) return;
-    n->size = size, n->t = t;
+    if (is_unreliable(d, i)) work->valid_until = fmin(work->valid_until, t - h);
+    if (i->last <= n->size) return;
+    n->size = i->last, n->t = t;
     lwi_index3_worst(d, &n->body, &n->edge);
 }
 
@@ -408,18 +447,19 @@ static lw_status step_in_lanes(lwi_work *work, double end, double h, double *x,
 {
     lwi_index3 *d = work->data;
     const lwi_index3_method *m = &d->method;
-    double size = HUGE_VAL, first = HUGE_VAL;
+    increments n = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
+    double size;
     const double began = lwi_clock();
     int i = 0;
     d->in_lanes = true;
     lwi_index3_lanes_begin(d, end, h, x, inputs);
-    for (; i < m->iterations && !(i >= d->min_iterations && size < m->tolerance); i++) {
+    for (; i < m->iterations && !(i >= d->min_iterations && n.last < m->tolerance); i++) {
         TRY(lwi_index3_lanes_iterate(d, i, &size));
-        if (i == 0) first = size;
-        TRY(check(work, end, h, i, size, first));
+        add(&n, i, size);
+        TRY(check(work, end, h, i, &n));
     }
     TRY(lwi_index3_lanes_finish(d, x));
-    count(d, end, i, size, first);
+    count(work, end, h, i, &n);
     d->times.total += lwi_clock() - began;
     return LW_OK;
 }
@@ -428,7 +468,8 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
 {
     lwi_index3 *d = work->data;
     const lwi_index3_method *m = &d->method;
-    double size = HUGE_VAL, first = HUGE_VAL;
+    increments n = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
+    double size;
     const double end = t + h, began = lwi_clock();
     if (d->lanes) {
         const lw_status status = step_in_lanes(work, end, h, x, inputs);
@@ -440,13 +481,13 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
     begin(d, x);
     predict(d, h);
     int i = 0;
-    for (; i < m->iterations && !(i >= d->min_iterations && size < m->tolerance); i++) {
+    for (; i < m->iterations && !(i >= d->min_iterations && n.last < m->tolerance); i++) {
         move(d, h);
         TRY(iterate(d, end, h, inputs, i == 0, &size, &work->error));
-        if (i == 0) first = size;
-        TRY(check(work, end, h, i, size, first));
+        add(&n, i, size);
+        TRY(check(work, end, h, i, &n));
     }
-    count(d, end, i, size, first);
+    count(work, end, h, i, &n);
     move(d, h);
     const double solved = lwi_clock();
     TRY(lwi_index3_project(d, end, h, &work->error));
