@@ -2,7 +2,7 @@
 """Measure the cost of evaluations and calibrate the choice of `auto` with it.
 
 usage: calibrate_auto.py --programs FOLDER [--turns N] [--run SECONDS] [--only TEXT] [--unseen]
-                         [--save FILE | --load FILE] [--write]
+                         [--save FILE | --load FILE] [--write] [--evaluations FILE]
        calibrate_auto.py --programs FOLDER --accuracy SECONDS [--whole] [--only TEXT] [--unseen]
                          [--save FILE | --load FILE] [--json FILE]
 
@@ -19,6 +19,7 @@ usage: calibrate_auto.py --programs FOLDER [--turns N] [--run SECONDS] [--only T
 --load      reads them instead of measuring; for evaluations the minimum of several files, separated by commas
 --json      writes what the table of docs/methods.md is made from (bench/results/MACHINE/accuracy.json)
 --write     writes the table to src/kinematics/costs.def
+--evaluations  writes the times of closed models' evaluations, of which docs/theory/rcr.md shows some
 
 Prints the table of times and estimates, and the regret of each choice: its time over that of the
 best formulation whose velocities satisfy the constraints (rcr, hdca; trees: aba), and over the best
@@ -465,6 +466,22 @@ def times_of(result):
             if "evaluation" in f and row_of(n, result) in TERMS and (row_of(n, result) in TREES) == tree}
 
 
+def write_evaluations(results, arguments):
+    """Microseconds by formulation, and which way `rcr` takes, a line for each model."""
+    done = subprocess.run([os.path.join(arguments.programs, "linkwork"), "bench", "--case", "chain-7", "--samples", "1",
+                           "--json"], capture_output=True, text=True, check=True)
+    machine = json.loads(done.stdout)
+    lines = ['"about": "tools/calibrate_auto.py: microseconds of an evaluation at the start"']
+    lines += [f'"{key}": {json.dumps(machine[key])}' for key in ("cpu", "compiler")]
+    for r in results:
+        if r["features"]["closures"]:
+            times = {n: float(f"{1e6 * f['evaluation']:.3g}")
+                     for n, f in r["formulations"].items() if "evaluation" in f}
+            lines.append(json.dumps(r["model"]) + ": " + json.dumps({"way": r["way"], **times}))
+    with open(arguments.evaluations, "w") as file:
+        file.write("{\n " + ",\n ".join(lines) + "\n}\n")
+
+
 def closeness(result):
     """The weight of a model: larger if the two candidates are close to each other."""
     times = [result["formulations"].get(n, {}).get("evaluation") for n in CLOSED]
@@ -523,7 +540,7 @@ def read_table():
     """The table in the sources."""
     table = {}
     with open(os.path.join(SOURCES, TABLE)) as file:
-        for name, row in re.findall(r'\{"([^"]+)", \{(.*)\}\},', file.read()):
+        for name, row in re.findall(r'\{"([^"]+)",\s*\{([^{}]*)\}\}', file.read()):
             table[name] = {t: float(c) for t, c in re.findall(r"\.(\w+) = ([^,]+)", row)}
     return table
 
@@ -564,7 +581,7 @@ def choose(table, result):
     """The choice of the library with this table."""
     if result["auto"] not in (*CLOSED, "dca"):
         return result["auto"]
-    takes = [n for n in CLOSED if "evaluation" in result["formulations"].get(n, {})]
+    takes = [n for n in CLOSED if "evaluation" in result["formulations"].get(n, {}) and row_of(n, result)]
     cost = {n: expect(table, n, result) * (result["momenta_take"] if n == "hdca" else 1) for n in takes}
     best = min(takes, key=cost.get)
     return "dca" if len(takes) > 1 and WORTH * expect(table, "dca", result) < cost[best] else best
@@ -608,6 +625,7 @@ def main():
     parser.add_argument("--load")
     parser.add_argument("--json")
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--evaluations")
     arguments = parser.parse_args()
     if arguments.load:
         results = load(arguments.load.split(","))
@@ -622,6 +640,8 @@ def main():
             write_qualities(arguments, rows)
         accuracy_table.print_all(rows)
         return
+    if arguments.evaluations:
+        write_evaluations(results, arguments)
     table = read_table() if arguments.unseen else calibrate(results)
     ways(results, table)
     regret(results, table, "evaluation")

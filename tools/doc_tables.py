@@ -378,6 +378,26 @@ def rcr_drift(source):
                              ("lagrange, plain", "`lagrange`", True)])
 
 
+@made("docs/theory/rcr.md")
+def rcr_times(source):
+    with open(source.stored("evaluations.json"), encoding="utf-8") as file:
+        found = json.load(file)
+    ways = {"rcr clusters": "loop clusters", "rcr dense path": "dense path", "rcr elimination": "elimination",
+            "lagrange": "`lagrange`", "hdca": "`hdca`"}
+    rows = []
+    for model in ("four-bars-40", "four-bars-40-spring", "ladder-16", "net-2x2", "net-3x3", "gears-20",
+                  "walker-1-fixed", "walker-3-fixed", "walker-1-floating", "walker-3-floating", "P10_spatial_slider_crank",
+                  "loop-universal-8", "loop-spherical-8", "loop-spherical-32", "loop-32", "delta", "stewart", "net-4x4",
+                  "net-10x10", "net-spherical-6x6"):
+        times = {"rcr clusters": found[model]["rcr"] if found[model]["way"] == "rcr clusters" else None, **found[model]}
+        cells = [times.get(name) for name in ways]
+        taken = list(ways).index(found[model]["way"])
+        cells = ["–" if t is None else f"**{t:.3g}**" if i == taken else f"{t:.3g}" for i, t in enumerate(cells)]
+        rows.append([f"`{model}`", *cells])
+    return [f"{found['cpu']}, {found['compiler']}, minimum of interleaved evaluations:", "",
+            *table(["[us]", *ways.values()], rows)]
+
+
 @made("docs/theory/lagrange.md")
 def lagrange_drift(source):
     return drift_of(source, [("lagrange, plain", "`--baumgarte` not given", True),
