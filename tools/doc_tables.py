@@ -419,6 +419,13 @@ def instructions_of_segments(source):
     return source.printed("bench/ops/count_paths.py", "paths.json")
 
 
+@made("docs/theory/segments.md")
+def times_of_segments(source):
+    stored = source.stored("paths.json")
+    text = source.call(sys.executable, source.path("bench/ops/count_paths.py"), "--table-of-times", stored)
+    return text.strip().split("\n")
+
+
 @made("docs/benchmarks.md")
 def peers(source):
     with open(source.stored("peers.json"), encoding="utf-8") as file:

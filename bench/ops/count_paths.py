@@ -2,16 +2,18 @@
 """Instructions for an evaluation of long paths, per body.
 
 usage: count_paths.py --program BENCH_PATHS [--shapes A,B] [--bodies N] [--json FILE]
-       count_paths.py --table FILE
+       count_paths.py --program BENCH_PATHS --times [--rounds N] --json FILE
+       count_paths.py --table FILE | --table-of-times FILE
 
-By valgrind --tool=callgrind: six evaluations less two, with four lanes, by the number of bodies that the model has.  The counts do not depend on what else the
-machine runs; they do not see caches and memory.  A copy of long rows by one instruction of the processor counts as its
-loop in the C library, which would otherwise count once for each byte.
+By valgrind --tool=callgrind: six evaluations less two, with four lanes, by the number of bodies that the model has.
+The counts do not depend on what else the machine runs; they do not see caches and memory.  A copy of long rows by one
+instruction of the processor counts as its loop in the C library, which would otherwise count once for each byte.
 
 --shapes  see SHAPES below (all)
 --bodies  about so many (4096)
 --json    writes what was measured; earlier results in this file are kept
---table   prints the table of docs/theory/segments.md from such a file
+--times   instead: nanoseconds on one thread, the minimum of --rounds runs of the program (3)
+--table, --table-of-times  print the tables of docs/theory/segments.md from such a file
 """
 import argparse
 import json
@@ -53,23 +55,47 @@ def per_body(program, formulation, bodies, lanes, shape):
     return size, round((more - less) / (many - few) / size, 1)
 
 
+def stored(path):
+    if not path or not os.path.exists(path):
+        return {"about": "bench/ops/count_paths.py", "instructions": {}}
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def store(path, results):
+    if path:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(results, file, indent=1)
+            file.write("\n")
+
+
 def measure(program, shapes, bodies, path):
-    found = {}
-    if path and os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)["instructions"]
+    results = stored(path)
     for shape in shapes:
-        of = found[shape] = {}
+        of = results["instructions"][shape] = {}
         for formulation in ("hdca", "dca"):
             of["bodies"], of[formulation] = per_body(program, formulation, bodies, 4, shape)
             _, of[formulation + " in general"] = per_body(program, formulation, bodies, -1, shape)
         for formulation in ("momenta", "aba") if shape in OPEN else ():
             _, of[formulation] = per_body(program, formulation, bodies, 4, shape)
         print(shape, of, flush=True)
-        if path:
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump({"about": "bench/ops/count_paths.py", "instructions": found}, file, indent=1)
-                file.write("\n")
+        store(path, results)
+
+
+def measure_times(program, rounds, path):
+    """The program prints bodies, shape, ns per body of hdca twice, of dca twice (on several threads), momenta, aba."""
+    results, least = stored(path), {}
+    for _ in range(rounds):
+        text = subprocess.run([program, "1"], capture_output=True, text=True, check=True).stdout
+        for bodies, shape, values in re.findall(r"^ *(\d+) +([a-z]\w*)((?: +[\d.]+)+)$", text, re.M):
+            now = [float(x) for x in values.split()]
+            now = [min(now[:2]), min(now[2:4]), *now[4:]]
+            before = least.setdefault(shape, {}).get(bodies, now)
+            least[shape][bodies] = list(map(min, now, before))
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        cpu = re.search(r"^model name\s*: (.*)$", file.read(), re.M)[1]
+    results["times"] = {"cpu": cpu, "ns": least}
+    store(path, results)
 
 
 def cell(of, formulation):
@@ -80,8 +106,7 @@ def cell(of, formulation):
 
 
 def table(path):
-    with open(path, encoding="utf-8") as file:
-        found = json.load(file)["instructions"]
+    found = stored(path)["instructions"]
     columns = ("hdca", "dca", "hdca in general", "dca in general", "momenta", "aba")
     print("| | `hdca` | `dca` | by the general elimination: `hdca` | `dca` | `momenta` | `aba` |")
     print("|---|---|---|---|---|---|---|")
@@ -91,16 +116,34 @@ def table(path):
     print(f"\n\\* above the goals: {GOAL['hdca']} for `hdca`, {GOAL['dca']} for `dca`.")
 
 
+def table_of_times(path):
+    found = stored(path)["times"]
+    print(f"{found['cpu']}, ns of a body, one thread:\n")
+    print("| path | bodies | `hdca` | `dca` | `momenta` | `aba` |\n|---|---|---|---|---|---|")
+    for shape, name in SHAPES.items():
+        sizes = list(found["ns"].get(shape, {}).items())
+        for bodies, ns in (sizes[::2] if shape in OPEN else sizes[-1:]):
+            ns = [f"{x:.0f}" for x in ns] + [""] * (4 - len(ns))
+            print(f"| {name} | {bodies} | {' | '.join(ns)} |")
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("--program")
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--bodies", type=int, default=4096)
     parser.add_argument("--json")
+    parser.add_argument("--times", action="store_true")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--table")
+    parser.add_argument("--table-of-times")
     options = parser.parse_args()
     if options.table:
         table(options.table)
+    elif options.table_of_times:
+        table_of_times(options.table_of_times)
+    elif options.program and options.times:
+        measure_times(options.program, options.rounds, options.json)
     elif options.program:
         measure(options.program, options.shapes.split(","), options.bodies, options.json)
     else:
