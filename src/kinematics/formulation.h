@@ -58,6 +58,8 @@ typedef struct lwi_snapshot {
 lw_status lwi_snapshot_create(const lw_model *model, lwi_arena *arena, lwi_snapshot *snapshot);
 /** The model's initial state (level TWIST). */
 void lwi_snapshot_start(const lw_model *model, lwi_snapshot *snapshot);
+/** The motion of a snapshot: poses, velocities, coordinates, speeds, time and work. */
+void lwi_snapshot_copy(const lw_model *model, const lwi_snapshot *snapshot, lwi_snapshot *to);
 
 /** Sets `undetermined` and `unique` of a joint. */
 static inline void lwi_snapshot_set_undetermined(lwi_snapshot *snapshot, int joint, unsigned axes)

@@ -49,6 +49,19 @@ void lwi_snapshot_start(const lw_model *model, lwi_snapshot *m)
     memcpy(m->qd, model->v0, (size_t)model->nv * sizeof *m->qd);
 }
 
+void lwi_snapshot_copy(const lw_model *model, const lwi_snapshot *m, lwi_snapshot *to)
+{
+    const size_t n = (size_t)model->nbody;
+    to->t = m->t, to->work = m->work;
+    memcpy(to->r, m->r, n * sizeof *to->r);
+    memcpy(to->quat, m->quat, n * sizeof *to->quat);
+    memcpy(to->R, m->R, n * sizeof *to->R);
+    memcpy(to->v, m->v, n * sizeof *to->v);
+    memcpy(to->w, m->w, n * sizeof *to->w);
+    memcpy(to->q, m->q, (size_t)model->nq * sizeof *to->q);
+    memcpy(to->qd, m->qd, (size_t)model->nv * sizeof *to->qd);
+}
+
 // ----------------------------------------------------------------------- from the tree's joints
 
 // Link frame and velocity of a node from the motion of its body: the inverse of set_body.

@@ -7,6 +7,7 @@
 #include "methods/dca/hdca.h"
 #include "methods/dca/segments/net_plan.h"
 #include "methods/rcr/rcr.h"
+#include "spatial/rotation.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -126,6 +127,24 @@ typedef struct beginning {
     double t;
 } beginning;
 
+// Runs leave singular starts (singular_start.c): the cost is that of the configuration of the generic ranks.
+static bool place_beside(const lwi_work *work, lwi_snapshot *m)
+{
+    const lwi_shared *shared = work->shared;
+    const lw_model *model = work->model;
+    if (!shared || !shared->ranked) return false;
+    for (int b = 1; b < model->nbody; b++) {
+        memcpy(m->R[b], shared->R[b], sizeof m->R[b]);
+        v3_copy(m->r[b], shared->r[b]);
+        quat_from_matrix(m->quat[b], m->R[b]);
+        v3_set(m->v[b], 0, 0, 0);
+        v3_set(m->w[b], 0, 0, 0);
+    }
+    memcpy(m->q, shared->q, (size_t)model->nq * sizeof *m->q);
+    memset(m->qd, 0, (size_t)model->nv * sizeof *m->qd);
+    return true;
+}
+
 static lw_status evaluate(lwi_work *work, lwi_arena *arena, beginning *b)
 {
     const lw_model *model = work->model;
@@ -137,7 +156,10 @@ static lw_status evaluate(lwi_work *work, lwi_arena *arena, beginning *b)
         return LW_ERR_MEMORY;
     lwi_snapshot_start(model, &snapshot);
     b->t = snapshot.t;
-    TRY(work->formulation->enter(work, &snapshot, b->x));
+    lw_status status = work->formulation->enter(work, &snapshot, b->x);
+    if (status == LW_ERR_SINGULAR && place_beside(work, &snapshot))
+        status = work->formulation->enter(work, &snapshot, b->x);
+    TRY(status);
     return work->formulation->rates(work, b->t, b->x, b->inputs, b->rates);
 }
 

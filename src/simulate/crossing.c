@@ -62,6 +62,7 @@ enum { SHIFTS = 4 };
 // Distance in time of a row at the position from the state that it has, relative to that across.
 #define MIN_ASIDE 1e-9
 #define MAX_ASIDE 1e-4
+#define MAX_ASIDE_OF_START 0.03 // from rest it is squared
 // If the mechanism has barely moved, the interval to the next evaluation grows by this factor.
 #define LATER 2
 // Largest decrease of sines per radian; 0.6 to 0.8 was measured.
@@ -405,9 +406,7 @@ static bool find_gap(lw_sim *sim, lwi_crossing_path *path)
     return true;
 }
 
-// The step across, from the motion c->at to time t + 2 D, after a step in front of it that leaves the part `shrink` of
-// the distance D.
-static bool attempt(lw_sim *sim, double D, double shrink)
+bool lwi_sim_attempt_path(lw_sim *sim, double D, double shrink)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_gauss *g = &sim->passage.gauss;
@@ -417,7 +416,7 @@ static bool attempt(lw_sim *sim, double D, double shrink)
     const lwi_snapshot *m = &c->at;
     const double offset = D * (1 - shrink), h = 2 * D * shrink;
     path->npiece = shrink < 1 ? 2 : 1;
-    if (!lwi_gauss_enter(g, m, 0, g->x)) return false;
+    if (!lwi_gauss_enter(g, c->first ? c->first : m, 0, g->x)) return false;
     if (shrink < 1) {
         memcpy(path->piece[0].x0, g->x, bytes);
         if (!lwi_gauss_step(g, &g->rule6, m, 0, offset, sim->inputs)) return false;
@@ -442,7 +441,7 @@ static bool attempt(lw_sim *sim, double D, double shrink)
     return true;
 }
 
-static void keep_best(lwi_crossing *c)
+void lwi_crossing_keep_path(lwi_crossing *c)
 {
     const lwi_crossing_path path = c->best;
     c->best = c->path;
@@ -452,23 +451,29 @@ static void keep_best(lwi_crossing *c)
 static bool try_path(lw_sim *sim, double D, double shrink)
 {
     lwi_gauss *g = &sim->passage.gauss;
-    const bool done = attempt(sim, D, shrink);
+    const bool done = lwi_sim_attempt_path(sim, D, shrink);
     g->assembler->shift = NULL;
     return done && sim->crossing.path.node > MIN_AT_NODE * typical(sim);
 }
 
 // The error that ends the attempts, and the largest one that is accepted.
-static double enough(const lw_options *o)
+double lwi_crossing_enough(const lw_options *o)
 {
     return fmax(SHARE * fmax(o->rtol, o->atol), ENOUGH);
 }
-static double accepted(const lw_options *o)
+double lwi_crossing_accepted(const lw_options *o)
 {
     return fmax(fmax(o->rtol, o->atol), ACCEPTED);
 }
 
-// Polynomials of long steps have residuals by themselves: shorter steps show whether there is a gap.  Without one the
-// difference of both steps is that of the shorter rule, with an error of order nine; that of the longer one is thirteen.
+// Without a gap the difference of both steps is that of the shorter rule, with an error of order nine; that of the longer
+// one is thirteen.
+double lwi_crossing_longer(double estimate)
+{
+    return pow(estimate, 13. / 9);
+}
+
+// Polynomials of long steps have residuals by themselves: shorter steps show whether there is a gap.
 static bool keep_if_better(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
@@ -477,9 +482,10 @@ static bool keep_if_better(lw_sim *sim)
     if (!find_gap(sim, path) || !(path->gap <= LARGEST_GAP)) return false;
     const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
     if (fabs(path->position - (piece->t + 0.5 * piece->h)) > OFF_MIDDLE * piece->h) return false;
-    if (path->gap <= NO_GAP) path->estimate = pow(path->estimate, 13. / 9);
-    if (!(path->estimate < fmin(accepted(&sim->options), c->best.estimate))) return false;
-    keep_best(c);
+    if (path->gap <= NO_GAP) path->estimate = lwi_crossing_longer(path->estimate);
+    if (!(path->estimate < fmin(lwi_crossing_accepted(&sim->options), c->best.estimate)))
+        return false;
+    lwi_crossing_keep_path(c);
     return true;
 }
 
@@ -508,7 +514,7 @@ static double find_middle(lw_sim *sim, double D)
 {
     lwi_crossing *c = &sim->crossing;
     c->path.shifted = false;
-    if (!attempt(sim, D, 1) || !find_gap(sim, &c->path)) return D;
+    if (!lwi_sim_attempt_path(sim, D, 1) || !find_gap(sim, &c->path)) return D;
     const double after = c->path.position - sim->t;
     return after > 0 ? after : D;
 }
@@ -526,13 +532,12 @@ static bool find_path(lw_sim *sim, double D)
             if (!(c->path.node > MIN_AT_NODE * typical(sim))) break;
             if (!done) continue;
             if (!(shifted ? find_shifted_path(sim, D, shrinks[i]) : keep_if_better(sim))) continue;
-            if (c->best.estimate <= enough(&sim->options)) break;
+            if (c->best.estimate <= lwi_crossing_enough(&sim->options)) break;
         }
     return c->best.estimate < INFINITY;
 }
 
-// The state of the run at the end of the path.
-static bool enter_end(lw_sim *sim, double t)
+bool lwi_sim_enter_path_end(lw_sim *sim, double t)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_gauss *g = &sim->passage.gauss;
@@ -566,7 +571,7 @@ static bool cross(lw_sim *sim, double limit)
     }
     const lwi_crossing_piece *last = &c->best.piece[c->best.npiece - 1];
     const double end = last->t + last->h;
-    found = found && enter_end(sim, end);
+    found = found && lwi_sim_enter_path_end(sim, end);
     lwi_gauss_restore(g);
     if (!found) return false;
     c->begin = sim->t, c->end = end;
@@ -622,8 +627,7 @@ void lwi_sim_shift_rows(lw_sim *sim, bool on)
     sim->passage.gauss.assembler->shift = follows ? c->best.shift : NULL;
 }
 
-// sim->x := the state of the path at time t, on the constraints.
-static bool place_on_path(lw_sim *sim, double t)
+bool lwi_sim_place_on_path(lw_sim *sim, double t)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_gauss *g = &sim->passage.gauss;
@@ -644,6 +648,18 @@ static bool place_on_path(lw_sim *sim, double t)
     return status == LW_OK;
 }
 
+bool lwi_sim_place_near(lw_sim *sim, double t)
+{
+    const lwi_crossing *c = &sim->crossing;
+    const double h = c->end - c->begin, largest = c->started ? MAX_ASIDE_OF_START : MAX_ASIDE;
+    double aside = 0;
+    while (!lwi_sim_place_on_path(sim, fmin(t + aside, c->end))) {
+        aside = fmax(3 * aside, MIN_ASIDE * h);
+        if (aside > largest * h) return false;
+    }
+    return true;
+}
+
 lw_status lwi_sim_follow_crossing(lw_sim *sim, double to)
 {
     lwi_crossing *c = &sim->crossing;
@@ -654,13 +670,8 @@ lw_status lwi_sim_follow_crossing(lw_sim *sim, double to)
         sim->pending = LWI_NEW_RATES;
         return LW_OK;
     }
-    // speeds cannot be determined at the position itself: a row there has the state next to it
-    double aside = 0;
-    while (!place_on_path(sim, fmin(to + aside, c->end))) {
-        aside = fmax(10 * aside, MIN_ASIDE * (c->end - c->begin));
-        if (aside > MAX_ASIDE * (c->end - c->begin))
-            return lwi_sim_fail_work(sim, LW_ERR_SINGULAR, "the step across a singular position");
-    }
+    if (!lwi_sim_place_near(sim, to))
+        return lwi_sim_fail_work(sim, LW_ERR_SINGULAR, "the step across a singular position");
     sim->t = to;
     return LW_OK;
 }

@@ -1,8 +1,9 @@
-// passage.c -- reactions close to singular positions.
+// passage.c -- accelerations and reactions close to singular positions.
 //
-// At a singular position rows of J lose their rank, but the multipliers are smooth functions of time.  Solved for,
-// they are wrong by the relative error of the accelerations over the sine s of the distance.  So within s < theta
-// they are not solved for: each component is the value at the row of the quintic through six states outside.  These
+// At a singular position rows of J lose their rank, but accelerations and multipliers are smooth functions of time.
+// Solved for, accelerations are wrong by the error of the state over s^3, with s the sine of the distance, and
+// multipliers by that over s once more.  So within s < theta they are not solved for: each component is the value at
+// the row of the quintic through six states outside.  These
 // states are on the same side of the position as the row, and are reached from the row's own state, projected onto
 // the constraints: by a Gauss step to the first one, at s = NEAREST theta, and one to the last one, at FARTHEST times
 // that; the other four are its stages.  The nodes of Gauss steps keep away from the state they start with, so
@@ -47,8 +48,7 @@ lw_status lwi_sim_prepare_passage(lw_sim *sim)
                          arena, &p->gauss));
     if (!p->gauss.work) return LW_OK;
     TRY(lwi_sine_create(model, arena, &p->last));
-    p->reaction = lwi_arena_push(arena, (size_t)NODES * (size_t)model->njoint, sizeof *p->reaction);
-    if (!p->reaction) return LW_ERR_MEMORY;
+    p->nvalue = 6 * model->nbody + model->nv + 6 * model->njoint;
     p->band = fmax(MIN_BAND, BAND * pow(sim->options.rtol, 0.2));
     p->active = true;
     return LW_OK;
@@ -79,24 +79,42 @@ static double lower_bound(const lw_sim *sim, const lwi_snapshot *m, double rate)
 
 // ------------------------------------------------------------------------------------------ states
 
-// Reactions of the state x at time t become those of a node.
-static bool observe_node(lw_sim *sim, int node, double t, const double *x)
+// Accelerations and reactions of the snapshot: `next` is called with each array of n numbers.
+typedef void visitor(void *user, double *values, int n);
+
+static void visit(const lw_model *model, lw_observe level, lwi_snapshot *m, visitor *next,
+                  void *user)
+{
+    next(user, m->a[0], 3 * model->nbody);
+    next(user, m->al[0], 3 * model->nbody);
+    next(user, m->qdd, model->nv);
+    if (level >= LW_OBSERVE_REACTION && model->njoint)
+        next(user, m->reaction[0], 6 * model->njoint);
+}
+
+static void keep(void *user, double *values, int n)
+{
+    double **to = user;
+    if (n) memcpy(*to, values, (size_t)n * sizeof **to);
+    *to += n;
+}
+
+// Values of the state x at time t become those of a node.
+static bool observe_node(lw_sim *sim, lw_observe level, int node, double t, const double *x)
 {
     lwi_passage *p = &sim->passage;
     lwi_snapshot *m = &p->gauss.node;
     lwi_work *work = p->gauss.work;
-    const int njoint = sim->model->njoint;
+    double *to = p->value + (size_t)node * (size_t)p->nvalue;
     m->t = t;
-    if (work->formulation->observe(work, t, x, sim->inputs, LW_OBSERVE_REACTION, m) != LW_OK)
-        return false;
-    memcpy(p->reaction + (size_t)node * (size_t)njoint, m->reaction,
-           (size_t)njoint * sizeof *p->reaction);
+    if (work->formulation->observe(work, t, x, sim->inputs, level, m) != LW_OK) return false;
+    visit(sim->model, level, m, keep, &to);
     return true;
 }
 
 // The six states: dt from the motion m, in the order of their distance.
-static bool find_nodes(lw_sim *sim, const lwi_snapshot *m, double first, double last,
-                       double dt[NODES])
+static bool find_nodes(lw_sim *sim, lw_observe level, const lwi_snapshot *m, double first,
+                       double last, double dt[NODES])
 {
     lwi_gauss *g = &sim->passage.gauss;
     const lwi_gauss_rule *rule = &g->rule4;
@@ -106,18 +124,42 @@ static bool find_nodes(lw_sim *sim, const lwi_snapshot *m, double first, double 
     dt[0] = first, dt[NODES - 1] = last;
     for (int i = 0; i < NODES - 2; i++) dt[1 + i] = first + rule->c[i] * h;
     if (!lwi_gauss_enter(g, m, 0, g->x) || !lwi_gauss_step(g, rule, m, 0, first, sim->inputs) ||
-        !observe_node(sim, 0, m->t + first, g->x) ||
+        !observe_node(sim, level, 0, m->t + first, g->x) ||
         !lwi_gauss_step(g, rule, m, first, h, sim->inputs))
         return false;
     for (int i = 0; i < NODES - 2; i++)
-        if (!observe_node(sim, 1 + i, m->t + dt[1 + i], g->stage + (size_t)i * (size_t)nx))
+        if (!observe_node(sim, level, 1 + i, m->t + dt[1 + i], g->stage + (size_t)i * (size_t)nx))
             return false;
-    return observe_node(sim, NODES - 1, m->t + last, g->x);
+    return observe_node(sim, level, NODES - 1, m->t + last, g->x);
+}
+
+// The same on the path of a step across, if it has all states.
+static bool find_nodes_on_path(lw_sim *sim, lw_observe level, double t, double first, double last,
+                               double dt[NODES])
+{
+    const lwi_crossing *c = &sim->crossing;
+    const lwi_crossing_piece *piece = &c->best.piece[c->best.npiece - 1];
+    lwi_gauss *g = &sim->passage.gauss;
+    const lwi_gauss_rule *rule = &g->rule4;
+    if (!(c->end > -INFINITY) || t + fmin(first, last) < piece->t || t + fmax(first, last) > c->end)
+        return false;
+    dt[0] = first, dt[NODES - 1] = last;
+    for (int i = 0; i < NODES - 2; i++) dt[1 + i] = first + rule->c[i] * (last - first);
+    for (int i = 0; i < NODES; i++) {
+        const double at = t + dt[i];
+        lwi_gauss_polynomial(&g->rule6, g->work->layout.nx, piece->h, (at - piece->t) / piece->h,
+                             piece->x0, piece->rate, c->y);
+        if (!lwi_gauss_project(g, at, c->y, sim->inputs, c->y) ||
+            !observe_node(sim, level, i, at, c->y))
+            return false;
+    }
+    return true;
 }
 
 // Whether a reaction grows as c / x with the distance x [s] from the position: c is the value at x = 0 of the polynomial
 // through x times the reaction.
-static bool grows(const lwi_passage *p, int njoint, double position, const double dt[NODES])
+static bool grows(const lwi_passage *p, const lw_model *model, double position,
+                  const double dt[NODES])
 {
     double weight[NODES], pole = 0, size = 0;
     for (int i = 0; i < NODES; i++) {
@@ -125,33 +167,46 @@ static bool grows(const lwi_passage *p, int njoint, double position, const doubl
         for (int k = 0; k < NODES; k++)
             if (k != i) weight[i] *= (dt[k] - position) / (dt[k] - dt[i]);
     }
-    for (int j = 0; j < njoint; j++)
-        for (int c = 0; c < 6; c++) {
-            double sum = 0;
-            for (int i = 0; i < NODES; i++) {
-                sum += weight[i] * p->reaction[i * njoint + j][c];
-                size = fmax(size, fabs(p->reaction[i * njoint + j][c]));
-            }
-            pole = fmax(pole, fabs(sum / (dt[0] - position)));
+    for (int c = p->nvalue - 6 * model->njoint; c < p->nvalue; c++) {
+        double sum = 0;
+        for (int i = 0; i < NODES; i++) {
+            const double value = p->value[(size_t)i * (size_t)p->nvalue + (size_t)c];
+            sum += weight[i] * value;
+            size = fmax(size, fabs(value));
         }
+        pole = fmax(pole, fabs(sum / (dt[0] - position)));
+    }
     return pole > POLE * size;
 }
 
-// Reactions of m := the polynomial through the nodes, at dt = 0.
-static void extrapolate(const lwi_passage *p, int njoint, const double dt[NODES], lwi_snapshot *m)
-{
+typedef struct polynomial {
+    const double *value; // of the first node, at the component that is next
+    size_t stride;       // to the next node
     double weight[NODES];
-    for (int i = 0; i < NODES; i++) {
-        weight[i] = 1;
-        for (int k = 0; k < NODES; k++)
-            if (k != i) weight[i] *= dt[k] / (dt[k] - dt[i]);
+} polynomial;
+
+static void evaluate(void *user, double *values, int n)
+{
+    polynomial *f = user;
+    for (int c = 0; c < n; c++) {
+        double sum = 0;
+        for (int i = 0; i < NODES; i++) sum += f->weight[i] * f->value[(size_t)i * f->stride];
+        values[c] = sum;
+        f->value++;
     }
-    for (int j = 0; j < njoint; j++)
-        for (int c = 0; c < 6; c++) {
-            double sum = 0;
-            for (int i = 0; i < NODES; i++) sum += weight[i] * p->reaction[i * njoint + j][c];
-            m->reaction[j][c] = sum;
-        }
+}
+
+// Values of m := the polynomial through the nodes, at dt = 0.
+static void extrapolate(const lwi_passage *p, const lw_model *model, lw_observe level,
+                        const double dt[NODES], lwi_snapshot *m)
+{
+    polynomial f = {.value = p->value, .stride = (size_t)p->nvalue};
+    for (int i = 0; i < NODES; i++) {
+        f.weight[i] = 1;
+        for (int k = 0; k < NODES; k++)
+            if (k != i) f.weight[i] *= dt[k] / (dt[k] - dt[i]);
+    }
+    visit(model, level, m, evaluate, &f);
 }
 
 // ---------------------------------------------------------------------------------------- reactions
@@ -170,36 +225,61 @@ static double growth(lw_sim *sim, const lwi_snapshot *m, double sine, double rat
     return after[0] >= after[1] ? slope : -slope;
 }
 
-static bool continue_reactions(lw_sim *sim, lwi_snapshot *m, double sine, double typical,
-                               double rate)
+static bool continue_values(lw_sim *sim, lw_observe level, lwi_snapshot *m, double sine,
+                            double typical, double rate)
 {
     lwi_passage *p = &sim->passage;
     const double slope = growth(sim, m, sine, rate), nearest = NEAREST * p->band * typical;
     const double first = (nearest - sine) / slope, last = (FARTHEST * nearest - sine) / slope;
     double dt[NODES];
     if (!(fabs(last) * rate <= LARGEST_MOTION)) return false;
-    if (!find_nodes(sim, m, first, last, dt)) return false;
-    if (grows(p, sim->model->njoint, -sine / slope, dt)) return false;
-    extrapolate(p, sim->model->njoint, dt, m);
+    if (!find_nodes_on_path(sim, level, m->t, first, last, dt) &&
+        !find_nodes(sim, level, m, first, last, dt))
+        return false;
+    if (level >= LW_OBSERVE_REACTION && grows(p, sim->model, -sine / slope, dt)) return false;
+    extrapolate(p, sim->model, level, dt, m);
     return true;
 }
 
-bool lwi_sim_continue_reactions(lw_sim *sim, lwi_snapshot *m)
+// Rows within the band are few: their memory is allocated by the first one.
+static bool allocate(lw_sim *sim)
+{
+    lwi_passage *p = &sim->passage;
+    if (!p->value)
+        p->value = lwi_arena_push(&sim->arena, NODES * (size_t)p->nvalue, sizeof *p->value);
+    return p->value != NULL;
+}
+
+bool lwi_sim_continue_values(lw_sim *sim, lw_observe level, lwi_snapshot *m)
 {
     lwi_passage *p = &sim->passage;
     lwi_monitor *monitor = &sim->monitor;
-    if (!p->active) return false;
+    if (!p->active || level < LW_OBSERVE_ACCELERATION) return false;
     const double typical = fmax(sqrt(monitor->largest), p->last.valid ? p->last.sine : 0);
     const double rate = lwi_sine_rate(&monitor->system, m);
     if (lower_bound(sim, m, rate) > p->band * typical) return false;
     const double sine = lwi_sine_at(monitor, m);
     lwi_sine_take(&monitor->system, m, sine, &p->last);
-    if (!(sine < p->band * fmax(typical, sine))) return false;
+    if (!(sine < p->band * fmax(typical, sine)) || !allocate(sim)) return false;
     lwi_gauss_keep(&p->gauss);
     lwi_sim_shift_rows(sim, true);
-    const bool done = continue_reactions(sim, m, sine, typical, rate);
+    const bool done = continue_values(sim, level, m, sine, typical, rate);
     lwi_sim_shift_rows(sim, false);
     lwi_gauss_restore(&p->gauss);
     if (done && !p->count++) p->entry = m->t;
+    return done;
+}
+
+bool lwi_sim_continue_start(lw_sim *sim, lw_observe level, lwi_snapshot *m)
+{
+    const lwi_crossing *c = &sim->crossing;
+    lwi_passage *p = &sim->passage;
+    double dt[NODES];
+    if (!allocate(sim)) return false;
+    lwi_gauss_keep(&p->gauss);
+    const bool done = find_nodes_on_path(sim, level, m->t, c->nearest, c->farthest, dt) &&
+                      !(level >= LW_OBSERVE_REACTION && grows(p, sim->model, 0, dt));
+    lwi_gauss_restore(&p->gauss);
+    if (done) extrapolate(p, sim->model, level, dt, m);
     return done;
 }

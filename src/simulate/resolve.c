@@ -249,6 +249,8 @@ void lwi_sim_add_warnings(lw_sim *sim)
     if (sim->work->formulation->notice)
         sim->work->formulation->notice(sim->work, text, sizeof text);
     if (text[0]) say(sim, "%s", text);
+    lwi_singular_start_message(sim, text, sizeof text);
+    if (text[0]) say(sim, "%s", text);
     lwi_crossing_message(sim, text, sizeof text);
     if (text[0]) say(sim, "%s", text);
     lwi_sim_end_monitor(sim);

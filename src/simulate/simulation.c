@@ -173,8 +173,11 @@ void lwi_sim_find_break(lw_sim *sim)
 static lw_status start(lw_sim *sim)
 {
     lwi_snapshot_start(sim->model, &sim->snapshot);
-    const lw_status status = sim->work->formulation->enter(sim->work, &sim->snapshot, sim->x);
-    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the initial state");
+    TRY(lwi_sim_leave_singular(sim));
+    if (!sim->crossing.started) {
+        const lw_status status = sim->work->formulation->enter(sim->work, &sim->snapshot, sim->x);
+        if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the initial state");
+    }
     lwi_sim_find_break(sim);
     return LW_OK;
 }
@@ -189,8 +192,6 @@ static lw_status build(lw_sim *sim, const lw_options *options)
     TRY(lwi_sim_resolve(sim, &sim->error));
     if (allocate(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
-    TRY(start(sim));
-    TRY(set_tolerances(sim));
     if (lwi_projection_create(sim->work, &sim->options, &sim->arena, &sim->projection) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     if (lwi_sim_prepare_monitor(sim) != LW_OK)
@@ -199,6 +200,8 @@ static lw_status build(lw_sim *sim, const lw_options *options)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     if (lwi_sim_prepare_crossing(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
+    TRY(start(sim));
+    TRY(set_tolerances(sim));
     TRY(lwi_sim_check_stop(sim));
     TRY(lwi_sim_prepare_impacts(sim));
     TRY(lwi_sim_check_begin(sim));
@@ -333,7 +336,8 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
     if (sim->pending == LWI_NEW_STATE) sim->events.begun = false, sim->monitor.count = 0;
     if (sim->pending != LWI_NOTHING) sim->events.complete = false;
     const bool new_rates = sim->pending != LWI_NOTHING && sim->t < sim->crossing.end;
-    if (sim->pending == LWI_NEW_STATE || new_rates) lwi_sim_leave_crossing(sim);
+    if (sim->pending == LWI_NEW_STATE || (new_rates && !lwi_sim_leave_singular_again(sim)))
+        lwi_sim_leave_crossing(sim);
     lw_status status = notify_integrator(sim);
     const double stop = fmin(to, sim->next_break);
     if (status == LW_OK && pass_short_interval(sim, stop)) {
@@ -493,6 +497,14 @@ static void fill_momenta(lw_sim *sim)
     sim->observation.transmitted = (const double(*)[6])m->transmitted;
 }
 
+static lw_status observe(lw_sim *sim, lw_observe level)
+{
+    sim->snapshot.t = sim->t;
+    const lw_status status = sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
+                                                             level, &sim->snapshot);
+    return status == LW_OK ? LW_OK : lwi_sim_fail_work(sim, status, "observation");
+}
+
 lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **observation)
 {
     if (!sim) return LW_ERR_ARGUMENT;
@@ -500,20 +512,17 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "level %d: expected 0 to %d, and a result",
                         (int)level, LW_OBSERVE_MOMENTUM);
     if (level >= LW_OBSERVE_MOMENTUM) TRY(prepare_momenta(sim));
-    sim->snapshot.t = sim->t;
-    const lw_status status = sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
-                                                             level, &sim->snapshot);
-    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "observation");
+    const bool start = lwi_sim_observe_singular_start(sim, level);
+    if (!start) TRY(observe(sim, level));
     sim->snapshot.work += sim->audit.work_beside;
     if (level >= LW_OBSERVE_MOMENTUM) find_momenta(sim);
-    const bool continued =
-        level >= LW_OBSERVE_REACTION && lwi_sim_continue_reactions(sim, &sim->snapshot);
+    const bool continued = start || lwi_sim_continue_values(sim, level, &sim->snapshot);
     lwi_observe_merged(sim->model, level, sim->inputs, &sim->loads, &sim->snapshot);
     lwi_totals system = {0};
     if (level >= LW_OBSERVE_ENERGY) observe_totals(sim, level, &system);
     audit(&sim->audit, level, sim->t, &system, sim->snapshot.work);
     fill(&sim->observation, level, &sim->snapshot, &system);
-    sim->observation.reactions_continued = continued;
+    sim->observation.reactions_continued = continued && level >= LW_OBSERVE_REACTION;
     if (level >= LW_OBSERVE_MOMENTUM) fill_momenta(sim);
     fill_impact(sim);
     *observation = &sim->observation;

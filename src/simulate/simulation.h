@@ -82,15 +82,16 @@ typedef struct lwi_cancel {
 
 enum { LWI_PASSAGE_NODES = 6 };
 
-/** Reactions close to singular positions (passage.c). */
+/** Accelerations and reactions close to singular positions (passage.c). */
 typedef struct lwi_passage {
     bool active;
     double band;     ///< sine, relative to the largest one, within which they are not solved for
     lwi_gauss gauss; ///< leads to the states outside
-    double (*reaction)[6]; ///< [nodes][njoint]
-    lwi_sine last;         ///< row with a known sine
-    long count;            ///< rows within the band
-    double entry;          ///< time of the first one
+    int nvalue;
+    double *value; ///< [nodes][nvalue]; NULL before the first row within the band
+    lwi_sine last; ///< row with a known sine
+    long count;    ///< rows within the band
+    double entry;  ///< time of the first one
 } lwi_passage;
 
 /** A Gauss step of six stages: its collocation polynomial. */
@@ -130,6 +131,14 @@ typedef struct lwi_crossing {
     long count;                   ///< positions passed
     double entry, estimate, gap;  ///< time of the first, largest error estimate and gap
     int edge;                     ///< of the first
+    lwi_snapshot start;           ///< singular; without memory before the first one
+    lwi_snapshot direction;       ///< the same with velocities along the branch
+    bool from_rest;               ///< these are accelerations
+    bool started;                 ///< the path begins at `start`
+    double nearest, farthest;  ///< times after it from which its accelerations and reactions follow
+    const lwi_snapshot *first; ///< the motion at which paths begin; NULL: `at`
+    double start_sine;
+    int start_edge; ///< with the smallest pivot
 } lwi_crossing;
 
 struct lw_sim {
@@ -209,9 +218,12 @@ void lwi_sim_give_motion(const lwi_assembler *assembler, lwi_snapshot *snapshot)
 /** Memory, where there is a monitor; after lwi_sim_prepare_monitor. */
 lw_status lwi_sim_prepare_passage(lw_sim *sim);
 void lwi_sim_release_passage(lw_sim *sim);
-/** Replaces the reactions of an observed state close to a singular position by those that states outside lead to;
- *  true: it did. */
-bool lwi_sim_continue_reactions(lw_sim *sim, lwi_snapshot *snapshot);
+/** Replaces the accelerations and reactions of an observed state close to a singular position by those that states
+ *  outside lead to; true: it did. */
+bool lwi_sim_continue_values(lw_sim *sim, lw_observe level, lwi_snapshot *snapshot);
+
+/** Those of a start at a singular position, from states on the path away from it. */
+bool lwi_sim_continue_start(lw_sim *sim, lw_observe level, lwi_snapshot *snapshot);
 
 /** Memory, where the integrator can end steps early; after lwi_sim_prepare_passage. */
 lw_status lwi_sim_prepare_crossing(lw_sim *sim);
@@ -232,6 +244,34 @@ lw_status lwi_sim_cross(lw_sim *sim, double limit);
 void lwi_sim_shift_rows(lw_sim *sim, bool on);
 /** Goes to time `to`, or to the end, of the path across. */
 lw_status lwi_sim_follow_crossing(lw_sim *sim, double to);
+/** crossing.path := from the motion crossing.at to time t + 2 D; two steps, if the part `shrink` < 1 of the distance D is
+ *  left for the step across. */
+bool lwi_sim_attempt_path(lw_sim *sim, double D, double shrink);
+/** crossing.best := crossing.path. */
+void lwi_crossing_keep_path(lwi_crossing *crossing);
+/** The error estimate that ends the attempts, and the largest one of a path that is accepted. */
+double lwi_crossing_enough(const lw_options *options);
+double lwi_crossing_accepted(const lw_options *options);
+/** The error of the longer rule from the difference of both. */
+double lwi_crossing_longer(double estimate);
+/** crossing.end_x := the state of the run at the end t of the path. */
+bool lwi_sim_enter_path_end(lw_sim *sim, double t);
+/** sim->x := the state of the path at time t, on the constraints; "near": or a little later, since speeds cannot be
+ *  determined at the position itself. */
+bool lwi_sim_place_on_path(lw_sim *sim, double t);
+bool lwi_sim_place_near(lw_sim *sim, double t);
+
+/** Is sim->snapshot a singular position, or next to one, and do its velocities lead on?  Then crossing.started, and the
+ *  state is that of the step away from it (singular_start.c).  @return LW_ERR_SINGULAR: they do not lead on */
+lw_status lwi_sim_leave_singular(lw_sim *sim);
+/** The same with other inputs, before the first step; false: the state is no such start. */
+bool lwi_sim_leave_singular_again(lw_sim *sim);
+/** sim->snapshot := the start, where the state is at one and has not left; false otherwise, and where its accelerations
+ *  or reactions are not known. */
+bool lwi_sim_observe_singular_start(lw_sim *sim, lw_observe level);
+/** "starts at a singular position, ...", or "". */
+void lwi_singular_start_message(const lw_sim *sim, char *text, size_t size);
+
 /** "passed 3 singular positions straight on, ...", or "". */
 void lwi_crossing_message(const lw_sim *sim, char *text, size_t size);
 

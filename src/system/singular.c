@@ -107,6 +107,15 @@ lw_status lwi_singular_fail_speeds(const lw_model *model, int joint, double t, d
     return fail(model, joint, t, pivot, advice, error);
 }
 
+lw_status lwi_singular_fail_rest(const lw_model *model, int joint, double t, double pivot,
+                                 lw_error *error)
+{
+    return fail(model, joint, t, pivot,
+                "from rest the loads do not single out one motion: give velocities, which may be "
+                "small, or start a little off",
+                error);
+}
+
 lw_status lwi_singular_fail_stop(const lw_model *model, int joint, double t, double pivot,
                                  const char *end, lw_error *error)
 {

@@ -18,6 +18,9 @@ lw_status lwi_singular_fail(const lw_model *model, int joint, double t, double p
  *  @param body, off  body with the largest change of velocity, and the change [m/s, rad/s] */
 lw_status lwi_singular_fail_speeds(const lw_model *model, int joint, double t, double pivot,
                                    int body, double off, lw_error *error);
+/** Fails at a start from rest at a singular position where no motion, or more than one, leads on. */
+lw_status lwi_singular_fail_rest(const lw_model *model, int joint, double t, double pivot,
+                                 lw_error *error);
 /** Fails because the caller asked for an end at singular positions, with the same names.
  *  @param end  "the run ends before it" */
 lw_status lwi_singular_fail_stop(const lw_model *model, int joint, double t, double pivot,

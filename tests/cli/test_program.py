@@ -374,20 +374,28 @@ class Look(Program):
                             ("[1, 0, 0.5]", "[1.5, 0, 0]"), ("at: [0, 0, 1]", "at: [1, 0, 0]"),
                             ("at: [1, 0, 1]", "at: [2, 0, 0]")):
             flat = flat.replace(pose, place)
-        text = self.call("check", self.write("flat.yaml", flat)).stdout
+        everyone = ["dca", "dense", "hdca", "index3", "lagrange", "rcr"]
+        text = self.call("check", self.write("flat.yaml", flat)).stdout # falls as a parallelogram
         self.assertIn("2 now, 1 generically", text)
+        self.assertRegex(text, r"(?m)^method +rcr, ")
+        found = json.loads(self.call("check", self.path("flat.yaml"), "--json").stdout)
+        self.assertEqual(sorted(found["can_begin"]), everyone)
+        done = self.call("run", self.path("flat.yaml"), "--duration", "0.1")
+        self.assertIn("continues along the branch of the accelerations from rest", done.stdout + done.stderr)
+
+        uneven = flat.replace("rocker: {mass: 1,", "rocker: {mass: 5,")
+        text = self.call("check", self.write("uneven.yaml", uneven)).stdout
         self.assertRegex(text, r"the start is a singular position: 1 more than nearby; runs can begin here "
                                r"with\n +index3; not with dense, ")
-        found = json.loads(self.call("check", self.path("flat.yaml"), "--json").stdout)
+        found = json.loads(self.call("check", self.path("uneven.yaml"), "--json").stdout)
         self.assertEqual((found["can_begin"], found["not_tried"]), (["index3"], []))
-        self.call("run", self.path("flat.yaml"), "--formulation", "index3", "--step", "0.01",
+        self.call("run", self.path("uneven.yaml"), "--formulation", "index3", "--step", "0.01",
                   "--duration", "0.1")
-        self.assertEqual(sorted(found["cannot_begin"]), ["dca", "dense", "hdca", "lagrange", "rcr"])
+        self.assertEqual(sorted(found["cannot_begin"] + ["index3"]), everyone)
         for name in found["cannot_begin"]:
-            done = self.call("run", self.path("flat.yaml"), "--formulation", name, code=1)
-            self.assertIn("singular position at t = 0 s", done.stderr)
-        done = self.call("run", self.path("flat.yaml"), "--formulation", "dca", code=1)
-        self.assertRegex(done.stderr, r"singular position at t = 0 s: the constraints of joint '\w'")
+            done = self.call("run", self.path("uneven.yaml"), "--formulation", name, code=1)
+            self.assertRegex(done.stderr, r"singular position at t = 0 s: the constraints of joint '\w'")
+            self.assertIn("from rest the loads do not single out one motion", done.stderr)
         # what is predicted to take more than ten times as long as the fastest is not tried
         many = self.write("many.yaml", "linkwork: 1\ngenerate: {n_four_bar: {n: 20, q: [1.5707963267948966, 0, 0]}}\n")
         self.assertIn("; not tried: dense\n", self.call("check", many).stdout)

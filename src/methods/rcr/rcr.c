@@ -590,7 +590,13 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     place(work, snapshot->t, x);
     if (!work->resumed) memset(work->discrete, 0, work->ndiscrete); // else the partition is kept
     d->by_dense = false;
-    TRY(factor(work, snapshot->t, x));
+    const lw_status status = factor(work, snapshot->t, x);
+    if (status == LW_ERR_SINGULAR && work->resumed &&
+        !d->momenta) { // speeds are those of the motion
+        lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);
+        return LW_OK;
+    }
+    TRY(status);
     complete_speeds(work, v);
     move(work, snapshot->t, true);
     lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);

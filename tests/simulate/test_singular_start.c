@@ -1,0 +1,296 @@
+// test_singular_start.c -- runs that begin at a singular position: the velocities select the branch.
+#include "simulate/simulation.h"
+#include "support/given.h"
+#include "support/mechanism.h"
+
+#include "base/base.h"
+
+#include <math.h>
+
+static const struct {
+    const char *formulation, *state;
+} formulations[] = {{"dense", "auto"}, {"lagrange", "auto"}, {"dca", "auto"},
+                    {"hdca", "auto"},  {"rcr", "speeds"},    {"rcr", "momenta"}};
+
+// ---------------------------------------------------------------------------------------- mechanisms
+
+static lw_body rod(lw_builder *b, const char *name, double x0, double x1)
+{
+    return lwt_rod(b, name, x0, 0, x1, 0, 1);
+}
+
+static void turns_with(lw_builder *b, const char *name, lw_body a, lw_body c, double x,
+                       double speed, lw_signal torque)
+{
+    lwt_add(b, &(lw_joint_desc){.name = name,
+                                .type = LW_JOINT_REVOLUTE,
+                                .body1 = a,
+                                .body2 = c,
+                                .at = {x, 0, 0},
+                                .axis = {0, 0, 1},
+                                .has_qd = 1,
+                                .qd = {speed},
+                                .coordinate[0].effort = torque});
+}
+
+static void turns(lw_builder *b, const char *name, lw_body a, lw_body c, double x, double speed)
+{
+    turns_with(b, name, a, c, x, speed, (lw_signal){0});
+}
+
+// A parallelogram in a line: cranks of 1 m under a coupler of 2 m.  The speeds of the branch on which it stays a
+// parallelogram have the ratio 1; 1 and -3 are those of the other one.
+static lw_model *parallelogram_of(double left, double right, double mass, bool input)
+{
+    const double turn = (right - left) / 2;
+    lw_builder *b = lwt_builder();
+    lw_signal torque = {0};
+    lw_error error;
+    if (input) lwt_ok(lw_builder_add_input(b, "torque", &torque, &error), &error);
+    const lw_body A = rod(b, "A", 0, 1), B = rod(b, "B", 1, 3),
+                  C = lwt_rod(b, "C", 2, 0, 3, 0, mass);
+    turns_with(b, "j1", lwt_ground, A, 0, left, torque);
+    turns(b, "j2", A, B, 1, turn - left);
+    turns(b, "j3", B, C, 3, right - turn);
+    turns(b, "j4", lwt_ground, C, 2, right);
+    return lwt_model(b);
+}
+
+static lw_model *parallelogram(double left, double right)
+{
+    return parallelogram_of(left, right, 1, false);
+}
+
+// Angle of its cranks:  (2/3 + 1) q'' = torque - g (1 + 1) cos q,  by Runge and Kutta's steps of 0.1 ms.
+static double crank_of_parallelogram(double until, double w, double torque)
+{
+    const int n = (int)lround(until / 1e-4);
+    const double h = until / n;
+    double q = 0;
+    for (int i = 0; i < n; i++) {
+        double dq[4], dw[4], at = q, speed = w;
+        for (int k = 0; k < 4; k++) {
+            dq[k] = speed, dw[k] = (torque - 9.81 * 2 * cos(at)) / (5.0 / 3);
+            const double part = k < 2 ? h / 2 : h;
+            at = q + part * dq[k], speed = w + part * dw[k];
+        }
+        q += h / 6 * (dq[0] + 2 * dq[1] + 2 * dq[2] + dq[3]);
+        w += h / 6 * (dw[0] + 2 * dw[1] + 2 * dw[2] + dw[3]);
+    }
+    return q;
+}
+
+// A crank of 1 m, a coupler of 2.5 m and a rocker of 2 m in a line: both branches are curved.
+static lw_model *change_point(double speed)
+{
+    const double coupler = 0.190890230020664377 * speed, rocker = 0.738612787525830567 * speed;
+    lw_builder *b = lwt_builder();
+    const lw_body A = rod(b, "crank", 0, 1), B = rod(b, "coupler", 1, 3.5),
+                  C = rod(b, "rocker", 1.5, 3.5);
+    turns(b, "drive", lwt_ground, A, 0, speed);
+    turns(b, "elbow", A, B, 1, coupler - speed);
+    turns(b, "knee", B, C, 3.5, rocker - coupler);
+    turns(b, "heel", lwt_ground, C, 1.5, rocker);
+    return lwt_model(b);
+}
+
+// Angle of the rocker on this branch.
+static double rocker_angle(double crank)
+{
+    const double E = 6 - 4 * cos(crank), F = -4 * sin(crank), G = 1 - 3 * cos(crank);
+    return atan2(F, E) + atan2(sin(crank / 2) * sqrt(6 * (17 + 3 * cos(crank))), -G);
+}
+
+static double angle_of(const lw_observation *o, int body)
+{
+    return 2 * atan2(o->quaternion[body][3], o->quaternion[body][0]);
+}
+
+static lw_sim *begin(const lw_model *model, int f, const char *tolerance)
+{
+    return lwt_simulate(model,
+                        LWT_SETTINGS("formulation", formulations[f].formulation, "state",
+                                     formulations[f].state, "rtol", tolerance, "atol", tolerance));
+}
+
+// ---------------------------------------------------------------------------------------------- tests
+
+#define UNTIL 0.5
+
+static void a_parallelogram_stays_one(void **state)
+{
+    (void)state;
+    static const char *const tolerance[] = {"1e-6", "1e-9"};
+    static const double speed[] = {1, -2, 1e-2, -1e-9, 0};
+    for (int i = 0; i < LWI_COUNT(speed); i++) {
+        lw_model *model = parallelogram(speed[i], speed[i]);
+        const double q = crank_of_parallelogram(UNTIL, speed[i], 0);
+        for (int f = 0; f < LWI_COUNT(formulations); f++)
+            for (int k = 0; k < LWI_COUNT(tolerance); k++) {
+                const lw_observation *o;
+                lw_sim *sim = begin(model, f, tolerance[k]);
+                lwt_ok(lw_sim_step(sim, UNTIL), lw_sim_error(sim));
+                lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o), lw_sim_error(sim));
+                const double off = fmax(fabs(remainder(angle_of(o, 1) - q, 2 * acos(-1))),
+                                        fabs(remainder(angle_of(o, 2), 2 * acos(-1))));
+                print_message("%s %s, %g rad/s, %s: off by %.1e\n", formulations[f].formulation,
+                              formulations[f].state, speed[i], tolerance[k], off);
+                assert_true(off < 1000 * atof(tolerance[k]));
+                lw_sim_destroy(sim);
+            }
+        lw_model_destroy(model);
+    }
+}
+
+// The first row is the start itself, with accelerations and reactions of the branch.
+static void the_first_row_is_exact(void **state)
+{
+    (void)state;
+    lw_model *model = parallelogram(1, 1);
+    const double rate = -9.81 * 2 / (5.0 / 3);
+    for (int f = 0; f < LWI_COUNT(formulations); f++) {
+        const lw_observation *o;
+        lw_sim *sim = begin(model, f, "1e-9");
+        lwt_ok(lw_sim_observe(sim, LW_OBSERVE_MOMENTUM, &o), lw_sim_error(sim));
+        assert_true(o->time == 0);
+        assert_true(o->position[2][0] == 2 && o->position[2][1] == 0);
+        assert_true(o->angular_velocity[1][2] == 1 && o->angular_velocity[2][2] == 0);
+        assert_true(fabs(o->angular_acceleration[1][2] - rate) < 1e-6);
+        assert_true(fabs(o->angular_acceleration[2][2]) < 1e-6);
+        // the coupler's ends carry half its weight and its acceleration each
+        const double end = 0.5 * (9.81 + rate);
+        assert_true(fabs(fabs(o->reaction[1][1]) - fabs(end)) < 1e-4);
+        assert_true(fabs(fabs(o->reaction[1][0]) - 0.5) < 1e-4); // 1 kg, 1 m/s^2 towards the pivots
+        assert_true(o->reactions_continued);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
+static void a_curved_branch_is_followed(void **state)
+{
+    (void)state;
+    static const double speed[] = {3, -3};
+    for (int i = 0; i < LWI_COUNT(speed); i++) {
+        lw_model *model = change_point(speed[i]);
+        for (int f = 0; f < LWI_COUNT(formulations); f++) {
+            const lw_observation *o;
+            lw_sim *sim = begin(model, f, "1e-8");
+            for (int k = 1; k <= 5; k++) {
+                lwt_ok(lw_sim_step(sim, 0.03 * k), lw_sim_error(sim));
+                lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o), lw_sim_error(sim));
+                const double off = angle_of(o, 3) - rocker_angle(angle_of(o, 1));
+                assert_true(fabs(off) < 1e-6);
+            }
+            lw_summary summary;
+            lw_sim_summary(sim, &summary);
+            print_message("%s: %ld steps, energy %.1e J\n", formulations[f].formulation,
+                          summary.steps, summary.energy_error);
+            assert_true(summary.energy_error < 1e-5);
+            lw_sim_destroy(sim);
+        }
+        lw_model_destroy(model);
+    }
+}
+
+static void velocities_of_no_branch_are_refused(void **state)
+{
+    (void)state;
+    static const double right[] = {2, 0.5, -1};
+    for (int i = 0; i < LWI_COUNT(right); i++) {
+        lw_model *model = parallelogram(1, right[i]);
+        for (int f = 0; f < LWI_COUNT(formulations); f++) {
+            lw_sim *sim;
+            lw_error error;
+            lw_options options;
+            lw_options_default(&options);
+            lwt_set(&options, "formulation", formulations[f].formulation);
+            const lw_status status =
+                lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error);
+            assert_int_equal(status, LW_ERR_SINGULAR);
+            assert_non_null(strstr(error.text, "no motion leads on with the velocities given"));
+        }
+        lw_model_destroy(model);
+    }
+}
+
+// The other branch: cranks rotate against each other, with speeds 1 and -3.
+static void both_branches_can_be_chosen(void **state)
+{
+    (void)state;
+    lw_model *model = parallelogram(1, -3);
+    for (int f = 0; f < LWI_COUNT(formulations); f++) {
+        const lw_observation *o;
+        lw_sim *sim = begin(model, f, "1e-8");
+        lwt_ok(lw_sim_step(sim, 0.1), lw_sim_error(sim));
+        lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o), lw_sim_error(sim));
+        assert_true(angle_of(o, 1) > 0.03 && angle_of(o, 3) < -0.2);
+        lwi_sim_add_warnings(sim);
+        assert_non_null(strstr(lw_sim_notice(sim), "starts at a singular position"));
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
+// Loads that accelerate both cranks alike single out the branch (above); those of unlike cranks do not.
+static void rest_without_a_single_motion_is_refused(void **state)
+{
+    (void)state;
+    lw_model *model = parallelogram_of(0, 0, 5, false);
+    for (int f = 0; f < LWI_COUNT(formulations); f++) {
+        lw_sim *sim;
+        lw_error error;
+        lw_options options;
+        lw_options_default(&options);
+        lwt_set(&options, "formulation", formulations[f].formulation);
+        const lw_status status =
+            lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error);
+        assert_int_equal(status, LW_ERR_SINGULAR);
+        assert_non_null(strstr(error.text, "from rest the loads do not single out one motion"));
+    }
+    lw_model_destroy(model);
+    model = parallelogram_of(1e-6, 1e-6, 5, false); // small velocities do
+    for (int f = 0; f < LWI_COUNT(formulations); f++) {
+        const lw_observation *o;
+        lw_sim *sim = begin(model, f, "1e-8");
+        lwt_ok(lw_sim_step(sim, 0.3), lw_sim_error(sim));
+        lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o), lw_sim_error(sim));
+        assert_true(fabs(angle_of(o, 2)) < 1e-6 && fabs(angle_of(o, 1)) > 0.3);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
+// Inputs that are set before the first step act from the start on.
+static void inputs_of_the_start_count(void **state)
+{
+    (void)state;
+    lw_model *model = parallelogram_of(1, 1, 1, true);
+    const double q = crank_of_parallelogram(UNTIL, 1, 30);
+    for (int f = 0; f < LWI_COUNT(formulations); f++) {
+        const lw_observation *o;
+        lw_sim *sim = begin(model, f, "1e-8");
+        lwt_ok(lw_sim_set_input(sim, 0, 30), lw_sim_error(sim));
+        lwt_ok(lw_sim_step(sim, 0.01), lw_sim_error(sim)); // ends within the first step
+        lwt_ok(lw_sim_step(sim, UNTIL), lw_sim_error(sim));
+        lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o), lw_sim_error(sim));
+        print_message("%s: off by %.1e\n", formulations[f].formulation, fabs(angle_of(o, 1) - q));
+        assert_true(fabs(angle_of(o, 1) - q) < 1e-6 && fabs(angle_of(o, 2)) < 1e-6);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_parallelogram_stays_one),
+        cmocka_unit_test(the_first_row_is_exact),
+        cmocka_unit_test(a_curved_branch_is_followed),
+        cmocka_unit_test(velocities_of_no_branch_are_refused),
+        cmocka_unit_test(both_branches_can_be_chosen),
+        cmocka_unit_test(rest_without_a_single_motion_is_refused),
+        cmocka_unit_test(inputs_of_the_start_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
