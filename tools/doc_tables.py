@@ -432,6 +432,23 @@ def peers(source):
         return source.module("bench/peers/run.py").tables(json.load(file)).strip().split("\n")
 
 
+@made("docs/benchmarks.md")
+def leads(source):
+    """The fastest of ours beside the fastest of another library that is as exact."""
+    with open(source.stored("peers.json"), encoding="utf-8") as file:
+        results = [r for r in json.load(file)["results"] if r["unit"] == "ns" and r["method"] != "rnea"]
+    rows = []
+    for case in dict.fromkeys(r["case"] for r in results):
+        here = [r for r in results if r["case"] == case]
+        mine = min((r for r in here if r["program"] == "linkwork"), key=lambda r: r["minimum"])
+        exact = [r for r in here if not r["program"].startswith("linkwork") and r.get("digits", 9) >= 9
+                 and not r["method"].endswith("soft")]
+        other = min(exact, key=lambda r: r["minimum"])
+        rows.append([f"`{case}`", f"`{mine['method']}`", f"{other['program']}, {other['method']}",
+                     f"{float(format(other['minimum'] / mine['minimum'], '.2g')):g}"])
+    return table(["case", "here", "fastest other", "its time over ours"], rows)
+
+
 @made("docs/batch.md")
 def arms(source):
     with open(source.stored("peers.json"), encoding="utf-8") as file:
