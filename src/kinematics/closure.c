@@ -518,11 +518,19 @@ void lwi_joint_reaction(const lw_model *model, int j, const lwi_motion *m, const
     LWI_ASSERT(c->n <= LWI_CLOSURE_ROWS);
     const lwi_joint *joint = &model->joint[j];
     const int body = joint->body2 ? joint->body2 : joint->body1;
-    double p[3], arm[3];
     v6_zero(F);
     for (int i = 0; i < c->nbody; i++)
         for (int k = 0; c->body[i] == body && k < c->n; k++)
             v6_axpy(F, joint->body2 ? lambda[k] : -lambda[k], c->J[i][k]);
+    lwi_joint_reaction_at_point(model, j, m, F);
+}
+
+void lwi_joint_reaction_at_point(const lw_model *model, int j, const lwi_motion *m, double F[6])
+{
+    LWI_ASSERT_INDEX(j, model->njoint);
+    const lwi_joint *joint = &model->joint[j];
+    const int body = joint->body2 ? joint->body2 : joint->body1;
+    double p[3], arm[3];
     m3_mul_v(p, m->R[joint->body2], joint->r2);
     v3_add(p, p, m->r[joint->body2]);
     v3_sub(arm, m->r[body], p); // moment about P2 = moment about C + (C - P2) x f

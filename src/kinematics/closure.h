@@ -71,6 +71,9 @@ void lwi_coupling_closure(const lw_model *model, int coupling, double t, const l
 /** Wrench on body2 about P2 = origin of F2, world axes, of multipliers lambda [n] of a joint. */
 void lwi_joint_reaction(const lw_model *model, int joint, const lwi_motion *motion,
                         const lwi_closure *closure, const double *lambda, double F[6]);
+/** F with its torque about P2 in place of that about the mass centre of body2, or of body1 if body2 is the ground. */
+void lwi_joint_reaction_at_point(const lw_model *model, int joint, const lwi_motion *motion,
+                                 double F[6]);
 /** F := a wrench of world axes in those of the joint's F1, which body1 carries. */
 void lwi_joint_to_axes(const lw_model *model, int joint, const double (*R)[9],
                        const double world[6], double F[6]);

@@ -91,11 +91,10 @@ static void take_larger(double *largest, double residual)
     *largest = size > *largest ? size : *largest; // not a number: not larger, as fmax
 }
 
-static bool has_simple_rows(const lwi_joint *joint)
+static bool has_simple_rows(const lwi_joint_type *type)
 {
-    if (joint->mount.present || joint->ndriven > 0) return false;
-    for (int k = 0; k < joint->type->nc; k++) {
-        const lwi_row_kind kind = joint->type->row[k].kind;
+    for (int k = 0; k < type->nc; k++) {
+        const lwi_row_kind kind = type->row[k].kind;
         if (kind != LWI_ROW_POINT && kind != LWI_ROW_ALONG && kind != LWI_ROW_AXES) return false;
     }
     return true;
@@ -143,11 +142,14 @@ void lwi_observe_residuals(const lw_model *model, lw_observe level, const lwi_sn
     const int levels = level >= LW_OBSERVE_REACTION ? 3 : 2;
     double e[3][LWI_CLOSURE_ROWS], *last = levels > 2 ? e[2] : NULL;
     queue waiting = {.kernels = lwi_observe_kernels_of(0)};
+    const lwi_joint_type *type = NULL; // the last one, and whether its rows are simple
+    bool simple = false;
     v3_set(largest, 0, 0, 0);
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
         if (joint->merged) continue;
-        if (waiting.kernels && has_simple_rows(joint)) {
+        if (joint->type != type) simple = waiting.kernels && has_simple_rows(type = joint->type);
+        if (simple && !joint->mount.present && joint->ndriven == 0) {
             enqueue(model, m, levels, j, &waiting, largest);
             continue;
         }

@@ -491,13 +491,13 @@ void lwi_tree_observe_reactions(const lw_model *model, lwi_tree_work *work, cons
 
 // Motion of bodies in lanes; lanes without a node repeat the first one.
 static void observe_in_lanes(const lw_model *model, const lwi_tree_work *work,
-                             const lwi_observe_kernels *kernels, bool accelerations,
+                             const lwi_observe_kernels *kernels, bool accelerations, bool wrenches,
                              lwi_snapshot *snapshot)
 {
     for (int k = 0; k < model->nnode; k += kernels->width) {
         int node[LWI_LANES];
         for (int l = 0; l < kernels->width; l++) node[l] = k + l < model->nnode ? k + l : k;
-        kernels->bodies(model, work, node, accelerations, !work->has_A, snapshot);
+        kernels->bodies(model, work, node, accelerations, wrenches, snapshot);
     }
 }
 
@@ -529,20 +529,22 @@ void lwi_tree_observe(const lw_model *model, lwi_tree_work *work, double t, cons
     LWI_ASSERT(level < LW_OBSERVE_ACCELERATION || vdot || model->tree_nv == 0);
     const lwi_observe_kernels *kernels = lwi_observe_kernels_of(0);
     const bool accelerations = level >= LW_OBSERVE_ACCELERATION;
+    const bool reactions = level >= LW_OBSERVE_REACTION;
     snapshot->t = t;
     lwi_tree_world(model, work->link, work->R, work->r);
     lwi_tree_joints(model, work->link, v, snapshot->q, snapshot->qd);
     if (accelerations && !work->has_A) lwi_tree_accelerations(model, work, v, vdot);
     if (kernels && model->nnode > 0)
-        observe_in_lanes(model, work, kernels, accelerations, snapshot);
+        observe_in_lanes(model, work, kernels, accelerations, reactions && !work->has_A, snapshot);
     else
         observe_one_by_one(model, work, accelerations, snapshot);
     observe_ground(snapshot);
     if (!accelerations) return;
     observe_joint_accelerations(model, work, vdot, snapshot);
+    if (!reactions) return;
     if (kernels && !work->has_A)
         lwi_tree_sum_wrenches(model, work);
     else
         lwi_tree_wrenches(model, work);
-    if (level >= LW_OBSERVE_REACTION) observe_reactions(model, work, vdot, snapshot);
+    observe_reactions(model, work, vdot, snapshot);
 }

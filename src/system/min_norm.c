@@ -202,6 +202,18 @@ void lwi_min_norm_wrenches(const lwi_min_norm *l, const double *lambda, double (
     }
 }
 
+void lwi_min_norm_wrench(const lwi_min_norm *l, int edge, int i, const double *lambda, double f[6])
+{
+    LWI_ASSERT_INDEX(edge, l->nedge);
+    LWI_ASSERT_INDEX(i, l->first[edge + 1] - l->first[edge]);
+    const int rows = l->row[edge + 1] - l->row[edge];
+    const double(*J)[6] = (const double(*)[6])lwi_elim_J(l->elim) + 6 * l->slot[l->first[edge] + i];
+    for (int k = 0; k < 6; k++) {
+        f[k] = 0;
+        for (int r = 0; r < rows; r++) f[k] += lambda[r] * J[k][r];
+    }
+}
+
 static double largest(int n, const double (*x)[6])
 {
     double size = 0;

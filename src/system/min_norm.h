@@ -27,6 +27,9 @@ void lwi_min_norm_put(lwi_min_norm *solver, int edge, int i, const double (*J)[6
 bool lwi_min_norm_factor(lwi_min_norm *solver);
 /** f [nbody][6] := J' lambda. */
 void lwi_min_norm_wrenches(const lwi_min_norm *solver, const double *lambda, double (*f)[6]);
+/** f := J' lambda of one edge, lambda [its rows], on its body number i. */
+void lwi_min_norm_wrench(const lwi_min_norm *solver, int edge, int i, const double *lambda,
+                         double f[6]);
 /** lambda [rows] := the multipliers of minimum norm with J' lambda = f. */
 void lwi_min_norm_solve(lwi_min_norm *solver, const double (*f)[6], double *lambda);
 /** n [rows] := its part along the null vectors, J' n = 0. */

@@ -613,7 +613,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 
 // ---------------------------------------------------------------------------------------- observe
 
-// Reactions of redundant rows are computed together, reactions.c.
+// Where no rows are redundant; else reactions are computed together, reactions.c.
 static void observe_cut_reactions(lwi_rcr_work *d, lwi_snapshot *snapshot)
 {
     const lw_model *model = d->cut.model;
@@ -662,6 +662,8 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
                          lw_observe level, lwi_snapshot *snapshot)
 {
     lwi_rcr_work *d = work->data;
+    // reactions of minimum norm follow from the accelerations alone; of rotors they need their efforts
+    const bool together = d->reactions && work->model->nrotor == 0;
     double prescribed = 0;
     if (level < LW_OBSERVE_TWIST) { // poses do not need the elimination
         TRY(check_finite(work, t, x));
@@ -673,14 +675,18 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     }
     if (level >= LW_OBSERVE_ACCELERATION) {
         TRY(accelerations(work, t, inputs));
-        lwi_rcr_lambda(d, d->lambda);
-        if (!d->reactions) lwi_cut_wrenches(rows_of(d), &d->tree, d->lambda, d->tree.wrench);
+        if (!d->reactions) {
+            lwi_rcr_lambda(d, d->lambda);
+            lwi_cut_wrenches(rows_of(d), &d->tree, d->lambda, d->tree.wrench);
+        }
         d->tree.has_A = !d->by_dense;
         if (!d->by_dense) take_accelerations(d);
     }
-    lwi_cut_state_observe(&d->cut, &d->auxiliary, &d->tree, t, x, d->v, d->vdot, level, snapshot);
+    lwi_cut_state_observe(
+        &d->cut, &d->auxiliary, &d->tree, t, x, d->v, d->vdot,
+        together && level > LW_OBSERVE_ACCELERATION ? LW_OBSERVE_ACCELERATION : level, snapshot);
     snapshot->work += prescribed;
-    if (level >= LW_OBSERVE_REACTION) observe_cut_reactions(d, snapshot);
+    if (level >= LW_OBSERVE_REACTION && !d->reactions) observe_cut_reactions(d, snapshot);
     if (level >= LW_OBSERVE_REACTION && d->reactions && d->by_dense)
         lwi_rcr_place(&d->e, &d->tree, t);
     if (level >= LW_OBSERVE_REACTION && d->reactions &&

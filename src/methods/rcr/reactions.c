@@ -146,6 +146,17 @@ static void collect(const lw_model *model, lwi_rcr_reactions *r, const lwi_tree_
     }
 }
 
+// The reaction of a joint with rows, from the J that were factored.
+static void take_reaction(const lw_model *model, const lwi_rcr_reactions *r, int j,
+                          const lwi_motion *motion, double F[6])
+{
+    const lwi_joint *joint = &model->joint[j];
+    const bool second = joint->body1 && joint->body2 && joint->body1 != joint->body2;
+    lwi_min_norm_wrench(r->min_norm, j, second, r->lambda + r->first[j], F);
+    for (int i = 0; i < 6 && !joint->body2; i++) F[i] = -F[i];
+    lwi_joint_reaction_at_point(model, j, motion, F);
+}
+
 bool lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *r,
                                const lwi_tree_work *tree, double t, lwi_snapshot *snapshot)
 {
@@ -156,12 +167,7 @@ bool lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *r,
     for (int j = 0; j < model->njoint; j++) {
         if (model->joint[j].merged) continue;
         v6_zero(snapshot->reaction[j]);
-        if (has_rows(r, j)) {
-            lwi_closure c;
-            closure_of(model, j, t, &motion, &c);
-            lwi_joint_reaction(model, j, &motion, &c, r->lambda + r->first[j],
-                               snapshot->reaction[j]);
-        }
+        if (has_rows(r, j)) take_reaction(model, r, j, &motion, snapshot->reaction[j]);
         lwi_snapshot_set_undetermined(snapshot, j, r->undetermined[j]);
     }
     return true;
