@@ -44,7 +44,7 @@ static void measure(turns_evaluation *evaluate, int n, int width, double least[W
     scene_state(body, n, q, v, tau);
     lwi_arena_init(&arena, NULL);
     for (int r = 0; r < WAYS; r++) {
-        if (lwi_kernel_create_chosen(model, width, (lwi_k_choice){segments[r], 0, false}, &arena,
+        if (lwi_kernel_create_chosen(model, width, (lwi_k_choice){segments[r], 0, false, 0}, &arena,
                                      &kernel[r]) != LW_OK ||
             !kernel[r])
             turns_stop("no kernel");

@@ -114,14 +114,15 @@ enum {
     LWI_CAN_ROTORS = 1 << 3,    ///< rotor inertia on free coordinates
     LWI_HAS_SPEEDS = 1 << 4,    ///< the state may consist of coordinates and speeds
     LWI_HAS_MOMENTA = 1 << 5,   ///< the state may consist of coordinates and joint momenta
-    LWI_HAS_PLAN = 1 << 6,      ///< joins bodies along a plan: options `plan` and `threads`
+    LWI_HAS_PLAN = 1 << 6,      ///< joins bodies along a plan: option `plan`
     LWI_HAS_KAPPA = 1 << 7,     ///< sums impulses of loops if the state has momenta: option `kappa`
     LWI_HAS_BAUMGARTE = 1 << 8, ///< positions of loops drift against gains: options `baumgarte`
     LWI_HAS_INDEX3 = 1 << 9,    ///< the options `index3`
     LWI_PROJECTS =
         1 << 10, ///< restores positions and velocities in each step; else option `project`
     LWI_POSES_FIRST = 1 << 11, ///< observes poses at less cost than velocities
-    LWI_CUBIC = 1 << 12        ///< factors one dense matrix, O(n^3) (LW_FORMULATION_CUBIC)
+    LWI_CUBIC = 1 << 12,       ///< factors one dense matrix, O(n^3) (LW_FORMULATION_CUBIC)
+    LWI_HAS_THREADS = 1 << 13  ///< option `threads`
 };
 
 /** Evaluator of eight states side by side (tree/batch_evaluator.h). */

@@ -337,15 +337,36 @@ void lwi_tree_kinematics(const lw_model *model, const lwi_link *link, const doub
         lwi_link_kinematics(model, k, &link[k], v + model->node[k].iv, qdot + model->node[k].iq);
 }
 
+typedef struct kinematics {
+    const lw_model *model;
+    const double *q, *v;
+    double *qdot;
+} kinematics;
+
+static void kinematics_of_nodes(void *user, int first, int end)
+{
+    const kinematics *of = user;
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &of->model->node[k];
+        const double *v = of->v + node->iv;
+        double *qdot = of->qdot + node->iq;
+        if (node->type->scalar)
+            for (int i = 0; i < node->nq; i++) qdot[i] = v[i];
+        else
+            node->type->kinematics(node->par, of->q + node->iq, v, qdot);
+    }
+}
+
 void lwi_tree_kinematics_free(const lw_model *model, const double *q, const double *v, double *qdot)
 {
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        if (node->type->scalar)
-            for (int i = 0; i < node->nq; i++) qdot[node->iq + i] = v[node->iv + i];
-        else
-            node->type->kinematics(node->par, q + node->iq, v + node->iv, qdot + node->iq);
-    }
+    lwi_tree_kinematics_shared(model, NULL, q, v, qdot);
+}
+
+void lwi_tree_kinematics_shared(const lw_model *model, lwi_pool *pool, const double *q,
+                                const double *v, double *qdot)
+{
+    kinematics of = {model, q, v, qdot};
+    lwi_pool_for(pool, model->nnode, kinematics_of_nodes, &of);
 }
 
 void lwi_tree_enter(const lw_model *model, const lwi_snapshot *snapshot, double *x, double *v)

@@ -6,6 +6,7 @@
 #ifndef LWI_KINEMATICS_TREE_STATE_H
 #define LWI_KINEMATICS_TREE_STATE_H
 
+#include "base/threads.h"
 #include "kinematics/formulation.h"
 #include "kinematics/tree.h"
 #include "spatial/inertia.h"
@@ -102,6 +103,9 @@ void lwi_tree_kinematics(const lw_model *model, const lwi_link *link, const doub
 /** The same without links, where nothing is driven. */
 void lwi_tree_kinematics_free(const lw_model *model, const double *q, const double *v,
                               double *qdot);
+/** The same by the threads of a pool; NULL: one. */
+void lwi_tree_kinematics_shared(const lw_model *model, lwi_pool *pool, const double *q,
+                                const double *v, double *qdot);
 
 /** Fills the snapshot up to `level`: bodies that are not merged, tree joints, reactions.
  *  After lwi_tree_evaluate at the same (t, q, v).

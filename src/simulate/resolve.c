@@ -206,10 +206,10 @@ static void report_ignored(lw_sim *sim, bool adaptive)
         say_ignored(sim, "index3", LWI_HAS_INDEX3, "");
     if (o->project != plain.project && flags & LWI_PROJECTS)
         say(sim, "project is ignored: %s projects positions in each step", o->formulation);
-    if (!(flags & LWI_HAS_PLAN)) {
-        if (o->plan != plain.plan) say(sim, "plan is ignored: %s has none", o->formulation);
-        if (o->threads > 1) say(sim, "threads is ignored: %s runs on one", o->formulation);
-    }
+    if (!(flags & LWI_HAS_PLAN) && o->plan != plain.plan)
+        say(sim, "plan is ignored: %s has none", o->formulation);
+    if (!(flags & LWI_HAS_THREADS) && o->threads > 1)
+        say(sim, "threads is ignored: %s runs on one", o->formulation);
     if (!lwi_options_interpolate(o)) return;
     if (o->sample == LW_SAMPLE_STEPS)
         say(sim, "sample_mode is ignored: every step is a row");

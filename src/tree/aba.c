@@ -112,6 +112,7 @@ typedef struct aba_data {
     double *vdot;
     lwi_kernel *kernel;           ///< NULL: always the generic recursion above
     lwi_body_forces *body_forces; ///< NULL: all forces act along joints
+    lwi_pool *pool;               ///< NULL: one thread
 } aba_data;
 
 static lw_status prepare(lwi_work *work)
@@ -129,7 +130,16 @@ static lw_status prepare(lwi_work *work)
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_kernel_create_prescribed(model, work->lanes, &work->arena, &d->kernel));
     if (d->kernel) TRY(lwi_body_forces_create(model, &work->arena, &d->body_forces));
+    const int threads = work->options ? (int)work->options->threads : 1;
+    if (d->kernel)
+        TRY(lwi_kernel_threads(d->kernel, threads, &work->arena, &d->pool, &work->error));
     return lwi_tree_layout(model, &work->arena, LWI_SPEED, &work->layout);
+}
+
+static void release(lwi_work *work)
+{
+    aba_data *d = work->data;
+    if (d) lwi_pool_destroy(d->pool);
 }
 
 static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
@@ -163,7 +173,7 @@ static bool kernel_rates(lwi_work *work, double t, const double *x, const double
     aba_data *d = work->data;
     const double *q = x, *v = x + model->tree_nq;
     if (!kernel_accelerations(work, t, x, inputs, xdot + model->tree_nq)) return false;
-    lwi_tree_kinematics_free(model, q, v, xdot);
+    lwi_tree_kinematics_shared(model, d->pool, q, v, xdot);
     if (model->carries_work)
         xdot[model->tree_nq + model->tree_nv] =
             d->tree.power + lwi_kernel_drive_power(d->kernel, d->tree.loads.effort);
@@ -222,11 +232,12 @@ const lwi_formulation lwi_formulation_aba = {
     .name = "aba",
     .summary = "accelerations of a tree by the articulated-body algorithm, O(n)",
     .cite = "featherstone2008",
-    .flags = LWI_CAN_MASSLESS | LWI_CAN_ROTORS | LWI_HAS_SPEEDS,
+    .flags = LWI_CAN_MASSLESS | LWI_CAN_ROTORS | LWI_HAS_THREADS | LWI_HAS_SPEEDS,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,
     .rates_in_lanes = lwi_tree_batch_aba,
     .observe = observe,
     .scale = scale,
+    .release = release,
 };

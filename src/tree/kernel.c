@@ -2,6 +2,7 @@
 #include "tree/kernel.h"
 
 #include "base/cpu.h"
+#include "base/flush.h"
 
 #include <string.h>
 
@@ -15,6 +16,8 @@ const lwi_kernels *lwi_kernels_of(int width)
     return isa < 0 ? NULL : builds[isa];
 }
 
+static lw_status create_team(lwi_kernel *kernel, lwi_pool *pool, lwi_arena *arena);
+
 static lw_status create(int width, const lwi_kernel_plan *plan, lwi_arena *arena, lwi_kernel **out)
 {
     const lwi_kernels *kernels = lwi_kernels_of(width);
@@ -25,6 +28,7 @@ static lw_status create(int width, const lwi_kernel_plan *plan, lwi_arena *arena
     kernel->kernels = kernels;
     kernel->plan = plan;
     TRY(lwi_k_state_create(plan, false, arena, &kernel->state));
+    TRY(create_team(kernel, NULL, arena));
     *out = kernel;
     return LW_OK;
 }
@@ -51,7 +55,7 @@ static lw_status create_drives(const lw_model *model, lwi_arena *arena, lwi_kern
 lw_status lwi_kernel_create_prescribed(const lw_model *model, int width, lwi_arena *arena,
                                        lwi_kernel **kernel)
 {
-    const lwi_k_choice choice = {LWI_K_AUTO, LWI_K_AUTO, true};
+    const lwi_k_choice choice = {LWI_K_AUTO, LWI_K_AUTO, true, 0};
     TRY(lwi_kernel_create_chosen(model, width, choice, arena, kernel));
     return *kernel ? create_drives(model, arena, *kernel) : LW_OK;
 }
@@ -66,7 +70,7 @@ lw_status lwi_kernel_create_chosen(const lw_model *model, int width, lwi_k_choic
 
 lw_status lwi_kernel_create(const lw_model *model, int width, lwi_arena *arena, lwi_kernel **kernel)
 {
-    return lwi_kernel_create_chosen(model, width, (lwi_k_choice){LWI_K_AUTO, LWI_K_AUTO, false},
+    return lwi_kernel_create_chosen(model, width, (lwi_k_choice){LWI_K_AUTO, LWI_K_AUTO, false, 0},
                                     arena, kernel);
 }
 
@@ -183,14 +187,15 @@ static void gather_ball(lwi_k_ball_joint *joint, int l, const lwi_k_step *step, 
     }
 }
 
-static void gather(const lwi_kernel *kernel, const double *q, const double *v, const double *tau)
+static void gather(const lwi_kernel *kernel, int section, const double *q, const double *v,
+                   const double *tau)
 {
     const lwi_kernel_plan *plan = kernel->plan;
     if (plan->straight) {
         gather_straight(kernel, q, v, tau);
         return;
     }
-    for (int i = 0; i < plan->nstep; i++) {
+    for (int i = plan->section[section].first; i < plan->section[section].end; i++) {
         const lwi_k_step *step = &plan->step[i];
         const int block = step->slot / LWI_LANES, l = step->slot % LWI_LANES;
         if (step->slot >= plan->first_ball) {
@@ -227,13 +232,13 @@ static bool take_rows(double *out, const double *rows, size_t stride, int n)
 }
 
 // Copies one entry of the screws (times sign) and one of balls and bases; returns true if all are finite.
-static bool scatter(const lwi_kernel *kernel, const double *screw, size_t screw_stride,
+static bool scatter(const lwi_kernel *kernel, int section, const double *screw, size_t screw_stride,
                     const double *ball, size_t ball_stride, double *out)
 {
     const lwi_kernel_plan *plan = kernel->plan;
     if (plan->straight) return take_rows(out, screw, screw_stride, plan->nstep);
     double nothing = 0;
-    for (int i = 0; i < plan->nstep; i++) {
+    for (int i = plan->section[section].first; i < plan->section[section].end; i++) {
         const lwi_k_step *step = &plan->step[i];
         const size_t block = (size_t)(step->slot / LWI_LANES);
         const int l = step->slot % LWI_LANES;
@@ -259,24 +264,174 @@ static bool scatter(const lwi_kernel *kernel, const double *screw, size_t screw_
 #define SCREWS(array, entry) (array)->entry, sizeof *(array) / sizeof(double)
 #define BALLS(array, entry) (array)->entry[0], sizeof *(array) / sizeof(double)
 
+// ------------------------------------------------------------------------------------- evaluations
+
+typedef struct evaluation {
+    const lwi_kernel *kernel;
+    const double *q, *v, *tau; // v: or momenta
+    double *vdot, *pdot;       // vdot: or speeds
+    uint64_t mode;             // treatment of subnormal numbers (flush.h)
+} evaluation;
+
+// Before the trunk takes the inertias of its subtrees, and after it has its motion.
+typedef bool phase(const evaluation *of, int section);
+
+static bool aba_inward(const evaluation *of, int section)
+{
+    const lwi_kernel *kernel = of->kernel;
+    return kernel->kernels->inertias(kernel->plan, &kernel->state, section);
+}
+
+static bool aba_velocities(const evaluation *of, int section)
+{
+    const lwi_kernel *kernel = of->kernel;
+    gather(kernel, section, of->q, of->v, of->tau);
+    return kernel->kernels->velocities(kernel->plan, &kernel->state, section);
+}
+
+static bool aba_outward(const evaluation *of, int section)
+{
+    const lwi_kernel *kernel = of->kernel;
+    const lwi_k_state *state = &kernel->state;
+    return kernel->kernels->accelerations(kernel->plan, state, section) &&
+           scatter(kernel, section, SCREWS(state->motion, vdot), BALLS(state->ball_pivot, vdot),
+                   of->vdot);
+}
+
+static bool momenta_inward(const evaluation *of, int section)
+{
+    const lwi_kernel *kernel = of->kernel;
+    gather(kernel, section, of->q, of->v, NULL);
+    return kernel->kernels->momenta(kernel->plan, &kernel->state, section);
+}
+
+static bool momenta_outward(const evaluation *of, int section)
+{
+    const lwi_kernel *kernel = of->kernel;
+    const lwi_k_state *state = &kernel->state;
+    return kernel->kernels->momenta_rates(kernel->plan, state, section) &&
+           scatter(kernel, section, SCREWS(state->motion, vdot), BALLS(state->ball_pivot, vdot),
+                   of->vdot) &&
+           scatter(kernel, section, SCREWS(state->momentum, pdot[0]),
+                   BALLS(state->momentum + kernel->plan->nscrew, pdot), of->pdot);
+}
+
+static bool subtrees(const evaluation *of, int part, phase *run_phase)
+{
+    const lwi_kernel_team *team = of->kernel->team;
+    bool valid = true;
+    for (int i = team->first[part]; i < team->first[part + 1]; i++)
+        valid &= run_phase(of, team->section[i]);
+    return valid;
+}
+
+static void meet(const evaluation *of)
+{
+    lwi_kernel_team *team = of->kernel->team;
+    if (team->parts > 1) lwi_barrier_wait(&team->barrier, team->parts);
+}
+
+// The trunk by part 0, the subtrees by all.
+static bool evaluate(const evaluation *of, int part)
+{
+    const bool trunk = part == 0;
+    bool valid = true;
+    if (!of->pdot) {
+        if (trunk) valid &= aba_velocities(of, 0);
+        meet(of);
+        valid &= subtrees(of, part, aba_velocities);
+    }
+    valid &= subtrees(of, part, of->pdot ? momenta_inward : aba_inward);
+    meet(of);
+    if (trunk) valid &= of->pdot ? momenta_inward(of, 0) : aba_inward(of, 0);
+    if (trunk) valid &= of->pdot ? momenta_outward(of, 0) : aba_outward(of, 0);
+    meet(of);
+    return subtrees(of, part, of->pdot ? momenta_outward : aba_outward) && valid;
+}
+
+// In the floating-point mode of the calling thread: the same bits for any number of threads.
+static void run_part(void *user, int part)
+{
+    const evaluation *of = user;
+    const uint64_t mode = lwi_flush_get();
+    lwi_flush_set(of->mode);
+    of->kernel->team->valid[part] = evaluate(of, part);
+    lwi_flush_set(mode);
+}
+
+static bool run(evaluation *of)
+{
+    const lwi_kernel_team *team = of->kernel->team;
+    if (!team->pool) return evaluate(of, 0);
+    bool valid = true;
+    of->mode = lwi_flush_get();
+    lwi_pool_run(team->pool, run_part, of);
+    for (int i = 0; i < team->parts; i++) valid &= team->valid[i];
+    return valid;
+}
+
 bool lwi_kernel_aba(const lwi_kernel *kernel, const double *q, const double *v, const double *tau,
                     double *vdot)
 {
-    const lwi_k_state *state = &kernel->state;
-    gather(kernel, q, v, tau);
-    return kernel->kernels->aba(kernel->plan, state) &&
-           scatter(kernel, SCREWS(state->motion, vdot), BALLS(state->ball_pivot, vdot), vdot) &&
-           take_drives(kernel, false);
+    evaluation of = {.kernel = kernel, .q = q, .v = v, .tau = tau, .vdot = vdot};
+    return run(&of) && take_drives(kernel, false);
 }
 
 bool lwi_kernel_momenta(const lwi_kernel *kernel, const double *q, const double *p, double *v,
                         double *pdot)
 {
-    const lwi_k_state *state = &kernel->state;
-    gather(kernel, q, p, NULL);
-    return kernel->kernels->momenta(kernel->plan, state) &&
-           scatter(kernel, SCREWS(state->motion, vdot), BALLS(state->ball_pivot, vdot), v) &&
-           scatter(kernel, SCREWS(state->momentum, pdot[0]),
-                   BALLS(state->momentum + kernel->plan->nscrew, pdot), pdot) &&
-           take_drives(kernel, true);
+    evaluation of = {.kernel = kernel, .q = q, .v = p, .vdot = v, .pdot = pdot};
+    return run(&of) && take_drives(kernel, true);
+}
+
+// ----------------------------------------------------------------------------------------- threads
+
+// Sections, the largest first, each to the thread with the fewest bodies so far; the trunk is part 0's.
+static lw_status share(const lwi_kernel_plan *plan, lwi_kernel_team *team, lwi_arena *arena,
+                       lwi_arena *scratch)
+{
+    const int n = plan->nsection, parts = team->parts;
+    int *part = LWI_PUSH(scratch, int, n);
+    team->first = LWI_PUSH(arena, int, parts + 1);
+    team->section = LWI_PUSH(arena, int, n);
+    team->bodies = LWI_PUSH(arena, int, parts);
+    team->valid = LWI_PUSH(arena, bool, parts);
+    if (!part || !team->first || !team->section || !team->bodies || !team->valid)
+        return LW_ERR_MEMORY;
+    team->bodies[0] = plan->section[0].end - plan->section[0].first;
+    for (int s = 1; s < n; s++) {
+        for (int i = 1; i < parts; i++)
+            if (team->bodies[i] < team->bodies[part[s]]) part[s] = i;
+        team->bodies[part[s]] += plan->section[s].end - plan->section[s].first;
+        team->first[part[s] + 1]++;
+    }
+    for (int i = 0; i < parts; i++) team->first[i + 1] += team->first[i];
+    for (int i = 0, at = 0; i < parts; i++)
+        for (int s = 1; s < n; s++)
+            if (part[s] == i) team->section[at++] = s;
+    return LW_OK;
+}
+
+static lw_status create_team(lwi_kernel *kernel, lwi_pool *pool, lwi_arena *arena)
+{
+    lwi_kernel_team *team = LWI_PUSH(arena, lwi_kernel_team, 1);
+    if (!team) return LW_ERR_MEMORY;
+    team->pool = pool;
+    team->parts = pool ? lwi_pool_count(pool) : 1;
+    if (pool) lwi_barrier_init(pool, &team->barrier);
+    lwi_arena scratch;
+    lwi_arena_init(&scratch, &arena->allocator);
+    const lw_status status = share(kernel->plan, team, arena, &scratch);
+    lwi_arena_free(&scratch);
+    kernel->team = team;
+    return status;
+}
+
+lw_status lwi_kernel_threads(lwi_kernel *kernel, int threads, lwi_arena *arena, lwi_pool **pool,
+                             lw_error *error)
+{
+    *pool = NULL;
+    if (threads < 2 || kernel->plan->nsection == 1) return LW_OK;
+    TRY(lwi_pool_create(threads, &arena->allocator, pool, error));
+    return create_team(kernel, *pool, arena);
 }

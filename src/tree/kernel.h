@@ -8,6 +8,7 @@
 #ifndef LWI_TREE_KERNEL_H
 #define LWI_TREE_KERNEL_H
 
+#include "base/threads.h"
 #include "tree/simd/kernels.h"
 
 /** A coordinate with prescribed motion: a driven one, or one of a moving mount. */
@@ -22,12 +23,24 @@ typedef struct lwi_k_prescribed {
     double outside;  ///< S'F of forces on bodies (body_forces.h), of which the kernel does not know
 } lwi_k_prescribed;
 
+/** Which thread evaluates which sections of a tree (plan.h). */
+typedef struct lwi_kernel_team {
+    lwi_pool *pool; ///< NULL: one thread
+    int parts;
+    int *first,
+        *section; ///< [parts + 1], [nsection - 1] subtrees of part i: section[first[i] ... first[i + 1] - 1]
+    int *bodies; ///< [parts] of each, with those of the trunk for part 0
+    bool *valid; ///< [parts] of the last evaluation
+    lwi_barrier barrier;
+} lwi_kernel_team;
+
 typedef struct lwi_kernel {
     const lwi_kernels *kernels;
     const lwi_kernel_plan *plan;
     lwi_k_state state;
     const lw_model *model;
     lwi_k_prescribed *drive; ///< [plan->ndrive]
+    lwi_kernel_team *team;
 } lwi_kernel;
 
 /** @param width   lanes of a register: 1, 4, 8, or 0 for the widest of this machine
@@ -43,6 +56,11 @@ lw_status lwi_kernel_create_chosen(const lw_model *model, int width, lwi_k_choic
  *  evaluation lwi_kernel_prescribe; forces on bodies as efforts (body_forces.h). */
 lw_status lwi_kernel_create_prescribed(const lw_model *model, int width, lwi_arena *arena,
                                        lwi_kernel **kernel);
+/** From now on the subtrees of the tree are evaluated by this number of threads, with the same bits.
+ *  @param pool  out; destroyed by the caller; NULL: the tree has too few bodies on its subtrees for threads
+ *  @return LW_ERR_MEMORY, or the error of lwi_pool_create */
+lw_status lwi_kernel_threads(lwi_kernel *kernel, int threads, lwi_arena *arena, lwi_pool **pool,
+                             lw_error *error);
 /** Values of all drives and mounts at time t; `outside` becomes zero. */
 void lwi_kernel_prescribe(lwi_kernel *kernel, double t);
 /** Driven coordinates and their speeds in the joint arrays q [model nq], qd [model nv]. */

@@ -328,6 +328,7 @@ typedef struct momenta_data {
     double *v, *vdot;             // [tree_nv]
     lwi_kernel *kernel;           // NULL: always the generic recursion above
     lwi_body_forces *body_forces; // NULL: all forces act along joints
+    lwi_pool *pool;               // NULL: one thread
 } momenta_data;
 
 static lw_status prepare(lwi_work *work)
@@ -344,9 +345,18 @@ static lw_status prepare(lwi_work *work)
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_kernel_create_prescribed(model, work->lanes, &work->arena, &d->kernel));
     if (d->kernel) TRY(lwi_body_forces_create(model, &work->arena, &d->body_forces));
+    const int threads = work->options ? (int)work->options->threads : 1;
+    if (d->kernel)
+        TRY(lwi_kernel_threads(d->kernel, threads, &work->arena, &d->pool, &work->error));
     LWI_ASSERT(model->nloop == 0 && model->ncoupling == 0);
     work->data = d;
     return lwi_tree_layout(model, &work->arena, LWI_MOMENTUM, &work->layout);
+}
+
+static void release(lwi_work *work)
+{
+    momenta_data *d = work->data;
+    if (d) lwi_pool_destroy(d->pool);
 }
 
 static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
@@ -395,7 +405,7 @@ static bool kernel_rates(lwi_work *work, double t, const double *x, const double
     kernel_loads(d, model, t, x, inputs);
     if (model->nforce > 0)
         for (int i = 0; i < model->tree_nv; i++) pdot[i] += d->tree.effort[i];
-    lwi_tree_kinematics_free(model, x, d->v, xdot);
+    lwi_tree_kinematics_shared(model, d->pool, x, d->v, xdot);
     if (model->carries_work)
         pdot[model->tree_nv] =
             d->tree.power + lwi_kernel_prescribed_rate(d->kernel, d->tree.loads.effort);
@@ -472,11 +482,12 @@ const lwi_formulation lwi_formulation_momenta = {
     .name = "momenta",
     .summary = "joint momenta of open trees, recursive, linear in the number of bodies",
     .cite = "naudet2003",
-    .flags = LWI_CAN_MASSLESS | LWI_CAN_ROTORS | LWI_HAS_MOMENTA,
+    .flags = LWI_CAN_MASSLESS | LWI_CAN_ROTORS | LWI_HAS_THREADS | LWI_HAS_MOMENTA,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,
     .rates_in_lanes = lwi_tree_batch_momenta,
     .observe = observe,
     .scale = scale,
+    .release = release,
 };

@@ -168,7 +168,7 @@ static const lwi_kernel_plan *plan_of(const lw_model *model, int branches, lwi_a
     lwi_kernel_plan *plan;
     lwi_arena_init(arena, NULL);
     assert_int_equal(lwi_kernel_plan_create_chosen(
-                         model, (lwi_k_choice){LWI_K_AUTO, branches, false}, arena, &plan),
+                         model, (lwi_k_choice){LWI_K_AUTO, branches, false, 0}, arena, &plan),
                      LW_OK);
     assert_non_null(plan);
     return plan;

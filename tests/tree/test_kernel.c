@@ -227,7 +227,7 @@ static void short_segments_agree_with_one_recursion(void **state)
                 const int segments = cut ? LWI_LANES : 0;
                 lwi_arena_init(&arena, NULL);
                 assert_int_equal(lwi_kernel_create_chosen(c.model, 0,
-                                                          (lwi_k_choice){segments, 0, false},
+                                                          (lwi_k_choice){segments, 0, false, 0},
                                                           &arena, &kernel),
                                  LW_OK);
                 assert_int_equal(kernel->plan->stage[0].segments, segments);

@@ -90,8 +90,9 @@ static lwi_kernel *kernel_of(const lw_model *model, int width, int segments, int
                              lwi_arena *arena)
 {
     lwi_kernel *kernel;
-    assert_int_equal(lwi_kernel_create_chosen(
-                         model, width, (lwi_k_choice){segments, branches, false}, arena, &kernel),
+    assert_int_equal(lwi_kernel_create_chosen(model, width,
+                                              (lwi_k_choice){segments, branches, false, 0}, arena,
+                                              &kernel),
                      LW_OK);
     assert_non_null(kernel);
     return kernel;

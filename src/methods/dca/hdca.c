@@ -647,7 +647,7 @@ const lwi_formulation lwi_formulation_hdca = {
         "number of bodies; trees, loops, couplings, redundant constraints",
     .cite = "chadaj2017",
     .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_MOMENTA | LWI_HAS_KAPPA |
-             LWI_HAS_PLAN | LWI_POSES_FIRST,
+             LWI_HAS_PLAN | LWI_HAS_THREADS | LWI_POSES_FIRST,
     .accepts = lwi_system_accepts,
     .prepare = prepare,
     .enter = enter,

@@ -1,7 +1,7 @@
 // branch_points.c -- branch points of the inward recursion, and the elimination of tips.
 //
 // Input: slots, constants and stages of a plan.  Output: step->park, fetch, leaf, tip, first, on and last;
-// plan->begin and plan->tip.  Cost: O(n).
+// plan->begin, plan->tip and plan->subtree.  Cost: O(n).
 //
 // A branch adds its articulated inertia for its parent to a place in lwi_k_state.art.  The elimination of
 // a hinge without children is constant and is computed here:
@@ -33,6 +33,13 @@ static int next_place(int *count, int lanes)
     return at;
 }
 
+// The section of each step.
+static void find_sections(const lwi_kernel_plan *plan, int *section)
+{
+    for (int s = 0; s < plan->nsection; s++)
+        for (int k = plan->section[s].first; k < plan->section[s].end; k++) section[k] = s;
+}
+
 // Allocates the places of the branch points and of the tips of a stage.
 static void place_branch_points(lwi_kernel_plan *plan, const lwi_k_stage *stage, const bool *meets,
                                 const bool *tip, int *nplace, int *ntip)
@@ -60,7 +67,9 @@ static lw_status place_parking(const build *b, const int *order, lwi_arena *aren
     int nplace = 0, ntip = 0, *up = LWI_PUSH(arena, int, n), *at = LWI_PUSH(arena, int, n);
     bool *meets = LWI_PUSH(arena, bool, n), *tip = LWI_PUSH(arena, bool, n);
     bool *parks = LWI_PUSH(arena, bool, n);
-    if (!up || !at || !meets || !tip || !parks) return LW_ERR_MEMORY;
+    int *section = LWI_PUSH(arena, int, n);
+    if (!up || !at || !meets || !tip || !parks || !section) return LW_ERR_MEMORY;
+    find_sections(plan, section);
     for (int k = 0; k < n; k++) at[order[k]] = k;
     for (int k = 0; k < n; k++) {
         const part *p = &b->part[order[k]];
@@ -72,6 +81,10 @@ static lw_status place_parking(const build *b, const int *order, lwi_arena *aren
         if (parks[k]) meets[up[k]] = true;
     for (int i = 0; i < plan->nstage; i++)
         place_branch_points(plan, &plan->stage[i], meets, tip, &nplace, &ntip);
+    for (int k = 0; k < n; k++) plan->nsubtree += parks[k] && section[up[k]] != section[k];
+    plan->subtree = LWI_PUSH(arena, lwi_k_subtree, plan->nsubtree);
+    if (!plan->subtree) return LW_ERR_MEMORY;
+    plan->nsubtree = 0;
     for (int k = n - 1; k >= 0; k--) {
         lwi_k_step *step = &plan->step[k];
         step->tip = !(k + 1 < n && up[k + 1] == k && !parks[k + 1]);
@@ -79,6 +92,11 @@ static lw_status place_parking(const build *b, const int *order, lwi_arena *aren
         step->park = plan->step[up[k]].fetch;
         step->first = meets[up[k]];
         meets[up[k]] = false;
+        if (section[up[k]] == section[k]) continue;
+        const int own = next_place(&nplace, 0);
+        plan->subtree[plan->nsubtree++] = (lwi_k_subtree){own, step->park, step->first};
+        step->park = own;
+        step->first = true;
     }
     plan->nart = lwi_blocks_of(nplace);
     plan->ntip = lwi_blocks_of(ntip);

@@ -13,6 +13,7 @@
 typedef struct branch {
     int head, length, height;
     bool ground, sequential;
+    int section;
     int stage; ///< -1: none, swept sequentially
     int cut;   ///< -1: none
     const lwi_branch_body *body;
@@ -25,6 +26,7 @@ typedef struct work {
     int *children, *next; ///< [n] next: the only child in the branch, else -1
     int *of;              ///< [n] branch
     int *cut_of;          ///< [n] cut, -1: none
+    int *section;         ///< [n]
     branch *branch;       ///< [nbranch]
     int *row;             ///< [n] bodies of one branch
     lwi_segment_cut *cut; ///< [ncut]
@@ -56,6 +58,7 @@ static void find_branches(work *w)
                                            .length = 1,
                                            .stage = -1,
                                            .cut = w->cut_of[i],
+                                           .section = w->section[i],
                                            .ground = body->parent < 0,
                                            .sequential = body->sequential,
                                            .body = w->body,
@@ -68,10 +71,11 @@ static void find_branches(work *w)
     }
 }
 
-// Order: decreasing height; then sequential, on the ground, decreasing length, kinds, shapes.
+// Order: section; then decreasing height; then sequential, on the ground, decreasing length, kinds, shapes.
 static int compare(const void *one, const void *other)
 {
     const branch *a = one, *b = other;
+    if (a->section != b->section) return a->section < b->section ? -1 : 1;
     if (a->height != b->height) return a->height > b->height ? -1 : 1;
     if (a->sequential != b->sequential) return a->sequential ? -1 : 1;
     if (a->ground != b->ground) return a->ground ? -1 : 1;
@@ -105,6 +109,7 @@ static int beside(const work *w, int k, int found[LWI_LANES])
     int count = 0;
     for (int i = k; i < w->nbranch && count < LWI_LANES; i++) {
         if (w->branch[i].height != w->branch[k].height) break;
+        if (w->branch[i].section != w->branch[k].section) break;
         if (fits(&w->branch[k], &w->branch[i])) found[count++] = i;
     }
     return count;
@@ -175,10 +180,10 @@ static int append(const branch *l, int *order, int at)
     return at;
 }
 
-static lwi_k_stage *stage_after(lwi_branches *out, int at)
+static lwi_k_stage *stage_after(lwi_branches *out, int at, int section)
 {
     lwi_k_stage *stage = &out->stage[out->nstage++];
-    *stage = (lwi_k_stage){.first = at, .end = at};
+    *stage = (lwi_k_stage){.first = at, .end = at, .section = section};
     return stage;
 }
 
@@ -190,8 +195,9 @@ static void arrange(const work *w, int segments, lwi_branches *out)
         const branch *l = &w->branch[k];
         lwi_k_stage *last = out->nstage ? &out->stage[out->nstage - 1] : NULL;
         if (l->stage < 0) {
-            const bool on = last && last->lanes == 0 && last->segments == 0 && l->cut < 0;
-            lwi_k_stage *stage = on ? last : stage_after(out, at);
+            const bool on = last && last->lanes == 0 && last->segments == 0 && l->cut < 0 &&
+                            last->section == l->section;
+            lwi_k_stage *stage = on ? last : stage_after(out, at, l->section);
             at = append(l, out->order, at);
             stage->end = at;
             if (l->cut < 0) continue;
@@ -201,7 +207,7 @@ static void arrange(const work *w, int segments, lwi_branches *out)
         }
         if (l->stage <= stages) continue; // placed with the first branch of its stage
         stages = l->stage;
-        lwi_k_stage *stage = stage_after(out, at);
+        lwi_k_stage *stage = stage_after(out, at, l->section);
         stage->length = l->length;
         for (int i = k; i < w->nbranch && stage->branches < LWI_LANES; i++) {
             if (w->branch[i].stage != l->stage) continue;
@@ -237,18 +243,23 @@ lw_status lwi_branches_arrange(const lwi_branch_body *body, int n, lwi_branch_ch
               .next = LWI_PUSH(arena, int, n),
               .of = LWI_PUSH(arena, int, n),
               .cut_of = LWI_PUSH(arena, int, n),
+              .section = LWI_PUSH(arena, int, n),
               .row = LWI_PUSH(arena, int, n),
               .cut = LWI_PUSH(arena, lwi_segment_cut, n),
               .branch = LWI_PUSH(arena, branch, n)};
     *out =
         (lwi_branches){.order = LWI_PUSH(arena, int, n), .stage = LWI_PUSH(arena, lwi_k_stage, n)};
-    if (!w.children || !w.next || !w.of || !w.cut_of || !w.row || !w.cut || !w.branch ||
-        !out->order || !out->stage)
+    if (!w.children || !w.next || !w.of || !w.cut_of || !w.section || !w.row || !w.cut ||
+        !w.branch || !out->order || !out->stage)
         return LW_ERR_MEMORY;
     for (int i = 0; i < n; i++) w.cut_of[i] = -1;
+    out->nsection = 1;
+    if (choice.min_bodies > 0 && n >= choice.min_bodies)
+        TRY(lwi_branch_sections(body, n, arena, w.section, &out->nsection));
     find_stages(&w, choice.branches);
     bool any = cut_branches(&w, choice);
     if (any) find_stages(&w, choice.branches);
+    any = any || out->nsection > 1;
     for (int k = 0; k < w.nbranch; k++) any = any || w.branch[k].stage >= 0;
     if (any)
         arrange(&w, choice.segments, out);

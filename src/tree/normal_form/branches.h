@@ -10,6 +10,9 @@
 // not a finger and an arm).  A long branch without enough similar ones is cut into segments of equal
 // length, one in each lane: a separate stage (cut.h).  The result depends on the tree only, never on
 // the machine, so that every register width gives the same bits.
+//
+// A large tree is divided into sections for threads (sections.c): section 0 is the trunk, the others have subtrees on
+// it, which need nothing of each other.  Stages do not go across sections.
 #ifndef LWI_TREE_NORMAL_FORM_BRANCHES_H
 #define LWI_TREE_NORMAL_FORM_BRANCHES_H
 
@@ -23,9 +26,10 @@
  *  at their tips, and so is the last segment of a branch without bodies beyond it. */
 typedef struct lwi_k_stage {
     int first, end; ///< steps
-    int lanes;      ///< 4, 8: parallel branches
-    int segments;   ///< LWI_LANES: segments of a branch; bodies in sequence if both are 0
-    int length;     ///< bodies of the longest branch, or of a segment
+    int section;
+    int lanes;    ///< 4, 8: parallel branches
+    int segments; ///< LWI_LANES: segments of a branch; bodies in sequence if both are 0
+    int length;   ///< bodies of the longest branch, or of a segment
     int branches;
     int32_t branch[LWI_LANES + 1]; ///< first step of each branch, and `end`
     // of segments, set with the slots (plan.c)
@@ -52,17 +56,25 @@ typedef struct lwi_branch_choice {
     int branches;   ///< minimum number for a stage; 0: no stages; -1: by estimated gain
     int segments;   ///< number of segments of a long branch; 0: none
     int min_length; ///< minimum number of bodies of a long branch
+    int min_bodies; ///< minimum number of bodies of a tree with sections; 0: no sections
 } lwi_branch_choice;
 
 typedef struct lwi_branches {
     int *order; ///< [n] bodies in the order of the outward sweep
     lwi_k_stage *stage;
-    int nstage;
+    int nstage, nsection; ///< stages of section 0 first, then those of 1 and so on
 } lwi_branches;
 
 /** Without stages of lanes the order is that of the bodies.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_branches_arrange(const lwi_branch_body *body, int n, lwi_branch_choice choice,
                                lwi_arena *arena, lwi_branches *branches);
+
+/** Divides a tree into sections; the result depends on the tree only.
+ *  @param of     [n] out: the section of each body
+ *  @param count  out; 1: threads would gain too little
+ *  @return LW_ERR_MEMORY     @cost O(n log n) */
+lw_status lwi_branch_sections(const lwi_branch_body *body, int n, lwi_arena *arena, int *of,
+                              int *count);
 
 #endif

@@ -166,17 +166,43 @@ static void place_stage(build *b, const lwi_k_stage *stage, const int *order, in
     }
 }
 
-// Slots by kind; within a kind segments first, then stages of eight lanes, of four, and the rest.
+// Slots of a section, from new blocks: stages of eight lanes, of four, and the rest.
+static void place_section(build *b, lwi_kernel_plan *plan, lwi_k_section *section, const int *order,
+                          int next[])
+{
+    for (int kind = 0; kind < 4; kind++) section->first_block[kind] = lwi_blocks_of(next[kind]);
+    for (int lanes = LWI_LANES; lanes >= 0; lanes -= 4)
+        for (int i = section->first_stage; i < section->end_stage; i++)
+            if (plan->stage[i].lanes == lanes && !plan->stage[i].segments)
+                place_stage(b, &plan->stage[i], order, next);
+    for (int kind = 0; kind < 4; kind++) {
+        section->end_block[kind] = lwi_blocks_of(next[kind]);
+        next[kind] = LWI_LANES * section->end_block[kind];
+    }
+}
+
+static void find_sections(lwi_kernel_plan *plan)
+{
+    for (int s = 0, i = 0; s < plan->nsection; s++) {
+        lwi_k_section *section = &plan->section[s];
+        section->first_stage = i;
+        while (i < plan->nstage && plan->stage[i].section == s) i++;
+        section->end_stage = i;
+        LWI_ASSERT(section->first_stage < i);
+        section->first = plan->stage[section->first_stage].first;
+        section->end = plan->stage[i - 1].end;
+    }
+}
+
+// Slots by kind; within a kind those of segments first, then by section.
 static void place_slots(build *b, lwi_kernel_plan *plan, const int *order)
 {
     int next[] = {[LWI_K_HINGE] = 0, [LWI_K_SCREW] = 0, [LWI_K_BALL] = 0, [LWI_K_BASE] = 0};
     for (int i = 0; i < plan->nstage; i++)
         if (plan->stage[i].segments) place_segments(b, &plan->stage[i], order, &next[LWI_K_HINGE]);
     plan->nsegment = lwi_blocks_of(next[LWI_K_HINGE]);
-    for (int lanes = LWI_LANES; lanes >= 0; lanes -= 4)
-        for (int i = 0; i < plan->nstage; i++)
-            if (plan->stage[i].lanes == lanes && !plan->stage[i].segments)
-                place_stage(b, &plan->stage[i], order, next);
+    find_sections(plan);
+    for (int s = 0; s < plan->nsection; s++) place_section(b, plan, &plan->section[s], order, next);
     plan->nhinge = lwi_blocks_of(next[LWI_K_HINGE]);
     plan->nscrew = plan->nhinge + lwi_blocks_of(next[LWI_K_SCREW]);
     plan->nball = lwi_blocks_of(next[LWI_K_BALL]);
@@ -187,6 +213,11 @@ static void place_slots(build *b, lwi_kernel_plan *plan, const int *order)
                         [LWI_K_BALL] = plan->nscrew,
                         [LWI_K_BASE] = plan->nscrew + plan->nball};
     for (int i = 0; i < b->npart; i++) b->part[i].slot += from[b->part[i].kind] * LWI_LANES;
+    for (int s = 0; s < plan->nsection; s++)
+        for (int kind = 0; kind < 4; kind++) {
+            plan->section[s].first_block[kind] += from[kind];
+            plan->section[s].end_block[kind] += from[kind];
+        }
     plan->first_ball = plan->nscrew * LWI_LANES;
 }
 
@@ -369,10 +400,11 @@ static lw_status set_segment_shapes(lwi_arena *arena, lwi_kernel_plan *plan)
 // Number of segments of a branch, and the minimum number of bodies for a cut.
 static lwi_branch_choice choice_of(lwi_k_choice choice)
 {
+    const int min_bodies = choice.min_bodies ? choice.min_bodies : LWI_K_MIN_FOR_SECTIONS;
     if (choice.segments == LWI_K_AUTO)
-        return (lwi_branch_choice){choice.branches, LWI_LANES, LWI_K_MIN_FOR_SEGMENTS};
+        return (lwi_branch_choice){choice.branches, LWI_LANES, LWI_K_MIN_FOR_SEGMENTS, min_bodies};
     LWI_ASSERT(choice.segments == 0 || choice.segments == LWI_LANES);
-    return (lwi_branch_choice){choice.branches, choice.segments, 2};
+    return (lwi_branch_choice){choice.branches, choice.segments, 2, min_bodies};
 }
 
 // Order of the steps and stages: parallel branches, branches in segments, the rest.
@@ -397,8 +429,10 @@ static lw_status arrange(const build *b, lwi_arena *arena, lwi_kernel_plan *plan
     TRY(lwi_branches_arrange(body, b->npart, choice_of(b->choice), arena, &branches));
     plan->stage = branches.stage;
     plan->nstage = branches.nstage;
+    plan->nsection = branches.nsection;
+    plan->section = LWI_PUSH(arena, lwi_k_section, plan->nsection);
     *order = branches.order;
-    return LW_OK;
+    return plan->section ? LW_OK : LW_ERR_MEMORY;
 }
 
 static lw_status place(build *b, lwi_arena *arena, lwi_kernel_plan *plan)
@@ -407,7 +441,8 @@ static lw_status place(build *b, lwi_arena *arena, lwi_kernel_plan *plan)
     TRY(arrange(b, arena, plan, &order));
     place_slots(b, plan, order);
     plan->nstep = b->npart;
-    plan->straight = plan->forward = true;
+    plan->straight = plan->nsection == 1;
+    plan->forward = true;
     v3_copy(plan->gravity, b->model->gravity);
     plan->step = LWI_PUSH(arena, lwi_k_step, plan->nstep);
     plan->body = LWI_PUSH(arena, lwi_k_body, plan->nblock);
@@ -448,6 +483,6 @@ lw_status lwi_kernel_plan_create_chosen(const lw_model *model, lwi_k_choice choi
 
 lw_status lwi_kernel_plan_create(const lw_model *model, lwi_arena *arena, lwi_kernel_plan **plan)
 {
-    return lwi_kernel_plan_create_chosen(model, (lwi_k_choice){LWI_K_AUTO, LWI_K_AUTO, false},
+    return lwi_kernel_plan_create_chosen(model, (lwi_k_choice){LWI_K_AUTO, LWI_K_AUTO, false, 0},
                                          arena, plan);
 }

@@ -49,6 +49,10 @@
  *  machines. */
 enum { LWI_K_MIN_FOR_SEGMENTS = 384 };
 
+/** Minimum number of bodies of a tree that is divided into sections for threads: one thread evaluates fewer in some
+ *  hundred microseconds. */
+enum { LWI_K_MIN_FOR_SECTIONS = 1024 };
+
 // ------------------------------------------------------------------------------------- constants
 
 /** Constants of a body: rigid inertia about the frame's origin, in the frame's axes. */
@@ -224,6 +228,20 @@ typedef struct lwi_k_step {
     int32_t fetch; ///< >= 0: place in art that has the sum of the children's inertias
 } lwi_k_step;
 
+/** The trunk or some subtrees of a tree.  Without sections all of the tree is the trunk.  A section has its own blocks,
+ *  so that threads share none. */
+typedef struct lwi_k_section {
+    int first_stage, end_stage;
+    int first, end;                   ///< steps
+    int first_block[4], end_block[4]; ///< by kind, without those of segments
+} lwi_k_section;
+
+/** A subtree on the trunk has its own place in art, from which the trunk takes its inertia. */
+typedef struct lwi_k_subtree {
+    int32_t from, to; ///< places in art: of the subtree, of the body that carries it
+    bool first;       ///< the first one that is stored to its place
+} lwi_k_subtree;
+
 typedef struct lwi_kernel_plan {
     int nscrew, nball, nbase; ///< blocks
     int nhinge;               ///< blocks of hinges, the first of the screws
@@ -238,6 +256,10 @@ typedef struct lwi_kernel_plan {
     int ntip;
     lwi_k_stage *stage; ///< [nstage] of the recursions over one state
     int nstage;
+    lwi_k_section *section; ///< [nsection] the trunk first
+    int nsection;
+    lwi_k_subtree *subtree; ///< [nsubtree] those on the trunk, in the order of summation
+    int nsubtree;
     int64_t (*begin)[LWI_LANES]; ///< [nstep] of parallel branches, at the steps of the first one:
                                  ///< lanes in which shorter branches begin have all bits set
     double gravity[3];
@@ -256,6 +278,7 @@ typedef struct lwi_k_choice {
     /** Also plans for models with drives, mounts and forces on bodies.  The caller evaluates their functions
      *  (`driven` of the steps) and converts such forces to efforts (tree/body_forces.h).  Not in a batch. */
     bool prescribed;
+    int min_bodies; ///< of a tree that is divided into sections; 0: LWI_K_MIN_FOR_SECTIONS
 } lwi_k_choice;
 
 enum {
@@ -284,7 +307,7 @@ typedef struct lwi_k_state {
     lwi_k_ball_pivot *ball_pivot; ///< [nball + nbase]
     lwi_k_row *row;               ///< [nsegment]
     lwi_k_motion *motion;
-    lwi_k_art *art;         ///< [nart + 1]; the last one is scratch for parallel branches
+    lwi_k_art *art;         ///< [nart + nsection]; the last ones are scratch for parallel branches
     lwi_k_segment *segment; ///< [segments]
     lwi_k_momentum *momentum;
     lwi_k_driven *driven; ///< [nscrew - nhinge] if the plan has drives

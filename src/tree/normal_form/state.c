@@ -112,7 +112,7 @@ lw_status lwi_k_state_create(const lwi_kernel_plan *plan, bool batch, lwi_arena 
     state->ball_pivot = LWI_PUSH(arena, lwi_k_ball_pivot, nball);
     state->row = LWI_PUSH(arena, lwi_k_row, plan->nsegment);
     state->motion = LWI_PUSH(arena, lwi_k_motion, nblock);
-    state->art = LWI_PUSH(arena, lwi_k_art, scale * plan->nart + 1);
+    state->art = LWI_PUSH(arena, lwi_k_art, scale * plan->nart + plan->nsection);
     state->segment = LWI_PUSH(arena, lwi_k_segment, plan->segments);
     state->momentum = LWI_PUSH(arena, lwi_k_momentum, nblock);
     LWI_ASSERT(!batch || plan->ndrive == 0);

@@ -53,7 +53,7 @@ static void VARIANT(branches_inward)(const lwi_kernel_plan *plan, const lwi_k_st
         i = VARIANT(step_inward)(plan, state, i, half, &M, &valid);
         VARIANT(turn_branch)(plan, &plan->step[i], half, &M);
     }
-    VARIANT(park)(&state->art[plan->nart], half, &M, true);
+    VARIANT(park)(&state->art[plan->nart + stage->section], half, &M, true);
     park_branches(plan, state, stage, half, WIDTH, ART_OF_ABA);
 }
 
@@ -71,7 +71,7 @@ static void VARIANT(branches_momenta_inward)(const lwi_kernel_plan *plan, const 
                                              const lwi_k_stage *stage, int half)
 {
     const int l = half;
-    lwi_k_art *room = &state->art[plan->nart];
+    lwi_k_art *room = &state->art[plan->nart + stage->section];
     ART M;
     real h[3] = {ZERO, ZERO, ZERO};
     mask valid = ~NAME(bits)(ZERO);

@@ -16,13 +16,13 @@
 #define LWI_K_MIN_NORM 1e-100
 
 #if WIDEST > 1
-// Adds the inertias and wrenches of branches half ... half + width - 1 of a stage, in the last block
-// of art, to those of the bodies they are attached to, the last branch first.
+// Adds the inertias and wrenches of branches half ... half + width - 1 of a stage, in the last blocks
+// of art (one for each section), to those of the bodies they are attached to, the last branch first.
 enum { ART_OF_ABA = 6 + 9 + 6 + 6, ART_OF_MOMENTA = ART_OF_ABA + 3 }; // entries
 static void park_branches(const lwi_kernel_plan *plan, const lwi_k_state *state,
                           const lwi_k_stage *stage, int half, int width, int entries)
 {
-    const lwi_lanes *left = state->art[plan->nart].A;
+    const lwi_lanes *left = state->art[plan->nart + stage->section].A;
     const int end = half + width < stage->branches ? half + width : stage->branches;
     for (int r = end - 1, next; r >= half; r = next) {
         const int park = plan->step[stage->branch[r]].park;
@@ -88,45 +88,47 @@ static void park_branches(const lwi_kernel_plan *plan, const lwi_k_state *state,
 
 // ----------------------------------------------------------------------------- phases over blocks
 //
-// for all bodies except those of branches cut into segments, which have separate phases.
+// for all bodies of a section except those of branches cut into segments, which have separate phases.
 
-static mask pose(const lwi_kernel_plan *plan, const lwi_k_state *state)
+// Blocks i of a kind, and their lanes.
+#define EVERY_BLOCK(section, kind)                                                                 \
+    for (int i = (section)->first_block[kind]; i < (section)->end_block[kind]; i++)                \
+        for (int l = 0; l < LWI_LANES; l += WIDTH)
+
+static mask pose(const lwi_kernel_plan *plan, const lwi_k_state *state, const lwi_k_section *of)
 {
+    const int n = plan->nscrew;
     mask valid = ~NAME(bits)(NAME(splat)(0));
-    for (int i = plan->nsegment; i < plan->nscrew; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH)
-            valid &= NAME(pose_screw)(&plan->screw[i], l, &state->joint[i], &state->pose[i],
-                                      i < plan->nhinge, plan->forward, l);
-    for (int i = 0; i < plan->nball + plan->nbase; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH)
-            valid &=
-                NAME(pose_ball)(&plan->ball[i], l, &state->ball_joint[i], &state->ball_pose[i], l);
+    for (int kind = LWI_K_HINGE; kind <= LWI_K_SCREW; kind++) EVERY_BLOCK(of, kind)
+    valid &= NAME(pose_screw)(&plan->screw[i], l, &state->joint[i], &state->pose[i],
+                              kind == LWI_K_HINGE, plan->forward, l);
+    for (int kind = LWI_K_BALL; kind <= LWI_K_BASE; kind++) EVERY_BLOCK(of, kind)
+    valid &= NAME(pose_ball)(&plan->ball[i - n], l, &state->ball_joint[i - n],
+                             &state->ball_pose[i - n], l);
     return valid;
 }
 
-static void bias(const lwi_kernel_plan *plan, const lwi_k_state *state)
+static void bias(const lwi_kernel_plan *plan, const lwi_k_state *state, const lwi_k_section *of)
 {
     const int n = plan->nscrew;
-    for (int i = plan->nsegment; i < plan->nblock; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH) {
+    for (int kind = LWI_K_HINGE; kind <= LWI_K_BASE; kind++) EVERY_BLOCK(of, kind)
+        {
             lwi_k_bias *block = &state->bias[i];
             NAME(bias_wrench)(&plan->body[i], l, block, l);
             if (i < n) NAME(bias_screw)
-            (&plan->screw[i], l, &state->pose[i], i < plan->nhinge, block, l);
-            else if (i < n + plan->nball)
+            (&plan->screw[i], l, &state->pose[i], kind == LWI_K_HINGE, block, l);
+            else if (kind == LWI_K_BALL)
                 NAME(bias_ball)(&state->ball_joint[i - n], &state->ball_pose[i - n], block, l);
         }
 }
 
 // Completes the pivots of the balls; returns the lanes in which all pivots are well conditioned.
-static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
+static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state, const lwi_k_section *of)
 {
     mask valid = ~NAME(bits)(NAME(splat)(0));
-    for (int i = plan->nsegment; i < plan->nscrew; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH) valid &= NAME(pivot)(&state->pivot[i], l);
-    for (int i = 0; i < plan->nball; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH)
-            valid &= NAME(row_ball)(&state->ball_pivot[i], l);
+    for (int kind = LWI_K_HINGE; kind <= LWI_K_SCREW; kind++)
+        EVERY_BLOCK(of, kind) valid &= NAME(pivot)(&state->pivot[i], l);
+    EVERY_BLOCK(of, LWI_K_BALL) valid &= NAME(row_ball)(&state->ball_pivot[i - plan->nscrew], l);
     return valid;
 }
 
@@ -150,12 +152,13 @@ static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
             branches_##sweep##_w4(plan, state, stage, half);                                       \
     while (0)
 #endif
-// Outward and inward sweeps over all stages; return 0 if a pivot is not well conditioned.
+// Outward and inward sweeps over the stages of a section; return 0 if a pivot is not well conditioned.
 #define OUTWARD_SWEEP(sweep)                                                                       \
-    static unsigned sweep(const lwi_kernel_plan *plan, const lwi_k_state *state)                   \
+    static unsigned sweep(const lwi_kernel_plan *plan, const lwi_k_state *state,                   \
+                          const lwi_k_section *of)                                                 \
     {                                                                                              \
         unsigned solved = 1;                                                                       \
-        for (int i = 0; i < plan->nstage; i++) {                                                   \
+        for (int i = of->first_stage; i < of->end_stage; i++) {                                    \
             const lwi_k_stage *stage = &plan->stage[i];                                            \
             if (stage->segments)                                                                   \
                 solved &= SEGMENTS_OF(sweep, stage);                                               \
@@ -167,10 +170,11 @@ static mask pivots(const lwi_kernel_plan *plan, const lwi_k_state *state)
         return solved;                                                                             \
     }
 #define INWARD_SWEEP(sweep)                                                                        \
-    static unsigned sweep(const lwi_kernel_plan *plan, const lwi_k_state *state)                   \
+    static unsigned sweep(const lwi_kernel_plan *plan, const lwi_k_state *state,                   \
+                          const lwi_k_section *of)                                                 \
     {                                                                                              \
         unsigned solved = 1;                                                                       \
-        for (int i = plan->nstage - 1; i >= 0; i--) {                                              \
+        for (int i = of->end_stage - 1; i >= of->first_stage; i--) {                               \
             const lwi_k_stage *stage = &plan->stage[i];                                            \
             if (stage->segments)                                                                   \
                 solved &= SEGMENTS_OF(sweep, stage);                                               \
@@ -187,57 +191,76 @@ OUTWARD_SWEEP(outward)
 INWARD_SWEEP(momenta_inward)
 OUTWARD_SWEEP(momenta_outward)
 
-static unsigned pose_of_segments(const lwi_kernel_plan *plan, const lwi_k_state *state)
+static bool all_valid(mask valid)
+{
+    enum { ALL = (1 << WIDTH) - 1 };
+    return NAME(lanes_of)(valid) == ALL;
+}
+
+static bool poses(const lwi_kernel_plan *plan, const lwi_k_state *state, const lwi_k_section *of)
 {
     unsigned valid = 1;
-    for (int i = 0; i < plan->nstage && plan->segments; i++)
+    for (int i = of->first_stage; i < of->end_stage && plan->segments; i++)
         if (plan->stage[i].segments) valid &= SEGMENTS_OF(pose, &plan->stage[i]);
+    return all_valid(pose(plan, state, of)) && valid;
+}
+
+static bool velocities(const lwi_kernel_plan *plan, const lwi_k_state *state, int section)
+{
+    const lwi_k_section *of = &plan->section[section];
+    const bool valid = poses(plan, state, of);
+    turning(plan, state, of);
+    bias(plan, state, of);
     return valid;
 }
 
-static bool aba(const lwi_kernel_plan *plan, const lwi_k_state *state)
+static bool inertias(const lwi_kernel_plan *plan, const lwi_k_state *state, int section)
 {
-    enum { ALL = (1 << WIDTH) - 1 };
-    unsigned solved = pose_of_segments(plan, state);
-    mask valid = pose(plan, state);
-    turning(plan, state);
-    bias(plan, state);
-    solved &= inward(plan, state);
-    valid &= pivots(plan, state);
-    solved &= outward(plan, state);
-    return NAME(lanes_of)(valid) == ALL && solved;
+    const lwi_k_section *of = &plan->section[section];
+    if (section == 0) take_subtrees_w1(plan, state, 0, false);
+    const unsigned solved = inward(plan, state, of);
+    return all_valid(pivots(plan, state, of)) && solved;
 }
 
-static void momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state)
+static bool accelerations(const lwi_kernel_plan *plan, const lwi_k_state *state, int section)
 {
-    const int n = plan->nscrew, base = n + plan->nball;
+    return outward(plan, state, &plan->section[section]) != 0;
+}
+
+static bool momenta(const lwi_kernel_plan *plan, const lwi_k_state *state, int section)
+{
+    const lwi_k_section *of = &plan->section[section];
+    const bool valid = poses(plan, state, of);
+    if (section == 0) take_subtrees_w1(plan, state, 0, true);
+    const unsigned solved = momenta_inward(plan, state, of);
+    return all_valid(pivots(plan, state, of)) && valid && solved;
+}
+
+static void rates_of_blocks(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                            const lwi_k_section *of)
+{
+    const int n = plan->nscrew;
     const lwi_k_body *body = plan->body;
     const lwi_k_ball_joint *joint = state->ball_joint;
     const lwi_k_motion *motion = state->motion;
     lwi_k_momentum *keep = state->momentum;
-    for (int i = plan->nsegment; i < plan->nhinge; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_hinge)(&motion[i], &keep[i], l);
-    for (int i = plan->nsegment; i < plan->nhinge && plan->rotors; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_rotor)
-    (&plan->screw[i], l, &state->pivot[i], &motion[i], &keep[i], l);
-    for (int i = plan->nhinge; i < n; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_screw)
+    EVERY_BLOCK(of, LWI_K_HINGE) NAME(momenta_hinge)(&motion[i], &keep[i], l);
+    if (plan->rotors) EVERY_BLOCK(of, LWI_K_HINGE)
+    NAME(momenta_rotor)(&plan->screw[i], l, &state->pivot[i], &motion[i], &keep[i], l);
+    EVERY_BLOCK(of, LWI_K_SCREW)
+    NAME(momenta_screw)
     (&body[i], &plan->screw[i], l, &motion[i], &keep[i], plan->rotors || plan->ndrive > 0, l);
-    for (int i = n; i < plan->nblock; i++)
-        for (int l = 0; l < LWI_LANES; l += WIDTH) NAME(momenta_ball)
-    (&body[i], l, &joint[i - n], &motion[i], &keep[i], i >= base, l);
+    for (int kind = LWI_K_BALL; kind <= LWI_K_BASE; kind++) EVERY_BLOCK(of, kind)
+    NAME(momenta_ball)
+    (&body[i], l, &joint[i - n], &motion[i], &keep[i], kind == LWI_K_BASE, l);
 }
 
-static bool momenta(const lwi_kernel_plan *plan, const lwi_k_state *state)
+static bool momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *state, int section)
 {
-    enum { ALL = (1 << WIDTH) - 1 };
-    unsigned solved = pose_of_segments(plan, state);
-    mask valid = pose(plan, state);
-    solved &= momenta_inward(plan, state);
-    valid &= pivots(plan, state);
-    solved &= momenta_outward(plan, state);
-    momenta_rates(plan, state);
-    return NAME(lanes_of)(valid) == ALL && solved;
+    const lwi_k_section *of = &plan->section[section];
+    const unsigned solved = momenta_outward(plan, state, of);
+    rates_of_blocks(plan, state, of);
+    return solved != 0;
 }
 
 // ------------------------------------------------------------------------------------------- batch
@@ -258,11 +281,14 @@ static mask batch_pivots(const lwi_kernel_plan *plan, const lwi_k_state *state, 
 
 static unsigned aba_batch(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
+    const int trunk = plan->section[0].end;
     unsigned valid = 0;
     for (int half = 0; half < LWI_LANES; half += WIDTH) {
         mask m = NAME(poses_shared)(plan, state, half);
         NAME(velocities_shared)(plan, state, half);
-        m &= NAME(inward_shared)(plan, state, 0, plan->nstep, half);
+        m &= NAME(inward_shared)(plan, state, trunk, plan->nstep, half);
+        NAME(take_subtrees_shared)(plan, state, half, false);
+        m &= NAME(inward_shared)(plan, state, 0, trunk, half);
         m &= batch_pivots(plan, state, half);
         NAME(outward_shared)(plan, state, 0, plan->nstep, half);
         valid |= NAME(lanes_of)(m) << half;
@@ -294,10 +320,13 @@ static void batch_momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *
 
 static unsigned momenta_batch(const lwi_kernel_plan *plan, const lwi_k_state *state)
 {
+    const int trunk = plan->section[0].end;
     unsigned valid = 0;
     for (int half = 0; half < LWI_LANES; half += WIDTH) {
         mask m = NAME(poses_shared)(plan, state, half);
-        m &= NAME(momenta_inward_shared)(plan, state, 0, plan->nstep, half);
+        m &= NAME(momenta_inward_shared)(plan, state, trunk, plan->nstep, half);
+        NAME(take_subtrees_shared)(plan, state, half, true);
+        m &= NAME(momenta_inward_shared)(plan, state, 0, trunk, half);
         m &= batch_pivots(plan, state, half);
         NAME(momenta_outward_shared)(plan, state, 0, plan->nstep, half);
         batch_momenta_rates(plan, state, half);
@@ -324,8 +353,11 @@ extern const lwi_kernels TABLE(ISA);
 const lwi_kernels TABLE(ISA) = {
     .name = STRING_OF(ISA),
     .width = WIDEST,
-    .aba = aba,
+    .velocities = velocities,
+    .inertias = inertias,
+    .accelerations = accelerations,
     .momenta = momenta,
+    .momenta_rates = momenta_rates,
     .aba_batch = aba_batch,
     .momenta_batch = momenta_batch,
 #ifndef __cplusplus

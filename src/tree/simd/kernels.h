@@ -7,17 +7,20 @@
 
 #include "tree/normal_form/plan.h"
 
+typedef bool lwi_k_phase(const lwi_kernel_plan *plan, const lwi_k_state *state, int section);
+
 typedef struct lwi_kernels {
     const char *name; ///< of the instruction set
     int width;        ///< lanes of a register
-    /** Accelerations of one state.  Input: joint, ball_joint.  Output: motion.vdot of screws (before
-     *  `sign` is applied), ball_pivot.vdot.
+    /** Accelerations of one state, in three phases, each for one section (plan.h): velocities, the trunk before the
+     *  subtrees; inertias, the trunk after them; accelerations, the trunk before them.
+     *  Input: joint, ball_joint.  Output: motion.vdot of screws (before `sign` is applied), ball_pivot.vdot.
      *  @return false: a pivot, angle or quaternion is not well conditioned; the result is invalid */
-    bool (*aba)(const lwi_kernel_plan *plan, const lwi_k_state *state);
-    /** Speeds and momentum rates of one state.  Input: joint, ball_joint, with p in v.  Output: the
-     *  speeds in motion.vdot and ball_pivot.vdot, and momentum.pdot; of screws before `sign` is
-     *  applied. */
-    bool (*momenta)(const lwi_kernel_plan *plan, const lwi_k_state *state);
+    lwi_k_phase *velocities, *inertias, *accelerations;
+    /** Speeds and momentum rates of one state: inertias and momenta, the trunk after the subtrees; speeds and rates, the
+     *  trunk before them.  Input: joint, ball_joint, with p in v.  Output: the speeds in motion.vdot and
+     *  ball_pivot.vdot, and momentum.pdot; of screws before `sign` is applied. */
+    lwi_k_phase *momenta, *momenta_rates;
     /** Accelerations of LWI_LANES instances.  state: of a batch.
      *  @return the lanes (bit 0: lane 0) with an invalid result */
     unsigned (*aba_batch)(const lwi_kernel_plan *plan, const lwi_k_state *state);

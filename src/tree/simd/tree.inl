@@ -181,6 +181,27 @@ static void VARIANT(leave)(const lwi_kernel_plan *plan, const lwi_k_state *state
         VARIANT(park)(&state->art[BLOCK(step->park)], LANE(step->park), M, step->first);
 }
 
+// Adds the inertias of subtrees to those of the bodies of the trunk that carry them.
+static void VARIANT(take_subtrees)(const lwi_kernel_plan *plan, const lwi_k_state *state, int half,
+                                   bool momenta)
+{
+    for (int i = 0; i < plan->nsubtree; i++) {
+        const lwi_k_subtree *subtree = &plan->subtree[i];
+        const lwi_k_art *from = &state->art[BLOCK(subtree->from)];
+        lwi_k_art *to = &state->art[BLOCK(subtree->to)];
+        const int l = LANE(subtree->to);
+        ART M;
+        VARIANT(clear)(&M);
+        VARIANT(fetch)(from, LANE(subtree->from), &M);
+        VARIANT(park)(to, l, &M, subtree->first);
+        for (int j = 0; momenta && j < 3; j++) {
+            real sum = AT_LANE(from->h[j], LANE(subtree->from));
+            if (!subtree->first) sum += AT(to->h[j]);
+            AT(to->h[j]) = sum;
+        }
+    }
+}
+
 // Steps first ... end - 1 of a recursion.
 static mask VARIANT(inward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int first,
                             int end, int half)
