@@ -216,6 +216,36 @@ static void halves_of_cut_bars_have_no_hubs(void **state)
 }
 
 /** A ring is cut at any joint: near the ground, in the middle, next to where it would be cut. */
+static long cost_with(const lw_model *model, int length)
+{
+    lwi_net_plan *plan;
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    const lwi_net_choice choice = {.length = length};
+    assert_int_equal(lwi_net_plan_create(model, choice, &arena, &plan), LW_OK);
+    assert_non_null(plan);
+    const long cost = LWI_LANES * plan->body_at[plan->ngroup] + 12 * (plan->nsegment - plan->npath);
+    lwi_arena_free(&arena);
+    return cost;
+}
+
+/** No other length of segments near the usual one leaves fewer places in groups and joins. */
+static void lengths_of_segments_cost_least(void **state)
+{
+    (void)state;
+    static const int bar[] = {45, 63, 70};
+    for (int i = 0; i < LWI_COUNT(bar); i++) {
+        lwt_net net = lwt_net_begin(5);
+        lwt_net_meshes(&net, 2, 3, bar[i]);
+        lw_model *model = lwt_model(net.builder);
+        const long least = cost_with(model, 0);
+        for (int length = 24; length <= 40; length++)
+            assert_true(least <= cost_with(model, length));
+        assert_true(least < cost_with(model, 24));
+        lw_model_destroy(model);
+    }
+}
+
 static void any_joint_may_close_a_ring(void **state)
 {
     (void)state;
@@ -405,6 +435,7 @@ int main(void)
         cmocka_unit_test(pinned_paths_agree_with_the_elimination),
         cmocka_unit_test(rings_agree_with_the_elimination),
         cmocka_unit_test(halves_of_cut_bars_have_no_hubs),
+        cmocka_unit_test(lengths_of_segments_cost_least),
         cmocka_unit_test(any_joint_may_close_a_ring),
         cmocka_unit_test(meshes_agree_with_the_elimination),
         cmocka_unit_test(bits_are_those_of_any_lanes_and_threads),

@@ -5,6 +5,8 @@
 #include "spatial/rotation.h"
 #include "tree/normal_form/build.h"
 
+#include <limits.h>
+
 typedef struct planner {
     const lw_model *model;
     lwi_arena *arena, scratch;
@@ -291,11 +293,18 @@ static int quotient(int n, int by) // rounded up
     return (n + by - 1) / by;
 }
 
-// Cuts a path; `part`: that of its first hinge.  Returns the number of segments; segment NULL: only counts.
-static int cut(const planner *p, const lwi_net_path *path, const lwi_k_part *part, int longest,
+// The length nearest to the given one by which a path is cut.
+static int length_of(const lwi_net_path *path, int about)
+{
+    const int pieces = (2 * path->n + about) / (2 * about);
+    return quotient(path->n, pieces > 1 ? pieces : 1);
+}
+
+// Cuts a path into pieces of about the given length; `part`: that of its first hinge.  Returns the number of segments; segment NULL: only counts.
+static int cut(const planner *p, const lwi_net_path *path, const lwi_k_part *part, int about,
                lwi_net_segment *segment)
 {
-    const int pieces = quotient(path->n, longest), length = quotient(path->n, pieces);
+    const int length = length_of(path, about);
     int from = 0, count = 0;
     while (from < path->n) {
         int end = from + length < path->n ? from + length : path->n;
@@ -311,14 +320,55 @@ static int cut(const planner *p, const lwi_net_path *path, const lwi_k_part *par
     return count;
 }
 
+// What passes over the segments and joins cost with paths cut by about the given length, in bodies: groups have the length
+// of their longest segment.  @param count  [nhinge + 1] zero, and again on return
+static long cost_of(const lwi_net_plan *plan, int about, int *count)
+{
+    enum { JOIN = 12 }; // counted in instructions, with its copies between lanes
+    long cost = 0;
+    int longest = 0, lane = 0;
+    for (int i = 0; i < plan->npath; i++) {
+        const lwi_net_path *path = &plan->path[i];
+        const int length = length_of(path, about), whole = path->n / length,
+                  rest = path->n % length;
+        count[length] += whole;
+        count[rest] += rest > 0;
+        cost += JOIN * (whole + (rest > 0) - 1);
+        if (length > longest) longest = length;
+    }
+    for (int n = longest; n > 0; count[n--] = 0)
+        for (int i = 0; i < count[n]; i++, lane++)
+            if (lane % LWI_LANES == 0) cost += LWI_LANES * n;
+    return cost;
+}
+
+// About twice the length of the segments of a single path, as where there are hubs too threads gain less than joins take;
+// so that groups and joins cost least.
+static lw_status choose_length(planner *p, int *about)
+{
+    const lwi_net_plan *plan = p->plan;
+    const int usual = lwi_path_longest_segment(2 * plan->nhinge, p->choice.length);
+    int *count;
+    long least = LONG_MAX;
+    *about = usual;
+    if (p->choice.length) return LW_OK;
+    GET(&p->scratch, count, plan->nhinge + 1);
+    for (int length = usual - usual / 4; length <= usual + usual / 4; length++) {
+        const long cost = cost_of(plan, length, count);
+        if (cost < least) least = cost, *about = length;
+    }
+    return LW_OK;
+}
+
 static lw_status list_segments(planner *p)
 {
     lwi_net_plan *plan = p->plan;
-    const int longest = lwi_path_longest_segment(plan->nhinge, p->choice.length);
+    int about;
+    TRY(choose_length(p, &about));
     for (int i = 0; i < plan->npath; i++) {
         lwi_net_path *path = &plan->path[i];
         path->segment = plan->nsegment;
-        path->nsegment = cut(p, path, &p->parts.part[p->part[i]], longest, NULL);
+        path->nsegment = cut(p, path, &p->parts.part[p->part[i]], about, NULL);
         plan->nsegment += path->nsegment;
     }
     GET(p->arena, plan->segment, plan->nsegment);
@@ -326,7 +376,7 @@ static lw_status list_segments(planner *p)
         const lwi_net_path *path = &plan->path[i];
         lwi_net_segment *segment = &plan->segment[path->segment];
         const int after = path->to < 0 ? -1 : p->model->node[plan->hub[path->to].node].iv;
-        cut(p, path, &p->parts.part[p->part[i]], longest, segment);
+        cut(p, path, &p->parts.part[p->part[i]], about, segment);
         for (int j = 0; j < path->nsegment; j++) {
             segment[j].path = i;
             segment[j].next =

@@ -17,7 +17,7 @@
 typedef struct lwi_net_choice {
     int minimum;  ///< hinges of all paths together; 0: LWI_PATH_MINIMUM
     int shortest; ///< hinges of a path; 0: LWI_NET_SHORTEST
-    int length;   ///< most bodies of a segment; 0: from the number of all
+    int length;   ///< bodies of a segment, about; 0: from the lengths of all paths
 } lwi_net_choice;
 
 enum {
