@@ -14,7 +14,7 @@ void lwi_hubs_closure(const lwi_hubs *hubs, int joint, double t, lwi_closure *cl
 static void add_edge(lwi_hubs *hubs, lwi_hub_edge edge)
 {
     edge.row = hubs->nrow;
-    edge.core = -1;
+    edge.core = edge.bar = -1;
     hubs->nrow += edge.rows;
     hubs->edge[hubs->nedge++] = edge;
 }
@@ -73,7 +73,7 @@ static lw_status find_core(lwi_hubs *hubs, lwi_arena *arena)
     const int nhub = hubs->plan->nhub;
     int *sides;
     GET(sides, nhub);
-    for (int h = 0; h < nhub; h++) hubs->hub[h].core = hubs->hub[h].through = -1;
+    for (int h = 0; h < nhub; h++) hubs->hub[h].core = hubs->hub[h].through = hubs->hub[h].bar = -1;
     for (int i = 0; i < hubs->model->nloop; i++)
         for (int s = 0; s < 2; s++) {
             const int h = hubs->closing[i].start[s];
@@ -83,14 +83,59 @@ static lw_status find_core(lwi_hubs *hubs, lwi_arena *arena)
         }
     for (int h = nhub - 1; h >= 0; h--) {
         const int parent = hubs->plan->hub[h].parent;
-        if (sides[h] == 1 && is_narrow(hubs, h)) sides[h] = 2;
-        if (sides[h] > 1) hubs->hub[h].core = 0, hubs->hub[h].through = -1; // numbered below
+        if (sides[h] == 1 && is_narrow(hubs, h))
+            sides[h] = 2, hubs->hub[h].core = 0; // its `through` remains
+        else if (sides[h] > 1)
+            hubs->hub[h].core = 0, hubs->hub[h].through = -1; // numbered below
         if (parent < 0 || sides[h] == 0) continue;
         sides[parent] += sides[h];
         hubs->hub[parent].through = hubs->hub[h].through;
         hubs->hub[parent].side = hubs->hub[h].side;
     }
     return LW_OK;
+}
+
+// The core hub, or the ground, that the joint which closes a loop through hub h has on its other side.
+static bool faces_core(const lwi_hubs *hubs, int h)
+{
+    const lwi_hub *hub = &hubs->hub[h];
+    const int other = hubs->closing[hub->through].start[1 - hub->side];
+    return other != h && (other < 0 || hubs->hub[other].core >= 0);
+}
+
+// Hubs of the core that a single loop closes through, but with fewer rows of their own joint, leave it: that joint becomes
+// an edge between the hub that carries it and the one on the loop's other side.
+static void make_bars(lwi_hubs *hubs)
+{
+    for (int h = 0; h < hubs->plan->nhub; h++) {
+        lwi_hub *hub = &hubs->hub[h];
+        if (hub->core < 0 || hub->through < 0) continue;
+        if (hub->edge < 0 || hubs->edge[hub->edge].joint < 0 || !faces_core(hubs, h)) {
+            hub->through = -1;
+            continue;
+        }
+        hub->core = -1;
+        hub->bar = 0; // numbered below
+    }
+}
+
+static void add_bar(lwi_hubs *hubs, int h)
+{
+    lwi_hub *hub = &hubs->hub[h];
+    const lwi_hub_edge *own = &hubs->edge[hub->edge];
+    lwi_hub_edge *to = &hubs->edge[hub->bar = hubs->nedge++];
+    const int side[2] = {own->n > 1 ? own->body[own->body[0] == h] : -1,
+                         hubs->closing[hub->through].start[1 - hub->side]};
+    *to = (lwi_hub_edge){.joint = own->joint,
+                         .loop = -1,
+                         .rows = own->rows,
+                         .row = own->row,
+                         .bar = h,
+                         .ground = side[0] < 0 || side[1] < 0,
+                         .core = -1};
+    for (int s = 0; s < 2; s++)
+        if (side[s] >= 0 && (s == 0 || side[1] != side[0])) to->body[to->n++] = side[s];
+    hubs->edge[hubs->loop_edge[hub->through]].eliminated = true;
 }
 
 // Between the hubs of the core that its sides reach.
@@ -119,7 +164,7 @@ static lw_status make_edges(lwi_hubs *hubs, lwi_arena *arena)
     const lw_model *model = hubs->model;
     const lwi_net_plan *plan = hubs->plan;
     const lwi_net_tie **tie;
-    GET(hubs->edge, plan->nhub + model->nloop);
+    GET(hubs->edge, plan->nhub + 2 * model->nloop); // with bars
     GET(hubs->loop_edge, model->nloop);
     GET(hubs->closing, model->nloop);
     GET(tie, model->nloop);
@@ -131,7 +176,10 @@ static lw_status make_edges(lwi_hubs *hubs, lwi_arena *arena)
     for (int i = 0; i < plan->ntie; i++) tie[plan->tie[i].loop] = &plan->tie[i];
     for (int i = 0; i < model->nloop; i++) begin_closing(hubs, i, tie[i]);
     TRY(find_core(hubs, arena));
+    make_bars(hubs);
     for (int i = 0; i < model->nloop; i++) hubs->loop_edge[i] = add_closing(hubs, i);
+    for (int h = 0; h < plan->nhub; h++)
+        if (hubs->hub[h].bar >= 0) add_bar(hubs, h);
     GET(hubs->c, hubs->nrow);
     GET(hubs->lambda, hubs->nrow);
     GET(hubs->sum, hubs->nrow);
@@ -143,12 +191,13 @@ static bool in_core(const lwi_hubs *hubs, const lwi_hub_edge *edge)
 {
     for (int i = 0; i < edge->n; i++)
         if (hubs->hub[edge->body[i]].core < 0) return false;
-    return true;
+    return !edge->eliminated;
 }
 
 // Does an edge act on the ground too?
 static bool on_ground(const lwi_hubs *hubs, const lwi_hub_edge *edge)
 {
+    if (edge->bar >= 0) return edge->ground;
     if (edge->loop < 0) return edge->n < 2;
     const int *at = hubs->closing[edge->loop].at;
     return at[0] < 0 || at[1] < 0;

@@ -20,6 +20,8 @@
 // Those that a single loop closes through are too.  Its rows J_t and their compliance C on them become rows on the hub
 // that carries it, A = S^-1/2 J K J_t', U = S^-1/2 J_p:
 //     J_t := - A'U,       C := C + J_t K J_t' - A'A                                                      (21)
+// If its own joint has fewer rows than that, both are exchanged: the rows of the loop are eliminated with the hub, and its
+// joint becomes an edge between the hubs beyond both, a `bar` with the compliance of what is between them.
 // Velocities and wrenches: world axes, mass centres, linear part first, as in system/system.h; (n): docs/theory/segments.md.
 // Cost: that of the elimination.
 #ifndef LWI_METHODS_DCA_SEGMENTS_HUBS_H
@@ -40,21 +42,27 @@ typedef struct lwi_hub {
     int core; ///< body of the elimination; -1: eliminated by itself, at most one loop closes through it
     int through,
         side; ///< joint that closes a loop through it, the only one, and side of that; -1: none
-    double S[6][6];       ///< core < 0: Cholesky factor of J K J' + L of its edge
-    double U[6][6], y[6]; ///< S^-1 J of the hub that carries it; S^-1 c
+    int bar; ///< edge of the elimination in place of its own, which that joint is eliminated in place of; -1: none
+    double S[6]
+            [6]; ///< core < 0: Cholesky factor of J K J' + L of the edge that is eliminated with it
+    double U[6][6], y[6]; ///< S^-1 J of the hub on the other side of that; S^-1 c
     double Jt[6][6];      ///< rows of `through` on it
 } lwi_hub;
 
 /** Rows between two hubs, or one and the ground: a joint, or a path that ends at a hub.  Of a joint that closes a loop:
  *  after (21). */
 typedef struct lwi_hub_edge {
-    int joint;              ///< of the model, or -1 - path
-    int loop;               ///< of a joint that closes one: its number; else -1
-    int rows, row;          ///< number; first one in c, lambda, sum
-    int n, body[2];         ///< hubs; of a path the one at its tip first
-    int core;               ///< edge of the elimination, or -1
+    int joint;       ///< of the model, or -1 - path
+    int loop;        ///< of a joint that closes one: its number; else -1
+    int rows, row;   ///< number; first one in c, lambda, sum
+    int n, body[2];  ///< hubs; of a path the one at its tip first
+    int bar;         ///< hub that was between the two (21), with the same rows as its edge; else -1
+    bool ground;     ///< of a bar: one side is the ground
+    bool eliminated; ///< with a hub
+    int core;        ///< edge of the elimination, or -1
     int ncore, core_row[6]; ///< rows of that: which of these
     double J[2][6][6];      ///< [n][rows]
+    double C[6][6];         ///< of a bar: compliance
 } lwi_hub_edge;
 
 /** A joint that closes a loop.  Side s is its body1 or body2: the last body of a path, a hub, or the ground. */

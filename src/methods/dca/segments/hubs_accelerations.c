@@ -121,7 +121,7 @@ static void take_gammas(lwi_hubs *hubs, double t)
     for (int e = 0; e < hubs->nedge; e++) {
         const lwi_hub_edge *edge = &hubs->edge[e];
         double *c = hubs->c0 + edge->row;
-        if (edge->joint < 0) continue;
+        if (edge->joint < 0 || edge->bar >= 0) continue;
         lwi_joint_closure_gamma(hubs->model, edge->joint, t, &hubs->system->motion, c);
         for (int r = 0; r < edge->rows; r++) {
             c[r] = -c[r];

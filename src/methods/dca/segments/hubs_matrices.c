@@ -159,6 +159,7 @@ static void closing_rows(lwi_hubs *hubs, lwi_hub_edge *edge, double t)
 static double compliance(const lwi_hubs *hubs, const lwi_hub_edge *edge, int r, int c)
 {
     int l;
+    if (edge->bar >= 0) return edge->C[r > c ? r : c][r > c ? c : r];
     if (edge->loop >= 0) return hubs->closing[edge->loop].C[r > c ? r : c][r > c ? c : r];
     if (edge->joint >= 0) return 0;
     const lwi_path_end *end =
@@ -166,55 +167,69 @@ static double compliance(const lwi_hubs *hubs, const lwi_hub_edge *edge, int r, 
     return end->L[triangle(r, c)][l];
 }
 
-// The rows of the loop that closes through a hub move to the one that carries it.                      (21)
+// Rows J on the hub on the other side of what is eliminated, of a bar; on the hub that carries its joint they stay.
+static void put_bar(lwi_hubs *hubs, int h, int to, const double (*J)[6])
+{
+    const lwi_hub_rows own = own_rows(hubs, h);
+    lwi_hub_edge *bar = &hubs->edge[hubs->hub[h].bar];
+    for (int i = 0; i < bar->n; i++)
+        for (int r = 0; r < bar->rows; r++) {
+            v6_zero(bar->J[i][r]);
+            if (bar->body[i] == own.to) v6_add(bar->J[i][r], bar->J[i][r], own.J_to[r]);
+            if (bar->body[i] == to) v6_add(bar->J[i][r], bar->J[i][r], J[r]);
+        }
+}
+
+// The rows that are left of a hub move to the one on the other side of those that are eliminated with it.   (21)
 static void move_rows(lwi_hubs *hubs, int h)
 {
     lwi_hub *hub = &hubs->hub[h];
-    const lwi_hub_edge *edge = hub->edge < 0 ? NULL : &hubs->edge[hub->edge];
-    lwi_hub_closing *own = &hubs->closing[hub->through];
-    const int n = hubs->edge[hubs->loop_edge[hub->through]].rows, m = edge ? edge->rows : 0;
-    const int parent = hubs->plan->hub[h].parent;
+    const lwi_hub_rows with = rows_with(hubs, h), left = rows_left(hubs, h);
+    const int n = left.edge->rows, m = with.edge ? with.edge->rows : 0;
+    double(*C)[6] = hub->bar < 0 ? hubs->closing[hub->through].C : hubs->edge[hub->bar].C;
     double KJ[6][6], A[6][6], J[6][6]; // A: column by column
     for (int r = 0; r < n; r++) {
-        v6_copy(KJ[r], hub->Jt[r]);
+        v6_copy(KJ[r], left.J[r]);
         apply_mobility(hub, KJ[r]);
-        for (int k = 0; k < m; k++) A[r][k] = v6_dot(edge->J[side_of(edge, h)][k], KJ[r]);
+        for (int k = 0; k < m; k++) A[r][k] = v6_dot(with.J[k], KJ[r]);
         cholesky6_forward(hub->S, m, A[r]);
         for (int k = 0; k <= r; k++) {
-            own->C[r][k] += v6_dot(hub->Jt[k], KJ[r]);
-            for (int c = 0; c < m; c++) own->C[r][k] -= A[r][c] * A[k][c];
+            if (hub->bar >= 0) C[r][k] = 0;
+            C[r][k] += v6_dot(left.J[k], KJ[r]);
+            for (int c = 0; c < m; c++) C[r][k] -= A[r][c] * A[k][c];
         }
         v6_zero(J[r]);
-        for (int c = 0; parent >= 0 && c < m; c++) v6_axpy(J[r], -A[r][c], hub->U[c]);
+        for (int c = 0; with.to >= 0 && c < m; c++) v6_axpy(J[r], -A[r][c], hub->U[c]);
     }
-    if (parent < 0) return;
-    put_rows(hubs, hub->through, hub->side, parent, (const double(*)[6])J);
+    if (hub->bar >= 0)
+        put_bar(hubs, h, with.to, (const double(*)[6])J);
+    else if (with.to >= 0)
+        put_rows(hubs, hub->through, hub->side, with.to, (const double(*)[6])J);
 }
 
-// Eliminates a hub and its joint: S, U, and what the hub that carries it gets.                         (19)
+// Eliminates a hub and its joint, or a loop: S, U, and what the hub on the other side of that gets.       (19)
 static bool eliminate(lwi_hubs *hubs, int h)
 {
     lwi_hub *hub = &hubs->hub[h];
-    if (hub->edge >= 0) {
-        const lwi_hub_edge *edge = &hubs->edge[hub->edge];
-        const int n = edge->rows, side = side_of(edge, h);
-        const double(*J)[6] = edge->J[side];
+    const lwi_hub_rows with = rows_with(hubs, h);
+    if (with.edge) {
+        const int n = with.edge->rows;
         double Z[6][6]; // Z Z' = J K J'
         for (int r = 0; r < n; r++) {
-            v6_copy(Z[r], J[r]);
+            v6_copy(Z[r], with.J[r]);
             cholesky6_forward(hub->L, 6, Z[r]);
             for (int c = 0; c <= r; c++)
-                hub->S[r][c] = v6_dot(Z[r], Z[c]) + compliance(hubs, edge, r, c);
+                hub->S[r][c] = v6_dot(Z[r], Z[c]) + compliance(hubs, with.edge, r, c);
         }
         if (cholesky6(hub->S, n, 64 * DBL_EPSILON) >= 0) return false;
-        for (int k = 0; edge->n > 1 && k < 6; k++) { // columns
+        for (int k = 0; with.to >= 0 && k < 6; k++) { // columns
             double u[6];
-            for (int r = 0; r < n; r++) u[r] = edge->J[1 - side][r][k];
+            for (int r = 0; r < n; r++) u[r] = with.J_to[r][k];
             cholesky6_forward(hub->S, n, u);
             for (int r = 0; r < n; r++) hub->U[r][k] = u[r];
         }
-        for (int r = 0; edge->n > 1 && r < n; r++)
-            add_lower(hubs->hub[edge->body[1 - side]].I, hub->U[r], hub->U[r]);
+        for (int r = 0; with.to >= 0 && r < n; r++)
+            add_lower(hubs->hub[with.to].I, hub->U[r], hub->U[r]);
     }
     if (hub->through >= 0) move_rows(hubs, h);
     return true;
@@ -263,25 +278,29 @@ bool lwi_hubs_fill(lwi_hubs *hubs, double t)
             add_path(hubs, plan->carries[i], hubs->hub[h].I);
     }
     for (int e = 0; e < hubs->nedge; e++)
-        if (hubs->edge[e].joint < 0)
+        if (hubs->edge[e].bar >= 0)
+            continue; // below
+        else if (hubs->edge[e].joint < 0)
             path_rows(hubs, &hubs->edge[e]);
         else if (hubs->edge[e].loop >= 0)
             closing_rows(hubs, &hubs->edge[e], t);
         else
             joint_rows(hubs, &hubs->edge[e], t);
-    for (int h = plan->nhub - 1; h >= 0; h--) { // those that are carried first
-        lwi_hub *hub = &hubs->hub[h];
-        memcpy(hub->L, hub->I, sizeof hub->L);
-        if (cholesky6(hub->L, 6, 64 * DBL_EPSILON) >= 0) return false;
-        if (hub->core < 0 && !eliminate(hubs, h)) return false;
-    }
+    for (int core = 0; core < 2; core++)
+        for (int h = plan->nhub - 1; h >= 0; h--) { // those that are carried first
+            lwi_hub *hub = &hubs->hub[h];
+            if ((hub->core >= 0) != core) continue;
+            memcpy(hub->L, hub->I, sizeof hub->L);
+            if (cholesky6(hub->L, 6, 64 * DBL_EPSILON) >= 0) return false;
+            if (!core && !eliminate(hubs, h)) return false;
+        }
     return !hubs->elim || fill_core(hubs);
 }
 
 // The rows of an edge that the elimination has.
 static void choose_rows(lwi_hubs *hubs, lwi_hub_edge *edge)
 {
-    for (int r = edge->ncore = 0; r < edge->rows; r++) {
+    for (int r = edge->ncore = 0; !edge->eliminated && r < edge->rows; r++) {
         double mobility = compliance(hubs, edge, r, r);
         for (int i = 0; i < edge->n; i++) {
             double KJ[6];

@@ -86,6 +86,7 @@ static void take_motion(lwi_hubs *hubs, bool known)
     for (int e = 0; e < hubs->nedge; e++) {
         const lwi_hub_edge *edge = &hubs->edge[e];
         double *c = hubs->c + edge->row, own[LWI_PATH_HANDLE];
+        if (edge->bar >= 0) continue; // rows of a joint
         if (edge->joint < 0) {
             own_motion(hubs, -1 - edge->joint, known, c);
             continue;
@@ -101,48 +102,46 @@ static void take_motion(lwi_hubs *hubs, bool known)
     }
 }
 
-// y of the joint of a hub that is not in the core.
+// y of the rows that are eliminated with a hub that is not in the core.
 static void take_y(lwi_hubs *hubs, int h)
 {
     lwi_hub *hub = &hubs->hub[h];
-    if (hub->edge < 0) return;
-    const lwi_hub_edge *edge = &hubs->edge[hub->edge];
+    const lwi_hub_rows with = rows_with(hubs, h);
     double x[6];
+    if (!with.edge) return;
     v6_copy(x, hubs->x[h]);
     apply_mobility(hub, x);
-    for (int r = 0; r < edge->rows; r++)
-        hub->y[r] = hubs->c[edge->row + r] - v6_dot(edge->J[side_of(edge, h)][r], x);
-    cholesky6_forward(hub->S, edge->rows, hub->y);
+    for (int r = 0; r < with.edge->rows; r++)
+        hub->y[r] = hubs->c[with.edge->row + r] - v6_dot(with.J[r], x);
+    cholesky6_forward(hub->S, with.edge->rows, hub->y);
 }
 
-// The rows of a loop that closes through a hub, without the motion that it has by itself.
+// The rows that are left of a hub, without the motion that it has by itself.
 static void less_motion(lwi_hubs *hubs, int h)
 {
     lwi_hub *hub = &hubs->hub[h];
-    const lwi_hub_edge *loop = &hubs->edge[hubs->loop_edge[hub->through]];
+    const lwi_hub_rows with = rows_with(hubs, h), left = rows_left(hubs, h);
     double x[6], lambda[6];
     v6_copy(x, hubs->x[h]);
-    if (hub->edge >= 0) {
-        const lwi_hub_edge *edge = &hubs->edge[hub->edge];
+    if (with.edge) {
         memcpy(lambda, hub->y, sizeof lambda);
-        cholesky6_backward(hub->S, edge->rows, lambda);
-        for (int r = 0; r < edge->rows; r++) v6_axpy(x, lambda[r], edge->J[side_of(edge, h)][r]);
+        cholesky6_backward(hub->S, with.edge->rows, lambda);
+        for (int r = 0; r < with.edge->rows; r++) v6_axpy(x, lambda[r], with.J[r]);
     }
     apply_mobility(hub, x);
-    for (int r = 0; r < loop->rows; r++) hubs->c[loop->row + r] -= v6_dot(hub->Jt[r], x);
+    for (int r = 0; r < left.edge->rows; r++) hubs->c[left.edge->row + r] -= v6_dot(left.J[r], x);
 }
 
-// y of a hub that is not in the core, and what the one that carries it gets.                         (19)
+// y of a hub that is not in the core, and what the one on the other side of its rows gets.           (19)
 static void pass_inward(lwi_hubs *hubs, int h)
 {
     lwi_hub *hub = &hubs->hub[h];
+    const lwi_hub_rows with = rows_with(hubs, h);
     if (hub->core >= 0) return;
     take_y(hubs, h);
     if (hub->through >= 0) less_motion(hubs, h);
-    if (hub->edge < 0) return;
-    const lwi_hub_edge *edge = &hubs->edge[hub->edge];
-    for (int r = 0; edge->n > 1 && r < edge->rows; r++)
-        v6_axpy(hubs->x[edge->body[1 - side_of(edge, h)]], hub->y[r], hub->U[r]);
+    for (int r = 0; with.to >= 0 && r < with.edge->rows; r++)
+        v6_axpy(hubs->x[with.to], hub->y[r], hub->U[r]);
 }
 
 static void solve_core(lwi_hubs *hubs)
@@ -174,27 +173,25 @@ static void solve_core(lwi_hubs *hubs)
         if (hubs->hub[h].core >= 0) v6_copy(hubs->x[h], hubs->z[hubs->hub[h].core]);
 }
 
-// lambda and x of a hub that is not in the core, from x of the one that carries it.
+// lambda and x of a hub that is not in the core, from x of the one on the other side of its rows.
 static void pass_outward(lwi_hubs *hubs, int h)
 {
     lwi_hub *hub = &hubs->hub[h];
+    const lwi_hub_rows with = rows_with(hubs, h), left = rows_left(hubs, h);
     if (hub->core >= 0) return;
-    if (hub->through >= 0) {
-        const lwi_hub_edge *loop = &hubs->edge[hubs->loop_edge[hub->through]];
-        for (int r = 0; r < loop->rows; r++)
-            v6_axpy(hubs->x[h], hubs->lambda[loop->row + r], hub->Jt[r]);
+    if (left.edge) {
+        for (int r = 0; r < left.edge->rows; r++)
+            v6_axpy(hubs->x[h], hubs->lambda[left.edge->row + r], left.J[r]);
         take_y(hubs, h);
     }
-    if (hub->edge >= 0) {
-        const lwi_hub_edge *edge = &hubs->edge[hub->edge];
-        const int side = side_of(edge, h);
-        double *lambda = hubs->lambda + edge->row;
-        for (int r = 0; r < edge->rows; r++) {
+    if (with.edge) {
+        double *lambda = hubs->lambda + with.edge->row;
+        for (int r = 0; r < with.edge->rows; r++) {
             lambda[r] = hub->y[r];
-            if (edge->n > 1) lambda[r] -= v6_dot(hub->U[r], hubs->x[edge->body[1 - side]]);
+            if (with.to >= 0) lambda[r] -= v6_dot(hub->U[r], hubs->x[with.to]);
         }
-        cholesky6_backward(hub->S, edge->rows, lambda);
-        for (int r = 0; r < edge->rows; r++) v6_axpy(hubs->x[h], lambda[r], edge->J[side][r]);
+        cholesky6_backward(hub->S, with.edge->rows, lambda);
+        for (int r = 0; r < with.edge->rows; r++) v6_axpy(hubs->x[h], lambda[r], with.J[r]);
     }
     apply_mobility(hub, hubs->x[h]);
 }
@@ -315,6 +312,7 @@ static void residuals(lwi_hubs *hubs)
     }
     for (int e = 0; e < hubs->nedge; e++) {
         const lwi_hub_edge *edge = &hubs->edge[e];
+        if (edge->bar >= 0) continue; // rows of a joint
         if (edge->loop >= 0) {
             closing_residuals(hubs, edge);
             continue;

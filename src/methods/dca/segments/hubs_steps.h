@@ -50,7 +50,8 @@ static inline int body_of(const lwi_hubs *hubs, int hub)
 // Has the edge a body of the elimination with the mobility of its paths?
 static inline bool has_compliance(const lwi_hubs *hubs, const lwi_hub_edge *edge)
 {
-    return edge->joint < 0 || (edge->loop >= 0 && hubs->closing[edge->loop].compliant);
+    return edge->joint < 0 || edge->bar >= 0 ||
+           (edge->loop >= 0 && hubs->closing[edge->loop].compliant);
 }
 
 // x := K x
@@ -69,6 +70,43 @@ static inline int triangle(int i, int k)
 static inline int side_of(const lwi_hub_edge *edge, int h)
 {
     return edge->n > 1 && edge->body[1] == h;
+}
+
+// Rows J on a hub, and J_to on the hub `to` on their other side, -1: the ground.
+typedef struct lwi_hub_rows {
+    const lwi_hub_edge *edge; // NULL: none
+    const double (*J)[6], (*J_to)[6];
+    int to;
+} lwi_hub_rows;
+
+static inline lwi_hub_rows own_rows(const lwi_hubs *hubs, int h)
+{
+    const int e = hubs->hub[h].edge;
+    if (e < 0) return (lwi_hub_rows){.to = -1};
+    const lwi_hub_edge *edge = &hubs->edge[e];
+    const int side = side_of(edge, h);
+    return (lwi_hub_rows){edge, edge->J[side], edge->J[1 - side],
+                          edge->n > 1 ? edge->body[1 - side] : -1};
+}
+
+static inline lwi_hub_rows rows_of_loop(const lwi_hubs *hubs, int h)
+{
+    const lwi_hub *hub = &hubs->hub[h];
+    if (hub->through < 0) return (lwi_hub_rows){.to = -1};
+    const lwi_hub_edge *edge = &hubs->edge[hubs->loop_edge[hub->through]];
+    const int at = hubs->closing[hub->through].at[1 - hub->side];
+    return (lwi_hub_rows){edge, (const double(*)[6])hub->Jt, edge->J[at > 0],
+                          at < 0 ? -1 : edge->body[at]};
+}
+
+// The rows that are eliminated with a hub, and those that are left of it for others.
+static inline lwi_hub_rows rows_with(const lwi_hubs *hubs, int h)
+{
+    return hubs->hub[h].bar < 0 ? own_rows(hubs, h) : rows_of_loop(hubs, h);
+}
+static inline lwi_hub_rows rows_left(const lwi_hubs *hubs, int h)
+{
+    return hubs->hub[h].bar < 0 ? rows_of_loop(hubs, h) : own_rows(hubs, h);
 }
 
 static inline bool is_free(const lwi_node *node)
