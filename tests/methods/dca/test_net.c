@@ -272,6 +272,28 @@ static void meshes_agree_with_the_elimination(void **state)
 
 // -------------------------------------------------------------------------------------------- bits
 
+/** Bars with a ball at one end, or at both, between two bodies or a body and the ground. */
+static void bars_on_balls_agree_with_the_elimination(void **state)
+{
+    (void)state;
+    for (int both = 0; both < 2; both++)
+        for (int ground = 0; ground < 2; ground++) {
+            lwt_net net = lwt_net_begin(11);
+            const lw_vec3 left = {0, 0, 0}, right = {40, 0, 0}, above = {40, 1, 0};
+            const lw_body a = lwt_net_hub(&net, lwt_ground, LW_JOINT_UNIVERSAL, left);
+            const lw_body b =
+                ground ? lwt_ground : lwt_net_hub(&net, lwt_ground, LW_JOINT_UNIVERSAL, right);
+            for (int i = 0; i < 4; i++) {
+                const lw_vec3 from = {0, i, 0}, to = {40, i, 1};
+                const lw_body first = both ? lwt_net_hub(&net, a, LW_JOINT_SPHERICAL, from) : a;
+                lwt_net_close(&net, LW_JOINT_SPHERICAL, lwt_net_bar(&net, first, 70, from, to), b,
+                              to);
+            }
+            lwt_net_bar(&net, a, 20, above, right);
+            check_loops(&net, true);
+        }
+}
+
 static void bits_are_those_of_any_lanes_and_threads(void **state)
 {
     (void)state;
@@ -438,6 +460,7 @@ int main(void)
         cmocka_unit_test(lengths_of_segments_cost_least),
         cmocka_unit_test(any_joint_may_close_a_ring),
         cmocka_unit_test(meshes_agree_with_the_elimination),
+        cmocka_unit_test(bars_on_balls_agree_with_the_elimination),
         cmocka_unit_test(bits_are_those_of_any_lanes_and_threads),
         cmocka_unit_test(declined_states_are_decided_by_the_elimination),
         cmocka_unit_test(other_models_are_left_alone),
