@@ -229,8 +229,8 @@ static long cost_with(const lw_model *model, int length)
     return cost;
 }
 
-/** No other length of segments near the usual one leaves fewer places in groups and joins. */
-static void lengths_of_segments_cost_least(void **state)
+/** No other length of segments near the common one leaves fewer places in groups and joins. */
+static void lengths_of_segments_have_the_smallest_cost(void **state)
 {
     (void)state;
     static const int bar[] = {45, 63, 70};
@@ -238,10 +238,10 @@ static void lengths_of_segments_cost_least(void **state)
         lwt_net net = lwt_net_begin(5);
         lwt_net_meshes(&net, 2, 3, bar[i]);
         lw_model *model = lwt_model(net.builder);
-        const long least = cost_with(model, 0);
+        const long smallest = cost_with(model, 0);
         for (int length = 24; length <= 40; length++)
-            assert_true(least <= cost_with(model, length));
-        assert_true(least < cost_with(model, 24));
+            assert_true(smallest <= cost_with(model, length));
+        assert_true(smallest < cost_with(model, 24));
         lw_model_destroy(model);
     }
 }
@@ -457,7 +457,7 @@ int main(void)
         cmocka_unit_test(pinned_paths_agree_with_the_elimination),
         cmocka_unit_test(rings_agree_with_the_elimination),
         cmocka_unit_test(halves_of_cut_bars_have_no_hubs),
-        cmocka_unit_test(lengths_of_segments_cost_least),
+        cmocka_unit_test(lengths_of_segments_have_the_smallest_cost),
         cmocka_unit_test(any_joint_may_close_a_ring),
         cmocka_unit_test(meshes_agree_with_the_elimination),
         cmocka_unit_test(bars_on_balls_agree_with_the_elimination),

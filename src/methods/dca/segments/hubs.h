@@ -42,7 +42,7 @@ typedef struct lwi_hub {
     int core; ///< body of the elimination; -1: eliminated by itself, at most one loop closes through it
     int through,
         side; ///< joint that closes a loop through it, the only one, and side of that; -1: none
-    int bar; ///< edge of the elimination in place of its own, which that joint is eliminated in place of; -1: none
+    int bar; ///< its joint as an edge of the elimination, where it is eliminated with that loop instead; -1: it is not
     double S[6]
             [6]; ///< core < 0: Cholesky factor of J K J' + L of the edge that is eliminated with it
     double U[6][6], y[6]; ///< S^-1 J of the hub on the other side of that; S^-1 c

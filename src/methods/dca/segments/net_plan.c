@@ -343,19 +343,19 @@ static long cost_of(const lwi_net_plan *plan, int about, int *count)
 }
 
 // About twice the length of the segments of a single path, as where there are hubs too threads gain less than joins take;
-// so that groups and joins cost least.
+// so that groups and joins have the smallest cost.
 static lw_status choose_length(planner *p, int *about)
 {
     const lwi_net_plan *plan = p->plan;
-    const int usual = lwi_path_longest_segment(2 * plan->nhinge, p->choice.length);
+    const int common = lwi_path_longest_segment(2 * plan->nhinge, p->choice.length);
     int *count;
-    long least = LONG_MAX;
-    *about = usual;
+    long minimum = LONG_MAX;
+    *about = common;
     if (p->choice.length) return LW_OK;
     GET(&p->scratch, count, plan->nhinge + 1);
-    for (int length = usual - usual / 4; length <= usual + usual / 4; length++) {
+    for (int length = common - common / 4; length <= common + common / 4; length++) {
         const long cost = cost_of(plan, length, count);
-        if (cost < least) least = cost, *about = length;
+        if (cost < minimum) minimum = cost, *about = length;
     }
     return LW_OK;
 }
