@@ -103,7 +103,7 @@ static bool faces_core(const lwi_hubs *hubs, int h)
     return other != h && (other < 0 || hubs->hub[other].core >= 0);
 }
 
-// Hubs of the core that a single loop closes through, but whose joint has fewer rows, leave it: that joint becomes
+// Hubs of the core that a single loop closes through, but with a joint of fewer rows, leave it: that joint becomes
 // an edge between the hub that carries it and the one on the loop's other side.
 static void make_bars(lwi_hubs *hubs)
 {
