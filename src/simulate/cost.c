@@ -145,7 +145,19 @@ static bool place_beside(const lwi_work *work, lwi_snapshot *m)
     return true;
 }
 
-static lw_status evaluate(lwi_work *work, lwi_arena *arena, beginning *b)
+// Keeps the state and the discrete state that `enter` has left, in the memory of the work.
+static lw_status keep_start(lwi_work *work, const double *x, lwi_cost_survey *survey)
+{
+    const size_t nx = (size_t)work->layout.nx;
+    survey->x = LWI_PUSH(&work->arena, double, nx);
+    survey->discrete = lwi_arena_push(&work->arena, 1, work->ndiscrete);
+    if (!survey->x || !survey->discrete) return LW_ERR_MEMORY;
+    memcpy(survey->x, x, nx * sizeof *x);
+    if (work->ndiscrete) memcpy(survey->discrete, work->discrete, work->ndiscrete);
+    return LW_OK;
+}
+
+static lw_status evaluate(lwi_work *work, lwi_arena *arena, beginning *b, lwi_cost_survey *survey)
 {
     const lw_model *model = work->model;
     lwi_snapshot snapshot;
@@ -157,7 +169,9 @@ static lw_status evaluate(lwi_work *work, lwi_arena *arena, beginning *b)
     lwi_snapshot_start(model, &snapshot);
     b->t = snapshot.t;
     lw_status status = work->formulation->enter(work, &snapshot, b->x);
-    if (status == LW_ERR_SINGULAR && place_beside(work, &snapshot))
+    if (status == LW_OK)
+        TRY(keep_start(work, b->x, survey));
+    else if (status == LW_ERR_SINGULAR && place_beside(work, &snapshot))
         status = work->formulation->enter(work, &snapshot, b->x);
     TRY(status);
     return work->formulation->rates(work, b->t, b->x, b->inputs, b->rates);
@@ -214,9 +228,10 @@ static lw_status try(const lwi_formulation *formulation, const trial_setup *tria
                      lw_error *refusal, beginning *start, lwi_cost_survey *survey)
 {
     lwi_work *work = NULL;
+    lwi_cost_survey kept = {0};
     lw_status status = lwi_work_create_shared(trial->model, formulation, &trial->arena->allocator,
                                               trial->options, limit, trial->shared, &work, refusal);
-    if (status == LW_OK && (status = evaluate(work, trial->arena, start)) != LW_OK)
+    if (status == LW_OK && (status = evaluate(work, trial->arena, start, &kept)) != LW_OK)
         *refusal = work->error;
     if (status == LW_OK && formulation == &lwi_formulation_rcr) {
         lwi_rcr_count(work->data, &survey->features);
@@ -224,7 +239,7 @@ static lw_status try(const lwi_formulation *formulation, const trial_setup *tria
     }
     if (status == LW_OK) {
         lwi_work_destroy(survey->work);
-        survey->work = work;
+        survey->work = work, survey->x = kept.x, survey->discrete = kept.discrete;
         return LW_OK;
     }
     lwi_work_destroy(work);
@@ -280,12 +295,15 @@ static lw_status try_hdca(const trial_setup *trial, lwi_cost_survey *survey)
     beginning start;
     TRY(try(&lwi_formulation_hdca, trial, 0, &survey->hdca, &start, survey));
     if (survey->hdca.text[0]) return LW_OK;
+    const lwi_system *system = lwi_hdca_system(survey->work);
     if (!survey->rcr_way) {
-        const lwi_system *system = lwi_hdca_system(survey->work);
         survey->features.redundant = system->nrow - system->generic_rank;
         expect_pivots(&survey->features);
     }
-    return measure_momenta(survey->work, trial->arena, &start, survey);
+    TRY(measure_momenta(survey->work, trial->arena, &start, survey));
+    if (system->careful || system->inactive_evaluations > 0) // it counts evaluations
+        survey->x = NULL;
+    return LW_OK;
 }
 
 static lw_status survey_loops(const trial_setup *trial, lwi_cost_survey *survey)
@@ -320,7 +338,7 @@ lw_status lwi_cost_measure(const lw_model *model, const lw_options *options, lwi
     lwi_arena_init(&arena, allocator);
     const lw_status status = survey_loops(&(trial_setup){model, options, shared, &arena}, survey);
     lwi_arena_free(&arena);
-    if (status != LW_OK) lwi_work_destroy(survey->work), survey->work = NULL;
+    if (status != LW_OK) lwi_work_destroy(survey->work), survey->work = NULL, survey->x = NULL;
     return status;
 }
 

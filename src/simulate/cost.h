@@ -20,6 +20,9 @@ typedef struct lwi_cost_survey {
     lw_error rcr; ///< why rcr cannot begin at the model's start, or is not wanted; "": it can
     lw_error hdca;
     lwi_work *work; ///< the last one that could begin, set up so: the caller's; or NULL
+    double *
+        x; ///< [nx] the model's start as `work` has entered it, in its memory; NULL: to be entered again
+    void *discrete; ///< [ndiscrete] its discrete state then
 } lwi_cost_survey;
 
 /** A formulation is set up and evaluated only if its prediction is below so many evaluations of the best one known. */

@@ -42,6 +42,7 @@ static lw_status choose_formulation(lw_sim *sim, lw_error *error)
     lwi_cost_choose(sim->model, &survey, &choice);
     lwi_copy_text(name, sizeof sim->options.formulation, choice.formulation);
     sim->work = survey.work; // it may be the one, see create_work
+    sim->entered = survey.work ? survey.x : NULL, sim->entered_discrete = survey.discrete;
     say(sim, "formulation %s: %s", choice.formulation, choice.why);
     return LW_OK;
 }
@@ -281,7 +282,7 @@ static lw_status create_work(lw_sim *sim, lw_error *error)
     const lwi_formulation *formulation = lwi_formulation_find(sim->options.formulation);
     if (sim->work && sim->work->formulation == formulation) return LW_OK;
     lwi_work_destroy(sim->work);
-    sim->work = NULL;
+    sim->work = NULL, sim->entered = NULL;
     return lwi_work_create_shared(sim->model, formulation, &sim->arena.allocator, &sim->options, 0,
                                   &sim->shared, &sim->work, error);
 }

@@ -169,13 +169,22 @@ void lwi_sim_find_break(lw_sim *sim)
     LWI_ASSERT(sim->next_break > sim->t);
 }
 
+static lw_status enter_start(lw_sim *sim)
+{
+    lwi_work *work = sim->work;
+    if (!sim->entered) return work->formulation->enter(work, &sim->snapshot, sim->x);
+    memcpy(sim->x, sim->entered, (size_t)work->layout.nx * sizeof *sim->x);
+    if (work->ndiscrete) memcpy(work->discrete, sim->entered_discrete, work->ndiscrete);
+    return LW_OK;
+}
+
 // The model's initial state at t = 0.
 static lw_status start(lw_sim *sim)
 {
     lwi_snapshot_start(sim->model, &sim->snapshot);
     TRY(lwi_sim_leave_singular(sim));
     if (!sim->crossing.started) {
-        const lw_status status = sim->work->formulation->enter(sim->work, &sim->snapshot, sim->x);
+        const lw_status status = enter_start(sim);
         if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the initial state");
     }
     lwi_sim_find_break(sim);

@@ -149,6 +149,9 @@ struct lw_sim {
     char notice[1536];  ///< lines, separated by '\n'
     size_t chosen;      ///< length of the part written at creation; warnings of runs follow
     lwi_work *work;
+    const double
+        *entered; ///< [nx] the model's start, if the choice of the formulation has entered it, and
+    const void *entered_discrete; ///< [ndiscrete] its discrete state; at creation only
     lwi_integrator *integrator;
     double t, start;   ///< now; creation or the last jump of the state
     double *x;         ///< [nx]

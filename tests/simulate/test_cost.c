@@ -408,6 +408,41 @@ static void equal_graphs_share_a_plan(void **state)
     lw_model_destroy(model);
 }
 
+// The choice of a formulation enters the start; the run takes it over, bit for bit that of a run which names the
+// formulation, with its discrete state.
+static void the_start_is_entered_once(void **state)
+{
+    (void)state;
+    const struct {
+        lw_model *model;
+        const char *formulation;
+    } cases[] = {
+        {four_bar(1, false), "rcr"},
+        {generated((lw_mechanism_desc){.mechanism = LW_MECHANISM_NET, .n = 6, .m = 6, .q = {0.3}}),
+         "hdca"}};
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        lw_options options;
+        lw_sim *chosen, *named;
+        lw_error error;
+        lw_options_default(&options);
+        lwt_ok(lw_sim_create(cases[i].model, NULL, &chosen, &error), &error);
+        assert_string_equal(lw_sim_options(chosen)->formulation, cases[i].formulation);
+        set(&options, "formulation", cases[i].formulation);
+        lwt_ok(lw_sim_create(cases[i].model, &(lw_sim_desc){.options = &options}, &named, &error),
+               &error);
+        const lwi_work *work = chosen->work;
+        assert_non_null(chosen->entered);
+        assert_null(named->entered);
+        assert_memory_equal(chosen->x, named->x, (size_t)work->layout.nx * sizeof(double));
+        assert_int_equal(work->ndiscrete, named->work->ndiscrete);
+        if (work->ndiscrete)
+            assert_memory_equal(work->discrete, named->work->discrete, work->ndiscrete);
+        lw_sim_destroy(chosen);
+        lw_sim_destroy(named);
+        lw_model_destroy(cases[i].model);
+    }
+}
+
 // NAN where a formulation refuses the model, else a positive time; the cheapest one of a tree is aba, and what is cubic
 // grows as the cube.
 static void costs_of_all_are_predicted(void **state)
@@ -635,6 +670,7 @@ int main(void)
         cmocka_unit_test(a_trial_ends_at_its_limit),
         cmocka_unit_test(a_trial_ends_before_the_system_that_is_too_dear),
         cmocka_unit_test(equal_graphs_share_a_plan),
+        cmocka_unit_test(the_start_is_entered_once),
         cmocka_unit_test(costs_of_all_are_predicted),
         cmocka_unit_test(what_cannot_begin_is_not_chosen),
         cmocka_unit_test(couplings_count_as_loops),

@@ -36,9 +36,9 @@
 #include <string.h>
 
 // What the speeds of a state are needed for.  An output row is at the state of the evaluation that ends the step
-// before it or begins the one after it: each takes what the other has found.  Neither takes its own, so that calls
-// repeated at one state cost and test all that they do.
-typedef enum purpose { FOR_NEITHER, FOR_RATES, FOR_ROW } purpose;
+// before it or begins the one after it, and a run begins with the velocities and the row of one state: each takes
+// what another has found.  None takes its own, so that calls repeated at one state cost and test all that they do.
+typedef enum purpose { FOR_NONE, FOR_RATES, FOR_VELOCITIES, FOR_ROW } purpose;
 
 typedef struct hdca {
     lwi_tree_work tree; // body_R, body_r, body_v, body_w, joint_q, joint_qd are those of `system`
@@ -147,7 +147,7 @@ static void release(lwi_work *work)
 static void place(hdca *d, double t, const double *x)
 {
     lwi_tree_work *tree = &d->tree;
-    d->found = FOR_NEITHER;
+    d->found = FOR_NONE;
     lwi_system_place_tree(&d->system, &d->passes, t, x, tree);
     lwi_auxiliary_load(d->system.model, &d->auxiliary, x, d->system.q);
 }
@@ -266,8 +266,7 @@ static lw_status find_speeds(lwi_work *work, double t, const double *x, purpose 
     lwi_system *system = &d->system;
     const size_t nx = (size_t)work->layout.nx * sizeof *x;
     const size_t rows = (size_t)system->nrow * sizeof *d->sigma;
-    const bool other =
-        what == FOR_RATES ? d->found == FOR_ROW : what == FOR_ROW && d->found == FOR_RATES;
+    const bool other = what != FOR_NONE && d->found != FOR_NONE && what != d->found;
     if (other && t == d->t && memcmp(x, d->at, nx) == 0) {
         if (system->nrow) memcpy(system->lambda, d->sigma, rows);
         d->found = what;
@@ -376,7 +375,7 @@ static bool path_rates(lwi_work *work, double t, const double *x, const double *
     const lw_model *model = work->model;
     hdca *d = work->data;
     double *pdot = xdot + model->tree_nq;
-    d->found = FOR_NEITHER;
+    d->found = FOR_NONE;
     if (!lwi_path_rates(d->path, x, x + model->tree_nq, d->u, pdot)) return false;
     path_efforts(d, t, x, inputs);
     if (model->nforce > 0) lwi_path_add_efforts(d->path, d->tree.effort, pdot);
@@ -392,7 +391,7 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
     hdca *d = work->data;
     lwi_system *system = &d->system;
     double *pdot = xdot + model->tree_nq;
-    d->found = FOR_NEITHER;
+    d->found = FOR_NONE;
     if (!lwi_net_speeds(d->net, t, x, x + model->tree_nq, d->u)) return false;
     lwi_auxiliary_load(model, &d->auxiliary, x, system->q);
     lwi_system_read_loops(system, t, false);
@@ -437,7 +436,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
 static lw_status without_impulses(lwi_work *work, double t, double *x)
 {
     hdca *d = work->data;
-    TRY(find_speeds(work, t, x, FOR_NEITHER));
+    TRY(find_speeds(work, t, x, FOR_NONE));
     lwi_cut_momenta_of_speeds(&d->momenta, t, &d->system.motion, d->u, x + work->model->tree_nq);
     return LW_OK;
 }
@@ -449,7 +448,7 @@ static lw_status set_work(lwi_work *work, double t, double joules, double *x)
     if (!model->driven) return LW_OK;
     double *w = x + model->tree_nq + model->tree_nv;
     *w = 0;
-    TRY(find_speeds(work, t, x, FOR_NEITHER));
+    TRY(find_speeds(work, t, x, FOR_NONE));
     *w = joules - work_at(work->data, t, x);
     return LW_OK;
 }
@@ -458,7 +457,7 @@ lw_status lwi_hdca_reset(lwi_work *work, double t, double *x)
 {
     double joules = 0;
     if (work->model->driven) {
-        TRY(find_speeds(work, t, x, FOR_NEITHER));
+        TRY(find_speeds(work, t, x, FOR_NONE));
         joules = work_at(work->data, t, x);
     }
     TRY(without_impulses(work, t, x));
@@ -548,7 +547,7 @@ static bool path_observe(lwi_work *work, double t, const double *x, const double
 {
     const lw_model *model = work->model;
     hdca *d = work->data;
-    d->found = FOR_NEITHER;
+    d->found = FOR_NONE;
     const double *p = x + model->tree_nq;
     if (!(d->path ? lwi_path_rates(d->path, x, p, d->u, d->p)
                   : lwi_net_speeds(d->net, t, x, p, d->u)))
@@ -583,7 +582,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         place(d, t, x);
         lwi_system_read_loops(&d->system, t, true);
     } else {
-        TRY(find_speeds(work, t, x, FOR_ROW));
+        TRY(find_speeds(work, t, x, level < LW_OBSERVE_ACCELERATION ? FOR_VELOCITIES : FOR_ROW));
         d->has_rows = true;
         snapshot->work = work_at(d, t, x);
     }
@@ -623,7 +622,7 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
     hdca *d = work->data;
     double *inertia = factor + model->tree_nq;
     for (int i = 0; i < work->layout.nx; i++) factor[i] = 1;
-    TRY(find_speeds(work, t, x, FOR_NEITHER));
+    TRY(find_speeds(work, t, x, FOR_NONE));
     if (model->carries_work) inertia[model->tree_nv] = lwi_tree_energy_scale(model, &d->tree);
     return lwi_cut_momenta_scale(&d->momenta, t, d->p, d->u, inertia, &work->error);
 }
