@@ -49,10 +49,10 @@ class Source:
     def call(self, *command):
         return subprocess.run([str(c) for c in command], check=True, capture_output=True, text=True).stdout
 
-    def generated(self, text):
+    def generated(self, text, more=""):
         path = os.path.join(self.work, "model.yaml")
         with open(path, "w", encoding="utf-8") as file:
-            file.write(f"linkwork: 1\ngenerate: {{{text}}}\n")
+            file.write(f"linkwork: 1\ngenerate: {{{text}}}\n{more}\n")
         return path
 
     def run(self, model, unreliable=False, **options):
@@ -249,6 +249,21 @@ def cassie_steps(source):
     errors = [source.run(model, base="fixed", formulation="index3", duration=0.6, sample=0.6, step=step)["energy_error"]
               for step in steps]
     return table(["h [s]"] + [f"{step:.0e}" for step in steps], [["[J]"] + [f"{error:.2g}" for error in errors]])
+
+
+@made("docs/theory/index3.md", 0.02)
+def index3_iterations(source):
+    kinds = {"ladder": "q: [0.2, 0.3, 0], qd: [0.5, 1, 0]", "n_four_bar": "q: [0.3, 0, 0], qd: [1, 0, 0]"}
+    rows = []
+    for step in (1e-2, 1e-3, 1e-4):
+        row = [f"{step:.0e}"]
+        for kind, start in kinds.items():
+            for n in (100, 1000):
+                path = source.generated(f"{kind}: {{n: {n}, {start}}}", "gravity: [0, -9.81, 0]")
+                done = source.run(path, formulation="index3", step=step, duration=50 * step, sample=50 * step)
+                row.append(re.match(r"[\d.]+", done["report"])[0])
+        rows.append(row)
+    return table(["h [s]", *(f"{name}, {n} loops" for name in ("ladder", "four-bars") for n in (100, 1000))], rows)
 
 
 @made("docs/theory/loops.md")
