@@ -162,6 +162,7 @@ static lw_status prepare(lwi_work *work)
     work->controls =
         !work->fixed_cost && d->method.control != LW_INDEX3_CONTROL_EQUAL &&
         (d->method.control == LW_INDEX3_CONTROL_ERROR || (work->options && !step_given));
+    d->controls = work->controls;
     const lw_plan plan = work->options ? work->options->plan : LW_PLAN_AUTO;
     lwi_system *s = &d->system;
     TRY(create_systems(work, d, plan));

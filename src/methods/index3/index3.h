@@ -115,6 +115,7 @@ typedef struct lwi_index3 {
     bool efforts;                            ///< some forces act on joint coordinates
     double (*velocity)[6], *speed, *impulse; ///< of the velocity projection: x, c, lambda
     bool keeps;         ///< the projections use the factors of the last iteration
+    bool controls;      ///< steps have an error control
     int min_iterations; ///< minimum number of iterations of Newton in a step
     bool *points;       ///< [nedge] rows 0 to 2 are point rows: two points coincide
     double mass;        ///< mass of the lightest body [kg]

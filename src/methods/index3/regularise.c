@@ -22,6 +22,10 @@
 //     (J K J' + eps) kappa = -(J a + gamma) - eps (lambda - mu),     the next mu = lambda + kappa
 // Errors of mu, positions, velocities and accelerations then are multiplied by eps / (eps + sigma) in every step.
 // With a penalty the published method is kept: the next step starts from lambda.
+//
+// With eps / (eps + sigma) = c accelerations lag behind by c / (1 - c) h da/dt: an error of order one in h, which jumps
+// where h changes.  The error control takes jumps for errors of the steps, and would reduce h to 1e-6 s and below.  Under
+// error control eps in loops is therefore as small as elsewhere.
 #include "methods/index3/index3.h"
 
 #include "spatial/motion.h"
@@ -92,7 +96,7 @@ static lw_status adapt(lwi_index3 *d, const int *edges, const bool *removed, lwi
         const int k = lwi_system_node_of(s, s->plan.graph.edge[e].body[0]);
         const double share = FEW / fmax(FEW, count[root_of(joined, k)]);
         if (removed[e]) continue;
-        d->relative[e] *= fmax(share * share * share, INDEPENDENT);
+        d->relative[e] *= d->controls ? INDEPENDENT : fmax(share * share * share, INDEPENDENT);
         if (!(d->method.penalty > 0)) d->follows[e] = d->any_follows = true;
     }
     return LW_OK;
