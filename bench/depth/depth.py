@@ -10,7 +10,7 @@ out.  These counts do not depend on the machine's number of processors, nor on w
 and memory.
 
 --cases         see CASES below (all)
---formulations  hdca,dca,index3
+--formulations  those of the case: hdca,dca,index3, of trees momenta,aba too
 --threads       1,2,4,8,16
 --json          writes what was measured; earlier results in this file are kept
 --table         prints the table of docs/benchmarks.md from such a file
@@ -33,6 +33,8 @@ CASES = {
     "ladder 2000": ({"ladder": {"n": 2000, "q": [0.2, 0.3, 0], "qd": [0.5, 1, 0]}}, "balanced"),
     "net 32": ({"net": {"n": 32, "m": 32, "q": [0.3, 0, 0], "qd": [0, 0, 1]}}, "auto"),
 }
+FORMULATIONS = ["hdca", "dca", "index3"]
+OF_TREES = {"tree 4000": ["momenta", "aba"]}
 WAITING = ("lwi_barrier_wait", "wait_for_task", "wait_for_end", "notify")
 SYSTEM = ("pthread_", "sched_yield", "__")
 ALLOWED = 0.06   # share of the total that the busiest thread may execute above its part
@@ -85,7 +87,9 @@ def print_table(results):
     counts = sorted({r["threads"] for r in results if r["threads"] > 1})
     print("| case | plan | | total, 10⁶ | " + " | ".join(f"T = {n}" for n in counts) + " |")
     print("|---|---|---|---|" + "---|" * len(counts))
-    for case, formulation in dict.fromkeys((r["case"], r["formulation"]) for r in results):
+    order = list(CASES)
+    for case, formulation in sorted(dict.fromkeys((r["case"], r["formulation"]) for r in results),
+                                    key=lambda row: order.index(row[0])):
         rows = {r["threads"]: r for r in results if (r["case"], r["formulation"]) == (case, formulation)}
         cells = []
         for n in counts:
@@ -102,7 +106,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("--program")
     parser.add_argument("--cases", type=lambda s: s.split(","), default=list(CASES))
-    parser.add_argument("--formulations", type=lambda s: s.split(","), default=["hdca", "dca", "index3"])
+    parser.add_argument("--formulations", type=lambda s: s.split(","), default=None)
     parser.add_argument("--threads", type=lambda s: [int(n) for n in s.split(",")], default=[1, 2, 4, 8, 16])
     parser.add_argument("--json")
     parser.add_argument("--table")
@@ -118,7 +122,7 @@ def main():
         with open(arguments.json, encoding="utf-8") as file:
             results = json.load(file)["results"]
     for case in arguments.cases:
-        for formulation in arguments.formulations:
+        for formulation in arguments.formulations or FORMULATIONS + OF_TREES.get(case, []):
             for threads in arguments.threads:
                 key = {"case": case, "formulation": formulation, "threads": threads}
                 each = measure(arguments.program, case, formulation, threads)
