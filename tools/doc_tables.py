@@ -468,6 +468,22 @@ def leads(source):
     return table(["case", "here", "fastest other", "its time over ours"], rows)
 
 
+def stored_output(source, name):
+    """What a program printed."""
+    with open(source.stored(name), encoding="utf-8") as file:
+        return ["```text", *file.read().rstrip().split("\n"), "```"]
+
+
+@made("docs/benchmarks.md")
+def bench_branches(source):
+    return stored_output(source, "branches.txt")
+
+
+@made("docs/benchmarks.md")
+def bench_loops(source):
+    return stored_output(source, "loops.txt")
+
+
 @made("docs/batch.md")
 def arms(source):
     with open(source.stored("peers.json"), encoding="utf-8") as file:

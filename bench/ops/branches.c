@@ -14,7 +14,7 @@ static const lwi_k_choice choices[2] = {{0, 0, false}, {0, 2, false}}; // sequen
 static void table(const char *name, turns_evaluation *evaluate, int width)
 {
     static const int counts[] = {2, 3, 4, 5, 8, 16, 64}, lengths[] = {1, 2, 3, 6, 12};
-    printf("%s, us of an evaluation, one after the other and side by side\n limbs of:", name);
+    printf("%s, us of an evaluation, one after the other and side by side\nof bodies:", name);
     for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; k++) printf("%13d", lengths[k]);
     printf("\n");
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {

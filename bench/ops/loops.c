@@ -46,7 +46,7 @@ typedef struct way {
     bool kernel;
 } way;
 
-static const way ways[] = {{"rcr, cells", &lwi_formulation_rcr, true},
+static const way ways[] = {{"rcr, clusters", &lwi_formulation_rcr, true},
                            {"rcr, general", &lwi_formulation_rcr, false},
                            {"hdca", &lwi_formulation_hdca, true},
                            {"dca", &lwi_formulation_dca, true}};
