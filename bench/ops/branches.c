@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 static const turns plan = {120, 2000};
-static const lwi_k_choice choices[2] = {{0, 0, false}, {0, 2, false}}; // sequential, in lanes
+static const lwi_k_choice choices[2] = {{0, 0, false, 0}, {0, 2, false, 0}}; // sequential, in lanes
 
 static void table(const char *name, turns_evaluation *evaluate, int width)
 {

@@ -7,7 +7,12 @@
 
 #include "base/base.h"
 
+#ifdef __cplusplus // bench/ops counts operations of one thread: the same layout is enough
+#define LWI_ATOMIC volatile
+#else
 #include <stdatomic.h>
+#define LWI_ATOMIC _Atomic
+#endif
 
 typedef struct lwi_pool lwi_pool; ///< used by one thread at a time
 
@@ -32,8 +37,8 @@ void lwi_pool_for(lwi_pool *pool, int count, void (*range)(void *user, int first
 
 /** A point that all parts of a task must reach before any of them continues; zero at first. */
 typedef struct lwi_barrier {
-    _Atomic int arrived;
-    _Atomic unsigned round;
+    LWI_ATOMIC int arrived;
+    LWI_ATOMIC unsigned round;
     int polls; ///< before the processor is yielded; 0: at once
 } lwi_barrier;
 /** For parts of a task of the pool: where it has more threads than there are processors, waiting ones yield at once. */
