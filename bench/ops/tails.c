@@ -11,7 +11,8 @@
 
 static const turns plan = {100, 3000};
 enum { WAYS = 3 }; // sequential, in lanes, in eight segments
-static const lwi_k_choice choices[WAYS] = {{0, 0, false, 0}, {0, 2, false, 0}, {LWI_LANES, 0, false, 0}};
+static const lwi_k_choice choices[WAYS] = {
+    {0, 0, false, 0}, {0, 2, false, 0}, {LWI_LANES, 0, false, 0}};
 
 static void table(const char *name, turns_evaluation *evaluate, int width)
 {
