@@ -21,7 +21,7 @@
 
 // Sines below this are next to a singular position, if those near it are larger by this factor: others are small
 // everywhere.
-#define NEXT_TO 0.01
+#define NEXT_TO 1e-3
 #define RISES 3
 // Motions, in radians or lengths of the mechanism: to the first of four motions that show whether velocities lead on,
 // to the one at which formulations begin, and the longest step away.
@@ -269,7 +269,9 @@ lw_status lwi_sim_leave_singular(lw_sim *sim)
     if (!c->active) return LW_OK;
     lwi_system_from_snapshot(&sim->monitor.system, &sim->snapshot);
     const double pivot = lwi_monitor_pivot(&sim->monitor, sim->snapshot.t, &c->start_edge);
-    if (!(pivot < NEXT_TO * NEXT_TO)) return LW_OK;
+    // from rest, formulations begin next to one
+    const double limit = lwi_sine_rate(s, &sim->snapshot) > 0 ? NEXT_TO : AT;
+    if (!(pivot < limit * limit)) return LW_OK;
     TRY(keep_start(sim));
     c->start_sine = sqrt(pivot);
     if (!find_direction(sim)) return LW_OK;
