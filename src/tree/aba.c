@@ -148,9 +148,9 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     return LW_OK;
 }
 
-// vdot by the kernel; false if the generic recursion has to decide.
-static bool kernel_accelerations(lwi_work *work, double t, const double *x, const double *inputs,
-                                 double *vdot)
+// The rates by the kernel; false if the generic recursion has to decide.
+static bool kernel_rates(lwi_work *work, double t, const double *x, const double *inputs,
+                         double *xdot)
 {
     const lw_model *model = work->model;
     aba_data *d = work->data;
@@ -162,21 +162,12 @@ static bool kernel_accelerations(lwi_work *work, double t, const double *x, cons
     if (d->body_forces) lwi_body_forces_place(d->body_forces, q, v, kernel->drive, tree);
     lwi_tree_joint_loads(model, tree, t, q, v, inputs);
     if (d->body_forces) lwi_body_forces_efforts(d->body_forces, kernel->drive, tree);
-    return lwi_kernel_aba(kernel, q, v, model->nforce ? tree->effort : NULL, vdot);
-}
-
-// The rates by the kernel; false as above.
-static bool kernel_rates(lwi_work *work, double t, const double *x, const double *inputs,
-                         double *xdot)
-{
-    const lw_model *model = work->model;
-    aba_data *d = work->data;
-    const double *q = x, *v = x + model->tree_nq;
-    if (!kernel_accelerations(work, t, x, inputs, xdot + model->tree_nq)) return false;
+    if (!lwi_kernel_aba(kernel, q, v, model->nforce ? tree->effort : NULL, xdot + model->tree_nq))
+        return false;
     lwi_tree_kinematics_shared(model, d->pool, q, v, xdot);
     if (model->carries_work)
         xdot[model->tree_nq + model->tree_nv] =
-            d->tree.power + lwi_kernel_drive_power(d->kernel, d->tree.loads.effort);
+            tree->power + lwi_kernel_drive_power(kernel, tree->loads.effort);
     return true;
 }
 
@@ -202,11 +193,9 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     const lw_model *model = work->model;
     aba_data *d = work->data;
     const double *q = x, *v = x + model->tree_nq;
-    const bool accelerations = level >= LW_OBSERVE_ACCELERATION;
-    const bool done =
-        accelerations && d->kernel && kernel_accelerations(work, t, x, inputs, d->vdot);
     lwi_tree_evaluate(model, &d->tree, t, q, v, inputs);
-    if (accelerations && !done)
+    // in long chains and with very different masses the recursion's accelerations have more digits than the kernel's
+    if (level >= LW_OBSERVE_ACCELERATION)
         TRY(lwi_aba(model, &d->tree, d->node, t, v, NULL, d->vdot, &work->error));
     lwi_tree_observe(model, &d->tree, t, v, d->vdot, level, snapshot);
     snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;

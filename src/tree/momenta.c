@@ -429,22 +429,16 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     return lwi_tree_finite(model, t, xdot + model->tree_nq, "rate of momentum", &work->error);
 }
 
-// Speeds, loads and, at level ACCELERATION, vdot by the kernel; false if the generic recursion has to decide.
-static bool kernel_motion(lwi_work *work, double t, const double *x, const double *inputs,
-                          lw_observe level)
+// Speeds by the kernel; false if the generic recursion has to decide.  In long chains and with very different masses its
+// accelerations have more digits than the kernel's.
+static bool kernel_speeds(lwi_work *work, double t, const double *x, lw_observe level)
 {
     const lw_model *model = work->model;
     momenta_data *d = work->data;
     if (!d->kernel || model->driven) return false; // P of drives is asked for
+    if (level >= LW_OBSERVE_ACCELERATION) return false;
     lwi_kernel_prescribe(d->kernel, t);
-    if (!lwi_kernel_momenta(d->kernel, x, x + model->tree_nq, d->v, d->vdot)) return false;
-    if (level >= LW_OBSERVE_ACCELERATION) {
-        kernel_loads(d, model, t, x, inputs);
-        if (!lwi_kernel_aba(d->kernel, x, d->v, model->nforce ? d->tree.effort : NULL, d->vdot))
-            return false;
-    }
-    lwi_tree_evaluate(model, &d->tree, t, x, d->v, inputs);
-    return true;
+    return lwi_kernel_momenta(d->kernel, x, x + model->tree_nq, d->v, d->vdot);
 }
 
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
@@ -452,12 +446,10 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
 {
     const lw_model *model = work->model;
     momenta_data *d = work->data;
-    if (!kernel_motion(work, t, x, inputs, level)) {
-        TRY(find_speeds(work, t, x));
-        lwi_tree_evaluate(model, &d->tree, t, x, d->v, inputs);
-        if (level >= LW_OBSERVE_ACCELERATION)
-            lwi_momenta_accelerations(model, &d->momenta, &d->tree, d->v, NULL, d->vdot);
-    }
+    if (!kernel_speeds(work, t, x, level)) TRY(find_speeds(work, t, x));
+    lwi_tree_evaluate(model, &d->tree, t, x, d->v, inputs);
+    if (level >= LW_OBSERVE_ACCELERATION)
+        lwi_momenta_accelerations(model, &d->momenta, &d->tree, d->v, NULL, d->vdot);
     lwi_tree_observe(model, &d->tree, t, d->v, d->vdot, level, snapshot);
     snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] +
                                                lwi_momenta_prescribed(model, &d->momenta, &d->tree)
