@@ -137,8 +137,7 @@ typedef struct lwi_crossing {
     bool started;                 ///< the path begins at `start`
     double nearest, farthest;  ///< times after it from which its accelerations and reactions follow
     const lwi_snapshot *first; ///< the motion at which paths begin; NULL: `at`
-    double start_sine;
-    int start_edge; ///< with the smallest pivot
+    int start_edge;            ///< with the smallest pivot
 } lwi_crossing;
 
 struct lw_sim {

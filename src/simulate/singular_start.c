@@ -1,7 +1,7 @@
 // singular_start.c -- starts at, or next to, singular positions.
 //
 // Branches of the motion meet at a singular position, and rows of J depend on each other there.  Velocities select a
-// branch if they are tangent to it:  small motions along them, put on the constraints, have velocities that tend to
+// branch if they are tangent to it: small motions along them, put on the constraints, have velocities that tend to
 // them as the motion tends to zero.  Others change by a finite amount at once, and no motion leads on.  On its branch
 // the motion is an analytic function of time.  One Gauss step leads away from the position; its nodes keep away from
 // its ends, so nothing is evaluated there (gauss.c).  Formulations choose ranks and independent coordinates at a
@@ -222,7 +222,6 @@ static bool leave(lw_sim *sim, const lwi_snapshot *m)
     double nearest = NEAREST, farthest = FARTHEST;
     lwi_gauss_move(g, m, NEARBY / lwi_sine_rate(&sim->monitor.system, m));
     const double sine = lwi_sine_at(&sim->monitor, &g->moved);
-    if (!(sine > RISES * c->start_sine)) return false;
     sim->monitor.largest = fmax(sim->monitor.largest, sine * sine);
     if (sim->work->formulation->enter(sim->work, &g->moved, sim->x) != LW_OK) return false;
     if (g->own) g->work->mode = sim->work->mode;
@@ -273,10 +272,11 @@ lw_status lwi_sim_leave_singular(lw_sim *sim)
     const double limit = lwi_sine_rate(s, &sim->snapshot) > 0 ? NEXT_TO : AT;
     if (!(pivot < limit * limit)) return LW_OK;
     TRY(keep_start(sim));
-    c->start_sine = sqrt(pivot);
     if (!find_direction(sim)) return LW_OK;
     const double rate = lwi_sine_rate(s, &c->direction);
     find_change(sim, &c->direction, rate, &c->from);
+    if (!(lwi_sine_at(&sim->monitor, &sim->passage.gauss.moved) > RISES * sqrt(pivot)))
+        return LW_OK;
     if (!(lwi_sine_rate(s, &c->from) <= MAX_CHANGE * rate))
         return pivot < AT * AT ? refuse(sim, &c->from, pivot) : LW_OK;
     c->started = leave(sim, &c->direction);
