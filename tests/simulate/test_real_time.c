@@ -149,7 +149,7 @@ static lw_model *light_chain(void)
     lw_body previous = {0}, body;
     for (int i = 0; i <= RODS; i++) {
         const bool load = i == RODS;
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "b%d", i);
         const lw_body_desc desc = {
             .name = name,
