@@ -138,11 +138,11 @@ static bool find_nodes_on_path(lw_sim *sim, lw_observe level, double t, double f
                                double dt[NODES])
 {
     const lwi_crossing *c = &sim->crossing;
-    const lwi_crossing_piece *piece = &c->best.piece[c->best.npiece - 1];
     lwi_gauss *g = &sim->passage.gauss;
     const lwi_gauss_rule *rule = &g->rule4;
-    if (!(c->end > -INFINITY) || t + fmin(first, last) < piece->t || t + fmax(first, last) > c->end)
-        return false;
+    if (!c->active || !(c->end > -INFINITY)) return false;
+    const lwi_crossing_piece *piece = &c->best.piece[c->best.npiece - 1];
+    if (t + fmin(first, last) < piece->t || t + fmax(first, last) > c->end) return false;
     dt[0] = first, dt[NODES - 1] = last;
     for (int i = 0; i < NODES - 2; i++) dt[1 + i] = first + rule->c[i] * (last - first);
     for (int i = 0; i < NODES; i++) {
