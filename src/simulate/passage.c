@@ -48,7 +48,6 @@ lw_status lwi_sim_prepare_passage(lw_sim *sim)
                          arena, &p->gauss));
     if (!p->gauss.work) return LW_OK;
     TRY(lwi_sine_create(model, arena, &p->last));
-    p->nvalue = 6 * model->nbody + model->nv + 6 * model->njoint;
     p->band = fmax(MIN_BAND, BAND * pow(sim->options.rtol, 0.2));
     p->active = true;
     return LW_OK;
@@ -82,12 +81,14 @@ static double lower_bound(const lw_sim *sim, const lwi_snapshot *m, double rate)
 // Accelerations and reactions of the snapshot: `next` is called with each array of n numbers.
 typedef void visitor(void *user, double *values, int n);
 
-static void visit(const lw_model *model, lw_observe level, lwi_snapshot *m, visitor *next,
-                  void *user)
+static void visit(const lwi_passage *p, const lw_model *model, lw_observe level, lwi_snapshot *m,
+                  visitor *next, void *user)
 {
-    next(user, m->a[0], 3 * model->nbody);
-    next(user, m->al[0], 3 * model->nbody);
-    next(user, m->qdd, model->nv);
+    if (p->accelerations) {
+        next(user, m->a[0], 3 * model->nbody);
+        next(user, m->al[0], 3 * model->nbody);
+        next(user, m->qdd, model->nv);
+    }
     if (level >= LW_OBSERVE_REACTION && model->njoint)
         next(user, m->reaction[0], 6 * model->njoint);
 }
@@ -108,7 +109,7 @@ static bool observe_node(lw_sim *sim, lw_observe level, int node, double t, cons
     double *to = p->value + (size_t)node * (size_t)p->nvalue;
     m->t = t;
     if (work->formulation->observe(work, t, x, sim->inputs, level, m) != LW_OK) return false;
-    visit(sim->model, level, m, keep, &to);
+    visit(p, sim->model, level, m, keep, &to);
     return true;
 }
 
@@ -206,7 +207,7 @@ static void extrapolate(const lwi_passage *p, const lw_model *model, lw_observe 
         for (int k = 0; k < NODES; k++)
             if (k != i) f.weight[i] *= dt[k] / (dt[k] - dt[i]);
     }
-    visit(model, level, m, evaluate, &f);
+    visit(p, model, level, m, evaluate, &f);
 }
 
 // ---------------------------------------------------------------------------------------- reactions
@@ -244,7 +245,9 @@ static bool continue_values(lw_sim *sim, lw_observe level, lwi_snapshot *m, doub
 // Rows within the band are few: their memory is allocated by the first one.
 static bool allocate(lw_sim *sim)
 {
+    const lw_model *model = sim->model;
     lwi_passage *p = &sim->passage;
+    p->nvalue = (p->accelerations ? 6 * model->nbody + model->nv : 0) + 6 * model->njoint;
     if (!p->value)
         p->value = lwi_arena_push(&sim->arena, NODES * (size_t)p->nvalue, sizeof *p->value);
     return p->value != NULL;
@@ -254,7 +257,10 @@ bool lwi_sim_continue_values(lw_sim *sim, lw_observe level, lwi_snapshot *m)
 {
     lwi_passage *p = &sim->passage;
     lwi_monitor *monitor = &sim->monitor;
-    if (!p->active || level < LW_OBSERVE_ACCELERATION) return false;
+    // ordinary steps, as those of batches, have rows with the accelerations that they take
+    p->accelerations = sim->crossing.active;
+    if (!p->active || level < (p->accelerations ? LW_OBSERVE_ACCELERATION : LW_OBSERVE_REACTION))
+        return false;
     const double typical = fmax(sqrt(monitor->largest), p->last.valid ? p->last.sine : 0);
     const double rate = lwi_sine_rate(&monitor->system, m);
     if (lower_bound(sim, m, rate) > p->band * typical) return false;
@@ -275,6 +281,7 @@ bool lwi_sim_continue_start(lw_sim *sim, lw_observe level, lwi_snapshot *m)
     const lwi_crossing *c = &sim->crossing;
     lwi_passage *p = &sim->passage;
     double dt[NODES];
+    p->accelerations = true;
     if (!allocate(sim)) return false;
     lwi_gauss_keep(&p->gauss);
     const bool done = find_nodes_on_path(sim, level, m->t, c->nearest, c->farthest, dt) &&

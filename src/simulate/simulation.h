@@ -85,8 +85,9 @@ enum { LWI_PASSAGE_NODES = 6 };
 /** Accelerations and reactions close to singular positions (passage.c). */
 typedef struct lwi_passage {
     bool active;
-    double band;     ///< sine, relative to the largest one, within which they are not solved for
-    lwi_gauss gauss; ///< leads to the states outside
+    double band;        ///< sine, relative to the largest one, within which they are not solved for
+    lwi_gauss gauss;    ///< leads to the states outside
+    bool accelerations; ///< these too
     int nvalue;
     double *value; ///< [nodes][nvalue]; NULL before the first row within the band
     lwi_sine last; ///< row with a known sine
