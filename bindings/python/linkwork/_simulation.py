@@ -510,7 +510,8 @@ class Simulation:
                 self._check(lib.lw_sim_set_duration(self._handle, duration))
             with watch:
                 status, files, result = self._recorded(run, number, paths, after)
-        trajectory = Trajectory(result, self.model, self.summary)
+        summary = self.summary
+        trajectory = Trajectory(result, self.model, summary)
         watch.finish(trajectory=trajectory)
         if files is not None:
             raise files
@@ -518,7 +519,7 @@ class Simulation:
             error = make_error(status, lib.lw_sim_error(self._handle))
             error.trajectory = trajectory
             raise error
-        self._warn_unreliable(trajectory.summary)
+        self._warn_unreliable(summary)
         return trajectory
 
     def _recorded(self, run: Any, level: int, paths: Sequence[Path],
