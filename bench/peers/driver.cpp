@@ -53,7 +53,7 @@ scene_digest digest(peer &who, int copies)
         const scene_digest one = scene_digest_of(a.data(), (int)a.size());
         all.first = i ? all.first : one.first;
         all.sum += one.sum;
-        all.most = std::max(all.most, one.most);
+        all.max = std::max(all.max, one.max);
         all.last = one.last;
     }
     return all;
@@ -82,7 +82,7 @@ void time_evaluations(const scene_case &c, const std::vector<scene_body> &body, 
     print_head(c, body.size(), method, "ns", t, 1e9 / copies);
     printf(",\n     \"accelerations\": {\"sum\": %.15g, \"max\": %.15g, \"first\": %.15g, "
            "\"last\": %.15g",
-           d.sum, d.most, d.first, d.last);
+           d.sum, d.max, d.first, d.last);
     const scene_digest *published = scene_published(c.kind, c.n);
     if (published && c.work == SCENE_EVALUATION)
         printf(", \"ninth_digit\": %.3g", scene_ninth_digit(&d, published));
