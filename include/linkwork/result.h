@@ -130,8 +130,8 @@ LW_API lw_status lw_writer_create(const char *path, const lw_writer_desc *desc, 
 LW_API lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation);
 /** Flushes rows that are older than the interval: for progress callbacks, when rows are rare. */
 LW_API lw_status lw_writer_poll(lw_writer *writer);
-/** Flushes and closes; NULL is allowed.  @return LW_ERR_IO with the system's reason, of now or of
- *  an earlier row: the disk is full, for example */
+/** Flushes and closes; NULL is allowed.  The simulation must still exist: its warnings of the run are stored.
+ *  @return LW_ERR_IO with the system's reason, of now or of an earlier row: the disk is full, for example */
 LW_API lw_status lw_writer_close(lw_writer *writer, lw_error *error);
 /** Ends a writer without a path: its rows become a result, which needs neither model nor simulation.
  *  The simulation must still exist.  On failure the writer is unchanged. */

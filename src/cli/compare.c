@@ -125,6 +125,7 @@ static void print_differences(const method *m, int count, const cli_track *first
     X("residual_position", "constraint residual: position", summary.residual[0])                   \
     X("residual_velocity", "                     velocity", summary.residual[1])                   \
     X("residual_acceleration", "                     acceleration", summary.residual[2])           \
+    X("valid_until", "results are valid until [s]", summary.valid_until)                           \
     X("steps", "steps", summary.steps)                                                             \
     X("rejected", "rejected", summary.rejected)                                                    \
     X("evaluations", "evaluations", summary.evaluations)                                           \
@@ -180,6 +181,19 @@ static cli_exit refuse(const cli_arguments *arguments)
     return CLI_DONE;
 }
 
+// Differences of results that are not valid are no measure of either method.
+static cli_exit check_validity(const method *m, int count)
+{
+    cli_exit code = CLI_DONE;
+    for (int i = 0; i < count; i++)
+        if (m[i].summary.valid_until < m[i].summary.end)
+            code = cli_complain(CLI_FAILED,
+                                "%s: results after t = %g s are unreliable; `linkwork run` has the "
+                                "reason among its warnings",
+                                m[i].label, m[i].summary.valid_until);
+    return code;
+}
+
 cli_exit cli_compare(const cli_arguments *arguments)
 {
     lw_model *model = NULL;
@@ -203,6 +217,7 @@ cli_exit cli_compare(const cli_arguments *arguments)
         print_differences(m, count, &first);
         print_figures(m, count);
     }
+    if (!code) code = check_validity(m, count);
     track_end(&first);
     lw_model_destroy(model);
     return code;

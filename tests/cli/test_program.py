@@ -206,6 +206,11 @@ class Run(Program):
         self.assertIn(f"results after t = {until:g} s are unreliable", done.stderr)
         self.assertIn("did not converge", summary["notice"])
         self.assertIn("a smaller step", summary["notice"])
+        done = self.call("compare", model, "--formulations", "index3,dense:rk4", *options[1:], "0.1", "--index3",
+                         "mode=real-time", code=1)
+        self.assertEqual([m["valid_until"] for m in json.loads(done.stdout)["methods"]], [until, 2])
+        self.assertIn(f"index3: results after t = {until:g} s are unreliable", done.stderr)
+        self.assertNotIn("dense:rk4: results", done.stderr)
         done = self.call("run", model, *options[:-2], "--step", "0.1", code=1)
         self.assertRegex(done.stdout, r"warning +\d+ of 20 steps did not converge.* are unreliable")
 

@@ -62,6 +62,7 @@ struct lwi_hdf5_writer {
     double pause;   // [s] between flushes
     double flushed; // [s] monotonic clock
     bool begun;     // the layout is written, readers may open the file
+    unsigned check; // lwi_hdf5_strings_check when the file was created
     bool failed;
     lw_error error;         // of the first failure
     lw_interrupt interrupt; // may be NULL
@@ -477,6 +478,16 @@ static void discard(lwi_hdf5_writer *w)
     lwi_release(NULL, w);
 }
 
+// Replaces the notice if the run has added warnings to it.
+static herr_t put_warnings(const lwi_hdf5_writer *w, hid_t file)
+{
+    const unsigned check = lwi_hdf5_strings_check(w->meta);
+    if (check == w->check) return 0;
+    return H5Adelete(file, "notice") | H5Adelete(file, LWI_HDF5_STRINGS_CHECK) |
+           put_text(file, "notice", w->meta->notice) |
+           put_attribute(file, LWI_HDF5_STRINGS_CHECK, H5T_NATIVE_UINT, &check);
+}
+
 // Attributes cannot be created in single-writer-multiple-reader mode: the file is opened again for them.  A file without
 // room for them remains a closed result.
 static herr_t put_summary(lwi_hdf5_writer *w)
@@ -491,6 +502,7 @@ static herr_t put_summary(lwi_hdf5_writer *w)
     LWI_HDF5_SUMMARY_LIST(X)
     X(valid_until, DOUBLE)
 #undef X
+    if (file >= 0) failed |= put_warnings(w, file);
     if (access >= 0) H5Pclose(access);
     if (file >= 0) failed |= H5Fclose(file);
     if (failed >= 0) lwi_hdf5_disk_release(w->disk);
@@ -547,7 +559,8 @@ lw_status lwi_hdf5_create(const char *path, const lwi_result_columns *columns,
                            .no_wish = flush_interval == 0,
                            .pause = flush_interval > 0 ? flush_interval : FLUSH_INTERVAL,
                            .file = -1,
-                           .set = {-1, -1, -1}};
+                           .set = {-1, -1, -1},
+                           .check = lwi_hdf5_strings_check(meta)};
     lwi_arena_init(&w->arena, NULL);
     w->path = lwi_arena_text(&w->arena, path);
     if (!w->path || allocate(w, expected) != LW_OK) {

@@ -161,7 +161,7 @@ lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation)
     if (writer->memory) return lwi_result_memory_row(writer->memory, writer->sim, observation);
     TRY(lwi_result_rows_fill(&writer->rows, observation));
     lw_sim_get_state(writer->sim, NULL, writer->x);
-    lw_sim_summary(writer->sim, &writer->summary); // the simulation may be destroyed before close
+    lw_sim_summary(writer->sim, &writer->summary); // of the rows, not of steps after the last one
     return lwi_hdf5_row(writer->hdf5, writer->rows.row, writer->x,
                         observation->reaction_undetermined);
 }

@@ -167,6 +167,30 @@ static void both_formats_hold_the_same_numbers(void **state)
     }
 }
 
+// Warnings of a run are known after its last row, when the notice has long been in the file.
+static void warnings_of_the_run_are_in_the_notice(void **state)
+{
+    (void)state;
+    lw_options options;
+    lw_model *model = read_file("examples/models/four_bar.yaml", &options);
+    lwt_set(&options, "formulation", "index3");
+    lwt_set(&options, "index3", "mode=real-time");
+    lwt_set(&options, "duration", "2");
+    lwt_set(&options, "step", "0.1");
+    lwt_set(&options, "sample", "0.1");
+    lw_sim *sim = simulate(model, &options);
+    char before[1600];
+    snprintf(before, sizeof before, "%s", lw_sim_notice(sim));
+    run(sim, NULL, "test_result.h5", NULL);
+    lw_result *r = open_result("test_result.h5"); // its strings match their check sum, or it fails
+    assert_null(strstr(before, "did not converge"));
+    assert_non_null(strstr(lw_result_text(r, "notice"), "did not converge"));
+    assert_string_equal(lw_sim_notice(sim), lw_result_text(r, "notice"));
+    lw_result_close(r);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 static void the_run_is_in_the_attributes(void **state)
 {
     (void)state;
@@ -691,6 +715,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_formats_hold_the_same_numbers),
         cmocka_unit_test(the_run_is_in_the_attributes),
+        cmocka_unit_test(warnings_of_the_run_are_in_the_notice),
         cmocka_unit_test(columns_have_unit_and_frame),
         cmocka_unit_test(columns_of_any_name_are_kept),
         cmocka_unit_test(bad_csv_is_refused_with_its_place),
