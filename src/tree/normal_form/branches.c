@@ -14,7 +14,8 @@ typedef struct branch {
     int head, length, height;
     bool ground, sequential;
     int section;
-    int stage; ///< -1: none, swept sequentially
+    int stage;  ///< -1: none, swept sequentially
+    int beside; ///< branches of the stage
     int cut;   ///< -1: none
     const lwi_branch_body *body;
     const int *next;
@@ -103,11 +104,14 @@ static bool fits(const branch *a, const branch *b)
     return true;
 }
 
+// Similar branches follow each other in the order: those further away are not tried, so that the cost is linear.
+enum { MAX_TRIES = 1024 };
+
 // Finds the branches that can share a stage with branch k, k first; returns their number.
 static int beside(const work *w, int k, int found[LWI_LANES])
 {
     int count = 0;
-    for (int i = k; i < w->nbranch && count < LWI_LANES; i++) {
+    for (int i = k; i < w->nbranch && i < k + MAX_TRIES && count < LWI_LANES; i++) {
         if (w->branch[i].height != w->branch[k].height) break;
         if (w->branch[i].section != w->branch[k].section) break;
         if (fits(&w->branch[k], &w->branch[i])) found[count++] = i;
@@ -139,7 +143,10 @@ static void choose_stages(work *w, int min_branches)
             count = worthwhile(w, found, count);
         else if (count < min_branches)
             count = 0;
-        for (int i = 0; i < count; i++) w->branch[found[i]].stage = stages;
+        for (int i = 0; i < count; i++) {
+            w->branch[found[i]].stage = stages;
+            w->branch[found[i]].beside = count;
+        }
         stages += count > 0;
     }
 }
@@ -148,23 +155,15 @@ static void choose_stages(work *w, int min_branches)
 // cost registers of four lanes as much as those of eight gain (bench_tails, docs/benchmarks.md).
 enum { MIN_LENGTH_OF_TWO = 512 };
 
-static int beside_in_stage(const work *w, const branch *l)
-{
-    int count = 0;
-    for (int k = 0; k < w->nbranch && l->stage >= 0; k++) count += w->branch[k].stage == l->stage;
-    return count;
-}
-
 // Cuts long branches with at most one similar branch into segments; returns true if any is cut.
 static bool cut_branches(work *w, lwi_branch_choice choice)
 {
     for (int k = 0; k < w->nbranch && choice.segments > 0; k++) {
         const branch *l = &w->branch[k];
         lwi_segment_cut *cut = &w->cut[w->ncut];
-        const int count = beside_in_stage(w, l);
         int n = 0;
-        if (l->length < choice.min_length || count > 2 ||
-            (count == 2 && l->length < MIN_LENGTH_OF_TWO))
+        if (l->length < choice.min_length || l->beside > 2 ||
+            (l->beside == 2 && l->length < MIN_LENGTH_OF_TWO))
             continue;
         for (int i = l->head; i >= 0; i = w->next[i]) w->row[n++] = i;
         if (!lwi_segment_cut_branch(w->body, w->row, n, l->height > 0, choice, cut)) continue;
@@ -209,7 +208,7 @@ static void arrange(const work *w, int segments, lwi_branches *out)
         stages = l->stage;
         lwi_k_stage *stage = stage_after(out, at, l->section);
         stage->length = l->length;
-        for (int i = k; i < w->nbranch && stage->branches < LWI_LANES; i++) {
+        for (int i = k; stage->branches < l->beside; i++) {
             if (w->branch[i].stage != l->stage) continue;
             stage->branch[stage->branches++] = at;
             at = append(&w->branch[i], out->order, at);

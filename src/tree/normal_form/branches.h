@@ -2,7 +2,7 @@
 //
 // Problem: group the bodies of a tree so that sequential recursions use all SIMD lanes.
 // Input: the bodies, parents first, with kind and shape.  Output: order of the outward sweep, and its
-// stages.  Cost: O(n + b^2) for b branches.
+// stages.  Cost: O(n + b log b) for b branches.
 //
 // A branch is a maximal chain of bodies; all but its last body have exactly one child.  Branches form a
 // `stage`, with one branch in each lane, if their bodies are of the same kinds, counted from the body
