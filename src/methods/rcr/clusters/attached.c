@@ -7,29 +7,45 @@
 
 // ------------------------------------------------------------------------------------------ create
 
+static lwi_cluster_attached attached_body(const lwi_clusters *c, const lw_model *model, int node)
+{
+    const int part = c->parts.part_of[node];
+    lwi_cluster_attached attached = {.body = model->node[node].body,
+                                     .cluster = -1,
+                                     .floats = part < 0 ? -1 : c->base_of[part]};
+    lwi_k_frame body;
+    memcpy(body.R, model->node[node].c_R, sizeof body.R);
+    v3_copy(body.r, model->node[node].c_r);
+    lwi_k_compose(&attached.on_part, &c->parts.offset[node], &body);
+    return attached;
+}
+
 lw_status lwi_clusters_create_attached(lwi_clusters *c, const lw_model *model, const bool *needed,
                                        lwi_arena *arena)
 {
+    const int nparts = c->parts.n, *part_of = c->parts.part_of;
     for (int k = 0; k < model->nnode; k++) c->nattached += needed[k];
+    int *first = LWI_PUSH(arena, int, nparts + 1);
     c->attached = LWI_PUSH(arena, lwi_cluster_attached, c->nattached);
-    c->first_attached = LWI_PUSH(arena, int, c->parts.n + 1);
-    if (!c->attached || !c->first_attached) return LW_ERR_MEMORY;
-    int n = 0;
-    for (int p = -1; p < c->parts.n; p++) { // those on the ground first
-        if (p >= 0) c->first_attached[p] = n;
-        for (int k = 0; k < model->nnode; k++) {
-            if (!needed[k] || c->parts.part_of[k] != p) continue;
-            lwi_cluster_attached *attached = &c->attached[n++];
-            lwi_k_frame body;
-            memcpy(body.R, model->node[k].c_R, sizeof body.R);
-            v3_copy(body.r, model->node[k].c_r);
-            *attached = (lwi_cluster_attached){
-                .body = model->node[k].body, .cluster = -1, .floats = p < 0 ? -1 : c->base_of[p]};
-            lwi_k_compose(&attached->on_part, &c->parts.offset[k], &body);
-        }
+    c->first_attached = first;
+    if (!c->attached || !first) return LW_ERR_MEMORY;
+    // Sorted by parts, those on the ground first: first[p] is the number on part p, then where the next one goes.
+    int ground = 0, at = 0;
+    for (int p = 0; p <= nparts; p++) first[p] = 0;
+    for (int k = 0; k < model->nnode; k++)
+        if (needed[k]) part_of[k] < 0 ? at++ : first[part_of[k]]++;
+    for (int p = 0; p <= nparts; p++) {
+        const int count = first[p];
+        first[p] = at;
+        at += count;
     }
-    c->first_attached[c->parts.n] = n;
-    LWI_ASSERT(n == c->nattached);
+    LWI_ASSERT(at == c->nattached);
+    for (int k = 0; k < model->nnode; k++)
+        if (needed[k])
+            c->attached[part_of[k] < 0 ? ground++ : first[part_of[k]]++] =
+                attached_body(c, model, k);
+    for (int p = nparts; p > 0; p--) first[p] = first[p - 1];
+    first[0] = ground;
     return LW_OK;
 }
 

@@ -266,7 +266,7 @@ typedef struct lwi_clusters {
     double *scale;      ///< [nv] size of the motion of a unit speed; 0: driven
     double
         *drive;   ///< [nv - nfree] prescribed accelerations, set by the caller before an evaluation
-    int *node_of; ///< [part]
+    int *node_of; ///< [nv] node of the tree
     // plan of the present partition
     bool made, fits;
     unsigned char *dependent; ///< [nv] the partition; driven coordinates are never dependent

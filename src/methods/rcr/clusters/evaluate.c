@@ -49,9 +49,9 @@ lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
     if (!clusters || !rate_at || !needed || !clusters->other) return LW_ERR_MEMORY;
     TRY(lwi_rcr_loads_create(model, &work->arena, &clusters->loads, needed, &known));
     if (!known) return LW_OK;
-    for (int i = 0; i < model->nloop; i++) {
+    for (int i = 0, k = 0; i < model->nloop; i++) { // joints in increasing order, in both lists
         rate_at[i] = -1;
-        for (int k = 0; k < d->auxiliary.n; k++)
+        for (; k < d->auxiliary.n && d->auxiliary.item[k].joint <= model->loop[i]; k++)
             if (d->auxiliary.item[k].joint == model->loop[i]) rate_at[i] = d->auxiliary.at + k;
     }
     clusters->kernels = kernels;
@@ -95,10 +95,10 @@ static void column(const void *user, int loop, int side, int iv, double w[6])
     const lwi_joint *joint = &model->joint[model->loop[loop]];
     const lwi_closure *c = &d->cut.closure[loop];
     const int body = side > 0 ? joint->body2 : joint->body1;
-    int k = 0, at = 0;
+    int at = 0;
     LWI_ASSERT_INDEX(iv, model->tree_nv);
     LWI_ASSERT(body > 0);
-    while (iv >= model->node[k].iv + model->node[k].nv) k++;
+    const int k = d->clusters->clusters->node_of[iv];
     while (at < c->nbody - 1 && c->body[at] != body) at++;
     const double *S = e->S[iv];
     double arm[3], v[6];
