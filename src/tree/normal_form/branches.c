@@ -16,7 +16,7 @@ typedef struct branch {
     int section;
     int stage;  ///< -1: none, swept sequentially
     int beside; ///< branches of the stage
-    int cut;   ///< -1: none
+    int cut;    ///< -1: none
     const lwi_branch_body *body;
     const int *next;
 } branch;

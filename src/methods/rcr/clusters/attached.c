@@ -10,9 +10,8 @@
 static lwi_cluster_attached attached_body(const lwi_clusters *c, const lw_model *model, int node)
 {
     const int part = c->parts.part_of[node];
-    lwi_cluster_attached attached = {.body = model->node[node].body,
-                                     .cluster = -1,
-                                     .floats = part < 0 ? -1 : c->base_of[part]};
+    lwi_cluster_attached attached = {
+        .body = model->node[node].body, .cluster = -1, .floats = part < 0 ? -1 : c->base_of[part]};
     lwi_k_frame body;
     memcpy(body.R, model->node[node].c_R, sizeof body.R);
     v3_copy(body.r, model->node[node].c_r);
