@@ -161,8 +161,8 @@ typedef struct lw_batch_writer lw_batch_writer; ///< one thread at a time
  *  @param batch  must outlive the writer */
 LW_API lw_status lw_batch_writer_create(const char *path, lw_batch *batch, lw_observe level,
                                         lw_batch_writer **writer, lw_error *error);
-/** The same file of a sweep, before its run; rows are those of the present group.  With more than one group they
- *  wait in a file without a name in the folder of `path`, of 8 bytes per number, until the writer is closed.
+/** The same file of a sweep, before its run; rows are those of the present group.  They are written as they come: group
+ *  after group, those of a group in order of time.
  *  @param sweep  must outlive the writer */
 LW_API lw_status lw_sweep_writer_create(const char *path, lw_sweep *sweep, lw_observe level,
                                         lw_batch_writer **writer, lw_error *error);
@@ -176,7 +176,7 @@ LW_API lw_status lw_batch_writer_set_interrupt(lw_batch_writer *writer, lw_inter
 LW_API const double *lw_batch_writer_last(const lw_batch_writer *writer, int instance);
 LW_API int lw_batch_writer_columns(const lw_batch_writer *writer);
 LW_API lw_column_info lw_batch_writer_column(const lw_batch_writer *writer, int index);
-/** Writes rows that wait, flushes and closes; NULL is allowed.  @return the first failure of a row, or now */
+/** Flushes and closes; NULL is allowed.  @return the first failure of a row, or now */
 LW_API lw_status lw_batch_writer_close(lw_batch_writer *writer, lw_error *error);
 
 #ifdef __cplusplus

@@ -87,9 +87,8 @@ lw_status lwi_batch_create(const lw_model *model, const lw_batch_desc *desc, con
 
 /** The group that exists: NULL between the groups. */
 lw_batch *lwi_sweep_batch(const lw_sweep *sweep);
-int lwi_sweep_group(const lw_sweep *sweep);       ///< its number
-int lwi_sweep_capacity(const lw_sweep *sweep);    ///< instances of the largest group
-bool lwi_sweep_is_divided(const lw_sweep *sweep); ///< into more than one
+int lwi_sweep_group(const lw_sweep *sweep);    ///< its number
+int lwi_sweep_capacity(const lw_sweep *sweep); ///< instances of the largest group
 
 // ---- worker.c: one thread's share of the instances
 

@@ -54,10 +54,6 @@ int lwi_sweep_capacity(const lw_sweep *s)
 {
     return s->capacity;
 }
-bool lwi_sweep_is_divided(const lw_sweep *s)
-{
-    return s->order != NULL;
-}
 
 static lw_status no_memory(lw_sweep *s)
 {
@@ -84,7 +80,8 @@ static void give(void *user, void *block)
     lwi_release(((meter *)user)->to, block);
 }
 
-// Memory of a batch of the first instance alone [bytes].
+// Memory of a batch of the first instance alone [bytes], the same for any number of threads and lanes: on it depends
+// which instances are together, and so the order of rows.
 static lw_status measure(lw_sweep *s, size_t *bytes)
 {
     meter m = {.to = &s->arena.allocator};
@@ -92,6 +89,7 @@ static lw_status measure(lw_sweep *s, size_t *bytes)
     lw_batch_desc desc = s->desc;
     lw_batch *one;
     desc.instances = desc.threads = 1;
+    desc.lanes = 0;
     desc.allocator = &metered;
     TRY(lwi_batch_create(s->model, &desc, NULL, &one, &s->error));
     lw_batch_destroy(one);

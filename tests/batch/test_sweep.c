@@ -1,4 +1,4 @@
-// test_sweep.c -- a sweep is the batch of its instances, in groups: the same file, the same ends; memory of a group,
+// test_sweep.c -- a sweep is the batch of its instances, in groups: the same rows, the same ends; memory of a group,
 // refusals before the first run, what remains after a stop.
 #include <linkwork/linkwork.h>
 
@@ -103,12 +103,53 @@ static char *contents(const char *path, size_t *size)
     return text;
 }
 
-static void same_file(const char *a, const char *b)
+static void same_bytes(const char *a, const char *b)
 {
     size_t na, nb;
     char *one = contents(a, &na), *other = contents(b, &nb);
     assert_int_equal(na, nb);
     assert_memory_equal(one, other, na);
+    free(one);
+    free(other);
+}
+
+static int columns; // of the rows that are compared
+
+// By time, then by instance.
+static int in_order(const void *a, const void *b)
+{
+    const double *x = a, *y = b;
+    return x[0] != y[0] ? (x[0] > y[0]) - (x[0] < y[0]) : (x[1] > y[1]) - (x[1] < y[1]);
+}
+
+// Rows in order of time and instance, to be freed.
+static double *rows_of(const char *path, long *n)
+{
+    lw_result *result;
+    lw_error error = {0};
+    ok(lw_result_open(path, &result, &error), &error);
+    *n = lw_result_row_count(result);
+    columns = lw_result_column_count(result);
+    double *rows = malloc((size_t)*n * (size_t)columns * sizeof *rows);
+    double *column = malloc((size_t)*n * sizeof *column);
+    assert_non_null(rows);
+    assert_non_null(column);
+    for (int c = 0; c < columns; c++) {
+        ok(lw_result_read(result, c, 0, *n, column, &error), &error);
+        for (long r = 0; r < *n; r++) rows[r * columns + c] = column[r];
+    }
+    free(column);
+    lw_result_close(result);
+    qsort(rows, (size_t)*n, (size_t)columns * sizeof *rows, in_order);
+    return rows;
+}
+
+static void same_rows(const char *a, const char *b)
+{
+    long na, nb;
+    double *one = rows_of(a, &na), *other = rows_of(b, &nb);
+    assert_int_equal(na, nb);
+    assert_memory_equal(one, other, (size_t)na * (size_t)columns * sizeof *one);
     free(one);
     free(other);
 }
@@ -153,7 +194,7 @@ typedef struct count {
     lw_batch_writer *writer;
     int largest; // instances of a batch
     int groups;
-    int stop_in; // this group; 0: never
+    size_t written; // bytes of the file when the last group began
 } count;
 
 static lw_status count_rows(void *user, lw_batch *batch, double time)
@@ -193,8 +234,11 @@ static void a_sweep_is_its_batch(void **state)
             ok(lw_sweep_run(sweep, count_rows, &c, NULL, NULL), lw_sweep_error(sweep));
             ok(lw_batch_writer_close(c.writer, &error), &error);
             same_ends(sweep, batch);
-            same_file(files[f][0], files[f][1]);
-            if (ways[w].memory == 0) assert_int_equal(c.groups, 1);
+            same_rows(files[f][0], files[f][1]);
+            if (ways[w].memory == 0) {
+                assert_int_equal(c.groups, 1);
+                same_bytes(files[f][0], files[f][1]);
+            }
             if (ways[w].memory == 1) assert_true(c.groups > 1 && c.largest < N);
             assert_int_equal(lw_sweep_run(sweep, NULL, NULL, NULL, NULL), LW_ERR_ARGUMENT);
             lw_sweep_destroy(sweep);
@@ -313,6 +357,40 @@ static int stop_late(void *user, double time, double end)
     return time > 0.6 * end;
 }
 
+// The file has the rows of a group when the next one begins, so that a sweep that is killed leaves them.
+static lw_status rows_do_not_wait(void *user, lw_batch *batch, double time)
+{
+    count *c = user;
+    if (time == 0 && c->groups > 0) {
+        size_t size;
+        free(contents("sweep_live.csv", &size));
+        assert_true(size > c->written);
+        c->written = size;
+    }
+    return count_rows(user, batch, time);
+}
+
+static void rows_are_written_as_they_come(void **state)
+{
+    (void)state;
+    double values[N][COLUMNS];
+    lw_model *model = parse();
+    const lw_options o = short_run();
+    lw_batch_desc desc = study(&o, values);
+    desc.memory = 1, desc.threads = 1;
+    lw_sweep *sweep;
+    lw_error error = {0};
+    count c = {0};
+    ok(lw_sweep_create(model, &desc, &sweep, &error), &error);
+    ok(lw_sweep_writer_create("sweep_live.csv", sweep, LW_OBSERVE_REACTION, &c.writer, &error),
+       &error);
+    ok(lw_sweep_run(sweep, rows_do_not_wait, &c, NULL, NULL), lw_sweep_error(sweep));
+    assert_true(c.groups > 2 && c.written > 0);
+    ok(lw_batch_writer_close(c.writer, &error), &error);
+    lw_sweep_destroy(sweep);
+    lw_model_destroy(model);
+}
+
 static void a_stop_keeps_what_has_ended(void **state)
 {
     (void)state;
@@ -338,14 +416,15 @@ static void a_stop_keeps_what_has_ended(void **state)
     const long rows = lw_result_row_count(part);
     const int n = lw_result_column_count(part);
     const double *value = lw_result_values(part);
-    int whole = 0;
+    int whole = 0, groups = 0;
     for (long r = 0; r < rows; r++) {
         whole += value[r * n] == o.duration;
-        if (r) assert_true(value[r * n] >= value[(r - 1) * n]); // in order of time
-        if (r && value[r * n] == value[(r - 1) * n])
-            assert_true(value[r * n + 1] > value[(r - 1) * n + 1]); // and of instances
+        groups += value[r * n] == 0 && (!r || value[(r - 1) * n] > 0);
+        const bool of_group = r && value[r * n] != 0;
+        if (of_group) assert_true(value[r * n] >= value[(r - 1) * n]); // in order of time
     }
     assert_true(whole > N / 4 && whole < N);
+    assert_int_equal(groups, c.groups); // one after the other
     lw_result_close(part);
     lw_model_destroy(model);
 }
@@ -357,6 +436,7 @@ int main(void)
         cmocka_unit_test(memory_is_that_of_a_group),
         cmocka_unit_test(no_memory_is_a_status),
         cmocka_unit_test(what_is_wrong_is_reported_before_a_run),
+        cmocka_unit_test(rows_are_written_as_they_come),
         cmocka_unit_test(a_stop_keeps_what_has_ended),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

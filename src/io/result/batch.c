@@ -1,13 +1,13 @@
 // batch.c -- results of a batch or a sweep as one table: rows of all instances, ordered by time.
 //
-// The rows of a sweep that is divided into groups come group by group.  They wait in a file until all have come.
+// The rows of a sweep that is divided into groups are written group by group, each ordered by time.  None waits for
+// other groups: a sweep can be stopped or killed at any time and what had come remains.
 #include "base/assert.h"
 #include "base/numbers.h"
 #include "batch/batch.h"
 #include "base/file.h"
 #include "io/result/csv.h"
 #include "io/result/result.h"
-#include "io/result/spool.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,9 +17,7 @@ struct lw_batch_writer {
     lwi_arena arena;
     lw_batch *batch;     // of a sweep the one of `group`
     lw_sweep *sweep;     // NULL: rows are those of one batch
-    lwi_spool *spool;    // NULL: rows are written as they come
     int group, capacity; // instances of the largest group
-    long sample;         // rows of each instance of the group so far
     lw_observe level;
     const char *path;
     FILE *csv; // or
@@ -28,12 +26,11 @@ struct lw_batch_writer {
     lwi_result_meta meta;
     lw_options options;
     lwi_result_rows rows;
-    int nown;      // columns of a single run, including the time
-    double *own;   // [capacity][nown] last row of each: quaternions take their sign from it
-    double *last;  // [capacity][columns]
-    bool *written; // [capacity]
-    unsigned char *undetermined; // [joint] of the first row
-    lw_error error;              // of the first failure
+    int nown;       // columns of a single run, including the time
+    double *own;    // [capacity][nown] last row of each: quaternions take their sign from it
+    double *last;   // [capacity][columns]
+    bool *written;  // [capacity]
+    lw_error error; // of the first failure
 };
 
 // ----------------------------------------------------------------------------------------- columns
@@ -104,17 +101,6 @@ static lw_status write_row(lw_batch_writer *w, const double *row, const unsigned
     return ferror(w->csv) ? io_failed(w, "cannot be written") : LW_OK;
 }
 
-// The first row that comes is the first one of the file: the first instance is in the first group.
-static lw_status keep_row(lw_batch_writer *w, int number, const double *row,
-                          const unsigned char *undetermined)
-{
-    if (lwi_spool_is_empty(w->spool) && undetermined)
-        memcpy(w->undetermined, undetermined, (size_t)w->batch->model->njoint);
-    errno = 0;
-    const lw_status status = lwi_spool_put(w->spool, w->sample, number, row);
-    return status == LW_ERR_IO ? io_failed(w, "rows cannot be kept in its folder") : status;
-}
-
 static lw_status instance_row(lw_batch_writer *w, int i)
 {
     lw_batch *b = w->batch;
@@ -141,8 +127,7 @@ static lw_status instance_row(lw_batch_writer *w, int i)
     LWI_ASSERT(n + w->nown - 1 == w->columns.n && w->rows.n == w->nown);
     memcpy(row + n, w->rows.row + 1, (size_t)(w->nown - 1) * sizeof *row);
     w->written[i] = true;
-    return w->spool ? keep_row(w, number, row, o->reaction_undetermined)
-                    : write_row(w, row, o->reaction_undetermined);
+    return write_row(w, row, o->reaction_undetermined);
 }
 
 // The rows of another group begin: no instance has a row before.
@@ -152,7 +137,6 @@ static void find_group(lw_batch_writer *w)
     w->batch = lwi_sweep_batch(w->sweep);
     if (lwi_sweep_group(w->sweep) == w->group) return;
     w->group = lwi_sweep_group(w->sweep);
-    w->sample = 0;
     memset(w->own, 0, (size_t)w->capacity * (size_t)w->nown * sizeof *w->own);
     memset(w->written, 0, (size_t)w->capacity * sizeof *w->written);
 }
@@ -170,28 +154,6 @@ lw_status lw_batch_writer_rows(lw_batch_writer *w)
     for (int i = 0; i < w->batch->n && status == LW_OK; i++)
         if (w->batch->instance[i].status == LW_OK) status = instance_row(w, i);
     lwi_numbers_end(&numbers);
-    w->sample++;
-    return status;
-}
-
-static lw_status write_waiting(void *user, const double *row)
-{
-    lw_batch_writer *w = user;
-    return write_row(w, row, w->undetermined);
-}
-
-// All rows that have come, in order of time and of the instances.
-static lw_status write_all(lw_batch_writer *w)
-{
-    lwi_numbers numbers;
-    if (!w->spool || w->error.status != LW_OK) return LW_OK;
-    if (!lwi_numbers_begin(&numbers))
-        return lwi_fail(&w->error, LW_ERR_MEMORY, "no memory for rows");
-    errno = 0;
-    const lw_status status = lwi_spool_each(w->spool, write_waiting, w);
-    lwi_numbers_end(&numbers);
-    if (status == LW_ERR_IO && !w->hdf5)
-        return io_failed(w, "rows kept in its folder cannot be read");
     return status;
 }
 
@@ -234,18 +196,6 @@ static lw_status begin_hdf5(lw_batch_writer *w, lw_error *error)
     return lwi_hdf5_create(w->path, &w->columns, &w->meta, 0, FLUSH, &w->hdf5, error);
 }
 
-static lw_status begin_spool(lw_batch_writer *w, lw_error *error)
-{
-    if (!w->sweep || !lwi_sweep_is_divided(w->sweep)) return LW_OK;
-    const lw_status status =
-        lwi_spool_create(w->path, lw_sweep_instances(w->sweep), w->columns.n, &w->spool);
-    if (status == LW_ERR_MEMORY) return lwi_fail(error, status, "no memory for a result");
-    if (status != LW_OK)
-        return lwi_fail_at(error, status, w->path, 0, 0, "rows cannot be kept in its folder: %s",
-                           strerror(errno));
-    return LW_OK;
-}
-
 static lw_status begin(lw_batch_writer *w, const char *path, lw_error *error)
 {
     const size_t n = (size_t)w->capacity;
@@ -253,26 +203,21 @@ static lw_status begin(lw_batch_writer *w, const char *path, lw_error *error)
     w->own = LWI_PUSH(&w->arena, double, n *(size_t)w->nown);
     w->last = LWI_PUSH(&w->arena, double, n *(size_t)w->columns.n);
     w->written = LWI_PUSH(&w->arena, bool, n);
-    w->undetermined = LWI_PUSH(&w->arena, unsigned char, w->batch->model->njoint);
-    if (!w->own || !w->last || !w->written || !w->undetermined ||
+    if (!w->own || !w->last || !w->written ||
         lwi_result_rows_create(w->batch->model, w->level, &w->columns, &w->arena, &w->rows) !=
             LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     if (!path) return LW_OK;
     w->path = lwi_arena_text(&w->arena, path);
     if (!w->path) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
-    const bool is_csv = lwi_result_path_ends(path, ".csv");
-    if (is_csv || lwi_result_path_ends(path, ".h5")) {
-        TRY(is_csv ? begin_csv(w, error) : begin_hdf5(w, error));
-        return begin_spool(w, error);
-    }
+    if (lwi_result_path_ends(path, ".csv")) return begin_csv(w, error);
+    if (lwi_result_path_ends(path, ".h5")) return begin_hdf5(w, error);
     return lwi_fail_at(error, LW_ERR_ARGUMENT, path, 0, 0,
                        "unknown ending of a result, known: .h5 .csv");
 }
 
 static void discard(lw_batch_writer *w)
 {
-    lwi_spool_free(w->spool);
     lwi_result_columns_free(&w->columns);
     lwi_arena_free(&w->arena);
     lwi_release(NULL, w);
@@ -319,16 +264,12 @@ lw_status lw_batch_writer_close(lw_batch_writer *w, lw_error *error)
     if (!w) return LW_OK;
     lw_error closing = {0};
     lw_status closed = LW_OK;
-    lw_batch_writer_set_interrupt(w, NULL, NULL); // rows that wait are kept
-    const lw_status waiting = write_all(w);
     errno = 0;
     if (w->hdf5)
         closed = lwi_hdf5_close(w->hdf5, &closing);
     else if (w->csv && fclose(w->csv))
         closed = io_failed(w, "cannot be written completely");
     if (w->error.status != LW_OK) closing = w->error, closed = w->error.status;
-    if (closed == LW_OK && waiting != LW_OK)
-        closed = lwi_fail(&closing, waiting, "%s", lw_status_text(waiting));
     if (error && closed != LW_OK) *error = closing;
     discard(w);
     return closed;
