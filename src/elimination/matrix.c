@@ -16,13 +16,25 @@
 
 // ------------------------------------------------------------------------------------ matrix pass
 
+enum { SMALL = 256 }; // entries: cleared as a whole
+
+// Clears the upper triangle of n rows and their diagonal blocks: the rest is not used.
+static void clear_upper(int n, double *A, int ld)
+{
+    if (n * ld <= SMALL) memset(A, 0, (size_t)(n * ld) * sizeof *A);
+    for (int r = 0; r < n && n * ld > SMALL; r++) {
+        const int from = r < LWI_EDGE_ROWS ? 0 : r - LWI_EDGE_ROWS;
+        memset(A + r * ld + from, 0, (size_t)(ld - from) * sizeof *A);
+    }
+}
+
 // Writes the blocks J G' of the rows closed here to R; with J and G exchanged those of S'.  With J = D' S', G
 // = J M^-1 these are the blocks D' xi D of single bodies [chadaj2017, (15)-(16), (24)] and Phi_q delta Phi_q'
 // [malczyk2019, (24)-(27)].
 static void put_blocks(const lwi_elim *elim, const lwi_elim_front *N, double (*left)[6],
                        double (*right)[6], double *R)
 {
-    if (N->clear) memset(R, 0, (size_t)N->nc * (size_t)N->ld * sizeof *R);
+    if (N->clear) clear_upper(N->nc, R, N->ld);
     const lwi_elim_block *block = elim->block + N->block.first;
     for (int i = 0; i < N->block.n; i++) {
         const lwi_elim_block *b = &block[i];
@@ -94,9 +106,8 @@ static const lwi_elim_batch *in_lanes(const lwi_elim *elim, int node)
 
 static void add_children(const lwi_elim *elim, const lwi_elim_front *N)
 {
-    const size_t bytes = (size_t)N->no * (size_t)N->lu * sizeof *N->U;
-    if (!N->bare) memset(N->U, 0, bytes);
-    if (!N->bare && elim->unsymmetric) memset(N->V, 0, bytes);
+    if (!N->bare) clear_upper(N->no, N->U, N->lu);
+    if (!N->bare && elim->unsymmetric) clear_upper(N->no, N->V, N->lu);
     const int *child = elim->plan->item + N->child.first;
     for (int i = 0; i < N->child.n; i++) {
         const lwi_elim_front *C = &elim->front[child[i]];

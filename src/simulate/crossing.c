@@ -283,8 +283,7 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
     if (is_far(c, s, largest)) return true;
     if (poses && !observe(sim, t1, x1, LW_OBSERVE_TWIST, &c->at)) return true;
     int edge = 0;
-    lwi_system_from_snapshot(&monitor->system, &c->at);
-    const double pivot = lwi_monitor_pivot(monitor, t1, &edge), sine = sqrt(pivot);
+    const double pivot = lwi_monitor_pivot(monitor, &c->at, &edge), sine = sqrt(pivot);
     const double before = c->last.valid ? c->last.sine : 0;
     if (retreats(sim, t0, x0, sine, largest)) {
         *end = c->latest;
@@ -400,7 +399,7 @@ static bool find_gap(lw_sim *sim, lwi_crossing_path *path)
     if (!find_position(sim, piece, &at) || !sine_of_polynomial(sim, piece, at, &path->sine))
         return false;
     path->position = piece->t + at * piece->h;
-    path->edge = lwi_elim_pivots(sim->monitor.system.elim).edge;
+    path->edge = sim->monitor.seen.edge;
     lwi_sim_take_motion(g->assembler, &g->node);
     path->gap = lwi_assembler_residual(g->assembler, false, NULL) / g->assembler->length;
     return true;

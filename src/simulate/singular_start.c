@@ -266,8 +266,7 @@ lw_status lwi_sim_leave_singular(lw_sim *sim)
     const lwi_system *s = &sim->monitor.system;
     c->started = false;
     if (!c->active) return LW_OK;
-    lwi_system_from_snapshot(&sim->monitor.system, &sim->snapshot);
-    const double pivot = lwi_monitor_pivot(&sim->monitor, sim->snapshot.t, &c->start_edge);
+    const double pivot = lwi_monitor_pivot(&sim->monitor, &sim->snapshot, &c->start_edge);
     // from rest, formulations begin next to one
     const double limit = lwi_sine_rate(s, &sim->snapshot) > 0 ? NEXT_TO : AT;
     if (!(pivot < limit * limit)) return LW_OK;

@@ -45,24 +45,30 @@ enum { CLOSING = 6 };
 
 // ----------------------------------------------------------------------------------------- memory
 
-static lw_status create_sample(const lw_model *model, lwi_arena *arena, lwi_monitor_sample *sample)
+static lw_status create_positions(const lw_model *model, lwi_arena *arena,
+                                  lwi_monitor_sample *sample)
 {
     const size_t n = (size_t)model->nnode;
     sample->q = LWI_PUSH(arena, double, model->nq);
-    sample->rate = LWI_PUSH(arena, double, model->nq);
     sample->r = lwi_arena_push(arena, n, sizeof *sample->r);
-    sample->v = lwi_arena_push(arena, n, sizeof *sample->v);
     sample->quat = lwi_arena_push(arena, n, sizeof *sample->quat);
+    return sample->q && sample->r && sample->quat ? LW_OK : LW_ERR_MEMORY;
+}
+
+static lw_status create_sample(const lw_model *model, lwi_arena *arena, lwi_monitor_sample *sample)
+{
+    const size_t n = (size_t)model->nnode;
+    TRY(create_positions(model, arena, sample));
+    sample->rate = LWI_PUSH(arena, double, model->nq);
+    sample->v = lwi_arena_push(arena, n, sizeof *sample->v);
     sample->quat_rate = lwi_arena_push(arena, n, sizeof *sample->quat_rate);
-    return sample->q && sample->rate && sample->r && sample->v && sample->quat && sample->quat_rate
-               ? LW_OK
-               : LW_ERR_MEMORY;
+    return sample->rate && sample->v && sample->quat_rate ? LW_OK : LW_ERR_MEMORY;
 }
 
 lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
                              lwi_monitor *monitor)
 {
-    *monitor = (lwi_monitor){.smallest = INFINITY, .known.t = NAN};
+    *monitor = (lwi_monitor){.smallest = INFINITY, .known.t = NAN, .seen.t = NAN};
     if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has no such positions
     TRY(lwi_system_create_shared(model, LW_PLAN_AUTO, false, shared, arena, &monitor->system));
     for (int i = 0; i < LWI_COUNT(monitor->sample); i++)
@@ -71,6 +77,7 @@ lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_aren
     TRY(create_sample(model, arena, &monitor->between));
     for (int i = 0; i < LWI_COUNT(monitor->piece); i++)
         TRY(create_sample(model, arena, &monitor->piece[i]));
+    TRY(create_positions(model, arena, &monitor->seen));
     TRY(lwi_snapshot_create(model, arena, &monitor->placed));
     lwi_snapshot_start(model, &monitor->placed);
     monitor->active = monitor->system.nrow > 0;
@@ -91,9 +98,51 @@ static double pivot_here(lwi_system *s, double t, int *edge)
     return fmax(0, pivots.min);
 }
 
-double lwi_monitor_pivot(lwi_monitor *monitor, double t, int *edge)
+static bool is_seen(const lwi_monitor *monitor, double t, const double *q)
 {
-    return pivot_here(&monitor->system, t, edge);
+    const size_t n = (size_t)monitor->system.model->nq;
+    return t == monitor->seen.t && (n == 0 || memcmp(q, monitor->seen.q, n * sizeof *q) == 0);
+}
+
+// Whether the positions are those of the last snapshot with a pivot.
+static bool is_seen_sample(const lwi_monitor *monitor, const lwi_monitor_sample *sample)
+{
+    const lwi_monitor_sample *seen = &monitor->seen;
+    const size_t n = (size_t)monitor->system.model->nnode;
+    return is_seen(monitor, sample->t, sample->q) &&
+           memcmp(sample->r, seen->r, n * sizeof *seen->r) == 0 &&
+           memcmp(sample->quat, seen->quat, n * sizeof *seen->quat) == 0;
+}
+
+static bool is_seen_snapshot(const lwi_monitor *monitor, const lwi_snapshot *m)
+{
+    const lw_model *model = monitor->system.model;
+    const lwi_monitor_sample *seen = &monitor->seen;
+    if (!is_seen(monitor, m->t, m->q)) return false;
+    for (int k = 0; k < model->nnode; k++) {
+        const int b = model->node[k].body;
+        if (memcmp(m->r[b], seen->r[k], sizeof seen->r[k]) != 0) return false;
+        if (memcmp(m->quat[b], seen->quat[k], sizeof seen->quat[k]) != 0) return false;
+    }
+    return true;
+}
+
+double lwi_monitor_pivot(lwi_monitor *monitor, const lwi_snapshot *m, int *edge)
+{
+    const lw_model *model = monitor->system.model;
+    lwi_monitor_sample *seen = &monitor->seen;
+    lwi_system_from_snapshot(&monitor->system, m);
+    if (!is_seen_snapshot(monitor, m)) {
+        seen->t = m->t;
+        if (model->nq) memcpy(seen->q, m->q, (size_t)model->nq * sizeof *seen->q);
+        for (int k = 0; k < model->nnode; k++) {
+            v3_copy(seen->r[k], m->r[model->node[k].body]);
+            memcpy(seen->quat[k], m->quat[model->node[k].body], sizeof seen->quat[k]);
+        }
+        seen->pivot = pivot_here(&monitor->system, m->t, &seen->edge);
+    }
+    *edge = seen->edge;
+    return seen->pivot;
 }
 
 // Hermite's cubic of n numbers and its derivative at a + x h, 0 <= x <= 1; f, g at the ends.
@@ -307,6 +356,8 @@ static void append(lwi_monitor *monitor, lwi_monitor_sample *fresh)
     *fresh = memory;
     if (last->t == monitor->known.t) {
         last->pivot = monitor->known.pivot, last->edge = monitor->known.edge;
+    } else if (is_seen_sample(monitor, last)) {
+        last->pivot = monitor->seen.pivot, last->edge = monitor->seen.edge;
     } else {
         place(monitor, last);
         last->pivot = pivot_here(&monitor->system, last->t, &last->edge);
@@ -425,8 +476,7 @@ lw_status lwi_sine_create(const lw_model *model, lwi_arena *arena, lwi_sine *sin
 double lwi_sine_at(lwi_monitor *monitor, const lwi_snapshot *m)
 {
     int edge;
-    lwi_system_from_snapshot(&monitor->system, m);
-    return sqrt(lwi_monitor_pivot(monitor, m->t, &edge));
+    return sqrt(lwi_monitor_pivot(monitor, m, &edge));
 }
 
 double lwi_sine_rate(const lwi_system *s, const lwi_snapshot *m)

@@ -29,7 +29,9 @@ typedef struct lwi_monitor {
     struct {
         double t, pivot;
         int edge;
-    } known;               ///< pivot of the sample that is added; t: NAN if there is none
+    } known; ///< pivot of the sample that is added; t: NAN if there is none
+    lwi_monitor_sample
+        seen;              ///< the last snapshot with a pivot: q, r, quat; t: NAN if there is none
     double largest;        ///< pivot of the run
     double smallest, time; ///< pivot close to a singular position, and its time
     double entry;          ///< first time close to one
@@ -52,8 +54,8 @@ void lwi_monitor_add_known(lwi_monitor *monitor, const lwi_snapshot *snapshot, d
                            int edge);
 /** The same for the last state of the run. */
 void lwi_monitor_end(lwi_monitor *monitor, const lwi_snapshot *snapshot);
-/** The smallest kept pivot at the motion of monitor->system; 1 if positions are not finite. */
-double lwi_monitor_pivot(lwi_monitor *monitor, double t, int *edge);
+/** The smallest kept pivot at a snapshot, which monitor->system takes over; 1 if positions are not finite. */
+double lwi_monitor_pivot(lwi_monitor *monitor, const lwi_snapshot *snapshot, int *edge);
 /** Pivots within a step, on the constraints: between two snapshots with twists, then at times between them. */
 void lwi_monitor_set_piece(lwi_monitor *monitor, const lwi_snapshot *from, const lwi_snapshot *to);
 double lwi_monitor_piece_pivot(lwi_monitor *monitor, double t, int *edge);

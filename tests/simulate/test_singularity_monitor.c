@@ -190,6 +190,42 @@ static void ranks_are_searched_once(void **state)
     lw_model_destroy(model);
 }
 
+// The start, its row and the last sample of a run without duration have one pivot, found once; at another position or
+// time it is found again.
+static void a_pivot_is_found_once(void **state)
+{
+    (void)state;
+    static const char *const takes[] = {"hdca", "rcr"};
+    lw_model *model = four_bar(2, 2.2);
+    for (int i = 0; i < LWI_COUNT(takes); i++) {
+        lw_options options;
+        lw_error error;
+        lw_sim *sim;
+        int edge;
+        lw_options_default(&options);
+        lwt_set(&options, "formulation", takes[i]);
+        lwt_set(&options, "duration", "0");
+        lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+        lwi_monitor *monitor = &sim->monitor;
+        const lwi_elim *elim = monitor->system.elim;
+        const long before = lwi_elim_matrix_passes(elim);
+        lwt_ok(lw_sim_run(sim, LW_OBSERVE_REACTION, NULL, NULL, NULL, NULL), lw_sim_error(sim));
+        assert_int_equal(lwi_elim_matrix_passes(elim), before);
+        lwi_snapshot *m = &sim->snapshot;
+        const double pivot = lwi_monitor_pivot(monitor, m, &edge);
+        assert_true(pivot == monitor->largest);
+        assert_int_equal(lwi_elim_matrix_passes(elim), before);
+        m->t += 1e-3;
+        lwt_near("pivot", 0, lwi_monitor_pivot(monitor, m, &edge), pivot, 1e-14);
+        assert_int_equal(lwi_elim_matrix_passes(elim), before + 1);
+        m->r[1][0] += 1e-3;
+        assert_true(fabs(lwi_monitor_pivot(monitor, m, &edge) - pivot) > 1e-9);
+        assert_int_equal(lwi_elim_matrix_passes(elim), before + 2);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 // Ranks of the nodes, reference pivots, digits and the components of reactions that are not unique, found by the first
 // formulation, serve the second one with the same plan: the same numbers as those that it finds alone.  A formulation
 // without the plan shares none of them.
@@ -250,6 +286,7 @@ int main(void)
         cmocka_unit_test(regular_motions_are_not),
         cmocka_unit_test(samples_wait_for_motion),
         cmocka_unit_test(ranks_are_searched_once),
+        cmocka_unit_test(a_pivot_is_found_once),
         cmocka_unit_test(findings_of_a_plan_are_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
