@@ -1,11 +1,12 @@
-// digits.c -- the 17 significant decimal digits of a double, by exact integer arithmetic.
+// digits.c -- the 17 significant decimal digits of a double, by integer arithmetic.
 //
-// A double is x = m 2^e with m < 2^53.  For a decimal exponent X the digits are the integer next to
+// A double is x = m 2^e.  For a decimal exponent X the digits are the integer next to
 //
 //     x 10^k = m 5^k 2^(e + k),   k = 16 - X
 //
-// For 0 <= k <= MAX_POWER, 5^k has at most 126 bits and the product with m at most 179: it is computed in full and
-// shifted, and the part that is cut off rounds half to even, as `printf` does.  Other numbers are left to the caller.
+// m has 64 bits with its zeros at the end, 5^k the first 128 of its bits, their product 192.  Up to 5^54 it is exact:
+// ties are rounded to even, as by `printf`.  Beyond, the rest of 5^k is below 8 units of 2^64 in the product.  Numbers
+// that are so close to the middle between two results are left to the caller.
 #include "base/numbers.h"
 
 #include "base/assert.h"
@@ -15,89 +16,117 @@
 
 #ifdef __SIZEOF_INT128__
 
-enum { DIGITS = 17, MAX_POWER = 54, MANTISSA = 52, BIAS = 1075 };
+enum { DIGITS = 17, MANTISSA = 52, BIAS = 1075, EXACT = 54, STEP = 27, FIRST = -11, CLOSE = 8 };
 #define SMALLEST 10000000000000000u // 10^16, the smallest number with 17 digits
 
 __extension__ typedef unsigned __int128 wide;
 
-// 5^k
+// floor(k / STEP)
+static int step_of(int k)
+{
+    return (k - FIRST * STEP) / STEP + FIRST;
+}
+
+// The first 128 bits of 5^k, for -297 <= k <= 350, as a product of 5^(27 a) and 5^b.
 static wide power_of_five(int k)
 {
-    static const uint64_t power[] = {1u,
-                                     5u,
-                                     25u,
-                                     125u,
-                                     625u,
-                                     3125u,
-                                     15625u,
-                                     78125u,
-                                     390625u,
-                                     1953125u,
-                                     9765625u,
-                                     48828125u,
-                                     244140625u,
-                                     1220703125u,
-                                     6103515625u,
-                                     30517578125u,
-                                     152587890625u,
-                                     762939453125u,
-                                     3814697265625u,
-                                     19073486328125u,
-                                     95367431640625u,
-                                     476837158203125u,
-                                     2384185791015625u,
-                                     11920928955078125u,
-                                     59604644775390625u,
-                                     298023223876953125u,
-                                     1490116119384765625u,
-                                     7450580596923828125u};
-    enum { LAST = sizeof power / sizeof *power - 1 };
-    LWI_ASSERT(k >= 0 && k <= 2 * LAST);
-    return k <= LAST ? power[k] : (wide)power[LAST] * power[k - LAST];
+    static const uint64_t large[][2] = {
+        {0xa76c582338ed2621u, 0xaf2af2b80af6f24eu}, {0x873e4f75e2224e68u, 0x5a7744a6e804a291u},
+        {0xda7f5bf590966848u, 0xaf39a475506a899eu}, {0xb080392cc4349decu, 0xbd8d794d96aacfb3u},
+        {0x8e938662882af53eu, 0x547eb47b7282ee9cu}, {0xe65829b3046b0afau, 0x0cb4a5a3112a5112u},
+        {0xba121a4650e4ddebu, 0x92f34d62616ce413u}, {0x964e858c91ba2655u, 0x3a6a07f8d510f86fu},
+        {0xf2d56790ab41c2a2u, 0xfae27299423fb9c3u}, {0xc428d05aa4751e4cu, 0xaa97e14c3c26b886u},
+        {0x9e74d1b791e07e48u, 0x775ea264cf55347du}, {0x8000000000000000u, 0x0000000000000000u},
+        {0xcecb8f27f4200f3au, 0x0000000000000000u}, {0xa70c3c40a64e6c51u, 0x999090b65f67d924u},
+        {0x86f0ac99b4e8dafdu, 0x69a028bb3ded71a3u}, {0xda01ee641a708de9u, 0xe80e6f4820cc9495u},
+        {0xb01ae745b101e9e4u, 0x5ec05dcff72e7f8fu}, {0x8e41ade9fbebc27du, 0x14588f13be847307u},
+        {0xe5d3ef282a242e81u, 0x8f1668c8a86da5fau}, {0xb9a74a0637ce2ee1u, 0x6d953e2bd7173692u},
+        {0x95f83d0a1fb69cd9u, 0x4abdaf101564f98eu}, {0xf24a01a73cf2dccfu, 0xbc633b39673c8cecu},
+        {0xc3b8358109e84f07u, 0x0a862f80ec4700c8u}, {0x9e19db92b4e31ba9u, 0x6c07a2c26a8346d1u},
+    };
+    static const uint64_t small[STEP] = {
+        1u,
+        5u,
+        25u,
+        125u,
+        625u,
+        3125u,
+        15625u,
+        78125u,
+        390625u,
+        1953125u,
+        9765625u,
+        48828125u,
+        244140625u,
+        1220703125u,
+        6103515625u,
+        30517578125u,
+        152587890625u,
+        762939453125u,
+        3814697265625u,
+        19073486328125u,
+        95367431640625u,
+        476837158203125u,
+        2384185791015625u,
+        11920928955078125u,
+        59604644775390625u,
+        298023223876953125u,
+        1490116119384765625u,
+    };
+    const int a = step_of(k), b = k - STEP * a;
+    LWI_ASSERT(a >= FIRST && a - FIRST < (int)(sizeof large / sizeof *large));
+    const uint64_t *from = large[a - FIRST], five = small[b] << __builtin_clzll(small[b]);
+    const wide low = (wide)from[1] * five, high = (wide)from[0] * five + (uint64_t)(low >> 64);
+    return high >> 127 ? high : high << 1 | (uint64_t)low >> 63;
 }
 
-// m 5^k 2^shift, cut off to an integer, which is below 2^64; *up: whether to the nearest is one more.
-static uint64_t scaled(uint64_t m, int k, int shift, bool *up)
+// floor(log2 5^k), |k| <= 350
+static int power_bits(int k)
+{
+    return (int)((int64_t)k * 1217359 >> 19);
+}
+
+// m 2^e 10^k as an integer, cut off, for products below 2^63; *up: to the nearest it is one more.  False: too close to a tie.
+static bool scaled(uint64_t m, int e, int k, uint64_t *whole, bool *up)
 {
     const wide five = power_of_five(k), low = (wide)m * (uint64_t)five;
-    const wide high = (wide)m * (uint64_t)(five >> 64) + (uint64_t)(low >> 64); // in units of 2^64
-    const uint64_t low_bits = (uint64_t)low;
-    const int cut = -shift;
-    *up = false;
-    if (cut <= 0) return low_bits << shift;
-    wide whole, rest, half;
-    bool more = false; // the rest has a part below its last bit
-    if (cut < 64) {
-        whole = high << (64 - cut) | low_bits >> cut;
-        rest = low_bits & (((wide)1 << cut) - 1), half = (wide)1 << (cut - 1);
-    } else if (cut == 64) {
-        whole = high, rest = low_bits, half = (wide)1 << 63;
-    } else {
-        whole = high >> (cut - 64);
-        rest = high & (((wide)1 << (cut - 64)) - 1), half = (wide)1 << (cut - 65);
-        more = low_bits != 0;
+    const wide high = (wide)m * (uint64_t)(five >> 64) + (uint64_t)(low >> 64);
+    const uint64_t first = (uint64_t)(high >> 64), second = (uint64_t)high, third = (uint64_t)low;
+    const int cut = -(e + k + power_bits(k) + 1);
+    LWI_ASSERT(cut > 0 && cut < 64);
+    const uint64_t half = (uint64_t)1 << (cut - 1), rest = first & (2 * half - 1);
+    *whole = first >> cut;
+    if (k >= 0 && k <= EXACT) {
+        *up = rest > half || (rest == half && (second || third || *whole & 1));
+        return true;
     }
-    *up = rest > half || (rest == half && (more || whole & 1));
-    return (uint64_t)whole;
+    *up = rest >= half;
+    return !(rest == half && second < CLOSE) && !(rest + 1 == half && second > UINT64_MAX - CLOSE);
 }
 
-// The digits as an integer from 10^16 on, and the decimal exponent of the first one; false: beyond the powers.
-static bool find_digits(double value, uint64_t *digits, int *exponent)
+// At most log10 x, and not less by more than 0.03; x is of the highest 31 bits of its number.
+static int decimal_exponent(int64_t high)
 {
-    uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
+    const int64_t log2 = high - ((int64_t)1023 << 20); // in 2^-20, a chord of the logarithm
+    return (int)((log2 * 323228496 - ((int64_t)1 << 31)) >> 50);
+}
+
+// The digits as an integer from 10^16 on, and the decimal exponent of the first one; false: zero, not finite, too close to a tie.
+static bool find_digits(uint64_t bits, uint64_t *digits, int *exponent)
+{
     const int biased = (int)(bits >> MANTISSA & 0x7ff);
-    if (biased == 0 || biased == 0x7ff) return false; // zero, subnormal, infinite, not a number
-    const uint64_t m = (bits & (((uint64_t)1 << MANTISSA) - 1)) | (uint64_t)1 << MANTISSA;
-    const int e = biased - BIAS;
-    int X = (e + MANTISSA) * 1233 / 4096; // log10 2, off by one at most
+    uint64_t m = bits & (((uint64_t)1 << MANTISSA) - 1);
+    if (biased == 0x7ff || (biased == 0 && m == 0)) return false;
+    if (biased > 0) m |= (uint64_t)1 << MANTISSA;
+    const int zeros = __builtin_clzll(m), e = (biased > 0 ? biased : 1) - BIAS - zeros;
+    m <<= zeros;
+    // a subnormal number as a normal one
+    const int64_t high = (int64_t)(e + BIAS + 11) * (1 << 20) + (int64_t)(m << 1 >> 44);
+    int X = decimal_exponent(high);
     bool up;
-    for (X -= e + MANTISSA < 0;; X++) {
-        const int k = DIGITS - 1 - X;
-        if (k < 0 || k > MAX_POWER) return false;
-        *digits = scaled(m, k, e + k, &up);
-        if (*digits < 10 * (uint64_t)SMALLEST) break;
-    }
+    if (!scaled(m, e, DIGITS - 1 - X, digits, &up)) return false;
+    if (*digits >= 10 * (uint64_t)SMALLEST && !scaled(m, e, DIGITS - 1 - ++X, digits, &up))
+        return false;
     if (*digits < SMALLEST) return false;
     *digits += up;
     if (*digits == 10 * (uint64_t)SMALLEST) *digits = SMALLEST, X++;
@@ -105,53 +134,73 @@ static bool find_digits(double value, uint64_t *digits, int *exponent)
     return true;
 }
 
-static char *put(char *to, const char *digit, int n)
+// The 8 digits of a number below 10^8.
+static void put_8(char *to, uint32_t number)
 {
-    memcpy(to, digit, (size_t)n);
-    return to + n;
+    static const char pair[] = "00010203040506070809101112131415161718192021222324"
+                               "25262728293031323334353637383940414243444546474849"
+                               "50515253545556575859606162636465666768697071727374"
+                               "75767778798081828384858687888990919293949596979899";
+    const uint32_t high = number / 10000, low = number % 10000;
+    memcpy(to, pair + 2 * (high / 100), 2);
+    memcpy(to + 2, pair + 2 * (high % 100), 2);
+    memcpy(to + 4, pair + 2 * (low / 100), 2);
+    memcpy(to + 6, pair + 2 * (low % 100), 2);
 }
 
-// As "%.17g": zeros at the end are left out; a power of ten from 1e17 on and below 1e-4.
-static char *arrange(char *to, const char *digit, int n, int X)
+// An exponent of at least two digits.
+static char *put_exponent(char *to, int X)
 {
-    static const char zeros[] = "0.0000000000000000";
-    if (X < -4) {
-        *to++ = digit[0];
-        if (n > 1) *to++ = '.';
-        to = put(to, digit + 1, n - 1);
-        *to++ = 'e', *to++ = '-';
-        *to++ = (char)('0' + -X / 10), *to++ = (char)('0' + -X % 10);
-    } else if (X < 0) {
-        to = put(to, zeros, 1 - X);
-        to = put(to, digit, n);
-    } else if (n <= X + 1) {
-        to = put(to, digit, n);
-        to = put(to, zeros + 2, X + 1 - n);
-    } else {
-        to = put(to, digit, X + 1);
-        *to++ = '.';
-        to = put(to, digit + X + 1, n - X - 1);
-    }
+    const int size = X < 0 ? -X : X;
+    *to++ = 'e', *to++ = X < 0 ? '-' : '+';
+    if (size >= 100) *to++ = (char)('0' + size / 100);
+    *to++ = (char)('0' + size / 10 % 10), *to++ = (char)('0' + size % 10);
     return to;
 }
 
-int lwi_number_digits(double value, char text[LWI_NUMBER_DIGITS])
+// As "%.17g": zeros at the end are left out; a power of ten from 1e17 on and below 1e-4.  Copies have constant sizes:
+// what they write behind the end is overwritten or ignored.
+static char *arrange(char *to, const char digit[2 * DIGITS], int n, int X)
 {
-    uint64_t digits;
-    char digit[DIGITS], *to = text;
+    if (X < -4 || X >= DIGITS) {
+        *to = digit[0], to[1] = '.';
+        memcpy(to + 2, digit + 1, DIGITS - 1);
+        return put_exponent(to + (n > 1 ? n + 1 : 1), X);
+    }
+    if (X < 0) {
+        memcpy(to, "0.000", 5);
+        memcpy(to + 1 - X, digit, DIGITS);
+        return to + 1 - X + n;
+    }
+    memcpy(to, digit, DIGITS);
+    if (n <= X + 1) return to + X + 1; // an integer: digits behind the n are zeros
+    to[X + 1] = '.';
+    memcpy(to + X + 2, digit + X + 1, DIGITS);
+    return to + n + 1;
+}
+
+int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM])
+{
+    uint64_t bits, digits;
+    char digit[2 * DIGITS], *to = text;
     int X, n = DIGITS;
-    if (!find_digits(value, &digits, &X)) return 0;
-    for (int i = DIGITS - 1; i >= 0; i--, digits /= 10) digit[i] = (char)('0' + digits % 10);
+    memcpy(&bits, &value, sizeof bits);
+    if (!find_digits(bits, &digits, &X)) return 0;
+    digit[0] = (char)('0' + digits / SMALLEST);
+    digits %= SMALLEST;
+    put_8(digit + 1, (uint32_t)(digits / 100000000));
+    put_8(digit + 9, (uint32_t)(digits % 100000000));
+    memset(digit + DIGITS, '0', DIGITS);
     while (n > 1 && digit[n - 1] == '0') n--;
-    if (value < 0) *to++ = '-';
-    to = arrange(to, digit, n, X);
+    *to = '-';
+    to = arrange(to + (bits >> 63), digit, n, X);
     LWI_ASSERT(to - text <= LWI_NUMBER_DIGITS);
     return (int)(to - text);
 }
 
 #else
 
-int lwi_number_digits(double value, char text[LWI_NUMBER_DIGITS])
+int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM])
 {
     (void)value, (void)text;
     return 0;

@@ -24,10 +24,10 @@ bool lwi_number_read(const char *text, double *value);
 /** The shortest decimal text that reads back to the same number, with a decimal point in every locale. */
 void lwi_number_write(double value, char *text, size_t size);
 
-enum { LWI_NUMBER_DIGITS = 25 };
-/** Writes the characters of "%.17g" in the C locale, without an end.  @return how many; 0: none, for zero, for numbers
- *  from 1e17 on and below 1e-38 in size, and those that are not finite: left to `printf` */
-int lwi_number_digits(double value, char text[LWI_NUMBER_DIGITS]);
+enum { LWI_NUMBER_DIGITS = 24, LWI_NUMBER_ROOM = 48 };
+/** Writes the at most LWI_NUMBER_DIGITS characters of "%.17g" in the C locale, without an end; behind them the rest of
+ *  the room may be overwritten.  @return how many; 0: left to `printf`: zero, not finite, too close to a tie */
+int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM]);
 
 /** The n numbers of a text such as "10, 0.5", at most 8; false, with *values unchanged, for anything
  *  else. */

@@ -42,26 +42,31 @@ void lwi_csv_header(FILE *file, const char *const *names, int n)
 
 // -------------------------------------------------------------------------------------------- rows
 
-// A number of one digit, as zeros of motions in a plane, needs no conversion; -0 does.
-static void put_number(FILE *file, double value)
+// Zeros, as of motions in a plane, need no conversion.  Returns the end.
+static inline char *put_number(char *to, double value)
 {
-    char text[1 + LWI_NUMBER_DIGITS];
-    const bool one = value >= 0 && value < 10 && value == (int)value && !signbit(value);
-    const int n = one ? 1 : lwi_number_digits(value, text);
-    if (one) text[0] = (char)('0' + (int)value);
-    if (n)
-        fwrite(text, 1, (size_t)n, file);
-    else
-        fprintf(file, "%.17g", value);
+    if (value == 0) {
+        *to = '-';
+        to += signbit(value) != 0;
+        *to = '0';
+        return to + 1;
+    }
+    const int n = lwi_number_digits(value, to);
+    return to + (n ? n : snprintf(to, LWI_NUMBER_ROOM, "%.17g", value));
 }
 
 void lwi_csv_numbers(FILE *file, const double *row, int n)
 {
+    char block[1 << 14], *to = block;
     for (int i = 0; i < n; i++) {
-        if (i) fputc(',', file);
-        put_number(file, row[i]);
+        if (i) *to++ = ',';
+        to = put_number(to, row[i]);
+        if (block + sizeof block - to > 2 * LWI_NUMBER_ROOM) continue;
+        fwrite(block, 1, (size_t)(to - block), file);
+        to = block;
     }
-    fputc('\n', file);
+    *to++ = '\n';
+    fwrite(block, 1, (size_t)(to - block), file);
 }
 
 lw_status lw_csv_row(lw_csv *csv, const lw_observation *observation)
