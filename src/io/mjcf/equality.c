@@ -139,7 +139,7 @@ static lw_status add_tie(const lwi_mjcf *u, tie *ties, int count, int index)
 {
     tie *t = &ties[index];
     const int pair = t->weld ? -1 : partner_of(ties, count, index);
-    lw_joint_desc d = {.name = lwi_xml_get(t->e, "name"),
+    lw_joint_desc d = {.name = lwi_mjcf_equality_name(u, t->e, t->body[0], index + 1),
                        .type = t->weld ? LW_JOINT_FIXED : LW_JOINT_SPHERICAL,
                        .placement = LW_PLACED_FRAMES,
                        .body1 = body_of(u, t->body[0]),
@@ -147,6 +147,7 @@ static lw_status add_tie(const lwi_mjcf *u, tie *ties, int count, int index)
                        .place = lwi_mjcf_place(u, t->e),
                        .cut = LW_CUT_PREFER};
     lw_pose frame[2];
+    if (!d.name) return lwi_mjcf_no_memory(u);
     if (t->body[0] == t->body[1])
         return lwi_mjcf_fail(u, t->e, LW_ERR_MODEL, "<%.40s>: both ends are on one body",
                              t->e->name);

@@ -113,6 +113,7 @@ typedef struct lwi_mjcf {
     lwi_mjcf_site *site;
     int nsite;
     lwi_names body_names, joint_names, site_names;
+    lwi_names taken_joints; ///< names of joints and equalities in the file
 } lwi_mjcf;
 
 // ---- text.c
@@ -158,6 +159,16 @@ lw_status lwi_mjcf_pose(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, dou
 /** Reads fromto: frame in the middle of two points, z along their line; *length: 0 if it is missing. */
 lw_status lwi_mjcf_ends(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, double *r,
                         double *length);
+
+// ---- names.c
+
+/** Sets the names of the bodies' descriptions, and lists the names of joints in the file. */
+lw_status lwi_mjcf_make_names(lwi_mjcf *u);
+/** A name of a joint that has none: BODY_KIND, BODY_KIND2, ...  @return NULL: no memory */
+const char *lwi_mjcf_joint_name(const lwi_mjcf *u, int body, const char *kind, int number);
+/** The name of the joint of an equality: its own, or derived from its first body.  @return NULL: no memory */
+const char *lwi_mjcf_equality_name(const lwi_mjcf *u, const lwi_xml_element *e, int body,
+                                   int number);
 
 // ---- inertia.c
 

@@ -211,20 +211,12 @@ static void scale_masses(lwi_mjcf *u)
     }
 }
 
-// `ground` is the fixed world; a body with this name is renamed.
-static const char *name_of(const lwi_mjcf *u, const lwi_mjcf_body *b)
-{
-    if (!b->name || strcmp(b->name, "ground") != 0) return b->name;
-    lwi_notes_add(u->notes, b->e, "ground_body", "body 'ground' is renamed");
-    return "ground_body";
-}
-
 static lw_status add_bodies(lwi_mjcf *u)
 {
     for (int i = 1; i < u->nbody; i++) {
         lwi_mjcf_body *b = &u->body[i];
         lwi_mjcf_begin_notes(u, b->e);
-        b->desc = (lw_body_desc){.name = name_of(u, b),
+        b->desc = (lw_body_desc){.name = b->desc.name,
                                  .inertia_axes = {1, 0, 0, 0},
                                  .pose = lwi_frame_pose(b->R, b->r),
                                  .allow_bad_inertia = 1, // as the format does
@@ -417,14 +409,11 @@ static lw_status add_between(const lwi_mjcf *u, const lwi_mjcf_body *b, const lw
 {
     char name[2 * 100 + 32];
     if (j->name)
-        snprintf(name, sizeof name, "%.100s::%.100s", b->name ? b->name : "body", j->name);
+        snprintf(name, sizeof name, "%.100s::%.100s", b->desc.name, j->name);
     else
-        snprintf(name, sizeof name, "%.100s::%d", b->name ? b->name : "body", number);
-    // names may be missing: the builder numbers those bodies
-    const lw_body_desc d = {.name = b->name || j->name ? name : NULL,
-                            .pose = b->desc.pose,
-                            .in = b->desc.in,
-                            .place = j->desc.place};
+        snprintf(name, sizeof name, "%.100s::%d", b->desc.name, number);
+    const lw_body_desc d = {
+        .name = name, .pose = b->desc.pose, .in = b->desc.in, .place = j->desc.place};
     return lw_builder_add_body(u->builder, &d, between, u->error);
 }
 
@@ -448,7 +437,12 @@ static lw_status add_chain(lwi_mjcf *u, int body)
         LWI_ASSERT(left > 0);
         lwi_mjcf_joint *j = &u->joint[u->njoint++];
         *j = (lwi_mjcf_joint){.name = lwi_xml_get(p->at.e, "name"), .e = p->at.e, .body = body};
-        j->desc = (lw_joint_desc){.name = j->name,
+        const bool is_free = strcmp(p->at.e->name, "freejoint") == 0;
+        const char *joint =
+            j->name ? j->name
+                    : lwi_mjcf_joint_name(u, body, is_free ? "free" : "joint", number + 1);
+        if (!joint) return lwi_mjcf_no_memory(u);
+        j->desc = (lw_joint_desc){.name = joint,
                                   .placement = LW_PLACED_FRAMES,
                                   .body1 = c.before,
                                   .body2 = b->body,
@@ -458,7 +452,7 @@ static lw_status add_chain(lwi_mjcf *u, int body)
         if (j->desc.type == LW_JOINT_FREE) TRY(check_free(u, b, p, count_joints(b)));
         TRY(place_joint(u, p, j, &c));
         if (j->desc.type == LW_JOINT_FREE && u->desc->base == LW_BASE_FIXED)
-            j->desc = (lw_joint_desc){.name = j->name,
+            j->desc = (lw_joint_desc){.name = joint,
                                       .type = LW_JOINT_FIXED,
                                       .body2 = b->body,
                                       .placement = LW_PLACED_FRAMES,
@@ -474,14 +468,18 @@ static lw_status add_chain(lwi_mjcf *u, int body)
     return LW_OK;
 }
 
-static lw_status fix_to_parent(const lwi_mjcf *u, const lwi_mjcf_body *b)
+static lw_status fix_to_parent(const lwi_mjcf *u, int body)
 {
+    const lwi_mjcf_body *b = &u->body[body];
     const char *mocap = lwi_xml_get(b->e, "mocap");
     if (mocap && strcmp(mocap, "true") == 0) {
         lwi_mjcf_begin_notes(u, b->e);
         lwi_notes_add(u->notes, b->e, b->name, "bodies moved by motion capture are fixed");
     }
-    const lw_joint_desc d = {.type = LW_JOINT_FIXED,
+    const char *name = lwi_mjcf_joint_name(u, body, "fixed", 1);
+    if (!name) return lwi_mjcf_no_memory(u);
+    const lw_joint_desc d = {.name = name,
+                             .type = LW_JOINT_FIXED,
                              .placement = LW_PLACED_FRAMES,
                              .body1 = b->desc.in,
                              .body2 = b->body,
@@ -535,7 +533,7 @@ static lw_status read_motor(lwi_mjcf *u, const lwi_xml_element *e)
     if (gear[0] != 1)
         lwi_notes_add(u->notes, e, name,
                       "the input of a motor is the effort at its joint, control times gear");
-    TRY(lw_builder_add_input(u->builder, name ? name : j->name, &input, u->error));
+    TRY(lw_builder_add_input(u->builder, name ? name : j->desc.name, &input, u->error));
     j->desc.coordinate[0].effort = input;
     return LW_OK;
 }
@@ -578,7 +576,7 @@ static lw_status add_joints(lwi_mjcf *u)
         if (count_joints(&u->body[i]))
             TRY(add_chain(u, i));
         else
-            TRY(fix_to_parent(u, &u->body[i]));
+            TRY(fix_to_parent(u, i));
     }
     for (const lwi_mjcf_part *p = u->body[0].part; p; p = p->next)
         if (p->at.kind == LWI_MJCF_JOINT || strcmp(p->at.e->name, "freejoint") == 0)
@@ -596,6 +594,7 @@ static lw_status read_model(lwi_mjcf *u)
     TRY(read_settings(u));
     TRY(lwi_mjcf_read_classes(u));
     TRY(collect(u));
+    TRY(lwi_mjcf_make_names(u));
     TRY(add_bodies(u));
     TRY(add_joints(u));
     TRY(read_sites(u));

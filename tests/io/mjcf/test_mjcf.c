@@ -76,6 +76,35 @@ static void frame_of(const lw_joint_desc *j, int side, double *R, double *r)
     v3_set(r, f->position.x, f->position.y, f->position.z);
 }
 
+// ------------------------------------------------------------------------------------------- names
+
+// Names that the file lacks derive from the bodies and never equal one of the file.
+static void missing_names_are_derived(void **state)
+{
+    (void)state;
+    lw_model *m = model_of(MODEL(
+        WORLD("<body name='a'>" MASS "<body>" MASS "<joint name='joint1'/></body>"
+              "<body name='body2'>" MASS "<joint/><joint axis='1 0 0'/></body></body>"
+              "<body name='body3'>" MASS "<joint name='body2_joint'/></body>"
+              "<body name='ground'>" MASS "<freejoint/></body><body name='ground_body'>" MASS
+              "</body>") "<equality><connect name='joint1' body1='a' body2='body3' anchor='0 0 0'/>"
+                         "<weld body1='body3' body2='a'/></equality>"));
+    static const char *const joints[] = {"a_fixed",           "joint1",         "body2_joint_",
+                                         "body2_joint2",      "body2_joint",    "ground_body__free",
+                                         "ground_body_fixed", "joint1_connect", "body3_weld2"};
+    static const char *const bodies[] = {"a",           "body2_",  "body2", "body3", "ground_body_",
+                                         "ground_body", "body2::1"};
+    for (int i = 0; i < (int)(sizeof joints / sizeof *joints); i++) {
+        lw_joint found;
+        if (lw_model_find_joint(m, joints[i], &found)) fail_msg("there is no joint %s", joints[i]);
+    }
+    for (int i = 0; i < (int)(sizeof bodies / sizeof *bodies); i++) {
+        lw_body found;
+        if (lw_model_find_body(m, bodies[i], &found)) fail_msg("there is no body %s", bodies[i]);
+    }
+    lw_model_destroy(m);
+}
+
 // ------------------------------------------------------------------------------------ orientations
 
 // The same rotation in all notations.
@@ -846,6 +875,7 @@ static void invalid_keyframes_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(missing_names_are_derived),
         cmocka_unit_test(orientations_agree),
         cmocka_unit_test(z_axes_take_the_smallest_rotation),
         cmocka_unit_test(euler_sequences),
