@@ -2,13 +2,17 @@
 //
 // With A = J'J + a D and g = J A^-1 J', the multipliers of minimum norm are those of the iteration
 //
-//     lambda += g g (lambda_0 - lambda),      g lambda_0 = J A^-1 f
+//     lambda += p(g) g g (lambda_0 - lambda),      g lambda_0 = J A^-1 f
 //
 // g keeps a direction of sine s in the scaled rows by s^2 / (s^2 + a): all of it if s is that of independent
 // rows (some 1e-3 in large nets), nothing if s is round-off or the drift of positions, which tilts redundant
-// rows by 1e-6 and less.  Applied twice it separates the two by (s^2 / a)^2; the iteration removes the rest of
-// a / s^2.  Directions without stiffness in A, the degrees of freedom, have no part in f, and J removes what
-// round-off puts there.
+// rows by 1e-6 and less.  Applied twice it separates the two by (s^2 / a)^2.  What it leaves of independent rows,
+// h = 1 - g = a / (s^2 + a), is removed by the series of 1 / g^2: from e = lambda_0 - lambda
+//
+//     lambda += g (1 + 2 h + ... + n h^(n - 1)) g e   leaves   ((n + 1) h^n - n h^(n + 1)) e = (n + 1) g h^n e + ...
+//
+// with one solution for each term.  Directions without stiffness in A, the degrees of freedom, have no part in f, and J
+// removes what round-off puts there.
 //
 // The graph of the elimination: edge k is body k with six rows, body e is joint e with its rows as
 // components, and G = J, so that x = x0 + J A^-1 (c - J' x0) is one vector pass.
@@ -22,8 +26,9 @@
 // Share a of D that is added to J'J: the square of 3e-5, between the sines of independent rows, 1e-3, and those of
 // drift, 1e-6.
 #define SOFT 1e-9
-// Iterations, and the change of lambda, relative to its largest entry, that ends them.
-enum { MAX_STEPS = 6 };
+// Iterations, terms of the series in each, and the term or the remainder, relative to the largest entry of lambda, that
+// ends them.
+enum { MAX_STEPS = 3, TERMS = 4 };
 #define CLOSE_ENOUGH 1e-13
 
 struct lwi_min_norm {
@@ -34,11 +39,11 @@ struct lwi_min_norm {
     int *node;  // [nbody] edge of the plan of each body; -1: no edge has rows there
     lwi_plan plan;
     lwi_elim *elim;
-    double *eps;                        // [plan.nrow]
-    double *c, *w;                      // [plan.nrow] right side and solution of A
-    double (*x)[6], (*t)[6], (*sum)[6]; // [nedge]
-    double (*f)[6];                     // [nbody]
-    double *part;                       // [rows]
+    double *eps;                           // [plan.nrow]
+    double *c, *w;                         // [plan.nrow] right side and solution of A
+    double (*x)[6], (*rest)[6], (*sum)[6]; // [nedge]
+    double (*f)[6];                        // [nbody]
+    double *part;                          // [rows]
 };
 
 // ------------------------------------------------------------------------------------------ create
@@ -129,7 +134,7 @@ lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_pool *pool, lwi_a
     GET(l->c, l->plan.nrow);
     GET(l->w, l->plan.nrow);
     GET(l->x, l->nedge);
-    GET(l->t, l->nedge);
+    GET(l->rest, l->nedge);
     GET(l->sum, l->nedge);
     GET(l->f, l->nbody);
     GET(l->part, l->row[l->nedge]);
@@ -218,26 +223,49 @@ static double largest(int n, const double (*x)[6])
 {
     double size = 0;
     for (int e = 0; e < n; e++)
-        for (int r = 0; r < 6; r++) size = fmax(size, fabs(x[e][r]));
+        for (int r = 0; r < 6; r++) size = fabs(x[e][r]) > size ? fabs(x[e][r]) : size;
+    return size;
+}
+
+// rest := g (lambda_0 - sum)
+static void residual(lwi_min_norm *l, const double (*f)[6])
+{
+    put_wrenches(l, f);
+    memcpy(l->x, l->sum, (size_t)l->nedge * sizeof *l->x);
+    lwi_elim_solve(l->elim, l->x, l->c, l->w, 0);
+    for (int e = 0; e < l->nedge; e++)
+        for (int r = 0; r < 6; r++) l->rest[e][r] = l->x[e][r] - l->sum[e][r];
+}
+
+// sum += factor g rest, rest := (1 - g) rest.  Returns the largest entry of g rest.
+static double take_part(lwi_min_norm *l, double factor)
+{
+    double size = 0;
+    if (l->plan.nrow) memset(l->c, 0, (size_t)l->plan.nrow * sizeof *l->c);
+    memcpy(l->x, l->rest, (size_t)l->nedge * sizeof *l->x);
+    lwi_elim_solve(l->elim, l->x, l->c, l->w, 0); // x = rest - g rest
+    for (int e = 0; e < l->nedge; e++)
+        for (int r = 0; r < 6; r++) {
+            const double part = l->rest[e][r] - l->x[e][r];
+            l->sum[e][r] += factor * part;
+            l->rest[e][r] = l->x[e][r];
+            size = fabs(part) > size ? fabs(part) : size;
+        }
     return size;
 }
 
 void lwi_min_norm_solve(lwi_min_norm *l, const double (*f)[6], double *lambda)
 {
-    const size_t bytes = (size_t)l->nedge * sizeof *l->x, rows = (size_t)l->plan.nrow;
-    memset(l->sum, 0, bytes);
-    for (int step = 0; step < MAX_STEPS; step++) {
-        put_wrenches(l, f);
-        memcpy(l->x, l->sum, bytes); // t = g (lambda_0 - sum)
-        lwi_elim_solve(l->elim, l->x, l->c, l->w, 0);
-        for (int e = 0; e < l->nedge; e++)
-            for (int r = 0; r < 6; r++) l->t[e][r] = l->x[e][r] -= l->sum[e][r];
-        if (rows) memset(l->c, 0, rows * sizeof *l->c); // x = t - g t
-        lwi_elim_solve(l->elim, l->x, l->c, l->w, 0);
-        for (int e = 0; e < l->nedge; e++)
-            for (int r = 0; r < 6; r++) l->sum[e][r] += l->t[e][r] -= l->x[e][r];
-        const double change = largest(l->nedge, (const double(*)[6])l->t);
-        if (!(change > CLOSE_ENOUGH * largest(l->nedge, (const double(*)[6])l->sum))) break;
+    memset(l->sum, 0, (size_t)l->nedge * sizeof *l->sum);
+    bool done = false;
+    for (int step = 0; step < MAX_STEPS && !done; step++) {
+        residual(l, f);
+        for (int k = 1; k <= TERMS && !done; k++) {
+            const double change = k * take_part(l, k);
+            const double left = (k + 1) * largest(l->nedge, (const double(*)[6])l->rest);
+            const double enough = CLOSE_ENOUGH * largest(l->nedge, (const double(*)[6])l->sum);
+            done = !(left > enough && change > enough);
+        }
     }
     for (int e = 0; e < l->nedge; e++)
         for (int i = l->row[e]; i < l->row[e + 1]; i++) lambda[i] = l->sum[e][i - l->row[e]];
