@@ -147,17 +147,17 @@ def skip(reason):
 if not os.path.exists(LIBRARY):
     skip("is not built with sanitizers: %s" % LIBRARY)
 suite.need("run", FOUR_BAR, "--duration", "0.1", "-q", "-o", suite.path("in.h5"), "-o", suite.path("in.csv"))
-expected, numbers, own, outside = {}, {}, {}, {}
+expected, numbers, outside = {}, {}, {}
 
 
-def counted(case, **what):
-    """Number of allocations, largest number of bytes held, the call."""
-    done = call(case, FAIL_COUNT=suite.path("count"), **what)
+def counted(case):
+    """Numbers of allocations, of all and of Linkwork, largest number of bytes held, the call."""
+    done = call(case, FAIL_COUNT=suite.path("count"))
     if done.code != 0 or not os.path.exists(suite.path("count")):
         skip("does not count, or %s fails: %s" % (case, done.err.strip()[-300:]))
-    count, peak = hostile.read(suite.path("count")).split()
+    count, count_own, peak = (int(number) for number in hostile.read(suite.path("count")).split())
     os.unlink(suite.path("count"))
-    return int(count), int(peak), done
+    return count, count_own, peak, done
 
 
 def one(case, failing):
@@ -174,24 +174,23 @@ def one(case, failing):
 
 
 for key in CASES:
-    numbers[key] = counted(key)
-    expected[key] = content(CASES[key][1]), TIMES.sub("", numbers[key][2].out)
-    own[key] = counted(key, FAIL_OWN="1")[0]
+    *numbers[key], ended = counted(key)
+    expected[key] = content(CASES[key][1]), TIMES.sub("", ended.out)
 
 each = max(1, suite.tries // len(CASES))
-for key in CASES:
-    tried = range(1, numbers[key][0] + 1)
+for key, (count, count_own, peak) in numbers.items():
+    tried = range(1, count + 1)
     for n in sorted(suite.random.sample(tried, min(each, len(tried)))):
         at = {"FAIL_AT": str(n)}
         kind = suite.random.random()
         if kind < 0.3:
             at["FAIL_FROM"] = "1"
         elif kind < 0.65:
-            at = {"FAIL_ABOVE": str(suite.random.randrange(1, numbers[key][1]))}
+            at = {"FAIL_ABOVE": str(suite.random.randrange(1, peak))}
         one(key, at)
     # those of Linkwork: each, in short tests of the cases of ALWAYS
-    some = own[key] if suite.nightly or key in ALWAYS else min(each, own[key])
-    for n in sorted(suite.random.sample(range(1, own[key] + 1), some)):
+    some = count_own if suite.nightly or key in ALWAYS else min(each, count_own)
+    for n in sorted(suite.random.sample(range(1, count_own + 1), some)):
         one(key, {"FAIL_OWN": "1", "FAIL_AT": str(n)})
 for (site, wrong), count in sorted(outside.items()):
     print("within SUNDIALS or HDF5, no failure of this test: %s, %s: %d" % (site, wrong, count))

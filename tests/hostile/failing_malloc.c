@@ -2,9 +2,10 @@
 //
 //   FAIL_AT=N      the N-th allocation after the start of main() fails; without it none
 //   FAIL_FROM=1    and all after it
-//   FAIL_OWN=1     only allocations by Linkwork itself fail and are counted
+//   FAIL_OWN=1     only allocations by Linkwork itself fail, the N-th of them
 //   FAIL_ABOVE=N   allocations fail that would make the program hold more than N bytes from main() on
-//   FAIL_COUNT=F   at the end the number of allocations and the largest number of bytes held are written to the file F
+//   FAIL_COUNT=F   at the end these are written to the file F: numbers of allocations, of all and of those by Linkwork
+//                  itself, and the largest number of bytes held
 //   FAIL_SHOW=1    the call stack of each one that fails is written to stderr, after a line "--"
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -28,7 +29,7 @@ typedef int main_function(int argc, char **argv, char **environment);
 
 static main_function *program;
 static int in_main, from, show, own;
-static long count, at, above, held, peak;
+static long count, count_own, at, above, held, peak;
 static struct {
     uintptr_t begin, end;
 } code[8]; // of the program and of Linkwork's library
@@ -67,8 +68,12 @@ static void show_stack(void)
 
 static int fails(size_t size, const void *caller)
 {
-    if (!in_main || (own && !is_own(caller))) return 0;
-    const long n = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    if (!in_main) return 0;
+    const int by_linkwork = is_own(caller);
+    const long any = __atomic_add_fetch(&count, 1, __ATOMIC_RELAXED);
+    const long mine = __atomic_add_fetch(&count_own, by_linkwork, __ATOMIC_RELAXED);
+    if (own && !by_linkwork) return 0;
+    const long n = own ? mine : any;
     const long more = size < (size_t)1 << 40 ? (long)size : 1L << 40;
     const int too_much = above > 0 && __atomic_load_n(&held, __ATOMIC_RELAXED) + more > above;
     if (!too_much && (at <= 0 || (from ? n < at : n != at))) return 0;
@@ -163,6 +168,6 @@ __attribute__((destructor)) static void write_count(void)
     in_main = 0;
     FILE *file = name ? fopen(name, "w") : NULL;
     if (!file) return;
-    fprintf(file, "%ld %ld\n", count, peak);
+    fprintf(file, "%ld %ld %ld\n", count, count_own, peak);
     fclose(file);
 }
