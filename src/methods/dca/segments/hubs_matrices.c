@@ -187,7 +187,7 @@ static void move_rows(lwi_hubs *hubs, int h)
     const lwi_hub_rows with = rows_with(hubs, h), left = rows_left(hubs, h);
     const int n = left.edge->rows, m = with.edge ? with.edge->rows : 0;
     double(*C)[6] = hub->bar < 0 ? hubs->closing[hub->through].C : hubs->edge[hub->bar].C;
-    double KJ[6][6], A[6][6], J[6][6]; // A: column by column
+    double KJ[6][6], A[6][6], J[6][6] = {{0}}; // A: column by column
     for (int r = 0; r < n; r++) {
         v6_copy(KJ[r], left.J[r]);
         apply_mobility(hub, KJ[r]);
@@ -198,7 +198,6 @@ static void move_rows(lwi_hubs *hubs, int h)
             C[r][k] += v6_dot(left.J[k], KJ[r]);
             for (int c = 0; c < m; c++) C[r][k] -= A[r][c] * A[k][c];
         }
-        v6_zero(J[r]);
         for (int c = 0; with.to >= 0 && c < m; c++) v6_axpy(J[r], -A[r][c], hub->U[c]);
     }
     if (hub->bar >= 0)
