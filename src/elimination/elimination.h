@@ -138,6 +138,8 @@ void lwi_elim_put_reference(lwi_elim *elim, const double *pivot);
  *  1e-10 of the smallest reference pivot of their node.  The rank of such a matrix pass is below the generic
  *  rank (inactive_rows.c).  If not allowed, the pass fails once the pivot is round-off. */
 void lwi_elim_allow_inactive(lwi_elim *elim, bool allowed);
+/** Whether rows may become inactive at half the pivots of this matrix pass: if not, they are the same as allowed. */
+bool lwi_elim_near_inactive(const lwi_elim *elim);
 /** Number of inactive rows. */
 int lwi_elim_inactive_count(const lwi_elim *elim);
 /** The part of c [nrow] that inactive rows cannot meet: the largest component of c, in scaled rows, along

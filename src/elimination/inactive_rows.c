@@ -61,6 +61,15 @@ double lwi_elim_inactive_below(const lwi_elim *elim, int node)
     return may ? LWI_ELIM_INACTIVE * elim->reference_pivot[node] : 0;
 }
 
+bool lwi_elim_near_inactive(const lwi_elim *elim)
+{
+    bool near = false;
+    lwi_elim_note_batches(elim);
+    for (int k = 0; k < elim->nnode; k++)
+        near |= elim->state[k].max_ratio * LWI_ELIM_INACTIVE * elim->reference_pivot[k] >= 0.5;
+    return near;
+}
+
 // ------------------------------------------------------------------------------- what drives ask
 
 static int inactive_rows(const lwi_elim *elim, int node)

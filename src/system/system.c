@@ -926,6 +926,17 @@ lw_status lwi_system_factor(lwi_system *s, double t, lw_error *error)
     return check_inactive(s, t, error);
 }
 
+bool lwi_system_is_regular(const lwi_system *s)
+{
+    return s->nrow == 0 || (s->inactive_evaluations == 0 && !lwi_elim_is_extended(s->elim) &&
+                            lwi_elim_inactive_count(s->elim) == 0);
+}
+
+bool lwi_system_is_far(const lwi_system *s)
+{
+    return lwi_system_is_regular(s) && !(s->nrow && lwi_elim_near_inactive(s->elim));
+}
+
 lw_status lwi_system_begin(lwi_system *s, double t, lw_error *error)
 {
     s->inactive_evaluations = 0;

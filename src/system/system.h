@@ -212,6 +212,11 @@ lw_status lwi_system_factor(lwi_system *system, double t, lw_error *error);
  *  the current positions; J and factors are changed.
  *  @return as lwi_system_factor */
 lw_status lwi_system_begin(lwi_system *system, double t, lw_error *error);
+/** Whether the last factors are in doubles without inactive rows, and none were inactive just before: another matrix
+ *  pass at these positions finds the same. */
+bool lwi_system_is_regular(const lwi_system *system);
+/** The same after lwi_system_begin, which allows rows to become inactive: none is near that. */
+bool lwi_system_is_far(const lwi_system *system);
 /** x = K (f + J' lambda) with J x = c.  In: f [nnode][6] in x, c in system->c; out: x, lambda. Multiplies by
  *  K, then the vector pass with refinement. */
 void lwi_system_solve(lwi_system *system);

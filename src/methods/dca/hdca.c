@@ -36,9 +36,10 @@
 #include <string.h>
 
 // What the speeds of a state are needed for.  An output row is at the state of the evaluation that ends the step
-// before it or begins the one after it, and a run begins with the velocities and the row of one state: each takes
-// what another has found.  None takes its own, so that calls repeated at one state cost and test all that they do.
-typedef enum purpose { FOR_NONE, FOR_RATES, FOR_VELOCITIES, FOR_ROW } purpose;
+// before it or begins the one after it, and a run begins with momenta, scales, velocities and the row of one state:
+// each takes what another has found, or at other momenta its factors.  None takes its own, so that calls repeated at
+// one state cost and test all that they do, and FOR_NONE takes nothing.
+typedef enum purpose { FOR_NONE, FOR_START, FOR_RATES, FOR_SCALE, FOR_VELOCITIES, FOR_ROW } purpose;
 
 typedef struct hdca {
     lwi_tree_work tree; // body_R, body_r, body_v, body_w, joint_q, joint_qd are those of `system`
@@ -50,7 +51,9 @@ typedef struct hdca {
     lwi_auxiliary auxiliary;
     double *p, *u; // [tree_nv] momenta in link axes, speeds
     double *sigma; // [system.nrow] impulses of the rows
-    purpose found; // for what all of these were found, of the state `at` at the time t
+    purpose found; // the last one
+    bool factored; // the factors are those of the positions of `at` at the time t,
+    bool solved;   // and all of these those of the state `at`
     double t, *at; // [nx]
     lwi_coordinates coordinates;
     lwi_path *path;               // NULL: the model is not a long path
@@ -147,7 +150,7 @@ static void release(lwi_work *work)
 static void place(hdca *d, double t, const double *x)
 {
     lwi_tree_work *tree = &d->tree;
-    d->found = FOR_NONE;
+    d->factored = d->solved = false;
     lwi_system_place_tree(&d->system, &d->passes, t, x, tree);
     lwi_auxiliary_load(d->system.model, &d->auxiliary, x, d->system.q);
 }
@@ -256,6 +259,31 @@ static void take_speeds(void *user, int first, int end)
     }
 }
 
+static bool has_factors(const hdca *d, double t, const double *x)
+{
+    const size_t nq = (size_t)d->system.model->tree_nq, n = (size_t)d->auxiliary.n;
+    const double *at = d->at + d->auxiliary.at;
+    return d->factored && t == d->t && memcmp(x, d->at, nq * sizeof *x) == 0 &&
+           memcmp(x + d->auxiliary.at, at, n * sizeof *x) == 0 && lwi_system_is_regular(&d->system);
+}
+
+static void keep_state(const lwi_work *work, double t, const double *x)
+{
+    hdca *d = work->data;
+    memcpy(d->at, x, (size_t)work->layout.nx * sizeof *x);
+    d->t = t;
+    d->factored = true;
+}
+
+// Poses, rows, factors.
+static lw_status find_factors(lwi_work *work, double t, const double *x)
+{
+    hdca *d = work->data;
+    place(d, t, x);
+    lwi_system_rows(&d->system, t);
+    return lwi_system_factor(&d->system, t, &work->error);
+}
+
 // First set of Hamilton's equations (1): M V - J' sigma = b, J V = -b_row, (6)-(7), (3): poses, rows,
 // factors, then V, u and the impulses sigma.  The elimination does the assembly (17)-(36), the connection to
 // the base (37)-(45) and the disassembly (29).
@@ -266,15 +294,14 @@ static lw_status find_speeds(lwi_work *work, double t, const double *x, purpose 
     lwi_system *system = &d->system;
     const size_t nx = (size_t)work->layout.nx * sizeof *x;
     const size_t rows = (size_t)system->nrow * sizeof *d->sigma;
-    const bool other = what != FOR_NONE && d->found != FOR_NONE && what != d->found;
-    if (other && t == d->t && memcmp(x, d->at, nx) == 0) {
+    const bool takes = what != FOR_NONE && what != d->found;
+    d->found = what;
+    if (takes && d->solved && t == d->t && memcmp(x, d->at, nx) == 0) {
         if (system->nrow) memcpy(system->lambda, d->sigma, rows);
-        d->found = what;
         return LW_OK;
     }
-    place(d, t, x);
-    lwi_system_rows(system, t);
-    TRY(lwi_system_factor(system, t, &work->error));
+    if (!takes || !has_factors(d, t, x)) TRY(find_factors(work, t, x));
+    d->factored = d->solved = false;
     lwi_cut_momenta_to_links(&d->momenta, x + model->tree_nq, d->p);
     find_right_side(d);
     lwi_system_solve(system);
@@ -284,9 +311,8 @@ static lw_status find_speeds(lwi_work *work, double t, const double *x, purpose 
     lwi_system_move_merged(system);
     lwi_system_read_loops(system, t, false);
     if (system->nrow) memcpy(d->sigma, system->lambda, rows);
-    memcpy(d->at, x, nx);
-    d->t = t;
-    d->found = what;
+    keep_state(work, t, x);
+    d->solved = true;
     return LW_OK;
 }
 
@@ -375,7 +401,7 @@ static bool path_rates(lwi_work *work, double t, const double *x, const double *
     const lw_model *model = work->model;
     hdca *d = work->data;
     double *pdot = xdot + model->tree_nq;
-    d->found = FOR_NONE;
+    d->factored = d->solved = false;
     if (!lwi_path_rates(d->path, x, x + model->tree_nq, d->u, pdot)) return false;
     path_efforts(d, t, x, inputs);
     if (model->nforce > 0) lwi_path_add_efforts(d->path, d->tree.effort, pdot);
@@ -391,7 +417,7 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
     hdca *d = work->data;
     lwi_system *system = &d->system;
     double *pdot = xdot + model->tree_nq;
-    d->found = FOR_NONE;
+    d->factored = d->solved = false;
     if (!lwi_net_speeds(d->net, t, x, x + model->tree_nq, d->u)) return false;
     lwi_auxiliary_load(model, &d->auxiliary, x, system->q);
     lwi_system_read_loops(system, t, false);
@@ -433,10 +459,11 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
 // ------------------------------------------------------------------------------------------- state
 
 // p := momenta of the velocities at x.
-static lw_status without_impulses(lwi_work *work, double t, double *x)
+static lw_status without_impulses(lwi_work *work, double t, purpose what, double *x)
 {
     hdca *d = work->data;
-    TRY(find_speeds(work, t, x, FOR_NONE));
+    TRY(find_speeds(work, t, x, what));
+    d->solved = false; // the momenta of x change
     lwi_cut_momenta_of_speeds(&d->momenta, t, &d->system.motion, d->u, x + work->model->tree_nq);
     return LW_OK;
 }
@@ -460,7 +487,7 @@ lw_status lwi_hdca_reset(lwi_work *work, double t, double *x)
         TRY(find_speeds(work, t, x, FOR_NONE));
         joules = work_at(work->data, t, x);
     }
-    TRY(without_impulses(work, t, x));
+    TRY(without_impulses(work, t, FOR_NONE, x));
     return set_work(work, t, joules, x);
 }
 
@@ -524,11 +551,14 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     lwi_auxiliary_store(model, &d->auxiliary, snapshot->q, x);
     place(d, snapshot->t, x);
     if (!work->resumed) TRY(lwi_system_begin(&d->system, snapshot->t, &work->error));
+    const bool started = !work->resumed && lwi_system_is_far(&d->system);
+    d->found = FOR_NONE;
     lwi_tree_velocity(model, d->tree.link, d->u, d->tree.V);
     if (model->nrotor > 0) move(d, snapshot->t); // speeds of cut joints
     lwi_cut_momenta_of_speeds(&d->momenta, snapshot->t, &d->system.motion, d->u,
                               x + model->tree_nq);
-    if (d->system.nrow) TRY(without_impulses(work, snapshot->t, x));
+    if (started) keep_state(work, snapshot->t, x);
+    if (d->system.nrow) TRY(without_impulses(work, snapshot->t, FOR_START, x));
     return set_work(work, snapshot->t, snapshot->work, x);
 }
 
@@ -547,7 +577,7 @@ static bool path_observe(lwi_work *work, double t, const double *x, const double
 {
     const lw_model *model = work->model;
     hdca *d = work->data;
-    d->found = FOR_NONE;
+    d->factored = d->solved = false;
     const double *p = x + model->tree_nq;
     if (!(d->path ? lwi_path_rates(d->path, x, p, d->u, d->p)
                   : lwi_net_speeds(d->net, t, x, p, d->u)))
@@ -622,7 +652,8 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
     hdca *d = work->data;
     double *inertia = factor + model->tree_nq;
     for (int i = 0; i < work->layout.nx; i++) factor[i] = 1;
-    TRY(find_speeds(work, t, x, FOR_NONE));
+    TRY(find_speeds(work, t, x, FOR_SCALE));
+    d->solved = false; // the scales change the speeds
     if (model->carries_work) inertia[model->tree_nv] = lwi_tree_energy_scale(model, &d->tree);
     return lwi_cut_momenta_scale(&d->momenta, t, d->p, d->u, inertia, &work->error);
 }

@@ -298,7 +298,7 @@ static long passes(const lwi_work *work, long *before)
 }
 
 // An output row takes the factors of the evaluation at its state, the next evaluation those of the row, with the same
-// bits as alone; nothing is taken from another state or time, or after a reset.
+// bits as alone; at other momenta the factors alone are taken, at another position or time nothing.
 static void rows_and_rates_share_factors(void **state)
 {
     (void)state;
@@ -331,14 +331,26 @@ static void rows_and_rates_share_factors(void **state)
     lwt_same(model, &b, &a, 0);
     lwt_ok(HDCA->rates(work, t + 1e-9, x, NULL, f), &work->error);
     assert_int_equal(passes(work, &count), 1);
-    y[nx - 2] *= 1 + 1e-15;
+    y[nx - 2] *= 1 + 1e-12; // another momentum: the factors, but not the speeds
     lwt_observe(work, t + 1e-9, y, NULL, &arena, &b);
+    assert_int_equal(passes(work, &count), 0);
+    lwt_observe(alone, t + 1e-9, y, NULL, &arena, &a);
+    lwt_same(model, &b, &a, 0);
+    lwt_ok(HDCA->scale(work, t + 1e-9, y, f), &work->error);
+    assert_int_equal(passes(work, &count), 0);
+    lwt_observe(work, t + 1e-9, y, NULL, &arena, &b); // scales change speeds, but not their factors
+    assert_int_equal(passes(work, &count), 0);
+    lwt_same(model, &b, &a, 0);
+    y[0] += 1e-12;
+    lwt_ok(HDCA->rates(work, t + 1e-9, y, NULL, f), &work->error);
     assert_int_equal(passes(work, &count), 1);
+    lwt_observe(alone, t, x, NULL, &arena, &a);
+    memcpy(y, x, size);
     lwt_ok(HDCA->rates(work, t, x, NULL, f), &work->error);
     lwt_ok(lwi_hdca_reset(work, t, y), &work->error);
     passes(work, &count);
     lwt_observe(work, t, x, NULL, &arena, &b);
-    assert_int_equal(passes(work, &count), 1);
+    assert_int_equal(passes(work, &count), 0); // a reset has the factors of its positions
     lwt_same(model, &b, &a, 0);
     lwi_arena_free(&arena);
     lwi_work_destroy(alone);
