@@ -390,6 +390,32 @@ static void what_a_format_lacks_is_refused_or_reported(void **state)
     lw_model_destroy(model);
 }
 
+// Bodies of MJCF are nested: as deep as they are read again, and no deeper; the file grows linearly with them.
+static void deep_trees_are_read_again_or_refused(void **state)
+{
+    (void)state;
+    static const int lengths[] = {250, 997, 998};
+    size_t size[LWI_COUNT(lengths)] = {0};
+    for (int i = 0; i < LWI_COUNT(lengths); i++) {
+        char text[80];
+        snprintf(text, sizeof text, "linkwork: 1\ngenerate: {chain: {n: %d}}\n", lengths[i]);
+        lw_model *model = model_of(text, "yaml");
+        lw_error error;
+        char *out = export(model, "mjcf", i < 2 ? LW_OK : LW_ERR_UNSUPPORTED, &error, NULL);
+        if (i < 2) {
+            lw_model *again = model_of(out, "mjcf");
+            assert_int_equal(again->nbody, model->nbody);
+            size[i] = strlen(out);
+            lw_model_destroy(again);
+        } else {
+            assert_non_null(strstr(error.text, "nested deeper than 997 bodies"));
+        }
+        free(out);
+        lw_model_destroy(model);
+    }
+    assert_true(size[1] < 5 * size[0]);
+}
+
 // Three formats of one hinge of inertia 2 with dry friction 1.5 and a damper 0.3, at speeds below and above the scale:
 // 2 dv/dt = -1.5 tanh(v / 0.01) - 0.3 v.
 static void friction_of_robots_acts(void **state)
@@ -464,6 +490,7 @@ int main(void)
         cmocka_unit_test(the_start_is_a_keyframe),
         cmocka_unit_test(couplings_are_mimics_and_equalities),
         cmocka_unit_test(what_a_format_lacks_is_refused_or_reported),
+        cmocka_unit_test(deep_trees_are_read_again_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

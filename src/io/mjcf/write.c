@@ -3,6 +3,7 @@
 #include "io/export.h"
 
 #include "io/frames.h"
+#include "io/xml.h"
 #include "spatial/rotation.h"
 
 #include <math.h>
@@ -191,22 +192,38 @@ static void open_body(const lwi_export *x, const family *f, int i, int indent)
     for (int k = 0; k < d->nshape; k++) put_shape(x, &d->shapes[k], indent + 2);
 }
 
+// Bodies are in <mujoco> and <worldbody>, and have elements of their own.
+enum { MAX_BODIES_DEEP = LWI_XML_MAX_DEPTH - 3 };
+// Bodies nested deeper have no larger indent, so that the file of a long chain grows linearly.
+enum { MAX_INDENTED = 30 };
+
+static int indent_of(int depth)
+{
+    return 4 + 2 * (depth < MAX_INDENTED ? depth : MAX_INDENTED);
+}
+
 // Not recursive: chains are long.
-static void put_bodies(const lwi_export *x, const family *f, int *open)
+static lw_status put_bodies(const lwi_export *x, const family *f, int *open)
 {
     int depth = 0, written = 0, count = 0, i = f->child[x->nlink];
     while (i >= 0 || depth > 0) {
         if (i >= 0) {
+            if (written == MAX_BODIES_DEEP)
+                return lwi_export_fail(x,
+                                       "body '%.200s' would be nested deeper than %d bodies, "
+                                       "which readers refuse: write .urdf or .yaml",
+                                       x->model->body[x->link[i].body].name, MAX_BODIES_DEEP);
             f->order[count++] = i;
-            if (!f->thin[i]) open_body(x, f, i, 4 + 2 * written++);
+            if (!f->thin[i]) open_body(x, f, i, indent_of(written++));
             open[depth++] = i;
             i = f->child[i];
             continue;
         }
         i = open[--depth];
-        if (!f->thin[i]) fprintf(x->file, "%*s</body>\n", 4 + 2 * --written, "");
+        if (!f->thin[i]) fprintf(x->file, "%*s</body>\n", indent_of(--written), "");
         i = f->sibling[i];
     }
+    return LW_OK;
 }
 
 // ------------------------------------------------------------------------------------------- rest
@@ -381,7 +398,7 @@ lw_status lwi_write_mjcf(lwi_export *x)
           x->file);
     lwi_export_numbers(x, "gravity", x->model->gravity, 3, true);
     fputs("/>\n  <worldbody>\n", x->file);
-    put_bodies(x, &f, open);
+    TRY(put_bodies(x, &f, open));
     fputs("  </worldbody>\n", x->file);
     TRY(put_couplings(x));
     put_motors(x);
