@@ -192,7 +192,7 @@ static void open_body(const lwi_export *x, const family *f, int i, int indent)
     for (int k = 0; k < d->nshape; k++) put_shape(x, &d->shapes[k], indent + 2);
 }
 
-// Bodies are in <mujoco> and <worldbody>, and have elements of their own.
+// Bodies are in <mujoco> and <worldbody>, and contain further elements.
 enum { MAX_BODIES_DEEP = LWI_XML_MAX_DEPTH - 3 };
 // Bodies nested deeper have no larger indent, so that the file of a long chain grows linearly.
 enum { MAX_INDENTED = 30 };
