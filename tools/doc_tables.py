@@ -251,6 +251,15 @@ def cassie_steps(source):
     return table(["h [s]"] + [f"{step:.0e}" for step in steps], [["[J]"] + [f"{error:.2g}" for error in errors]])
 
 
+@made("docs/theory/index3.md", 0.3)
+def cassie_tolerances(source):
+    model, rows = source.path("tests/models/cassie_v2.sdf"), []
+    for tolerance in (1e-6, 1e-9):
+        done = source.run(model, base="fixed", formulation="index3", duration=1, rtol=tolerance, atol=tolerance)
+        rows.append([f"{tolerance:.0e}", done["steps"], done["rejected"], f"{done['energy_error']:.1g}"])
+    return table(["R", "steps", "rejected", "energy error [J]"], rows)
+
+
 @made("docs/theory/index3.md", 0.02)
 def index3_iterations(source):
     kinds = {"ladder": "q: [0.2, 0.3, 0], qd: [0.5, 1, 0]", "n_four_bar": "q: [0.3, 0, 0], qd: [1, 0, 0]"}

@@ -3,7 +3,8 @@
 // The local error e of a rule of order two is of order three in h, and a step of length
 //     h (1/e)^(1/3)
 // has the allowed error, e = 1.  Steps that Newton fails in are done again in
-// a quarter, as those of too much error.
+// a quarter, as those of too much error.  The step after a rejected one is not longer than the one that was accepted
+// instead [hairer1993, II.4].
 #include "integrate/index3_adapt.h"
 
 #include "base/assert.h"
@@ -55,6 +56,7 @@ lw_status lwi_adapt_step(lwi_adapt *a, const lwi_problem *p, double *t, double *
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, *t, a->h,
                                    "max_steps: %ld steps are done", p->max_steps);
     memcpy(a->before, x, bytes);
+    const long rejected = stats->rejected;
     for (;;) {
         bool last;
         const double wanted = a->h, h = length_of(a, p, *t, to, &last);
@@ -64,7 +66,8 @@ lw_status lwi_adapt_step(lwi_adapt *a, const lwi_problem *p, double *t, double *
             status == LW_OK ? p->error(p->user, h, a->before, x, a->last_h, a->last) : HUGE_VAL;
         stats->evaluations++;
         if (status == LW_OK && e <= 1) {
-            const double next = propose(h, e);
+            const double limit = stats->rejected > rejected ? h : MOST * h;
+            const double next = fmin(propose(h, e), limit);
             // the error of a shortened step does not determine longer ones
             a->h = h < wanted && next < wanted ? wanted : next;
             a->last_h = h;

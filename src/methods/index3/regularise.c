@@ -24,8 +24,9 @@
 // With a penalty the published method is kept: the next step starts from lambda.
 //
 // With eps / (eps + sigma) = c accelerations lag behind by c / (1 - c) h da/dt: an error of order one in h, which jumps
-// where h changes.  The error control takes jumps for errors of the steps, and would reduce h to 1e-6 s and below.  Under
-// error control eps in loops is therefore as small as elsewhere.
+// where h changes.  The error control takes jumps for errors of the steps, and would reduce h to 1e-6 s and below.  The
+// round-off of redundant rows, which have no other pivot than eps, grows as eps decreases, and it too is an error that
+// shorter steps do not reduce.  Under error control eps in loops is therefore between the two.
 #include "methods/index3/index3.h"
 
 #include "spatial/motion.h"
@@ -35,6 +36,9 @@
 // eps of rows that cannot depend on others, relative to that in loops: with 1e-8 there, 1e-12 of a row is
 // still a thousand times the round-off of a pivot.
 #define INDEPENDENT 1e-4
+
+// Largest eps in loops under error control, relative to that of equal steps.
+#define CONTROLLED 1e-3
 
 // Loops with more bodies than this have a smaller eps.
 #define FEW 100.0
@@ -96,7 +100,8 @@ static lw_status adapt(lwi_index3 *d, const int *edges, const bool *removed, lwi
         const int k = lwi_system_node_of(s, s->plan.graph.edge[e].body[0]);
         const double share = FEW / fmax(FEW, count[root_of(joined, k)]);
         if (removed[e]) continue;
-        d->relative[e] *= d->controls ? INDEPENDENT : fmax(share * share * share, INDEPENDENT);
+        const double limit = d->controls ? CONTROLLED : 1;
+        d->relative[e] *= fmin(limit, fmax(share * share * share, INDEPENDENT));
         if (!(d->method.penalty > 0)) d->follows[e] = d->any_follows = true;
     }
     return LW_OK;
