@@ -117,16 +117,18 @@ static bool find_digits(uint64_t bits, uint64_t *digits, int *exponent)
     const int biased = (int)(bits >> MANTISSA & 0x7ff);
     uint64_t m = bits & (((uint64_t)1 << MANTISSA) - 1);
     if (biased == 0x7ff || (biased == 0 && m == 0)) return false;
-    if (biased > 0) m |= (uint64_t)1 << MANTISSA;
-    const int zeros = __builtin_clzll(m), e = (biased > 0 ? biased : 1) - BIAS - zeros;
+    m |= (uint64_t)(biased > 0) << MANTISSA;
+    const int zeros = biased > 0 ? 63 - MANTISSA : __builtin_clzll(m);
+    const int e = (biased > 0 ? biased : 1) - BIAS - zeros;
     m <<= zeros;
     // a subnormal number as a normal one
     const int64_t high = (int64_t)(e + BIAS + 11) * (1 << 20) + (int64_t)(m << 1 >> 44);
     int X = decimal_exponent(high);
     bool up;
-    if (!scaled(m, e, DIGITS - 1 - X, digits, &up)) return false;
-    if (*digits >= 10 * (uint64_t)SMALLEST && !scaled(m, e, DIGITS - 1 - ++X, digits, &up))
-        return false;
+    for (;; X++) { // twice at most
+        if (!scaled(m, e, DIGITS - 1 - X, digits, &up)) return false;
+        if (*digits < 10 * (uint64_t)SMALLEST) break;
+    }
     if (*digits < SMALLEST) return false;
     *digits += up;
     if (*digits == 10 * (uint64_t)SMALLEST) *digits = SMALLEST, X++;
