@@ -251,6 +251,30 @@ def cassie_steps(source):
     return table(["h [s]"] + [f"{step:.0e}" for step in steps], [["[J]"] + [f"{error:.2g}" for error in errors]])
 
 
+@made("docs/theory/index3.md", 0.02)
+def index3_outputs(source):
+    """Largest errors of a joint's force, against `dense` at 1e-12."""
+    reports, rows = source.module("examples/reports.py"), []
+    model, output = os.path.join(source.work, "pendulum.yaml"), os.path.join(source.work, "run.csv")
+    with open(model, "w", encoding="utf-8") as file:
+        file.write(source.module("examples/index3-2019/cases.py").pendulum())
+
+    def forces(**options):
+        source.run(model, duration=10, sample=0.01, output=output, **options)
+        table_of = reports.read_table(output, lambda name: re.match(r"joint\.j1\.f[xyz]$", name))
+        return list(zip(*(table_of[f"joint.j1.f{axis}"] for axis in "xyz")))
+
+    exact = forces(formulation="dense", integrator="verner87", rtol=1e-12, atol=1e-12)
+    paper = "coordinates=7,projection=tangent,tolerance=1e-12,penalty=1e6,tangent=0,iterations=3,"
+    for name, method in (("default", ""), ("the paper's method, penalty 1e6", paper)):
+        row = [name]
+        for kind in ("motion", "step", "newton"):
+            found = forces(formulation="index3", step=0.01, index3=f"{method}output={kind}")
+            row.append(f"{max(math.dist(a, b) for a, b in zip(found, exact)):.3f}")
+        rows.append(row)
+    return table(["", "`motion`", "`step`", "`newton`"], rows)
+
+
 @made("docs/theory/index3.md", 0.3)
 def cassie_tolerances(source):
     model, rows = source.path("tests/models/cassie_v2.sdf"), []
