@@ -121,6 +121,6 @@ int cli_progress_step(void *user, double time, double end)
 
 void cli_progress_end(const cli_progress *progress)
 {
-    set_timer(0, 0); // the run has ended in time; its files are closed
+    set_timer(0, 0);                              // the run has ended in time; its files are closed
     if (progress->bar) fputs("\r\033[K", stderr); // back to the margin, clear the line
 }
