@@ -21,8 +21,8 @@ static const row table[] = {
 static const row paths[] = {
     {"aba", {.hinges = 54, .square = 29, .balls = 81, .hubs = 54}},
     {"momenta", {.hinges = 48, .square = 28, .balls = 81, .hubs = 48}},
-    {"hdca", {.one = 2000, .hinges = 36, .square = 36, .balls = 60, .hubs = 950, .closures = 6200}},
-    {"dca", {.one = 2000, .hinges = 40, .square = 40, .balls = 60, .hubs = 950, .closures = 6200}},
+    {"hdca", {.one = 2000, .hinges = 36, .square = 36, .balls = 45, .hubs = 950, .closures = 6200}},
+    {"dca", {.one = 2000, .hinges = 40, .square = 40, .balls = 46, .hubs = 950, .closures = 6200}},
 };
 
 static double nanoseconds(const lwi_cost_features *per, const lwi_cost_features *features)

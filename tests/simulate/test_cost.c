@@ -88,6 +88,7 @@ static void long_paths_go_in_segments(void **state)
     (void)state;
     const lw_mechanism_desc square = {.mechanism = LW_MECHANISM_CHAIN, .n = 4096},
                             balls = {.mechanism = LW_MECHANISM_CHAIN, .n = 4096, .joint = 2},
+                            shortest = {.mechanism = LW_MECHANISM_CHAIN, .n = 256, .joint = 2},
                             shorter = {.mechanism = LW_MECHANISM_CHAIN, .n = 255, .joint = 2};
     expect_choice(choice_for(generated(square), "speeds", 1), "aba", "a long path; estimated ");
     expect_choice(choice_for(generated(square), "momenta", 1), "momenta", ", hdca ");
@@ -95,6 +96,7 @@ static void long_paths_go_in_segments(void **state)
     expect_choice(choice_for(generated(balls), "speeds", 1), "dca", ", aba ");
     expect_choice(choice_for(generated(balls), "speeds", 8), "dca", ", aba ");
     expect_choice(choice_for(generated(balls), "momenta", 1), "hdca", ", momenta ");
+    expect_choice(choice_for(generated(shortest), "speeds", 1), "dca", ", aba ");
     expect_choice(choice_for(generated(shorter), "speeds", 8), "aba", "the joints form a tree");
 }
 
