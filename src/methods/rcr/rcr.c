@@ -76,6 +76,9 @@ static lw_status prepare(lwi_work *work)
     TRY(lwi_rcr_independent_count(&d->e));
     TRY(lwi_auxiliary_create(model, d->momenta ? LWI_MOMENTUM : LWI_SPEED, arena, &d->auxiliary,
                              &work->layout));
+    d->last.x = LWI_PUSH(arena, double, work->layout.nx);
+    d->last.dependent = LWI_PUSH(arena, unsigned char, model->tree_nv);
+    if (!d->last.x || !d->last.dependent) return LW_ERR_MEMORY;
     if (d->momenta) return LW_OK;
     TRY(lwi_rcr_clusters_create(work, &d->clusters));
     return work->lanes == LWI_NO_KERNEL || d->e.independent || !lwi_rcr_dense_pays(d)
@@ -91,6 +94,7 @@ static void place_tree(lwi_work *work, double t, const double *x)
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
     lwi_tree_work *tree = &d->tree;
+    d->last.solved = false;
     lwi_auxiliary_load(model, &d->auxiliary, x, tree->joint_q);
     lwi_tree_position(model, t, x, tree->link);
     if (model->driven) lwi_tree_velocity(model, tree->link, d->zeros, tree->V);
@@ -244,6 +248,31 @@ static lw_status kinematics(lwi_work *work, double t, const double *x, bool exac
     return d->momenta ? lwi_tree_finite(work->model, t, d->v, "speed", &work->error) : LW_OK;
 }
 
+static bool is_solved(lwi_work *work, double t, const double *x)
+{
+    const lwi_rcr_work *d = work->data;
+    const lwi_rcr_choice *choice = choice_of(work);
+    return d->last.solved && choice->made && t == d->last.t &&
+           memcmp(x, d->last.x, (size_t)work->layout.nx * sizeof *x) == 0 &&
+           memcmp(choice->dependent, d->last.dependent, (size_t)work->model->tree_nv) == 0;
+}
+
+// Momenta are not shared: their scales change the speeds.
+static lw_status kinematics_for(lwi_work *work, double t, const double *x, lwi_rcr_purpose what)
+{
+    lwi_rcr_work *d = work->data;
+    const bool takes = what != d->last.purpose;
+    d->last.purpose = what;
+    if (takes && is_solved(work, t, x)) return LW_OK;
+    TRY(kinematics(work, t, x, true));
+    if (d->by_dense || d->momenta) return LW_OK;
+    memcpy(d->last.x, x, (size_t)work->layout.nx * sizeof *x);
+    memcpy(d->last.dependent, choice_of(work)->dependent, (size_t)work->model->tree_nv);
+    d->last.t = t;
+    d->last.solved = true;
+    return LW_OK;
+}
+
 void lwi_rcr_force(lwi_rcr *e, const lwi_tree_work *tree, int k, const double wrench[6])
 {
     const double unit = 1 / e->length;
@@ -382,6 +411,7 @@ static lw_status rates_by_clusters(lwi_work *work, double t, const double *x, co
 {
     lwi_rcr_choice *choice = choice_of(work);
     double min;
+    ((lwi_rcr_work *)work->data)->last.solved = false;
     if (!choice->made) {
         TRY(check_finite(work, t, x));
         place(work, t, x);
@@ -670,7 +700,9 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         place_tree(work, t, x);
         lwi_cut_read(&d->cut, &d->tree, t, true);
     } else {
-        TRY(kinematics(work, t, x, true));
+        TRY(kinematics_for(work, t, x,
+                           level < LW_OBSERVE_ACCELERATION ? LWI_RCR_FOR_VELOCITIES
+                                                           : LWI_RCR_FOR_ROW));
         prescribed = prescribed_work(d, t);
     }
     if (level >= LW_OBSERVE_ACCELERATION) {
@@ -710,7 +742,7 @@ static double gap(lwi_work *work, double t, const double *x)
 static lw_status scale(lwi_work *work, double t, const double *x, double *factor)
 {
     lwi_rcr_work *d = work->data;
-    TRY(kinematics(work, t, x, true));
+    TRY(kinematics_for(work, t, x, LWI_RCR_FOR_SCALE));
     lwi_cut_state_scale(&d->cut, &d->auxiliary, &d->tree, &work->layout, factor);
     if (!d->momenta) return LW_OK;
     return lwi_cut_momenta_scale(d->momenta, t, d->p, d->v, factor + work->model->tree_nq,

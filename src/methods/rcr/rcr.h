@@ -231,6 +231,16 @@ typedef struct lwi_rcr_choice {
     unsigned char dependent[]; ///< [tree_nv]
 } lwi_rcr_choice;
 
+/** What the speeds of a state are needed for besides rates.  A run begins with scales, velocities and a row of one
+ *  state, and ends with the velocities of a row: each takes what another has found.  None takes its own, so that calls
+ *  repeated at one state cost and test all that they do. */
+typedef enum lwi_rcr_purpose {
+    LWI_RCR_FOR_NONE,
+    LWI_RCR_FOR_SCALE,
+    LWI_RCR_FOR_VELOCITIES,
+    LWI_RCR_FOR_ROW
+} lwi_rcr_purpose;
+
 typedef struct lwi_rcr_work {
     lwi_tree_work tree;
     lwi_cut cut;
@@ -249,6 +259,13 @@ typedef struct lwi_rcr_work {
     bool by_dense;                     ///< the present motion is from the dense path
     lwi_cut_momenta *momenta;          ///< NULL: the state has speeds
     double *p, *sigma;                 ///< [tree_nv] momenta in link axes, [rows] impulses
+    struct {
+        bool
+            solved; ///< factors and speeds are those of the state x at t with these dependent speeds
+        lwi_rcr_purpose purpose; ///< of the last call that found or took them
+        double t, *x;
+        unsigned char *dependent;
+    } last; ///< [layout.nx], [tree_nv]
 } lwi_rcr_work;
 
 /** Kinds of evaluation, rows of the table of costs: loop clusters in lanes, dense path, elimination

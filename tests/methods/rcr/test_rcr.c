@@ -214,6 +214,55 @@ static void motions_are_those_of_absolute_coordinates(void **state)
     }
 }
 
+// Scales, velocities and rows of one state share its factors and speeds, with the same bits as alone; none takes its own,
+// and nothing is taken from another state, time or partition, or after rates.
+static void calls_at_one_state_share_factors(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < LWT_LOOPS; kind++) {
+        lw_model *model = lwt_loop(kind);
+        lwt_run r = lwt_run_start(model, RCR), alone = lwt_run_start(model, RCR);
+        lwi_rcr_work *d = r.work->data;
+        const int nx = r.work->layout.nx;
+        double *f = lwt_vector(nx), *g = lwt_vector(nx);
+        lwi_snapshot *m = &r.now;
+        d->dense = ((lwi_rcr_work *)alone.work->data)->dense = NULL;
+        lwt_run_observe(&r);
+        lwt_run_observe(&alone);
+        enum { ALONE, SCALED, AFTER_TWISTS, LATER, MOVED, RATED, CASES };
+        for (int i = 0; i < CASES; i++) {
+            if (i == AFTER_TWISTS)
+                lwt_ok(RCR->observe(r.work, r.t, r.x, NULL, LW_OBSERVE_TWIST, m), &r.work->error);
+            else if (i != ALONE)
+                lwt_ok(RCR->scale(r.work, r.t, r.x, f), &r.work->error);
+            r.t = alone.t = i >= LATER ? 1e-9 : 0;
+            r.x[0] = alone.x[0] += i == MOVED ? 1e-9 : 0;
+            if (i == RATED) lwt_ok(RCR->rates(r.work, r.t, r.x, NULL, g), &r.work->error);
+            const bool takes = i == SCALED || i == AFTER_TWISTS;
+            d->e.min_pivot = 7; // until it is found
+            lwt_ok(RCR->observe(r.work, r.t, r.x, NULL, LW_OBSERVE_REACTION, m), &r.work->error);
+            if ((d->e.min_pivot == 7) != takes) fail_msg("kind %d, case %d", kind, i);
+            lwt_run_observe(&alone);
+            const size_t speeds = (size_t)model->nv * sizeof(double);
+            assert_memory_equal(m->qd, alone.now.qd, speeds);
+            assert_memory_equal(m->qdd, alone.now.qdd, speeds);
+            assert_memory_equal(m->reaction, alone.now.reaction,
+                                (size_t)model->njoint * sizeof *m->reaction);
+        }
+        lwt_ok(RCR->scale(r.work, r.t, r.x, f), &r.work->error);
+        lwt_ok(RCR->scale(alone.work, alone.t, alone.x, g), &alone.work->error);
+        assert_memory_equal(f, g, (size_t)nx * sizeof *f);
+        d->last.dependent[0] ^= 1;
+        d->e.min_pivot = 7;
+        lwt_ok(RCR->observe(r.work, r.t, r.x, NULL, LW_OBSERVE_REACTION, m), &r.work->error);
+        assert_true(d->e.min_pivot != 7);
+        free(f), free(g);
+        lwt_run_end(&r);
+        lwt_run_end(&alone);
+        lw_model_destroy(model);
+    }
+}
+
 // A link without mass or inertia moves with the bodies attached to it, dependent or not; without any, the error names
 // the joint.
 static void links_without_mass(void **state)
@@ -332,6 +381,7 @@ int main(void)
         cmocka_unit_test(joint_forces_and_a_prescribed_length),
         cmocka_unit_test(loop_on_a_moving_base),
         cmocka_unit_test(motions_are_those_of_absolute_coordinates),
+        cmocka_unit_test(calls_at_one_state_share_factors),
         cmocka_unit_test(links_without_mass),
         cmocka_unit_test(evaluation_has_no_memory),
         cmocka_unit_test(memory_is_taken_at_creation),
