@@ -30,6 +30,9 @@ typedef struct lw_read_desc {
     bool open;       ///< open loops are accepted: lw_model_create_open
     const char *
         keyframe; ///< MJCF: the <key> of this name is the initial state; NULL: the poses of the bodies
+    /** Overrides `inertia_check` of all bodies: "error", "warn", "accept", "repair"; NULL: as the file says, formats of
+     *  robots warn. */
+    const char *inertia_check;
 } lw_read_desc;
 
 /** Reads a model file.  Errors carry file, line and column.

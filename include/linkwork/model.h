@@ -95,6 +95,15 @@ typedef struct lw_shape {
     double color[4];     ///< red, green, blue, opacity in [0, 1]
 } lw_shape;
 
+/** Reaction to an inertia that no mass distribution has.  Alone it does not count where fixed joints connect the body to
+ *  others and all together are possible: that is a warning.  "warn" accepts a violated triangle inequality, "accept" also
+ *  negative principal moments, "repair" adds the smallest moment to all three that satisfies the inequality. */
+#define LW_INERTIA_CHECK_LIST(X)                                                                   \
+    X(ERROR, "error") X(WARN, "warn") X(ACCEPT, "accept") X(REPAIR, "repair")
+#define X(name, text) LW_INERTIA_##name,
+typedef enum lw_inertia_check { LW_INERTIA_CHECK_LIST(X) LW_INERTIA_CHECKS } lw_inertia_check;
+#undef X
+
 typedef struct lw_body_desc {
     size_t size;       ///< sizeof this struct, or 0: see linkwork.h
     const char *name;  ///< copied; unique; NULL: "body<index>"
@@ -107,8 +116,8 @@ typedef struct lw_body_desc {
     bool has_velocity;        ///< velocity and angular_velocity are given
     lw_vec3 velocity;         ///< of the mass centre, world axes [m/s]
     lw_vec3 angular_velocity; ///< body axes [rad/s]
-    bool allow_bad_inertia;   ///< only warn about a violated triangle inequality
-    const lw_shape *shapes;   ///< copied [nshape]
+    lw_inertia_check inertia_check;
+    const lw_shape *shapes; ///< copied [nshape]
     int nshape;
     lw_place place;
 } lw_body_desc;

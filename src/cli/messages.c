@@ -60,7 +60,8 @@ cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *
                                .limits = arguments->limits,
                                .cut = arguments->cut,
                                .open = arguments->open,
-                               .keyframe = arguments->keyframe};
+                               .keyframe = arguments->keyframe,
+                               .inertia_check = arguments->inertia_check};
     lw_status status = lw_model_read(arguments->operand, &desc, model, options, &error);
     if (status != LW_OK) {
         cli_fail(status, &error);

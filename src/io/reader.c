@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "io/readers.h"
 #include "io/text.h"
+#include "model/model.h"
 
 #include <errno.h>
 #include <math.h>
@@ -64,6 +65,24 @@ static lw_status with_file(lw_status status, const char *name, lw_error *error)
     return status;
 }
 
+// Index of the word in the list of checks; -1: unknown.
+static int inertia_check_of(const char *word)
+{
+#define X(name, text) text,
+    static const char *const words[] = {LW_INERTIA_CHECK_LIST(X)};
+#undef X
+    for (int i = 0; i < LWI_COUNT(words); i++)
+        if (strcmp(word, words[i]) == 0) return i;
+    return -1;
+}
+
+static void set_inertia_checks(lw_builder *builder, const char *word)
+{
+    const int check = word ? inertia_check_of(word) : -1;
+    for (int i = 1; check >= 0 && i < builder->desc.nbody; i++)
+        builder->desc.body[i].inertia_check = (lw_inertia_check)check;
+}
+
 static lw_status build(const format *f, const char *text, size_t length, const char *name,
                        const lw_read_desc *desc, lw_model **model, lw_options *options,
                        lw_error *error)
@@ -78,6 +97,7 @@ static lw_status build(const format *f, const char *text, size_t length, const c
         status = f->read(text, length, name, desc, builder, options, error);
         lwi_numbers_end(&numbers);
     }
+    set_inertia_checks(builder, desc->inertia_check);
     if (status == LW_OK) status = lw_builder_cut(builder, desc->cut, error);
     if (status == LW_OK)
         status = (desc->open ? lw_model_create_open : lw_model_create)(builder, model, error);
@@ -108,6 +128,11 @@ lw_status lw_model_parse(const char *text, size_t length, const char *name,
         return with_file(lwi_fail(error, LW_ERR_ARGUMENT,
                                   "keyframe '%.80s': only MJCF has keyframes, this is %s",
                                   desc->keyframe, f->name),
+                         name, error);
+    if (desc->inertia_check && inertia_check_of(desc->inertia_check) < 0)
+        return with_file(lwi_fail(error, LW_ERR_ARGUMENT,
+                                  "inertia check '%.80s': expected error, warn, accept or repair",
+                                  desc->inertia_check),
                          name, error);
     if (options)
         resolved = *options;

@@ -1,4 +1,4 @@
-// bodies.c -- bodies of the model: inertia in body axes, its physical checks, rigid groups.
+// bodies.c -- bodies of the model: inertia in body axes, rigid groups.  Its physical checks: inertia.c.
 //
 // A massless body that a fixed joint holds to another one is merged with it: it keeps its name and
 // its outputs, and the dynamics see its carrier only.
@@ -7,36 +7,6 @@
 
 #include <math.h>
 #include <string.h>
-
-// Principal moments in ascending order: eigenvalues of a symmetric 3 x 3 matrix by Jacobi
-// rotations.
-static void principal_moments(const double J[6], double e[3])
-{
-    double A[3][3] = {{J[0], J[3], J[4]}, {J[3], J[1], J[5]}, {J[4], J[5], J[2]}};
-    for (int sweep = 0; sweep < 30; sweep++) // converges quadratically, five sweeps are typical
-        for (int p = 0; p < 2; p++)
-            for (int q = p + 1; q < 3; q++) {
-                if (A[p][q] == 0) continue;
-                const double theta = (A[q][q] - A[p][p]) / (2 * A[p][q]);
-                const double t = (theta >= 0 ? 1 : -1) / (fabs(theta) + sqrt(theta * theta + 1));
-                const double c = 1 / sqrt(t * t + 1), s = t * c;
-                for (int k = 0; k < 3; k++) {
-                    const double a = A[k][p], b = A[k][q];
-                    A[k][p] = c * a - s * b, A[k][q] = s * a + c * b;
-                }
-                for (int k = 0; k < 3; k++) {
-                    const double a = A[p][k], b = A[q][k];
-                    A[p][k] = c * a - s * b, A[q][k] = s * a + c * b;
-                }
-            }
-    for (int k = 0; k < 3; k++) e[k] = A[k][k];
-    for (int i = 0; i < 2; i++)
-        for (int k = 0; k < 2 - i; k++)
-            if (e[k] > e[k + 1]) {
-                const double swap = e[k];
-                e[k] = e[k + 1], e[k + 1] = swap;
-            }
-}
 
 lw_status lwi_model_warn(lw_model *m, lw_place place, const char *format, ...)
 {
@@ -50,34 +20,6 @@ lw_status lwi_model_warn(lw_model *m, lw_place place, const char *format, ...)
     list[m->desc.nwarning++] = text;
     m->desc.warning = list;
     return LW_OK;
-}
-
-// Round-off of rotated inertia is 1e-15, files have six digits and more.
-#define INERTIA_TOLERANCE 1e-6
-
-static lw_status check_inertia(lw_model *m, const lw_body_desc *d, const double J[6],
-                               lw_error *error)
-{
-    double e[3];
-    principal_moments(J, e);
-    if (e[0] < -INERTIA_TOLERANCE * fmax(fabs(e[0]), fabs(e[2])))
-        return lwi_model_fail(
-            &m->desc, d->place, error,
-            "body '%s': inertia is indefinite, principal moments %.9g, %.9g, %.9g; "
-            "expected none below zero",
-            d->name, e[0], e[1], e[2]);
-    if (e[0] + e[1] >= (1 - INERTIA_TOLERANCE) * e[2]) return LW_OK;
-    if (d->allow_bad_inertia)
-        return lwi_model_warn(
-            m, d->place,
-            "body '%s': inertia violates the triangle inequality, principal moments "
-            "%.9g + %.9g < %.9g: no mass distribution has it",
-            d->name, e[0], e[1], e[2]);
-    return lwi_model_fail(&m->desc, d->place, error,
-                          "body '%s': inertia violates the triangle inequality, principal moments "
-                          "%.9g + %.9g < %.9g: no mass distribution has it (`inertia_check: warn` "
-                          "accepts it)",
-                          d->name, e[0], e[1], e[2]);
 }
 
 // Exporters leave traces like 1e-35 where a body has no inertia.  Below a radius of gyration of
@@ -112,16 +54,23 @@ static void frame_from_com(const lw_pose *frame, const double com[3], double R[9
     v3_set(r, frame->position.x - com[0], frame->position.y - com[1], frame->position.z - com[2]);
 }
 
-// Puts massless body b on its neighbour a's carrier, across the fixed joint j.
-static void merge(lw_model *m, const lw_joint_desc *j, int a, int b)
+void lwi_rigid_pose(const lw_model *m, const lw_joint_desc *j, int a, int b, double R[9],
+                    double r[3])
 {
-    double Ra[9], ra[3], Rb[9], rb[3], R[9], r[3];
+    double Ra[9], ra[3], Rb[9], rb[3];
     const bool forward = j->body1.index == a;
     frame_from_com(forward ? &j->frame1 : &j->frame2, m->body[a].com, Ra, ra);
     frame_from_com(forward ? &j->frame2 : &j->frame1, m->body[b].com, Rb, rb);
     m3_mul_t(R, Ra, Rb); // b's axes in a's
     m3_mul_v(r, R, rb);
     v3_sub(r, ra, r); // b's mass centre from a's
+}
+
+// Puts massless body b on its neighbour a's carrier, across the fixed joint j.
+static void merge(lw_model *m, const lw_joint_desc *j, int a, int b)
+{
+    double R[9], r[3];
+    lwi_rigid_pose(m, j, a, b, R, r);
     lwi_body *body = &m->body[b];
     const lwi_body *carrier = &m->body[a];
     body->carrier = carrier->carrier;
@@ -130,27 +79,34 @@ static void merge(lw_model *m, const lw_joint_desc *j, int a, int b)
     v3_add(body->carrier_r, body->carrier_r, carrier->carrier_r);
 }
 
-// Breadth-first from every body that stays, over rigid joints to massless bodies.
-static lw_status merge_massless(lw_model *m, bool *merged, lw_error *error)
+static lw_status create_graph(lw_model *m, lwi_rigid_graph *g, lw_error *error)
 {
-    int *queue = LWI_PUSH(&m->arena, int, m->nbody);
-    bool *seen = LWI_PUSH(&m->arena, bool, m->nbody);
-    int *first = LWI_PUSH(&m->arena, int, m->nbody + 1); // rigid joints of each body, as lists
-    int *list = LWI_PUSH(&m->arena, int, 2 * m->njoint + 1);
+    g->first = LWI_PUSH(&m->arena, int, m->nbody + 1);
+    g->joint = LWI_PUSH(&m->arena, int, 2 * m->njoint + 1);
     int *fill = LWI_PUSH(&m->arena, int, m->nbody + 1);
-    if (!queue || !seen || !first || !list || !fill)
+    if (!g->first || !g->joint || !fill)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for rigid groups");
     for (int j = 0; j < m->njoint; j++) {
         if (!rigid(&m->desc.joint[j])) continue;
-        first[m->desc.joint[j].body1.index + 1]++;
-        first[m->desc.joint[j].body2.index + 1]++;
+        g->first[m->desc.joint[j].body1.index + 1]++;
+        g->first[m->desc.joint[j].body2.index + 1]++;
     }
-    for (int i = 0; i < m->nbody; i++) first[i + 1] += first[i], fill[i] = first[i];
+    for (int i = 0; i < m->nbody; i++) g->first[i + 1] += g->first[i], fill[i] = g->first[i];
     for (int j = 0; j < m->njoint; j++) {
         if (!rigid(&m->desc.joint[j])) continue;
-        list[fill[m->desc.joint[j].body1.index]++] = j;
-        list[fill[m->desc.joint[j].body2.index]++] = j;
+        g->joint[fill[m->desc.joint[j].body1.index]++] = j;
+        g->joint[fill[m->desc.joint[j].body2.index]++] = j;
     }
+    return LW_OK;
+}
+
+// Breadth-first from every body that stays, over rigid joints to massless bodies.
+static lw_status merge_massless(lw_model *m, const lwi_rigid_graph *g, bool *merged,
+                                lw_error *error)
+{
+    int *queue = LWI_PUSH(&m->arena, int, m->nbody);
+    bool *seen = LWI_PUSH(&m->arena, bool, m->nbody);
+    if (!queue || !seen) return lwi_fail(error, LW_ERR_MEMORY, "no memory for rigid groups");
     int head = 0, tail = 0;
     for (int i = 0; i < m->nbody; i++)
         if (i == 0 || !massless(&m->body[i])) queue[tail++] = i, seen[i] = true;
@@ -161,13 +117,13 @@ static lw_status merge_massless(lw_model *m, bool *merged, lw_error *error)
             continue;
         }
         const int a = queue[head++];
-        for (int i = first[a]; i < first[a + 1]; i++) {
-            const lw_joint_desc *j = &m->desc.joint[list[i]];
+        for (int i = g->first[a]; i < g->first[a + 1]; i++) {
+            const lw_joint_desc *j = &m->desc.joint[g->joint[i]];
             const int b = j->body1.index == a ? j->body2.index : j->body1.index;
             if (seen[b]) continue;
             merge(m, j, a, b);
-            merged[list[i]] = seen[b] = true;
-            m->body[b].holder = list[i];
+            merged[g->joint[i]] = seen[b] = true;
+            m->body[b].holder = g->joint[i];
             m->merged[m->nmerged++] = b;
             queue[tail++] = b;
         }
@@ -200,13 +156,15 @@ lw_status lwi_compile_bodies(lw_model *m, lw_error *error)
         else
             s3_rotate(b->inertia, R, d->inertia);
         flush_traces(b);
-        if (i) TRY(check_inertia(m, d, b->inertia, error));
         b->carrier = i;
         b->holder = -1;
         m3_identity(b->carrier_R);
         b->quat0[0] = 1;
     }
-    TRY(merge_massless(m, merged, error));
+    lwi_rigid_graph graph;
+    TRY(create_graph(m, &graph, error));
+    TRY(lwi_check_inertias(m, &graph, error));
+    TRY(merge_massless(m, &graph, merged, error));
     for (int j = 0; j < m->njoint; j++) m->joint[j].merged = merged[j];
     return LW_OK;
 }

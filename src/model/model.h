@@ -169,6 +169,17 @@ lw_status lwi_description_check(const lwi_description *desc, lw_error *error);
 
 // ---- the steps of lw_model_create, in this order
 
+/** Fixed joints between bodies: those of body i are joint[first[i]] ... joint[first[i + 1] - 1]. */
+typedef struct lwi_rigid_graph {
+    int *first, *joint;
+} lwi_rigid_graph;
+
+/** Pose of body b in body a across a fixed joint between them, from mass centre to mass centre. */
+void lwi_rigid_pose(const lw_model *model, const lw_joint_desc *joint, int a, int b, double R[9],
+                    double r[3]);
+/** Checks that mass distributions have the inertia of bodies, and repairs it where asked. */
+lw_status lwi_check_inertias(lw_model *model, const lwi_rigid_graph *graph, lw_error *error);
+
 lw_status lwi_compile_bodies(lw_model *model, lw_error *error);   ///< inertia, poses, merging
 lw_status lwi_compile_joints(lw_model *model, lw_error *error);   ///< frames on carriers, drives
 lw_status lwi_compile_formulas(lw_model *model, lw_error *error); ///< joints that formulas read

@@ -82,7 +82,7 @@ static int same_shape(const pair *p, const char *name, const lw_shape *a, const 
 static int same_body(const pair *p, const lw_body_desc *a, const lw_body_desc *b)
 {
     if (!same_name(p, a->name, b->name)) return 0;
-    if (a->has_velocity != b->has_velocity || a->allow_bad_inertia != b->allow_bad_inertia ||
+    if (a->has_velocity != b->has_velocity || a->inertia_check != b->inertia_check ||
         a->nshape != b->nshape || a->in.index != b->in.index)
         return differ(p, a->name, "has_velocity, inertia_check, number of shapes or in");
     for (int i = 0; i < a->nshape; i++)

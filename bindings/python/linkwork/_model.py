@@ -106,7 +106,8 @@ class Model:
     def from_file(cls, path: Path, *, format: Optional[str] = None, base: str = "auto",
                   limits: Union[None, float, Tuple[float, float]] = None,
                   cut: Union[None, str, Sequence[str]] = None, open: bool = False,
-                  folder: Optional[Path] = None, keyframe: Optional[str] = None, **options: Any) -> "Model":
+                  folder: Optional[Path] = None, keyframe: Optional[str] = None,
+                  inertia_check: Optional[str] = None, **options: Any) -> "Model":
         """Reads a model of any format that ``linkwork info`` lists, selected by the extension or `format`.
 
         :param base: of URDF and SDF: "fixed", "floating" or "auto"
@@ -116,10 +117,12 @@ class Model:
         :param open: accept a start that does not close, for :meth:`assemble`
         :param folder: folder of files that the model refers to; default: the model's folder
         :param keyframe: of MJCF: the start is the ``<key>`` of this name
+        :param inertia_check: of an inertia that no mass has: "error", "warn", "accept" or "repair"; None: as the
+            file says, formats of robots warn
         :param options: override those of the file's ``simulation:``
         """
         path = os.fspath(path)
-        desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe)
+        desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe, inertia_check)
         model, error = ffi.new("lw_model **"), ffi.new("lw_error *")
         found = make_options(None, {})
         check(lib.lw_model_read(path_bytes(path), desc, model, found, error), error)
@@ -130,10 +133,11 @@ class Model:
     def from_string(cls, text: str, format: str = "yaml", *, name: str = "string",
                     base: str = "auto", limits: Union[None, float, Tuple[float, float]] = None,
                     cut: Union[None, str, Sequence[str]] = None, open: bool = False,
-                    folder: Optional[Path] = None, keyframe: Optional[str] = None, **options: Any) -> "Model":
+                    folder: Optional[Path] = None, keyframe: Optional[str] = None,
+                    inertia_check: Optional[str] = None, **options: Any) -> "Model":
         """The same from a string; `name` stands for the file in messages.  Further files are read only
         if `folder` is set."""
-        desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe)
+        desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe, inertia_check)
         model, error = ffi.new("lw_model **"), ffi.new("lw_error *")
         found, data = make_options(None, {}), text.encode()
         check(lib.lw_model_parse(data, len(data), name.encode(), desc, model, found, error), error)
@@ -299,7 +303,7 @@ def _unpickle(text: str, source: Optional[str], open: bool, warnings: Tuple[str,
 
 def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tuple[float, float]],
                cut: Union[None, str, Sequence[str]], open: bool, folder: Optional[Path],
-               keyframe: Optional[str]) -> Tuple[Any, Any]:
+               keyframe: Optional[str], inertia_check: Optional[str]) -> Tuple[Any, Any]:
     """An ``lw_read_desc``, and the objects that must exist as long."""
     desc = ffi.new("lw_read_desc *")
     texts = []
@@ -323,6 +327,7 @@ def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tupl
     desc.open = bool(open)
     desc.folder = text(None if folder is None else os.fspath(folder))
     desc.keyframe = text(keyframe)
+    desc.inertia_check = text(inertia_check)
     return desc, texts
 
 

@@ -219,7 +219,7 @@ static lw_status add_bodies(lwi_mjcf *u)
         b->desc = (lw_body_desc){.name = b->desc.name,
                                  .inertia_axes = {1, 0, 0, 0},
                                  .pose = lwi_frame_pose(b->R, b->r),
-                                 .allow_bad_inertia = 1, // as the format does
+                                 .inertia_check = LW_INERTIA_WARN, // as the format does
                                  .place = lwi_mjcf_place(u, b->e)};
         TRY(lwi_mjcf_inertia(u, b));
         for (const lwi_mjcf_part *p = b->part; p; p = p->next) {

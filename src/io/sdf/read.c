@@ -137,12 +137,12 @@ static const char *body_name(const lwi_sdf *u, const lwi_sdf_item *link)
 static lw_status add_link(const lwi_sdf *u, lwi_sdf_item *link)
 {
     lwi_sdf_begin_notes(u, link->file);
-    lw_body_desc d = {.name = body_name(u, link),
-                      .inertia_axes = {1, 0, 0, 0},
-                      .pose = lwi_frame_pose(link->R, link->r),
-                      .allow_bad_inertia =
-                          1, // no such key in the format; files of real robots need it
-                      .place = link->place};
+    lw_body_desc d = {
+        .name = body_name(u, link),
+        .inertia_axes = {1, 0, 0, 0},
+        .pose = lwi_frame_pose(link->R, link->r),
+        .inertia_check = LW_INERTIA_WARN, // no such key in the format; files of real robots need it
+        .place = link->place};
     if (!d.name) return lwi_sdf_no_memory(u);
     TRY(read_inertial(u, link, &d));
     TRY(read_shapes(u, link, &d));

@@ -276,12 +276,12 @@ static lw_status read_inertial(const reading *u, const link *l, lw_body_desc *d)
 
 static lw_status add_body(const reading *u, link *l)
 {
-    lw_body_desc d = {.name = l->name,
-                      .inertia_axes = {1, 0, 0, 0},
-                      .pose = lwi_frame_pose(l->R, l->r),
-                      .allow_bad_inertia =
-                          1, // no such key in the format; files of real robots need it
-                      .place = place_of(l->e)};
+    lw_body_desc d = {
+        .name = l->name,
+        .inertia_axes = {1, 0, 0, 0},
+        .pose = lwi_frame_pose(l->R, l->r),
+        .inertia_check = LW_INERTIA_WARN, // no such key in the format; files of real robots need it
+        .place = place_of(l->e)};
     TRY(read_inertial(u, l, &d));
     TRY(lwi_urdf_shapes(u, l->e, &d));
     return lw_builder_add_body(u->builder, &d, &l->body, u->error);

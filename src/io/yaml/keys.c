@@ -57,7 +57,9 @@ const lwi_yaml_object lwi_yaml_function_object = {
 
 // ------------------------------------------------------------------------------------------ bodies
 
-static const char *const inertia_checks[] = {"error", "warn"};
+#define X(name, text) text,
+static const char *const inertia_checks[] = {LW_INERTIA_CHECK_LIST(X)};
+#undef X
 
 #define X(name, text, nsize) text,
 const char *const lwi_yaml_shape_names[LW_SHAPE_COUNT] = {LW_SHAPE_LIST(X)};
@@ -85,9 +87,9 @@ static const lwi_yaml_key body_keys[] = {
      .flag = offsetof(lw_body_desc, has_velocity), .help = "initial, body axes [rad/s]"},
     {"shape", LWI_KEY_SHAPES, AT(shapes), .size = offsetof(lw_body_desc, nshape),
      .help = "for drawings: one shape, or a list of shapes"},
-    {"inertia_check", LWI_KEY_SWITCH, AT(allow_bad_inertia), .more = inertia_checks,
+    {"inertia_check", LWI_KEY_WORD, AT(inertia_check), .more = inertia_checks,
      .count = LWI_COUNT(inertia_checks),
-     .help = "reaction to a violated triangle inequality of the inertia; default error"},
+     .help = "reaction to an inertia that no mass distribution has; default error"},
 };
 #undef AT
 const lwi_yaml_object lwi_yaml_body_object = {.title = "body", .help = "a rigid body",

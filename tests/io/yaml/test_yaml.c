@@ -95,7 +95,8 @@ static void bodies_are_read(void **state)
     assert_true(a->shapes->size[0] == 1 && a->shapes->size[1] == 2 && a->shapes->size[2] == 3);
     assert_int_equal(4, a->place.line);
     assert_int_equal(3, a->place.column);
-    assert_true(thin->allow_bad_inertia && !thin->has_velocity && !tube->allow_bad_inertia);
+    assert_true(thin->inertia_check == LW_INERTIA_WARN && !thin->has_velocity &&
+                !tube->inertia_check);
     assert_int_equal(1, lw_model_warning_count(m));
     assert_non_null(strstr(lw_model_warning(m, 0), "m.yaml:14:3: body 'thin'"));
     assert_true(thin->shapes->type == LW_SHAPE_SPHERE && thin->shapes->size[0] == 0.5);
