@@ -141,8 +141,8 @@ typedef struct lw_index3_options {
       "elimination order of dca, hdca, index3: comb (sequential), balanced or mixed; auto: the "   \
       "cheapest")                                                                                  \
     X(threads, INTEGER, "0", BASIC, "N",                                                           \
-      "threads of a batch, or of one run by dca, hdca, index3, on trees aba, momenta; 0: all "     \
-      "processors, of one run: 1")                                                                 \
+      "threads of a sweep; one run uses them in dca, hdca, index3, on trees in aba, momenta; 0: "  \
+      "all for a sweep, 1 for one run")                                                            \
     X(index3, INDEX3, "auto", EXPERT, "KEY=VALUE,...",                                             \
       "step of index3: regularisation, iterations, tolerance, coordinates=6|7, penalty, "          \
       "normalisation, tangent=0|1|2, newton=full|modified, projection=mass|tangent|none, "         \
