@@ -581,8 +581,8 @@ void lwi_joint_read_acceleration(const lw_model *model, int j, double t, const l
     for (int k = 0; k < joint->type->nv; k++) qdd[k] = v6_dot(rows.J[k], relative) + rows.gamma[k];
 }
 
-void lwi_joint_apply_effort(const lw_model *model, int j, double t, const lwi_motion *m,
-                            const double *tau, double (*wrench)[6])
+void lwi_joint_apply_effort_on(const lw_model *model, int j, double t, const lwi_motion *m,
+                               const double *tau, double *const on[2])
 {
     LWI_ASSERT_INDEX(j, model->njoint);
     const lwi_joint *joint = &model->joint[j];
@@ -596,6 +596,13 @@ void lwi_joint_apply_effort(const lw_model *model, int j, double t, const lwi_mo
         double arm[3];
         v3_sub(arm, s.f2.p, m->r[body[side]]);
         for (int k = 0; k < joint->type->nv; k++)
-            add_wrench(wrench[body[side]], side ? tau[k] : -tau[k], arm, rows.J[k]);
+            add_wrench(on[side], side ? tau[k] : -tau[k], arm, rows.J[k]);
     }
+}
+
+void lwi_joint_apply_effort(const lw_model *model, int j, double t, const lwi_motion *m,
+                            const double *tau, double (*wrench)[6])
+{
+    double *const on[2] = {wrench[model->joint[j].body1], wrench[model->joint[j].body2]};
+    lwi_joint_apply_effort_on(model, j, t, m, tau, on);
 }

@@ -91,5 +91,8 @@ void lwi_joint_read_acceleration(const lw_model *model, int joint, double t,
  *  adds to wrench [nbody][6], + on body2, - on body1. */
 void lwi_joint_apply_effort(const lw_model *model, int joint, double t, const lwi_motion *motion,
                             const double *tau, double (*wrench)[6]);
+/** The same, to the wrenches on[0] of body1 and on[1] of body2. */
+void lwi_joint_apply_effort_on(const lw_model *model, int joint, double t, const lwi_motion *motion,
+                               const double *tau, double *const on[2]);
 
 #endif

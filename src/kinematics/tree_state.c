@@ -52,10 +52,25 @@ lw_status lwi_tree_work_create(const lw_model *model, lwi_arena *arena, lwi_tree
 
 // ------------------------------------------------------------------------------------------- loads
 
-// Forces on bodies, world axes about the mass centre, become wrenches on nodes.
-static void wrenches_to_links(const lw_model *model, lwi_tree_work *work)
+typedef struct tree_job {
+    const lw_model *model;
+    lwi_tree_work *work;
+    const double *q, *v;
+} tree_job;
+
+// Calls range for all nodes, on the threads of the loads.
+static void for_nodes(tree_job of, void (*range)(void *user, int first, int end))
 {
-    for (int k = 0; k < model->nnode; k++) {
+    lwi_pool_for(of.work->shares ? of.work->shares->pool : NULL, of.model->nnode, range, &of);
+}
+
+// Forces on bodies, world axes about the mass centre, become wrenches on nodes.
+static void wrenches_to_links(void *user, int first, int end)
+{
+    const tree_job *of = user;
+    const lw_model *model = of->model;
+    lwi_tree_work *work = of->work;
+    for (int k = first; k < end; k++) {
         const lwi_node *node = &model->node[k];
         const double *load = work->loads.wrench[node->body];
         double *wrench = work->wrench[k];
@@ -65,9 +80,12 @@ static void wrenches_to_links(const lw_model *model, lwi_tree_work *work)
     }
 }
 
-static void efforts_to_speeds(const lw_model *model, lwi_tree_work *work)
+static void efforts_of_nodes(void *user, int first, int end)
 {
-    for (int k = 0; k < model->nnode; k++) {
+    const tree_job *of = user;
+    const lw_model *model = of->model;
+    lwi_tree_work *work = of->work;
+    for (int k = first; k < end; k++) {
         const lwi_node *node = &model->node[k];
         const double *own =
             node->joint < 0 ? NULL : work->loads.effort + model->joint[node->joint].iv;
@@ -76,6 +94,11 @@ static void efforts_to_speeds(const lw_model *model, lwi_tree_work *work)
             work->effort[i] = (own ? own[node->column[j]] : 0) + (work->added ? work->added[i] : 0);
         }
     }
+}
+
+static void efforts_to_speeds(const lw_model *model, lwi_tree_work *work)
+{
+    for_nodes((tree_job){.model = model, .work = work}, efforts_of_nodes);
 }
 
 // The motion that forces read: arrays of the workspace.
@@ -90,27 +113,38 @@ static lwi_kin kin_of(const lwi_tree_work *work)
                      .mode = work->mode ? *work->mode : NULL};
 }
 
+static void motion_of_joints(void *user, int first, int end)
+{
+    const tree_job *of = user;
+    lwi_tree_work *work = of->work;
+    for (int k = first; k < end; k++) {
+        const lwi_node *node = &of->model->node[k];
+        if (node->joint < 0) continue;
+        const lwi_joint *joint = &of->model->joint[node->joint];
+        for (int i = 0; i < node->nq; i++)
+            work->joint_q[joint->iq + (joint->ndriven ? node->column[i] : i)] = of->q[node->iq + i];
+        for (int i = 0; i < node->nv; i++)
+            work->joint_qd[joint->iv + node->column[i]] = of->v[node->iv + i];
+    }
+}
+
 void lwi_tree_joint_motion(const lw_model *model, lwi_tree_work *work, const double *q,
                            const double *v)
 {
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        if (node->joint < 0) continue;
-        const lwi_joint *joint = &model->joint[node->joint];
-        for (int i = 0; i < node->nq; i++)
-            work->joint_q[joint->iq + (joint->ndriven ? node->column[i] : i)] = q[node->iq + i];
-        for (int i = 0; i < node->nv; i++)
-            work->joint_qd[joint->iv + node->column[i]] = v[node->iv + i];
-    }
+    for_nodes((tree_job){model, work, q, v}, motion_of_joints);
 }
 
 void lwi_tree_apply(const lw_model *model, lwi_tree_work *work, double t, const double *inputs)
 {
     const lwi_kin kin = kin_of(work);
-    lwi_forces_apply(model, &kin, t, inputs, &work->loads);
+    if (work->shares) {
+        lwi_force_shares_apply(work->shares, &kin, t, inputs, &work->loads);
+    } else {
+        lwi_forces_apply(model, &kin, t, inputs, &work->loads);
+        if (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST))
+            lwi_loads_to_carriers(model, &kin, &work->loads);
+    }
     work->power = work->loads.power;
-    if (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST))
-        lwi_loads_to_carriers(model, &kin, &work->loads);
     efforts_to_speeds(model, work);
 }
 
@@ -140,7 +174,8 @@ void lwi_tree_loads_placed(const lw_model *model, lwi_tree_work *work, double t,
         return;
     }
     lwi_tree_apply(model, work, t, inputs);
-    if (acts_at_points(model)) wrenches_to_links(model, work);
+    if (acts_at_points(model))
+        for_nodes((tree_job){.model = model, .work = work}, wrenches_to_links);
 }
 
 void lwi_tree_loads(const lw_model *model, lwi_tree_work *work, double t, const double *v,

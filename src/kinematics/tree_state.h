@@ -9,6 +9,7 @@
 #include "base/threads.h"
 #include "kinematics/formulation.h"
 #include "kinematics/tree.h"
+#include "model/forces/shares.h"
 #include "spatial/inertia.h"
 
 /** The tree at one instant.  The parts are filled by the functions below, in their order. */
@@ -28,6 +29,7 @@ typedef struct lwi_tree_work {
     double (*body_v)[3], (*body_w)[3]; ///< [nbody] world axes
     double *joint_q, *joint_qd;        ///< [model nq], [model nv]; those of tree joints
     lwi_loads loads;                   ///< wrench [nbody], effort [model nv]
+    lwi_force_shares *shares;          ///< threads of the loads, set by the user; NULL: one
     const unsigned char *const *mode;  ///< of lwi_kin: that of an lwi_work; NULL: by the state
     // for the round-off of pivots, by lwi_tree_factor
     double (*size)[6]; ///< [nnode] diagonal of the articulated inertia before the joint is released

@@ -149,22 +149,63 @@ void lwi_system_forces(lwi_system *s, double t, const double *inputs)
                          .q = s->q,
                          .qd = s->qd,
                          .mode = s->mode ? *s->mode : NULL};
+    if (s->shares) {
+        lwi_force_shares_apply(s->shares, &kin, t, inputs, &s->loads);
+        return;
+    }
     lwi_forces_apply(s->model, &kin, t, inputs, &s->loads);
     lwi_loads_to_carriers(s->model, &kin, &s->loads);
+}
+
+typedef struct gathering {
+    lwi_system *s;
+    double t;
+    const lwi_loads *loads;
+} gathering;
+
+static bool transmits_effort(const lw_model *model, int j, const double *effort)
+{
+    const lwi_joint *joint = &model->joint[j];
+    bool any = false;
+    for (int k = 0; k < joint->type->nv; k++) any = any || effort[joint->iv + k] != 0;
+    return any && !joint->merged;
+}
+
+// On the bodies of one thread; what its joints do to other bodies is dropped.
+static void gather_part(void *user, int part)
+{
+    const gathering *of = user;
+    lwi_system *s = of->s;
+    const lwi_force_shares *shares = s->shares;
+    for (int i = shares->first_body[part]; i < shares->first_body[part + 1]; i++)
+        v6_copy(s->wrench[shares->body[i]], of->loads->wrench[shares->body[i]]);
+    for (int i = shares->first_joint[part]; i < shares->first_joint[part + 1]; i++) {
+        const int j = shares->joint[i];
+        const lwi_joint *joint = &s->model->joint[j];
+        const int body[2] = {joint->body1, joint->body2};
+        double elsewhere[6] = {0}, *on[2];
+        if (!transmits_effort(s->model, j, of->loads->effort)) continue;
+        for (int k = 0; k < 2; k++)
+            on[k] = shares->part[body[k]] == part ? s->wrench[body[k]] : elsewhere;
+        lwi_joint_apply_effort_on(s->model, j, of->t, &s->motion, of->loads->effort + joint->iv,
+                                  on);
+    }
 }
 
 void lwi_system_gather(lwi_system *s, double t, const lwi_loads *loads)
 {
     const lw_model *model = s->model;
-    memcpy(s->wrench, loads->wrench, (size_t)model->nbody * sizeof *s->wrench);
     s->effort = loads->effort;
-    for (int j = 0; j < model->njoint; j++) {
-        const lwi_joint *joint = &model->joint[j];
-        bool any = false;
-        for (int k = 0; k < joint->type->nv; k++) any = any || loads->effort[joint->iv + k] != 0;
-        if (any && !joint->merged)
-            lwi_joint_apply_effort(model, j, t, &s->motion, loads->effort + joint->iv, s->wrench);
+    if (s->shares) {
+        gathering of = {.s = s, .t = t, .loads = loads};
+        lwi_force_shares_run(s->shares, gather_part, &of);
+        return;
     }
+    memcpy(s->wrench, loads->wrench, (size_t)model->nbody * sizeof *s->wrench);
+    for (int j = 0; j < model->njoint; j++)
+        if (transmits_effort(model, j, loads->effort))
+            lwi_joint_apply_effort(model, j, t, &s->motion, loads->effort + model->joint[j].iv,
+                                   s->wrench);
 }
 
 // f = wrench + m g, n = moment - w x J w of node k

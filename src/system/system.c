@@ -299,6 +299,7 @@ lw_status lwi_system_threads(lwi_system *s, lwi_pool *pool, lwi_arena *arena)
 {
     if (!worth_threads(s)) return LW_OK;
     s->pool = pool;
+    TRY(lwi_force_shares_create(s->model, pool, arena, &s->shares));
     return lwi_elim_threads(s->elim, pool, LWI_ELIM_BY_SUBTREE,
                             arena); // by subtree: the fewest barriers
 }

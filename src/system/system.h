@@ -17,6 +17,7 @@
 
 #include "elimination/elimination.h"
 #include "elimination/split.h"
+#include "model/forces/shares.h"
 #include "kinematics/formulation.h"
 #include "kinematics/closure.h"
 #include "kinematics/passes.h"
@@ -65,6 +66,7 @@ typedef struct lwi_system {
     lwi_plan plan; ///< plan.row[e]: first row of edge e, plan.slot[e]: first slot
     lwi_elim *elim;
     lwi_pool *pool; ///< NULL: one thread, always for systems too small to be worth waking others
+    lwi_force_shares *shares; ///< of the model's forces, by lwi_system_threads; NULL: one thread
     lwi_system_metric
         *metric;           ///< [nbody] by lwi_system_masses or lwi_system_geometric; extensions: 0
     double (*mobility)[6]; ///< [nnode] inverse inertias, body axes

@@ -90,6 +90,7 @@ static lw_status prepare(lwi_work *work)
     d->tree.body_R = system->R, d->tree.body_r = system->r;
     d->tree.body_v = system->v, d->tree.body_w = system->w;
     d->tree.joint_q = system->q, d->tree.joint_qd = system->qd;
+    d->tree.shares = system->shares;
     d->udot = LWI_PUSH(arena, double, model->tree_nv);
     if (!d->udot) return LW_ERR_MEMORY;
     if (work->lanes != LWI_NO_KERNEL)

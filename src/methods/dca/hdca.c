@@ -115,6 +115,7 @@ static lw_status prepare(lwi_work *work)
     d->tree.body_R = system->R, d->tree.body_r = system->r;
     d->tree.body_v = system->v, d->tree.body_w = system->w;
     d->tree.joint_q = system->q, d->tree.joint_qd = system->qd;
+    d->tree.shares = system->shares;
     TRY(list_cuts(model, arena, d));
     TRY(lwi_coordinates_create(model, arena, &d->coordinates));
     TRY(lwi_tree_passes_create(model, arena, &d->passes));

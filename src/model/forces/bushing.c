@@ -79,7 +79,7 @@ static void push(lwi_loads *loads, int body, const double arm[3], double sign, c
                  const double torque[3])
 {
     push_along(loads, body, arm, sign, f);
-    v3_axpy(loads->wrench[body] + 3, sign, torque);
+    v3_axpy(lwi_load_on(loads, body) + 3, sign, torque);
 }
 
 static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,

@@ -34,7 +34,7 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     const double k = -(p->linear + p->quadratic * v3_norm(v));
     const double n = -(p->angular + p->angular_quadratic * v3_norm(w));
     push_along(loads, p->body, arm, k, v);
-    v3_axpy(loads->wrench[p->body] + 3, n, w);
+    v3_axpy(lwi_load_on(loads, p->body) + 3, n, w);
     loads->power += k * v3_dot(v, moving) + n * v3_dot(w, w);
 }
 

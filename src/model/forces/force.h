@@ -31,7 +31,17 @@ typedef struct lwi_loads {
     double (*wrench)[6]; ///< [nbody] force, moment about the mass centre, world axes
     double *effort;      ///< [model nv] on the joints' speeds: +on body2, -on body1
     double power;        ///< of the non-conservative parts [W]
+    /** [nbody] Which thread takes the loads of a body (shares.h); NULL: there is one thread. */
+    const int *part;
+    int own;             ///< this one takes those of bodies with part == own
+    double elsewhere[6]; ///< the loads of other bodies, of no use
 } lwi_loads;
+
+/** Where the wrench on a body is added. */
+static inline double *lwi_load_on(lwi_loads *loads, int body)
+{
+    return loads->part && loads->part[body] != loads->own ? loads->elsewhere : loads->wrench[body];
+}
 
 enum { LWI_NEEDS_POSE = 1, LWI_NEEDS_TWIST = 2, LWI_NEEDS_JOINT = 4 };
 
@@ -201,6 +211,8 @@ typedef struct lwi_wrench_par {
 void lwi_forces_apply(const struct lw_model *model, const lwi_kin *kin, double t,
                       const double *inputs, lwi_loads *loads);
 void lwi_loads_to_carriers(const struct lw_model *model, const lwi_kin *kin, lwi_loads *loads);
+void lwi_load_to_carrier(const struct lw_model *model, int body, const lwi_kin *kin,
+                         lwi_loads *loads);
 /** Of springs and gravity [J]. */
 double lwi_forces_potential(const struct lw_model *model, const lwi_kin *kin);
 lwi_force_place lwi_force_acts_on(const lwi_force *force);

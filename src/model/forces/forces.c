@@ -9,27 +9,33 @@ void lwi_forces_apply(const lw_model *model, const lwi_kin *kin, double t, const
 {
     for (int b = 0; b < model->nbody; b++) v6_zero(loads->wrench[b]);
     for (int k = 0; k < model->nv; k++) loads->effort[k] = 0;
-    loads->power = 0;
+    double power = 0; // summed as by lwi_force_shares_apply
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force *force = &model->force[i];
         LWI_ASSERT(force->type && force->par);
+        loads->power = 0;
         force->type->apply(model, force->par, kin, t, inputs, loads);
+        power += loads->power;
     }
+    loads->power = power;
 }
 
 // A wrench about the mass centre of a merged body is one about its carrier's, with the arm between.
+void lwi_load_to_carrier(const lw_model *model, int b, const lwi_kin *kin, lwi_loads *loads)
+{
+    const int carrier = model->body[b].carrier;
+    if (carrier == b) return;
+    LWI_ASSERT(model->body[carrier].carrier == carrier);
+    double arm[3];
+    m3_mul_v(arm, kin->R[carrier], model->body[b].carrier_r);
+    v6_axpy(loads->wrench[carrier], 1, loads->wrench[b]);
+    v3_cross_add(loads->wrench[carrier] + 3, arm, loads->wrench[b]);
+    v6_zero(loads->wrench[b]);
+}
+
 void lwi_loads_to_carriers(const lw_model *model, const lwi_kin *kin, lwi_loads *loads)
 {
-    for (int b = 1; b < model->nbody; b++) {
-        const int carrier = model->body[b].carrier;
-        if (carrier == b) continue;
-        LWI_ASSERT(model->body[carrier].carrier == carrier);
-        double arm[3];
-        m3_mul_v(arm, kin->R[carrier], model->body[b].carrier_r);
-        v6_axpy(loads->wrench[carrier], 1, loads->wrench[b]);
-        v3_cross_add(loads->wrench[carrier] + 3, arm, loads->wrench[b]);
-        v6_zero(loads->wrench[b]);
-    }
+    for (int b = 1; b < model->nbody; b++) lwi_load_to_carrier(model, b, kin, loads);
 }
 
 double lwi_forces_potential(const lw_model *model, const lwi_kin *kin)

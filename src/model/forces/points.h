@@ -34,10 +34,10 @@ static inline void point_acceleration(double a[3], const lwi_kin *kin, int body,
 static inline void push_along(lwi_loads *loads, int body, const double arm[3], double f,
                               const double n[3])
 {
-    double force[3];
+    double force[3], *wrench = lwi_load_on(loads, body);
     v3_scale(force, f, n);
-    v3_axpy(loads->wrench[body], 1, force);
-    v3_cross_add(loads->wrench[body] + 3, arm, force);
+    v3_axpy(wrench, 1, force);
+    v3_cross_add(wrench + 3, arm, force);
 }
 
 static inline void point_of(double point[3], const lwi_kin *kin, int body, const double local[3])

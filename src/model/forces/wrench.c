@@ -22,7 +22,7 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     }
     m3_mul_v(arm, R, p->point);
     v3_cross_add(f + 3, arm, f); // moment about the mass centre
-    v6_axpy(loads->wrench[p->body], 1, f);
+    v6_axpy(lwi_load_on(loads, p->body), 1, f);
     loads->power += v3_dot(f, kin->v[p->body]) + v3_dot(f + 3, kin->w[p->body]);
 }
 
