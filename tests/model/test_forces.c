@@ -24,7 +24,7 @@ static void link_pointers(snapshot *s)
                        .w = (const double(*)[3])s->w,
                        .q = s->q,
                        .qd = s->qd};
-    s->loads = (lwi_loads){s->wrench, s->effort, 0};
+    s->loads = (lwi_loads){.wrench = s->wrench, .effort = s->effort};
 }
 
 // Random motion: forces do not depend on whether joints allow it.
