@@ -68,8 +68,8 @@ static lw_model *rods(int bodies, int branches, bool springs)
 {
     lw_builder *b = lwt_builder();
     const lw_signal sine = lwt_function(
-        b, &(lw_function_desc){
-               .type = LW_FUNCTION_SINE, .amplitude = 0.5, .omega = 3, .phase = 0.4});
+        b,
+        &(lw_function_desc){.type = LW_FUNCTION_SINE, .amplitude = 0.5, .omega = 3, .phase = 0.4});
     lw_builder_gravity(b, (lw_vec3){0, -9.81, 0});
     const lw_body trunk = add_rod(b, 0, lwt_ground, 0, sine);
     for (int k = 0, i = 1; k < branches; k++) {
