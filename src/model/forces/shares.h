@@ -1,7 +1,7 @@
 // shares.h -- the forces of a model, shared by the threads of a pool.
 //
-// Each thread owns bodies, which are consecutive in the spanning tree.  It applies every force that acts on a body of its
-// own, in the order of the model, and drops what such a force does to bodies of other threads.  So each sum over
+// Each thread owns bodies, which are consecutive in the spanning tree.  It applies every force on these,
+// in the order of the model, and drops what such a force does to bodies of other threads.  So each sum over
 // forces has the terms and the order that it has on one thread, and the bits do not depend on the number of threads.
 // A force between bodies of two threads is computed twice.
 #ifndef LWI_MODEL_FORCES_SHARES_H
@@ -22,7 +22,7 @@ typedef struct lwi_force_shares {
     double *power;            ///< [nforce] of the last call
 } lwi_force_shares;
 
-/** @param out  NULL if threads do not pay: few forces, many between bodies of different threads, or forces of which the
+/** @param out  NULL if threads do not pay: less than 512 forces, many between bodies of different threads, or forces of which the
  *              bodies are not known
  *  @return LW_ERR_MEMORY */
 lw_status lwi_force_shares_create(const lw_model *model, lwi_pool *pool, lwi_arena *arena,

@@ -54,7 +54,7 @@ static void add_forces(lw_builder *b, int i, lw_body parent, lw_body rod, double
                                                      .mass = 0.1,
                                                      .inertia = {0.01, 0.01, 0.01, 0, 0, 0},
                                                      .pose = {.position = {x + 0.7, 0.1, 0}}});
-    snprintf(name, sizeof name, "weld%d", i);
+    snprintf(name, sizeof name, "rigid%d", i);
     lwt_add(b, &(lw_joint_desc){.name = name,
                                 .type = LW_JOINT_FIXED,
                                 .body1 = rod,
@@ -168,7 +168,7 @@ static void each_thread_has_its_part(void **state)
     lw_model_destroy(model);
 }
 
-static void few_forces_wake_no_thread(void **state)
+static void small_models_wake_no_thread(void **state)
 {
     (void)state;
     lw_model *model = rods(60, 1, true);
@@ -188,7 +188,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_thread_has_its_part),
-        cmocka_unit_test(few_forces_wake_no_thread),
+        cmocka_unit_test(small_models_wake_no_thread),
         cmocka_unit_test(bits_do_not_depend_on_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
