@@ -12,8 +12,16 @@ typedef struct method {
     char label[80];
     lw_options options;
     lw_summary summary;
-    double difference[TRACK_COUNT]; ///< against the first; unused in the first
+    double difference[TRACK_COUNT]; ///< against the reference; unused in the reference
+    lw_status refused;              ///< why it cannot simulate the model, LW_OK: it can
+    lw_error reason;
 } method;
+
+/** Methods in the order given; the reference is the first that can simulate the model. */
+typedef struct comparison {
+    method method[METHODS];
+    int count, reference, nrun;
+} comparison;
 
 // "aba:rk4" into the options of a run
 static cli_exit parse_method(const char *word, size_t length, const lw_options *base, method *m)
@@ -47,19 +55,25 @@ static cli_exit parse_methods(const char *list, const lw_options *base, method *
     return cli_complain(CLI_USE, "--formulations: at least two are needed, as in aba,momenta");
 }
 
+// A formulation that cannot simulate the model is left out with its reason; the others go on.
+static cli_exit leave_out(method *m, lw_status status, const lw_error *error)
+{
+    m->refused = status;
+    m->reason = *error;
+    if (!error->text[0])
+        snprintf(m->reason.text, sizeof m->reason.text, "%s", lw_status_text(status));
+    for (int g = 0; g < TRACK_COUNT; g++) m->difference[g] = NAN;
+    if (status == LW_ERR_MEMORY) return cli_fail(status, error);
+    return CLI_DONE;
+}
+
 static cli_exit run_method(const lw_model *model, method *m, bool quiet, lw_row row, void *user)
 {
     lw_sim *sim = NULL;
     lw_error error = {0};
     const lw_sim_desc desc = {.options = &m->options};
     lw_status status = lw_sim_create(model, &desc, &sim, &error);
-    if (status != LW_OK) {
-        lw_error named = error;
-        const char *text = error.text[0] ? error.text : lw_status_text(status);
-        snprintf(named.text, sizeof named.text, "%s: %.*s", m->label,
-                 (int)(sizeof named.text - sizeof m->label - 3), text);
-        return cli_fail(status, &named);
-    }
+    if (status != LW_OK) return leave_out(m, status, &error);
     m->options = *lw_sim_options(sim);
     cli_progress progress = cli_progress_start(m->label, quiet, lw_sim_time(sim));
     status = lw_sim_run(sim, LW_OBSERVE_REACTION, row, user, cli_progress_step, &progress);
@@ -76,22 +90,45 @@ static cli_exit run_method(const lw_model *model, method *m, bool quiet, lw_row 
     return code;
 }
 
-// The first method leaves its rows in `first`, the others their distance from them.
-static cli_exit run_methods(const cli_arguments *arguments, const lw_model *model, method *m,
-                            int count, cli_track *first)
+static cli_exit compare_to_first(const cli_arguments *arguments, const lw_model *model,
+                                 const comparison *c, method *m, cli_track *first)
 {
-    cli_exit code = run_method(model, &m[0], arguments->quiet, track_record, first);
     double *row = calloc(first->width, sizeof *row);
     if (!row) return cli_complain(CLI_FAILED, "%s", lw_status_text(LW_ERR_MEMORY));
-    for (int i = 1; i < count && !code; i++) {
-        track_compare compare = {.reference = first, .row = row};
-        code = run_method(model, &m[i], arguments->quiet, track_difference, &compare);
-        memcpy(m[i].difference, compare.difference, sizeof compare.difference);
-        if (!code && compare.nrow != first->nrow)
-            code = cli_complain(CLI_FAILED, "%s has %ld rows, %s %ld", m[i].label, compare.nrow,
-                                m[0].label, first->nrow);
-    }
+    track_compare compare = {.reference = first, .row = row};
+    cli_exit code = run_method(model, m, arguments->quiet, track_difference, &compare);
     free(row);
+    if (code || m->refused) return code;
+    memcpy(m->difference, compare.difference, sizeof compare.difference);
+    if (compare.nrow != first->nrow)
+        code = cli_complain(CLI_FAILED, "%s has %ld rows, %s %ld", m->label, compare.nrow,
+                            c->method[c->reference].label, first->nrow);
+    return code;
+}
+
+// The reference leaves its rows in `first`, the others their distance from them.
+static cli_exit run_methods(const cli_arguments *arguments, const lw_model *model, comparison *c,
+                            cli_track *first)
+{
+    cli_exit code = CLI_DONE;
+    c->reference = -1;
+    for (int i = 0; i < c->count && !code; i++) {
+        method *m = &c->method[i];
+        code = c->reference < 0 ? run_method(model, m, arguments->quiet, track_record, first)
+                                : compare_to_first(arguments, model, c, m, first);
+        if (m->refused) continue;
+        if (c->reference < 0) c->reference = i;
+        c->nrun++;
+    }
+    if (code || c->nrun >= 2) return code;
+    for (int i = 0; i < c->count; i++) {
+        lw_error named = c->method[i].reason;
+        if (!c->method[i].refused) continue;
+        snprintf(named.text, sizeof named.text, "%s: %.*s", c->method[i].label,
+                 (int)(sizeof named.text - sizeof c->method[i].label - 3),
+                 c->method[i].reason.text);
+        code = cli_fail(c->method[i].refused, &named);
+    }
     return code;
 }
 
@@ -103,20 +140,30 @@ static void print_difference(double value)
         printf("%18.3e", value);
 }
 
-static void print_differences(const method *m, int count, const cli_track *first)
+static void print_differences(const comparison *c, const cli_track *first)
 {
-    printf("largest difference from %s (%s), %ld rows\n\n%-30s%12s", m[0].label,
-           m[0].options.integrator, first->nrow, "", "scale");
-    for (int i = 1; i < count; i++) printf("%18s", m[i].label);
+    const method *reference = &c->method[c->reference];
+    printf("largest difference from %s (%s), %ld rows\n\n%-30s%12s", reference->label,
+           reference->options.integrator, first->nrow, "", "scale");
+    for (int i = 0; i < c->count; i++)
+        if (i != c->reference) printf("%18s", c->method[i].label);
     putchar('\n');
     for (int g = 0; g < TRACK_COUNT; g++) {
         char name[64];
         snprintf(name, sizeof name, "%s [%s]", track_group_name((track_group)g),
                  track_group_unit((track_group)g));
         printf("%-30s%12.4g", name, first->scale[g]);
-        for (int i = 1; i < count; i++) print_difference(m[i].difference[g]);
+        for (int i = 0; i < c->count; i++)
+            if (i != c->reference) print_difference(c->method[i].difference[g]);
         putchar('\n');
     }
+}
+
+static void print_reasons(const comparison *c)
+{
+    for (int i = 0; i < c->count; i++)
+        if (c->method[i].refused)
+            printf("\n%s is left out: %s\n", c->method[i].label, c->method[i].reason.text);
 }
 
 /** Rows of the second table: name, value of a method. */
@@ -137,13 +184,35 @@ static void print_figures(const method *m, int count)
     for (int i = 0; i < count; i++) printf("%18s", m[i].label);
 #define X(key, text, value)                                                                        \
     printf("\n%-30s", text);                                                                       \
-    for (int i = 0; i < count; i++) printf("%18.4g", (double)m[i].value);
+    for (int i = 0; i < count; i++)                                                                \
+        m[i].refused ? printf("%18s", "-") : printf("%18.4g", (double)m[i].value);
     FIGURE_LIST(X)
 #undef X
     putchar('\n');
 }
 
-static void json_compare(const cli_arguments *arguments, const method *m, int count,
+static void json_method(cli_json *json, const method *m, const double *numbers, const char *what)
+{
+    json_open(json, NULL, '{');
+    json_text(json, "name", m->label);
+    json_text(json, "formulation", m->options.formulation);
+    json_text(json, "integrator", m->options.integrator);
+    if (m->refused) {
+        json_text(json, "left_out", m->reason.text);
+        json_close(json, '}');
+        return;
+    }
+#define X(key, text, value) json_number(json, key, (double)m->value);
+    FIGURE_LIST(X)
+#undef X
+    json_open(json, what, '{');
+    for (int g = 0; g < TRACK_COUNT; g++)
+        json_number(json, track_group_name((track_group)g), numbers[g]);
+    json_close(json, '}');
+    json_close(json, '}');
+}
+
+static void json_compare(const cli_arguments *arguments, const comparison *c,
                          const cli_track *first)
 {
     cli_json json = {.file = stdout};
@@ -152,20 +221,10 @@ static void json_compare(const cli_arguments *arguments, const method *m, int co
     json_text(&json, "version", lw_version());
     json_integer(&json, "rows", first->nrow);
     json_open(&json, "methods", '[');
-    for (int i = 0; i < count; i++) {
-        json_open(&json, NULL, '{');
-        json_text(&json, "name", m[i].label);
-        json_text(&json, "formulation", m[i].options.formulation);
-        json_text(&json, "integrator", m[i].options.integrator);
-#define X(key, text, value) json_number(&json, key, (double)m[i].value);
-        FIGURE_LIST(X)
-#undef X
-        json_open(&json, i ? "difference" : "scale", '{');
-        for (int g = 0; g < TRACK_COUNT; g++)
-            json_number(&json, track_group_name((track_group)g),
-                        i ? m[i].difference[g] : first->scale[g]);
-        json_close(&json, '}');
-        json_close(&json, '}');
+    for (int i = 0; i < c->count; i++) {
+        const bool other = i != c->reference;
+        json_method(&json, &c->method[i], other ? c->method[i].difference : first->scale,
+                    other ? "difference" : "scale");
     }
     json_close(&json, ']');
     json_close(&json, '}');
@@ -186,7 +245,7 @@ static cli_exit check_validity(const method *m, int count)
 {
     cli_exit code = CLI_DONE;
     for (int i = 0; i < count; i++)
-        if (m[i].summary.valid_until < m[i].summary.end)
+        if (!m[i].refused && m[i].summary.valid_until < m[i].summary.end)
             code = cli_complain(CLI_FAILED,
                                 "%s: results after t = %g s are unreliable; `linkwork run` has the "
                                 "reason among its warnings",
@@ -198,27 +257,29 @@ cli_exit cli_compare(const cli_arguments *arguments)
 {
     lw_model *model = NULL;
     lw_options options;
-    method m[METHODS] = {0};
-    int count = 0;
+    comparison *c = calloc(1, sizeof *c);
     cli_track first;
     cli_exit code = refuse(arguments);
+    if (!code && !c) code = cli_complain(CLI_FAILED, "%s", lw_status_text(LW_ERR_MEMORY));
     if (!code) code = cli_read(arguments, &model, &options);
-    if (code) return code;
-    code = parse_methods(arguments->formulations, &options, m, &count);
+    if (code) return free(c), code;
+    code = parse_methods(arguments->formulations, &options, c->method, &c->count);
     if (!code && options.sample == LW_SAMPLE_STEPS)
         code = cli_complain(CLI_USE, "compare: rows must be at equal times, so not --sample steps");
 
     track_start(&first, model);
     cli_catch_signals();
-    if (!code) code = run_methods(arguments, model, m, count, &first);
+    if (!code) code = run_methods(arguments, model, c, &first);
     if (!code && arguments->json) {
-        json_compare(arguments, m, count, &first);
+        json_compare(arguments, c, &first);
     } else if (!code && !arguments->quiet) {
-        print_differences(m, count, &first);
-        print_figures(m, count);
+        print_differences(c, &first);
+        print_figures(c->method, c->count);
+        print_reasons(c);
     }
-    if (!code) code = check_validity(m, count);
+    if (!code) code = check_validity(c->method, c->count);
     track_end(&first);
     lw_model_destroy(model);
+    free(c);
     return code;
 }

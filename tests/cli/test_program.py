@@ -757,6 +757,19 @@ class Compare(Program):
         for word in ("position [m]", "reaction torque [N m]", "evaluations", "aba:rk4"):
             self.assertIn(word, text)
 
+    def test_the_others_go_on_without_a_formulation_that_cannot(self):
+        arguments = ("compare", os.path.join(MODELS, "four_bar.yaml"), "--formulations", "aba,rcr,momenta,dense",
+                     "--duration", "0.1")
+        methods = json.loads(self.call(*arguments, "--json").stdout)["methods"]
+        for i in (0, 2):
+            self.assertIn("joint 'C' closes a loop", methods[i]["left_out"])
+            self.assertNotIn("steps", methods[i])
+        self.assertIn("scale", methods[1])  # the reference is the first that can
+        self.assertLess(methods[3]["difference"]["position"], 1e-8)
+        text = self.call(*arguments).stdout
+        self.assertIn("largest difference from rcr (", text)
+        self.assertRegex(text, r"\nmomenta is left out: .*joint 'C' closes a loop")
+
     def test_a_formulation_that_cannot_is_named(self):
         done = self.call("compare", os.path.join(MODELS, "four_bar.yaml"), "--formulations",
                          "dense,aba", "--duration", "0.1", code=2)
