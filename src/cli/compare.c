@@ -55,7 +55,7 @@ static cli_exit parse_methods(const char *list, const lw_options *base, method *
     return cli_complain(CLI_USE, "--formulations: at least two are needed, as in aba,momenta");
 }
 
-// A formulation that cannot simulate the model is left out with its reason; the others go on.
+// A formulation that cannot simulate the model is left out with its reason; the others are compared.
 static cli_exit leave_out(method *m, lw_status status, const lw_error *error)
 {
     m->refused = status;
