@@ -221,7 +221,11 @@ class Measurement:
                 number *= 4
                 more = self.steps(csv, number, 2)[0]
             self.found["evaluation"] = (more - few) / (STAGES * (number - FEW))
-            self.found["row"] = (self.steps(csv, FEW, FEW + 1)[0] - few) / (FEW - 1)
+            rows = FEW if self.meter is count else 4 * FEW  # seconds are noisy
+            steps = STAGES * (rows - FEW) * self.found["evaluation"]
+            row = (self.steps(csv, rows, rows + 1)[0] - few - steps) / (rows - 1)
+            if row > 0:
+                self.found["row"] = row
         except Failed:
             pass
 

@@ -243,8 +243,8 @@ static lw_status finish_map(building *b, lwi_document_value *value,
 static lw_status close_level(building *b)
 {
     const level top = b->level[--b->depth];
-    const lwi_document_value *const *items = b->stack + top.start;
     const int count = b->nstack - top.start;
+    const lwi_document_value *const *items = count ? b->stack + top.start : NULL;
     if (top.value->kind == LWI_DOCUMENT_LIST)
         TRY(finish_list(b, top.value, items, count));
     else
