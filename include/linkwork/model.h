@@ -95,9 +95,10 @@ typedef struct lw_shape {
     double color[4];     ///< red, green, blue, opacity in [0, 1]
 } lw_shape;
 
-/** Reaction to an inertia that no mass distribution has.  Alone it does not count where fixed joints connect the body to
- *  others and all together are possible: that is a warning.  "warn" accepts a violated triangle inequality, "accept" also
- *  negative principal moments, "repair" adds the smallest moment to all three that satisfies the inequality. */
+/** What is done about an inertia that no mass distribution has.  "error" refuses it, "warn" accepts a violated triangle
+ *  inequality, "accept" also negative principal moments; "repair" adds the same moment to all three principal moments,
+ *  the smallest that satisfies the inequality.  If fixed joints connect the body to others, and the inertia of all
+ *  together is possible, there is only a warning. */
 #define LW_INERTIA_CHECK_LIST(X)                                                                   \
     X(ERROR, "error") X(WARN, "warn") X(ACCEPT, "accept") X(REPAIR, "repair")
 #define X(name, text) LW_INERTIA_##name,

@@ -86,7 +86,8 @@ static int power_bits(int k)
     return (int)((int64_t)k * 1217359 >> 19);
 }
 
-// m 2^e 10^k as an integer, cut off, for products below 2^63; *up: to the nearest it is one more.  False: too close to a tie.
+// m 2^e 10^k as an integer, cut off, for products below 2^63; *up: to the nearest it is one more.
+// False: too close to a tie.
 static bool scaled(uint64_t m, int e, int k, uint64_t *whole, bool *up)
 {
     const wide five = power_of_five(k), low = (wide)m * (uint64_t)five;
@@ -111,7 +112,8 @@ static int decimal_exponent(int64_t high)
     return (int)((log2 * 323228496 - ((int64_t)1 << 31)) >> 50);
 }
 
-// The digits as an integer from 10^16 on, and the decimal exponent of the first one; false: zero, not finite, too close to a tie.
+// The digits as an integer from 10^16 on, and the decimal exponent of the first one.
+// False: zero, not finite, too close to a tie.
 static bool find_digits(uint64_t bits, uint64_t *digits, int *exponent)
 {
     const int biased = (int)(bits >> MANTISSA & 0x7ff);

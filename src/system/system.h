@@ -17,10 +17,10 @@
 
 #include "elimination/elimination.h"
 #include "elimination/split.h"
-#include "model/forces/shares.h"
 #include "kinematics/formulation.h"
 #include "kinematics/closure.h"
 #include "kinematics/passes.h"
+#include "model/forces/shares.h"
 #include "kinematics/tree_state.h"
 #include "system/min_norm.h"
 #include "system/shared.h"

@@ -22,8 +22,8 @@ typedef struct lwi_force_shares {
     double *power;            ///< [nforce] of the last call
 } lwi_force_shares;
 
-/** @param out  NULL if threads do not pay: less than 512 forces, many between bodies of different threads, or forces of which the
- *              bodies are not known
+/** @param out  NULL if threads do not pay: less than 512 forces, many between bodies of different threads, or
+ *              forces of which the bodies are not known
  *  @return LW_ERR_MEMORY */
 lw_status lwi_force_shares_create(const lw_model *model, lwi_pool *pool, lwi_arena *arena,
                                   lwi_force_shares **out);
