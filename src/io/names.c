@@ -66,6 +66,11 @@ int lwi_names_find(const lwi_names *names, const char *name)
     return -1;
 }
 
+const char *lwi_names_near(const lwi_names *names, const char *name)
+{
+    return lwi_nearest(name, names->name, names->count);
+}
+
 int lwi_names_repeated(const lwi_names *names)
 {
     for (int k = 1; k < names->count; k++)

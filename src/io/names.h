@@ -19,6 +19,8 @@ void lwi_names_sort(lwi_names *names);
 
 /** Item with a name, or -1.   @cost O(log count) */
 int lwi_names_find(const lwi_names *names, const char *name);
+/** The nearest name by edit distance, or NULL if none is near.   @cost O(count) */
+const char *lwi_names_near(const lwi_names *names, const char *name);
 /** Index k of a name that equals the one before it in `order`: order[k - 1], order[k]; 0: all differ. */
 int lwi_names_repeated(const lwi_names *names);
 

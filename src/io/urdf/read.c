@@ -6,7 +6,7 @@
 //     R = Rz(c) Ry(b) Rx(a)             (rotations about the fixed axes x, y, z in this order)
 // and world poses from the root on,  R_child = R_parent R,  r_child = r_parent + R_parent xyz.
 //
-// Loops are in loops.c.  Contents that the model ignores are counted and reported once per kind (notes.c).
+// Loops are in loops.c and companion.c.  Contents that the model ignores are counted and reported once per kind (notes.c).
 #include "base/assert.h"
 #include "io/urdf/urdf.h"
 
@@ -148,8 +148,11 @@ lw_status lwi_urdf_end(const lwi_urdf *u, const lwi_xml_element *end, const char
     TRY(lwi_xml_need(u->xml, end, "link", &name, u->error));
     *which = lwi_names_find(&u->link_names, name);
     if (*which >= 0) return LW_OK;
+    const char *near = lwi_names_near(&u->link_names, name);
     return lwi_xml_fail(u->xml, end, LW_ERR_MODEL, u->error,
-                        "joint '%.150s': %.20s link '%.150s' does not exist", of, end->name, name);
+                        "joint '%.120s': %.20s link '%.120s' does not exist%s%.120s%s", of,
+                        end->name, name, near ? " (did you mean '" : "", near ? near : "",
+                        near ? "'?)" : "");
 }
 
 // The link named by <parent link> or <child link> of a joint.
@@ -289,6 +292,15 @@ static lw_status add_body(const reading *u, link *l)
 
 // ------------------------------------------------------------------------------------------ mimics
 
+static lw_status no_leader(const reading *u, const joint *j, const char *name)
+{
+    const char *near = lwi_names_near(&u->joint_names, name);
+    return lwi_xml_fail(u->xml, j->mimic, LW_ERR_MODEL, u->error,
+                        "joint '%.120s': mimics joint '%.120s', which does not exist%s%.120s%s",
+                        j->name, name, near ? " (did you mean '" : "", near ? near : "",
+                        near ? "'?)" : "");
+}
+
 // q_joint = offset + multiplier q_of
 static lw_status read_mimic(const reading *u, joint *j)
 {
@@ -305,10 +317,7 @@ static lw_status read_mimic(const reading *u, joint *j)
     TRY(lwi_xml_numbers(u->xml, e, "offset", 1, &j->c[0], u->error));
     TRY(lwi_xml_numbers(u->xml, e, "multiplier", 1, &j->c[1], u->error));
     j->of = lwi_names_find(&u->joint_names, name);
-    if (j->of < 0)
-        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
-                            "joint '%.150s': mimics joint '%.150s', which does not exist", j->name,
-                            name);
+    if (j->of < 0) return no_leader(u, j, name);
     const joint *of = &u->joints[j->of];
     const bool fixed = of->kind.type == LW_JOINT_FIXED;
     const joint *wrong = !j->kind.scalar ? j : !of->kind.scalar && !fixed ? of : NULL;
@@ -429,10 +438,19 @@ static lw_status start_mimic(const reading *u, const joint *j, lw_joint_desc *d)
     return lw_builder_add_function(u->builder, &constant, &d->coordinate[0].motion, u->error);
 }
 
+// Axes of a universal joint that rotates about axis `axes[0]` of the joint's frame, then about `axes[1]`: z, x.
+static void universal_axes(const char *axes, double A[9])
+{
+    double z[3] = {0, 0, 0}, x[3] = {0, 0, 0}, y[3];
+    z[axes[0] - 'X'] = 1;
+    x[axes[1] - 'X'] = 1;
+    v3_cross(y, z, x);
+    for (int i = 0; i < 3; i++) A[3 * i] = x[i], A[3 * i + 1] = y[i], A[3 * i + 2] = z[i];
+}
+
 static lw_status add_joint(const reading *u, joint *j)
 {
-    // cardan joints of the companion file rotate about x, then y
-    static const double cardan[9] = {0, 0, 1, 1, 0, 0, 0, 1, 0}, nowhere[3] = {0, 0, 0};
+    static const double nowhere[3] = {0, 0, 0};
     double R[9], r[3], A[9], F[9];
     lw_joint_desc d = {.name = j->name,
                        .type = j->kind.type,
@@ -444,8 +462,8 @@ static lw_status add_joint(const reading *u, joint *j)
     m3_identity(A);
     if (j->kind.axis)
         TRY(lwi_urdf_axis(u, j->e, j->name, A));
-    else if (j->kind.type == LW_JOINT_UNIVERSAL)
-        memcpy(A, cardan, sizeof A);
+    else if (j->kind.axes)
+        universal_axes(j->kind.axes, A);
     m3_mul(F, R, A);
     d.frame1 = lwi_frame_pose(F, r);
     d.frame2 = lwi_frame_pose(A, nowhere);

@@ -1,5 +1,5 @@
 // urdf.h -- parts of the URDF reader: links, joints and mimics (read.c), shapes (shapes.c),
-// loops (loops.c), and notes of what is not read (survey.c).
+// loops in the robot (loops.c) and in a file next to it (companion.c), notes of what is not read (survey.c).
 #ifndef LWI_IO_URDF_URDF_H
 #define LWI_IO_URDF_URDF_H
 
@@ -13,8 +13,9 @@
 typedef struct lwi_urdf_kind {
     const char *name;
     lw_joint_type type;
-    bool axis;   ///< moves about or along <axis>
-    bool scalar; ///< one coordinate: supports damping and mimics
+    bool axis;        ///< moves about or along <axis>
+    bool scalar;      ///< one coordinate: supports damping and mimics
+    const char *axes; ///< universal: letters of the axes of the joint's frame of its rotations
 } lwi_urdf_kind;
 
 typedef struct lwi_urdf_link {
@@ -51,7 +52,7 @@ typedef struct lwi_urdf {
     lwi_names link_names, joint_names;
     int nlink, njoint;
     lw_limits_desc limits; ///< stiffness and damping of limits; zero: not enforced
-    // the companion file with loops
+    // the file with loops next to the robot
     const char *companion;           ///< its path, for messages
     const lwi_document_value *loops; ///< its map; NULL: no such file
 } lwi_urdf;
@@ -79,11 +80,19 @@ lw_status lwi_urdf_shapes(const lwi_urdf *u, const lwi_xml_element *link, lw_bod
 
 // ---- loops.c
 
+/** Adds the joints of <loop_joint> and of the companion file, after bodies and joints. */
+lw_status lwi_urdf_add_loops(lwi_urdf *u);
+/** The joint type of a loop by its name in files, or NULL. */
+const lwi_joint_type *lwi_urdf_loop_type(const char *name);
+extern const char lwi_urdf_loop_types[]; ///< the names, for messages
+
+// ---- companion.c
+
 /** Finds and parses the companion file with loops in `folder`; NULL: none. */
 lw_status lwi_urdf_read_beside(lwi_urdf *u, const char *robot, const char *folder);
 /** Applies the joint types of the companion file, before the joints are added. */
 lw_status lwi_urdf_change_joints(lwi_urdf *u);
-/** Adds the joints of <loop_joint> and of the companion file, after bodies and joints. */
-lw_status lwi_urdf_add_loops(lwi_urdf *u);
+/** Adds the loop-closing joints of the companion file, after bodies and joints. */
+lw_status lwi_urdf_add_beside(lwi_urdf *u);
 
 #endif

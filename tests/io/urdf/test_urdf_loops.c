@@ -246,12 +246,34 @@ static void mistakes_of_the_companion_file_are_reported(void **state)
         {"closed_loop: [[t1, t2]]\ntype: [3d, 3d]\n", "expected equal numbers", 2},
         {"closed_loop: [[t1, t9]]\n", "no joint or link 't9'", 1},
         {"closed_loop: [[t1]]\n", "pairs", 1},
-        {"closed_loop: [[t1, tip1]]\n", "same link", 1},
+        {"closed_loop: [[t1, tip1]]\n", "both frames are of link 'tip1'", 1},
+        {"closed_loop: [[tip1, tup2]]\n", "(did you mean 'tip2'?)", 1},
         {"closed_loop: t1\n", "a list", 1},
         {"closed_loop: [[t1, t2]]\ntype: [5d]\n", "'5d'", 2},
         {"closed_loop: [[t1, t2]]\njoint_name: [A]\n", "together", 2},
         {"closed_loop: []\njoint_name: [Q]\njoint_type: [FIXED]\n", "no joint 'Q'", 2},
+        {"closed_loop: []\njoint_name: [t3]\njoint_type: [FIXED]\n", "(did you mean 't1'?)", 2},
         {"closed_loop: []\njoint_name: [A]\njoint_type: [GLUE]\n", "'GLUE'", 3},
+        {"joint_name: [A]\njoint_type: [UJOINT_XX]\n", "two different letters", 2},
+        {"joint_name: [A]\njoint_type: [UJOINT_XYZ]\n", "two different letters", 2},
+        {"joint_name: [A]\njoint_type: [UJOINT_]\n", "two different letters", 2},
+        {"closures:\n- {link_a: top, point: [1, 1, 0]}\n", "`link_b`", 2},
+        {"closures:\n- [top, right]\n", "`link_a`", 2},
+        {"closures: {link_a: top}\n", "a list", 1},
+        {"closures:\n- {link_a: top, link_b: rihgt, point: [1, 1, 0], axis: [0, 0, 1]}\n",
+         "no link 'rihgt' (did you mean 'right'?)", 2},
+        {"closures:\n- {link_a: top, link_b: right, point: [1, 1], axis: [0, 0, 1]}\n",
+         "point is not a list of three numbers", 2},
+        {"closures:\n- {link_a: top, link_b: right, point: [1, 1, .nan], axis: [0, 0, 1]}\n",
+         "point has a component that is not a finite number", 2},
+        {"closures:\n- {link_a: top, link_b: right, point: [1, 1, 0], axis: [0, 0, 0]}\n",
+         "axis is the zero vector", 2},
+        {"closures:\n- {link_a: top, link_b: top, point: [1, 1, 0], axis: [0, 0, 1]}\n",
+         "both frames are of link 'top'", 2},
+        {"ball_loops:\n- {parent: top, child: right}\n", "`name`", 2},
+        {"pin_loops:\n- {name: D, parent: top, child: right, parent_xyz: [1, 0, 0]}\n", "`axis`",
+         2},
+        {"ball_upgrades: [B, Z9]\n", "ball_upgrades: there is no joint 'Z9'", 1},
         {"closed_loop: [[t1, t2]\n", "", 2}, // a misprint does not lose a loop
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -280,6 +302,101 @@ static void the_companion_file_changes_joint_types(void **state)
     OK(lw_model_find_joint(model, "C", &joint));
     assert_int_equal(LW_JOINT_SPHERICAL, lw_model_joint(model, joint).type);
     lw_model_destroy(model);
+}
+
+// UJOINT_AB rotates about A, then B of the joint frame in the file: z2 = A, x2 = B.
+static void universal_joints_have_the_axes_of_their_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"XY", "XZ", "YX", "YZ", "ZX", "ZY"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char text[100];
+        lw_model *model;
+        lw_joint joint;
+        lw_error error = {0};
+        snprintf(text, sizeof text, "joint_name: [B]\njoint_type: [UJOINT_%s]\n", names[i]);
+        if (read_companion(text, &model, &error) != LW_OK) fail_msg("%s", error.text);
+        OK(lw_model_find_joint(model, "B", &joint));
+        assert_int_equal(LW_JOINT_UNIVERSAL, lw_model_joint(model, joint).type);
+        const double *R = model->joint[joint.index].R2;
+        assert_true(fabs(R[3 * (names[i][0] - 'X') + 2] - 1) < 1e-15);
+        assert_true(fabs(R[3 * (names[i][1] - 'X')] - 1) < 1e-15);
+        lw_model_destroy(model);
+    }
+}
+
+// The four-bar, closed in the dialects of loop_closures.yaml.
+static void check_closed(const lw_model *model, const char *name, lw_joint_type type)
+{
+    lw_joint joint;
+    lw_check check;
+    lw_error error = {0};
+    OK(lw_model_find_joint(model, name, &joint));
+    assert_int_equal(type, lw_model_joint(model, joint).type);
+    OK(lw_model_check(model, &check, NULL, &error));
+    assert_int_equal(1, lw_model_loop_count(model));
+    assert_int_equal(1, check.dof);
+    assert_true(check.residual[0] < 1e-15);
+    assert_int_equal(0, warnings_with(model, "not read"));
+}
+
+static void closures_become_joints(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *name;
+        lw_joint_type type;
+    } cases[] = {
+        {"closures:\n- {link_a: top, link_b: right, point: [1.0, 1, 0], axis: [0, 0, 2]}\n"
+         "dependent: [B, C]\nindependent: [A]\n",
+         "top_right", LW_JOINT_REVOLUTE},
+        {"pin_loops:\n- {name: D, parent: top, child: right, parent_xyz: [1, 0, 0], "
+         "child_xyz: [1, 0, 0], axis: [0, 0, 1]}\n",
+         "D", LW_JOINT_REVOLUTE},
+        {"ball_loops:\n- {name: D, parent: top, child: right, parent_xyz: [1, 0, 0], "
+         "child_xyz: [1, 0, 0]}\nball_limit_deg: 60\n",
+         "D", LW_JOINT_SPHERICAL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        lw_model *model;
+        lw_error error = {0};
+        if (read_companion(cases[i].text, &model, &error) != LW_OK)
+            fail_msg("%zu: %s:%d: %s", i, error.file, error.line, error.text);
+        check_closed(model, cases[i].name, cases[i].type);
+        lw_model_destroy(model);
+    }
+}
+
+// In one folder: bot.yaml before loop_closures.yaml before robot.yaml, which is that of robot.urdf.
+static void the_names_of_companion_files_have_an_order(void **state)
+{
+    (void)state;
+    static const char closes[] =
+        "closures:\n- {link_a: top, link_b: right, point: [1, 1, 0], axis: [0, 0, 1]}\n";
+    static const struct {
+        const char *name, *text;
+        int loops;
+    } files[] = {{"robot.yaml", closes, 1},
+                 {"robot.urdf", ROBOT(TIPS), 0}, // robot.yaml is of this one
+                 {"loop_closures.yaml", closes, 1},
+                 {"bot.yaml", "linkwork: 1\nbodies: {a: {mass: 1}}\n", 1}, // a converted model
+                 {"bot.yaml", "closed_loop: []\n", 0}};
+    char path[100];
+    mkdir("urdf_names", 0777);
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        snprintf(path, sizeof path, "urdf_names/%s", files[i].name);
+        remove(path);
+    }
+    write_file("urdf_names/bot.urdf", ROBOT(TIPS));
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        lw_model *model;
+        lw_error error = {0};
+        snprintf(path, sizeof path, "urdf_names/%s", files[i].name);
+        write_file(path, files[i].text);
+        OK(lw_model_read("urdf_names/bot.urdf", NULL, &model, NULL, &error));
+        if (lw_model_loop_count(model) != files[i].loops) fail_msg("after %s", files[i].name);
+        lw_model_destroy(model);
+    }
 }
 
 // --------------------------------------------------------------------------------------- real ones
@@ -317,6 +434,9 @@ int main(void)
         cmocka_unit_test(other_companion_files_are_noted_models_ignored),
         cmocka_unit_test(mistakes_of_the_companion_file_are_reported),
         cmocka_unit_test(the_companion_file_changes_joint_types),
+        cmocka_unit_test(universal_joints_have_the_axes_of_their_names),
+        cmocka_unit_test(closures_become_joints),
+        cmocka_unit_test(the_names_of_companion_files_have_an_order),
         cmocka_unit_test(parallel_robots_are_read_and_reported_as_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
