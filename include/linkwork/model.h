@@ -239,7 +239,7 @@ typedef struct lw_joint_desc {
 // ---------------------------------------------------------------------------------- forces, more
 
 /** Forces of model files.  Each has a description lw_<name>_desc and a function lw_builder_add_<name>. */
-#define LW_FORCE_LIST(X) X(spring) X(wrench) X(bushing) X(stop) X(drag)
+#define LW_FORCE_LIST(X) X(spring) X(wrench) X(bushing) X(stop) X(drag) X(servo)
 
 typedef struct lw_spring_desc {
     size_t size; ///< sizeof this struct, or 0: see linkwork.h
@@ -310,6 +310,40 @@ typedef struct lw_drag_desc {
     lw_vec3 flow;             ///< velocity of the medium, world axes [m/s]
     lw_place place;
 } lw_drag_desc;
+
+/** A coordinate that a servo drives. */
+typedef struct lw_servo_term {
+    lw_joint joint;
+    int coordinate; ///< which one of the joint; a scalar one
+    double factor;  ///< its share of the length
+} lw_servo_term;
+
+/** A controlled drive of a joint coordinate, or of a weighted sum of several, as a tendon over pulleys:
+ *    l = gear q, or gear sum factor q                                        the length
+ *    u = target(t), within target_range
+ *    f = kp (u - l) + kd (rate(t) - dl/dt) + (gain[0] + gain[1] l + gain[2] dl/dt) u
+ *        + bias[0] + bias[1] l + bias[2] dl/dt, within effort_range
+ *  The effort on a coordinate is f dl/dq.  Its work is not conservative. */
+typedef struct lw_servo_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
+    const char *name;
+    lw_joint joint; ///< the driven coordinate, unless there are terms
+    int coordinate;
+    bool on_joint;              ///< set by the library: there are no terms
+    const lw_servo_term *terms; ///< copied [nterm]
+    int nterm;
+    double gear;             ///< 0: 1
+    lw_signal target;        ///< u: of a position servo the length [m, rad]
+    lw_signal rate;          ///< wanted dl/dt [m/s, rad/s]
+    double kp;               ///< [N/m, N m/rad] >= 0
+    double kd;               ///< [N s/m, N m s/rad] >= 0
+    double gain[3], bias[3]; ///< coefficients of 1, l, dl/dt
+    bool has_target_range;   ///< zero: u is not limited
+    bool has_effort_range;   ///< zero: f is not limited
+    double target_range[2];  ///< lower <= upper
+    double effort_range[2];  ///< lower <= upper [N, N m]
+    lw_place place;
+} lw_servo_desc;
 
 /** q_joint = c0 + c1 q_of + c2 q_of^2 + ... */
 typedef struct lw_coupling_desc {
@@ -412,6 +446,8 @@ LW_API lw_status lw_builder_add_stop(lw_builder *builder, const lw_stop_desc *de
                                      lw_error *error);
 LW_API lw_status lw_builder_add_drag(lw_builder *builder, const lw_drag_desc *desc,
                                      lw_error *error);
+LW_API lw_status lw_builder_add_servo(lw_builder *builder, const lw_servo_desc *desc,
+                                      lw_error *error);
 LW_API lw_status lw_builder_add_coupling(lw_builder *builder, const lw_coupling_desc *desc,
                                          lw_error *error);
 LW_API lw_status lw_builder_add_impulse(lw_builder *builder, const lw_impulse_desc *desc,

@@ -24,6 +24,23 @@ static bool copy_text(lwi_arena *arena, const char **text)
     return *text != NULL;
 }
 
+// The lists that a description points to.
+static bool copy_lists(const lwi_yaml_object *keys, char *desc, lwi_arena *arena)
+{
+    for (int k = 0; k < keys->nkey; k++) {
+        const lwi_yaml_key *key = &keys->key[k];
+        if (key->kind != LWI_KEY_OBJECTS) continue;
+        const void *items;
+        int count;
+        memcpy(&items, desc + key->offset, sizeof items);
+        memcpy(&count, desc + key->size, sizeof count);
+        if (count > 0) items = copy_list(arena, items, count, (size_t)key->count);
+        if (count > 0 && !items) return false;
+        memcpy(desc + key->offset, &items, sizeof items);
+    }
+    return true;
+}
+
 static bool copy_forces(lwi_description *d, int kind, lwi_arena *arena)
 {
     const lwi_force_item *item = lwi_force_items[kind];
@@ -31,11 +48,11 @@ static bool copy_forces(lwi_description *d, int kind, lwi_arena *arena)
     list->desc = copy_list(arena, list->desc, list->n, item->desc_size);
     bool ok = list->desc != NULL;
     for (int i = 0; i < list->n && ok; i++) {
-        char *at = (char *)list->desc + (size_t)i * item->desc_size + item->name_at;
+        char *desc = (char *)list->desc + (size_t)i * item->desc_size;
         const char *name;
-        memcpy(&name, at, sizeof name);
-        ok = copy_text(arena, &name);
-        memcpy(at, &name, sizeof name);
+        memcpy(&name, desc + item->name_at, sizeof name);
+        ok = copy_text(arena, &name) && copy_lists(item->keys, desc, arena);
+        memcpy(desc + item->name_at, &name, sizeof name);
     }
     return ok;
 }
@@ -305,7 +322,7 @@ static lw_status compile_items(lw_model *m, int kind)
     if (!par) return LW_ERR_MEMORY;
     for (int i = 0; i < n; i++, par += item->par_size) {
         const void *desc = lwi_force_desc(&m->desc, kind, i);
-        item->compile(m, desc, par);
+        TRY(item->compile(m, desc, par));
         add_force(m, item->type, par, (lw_signal){0}, (lw_signal){0});
         for (int k = 0; k < item->keys->nkey; k++)
             if (follows_state(m, &item->keys->key[k], desc)) m->force_needs |= LWI_NEEDS_JOINT;

@@ -256,6 +256,25 @@ lw_status lw_builder_add_joint(lw_builder *b, const lw_joint_desc *desc, lw_join
 
 // --------------------------------------------------------------------------------------- couplings
 
+// Coordinates of a joint that have a speed each.
+static int scalar_count(const lw_joint_desc *j)
+{
+    return count_of(j, true) == count_of(j, false) ? count_of(j, true) : 0;
+}
+
+lw_status lwi_item_coordinate(const lwi_item *item, lw_joint joint, int k)
+{
+    const lwi_description *desc = &item->builder->desc;
+    if (joint.index < 0 || joint.index >= desc->njoint)
+        return lwi_item_fail(item, "joint %d does not exist, there are %d", joint.index,
+                             desc->njoint);
+    const lw_joint_desc *j = &desc->joint[joint.index];
+    const int n = scalar_count(j);
+    if (k >= 0 && k < n) return LW_OK;
+    return lwi_item_fail(item, "joint '%.200s' has no scalar coordinate q%d, a %s joint has %d",
+                         j->name, k, type_text(j->type), n);
+}
+
 // A scalar coordinate of a joint that is there.
 static lw_status check_coupled(lw_builder *b, const lw_coupling_desc *d, lw_joint joint, int k,
                                lw_error *error)
@@ -266,7 +285,7 @@ static lw_status check_coupled(lw_builder *b, const lw_coupling_desc *d, lw_join
                               b->desc.njoint);
     const lw_joint_desc *j = &b->desc.joint[joint.index];
     const lwi_item item = {b, "coupling of joint", j->name, d->place, error};
-    const int n = count_of(j, true) == count_of(j, false) ? count_of(j, true) : 0;
+    const int n = scalar_count(j);
     if (k >= 0 && k < n) return LW_OK;
     return lwi_item_fail(&item, "no scalar coordinate q%d, a %s joint has %d", k,
                          type_text(j->type), n);

@@ -50,6 +50,8 @@ lw_status lwi_item_unit(const lwi_item *item, const char *what, lw_quat *q);
 lw_status lwi_item_signal(const lwi_item *item, const char *what, lw_signal signal,
                           bool function_only);
 lw_status lwi_item_body(const lwi_item *item, const char *what, lw_body body);
+/** A scalar coordinate of a joint that is there. */
+lw_status lwi_item_coordinate(const lwi_item *item, lw_joint joint, int k);
 /** Two bodies, there and different. */
 lw_status lwi_item_pair(const lwi_item *item, lw_body body1, lw_body body2);
 

@@ -32,7 +32,8 @@ typedef enum lwi_yaml_key_kind {
     LWI_KEY_LENGTH,     ///< double > 0, or a function: lw_signal at `size`
     LWI_KEY_STRING,     ///< const char *; its place: lw_place at `size`
     LWI_KEY_SHAPES, ///< one {box: [x, y, z], position: ...} or a list: const lw_shape *, int at `size`
-    LWI_KEY_OBJECT,        ///< one object, `more`, inside the struct at `offset`
+    LWI_KEY_OBJECT, ///< one object, `more`, inside the struct at `offset`
+    LWI_KEY_OBJECTS, ///< one or more objects `more`: const struct *, of `count` bytes each, their number at `size`
     LWI_KEY_EACH,          ///< map of q0, q1, ... to what the key `more` says of lw_coordinate_desc
     LWI_KEY_OPTION,        ///< of lw_options, as text through lw_options_set and lw_options_get
     LWI_KEY_OPTION_MAP,    ///< the same of "KEY=VALUE,...", or of a map

@@ -439,6 +439,10 @@ static const struct {
     {"drag.air.flow_x", {0.5, 0.7}},
     {"drag.air.flow_y", {-0.5, 0.1}},
     {"drag.air.flow_z", {0.2, 0.3}},
+    {"servo.drive.kp", {2, 3}},
+    {"servo.drive.kd", {0.2, 0.3}},
+    {"servo.drive.gain", {1, 1.2}},
+    {"servo.drive.bias", {0.1, 0.2}},
 };
 enum { FORCE_VALUES = COUNT(force_values) };
 
@@ -453,6 +457,8 @@ static lw_model *with_forces(int k)
              "  a: {mass: 2, inertia: [0.1, 0.2, 0.3, 0, 0, 0], position: [0, 0, 0.2],\n"
              "      angular_velocity: [1, 2, 3]}\n"
              "  b: {mass: 1, inertia: [0.1, 0.1, 0.2, 0, 0, 0], position: [1, 0, 0.5]}\n"
+             "  c: {mass: 1, inertia: [0.1, 0.1, 0.2, 0, 0, 0], position: [9, 0, 0]}\n"
+             "joints: {swing: {type: revolute, between: [ground, c], at: [9, 0, 1]}}\n"
              "forces:\n"
              "  coil: {type: spring, between: [a, b], stiffness: %g, damping: %g, length: %g}\n"
              "  push: {type: wrench, body: b, force: [%g, %g, %g], torque: [%g, %g, %g]}\n"
@@ -461,10 +467,13 @@ static lw_model *with_forces(int k)
              "  floor: {type: stop, between: [a, ground], normal: [0, 0, 1], to: [0, 0, 0],\n"
              "    radius: %g, stiffness: %g, exponent: %g, dissipation: %g}\n"
              "  air: {type: drag, body: a, linear: %g, quadratic: %g, angular: %g,\n"
-             "    angular_quadratic: %g, flow: [%g, %g, %g]}\n",
+             "    angular_quadratic: %g, flow: [%g, %g, %g]}\n"
+             "  drive: {type: servo, joint: swing, target: 0.5, rate: 0.2, kp: %g, kd: %g,\n"
+             "    gain: [%g, 0, 0], bias: [%g, 0, 0]}\n",
              *v[0], *v[1], *v[2], *v[3], *v[4], *v[5], *v[6], *v[7], *v[8], *v[9], *v[10], *v[11],
              *v[12], *v[13], *v[14], *v[15], *v[16], *v[17], *v[18], *v[19], *v[20], *v[21], *v[22],
-             *v[23], *v[24], *v[25], *v[26], *v[27], *v[28], *v[29], *v[30], *v[31]);
+             *v[23], *v[24], *v[25], *v[26], *v[27], *v[28], *v[29], *v[30], *v[31], *v[32], *v[33],
+             *v[34], *v[35]);
     return parse(text);
 }
 

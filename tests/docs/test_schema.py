@@ -59,6 +59,8 @@ joints:
   rod: {type: distance, between: [a, b], point1: [0, 0, 0], point2: [0, 0, 0], length: 1}
 forces:
   air: {type: drag, body: b, linear: 1, quadratic: 1, angular: 1, angular_quadratic: 1, flow: [1, 0, 0]}
+  drive: {type: servo, joint: hinge, coordinate: q0, gear: 2, target: 0.1, rate: 1, kp: 1, kd: 2, effort_range: [-1, 1]}
+  cord: {type: servo, of: [{joint: hinge, factor: 2}], gain: [1, 2, 3], bias: [1, 0, 0], target_range: [0, 1]}
   hit: {type: stop, between: [a, b], radius: 0.1, radius2: 0.1, stiffness: 1000, exponent: 1.5, dissipation: 0.1}
 generate:
   chain: {n: 3, name: c, length: 1, mass: 2, radius: 0.1, seed: 7, joint: revolute, axes: xz}

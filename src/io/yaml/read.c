@@ -268,6 +268,26 @@ static lw_status read_numbers(lwi_yaml_reading *r, const lwi_yaml_key *key,
     return LW_OK;
 }
 
+static lw_status read_objects(lwi_yaml_reading *r, const lwi_yaml_key *key,
+                              const lwi_document_value *v, const void **items, int *count)
+{
+    char path[32];
+    if (v->kind != LWI_DOCUMENT_LIST || v->count == 0)
+        return lwi_yaml_expected(r, v, "a list of one or more maps");
+    char *list = lwi_arena_push(&r->arena, (size_t)v->count, (size_t)key->count);
+    if (!list) return lwi_yaml_no_memory(r);
+    for (int i = 0; i < v->count; i++) {
+        snprintf(path, sizeof path, "%d", i);
+        const size_t mark = lwi_yaml_enter(r, path);
+        TRY(read_object(r, key->more, 0, v->item[i], v->item[i]->place,
+                        list + (size_t)i * (size_t)key->count));
+        lwi_yaml_leave(r, mark);
+    }
+    *items = list;
+    *count = v->count;
+    return LW_OK;
+}
+
 static lw_status read_key(lwi_yaml_reading *r, const lwi_yaml_key *key, int type,
                           const lwi_document_value *v, void *target)
 {
@@ -324,6 +344,8 @@ static lw_status read_key(lwi_yaml_reading *r, const lwi_yaml_key *key, int type
                                     FIELD(int, key->size));
     case LWI_KEY_OBJECT:
         return read_object(r, key->more, 0, v, v->place, FIELD(void, key->offset));
+    case LWI_KEY_OBJECTS:
+        return read_objects(r, key, v, FIELD(const void *, key->offset), FIELD(int, key->size));
     case LWI_KEY_EACH:
         return read_each(r, key->more, type, v, target, FIELD(void, key->offset));
     case LWI_KEY_OPTION:
@@ -587,7 +609,8 @@ static lw_status check_points(lwi_yaml_reading *r, const lwi_document_value *map
 {
     static const char *const pair[][2] = {
         {"from", "point1"}, {"to", "point2"},      {"at", "point"},       {"at", "frame1"},
-        {"at", "frame2"},   {"normal", "normal2"}, {"normal", "radius2"}, {"normal2", "radius2"}};
+        {"at", "frame2"},   {"normal", "normal2"}, {"normal", "radius2"}, {"normal2", "radius2"},
+        {"joint", "of"},    {"coordinate", "of"}};
     for (int i = 0; i < LWI_COUNT(pair); i++) {
         const int second = lwi_document_find(map, pair[i][1]);
         if (second >= 0 && lwi_document_find(map, pair[i][0]) >= 0)

@@ -245,6 +245,11 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     case LWI_KEY_STRING: fputs("\"type\": [\"string\", \"number\"]", f); return;
     case LWI_KEY_SHAPES: put_shapes(f); return;
     case LWI_KEY_OBJECT: put_reference(f, object->title); return;
+    case LWI_KEY_OBJECTS:
+        fputs("\"type\": \"array\", \"minItems\": 1, \"items\": {", f);
+        put_reference(f, object->title);
+        fputs("}", f);
+        return;
     case LWI_KEY_EACH: {
         const lwi_yaml_key *element = key->more;
         fputs("\"type\": \"object\", \"additionalProperties\": false, "
@@ -476,7 +481,12 @@ lw_status lw_schema_write(FILE *file)
           "{\"type\": \"string\", \"minLength\": 1}, {\"$ref\": \"#/$defs/function\"}]\n    }",
           file);
     for (int i = 0; i < LWI_COUNT(before); i++) put_definition(file, before[i]);
-    for (int i = 0; i < LWI_FORCE_ITEMS; i++) put_definition(file, lwi_force_items[i]->keys);
+    for (int i = 0; i < LWI_FORCE_ITEMS; i++) {
+        const lwi_yaml_object *keys = lwi_force_items[i]->keys;
+        put_definition(file, keys);
+        for (int k = 0; k < keys->nkey; k++)
+            if (keys->key[k].kind == LWI_KEY_OBJECTS) put_definition(file, keys->key[k].more);
+    }
     for (int i = 0; i < LWI_COUNT(after); i++) put_definition(file, after[i]);
     fputs("\n  }\n}\n", file);
     return fflush(file) == 0 && !ferror(file) ? LW_OK : LW_ERR_IO;

@@ -221,6 +221,7 @@ static bool is_given(const lwi_yaml_key *key, int type, const void *source)
     case LWI_KEY_LENGTH:
         return *FIELD(double, key->offset) != 0 || FIELD(lw_signal, key->size)->index != 0;
     case LWI_KEY_SHAPES:
+    case LWI_KEY_OBJECTS:
         return *FIELD(int, key->size) > 0;
     case LWI_KEY_OBJECT:
         return any_given(key->more, FIELD(char, key->offset));
@@ -296,6 +297,16 @@ static void put_option(const writing *w, const lw_options *options, const char *
         fputs(text, w->file);
     else
         put_name(w, text);
+}
+
+static void put_objects(const writing *w, const lwi_yaml_key *key, const void *items, int count)
+{
+    for (int i = 0; i < count; i++) {
+        fputs(i ? ", {" : "[{", w->file);
+        write_object(w, key->more, 0, (const char *)items + (size_t)i * (size_t)key->count, ", ");
+        fputs("}", w->file);
+    }
+    fputs("]", w->file);
 }
 
 static void put_key(const writing *w, const lwi_yaml_key *key, int type, const void *source)
@@ -378,6 +389,9 @@ static void put_key(const writing *w, const lwi_yaml_key *key, int type, const v
         fputs("{", w->file);
         write_object(w, key->more, 0, FIELD(char, key->offset), ", ");
         fputs("}", w->file);
+        return;
+    case LWI_KEY_OBJECTS:
+        put_objects(w, key, *FIELD(void *, key->offset), *FIELD(int, key->size));
         return;
     case LWI_KEY_EACH:
         put_each(w, key, type, source);

@@ -236,7 +236,7 @@ static lw_status add(lw_builder *builder, const void *desc, lw_error *error)
     return lw_builder_add_bushing(builder, desc, error);
 }
 
-static void compile(lw_model *m, const void *desc, void *par)
+static lw_status compile(lw_model *m, const void *desc, void *par)
 {
     const lw_bushing_desc *d = desc;
     lwi_bushing_par *p = par;
@@ -245,6 +245,7 @@ static void compile(lw_model *m, const void *desc, void *par)
     frame_from_com(m, p->body2, &d->frame2, p->R2, p->r2);
     memcpy(p->stiffness, d->stiffness, sizeof p->stiffness);
     memcpy(p->damping, d->damping, sizeof p->damping);
+    return LW_OK;
 }
 
 #define ROW(...) LWI_FORCE_PARAMETER(bushing, __VA_ARGS__)

@@ -150,7 +150,7 @@ static lw_status add(lw_builder *builder, const void *desc, lw_error *error)
     return lw_builder_add_drag(builder, desc, error);
 }
 
-static void compile(lw_model *m, const void *desc, void *par)
+static lw_status compile(lw_model *m, const void *desc, void *par)
 {
     const lw_drag_desc *d = desc;
     drag_par *p = par;
@@ -161,6 +161,7 @@ static void compile(lw_model *m, const void *desc, void *par)
                     .angular_quadratic = d->angular_quadratic,
                     .flow = {d->flow.x, d->flow.y, d->flow.z}};
     point_from_com(m, p->body, d->point, p->point);
+    return LW_OK;
 }
 
 #define ROW(...) LWI_FORCE_PARAMETER(drag, __VA_ARGS__)

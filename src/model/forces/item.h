@@ -34,7 +34,8 @@ typedef struct lwi_force_item {
     size_t par_size;
     /** lw_builder_add_<name> */
     lw_status (*add)(lw_builder *, const void *desc, lw_error *);
-    void (*compile)(struct lw_model *, const void *desc, void *par);
+    /** @return LW_ERR_MEMORY */
+    lw_status (*compile)(struct lw_model *, const void *desc, void *par);
     const char *acts; ///< "acts between points"
     const lwi_parameter *parameter;
     int nparameter;

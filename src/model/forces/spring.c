@@ -165,7 +165,7 @@ static lw_status add(lw_builder *builder, const void *desc, lw_error *error)
     return lw_builder_add_spring(builder, desc, error);
 }
 
-static void compile(lw_model *m, const void *desc, void *par)
+static lw_status compile(lw_model *m, const void *desc, void *par)
 {
     const lw_spring_desc *d = desc;
     lwi_spring_par *p = par;
@@ -177,6 +177,7 @@ static void compile(lw_model *m, const void *desc, void *par)
                           .force = d->force};
     point_from_com(m, p->body1, d->point1, p->point1);
     point_from_com(m, p->body2, d->point2, p->point2);
+    return LW_OK;
 }
 
 // A coil if it has stiffness, else a damper, else a line.

@@ -337,7 +337,7 @@ static lw_status add(lw_builder *builder, const void *desc, lw_error *error)
     return lw_builder_add_stop(builder, desc, error);
 }
 
-static void compile(lw_model *m, const void *desc, void *par)
+static lw_status compile(lw_model *m, const void *desc, void *par)
 {
     const lw_stop_desc *d = desc;
     lwi_stop_par *p = par;
@@ -352,6 +352,7 @@ static void compile(lw_model *m, const void *desc, void *par)
                         .dissipation = d->dissipation};
     point_from_com(m, p->body1, d->point1, p->point1);
     point_from_com(m, p->body2, d->point2, p->point2);
+    return LW_OK;
 }
 
 #define ROW(...) LWI_FORCE_PARAMETER(stop, __VA_ARGS__)

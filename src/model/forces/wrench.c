@@ -114,7 +114,7 @@ static lw_status add(lw_builder *builder, const void *desc, lw_error *error)
     return lw_builder_add_wrench(builder, desc, error);
 }
 
-static void compile(lw_model *m, const void *desc, void *par)
+static lw_status compile(lw_model *m, const void *desc, void *par)
 {
     const lw_wrench_desc *d = desc;
     lwi_wrench_par *p = par;
@@ -124,6 +124,7 @@ static void compile(lw_model *m, const void *desc, void *par)
                           .torque = {d->torque.x, d->torque.y, d->torque.z},
                           .scale = d->scale};
     point_from_com(m, p->body, d->point, p->point);
+    return LW_OK;
 }
 
 #define ROW(...) LWI_FORCE_PARAMETER(wrench, __VA_ARGS__)
