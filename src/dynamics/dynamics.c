@@ -5,6 +5,7 @@
 #include "dynamics/loop_rates.h"
 #include "tree/crba.h"
 #include "tree/batch_evaluator.h"
+#include "tree/body_forces.h"
 #include "tree/momenta.h"
 #include "tree/kernel.h"
 
@@ -18,6 +19,7 @@ struct lw_dynamics {
     lwi_inertia *composite; // [nnode]
     lwi_momenta momenta;
     lwi_kernel *kernel;            // NULL: the model has none
+    lwi_body_forces *body_forces;  // NULL: all forces act along joints
     lwi_tree_batch *evaluator;     // NULL: none in lanes
     lwi_loop_rates loop_rates;     // work NULL: there are no loops and no couplings
     lwi_loop_momenta loop_momenta; // created by the first call that needs it
@@ -35,7 +37,8 @@ static bool has_closures(const lw_model *model)
 static lw_status kernels(lw_dynamics *d)
 {
     const lw_model *model = d->model;
-    TRY(lwi_kernel_create(model, 0, &d->arena, &d->kernel));
+    TRY(lwi_kernel_create_prescribed(model, 0, &d->arena, &d->kernel));
+    if (d->kernel) TRY(lwi_body_forces_create(model, &d->arena, &d->body_forces));
     return lwi_tree_batch_create(model, &d->arena, &d->evaluator);
 }
 
@@ -155,13 +158,17 @@ static lw_status check_finite(lw_dynamics *d, const char *what, const double *x,
     return LW_OK;
 }
 
-// All efforts of a model with forces on joints only, including the caller's tau; NULL: none.
+// All efforts for the kernel, including the caller's tau; NULL: none.  After lwi_kernel_prescribe.
 static const double *joint_efforts(lw_dynamics *d, double t, const double *q, const double *v,
                                    const double *tau, const double *inputs)
 {
     const lw_model *model = d->model;
+    lwi_k_prescribed *drive = d->kernel->drive;
     if (model->nforce == 0) return tau;
+    lwi_kernel_driven_joints(d->kernel, d->tree.joint_q, d->tree.joint_qd);
+    if (d->body_forces) lwi_body_forces_place(d->body_forces, q, v, drive, &d->tree);
     lwi_tree_joint_loads(model, &d->tree, t, q, v, inputs ? inputs : d->zero);
+    if (d->body_forces) lwi_body_forces_efforts(d->body_forces, drive, &d->tree);
     for (int i = 0; i < model->tree_nv; i++) d->work[i] = d->tree.effort[i] + (tau ? tau[i] : 0);
     return d->work;
 }
@@ -178,6 +185,7 @@ lw_status lw_forward_dynamics(lw_dynamics *d, double t, const double *q, const d
         if (status != LW_OK) d->error = d->loop_rates.work->error;
         return status;
     }
+    if (d->kernel) lwi_kernel_prescribe(d->kernel, t);
     if (d->kernel &&
         lwi_kernel_aba(d->kernel, q, v, joint_efforts(d, t, q, v, tau, inputs), d->out)) {
         memcpy(vdot, d->out, (size_t)model->tree_nv * sizeof *vdot);
@@ -335,6 +343,7 @@ lw_status lw_momenta_rates(lw_dynamics *d, double t, const double *q, const doub
     const lw_model *model = d->model;
     const size_t size = (size_t)model->tree_nv * sizeof *v;
     if (has_closures(model)) return loop_rates(d, t, q, p, tau, inputs, v, qdot, pdot);
+    if (d->kernel) lwi_kernel_prescribe(d->kernel, t);
     if (d->kernel && lwi_kernel_momenta(d->kernel, q, p, d->speeds, d->out)) {
         const double *effort = joint_efforts(d, t, q, d->speeds, tau, inputs);
         lwi_tree_kinematics_free(model, q, d->speeds, qdot);

@@ -12,7 +12,7 @@
 
 typedef struct lwi_tree_batch lwi_tree_batch; ///< for use by one thread at a time
 
-/** @param batch  out; NULL if the model has no kernel, or if its kernel cuts chains into segments for a
+/** @param batch  out; NULL if the model has no kernel (kernel.h, lwi_kernel_create_prescribed), or if its kernel cuts chains into segments for a
  *  single state: the order of operations and the bits would differ
  *  @return LW_ERR_MEMORY */
 lw_status lwi_tree_batch_create(const lw_model *model, lwi_arena *arena, lwi_tree_batch **batch);

@@ -106,22 +106,29 @@ static void put_drive(const lwi_kernel *kernel, const lwi_k_step *step)
 }
 
 // U . A + S'p of the drives: S'F of accelerations A, S'P of velocities.  Returns true if all are finite.
-static bool take_drives(const lwi_kernel *kernel, bool momenta)
+bool lwi_kernel_take_drives(const lwi_kernel *kernel, const lwi_k_state *state, int lane,
+                            bool momenta)
 {
     const lwi_kernel_plan *plan = kernel->plan;
     double nothing = 0;
     for (int i = 0; i < plan->ndrive; i++) {
         lwi_k_prescribed *drive = &kernel->drive[i];
-        const int slot = plan->step[drive->step].slot, n = slot / LWI_LANES, l = slot % LWI_LANES;
-        const lwi_k_driven *kept = &kernel->state.driven[n - plan->nhinge];
-        const double sign = plan->screw[n].sign[l];
+        const int slot = plan->step[drive->step].slot;
+        const int n = lane < 0 ? slot / LWI_LANES : slot, l = lane < 0 ? slot % LWI_LANES : lane;
+        const lwi_k_driven *kept = &state->driven[n - plan->nhinge];
+        const double sign = plan->screw[slot / LWI_LANES].sign[slot % LWI_LANES];
         double sum = kept->along[l];
-        for (int k = 0; k < 6; k++) sum += kept->U[k][l] * kernel->state.motion[n].A[k][l];
+        for (int k = 0; k < 6; k++) sum += kept->U[k][l] * state->motion[n].A[k][l];
         *(momenta ? &drive->momentum : &drive->force) = sign * sum;
-        if (momenta) drive->force = sign * kernel->state.momentum[n].pdot[0][l];
+        if (momenta) drive->force = sign * state->momentum[n].pdot[0][l];
         nothing += sum - sum + (drive->force - drive->force);
     }
     return nothing == 0;
+}
+
+static bool take_drives(const lwi_kernel *kernel, bool momenta)
+{
+    return lwi_kernel_take_drives(kernel, &kernel->state, -1, momenta);
 }
 
 static double effort_on(const lwi_k_prescribed *drive, const double *effort)

@@ -65,6 +65,11 @@ lw_status lwi_kernel_threads(lwi_kernel *kernel, int threads, lwi_arena *arena, 
 void lwi_kernel_prescribe(lwi_kernel *kernel, double t);
 /** Driven coordinates and their speeds in the joint arrays q [model nq], qd [model nv]. */
 void lwi_kernel_driven_joints(const lwi_kernel *kernel, double *q, double *qd);
+/** Forces and momenta of drives and mounts from an evaluation of the kernels.
+ *  @param state  of the kernel, with lane -1; or a batch with the same plan, and one of its lanes
+ *  @return true if all are finite */
+bool lwi_kernel_take_drives(const lwi_kernel *kernel, const lwi_k_state *state, int lane,
+                            bool momenta);
 /** Power of drives and mounts [W]; after lwi_kernel_aba.
  *  @param effort  [model nv] of springs and dampers on driven coordinates */
 double lwi_kernel_drive_power(const lwi_kernel *kernel, const double *effort);

@@ -2,6 +2,7 @@
 #include "support/random_model.h"
 
 #include "batch/evaluate.h"
+#include "tree/batch_evaluator.h"
 
 #include <linkwork/linkwork.h>
 
@@ -66,6 +67,54 @@ static void compare(const lw_model *model, const char *formulation, uint64_t see
     lw_sim_destroy(sim);
 }
 
+// Whether the evaluator in lanes evaluates the state at the start, in all lanes.
+static bool goes_in_lanes(const lw_model *model, const lwi_formulation *formulation)
+{
+    lwi_arena arena;
+    lwi_work *work;
+    lwi_tree_batch *batch;
+    lwi_snapshot start;
+    static double one[MOST], x[MOST][LANES], xdot[MOST][LANES];
+    static const double zero[8], t[LANES];
+    const double *const inputs[LANES] = {zero, zero, zero, zero, zero, zero, zero, zero};
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_work_create(model, formulation, NULL, &work, NULL), LW_OK);
+    assert_int_equal(lwi_tree_batch_create(model, &arena, &batch), LW_OK);
+    assert_int_equal(lwi_snapshot_create(model, &arena, &start), LW_OK);
+    lwi_snapshot_start(model, &start);
+    assert_int_equal(formulation->enter(work, &start, one), LW_OK);
+    assert_true(work->layout.nx <= MOST);
+    for (int i = 0; i < work->layout.nx; i++)
+        for (int l = 0; l < LANES; l++) x[i][l] = one[i];
+    const bool all =
+        batch && formulation->rates_in_lanes(batch, t, x[0], inputs, xdot[0], 0xff) == 0xff;
+    lwi_work_destroy(work);
+    lwi_arena_free(&arena);
+    return all;
+}
+
+// Forces on bodies, driven coordinates and moving mounts do not keep the instances from their lanes.
+static void prescribed_motions_and_forces_on_bodies_go_in_lanes(void **state)
+{
+    (void)state;
+    int driven = 0, forced = 0;
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        lw_model *model;
+        assert_int_equal(
+            lwt_random_tree(seed, 2 + (int)seed % 8, LWT_MULTI | LWT_FORCES | LWT_DRIVES, &model),
+            LW_OK);
+        compare(model, "aba", seed);
+        compare(model, "momenta", seed);
+        if (goes_in_lanes(model, &lwi_formulation_aba) &&
+            goes_in_lanes(model, &lwi_formulation_momenta)) {
+            driven += model->driven;
+            forced += (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)) != 0;
+        }
+        lw_model_destroy(model);
+    }
+    if (driven < 20 || forced < 20) fail_msg("%d driven, %d with forces on bodies", driven, forced);
+}
+
 static void lanes_are_what_they_are_alone(void **state)
 {
     (void)state;
@@ -119,6 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lanes_are_what_they_are_alone),
         cmocka_unit_test(long_chains_keep_their_order),
+        cmocka_unit_test(prescribed_motions_and_forces_on_bodies_go_in_lanes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -276,7 +276,7 @@ typedef struct lwi_k_choice {
     int segments; ///< of a branch of any length: 0 or LWI_LANES; or LWI_K_AUTO
     int branches; ///< minimum number of branches of a stage; 0: no stages; or LWI_K_AUTO
     /** Also plans for models with drives, mounts and forces on bodies.  The caller evaluates their functions
-     *  (`driven` of the steps) and converts such forces to efforts (tree/body_forces.h).  Not in a batch. */
+     *  (`driven` of the steps) and converts such forces to efforts (tree/body_forces.h). */
     bool prescribed;
     int min_bodies; ///< of a tree that is divided into sections; 0: LWI_K_MIN_FOR_SECTIONS
 } lwi_k_choice;
@@ -310,7 +310,8 @@ typedef struct lwi_k_state {
     lwi_k_art *art;         ///< [nart + nsection]; the last ones are scratch for parallel branches
     lwi_k_segment *segment; ///< [segments]
     lwi_k_momentum *momentum;
-    lwi_k_driven *driven; ///< [nscrew - nhinge] if the plan has drives
+    lwi_k_driven
+        *driven; ///< [blocks of screws, of a batch too, less nhinge] if the plan has drives
 } lwi_k_state;
 
 /** Allocates the blocks of one state, or of a batch of LWI_LANES states, and sets all entries that no

@@ -115,8 +115,7 @@ lw_status lwi_k_state_create(const lwi_kernel_plan *plan, bool batch, lwi_arena 
     state->art = LWI_PUSH(arena, lwi_k_art, scale * plan->nart + plan->nsection);
     state->segment = LWI_PUSH(arena, lwi_k_segment, plan->segments);
     state->momentum = LWI_PUSH(arena, lwi_k_momentum, nblock);
-    LWI_ASSERT(!batch || plan->ndrive == 0);
-    state->driven = LWI_PUSH(arena, lwi_k_driven, plan->ndrive ? plan->nscrew - plan->nhinge : 0);
+    state->driven = LWI_PUSH(arena, lwi_k_driven, plan->ndrive ? nscrew - plan->nhinge : 0);
     if (!state->joint || !state->ball_joint || !state->pose || !state->ball_pose || !state->bias ||
         !state->pivot || !state->ball_pivot || !state->row || !state->motion || !state->art ||
         !state->segment || !state->momentum || !state->driven)

@@ -312,7 +312,7 @@ static void batch_momenta_rates(const lwi_kernel_plan *plan, const lwi_k_state *
             (&plan->screw[at], kl, &state->pivot[slot], motion, keep, half);
         } else if (ball < 0)
             NAME(momenta_screw_shared)
-        (body, &plan->screw[at], kl, motion, keep, plan->rotors, half);
+        (body, &plan->screw[at], kl, motion, keep, plan->rotors || plan->ndrive > 0, half);
         else NAME(momenta_ball_shared)(body, kl, &state->ball_joint[ball], motion, keep, base,
                                        half);
     }

@@ -105,7 +105,7 @@ static void from_rows(const double *rows, int n, double *states)
 }
 #endif
 
-// Copies rows of tree q, tree v and efforts (NULL: unchanged) to the blocks.
+// Copies rows of tree q, tree v and efforts (NULL: unchanged) to the blocks; those of drives are left as they are.
 static void rows_in(const lwi_kernel_plan *plan, const lwi_k_state *state, const double *q,
                     const double *v, const double *tau)
 {
@@ -113,6 +113,7 @@ static void rows_in(const lwi_kernel_plan *plan, const lwi_k_state *state, const
     for (int l = 0; l < LWI_LANES; l += WIDTH) AT(entry) = ROW_OF(rows, i, l)
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];
+        if (step->driven) continue;
         if (step->slot < plan->first_ball) {
             lwi_k_joint *joint = &state->joint[step->slot];
             TAKE(joint->q, q, step->iq);
@@ -143,6 +144,7 @@ static unsigned rows_out(const lwi_kernel_plan *plan, const lwi_k_state *state, 
             const lwi_k_step *step = &plan->step[i];
             const int slot = step->slot, ball = slot - plan->first_ball;
             const lwi_k_momentum *keep = &state->momentum[slot];
+            if (step->driven) continue;
             if (ball < 0) {
                 const double sign = plan->screw[slot / LWI_LANES].sign[slot % LWI_LANES];
                 const real x = NAME(splat)(sign) *
