@@ -1,8 +1,9 @@
-// assemble.h -- assembly of loops: the nearest configuration and velocities at which all constraints hold.
+// assemble.h -- other starts of a mechanism: loops assembled, the nearest configuration and velocities at which all
+// constraints hold; or the state of a simulation.
 #ifndef LINKWORK_ASSEMBLE_H
 #define LINKWORK_ASSEMBLE_H
 
-#include <linkwork/model.h>
+#include <linkwork/simulate.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,6 +42,13 @@ typedef struct lw_assemble_desc {
  *          `hold` does not exist */
 LW_API lw_status lw_model_assemble(const lw_model *model, const lw_assemble_desc *desc,
                                    lw_model **assembled, lw_assembly *report, lw_error *error);
+
+/** The same mechanism with a motion as its start, at t = 0: poses of the bodies, coordinates and speeds of the joints.
+ *  Functions of time are not shifted.
+ *  @param motion  of the same mechanism, level TWIST or more
+ *  @return LW_ERR_MODEL: the motion violates constraints, those of drives at t = 0 included */
+LW_API lw_status lw_model_restart(const lw_model *model, const lw_observation *motion,
+                                  lw_model **restarted, lw_error *error);
 
 #ifdef __cplusplus
 }

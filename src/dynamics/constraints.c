@@ -3,24 +3,9 @@
 // With the joints that close loops cut, and v the speeds of the tree that is left,
 //     M vdot + h = tau + J' lambda,    phi = 0,    J v + b = 0,    J vdot + gamma = 0
 // J is the rows of kinematics/closure.h times the motions of the bodies: one inward sweep per row.
+#include "dynamics/constraints.h"
+
 #include "base/assert.h"
-#include "tree/crba.h"
-#include "loops/cut.h"
-
-#include <linkwork/dynamics.h>
-
-struct lw_constraints {
-    const lw_model *model;
-    lwi_arena arena;
-    lwi_tree_work tree;
-    lwi_inertia *composite; // [nnode]
-    lwi_cut cut;
-    lwi_cut spun;      // the same with rows of rotors
-    double *unit, *JA; // [m], with rotors
-    double *column;    // [tree nv]
-    double *inputs;    // [inputs] zeros
-    double *still;     // [tree nv] zeros
-};
 
 static lw_status fill(lw_constraints *c, lw_error *error)
 {

@@ -5,6 +5,7 @@
 // that are not given follow from those that are.
 #include "base/assert.h"
 #include "initial/assemble.h"
+#include "initial/restart.h"
 
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
@@ -131,76 +132,6 @@ static void turn_to_world(lwi_assembler *a, int nhold)
             m3_mul_v(a->hold[i].value + 3, a->R[a->hold[i].body], a->hold[i].value + 3);
 }
 
-// ------------------------------------------------------------------------------- a new description
-
-// Round-off of values that were kept: what is written again is what was given.
-#define SAME 1e-12
-
-static void take(double *given, const double *values, int n, bool is_given)
-{
-    bool same = is_given;
-    for (int i = 0; i < n; i++) same = same && fabs(given[i] - values[i]) <= SAME;
-    if (!same) memcpy(given, values, (size_t)n * sizeof *given);
-}
-
-// The model's items with the bodies' poses, all coordinates and, where anything moves, speeds of
-// the assembler; lists that change are in the arena.
-static lw_status describe(const lwi_assembler *a, bool places, lwi_arena *arena,
-                          lwi_description *desc)
-{
-    const lw_model *model = a->model;
-    double largest = 0;
-    *desc = model->desc;
-    desc->body = LWI_PUSH(arena, lw_body_desc, desc->nbody);
-    desc->joint = LWI_PUSH(arena, lw_joint_desc, desc->njoint);
-    if (!desc->body || !desc->joint) return LW_ERR_MEMORY;
-    memcpy(desc->body, model->desc.body, (size_t)desc->nbody * sizeof *desc->body);
-    if (desc->njoint)
-        memcpy(desc->joint, model->desc.joint, (size_t)desc->njoint * sizeof *desc->joint);
-    for (int i = 0; i < model->nv; i++) largest = fmax(largest, fabs(a->qd[i]));
-    for (int b = 1; b < model->nbody; b++)
-        largest = fmax(largest, fmax(v3_norm(a->v[b]), v3_norm(a->w[b])));
-    const bool moves = largest > 0;
-    for (int b = 1; b < model->nbody; b++) {
-        lw_body_desc *d = &desc->body[b];
-        const lwi_body *body = &model->body[b];
-        const int node = model->body_node[b];
-        double R[9], r[3], quat[4], w[3];
-        m3_mul(R, a->R[body->carrier], body->carrier_R);
-        m3_mul_v(r, a->R[body->carrier], body->carrier_r);
-        v3_add(r, r, a->r[body->carrier]);
-        if (places) {
-            quat_from_matrix(quat, R);
-            quat_normalize(quat, quat);
-            m3_mul_v(w, R, body->com);
-            v3_sub(r, r, w);
-            d->in = (lw_body){0};
-            d->pose.position = (lw_vec3){r[0], r[1], r[2]};
-            d->pose.orientation = (lw_quat){quat[0], quat[1], quat[2], quat[3]};
-        }
-        const bool floats = node >= 0 && model->node[node].joint < 0;
-        if (node < 0 || !(d->has_velocity || (moves && floats))) continue;
-        m3_tmul_v(w, R, a->w[b]);
-        d->has_velocity = 1;
-        d->velocity = (lw_vec3){a->v[b][0], a->v[b][1], a->v[b][2]};
-        d->angular_velocity = (lw_vec3){w[0], w[1], w[2]};
-    }
-    for (int j = 0; j < model->njoint; j++) {
-        lw_joint_desc *d = &desc->joint[j];
-        const lwi_joint *joint = &model->joint[j];
-        if (places && joint->type->has_length) d->length = joint->par.length;
-        if (joint->merged || joint->type->nv == 0) continue;
-        if (places) {
-            take(d->q, a->q + joint->iq, joint->type->nq, d->has_q);
-            d->has_q = 1;
-        }
-        if (!moves && !d->has_qd) continue;
-        take(d->qd, a->qd + joint->iv, joint->type->nv, d->has_qd);
-        d->has_qd = 1;
-    }
-    return LW_OK;
-}
-
 // -------------------------------------------------------------------------------------------
 // create
 
@@ -285,7 +216,7 @@ static lw_status follow_speeds(const lw_model *open, const bool *in_loop, const 
     for (int i = 0; i < nhold; i++)
         if (!(lwi_assembler_hold_residual(&a, i, true) <= LWI_CLOSURE_TOLERANCE * speed))
             return LW_OK;
-    TRY(describe(&a, false, arena, &desc));
+    TRY(lwi_describe_motion(open, &a.motion, a.qd, false, arena, &desc));
     keep_tree(open, &desc);
     TRY(lwi_model_compile(&desc, &open->arena.allocator, &unclosed, made, error));
     if (unclosed.position.status == LW_OK && unclosed.velocity.status == LW_OK) {
@@ -527,7 +458,7 @@ static lw_status assemble(const lw_model *model, const lw_assemble_desc *desc, l
     TRY(list_places(model, desc, hold, &ngiven, &nhold, error));
     TRY(close_positions(&places, hold, ngiven, nhold, arena, report, error));
     TRY(close_velocities(&speeds, &places, in_loop, hold, arena, report, error));
-    TRY(describe(&speeds, true, arena, &result));
+    TRY(lwi_describe_motion(model, &speeds.motion, speeds.qd, true, arena, &result));
     TRY(lwi_model_compile(&result, &model->arena.allocator, &unclosed, made, error));
     const lw_error *why = unclosed.position.status ? &unclosed.position : &unclosed.velocity;
     if (why->status == LW_OK) return LW_OK;
