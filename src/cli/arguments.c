@@ -32,7 +32,7 @@ static const cli_option plot_[] = {
 enum { NPLOT = sizeof plot_ / sizeof plot_[0] };
 
 // Options that the library sets by key: those of a run, those of a picture, or none.
-static const cli_option *library_options(unsigned options, int *n)
+static const cli_option *library_options(cli_options options, int *n)
 {
     *n = options & CLI_SIMULATION ? NSIMULATION : options & CLI_PLOTTING ? NPLOT : 0;
     return options & CLI_SIMULATION ? simulation_ : plot_;
@@ -63,12 +63,12 @@ static void print_option(FILE *file, const cli_option *option)
     fprintf(file, "  %-28s %s\n", text, option->help);
 }
 
-int cli_print_options(FILE *file, unsigned options, bool expert)
+int cli_print_options(FILE *file, cli_options options, bool expert)
 {
     int n, left_out = 0;
     for (int i = 0; i < NOPTION; i++) {
-        if (!(options & (1u << i))) continue;
-        if (expert || !(CLI_EXPERT & (1u << i)))
+        if (!(options & ((cli_options)1 << i))) continue;
+        if (expert || !(CLI_EXPERT & ((cli_options)1 << i)))
             print_option(file, &options_[i]);
         else
             left_out++;
@@ -86,13 +86,13 @@ int cli_print_options(FILE *file, unsigned options, bool expert)
 }
 
 // `dash`: "-" or "--", as typed before the key.
-static cli_exit unknown(const char *dash, const char *key, const char *verb, unsigned options)
+static cli_exit unknown(const char *dash, const char *key, const char *verb, cli_options options)
 {
     const char *names[NOPTION + NSIMULATION + NPLOT];
     int n = 0, nlibrary;
     const cli_option *library = library_options(options, &nlibrary);
     for (int i = 0; i < NOPTION; i++)
-        if (options & (1u << i)) names[n++] = options_[i].key;
+        if (options & ((cli_options)1 << i)) names[n++] = options_[i].key;
     for (int i = 0; i < nlibrary; i++) names[n++] = library[i].key;
     const char *nearest = lw_nearest(key, names, n);
     return cli_complain(CLI_USE, "%s has no option %s%s%s%s%s", verb, dash, key,
@@ -223,7 +223,7 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
 }
 
 // Kept for later, because the model file's settings come first; wrong ones are refused at once.
-static cli_exit set_library(cli_arguments *arguments, unsigned options, const char *key,
+static cli_exit set_library(cli_arguments *arguments, cli_options options, const char *key,
                             const char *value)
 {
     lw_options scratch;
@@ -252,8 +252,8 @@ static bool is_repeated(cli_arguments *arguments, int own, const cli_option *opt
 {
     bool given = false;
     if (own >= 0) {
-        given = arguments->given & (1u << own);
-        arguments->given |= 1u << own;
+        given = arguments->given & ((cli_options)1 << own);
+        arguments->given |= (cli_options)1 << own;
     } else {
         for (int i = 0; i < arguments->nsetting; i++)
             given |= !strcmp(arguments->setting[i].key, option->key);
@@ -269,7 +269,7 @@ static int find(const cli_option *list, int n, const char *key, char letter)
 }
 
 // One option at argv[*at]; moves *at over its value.
-static cli_exit parse_option(int argc, char **argv, int *at, unsigned options,
+static cli_exit parse_option(int argc, char **argv, int *at, cli_options options,
                              cli_arguments *arguments)
 {
     char *word = argv[*at];
@@ -281,7 +281,7 @@ static cli_exit parse_option(int argc, char **argv, int *at, unsigned options,
     int n;
     const cli_option *library = library_options(options, &n);
     const int other = key ? find(library, n, key, 0) : -1;
-    const bool known = own >= 0 && options & (1u << own);
+    const bool known = own >= 0 && options & ((cli_options)1 << own);
     if (!known && other < 0)
         return unknown(key ? "--" : "-", key ? key : word + 1, arguments->verb, options);
 
@@ -300,8 +300,8 @@ static cli_exit parse_option(int argc, char **argv, int *at, unsigned options,
     return set_library(arguments, options, option->key, value);
 }
 
-cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand, unsigned options,
-                   cli_arguments *arguments)
+cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand,
+                   cli_options options, cli_arguments *arguments)
 {
     const bool several = operand && strstr(operand, "...");
     *arguments = (cli_arguments){.verb = verb, .seconds = 0.25, .level = LW_OBSERVE_REACTION};

@@ -7,6 +7,7 @@
 #include <linkwork/linkwork.h>
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 /** Exit codes of the program. */
@@ -59,11 +60,15 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
 #define X(name, key, letter, value, help) CLI_BIT_##name,
 enum { CLI_OPTION_LIST(X) CLI_BIT_SIMULATION, CLI_BIT_PLOTTING };
 #undef X
-#define X(name, key, letter, value, help) CLI_##name = 1 << CLI_BIT_##name,
+/** A set of options; its enumerators are wider than int (C23; earlier compilers accept it). */
+typedef uint64_t cli_options;
+_Static_assert(CLI_BIT_PLOTTING < 63, "more options than bits");
+#define X(name, key, letter, value, help) CLI_##name = INT64_C(1) << CLI_BIT_##name,
 enum {
-    CLI_OPTION_LIST(X) CLI_SIMULATION = 1 << CLI_BIT_SIMULATION, ///< those of LW_OPTION_LIST
-    CLI_PLOTTING = 1 << CLI_BIT_PLOTTING,                        ///< those of LW_PLOT_OPTION_LIST
-    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_LANES                 ///< of many runs at once
+    CLI_OPTION_LIST(X) CLI_SIMULATION = INT64_C(1)
+                                        << CLI_BIT_SIMULATION, ///< those of LW_OPTION_LIST
+    CLI_PLOTTING = INT64_C(1) << CLI_BIT_PLOTTING,             ///< those of LW_PLOT_OPTION_LIST
+    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_LANES               ///< of many runs at once
 };
 #undef X
 
@@ -122,7 +127,7 @@ enum { CLI_MAX = 64 }; ///< options on one command line
 
 typedef struct cli_arguments {
     const char *verb, *operand;
-    unsigned given;                ///< bits of CLI_OPTION_LIST
+    cli_options given;             ///< bits of CLI_OPTION_LIST
     const char *operands[CLI_MAX]; ///< all, where the verb takes several; operand: the first
     int noperand;
     const char *output[CLI_MAX];
@@ -164,12 +169,12 @@ extern const char *const cli_levels[]; ///< [LW_OBSERVE_...] names of the conten
 int cli_level(const char *name);
 
 /** Reads the arguments after the verb.  @return CLI_USE, with a message, for wrong ones */
-cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand, unsigned options,
-                   cli_arguments *arguments);
+cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand,
+                   cli_options options, cli_arguments *arguments);
 /** The options a verb takes, one per line. */
 /** @param expert  with the options that only some users need
  *  @return how many options were left out */
-int cli_print_options(FILE *file, unsigned options, bool expert);
+int cli_print_options(FILE *file, cli_options options, bool expert);
 /** `FILE` ends in `ending` (with the dot). */
 bool cli_ends_in(const char *file, const char *ending);
 

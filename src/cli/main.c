@@ -10,7 +10,7 @@
 
 typedef struct cli_verb {
     const char *name, *operand, *summary;
-    unsigned options;
+    cli_options options;
     cli_exit (*run)(const cli_arguments *);
 } cli_verb;
 

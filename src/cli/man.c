@@ -15,7 +15,7 @@ typedef struct option {
 
 typedef struct verb {
     const char *name, *operand, *summary;
-    unsigned options;
+    cli_options options;
 } verb;
 
 static const verb verbs[] = {
@@ -90,11 +90,11 @@ static void put_option(FILE *file, const option *o)
     fputc('\n', file);
 }
 
-static void put_options(FILE *file, unsigned options)
+static void put_options(FILE *file, cli_options options)
 {
     fputs(".SH OPTIONS\n", file);
     for (int i = 0; i < NOWN; i++)
-        if (options & (1u << i)) put_option(file, &own[i]);
+        if (options & ((cli_options)1 << i)) put_option(file, &own[i]);
     put_option(file, &(option){"help", NULL, "lists the options", 'h'});
     if (options & CLI_PLOTTING) fputs(".SS Pictures\n", file);
     for (int i = 0; i < NPLOTTING && options & CLI_PLOTTING; i++) put_option(file, &plotting[i]);
@@ -214,7 +214,7 @@ static void put_completion(FILE *file)
     for (int i = 0; i < NVERB; i++) {
         fprintf(file, "        %s) words=\"--help", verbs[i].name);
         for (int k = 0; k < NOWN; k++)
-            if (verbs[i].options & (1u << k)) put_word(file, &own[k]);
+            if (verbs[i].options & ((cli_options)1 << k)) put_word(file, &own[k]);
         for (int k = 0; k < NSIMULATION && verbs[i].options & CLI_SIMULATION; k++)
             put_word(file, &simulation[k]);
         for (int k = 0; k < NPLOTTING && verbs[i].options & CLI_PLOTTING; k++)
