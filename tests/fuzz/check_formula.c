@@ -95,7 +95,7 @@ static int check_values(lwi_formula *f)
     lwi_arena_init(&arena, NULL);
     write_out(f, f->ncode - 1, text, sizeof text);
     const bool fits =
-        lwi_formula_build(text, &arena, &again, NULL) == LW_OK; // or it is too long, deep
+        lwi_formula_build(text, NULL, &arena, &again, NULL) == LW_OK; // or it is too long, deep
     for (int k = 0; k < f->nname; k++) f->name[k].index = k;
     for (int k = 0; fits && k < again.nname; k++)
         for (int j = 0; j < f->nname; j++)
@@ -132,7 +132,7 @@ int check_formula(const char *text, long count[2])
     int failed = 0;
     count[status == LW_OK]++;
     if (status == LW_OK) {
-        if (lwi_formula_build(text, &arena, &f, &error) != LW_OK)
+        if (lwi_formula_build(text, NULL, &arena, &f, &error) != LW_OK)
             return fail(text, "refused", error.text);
         failed = check_stack(&f) || check_values(&f);
     } else if (status != LW_ERR_MODEL || !error.text[0]) {

@@ -35,6 +35,7 @@ static const char *const seeds[] = {
     "step(t, 0, 'left knee'.q1)^2^-0.5 + atan2(A.q0, 2 + cos(t))",
     "exp(-t/3)*(sinh(t) - tanh(A.qd2))*log(1 + abs(t)) + sqrt(t)*sign(t - 1)",
     "min(asin(t/9), acos(t/9), log10(t)) != tan(t) + (cosh(t) <= 1)*atan(t)",
+    "45 N/mm*(0.3 m - 2 cm^2/mm) + 3000 rpm*1 kN s^2/m",
 };
 
 static const char *const tokens[] = {
@@ -83,6 +84,15 @@ static const char *const tokens[] = {
     "----",
     "^^",
     "2^2^2^2^2^2",
+    "1 mm",
+    " kg",
+    " N/mm",
+    " s^-2",
+    " m^9",
+    " rpm",
+    "*N",
+    "/s",
+    "1e308 km",
 };
 
 static size_t insert(char *text, size_t length, size_t at, const char *token)

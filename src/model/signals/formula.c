@@ -8,14 +8,17 @@
 //   product  = sign { ("*" | "/") sign }
 //   sign     = ("-" | "+") sign | power
 //   power    = operand [ "^" sign ]
-//   operand  = number | "t" | "pi" | "e" | function "(" or { "," or } ")" | joint "." ("q" | "qd")
-//   k
-//            | "(" or ")"
+//   operand  = number [ unit ] | "t" | "pi" | "e" | function "(" or { "," or } ")" | joint "." ("q" | "qd") k
+//            | name | "(" or ")"
 //   joint    = letters, digits and _, a letter first | "'" anything, ' doubled "'"
+//   name     = joint { "." joint }                                       of the scope (lwi_formula_scope)
+//   unit     = factor { [ "*" | "/" ] factor },  factor = word [ "^" [ "-" ] digit ]       of the table in units.c
 //
-// One function per rule.  Operations on numbers are done at once, so that constants cost nothing.
-#include "model/signals/formula.h"
+// One function per rule.  Operations on numbers are done at once, so that constants cost nothing.  Dimensions are
+// checked on the way: `dimension` is parallel to the stack of values.
+#include "model/signals/formula_parser.h"
 
+#include "base/assert.h"
 #include "base/numbers.h"
 
 #include <math.h>
@@ -23,12 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct symbol {
+static const struct {
     const char *text;
     int operands;
-} symbol;
-
-static const symbol symbols[LWI_FORMULA_OPERATION_COUNT] = {
+} symbols[LWI_FORMULA_OPERATION_COUNT] = {
 #define X(name, text, operands) [LWI_FORMULA_##name] = {text, operands},
     LWI_FORMULA_OPERATOR_LIST(X)
 #undef X
@@ -44,18 +45,10 @@ static const char *const calls[] = {
 };
 enum { FIRST_CALL = LWI_FORMULA_SIN, NCALL = sizeof calls / sizeof calls[0] };
 
-typedef struct parser {
-    const char *text;
-    int at;           // next character
-    int depth, stack; // now
-    lw_error *error;
-    int ncode, nname;
-    int where[LWI_FORMULA_SIZE]; // each instruction came from
-    lwi_instruction code[LWI_FORMULA_SIZE];
-    lwi_formula_name name[LWI_FORMULA_NAMES];
-} parser;
+typedef lwi_formula_parser parser;
 
 static lw_status parse_or(parser *p);
+static lw_status parse_unit(parser *p, lwi_unit *unit);
 
 // ------------------------------------------------------------------------------------------ errors
 
@@ -176,7 +169,9 @@ static lw_status expected(parser *p, const char *what)
 
 // ----------------------------------------------------------------------------------------- program
 
-static lw_status push(parser *p, lwi_instruction instruction, int at)
+static const lwi_dimension plain, unknown_dimension = {.kind = LWI_DIMENSION_UNKNOWN};
+
+static lw_status push(parser *p, lwi_instruction instruction, lwi_dimension dimension, int at)
 {
     if (p->ncode == LWI_FORMULA_SIZE)
         return lwi_formula_fail(p->text, at, 1, p->error,
@@ -185,15 +180,19 @@ static lw_status push(parser *p, lwi_instruction instruction, int at)
     p->where[p->ncode] = at;
     p->code[p->ncode++] = instruction;
     p->stack += 1 - symbols[instruction.operation].operands;
-    if (p->stack <= LWI_FORMULA_STACK) return LW_OK;
+    if (p->stack <= LWI_FORMULA_STACK) {
+        p->dimension[p->stack - 1] = dimension;
+        return LW_OK;
+    }
     return lwi_formula_fail(p->text, at, 1, p->error,
                             "too involved: more than %d values wait for an operation",
                             (int)LWI_FORMULA_STACK);
 }
 
-static lw_status push_number(parser *p, double value, int at)
+static lw_status push_number(parser *p, double value, lwi_dimension dimension, int at)
 {
-    return push(p, (lwi_instruction){.operation = LWI_FORMULA_NUMBER, .value = value}, at);
+    return push(p, (lwi_instruction){.operation = LWI_FORMULA_NUMBER, .value = value}, dimension,
+                at);
 }
 
 // Appends an operation, or does it where its operands are numbers: they are then the last ones.
@@ -201,10 +200,13 @@ static lw_status operate(parser *p, lwi_operation operation, int at, int length)
 {
     const int n = symbols[operation].operands;
     double x[3];
+    lwi_dimension dimension;
+    TRY(lwi_formula_dimension(p, operation, at, length, &dimension));
+    p->literal = p->literal && operation == LWI_FORMULA_NEGATE;
     for (int i = 0; i < n; i++) {
         const lwi_instruction *operand = &p->code[p->ncode - n + i];
         if (operand->operation != LWI_FORMULA_NUMBER)
-            return push(p, (lwi_instruction){.operation = operation}, at);
+            return push(p, (lwi_instruction){.operation = operation}, dimension, at);
         x[i] = operand->value;
     }
     const double value = lwi_formula_operate(operation, x);
@@ -214,17 +216,122 @@ static lw_status operate(parser *p, lwi_operation operation, int at, int length)
             symbols[operation].text, isnan(value) ? "not a number" : "infinite");
     p->ncode -= n;
     p->stack -= n;
-    return push_number(p, value, p->where[p->ncode]);
+    return push_number(p, value, dimension, p->where[p->ncode]);
 }
 
-// --------------------------------------------------------------------------------------------
-// rules
+// ------------------------------------------------------------------------------------------- rules
 
 static lw_status enter(parser *p)
 {
     if (++p->depth <= LWI_FORMULA_DEPTH) return LW_OK;
     return lwi_formula_fail(p->text, p->at, 1, p->error,
                             "nested too deep, expected at most %d levels", (int)LWI_FORMULA_LEVELS);
+}
+
+static bool is_operator_word(const char *word, int length)
+{
+    return (length == 2 && !memcmp(word, "or", 2)) ||
+           (length == 3 && (!memcmp(word, "and", 3) || !memcmp(word, "not", 3)));
+}
+
+// Is it a name that stands for something else than a unit?
+static bool is_name(parser *p, const char *word, int length)
+{
+    for (int i = FIRST_CALL; i < FIRST_CALL + NCALL; i++)
+        if ((int)strlen(symbols[i].text) == length &&
+            !memcmp(symbols[i].text, word, (size_t)length))
+            return true;
+    return is_operator_word(word, length) || (length == 1 && (*word == 't' || *word == 'e')) ||
+           (length == 2 && !memcmp(word, "pi", 2)) ||
+           (p->scope && p->scope->find(p->scope->user, word, length, NULL, NULL) == LW_OK);
+}
+
+// Length of the unit's name at byte `at`; 0 where none begins: a function, a joint or something else does.
+static int unit_length(const parser *p, int at, lwi_unit *unit)
+{
+    const int n = word_length(p->text, at);
+    int end = at + n;
+    if (n == 0 || is_operator_word(p->text + at, n) || p->text[end] == '.') return 0;
+    while (is_space(p->text[end])) end++;
+    return p->text[end] != '(' && lwi_unit_find(p->text + at, n, unit) ? n : 0;
+}
+
+static lw_status unknown_unit(parser *p, int at, int length)
+{
+    char name[64], room[64];
+    int n;
+    const char *const *names = lwi_unit_names(&n);
+    snprintf(name, sizeof name, "%.*s", length, p->text + at);
+    hint(room, sizeof room, name, names, n);
+    return lwi_formula_fail(p->text, at, length, p->error, "unknown unit '%s'%s", name,
+                            *room ? room
+                                  : ", expected one such as mm, kg, deg, rpm, N/m, or an operator");
+}
+
+// "^2", "^-1"; nothing: 1
+static lw_status parse_unit_power(parser *p, int *power)
+{
+    *power = 1;
+    if (p->text[p->at] != '^') return LW_OK;
+    const int sign = p->text[p->at + 1] == '-' ? -1 : 1, at = p->at + (sign < 0 ? 2 : 1);
+    if (!is_digit(p->text[at]) || is_digit(p->text[at + 1]) || p->text[at + 1] == '.')
+        return lwi_formula_fail(p->text, p->at, 1, p->error,
+                                "expected a power of the unit from -9 to 9, like ^2");
+    *power = sign * (p->text[at] - '0');
+    p->at = at + 1;
+    return LW_OK;
+}
+
+// The factor of a unit behind another one: *sign of its power, 0: the unit ends here.
+static lw_status next_factor(parser *p, bool divided, lwi_unit *factor, int *sign)
+{
+    int at = p->at, n;
+    *sign = 0;
+    while (is_space(p->text[at])) at++;
+    const char next = p->text[at];
+    if (next == '*' || next == '/') at++;
+    while (is_space(p->text[at])) at++;
+    if (!(n = unit_length(p, at, factor))) return LW_OK;
+    if (next != '*' && next != '/') {
+        if (divided)
+            return lwi_formula_fail(
+                p->text, at, n, p->error,
+                "is '%.*s' above or below the '/'?  Expected '*' or '/' before it", n,
+                p->text + at);
+    } else if (p->scope && p->scope->find(p->scope->user, p->text + at, n, NULL, NULL) == LW_OK) {
+        return lwi_formula_fail(p->text, at, n, p->error,
+                                "'%.*s' is a unit and a name here; put the number with its unit in "
+                                "parentheses, or write the unit as in `2 N m` or `2 m s^-1`",
+                                n, p->text + at);
+    }
+    *sign = next == '/' ? -1 : 1;
+    p->at = at + n;
+    return LW_OK;
+}
+
+// The unit behind a number; unit->times 0: there is none.
+static lw_status parse_unit(parser *p, lwi_unit *unit)
+{
+    lwi_unit factor;
+    int sign = 1, power, at = p->at;
+    while (is_space(p->text[at])) at++;
+    const int n = unit_length(p, at, &factor), word = word_length(p->text, at);
+    if (!n) {
+        const bool other = !word || p->text[at + word] == '.' || p->text[at + word] == '(' ||
+                           is_name(p, p->text + at, word);
+        return other ? LW_OK : unknown_unit(p, at, word);
+    }
+    *unit = (lwi_unit){.times = 1, .per = 1, .dimension.kind = LWI_DIMENSION_KNOWN};
+    bool divided = false;
+    for (p->at = at + n; sign;) {
+        const int here = p->at;
+        TRY(parse_unit_power(p, &power));
+        if (!lwi_unit_multiply(unit, &factor, sign * power))
+            return lwi_formula_fail(p->text, here, 1, p->error, "too high a power of the unit");
+        divided = divided || sign < 0;
+        TRY(next_factor(p, divided, &factor, &sign));
+    }
+    return LW_OK;
 }
 
 static lw_status parse_number(parser *p)
@@ -239,7 +346,13 @@ static lw_status parse_number(parser *p)
     if (!isfinite(value))
         return lwi_formula_fail(p->text, at, length, p->error, "expected a number below 1.8e308");
     p->at += length;
-    return push_number(p, value, at);
+    lwi_unit unit = {.times = 0};
+    TRY(parse_unit(p, &unit));
+    if (unit.times == 0) return push_number(p, value, plain, at);
+    const double si = lwi_unit_value(p->text + at, length, &unit);
+    if (!isfinite(si))
+        return lwi_formula_fail(p->text, at, length, p->error, "expected a number below 1.8e308");
+    return push_number(p, si, unit.dimension, at);
 }
 
 // "q0", "qd12" behind the point of a joint: k, and which of the two; -1: neither.
@@ -266,7 +379,66 @@ static lw_status push_name(parser *p, const lwi_formula_name *name)
                                 "reads more than %d joint coordinates and speeds",
                                 (int)LWI_FORMULA_NAMES);
     if (k == p->nname) p->name[p->nname++] = *name;
-    return push(p, (lwi_instruction){.operation = operation, .index = k}, name->at);
+    if (p->edit && p->nedit < LWI_FORMULA_SIZE)
+        p->edit[p->nedit++] = (lwi_formula_edit){.at = name->at, .length = name->length, .name = k};
+    return push(p, (lwi_instruction){.operation = operation, .index = k}, unknown_dimension,
+                name->at);
+}
+
+// ---- names of the scope
+
+// Length of a quoted name, its quotes included; 0: it does not end.
+static int quoted_length(const char *text)
+{
+    int n = 1;
+    while (text[n] && (text[n] != '\'' || text[n + 1] == '\'')) n += text[n] == '\'' ? 2 : 1;
+    return text[n] ? n + 1 : 0;
+}
+
+// Length of words and quoted words with dots between at byte `at`.
+static int path_length(const char *text, int at)
+{
+    int n = 0;
+    for (;;) {
+        const int part =
+            text[at + n] == '\'' ? quoted_length(text + at + n) : word_length(text, at + n);
+        if (!part) return n ? n - 1 : 0; // without the dot before it
+        n += part;
+        if (text[at + n] != '.') return n;
+        n++;
+    }
+}
+
+// A name of the scope at the next character: *found, or left to others.
+static lw_status parse_symbol(parser *p, bool *found)
+{
+    lwi_formula_symbol symbol = {.value = 0};
+    const int at = p->at, length = path_length(p->text, at);
+    *found = false;
+    if (!p->scope || !length) return LW_OK;
+    const lw_status status =
+        p->scope->find(p->scope->user, p->text + at, length, &symbol, p->error);
+    if (status == LW_ERR_ARGUMENT) return LW_OK;
+    TRY(status);
+    *found = true;
+    p->literal = false;
+    p->at += length;
+    if (symbol.variable)
+        return push(p, (lwi_instruction){.operation = LWI_FORMULA_VARIABLE, .index = symbol.index},
+                    symbol.dimension, at);
+    if (p->edit && p->nedit < LWI_FORMULA_SIZE)
+        p->edit[p->nedit++] =
+            (lwi_formula_edit){.at = at, .length = length, .value = symbol.value, .name = -1};
+    return push_number(p, symbol.value, symbol.dimension, at);
+}
+
+// A number cannot depend on the name at `at`.
+static lw_status not_constant(parser *p, int at, int length)
+{
+    return lwi_formula_fail(p->text, at, length, p->error,
+                            "'%.*s' varies during a run, expected an expression of parameters and "
+                            "constants",
+                            length < 60 ? length : 60, p->text + at);
 }
 
 // What follows the joint's name, which began at `at`: .q0, .qd0
@@ -281,19 +453,21 @@ static lw_status parse_coordinate(parser *p, int at)
         return expected(p, "a coordinate (q0, q1, ...) or a speed (qd0, qd1, ...) of the joint");
     p->at += length;
     name.length = p->at - at;
+    if (p->scope && p->scope->constant) return not_constant(p, at, name.length);
     return push_name(p, &name);
 }
 
 // 'left knee'.q0
 static lw_status parse_quoted(parser *p)
 {
-    const int at = p->at++;
-    while (p->text[p->at] && (p->text[p->at] != '\'' || p->text[p->at + 1] == '\''))
-        p->at += p->text[p->at] == '\'' ? 2 : 1;
-    if (!p->text[p->at])
+    const int at = p->at, length = quoted_length(p->text + at);
+    bool found;
+    if (!length)
         return lwi_formula_fail(p->text, at, 1, p->error,
                                 "the name of this joint does not end, expected another '");
-    p->at++;
+    TRY(parse_symbol(p, &found));
+    if (found) return LW_OK;
+    p->at += length;
     return parse_coordinate(p, at);
 }
 
@@ -333,12 +507,25 @@ static lw_status parse_arguments(parser *p, lwi_operation operation, int at, int
 
 static lw_status unknown_name(parser *p, const char *name, int at, int length)
 {
-    const char *names[NCALL + 3] = {"t", "pi", "e"};
+    enum { OWN = 100 };
+    const char *names[NCALL + 3 + OWN];
+    static const char *const constants[] = {"t", "pi", "e"};
     char room[64];
+    lwi_unit unit;
     const bool call = peek(p) == '(';
-    const int first = call ? 3 : 0;
-    for (int i = 0; i < NCALL; i++) names[3 + i] = symbols[FIRST_CALL + i].text;
-    hint(room, sizeof room, length > 1 ? name : "", names + first, NCALL + 3 - first);
+    int n = 0;
+    for (int i = 0; p->scope && !call && i < p->scope->nname && i < OWN; i++)
+        names[n++] = p->scope->names[i];
+    for (int i = 0; !call && i < LWI_COUNT(constants); i++) names[n++] = constants[i];
+    for (int i = 0; i < NCALL; i++) names[n++] = symbols[FIRST_CALL + i].text;
+    hint(room, sizeof room, length > 1 ? name : "", names, n);
+    if (!call && !*room && lwi_unit_find(name, (int)strlen(name), &unit))
+        return lwi_formula_fail(p->text, at, length, p->error,
+                                "unknown name '%.60s'; a unit follows a number, as in `1 %.60s`",
+                                name, name);
+    if (p->scope && p->scope->constant && !call)
+        return lwi_formula_fail(p->text, at, length, p->error, "unknown name '%.60s'%s", name,
+                                *room ? room : ", expected a parameter, pi, e or a function");
     return lwi_formula_fail(p->text, at, length, p->error, "unknown %s '%.60s'%s",
                             call ? "function" : "name", name,
                             *room  ? room
@@ -351,15 +538,22 @@ static lw_status parse_name(parser *p)
 {
     const int at = p->at, length = word_length(p->text, at);
     char name[64];
+    bool found;
+    TRY(parse_symbol(p, &found));
+    if (found) return LW_OK;
     snprintf(name, sizeof name, "%.*s", length, p->text + at);
     p->at += length;
     if (p->text[p->at] == '.') return parse_coordinate(p, at);
-    if (!strcmp(name, "t")) return push(p, (lwi_instruction){.operation = LWI_FORMULA_TIME}, at);
-    if (!strcmp(name, "pi")) return push_number(p, 3.14159265358979323846, at);
-    if (!strcmp(name, "e")) return push_number(p, 2.71828182845904523536, at);
+    if (!strcmp(name, "t")) {
+        if (p->scope && p->scope->constant) return not_constant(p, at, length);
+        return push(p, (lwi_instruction){.operation = LWI_FORMULA_TIME}, unknown_dimension, at);
+    }
+    p->literal = false;
+    if (!strcmp(name, "pi")) return push_number(p, 3.14159265358979323846, plain, at);
+    if (!strcmp(name, "e")) return push_number(p, 2.71828182845904523536, plain, at);
     for (int i = FIRST_CALL; i < FIRST_CALL + NCALL; i++)
         if (!strcmp(name, symbols[i].text)) return parse_arguments(p, (lwi_operation)i, at, length);
-    if (!strcmp(name, "and") || !strcmp(name, "or") || !strcmp(name, "not")) {
+    if (is_operator_word(name, length)) {
         p->at = at;
         return expected(p, "a number, a name or '('");
     }
@@ -476,12 +670,16 @@ static lw_status parse_or(parser *p)
     return LW_OK;
 }
 
-static lw_status parse(parser *p, const char *text, lw_error *error)
+lw_status lwi_formula_parse(parser *p, const char *text, const lwi_formula_scope *scope,
+                            lwi_formula_edit *edits, lw_error *error)
 {
     lwi_numbers numbers;
     p->text = text ? text : "";
     p->error = error;
-    p->at = p->depth = p->stack = p->ncode = p->nname = 0;
+    p->scope = scope;
+    p->edit = edits;
+    p->literal = true;
+    p->at = p->depth = p->stack = p->ncode = p->nname = p->nedit = 0;
     const size_t length = strnlen(p->text, LWI_FORMULA_LENGTH + 1);
     if (length > LWI_FORMULA_LENGTH)
         return lwi_fail(error, LW_ERR_MODEL, "the formula has more than %d characters",
@@ -494,13 +692,39 @@ static lw_status parse(parser *p, const char *text, lw_error *error)
     return status;
 }
 
-// ------------------------------------------------------------------------------------------
-// results
+static lw_status parse(parser *p, const char *text, const lwi_formula_scope *scope, lw_error *error)
+{
+    return lwi_formula_parse(p, text, scope, NULL, error);
+}
+
+// ----------------------------------------------------------------------------------------- results
 
 lw_status lwi_formula_check(const char *text, lw_error *error)
 {
     parser p;
-    return parse(&p, text, error);
+    return parse(&p, text, NULL, error);
+}
+
+lw_status lwi_formula_number(const char *text, const lwi_formula_scope *scope,
+                             lwi_formula_result *result, lw_error *error)
+{
+    parser p;
+    TRY(parse(&p, text, scope, error));
+    LWI_ASSERT(p.ncode == 1 && p.code[0].operation == LWI_FORMULA_NUMBER);
+    *result = (lwi_formula_result){p.code[0].value, p.dimension[0], p.literal};
+    return LW_OK;
+}
+
+bool lwi_formula_is_word(const char *text)
+{
+    const int n = word_length(text, 0);
+    return n > 0 && text[n] == 0;
+}
+
+bool lwi_formula_is_reserved(const char *word)
+{
+    parser p = {.scope = NULL};
+    return is_name(&p, word, (int)strlen(word));
 }
 
 static bool is_kinked(lwi_operation operation)
@@ -521,7 +745,7 @@ lwi_formula_facts lwi_formula_facts_of(const char *text)
 {
     parser p;
     lwi_formula_facts facts = {0};
-    if (parse(&p, text, NULL) != LW_OK) return facts;
+    if (parse(&p, text, NULL, NULL) != LW_OK) return facts;
     for (int i = 0; i < p.ncode; i++) facts.kinked = facts.kinked || is_kinked(p.code[i].operation);
     if (p.nname) {
         facts.reads_state = true;
@@ -531,8 +755,7 @@ lwi_formula_facts lwi_formula_facts_of(const char *text)
     return facts;
 }
 
-// The joint's name without quotes.
-static const char *copy_joint(lwi_arena *arena, const char *text, const lwi_formula_name *name)
+const char *lwi_formula_joint(lwi_arena *arena, const char *text, const lwi_formula_name *name)
 {
     char *joint = LWI_PUSH(arena, char, name->length + 1);
     if (!joint) return NULL;
@@ -549,12 +772,12 @@ static const char *copy_joint(lwi_arena *arena, const char *text, const lwi_form
     return joint;
 }
 
-lw_status lwi_formula_build(const char *text, lwi_arena *arena, lwi_formula *formula,
-                            lw_error *error)
+lw_status lwi_formula_build(const char *text, const lwi_formula_scope *scope, lwi_arena *arena,
+                            lwi_formula *formula, lw_error *error)
 {
     parser p;
     lwi_formula f = {0};
-    TRY(parse(&p, text, error));
+    TRY(parse(&p, text, scope, error));
     f.text = lwi_arena_text(arena, text);
     f.code = LWI_PUSH(arena, lwi_instruction, p.ncode);
     f.name = LWI_PUSH(arena, lwi_formula_name, p.nname);
@@ -564,7 +787,7 @@ lw_status lwi_formula_build(const char *text, lwi_arena *arena, lwi_formula *for
     f.nname = p.nname;
     for (int k = 0; k < p.nname; k++) {
         f.name[k] = p.name[k];
-        f.name[k].joint = copy_joint(arena, text, &p.name[k]);
+        f.name[k].joint = lwi_formula_joint(arena, text, &p.name[k]);
         if (!f.name[k].joint) return LW_ERR_MEMORY;
     }
     *formula = f;

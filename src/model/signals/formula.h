@@ -1,4 +1,4 @@
-// formula.h -- functions written as text: "2*sin(3*t)", "-40*rope.q0 - 3*rope.qd0".
+// formula.h -- functions written as text: "2*sin(3*t)", "-40*rope.q0 - 3*rope.qd0"; expressions of names: "rho*pi*r^2".
 //
 // The text becomes a program in postfix order: operands first, then the operation that takes them
 // from a stack and leaves one value.  Nothing but the arena is allocated, evaluation needs none.
@@ -6,6 +6,7 @@
 #define LWI_MODEL_SIGNALS_FORMULA_H
 
 #include "base/base.h"
+#include "model/signals/units.h"
 
 enum {
     LWI_FORMULA_LENGTH = 4000, ///< bytes of text
@@ -19,13 +20,14 @@ enum {
 
 /** Everything that a signal may depend on. */
 typedef struct lwi_now {
-    double t;             ///< [s]
-    const double *inputs; ///< NULL: zeros
-    const double *q, *qd; ///< [model nq], [model nv] of all joints
+    double t;                ///< [s]
+    const double *inputs;    ///< NULL: zeros
+    const double *q, *qd;    ///< [model nq], [model nv] of all joints
+    const double *variables; ///< of the scope of a formula (lwi_formula_scope); NULL: none are read
 } lwi_now;
 
 /** Leaves, which have no operands. */
-#define LWI_FORMULA_LEAF_LIST(X) X(NUMBER) X(TIME) X(COORDINATE) X(SPEED)
+#define LWI_FORMULA_LEAF_LIST(X) X(NUMBER) X(TIME) X(COORDINATE) X(SPEED) X(VARIABLE)
 
 /** Operators: symbol and operands. */
 #define LWI_FORMULA_OPERATOR_LIST(X)                                                               \
@@ -83,7 +85,7 @@ typedef enum lwi_operation {
 
 typedef struct lwi_instruction {
     lwi_operation operation;
-    int index;    ///< COORDINATE, SPEED: in lwi_now q, qd once linked, before that in `name`
+    int index; ///< COORDINATE, SPEED: in lwi_now q, qd once linked, before that in `name`; VARIABLE: in `variables`
     double value; ///< NUMBER
 } lwi_instruction;
 
@@ -103,12 +105,58 @@ typedef struct lwi_formula {
     int ncode, nname;
 } lwi_formula;
 
+/** What a name stands for. */
+typedef struct lwi_formula_symbol {
+    bool variable; ///< read from lwi_now.variables at `index`; else the constant `value`
+    double value;
+    int index;
+    lwi_dimension dimension;
+} lwi_formula_symbol;
+
+/** Names that a text may use besides t, pi, e, functions and joints, such as parameters of a model or outputs of a run.
+ *  A name is of words with dots between, "rho", "A.x", "joint.A.fx"; other characters are in quotes. */
+typedef struct lwi_formula_scope {
+    void *user;
+    /** @param name    not ended by a zero byte
+     *  @param symbol  out; NULL: is there such a name?
+     *  @return LW_ERR_ARGUMENT: there is no such name; another status, with its error: it has no value */
+    lw_status (*find)(void *user, const char *name, int length, lwi_formula_symbol *symbol,
+                      lw_error *error);
+    const char *const *names; ///< [nname] for suggestions; may be NULL
+    int nname;
+    bool constant;      ///< neither t nor joints may be read
+    const char *prefix; ///< lwi_formula_rewrite: before names of joints; NULL: none
+    /** lwi_formula_rewrite: does the coordinate change its sign?  NULL: none does */
+    bool (*negated)(void *user, const char *joint, int coordinate);
+} lwi_formula_scope;
+
+/** An expression that is a number: its value in SI. */
+typedef struct lwi_formula_result {
+    double value;
+    lwi_dimension dimension;
+    bool literal; ///< a number, perhaps with sign and unit, without names and operations
+} lwi_formula_result;
+
+/** Value of an expression of constants.   @return LW_ERR_MODEL, as lwi_formula_check */
+lw_status lwi_formula_number(const char *text, const lwi_formula_scope *scope,
+                             lwi_formula_result *result, lw_error *error);
+/** The text with the values of its scope's constants in place of their names, and other names of joints: what
+ *  lwi_formula_check takes.
+ *  @param rewritten  in the arena */
+lw_status lwi_formula_rewrite(const char *text, const lwi_formula_scope *scope, lwi_arena *arena,
+                              const char **rewritten, lw_error *error);
+/** Is the word one that no name of a scope may be: t, pi, a function, an operator? */
+bool lwi_formula_is_reserved(const char *word);
+/** Is the text a word: letters, digits and _, a letter first? */
+bool lwi_formula_is_word(const char *text);
+
 /** Checks the text.  The error names the character, quotes the place and the nearest known name.
  *  @return LW_ERR_MODEL */
 lw_status lwi_formula_check(const char *text, lw_error *error);
-/** The program of a text.  Formulas that read joints must be linked before they are evaluated. */
-lw_status lwi_formula_build(const char *text, lwi_arena *arena, lwi_formula *formula,
-                            lw_error *error);
+/** The program of a text.  Formulas that read joints must be linked before they are evaluated.
+ *  @param scope  names that it may use; NULL: none */
+lw_status lwi_formula_build(const char *text, const lwi_formula_scope *scope, lwi_arena *arena,
+                            lwi_formula *formula, lw_error *error);
 /** Puts the indices of the names (lwi_formula_name.index) into the program. */
 void lwi_formula_link(lwi_formula *formula);
 

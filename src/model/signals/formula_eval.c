@@ -144,6 +144,9 @@ double lwi_formula_value(const lwi_formula *formula, const lwi_now *now)
         case LWI_FORMULA_SPEED:
             value = read(now->qd, in->index);
             break;
+        case LWI_FORMULA_VARIABLE:
+            value = read(now->variables, in->index);
+            break;
         default:
             value = lwi_formula_operate(in->operation, stack + n);
             break;
@@ -350,6 +353,9 @@ static void evaluate(const lwi_formula *formula, const lwi_now *now, lwi_operati
             break;
         case LWI_FORMULA_SPEED:
             f[0] = read(now->qd, in->index);
+            break;
+        case LWI_FORMULA_VARIABLE:
+            f[0] = read(now->variables, in->index);
             break;
         default:
             f[0] = lwi_formula_operate(in->operation, x);

@@ -199,7 +199,7 @@ static lw_status build_formula(const lw_function_desc *desc, lwi_arena *arena, l
 {
     f->formula = LWI_PUSH(arena, lwi_formula, 1);
     if (!f->formula) return LW_ERR_MEMORY;
-    TRY(lwi_formula_build(desc->formula, arena, f->formula, NULL));
+    TRY(lwi_formula_build(desc->formula, NULL, arena, f->formula, NULL));
     f->desc.formula = f->formula->text;
     return LW_OK;
 }
