@@ -234,7 +234,7 @@ static bool is_operator_word(const char *word, int length)
            (length == 3 && (!memcmp(word, "and", 3) || !memcmp(word, "not", 3)));
 }
 
-// Is it a name that stands for something else than a unit?
+// Is it a name that means something else than a unit?
 static bool is_name(parser *p, const char *word, int length)
 {
     for (int i = FIRST_CALL; i < FIRST_CALL + NCALL; i++)
@@ -519,7 +519,7 @@ static lw_status unknown_name(parser *p, const char *name, int at, int length)
     for (int i = 0; !call && i < LWI_COUNT(constants); i++) names[n++] = constants[i];
     for (int i = 0; i < NCALL; i++) names[n++] = symbols[FIRST_CALL + i].text;
     hint(room, sizeof room, length > 1 ? name : "", names, n);
-    if (!call && !*room && lwi_unit_find(name, (int)strlen(name), &unit))
+    if (!call && lwi_unit_find(name, (int)strlen(name), &unit))
         return lwi_formula_fail(p->text, at, length, p->error,
                                 "unknown name '%.60s'; a unit follows a number, as in `1 %.60s`",
                                 name, name);

@@ -105,7 +105,7 @@ typedef struct lwi_formula {
     int ncode, nname;
 } lwi_formula;
 
-/** What a name stands for. */
+/** What a name means. */
 typedef struct lwi_formula_symbol {
     bool variable; ///< read from lwi_now.variables at `index`; else the constant `value`
     double value;

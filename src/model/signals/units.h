@@ -19,7 +19,7 @@ enum {
 
 typedef enum lwi_dimension_kind {
     LWI_DIMENSION_NONE, ///< of a number without a unit: fits everywhere, a pure factor in products
-    LWI_DIMENSION_UNKNOWN, ///< depends on something whose unit is not known: fits everywhere
+    LWI_DIMENSION_UNKNOWN, ///< depends on something of an unknown unit: fits everywhere
     LWI_DIMENSION_KNOWN
 } lwi_dimension_kind;
 
@@ -48,7 +48,7 @@ const char *const *lwi_unit_names(int *count);
 double lwi_unit_value(const char *number, int length, const lwi_unit *unit);
 
 bool lwi_dimension_same(lwi_dimension a, lwi_dimension b);
-/** The same but for angles, or one of them fits everywhere. */
+/** The same except for angles, or one of them fits everywhere. */
 bool lwi_dimension_fits(lwi_dimension a, lwi_dimension b);
 /** a^p b^r, p and r in 1/LWI_POWER. */
 lwi_dimension lwi_dimension_product(lwi_dimension a, int p, lwi_dimension b, int r);

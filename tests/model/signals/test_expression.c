@@ -229,7 +229,7 @@ static void names_become_values(void **state)
     }
 }
 
-// Outputs of a run as names: read from an array, with exact derivatives of t beside them.
+// Outputs of a run as names: read from an array, with exact derivatives of t too.
 static void variables_are_read(void **state)
 {
     (void)state;
