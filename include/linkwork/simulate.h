@@ -21,6 +21,7 @@ typedef enum lw_observe {
     LW_OBSERVE_ENERGY,       ///< energies, momenta, residuals of position and velocity
     LW_OBSERVE_ACCELERATION, ///< accelerations
     LW_OBSERVE_REACTION,     ///< reactions, acceleration residual
+    LW_OBSERVE_FORCE,        ///< numbers of all forces and drives
     LW_OBSERVE_MOMENTUM      ///< momenta of bodies and joints, impulses of cut joints
 } lw_observe;
 
@@ -29,7 +30,23 @@ typedef enum lw_observe {
     X(POSE, "pose")                                                                                \
     X(TWIST, "twist")                                                                              \
     X(ENERGY, "energy")                                                                            \
-    X(ACCELERATION, "acceleration") X(REACTION, "reaction") X(MOMENTUM, "momentum")
+    X(ACCELERATION, "acceleration")                                                                \
+    X(REACTION, "reaction")                                                                        \
+    X(FORCE, "force")                                                                              \
+    X(MOMENTUM, "momentum")
+
+/** One number of lw_observation.output. */
+typedef struct lw_output_info {
+    const char *kind; ///< "spring"; of forces on coordinates of joints, and of drives: "joint"
+    const char *item; ///< name of the force or the joint
+    const char
+        *part; ///< "length"; with `coordinate` >= 0 its name in results ends with this number
+    const char *quantity, *unit, *frame; ///< as in lw_quantity_info
+    int coordinate;                      ///< of the joint; -1: none
+} lw_output_info;
+LW_API int lw_model_output_count(const lw_model *model);
+/** All empty for an index out of range.  Strings are valid as long as the model.      @cost O(log(forces)) */
+LW_API lw_output_info lw_model_output(const lw_model *model, int index);
 
 enum { LW_IMPACT_NONE, LW_IMPACT_BEFORE, LW_IMPACT_AFTER };
 
@@ -63,6 +80,9 @@ typedef struct lw_observation {
     /** [joint] impulses of the reactions in this impact: on body2 about P2, world axes [N s, N m s]; NULL in states
      *  that are not just after one */
     const double (*impulse)[6];
+    /** [lw_model_output_count] numbers of forces and drives: lengths, rates, forces, powers, energies; lw_model_output
+     *  tells which */
+    const double *output;
     // system
     double kinetic, potential, work;         ///< T, V (gravity, springs), Wnc since the start [J]
     double momentum[3], angular_momentum[3]; ///< world, about its origin [kg m/s, kg m^2/s]

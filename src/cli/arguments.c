@@ -180,7 +180,8 @@ static cli_exit set_level(cli_arguments *arguments, const char *value)
     const int level = cli_level(value);
     if (level < 0)
         return cli_complain(
-            CLI_USE, "--level %s: expected pose, twist, energy, acceleration, reaction or momentum",
+            CLI_USE,
+            "--level %s: expected pose, twist, energy, acceleration, reaction, force or momentum",
             value);
     arguments->level = (lw_observe)level;
     return CLI_DONE;

@@ -27,7 +27,7 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(INITIAL, "initial", 0, "RESULT",                                                             \
       "resume from the last row of a result (.h5: exactly, or .csv)")                              \
     X(LEVEL, "level", 0, "LEVEL",                                                                  \
-      "contents of rows: pose, twist, energy, acceleration, reaction (default), momentum")         \
+      "contents of rows: pose, twist, energy, acceleration, reaction (default), force, momentum")  \
     X(BATCH, "batch", 0, "TABLE",                                                                  \
       "a run for each row of a table (.csv, .h5); its columns name the varied quantities")         \
     X(VARY, "vary", 0, "NAME=VALUES",                                                              \

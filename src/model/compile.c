@@ -1,5 +1,6 @@
 // compile.c -- from a description to the immutable model: all but the decision on an open start.
 #include "model/forces/item.h"
+#include "model/outputs.h"
 #include "base/assert.h"
 #include "model/impulses.h"
 #include "spatial/rotation.h"
@@ -298,7 +299,7 @@ static int joint_rotors(const lw_model *m, int j, lwi_joint_rotor_par *par)
 static void add_force(lw_model *m, const lwi_force_type *type, const void *par, lw_signal a,
                       lw_signal b)
 {
-    m->force[m->nforce++] = (lwi_force){type, par};
+    m->force[m->nforce++] = (lwi_force){type, par, 0};
     m->force_needs |= type->needs;
     if (lwi_function_of_state(m->desc.function, a) || lwi_function_of_state(m->desc.function, b))
         m->force_needs |= LWI_NEEDS_JOINT;
@@ -407,6 +408,8 @@ static lw_status compile(lw_model *m, const lwi_description *desc, lwi_unclosed 
     TRY(lwi_compile_formulas(m, error));
     TRY(lwi_compile_topology(m, error));
     TRY(lwi_compile_forces(m, error));
+    if (lwi_compile_outputs(m) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the outputs of forces");
     lwi_compile_impulses(m);
     m->length = mechanism_length(m);
     return lwi_compile_start(m, unclosed, error);

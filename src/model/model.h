@@ -111,6 +111,15 @@ typedef struct lwi_node {
 // are written by hand with six digits and more; dynamics keep what is there.
 #define LWI_CLOSURE_TOLERANCE 1e-6
 
+/** A force or drive with numbers in lw_observation.output. */
+typedef struct lwi_force_output {
+    const char *item;             ///< name of the force or joint
+    const lwi_quantity *quantity; ///< [nquantity]
+    int nquantity;
+    int first;             ///< index of its first number
+    int joint, coordinate; ///< -1: it acts between bodies; coordinate -1: the joint as a whole
+} lwi_force_output;
+
 struct lw_model {
     lwi_arena arena;
     lwi_description desc;
@@ -131,11 +140,14 @@ struct lw_model {
     lwi_function *function;
     lwi_force *force;
     int nforce;
-    unsigned force_needs; ///< LWI_NEEDS_* over all forces
-    bool jumps;           ///< the rate of some drive, mount or length jumps: an impact
-    int nmode;            ///< forces that have modes
-    bool carries_work;    ///< some force, drive or mount can do non-conservative work
-    bool driven;          ///< some joint of the tree or loop is driven or mounted
+    lwi_force_output *output; ///< [noutput] in the order of their numbers
+    int noutput, noutput_value;
+    unsigned long output_code; ///< equal where models have the same outputs
+    unsigned force_needs;      ///< LWI_NEEDS_* over all forces
+    bool jumps;                ///< the rate of some drive, mount or length jumps: an impact
+    int nmode;                 ///< forces that have modes
+    bool carries_work;         ///< some force, drive or mount can do non-conservative work
+    bool driven;               ///< some joint of the tree or loop is driven or mounted
     lwi_coupling *coupling;
     int ncoupling;
     int nrotor;         ///< free coordinates with rotor inertia, of all joints

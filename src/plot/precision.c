@@ -70,7 +70,7 @@ static lw_status check_times(const study *s, int r)
 
 static bool is_position(const char *column)
 {
-    const lwi_result_quantity *q = lwi_result_column_quantity(column);
+    const lwi_quantity *q = lwi_result_column_quantity(column);
     return q && q->subject == LWI_RESULT_BODY && q->level == LW_OBSERVE_POSE && !q->quaternion;
 }
 

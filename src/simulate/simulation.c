@@ -2,6 +2,7 @@
 #include "simulate/simulation.h"
 
 #include "base/assert.h"
+#include "model/outputs.h"
 #include "simulate/options.h"
 #include "spatial/vec3.h"
 
@@ -98,7 +99,8 @@ static lw_status allocate(lw_sim *sim)
     sim->inputs = LWI_PUSH(arena, double, model->desc.ninput);
     sim->loads.wrench = lwi_arena_push(arena, (size_t)model->nbody, sizeof *sim->loads.wrench);
     sim->loads.effort = LWI_PUSH(arena, double, model->nv);
-    if (!sim->x || !sim->scratch || !sim->spare || !sim->atol || !sim->inputs ||
+    sim->output = LWI_PUSH(arena, double, model->noutput_value);
+    if (!sim->x || !sim->scratch || !sim->spare || !sim->atol || !sim->inputs || !sim->output ||
         !sim->loads.wrench || !sim->loads.effort)
         return LW_ERR_MEMORY;
     return lwi_snapshot_create(model, arena, &sim->snapshot);
@@ -506,6 +508,23 @@ static void fill_momenta(lw_sim *sim)
     sim->observation.transmitted = (const double(*)[6])m->transmitted;
 }
 
+static void fill_outputs(lw_sim *sim)
+{
+    lwi_snapshot *m = &sim->snapshot;
+    for (int b = 0; b < sim->model->nbody; b++) m3_mul_v(m->w_world[b], m->R[b], m->w[b]);
+    const lwi_kin kin = {.R = (const double(*)[9])m->R,
+                         .r = (const double(*)[3])m->r,
+                         .v = (const double(*)[3])m->v,
+                         .w = (const double(*)[3])m->w_world,
+                         .q = m->q,
+                         .qd = m->qd,
+                         .mode = sim->work->mode,
+                         .qdd = m->qdd};
+    lwi_outputs_evaluate(sim->model, &kin, (const double(*)[6])m->reaction, m->t, sim->inputs,
+                         &sim->loads, sim->output);
+    sim->observation.output = sim->output;
+}
+
 static lw_status observe(lw_sim *sim, lw_observe level)
 {
     sim->snapshot.t = sim->t;
@@ -532,6 +551,7 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
     audit(&sim->audit, level, sim->t, &system, sim->snapshot.work);
     fill(&sim->observation, level, &sim->snapshot, &system);
     sim->observation.reactions_continued = continued && level >= LW_OBSERVE_REACTION;
+    if (level >= LW_OBSERVE_FORCE) fill_outputs(sim);
     if (level >= LW_OBSERVE_MOMENTUM) fill_momenta(sim);
     fill_impact(sim);
     *observation = &sim->observation;

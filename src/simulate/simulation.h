@@ -159,6 +159,7 @@ struct lw_sim {
     void *spare;       ///< [ndiscrete of the work]
     double *atol;      ///< [nx]
     double *inputs;    ///< [ninput]
+    double *output;    ///< [model noutput_value] of the observation
     double next_break; ///< next time at which the model is not smooth; > t
     lwi_pending pending;
     double

@@ -207,7 +207,7 @@ enum { RANKS = 4, FIRST_LATE = 1 };
 
 static int rank_of(const char *name)
 {
-    const lwi_result_quantity *q = lwi_result_column_quantity(name);
+    const lwi_quantity *q = lwi_result_column_quantity(name);
     if (!q) return 1;
     switch (q->subject) {
     case LWI_RESULT_TIME:

@@ -68,7 +68,7 @@ class Results(unittest.TestCase):
     def test_rows_have_what_their_level_says(self):
         options = ("run", model("cart_arm.yaml"), "--duration", "0.2", "--sample", "0.1")
         before = set()
-        for level in ("pose", "twist", "energy", "acceleration", "reaction", "momentum"):
+        for level in ("pose", "twist", "energy", "acceleration", "reaction", "force", "momentum"):
             self.call(*options, "--level", level, "-o", self.path("a.csv"), "-o", self.path("a.h5"))
             self.call("convert", self.path("a.h5"), "-o", self.path("b.csv"))
             self.assertEqual(read(self.path("a.csv")), read(self.path("b.csv")))
@@ -76,7 +76,7 @@ class Results(unittest.TestCase):
             self.assertGreater(names, before)
             before = names
         self.call(*options, "-o", self.path("b.csv"))
-        self.assertEqual(len(before - set(self.table("b.csv")[0])), 3 * 6 + 3 + 3 * 6)
+        self.assertEqual(len(before - set(self.table("b.csv")[0])), 3 * 6 + 3 + 3 * 6 + 7 + 7 + 8 + 7)
         summary = self.call(*options, "--level", "pose", "-o", self.path("a.csv")).stdout
         self.assertIn("residual: position", summary)  # reactions, and with them accelerations, are not computed
         self.assertNotIn(", acceleration", summary)

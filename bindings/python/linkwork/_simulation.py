@@ -25,6 +25,7 @@ LEVELS: Dict[str, int] = {"pose": lib.LW_OBSERVE_POSE, "twist": lib.LW_OBSERVE_T
                           "energy": lib.LW_OBSERVE_ENERGY,
                           "acceleration": lib.LW_OBSERVE_ACCELERATION,
                           "reaction": lib.LW_OBSERVE_REACTION,
+                          "force": lib.LW_OBSERVE_FORCE,
                           "momentum": lib.LW_OBSERVE_MOMENTUM}
 
 class _Hdf5Lock:
@@ -620,7 +621,8 @@ def simulate(model: Union[Model, Path], duration: Optional[float] = None, *,
 
     :param model: a model or a file
     :param duration: simulated time [s]; default: that of the model's file, or 10 s
-    :param level: contents of rows: "pose", "twist", "energy", "acceleration", "reaction", "momentum"
+    :param level: contents of rows: "pose", "twist", "energy", "acceleration", "reaction", "force",
+        "momentum"
     :param output: files (.h5, .csv) that are written during the run
     :param inputs: values of the model's inputs
     :param controller: called at every row with (simulation, observation); sets inputs, or returns them

@@ -46,8 +46,8 @@ def test_columns_have_names_units_and_items(crane):
 def test_levels_contain_what_they_say():
     model = pendulum()
     sizes = [len(lw.simulate(model, 0.1, level=level)) for level in
-             ("pose", "twist", "energy", "acceleration", "reaction", "momentum")]
-    assert sizes == sorted(sizes) and len(set(sizes)) == 6
+             ("pose", "twist", "energy", "acceleration", "reaction", "force", "momentum")]
+    assert sizes == sorted(sizes) and len(set(sizes)) == 7
     o = lw.Simulation(model).observe("twist")
     assert o.qd.shape == (1,) and o.qdd.size == 0 and o.reaction.size == 0
     assert o.body("rod").acceleration.size == 0

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "io/result/columns.h"
 #include "io/text.h"
+#include "model/outputs.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,9 +14,9 @@
 // ------------------------------------------------------------------------------------------- names
 
 typedef struct meaning {
-    const lwi_result_quantity *quantity; ///< NULL: unknown
-    int part;                            ///< numbered: the number
-    const char *item;                    ///< in the name; NULL: none
+    const lwi_quantity *quantity; ///< NULL: unknown
+    int part;                     ///< numbered: the number
+    const char *item;             ///< in the name; NULL: none
     int item_length;
 } meaning;
 
@@ -30,18 +31,18 @@ static int number_after(const char *what, const char *letters)
 }
 
 // Index of the part of that name, or -1.
-static int find_part(const lwi_result_quantity *q, const char *name)
+static int find_part(const lwi_quantity *q, const char *name)
 {
     if (q->numbered) return number_after(name, q->part[0]);
-    for (int k = lwi_result_part_count(q); k-- > 0;)
+    for (int k = lwi_quantity_part_count(q); k-- > 0;)
         if (!strcmp(q->part[k], name)) return k;
     return -1;
 }
 
 static meaning find_quantity(const char *prefix, size_t length, const char *part)
 {
-    for (int i = 0; i < lwi_result_nquantity && length > 0; i++) {
-        const lwi_result_quantity *q = &lwi_result_quantities[i];
+    const lwi_quantity *q;
+    for (int i = 0; length > 0 && (q = lwi_result_quantity_at(i)); i++) {
         const char *own = lwi_result_column_prefix(q);
         if (strlen(own) != length || strncmp(own, prefix, length) != 0) continue;
         const int k = find_part(q, part);
@@ -63,20 +64,20 @@ static meaning read_name(const char *name)
     return m.item_length > 0 ? m : (meaning){0};
 }
 
-const lwi_result_quantity *lwi_result_column_quantity(const char *name)
+const lwi_quantity *lwi_result_column_quantity(const char *name)
 {
-    const bool time = !strcmp(name, lwi_result_quantities[0].part[0]);
-    return time ? &lwi_result_quantities[0] : read_name(name).quantity;
+    const lwi_quantity *time = lwi_result_quantity_at(0);
+    return !strcmp(name, time->part[0]) ? time : read_name(name).quantity;
 }
 
 lw_status lwi_result_pose_columns(const lw_result *result, const char *body, int column[7],
                                   lw_error *error)
 {
     int n = 0;
-    for (int i = 0; i < lwi_result_nquantity; i++) {
-        const lwi_result_quantity *q = &lwi_result_quantities[i];
+    const lwi_quantity *q;
+    for (int i = 0; (q = lwi_result_quantity_at(i)); i++) {
         if (q->subject != LWI_RESULT_BODY || q->level != LW_OBSERVE_POSE) continue;
-        for (int k = 0; k < lwi_result_part_count(q); k++) {
+        for (int k = 0; k < lwi_quantity_part_count(q); k++) {
             char name[LWI_NAME_LENGTH + 16];
             LWI_ASSERT_INDEX(n, 7);
             snprintf(name, sizeof name, "%s.%s.%s", lwi_result_column_prefix(q), body, q->part[k]);
@@ -95,14 +96,14 @@ lw_status lwi_result_pose_columns(const lw_result *result, const char *body, int
 void lwi_result_column_meaning(const char *name, const char **unit, const char **frame)
 {
     const meaning m = read_name(name);
-    const lwi_result_quantity *q = lwi_result_column_quantity(name);
+    const lwi_quantity *q = lwi_result_column_quantity(name);
     *unit = q ? lwi_result_part_unit(q, m.part) : "";
     *frame = q ? q->frame : "";
 }
 
 const char *lwi_result_column_item(const lwi_result_column *column, int *length)
 {
-    const lwi_result_quantity *q = column->quantity;
+    const lwi_quantity *q = column->quantity;
     *length = 0;
     if (!q || q->subject == LWI_RESULT_TIME || q->subject == LWI_RESULT_SYSTEM) return "";
     const char *first = strchr(column->name, '.'), *last = strrchr(column->name, '.');
@@ -116,7 +117,9 @@ const char *lwi_result_column_item(const lwi_result_column *column, int *length)
 // A single joint coordinate is a length or an angle.
 static const char *unit_of(const lw_model *model, const lwi_result_entry *e, int part)
 {
-    const lwi_result_quantity *q = e->quantity;
+    const lwi_quantity *q = e->quantity;
+    if (q->subject == LWI_RESULT_FORCE)
+        return lwi_output_unit(model, &model->output[e->item], q, part);
     if (!q->numbered) return lwi_result_part_unit(q, part);
     const lwi_joint_type *type = model->joint[e->item].type;
     return q->unit[!type->scalar ? 0 : type->angles & (1u << part) ? 2 : 1];
@@ -144,7 +147,7 @@ static char *append_number(char *end, int number)
 static char *column_name(lwi_arena *arena, const lw_model *model, const lwi_result_entry *e,
                          int part)
 {
-    const lwi_result_quantity *q = e->quantity;
+    const lwi_quantity *q = e->quantity;
     const char *prefix = lwi_result_column_prefix(q), *item = lwi_result_item_name(model, e);
     const char *last = q->part[q->numbered ? 0 : part];
     const size_t room = strlen(prefix) + strlen(item) + strlen(last) + (q->numbered ? 16 : 3);

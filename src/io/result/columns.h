@@ -11,7 +11,7 @@
 typedef struct lwi_result_column {
     const char *name; ///< "body.rod.x"
     const char *unit, *frame;
-    const lwi_result_quantity *quantity; ///< NULL: unknown
+    const lwi_quantity *quantity; ///< NULL: unknown
     int joint; ///< index in the writer's array `undetermined`: the joint of a reaction; otherwise -1
 } lwi_result_column;
 
@@ -32,7 +32,7 @@ lw_status lwi_result_columns_of_names(const char *const *names, int n, lwi_resul
 void lwi_result_columns_free(lwi_result_columns *columns);
 
 /** The quantity of a column by its name; NULL: unknown. */
-const lwi_result_quantity *lwi_result_column_quantity(const char *name);
+const lwi_quantity *lwi_result_column_quantity(const char *name);
 /** Columns of the pose of a body, by name: x, y, z of the mass centre, qw, qx, qy, qz.
  *  @return LW_ERR_ARGUMENT: one is missing, which `error` names; LW_ERR_MEMORY */
 lw_status lwi_result_pose_columns(const lw_result *result, const char *body, int column[7],

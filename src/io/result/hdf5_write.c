@@ -228,7 +228,7 @@ static lw_status lay_out_growing(lwi_hdf5_writer *w)
 static void strings_of(const lwi_result_column *c, const char *text[LWI_HDF5_STRINGS],
                        size_t length[LWI_HDF5_STRINGS])
 {
-    const lwi_result_quantity *q = c->quantity;
+    const lwi_quantity *q = c->quantity;
     int item;
     text[LWI_HDF5_NAME] = c->name;
     text[LWI_HDF5_UNIT] = c->unit;

@@ -1,6 +1,7 @@
 // quantities.c -- the table of the quantities of a result, and which of them a model has.
 #include "base/assert.h"
 #include "io/result/quantities.h"
+#include "model/outputs.h"
 #include "spatial/rotation.h"
 
 #include <string.h>
@@ -129,7 +130,7 @@ bool lwi_result_has_impacts(const lw_model *model)
 // In the order of the columns.  The coordinates of free joints have the names of the rows q, qd, qdd,
 // those of spherical joints the last of them; all other joints have numbered ones.
 // clang-format off
-const lwi_result_quantity lwi_result_quantities[] = {
+static const lwi_quantity own_quantities[] = {
     {LWI_RESULT_TIME, "time", {"time"}, {"s"}, "", POSE, REQUIRED, run_time, .summary = "time"},
 
     {LWI_RESULT_BODY, "position", XYZ(""), {"m"}, "world", POSE, REQUIRED, body_position,
@@ -215,27 +216,26 @@ const lwi_result_quantity lwi_result_quantities[] = {
      .summary = "models with impulses: 1: row before, 2: row after the impulses at its time; else 0", .impacts = true},
 };
 // clang-format on
-const int lwi_result_nquantity = LWI_COUNT(lwi_result_quantities);
 
-const char *lwi_result_column_prefix(const lwi_result_quantity *q)
+const lwi_quantity *lwi_result_quantity_at(int index)
+{
+    const int n = LWI_COUNT(own_quantities);
+    if (index < 0) return NULL;
+    return index < n ? &own_quantities[index] : lwi_output_quantity_at(index - n);
+}
+
+const char *lwi_result_column_prefix(const lwi_quantity *q)
 {
     static const char *const prefixes[LWI_RESULT_SUBJECTS] = {
         [LWI_RESULT_TIME] = "",         [LWI_RESULT_BODY] = "body",
         [LWI_RESULT_JOINT] = "joint",   [LWI_RESULT_REACTION] = "joint",
         [LWI_RESULT_MARKER] = "marker", [LWI_RESULT_SYSTEM] = "sys"};
-    return prefixes[q->subject];
+    return q->kind ? q->kind : prefixes[q->subject];
 }
 
-int lwi_result_part_count(const lwi_result_quantity *q)
+const char *lwi_result_part_unit(const lwi_quantity *q, int part)
 {
-    int n = 0;
-    while (n < LWI_RESULT_PARTS && q->part[n]) n++;
-    return n;
-}
-
-const char *lwi_result_part_unit(const lwi_result_quantity *q, int part)
-{
-    LWI_ASSERT(part >= 0 && (q->numbered || part < lwi_result_part_count(q)));
+    LWI_ASSERT(part >= 0 && (q->numbered || part < lwi_quantity_part_count(q)));
     return q->unit[q->numbered || !q->unit[1] ? 0 : part];
 }
 
@@ -250,11 +250,11 @@ typedef struct list {
 } list;
 
 // Index of the item's first component in the quantity's array.
-static int first_component(const lw_model *model, const lwi_result_quantity *q, int item)
+static int first_component(const lw_model *model, const lwi_quantity *q, int item)
 {
     switch (q->subject) {
     case LWI_RESULT_BODY:
-        return item * (q->stride ? q->stride : lwi_result_part_count(q));
+        return item * (q->stride ? q->stride : lwi_quantity_part_count(q));
     case LWI_RESULT_JOINT:
         return q->level == LW_OBSERVE_POSE ? model->joint[item].iq : model->joint[item].iv;
     case LWI_RESULT_REACTION:
@@ -279,24 +279,25 @@ static bool has_named_coordinates(const lwi_joint *j)
 }
 
 // Number of coordinates of the joint, or of speeds.
-static int coordinate_count(const lwi_joint *j, const lwi_result_quantity *q)
+static int coordinate_count(const lwi_joint *j, const lwi_quantity *q)
 {
     return q->level == LW_OBSERVE_POSE ? j->type->nq : j->type->nv;
 }
 
-static void append_named(list *l, const lwi_result_quantity *q, int joint)
+static void append_named(list *l, const lwi_quantity *q, int joint)
 {
     const int n = coordinate_count(&l->model->joint[joint], q);
-    LWI_ASSERT(n > 0 && n <= lwi_result_part_count(q));
-    append(l, (lwi_result_entry){q, joint, 0, lwi_result_part_count(q) - n, n});
+    LWI_ASSERT(n > 0 && n <= lwi_quantity_part_count(q));
+    append(l, (lwi_result_entry){q, joint, 0, lwi_quantity_part_count(q) - n, n});
 }
 
 // Coordinate k of the joint, its speed and the derivative.
 static void append_numbered(list *l, int joint, int k)
 {
-    for (int i = 0; i < lwi_result_nquantity; i++) {
-        const lwi_result_quantity *q = &lwi_result_quantities[i];
-        if (q->numbered && l->level >= q->level && k < coordinate_count(&l->model->joint[joint], q))
+    const lwi_quantity *q;
+    for (int i = 0; (q = lwi_result_quantity_at(i)); i++) {
+        if (q->subject == LWI_RESULT_JOINT && q->numbered && l->level >= q->level &&
+            k < coordinate_count(&l->model->joint[joint], q))
             append(l, (lwi_result_entry){q, joint, k, k, 1});
     }
 }
@@ -309,26 +310,39 @@ static void append_joint(list *l, int joint)
         for (int k = 0; k < (nq > nv ? nq : nv); k++) append_numbered(l, joint, k);
         return;
     }
-    for (int i = 0; i < lwi_result_nquantity; i++) {
-        const lwi_result_quantity *q = &lwi_result_quantities[i];
+    const lwi_quantity *q;
+    for (int i = 0; (q = lwi_result_quantity_at(i)); i++) {
         if (q->subject == LWI_RESULT_JOINT && !q->numbered && l->level >= q->level)
             append_named(l, q, joint);
     }
 }
 
-static void append_item(list *l, lwi_result_subject subject, int item)
+static void append_item(list *l, lwi_subject subject, int item)
 {
     if (subject == LWI_RESULT_JOINT) {
         append_joint(l, item);
         return;
     }
-    for (int i = 0; i < lwi_result_nquantity; i++) {
-        const lwi_result_quantity *q = &lwi_result_quantities[i];
+    const lwi_quantity *q;
+    for (int i = 0; (q = lwi_result_quantity_at(i)); i++) {
         if (q->subject != subject || l->level < q->level) continue;
         if (q->impacts && !lwi_result_has_impacts(l->model)) continue;
         if (q->loops && l->model->nloop + l->model->ncoupling == 0) continue;
-        const int n = lwi_result_part_count(q) - (l->level < q->last_part);
+        const int n = lwi_quantity_part_count(q) - (l->level < q->last_part);
         append(l, (lwi_result_entry){q, item, 0, 0, n});
+    }
+}
+
+// The quantities of a force or drive, side by side in the array of outputs.
+static void append_output(list *l, int item)
+{
+    const lwi_force_output *output = &l->model->output[item];
+    for (int i = 0, first = output->first; i < output->nquantity; i++) {
+        const lwi_quantity *q = &output->quantity[i];
+        const int n = lwi_quantity_part_count(q);
+        if (l->level >= q->level)
+            append(l, (lwi_result_entry){q, item, first, q->numbered ? output->coordinate : 0, n});
+        first += n;
     }
 }
 
@@ -341,6 +355,7 @@ static void append_all(list *l)
     for (int i = 0; i < m->njoint; i++) append_item(l, LWI_RESULT_JOINT, i);
     for (int i = 0; i < m->njoint; i++) append_item(l, LWI_RESULT_REACTION, i);
     for (int i = 0; i < m->desc.nmarker; i++) append_item(l, LWI_RESULT_MARKER, i);
+    for (int i = 0; i < m->noutput; i++) append_output(l, i);
     append_item(l, LWI_RESULT_SYSTEM, 0);
 }
 
@@ -366,6 +381,8 @@ const char *lwi_result_item_name(const lw_model *model, const lwi_result_entry *
         return model->joint[entry->item].name;
     case LWI_RESULT_MARKER:
         return model->desc.marker[entry->item].name;
+    case LWI_RESULT_FORCE:
+        return model->output[entry->item].item;
     default:
         return "";
     }
@@ -375,7 +392,9 @@ const char *lwi_result_item_name(const lw_model *model, const lwi_result_entry *
 
 int lw_quantity_count(void)
 {
-    return lwi_result_nquantity;
+    int n = LWI_COUNT(own_quantities);
+    while (lwi_result_quantity_at(n)) n++;
+    return n;
 }
 
 lw_quantity_info lw_quantity_at(int index)
@@ -385,17 +404,17 @@ lw_quantity_info lw_quantity_at(int index)
         LW_OBSERVE_LIST(X)
 #undef X
     };
-    if (index < 0 || index >= lwi_result_nquantity)
+    const lwi_quantity *q = lwi_result_quantity_at(index);
+    if (!q)
         return (lw_quantity_info){
             .item = "", .name = "", .frame = "", .level = "", .last_level = "", .summary = ""};
-    const lwi_result_quantity *q = &lwi_result_quantities[index];
     return (lw_quantity_info){.item = lwi_result_column_prefix(q),
                               .name = q->name,
                               .frame = q->frame,
                               .level = levels[q->level],
                               .last_level = levels[q->last_part ? q->last_part : q->level],
                               .summary = q->summary,
-                              .size = lwi_result_part_count(q),
+                              .size = lwi_quantity_part_count(q),
                               .part = q->part,
                               .unit = q->unit,
                               .same_unit = q->numbered || !q->unit[1],

@@ -124,7 +124,7 @@ static lw_status read_row(lw_result *r, long row, const lwi_result_columns *colu
 {
     for (int i = 0, k = 0; i < columns->nentry; i++) {
         const lwi_result_entry *e = &columns->entry[i];
-        const lwi_result_resume resume = e->quantity->resume;
+        const lwi_resume resume = e->quantity->resume;
         for (const int end = k + e->n; k < end; k++)
             if (resume != LWI_RESULT_FOLLOWS)
                 TRY(read_number(r, row, columns, k, resume == LWI_RESULT_REQUIRED, numbers + k,

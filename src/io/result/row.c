@@ -12,7 +12,7 @@
 // Entries of one quantity with the same number of components, at constant distances in the array and in
 // the row: in a chain of revolute joints, one run has the positions of all bodies.
 struct lwi_result_run {
-    const lwi_result_quantity *quantity;
+    const lwi_quantity *quantity;
     int count, n;        // entries, components of each
     int from, from_step; // index in the quantity's array
     int to, to_step;     // index in the row
@@ -65,7 +65,9 @@ static void copy_quaternions(const lwi_result_run *run, const double *x, double 
 
 static void fill_run(const lwi_result_run *run, const lwi_result_values *values, double *row)
 {
-    const double *x = run->quantity->array(values) + run->from;
+    const bool force = run->quantity->subject == LWI_RESULT_FORCE;
+    const double *x =
+        (force ? values->observation->output : run->quantity->array(values)) + run->from;
     if (run->quantity->quaternion)
         copy_quaternions(run, x, row + run->to);
     else
@@ -117,13 +119,20 @@ static bool extend(lwi_result_run *run, int from, int to, int n)
     return true;
 }
 
+// Numbers of forces lie side by side in both: their quantities do not matter.
+static bool is_of(const lwi_result_entry *e, const lwi_quantity *quantity)
+{
+    return e->quantity == quantity ||
+           (quantity->subject == LWI_RESULT_FORCE && e->quantity->subject == LWI_RESULT_FORCE);
+}
+
 static void append_runs(run_list *list, const lwi_result_columns *columns,
-                        const lwi_result_quantity *quantity)
+                        const lwi_quantity *quantity)
 {
     lwi_result_run run = {0};
     for (int i = 0, to = 0; i < columns->nentry; to += columns->entry[i++].n) {
         const lwi_result_entry *e = &columns->entry[i];
-        if (e->quantity != quantity || extend(&run, e->first, to, e->n)) continue;
+        if (!is_of(e, quantity) || extend(&run, e->first, to, e->n)) continue;
         append(list, &run);
         run = (lwi_result_run){
             .quantity = quantity, .count = 1, .n = e->n, .from = e->first, .to = to};
@@ -131,22 +140,31 @@ static void append_runs(run_list *list, const lwi_result_columns *columns,
     append(list, &run);
 }
 
-// The quantities that have entries, one bit each.
-static uint64_t find_quantities(const lwi_result_columns *columns)
+// The quantities that have entries, one bit each; *force: one of those of forces.
+static uint64_t find_quantities(const lwi_result_columns *columns, const lwi_quantity **force)
 {
     uint64_t found = 0;
-    LWI_ASSERT(lwi_result_nquantity <= 64);
-    for (int i = 0; i < columns->nentry; i++)
-        found |= (uint64_t)1 << (columns->entry[i].quantity - lwi_result_quantities);
+    for (int i = 0; i < columns->nentry; i++) {
+        const lwi_quantity *q = columns->entry[i].quantity;
+        if (q->subject == LWI_RESULT_FORCE) {
+            *force = q;
+            continue;
+        }
+        const long k = q - lwi_result_quantity_at(0);
+        LWI_ASSERT(k >= 0 && k < 64);
+        found |= (uint64_t)1 << k;
+    }
     return found;
 }
 
 static void append_all(run_list *list, const lwi_result_columns *columns)
 {
-    const uint64_t found = find_quantities(columns);
+    const lwi_quantity *force = NULL;
+    const uint64_t found = find_quantities(columns, &force);
     list->n = 0;
-    for (int i = 0; i < lwi_result_nquantity; i++)
-        if (found >> i & 1) append_runs(list, columns, &lwi_result_quantities[i]);
+    for (int i = 0; i < 64; i++)
+        if (found >> i & 1) append_runs(list, columns, lwi_result_quantity_at(i));
+    if (force) append_runs(list, columns, force);
 }
 
 lw_status lwi_result_rows_create(const lw_model *model, lw_observe level,

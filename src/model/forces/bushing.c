@@ -75,6 +75,19 @@ static void rates_of(const lwi_bushing_par *p, const lwi_kin *kin, const strain 
     m3_tmul_v(w, s->R1, w);
 }
 
+// Force and torque on body 2 in axes of F1.
+static void loads_of(const lwi_bushing_par *p, const strain *s, const double rate[6], double f[3],
+                     double torque[3])
+{
+    double y[3];
+    for (int i = 0; i < 3; i++) y[i] = -p->stiffness[3 + i] * s->a[i];
+    transposed_rate(torque, s->a, y);
+    for (int i = 0; i < 3; i++) {
+        f[i] = -p->stiffness[i] * s->d[i] - p->damping[i] * rate[i];
+        torque[i] -= p->damping[3 + i] * rate[3 + i];
+    }
+}
+
 static void push(lwi_loads *loads, int body, const double arm[3], double sign, const double f[3],
                  const double torque[3])
 {
@@ -88,14 +101,9 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     const lwi_bushing_par *p = par;
     (void)model, (void)t, (void)inputs;
     const strain s = strain_of(p, kin);
-    double rate[6], y[3], f[3], torque[3];
+    double rate[6], f[3], torque[3];
     rates_of(p, kin, &s, rate, rate + 3);
-    for (int i = 0; i < 3; i++) y[i] = -p->stiffness[3 + i] * s.a[i];
-    transposed_rate(torque, s.a, y);
-    for (int i = 0; i < 3; i++) {
-        f[i] = -p->stiffness[i] * s.d[i] - p->damping[i] * rate[i];
-        torque[i] -= p->damping[3 + i] * rate[3 + i];
-    }
+    loads_of(p, &s, rate, f, torque);
     m3_mul_v(f, s.R1, f);
     m3_mul_v(torque, s.R1, torque);
     push(loads, p->body1, s.arm1, -1, f, torque);
@@ -174,6 +182,45 @@ static int actions(const void *par, const lwi_force_state *s, lwi_force_action *
     return 3;
 }
 
+static const lwi_quantity quantities[] = {
+    LWI_OUTPUT("bushing", "displacement", LWI_OUTPUT_VECTOR("", "F1"), .unit = {"m"},
+               .summary = "displacement of the second frame's origin"),
+    LWI_OUTPUT("bushing", "rotation", LWI_OUTPUT_VECTOR("r", "F1"), .unit = {"rad"},
+               .summary = "rotation vector of the second frame"),
+    LWI_OUTPUT("bushing", "velocity", LWI_OUTPUT_VECTOR("v", "F1"), .unit = {"m/s"},
+               .summary = "relative velocity of the second frame's origin"),
+    LWI_OUTPUT("bushing", "angular_velocity", LWI_OUTPUT_VECTOR("w", "F1"), .unit = {"rad/s"},
+               .summary = "relative angular velocity"),
+    LWI_OUTPUT("bushing", "force", LWI_OUTPUT_VECTOR("f", "F1"), .unit = {"N"},
+               .summary = "force on the second body, at the origin of its frame"),
+    LWI_OUTPUT("bushing", "torque", LWI_OUTPUT_VECTOR("t", "F1"), .unit = {"N m"},
+               .summary = "torque on the second body"),
+    LWI_OUTPUT("bushing", "power", LWI_OUTPUT_SCALAR, .part = {"power"}, .unit = {"W"},
+               .summary = "power of force and torque"),
+    LWI_OUTPUT("bushing", "energy", LWI_OUTPUT_SCALAR, .part = {"energy"}, .unit = {"J"},
+               .summary = "energy in its springs"),
+};
+
+static void add_outputs(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                        const double *inputs, double *value)
+{
+    const lwi_bushing_par *p = par;
+    (void)t, (void)inputs;
+    const strain s = strain_of(p, kin);
+    double rate[6], f[3], torque[3];
+    rates_of(p, kin, &s, rate, rate + 3);
+    loads_of(p, &s, rate, f, torque);
+    v3_axpy(value, 1, s.d);
+    v3_axpy(value + 3, 1, s.a);
+    v6_axpy(value + 6, 1, rate);
+    v3_axpy(value + 12, 1, f);
+    v3_axpy(value + 15, 1, torque);
+    value[18] += v3_dot(f, rate) + v3_dot(torque, rate + 3);
+    value[19] += potential(model, par, kin);
+}
+
+static const lwi_force_outputs outputs = {quantities, LWI_COUNT(quantities), add_outputs};
+
 const lwi_force_type lwi_force_bushing = {
     .name = "bushing",
     .summary = "springs and dampers in six directions between two bodies",
@@ -181,7 +228,7 @@ const lwi_force_type lwi_force_bushing = {
     .apply = apply,
     LWI_FORCE_FACTS(.place = place, .potential = potential, .dissipates = dissipates,
                     .next_break = NULL, .modes = NULL, .varies = NULL, .rate = NULL, .nrow = 6,
-                    .rows = rows, .actions = actions),
+                    .rows = rows, .actions = actions, .outputs = &outputs),
 };
 
 // ---- in model files

@@ -90,6 +90,35 @@ static int actions(const void *par, const lwi_force_state *s, lwi_force_action *
     return 2;
 }
 
+static const lwi_quantity quantities[] = {
+    LWI_OUTPUT("drag", "slip", LWI_OUTPUT_VECTOR("v", "world"), .unit = {"m/s"},
+               .summary = "velocity of the point in the medium"),
+    LWI_OUTPUT("drag", "force", LWI_OUTPUT_VECTOR("f", "world"), .unit = {"N"}, .summary = "force"),
+    LWI_OUTPUT("drag", "torque", LWI_OUTPUT_VECTOR("t", "world"), .unit = {"N m"},
+               .summary = "torque, in addition to that of the force at its point"),
+    LWI_OUTPUT("drag", "power", LWI_OUTPUT_SCALAR, .part = {"power"}, .unit = {"W"},
+               .summary = "their power"),
+};
+
+static void add_outputs(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                        const double *inputs, double *value)
+{
+    const drag_par *p = par;
+    (void)model, (void)t, (void)inputs;
+    const double *w = kin->w[p->body];
+    double v[3], arm[3], moving[3];
+    slip_of(p, kin, v, arm);
+    v3_add(moving, v, p->flow);
+    const double k = -(p->linear + p->quadratic * v3_norm(v));
+    const double n = -(p->angular + p->angular_quadratic * v3_norm(w));
+    v3_axpy(value, 1, v);
+    v3_axpy(value + 3, k, v);
+    v3_axpy(value + 6, n, w);
+    value[9] += k * v3_dot(v, moving) + n * v3_dot(w, w);
+}
+
+static const lwi_force_outputs outputs = {quantities, LWI_COUNT(quantities), add_outputs};
+
 const lwi_force_type lwi_force_drag = {
     .name = "drag",
     .summary = "resistance of a medium to a body, linear and quadratic in its velocity",
@@ -97,7 +126,7 @@ const lwi_force_type lwi_force_drag = {
     .apply = apply,
     LWI_FORCE_FACTS(.place = place, .potential = NULL, .dissipates = dissipates, .next_break = NULL,
                     .modes = NULL, .varies = NULL, .rate = NULL, .nrow = 6, .rows = rows,
-                    .actions = actions),
+                    .actions = actions, .outputs = &outputs),
 };
 
 // ---- in model files

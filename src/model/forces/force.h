@@ -2,6 +2,8 @@
 #ifndef LWI_MODEL_FORCES_FORCE_H
 #define LWI_MODEL_FORCES_FORCE_H
 
+#include "model/quantity.h"
+
 #include <linkwork/model.h>
 
 #include <stdbool.h>
@@ -84,10 +86,19 @@ typedef struct lwi_force_action {
 } lwi_force_action;
 enum { LWI_FORCE_ACTIONS = 4 }; ///< maximum
 
+/** What results tell of a force: the numbers of its quantities, side by side. */
+typedef struct lwi_force_outputs {
+    const lwi_quantity *quantity; ///< [n] rows of LWI_OUTPUT, or of LWI_COORDINATE_OUTPUT
+    int n;
+    /** Adds its numbers to `value`, zero or those of another force of this type on the same coordinate. */
+    void (*add)(const struct lw_model *, const void *par, const lwi_kin *, double t,
+                const double *inputs, double *value);
+} lwi_force_outputs;
+
 /** The facts of a force; none can be left out: the compiler counts them. */
 #define LWI_FORCE_FACTS(place, potential, dissipates, next_break, modes, varies, rate, nrow, rows, \
-                        actions)                                                                   \
-    place, potential, dissipates, next_break, modes, varies, rate, nrow, rows, actions
+                        actions, outputs)                                                          \
+    place, potential, dissipates, next_break, modes, varies, rate, nrow, rows, actions, outputs
 
 typedef struct lwi_force_type {
     const char *name, *summary;
@@ -112,6 +123,7 @@ typedef struct lwi_force_type {
     void (*rows)(const void *par, const lwi_force_state *, lwi_force_row *);
     /** What it does to its bodies; returns how many actions. */
     int (*actions)(const void *par, const lwi_force_state *, lwi_force_action *);
+    const lwi_force_outputs *outputs;
 } lwi_force_type;
 
 enum { LWI_MAX_GUARDS = 2 };
@@ -144,6 +156,7 @@ typedef struct lwi_force_modes {
 typedef struct lwi_force {
     const lwi_force_type *type;
     const void *par;
+    int output; ///< its first number in lw_observation.output
 } lwi_force;
 
 /** An effort on one joint speed: -stiffness (q - at) - damping qd + force(t) + effort(t).  Where

@@ -6,14 +6,18 @@
 
 #include <math.h>
 
+static double effort_of(const lwi_joint_friction_par *p, double qd)
+{
+    const double viscous = -p->viscous * qd;
+    return p->coulomb != 0 ? viscous - p->coulomb * tanh(qd / p->speed) : viscous;
+}
+
 static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
                   const double *inputs, lwi_loads *loads)
 {
     const lwi_joint_friction_par *p = par;
     (void)model, (void)t, (void)inputs;
-    const double qd = kin->qd[p->iv];
-    double effort = -p->viscous * qd;
-    if (p->coulomb != 0) effort -= p->coulomb * tanh(qd / p->speed);
+    const double qd = kin->qd[p->iv], effort = effort_of(p, qd);
     loads->effort[p->iv] += effort;
     loads->power += effort * qd;
 }
@@ -43,6 +47,23 @@ static double rate(const void *par, const lwi_kin *kin, double two)
     return two * (p->viscous + (p->coulomb > 0 ? p->coulomb / p->speed * (1 - y * y) : 0));
 }
 
+static const lwi_quantity quantities[] = {
+    LWI_COORDINATE_OUTPUT("friction", LWI_EFFORT_UNITS, "friction on coordinate K"),
+    LWI_COORDINATE_OUTPUT("friction_power", LWI_POWER_UNITS, "its power"),
+};
+
+static void add_outputs(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                        const double *inputs, double *value)
+{
+    const lwi_joint_friction_par *p = par;
+    (void)model, (void)t, (void)inputs;
+    const double qd = kin->qd[p->iv], effort = effort_of(p, qd);
+    value[0] += effort;
+    value[1] += effort * qd;
+}
+
+static const lwi_force_outputs outputs = {quantities, LWI_COUNT(quantities), add_outputs};
+
 const lwi_force_type lwi_force_joint_friction = {
     .name = "joint_friction",
     .summary = "dry and viscous friction on one joint coordinate",
@@ -50,5 +71,5 @@ const lwi_force_type lwi_force_joint_friction = {
     .apply = apply,
     LWI_FORCE_FACTS(.place = place, .potential = NULL, .dissipates = dissipates, .next_break = NULL,
                     .modes = NULL, .varies = varies, .rate = rate, .nrow = 0, .rows = NULL,
-                    .actions = NULL),
+                    .actions = NULL, .outputs = &outputs),
 };

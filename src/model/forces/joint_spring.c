@@ -63,6 +63,32 @@ static double rate(const void *par, const lwi_kin *kin, double two)
     return (p->iq < 0 ? 0 : p->stiffness) + two * p->damping;
 }
 
+static const lwi_quantity quantities[] = {
+    LWI_COORDINATE_OUTPUT("spring", LWI_EFFORT_UNITS, "effort of the spring on coordinate K"),
+    LWI_COORDINATE_OUTPUT("damper", LWI_EFFORT_UNITS, "effort of the damper on speed K"),
+    LWI_COORDINATE_OUTPUT("actuator", LWI_EFFORT_UNITS,
+                          "what `force` and `effort` of coordinate K give: functions, inputs"),
+    LWI_COORDINATE_OUTPUT("spring_power", LWI_POWER_UNITS, "power of the spring"),
+    LWI_COORDINATE_OUTPUT("damper_power", LWI_POWER_UNITS, "power of the damper"),
+    LWI_COORDINATE_OUTPUT("actuator_power", LWI_POWER_UNITS, "power of the actuator"),
+    LWI_COORDINATE_OUTPUT("spring_energy", LWI_ENERGY_UNITS, "energy in the spring"),
+};
+
+static void add_outputs(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                        const double *inputs, double *value)
+{
+    const lwi_joint_spring_par *p = par;
+    const lwi_now now = {.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd};
+    const double qd = kin->qd[p->iv];
+    const double effort[3] = {-p->stiffness * stretch(p, kin), -p->damping * qd,
+                              lwi_signal_value(model->function, p->force, &now, 0) +
+                                  lwi_signal_value(model->function, p->effort, &now, 0)};
+    for (int i = 0; i < 3; i++) value[i] += effort[i], value[3 + i] += effort[i] * qd;
+    value[6] += potential(model, par, kin);
+}
+
+static const lwi_force_outputs outputs = {quantities, LWI_COUNT(quantities), add_outputs};
+
 const lwi_force_type lwi_force_joint_spring = {
     .name = "joint_spring",
     .summary = "spring, damper and actuator on one joint coordinate",
@@ -70,5 +96,5 @@ const lwi_force_type lwi_force_joint_spring = {
     .apply = apply,
     LWI_FORCE_FACTS(.place = place, .potential = potential, .dissipates = dissipates,
                     .next_break = next_break, .modes = NULL, .varies = varies, .rate = rate,
-                    .nrow = 0, .rows = NULL, .actions = NULL),
+                    .nrow = 0, .rows = NULL, .actions = NULL, .outputs = &outputs),
 };

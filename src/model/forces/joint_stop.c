@@ -83,14 +83,19 @@ static unsigned char mode_next(const void *par, unsigned char mode, int k, const
     return k == 0 ? FREE : PRESSED;
 }
 
+static double force_of(const lwi_joint_stop_par *p, const lwi_kin *kin)
+{
+    const unsigned char mode = kin->mode ? kin->mode[p->mode] : mode_now(p, kin);
+    return mode == PRESSED ? p->stiffness * beyond(p, kin) + p->damping * speed(p, kin) : 0;
+}
+
 static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
                   const double *inputs, lwi_loads *loads)
 {
     const lwi_joint_stop_par *p = par;
     (void)model, (void)t, (void)inputs;
     const double x = beyond(p, kin), v = speed(p, kin);
-    const unsigned char mode = kin->mode ? kin->mode[p->mode] : mode_now(p, kin);
-    const double f = mode == PRESSED ? p->stiffness * x + p->damping * v : 0;
+    const double f = force_of(p, kin);
     const double spring = x > 0 ? p->stiffness * x : 0;
     loads->effort[p->iv] -= p->side * f;
     loads->power -= (f - spring) * v;
@@ -131,6 +136,25 @@ static double rate(const void *par, const lwi_kin *kin, double two)
     return mode == PRESSED ? p->stiffness + two * p->damping : 0;
 }
 
+static const lwi_quantity quantities[] = {
+    LWI_COORDINATE_OUTPUT("stop", LWI_EFFORT_UNITS, "effort of the stops of coordinate K"),
+    LWI_COORDINATE_OUTPUT("stop_power", LWI_POWER_UNITS, "their power"),
+    LWI_COORDINATE_OUTPUT("stop_energy", LWI_ENERGY_UNITS, "energy in their springs"),
+};
+
+static void add_outputs(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                        const double *inputs, double *value)
+{
+    const lwi_joint_stop_par *p = par;
+    (void)t, (void)inputs;
+    const double effort = -p->side * force_of(p, kin);
+    value[0] += effort;
+    value[1] += effort * kin->qd[p->iv];
+    value[2] += potential(model, par, kin);
+}
+
+static const lwi_force_outputs outputs = {quantities, LWI_COUNT(quantities), add_outputs};
+
 const lwi_force_type lwi_force_joint_stop = {
     .name = "joint_stop",
     .summary = "one-sided spring and damper at the end of a joint coordinate's range",
@@ -138,5 +162,5 @@ const lwi_force_type lwi_force_joint_stop = {
     .apply = apply,
     LWI_FORCE_FACTS(.place = place, .potential = potential, .dissipates = dissipates,
                     .next_break = NULL, .modes = &modes, .varies = varies, .rate = rate, .nrow = 0,
-                    .rows = NULL, .actions = NULL),
+                    .rows = NULL, .actions = NULL, .outputs = &outputs),
 };

@@ -29,22 +29,35 @@ static line line_of(const lwi_spring_par *p, const lwi_kin *kin)
     return s;
 }
 
+typedef struct pull {
+    line line;
+    double rate, spring, other; ///< dl/dt; forces: of the stiffness, of damper and actuator
+} pull;
+
+static pull pull_of(const lw_model *model, const lwi_spring_par *p, const lwi_kin *kin, double t,
+                    const double *inputs)
+{
+    const lwi_now now = {.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd};
+    pull s = {.line = line_of(p, kin)};
+    double v1[3], v2[3];
+    point_velocity(v1, kin, p->body1, s.line.arm1);
+    point_velocity(v2, kin, p->body2, s.line.arm2);
+    v3_sub(v2, v2, v1);
+    s.rate = v3_dot(s.line.n, v2);
+    s.other = -p->damping * s.rate + lwi_signal_value(model->function, p->force, &now, 0);
+    s.spring = -p->stiffness * (s.line.length - p->length);
+    return s;
+}
+
 static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
                   const double *inputs, lwi_loads *loads)
 {
     const lwi_spring_par *p = par;
-    const lwi_now now = {.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd};
-    const line s = line_of(p, kin);
-    double v1[3], v2[3];
-    point_velocity(v1, kin, p->body1, s.arm1);
-    point_velocity(v2, kin, p->body2, s.arm2);
-    v3_sub(v2, v2, v1);
-    const double rate = v3_dot(s.n, v2);
-    const double other = -p->damping * rate + lwi_signal_value(model->function, p->force, &now, 0);
-    const double f = other - p->stiffness * (s.length - p->length);
-    push_along(loads, p->body1, s.arm1, -f, s.n);
-    push_along(loads, p->body2, s.arm2, f, s.n);
-    loads->power += other * rate;
+    const pull s = pull_of(model, p, kin, t, inputs);
+    const double f = s.other + s.spring;
+    push_along(loads, p->body1, s.line.arm1, -f, s.line.n);
+    push_along(loads, p->body2, s.line.arm2, f, s.line.n);
+    loads->power += s.other * s.rate;
 }
 
 static double potential(const lw_model *model, const void *par, const lwi_kin *kin)
@@ -103,6 +116,36 @@ static int actions(const void *par, const lwi_force_state *s, lwi_force_action *
     return 2;
 }
 
+static const lwi_quantity quantities[] = {
+    LWI_OUTPUT("spring", "length", LWI_OUTPUT_SCALAR, .part = {"length"}, .unit = {"m"},
+               .summary = "distance of the points"),
+    LWI_OUTPUT("spring", "rate", LWI_OUTPUT_SCALAR, .part = {"rate"}, .unit = {"m/s"},
+               .summary = "its derivative"),
+    LWI_OUTPUT("spring", "push", LWI_OUTPUT_SCALAR, .part = {"force"}, .unit = {"N"},
+               .summary = "force along the line; positive pushes the points apart"),
+    LWI_OUTPUT("spring", "force", LWI_OUTPUT_VECTOR("f", "world"), .unit = {"N"},
+               .summary = "force on the second body"),
+    LWI_OUTPUT("spring", "power", LWI_OUTPUT_SCALAR, .part = {"power"}, .unit = {"W"},
+               .summary = "power of the force: spring, damper and actuator"),
+    LWI_OUTPUT("spring", "energy", LWI_OUTPUT_SCALAR, .part = {"energy"}, .unit = {"J"},
+               .summary = "energy in the spring"),
+};
+
+static void add_outputs(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                        const double *inputs, double *value)
+{
+    const lwi_spring_par *p = par;
+    const pull s = pull_of(model, p, kin, t, inputs);
+    value[0] += s.line.length;
+    value[1] += s.rate;
+    value[2] += s.other + s.spring;
+    v3_axpy(value + 3, s.other + s.spring, s.line.n);
+    value[6] += (s.other + s.spring) * s.rate;
+    value[7] += potential(model, par, kin);
+}
+
+static const lwi_force_outputs outputs = {quantities, LWI_COUNT(quantities), add_outputs};
+
 const lwi_force_type lwi_force_spring = {
     .name = "spring",
     .summary = "spring, damper and actuator between two points",
@@ -110,7 +153,7 @@ const lwi_force_type lwi_force_spring = {
     .apply = apply,
     LWI_FORCE_FACTS(.place = place, .potential = potential, .dissipates = dissipates,
                     .next_break = next_break, .modes = NULL, .varies = NULL, .rate = NULL,
-                    .nrow = 3, .rows = rows, .actions = actions),
+                    .nrow = 3, .rows = rows, .actions = actions, .outputs = &outputs),
 };
 
 // ---- in model files

@@ -158,6 +158,17 @@ static unsigned char mode_next(const void *par, unsigned char mode, int k, const
     return k == 0 ? FREE : mode == PRESSED ? LOOSE : PRESSED;
 }
 
+static double spring_of(const lwi_stop_par *p, const touch *c)
+{
+    return c->x > 0 ? p->stiffness * pow(c->x, p->exponent) : 0;
+}
+
+static double force_of(const lwi_stop_par *p, const touch *c, const lwi_kin *kin, double spring)
+{
+    const unsigned char mode = kin->mode ? kin->mode[p->mode] : mode_of(p, c);
+    return mode == PRESSED ? spring * press(p, c) : 0;
+}
+
 static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
                   const double *inputs, lwi_loads *loads)
 {
@@ -165,8 +176,7 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     (void)model, (void)t, (void)inputs;
     const touch c = touch_of(p, kin);
     const double spring = c.x > 0 ? p->stiffness * pow(c.x, p->exponent) : 0;
-    const unsigned char mode = kin->mode ? kin->mode[p->mode] : mode_of(p, &c);
-    const double f = mode == PRESSED ? spring * press(p, &c) : 0;
+    const double f = force_of(p, &c, kin, spring);
     push_along(loads, p->body1, c.arm1, f, c.n);
     push_along(loads, p->body2, c.arm2, -f, c.n);
     loads->power -= (f - spring) * c.rate;
@@ -236,6 +246,38 @@ static int actions(const void *par, const lwi_force_state *s, lwi_force_action *
     return 2;
 }
 
+static const lwi_quantity quantities[] = {
+    LWI_OUTPUT("stop", "depth", LWI_OUTPUT_SCALAR, .part = {"depth"}, .unit = {"m"},
+               .summary = "how deep the sphere is in the other body; < 0: their distance"),
+    LWI_OUTPUT("stop", "rate", LWI_OUTPUT_SCALAR, .part = {"rate"}, .unit = {"m/s"},
+               .summary = "its derivative"),
+    LWI_OUTPUT("stop", "push", LWI_OUTPUT_SCALAR, .part = {"force"}, .unit = {"N"},
+               .summary = "force that pushes the bodies apart, >= 0"),
+    LWI_OUTPUT("stop", "force", LWI_OUTPUT_VECTOR("f", "world"), .unit = {"N"},
+               .summary = "force on the body of the sphere, at its centre"),
+    LWI_OUTPUT("stop", "power", LWI_OUTPUT_SCALAR, .part = {"power"}, .unit = {"W"},
+               .summary = "power of the force"),
+    LWI_OUTPUT("stop", "energy", LWI_OUTPUT_SCALAR, .part = {"energy"}, .unit = {"J"},
+               .summary = "energy in its spring"),
+};
+
+static void add_outputs(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                        const double *inputs, double *value)
+{
+    const lwi_stop_par *p = par;
+    const touch c = touch_of(p, kin);
+    (void)t, (void)inputs;
+    const double f = force_of(p, &c, kin, spring_of(p, &c));
+    value[0] += c.x;
+    value[1] += c.rate;
+    value[2] += f;
+    v3_axpy(value + 3, f, c.n);
+    value[6] -= f * c.rate;
+    value[7] += potential(model, par, kin);
+}
+
+static const lwi_force_outputs outputs = {quantities, LWI_COUNT(quantities), add_outputs};
+
 const lwi_force_type lwi_force_stop = {
     .name = "stop",
     .summary = "contact of a sphere with a plane or a sphere",
@@ -243,7 +285,7 @@ const lwi_force_type lwi_force_stop = {
     .apply = apply,
     LWI_FORCE_FACTS(.place = place, .potential = potential, .dissipates = dissipates,
                     .next_break = NULL, .modes = &modes, .varies = NULL, .rate = NULL, .nrow = 1,
-                    .rows = rows, .actions = actions),
+                    .rows = rows, .actions = actions, .outputs = &outputs),
 };
 
 // ---- in model files

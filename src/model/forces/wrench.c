@@ -6,21 +6,26 @@
 #include "model/model.h"
 #include "spatial/motion.h"
 
+// Force and torque now, world axes.
+static void scaled(const lw_model *model, const lwi_wrench_par *p, const lwi_kin *kin, double t,
+                   const double *inputs, double f[6])
+{
+    const lwi_now now = {.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd};
+    const double scale = lwi_signal_value(model->function, p->scale, &now, 1);
+    v3_scale(f, scale, p->force);
+    v3_scale(f + 3, scale, p->torque);
+    if (!p->body_axes) return;
+    m3_mul_v(f, kin->R[p->body], f);
+    m3_mul_v(f + 3, kin->R[p->body], f + 3);
+}
+
 static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
                   const double *inputs, lwi_loads *loads)
 {
     const lwi_wrench_par *p = par;
-    const lwi_now now = {.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd};
-    const double scale = lwi_signal_value(model->function, p->scale, &now, 1);
-    const double *R = kin->R[p->body];
     double f[6], arm[3];
-    v3_scale(f, scale, p->force);
-    v3_scale(f + 3, scale, p->torque);
-    if (p->body_axes) {
-        m3_mul_v(f, R, f);
-        m3_mul_v(f + 3, R, f + 3);
-    }
-    m3_mul_v(arm, R, p->point);
+    scaled(model, p, kin, t, inputs, f);
+    m3_mul_v(arm, kin->R[p->body], p->point);
     v3_cross_add(f + 3, arm, f); // moment about the mass centre
     v6_axpy(lwi_load_on(loads, p->body), 1, f);
     loads->power += v3_dot(f, kin->v[p->body]) + v3_dot(f + 3, kin->w[p->body]);
@@ -58,6 +63,29 @@ static int actions(const void *par, const lwi_force_state *s, lwi_force_action *
     return 2;
 }
 
+static const lwi_quantity quantities[] = {
+    LWI_OUTPUT("wrench", "force", LWI_OUTPUT_VECTOR("f", "world"), .unit = {"N"},
+               .summary = "force"),
+    LWI_OUTPUT("wrench", "torque", LWI_OUTPUT_VECTOR("t", "world"), .unit = {"N m"},
+               .summary = "torque, in addition to that of the force at its point"),
+    LWI_OUTPUT("wrench", "power", LWI_OUTPUT_SCALAR, .part = {"power"}, .unit = {"W"},
+               .summary = "their power"),
+};
+
+static void add_outputs(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                        const double *inputs, double *value)
+{
+    const lwi_wrench_par *p = par;
+    double f[6], arm[3], v[3];
+    scaled(model, p, kin, t, inputs, f);
+    m3_mul_v(arm, kin->R[p->body], p->point);
+    point_velocity(v, kin, p->body, arm);
+    v6_axpy(value, 1, f);
+    value[6] += v3_dot(f, v) + v3_dot(f + 3, kin->w[p->body]);
+}
+
+static const lwi_force_outputs outputs = {quantities, LWI_COUNT(quantities), add_outputs};
+
 const lwi_force_type lwi_force_wrench = {
     .name = "wrench",
     .summary = "force at a point of a body and torque, in world or body axes",
@@ -65,7 +93,7 @@ const lwi_force_type lwi_force_wrench = {
     .apply = apply,
     LWI_FORCE_FACTS(.place = place, .potential = NULL, .dissipates = dissipates,
                     .next_break = next_break, .modes = NULL, .varies = NULL, .rate = NULL,
-                    .nrow = 0, .rows = NULL, .actions = actions),
+                    .nrow = 0, .rows = NULL, .actions = actions, .outputs = &outputs),
 };
 
 // ---- in model files

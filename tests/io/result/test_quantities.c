@@ -24,9 +24,10 @@ static lw_model *read_model(const char *name)
 }
 
 // All joint types, a floating base, markers, a loop.
-static const char *const models[] = {
-    "tests/golden/P8_mixed_joint_arm.yaml", "tests/golden/P9_floating_tree.yaml",
-    "tests/golden/P10_spatial_slider_crank.yaml", "examples/models/crane.yaml"};
+static const char *const models[] = {"tests/golden/P8_mixed_joint_arm.yaml",
+                                     "tests/golden/P9_floating_tree.yaml",
+                                     "tests/golden/P10_spatial_slider_crank.yaml",
+                                     "examples/models/crane.yaml", "examples/models/cart_arm.yaml"};
 
 static void a_name_determines_unit_and_frame(void **state)
 {
@@ -59,7 +60,7 @@ static void names_determine_quantity_and_item(void **state)
     (void)state;
     for (int i = 0; i < LWI_COUNT(models); i++) {
         lw_model *model = read_model(models[i]);
-        for (int level = 0; level <= LW_OBSERVE_REACTION; level++) {
+        for (int level = 0; level <= LW_OBSERVE_MOMENTUM; level++) {
             lwi_result_columns c, n;
             assert_int_equal(LW_OK, lwi_result_columns_of_model(model, (lw_observe)level, &c));
             int entries = 0;
