@@ -235,13 +235,13 @@ static double add_efforts(const lwi_joint *joint, const lwi_kin *kin, const lwi_
     return power;
 }
 
-// Efforts on all coordinates.
+// Efforts on all coordinates; forces that act on unknown places may be efforts too.
 static void find_efforts(const lw_model *m, const lwi_kin *kin, double t, const double *inputs,
                          lwi_loads *loads)
 {
     memset(loads->effort, 0, (size_t)m->nv * sizeof *loads->effort);
     for (int i = 0; i < m->nforce; i++)
-        if (lwi_force_acts_on(&m->force[i]).iv >= 0)
+        if (lwi_force_acts_on(&m->force[i]).n == 0)
             m->force[i].type->apply(m, m->force[i].par, kin, t, inputs, loads);
 }
 

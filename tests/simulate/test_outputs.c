@@ -115,6 +115,16 @@ static const struct {
      "      motion: {q0: {type: sine, amplitude: 0.4, omega: 8, phase: 0.3, offset: 0}}}\n"
      "  p: {type: pin_slot, between: [a, b], at: [0.5, 0, 0], axis: [0, 1, 0], axis2: [1, 0, 0.2], qd: [0.4, 2],\n"
      "      limits: {q0: {lower: -0.01, upper: 0.01, stiffness: 900, damping: 5}}, spring: {q1: {stiffness: 2}}}\n"},
+    {"servos on a coordinate and on a sum, on a mount",
+     HEAD "bodies:\n" BODY("a", "0, 0, 0") BODY("b", "1, 0, 0") //
+     "joints:\n"
+     "  h: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0], qd: [1],\n"
+     "      mount: {turn: {type: sine, amplitude: 0.2, omega: 3}, about: [1, 0, 0.5]}}\n"
+     "  g: {type: prismatic, between: [a, b], at: [1, 0, 0], axis: [1, 0, 0.3], qd: [0.2]}\n"
+     "forces:\n"
+     "  turn: {type: servo, joint: h, target: {type: sine, amplitude: 1, omega: 2}, kp: 30, kd: 2, gear: 3}\n"
+     "  rope: {type: servo, of: [{joint: h, factor: 0.3}, {joint: g, factor: -1}], kp: 40, target: 0.1,\n"
+     "         effort_range: [-3, 3]}\n"},
     {"two drives in one joint", HEAD "bodies:\n" BODY("a", "0, 0, 0") BODY("b", "1, 0, 0") //
      "joints:\n"
      "  u: {type: universal, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1], axis2: [0, 1, 0],\n"
@@ -225,10 +235,25 @@ static void add(double (*f)[3], int body, double k, const double *force, const d
     v3_axpy(f[body], k, w);
 }
 
+// What servos do on coordinate k of joint j: gear times factor times their efforts.
+static double servo_effort(const lw_model *m, const lw_observation *o, int j, int k)
+{
+    double sum = 0;
+    for (int i = 0; i < m->desc.force[LWI_ITEM_servo].n; i++) {
+        const lw_servo_desc *d = lwi_force_desc(&m->desc, LWI_ITEM_servo, i);
+        const double gear = d->gear != 0 ? d->gear : 1;
+        const double effort = number(m, o, d->name, "effort", -1);
+        if (d->nterm == 0 && d->joint.index == j && d->coordinate == k) sum += gear * effort;
+        for (int n = 0; n < d->nterm; n++)
+            if (d->terms[n].joint.index == j && d->terms[n].coordinate == k)
+                sum += gear * d->terms[n].factor * effort;
+    }
+    return sum;
+}
+
 // Forces of outputs, reactions, efforts and gravity on each body.
 static void forces_on(const lw_model *m, const lw_observation *o, double (*f)[3])
 {
-    int force = 0;
     for (int b = 1; b < m->nbody; b++) v3_axpy(f[b], m->body[b].mass, m->gravity);
     for (int j = 0; j < m->njoint; j++) {
         const lwi_joint *joint = &m->joint[j];
@@ -251,6 +276,7 @@ static void forces_on(const lw_model *m, const lw_observation *o, double (*f)[3]
                         !strcmp(of.part, parts[p]) && !strcmp(of.kind, "joint"))
                         effort += o->output[i];
             }
+            effort += servo_effort(m, o, j, k);
             if (!joint->motion[k].index) effort -= rotor_of(m, j, k) * o->qdd[joint->iv + k];
             add(f, body2, effort, T[k], R2);
             add(f, body1, -effort, T[k], R2);
@@ -260,8 +286,7 @@ static void forces_on(const lw_model *m, const lw_observation *o, double (*f)[3]
         const lwi_force_place place = lwi_force_acts_on(&m->force[i]);
         const char *type = m->force[i].type->name;
         const double *x = o->output + m->force[i].output;
-        if (place.iv >= 0) continue;
-        force++;
+        if (place.iv >= 0 || place.n == 0) continue; // efforts
         if (!strcmp(type, "spring")) {
             add(f, place.body[1], 1, x + 3, NULL);
             add(f, place.body[0], -1, x + 3, NULL);

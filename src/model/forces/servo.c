@@ -30,10 +30,13 @@ static double within(double x, const double range[2])
     return fmin(fmax(x, range[0]), range[1]);
 }
 
-static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
-                  const double *inputs, lwi_loads *loads)
+typedef struct control {
+    double l, dl, u, f;
+} control;
+
+static control control_of(const lw_model *model, const servo_par *p, const lwi_kin *kin, double t,
+                          const double *inputs)
 {
-    const servo_par *p = par;
     const lwi_now now = {.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd};
     const double u = within(lwi_signal_value(model->function, p->target, &now, 0), p->target_range);
     const double wanted = lwi_signal_value(model->function, p->rate, &now, 0);
@@ -44,9 +47,16 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     }
     const double gain = p->gain[0] + p->gain[1] * l + p->gain[2] * dl;
     const double bias = p->bias[0] + p->bias[1] * l + p->bias[2] * dl;
-    const double f = within(gain * u + p->kd * wanted + bias, p->effort_range);
-    for (int k = 0; k < p->n; k++) loads->effort[p->share[k].iv] += p->share[k].c * f;
-    loads->power += f * dl;
+    return (control){l, dl, u, within(gain * u + p->kd * wanted + bias, p->effort_range)};
+}
+
+static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                  const double *inputs, lwi_loads *loads)
+{
+    const servo_par *p = par;
+    const control now = control_of(model, p, kin, t, inputs);
+    for (int k = 0; k < p->n; k++) loads->effort[p->share[k].iv] += p->share[k].c * now.f;
+    loads->power += now.f * now.dl;
 }
 
 static int dissipates(const void *par)
@@ -83,6 +93,29 @@ static double rate(const void *par, const lwi_kin *kin, double two)
     return c * c * (fmax(-p->bias[1], 0) + two * fmax(-p->bias[2], 0));
 }
 
+static const lwi_quantity quantities[] = {
+    LWI_OUTPUT("servo", "length", LWI_OUTPUT_SCALAR, .part = {"length"}, .unit = {"m or rad"},
+               .summary = "length l: gear times the coordinate, or times their sum"),
+    LWI_OUTPUT("servo", "rate", LWI_OUTPUT_SCALAR, .part = {"rate"}, .unit = {"m/s or rad/s"},
+               .summary = "its derivative"),
+    LWI_OUTPUT("servo", "target", LWI_OUTPUT_SCALAR, .part = {"target"}, .unit = {"m or rad"},
+               .summary = "target u, within its range"),
+    LWI_OUTPUT("servo", "effort", LWI_OUTPUT_SCALAR, .part = {"effort"}, .unit = {"N or N m"},
+               .summary = "effort along l, within its range"),
+    LWI_OUTPUT("servo", "power", LWI_OUTPUT_SCALAR, .part = {"power"}, .unit = {"W"},
+               .summary = "power of the effort"),
+};
+
+static void add_outputs(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                        const double *inputs, double *value)
+{
+    const control now = control_of(model, par, kin, t, inputs);
+    const double numbers[] = {now.l, now.dl, now.u, now.f, now.f * now.dl};
+    for (int i = 0; i < LWI_COUNT(numbers); i++) value[i] += numbers[i];
+}
+
+static const lwi_force_outputs outputs = {quantities, LWI_COUNT(quantities), add_outputs};
+
 const lwi_force_type lwi_force_servo = {
     .name = "servo",
     .summary = "position, velocity or affine servo on a joint coordinate or a sum of several",
@@ -90,7 +123,7 @@ const lwi_force_type lwi_force_servo = {
     .apply = apply,
     LWI_FORCE_FACTS(.place = place, .potential = NULL, .dissipates = dissipates,
                     .next_break = next_break, .modes = NULL, .varies = varies, .rate = rate,
-                    .nrow = 0, .rows = NULL, .actions = NULL),
+                    .nrow = 0, .rows = NULL, .actions = NULL, .outputs = &outputs),
 };
 
 // ---- in model files
