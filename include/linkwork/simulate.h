@@ -81,7 +81,7 @@ typedef struct lw_observation {
      *  that are not just after one */
     const double (*impulse)[6];
     /** [lw_model_output_count] numbers of forces and drives: lengths, rates, forces, powers, energies; lw_model_output
-     *  tells which */
+     *  describes each */
     const double *output;
     // system
     double kinetic, potential, work;         ///< T, V (gravity, springs), Wnc since the start [J]

@@ -86,7 +86,7 @@ typedef struct lwi_force_action {
 } lwi_force_action;
 enum { LWI_FORCE_ACTIONS = 4 }; ///< maximum
 
-/** What results tell of a force: the numbers of its quantities, side by side. */
+/** What results contain of a force: the numbers of its quantities, side by side. */
 typedef struct lwi_force_outputs {
     const lwi_quantity *quantity; ///< [n] rows of LWI_OUTPUT, or of LWI_COORDINATE_OUTPUT
     int n;
