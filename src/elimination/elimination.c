@@ -431,7 +431,7 @@ long lwi_elim_matrix_passes(const lwi_elim *elim)
     return elim->passes;
 }
 
-static lw_status factor(lwi_elim *elim, const double *eps, bool two)
+static lw_status factor(lwi_elim *elim, const double *eps, bool two, bool lanes)
 {
     elim->passes++;
     LWI_ASSERT(!two || elim->has_unsymmetric);
@@ -440,7 +440,7 @@ static lw_status factor(lwi_elim *elim, const double *eps, bool two)
     elim->find_ranks = false;
     elim->unsymmetric = two;
     take_eps(elim, eps);
-    lwi_elim_set_laned(elim, elim->kernels && elim->nbatch && elim->full_rank);
+    lwi_elim_set_laned(elim, elim->kernels && elim->nbatch && lanes);
     atomic_store_explicit(&elim->J_changed, false, memory_order_relaxed);
     lwi_elim_sweep_matrix(elim);
     const bool repeat = lost_a_pivot(elim);
@@ -492,13 +492,19 @@ double lwi_elim_tree_pivot(const lwi_elim *elim)
 
 lw_status lwi_elim_factor(lwi_elim *elim, const double *eps)
 {
-    return factor(elim, eps, false);
+    return factor(elim, eps, false, elim->full_rank);
+}
+
+lw_status lwi_elim_factor_regular(lwi_elim *elim, const double *eps)
+{
+    LWI_ASSERT(eps);
+    return factor(elim, eps, false, true);
 }
 
 lw_status lwi_elim_check_pivots(lwi_elim *elim)
 {
     elim->pivots_only = true;
-    const lw_status status = factor(elim, NULL, false);
+    const lw_status status = factor(elim, NULL, false, elim->full_rank);
     elim->pivots_only = false;
     return status;
 }
@@ -506,7 +512,7 @@ lw_status lwi_elim_check_pivots(lwi_elim *elim)
 lw_status lwi_elim_factor_unsymmetric(lwi_elim *elim, const double *eps)
 {
     LWI_INVARIANT(elim->has_unsymmetric, NULL);
-    return factor(elim, eps, true);
+    return factor(elim, eps, true, elim->full_rank);
 }
 
 static void find_full_rank(lwi_elim *elim)

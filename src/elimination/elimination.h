@@ -90,6 +90,8 @@ const double (*lwi_elim_rows(const lwi_elim *elim))[6];
  *  @return LW_ERR_SINGULAR: a kept pivot is not above round-off, see lwi_elim_pivots;
  *          LW_ERR_NOT_FINITE */
 lw_status lwi_elim_factor(lwi_elim *elim, const double *eps);
+/** The same with eps > 0 for every row, as without generic ranks: they are neither used nor changed. */
+lw_status lwi_elim_factor_regular(lwi_elim *elim, const double *eps);
 /** Allocates what lwi_elim_refine_extended needs.
  *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_extend(lwi_elim *elim, lwi_arena *arena);

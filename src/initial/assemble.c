@@ -147,7 +147,7 @@ lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold 
     const lwi_plan_graph graph = {.nbody = model->nnode, .nedge = a->nedge, .edge = edge};
     TRY(lwi_split_create(&graph, arena, &a->split));
     TRY(lwi_shared_plan(shared, &a->split.graph, LW_PLAN_AUTO, arena, &a->plan));
-    TRY(lwi_elim_create(&a->plan, arena, &a->elim));
+    TRY(lwi_shared_elim(shared, &a->plan, arena, &a->elim));
     link_parts(a);
     a->nrow = a->plan.nrow;
     GET(a->metric, model->nnode);
@@ -510,7 +510,7 @@ bool lwi_assembler_step(lwi_assembler *a)
     rows(a, false);
     weigh_rows(a);
     const double before = merit(a);
-    if (lwi_elim_factor(a->elim, a->eps) != LW_OK) return false;
+    if (lwi_elim_factor_regular(a->elim, a->eps) != LW_OK) return false;
     solve(a);
     const double whole = longest(a);
     double part = whole > LONGEST_STEP ? LONGEST_STEP / whole : 1;
@@ -595,7 +595,7 @@ void lwi_assembler_project(lwi_assembler *a)
     double before = INFINITY;
     rows(a, true);
     weigh_rows(a);
-    if (lwi_elim_factor(a->elim, a->eps) != LW_OK) return;
+    if (lwi_elim_factor_regular(a->elim, a->eps) != LW_OK) return;
     for (int i = 0; i < MAX_SWEEPS; i++) {
         const double now = merit(a);
         if (!(now < before)) break;

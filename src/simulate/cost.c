@@ -45,7 +45,7 @@ lw_status lwi_cost_count(const lw_model *model, lwi_shared *shared, lwi_arena *a
 {
     lwi_system system;
     TRY(lwi_system_plan(model, LW_PLAN_AUTO, shared, arena, &system));
-    TRY(lwi_elim_create(&system.plan, arena, &system.elim));
+    TRY(lwi_shared_elim(shared, &system.plan, arena, &system.elim));
     const lwi_elim_counts counts = lwi_elim_count(system.elim);
     const double components = 6.0 * model->nnode, rows = system.nrow;
     f->rows = rows;

@@ -57,6 +57,35 @@ void lwi_sim_give_motion(const lwi_assembler *a, lwi_snapshot *m)
     if (model->nv) memcpy(m->qd, a->qd, (size_t)model->nv * sizeof *m->qd);
 }
 
+static void place_start(lwi_assembler *a)
+{
+    const lw_model *model = a->model;
+    for (int k = 0; k < model->nnode; k++) {
+        const int b = model->node[k].body;
+        const lwi_body *body = &model->body[b];
+        quat_matrix(a->R[b], body->quat0);
+        v3_copy(a->r[b], body->r0);
+        v3_copy(a->v[b], body->v0);
+        m3_mul_v(a->w[b], a->R[b], body->w0);
+    }
+    if (model->nq) memcpy(a->q, model->q0, (size_t)model->nq * sizeof *a->q);
+    a->t = 0;
+}
+
+// The floor, found where it is needed first.
+static double find_floor(lwi_projection *p)
+{
+    lwi_assembler *a = &p->assembler;
+    if (!isnan(p->floor)) return p->floor;
+    place_start(a);
+    double closed = lwi_assembler_residual(a, false, NULL);
+    if (ABOVE_START * closed > ROUND_OFF * a->length) {
+        lwi_assembler_correct_positions(a);
+        closed = lwi_assembler_residual(a, false, NULL);
+    }
+    return p->floor = fmax(ABOVE_START * closed, ROUND_OFF * a->length);
+}
+
 lw_status lwi_projection_create(const lwi_work *work, const lw_options *o, lwi_arena *arena,
                                 lwi_projection *p)
 {
@@ -68,26 +97,23 @@ lw_status lwi_projection_create(const lwi_work *work, const lw_options *o, lwi_a
     TRY(lwi_assembler_create(model, 0, NULL, work->shared, arena, &p->assembler));
     p->active = true;
     if (o->project == LW_PROJECT_ALWAYS) return LW_OK;
-    lwi_snapshot_start(model, &p->snapshot);
-    lwi_sim_take_motion(&p->assembler, &p->snapshot);
-    double closed = lwi_assembler_residual(&p->assembler, false, NULL);
-    if (ABOVE_START * closed > ROUND_OFF * p->assembler.length) {
-        lwi_assembler_correct_positions(&p->assembler);
-        closed = lwi_assembler_residual(&p->assembler, false, NULL);
-    }
-    p->floor = fmax(ABOVE_START * closed, ROUND_OFF * p->assembler.length);
     const double allowed = PATIENCE * (o->atol + o->rtol * p->assembler.length);
-    p->limit = fmax(fmin(allowed, FARTHEST * p->assembler.length), p->floor);
+    p->limit = fmin(allowed, FARTHEST * p->assembler.length);
+    p->limit = fmax(p->limit, ROUND_OFF * p->assembler.length);
+    p->floor = NAN;
+    place_start(&p->assembler);
+    const double closed = lwi_assembler_residual(&p->assembler, false, NULL);
+    if (!(ABOVE_START * closed <= p->limit)) p->limit = fmax(p->limit, find_floor(p));
     return LW_OK;
 }
 
-double lwi_sim_projection_limit(const lw_sim *sim)
+double lwi_sim_projection_limit(lw_sim *sim)
 {
-    const lwi_projection *p = &sim->projection;
+    lwi_projection *p = &sim->projection;
     const lwi_sine *last = &sim->crossing.last;
     if (!last->valid) return p->limit;
     const double s = last->sine / fmax(sqrt(sim->monitor.largest), last->sine);
-    return s < CLOSE ? fmin(p->limit, fmax(p->floor, s * s * p->limit)) : p->limit;
+    return s < CLOSE ? fmin(p->limit, fmax(find_floor(p), s * s * p->limit)) : p->limit;
 }
 
 lw_status lwi_projection_apply(lwi_projection *p, lwi_work *work, double limit, double t, double *x,

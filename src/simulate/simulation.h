@@ -63,7 +63,7 @@ typedef struct lwi_events {
 typedef struct lwi_projection {
     bool active;
     double limit; ///< residual of positions above which they are projected [m, rad]
-    double floor; ///< the smallest such limit next to a singular position
+    double floor; ///< the smallest such limit next to a singular position; NAN: not known yet
     long count;
     lwi_assembler assembler;
     lwi_snapshot snapshot;
@@ -213,7 +213,7 @@ lw_status lwi_projection_create(const lwi_work *work, const lw_options *options,
 lw_status lwi_projection_apply(lwi_projection *p, lwi_work *work, double limit, double t, double *x,
                                const double *inputs, bool *changed);
 /** The limit of the projection: a smaller one next to singular positions. */
-double lwi_sim_projection_limit(const lw_sim *sim);
+double lwi_sim_projection_limit(lw_sim *sim);
 
 /** The motion of a snapshot to the assembler, and back. */
 void lwi_sim_take_motion(lwi_assembler *assembler, const lwi_snapshot *snapshot);

@@ -70,7 +70,7 @@ lw_status lwi_monitor_create(const lw_model *model, lwi_shared *shared, lwi_aren
 {
     *monitor = (lwi_monitor){.smallest = INFINITY, .known.t = NAN, .seen.t = NAN};
     if (model->nloop == 0 && model->ncoupling == 0) return LW_OK; // a tree has no such positions
-    TRY(lwi_system_create_shared(model, LW_PLAN_AUTO, false, shared, arena, &monitor->system));
+    TRY(lwi_system_create_common(model, shared, arena, &monitor->system));
     for (int i = 0; i < LWI_COUNT(monitor->sample); i++)
         TRY(create_sample(model, arena, &monitor->sample[i]));
     TRY(create_sample(model, arena, &monitor->now));

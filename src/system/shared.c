@@ -48,6 +48,15 @@ bool lwi_shared_has(const lwi_shared *shared, const lwi_plan *plan)
     return shared && shared->planned && plan->nnode > 0 && plan->node == shared->plan.node;
 }
 
+lw_status lwi_shared_elim(lwi_shared *shared, const lwi_plan *plan, lwi_arena *arena,
+                          lwi_elim **elim)
+{
+    if (!lwi_shared_has(shared, plan)) return lwi_elim_create(plan, arena, elim);
+    if (!shared->elim) TRY(lwi_elim_create(&shared->plan, &shared->arena, &shared->elim));
+    *elim = shared->elim;
+    return LW_OK;
+}
+
 lw_status lwi_shared_keep_ranks(lwi_shared *shared, const lw_model *model, int start_redundant,
                                 int redundant, const lwi_motion *motion)
 {

@@ -1,11 +1,12 @@
-// shared.h -- what the parts of a simulation have in common: the plan of a mechanism and its generic ranks.
+// shared.h -- what the parts of a simulation have in common: the plan of a mechanism, its generic ranks, an elimination.
 //
 // The choice of a formulation, the formulation and the singularity monitor each need both; the first of them finds
-// them, the others take them over.  The assembler needs the plan.
+// them, the others take them over.  The assembler needs the plan.  Parts that need no factors after a call use
+// one elimination, one part after the other.
 #ifndef LWI_SYSTEM_SHARED_H
 #define LWI_SYSTEM_SHARED_H
 
-#include "elimination/plan.h"
+#include "elimination/elimination.h"
 #include "kinematics/closure.h"
 
 typedef struct lwi_shared {
@@ -16,7 +17,8 @@ typedef struct lwi_shared {
     bool ranked;
     int start_redundant, redundant; ///< dependent rows at the start, and at the configuration
     double (*R)[9], (*r)[3], *q;    ///< configuration of the generic ranks: [nbody], [nq]
-    // of the elimination with this plan; NULL: not known yet
+    lwi_elim *elim;                 ///< with this plan, of several parts; NULL: not created yet
+    // of eliminations with this plan; NULL: not known yet
     int *node_rank;    ///< [plan nodes] generic ranks
     double *reference; ///< [plan nodes] reference pivots
     double
@@ -31,6 +33,11 @@ void lwi_shared_free(lwi_shared *shared);
  *  @param shared  NULL: a new plan in any case     @param arena  of a new plan */
 lw_status lwi_shared_plan(lwi_shared *shared, const lwi_plan_graph *graph, lw_plan kind,
                           lwi_arena *arena, lwi_plan *plan);
+/** An elimination with the plan; the common one if the plan is that of `shared`: its rows, except those of links, and
+ *  its factors are those that another part has left.
+ *  @param shared  NULL: a new one in `arena`     @return LW_ERR_MEMORY */
+lw_status lwi_shared_elim(lwi_shared *shared, const lwi_plan *plan, lwi_arena *arena,
+                          lwi_elim **elim);
 /** Whether the plan is that of `shared`, so that results of one elimination are those of the other; NULL: false. */
 bool lwi_shared_has(const lwi_shared *shared, const lwi_plan *plan);
 /** Keeps ranks and their configuration, unless there are some.  @return LW_ERR_MEMORY */

@@ -211,10 +211,10 @@ static lw_status make_rows(lwi_system *s, lwi_arena *arena)
 }
 
 // Elimination; the rows of links are constant.
-static lw_status create_elimination(lwi_system *s, lwi_arena *arena)
+static lw_status create_elimination(lwi_system *s, lwi_shared *common, lwi_arena *arena)
 {
     TRY(make_rows(s, arena));
-    TRY(lwi_elim_create(&s->plan, arena, &s->elim));
+    TRY(lwi_shared_elim(common, &s->plan, arena, &s->elim));
     for (int e = s->nedge; e < s->plan.graph.nedge; e++)
         for (int i = 0; i < 2; i++)
             for (int k = 0; k < 6; k++)
@@ -259,32 +259,38 @@ lw_status lwi_system_create_extra(const lw_model *model, lw_plan kind, int nextr
                                   lwi_system *s)
 {
     TRY(make_plan(model, kind, nextra, extra, extensions, false, !extensions, NULL, arena, s));
-    return create_elimination(s, arena);
+    return create_elimination(s, NULL, arena);
 }
 
 static lw_status create(const lw_model *model, lw_plan kind, bool rotors, bool splits,
-                        lwi_shared *shared, lwi_arena *arena, lwi_system *s)
+                        lwi_shared *shared, bool common, lwi_arena *arena, lwi_system *s)
 {
     TRY(make_plan(model, kind, 0, NULL, false, rotors, splits, shared, arena, s));
-    TRY(create_elimination(s, arena));
+    TRY(create_elimination(s, common ? shared : NULL, arena));
     return lwi_system_find_ranks(s, shared, arena);
 }
 
 lw_status lwi_system_create(const lw_model *model, lw_plan kind, lwi_arena *arena, lwi_system *s)
 {
-    return create(model, kind, false, true, NULL, arena, s);
+    return create(model, kind, false, true, NULL, false, arena, s);
 }
 
 lw_status lwi_system_create_rotors(const lw_model *model, lw_plan kind, bool splits,
                                    lwi_arena *arena, lwi_system *s)
 {
-    return create(model, kind, true, splits, NULL, arena, s);
+    return create(model, kind, true, splits, NULL, false, arena, s);
 }
 
 lw_status lwi_system_create_shared(const lw_model *model, lw_plan kind, bool rotors,
                                    lwi_shared *shared, lwi_arena *arena, lwi_system *s)
 {
-    return create(model, kind, rotors, true, shared, arena, s);
+    return create(model, kind, rotors, true, shared, false, arena, s);
+}
+
+lw_status lwi_system_create_common(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
+                                   lwi_system *s)
+{
+    return create(model, LW_PLAN_AUTO, false, true, shared, true, arena, s);
 }
 
 // Multiplications per body of poses, rows and rates.

@@ -121,7 +121,11 @@ lw_status lwi_system_create_rotors(const lw_model *model, lw_plan kind, bool spl
 /** lwi_system_create_rotors, which splits bodies, with plan and generic ranks of `shared`, or for it; NULL: alone. */
 lw_status lwi_system_create_shared(const lw_model *model, lw_plan kind, bool rotors,
                                    lwi_shared *shared, lwi_arena *arena, lwi_system *system);
-/** The same with `nextra` edges of the caller, who fills J, phi, b and gamma of them, and with extensions;
+/** The same without rotors; its elimination may be that of other parts of the simulation (lwi_shared_elim): rows and
+ *  factors are valid until another one is used. */
+lw_status lwi_system_create_common(const lw_model *model, lwi_shared *shared, lwi_arena *arena,
+                                   lwi_system *system);
+/** lwi_system_create_shared with `nextra` edges of the caller, who fills J, phi, b and gamma of them, and with extensions;
  *  ranks are not found: only for factors with eps > 0.  Without extensions bodies with many edges are split. */
 lw_status lwi_system_create_extra(const lw_model *model, lw_plan kind, int nextra,
                                   const lwi_system_extra *extra, bool extensions, lwi_arena *arena,

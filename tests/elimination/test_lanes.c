@@ -119,6 +119,35 @@ static void widths_have_the_same_bits(void **state)
     problem_grid(&p, 8, 8, 1), problem_numbers(&p), graph(p, 0);
 }
 
+// Generic ranks that another user of the elimination has found leave factors with eps as they are.
+static void regular_factors_do_not_depend_on_ranks(void **state)
+{
+    (void)state;
+    problem_bench b = {0};
+    problem_seed(731);
+    problem_chain(&b.p, 60, 5), problem_numbers(&b.p);
+    problem_setup(&b, LW_PLAN_BALANCED);
+    const size_t n = (size_t)b.p.graph.nbody, m = (size_t)b.p.nrow;
+    double *x = LWI_PUSH(&b.arena, double, 6 * n), *lambda = LWI_PUSH(&b.arena, double, m);
+    int *rank = LWI_PUSH(&b.arena, int, b.plan.nnode);
+    assert_int_equal(lwi_elim_factor(b.elim, b.eps), LW_OK);
+    assert_true(b.elim->laned);
+    problem_solve(&b, 0);
+    memcpy(x, b.x, n * sizeof *b.x);
+    memcpy(lambda, b.lambda, m * sizeof *lambda);
+    for (int k = 0; k < b.plan.nnode; k++) rank[k] = b.elim->front[k].nc;
+    rank[b.elim->task[0].node[0]]--; // a node in lanes
+    lwi_elim_put_ranks(b.elim, rank);
+    assert_int_equal(lwi_elim_factor_regular(b.elim, b.eps), LW_OK);
+    assert_true(b.elim->laned);
+    problem_solve(&b, 0);
+    assert_memory_equal(x, b.x, n * sizeof *b.x);
+    assert_memory_equal(lambda, b.lambda, m * sizeof *lambda);
+    assert_int_equal(lwi_elim_rank(b.elim), b.p.nrow - 1);
+    lwi_arena_free(&b.arena);
+    problem_free(&b.p);
+}
+
 // Chains that do not end on the ground, and rings: cut into pieces, correct results.
 static void ends_of_chains(void **state)
 {
@@ -235,8 +264,11 @@ static void rows_are_read_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(widths_have_the_same_bits), cmocka_unit_test(ends_of_chains),
-        cmocka_unit_test(what_fails_is_named),       cmocka_unit_test(beside_loops),
+        cmocka_unit_test(widths_have_the_same_bits),
+        cmocka_unit_test(ends_of_chains),
+        cmocka_unit_test(regular_factors_do_not_depend_on_ranks),
+        cmocka_unit_test(what_fails_is_named),
+        cmocka_unit_test(beside_loops),
         cmocka_unit_test(rows_are_read_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

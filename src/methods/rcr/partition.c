@@ -64,20 +64,26 @@ static void place(rank_search *l, const double *q)
     }
 }
 
-static lw_status rank_at(rank_search *l, const double *q, double threshold)
+// After place.
+static lw_status rank_here(rank_search *l, double threshold)
 {
-    place(l, q);
     return eliminate_growing(l->e, l->allocator, LWI_RCR_FIND_RANKS, LWI_RCR_THETA, threshold,
                              l->error);
 }
 
-static void keep_largest_ranks(rank_search *l)
+// Returns whether a rank is above those so far.
+static bool keep_largest_ranks(rank_search *l)
 {
-    for (int k = 0; k < l->e->model->nnode; k++)
-        if (l->e->node[k].rank > l->max_rank[k]) l->max_rank[k] = l->e->node[k].rank;
+    bool larger = false;
+    for (int k = 0; k < l->e->model->nnode; k++) {
+        if (l->e->node[k].rank <= l->max_rank[k]) continue;
+        l->max_rank[k] = l->e->node[k].rank;
+        larger = true;
+    }
+    return larger;
 }
 
-// Moves q by a step of the given size in an admissible direction, selected by `seed`; after rank_at.
+// Moves q by a step of the given size in an admissible direction, selected by `seed`; after rank_here.
 static void step_along_motions(rank_search *l, int seed, double size, double *q)
 {
     lwi_rcr *e = l->e;
@@ -102,7 +108,8 @@ static bool close_positions(rank_search *l, double threshold)
     const double enough = 1e-11 * (1 + e->length); // far below the angles that decide the rank
     for (int i = 0; i < max; i++) {
         double off = 0;
-        if (rank_at(l, l->q, threshold) != LW_OK) return false;
+        place(l, l->q);
+        if (rank_here(l, threshold) != LW_OK) return false;
         for (int r = 0; r < cut->m; r++) off = fmax(off, fabs(cut->phi[r]));
         if (off < enough) return true;
         for (int r = 0; r < cut->m; r++) e->a[r] = cut->phi[r] / (cut->len[r] * e->length);
@@ -122,7 +129,8 @@ static lw_status find_ranks(rank_search *l, int *start_rank)
     const lw_model *model = l->e->model;
     const size_t nq = (size_t)model->tree_nq;
     memcpy(l->tree->joint_q, model->q0, (size_t)model->nq * sizeof(double));
-    TRY(rank_at(l, model->tree_q0, LWI_CUT_RANK));
+    place(l, model->tree_q0);
+    TRY(rank_here(l, LWI_CUT_RANK));
     keep_largest_ranks(l);
     *start_rank = lwi_rcr_rank(l->e);
     memcpy(l->closed, model->tree_q0, nq * sizeof(double));
@@ -130,17 +138,18 @@ static lw_status find_ranks(rank_search *l, int *start_rank)
         memcpy(l->nearby + (size_t)i * nq, model->tree_q0, nq * sizeof(double));
         step_along_motions(l, i, sizes[i], l->nearby + (size_t)i * nq);
     }
-    for (int i = 0; l->cut->m && i < NEARBY; i++) {
+    bool confirmed = false; // the ranks at the start are those of a configuration nearby
+    for (int i = 0; l->cut->m && i < NEARBY && !confirmed; i++) {
         memcpy(l->q, l->nearby + (size_t)i * nq, nq * sizeof(double));
         // 0.2: between h and 1
         if (!close_positions(l, 0.2 * sizes[i])) continue;
-        if (rank_at(l, l->q, LWI_CUT_RANK) != LW_OK) continue;
-        keep_largest_ranks(l);
+        if (rank_here(l, LWI_CUT_RANK) != LW_OK) continue;
+        confirmed = !keep_largest_ranks(l) && i == 0;
         memcpy(l->closed, l->q, nq * sizeof(double));
     }
     for (int k = 0; k < model->nnode; k++) l->e->node[k].rank = l->max_rank[k];
     LWI_ASSERT(lwi_rcr_rank(l->e) >= 0 && lwi_rcr_rank(l->e) <= l->cut->m);
-    place(l, l->closed);
+    if (!confirmed) place(l, l->closed);
     return LW_OK;
 }
 

@@ -71,6 +71,17 @@ static bool factor(const lw_model *model, lwi_rcr_reactions *r, double t, const 
     return lwi_min_norm_factor(r->min_norm);
 }
 
+// The reaction of a joint with rows, from the J that were factored.
+static void take_reaction(const lw_model *model, const lwi_rcr_reactions *r, int j,
+                          const lwi_motion *motion, double F[6])
+{
+    const lwi_joint *joint = &model->joint[j];
+    const bool second = joint->body1 && joint->body2 && joint->body1 != joint->body2;
+    lwi_min_norm_wrench(r->min_norm, j, second, r->lambda + r->first[j], F);
+    for (int i = 0; i < 6 && !joint->body2; i++) F[i] = -F[i];
+    lwi_joint_reaction_at_point(model, j, motion, F);
+}
+
 static void find_undetermined(const lw_model *model, lwi_rcr_reactions *r, const lwi_motion *motion)
 {
     for (int probe = 0; probe < PROBES; probe++) {
@@ -78,10 +89,8 @@ static void find_undetermined(const lw_model *model, lwi_rcr_reactions *r, const
         lwi_min_norm_null(r->min_norm, r->lambda);
         for (int j = 0; j < model->njoint; j++) {
             double world[6], F[6];
-            lwi_closure c;
             if (!has_rows(r, j)) continue;
-            closure_of(model, j, 0, motion, &c);
-            lwi_joint_reaction(model, j, motion, &c, r->lambda + r->first[j], world);
+            take_reaction(model, r, j, motion, world);
             lwi_joint_to_axes(model, j, motion->R, world, F);
             for (int i = 0; i < 6; i++)
                 if (fabs(F[i]) > UNIQUE_TOLERANCE) r->undetermined[j] |= (unsigned char)(1 << i);
@@ -144,17 +153,6 @@ static void collect(const lw_model *model, lwi_rcr_reactions *r, const lwi_tree_
         m3_mul_v(f + 3, tree->R[k], F + 3);
         for (int i = 0; i < 6; i++) f[i] -= r->wrench[node->body][i];
     }
-}
-
-// The reaction of a joint with rows, from the J that were factored.
-static void take_reaction(const lw_model *model, const lwi_rcr_reactions *r, int j,
-                          const lwi_motion *motion, double F[6])
-{
-    const lwi_joint *joint = &model->joint[j];
-    const bool second = joint->body1 && joint->body2 && joint->body1 != joint->body2;
-    lwi_min_norm_wrench(r->min_norm, j, second, r->lambda + r->first[j], F);
-    for (int i = 0; i < 6 && !joint->body2; i++) F[i] = -F[i];
-    lwi_joint_reaction_at_point(model, j, motion, F);
 }
 
 bool lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *r,
