@@ -6,6 +6,7 @@
 #include "base/double_double.h"
 #include "base/linear.h"
 #include "system/singular.h"
+#include "system/transfer.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
@@ -31,21 +32,30 @@ static bool invert(const double J[6], double inverse[6])
     return true;
 }
 
-lw_status lwi_system_accepts(const lw_model *model, lw_error *why)
+// A body that moves and has no mass, or no inertia about some axis.
+static bool any_without_inertia(const lw_model *model)
 {
     for (int b = 1; b < model->nbody; b++) {
         const lwi_body *body = &model->body[b];
         double inverse[6];
-        if (body->carrier != b || (body->mass > 0 && invert(body->inertia, inverse))) continue;
-        return lwi_fail(
-            why, LW_ERR_UNSUPPORTED,
-            "body '%s' moves and has no %s, which is needed in all directions: give it some, or "
-            "use %s",
-            body->name, body->mass > 0 ? "inertia about some axis" : "mass",
-            model->nloop || model->ncoupling ? "`dense`"
-                                             : "`aba` or `momenta` (trees), or `dense`");
+        if (body->carrier == b && !(body->mass > 0 && invert(body->inertia, inverse))) return true;
     }
-    return LW_OK;
+    return false;
+}
+
+lw_status lwi_system_accepts(const lw_model *model, lw_error *why)
+{
+    lwi_system s;
+    lwi_arena scratch;
+    if (!any_without_inertia(model)) return LW_OK;
+    lwi_arena_init(&scratch, NULL);
+    lw_status status = lwi_system_create_extra(model, LW_PLAN_AUTO, 0, NULL, false, &scratch, &s);
+    if (status == LW_OK && s.transfer && s.transfer->loose >= 0)
+        status = lwi_transfer_fails(&s, 0, LW_ERR_UNSUPPORTED, why);
+    else if (status != LW_OK)
+        lwi_fail(why, status, "no memory for the bodies without mass");
+    lwi_arena_free(&scratch);
+    return status;
 }
 
 // ---------------------------------------------------------------------------------------- creation
@@ -219,7 +229,7 @@ static lw_status create_elimination(lwi_system *s, lwi_shared *common, lwi_arena
         for (int i = 0; i < 2; i++)
             for (int k = 0; k < 6; k++)
                 lwi_elim_J(s->elim)[6 * (s->plan.slot[e] + i) + k][k] = i ? -1 : 1;
-    return LW_OK;
+    return lwi_transfer_create(s, arena);
 }
 
 static lw_status make_plan(const lw_model *model, lw_plan kind, int nextra,
@@ -337,6 +347,7 @@ static bool very_different(const lwi_system *s)
     double smallest[2] = {INFINITY, INFINITY}, largest[2] = {0};
     for (int k = 0; k < s->model->nnode; k++) {
         const lwi_system_metric *K = &s->metric[k];
+        if (K->full) continue;
         const double size[2] = {K->lin, K->ang[0] + K->ang[1] + K->ang[2]};
         for (int i = 0; i < 2; i++) {
             smallest[i] = fmin(smallest[i], size[i]);
@@ -527,6 +538,12 @@ void lwi_system_rates(lwi_system *s, double t)
 
 static void multiply(const lwi_system_metric *K, const double f[6], double x[6])
 {
+    if (K->full) {
+        double in[6];
+        v6_copy(in, f); // may be x
+        for (int i = 0; i < 6; i++) x[i] = v6_dot(K->full + 6 * i, in);
+        return;
+    }
     v3_scale(x, K->lin, f);
     s3_mul_v(x + 3, K->ang, f + 3);
 }
@@ -545,6 +562,16 @@ static void multiply_rows(lwi_system *s, int e, double t)
     }
 }
 
+// The same of one row, with a full matrix.
+static void multiply_low(const double *K, const double J[6], const double G[6], double low[6])
+{
+    for (int i = 0; i < 6; i++) {
+        lwi_dd sum = {-G[i], 0};
+        for (int k = 0; k < 6; k++) sum = lwi_dd_add_scaled(sum, J[k], (lwi_dd){K[6 * i + k], 0});
+        low[i] = sum.high;
+    }
+}
+
 // What G in doubles lacks: J K in double-double arithmetic, less G.
 static void multiply_rows_low(lwi_system *s, int e, double t)
 {
@@ -557,7 +584,8 @@ static void multiply_rows_low(lwi_system *s, int e, double t)
         for (int k = first; k < first + edge->rows; k++) {
             const double *J = lwi_elim_J(s->elim)[k], *G = lwi_elim_G(s->elim)[k];
             double *low = lwi_elim_G_low(s->elim)[k];
-            for (int c = 0; c < 3; c++) {
+            if (K->full) multiply_low(K->full, J, G, low);
+            for (int c = 0; c < 3 && !K->full; c++) {
                 lwi_dd sum = {-G[3 + c], 0};
                 for (int j = 0; j < 3; j++)
                     sum = lwi_dd_add_scaled(sum, J[3 + j], (lwi_dd){K->ang[at[c][j]], 0});
@@ -568,8 +596,8 @@ static void multiply_rows_low(lwi_system *s, int e, double t)
     }
 }
 
-// Each of n parts has n times the mobility of the split body; then G.
-static void finish_metric(lwi_system *s)
+// Each of n parts has n times the mobility of the split body.
+static void share_metric(lwi_system *s)
 {
     const lwi_split *split = &s->split;
     for (int i = 0; i < split->npart; i++) {
@@ -583,7 +611,21 @@ static void finish_metric(lwi_system *s)
         }
         s->metric[s->nbody - split->npart + i] = *K;
     }
+}
+
+// G, after the metric of all bodies.
+static void multiply_all_rows(lwi_system *s)
+{
     for_edges(s, s->plan.graph.nedge, 0, multiply_rows);
+}
+
+// Bodies that borrow inertia, and those that lend it.
+static void put_transfer(lwi_system *s)
+{
+    lwi_transfer_find(s);
+    lwi_transfer_invert(s);
+    for (int i = 0; i < s->transfer->nbody; i++)
+        s->metric[s->transfer->body[i].body].full = s->transfer->body[i].K;
 }
 
 void lwi_system_share(const lwi_system *s, bool divided, double (*x)[6])
@@ -626,6 +668,7 @@ static void put_masses(void *user, int first, int end)
     for (int k = first; k < end; k++) {
         const int b = s->model->node[k].body;
         s->metric[k].lin = 1 / s->model->body[b].mass;
+        s->metric[k].full = NULL;
         s3_rotate(s->metric[k].ang, s->R[b], s->mobility[k]);
     }
 }
@@ -639,7 +682,9 @@ void lwi_system_masses(lwi_system *s)
         for (int k = 0; k < 3; k++)
             s->metric[s->model->nnode + i].ang[k] = rotor[k] > 0 ? 1 / rotor[k] : 0;
     }
-    finish_metric(s);
+    share_metric(s);
+    if (s->transfer) put_transfer(s);
+    multiply_all_rows(s);
 }
 
 // Rotors do not belong to the geometry: their mobility is so large, in metres or radians, that they follow.
@@ -654,7 +699,8 @@ void lwi_system_geometric(lwi_system *s)
     for (int i = 0; i < s->nrotor; i++)
         s->metric[s->model->nnode + i] =
             (lwi_system_metric){.ang = {ROTOR_METRIC, ROTOR_METRIC, ROTOR_METRIC}};
-    finish_metric(s);
+    share_metric(s);
+    multiply_all_rows(s);
 }
 
 typedef struct product {
@@ -912,18 +958,22 @@ void lwi_system_solve(lwi_system *s)
     double load[LARGEST] = {0};
     lwi_system_share(s, true, s->x);
     if (s->careful) find_maximum(s, s->nbody, (const double(*)[6])s->x, find_entries, load);
+    if (s->transfer) lwi_transfer_load(s, 1, NULL, s->c, s->x);
     lwi_system_apply_metric(s, s->x);
     if (s->nrow == 0) return;
     if (s->careful)
         solve_carefully(s, load);
     else
         lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 1);
+    if (s->transfer) lwi_transfer_multipliers(s, 1, NULL, (const double(*)[6])s->x, s->lambda);
 }
 
 lw_status lwi_system_factor(lwi_system *s, double t, lw_error *error)
 {
     LWI_ASSERT(s->elim && s->plan.nrow >= s->nrow);
     lwi_system_masses(s);
+    if (s->transfer && s->transfer->loose >= 0)
+        return lwi_transfer_fails(s, t, LW_ERR_SINGULAR, error);
     if (s->nrow == 0) return LW_OK;
     lw_status status = lwi_elim_factor(s->elim, NULL);
     if (status == LW_ERR_SINGULAR && lwi_elim_lost(s->elim)) status = factor_extended(s);

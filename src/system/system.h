@@ -28,6 +28,7 @@
 /** Block of K of one body, world axes. */
 typedef struct lwi_system_metric {
     double lin, ang[6]; ///< 1/kg; symmetric xx yy zz xy xz yz
+    const double *full; ///< [6][6] in place of these (transfer.h), or NULL
 } lwi_system_metric;
 
 /** A pivot, a squared sine, above this counts as a new direction at positions closed to round-off. There
@@ -69,8 +70,9 @@ typedef struct lwi_system {
     lwi_force_shares *shares; ///< of the model's forces, by lwi_system_threads; NULL: one thread
     lwi_system_metric
         *metric;           ///< [nbody] by lwi_system_masses or lwi_system_geometric; extensions: 0
-    double (*mobility)[6]; ///< [nnode] inverse inertias, body axes
-    double length;         ///< length of the mechanism [m]: unit between translations and rotations
+    double (*mobility)[6]; ///< [nnode] inverse inertias, body axes; 0: not positive definite
+    struct lwi_transfer *transfer; ///< for bodies without inertia; NULL: there are none
+    double length; ///< length of the mechanism [m]: unit between translations and rotations
     // motion, filled by the caller, [model nbody], world axes (w too)
     double (*R)[9], (*r)[3], (*v)[3], (*w)[3];
     double *q, *qd;                   ///< joint arrays [model nq], [model nv]
@@ -167,8 +169,8 @@ double lwi_system_pseudorandom(int k, int seed);
 /** Finds the ranks of the nodes at the current positions and t = 0, in place of the earlier ones, and the
  *  factors in the geometric metric.  Returns the rank; -1: not finite. */
 int lwi_system_rank(lwi_system *system);
-/** Whether the elimination accepts the model: every body needs a positive mass and inertia.
- *  @return LW_ERR_UNSUPPORTED naming the body */
+/** Whether the elimination accepts the model: bodies without mass or inertia must get some from others (transfer.h).
+ *  @return LW_ERR_UNSUPPORTED naming the body and its joints; LW_ERR_MEMORY */
 lw_status lwi_system_accepts(const lw_model *model, lw_error *why);
 
 // ----------------------------------------------------------------------------------------- motion
