@@ -53,8 +53,15 @@ double lwi_index3_row_mobility(const lwi_index3 *d, const lwi_index3_coupler *c,
         const int b = c->body[side];
         if (!b) continue;
         const double *f = wrench[side];
-        double K[6], theta[3];
-        s3_rotate(K, s->R[b], s->mobility[s->model->body_node[b]]);
+        double K[6], theta[3], x[6];
+        const int node = s->model->body_node[b];
+        if (lwi_index3_is_borrowed(d, node)) {
+            const double *full = s->transfer->body[s->transfer->of[node]].K;
+            for (int i = 0; i < 6; i++) x[i] = v6_dot(full + 6 * i, f);
+            sum += v6_dot(f, x) / lwi_system_parts_of(s, node);
+            continue;
+        }
+        s3_rotate(K, s->R[b], s->mobility[node]);
         s3_mul_v(theta, K, f + 3);
         sum += v3_dot(f, f) / s->model->body[b].mass + v3_dot(theta, f + 3);
     }

@@ -95,7 +95,7 @@ static void find_reach(lwi_index3 *d)
     for (int k = 0; k < model->nnode; k++) {
         const lwi_body *body = &model->body[model->node[k].body];
         const double *J = body->inertia;
-        d->reach[k] = sqrt(0.5 * (J[0] + J[1] + J[2]) / body->mass);
+        if (body->mass > 0) d->reach[k] = sqrt(0.5 * (J[0] + J[1] + J[2]) / body->mass);
     }
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
@@ -106,7 +106,8 @@ static void find_reach(lwi_index3 *d)
             *reach = fmax(*reach, v3_norm(side ? joint->r2 : joint->r1));
         }
     }
-    for (int k = 0; k < model->nnode; k++) LWI_ASSERT(d->reach[k] > 0);
+    for (int k = 0; k < model->nnode; k++)
+        if (!(d->reach[k] > 0)) d->reach[k] = d->system.length; // without inertia, axes meet in it
 }
 
 // Memory of the step.
@@ -133,6 +134,7 @@ static lw_status create_arrays(lwi_work *work, lwi_index3 *d)
     GET(d->reach, model->nnode);
 #undef GET
     find_reach(d);
+    TRY(lwi_index3_borrowed_create(d, arena));
     return s->extensions ? lwi_index3_euler_create(d, arena) : LW_OK;
 }
 
@@ -146,6 +148,19 @@ static lw_status create_threads(lwi_work *work, lwi_index3 *d, int count)
     if (d->lanes) d->lanes->pool = d->pool;
     if (d->lanes && d->pool) lwi_barrier_init(d->pool, &d->lanes->barrier);
     return lwi_system_threads(&d->system, d->pool, arena);
+}
+
+// A body without inertia has none along its Euler parameters either.
+static lw_status check_coordinates(lwi_work *work, const lwi_index3 *d)
+{
+    const lwi_transfer *f = d->plain->transfer;
+    if (!d->system.extensions || !f) return LW_OK;
+    return lwi_fail(
+        &work->error, LW_ERR_UNSUPPORTED,
+        "formulation index3: body '%s' has no inertia in some direction, or a millionth "
+        "of its neighbour's, which coordinates=7 does not support; use coordinates=6",
+        work->model->body[work->model->node[lwi_system_node_of(d->plain, f->body[0].body)].body]
+            .name);
 }
 
 static lw_status prepare(lwi_work *work)
@@ -166,14 +181,14 @@ static lw_status prepare(lwi_work *work)
     const lw_plan plan = work->options ? work->options->plan : LW_PLAN_AUTO;
     lwi_system *s = &d->system;
     TRY(create_systems(work, d, plan));
+    TRY(check_coordinates(work, d));
     if (d->method.tangent > 1) TRY(lwi_elim_unsymmetric(s->elim, arena));
     TRY(create_arrays(work, d));
     TRY(lwi_index3_find_relative(d, arena));
     TRY(lwi_auxiliary_list(model, true, arena, &d->auxiliary));
     d->coordinates = needs_coordinates(model);
     d->mass = INFINITY;
-    for (int k = 0; k < model->nnode; k++)
-        d->mass = fmin(d->mass, model->body[model->node[k].body].mass);
+    for (int k = 0; k < model->nnode; k++) d->mass = fmin(d->mass, lwi_index3_body_mass(d, k));
     for (int e = 0; e < s->nedge; e++)
         d->points[e] = s->edge_joint[e] >= 0 && model->joint[s->edge_joint[e]].type->points;
     TRY(make_layout(work, d));
@@ -226,6 +241,8 @@ lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs
     lwi_index3_no_force_rows(d);
     lwi_index3_rotor_start(d, t);
     lwi_system_masses(s);
+    if (s->transfer && s->transfer->loose >= 0)
+        return lwi_transfer_fails(s, t, LW_ERR_SINGULAR, error);
     if (s->nrow) {
         lwi_index3_regularise(d, 1);
         const lw_status status = lwi_elim_factor(s->elim, d->eps);
@@ -235,8 +252,9 @@ lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs
     memcpy(s->x, d->force, (size_t)n * sizeof *s->x);
     for (int k = n; k < s->nbody; k++) v6_zero(s->x[k]);
     lwi_system_share(s, true, s->x);
-    lwi_system_apply_metric(s, s->x);
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->gamma[i], sum[i] = 0;
+    if (s->transfer) lwi_transfer_load(s, 1, NULL, s->c, s->x);
+    lwi_system_apply_metric(s, s->x);
     // J x = c - eps (lambda - previous lambda): multipliers converge to those of eps = 0
     for (int pass = 0; pass < REPETITIONS && s->nrow; pass++) {
         lwi_index3_rotor_targets(d, sum);
@@ -244,6 +262,7 @@ lw_status lwi_index3_accelerations(lwi_index3 *d, double t, const double *inputs
         for (int i = 0; i < s->nrow; i++) sum[i] += s->lambda[i];
     }
     if (s->nrow) memcpy(s->lambda, sum, (size_t)s->nrow * sizeof *sum);
+    if (s->transfer) lwi_transfer_multipliers(s, 1, NULL, (const double(*)[6])s->x, s->lambda);
     for (int k = 0; k < n; k++) {
         const int b = s->model->node[k].body;
         for (int i = 0; i < 6; i++)
@@ -415,8 +434,8 @@ const lwi_formulation lwi_formulation_index3 = {
                "projections; loops, redundant constraints, singular positions; "
                "equal steps, or by tolerances",
     .cite = "malczyk2019",
-    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_SPEEDS | LWI_HAS_PLAN |
-             LWI_HAS_THREADS | LWI_HAS_INDEX3 | LWI_PROJECTS,
+    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS |
+             LWI_HAS_SPEEDS | LWI_HAS_PLAN | LWI_HAS_THREADS | LWI_HAS_INDEX3 | LWI_PROJECTS,
     .accepts = lwi_system_accepts,
     .prepare = prepare,
     .enter = enter,

@@ -15,6 +15,7 @@
 //     options.c              defaults and option string       error.c       local error of a step
 //     real_time.c            timing report                    lanes.h       eight bodies at a time
 //     fallback.h             scalar fallback of lanes         hinge.c       revolute joints of the fallback
+//     borrowed.c             bodies without inertia
 #ifndef LWI_METHODS_INDEX3_INDEX3_H
 #define LWI_METHODS_INDEX3_INDEX3_H
 
@@ -22,6 +23,7 @@
 #include "base/times.h"
 #include "kinematics/auxiliary.h"
 #include "system/system.h"
+#include "system/transfer.h"
 
 /** The options of a step with the defaults of its mode filled in (lwi_index3_options_resolve). */
 typedef lw_index3_options lwi_index3_method;
@@ -93,7 +95,9 @@ typedef struct lwi_index3 {
     lwi_index3_method method;
     lwi_index3_body *body;           ///< [nnode]
     lwi_index3_stiffness *stiffness; ///< [nnode]
-    lwi_index3_leaf *leaf;           ///< [nnode]
+    lwi_index3_leaf *leaf;           ///< [nnode]; not of bodies in system.transfer
+    double (*borrowed)[36];          ///< K of these, in their order; NULL: there are none
+    double (*base)[6], (*given)[6];  ///< then: [nbody of system] scratch
     struct lwi_index3_euler *euler;  ///< NULL: six coordinates
     struct lwi_index3_lanes *lanes;  ///< NULL: not for this model or method
     bool in_lanes;                   ///< the current iteration is in lanes
@@ -188,9 +192,32 @@ void lwi_index3_mass_leaves(lwi_index3 *d, double h);
 /** K := A^-1 [n][n], n <= 8, of a matrix with positive definite symmetric part; false: a pivot is not
  *  positive. */
 bool lwi_index3_invert(int n, const double *A, double *K);
+/** K := eta (M + eta stiffness / parts)^-1 of a body in a step h, M [6][6] in world axes; without the stiffness where
+ *  that outweighs the inertia.  K is M^-1 on entry. */
+void lwi_index3_add_stiffness(const lwi_index3 *d, int node, double h, int parts,
+                              const double M[36], double K[36]);
 /** Row r of G := K J_r;  x := K x, from wrenches on bodies to motions of bodies and parts. */
 void lwi_index3_multiply(lwi_index3 *d);
 void lwi_index3_apply(const lwi_index3 *d, double (*x)[6]);
+
+// ---- bodies without inertia (borrowed.c)
+
+/** Memory, after the system of the step. */
+lw_status lwi_index3_borrowed_create(lwi_index3 *d, lwi_arena *arena);
+/** Mass of a body, of one that borrows with what it has borrowed. */
+double lwi_index3_body_mass(const lwi_index3 *d, int node);
+/** Whether a body borrows or gives. */
+bool lwi_index3_is_borrowed(const lwi_index3 *d, int node);
+/** K of these bodies in a step h, or M^-1; part of the leaves. */
+void lwi_index3_borrowed_leaves(lwi_index3 *d, double h, bool mass);
+/** Rows of G := K J_r of a body of the elimination; false: it is none of these. */
+bool lwi_index3_multiply_borrowed(const lwi_index3 *d, int body, int rows, const double (*J)[6],
+                                  double (*G)[6]);
+/** lwi_index3_apply with what is transferred, for J x = c; unit: 1 over eta of K. */
+void lwi_index3_apply_borrowed(lwi_index3 *d, double unit, const double *c, double (*x)[6]);
+/** x += what is transferred, for J x = c of a projection of x; and after the solution, into the multipliers. */
+void lwi_index3_borrow_motion(lwi_index3 *d, double unit, const double *c, double (*x)[6]);
+void lwi_index3_return_motion(lwi_index3 *d, double unit, const double (*x)[6], double *lambda);
 
 // ---- applied forces (forces.c)
 

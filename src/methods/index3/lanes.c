@@ -58,7 +58,7 @@ static bool fits(const lwi_index3 *d)
 {
     const lwi_index3_method *m = &d->method;
     const lwi_system *s = &d->system;
-    if (d->euler || m->stop || !m->projection) return false;
+    if (d->euler || m->stop || !m->projection || s->transfer) return false;
     for (int i = 0; i < d->ncoupler;
          i++) // sticking coordinates need other factors in the projections
         if (d->coupler[i].dry && m->projection == LW_INDEX3_PROJECTION_TANGENT) return false;

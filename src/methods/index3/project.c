@@ -85,13 +85,17 @@ static void solve(lwi_index3 *d, double t, double h)
 {
     lwi_system *s = &d->system;
     const double began = lwi_clock();
+    const double unit = 1 / lwi_index3_projection_unit(d, h);
     load_velocities(d, h);
+    lwi_index3_borrow_motion(d, unit, d->speed, d->velocity);
     if (s->nrow) lwi_elim_solve(s->elim, d->velocity, d->speed, d->impulse, 0);
     take_velocities(d);
     const double halfway = lwi_clock();
     lwi_system_gammas(s, t); // at the new velocities
     load_accelerations(d, h);
+    lwi_index3_borrow_motion(d, unit, s->c, s->x);
     if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
+    lwi_index3_return_motion(d, unit, (const double(*)[6])s->x, s->lambda);
     d->times.velocity += halfway - began;
     d->times.acceleration += lwi_clock() - halfway;
 }

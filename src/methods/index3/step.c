@@ -159,6 +159,8 @@ lw_status lwi_index3_factor(lwi_index3 *d, double t, double eta, bool symmetric,
 {
     LWI_ASSERT(eta > 0);
     lwi_system *s = &d->system;
+    if (s->transfer && s->transfer->loose >= 0)
+        return lwi_transfer_fails(s, t, LW_ERR_SINGULAR, error);
     lwi_index3_multiply(d);
     if (s->nrow == 0) return LW_OK;
     lwi_index3_regularise(d, eta);
@@ -168,11 +170,16 @@ lw_status lwi_index3_factor(lwi_index3 *d, double t, double eta, bool symmetric,
 }
 
 // x := K x, the bias terms of the bodies (27); then the vector pass for J x = c - eps lambda (28)-(33), (35).
-static void solve(lwi_index3 *d)
+static void solve(lwi_index3 *d, double h)
 {
     lwi_system *s = &d->system;
-    lwi_index3_apply(d, s->x);
+    const double unit = 4 / (h * h);
+    if (s->transfer)
+        lwi_index3_apply_borrowed(d, unit, s->c, s->x);
+    else
+        lwi_index3_apply(d, s->x);
     if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
+    if (s->transfer) lwi_transfer_multipliers(s, unit, NULL, (const double(*)[6])s->x, s->lambda);
 }
 
 // ------------------------------------------------------------------------------------------ Newton
@@ -252,7 +259,7 @@ static lw_status iterate(lwi_index3 *d, double t, double h, const double *inputs
     }
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->phi[i];
     const double began = lwi_clock();
-    solve(d);
+    solve(d, h);
     d->times.solve += lwi_clock() - began;
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;

@@ -328,10 +328,10 @@ static void inertia(const lwi_system *s, int k, double A[9])
 }
 
 // Coupled translations and rotations: [m + ., eta tr; eta rt, A].
-static bool invert_coupled(const lwi_index3_stiffness *K, double mass, double eta, int level,
-                           const double A[9], lwi_index3_leaf *leaf)
+static void couple(const lwi_index3_stiffness *K, double mass, double eta, int level,
+                   const double A[9], double all[36])
 {
-    double all[36] = {0};
+    memset(all, 0, 36 * sizeof *all);
     for (int i = 0; i < 3; i++) {
         all[7 * i] += mass;
         for (int j = 0; j < 3; j++) {
@@ -343,10 +343,49 @@ static bool invert_coupled(const lwi_index3_stiffness *K, double mass, double et
             all[6 * (3 + i) + 3 + j] = A[3 * i + j];
         }
     }
+}
+
+static bool invert_coupled(const lwi_index3_stiffness *K, double mass, double eta, int level,
+                           const double A[9], lwi_index3_leaf *leaf)
+{
+    double all[36];
+    couple(K, mass, eta, level, A, all);
     if (!lwi_index3_invert(6, all, leaf->all)) return false;
     for (int i = 0; i < 36; i++) leaf->all[i] *= eta;
     leaf->coupled = true;
     return true;
+}
+
+// Rotations of a body without coupling: inertia, and eta times stiffness.
+static void turn(const lwi_index3 *d, int k, double h, double A[9])
+{
+    const lwi_index3_stiffness *K = &d->stiffness[k];
+    const int level = d->method.tangent;
+    const double eta = 0.25 * h * h;
+    if (level > 1)
+        gyroscopic(d, k, h, A);
+    else
+        inertia(&d->system, k, A);
+    for (int i = 0; i < 3 && level; i++)
+        for (int j = 0; j < 3; j++)
+            A[3 * i + j] +=
+                eta * (level > 1 ? K->rr[3 * i + j] : 0.5 * (K->rr[3 * i + j] + K->rr[3 * j + i]));
+}
+
+void lwi_index3_add_stiffness(const lwi_index3 *d, int k, double h, int parts, const double M[36],
+                              double K[36])
+{
+    static const lwi_index3_stiffness none;
+    const int level = d->method.tangent;
+    const double eta = 0.25 * h * h;
+    double A[9], own[9], all[36], found[36];
+    turn(d, k, h, A);
+    inertia(&d->system, k, own);
+    for (int i = 0; i < 9; i++) A[i] -= own[i]; // M has the inertia
+    couple(level ? &d->stiffness[k] : &none, 0, eta, level, A, all);
+    for (int i = 0; i < 36; i++) all[i] = M[i] + all[i] / parts;
+    const bool sound = lwi_index3_invert(6, all, found);
+    for (int i = 0; i < 36; i++) K[i] = eta * (sound ? found[i] : K[i]);
 }
 
 // K of a body in six coordinates [malczyk2019, (22)-(23), (26)].
@@ -358,14 +397,8 @@ static void leaf_of(lwi_index3 *d, int k, double h)
     const int level = d->method.tangent;
     lwi_index3_leaf *leaf = &d->leaf[k];
     double A[9];
-    if (level > 1)
-        gyroscopic(d, k, h, A);
-    else
-        inertia(s, k, A);
-    for (int i = 0; i < 3 && level; i++)
-        for (int j = 0; j < 3; j++)
-            A[3 * i + j] +=
-                eta * (level > 1 ? K->rr[3 * i + j] : 0.5 * (K->rr[3 * i + j] + K->rr[3 * j + i]));
+    if (lwi_index3_is_borrowed(d, k)) return;
+    turn(d, k, h, A);
     leaf->lin = eta / mass;
     LWI_ASSERT(mass > 0);
     leaf->coupled = false;
@@ -385,6 +418,7 @@ void lwi_index3_leaves(lwi_index3 *d, double h)
             lwi_index3_euler_leaf(d, k, h, false);
         else
             leaf_of(d, k, h);
+    lwi_index3_borrowed_leaves(d, h, false);
 }
 
 void lwi_index3_mass_leaves(lwi_index3 *d, double h)
@@ -395,12 +429,14 @@ void lwi_index3_mass_leaves(lwi_index3 *d, double h)
             lwi_index3_euler_leaf(d, k, h, true);
             continue;
         }
+        if (lwi_index3_is_borrowed(d, k)) continue;
         const int b = s->model->node[k].body;
         double K[6];
         s3_rotate(K, s->R[b], s->mobility[k]);
         d->leaf[k] = (lwi_index3_leaf){.lin = 1 / s->model->body[b].mass};
         s3_full(d->leaf[k].ang, K);
     }
+    lwi_index3_borrowed_leaves(d, h, true);
 }
 
 // ------------------------------------------------------------------------------------------ metric
@@ -442,6 +478,11 @@ static void multiply_edges(void *user, int part)
         for (int k = 0; d->euler && k < edge->rows; k++) lwi_index3_euler_multiply(d, e, k);
         for (int i = 0; i < edge->n && !d->euler; i++) {
             const int at = 6 * (s->plan.slot[e] + i), k = lwi_system_node_of(s, edge->body[i]);
+            if (s->transfer &&
+                lwi_index3_multiply_borrowed(d, edge->body[i], edge->rows,
+                                             (const double(*)[6])lwi_elim_J(s->elim) + at,
+                                             lwi_elim_G(s->elim) + at))
+                continue;
             multiply_rows(&d->leaf[k], lwi_system_parts_of(s, k), edge->rows,
                           (const double(*)[6])lwi_elim_J(s->elim) + at, lwi_elim_G(s->elim) + at);
         }
