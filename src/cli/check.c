@@ -301,7 +301,12 @@ static lw_status find_method(const lw_model *model, const lw_options *options, f
 {
     lw_sim *sim = NULL;
     const lw_sim_desc desc = {.options = options};
-    const lw_status status = lw_sim_create(model, &desc, &sim, error);
+    const lw_observation *start;
+    lw_status status = lw_sim_create(model, &desc, &sim, error);
+    if (status == LW_OK) {
+        status = lw_sim_observe(sim, LW_OBSERVE_ACCELERATION, &start);
+        if (status != LW_OK) *error = *lw_sim_error(sim);
+    }
     if (status == LW_OK)
         snprintf(f->method, sizeof f->method, "%s, %s", lw_sim_options(sim)->formulation,
                  lw_sim_options(sim)->integrator);

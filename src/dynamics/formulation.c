@@ -38,19 +38,6 @@ static lw_status refuse_coupling(const lwi_formulation *formulation, const lw_mo
         formulation->name, model->joint[c->joint].name, model->joint[c->of].name, remedy);
 }
 
-static lw_status refuse_massless(const lwi_formulation *formulation, const lw_model *model,
-                                 lw_error *why)
-{
-    for (int b = 1; b < model->nbody; b++)
-        if (model->body[b].carrier == b && model->body[b].mass == 0)
-            return lwi_fail(
-                why, LW_ERR_UNSUPPORTED,
-                "formulation %s: body '%s' moves and has no mass, and it needs a mass for "
-                "every moving body; give it one, or use `aba` or `momenta` for a tree",
-                formulation->name, model->body[b].name);
-    return LW_OK;
-}
-
 static lw_status refuse_rotor(const lwi_formulation *formulation, const lw_model *model,
                               lw_error *why)
 {
@@ -70,7 +57,6 @@ lw_status lwi_formulation_accepts(const lwi_formulation *formulation, const lw_m
         return refuse_coupling(formulation, model, why);
     if (model->nrotor > 0 && !(formulation->flags & LWI_CAN_ROTORS))
         return refuse_rotor(formulation, model, why);
-    if (!(formulation->flags & LWI_CAN_MASSLESS)) TRY(refuse_massless(formulation, model, why));
     return formulation->accepts ? formulation->accepts(model, why) : LW_OK;
 }
 

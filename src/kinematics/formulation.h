@@ -110,7 +110,6 @@ enum { LWI_NO_KERNEL = -1 }; ///< scalar code without kernels
 enum {
     LWI_CAN_LOOPS = 1 << 0,     ///< joints outside the spanning tree
     LWI_CAN_COUPLINGS = 1 << 1, ///< couplings of joint coordinates
-    LWI_CAN_MASSLESS = 1 << 2,  ///< massless moving bodies
     LWI_CAN_ROTORS = 1 << 3,    ///< rotor inertia on free coordinates
     LWI_HAS_SPEEDS = 1 << 4,    ///< the state may consist of coordinates and speeds
     LWI_HAS_MOMENTA = 1 << 5,   ///< the state may consist of coordinates and joint momenta
@@ -212,7 +211,7 @@ LWI_FORMULATION_LIST(X)
 
 /** NULL when there is none of that name. */
 const lwi_formulation *lwi_formulation_find(const char *name);
-/** Rejects loops, couplings, rotors and massless bodies that the flags exclude, then calls `accepts`; *why has the
+/** Rejects loops, couplings and rotors that the flags exclude, then calls `accepts`; *why has the
  *  joint or body and a remedy. */
 lw_status lwi_formulation_accepts(const lwi_formulation *formulation, const lw_model *model,
                                   lw_error *why);

@@ -41,7 +41,8 @@ static bool moved(const lwi_joint *joint)
 
 // Joints of a class are added to the tree before those of the next.  Driven ones: in the tree
 // they have neither coordinates nor equations.  Those with a specified start: the tree uses it, a
-// loop only checks it.  Those with rotors: in the tree they add to one number of its mass matrix.
+// loop only checks it.  Those with rotors: in the tree they add to one number of its mass matrix.  Those of bodies
+// without mass: in the tree these bodies carry others.
 enum { NEVER_CUT, DRIVEN, GIVEN, GEARED, ORDINARY, RATHER_CUT, NCLASS, ALWAYS_CUT };
 
 static bool has_rotor(const lw_joint_desc *d)
@@ -51,6 +52,13 @@ static bool has_rotor(const lw_joint_desc *d)
     return false;
 }
 
+// A body without mass on one side.
+static bool is_light(const lw_model *m, int j)
+{
+    const int body[2] = {m->joint[j].body1, m->joint[j].body2};
+    return (body[0] && !(m->body[body[0]].mass > 0)) || (body[1] && !(m->body[body[1]].mass > 0));
+}
+
 static int joint_class(const lw_model *m, int j)
 {
     const lw_joint_desc *d = &m->desc.joint[j];
@@ -58,7 +66,8 @@ static int joint_class(const lw_model *m, int j)
         return ALWAYS_CUT;
     if (d->cut != LW_CUT_AUTO) return d->cut == LW_CUT_NEVER ? NEVER_CUT : RATHER_CUT;
     if (moved(&m->joint[j])) return DRIVEN;
-    return d->has_q || d->has_qd ? GIVEN : has_rotor(d) ? GEARED : ORDINARY;
+    if (d->has_q || d->has_qd) return GIVEN;
+    return has_rotor(d) || is_light(m, j) ? GEARED : ORDINARY;
 }
 
 // Equations that close the joint; more where its points slide, since those have more terms; most

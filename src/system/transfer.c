@@ -8,15 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-// A body with less than this share of a neighbour's mass borrows too: its rows would lose half of the digits.
-#define TINY 1e-6
+// A body with less than this share of a neighbour's mass borrows too, if it can borrow in all directions: its rows
+// would lose half of the digits.
+#define TINY 1e-8
 // What a borrower lacks, as a share of what it has, so that it can be inverted.
 #define LACKING 1e-12
-// Shares of the inertia of a body along a direction below which the start looks for more, and above which it counts.
+// Shares of the inertia of a body along a direction below which the start searches for more, and above which it counts.
 #define FIRM 1e-3
 #define COUNTS 1e-8
-// The least at which the inertia of a body is inverted: above the round-off of LACKING.
-#define LEAST 1e-11
+// The smallest at which the inertia of a body is inverted: above the round-off of LACKING.
+#define SMALLEST 1e-11
 // Rows of an edge with smaller pivots, as shares of their diagonals, are not independent; those of bodies that borrow
 // are as much smaller as such a body may lack.
 #define DEPENDENT 1e-10
@@ -49,8 +50,8 @@ static void units_of(const lwi_system *s, const double M[36], double unit[2])
     if (!(unit[0] > 0)) unit[0] = unit[1] / (length * length);
 }
 
-// A := L, A = L L', of a matrix scaled to a diagonal of ones by `scale` [n]; false: a pivot is below `least`.
-static bool factor(int n, double *A, double *scale, double least)
+// A := L, A = L L', of a matrix scaled to a diagonal of ones by `scale` [n]; false: a pivot is below `smallest`.
+static bool factor(int n, double *A, double *scale, double smallest)
 {
     for (int i = 0; i < n; i++) {
         if (!(A[i * n + i] > 0)) return false;
@@ -58,14 +59,14 @@ static bool factor(int n, double *A, double *scale, double least)
     }
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) A[i * n + j] *= scale[i] * scale[j];
-    return lwi_cholesky(n, A, least) < 0;
+    return lwi_cholesky(n, A, smallest) < 0;
 }
 
 // inverse := A^-1, symmetric; A is destroyed.
-static bool invert(int n, double *A, double least, double *inverse)
+static bool invert(int n, double *A, double smallest, double *inverse)
 {
     double scale[6], column[6];
-    if (!factor(n, A, scale, least)) return false;
+    if (!factor(n, A, scale, smallest)) return false;
     for (int k = 0; k < n; k++) {
         for (int i = 0; i < n; i++) column[i] = i == k;
         lwi_lower_solve(n, A, column);
@@ -77,6 +78,18 @@ static bool invert(int n, double *A, double least, double *inverse)
             inverse[i * n + j] = inverse[j * n + i] =
                 0.5 * (inverse[i * n + j] + inverse[j * n + i]);
     return true;
+}
+
+// A := M in these units; false: it is zero.
+static bool in_units(const lwi_system *s, const double M[36], double A[36])
+{
+    double unit[2];
+    units_of(s, M, unit);
+    const bool any = unit[0] > 0;
+    for (int i = 0; i < 6; i++)
+        for (int j = 0; j < 6; j++)
+            A[6 * i + j] = any ? M[6 * i + j] / sqrt(unit[i / 3] * unit[j / 3]) : 0;
+    return any;
 }
 
 // Directions in which M has more than `share` of its mean: pivots of Cholesky with exchanges.
@@ -181,7 +194,7 @@ static bool weight_of(const lwi_system *s, const lwi_transfer_edge *e, bool back
     return true;
 }
 
-// A step of a group: the inertia of bodies that borrow changes.
+// A step of a component: the inertia of bodies that borrow changes.
 static void transfer(lwi_system *s, const lwi_transfer_step *step)
 {
     lwi_transfer_edge *e = &s->transfer->edge[step->edge];
@@ -195,7 +208,7 @@ static void transfer(lwi_system *s, const lwi_transfer_step *step)
     if (other->borrows) add_weight(e->rows, rows_at(s, e, e->from), W, -sign, other->M);
 }
 
-static void transfer_groups(void *user, int first, int end)
+static void transfer_components(void *user, int first, int end)
 {
     lwi_system *s = user;
     const lwi_transfer *f = s->transfer;
@@ -233,8 +246,16 @@ void lwi_transfer_find(lwi_system *s)
     const lwi_transfer *f = s->transfer;
     lwi_pool_for(s->pool, f->nedge, clear_weights, s);
     lwi_pool_for(s->pool, f->nbody, take_inertia, s);
-    lwi_pool_for(s->pool, f->ngroup, transfer_groups, s);
+    lwi_pool_for(s->pool, f->ncomponent, transfer_components, s);
     lwi_pool_for(s->pool, f->nbody - f->nborrower, pay, s);
+}
+
+// Whether a body has inertia in all directions.
+static bool is_sound(const lwi_system *s, const double M[36])
+{
+    double A[36];
+    in_units(s, M, A);
+    return lwi_cholesky(6, A, SMALLEST) < 0;
 }
 
 static void invert_bodies(void *user, int first, int end)
@@ -244,7 +265,8 @@ static void invert_bodies(void *user, int first, int end)
         lwi_transfer_body *body = &s->transfer->body[i];
         double M[36];
         memcpy(M, body->M, sizeof M);
-        if (!invert(6, M, LEAST, body->K)) memset(body->K, 0, sizeof body->K);
+        const bool sound = !body->borrows || is_sound(s, M);
+        if (!sound || !invert(6, M, 0, body->K)) memset(body->K, 0, sizeof body->K);
     }
 }
 
@@ -311,10 +333,11 @@ typedef struct maker {
     lwi_transfer *f;
     lwi_arena *scratch;
     bool *borrows;   ///< [bodies of the elimination]
+    bool *keeps;     ///< [nodes] those with inertia that do not borrow
     int *at, *first; ///< first [bodies + 1] in `at`: edges of f at each body
     int *queue, begin, end, room;
     bool *waits; ///< [bodies]
-    int *root;   ///< [borrowers] of groups
+    int *root;   ///< [borrowers] of components
 } maker;
 
 static bool is_rotor(const lwi_system *s, int body)
@@ -345,7 +368,7 @@ static int bodies_of(const lwi_system *s, int e, int *rows)
     return *rows > 0 && n <= 2 ? n : 0;
 }
 
-// Bodies that have no inertia, or very little beside a neighbour.
+// Bodies that have no inertia, or very little by a neighbour's.
 static void find_borrowers(maker *m)
 {
     const lwi_system *s = m->s;
@@ -359,6 +382,7 @@ static void find_borrowers(maker *m)
         if (of_a < TINY * of_b) m->borrows[a] = true;
         if (of_b < TINY * of_a) m->borrows[b] = true;
     }
+    for (int k = 0; k < s->model->nnode; k++) m->borrows[k] &= !m->keeps[k];
     for (int b = s->nbody - s->split.npart; b < s->nbody; b++)
         m->borrows[b] = m->borrows[lwi_system_node_of(s, b)];
 }
@@ -528,13 +552,13 @@ static lw_status borrow(maker *m)
     return LW_OK;
 }
 
-static int group_of(maker *m, const lwi_transfer_step *step)
+static int component_of(maker *m, const lwi_transfer_step *step)
 {
     const lwi_transfer_edge *e = &m->f->edge[step->edge];
     return root_of(m->root, m->f->of[end_of(m->s, e, 0)]);
 }
 
-// Sorts the steps by groups, which share no borrower.
+// Sorts the steps by components, which share no borrower.
 static lw_status sort_steps(maker *m, lwi_arena *arena)
 {
     lwi_transfer *f = m->f;
@@ -542,31 +566,23 @@ static lw_status sort_steps(maker *m, lwi_arena *arena)
     int *number = LWI_PUSH(m->scratch, int, f->nborrower);
     f->first = LWI_PUSH(arena, int, f->nborrower + 1);
     if (!sorted || !number || !f->first) return LW_ERR_MEMORY;
-    for (int i = 0; i < f->nborrower; i++) number[i] = root_of(m->root, i) == i ? f->ngroup++ : -1;
-    for (int i = 0; i < f->nstep; i++) f->first[number[group_of(m, &f->step[i])] + 1]++;
-    for (int g = 0; g < f->ngroup; g++) f->first[g + 1] += f->first[g];
+    for (int i = 0; i < f->nborrower; i++)
+        number[i] = root_of(m->root, i) == i ? f->ncomponent++ : -1;
+    for (int i = 0; i < f->nstep; i++) f->first[number[component_of(m, &f->step[i])] + 1]++;
+    for (int g = 0; g < f->ncomponent; g++) f->first[g + 1] += f->first[g];
     for (int i = f->nstep - 1; i >= 0; i--) {
-        const int g = number[group_of(m, &f->step[i])];
+        const int g = number[component_of(m, &f->step[i])];
         sorted[--f->first[g + 1]] = f->step[i];
     }
-    for (int g = 0; g < f->ngroup; g++) f->first[g] = f->first[g + 1];
-    f->first[f->ngroup] = f->nstep;
+    for (int g = 0; g < f->ncomponent; g++) f->first[g] = f->first[g + 1];
+    f->first[f->ncomponent] = f->nstep;
     f->step = sorted;
     return LW_OK;
 }
 
-static lw_status make(maker *m, lwi_arena *arena)
+// What the ground gives.
+static void find_mean(const lwi_system *s, lwi_transfer *f)
 {
-    lwi_system *s = m->s;
-    bool any = false;
-    m->borrows = LWI_PUSH(m->scratch, bool, s->nbody);
-    if (!m->borrows) return LW_ERR_MEMORY;
-    find_borrowers(m);
-    for (int b = 0; b < s->nbody; b++) any |= m->borrows[b];
-    if (!any) return LW_OK;
-    lwi_system_rows(s, 0);
-    lwi_transfer *f = m->f = s->transfer = LWI_PUSH(arena, lwi_transfer, 1);
-    if (!f) return LW_ERR_MEMORY;
     for (int k = 0; k < s->model->nnode; k++) {
         const lwi_body *body = &s->model->body[s->model->node[k].body];
         f->mean[0] += body->mass / s->model->nnode;
@@ -574,10 +590,52 @@ static lw_status make(maker *m, lwi_arena *arena)
     }
     if (!(f->mean[0] > 0)) f->mean[0] = 1;
     if (!(f->mean[1] > 0)) f->mean[1] = f->mean[0] * s->length * s->length;
+}
+
+// Those that have inertia and do not get much more in all directions keep their own; returns whether there are any.
+static bool release_light(maker *m)
+{
+    const lwi_system *s = m->s;
+    bool any = false;
+    for (int i = 0; i < m->f->nborrower; i++) {
+        const lwi_transfer_body *body = &m->f->body[i];
+        const int k = lwi_system_node_of(s, body->body);
+        if (!has_inertia(s, k) || count_directions(s, body->M, FIRM) == 6) continue;
+        m->keeps[k] = any = true;
+    }
+    return any;
+}
+
+// Borrowers, their edges and steps; s->transfer is NULL without.
+static lw_status find_steps(maker *m, lwi_arena *arena)
+{
+    lwi_system *s = m->s;
+    bool any = false;
+    find_borrowers(m);
+    for (int b = 0; b < s->nbody; b++) any |= m->borrows[b];
+    s->transfer = NULL;
+    if (!any) return LW_OK;
+    lwi_system_rows(s, 0);
+    m->f = s->transfer = LWI_PUSH(arena, lwi_transfer, 1);
+    if (!m->f) return LW_ERR_MEMORY;
+    m->begin = m->end = 0;
+    find_mean(s, m->f);
     TRY(find_edges(m, arena));
     TRY(list_edges(m));
     TRY(number_bodies(m, arena));
-    TRY(borrow(m));
+    return borrow(m);
+}
+
+static lw_status make(maker *m, lwi_arena *arena)
+{
+    lwi_system *s = m->s;
+    m->borrows = LWI_PUSH(m->scratch, bool, s->nbody);
+    m->keeps = LWI_PUSH(m->scratch, bool, s->model->nnode);
+    if (!m->borrows || !m->keeps) return LW_ERR_MEMORY;
+    do {
+        TRY(find_steps(m, arena));
+    } while (s->transfer && release_light(m));
+    if (!s->transfer) return LW_OK;
     TRY(sort_steps(m, arena));
     lwi_transfer_find(s);
     lwi_transfer_invert(s);
@@ -597,16 +655,23 @@ lw_status lwi_transfer_create(lwi_system *s, lwi_arena *arena)
 
 // --------------------------------------------------------------------------------------- messages
 
-// Names of the joints of a body, as far as they fit.
+// "joint 'a'", "joints 'a', 'b'" of a body, as far as they fit.
 static void joints_of(const lw_model *model, int body, char *text, size_t size)
 {
-    size_t used = 0;
-    text[0] = 0;
+    int count = 0;
+    for (int j = 0; j < model->njoint; j++)
+        count += !model->joint[j].merged &&
+                 (model->joint[j].body1 == body || model->joint[j].body2 == body);
+    size_t used = (size_t)snprintf(text, size, "%s ",
+                                   count == 0  ? "no joint"
+                                   : count > 1 ? "joints"
+                                               : "joint");
+    const size_t head = used;
     for (int j = 0; j < model->njoint; j++) {
         const lwi_joint *joint = &model->joint[j];
         if (joint->merged || (joint->body1 != body && joint->body2 != body)) continue;
         const int more =
-            snprintf(text + used, size - used, "%s'%.60s'", used ? ", " : "", joint->name);
+            snprintf(text + used, size - used, "%s'%.60s'", used > head ? ", " : "", joint->name);
         if (more < 0 || (size_t)more >= size - used) {
             text[used] = 0;
             return;
@@ -621,10 +686,9 @@ lw_status lwi_transfer_fails(const lwi_system *s, double t, lw_status status, lw
     const lwi_body *body = &s->model->body[b];
     char joints[300], when[40] = "";
     joints_of(s->model, b, joints, sizeof joints);
-    if (t > 0) snprintf(when, sizeof when, ", t = %.9g s", t);
+    if (t > 0) snprintf(when, sizeof when, ", t = %.9g s,", t);
     return lwi_fail(error, status,
-                    "body '%s'%s has no %s and can move without any: its joints (%s) and the "
-                    "bodies beyond them do not hold it in all directions; give it some, or lock "
-                    "a joint",
+                    "body '%s'%s has no %s and is free to move without any (%s): nothing that "
+                    "has some moves with it in all directions; give it some, or fix a joint",
                     body->name, when, body->mass > 0 ? "inertia about some axis" : "mass", joints);
 }

@@ -37,7 +37,7 @@ typedef struct lwi_transfer_edge {
     double W[36];   ///< [rows][rows] by lwi_transfer_find
 } lwi_transfer_edge;
 
-/** One transfer of a group, in its order: from `giver`, a body of the edge or the ground, to the other. */
+/** One transfer of a component, in its order: from `giver`, a body of the edge or the ground, to the other. */
 typedef struct lwi_transfer_step {
     int edge;  ///< in lwi_transfer.edge
     bool back; ///< from `to` to `from`
@@ -54,16 +54,16 @@ typedef struct lwi_transfer_body {
 } lwi_transfer_body;
 
 typedef struct lwi_transfer {
-    int nedge, nstep, nbody, ngroup, nborrower;
+    int nedge, nstep, nbody, ncomponent, nborrower;
     lwi_transfer_edge *edge;
     lwi_transfer_step *step;
-    lwi_transfer_body *body; ///< borrowers first, group by group
-    int *first;          ///< [ngroup + 1] first step of each group of borrowers that are neighbours
-    int *first_borrower; ///< [ngroup + 1]
-    int *give;           ///< edges of bodies with inertia
-    int *of;             ///< [bodies of the elimination] in `body`; -1: neither gives nor borrows
-    double mean[2];      ///< of all bodies: mass and inertia, given by the ground
-    int loose; ///< body of the elimination that has no inertia in some direction; -1: none
+    lwi_transfer_body *body; ///< borrowers first, component by component
+    int *
+        first; ///< [ncomponent + 1] first step of each component: borrowers that give to each other
+    int *give; ///< edges of bodies with inertia
+    int *of;   ///< [bodies of the elimination] in `body`; -1: neither gives nor borrows
+    double mean[2]; ///< of all bodies: mass and inertia, given by the ground
+    int loose;      ///< body of the elimination that has no inertia in some direction; -1: none
 } lwi_transfer;
 
 /** Finds which edges transfer inertia, by the rows of the current motion, which it puts into the elimination.

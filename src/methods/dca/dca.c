@@ -309,8 +309,8 @@ const lwi_formulation lwi_formulation_dca = {
         "accelerations by divide and conquer; trees, loops, couplings, redundant constraints; "
         "O(n), threads",
     .cite = "featherstone1999",
-    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS |
-             LWI_HAS_SPEEDS | LWI_HAS_PLAN | LWI_HAS_THREADS,
+    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_SPEEDS | LWI_HAS_PLAN |
+             LWI_HAS_THREADS,
     .accepts = lwi_system_accepts,
     .prepare = prepare,
     .enter = enter,

@@ -677,8 +677,8 @@ const lwi_formulation lwi_formulation_hdca = {
         "joint momenta of a spanning tree, velocities and impulses by assembly; linear in the "
         "number of bodies; trees, loops, couplings, redundant constraints",
     .cite = "chadaj2017",
-    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS |
-             LWI_HAS_MOMENTA | LWI_HAS_KAPPA | LWI_HAS_PLAN | LWI_HAS_THREADS | LWI_POSES_FIRST,
+    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_MOMENTA | LWI_HAS_KAPPA |
+             LWI_HAS_PLAN | LWI_HAS_THREADS | LWI_POSES_FIRST,
     .accepts = lwi_system_accepts,
     .prepare = prepare,
     .enter = enter,

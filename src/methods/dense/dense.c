@@ -367,8 +367,7 @@ const lwi_formulation lwi_formulation_dense = {
         "all bodies in absolute coordinates, all joints as constraint equations; O(n^3); trees, "
         "loops, couplings, redundant constraints",
     .cite = "udwadia1992",
-    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS |
-             LWI_HAS_SPEEDS | LWI_CUBIC,
+    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_SPEEDS | LWI_CUBIC,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,

@@ -434,8 +434,8 @@ const lwi_formulation lwi_formulation_index3 = {
                "projections; loops, redundant constraints, singular positions; "
                "equal steps, or by tolerances",
     .cite = "malczyk2019",
-    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS |
-             LWI_HAS_SPEEDS | LWI_HAS_PLAN | LWI_HAS_THREADS | LWI_HAS_INDEX3 | LWI_PROJECTS,
+    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_SPEEDS | LWI_HAS_PLAN |
+             LWI_HAS_THREADS | LWI_HAS_INDEX3 | LWI_PROJECTS,
     .accepts = lwi_system_accepts,
     .prepare = prepare,
     .enter = enter,

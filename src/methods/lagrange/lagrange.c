@@ -307,8 +307,8 @@ const lwi_formulation lwi_formulation_lagrange = {
     .summary = "cut joints with multipliers and the articulated-body recursion: O(n m^2) for m "
                "constraint equations of cut joints; loops, couplings; drifts, option `baumgarte`",
     .cite = "anderson2003",
-    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS |
-             LWI_HAS_SPEEDS | LWI_HAS_BAUMGARTE | LWI_CUBIC,
+    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_SPEEDS |
+             LWI_HAS_BAUMGARTE | LWI_CUBIC,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,

@@ -762,8 +762,8 @@ const lwi_formulation lwi_formulation_rcr = {
         "recursive coordinate reduction: loops in relative coordinates, O(n + m); trees, loops, "
         "couplings, redundant constraints",
     .cite = "anderson2003",
-    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_MASSLESS | LWI_CAN_ROTORS |
-             LWI_HAS_SPEEDS | LWI_HAS_MOMENTA | LWI_HAS_KAPPA | LWI_POSES_FIRST,
+    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_SPEEDS | LWI_HAS_MOMENTA |
+             LWI_HAS_KAPPA | LWI_POSES_FIRST,
     .prepare = prepare,
     .enter = enter,
     .rates = rates,

@@ -435,7 +435,8 @@ static void singular_start_is_refused(void **state)
 }
 
 // A body without mass, or without inertia about some axis, is reported with advice.
-static void light_bodies_are_named(void **state)
+// A leaf without mass is no body of a mechanism, one between rods is: thin, or without any inertia.
+static void light_bodies_between_rods_are_accepted(void **state)
 {
     (void)state;
     for (int massless = 0; massless < 2; massless++) {
@@ -451,10 +452,7 @@ static void light_bodies_are_named(void **state)
         lwt_joint(b, LW_JOINT_REVOLUTE, "j3", middle, lwt_rod(b, "C", 2, 0, 3, 0, 1), 2, 0);
         lw_model *model = lwt_model(b);
         lw_error why;
-        assert_int_equal(lwi_formulation_accepts(DCA, model, &why), LW_ERR_UNSUPPORTED);
-        assert_non_null(strstr(why.text, "body 'thin'"));
-        assert_non_null(strstr(why.text, massless ? "mass" : "inertia"));
-        assert_non_null(strstr(why.text, "momenta"));
+        lwt_ok(lwi_formulation_accepts(DCA, model, &why), &why);
         lw_model_destroy(model);
     }
 }
@@ -491,7 +489,7 @@ int main(void)
         cmocka_unit_test(numbering_and_cuts_change_nothing),
         cmocka_unit_test(a_rotated_world_rotates_the_motion),
         cmocka_unit_test(singular_start_is_refused),
-        cmocka_unit_test(light_bodies_are_named),
+        cmocka_unit_test(light_bodies_between_rods_are_accepted),
         cmocka_unit_test(rates_depend_on_the_state_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
