@@ -170,11 +170,12 @@ typedef struct lw_custom_joint {
 } lw_custom_joint;
 
 /** Stops at the ends of a coordinate's range: beyond an end by x > 0 the effort is
- *  -max(0, stiffness x + damping dx/dt), towards the range; it never pulls back. */
+ *  -max(0, stiffness x + damping dx/dt), towards the range; it never pulls back.  Without stiffness there are no stops:
+ *  the range only shows where the mechanism works, and lw_model_assemble tries starts in it. */
 typedef struct lw_limits_desc {
     double lower, upper;       ///< [m, rad]
     bool has_lower, has_upper; ///< zero: no stop at that end
-    double stiffness;          ///< [N/m, N m/rad] > 0
+    double stiffness;          ///< [N/m, N m/rad] >= 0; 0: no stops
     double damping;            ///< [N s/m, N m s/rad] >= 0
 } lw_limits_desc;
 

@@ -26,12 +26,51 @@ static cli_exit split_names(const char *list, held *h)
     return CLI_DONE;
 }
 
+/** Coordinates of --near, their names pointing into `text`. */
+typedef struct near_list {
+    char *text;
+    lw_joint_q item[CLI_MAX];
+    int n;
+} near_list;
+
+// "Q[:Q...]"
+static bool read_coordinates(char *list, lw_joint_q *near)
+{
+    for (char *end = list; list; list = end) {
+        end = strchr(list, ':');
+        if (end) *end++ = 0;
+        if (near->nq == LW_JOINT_MAX_NQ || !lw_number_read(list, &near->q[near->nq++]))
+            return false;
+    }
+    return true;
+}
+
+static cli_exit read_near(const char *list, near_list *near)
+{
+    *near = (near_list){0};
+    if (!list) return CLI_DONE;
+    near->text = malloc(strlen(list) + 1);
+    if (!near->text) return cli_complain(CLI_FAILED, "no memory");
+    strcpy(near->text, list);
+    for (char *name = strtok(near->text, ","); name; name = strtok(NULL, ",")) {
+        char *value = strrchr(name, '=');
+        if (near->n == CLI_MAX) return cli_complain(CLI_USE, "--near: too many joints");
+        if (value) *value++ = 0;
+        if (!value || !read_coordinates(value, &near->item[near->n]))
+            return cli_complain(CLI_USE, "--near: '%s' needs =Q, numbers separated by colons",
+                                name);
+        near->item[near->n++].joint = name;
+    }
+    return CLI_DONE;
+}
+
 static void print_report(const cli_arguments *arguments, const lw_model *model,
                          const lw_assembly *a)
 {
     printf("model        %s\n", arguments->operand);
-    printf("positions    residual %.1e before, %.1e after %d steps\n", a->before[0], a->after[0],
+    printf("positions    residual %.1e before, %.1e after %d steps", a->before[0], a->after[0],
            a->iterations);
+    printf(a->starts > 1 ? ", start %d\n" : "\n", a->starts);
     printf("moved        %.6g m at most%s%s, rotated %.6g rad at most%s%s\n", a->moved,
            a->moved_body.index ? ": " : "",
            a->moved_body.index ? lw_model_body_name(model, a->moved_body) : "", a->rotated,
@@ -63,6 +102,7 @@ static void json_report(const cli_arguments *arguments, const lw_model *model, c
     json_open(&json, NULL, '{');
     json_text(&json, "model", arguments->operand);
     json_integer(&json, "iterations", a->iterations);
+    json_integer(&json, "starts", a->starts);
     json_array(&json, "residual_before", a->before, 2);
     json_array(&json, "residual_after", a->after, 2);
     json_change(&json, "moved", lw_model_body_name(model, a->moved_body), a->moved);
@@ -90,7 +130,7 @@ static cli_exit write_model(const cli_arguments *arguments, const lw_model *mode
     return code || status == LW_OK ? code : cli_fail(status, &error);
 }
 
-static cli_exit assemble(const cli_arguments *arguments, const held *h)
+static cli_exit assemble(const cli_arguments *arguments, const held *h, const near_list *near)
 {
     lw_model *model = NULL, *assembled = NULL;
     lw_options options;
@@ -100,7 +140,11 @@ static cli_exit assemble(const cli_arguments *arguments, const held *h)
     open.open = true;
     cli_exit code = cli_read(&open, &model, &options);
     if (code) return code;
-    const lw_assemble_desc desc = {.hold = h->name, .nhold = h->n};
+    const lw_assemble_desc desc = {.hold = h->name,
+                                   .nhold = h->n,
+                                   .near = near->item,
+                                   .nnear = near->n,
+                                   .starts = arguments->starts};
     const lw_status status = lw_model_assemble(model, &desc, &assembled, &report, &error);
     if (status == LW_ERR_ARGUMENT)
         code = cli_complain(CLI_USE, "%s", error.text);
@@ -120,6 +164,7 @@ static cli_exit assemble(const cli_arguments *arguments, const held *h)
 cli_exit cli_assemble(const cli_arguments *arguments)
 {
     held h;
+    near_list near = {0};
     for (int i = 0; i < arguments->noutput; i++) {
         const char *file = arguments->output[i];
         if (!cli_ends_in(file, ".yaml") && !cli_ends_in(file, ".yml"))
@@ -129,7 +174,9 @@ cli_exit cli_assemble(const cli_arguments *arguments)
         return cli_complain(CLI_USE, "assemble writes one file, -o was given %d times",
                             arguments->noutput);
     cli_exit code = split_names(arguments->hold, &h);
-    if (!code) code = assemble(arguments, &h);
+    if (!code) code = read_near(arguments->near, &near);
+    if (!code) code = assemble(arguments, &h, &near);
     free(h.text);
+    free(near.text);
     return code;
 }

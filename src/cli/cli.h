@@ -52,6 +52,9 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(KEYFRAME, "keyframe", 0, "NAME", "MJCF: start at the key of this name")                      \
     X(PLAN, "plan", 0, NULL, "report elimination orders of dca and hdca and their cost")           \
     X(HOLD, "hold", 0, "A,B,...", "bodies and joints to keep in place if possible")                \
+    X(NEAR, "near", 0, "JOINT=Q[:Q...],...",                                                       \
+      "assemble near these coordinates [m, rad], those of a joint separated by colons")            \
+    X(STARTS, "starts", 0, "N", "most starts to try where loops stay open (default 40)")           \
     X(REAL_TIME, "real-time", 0, NULL,                                                             \
       "index3 with the same work in every step; --pace 1: in wall-clock time")                     \
     X(JSON, "json", 0, NULL, "print the result as JSON")                                           \
@@ -87,8 +90,8 @@ enum {
       CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_KEYFRAME | CLI_CUT | CLI_PLAN | CLI_JSON,    \
       "report bodies, joints, degrees of freedom, redundant constraints and ignored input")        \
     X(assemble, "MODEL",                                                                           \
-      CLI_OUTPUT | CLI_HOLD | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_KEYFRAME |           \
-          CLI_JSON | CLI_QUIET,                                                                    \
+      CLI_OUTPUT | CLI_HOLD | CLI_NEAR | CLI_STARTS | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK |  \
+          CLI_KEYFRAME | CLI_JSON | CLI_QUIET,                                                     \
       "find the nearest configuration and velocities that satisfy all constraints (-o "            \
       "FILE.yaml)")                                                                                \
     X(compare, "MODEL",                                                                            \
@@ -139,6 +142,8 @@ typedef struct cli_arguments {
     int nvary;
     const char *observed; ///< columns of --watch; NULL: none
     const char *hold;     ///< of assemble; NULL: nothing
+    const char *near;     ///< of assemble, likewise
+    int starts;           ///< of assemble; 0: the default
     bool open;            ///< open loops are accepted
     int lanes;            ///< 0: not given
     lw_base base;

@@ -162,6 +162,9 @@ lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold 
     GET(a->old_R, model->nbody);
     GET(a->old_r, model->nbody);
     GET(a->old_q, model->nq);
+    GET(a->drawn, model->nq);
+    GET(a->given, model->njoint);
+    GET(a->moves, model->njoint);
     GET(a->residual, a->nrow);
     GET(a->size, a->nrow);
     GET(a->eps, a->nrow);
@@ -524,6 +527,40 @@ bool lwi_assembler_step(lwi_assembler *a)
     }
     displace(a, 0);
     return false;
+}
+
+// Steps with more damping than this are along the gradient.
+#define MAX_DAMPING 1e3
+// Bound of a damped step [lengths of the mechanism, rad].
+#define LONGEST_DAMPED 0.5
+// A damped step that gains less than this share is the last one.
+#define MIN_GAIN 1e-7
+
+bool lwi_assembler_damped_step(lwi_assembler *a, double *damping)
+{
+    rows(a, false);
+    weigh_rows(a);
+    remember(a);
+    for (;; *damping *= 4) {
+        if (*damping > MAX_DAMPING) return false;
+        for (int r = 0; r < a->nrow; r++) a->eps[r] *= *damping / JOINT_COMPLIANCE;
+        const double before = merit(a);
+        bool less = lwi_elim_factor(a->elim, a->eps) == LW_OK;
+        if (less) solve(a);
+        less = less && longest(a) <= LONGEST_DAMPED;
+        if (less) {
+            displace(a, 1);
+            rows(a, false);
+            less = merit(a) < (1 - MIN_GAIN) * before;
+        }
+        if (less) break;
+        displace(a, 0);
+        rows(a, false);
+        weigh_rows(a);
+    }
+    straighten(a);
+    *damping = fmax(*damping / 8, JOINT_COMPLIANCE);
+    return true;
 }
 
 int lwi_assembler_close(lwi_assembler *a)

@@ -37,6 +37,7 @@ typedef struct lwi_assembler {
     double t;                    ///< at which drives and mounts count; 0 unless the caller says
     double length;               ///< of the mechanism [m]
     int nedge, nrow, first_hold; ///< holds are the last edges
+    int ngiven;                  ///< the first holds are coordinates that the user gives
     lwi_assembler_edge *edge;
     lwi_hold *hold;
     lwi_split split; ///< of bodies with many joints: their other parts are bodies nnode, ...
@@ -50,7 +51,10 @@ typedef struct lwi_assembler {
     // motion of all bodies, world axes, [nbody]; q, qd of all joints
     double (*R)[9], (*r)[3], (*v)[3], (*w)[3], *q, *qd;
     lwi_motion motion;
-    double (*old_R)[9], (*old_r)[3], *old_q;    ///< where a step began
+    double (*old_R)[9], (*old_r)[3], *old_q; ///< where a step began
+    double *drawn;                           ///< q of the first start
+    int *given;  ///< [njoint] hold with the user's coordinates; -1: none
+    bool *moves; ///< [njoint] scratch of a restart
     double *residual, *size, *eps, *c, *lambda; ///< [nrow]
     const double *shift; ///< [nrow] positions hold where rows have this residual; NULL: 0
     double (*x)[6];      ///< [nnode + parts]
@@ -67,6 +71,26 @@ lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold 
  * whole revolutions taken from those given.  (assemble_start.c) */
 void lwi_assembler_place(lwi_assembler *assembler);
 
+/** Another start, from poses that do not close: the joints of the loops that are open there get other coordinates, the
+ *  others stay.  The first start is in the middle of the ranges of coordinates, the next ones are spread over the ranges,
+ *  or, where none is known, more and more about the coordinates of the first start; the sequence is always the same.
+ *  (assemble_restart.c)
+ *  @param tolerance  joints with larger residuals are open
+ *  @param number     from 1 */
+void lwi_assembler_restart(lwi_assembler *assembler, double tolerance, int number);
+/** Damped steps to the nearest minimum of the gaps, then as lwi_assembler_close if it closes.   @return steps */
+int lwi_assembler_descend(lwi_assembler *assembler);
+/** Angles by the revolutions that are nearest to the middle of their ranges, else to the first start; not those of drives
+ *  and couplings. */
+void lwi_assembler_unwind(lwi_assembler *assembler);
+/** Root of the sum of squares of all residuals of joints and couplings.  After lwi_assembler_residual. */
+double lwi_assembler_gap(const lwi_assembler *assembler);
+/** How many joints and couplings have a larger residual.  After lwi_assembler_residual. */
+int lwi_assembler_open(const lwi_assembler *assembler, double tolerance);
+/** Moves the body of node k where coordinates q of its joint put it on its parent. */
+void lwi_assembler_place_by(lwi_assembler *assembler, int k, const double *q);
+/** Moves the body of node k to the pose relative to its parent's that both have in old_R, old_r. */
+void lwi_assembler_place_as_before(lwi_assembler *assembler, int k);
 /** Moves the bodies until positions hold, along the shortest way that brings coordinates
  * to those held.      @return Newton steps */
 int lwi_assembler_close(lwi_assembler *assembler);
@@ -90,6 +114,9 @@ bool lwi_assembler_step(lwi_assembler *assembler);
  * regularisation is corrected, and contradicting holds end at the minimum sum of squares.
  */
 void lwi_assembler_project(lwi_assembler *assembler);
+/** One step of Levenberg and Marquardt, by the same rows with more compliance; `damping` begins at about 1e-3 and is
+ *  adapted.  False where no step reduces the residuals. */
+bool lwi_assembler_damped_step(lwi_assembler *assembler, double *damping);
 /** Largest residual of joints and couplings at the motion; edge: where, may be NULL. */
 double lwi_assembler_residual(lwi_assembler *assembler, bool velocity, int *edge);
 /** The largest of |v| and |w| of all bodies. */

@@ -28,8 +28,7 @@ static void link_of_body(const lwi_assembler *a, int k, double R[9], double r[3]
     v3_sub(r, a->r[node->body], c);
 }
 
-// Body of node k where coordinates q (all of the joint) put it on its parent.
-static void place_by_coordinates(lwi_assembler *a, int k, const double *q)
+void lwi_assembler_place_by(lwi_assembler *a, int k, const double *q)
 {
     const lwi_node *node = &a->model->node[k];
     const lwi_joint *joint = &a->model->joint[node->joint];
@@ -46,8 +45,7 @@ static void place_by_coordinates(lwi_assembler *a, int k, const double *q)
     v3_add(a->r[node->body], r, c);
 }
 
-// Body of node k as far from its parent as it is drawn.
-static void place_as_drawn(lwi_assembler *a, int k)
+void lwi_assembler_place_as_before(lwi_assembler *a, int k)
 {
     const lwi_node *node = &a->model->node[k];
     const int b = node->body;
@@ -62,17 +60,22 @@ static void place_as_drawn(lwi_assembler *a, int k)
     memcpy(a->R[b], R, sizeof R);
 }
 
-// Does joint j fit the bodies as drawn?  Its coordinates there, read near those given.
-static bool fits(const lwi_assembler *a, int j, double *q)
+// The coordinates that the user gives for joint j, or NULL.
+static const double *given_of(const lwi_assembler *a, int j)
+{
+    return a->given[j] < 0 ? NULL : a->hold[a->given[j]].value;
+}
+
+// Does joint j fit the bodies as drawn?  Its coordinates there, read near those given (NULL: none are).
+static bool fits(const lwi_assembler *a, int j, const double *given, double *q)
 {
     const lwi_joint *joint = &a->model->joint[j];
     double near[LW_JOINT_MAX_NQ], R[9], r[3], Rq[9], rq[3], E[9];
     lwi_joint_relative(a->model, j, 0, (const double(*)[9])a->old_R, (const double(*)[3])a->old_r,
                        NULL, NULL, R, r, NULL);
     joint->type->neutral(&joint->par, near);
-    const lw_joint_desc *desc = &a->model->desc.joint[j];
-    if (desc->has_q) memcpy(near, desc->q, (size_t)joint->type->nq * sizeof *near);
-    if (joint->type->has_pitch && joint->par.pitch != 0 && !desc->has_q)
+    if (given) memcpy(near, given, (size_t)joint->type->nq * sizeof *near);
+    if (joint->type->has_pitch && joint->par.pitch != 0 && !given)
         near[0] = r[2] / joint->par.pitch; // the displacement determines the revolution
     joint->type->read(&joint->par, R, r, near, q);
     joint->type->pose(&joint->par, q, Rq, rq);
@@ -106,19 +109,22 @@ void lwi_assembler_place(lwi_assembler *a)
 {
     const lw_model *model = a->model;
     draw(a);
+    for (int j = 0; j < model->njoint; j++) a->given[j] = -1;
+    for (int i = 0; i < a->ngiven; i++) a->given[a->hold[i].joint] = i;
     for (int j = 0; j < model->njoint; j++) // what coordinates continue from
         if (!model->joint[j].merged && model->joint[j].type->nq)
-            fits(a, j, a->q + model->joint[j].iq);
+            fits(a, j, given_of(a, j), a->q + model->joint[j].iq);
     for (int k = 0; k < model->nnode; k++) {
         const int j = model->node[k].joint;
+        const double *given = j >= 0 ? given_of(a, j) : NULL;
         double q[LW_JOINT_MAX_NQ];
-        if (j < 0 || !model->desc.joint[j].has_q || fits(a, j, q)) {
-            place_as_drawn(a, k);
+        if (!given || fits(a, j, given, q)) {
+            lwi_assembler_place_as_before(a, k);
             continue;
         }
-        const double *given = model->desc.joint[j].q;
-        place_by_coordinates(a, k, given);
+        lwi_assembler_place_by(a, k, given);
         memcpy(a->q + model->joint[j].iq, given, (size_t)model->joint[j].type->nq * sizeof *given);
     }
     lwi_assembler_read(a);
+    if (model->nq) memcpy(a->drawn, a->q, (size_t)model->nq * sizeof *a->q);
 }

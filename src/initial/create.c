@@ -279,6 +279,40 @@ lw_status lw_model_create(const lw_builder *builder, lw_model **model, lw_error 
 // -----------------------------------------------------------------------------------------
 // assemble
 
+// Coordinates near which to assemble: as given by the model, which they replace.
+static lw_status list_near(const lw_model *model, const lw_joint_q *near, lwi_hold *hold, int *n,
+                           lw_error *error)
+{
+    lw_joint j;
+    if (!near->joint || lw_model_find_joint(model, near->joint, &j) != LW_OK)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "near: there is no joint '%s'",
+                        near->joint ? near->joint : "");
+    const lwi_joint_type *type = model->joint[j.index].type;
+    if (model->joint[j.index].merged || type->nq == 0)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "near: joint '%s' (%s) has no coordinates",
+                        near->joint, type->name);
+    if (near->nq && near->nq != type->nq)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "near: joint '%s' (%s) has %d coordinate%s, not %d",
+                        near->joint, type->name, type->nq, type->nq == 1 ? "" : "s", near->nq);
+    for (int k = 0; k < type->nq; k++)
+        if (!isfinite(near->q[k]))
+            return lwi_fail(error, LW_ERR_ARGUMENT, "near: q%d of joint '%s' is not finite", k,
+                            near->joint);
+    int i = 0;
+    while (i < *n && hold[i].joint != j.index) i++;
+    hold[i] = (lwi_hold){.joint = j.index};
+    memcpy(hold[i].value, near->q, (size_t)type->nq * sizeof *near->q);
+    if (type->quaternion >= 0) {
+        double *quat = hold[i].value + type->quaternion;
+        if (!(quat_norm2(quat) > 0))
+            return lwi_fail(error, LW_ERR_ARGUMENT, "near: the quaternion of joint '%s' is zero",
+                            near->joint);
+        quat_normalize(quat, quat);
+    }
+    if (i == *n) ++*n;
+    return LW_OK;
+}
+
 // Coordinates that are given and what is named; values of the latter are filled in at the poses
 // found.
 static lw_status list_places(const lw_model *model, const lw_assemble_desc *desc, lwi_hold *hold,
@@ -291,6 +325,8 @@ static lw_status list_places(const lw_model *model, const lw_assemble_desc *desc
         hold[n] = (lwi_hold){.joint = j};
         memcpy(hold[n++].value, d->q, sizeof d->q);
     }
+    for (int i = 0; desc && i < desc->nnear; i++)
+        TRY(list_near(model, &desc->near[i], hold, &n, error));
     *ngiven = n;
     for (int i = 0; desc && i < desc->nhold; i++) {
         lw_body body;
@@ -323,8 +359,29 @@ static void hold_at_current_values(lwi_assembler *a, int first, int n)
     }
 }
 
-// "joint 'a' by 0.12, joint 'b' by 0.05": the worst first, those of a tenth of it and more.
-static void list_open(const lwi_assembler *a, double worst, char *text, size_t size)
+// The unit of a row of an edge.
+static const char *row_unit(const lwi_assembler *a, const lwi_assembler_edge *edge, int row)
+{
+    const int j = edge->joint >= 0 ? edge->joint : a->model->coupling[edge->coupling].joint;
+    const lwi_joint_type *type = a->model->joint[j].type;
+    if (edge->joint < 0) return type->angles & 1 ? "rad" : "m";
+    if (row >= type->nc || type->row[row].kind == LWI_ROW_CALLBACK) return "m or rad";
+    return type->row[row].kind == LWI_ROW_AXES || type->row[row].kind == LWI_ROW_ATTITUDE ? "rad"
+                                                                                          : "m";
+}
+
+// The row of an edge with the largest residual.
+static int largest_row(const lwi_assembler *a, int e)
+{
+    const double *residual = a->residual + a->plan.row[e];
+    int largest = 0;
+    for (int r = 1; r < a->plan.row[e + 1] - a->plan.row[e]; r++)
+        if (fabs(residual[r]) > fabs(residual[largest])) largest = r;
+    return largest;
+}
+
+// "joint 'a' by 0.12 m, joint 'b' by 0.05 rad": the largest gap first, those of a tenth of it and more.
+static void list_open(const lwi_assembler *a, bool velocity, double worst, char *text, size_t size)
 {
     enum { MOST = 4 };
     double last = INFINITY;
@@ -341,20 +398,20 @@ static void list_open(const lwi_assembler *a, double worst, char *text, size_t s
         last = largest;
         const lwi_assembler_edge *edge = &a->edge[best];
         const int j = edge->joint >= 0 ? edge->joint : a->model->coupling[edge->coupling].joint;
-        const int n = snprintf(text + used, size - used, "%s%s '%.80s' by %.3g", used ? ", " : "",
-                               edge->joint >= 0 ? "joint" : "coupling of joint",
-                               a->model->joint[j].name, largest);
+        const int n =
+            snprintf(text + used, size - used, "%s%s '%.80s' by %.3g %s%s", used ? ", " : "",
+                     edge->joint >= 0 ? "joint" : "coupling of joint", a->model->joint[j].name,
+                     largest, row_unit(a, edge, largest_row(a, best)), velocity ? "/s" : "");
         used += n > 0 ? (size_t)n : 0;
     }
 }
 
-static lw_status stays_open(const lwi_assembler *a, bool velocity, double worst, lw_error *error)
+static lw_status no_velocities(const lwi_assembler *a, double worst, lw_error *error)
 {
     char list[360];
-    list_open(a, worst, list, sizeof list);
-    return lwi_fail(error, LW_ERR_MODEL, "the mechanism %s; open are, in %s: %s",
-                    velocity ? "has no velocities that its joints allow" : "cannot be put together",
-                    velocity ? "m/s or rad/s" : "m or rad", list);
+    list_open(a, true, worst, list, sizeof list);
+    return lwi_fail(error, LW_ERR_MODEL,
+                    "the mechanism has no velocities that its joints allow; open are: %s", list);
 }
 
 // How far each body has come from where it is drawn.
@@ -393,21 +450,111 @@ static double largest_change(lwi_assembler *a, int n, bool velocity, lw_joint *j
     return largest;
 }
 
+// Poses at which a start ended.
+typedef struct start {
+    int open;          ///< joints and couplings that do not hold
+    double worst, gap; ///< largest residual; root of the sum of squares
+    double (*R)[9], (*r)[3], *q;
+} start;
+
+static lw_status create_start(const lw_model *model, lwi_arena *arena, start *s)
+{
+    *s = (start){.R = lwi_arena_push(arena, (size_t)model->nbody, sizeof *s->R),
+                 .r = lwi_arena_push(arena, (size_t)model->nbody, sizeof *s->r),
+                 .q = LWI_PUSH(arena, double, model->nq)};
+    return s->R && s->r && s->q ? LW_OK : LW_ERR_MEMORY;
+}
+
+static void keep(start *s, const lwi_assembler *a)
+{
+    memcpy(s->R, a->R, (size_t)a->model->nbody * sizeof *s->R);
+    memcpy(s->r, a->r, (size_t)a->model->nbody * sizeof *s->r);
+    if (a->model->nq) memcpy(s->q, a->q, (size_t)a->model->nq * sizeof *s->q);
+}
+
+static void go_back(lwi_assembler *a, const start *s)
+{
+    memcpy(a->R, s->R, (size_t)a->model->nbody * sizeof *s->R);
+    memcpy(a->r, s->r, (size_t)a->model->nbody * sizeof *s->r);
+    if (a->model->nq) memcpy(a->q, s->q, (size_t)a->model->nq * sizeof *s->q);
+}
+
+// Gaps that differ by less than this share are the same minimum.
+#define SAME_GAP 1e-2
+
+// Starts until one closes, each from the best before: fewer joints are open, or the same number by less.
+static lw_status close_by_starts(lwi_assembler *a, double tolerance, int max_starts,
+                                 lwi_arena *arena, lw_assembly *report, int *same)
+{
+    start best;
+    double smallest = INFINITY; // gap after damped steps: those of the first start are others
+    *same = 0;
+    report->iterations = lwi_assembler_close(a);
+    report->after[0] = lwi_assembler_residual(a, false, NULL);
+    report->starts = 1;
+    if (report->after[0] <= tolerance || max_starts == 1) return LW_OK;
+    TRY(create_start(a->model, arena, &best));
+    best.open = lwi_assembler_open(a, tolerance), best.worst = report->after[0];
+    best.gap = lwi_assembler_gap(a);
+    keep(&best, a);
+    while (best.worst > tolerance && report->starts < max_starts) {
+        lwi_assembler_restart(a, tolerance, report->starts++);
+        report->iterations += lwi_assembler_descend(a);
+        const double worst = lwi_assembler_residual(a, false, NULL), gap = lwi_assembler_gap(a);
+        const int open = lwi_assembler_open(a, tolerance);
+        if (gap < (1 - SAME_GAP) * smallest) smallest = gap, *same = 0;
+        if (gap <= (1 + SAME_GAP) * smallest) ++*same;
+        if (open < best.open || (open == best.open && gap < best.gap)) {
+            best.open = open, best.worst = worst, best.gap = gap;
+            keep(&best, a);
+        } else {
+            go_back(a, &best);
+        }
+    }
+    if (best.worst <= tolerance) lwi_assembler_unwind(a);
+    report->after[0] = lwi_assembler_residual(a, false, NULL);
+    return LW_OK;
+}
+
+// Gaps are reported where the joints of the tree hold: those of loops, as where a user opens them.
+// Minima of least squares are many where loops close elsewhere; one for all starts is that of a contradiction.
+static lw_status stays_open(lwi_assembler *a, int starts, int same, lw_error *error)
+{
+    char list[360], reason[160] = "";
+    if (same > 2 && 2 * same > starts)
+        snprintf(reason, sizeof reason,
+                 "%d of %d starts end with the same gap, so lengths or joint types of these loops "
+                 "contradict one another",
+                 same, starts);
+    else
+        snprintf(reason, sizeof reason, "%d start%s tried", starts,
+                 starts == 1 ? " was" : "s were");
+    for (int k = 0; k < a->model->nnode; k++) {
+        const int j = a->model->node[k].joint;
+        if (j >= 0) lwi_assembler_place_by(a, k, a->q + a->model->joint[j].iq);
+    }
+    const double worst = lwi_assembler_residual(a, false, NULL);
+    list_open(a, false, worst, list, sizeof list);
+    return lwi_fail(error, LW_ERR_MODEL, "the mechanism cannot be put together, %s; open are: %s",
+                    reason, list);
+}
+
 // Positions, in `a`.
 static lw_status close_positions(lwi_assembler *a, const lwi_hold *hold, int ngiven, int nhold,
-                                 lwi_arena *arena, lw_assembly *report, lw_error *error)
+                                 int starts, lwi_arena *arena, lw_assembly *report, lw_error *error)
 {
+    enum { STARTS = 40 };
     TRY(lwi_assembler_create(a->model, nhold, hold, NULL, arena, a));
+    a->ngiven = ngiven;
     lwi_assembler_place(a);
     hold_at_current_values(a, ngiven, nhold);
     report->before[0] = lwi_assembler_residual(a, false, NULL);
-    report->iterations = lwi_assembler_close(a);
-    report->after[0] = lwi_assembler_residual(a, false, NULL);
+    const double tolerance = LWI_CLOSURE_TOLERANCE * (1 + a->length);
+    int same;
+    TRY(close_by_starts(a, tolerance, starts > 0 ? starts : STARTS, arena, report, &same));
     measure_way(a, report);
     report->changed = largest_change(a, ngiven, false, &report->changed_joint);
-    if (report->after[0] <= LWI_CLOSURE_TOLERANCE * (1 + a->length)) return LW_OK;
-    lwi_assembler_residual(a, false, NULL);
-    return stays_open(a, false, report->after[0], error);
+    return report->after[0] <= tolerance ? LW_OK : stays_open(a, report->starts, same, error);
 }
 
 // Velocities, in `a`, at the poses of `closed`.
@@ -439,7 +586,7 @@ static lw_status close_velocities(lwi_assembler *a, const lwi_assembler *closed,
     for (int i = 0; i < model->nv; i++) speed = fmax(speed, fabs(a->qd[i]));
     if (report->after[1] <= LWI_CLOSURE_TOLERANCE * speed) return LW_OK;
     lwi_assembler_residual(a, true, NULL);
-    return stays_open(a, true, report->after[1], error);
+    return no_velocities(a, report->after[1], error);
 }
 
 static lw_status assemble(const lw_model *model, const lw_assemble_desc *desc, lwi_arena *arena,
@@ -456,7 +603,8 @@ static lw_status assemble(const lw_model *model, const lw_assemble_desc *desc, l
     if (!in_loop || !nodes || !hold) return LW_ERR_MEMORY;
     mark_loops(model, nodes, in_loop);
     TRY(list_places(model, desc, hold, &ngiven, &nhold, error));
-    TRY(close_positions(&places, hold, ngiven, nhold, arena, report, error));
+    TRY(close_positions(&places, hold, ngiven, nhold, desc ? desc->starts : 0, arena, report,
+                        error));
     TRY(close_velocities(&speeds, &places, in_loop, hold, arena, report, error));
     TRY(lwi_describe_motion(model, &speeds.motion, speeds.qd, true, arena, &result));
     TRY(lwi_model_compile(&result, &model->arena.allocator, &unclosed, made, error));

@@ -248,7 +248,7 @@ static void report_coordinate(const lwi_export *x, const lw_joint_desc *d, int k
     const lw_coordinate_desc *c = &d->coordinate[k];
     if (c->force.index)
         lwi_export_report(x, "joint '%.200s': the force on q%d is not written", d->name, k);
-    if (c->limits.has_lower || c->limits.has_upper)
+    if (c->limits.stiffness > 0)
         lwi_export_report(
             x, "joint '%.200s': the limits of q%d are written without stiffness and damping",
             d->name, k);

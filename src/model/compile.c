@@ -252,7 +252,7 @@ static int joint_stops(lw_model *m, int j, lwi_joint_stop_par *par)
     for (int k = 0; k < joint->type->nv; k++) {
         const lw_limits_desc *d = &m->desc.joint[j].coordinate[k].limits;
         for (int side = -1; side <= 1; side += 2) {
-            if (!(side < 0 ? d->has_lower : d->has_upper)) continue;
+            if (!(side < 0 ? d->has_lower : d->has_upper) || d->stiffness == 0) continue;
             if (par)
                 par[n] = (lwi_joint_stop_par){.iq = joint->iq + k,
                                               .iv = joint->iv + k,

@@ -89,15 +89,16 @@ static lw_status check_limits(const lwi_item *it, const lw_joint_desc *d, int k,
     if (!l->has_lower && !l->has_upper)
         return lwi_item_fail(it, "limits of q%d have neither `lower` nor `upper`", k);
     if (!isfinite(l->lower) || !isfinite(l->upper) || !isfinite(l->stiffness) ||
-        !isfinite(l->damping) || !(l->stiffness > 0) || l->damping < 0)
+        !isfinite(l->damping) || !(l->stiffness >= 0) || l->damping < 0 ||
+        (l->damping > 0 && l->stiffness == 0))
         return lwi_item_fail(it,
                              "limits of q%d are %g to %g with stiffness %g and damping %g; "
-                             "expected finite numbers, stiffness > 0, damping >= 0",
+                             "expected finite numbers >= 0, and damping of stops with stiffness",
                              k, l->lower, l->upper, l->stiffness, l->damping);
     if (l->has_lower && l->has_upper && l->lower > l->upper)
         return lwi_item_fail(it, "lower limit %g of q%d lies above the upper one, %g", l->lower, k,
                              l->upper);
-    if (d->coordinate[k].motion.index)
+    if (d->coordinate[k].motion.index && l->stiffness > 0)
         return lwi_item_fail(
             it, "q%d follows a function, limits do not hold it; expected one of both", k);
     return LW_OK;

@@ -714,6 +714,16 @@ class Assemble(Program):
         self.assertRegex(done.stderr, r"cannot be put together.*joint 'C' by [0-9.]+")
         self.assertFalse(os.path.exists(self.path("closed.yaml")))
 
+    def test_coordinates_to_assemble_near(self):
+        model = self.write("near.yaml", self.parallelogram("qd: [2]"))
+        out = self.path("near-closed.yaml")
+        self.call("assemble", model, "--near", "A=0.25", "-o", out)
+        with open(out, encoding="utf-8") as file:
+            self.assertRegex(file.read(), r"A:(?:\n    .*)*\n    q: \[0\.2(?:5|4999)")
+        for near, part in (("A", "needs =Q"), ("A=x", "needs =Q"), ("A=1:2", "has 1 coordinate, not 2"), ("A=1:2:3:4:5:6:7:8:9:1", "needs =Q"),
+                           ("Z=1", "no joint 'Z'")):
+            self.assertIn(part, self.call("assemble", model, "--near", near, code=2).stderr)
+
     def test_names_to_hold_must_exist(self):
         message = self.call("assemble", self.model, "--hold", "rod,bob", code=2).stderr
         self.assertIn("'bob'", message)

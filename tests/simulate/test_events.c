@@ -300,7 +300,8 @@ static void limits_that_make_no_sense_are_refused(void **state)
     } cases[] = {
         {"q0: {stiffness: 1}", "neither `lower` nor `upper`"},
         {"q0: {lower: 0}", "stiffness"},
-        {"q0: {lower: 0, stiffness: 0}", "stiffness is 0, expected a number > 0"},
+        {"q0: {lower: 0, stiffness: -1}", "stiffness is -1, expected a number >= 0"},
+        {"q0: {lower: 0, stiffness: 0, damping: 1}", "damping of stops with stiffness"},
         {"q0: {lower: 0, stiffness: 1, damping: -1}", "damping is -1, expected a number >= 0"},
         {"q0: {lower: 1, upper: 0, stiffness: 1}", "above the upper"},
         {"q1: {lower: 1, stiffness: 1}", "q0"},

@@ -246,14 +246,20 @@ class Model:
         """Degrees of freedom, loops, redundant constraints, warnings: the report of ``linkwork check``."""
         return check_model(self)
 
-    def assemble(self, hold: Sequence[str] = ()) -> "Assembly":
+    def assemble(self, hold: Sequence[str] = (),
+                 near: Optional[Mapping[str, Union[float, ArrayLike]]] = None,
+                 starts: int = 0) -> "Assembly":
         """The nearest start that satisfies all joints, as a new model with a report.
 
         :param hold: names of bodies and joints that should stay where they are
+        :param near: coordinates of joints by name [m, rad] near which to assemble
+        :param starts: most starts to try where loops stay open; 0: 40
         """
         names = [ffi.new("char[]", h.encode()) for h in hold]
         array = ffi.new("const char *[]", names + [ffi.NULL])
-        desc = ffi.new("lw_assemble_desc *", {"hold": array, "nhold": len(names)})
+        places, keep = _coordinates_of_joints(self, near or {})
+        desc = ffi.new("lw_assemble_desc *", {"hold": array, "nhold": len(names), "near": places,
+                                              "nnear": len(keep), "starts": starts})
         model, error = ffi.new("lw_model **"), ffi.new("lw_error *")
         report = ffi.new("lw_assembly *")
         check(lib.lw_model_assemble(self._handle, desc, model, report, error), error)
@@ -292,6 +298,20 @@ class Model:
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> Array:
         """Constant speeds v that take q0 to q1 in unit time: ``integrate(q0, v)`` is q1."""
         return _configuration.difference(self._configuration(), self, q0, q1)
+
+
+def _coordinates_of_joints(model: Model, near: Mapping[str, Union[float, ArrayLike]]) -> Any:
+    """``lw_joint_q[]``, and what must live as long."""
+    names = [ffi.new("char[]", name.encode()) for name in near]
+    array = ffi.new("lw_joint_q[]", max(1, len(names)))
+    for item, name, value in zip(array, names, near.values()):
+        q = np.atleast_1d(np.asarray(value, dtype=float))
+        joint = ffi.string(name).decode()
+        wanted = model.joints[joint].nq
+        if q.shape != (wanted,):
+            raise ArgumentError(f"near: joint '{joint}' has {wanted} coordinates, {q.size} are given")
+        item.joint, item.q = name, list(q)
+    return array, names
 
 
 def _unpickle(text: str, source: Optional[str], open: bool, warnings: Tuple[str, ...]) -> Model:
@@ -352,6 +372,7 @@ class Assembly:
 
     model: Model
     iterations: int
+    starts: int  #: how many starts were tried
     before: Tuple[float, float]  #: residuals of positions [m, rad] and velocities
     after: Tuple[float, float]
     moved: float  #: largest displacement of a mass centre [m]
@@ -367,7 +388,7 @@ class Assembly:
     def _of(cls, model: Model, report: Any) -> "Assembly":
         def joint(which: Any) -> Optional[str]:
             return model.joints[which.index].name if which.index >= 0 else None
-        return cls(model, report.iterations, tuple(report.before), tuple(report.after),
+        return cls(model, report.iterations, report.starts, tuple(report.before), tuple(report.after),
                    report.moved, model.bodies[report.moved_body.index].name, report.rotated,
                    model.bodies[report.rotated_body.index].name, report.changed,
                    joint(report.changed_joint), report.changed_speed,

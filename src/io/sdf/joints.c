@@ -128,10 +128,9 @@ static lw_status read_limits(const lwi_sdf *u, const lwi_sdf_item *j, const lwi_
              fabs(end[k]) >= 1e16))
             end[k] = k ? INFINITY : -INFINITY;
     if (!isfinite(end[0]) && !isfinite(end[1])) return LW_OK;
-    if (!(u->desc->limits.stiffness > 0)) {
-        lwi_notes_add(u->notes, e, j->name, "limits are not enforced, joints");
-        return LW_OK;
-    }
+    const bool enforced = u->desc->limits.stiffness > 0;
+    if (!enforced) lwi_notes_add(u->notes, e, j->name, "limits are not enforced, joints");
+    if (!enforced && !(end[0] < end[1])) return LW_OK; // without stops, only a range is of use
     *limits = u->desc->limits;
     limits->has_lower = isfinite(end[0]), limits->has_upper = isfinite(end[1]);
     limits->lower = limits->has_lower ? end[0] : 0;

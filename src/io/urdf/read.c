@@ -395,7 +395,7 @@ static lw_status read_damping(const reading *u, const joint *j, lw_joint_desc *d
 }
 
 // Limits become stops if the caller sets their stiffness; `continuous` joints and limits without ends have
-// none.
+// none.  Without stiffness they only show where the mechanism works.
 static lw_status read_limit(const reading *u, const joint *j, lw_joint_desc *d)
 {
     static const char *const keys[] = {"lower", "upper", "effort", "velocity"};
@@ -409,15 +409,14 @@ static lw_status read_limit(const reading *u, const joint *j, lw_joint_desc *d)
         lwi_notes_add(u->notes, e, j->name,
                       "<limit> has an unused value that is not a finite number, joints");
     if (!j->kind.axis) return LW_OK;
-    if (!(u->limits.stiffness > 0)) {
-        lwi_notes_add(u->notes, e, j->name, "limits are not enforced, joints");
-        return LW_OK;
-    }
+    const bool enforced = u->limits.stiffness > 0;
     const bool ends = lwi_xml_get(e, "lower") || lwi_xml_get(e, "upper");
-    if (!good || !ends || !j->kind.scalar || strcmp(j->kind.name, "continuous") == 0) {
-        lwi_notes_add(u->notes, e, j->name, "limits have no lower and upper end, joints");
-        return LW_OK;
-    }
+    const bool range = good && ends && j->kind.scalar && strcmp(j->kind.name, "continuous") != 0;
+    if (!enforced || !range)
+        lwi_notes_add(u->notes, e, j->name,
+                      enforced ? "limits have no lower and upper end, joints"
+                               : "limits are not enforced, joints");
+    if (!range || (!enforced && value[0] >= value[1])) return LW_OK;
     lw_limits_desc *limits = &d->coordinate[0].limits;
     *limits = u->limits;
     limits->has_lower = limits->has_upper = 1; // a missing end is zero

@@ -358,7 +358,7 @@ static void dynamics_are_read_other_properties_are_noted(void **state)
     const lw_coordinate_desc *c = &lwt_joint_of(b, "j")->coordinate[0];
     assert_true(c->damping == .5 && c->stiffness == 30 && c->at == .25);
     assert_true(lwt_joint_of(b, "k")->damping == .01);
-    assert_false(c->limits.has_lower || c->limits.has_upper);
+    assert_true(c->limits.stiffness == 0); // the range is kept, without stops
     assert_int_equal(1, lwt_warnings_with(b, "limits are not enforced, joints (1): j"));
     assert_true(c->friction.coulomb == .1 && c->friction.viscous == 0 && c->friction.speed == .01);
     assert_int_equal(1, lwt_warnings_with(b, "acts as -F tanh(qd / 0.01), joints (1): j"));
