@@ -127,6 +127,9 @@ typedef struct lw_index3_options {
       "pivots and changed when necessary")                                                         \
     X(sample, SAMPLE, "0.01", BASIC, "S",                                                          \
       "interval of the output rows [s], or `steps`: every step")                                   \
+    X(columns, COLUMNS, "auto", BASIC, "PATTERN,...",                                              \
+      "columns of results: names with * and ?, of reactions @F1, @F2, @body1, @body2, @MARKER; "   \
+      "auto: all of the level")                                                                    \
     X(sample_mode, SAMPLE_MODE, "stop", EXPERT, "MODE",                                            \
       "stop: the integrator ends a step on each row; interpolate: rows are interpolated")          \
     X(baumgarte, GAINS, "0,0", EXPERT, "A,B",                                                      \
@@ -161,8 +164,9 @@ typedef struct lw_options {
 #define LW_OPTION_INTEGER(key) int64_t key; // >= 0
 #define LW_OPTION_STATE(key) lw_state_kind key;
 #define LW_OPTION_KAPPA(key) double key; // > 0 [1/s], LW_KAPPA_AUTO, LW_KAPPA_NONE
-#define LW_OPTION_JOINTS(key) char key[LW_OPTION_STRING_SIZE]; // names with commas, or "auto"
-#define LW_OPTION_SAMPLE(key) double key;                      // > 0 [s], LW_SAMPLE_STEPS
+#define LW_OPTION_JOINTS(key) char key[LW_OPTION_STRING_SIZE];  // names with commas, or "auto"
+#define LW_OPTION_COLUMNS(key) char key[LW_OPTION_STRING_SIZE]; // patterns with commas, or "auto"
+#define LW_OPTION_SAMPLE(key) double key;                       // > 0 [s], LW_SAMPLE_STEPS
 #define LW_OPTION_SAMPLE_MODE(key) lw_sample_mode key;
 #define LW_OPTION_GAINS(key) double key[2]; // >= 0 [1/s]
 #define LW_OPTION_PROJECT(key) lw_project key;
@@ -178,6 +182,7 @@ typedef struct lw_options {
 #undef LW_OPTION_STATE
 #undef LW_OPTION_KAPPA
 #undef LW_OPTION_JOINTS
+#undef LW_OPTION_COLUMNS
 #undef LW_OPTION_SAMPLE
 #undef LW_OPTION_SAMPLE_MODE
 #undef LW_OPTION_GAINS

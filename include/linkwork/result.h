@@ -114,18 +114,23 @@ typedef int (*lw_interrupt)(void *user);
 typedef struct lw_writer_desc {
     size_t size;       ///< sizeof this struct, or 0: see linkwork.h
     const lw_sim *sim; ///< model, options, notice; its state is stored with every row of .h5
-    lw_observe level;  ///< columns it does not contain are left out
-    lw_result *after;  ///< the result that this run resumes: quaternions keep their signs; may be
-                       ///< NULL; not used after create
-    double flush;      ///< [s] after which rows are flushed; 0: 1 s, more where a flush takes long
+    lw_observe
+        level; ///< columns it does not contain are left out; the option `columns` of the simulation
+               ///< chooses among them, and where it names others needs a higher level
+    lw_result *after; ///< the result that this run resumes: quaternions keep their signs; may be
+                      ///< NULL; not used after create
+    double flush;     ///< [s] after which rows are flushed; 0: 1 s, more where a flush takes long
     lw_interrupt interrupt; ///< may be NULL
     void *interrupt_user;
 } lw_writer_desc;
 
 /** Starts a result file, its format by the ending: .h5 or .csv.  An existing file is replaced.
- *  @param path  NULL: rows are kept in memory, for lw_writer_finish */
+ *  @param path  NULL: rows are kept in memory, for lw_writer_finish
+ *  @return LW_ERR_ARGUMENT: the option `columns` has a pattern that matches nothing, with the nearest name; LW_ERR_IO */
 LW_API lw_status lw_writer_create(const char *path, const lw_writer_desc *desc, lw_writer **writer,
                                   lw_error *error);
+/** The level that observations for its rows must have at least. */
+LW_API lw_observe lw_writer_level(const lw_writer *writer);
 /** One row, of the simulation's present state.  A row may be buffered until the next flush. */
 LW_API lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation);
 /** Flushes rows that are older than the interval: for progress callbacks, when rows are rare. */

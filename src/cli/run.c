@@ -9,6 +9,7 @@ typedef struct writers {
     int n;
     long rows;
     bool failed;
+    lw_observe level; ///< of the rows
     cli_progress progress;
 } writers;
 
@@ -108,7 +109,7 @@ static void print_times(const lw_sim *sim, const lw_summary *s)
 }
 
 static void print_summary(const cli_arguments *arguments, const lw_sim *sim, const lw_summary *s,
-                          const char *warnings, long rows)
+                          const char *warnings, long rows, lw_observe level)
 {
     char report[512];
     lw_sim_report(sim, report, sizeof report);
@@ -125,7 +126,7 @@ static void print_summary(const cli_arguments *arguments, const lw_sim *sim, con
     if (s->projections)
         printf("positions    restored to the constraints %ld times\n", s->projections);
     printf("constraints  residual: position %.1e, velocity %.1e", s->residual[0], s->residual[1]);
-    if (arguments->level >= LW_OBSERVE_REACTION) printf(", acceleration %.1e", s->residual[2]);
+    if (level >= LW_OBSERVE_REACTION) printf(", acceleration %.1e", s->residual[2]);
     putchar('\n');
     print_lines("warning", warnings + (*warnings == '\n'));
     printf("rows         %ld\n", rows);
@@ -166,7 +167,7 @@ static void json_times(cli_json *json, const lw_sim *sim, const lw_summary *s)
 }
 
 static void json_summary(const cli_arguments *arguments, const lw_sim *sim, const char *start,
-                         const lw_summary *s, long rows, const char *ended)
+                         const lw_summary *s, long rows, lw_observe level, const char *ended)
 {
     cli_json json = {.file = stdout};
     json_open(&json, NULL, '{');
@@ -195,7 +196,7 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     json_number(&json, "real_time_factor", real_time_factor(s));
     json_number(&json, "energy_error", s->energy_error);
     json_number(&json, "energy_scale", s->energy_scale);
-    json_array(&json, "residual", s->residual, arguments->level >= LW_OBSERVE_REACTION ? 3 : 2);
+    json_array(&json, "residual", s->residual, level >= LW_OBSERVE_REACTION ? 3 : 2);
     json_integer(&json, "rows", rows);
     json_open(&json, "files", '[');
     for (int i = 0; i < arguments->noutput; i++) json_text(&json, NULL, arguments->output[i]);
@@ -217,6 +218,16 @@ static cli_exit report_end(const lw_sim *sim, const writers *w, lw_status status
                         lw_sim_time(sim));
 }
 
+// What rows need: that of the files where columns are chosen; the summary has energies.
+static lw_observe level_of_rows(const cli_arguments *arguments, const lw_sim *sim, const writers *w)
+{
+    const bool chosen = strcmp(lw_sim_options(sim)->columns, "auto") != 0;
+    lw_observe level = chosen && w->n ? LW_OBSERVE_ENERGY : arguments->level;
+    for (int i = 0; i < w->n; i++)
+        if (lw_writer_level(w->writer[i]) > level) level = lw_writer_level(w->writer[i]);
+    return level > LW_OBSERVE_ENERGY ? level : LW_OBSERVE_ENERGY;
+}
+
 // Runs `sim` for its whole duration; the files are valid up to its end, also of a run that fails.
 // `start` describes the row that the run resumes from, `after` is its result; "", NULL: none.
 static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char *start,
@@ -233,9 +244,8 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char
 
     const size_t said = strlen(lw_sim_notice(sim)); // a run adds its warnings
     w.progress = cli_progress_start("run", arguments->quiet, lw_sim_time(sim));
-    const lw_observe level = // the summary has energies
-        arguments->level > LW_OBSERVE_ENERGY ? arguments->level : LW_OBSERVE_ENERGY;
-    const lw_status status = lw_sim_run(sim, level, write_row, &w, look_up, &w);
+    const lw_status status =
+        lw_sim_run(sim, level_of_rows(arguments, sim, &w), write_row, &w, look_up, &w);
     cli_progress_end(&w.progress);
     const cli_exit closed = close_outputs(&w);
 
@@ -243,12 +253,12 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char
     lw_sim_summary(sim, &summary);
     if (status != LW_OK) code = report_end(sim, &w, status);
     if (arguments->json)
-        json_summary(arguments, sim, start, &summary, w.rows,
+        json_summary(arguments, sim, start, &summary, w.rows, w.level,
                      status == LW_OK                             ? "done"
                      : status == LW_ERR_INTERRUPTED && !w.failed ? "stopped"
                                                                  : "failed");
     else if (!arguments->quiet)
-        print_summary(arguments, sim, &summary, lw_sim_notice(sim) + said, w.rows);
+        print_summary(arguments, sim, &summary, lw_sim_notice(sim) + said, w.rows, w.level);
     if (!code && summary.valid_until < summary.end)
         code = cli_complain(CLI_FAILED,
                             "results after t = %g s are unreliable, for the reason that the "

@@ -41,3 +41,22 @@ const char *lwi_text_name_problem(const char *name)
     }
     return NULL;
 }
+
+bool lwi_text_glob(const char *pattern, const char *text)
+{
+    const char *star = NULL, *from = NULL; // the last '*', and the end of its match so far
+    while (*text) {
+        if (*pattern == '*') {
+            star = pattern++, from = text;
+        } else if (*pattern == '?' || *pattern == *text) {
+            pattern++, text++;
+            while (pattern[-1] == '?' && (*text & 0xC0) == 0x80) text++; // rest of a UTF-8 letter
+        } else if (star) {
+            pattern = star + 1, text = ++from;
+        } else {
+            return false;
+        }
+    }
+    while (*pattern == '*') pattern++;
+    return !*pattern;
+}

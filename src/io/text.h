@@ -15,6 +15,9 @@ enum { LWI_NAME_LENGTH = 255 }; ///< bytes; libyaml ends keys at 1024 characters
 /** Why a string cannot be the name of an item, or NULL. */
 const char *lwi_text_name_problem(const char *name);
 
+/** Does a text match a pattern with * and ?, each ? one letter of UTF-8? */
+bool lwi_text_glob(const char *pattern, const char *text);
+
 /** Next code point of a UTF-8 string and its length in bytes; -1: not UTF-8. */
 long lwi_text_utf8_next(const char *text, int *bytes);
 

@@ -4,6 +4,7 @@
 #include "plot/select.h"
 
 #include "base/assert.h"
+#include "io/text.h"
 #include "plot/options.h"
 
 #include <stdio.h>
@@ -22,25 +23,6 @@ typedef struct selecting {
     int *by_name; // [columns] sorted by name, equal names in order
     bool *taken;  // [columns] are in the panel that is being filled
 } selecting;
-
-bool lwi_plot_glob(const char *pattern, const char *text)
-{
-    const char *star = NULL, *from = NULL; // the last '*', and the end of its match so far
-    while (*text) {
-        if (*pattern == '*') {
-            star = pattern++, from = text;
-        } else if (*pattern == '?' || *pattern == *text) {
-            pattern++, text++;
-            while (pattern[-1] == '?' && (*text & 0xC0) == 0x80) text++; // rest of a UTF-8 letter
-        } else if (star) {
-            pattern = star + 1, text = ++from;
-        } else {
-            return false;
-        }
-    }
-    while (*pattern == '*') pattern++;
-    return !*pattern;
-}
 
 // ------------------------------------------------------------------------------------------ tables
 
@@ -232,7 +214,7 @@ static lw_status add_matching(selecting *s, lwi_plot_choice *p, const char *patt
     const int exact = find(s, pattern);
     bool matched = exact >= 0;
     for (int i = 0; i < s->table->n; i++) {
-        if (exact >= 0 ? i != exact : i == s->x || !lwi_plot_glob(pattern, name_of(s, i))) continue;
+        if (exact >= 0 ? i != exact : i == s->x || !lwi_text_glob(pattern, name_of(s, i))) continue;
         matched = true;
         if (!s->taken[i]) add_quantity(p, name_of(s, i), LWI_PLOT_VALUE, i, -1, -1);
         s->taken[i] = true;

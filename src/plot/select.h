@@ -44,7 +44,6 @@ typedef struct lwi_plot_selection {
 } lwi_plot_selection;
 
 /** Matches `*` with any text, `?` with one letter. */
-bool lwi_plot_glob(const char *pattern, const char *text);
 
 /** @return LW_ERR_ARGUMENT: a name without a column (the nearest is named), a preset without its
  *          columns; LW_ERR_MEMORY */

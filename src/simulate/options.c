@@ -112,6 +112,35 @@ static void write_joints(const void *field, char *text, size_t size)
     lwi_copy_text(text, size, field);
 }
 
+// Patterns of columns, which writers of results compare with the model.
+static lw_status check_columns(const option *o, const void *field, lw_error *error)
+{
+    const char *text = field;
+    if (!memchr(text, 0, LW_OPTION_STRING_SIZE))
+        return lwi_fail(error, LW_ERR_ARGUMENT, "%s: the text does not end", o->key);
+    if (*text) return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT,
+                    "%s: expected auto, or names of columns with commas, 'joint.*.f*'", o->key);
+}
+
+static lw_status read_columns(const option *o, const char *text, void *field, lw_error *error)
+{
+    if (strlen(text) >= LW_OPTION_STRING_SIZE)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "%s: the patterns have %zu letters together ('%.20s...'), expected at most "
+                        "%d: use * for several columns",
+                        o->key, strlen(text), text, LW_OPTION_STRING_SIZE - 1);
+    TRY(check_columns(o, text, error));
+    memset(field, 0, LW_OPTION_STRING_SIZE);
+    strcpy(field, text);
+    return LW_OK;
+}
+
+static void write_columns(const void *field, char *text, size_t size)
+{
+    lwi_copy_text(text, size, field);
+}
+
 // ----------------------------------------------------------------------------------------- numbers
 
 #define MIN_RTOL 1e-14  // below, round-off forbids any step
@@ -352,6 +381,7 @@ TYPE(INTEGER, integer)
 TYPE(STATE, state)
 TYPE(KAPPA, kappa)
 TYPE(JOINTS, joints)
+TYPE(COLUMNS, columns)
 TYPE(SAMPLE, sample)
 TYPE(SAMPLE_MODE, sample_mode)
 TYPE(GAINS, gains)

@@ -86,7 +86,7 @@ class Use(Program):
         self.assertIn("0 done", text)
 
     def test_help_of_run_has_two_tiers(self):
-        basic = ("formulation", "integrator", "duration", "step", "rtol", "atol", "sample", "threads", "output",
+        basic = ("formulation", "integrator", "duration", "step", "rtol", "atol", "sample", "columns", "threads", "output",
                  "initial", "quiet", "json", "base")
         expert = ("atol-p", "sample-mode", "max-steps", "kappa", "independent", "baumgarte", "project", "plan", "index3", "state",
                   "pace", "real-time", "limits", "lanes", "cut")

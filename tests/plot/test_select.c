@@ -1,4 +1,5 @@
 // test_select.c -- names, patterns and presets select panels; errors name what does not exist.
+#include "io/text.h"
 #include "plot/select.h"
 
 #include <setjmp.h>
@@ -67,16 +68,16 @@ static void expect(const lw_plot_options *options, const char *text)
 static void patterns(void **state)
 {
     (void)state;
-    assert_true(lwi_plot_glob("*", ""));
-    assert_true(lwi_plot_glob("body.*.x", "body.a.b.x"));
-    assert_true(lwi_plot_glob("*q?", "joint.a.q0"));
-    assert_true(lwi_plot_glob("a*b*c", "axxbyybzzc"));
-    assert_true(lwi_plot_glob("?", "\u00e9")); // one character, two bytes
-    assert_false(lwi_plot_glob("?", "ab"));
-    assert_false(lwi_plot_glob("a*b", "ac"));
-    assert_false(lwi_plot_glob("", "a"));
-    assert_false(lwi_plot_glob("a", ""));
-    assert_true(lwi_plot_glob("a**", "a"));
+    assert_true(lwi_text_glob("*", ""));
+    assert_true(lwi_text_glob("body.*.x", "body.a.b.x"));
+    assert_true(lwi_text_glob("*q?", "joint.a.q0"));
+    assert_true(lwi_text_glob("a*b*c", "axxbyybzzc"));
+    assert_true(lwi_text_glob("?", "\u00e9")); // one character, two bytes
+    assert_false(lwi_text_glob("?", "ab"));
+    assert_false(lwi_text_glob("a*b", "ac"));
+    assert_false(lwi_text_glob("", "a"));
+    assert_false(lwi_text_glob("a", ""));
+    assert_true(lwi_text_glob("a**", "a"));
 }
 
 static void a_list_is_a_panel(void **state)

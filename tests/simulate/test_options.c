@@ -21,7 +21,7 @@ static void defaults_are_those_of_the_list(void **state)
     (void)state;
     lw_options o;
     lw_options_default(&o);
-    assert_true(lw_option_count() == 20);
+    assert_true(lw_option_count() == 21);
     for (int i = 0; i < lw_option_count(); i++) {
         const lw_option_info info = lw_option_at(i);
         char text[LW_OPTION_STRING_SIZE];
@@ -183,6 +183,7 @@ static void text_and_value_are_the_same(void **state)
         {"kappa", "none", NULL},
         {"kappa", "2.5", NULL},
         {"independent", "A, B.q0", NULL},
+        {"columns", "joint.*.f*, spring.strut.force,joint.A.fx@F1", NULL},
         {"sample", "steps", NULL},
         {"sample", "0.001", NULL},
         {"sample_mode", "interpolate", NULL},

@@ -119,7 +119,7 @@ def _described(model: Model, vary: Mapping[str, ArrayLike], instances: Optional[
 
 def simulate_batch(model: Union[Model, Path], vary: Mapping[str, ArrayLike],
                    duration: Optional[float] = None, *, instances: Optional[int] = None,
-                   level: str = "reaction", columns: Optional[Iterable[str]] = None,
+                   level: str = "reaction", columns: Union[None, str, Iterable[str]] = None,
                    output: Optional[Path] = None, threads: int = 0, lanes: int = 0,
                    memory: int = 0, progress: Optional[Progress] = None,
                    **options: Any) -> BatchResult:
@@ -127,7 +127,8 @@ def simulate_batch(model: Union[Model, Path], vary: Mapping[str, ArrayLike],
 
     :param vary: name: values of all instances, or one for all: ``joint.NAME.q0``, ``input.NAME``,
         ``body.NAME.mass``, ... (docs/batch.md)
-    :param columns: those that the result keeps; None: all of `level`
+    :param columns: those that the result keeps: their names, or a string with patterns, which are also the
+        columns of `output`; None: all of `level`
     :param threads: 0: all processors
     :param lanes: instances side by side in the processor: 1, 4, 8; 0: the best
     :param memory: bytes of the instances that exist at the same time, about; 0: 64 MiB
@@ -142,6 +143,8 @@ def simulate_batch(model: Union[Model, Path], vary: Mapping[str, ArrayLike],
         model = load(model)
     if duration is not None:
         options["duration"] = duration
+    if isinstance(columns, str):
+        options["columns"], columns = columns, None
     desc, values, used = _described(model, vary, instances, make_options(model._options, options),
                                     threads=threads, lanes=lanes, memory=memory)
     count = len(values)
@@ -188,8 +191,6 @@ def _kept(writer: Any, wanted: Optional[Iterable[str]]) -> Tuple[List[int], Tupl
                   for i in range(lib.lw_batch_writer_columns(writer)))
     if wanted is None:
         return list(range(len(names))), names
-    if isinstance(wanted, str):
-        raise ArgumentError(f"columns: expected a list of names, got '{wanted}'")
     index = {name: i for i, name in enumerate(names)}
     chosen = tuple(wanted)
     for name in chosen:

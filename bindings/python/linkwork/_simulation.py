@@ -540,6 +540,7 @@ class Simulation:
                 break
             run.writer[run.nwriter] = made[0]
             run.nwriter += 1
+            level = max(level, int(lib.lw_writer_level(made[0])))
         if status < 0:
             failure = make_error(status, error)
         else:
@@ -613,7 +614,8 @@ def summary_of(s: Any) -> Summary:
 
 
 def simulate(model: Union[Model, Path], duration: Optional[float] = None, *,
-             level: str = "reaction", output: Union[None, Path, Sequence[Path]] = None,
+             level: str = "reaction", columns: Union[None, str, Sequence[str]] = None,
+             output: Union[None, Path, Sequence[Path]] = None,
              inputs: Optional[Mapping[str, float]] = None, controller: Optional[Controller] = None,
              initial: "Union[None, Trajectory, Path]" = None, progress: Optional[Progress] = None,
              **options: Any) -> "Trajectory":
@@ -624,6 +626,8 @@ def simulate(model: Union[Model, Path], duration: Optional[float] = None, *,
     :param level: contents of rows: "pose", "twist", "energy", "acceleration", "reaction", "force",
         "momentum"
     :param output: files (.h5, .csv) that are written during the run
+    :param columns: of the rows and files: a pattern or several, "joint.*.f*", "spring.strut.force", also of
+        reactions elsewhere, "joint.A.fx@F1" (docs/results.md); None: all of `level`
     :param inputs: values of the model's inputs
     :param controller: called at every row with (simulation, observation); sets inputs, or returns them
         as a dictionary; they hold until the next row
@@ -636,6 +640,8 @@ def simulate(model: Union[Model, Path], duration: Optional[float] = None, *,
     """
     if not isinstance(model, Model):
         model = load(model)
+    if columns is not None:
+        options["columns"] = columns if isinstance(columns, str) else ",".join(columns)
     simulation = Simulation(model, **options)
     if initial is not None:
         simulation.restore(initial)

@@ -54,6 +54,25 @@ def test_levels_contain_what_they_say():
     assert o.p.size == o.transmitted.size == o.joint("hinge").p.size == o.body("rod").momentum.size == 0
 
 
+def test_columns_are_chosen_by_patterns(tmp_path):
+    model = pendulum()
+    whole = lw.simulate(model, 0.1, level="force", inputs={"motor": 3})
+    some = lw.simulate(model, 0.1, columns=["body.*.x", "joint.hinge.actuator*", "joint.hinge.f?@F1"], inputs={"motor": 3},
+                       output=tmp_path / "some.h5")
+    assert list(some) == ["time", "body.rod.x", "joint.hinge.actuator0", "joint.hinge.actuator_power0",
+                          "joint.hinge.fx@F1", "joint.hinge.fy@F1", "joint.hinge.fz@F1"]
+    for name in list(some)[:4]:
+        assert (some[name] == whole[name]).all()
+    assert (some["joint.hinge.actuator0"] == 3).all() and some.unit("joint.hinge.actuator0") == "N m"
+    assert some.frame("joint.hinge.fx@F1") == "F1"
+    again = lw.read_result(tmp_path / "some.h5")
+    assert list(again) == list(some) and again.frame("joint.hinge.fx@F1") == "F1"
+    with pytest.raises(lw.ArgumentError, match="did you mean 'body.rod.x'"):
+        lw.simulate(model, 0.1, columns="body.rud.x")
+    batch = lw.simulate_batch(model, {"joint.hinge.q0": [0.1, 0.2]}, 0.1, columns="joint.*.f?,sys.E")
+    assert "joint.hinge.fx" in batch.columns and "body.rod.x" not in batch.columns
+
+
 def test_independent_coordinates_are_named(four_bar):
     run, other = (lw.simulate(four_bar, 0.2, formulation="rcr", independent=name) for name in ("A", "B.q0"))
     assert run.options["independent"] == "A" and abs(run["body.rocker.x"] - other["body.rocker.x"]).max() < 1e-7

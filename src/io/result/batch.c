@@ -51,11 +51,12 @@ static lw_status own_column(lwi_result_columns *c, int at, const char *before, c
 }
 
 // Inserts them after the time.
-static lw_status make_columns(lw_batch_writer *w)
+static lw_status make_columns(lw_batch_writer *w, lw_error *error)
 {
     lwi_result_columns *c = &w->columns;
     const lw_batch *b = w->batch;
-    TRY(lwi_result_columns_of_model(b->model, w->level, c));
+    TRY(lwi_result_columns_choose(b->model, w->level, lw_batch_options(b)->columns, c, error));
+    w->level = c->level;
     w->nown = c->n;
     const int more = 1 + b->nvary;
     lwi_result_column *column = LWI_PUSH(&c->arena, lwi_result_column, c->n + more);
@@ -106,6 +107,13 @@ static lw_status instance_row(lw_batch_writer *w, int i)
     lw_batch *b = w->batch;
     const lw_observation *o;
     const int number = lw_batch_number(b, i);
+    if (w->level >= LW_OBSERVE_FORCE &&
+        lw_batch_model(b, i)->output_code != w->batch->model->output_code)
+        return lwi_fail(&w->error, LW_ERR_UNSUPPORTED,
+                        "instance %d: its model has forces that the model of the sweep does not "
+                        "have, or the other way round, and with them other columns; expected "
+                        "values other than 0 in the model",
+                        number);
     lw_status status = lw_batch_observe(b, i, w->level, &o);
     if (status == LW_OK) {
         w->rows.row = w->own + (size_t)i * (size_t)w->nown;
@@ -199,13 +207,14 @@ static lw_status begin_hdf5(lw_batch_writer *w, lw_error *error)
 static lw_status begin(lw_batch_writer *w, const char *path, lw_error *error)
 {
     const size_t n = (size_t)w->capacity;
-    if (make_columns(w) != LW_OK) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    const lw_status status = make_columns(w, error);
+    if (status == LW_ERR_MEMORY) return lwi_fail(error, status, "no memory for a result");
+    if (status != LW_OK) return status;
     w->own = LWI_PUSH(&w->arena, double, n *(size_t)w->nown);
     w->last = LWI_PUSH(&w->arena, double, n *(size_t)w->columns.n);
     w->written = LWI_PUSH(&w->arena, bool, n);
     if (!w->own || !w->last || !w->written ||
-        lwi_result_rows_create(w->batch->model, w->level, &w->columns, &w->arena, &w->rows) !=
-            LW_OK)
+        lwi_result_rows_create(w->batch->model, &w->columns, &w->arena, &w->rows) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     if (!path) return LW_OK;
     w->path = lwi_arena_text(&w->arena, path);

@@ -18,7 +18,10 @@ typedef struct meaning {
     int part;                     ///< numbered: the number
     const char *item;             ///< in the name; NULL: none
     int item_length;
+    const char *at; ///< of a reaction elsewhere: where; NULL: none
 } meaning;
+
+enum { LWI_QUANTITY_NAME = 32 }; // bytes of the last part of a name, at most
 
 // "qd12" of "qd": 12; -1 where it is something else.
 static int number_after(const char *what, const char *letters)
@@ -51,17 +54,36 @@ static meaning find_quantity(const char *prefix, size_t length, const char *part
     return (meaning){0};
 }
 
-static meaning read_name(const char *name)
+// The name up to `length`.
+static meaning read_part(const char *name, size_t length)
 {
-    const char *first = strchr(name, '.'), *last = strrchr(name, '.');
+    char part[LWI_QUANTITY_NAME];
+    const char *first = memchr(name, '.', length), *last = name + length;
     if (!first) return (meaning){0};
-    meaning m = find_quantity(name, (size_t)(first - name), last + 1);
+    while (*--last != '.') continue;
+    const size_t n = length - (size_t)(last + 1 - name);
+    if (n >= sizeof part) return (meaning){0};
+    memcpy(part, last + 1, n);
+    part[n] = 0;
+    meaning m = find_quantity(name, (size_t)(first - name), part);
     const bool system = m.quantity && m.quantity->subject == LWI_RESULT_SYSTEM;
     if (!m.quantity || system != (first == last)) return (meaning){0};
     if (system) return m;
     m.item = first + 1;
     m.item_length = (int)(last - first) - 1;
     return m.item_length > 0 ? m : (meaning){0};
+}
+
+// Behind an @ is where a reaction is wanted: F1, ..., or a marker of any name.
+static meaning read_name(const char *name)
+{
+    meaning m = read_part(name, strlen(name));
+    for (const char *at = name; !m.quantity && (at = strchr(at, '@')); at++) {
+        m = read_part(name, (size_t)(at - name));
+        if (m.quantity && m.quantity->subject != LWI_RESULT_REACTION) m = (meaning){0};
+        if (m.quantity) m.at = at + 1;
+    }
+    return m;
 }
 
 const lwi_quantity *lwi_result_column_quantity(const char *name)
@@ -99,6 +121,10 @@ void lwi_result_column_meaning(const char *name, const char **unit, const char *
     const lwi_quantity *q = lwi_result_column_quantity(name);
     *unit = q ? lwi_result_part_unit(q, m.part) : "";
     *frame = q ? q->frame : "";
+    static const char *const places[] = {"F1", "F2", "body1", "body2"};
+    if (m.at) *frame = "marker";
+    for (int i = 0; m.at && i < LWI_COUNT(places); i++)
+        if (!strcmp(m.at, places[i])) *frame = places[i];
 }
 
 const char *lwi_result_column_item(const lwi_result_column *column, int *length)
@@ -106,10 +132,10 @@ const char *lwi_result_column_item(const lwi_result_column *column, int *length)
     const lwi_quantity *q = column->quantity;
     *length = 0;
     if (!q || q->subject == LWI_RESULT_TIME || q->subject == LWI_RESULT_SYSTEM) return "";
-    const char *first = strchr(column->name, '.'), *last = strrchr(column->name, '.');
-    LWI_ASSERT(first && last > first); // otherwise the quantity would be unknown
-    *length = (int)(last - first) - 1;
-    return first + 1;
+    const meaning m = read_name(column->name);
+    LWI_ASSERT(m.item); // otherwise the quantity would be unknown
+    *length = m.item_length;
+    return m.item;
 }
 
 // ----------------------------------------------------------------------------- columns of a model
@@ -144,13 +170,15 @@ static char *append_number(char *end, int number)
     return end;
 }
 
+// `at`: where a reaction is wanted, or NULL.
 static char *column_name(lwi_arena *arena, const lw_model *model, const lwi_result_entry *e,
-                         int part)
+                         int part, const char *at)
 {
     const lwi_quantity *q = e->quantity;
     const char *prefix = lwi_result_column_prefix(q), *item = lwi_result_item_name(model, e);
     const char *last = q->part[q->numbered ? 0 : part];
-    const size_t room = strlen(prefix) + strlen(item) + strlen(last) + (q->numbered ? 16 : 3);
+    const size_t room = strlen(prefix) + strlen(item) + strlen(last) + (q->numbered ? 16 : 3) +
+                        (at ? strlen(at) + 1 : 0);
     char *name = lwi_arena_chars(arena, room);
     if (!name) return NULL;
     char *end = append(name, prefix);
@@ -159,12 +187,20 @@ static char *column_name(lwi_arena *arena, const lw_model *model, const lwi_resu
     if (*item) *end++ = '.';
     end = append(end, last);
     if (q->numbered) end = append_number(end, part);
+    if (at) *end++ = '@', end = append(end, at);
     *end = 0;
     LWI_ASSERT((size_t)(end - name) < room);
     return name;
 }
 
-static lw_status put_columns(lwi_result_columns *c, const lw_model *model)
+static const char *frame_of(const lwi_result_columns *c, const lwi_result_entry *e)
+{
+    if (!e->view) return e->quantity->frame;
+    const lwi_result_view *view = &c->view[e->view - 1];
+    return view->kind == LWI_VIEW_MARKER ? "marker" : view->name;
+}
+
+lw_status lwi_result_columns_name(lwi_result_columns *c, const lw_model *model)
 {
     for (int i = 0; i < c->nentry; i++) c->n += c->entry[i].n;
     c->column = LWI_PUSH(&c->arena, lwi_result_column, c->n);
@@ -174,14 +210,15 @@ static lw_status put_columns(lwi_result_columns *c, const lw_model *model)
         const lwi_result_entry *e = &c->entry[i];
         const bool reaction = e->quantity->subject == LWI_RESULT_REACTION;
         for (int k = e->part; k < e->part + e->n; k++) {
-            char *name = column_name(&c->arena, model, e, k);
+            const char *at = e->view ? c->view[e->view - 1].name : NULL;
+            const char *name = column_name(&c->arena, model, e, k, at);
             if (!name) return LW_ERR_MEMORY;
             LWI_ASSERT(column < c->column + c->n);
             *column++ = (lwi_result_column){.name = name,
                                             .unit = unit_of(model, e, k),
-                                            .frame = e->quantity->frame,
+                                            .frame = frame_of(c, e),
                                             .quantity = e->quantity,
-                                            .joint = reaction ? e->item : -1};
+                                            .joint = reaction && !e->view ? e->item : -1};
         }
     }
     return LW_OK;
@@ -194,7 +231,8 @@ lw_status lwi_result_columns_of_model(const lw_model *model, lw_observe level,
     lwi_arena_init(&columns->arena, NULL);
     lw_status status =
         lwi_result_entries(model, level, &columns->arena, &columns->entry, &columns->nentry);
-    if (status == LW_OK) status = put_columns(columns, model);
+    columns->level = level;
+    if (status == LW_OK) status = lwi_result_columns_name(columns, model);
     if (status != LW_OK) lwi_result_columns_free(columns);
     return status;
 }

@@ -6,6 +6,7 @@
 #define LWI_IO_RESULT_COLUMNS_H
 
 #include "io/result/quantities.h"
+#include "io/result/view.h"
 
 /** A column: one number of each row. */
 typedef struct lwi_result_column {
@@ -21,11 +22,21 @@ typedef struct lwi_result_columns {
     lwi_result_column *column; ///< [n] in the order of a file; the first is the time
     lwi_result_entry *entry;   ///< [nentry] of a model's columns, in their order
     int nentry;
+    lw_observe level;      ///< of observations that have all of them
+    lwi_result_view *view; ///< [nview] reactions elsewhere
+    int nview;
 } lwi_result_columns;
 
 /** Columns of a model's results at `level`. */
 lw_status lwi_result_columns_of_model(const lw_model *model, lw_observe level,
                                       lwi_result_columns *columns);
+/** The columns that patterns choose (choose.c).
+ *  @param patterns  separated by commas; NULL, "" or "auto": all of `level`
+ *  @return LW_ERR_ARGUMENT: a pattern that matches nothing, with the nearest name */
+lw_status lwi_result_columns_choose(const lw_model *model, lw_observe level, const char *patterns,
+                                    lwi_result_columns *columns, lw_error *error);
+/** Fills `column` from `entry`. */
+lw_status lwi_result_columns_name(lwi_result_columns *columns, const lw_model *model);
 /** The same from names.
  *  @param names  [n] distinct, the first is "time" */
 lw_status lwi_result_columns_of_names(const char *const *names, int n, lwi_result_columns *columns);
@@ -52,14 +63,15 @@ typedef struct lwi_result_rows {
     const lw_model *model;
     lw_observe level;
     lwi_result_values values;
-    const lwi_result_run *run; ///< [nrun] in the arena
-    int nrun, n;
+    const lwi_result_run *run;   ///< [nrun] in the arena
+    const lwi_result_view *view; ///< [nview] of the columns
+    int nrun, nview, n;
     double *row; ///< [n] the last row; quaternions take their signs from the previous one
 } lwi_result_rows;
 
-lw_status lwi_result_rows_create(const lw_model *model, lw_observe level,
-                                 const lwi_result_columns *columns, lwi_arena *arena,
-                                 lwi_result_rows *rows);
+/** @param columns  must outlive the rows */
+lw_status lwi_result_rows_create(const lw_model *model, const lwi_result_columns *columns,
+                                 lwi_arena *arena, lwi_result_rows *rows);
 /** Fills rows->row.  @return LW_ERR_NOT_FINITE: a number is not finite */
 lw_status lwi_result_rows_fill(lwi_result_rows *rows, const lw_observation *observation);
 

@@ -11,6 +11,9 @@ void lwi_csv_header(FILE *file, const char *const *names, int n);
 /** Writes one line of numbers, 17 digits; between lwi_numbers_begin and _end. */
 void lwi_csv_numbers(FILE *file, const double *row, int n);
 
+/** lw_csv_create with the columns that patterns choose (lwi_result_columns_choose). */
+lw_status lwi_csv_create(const lw_model *model, lw_observe level, const char *patterns,
+                         const char *path, lw_csv **csv, lw_error *error);
 lw_status lwi_csv_flush(lw_csv *csv);
 lwi_result_rows *lwi_csv_rows(lw_csv *csv);
 const lwi_result_columns *lwi_csv_columns(const lw_csv *csv);

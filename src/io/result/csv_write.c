@@ -111,11 +111,11 @@ static void put_header(lw_csv *c)
     fputc('\n', c->file);
 }
 
-static lw_status start(lw_csv *c, const lw_model *model, lw_observe level, const char *path,
-                       lw_error *error)
+static lw_status start(lw_csv *c, const lw_model *model, lw_observe level, const char *patterns,
+                       const char *path, lw_error *error)
 {
-    if (lwi_result_columns_of_model(model, level, &c->columns) != LW_OK ||
-        lwi_result_rows_create(model, level, &c->columns, &c->arena, &c->rows) != LW_OK)
+    TRY(lwi_result_columns_choose(model, level, patterns, &c->columns, error));
+    if (lwi_result_rows_create(model, &c->columns, &c->arena, &c->rows) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a row of the CSV file");
     TRY(lwi_open_output_stream(path, &c->file, error));
     put_header(c);
@@ -125,6 +125,12 @@ static lw_status start(lw_csv *c, const lw_model *model, lw_observe level, const
 lw_status lw_csv_create(const lw_model *model, lw_observe level, const char *path, lw_csv **csv,
                         lw_error *error)
 {
+    return lwi_csv_create(model, level, NULL, path, csv, error);
+}
+
+lw_status lwi_csv_create(const lw_model *model, lw_observe level, const char *patterns,
+                         const char *path, lw_csv **csv, lw_error *error)
+{
     if (error) memset(error, 0, sizeof *error);
     if (!model || !path || !csv || (int)level < 0 || level > LW_OBSERVE_MOMENTUM)
         return lwi_fail(error, LW_ERR_ARGUMENT, "model, level, path and csv must be given");
@@ -132,7 +138,7 @@ lw_status lw_csv_create(const lw_model *model, lw_observe level, const char *pat
     if (!c) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a CSV file");
     memset(c, 0, sizeof *c);
     lwi_arena_init(&c->arena, NULL);
-    const lw_status status = start(c, model, level, path, error);
+    const lw_status status = start(c, model, level, patterns, path, error);
     if (status != LW_OK) {
         discard(c);
         return status;

@@ -20,24 +20,25 @@ struct lwi_result_memory {
     lwi_arena arena;             // all but the rows
 };
 
-static lw_status fill(lwi_result_memory *m, const lw_sim *sim, lw_observe level)
+static lw_status fill(lwi_result_memory *m, const lw_sim *sim, lw_observe level, lw_error *error)
 {
     const lw_model *model = lw_sim_model(sim);
-    TRY(lwi_result_columns_of_model(model, level, &m->columns));
-    TRY(lwi_result_rows_create(model, level, &m->columns, &m->arena, &m->rows));
+    TRY(lwi_result_columns_choose(model, level, lw_sim_options(sim)->columns, &m->columns, error));
+    TRY(lwi_result_rows_create(model, &m->columns, &m->arena, &m->rows));
     m->column = LWI_PUSH(&m->arena, lw_column_info, m->columns.n);
     m->undetermined = LWI_PUSH(&m->arena, unsigned char, model->njoint);
     m->meta.nx = lw_sim_state_size(sim);
     return m->column && m->undetermined ? LW_OK : LW_ERR_MEMORY;
 }
 
-lw_status lwi_result_memory_create(const lw_sim *sim, lw_observe level, lwi_result_memory **memory)
+lw_status lwi_result_memory_create(const lw_sim *sim, lw_observe level, lwi_result_memory **memory,
+                                   lw_error *error)
 {
     lwi_result_memory *m = lwi_allocate(NULL, sizeof *m);
     if (!m) return LW_ERR_MEMORY;
     *m = (lwi_result_memory){0};
     lwi_arena_init(&m->arena, NULL);
-    const lw_status status = fill(m, sim, level);
+    const lw_status status = fill(m, sim, level, error);
     if (status == LW_OK)
         *memory = m;
     else

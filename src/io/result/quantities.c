@@ -224,6 +224,13 @@ const lwi_quantity *lwi_result_quantity_at(int index)
     return index < n ? &own_quantities[index] : lwi_output_quantity_at(index - n);
 }
 
+const lwi_quantity *lwi_result_reaction_quantity(bool torque)
+{
+    const lwi_quantity *q = own_quantities;
+    while (q->array != (torque ? joint_torque : joint_force)) q++;
+    return q;
+}
+
 const char *lwi_result_column_prefix(const lwi_quantity *q)
 {
     static const char *const prefixes[LWI_RESULT_SUBJECTS] = {
@@ -288,7 +295,7 @@ static void append_named(list *l, const lwi_quantity *q, int joint)
 {
     const int n = coordinate_count(&l->model->joint[joint], q);
     LWI_ASSERT(n > 0 && n <= lwi_quantity_part_count(q));
-    append(l, (lwi_result_entry){q, joint, 0, lwi_quantity_part_count(q) - n, n});
+    append(l, (lwi_result_entry){q, joint, 0, lwi_quantity_part_count(q) - n, n, 0});
 }
 
 // Coordinate k of the joint, its speed and the derivative.
@@ -298,7 +305,7 @@ static void append_numbered(list *l, int joint, int k)
     for (int i = 0; (q = lwi_result_quantity_at(i)); i++) {
         if (q->subject == LWI_RESULT_JOINT && q->numbered && l->level >= q->level &&
             k < coordinate_count(&l->model->joint[joint], q))
-            append(l, (lwi_result_entry){q, joint, k, k, 1});
+            append(l, (lwi_result_entry){q, joint, k, k, 1, 0});
     }
 }
 
@@ -329,7 +336,7 @@ static void append_item(list *l, lwi_subject subject, int item)
         if (q->impacts && !lwi_result_has_impacts(l->model)) continue;
         if (q->loops && l->model->nloop + l->model->ncoupling == 0) continue;
         const int n = lwi_quantity_part_count(q) - (l->level < q->last_part);
-        append(l, (lwi_result_entry){q, item, 0, 0, n});
+        append(l, (lwi_result_entry){q, item, 0, 0, n, 0});
     }
 }
 
@@ -341,7 +348,8 @@ static void append_output(list *l, int item)
         const lwi_quantity *q = &output->quantity[i];
         const int n = lwi_quantity_part_count(q);
         if (l->level >= q->level)
-            append(l, (lwi_result_entry){q, item, first, q->numbered ? output->coordinate : 0, n});
+            append(l,
+                   (lwi_result_entry){q, item, first, q->numbered ? output->coordinate : 0, n, 0});
         first += n;
     }
 }

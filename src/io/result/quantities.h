@@ -26,6 +26,7 @@ typedef struct lwi_result_values {
     const double (*impulse)[6]; ///< [joint] of the observation, or `none`
     double (*none)[6];          ///< [joint] zeros, of models with impacts
     lwi_result_marker *marker;  ///< [marker]
+    double (*view)[6];          ///< [views of the columns]
 } lwi_result_values;
 
 /** Has the model impulses, or drives with rates that jump? */
@@ -38,6 +39,9 @@ void lwi_result_values_compute(const lw_model *model, lw_observe level,
 /** Row of the table, those of forces after all others; NULL for an index out of range. */
 const lwi_quantity *lwi_result_quantity_at(int index);
 
+/** The quantity of the forces, or torques, of reactions. */
+const lwi_quantity *lwi_result_reaction_quantity(bool torque);
+
 /** First part of names: "body" of body.rod.x. */
 const char *lwi_result_column_prefix(const lwi_quantity *quantity);
 const char *lwi_result_part_unit(const lwi_quantity *quantity, int part);
@@ -49,6 +53,7 @@ typedef struct lwi_result_entry {
     int first; ///< index of the first component in the quantity's array
     int part;  ///< first part of the quantity; numbered: the number
     int n;     ///< components
+    int view;  ///< reaction elsewhere: 1 + index in the views of the columns; 0: none
 } lwi_result_entry;
 
 /** The entries of a model's results at `level`, in the order of the columns.

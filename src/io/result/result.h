@@ -55,7 +55,8 @@ const char *lwi_result_layout_text(const lw_sim *sim, lwi_arena *arena);
 
 // ---- memory.c
 
-lw_status lwi_result_memory_create(const lw_sim *sim, lw_observe level, lwi_result_memory **memory);
+lw_status lwi_result_memory_create(const lw_sim *sim, lw_observe level, lwi_result_memory **memory,
+                                   lw_error *error);
 void lwi_result_memory_free(lwi_result_memory *memory); ///< NULL is allowed
 lw_status lwi_result_memory_row(lwi_result_memory *memory, const lw_sim *sim,
                                 const lw_observation *observation);

@@ -13,6 +13,8 @@
 // the row: in a chain of revolute joints, one run has the positions of all bodies.
 struct lwi_result_run {
     const lwi_quantity *quantity;
+    bool quaternion;     // the last four components are one
+    bool view;           // reactions elsewhere
     int count, n;        // entries, components of each
     int from, from_step; // index in the quantity's array
     int to, to_step;     // index in the row
@@ -66,9 +68,10 @@ static void copy_quaternions(const lwi_result_run *run, const double *x, double 
 static void fill_run(const lwi_result_run *run, const lwi_result_values *values, double *row)
 {
     const bool force = run->quantity->subject == LWI_RESULT_FORCE;
-    const double *x =
-        (force ? values->observation->output : run->quantity->array(values)) + run->from;
-    if (run->quantity->quaternion)
+    const double *x = run->from + (run->view ? values->view[0]
+                                   : force   ? values->observation->output
+                                             : run->quantity->array(values));
+    if (run->quaternion)
         copy_quaternions(run, x, row + run->to);
     else
         copy_vectors(run, x, row + run->to);
@@ -88,6 +91,8 @@ static bool all_finite(const double *x, int n)
 lw_status lwi_result_rows_fill(lwi_result_rows *rows, const lw_observation *observation)
 {
     lwi_result_values_compute(rows->model, rows->level, observation, &rows->values);
+    for (int i = 0; i < rows->nview; i++)
+        lwi_result_view_compute(rows->model, observation, &rows->view[i], rows->values.view[i]);
     for (int i = 0; i < rows->nrun; i++) fill_run(&rows->run[i], &rows->values, rows->row);
     return all_finite(rows->row, rows->n) ? LW_OK : LW_ERR_NOT_FINITE;
 }
@@ -122,6 +127,7 @@ static bool extend(lwi_result_run *run, int from, int to, int n)
 // Numbers of forces lie side by side in both: their quantities do not matter.
 static bool is_of(const lwi_result_entry *e, const lwi_quantity *quantity)
 {
+    if (!quantity || e->view) return !quantity && e->view; // reactions elsewhere
     return e->quantity == quantity ||
            (quantity->subject == LWI_RESULT_FORCE && e->quantity->subject == LWI_RESULT_FORCE);
 }
@@ -134,8 +140,14 @@ static void append_runs(run_list *list, const lwi_result_columns *columns,
         const lwi_result_entry *e = &columns->entry[i];
         if (!is_of(e, quantity) || extend(&run, e->first, to, e->n)) continue;
         append(list, &run);
-        run = (lwi_result_run){
-            .quantity = quantity, .count = 1, .n = e->n, .from = e->first, .to = to};
+        // a quaternion is there as a whole or not at all, and last
+        run = (lwi_result_run){.quantity = e->quantity,
+                               .quaternion = e->quantity->quaternion && e->n >= 4,
+                               .view = e->view > 0,
+                               .count = 1,
+                               .n = e->n,
+                               .from = e->first,
+                               .to = to};
     }
     append(list, &run);
 }
@@ -146,10 +158,8 @@ static uint64_t find_quantities(const lwi_result_columns *columns, const lwi_qua
     uint64_t found = 0;
     for (int i = 0; i < columns->nentry; i++) {
         const lwi_quantity *q = columns->entry[i].quantity;
-        if (q->subject == LWI_RESULT_FORCE) {
-            *force = q;
-            continue;
-        }
+        if (q->subject == LWI_RESULT_FORCE) *force = q;
+        if (q->subject == LWI_RESULT_FORCE || columns->entry[i].view) continue;
         const long k = q - lwi_result_quantity_at(0);
         LWI_ASSERT(k >= 0 && k < 64);
         found |= (uint64_t)1 << k;
@@ -165,22 +175,28 @@ static void append_all(run_list *list, const lwi_result_columns *columns)
     for (int i = 0; i < 64; i++)
         if (found >> i & 1) append_runs(list, columns, lwi_result_quantity_at(i));
     if (force) append_runs(list, columns, force);
+    if (columns->nview) append_runs(list, columns, NULL);
 }
 
-lw_status lwi_result_rows_create(const lw_model *model, lw_observe level,
-                                 const lwi_result_columns *columns, lwi_arena *arena,
-                                 lwi_result_rows *rows)
+lw_status lwi_result_rows_create(const lw_model *model, const lwi_result_columns *columns,
+                                 lwi_arena *arena, lwi_result_rows *rows)
 {
     LWI_ASSERT(columns->nentry > 0); // columns of a model, not of names
     run_list list = {0};
     append_all(&list, columns);
     list.run = LWI_PUSH(arena, lwi_result_run, list.n);
-    *rows = (lwi_result_rows){.model = model, .level = level, .run = list.run};
+    *rows = (lwi_result_rows){.model = model,
+                              .level = columns->level,
+                              .run = list.run,
+                              .view = columns->view,
+                              .nview = columns->nview};
     for (int i = 0; i < columns->nentry; i++) rows->n += columns->entry[i].n;
     rows->row = LWI_PUSH(arena, double, rows->n);
     rows->values.marker = LWI_PUSH(arena, lwi_result_marker, model->desc.nmarker);
     const int impacts = lwi_result_has_impacts(model) ? model->njoint : 0;
     rows->values.none = lwi_arena_push(arena, (size_t)impacts, sizeof *rows->values.none);
+    rows->values.view = lwi_arena_push(arena, (size_t)columns->nview, sizeof *rows->values.view);
+    if (!rows->values.view) return LW_ERR_MEMORY;
     if (!list.run || !rows->row || !rows->values.marker || !rows->values.none) return LW_ERR_MEMORY;
     append_all(&list, columns);
     rows->nrun = list.n;

@@ -166,6 +166,11 @@ lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation)
                         observation->reaction_undetermined);
 }
 
+lw_observe lw_writer_level(const lw_writer *writer)
+{
+    return writer ? writer->rows.level : LW_OBSERVE_POSE;
+}
+
 lw_status lw_writer_poll(lw_writer *writer)
 {
     if (!writer) return LW_ERR_ARGUMENT;
@@ -192,8 +197,9 @@ static lw_status go_on(lwi_result_rows *rows, const lwi_result_columns *columns,
 
 static lw_status begin_csv(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
 {
-    TRY(lw_csv_create(lw_sim_model(desc->sim), desc->level, w->path, &w->csv, error));
-    w->rows.level = desc->level;
+    TRY(lwi_csv_create(lw_sim_model(desc->sim), desc->level, lw_sim_options(desc->sim)->columns,
+                       w->path, &w->csv, error));
+    w->rows.level = lwi_csv_columns(w->csv)->level;
     w->flushed = clock_seconds();
     return go_on(lwi_csv_rows(w->csv), lwi_csv_columns(w->csv), desc->after, error);
 }
@@ -208,9 +214,10 @@ static double expected_rows(const lw_options *o)
 static lw_status begin_hdf5(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
 {
     const lw_model *model = lw_sim_model(desc->sim);
+    TRY(lwi_result_columns_choose(model, desc->level, lw_sim_options(desc->sim)->columns,
+                                  &w->columns, error));
     if (gather_meta(w) != LW_OK ||
-        lwi_result_columns_of_model(model, desc->level, &w->columns) != LW_OK ||
-        lwi_result_rows_create(model, desc->level, &w->columns, &w->arena, &w->rows) != LW_OK)
+        lwi_result_rows_create(model, &w->columns, &w->arena, &w->rows) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     TRY(go_on(&w->rows, &w->columns, desc->after, error));
     TRY(lwi_hdf5_create(w->path, &w->columns, &w->meta, expected_rows(lw_sim_options(desc->sim)),
@@ -221,9 +228,10 @@ static lw_status begin_hdf5(lw_writer *w, const lw_writer_desc *desc, lw_error *
 
 static lw_status begin_memory(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
 {
-    if (lwi_result_memory_create(desc->sim, desc->level, &w->memory) != LW_OK)
-        return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
-    w->rows.level = desc->level;
+    const lw_status status = lwi_result_memory_create(desc->sim, desc->level, &w->memory, error);
+    if (status == LW_ERR_MEMORY) return lwi_fail(error, status, "no memory for a result");
+    if (status != LW_OK) return status;
+    w->rows.level = lwi_result_memory_columns(w->memory)->level;
     return go_on(lwi_result_memory_rows(w->memory), lwi_result_memory_columns(w->memory),
                  desc->after, error);
 }

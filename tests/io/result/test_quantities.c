@@ -108,10 +108,8 @@ static void rows_and_motions_are_inverse(void **state)
         assert_int_equal(LW_OK, lw_sim_step(sim, 0.02));
         assert_int_equal(LW_OK, lw_sim_observe(sim, LW_OBSERVE_ENERGY, &observed));
         assert_int_equal(LW_OK, lwi_result_columns_of_model(model, LW_OBSERVE_ENERGY, &c));
-        assert_int_equal(LW_OK,
-                         lwi_result_rows_create(model, LW_OBSERVE_ENERGY, &c, &arena, &rows));
-        assert_int_equal(LW_OK,
-                         lwi_result_rows_create(model, LW_OBSERVE_ENERGY, &c, &arena, &again));
+        assert_int_equal(LW_OK, lwi_result_rows_create(model, &c, &arena, &rows));
+        assert_int_equal(LW_OK, lwi_result_rows_create(model, &c, &arena, &again));
         assert_int_equal(LW_OK, lwi_result_rows_fill(&rows, observed));
         assert_int_equal(LW_OK, lwi_result_row_motion(model, &c, rows.row, &arena, &motion));
         assert_int_equal(LW_OK, lwi_result_rows_fill(&again, &motion));
@@ -144,7 +142,7 @@ static void each_number_of_an_observation_must_be_finite(void **state)
     assert_int_equal(LW_OK, lw_sim_create(model, &(lw_sim_desc){0}, &sim, NULL));
     assert_int_equal(LW_OK, lw_sim_observe(sim, LW_OBSERVE_REACTION, &observed));
     assert_int_equal(LW_OK, lwi_result_columns_of_model(model, LW_OBSERVE_REACTION, &c));
-    assert_int_equal(LW_OK, lwi_result_rows_create(model, LW_OBSERVE_REACTION, &c, &arena, &rows));
+    assert_int_equal(LW_OK, lwi_result_rows_create(model, &c, &arena, &rows));
     assert_int_equal(LW_OK, lwi_result_rows_fill(&rows, observed));
     double *const reaction = (double *)observed->reaction; // of the simulation, not const
     double *const residual = (double *)observed->residual; // the last numbers of the row
