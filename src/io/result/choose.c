@@ -1,7 +1,7 @@
 // choose.c -- the columns of a result that patterns choose: "joint.*.f*, spring.strut.*, joint.A.fx@F1".
 //
 // A pattern chooses among the columns of the level of the rows; one that matches none of them among those of all levels.
-// Behind @ stands where a reaction is wanted (view.h): then the columns are new ones, after all others.
+// Text behind an @ is the place where a reaction is wanted (view.h): such columns are new ones, after all others.
 #include "base/assert.h"
 #include "io/result/columns.h"
 #include "io/text.h"

@@ -241,7 +241,7 @@ static void reactions_elsewhere_are_the_same_wrench(void **state)
     finish(&r);
 }
 
-// F1 of a hinge turns with body1: about its axis by the angle of the joint against F2.
+// F1 of a hinge is that of body1: rotated against F2 by the angle of the joint, about its axis.
 static void frames_of_a_joint_differ_by_its_angle(void **state)
 {
     (void)state;
