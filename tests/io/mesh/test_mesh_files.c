@@ -1,0 +1,282 @@
+// test_mesh_files.c -- STL, OBJ and MSH files: what is read, and what is refused with which message and line.
+#include "base/numbers.h"
+#include "io/mesh/mesh.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static lwi_arena arena;
+
+static lw_status parse_bytes(const char *name, const char *bytes, size_t length, lwi_mesh *m,
+                             lw_error *error)
+{
+    lwi_numbers numbers;
+    *error = (lw_error){0};
+    assert_true(lwi_numbers_begin(&numbers));
+    char *exact = malloc(length ? length : 1); // a sanitizer sees what is read behind it
+    memcpy(exact, bytes, length);
+    const lw_status status = lwi_mesh_parse(exact, length, name, &arena, m, error);
+    free(exact);
+    lwi_numbers_end(&numbers);
+    return status;
+}
+
+static lwi_mesh read_bytes(const char *name, const char *bytes, size_t length)
+{
+    lwi_mesh m;
+    lw_error error;
+    if (parse_bytes(name, bytes, length, &m, &error))
+        fail_msg("%s:%d: %s", error.file, error.line, error.text);
+    return m;
+}
+
+static void refuse_bytes(const char *name, const char *bytes, size_t length, int line,
+                         const char *part)
+{
+    lwi_mesh m;
+    lw_error error;
+    const lw_status status = parse_bytes(name, bytes, length, &m, &error);
+    assert_true(status == LW_ERR_PARSE || status == LW_ERR_UNSUPPORTED);
+    assert_string_equal(error.file, name);
+    assert_int_equal(error.line, line);
+    if (!strstr(error.text, part)) fail_msg("'%s' has no '%s'", error.text, part);
+}
+
+static void refuse(const char *name, const char *text, int line, const char *part)
+{
+    refuse_bytes(name, text, strlen(text), line, part);
+}
+
+static double volume(const lwi_mesh *m)
+{
+    static const lwi_mesh_map map = {.scale = {1, 1, 1}, .R = {1, 0, 0, 0, 1, 0, 0, 0, 1}};
+    lwi_mesh_solid s;
+    lw_error error = {0};
+    if (lwi_mesh_solid_of(m, LWI_MESH_EXACT, &map, NULL, &s, &error)) fail_msg("%s", error.text);
+    return s.volume;
+}
+
+// --------------------------------------------------------------------------------------------- STL
+
+enum { HEAD = 84, EACH = 50 };
+
+static const float corner[4][3] = {{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}};
+static const int face[4][3] = {{0, 2, 1}, {0, 1, 3}, {0, 3, 2}, {1, 2, 3}};
+
+static size_t binary_stl(char *bytes, const char *head)
+{
+    memset(bytes, 0, HEAD + 4 * EACH);
+    memcpy(bytes, head, strlen(head));
+    bytes[80] = 4;
+    for (int i = 0; i < 12; i++)
+        memcpy(bytes + HEAD + i / 3 * EACH + 12 + i % 3 * 12, corner[face[i / 3][i % 3]], 12);
+    return HEAD + 4 * EACH;
+}
+
+static void binary_stl_joins_equal_corners(void **state)
+{
+    (void)state;
+    char bytes[HEAD + 4 * EACH];
+    size_t length = binary_stl(bytes, "");
+    lwi_mesh m = read_bytes("a.stl", bytes, length);
+    assert_int_equal(m.nvertex, 4);
+    assert_int_equal(m.ntriangle, 4);
+    assert_true(fabs(volume(&m) - 1) < 1e-15);
+    // a head like that of a text, and the ending in capitals
+    length = binary_stl(bytes, "solid made by a program that writes this");
+    m = read_bytes("a.STL", bytes, length);
+    assert_int_equal(m.nvertex, 4);
+}
+
+static void text_stl_is_read(void **state)
+{
+    (void)state;
+    char text[4000] = "  solid a name with blanks\r\n";
+    for (int i = 0; i < 4; i++) {
+        strcat(text, "facet normal 0 0 nan\n  OUTER loop\n");
+        for (int k = 0; k < 3; k++) {
+            const float *c = corner[face[i][k]];
+            snprintf(text + strlen(text), 100, "\tvertex %g %+.3f %e\r\n", c[0], c[1], c[2]);
+        }
+        strcat(text, "endloop\nendfacet\n");
+    }
+    strcat(text, "endsolid");
+    const lwi_mesh m = read_bytes("a.stl", text, strlen(text));
+    assert_int_equal(m.nvertex, 4);
+    assert_true(fabs(volume(&m) - 1) < 1e-15);
+}
+
+static void damaged_stl_is_refused(void **state)
+{
+    (void)state;
+    char bytes[HEAD + 4 * EACH];
+    const size_t length = binary_stl(bytes, "");
+    refuse_bytes("a.stl", bytes, length - 1, 0, "283 bytes, but 4 triangles as byte 81 says take 284");
+    refuse_bytes("a.stl", bytes, 40, 0, "40 bytes, expected at least the 84");
+    refuse("a.stl", "", 0, "empty");
+    memset(bytes + 80, 0xff, 4);
+    refuse_bytes("a.stl", bytes, length, 0, "4294967295 triangles");
+    binary_stl(bytes, "");
+    memset(bytes + HEAD + EACH + 12 + 4, 0xff, 4);
+    refuse_bytes("a.stl", bytes, length, 0, "triangle 2 has a coordinate that is not a finite number, at byte 151");
+    memset(bytes + 80, 0, 4);
+    refuse_bytes("a.stl", bytes, length, 0, "no triangle");
+    refuse("a.stl", "solid\nfacet\nvertex 0 0 0\nvertex 1 0 0\nendfacet\n", 5, "2 corners");
+    refuse("a.stl", "solid\nfacet\nvertex 0 0 0\nvertex 1 0 x\nendfacet\n", 4, "'x' is not a finite");
+    refuse("a.stl", "solid\nfacet\nvertex 0 0\n", 3, "2 numbers, expected 3");
+    refuse("a.stl", "solid\nfacet\nvertex 0 0 1e39\n", 3, "'1e39' is not a finite");
+    refuse("a.stl", "solid\nfacet\nvertex 0 0 0\nfacet\n", 4, "begins before");
+    refuse("a.stl", "solid\nvertex 0 0 0\nvertex 0 0 0\nvertex 0 0 0\nvertex 0 0 0\n", 5, "more than three");
+    refuse("a.stl", "solid\nvertex 0 0 0", 2, "ends inside");
+    refuse("a.stl", "solid nothing\nendsolid\n", 0, "no triangle");
+}
+
+// --------------------------------------------------------------------------------------------- OBJ
+
+#define CUBE                                                                                       \
+    "# a cube\nmtllib x.mtl\no cube\n"                                                              \
+    "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0 0.5 0.5 0.5\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"         \
+    "vn 0 0 1\nvt 0 0\ng side\nusemtl red\ns off\n"
+
+static void obj_polygons_are_cut_into_triangles(void **state)
+{
+    (void)state;
+    static const char text[] = CUBE "f 4 3 2 1\nf 5//1 6//1 7//1 8//1\nf 1/1 2/1 6/1 5/1\n"
+                                    "f 2/1/1 3/1/1 7/1/1 6/1/1\nf -6 -5 -1 -2\nf 4 \\\n 1 5 8";
+    const lwi_mesh m = read_bytes("a.obj", text, strlen(text));
+    assert_int_equal(m.nvertex, 8);
+    assert_int_equal(m.ntriangle, 12);
+    assert_true(fabs(volume(&m) - 1) < 1e-15);
+    assert_true(m.vertex[3][2] == 0); // colours behind the coordinates are skipped
+}
+
+// A prism over an L, an arrow and a comb, concave polygons: the volume is that of the outline.
+static void obj_concave_polygons_are_cut_by_ears(void **state)
+{
+    (void)state;
+    static const double outline[3][12][2] = {
+        {{0, 0}, {2, 0}, {2, 1}, {1, 1}, {1, 2}, {0, 2}},
+        {{1, 0.25}, {2, 0}, {1, 3}, {0, 0}},
+        {{0, 0}, {5, 0}, {5, 2}, {4, 2}, {4, 1}, {3, 1}, {3, 2}, {2, 2}, {2, 1}, {1, 1}, {1, 2}, {0, 2}}};
+    static const int corners[3] = {6, 4, 12};
+    static const double area[3] = {3, 2.75, 8};
+    for (int shape = 0; shape < 3; shape++)
+        for (int first = 0; first < corners[shape]; first++) {
+            const int n = corners[shape];
+            char text[4000] = "";
+            for (int i = 0; i < 2 * n; i++)
+                snprintf(text + strlen(text), 100, "v %g %g %d\n", outline[shape][i % n][0],
+                         outline[shape][i % n][1], i / n);
+            for (int side = 0; side < 2; side++) {
+                strcat(text, "f");
+                for (int i = 0; i < n; i++)
+                    snprintf(text + strlen(text), 100, " %d",
+                             side ? n + 1 + (first + i) % n : 1 + (2 * n + first - i) % n);
+                strcat(text, "\n");
+            }
+            for (int i = 0; i < n; i++)
+                snprintf(text + strlen(text), 100, "f %d %d %d %d\n", i + 1, (i + 1) % n + 1,
+                         n + (i + 1) % n + 1, n + i + 1);
+            const lwi_mesh m = read_bytes("a.obj", text, strlen(text));
+            assert_int_equal(m.ntriangle, 2 * (n - 2) + 2 * n);
+            assert_true(fabs(volume(&m) - area[shape]) < 1e-6); // 0.25 and whole numbers are exact
+            // as amounts: no triangle of the lids turns the wrong way
+            double sum = 0;
+            for (int i = 0; i < 2 * (n - 2); i++) {
+                const float *a = m.vertex[m.triangle[i][0]], *b = m.vertex[m.triangle[i][1]],
+                            *c = m.vertex[m.triangle[i][2]];
+                sum += fabs((double)(b[0] - a[0]) * (c[1] - a[1]) - (double)(b[1] - a[1]) * (c[0] - a[0]));
+            }
+            if (shape != 1) assert_true(fabs(sum / 4 - area[shape]) < 1e-6);
+        }
+}
+
+static void damaged_obj_is_refused(void **state)
+{
+    (void)state;
+    refuse("a.obj", CUBE "f 1 2 9\n", 17, "face: vertex '9' does not exist, the file has 8");
+    refuse("a.obj", CUBE "f 1 2 0\n", 17, "vertex '0'");
+    refuse("a.obj", CUBE "f 1 2 -9\n", 17, "vertex '-9'");
+    refuse("a.obj", CUBE "f 1 2 99999999999999999999\n", 17, "does not exist");
+    refuse("a.obj", CUBE "f 1 2 x\n", 17, "vertex 'x'");
+    refuse("a.obj", CUBE "f 1 2\n", 17, "2 corners");
+    refuse("a.obj", "v 0 0\n", 1, "2 numbers");
+    refuse("a.obj", "v 0 0 inf\n", 1, "not a finite");
+    refuse("a.obj", "v 0 0 nan\n", 1, "not a finite");
+    refuse("a.obj", "# nothing\n", 0, "no vertex");
+    refuse("a.dae", "<COLLADA/>", 0, "not read, expected .stl, .obj or .msh");
+    refuse("stl", "solid", 0, "not read");
+}
+
+// Decimal numbers of all forms are those of the C library.
+static void numbers_are_rounded_once(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"0.1",     "-12.5",      "1e-3",         "+.5",       "3.",
+                                        "1.25E+2", "123456789",  "0.0000001234", "1e-30",     "4e-45",
+                                        "3e38",    "1234567890.1234567890", "16777217", "-0.333333333333333314829616256247",
+                                        "1e22", "1e-22", "99999999999999999999"};
+    for (int i = 0; i < LWI_COUNT(words); i++) {
+        char text[200];
+        snprintf(text, sizeof text, "v %s 0 0\n", words[i]);
+        const lwi_mesh m = read_bytes("a.obj", text, strlen(text));
+        assert_true(m.vertex[0][0] == (float)strtod(words[i], NULL));
+    }
+}
+
+// --------------------------------------------------------------------------------------------- MSH
+
+static void msh_is_read(void **state)
+{
+    (void)state;
+    char bytes[16 + 4 * 12 + 4 * 8 + 4 * 12] = {4, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 4};
+    memcpy(bytes + 16, corner, sizeof corner);
+    memcpy(bytes + sizeof bytes - sizeof face, face, sizeof face);
+    lwi_mesh m = read_bytes("a.msh", bytes, sizeof bytes);
+    assert_true(fabs(volume(&m) - 1) < 1e-15);
+    refuse_bytes("a.msh", bytes, sizeof bytes - 1, 0, "as its head says take 144");
+    refuse_bytes("a.msh", bytes, 15, 0, "15 bytes");
+    bytes[sizeof bytes - 4] = 4;
+    refuse_bytes("a.msh", bytes, sizeof bytes, 0, "triangle 4 has vertex 4, expected 0 to 3");
+    memset(bytes + sizeof bytes - 4, 0xff, 4);
+    refuse_bytes("a.msh", bytes, sizeof bytes, 0, "triangle 4 has vertex -1");
+    memset(bytes, 0xff, 4);
+    refuse_bytes("a.msh", bytes, sizeof bytes, 0, "4294967295 vertices");
+    refuse("a.msh", "$MeshFormat\n4.1 0 8\n", 0, "Gmsh");
+}
+
+static int begin(void **state)
+{
+    (void)state;
+    lwi_arena_init(&arena, NULL);
+    return 0;
+}
+
+static int end(void **state)
+{
+    (void)state;
+    lwi_arena_free(&arena);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(binary_stl_joins_equal_corners),
+        cmocka_unit_test(text_stl_is_read),
+        cmocka_unit_test(damaged_stl_is_refused),
+        cmocka_unit_test(obj_polygons_are_cut_into_triangles),
+        cmocka_unit_test(obj_concave_polygons_are_cut_by_ears),
+        cmocka_unit_test(damaged_obj_is_refused),
+        cmocka_unit_test(numbers_are_rounded_once),
+        cmocka_unit_test(msh_is_read),
+    };
+    return cmocka_run_group_tests(tests, begin, end);
+}
