@@ -33,6 +33,13 @@ typedef struct lw_read_desc {
     /** Overrides `inertia_check` of all bodies: "error", "warn", "accept", "repair"; NULL: as the file says, formats of
      *  robots warn. */
     const char *inertia_check;
+    /** Folders with packages, or packages themselves, separated by colons: there package://NAME/FILE and
+     *  model://NAME/FILE are looked for; then in the environment's ROS_PACKAGE_PATH, GZ_SIM_RESOURCE_PATH,
+     *  GAZEBO_MODEL_PATH and AMENT_PREFIX_PATH, then in the folders above the model's file.  NULL: none. */
+    const char *package_path;
+    /** A mesh that the mass of a body depends on and that cannot be read: "error" (also NULL), or "massless": it
+     *  adds no mass, with a warning.  Meshes that are only drawn may be missing. */
+    const char *missing_mesh;
 } lw_read_desc;
 
 /** Reads a model file.  Errors carry file, line and column.

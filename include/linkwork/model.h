@@ -78,11 +78,28 @@ typedef struct lw_function_desc {
     X(SPHERE, "sphere", 1)       /* radius [m] */                                                  \
     X(CYLINDER, "cylinder", 2)   /* radius, length along z [m] */                                  \
     X(CAPSULE, "capsule", 2)     /* radius, length of the cylindrical part along z [m] */          \
-    X(ELLIPSOID, "ellipsoid", 3) /* half axes along x, y, z [m] */
+    X(ELLIPSOID, "ellipsoid", 3) /* half axes along x, y, z [m] */                                 \
+    X(MESH, "mesh", 3)           /* scale along x, y, z of the mesh, negative: mirrored; all 0: 1 */
 
 #define X(name, text, nsize) LW_SHAPE_##name,
 typedef enum lw_shape_type { LW_SHAPE_LIST(X) LW_SHAPE_COUNT } lw_shape_type;
 #undef X
+
+/** A mesh of a model; index 0: none. */
+typedef struct lw_mesh {
+    int32_t index;
+} lw_mesh;
+
+/** A triangle mesh that shapes show: a file, or triangles.  Files are opened by what draws, not by the model. */
+typedef struct lw_mesh_desc {
+    size_t size;            ///< sizeof this struct, or 0: see linkwork.h
+    const char *file;       ///< path of an STL, OBJ or MSH file, copied; NULL: the lists below
+    const char *uri;        ///< what exports write, "package://arm/link.stl", copied; NULL: `file`
+    const float *vertices;  ///< [nvertex][3] [m], copied
+    const int *triangles;   ///< [ntriangle][3] vertices, counter-clockwise seen from outside, copied
+    int nvertex, ntriangle;
+    lw_place place;
+} lw_mesh_desc;
 
 /** A visual shape of a body, for pictures only. */
 typedef struct lw_shape {
@@ -93,6 +110,7 @@ typedef struct lw_shape {
     lw_quat orientation; ///< in the body frame; all zero: along its axes
     bool has_color;      ///< zero: the picture chooses
     double color[4];     ///< red, green, blue, opacity in [0, 1]
+    lw_mesh mesh;        ///< LW_SHAPE_MESH
 } lw_shape;
 
 /** What is done about an inertia that no mass distribution has.  "error" refuses it, "warn" accepts a violated triangle
@@ -433,6 +451,9 @@ LW_API lw_status lw_builder_add_function(lw_builder *builder, const lw_function_
 /** @param name  NULL: "input<index>" */
 LW_API lw_status lw_builder_add_input(lw_builder *builder, const char *name, lw_signal *input,
                                       lw_error *error);
+/** A mesh, which shapes of bodies added later may show. */
+LW_API lw_status lw_builder_add_mesh(lw_builder *builder, const lw_mesh_desc *desc, lw_mesh *mesh,
+                                     lw_error *error);
 LW_API lw_status lw_builder_add_body(lw_builder *builder, const lw_body_desc *desc, lw_body *body,
                                      lw_error *error);
 LW_API lw_status lw_builder_add_joint(lw_builder *builder, const lw_joint_desc *desc,
@@ -522,6 +543,9 @@ typedef struct lw_joint_info {
 } lw_joint_info;
 
 LW_API lw_body_info lw_model_body(const lw_model *model, lw_body body);
+LW_API int lw_model_mesh_count(const lw_model *model);
+/** A mesh, from 1 on; its strings and lists are the model's. */
+LW_API lw_mesh_desc lw_model_mesh(const lw_model *model, lw_mesh mesh);
 LW_API lw_joint_info lw_model_joint(const lw_model *model, lw_joint joint);
 LW_API int lw_model_nq(const lw_model *model); ///< joint coordinates of all joints
 LW_API int lw_model_nv(const lw_model *model); ///< joint speeds of all joints

@@ -80,11 +80,11 @@ lw_status lwi_notes_report(const lwi_notes *notes, lw_builder *builder)
     if (notes->left_out)
         TRY(lw_builder_warn(builder, (lw_place){0, 0}, "%ld more notes of other kinds",
                             notes->left_out));
-    if (notes->nmesh || notes->ncollision)
+    if (notes->ncollision)
         TRY(lw_builder_warn(builder, (lw_place){0, 0},
-                            "note: %ld visual meshes and %ld <collision> elements are not read, "
-                            "there is no contact between bodies",
-                            notes->nmesh, notes->ncollision));
+                            "note: %ld <collision> elements are not read, there is no contact "
+                            "between bodies",
+                            notes->ncollision));
     return LW_OK;
 }
 
@@ -132,7 +132,6 @@ static lw_status survey_children(const lwi_survey *s, const lwi_xml *xml,
             continue;
         }
         const lwi_survey_element *known = &s->known[i];
-        if (strcmp(e->name, "mesh") == 0) notes->nmesh++;
         if (strcmp(e->name, "collision") == 0) notes->ncollision++;
         if (known->kind & LWI_KNOWN_VISUAL) continue;
         if (known->kind & LWI_KNOWN_ONCE && seen[i]) {

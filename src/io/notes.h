@@ -28,7 +28,7 @@ typedef struct lwi_notes {
     lwi_notes_kind kind[LWI_NOTES_MAX_KINDS];
     int nkind;
     long left_out;          ///< notes of further kinds
-    long nmesh, ncollision; ///< counts of ignored geometry
+    long ncollision;        ///< ignored <collision> elements
     const char
         *part; ///< included file that is being read, prefix of the notes; NULL: the main file
     lw_place part_place; ///< where the main file includes it

@@ -129,6 +129,12 @@ lw_status lw_model_parse(const char *text, size_t length, const char *name,
                                   "keyframe '%.80s': only MJCF has keyframes, this is %s",
                                   desc->keyframe, f->name),
                          name, error);
+    if (desc->missing_mesh && strcmp(desc->missing_mesh, "error") != 0 &&
+        strcmp(desc->missing_mesh, "massless") != 0)
+        return with_file(lwi_fail(error, LW_ERR_ARGUMENT,
+                                  "missing mesh '%.80s': expected error or massless",
+                                  desc->missing_mesh),
+                         name, error);
     if (desc->inertia_check && inertia_check_of(desc->inertia_check) < 0)
         return with_file(lwi_fail(error, LW_ERR_ARGUMENT,
                                   "inertia check '%.80s': expected error, warn, accept or repair",

@@ -2,6 +2,7 @@
 #include "model/forces/item.h"
 #include "model/outputs.h"
 #include "base/assert.h"
+#include "model/description.h"
 #include "model/impulses.h"
 #include "spatial/rotation.h"
 
@@ -71,6 +72,7 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
     COPY(marker, nmarker);
     COPY(impulse, nimpulse);
     COPY(warning, nwarning);
+    COPY(mesh, nmesh);
 #undef COPY
     bool ok = copy_text(arena, &d->source);
     for (int i = 0; i < d->nfunction && ok; i++) {
@@ -86,6 +88,7 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
         b->shapes = copy_list(arena, b->shapes, b->nshape, sizeof *b->shapes);
         ok = b->shapes != NULL;
     }
+    for (int i = 0; i < d->nmesh && ok; i++) ok = lwi_mesh_desc_copy(arena, &d->mesh[i]);
     for (int k = 0; k < LWI_FORCE_ITEMS && ok; k++) ok = copy_forces(d, k, arena);
     for (int i = 0; i < d->nmarker && ok; i++) ok = copy_text(arena, &d->marker[i].name);
     for (int i = 0; i < d->nimpulse && ok; i++) ok = copy_text(arena, &d->impulse[i].name);

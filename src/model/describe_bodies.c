@@ -1,7 +1,8 @@
-// describe_bodies.c -- the builder takes functions, inputs, bodies and markers.
+// describe_bodies.c -- the builder takes functions, inputs, meshes, bodies and markers.
 #include "model/description.h"
 #include "spatial/rotation.h"
 
+#include <stdio.h>
 #include <string.h>
 
 lw_status lw_builder_add_function(lw_builder *b, const lw_function_desc *desc, lw_signal *function,
@@ -51,12 +52,79 @@ static lw_pose in_world(const lw_pose *body, lw_pose frame)
                      {q[0], q[1], q[2], q[3]}};
 }
 
+static lw_status check_mesh(const lwi_item *it, const lw_mesh_desc *d)
+{
+    if (d->file) return LW_OK;
+    if (d->nvertex < 1 || !d->vertices || d->ntriangle < 0 || (d->ntriangle && !d->triangles))
+        return lwi_item_fail(it, "%d vertices and %d triangles, expected a file or vertices",
+                             d->nvertex, d->ntriangle);
+    for (size_t i = 0; i < 3 * (size_t)d->nvertex; i++)
+        if (!isfinite(d->vertices[i]))
+            return lwi_item_fail(it, "vertex %zu is not finite", i / 3);
+    for (size_t i = 0; i < 3 * (size_t)d->ntriangle; i++)
+        if (d->triangles[i] < 0 || d->triangles[i] >= d->nvertex)
+            return lwi_item_fail(it, "triangle %zu has vertex %d, expected 0 to %d", i / 3,
+                                 d->triangles[i], d->nvertex - 1);
+    return LW_OK;
+}
+
+bool lwi_mesh_desc_copy(lwi_arena *arena, lw_mesh_desc *d)
+{
+    if (d->file) {
+        d->file = lwi_arena_text(arena, d->file);
+        d->vertices = NULL, d->triangles = NULL, d->nvertex = d->ntriangle = 0;
+    } else {
+        const size_t nv = (size_t)d->nvertex, nt = (size_t)d->ntriangle;
+        float *vertices = lwi_arena_push(arena, nv, 3 * sizeof *vertices);
+        int *triangles = lwi_arena_push(arena, nt, 3 * sizeof *triangles);
+        if (!vertices || !triangles) return false;
+        memcpy(vertices, d->vertices, nv * 3 * sizeof *vertices);
+        if (nt) memcpy(triangles, d->triangles, nt * 3 * sizeof *triangles);
+        d->vertices = vertices, d->triangles = triangles;
+    }
+    if (d->uri) d->uri = lwi_arena_text(arena, d->uri);
+    return d->file || d->vertices;
+}
+
+lw_status lw_builder_add_mesh(lw_builder *b, const lw_mesh_desc *desc, lw_mesh *mesh,
+                              lw_error *error)
+{
+    if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
+    lw_mesh_desc d;
+    char name[16];
+    TRY(lwi_read_desc(&d, sizeof d, desc, "lw_mesh_desc", error));
+    snprintf(name, sizeof name, "%d", b->desc.nmesh + 1);
+    const lwi_item item = {b, "mesh", d.file ? d.file : name, d.place, error}, *it = &item;
+    TRY(check_mesh(it, &d));
+    LWI_GROW(b, LWI_LIST_MESHES, mesh, nmesh);
+    if (!lwi_mesh_desc_copy(&b->arena, &d)) return lwi_builder_no_memory(error);
+    b->desc.mesh[b->desc.nmesh++] = d;
+    if (mesh) mesh->index = b->desc.nmesh;
+    return LW_OK;
+}
+
+// All zero stands for no scale.
+static lw_status check_scale(const lwi_item *it, lw_shape *s)
+{
+    double *x = s->size;
+    if (s->mesh.index < 1 || s->mesh.index > it->builder->desc.nmesh)
+        return lwi_item_fail(it, "shape has mesh %d, the model has %d", (int)s->mesh.index,
+                             it->builder->desc.nmesh);
+    if (x[0] == 0 && x[1] == 0 && x[2] == 0) x[0] = x[1] = x[2] = 1;
+    if (!finite_n(x, 3) || x[0] == 0 || x[1] == 0 || x[2] == 0)
+        return lwi_item_fail(it, "mesh has scales %g, %g, %g, expected numbers other than zero",
+                             x[0], x[1], x[2]);
+    return LW_OK;
+}
+
 static lw_status check_shape(const lwi_item *it, lw_shape *s)
 {
     const double *x = s->size, *c = s->color;
     if ((int)s->type <= 0 || s->type >= LW_SHAPE_COUNT)
         return lwi_item_fail(it, "unknown shape %d", (int)s->type);
-    if (!finite_n(x, 3) || x[0] < 0 || x[1] < 0 || x[2] < 0)
+    if (s->type == LW_SHAPE_MESH)
+        TRY(check_scale(it, s));
+    else if (!finite_n(x, 3) || x[0] < 0 || x[1] < 0 || x[2] < 0)
         return lwi_item_fail(it, "shape has sizes %g, %g, %g, expected numbers >= 0 [m]", x[0],
                              x[1], x[2]);
     if (!finite3(s->position)) return lwi_item_fail(it, "the position of a shape is not finite");

@@ -16,6 +16,7 @@ enum {
     LWI_LIST_MARKERS,
     LWI_LIST_IMPULSES,
     LWI_LIST_WARNINGS,
+    LWI_LIST_MESHES,
     LWI_LIST_FORCES, ///< and following: LWI_FORCE_ITEMS
     LWI_LIST_COUNT = LWI_LIST_FORCES + LWI_FORCE_ITEMS
 };
@@ -54,6 +55,9 @@ lw_status lwi_item_body(const lwi_item *item, const char *what, lw_body body);
 lw_status lwi_item_coordinate(const lwi_item *item, lw_joint joint, int k);
 /** Two bodies, there and different. */
 lw_status lwi_item_pair(const lwi_item *item, lw_body body1, lw_body body2);
+
+/** Replaces strings and lists of a mesh by copies; false: no memory. */
+bool lwi_mesh_desc_copy(lwi_arena *arena, lw_mesh_desc *desc);
 
 /** World frame (r, q) in the frame of a body that is placed. */
 lw_pose lwi_pose_in_body(const lw_pose *body, const double r[3], const double q[4]);

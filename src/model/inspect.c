@@ -107,6 +107,17 @@ lw_body_info lw_model_body(const lw_model *model, lw_body body)
     return info;
 }
 
+int lw_model_mesh_count(const lw_model *model)
+{
+    return model ? model->desc.nmesh : 0;
+}
+
+lw_mesh_desc lw_model_mesh(const lw_model *model, lw_mesh mesh)
+{
+    if (!model || !inside(mesh.index - 1, model->desc.nmesh)) return (lw_mesh_desc){0};
+    return model->desc.mesh[mesh.index - 1];
+}
+
 lw_joint_info lw_model_joint(const lw_model *model, lw_joint joint)
 {
     if (!model) return (lw_joint_info){.name = ""};

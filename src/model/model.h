@@ -28,7 +28,8 @@ typedef struct lwi_description {
     lw_marker_desc *marker;
     lw_impulse_desc *impulse; ///< of a model in the order of their times
     const char **warning;
-    int nfunction, ninput, nbody, njoint, ncoupling, nmarker, nimpulse, nwarning;
+    lw_mesh_desc *mesh;
+    int nfunction, ninput, nbody, njoint, ncoupling, nmarker, nimpulse, nwarning, nmesh;
 } lwi_description;
 
 /** Description i of a kind of force, LWI_ITEM_spring ... */
@@ -164,7 +165,7 @@ struct lw_builder {
     lw_allocator allocator;
     lwi_arena arena; ///< strings and arrays of the items
     lwi_description desc;
-    int room[8 + LWI_FORCE_ITEMS]; ///< capacity of each list, by LWI_LIST_ (description.h)
+    int room[9 + LWI_FORCE_ITEMS]; ///< capacity of each list, by LWI_LIST_ (description.h)
 };
 
 /** Fails with the item's place: "joint 'elbow': ...". */

@@ -131,6 +131,7 @@ static bool add_shape(building *b, int body, const lw_shape *s)
     case LW_SHAPE_ELLIPSOID:
         v3_copy(b->scale, s->size);
         return add_capsule(b, body, 1, 0);
+    case LW_SHAPE_MESH: // files are not opened for pictures
     case LW_SHAPE_NONE:
     case LW_SHAPE_COUNT:
         break;

@@ -1,9 +1,11 @@
 // mjcf.h -- parts of the MJCF reader: files and defaults (text.c), attributes and
-// poses (values.c), inertia from geometry (inertia.c), bodies and their joints (read.c),
+// poses (values.c), inertia from geometry (inertia.c), meshes (mesh.c), bodies and their joints (read.c),
 // equalities (equality.c), keyframes (keyframe.c), and notes of what is not read (survey.c).
 #ifndef LWI_IO_MJCF_MJCF_H
 #define LWI_IO_MJCF_MJCF_H
 
+#include "io/mesh/mesh.h"
+#include "io/mesh/paths.h"
 #include "io/names.h"
 #include "io/notes.h"
 #include "model/joints/joint.h"
@@ -23,6 +25,8 @@ typedef enum lwi_mjcf_kind {
     LWI_MJCF_SITE,
     LWI_MJCF_MOTOR,
     LWI_MJCF_EQUALITY,
+    LWI_MJCF_MESH,
+    LWI_MJCF_MATERIAL,
     LWI_MJCF_KINDS,
     LWI_MJCF_PLAIN ///< without defaults
 } lwi_mjcf_kind;
@@ -78,6 +82,23 @@ typedef struct lwi_mjcf_site {
     double R[9], r[3]; ///< in the body
 } lwi_mjcf_site;
 
+/** A mesh of <asset>. */
+typedef struct lwi_mjcf_mesh {
+    const char *name;
+    lwi_mjcf_at at;
+    const char *file, *path; ///< as in the file, and where it is; NULL: not found, or no file
+    lwi_mesh own;            ///< its vertices are in the model; without: NULL
+    lwi_mesh_map map;
+    lwi_mesh_fill fill;
+    lw_mesh added; ///< to the builder, for drawing
+    // mass properties, when they have been asked for
+    bool tried, known;
+    char reason[240]; ///< why they are not known
+    lwi_mesh_solid solid;
+    double moment[3], axes[9]; ///< principal moments, the largest first, and axes
+    double low[3], high[3];    ///< extent in these axes, from the mass centre
+} lwi_mjcf_mesh;
+
 typedef enum lwi_mjcf_from_geom {
     LWI_MJCF_AUTO,
     LWI_MJCF_NEVER,
@@ -101,6 +122,9 @@ typedef struct lwi_mjcf {
     bool auto_limits;
     double min_mass, total_mass; ///< total: 0: masses are not scaled
     double group[2];             ///< range of the groups of geoms with inertia
+    const char *mesh_folder;     ///< "": that of the model
+    bool strip_path, exact_meshes, fit_boxes; ///< fit: to the extent of meshes, not to their inertia
+    double last_drawn;                        ///< geoms of higher groups are not drawn
 
     lwi_mjcf_class *classes;
     int nclass, main_class;
@@ -114,6 +138,11 @@ typedef struct lwi_mjcf {
     int nsite;
     lwi_names body_names, joint_names, site_names;
     lwi_names taken_joints; ///< names of joints and equalities in the file
+    lwi_mjcf_mesh *mesh;
+    int nmesh;
+    lwi_names mesh_names;
+    lwi_mjcf_at *material; ///< of <asset>
+    lwi_names material_names;
 } lwi_mjcf;
 
 // ---- text.c
@@ -174,6 +203,23 @@ const char *lwi_mjcf_equality_name(const lwi_mjcf *u, const lwi_xml_element *e, 
 
 /** Sets mass, centre of mass and inertia of a body from <inertial> or its geoms, and its shapes. */
 lw_status lwi_mjcf_inertia(const lwi_mjcf *u, lwi_mjcf_body *b);
+/** Decides which groups of geoms are drawn, after the bodies are collected. */
+lw_status lwi_mjcf_find_groups(lwi_mjcf *u);
+
+// ---- mesh.c
+
+/** Reads the meshes and materials of <asset>, after the classes; files are not opened. */
+lw_status lwi_mjcf_read_meshes(lwi_mjcf *u);
+/** The mesh that a geom names, or NULL. */
+lw_status lwi_mjcf_mesh_of(const lwi_mjcf *u, const lwi_mjcf_at *geom, lwi_mjcf_mesh **mesh);
+/** Opens the file of a mesh for its mass properties, once.  @param known  out: they are known, else m->reason */
+lw_status lwi_mjcf_solid_of_mesh(const lwi_mjcf *u, lwi_mjcf_mesh *m, bool *known);
+/** The mass of a body depends on a mesh that is not known: an error, or a note if the reader may leave it out. */
+lw_status lwi_mjcf_mesh_missing(const lwi_mjcf *u, const lwi_mjcf_body *b, const lwi_mjcf_at *geom,
+                                const lwi_mjcf_mesh *m);
+/** Makes a shape of a mesh in a geom with pose (R, r) in the body; a mesh that cannot be drawn is noted. */
+lw_status lwi_mjcf_draw_mesh(const lwi_mjcf *u, const lwi_xml_element *geom, lwi_mjcf_mesh *m,
+                             const double *R, const double *r, lw_shape *shape);
 
 // ---- keyframe.c
 

@@ -42,6 +42,19 @@ static lw_status read_euler(lwi_mjcf *u, const lwi_xml_element *e)
     return LW_OK;
 }
 
+static lw_status read_mesh_settings(lwi_mjcf *u, const lwi_xml_element *e)
+{
+    static const char *const flags[] = {"false", "true"};
+    int strip = u->strip_path, exact = u->exact_meshes, fit = u->fit_boxes;
+    const char *all = lwi_xml_get(e, "assetdir"), *folder = lwi_xml_get(e, "meshdir");
+    TRY(read_word(u, e, "strippath", flags, 2, &strip));
+    TRY(read_word(u, e, "exactmeshinertia", flags, 2, &exact)); // of older versions of the format
+    TRY(read_word(u, e, "fitaabb", flags, 2, &fit));
+    u->strip_path = strip, u->exact_meshes = exact, u->fit_boxes = fit;
+    if (folder || all) u->mesh_folder = folder ? folder : all;
+    return LW_OK;
+}
+
 static lw_status read_compiler(lwi_mjcf *u, const lwi_xml_element *e)
 {
     static const char *const angles[] = {"degree", "radian"}, *const flags[] = {"false", "true"},
@@ -56,6 +69,7 @@ static lw_status read_compiler(lwi_mjcf *u, const lwi_xml_element *e)
     TRY(lwi_mjcf_number(u, &at, "boundmass", &u->min_mass));
     TRY(lwi_mjcf_number(u, &at, "settotalmass", &u->total_mass));
     TRY(lwi_mjcf_numbers(u, &at, "inertiagrouprange", 2, 2, u->group, NULL));
+    TRY(read_mesh_settings(u, e));
     u->unit = radian ? 1 : acos(-1) / 180;
     u->auto_limits = limits;
     if (from_geom >= 0)
@@ -593,7 +607,9 @@ static lw_status read_model(lwi_mjcf *u)
     TRY(lwi_mjcf_survey(u));
     TRY(read_settings(u));
     TRY(lwi_mjcf_read_classes(u));
+    TRY(lwi_mjcf_read_meshes(u));
     TRY(collect(u));
+    TRY(lwi_mjcf_find_groups(u));
     TRY(lwi_mjcf_make_names(u));
     TRY(add_bodies(u));
     TRY(add_joints(u));
@@ -614,6 +630,7 @@ lw_status lwi_read_mjcf(const char *text, size_t length, const char *name, const
                   .unit = acos(-1) / 180,
                   .euler = "xyz",
                   .auto_limits = true,
+                  .mesh_folder = "",
                   .group = {0, 5}};
     TRY(lwi_xml_parse(&u.xml, text, length, name, desc->allocator, error));
     u.arena = &u.xml.arena;

@@ -20,6 +20,10 @@ enum { ONCE = LWI_KNOWN_ONCE, PICTURE = LWI_KNOWN_VISUAL };
     " name class joint gear group user ctrllimited ctrlrange forcelimited forcerange actlimited "  \
     "actrange lengthrange "
 
+#define MESH                                                                                       \
+    " name class file vertex normal texcoord face content_type scale refpos refquat inertia "      \
+    "smoothnormal maxhullvert material "
+
 #define BODY_IN(parent)                                                                            \
     {parent, "body", POSE " name childclass mocap user ", 0},                                      \
         {parent, "frame", POSE " name childclass ", 0}, {parent, "geom", GEOM, 0},                 \
@@ -38,7 +42,7 @@ static const lwi_survey_element table[] = {
     {"mujoco", "compiler",
      " angle coordinate autolimits inertiafromgeom eulerseq boundmass settotalmass "
      "inertiagrouprange meshdir texturedir assetdir discardvisual strippath usethread fusestatic "
-     "convexhull exactmeshinertia saveinertial alignfree ",
+     "convexhull exactmeshinertia saveinertial alignfree fitaabb ",
      0},
     {"mujoco", "option",
      " gravity timestep integrator cone jacobian solver iterations tolerance ls_iterations "
@@ -54,7 +58,13 @@ static const lwi_survey_element table[] = {
     {"mujoco", "visual", "", PICTURE},
     {"mujoco", "statistic", "", PICTURE},
     {"mujoco", "custom", "", PICTURE},
-    {"mujoco", "asset", "", PICTURE},
+    {"mujoco", "asset", "", 0},
+    {"asset", "mesh", MESH, 0},
+    {"asset", "material", "", PICTURE},
+    {"asset", "texture", "", PICTURE},
+    {"asset", "hfield", "", PICTURE},
+    {"asset", "skin", "", PICTURE},
+    {"asset", "model", "", PICTURE},
     {"mujoco", "default", " class ", 0},
     {"mujoco", "worldbody", " name ", 0},
     {"mujoco", "equality", "", 0},
@@ -71,7 +81,7 @@ static const lwi_survey_element table[] = {
     {"default", "site", SITE, ONCE},
     {"default", "motor", MOTOR, ONCE},
     {"default", "equality", " active solref solimp ", ONCE},
-    {"default", "mesh", "", ONCE | PICTURE},
+    {"default", "mesh", MESH, ONCE},
     {"default", "material", "", ONCE | PICTURE},
     {"default", "camera", "", ONCE | PICTURE},
     {"default", "light", "", ONCE | PICTURE},

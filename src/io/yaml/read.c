@@ -785,9 +785,11 @@ lw_status lwi_read_yaml(const char *text, size_t length, const char *name, const
                         lw_builder *builder, lw_options *options, lw_error *error)
 {
     lwi_yaml_reading reading = {
-        .file = name, .builder = builder, .options = options, .error = error};
+        .file = name, .builder = builder, .options = options, .error = error,
+        .places = {desc->folder, desc->package_path}};
     const lwi_document_value *root = NULL;
     lwi_arena_init(&reading.arena, desc->allocator);
+    reading.meshes.arena = &reading.arena;
     lw_status status = lwi_document_parse(text, length, name, &reading.arena, &root, error);
     if (status == LW_OK) status = read_file(&reading, root);
     lwi_arena_free(&reading.arena);

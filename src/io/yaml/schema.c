@@ -56,11 +56,27 @@ static void put_array(FILE *f, int count, const char *items)
             count, count);
 }
 
+// A file, or vertices and triangles.
+static void put_mesh(FILE *f)
+{
+    fputs("\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, {\"type\": \"object\", "
+          "\"additionalProperties\": false, \"properties\": {\"vertices\": {\"type\": \"array\", "
+          "\"items\": {\"type\": \"number\"}}, \"triangles\": {\"type\": \"array\", \"items\": "
+          "{\"type\": \"integer\", \"minimum\": 0}}}, \"required\": [\"vertices\"]}]}, \"scale\": {",
+          f);
+    put_array(f, 3, "\"type\": \"number\"");
+    fputs("}", f);
+}
+
 static void put_shape(FILE *f)
 {
     fputs("\"type\": \"object\", \"additionalProperties\": false, \"properties\": {", f);
     for (int s = LW_SHAPE_NONE + 1; s < LW_SHAPE_COUNT; s++) {
         fprintf(f, "%s\"%s\": {", s > 1 ? ", " : "", lwi_yaml_shape_names[s]);
+        if (s == LW_SHAPE_MESH) {
+            put_mesh(f);
+            continue;
+        }
         if (lwi_yaml_shape_sizes[s] == 1)
             fputs("\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, {", f);
         put_array(f, lwi_yaml_shape_sizes[s], "\"type\": \"number\", \"minimum\": 0");

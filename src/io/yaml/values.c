@@ -235,6 +235,7 @@ static lw_status read_shape_size(lwi_yaml_reading *r, const lwi_document_value *
                                  lw_shape *shape)
 {
     shape->type = (lw_shape_type)type;
+    if (type == LW_SHAPE_MESH) return lwi_yaml_read_mesh(r, v, &shape->mesh);
     if (lwi_yaml_shape_sizes[type] == 1 && v->kind == LWI_DOCUMENT_SCALAR)
         return lwi_yaml_read_number(r, v, shape->size);
     return lwi_yaml_read_numbers(r, v, lwi_yaml_shape_sizes[type], shape->size);
@@ -244,7 +245,7 @@ static lw_status read_shape_size(lwi_yaml_reading *r, const lwi_document_value *
 static lw_status read_shape_key(lwi_yaml_reading *r, const char *key, const lwi_document_value *v,
                                 lw_place place, lw_shape *shape)
 {
-    static const char *const others[] = {"position", "orientation", "color"};
+    static const char *const others[] = {"position", "orientation", "color", "scale"};
     const char *names[LW_SHAPE_COUNT + LWI_COUNT(others)];
     int n = 0, s = 1; // shape 0: none
     while (s < LW_SHAPE_COUNT && strcmp(lwi_yaml_shape_names[s], key) != 0) s++;
@@ -262,6 +263,11 @@ static lw_status read_shape_key(lwi_yaml_reading *r, const char *key, const lwi_
         shape->color[3] = 1;
         return lwi_yaml_read_numbers(r, v, v->kind == LWI_DOCUMENT_LIST && v->count == 4 ? 4 : 3,
                                      shape->color);
+    }
+    if (strcmp(key, "scale") == 0) {
+        if (shape->type != LW_SHAPE_MESH)
+            return lwi_yaml_fail(r, LW_ERR_PARSE, place, "scale, expected after a mesh");
+        return lwi_yaml_read_numbers(r, v, 3, shape->size);
     }
     char list[160], hint[128];
     for (int i = 1; i < LW_SHAPE_COUNT; i++) names[n++] = lwi_yaml_shape_names[i];

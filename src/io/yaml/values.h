@@ -6,6 +6,7 @@
 #define LWI_IO_YAML_VALUES_H
 
 #include "io/document.h"
+#include "io/mesh/paths.h"
 #include "io/names.h"
 #include "io/yaml/keys.h"
 
@@ -25,6 +26,8 @@ typedef struct lwi_yaml_reading {
     char *function_open; ///< [functions->count] 1: being read
     int function_depth;
     int *body; ///< [bodies->count] index in the model, 0: not added yet
+    lwi_mesh_places places;
+    lwi_mesh_table meshes; ///< by the name of their file
 } lwi_yaml_reading;
 
 lw_status lwi_yaml_fail(lwi_yaml_reading *r, lw_status status, lw_place place, const char *format,
@@ -60,6 +63,8 @@ lw_status lwi_yaml_read_word(lwi_yaml_reading *r, const lwi_document_value *v,
                              const char *const *words, int count, int *word);
 lw_status lwi_yaml_read_coordinate(lwi_yaml_reading *r, const lwi_document_value *v,
                                    int *coordinate);
+/** Adds a mesh, a file only once. */
+lw_status lwi_yaml_read_mesh(lwi_yaml_reading *r, const lwi_document_value *v, lw_mesh *mesh);
 lw_status lwi_yaml_read_shapes(lwi_yaml_reading *r, const lwi_document_value *v,
                                const lw_shape **shapes, int *count);
 /** Number k of "qk", or -1. */

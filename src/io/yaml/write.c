@@ -236,10 +236,31 @@ static bool is_given(const lwi_yaml_key *key, int type, const void *source)
 
 // ----------------------------------------------------------------------------------------- objects
 
+static void put_mesh(const writing *w, const lw_shape *s)
+{
+    const lw_mesh_desc *m = &w->d->mesh[s->mesh.index - 1];
+    if (m->file) {
+        put_quoted(w, m->file);
+    } else {
+        fputs("{vertices: [", w->file);
+        for (int i = 0; i < 3 * m->nvertex; i++)
+            fprintf(w->file, i ? ", %.9g" : "%.9g", (double)m->vertices[i]);
+        fputs("]", w->file);
+        for (int i = 0; i < 3 * m->ntriangle; i++)
+            fprintf(w->file, i ? ", %d" : ", triangles: [%d", m->triangles[i]);
+        fputs(m->ntriangle ? "]}" : "}", w->file);
+    }
+    if (s->size[0] == 1 && s->size[1] == 1 && s->size[2] == 1) return;
+    fputs(", scale: ", w->file);
+    put_numbers(w, s->size, 3);
+}
+
 static void put_shape(const writing *w, const lw_shape *s)
 {
     fprintf(w->file, "{%s: ", lwi_yaml_shape_names[s->type]);
-    if (lwi_yaml_shape_sizes[s->type] == 1)
+    if (s->type == LW_SHAPE_MESH)
+        put_mesh(w, s);
+    else if (lwi_yaml_shape_sizes[s->type] == 1)
         put_number(w, s->size[0]);
     else
         put_numbers(w, s->size, lwi_yaml_shape_sizes[s->type]);
