@@ -1,6 +1,8 @@
 // notes.c -- notes about ignored parts of a file, and the survey that finds them.
 #include "base/assert.h"
 #include "io/notes.h"
+#include "io/mesh/mesh.h"
+#include "model/model.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -72,6 +74,29 @@ void lwi_notes_friction(lwi_notes *notes, const lwi_xml_element *element, const 
                   "dry friction F has no speed scale in this format and acts as -F tanh(qd / %g), "
                   "joints",
                   LWI_FRICTION_SPEED);
+}
+
+lw_status lwi_notes_mesh(lwi_notes *notes, const lwi_xml_element *element, const char *file,
+                         const lwi_mesh_places *places, lw_builder *builder, lw_place place,
+                         lw_mesh *mesh, lw_error *error)
+{
+    lwi_arena arena;
+    mesh->index = 0;
+    if (!lwi_mesh_is_known(file)) {
+        lwi_notes_add(notes, element, file,
+                      "meshes other than STL, OBJ and MSH are not read and not drawn:");
+        return LW_OK;
+    }
+    lwi_arena_init(&arena, &builder->allocator);
+    const char *path = lwi_mesh_find(places, file, &arena);
+    lw_status status = LW_OK;
+    if (path)
+        status = lw_builder_add_mesh(
+            builder, &(lw_mesh_desc){.file = path, .uri = file, .place = place}, mesh, error);
+    else
+        lwi_notes_add(notes, element, file, "meshes are not found and not drawn:");
+    lwi_arena_free(&arena);
+    return status;
 }
 
 lw_status lwi_notes_report(const lwi_notes *notes, lw_builder *builder)

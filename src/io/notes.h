@@ -2,6 +2,7 @@
 #ifndef LWI_IO_NOTES_H
 #define LWI_IO_NOTES_H
 
+#include "io/mesh/paths.h"
 #include "io/xml.h"
 
 #include <linkwork/model.h>
@@ -40,6 +41,11 @@ void lwi_notes_add(lwi_notes *notes, const lwi_xml_element *element, const char 
 /** Dry friction `force` >= 0 of a format that has no speed scale: `coulomb` with the scale LWI_FRICTION_SPEED, noted. */
 void lwi_notes_friction(lwi_notes *notes, const lwi_xml_element *element, const char *name,
                         double force, lw_friction_desc *friction);
+/** Adds a mesh that is only drawn to the builder.  One that is not found or of no kind that is read is noted, and
+ *  mesh->index is 0. */
+lw_status lwi_notes_mesh(lwi_notes *notes, const lwi_xml_element *element, const char *file,
+                         const lwi_mesh_places *places, lw_builder *builder, lw_place place,
+                         lw_mesh *mesh, lw_error *error);
 /** Adds one warning per kind to the builder. */
 lw_status lwi_notes_report(const lwi_notes *notes, lw_builder *builder);
 

@@ -3,12 +3,11 @@
 #include "io/mjcf/mjcf.h"
 
 #include "io/frames.h"
+#include "io/solids.h"
 #include "spatial/rotation.h"
 
 #include <math.h>
 #include <string.h>
-
-static const double PI = 3.14159265358979323846;
 
 typedef enum geom_type {
     PLANE,
@@ -96,48 +95,31 @@ static lw_status read_geometry(const lwi_mjcf *u, const lwi_mjcf_part *part, sol
 
 // ----------------------------------------------------------------------------------------- solids
 
-// A cylinder with hemispheres at its ends, size: [r, half the length of the cylinder].
-static void fill_capsule(solid *s)
+/** What a type is drawn as. */
+static const lw_shape_type drawn_as[] = {[PLANE] = LW_SHAPE_NONE,
+                                         [HFIELD] = LW_SHAPE_NONE,
+                                         [SPHERE] = LW_SHAPE_SPHERE,
+                                         [CAPSULE] = LW_SHAPE_CAPSULE,
+                                         [ELLIPSOID] = LW_SHAPE_ELLIPSOID,
+                                         [CYLINDER] = LW_SHAPE_CYLINDER,
+                                         [BOX] = LW_SHAPE_BOX,
+                                         [MESH] = LW_SHAPE_NONE,
+                                         [SDF] = LW_SHAPE_NONE};
+
+// Sizes of the format are half lengths.
+static void sizes_of_shape(const solid *s, double *size)
 {
-    const double r = s->size[0], h = 2 * s->size[1];
-    s->volume = PI * r * r * (h + 4 * r / 3);
-    const double ball = 4 * r / (4 * r + 3 * h), rod = 1 - ball;
-    const double along = rod * r * r / 2 + ball * 2 * r * r / 5;
-    const double across =
-        rod * (3 * r * r + h * h) / 12 + ball * (2 * r * r / 5 + h * h / 4 + 3 * h * r / 8);
-    v3_set(s->unit, across, across, along);
+    v3_copy(size, s->size);
+    if (s->type == BOX) v3_scale(size, 2, size);
+    if (s->type == CYLINDER || s->type == CAPSULE) size[1] *= 2;
 }
 
-// Volume, and inertia of one kilogram in the axes of the solid.
+// Volume, and inertia of one kilogram in the axes of the solid; planes and height fields are static.
 static void fill(solid *s)
 {
-    const double *a = s->size;
-    switch (s->type) {
-    case SPHERE:
-        s->volume = 4 * PI / 3 * a[0] * a[0] * a[0];
-        v3_set(s->unit, 0.4 * a[0] * a[0], 0.4 * a[0] * a[0], 0.4 * a[0] * a[0]);
-        return;
-    case CAPSULE:
-        fill_capsule(s);
-        return;
-    case CYLINDER: {
-        const double h = 2 * a[1], across = (3 * a[0] * a[0] + h * h) / 12;
-        s->volume = PI * a[0] * a[0] * h;
-        v3_set(s->unit, across, across, a[0] * a[0] / 2);
-        return;
-    }
-    case ELLIPSOID:
-    case BOX: {
-        const double part = s->type == BOX ? 3 : 5; // factor of the squares of the half axes
-        s->volume = (s->type == BOX ? 8 : 4 * PI / 3) * a[0] * a[1] * a[2];
-        v3_set(s->unit, (a[1] * a[1] + a[2] * a[2]) / part, (a[0] * a[0] + a[2] * a[2]) / part,
-               (a[0] * a[0] + a[1] * a[1]) / part);
-        return;
-    }
-    default:
-        s->volume = 0;
-        return; // planes and height fields are static
-    }
+    double size[3];
+    sizes_of_shape(s, size);
+    lwi_solid_of_shape(drawn_as[s->type], size, &s->volume, s->unit);
 }
 
 // Sizes of a solid with the inertia of a mesh, or its extent, and its frame, the principal axes of the mesh.
@@ -251,15 +233,6 @@ static lw_status read_color(const lwi_mjcf *u, const lwi_mjcf_part *part, lw_sha
 // Shapes for drawing: solids with the colour of the geom.  A solid that is fitted to a mesh is drawn as the mesh.
 static lw_status take_shape(const lwi_mjcf *u, const lwi_mjcf_part *part, lw_shape *shape)
 {
-    static const lw_shape_type drawn[] = {[PLANE] = LW_SHAPE_NONE,
-                                          [HFIELD] = LW_SHAPE_NONE,
-                                          [SPHERE] = LW_SHAPE_SPHERE,
-                                          [CAPSULE] = LW_SHAPE_CAPSULE,
-                                          [ELLIPSOID] = LW_SHAPE_ELLIPSOID,
-                                          [CYLINDER] = LW_SHAPE_CYLINDER,
-                                          [BOX] = LW_SHAPE_BOX,
-                                          [MESH] = LW_SHAPE_NONE,
-                                          [SDF] = LW_SHAPE_NONE};
     solid s = {.mass = 0};
     double group = 0;
     TRY(read_geometry(u, part, &s));
@@ -269,12 +242,10 @@ static lw_status take_shape(const lwi_mjcf *u, const lwi_mjcf_part *part, lw_sha
     TRY(read_color(u, part, shape));
     if (s.mesh) return lwi_mjcf_draw_mesh(u, part->at.e, s.mesh, s.R, s.r, shape);
     const lw_pose pose = lwi_frame_pose(s.R, s.r);
-    shape->type = drawn[s.type];
+    shape->type = drawn_as[s.type];
     shape->position = pose.position;
     shape->orientation = pose.orientation;
-    memcpy(shape->size, s.size, sizeof shape->size);
-    if (shape->type == LW_SHAPE_BOX) v3_scale(shape->size, 2, shape->size);
-    if (shape->type == LW_SHAPE_CYLINDER || shape->type == LW_SHAPE_CAPSULE) shape->size[1] *= 2;
+    sizes_of_shape(&s, shape->size);
     return LW_OK;
 }
 

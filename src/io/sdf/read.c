@@ -10,119 +10,10 @@
 #include "io/readers.h"
 #include "spatial/rotation.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 // ------------------------------------------------------------------------------------------ bodies
-
-// Defaults of the format: moments of inertia 1, products of inertia 0.
-static lw_status read_inertia(const lwi_sdf *u, const lwi_sdf_item *link,
-                              const lwi_xml_element *inertial, lw_body_desc *d)
-{
-    static const char *const keys[6] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
-    const lwi_xml_element *inertia = inertial ? lwi_xml_child(inertial, "inertia") : NULL;
-    for (int k = 0; k < 6; k++) {
-        d->inertia[k] = k < 3;
-        if (inertia) TRY(lwi_sdf_number(u, link, inertia, keys[k], &d->inertia[k]));
-    }
-    if (!inertia)
-        lwi_notes_add(
-            u->notes, link->e, link->name,
-            "links without <inertia> have 1 kg m^2 about every axis, the default of SDF:");
-    return LW_OK;
-}
-
-static lw_status read_inertial(const lwi_sdf *u, const lwi_sdf_item *link, lw_body_desc *d)
-{
-    const lwi_xml_element *inertial = lwi_xml_child(link->e, "inertial");
-    double R[9], r[3];
-    d->mass = 1;
-    TRY(read_inertia(u, link, inertial, d));
-    if (!inertial || !lwi_xml_child(inertial, "mass"))
-        lwi_notes_add(u->notes, link->e, link->name,
-                      "links without <mass> have 1 kg, the default of SDF:");
-    if (!inertial) return LW_OK;
-    TRY(lwi_sdf_number(u, link, inertial, "mass", &d->mass));
-    TRY(lwi_sdf_pose(u, link->file, inertial, R, r));
-    const lw_pose pose = lwi_frame_pose(R, r);
-    d->com = pose.position;
-    d->inertia_axes = pose.orientation;
-    return LW_OK;
-}
-
-// The primitive of a <visual>, if it is one.
-static lw_status read_geometry(const lwi_sdf *u, const lwi_sdf_item *link,
-                               const lwi_xml_element *geometry, lw_shape *shape)
-{
-    static const struct {
-        const char *element;
-        lw_shape_type shape;
-        const char *sizes[2];
-        int count;
-    } known[] = {{"box", LW_SHAPE_BOX, {"size", NULL}, 3},
-                 {"sphere", LW_SHAPE_SPHERE, {"radius", NULL}, 1},
-                 {"cylinder", LW_SHAPE_CYLINDER, {"radius", "length"}, 1},
-                 {"capsule", LW_SHAPE_CAPSULE, {"radius", "length"}, 1},
-                 {"ellipsoid", LW_SHAPE_ELLIPSOID, {"radii", NULL}, 3}};
-    for (int i = 0; i < LWI_COUNT(known); i++) {
-        const lwi_xml_element *e = lwi_xml_child(geometry, known[i].element);
-        if (!e) continue;
-        for (int k = 0; k < 2 && known[i].sizes[k]; k++) {
-            const lwi_xml_element *size = lwi_xml_child(e, known[i].sizes[k]);
-            if (!size)
-                return lwi_sdf_fail(u, link, e, LW_ERR_PARSE, "<%s> has no <%s>", known[i].element,
-                                    known[i].sizes[k]);
-            TRY(lwi_xml_text_numbers(&link->file->xml, size, known[i].count, shape->size + k,
-                                     u->error));
-        }
-        shape->type = known[i].shape;
-        return LW_OK;
-    }
-    return LW_OK;
-}
-
-static lw_status read_color(const lwi_sdf *u, const lwi_sdf_item *link,
-                            const lwi_xml_element *visual, lw_shape *shape)
-{
-    const lwi_xml_element *material = lwi_xml_child(visual, "material");
-    const lwi_xml_element *diffuse = material ? lwi_xml_child(material, "diffuse") : NULL;
-    if (!diffuse) return LW_OK;
-    double x[4] = {0, 0, 0, 1};
-    const int n = lwi_xml_list(diffuse->text, 4, x);
-    if (n < 3)
-        return lwi_sdf_fail(u, link, diffuse, LW_ERR_PARSE, "<diffuse>: '%.60s' is no colour",
-                            diffuse->text);
-    shape->has_color = 1;
-    for (int i = 0; i < 4; i++) shape->color[i] = fmin(fmax(x[i], 0), 1);
-    return LW_OK;
-}
-
-// Visual primitives, for drawing.
-static lw_status read_shapes(const lwi_sdf *u, const lwi_sdf_item *link, lw_body_desc *d)
-{
-    int room = 0;
-    const lwi_xml_element *v = lwi_xml_child(link->e, "visual");
-    for (; v; v = lwi_xml_next(v, "visual")) room++;
-    lw_shape *shapes = LWI_PUSH(u->arena, lw_shape, room + 1);
-    if (!shapes) return lwi_sdf_no_memory(u);
-    for (v = lwi_xml_child(link->e, "visual"); v; v = lwi_xml_next(v, "visual")) {
-        const lwi_xml_element *geometry = lwi_xml_child(v, "geometry");
-        lw_shape *shape = &shapes[d->nshape];
-        double R[9], r[3];
-        *shape = (lw_shape){.has_position = 1};
-        if (geometry) TRY(read_geometry(u, link, geometry, shape));
-        if (!shape->type) continue;
-        TRY(lwi_sdf_pose(u, link->file, v, R, r));
-        const lw_pose pose = lwi_frame_pose(R, r);
-        shape->position = pose.position;
-        shape->orientation = pose.orientation;
-        TRY(read_color(u, link, v, shape));
-        d->nshape++;
-    }
-    d->shapes = shapes;
-    return LW_OK;
-}
 
 // `ground` is the fixed world; a link with this name is renamed.
 static const char *body_name(const lwi_sdf *u, const lwi_sdf_item *link)
@@ -134,7 +25,7 @@ static const char *body_name(const lwi_sdf *u, const lwi_sdf_item *link)
     return name;
 }
 
-static lw_status add_link(const lwi_sdf *u, lwi_sdf_item *link)
+static lw_status add_link(lwi_sdf *u, lwi_sdf_item *link)
 {
     lwi_sdf_begin_notes(u, link->file);
     lw_body_desc d = {
@@ -144,8 +35,8 @@ static lw_status add_link(const lwi_sdf *u, lwi_sdf_item *link)
         .inertia_check = LW_INERTIA_WARN, // no such key in the format; files of real robots need it
         .place = link->place};
     if (!d.name) return lwi_sdf_no_memory(u);
-    TRY(read_inertial(u, link, &d));
-    TRY(read_shapes(u, link, &d));
+    TRY(lwi_sdf_inertia(u, link, &d));
+    TRY(lwi_sdf_shapes(u, link, &d));
     const lwi_xml_element *gravity = lwi_xml_child(link->e, "gravity");
     if (gravity && !lwi_sdf_true(link->e, "gravity"))
         lwi_notes_add(u->notes, gravity, link->name, "gravity acts on all links, also on");
@@ -250,6 +141,7 @@ lw_status lwi_read_sdf(const char *text, size_t length, const char *name, const 
                  .desc = desc,
                  .file = {&first},
                  .nfile = 1};
+    u.meshes.arena = u.arena;
     u.notes = LWI_PUSH(u.arena, lwi_notes, 1);
     const lw_status status = u.notes ? read_world(&u) : lwi_sdf_no_memory(&u);
     for (int i = u.nfile - 1; i >= 0; i--) lwi_xml_free(&u.file[i]->xml); // file 0 owns the others

@@ -1,8 +1,9 @@
-// sdf.h -- parts of the SDFormat reader: files, models and frames (frames.c), bodies
-// (read.c), joints and couplings (joints.c), and notes of what is not read (survey.c).
+// sdf.h -- parts of the SDFormat reader: files, models and frames (frames.c), bodies (read.c), their inertia
+// (inertia.c) and shapes (shapes.c), joints and couplings (joints.c), and notes of what is not read (survey.c).
 #ifndef LWI_IO_SDF_SDF_H
 #define LWI_IO_SDF_SDF_H
 
+#include "io/mesh/mesh.h"
 #include "io/names.h"
 #include "io/notes.h"
 #include "model/joints/joint.h"
@@ -89,9 +90,26 @@ typedef struct lwi_sdf {
     lwi_sdf_item *item;
     int nitem, room;
     lwi_names names[LWI_SDF_KINDS]; ///< of the items of a kind
+    lwi_mesh_table meshes; ///< by the names of their files, of each folder; -1: not drawn
     lwi_sdf_coupling *coupling;
     int ncoupling, coupling_room;
 } lwi_sdf;
+
+// ---- shapes.c
+
+/** Adds the shapes of a link. */
+lw_status lwi_sdf_shapes(lwi_sdf *u, const lwi_sdf_item *link, lw_body_desc *d);
+/** The primitive of a <geometry>; shape->type is NONE if it has none. */
+lw_status lwi_sdf_geometry(const lwi_sdf *u, const lwi_sdf_item *link,
+                           const lwi_xml_element *geometry, lw_shape *shape);
+/** Volume and inertia of a <mesh>, of unit density.  @param known  out: false, with a note: it may be left out */
+lw_status lwi_sdf_solid_of_mesh(const lwi_sdf *u, const lwi_sdf_item *link,
+                                const lwi_xml_element *mesh, lwi_mesh_solid *solid, bool *known);
+
+// ---- inertia.c
+
+/** Sets mass, mass centre and inertia of a link. */
+lw_status lwi_sdf_inertia(const lwi_sdf *u, const lwi_sdf_item *link, lw_body_desc *d);
 
 // ---- survey.c
 

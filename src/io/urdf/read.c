@@ -277,7 +277,7 @@ static lw_status read_inertial(const reading *u, const link *l, lw_body_desc *d)
     return LW_OK;
 }
 
-static lw_status add_body(const reading *u, link *l)
+static lw_status add_body(reading *u, link *l)
 {
     lw_body_desc d = {
         .name = l->name,
@@ -568,6 +568,8 @@ lw_status lwi_read_urdf(const char *text, size_t length, const char *name, const
     lwi_xml xml;
     TRY(lwi_xml_parse(&xml, text, length, name, desc->allocator, error));
     reading u = {.xml = &xml, .builder = builder, .error = error, .limits = desc->limits};
+    u.places = (lwi_mesh_places){desc->folder, desc->package_path};
+    u.meshes.arena = &xml.arena;
     u.notes = LWI_PUSH(&xml.arena, lwi_notes, 1);
     const lw_status status = u.notes ? read_robot(&u, name, desc) : no_memory(error);
     lwi_xml_free(&xml);

@@ -1,14 +1,38 @@
 // shapes.c -- shapes of the links of a URDF model for drawing: boxes, cylinders, spheres, capsules, with
-// poses and colours.  Meshes are not read.
+// poses and colours, and meshes.
 #include "io/urdf/urdf.h"
 
 #include "io/frames.h"
+#include "spatial/vec3.h"
 
 #include <math.h>
 #include <string.h>
 
-// The primitive of a <visual>, if it is one.
-static lw_status read_geometry(const lwi_urdf *u, const lwi_xml_element *geometry, lw_shape *shape)
+// The file of a mesh is not opened; one that is not found or not of a known kind is noted.
+static lw_status read_mesh(lwi_urdf *u, const lwi_xml_element *e, lw_shape *shape)
+{
+    const char *name;
+    TRY(lwi_xml_need(u->xml, e, "filename", &name, u->error));
+    v3_set(shape->size, 1, 1, 1);
+    TRY(lwi_xml_numbers(u->xml, e, "scale", 3, shape->size, u->error));
+    const double *scale = shape->size;
+    int *known = lwi_mesh_table_at(&u->meshes, name);
+    if (!known) return lwi_fail(u->error, LW_ERR_MEMORY, "out of memory");
+    if (scale[0] == 0 || scale[1] == 0 || scale[2] == 0)
+        return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
+                            "<mesh scale>: expected numbers that are not zero");
+    if (!*known) {
+        TRY(lwi_notes_mesh(u->notes, e, name, &u->places, u->builder, (lw_place){e->line, e->column},
+                           &shape->mesh, u->error));
+        *known = shape->mesh.index ? shape->mesh.index : -1;
+    }
+    shape->mesh.index = *known > 0 ? *known : 0;
+    shape->type = *known > 0 ? LW_SHAPE_MESH : LW_SHAPE_NONE;
+    return LW_OK;
+}
+
+// The geometry of a <visual>, if it is known.
+static lw_status read_geometry(lwi_urdf *u, const lwi_xml_element *geometry, lw_shape *shape)
 {
     static const struct {
         const char *element;
@@ -32,7 +56,8 @@ static lw_status read_geometry(const lwi_urdf *u, const lwi_xml_element *geometr
         shape->type = known[i].shape;
         return LW_OK;
     }
-    return LW_OK;
+    const lwi_xml_element *mesh = lwi_xml_child(geometry, "mesh");
+    return mesh ? read_mesh(u, mesh, shape) : LW_OK;
 }
 
 // Colour of a <material>, from itself or from the material of the robot with its name.
@@ -56,8 +81,8 @@ static lw_status read_color(const lwi_urdf *u, const lwi_xml_element *visual, lw
     return LW_OK;
 }
 
-// Visual primitives, for drawing.
-lw_status lwi_urdf_shapes(const lwi_urdf *u, const lwi_xml_element *link, lw_body_desc *d)
+// What <visual> shows, for drawing.
+lw_status lwi_urdf_shapes(lwi_urdf *u, const lwi_xml_element *link, lw_body_desc *d)
 {
     int room = 0;
     for (const lwi_xml_element *v = lwi_xml_child(link, "visual"); v; v = lwi_xml_next(v, "visual"))

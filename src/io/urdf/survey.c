@@ -23,7 +23,7 @@ static const lwi_survey_element table[] = {
     {"geometry", "sphere", " radius ", ONCE},
     {"geometry", "cylinder", " radius length ", ONCE},
     {"geometry", "capsule", " radius length ", ONCE},
-    {"geometry", "mesh", "", PICTURE},
+    {"geometry", "mesh", " filename scale ", ONCE},
     {"joint", "origin", " xyz rpy ", ONCE},
     {"joint", "parent", " link ", ONCE},
     {"joint", "child", " link ", ONCE},

@@ -52,6 +52,8 @@ typedef struct lwi_urdf {
     lwi_names link_names, joint_names;
     int nlink, njoint;
     lw_limits_desc limits; ///< stiffness and damping of limits; zero: not enforced
+    lwi_mesh_places places;
+    lwi_mesh_table meshes; ///< by the names of their files; -1: not drawn
     // the file with loops next to the robot
     const char *companion;           ///< its path, for messages
     const lwi_document_value *loops; ///< its map; NULL: no such file
@@ -76,7 +78,7 @@ const char *lwi_urdf_new_name(const lwi_urdf *u, const char *first, const char *
 // ---- shapes.c
 
 /** Adds the shapes of a link. */
-lw_status lwi_urdf_shapes(const lwi_urdf *u, const lwi_xml_element *link, lw_body_desc *d);
+lw_status lwi_urdf_shapes(lwi_urdf *u, const lwi_xml_element *link, lw_body_desc *d);
 
 // ---- loops.c
 
