@@ -92,11 +92,11 @@ typedef struct lw_mesh {
 
 /** A triangle mesh that shapes show: a file, or triangles.  Files are opened by what draws, not by the model. */
 typedef struct lw_mesh_desc {
-    size_t size;            ///< sizeof this struct, or 0: see linkwork.h
-    const char *file;       ///< path of an STL, OBJ or MSH file, copied; NULL: the lists below
-    const char *uri;        ///< what exports write, "package://arm/link.stl", copied; NULL: `file`
-    const float *vertices;  ///< [nvertex][3] [m], copied
-    const int *triangles;   ///< [ntriangle][3] vertices, counter-clockwise seen from outside, copied
+    size_t size;           ///< sizeof this struct, or 0: see linkwork.h
+    const char *file;      ///< path of an STL, OBJ or MSH file, copied; NULL: the lists below
+    const char *uri;       ///< what exports write, "package://arm/link.stl", copied; NULL: `file`
+    const float *vertices; ///< [nvertex][3] [m], copied
+    const int *triangles;  ///< [ntriangle][3] vertices, counter-clockwise seen from outside, copied
     int nvertex, ntriangle;
     lw_place place;
 } lw_mesh_desc;

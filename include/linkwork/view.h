@@ -16,6 +16,10 @@ typedef struct lw_view_desc {
     /** Largest size in bytes of the poses, and of the columns for plots, before base64, which adds a third.
      *  Beyond it rows are thinned evenly and columns left out, the motion of bodies first.  0: 40 MB */
     double max_bytes;
+    /** Is called with a line for each mesh that is not drawn: its file cannot be read, or all meshes together exceed
+     *  `max_bytes`; NULL: no. */
+    void (*report)(void *user, const char *text);
+    void *user;
 } lw_view_desc;
 
 /** Writes one HTML page that needs nothing else: the mechanism in three dimensions, moving as the result

@@ -211,6 +211,8 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
     case CLI_BIT_BASE: return set_base(arguments, value);
     case CLI_BIT_LIMITS: return set_limits(arguments, value);
     case CLI_BIT_INERTIA_CHECK: arguments->inertia_check = value; return CLI_DONE;
+    case CLI_BIT_PACKAGE_PATH: arguments->package_path = value; return CLI_DONE;
+    case CLI_BIT_MISSING_MESH: arguments->missing_mesh = value; return CLI_DONE;
     case CLI_BIT_CUT: arguments->cut = value; return CLI_DONE;
     case CLI_BIT_KEYFRAME: arguments->keyframe = value; return CLI_DONE;
     case CLI_BIT_FORMULATIONS: arguments->formulations = value; return CLI_DONE;

@@ -42,6 +42,10 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "reported only")                                                                             \
     X(INERTIA_CHECK, "inertia-check", 0, "WHAT",                                                   \
       "inertia that no mass has: error, warn, accept or repair, for all bodies of the file")       \
+    X(PACKAGE_PATH, "package-path", 0, "DIR[:DIR...]",                                             \
+      "folders with packages, where package:// and model:// are looked for")                       \
+    X(MISSING_MESH, "missing-mesh", 0, "WHAT",                                                     \
+      "mesh that a mass depends on and that cannot be read: error (default) or massless")          \
     X(FORMULATIONS, "formulations", 0, "A,B[:I],...",                                              \
       "formulations, each optionally with an integrator; compare: the first is the reference")     \
     X(SECONDS, "seconds", 0, "S", "time to spend on each case or formulation (default 0.25)")      \
@@ -71,7 +75,8 @@ enum {
     CLI_OPTION_LIST(X) CLI_SIMULATION = INT64_C(1)
                                         << CLI_BIT_SIMULATION, ///< those of LW_OPTION_LIST
     CLI_PLOTTING = INT64_C(1) << CLI_BIT_PLOTTING,             ///< those of LW_PLOT_OPTION_LIST
-    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_LANES               ///< of many runs at once
+    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_LANES,              ///< of many runs at once
+    CLI_MESHES = CLI_PACKAGE_PATH | CLI_MISSING_MESH           ///< files of meshes
 };
 #undef X
 
@@ -79,51 +84,54 @@ enum {
 #define CLI_VERB_LIST(X)                                                                           \
     X(run, "MODEL",                                                                                \
       CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_LEVEL | CLI_REAL_TIME | CLI_MANY |           \
-          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_KEYFRAME | CLI_CUT | CLI_JSON |          \
-          CLI_QUIET,                                                                               \
+          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT |        \
+          CLI_JSON | CLI_QUIET,                                                                    \
       "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
     X(sweep, "MODEL",                                                                              \
       CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_LEVEL | CLI_MANY | CLI_BASE | CLI_LIMITS |      \
-          CLI_INERTIA_CHECK | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,                       \
+          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,          \
       "a run for every combination of values, with a line of results for each")                    \
     X(check, "MODEL",                                                                              \
-      CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_KEYFRAME | CLI_CUT | CLI_PLAN | CLI_JSON,    \
+      CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_PLAN | \
+          CLI_JSON,                                                                                \
       "report bodies, joints, degrees of freedom, redundant constraints and ignored input")        \
     X(assemble, "MODEL",                                                                           \
       CLI_OUTPUT | CLI_HOLD | CLI_NEAR | CLI_STARTS | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK |  \
-          CLI_KEYFRAME | CLI_JSON | CLI_QUIET,                                                     \
+          CLI_MESHES | CLI_KEYFRAME | CLI_JSON | CLI_QUIET,                                        \
       "find the nearest configuration and velocities that satisfy all constraints (-o "            \
       "FILE.yaml)")                                                                                \
     X(compare, "MODEL",                                                                            \
-      CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK |              \
+      CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | \
           CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,                                           \
       "the same run by several formulations, side by side")                                        \
-    X(convert, "FILE", CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_KEYFRAME,      \
+    X(convert, "FILE",                                                                             \
+      CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME,          \
       "write a model as a native file (-o FILE.yaml) or a robot (.urdf, .xml), a result as .h5, "  \
       ".csv")                                                                                      \
     X(plot, "FILE...",                                                                             \
-      CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_KEYFRAME |       \
-          CLI_JSON,                                                                                \
+      CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |         \
+          CLI_KEYFRAME | CLI_JSON,                                                                 \
       "draw quantities of results, or with --initial the mechanism (-o FILE.svg, .png or .pdf)")   \
     X(view, "FILE",                                                                                \
-      CLI_OUTPUT | CLI_MODEL | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_KEYFRAME |          \
-          CLI_QUIET,                                                                               \
+      CLI_OUTPUT | CLI_MODEL | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |            \
+          CLI_KEYFRAME | CLI_QUIET,                                                                \
       "a page for the browser, with a model or the motion of a result (-o FILE.html), or -o "      \
       "FILE.gltf")                                                                                 \
     X(codegen, "MODEL",                                                                            \
-      CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_KEYFRAME | CLI_QUIET,           \
+      CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME |         \
+          CLI_QUIET,                                                                               \
       "write standalone C of a model's dynamics (-o DIR)")                                         \
     X(info, NULL, CLI_JSON, "formulations, integrators, joints, forces, formats, versions")        \
     X(schema, NULL, CLI_OUTPUT, "print the JSON Schema of native model files")                     \
     X(bench, "[MODEL]",                                                                            \
       CLI_SIMULATION | CLI_FORMULATIONS | CLI_SECONDS | CLI_CASES | CLI_SAMPLES | CLI_BASE |       \
-          CLI_LIMITS | CLI_INERTIA_CHECK | CLI_KEYFRAME | CLI_CUT | CLI_JSON,                      \
+          CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON,         \
       "time a model by every formulation, or without one the built-in cases, on this machine")
 
 /** Options that `--help` leaves to `--help --all`; of a run those of tier EXPERT (LW_OPTION_LIST). */
 enum {
-    CLI_EXPERT = CLI_BATCH | CLI_WATCH | CLI_LANES | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_KEYFRAME |
-                 CLI_CUT | CLI_REAL_TIME
+    CLI_EXPERT = CLI_BATCH | CLI_WATCH | CLI_LANES | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |
+                 CLI_KEYFRAME | CLI_CUT | CLI_REAL_TIME
 };
 
 enum { CLI_MAX = 64 }; ///< options on one command line
@@ -148,6 +156,7 @@ typedef struct cli_arguments {
     int lanes;            ///< 0: not given
     lw_base base;
     const char *inertia_check;
+    const char *package_path, *missing_mesh;
     lw_limits_desc limits; ///< stiffness and damping of stops; zero: none
     const char *cut;       ///< joints; NULL: none named
     const char *keyframe;  ///< of MJCF; NULL: none

@@ -61,7 +61,9 @@ cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *
                                .cut = arguments->cut,
                                .open = arguments->open,
                                .keyframe = arguments->keyframe,
-                               .inertia_check = arguments->inertia_check};
+                               .inertia_check = arguments->inertia_check,
+                               .package_path = arguments->package_path,
+                               .missing_mesh = arguments->missing_mesh};
     lw_status status = lw_model_read(arguments->operand, &desc, model, options, &error);
     if (status != LW_OK) {
         cli_fail(status, &error);

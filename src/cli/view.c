@@ -28,10 +28,18 @@ static cli_exit model_of_result(const cli_arguments *arguments, const lw_result 
     return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
 }
 
+static void report(void *user, const char *text)
+{
+    const cli_arguments *arguments = user;
+    if (!arguments->quiet) fprintf(stderr, "warning: %s\n", text);
+}
+
 static cli_exit write_view(const cli_arguments *arguments, const lw_model *model, lw_result *result)
 {
     const char *name = strrchr(arguments->operand, '/');
-    const lw_view_desc desc = {.title = name ? name + 1 : arguments->operand};
+    cli_arguments told = *arguments;
+    const lw_view_desc desc = {
+        .title = name ? name + 1 : arguments->operand, .report = report, .user = &told};
     const bool gltf = cli_ends_in(arguments->output[0], ".gltf");
     lw_error error = {0};
     FILE *file = NULL;

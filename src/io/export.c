@@ -66,6 +66,15 @@ void lwi_export_numbers(const lwi_export *x, const char *name, const double *v, 
     fputc('"', x->file);
 }
 
+const char *lwi_export_mesh(const lwi_export *x, const lw_shape *shape)
+{
+    const lw_mesh_desc *m = &x->model->desc.mesh[shape->mesh.index - 1];
+    if (!m->file)
+        lwi_export_report(x, "mesh %d is not written, it has vertices and no file",
+                          (int)shape->mesh.index);
+    return m->uri ? m->uri : m->file;
+}
+
 void lwi_export_inertia(const lwi_export *x, int body, double *I)
 {
     memcpy(I, x->model->body[body].inertia, 6 * sizeof *I);

@@ -48,6 +48,8 @@ typedef struct lwi_export {
     lwi_arena arena;
     lwi_export_link *link; ///< [nlink] parents first
     int nlink;
+    const lw_shape **mesh_shape; ///< [nmesh_shape] shapes with a mesh, by mesh and scale
+    int nmesh_shape;
 } lwi_export;
 
 lw_status lwi_export_fail(const lwi_export *x, const char *format, ...) LW_PRINTF(2, 3);
@@ -57,6 +59,8 @@ void lwi_export_report(const lwi_export *x, const char *format, ...) LW_PRINTF(2
 void lwi_export_text(const lwi_export *x, const char *text);
 /** Writes ` name="a b c"` with 17 digits; nothing if all are zero, unless `keep`. */
 void lwi_export_numbers(const lwi_export *x, const char *name, const double *v, int n, bool keep);
+/** Name of the file of a mesh, as the model's file has it; NULL, reported: the mesh has no file. */
+const char *lwi_export_mesh(const lwi_export *x, const lw_shape *shape);
 /** Inertia about the centre of mass in body axes: xx yy zz xy xz yz. */
 void lwi_export_inertia(const lwi_export *x, int body, double *I);
 

@@ -84,7 +84,7 @@ lw_status lwi_notes_mesh(lwi_notes *notes, const lwi_xml_element *element, const
     mesh->index = 0;
     if (!lwi_mesh_is_known(file)) {
         lwi_notes_add(notes, element, file,
-                      "meshes other than STL, OBJ and MSH are not read and not drawn:");
+                      "meshes other than STL, OBJ and MSH are not read and not drawn");
         return LW_OK;
     }
     lwi_arena_init(&arena, &builder->allocator);
@@ -94,7 +94,7 @@ lw_status lwi_notes_mesh(lwi_notes *notes, const lwi_xml_element *element, const
         status = lw_builder_add_mesh(
             builder, &(lw_mesh_desc){.file = path, .uri = file, .place = place}, mesh, error);
     else
-        lwi_notes_add(notes, element, file, "meshes are not found and not drawn:");
+        lwi_notes_add(notes, element, file, "meshes are not found and not drawn");
     lwi_arena_free(&arena);
     return status;
 }

@@ -28,8 +28,8 @@ typedef struct lwi_notes_kind {
 typedef struct lwi_notes {
     lwi_notes_kind kind[LWI_NOTES_MAX_KINDS];
     int nkind;
-    long left_out;          ///< notes of further kinds
-    long ncollision;        ///< ignored <collision> elements
+    long left_out;   ///< notes of further kinds
+    long ncollision; ///< ignored <collision> elements
     const char
         *part; ///< included file that is being read, prefix of the notes; NULL: the main file
     lw_place part_place; ///< where the main file includes it

@@ -59,8 +59,7 @@ static lw_status check_mesh(const lwi_item *it, const lw_mesh_desc *d)
         return lwi_item_fail(it, "%d vertices and %d triangles, expected a file or vertices",
                              d->nvertex, d->ntriangle);
     for (size_t i = 0; i < 3 * (size_t)d->nvertex; i++)
-        if (!isfinite(d->vertices[i]))
-            return lwi_item_fail(it, "vertex %zu is not finite", i / 3);
+        if (!isfinite(d->vertices[i])) return lwi_item_fail(it, "vertex %zu is not finite", i / 3);
     for (size_t i = 0; i < 3 * (size_t)d->ntriangle; i++)
         if (d->triangles[i] < 0 || d->triangles[i] >= d->nvertex)
             return lwi_item_fail(it, "triangle %zu has vertex %d, expected 0 to %d", i / 3,

@@ -1,9 +1,9 @@
 // gltf.c -- glTF 2.0: bodies as nodes with meshes of their shapes, the motion as one animation.
 //
-// One buffer, inside the file: first the mesh of every kind of shape (positions, normals, indices),
-// then the times of the rows, then for each body its translations and rotations.  Node 0 rotates the
+// One buffer, inside the file: first every kind of surface (positions, normals, indices), which meshes of several
+// colours share, then the times of the rows, then for each body its translations and rotations.  Node 0 rotates the
 // world so that y points up, against gravity.
-#include "view/view.h"
+#include "view/mesh.h"
 
 #include "base/assert.h"
 
@@ -15,19 +15,27 @@
 
 enum { ROUND = 24, RINGS = 8 }; // corners of a circle, rings from a pole to the equator
 
-/** A mesh; shapes of the same type, size and colour share one. */
-typedef struct mesh {
+/** A surface; shapes of the same type and size, or with the same mesh, share one. */
+typedef struct surface {
     lw_shape_type type;
-    double size[3], color[4];
+    int mesh; ///< of the model; 0: none
+    double size[3];
     float (*p)[3], (*n)[3]; ///< [np]
-    uint16_t *index;        ///< [nindex]
+    uint16_t *index;        ///< [nindex]; NULL: `wide`
+    const int *wide;
     int np, nindex;
     size_t at; ///< of its positions in the buffer; normals and indices follow
+} surface;
+
+/** A surface of a colour. */
+typedef struct mesh {
+    int surface;
+    double color[4];
 } mesh;
 
 typedef struct part {
     int body, mesh;
-    double R[9], r[3];
+    double R[9], r[3], scale[3];
 } part;
 
 typedef struct gltf {
@@ -37,15 +45,18 @@ typedef struct gltf {
     lwi_arena arena;
     lwi_view_motion motion;
     lwi_plot_scene scene;
+    const lw_view_desc *desc;
+    lwi_view_mesh *of_model; ///< [meshes + 1]
+    surface *surface;
     mesh *mesh;
     part *part;
-    int nmesh, npart, max_parts;
+    int nsurface, nmesh, npart, max_parts;
     size_t size; ///< of the buffer
 } gltf;
 
 // ---------------------------------------------------------------------------------------- geometry
 
-static void add_point(mesh *m, const double *p, const double *n)
+static void add_point(surface *m, const double *p, const double *n)
 {
     for (int k = 0; k < 3; k++) {
         m->p[m->np][k] = (float)p[k];
@@ -54,14 +65,14 @@ static void add_point(mesh *m, const double *p, const double *n)
     m->np++;
 }
 
-static void add_triangle(mesh *m, int a, int b, int c)
+static void add_triangle(surface *m, int a, int b, int c)
 {
     m->index[m->nindex++] = (uint16_t)a;
     m->index[m->nindex++] = (uint16_t)b;
     m->index[m->nindex++] = (uint16_t)c;
 }
 
-static void fill_box(mesh *m)
+static void fill_box(surface *m)
 {
     for (int face = 0; face < 6; face++) {
         const int k = face / 2, i = (k + 1) % 3, j = (k + 2) % 3, first = m->np;
@@ -81,7 +92,7 @@ static void fill_box(mesh *m)
 }
 
 // Rings of points about z from below up; each ring of (radius, height) and the slope of its normal.
-static void add_ring(mesh *m, double radius, double z, double slope, const double *scale)
+static void add_ring(surface *m, double radius, double z, double slope, const double *scale)
 {
     for (int i = 0; i <= ROUND; i++) { // the first point is repeated at the end
         const double a = 2 * 3.14159265358979323846 * i / ROUND, c = cos(slope), s = sin(slope);
@@ -92,7 +103,7 @@ static void add_ring(mesh *m, double radius, double z, double slope, const doubl
     }
 }
 
-static void join_rings(mesh *m, int lower, int upper)
+static void join_rings(surface *m, int lower, int upper)
 {
     for (int i = 0; i < ROUND; i++) {
         add_triangle(m, lower + i, lower + i + 1, upper + i);
@@ -101,7 +112,7 @@ static void join_rings(mesh *m, int lower, int upper)
 }
 
 // Two half spheres at distance `gap`, their axes scaled.
-static void fill_round(mesh *m, double radius, double gap, const double *scale)
+static void fill_round(surface *m, double radius, double gap, const double *scale)
 {
     int before = -1;
     for (int k = -RINGS; k <= RINGS; k++)
@@ -115,7 +126,7 @@ static void fill_round(mesh *m, double radius, double gap, const double *scale)
         }
 }
 
-static void fill_cylinder(mesh *m)
+static void fill_cylinder(surface *m)
 {
     static const double one[3] = {1, 1, 1};
     const double quarter = 0.5 * 3.14159265358979323846, r = m->size[0], h = m->size[1] / 2;
@@ -127,7 +138,7 @@ static void fill_cylinder(mesh *m)
     }
 }
 
-static lw_status fill_mesh(gltf *g, mesh *m)
+static lw_status fill_surface(gltf *g, surface *m)
 {
     static const double one[3] = {1, 1, 1};
     const size_t points = (size_t)(2 * RINGS + 2) * (ROUND + 1) + 24, faces = 2 * points * 3;
@@ -154,8 +165,25 @@ static lw_status fill_mesh(gltf *g, mesh *m)
         break;
     }
     LWI_ASSERT((size_t)m->np <= points && (size_t)m->nindex <= faces && m->np <= UINT16_MAX);
+    return LW_OK;
+}
+
+static size_t index_bytes(const surface *m)
+{
+    return (size_t)m->nindex * (m->wide ? 4 : 2);
+}
+
+static lw_status fill(gltf *g, surface *m)
+{
+    if (m->mesh) {
+        const lwi_view_mesh *from = &g->of_model[m->mesh];
+        m->p = from->p, m->n = from->n, m->np = from->np;
+        m->wide = from->t[0], m->nindex = 3 * from->nt;
+    } else {
+        TRY(fill_surface(g, m));
+    }
     m->at = g->size;
-    g->size += (size_t)m->np * 24 + ((size_t)m->nindex * 2 + 3) / 4 * 4;
+    g->size += (size_t)m->np * 24 + (index_bytes(m) + 3) / 4 * 4;
     return LW_OK;
 }
 
@@ -168,28 +196,42 @@ static void default_color(const gltf *g, int body, double *color)
     color[3] = 1;
 }
 
-// The mesh of a shape and colour, created if it is new.
-static lw_status mesh_of(gltf *g, lw_shape_type type, const double *size, const double *color,
-                         int *index)
+// The surface of a shape, created if it is new.
+static lw_status surface_of(gltf *g, const surface *wanted, int *index)
 {
+    for (int i = 0; i < g->nsurface; i++)
+        if (g->surface[i].type == wanted->type && g->surface[i].mesh == wanted->mesh &&
+            (wanted->mesh || memcmp(g->surface[i].size, wanted->size, sizeof wanted->size) == 0)) {
+            *index = i;
+            return LW_OK;
+        }
+    LWI_ASSERT_INDEX(g->nsurface, g->max_parts);
+    *index = g->nsurface++;
+    g->surface[*index] = *wanted;
+    return fill(g, &g->surface[*index]);
+}
+
+// The mesh of a surface and colour, created if it is new.
+static lw_status mesh_of(gltf *g, const surface *wanted, const double *color, int *index)
+{
+    int of;
+    TRY(surface_of(g, wanted, &of));
     for (int i = 0; i < g->nmesh; i++)
-        if (g->mesh[i].type == type && memcmp(g->mesh[i].size, size, sizeof g->mesh[i].size) == 0 &&
+        if (g->mesh[i].surface == of &&
             memcmp(g->mesh[i].color, color, sizeof g->mesh[i].color) == 0) {
             *index = i;
             return LW_OK;
         }
     LWI_ASSERT_INDEX(g->nmesh, g->max_parts);
     *index = g->nmesh++;
-    mesh *m = &g->mesh[*index];
-    *m = (mesh){.type = type};
-    memcpy(m->size, size, sizeof m->size);
-    memcpy(m->color, color, sizeof m->color);
-    return fill_mesh(g, m);
+    g->mesh[*index].surface = of;
+    memcpy(g->mesh[*index].color, color, sizeof g->mesh[*index].color);
+    return LW_OK;
 }
 
 static bool degenerate(const lw_shape *s)
 {
-    if (s->type == LW_SHAPE_BOX) return false; // a plate is visible
+    if (s->type == LW_SHAPE_BOX || s->type == LW_SHAPE_MESH) return false; // a plate is visible
     return !(s->size[0] > 0) ||
            (s->type == LW_SHAPE_ELLIPSOID && !(s->size[1] > 0 && s->size[2] > 0));
 }
@@ -198,14 +240,19 @@ static lw_status add_shape(gltf *g, int body, const lw_shape *s)
 {
     LWI_ASSERT_INDEX(g->npart, g->max_parts);
     part *p = &g->part[g->npart];
+    const bool is_mesh = s->type == LW_SHAPE_MESH;
+    surface wanted = {.type = s->type, .mesh = is_mesh ? s->mesh.index : 0};
     double color[4];
+    if (!lwi_view_shows(g->of_model, s)) return LW_OK;
     if (degenerate(s) || (s->has_color && s->color[3] == 0)) return LW_OK;
     default_color(g, body, color);
     if (s->has_color) memcpy(color, s->color, sizeof color);
     p->body = body;
-    lwi_view_shape(&g->model->desc.body[body], s, p->R, p->r);
+    lwi_view_place(&g->model->desc.body[body], s, g->of_model, p->R, p->r);
+    v3_set(p->scale, 1, 1, 1);
+    memcpy(is_mesh ? p->scale : wanted.size, s->size, sizeof p->scale);
     g->npart++;
-    return mesh_of(g, s->type, s->size, color, &p->mesh);
+    return mesh_of(g, &wanted, color, &p->mesh);
 }
 
 // A box along a line of a body.
@@ -228,7 +275,9 @@ static lw_status add_line(gltf *g, const lwi_plot_link *l, double thick)
     p->body = l->body;
     g->npart++;
     default_color(g, l->body, color);
-    return mesh_of(g, LW_SHAPE_BOX, (const double[3]){thick, thick, length}, color, &p->mesh);
+    v3_set(p->scale, 1, 1, 1);
+    const surface box = {.type = LW_SHAPE_BOX, .size = {thick, thick, length}};
+    return mesh_of(g, &box, color, &p->mesh);
 }
 
 static lw_status make_parts(gltf *g)
@@ -239,11 +288,17 @@ static lw_status make_parts(gltf *g)
     for (int b = 0; b < m->nbody; b++) max_parts += (size_t)m->desc.body[b].nshape;
     g->mesh = lwi_arena_push(&g->arena, max_parts, sizeof *g->mesh);
     g->part = lwi_arena_push(&g->arena, max_parts, sizeof *g->part);
+    g->surface = lwi_arena_push(&g->arena, max_parts, sizeof *g->surface);
+    bool *shown = LWI_PUSH(&g->arena, bool, m->nbody);
     g->max_parts = (int)max_parts;
-    if (!g->mesh || !g->part) return lwi_fail(g->error, LW_ERR_MEMORY, "no memory for the parts");
+    if (!g->mesh || !g->part || !g->surface || !shown)
+        return lwi_fail(g->error, LW_ERR_MEMORY, "no memory for the parts");
     for (int b = 0; b < m->nbody; b++)
-        for (int k = 0; k < m->desc.body[b].nshape; k++)
-            TRY(add_shape(g, b, &m->desc.body[b].shapes[k]));
+        for (int k = 0; k < m->desc.body[b].nshape; k++) {
+            const lw_shape *s = &m->desc.body[b].shapes[k];
+            shown[b] = shown[b] || lwi_view_shows(g->of_model, s);
+            TRY(add_shape(g, b, s));
+        }
     for (int i = 0; i < g->scene.nline; i++) {
         const lwi_plot_link *l = &g->scene.line[i];
         double d[3];
@@ -251,8 +306,7 @@ static lw_status make_parts(gltf *g)
         longest = fmax(longest, v3_norm(d));
     }
     for (int i = 0; i < g->scene.nline; i++)
-        if (!m->desc.body[g->scene.line[i].body].nshape)
-            TRY(add_line(g, &g->scene.line[i], 0.04 * longest));
+        if (!shown[g->scene.line[i].body]) TRY(add_line(g, &g->scene.line[i], 0.04 * longest));
     return LW_OK;
 }
 
@@ -273,7 +327,8 @@ static void put_meshes(const gltf *g)
         fprintf(g->file,
                 "%s{\"primitives\":[{\"attributes\":{\"POSITION\":%d,\"NORMAL\":%d},\"indices\":%d,"
                 "\"material\":%d}]}",
-                i ? "," : "", 3 * i, 3 * i + 1, 3 * i + 2, i);
+                i ? "," : "", 3 * g->mesh[i].surface, 3 * g->mesh[i].surface + 1,
+                3 * g->mesh[i].surface + 2, i);
     fputs("],\n", g->file);
 }
 
@@ -326,6 +381,11 @@ static void put_nodes(const gltf *g)
         quat_from_matrix(own, g->part[i].R);
         fprintf(g->file, ",\n{\"mesh\":%d,", g->part[i].mesh);
         put_pose(g, g->part[i].r, own);
+        const double *scale = g->part[i].scale;
+        if (scale[0] != 1 || scale[1] != 1 || scale[2] != 1) {
+            fputs(",\"scale\":", g->file);
+            lwi_view_numbers(g->file, scale, 3);
+        }
         fputs("}", g->file);
     }
     fputs("],\n", g->file);
@@ -333,7 +393,7 @@ static void put_nodes(const gltf *g)
 
 static void put_animation(const gltf *g)
 {
-    const int first = 3 * g->nmesh, n = g->model->nbody;
+    const int first = 3 * g->nsurface, n = g->model->nbody;
     if (g->motion.nrow < 2 || n < 2) return;
     fputs("\"animations\":[{\"name\":\"motion\",\"channels\":[", g->file);
     for (int b = 1; b < n; b++)
@@ -355,8 +415,8 @@ static void put_accessors(gltf *g)
     const bool moves = g->motion.nrow > 1 && n > 1;
     size_t at = g->size;
     fputs("\"accessors\":[", g->file);
-    for (int i = 0; i < g->nmesh; i++) {
-        const mesh *m = &g->mesh[i];
+    for (int i = 0; i < g->nsurface; i++) {
+        const surface *m = &g->surface[i];
         double low[3], high[3];
         for (int k = 0; k < 3; k++) low[k] = high[k] = m->p[0][k];
         for (int p = 0; p < m->np; p++)
@@ -371,14 +431,14 @@ static void put_accessors(gltf *g)
         lwi_view_numbers(g->file, high, 3);
         fprintf(g->file,
                 "},{\"bufferView\":%d,\"componentType\":5126,\"count\":%d,\"type\":\"VEC3\"},"
-                "{\"bufferView\":%d,\"componentType\":5123,\"count\":%d,\"type\":\"SCALAR\"}",
-                3 * i + 1, m->np, 3 * i + 2, m->nindex);
+                "{\"bufferView\":%d,\"componentType\":%d,\"count\":%d,\"type\":\"SCALAR\"}",
+                3 * i + 1, m->np, 3 * i + 2, m->wide ? 5125 : 5123, m->nindex);
     }
     for (int k = 0; moves && k < 1 + 2 * (n - 1); k++) {
         const char *type = k == 0 ? "SCALAR" : k % 2 ? "VEC3" : "VEC4";
         fprintf(g->file,
                 "%s{\"bufferView\":%d,\"componentType\":5126,\"count\":%zu,\"type\":\"%s\"",
-                g->nmesh || k ? ",\n" : "", 3 * g->nmesh + k, rows, type);
+                g->nsurface || k ? ",\n" : "", 3 * g->nsurface + k, rows, type);
         if (k == 0)
             fprintf(g->file, ",\"min\":[%.9g],\"max\":[%.9g]",
                     (double)(float)(g->motion.time[0] - g->motion.time[0]),
@@ -386,20 +446,20 @@ static void put_accessors(gltf *g)
         fputs("}", g->file);
     }
     fputs("],\n\"bufferViews\":[", g->file);
-    for (int i = 0; i < g->nmesh; i++) {
-        const mesh *m = &g->mesh[i];
+    for (int i = 0; i < g->nsurface; i++) {
+        const surface *m = &g->surface[i];
         const size_t points = (size_t)m->np * 12;
         fprintf(g->file,
                 "%s{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu,\"target\":34962},"
                 "{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu,\"target\":34962},"
                 "{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu,\"target\":34963}",
                 i ? ",\n" : "", m->at, points, m->at + points, points, m->at + 2 * points,
-                (size_t)m->nindex * 2);
+                index_bytes(m));
     }
     for (int k = 0; moves && k < 1 + 2 * (n - 1); k++) {
         const size_t bytes = rows * (k == 0 ? 4 : k % 2 ? 12 : 16);
         fprintf(g->file, "%s{\"buffer\":0,\"byteOffset\":%zu,\"byteLength\":%zu}",
-                g->nmesh || k ? ",\n" : "", at, bytes);
+                g->nsurface || k ? ",\n" : "", at, bytes);
         at += bytes;
     }
     g->size = at;
@@ -415,12 +475,12 @@ static void put_buffer(const gltf *g)
     fprintf(g->file,
             "\"buffers\":[{\"byteLength\":%zu,\"uri\":\"data:application/octet-stream;base64,",
             g->size);
-    for (int i = 0; i < g->nmesh; i++) {
-        const mesh *m = &g->mesh[i];
+    for (int i = 0; i < g->nsurface; i++) {
+        const surface *m = &g->surface[i];
         lwi_view_base64_put(&b, m->p, (size_t)m->np * 12);
         lwi_view_base64_put(&b, m->n, (size_t)m->np * 12);
-        lwi_view_base64_put(&b, m->index, (size_t)m->nindex * 2);
-        if (m->nindex % 2) lwi_view_base64_put(&b, zero, 2);
+        lwi_view_base64_put(&b, m->wide ? (const void *)m->wide : m->index, index_bytes(m));
+        if (index_bytes(m) % 4) lwi_view_base64_put(&b, zero, 2);
     }
     for (long r = 0; rows > 1 && n > 1 && r < rows; r++) {
         const float t = (float)(g->motion.time[r] - g->motion.time[0]);
@@ -444,6 +504,7 @@ static lw_status put_gltf(gltf *g, double max_bytes, lw_result *result)
 {
     TRY(lwi_view_motion_read(g->model, result, max_bytes, &g->arena, &g->motion, g->error));
     TRY(lwi_view_scene(g->model, &g->arena, &g->scene, g->error));
+    TRY(lwi_view_meshes(g->model, g->desc, &g->arena, &g->of_model, g->error));
     TRY(make_parts(g));
     if (!g->nmesh && (g->motion.nrow < 2 || g->model->nbody < 2))
         return lwi_fail(g->error, LW_ERR_UNSUPPORTED,
@@ -470,10 +531,11 @@ lw_status lw_view_gltf(const lw_model *model, lw_result *result, const lw_view_d
     if (!error) error = &none;
     *error = (lw_error){0};
     if (!model || !file) return lwi_fail(error, LW_ERR_ARGUMENT, "model and file must be given");
-    gltf g = {.model = model, .file = file, .error = error};
+    gltf g = {.model = model, .file = file, .error = error, .desc = desc};
     if (!lwi_numbers_begin(&numbers)) return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
     lwi_arena_init(&g.arena, &model->arena.allocator);
-    const lw_status status = put_gltf(&g, desc->max_bytes > 0 ? desc->max_bytes : 40e6, result);
+    const lw_status status =
+        put_gltf(&g, desc->max_bytes > 0 ? desc->max_bytes : LWI_VIEW_MAX_BYTES, result);
     lwi_arena_free(&g.arena);
     lwi_numbers_end(&numbers);
     return status;

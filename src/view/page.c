@@ -1,6 +1,7 @@
 // page.c -- the page of `linkwork view`: the template of viewer/ with a model and a result in it.
 //
 // viewer/src/data.js describes the data.
+#include "view/mesh.h"
 #include "view/pack.h"
 
 #include "base/assert.h"
@@ -18,6 +19,8 @@ typedef struct page {
     lwi_arena arena;
     lwi_view_motion motion;
     lwi_plot_scene scene;
+    const lw_view_desc *desc;
+    lwi_view_mesh *mesh;    // [meshes + 1]
     double max_bytes, used; // of columns
     long left_out;
     double *buffer;      // [rows of the result]
@@ -41,8 +44,10 @@ static void put_shape(const page *p, const lw_body_desc *d, const lw_shape *s)
 {
     double R[9], r[3];
     const double q[4] = {s->orientation.w, s->orientation.x, s->orientation.y, s->orientation.z};
-    lwi_view_shape(d, s, R, r);
-    fprintf(p->file, "{\"type\":\"%s\",\"size\":", shape_names[s->type]);
+    lwi_view_place(d, s, p->mesh, R, r);
+    fprintf(p->file, "{\"type\":\"%s\",", shape_names[s->type]);
+    if (s->type == LW_SHAPE_MESH) fprintf(p->file, "\"mesh\":%d,", s->mesh.index);
+    fputs("\"size\":", p->file);
     lwi_view_numbers(p->file, s->size, shape_sizes[s->type]);
     fputs(",\"position\":", p->file);
     lwi_view_numbers(p->file, r, 3);
@@ -82,8 +87,9 @@ static void put_bodies(const page *p)
         lwi_view_text(p->file, p->model->body[b].name);
         fprintf(p->file, ",\"mass\":%.9g,\"group\":%d,\"shapes\":[", p->model->body[b].mass,
                 p->scene.group[b]);
-        for (int k = 0; k < d->nshape; k++) {
-            if (k) fputc(',', p->file);
+        for (int k = 0, n = 0; k < d->nshape; k++) {
+            if (!lwi_view_shows(p->mesh, &d->shapes[k])) continue;
+            if (n++) fputc(',', p->file);
             put_shape(p, d, &d->shapes[k]);
         }
         fputs("],", p->file);
@@ -91,6 +97,40 @@ static void put_bodies(const page *p)
         fputc('}', p->file);
     }
     fputs("],\n", p->file);
+}
+
+// Series of a mesh are its coordinates; normals are short integers.
+static lw_status put_mesh(page *p, const lwi_view_mesh *m)
+{
+    int16_t *n = lwi_arena_push(&p->arena, 3 * (size_t)m->np, sizeof *n);
+    unsigned char *work = lwi_arena_push(&p->arena, 3 * (size_t)(m->np > m->nt ? m->np : m->nt), 4);
+    if (!n || !work) return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for a mesh");
+    for (int i = 0; i < 3 * m->np; i++) n[i] = (int16_t)lrintf(32767 * m->n[i / 3][i % 3]);
+    fprintf(p->file, "{\"vertices\":%d,\"triangles\":%d,\"half\":", m->np, m->nt);
+    lwi_view_numbers(p->file, m->half, 3);
+    fputs(",\"position\":\"", p->file);
+    TRY(lwi_view_pack(p->file, m->p, (size_t)m->np, 3, sizeof(float), work, p->error));
+    fputs("\",\"normal\":\"", p->file);
+    TRY(lwi_view_pack(p->file, n, (size_t)m->np, 3, sizeof *n, work, p->error));
+    fputs("\",\"index\":\"", p->file);
+    TRY(lwi_view_pack(p->file, m->t, (size_t)m->nt, 3, sizeof(int), work, p->error));
+    fputs("\"}", p->file);
+    return LW_OK;
+}
+
+// By the number of the mesh; null: not drawn.
+static lw_status put_meshes(page *p)
+{
+    fputs("\"meshes\":[null", p->file);
+    for (int i = 1; i <= p->model->desc.nmesh; i++) {
+        fputs(",\n", p->file);
+        if (p->mesh[i].drawn)
+            TRY(put_mesh(p, &p->mesh[i]));
+        else
+            fputs("null", p->file);
+    }
+    fputs("],\n", p->file);
+    return LW_OK;
 }
 
 static void put_joints(const page *p)
@@ -349,6 +389,7 @@ static lw_status put_data(page *p, const char *title)
     put_about(p);
     put_palette(p);
     put_quantities(p);
+    TRY(put_meshes(p));
     put_bodies(p);
     put_joints(p);
     put_springs(p);
@@ -387,6 +428,7 @@ static lw_status put_page(page *p, const char *title)
     const char *end = lwi_view_template + lwi_view_template_size;
     TRY(lwi_view_motion_read(p->model, p->result, p->max_bytes, &p->arena, &p->motion, p->error));
     TRY(lwi_view_scene(p->model, &p->arena, &p->scene, p->error));
+    TRY(lwi_view_meshes(p->model, p->desc, &p->arena, &p->mesh, p->error));
     const char *at = put_until(p, lwi_view_template, "<!--DATA-->");
     TRY(put_data(p, title));
     at = at ? put_until(p, at, "<!--LATE-->") : NULL;
@@ -406,8 +448,8 @@ lw_status lw_view_page(const lw_model *model, lw_result *result, const lw_view_d
     if (!error) error = &none;
     *error = (lw_error){0};
     if (!model || !file) return lwi_fail(error, LW_ERR_ARGUMENT, "model and file must be given");
-    page p = {.model = model, .result = result, .file = file, .error = error};
-    p.max_bytes = desc->max_bytes > 0 ? desc->max_bytes : 40e6;
+    page p = {.model = model, .result = result, .file = file, .error = error, .desc = desc};
+    p.max_bytes = desc->max_bytes > 0 ? desc->max_bytes : LWI_VIEW_MAX_BYTES;
     const char *title = desc->title          ? desc->title
                         : model->desc.source ? model->desc.source
                                              : "a mechanism";

@@ -10,6 +10,9 @@
 
 #include <stdio.h>
 
+/** Default of lw_view_desc.max_bytes. */
+#define LWI_VIEW_MAX_BYTES 40e6
+
 /** Bytes of "joint.NAME.q0"; names have at most 255. */
 enum { LWI_VIEW_COLUMN_BYTES = 300 };
 

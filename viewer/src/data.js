@@ -6,6 +6,9 @@
 //   rotation  int16   [row][body][4]   unit quaternions body -> world, scalar first, times 32767
 //   bodies[i].group    number of the rigid group; 0: that of the ground
 //   joints[i].sign     of its type, as in drawings; .separates: its two points move apart
+//   meshes[i]          null, or {vertices, triangles, half: of its box, position float32 [vertex][3] from the middle of
+//                      its box, normal int16 [vertex][3] times 32767, index int32 [triangle][3]}
+//   shapes of type mesh  .mesh: number of the mesh, .size: its scales, negative: mirrored
 //   palette            colours of groups: of the ground, then of the others, which repeat
 //   quantities         {item, dataset, part}: the names of columns (columnsOf)
 //   columns[i].values  float64 or float32 [row]
@@ -67,10 +70,19 @@ function arrange(planes, rows, series, Type) {
   return out;
 }
 
+function unpackMesh(m) {
+  if (!m) return;
+  m.position = unpack(m.position, m.vertices, 3, Float32Array);
+  m.normal = Float32Array.from(unpack(m.normal, m.vertices, 3, Int16Array), (x) => x / 32767);
+  m.index = unpack(m.index, m.triangles, 3, Uint32Array);
+}
+
 export async function load(document) {
   const element = document.getElementById('data');
   if (!element) throw new Error('this page has no data: it is the template of `linkwork view`');
   const d = JSON.parse(element.textContent), n = d.bodies.length;
+  d.meshes.forEach(unpackMesh);
+  for (const b of d.bodies) for (const shape of b.shapes) if (shape.type === 'mesh') shape.half = d.meshes[shape.mesh].half;
   d.time = unpack(d.time, d.rows, 1, Float64Array);
   [d.position, d.rotation] = await Promise.all([unpackSoon(d.position, d.rows, 3 * n, Float32Array), unpackSoon(d.rotation, d.rows, 4 * n, Int16Array)]);
   d.column = new Map();

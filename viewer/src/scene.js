@@ -88,7 +88,18 @@ function between(a, b, radius, m = new Matrix4()) {
 
 // Shapes are along z; cylinders and capsules of three.js along y.
 const UPRIGHT = new Matrix4().makeRotationX(Math.PI / 2);
-function geometryOf(shape, count) {
+
+// Its surface is turned over where the scale mirrors it.
+function meshOf(mesh, scale) {
+  const geometry = new BufferGeometry(), mirrored = scale[0] * scale[1] * scale[2] < 0;
+  const index = mirrored ? mesh.index.map((_, i, all) => all[i % 3 ? i + 3 - 2 * (i % 3) : i]) : mesh.index;
+  geometry.setAttribute('position', new BufferAttribute(mesh.position.slice(), 3));
+  geometry.setAttribute('normal', new BufferAttribute(mesh.normal.slice(), 3));
+  geometry.setIndex(new BufferAttribute(index, 1));
+  return geometry.scale(...scale);
+}
+
+function geometryOf(shape, count, meshes) {
   const s = shape.size, n = count > MANY ? 6 : Math.round(1.5 * round(count)), half = n >> 1, ball = Math.max(n, 8);
   switch (shape.type) {
     case 'box': return new BoxGeometry(s[0], s[1], s[2]);
@@ -96,6 +107,7 @@ function geometryOf(shape, count) {
     case 'cylinder': return new CylinderGeometry(s[0], s[0], s[1], n).applyMatrix4(UPRIGHT);
     case 'capsule': return new CapsuleGeometry(s[0], s[1], half >> 1, n).applyMatrix4(UPRIGHT);
     case 'ellipsoid': return new SphereGeometry(1, ball, ball >> 1).scale(s[0], s[1], s[2]);
+    case 'mesh': return meshOf(meshes[shape.mesh], s);
     default: throw new Error(`unknown shape ${shape.type}`);
   }
 }
@@ -108,6 +120,7 @@ function halfBox(shape) {
     case 'sphere': return [s[0], s[0], s[0]];
     case 'cylinder': return [s[0], s[0], s[1] / 2];
     case 'capsule': return [s[0], s[0], s[1] / 2 + s[0]];
+    case 'mesh': return shape.half.map((h, k) => h * Math.abs(s[k]));
     default: return [...s];
   }
 }
@@ -287,13 +300,13 @@ export class View {
     this.slender = this.data.bodies.map((b) => b.lines.length > 0 && this.narrow(b) && !remote(b) && b.shapes.every((shape) => opacityOf(shape) === 1));
     this.links(members.get(1), far);
     this.data.bodies.forEach((b, body) => b.shapes.forEach((shape) => {
-      const key = `${shape.type} ${shape.size}`;
+      const key = `${shape.type} ${shape.mesh ?? ''} ${shape.size}`;
       if (!kinds.has(key)) kinds.set(key, []);
       kinds.get(key).push([body, shape]);
     }));
     const total = this.data.bodies.reduce((sum, b) => sum + b.shapes.length, 0);
     for (const list of kinds.values()) {
-      const geometry = geometryOf(list[0][1], this.software ? total : list.length);
+      const geometry = geometryOf(list[0][1], this.software ? total : list.length, this.data.meshes);
       for (const [slot, shape] of list) {
         const opacity = opacityOf(shape);
         if (!members.has(opacity)) members.set(opacity, []);

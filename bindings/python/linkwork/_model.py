@@ -107,7 +107,8 @@ class Model:
                   limits: Union[None, float, Tuple[float, float]] = None,
                   cut: Union[None, str, Sequence[str]] = None, open: bool = False,
                   folder: Optional[Path] = None, keyframe: Optional[str] = None,
-                  inertia_check: Optional[str] = None, **options: Any) -> "Model":
+                  inertia_check: Optional[str] = None, package_path: Union[None, str, Sequence[str]] = None,
+                  missing_mesh: Optional[str] = None, **options: Any) -> "Model":
         """Reads a model of any format that ``linkwork info`` lists, selected by the extension or `format`.
 
         :param base: of URDF and SDF: "fixed", "floating" or "auto"
@@ -119,10 +120,13 @@ class Model:
         :param keyframe: of MJCF: the start is the ``<key>`` of this name
         :param inertia_check: of an inertia that no mass has: "error", "warn", "accept" or "repair"; None: as the
             file says, formats of robots warn
+        :param package_path: folders with packages, where ``package://`` and ``model://`` are looked for
+        :param missing_mesh: of a mesh that a mass depends on and that cannot be read: "error" (None) or "massless"
         :param options: override those of the file's ``simulation:``
         """
         path = os.fspath(path)
-        desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe, inertia_check)
+        desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe, inertia_check,
+                                package_path, missing_mesh)
         model, error = ffi.new("lw_model **"), ffi.new("lw_error *")
         found = make_options(None, {})
         check(lib.lw_model_read(path_bytes(path), desc, model, found, error), error)
@@ -134,10 +138,12 @@ class Model:
                     base: str = "auto", limits: Union[None, float, Tuple[float, float]] = None,
                     cut: Union[None, str, Sequence[str]] = None, open: bool = False,
                     folder: Optional[Path] = None, keyframe: Optional[str] = None,
-                    inertia_check: Optional[str] = None, **options: Any) -> "Model":
+                    inertia_check: Optional[str] = None, package_path: Union[None, str, Sequence[str]] = None,
+                  missing_mesh: Optional[str] = None, **options: Any) -> "Model":
         """The same from a string; `name` stands for the file in messages.  Further files are read only
         if `folder` is set."""
-        desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe, inertia_check)
+        desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe, inertia_check,
+                                package_path, missing_mesh)
         model, error = ffi.new("lw_model **"), ffi.new("lw_error *")
         found, data = make_options(None, {}), text.encode()
         check(lib.lw_model_parse(data, len(data), name.encode(), desc, model, found, error), error)
@@ -323,7 +329,8 @@ def _unpickle(text: str, source: Optional[str], open: bool, warnings: Tuple[str,
 
 def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tuple[float, float]],
                cut: Union[None, str, Sequence[str]], open: bool, folder: Optional[Path],
-               keyframe: Optional[str], inertia_check: Optional[str]) -> Tuple[Any, Any]:
+               keyframe: Optional[str], inertia_check: Optional[str],
+               package_path: Union[None, str, Sequence[str]], missing_mesh: Optional[str]) -> Tuple[Any, Any]:
     """An ``lw_read_desc``, and the objects that must exist as long."""
     desc = ffi.new("lw_read_desc *")
     texts = []
@@ -348,6 +355,10 @@ def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tupl
     desc.folder = text(None if folder is None else os.fspath(folder))
     desc.keyframe = text(keyframe)
     desc.inertia_check = text(inertia_check)
+    if package_path is not None and not isinstance(package_path, str):
+        package_path = ":".join(os.fspath(folder) for folder in package_path)
+    desc.package_path = text(package_path)
+    desc.missing_mesh = text(missing_mesh)
     return desc, texts
 
 

@@ -24,7 +24,7 @@ typedef struct face {
     int corner[3]; // counter-clockwise from outside
     int beyond[3]; // face beyond the edge from corner k to k + 1
     wide normal[3];
-    int above; // list of points, the farthest first; NONE: no point
+    int above;   // list of points, the farthest first; NONE: no point
     wide height; // of the first
     bool alive, seen;
     bool queued; // on the list of faces with points above; stays there when it dies
@@ -41,7 +41,7 @@ typedef struct hull {
     face *face;
     int nface, room, nalive;
     int unused, pending; // first of the lists
-    int *edge;           // horizon: face beyond and its edge, in pairs; also the stack of the search
+    int *edge; // horizon: face beyond and its edge, in pairs; also the stack of the search
     int nedge, edge_room;
 } hull;
 
@@ -331,7 +331,8 @@ lw_status lwi_mesh_hull(const lwi_mesh *mesh, lwi_arena *arena, int (**triangle)
 {
     lwi_arena work;
     lwi_arena_init(&work, &arena->allocator);
-    hull h = {.allocator = &arena->allocator, .npoint = mesh->nvertex, .unused = NONE, .pending = NONE};
+    hull h = {
+        .allocator = &arena->allocator, .npoint = mesh->nvertex, .unused = NONE, .pending = NONE};
     h.p = lwi_arena_push(&work, (size_t)h.npoint, sizeof *h.p);
     h.next = LWI_PUSH(&work, int, h.npoint);
     h.at = LWI_PUSH(&work, int, h.npoint);

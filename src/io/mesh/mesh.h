@@ -54,7 +54,8 @@ lw_status lwi_mesh_hull(const lwi_mesh *mesh, lwi_arena *arena, int (**triangle)
 /** What a mesh is filled with, as MuJoCo's `inertia` says: `convex` its convex hull; `exact` the volume inside its
  *  surface, of which the triangles agree on inside and outside; `legacy` the pyramids from the centre of its surface to
  *  all triangles, each with positive volume; `shell` the surface alone. */
-#define LWI_MESH_FILL_LIST(X) X(CONVEX, "convex") X(EXACT, "exact") X(LEGACY, "legacy") X(SHELL, "shell")
+#define LWI_MESH_FILL_LIST(X)                                                                      \
+    X(CONVEX, "convex") X(EXACT, "exact") X(LEGACY, "legacy") X(SHELL, "shell")
 #define X(name, text) LWI_MESH_##name,
 typedef enum lwi_mesh_fill { LWI_MESH_FILL_LIST(X) LWI_MESH_FILLS } lwi_mesh_fill;
 #undef X

@@ -192,8 +192,9 @@ static lw_status read_lines(reading *r)
 lw_status lwi_mesh_read_obj(const char *bytes, size_t length, const char *name, lwi_arena *arena,
                             lwi_mesh *m, lw_error *error)
 {
-    reading r = {.text = {.at = bytes, .end = bytes + length, .name = name, .line = 1, .error = error},
-                 .mesh = m};
+    reading r = {
+        .text = {.at = bytes, .end = bytes + length, .name = name, .line = 1, .error = error},
+        .mesh = m};
     double nvertex = 0, ntriangle = 0;
     count_lines(r.text, &nvertex, &ntriangle);
     TRY(lwi_mesh_push(m, nvertex, ntriangle, name, arena, error));

@@ -14,7 +14,8 @@ typedef struct search {
 } search;
 
 // "a/b/c" of some of its parts; NULL: no memory.
-static char *join(lwi_arena *arena, const char *a, size_t na, const char *b, size_t nb, const char *c)
+static char *join(lwi_arena *arena, const char *a, size_t na, const char *b, size_t nb,
+                  const char *c)
 {
     const size_t nc = strlen(c);
     char *path = lwi_arena_chars(arena, na + nb + nc + 3), *to = path;
@@ -48,8 +49,9 @@ static const char *in_folder(const search *s, const char *folder, size_t length)
         length - last == s->length && memcmp(folder + last, s->package, s->length) == 0;
     const char *found =
         is_package ? regular(join(s->arena, folder, length, "", 0, s->rest), s->arena) : NULL;
-    return found ? found
-                 : regular(join(s->arena, folder, length, s->package, s->length, s->rest), s->arena);
+    return found
+               ? found
+               : regular(join(s->arena, folder, length, s->package, s->length, s->rest), s->arena);
 }
 
 // In one of the folders of a list, separated by colons; with `share` in this folder of each.
@@ -82,6 +84,7 @@ static const char *in_package(const lwi_mesh_places *places, const char *name, l
 {
     static const char *const variables[] = {"ROS_PACKAGE_PATH", "GZ_SIM_RESOURCE_PATH",
                                             "GAZEBO_MODEL_PATH"};
+    name += strspn(name, "/"); // package:///NAME occurs in files of real robots
     const size_t length = strcspn(name, "/");
     const search s = {name, name + length + 1, length, arena};
     if (!length || !name[length]) return NULL;
@@ -123,7 +126,8 @@ static int slot_of(const lwi_mesh_table *t, const char *key)
 
 static bool grow(lwi_mesh_table *t)
 {
-    lwi_mesh_table larger = {.arena = t->arena, .count = t->count, .room = t->room ? 2 * t->room : 64};
+    lwi_mesh_table larger = {
+        .arena = t->arena, .count = t->count, .room = t->room ? 2 * t->room : 64};
     larger.key = lwi_arena_push(t->arena, (size_t)larger.room, sizeof *larger.key);
     larger.value = LWI_PUSH(t->arena, int, larger.room);
     if (!larger.key || !larger.value) return false;

@@ -111,7 +111,7 @@ static int by_edge(const void *a, const void *b)
 static lw_status check_orientation(const integrals *s, lwi_arena *arena, lw_error *error)
 {
     static const double zero[3] = {0};
-    int (*edge)[2] = lwi_arena_push(arena, 3 * (size_t)s->n, sizeof *edge);
+    int(*edge)[2] = lwi_arena_push(arena, 3 * (size_t)s->n, sizeof *edge);
     integrals shell = *s;
     double c[3][3];
     int n = 0;
@@ -119,8 +119,7 @@ static lw_status check_orientation(const integrals *s, lwi_arena *arena, lw_erro
     shell.fill = LWI_MESH_SHELL;
     for (int i = 0; i < s->n; i++) {
         if (corners(&shell, i, zero, c) < sqrt(SMALLEST)) continue; // as MuJoCo does
-        for (int k = 0; k < 3; k++)
-            edge[n][0] = s->t[i][k], edge[n][1] = s->t[i][(k + 1) % 3], n++;
+        for (int k = 0; k < 3; k++) edge[n][0] = s->t[i][k], edge[n][1] = s->t[i][(k + 1) % 3], n++;
     }
     qsort(edge, (size_t)n, sizeof *edge, by_edge);
     for (int i = 1; i < n; i++)
@@ -152,18 +151,18 @@ static lw_status solid_of(const lwi_mesh *mesh, lwi_mesh_fill fill, const lwi_me
                           lwi_arena *arena, lwi_mesh_solid *solid, lw_error *error)
 {
     const double *a = map->scale;
-    double (*x)[3] = lwi_arena_push(arena, (size_t)mesh->nvertex, sizeof *x);
-    integrals s = {.t = (const int (*)[3])mesh->triangle,
+    double(*x)[3] = lwi_arena_push(arena, (size_t)mesh->nvertex, sizeof *x);
+    integrals s = {.t = (const int(*)[3])mesh->triangle,
                    .n = mesh->ntriangle,
                    .fill = fill,
                    .mirrored = a[0] * a[1] * a[2] < 0};
     if (!x) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a mesh");
     for (int i = 0; i < mesh->nvertex; i++) map_vertex(map, mesh->vertex[i], x[i]);
-    s.x = (const double (*)[3])x;
+    s.x = (const double(*)[3])x;
     if (fill == LWI_MESH_CONVEX || !s.n) {
-        int (*triangle)[3];
+        int(*triangle)[3];
         TRY(lwi_mesh_hull(mesh, arena, &triangle, &s.n, error));
-        s.t = (const int (*)[3])triangle;
+        s.t = (const int(*)[3])triangle;
     }
     if (fill == LWI_MESH_EXACT) TRY(check_orientation(&s, arena, error));
     double centre[3];

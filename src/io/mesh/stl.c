@@ -81,7 +81,8 @@ lw_status lwi_mesh_read_stl(const char *bytes, size_t length, const char *name, 
     const char *word = lwi_mesh_word(&t, &n);
     const bool solid = lwi_mesh_is(word, n, "solid");
     // some binary files begin with the word
-    const bool fits = length >= HEAD && (double)(length - HEAD) == EACH * (double)bytes_u32(bytes + 80);
+    const bool fits =
+        length >= HEAD && (double)(length - HEAD) == EACH * (double)bytes_u32(bytes + 80);
     t.at = bytes, t.line = 1;
     TRY(solid && !fits ? read_text(t, arena, m)
                        : read_binary(bytes, length, name, arena, m, error));

@@ -74,7 +74,8 @@ static lw_status read_geometry(const lwi_mjcf *u, const lwi_mjcf_part *part, sol
     TRY(read_type(u, &part->at, &s->type));
     TRY(lwi_mjcf_mesh_of(u, &part->at, &s->mesh));
     if (s->type == MESH && !s->mesh)
-        return lwi_mjcf_fail(u, part->at.e, LW_ERR_PARSE, "<geom>: a geom of type mesh has no mesh");
+        return lwi_mjcf_fail(u, part->at.e, LW_ERR_PARSE,
+                             "<geom>: a geom of type mesh has no mesh");
     TRY(lwi_mjcf_pose(u, &part->at, s->R, s->r));
     TRY(lwi_mjcf_numbers(u, &part->at, "size", 0, 3, s->size, &nsize));
     // its type may not have the fromto of the defaults
@@ -96,15 +97,10 @@ static lw_status read_geometry(const lwi_mjcf *u, const lwi_mjcf_part *part, sol
 // ----------------------------------------------------------------------------------------- solids
 
 /** What a type is drawn as. */
-static const lw_shape_type drawn_as[] = {[PLANE] = LW_SHAPE_NONE,
-                                         [HFIELD] = LW_SHAPE_NONE,
-                                         [SPHERE] = LW_SHAPE_SPHERE,
-                                         [CAPSULE] = LW_SHAPE_CAPSULE,
-                                         [ELLIPSOID] = LW_SHAPE_ELLIPSOID,
-                                         [CYLINDER] = LW_SHAPE_CYLINDER,
-                                         [BOX] = LW_SHAPE_BOX,
-                                         [MESH] = LW_SHAPE_NONE,
-                                         [SDF] = LW_SHAPE_NONE};
+static const lw_shape_type drawn_as[] = {
+    [PLANE] = LW_SHAPE_NONE,      [HFIELD] = LW_SHAPE_NONE,         [SPHERE] = LW_SHAPE_SPHERE,
+    [CAPSULE] = LW_SHAPE_CAPSULE, [ELLIPSOID] = LW_SHAPE_ELLIPSOID, [CYLINDER] = LW_SHAPE_CYLINDER,
+    [BOX] = LW_SHAPE_BOX,         [MESH] = LW_SHAPE_NONE,           [SDF] = LW_SHAPE_NONE};
 
 // Sizes of the format are half lengths.
 static void sizes_of_shape(const solid *s, double *size)

@@ -59,7 +59,8 @@ static lw_status read_inline(const lwi_mjcf *u, lwi_mjcf_mesh *m)
     TRY(read_list(u, m->at.e, "face", &face, &nf));
     if (!vertex) return LW_OK;
     if (m->file)
-        return lwi_mjcf_fail(u, m->at.e, LW_ERR_PARSE, "<mesh>: both file and vertex, expected one");
+        return lwi_mjcf_fail(u, m->at.e, LW_ERR_PARSE,
+                             "<mesh>: both file and vertex, expected one");
     m->own.nvertex = nv / 3, m->own.ntriangle = nf / 3;
     m->own.vertex = lwi_arena_push(u->arena, (size_t)nv / 3, sizeof *m->own.vertex);
     m->own.triangle = lwi_arena_push(u->arena, (size_t)nf / 3, sizeof *m->own.triangle);
@@ -211,8 +212,7 @@ static lw_status load(const lwi_mjcf *u, const lwi_mjcf_mesh *m, lwi_arena *aren
         *mesh = m->own;
         return LW_OK;
     }
-    if (!m->file)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED, "it has neither a file nor vertices");
+    if (!m->file) return lwi_fail(error, LW_ERR_UNSUPPORTED, "it has neither a file nor vertices");
     if (!u->desc->folder)
         return lwi_fail(error, LW_ERR_IO,
                         "the model is parsed from memory without a folder, no file is opened");
@@ -276,12 +276,12 @@ static const char *undrawn(const lwi_mjcf_mesh *m)
 {
     const double *s = m->map.scale, *R = m->map.R;
     const bool turned = fabs(R[0]) + fabs(R[4]) + fabs(R[8]) < 3;
-    if (!m->file && !m->own.vertex) return "meshes without a file and vertices are not drawn:";
+    if (!m->file && !m->own.vertex) return "meshes without a file and vertices are not drawn";
     if (m->file && !lwi_mesh_is_known(m->file))
-        return "meshes other than STL, OBJ and MSH are not read and not drawn:";
-    if (m->file && !m->path) return "meshes are not found and not drawn:";
+        return "meshes other than STL, OBJ and MSH are not read and not drawn";
+    if (m->file && !m->path) return "meshes are not found and not drawn";
     if (turned && (s[0] != s[1] || s[1] != s[2]))
-        return "meshes turned by refquat and scaled by different factors are not drawn:";
+        return "meshes turned by refquat and scaled by different factors are not drawn";
     return NULL;
 }
 

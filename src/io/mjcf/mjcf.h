@@ -123,8 +123,9 @@ typedef struct lwi_mjcf {
     double min_mass, total_mass; ///< total: 0: masses are not scaled
     double group[2];             ///< range of the groups of geoms with inertia
     const char *mesh_folder;     ///< "": that of the model
-    bool strip_path, exact_meshes, fit_boxes; ///< fit: to the extent of meshes, not to their inertia
-    double last_drawn;                        ///< geoms of higher groups are not drawn
+    bool strip_path, exact_meshes,
+        fit_boxes;     ///< fit: to the extent of meshes, not to their inertia
+    double last_drawn; ///< geoms of higher groups are not drawn
 
     lwi_mjcf_class *classes;
     int nclass, main_class;

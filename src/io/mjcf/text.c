@@ -138,8 +138,8 @@ static int count_classes(const lwi_xml_element *parent)
 
 static lwi_mjcf_kind kind_of(const char *element)
 {
-    static const char *const names[LWI_MJCF_KINDS] = {"joint", "geom", "site", "motor", "equality",
-                                                      "mesh",  "material"};
+    static const char *const names[LWI_MJCF_KINDS] = {"joint",    "geom", "site",    "motor",
+                                                      "equality", "mesh", "material"};
     for (int k = 0; k < LWI_MJCF_KINDS; k++)
         if (strcmp(element, names[k]) == 0) return (lwi_mjcf_kind)k;
     return LWI_MJCF_PLAIN;

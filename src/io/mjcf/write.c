@@ -7,6 +7,7 @@
 #include "spatial/rotation.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 // Joints of several coordinates have names JOINT_q0, JOINT_q1, ...
@@ -18,8 +19,99 @@ static void put_joint_name(const lwi_export *x, const char *joint, int coordinat
     fputc('"', x->file);
 }
 
+static void put_place(const lwi_export *x, const lw_shape *s)
+{
+    lwi_export_numbers(x, "pos", &s->position.x, 3, false);
+    lwi_export_numbers(x, "quat", &s->orientation.w, 4, true);
+    if (s->has_color) lwi_export_numbers(x, "rgba", s->color, 4, true);
+    fputs(" contype=\"0\" conaffinity=\"0\" mass=\"0\"/>\n", x->file);
+}
+
+// The shapes with a mesh, in the order of the model.
+static int mesh_shapes(const lwi_export *x, const lw_shape **list)
+{
+    int n = 0;
+    for (int b = 0; b < x->model->nbody; b++) {
+        const lw_body_desc *d = &x->model->desc.body[b];
+        for (int k = 0; k < d->nshape; k++) {
+            if (d->shapes[k].type != LW_SHAPE_MESH) continue;
+            if (list) list[n] = &d->shapes[k];
+            n++;
+        }
+    }
+    return n;
+}
+
+static int by_mesh(const void *a, const void *b)
+{
+    const lw_shape *p = *(const lw_shape *const *)a, *q = *(const lw_shape *const *)b;
+    if (p->mesh.index != q->mesh.index) return p->mesh.index < q->mesh.index ? -1 : 1;
+    for (int k = 0; k < 3; k++)
+        if (p->size[k] != q->size[k]) return p->size[k] < q->size[k] ? -1 : 1;
+    return 0;
+}
+
+// "mesh1", ...: the first in the sorted list with this mesh and scale, which an asset has both.
+static void put_mesh_name(const lwi_export *x, const lw_shape *s)
+{
+    int low = 0, high = x->nmesh_shape;
+    while (low < high) {
+        const int middle = (low + high) / 2;
+        if (by_mesh(&x->mesh_shape[middle], &s) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    fprintf(x->file, "\"mesh%d\"", low + 1);
+}
+
+static void put_asset(const lwi_export *x, const lw_shape *s)
+{
+    const lw_mesh_desc *m = &x->model->desc.mesh[s->mesh.index - 1];
+    fputs("    <mesh name=", x->file);
+    put_mesh_name(x, s);
+    if (m->file) {
+        fputs(" file=\"", x->file);
+        lwi_export_text(x, m->file);
+        fputc('"', x->file);
+    } else {
+        fputs(" vertex=\"", x->file);
+        for (int i = 0; i < 3 * m->nvertex; i++)
+            fprintf(x->file, i ? " %.9g" : "%.9g", (double)m->vertices[i]);
+        fputs(m->ntriangle ? "\" face=\"" : "\"", x->file);
+        for (int i = 0; i < 3 * m->ntriangle; i++)
+            fprintf(x->file, i ? " %d" : "%d", m->triangles[i]);
+        if (m->ntriangle) fputc('"', x->file);
+    }
+    if (s->size[0] != 1 || s->size[1] != 1 || s->size[2] != 1)
+        lwi_export_numbers(x, "scale", s->size, 3, true);
+    fputs(" inertia=\"shell\"/>\n", x->file); // any surface has one
+}
+
+static lw_status put_assets(lwi_export *x)
+{
+    const int n = mesh_shapes(x, NULL);
+    if (!n) return LW_OK;
+    x->mesh_shape = LWI_PUSH(&x->arena, const lw_shape *, n);
+    if (!x->mesh_shape) return lwi_fail(x->error, LW_ERR_MEMORY, "out of memory");
+    x->nmesh_shape = mesh_shapes(x, x->mesh_shape);
+    qsort(x->mesh_shape, (size_t)n, sizeof *x->mesh_shape, by_mesh);
+    fputs("  <asset>\n", x->file);
+    for (int i = 0; i < n; i++)
+        if (i == 0 || by_mesh(&x->mesh_shape[i - 1], &x->mesh_shape[i]) != 0)
+            put_asset(x, x->mesh_shape[i]);
+    fputs("  </asset>\n", x->file);
+    return LW_OK;
+}
+
 static void put_shape(const lwi_export *x, const lw_shape *s, int indent)
 {
+    if (s->type == LW_SHAPE_MESH) {
+        fprintf(x->file, "%*s<geom type=\"mesh\" mesh=", indent, "");
+        put_mesh_name(x, s);
+        put_place(x, s);
+        return;
+    }
     static const char *const types[] = {[LW_SHAPE_BOX] = "box",
                                         [LW_SHAPE_SPHERE] = "sphere",
                                         [LW_SHAPE_CYLINDER] = "cylinder",
@@ -36,10 +128,7 @@ static void put_shape(const lwi_export *x, const lw_shape *s, int indent)
                                                                              : s->size[i];
     fprintf(x->file, "%*s<geom type=\"%s\"", indent, "", types[s->type]);
     lwi_export_numbers(x, "size", size, sizes[s->type], true);
-    lwi_export_numbers(x, "pos", &s->position.x, 3, false);
-    lwi_export_numbers(x, "quat", &s->orientation.w, 4, true);
-    if (s->has_color) lwi_export_numbers(x, "rgba", s->color, 4, true);
-    fputs(" contype=\"0\" conaffinity=\"0\" mass=\"0\"/>\n", x->file);
+    put_place(x, s);
 }
 
 // The inertia is written in body axes.
@@ -397,7 +486,9 @@ lw_status lwi_write_mjcf(lwi_export *x)
           "  <option",
           x->file);
     lwi_export_numbers(x, "gravity", x->model->gravity, 3, true);
-    fputs("/>\n  <worldbody>\n", x->file);
+    fputs("/>\n", x->file);
+    TRY(put_assets(x));
+    fputs("  <worldbody>\n", x->file);
     TRY(put_bodies(x, &f, open));
     fputs("  </worldbody>\n", x->file);
     TRY(put_couplings(x));

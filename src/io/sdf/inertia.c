@@ -85,7 +85,7 @@ static lw_status read_auto(const lwi_sdf *u, const lwi_sdf_item *link,
         TRY(add_collision(u, link, e, density, &s));
     if (!(s.mass > 0)) {
         lwi_notes_add(u->notes, inertial, link->name,
-                      "links with <inertial auto> have no collision with mass, massless:");
+                      "links with <inertial auto> have no collision with mass, massless");
         return LW_OK;
     }
     const double scale = mass > 0 ? mass / s.mass : 1;

@@ -90,7 +90,7 @@ typedef struct lwi_sdf {
     lwi_sdf_item *item;
     int nitem, room;
     lwi_names names[LWI_SDF_KINDS]; ///< of the items of a kind
-    lwi_mesh_table meshes; ///< by the names of their files, of each folder; -1: not drawn
+    lwi_mesh_table meshes;          ///< by the names of their files, of each folder; -1: not drawn
     lwi_sdf_coupling *coupling;
     int ncoupling, coupling_room;
 } lwi_sdf;

@@ -18,7 +18,7 @@ static lw_status read_mesh(const lwi_sdf *u, const lwi_sdf_item *link, const lwi
     *uri = name->text;
     if (size) TRY(lwi_xml_text_numbers(&link->file->xml, size, 3, scale, u->error));
     if (lwi_xml_child(e, "submesh"))
-        lwi_notes_add(u->notes, e, *uri, "<submesh> is not read, whole meshes are taken:");
+        lwi_notes_add(u->notes, e, *uri, "<submesh> is not read, whole meshes are taken");
     if (scale[0] != 0 && scale[1] != 0 && scale[2] != 0) return LW_OK;
     return lwi_sdf_fail(u, link, size, LW_ERR_MODEL, "<scale>: expected numbers that are not zero");
 }

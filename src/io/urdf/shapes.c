@@ -22,8 +22,8 @@ static lw_status read_mesh(lwi_urdf *u, const lwi_xml_element *e, lw_shape *shap
         return lwi_xml_fail(u->xml, e, LW_ERR_MODEL, u->error,
                             "<mesh scale>: expected numbers that are not zero");
     if (!*known) {
-        TRY(lwi_notes_mesh(u->notes, e, name, &u->places, u->builder, (lw_place){e->line, e->column},
-                           &shape->mesh, u->error));
+        TRY(lwi_notes_mesh(u->notes, e, name, &u->places, u->builder,
+                           (lw_place){e->line, e->column}, &shape->mesh, u->error));
         *known = shape->mesh.index ? shape->mesh.index : -1;
     }
     shape->mesh.index = *known > 0 ? *known : 0;

@@ -44,12 +44,18 @@ static void put_shape(const lwi_export *x, const lwi_export_link *l, const lw_sh
                           x->model->body[l->body].name);
         return;
     }
+    if (shape->type == LW_SHAPE_MESH && !lwi_export_mesh(x, shape)) return;
     quat_matrix(R, q);
     v3_sub(r, r, l->at);
     fputs("    <visual>\n  ", x->file);
     put_origin(x, R, r);
     fputs("      <geometry>", x->file);
-    if (shape->type == LW_SHAPE_BOX) {
+    if (shape->type == LW_SHAPE_MESH) {
+        fputs("<mesh filename=\"", x->file);
+        lwi_export_text(x, lwi_export_mesh(x, shape));
+        fputc('"', x->file);
+        if (s[0] != 1 || s[1] != 1 || s[2] != 1) lwi_export_numbers(x, "scale", s, 3, true);
+    } else if (shape->type == LW_SHAPE_BOX) {
         fputs("<box", x->file);
         lwi_export_numbers(x, "size", s, 3, true);
     } else {

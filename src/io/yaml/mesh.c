@@ -12,9 +12,11 @@ static lw_status add_file(lwi_yaml_reading *r, const lwi_document_value *v, cons
     if (!known) return lwi_yaml_no_memory(r);
     if (!*known) {
         const char *path = lwi_mesh_find(&r->places, name, &r->arena);
-        const lw_mesh_desc d = {.file = path ? path : name, .uri = path ? NULL : name, .place = v->place};
+        const lw_mesh_desc d = {
+            .file = path ? path : name, .uri = path ? NULL : name, .place = v->place};
         if (!path && r->places.folder)
-            TRY(lw_builder_warn(r->builder, v->place, "mesh '%.200s' is not found and not drawn", name));
+            TRY(lw_builder_warn(r->builder, v->place, "mesh '%.200s' is not found and not drawn",
+                                name));
         TRY(lw_builder_add_mesh(r->builder, &d, mesh, r->error));
         *known = mesh->index;
     }
@@ -64,7 +66,8 @@ lw_status lwi_yaml_read_mesh(lwi_yaml_reading *r, const lwi_document_value *v, l
 {
     const char *name = NULL;
     if (v->kind == LWI_DOCUMENT_MAP) return add_inline(r, v, mesh);
-    TRY(lwi_yaml_read_text(r, v, "the name of a file, or {vertices: [...], triangles: [...]}", &name));
+    TRY(lwi_yaml_read_text(r, v, "the name of a file, or {vertices: [...], triangles: [...]}",
+                           &name));
     if (!*name) return lwi_yaml_expected(r, v, "the name of a file");
     return add_file(r, v, name, mesh);
 }

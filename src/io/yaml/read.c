@@ -784,9 +784,11 @@ static lw_status read_file(lwi_yaml_reading *r, const lwi_document_value *root)
 lw_status lwi_read_yaml(const char *text, size_t length, const char *name, const lw_read_desc *desc,
                         lw_builder *builder, lw_options *options, lw_error *error)
 {
-    lwi_yaml_reading reading = {
-        .file = name, .builder = builder, .options = options, .error = error,
-        .places = {desc->folder, desc->package_path}};
+    lwi_yaml_reading reading = {.file = name,
+                                .builder = builder,
+                                .options = options,
+                                .error = error,
+                                .places = {desc->folder, desc->package_path}};
     const lwi_document_value *root = NULL;
     lwi_arena_init(&reading.arena, desc->allocator);
     reading.meshes.arena = &reading.arena;

@@ -59,11 +59,12 @@ static void put_array(FILE *f, int count, const char *items)
 // A file, or vertices and triangles.
 static void put_mesh(FILE *f)
 {
-    fputs("\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, {\"type\": \"object\", "
-          "\"additionalProperties\": false, \"properties\": {\"vertices\": {\"type\": \"array\", "
-          "\"items\": {\"type\": \"number\"}}, \"triangles\": {\"type\": \"array\", \"items\": "
-          "{\"type\": \"integer\", \"minimum\": 0}}}, \"required\": [\"vertices\"]}]}, \"scale\": {",
-          f);
+    fputs(
+        "\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, {\"type\": \"object\", "
+        "\"additionalProperties\": false, \"properties\": {\"vertices\": {\"type\": \"array\", "
+        "\"items\": {\"type\": \"number\"}}, \"triangles\": {\"type\": \"array\", \"items\": "
+        "{\"type\": \"integer\", \"minimum\": 0}}}, \"required\": [\"vertices\"]}]}, \"scale\": {",
+        f);
     put_array(f, 3, "\"type\": \"number\"");
     fputs("}", f);
 }

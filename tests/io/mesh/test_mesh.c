@@ -47,8 +47,8 @@ static const lwi_mesh box = {box_vertex, box_triangle, 8, 12};
 static void check_box(const lwi_mesh_solid *s, double x, double y, double z, const double *com)
 {
     const double V = x * y * z;
-    const double I[6] = {V * (y * y + z * z) / 12, V * (x * x + z * z) / 12,
-                         V * (x * x + y * y) / 12, 0, 0, 0};
+    const double I[6] = {
+        V * (y * y + z * z) / 12, V * (x * x + z * z) / 12, V * (x * x + y * y) / 12, 0, 0, 0};
     near(s->volume, V, 1e-14 * V);
     for (int k = 0; k < 3; k++) near(s->com[k], com[k], 1e-14 * 10);
     for (int k = 0; k < 6; k++) near(s->inertia[k], I[k], 1e-14 * I[0]);
@@ -116,9 +116,8 @@ static void maps_scale_mirror_and_turn(void **state)
         check_box(&s, 4, 4, 3, (const double[3]){-4, 4, 3});
     }
     // position is subtracted first, then the axes are turned, then the scale is applied: z of the mesh becomes x
-    const lwi_mesh_map turned = {.scale = {10, 1, 1},
-                                 .position = {1, 2, 3},
-                                 .R = {0, 1, 0, 0, 0, 1, 1, 0, 0}};
+    const lwi_mesh_map turned = {
+        .scale = {10, 1, 1}, .position = {1, 2, 3}, .R = {0, 1, 0, 0, 0, 1, 1, 0, 0}};
     const lwi_mesh_solid s = solid_of(&box, LWI_MESH_EXACT, &turned);
     check_box(&s, 60, 2, 4, (const double[3]){30, 1, 2});
 }
@@ -136,7 +135,8 @@ static int middle(lwi_mesh *m, int a, int b)
 // An octahedron, its triangles cut into four `level` times.
 static lwi_mesh sphere(lwi_arena *arena, int level)
 {
-    static const float corner[6][3] = {{1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}, {0, 0, 1}, {0, 0, -1}};
+    static const float corner[6][3] = {{1, 0, 0},  {-1, 0, 0}, {0, 1, 0},
+                                       {0, -1, 0}, {0, 0, 1},  {0, 0, -1}};
     static const int face[8][3] = {{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4},
                                    {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
     const int most = 8 << 2 * level;
@@ -185,7 +185,7 @@ static void check_hull(const lwi_mesh *m)
 {
     lwi_arena arena;
     lw_error error = {0};
-    int (*t)[3], n, used = 0;
+    int(*t)[3], n, used = 0;
     lwi_arena_init(&arena, NULL);
     if (lwi_mesh_hull(m, &arena, &t, &n, &error)) fail_msg("%s", error.text);
     char *seen = LWI_PUSH(&arena, char, m->nvertex);
@@ -261,7 +261,7 @@ static void a_box_inside_a_cloud_is_its_hull(void **state)
         }
     const lwi_mesh m = {vertex, NULL, N + 8, 0};
     lwi_arena arena;
-    int (*t)[3], n;
+    int(*t)[3], n;
     lwi_arena_init(&arena, NULL);
     OK(lwi_mesh_hull(&m, &arena, &t, &n, NULL));
     const lwi_mesh_solid s = solid_of(&m, LWI_MESH_CONVEX, &NO_MAP);
@@ -288,7 +288,8 @@ static void what_has_no_volume_is_refused(void **state)
     refused(&(lwi_mesh){box_vertex, inwards, 8, 12}, LWI_MESH_EXACT, "oriented inwards");
     refused(&(lwi_mesh){box_vertex, mixed, 8, 12}, LWI_MESH_EXACT, "in the same direction");
     // amounts of volumes do not depend on the orientation
-    const lwi_mesh_solid s = solid_of(&(lwi_mesh){box_vertex, mixed, 8, 12}, LWI_MESH_LEGACY, &NO_MAP);
+    const lwi_mesh_solid s =
+        solid_of(&(lwi_mesh){box_vertex, mixed, 8, 12}, LWI_MESH_LEGACY, &NO_MAP);
     check_box(&s, 2, 4, 6, (const double[3]){2, 4, 6});
 }
 
@@ -300,7 +301,8 @@ static void an_open_box_is_filled_from_the_centre_of_its_surface(void **state)
     memcpy(open, box_triangle, sizeof box_triangle[0] * 2);
     memcpy(open + 2, box_triangle + 4, sizeof box_triangle[0] * 8);
     const lwi_mesh m = {box_vertex, open, 8, 10};
-    const lwi_mesh_solid s = solid_of(&m, LWI_MESH_EXACT, &NO_MAP), hull = solid_of(&m, LWI_MESH_CONVEX, &NO_MAP);
+    const lwi_mesh_solid s = solid_of(&m, LWI_MESH_EXACT, &NO_MAP),
+                         hull = solid_of(&m, LWI_MESH_CONVEX, &NO_MAP);
     assert_true(s.volume < 0.95 * 48 && s.volume > 0.5 * 48);
     check_box(&hull, 2, 4, 6, (const double[3]){2, 4, 6});
 }

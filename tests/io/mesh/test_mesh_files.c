@@ -118,22 +118,26 @@ static void damaged_stl_is_refused(void **state)
     (void)state;
     char bytes[HEAD + 4 * EACH];
     const size_t length = binary_stl(bytes, "");
-    refuse_bytes("a.stl", bytes, length - 1, 0, "283 bytes, but 4 triangles as byte 81 says take 284");
+    refuse_bytes("a.stl", bytes, length - 1, 0,
+                 "283 bytes, but 4 triangles as byte 81 says take 284");
     refuse_bytes("a.stl", bytes, 40, 0, "40 bytes, expected at least the 84");
     refuse("a.stl", "", 0, "empty");
     memset(bytes + 80, 0xff, 4);
     refuse_bytes("a.stl", bytes, length, 0, "4294967295 triangles");
     binary_stl(bytes, "");
     memset(bytes + HEAD + EACH + 12 + 4, 0xff, 4);
-    refuse_bytes("a.stl", bytes, length, 0, "triangle 2 has a coordinate that is not a finite number, at byte 151");
+    refuse_bytes("a.stl", bytes, length, 0,
+                 "triangle 2 has a coordinate that is not a finite number, at byte 151");
     memset(bytes + 80, 0, 4);
     refuse_bytes("a.stl", bytes, length, 0, "no triangle");
     refuse("a.stl", "solid\nfacet\nvertex 0 0 0\nvertex 1 0 0\nendfacet\n", 5, "2 corners");
-    refuse("a.stl", "solid\nfacet\nvertex 0 0 0\nvertex 1 0 x\nendfacet\n", 4, "'x' is not a finite");
+    refuse("a.stl", "solid\nfacet\nvertex 0 0 0\nvertex 1 0 x\nendfacet\n", 4,
+           "'x' is not a finite");
     refuse("a.stl", "solid\nfacet\nvertex 0 0\n", 3, "2 numbers, expected 3");
     refuse("a.stl", "solid\nfacet\nvertex 0 0 1e39\n", 3, "'1e39' is not a finite");
     refuse("a.stl", "solid\nfacet\nvertex 0 0 0\nfacet\n", 4, "begins before");
-    refuse("a.stl", "solid\nvertex 0 0 0\nvertex 0 0 0\nvertex 0 0 0\nvertex 0 0 0\n", 5, "more than three");
+    refuse("a.stl", "solid\nvertex 0 0 0\nvertex 0 0 0\nvertex 0 0 0\nvertex 0 0 0\n", 5,
+           "more than three");
     refuse("a.stl", "solid\nvertex 0 0 0", 2, "ends inside");
     refuse("a.stl", "solid nothing\nendsolid\n", 0, "no triangle");
 }
@@ -141,7 +145,7 @@ static void damaged_stl_is_refused(void **state)
 // --------------------------------------------------------------------------------------------- OBJ
 
 #define CUBE                                                                                       \
-    "# a cube\nmtllib x.mtl\no cube\n"                                                              \
+    "# a cube\nmtllib x.mtl\no cube\n"                                                             \
     "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0 0.5 0.5 0.5\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1\n"         \
     "vn 0 0 1\nvt 0 0\ng side\nusemtl red\ns off\n"
 
@@ -161,10 +165,20 @@ static void obj_polygons_are_cut_into_triangles(void **state)
 static void obj_concave_polygons_are_cut_by_ears(void **state)
 {
     (void)state;
-    static const double outline[3][12][2] = {
-        {{0, 0}, {2, 0}, {2, 1}, {1, 1}, {1, 2}, {0, 2}},
-        {{1, 0.25}, {2, 0}, {1, 3}, {0, 0}},
-        {{0, 0}, {5, 0}, {5, 2}, {4, 2}, {4, 1}, {3, 1}, {3, 2}, {2, 2}, {2, 1}, {1, 1}, {1, 2}, {0, 2}}};
+    static const double outline[3][12][2] = {{{0, 0}, {2, 0}, {2, 1}, {1, 1}, {1, 2}, {0, 2}},
+                                             {{1, 0.25}, {2, 0}, {1, 3}, {0, 0}},
+                                             {{0, 0},
+                                              {5, 0},
+                                              {5, 2},
+                                              {4, 2},
+                                              {4, 1},
+                                              {3, 1},
+                                              {3, 2},
+                                              {2, 2},
+                                              {2, 1},
+                                              {1, 1},
+                                              {1, 2},
+                                              {0, 2}}};
     static const int corners[3] = {6, 4, 12};
     static const double area[3] = {3, 2.75, 8};
     for (int shape = 0; shape < 3; shape++)
@@ -192,7 +206,8 @@ static void obj_concave_polygons_are_cut_by_ears(void **state)
             for (int i = 0; i < 2 * (n - 2); i++) {
                 const float *a = m.vertex[m.triangle[i][0]], *b = m.vertex[m.triangle[i][1]],
                             *c = m.vertex[m.triangle[i][2]];
-                sum += fabs((double)(b[0] - a[0]) * (c[1] - a[1]) - (double)(b[1] - a[1]) * (c[0] - a[0]));
+                sum += fabs((double)(b[0] - a[0]) * (c[1] - a[1]) -
+                            (double)(b[1] - a[1]) * (c[0] - a[0]));
             }
             if (shape != 1) assert_true(fabs(sum / 4 - area[shape]) < 1e-6);
         }
@@ -219,10 +234,23 @@ static void damaged_obj_is_refused(void **state)
 static void numbers_are_rounded_once(void **state)
 {
     (void)state;
-    static const char *const words[] = {"0.1",     "-12.5",      "1e-3",         "+.5",       "3.",
-                                        "1.25E+2", "123456789",  "0.0000001234", "1e-30",     "4e-45",
-                                        "3e38",    "1234567890.1234567890", "16777217", "-0.333333333333333314829616256247",
-                                        "1e22", "1e-22", "99999999999999999999"};
+    static const char *const words[] = {"0.1",
+                                        "-12.5",
+                                        "1e-3",
+                                        "+.5",
+                                        "3.",
+                                        "1.25E+2",
+                                        "123456789",
+                                        "0.0000001234",
+                                        "1e-30",
+                                        "4e-45",
+                                        "3e38",
+                                        "1234567890.1234567890",
+                                        "16777217",
+                                        "-0.333333333333333314829616256247",
+                                        "1e22",
+                                        "1e-22",
+                                        "99999999999999999999"};
     for (int i = 0; i < LWI_COUNT(words); i++) {
         char text[200];
         snprintf(text, sizeof text, "v %s 0 0\n", words[i]);
