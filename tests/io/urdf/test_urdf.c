@@ -223,8 +223,9 @@ static void visual_primitives_are_shapes(void **state)
     assert_true(s[0].has_color && s[0].color[0] == 1 && s[0].color[3] == .5);
     assert_int_equal(LW_SHAPE_BOX, s[1].type);
     assert_true(s[1].position.x == 0 && !s[1].has_color);
-    assert_int_equal(1, b->desc.nwarning); // one note; a missing mesh is not an error
-    assert_int_equal(1, lwt_warnings_with(b, "1 visual meshes and 1 <collision> elements"));
+    assert_int_equal(2, b->desc.nwarning); // a missing mesh is not an error
+    assert_int_equal(1, lwt_warnings_with(b, "not found and not drawn (1): missing.stl"));
+    assert_int_equal(1, lwt_warnings_with(b, "1 <collision> elements are not read"));
     lw_builder_destroy(b);
 }
 
