@@ -34,7 +34,7 @@ typedef struct lw_read_desc {
      *  robots warn. */
     const char *inertia_check;
     /** Folders with packages, or packages themselves, separated by colons: there package://NAME/FILE and
-     *  model://NAME/FILE are looked for; then in the environment's ROS_PACKAGE_PATH, GZ_SIM_RESOURCE_PATH,
+     *  model://NAME/FILE are searched; then in the environment's ROS_PACKAGE_PATH, GZ_SIM_RESOURCE_PATH,
      *  GAZEBO_MODEL_PATH and AMENT_PREFIX_PATH, then in the folders above the model's file.  NULL: none. */
     const char *package_path;
     /** A mesh that the mass of a body depends on and that cannot be read: "error" (also NULL), or "massless": it

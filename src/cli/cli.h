@@ -43,7 +43,7 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(INERTIA_CHECK, "inertia-check", 0, "WHAT",                                                   \
       "inertia that no mass has: error, warn, accept or repair, for all bodies of the file")       \
     X(PACKAGE_PATH, "package-path", 0, "DIR[:DIR...]",                                             \
-      "folders with packages, where package:// and model:// are looked for")                       \
+      "folders with packages, searched for package:// and model://")                               \
     X(MISSING_MESH, "missing-mesh", 0, "WHAT",                                                     \
       "mesh that a mass depends on and that cannot be read: error (default) or massless")          \
     X(FORMULATIONS, "formulations", 0, "A,B[:I],...",                                              \

@@ -37,9 +37,9 @@ static void report(void *user, const char *text)
 static cli_exit write_view(const cli_arguments *arguments, const lw_model *model, lw_result *result)
 {
     const char *name = strrchr(arguments->operand, '/');
-    cli_arguments told = *arguments;
+    cli_arguments reported = *arguments;
     const lw_view_desc desc = {
-        .title = name ? name + 1 : arguments->operand, .report = report, .user = &told};
+        .title = name ? name + 1 : arguments->operand, .report = report, .user = &reported};
     const bool gltf = cli_ends_in(arguments->output[0], ".gltf");
     lw_error error = {0};
     FILE *file = NULL;

@@ -1,7 +1,7 @@
 // mesh.c -- the meshes of a model ready to draw.
 //
 // The normal of a corner of a triangle is the sum of the normals, by area, of the triangles at this vertex that are
-// within 40 degrees of the first of them; corners of one sum share a vertex.  So round surfaces look round, and edges
+// within 40 degrees of the first of them; corners of one sum share a vertex.  So round surfaces are drawn smooth, and edges
 // sharp.
 #include "view/mesh.h"
 
@@ -115,7 +115,7 @@ typedef struct loading {
     double bytes, max_bytes;
 } loading;
 
-static void tell(const loading *l, const lw_mesh_desc *d, const char *why)
+static void report(const loading *l, const lw_mesh_desc *d, const char *why)
 {
     char text[600];
     if (!l->desc->report) return;
@@ -151,7 +151,7 @@ static lw_status add(loading *l, const lw_mesh_desc *d, lwi_arena *work, lwi_vie
         char text[300];
         const int n = error.line ? snprintf(text, sizeof text, "line %d: ", error.line) : 0;
         snprintf(text + n, sizeof text - (size_t)n, "%.230s", error.text);
-        tell(l, d, text);
+        report(l, d, text);
         return LW_OK;
     }
     const double bytes = 3.0 * m.ntriangle * CORNER;
@@ -159,7 +159,7 @@ static lw_status add(loading *l, const lw_mesh_desc *d, lwi_arena *work, lwi_vie
         char text[200];
         snprintf(text, sizeof text, "its %d triangles exceed the limit of %.0f MB for all meshes",
                  m.ntriangle, l->max_bytes / 1e6);
-        tell(l, d, text);
+        report(l, d, text);
         return LW_OK;
     }
     if (!smooth(&m, l->arena, work, to))
@@ -201,8 +201,8 @@ void lwi_view_place(const lw_body_desc *d, const lw_shape *s, const lwi_view_mes
 {
     lwi_view_shape(d, s, R, r);
     if (s->type != LW_SHAPE_MESH) return;
-    double middle[3], turned[3];
+    double middle[3], shift[3];
     for (int k = 0; k < 3; k++) middle[k] = s->size[k] * meshes[s->mesh.index].middle[k];
-    m3_mul_v(turned, R, middle);
-    v3_add(r, r, turned);
+    m3_mul_v(shift, R, middle);
+    v3_add(r, r, shift);
 }

@@ -15,7 +15,7 @@ typedef struct lwi_view_mesh {
 } lwi_view_mesh;
 
 /** Reads the meshes that shapes show; list[i] is that of lw_mesh i, list[0] is empty.
- *  @param desc  its limit of bytes, and whom to tell what is left out */
+ *  @param desc  its limit of bytes, and the function that is called with what is left out */
 lw_status lwi_view_meshes(const lw_model *model, const lw_view_desc *desc, lwi_arena *arena,
                           lwi_view_mesh **list, lw_error *error);
 

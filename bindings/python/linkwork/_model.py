@@ -120,7 +120,7 @@ class Model:
         :param keyframe: of MJCF: the start is the ``<key>`` of this name
         :param inertia_check: of an inertia that no mass has: "error", "warn", "accept" or "repair"; None: as the
             file says, formats of robots warn
-        :param package_path: folders with packages, where ``package://`` and ``model://`` are looked for
+        :param package_path: folders with packages, searched for ``package://`` and ``model://``
         :param missing_mesh: of a mesh that a mass depends on and that cannot be read: "error" (None) or "massless"
         :param options: override those of the file's ``simulation:``
         """

@@ -1,12 +1,12 @@
 // hull.c -- convex hull of the vertices of a mesh by quickhull [barber1996], with exact signs.
 //
-// Vertices are rounded to a grid of 2^40 cells along the longest side of their box; on it the side of a plane on which a
-// point is, the sign of a determinant of order three of differences, is an exact integer of at most 126 bits.  So the
+// Vertices are rounded to a grid of 2^40 steps along the longest side of their box; on it the side of a plane on which a
+// point is, the sign of a determinant of order three of differences, is an exact integer of at largest 126 bits.  So the
 // hull is a valid polytope for any input: no tolerance, no merging of faces.  Points in the plane of a face or
 // inside are dropped.  The result differs from the hull of the unrounded points by a relative 1e-12.
 //
-// A face has the points above it that no earlier face has.  While there are such faces: the farthest point of one sees
-// some faces, which are connected; they are replaced by the triangles from the point to the edges of their region (its
+// A face has the points above it that no earlier face has.  While there are such faces: the farthest point of one is
+// above some faces, which are connected; they are replaced by the triangles from the point to the edges of their region (its
 // horizon), and their points are given to these.
 #include "io/mesh/mesh.h"
 
@@ -29,14 +29,14 @@ typedef struct face {
     bool alive, seen;
     bool queued; // on the list of faces with points above; stays there when it dies
     int later;   // next on that list
-    int next;    // on the list of faces that a point sees, or of unused ones
+    int next;    // on the list of faces below a point, or of unused ones
 } face;
 
 typedef struct hull {
     const lw_allocator *allocator;
     int64_t (*p)[3]; // [npoint]
     int *next;       // [npoint] lists of points
-    int *at;         // [npoint] new face whose horizon edge begins in this point
+    int *at;         // [npoint] new face with a horizon edge that begins here
     int npoint;
     face *face;
     int nface, room, nalive;
@@ -163,16 +163,16 @@ static bool find_simplex(const hull *h, int *corner)
         if (d > far) far = d, corner[2] = i, memcpy(normal, n, sizeof n);
     }
     if (!(far > 0)) return false;
-    wide most = 0;
+    wide largest = 0;
     for (int i = 0; i < h->npoint; i++) {
         const wide d = height_above(normal, a, h->p[i]);
-        if ((d < 0 ? -d : d) > (most < 0 ? -most : most)) most = d, corner[3] = i;
+        if ((d < 0 ? -d : d) > (largest < 0 ? -largest : largest)) largest = d, corner[3] = i;
     }
-    if (most > 0) { // the fourth is below the plane of the others
+    if (largest > 0) { // the fourth is below the plane of the others
         const int swap = corner[1];
         corner[1] = corner[2], corner[2] = swap;
     }
-    return most != 0;
+    return largest != 0;
 }
 
 static bool begin(hull *h, const int *c)
@@ -198,7 +198,7 @@ static int edge_to(const face *f, int index)
     return k;
 }
 
-// The faces that a point sees, a list from one of them on; the edges of their region, seen from the faces beyond.
+// The faces below a point, a list from one of them on; the edges of their region, seen from the faces beyond.
 static bool find_horizon(hull *h, int first, int point)
 {
     int last = first;

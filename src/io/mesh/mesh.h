@@ -24,7 +24,7 @@ LWI_MESH_FORMAT_LIST(X)
 #undef X
 
 /** Reads a mesh from memory.  The caller has called lwi_numbers_begin.
- *  @param name   of the file: its ending tells the format; errors carry it, with the line of a text
+ *  @param name   of the file: its ending is that of the format; errors carry it, with the line of a text
  *  @param arena  of the vertices and triangles
  *  @return LW_ERR_PARSE, LW_ERR_UNSUPPORTED (the ending is not one of the formats), LW_ERR_MEMORY */
 lw_status lwi_mesh_parse(const char *bytes, size_t length, const char *name, lwi_arena *arena,
@@ -35,7 +35,7 @@ lw_status lwi_mesh_read(const char *path, lwi_arena *arena, lwi_mesh *mesh, lw_e
 bool lwi_mesh_is_known(const char *name);
 /** Checks what is common to all sources: counts, finite vertices, indices of triangles in range. */
 lw_status lwi_mesh_check(const lwi_mesh *mesh, const char *name, lw_error *error);
-/** Of a mesh whose vertices are the corners of its triangles, three by three: numbers the triangles' corners, and joins
+/** Of a mesh that has as vertices the corners of its triangles, three by three: numbers the triangles' corners, and joins
  *  those with equal coordinates. */
 lw_status lwi_mesh_join(lwi_mesh *mesh, const lw_allocator *allocator, lw_error *error);
 /** Memory for a mesh of a file that states these numbers.  @return LW_ERR_PARSE: too many; LW_ERR_MEMORY */
@@ -76,8 +76,8 @@ typedef struct lwi_mesh_solid {
  *  @return LW_ERR_MODEL with the reason: volume too small or negative, triangles of different orientation */
 lw_status lwi_mesh_solid_of(const lwi_mesh *mesh, lwi_mesh_fill fill, const lwi_mesh_map *map,
                             const lw_allocator *allocator, lwi_mesh_solid *solid, lw_error *error);
-/** Axes of principal inertia, the largest moment first: the columns of the rotation R. */
-void lwi_mesh_principal(const double *inertia, double moment[3], double R[9]);
+/** Axes of principal inertia, the largest first: the columns of the rotation R. */
+void lwi_mesh_principal(const double *inertia, double value[3], double R[9]);
 /** Extent of the vertices after a map, in axes R (columns) from `origin`. */
 void lwi_mesh_extent(const lwi_mesh *mesh, const lwi_mesh_map *map, const double *origin,
                      const double *R, double low[3], double high[3]);

@@ -3,7 +3,7 @@
 #include "io/mesh/bytes.h"
 #include "io/mesh/mesh.h"
 
-enum { HEAD = 16, VECTOR = 12, TEXTURE = 8 };
+enum { HEAD = 16, VECTOR = 12, PAIR = 8 };
 
 lw_status lwi_mesh_read_msh(const char *bytes, size_t length, const char *name, lwi_arena *arena,
                             lwi_mesh *m, lw_error *error)
@@ -17,7 +17,7 @@ lw_status lwi_mesh_read_msh(const char *bytes, size_t length, const char *name, 
                            HEAD);
     const double nv = bytes_u32(bytes), nn = bytes_u32(bytes + 4), nt = bytes_u32(bytes + 8),
                  nf = bytes_u32(bytes + 12);
-    const double size = HEAD + VECTOR * (nv + nn + nf) + TEXTURE * nt;
+    const double size = HEAD + VECTOR * (nv + nn + nf) + PAIR * nt;
     if ((double)length != size)
         return lwi_fail_at(error, LW_ERR_PARSE, name, 0, 0,
                            "%zu bytes, but %.0f vertices, %.0f normals, %.0f texture coordinates "

@@ -1,7 +1,7 @@
 // obj.c -- Wavefront OBJ: vertices and polygons; lines, points, materials, groups and normals are skipped.
 //
 // A polygon of four corners is cut along its shorter diagonal, a larger convex one into a fan from its first corner,
-// others by ears: triangles of three successive corners that turn the right way and have no other corner inside.
+// others by ears: triangles of three successive corners with the orientation of the polygon and have no other corner inside.
 #include "io/mesh/bytes.h"
 #include "io/mesh/mesh.h"
 #include "spatial/vec3.h"

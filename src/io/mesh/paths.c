@@ -1,4 +1,4 @@
-// paths.c -- where the files of meshes are, and a table of texts.
+// paths.c -- where the files of meshes are, and a table by names.
 #define _XOPEN_SOURCE 700 // realpath
 #include "io/mesh/paths.h"
 

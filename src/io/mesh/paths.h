@@ -10,7 +10,7 @@ typedef struct lwi_mesh_places {
     const char *packages; ///< folders with packages, or packages, separated by colons; NULL: none
 } lwi_mesh_places;
 
-/** Absolute path of the regular file that a name stands for; NULL: there is none, or no memory.
+/** Absolute path of the regular file with a name in a model; NULL: there is none, or no memory.
  *      a/b.stl, file://a/b.stl    from the folder of the model; or an absolute path
  *      package://NAME/b.stl,      in package NAME: one of `packages` or in one of them; in those of the variables
  *      model://NAME/b.stl         ROS_PACKAGE_PATH, AMENT_PREFIX_PATH, GZ_SIM_RESOURCE_PATH, GAZEBO_MODEL_PATH of the

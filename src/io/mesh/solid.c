@@ -22,7 +22,7 @@ typedef struct integrals {
     const int (*t)[3];
     int n;
     lwi_mesh_fill fill;
-    bool mirrored; ///< the scale turns the triangles inside out
+    bool mirrored; ///< the scale mirrors, and reverses the triangles
 } integrals;
 
 // Corners of a triangle from an origin; returns its signed volume, or its area.
@@ -69,7 +69,7 @@ static double volume_of(const integrals *s, const double *apex, double *centre)
     return volume;
 }
 
-// Moments about a point; also returns the volume again, from pyramids with this apex.
+// Inertia about a point; also returns the volume again, from pyramids with this apex.
 static double inertia_about(const integrals *s, const double *apex, double *I)
 {
     static const int row[6] = {0, 1, 2, 0, 0, 1}, column[6] = {0, 1, 2, 1, 2, 2};
@@ -215,7 +215,7 @@ static void rotate(double A[3][3], double R[9], int i, int j)
     }
 }
 
-void lwi_mesh_principal(const double *I, double moment[3], double R[9])
+void lwi_mesh_principal(const double *I, double value[3], double R[9])
 {
     enum { SWEEPS = 20 }; // the elements outside the diagonal vanish quadratically
     double A[3][3] = {{I[0], I[3], I[4]}, {I[3], I[1], I[5]}, {I[4], I[5], I[2]}}, V[9];
@@ -233,7 +233,7 @@ void lwi_mesh_principal(const double *I, double moment[3], double R[9])
                 order[j] = order[j + 1], order[j + 1] = swap;
             }
     for (int j = 0; j < 3; j++) {
-        moment[j] = A[order[j]][order[j]];
+        value[j] = A[order[j]][order[j]];
         for (int k = 0; k < 3; k++) R[3 * k + j] = V[3 * k + order[j]];
     }
     const double x[3] = {R[0], R[3], R[6]}, y[3] = {R[1], R[4], R[7]}, z[3] = {R[2], R[5], R[8]};

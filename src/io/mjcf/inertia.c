@@ -126,7 +126,8 @@ static lw_status fit(const lwi_mjcf *u, const lwi_mjcf_part *part, solid *s)
     TRY(lwi_mjcf_number(u, &part->at, "fitscale", &scale));
     for (int k = 0; k < 3; k++) {
         const int i = (k + 1) % 3, j = (k + 2) % 3;
-        const double square = 6 * (m->moment[i] + m->moment[j] - m->moment[k]) / m->solid.volume;
+        const double square =
+            6 * (m->principal[i] + m->principal[j] - m->principal[k]) / m->solid.volume;
         box[k] = u->fit_boxes ? (m->high[k] - m->low[k]) / 2 : sqrt(fmax(square, 0)) / 2;
         centre[k] = u->fit_boxes ? (m->high[k] + m->low[k]) / 2 : 0;
     }
@@ -212,7 +213,7 @@ static void add_solid(double *I, const solid *s)
 
 // ----------------------------------------------------------------------------------------- drawing
 
-// The colour of the geom, or of its material if it has none of its own.
+// The colour of the geom, or of its material if it has none.
 static lw_status read_color(const lwi_mjcf *u, const lwi_mjcf_part *part, lw_shape *shape)
 {
     int n;

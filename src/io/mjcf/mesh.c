@@ -42,10 +42,10 @@ static lw_status read_list(const lwi_mjcf *u, const lwi_xml_element *e, const ch
     const char *text = lwi_xml_get(e, attribute);
     *x = NULL, *n = 0;
     if (!text) return LW_OK;
-    const size_t most = strlen(text) / 2 + 1;
-    *x = LWI_PUSH(u->arena, double, most);
+    const size_t room = strlen(text) / 2 + 1;
+    *x = LWI_PUSH(u->arena, double, room);
     if (!*x) return lwi_mjcf_no_memory(u);
-    *n = lwi_xml_list(text, (int)most, *x);
+    *n = lwi_xml_list(text, (int)room, *x);
     if (*n > 0 && *n % 3 == 0) return LW_OK;
     return lwi_mjcf_fail(u, e, LW_ERR_PARSE, "<mesh %s>: expected finite numbers, three by three",
                          attribute);
@@ -232,7 +232,7 @@ static lw_status find_solid(const lwi_mjcf *u, lwi_mjcf_mesh *m)
     if (status == LW_OK)
         status = lwi_mesh_solid_of(&mesh, m->fill, &m->map, &arena.allocator, &m->solid, &error);
     if (status == LW_OK) {
-        lwi_mesh_principal(m->solid.inertia, m->moment, m->axes);
+        lwi_mesh_principal(m->solid.inertia, m->principal, m->axes);
         lwi_mesh_extent(&mesh, &m->map, m->solid.com, m->axes, m->low, m->high);
     }
     lwi_arena_free(&arena);
@@ -260,7 +260,7 @@ lw_status lwi_mjcf_mesh_missing(const lwi_mjcf *u, const lwi_mjcf_body *b, const
     lwi_mjcf_begin_notes(u, geom->e);
     if (u->desc->missing_mesh && strcmp(u->desc->missing_mesh, "massless") == 0) {
         lwi_notes_add(u->notes, geom->e, b->name,
-                      "geoms whose mesh is not read add no mass, in the bodies");
+                      "geoms with a mesh that is not read add no mass, bodies");
         return LW_OK;
     }
     return lwi_mjcf_fail(u, geom->e, LW_ERR_MODEL,
@@ -275,13 +275,13 @@ lw_status lwi_mjcf_mesh_missing(const lwi_mjcf *u, const lwi_mjcf_body *b, const
 static const char *undrawn(const lwi_mjcf_mesh *m)
 {
     const double *s = m->map.scale, *R = m->map.R;
-    const bool turned = fabs(R[0]) + fabs(R[4]) + fabs(R[8]) < 3;
+    const bool rotated = fabs(R[0]) + fabs(R[4]) + fabs(R[8]) < 3;
     if (!m->file && !m->own.vertex) return "meshes without a file and vertices are not drawn";
     if (m->file && !lwi_mesh_is_known(m->file))
         return "meshes other than STL, OBJ and MSH are not read and not drawn";
     if (m->file && !m->path) return "meshes are not found and not drawn";
-    if (turned && (s[0] != s[1] || s[1] != s[2]))
-        return "meshes turned by refquat and scaled by different factors are not drawn";
+    if (rotated && (s[0] != s[1] || s[1] != s[2]))
+        return "meshes rotated by refquat and scaled by different factors are not drawn";
     return NULL;
 }
 

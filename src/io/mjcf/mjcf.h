@@ -95,8 +95,8 @@ typedef struct lwi_mjcf_mesh {
     bool tried, known;
     char reason[240]; ///< why they are not known
     lwi_mesh_solid solid;
-    double moment[3], axes[9]; ///< principal moments, the largest first, and axes
-    double low[3], high[3];    ///< extent in these axes, from the mass centre
+    double principal[3], axes[9]; ///< principal moments, the largest first, and axes
+    double low[3], high[3];       ///< extent in these axes, from the mass centre
 } lwi_mjcf_mesh;
 
 typedef enum lwi_mjcf_from_geom {

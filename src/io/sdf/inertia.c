@@ -29,7 +29,7 @@ static lw_status read_inertia(const lwi_sdf *u, const lwi_sdf_item *link,
 
 /** Sums over the collisions: mass, mass times centre, inertia about the origin of the link. */
 typedef struct sums {
-    double mass, moment[3], inertia[6];
+    double mass, first[3], inertia[6];
     long solids;
 } sums;
 
@@ -65,7 +65,7 @@ static lw_status add_collision(const lwi_sdf *u, const lwi_sdf_item *link, const
     s3_rotate(J, R, solid.inertia);
     s->mass += density * solid.volume;
     s->solids++;
-    v3_axpy(s->moment, density * solid.volume, r);
+    v3_axpy(s->first, density * solid.volume, r);
     for (int k = 0; k < 6; k++) s->inertia[k] += density * J[k];
     s3_add_point(s->inertia, density * solid.volume, r);
     return LW_OK;
@@ -89,7 +89,7 @@ static lw_status read_auto(const lwi_sdf *u, const lwi_sdf_item *link,
         return LW_OK;
     }
     const double scale = mass > 0 ? mass / s.mass : 1;
-    const double c[3] = {s.moment[0] / s.mass, s.moment[1] / s.mass, s.moment[2] / s.mass};
+    const double c[3] = {s.first[0] / s.mass, s.first[1] / s.mass, s.first[2] / s.mass};
     s3_add_point(s.inertia, -s.mass, c);
     for (int k = 0; k < 6; k++) d->inertia[k] = scale * s.inertia[k];
     d->mass = scale * s.mass;

@@ -81,7 +81,7 @@ lw_status lwi_sdf_solid_of_mesh(const lwi_sdf *u, const lwi_sdf_item *link,
     if (status == LW_ERR_MEMORY) return lwi_sdf_no_memory(u);
     if (u->desc->missing_mesh && strcmp(u->desc->missing_mesh, "massless") == 0) {
         lwi_notes_add(u->notes, e, link->name,
-                      "collisions whose mesh is not read add no mass, in the links");
+                      "collisions with a mesh that is not read add no mass, links");
         return LW_OK;
     }
     return lwi_sdf_fail(u, link, e, LW_ERR_MODEL,

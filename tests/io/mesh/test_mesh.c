@@ -115,10 +115,10 @@ static void maps_scale_mirror_and_turn(void **state)
         const lwi_mesh_solid s = solid_of(&box, (lwi_mesh_fill)fill, &map);
         check_box(&s, 4, 4, 3, (const double[3]){-4, 4, 3});
     }
-    // position is subtracted first, then the axes are turned, then the scale is applied: z of the mesh becomes x
-    const lwi_mesh_map turned = {
+    // position is subtracted first, then the axes are rotated, then the scale is applied: z of the mesh becomes x
+    const lwi_mesh_map rotated = {
         .scale = {10, 1, 1}, .position = {1, 2, 3}, .R = {0, 1, 0, 0, 0, 1, 1, 0, 0}};
-    const lwi_mesh_solid s = solid_of(&box, LWI_MESH_EXACT, &turned);
+    const lwi_mesh_solid s = solid_of(&box, LWI_MESH_EXACT, &rotated);
     check_box(&s, 60, 2, 4, (const double[3]){30, 1, 2});
 }
 
@@ -139,9 +139,9 @@ static lwi_mesh sphere(lwi_arena *arena, int level)
                                        {0, -1, 0}, {0, 0, 1},  {0, 0, -1}};
     static const int face[8][3] = {{0, 2, 4}, {2, 1, 4}, {1, 3, 4}, {3, 0, 4},
                                    {2, 0, 5}, {1, 2, 5}, {3, 1, 5}, {0, 3, 5}};
-    const int most = 8 << 2 * level;
-    lwi_mesh m = {lwi_arena_push(arena, 3 * (size_t)most, sizeof *m.vertex),
-                  lwi_arena_push(arena, (size_t)most, sizeof *m.triangle), 6, 8};
+    const int room = 8 << 2 * level;
+    lwi_mesh m = {lwi_arena_push(arena, 3 * (size_t)room, sizeof *m.vertex),
+                  lwi_arena_push(arena, (size_t)room, sizeof *m.triangle), 6, 8};
     memcpy(m.vertex, corner, sizeof corner);
     memcpy(m.triangle, face, sizeof face);
     for (int i = 0; i < level; i++)

@@ -20,7 +20,7 @@ static lw_status parse_bytes(const char *name, const char *bytes, size_t length,
     lwi_numbers numbers;
     *error = (lw_error){0};
     assert_true(lwi_numbers_begin(&numbers));
-    char *exact = malloc(length ? length : 1); // a sanitizer sees what is read behind it
+    char *exact = malloc(length ? length : 1); // a sanitizer detects what is read behind it
     memcpy(exact, bytes, length);
     const lw_status status = lwi_mesh_parse(exact, length, name, &arena, m, error);
     free(exact);
@@ -201,7 +201,7 @@ static void obj_concave_polygons_are_cut_by_ears(void **state)
             const lwi_mesh m = read_bytes("a.obj", text, strlen(text));
             assert_int_equal(m.ntriangle, 2 * (n - 2) + 2 * n);
             assert_true(fabs(volume(&m) - area[shape]) < 1e-6); // 0.25 and whole numbers are exact
-            // as amounts: no triangle of the lids turns the wrong way
+            // as amounts: no triangle of the lids has the wrong orientation
             double sum = 0;
             for (int i = 0; i < 2 * (n - 2); i++) {
                 const float *a = m.vertex[m.triangle[i][0]], *b = m.vertex[m.triangle[i][1]],

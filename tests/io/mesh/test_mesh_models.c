@@ -1,4 +1,4 @@
-// test_mesh_models.c -- meshes of model files: mass from meshes as MuJoCo computes it, where files are looked for, what a
+// test_mesh_models.c -- meshes of model files: mass from meshes as MuJoCo computes it, where files are searched, what a
 // missing one does, and what is drawn and written.
 #define _XOPEN_SOURCE 700 // setenv, mkdtemp
 #include "io/mesh/paths.h"
@@ -70,8 +70,8 @@ static bool warns(const lw_model *model, const char *part)
 
 // ------------------------------------------------------------------------------------------ MuJoCo
 
-// tests/golden/meshes.csv.  MuJoCo stops the search for principal axes at moments outside the diagonal of 1e-12 for unit
-// density, which are 1e-9 of the moments of the smallest mesh; the rest agrees to round-off.
+// tests/golden/meshes.csv.  MuJoCo stops the search for principal axes at products of inertia of 1e-12 for unit
+// density, which are 1e-9 of the inertia of the smallest mesh; the rest agrees to round-off.
 static int compare(const lw_model *model, const char *prefix)
 {
     char line[1000];
@@ -151,7 +151,7 @@ static void a_missing_mesh_is_an_error_only_where_mass_depends_on_it(void **stat
            LW_ERR_ARGUMENT, "error or massless");
     lw_model *model =
         parse(MJCF("file='no.stl'", GEOM "<geom size='1' density='1'/>"), "mjcf", &massless);
-    assert_true(warns(model, "geoms whose mesh is not read add no mass, in the bodies (1): b"));
+    assert_true(warns(model, "geoms with a mesh that is not read add no mass, bodies (1): b"));
     assert_true(fabs(body_of(model, "b")->mass - 4.18879) < 1e-5);
     lw_model_destroy(model);
     // only drawn: by <inertial>, no mass, no density, or a group that has no inertia
@@ -228,7 +228,7 @@ static void found(const char *name, const char *packages, const char *where)
     lwi_arena_free(&arena);
 }
 
-static void files_are_looked_for_in_packages(void **state)
+static void files_are_searched_in_packages(void **state)
 {
     (void)state;
     unsetenv("ROS_PACKAGE_PATH");
@@ -375,7 +375,7 @@ static void sdf_inertia_is_that_of_the_collisions(void **state)
         "sdf", &here, LW_ERR_MODEL,
         "the mass of the link depends on mesh 'no.obj': the file is not found");
     model = parse(SDF("", "<collision name='a'><geometry><plane/></geometry></collision>"), "sdf",
-                  &here);
+                  &held);
     assert_true(warns(model, "without a volume") && warns(model, "massless (1): l"));
     lw_model_destroy(model);
 }
@@ -421,7 +421,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(masses_from_meshes_are_those_of_mujoco),
         cmocka_unit_test(a_missing_mesh_is_an_error_only_where_mass_depends_on_it),
-        cmocka_unit_test(files_are_looked_for_in_packages),
+        cmocka_unit_test(files_are_searched_in_packages),
         cmocka_unit_test(conversions_keep_meshes),
         cmocka_unit_test(vertices_of_a_model_are_written),
         cmocka_unit_test(sdf_inertia_is_that_of_the_collisions),
