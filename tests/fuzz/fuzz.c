@@ -1,7 +1,9 @@
-// fuzz.c -- libFuzzer's entry, for one kind of input: FUZZ_INPUT is yaml, urdf, sdf, mjcf, formula, csv, hdf5, table.
+// fuzz.c -- libFuzzer's entry, for one kind of input: FUZZ_INPUT is yaml, urdf, sdf, mjcf, formula, csv, hdf5, table,
+// stl, obj, msh.
 //
 // What is wrong ends the process, and libFuzzer keeps the input.  tools/fuzz builds and runs all of them.
 #include "fuzz/check_formula.h"
+#include "fuzz/check_mesh.h"
 #include "fuzz/check_reader.h"
 
 #include <linkwork/linkwork.h>
@@ -25,6 +27,13 @@ static void check_refusal(const lw_error *error, lw_status status)
 {
     if (error->status != status) stop("the error has another status");
     if (!*error->text) stop("the error says nothing");
+}
+
+static inline void fuzz_mesh(const uint8_t *data, size_t size, const char *ending)
+{
+    bool is_read;
+    const char *wrong = check_mesh((const char *)data, size, ending, &is_read);
+    if (wrong) stop(wrong);
 }
 
 // ------------------------------------------------------------------------------------ model files
@@ -146,6 +155,9 @@ KIND(formula, fuzz_formula(data, size))
 KIND(csv, fuzz_result(data, size))
 KIND(hdf5, fuzz_result(data, size))
 KIND(table, fuzz_table(data, size))
+KIND(stl, fuzz_mesh(data, size, "stl"))
+KIND(obj, fuzz_mesh(data, size, "obj"))
+KIND(msh, fuzz_mesh(data, size, "msh"))
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
