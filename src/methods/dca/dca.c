@@ -25,12 +25,23 @@
 
 #include <string.h>
 
+typedef enum purpose { FOR_NOTHING, FOR_RATES, FOR_ROW } purpose;
+
+// The last evaluation by the elimination.  An output row is at the state of the evaluation that ends the step before it
+// or begins the one after it, and each takes what the other has found.
+typedef struct evaluated {
+    purpose what;
+    double t, *x, *inputs, *rates; // [nx], [inputs], [nx]
+    bool present;                  // `system` is still at this state
+} evaluated;
+
 typedef struct dca {
     lwi_system system;
     lwi_tree_work tree; // body_R, body_r, body_v, body_w, joint_q, joint_qd are those of `system`
     lwi_tree_passes passes;
     double *udot;  // [tree_nv]
     bool has_rows; // the rows of `system` are those of the last observation
+    evaluated last;
     lwi_auxiliary auxiliary;
     lwi_coordinates coordinates;
     lwi_path *path;               // NULL: the model is not a long path
@@ -99,7 +110,11 @@ static lw_status prepare(lwi_work *work)
     if (work->lanes != LWI_NO_KERNEL && !d->path) TRY(prepare_net(work));
     work->segments = d->path || d->net;
     if (is_tree_in_segments(d)) TRY(prepare_path(work, d));
-    return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->auxiliary, &work->layout);
+    TRY(lwi_auxiliary_create(model, LWI_SPEED, arena, &d->auxiliary, &work->layout));
+    d->last.x = LWI_PUSH(arena, double, work->layout.nx);
+    d->last.inputs = LWI_PUSH(arena, double, model->desc.ninput);
+    d->last.rates = LWI_PUSH(arena, double, work->layout.nx);
+    return d->last.x && d->last.inputs && d->last.rates ? LW_OK : LW_ERR_MEMORY;
 }
 
 static void release(lwi_work *work)
@@ -113,6 +128,7 @@ static void release(lwi_work *work)
 static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     dca *d = work->data;
+    d->last.what = FOR_NOTHING; // coordinates are continued from those of the snapshot
     lwi_tree_enter(work->model, snapshot, x, x + work->model->tree_nq);
     lwi_auxiliary_store(work->model, &d->auxiliary, snapshot->q, x);
     if (work->model->nq) // start values for continued coordinates and signs of quaternions
@@ -126,6 +142,7 @@ static void read_state(lwi_work *work, double t, const double *x)
     const lw_model *model = work->model;
     dca *d = work->data;
     const double *q = x, *u = x + model->tree_nq;
+    d->last.present = false;
     lwi_system_place_tree(&d->system, &d->passes, t, q, &d->tree);
     lwi_system_move_tree(&d->system, &d->passes, u, &d->tree);
     lwi_auxiliary_load(model, &d->auxiliary, x, d->system.q);
@@ -148,6 +165,39 @@ static lw_status accelerate(lwi_work *work, double t, const double *x, const dou
     TRY(lwi_system_accelerations_factored(system, t, &system->loads, &d->tree, u, &work->error));
     lwi_system_speed_rates(system, &d->tree, udot);
     return LW_OK;
+}
+
+// Rates of a state by the elimination, kept in d->last.
+static lw_status evaluate(lwi_work *work, double t, const double *x, const double *inputs,
+                          purpose what)
+{
+    const lw_model *model = work->model;
+    dca *d = work->data;
+    double *xdot = d->last.rates;
+    d->last.what = FOR_NOTHING;
+    read_state(work, t, x);
+    TRY(accelerate(work, t, x, inputs, xdot, xdot + model->tree_nq));
+    if (d->auxiliary.at_work >= 0)
+        xdot[d->auxiliary.at_work] = d->system.loads.power + lwi_system_drive_power(&d->system, t);
+    lwi_auxiliary_rates(model, &d->auxiliary, d->system.q, d->system.qd, xdot);
+    d->last.t = t;
+    memcpy(d->last.x, x, (size_t)work->layout.nx * sizeof *x);
+    if (model->desc.ninput)
+        memcpy(d->last.inputs, inputs, (size_t)model->desc.ninput * sizeof *inputs);
+    d->last.what = what;
+    d->last.present = true;
+    return LW_OK;
+}
+
+// Whether the last evaluation was at this state, for the other purpose: calls repeated at one state cost and test all
+// that they do.
+static bool is_evaluated(const lwi_work *work, double t, const double *x, const double *inputs,
+                         purpose other)
+{
+    const evaluated *last = &((const dca *)work->data)->last;
+    const size_t nx = (size_t)work->layout.nx, ninput = (size_t)work->model->desc.ninput;
+    return last->what == other && t == last->t && !memcmp(x, last->x, nx * sizeof *x) &&
+           (!ninput || !memcmp(inputs, last->inputs, ninput * sizeof *inputs));
 }
 
 // Efforts of all loads of a path, in tree.effort.
@@ -238,15 +288,15 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
 {
     const lw_model *model = work->model;
     dca *d = work->data;
+    d->last.present = false;
     if (d->path && path_rates(work, t, x, inputs, xdot)) return LW_OK;
     if (d->net && net_rates(work, t, x, inputs, xdot)) return LW_OK;
-    read_state(work, t, x);
-    TRY(accelerate(work, t, x, inputs, xdot, xdot + model->tree_nq));
-    TRY(lwi_tree_finite(model, t, xdot + model->tree_nq, "acceleration", &work->error));
-    if (d->auxiliary.at_work >= 0)
-        xdot[d->auxiliary.at_work] = d->system.loads.power + lwi_system_drive_power(&d->system, t);
-    lwi_auxiliary_rates(model, &d->auxiliary, d->system.q, d->system.qd, xdot);
-    return LW_OK;
+    if (is_evaluated(work, t, x, inputs, FOR_ROW))
+        d->last.what = FOR_NOTHING;
+    else
+        TRY(evaluate(work, t, x, inputs, FOR_RATES));
+    memcpy(xdot, d->last.rates, (size_t)work->layout.nx * sizeof *xdot);
+    return lwi_tree_finite(model, t, xdot + model->tree_nq, "acceleration", &work->error);
 }
 
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
@@ -255,13 +305,17 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     dca *d = work->data;
     d->has_rows = false;
     if (is_tree_in_segments(d) && path_observe(work, t, x, inputs, level, snapshot)) return LW_OK;
-    read_state(work, t, x);
     snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
-    if (level >= LW_OBSERVE_ACCELERATION) {
-        TRY(accelerate(work, t, x, inputs, NULL, d->udot));
-        d->has_rows = true;
-    }
-    lwi_system_observe_tree(&d->system, t, level, &d->tree, d->udot, snapshot);
+    if (level < LW_OBSERVE_ACCELERATION)
+        read_state(work, t, x);
+    else if (!d->last.present || !is_evaluated(work, t, x, inputs, FOR_RATES))
+        TRY(evaluate(work, t, x, inputs, FOR_ROW));
+    else
+        d->last.what = FOR_NOTHING;
+    d->has_rows = level >= LW_OBSERVE_ACCELERATION;
+    lwi_system_observe_tree(&d->system, t, level, &d->tree, d->last.rates + work->model->tree_nq,
+                            snapshot);
+    d->last.present = false;
     return LW_OK;
 }
 

@@ -477,6 +477,63 @@ static void rates_depend_on_the_state_alone(void **state)
     }
 }
 
+// Matrix passes since the last call; the system is the first member of the formulation's data.
+static long passes_of(const run *r, long *before)
+{
+    const lwi_system *system = r->work->data;
+    const long now = lwi_elim_matrix_passes(system->elim), count = now - *before;
+    *before = now;
+    return count;
+}
+
+static void evaluate_run(run *r, double *xdot)
+{
+    lwt_ok(DCA->rates(r->work, r->t, r->x, r->input, xdot), &r->work->error);
+}
+
+// A row and the evaluation at its state, before or after it, have one matrix pass together, and the same bits as alone;
+// calls of one kind do all that they do, and so do those with other inputs.
+static void rows_and_evaluations_share_a_matrix_pass(void **state)
+{
+    (void)state;
+    int with_inputs = 0;
+    LWT_FOR_LOOPS(c, 24, LWT_LOOP_ALL)
+    {
+        run r = run_begin(c.model, DCA, NULL), alone = run_begin(c.model, DCA, NULL);
+        const size_t nx = (size_t)r.work->layout.nx;
+        long passes = 0;
+        run_start(&r), run_start(&alone);
+        lwt_observe(alone.work, alone.t, alone.x, alone.input, &alone.arena, &alone.now);
+        evaluate_run(&r, alone.xdot);
+        assert_true(passes_of(&r, &passes) > 0);
+        lwt_observe(r.work, r.t, r.x, r.input, &r.arena, &r.now);
+        assert_int_equal(passes_of(&r, &passes), 0);
+        assert_memory_equal(r.now.a, alone.now.a, (size_t)c.model->nbody * sizeof *r.now.a);
+        assert_memory_equal(r.now.reaction, alone.now.reaction,
+                            (size_t)c.model->njoint * sizeof *r.now.reaction);
+        for (int row = 0; row < 2; row++) {
+            lwt_observe(r.work, r.t, r.x, r.input, &r.arena, &r.now);
+            assert_true(passes_of(&r, &passes) > 0);
+        }
+        evaluate_run(&r, r.xdot);
+        assert_int_equal(passes_of(&r, &passes), 0);
+        assert_memory_equal(r.xdot, alone.xdot, nx * sizeof *r.xdot);
+        evaluate_run(&r, r.xdot);
+        assert_true(passes_of(&r, &passes) > 0);
+        if (c.model->desc.ninput) {
+            for (int row = 0; row < 2; row++) // the first takes the evaluation
+                lwt_observe(r.work, r.t, r.x, r.input, &r.arena, &r.now);
+            passes_of(&r, &passes);
+            r.input[0] += 1;
+            evaluate_run(&r, r.xdot);
+            assert_true(passes_of(&r, &passes) > 0);
+            with_inputs++;
+        }
+        run_end(&r), run_end(&alone);
+    }
+    assert_true(with_inputs > 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -491,6 +548,7 @@ int main(void)
         cmocka_unit_test(singular_start_is_refused),
         cmocka_unit_test(light_bodies_between_rods_are_accepted),
         cmocka_unit_test(rates_depend_on_the_state_alone),
+        cmocka_unit_test(rows_and_evaluations_share_a_matrix_pass),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
