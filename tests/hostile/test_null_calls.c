@@ -43,6 +43,7 @@ static lw_options options;
 static lw_plot_options plot_options;
 static lw_signal function;
 static lw_body body;
+static lw_mesh mesh;
 static lw_joint joint;
 static lw_assembly assembly;
 static lw_check check;
@@ -70,6 +71,7 @@ static lw_table *the_lw_table, *new_lw_table;
 
 static const char *const vary[] = {"gravity.x"};
 static lw_assemble_desc lw_assemble_desc_;
+static lw_mesh_desc lw_mesh_desc_ = {.file = "a.stl"};
 static lw_batch_desc lw_batch_desc_ = {
     .options = &options, .instances = 1, .threads = 1, .nvary = 1, .vary = vary, .values = zeros};
 static lw_body_desc lw_body_desc_ = {.mass = 1, .inertia = {1, 1, 1}};
