@@ -22,6 +22,7 @@
 // * Memory is taken when an object is created, from its allocator; steps and evaluations take none.
 #ifndef LINKWORK_LINKWORK_H
 #define LINKWORK_LINKWORK_H
+#include <linkwork/analysis.h>
 #include <linkwork/assemble.h>
 #include <linkwork/base.h>
 #include <linkwork/batch.h>

@@ -205,6 +205,11 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
     case CLI_BIT_HOLD: arguments->hold = value; return CLI_DONE;
     case CLI_BIT_NEAR: arguments->near = value; return CLI_DONE;
     case CLI_BIT_STARTS: return set_count(&arguments->starts, "starts", value);
+    case CLI_BIT_AT: arguments->at = value; return CLI_DONE;
+    case CLI_BIT_INPUTS: arguments->inputs = value; return CLI_DONE;
+    case CLI_BIT_OUTPUTS: arguments->outputs = value; return CLI_DONE;
+    case CLI_BIT_INDEPENDENT: arguments->independent = value; return CLI_DONE;
+    case CLI_BIT_ANY: arguments->any = true; return CLI_DONE;
     case CLI_BIT_WATCH: arguments->observed = value; return CLI_DONE;
     case CLI_BIT_LEVEL: return set_level(arguments, value);
     case CLI_BIT_LANES: return set_count(&arguments->lanes, "lanes", value);

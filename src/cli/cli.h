@@ -59,6 +59,12 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(NEAR, "near", 0, "JOINT=Q[:Q...],...",                                                       \
       "assemble near these coordinates [m, rad], those of a joint separated by colons")            \
     X(STARTS, "starts", 0, "N", "most starts to try where loops stay open (default 40)")           \
+    X(AT, "at", 0, "STATE", "the state: `start` of the model, or the static `equilibrium`")        \
+    X(INPUTS, "inputs", 0, "A=VALUE,...", "constant values of inputs; default: zeros")             \
+    X(OUTPUTS, "outputs", 0, "A,B,...", "result columns that are outputs; default: the states")    \
+    X(INDEPENDENT, "independent", 0, "JOINT,...",                                                  \
+      "joints with independent coordinates, or JOINT.qK; default: chosen")                         \
+    X(ANY, "any", 0, NULL, "any equilibrium, by Newton's method, in place of a stable one")        \
     X(REAL_TIME, "real-time", 0, NULL,                                                             \
       "index3 with the same work in every step; --pace 1: in wall-clock time")                     \
     X(JSON, "json", 0, NULL, "print the result as JSON")                                           \
@@ -100,6 +106,19 @@ enum {
           CLI_MESHES | CLI_KEYFRAME | CLI_JSON | CLI_QUIET,                                        \
       "find the nearest configuration and velocities that satisfy all constraints (-o "            \
       "FILE.yaml)")                                                                                \
+    X(equilibrium, "MODEL",                                                                        \
+      CLI_OUTPUT | CLI_INITIAL | CLI_INPUTS | CLI_ANY | CLI_BASE | CLI_LIMITS |                    \
+          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,                       \
+      "find the static equilibrium near the start (-o FILE.yaml), and whether it is stable")       \
+    X(linearize, "MODEL",                                                                          \
+      CLI_OUTPUT | CLI_AT | CLI_INITIAL | CLI_INPUTS | CLI_OUTPUTS | CLI_INDEPENDENT | CLI_ANY |   \
+          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON |          \
+          CLI_QUIET,                                                                               \
+      "matrices A, B, C, D of small deviations from a state (default: the start; -o FILE.json)")   \
+    X(modes, "MODEL",                                                                              \
+      CLI_AT | CLI_INITIAL | CLI_INPUTS | CLI_INDEPENDENT | CLI_ANY | CLI_BASE | CLI_LIMITS |      \
+          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON,                                   \
+      "natural frequencies, damping and shapes about a state (default: the equilibrium)")          \
     X(compare, "MODEL",                                                                            \
       CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | \
           CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,                                           \
@@ -154,6 +173,11 @@ typedef struct cli_arguments {
     int starts;           ///< of assemble; 0: the default
     bool open;            ///< open loops are accepted
     int lanes;            ///< 0: not given
+    const char *observed;                            ///< columns of --watch; NULL: none
+    const char *hold;                                ///< of assemble; NULL: nothing
+    const char *at, *inputs, *outputs, *independent; ///< of analyses; NULL: not given
+    bool open;                                       ///< open loops are accepted
+    int lanes;                                       ///< 0: not given
     lw_base base;
     const char *inertia_check;
     const char *package_path, *missing_mesh;
@@ -165,7 +189,7 @@ typedef struct cli_arguments {
     double seconds;
     int samples;      ///< 0: by `seconds`
     lw_observe level; ///< contents of rows
-    bool plan, real_time, json, quiet;
+    bool plan, real_time, any, json, quiet;
     struct {
         const char *key, *value;
     } setting[CLI_MAX]; ///< of LW_OPTION_LIST or LW_PLOT_OPTION_LIST, in the order given
@@ -263,6 +287,7 @@ typedef struct cli_json {
 void json_open(cli_json *json, const char *key, char bracket);
 void json_close(cli_json *json, char bracket);
 void json_text(cli_json *json, const char *key, const char *value);
+void json_bool(cli_json *json, const char *key, bool value);
 void json_number(cli_json *json, const char *key, double value);
 void json_integer(cli_json *json, const char *key, long value);
 void json_array(cli_json *json, const char *key, const double *value, int n);

@@ -60,6 +60,12 @@ void json_text(cli_json *json, const char *key, const char *value)
     quoted(json->file, value ? value : "");
 }
 
+void json_bool(cli_json *json, const char *key, bool value)
+{
+    member(json, key);
+    fputs(value ? "true" : "false", json->file);
+}
+
 void json_number(cli_json *json, const char *key, double value)
 {
     member(json, key);

@@ -1,0 +1,135 @@
+// analysis.h -- static equilibria, linearisation and modes of any mechanism: trees, loops, redundant constraints.
+//
+// All of them stand in independent coordinates: as many coordinates of joints of the spanning tree as there are degrees
+// of freedom, by name.  Functions are used at one time; inputs have constant values.  The position must be regular: as
+// many degrees of freedom as nearby positions have.
+//
+// Derivatives are central differences of order six along the constraint manifold, with steps of at most 3e-3 rad or
+// 3e-3 lengths of the mechanism: errors of some 1e-12 of the largest derivative.  Where forces have corners within
+// three such steps (stops, signals with corners) derivatives are those of a smoothed force.
+//
+// Every function may run in several threads with one model.
+#ifndef LINKWORK_ANALYSIS_H
+#define LINKWORK_ANALYSIS_H
+
+#include <linkwork/simulate.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ------------------------------------------------------------------------------------- equilibrium
+
+enum { LW_COORDINATE_NAME_SIZE = 256 }; ///< bytes of the longest name of a coordinate, cut
+
+typedef enum lw_stability {
+    LW_STABLE,      ///< every small displacement raises the potential
+    LW_INDIFFERENT, ///< some displacements meet no force
+    LW_UNSTABLE     ///< some displacement lowers the potential
+} lw_stability;
+
+typedef struct lw_equilibrium_desc {
+    size_t size;          ///< sizeof this struct, or 0: see linkwork.h
+    const double *inputs; ///< [inputs]; NULL: zeros
+    int iterations;       ///< at most; 0: 200
+    bool any; ///< the equilibrium that Newton's method finds, stable or not; else a stable one
+} lw_equilibrium_desc;
+
+typedef struct lw_equilibrium {
+    lw_stability stability;
+    int freedoms;    ///< independent coordinates
+    int iterations;  ///< steps of the search
+    int indifferent; ///< independent displacements that meet no force
+    int unstable;    ///< independent displacements that lower the potential
+    double last;     ///< last step [rad, lengths of the mechanism]
+    double softest;  ///< least eigenvalue of K_r in the metric of M_r [1/s^2]
+    /** The independent coordinate that moves most in the softest displacement, "joint.NAME.q0". */
+    char coordinate[LW_COORDINATE_NAME_SIZE];
+    int friction; ///< joints with dry friction, which is zero at rest: its range of positions is not computed
+    bool relative; ///< drives move at t = 0: the equilibrium is relative to them
+} lw_equilibrium;
+
+/** The static equilibrium that is reached from the model's start downhill: r(q) = B'Q = 0, Q the generalised forces
+ *  at rest (gravity, springs, inputs; drives at t = 0).
+ *  @param desc       may be NULL
+ *  @param settled    out: the same mechanism with the equilibrium as its start, at rest; may be NULL
+ *  @param report     out: may be NULL
+ *  @return LW_ERR_SINGULAR: a singular position on the way, or no equilibrium: the coordinate that runs away is named
+ *  @cost   O(f n^3) a step, with f freedoms and n coordinates of the tree */
+LW_API lw_status lw_model_equilibrium(const lw_model *model, const lw_equilibrium_desc *desc,
+                                      lw_model **settled, lw_equilibrium *report, lw_error *error);
+
+// ----------------------------------------------------------------------------------- linearisation
+
+typedef struct lw_linear lw_linear; ///< a result; read by any thread
+
+typedef struct lw_linear_desc {
+    size_t size;          ///< sizeof this struct, or 0: see linkwork.h
+    double time;          ///< of functions of time [s]
+    const double *q, *v;  ///< [tree nq], [tree nv]: the state (dynamics.h); NULL: the model's start
+    const double *inputs; ///< [inputs]; NULL: zeros
+    const char *independent; ///< "JOINT,JOINT.q1": must be independent coordinates; NULL: any
+    const char *outputs;     ///< columns of results, "joint.A.q0,body.rod.z"; NULL: the states
+} lw_linear_desc;
+
+/** Matrices of
+ *      xdot = A x + B u,   y = C x + D u
+ *  for small deviations from a state: x = (y, z), f independent coordinates and their rates, u the model's inputs.
+ *  For states that are not in equilibrium A is the derivative of the rates along the motion.
+ *  @param desc  may be NULL
+ *  @return LW_ERR_SINGULAR, LW_ERR_ARGUMENT (a name), LW_ERR_UNSUPPORTED, LW_ERR_NOT_FINITE, LW_ERR_MEMORY
+ *  @cost  O(f n^3) */
+LW_API lw_status lw_linearize(const lw_model *model, const lw_linear_desc *desc, lw_linear **linear,
+                              lw_error *error);
+LW_API void lw_linear_destroy(lw_linear *linear);
+LW_API int lw_linear_states(const lw_linear *linear); ///< 2 f
+LW_API int lw_linear_inputs(const lw_linear *linear);
+LW_API int lw_linear_outputs(const lw_linear *linear);
+/** "joint.NAME.q0", "joint.NAME.qd0"; increments of rotations and floating bases "joint.NAME.d0", "body.NAME.d0". */
+LW_API const char *lw_linear_state_name(const lw_linear *linear, int index);
+LW_API const char *lw_linear_input_name(const lw_linear *linear, int index);
+LW_API const char *lw_linear_output_name(const lw_linear *linear, int index);
+/** [states][states], [states][inputs], [outputs][states], [outputs][inputs] */
+LW_API const double *lw_linear_A(const lw_linear *linear);
+LW_API const double *lw_linear_B(const lw_linear *linear);
+LW_API const double *lw_linear_C(const lw_linear *linear);
+LW_API const double *lw_linear_D(const lw_linear *linear);
+/** M_r [f][f], the mass matrix of the independent coordinates. */
+LW_API const double *lw_linear_mass(const lw_linear *linear);
+/** zdot [f] at the state: zero in equilibrium. */
+LW_API const double *lw_linear_accelerations(const lw_linear *linear);
+
+// ------------------------------------------------------------------------------------------- modes
+
+/** A natural motion exp(s t). */
+typedef struct lw_mode {
+    double frequency; ///< |Im s| / 2 pi [Hz]; 0: no oscillation
+    double
+        damping_ratio; ///< -Re s / |s|: 0 undamped, 1 decays without oscillation, below 0 grows; 0 for s = 0
+    double re, im; ///< s [1/s]; im >= 0
+    bool rigid;    ///< s = 0 up to round-off: bodies move without resistance
+} lw_mode;
+
+typedef struct lw_modes lw_modes; ///< a result; read by any thread
+
+/** The modes of a linearised mechanism, by rising frequency, then rising |s|: two for each degree of freedom that does
+ *  not oscillate (one where s = 0), one for each that does.
+ *  @return LW_ERR_SINGULAR: eigenvalues do not converge; LW_ERR_MEMORY */
+LW_API lw_status lw_modes_create(const lw_linear *linear, lw_modes **modes, lw_error *error);
+LW_API void lw_modes_destroy(lw_modes *modes);
+LW_API int lw_modes_count(const lw_modes *modes);
+LW_API lw_mode lw_modes_at(const lw_modes *modes,
+                           int index); ///< all zero for an index out of range
+/** Shape: complex displacements and rotations of the bodies [body][6] about their mass centres, world axes, the largest
+ *  of all displacements [m], where there are none the largest rotation [rad], being 1.
+ *  @param re, im  [body count][6] out; ground and bodies fixed to others have those of their carrier */
+LW_API void lw_modes_shape(const lw_modes *modes, int index, double (*re)[6], double (*im)[6]);
+/** Share of each body in the kinetic energy of the mode [body count]; their sum is 1. */
+LW_API void lw_modes_energy(const lw_modes *modes, int index, double *share);
+/** Complex amplitudes of the independent coordinates [f], in the scale of the shape. */
+LW_API void lw_modes_coordinates(const lw_modes *modes, int index, double *re, double *im);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,423 @@
+// equilibrium.c -- static equilibria: r(y) = B'Q = 0 along the constraint manifold, Q the generalised forces at rest.
+//
+// A step uses the tangent stiffness K = -dr/dy in the metric of the reduced mass matrix,
+//     M_r = L L',   L^-1 sym(K) L'^-1 = U diag(k) U',   step = L'^-1 U diag(1/|k|) U' L^-1 r.
+// Because B moves with y, K contains the geometric stiffness of loads and constraints.  |k| in place of k turns
+// Newton's method away from unstable equilibria; the search goes on downhill if the work of the forces along the step,
+//     W = integral of r dy  (Simpson's rule),
+// is positive, which needs no potential.  Close to the solution the plain step K^-1 r is taken, with the unsymmetric
+// part that following forces have.
+#include "analysis/state.h"
+#include "base/eigen.h"
+#include "initial/restart.h"
+
+#include <linkwork/analysis.h>
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define LONGEST 0.3 // of a step [rad, lengths of the mechanism]
+#define NEAR 1e-3   // below this step Newton's own step is taken, with the derivatives as they are
+#define CONVERGED 1e-12  // steps of this size are round-off
+#define INDIFFERENT 1e-9 // of the largest eigenvalue: no resistance
+#define PUSH 0.02        // off an unstable equilibrium [rad, lengths]
+// A force below this part of those that begin the search, or of the weight of all bodies, is no force.
+#define NO_FORCE 1e-9
+enum { ITERATIONS = 200, HALVINGS = 30 };
+
+typedef struct search {
+    const lw_model *model;
+    const lw_equilibrium_desc *desc;
+    lwi_arena arena; ///< of the present coordinates
+    lwi_analysis_state state;
+    double *q;                                      ///< [tree nq] the present position
+    double *K, *L, *C, *U, *k;                      ///< [f][f] and [f]
+    double *g, *y, *z, *r, *middle, *end, *scratch; ///< [f], [2 f]
+    lwi_cod cod;                                    ///< of K
+    double weight;                                  ///< of the forces, in the metric [N kg^-1/2]
+    double step;                                    ///< last step [units]
+    int iterations;
+    lw_equilibrium *report;
+} search;
+
+static lw_status no_memory(lw_error *error)
+{
+    return lwi_fail(error, LW_ERR_MEMORY, "no memory for an equilibrium");
+}
+
+// The independent coordinates at the present position, and memory for them.
+static lw_status enter(search *s, lw_error *error)
+{
+    lwi_arena_init(&s->arena, &s->model->arena.allocator);
+    TRY(lwi_analysis_state_create(s->model, 0, s->q, NULL, s->desc->inputs, NULL, &s->arena,
+                                  &s->state, error));
+    const size_t f = (size_t)s->state.manifold.f;
+    double **const square[] = {&s->K, &s->L, &s->C, &s->U};
+    double **const vector[] = {&s->k, &s->g, &s->y, &s->z, &s->r, &s->middle, &s->end};
+    for (int i = 0; i < LWI_COUNT(square); i++)
+        if (!(*square[i] = LWI_PUSH(&s->arena, double, f *f))) return no_memory(error);
+    for (int i = 0; i < LWI_COUNT(vector); i++)
+        if (!(*vector[i] = LWI_PUSH(&s->arena, double, f))) return no_memory(error);
+    s->scratch = LWI_PUSH(&s->arena, double, 2 * f);
+    double *a = LWI_PUSH(&s->arena, double, f *f),
+           *rest = LWI_PUSH(&s->arena, double, lwi_cod_doubles((int)f, (int)f));
+    int *pivot = LWI_PUSH(&s->arena, int, f);
+    if (!s->scratch || !a || !rest || !pivot) return no_memory(error);
+    lwi_cod_init(&s->cod, (int)f, (int)f, a, rest, pivot);
+    return LW_OK;
+}
+
+static void leave(search *s)
+{
+    lwi_analysis_state_destroy(&s->state);
+    lwi_arena_free(&s->arena);
+}
+
+// ---------------------------------------------------------------------------------------- stiffness
+
+static lw_status force_at(void *user, lwi_analysis_vary what, int k, double by, double *out,
+                          lw_error *error)
+{
+    search *const s = user;
+    (void)what;
+    memset(s->y, 0, (size_t)s->state.manifold.f * sizeof *s->y);
+    s->y[k] = by;
+    return lwi_analysis_near(&s->state, s->y, s->z, true, out, error);
+}
+
+// K = -dr/dy; column k of the derivative is row k of s->C, turned here.
+static lw_status stiffness(search *s, lw_error *error)
+{
+    const int f = s->state.manifold.f;
+    const size_t F = (size_t)f;
+    for (int k = 0; k < f; k++) {
+        TRY(lwi_analysis_difference(force_at, s, LWI_VARY_POSITION, k,
+                                    lwi_analysis_step(&s->state, k), f, s->scratch, s->r, error));
+        for (size_t i = 0; i < F; i++) s->K[i * F + (size_t)k] = -s->r[i];
+    }
+    return LW_OK;
+}
+
+// The columns of L^-1 X, X [f][f] symmetric, as rows of X; twice: L^-1 X L'^-1.
+static void to_metric(search *s, double *X)
+{
+    const int f = s->state.manifold.f;
+    const size_t F = (size_t)f;
+    for (int twice = 0; twice < 2; twice++) {
+        for (size_t k = 0; k < F; k++) lwi_lower_solve(f, s->L, X + k * F);
+        for (size_t i = 0; i < F; i++)
+            for (size_t j = 0; j < i; j++) {
+                const double x = X[i * F + j];
+                X[i * F + j] = X[j * F + i], X[j * F + i] = x;
+            }
+    }
+}
+
+// Eigenvalues k and vectors U of sym K in the metric of M_r, and g = U' L^-1 r.
+static lw_status decompose(search *s, lw_error *error)
+{
+    const int f = s->state.manifold.f;
+    const size_t F = (size_t)f;
+    double most = 0;
+    for (size_t i = 0; i < F; i++) most = fmax(most, s->state.M[i * F + i]);
+    memcpy(s->L, s->state.M, F * F * sizeof *s->L);
+    const int bad = lwi_cholesky(f, s->L, DBL_EPSILON * DBL_EPSILON * most);
+    if (bad >= 0) {
+        char name[200];
+        lwi_manifold_name(&s->state.manifold, bad, false, name, sizeof name);
+        return lwi_fail(error, LW_ERR_SINGULAR,
+                        "no mass or inertia moves with the independent coordinate %s", name);
+    }
+    for (size_t i = 0; i < F; i++)
+        for (size_t j = 0; j < F; j++) s->C[i * F + j] = (s->K[i * F + j] + s->K[j * F + i]) / 2;
+    to_metric(s, s->C);
+    lwi_eigen_symmetric(f, s->C, s->k, s->U);
+    memcpy(s->r, s->state.force, F * sizeof *s->r);
+    lwi_lower_solve(f, s->L, s->r);
+    for (size_t i = 0; i < F; i++) {
+        s->g[i] = 0;
+        for (size_t j = 0; j < F; j++) s->g[i] += s->U[i * F + j] * s->r[j];
+    }
+    return LW_OK;
+}
+
+static double stiffest(const search *s)
+{
+    double most = 0;
+    for (int i = 0; i < s->state.manifold.f; i++) most = fmax(most, fabs(s->k[i]));
+    return most;
+}
+
+// --------------------------------------------------------------------------------------------- steps
+
+// The largest displacement of a coordinate of the tree in its unit for independent increments y.
+static double size_of(const search *s, const double *y)
+{
+    const lwi_manifold *m = &s->state.manifold;
+    double most = 0;
+    for (int i = 0; i < m->n; i++) {
+        double sum = 0;
+        for (int k = 0; k < m->f; k++)
+            sum += s->state.B[(size_t)k * (size_t)m->n + (size_t)i] * y[k];
+        most = fmax(most, fabs(sum) / lwi_manifold_unit(m, i));
+    }
+    return most;
+}
+
+// y := L'^-1 U' c of modal amplitudes c.
+static void from_modes(search *s, const double *c, double *y)
+{
+    const size_t F = (size_t)s->state.manifold.f;
+    memset(y, 0, F * sizeof *y);
+    for (size_t i = 0; i < F; i++)
+        for (size_t j = 0; j < F; j++) y[j] += c[i] * s->U[i * F + j];
+    lwi_lower_tsolve((int)F, s->L, y);
+}
+
+// Displacement of modal amplitude 1 of mode i, in units.
+static double size_of_mode(search *s, int i, double *c, double *y)
+{
+    memset(c, 0, (size_t)s->state.manifold.f * sizeof *c);
+    c[i] = 1;
+    from_modes(s, c, y);
+    return size_of(s, y);
+}
+
+// The downhill step, or with `any` Newton's step in the symmetric part; no mode moves more than the longest step, so
+// that soft ones do not stop the others.
+static void modal_step(search *s, double *y)
+{
+    const double least = INDIFFERENT * stiffest(s);
+    const int f = s->state.manifold.f;
+    for (int i = 0; i < f; i++) {
+        const double k = s->desc->any ? s->k[i] : fabs(s->k[i]);
+        const bool soft = !(fabs(s->k[i]) > least);
+        double amplitude = s->g[i] / (soft ? (least > 0 ? least : 1) : k);
+        if (soft && fabs(s->g[i]) <= NO_FORCE * s->weight) amplitude = 0;
+        const double size = fabs(amplitude) * size_of_mode(s, i, s->scratch, y);
+        s->middle[i] = size > LONGEST ? amplitude * LONGEST / size : amplitude;
+    }
+    from_modes(s, s->middle, y);
+}
+
+static void newton_step(search *s, double *y)
+{
+    const size_t F = (size_t)s->state.manifold.f;
+    for (size_t i = 0; i < F; i++)
+        for (size_t j = 0; j < F; j++) s->cod.a[j * F + i] = s->K[i * F + j];
+    lwi_cod_factor(&s->cod, -1, INDIFFERENT);
+    memcpy(s->r, s->state.force, F * sizeof *s->r);
+    lwi_cod_solve(&s->cod, s->r, y);
+}
+
+// Work of the forces along y from the state, by Simpson's rule.
+static lw_status work_along(search *s, const double *y, double *work, lw_error *error)
+{
+    const int f = s->state.manifold.f;
+    double *const half = s->scratch;
+    for (int k = 0; k < f; k++) half[k] = y[k] / 2;
+    TRY(lwi_analysis_near(&s->state, half, s->z, true, s->middle, error));
+    TRY(lwi_analysis_near(&s->state, y, s->z, true, s->end, error));
+    *work = 0;
+    for (int k = 0; k < f; k++)
+        *work += y[k] * (s->state.force[k] + 4 * s->middle[k] + s->end[k]) / 6;
+    return LW_OK;
+}
+
+static void halve(int f, double *y)
+{
+    for (int k = 0; k < f; k++) y[k] /= 2;
+}
+
+// Shortens y until the forces do work along it, and goes there: near_q is the end of it.
+static lw_status go(search *s, double *y, bool checked, lw_error *error)
+{
+    const int f = s->state.manifold.f;
+    const double size = size_of(s, y);
+    for (int k = 0; size > LONGEST && k < f; k++) y[k] *= LONGEST / size;
+    for (int i = 0; i < HALVINGS; i++) {
+        double work = 0;
+        const lw_status status = work_along(s, y, &work, error);
+        if (status != LW_OK && status != LW_ERR_SINGULAR) return status;
+        if (status == LW_OK && (!checked || work >= 0)) return LW_OK;
+        halve(f, y);
+    }
+    return lwi_fail(error, LW_ERR_SINGULAR, "no step of the search lowers the potential");
+}
+
+// ------------------------------------------------------------------------------------------- outcome
+
+// The independent coordinate with the largest displacement, in its unit, of modal displacement i.
+static int coordinate_of(search *s, int i)
+{
+    const int f = s->state.manifold.f;
+    memset(s->r, 0, (size_t)f * sizeof *s->r);
+    s->r[i] = 1;
+    from_modes(s, s->r, s->y);
+    int most = 0;
+    double largest = -1;
+    for (int k = 0; k < f; k++) {
+        const double x =
+            fabs(s->y[k]) / lwi_manifold_unit(&s->state.manifold, s->state.manifold.independent[k]);
+        if (x > largest * (1 + 1e-6)) largest = x, most = k;
+    }
+    return most;
+}
+
+static void classify(search *s)
+{
+    lw_equilibrium *const report = s->report;
+    const double least = INDIFFERENT * stiffest(s);
+    const int f = s->state.manifold.f;
+    report->freedoms = f;
+    report->indifferent = report->unstable = 0;
+    for (int i = 0; i < f; i++) {
+        if (s->k[i] < -least)
+            report->unstable++;
+        else if (!(s->k[i] > least))
+            report->indifferent++;
+    }
+    report->stability = report->unstable      ? LW_UNSTABLE
+                        : report->indifferent ? LW_INDIFFERENT
+                                              : LW_STABLE;
+    report->softest = f ? s->k[0] : INFINITY;
+    report->coordinate[0] = 0;
+    if (f)
+        lwi_manifold_name(&s->state.manifold, coordinate_of(s, 0), false, report->coordinate,
+                          sizeof report->coordinate);
+}
+
+static lw_status runs_away(search *s, lw_error *error)
+{
+    int most = 0;
+    char name[LW_COORDINATE_NAME_SIZE];
+    for (int i = 1; i < s->state.manifold.f; i++)
+        if (fabs(s->g[i]) > fabs(s->g[most])) most = i;
+    lwi_manifold_name(&s->state.manifold, coordinate_of(s, most), false, name, sizeof name);
+    return lwi_fail(error, LW_ERR_SINGULAR,
+                    "no equilibrium found in %d steps: forces still move %s", s->iterations, name);
+}
+
+// Off an unstable equilibrium, along its softest displacement.
+static void push(search *s, double *y)
+{
+    const int f = s->state.manifold.f;
+    memset(s->r, 0, (size_t)f * sizeof *s->r);
+    s->r[0] = 1;
+    from_modes(s, s->r, y);
+    const double size = size_of(s, y);
+    for (int k = 0; k < f; k++) y[k] *= PUSH / size;
+}
+
+// One step.  *found: the position is an equilibrium, and s->k those of it.
+static lw_status iterate(search *s, bool *found, lw_error *error)
+{
+    const int f = s->state.manifold.f;
+    double *const y = LWI_PUSH(&s->arena, double, f);
+    if (!y) return no_memory(error);
+    TRY(stiffness(s, error));
+    TRY(decompose(s, error));
+    double norm = 0;
+    for (int i = 0; i < f; i++) norm += s->g[i] * s->g[i];
+    s->weight = fmax(s->weight, sqrt(norm));
+    modal_step(s, y);
+    const double before = s->step;
+    bool checked = !s->desc->any;
+    s->step = size_of(s, y);
+    if (s->step < NEAR) {
+        newton_step(s, y);
+        s->step = size_of(s, y);
+        checked = false;
+        const bool small = s->step <= CONVERGED || (s->step < 1e-8 && s->step >= before / 2);
+        if (small && (s->desc->any || s->k[0] >= -INDIFFERENT * stiffest(s))) {
+            *found = true;
+            return LW_OK;
+        }
+        if (small) push(s, y);
+    }
+    TRY(go(s, y, checked, error));
+    memcpy(s->q, s->state.near_q, (size_t)s->model->tree_nq * sizeof *s->q);
+    return LW_OK;
+}
+
+// Weight of all bodies in the metric: |g| sqrt(m).
+static double weight_of(const lw_model *model)
+{
+    double mass = 0;
+    for (int k = 0; k < model->nnode; k++) mass += model->node[k].mass;
+    const double *g = model->gravity;
+    return sqrt(mass * (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]));
+}
+
+static lw_status restart(search *s, lw_model **settled, lw_error *error)
+{
+    lwi_analysis_state *const state = &s->state;
+    lw_constraints *const c = state->manifold.constraints;
+    lw_constraints_evaluate(c, 0, state->q, state->v, state->manifold.phi, NULL, NULL, NULL);
+    const lwi_motion motion = lwi_cut_motion(&c->tree);
+    return lwi_model_restart(s->model, &motion, c->tree.joint_qd, settled, error);
+}
+
+static lw_status find(search *s, lw_model **settled, lw_error *error)
+{
+    const int most = s->desc->iterations > 0 ? s->desc->iterations : ITERATIONS;
+    bool found = false;
+    lw_status status = LW_OK;
+    s->weight = weight_of(s->model);
+    s->step = INFINITY;
+    while (status == LW_OK && !found) {
+        status = enter(s, error);
+        if (status == LW_OK) status = iterate(s, &found, error);
+        if (status == LW_OK && !found && ++s->iterations >= most) status = runs_away(s, error);
+        if (status == LW_OK && found) {
+            classify(s);
+            if (settled) status = restart(s, settled, error);
+        }
+        leave(s);
+    }
+    s->report->iterations = s->iterations;
+    s->report->last = s->step;
+    return status;
+}
+
+static int count_friction(const lw_model *model)
+{
+    int n = 0;
+    for (int i = 0; i < model->nforce; i++)
+        n += !strcmp(model->force[i].type->name, "joint_friction");
+    return n;
+}
+
+static bool drives_move(const lw_model *model)
+{
+    double sum = 0;
+    for (int j = 0; j < model->njoint; j++)
+        for (int k = 0; k < model->joint[j].type->nv; k++)
+            if (model->joint[j].motion[k].index > 0) {
+                double f[3];
+                lwi_function_eval(model->function, model->joint[j].motion[k], 0, f);
+                sum += fabs(f[1]) + fabs(f[2]);
+            }
+    return sum > 0;
+}
+
+lw_status lw_model_equilibrium(const lw_model *model, const lw_equilibrium_desc *desc,
+                               lw_model **settled, lw_equilibrium *report, lw_error *error)
+{
+    LWI_OPTIONAL_DESC(lw_equilibrium_desc, desc, error);
+    if (!model) return lwi_fail(error, LW_ERR_ARGUMENT, "lw_model_equilibrium: a model is needed");
+    lw_equilibrium own = {0};
+    search s = {.model = model, .desc = desc, .report = report ? report : &own};
+    *s.report = (lw_equilibrium){.friction = count_friction(model), .relative = drives_move(model)};
+    lwi_arena arena;
+    lwi_arena_init(&arena, &model->arena.allocator);
+    s.q = LWI_PUSH(&arena, double, model->tree_nq);
+    lw_status status = s.q ? LW_OK : no_memory(error);
+    if (status == LW_OK) {
+        memcpy(s.q, model->tree_q0, (size_t)model->tree_nq * sizeof *s.q);
+        status = find(&s, settled, error);
+    }
+    lwi_arena_free(&arena);
+    return status;
+}

@@ -1,0 +1,316 @@
+// linearize.c -- xdot = A x + B u about a state, x = (y, z) in independent coordinates.
+//
+//   dz/dt = zdot(y, z, u)      by differences along the constraint manifold
+//   dy/dt = dz - [v, B dy]     in independent rows; the bracket is that of increments in axes of F2, of rotations and
+//                              displacements of free joints: zero of scalar coordinates
+#include "analysis/linear.h"
+
+#include "base/assert.h"
+#include "spatial/rotation.h"
+
+#include <string.h>
+
+static lw_status no_memory(lw_error *error)
+{
+    return lwi_fail(error, LW_ERR_MEMORY, "no memory for a linearisation");
+}
+
+// What the differences vary.
+typedef struct variation {
+    lw_linear *linear;
+    lwi_analysis_state *state;
+    double *y, *z, *inputs; ///< [f], [f], [ninput]
+    const double *given;    ///< inputs of the caller, or NULL
+} variation;
+
+static lw_status accelerations_at(void *user, lwi_analysis_vary what, int k, double by, double *out,
+                                  lw_error *error)
+{
+    variation *const w = user;
+    const size_t f = (size_t)w->linear->f;
+    memset(w->y, 0, f * sizeof *w->y);
+    memcpy(w->z, w->state->z, f * sizeof *w->z);
+    for (int i = 0; i < w->linear->ninput; i++) w->inputs[i] = w->given ? w->given[i] : 0;
+    if (what == LWI_VARY_POSITION) w->y[k] = by;
+    if (what == LWI_VARY_SPEED) w->z[k] += by;
+    if (what == LWI_VARY_INPUT) w->inputs[k] += by;
+    return lwi_analysis_near(w->state, w->y, w->z, false, out, error);
+}
+
+// [v, d] of a joint with speeds in axes of F2: a ball, or displacement and rotation.
+static void bracket(int nv, const double *v, const double *d, double *out)
+{
+    if (nv == 3) {
+        v3_cross(out, v, d);
+        return;
+    }
+    double other[3];
+    v3_cross(out, v + 3, d);
+    v3_cross(other, v, d + 3);
+    v3_add(out, out, other);
+    v3_cross(out + 3, v + 3, d + 3);
+}
+
+// Rows of A of dy/dt.
+static void kinematic_rows(lw_linear *linear, const lwi_analysis_state *state)
+{
+    const lwi_manifold *m = &state->manifold;
+    const size_t f = (size_t)linear->f, n = (size_t)m->n;
+    for (size_t i = 0; i < f; i++) linear->A[i * 2 * f + f + i] = 1;
+    for (int k = 0; k < m->model->nnode; k++) {
+        const lwi_node *node = &m->model->node[k];
+        if (node->type->scalar || node->type->quaternion < 0) continue;
+        for (size_t j = 0; j < f; j++) {
+            double out[6];
+            bracket(node->nv, state->v + node->iv, state->B + j * n + node->iv, out);
+            for (size_t i = 0; i < f; i++) {
+                const int row = m->independent[i] - node->iv;
+                if (row >= 0 && row < node->nv) linear->A[i * 2 * f + j] -= out[row];
+            }
+        }
+    }
+}
+
+static lw_status dynamic_rows(variation *w, lwi_arena *arena, lw_error *error)
+{
+    lw_linear *const linear = w->linear;
+    const size_t f = (size_t)linear->f, p = (size_t)linear->ninput;
+    double *scratch = LWI_PUSH(arena, double, 2 * f), *column = LWI_PUSH(arena, double, f);
+    if (!scratch || !column) return no_memory(error);
+    for (size_t k = 0; k < 2 * f + p; k++) {
+        const lwi_analysis_vary what = k < f       ? LWI_VARY_POSITION
+                                       : k < 2 * f ? LWI_VARY_SPEED
+                                                   : LWI_VARY_INPUT;
+        const int i = (int)(k < f ? k : k < 2 * f ? k - f : k - 2 * f);
+        const double step = what == LWI_VARY_INPUT ? 1 : lwi_analysis_step(w->state, i);
+        TRY(lwi_analysis_difference(accelerations_at, w, what, i, step, (int)f, scratch, column,
+                                    error));
+        for (size_t r = 0; r < f; r++) {
+            if (k < 2 * f)
+                linear->A[(f + r) * 2 * f + k] = column[r];
+            else
+                linear->B[(f + r) * p + (k - 2 * f)] = column[r];
+        }
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- bodies
+
+// Velocities of the bodies, world axes, as those of their carriers; at speeds v less those at v = 0.
+static void read_velocities(const lw_linear *linear, const lwi_manifold *m, double sign,
+                            double (*move)[6])
+{
+    const lw_model *model = m->model;
+    const lwi_tree_work *tree = &m->constraints->tree;
+    for (int b = 1; b < linear->nbody; b++) {
+        const lwi_body *body = &model->body[b];
+        double arm[3], v[3];
+        m3_mul_v(arm, (const double *)tree->body_R[body->carrier], body->carrier_r);
+        v3_cross(v, tree->body_w[body->carrier], arm);
+        for (int i = 0; i < 3; i++) {
+            move[b][i] += sign * (tree->body_v[body->carrier][i] + v[i]);
+            move[b][3 + i] += sign * tree->body_w[body->carrier][i];
+        }
+    }
+}
+
+static void place_inertia(lw_linear *linear, const lwi_manifold *m, int b)
+{
+    const lwi_body *body = &m->model->body[b];
+    const double *J = body->inertia;
+    const double I[9] = {J[0], J[3], J[4], J[3], J[1], J[5], J[4], J[5], J[2]};
+    double R[9], RI[9];
+    m3_mul(R, (const double *)m->constraints->tree.body_R[body->carrier], body->carrier_R);
+    m3_mul(RI, R, I);
+    m3_mul_t(linear->inertia[b], RI, R);
+    linear->mass[b] = body->mass;
+}
+
+static void body_motions(lw_linear *linear, lwi_analysis_state *state, double *still)
+{
+    lwi_manifold *const m = &state->manifold;
+    for (int k = 0; k < linear->f; k++) {
+        double(*const move)[6] = linear->move + (size_t)k * (size_t)linear->nbody;
+        lw_constraints_evaluate(m->constraints, m->t, state->q, state->B + (size_t)k * (size_t)m->n,
+                                NULL, m->rate, NULL, NULL);
+        read_velocities(linear, m, 1, move);
+        lw_constraints_evaluate(m->constraints, m->t, state->q, still, NULL, m->rate, NULL, NULL);
+        read_velocities(linear, m, -1, move);
+    }
+    if (linear->f == 0)
+        lw_constraints_evaluate(m->constraints, m->t, state->q, still, NULL, m->rate, NULL, NULL);
+    for (int b = 1; b < linear->nbody; b++) place_inertia(linear, m, b);
+}
+
+// ------------------------------------------------------------------------------------------ results
+
+static lw_status name_states(lw_linear *linear, const lwi_manifold *m, lw_error *error)
+{
+    for (int i = 0; i < 2 * linear->f; i++) {
+        char text[LW_COORDINATE_NAME_SIZE];
+        lwi_manifold_name(m, i % linear->f, i >= linear->f, text, sizeof text);
+        if (!(linear->state[i] = lwi_arena_text(&linear->arena, text))) return no_memory(error);
+    }
+    for (int i = 0; i < linear->ninput; i++)
+        if (!(linear->input[i] = lwi_arena_text(&linear->arena, m->model->desc.input[i])))
+            return no_memory(error);
+    for (int b = 0; b < linear->nbody; b++)
+        if (!(linear->body[b] = lwi_arena_text(&linear->arena, m->model->body[b].name)))
+            return no_memory(error);
+    return LW_OK;
+}
+
+static lw_status allocate(lw_linear *linear, lw_error *error)
+{
+    lwi_arena *arena = &linear->arena;
+    const size_t f = (size_t)linear->f, p = (size_t)linear->ninput, n = (size_t)linear->nbody;
+    linear->state = LWI_PUSH(arena, const char *, 2 * f);
+    linear->input = LWI_PUSH(arena, const char *, p);
+    linear->body = LWI_PUSH(arena, const char *, n);
+    linear->A = LWI_PUSH(arena, double, 4 * f * f);
+    linear->B = LWI_PUSH(arena, double, 2 * f * p);
+    linear->M = LWI_PUSH(arena, double, f *f);
+    linear->acceleration = LWI_PUSH(arena, double, f);
+    linear->move = lwi_arena_push(arena, f * n, sizeof *linear->move);
+    linear->mass = LWI_PUSH(arena, double, n);
+    linear->inertia = lwi_arena_push(arena, n, sizeof *linear->inertia);
+    if (linear->state && linear->input && linear->body && linear->A && linear->B && linear->M &&
+        linear->acceleration && linear->move && linear->mass && linear->inertia)
+        return LW_OK;
+    return no_memory(error);
+}
+
+// All states are outputs.
+static lw_status states_as_outputs(lw_linear *linear, lw_error *error)
+{
+    const size_t n = 2 * (size_t)linear->f;
+    linear->noutput = (int)n;
+    linear->output = linear->state;
+    linear->C = LWI_PUSH(&linear->arena, double, n *n);
+    linear->D = LWI_PUSH(&linear->arena, double, n *(size_t)linear->ninput);
+    if (!linear->C || !linear->D) return no_memory(error);
+    for (size_t i = 0; i < n; i++) linear->C[i * n + i] = 1;
+    return LW_OK;
+}
+
+static lw_status compute(lw_linear *linear, const lw_linear_desc *desc, lwi_analysis_state *state,
+                         lwi_arena *arena, lw_error *error)
+{
+    lwi_manifold *const m = &state->manifold;
+    linear->f = m->f;
+    linear->ninput = m->model->desc.ninput;
+    linear->nbody = m->model->nbody;
+    TRY(allocate(linear, error));
+    TRY(name_states(linear, m, error));
+    variation w = {.linear = linear,
+                   .state = state,
+                   .y = LWI_PUSH(arena, double, linear->f),
+                   .z = LWI_PUSH(arena, double, linear->f),
+                   .inputs = LWI_PUSH(arena, double, linear->ninput),
+                   .given = desc->inputs};
+    double *still = LWI_PUSH(arena, double, m->n);
+    if (!w.y || !w.z || !w.inputs || !still) return no_memory(error);
+    m->inputs = w.inputs;
+    memcpy(linear->M, state->M, (size_t)linear->f * (size_t)linear->f * sizeof *linear->M);
+    TRY(accelerations_at(&w, LWI_VARY_POSITION, 0, 0, linear->acceleration, error));
+    kinematic_rows(linear, state);
+    TRY(dynamic_rows(&w, arena, error));
+    body_motions(linear, state, still);
+    m->inputs = desc->inputs;
+    if (desc->outputs && *desc->outputs)
+        return lwi_linear_outputs(linear, state, desc->outputs, error);
+    return states_as_outputs(linear, error);
+}
+
+lw_status lw_linearize(const lw_model *model, const lw_linear_desc *desc, lw_linear **linear,
+                       lw_error *error)
+{
+    LWI_OPTIONAL_DESC(lw_linear_desc, desc, error);
+    if (!model || !linear)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "lw_linearize: a model and a result are needed");
+    lw_linear *made = lwi_allocate(&model->arena.allocator, sizeof *made);
+    if (!made) return no_memory(error);
+    *made = (lw_linear){0};
+    lwi_arena arena;
+    lwi_analysis_state state;
+    lwi_arena_init(&made->arena, &model->arena.allocator);
+    lwi_arena_init(&arena, &model->arena.allocator);
+    lw_status status =
+        lwi_analysis_state_create(model, desc->time, desc->q, desc->v ? desc->v : model->tree_v0,
+                                  desc->inputs, desc->independent, &arena, &state, error);
+    if (status == LW_OK) {
+        status = compute(made, desc, &state, &arena, error);
+        lwi_analysis_state_destroy(&state);
+    }
+    lwi_arena_free(&arena);
+    if (status == LW_OK)
+        *linear = made;
+    else
+        lw_linear_destroy(made);
+    return status;
+}
+
+void lw_linear_destroy(lw_linear *linear)
+{
+    if (!linear) return;
+    const lw_allocator allocator = linear->arena.allocator;
+    lwi_arena_free(&linear->arena);
+    lwi_release(&allocator, linear);
+}
+
+int lw_linear_states(const lw_linear *linear)
+{
+    return linear ? 2 * linear->f : 0;
+}
+int lw_linear_inputs(const lw_linear *linear)
+{
+    return linear ? linear->ninput : 0;
+}
+int lw_linear_outputs(const lw_linear *linear)
+{
+    return linear ? linear->noutput : 0;
+}
+
+static const char *name_at(const char *const *name, int count, int index)
+{
+    return index >= 0 && index < count ? name[index] : "";
+}
+
+const char *lw_linear_state_name(const lw_linear *linear, int index)
+{
+    return linear ? name_at(linear->state, 2 * linear->f, index) : "";
+}
+const char *lw_linear_input_name(const lw_linear *linear, int index)
+{
+    return linear ? name_at(linear->input, linear->ninput, index) : "";
+}
+const char *lw_linear_output_name(const lw_linear *linear, int index)
+{
+    return linear ? name_at(linear->output, linear->noutput, index) : "";
+}
+
+const double *lw_linear_A(const lw_linear *linear)
+{
+    return linear ? linear->A : NULL;
+}
+const double *lw_linear_B(const lw_linear *linear)
+{
+    return linear ? linear->B : NULL;
+}
+const double *lw_linear_C(const lw_linear *linear)
+{
+    return linear ? linear->C : NULL;
+}
+const double *lw_linear_D(const lw_linear *linear)
+{
+    return linear ? linear->D : NULL;
+}
+const double *lw_linear_mass(const lw_linear *linear)
+{
+    return linear ? linear->M : NULL;
+}
+const double *lw_linear_accelerations(const lw_linear *linear)
+{
+    return linear ? linear->acceleration : NULL;
+}

@@ -1,0 +1,454 @@
+// manifold.c -- independent coordinates, positions and speeds along the manifold, reduced equations.
+#include "analysis/manifold.h"
+
+#include "analysis/names.h"
+#include "base/assert.h"
+#include "spatial/rotation.h"
+
+#include <linkwork/simulate.h>
+
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAX_NEWTON = 30 };
+// Positions count as closed below this residual [m per length of the mechanism, rad]: Newton's method goes on until
+// the residual no longer falls, which is 1e-16 to 1e-14.
+#define CLOSED 1e-10
+// Sine of the angle between a column and those before that makes a good choice, and size of a column, in units.
+#define GOOD_PART 0.3
+
+// ------------------------------------------------------------------------------------- coordinates
+
+// Is speed `column` of a joint of this type an angular one?
+static bool is_angular(const lwi_joint_type *type, int column)
+{
+    if (type->scalar) return type->angles >> column & 1;
+    return type->nv == 3 || column >= 3; // a ball; a free joint: displacement, rotation
+}
+
+static void move_quaternion(double q[4], const double rate[4])
+{
+    for (int i = 0; i < 4; i++) q[i] += rate[i];
+    quat_normalize(q, q);
+}
+
+void lwi_manifold_move(const lwi_manifold *s, double *q, const double *increment)
+{
+    const lw_model *model = s->model;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        double *at = q + node->iq, rate[LW_JOINT_MAX_NQ];
+        if (node->type->scalar) {
+            for (int i = 0; i < node->nv; i++) at[i] += increment[node->iv + i];
+            continue;
+        }
+        const int e = node->type->quaternion;
+        node->type->kinematics(node->par, at, increment + node->iv, rate);
+        for (int i = 0; i < node->nq; i++)
+            if (e < 0 || i < e || i >= e + 4) at[i] += rate[i];
+        if (e >= 0) move_quaternion(at + e, rate + e);
+    }
+}
+
+double lwi_manifold_unit(const lwi_manifold *s, int speed)
+{
+    return s->unit[speed];
+}
+
+// ----------------------------------------------------------------------------------------- closing
+
+static double largest(int n, const double *x)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++)
+        if (!(fabs(x[i]) <= most)) most = fabs(x[i]); // NaN stays
+    return most;
+}
+
+static lw_status evaluate(lwi_manifold *s, const double *q, lw_error *error)
+{
+    memset(s->bias, 0, (size_t)s->n * sizeof *s->bias);
+    const lw_status status =
+        lw_constraints_evaluate(s->constraints, s->t, q, s->bias, s->phi, s->rate, s->J, s->gamma);
+    return status == LW_OK ? LW_OK : lwi_fail(error, status, "the position is not finite");
+}
+
+static void factor_dependent(lwi_manifold *s)
+{
+    const size_t m = (size_t)s->m, n = (size_t)s->n;
+    const int r = s->n - s->f;
+    for (int k = 0; k < r; k++)
+        for (size_t i = 0; i < m; i++)
+            s->dependent_rows.a[(size_t)k * m + i] = s->J[i * n + (size_t)s->dependent[k]];
+    lwi_cod_factor(&s->dependent_rows, r, 0);
+}
+
+// x in the dependent speeds with J x = target; `target` is destroyed, the independent entries are kept.
+static void solve_dependent(lwi_manifold *s, double *target, double *x)
+{
+    const int r = s->n - s->f;
+    if (r == 0) return;
+    lwi_cod_solve(&s->dependent_rows, target, s->force);
+    for (int k = 0; k < r; k++) x[s->dependent[k]] = s->force[k];
+}
+
+// Repeats `correct`, which sets s->step from s->phi and s->J, until the residual no longer falls.
+static lw_status newton(lwi_manifold *s, double *q, void (*correct)(lwi_manifold *, void *),
+                        void *user, lw_error *error)
+{
+    double last = INFINITY;
+    if (s->m == 0) return LW_OK;
+    for (int i = 0; i < MAX_NEWTON; i++) {
+        TRY(evaluate(s, q, error));
+        const double now = largest(s->m, s->phi);
+        if (now == 0 || (now >= last / 2 && now <= CLOSED * (1 + s->model->length))) return LW_OK;
+        last = now;
+        correct(s, user);
+        lwi_manifold_move(s, q, s->step);
+    }
+    return lwi_fail(error, LW_ERR_SINGULAR,
+                    "the loops close to %.3g m or rad only (%d iterations): the position is near a "
+                    "singular one, where constraints depend on each other",
+                    last, MAX_NEWTON);
+}
+
+static void correct_dependent(lwi_manifold *s, void *user)
+{
+    (void)user;
+    factor_dependent(s);
+    memset(s->step, 0, (size_t)s->n * sizeof *s->step);
+    for (int i = 0; i < s->m; i++) s->rhs[i] = -s->phi[i];
+    solve_dependent(s, s->rhs, s->step);
+}
+
+lw_status lwi_manifold_close(lwi_manifold *s, double *q, lw_error *error)
+{
+    return newton(s, q, correct_dependent, NULL, error);
+}
+
+// ------------------------------------------------------------------------- choice of the coordinates
+
+// Scratch of the choice.
+typedef struct choice {
+    lwi_manifold *s;
+    double *column;     // [n][m] J with rows of length 1, displacements in lengths of the mechanism
+    double *basis;      // [m][m] orthonormal, of the columns chosen as dependent
+    const double *unit; // [n] of the manifold
+    int *order;         // [n] speeds in the order of the model's joints
+    bool *named;        // [n] must be independent
+    bool *chosen;       // [n] dependent
+    lwi_cod cod;        // of the rows, [n x m]
+    int rank;
+} choice;
+
+// What counts as one in row i: the row in the metric of the bodies, for displacements of the mechanism's length.
+static double row_unit(const lwi_manifold *s, int i)
+{
+    return s->constraints->cut.len[i] * s->model->length;
+}
+
+static void scale_columns(choice *c)
+{
+    const lwi_manifold *s = c->s;
+    const size_t m = (size_t)s->m, n = (size_t)s->n;
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++)
+            c->column[j * m + i] = s->J[i * n + j] * c->unit[j] / row_unit(s, (int)i);
+}
+
+static void factor_rows(choice *c, int rank)
+{
+    const size_t m = (size_t)c->s->m, n = (size_t)c->s->n;
+    scale_columns(c);
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++) c->cod.a[i * n + j] = c->column[j * m + i];
+    lwi_cod_factor(&c->cod, rank, LWI_CUT_RANK);
+}
+
+// The smallest increment, in lengths and angles, that closes the loops at first order.
+static void correct_all(lwi_manifold *s, void *user)
+{
+    choice *const c = user;
+    factor_rows(c, -1);
+    for (int i = 0; i < s->m; i++) s->rhs[i] = -s->phi[i] / row_unit(s, i);
+    lwi_cod_solve_t(&c->cod, s->rhs, s->step);
+    for (int j = 0; j < s->n; j++) s->step[j] *= c->unit[j];
+}
+
+// Speeds by the index of their joint; floating bases first.
+static void order_speeds(choice *c)
+{
+    const lw_model *model = c->s->model;
+    int n = 0;
+    for (int k = 0; k < model->nnode; k++)
+        for (int i = 0; model->node[k].joint < 0 && i < model->node[k].nv; i++)
+            c->order[n++] = model->node[k].iv + i;
+    for (int j = 0; j < model->njoint; j++) {
+        if (model->joint[j].merged || model->joint[j].node < 0) continue;
+        const lwi_node *node = &model->node[model->joint[j].node];
+        for (int i = 0; i < node->nv; i++) c->order[n++] = node->iv + i;
+    }
+    LWI_ASSERT(n == c->s->n);
+}
+
+// The part of column j outside of the span of those chosen before, in v; 0: it is none of a dependent one.
+static double outside(const choice *c, int j, int count, double *v, double *size)
+{
+    const size_t m = (size_t)c->s->m;
+    double sum = 0;
+    memcpy(v, c->column + (size_t)j * m, m * sizeof *v);
+    for (size_t k = 0; k < m; k++) sum += v[k] * v[k];
+    *size = sqrt(sum);
+    return c->named[j] || c->chosen[j] || !(*size > LWI_CUT_RANK)
+               ? 0
+               : lwi_reject(c->s->m, count, c->basis, v);
+}
+
+static void take(choice *c, int j, int *count)
+{
+    double size, *const v = c->basis + (size_t)*count * (size_t)c->s->m;
+    const double left = outside(c, j, *count, v, &size);
+    for (int k = 0; k < c->s->m; k++) v[k] /= left;
+    c->chosen[j] = true;
+    (*count)++;
+}
+
+// From the last joint to the first, a speed becomes dependent if a good part of its column is new; where these do not
+// suffice, those with the largest new part.
+static void choose_dependent(choice *c, int *count)
+{
+    lwi_manifold *s = c->s;
+    double size;
+    for (int i = s->n - 1; i >= 0 && *count < c->rank; i--) {
+        const double left = outside(c, c->order[i], *count, s->rhs, &size);
+        if (left > GOOD_PART * fmax(size, GOOD_PART)) take(c, c->order[i], count);
+    }
+    while (*count < c->rank) {
+        int best = -1;
+        double most = LWI_CUT_RANK;
+        for (int j = 0; j < s->n; j++) {
+            const double left = outside(c, j, *count, s->rhs, &size);
+            if (left > most) most = left, best = j;
+        }
+        if (best < 0) return;
+        take(c, best, count);
+    }
+}
+
+static lw_status choose(choice *c, lw_error *error)
+{
+    lwi_manifold *s = c->s;
+    int count = 0;
+    choose_dependent(c, &count);
+    if (count < c->rank)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "independent: the coordinates named do not determine each other's loops: "
+                        "%d of them can be independent at this position",
+                        s->n - c->rank);
+    int f = 0, r = 0;
+    for (int i = 0; i < s->n; i++) {
+        const int j = c->order[i];
+        if (c->chosen[j])
+            s->dependent[r++] = j;
+        else
+            s->independent[f++] = j;
+    }
+    LWI_ASSERT(f == s->f && r == s->n - s->f);
+    return LW_OK;
+}
+
+// Fewer freedoms nearby than here: the rank of the rows drops at this position.
+static lw_status check_regular(const choice *c, lw_error *error)
+{
+    lw_check check;
+    const lw_model *model = c->s->model;
+    if (c->s->m == 0) return LW_OK;
+    TRY(lw_model_check(model, &check, NULL, error));
+    if (c->s->n - c->rank == check.dof_generic) return LW_OK;
+    return lwi_fail(error, LW_ERR_SINGULAR,
+                    "singular position: %d degrees of freedom here, %d nearby; analyses need a "
+                    "position where both are equal",
+                    c->s->n - c->rank, check.dof_generic);
+}
+
+static lw_status make_choice(lwi_manifold *s, const double *q, const char *names, lwi_arena *arena,
+                             lw_error *error)
+{
+    const int m = s->m, n = s->n;
+    choice c = {.s = s};
+    double *a = LWI_PUSH(arena, double, m *n),
+           *rest = LWI_PUSH(arena, double, lwi_cod_doubles(n, m));
+    int *pivot = LWI_PUSH(arena, int, m);
+    double *closed = LWI_PUSH(arena, double, s->model->tree_nq);
+    c.column = LWI_PUSH(arena, double, m *n);
+    c.basis = LWI_PUSH(arena, double, (m < n ? m : n) * m);
+    c.unit = s->unit;
+    c.order = LWI_PUSH(arena, int, n);
+    c.named = LWI_PUSH(arena, bool, n);
+    c.chosen = LWI_PUSH(arena, bool, n);
+    if (!a || !rest || !pivot || !closed || !c.column || !c.basis || !c.order || !c.named ||
+        !c.chosen)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for an analysis");
+    order_speeds(&c);
+    TRY(lwi_analysis_names(s->model, names, c.named, error));
+    lwi_cod_init(&c.cod, n, m, a, rest, pivot);
+    memcpy(closed, q, (size_t)s->model->tree_nq * sizeof *closed);
+    if (m > 0) {
+        TRY(newton(s, closed, correct_all, &c, error));
+        factor_rows(&c, -1);
+        c.rank = c.cod.rank;
+    }
+    TRY(check_regular(&c, error));
+    s->f = n - c.rank;
+    return choose(&c, error);
+}
+
+// ------------------------------------------------------------------------------------------ create
+
+static lw_status allocate(lwi_manifold *s, lwi_arena *arena)
+{
+    const int m = s->m, n = s->n;
+    s->independent = LWI_PUSH(arena, int, n);
+    s->dependent = LWI_PUSH(arena, int, n);
+    double **const vector[] = {&s->h, &s->step, &s->force, &s->bias, &s->unit};
+    double **const row[] = {&s->phi, &s->rate, &s->gamma, &s->rhs};
+    double **const square[] = {&s->B, &s->M, &s->reduced, &s->factor};
+    if (!s->independent || !s->dependent) return LW_ERR_MEMORY;
+    for (int i = 0; i < LWI_COUNT(vector); i++)
+        if (!(*vector[i] = LWI_PUSH(arena, double, n))) return LW_ERR_MEMORY;
+    for (int i = 0; i < LWI_COUNT(row); i++)
+        if (!(*row[i] = LWI_PUSH(arena, double, m))) return LW_ERR_MEMORY;
+    for (int i = 0; i < LWI_COUNT(square); i++)
+        if (!(*square[i] = LWI_PUSH(arena, double, (size_t)n *(size_t)n))) return LW_ERR_MEMORY;
+    s->J = LWI_PUSH(arena, double, (size_t)m *(size_t)n);
+    if (!s->J) return LW_ERR_MEMORY;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const lwi_node *node = &s->model->node[k];
+        for (int i = 0; i < node->nv; i++)
+            s->unit[node->iv + i] = is_angular(node->type, node->column[i]) ? 1 : s->model->length;
+    }
+    return LW_OK;
+}
+
+static lw_status allocate_factor(lwi_manifold *s, lwi_arena *arena)
+{
+    const int r = s->n - s->f;
+    double *a = LWI_PUSH(arena, double, (size_t)s->m *(size_t)r),
+           *rest = LWI_PUSH(arena, double, lwi_cod_doubles(s->m, r));
+    int *pivot = LWI_PUSH(arena, int, r);
+    if (!a || !rest || !pivot) return LW_ERR_MEMORY;
+    lwi_cod_init(&s->dependent_rows, s->m, r, a, rest, pivot);
+    return LW_OK;
+}
+
+lw_status lwi_manifold_create(const lw_model *model, double t, const double *q, const char *names,
+                              lwi_arena *arena, lwi_manifold *s, lw_error *error)
+{
+    *s = (lwi_manifold){.model = model, .t = t, .n = model->tree_nv};
+    TRY(lw_constraints_create(model, &model->arena.allocator, &s->constraints, error));
+    s->m = lw_constraints_count(s->constraints);
+    lw_status status = allocate(s, arena);
+    if (status == LW_OK) {
+        status = make_choice(s, q, names, arena, error);
+        if (status == LW_OK && (status = allocate_factor(s, arena)) != LW_OK)
+            lwi_fail(error, status, "no memory for an analysis");
+    } else {
+        lwi_fail(error, status, "no memory for an analysis");
+    }
+    if (status != LW_OK) lwi_manifold_destroy(s);
+    return status;
+}
+
+void lwi_manifold_destroy(lwi_manifold *s)
+{
+    lw_constraints_destroy(s->constraints);
+    s->constraints = NULL;
+}
+
+// --------------------------------------------------------------------------------- reduced equations
+
+lw_status lwi_manifold_tangent(lwi_manifold *s, const double *q, lw_error *error)
+{
+    const size_t n = (size_t)s->n;
+    TRY(evaluate(s, q, error));
+    factor_dependent(s);
+    for (int k = 0; k < s->f; k++) {
+        double *const column = s->B + (size_t)k * n;
+        memset(column, 0, n * sizeof *column);
+        column[s->independent[k]] = 1;
+        for (int i = 0; i < s->m; i++) s->rhs[i] = -s->J[(size_t)i * n + (size_t)s->independent[k]];
+        solve_dependent(s, s->rhs, column);
+    }
+    return LW_OK;
+}
+
+void lwi_manifold_speeds(lwi_manifold *s, const double *q, const double *z, double *v)
+{
+    memset(v, 0, (size_t)s->n * sizeof *v);
+    for (int k = 0; k < s->f; k++) v[s->independent[k]] = z[k];
+    if (s->m == 0) return;
+    lw_constraints_evaluate(s->constraints, s->t, q, v, NULL, s->rate, NULL, NULL);
+    for (int i = 0; i < s->m; i++) s->rhs[i] = -s->rate[i];
+    solve_dependent(s, s->rhs, v);
+}
+
+static double dot(int n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+static void reduce_mass(lwi_manifold *s)
+{
+    const size_t n = (size_t)s->n, f = (size_t)s->f;
+    for (size_t k = 0; k < f; k++) {
+        for (size_t i = 0; i < n; i++) s->step[i] = dot(s->n, s->M + i * n, s->B + k * n);
+        for (size_t l = 0; l <= k; l++)
+            s->reduced[k * f + l] = s->reduced[l * f + k] = dot(s->n, s->step, s->B + l * n);
+    }
+}
+
+lw_status lwi_manifold_force(lwi_manifold *s, const double *q, const double *v, double *force,
+                             lw_error *error)
+{
+    const size_t n = (size_t)s->n;
+    lw_status status = lw_constraints_tree(s->constraints, s->t, q, v, s->inputs, s->M, s->h);
+    if (status != LW_OK) return lwi_fail(error, status, "a force is not finite at this position");
+    memset(s->bias, 0, n * sizeof *s->bias);
+    if (s->m > 0) {
+        status = lw_constraints_evaluate(s->constraints, s->t, q, v, NULL, NULL, NULL, s->gamma);
+        if (status != LW_OK) return lwi_fail(error, status, "the state is not finite");
+        for (int i = 0; i < s->m; i++) s->rhs[i] = -s->gamma[i];
+        solve_dependent(s, s->rhs, s->bias);
+    }
+    reduce_mass(s);
+    for (size_t i = 0; i < n; i++) s->step[i] = s->h[i] + dot(s->n, s->M + i * n, s->bias);
+    for (int k = 0; k < s->f; k++) force[k] = -dot(s->n, s->B + (size_t)k * n, s->step);
+    return LW_OK;
+}
+
+lw_status lwi_manifold_accelerations(lwi_manifold *s, double *force, lw_error *error)
+{
+    const size_t f = (size_t)s->f;
+    memcpy(s->factor, s->reduced, f * f * sizeof *s->factor);
+    double size = 0;
+    for (size_t k = 0; k < f; k++) size = fmax(size, s->factor[k * f + k]);
+    const int failed = lwi_cholesky(s->f, s->factor, DBL_EPSILON * DBL_EPSILON * size);
+    if (failed >= 0) {
+        char name[200];
+        lwi_manifold_name(s, failed, false, name, sizeof name);
+        return lwi_fail(error, LW_ERR_SINGULAR,
+                        "no mass or inertia moves with the independent coordinate %s", name);
+    }
+    lwi_lower_solve(s->f, s->factor, force);
+    lwi_lower_tsolve(s->f, s->factor, force);
+    return LW_OK;
+}
+
+void lwi_manifold_name(const lwi_manifold *s, int k, bool rate, char *text, size_t size)
+{
+    lwi_analysis_name(s->model, s->independent[k], rate, text, size);
+}

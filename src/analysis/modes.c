@@ -1,0 +1,334 @@
+// modes.c -- natural motions exp(s t) of a linearised mechanism.
+//
+// Without damping and gyroscopic terms, M_r y'' + K_r y = 0 with symmetric matrices is solved, whose eigenvalues and
+// shapes are real; else the eigenvalues of A.
+#include "analysis/linear.h"
+#include "base/eigen.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define SYMMETRIC 1e-8 // of the largest entry: the accuracy of differences
+#define RIGID 1e-9     // of the largest eigenvalue s^2: no stiffness
+#define RIGID_PAIR                                                                                 \
+    1e-5 // of the largest |s|: round-off separates a double zero of A by its square root
+
+struct lw_modes {
+    lwi_arena arena;
+    int f, nbody, n;
+    lw_mode *mode;                         ///< [n]
+    double *re, *im;                       ///< [n][f] coordinates
+    double (*shape_re)[6], (*shape_im)[6]; ///< [n][nbody]
+    double *energy;                        ///< [n][nbody]
+};
+
+static lw_status no_memory(lw_error *error)
+{
+    return lwi_fail(error, LW_ERR_MEMORY, "no memory for modes");
+}
+
+static void add(lw_modes *modes, double re, double im, bool rigid, const double *x, const double *y)
+{
+    const double size = hypot(re, im);
+    const size_t f = (size_t)modes->f;
+    lw_mode *const mode = &modes->mode[modes->n];
+    *mode = (lw_mode){.rigid = rigid};
+    if (!rigid)
+        *mode = (lw_mode){.frequency = im / (2 * acos(-1)),
+                          .damping_ratio = re != 0 ? -re / size : 0,
+                          .re = re,
+                          .im = im};
+    memcpy(modes->re + (size_t)modes->n * f, x, f * sizeof *x);
+    if (y) memcpy(modes->im + (size_t)modes->n * f, y, f * sizeof *y);
+    modes->n++;
+}
+
+// ---------------------------------------------------------------------------------- the two problems
+
+static double largest(const double *x, size_t n)
+{
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
+    return most;
+}
+
+// K = -M A21; false: A has damping, gyroscopic or unsymmetric terms.
+static bool symmetric_stiffness(const lw_linear *linear, double *K)
+{
+    const size_t f = (size_t)linear->f;
+    double rate = 0, asymmetry = 0;
+    for (size_t i = 0; i < f; i++)
+        for (size_t j = 0; j < f; j++) {
+            double k = 0;
+            for (size_t l = 0; l < f; l++)
+                k -= linear->M[i * f + l] * linear->A[(f + l) * 2 * f + j];
+            K[i * f + j] = k;
+            rate = fmax(rate, fabs(linear->A[(f + i) * 2 * f + f + j]));
+            rate = fmax(rate, fabs(linear->A[i * 2 * f + j]));
+        }
+    const double size = largest(K, f * f);
+    for (size_t i = 0; i < f; i++)
+        for (size_t j = 0; j < i; j++) {
+            asymmetry = fmax(asymmetry, fabs(K[i * f + j] - K[j * f + i]));
+            K[i * f + j] = K[j * f + i] = (K[i * f + j] + K[j * f + i]) / 2;
+        }
+    const double squared = largest(linear->A, 4 * f * f);
+    return asymmetry <= SYMMETRIC * size && rate <= SYMMETRIC * sqrt(fmax(squared, 1));
+}
+
+static lw_status undamped(lw_modes *modes, const lw_linear *linear, double *K, lwi_arena *arena,
+                          lw_error *error)
+{
+    const int f = modes->f;
+    const size_t F = (size_t)f;
+    double *L = LWI_PUSH(arena, double, F *F), *U = LWI_PUSH(arena, double, F *F),
+           *k = LWI_PUSH(arena, double, F);
+    if (!L || !U || !k) return no_memory(error);
+    memcpy(L, linear->M, F * F * sizeof *L);
+    if (lwi_cholesky(f, L, 0) >= 0)
+        return lwi_fail(error, LW_ERR_SINGULAR, "the mass matrix is not positive definite");
+    for (int twice = 0; twice < 2; twice++) {
+        for (size_t i = 0; i < F; i++) lwi_lower_solve(f, L, K + i * F);
+        for (size_t i = 0; i < F; i++)
+            for (size_t j = 0; j < i; j++) {
+                const double x = K[i * F + j];
+                K[i * F + j] = K[j * F + i], K[j * F + i] = x;
+            }
+    }
+    lwi_eigen_symmetric(f, K, k, U);
+    const double most = f ? fmax(fabs(k[0]), fabs(k[f - 1])) : 0;
+    for (size_t i = 0; i < F; i++) {
+        double *const y = U + i * F;
+        lwi_lower_tsolve(f, L, y);
+        const bool rigid = !(fabs(k[i]) > RIGID * most);
+        const double s = sqrt(fabs(k[i]));
+        if (rigid || k[i] > 0) {
+            add(modes, 0, s, rigid, y, NULL);
+        } else {
+            add(modes, s, 0, false, y, NULL);
+            add(modes, -s, 0, false, y, NULL);
+        }
+    }
+    return LW_OK;
+}
+
+static lw_status damped(lw_modes *modes, const lw_linear *linear, lwi_arena *arena, lw_error *error)
+{
+    const size_t n = 2 * (size_t)modes->f;
+    double *A = LWI_PUSH(arena, double, n *n), *re = LWI_PUSH(arena, double, n),
+           *im = LWI_PUSH(arena, double, n), *scratch = LWI_PUSH(arena, double, 2 * n * (n + 1)),
+           *x = LWI_PUSH(arena, double, n), *y = LWI_PUSH(arena, double, n);
+    if (!A || !re || !im || !scratch || !x || !y) return no_memory(error);
+    memcpy(A, linear->A, n * n * sizeof *A);
+    if (!lwi_eigen_values((int)n, A, re, im, scratch))
+        return lwi_fail(error, LW_ERR_SINGULAR, "the eigenvalues do not converge");
+    double most = 0;
+    for (size_t i = 0; i < n; i++) most = fmax(most, hypot(re[i], im[i]));
+    int zeros = 0; // each rigid mode has two
+    for (size_t i = 0; i < n; i++) {
+        const bool rigid = !(hypot(re[i], im[i]) > RIGID_PAIR * most);
+        if (rigid ? zeros++ % 2 != 0 : im[i] < 0) continue;
+        lwi_eigen_vector((int)n, linear->A, re[i], im[i], scratch, x, y);
+        add(modes, re[i], im[i], rigid, x, y);
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------ shapes, order
+
+// The body motions of coordinates x [f].
+static void body_shape(const lw_linear *linear, const double *x, double (*shape)[6])
+{
+    for (int b = 1; b < linear->nbody; b++)
+        for (int i = 0; i < 6; i++) {
+            double sum = 0;
+            for (int k = 0; k < linear->f; k++)
+                sum += x[k] * linear->move[(size_t)k * (size_t)linear->nbody + (size_t)b][i];
+            shape[b][i] = sum;
+        }
+}
+
+static double norm3(const double *re, const double *im)
+{
+    double sum = 0;
+    for (int i = 0; i < 3; i++) sum += re[i] * re[i] + im[i] * im[i];
+    return sqrt(sum);
+}
+
+static double energy_of(const lw_linear *linear, int b, const double *d)
+{
+    double sum = linear->mass[b] * (d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    const double *I = linear->inertia[b], *w = d + 3;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) sum += w[i] * I[3 * i + j] * w[j];
+    return sum / 2;
+}
+
+// Scale and phase: the largest displacement is 1, and real.
+static void scale_shape(lw_modes *modes, int k, double (*re)[6], double (*im)[6])
+{
+    double most[2] = {0};
+    int where[2] = {0};
+    for (int b = 1; b < modes->nbody; b++)
+        for (int kind = 0; kind < 2; kind++) {
+            const double size = norm3(re[b] + 3 * kind, im[b] + 3 * kind);
+            if (size > most[kind] * (1 + 1e-9)) most[kind] = size, where[kind] = b;
+        }
+    const int kind = most[0] > 1e-9 * most[1] ? 0 : 1;
+    if (!(most[kind] > 0)) return;
+    const double *x = re[where[kind]] + 3 * kind, *y = im[where[kind]] + 3 * kind;
+    int axis = 0;
+    for (int i = 1; i < 3; i++)
+        if (hypot(x[i], y[i]) > hypot(x[axis], y[axis]) * (1 + 1e-9)) axis = i;
+    const double size = hypot(x[axis], y[axis]), c = x[axis] / size / most[kind],
+                 s = -y[axis] / size / most[kind];
+    double *const all_re[] = {(double *)re, modes->re + (size_t)k * (size_t)modes->f},
+                  *const all_im[] = {(double *)im, modes->im + (size_t)k * (size_t)modes->f};
+    const size_t count[] = {6 * (size_t)modes->nbody, (size_t)modes->f};
+    for (int a = 0; a < 2; a++)
+        for (size_t i = 0; i < count[a]; i++) {
+            const double u = all_re[a][i], v = all_im[a][i];
+            all_re[a][i] = c * u - s * v;
+            all_im[a][i] = s * u + c * v;
+        }
+}
+
+static void shapes(lw_modes *modes, const lw_linear *linear)
+{
+    const size_t f = (size_t)modes->f, n = (size_t)modes->nbody;
+    for (int k = 0; k < modes->n; k++) {
+        double(*const re)[6] = modes->shape_re + (size_t)k * n,
+                      (*const im)[6] = modes->shape_im + (size_t)k * n;
+        body_shape(linear, modes->re + (size_t)k * f, re);
+        body_shape(linear, modes->im + (size_t)k * f, im);
+        scale_shape(modes, k, re, im);
+        double sum = 0;
+        double *const share = modes->energy + (size_t)k * n;
+        for (int b = 1; b < modes->nbody; b++)
+            sum += share[b] = energy_of(linear, b, re[b]) + energy_of(linear, b, im[b]);
+        for (int b = 1; sum > 0 && b < modes->nbody; b++) share[b] /= sum;
+    }
+}
+
+static bool before(const lw_mode *a, const lw_mode *b)
+{
+    if (a->frequency != b->frequency) return a->frequency < b->frequency;
+    return hypot(a->re, a->im) < hypot(b->re, b->im);
+}
+
+static void swap(double *a, double *b, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double x = a[i];
+        a[i] = b[i], b[i] = x;
+    }
+}
+
+static void sort_modes(lw_modes *modes)
+{
+    const size_t f = (size_t)modes->f;
+    for (int i = 0; i < modes->n; i++) {
+        int least = i;
+        for (int j = i + 1; j < modes->n; j++)
+            if (before(&modes->mode[j], &modes->mode[least])) least = j;
+        if (least == i) continue;
+        const lw_mode mode = modes->mode[i];
+        modes->mode[i] = modes->mode[least], modes->mode[least] = mode;
+        swap(modes->re + (size_t)i * f, modes->re + (size_t)least * f, f);
+        swap(modes->im + (size_t)i * f, modes->im + (size_t)least * f, f);
+    }
+}
+
+static lw_status compute(lw_modes *modes, const lw_linear *linear, lwi_arena *scratch,
+                         lw_error *error)
+{
+    lwi_arena *arena = &modes->arena;
+    const size_t f = (size_t)linear->f, most = 2 * f, n = (size_t)linear->nbody;
+    modes->f = linear->f;
+    modes->nbody = linear->nbody;
+    modes->mode = LWI_PUSH(arena, lw_mode, most);
+    modes->re = LWI_PUSH(arena, double, most *f);
+    modes->im = LWI_PUSH(arena, double, most *f);
+    double *K = LWI_PUSH(scratch, double, f *f);
+    if (!modes->mode || !modes->re || !modes->im || !K) return no_memory(error);
+    if (symmetric_stiffness(linear, K))
+        TRY(undamped(modes, linear, K, scratch, error));
+    else
+        TRY(damped(modes, linear, scratch, error));
+    sort_modes(modes);
+    modes->shape_re = lwi_arena_push(arena, (size_t)modes->n * n, sizeof *modes->shape_re);
+    modes->shape_im = lwi_arena_push(arena, (size_t)modes->n * n, sizeof *modes->shape_im);
+    modes->energy = LWI_PUSH(arena, double, (size_t)modes->n *n);
+    if (!modes->shape_re || !modes->shape_im || !modes->energy) return no_memory(error);
+    shapes(modes, linear);
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- public
+
+lw_status lw_modes_create(const lw_linear *linear, lw_modes **modes, lw_error *error)
+{
+    if (!linear || !modes)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "lw_modes_create: a linearisation and a result are needed");
+    lw_modes *made = lwi_allocate(&linear->arena.allocator, sizeof *made);
+    if (!made) return no_memory(error);
+    *made = (lw_modes){0};
+    lwi_arena scratch;
+    lwi_arena_init(&made->arena, &linear->arena.allocator);
+    lwi_arena_init(&scratch, &linear->arena.allocator);
+    const lw_status status = compute(made, linear, &scratch, error);
+    lwi_arena_free(&scratch);
+    if (status == LW_OK)
+        *modes = made;
+    else
+        lw_modes_destroy(made);
+    return status;
+}
+
+void lw_modes_destroy(lw_modes *modes)
+{
+    if (!modes) return;
+    const lw_allocator allocator = modes->arena.allocator;
+    lwi_arena_free(&modes->arena);
+    lwi_release(&allocator, modes);
+}
+
+int lw_modes_count(const lw_modes *modes)
+{
+    return modes ? modes->n : 0;
+}
+
+static bool has(const lw_modes *modes, int index)
+{
+    return modes && index >= 0 && index < modes->n;
+}
+
+lw_mode lw_modes_at(const lw_modes *modes, int index)
+{
+    return has(modes, index) ? modes->mode[index] : (lw_mode){0};
+}
+
+void lw_modes_shape(const lw_modes *modes, int index, double (*re)[6], double (*im)[6])
+{
+    if (!has(modes, index)) return;
+    const size_t n = (size_t)modes->nbody;
+    if (re) memcpy(re, modes->shape_re + (size_t)index * n, n * sizeof *re);
+    if (im) memcpy(im, modes->shape_im + (size_t)index * n, n * sizeof *im);
+}
+
+void lw_modes_energy(const lw_modes *modes, int index, double *share)
+{
+    if (!has(modes, index) || !share) return;
+    const size_t n = (size_t)modes->nbody;
+    memcpy(share, modes->energy + (size_t)index * n, n * sizeof *share);
+}
+
+void lw_modes_coordinates(const lw_modes *modes, int index, double *re, double *im)
+{
+    if (!has(modes, index)) return;
+    const size_t f = (size_t)modes->f;
+    if (re) memcpy(re, modes->re + (size_t)index * f, f * sizeof *re);
+    if (im) memcpy(im, modes->im + (size_t)index * f, f * sizeof *im);
+}

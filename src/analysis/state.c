@@ -1,0 +1,113 @@
+// state.c -- a state of a mechanism in independent coordinates, and differences along the manifold.
+#include "analysis/state.h"
+
+#include <math.h>
+#include <string.h>
+
+// The largest displacement of a coordinate by a step of the differences [rad, lengths of the mechanism]: the error of
+// order six is then well below the round-off, some 1e-13 of the function's size divided by the step.
+#define STEP 3e-3
+
+static lw_status allocate(lwi_analysis_state *s, lwi_arena *arena, lw_error *error)
+{
+    const size_t n = (size_t)s->manifold.n, f = (size_t)s->manifold.f,
+                 nq = (size_t)s->manifold.model->tree_nq;
+    s->q = LWI_PUSH(arena, double, nq);
+    s->v = LWI_PUSH(arena, double, n);
+    s->z = LWI_PUSH(arena, double, f);
+    s->B = LWI_PUSH(arena, double, f *n);
+    s->M = LWI_PUSH(arena, double, f *f);
+    s->force = LWI_PUSH(arena, double, f);
+    s->near_q = LWI_PUSH(arena, double, nq);
+    s->near_v = LWI_PUSH(arena, double, n);
+    s->near_z = LWI_PUSH(arena, double, f);
+    s->increment = LWI_PUSH(arena, double, n);
+    if (s->q && s->v && s->z && s->B && s->M && s->force && s->near_q && s->near_v && s->near_z &&
+        s->increment)
+        return LW_OK;
+    return lwi_fail(error, LW_ERR_MEMORY, "no memory for an analysis");
+}
+
+lw_status lwi_analysis_state_take(lwi_analysis_state *s, lw_error *error)
+{
+    lwi_manifold *m = &s->manifold;
+    const size_t n = (size_t)m->n, f = (size_t)m->f;
+    memcpy(s->q, s->near_q, (size_t)m->model->tree_nq * sizeof *s->q);
+    memcpy(s->z, s->near_z, f * sizeof *s->z);
+    TRY(lwi_manifold_close(m, s->q, error));
+    TRY(lwi_manifold_tangent(m, s->q, error));
+    lwi_manifold_speeds(m, s->q, s->z, s->v);
+    memcpy(s->B, m->B, f * n * sizeof *s->B);
+    TRY(lwi_manifold_force(m, s->q, s->v, s->force, error));
+    memcpy(s->M, m->reduced, f * f * sizeof *s->M);
+    return LW_OK;
+}
+
+static lw_status begin(lwi_analysis_state *s, const double *q, const double *v, lwi_arena *arena,
+                       lw_error *error)
+{
+    const lw_model *model = s->manifold.model;
+    TRY(allocate(s, arena, error));
+    memcpy(s->near_q, q ? q : model->tree_q0, (size_t)model->tree_nq * sizeof *q);
+    for (int k = 0; k < s->manifold.f; k++) s->near_z[k] = v ? v[s->manifold.independent[k]] : 0;
+    return lwi_analysis_state_take(s, error);
+}
+
+lw_status lwi_analysis_state_create(const lw_model *model, double t, const double *q,
+                                    const double *v, const double *inputs, const char *independent,
+                                    lwi_arena *arena, lwi_analysis_state *s, lw_error *error)
+{
+    *s = (lwi_analysis_state){0};
+    TRY(lwi_manifold_create(model, t, q ? q : model->tree_q0, independent, arena, &s->manifold,
+                            error));
+    s->manifold.inputs = inputs;
+    const lw_status status = begin(s, q, v, arena, error);
+    if (status != LW_OK) lwi_analysis_state_destroy(s);
+    return status;
+}
+
+void lwi_analysis_state_destroy(lwi_analysis_state *s)
+{
+    lwi_manifold_destroy(&s->manifold);
+}
+
+lw_status lwi_analysis_near(lwi_analysis_state *s, const double *y, const double *z, bool forces,
+                            double *out, lw_error *error)
+{
+    lwi_manifold *m = &s->manifold;
+    memset(s->increment, 0, (size_t)m->n * sizeof *s->increment);
+    for (int k = 0; k < m->f; k++)
+        for (int i = 0; i < m->n; i++)
+            s->increment[i] += y[k] * s->B[(size_t)k * (size_t)m->n + (size_t)i];
+    memcpy(s->near_q, s->q, (size_t)m->model->tree_nq * sizeof *s->q);
+    lwi_manifold_move(m, s->near_q, s->increment);
+    TRY(lwi_manifold_close(m, s->near_q, error));
+    TRY(lwi_manifold_tangent(m, s->near_q, error));
+    lwi_manifold_speeds(m, s->near_q, z, s->near_v);
+    TRY(lwi_manifold_force(m, s->near_q, s->near_v, out, error));
+    return forces ? LW_OK : lwi_manifold_accelerations(m, out, error);
+}
+
+lw_status lwi_analysis_difference(lwi_analysis_function function, void *user,
+                                  lwi_analysis_vary what, int k, double step, int count,
+                                  double *scratch, double *out, lw_error *error)
+{
+    double *const plus = scratch, *const minus = scratch + count;
+    memset(out, 0, (size_t)count * sizeof *out);
+    static const double weight[] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
+    for (int far = 1; far <= 3; far++) {
+        TRY(function(user, what, k, far * step, plus, error));
+        TRY(function(user, what, k, -far * step, minus, error));
+        for (int i = 0; i < count; i++) out[i] += weight[far - 1] / step * (plus[i] - minus[i]);
+    }
+    return LW_OK;
+}
+
+double lwi_analysis_step(const lwi_analysis_state *s, int k)
+{
+    const lwi_manifold *m = &s->manifold;
+    const double *B = s->B + (size_t)k * (size_t)m->n;
+    double most = 0;
+    for (int i = 0; i < m->n; i++) most = fmax(most, fabs(B[i]) / lwi_manifold_unit(m, i));
+    return STEP / most;
+}

@@ -1,0 +1,48 @@
+// state.h -- a state of a mechanism in independent coordinates, and differences along the manifold.
+#ifndef LWI_ANALYSIS_STATE_H
+#define LWI_ANALYSIS_STATE_H
+
+#include "analysis/manifold.h"
+
+typedef struct lwi_analysis_state {
+    lwi_manifold manifold;
+    double *q, *v; ///< [tree nq], [tree nv] closed
+    double *z;     ///< [f] independent speeds
+    double *B;     ///< [f][n] at q
+    double *M;     ///< [f][f] M_r at q
+    double *force; ///< [f] reduced force at (q, v)
+    // scratch of a neighbour
+    double *near_q, *near_v, *near_z, *increment;
+} lwi_analysis_state;
+
+/** The state nearest to (t, q, v) that closes; NULL: the model's start.
+ *  @param v  NULL: the independent speeds are zero */
+lw_status lwi_analysis_state_create(const lw_model *model, double t, const double *q,
+                                    const double *v, const double *inputs, const char *independent,
+                                    lwi_arena *arena, lwi_analysis_state *state, lw_error *error);
+void lwi_analysis_state_destroy(lwi_analysis_state *state);
+/** Takes near_q, near_z as the state. */
+lw_status lwi_analysis_state_take(lwi_analysis_state *state, lw_error *error);
+
+/** The reduced force (`forces`) or the accelerations zdot [f] of a neighbour: q moved by B y, the speeds z. */
+lw_status lwi_analysis_near(lwi_analysis_state *state, const double *y, const double *z,
+                            bool forces, double *out, lw_error *error);
+
+/** What a difference varies. */
+typedef enum lwi_analysis_vary {
+    LWI_VARY_POSITION,
+    LWI_VARY_SPEED,
+    LWI_VARY_INPUT
+} lwi_analysis_vary;
+/** A function of the neighbour of a state; of position k, speed k or input k changed by `by`. */
+typedef lw_status (*lwi_analysis_function)(void *user, lwi_analysis_vary what, int k, double by,
+                                           double *out, lw_error *error);
+/** out [count]: derivative by a central difference of order six; `scratch` [2 count]. */
+lw_status lwi_analysis_difference(lwi_analysis_function function, void *user,
+                                  lwi_analysis_vary what, int k, double step, int count,
+                                  double *scratch, double *out, lw_error *error);
+/** Step of such differences of coordinate k, and of its speed per second: no coordinate moves by more than 3e-3 rad or
+ *  lengths of the mechanism. */
+double lwi_analysis_step(const lwi_analysis_state *state, int k);
+
+#endif

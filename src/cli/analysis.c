@@ -1,0 +1,136 @@
+// analysis.c -- the model at the state that an analysis is about.
+#include "cli/analysis.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const cli_stability[] = {
+    [LW_STABLE] = "stable", [LW_INDIFFERENT] = "indifferent", [LW_UNSTABLE] = "unstable"};
+
+cli_exit cli_analysis_at(const cli_arguments *arguments, bool usual, bool *settle)
+{
+    *settle = usual;
+    if (!arguments->at) return CLI_DONE;
+    *settle = !strcmp(arguments->at, "equilibrium");
+    if (*settle || !strcmp(arguments->at, "start")) return CLI_DONE;
+    return cli_complain(CLI_USE, "--at %s: expected start or equilibrium", arguments->at);
+}
+
+static cli_exit unknown_input(const lw_model *model, const char *name)
+{
+    const int n = lw_model_input_count(model);
+    const char **names = calloc((size_t)n + 1, sizeof *names);
+    char room[300] = "";
+    for (int i = 0; names && i < n; i++) names[i] = lw_model_input_name(model, i);
+    cli_complain(CLI_USE, "--inputs: the model has no input '%s'%s", name,
+                 names ? cli_suggestion(room, sizeof room, name, names, n) : "");
+    free(names);
+    return CLI_USE;
+}
+
+// NAME=VALUE
+static cli_exit set_input(cli_analysis *analysis, char *text)
+{
+    char *value = strchr(text, '=');
+    int index;
+    double number;
+    if (!value)
+        return cli_complain(CLI_USE, "--inputs %s: expected NAME=VALUE, with commas between", text);
+    *value++ = 0;
+    if (lw_model_find_input(analysis->model, text, &index) != LW_OK)
+        return unknown_input(analysis->model, text);
+    if (!lw_number_read(value, &number))
+        return cli_complain(CLI_USE, "--inputs %s: '%s' is not a number", text, value);
+    analysis->inputs[index] = number;
+    return CLI_DONE;
+}
+
+static cli_exit set_inputs(const cli_arguments *arguments, cli_analysis *analysis)
+{
+    cli_exit code = CLI_DONE;
+    analysis->inputs =
+        calloc((size_t)lw_model_input_count(analysis->model) + 1, sizeof *analysis->inputs);
+    char *text = malloc(strlen(arguments->inputs ? arguments->inputs : "") + 1);
+    if (!analysis->inputs || !text) {
+        free(text);
+        return cli_complain(CLI_FAILED, "no memory");
+    }
+    strcpy(text, arguments->inputs ? arguments->inputs : "");
+    for (char *item = strtok(text, ","); item && !code; item = strtok(NULL, ","))
+        code = set_input(analysis, item);
+    free(text);
+    return code;
+}
+
+static cli_exit move_to_result(const cli_arguments *arguments, cli_analysis *analysis)
+{
+    if (!arguments->initial) return CLI_DONE;
+    lw_sim *sim = NULL;
+    lw_result *result = NULL;
+    lw_model *moved = NULL;
+    const lw_observation *motion = NULL;
+    lw_error error = {0};
+    const lw_sim_desc desc = {.options = &analysis->options};
+    lw_status status = lw_sim_create(analysis->model, &desc, &sim, &error);
+    if (status == LW_OK) status = lw_result_open(arguments->initial, &result, &error);
+    if (status == LW_OK) status = lw_result_restore(result, -1, sim, NULL, 0, &error);
+    if (status == LW_OK && (status = lw_sim_observe(sim, LW_OBSERVE_TWIST, &motion)) != LW_OK)
+        error = *lw_sim_error(sim);
+    if (status == LW_OK) status = lw_model_restart(analysis->model, motion, &moved, &error);
+    lw_result_close(result);
+    lw_sim_destroy(sim);
+    if (status != LW_OK) return cli_fail(status, &error);
+    lw_model_destroy(analysis->model);
+    analysis->model = moved;
+    return CLI_DONE;
+}
+
+static cli_exit settle_model(const cli_arguments *arguments, cli_analysis *analysis)
+{
+    lw_model *settled = NULL;
+    lw_error error = {0};
+    const lw_equilibrium_desc desc = {.inputs = analysis->inputs, .any = arguments->any};
+    const lw_status status =
+        lw_model_equilibrium(analysis->model, &desc, &settled, &analysis->equilibrium, &error);
+    if (status != LW_OK) return cli_complain(CLI_FAILED, "%s: %s", arguments->operand, error.text);
+    lw_model_destroy(analysis->model);
+    analysis->model = settled;
+    analysis->settled = true;
+    return CLI_DONE;
+}
+
+cli_exit cli_analysis_begin(const cli_arguments *arguments, bool settle, cli_analysis *analysis)
+{
+    *analysis = (cli_analysis){0};
+    cli_exit code = cli_read(arguments, &analysis->model, &analysis->options);
+    if (!code) code = set_inputs(arguments, analysis);
+    if (!code) code = move_to_result(arguments, analysis);
+    if (!code && settle) code = settle_model(arguments, analysis);
+    return code;
+}
+
+void cli_analysis_end(cli_analysis *analysis)
+{
+    lw_model_destroy(analysis->model);
+    free(analysis->inputs);
+}
+
+const char *cli_analysis_state(const cli_analysis *analysis)
+{
+    static const char *const text[] = {[LW_STABLE] = "the stable equilibrium",
+                                       [LW_INDIFFERENT] = "the indifferent equilibrium",
+                                       [LW_UNSTABLE] = "the unstable equilibrium"};
+    return analysis->settled ? text[analysis->equilibrium.stability] : "the start";
+}
+
+void cli_analysis_warn(const lw_equilibrium *e)
+{
+    if (e->friction)
+        cli_complain(
+            CLI_DONE,
+            "note: %d joint%s dry friction, which is zero at rest: positions near the equilibrium "
+            "may be held by it",
+            e->friction, e->friction == 1 ? " has" : "s have");
+    if (e->relative)
+        cli_complain(CLI_DONE, "note: drives move at t = 0: the equilibrium is relative to them");
+}

@@ -1,0 +1,106 @@
+// equilibrium.c -- linkwork equilibrium: the static equilibrium of a mechanism, and whether it is stable.
+#include "cli/analysis.h"
+
+#include <string.h>
+
+// Coordinates of all joints at the equilibrium; the caller destroys *sim.
+static cli_exit observe(const cli_analysis *a, lw_sim **sim, const lw_observation **seen)
+{
+    lw_error error = {0};
+    lw_status status = lw_sim_create(a->model, NULL, sim, &error);
+    if (status != LW_OK) return cli_fail(status, &error);
+    status = lw_sim_observe(*sim, LW_OBSERVE_ENERGY, seen);
+    return status == LW_OK ? CLI_DONE : cli_fail(status, lw_sim_error(*sim));
+}
+
+static void print_report(const cli_arguments *arguments, const cli_analysis *a,
+                         const lw_observation *seen)
+{
+    const lw_equilibrium *e = &a->equilibrium;
+    printf("model        %s\n", arguments->operand);
+    printf("equilibrium  %s, %d degree%s of freedom, %d steps, the last of %.1e rad or lengths\n",
+           cli_stability[e->stability], e->freedoms, e->freedoms == 1 ? "" : "s", e->iterations,
+           e->last);
+    if (e->unstable) printf("             %d displacements lower the potential\n", e->unstable);
+    if (e->indifferent) printf("             %d displacements meet no force\n", e->indifferent);
+    if (e->freedoms) printf("softest      %.6g 1/s^2, mostly %s\n", e->softest, e->coordinate);
+    printf("potential    %.9g J\n", seen->potential);
+    for (int j = 0; j < lw_model_joint_count(a->model); j++) {
+        const lw_joint_info joint = lw_model_joint(a->model, (lw_joint){j});
+        if (joint.nq == 0 || joint.merged) continue;
+        printf("joint        %-24s", joint.name);
+        for (int k = 0; k < joint.nq; k++) printf(" %16.9g", seen->q[joint.q_first + k]);
+        putchar('\n');
+    }
+    for (int i = 0; i < arguments->noutput; i++) printf("written      %s\n", arguments->output[i]);
+}
+
+static void json_report(const cli_arguments *arguments, const cli_analysis *a,
+                        const lw_observation *seen)
+{
+    const lw_equilibrium *e = &a->equilibrium;
+    cli_json json = {.file = stdout};
+    json_open(&json, NULL, '{');
+    json_text(&json, "model", arguments->operand);
+    json_bool(&json, "stable", e->stability == LW_STABLE);
+    json_text(&json, "stability", cli_stability[e->stability]);
+    json_integer(&json, "freedoms", e->freedoms);
+    json_integer(&json, "unstable", e->unstable);
+    json_integer(&json, "indifferent", e->indifferent);
+    json_integer(&json, "iterations", e->iterations);
+    json_number(&json, "last_step", e->last);
+    json_number(&json, "softest", e->softest);
+    json_text(&json, "softest_coordinate", e->coordinate);
+    json_integer(&json, "dry_friction", e->friction);
+    json_number(&json, "potential", seen->potential);
+    json_open(&json, "joints", '{');
+    for (int j = 0; j < lw_model_joint_count(a->model); j++) {
+        const lw_joint_info joint = lw_model_joint(a->model, (lw_joint){j});
+        json_array(&json, joint.name, seen->q + joint.q_first, joint.merged ? 0 : joint.nq);
+    }
+    json_close(&json, '}');
+    json_open(&json, "bodies", '{');
+    for (int b = 1; b < lw_model_body_count(a->model); b++) {
+        json_open(&json, lw_model_body_name(a->model, (lw_body){b}), '{');
+        json_array(&json, "position", seen->position[b], 3);
+        json_array(&json, "quaternion", seen->quaternion[b], 4);
+        json_close(&json, '}');
+    }
+    json_close(&json, '}');
+    json_close(&json, '}');
+}
+
+static cli_exit write_model(const cli_arguments *arguments, const cli_analysis *a)
+{
+    FILE *file = NULL;
+    lw_error error = {0};
+    if (!arguments->noutput) return CLI_DONE;
+    const cli_exit code = cli_open(arguments, &file);
+    if (code) return code;
+    const lw_status status =
+        lw_model_write(a->model, cli_has_settings(&a->options) ? &a->options : NULL, file, &error);
+    const cli_exit closed = cli_close(arguments, file, status == LW_OK);
+    return closed || status == LW_OK ? closed : cli_fail(status, &error);
+}
+
+cli_exit cli_equilibrium(const cli_arguments *arguments)
+{
+    cli_analysis a;
+    lw_sim *sim = NULL;
+    const lw_observation *seen = NULL;
+    for (int i = 0; i < arguments->noutput; i++)
+        if (!cli_ends_in(arguments->output[i], ".yaml") &&
+            !cli_ends_in(arguments->output[i], ".yml"))
+            return cli_complain(CLI_USE, "%s: models are written as .yaml", arguments->output[i]);
+    cli_exit code = cli_analysis_begin(arguments, true, &a);
+    if (!code) code = observe(&a, &sim, &seen);
+    if (!code) code = write_model(arguments, &a);
+    if (!code && arguments->json)
+        json_report(arguments, &a, seen);
+    else if (!code && !arguments->quiet)
+        print_report(arguments, &a, seen);
+    if (!code && !arguments->quiet) cli_analysis_warn(&a.equilibrium);
+    lw_sim_destroy(sim);
+    cli_analysis_end(&a);
+    return code;
+}

@@ -1,0 +1,127 @@
+// linearize.c -- linkwork linearize: matrices of a mechanism for small deviations from a state.
+#include "cli/analysis.h"
+
+#include <string.h>
+
+typedef const char *(*name_of)(const lw_linear *, int);
+
+static void json_names(cli_json *json, const char *key, const lw_linear *linear, int n,
+                       name_of name)
+{
+    json_open(json, key, '[');
+    for (int i = 0; i < n; i++) json_text(json, NULL, name(linear, i));
+    json_close(json, ']');
+}
+
+static void json_matrix(cli_json *json, const char *key, const double *x, int rows, int columns)
+{
+    json_open(json, key, '[');
+    for (int i = 0; i < rows; i++) json_array(json, NULL, x + (size_t)i * (size_t)columns, columns);
+    json_close(json, ']');
+}
+
+static void json_report(FILE *file, const cli_arguments *arguments, const cli_analysis *a,
+                        const lw_linear *linear)
+{
+    const int n = lw_linear_states(linear), p = lw_linear_inputs(linear),
+              r = lw_linear_outputs(linear);
+    cli_json json = {.file = file};
+    json_open(&json, NULL, '{');
+    json_text(&json, "model", arguments->operand);
+    json_text(&json, "at", cli_analysis_state(a));
+    json_names(&json, "states", linear, n, lw_linear_state_name);
+    json_names(&json, "inputs", linear, p, lw_linear_input_name);
+    json_names(&json, "outputs", linear, r, lw_linear_output_name);
+    json_matrix(&json, "A", lw_linear_A(linear), n, n);
+    json_matrix(&json, "B", lw_linear_B(linear), n, p);
+    json_matrix(&json, "C", lw_linear_C(linear), r, n);
+    json_matrix(&json, "D", lw_linear_D(linear), r, p);
+    json_matrix(&json, "mass_matrix", lw_linear_mass(linear), n / 2, n / 2);
+    json_array(&json, "accelerations", lw_linear_accelerations(linear), n / 2);
+    json_close(&json, '}');
+}
+
+enum { COLUMNS = 6 }; // of a matrix that one block of the table has
+
+static void print_matrix(const char *name, const double *x, int rows, int columns,
+                         const lw_linear *linear, name_of row, name_of column)
+{
+    for (int first = 0; first < columns; first += COLUMNS) {
+        const int last = first + COLUMNS < columns ? first + COLUMNS : columns;
+        printf("\n%-20s", name);
+        for (int j = first; j < last; j++) printf(" %18.18s", column(linear, j));
+        for (int i = 0; i < rows; i++) {
+            printf("\n%-20.20s", row(linear, i));
+            for (int j = first; j < last; j++)
+                printf(" %18.10g", x[(size_t)i * (size_t)columns + (size_t)j]);
+        }
+        putchar('\n');
+    }
+}
+
+static void print_report(const cli_arguments *arguments, const cli_analysis *a,
+                         const lw_linear *linear)
+{
+    const int n = lw_linear_states(linear), p = lw_linear_inputs(linear),
+              r = lw_linear_outputs(linear);
+    printf("model        %s\n", arguments->operand);
+    printf("about        %s\n", cli_analysis_state(a));
+    printf("system       %d states, %d input%s, %d outputs\n", n, p, p == 1 ? "" : "s", r);
+    print_matrix("A", lw_linear_A(linear), n, n, linear, lw_linear_state_name,
+                 lw_linear_state_name);
+    print_matrix("B", lw_linear_B(linear), n, p, linear, lw_linear_state_name,
+                 lw_linear_input_name);
+    if (arguments->outputs) {
+        print_matrix("C", lw_linear_C(linear), r, n, linear, lw_linear_output_name,
+                     lw_linear_state_name);
+        print_matrix("D", lw_linear_D(linear), r, p, linear, lw_linear_output_name,
+                     lw_linear_input_name);
+    }
+    for (int i = 0; i < arguments->noutput; i++) printf("written      %s\n", arguments->output[i]);
+}
+
+static cli_exit write_json(const cli_arguments *arguments, const cli_analysis *a,
+                           const lw_linear *linear)
+{
+    FILE *file = NULL;
+    if (!arguments->noutput) return CLI_DONE;
+    const cli_exit code = cli_open(arguments, &file);
+    if (code) return code;
+    json_report(file, arguments, a, linear);
+    return cli_close(arguments, file, true);
+}
+
+static cli_exit report(const cli_arguments *arguments, const cli_analysis *a)
+{
+    lw_linear *linear = NULL;
+    lw_error error = {0};
+    const lw_linear_desc desc = {
+        .inputs = a->inputs, .independent = arguments->independent, .outputs = arguments->outputs};
+    const lw_status status = lw_linearize(a->model, &desc, &linear, &error);
+    if (status == LW_ERR_ARGUMENT) return cli_complain(CLI_USE, "%s", error.text);
+    if (status != LW_OK) return cli_complain(CLI_FAILED, "%s: %s", arguments->operand, error.text);
+    const cli_exit code = write_json(arguments, a, linear);
+    if (!code && arguments->json)
+        json_report(stdout, arguments, a, linear);
+    else if (!code && !arguments->quiet)
+        print_report(arguments, a, linear);
+    lw_linear_destroy(linear);
+    return code;
+}
+
+cli_exit cli_linearize(const cli_arguments *arguments)
+{
+    cli_analysis a;
+    bool settle;
+    for (int i = 0; i < arguments->noutput; i++)
+        if (!cli_ends_in(arguments->output[i], ".json"))
+            return cli_complain(CLI_USE, "%s: linear systems are written as .json",
+                                arguments->output[i]);
+    cli_exit code = cli_analysis_at(arguments, false, &settle);
+    if (code) return code;
+    code = cli_analysis_begin(arguments, settle, &a);
+    if (!code) code = report(arguments, &a);
+    if (!code && a.settled && !arguments->quiet) cli_analysis_warn(&a.equilibrium);
+    cli_analysis_end(&a);
+    return code;
+}

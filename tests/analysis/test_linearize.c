@@ -1,0 +1,181 @@
+// test_linearize.c -- reduced equations and their derivatives along the constraint manifold.
+#include "analysis/analysis_cases.h"
+#include "analysis/state.h"
+#include "base/eigen.h"
+#include "support/random_loops.h"
+
+// Computed in minimal coordinates with complex numbers, by another program.
+static void test_four_bar(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_sprung_four_bar(0.9, 2);
+    lw_linear *linear = lwt_linearize(model, NULL);
+    assert_int_equal(lw_linear_states(linear), 2);
+    assert_string_equal(lw_linear_state_name(linear, 0), "joint.A.q0");
+    assert_string_equal(lw_linear_state_name(linear, 1), "joint.A.qd0");
+    const double *A = lw_linear_A(linear);
+    lwt_near(A[0], 0, 0);
+    lwt_near(A[1], 1, 0);
+    lwt_near(A[2], -157.20531783365666, 1e-8);
+    lwt_near(A[3], -3.1012125537962136, 1e-9);
+    lwt_near(lw_linear_accelerations(linear)[0], 4.781832445984627, 1e-11);
+    lw_linear_destroy(linear);
+    lw_model_destroy(model);
+}
+
+// Accelerations of neighbours of random states are those of lw_forward_dynamics, which reduces coordinates in another
+// way, and neighbours satisfy the constraints.
+static void test_neighbours(void **state)
+{
+    (void)state;
+    uint64_t seed = 5;
+    LWT_FOR_LOOPS(c, 40, LWT_LOOP_ALL & ~LWT_CUSTOM)
+    {
+        lwi_analysis_state s;
+        lwi_arena arena;
+        lw_error error;
+        lw_dynamics *dynamics;
+        lwi_arena_init(&arena, NULL);
+        lwt_ok(lw_dynamics_create(c.model, NULL, &dynamics, &error), &error);
+        lwt_ok(lwi_analysis_state_create(c.model, 0, NULL, c.model->tree_v0, NULL, NULL, &arena, &s,
+                                         &error),
+               &error);
+        const int f = s.manifold.f;
+        assert_int_equal(f, c.dof);
+        double *y = lwt_vector(f), *z = lwt_vector(f), *zdot = lwt_vector(f),
+               *vdot = lwt_vector(s.manifold.n);
+        for (int k = 0; k < f; k++) {
+            y[k] = lwt_random(&seed, -1, 1) * lwi_analysis_step(&s, k);
+            z[k] = s.z[k] + lwt_random(&seed, -0.1, 0.1);
+        }
+        lwt_ok(lwi_analysis_near(&s, y, z, false, zdot, &error), &error);
+        const double gap = lw_dynamics_gap(dynamics, 0, s.near_q);
+        assert_true(gap <= 1e-9 || isinf(gap));
+        lwt_ok(lw_forward_dynamics(dynamics, 0, s.near_q, s.near_v, NULL, NULL, vdot),
+               lw_dynamics_error(dynamics));
+        double size = 1;
+        for (int i = 0; i < s.manifold.n; i++) size = fmax(size, fabs(vdot[i]));
+        for (int k = 0; k < f; k++) lwt_near(zdot[k], vdot[s.manifold.independent[k]], 1e-9 * size);
+        free(y), free(z), free(zdot), free(vdot);
+        lwi_analysis_state_destroy(&s);
+        lw_dynamics_destroy(dynamics);
+        lwi_arena_free(&arena);
+    }
+}
+
+// The frequency does not depend on the choice of the independent coordinate.
+static void test_choice_of_coordinates(void **state)
+{
+    (void)state;
+    lw_equilibrium report;
+    lw_model *model = lwt_sprung_four_bar(0.9, 0), *settled = lwt_settle(model, false, &report);
+    static const char *const names[] = {"A", "B", "C", "D"};
+    int chosen = 0;
+    for (int i = 0; i < 4; i++) {
+        const lw_linear_desc desc = {.independent = names[i]};
+        lw_linear *linear;
+        lw_error error;
+        const lw_status status = lw_linearize(settled, &desc, &linear, &error);
+        if (settled->joint[i].node < 0) {
+            assert_int_equal(status, LW_ERR_ARGUMENT);
+            assert_non_null(strstr(error.text, "closes a loop"));
+            continue;
+        }
+        lwt_ok(status, &error);
+        char expected[20];
+        snprintf(expected, sizeof expected, "joint.%s.q0", names[i]);
+        assert_string_equal(lw_linear_state_name(linear, 0), expected);
+        lwt_near(sqrt(-lw_linear_A(linear)[2]) / (2 * LWT_PI), 1.852850039113, 1e-10);
+        lw_linear_destroy(linear);
+        chosen++;
+    }
+    assert_int_equal(chosen, 3);
+    lw_model_destroy(settled);
+    lw_model_destroy(model);
+}
+
+// A spinning body in space, its attitude a quaternion: increments are in axes of the body, which turn.  In these a
+// symmetric top nutates with 1 - Ja/Jt of its spin, and what stands still in space turns with the spin.
+static void test_top(void **state)
+{
+    (void)state;
+    const double Jt = 0.3, Ja = 0.2, spin = 7;
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){0, 0, 0});
+    lwt_body(b, &(lw_body_desc){.name = "top",
+                                .mass = 2,
+                                .inertia = {Jt, Jt, Ja, 0, 0, 0},
+                                .has_velocity = true,
+                                .angular_velocity = {0, 0, spin}});
+    lw_model *model = lwt_model(b);
+    lw_linear *linear = lwt_linearize(model, NULL);
+    assert_int_equal(lw_linear_states(linear), 12);
+    assert_string_equal(lw_linear_state_name(linear, 0), "body.top.d0");
+    double A[144], re[12], im[12], scratch[12];
+    memcpy(A, lw_linear_A(linear), sizeof A);
+    assert_true(lwi_eigen_values(12, A, re, im, scratch));
+    bool nutates = false, turns = false;
+    for (int i = 0; i < 12; i++) { // double eigenvalues are less accurate
+        const bool own = fabs(fabs(im[i]) - spin * (1 - Ja / Jt)) <= 1e-8,
+                   still = fabs(fabs(im[i]) - spin) <= 1e-4;
+        assert_true(fabs(re[i]) <= 1e-4);
+        assert_true(fabs(im[i]) <= 1e-4 || own || still);
+        nutates |= own, turns |= still;
+    }
+    assert_true(nutates && turns);
+    lw_linear_destroy(linear);
+    lw_model_destroy(model);
+}
+
+// Outputs and inputs of a pendulum with a torque: closed forms.
+static void test_outputs(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    lw_signal torque;
+    lw_error error;
+    lwt_ok(lw_builder_add_input(b, "torque", &torque, &error), &error);
+    const lw_body bob =
+        lwt_body(b, &(lw_body_desc){.name = "bob", .mass = 2, .pose.position = {0.6, -0.8, 0}});
+    lwt_add(b, &(lw_joint_desc){.name = "hinge",
+                                .type = LW_JOINT_REVOLUTE,
+                                .body2 = bob,
+                                .axis = {0, 0, 1},
+                                .coordinate[0].effort = torque});
+    lw_model *model = lwt_model(b);
+    const double inputs[1] = {3};
+    const lw_linear_desc desc = {.inputs = inputs,
+                                 .outputs = "body.bob.x, body.bob.vy,joint.hinge.fy,sys.V"};
+    lw_linear *linear = lwt_linearize(model, &desc);
+    const double *A = lw_linear_A(linear), *B = lw_linear_B(linear), *C = lw_linear_C(linear),
+                 *D = lw_linear_D(linear);
+    assert_int_equal(lw_linear_outputs(linear), 4);
+    assert_string_equal(lw_linear_output_name(linear, 1), "body.bob.vy");
+    assert_string_equal(lw_linear_input_name(linear, 0), "torque");
+    // m l^2 = 2: qdd = torque / 2 - g x, x = 0.6
+    lwt_near(lw_linear_accelerations(linear)[0], 1.5 - 9.81 * 0.6, 1e-12);
+    lwt_near(A[2], 9.81 * -0.8, 1e-9);
+    lwt_near(B[0], 0, 0);
+    lwt_near(B[1], 0.5, 1e-12);
+    lwt_near(C[0], 0.8, 1e-10);           // dx/dq = -y
+    lwt_near(C[3], 0.6, 1e-10);           // vy = x qd
+    lwt_near(C[6], 2 * 9.81 * 0.6, 1e-9); // V = m g y
+    lwt_near(D[2], 2 * 0.6 * 0.5, 1e-10); // fy = m (g + x qdd + ...)
+    lw_linear_destroy(linear);
+
+    lw_linear *none = NULL;
+    const lw_linear_desc wrong = {.outputs = "body.bob.xx"};
+    assert_int_equal(lw_linearize(model, &wrong, &none, &error), LW_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "no column 'body.bob.xx', did you mean 'body.bob.x'?"));
+    assert_null(none);
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_four_bar),
+                                       cmocka_unit_test(test_neighbours),
+                                       cmocka_unit_test(test_choice_of_coordinates),
+                                       cmocka_unit_test(test_top), cmocka_unit_test(test_outputs)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

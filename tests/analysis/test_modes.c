@@ -1,0 +1,155 @@
+// test_modes.c -- frequencies and shapes against closed forms.
+#include "analysis/analysis_cases.h"
+
+// n masses on rods, by another program; two masses: sqrt((2 -+ sqrt(2)) g / l) / 2 pi.
+static void test_pendulums(void **state)
+{
+    (void)state;
+    static const struct {
+        int n;
+        double frequency[5];
+    } known[] = {{1, {0.498487916486281}},
+                 {2, {0.38152613374698435, 0.9210855664917412}},
+                 {5,
+                  {0.25591435543678465, 0.5926354806393181, 0.9453446829061664, 1.3269341980464116,
+                   1.7723191491364032}}};
+    for (int i = 0; i < 3; i++) {
+        const double angle[5] = {0.3, -0.1, 0.2, 0.5, 0.4};
+        lw_equilibrium report;
+        lw_model *model = lwt_pendulum(known[i].n, angle),
+                 *settled = lwt_settle(model, false, &report);
+        lw_linear *linear = lwt_linearize(settled, NULL);
+        lw_modes *modes = lwt_modes(linear);
+        assert_int_equal(lw_modes_count(modes), known[i].n);
+        for (int k = 0; k < known[i].n; k++) {
+            const lw_mode mode = lw_modes_at(modes, k);
+            lwt_near(mode.frequency, known[i].frequency[k], 1e-11);
+            assert_true(mode.damping_ratio == 0 && !mode.rigid);
+        }
+        lw_modes_destroy(modes);
+        lw_linear_destroy(linear);
+        lw_model_destroy(settled);
+        lw_model_destroy(model);
+    }
+}
+
+// First mode of the double pendulum: the lower angle from straight down is sqrt(2) times the upper one.
+static void test_shape(void **state)
+{
+    (void)state;
+    const double down[2] = {0};
+    lw_model *model = lwt_pendulum(2, down);
+    lw_linear *linear = lwt_linearize(model, NULL);
+    lw_modes *modes = lwt_modes(linear);
+    double re[3][6], im[3][6], share[3], q[2], qi[2];
+    lw_modes_shape(modes, 0, re, im);
+    lw_modes_energy(modes, 0, share);
+    lw_modes_coordinates(modes, 0, q, qi);
+    lwt_near(re[2][0], 1, 1e-9); // the largest displacement
+    lwt_near(re[1][0], 1 / (1 + sqrt(2)), 1e-9);
+    lwt_near(re[2][1], 0, 1e-9);
+    lwt_near(im[2][0], 0, 1e-12);
+    lwt_near((q[0] + q[1]) / q[0], sqrt(2), 1e-9); // joint 2 counts from the first rod
+    lwt_near(share[1] + share[2], 1, 1e-14);
+    lwt_near(share[1] / share[2], pow(re[1][0], 2), 1e-9);
+    lw_modes_destroy(modes);
+    lw_linear_destroy(linear);
+    lw_model_destroy(model);
+}
+
+// A mass on a spring and a damper.
+static void test_damping(void **state)
+{
+    (void)state;
+    static const double damping[] = {0.4, 20};
+    for (int i = 0; i < 2; i++) {
+        lw_builder *b = lwt_builder();
+        const lw_body mass = lwt_body(b, &(lw_body_desc){.name = "mass", .mass = 2});
+        lwt_add(b, &(lw_joint_desc){.name = "slide",
+                                    .type = LW_JOINT_PRISMATIC,
+                                    .body2 = mass,
+                                    .axis = {0, 1, 0},
+                                    .coordinate[0] = {.stiffness = 8, .damping = damping[i]}});
+        lw_model *model = lwt_model(b);
+        lw_equilibrium report;
+        lw_model *settled = lwt_settle(model, false, &report);
+        lwt_near(settled->q0[0], -2 * 9.81 / 8, 1e-12);
+        lw_linear *linear = lwt_linearize(settled, NULL);
+        lw_modes *modes = lwt_modes(linear);
+        const double zeta = damping[i] / (2 * sqrt(8.0 * 2));
+        const lw_mode mode = lw_modes_at(modes, 0);
+        if (zeta < 1) {
+            assert_int_equal(lw_modes_count(modes), 1);
+            lwt_near(mode.damping_ratio, zeta, 1e-9);
+            lwt_near(mode.frequency, 2 * sqrt(1 - zeta * zeta) / (2 * LWT_PI), 1e-10);
+        } else {
+            assert_int_equal(lw_modes_count(modes), 2);
+            lwt_near(mode.re, -5 + sqrt(21), 1e-9);
+            lwt_near(lw_modes_at(modes, 1).re, -5 - sqrt(21), 1e-9);
+            lwt_near(mode.damping_ratio, 1, 0);
+        }
+        lw_modes_destroy(modes);
+        lw_linear_destroy(linear);
+        lw_model_destroy(settled);
+        lw_model_destroy(model);
+    }
+}
+
+// Upright double pendulum: each displacement grows and decays.
+static void test_unstable(void **state)
+{
+    (void)state;
+    const double up[2] = {LWT_PI, LWT_PI};
+    lw_model *model = lwt_pendulum(2, up);
+    lw_linear *linear = lwt_linearize(model, NULL);
+    lw_modes *modes = lwt_modes(linear);
+    assert_int_equal(lw_modes_count(modes), 4);
+    const double slow = sqrt((2 - sqrt(2)) * 9.81), fast = sqrt((2 + sqrt(2)) * 9.81);
+    lwt_near(fabs(lw_modes_at(modes, 0).re), slow, 1e-9);
+    lwt_near(lw_modes_at(modes, 0).re + lw_modes_at(modes, 1).re, 0, 1e-12);
+    lwt_near(fabs(lw_modes_at(modes, 3).re), fast, 1e-9);
+    lwt_near(fabs(lw_modes_at(modes, 2).damping_ratio), 1, 0);
+    lw_modes_destroy(modes);
+    lw_linear_destroy(linear);
+    lw_model_destroy(model);
+}
+
+// A four-bar that floats: six rigid motions, one vibration.
+static void test_rigid_motions(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){0, 0, 0});
+    const lw_body rod[] = {lwt_rod(b, "frame", 0, 0, 1, 0, 1), lwt_rod(b, "crank", 0, 0, 0, 0.4, 1),
+                           lwt_rod(b, "coupler", 0, 0.4, 1, 0.8, 1),
+                           lwt_rod(b, "rocker", 1, 0, 1, 0.8, 1)};
+    lwt_add(b, &(lw_joint_desc){.name = "A",
+                                .type = LW_JOINT_REVOLUTE,
+                                .body1 = rod[0],
+                                .body2 = rod[1],
+                                .axis = {0, 0, 1},
+                                .coordinate[0].stiffness = 5});
+    lwt_joint(b, LW_JOINT_REVOLUTE, "B", rod[1], rod[2], 0, 0.4);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "C", rod[2], rod[3], 1, 0.8);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "D", rod[0], rod[3], 1, 0);
+    lw_model *model = lwt_model(b);
+    lw_linear *linear = lwt_linearize(model, NULL);
+    lw_modes *modes = lwt_modes(linear);
+    int rigid = 0;
+    for (int i = 0; i < lw_modes_count(modes); i++) rigid += lw_modes_at(modes, i).rigid;
+    assert_int_equal(rigid, 6);
+    assert_int_equal(lw_modes_count(modes), 7);
+    assert_true(lw_modes_at(modes, 6).frequency > 0.1);
+    lw_modes_destroy(modes);
+    lw_linear_destroy(linear);
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pendulums),
+                                       cmocka_unit_test(test_shape), cmocka_unit_test(test_damping),
+                                       cmocka_unit_test(test_unstable),
+                                       cmocka_unit_test(test_rigid_motions)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
