@@ -1,10 +1,10 @@
 // analysis.h -- static equilibria, linearisation and modes of any mechanism: trees, loops, redundant constraints.
 //
-// All of them stand in independent coordinates: as many coordinates of joints of the spanning tree as there are degrees
+// All of them use independent coordinates: as many coordinates of joints of the spanning tree as there are degrees
 // of freedom, by name.  Functions are used at one time; inputs have constant values.  The position must be regular: as
 // many degrees of freedom as nearby positions have.
 //
-// Derivatives are central differences of order six along the constraint manifold, with steps of at most 3e-3 rad or
+// Derivatives are central differences of order six along the constraint manifold, with steps up to 3e-3 rad or
 // 3e-3 lengths of the mechanism: errors of some 1e-12 of the largest derivative.  Where forces have corners within
 // three such steps (stops, signals with corners) derivatives are those of a smoothed force.
 //
@@ -31,19 +31,19 @@ typedef enum lw_stability {
 typedef struct lw_equilibrium_desc {
     size_t size;          ///< sizeof this struct, or 0: see linkwork.h
     const double *inputs; ///< [inputs]; NULL: zeros
-    int iterations;       ///< at most; 0: 200
+    int iterations;       ///< upper bound; 0: 200
     bool any; ///< the equilibrium that Newton's method finds, stable or not; else a stable one
 } lw_equilibrium_desc;
 
 typedef struct lw_equilibrium {
     lw_stability stability;
-    int freedoms;    ///< independent coordinates
+    int dof;         ///< independent coordinates
     int iterations;  ///< steps of the search
     int indifferent; ///< independent displacements that meet no force
     int unstable;    ///< independent displacements that lower the potential
     double last;     ///< last step [rad, lengths of the mechanism]
-    double softest;  ///< least eigenvalue of K_r in the metric of M_r [1/s^2]
-    /** The independent coordinate that moves most in the softest displacement, "joint.NAME.q0". */
+    double softest;  ///< minimum eigenvalue of K_r in the metric of M_r [1/s^2]
+    /** The independent coordinate with the largest share in the softest displacement, "joint.NAME.q0". */
     char coordinate[LW_COORDINATE_NAME_SIZE];
     int friction; ///< joints with dry friction, which is zero at rest: its range of positions is not computed
     bool relative; ///< drives move at t = 0: the equilibrium is relative to them
@@ -52,12 +52,12 @@ typedef struct lw_equilibrium {
 /** The static equilibrium that is reached from the model's start downhill: r(q) = B'Q = 0, Q the generalised forces
  *  at rest (gravity, springs, inputs; drives at t = 0).
  *  @param desc       may be NULL
- *  @param settled    out: the same mechanism with the equilibrium as its start, at rest; may be NULL
+ *  @param balanced    out: the same mechanism with the equilibrium as its start, at rest; may be NULL
  *  @param report     out: may be NULL
  *  @return LW_ERR_SINGULAR: a singular position on the way, or no equilibrium: the coordinate that runs away is named
- *  @cost   O(f n^3) a step, with f freedoms and n coordinates of the tree */
+ *  @cost   O(f n^3) a step, with f dof and n coordinates of the tree */
 LW_API lw_status lw_model_equilibrium(const lw_model *model, const lw_equilibrium_desc *desc,
-                                      lw_model **settled, lw_equilibrium *report, lw_error *error);
+                                      lw_model **balanced, lw_equilibrium *report, lw_error *error);
 
 // ----------------------------------------------------------------------------------- linearisation
 
@@ -122,11 +122,11 @@ LW_API lw_mode lw_modes_at(const lw_modes *modes,
                            int index); ///< all zero for an index out of range
 /** Shape: complex displacements and rotations of the bodies [body][6] about their mass centres, world axes, the largest
  *  of all displacements [m], where there are none the largest rotation [rad], being 1.
- *  @param re, im  [body count][6] out; ground and bodies fixed to others have those of their carrier */
+ *  @param re, im  [body count][6] out, may be NULL; ground and bodies fixed to others have those of their carrier */
 LW_API void lw_modes_shape(const lw_modes *modes, int index, double (*re)[6], double (*im)[6]);
 /** Share of each body in the kinetic energy of the mode [body count]; their sum is 1. */
 LW_API void lw_modes_energy(const lw_modes *modes, int index, double *share);
-/** Complex amplitudes of the independent coordinates [f], in the scale of the shape. */
+/** Complex amplitudes of the independent coordinates [f], in the scale of the shape.  @param re, im  may be NULL */
 LW_API void lw_modes_coordinates(const lw_modes *modes, int index, double *re, double *im);
 
 #ifdef __cplusplus

@@ -2,8 +2,8 @@
 //
 // A step uses the tangent stiffness K = -dr/dy in the metric of the reduced mass matrix,
 //     M_r = L L',   L^-1 sym(K) L'^-1 = U diag(k) U',   step = L'^-1 U diag(1/|k|) U' L^-1 r.
-// Because B moves with y, K contains the geometric stiffness of loads and constraints.  |k| in place of k turns
-// Newton's method away from unstable equilibria; the search goes on downhill if the work of the forces along the step,
+// Because B moves with y, K contains the geometric stiffness of loads and constraints.  |k| in place of k leads
+// Newton's method away from unstable equilibria; the search continues downhill if the work of the forces along the step,
 //     W = integral of r dy  (Simpson's rule),
 // is positive, which needs no potential.  Close to the solution the plain step K^-1 r is taken, with the unsymmetric
 // part that following forces have.
@@ -86,7 +86,7 @@ static lw_status force_at(void *user, lwi_analysis_vary what, int k, double by, 
     return lwi_analysis_near(&s->state, s->y, s->z, true, out, error);
 }
 
-// K = -dr/dy; column k of the derivative is row k of s->C, turned here.
+// K = -dr/dy; column k of the derivative is row k of s->C, transposed here.
 static lw_status stiffness(search *s, lw_error *error)
 {
     const int f = s->state.manifold.f;
@@ -119,10 +119,10 @@ static lw_status decompose(search *s, lw_error *error)
 {
     const int f = s->state.manifold.f;
     const size_t F = (size_t)f;
-    double most = 0;
-    for (size_t i = 0; i < F; i++) most = fmax(most, s->state.M[i * F + i]);
+    double maximum = 0;
+    for (size_t i = 0; i < F; i++) maximum = fmax(maximum, s->state.M[i * F + i]);
     memcpy(s->L, s->state.M, F * F * sizeof *s->L);
-    const int bad = lwi_cholesky(f, s->L, DBL_EPSILON * DBL_EPSILON * most);
+    const int bad = lwi_cholesky(f, s->L, DBL_EPSILON * DBL_EPSILON * maximum);
     if (bad >= 0) {
         char name[200];
         lwi_manifold_name(&s->state.manifold, bad, false, name, sizeof name);
@@ -144,9 +144,9 @@ static lw_status decompose(search *s, lw_error *error)
 
 static double stiffest(const search *s)
 {
-    double most = 0;
-    for (int i = 0; i < s->state.manifold.f; i++) most = fmax(most, fabs(s->k[i]));
-    return most;
+    double maximum = 0;
+    for (int i = 0; i < s->state.manifold.f; i++) maximum = fmax(maximum, fabs(s->k[i]));
+    return maximum;
 }
 
 // --------------------------------------------------------------------------------------------- steps
@@ -155,14 +155,14 @@ static double stiffest(const search *s)
 static double size_of(const search *s, const double *y)
 {
     const lwi_manifold *m = &s->state.manifold;
-    double most = 0;
+    double maximum = 0;
     for (int i = 0; i < m->n; i++) {
         double sum = 0;
         for (int k = 0; k < m->f; k++)
             sum += s->state.B[(size_t)k * (size_t)m->n + (size_t)i] * y[k];
-        most = fmax(most, fabs(sum) / lwi_manifold_unit(m, i));
+        maximum = fmax(maximum, fabs(sum) / lwi_manifold_unit(m, i));
     }
-    return most;
+    return maximum;
 }
 
 // y := L'^-1 U' c of modal amplitudes c.
@@ -188,12 +188,12 @@ static double size_of_mode(search *s, int i, double *c, double *y)
 // that soft ones do not stop the others.
 static void modal_step(search *s, double *y)
 {
-    const double least = INDIFFERENT * stiffest(s);
+    const double minimum = INDIFFERENT * stiffest(s);
     const int f = s->state.manifold.f;
     for (int i = 0; i < f; i++) {
         const double k = s->desc->any ? s->k[i] : fabs(s->k[i]);
-        const bool soft = !(fabs(s->k[i]) > least);
-        double amplitude = s->g[i] / (soft ? (least > 0 ? least : 1) : k);
+        const bool soft = !(fabs(s->k[i]) > minimum);
+        double amplitude = s->g[i] / (soft ? (minimum > 0 ? minimum : 1) : k);
         if (soft && fabs(s->g[i]) <= NO_FORCE * s->weight) amplitude = 0;
         const double size = fabs(amplitude) * size_of_mode(s, i, s->scratch, y);
         s->middle[i] = size > LONGEST ? amplitude * LONGEST / size : amplitude;
@@ -255,27 +255,27 @@ static int coordinate_of(search *s, int i)
     memset(s->r, 0, (size_t)f * sizeof *s->r);
     s->r[i] = 1;
     from_modes(s, s->r, s->y);
-    int most = 0;
+    int maximum = 0;
     double largest = -1;
     for (int k = 0; k < f; k++) {
         const double x =
             fabs(s->y[k]) / lwi_manifold_unit(&s->state.manifold, s->state.manifold.independent[k]);
-        if (x > largest * (1 + 1e-6)) largest = x, most = k;
+        if (x > largest * (1 + 1e-6)) largest = x, maximum = k;
     }
-    return most;
+    return maximum;
 }
 
 static void classify(search *s)
 {
     lw_equilibrium *const report = s->report;
-    const double least = INDIFFERENT * stiffest(s);
+    const double minimum = INDIFFERENT * stiffest(s);
     const int f = s->state.manifold.f;
-    report->freedoms = f;
+    report->dof = f;
     report->indifferent = report->unstable = 0;
     for (int i = 0; i < f; i++) {
-        if (s->k[i] < -least)
+        if (s->k[i] < -minimum)
             report->unstable++;
-        else if (!(s->k[i] > least))
+        else if (!(s->k[i] > minimum))
             report->indifferent++;
     }
     report->stability = report->unstable      ? LW_UNSTABLE
@@ -290,11 +290,11 @@ static void classify(search *s)
 
 static lw_status runs_away(search *s, lw_error *error)
 {
-    int most = 0;
+    int maximum = 0;
     char name[LW_COORDINATE_NAME_SIZE];
     for (int i = 1; i < s->state.manifold.f; i++)
-        if (fabs(s->g[i]) > fabs(s->g[most])) most = i;
-    lwi_manifold_name(&s->state.manifold, coordinate_of(s, most), false, name, sizeof name);
+        if (fabs(s->g[i]) > fabs(s->g[maximum])) maximum = i;
+    lwi_manifold_name(&s->state.manifold, coordinate_of(s, maximum), false, name, sizeof name);
     return lwi_fail(error, LW_ERR_SINGULAR,
                     "no equilibrium found in %d steps: forces still move %s", s->iterations, name);
 }
@@ -350,18 +350,18 @@ static double weight_of(const lw_model *model)
     return sqrt(mass * (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]));
 }
 
-static lw_status restart(search *s, lw_model **settled, lw_error *error)
+static lw_status restart(search *s, lw_model **balanced, lw_error *error)
 {
     lwi_analysis_state *const state = &s->state;
     lw_constraints *const c = state->manifold.constraints;
     lw_constraints_evaluate(c, 0, state->q, state->v, state->manifold.phi, NULL, NULL, NULL);
     const lwi_motion motion = lwi_cut_motion(&c->tree);
-    return lwi_model_restart(s->model, &motion, c->tree.joint_qd, settled, error);
+    return lwi_model_restart(s->model, &motion, c->tree.joint_qd, balanced, error);
 }
 
-static lw_status find(search *s, lw_model **settled, lw_error *error)
+static lw_status find(search *s, lw_model **balanced, lw_error *error)
 {
-    const int most = s->desc->iterations > 0 ? s->desc->iterations : ITERATIONS;
+    const int maximum = s->desc->iterations > 0 ? s->desc->iterations : ITERATIONS;
     bool found = false;
     lw_status status = LW_OK;
     s->weight = weight_of(s->model);
@@ -369,10 +369,10 @@ static lw_status find(search *s, lw_model **settled, lw_error *error)
     while (status == LW_OK && !found) {
         status = enter(s, error);
         if (status == LW_OK) status = iterate(s, &found, error);
-        if (status == LW_OK && !found && ++s->iterations >= most) status = runs_away(s, error);
+        if (status == LW_OK && !found && ++s->iterations >= maximum) status = runs_away(s, error);
         if (status == LW_OK && found) {
             classify(s);
-            if (settled) status = restart(s, settled, error);
+            if (balanced) status = restart(s, balanced, error);
         }
         leave(s);
     }
@@ -403,7 +403,7 @@ static bool drives_move(const lw_model *model)
 }
 
 lw_status lw_model_equilibrium(const lw_model *model, const lw_equilibrium_desc *desc,
-                               lw_model **settled, lw_equilibrium *report, lw_error *error)
+                               lw_model **balanced, lw_equilibrium *report, lw_error *error)
 {
     LWI_OPTIONAL_DESC(lw_equilibrium_desc, desc, error);
     if (!model) return lwi_fail(error, LW_ERR_ARGUMENT, "lw_model_equilibrium: a model is needed");
@@ -416,7 +416,7 @@ lw_status lw_model_equilibrium(const lw_model *model, const lw_equilibrium_desc 
     lw_status status = s.q ? LW_OK : no_memory(error);
     if (status == LW_OK) {
         memcpy(s.q, model->tree_q0, (size_t)model->tree_nq * sizeof *s.q);
-        status = find(&s, settled, error);
+        status = find(&s, balanced, error);
     }
     lwi_arena_free(&arena);
     return status;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 enum { MAX_NEWTON = 30 };
-// Positions count as closed below this residual [m per length of the mechanism, rad]: Newton's method goes on until
+// Positions count as closed below this residual [m per length of the mechanism, rad]: Newton's method continues until
 // the residual no longer falls, which is 1e-16 to 1e-14.
 #define CLOSED 1e-10
 // Sine of the angle between a column and those before that makes a good choice, and size of a column, in units.
@@ -61,10 +61,10 @@ double lwi_manifold_unit(const lwi_manifold *s, int speed)
 
 static double largest(int n, const double *x)
 {
-    double most = 0;
+    double maximum = 0;
     for (int i = 0; i < n; i++)
-        if (!(fabs(x[i]) <= most)) most = fabs(x[i]); // NaN stays
-    return most;
+        if (!(fabs(x[i]) <= maximum)) maximum = fabs(x[i]); // NaN stays
+    return maximum;
 }
 
 static lw_status evaluate(lwi_manifold *s, const double *q, lw_error *error)
@@ -227,10 +227,10 @@ static void choose_dependent(choice *c, int *count)
     }
     while (*count < c->rank) {
         int best = -1;
-        double most = LWI_CUT_RANK;
+        double maximum = LWI_CUT_RANK;
         for (int j = 0; j < s->n; j++) {
             const double left = outside(c, j, *count, s->rhs, &size);
-            if (left > most) most = left, best = j;
+            if (left > maximum) maximum = left, best = j;
         }
         if (best < 0) return;
         take(c, best, count);
@@ -259,7 +259,7 @@ static lw_status choose(choice *c, lw_error *error)
     return LW_OK;
 }
 
-// Fewer freedoms nearby than here: the rank of the rows drops at this position.
+// Fewer dof nearby than here: the rank of the rows drops at this position.
 static lw_status check_regular(const choice *c, lw_error *error)
 {
     lw_check check;

@@ -1,7 +1,7 @@
 // modes.c -- natural motions exp(s t) of a linearised mechanism.
 //
-// Without damping and gyroscopic terms, M_r y'' + K_r y = 0 with symmetric matrices is solved, whose eigenvalues and
-// shapes are real; else the eigenvalues of A.
+// Without damping and gyroscopic terms, M_r y'' + K_r y = 0 with symmetric matrices is solved, with real eigenvalues and
+// shapes; else the eigenvalues of A.
 #include "analysis/linear.h"
 #include "base/eigen.h"
 
@@ -48,9 +48,9 @@ static void add(lw_modes *modes, double re, double im, bool rigid, const double 
 
 static double largest(const double *x, size_t n)
 {
-    double most = 0;
-    for (size_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
-    return most;
+    double maximum = 0;
+    for (size_t i = 0; i < n; i++) maximum = fmax(maximum, fabs(x[i]));
+    return maximum;
 }
 
 // K = -M A21; false: A has damping, gyroscopic or unsymmetric terms.
@@ -97,11 +97,11 @@ static lw_status undamped(lw_modes *modes, const lw_linear *linear, double *K, l
             }
     }
     lwi_eigen_symmetric(f, K, k, U);
-    const double most = f ? fmax(fabs(k[0]), fabs(k[f - 1])) : 0;
+    const double maximum = f ? fmax(fabs(k[0]), fabs(k[f - 1])) : 0;
     for (size_t i = 0; i < F; i++) {
         double *const y = U + i * F;
         lwi_lower_tsolve(f, L, y);
-        const bool rigid = !(fabs(k[i]) > RIGID * most);
+        const bool rigid = !(fabs(k[i]) > RIGID * maximum);
         const double s = sqrt(fabs(k[i]));
         if (rigid || k[i] > 0) {
             add(modes, 0, s, rigid, y, NULL);
@@ -123,11 +123,11 @@ static lw_status damped(lw_modes *modes, const lw_linear *linear, lwi_arena *are
     memcpy(A, linear->A, n * n * sizeof *A);
     if (!lwi_eigen_values((int)n, A, re, im, scratch))
         return lwi_fail(error, LW_ERR_SINGULAR, "the eigenvalues do not converge");
-    double most = 0;
-    for (size_t i = 0; i < n; i++) most = fmax(most, hypot(re[i], im[i]));
+    double maximum = 0;
+    for (size_t i = 0; i < n; i++) maximum = fmax(maximum, hypot(re[i], im[i]));
     int zeros = 0; // each rigid mode has two
     for (size_t i = 0; i < n; i++) {
-        const bool rigid = !(hypot(re[i], im[i]) > RIGID_PAIR * most);
+        const bool rigid = !(hypot(re[i], im[i]) > RIGID_PAIR * maximum);
         if (rigid ? zeros++ % 2 != 0 : im[i] < 0) continue;
         lwi_eigen_vector((int)n, linear->A, re[i], im[i], scratch, x, y);
         add(modes, re[i], im[i], rigid, x, y);
@@ -168,21 +168,21 @@ static double energy_of(const lw_linear *linear, int b, const double *d)
 // Scale and phase: the largest displacement is 1, and real.
 static void scale_shape(lw_modes *modes, int k, double (*re)[6], double (*im)[6])
 {
-    double most[2] = {0};
+    double maximum[2] = {0};
     int where[2] = {0};
     for (int b = 1; b < modes->nbody; b++)
         for (int kind = 0; kind < 2; kind++) {
             const double size = norm3(re[b] + 3 * kind, im[b] + 3 * kind);
-            if (size > most[kind] * (1 + 1e-9)) most[kind] = size, where[kind] = b;
+            if (size > maximum[kind] * (1 + 1e-9)) maximum[kind] = size, where[kind] = b;
         }
-    const int kind = most[0] > 1e-9 * most[1] ? 0 : 1;
-    if (!(most[kind] > 0)) return;
+    const int kind = maximum[0] > 1e-9 * maximum[1] ? 0 : 1;
+    if (!(maximum[kind] > 0)) return;
     const double *x = re[where[kind]] + 3 * kind, *y = im[where[kind]] + 3 * kind;
     int axis = 0;
     for (int i = 1; i < 3; i++)
         if (hypot(x[i], y[i]) > hypot(x[axis], y[axis]) * (1 + 1e-9)) axis = i;
-    const double size = hypot(x[axis], y[axis]), c = x[axis] / size / most[kind],
-                 s = -y[axis] / size / most[kind];
+    const double size = hypot(x[axis], y[axis]), c = x[axis] / size / maximum[kind],
+                 s = -y[axis] / size / maximum[kind];
     double *const all_re[] = {(double *)re, modes->re + (size_t)k * (size_t)modes->f},
                   *const all_im[] = {(double *)im, modes->im + (size_t)k * (size_t)modes->f};
     const size_t count[] = {6 * (size_t)modes->nbody, (size_t)modes->f};
@@ -229,14 +229,14 @@ static void sort_modes(lw_modes *modes)
 {
     const size_t f = (size_t)modes->f;
     for (int i = 0; i < modes->n; i++) {
-        int least = i;
+        int minimum = i;
         for (int j = i + 1; j < modes->n; j++)
-            if (before(&modes->mode[j], &modes->mode[least])) least = j;
-        if (least == i) continue;
+            if (before(&modes->mode[j], &modes->mode[minimum])) minimum = j;
+        if (minimum == i) continue;
         const lw_mode mode = modes->mode[i];
-        modes->mode[i] = modes->mode[least], modes->mode[least] = mode;
-        swap(modes->re + (size_t)i * f, modes->re + (size_t)least * f, f);
-        swap(modes->im + (size_t)i * f, modes->im + (size_t)least * f, f);
+        modes->mode[i] = modes->mode[minimum], modes->mode[minimum] = mode;
+        swap(modes->re + (size_t)i * f, modes->re + (size_t)minimum * f, f);
+        swap(modes->im + (size_t)i * f, modes->im + (size_t)minimum * f, f);
     }
 }
 
@@ -244,12 +244,12 @@ static lw_status compute(lw_modes *modes, const lw_linear *linear, lwi_arena *sc
                          lw_error *error)
 {
     lwi_arena *arena = &modes->arena;
-    const size_t f = (size_t)linear->f, most = 2 * f, n = (size_t)linear->nbody;
+    const size_t f = (size_t)linear->f, maximum = 2 * f, n = (size_t)linear->nbody;
     modes->f = linear->f;
     modes->nbody = linear->nbody;
-    modes->mode = LWI_PUSH(arena, lw_mode, most);
-    modes->re = LWI_PUSH(arena, double, most *f);
-    modes->im = LWI_PUSH(arena, double, most *f);
+    modes->mode = LWI_PUSH(arena, lw_mode, maximum);
+    modes->re = LWI_PUSH(arena, double, maximum *f);
+    modes->im = LWI_PUSH(arena, double, maximum *f);
     double *K = LWI_PUSH(scratch, double, f *f);
     if (!modes->mode || !modes->re || !modes->im || !K) return no_memory(error);
     if (symmetric_stiffness(linear, K))

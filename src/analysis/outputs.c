@@ -132,7 +132,7 @@ static lw_status observe(observer *o, const char *names, lwi_arena *arena, lw_er
     const lw_sim_desc desc = {.options = &options};
     TRY(lw_sim_create(model, &desc, &o->sim, error));
     TRY(lwi_result_columns_of_model(model, LW_OBSERVE_REACTION, &o->columns));
-    TRY(lwi_result_rows_create(model, LW_OBSERVE_REACTION, &o->columns, arena, &o->rows));
+    TRY(lwi_result_rows_create(model, &o->columns, arena, &o->rows));
     o->x = LWI_PUSH(arena, double, lw_sim_state_size(o->sim));
     o->y = LWI_PUSH(arena, double, f);
     o->z = LWI_PUSH(arena, double, f);

@@ -107,7 +107,7 @@ double lwi_analysis_step(const lwi_analysis_state *s, int k)
 {
     const lwi_manifold *m = &s->manifold;
     const double *B = s->B + (size_t)k * (size_t)m->n;
-    double most = 0;
-    for (int i = 0; i < m->n; i++) most = fmax(most, fabs(B[i]) / lwi_manifold_unit(m, i));
-    return STEP / most;
+    double maximum = 0;
+    for (int i = 0; i < m->n; i++) maximum = fmax(maximum, fabs(B[i]) / lwi_manifold_unit(m, i));
+    return STEP / maximum;
 }

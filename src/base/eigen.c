@@ -50,13 +50,13 @@ static void swap_rows(int n, double *V, int i, int j)
 static void sort_rising(int n, double *w, double *V)
 {
     for (int i = 0; i < n; i++) {
-        int least = i;
+        int minimum = i;
         for (int j = i + 1; j < n; j++)
-            if (w[j] < w[least]) least = j;
-        if (least == i) continue;
+            if (w[j] < w[minimum]) minimum = j;
+        if (minimum == i) continue;
         const double a = w[i];
-        w[i] = w[least], w[least] = a;
-        swap_rows(n, V, i, least);
+        w[i] = w[minimum], w[minimum] = a;
+        swap_rows(n, V, i, minimum);
     }
 }
 
@@ -106,7 +106,7 @@ static void balance(int n, double *A)
     }
 }
 
-// A := P A P with the reflection P = 1 - v v' of rows first ... first + count - 1, whose vector is v.
+// A := P A P with the reflection P = 1 - v v' of rows first ... first + count - 1; v is its vector.
 static void reflect_rows(int n, double *A, int first, int count, int from, const double *v)
 {
     for (int j = from; j < n; j++) {
@@ -131,12 +131,12 @@ static void reflect_columns(int n, double *A, int first, int count, int rows, co
 // v with (1 - v v') x = +-|x| e_0; false: x is zero behind its first entry.
 static bool reflection(int count, double *x)
 {
-    double most = 0, sum = 0;
-    for (int i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
+    double maximum = 0, sum = 0;
+    for (int i = 0; i < count; i++) maximum = fmax(maximum, fabs(x[i]));
     double behind = 0;
     for (int i = 1; i < count; i++) behind = fmax(behind, fabs(x[i]));
     if (behind == 0) return false;
-    for (int i = 0; i < count; i++) x[i] /= most, sum += x[i] * x[i];
+    for (int i = 0; i < count; i++) x[i] /= maximum, sum += x[i] * x[i];
     const double norm = sqrt(sum);
     x[0] += x[0] < 0 ? -norm : norm;
     const double scale = 1 / sqrt(norm * fabs(x[0])); // v'v = 2
@@ -195,7 +195,7 @@ static void francis(int n, double *H, int low, int high, double sum, double prod
 #undef H_
 }
 
-enum { QR_STEPS = 60 }; // for one eigenvalue; 2 to 4 are usual
+enum { QR_STEPS = 60 }; // for one eigenvalue; 2 to 4 in general
 
 bool lwi_eigen_values(int n, double *A, double *re, double *im, double *scratch)
 {
@@ -263,17 +263,17 @@ static void solve(int n, complex_number *B, complex_number *b, double tiny)
 {
     const size_t N = (size_t)n;
     for (size_t k = 0; k < N; k++) {
-        size_t most = k;
+        size_t maximum = k;
         for (size_t i = k + 1; i < N; i++)
             if (hypot(B[i * N + k].re, B[i * N + k].im) >
-                hypot(B[most * N + k].re, B[most * N + k].im))
-                most = i;
-        for (size_t j = 0; most != k && j < N; j++) {
+                hypot(B[maximum * N + k].re, B[maximum * N + k].im))
+                maximum = i;
+        for (size_t j = 0; maximum != k && j < N; j++) {
             const complex_number swap = B[k * N + j];
-            B[k * N + j] = B[most * N + j], B[most * N + j] = swap;
+            B[k * N + j] = B[maximum * N + j], B[maximum * N + j] = swap;
         }
         const complex_number swap = b[k];
-        b[k] = b[most], b[most] = swap;
+        b[k] = b[maximum], b[maximum] = swap;
         if (hypot(B[k * N + k].re, B[k * N + k].im) < tiny)
             B[k * N + k] = (complex_number){tiny, 0};
         for (size_t i = k + 1; i < N; i++) {
@@ -292,16 +292,16 @@ static void solve(int n, complex_number *B, complex_number *b, double tiny)
 // Scales b to norm 1; returns its norm.
 static double normalise(int n, complex_number *b)
 {
-    double most = 0, sum = 0;
-    for (int i = 0; i < n; i++) most = fmax(most, fmax(fabs(b[i].re), fabs(b[i].im)));
-    if (!(most > 0)) return 0;
+    double maximum = 0, sum = 0;
+    for (int i = 0; i < n; i++) maximum = fmax(maximum, fmax(fabs(b[i].re), fabs(b[i].im)));
+    if (!(maximum > 0)) return 0;
     for (int i = 0; i < n; i++) {
-        b[i].re /= most, b[i].im /= most;
+        b[i].re /= maximum, b[i].im /= maximum;
         sum += b[i].re * b[i].re + b[i].im * b[i].im;
     }
     sum = sqrt(sum);
     for (int i = 0; i < n; i++) b[i].re /= sum, b[i].im /= sum;
-    return most * sum;
+    return maximum * sum;
 }
 
 void lwi_eigen_vector(int n, const double *A, double re, double im, double *scratch, double *x,

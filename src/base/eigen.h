@@ -12,7 +12,7 @@
 void lwi_eigen_symmetric(int n, double *A, double *w, double *V);
 
 /** Eigenvalues re + i im of any real matrix, by QR iterations with two shifts on its Hessenberg form, after balancing
- *  [golub2013, 7.5].  Pairs of complex conjugates stand together, the one with the positive imaginary part first.
+ *  [golub2013, 7.5].  Complex conjugates are neighbours, the one with the positive imaginary part first.
  *  @param A  [n][n] in; destroyed
  *  @param scratch  [n]
  *  @return false: an eigenvalue did not converge, or A is not finite; re and im are then not valid

@@ -7,12 +7,12 @@
 const char *const cli_stability[] = {
     [LW_STABLE] = "stable", [LW_INDIFFERENT] = "indifferent", [LW_UNSTABLE] = "unstable"};
 
-cli_exit cli_analysis_at(const cli_arguments *arguments, bool usual, bool *settle)
+cli_exit cli_analysis_at(const cli_arguments *arguments, bool fallback, bool *balance)
 {
-    *settle = usual;
+    *balance = fallback;
     if (!arguments->at) return CLI_DONE;
-    *settle = !strcmp(arguments->at, "equilibrium");
-    if (*settle || !strcmp(arguments->at, "start")) return CLI_DONE;
+    *balance = !strcmp(arguments->at, "equilibrium");
+    if (*balance || !strcmp(arguments->at, "start")) return CLI_DONE;
     return cli_complain(CLI_USE, "--at %s: expected start or equilibrium", arguments->at);
 }
 
@@ -85,27 +85,27 @@ static cli_exit move_to_result(const cli_arguments *arguments, cli_analysis *ana
     return CLI_DONE;
 }
 
-static cli_exit settle_model(const cli_arguments *arguments, cli_analysis *analysis)
+static cli_exit balance_model(const cli_arguments *arguments, cli_analysis *analysis)
 {
-    lw_model *settled = NULL;
+    lw_model *balanced = NULL;
     lw_error error = {0};
     const lw_equilibrium_desc desc = {.inputs = analysis->inputs, .any = arguments->any};
     const lw_status status =
-        lw_model_equilibrium(analysis->model, &desc, &settled, &analysis->equilibrium, &error);
+        lw_model_equilibrium(analysis->model, &desc, &balanced, &analysis->equilibrium, &error);
     if (status != LW_OK) return cli_complain(CLI_FAILED, "%s: %s", arguments->operand, error.text);
     lw_model_destroy(analysis->model);
-    analysis->model = settled;
-    analysis->settled = true;
+    analysis->model = balanced;
+    analysis->balanced = true;
     return CLI_DONE;
 }
 
-cli_exit cli_analysis_begin(const cli_arguments *arguments, bool settle, cli_analysis *analysis)
+cli_exit cli_analysis_begin(const cli_arguments *arguments, bool balance, cli_analysis *analysis)
 {
     *analysis = (cli_analysis){0};
     cli_exit code = cli_read(arguments, &analysis->model, &analysis->options);
     if (!code) code = set_inputs(arguments, analysis);
     if (!code) code = move_to_result(arguments, analysis);
-    if (!code && settle) code = settle_model(arguments, analysis);
+    if (!code && balance) code = balance_model(arguments, analysis);
     return code;
 }
 
@@ -120,7 +120,7 @@ const char *cli_analysis_state(const cli_analysis *analysis)
     static const char *const text[] = {[LW_STABLE] = "the stable equilibrium",
                                        [LW_INDIFFERENT] = "the indifferent equilibrium",
                                        [LW_UNSTABLE] = "the unstable equilibrium"};
-    return analysis->settled ? text[analysis->equilibrium.stability] : "the start";
+    return analysis->balanced ? text[analysis->equilibrium.stability] : "the start";
 }
 
 void cli_analysis_warn(const lw_equilibrium *e)

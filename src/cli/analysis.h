@@ -4,20 +4,20 @@
 
 #include "cli/cli.h"
 
-/** A model whose start is the state to be analysed. */
+/** A model that starts at the state to be analysed. */
 typedef struct cli_analysis {
     lw_model *model;
     lw_options options;
     double *inputs; ///< [inputs]
-    bool settled;   ///< the start is an equilibrium, which `equilibrium` describes
+    bool balanced;  ///< the start is an equilibrium, which `equilibrium` describes
     lw_equilibrium equilibrium;
 } cli_analysis;
 
-/** Reads the model, moves it to the row of --initial and, if `settle`, to the equilibrium. */
-cli_exit cli_analysis_begin(const cli_arguments *arguments, bool settle, cli_analysis *analysis);
+/** Reads the model, moves it to the row of --initial and, if `balance`, to the equilibrium. */
+cli_exit cli_analysis_begin(const cli_arguments *arguments, bool balance, cli_analysis *analysis);
 void cli_analysis_end(cli_analysis *analysis);
-/** Should an analysis be made at the equilibrium?  By --at; `usual` where it is not given. */
-cli_exit cli_analysis_at(const cli_arguments *arguments, bool usual, bool *settle);
+/** Should an analysis be made at the equilibrium?  By --at; `fallback` where it is not given. */
+cli_exit cli_analysis_at(const cli_arguments *arguments, bool fallback, bool *balance);
 /** The state in words: "the stable equilibrium", "the start". */
 const char *cli_analysis_state(const cli_analysis *analysis);
 extern const char *const cli_stability[]; ///< [LW_STABLE...] names

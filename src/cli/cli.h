@@ -108,16 +108,16 @@ enum {
       "FILE.yaml)")                                                                                \
     X(equilibrium, "MODEL",                                                                        \
       CLI_OUTPUT | CLI_INITIAL | CLI_INPUTS | CLI_ANY | CLI_BASE | CLI_LIMITS |                    \
-          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,                       \
+          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,          \
       "find the static equilibrium near the start (-o FILE.yaml), and whether it is stable")       \
     X(linearize, "MODEL",                                                                          \
       CLI_OUTPUT | CLI_AT | CLI_INITIAL | CLI_INPUTS | CLI_OUTPUTS | CLI_INDEPENDENT | CLI_ANY |   \
-          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON |          \
-          CLI_QUIET,                                                                               \
+          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT |        \
+          CLI_JSON | CLI_QUIET,                                                                    \
       "matrices A, B, C, D of small deviations from a state (default: the start; -o FILE.json)")   \
     X(modes, "MODEL",                                                                              \
       CLI_AT | CLI_INITIAL | CLI_INPUTS | CLI_INDEPENDENT | CLI_ANY | CLI_BASE | CLI_LIMITS |      \
-          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON,                                   \
+          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON,                      \
       "natural frequencies, damping and shapes about a state (default: the equilibrium)")          \
     X(compare, "MODEL",                                                                            \
       CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | \
@@ -167,16 +167,12 @@ typedef struct cli_arguments {
     const char *batch;   ///< table of varied quantities; NULL: none
     const char *vary[CLI_MAX];
     int nvary;
-    const char *observed; ///< columns of --watch; NULL: none
-    const char *hold;     ///< of assemble; NULL: nothing
-    const char *near;     ///< of assemble, likewise
-    int starts;           ///< of assemble; 0: the default
-    bool open;            ///< open loops are accepted
-    int lanes;            ///< 0: not given
     const char *observed;                            ///< columns of --watch; NULL: none
     const char *hold;                                ///< of assemble; NULL: nothing
-    const char *at, *inputs, *outputs, *independent; ///< of analyses; NULL: not given
+    const char *near;                                ///< of assemble, likewise
+    int starts;                                      ///< of assemble; 0: the default
     bool open;                                       ///< open loops are accepted
+    const char *at, *inputs, *outputs, *independent; ///< of analyses; NULL: not given
     int lanes;                                       ///< 0: not given
     lw_base base;
     const char *inertia_check;

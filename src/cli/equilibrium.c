@@ -18,12 +18,11 @@ static void print_report(const cli_arguments *arguments, const cli_analysis *a,
 {
     const lw_equilibrium *e = &a->equilibrium;
     printf("model        %s\n", arguments->operand);
-    printf("equilibrium  %s, %d degree%s of freedom, %d steps, the last of %.1e rad or lengths\n",
-           cli_stability[e->stability], e->freedoms, e->freedoms == 1 ? "" : "s", e->iterations,
-           e->last);
+    printf("equilibrium  %s, %d dof, %d steps, the last of %.1e rad or lengths\n",
+           cli_stability[e->stability], e->dof, e->iterations, e->last);
     if (e->unstable) printf("             %d displacements lower the potential\n", e->unstable);
     if (e->indifferent) printf("             %d displacements meet no force\n", e->indifferent);
-    if (e->freedoms) printf("softest      %.6g 1/s^2, mostly %s\n", e->softest, e->coordinate);
+    if (e->dof) printf("softest      %.6g 1/s^2, mostly %s\n", e->softest, e->coordinate);
     printf("potential    %.9g J\n", seen->potential);
     for (int j = 0; j < lw_model_joint_count(a->model); j++) {
         const lw_joint_info joint = lw_model_joint(a->model, (lw_joint){j});
@@ -44,7 +43,7 @@ static void json_report(const cli_arguments *arguments, const cli_analysis *a,
     json_text(&json, "model", arguments->operand);
     json_bool(&json, "stable", e->stability == LW_STABLE);
     json_text(&json, "stability", cli_stability[e->stability]);
-    json_integer(&json, "freedoms", e->freedoms);
+    json_integer(&json, "dof", e->dof);
     json_integer(&json, "unstable", e->unstable);
     json_integer(&json, "indifferent", e->indifferent);
     json_integer(&json, "iterations", e->iterations);

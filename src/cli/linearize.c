@@ -112,16 +112,16 @@ static cli_exit report(const cli_arguments *arguments, const cli_analysis *a)
 cli_exit cli_linearize(const cli_arguments *arguments)
 {
     cli_analysis a;
-    bool settle;
+    bool balance;
     for (int i = 0; i < arguments->noutput; i++)
         if (!cli_ends_in(arguments->output[i], ".json"))
             return cli_complain(CLI_USE, "%s: linear systems are written as .json",
                                 arguments->output[i]);
-    cli_exit code = cli_analysis_at(arguments, false, &settle);
+    cli_exit code = cli_analysis_at(arguments, false, &balance);
     if (code) return code;
-    code = cli_analysis_begin(arguments, settle, &a);
+    code = cli_analysis_begin(arguments, balance, &a);
     if (!code) code = report(arguments, &a);
-    if (!code && a.settled && !arguments->quiet) cli_analysis_warn(&a.equilibrium);
+    if (!code && a.balanced && !arguments->quiet) cli_analysis_warn(&a.equilibrium);
     cli_analysis_end(&a);
     return code;
 }

@@ -41,10 +41,10 @@ static void read_mode(const lw_modes *modes, int i, const shape *s)
 // The body with the largest share of the kinetic energy.
 static int main_body(const lw_model *model, const shape *s)
 {
-    int most = 1;
+    int maximum = 1;
     for (int b = 2; b < lw_model_body_count(model); b++)
-        if (s->energy[b] > s->energy[most] * (1 + 1e-9)) most = b;
-    return most;
+        if (s->energy[b] > s->energy[maximum] * (1 + 1e-9)) maximum = b;
+    return maximum;
 }
 
 static void print_report(const cli_arguments *arguments, const cli_analysis *a,
@@ -52,9 +52,9 @@ static void print_report(const cli_arguments *arguments, const cli_analysis *a,
 {
     printf("model        %s\n", arguments->operand);
     printf("about        %s\n", cli_analysis_state(a));
-    printf("freedoms     %d\n\n", lw_linear_states(linear) / 2);
+    printf("dof     %d\n\n", lw_linear_states(linear) / 2);
     printf("mode    frequency [Hz]  damping ratio      eigenvalue [1/s]              "
-           "moves most (share of kinetic energy)\n");
+           "main body (share of kinetic energy)\n");
     for (int i = 0; i < lw_modes_count(modes); i++) {
         const lw_mode m = lw_modes_at(modes, i);
         read_mode(modes, i, s);
@@ -142,12 +142,12 @@ static cli_exit report(const cli_arguments *arguments, const cli_analysis *a)
 cli_exit cli_modes(const cli_arguments *arguments)
 {
     cli_analysis a;
-    bool settle;
-    cli_exit code = cli_analysis_at(arguments, true, &settle);
+    bool balance;
+    cli_exit code = cli_analysis_at(arguments, true, &balance);
     if (code) return code;
-    code = cli_analysis_begin(arguments, settle, &a);
+    code = cli_analysis_begin(arguments, balance, &a);
     if (!code) code = report(arguments, &a);
-    if (!code && a.settled) cli_analysis_warn(&a.equilibrium);
+    if (!code && a.balanced) cli_analysis_warn(&a.equilibrium);
     cli_analysis_end(&a);
     return code;
 }

@@ -68,13 +68,13 @@ static inline lw_linear *lwt_linearize(const lw_model *model, const lw_linear_de
     return linear;
 }
 
-static inline lw_model *lwt_settle(const lw_model *model, bool any, lw_equilibrium *report)
+static inline lw_model *lwt_balance(const lw_model *model, bool any, lw_equilibrium *report)
 {
-    lw_model *settled;
+    lw_model *balanced;
     lw_error error;
     const lw_equilibrium_desc desc = {.any = any};
-    lwt_ok(lw_model_equilibrium(model, &desc, &settled, report, &error), &error);
-    return settled;
+    lwt_ok(lw_model_equilibrium(model, &desc, &balanced, report, &error), &error);
+    return balanced;
 }
 
 static inline lw_modes *lwt_modes(const lw_linear *linear)

@@ -23,18 +23,18 @@ static void test_four_bar(void **state)
     for (int i = 0; i < 3; i++) { // any start
         lw_equilibrium report;
         lw_model *model = lwt_sprung_four_bar(drawn[i], 0),
-                 *settled = lwt_settle(model, false, &report);
+                 *balanced = lwt_balance(model, false, &report);
         assert_int_equal(report.stability, LW_STABLE);
-        assert_int_equal(report.freedoms, 1);
+        assert_int_equal(report.dof, 1);
         assert_string_equal(report.coordinate, "joint.A.q0");
-        lwt_near(drawn[i] + settled->q0[0], 0.9532432576031371, 1e-12);
-        lw_linear *linear = lwt_linearize(settled, NULL);
+        lwt_near(drawn[i] + balanced->q0[0], 0.9532432576031371, 1e-12);
+        lw_linear *linear = lwt_linearize(balanced, NULL);
         const double M = lw_linear_mass(linear)[0];
         lwt_near(M, 0.13136266455296938, 1e-12);
         lwt_near(-M * lw_linear_A(linear)[2], 17.80378035671408, 1e-9); // K_r
         lwt_near(report.softest, 17.80378035671408 / M, 1e-8);
         lw_linear_destroy(linear);
-        lw_model_destroy(settled);
+        lw_model_destroy(balanced);
         lw_model_destroy(model);
     }
 }
@@ -45,23 +45,23 @@ static void test_stable_and_unstable(void **state)
     (void)state;
     const double angle[] = {LWT_PI - 0.01, LWT_PI + 0.02};
     lw_equilibrium report;
-    lw_model *model = lwt_pendulum(2, angle), *settled = lwt_settle(model, false, &report);
+    lw_model *model = lwt_pendulum(2, angle), *balanced = lwt_balance(model, false, &report);
     assert_int_equal(report.stability, LW_STABLE);
-    lwt_near(settled->body[2].r0[1], -2, 1e-12);
-    lw_model_destroy(settled);
-    settled = lwt_settle(model, true, &report);
+    lwt_near(balanced->body[2].r0[1], -2, 1e-12);
+    lw_model_destroy(balanced);
+    balanced = lwt_balance(model, true, &report);
     assert_int_equal(report.stability, LW_UNSTABLE);
     assert_int_equal(report.unstable, 2);
-    lwt_near(settled->body[2].r0[1], 2, 1e-12);
+    lwt_near(balanced->body[2].r0[1], 2, 1e-12);
     lwt_near(report.softest, -(2 + sqrt(2)) * 9.81, 1e-8);
-    lw_model_destroy(settled);
+    lw_model_destroy(balanced);
     lw_model_destroy(model);
     const double upright[] = {LWT_PI, LWT_PI}; // exactly: it is left all the same
     model = lwt_pendulum(2, upright);
-    settled = lwt_settle(model, false, &report);
+    balanced = lwt_balance(model, false, &report);
     assert_int_equal(report.stability, LW_STABLE);
-    lwt_near(settled->body[2].r0[1], -2, 1e-12);
-    lw_model_destroy(settled);
+    lwt_near(balanced->body[2].r0[1], -2, 1e-12);
+    lw_model_destroy(balanced);
     lw_model_destroy(model);
 }
 
@@ -80,20 +80,20 @@ static void test_free_bodies(void **state)
                                 .at = {1, 0, 0},
                                 .axis = {0, 0, 1},
                                 .coordinate[0] = {.stiffness = 3, .at = 0.2}});
-    lw_model *settled = NULL, *falling;
+    lw_model *balanced = NULL, *falling;
     lwt_ok(lw_model_create(b, &falling, &error), &error);
-    assert_int_equal(lw_model_equilibrium(falling, NULL, &settled, &report, &error),
+    assert_int_equal(lw_model_equilibrium(falling, NULL, &balanced, &report, &error),
                      LW_ERR_SINGULAR);
-    assert_null(settled);
+    assert_null(balanced);
     assert_non_null(strstr(error.text, "forces still move body.a.d"));
     lw_builder_gravity(b, (lw_vec3){0, 0, 0});
     lw_model *floating = lwt_model(b);
-    settled = lwt_settle(floating, false, &report);
+    balanced = lwt_balance(floating, false, &report);
     assert_int_equal(report.stability, LW_INDIFFERENT);
-    assert_int_equal(report.freedoms, 7);
+    assert_int_equal(report.dof, 7);
     assert_int_equal(report.indifferent, 6);
-    lwt_near(settled->q0[0], 0.2, 1e-12);
-    lw_model_destroy(settled);
+    lwt_near(balanced->q0[0], 0.2, 1e-12);
+    lw_model_destroy(balanced);
     lw_model_destroy(floating);
     lw_model_destroy(falling);
 }
@@ -107,15 +107,15 @@ static void test_random_mechanisms(void **state)
     LWT_FOR_LOOPS(c, 20, LWT_MULTI | LWT_QUASI | LWT_REVERSED | LWT_REDUNDANT)
     {
         lw_equilibrium report;
-        lw_model *settled = NULL;
+        lw_model *balanced = NULL;
         lw_error error;
-        const lw_status status = lw_model_equilibrium(c.model, &desc, &settled, &report, &error);
+        const lw_status status = lw_model_equilibrium(c.model, &desc, &balanced, &report, &error);
         if (status == LW_ERR_SINGULAR) continue; // falls, or passes a singular position: it says so
         lwt_ok(status, &error);
         assert_int_not_equal(report.stability, LW_UNSTABLE);
-        assert_at_rest(settled, 1e-6);
+        assert_at_rest(balanced, 1e-6);
         found++;
-        lw_model_destroy(settled);
+        lw_model_destroy(balanced);
     }
     assert_true(found >= 8);
 }
@@ -139,13 +139,13 @@ static void test_following_force(void **state)
                       .body = two, .point = {0.5, 0, 0}, .force = {-3, 2, 0}, .body_axes = true});
     lw_model *model = lwt_model(b);
     lw_equilibrium report;
-    lw_model *settled = lwt_settle(model, false, &report);
+    lw_model *balanced = lwt_balance(model, false, &report);
     // the moment about j2 does not depend on the position; that about j1 has the arm along the first rod too
     const double q2 = 2.0 / 10, q1 = (2 + 2 * cos(q2) - 3 * sin(q2)) / 10;
-    lwt_near(settled->q0[1], q2, 1e-12);
-    lwt_near(settled->q0[0], q1, 1e-12);
+    lwt_near(balanced->q0[1], q2, 1e-12);
+    lwt_near(balanced->q0[0], q1, 1e-12);
     assert_true(report.iterations <= 12);
-    lw_model_destroy(settled);
+    lw_model_destroy(balanced);
     lw_model_destroy(model);
 }
 

@@ -68,15 +68,15 @@ static void test_choice_of_coordinates(void **state)
 {
     (void)state;
     lw_equilibrium report;
-    lw_model *model = lwt_sprung_four_bar(0.9, 0), *settled = lwt_settle(model, false, &report);
+    lw_model *model = lwt_sprung_four_bar(0.9, 0), *balanced = lwt_balance(model, false, &report);
     static const char *const names[] = {"A", "B", "C", "D"};
     int chosen = 0;
     for (int i = 0; i < 4; i++) {
         const lw_linear_desc desc = {.independent = names[i]};
         lw_linear *linear;
         lw_error error;
-        const lw_status status = lw_linearize(settled, &desc, &linear, &error);
-        if (settled->joint[i].node < 0) {
+        const lw_status status = lw_linearize(balanced, &desc, &linear, &error);
+        if (balanced->joint[i].node < 0) {
             assert_int_equal(status, LW_ERR_ARGUMENT);
             assert_non_null(strstr(error.text, "closes a loop"));
             continue;
@@ -90,23 +90,23 @@ static void test_choice_of_coordinates(void **state)
         chosen++;
     }
     assert_int_equal(chosen, 3);
-    lw_model_destroy(settled);
+    lw_model_destroy(balanced);
     lw_model_destroy(model);
 }
 
-// A spinning body in space, its attitude a quaternion: increments are in axes of the body, which turn.  In these a
-// symmetric top nutates with 1 - Ja/Jt of its spin, and what stands still in space turns with the spin.
+// A rotating body in space, its attitude a quaternion: increments are in axes of the body.  In these a symmetric top
+// nutates with 1 - Ja/Jt of its angular velocity, and directions fixed in space rotate with all of it.
 static void test_top(void **state)
 {
     (void)state;
-    const double Jt = 0.3, Ja = 0.2, spin = 7;
+    const double Jt = 0.3, Ja = 0.2, rate = 7;
     lw_builder *b = lwt_builder();
     lw_builder_gravity(b, (lw_vec3){0, 0, 0});
     lwt_body(b, &(lw_body_desc){.name = "top",
                                 .mass = 2,
                                 .inertia = {Jt, Jt, Ja, 0, 0, 0},
                                 .has_velocity = true,
-                                .angular_velocity = {0, 0, spin}});
+                                .angular_velocity = {0, 0, rate}});
     lw_model *model = lwt_model(b);
     lw_linear *linear = lwt_linearize(model, NULL);
     assert_int_equal(lw_linear_states(linear), 12);
@@ -116,8 +116,8 @@ static void test_top(void **state)
     assert_true(lwi_eigen_values(12, A, re, im, scratch));
     bool nutates = false, turns = false;
     for (int i = 0; i < 12; i++) { // double eigenvalues are less accurate
-        const bool own = fabs(fabs(im[i]) - spin * (1 - Ja / Jt)) <= 1e-8,
-                   still = fabs(fabs(im[i]) - spin) <= 1e-4;
+        const bool own = fabs(fabs(im[i]) - rate * (1 - Ja / Jt)) <= 1e-8,
+                   still = fabs(fabs(im[i]) - rate) <= 1e-4;
         assert_true(fabs(re[i]) <= 1e-4);
         assert_true(fabs(im[i]) <= 1e-4 || own || still);
         nutates |= own, turns |= still;

@@ -17,8 +17,8 @@ static void test_pendulums(void **state)
         const double angle[5] = {0.3, -0.1, 0.2, 0.5, 0.4};
         lw_equilibrium report;
         lw_model *model = lwt_pendulum(known[i].n, angle),
-                 *settled = lwt_settle(model, false, &report);
-        lw_linear *linear = lwt_linearize(settled, NULL);
+                 *balanced = lwt_balance(model, false, &report);
+        lw_linear *linear = lwt_linearize(balanced, NULL);
         lw_modes *modes = lwt_modes(linear);
         assert_int_equal(lw_modes_count(modes), known[i].n);
         for (int k = 0; k < known[i].n; k++) {
@@ -28,7 +28,7 @@ static void test_pendulums(void **state)
         }
         lw_modes_destroy(modes);
         lw_linear_destroy(linear);
-        lw_model_destroy(settled);
+        lw_model_destroy(balanced);
         lw_model_destroy(model);
     }
 }
@@ -72,9 +72,9 @@ static void test_damping(void **state)
                                     .coordinate[0] = {.stiffness = 8, .damping = damping[i]}});
         lw_model *model = lwt_model(b);
         lw_equilibrium report;
-        lw_model *settled = lwt_settle(model, false, &report);
-        lwt_near(settled->q0[0], -2 * 9.81 / 8, 1e-12);
-        lw_linear *linear = lwt_linearize(settled, NULL);
+        lw_model *balanced = lwt_balance(model, false, &report);
+        lwt_near(balanced->q0[0], -2 * 9.81 / 8, 1e-12);
+        lw_linear *linear = lwt_linearize(balanced, NULL);
         lw_modes *modes = lwt_modes(linear);
         const double zeta = damping[i] / (2 * sqrt(8.0 * 2));
         const lw_mode mode = lw_modes_at(modes, 0);
@@ -90,7 +90,7 @@ static void test_damping(void **state)
         }
         lw_modes_destroy(modes);
         lw_linear_destroy(linear);
-        lw_model_destroy(settled);
+        lw_model_destroy(balanced);
         lw_model_destroy(model);
     }
 }

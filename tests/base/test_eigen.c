@@ -3,31 +3,32 @@
 #include "support/mechanism.h"
 #include "support/random_model.h"
 
-enum { MOST = 30 };
+enum { MAX_SIZE = 30 };
 
 static double norm_of(int n, const double *A)
 {
-    double most = 0;
-    for (int i = 0; i < n * n; i++) most = fmax(most, fabs(A[i]));
-    return most;
+    double maximum = 0;
+    for (int i = 0; i < n * n; i++) maximum = fmax(maximum, fabs(A[i]));
+    return maximum;
 }
 
 // |A (x + i y) - (re + i im) (x + i y)|
 static double residual(int n, const double *A, double re, double im, const double *x,
                        const double *y)
 {
-    double most = 0;
+    double maximum = 0;
     for (int i = 0; i < n; i++) {
         double a = im * y[i] - re * x[i], b = -re * y[i] - im * x[i];
         for (int j = 0; j < n; j++) a += A[i * n + j] * x[j], b += A[i * n + j] * y[j];
-        most = fmax(most, hypot(a, b));
+        maximum = fmax(maximum, hypot(a, b));
     }
-    return most;
+    return maximum;
 }
 
 static void check_values(int n, const double *A)
 {
-    double H[MOST * MOST], re[MOST], im[MOST], x[MOST], y[MOST], scratch[2 * MOST * (MOST + 1)];
+    double H[MAX_SIZE * MAX_SIZE], re[MAX_SIZE], im[MAX_SIZE], x[MAX_SIZE], y[MAX_SIZE],
+        scratch[2 * MAX_SIZE * (MAX_SIZE + 1)];
     const double size = norm_of(n, A);
     double trace = 0, sum = 0, imaginary = 0;
     memcpy(H, A, (size_t)(n * n) * sizeof *A);
@@ -48,8 +49,8 @@ static void test_any_matrix(void **state)
     (void)state;
     uint64_t seed = 1;
     for (int trial = 0; trial < 200; trial++) {
-        double A[MOST * MOST] = {0};
-        const int n = 1 + lwt_random_below(&seed, MOST);
+        double A[MAX_SIZE * MAX_SIZE] = {0};
+        const int n = 1 + lwt_random_below(&seed, MAX_SIZE);
         for (int i = 0; i < n * n; i++) {
             A[i] = lwt_random(&seed, -1, 1);
             if (trial % 3 == 1) A[i] *= pow(10, lwt_random(&seed, -4, 4)); // badly scaled
@@ -80,8 +81,9 @@ static void test_symmetric_matrix(void **state)
     (void)state;
     uint64_t seed = 2;
     for (int trial = 0; trial < 100; trial++) {
-        double A[MOST * MOST], S[MOST * MOST], w[MOST], V[MOST * MOST], none[MOST] = {0};
-        const int n = 1 + lwt_random_below(&seed, MOST);
+        double A[MAX_SIZE * MAX_SIZE], S[MAX_SIZE * MAX_SIZE], w[MAX_SIZE], V[MAX_SIZE * MAX_SIZE],
+            none[MAX_SIZE] = {0};
+        const int n = 1 + lwt_random_below(&seed, MAX_SIZE);
         for (int i = 0; i < n; i++)
             for (int j = 0; j <= i; j++)
                 A[i * n + j] = A[j * n + i] =

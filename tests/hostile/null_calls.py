@@ -17,7 +17,8 @@ OPTIONAL_NAMES = {"error", "user", "row_user", "progress_user", "progress", "row
 
 # what the comments of the headers allow besides: function, parameters
 OPTIONAL = {
-    "lw_model_assemble": "desc report", "lw_batch_writer_create": "path", "lw_sweep_writer_create": "path",
+    "lw_model_assemble": "desc report", "lw_model_equilibrium": "desc balanced report", "lw_linearize": "desc",
+    "lw_modes_shape": "re im", "lw_modes_coordinates": "re im", "lw_batch_writer_create": "path", "lw_sweep_writer_create": "path",
     "lw_codegen_write": "counts", "lw_forward_dynamics": "tau inputs", "lw_forward_dynamics_many": "tau inputs",
     "lw_inverse_dynamics": "inputs", "lw_momenta_rates": "tau inputs", "lw_constraints_evaluate": "phi rate J gamma",
     "lw_constraints_tree": "M h inputs", "lw_model_read": "desc options", "lw_model_parse": "options",
@@ -58,7 +59,7 @@ BY_FUNCTION = {
     ("lw_plot_mechanism", "result"): "NULL", ("lw_result_read_state", "result"): "stored",
     ("lw_result_restore", "result"): "stored", ("lw_result_convert", "result"): "stored",
     ("lw_constraints_tree", "M"): "out", ("lw_view_page", "result"): "NULL", ("lw_view_gltf", "result"): "NULL",
-    ("lw_plot_results", "options"): "NULL",
+    ("lw_plot_results", "options"): "NULL", ("lw_modes_shape", "re"): "shape", ("lw_modes_shape", "im"): "shape",
 }
 BY_NAME = {
     "file": '"null-out.svg"', "source": '"a"', "name": '"null"', "text": "text", "how": "text", "size": "sizeof text",
@@ -73,7 +74,7 @@ BY_TYPE = {
     "lw_batch_row": "NULL", "callback": "NULL", "lw_summary *": "&summary", "lw_step_times *": "&times",
     "lw_options *": "&options", "const lw_options *": "&options", "lw_plot_options *": "&plot_options",
     "const lw_plot_options *": "&plot_options", "lw_signal *": "&function", "lw_body *": "&body", "lw_mesh *": "&mesh", "lw_joint *": "&joint",
-    "lw_assembly *": "&assembly", "lw_check *": "&check", "lw_redundancy *": "redundancy",
+    "lw_assembly *": "&assembly", "lw_equilibrium *": "&equilibrium", "lw_check *": "&check", "lw_redundancy *": "redundancy",
     "lw_plan_info *": "&plan", "lw_precision *": "precision", "const lw_observation *": "observation",
     "const lw_observation **": "&observation_out", "const lw_impact **": "&impact",
 }

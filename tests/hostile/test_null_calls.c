@@ -46,6 +46,8 @@ static lw_body body;
 static lw_mesh mesh;
 static lw_joint joint;
 static lw_assembly assembly;
+static lw_equilibrium equilibrium;
+static double shape[8][6];
 static lw_check check;
 static lw_redundancy redundancy[8];
 static lw_plan_info plan;
@@ -63,6 +65,8 @@ static lw_batch *the_lw_batch, *new_lw_batch;
 static lw_sweep *the_lw_sweep, *new_lw_sweep;
 static lw_dynamics *the_lw_dynamics, *new_lw_dynamics;
 static lw_constraints *the_lw_constraints, *new_lw_constraints;
+static lw_linear *the_lw_linear, *new_lw_linear;
+static lw_modes *the_lw_modes, *new_lw_modes;
 static lw_csv *the_lw_csv, *new_lw_csv;
 static lw_writer *the_lw_writer, *new_lw_writer;
 static lw_batch_writer *the_lw_batch_writer, *new_lw_batch_writer;
@@ -72,6 +76,8 @@ static lw_table *the_lw_table, *new_lw_table;
 static const char *const vary[] = {"gravity.x"};
 static lw_assemble_desc lw_assemble_desc_;
 static lw_mesh_desc lw_mesh_desc_ = {.file = "a.stl"};
+static lw_equilibrium_desc lw_equilibrium_desc_;
+static lw_linear_desc lw_linear_desc_;
 static lw_batch_desc lw_batch_desc_ = {
     .options = &options, .instances = 1, .threads = 1, .nvary = 1, .vary = vary, .values = zeros};
 static lw_body_desc lw_body_desc_ = {.mass = 1, .inertia = {1, 1, 1}};
@@ -153,6 +159,8 @@ static void create_objects(void)
            &error);
     lwt_ok(lw_dynamics_create(the_lw_model, NULL, &the_lw_dynamics, &error), &error);
     lwt_ok(lw_constraints_create(the_lw_model, NULL, &the_lw_constraints, &error), &error);
+    lwt_ok(lw_linearize(the_lw_model, NULL, &the_lw_linear, &error), &error);
+    lwt_ok(lw_modes_create(the_lw_linear, &the_lw_modes, &error), &error);
     lwt_ok(lw_table_read("null-table.csv", &the_lw_table, &error), &error);
 }
 

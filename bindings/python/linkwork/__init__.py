@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Tuple
 
 from . import quaternion
+from ._analysis import Equilibrium, LinearSystem, Mode, equilibrium, linearize, modes
 from ._batch import Batch, BatchResult, Summaries, simulate_batch
 from ._builder import Builder
 from ._compare import Comparison, WorkPrecision, compare, work_precision
@@ -67,11 +68,11 @@ def integrators() -> Tuple[str, ...]:
 
 
 __all__ = [
-    "ArgumentError", "Assembly", "Batch", "BatchResult", "Body", "BodyColumns", "Builder", "Check",
-    "Comparison", "Constraints", "Data", "Error", "FileError", "Impact", "Inputs", "IntegratorError",
-    "InternalError", "Joint", "JointColumns", "Model", "ModelError", "NotFiniteError", "Observation",
-    "OffLoopsWarning", "OutOfMemoryError", "ParseError", "Redundancy", "Simulation", "SingularError",
-    "StoppedError", "Summaries", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError", "WorkPrecision",
-    "assemble", "check", "compare", "formulations", "integrators", "load", "plot", "quaternion", "read_result",
-    "schema", "simulate", "simulate_batch", "work_precision",
+    "ArgumentError", "Assembly", "Batch", "BatchResult", "Body", "BodyColumns", "Builder", "Check", "Comparison",
+    "Constraints", "Data", "Equilibrium", "Error", "FileError", "Impact", "Inputs", "IntegratorError",
+    "InternalError", "Joint", "JointColumns", "LinearSystem", "Mode", "Model", "ModelError", "NotFiniteError",
+    "Observation", "OffLoopsWarning", "OutOfMemoryError", "ParseError", "Redundancy", "Simulation",
+    "SingularError", "StoppedError", "Summaries", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError",
+    "WorkPrecision", "assemble", "check", "compare", "equilibrium", "formulations", "integrators", "linearize",
+    "load", "modes", "plot", "quaternion", "read_result", "schema", "simulate", "simulate_batch", "work_precision",
 ]

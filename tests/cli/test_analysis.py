@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""linkwork equilibrium, linearize, modes: tables, JSON, files, messages.
+
+usage: test_analysis.py PROGRAM
+"""
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MODEL = """
+linkwork: 1
+gravity: [0, -9.81, 0]
+inputs: [torque]
+bodies:
+  one: {mass: 1, position: [0.6, -0.8, 0]}
+  two: {mass: 1, position: [0.6, -1.8, 0]}
+joints:
+  a: {type: revolute, between: [ground, one], at: [0, 0, 0], axis: [0, 0, 1], effort: {q0: torque}}
+  b: {type: revolute, between: [one, two], at: [0.6, -0.8, 0], axis: [0, 0, 1]}
+"""
+FREQUENCIES = [math.sqrt((2 + sign * math.sqrt(2)) * 9.81) / (2 * math.pi) for sign in (-1, 1)]
+
+
+class Analysis(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.model = self.path("double.yaml")
+        with open(self.model, "w", encoding="utf-8") as file:
+            file.write(MODEL)
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def run_program(self, *arguments, code=0):
+        done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, code, done.stderr)
+        return done.stdout if code == 0 else done.stderr
+
+    def json(self, *arguments):
+        return json.loads(self.run_program(*arguments, "--json"))
+
+    def test_equilibrium(self):
+        found = self.json("equilibrium", self.model, "-o", self.path("hanging.yaml"))
+        self.assertIs(found["stable"], True)
+        self.assertEqual(found["stability"], "stable")
+        self.assertEqual(list(found["joints"]), ["a", "b"])
+        self.assertAlmostEqual(found["joints"]["a"][0], -math.atan2(0.6, 0.8), delta=1e-12)
+        self.assertAlmostEqual(found["bodies"]["two"]["position"][1], -2, delta=1e-12)
+        again = self.json("equilibrium", self.path("hanging.yaml"))  # begins where it ends
+        self.assertEqual(again["iterations"], 0)
+        text = self.run_program("equilibrium", self.model)
+        self.assertIn("stable, 2 dof", text)
+        held = self.json("equilibrium", self.model, "--inputs", "torque=9.81")
+        self.assertAlmostEqual(held["bodies"]["one"]["position"][0], 0.5, delta=1e-12)
+
+    def test_linearize(self):
+        file = self.path("linear.json")
+        system = self.json("linearize", self.model, "--at", "equilibrium", "--outputs", "body.two.x", "-o", file)
+        with open(file, encoding="utf-8") as written:
+            self.assertEqual(json.load(written), system)
+        self.assertEqual(system["states"], ["joint.a.q0", "joint.b.q0", "joint.a.qd0", "joint.b.qd0"])
+        self.assertEqual(system["inputs"], ["torque"])
+        self.assertEqual([len(row) for row in system["A"]], [4] * 4)
+        self.assertEqual([len(row) for row in system["B"]], [1] * 4)
+        self.assertEqual([len(row) for row in system["D"]], [1])
+        self.assertAlmostEqual(system["C"][0][0], 2, delta=1e-9)
+        self.assertIn("joint.a.qd0", self.run_program("linearize", self.model))
+
+    def test_modes(self):
+        for arguments in ((), ("--independent", "b")):
+            modes = self.json("modes", self.model, *arguments)["modes"]
+            for mode, frequency in zip(modes, FREQUENCIES):
+                self.assertAlmostEqual(mode["frequency_hz"], frequency, delta=1e-10)
+                self.assertEqual(mode["damping_ratio"], 0)
+        self.assertIn("0.381526", self.run_program("modes", self.model))
+
+    def test_initial(self):
+        result = self.path("run.h5")
+        self.run_program("run", self.model, "--duration", "0.5", "-o", result, "--quiet")
+        start = self.json("linearize", self.model)
+        later = self.json("linearize", self.model, "--initial", result)
+        self.assertNotEqual(start["A"], later["A"])
+        self.assertNotEqual(later["A"][2][2], 0)  # it moves
+
+    def test_messages(self):
+        for arguments, code, text in (
+                (("modes", self.model, "--at", "rest"), 2, "--at rest: expected start or equilibrium"),
+                (("linearize", self.model, "--outputs", "body.two.xx"), 2, "did you mean 'body.two.x'?"),
+                (("linearize", self.model, "--independent", "c"), 2, "there is no joint 'c'"),
+                (("linearize", self.model, "-o", "x.csv"), 2, "linear systems are written as .json"),
+                (("equilibrium", self.model, "--inputs", "torqe=1"), 2, "did you mean torque?"),
+                (("equilibrium", self.model, "--inputs", "torque"), 2, "expected NAME=VALUE"),
+                (("equilibrium", self.model, "-o", "x.h5"), 2, "models are written as .yaml")):
+            self.assertIn(text, self.run_program(*arguments, code=code))
+        with open(self.path("falls.yaml"), "w", encoding="utf-8") as file:
+            file.write("linkwork: 1\nbodies: {stone: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n")
+        self.assertIn("no equilibrium found in 200 steps: forces still move body.stone.d2",
+                      self.run_program("equilibrium", self.path("falls.yaml"), code=1))
+
+
+if __name__ == "__main__":
+    PROGRAM = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
