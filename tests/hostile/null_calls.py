@@ -28,7 +28,7 @@ OPTIONAL = {
     "lw_view_gltf": "result desc", "lw_csv_close": "csv", "lw_writer_close": "writer",
     "lw_batch_writer_close": "writer", "lw_builder_cut": "joints", "lw_sim_create": "desc",
     "lw_builder_add_function": "function", "lw_builder_add_input": "name input", "lw_builder_add_body": "body",
-    "lw_builder_add_joint": "joint", "lw_sim_apply_impulse": "impact",
+    "lw_builder_add_joint": "joint", "lw_builder_add_mesh": "mesh", "lw_sim_apply_impulse": "impact",
     "lw_batch_apply_impulse": "impact",
     "lw_model_joint_tree": "q_first nq v_first nv", "lw_batch_get_state": "time x",
     "lw_result_read_state": "time",
