@@ -444,7 +444,7 @@ LW_API void lw_builder_destroy(lw_builder *builder);
 
 /** Every `add` copies its description, checks the item by itself and fails with
  *  LW_ERR_MODEL (text names item, value and what was expected), LW_ERR_ARGUMENT or LW_ERR_MEMORY.
- *  The item added (function, input, body, joint) comes out; NULL where it is not wanted. */
+ *  The item added (function, input, body, joint, mesh) comes out; NULL where it is not wanted. */
 LW_API void lw_builder_gravity(lw_builder *builder, lw_vec3 acceleration); ///< default 0 0 -9.81
 LW_API lw_status lw_builder_add_function(lw_builder *builder, const lw_function_desc *desc,
                                          lw_signal *function, lw_error *error);
