@@ -284,9 +284,14 @@ bool lwi_sim_continue_start(lw_sim *sim, lw_observe level, lwi_snapshot *m)
     p->accelerations = true;
     if (!allocate(sim)) return false;
     lwi_gauss_keep(&p->gauss);
-    const bool done = find_nodes_on_path(sim, level, m->t, c->nearest, c->farthest, dt) &&
-                      !(level >= LW_OBSERVE_REACTION && grows(p, sim->model, 0, dt));
+    const bool done = find_nodes_on_path(sim, level, m->t, c->nearest, c->farthest, dt);
     lwi_gauss_restore(&p->gauss);
-    if (done) extrapolate(p, sim->model, level, dt, m);
-    return done;
+    if (!done) return false;
+    const bool reactions = level >= LW_OBSERVE_REACTION && !grows(p, sim->model, 0, dt);
+    extrapolate(p, sim->model, reactions ? level : LW_OBSERVE_ACCELERATION, dt, m);
+    // those that grow have no value at the position: as at the nearest state
+    if (level >= LW_OBSERVE_REACTION && !reactions)
+        memcpy(m->reaction, p->value + p->nvalue - 6 * sim->model->njoint,
+               (size_t)sim->model->njoint * sizeof *m->reaction);
+    return true;
 }

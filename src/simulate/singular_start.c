@@ -39,6 +39,8 @@
 #define BALANCED 1e-9
 // Sines below this are at the position: no formulation begins there.
 #define AT 1e-6
+// Motions per second, in radians or lengths of the mechanism, that are round-off: rest.
+#define REST 1e-13
 
 // ---------------------------------------------------------------------------------------- branches
 
@@ -198,6 +200,7 @@ static progress find_progress(lw_sim *sim, const lwi_snapshot *m)
     const double unit = lwi_sine_rate(&sim->monitor.system, m);
     double along = 0, square = 0;
     progress p = {.rate = c->from_rest ? 0 : unit};
+    if (model->driven) return p; // without velocities drives would not be where they are
     lwi_gauss_move(g, m, NEARBY / unit);
     lwi_snapshot_copy(model, &g->moved, &c->at);
     for (int b = 0; b < model->nbody; b++) v3_set(c->at.v[b], 0, 0, 0), v3_set(c->at.w[b], 0, 0, 0);
@@ -244,7 +247,7 @@ static bool find_direction(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
     lwi_snapshot_copy(sim->model, &c->start, &c->direction);
-    c->from_rest = !(lwi_sine_rate(&sim->monitor.system, &c->start) > 0);
+    c->from_rest = !(lwi_sine_rate(&sim->monitor.system, &c->start) > REST);
     return !c->from_rest || accelerate(sim, &c->direction);
 }
 
@@ -253,6 +256,8 @@ static lw_status keep_start(lw_sim *sim)
     lwi_crossing *c = &sim->crossing;
     if (!c->start.r) {
         lw_status status = lwi_snapshot_create(sim->model, &sim->arena, &c->start);
+        if (status == LW_OK && !c->from.r)
+            status = lwi_snapshot_create(sim->model, &sim->arena, &c->from);
         if (status == LW_OK) status = lwi_snapshot_create(sim->model, &sim->arena, &c->direction);
         if (status != LW_OK) return lwi_fail(&sim->error, status, "no memory for a simulation");
     }
@@ -260,15 +265,37 @@ static lw_status keep_start(lw_sim *sim)
     return LW_OK;
 }
 
+// Steps of a formulation's own follow a branch that velocities select, and stay in equilibrium.  Where no motion leads on
+// they would follow round-off.
+static lw_status check_own_steps(lw_sim *sim)
+{
+    lwi_crossing *c = &sim->crossing;
+    const lwi_system *s = &sim->monitor.system;
+    if (!sim->passage.active || !sim->work->formulation->step ||
+        sim->options.singular == LW_SINGULAR_TURN)
+        return LW_OK;
+    const double pivot = lwi_monitor_pivot(&sim->monitor, &sim->snapshot, &c->start_edge);
+    if (!(pivot < AT * AT)) return LW_OK;
+    TRY(keep_start(sim));
+    const bool leads = find_direction(sim);
+    if (!leads) return sim->model->driven ? refuse(sim, &c->start, pivot) : LW_OK;
+    const double rate = lwi_sine_rate(s, &c->direction);
+    find_change(sim, &c->direction, rate, &c->from);
+    if (!(lwi_sine_at(&sim->monitor, &sim->passage.gauss.moved) > RISES * sqrt(pivot)))
+        return LW_OK;
+    const bool tangent = lwi_sine_rate(s, &c->from) <= MAX_CHANGE * rate;
+    return tangent ? LW_OK : refuse(sim, &c->from, pivot);
+}
+
 lw_status lwi_sim_leave_singular(lw_sim *sim)
 {
     lwi_crossing *c = &sim->crossing;
     const lwi_system *s = &sim->monitor.system;
     c->started = false;
-    if (!c->active) return LW_OK;
+    if (!c->active) return check_own_steps(sim);
     const double pivot = lwi_monitor_pivot(&sim->monitor, &sim->snapshot, &c->start_edge);
     // from rest, formulations begin next to one
-    const double limit = lwi_sine_rate(s, &sim->snapshot) > 0 ? NEXT_TO : AT;
+    const double limit = lwi_sine_rate(s, &sim->snapshot) > REST ? NEXT_TO : AT;
     if (!(pivot < limit * limit)) return LW_OK;
     TRY(keep_start(sim));
     if (!find_direction(sim)) return LW_OK;

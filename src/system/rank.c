@@ -52,10 +52,10 @@ static double closed_enough(const lwi_system *s)
 // is passed to the next: near singular positions, with pivots of 1e-5, up to 1e-11 in redundant rows.
 #define PARTS_RANK 1e-11
 
-int lwi_system_rank(lwi_system *s)
+static int rank_at(lwi_system *s, double t)
 {
     int rank = -1;
-    lwi_system_rows(s, 0);
+    lwi_system_rows(s, t);
     lwi_system_geometric(s);
     lwi_elim_clear_ranks(s->elim);
     const bool closed = lwi_system_residual(s) <= closed_enough(s);
@@ -63,6 +63,11 @@ int lwi_system_rank(lwi_system *s)
     if (lwi_elim_find_ranks(s->elim, closed ? threshold : LWI_ELIM_RANK, &rank) != LW_OK) return -1;
     LWI_ASSERT(rank >= 0 && rank <= s->plan.nrow);
     return rank - (s->plan.nrow - s->nrow); // links form a tree: independent
+}
+
+int lwi_system_rank(lwi_system *s)
+{
+    return rank_at(s, 0);
 }
 
 // The mixing steps of the generator SplitMix64: regular sequences would repeat along regular chains.
@@ -154,14 +159,35 @@ static int step_nearby(lwi_system *s, const place *start, place nearby[NEARBY])
     return NEARBY;
 }
 
+// A drive that is at a singular position at t = 0 holds the mechanism there: where drives are shortly after, more rows
+// may be independent.  False: no configuration with a larger rank was found.
+static bool search_driven(lwi_system *s, const place *start, place *best)
+{
+    static const double times[] = {1e-2, 0.1};
+    bool found = false;
+    for (int i = 0; i < LWI_COUNT(times) && !found; i++) {
+        restore(s, start);
+        if (!lwi_system_close(s, times[i], closed_enough(s), MAX_STEPS)) continue;
+        const int rank = rank_at(s, times[i]);
+        found = rank > s->generic_rank;
+        if (!found) continue;
+        s->generic_rank = rank;
+        s->generic_t = times[i];
+        store(s, best);
+    }
+    return found;
+}
+
 static lw_status search(lwi_system *s, int full, lwi_arena *scratch, place *best)
 {
-    place nearby[NEARBY];
+    place nearby[NEARBY], start = *best;
     int count = 0;
     s->start_rank = s->generic_rank = lwi_system_rank(s);
     store(s, best);
     if (s->start_rank < full) {
         for (int i = 0; i < NEARBY; i++) TRY(make_place(s->model, scratch, &nearby[i]));
+        TRY(make_place(s->model, scratch, &start));
+        store(s, &start);
         count = step_nearby(s, best, nearby);
     }
     bool last_is_best = true;
@@ -176,6 +202,10 @@ static lw_status search(lwi_system *s, int full, lwi_arena *scratch, place *best
         store(s, best);
         last_is_best = true;
         if (rank == full) break;
+    }
+    if (s->model->driven && s->generic_rank < full) {
+        last_is_best = false;
+        if (search_driven(s, &start, best)) return LW_OK;
     }
     if (last_is_best) return LW_OK;
     restore(s, best);
@@ -210,6 +240,20 @@ lw_status lwi_system_find_ranks(lwi_system *s, lwi_shared *shared, lwi_arena *ar
     s->generic_R = best.R, s->generic_r = best.r, s->generic_q = best.q;
     lwi_system_start(s);
     return LW_OK;
+}
+
+lw_status lwi_system_fewest_redundant(const lw_model *model, const lwi_arena *arena, int *redundant)
+{
+    lwi_system s;
+    lwi_arena scratch;
+    if (*redundant == 0) return LW_OK;
+    lwi_arena_init(&scratch, &arena->allocator);
+    const lw_status status =
+        lwi_system_create_shared(model, LW_PLAN_AUTO, true, NULL, &scratch, &s);
+    if (status == LW_OK && s.nrow - s.generic_rank < *redundant)
+        *redundant = s.nrow - s.generic_rank;
+    lwi_arena_free(&scratch);
+    return status;
 }
 
 lw_status lwi_system_find_reference(lwi_system *s)

@@ -103,6 +103,7 @@ typedef struct lwi_system {
         *common; ///< that with its plan and generic ranks; NULL: there is none.  At creation only
     double (*generic_R)[9], (*generic_r)[3],
         *generic_q;          ///< configuration of the generic ranks, or NULL
+    double generic_t;        ///< its time: 0, or shortly after where drives are
     double (*wrench)[6];     ///< [nbody] loads and efforts
     const double *effort;    ///< efforts of the last loads
     double (*y)[6], *row[2]; ///< scratch [nbody], [plan.nrow]
@@ -152,6 +153,12 @@ lw_status lwi_system_choose_digits(lwi_system *system, lwi_arena *arena);
 lw_status lwi_system_threads(lwi_system *system, lwi_pool *pool, lwi_arena *arena);
 /** Finds the generic ranks; leaves the motion at the start (rank.c). */
 lw_status lwi_system_find_ranks(lwi_system *system, lwi_shared *shared, lwi_arena *arena);
+/** Number of rows of joints and couplings that depend on others generically, by a temporary system: for formulations
+ *  with other searches, which close positions in other ways and may not leave the start, where many rows are lost.
+ *  @param redundant  in: what these found; out: the smaller of both
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_system_fewest_redundant(const lw_model *model, const lwi_arena *arena,
+                                      int *redundant);
 /** Finds the reference pivots (elimination/inactive_rows.c) at the configuration of the generic ranks; leaves the
  *  motion at the start.  Needed before lwi_system_begin.
  *  @return LW_ERR_MEMORY */

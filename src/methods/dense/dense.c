@@ -7,6 +7,7 @@
 #include "methods/dense/dense.h"
 
 #include "spatial/motion.h"
+#include "system/system.h"
 #include "spatial/rotation.h"
 
 #include <string.h>
@@ -63,7 +64,9 @@ static lw_status prepare(lwi_work *work)
     GET(d->inertia_excess, s->nbody);
     TRY(make_layout(work, d));
 
-    d->rank = lwi_dense_rank(&d->s, LWI_DENSE_RANK, d->y).generic;
+    int redundant = s->m - lwi_dense_rank(&d->s, LWI_DENSE_RANK, d->y).generic;
+    TRY(lwi_system_fewest_redundant(model, arena, &redundant));
+    d->rank = s->m - redundant;
     d->dof = s->n - d->rank;
     LWI_ASSERT(d->rank >= 0 && d->rank <= s->m && d->dof >= 0);
     lwi_dense_start(&d->s);

@@ -18,6 +18,7 @@
 #include "base/assert.h"
 #include "loops/cut_state.h"
 #include "system/singular.h"
+#include "system/system.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,6 +53,8 @@ static lw_status prepare(lwi_work *work)
     d->tree.mode = &work->mode;
     TRY(lwi_cut_create(model, LWI_CUT_RANK, arena, &d->tree, d->node, &d->cut, &work->error));
     d->nnull = d->cut.m - d->cut.rank;
+    TRY(lwi_system_fewest_redundant(model, arena, &d->nnull));
+    d->cut.rank = d->cut.m - d->nnull;
     d->nfield = 6 * model->njoint + model->ncoupling;
     LWI_ASSERT(d->nnull >= 0 && d->cut.n == model->tree_nv + d->cut.nrotor);
     GET(d->vdot, d->cut.n);

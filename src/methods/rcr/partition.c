@@ -8,6 +8,7 @@
 
 #include "base/assert.h"
 #include "spatial/rotation.h"
+#include "system/system.h"
 
 #include <string.h>
 
@@ -50,14 +51,15 @@ typedef struct rank_search {
     double *nearby;         // [NEARBY][tree_nq] configurations near the start
     double *closed;         // [tree_nq] the last configuration that was closed
     int *max_rank;          // [nnode] the largest rank found
+    double t;               // of the configuration
     lw_error *error;
 } rank_search;
 
 static void place(rank_search *l, const double *q)
 {
-    lwi_cut_place(l->cut, l->tree, 0, q, l->still);
-    lwi_cut_rows(l->cut, l->tree, 0, LWI_CLOSURE_POSITION);
-    lwi_rcr_place(l->e, l->tree, 0);
+    lwi_cut_place(l->cut, l->tree, l->t, q, l->still);
+    lwi_cut_rows(l->cut, l->tree, l->t, LWI_CLOSURE_POSITION);
+    lwi_rcr_place(l->e, l->tree, l->t);
     for (int k = 0; k < l->e->model->nnode; k++) { // ranks depend on geometry alone: any inertia
         memset(l->e->I[k], 0, sizeof l->e->I[k]);
         for (int i = 0; i < 6; i++) l->e->I[k][7 * i] = 1;
@@ -121,7 +123,61 @@ static bool close_positions(rank_search *l, double threshold)
     return false;
 }
 
-static lw_status find_ranks(rank_search *l, int *start_rank)
+// Coordinates of the tree at the configuration of the generic ranks that `s` has found.
+static lw_status take_generic(const lwi_system *s, lwi_arena *scratch, double *q)
+{
+    const lw_model *model = s->model;
+    lwi_snapshot m;
+    double *x = LWI_PUSH(scratch, double, model->tree_nq + model->tree_nv + 1),
+           *v = LWI_PUSH(scratch, double, model->tree_nv);
+    TRY(lwi_snapshot_create(model, scratch, &m));
+    if (!x || !v) return LW_ERR_MEMORY;
+    lwi_snapshot_start(model, &m);
+    for (int b = 1; b < model->nbody; b++) {
+        v3_copy(m.r[b], s->generic_r[b]);
+        memcpy(m.R[b], s->generic_R[b], sizeof m.R[b]);
+        quat_from_matrix(m.quat[b], m.R[b]);
+    }
+    if (model->nq) memcpy(m.q, s->generic_q, (size_t)model->nq * sizeof *m.q);
+    lwi_tree_enter(model, &m, x, v);
+    memcpy(q, x, (size_t)model->tree_nq * sizeof *q);
+    return LW_OK;
+}
+
+// Ranks at l->q, of which the sum is known: sines that are lost at the start may be small there.
+static void take_ranks(rank_search *l, int sum)
+{
+    static const double threshold[] = {LWI_CUT_RANK, 1e-6, 1e-7}; // redundant rows have 1e-11
+    for (int i = 0; i < LWI_COUNT(threshold); i++) {
+        place(l, l->q);
+        if (rank_here(l, threshold[i]) != LW_OK || lwi_rcr_rank(l->e) > sum) return;
+        keep_largest_ranks(l);
+        memcpy(l->closed, l->q, (size_t)l->e->model->tree_nq * sizeof(double));
+        if (lwi_rcr_rank(l->e) == sum) return;
+    }
+}
+
+// Where many rows are lost at once, as at the start of a row of four-bars in a line, Newton's iteration with the
+// independent coordinates of the start does not converge.  Then the configuration is that of the other formulations
+// (system/rank.c), which close on the shortest way and move drives; their ranks are those of `shared`.
+static lw_status search_as_others(rank_search *l, lwi_shared *shared)
+{
+    lwi_system s;
+    lwi_arena scratch;
+    lwi_arena_init(&scratch, l->allocator);
+    lw_status status =
+        lwi_system_create_shared(l->e->model, LW_PLAN_AUTO, true, shared, &scratch, &s);
+    if (status == LW_OK && s.generic_R) status = take_generic(&s, &scratch, l->q);
+    if (status == LW_OK && s.generic_R && s.generic_rank > s.start_rank) {
+        l->t = s.generic_t;
+        take_ranks(l, l->cut->m - (s.nrow - s.generic_rank));
+        l->t = 0;
+    }
+    lwi_arena_free(&scratch);
+    return status;
+}
+
+static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank)
 {
     // [rad], or lengths of the mechanism: large enough to leave a singular position, where pivots grow with the
     // step; small enough for h^2 to be well below h
@@ -139,14 +195,17 @@ static lw_status find_ranks(rank_search *l, int *start_rank)
         step_along_motions(l, i, sizes[i], l->nearby + (size_t)i * nq);
     }
     bool confirmed = false; // the ranks at the start are those of a configuration nearby
+    bool any = false;
     for (int i = 0; l->cut->m && i < NEARBY && !confirmed; i++) {
         memcpy(l->q, l->nearby + (size_t)i * nq, nq * sizeof(double));
         // 0.2: between h and 1
         if (!close_positions(l, 0.2 * sizes[i])) continue;
         if (rank_here(l, LWI_CUT_RANK) != LW_OK) continue;
+        any = true;
         confirmed = !keep_largest_ranks(l) && i == 0;
         memcpy(l->closed, l->q, nq * sizeof(double));
     }
+    if ((!any || model->driven) && *start_rank < l->cut->m) TRY(search_as_others(l, shared));
     for (int k = 0; k < model->nnode; k++) l->e->node[k].rank = l->max_rank[k];
     LWI_ASSERT(lwi_rcr_rank(l->e) >= 0 && lwi_rcr_rank(l->e) <= l->cut->m);
     if (!confirmed) place(l, l->closed);
@@ -181,7 +240,7 @@ lw_status lwi_rcr_find_ranks(lwi_rcr *e, lwi_cut *cut, lwi_tree_work *tree, lwi_
                      .error = error};
     if (!l.q || !l.nearby || !l.closed || !l.du || !l.still || !l.max_rank) return LW_ERR_MEMORY;
     int start_rank = 0;
-    lw_status status = find_ranks(&l, &start_rank);
+    lw_status status = find_ranks(&l, shared, &start_rank);
     *reactions = NULL;
     if (status == LW_OK && shared) {
         const lwi_motion closed = lwi_cut_motion(tree);
