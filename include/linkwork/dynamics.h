@@ -31,6 +31,21 @@ LW_API int lw_model_tree_nv(const lw_model *model);
  *  @return LW_ERR_ARGUMENT for a joint that closes a loop */
 LW_API lw_status lw_model_joint_tree(const lw_model *model, lw_joint joint, int *q_first, int *nq,
                                      int *v_first, int *nv);
+/** Floating bases: bodies with pose and twist in q and v, one for each part of the mechanism that moves freely
+ *  in the world.  Where no joint holds it, the base is the first body of that part in the file, of a URDF robot its root
+ *  link (if that has no mass, the body with which it moves: lw_model_body); where a free joint does (`<freejoint>` of
+ *  MJCF), the body of that joint. */
+LW_API int lw_model_base_count(const lw_model *model);
+typedef struct lw_base_info {
+    lw_body body;
+    lw_joint
+        joint; ///< free joint with these coordinates; -1: none, the base's point is its mass centre
+    int q_first; ///< of 7 coordinates: the point [m], then the unit quaternion w, x, y, z (body axes to world; of a
+        ///< joint: F2 axes to F1)
+    int v_first; ///< of 6 speeds: velocity of the point [m/s], then angular velocity [rad/s], both in body (F2) axes
+} lw_base_info;
+/** The base with this index, from 0; body 0: there is none. */
+LW_API lw_base_info lw_model_base(const lw_model *model, int index);
 /** The model's initial state. */
 LW_API void lw_model_tree_start(const lw_model *model, double *q, double *v);
 

@@ -155,6 +155,11 @@ LW_API lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x);
 /** Sets the joints of the spanning tree to coordinates q [model nq] and speeds v [model nv]; the other joints follow.
  *  Floating bases are unchanged; driven coordinates come from their functions. */
 LW_API lw_status lw_sim_set_joints(lw_sim *sim, double time, const double *q, const double *v);
+/** The same with the vectors of lw_forward_dynamics: q [tree nq] and v [tree nv], floating bases included
+ *  (lw_model_joint_tree, lw_model_base).  Quaternions are normalised. */
+LW_API lw_status lw_sim_set_tree(lw_sim *sim, double time, const double *q, const double *v);
+/** The present q [tree nq] and v [tree nv].   @return errors of the formulation */
+LW_API lw_status lw_sim_get_tree(lw_sim *sim, double *q, double *v);
 /** Sets bodies and joints to an observation (level TWIST or more) of the same model by any formulation, and continues
  *  from its time and, from level ENERGY on, its work.
  *  @return LW_ERR_ARGUMENT where constraints are violated by more than 1e-3 */

@@ -139,6 +139,28 @@ lw_status lw_model_joint_tree(const lw_model *model, lw_joint joint, int *q_firs
     return LW_OK;
 }
 
+static bool is_base(const lwi_node *node)
+{
+    return node->parent < 0 && lwi_joint_is_free(node->type) && node->nq == 7;
+}
+
+int lw_model_base_count(const lw_model *model)
+{
+    int n = 0;
+    for (int k = 0; model && k < model->nnode; k++) n += is_base(&model->node[k]);
+    return n;
+}
+
+lw_base_info lw_model_base(const lw_model *model, int index)
+{
+    for (int k = 0; model && index >= 0 && k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        if (!is_base(node) || index--) continue;
+        return (lw_base_info){{node->body}, {node->joint}, node->iq, node->iv};
+    }
+    return (lw_base_info){.joint = {-1}};
+}
+
 void lw_model_tree_start(const lw_model *model, double *q, double *v)
 {
     if (!model || !q || !v) return;

@@ -416,6 +416,29 @@ void lwi_tree_gather(const lw_model *model, const double *q, const double *qd,
     }
 }
 
+void lwi_tree_scatter(const lw_model *model, const double *tree_q, const double *tree_v, double *q,
+                      double *qd, double (*body_r)[3], double (*body_quat)[4], double (*body_v)[3],
+                      double (*body_w)[3])
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const double *nq = tree_q + node->iq, *nv = tree_v + node->iv;
+        if (node->joint < 0) {
+            double R[9];
+            v3_copy(body_r[node->body], nq);
+            quat_normalize(body_quat[node->body], nq + 3);
+            quat_matrix(R, body_quat[node->body]);
+            m3_mul_v(body_v[node->body], R, nv);
+            v3_copy(body_w[node->body], nv + 3);
+            continue;
+        }
+        const lwi_joint *joint = &model->joint[node->joint];
+        for (int j = 0; j < node->nq; j++)
+            q[joint->iq + (joint->ndriven > 0 ? node->column[j] : j)] = nq[j];
+        for (int j = 0; j < node->nv; j++) qd[joint->iv + node->column[j]] = nv[j];
+    }
+}
+
 // World frame of a joint on one of its bodies: origin p from the mass centre, rotation Rw.
 static void joint_frame(const double *body_R, const double *R, const double *r, double *Rw,
                         double *p)

@@ -72,6 +72,12 @@ void lwi_tree_gather(const lw_model *model, const double *q, const double *qd,
                      const double (*body_v)[3], const double (*body_w)[3], double *tree_q,
                      double *tree_v);
 
+/** Back: the joint arrays and the motion of floating bases from tree coordinates and speeds; other entries are left
+ *  alone. */
+void lwi_tree_scatter(const lw_model *model, const double *tree_q, const double *tree_v, double *q,
+                      double *qd, double (*body_r)[3], double (*body_quat)[4], double (*body_v)[3],
+                      double (*body_w)[3]);
+
 /** Relative pose and velocity of a joint's frames from body motion: (R, r) pose of F2 in F1 (mount
  *  included, that is: without the mount's motion), V velocity of F2 relative to F1 in F2-components
  *  (mount's velocity subtracted).  Bodies: world rotation, mass centre, velocities in world axes.

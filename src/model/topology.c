@@ -308,11 +308,13 @@ lw_status lwi_compile_topology(lw_model *m, lw_error *error)
     for (int i = 0; i < nb; i++) cursor[i] = g.first[i], m->body_node[i] = -1;
     for (int j = 0; j < nj; j++) m->joint[j].node = -1;
     descend(m, &g, 0, -1, stack, cursor);
-    for (int i = 1; i < nb; i++) {
-        if (m->body[i].carrier != i || root_of(g.parent, i) == 0 || m->body_node[i] >= 0) continue;
-        make_root(m, &m->node[m->nnode], i);
+    for (int i = 1; i < nb;
+         i++) { // the first body of the file in a part that floats, or what carries it
+        const int root = m->body[i].carrier;
+        if (root_of(g.parent, root) == 0 || m->body_node[root] >= 0) continue;
+        make_root(m, &m->node[m->nnode], root);
         m->nnode++;
-        descend(m, &g, i, m->nnode - 1, stack, cursor);
+        descend(m, &g, root, m->nnode - 1, stack, cursor);
     }
     number_states(m);
     if (list_rotors(m) != LW_OK)

@@ -287,23 +287,80 @@ lw_status lwi_sim_place(lw_sim *sim)
     return lwi_sim_begin(sim);
 }
 
+// The motion of the present state, in sim->snapshot.
+static lw_status observe_motion(lw_sim *sim)
+{
+    lwi_work *work = sim->work;
+    const lw_status status = work->formulation->observe(work, sim->t, sim->x, sim->inputs,
+                                                        LW_OBSERVE_TWIST, &sim->snapshot);
+    return status == LW_OK ? LW_OK : lwi_sim_fail_work(sim, status, "the present state");
+}
+
+// Coordinates and speeds of a call: there, and finite.
+static lw_status check_motion(lw_sim *sim, double time, const double *q, int nq, const double *v,
+                              int nv)
+{
+    if ((!q && nq) || (!v && nv))
+        return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "coordinates or speeds are missing");
+    TRY(lwi_sim_check_finite(sim, "time", &time, 1));
+    TRY(lwi_sim_check_finite(sim, "coordinate", q, nq));
+    return lwi_sim_check_finite(sim, "speed", v, nv);
+}
+
+// Bodies and loops follow from the joints of the tree in sim->snapshot.
+static lw_status place_at(lw_sim *sim, double time)
+{
+    sim->snapshot.t = time;
+    sim->snapshot.work = 0; // it starts at zero here
+    return lwi_sim_place(sim);
+}
+
 lw_status lw_sim_set_joints(lw_sim *sim, double time, const double *q, const double *v)
 {
     if (!sim) return LW_ERR_ARGUMENT;
     const lw_model *model = sim->model;
-    if ((!q && model->nq) || (!v && model->nv))
-        return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "coordinates or speeds are missing");
-    TRY(lwi_sim_check_finite(sim, "time", &time, 1));
-    TRY(lwi_sim_check_finite(sim, "coordinate", q, model->nq));
-    TRY(lwi_sim_check_finite(sim, "speed", v, model->nv));
-
-    lwi_work *work = sim->work; // floating bases are unchanged
-    const lw_status status = work->formulation->observe(work, sim->t, sim->x, sim->inputs,
-                                                        LW_OBSERVE_TWIST, &sim->snapshot);
-    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the present state");
+    TRY(check_motion(sim, time, q, model->nq, v, model->nv));
+    TRY(observe_motion(sim)); // floating bases are unchanged
     for (int i = 0; i < model->nq; i++) sim->snapshot.q[i] = q[i];
     for (int i = 0; i < model->nv; i++) sim->snapshot.qd[i] = v[i];
-    sim->snapshot.t = time;
-    sim->snapshot.work = 0; // it starts at zero here
-    return lwi_sim_place(sim);
+    return place_at(sim, time);
+}
+
+// A quaternion without direction.
+static lw_status check_tree_quaternions(lw_sim *sim, const double *q)
+{
+    const lw_model *model = sim->model;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const int first = node->type->quaternion;
+        if (first < 0 || node->nq == 0 || quat_norm2(q + node->iq + first) > 0) continue;
+        return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "the quaternion of %s '%s' is zero",
+                        node->joint < 0 ? "body" : "joint",
+                        node->joint < 0 ? model->body[node->body].name
+                                        : model->joint[node->joint].name);
+    }
+    return LW_OK;
+}
+
+lw_status lw_sim_set_tree(lw_sim *sim, double time, const double *q, const double *v)
+{
+    if (!sim) return LW_ERR_ARGUMENT;
+    lwi_snapshot *m = &sim->snapshot;
+    TRY(check_motion(sim, time, q, sim->model->tree_nq, v, sim->model->tree_nv));
+    TRY(check_tree_quaternions(sim, q));
+    TRY(observe_motion(sim)); // coordinates of cut joints continue from there
+    lwi_tree_scatter(sim->model, q, v, m->q, m->qd, m->r, m->quat, m->v, m->w);
+    return place_at(sim, time);
+}
+
+lw_status lw_sim_get_tree(lw_sim *sim, double *q, double *v)
+{
+    if (!sim) return LW_ERR_ARGUMENT;
+    if ((!q && sim->model->tree_nq) || (!v && sim->model->tree_nv))
+        return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "coordinates or speeds are missing");
+    const lwi_snapshot *m = &sim->snapshot;
+    TRY(observe_motion(sim));
+    lwi_tree_gather(sim->model, m->q, m->qd, (const double(*)[3])m->r, (const double(*)[4])m->quat,
+                    (const double(*)[3])m->v, (const double(*)[3])m->w, q, v);
+    return LW_OK;
 }

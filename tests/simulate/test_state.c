@@ -89,6 +89,48 @@ static void set_joints_moves_the_tree(void **state)
     lw_model_destroy(model);
 }
 
+// A rod that floats, with an arm: the vectors of lw_forward_dynamics go in and come out, by every formulation, and a base
+// moves too.
+static void set_tree_moves_bases_too(void **state)
+{
+    (void)state;
+    lw_model *model =
+        lwt_yaml("linkwork: 1\nbodies:\n  base: {mass: 2, inertia: [1, 2, 2, 0, 0, 0], position: "
+                 "[1, 0, 0]}\n"
+                 "  arm: {mass: 1, inertia: [1, 1, 0.5, 0, 0, 0], position: [1.5, 1, 0]}\njoints:\n"
+                 "  elbow: {type: revolute, between: [base, arm], at: [1.5, 0, 0]}\n");
+    assert_int_equal(1, lw_model_base_count(model));
+    const lw_base_info info = lw_model_base(model, 0);
+    const int iq = info.q_first, body = info.body.index;
+    assert_string_equal("base", lw_model_body_name(model, info.body));
+    assert_int_equal(-1, info.joint.index);
+    assert_int_equal(0, lw_model_base(model, 1).body.index);
+    assert_int_equal(0, lw_model_base(model, -1).body.index);
+    assert_int_equal(0, lw_model_base(NULL, 0).body.index);
+    assert_int_equal(8, lw_model_tree_nq(model));
+    const double quat[4] = {0.5, 0.5, -0.5, 0.5};
+    double q[8], v[7], q2[8], v2[7];
+    for (int i = 0; i < 8; i++) q[i] = 0.1 * i - 0.3;
+    for (int i = 0; i < 7; i++) v[i] = 0.3 - 0.2 * i;
+    memcpy(q + iq + 3, quat, sizeof quat);
+    for (int f = 0; f < lw_formulation_count(); f++) {
+        lw_sim *sim = simulate(model, OPTIONS("formulation", lw_formulation_info(f).name));
+        ok(lw_sim_set_tree(sim, 1.5, q, v), lw_sim_error(sim));
+        const lw_observation *o = observe(sim, LW_OBSERVE_REACTION);
+        for (int i = 0; i < 3; i++) assert_true(fabs(o->position[body][i] - q[iq + i]) < 1e-14);
+        ok(lw_sim_get_tree(sim, q2, v2), lw_sim_error(sim));
+        for (int i = 0; i < 8; i++) assert_true(fabs(q2[i] - q[i]) < 1e-13);
+        for (int i = 0; i < 7; i++) assert_true(fabs(v2[i] - v[i]) < 1e-12);
+        const double zero[8] = {0};
+        assert_int_equal(LW_ERR_ARGUMENT, lw_sim_set_tree(sim, 0, zero, v));
+        assert_non_null(strstr(lw_sim_error(sim)->text, "quaternion of body 'base' is zero"));
+        assert_int_equal(LW_ERR_ARGUMENT, lw_sim_set_tree(sim, 0, q, NULL));
+        assert_int_equal(LW_ERR_ARGUMENT, lw_sim_get_tree(sim, NULL, v2));
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 // Joints of a loop must close; the one that does not is named.
 static void set_joints_checks_loops(void **state)
 {
@@ -258,6 +300,7 @@ int main(void)
         cmocka_unit_test(inputs_act_from_when_they_are_set),
         cmocka_unit_test(set_state_repeats_the_bits),
         cmocka_unit_test(set_joints_moves_the_tree),
+        cmocka_unit_test(set_tree_moves_bases_too),
         cmocka_unit_test(set_joints_checks_loops),
         cmocka_unit_test(set_joints_checks_couplings),
         cmocka_unit_test(set_state_checks_loops),

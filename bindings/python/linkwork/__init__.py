@@ -26,7 +26,7 @@ from ._errors import (ArgumentError, Error, FileError, IntegratorError, Internal
                       UnknownNameError, UnsupportedError)
 from ._errors import check as _check
 from ._errors import text_of as _text_of
-from ._model import Assembly, Body, Check, Joint, Model, Redundancy, load
+from ._model import Assembly, Base, Body, Check, Joint, Model, Redundancy, load
 from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._plot import plot
@@ -68,8 +68,8 @@ def integrators() -> Tuple[str, ...]:
 
 
 __all__ = [
-    "ArgumentError", "Assembly", "Batch", "BatchResult", "Body", "BodyColumns", "Builder", "Check", "Comparison",
-    "Constraints", "Data", "Equilibrium", "Error", "FileError", "Impact", "Inputs", "IntegratorError",
+    "ArgumentError", "Assembly", "Base", "Batch", "BatchResult", "Body", "BodyColumns", "Builder", "Check",
+    "Comparison", "Constraints", "Data", "Equilibrium", "Error", "FileError", "Impact", "Inputs", "IntegratorError",
     "InternalError", "Joint", "JointColumns", "LinearSystem", "Mode", "Model", "ModelError", "NotFiniteError",
     "Observation", "OffLoopsWarning", "OutOfMemoryError", "ParseError", "Redundancy", "Simulation",
     "SingularError", "StoppedError", "Summaries", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError",

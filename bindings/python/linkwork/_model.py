@@ -32,6 +32,16 @@ class Body:
 
 
 @dataclasses.dataclass(frozen=True)
+class Base:
+    """A floating base: a body whose pose and twist are part of the tree's ``q`` and ``v``."""
+
+    body: str  #: root link of a URDF robot, body of a free joint, else the first body in the file of a part that floats
+    joint: Optional[str]  #: free joint whose coordinates they are; None: its point is the mass centre
+    tree_q: slice  #: the point, then the unit quaternion, scalar first (body axes to world)
+    tree_v: slice  #: velocity of the point, then angular velocity, both in body axes
+
+
+@dataclasses.dataclass(frozen=True)
 class Joint:
     """A joint of a model, with the slices of its numbers."""
 
@@ -74,6 +84,8 @@ class Model:
             self._body(i) for i in range(lib.lw_model_body_count(handle)))
         self.joints: Tuple[Joint, ...] = tuple(
             self._joint(i) for i in range(lib.lw_model_joint_count(handle)))
+        self.bases: Tuple[Base, ...] = tuple(
+            self._base(i) for i in range(lib.lw_model_base_count(handle)))
         self.inputs: Tuple[str, ...] = tuple(
             text_of(lib.lw_model_input_name(handle, i))
             for i in range(lib.lw_model_input_count(handle)))
@@ -179,6 +191,12 @@ class Model:
                      slice(where[0], where[0] + where[1]), slice(where[2], where[2] + where[3]),
                      info.ndriven, bool(info.closes_loop), bool(info.merged),
                      tuple(k for k in range(info.nq) if info.angles >> k & 1), info.quaternion)
+
+    def _base(self, index: int) -> Base:
+        info = lib.lw_model_base(self._handle, index)
+        return Base(text_of(lib.lw_model_body_name(self._handle, info.body)),
+                    self.joints[info.joint.index].name if info.joint.index >= 0 else None,
+                    slice(info.q_first, info.q_first + 7), slice(info.v_first, info.v_first + 6))
 
     def body(self, name: str) -> Body:
         """The body of this name."""

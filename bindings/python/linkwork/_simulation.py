@@ -416,6 +416,24 @@ class Simulation:
             self._check(lib.lw_sim_set_joints(self._handle, self.time if time is None else time,
                                               doubles(array), doubles(speeds)))
 
+    def set_tree(self, q: ArrayLike, v: Optional[ArrayLike] = None,
+                 time: Optional[float] = None) -> None:
+        """Sets the state by the vectors of :class:`Data`: coordinates q [model.tree_nq] and speeds v [model.tree_nv]
+        (default: zero) of the spanning tree, floating bases (``model.bases``) included."""
+        array = numbers(q, (self.model.tree_nq,), "q")
+        speeds = np.zeros(self.model.tree_nv) if v is None else numbers(v, (self.model.tree_nv,), "v")
+        with self._alone():
+            self._check(lib.lw_sim_set_tree(self._handle, self.time if time is None else time,
+                                            doubles(array), doubles(speeds)))
+
+    def tree(self) -> Tuple[Array, Array]:
+        """The present coordinates q [model.tree_nq] and speeds v [model.tree_nv] of the spanning tree, as
+        :class:`Data` takes them."""
+        q, v = np.empty(self.model.tree_nq), np.empty(self.model.tree_nv)
+        with self._alone():
+            self._check(lib.lw_sim_get_tree(self._handle, doubles(q), doubles(v)))
+        return q, v
+
     def set_motion(self, observation: Observation) -> None:
         """Sets the motion of bodies and joints to an observation of the same model (level twist or more; not a
         copy), computed by any formulation; time and work continue from it."""

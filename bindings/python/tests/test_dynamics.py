@@ -203,3 +203,58 @@ def test_hamiltons_equations_of_loops(four_bar):
     after, before = (data.momenta_rates(q + s * qdot, p + s * pdot, tau)[0] for s in (h, -h))
     vdot = data.forward_dynamics(q, v, tau)
     assert np.allclose((after - before) / (2 * h), vdot, atol=1e-6 * np.max(np.abs(vdot)))
+
+
+def floating_loop():
+    """A four-bar that floats: base, crank, coupler, rocker in a parallelogram."""
+    rod = {"mass": 1, "inertia": [0.02, 0.1, 0.1, 0, 0, 0]}
+    return lw.Model.from_dict({
+        "linkwork": 1,
+        "bodies": {"base": {**rod, "position": [0.5, 0, 0]}, "crank": {**rod, "position": [0, 0.5, 0]},
+                   "coupler": {**rod, "position": [0.6, 1, 0]}, "rocker": {**rod, "position": [1.1, 0.5, 0]}},
+        "joints": {"A": {"type": "revolute", "between": ["base", "crank"], "at": [0, 0, 0]},
+                   "B": {"type": "revolute", "between": ["crank", "coupler"], "at": [0, 1, 0]},
+                   "C": {"type": "revolute", "between": ["coupler", "rocker"], "at": [1.2, 1, 0]},
+                   "D": {"type": "revolute", "between": ["base", "rocker"], "at": [1, 0, 0]}}})
+
+
+@pytest.mark.parametrize("name,base", [("anymal", "base"), ("humanoid", "torso"), ("loop", "base")])
+def test_simulations_and_data_take_the_same_vectors(name, base):
+    if name == "loop":
+        model = floating_loop()
+    elif name == "humanoid":
+        model = lw.load(MODELS.parent.parent / "tests" / "models" / "humanoid.xml")
+    else:
+        model = lw.load(MODELS / "anymal_c.urdf", base="floating")
+    assert [b.body for b in model.bases] == [model.body(base).moves_with]
+    where, speeds = model.bases[0].tree_q, model.bases[0].tree_v
+    assert (where, speeds) == (slice(0, 7), slice(0, 6))
+    rng = np.random.default_rng(5)
+    sim = lw.Simulation(model, rtol=1e-9)
+    if name == "loop":  # a state that closes: reached by a motion
+        q, v = sim.tree()
+        q[where], v[speeds] = model.random(1)[where], 0.3 * rng.normal(size=6)
+        sim.set_tree(q, v)
+        sim.step(0.3)
+        q, v = sim.tree()
+        sim = lw.Simulation(model, rtol=1e-9)
+    else:
+        q, v = model.random(rng), rng.normal(size=model.tree_nv)
+    sim.set_tree(q, v, time=0.25)
+    assert sim.time == 0.25
+    back, rates = sim.tree()
+    sign = np.sign(back[3] * q[3])  # of a quaternion
+    back[3:7] *= sign
+    assert np.allclose(back, q, atol=1e-12) and np.allclose(rates, v, atol=1e-9)
+    # the acceleration of the base by the simulation, and from Data at the same vectors
+    vdot = lw.Data(model).forward_dynamics(q, v)
+    body = model.bodies[[b.name for b in model.bodies].index(model.bases[0].body)]
+    moment = sim.observe("acceleration").body(body.name)
+    R = lw.quaternion.to_matrix(q[3:7])
+    w, u, al = v[3:6], v[:3], vdot[3:6]
+    scale = 1e-9 * (1 + np.max(np.abs(vdot)))
+    d = np.zeros(3) if model.bases[0].joint is None else np.array(body.com)  # from the base's point
+    a = vdot[:3] + np.cross(w, u) + np.cross(al, d) + np.cross(w, np.cross(w, d))
+    assert np.allclose(R @ a, moment.acceleration, atol=scale)
+    assert np.allclose(al, moment.angular_acceleration, atol=scale) or np.allclose(
+        R @ al, moment.angular_acceleration, atol=scale)

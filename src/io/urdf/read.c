@@ -541,8 +541,9 @@ static lw_status build(reading *u, lw_base base)
     TRY(rename_ground(u, grounded ? root : -1));
     TRY(lwi_urdf_change_joints(u));
     TRY(read_mimics(u));
+    if (!grounded) TRY(add_body(u, &u->links[root])); // first: the base of a floating robot
     for (int i = 0; i < u->nlink; i++)
-        if (i != root || !grounded) TRY(add_body(u, &u->links[i]));
+        if (i != root) TRY(add_body(u, &u->links[i]));
     if (!grounded)
         TRY(hold_root(u, &u->links[root], base));
     else if (base == LW_BASE_FLOATING)

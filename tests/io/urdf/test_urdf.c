@@ -1,5 +1,7 @@
 // test_urdf.c -- reading URDF: poses, axes, inertias, joints, errors and notes.
 #include "io/read_cases.h"
+#include <linkwork/dynamics.h>
+
 #include "model/model.h"
 #include "spatial/rotation.h"
 #include "support/failing.h"
@@ -618,6 +620,38 @@ static void shipped_robots_are_read(void **state)
 }
 
 // Names of files and items may be long: warnings are not truncated.
+// The base of a floating robot is its root link, wherever it is in the file, or the body with which it moves.
+static void the_base_is_the_root_link(void **state)
+{
+    (void)state;
+    static const char *const roots[][2] = {
+        {"<link name='root'><inertial><mass value='3'/><inertia ixx='1' iyy='1' "
+         "izz='1'/></inertial></link>",
+         "root"},
+        {"<link name='root'/><link name='trunk'><inertial><mass value='3'/><inertia ixx='1' "
+         "iyy='1' "
+         "izz='1'/></inertial></link><joint name='T' type='fixed'><parent link='root'/><child "
+         "link='trunk'/></joint>",
+         "trunk"}};
+    for (int i = 0; i < LWI_COUNT(roots); i++) {
+        char text[2000];
+        lw_model *model;
+        lw_error error = {0};
+        snprintf(
+            text, sizeof text,
+            "<robot name='r'><link name='arm'><inertial><mass value='1'/><inertia ixx='1' iyy='1' "
+            "izz='1'/></inertial></link>%s<joint name='A' type='continuous'><parent link='root'/>"
+            "<child link='arm'/></joint></robot>",
+            roots[i][0]);
+        const lw_read_desc desc = {.format = "urdf", .base = LW_BASE_FLOATING};
+        if (lw_model_parse(text, strlen(text), "r.urdf", &desc, &model, NULL, &error) != LW_OK)
+            fail_msg("%s", error.text);
+        assert_int_equal(1, lw_model_base_count(model));
+        assert_string_equal(roots[i][1], lw_model_body_name(model, lw_model_base(model, 0).body));
+        lw_model_destroy(model);
+    }
+}
+
 static void warnings_are_not_truncated(void **state)
 {
     (void)state;
@@ -663,6 +697,7 @@ int main(void)
         cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
         cmocka_unit_test(a_long_chain_is_read_in_linear_time),
         cmocka_unit_test(shipped_robots_are_read),
+        cmocka_unit_test(the_base_is_the_root_link),
         cmocka_unit_test(warnings_are_not_truncated),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
