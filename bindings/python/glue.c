@@ -65,7 +65,8 @@ static lw_status lwpy_sim_run(lw_sim *sim, lw_observe level, lwpy_run *run)
 {
     run->failed = -1;
     run->asked = lwpy_clock();
-    return lw_sim_run(sim, level, lwpy_row, run, lwpy_progress, run);
+    return (run->kinematics ? lw_sim_kinematics : lw_sim_run)(sim, level, lwpy_row, run,
+                                                              lwpy_progress, run);
 }
 
 static lw_status lwpy_sim_step(lw_sim *sim, double time, lwpy_run *run)

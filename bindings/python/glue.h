@@ -12,6 +12,7 @@ typedef struct lwpy_run {
     lw_writer *writer[4]; ///< every row goes to each
     int nwriter;
     int controlled; ///< lwpy_on_row is called for every row
+    int kinematics; ///< positions from drives, nothing is integrated
     void *handle;   ///< for Python
     double asked;   ///< when Python was asked last [s]
     int failed;     ///< number of the writer whose row failed; -1: none

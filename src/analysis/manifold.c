@@ -114,18 +114,25 @@ static lw_status newton(lwi_manifold *s, double *q, void (*correct)(lwi_manifold
                     last, MAX_NEWTON);
 }
 
+// user: the sum of all corrections [n], or NULL.
 static void correct_dependent(lwi_manifold *s, void *user)
 {
-    (void)user;
+    double *const moved = user;
     factor_dependent(s);
     memset(s->step, 0, (size_t)s->n * sizeof *s->step);
     for (int i = 0; i < s->m; i++) s->rhs[i] = -s->phi[i];
     solve_dependent(s, s->rhs, s->step);
+    for (int i = 0; moved && i < s->n; i++) moved[i] += s->step[i];
 }
 
 lw_status lwi_manifold_close(lwi_manifold *s, double *q, lw_error *error)
 {
     return newton(s, q, correct_dependent, NULL, error);
+}
+
+lw_status lwi_manifold_close_counting(lwi_manifold *s, double *q, double *moved, lw_error *error)
+{
+    return newton(s, q, correct_dependent, moved, error);
 }
 
 // ------------------------------------------------------------------------- choice of the coordinates
@@ -451,4 +458,9 @@ lw_status lwi_manifold_accelerations(lwi_manifold *s, double *force, lw_error *e
 void lwi_manifold_name(const lwi_manifold *s, int k, bool rate, char *text, size_t size)
 {
     lwi_analysis_name(s->model, s->independent[k], rate, text, size);
+}
+
+void lwi_manifold_dependent_name(const lwi_manifold *s, int k, char *text, size_t size)
+{
+    lwi_analysis_name(s->model, s->dependent[k], false, text, size);
 }

@@ -54,6 +54,9 @@ double lwi_manifold_unit(const lwi_manifold *manifold, int speed);
 void lwi_manifold_move(const lwi_manifold *manifold, double *q, const double *increment);
 /** Closes the dependent coordinates of q.  @return LW_ERR_SINGULAR: Newton's method does not converge */
 lw_status lwi_manifold_close(lwi_manifold *manifold, double *q, lw_error *error);
+/** The same; adds the whole correction to `moved` [tree nv]. */
+lw_status lwi_manifold_close_counting(lwi_manifold *manifold, double *q, double *moved,
+                                      lw_error *error);
 /** J, its factors and B at q. */
 lw_status lwi_manifold_tangent(lwi_manifold *manifold, const double *q, lw_error *error);
 /** The speeds v [n] with the independent ones z [f]; after lwi_manifold_tangent at q. */
@@ -66,5 +69,7 @@ lw_status lwi_manifold_accelerations(lwi_manifold *manifold, double *force, lw_e
 /** The name of independent coordinate k: "JOINT.q0", of rotations and floating bases "JOINT.d0" with the number of
  *  the speed. */
 void lwi_manifold_name(const lwi_manifold *manifold, int k, bool rate, char *text, size_t size);
+/** The same of dependent coordinate k. */
+void lwi_manifold_dependent_name(const lwi_manifold *manifold, int k, char *text, size_t size);
 
 #endif

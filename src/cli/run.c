@@ -1,69 +1,9 @@
 // run.c -- linkwork run: simulate, write rows, summarise.
 #include "cli/batch.h"
+#include "cli/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct writers {
-    lw_writer *writer[CLI_MAX];
-    int n;
-    long rows;
-    bool failed;
-    lw_observe level; ///< of the rows
-    cli_progress progress;
-} writers;
-
-static lw_status write_row(void *user, const lw_observation *observation)
-{
-    writers *w = user;
-    for (int i = 0; i < w->n; i++) {
-        const lw_status status = lw_writer_row(w->writer[i], observation);
-        w->failed |= status != LW_OK && status != LW_ERR_INTERRUPTED;
-        if (status != LW_OK) return status;
-    }
-    w->rows++;
-    return LW_OK;
-}
-
-// What was written goes to the files now and then, and the bar is drawn; a file that cannot be
-// written ends the run, as a signal does.
-static int look_up(void *user, double time, double end)
-{
-    writers *w = user;
-    for (int i = 0; i < w->n; i++) w->failed |= lw_writer_poll(w->writer[i]) != LW_OK;
-    return cli_progress_step(&w->progress, time, end) || w->failed;
-}
-
-static cli_exit open_outputs(const cli_arguments *arguments, const lw_sim *sim, lw_result *after,
-                             writers *w)
-{
-    lw_error error = {0};
-    const lw_writer_desc desc = {
-        .sim = sim, .level = arguments->level, .after = after, .interrupt = cli_is_stopped};
-    for (int i = 0; i < arguments->noutput; i++) {
-        const lw_status status =
-            lw_writer_create(arguments->output[i], &desc, &w->writer[i], &error);
-        if (status != LW_OK) {
-            cli_fail(status, &error);
-            return CLI_FAILED;
-        }
-        w->n++;
-    }
-    return CLI_DONE;
-}
-
-static cli_exit close_outputs(writers *w)
-{
-    cli_exit code = CLI_DONE;
-    lw_error error = {0};
-    for (int i = 0; i < w->n; i++) {
-        const lw_status status = lw_writer_close(w->writer[i], &error);
-        if (status == LW_OK) continue;
-        cli_fail(status, &error);
-        code = CLI_FAILED;
-    }
-    return code;
-}
 
 static double real_time_factor(const lw_summary *s)
 {
@@ -205,7 +145,7 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
 }
 
 // Why the run ended before its time.
-static cli_exit report_end(const lw_sim *sim, const writers *w, lw_status status)
+static cli_exit report_end(const lw_sim *sim, const cli_rows *w, lw_status status)
 {
     if (w->failed)
         return cli_complain(CLI_FAILED, "the run ended at t = %g s, for its results cannot be kept",
@@ -218,25 +158,15 @@ static cli_exit report_end(const lw_sim *sim, const writers *w, lw_status status
                         lw_sim_time(sim));
 }
 
-// What rows need: that of the files where columns are chosen; the summary has energies.
-static lw_observe level_of_rows(const cli_arguments *arguments, const lw_sim *sim, const writers *w)
-{
-    const bool chosen = strcmp(lw_sim_options(sim)->columns, "auto") != 0;
-    lw_observe level = chosen && w->n ? LW_OBSERVE_ENERGY : arguments->level;
-    for (int i = 0; i < w->n; i++)
-        if (lw_writer_level(w->writer[i]) > level) level = lw_writer_level(w->writer[i]);
-    return level > LW_OBSERVE_ENERGY ? level : LW_OBSERVE_ENERGY;
-}
-
 // Runs `sim` for its whole duration; the files are valid up to its end, also of a run that fails.
 // `start` describes the row that the run resumes from, `after` is its result; "", NULL: none.
 static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char *start,
                          lw_result *after)
 {
-    writers w = {0};
-    cli_exit code = open_outputs(arguments, sim, after, &w);
+    cli_rows w = {0};
+    cli_exit code = cli_rows_open(arguments, sim, after, &w);
     if (code) {
-        close_outputs(&w);
+        cli_rows_close(&w);
         return code;
     }
     cli_catch_signals();
@@ -245,9 +175,9 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char
     const size_t said = strlen(lw_sim_notice(sim)); // a run adds its warnings
     w.progress = cli_progress_start("run", arguments->quiet, lw_sim_time(sim));
     const lw_status status =
-        lw_sim_run(sim, level_of_rows(arguments, sim, &w), write_row, &w, look_up, &w);
+        lw_sim_run(sim, cli_rows_level(arguments, sim, &w), cli_rows_write, &w, cli_rows_poll, &w);
     cli_progress_end(&w.progress);
-    const cli_exit closed = close_outputs(&w);
+    const cli_exit closed = cli_rows_close(&w);
 
     lw_summary summary;
     lw_sim_summary(sim, &summary);

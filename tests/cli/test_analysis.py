@@ -88,6 +88,21 @@ class Analysis(unittest.TestCase):
         self.assertNotEqual(start["A"], later["A"])
         self.assertNotEqual(later["A"][2][2], 0)  # it moves
 
+    def test_kinematics(self):
+        crank = self.path("crank.yaml")
+        with open(crank, "w", encoding="utf-8") as file:
+            file.write(MODEL.replace("inputs: [torque]", "functions: {drive: {type: polynomial, coefficients: [0, 2]}}")
+                       .replace("effort: {q0: torque}", "motion: {q0: drive}")
+                       .replace("axis: [0, 0, 1]}", "axis: [0, 0, 1], motion: {q0: drive}}"))
+        report = self.json("kinematics", crank, "--duration", "1", "--sample", "0.25", "-o", self.path("crank.csv"))
+        self.assertEqual(report["rows"], 5)
+        with open(self.path("crank.csv"), encoding="utf-8") as file:
+            last = file.readlines()
+        names, values = last[0].strip().split(","), [float(x) for x in last[-1].split(",")]
+        self.assertEqual(values[names.index("joint.b.q0")], 2)
+        self.assertIn("2 have none: joint.a.q0, joint.b.q0",
+                      self.run_program("kinematics", self.model, code=2))
+
     def test_messages(self):
         for arguments, code, text in (
                 (("modes", self.model, "--at", "rest"), 2, "--at rest: expected start or equilibrium"),

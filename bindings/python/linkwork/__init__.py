@@ -30,7 +30,7 @@ from ._model import Assembly, Base, Body, Check, Joint, Model, Redundancy, load
 from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._plot import plot
-from ._simulation import Impact, Inputs, Observation, Simulation, Summary, simulate
+from ._simulation import Impact, Inputs, Observation, Simulation, Summary, kinematics, simulate
 from ._trajectory import BodyColumns, JointColumns, Trajectory, read_result
 
 __version__: str = _text_of(_lib.lw_version())
@@ -73,6 +73,6 @@ __all__ = [
     "InternalError", "Joint", "JointColumns", "LinearSystem", "Mode", "Model", "ModelError", "NotFiniteError",
     "Observation", "OffLoopsWarning", "OutOfMemoryError", "ParseError", "Redundancy", "Simulation",
     "SingularError", "StoppedError", "Summaries", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError",
-    "WorkPrecision", "assemble", "check", "compare", "equilibrium", "formulations", "integrators", "linearize",
+    "WorkPrecision", "assemble", "check", "compare", "equilibrium", "formulations", "integrators", "kinematics", "linearize",
     "load", "modes", "plot", "quaternion", "read_result", "schema", "simulate", "simulate_batch", "work_precision",
 ]

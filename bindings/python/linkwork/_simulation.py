@@ -510,8 +510,10 @@ class Simulation:
     def run(self, duration: Optional[float] = None, *, level: str = "reaction",
             output: Union[None, Path, Sequence[Path]] = None,
             controller: Optional[Controller] = None, progress: Optional[Progress] = None,
-            after: "Optional[Trajectory]" = None) -> "Trajectory":
+            after: "Optional[Trajectory]" = None, kinematics: bool = False) -> "Trajectory":
         """Continues from the present time; see :func:`simulate` for the parameters.
+
+        :param kinematics: see :func:`kinematics`
 
         :param after: the trajectory that this one continues: attitudes keep their quaternion's sign
         """
@@ -521,7 +523,8 @@ class Simulation:
                              else list(output))
         row = self._controlled(controller) if controller else None
         watch = Watch(progress, row)
-        run = ffi.new("lwpy_run *", {"handle": watch.handle, "controlled": row is not None})
+        run = ffi.new("lwpy_run *", {"handle": watch.handle, "controlled": row is not None,
+                                     "kinematics": kinematics})
         if len(paths) >= len(run.writer):
             raise ArgumentError(f"output: at most {len(run.writer) - 1} files")
         with self._alone(), (hdf5_lock if paths else contextlib.nullcontext()):
@@ -669,4 +672,21 @@ def simulate(model: Union[Model, Path], duration: Optional[float] = None, *,
                           progress=progress)
 
 
-__all__ = ["Inputs", "Observation", "Simulation", "StoppedError", "Summary", "simulate"]
+def kinematics(model: Union[Model, Path], duration: Optional[float] = None, *, level: str = "reaction",
+               columns: Union[None, str, Sequence[str]] = None,
+               output: Union[None, Path, Sequence[Path]] = None, progress: Optional[Progress] = None,
+               **options: Any) -> "Trajectory":
+    """The motion of a mechanism with a drive for each degree of freedom, without integration: positions are solved for
+    at each row, velocities, accelerations and reactions follow.  Parameters as of :func:`simulate`.
+
+    :raises ArgumentError: degrees of freedom without drives
+    :raises SingularError: a dead point, or a time after which the loops do not close
+    """
+    if not isinstance(model, Model):
+        model = load(model)
+    if columns is not None:
+        options["columns"] = columns if isinstance(columns, str) else ",".join(columns)
+    return Simulation(model, **options).run(duration, level=level, output=output, progress=progress, kinematics=True)
+
+
+__all__ = ["Inputs", "Observation", "Simulation", "StoppedError", "Summary", "kinematics", "simulate"]

@@ -84,3 +84,27 @@ def test_errors(pendulum):
     falling = lw.Model.from_string("linkwork: 1\nbodies: {b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n")
     with pytest.raises(lw.SingularError, match="forces still move body.b"):
         lw.equilibrium(falling)
+
+
+def test_kinematics():
+    """Torque of a slider-crank at 100 rad/s, of another program."""
+    crank = lw.Model.from_string("""
+linkwork: 1
+gravity: [0, -9.81, 0]
+functions: {turn: {type: polynomial, coefficients: [0, 100]}}
+bodies:
+  crank:  {mass: 1, inertia: [1e-6, 8.333333333333333e-4, 8.333333333333333e-4, 0, 0, 0], position: [0.05, 0, 0]}
+  rod:    {mass: 0.6, inertia: [1e-6, 0.0045, 0.0045, 0, 0, 0], position: [0.25, 0, 0]}
+  piston: {mass: 0.8, position: [0.4, 0, 0]}
+joints:
+  A: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1], motion: {q0: turn}}
+  B: {type: revolute, between: [crank, rod], at: [0.1, 0, 0], axis: [0, 0, 1]}
+  C: {type: revolute, between: [rod, piston], at: [0.4, 0, 0], axis: [0, 0, 1]}
+  D: {type: prismatic, between: [ground, piston], at: [0.4, 0, 0], axis: [1, 0, 0]}
+""")
+    t = lw.kinematics(crank, 0.04, sample=0.005)
+    rows = [0, 2, 5, 8]
+    assert t["joint.A.q0"][rows] == pytest.approx([0, 1, 2.5, 4], abs=1e-12)
+    assert t["joint.A.tz"][rows] == pytest.approx([0.7848, 49.645149287266214, -38.564276346, 49.252455024], rel=1e-10)
+    with pytest.raises(lw.ArgumentError, match="joint.a.q0, joint.b.q0"):
+        lw.kinematics(lw.Model.from_string(PENDULUM))
