@@ -17,8 +17,8 @@ import unittest
 import zlib
 
 PROGRAM, MODELS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-FLOAT, SHORT = 5126, 5123
-LETTER = {FLOAT: "f", SHORT: "H"}
+FLOAT, SHORT, LONG = 5126, 5123, 5125
+LETTER = {FLOAT: "f", SHORT: "H", LONG: "I"}
 WIDTH = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}
 SINGLE = 2**-22  # single precision, a few roundings
 
@@ -145,6 +145,42 @@ class Files(unittest.TestCase):
         gltf = Gltf(self.view(os.path.join(MODELS, "ur5.urdf"), "ur5.gltf"))
         self.assertNotIn("animations", gltf.root)
         self.assertGreater(self.meshes(gltf), 0)
+
+    def test_a_mesh_is_stored_once(self):
+        with open(self.path("wedge.obj"), "w", encoding="utf-8") as file:
+            file.write("v 1 1 1\nv 3 1 1\nv 1 2 1\nv 1 1 5\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
+        with open(self.path("wedges.yaml"), "w", encoding="utf-8") as file:
+            file.write("""linkwork: 1
+bodies:
+  a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], shape: [{mesh: wedge.obj, position: [0, 0, 0]}, {mesh: wedge.obj, color: [1, 0, 0]}]}
+  b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], shape: {mesh: wedge.obj, scale: [-2, 1, 1], color: [1, 0, 0]}}
+joints:
+  j: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}
+  k: {type: revolute, between: [a, b], at: [0, 0, 0], axis: [0, 0, 1]}
+""")
+        gltf = Gltf(self.view(self.path("wedges.yaml"), "wedges.gltf"))
+        self.assertEqual(self.meshes(gltf), 2)  # two colours of one surface
+        used = {tuple(sorted(m["primitives"][0]["attributes"].items())) for m in gltf.root["meshes"]}
+        self.assertEqual(len(used), 1)
+        self.assertEqual(len(gltf.root["accessors"]), 3)
+        self.assertEqual(gltf.root["accessors"][2]["componentType"], 5125)
+        parts = [n for n in gltf.root["nodes"] if "mesh" in n]
+        self.assertEqual(len(parts), 3)
+        self.assertEqual([n.get("scale") for n in parts], [None, None, [-2, 1, 1]])
+        # vertices are about the middle of their box, (2, 1.5, 3), mirrored (-4, 1.5, 3)
+        self.assertEqual([n["translation"] for n in parts], [[2, 1.5, 3], [2, 1.5, 3], [-4, 1.5, 3]])
+        points = gltf.numbers(gltf.root["meshes"][0]["primitives"][0]["attributes"]["POSITION"])
+        self.assertEqual({tuple(p) for p in points}, {(-1, -0.5, -2), (1, -0.5, -2), (-1, 0.5, -2), (-1, -0.5, 2)})
+        with open(self.view(self.path("wedges.yaml"), "wedges.html"), encoding="utf-8") as file:
+            found = re.findall(r'<script type="application/json" id="data">(.*?)</script>', file.read(), re.S)
+        data = json.loads(found[0])
+        self.assertIsNone(data["meshes"][0])
+        self.assertEqual(len(data["meshes"]), 2)
+        mesh = data["meshes"][1]
+        self.assertEqual((mesh["vertices"], mesh["triangles"], mesh["half"]), (12, 4, [1, 0.5, 2]))
+        self.assertEqual(unpack(mesh["position"], 12, 3, "f"), tuple(x for p in points for x in p))
+        self.assertEqual(max(unpack(mesh["index"], 4, 3, "i")), 11)
+        self.assertEqual([s["mesh"] for b in data["bodies"] for s in b["shapes"]], [1, 1, 1])
 
     def test_data_of_the_page(self):
         rows = self.simulate("four_bar.yaml")
