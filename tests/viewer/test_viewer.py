@@ -91,7 +91,10 @@ class Gltf(unittest.TestCase):
             motion = os.path.join(folder, "run.h5")
             linkwork("run", os.path.join(MODELS, "crane.yaml"), "--duration", "1", "-o", motion, "-q")
             files = []
-            for source in (motion, os.path.join(MODELS, "crane.yaml"), os.path.join(MODELS, "ur5.urdf")):
+            shapes = os.path.join(folder, "shapes.yaml")
+            with open(shapes, "w", encoding="utf-8") as file:
+                file.write(SHAPES)
+            for source in (motion, os.path.join(MODELS, "crane.yaml"), os.path.join(MODELS, "ur5.urdf"), shapes):
                 files.append(os.path.join(folder, "%d.gltf" % len(files)))
                 linkwork("view", source, "-o", files[-1], "-q")
             done = run("node", "gltf.mjs", *files, cwd=WORK)
@@ -151,7 +154,13 @@ joints:
 SHAPES = """linkwork: 1
 gravity: [0, 0, 0]
 bodies:
-  box: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0, 0, 0], shape: {box: [0.6, 0.6, 0.6], color: [0.9, 0.1, 0.1, 1]}}
+  box: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0, 0, 0], shape:
+    # a box of two meshes, one is mirrored
+    [{mesh: {vertices: [0, -1, -1, 1, -1, -1, 1, 1, -1, 0, 1, -1, 0, -1, 1, 1, -1, 1, 1, 1, 1, 0, 1, 1],
+        triangles: [0, 2, 1, 0, 3, 2, 4, 5, 6, 4, 6, 7, 0, 1, 5, 0, 5, 4, 1, 2, 6, 1, 6, 5, 2, 3, 7, 2, 7, 6, 3, 0, 4, 3, 4, 7]},
+        scale: [0.3, 0.3, 0.3], position: [0, 0, 0], color: [0.9, 0.1, 0.1, 1]},
+     {mesh: {vertices: [0, -1, -1, 1, -1, -1, 1, 1, -1, 0, 1, -1, 0, -1, 1, 1, -1, 1, 1, 1, 1, 0, 1, 1]},
+        scale: [-0.3, 0.3, 0.3], position: [0, 0, 0], color: [0.9, 0.1, 0.1, 1]}]}
   ball: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [2, 0, 0], shape: {sphere: 0.3, color: [0.1, 0.8, 0.1, 1]}}
   drum: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [4, 0, 0], shape: {cylinder: [0.3, 0.6], color: [0.1, 0.1, 0.9, 1]}}
   pill: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [6, 0, 0], shape: {capsule: [0.3, 0.1], color: [0.9, 0.9, 0.1, 0.5]}}
