@@ -196,6 +196,7 @@ static void check_hull(const lwi_mesh *m)
             u[k] = m->vertex[t[i][1]][k] - a[k], v[k] = m->vertex[t[i][2]][k] - a[k];
         }
         v3_cross(normal, u, v);
+        assert_true(v3_norm(normal) > 0);
         for (int j = 0; j < m->nvertex; j++) {
             double d[3], size = 0;
             for (int k = 0; k < 3; k++) d[k] = m->vertex[j][k] - a[k], size += fabs(normal[k]);

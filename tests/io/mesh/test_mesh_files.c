@@ -85,6 +85,7 @@ static void binary_stl_joins_equal_corners(void **state)
     (void)state;
     char bytes[HEAD + 4 * EACH];
     size_t length = binary_stl(bytes, "");
+    bytes[HEAD + 12 + 3] = (char)0x80; // the first zero is negative
     lwi_mesh m = read_bytes("a.stl", bytes, length);
     assert_int_equal(m.nvertex, 4);
     assert_int_equal(m.ntriangle, 4);
