@@ -40,6 +40,9 @@ typedef struct lw_read_desc {
     /** A mesh that the mass of a body depends on and that cannot be read: "error" (also NULL), or "massless": it
      *  adds no mass, with a warning.  Meshes that are only drawn may be missing. */
     const char *missing_mesh;
+    /** Native files: values of parameters, "NAME=VALUE"; a number without a unit is in the parameter's. */
+    const char *const *set;
+    int nset;
 } lw_read_desc;
 
 /** Reads a model file.  Errors carry file, line and column.

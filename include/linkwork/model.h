@@ -490,6 +490,28 @@ LW_API lw_status lw_builder_set_source(lw_builder *builder, const char *file);
  *  @param joints  NULL: none */
 LW_API lw_status lw_builder_cut(lw_builder *builder, const char *joints, lw_error *error);
 
+/** A parameter of the model's file. */
+typedef struct lw_parameter_info {
+    const char *name;
+    double value;      ///< SI
+    double unit_value; ///< of its unit in SI: the value is value/unit_value units; 1 without one
+    const char *unit;  ///< of numbers without a unit that override it: "mm"; "": SI
+    const char *text;  ///< of the value, as stated: "5 mm", "2*l"
+    const char *description; ///< "" where there is none
+    double minimum, maximum; ///< SI; infinite where there is no bound
+} lw_parameter_info;
+LW_API int lw_model_parameter_count(const lw_model *model);
+/** Parameter 0 .. count - 1 in the order of the file; zeros out of range. */
+LW_API lw_parameter_info lw_model_parameter_at(const lw_model *model, int index);
+/** The model of the same file with other values of its parameters; the file itself is not read again, but what it
+ *  includes is.
+ *  @param set        [nset] "NAME=VALUE"; a number without a unit is in the parameter's; others keep their values
+ *  @param allocator  NULL: malloc
+ *  @return LW_ERR_ARGUMENT: no such parameter; LW_ERR_UNSUPPORTED: the model is of no native file; what reading
+ *          returns */
+LW_API lw_status lw_model_remake(const lw_model *model, const char *const *set, int nset,
+                                 const lw_allocator *allocator, lw_model **remade, lw_error *error);
+
 /** Checks the whole description and creates the model.  The builder may be used again or destroyed.
  *  Speeds that are not specified, of joints in loops and of coupled joints, follow from the specified ones by the
  *  constraints; where these leave a choice, kinetic energy is minimal.

@@ -330,7 +330,7 @@ static lw_status check_values(lw_batch *b, draft *d, lwi_arena *scratch)
     if (!d->vary) return no_memory(b);
     for (int k = 0; k < desc->nvary; k++) {
         TRY(lwi_vary_resolve(b->model, desc->vary[k], &d->vary[k], &b->error));
-        if (d->vary[k].kind == LWI_VARY_PARAMETER) d->parameters = true;
+        if (lwi_vary_of_model(&d->vary[k])) d->parameters = true;
         for (int j = 0; j < k; j++)
             if (!strcmp(desc->vary[j], desc->vary[k]))
                 return lwi_fail(&b->error, LW_ERR_ARGUMENT, "'%.120s' is there twice",

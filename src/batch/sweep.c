@@ -25,7 +25,8 @@ struct lw_sweep {
     lw_options given, options; // of the caller; resolved
     const double *values;      // [n][nvary] of the caller
     int n, nvary, nvariant;
-    int *order;       // [n] instances, by variant; NULL: one group, as they are
+    int nrun;         // instances with a model
+    int *order;       // [nrun] instances, by variant; NULL: one group, as they are
     int *variant;     // [n]
     ending *end;      // [n]
     double *own;      // [capacity][nvary] values of the group
@@ -88,6 +89,9 @@ static lw_status measure(lw_sweep *s, size_t *bytes)
     const lw_allocator metered = {take, give, &m};
     lw_batch_desc desc = s->desc;
     lw_batch *one;
+    int runs = 0; // the first instance with a model
+    while (runs < s->n - 1 && s->end[runs].status != LW_OK) runs++;
+    if (s->nvary) desc.values = s->values + (size_t)runs * (size_t)s->nvary;
     desc.instances = desc.threads = 1;
     desc.lanes = 0;
     desc.allocator = &metered;
@@ -126,7 +130,7 @@ static int count_group(const lw_sweep *s)
 {
     if (!s->order) return s->n;
     int count = 0, variants = 0, last = -1;
-    while (s->first + count < s->n && count < s->capacity) {
+    while (s->first + count < s->nrun && count < s->capacity) {
         const int variant = s->variant[s->order[s->first + count]];
         variants += variant != last;
         if (variants > s->variants) break;
@@ -180,9 +184,10 @@ static lw_status sort(lw_sweep *s, lwi_arena *scratch)
     int *at = LWI_PUSH(scratch, int, s->nvariant + 1);
     s->order = LWI_PUSH(&s->arena, int, s->n);
     if (!at || !s->order) return no_memory(s);
-    for (int i = 0; i < s->n; i++) at[s->variant[i] + 1]++;
+    for (int i = 0; i < s->n; i++) at[s->variant[i] + 1] += s->end[i].status == LW_OK;
     for (int v = 0; v < s->nvariant; v++) at[v + 1] += at[v];
-    for (int i = 0; i < s->n; i++) s->order[at[s->variant[i]]++] = i;
+    for (int i = 0; i < s->n; i++)
+        if (s->end[i].status == LW_OK) s->order[at[s->variant[i]]++] = i;
     return LW_OK;
 }
 
@@ -190,7 +195,7 @@ static lw_status sort(lw_sweep *s, lwi_arena *scratch)
 static lw_status find_largest(lw_sweep *s)
 {
     int largest = 0;
-    for (s->first = 0; s->first < s->n; s->first += s->count) {
+    for (s->first = 0; s->first < s->nrun; s->first += s->count) {
         s->count = count_group(s);
         largest = s->count > largest ? s->count : largest;
     }
@@ -200,25 +205,41 @@ static lw_status find_largest(lw_sweep *s)
     return s->own ? LW_OK : no_memory(s);
 }
 
-// Models of later groups are created and destroyed once, so that wrong parameters are reported before a run.
-static lw_status check_parameters(lw_sweep *s, const lwi_vary *vary)
+// Instances of a variant that has no model: they do not run.
+static lw_status exclude(lw_sweep *s, int variant, lw_status status, const char *why)
 {
-    for (int k = s->count, last = -1; k < s->n; k++) {
-        const int i = s->order[k];
-        lw_error why = {0};
-        lw_model *model = NULL;
-        if (s->variant[i] == last) continue;
-        last = s->variant[i];
-        const lw_status status =
-            lwi_vary_model(s->model, vary, s->nvary, s->values + (size_t)i * (size_t)s->nvary,
-                           &s->arena.allocator, &model, &why);
-        lw_model_destroy(model);
-        if (status == LW_OK) continue;
-        char detail[sizeof why.text - 32];
-        lwi_copy_text(detail, sizeof detail, why.text[0] ? why.text : lw_status_text(status));
-        return lwi_fail(&s->error, status, "instance %d: %s", i, detail);
+    const char *failure = lwi_arena_text(&s->arena, why);
+    if (!failure) return no_memory(s);
+    for (int i = 0; i < s->n; i++) {
+        if (s->variant[i] != variant) continue;
+        s->end[i].status = status;
+        s->end[i].failure = failure;
+        s->nrun--;
     }
     return LW_OK;
+}
+
+// Models are created and destroyed once: wrong parameters are known before a run.
+static lw_status check_parameters(lw_sweep *s, const lwi_vary *vary, const int *first)
+{
+    lw_error kept = {0};
+    for (int v = 0; v < s->nvariant; v++) {
+        lw_error why = {0};
+        lw_model *model = NULL;
+        const lw_status status = lwi_vary_model(s->model, vary, s->nvary,
+                                                s->values + (size_t)first[v] * (size_t)s->nvary,
+                                                &s->arena.allocator, &model, &why);
+        lw_model_destroy(model);
+        if (status == LW_OK) continue;
+        if (status == LW_ERR_MEMORY) return no_memory(s);
+        char detail[sizeof why.text - 32];
+        lwi_copy_text(detail, sizeof detail, why.text[0] ? why.text : lw_status_text(status));
+        if (!kept.status) lwi_fail(&kept, status, "instance %d: %s", first[v], detail);
+        TRY(exclude(s, v, status, detail));
+    }
+    if (s->nrun) return LW_OK;
+    s->error = kept; // none can run
+    return kept.status;
 }
 
 static lw_status check_finite(lw_sweep *s)
@@ -239,19 +260,20 @@ static lw_status divide(lw_sweep *s, lwi_arena *scratch)
     s->variant = LWI_PUSH(&s->arena, int, s->n);
     s->end = LWI_PUSH(&s->arena, ending, s->n);
     if (!vary || !first || !s->variant || !s->end) return no_memory(s);
-    TRY(limit_groups(s));
     for (int k = 0; k < s->nvary; k++) {
         TRY(lwi_vary_resolve(s->model, s->desc.vary[k], &vary[k], &s->error));
-        parameters |= vary[k].kind == LWI_VARY_PARAMETER;
+        parameters |= lwi_vary_of_model(&vary[k]);
     }
     TRY(check_finite(s));
     if (lwi_vary_group(vary, s->nvary, s->values, s->n, scratch, s->variant, first, &s->nvariant) !=
         LW_OK)
         return no_memory(s);
-    if (s->capacity < s->n || s->variants < s->nvariant) TRY(sort(s, scratch));
+    s->nrun = s->n;
+    if (parameters) TRY(check_parameters(s, vary, first));
+    TRY(limit_groups(s));
+    if (s->nrun < s->n || s->capacity < s->n || s->variants < s->nvariant) TRY(sort(s, scratch));
     TRY(find_largest(s));
-    TRY(create_group(s));
-    return s->order && parameters ? check_parameters(s, vary) : LW_OK;
+    return create_group(s);
 }
 
 static lw_status build(lw_sweep *s, lwi_arena *scratch)
@@ -313,7 +335,7 @@ static int look_up(void *user, double time, double end)
 {
     const lw_sweep *s = user;
     const double part = end > 0 ? time / end : 1;
-    return s->progress(s->progress_user, end * (s->first + s->count * part) / s->n, end);
+    return s->progress(s->progress_user, end * (s->first + s->count * part) / s->nrun, end);
 }
 
 static lw_status run_group(lw_sweep *s, lw_batch_row row, void *user)
@@ -334,7 +356,7 @@ lw_status lw_sweep_run(lw_sweep *s, lw_batch_row row, void *row_user, lw_progres
     for (;;) {
         TRY(run_group(s, row, row_user));
         s->first += s->count;
-        if (s->first == s->n) return LW_OK;
+        if (s->first == s->nrun) return LW_OK;
         s->group++;
         TRY(create_group(s));
     }

@@ -1,9 +1,11 @@
 // vary.c -- the names of what can differ: resolved, checked, put into effect.
 //
-// A name is KIND.ITEM.WHAT, gravity KIND.WHAT; an item's own name may have dots.
+// A name is KIND.ITEM.WHAT, gravity KIND.WHAT; an item's own name may have dots.  A parameter of the model's file is a
+// name without a dot: the file is read again with its value.
 #include "batch/vary.h"
 
 #include "base/assert.h"
+#include "base/numbers.h"
 #include "model/forces/item.h"
 
 #include <math.h>
@@ -321,9 +323,30 @@ static lw_status resolve(const lw_model *model, const parts *p, lwi_vary *vary, 
     return resolve_parameter(model, p, l, item, vary, error);
 }
 
+// A name without a dot.
+static lw_status resolve_file(const lw_model *model, const char *name, lwi_vary *vary,
+                              lw_error *error)
+{
+    const lwi_statements *s = &model->desc.stated;
+    words near = {.n = 0};
+    for (int i = 0; i < s->nparameter; i++) {
+        if (!strcmp(s->parameter[i].name, name)) {
+            *vary = (lwi_vary){.kind = LWI_VARY_FILE, .name = name, .index = i};
+            return LW_OK;
+        }
+        add_word(&near, s->parameter[i].name);
+    }
+    if (s->nparameter) return fail_near(error, name, "parameter", name, &near);
+    return lwi_fail(error, LW_ERR_ARGUMENT,
+                    "'%.120s' is not of the form joint.NAME.q0, body.NAME.mass, input.NAME, "
+                    "gravity.x; the model's file has no parameters",
+                    name);
+}
+
 lw_status lwi_vary_resolve(const lw_model *model, const char *name, lwi_vary *vary, lw_error *error)
 {
     parts p;
+    if (!strchr(name, '.')) return resolve_file(model, name, vary, error);
     TRY(split(name, &p, error));
     TRY(resolve(model, &p, vary, error));
     vary->name = name;
@@ -347,8 +370,7 @@ static const double *row_of(const double *values, int nvary, int i)
 static bool same_parameters(const lwi_vary *vary, int nvary, const double *a, const double *b)
 {
     for (int k = 0; k < nvary; k++)
-        if (vary[k].kind == LWI_VARY_PARAMETER && memcmp(&a[k], &b[k], sizeof *a) != 0)
-            return false;
+        if (lwi_vary_of_model(&vary[k]) && memcmp(&a[k], &b[k], sizeof *a) != 0) return false;
     return true;
 }
 
@@ -358,7 +380,7 @@ static uint64_t hash_parameters(const lwi_vary *vary, int nvary, const double *a
     for (int k = 0; k < nvary; k++) {
         uint64_t bits;
         memcpy(&bits, &a[k], sizeof bits);
-        if (vary[k].kind == LWI_VARY_PARAMETER) hash = (hash ^ bits) * 1099511628211u;
+        if (lwi_vary_of_model(&vary[k])) hash = (hash ^ bits) * 1099511628211u;
         hash ^= hash >> 29;
     }
     return hash;
@@ -455,9 +477,59 @@ static lw_status set_parameter(lwi_description *d, const lwi_vary *vary, double 
     return LW_OK;
 }
 
-lw_status lwi_vary_model(const lw_model *model, const lwi_vary *vary, int nvary,
-                         const double *values, const lw_allocator *allocator, lw_model **varied,
-                         lw_error *error)
+// Names and indices of items were resolved in the first model.
+static lw_status check_same_items(const lw_model *model, const lw_model *other, lw_error *error)
+{
+    const struct {
+        const char *what;
+        int here, there;
+    } counts[] = {
+        {"bodies", model->nbody - 1, other->nbody - 1},
+        {"joints", model->njoint, other->njoint},
+        {"forces", model->nforce, other->nforce},
+        {"coordinates", model->nq, other->nq},
+        {"inputs", model->desc.ninput, other->desc.ninput},
+        {"functions", model->desc.nfunction, other->desc.nfunction},
+        {"markers", model->desc.nmarker, other->desc.nmarker},
+    };
+    for (int i = 0; i < LWI_COUNT(counts); i++)
+        if (counts[i].here != counts[i].there)
+            return lwi_fail(error, LW_ERR_MODEL,
+                            "the model has %d %s, expected %d as without these parameters",
+                            counts[i].there, counts[i].what, counts[i].here);
+    return LW_OK;
+}
+
+// The model of the file with other parameters; *made is NULL if none of them differs.
+static lw_status remake(const lw_model *model, const lwi_vary *vary, int nvary,
+                        const double *values, const lw_allocator *allocator, lwi_arena *arena,
+                        lw_model **made, lw_error *error)
+{
+    enum { ROOM = ITEM_ROOM + 40 };
+    int n = 0;
+    const char **set = LWI_PUSH(arena, const char *, nvary);
+    *made = NULL;
+    for (int i = 0; i < nvary && set; i++) {
+        if (vary[i].kind != LWI_VARY_FILE) continue;
+        char *text = LWI_PUSH(arena, char, ROOM), number[32];
+        if (!text) return lwi_fail(error, LW_ERR_MEMORY, "no memory for parameters");
+        lwi_number_write(values[i], number, sizeof number);
+        snprintf(text, ROOM, "%.255s=%s", vary[i].name, number);
+        set[n++] = text;
+    }
+    if (!set) return lwi_fail(error, LW_ERR_MEMORY, "no memory for parameters");
+    if (n == 0) return LW_OK;
+    TRY(lw_model_remake(model, set, n, allocator, made, error));
+    const lw_status status = check_same_items(model, *made, error);
+    if (status == LW_OK) return LW_OK;
+    lw_model_destroy(*made);
+    *made = NULL;
+    return status;
+}
+
+static lw_status vary_description(const lw_model *model, const lwi_vary *vary, int nvary,
+                                  const double *values, const lw_allocator *allocator,
+                                  lw_model **varied, lw_error *error)
 {
     struct lw_builder builder = {.desc = model->desc};
     lwi_arena arena;
@@ -471,6 +543,28 @@ lw_status lwi_vary_model(const lw_model *model, const lwi_vary *vary, int nvary,
     if (status == LW_OK) status = lw_model_create(&builder, varied, error);
     lwi_arena_free(&arena);
     return status;
+}
+
+lw_status lwi_vary_model(const lw_model *model, const lwi_vary *vary, int nvary,
+                         const double *values, const lw_allocator *allocator, lw_model **varied,
+                         lw_error *error)
+{
+    lwi_arena arena;
+    lw_model *made = NULL;
+    bool numbers = false;
+    lwi_arena_init(&arena, allocator);
+    const lw_status status = remake(model, vary, nvary, values, allocator, &arena, &made, error);
+    lwi_arena_free(&arena);
+    TRY(status);
+    for (int i = 0; i < nvary; i++) numbers |= vary[i].kind == LWI_VARY_PARAMETER;
+    if (made && !numbers) {
+        *varied = made;
+        return LW_OK;
+    }
+    const lw_status changed =
+        vary_description(made ? made : model, vary, nvary, values, allocator, varied, error);
+    lw_model_destroy(made);
+    return changed;
 }
 
 // ------------------------------------------------------------------------------------ varied start
@@ -519,6 +613,7 @@ static const lw_vary_info starts[] = {
     {"body.NAME.x", "m", "floating base: mass centre x y z in the world, quaternion qw qx qy qz"},
     {"body.NAME.vx", "m/s", "floating base: velocity vx vy vz, and wx wy wz in body axes [rad/s]"},
     {"input.NAME", "of the input", "input, kept for the whole run"},
+    {"NAME", "of the parameter", "parameter of the model file: anything may depend on it"},
 };
 
 int lw_vary_count(void)

@@ -11,7 +11,8 @@ typedef enum lwi_vary_kind {
     LWI_VARY_QD,   ///< joint speed: index in the model's qd
     LWI_VARY_BASE, ///< floating base: component of the body's motion
     LWI_VARY_INPUT,
-    LWI_VARY_PARAMETER ///< a number of the description
+    LWI_VARY_PARAMETER, ///< a number of the description
+    LWI_VARY_FILE       ///< a parameter of the model's file, in its unit
 } lwi_vary_kind;
 
 /** A name, resolved. */
@@ -22,6 +23,12 @@ typedef struct lwi_vary {
     int list;        ///< of a parameter
     const struct lwi_parameter *parameter;
 } lwi_vary;
+
+/** Does it need another model? */
+static inline bool lwi_vary_of_model(const lwi_vary *vary)
+{
+    return vary->kind == LWI_VARY_PARAMETER || vary->kind == LWI_VARY_FILE;
+}
 
 lw_status lwi_vary_resolve(const lw_model *model, const char *name, lwi_vary *vary,
                            lw_error *error);

@@ -202,6 +202,10 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
         if (arguments->nvary == CLI_MAX) return cli_complain(CLI_USE, "too many things vary");
         arguments->vary[arguments->nvary++] = value;
         return CLI_DONE;
+    case CLI_BIT_SET:
+        if (arguments->nset == CLI_MAX) return cli_complain(CLI_USE, "too many parameters are set");
+        arguments->set[arguments->nset++] = value;
+        return CLI_DONE;
     case CLI_BIT_HOLD: arguments->hold = value; return CLI_DONE;
     case CLI_BIT_NEAR: arguments->near = value; return CLI_DONE;
     case CLI_BIT_STARTS: return set_count(&arguments->starts, "starts", value);

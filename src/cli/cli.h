@@ -32,6 +32,8 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "a run for each row of a table (.csv, .h5); its columns name the varied quantities")         \
     X(VARY, "vary", 0, "NAME=VALUES",                                                              \
       "values FROM:TO:COUNT or A,B,... of a quantity; repeatable, every combination is run")       \
+    X(SET, "set", 0, "NAME=VALUE",                                                                 \
+      "value of a parameter of the model file, 5, `5 mm` or an expression; repeatable")            \
     X(WATCH, "watch", 0, "A,B,...", "report minimum and maximum of these result columns")          \
     X(LANES, "lanes", 0, "N", "runs of one thread in SIMD lanes: 1, 4 or 8; 0: the widest")        \
     X(MODEL, "model", 0, "MODEL", "model of a result that has none (.csv)")                        \
@@ -90,20 +92,21 @@ enum {
 #define CLI_VERB_LIST(X)                                                                           \
     X(run, "MODEL",                                                                                \
       CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_LEVEL | CLI_REAL_TIME | CLI_MANY |           \
-          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT |        \
-          CLI_JSON | CLI_QUIET,                                                                    \
+          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET |        \
+          CLI_CUT | CLI_JSON | CLI_QUIET,                                                          \
       "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
     X(sweep, "MODEL",                                                                              \
       CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_LEVEL | CLI_MANY | CLI_BASE | CLI_LIMITS |      \
-          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,          \
+          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON |           \
+          CLI_QUIET,                                                                               \
       "a run for every combination of values, with a line of results for each")                    \
     X(check, "MODEL",                                                                              \
-      CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_PLAN | \
-          CLI_JSON,                                                                                \
+      CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT |  \
+          CLI_PLAN | CLI_JSON,                                                                     \
       "report bodies, joints, degrees of freedom, redundant constraints and ignored input")        \
     X(assemble, "MODEL",                                                                           \
       CLI_OUTPUT | CLI_HOLD | CLI_NEAR | CLI_STARTS | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK |  \
-          CLI_MESHES | CLI_KEYFRAME | CLI_JSON | CLI_QUIET,                                        \
+          CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_JSON | CLI_QUIET,                              \
       "find the nearest configuration and velocities that satisfy all constraints (-o "            \
       "FILE.yaml)")                                                                                \
     X(kinematics, "MODEL",                                                                         \
@@ -112,43 +115,46 @@ enum {
       "the motion of a fully driven mechanism, without integration (-o FILE.h5, .csv)")            \
     X(equilibrium, "MODEL",                                                                        \
       CLI_OUTPUT | CLI_INITIAL | CLI_INPUTS | CLI_ANY | CLI_BASE | CLI_LIMITS |                    \
-          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,          \
+          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON |           \
+          CLI_QUIET,                                                                               \
       "find the static equilibrium near the start (-o FILE.yaml), and whether it is stable")       \
     X(linearize, "MODEL",                                                                          \
       CLI_OUTPUT | CLI_AT | CLI_INITIAL | CLI_INPUTS | CLI_OUTPUTS | CLI_INDEPENDENT | CLI_ANY |   \
-          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT |        \
-          CLI_JSON | CLI_QUIET,                                                                    \
+          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET |        \
+          CLI_CUT | CLI_JSON | CLI_QUIET,                                                          \
       "matrices A, B, C, D of small deviations from a state (default: the start; -o FILE.json)")   \
     X(modes, "MODEL",                                                                              \
       CLI_AT | CLI_INITIAL | CLI_INPUTS | CLI_INDEPENDENT | CLI_ANY | CLI_BASE | CLI_LIMITS |      \
-          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON,                      \
+          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON,            \
       "natural frequencies, damping and shapes about a state (default: the equilibrium)")          \
     X(compare, "MODEL",                                                                            \
       CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | \
-          CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,                                           \
+          CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                 \
       "the same run by several formulations, side by side")                                        \
     X(convert, "FILE",                                                                             \
-      CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME,          \
+      CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME |         \
+          CLI_SET,                                                                                 \
       "write a model as a native file (-o FILE.yaml) or a robot (.urdf, .xml), a result as .h5, "  \
       ".csv")                                                                                      \
     X(plot, "FILE...",                                                                             \
       CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |         \
-          CLI_KEYFRAME | CLI_JSON,                                                                 \
+          CLI_KEYFRAME | CLI_SET | CLI_JSON,                                                       \
       "draw quantities of results, or with --initial the mechanism (-o FILE.svg, .png or .pdf)")   \
     X(view, "FILE",                                                                                \
       CLI_OUTPUT | CLI_MODEL | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |            \
-          CLI_KEYFRAME | CLI_QUIET,                                                                \
+          CLI_KEYFRAME | CLI_SET | CLI_QUIET,                                                      \
       "a page for the browser, with a model or the motion of a result (-o FILE.html), or -o "      \
       "FILE.gltf")                                                                                 \
     X(codegen, "MODEL",                                                                            \
       CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME |         \
-          CLI_QUIET,                                                                               \
+          CLI_SET | CLI_QUIET,                                                                     \
       "write standalone C of a model's dynamics (-o DIR)")                                         \
     X(info, NULL, CLI_JSON, "formulations, integrators, joints, forces, formats, versions")        \
     X(schema, NULL, CLI_OUTPUT, "print the JSON Schema of native model files")                     \
     X(bench, "[MODEL]",                                                                            \
       CLI_SIMULATION | CLI_FORMULATIONS | CLI_SECONDS | CLI_CASES | CLI_SAMPLES | CLI_BASE |       \
-          CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON,         \
+          CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT |         \
+          CLI_JSON,                                                                                \
       "time a model by every formulation, or without one the built-in cases, on this machine")
 
 /** Options that `--help` leaves to `--help --all`; of a run those of tier EXPERT (LW_OPTION_LIST). */
@@ -171,6 +177,8 @@ typedef struct cli_arguments {
     const char *batch;   ///< table of varied quantities; NULL: none
     const char *vary[CLI_MAX];
     int nvary;
+    const char *set[CLI_MAX]; ///< "NAME=VALUE"
+    int nset;
     const char *observed;                            ///< columns of --watch; NULL: none
     const char *hold;                                ///< of assemble; NULL: nothing
     const char *near;                                ///< of assemble, likewise

@@ -63,7 +63,9 @@ cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *
                                .keyframe = arguments->keyframe,
                                .inertia_check = arguments->inertia_check,
                                .package_path = arguments->package_path,
-                               .missing_mesh = arguments->missing_mesh};
+                               .missing_mesh = arguments->missing_mesh,
+                               .set = arguments->set,
+                               .nset = arguments->nset};
     lw_status status = lw_model_read(arguments->operand, &desc, model, options, &error);
     if (status != LW_OK) {
         cli_fail(status, &error);

@@ -83,6 +83,72 @@ static void set_inertia_checks(lw_builder *builder, const char *word)
         builder->desc.body[i].inertia_check = (lw_inertia_check)check;
 }
 
+// ---- models of files with parameters, remade with other values
+
+struct lwi_remake_source {
+    const char *text, *name;
+    size_t length;
+    lw_read_desc desc; // strings in the arena
+};
+
+static const char *copied(lwi_arena *arena, const char *text, bool *ok)
+{
+    const char *copy = text ? lwi_arena_text(arena, text) : NULL;
+    *ok = *ok && (!text || copy);
+    return copy;
+}
+
+static bool copy_source(lwi_remake *remake, lwi_arena *arena)
+{
+    const struct lwi_remake_source *from = remake->source;
+    struct lwi_remake_source *to = LWI_PUSH(arena, struct lwi_remake_source, 1);
+    char *text = lwi_arena_chars(arena, from->length + 1);
+    const char **set = LWI_PUSH(arena, const char *, from->desc.nset);
+    bool ok = to && text && set;
+    if (!ok) return false;
+    *to = *from;
+    memcpy(text, from->text, from->length);
+    text[from->length] = 0;
+    to->text = text;
+    to->name = copied(arena, from->name, &ok);
+    to->desc.format = copied(arena, from->desc.format, &ok);
+    to->desc.folder = copied(arena, from->desc.folder, &ok);
+    to->desc.cut = copied(arena, from->desc.cut, &ok);
+    to->desc.inertia_check = copied(arena, from->desc.inertia_check, &ok);
+    to->desc.package_path = copied(arena, from->desc.package_path, &ok);
+    to->desc.missing_mesh = copied(arena, from->desc.missing_mesh, &ok);
+    for (int i = 0; i < from->desc.nset; i++) set[i] = copied(arena, from->desc.set[i], &ok);
+    to->desc.set = set;
+    to->desc.allocator = NULL;
+    remake->source = to;
+    return ok;
+}
+
+static lw_status remake(const lwi_remake *how, const char *const *set, int nset,
+                        const lw_allocator *allocator, lw_model **model, lw_error *error)
+{
+    const struct lwi_remake_source *s = how->source;
+    lwi_arena arena;
+    lw_read_desc desc = s->desc;
+    lwi_arena_init(&arena, allocator);
+    const char **all = LWI_PUSH(&arena, const char *, s->desc.nset + nset);
+    lw_status status = LW_ERR_MEMORY;
+    if (all) {
+        for (int i = 0; i < s->desc.nset; i++) all[i] = s->desc.set[i];
+        for (int i = 0; i < nset; i++) all[s->desc.nset + i] = set[i];
+        desc.set = all;
+        desc.nset = s->desc.nset + nset;
+        desc.allocator = allocator;
+        status = lw_model_parse(s->text, s->length, s->name, &desc, model, NULL, error);
+    } else {
+        lwi_fail(error, status, "no memory for parameters");
+    }
+    lwi_arena_free(&arena);
+    return status;
+}
+
+static const lwi_remake remaking = {.make = remake, .copy = copy_source};
+
 static lw_status build(const format *f, const char *text, size_t length, const char *name,
                        const lw_read_desc *desc, lw_model **model, lw_options *options,
                        lw_error *error)
@@ -99,6 +165,11 @@ static lw_status build(const format *f, const char *text, size_t length, const c
     }
     set_inertia_checks(builder, desc->inertia_check);
     if (status == LW_OK) status = lw_builder_cut(builder, desc->cut, error);
+    const struct lwi_remake_source source = {text, name, length, *desc};
+    if (builder->desc.stated.nparameter) {
+        builder->desc.remake = remaking;
+        builder->desc.remake.source = &source; // the model copies it
+    }
     if (status == LW_OK)
         status = (desc->open ? lw_model_create_open : lw_model_create)(builder, model, error);
     lw_builder_destroy(builder);
@@ -134,6 +205,11 @@ lw_status lw_model_parse(const char *text, size_t length, const char *name,
         return with_file(lwi_fail(error, LW_ERR_ARGUMENT,
                                   "missing mesh '%.80s': expected error or massless",
                                   desc->missing_mesh),
+                         name, error);
+    if (desc->nset && (!desc->set || strcmp(f->name, "yaml") != 0))
+        return with_file(lwi_fail(error, LW_ERR_ARGUMENT,
+                                  "'%.80s': only native model files have parameters, this is %s",
+                                  desc->set ? desc->set[0] : "", f->name),
                          name, error);
     if (desc->inertia_check && inertia_check_of(desc->inertia_check) < 0)
         return with_file(lwi_fail(error, LW_ERR_ARGUMENT,

@@ -74,7 +74,8 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
     COPY(warning, nwarning);
     COPY(mesh, nmesh);
 #undef COPY
-    bool ok = copy_text(arena, &d->source);
+    bool ok = copy_text(arena, &d->source) && lwi_statements_copy(&d->stated, arena) &&
+              (!d->remake.make || d->remake.copy(&d->remake, arena));
     for (int i = 0; i < d->nfunction && ok; i++) {
         lwi_function built;
         ok = lwi_function_build(&functions[i], arena, &built) == LW_OK;

@@ -35,8 +35,7 @@ lw_status lw_builder_add_input(lw_builder *b, const char *name, lw_signal *input
     return LW_OK;
 }
 
-// World pose of a frame given in the frame of a body that is placed already.
-static lw_pose in_world(const lw_pose *body, lw_pose frame)
+lw_pose lwi_pose_in_world(const lw_pose *body, lw_pose frame)
 {
     const double qb[4] = {body->orientation.w, body->orientation.x, body->orientation.y,
                           body->orientation.z};
@@ -169,7 +168,7 @@ lw_status lw_builder_add_body(lw_builder *b, const lw_body_desc *desc, lw_body *
     TRY(lwi_item_unit(it, "inertia_axes", &d.inertia_axes));
     TRY(lwi_item_unit(it, "orientation", &d.pose.orientation));
     TRY(lwi_item_body(it, "`in`", d.in));
-    if (d.in.index) d.pose = in_world(&b->desc.body[d.in.index].pose, d.pose);
+    if (d.in.index) d.pose = lwi_pose_in_world(&b->desc.body[d.in.index].pose, d.pose);
     d.in.index = 0;
     TRY(copy_shapes(it, &d));
     LWI_GROW(b, LWI_LIST_BODIES, body, nbody);

@@ -5,9 +5,7 @@
 
 #include <string.h>
 
-// Frame with z along `axis` and x along the part of `axis2` normal to it; without axis2 the world's
-// axes, rotated by the smallest rotation that takes z to `axis`.
-static bool frame_of_axes(lw_vec3 axis, lw_vec3 axis2, double q[4])
+bool lwi_frame_of_axes(lw_vec3 axis, lw_vec3 axis2, double q[4])
 {
     double z[3] = {axis.x, axis.y, axis.z}, R[9];
     if (zero3(axis)) z[2] = 1;
@@ -41,7 +39,7 @@ static lw_status place_by_axes(const lwi_item *it, lw_joint_desc *d)
         return lwi_item_fail(it, "a %s joint needs axis2, %s", type->name, type->axis2);
     if (!zero3(d->axis)) d->axis = lwi_direction(d->axis);
     if (!zero3(d->axis2)) d->axis2 = lwi_direction(d->axis2);
-    if (!frame_of_axes(d->axis, d->axis2, q))
+    if (!lwi_frame_of_axes(d->axis, d->axis2, q))
         return lwi_item_fail(it, "axis2 is parallel to axis, expected a direction across it");
     if (type->axis2) {
         const lw_vec3 a = d->axis, c = d->axis2;

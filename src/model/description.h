@@ -59,6 +59,11 @@ lw_status lwi_item_pair(const lwi_item *item, lw_body body1, lw_body body2);
 /** Replaces strings and lists of a mesh by copies; false: no memory. */
 bool lwi_mesh_desc_copy(lwi_arena *arena, lw_mesh_desc *desc);
 
+/** Frame with z along `axis` and x along the part of `axis2` normal to it; without axis2 the world's axes, rotated by
+ *  the smallest rotation that takes z to `axis`.  @return false: they are parallel */
+bool lwi_frame_of_axes(lw_vec3 axis, lw_vec3 axis2, double q[4]);
+/** World pose of a frame given in the frame of a body that is placed. */
+lw_pose lwi_pose_in_world(const lw_pose *body, lw_pose frame);
 /** World frame (r, q) in the frame of a body that is placed. */
 lw_pose lwi_pose_in_body(const lw_pose *body, const double r[3], const double q[4]);
 

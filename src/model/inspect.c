@@ -184,3 +184,35 @@ int lw_model_loop(const lw_model *model, int loop, lw_joint *joints, int room)
         if (model->node[k].joint >= 0 && --at < room) joints[at].index = model->node[k].joint;
     return n;
 }
+
+// --------------------------------------------------------------------------------------- parameters
+
+int lw_model_parameter_count(const lw_model *model)
+{
+    return model ? model->desc.stated.nparameter : 0;
+}
+
+lw_parameter_info lw_model_parameter_at(const lw_model *model, int index)
+{
+    if (index < 0 || index >= lw_model_parameter_count(model)) return (lw_parameter_info){0};
+    const lwi_named_statement *p = &model->desc.stated.parameter[index];
+    return (lw_parameter_info){.name = p->name,
+                               .value = p->value,
+                               .unit_value = p->unit_value,
+                               .unit = p->unit ? p->unit : "",
+                               .text = p->text,
+                               .description = p->description ? p->description : "",
+                               .minimum = p->minimum,
+                               .maximum = p->maximum};
+}
+
+lw_status lw_model_remake(const lw_model *model, const char *const *set, int nset,
+                          const lw_allocator *allocator, lw_model **remade, lw_error *error)
+{
+    if (error) memset(error, 0, sizeof *error);
+    if (!model || !remade || nset < 0 || (nset && !set))
+        return lwi_fail(error, LW_ERR_ARGUMENT, "model, set and remade must be given");
+    if (!model->desc.remake.make)
+        return lwi_fail(error, LW_ERR_UNSUPPORTED, "the model is of no file with parameters");
+    return model->desc.remake.make(&model->desc.remake, set, nset, allocator, remade, error);
+}

@@ -39,6 +39,8 @@ typedef enum lwi_yaml_key_kind {
     LWI_KEY_OPTION_MAP,    ///< the same of "KEY=VALUE,...", or of a map
     LWI_KEY_OPTION_NUMBER, ///< the same of a number
     LWI_KEY_NAMES,         ///< section: list of names
+    LWI_KEY_POINTS,        ///< section: map of names to three numbers
+    LWI_KEY_SETTINGS,      ///< map of names to numbers
     LWI_KEY_ITEMS,         ///< section: map of names to the object `more`
     LWI_KEY_ITEM_LIST,     ///< section: list of the object `more`
     LWI_KEY_MECHANISMS,    ///< section: map of kinds to lwi_mechanism_object

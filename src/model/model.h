@@ -6,6 +6,7 @@
 #include "model/forces/force.h"
 #include "model/signals/functions.h"
 #include "model/joints/joint.h"
+#include "model/statements.h"
 
 #include <linkwork/model.h>
 
@@ -14,6 +15,16 @@ typedef struct lwi_force_list {
     void *desc;
     int n;
 } lwi_force_list;
+
+/** Makes the model of a file again with other values of its parameters; NULL: not possible.  Set by the reader, in a
+ *  room above this one.
+ *  @param set  [nset] "NAME=VALUE" */
+typedef struct lwi_remake {
+    lw_status (*make)(const struct lwi_remake *remake, const char *const *set, int nset,
+                      const lw_allocator *allocator, lw_model **model, lw_error *error);
+    const struct lwi_remake_source *source;                    ///< in the arena of the model
+    bool (*copy)(struct lwi_remake *remake, lwi_arena *arena); ///< of the source; false: no memory
+} lwi_remake;
 
 /** The items as they were added, deep-copied; the builder holds one, the model a normalised one. */
 typedef struct lwi_description {
@@ -29,6 +40,8 @@ typedef struct lwi_description {
     lw_impulse_desc *impulse; ///< of a model in the order of their times
     const char **warning;
     lw_mesh_desc *mesh;
+    lwi_statements stated; ///< what the file states by expressions
+    lwi_remake remake;     ///< of a model file with parameters
     int nfunction, ninput, nbody, njoint, ncoupling, nmarker, nimpulse, nwarning, nmesh;
 } lwi_description;
 

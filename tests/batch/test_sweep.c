@@ -335,8 +335,9 @@ static void what_is_wrong_is_reported_before_a_run(void **state)
     const lw_options o = short_run();
     lw_batch_desc desc = study(&o, values);
     desc.memory = 1, desc.threads = 1;
-    values[N - 1][1] = -1;
-    refused_before_a_run(model, &desc, LW_ERR_MODEL, "instance 62: body.rod.mass is -1");
+    for (int i = 0; i < N; i++) values[i][1] = -1;
+    refused_before_a_run(model, &desc, LW_ERR_MODEL, "instance 0: body.rod.mass is -1");
+    for (int i = 0; i < N; i++) values[i][1] = 1;
     values[N - 1][1] = NAN;
     refused_before_a_run(model, &desc, LW_ERR_NOT_FINITE, "instance 62: body.rod.mass");
     values[N - 1][1] = 1;
@@ -345,6 +346,90 @@ static void what_is_wrong_is_reported_before_a_run(void **state)
     desc.instances = N, desc.values = NULL;
     refused_before_a_run(model, &desc, LW_ERR_ARGUMENT, "missing");
     refused_before_a_run(NULL, &desc, LW_ERR_ARGUMENT, "missing");
+    lw_model_destroy(model);
+}
+
+static lw_status read_last(void *user, lw_batch *batch, double time)
+{
+    double *last = user;
+    (void)time;
+    for (int i = 0; i < lw_batch_instances(batch); i++) {
+        const lw_observation *seen;
+        assert_int_equal(lw_batch_observe(batch, i, LW_OBSERVE_POSE, &seen), LW_OK);
+        last[lw_batch_number(batch, i)] = seen->q[0];
+    }
+    return LW_OK;
+}
+
+static const char rod[] =
+    "linkwork: 1\n"
+    "parameters:\n"
+    "  d: {value: 20, unit: mm, min: 5, max: 60}\n"
+    "  l: 0.8 m\n"
+    "bodies:\n"
+    "  rod: {mass: 7850 kg/m^3*d^2*l, com: [l/2, 0, 0], inertia: [1, 1, 1, 0, 0, 0]}\n"
+    "joints:\n"
+    "  hinge: {type: revolute, between: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0], qd: [l/1 "
+    "s/1 m]}\n";
+
+// A parameter of the file varies geometry, mass and start: each instance is the run of the file with its values.  One that
+// cannot be built does not run and has its reason.
+static void parameters_of_the_file_vary(void **state)
+{
+    (void)state;
+    static const char *const vary[] = {"d", "l", "body.rod.Iyy"};
+    static const double values[][3] = {{20, 0.8, 1},   {30, 0.5, 2}, {70, 0.5, 2},
+                                       {10, 0.9, 0.5}, {20, 0.8, 2}, {3, 1, 1}};
+    enum { RUNS = sizeof values / sizeof values[0] };
+    lw_model *model;
+    lw_error error = {0};
+    const lw_read_desc yaml = {.format = "yaml"};
+    ok(lw_model_parse(rod, strlen(rod), "rod.yaml", &yaml, &model, NULL, &error), &error);
+    const lw_options o = short_run();
+    for (int memory = 0; memory < 2; memory++) {
+        const lw_batch_desc desc = {.options = &o,
+                                    .instances = RUNS,
+                                    .nvary = 3,
+                                    .vary = vary,
+                                    .values = values[0],
+                                    .memory = (size_t)memory,
+                                    .threads = 1};
+        double last[RUNS] = {0};
+        lw_sweep *sweep;
+        ok(lw_sweep_create(model, &desc, &sweep, &error), &error);
+        ok(lw_sweep_run(sweep, read_last, last, NULL, NULL), lw_sweep_error(sweep));
+        assert_int_equal(lw_sweep_failed(sweep), 2);
+        assert_string_equal(lw_sweep_failure(sweep, 2),
+                            "parameter 'd': is 70 mm, expected at most 60 mm");
+        assert_string_equal(lw_sweep_failure(sweep, 5),
+                            "parameter 'd': is 3 mm, expected at least 5 mm");
+        assert_int_equal(lw_sweep_status(sweep, 2), LW_ERR_MODEL);
+        lw_sweep_destroy(sweep);
+        for (int i = 0; i < RUNS; i++) {
+            char d[32], l[32];
+            const char *const set[] = {d, l};
+            double alone = 0;
+            lw_model *own;
+            lw_batch *batch;
+            if (i == 2 || i == 5) continue;
+            snprintf(d, sizeof d, "d=%g", values[i][0]);
+            snprintf(l, sizeof l, "l=%g", values[i][1]);
+            ok(lw_model_remake(model, set, 2, NULL, &own, &error), &error);
+            const lw_batch_desc one = {.options = &o,
+                                       .instances = 1,
+                                       .nvary = 1,
+                                       .vary = vary + 2,
+                                       .values = &values[i][2],
+                                       .threads = 1};
+            ok(lw_batch_create(own, &one, &batch, &error), &error);
+            ok(lw_batch_run(batch, read_last, &alone, NULL, NULL), lw_batch_error(batch));
+            assert_true(alone != 0 && alone == last[i]);
+            lw_batch_destroy(batch);
+            lw_model_destroy(own);
+        }
+    }
+    assert_int_equal(lw_vary_check(model, "dd", &error), LW_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "there is no parameter 'dd', did you mean 'd'?"));
     lw_model_destroy(model);
 }
 
@@ -436,6 +521,7 @@ int main(void)
         cmocka_unit_test(memory_is_that_of_a_group),
         cmocka_unit_test(no_memory_is_a_status),
         cmocka_unit_test(what_is_wrong_is_reported_before_a_run),
+        cmocka_unit_test(parameters_of_the_file_vary),
         cmocka_unit_test(rows_are_written_as_they_come),
         cmocka_unit_test(a_stop_keeps_what_has_ended),
     };

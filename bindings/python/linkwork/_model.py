@@ -120,7 +120,8 @@ class Model:
                   cut: Union[None, str, Sequence[str]] = None, open: bool = False,
                   folder: Optional[Path] = None, keyframe: Optional[str] = None,
                   inertia_check: Optional[str] = None, package_path: Union[None, str, Sequence[str]] = None,
-                  missing_mesh: Optional[str] = None, **options: Any) -> "Model":
+                  missing_mesh: Optional[str] = None,
+                  parameters: Optional[Mapping[str, Any]] = None, **options: Any) -> "Model":
         """Reads a model of any format that ``linkwork info`` lists, selected by the extension or `format`.
 
         :param base: of URDF and SDF: "fixed", "floating" or "auto"
@@ -134,11 +135,13 @@ class Model:
             file says, formats of robots warn
         :param package_path: folders with packages, searched for ``package://`` and ``model://``
         :param missing_mesh: of a mesh that a mass depends on and that cannot be read: "error" (None) or "massless"
+        :param parameters: values of parameters of a native file: numbers, in the unit in which the file states the
+            parameter, or texts, "5 mm", "2*l"
         :param options: override those of the file's ``simulation:``
         """
         path = os.fspath(path)
         desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe, inertia_check,
-                                package_path, missing_mesh)
+                                package_path, missing_mesh, parameters)
         model, error = ffi.new("lw_model **"), ffi.new("lw_error *")
         found = make_options(None, {})
         check(lib.lw_model_read(path_bytes(path), desc, model, found, error), error)
@@ -151,11 +154,12 @@ class Model:
                     cut: Union[None, str, Sequence[str]] = None, open: bool = False,
                     folder: Optional[Path] = None, keyframe: Optional[str] = None,
                     inertia_check: Optional[str] = None, package_path: Union[None, str, Sequence[str]] = None,
-                  missing_mesh: Optional[str] = None, **options: Any) -> "Model":
+                  missing_mesh: Optional[str] = None,
+                  parameters: Optional[Mapping[str, Any]] = None, **options: Any) -> "Model":
         """The same from a string; `name` stands for the file in messages.  Further files are read only
         if `folder` is set."""
         desc, keep = _read_desc(format, base, limits, cut, open, folder, keyframe, inertia_check,
-                                package_path, missing_mesh)
+                                package_path, missing_mesh, parameters)
         model, error = ffi.new("lw_model **"), ffi.new("lw_error *")
         found, data = make_options(None, {}), text.encode()
         check(lib.lw_model_parse(data, len(data), name.encode(), desc, model, found, error), error)
@@ -348,7 +352,8 @@ def _unpickle(text: str, source: Optional[str], open: bool, warnings: Tuple[str,
 def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tuple[float, float]],
                cut: Union[None, str, Sequence[str]], open: bool, folder: Optional[Path],
                keyframe: Optional[str], inertia_check: Optional[str],
-               package_path: Union[None, str, Sequence[str]], missing_mesh: Optional[str]) -> Tuple[Any, Any]:
+               package_path: Union[None, str, Sequence[str]], missing_mesh: Optional[str],
+               parameters: Optional[Mapping[str, Any]]) -> Tuple[Any, Any]:
     """An ``lw_read_desc``, and the objects that must exist as long."""
     desc = ffi.new("lw_read_desc *")
     texts = []
@@ -377,6 +382,11 @@ def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tupl
         package_path = ":".join(os.fspath(folder) for folder in package_path)
     desc.package_path = text(package_path)
     desc.missing_mesh = text(missing_mesh)
+    if parameters:
+        values = [text(f"{name}={value if isinstance(value, str) else repr(float(value))}")
+                  for name, value in parameters.items()]
+        texts.append(ffi.new("char *[]", values))
+        desc.set, desc.nset = texts[-1], len(values)
     return desc, texts
 
 

@@ -55,6 +55,42 @@ const lwi_yaml_object lwi_yaml_function_object = {
     .type = function_types, .ntype = LWI_COUNT(function_types),
     .key = function_keys, .nkey = LWI_COUNT(function_keys)};
 
+// -------------------------------------------------------------------------------------- parameters
+
+static const lwi_yaml_key parameter_keys[] = {
+    {"value", LWI_KEY_NUMBER, .required = ONE, .help = "a number, a quantity or an expression"},
+    {"unit", LWI_KEY_STRING, .help = "of numbers without a unit: of `value`, `min`, `max`, and of those that override the value"},
+    {"description", LWI_KEY_STRING, .help = "what it is"},
+    {"min", LWI_KEY_NUMBER, .help = "the smallest value allowed; default: none"},
+    {"max", LWI_KEY_NUMBER, .help = "the largest value allowed; default: none"},
+};
+const lwi_yaml_object lwi_yaml_parameter_object = {
+    .title = "parameter", .help = "a number that expressions use by its name",
+    .key = parameter_keys, .nkey = LWI_COUNT(parameter_keys)};
+static const char *const mirrors[] = {"none", "x", "y", "z"};
+#define AT(field) .offset = offsetof(lwi_yaml_include, field)
+static const lwi_yaml_key include_keys[] = {
+    {"file", LWI_KEY_STRING, AT(file), .size = offsetof(lwi_yaml_include, file_place), .required = ONE,
+     .help = "a native model file, in the folder of this one or below"},
+    {"prefix", LWI_KEY_STRING, AT(prefix), .size = offsetof(lwi_yaml_include, prefix_place),
+     .help = "of all names of the file; default: the name of the entry and a dot"},
+    {"position", LWI_KEY_VECTOR, AT(pose.position), .help = "of the origin of the file's world [m]; default 0 0 0"},
+    {"orientation", LWI_KEY_QUATERNION, AT(pose.orientation),
+     .help = "of the axes of the file's world, unit quaternion; default 1 0 0 0"},
+    {"mirror", LWI_KEY_WORD, AT(mirror), .more = mirrors, .count = LWI_COUNT(mirrors),
+     .help = "coordinate of the file's world that changes its sign, before it is placed; default none"},
+    {"ground", LWI_KEY_STRING, AT(ground), .size = offsetof(lwi_yaml_include, ground_place),
+     .help = "the body of this file to which the ground of the file is fixed; default: the ground"},
+    {"parameters", LWI_KEY_SETTINGS, .help = "values of parameters of the file"},
+};
+#undef AT
+const lwi_yaml_object lwi_yaml_include_object = {
+    .title = "include", .help = "a native model file; its items are added to those of this file",
+    .key = include_keys, .nkey = LWI_COUNT(include_keys)};
+const lwi_yaml_key lwi_yaml_point_key = {"point", LWI_KEY_NUMBERS, .count = 3,
+                                         .help = "three coordinates in the world [m]"};
+const lwi_yaml_key lwi_yaml_size_key = {"size", LWI_KEY_NUMBER, .help = "of a shape [m]"};
+
 // ------------------------------------------------------------------------------------------ bodies
 
 #define X(name, text) text,
@@ -380,6 +416,12 @@ const lwi_yaml_object lwi_yaml_simulation_object = {
 static const lwi_yaml_key file_keys[] = {
     {"linkwork", LWI_KEY_VERSION, .required = ONE, .help = "version of the format: 1"},
     {"gravity", LWI_KEY_VECTOR, .help = "acceleration, world axes [m/s^2]; default 0 0 -9.81"},
+    {"parameters", LWI_KEY_ITEMS, .more = &lwi_yaml_parameter_object,
+     .help = "numbers that expressions use, by name"},
+    {"points", LWI_KEY_POINTS,
+     .help = "places in the world at the assembly configuration by name; any position may be one [m]"},
+    {"include", LWI_KEY_ITEMS, .more = &lwi_yaml_include_object,
+     .help = "native model files that are parts of this model, by name"},
     {"functions", LWI_KEY_ITEMS, .more = &lwi_yaml_function_object, .help = "named functions of time"},
     {"inputs", LWI_KEY_NAMES, .help = "values that a program sets while running"},
     {"bodies", LWI_KEY_ITEMS, .more = &lwi_yaml_body_object,

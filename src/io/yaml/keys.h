@@ -21,9 +21,22 @@ typedef struct lwi_yaml_function {
 
 extern const lwi_yaml_object lwi_yaml_file_object;     ///< no struct: sections
 extern const lwi_yaml_object lwi_yaml_function_object; ///< lwi_yaml_function
-extern const lwi_yaml_object lwi_yaml_body_object;     ///< lw_body_desc
-extern const lwi_yaml_object lwi_yaml_joint_object;    ///< lw_joint_desc
-extern const lwi_yaml_object lwi_yaml_mount_object;    ///< lw_joint_desc
+/** An entry of `include` while it is read. */
+typedef struct lwi_yaml_include {
+    const char *file, *prefix;
+    lw_place file_place, prefix_place;
+    lw_pose pose;
+    int mirror; ///< 0: none, then x, y, z
+    const char *ground;
+    lw_place ground_place;
+} lwi_yaml_include;
+extern const lwi_yaml_object lwi_yaml_include_object;   ///< lwi_yaml_include
+extern const lwi_yaml_object lwi_yaml_parameter_object; ///< no struct: read by parameters.c
+extern const lwi_yaml_key lwi_yaml_point_key;           ///< three lengths
+extern const lwi_yaml_key lwi_yaml_size_key;            ///< of shapes
+extern const lwi_yaml_object lwi_yaml_body_object;      ///< lw_body_desc
+extern const lwi_yaml_object lwi_yaml_joint_object;     ///< lw_joint_desc
+extern const lwi_yaml_object lwi_yaml_mount_object;     ///< lw_joint_desc
 extern const lwi_yaml_object
     lwi_yaml_coordinate_object;                      ///< spring on a coordinate: lw_coordinate_desc
 extern const lwi_yaml_object lwi_yaml_limits_object; ///< limits of a coordinate: lw_limits_desc

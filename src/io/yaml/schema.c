@@ -1,5 +1,5 @@
 // schema.c -- JSON Schema (draft 2020-12) of the native model file, from the tables of keys.c.
-#include "io/yaml/keys.h"
+#include "io/yaml/values.h"
 #include "methods/index3/index3.h"
 
 #include <linkwork/io.h>
@@ -38,15 +38,20 @@ static void put_reference(FILE *f, const char *title)
     fprintf(f, "\"$ref\": \"#/$defs/%s\"", title);
 }
 
+// A number or an expression.
+#define NUMBER "\"$ref\": \"#/$defs/number\""
+#define INTEGER                                                                                    \
+    "\"type\": [\"integer\", \"string\"], \"minLength\": 1, \"not\": {\"$ref\": "                  \
+    "\"#/$defs/number_text\"}"
+
 // The type and the bounds of numbers, as lwi_yaml_check_range.
 static const char *number_type(const lwi_yaml_key *key)
 {
     static const char *const types[2][4] = {
-        {"\"type\": \"number\"", "\"type\": \"number\", \"minimum\": 0",
-         "\"type\": \"number\", \"exclusiveMinimum\": 0", "\"type\": \"number\", \"minimum\": 1"},
-        {"\"type\": \"integer\"", "\"type\": \"integer\", \"minimum\": 0",
-         "\"type\": \"integer\", \"exclusiveMinimum\": 0",
-         "\"type\": \"integer\", \"minimum\": 1"}};
+        {NUMBER, NUMBER ", \"minimum\": 0", NUMBER ", \"exclusiveMinimum\": 0",
+         NUMBER ", \"minimum\": 1"},
+        {INTEGER, INTEGER ", \"minimum\": 0", INTEGER ", \"exclusiveMinimum\": 0",
+         INTEGER ", \"minimum\": 1"}};
     return types[key->kind == LWI_KEY_INTEGER][key->range];
 }
 
@@ -69,6 +74,14 @@ static void put_mesh(FILE *f)
     fputs("}", f);
 }
 
+// Three numbers or the name of a point.
+static void put_position(FILE *f)
+{
+    fputs("\"anyOf\": [{\"type\": \"string\", \"minLength\": 1}, {", f);
+    put_array(f, 3, NUMBER);
+    fputs("}]", f);
+}
+
 static void put_shape(FILE *f)
 {
     fputs("\"type\": \"object\", \"additionalProperties\": false, \"properties\": {", f);
@@ -78,16 +91,15 @@ static void put_shape(FILE *f)
             put_mesh(f);
             continue;
         }
-        if (lwi_yaml_shape_sizes[s] == 1)
-            fputs("\"anyOf\": [{\"type\": \"number\", \"minimum\": 0}, {", f);
-        put_array(f, lwi_yaml_shape_sizes[s], "\"type\": \"number\", \"minimum\": 0");
+        if (lwi_yaml_shape_sizes[s] == 1) fputs("\"anyOf\": [{" NUMBER ", \"minimum\": 0}, {", f);
+        put_array(f, lwi_yaml_shape_sizes[s], NUMBER ", \"minimum\": 0");
         fputs(lwi_yaml_shape_sizes[s] == 1 ? "}]}" : "}", f);
     }
     fputs(", \"position\": {", f);
-    put_array(f, 3, "\"type\": \"number\"");
+    put_position(f);
     fputs("}, \"orientation\": {", f);
-    put_array(f, 4, "\"type\": \"number\"");
-    fputs("}, \"color\": {\"type\": \"array\", \"items\": {\"type\": \"number\", \"minimum\": 0, "
+    put_array(f, 4, NUMBER);
+    fputs("}, \"color\": {\"type\": \"array\", \"items\": {" NUMBER ", \"minimum\": 0, "
           "\"maximum\": 1}, \"minItems\": 3, \"maxItems\": 4}}, \"oneOf\": [",
           f);
     for (int s = LW_SHAPE_NONE + 1; s < LW_SHAPE_COUNT; s++)
@@ -130,7 +142,10 @@ static void put_option_number(FILE *f, const char *key)
     while (power > -300 && option_takes_number(key, pow(10, power - 1))) power--;
     const bool bounded = power < 0 && power > -300;
     if (zero && bounded) fputs("\"anyOf\": [{\"const\": 0}, {", f);
-    fprintf(f, "\"type\": \"%s\"", whole ? "integer" : "number");
+    fprintf(f,
+            "\"type\": [\"%s\", \"string\"], \"minLength\": 1, \"not\": {\"$ref\": "
+            "\"#/$defs/number_text\"}",
+            whole ? "integer" : "number");
     if (bounded)
         fprintf(f, ", \"minimum\": 1e%d", power);
     else
@@ -216,11 +231,17 @@ static void put_index3(FILE *f)
     fputs("}}]", f);
 }
 
+static bool is_position(const lwi_yaml_key *key)
+{
+    lwi_dimension d[2] = {{LWI_DIMENSION_NONE}};
+    const lwi_dimension length = {LWI_DIMENSION_KNOWN, {LWI_POWER}};
+    return lwi_yaml_key_dimensions(key, d) > 0 && lwi_dimension_same(d[0], length);
+}
+
 // The schema of a value, without the braces.
 static void put_kind(FILE *f, const lwi_yaml_key *key)
 {
-    static const char number[] = "\"type\": \"number\"",
-                      name[] = "\"type\": \"string\", \"minLength\": 1";
+    static const char number[] = NUMBER, name[] = "\"type\": \"string\", \"minLength\": 1";
     static const char signal[] = "\"$ref\": \"#/$defs/signal\"";
     const lwi_yaml_object *object = key->more; // for the kinds that have one
     // clang-format off
@@ -238,6 +259,11 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
                 number, key->count ? LW_JOINT_MAX_NV : LW_JOINT_MAX_NQ);
         return;
     case LWI_KEY_VECTOR:
+        if (is_position(key))
+            put_position(f);
+        else
+            put_array(f, 3, number);
+        return;
     case LWI_KEY_DIRECTION: put_array(f, 3, number); return;
     case LWI_KEY_QUATERNION: put_array(f, 4, number); return;
     case LWI_KEY_SWITCH:
@@ -289,12 +315,23 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     case LWI_KEY_NAMES:
         fprintf(f, "\"type\": \"array\", \"uniqueItems\": true, \"items\": {%s}", name);
         return;
-    case LWI_KEY_ITEMS:
-        fputs("\"type\": \"object\", \"additionalProperties\": {", f);
-        if (object == &lwi_yaml_function_object) fprintf(f, "\"anyOf\": [{%s}, {", number);
-        put_reference(f, object->title);
-        fputs(object == &lwi_yaml_function_object ? "}]}" : "}", f);
+    case LWI_KEY_SETTINGS:
+        fprintf(f, "\"type\": \"object\", \"additionalProperties\": {%s}", number);
         return;
+    case LWI_KEY_POINTS:
+        fputs("\"type\": \"object\", \"additionalProperties\": {", f);
+        put_array(f, 3, number);
+        fputs("}", f);
+        return;
+    case LWI_KEY_ITEMS: {
+        const bool may_be_number =
+            object == &lwi_yaml_function_object || object == &lwi_yaml_parameter_object;
+        fputs("\"type\": \"object\", \"additionalProperties\": {", f);
+        if (may_be_number) fprintf(f, "\"anyOf\": [{%s}, {", number);
+        put_reference(f, object->title);
+        fputs(may_be_number ? "}]}" : "}", f);
+        return;
+    }
     case LWI_KEY_ITEM_LIST:
         fputs("\"type\": \"array\", \"items\": {", f);
         put_reference(f, object->title);
@@ -480,10 +517,10 @@ static void put_definition(FILE *file, const lwi_yaml_object *object)
 lw_status lw_schema_write(FILE *file)
 {
     static const lwi_yaml_object *const before[] = {
-        &lwi_yaml_function_object, &lwi_yaml_body_object,     &lwi_yaml_joint_object,
-        &lwi_yaml_pose_object,     &lwi_yaml_mount_object,    &lwi_yaml_coordinate_object,
-        &lwi_yaml_limits_object,   &lwi_yaml_friction_object, &lwi_yaml_isotropic_object,
-        &lwi_yaml_coupling_object};
+        &lwi_yaml_parameter_object, &lwi_yaml_include_object,    &lwi_yaml_function_object,
+        &lwi_yaml_body_object,      &lwi_yaml_joint_object,      &lwi_yaml_pose_object,
+        &lwi_yaml_mount_object,     &lwi_yaml_coordinate_object, &lwi_yaml_limits_object,
+        &lwi_yaml_friction_object,  &lwi_yaml_isotropic_object,  &lwi_yaml_coupling_object};
     static const lwi_yaml_object *const after[] = {
         &lwi_yaml_marker_object, &lwi_yaml_impulse_object, &lwi_yaml_mechanism_object,
         &lwi_yaml_simulation_object};
@@ -497,6 +534,15 @@ lw_status lw_schema_write(FILE *file)
           "a function or an input, or a function\",\n      \"anyOf\": [{\"type\": \"number\"}, "
           "{\"type\": \"string\", \"minLength\": 1}, {\"$ref\": \"#/$defs/function\"}]\n    }",
           file);
+    fputs(
+        ",\n    \"number_text\": {\n      \"description\": \"a number in quotes, which is a "
+        "text\",\n"
+        "      \"type\": \"string\", \"pattern\": "
+        "\"^-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][-+]?[0-9]+)?$\"\n    },\n"
+        "    \"number\": {\n      \"description\": \"a number, a quantity like 5 mm, or an "
+        "expression of parameters\",\n      \"type\": [\"number\", \"string\"], \"minLength\": 1, "
+        "\"not\": {\"$ref\": \"#/$defs/number_text\"}\n    }",
+        file);
     for (int i = 0; i < LWI_COUNT(before); i++) put_definition(file, before[i]);
     for (int i = 0; i < LWI_FORCE_ITEMS; i++) {
         const lwi_yaml_object *keys = lwi_force_items[i]->keys;

@@ -1,6 +1,6 @@
 // values.c -- numbers, words and names from scalars and short lists of the document.
 #include "base/assert.h"
-#include "io/yaml/values.h"
+#include "io/yaml/include.h"
 #include "io/text.h"
 
 #include <limits.h>
@@ -80,6 +80,7 @@ const char *lwi_yaml_hint(char *text, size_t size, const char *name, const char 
 
 lw_status lwi_yaml_read_number(lwi_yaml_reading *r, const lwi_document_value *v, double *x)
 {
+    if (lwi_yaml_is_expression(r, v)) return lwi_yaml_expression(r, v, x);
     if (v->kind != LWI_DOCUMENT_SCALAR || v->quoted || !lwi_text_is_number(v->text))
         return lwi_yaml_expected(r, v, "a number, written as in JSON (-1, 0.5, 1e-3)");
     const double value = strtod(v->text, NULL);
@@ -130,7 +131,12 @@ lw_status lwi_yaml_read_numbers(lwi_yaml_reading *r, const lwi_document_value *v
         snprintf(expected, sizeof expected, "a list of %d number%s", count, count == 1 ? "" : "s");
         return lwi_yaml_expected(r, v, expected);
     }
-    for (int i = 0; i < count; i++) TRY(lwi_yaml_read_number(r, v->item[i], &x[i]));
+    const int alternative = r->alternative;
+    for (int i = 0; i < count; i++) {
+        if (count == 6) r->alternative = i / 3; // displacements, then rotations
+        TRY(lwi_yaml_read_number(r, v->item[i], &x[i]));
+    }
+    r->alternative = alternative;
     return LW_OK;
 }
 
@@ -150,6 +156,9 @@ lw_status lwi_yaml_read_list(lwi_yaml_reading *r, const lwi_document_value *v, c
 lw_status lwi_yaml_read_vector(lwi_yaml_reading *r, const lwi_document_value *v, lw_vec3 *x)
 {
     double a[3];
+    bool found = false;
+    TRY(lwi_yaml_read_point(r, v, x, &found));
+    if (found) return lwi_yaml_place_point(r, v, x);
     TRY(lwi_yaml_read_numbers(r, v, 3, a));
     *x = (lw_vec3){a[0], a[1], a[2]};
     return LW_OK;
@@ -236,6 +245,7 @@ static lw_status read_shape_size(lwi_yaml_reading *r, const lwi_document_value *
 {
     shape->type = (lw_shape_type)type;
     if (type == LW_SHAPE_MESH) return lwi_yaml_read_mesh(r, v, &shape->mesh);
+    r->key = &lwi_yaml_size_key;
     if (lwi_yaml_shape_sizes[type] == 1 && v->kind == LWI_DOCUMENT_SCALAR)
         return lwi_yaml_read_number(r, v, shape->size);
     return lwi_yaml_read_numbers(r, v, lwi_yaml_shape_sizes[type], shape->size);
@@ -253,10 +263,12 @@ static lw_status read_shape_key(lwi_yaml_reading *r, const char *key, const lwi_
         return lwi_yaml_fail(r, LW_ERR_PARSE, place, "both %s and %s, expected one shape in a map",
                              lwi_yaml_shape_names[shape->type], key);
     if (s < LW_SHAPE_COUNT) return read_shape_size(r, v, s, shape);
+    r->key = &lwi_yaml_point_key;
     if (strcmp(key, "position") == 0) {
         shape->has_position = 1;
         return lwi_yaml_read_vector(r, v, &shape->position);
     }
+    r->key = NULL;
     if (strcmp(key, "orientation") == 0) return lwi_yaml_read_quaternion(r, v, &shape->orientation);
     if (strcmp(key, "color") == 0) {
         shape->has_color = 1;
@@ -325,10 +337,14 @@ lw_status lwi_yaml_read_reference(lwi_yaml_reading *r, const lwi_document_value 
 lw_status lwi_yaml_read_body(lwi_yaml_reading *r, const lwi_document_value *v, int32_t *index)
 {
     if (v->kind == LWI_DOCUMENT_SCALAR && strcmp(v->text, "ground") == 0) {
-        *index = 0;
+        *index = r->ground.index;
         return LW_OK;
     }
-    int k = 0;
+    int k = r->child && v->kind == LWI_DOCUMENT_SCALAR ? lwi_yaml_find_body(r, v->text) : 0;
+    if (k > 0) {
+        *index = k;
+        return LW_OK;
+    }
     TRY(lwi_yaml_read_reference(r, v, "body", r->bodies, &k));
     LWI_ASSERT(r->body[k] > 0); // bodies are added before they are referred to
     *index = r->body[k];
@@ -345,9 +361,13 @@ lw_status lwi_yaml_read_pair(lwi_yaml_reading *r, const lwi_document_value *v, l
 
 lw_status lwi_yaml_read_joint(lwi_yaml_reading *r, const lwi_document_value *v, int32_t *index)
 {
-    int k = 0;
+    int k = r->child && v->kind == LWI_DOCUMENT_SCALAR ? lwi_yaml_find_joint(r, v->text) : -1;
+    if (k >= 0) {
+        *index = k;
+        return LW_OK;
+    }
     TRY(lwi_yaml_read_reference(r, v, "joint", r->joints, &k));
-    *index = k; // joints have the order of the file
+    *index = r->joint[k];
     return LW_OK;
 }
 

@@ -3,7 +3,7 @@
 // The file is a canonical form: bodies with poses in the world, joints with two frames.  Values that are
 // bit for bit the default are omitted, numbers have 17 digits, so that the file reads back to the
 // same bits.  Functions without a name are written inline.
-#include "io/yaml/keys.h"
+#include "io/yaml/statements.h"
 #include "io/text.h"
 #include "model/model.h"
 
@@ -20,7 +20,38 @@ typedef struct writing {
     lw_error *error;
     lwi_arena arena;
     const char **function; // [nfunction] names, NULL: written inline
+    lwi_yaml_statements stated;
+    struct current *now; // item that is written
 } writing;
+
+typedef struct current {
+    lwi_yaml_item item;
+    const void *base; // its description
+} current;
+
+static current begin_stated(const writing *w, int list, int index, const lwi_yaml_object *keys,
+                            const void *base, const char *name)
+{
+    const current outer = *w->now;
+    *w->now = (current){{list, index, keys, name}, base};
+    return outer;
+}
+
+// What the file stated of a key by an expression; NULL: nothing.  `other`: it is of another key of the same field.
+static const char *stated_text(const writing *w, const lwi_yaml_key *key, const void *source,
+                               bool *other)
+{
+    *other = false;
+    if (!w->d->stated.n || w->now->item.index < 0 || key->kind == LWI_KEY_OBJECT ||
+        key->kind == LWI_KEY_OBJECTS || key->kind == LWI_KEY_EACH)
+        return NULL;
+    const ptrdiff_t offset = (const char *)source + key->offset - (const char *)w->now->base;
+    if (offset < 0) return NULL;
+    const lwi_statement *s = lwi_yaml_statement(&w->stated, &w->now->item, (unsigned)offset);
+    if (!s) return NULL;
+    *other = s->key != key && strcmp(s->key->name, key->name) != 0;
+    return *other ? NULL : w->d->stated.text + s->text;
+}
 
 static void write_object(const writing *w, const lwi_yaml_object *object, int type,
                          const void *source, const char *between);
@@ -105,9 +136,12 @@ typedef enum constant_form {
 static void put_function(const writing *w, const lw_function_desc *f)
 {
     const lwi_yaml_function item = {.desc = *f, .nt = f->npoint, .ny = f->npoint};
+    const current outer = begin_stated(w, LWI_STATED_FUNCTION, (int)(f - w->d->function),
+                                       &lwi_yaml_function_object, &item, NULL);
     fputs("{", w->file);
     write_object(w, &lwi_yaml_function_object, (int)f->type, &item, ", ");
     fputs("}", w->file);
+    *w->now = outer;
 }
 
 static void put_signal(const writing *w, lw_signal signal, constant_form form)
@@ -159,12 +193,12 @@ static bool is_identity(const lw_quat *q)
     return q->w == 1 && all_zero(&q->x, 3 * sizeof q->x);
 }
 
-static bool is_given(const lwi_yaml_key *key, int type, const void *source);
+static bool is_given(const writing *w, const lwi_yaml_key *key, int type, const void *source);
 
-static bool any_given(const lwi_yaml_object *object, const void *source)
+static bool any_given(const writing *w, const lwi_yaml_object *object, const void *source)
 {
     for (int i = 0; i < object->nkey; i++) // a key that is always written does not count
-        if (!(object->key[i].required & 1u) && is_given(&object->key[i], 0, source)) return true;
+        if (!(object->key[i].required & 1u) && is_given(w, &object->key[i], 0, source)) return true;
     return false;
 }
 
@@ -181,18 +215,31 @@ static bool all_given(const lwi_yaml_key *key, const void *source)
            *FIELD(double, offsetof(lw_joint_desc, damping)) != 0;
 }
 
-static bool each_given(const lwi_yaml_key *key, int type, const void *source)
+static bool each_given(const writing *w, const lwi_yaml_key *key, int type, const void *source)
 {
     for (int k = 0; k < lwi_yaml_joint_nv((lw_joint_type)type); k++)
-        if (is_given(key->more, 0, coordinate(FIELD(char, key->offset), k))) return true;
+        if (is_given(w, key->more, 0, coordinate(FIELD(char, key->offset), k))) return true;
     return all_given(key, source);
 }
 
-static bool is_given(const lwi_yaml_key *key, int type, const void *source)
+// Is the joint written by `at` and axes, because the file states them by expressions?
+static bool at_stated(const writing *w, const lwi_yaml_object *object, int type, const void *source)
 {
+    bool other;
+    for (int i = 0; i < object->nkey; i++)
+        if (object->key[i].form == LWI_FORM_AT && lwi_yaml_key_belongs(&object->key[i], type) &&
+            stated_text(w, &object->key[i], source, &other))
+            return true;
+    return false;
+}
+
+static bool is_given(const writing *w, const lwi_yaml_key *key, int type, const void *source)
+{
+    bool other;
     if (!lwi_yaml_key_belongs(key, type)) return false;
-    if (key->form == LWI_FORM_AT || key->form == LWI_FORM_POINTS) return false;
-    if (key->form == LWI_FORM_FRAMES) return true;
+    if (stated_text(w, key, source, &other)) return true;
+    if (other || key->form == LWI_FORM_AT || key->form == LWI_FORM_POINTS) return false;
+    if (key->form == LWI_FORM_FRAMES) return !at_stated(w, &lwi_yaml_joint_object, type, source);
     if (key->flag) return *FIELD(bool, key->flag);
     if (key->required >> type & 1u) return true;
     switch (key->kind) {
@@ -224,9 +271,9 @@ static bool is_given(const lwi_yaml_key *key, int type, const void *source)
     case LWI_KEY_OBJECTS:
         return *FIELD(int, key->size) > 0;
     case LWI_KEY_OBJECT:
-        return any_given(key->more, FIELD(char, key->offset));
+        return any_given(w, key->more, FIELD(char, key->offset));
     case LWI_KEY_EACH:
-        return each_given(key, type, source);
+        return each_given(w, key, type, source);
     case LWI_KEY_FRAME:
         return false; // poses are in the world
     default:
@@ -296,7 +343,7 @@ static void put_each(const writing *w, const lwi_yaml_key *key, int type, const 
     const char *between = "{";
     for (int k = 0; k < lwi_yaml_joint_nv((lw_joint_type)type); k++) {
         const void *element = coordinate(FIELD(char, key->offset), k);
-        if (!is_given(key->more, 0, element)) continue;
+        if (!is_given(w, key->more, 0, element)) continue;
         fprintf(w->file, "%sq%d: ", between, k);
         put_key(w, key->more, 0, element);
         between = ", ";
@@ -332,6 +379,12 @@ static void put_objects(const writing *w, const lwi_yaml_key *key, const void *i
 
 static void put_key(const writing *w, const lwi_yaml_key *key, int type, const void *source)
 {
+    bool other;
+    const char *text = stated_text(w, key, source, &other);
+    if (text) {
+        fputs(text, w->file);
+        return;
+    }
     switch (key->kind) {
     case LWI_KEY_NUMBER:
         put_number(w, *FIELD(double, key->offset));
@@ -425,6 +478,8 @@ static void put_key(const writing *w, const lwi_yaml_key *key, int type, const v
     case LWI_KEY_FRAME: // not written, and sections, which have no field
     case LWI_KEY_VERSION:
     case LWI_KEY_NAMES:
+    case LWI_KEY_SETTINGS:
+    case LWI_KEY_POINTS:
     case LWI_KEY_ITEMS:
     case LWI_KEY_ITEM_LIST:
     case LWI_KEY_MECHANISMS:
@@ -444,7 +499,7 @@ static void write_object(const writing *w, const lwi_yaml_object *object, int ty
     }
     for (int i = 0; i < object->nkey; i++) {
         const lwi_yaml_key *key = &object->key[i];
-        if (!is_given(key, type, source)) continue;
+        if (!is_given(w, key, type, source)) continue;
         fprintf(w->file, "%s%s: ", before, key->name);
         put_key(w, key, type, source);
         before = between;
@@ -533,11 +588,75 @@ static lw_status name_functions(writing *w)
 
 // ---------------------------------------------------------------------------------------- sections
 
+static void begin_item(const writing *w, const char *name);
+
+// A number, a quantity or an expression.
+static void put_expression(const writing *w, const char *text)
+{
+    if (lwi_text_is_number(text))
+        fputs(text, w->file);
+    else
+        put_quoted(w, text);
+}
+
+static void put_named(const writing *w, const char *key, const char *text, const char **before)
+{
+    if (!text) return;
+    fprintf(w->file, "%s%s: ", *before, key);
+    put_expression(w, text);
+    *before = ", ";
+}
+
+static void write_parameters(const writing *w)
+{
+    const lwi_statements *s = &w->d->stated;
+    if (s->flat) return;
+    if (s->nparameter) fputs("parameters:\n", w->file);
+    for (int i = 0; i < s->nparameter; i++) {
+        const lwi_named_statement *p = &s->parameter[i];
+        const char *before = "{";
+        fprintf(w->file, "  %s: ", p->name);
+        if (!p->unit_stated && !p->description && !p->minimum_text && !p->maximum_text) {
+            put_expression(w, p->text);
+        } else {
+            put_named(w, "value", p->text, &before);
+            if (p->unit_stated) put_named(w, "unit", p->unit, &before);
+            if (p->description) {
+                fputs(", description: ", w->file);
+                put_quoted(w, p->description);
+            }
+            put_named(w, "min", p->minimum_text, &before);
+            put_named(w, "max", p->maximum_text, &before);
+            fputs("}", w->file);
+        }
+        fputs("\n", w->file);
+    }
+    if (s->npoint) fputs("points:\n", w->file);
+    for (int i = 0; i < s->npoint; i++) {
+        begin_item(w, s->point[i].name);
+        fprintf(w->file, " %s\n", s->point[i].text);
+    }
+}
+
 static void begin_item(const writing *w, const char *name)
 {
     fputs("  ", w->file);
     put_name(w, name);
     fputs(":", w->file);
+}
+
+static void put_constant(const writing *w, const lw_function_desc *f, int index)
+{
+    bool other;
+    const current outer =
+        begin_stated(w, LWI_STATED_FUNCTION, index, &lwi_yaml_function_object, f, NULL);
+    const char *text =
+        stated_text(w, lwi_yaml_key_find(&lwi_yaml_function_object, "value"), f, &other);
+    if (text)
+        fputs(text, w->file);
+    else
+        put_number(w, f->value);
+    *w->now = outer;
 }
 
 static void write_functions(const writing *w)
@@ -551,7 +670,7 @@ static void write_functions(const writing *w)
         begin_item(w, w->function[i]);
         fputs(" ", w->file);
         if (f->type == LW_FUNCTION_CONSTANT) {
-            put_number(w, f->value);
+            put_constant(w, f, i);
         } else {
             put_function(w, f);
         }
@@ -569,9 +688,10 @@ static void write_inputs(const writing *w)
 }
 
 static void write_item(const writing *w, const lwi_yaml_object *object, int type, const char *name,
-                       const void *source)
+                       const void *source, int list, int index)
 {
     static const char line[] = "\n    ";
+    begin_stated(w, list, index, object, source, name);
     begin_item(w, name);
     fputs(line, w->file);
     write_object(w, object, type, source, line);
@@ -587,7 +707,8 @@ static void write_forces(const writing *w, const lwi_description *d)
             const void *desc = lwi_force_desc(d, k, i);
             if (!any) fputs("forces:\n", w->file);
             any = true;
-            write_item(w, item->keys, 0, lwi_force_item_name(item, desc), desc);
+            write_item(w, item->keys, 0, lwi_force_item_name(item, desc), desc,
+                       LWI_STATED_FORCES + k, i);
         }
     }
 }
@@ -595,32 +716,46 @@ static void write_forces(const writing *w, const lwi_description *d)
 static void write_sections(const writing *w, const lw_options *options)
 {
     const lwi_description *d = w->d;
-    fprintf(w->file, "linkwork: %d\ngravity: ", (int)LWI_FORMAT_VERSION);
-    put_numbers(w, d->gravity, 3);
+    bool other;
+    fprintf(w->file, "linkwork: %d\n", (int)LWI_FORMAT_VERSION);
+    write_parameters(w);
+    begin_stated(w, LWI_STATED_GRAVITY, 0, &lwi_yaml_file_object, d->gravity, NULL);
+    const char *text =
+        stated_text(w, lwi_yaml_key_find(&lwi_yaml_file_object, "gravity"), d->gravity, &other);
+    fputs("gravity: ", w->file);
+    if (text)
+        fputs(text, w->file);
+    else
+        put_numbers(w, d->gravity, 3);
     fputs("\n", w->file);
+    w->now->item.index = -1;
     write_functions(w);
     write_inputs(w);
     fputs("bodies:\n", w->file);
     for (int i = 1; i < d->nbody; i++)
-        write_item(w, &lwi_yaml_body_object, 0, d->body[i].name, &d->body[i]);
+        write_item(w, &lwi_yaml_body_object, 0, d->body[i].name, &d->body[i], LWI_STATED_BODY, i);
     if (d->njoint) fputs("joints:\n", w->file);
     for (int i = 0; i < d->njoint; i++)
-        write_item(w, &lwi_yaml_joint_object, (int)d->joint[i].type, d->joint[i].name,
-                   &d->joint[i]);
+        write_item(w, &lwi_yaml_joint_object, (int)d->joint[i].type, d->joint[i].name, &d->joint[i],
+                   LWI_STATED_JOINT, i);
     if (d->ncoupling) fputs("couplings:\n", w->file);
     for (int i = 0; i < d->ncoupling; i++) {
         fputs("  - {", w->file);
+        begin_stated(w, LWI_STATED_COUPLING, i, &lwi_yaml_coupling_object, &d->coupling[i], NULL);
         write_object(w, &lwi_yaml_coupling_object, 0, &d->coupling[i], ", ");
         fputs("}\n", w->file);
     }
     write_forces(w, d);
     if (d->nmarker) fputs("markers:\n", w->file);
     for (int i = 0; i < d->nmarker; i++)
-        write_item(w, &lwi_yaml_marker_object, 0, d->marker[i].name, &d->marker[i]);
+        write_item(w, &lwi_yaml_marker_object, 0, d->marker[i].name, &d->marker[i],
+                   LWI_STATED_MARKER, i);
     if (d->nimpulse) fputs("impulses:\n", w->file);
     for (int i = 0; i < d->nimpulse; i++)
-        write_item(w, &lwi_yaml_impulse_object, 0, d->impulse[i].name, &d->impulse[i]);
+        write_item(w, &lwi_yaml_impulse_object, 0, d->impulse[i].name, &d->impulse[i],
+                   LWI_STATED_IMPULSE, i);
     if (!options) return;
+    w->now->item.index = -1;
     fputs("simulation:\n  ", w->file);
     write_object(w, &lwi_yaml_simulation_object, 0, options, "\n  ");
     fputs("\n", w->file);
@@ -667,9 +802,12 @@ lw_status lw_model_write(const lw_model *model, const lw_options *options, FILE 
     lwi_numbers numbers;
     if (error) memset(error, 0, sizeof *error);
     if (!model || !file) return lwi_fail(error, LW_ERR_ARGUMENT, "model and file must be given");
-    writing w = {.file = file, .d = &model->desc, .error = error};
+    current now = {.item.index = -1};
+    writing w = {.file = file, .d = &model->desc, .error = error, .now = &now};
     lwi_arena_init(&w.arena, &model->arena.allocator);
     lw_status status = check_writable(&w);
+    if (status == LW_OK && lwi_yaml_statements_sort(w.d, &w.arena, &w.stated) != LW_OK)
+        status = lwi_fail(error, LW_ERR_MEMORY, "no memory to write the model");
     if (status == LW_OK) status = name_functions(&w);
     if (status == LW_OK && !lwi_numbers_begin(&numbers))
         status = lwi_fail(error, LW_ERR_MEMORY, "no memory to write the model");

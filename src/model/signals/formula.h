@@ -127,7 +127,7 @@ typedef struct lwi_formula_scope {
     bool constant;      ///< neither t nor joints may be read
     const char *prefix; ///< lwi_formula_rewrite: before names of joints; NULL: none
     /** lwi_formula_rewrite: does the coordinate change its sign?  NULL: none does */
-    bool (*negated)(void *user, const char *joint, int coordinate);
+    bool (*negated)(void *user, const char *joint, int coordinate, bool speed);
 } lwi_formula_scope;
 
 /** An expression that is a number: its value in SI. */

@@ -57,7 +57,8 @@ static lw_status add_edit(growing *g, const lwi_formula_parser *p, const lwi_for
     const lwi_formula_name *name = &p->name[e->name];
     const char *joint = lwi_formula_joint(arena, p->text, name);
     if (!joint) return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for a formula");
-    const bool negated = scope->negated && scope->negated(scope->user, joint, name->coordinate);
+    const bool negated =
+        scope->negated && scope->negated(scope->user, joint, name->coordinate, name->speed);
     if (negated) add_text(g, "(-");
     if (scope->prefix && *scope->prefix)
         add_joint(g, scope->prefix, joint, name);

@@ -195,9 +195,9 @@ static void hostile_expressions_are_refused(void **state)
 
 // ------------------------------------------------------------------------------------- other names
 
-static bool negated(void *user, const char *joint, int coordinate)
+static bool negated(void *user, const char *joint, int coordinate, bool speed)
 {
-    (void)user;
+    (void)user, (void)speed;
     return !strcmp(joint, "slide") && coordinate == 1;
 }
 

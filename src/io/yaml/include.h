@@ -1,0 +1,34 @@
+// include.h -- native files in native files: prefixes of names, places, parameters.
+#ifndef LWI_IO_YAML_INCLUDE_H
+#define LWI_IO_YAML_INCLUDE_H
+
+#include "io/yaml/place.h"
+#include "io/yaml/values.h"
+
+/** Opens the files of the section `include`, and theirs; all are in r->child then, with their parameters known.
+ *  @param read_header  checks a file and finds its sections */
+lw_status lwi_yaml_open_includes(lwi_yaml_reading *r, const lwi_document_value *section,
+                                 lw_status (*open)(lwi_yaml_reading *r,
+                                                   const lwi_document_value *root));
+void lwi_yaml_close_includes(lwi_yaml_reading *r);
+
+/** The name with the prefix of its file; NULL: no memory. */
+const char *lwi_yaml_full_name(lwi_yaml_reading *r, const char *name);
+/** A body or a joint by its name in this file, or with a prefix in those that it includes.
+ *  @return index in the model, -1: there is none */
+int lwi_yaml_find_body(const lwi_yaml_reading *r, const char *name);
+int lwi_yaml_find_joint(const lwi_yaml_reading *r, const char *name);
+
+// ---- include_items.c: items at their place
+
+lw_status lwi_yaml_place_joint(lwi_yaml_reading *r, lw_joint_desc *desc);
+lw_status lwi_yaml_place_coupling(lwi_yaml_reading *r, lw_coupling_desc *desc);
+/** @param item  LWI_ITEM_... */
+lw_status lwi_yaml_place_force(lwi_yaml_reading *r, int item, void *desc);
+void lwi_yaml_place_marker(const lwi_yaml_reading *r, lw_marker_desc *desc);
+void lwi_yaml_place_impulse(const lwi_yaml_reading *r, lw_impulse_desc *desc);
+lw_status lwi_yaml_place_shapes(lwi_yaml_reading *r, lw_body_desc *desc);
+/** For lwi_formula_scope.negated; user: the reading. */
+bool lwi_yaml_is_negated(void *user, const char *joint, int coordinate, bool speed);
+
+#endif

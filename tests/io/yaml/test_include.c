@@ -1,0 +1,482 @@
+// test_include.c -- files in files: names, parameters, places, mirrors, mistakes.
+//
+// A mirrored subsystem must move as the mirror image of the one that it is made from: both are in one model, on the ground,
+// and independent of each other.
+#include <linkwork/linkwork.h>
+
+#include "model/model.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static lw_status parse(const char *text, lw_model **model, lw_error *error)
+{
+    const lw_read_desc desc = {.format = "yaml", .folder = "."};
+    *model = NULL;
+    return lw_model_parse(text, strlen(text), "main.yaml", &desc, model, NULL, error);
+}
+
+static lw_model *read_model(const char *text)
+{
+    lw_model *model;
+    lw_error error = {0};
+    if (parse(text, &model, &error) != LW_OK)
+        fail_msg("%s:%d:%d: %s", error.file, error.line, error.column, error.text);
+    return model;
+}
+
+#define BODY(name, x, y, z)                                                                        \
+    "  " name ": {mass: 1.3, inertia: [0.3, 0.4, 0.5, 0.02, -0.03, 0.01], com: [0.05, 0.03, "      \
+    "-0.04], position: [" x ", " y ", " z                                                          \
+    "], orientation: [0.9689124217106447, 0.1, -0.2, 0.1]}\n"
+
+// Every type of joint and force, functions, formulas, springs, limits, mounts, couplings, impulses.
+static const char part[] =
+    "linkwork: 1\n"
+    "parameters: {k: 40 N m/rad, c: 0.4}\n"
+    "points: {P: [0.3, 0.2, 0.1]}\n"
+    "inputs: [motor]\n"
+    "functions:\n"
+    "  wave: {type: sine, amplitude: 0.3, omega: 3, phase: 0.2, offset: 0.1}\n"
+    "  ease: {type: step, from: 0.1, to: 0.4, start: 0, end: 1}\n"
+    "  table: {type: table, t: [0, 0.5, 1], y: [0, 0.3, 0.1]}\n"
+    "  poly: {type: polynomial, coefficients: [0.1, 0.2, -0.1]}\n"
+    "  ramp: {type: ramp, rate: 2, from: 0.2}\n"
+    "  all: {type: sum, terms: [wave, ease, ramp, table, poly, {type: formula, of: "
+    "\"0.1*sin(2*t)\"}, 0.05]}\n"
+    "  feed: {type: formula, of: \"-k*1 rad*c.q1/(1 N m) - c*c.qd0 + 0.3*u.q1\"}\n"
+    "bodies:\n" BODY("r", "0.1", "0.5", "0.2") BODY("p", "0.4", "0.6", "0.1") BODY(
+        "s", "0.3", "0.9", "0.2") BODY("c", "-0.2", "0.5", "0.3") BODY("u", "-0.5", "0.7",
+                                                                       "0.4") BODY("b", "-0.3",
+                                                                                   "1.1", "0.2")
+        BODY("pl", "1.1", "0.4", "0.3") BODY("ps", "1.4", "0.5", "0.2") BODY(
+            "f", "2.1", "0.4",
+            "0.3") "  d: {mass: 1, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [3, 1, 1], "
+                   "velocity: [0.1, 0.2, 0.3], angular_velocity: [0.3, 0.2, 0.1]}\n"
+                   "  w: {mass: 1, inertia: [0.1, 0.2, 0.2, 0.01, 0, 0], in: p, position: [0.2, "
+                   "0.3, 0.1], orientation: [0.8, 0, 0.6, 0]}\n"
+                   "joints:\n"
+                   "  r: {type: revolute, between: [ground, r], at: P, axis: [0.2, 0.5, 1], qd: "
+                   "[0.7], spring: {q0: {stiffness: k, damping: 0.1, at: 0.2, force: wave}}, "
+                   "rotor: {q0: 0.05}, friction: {q0: {coulomb: 0.1, viscous: 0.02, speed: "
+                   "0.05}}}\n"
+                   "  p: {type: prismatic, between: [r, p], at: [0.4, 0.5, 0.2], axis: [1, 0.4, "
+                   "0.1], qd: [0.4], spring: {q0: {stiffness: 50, at: -0.1}}, limits: {q0: {lower: "
+                   "-0.02, upper: 0.3, stiffness: 200, damping: 3}}}\n"
+                   "  s: {type: screw, between: [p, s], at: [0.3, 0.8, 0.2], axis: [0.1, 1, 0.2], "
+                   "pitch: 0.3, q: [0.2052], effort: {q0: wave}}\n"
+                   "  c: {type: cylindrical, between: [r, c], at: [0, 0.4, 0.2], axis: [1, 0.2, "
+                   "0.3], q: [0.05, 0.1], qd: [0.2, 0.6],\n"
+                   "      spring: {q0: {stiffness: 30, at: 0.1, force: wave}, q1: {stiffness: 20, "
+                   "at: 0.3, force: all, damping: 0.2}},\n"
+                   "      limits: {q1: {lower: -0.2, upper: 0.15, stiffness: 100}}, effort: {q1: "
+                   "ease, q0: feed}}\n"
+                   "  u: {type: universal, between: [c, u], at: [-0.4, 0.6, 0.3], axis: [0, 0.6, "
+                   "0.8], axis2: [1, 0, 0], qd: [0.3, -0.4], spring: {q1: {stiffness: 10, at: "
+                   "0.2}}}\n"
+                   "  b: {type: spherical, between: [u, b], at: [-0.4, 0.9, 0.3], axis: [0.3, 1, "
+                   "0], qd: [0.2, 0.3, 0.4], spring: {all: {damping: 0.3}}, effort: {q0: wave}}\n"
+                   "  pl: {type: planar, between: [ground, pl], at: [1, 0.3, 0.2], axis: [0.1, "
+                   "0.2, 1], qd: [0.2, 0.3, 0.4], spring: {q0: {stiffness: 30, at: 0.1}, q1: "
+                   "{stiffness: 40}, q2: {stiffness: 50, force: ease}}, mount: {shift: [wave, "
+                   "ease, poly], turn: wave, about: [0.2, 1, 0.3]}}\n"
+                   "  ps: {type: pin_slot, between: [pl, ps], at: [1.3, 0.4, 0.2], axis: [0, 0.2, "
+                   "1], axis2: [1, 0, 0], q: [0.1, 0.2], qd: [0.2, 0.3], spring: {q0: {stiffness: "
+                   "30}}}\n"
+                   "  f: {type: free, between: [ground, f], frame1: {position: [1, 0.2, 0.1], "
+                   "orientation: [0.8, 0.6, 0, 0]}, frame2: {}, q: [1, 0.3, 0.4, 0.9, 0.1, -0.2, "
+                   "0.37416573867739417], qd: [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], effort: {q1: wave, "
+                   "q4: ease}}\n"
+                   "  w: {type: fixed, between: [p, w], frame1: {position: [0.2, 0.3, 0.1], "
+                   "orientation: [0.8, 0, 0.6, 0]}, frame2: {}}\n"
+                   "couplings:\n"
+                   "  - {joint: s, coordinate: q0, of: c, with: q1, polynomial: [0.1, 1, 0.5, "
+                   "0.2]}\n"
+                   "forces:\n"
+                   "  spring: {type: spring, between: [r, ground], from: [0.2, 0.6, 0.3], to: "
+                   "[0.5, 1.5, 1], stiffness: 30, damping: 0.5, length: 0.4}\n"
+                   "  spring2: {type: spring, between: [f, ground], point1: [0.2, 0.6, 0.3], "
+                   "point2: P, stiffness: 30, damping: 0.5, length: 0.4, force: feed}\n"
+                   "  wrench: {type: wrench, body: u, at: [0.1, 0.2, 0.3], force: [1, 2, 3], "
+                   "torque: [0.4, 0.5, 0.6], scale: wave}\n"
+                   "  wrench2: {type: wrench, body: d, point: [0.1, 0.2, 0.3], force: [1, 2, 3], "
+                   "torque: [0.4, 0.5, 0.6], axes: body}\n"
+                   "  bushing: {type: bushing, between: [ground, d], at: [3.1, 1.1, 1], stiffness: "
+                   "[10, 20, 30, 4, 5, 6], damping: [1, 2, 3, 0.1, 0.2, 0.3]}\n"
+                   "  bushing2: {type: bushing, between: [ps, d], frame1: {position: [1.5, 0.4, "
+                   "0.5], orientation: [0.8, 0.6, 0, 0]}, frame2: {position: [0.1, 0.2, 0.3]}, "
+                   "stiffness: [1, 2, 3, 0.4, 0.5, 0.6]}\n"
+                   "  stop: {type: stop, between: [b, ground], radius: 0.3, to: [0, 1.2, 0], "
+                   "normal: [0.1, -1, 0.2], stiffness: 100}\n"
+                   "  stop2: {type: stop, between: [d, ground], point1: [0.1, 0.2, 0], radius: "
+                   "0.3, point2: [0, 1.3, 0], normal2: [0.1, -1, 0.2], stiffness: 100}\n"
+                   "  drag: {type: drag, body: f, point: [0.1, 0.2, 0.3], linear: 0.3, quadratic: "
+                   "0.2, angular: 0.1, flow: [1, 2, 3]}\n"
+                   "  servo: {type: servo, joint: c, coordinate: q1, target: wave, kp: 20, kd: 1}\n"
+                   "  servo2: {type: servo, of: [{joint: c, coordinate: q1, factor: 2}, {joint: r, "
+                   "coordinate: q0, factor: 1}], target: wave, kp: 10}\n"
+                   "markers:\n"
+                   "  tip: {body: b, position: [0.1, 0.2, 0.3], orientation: [0.8, 0, 0.6, 0]}\n"
+                   "  post: {body: ground, position: [0.1, 0.2, 0.3], orientation: [0.8, 0.6, 0, "
+                   "0]}\n"
+                   "impulses:\n"
+                   "  one: {time: 0.2, joint: c, coordinate: q1, effort: 0.1}\n"
+                   "  two: {time: 0.3, body: d, at: [3, 1, 1.2], impulse: [0.1, 0.2, 0.3], "
+                   "angular_impulse: [0.03, 0.02, 0.01]}\n"
+                   "  three: {time: 0.4, body: f, point: [0.1, 0, 0], impulse: [0.1, 0.2, 0.3], "
+                   "angular_impulse: [0.03, 0.02, 0.01], axes: body}\n";
+
+// ----------------------------------------------------------------------------------------- mirrors
+
+static const char mirrors[] =
+    "linkwork: 1\n"
+    "gravity: [0, 0, 0]\n"
+    "include:\n"
+    "  a: {file: part.yaml}\n"
+    "  x: {file: part.yaml, mirror: x}\n"
+    "  y: {file: part.yaml, mirror: y}\n"
+    "  z: {file: part.yaml, mirror: z}\n"
+    "  placed: {file: part.yaml, position: [1, 2, 3], orientation: [0.5, 0.5, -0.5, 0.5]}\n"
+    "  both: {file: part.yaml, mirror: y, position: [1, 2, 3], orientation: [0.8, 0, 0.6, 0]}\n"
+    "  twice: {file: outer.yaml, mirror: x, position: [1, 0, 2], orientation: [0.8, 0.6, 0, 0]}\n"
+    "simulation: {integrator: rk4, step: 0.002, duration: 0.6}\n";
+static const char outer[] = "linkwork: 1\n"
+                            "include:\n"
+                            "  in: {file: part.yaml, mirror: y, prefix: in_, position: [0, 1, 0], "
+                            "orientation: [0.6, 0, 0, 0.8]}\n";
+
+// x -> r + R S x
+typedef struct placing {
+    const char *prefix;
+    double S[3], q[4], r[3];
+} placing;
+
+static void rotate(const double *q, const double *x, double *y)
+{
+    const double w = q[0], *v = q + 1;
+    const double t[3] = {2 * (v[1] * x[2] - v[2] * x[1]), 2 * (v[2] * x[0] - v[0] * x[2]),
+                         2 * (v[0] * x[1] - v[1] * x[0])};
+    y[0] = x[0] + w * t[0] + v[1] * t[2] - v[2] * t[1];
+    y[1] = x[1] + w * t[1] + v[2] * t[0] - v[0] * t[2];
+    y[2] = x[2] + w * t[2] + v[0] * t[1] - v[1] * t[0];
+}
+
+static void image(const placing *p, const double *x, bool place, double *y)
+{
+    const double m[3] = {p->S[0] * x[0], p->S[1] * x[1], p->S[2] * x[2]};
+    rotate(p->q, m, y);
+    for (int i = 0; i < 3 && place; i++) y[i] += p->r[i];
+}
+
+static int body_named(const lw_model *m, const char *prefix, const char *name)
+{
+    char full[64];
+    snprintf(full, sizeof full, "%s%s", prefix, name);
+    for (int b = 1; b < m->nbody; b++)
+        if (!strcmp(m->body[b].name, full)) return b;
+    fail_msg("no body '%s'", full);
+    return 0;
+}
+
+static void is_image(const lw_model *m, const lw_observation *o, const placing *p, int a,
+                     double tolerance)
+{
+    double x[3], v[3], acc[3], w[3], e[3], arm[3];
+    const int b = body_named(m, p->prefix, m->body[a].name + 2);
+    const double det = p->S[0] * p->S[1] * p->S[2];
+    image(p, o->position[a], true, x);
+    image(p, o->velocity[a], false, v);
+    image(p, o->acceleration[a], false, acc);
+    double worst = 0;
+    for (int i = 0; i < 3; i++) {
+        w[i] = det * p->S[i] * o->angular_velocity[a][i]; // in axes of the mirrored body
+        worst = fmax(worst, fabs(x[i] - o->position[b][i]));
+        worst = fmax(worst, fabs(v[i] - o->velocity[b][i]));
+        worst = fmax(worst, fabs(w[i] - o->angular_velocity[b][i]));
+        worst = fmax(worst, 1e-2 * fabs(acc[i] - o->acceleration[b][i]));
+    }
+    for (int k = 0; k < 3; k++) { // the axes: S R S
+        const double unit[3] = {k == 0, k == 1, k == 2},
+                     mine[3] = {p->S[0] * unit[0], p->S[1] * unit[1], p->S[2] * unit[2]};
+        rotate(o->quaternion[a], mine, arm);
+        image(p, arm, false, e);
+        rotate(o->quaternion[b], unit, arm);
+        for (int i = 0; i < 3; i++) worst = fmax(worst, fabs(e[i] - arm[i]));
+    }
+    if (!(worst <= tolerance))
+        fail_msg("t = %g: body '%s' is off by %g", o->time, m->body[b].name, worst);
+}
+
+// (R2 S2)(R1 S1) of `twice`: R = R2 S2 R1 S2, S = S2 S1, r = r2 + R2 S2 r1
+static placing composed(void)
+{
+    placing p = {"twice.in_", {-1, -1, 1}, {0}, {0}};
+    const double q2[4] = {0.8, 0.6, 0, 0}, q1[4] = {0.6, 0, 0, -0.8}; // q1 mirrored by x
+    const double r1[3] = {0, 1, 0};
+    p.q[0] = q2[0] * q1[0] - q2[1] * q1[1] - q2[2] * q1[2] - q2[3] * q1[3];
+    p.q[1] = q2[0] * q1[1] + q2[1] * q1[0] + q2[2] * q1[3] - q2[3] * q1[2];
+    p.q[2] = q2[0] * q1[2] - q2[1] * q1[3] + q2[2] * q1[0] + q2[3] * q1[1];
+    p.q[3] = q2[0] * q1[3] + q2[1] * q1[2] - q2[2] * q1[1] + q2[3] * q1[0];
+    rotate(q2, r1, p.r);
+    p.r[0] += 1, p.r[2] += 2;
+    return p;
+}
+
+typedef struct compared {
+    const lw_model *model;
+    int rows;
+    double moved;
+} compared;
+
+static int compare_row(void *user, const lw_observation *o)
+{
+    compared *w = user;
+    const placing places[] = {
+        {"x.", {-1, 1, 1}, {1, 0, 0, 0}, {0}},
+        {"y.", {1, -1, 1}, {1, 0, 0, 0}, {0}},
+        {"z.", {1, 1, -1}, {1, 0, 0, 0}, {0}},
+        {"placed.", {1, 1, 1}, {0.5, 0.5, -0.5, 0.5}, {1, 2, 3}},
+        {"both.", {1, -1, 1}, {0.8, 0, 0.6, 0}, {1, 2, 3}},
+        composed(),
+    };
+    for (int k = 0; k < (int)(sizeof places / sizeof places[0]); k++)
+        for (int b = 1; b < w->model->nbody; b++)
+            if (!strncmp(w->model->body[b].name, "a.", 2))
+                is_image(w->model, o, &places[k], b, 1e-10);
+    w->rows++;
+    for (int i = 0; i < 3; i++) w->moved = fmax(w->moved, fabs(o->velocity[1][i]));
+    return 0;
+}
+
+static void mirror_images_move_as_such(void **state)
+{
+    (void)state;
+    lw_error error = {0};
+    lw_model *model = NULL;
+    lw_options options;
+    const lw_read_desc desc = {.format = "yaml", .folder = "."};
+    write_file("part.yaml", part);
+    write_file("outer.yaml", outer);
+    lw_options_default(&options);
+    if (lw_model_parse(mirrors, strlen(mirrors), "main.yaml", &desc, &model, &options, &error) !=
+        LW_OK)
+        fail_msg("%s:%d: %s", error.file, error.line, error.text);
+    lw_sim *sim;
+    const lw_sim_desc run = {.options = &options};
+    if (lw_sim_create(model, &run, &sim, &error) != LW_OK) fail_msg("%s", error.text);
+    compared w = {.model = model};
+    if (lw_sim_run(sim, LW_OBSERVE_ACCELERATION, compare_row, &w, NULL, NULL) != LW_OK)
+        fail_msg("%s", lw_sim_error(sim)->text);
+    assert_true(w.rows > 50 && w.moved > 0.1);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// The ground of a subsystem is a body of the model: the same as with that body at the ground.
+static void grounds_are_bodies(void **state)
+{
+    (void)state;
+    static const char on_body[] =
+        "linkwork: 1\n"
+        "include: {s: {file: part.yaml, ground: base, mirror: y, position: [0.1, 0.2, 0.3], "
+        "orientation: [0.8, 0.6, 0, 0]}}\n"
+        "bodies: {base: {mass: 5, inertia: [1, 1, 1, 0, 0, 0], position: [1, 0.5, 0.2], "
+        "orientation: [0.6, 0, 0.8, 0]}}\n"
+        "joints: {base: {type: fixed, between: [ground, base], at: [0, 0, 0]}}\n"
+        "simulation: {integrator: rk4, step: 0.002, duration: 0.3}\n";
+    static const char on_ground[] = "linkwork: 1\n"
+                                    "include: {s: {file: part.yaml, mirror: y, position: [0.1, "
+                                    "0.2, 0.3], orientation: [0.8, 0.6, 0, 0]}}\n"
+                                    "simulation: {integrator: rk4, step: 0.002, duration: 0.3}\n";
+    lw_model *model[2] = {read_model(on_body), read_model(on_ground)};
+    double end[2][16][3] = {0};
+    for (int i = 0; i < 2; i++) {
+        lw_options options;
+        lw_sim *sim;
+        lw_error error = {0};
+        lw_options_default(&options);
+        assert_int_equal(lw_options_set(&options, "integrator", "rk4", NULL), LW_OK);
+        options.step = 0.002, options.duration = 0.3;
+        const lw_sim_desc run = {.options = &options};
+        if (lw_sim_create(model[i], &run, &sim, &error) != LW_OK) fail_msg("%s", error.text);
+        assert_int_equal(lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL), LW_OK);
+        const lw_observation *o;
+        assert_int_equal(lw_sim_observe(sim, LW_OBSERVE_POSE, &o), LW_OK);
+        const int first = 1 + (i == 0);
+        for (int b = first; b < model[i]->nbody; b++)
+            memcpy(end[i][b - first], o->position[b], sizeof end[i][0]);
+        lw_sim_destroy(sim);
+    }
+    for (int b = 0; b < model[1]->nbody - 1; b++)
+        for (int k = 0; k < 3; k++)
+            if (!(fabs(end[0][b][k] - end[1][b][k]) < 1e-11))
+                fail_msg("body %d: %.17g, not %.17g", b, end[0][b][k], end[1][b][k]);
+    lw_model_destroy(model[0]);
+    lw_model_destroy(model[1]);
+}
+
+// ------------------------------------------------------------------------------ names, parameters
+
+static const char rod[] =
+    "linkwork: 1\n"
+    "parameters: {l: {value: 500, unit: mm, min: 100}, k: 20 N/mm}\n"
+    "inputs: [push]\n"
+    "bodies: {rod: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], com: [l/2, 0, 0]}}\n"
+    "joints: {hinge: {type: revolute, between: [ground, rod], at: [0, 0, 0], effort: {q0: push}}}\n"
+    "forces: {s: {type: spring, between: [ground, rod], from: [0, 1, 0], to: [l, 0, 0], stiffness: "
+    "k}}\n"
+    "simulation: {duration: 77}\n"
+    "gravity: [1, 2, 3]\n";
+
+static void names_have_prefixes_and_parameters_values(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "parameters: {size: 0.3 m}\n"
+        "include:\n"
+        "  one: {file: rod.yaml, parameters: {l: 2*size, k: 30}}\n"
+        "  other: {file: rod.yaml, prefix: 'other_'}\n"
+        "bodies: {bob: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0.6, 0, 0]}}\n"
+        "joints: {ball: {type: spherical, between: [one.rod, bob], at: [0.6, 0, 0]}}\n"
+        "couplings: [{joint: other_hinge, coordinate: q0, of: one.hinge, with: q0, polynomial: [0, "
+        "1]}]\n"
+        "forces: {w: {type: wrench, body: other_rod, force: [0, 1, 0], scale: {type: formula, of: "
+        "\"'one.hinge'.q0\"}}}\n";
+    write_file("rod.yaml", rod);
+    lw_model *m = read_model(text);
+    static const char *const bodies[] = {"ground", "bob", "one.rod", "other_rod"};
+    assert_int_equal(m->desc.nbody, 4);
+    for (int i = 0; i < 4; i++) assert_string_equal(m->desc.body[i].name, bodies[i]);
+    assert_string_equal(m->desc.input[0], "one.push");
+    assert_string_equal(m->desc.input[1], "other_push");
+    assert_true(m->desc.body[2].com.x == 0.3 && m->desc.body[3].com.x == 0.25);
+    assert_true(lwi_spring_desc(&m->desc, 0)->stiffness == 30000);
+    assert_true(lwi_spring_desc(&m->desc, 1)->stiffness == 20000);
+    assert_true(m->desc.gravity[0] == 0); // of the main file
+    assert_int_equal(m->desc.joint[1].coordinate[0].effort.index, -1);
+    assert_int_equal(m->desc.joint[2].coordinate[0].effort.index, -2);
+    assert_int_equal(lw_model_parameter_count(m), 1);
+    const char *const set[] = {"size=1"};
+    lw_model *other;
+    lw_error error = {0};
+    assert_int_equal(lw_model_remake(m, set, 1, NULL, &other, &error), LW_OK);
+    assert_true(other->desc.body[2].com.x == 1);
+    lw_model_destroy(other);
+    lw_model_destroy(m);
+}
+
+static void mistakes_are_explained(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *include, *message, *file;
+        int line;
+    } cases[] = {
+        {"{file: nowhere.yaml}", "there is no file 'nowhere.yaml'", "main.yaml", 2},
+        {"{file: ../part.yaml}", "there is no file '../part.yaml' in the folder", "main.yaml", 2},
+        {"{file: main.yaml}", "there is no file", "main.yaml", 2},
+        {"{file: self.yaml}", "self.yaml' includes itself", "./self.yaml", 2},
+        {"{file: ping.yaml}", "ping.yaml' includes itself through others", "./pong.yaml", 2},
+        {"{fiel: rod.yaml}", "include 's': unknown key 'fiel', did you mean 'file'?", "main.yaml",
+         2},
+        {"{position: [0, 0, 0]}", "key 'file' is missing", "main.yaml", 2},
+        {"{file: rod.yaml, mirror: w}", "include 's': mirror: unknown word 'w'", "main.yaml", 2},
+        {"{file: rod.yaml, ground: base}", "there is no body 'base'", "main.yaml", 2},
+        {"{file: rod.yaml, parameters: {ll: 1}}",
+         "rod.yaml has no parameter 'll', did you mean 'l'?", "main.yaml", 2},
+        {"{file: rod.yaml, parameters: {l: 50}}",
+         "parameter 'l': is 50 mm, expected at least 100 mm", "./rod.yaml", 2},
+        {"{file: rod.yaml, parameters: {l: 2 kg}}",
+         "parameter 'l': '2 kg' is a mass [kg], expected a length [m]", "./rod.yaml", 2},
+        {"{file: rod.yaml, parameters: {l: 2*3 kg}}",
+         "parameter 'l': is set to a mass [kg], expected a length [m]", "./rod.yaml", 2},
+        {"{file: rod.yaml, parameters: {l: 2*x}}", "unknown name 'x'", "main.yaml", 2},
+        {"{file: bad.yaml}", "body 's.rod': mass: unknown name 'ma'", "./bad.yaml", 3},
+        {"{file: chain.yaml}", "generate: not in a file that is included", "./chain.yaml", 2},
+        {"{file: same.yaml, prefix: ''}", "expected", "main.yaml", 2},
+    };
+    write_file("rod.yaml", rod);
+    write_file("bad.yaml", "linkwork: 1\nbodies:\n  rod: {mass: ma}\n");
+    write_file("chain.yaml", "linkwork: 1\ngenerate: {chain: {n: 3}}\n");
+    write_file("self.yaml", "linkwork: 1\ninclude: {s: {file: self.yaml}}\n");
+    write_file("ping.yaml", "linkwork: 1\ninclude: {s: {file: pong.yaml}}\n");
+    write_file("pong.yaml", "linkwork: 1\ninclude: {s: {file: ping.yaml}}\n");
+    for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
+        char text[256];
+        lw_model *model;
+        lw_error error = {0};
+        snprintf(text, sizeof text, "linkwork: 1\ninclude: {s: %s}\n", cases[i].include);
+        assert_int_not_equal(parse(text, &model, &error), LW_OK);
+        if (!strstr(error.text, cases[i].message) || strcmp(error.file, cases[i].file) != 0 ||
+            error.line != cases[i].line)
+            fail_msg("%s: %s:%d: '%s'", cases[i].include, error.file, error.line, error.text);
+    }
+    lw_model *model;
+    lw_error error = {0};
+    assert_int_not_equal(parse("linkwork: 1\ninclude: {a: {file: rod.yaml, prefix: l}, b: {file: "
+                               "rod.yaml, prefix: left}}\n",
+                               &model, &error),
+                         LW_OK);
+    assert_non_null(strstr(error.text, "the prefixes 'l' and 'left' begin alike"));
+    const lw_read_desc alone = {.format = "yaml"};
+    const char *text = "linkwork: 1\ninclude: {a: {file: rod.yaml}}\n";
+    assert_int_equal(lw_model_parse(text, strlen(text), "m", &alone, &model, NULL, &error),
+                     LW_ERR_ARGUMENT);
+    assert_non_null(strstr(error.text, "the folder of this model is not known"));
+}
+
+// Files that include two others each, and so on: limited in depth and number.
+static void hostile_trees_are_refused(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        char name[32], text[160];
+        snprintf(name, sizeof name, "deep%d.yaml", i);
+        snprintf(text, sizeof text,
+                 "linkwork: 1\ninclude: {a: {file: deep%d.yaml}, b: {file: deep%d.yaml}}\n", i + 1,
+                 i + 1);
+        write_file(name, i < 14 ? text : rod);
+    }
+    lw_model *model;
+    lw_error error = {0};
+    assert_int_not_equal(parse("linkwork: 1\ninclude: {a: {file: deep0.yaml}}\n", &model, &error),
+                         LW_OK);
+    assert_non_null(strstr(error.text, "more than 1000 files are included"));
+    for (int i = 0; i < 20; i++) {
+        char name[32], text[160];
+        snprintf(name, sizeof name, "deep%d.yaml", i);
+        snprintf(text, sizeof text, "linkwork: 1\ninclude: {a: {file: deep%d.yaml}}\n", i + 1);
+        write_file(name, i < 19 ? text : rod);
+    }
+    assert_int_not_equal(parse("linkwork: 1\ninclude: {a: {file: deep0.yaml}}\n", &model, &error),
+                         LW_OK);
+    assert_non_null(strstr(error.text, "more than 16 files inside each other"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(mirror_images_move_as_such),
+        cmocka_unit_test(grounds_are_bodies),
+        cmocka_unit_test(names_have_prefixes_and_parameters_values),
+        cmocka_unit_test(mistakes_are_explained),
+        cmocka_unit_test(hostile_trees_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
