@@ -174,8 +174,8 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char
 
     const size_t said = strlen(lw_sim_notice(sim)); // a run adds its warnings
     w.progress = cli_progress_start("run", arguments->quiet, lw_sim_time(sim));
-    const lw_status status =
-        lw_sim_run(sim, cli_rows_level(arguments, sim, &w), cli_rows_write, &w, cli_rows_poll, &w);
+    w.level = cli_rows_level(arguments, sim, &w);
+    const lw_status status = lw_sim_run(sim, w.level, cli_rows_write, &w, cli_rows_poll, &w);
     cli_progress_end(&w.progress);
     const cli_exit closed = cli_rows_close(&w);
 
