@@ -34,6 +34,7 @@ typedef struct findings {
     const char *begin[BEGINNINGS][MAX_FORMULATIONS];
     int nbegin[BEGINNINGS];
     char method[600]; ///< of a run, or why there is none
+    bool refused;     ///< there is none
 } findings;
 
 static void count(const lw_model *model, findings *f)
@@ -311,9 +312,15 @@ static lw_status find_method(const lw_model *model, const lw_options *options, f
         snprintf(f->method, sizeof f->method, "%s, %s", lw_sim_options(sim)->formulation,
                  lw_sim_options(sim)->integrator);
     else
-        snprintf(f->method, sizeof f->method, "none: %s", error->text);
+        snprintf(f->method, sizeof f->method, "none: %s", error->text), f->refused = true;
     lw_sim_destroy(sim);
     return status == LW_ERR_MEMORY ? status : LW_OK;
+}
+
+// No run can begin; at a singular position that is a finding like others.
+static bool is_refused(const findings *f)
+{
+    return f->refused && !singular_start(f);
 }
 
 static void print_findings(const lw_model *model, const findings *f)
@@ -440,6 +447,8 @@ static void json_findings(const char *name, const lw_model *model, const finding
         }
     }
     if (f->used.kind) json_plans(&json, f);
+    json_text(&json, f->refused ? "refused" : "method",
+              f->method + (f->refused ? strlen("none: ") : 0));
     json_open(&json, "warnings", '[');
     for (int i = 0; i < f->nwarning; i++) json_text(&json, NULL, lw_model_warning(model, i));
     json_close(&json, ']');
@@ -481,13 +490,14 @@ cli_exit cli_check(const cli_arguments *arguments)
     f.printed = calloc((size_t)f.njoint + 1, sizeof *f.printed);
     f.loop = calloc((size_t)f.njoint + 1, sizeof *f.loop);
     lw_status status = examine(model, arguments, &f, &error);
-    if (status == LW_OK && !arguments->json) status = find_method(model, &options, &f, &error);
+    if (status == LW_OK) status = find_method(model, &options, &f, &error);
     if (status != LW_OK)
         code = cli_fail(status, &error);
     else if (arguments->json)
         json_findings(arguments->operand, model, &f);
     else
         print_findings(model, &f);
+    if (!code && is_refused(&f)) code = CLI_FAILED; // as a run
     free(f.joint);
     free(f.printed);
     free(f.loop);

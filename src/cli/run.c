@@ -20,10 +20,34 @@ static void print_lines(const char *head, const char *text)
     }
 }
 
+// Inputs are those of a controller: the program has none, so they are zero, unless a result has their values.
+static int count_unset(const lw_model *model, const char *start)
+{
+    return *start ? 0 : lw_model_input_count(model);
+}
+
+static void print_unset(const lw_model *model, const char *start)
+{
+    enum { MAX = 6 };
+    const int n = count_unset(model, start);
+    if (!n) return;
+    printf("inputs       %d never set, zero: ", n);
+    for (int i = 0; i < n && i < MAX; i++)
+        printf("%s%s", i ? ", " : "", lw_model_input_name(model, i));
+    puts(n > MAX ? ", ..." : "");
+}
+
 static void print_choice(const cli_arguments *arguments, const lw_sim *sim, const char *start)
 {
     const lw_options *o = lw_sim_options(sim);
+    const lw_model *model = lw_sim_model(sim);
+    const int ignored = lw_model_warning_count(model);
     printf("model        %s\n", arguments->operand);
+    if (ignored)
+        printf(
+            "file         %d kind%s of contents ignored or changed; `linkwork check` lists them\n",
+            ignored, ignored == 1 ? "" : "s");
+    print_unset(model, start);
     printf("method       %s, %s\n", o->formulation, o->integrator);
     print_lines("", lw_sim_notice(sim));
     if (*start) printf("start        %s\n", start);
@@ -106,6 +130,19 @@ static void json_times(cli_json *json, const lw_sim *sim, const lw_summary *s)
     json_close(json, '}');
 }
 
+// What of the file is ignored or changed, and inputs that nothing sets.
+static void json_file(cli_json *json, const lw_model *model, const char *start)
+{
+    json_open(json, "ignored", '[');
+    for (int i = 0; i < lw_model_warning_count(model); i++)
+        json_text(json, NULL, lw_model_warning(model, i));
+    json_close(json, ']');
+    json_open(json, "inputs_unset", '[');
+    for (int i = 0; i < count_unset(model, start); i++)
+        json_text(json, NULL, lw_model_input_name(model, i));
+    json_close(json, ']');
+}
+
 static void json_summary(const cli_arguments *arguments, const lw_sim *sim, const char *start,
                          const lw_summary *s, long rows, lw_observe level, const char *ended)
 {
@@ -120,6 +157,7 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     lw_sim_report(sim, report, sizeof report);
     json_text(&json, "report", report);
     if (*start) json_text(&json, "initial", start);
+    json_file(&json, lw_sim_model(sim), start);
     json_number(&json, "start", s->start);
     json_number(&json, "end", s->end);
     json_number(&json, "valid_until", s->valid_until);

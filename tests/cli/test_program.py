@@ -172,6 +172,22 @@ class Run(Program):
         self.assertEqual(self.rows("a.csv"), self.rows("b.csv"))
         self.assertEqual(len(self.rows("a.csv")[1]), 3)
 
+    def test_a_run_says_what_is_ignored_and_which_inputs_nothing_sets(self):
+        dog = os.path.join(MODELS, "anymal_c.urdf")
+        options = ("--base", "floating", "--duration", "0.01")
+        ignored = json.loads(self.call("run", dog, *options, "--json").stdout)["ignored"]
+        self.assertEqual(ignored, json.loads(self.call("check", dog, *options[:2], "--json").stdout)["warnings"])
+        self.assertTrue(ignored)
+        self.assertRegex(self.call("run", dog, *options).stdout,
+                         r"file         %d kinds? of contents ignored or changed; `linkwork check` lists" % len(ignored))
+        model = self.write("input.yaml", PENDULUM + "inputs: [push, pull]\n")
+        report = json.loads(self.call("run", model, "--json").stdout)
+        self.assertEqual((report["inputs_unset"], report["ignored"]), (["push", "pull"], []))
+        self.assertIn("inputs       2 never set, zero: push, pull\n", self.call("run", model).stdout)
+        text = self.call("run", self.model).stdout
+        self.assertNotIn("never set", text)
+        self.assertNotIn("ignored", text)
+
     def test_real_time_reports_how_long_steps_take_and_goes_with_the_clock(self):
         model = os.path.join(MODELS, "four_bar.yaml")
         options = ("--real-time", "--step", "0.01", "--duration", "0.2", "--json")
@@ -462,6 +478,44 @@ class Look(Program):
         text = self.call("check", os.path.join(MODELS, "ur5.urdf")).stdout
         self.assertIn("6 revolute", text)
         self.assertIn("ur5.urdf:", text)
+
+    def finger(self, leader, follower):
+        """A leader on the world, a link that mimics it; masses of both."""
+        def link(name, mass):
+            return ("<link name='%s'><inertial><origin xyz='0.1 0 0'/><mass value='%g'/><inertia ixx='%g' iyy='%g' izz='%g'"
+                    " ixy='0' ixz='0' iyz='0'/></inertial></link>" % (name, mass, 1e-3 * mass, 1e-3 * mass, 1e-3 * mass))
+
+        def joint(name, parent, child, more):
+            return ("<joint name='%s' type='continuous'><parent link='%s'/><child link='%s'/><origin xyz='0.2 0 0'/>"
+                    "<axis xyz='0 1 0'/>%s</joint>" % (name, parent, child, more))
+
+        return self.write("finger.urdf", "<robot name='f'><link name='world'/>%s%s%s%s</robot>" % (
+            link("one", leader), link("two", follower), joint("A", "world", "one", ""),
+            joint("B", "one", "two", "<mimic joint='A' multiplier='0.7'/>")))
+
+    def test_massless_links_that_mimic_move_with_their_leaders(self):
+        alone, rows = {}, {}
+        for follower in (0, 1e-12):
+            model = self.finger(1, follower)
+            self.call("check", model)
+            self.call("run", model, "--duration", "0.5", "-o", self.path("a.csv"))
+            head, values = self.rows("a.csv")
+            alone[follower] = [row[head.index("joint.A.q0")] for row in values]
+            rows[follower] = [row[head.index("joint.B.q0")] for row in values]
+        for a, b in zip(alone[0], alone[1e-12]):  # a mass that does not matter
+            self.assertAlmostEqual(a, b, delta=1e-8)
+        for a, b in zip(alone[0], rows[0]):
+            self.assertAlmostEqual(0.7 * a, b, delta=1e-9)
+        self.assertGreater(abs(alone[0][-1]), 0.5)  # it falls
+
+    def test_check_finds_what_a_run_refuses(self):
+        model = self.finger(0, 0)
+        done = self.call("check", model, code=1)
+        self.assertRegex(done.stdout, r"method       none: .*'(A|B|one|two)'")
+        self.assertRegex(json.loads(self.call("check", model, "--json", code=1).stdout)["refused"], r"'(A|B|one|two)'")
+        self.call("run", model, "--duration", "0.1", "-o", self.path("a.csv"), code=1)
+        good = json.loads(self.call("check", self.model, "--json").stdout)
+        self.assertIn("dopri5", good["method"])
 
     def test_a_root_link_can_float(self):
         dog = os.path.join(MODELS, "anymal_c.urdf")
