@@ -31,6 +31,11 @@ LW_API int lw_model_tree_nv(const lw_model *model);
  *  @return LW_ERR_ARGUMENT for a joint that closes a loop */
 LW_API lw_status lw_model_joint_tree(const lw_model *model, lw_joint joint, int *q_first, int *nq,
                                      int *v_first, int *nv);
+/** Axes of F1 of a joint, as its body 1 carries it (a mount does not move them): the rotation that takes components in F1
+ *  to components in `body`, row-major.  Components of reactions that are not unique (`reaction_undetermined`) are along
+ *  these axes.      @return LW_ERR_ARGUMENT: there is no such joint */
+LW_API lw_status lw_model_joint_axes(const lw_model *model, lw_joint joint, lw_body *body,
+                                     double R[9]);
 /** Floating bases: bodies with pose and twist in q and v, one for each part of the mechanism that moves freely
  *  in the world.  Where no joint holds it, the base is the first body of that part in the file, of a URDF robot its root
  *  link (if that has no mass, the body with which it moves: lw_model_body); where a free joint does (`<freejoint>` of

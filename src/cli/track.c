@@ -28,6 +28,7 @@ const char *track_group_unit(track_group group)
 void track_start(cli_track *track, const lw_model *model)
 {
     memset(track, 0, sizeof *track);
+    track->model = model;
     track->nbody = lw_model_body_count(model);
     track->njoint = lw_model_joint_count(model);
     track->width = 1; // the time
@@ -51,6 +52,33 @@ static void copy(const cli_track *track, double *row, track_group group, const v
     memcpy(row + track->first[group], values, n * sizeof *row);
 }
 
+// The axes of F1 of a joint, in the world: x, y, z.
+static void joint_axes(const lw_model *model, const lw_observation *o, int joint, double axes[3][3])
+{
+    lw_body body;
+    double R[9] = {0};
+    if (lw_model_joint_axes(model, (lw_joint){joint}, &body, R) != LW_OK) return;
+    const double *q = o->quaternion[body.index], w = q[0], *u = q + 1;
+    for (int k = 0; k < 3; k++) { // a + 2 w (u x a) + 2 u x (u x a)
+        const double a[3] = {R[k], R[3 + k], R[6 + k]};
+        const double c[3] = {u[1] * a[2] - u[2] * a[1], u[2] * a[0] - u[0] * a[2],
+                             u[0] * a[1] - u[1] * a[0]};
+        const double d[3] = {u[1] * c[2] - u[2] * c[1], u[2] * c[0] - u[0] * c[2],
+                             u[0] * c[1] - u[1] * c[0]};
+        for (int i = 0; i < 3; i++) axes[k][i] = a[i] + 2 * (w * c[i] + d[i]);
+    }
+}
+
+// Components of a vector along the axes; NAN where a bit says that it is not unique.
+static void put_unique(unsigned undetermined, double axes[3][3], const double v[3],
+                       double component[3])
+{
+    for (int k = 0; k < 3; k++)
+        component[k] = undetermined >> k & 1
+                           ? (double)NAN
+                           : axes[k][0] * v[0] + axes[k][1] * v[1] + axes[k][2] * v[2];
+}
+
 static void flatten(const cli_track *track, const lw_observation *o, double *row)
 {
     row[0] = o->time;
@@ -61,11 +89,13 @@ static void flatten(const cli_track *track, const lw_observation *o, double *row
     copy(track, row, TRACK_ACCELERATION, o->acceleration);
     copy(track, row, TRACK_ANGULAR_ACCELERATION, o->angular_acceleration);
     double *force = row + track->first[TRACK_FORCE], *torque = row + track->first[TRACK_TORQUE];
-    for (int j = 0; j < track->njoint; j++)
-        for (int k = 0; k < 3; k++) {
-            force[3 * j + k] = o->reaction_unique[j] ? o->reaction[j][k] : (double)NAN;
-            torque[3 * j + k] = o->reaction_unique[j] ? o->reaction[j][3 + k] : (double)NAN;
-        }
+    for (int j = 0; j < track->njoint; j++) {
+        double axes[3][3] = {{0}};
+        joint_axes(track->model, o, j, axes);
+        put_unique(o->reaction_undetermined[j], axes, o->reaction[j], force + 3 * (size_t)j);
+        put_unique((unsigned)o->reaction_undetermined[j] >> 3, axes, o->reaction[j] + 3,
+                   torque + 3 * (size_t)j);
+    }
 }
 
 lw_status track_record(void *user, const lw_observation *observation)

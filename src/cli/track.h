@@ -12,7 +12,7 @@
     X(ANGULAR_VELOCITY, "angular velocity", "rad/s", nbody, 3)                                     \
     X(ACCELERATION, "acceleration", "m/s^2", nbody, 3)                                             \
     X(ANGULAR_ACCELERATION, "angular acceleration", "rad/s^2", nbody, 3)                           \
-    X(FORCE, "reaction force", "N", njoint, 3) /* where unique in both */                          \
+    X(FORCE, "reaction force", "N", njoint, 3) /* along axes of F1, where unique in both */        \
     X(TORQUE, "reaction torque", "N m", njoint, 3)
 
 #define X(name, text, unit, extent, size) TRACK_##name,
@@ -21,6 +21,7 @@ typedef enum track_group { TRACK_GROUP_LIST(X) TRACK_COUNT } track_group;
 
 /** The first run's rows. */
 typedef struct cli_track {
+    const lw_model *model;
     int nbody, njoint;
     size_t width; ///< numbers in a row, the time included
     size_t first[TRACK_COUNT + 1];

@@ -139,6 +139,15 @@ lw_status lw_model_joint_tree(const lw_model *model, lw_joint joint, int *q_firs
     return LW_OK;
 }
 
+lw_status lw_model_joint_axes(const lw_model *model, lw_joint joint, lw_body *body, double R[9])
+{
+    if (!model || !body || !R || joint.index < 0 || joint.index >= model->njoint)
+        return LW_ERR_ARGUMENT;
+    body->index = model->joint[joint.index].body1;
+    memcpy(R, model->joint[joint.index].R1, 9 * sizeof *R);
+    return LW_OK;
+}
+
 static bool is_base(const lwi_node *node)
 {
     return node->parent < 0 && lwi_joint_is_free(node->type) && node->nq == 7;

@@ -834,6 +834,15 @@ class Compare(Program):
         self.assertIn("largest difference from rcr (", text)
         self.assertRegex(text, r"\nmomenta is left out: .*joint 'C' closes a loop")
 
+    def test_reactions_are_compared_where_they_are_unique(self):
+        # a plane linkage: its bearing forces in the plane are unique, those across it are not
+        arguments = ("compare", os.path.join(MODELS, "four_bar.yaml"), "--formulations", "rcr,dense,hdca",
+                     "--duration", "0.2", "--rtol", "1e-10", "--atol", "1e-10", "--json")
+        methods = json.loads(self.call(*arguments).stdout)["methods"]
+        self.assertGreater(methods[0]["scale"]["reaction force"], 0.1)
+        for method in methods[1:]:
+            self.assertLess(method["difference"]["reaction force"], 1e-6 * methods[0]["scale"]["reaction force"])
+
     def test_a_formulation_that_cannot_is_named(self):
         done = self.call("compare", os.path.join(MODELS, "four_bar.yaml"), "--formulations",
                          "dense,aba", "--duration", "0.1", code=2)

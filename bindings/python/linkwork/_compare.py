@@ -10,6 +10,7 @@ from ._memory import Array
 from ._model import Model, Path, load
 from ._simulation import simulate
 from ._trajectory import Trajectory
+from .quaternion import to_matrix
 
 _BODY = {"x": "position [m]", "q": "attitude [1]", "v": "velocity [m/s]",
          "w": "angular velocity [rad/s]", "a": "acceleration [m/s^2]",
@@ -29,6 +30,30 @@ def _group(column: str) -> Optional[str]:
     return None
 
 
+_REACTIONS = {"reaction force [N]": ("fx", "fy", "fz"), "reaction torque [N m]": ("tx", "ty", "tz")}
+
+
+def _unique_reactions(first: Trajectory, trajectory: Trajectory, parts: Sequence[str]) -> Array:
+    """Components of all reactions along the axes of F1 that are unique in the first run, [rows, n]."""
+    model = trajectory.model
+    assert model is not None  # of a simulation
+    components: List[Array] = [np.empty((trajectory.rows, 0))]
+    for joint in model.joints:
+        columns = [f"joint.{joint.name}.{p}" for p in parts]
+        if any(c not in first.columns or c not in trajectory.columns for c in columns):
+            continue
+        body, R = model.joint_axes(joint.name)
+        if body != model.bodies[0].name:
+            attitude = trajectory.body(body).quaternion
+            if attitude.shape[1] != 4:
+                continue
+            R = to_matrix(attitude) @ R
+        local = np.einsum("...ij,...i->...j", R, trajectory.select(columns))
+        unique = [p not in first.undetermined(columns[0]) for p in parts]
+        components.append(local[:, unique])
+    return np.hstack(components)
+
+
 class Comparison:
     """Result of :func:`compare`; print it.
 
@@ -45,14 +70,19 @@ class Comparison:
         groups: Dict[str, List[str]] = {}
         for column in first.columns:
             group = _group(column)
-            if group and first.unique(column):
+            if group and not group.startswith("reaction"):
                 groups.setdefault(group, []).append(column)
-        for group, columns in groups.items():
-            reference = first.select(columns)
+        values = [{group: t.select(columns) for group, columns in groups.items()} for t in trajectories.values()]
+        for found, t in zip(values, trajectories.values()):
+            for group, parts in _REACTIONS.items():
+                reactions = _unique_reactions(first, t, parts)
+                if reactions.shape[1]:
+                    found[group] = reactions
+        for group, reference in values[0].items():
             self.scales[group] = float(np.max(np.abs(reference), initial=0.0))
-            for method in self.methods[1:]:
-                other = trajectories[method].select(columns)
-                self.differences[method][group] = _distance(reference, other, group)
+            for method, found in zip(self.methods[1:], values[1:]):
+                if group in found:
+                    self.differences[method][group] = _distance(reference, found[group], group)
 
     def __str__(self) -> str:
         def line(name: str, scale: str, cells: Sequence[str]) -> str:

@@ -202,6 +202,14 @@ class Model:
                     self.joints[info.joint.index].name if info.joint.index >= 0 else None,
                     slice(info.q_first, info.q_first + 7), slice(info.v_first, info.v_first + 6))
 
+    def joint_axes(self, name: str) -> Tuple[str, Array]:
+        """Axes of F1 of a joint: the body that carries it, and the rotation [3, 3] that takes components in F1 to
+        components in that body. Components of reactions that are not unique are along these axes."""
+        body, R = ffi.new("lw_body *"), np.empty((3, 3))
+        lib.lw_model_joint_axes(self._handle, ffi.new("lw_joint *", [self.joint(name).index])[0], body,
+                                ffi.cast("double *", R.ctypes.data))
+        return text_of(lib.lw_model_body_name(self._handle, body[0])), R
+
     def body(self, name: str) -> Body:
         """The body of this name."""
         return self._body_by_name.get(name) or unknown("body", name, self._body_by_name)

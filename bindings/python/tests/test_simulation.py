@@ -325,6 +325,9 @@ def test_compare(four_bar):
     for method in ("dense", "lagrange:fehlberg8"):
         assert found.differences[method]["position [m]"] < 1e-7
     assert found.scales["position [m]"] > 0.1
+    for method in ("dense", "lagrange:fehlberg8"):  # bearing forces in the plane are unique
+        assert found.differences[method]["reaction force [N]"] < 1e-6 * found.scales["reaction force [N]"]
+    assert found.scales["reaction force [N]"] > 0.1
     assert "largest difference from hdca" in str(found)
     assert found.trajectories["dense"].options["formulation"] == "dense"
     for several in (lw.compare, lw.work_precision):
