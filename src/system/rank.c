@@ -201,7 +201,8 @@ static lw_status search(lwi_system *s, int full, lwi_arena *scratch, place *best
         s->generic_rank = rank;
         store(s, best);
         last_is_best = true;
-        if (rank == full) break;
+        // at the first one the rank of the start: confirmed
+        if (rank == full || (i == 0 && rank == s->start_rank)) break;
     }
     if (s->model->driven && s->generic_rank < full) {
         last_is_best = false;
