@@ -490,8 +490,9 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
     int i = 0;
     for (; i < m->iterations && !(i >= d->min_iterations && n.last < m->tolerance); i++) {
         move(d, h);
-        TRY(iterate(d, end, h, inputs, i == 0, &size, &work->error));
-        add(&n, i, size);
+        const lw_status status = iterate(d, end, h, inputs, i == 0, &size, &work->error);
+        if (status != LW_OK && status != LW_ERR_NOT_FINITE) return status;
+        add(&n, i, status == LW_OK && isfinite(size) ? size : HUGE_VAL);
         TRY(check(work, end, h, i, &n));
     }
     count(work, end, h, i, &n);

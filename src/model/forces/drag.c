@@ -56,7 +56,7 @@ static void directions(double e[3][3], double rate[3], const double v[3], double
 {
     const double size = v3_norm(v);
     v3_set(e[0], 1, 0, 0);
-    if (size > 0) v3_scale(e[0], 1 / size, v);
+    along(e[0], v);
     across(e[0], e[1], e[2]);
     rate[0] = two * (linear + 2 * quadratic * size);
     rate[1] = rate[2] = two * (linear + quadratic * size);

@@ -65,6 +65,18 @@ static inline void act(lwi_force_action *action, int side, lwi_force_follows fol
     v3_copy(action->F, F);
 }
 
+// Squares of shorter vectors have too few digits to find a direction by.
+#define SHORTEST 1e-150
+
+// The unit vector n along d; unchanged, and false, where d has no direction: it is too short, or not finite.
+static inline bool along(double n[3], const double d[3])
+{
+    const double length = v3_norm(d);
+    if (!(length > SHORTEST && length < HUGE_VAL)) return false;
+    v3_scale(n, 1 / length, d);
+    return true;
+}
+
 // Two unit vectors across the unit vector n.
 static inline void across(const double n[3], double a[3], double b[3])
 {

@@ -90,15 +90,13 @@ static lwi_force_place place(const void *par)
 static void rows(const void *par, const lwi_force_state *s, lwi_force_row *row)
 {
     const lwi_spring_par *p = par;
-    double point1[3], point2[3], n[3], a[3], b[3];
+    double point1[3], point2[3], d[3], n[3], a[3], b[3];
     point_of(point1, s->kin, p->body1, p->point1);
     point_of(point2, s->kin, p->body2, p->point2);
-    v3_sub(n, point2, point1);
-    const double length = v3_norm(n);
-    if (!(length > 0)) return;
-    v3_scale(n, 1 / length, n);
+    v3_sub(d, point2, point1);
+    if (!along(n, d)) return;
     across(n, a, b);
-    const double tension = -v3_dot(n, s->load[1]);
+    const double tension = -v3_dot(n, s->load[1]), length = v3_norm(d);
     unit_force(&row[0], point1, point2, n, p->stiffness + s->two * p->damping);
     unit_force(&row[1], point1, point2, a, tension / length);
     unit_force(&row[2], point1, point2, b, tension / length);

@@ -5,6 +5,7 @@
 
 #include "methods/index3/index3.h"
 #include "simulate/simulation.h"
+#include "support/run.h"
 
 // ---------------------------------------------------------------------------------- stiff forces
 
@@ -501,11 +502,42 @@ static void real_time_reports_divergence(void **state)
     lw_model_destroy(model);
 }
 
+// Springs far too stiff for the step: increments overflow within the iterations, and the step fails as one that diverges.
+static void increments_that_overflow_diverge(void **state)
+{
+    (void)state;
+    for (int power = 9; power <= 300; power *= 5) {
+        lw_builder *b = lwt_builder();
+        lw_body before = lwt_ground;
+        for (int i = 0; i < 20; i++) {
+            const lw_body rod = lwt_body(b, &(lw_body_desc){.mass = 1,
+                                                            .inertia = {0.01, 0.08, 0.08, 0, 0, 0},
+                                                            .pose.position = {i + 0.5, 0, 0}});
+            lwt_joint(b, i % 2 ? LW_JOINT_SPHERICAL : LW_JOINT_UNIVERSAL, NULL, before, rod, i, 0);
+            lwt_spring(b, &(lw_spring_desc){.body2 = rod,
+                                            .point1 = {i, 2 + i % 3, 1},
+                                            .point2 = {0, 0, 0.2},
+                                            .stiffness = pow(10, power),
+                                            .length = 0.5});
+            before = rod;
+        }
+        lw_model *model = lwt_model(b);
+        lwt_run r = lwt_run_start(model, &lwi_formulation_index3);
+        const lw_status status = r.work->formulation->step(r.work, 0, 1e-3, r.x, NULL);
+        assert_true(status == LW_ERR_INTEGRATOR || status == LW_ERR_NOT_FINITE);
+        if (!strstr(r.work->error.text, "diverges"))
+            fail_msg("1e%d N/m: '%s'", power, r.work->error.text);
+        lwt_run_end(&r);
+        lw_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_linkage_may_come_to_rest_in_line),
         cmocka_unit_test(real_time_reports_divergence),
+        cmocka_unit_test(increments_that_overflow_diverge),
         cmocka_unit_test(a_governor_with_stiff_rods_converges),
         cmocka_unit_test(friction_and_stops_hold),
         cmocka_unit_test(light_bodies_on_taut_ropes),
