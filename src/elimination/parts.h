@@ -191,8 +191,9 @@ void lwi_elim_task_up(lwi_elim *elim, int task);
 void lwi_elim_task_down(lwi_elim *elim, int task);
 /** Task of the parent of lane l, -1: none. */
 int lwi_elim_task_parent(const lwi_elim *elim, int task, int l);
-/** Estimated multiplications of its matrix pass, for sharing the work; all lanes cost what one does. */
-double lwi_elim_task_work(const lwi_elim *elim, int task);
+/** Estimated multiplications of its matrix pass, for sharing the work; all lanes cost what one does.
+ *  @param ranks  ranks are found where loops are closed, which takes longer */
+double lwi_elim_task_work(const lwi_elim *elim, int task, bool ranks);
 
 /** Stage and part of every task: a schedule (threads.c). */
 typedef struct lwi_elim_draft {
@@ -200,6 +201,7 @@ typedef struct lwi_elim_draft {
     int *stage, *part; ///< [ntask]
     bool *together;    ///< [ntask] all threads compute it together; separate stages
     bool shared;       ///< more than one thread has tasks
+    bool ranks;        ///< as in lwi_elim_task_work
 } lwi_elim_draft;
 
 /** Stages from d->nstage on, for the tasks with work[u] > above, level by level; small ones on part 0 alone, tasks

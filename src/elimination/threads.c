@@ -16,6 +16,8 @@
 
 #include <math.h>
 #include <stdatomic.h>
+#include <string.h>
+#include <stdlib.h>
 
 /** Multiplications per thread that are worth a barrier (about a microsecond). */
 #define GRAIN 8000.0
@@ -28,6 +30,8 @@
 
 /** Multiplications of a node, without PIVOTING, that are worth two barriers for each of its rows. */
 #define WORTH_TOGETHER 1e6
+/** Nodes above distributed subtrees are shared by all threads if they are larger than this share of one thread's work. */
+#define TOGETHER 0.03
 
 typedef struct lwi_elim_team {
     lwi_pool *pool;
@@ -150,11 +154,11 @@ static double node_work(const lwi_elim_front *N)
     return c * f * f / 2 + 6 * c * f;
 }
 
-double lwi_elim_task_work(const lwi_elim *elim, int task)
+double lwi_elim_task_work(const lwi_elim *elim, int task, bool ranks)
 {
     const lwi_elim_front *N = &elim->front[elim->task[task].node[0]];
     const double lanes = elim->task[task].lanes > 4 ? 2 : 1; // registers of four
-    return node_work(N) * lanes * (N->loop ? PIVOTING : 1);
+    return node_work(N) * lanes * (ranks && N->loop ? PIVOTING : 1);
 }
 
 // Marks the nodes that are too large for one thread.
@@ -163,12 +167,12 @@ static lw_status find_together(const lwi_elim *elim, lwi_arena *scratch, lwi_eli
     double all = 0;
     d->together = LWI_PUSH(scratch, bool, elim->ntask);
     if (!d->together) return LW_ERR_MEMORY;
-    for (int u = 0; u < elim->ntask; u++) all += lwi_elim_task_work(elim, u);
+    for (int u = 0; u < elim->ntask; u++) all += lwi_elim_task_work(elim, u, d->ranks);
     for (int u = 0; u < elim->ntask && d->parts > 1; u++) {
         const lwi_elim_task *task = &elim->task[u];
         d->together[u] = task->lanes == 1 && !task->single &&
                          node_work(&elim->front[task->node[0]]) >= WORTH_TOGETHER &&
-                         lwi_elim_task_work(elim, u) > PORTION * all / d->parts;
+                         lwi_elim_task_work(elim, u, d->ranks) > TOGETHER * all / d->parts;
     }
     return LW_OK;
 }
@@ -203,23 +207,66 @@ static int find_levels(const lwi_elim *elim, int *level)
 
 // Numbers of the stages of each level: the tasks of threads, then those computed together.
 typedef struct level_stages {
-    double *sum, *done; ///< work of the tasks of threads
+    double *sum; ///< work of the tasks of threads
     int *own, *together;
 } level_stages;
+
+// A task of a level, to be given to a thread.
+typedef struct piece {
+    int level, task;
+    double work;
+} piece;
+
+// By level, the largest first.
+static int by_size(const void *a, const void *b)
+{
+    const piece *x = a, *y = b;
+    if (x->level != y->level) return x->level < y->level ? -1 : 1;
+    if (x->work != y->work) return x->work > y->work ? -1 : 1;
+    return x->task < y->task ? -1 : 1;
+}
+
+// Work that a thread has of this level, and of all so far.
+typedef struct load {
+    double level, all;
+} load;
+
+static int least_loaded(const load *x, int n)
+{
+    int at = 0;
+    for (int i = 1; i < n; i++)
+        if (x[i].level < x[at].level || (x[i].level <= x[at].level && x[i].all < x[at].all)) at = i;
+    return at;
+}
+
+// Each task of a level to the thread that has the least so far, the largest tasks first.
+static void share_levels(piece *list, int n, const level_stages *l, load *of, lwi_elim_draft *d)
+{
+    qsort(list, (size_t)n, sizeof *list, by_size);
+    for (int i = 0; i < n; i++) {
+        const int level = list[i].level;
+        const bool small = l->sum[level] < GRAIN * d->parts; // all on the first thread
+        for (int p = 0; p < d->parts && (i == 0 || level != list[i - 1].level); p++)
+            of[p].level = 0;
+        const int part = small ? 0 : least_loaded(of, d->parts);
+        d->part[list[i].task] = part;
+        of[part].level += list[i].work, of[part].all += list[i].work;
+    }
+}
 
 static lw_status make_stages(const lwi_elim *elim, const double *work, double above,
                              const int *level, int count, lwi_arena *scratch, lwi_elim_draft *d,
                              level_stages *l)
 {
-    *l = (level_stages){LWI_PUSH(scratch, double, count), LWI_PUSH(scratch, double, count),
-                        LWI_PUSH(scratch, int, count), LWI_PUSH(scratch, int, count)};
-    if (!l->sum || !l->done || !l->own || !l->together) return LW_ERR_MEMORY;
+    *l = (level_stages){LWI_PUSH(scratch, double, count), LWI_PUSH(scratch, int, count),
+                        LWI_PUSH(scratch, int, count)};
+    if (!l->sum || !l->own || !l->together) return LW_ERR_MEMORY;
     for (int u = 0; u < elim->ntask; u++) {
         if (!(work[u] > above)) continue;
         if (d->together[u])
             l->together[level[u]]++;
         else
-            l->sum[level[u]] += lwi_elim_task_work(elim, u);
+            l->sum[level[u]] += lwi_elim_task_work(elim, u, d->ranks);
     }
     bool alone = false; // the previous stage runs on one thread
     for (int i = 0; i < count; i++) {
@@ -240,22 +287,21 @@ static lw_status make_stages(const lwi_elim *elim, const double *work, double ab
 lw_status lwi_elim_add_levels(const lwi_elim *elim, const double *work, double above,
                               lwi_arena *scratch, lwi_elim_draft *d)
 {
-    int *level = LWI_PUSH(scratch, int, elim->ntask);
+    int *level = LWI_PUSH(scratch, int, elim->ntask), n = 0;
+    piece *list = LWI_PUSH(scratch, piece, elim->ntask);
+    load *of = LWI_PUSH(scratch, load, d->parts);
     level_stages l;
-    if (!level) return LW_ERR_MEMORY;
+    if (!level || !list || !of) return LW_ERR_MEMORY;
     TRY(find_together(elim, scratch, d));
     TRY(make_stages(elim, work, above, level, find_levels(elim, level), scratch, d, &l));
     for (int u = 0; u < elim->ntask; u++) {
         const int at = level[u];
-        const double piece = lwi_elim_task_work(elim, u);
         d->together[u] = d->together[u] && work[u] > above;
         if (!(work[u] > above)) continue;
         d->stage[u] = d->together[u] ? l.together[at] : l.own[at];
-        if (d->together[u]) continue;
-        if (l.sum[at] >= GRAIN * d->parts)
-            d->part[u] = share(l.done[at], piece, l.sum[at], d->parts);
-        l.done[at] += piece;
+        if (!d->together[u]) list[n++] = (piece){at, u, lwi_elim_task_work(elim, u, d->ranks)};
     }
+    share_levels(list, n, &l, of, d);
     return LW_OK;
 }
 
@@ -271,8 +317,9 @@ static double subtree_work(const lwi_elim *elim, double *work)
     double all = 0;
     for (int u = 0; u < elim->ntask; u++) {
         const int parent = elim->task[u].parent;
-        work[u] += lwi_elim_task_work(elim, u);
-        all += lwi_elim_task_work(elim, u);
+        const double own = lwi_elim_task_work(elim, u, true);
+        work[u] += own;
+        all += own;
         if (parent >= 0) work[parent] += work[u];
         for (int l = 0; l < elim->task[u].lanes && parent < 0; l++)
             if (lwi_elim_task_parent(elim, u, l) >= 0)
@@ -287,7 +334,7 @@ static lw_status by_subtree(const lwi_elim *elim, lwi_arena *scratch, lwi_elim_d
     if (!work) return LW_ERR_MEMORY;
     const double max_work = PORTION * subtree_work(elim, work) / d->parts;
     for (int u = 0; u < elim->ntask; u++)
-        if (work[u] <= max_work) below += lwi_elim_task_work(elim, u);
+        if (work[u] <= max_work) below += lwi_elim_task_work(elim, u, d->ranks);
     d->nstage = 1;
     int user = -1; // the first thread with tasks
     for (int u = elim->ntask - 1; u >= 0; u--) {
@@ -329,7 +376,7 @@ static lw_status arrange(const lwi_elim *elim, const lwi_elim_draft *d, lwi_aren
 bool lwi_elim_worth_threads_with(const lwi_elim *elim, double besides)
 {
     double all = besides;
-    for (int u = 0; u < elim->ntask; u++) all += lwi_elim_task_work(elim, u);
+    for (int u = 0; u < elim->ntask; u++) all += lwi_elim_task_work(elim, u, true);
     return all >= WORTH;
 }
 
@@ -369,7 +416,7 @@ lw_status lwi_elim_threads(lwi_elim *elim, lwi_pool *pool, lwi_elim_strategy str
 {
     LWI_ASSERT(strategy == LWI_ELIM_BY_SUBTREE || strategy == LWI_ELIM_BY_LEVEL);
     elim->team = NULL;
-    lwi_elim_draft d = {.parts = pool ? lwi_pool_count(pool) : 1};
+    lwi_elim_draft d = {.parts = pool ? lwi_pool_count(pool) : 1, .ranks = true};
     if (d.parts == 1) return LW_OK;
     lwi_arena scratch;
     lwi_arena_init(&scratch, &arena->allocator);

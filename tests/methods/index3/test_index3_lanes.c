@@ -6,6 +6,10 @@
 #include "methods/index3/index3_row_cases.h"
 
 #include "base/flush.h"
+#include "elimination/assembled.h"
+#include "elimination/lanes.h"
+#include "support/given.h"
+#include "support/run.h"
 
 // n links of 1 m in random directions, with inertia in random axes.
 static lw_model *curl(int n, lw_joint_type type, double J)
@@ -305,9 +309,52 @@ static void the_general_text_decides(void **state)
     done(&p, model);
 }
 
+// What the busiest of several threads does of a matrix pass, as a multiple of an equal share.
+static double busiest(lwi_elim *elim, int threads)
+{
+    lwi_arena arena;
+    lwi_arena_init(&arena, NULL);
+    const int n = lwi_elim_assembled_tasks(elim);
+    int *part = LWI_PUSH(&arena, int, n), *stage = LWI_PUSH(&arena, int, n), count;
+    int *at = LWI_PUSH(&arena, int, n);
+    bool *together = LWI_PUSH(&arena, bool, n);
+    double load[16] = {0}, largest = 0;
+    assert_true(part && stage && at && together && threads <= LWI_COUNT(load));
+    assert_int_equal(lwi_elim_assembled_parts(elim, threads, part, &arena), LW_OK);
+    assert_int_equal(
+        lwi_elim_assembled_stages(elim, threads, part, stage, at, together, &count, &arena), LW_OK);
+    for (int u = 0; u < n; u++) {
+        const double work = lwi_elim_task_work(elim, u, false);
+        const bool shared = part[u] < 0 && together[u];
+        for (int p = 0; p < threads && shared; p++) load[p] += work / threads;
+        if (!shared) load[part[u] < 0 ? at[u] : part[u]] += work;
+    }
+    for (int p = 0; p < threads; p++) largest = fmax(largest, load[p]);
+    lwi_arena_free(&arena);
+    return largest * threads / lwi_elim_assembled_work(elim);
+}
+
+// Subtrees of a net are unequal: the first half of its bodies has much more than half of the work.
+static void threads_have_equal_shares_of_nets(void **state)
+{
+    (void)state;
+    lw_model *model =
+        lwt_yaml("linkwork: 1\ngenerate: {net: {n: 24, m: 24, q: [0.3, 0, 0], qd: [0, 0, 1]}}\n");
+    lwt_run r = lwt_run_start(model, &lwi_formulation_index3);
+    const lwi_index3 *d = r.work->data;
+    for (int threads = 2; threads <= 8; threads *= 2) {
+        const double share = busiest(d->system.elim, threads);
+        if (!(share >= 1 && share < 1.15))
+            fail_msg("the busiest of %d threads has %.3f of its share", threads, share);
+    }
+    lwt_run_end(&r);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(threads_have_equal_shares_of_nets),
         cmocka_unit_test(chains),
         cmocka_unit_test(steps_that_are_too_long),
         cmocka_unit_test(every_tangent),
