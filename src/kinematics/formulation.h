@@ -96,6 +96,7 @@ typedef struct lwi_work {
     bool fixed_cost; ///< every step costs the same: none is split or repeated
     bool own_output; ///< `observe` has the accelerations and reactions of the steps themselves
     bool controls;   ///< steps are chosen by `error` of the formulation
+    bool threads;    ///< several threads share an evaluation
     bool segments;   ///< rates are those of long paths in segments, without the option `plan`
     /** [s] start of the first step that was kept though Newton did not converge; INFINITY: none */
     double valid_until;

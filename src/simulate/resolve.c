@@ -211,6 +211,9 @@ static void report_ignored(lw_sim *sim, bool adaptive)
         say(sim, "plan is ignored: %s has none", o->formulation);
     if (!(flags & LWI_HAS_THREADS) && o->threads > 1)
         say(sim, "threads is ignored: %s runs on one", o->formulation);
+    else if (o->threads > 1 && !sim->work->threads)
+        say(sim, "threads has no effect: %s shares no work of this model, which %s", o->formulation,
+            flags & LWI_HAS_PLAN ? "is too small" : "has no subtrees that are worth it");
     if (!lwi_options_interpolate(o)) return;
     if (o->sample == LW_SAMPLE_STEPS)
         say(sim, "sample_mode is ignored: every step is a row");

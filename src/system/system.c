@@ -412,6 +412,7 @@ lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
     s->mode = &work->mode;
     if (threads > 1 && worth_threads(s)) {
         TRY(lwi_pool_create(threads, &work->arena.allocator, &pool, &work->error));
+        work->threads = pool != NULL;
         TRY(lwi_system_threads(s, pool, &work->arena));
     }
     return lwi_system_prepare_reactions(s, &work->arena);

@@ -348,6 +348,7 @@ static lw_status prepare(lwi_work *work)
     const int threads = work->options ? (int)work->options->threads : 1;
     if (d->kernel)
         TRY(lwi_kernel_threads(d->kernel, threads, &work->arena, &d->pool, &work->error));
+    work->threads = d->pool != NULL;
     TRY(lwi_force_shares_create(model, d->pool, &work->arena, &d->tree.shares));
     LWI_ASSERT(model->nloop == 0 && model->ncoupling == 0);
     work->data = d;

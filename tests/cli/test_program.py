@@ -450,6 +450,10 @@ class Look(Program):
         text = self.call("run", loop, *short, "--formulation", "dense").stdout
         self.assertIn("plan is ignored", text)
         self.assertIn("threads is ignored", text)
+        for formulation, why in ("aba", "has no subtrees that are worth it"), ("hdca", "is too small"):
+            text = self.call("run", os.path.join(MODELS, "cart_arm.yaml"), "--duration", "0.01", "--formulation",
+                             formulation, "--threads", "2", "-o", self.path("t.csv")).stdout
+            self.assertIn(f"threads has no effect: {formulation} shares no work of this model, which {why}", text)
         chain = self.write("c.yaml", "linkwork: 1\ngenerate: {chain: {n: 300}}\n")
         for formulation in ("dca", "hdca"):
             words = ("run", chain, "--duration", "0.01", "--formulation", formulation)

@@ -145,6 +145,7 @@ static lw_status create_threads(lwi_work *work, lwi_index3 *d, int count)
     const bool lanes = d->lanes && d->lanes->parts > 1;
     if (count < 2 || !(lanes || lwi_elim_worth_threads(d->system.elim))) return LW_OK;
     TRY(lwi_pool_create(count, &arena->allocator, &d->pool, &work->error));
+    work->threads = d->pool != NULL;
     if (d->lanes) d->lanes->pool = d->pool;
     if (d->lanes && d->pool) lwi_barrier_init(d->pool, &d->lanes->barrier);
     return lwi_system_threads(&d->system, d->pool, arena);
