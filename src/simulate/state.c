@@ -46,6 +46,22 @@ void lw_sim_get_state(const lw_sim *sim, double *time, double *x)
         integrator->type->keep(integrator, x);
 }
 
+lw_status lw_sim_rates(lw_sim *sim, double *xdot)
+{
+    if (!sim) return LW_ERR_ARGUMENT;
+    lwi_work *work = sim->work;
+    const lwi_formulation *f = work->formulation;
+    const int n = lw_sim_state_size(sim);
+    if (!xdot && n) return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "rates: xdot is NULL");
+    if (!f->rates)
+        return lwi_fail(&sim->error, LW_ERR_UNSUPPORTED,
+                        "rates: formulation %s has steps of its own, and no rates", f->name);
+    const lw_status status = f->rates(work, sim->t, sim->x, sim->inputs, xdot);
+    if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the rates");
+    for (int i = work->layout.nx; i < n; i++) xdot[i] = 0;
+    return LW_OK;
+}
+
 lw_status lwi_sim_check_finite(lw_sim *sim, const char *what, const double *x, int n)
 {
     for (int i = 0; i < n; i++)

@@ -294,11 +294,51 @@ static void durations_below_the_resolution_are_refused(void **state)
     lw_model_destroy(model);
 }
 
+// A step of the classical Runge-Kutta method written here, with rates at the states that are set, is that of rk4.
+static void rates_serve_other_integrators(void **state)
+{
+    (void)state;
+    enum { MOST = 128 };
+    static const char *const names[] = {"aba", "momenta", "dca", "hdca", "lagrange"};
+    static const double at[4] = {0, 0.5, 0.5, 1}, weight[4] = {1, 2, 2, 1}, h = 0.01;
+    lw_model *model = NULL;
+    assert_int_equal(lwt_random_tree(3, 6, LWT_ALL, &model), LW_OK);
+    for (int f = 0; f < LWI_COUNT(names); f++) {
+        lw_sim *sim =
+            simulate(model, OPTIONS("formulation", names[f], "integrator", "rk4", "step", "0.01"));
+        const int n = lw_sim_state_size(sim);
+        double x0[MOST], x[MOST], sum[MOST] = {0}, k[MOST] = {0};
+        assert_true(n <= MOST);
+        lw_sim_get_state(sim, NULL, x0);
+        for (int s = 0; s < 4; s++) {
+            for (int i = 0; i < n; i++) x[i] = x0[i] + at[s] * h * k[i];
+            ok(lw_sim_set_state(sim, at[s] * h, x), lw_sim_error(sim));
+            ok(lw_sim_rates(sim, k), lw_sim_error(sim));
+            for (int i = 0; i < n; i++) sum[i] += h / 6 * weight[s] * k[i];
+        }
+        ok(lw_sim_set_state(sim, 0, x0), lw_sim_error(sim));
+        step(sim, h);
+        lw_sim_get_state(sim, NULL, x);
+        for (int i = 0; i < n; i++)
+            if (!(fabs(x[i] - x0[i] - sum[i]) < 1e-9 * (1 + fabs(x[i]))))
+                fail_msg("%s, component %d: %.12g, rk4 %.12g", names[f], i, x0[i] + sum[i], x[i]);
+        assert_int_equal(lw_sim_rates(sim, NULL), LW_ERR_ARGUMENT);
+        lw_sim_destroy(sim);
+    }
+    lw_sim *sim = simulate(model, OPTIONS("formulation", "index3"));
+    double x[4 * MOST];
+    assert_int_equal(lw_sim_rates(sim, x), LW_ERR_UNSUPPORTED);
+    assert_non_null(strstr(lw_sim_error(sim)->text, "index3 has steps of its own"));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(inputs_act_from_when_they_are_set),
         cmocka_unit_test(set_state_repeats_the_bits),
+        cmocka_unit_test(rates_serve_other_integrators),
         cmocka_unit_test(set_joints_moves_the_tree),
         cmocka_unit_test(set_tree_moves_bases_too),
         cmocka_unit_test(set_joints_checks_loops),

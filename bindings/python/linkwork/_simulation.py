@@ -406,6 +406,14 @@ class Simulation:
             self._check(lib.lw_sim_set_state(self._handle, self.time if time is None else time,
                                              doubles(array)))
 
+    def rates(self) -> Array:
+        """Rates of the present state, for integrators of one's own; zeros for numbers of it that are not integrated.
+        ``index3``, which has steps of its own, has none."""
+        rates = np.empty(lib.lw_sim_state_size(self._handle))
+        with self._alone():
+            self._check(lib.lw_sim_rates(self._handle, doubles(rates)))
+        return rates
+
     def set_joints(self, q: ArrayLike, qd: Optional[ArrayLike] = None,
                    time: Optional[float] = None) -> None:
         """Sets coordinates q [model.nq] and speeds qd [model.nv] (default: zero) of the tree's joints;

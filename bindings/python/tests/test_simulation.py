@@ -403,3 +403,13 @@ def test_unreliable_results_are_a_warning(four_bar):
     assert sim.summary.valid_until == run.summary.valid_until
     sim.set_state(start, 0)
     assert sim.summary.valid_until == 0
+
+
+def test_rates_are_those_of_the_state(four_bar):
+    sim = lw.Simulation(four_bar, formulation="lagrange", rtol=1e-12, atol=1e-12)
+    rates, before, h = sim.rates(), sim.state, 1e-4
+    sim.step(h)
+    mean = (rates + sim.rates()) / 2
+    assert np.allclose(sim.state - before, h * mean, atol=1e-9)
+    with pytest.raises(lw.Error, match="index3 has steps of its own"):
+        lw.Simulation(four_bar, formulation="index3").rates()
