@@ -495,6 +495,12 @@ def peers(source):
 
 
 @made("docs/benchmarks.md")
+def long_paths(source):
+    with open(source.stored("long_paths.json"), encoding="utf-8") as file:
+        return source.module("bench/peers/run.py").tables(json.load(file)).strip().split("\n")
+
+
+@made("docs/benchmarks.md")
 def leads(source):
     """The fastest of ours beside the fastest of another library that is as exact."""
     with open(source.stored("peers.json"), encoding="utf-8") as file:

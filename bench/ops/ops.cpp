@@ -55,7 +55,7 @@ struct chain {
         const lw_status status = of == OBLIQUE ? oblique_chain(n, &model, &error)
                                                : scene_model(SCENE_CHAIN, n, &model, &error);
         if (status != LW_OK) stop(error.text);
-        scene_state(body.data(), n, q.data(), v.data(), tau.data());
+        scene_state(SCENE_CHAIN, body.data(), n, q.data(), v.data(), tau.data());
     }
     ~chain() { lw_model_destroy(model); }
 };

@@ -41,7 +41,7 @@ static void measure(turns_evaluation *evaluate, int n, int width, double least[W
     double *q = turns_zeros(5 * n + 12, sizeof *q), *v = q + n, *tau = v + n, *out = tau + n;
     if (scene_model(SCENE_CHAIN, n, &model, &error) != LW_OK) turns_stop(error.text);
     scene_fill(SCENE_CHAIN, n, body);
-    scene_state(body, n, q, v, tau);
+    scene_state(SCENE_CHAIN, body, n, q, v, tau);
     lwi_arena_init(&arena, NULL);
     for (int r = 0; r < WAYS; r++) {
         if (lwi_kernel_create_chosen(model, width, (lwi_k_choice){segments[r], 0, false, 0}, &arena,

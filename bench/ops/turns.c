@@ -69,7 +69,7 @@ void turns_branches(turns plan, turns_evaluation *evaluate, int branches, int le
            *out = tau + nv;
     double *drawn = turns_zeros(3 * nv, sizeof *drawn);
     if (scene_model_of(body, n, &model, &error) != LW_OK) turns_stop(error.text);
-    scene_state(body, n, drawn, drawn + nv, drawn + 2 * nv);
+    scene_state(SCENE_TAIL, body, n, drawn, drawn + nv, drawn + 2 * nv);
     if (scene_place(model, body, n, drawn, drawn + nv, drawn + 2 * nv, q, v, tau) != LW_OK)
         turns_stop("no place");
     lwi_arena_init(&arena, NULL);

@@ -30,16 +30,16 @@ int run_pass(void *user)
     return 0;
 }
 
-void set_states(peer &who, const std::vector<scene_body> &body, scene_work work, int copies)
+void set_states(peer &who, const std::vector<scene_body> &body, const scene_case &c, int copies)
 {
     const int nv = scene_dof(body.data(), (int)body.size());
     std::vector<double> q(nv), v(nv), tau(nv);
     uint64_t draws = 99;
     for (int i = 0; i < copies; i++) {
-        if (work == SCENE_BATCH)
+        if (c.work == SCENE_BATCH)
             scene_batch_state(&draws, nv, q.data(), v.data(), tau.data());
         else
-            scene_state(body.data(), (int)body.size(), q.data(), v.data(), tau.data());
+            scene_state(c.kind, body.data(), (int)body.size(), q.data(), v.data(), tau.data());
         who.set(i, q.data(), v.data(), tau.data());
     }
 }
@@ -74,7 +74,7 @@ void time_evaluations(const scene_case &c, const std::vector<scene_body> &body, 
                       const std::string &method, const budget &b)
 {
     const int copies = c.work == SCENE_BATCH ? SCENE_COPIES : 1;
-    set_states(who, body, c.work, copies);
+    set_states(who, body, c, copies);
     pass p = {&who, copies};
     timing t = {};
     stopwatch_measure(run_pass, &p, b.seconds, b.samples, &t);
@@ -93,7 +93,7 @@ void time_fall(const scene_case &c, const std::vector<scene_body> &body, peer &w
                const std::string &method)
 {
     fall_result r = {};
-    set_states(who, body, c.work, 1);
+    set_states(who, body, c, 1);
     if (!who.fall(r)) return;
     if (!std::isfinite(r.tip) || !std::isfinite(r.energy_error))
         throw std::runtime_error("diverges");

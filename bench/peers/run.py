@@ -9,14 +9,16 @@ minimum over the rounds and the median of the rounds' medians count.  Accelerati
 against published values to nine digits where there are some, else against each other.
 
   --case A,B,...    cases (default: chains, humanoid, arms, spherical; `loops`, `falls`: rows of loops,
-                    simulations)
+                    simulations; `long`: long paths, for divide and conquer)
+  --threads N,N     threads of Linkwork, for the cases of `long` (default 1); several threads have as many cores
   --rounds N        rounds (default 5); simulations have one
   --seconds S       for each case, program and method in a round (default 0.1)
   --core N          core to run on (default 1 where there are two, else 0)
   --machine NAME    folder under bench/results (default: made from the processor's name)
+  --name NAME       of the results and of the table in the page (default: peers)
   --page FILE       put the tables between the markers of this page (docs/benchmarks.md)
 
-Writes bench/results/MACHINE/peers.json and prints the tables.
+Writes bench/results/MACHINE/NAME.json and prints the tables.
 Exit status: 0, or 1 when accelerations of some program are not the right ones.
 """
 import argparse
@@ -40,8 +42,12 @@ EVALUATIONS = ["chain-7", "chain-16", "chain-32", "chain-64", "chain-128", "chai
 LOOPS = ["four-bars-1", "four-bars-10", "four-bars-40", "four-bars-100",
          "ladder-1", "ladder-10", "ladder-40", "ladder-100"]
 FALLS = ["fall-128", "fall-1024"]
+LONG = ["path-256", "path-1024", "path-4096", "path-16384", "path-131072", "rope-1024", "rope-16384", "limbs-63",
+        "ring-320", "ring-4096"]
 LIMIT = 20          # CPU seconds that a program may take for a case
 FALL_LIMIT = 90
+LONG_LIMIT = 8      # of other libraries for a long path: some build their models in a time that grows with the square
+MEMORY = 8 << 30    # bytes that a program may have
 DIGITS = 5          # fewer right digits of accelerations are a fault; fewer than 9 are told
 
 
@@ -54,29 +60,35 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=0.1)
     parser.add_argument("--core", type=int, default=min(1, (os.cpu_count() or 1) - 1))
     parser.add_argument("--machine")
+    parser.add_argument("--name", default="peers")
+    parser.add_argument("--threads", type=lambda s: [int(n) for n in s.split(",")], default=[1])
     parser.add_argument("--page")
     return parser.parse_args()
 
 
 def programs(options):
-    """[(label, command)], Linkwork first."""
+    """[(label, command, threads)], Linkwork first."""
     found = []
     for given in options.linkwork:
         label, _, path = given.rpartition("=")
-        found.append((label or "linkwork", [os.path.abspath(path), "bench", "--json"]))
+        for threads in options.threads:
+            several = ["--threads", str(threads)] if threads > 1 else []
+            found.append(((label or "linkwork") + (f", {threads} threads" if several else ""),
+                          [os.path.abspath(path), "bench", "--json", *several], threads))
     for name in sorted(os.listdir(options.peers)):
         if name.startswith("peer_"):
-            found.append((name[5:], [os.path.join(os.path.abspath(options.peers), name)]))
+            found.append((name[5:], [os.path.join(os.path.abspath(options.peers), name)], 1))
     return found
 
 
-def ask(command, case, options):
+def ask(command, threads, case, options):
     """What a program says of a case: its JSON, or (None, why)."""
-    limit = FALL_LIMIT if case in FALLS else LIMIT
+    limit = FALL_LIMIT if case in FALLS else LONG_LIMIT if case in LONG and "bench" not in command else LIMIT
 
     def prepare():
-        os.sched_setaffinity(0, {options.core})
+        os.sched_setaffinity(0, {options.core} if threads == 1 else set(range(threads)))
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     done = subprocess.run(command + ["--case", case, "--seconds", str(options.seconds)],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=prepare)
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
@@ -93,10 +105,12 @@ def take_turns(options, cases):
     seen, about, refused = {}, {}, {}
     for number in range(options.rounds):
         for case in cases:
-            for label, command in programs(options):
+            for label, command, threads in programs(options):
                 if (case, label) in refused or (number and case in FALLS):
                     continue
-                said, why = ask(command, case, options)
+                if threads > 1 and case not in LONG:
+                    continue
+                said, why = ask(command, threads, case, options)
                 if why:
                     refused[case, label] = why
                     print("%s, %s: %s" % (case, label, why), file=sys.stderr)
@@ -212,15 +226,19 @@ def fall_table(results, about):
 
 def tables(report):
     results, about = report["results"], report["programs"]
-    there = [c for c in EVALUATIONS + LOOPS if any(e["case"] == c for e in results)]
+    there = [c for c in EVALUATIONS + LOOPS + LONG if any(e["case"] == c for e in results)]
     groups = [[c for c in there if c.startswith("chain")],
-              [c for c in there if not c.startswith("chain") and c not in LOOPS],
+              [c for c in there if not c.startswith("chain") and c not in LOOPS + LONG],
+              [c for c in there if c.startswith("path")],
+              [c for c in there if c in LONG and not c.startswith("path")],
               [c for c in there if c.startswith("four-bars")],
               [c for c in there if c.startswith("ladder")]]
-    lines = ["Measured %s on %s, commit %s; %d rounds, one core, load %s. Entries: minimum / median in "
+    lines = ["Measured %s on %s, commit %s; %d rounds, one core%s, load %s. Entries: minimum / median in "
              "microseconds of one evaluation, in brackets the multiple of the fastest of ours; where fewer "
              "than nine digits of the accelerations are right, how many."
-             % (report["date"], report["cpu"], report["commit"], report["rounds"], report["load"]), ""]
+             % (report["date"], report["cpu"], report["commit"], report["rounds"],
+                ", for several threads as many" if any("threads" in name for name in about) else "",
+                report["load"]), ""]
     for group in groups:
         if group:
             lines += evaluation_table(results, about, group, 1e-3, "us") + [""]
@@ -232,8 +250,9 @@ def tables(report):
     return "\n".join(lines).rstrip() + "\n"
 
 
-def put_in_page(path, text):
-    begin, end = "<!-- table peers: made by tools/doc_tables.py -->\n", "<!-- end of table -->\n"
+def put_in_page(path, name, text):
+    name = name.replace("_", "-")
+    begin, end = f"<!-- table {name}: made by tools/doc_tables.py -->\n", "<!-- end of table -->\n"
     with open(path, encoding="utf-8") as file:
         page = file.read()
     head, rest = page.split(begin, 1)
@@ -243,7 +262,7 @@ def put_in_page(path, text):
 
 def main():
     options = arguments()
-    groups = {"loops": LOOPS, "falls": FALLS}
+    groups = {"loops": LOOPS, "falls": FALLS, "long": LONG}
     cases = [c for word in options.case.split(",") for c in groups.get(word, [word])]
     load = "%.1f" % os.getloadavg()[0]
     seen, about, refused = take_turns(options, cases)
@@ -255,13 +274,13 @@ def main():
     machine = options.machine or re.sub(r"[^a-z0-9]+", "-", report["cpu"].lower()).strip("-")
     folder = os.path.join(ROOT, "bench", "results", machine)
     os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "peers.json"), "w", encoding="utf-8") as file:
+    with open(os.path.join(folder, options.name + ".json"), "w", encoding="utf-8") as file:
         json.dump(report, file, indent=1)
         file.write("\n")
     text = tables(report)
     print(text)
     if options.page:
-        put_in_page(options.page, text)
+        put_in_page(options.page, options.name, text)
     for line in wrong:
         print("wrong accelerations: " + line, file=sys.stderr)
     return 1 if wrong else 0

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_CASES = 32 };
+enum { MAX_CASES = 48 };
 
 // ------------------------------------------------------------------------------------ which cases
 
@@ -99,9 +99,10 @@ void bench_json_machine(cli_json *json)
     json_text(json, "flags", CLI_FLAGS);
 }
 
-static void print_text(const bench_result *results, int n)
+static void print_text(const bench_result *results, int n, int threads)
 {
     bench_print_machine();
+    if (threads > 1) printf("  %d threads, wall-clock time\n", threads);
     printf("  one evaluation             minimum    median\n");
     for (int i = 0; i < n; i++) print_row(&results[i]);
 }
@@ -139,11 +140,12 @@ static void print_result(cli_json *json, const bench_result *r)
     json_close(json, '}');
 }
 
-static void print_json(const bench_result *results, int n)
+static void print_json(const bench_result *results, int n, int threads)
 {
     cli_json json = {.file = stdout};
     json_open(&json, NULL, '{');
     bench_json_machine(&json);
+    json_integer(&json, "threads", threads);
     json_open(&json, "cases", '[');
     for (int i = 0; i < n; i++) print_result(&json, &results[i]);
     json_close(&json, ']');
@@ -157,16 +159,43 @@ static lw_status run(const scene_case *c, bench_budget budget, bench_result *res
 {
     *count = 1;
     if (c->work == SCENE_FALL) return bench_drop(c, budget, results, error);
+    if (scene_is_long(c->kind)) return bench_rates(c, budget, results, count, error);
     lw_status status = bench_evaluations(c, budget, results, count, error);
     if (status == LW_OK && c->work == SCENE_BATCH)
         status = bench_batch(c, budget, &results[(*count)++], error);
     return status;
 }
 
-// Without a model there is nothing that options of a run could act on.
+// Threads for the cases that use them, all of those that are named; of a run there are no other options to act on.
+static cli_exit read_threads(const cli_arguments *a, const scene_case *cases, int n, int *threads)
+{
+    lw_options options;
+    lw_error error = {0};
+    *threads = 1;
+    lw_options_default(&options);
+    for (int i = 0; i < a->nsetting && !strcmp(a->setting[i].key, "threads"); i++)
+        if (lw_options_set(&options, "threads", a->setting[i].value, &error) != LW_OK)
+            return cli_fail(error.status, &error);
+    if (options.threads > 1) *threads = (int)options.threads;
+    for (int i = 0; i<n && * threads> 1; i++)
+        if (wanted(&cases[i], a->cases) && !scene_is_long(cases[i].kind))
+            return cli_complain(CLI_USE,
+                                "bench: case '%s' has one thread; --threads needs a MODEL or "
+                                "--case path,rope,limbs,ring",
+                                cases[i].name);
+    return CLI_DONE;
+}
+
+static const char *other_setting(const cli_arguments *a)
+{
+    for (int i = 0; i < a->nsetting; i++)
+        if (strcmp(a->setting[i].key, "threads") != 0) return a->setting[i].key;
+    return NULL;
+}
+
 static cli_exit check_options(const cli_arguments *a)
 {
-    const char *key = a->nsetting               ? a->setting[0].key
+    const char *key = other_setting(a)          ? other_setting(a)
                       : a->formulations         ? "formulations"
                       : a->cut                  ? "cut"
                       : a->keyframe             ? "keyframe"
@@ -179,12 +208,13 @@ static cli_exit check_options(const cli_arguments *a)
 cli_exit cli_bench(const cli_arguments *arguments)
 {
     if (arguments->operand) return bench_model(arguments);
-    const bench_budget budget = {arguments->seconds, arguments->samples};
+    bench_budget budget = {arguments->seconds, arguments->samples, 1};
     bench_result results[MAX_CASES * BENCH_MAX_METHODS];
     int ncase, n = 0;
     const scene_case *cases = scene_cases(&ncase);
     cli_exit code = check_options(arguments);
     if (!code) code = check_names(arguments->cases, cases, ncase);
+    if (!code) code = read_threads(arguments, cases, ncase, &budget.threads);
     if (code) return code;
     for (int i = 0; i < ncase; i++) {
         lw_error error = {0};
@@ -194,6 +224,6 @@ cli_exit cli_bench(const cli_arguments *arguments)
         if (status != LW_OK) return cli_fail(status, &error), CLI_FAILED;
         n += count;
     }
-    (arguments->json ? print_json : print_text)(results, n);
+    (arguments->json ? print_json : print_text)(results, n, budget.threads);
     return CLI_DONE;
 }

@@ -8,11 +8,12 @@
 
 #include <stdbool.h>
 
-enum { BENCH_MAX_METHODS = 5 }; ///< of one case
+enum { BENCH_MAX_METHODS = 6 }; ///< of one case
 
 typedef struct bench_budget {
     double seconds; ///< per case and method
     int samples;    ///< 0: as the seconds allow
+    int threads;
 } bench_budget;
 
 typedef struct bench_result {
@@ -30,6 +31,10 @@ typedef struct bench_result {
 /** Times every method.   @param results [BENCH_MAX_METHODS] out, *count of them */
 lw_status bench_evaluations(const scene_case *of, bench_budget budget, bench_result *results,
                             int *count, lw_error *error);
+/** Long paths: rates of the state by formulations, divide and conquer among them.  On several threads the clock counts,
+ *  on one its processor time.   @param results [BENCH_MAX_METHODS] out, *count of them */
+lw_status bench_rates(const scene_case *of, bench_budget budget, bench_result *results, int *count,
+                      lw_error *error);
 /** One evaluation of an instance where many are in lanes. */
 lw_status bench_batch(const scene_case *of, bench_budget budget, bench_result *result,
                       lw_error *error);

@@ -49,7 +49,7 @@ static lw_status set_start(lw_sim *sim, const drop *f)
     if (body && room) {
         double *q = room, *v = q + 4 * n, *tau = v + 3 * n, *angles = tau + 3 * n;
         scene_fill(f->of->kind, n, body);
-        scene_state(body, n, angles, v, tau);
+        scene_state(f->of->kind, body, n, angles, v, tau);
         for (int i = 0; i < n; i++) q[4 * i] = 1;
         status = lw_sim_set_joints(sim, 0, q, v);
     }

@@ -81,7 +81,7 @@ static lw_status allocate(work *w, const lw_model *model)
 }
 
 // The states of all copies: the scene's own, or the batch's.
-static lw_status set_states(work *w, const lw_model *model, scene_work kind)
+static lw_status set_states(work *w, const lw_model *model, const scene_case *of)
 {
     const size_t nv = (size_t)w->nv;
     uint64_t draws = 99;
@@ -89,10 +89,10 @@ static lw_status set_states(work *w, const lw_model *model, scene_work kind)
     lw_status status = q ? LW_OK : LW_ERR_MEMORY;
     for (int i = 0; i < w->copies && status == LW_OK; i++) {
         const int at = i * w->nv;
-        if (kind == SCENE_BATCH)
+        if (of->work == SCENE_BATCH)
             scene_batch_state(&draws, w->nv, q, v, tau);
         else
-            scene_state(w->body, w->nbody, q, v, tau);
+            scene_state(of->kind, w->body, w->nbody, q, v, tau);
         status = scene_place(model, w->body, w->nbody, q, v, tau, w->q + i * w->nq, w->v + at,
                              w->tau + at);
         if (status == LW_OK)
@@ -110,7 +110,7 @@ static lw_status prepare(work *w, const scene_case *of, const lw_model *model, l
     if (status != LW_OK || !w->body) return LW_ERR_MEMORY;
     scene_fill(of->kind, of->n, w->body);
     status = lw_dynamics_create(model, NULL, &w->dynamics, error);
-    return status == LW_OK ? set_states(w, model, of->work) : status;
+    return status == LW_OK ? set_states(w, model, of) : status;
 }
 
 // Accelerations in the order of the scene's joints, a free base left out.

@@ -54,13 +54,14 @@ static lw_status add(lw_builder *builder, const scene_body *b, lw_body parent, l
 static lw_status close_loop(lw_builder *builder, const scene_loop *l, const lw_body *body,
                             lw_error *error)
 {
+    const lw_quat axes = turn[l->joint == SCENE_REVOLUTE ? l->axis : WORLD_AXES];
     const lw_joint_desc desc = {
-        .type = LW_JOINT_REVOLUTE,
+        .type = type_of(l->joint),
         .body1 = body[l->body[0]],
         .body2 = body[l->body[1]],
         .placement = LW_PLACED_FRAMES,
-        .frame1 = {vec3(l->at[0]), turn[l->axis]},
-        .frame2 = {vec3(l->at[1]), turn[l->axis]},
+        .frame1 = {vec3(l->at[0]), axes},
+        .frame2 = {vec3(l->at[1]), axes},
         .cut = LW_CUT_PREFER,
     };
     lw_joint joint;
@@ -153,4 +154,16 @@ lw_status scene_place(const lw_model *model, const scene_body *body, int nbody,
         from += nv;
     }
     return LW_OK;
+}
+
+void scene_place_joints(const lw_model *model, const scene_body *body, int nbody,
+                        const double *scene_q, const double *scene_v, double *q, double *v)
+{
+    for (int i = 0; i < lw_model_nq(model); i++) q[i] = 0;
+    for (int i = 0; i < lw_model_nv(model); i++) v[i] = 0;
+    for (int i = 0, from = 0; i < nbody; from += (int)body[i++].joint) {
+        const lw_joint_info joint = lw_model_joint(model, (lw_joint){i});
+        place_coordinates(body[i].joint, scene_q + from, q + joint.q_first);
+        for (int k = 0; k < joint.nv; k++) v[joint.v_first + k] = scene_v[from + k];
+    }
 }

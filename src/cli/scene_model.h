@@ -15,5 +15,9 @@ lw_status scene_model_of(const scene_body *scene, int nbody, lw_model **model, l
 lw_status scene_place(const lw_model *model, const scene_body *body, int nbody,
                       const double *scene_q, const double *scene_v, const double *scene_tau,
                       double *q, double *v, double *tau);
+/** Coordinates q and speeds v of all joints from a scene's state; zeros of those that close loops.
+ *  @param q [model nq]  @param v [model nv] */
+void scene_place_joints(const lw_model *model, const scene_body *body, int nbody,
+                        const double *scene_q, const double *scene_v, double *q, double *v);
 
 #endif

@@ -29,6 +29,16 @@ const scene_case *scene_cases(int *count)
         {"ladder-10", SCENE_EVALUATION, SCENE_LADDER, 10, 0},
         {"ladder-40", SCENE_EVALUATION, SCENE_LADDER, 40, 1},
         {"ladder-100", SCENE_EVALUATION, SCENE_LADDER, 100, 0},
+        {"path-256", SCENE_EVALUATION, SCENE_PATH, 256, 0},
+        {"path-1024", SCENE_EVALUATION, SCENE_PATH, 1024, 0},
+        {"path-4096", SCENE_EVALUATION, SCENE_PATH, 4096, 0},
+        {"path-16384", SCENE_EVALUATION, SCENE_PATH, 16384, 0},
+        {"path-131072", SCENE_EVALUATION, SCENE_PATH, 131072, 0},
+        {"rope-1024", SCENE_EVALUATION, SCENE_ROPE, 1024, 0},
+        {"rope-16384", SCENE_EVALUATION, SCENE_ROPE, 16384, 0},
+        {"limbs-63", SCENE_EVALUATION, SCENE_LIMBS, 63, 0},
+        {"ring-320", SCENE_EVALUATION, SCENE_RING, 320, 0},
+        {"ring-4096", SCENE_EVALUATION, SCENE_RING, 4096, 0},
         {"arms", SCENE_BATCH, SCENE_CHAIN, 7, 1}, // states of many arms: branches and caches work
         {"fall-128", SCENE_FALL, SCENE_SPHERICAL, 128, 0},
         {"fall-1024", SCENE_FALL, SCENE_SPHERICAL, 1024, 0},
@@ -183,17 +193,64 @@ static void row(int n, scene_joint foot, int along, scene_body *body)
     }
 }
 
+// The limb of rods that starts at the end of the last rod of another one.
+static void limbs(int n, scene_body *body)
+{
+    for (int i = 0; i < n * SCENE_LIMB; i++) {
+        const int limb = i / SCENE_LIMB;
+        body[i] = rod(i, SCENE_REVOLUTE);
+        if (i % SCENE_LIMB == 0 && i > 0) body[i].parent = (limb + 1) / 2 * SCENE_LIMB - 1;
+    }
+}
+
+// Direction of rod i of a ring.
+static void side_of_ring(int n, int i, double d[3])
+{
+    const int k = 4 * i / n;
+    d[X] = d[Y] = d[Z] = 0;
+    d[k % 2 ? Y : X] = k < 2 ? 1 : -1;
+}
+
+static void ring(int n, scene_body *body)
+{
+    double d[3];
+    for (int i = 0; i < n; i++) {
+        scene_body *b = &body[i];
+        *b = rod(i, SCENE_REVOLUTE);
+        side_of_ring(n, i, d);
+        for (int k = 0; k < 3; k++) b->com[k] = d[k] / 2;
+        const double thin = b->inertia[X], thick = b->inertia[Y];
+        for (int k = 0; k < 3; k++) b->inertia[k] = d[k] != 0 ? thin : thick;
+        if (i == 0) continue;
+        side_of_ring(n, i - 1, d);
+        for (int k = 0; k < 3; k++) b->at[k] = d[k];
+    }
+}
+
+int scene_is_long(scene_kind kind)
+{
+    return kind == SCENE_PATH || kind == SCENE_ROPE || kind == SCENE_LIMBS || kind == SCENE_RING;
+}
+
 int scene_loops(scene_kind kind, int n)
 {
+    if (kind == SCENE_RING) return 1;
     return kind == SCENE_FOUR_BARS || kind == SCENE_LADDER ? n : 0;
 }
 
 void scene_close(scene_kind kind, int n, scene_loop *loop)
 {
     const int along = kind == SCENE_FOUR_BARS ? Y : Z;
+    if (kind == SCENE_RING) {
+        loop[0] = (scene_loop){.joint = SCENE_BALL, .body = {n - 1, 0}};
+        side_of_ring(n, n - 1, loop[0].at[0]);
+        return;
+    }
     for (int i = 0; i < scene_loops(kind, n); i++) {
-        loop[i] =
-            (scene_loop){.body = {2 * i + 1, 2 * i + 2}, .at = {{1}}, .axis = along == Y ? Z : Y};
+        loop[i] = (scene_loop){.joint = SCENE_REVOLUTE,
+                               .body = {2 * i + 1, 2 * i + 2},
+                               .at = {{1}},
+                               .axis = along == Y ? Z : Y};
         loop[i].at[1][along] = 1;
     }
 }
@@ -218,6 +275,8 @@ int scene_size(scene_kind kind, int n)
         return 7 * n;
     case SCENE_TAIL:
         return 13 + n;
+    case SCENE_LIMBS:
+        return SCENE_LIMB * n;
     default:
         return n;
     }
@@ -244,9 +303,17 @@ void scene_fill(scene_kind kind, int n, scene_body *body)
     case SCENE_LADDER:
         row(n, SCENE_UNIVERSAL, Z, body);
         break;
+    case SCENE_LIMBS:
+        limbs(n, body);
+        break;
+    case SCENE_RING:
+        ring(n, body);
+        break;
     default:
         for (int i = 0; i < n; i++)
-            body[i] = rod(i, kind == SCENE_CHAIN ? SCENE_REVOLUTE : SCENE_BALL);
+            body[i] =
+                rod(i, kind == SCENE_CHAIN || kind == SCENE_PATH ? SCENE_REVOLUTE : SCENE_BALL);
+        if (kind == SCENE_ROPE) body[n - 1].mass = 1000;
     }
 }
 
@@ -273,17 +340,18 @@ static void lean(const scene_body *body, int nbody, double *q, double *v)
     }
 }
 
-void scene_state(const scene_body *body, int nbody, double *q, double *v, double *tau)
+void scene_state(scene_kind kind, const scene_body *body, int nbody, double *q, double *v,
+                 double *tau)
 {
     const int nv = scene_dof(body, nbody);
     const size_t size = (size_t)nv * sizeof *q;
     uint64_t state = 1 * 7919 + 12345;
-    if (body[0].joint == SCENE_BALL) {
+    if (kind == SCENE_SPHERICAL || kind == SCENE_ROPE || kind == SCENE_RING) {
         memset(q, 0, size), memset(v, 0, size), memset(tau, 0, size);
-        v[2] = 0.1;
+        if (kind != SCENE_RING) v[2] = 0.1;
         return;
     }
-    if (nbody > 2 && body[2].parent < 0) {
+    if (kind == SCENE_FOUR_BARS || kind == SCENE_LADDER) {
         memset(tau, 0, size);
         lean(body, nbody, q, v);
         return;
@@ -292,6 +360,7 @@ void scene_state(const scene_body *body, int nbody, double *q, double *v, double
     for (int i = 0; i < nv; i++) v[i] = scene_draw(&state);
     for (int i = 0; i < nv; i++) tau[i] = scene_draw(&state);
     if (body[0].joint == SCENE_FREE) memset(q, 0, 6 * sizeof *q);
+    if (scene_is_long(kind)) memset(tau, 0, size);
 }
 
 void scene_batch_state(uint64_t *state, int n, double *q, double *v, double *tau)

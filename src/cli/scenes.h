@@ -13,6 +13,11 @@
 //   four-bars  n + 1 upright rods on the ground, 1 m apart, n couplers: n squares in a row, hinges about z,
 //              gravity along -y
 //   ladder     n + 1 posts on universal joints, 1 m apart, n rungs hinged to them about y
+//   path       a chain without efforts
+//   rope       spherical, with a load of 1000 kg in place of the last rod
+//   limbs      n limbs of SCENE_LIMB rods hinged end to end, axes x, y, z in turn; each carries two more at its end
+//   ring       n rods along the sides of a square, n / 4 to each, hinges' axes x, y, z in turn; the last one ends on a ball
+//              at the first hinge; at rest
 //
 // A rod is a solid cylinder along x (upright: y, posts: z): 1 kg, 1 m, radius 0.05 m, mass centre in the
 // middle.  Gravity is (0, 0, -9.81) except for the four-bars.  At q = 0 all frames have world axes.
@@ -33,7 +38,7 @@ typedef enum scene_work {
     SCENE_FALL        ///< ten seconds of motion
 } scene_work;
 
-enum { SCENE_COPIES = 4096 };
+enum { SCENE_COPIES = 4096, SCENE_LIMB = 64 };
 
 typedef enum scene_kind {
     SCENE_CHAIN,
@@ -43,7 +48,11 @@ typedef enum scene_kind {
     SCENE_CENTIPEDE,
     SCENE_TAIL,
     SCENE_FOUR_BARS,
-    SCENE_LADDER
+    SCENE_LADDER,
+    SCENE_PATH,
+    SCENE_ROPE,
+    SCENE_LIMBS,
+    SCENE_RING
 } scene_kind;
 /** Universal: about x of the parent, then about y of the body. */
 typedef enum scene_joint {
@@ -64,21 +73,24 @@ typedef struct scene_body {
     double inertia[3]; ///< principal, about the mass centre, axes of the joint frame [kg m^2]
 } scene_body;
 
-/** A hinge that closes a loop: a point of body 1 stays on one of body 2, and so does the axis. */
+/** A hinge or ball that closes a loop: a point of body 1 stays on one of body 2; of a hinge also the axis. */
 typedef struct scene_loop {
+    scene_joint joint; ///< SCENE_REVOLUTE, SCENE_BALL
     int body[2];
     double at[2][3]; ///< in their joint frames [m]
-    int axis;        ///< as of scene_body, of both
+    int axis;        ///< revolute: as of scene_body, of both
 } scene_loop;
 
 typedef struct scene_case {
     const char *name;
     scene_work work;
     scene_kind kind;
-    int n;          ///< bodies of a chain, segments, loops
+    int n;          ///< bodies of a chain, segments, limbs, loops
     int is_default; ///< timed when no case is named
 } scene_case;
 
+/** Is it a scene of hundreds of bodies in rows, for which divide and conquer is meant? */
+int scene_is_long(scene_kind kind);
 /** Everything that is timed. */
 const scene_case *scene_cases(int *count);
 
@@ -101,9 +113,11 @@ double scene_draw(uint64_t *state);
  *  (its q is 0) and the others are linear, then angular.  Spherical chains are at q = 0 and
  *  at rest except for 0.1 rad/s about z in the first joint.  Rows of loops (bodies side by side on the
  *  ground) are inclined: uprights by 0.3 rad at 1 rad/s, the bodies between them rotated back by the same angle; posts
- *  also by 0.2 rad at 0.5 rad/s; no efforts.
+ *  also by 0.2 rad at 0.5 rad/s; no efforts.  Ropes are as spherical chains, rings at q = 0 and at rest; they, paths and
+ *  limbs have no efforts.
  *  @param q, v, tau [dof] */
-void scene_state(const scene_body *body, int nbody, double *q, double *v, double *tau);
+void scene_state(scene_kind kind, const scene_body *body, int nbody, double *q, double *v,
+                 double *tau);
 /** What accelerations are compared by: the sum of a_i (1 + i mod 7), the largest magnitude, first
  *  and last.  a [nv], without those of a free base. */
 typedef struct scene_digest {

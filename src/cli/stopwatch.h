@@ -16,12 +16,17 @@ typedef struct timing {
 
 /** CPU time of this thread [s]. */
 double stopwatch(void);
+/** Time that passes, for work that several threads share [s]. */
+double stopwatch_wall(void);
 /** Times evaluate(work), which returns 0 while all is well.
  *  @param seconds  to spend, at least five samples    @param samples  how many; 0: as time allows,
  *                  at most 200
  *  @return the first value that was not 0 */
 int stopwatch_measure(int (*evaluate)(void *work), void *work, double seconds, int samples,
                       timing *result);
+/** The same by another clock. */
+int stopwatch_measure_by(double (*clock)(void), int (*evaluate)(void *work), void *work,
+                         double seconds, int samples, timing *result);
 
 #ifdef __cplusplus
 }

@@ -44,6 +44,23 @@ class Bench(unittest.TestCase):
         names = {c["case"] for c in json.loads(done.stdout)["cases"]}
         self.assertEqual(names, {"chain-%d" % n for n in (7, 16, 32, 64, 128, 256, 1024)})
 
+    def test_long_paths_are_timed_by_divide_and_conquer_too(self):
+        # accelerations of all formulations are the same, and those of a rope of balls and a tree of limbs
+        for threads in (), ("--threads", "2"):
+            done = bench("--case", "path-1024,rope-1024,limbs,ring-320", "--samples", "1", "--json", *threads)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            report = json.loads(done.stdout)
+            self.assertEqual(report["threads"], 2 if threads else 1)
+            for name, bodies in (("path-1024", 1024), ("rope-1024", 1024), ("limbs-63", 4032), ("ring-320", 320)):
+                here = [c for c in report["cases"] if c["case"] == name]
+                self.assertEqual([c["method"] for c in here],
+                                 ["hdca", "dca"] if name == "ring-320" else ["aba", "momenta", "hdca", "dca"])
+                for case in here:
+                    self.assertEqual(case["bodies"], bodies)
+                    for key in ("sum", "max", "first", "last"):
+                        self.assertAlmostEqual(case["accelerations"][key], here[-1]["accelerations"][key],
+                                               delta=1e-7 * here[-1]["accelerations"]["max"], msg=(name, key))
+
     def test_wrong_use_is_named(self):
         for options, text in ((("--case", "humanoit"), "did you mean humanoid"),
                               (("--samples", "0"), "from 1 to 200"),
@@ -110,6 +127,8 @@ class Bench(unittest.TestCase):
                 (2, "--case is for the built-in cases", model, "--case", "chain"),
                 (2, "--samples is for the built-in cases", model, "--samples", "3"),
                 (2, "--threads needs a MODEL", "--threads", "2"),
+                (2, "case 'chain-7' has one thread", "--threads", "2", "--case", "path-256,chain-7"),
+                (2, "--step needs a MODEL", "--threads", "2", "--step", "0.1", "--case", "path-256"),
                 (2, "--formulations needs a MODEL", "--formulations", "rcr"),
                 (3, "nowhere.yaml", "nowhere.yaml")):
             done = bench(*options)

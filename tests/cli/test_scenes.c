@@ -42,7 +42,7 @@ static scene scene_create(scene_kind kind, int n)
     s.q = vector(s.nq), s.v = vector(s.nv), s.tau = vector(s.nv);
     s.p = vector(s.nv), s.out = vector(s.nv);
     double *drawn = vector(3 * s.nv);
-    scene_state(s.body, s.nbody, drawn, drawn + s.nv, drawn + 2 * s.nv);
+    scene_state(kind, s.body, s.nbody, drawn, drawn + s.nv, drawn + 2 * s.nv);
     assert_int_equal(scene_place(s.model, s.body, s.nbody, drawn, drawn + s.nv, drawn + 2 * s.nv,
                                  s.q, s.v, s.tau),
                      LW_OK);
