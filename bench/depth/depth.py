@@ -2,7 +2,8 @@
 """What the busiest thread executes for an evaluation.
 
 usage: depth.py --program BENCH_DEPTH [--cases A,B] [--formulations A,B] [--threads N,N,...] [--json FILE]
-       depth.py --table FILE
+       depth.py --program BENCH_DEPTH --times [--rounds N] [--threads N,N,...] [--json FILE]
+       depth.py --table FILE | --table-of-times FILE
 
 Instructions of every thread for one evaluation, of index3 one step, by valgrind --tool=callgrind
 --separate-threads=yes; bench_depth starts counting after a first one.  What threads execute while they wait is left
@@ -13,11 +14,14 @@ and memory.
 --formulations  those of the case: hdca,dca,index3, of trees momenta,aba too
 --threads       1,2,4,8,16
 --json          writes what was measured; earlier results in this file are kept
---table         prints the table of docs/benchmarks.md from such a file
+--times         instead: wall-clock time of an evaluation, the least of --rounds runs (3) of bench_depth, which take turns;
+                for a machine that does nothing else and has as many processors (threads: 1,2)
+--table, --table-of-times  print the tables of docs/benchmarks.md from such a file
 """
 import argparse
 import glob
 import json
+import math
 import os
 import re
 import subprocess
@@ -68,11 +72,9 @@ def count(path):
 
 def measure(program, case, formulation, threads):
     """The instructions of every thread for one evaluation."""
-    generate, plan = CASES[case]
     with tempfile.TemporaryDirectory() as folder:
-        model, out = os.path.join(folder, "model.yaml"), os.path.join(folder, "out")
-        with open(model, "w", encoding="utf-8") as file:
-            json.dump({"linkwork": 1, "gravity": [0, -9.81, 0], "generate": generate}, file)
+        model, plan = write_model(case, folder)
+        out = os.path.join(folder, "out")
         subprocess.run(["valgrind", "--tool=callgrind", "--separate-threads=yes", "--instr-atstart=no",
                         f"--callgrind-out-file={out}", program, model, formulation, plan, str(threads), "1"],
                        check=True, capture_output=True)
@@ -80,6 +82,43 @@ def measure(program, case, formulation, threads):
     if not sum(counts):
         sys.exit(f"{program} counts nothing: it was built without valgrind/callgrind.h")
     return counts
+
+
+def write_model(case, folder):
+    generate, plan = CASES[case]
+    model = os.path.join(folder, "model.yaml")
+    with open(model, "w", encoding="utf-8") as file:
+        json.dump({"linkwork": 1, "gravity": [0, -9.81, 0], "generate": generate}, file)
+    return model, plan
+
+
+def repeats(program, model, formulation, plan):
+    """Evaluations that take some 0.2 s."""
+    once = int(subprocess.run([program, model, formulation, plan, "1", "3"], check=True, capture_output=True).stdout)
+    return str(max(3, min(20000, int(2e8 / once))))
+
+
+def measure_times(program, case, formulation, threads, rounds):
+    """{threads: least time of an evaluation [us]}; the numbers of threads take turns."""
+    least = {}
+    with tempfile.TemporaryDirectory() as folder:
+        model, plan = write_model(case, folder)
+        times = repeats(program, model, formulation, plan)
+        for _ in range(rounds):
+            for n in threads:
+                done = subprocess.run([program, model, formulation, plan, str(n), times], check=True, capture_output=True)
+                least[n] = min(int(done.stdout) / 1e3, least.get(n, math.inf))
+    return least
+
+
+def print_times(times):
+    counts = sorted({int(n) for of in times for n in of["us"]})
+    print("| case | |" + "".join(f" T = {n}, us |" for n in counts) + "".join(f" times as fast, {n} |" for n in counts[1:]))
+    print("|---|---|" + "---|" * (2 * len(counts) - 1))
+    for of in sorted(times, key=lambda row: list(CASES).index(row["case"])):
+        us = {int(n): t for n, t in of["us"].items()}
+        print(f"| {of['case']} | `{of['formulation']}` |" + "".join(f" {us[n]:.4g} |" for n in counts)
+              + "".join(f" {us[1] / us[n]:.2f} |" for n in counts[1:]))
 
 
 def print_table(results):
@@ -107,31 +146,64 @@ def main():
     parser.add_argument("--program")
     parser.add_argument("--cases", type=lambda s: s.split(","), default=list(CASES))
     parser.add_argument("--formulations", type=lambda s: s.split(","), default=None)
-    parser.add_argument("--threads", type=lambda s: [int(n) for n in s.split(",")], default=[1, 2, 4, 8, 16])
+    parser.add_argument("--threads", type=lambda s: [int(n) for n in s.split(",")])
+    parser.add_argument("--times", action="store_true")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json")
     parser.add_argument("--table")
+    parser.add_argument("--table-of-times")
     arguments = parser.parse_args()
     if arguments.table:
-        with open(arguments.table, encoding="utf-8") as file:
-            print_table(json.load(file)["results"])
-        return
-    if not arguments.program:
+        print_table(stored(arguments.table)["results"])
+    elif arguments.table_of_times:
+        print_times(stored(arguments.table_of_times)["times"])
+    elif not arguments.program:
         parser.error("--program or --table is needed")
-    results = []
-    if arguments.json and os.path.exists(arguments.json):
-        with open(arguments.json, encoding="utf-8") as file:
-            results = json.load(file)["results"]
-    for case in arguments.cases:
-        for formulation in arguments.formulations or FORMULATIONS + OF_TREES.get(case, []):
-            for threads in arguments.threads:
-                key = {"case": case, "formulation": formulation, "threads": threads}
-                each = measure(arguments.program, case, formulation, threads)
-                results = [r for r in results if {k: r[k] for k in key} != key] + [{**key, "instructions": each}]
-                print(json.dumps({**key, "busiest": max(each), "total": sum(each)}), file=sys.stderr, flush=True)
-                if arguments.json:
-                    with open(arguments.json, "w", encoding="utf-8") as file:
-                        json.dump({"results": results}, file, indent=1)
-    print_table(results)
+    else:
+        (time_all if arguments.times else count_all)(arguments)
+
+
+def stored(path):
+    if not path or not os.path.exists(path):
+        return {"results": []}
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def store(path, found):
+    if path:
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(found, file, indent=1)
+            file.write("\n")
+
+
+def selected(arguments):
+    return [(case, formulation) for case in arguments.cases
+            for formulation in arguments.formulations or FORMULATIONS + OF_TREES.get(case, [])]
+
+
+def count_all(arguments):
+    found = stored(arguments.json)
+    for case, formulation in selected(arguments):
+        for threads in arguments.threads or [1, 2, 4, 8, 16]:
+            key = {"case": case, "formulation": formulation, "threads": threads}
+            each = measure(arguments.program, case, formulation, threads)
+            found["results"] = [r for r in found["results"] if {k: r[k] for k in key} != key]
+            found["results"].append({**key, "instructions": each})
+            print(json.dumps({**key, "busiest": max(each), "total": sum(each)}), file=sys.stderr, flush=True)
+            store(arguments.json, found)
+    print_table(found["results"])
+
+
+def time_all(arguments):
+    found = stored(arguments.json)
+    found["times"] = []
+    for case, formulation in selected(arguments):
+        us = measure_times(arguments.program, case, formulation, arguments.threads or [1, 2], arguments.rounds)
+        found["times"].append({"case": case, "formulation": formulation, "us": us})
+        print(case, formulation, us, file=sys.stderr, flush=True)
+        store(arguments.json, found)
+    print_times(found["times"])
 
 
 if __name__ == "__main__":
