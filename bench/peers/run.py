@@ -42,7 +42,7 @@ EVALUATIONS = ["chain-7", "chain-16", "chain-32", "chain-64", "chain-128", "chai
 LOOPS = ["four-bars-1", "four-bars-10", "four-bars-40", "four-bars-100",
          "ladder-1", "ladder-10", "ladder-40", "ladder-100"]
 FALLS = ["fall-128", "fall-1024"]
-LONG = ["path-256", "path-1024", "path-4096", "path-16384", "path-131072", "rope-1024", "rope-16384", "limbs-63",
+LONG = ["path-256", "path-1024", "path-4096", "path-16384", "path-131072", "rope-1024", "rope-16384", "branches-63",
         "ring-320", "ring-4096"]
 LIMIT = 20          # CPU seconds that a program may take for a case
 FALL_LIMIT = 90

@@ -152,9 +152,9 @@ LW_API void lw_sim_get_state(const lw_sim *sim, double *time, double *x);
 /** @return LW_ERR_ARGUMENT where constraints are violated by more than 1e-3, or a quaternion has a length beyond 0.5 to
  *          2; the state is then unchanged.  With the option `project` never any drift is accepted */
 LW_API lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x);
-/** Rates x' = f(t, x) of the present state and inputs, as integrators get them: for integrators of one's own.
+/** Rates x' = f(t, x) of the present state and inputs, as integrators get them, for other integrators.
  *  @param xdot  out [size]; zeros for the numbers that are not the integrator's
- *  @return LW_ERR_UNSUPPORTED: a formulation with steps of its own (index3); LW_ERR_SINGULAR, LW_ERR_NOT_FINITE; xdot
+ *  @return LW_ERR_UNSUPPORTED: a formulation with own steps (index3); LW_ERR_SINGULAR, LW_ERR_NOT_FINITE; xdot
  *          is then undefined */
 LW_API lw_status lw_sim_rates(lw_sim *sim, double *xdot);
 /** Sets the joints of the spanning tree to coordinates q [model nq] and speeds v [model nv]; the other joints follow.

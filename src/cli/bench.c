@@ -181,7 +181,7 @@ static cli_exit read_threads(const cli_arguments *a, const scene_case *cases, in
         if (wanted(&cases[i], a->cases) && !scene_is_long(cases[i].kind))
             return cli_complain(CLI_USE,
                                 "bench: case '%s' has one thread; --threads needs a MODEL or "
-                                "--case path,rope,limbs,ring",
+                                "--case path,rope,branches,ring",
                                 cases[i].name);
     return CLI_DONE;
 }

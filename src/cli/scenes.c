@@ -36,7 +36,7 @@ const scene_case *scene_cases(int *count)
         {"path-131072", SCENE_EVALUATION, SCENE_PATH, 131072, 0},
         {"rope-1024", SCENE_EVALUATION, SCENE_ROPE, 1024, 0},
         {"rope-16384", SCENE_EVALUATION, SCENE_ROPE, 16384, 0},
-        {"limbs-63", SCENE_EVALUATION, SCENE_LIMBS, 63, 0},
+        {"branches-63", SCENE_EVALUATION, SCENE_BRANCHES, 63, 0},
         {"ring-320", SCENE_EVALUATION, SCENE_RING, 320, 0},
         {"ring-4096", SCENE_EVALUATION, SCENE_RING, 4096, 0},
         {"arms", SCENE_BATCH, SCENE_CHAIN, 7, 1}, // states of many arms: branches and caches work
@@ -193,13 +193,13 @@ static void row(int n, scene_joint foot, int along, scene_body *body)
     }
 }
 
-// The limb of rods that starts at the end of the last rod of another one.
-static void limbs(int n, scene_body *body)
+// The branch of rods that starts at the end of the last rod of another one.
+static void branches(int n, scene_body *body)
 {
-    for (int i = 0; i < n * SCENE_LIMB; i++) {
-        const int limb = i / SCENE_LIMB;
+    for (int i = 0; i < n * SCENE_BRANCH; i++) {
+        const int branch = i / SCENE_BRANCH;
         body[i] = rod(i, SCENE_REVOLUTE);
-        if (i % SCENE_LIMB == 0 && i > 0) body[i].parent = (limb + 1) / 2 * SCENE_LIMB - 1;
+        if (i % SCENE_BRANCH == 0 && i > 0) body[i].parent = (branch + 1) / 2 * SCENE_BRANCH - 1;
     }
 }
 
@@ -229,7 +229,7 @@ static void ring(int n, scene_body *body)
 
 int scene_is_long(scene_kind kind)
 {
-    return kind == SCENE_PATH || kind == SCENE_ROPE || kind == SCENE_LIMBS || kind == SCENE_RING;
+    return kind == SCENE_PATH || kind == SCENE_ROPE || kind == SCENE_BRANCHES || kind == SCENE_RING;
 }
 
 int scene_loops(scene_kind kind, int n)
@@ -275,8 +275,8 @@ int scene_size(scene_kind kind, int n)
         return 7 * n;
     case SCENE_TAIL:
         return 13 + n;
-    case SCENE_LIMBS:
-        return SCENE_LIMB * n;
+    case SCENE_BRANCHES:
+        return SCENE_BRANCH * n;
     default:
         return n;
     }
@@ -303,8 +303,8 @@ void scene_fill(scene_kind kind, int n, scene_body *body)
     case SCENE_LADDER:
         row(n, SCENE_UNIVERSAL, Z, body);
         break;
-    case SCENE_LIMBS:
-        limbs(n, body);
+    case SCENE_BRANCHES:
+        branches(n, body);
         break;
     case SCENE_RING:
         ring(n, body);

@@ -15,7 +15,7 @@
 //   ladder     n + 1 posts on universal joints, 1 m apart, n rungs hinged to them about y
 //   path       a chain without efforts
 //   rope       spherical, with a load of 1000 kg in place of the last rod
-//   limbs      n limbs of SCENE_LIMB rods hinged end to end, axes x, y, z in turn; each carries two more at its end
+//   branches   n branches of SCENE_BRANCH rods hinged end to end, axes x, y, z in turn; each carries two more at its end
 //   ring       n rods along the sides of a square, n / 4 to each, hinges' axes x, y, z in turn; the last one ends on a ball
 //              at the first hinge; at rest
 //
@@ -38,7 +38,7 @@ typedef enum scene_work {
     SCENE_FALL        ///< ten seconds of motion
 } scene_work;
 
-enum { SCENE_COPIES = 4096, SCENE_LIMB = 64 };
+enum { SCENE_COPIES = 4096, SCENE_BRANCH = 64 };
 
 typedef enum scene_kind {
     SCENE_CHAIN,
@@ -51,7 +51,7 @@ typedef enum scene_kind {
     SCENE_LADDER,
     SCENE_PATH,
     SCENE_ROPE,
-    SCENE_LIMBS,
+    SCENE_BRANCHES,
     SCENE_RING
 } scene_kind;
 /** Universal: about x of the parent, then about y of the body. */
@@ -85,7 +85,7 @@ typedef struct scene_case {
     const char *name;
     scene_work work;
     scene_kind kind;
-    int n;          ///< bodies of a chain, segments, limbs, loops
+    int n;          ///< bodies of a chain, segments, branches, loops
     int is_default; ///< timed when no case is named
 } scene_case;
 
@@ -114,7 +114,7 @@ double scene_draw(uint64_t *state);
  *  at rest except for 0.1 rad/s about z in the first joint.  Rows of loops (bodies side by side on the
  *  ground) are inclined: uprights by 0.3 rad at 1 rad/s, the bodies between them rotated back by the same angle; posts
  *  also by 0.2 rad at 0.5 rad/s; no efforts.  Ropes are as spherical chains, rings at q = 0 and at rest; they, paths and
- *  limbs have no efforts.
+ *  branches have no efforts.
  *  @param q, v, tau [dof] */
 void scene_state(scene_kind kind, const scene_body *body, int nbody, double *q, double *v,
                  double *tau);

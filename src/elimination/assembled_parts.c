@@ -143,7 +143,7 @@ static int smallest(const double *x, int n)
     return at;
 }
 
-// Gives every piece to a thread, the largest pieces first, each to the thread that has the least; tasks between pieces
+// Gives every piece to a thread, the largest pieces first, each to the thread that has the smallest load; tasks between pieces
 // of one thread become its own.
 static void deal(const walk *w, int pieces, int parts, double *of, double *load, int *thread,
                  int *part)

@@ -231,7 +231,7 @@ typedef struct load {
     double level, all;
 } load;
 
-static int least_loaded(const load *x, int n)
+static int smallest_load(const load *x, int n)
 {
     int at = 0;
     for (int i = 1; i < n; i++)
@@ -239,7 +239,7 @@ static int least_loaded(const load *x, int n)
     return at;
 }
 
-// Each task of a level to the thread that has the least so far, the largest tasks first.
+// Each task of a level to the thread that has the smallest load so far, the largest tasks first.
 static void share_levels(piece *list, int n, const level_stages *l, load *of, lwi_elim_draft *d)
 {
     qsort(list, (size_t)n, sizeof *list, by_size);
@@ -248,7 +248,7 @@ static void share_levels(piece *list, int n, const level_stages *l, load *of, lw
         const bool small = l->sum[level] < GRAIN * d->parts; // all on the first thread
         for (int p = 0; p < d->parts && (i == 0 || level != list[i - 1].level); p++)
             of[p].level = 0;
-        const int part = small ? 0 : least_loaded(of, d->parts);
+        const int part = small ? 0 : smallest_load(of, d->parts);
         d->part[list[i].task] = part;
         of[part].level += list[i].work, of[part].all += list[i].work;
     }

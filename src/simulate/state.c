@@ -55,7 +55,7 @@ lw_status lw_sim_rates(lw_sim *sim, double *xdot)
     if (!xdot && n) return lwi_fail(&sim->error, LW_ERR_ARGUMENT, "rates: xdot is NULL");
     if (!f->rates)
         return lwi_fail(&sim->error, LW_ERR_UNSUPPORTED,
-                        "rates: formulation %s has steps of its own, and no rates", f->name);
+                        "rates: formulation %s has own steps, and no rates", f->name);
     const lw_status status = f->rates(work, sim->t, sim->x, sim->inputs, xdot);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the rates");
     for (int i = work->layout.nx; i < n; i++) xdot[i] = 0;

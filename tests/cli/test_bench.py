@@ -45,13 +45,13 @@ class Bench(unittest.TestCase):
         self.assertEqual(names, {"chain-%d" % n for n in (7, 16, 32, 64, 128, 256, 1024)})
 
     def test_long_paths_are_timed_by_divide_and_conquer_too(self):
-        # accelerations of all formulations are the same, and those of a rope of balls and a tree of limbs
+        # accelerations of all formulations are the same, and those of a rope of balls and a tree of branches
         for threads in (), ("--threads", "2"):
-            done = bench("--case", "path-1024,rope-1024,limbs,ring-320", "--samples", "1", "--json", *threads)
+            done = bench("--case", "path-1024,rope-1024,branches,ring-320", "--samples", "1", "--json", *threads)
             self.assertEqual(done.returncode, 0, done.stderr)
             report = json.loads(done.stdout)
             self.assertEqual(report["threads"], 2 if threads else 1)
-            for name, bodies in (("path-1024", 1024), ("rope-1024", 1024), ("limbs-63", 4032), ("ring-320", 320)):
+            for name, bodies in (("path-1024", 1024), ("rope-1024", 1024), ("branches-63", 4032), ("ring-320", 320)):
                 here = [c for c in report["cases"] if c["case"] == name]
                 self.assertEqual([c["method"] for c in here],
                                  ["hdca", "dca"] if name == "ring-320" else ["aba", "momenta", "hdca", "dca"])

@@ -407,8 +407,8 @@ class Simulation:
                                              doubles(array)))
 
     def rates(self) -> Array:
-        """Rates of the present state, for integrators of one's own; zeros for numbers of it that are not integrated.
-        ``index3``, which has steps of its own, has none."""
+        """Rates of the present state, for other integrators; zeros for numbers of it that are not integrated.
+        ``index3``, which has own steps, has none."""
         rates = np.empty(lib.lw_sim_state_size(self._handle))
         with self._alone():
             self._check(lib.lw_sim_rates(self._handle, doubles(rates)))
