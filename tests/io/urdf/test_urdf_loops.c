@@ -399,6 +399,54 @@ static void the_names_of_companion_files_have_an_order(void **state)
     }
 }
 
+// splitmix64
+static unsigned long long next(unsigned long long *seed)
+{
+    unsigned long long z = *seed += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+// Companion files with random changes: a model, or an error that names the file and says what is wrong.
+static void changed_companion_files_are_read_or_refused(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {
+        "closed_loop: [[t1, t2]]\ntype: [3d]\njoint_name: [A, B]\njoint_type: [FIXED, UJOINT_ZY]\n",
+        "closures:\n- {link_a: top, link_b: right, point: [1, 1, 0], axis: [0, 0, 1]}\n",
+        "pin_loops:\n- {name: D, parent: top, child: right, parent_xyz: [1, 0, 0], child_xyz: [1, "
+        "0, "
+        "0], axis: [0, 0, 1]}\nball_upgrades: [B]\nball_loops: []\n"};
+    static const char *const parts[] = {"[",  "]",   "{",    "}",         ": ",     ", ", "- ",
+                                        "\n", "nan", "-1e3", "UJOINT_XX", "ground", "'",  "link_a"};
+    unsigned long long seed = 1;
+    int read = 0, refused = 0;
+    for (int i = 0; i < 1500; i++) {
+        char text[600];
+        snprintf(text, sizeof text, "%s", sources[i % 3]);
+        for (int changes = 1 + (int)(next(&seed) % 3); changes > 0; changes--) {
+            const size_t n = strlen(text), at = next(&seed) % n, cut = next(&seed) % 6;
+            const char *part = next(&seed) % 2 ? parts[next(&seed) % 14] : "";
+            char rest[600];
+            snprintf(rest, sizeof rest, "%s", text + (at + cut < n ? at + cut : n));
+            snprintf(text + at, sizeof text - at, "%s%s", part, rest);
+            if (!*text) break;
+        }
+        lw_model *model = NULL;
+        lw_error error = {0};
+        if (read_companion(text, &model, &error) == LW_OK) {
+            read++;
+            lw_model_destroy(model);
+            continue;
+        }
+        refused++;
+        if (!*error.text || !strstr(error.file, "urdf_folder/bot") || model)
+            fail_msg("%d: '%s' of '%s' for:\n%s", i, error.text, error.file, text);
+    }
+    assert_true(read > 100 && refused > 500);
+}
+
 // --------------------------------------------------------------------------------------- real ones
 
 // The loops of the parallel robots are read.  None closes where all coordinates are zero; the message says so
@@ -437,6 +485,7 @@ int main(void)
         cmocka_unit_test(universal_joints_have_the_axes_of_their_names),
         cmocka_unit_test(closures_become_joints),
         cmocka_unit_test(the_names_of_companion_files_have_an_order),
+        cmocka_unit_test(changed_companion_files_are_read_or_refused),
         cmocka_unit_test(parallel_robots_are_read_and_reported_as_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
