@@ -443,6 +443,39 @@ static void other_starts_are_tried(void **state)
     lw_model_destroy(open);
 }
 
+// The leg is put together elsewhere if the range of joint JE is on the other side.
+static void ranges_select_the_branch(void **state)
+{
+    (void)state;
+    static const char range[] = "lower='0.6' upper='2.4'",
+                      *other[] = {range, "lower='-2.4' upper='-0.6'"};
+    char text[8000], changed[8100];
+    FILE *file = fopen(LW_SOURCE_DIR "/tests/models/jansen_leg.urdf", "r");
+    assert_non_null(file);
+    text[fread(text, 1, sizeof text - 1, file)] = 0;
+    fclose(file);
+    const char *at = strstr(text, range);
+    assert_non_null(at);
+    double crank[2];
+    for (int side = 0; side < 2; side++) {
+        lw_model *open = NULL;
+        lw_assembly report;
+        lw_error error = {0};
+        lw_joint joint;
+        snprintf(changed, sizeof changed, "%.*s%s%s", (int)(at - text), text, other[side],
+                 at + strlen(range));
+        const lw_read_desc desc = {.format = "urdf", .open = true};
+        lwt_ok(lw_model_parse(changed, strlen(changed), "leg.urdf", &desc, &open, NULL, &error),
+               &error);
+        lw_model *made = assembled(open, NULL, &report);
+        assert_int_equal(LW_OK, lw_model_find_joint(made, "M", &joint));
+        crank[side] = made->desc.joint[joint.index].q[0];
+        lw_model_destroy(made);
+        lw_model_destroy(open);
+    }
+    assert_true(fabs(crank[0] - crank[1]) > 0.5);
+}
+
 // The rocker of a four-bar is on the side that the user names, as if the model had its coordinate.
 static void coordinates_to_assemble_near_select_the_branch(void **state)
 {
@@ -781,6 +814,7 @@ int main(void)
         cmocka_unit_test(bars_that_are_too_short_are_reported),
         cmocka_unit_test(contradictions_are_reported),
         cmocka_unit_test(other_starts_are_tried),
+        cmocka_unit_test(ranges_select_the_branch),
         cmocka_unit_test(coordinates_to_assemble_near_select_the_branch),
         cmocka_unit_test(open_models_are_refused_elsewhere),
         cmocka_unit_test(drives_couplings_and_lengths_hold_at_the_start),
