@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -140,14 +141,12 @@ class LinearSystem:
 
     def to_scipy(self) -> Any:
         """The system as :class:`scipy.signal.StateSpace`."""
-        from scipy import signal
-        return signal.StateSpace(self.A, self.B, self.C, self.D)
+        return importlib.import_module("scipy.signal").StateSpace(self.A, self.B, self.C, self.D)
 
     def to_control(self) -> Any:
         """The system as ``control.StateSpace`` of the package python-control, with the names."""
-        import control
-        return control.ss(self.A, self.B, self.C, self.D, states=list(self.states), inputs=list(self.inputs),
-                          outputs=list(self.outputs))
+        return importlib.import_module("control").ss(self.A, self.B, self.C, self.D, states=list(self.states),
+                                                     inputs=list(self.inputs), outputs=list(self.outputs))
 
 
 def linearize(model: Model, *, q: Optional[Array] = None, v: Optional[Array] = None, time: float = 0.0,

@@ -69,8 +69,9 @@ def test_columns_that_are_kept(tmp_path):
     assert len(header.split(",")) == len(whole.columns)  # files have all
     with pytest.raises(lw.UnknownNameError, match="did you mean 'sys.T'"):
         many(columns=["sys.t"])
-    with pytest.raises(lw.ArgumentError, match="a list of names"):
-        many(columns="sys.T")
+    chosen = many(columns="sys.T,joint.*.q0")  # patterns
+    assert {"joint.hinge.q0", "sys.T"} <= set(chosen.columns) and "sys.V" not in chosen.columns
+    assert np.array_equal(chosen["sys.T"], whole["sys.T"])
 
 
 def test_summaries_are_a_sequence():
