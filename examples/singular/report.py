@@ -32,10 +32,12 @@ import reports  # noqa: E402
 GRAVITY = 9.81
 DURATION = 10.0
 LEFT = 0.1       # [rad] by which a coupler has turned where its loop has left the branch
-FORMULATIONS = ["dense", "lagrange", "dca", "hdca", "rcr", "index3"]
+BY_TOLERANCE = "index3, by tolerance"
+FORMULATIONS = ["dense", "lagrange", "dca", "hdca", "rcr", "auto", "index3", BY_TOLERANCE]
 TOLERANCES = ["1e-4", "1e-6", "1e-8", "1e-10", "1e-12"]
 MAX_STEPS = 20000  # what is beside a singular position may need any number
 STEPS = ["0.05", "0.02", "0.01", "0.005", "0.001"]
+SECOND_ORDER = ["1e-4", "1e-6", "1e-8"]  # tolerances of index3; others take more than MAX_STEPS
 
 ACROSS = re.compile(r"passed (\d+) singular positions? straight on, first at t = ([-+.\de]+) s")
 CLOSE = re.compile(r"passed close to a singular position at t = ([-+.\de]+) s \(times in all: (\d+)")
@@ -109,19 +111,20 @@ def rhombus():
     return Mechanism("the rhombus", text, ["B"], 3.5, 2 * GRAVITY, angle, 0.0, math.pi / 2)
 
 
-def four_bars(n):
-    """n + 1 upright bars of 1 m and 1 kg under n level ones; they fall with 1 rad/s."""
+def four_bars(n, up=1.0, speed=-1.0):
+    """n + 1 upright bars of 1 m and 1 kg under n level ones; they fall with 1 rad/s.  up = -1: they hang."""
     slim = (0.01, 1 / 12)
-    bodies = "".join(bar(f"v{i}", slim, float(i), 0.5, math.pi / 2, (0.5, 0.0), -1.0)
+    angle, rate = up * math.pi / 2, -up * speed
+    bodies = "".join(bar(f"v{i}", slim, float(i), 0.5 * up, angle, (0.5 * rate, 0.0), speed)
                      for i in range(n + 1))
-    bodies += "".join(bar(f"h{i}", slim, i + 0.5, 1.0, 0.0, (1.0, 0.0)) for i in range(n))
+    bodies += "".join(bar(f"h{i}", slim, i + 0.5, up, 0.0, (rate, 0.0)) for i in range(n))
     joints = "".join(hinge(f"g{i}", "ground", f"v{i}", float(i), -0.5) for i in range(n + 1))
     joints += "".join(hinge(f"a{i}", f"v{i}", f"h{i}", 0.5, -0.5) +
                       hinge(f"b{i}", f"h{i}", f"v{i + 1}", 0.5, 0.5) for i in range(n))
     text = f"linkwork: 1\ngravity: [0, {-GRAVITY}, 0]\nbodies:\n{bodies}joints:\n{joints}"
     name = "one four-bar" if n == 1 else f"{n} four-bars in a row"
     return Mechanism(name, text, [f"h{i}" for i in range(n)], (n + 1) / 3 + n,
-                     ((n + 1) / 2 + n) * GRAVITY, math.pi / 2, -1.0)
+                     ((n + 1) / 2 + n) * GRAVITY, angle, speed)
 
 
 # ---------------------------------------------------------------------------------------------- runs
@@ -134,10 +137,12 @@ class Run:
         output = os.path.join(folder, "run.csv")
         with open(model, "w", encoding="utf-8") as file:
             file.write(mechanism.text)
-        command = [program, "run", model, "--json", "--formulation", formulation, "--duration",
+        command = [program, "run", model, "--json", "--formulation", formulation.split(",")[0], "--duration",
                    repr(DURATION), "--sample", "steps", "-o", output, "--max-steps", str(MAX_STEPS)]
         if formulation == "index3":
             command += ["--step", accuracy]
+        elif formulation in ("auto", BY_TOLERANCE):
+            command += ["--rtol", accuracy, "--atol", accuracy]
         else:
             command += ["--integrator", "dopri5", "--rtol", accuracy, "--atol", accuracy]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -246,7 +251,14 @@ def numbers(runs):
 def study_of(program, mechanism, formulations, tolerances, steps):
     with tempfile.TemporaryDirectory() as folder:
         return [Run(program, folder, mechanism, f, a) for f in formulations
-                for a in (steps if f == "index3" else tolerances)]
+                for a in (steps if f == "index3" else tolerances) if f != BY_TOLERANCE or a in SECOND_ORDER]
+
+
+def steps_of_hanging(program, n, tolerances):
+    """Steps of `auto` for a row that swings by 72 degrees to both sides and passes no singular position."""
+    with tempfile.TemporaryDirectory() as folder:
+        runs = [Run(program, folder, four_bars(n, -1.0, 4.0), "auto", a) for a in tolerances]
+    return {r.accuracy: r.steps for r in runs if r.ended and not r.first}
 
 
 def complaints(mechanism, runs):
@@ -257,7 +269,7 @@ def complaints(mechanism, runs):
             yield f"{which}: something is no number"
         if r.ended and not r.first:
             yield f"{which}: silent about the singular positions it passed"
-        if r.formulation != "index3" and float(r.accuracy) <= 1e-4 and (r.left or not r.ended or r.close):
+        if not r.formulation.startswith("index3") and float(r.accuracy) <= 1e-4 and (r.left or not r.ended or r.close):
             yield f"{which}: {r.outcome()}, {r.close} positions are not stepped across"
         if not r.ended and not r.singular and "integration stops at t = " not in r.why:
             yield f"{which}: ended without saying where: {r.why}"
@@ -302,6 +314,7 @@ class Singular(reports.Report):
             found[key] = numbers(runs)
             print(table(found[key]), flush=True)
         found["complaints"] = wrong
+        found["hanging"] = {str(n): steps_of_hanging(study.program, n, TOLERANCES) for n in (2, 10)}
         return found
 
     def tolerance(self, path):
@@ -309,10 +322,14 @@ class Singular(reports.Report):
 
     def answers(self, results):
         found = {key: results["accuracy"][key] for key in STORED}
-        adaptive = [r for of in found.values() for f, runs in of.items() if f != "index3" for r in runs.values()]
-        fixed = [r for of in found.values() for r in of["index3"].values()]
+        adaptive = [r for of in found.values() for f, runs in of.items() if not f.startswith("index3")
+                    for r in runs.values()]
+        fixed = [r for of in found.values() for f in ("index3", BY_TOLERANCE) for r in of[f].values()]
+        hanging = results["accuracy"]["hanging"]
+        ratios = [found[key]["auto"][a]["steps"] / hanging[n][a] for key, n in (("two", "2"), ("ten", "10"))
+                  for a in TOLERANCES]
         grows = [reports.exponent(list(map(float, runs)), [r["off"] for r in runs.values()])
-                 for of in found.values() for f, runs in of.items() if f != "index3"]
+                 for of in found.values() for f, runs in of.items() if not f.startswith("index3")]
         order = [reports.exponent(list(map(float, STEPS[2:])), [of["index3"][h]["energy"] for h in STEPS[2:]])
                  for of in found.values()]
         coarse = [of["index3"][STEPS[0]]["off"] for key, of in found.items() if key != "rhombus"]
@@ -328,12 +345,14 @@ class Singular(reports.Report):
             return max(float(x) for entry in reactions[key] for x in entry[first:-1])
 
         return [
-            ("`rcr`, `dca`, `hdca`, `dense` and `lagrange` keep the branch at every tolerance from 1e-4 to 1e-12", True,
+            ("`rcr`, `dca`, `hdca`, `dense`, `lagrange` and `auto` keep the branch at every tolerance from 1e-4 to 1e-12", True,
              all(kept(adaptive)), share(kept(adaptive))),
             ("each position is passed by one [step across](../theory/loops.md#steps-across-singular-positions)", True,
              all(r["across"] and not r["close"] for r in adaptive), share(not r["close"] for r in adaptive)),
             ("their errors fall with the tolerance", True, min(grows) > 0.5,
              f"as its power {min(grows):.1f} to {max(grows):.1f}"),
+            ("`auto` takes at most three times the steps of a row that hangs, swings and passes no such position", True,
+             max(ratios) <= 3, f"{min(ratios):.1f} to {max(ratios):.1f} times, rows of two and ten"),
             ("`index3`, which has its own steps, keeps the branch", True, all(kept(fixed)),
              share(kept(fixed)) + ": multipliers are regularised, positions satisfy the constraints in each step"),
             ("its energy errors are of order two", True, 1.8 < min(order) <= max(order) < 2.4,

@@ -103,6 +103,15 @@ static lw_status whole_step(stepper *self, double *t, double *x, double to, lw_e
     return LW_OK;
 }
 
+// A step by the error control.
+static lw_status adapted_step(stepper *self, double *t, double *x, double to, lw_error *error)
+{
+    const lwi_problem *p = &self->problem;
+    bool changed = false;
+    if (p->pre_step) TRY(p->pre_step(p->user, *t, x, &changed));
+    return lwi_adapt_step(&self->adapt, p, t, x, to, &self->stats, error);
+}
+
 static lw_status advance(lwi_integrator *head, double *t, double *x, double to, double limit,
                          bool one_step, lw_error *error)
 {
@@ -111,8 +120,7 @@ static lw_status advance(lwi_integrator *head, double *t, double *x, double to, 
     stepper *self = (stepper *)head;
     const bool free = self->problem.error != NULL;
     while (*t < to) {
-        TRY(free ? lwi_adapt_step(&self->adapt, &self->problem, t, x, to, &self->stats, error)
-                 : whole_step(self, t, x, to, error));
+        TRY(free ? adapted_step(self, t, x, to, error) : whole_step(self, t, x, to, error));
         if (one_step) break;
     }
     return LW_OK;

@@ -110,6 +110,25 @@ static void singular_positions_are_reported(void **state)
     lw_model_destroy(model);
 }
 
+// index3 by its error control.
+static void steps_by_error_are_monitored(void **state)
+{
+    (void)state;
+    static const char *const tolerance[] = {"1e-3", "1e-5", "1e-7"};
+    lw_model *model = four_bar(2, 2);
+    for (int k = 0; k < LWI_COUNT(tolerance); k++) {
+        lw_sim *sim =
+            lwt_simulate(model, LWT_SETTINGS("formulation", "index3", "rtol", tolerance[k], "atol",
+                                             tolerance[k], "duration", "2", "sample", "2"));
+        lwt_ok(lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL), lw_sim_error(sim));
+        const char *reported = time_of_first(lw_sim_notice(sim));
+        if (!reported) fail_msg("%s: nothing is reported", tolerance[k]);
+        assert_true(fabs(strtod(reported, NULL) - 1.5707963267948966 / 3) < 0.02);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
 // With a coupler two per cent shorter than the ground nothing is ever in a line.
 static void regular_motions_are_not(void **state)
 {
@@ -283,6 +302,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(singular_positions_are_reported),
+        cmocka_unit_test(steps_by_error_are_monitored),
         cmocka_unit_test(regular_motions_are_not),
         cmocka_unit_test(samples_wait_for_motion),
         cmocka_unit_test(ranks_are_searched_once),
