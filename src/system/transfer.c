@@ -65,18 +65,23 @@ static bool factor(int n, double *A, double *scale, double smallest)
 // inverse := A^-1, symmetric; A is destroyed.
 static bool invert(int n, double *A, double smallest, double *inverse)
 {
-    double scale[6], column[6];
+    double scale[6], X[6][6]; // L^-1, rows i
     if (!factor(n, A, scale, smallest)) return false;
-    for (int k = 0; k < n; k++) {
-        for (int i = 0; i < n; i++) column[i] = i == k;
-        lwi_lower_solve(n, A, column);
-        lwi_lower_tsolve(n, A, column);
-        for (int i = 0; i < n; i++) inverse[i * n + k] = column[i] * scale[i] * scale[k];
+    for (int i = 0; i < n; i++) {
+        const double *L = A + i * n, pivot = 1 / L[i];
+        for (int k = 0; k < i; k++) {
+            double sum = 0;
+            for (int j = k; j < i; j++) sum += L[j] * X[j][k];
+            X[i][k] = -pivot * sum;
+        }
+        X[i][i] = pivot;
     }
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++)
-            inverse[i * n + j] = inverse[j * n + i] =
-                0.5 * (inverse[i * n + j] + inverse[j * n + i]);
+        for (int k = 0; k <= i; k++) {
+            double sum = 0;
+            for (int j = i; j < n; j++) sum += X[j][i] * X[j][k];
+            inverse[i * n + k] = inverse[k * n + i] = sum * scale[i] * scale[k];
+        }
     return true;
 }
 
@@ -123,18 +128,37 @@ static void fill(const lwi_system *s, double N[36])
     for (int i = 0; i < 6; i++) N[7 * i] += LACKING * unit[i / 3];
 }
 
-// W := (J N^-1 J')^-1; false: there is nothing to give, or rows are not independent.  N is destroyed.
-static bool weigh(int n, const double (*J)[6], double N[36], double dependent, double *W)
+// W := (J Y')^-1, Y = J N^-1; false: rows are not independent.
+static bool weigh(int n, const double (*J)[6], const double (*Y)[6], double dependent, double *W)
 {
-    double S[36], scale[6], Y[6][6];
-    if (!factor(6, N, scale, 0)) return false;
-    for (int r = 0; r < n; r++) {
-        for (int i = 0; i < 6; i++) Y[r][i] = J[r][i] * scale[i];
-        lwi_lower_solve(6, N, Y[r]);
-    }
+    double S[36];
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) S[i * n + j] = v6_dot(Y[i], Y[j]);
+        for (int j = 0; j <= i; j++) S[i * n + j] = S[j * n + i] = v6_dot(J[i], Y[j]);
     return invert(n, S, dependent, W);
+}
+
+// Y := J N^-1; false: there is nothing to give.  N is destroyed.
+static bool divide(int n, const double (*J)[6], double N[36], double (*Y)[6])
+{
+    double K[36];
+    if (!invert(6, N, 0, K)) return false;
+    for (int r = 0; r < n; r++)
+        for (int i = 0; i < 6; i++) Y[r][i] = v6_dot(K + 6 * i, J[r]);
+    return true;
+}
+
+// The same for a body with its own inertia.
+static void divide_own(const lwi_system *s, int body, int n, const double (*J)[6], double (*Y)[6])
+{
+    const int k = lwi_system_node_of(s, body), b = s->model->node[k].body;
+    const double parts = lwi_system_parts_of(s, k), lin = parts / s->model->body[b].mass;
+    double ang[6];
+    s3_rotate(ang, s->R[b], s->mobility[k]);
+    for (int i = 0; i < 6; i++) ang[i] *= parts;
+    for (int r = 0; r < n; r++) {
+        v3_scale(Y[r], lin, J[r]);
+        s3_mul_v(Y[r] + 3, ang, J[r] + 3);
+    }
 }
 
 // M += sign J' W J
@@ -164,32 +188,32 @@ static lwi_transfer_body *body_at(const lwi_system *s, const lwi_transfer_edge *
 }
 
 // What the ground gives, at the mass centre of a body: a mean body.
-static void mean_inertia(const lwi_transfer *f, double M[36])
+static void divide_mean(const lwi_transfer *f, int n, const double (*J)[6], double (*Y)[6])
 {
-    memset(M, 0, 36 * sizeof *M);
-    for (int i = 0; i < 6; i++) M[7 * i] = f->mean[i / 3];
+    for (int r = 0; r < n; r++)
+        for (int i = 0; i < 6; i++) Y[r][i] = J[r][i] / f->mean[i / 3];
 }
 
 // W of a step; false: it gives nothing.
 static bool weight_of(const lwi_system *s, const lwi_transfer_edge *e, bool back, double *W)
 {
-    double N[36];
     const int from = back ? e->to : e->from;
-    double part = 1, dependent = DEPENDENT;
-    if (from < 0) {
-        mean_inertia(s->transfer, N);
-        return weigh(e->rows, rows_at(s, e, e->to), N, DEPENDENT, W);
-    }
-    const lwi_transfer_body *giver = body_at(s, e, from);
-    memcpy(N, giver->M, sizeof N);
-    if (giver->borrows) {
+    const double(*J)[6] = rows_at(s, e, from < 0 ? e->to : from);
+    const lwi_transfer_body *giver = from < 0 ? NULL : body_at(s, e, from);
+    double N[36], Y[6][6], part = 1, dependent = DEPENDENT;
+    if (!giver) {
+        divide_mean(s->transfer, e->rows, J, Y);
+    } else if (giver->borrows) {
+        memcpy(N, giver->M, sizeof N);
+        fill(s, N);
+        if (!divide(e->rows, J, N, Y)) return false;
         part = 0.5;
         dependent = DEPENDENT_OF_BORROWERS;
-        fill(s, N);
     } else {
+        divide_own(s, giver->body, e->rows, J, Y);
         part = 1.0 / (giver->gives + 1);
     }
-    if (!weigh(e->rows, rows_at(s, e, from), N, dependent, W)) return false;
+    if (!weigh(e->rows, J, (const double(*)[6])Y, dependent, W)) return false;
     for (int i = 0; i < e->rows * e->rows; i++) W[i] *= part;
     return true;
 }
@@ -680,6 +704,20 @@ static void joints_of(const lw_model *model, int body, char *text, size_t size)
     }
 }
 
+// Is a joint of the body coupled to another, or has it a rotor?
+static bool is_coupled(const lw_model *model, int body)
+{
+    bool any = false;
+    for (int j = 0; j < model->njoint; j++) {
+        const lwi_joint *joint = &model->joint[j];
+        if (joint->merged || (joint->body1 != body && joint->body2 != body)) continue;
+        any = any || joint->nrotor > 0;
+        for (int c = 0; c < model->ncoupling; c++)
+            any = any || model->coupling[c].joint == j || model->coupling[c].of == j;
+    }
+    return any;
+}
+
 lw_status lwi_transfer_fails(const lwi_system *s, double t, lw_status status, lw_error *error)
 {
     const int b = s->model->node[lwi_system_node_of(s, s->transfer->loose)].body;
@@ -687,6 +725,13 @@ lw_status lwi_transfer_fails(const lwi_system *s, double t, lw_status status, lw
     char joints[300], when[40] = "";
     joints_of(s->model, b, joints, sizeof joints);
     if (t > 0) snprintf(when, sizeof when, ", t = %.9g s,", t);
+    if (is_coupled(s->model, b))
+        return lwi_fail(error, status,
+                        "body '%s'%s has no %s, and in some direction only a coupling or a rotor "
+                        "holds it (%s), which dca, hdca and index3 do not support; use `rcr` or "
+                        "`dense`",
+                        body->name, when, body->mass > 0 ? "inertia about some axis" : "mass",
+                        joints);
     return lwi_fail(error, status,
                     "body '%s'%s has no %s and is free to move without any (%s): nothing that "
                     "has some moves with it in all directions; give it some, or fix a joint",
