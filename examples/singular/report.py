@@ -112,7 +112,7 @@ def rhombus():
 
 
 def four_bars(n, up=1.0, speed=-1.0):
-    """n + 1 upright bars of 1 m and 1 kg under n level ones; they fall with 1 rad/s.  up = -1: they hang."""
+    """n + 1 upright bars of 1 m and 1 kg under n level ones; they fall with 1 rad/s.  up = -1: below."""
     slim = (0.01, 1 / 12)
     angle, rate = up * math.pi / 2, -up * speed
     bodies = "".join(bar(f"v{i}", slim, float(i), 0.5 * up, angle, (0.5 * rate, 0.0), speed)
@@ -352,7 +352,7 @@ class Singular(reports.Report):
              all(r["across"] and not r["close"] for r in adaptive), share(not r["close"] for r in adaptive)),
             ("their errors fall with the tolerance", True, min(grows) > 0.5,
              f"as its power {min(grows):.1f} to {max(grows):.1f}"),
-            ("`auto` takes at most three times the steps of a row that hangs, swings and passes no such position", True,
+            ("`auto` takes at most three times the steps of the same row swinging below, where it passes no such position", True,
              max(ratios) <= 3, f"{min(ratios):.1f} to {max(ratios):.1f} times, rows of two and ten"),
             ("`index3`, which has its own steps, keeps the branch", True, all(kept(fixed)),
              share(kept(fixed)) + ": multipliers are regularised, positions satisfy the constraints in each step"),
