@@ -30,19 +30,39 @@ lw_status lwi_coordinates_create(const lw_model *model, lwi_arena *arena, lwi_co
     return LW_OK;
 }
 
+/** Balls of a run that are worth waking the threads (some ten microseconds). */
+enum { WORTH = 1024 };
+
+// A run of balls: its first coordinates and speeds.
+typedef struct balls {
+    const double *q, *u;
+    double *qdot;
+} balls;
+
+static void rates_of_balls(void *user, int first, int end)
+{
+    const balls *of = user;
+    for (int b = first; b < end; b++) quat_rate(of->qdot + 4 * b, of->q + 4 * b, of->u + 3 * b);
+}
+
 // Between those nodes coordinates and speeds are the same numbers, one after the other.
-void lwi_coordinates_rates(const lwi_coordinates *c, const double *q, const double *u, double *qdot)
+void lwi_coordinates_rates(const lwi_coordinates *c, lwi_pool *pool, const double *q,
+                           const double *u, double *qdot)
 {
     const lw_model *model = c->model;
     int iq = 0, iv = 0; // the first that are left
     for (int i = 0; i < c->nrun; i++) {
-        const int balls = c->run[i].balls;
+        const int count = c->run[i].balls;
         const lwi_node *node = &model->node[c->run[i].node];
         LWI_ASSERT(node->iq - iq == node->iv - iv);
         if (node->iq > iq) memcpy(qdot + iq, u + iv, (size_t)(node->iq - iq) * sizeof *qdot);
         iq = node->iq, iv = node->iv;
-        for (int b = 0; b < balls; b++, iq += 4, iv += 3) quat_rate(qdot + iq, q + iq, u + iv);
-        if (balls) continue;
+        if (count) {
+            balls of = {q + iq, u + iv, qdot + iq};
+            lwi_pool_for(count < WORTH ? NULL : pool, count, rates_of_balls, &of);
+            iq += 4 * count, iv += 3 * count;
+            continue;
+        }
         node->type->kinematics(node->par, q + iq, u + iv, qdot + iq);
         iq += node->nq, iv += node->nv;
     }

@@ -4,6 +4,7 @@
 #ifndef LWI_METHODS_DCA_COORDINATES_H
 #define LWI_METHODS_DCA_COORDINATES_H
 
+#include "base/threads.h"
 #include "kinematics/tree_state.h"
 
 /** Nodes with speeds that are not the rates of their coordinates, and how many follow that are ball joints too if the
@@ -19,9 +20,9 @@ typedef struct lwi_coordinates {
 /** @return LW_ERR_MEMORY */
 lw_status lwi_coordinates_create(const lw_model *model, lwi_arena *arena,
                                  lwi_coordinates *coordinates);
-/** qdot [tree_nq] from q [tree_nq] and u [tree_nv]. */
-void lwi_coordinates_rates(const lwi_coordinates *coordinates, const double *q, const double *u,
-                           double *qdot);
+/** qdot [tree_nq] from q [tree_nq] and u [tree_nv]; threads of the pool, if not NULL, share long runs of balls. */
+void lwi_coordinates_rates(const lwi_coordinates *coordinates, lwi_pool *pool, const double *q,
+                           const double *u, double *qdot);
 
 /** For lwi_pool_for over the nodes, with drives too: rates of the coordinates, and Sdot of the links. */
 typedef struct lwi_node_rates {

@@ -221,7 +221,7 @@ static bool path_rates(lwi_work *work, double t, const double *x, const double *
     if (!lwi_path_accelerations(d->path, x, u, model->nforce ? d->tree.effort : NULL, false,
                                 xdot + model->tree_nq))
         return false;
-    lwi_coordinates_rates(&d->coordinates, x, u, xdot);
+    lwi_coordinates_rates(&d->coordinates, d->system.pool, x, u, xdot);
     if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = d->tree.power;
     return true;
 }
@@ -246,7 +246,7 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
     if (!lwi_net_accelerations(d->net, t, d->tree.effort, (const double(*)[6])d->load,
                                xdot + model->tree_nq))
         return false;
-    lwi_coordinates_rates(&d->coordinates, x, u, xdot);
+    lwi_coordinates_rates(&d->coordinates, d->system.pool, x, u, xdot);
     if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = d->tree.power;
     lwi_auxiliary_rates(model, &d->auxiliary, system->q, system->qd, xdot);
     return true;

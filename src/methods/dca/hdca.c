@@ -406,7 +406,7 @@ static bool path_rates(lwi_work *work, double t, const double *x, const double *
     if (!lwi_path_rates(d->path, x, x + model->tree_nq, d->u, pdot)) return false;
     path_efforts(d, t, x, inputs);
     if (model->nforce > 0) lwi_path_add_efforts(d->path, d->tree.effort, pdot);
-    lwi_coordinates_rates(&d->coordinates, x, d->u, xdot);
+    lwi_coordinates_rates(&d->coordinates, d->system.pool, x, d->u, xdot);
     if (model->carries_work) pdot[model->tree_nv] = d->tree.power;
     return model->nforce == 0 || lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
 }
@@ -431,7 +431,7 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
                        pdot))
         return false;
     if (model->nforce > 0) lwi_net_add_efforts(d->net, d->tree.effort, pdot);
-    lwi_coordinates_rates(&d->coordinates, x, d->u, xdot);
+    lwi_coordinates_rates(&d->coordinates, d->system.pool, x, d->u, xdot);
     lwi_auxiliary_rates(model, &d->auxiliary, system->q, system->qd, xdot);
     if (model->carries_work) pdot[model->tree_nv] = d->tree.power;
     return model->nforce == 0 || lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
