@@ -84,7 +84,7 @@ lw_status lwi_notes_mesh(lwi_notes *notes, const lwi_xml_element *element, const
     mesh->index = 0;
     if (!lwi_mesh_is_known(file)) {
         lwi_notes_add(notes, element, file,
-                      "meshes other than STL, OBJ and MSH are not read and not drawn");
+                      "meshes other than STL, OBJ, MSH and COLLADA are not read and not drawn");
         return LW_OK;
     }
     lwi_arena_init(&arena, &builder->allocator);

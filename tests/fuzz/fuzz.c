@@ -1,5 +1,5 @@
 // fuzz.c -- libFuzzer's entry, for one kind of input: FUZZ_INPUT is yaml, urdf, sdf, mjcf, formula, csv, hdf5, table,
-// stl, obj, msh.
+// stl, obj, msh, dae.
 //
 // What is wrong ends the process, and libFuzzer keeps the input.  tools/fuzz builds and runs all of them.
 #include "fuzz/check_formula.h"
@@ -158,6 +158,7 @@ KIND(table, fuzz_table(data, size))
 KIND(stl, fuzz_mesh(data, size, "stl"))
 KIND(obj, fuzz_mesh(data, size, "obj"))
 KIND(msh, fuzz_mesh(data, size, "msh"))
+KIND(dae, fuzz_mesh(data, size, "dae"))
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)

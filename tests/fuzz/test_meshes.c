@@ -59,7 +59,12 @@ static void mutate(char *bytes, size_t *length)
                                         "\\\n",
                                         "vertex 1 1 1\n",
                                         "endfacet\n",
-                                        "solid "};
+                                        "solid ",
+                                        "<node>",
+                                        "</node>",
+                                        "<instance_node url=\"#n\"/>",
+                                        "<p>0 1 2 3</p>",
+                                        "1e300 "};
     const size_t at = below(*length + 1);
     switch (below(6)) {
     case 0:

@@ -1,11 +1,15 @@
-// mesh.h -- triangle meshes: reading of STL, OBJ and MSH files, convex hulls, volume, mass centre and inertia.
+// mesh.h -- triangle meshes: reading of STL, OBJ, MSH and COLLADA files, convex hulls, volume, mass centre and inertia.
 // Independent of the model; input is untrusted.
 #ifndef LWI_IO_MESH_MESH_H
 #define LWI_IO_MESH_MESH_H
 
 #include "base/base.h"
 
-enum { LWI_MESH_MAX_TRIANGLES = 20 * 1000 * 1000, LWI_MESH_MAX_VERTICES = 20 * 1000 * 1000 };
+enum {
+    LWI_MESH_MAX_TRIANGLES = 20 * 1000 * 1000,
+    LWI_MESH_MAX_VERTICES = 20 * 1000 * 1000,
+    LWI_MESH_MAX_CORNERS = 1000 ///< of a polygon
+};
 
 typedef struct lwi_mesh {
     float (*vertex)[3]; ///< [nvertex] finite
@@ -16,7 +20,7 @@ typedef struct lwi_mesh {
 // ------------------------------------------------------------------------------------------- files
 
 /** The formats: word, endings of files. */
-#define LWI_MESH_FORMAT_LIST(X) X(stl, ".stl") X(obj, ".obj") X(msh, ".msh")
+#define LWI_MESH_FORMAT_LIST(X) X(stl, ".stl") X(obj, ".obj") X(msh, ".msh") X(dae, ".dae")
 #define X(format, ending)                                                                          \
     lw_status lwi_mesh_read_##format(const char *bytes, size_t length, const char *name,           \
                                      lwi_arena *arena, lwi_mesh *mesh, lw_error *error);
@@ -38,6 +42,8 @@ lw_status lwi_mesh_check(const lwi_mesh *mesh, const char *name, lw_error *error
 /** Of a mesh that has as vertices the corners of its triangles, three by three: numbers the triangles' corners, and joins
  *  those with equal coordinates. */
 lw_status lwi_mesh_join(lwi_mesh *mesh, const lw_allocator *allocator, lw_error *error);
+/** Appends the n - 2 triangles of a polygon, of which `corner` [n] is destroyed; there is room. */
+void lwi_mesh_polygon(lwi_mesh *mesh, int *corner, int n);
 /** Memory for a mesh of a file that states these numbers.  @return LW_ERR_PARSE: too many; LW_ERR_MEMORY */
 lw_status lwi_mesh_push(lwi_mesh *mesh, double nvertex, double ntriangle, const char *name,
                         lwi_arena *arena, lw_error *error);

@@ -70,7 +70,7 @@ lw_status lwi_mesh_parse(const char *bytes, size_t length, const char *name, lwi
     *mesh = (lwi_mesh){0};
     if (!f)
         return lwi_fail_at(error, LW_ERR_UNSUPPORTED, name, 0, 0,
-                           "meshes of this kind are not read, expected .stl, .obj or .msh");
+                           "meshes of this kind are not read, expected .stl, .obj, .msh or .dae");
     if (!length) return lwi_fail_at(error, LW_ERR_PARSE, name, 0, 0, "the file is empty");
     TRY(f->read(bytes, length, name, arena, mesh, error));
     return lwi_mesh_check(mesh, name, error);

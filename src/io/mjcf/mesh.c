@@ -278,7 +278,7 @@ static const char *undrawn(const lwi_mjcf_mesh *m)
     const bool rotated = fabs(R[0]) + fabs(R[4]) + fabs(R[8]) < 3;
     if (!m->file && !m->own.vertex) return "meshes without a file and vertices are not drawn";
     if (m->file && !lwi_mesh_is_known(m->file))
-        return "meshes other than STL, OBJ and MSH are not read and not drawn";
+        return "meshes other than STL, OBJ, MSH and COLLADA are not read and not drawn";
     if (m->file && !m->path) return "meshes are not found and not drawn";
     if (rotated && (s[0] != s[1] || s[1] != s[2]))
         return "meshes rotated by refquat and scaled by different factors are not drawn";

@@ -1,4 +1,4 @@
-// test_mesh_files.c -- STL, OBJ and MSH files: what is read, and what is refused with which message and line.
+// test_mesh_files.c -- STL, OBJ, MSH and COLLADA files: what is read, and what is refused with which message and line.
 #include "base/numbers.h"
 #include "io/mesh/mesh.h"
 
@@ -45,7 +45,7 @@ static void refuse_bytes(const char *name, const char *bytes, size_t length, int
     const lw_status status = parse_bytes(name, bytes, length, &m, &error);
     assert_true(status == LW_ERR_PARSE || status == LW_ERR_UNSUPPORTED);
     assert_string_equal(error.file, name);
-    assert_int_equal(error.line, line);
+    if (error.line != line) fail_msg("line %d, expected %d: %s", error.line, line, error.text);
     if (!strstr(error.text, part)) fail_msg("'%s' has no '%s'", error.text, part);
 }
 
@@ -227,7 +227,7 @@ static void damaged_obj_is_refused(void **state)
     refuse("a.obj", "v 0 0 inf\n", 1, "not a finite");
     refuse("a.obj", "v 0 0 nan\n", 1, "not a finite");
     refuse("a.obj", "# nothing\n", 0, "no vertex");
-    refuse("a.dae", "<COLLADA/>", 0, "not read, expected .stl, .obj or .msh");
+    refuse("a.ply", "ply", 0, "not read, expected .stl, .obj, .msh or .dae");
     refuse("stl", "solid", 0, "not read");
 }
 
@@ -281,6 +281,83 @@ static void msh_is_read(void **state)
     refuse("a.msh", "$MeshFormat\n4.1 0 8\n", 0, "Gmsh");
 }
 
+// --------------------------------------------------------------------------------------------- DAE
+
+#define POINTS                                                                                     \
+    "<source id='p'><float_array id='a' count='12'>0 0 0 1 0 0 0 2 0 0 0 "                         \
+    "3</float_array></source>\n"                                                                   \
+    "<vertices id='v'><input semantic='POSITION' source='#p'/></vertices>\n"
+#define INPUT "<input semantic='VERTEX' source='#v' offset='0'/>"
+#define DAE(unit, faces, scene)                                                                    \
+    "<COLLADA version='1.4.1'><asset><unit meter='" unit "'/></asset>\n"                           \
+    "<library_geometries><geometry id='g'><mesh>\n" POINTS faces "</mesh></geometry>"              \
+    "<geometry id='h'><mesh>\n" POINTS faces "</mesh></geometry></library_geometries>\n" scene     \
+    "</COLLADA>"
+#define SCENE(node)                                                                                \
+    "<library_visual_scenes><visual_scene>" node "</visual_scene></library_visual_scenes>\n"
+#define TRIANGLES                                                                                  \
+    "<triangles count='4'><input semantic='NORMAL' source='#n' offset='1'/>" INPUT                 \
+    "<p>0 9 2 9 1 9 0 9 1 9 3 9 0 9 3 9 2 9 1 9 2 9 3 9</p></triangles>"
+
+static void check_dae(const char *text, int nvertex, double expected, const float *corner1)
+{
+    const lwi_mesh m = read_bytes("a.dae", text, strlen(text));
+    assert_int_equal(m.nvertex, nvertex);
+    assert_true(fabs(volume(&m) - expected) < 1e-6 * expected);
+    for (int k = 0; k < 3; k++) assert_true(fabsf(m.vertex[1][k] - corner1[k]) < 1e-6F);
+}
+
+static void collada_scenes_place_geometries(void **state)
+{
+    (void)state;
+    // without a scene both geometries, as they are
+    check_dae(DAE("1", TRIANGLES, ""), 8, 2, (const float[3]){1, 0, 0});
+    check_dae(DAE("0.1",
+                  "<polylist count='4'>" INPUT
+                  "<vcount>3 3 3 3</vcount><p>0 2 1 0 1 3 0 3 2 1 2 3</p></polylist>",
+                  SCENE("<node><instance_geometry url='#g'/></node>")),
+              4, 1e-3, (const float[3]){0.1F, 0, 0});
+    check_dae(
+        DAE("1",
+            "<polygons count='4'>" INPUT
+            "<p>0 2 1</p><p>0 1 3</p><p>0 3 2</p><p>1 2 3</p></polygons>",
+            SCENE("<node><translate>1 2 3</translate><rotate>0 0 2 90</rotate><scale>2 1 -1</scale>"
+                  "<instance_geometry url='#h'/></node>")),
+        4, 2, (const float[3]){1, 4, 3}); // mirrored: the triangles are reversed
+    check_dae(DAE("1", TRIANGLES,
+                  "<library_nodes><node id='n'><matrix>0 -1 0 1  1 0 0 2  0 0 1 3  0 0 0 1</matrix>"
+                  "<node><instance_geometry url='#g'/></node></node></library_nodes>" SCENE(
+                      "<node><instance_node url='#n'/><instance_geometry url='#g'/></node>")),
+              8, 2, (const float[3]){1, 3, 3});
+}
+
+static void damaged_collada_is_refused(void **state)
+{
+    (void)state;
+    refuse("a.dae", "<robot/>", 1, "expected <COLLADA>");
+    refuse("a.dae", "<COLLADA>", 1, "");
+    refuse("a.dae", "<COLLADA/>", 0, "no triangle");
+    refuse("a.dae", DAE("1", "<triangles>" INPUT "<p>0 1 4</p></triangles>", ""), 5,
+           "a vertex does not exist");
+    refuse("a.dae", DAE("1", "<triangles>" INPUT "<p>0 1 -1</p></triangles>", ""), 5,
+           "a vertex does not exist");
+    refuse("a.dae", DAE("1", "<triangles>" INPUT "<p>0 1 x</p></triangles>", ""), 5,
+           "expected finite numbers");
+    refuse("a.dae", DAE("1", "<triangles><p>0 1 2</p></triangles>", ""), 5, "no input of vertices");
+    refuse("a.dae", DAE("1", "<polylist>" INPUT "<p>0 1 2</p></polylist>", ""), 5, "no <vcount>");
+    refuse("a.dae", DAE("1", "<polylist>" INPUT "<vcount>4</vcount><p>0 1 2</p></polylist>", ""), 5,
+           "other numbers of corners");
+    refuse("a.dae", DAE("1", TRIANGLES, SCENE("<node><instance_geometry url='#x'/></node>")), 9,
+           "does not exist");
+    refuse("a.dae", DAE("1", TRIANGLES, SCENE("<node><matrix>1 2</matrix></node>")), 9,
+           "another number of numbers");
+    refuse("a.dae",
+           DAE("1", TRIANGLES,
+               "<library_nodes><node id='n'><instance_node url='#n'/></node></library_nodes>" SCENE(
+                   "<node><instance_node url='#n'/></node>")),
+           9, "nested too deeply");
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -306,6 +383,8 @@ int main(void)
         cmocka_unit_test(damaged_obj_is_refused),
         cmocka_unit_test(numbers_are_rounded_once),
         cmocka_unit_test(msh_is_read),
+        cmocka_unit_test(collada_scenes_place_geometries),
+        cmocka_unit_test(damaged_collada_is_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -133,7 +133,7 @@ static void a_missing_mesh_is_an_error_only_where_mass_depends_on_it(void **stat
            "exist");
     refuse(MJCF("file='no.stl'", GEOM), "mjcf", &(lw_read_desc){0}, LW_ERR_MODEL, "from memory");
     refuse(MJCF("file='meshes.xml'", GEOM), "mjcf", &here, LW_ERR_MODEL,
-           "expected .stl, .obj or .msh");
+           "expected .stl, .obj, .msh or .dae");
     refuse(MJCF("vertex='0 0 0 1 0 0 0 1 0'", GEOM), "mjcf", &here, LW_ERR_MODEL,
            "3 vertices have no convex hull");
     refuse(MJCF("vertex='0 0 0 1'", GEOM), "mjcf", &here, LW_ERR_PARSE, "three by three");
@@ -309,8 +309,9 @@ static void conversions_keep_meshes(void **state)
         free(text), free(last), free(twice);
     }
     lw_model_destroy(model);
-    model = parse(URDF("<mesh filename='a.dae'/>"), "urdf", &desc);
-    assert_true(warns(model, "other than STL, OBJ and MSH are not read and not drawn (1): a.dae"));
+    model = parse(URDF("<mesh filename='a.ply'/>"), "urdf", &desc);
+    assert_true(
+        warns(model, "other than STL, OBJ, MSH and COLLADA are not read and not drawn (1): a.ply"));
     assert_int_equal(0, body_of(model, "a")->nshape);
     lw_model_destroy(model);
     refuse(URDF("<mesh filename='a.stl' scale='1 0 1'/>"), "urdf", &desc, LW_ERR_MODEL, "not zero");
