@@ -301,8 +301,8 @@ static void append_named(list *l, const lwi_quantity *q, int joint)
 // Coordinate k of the joint, its speed and the derivative.
 static void append_numbered(list *l, int joint, int k)
 {
-    const lwi_quantity *q;
-    for (int i = 0; (q = lwi_result_quantity_at(i)); i++) {
+    for (int i = 0; i < LWI_COUNT(own_quantities); i++) { // others are those of forces
+        const lwi_quantity *q = &own_quantities[i];
         if (q->subject == LWI_RESULT_JOINT && q->numbered && l->level >= q->level &&
             k < coordinate_count(&l->model->joint[joint], q))
             append(l, (lwi_result_entry){q, joint, k, k, 1, 0});
@@ -317,8 +317,8 @@ static void append_joint(list *l, int joint)
         for (int k = 0; k < (nq > nv ? nq : nv); k++) append_numbered(l, joint, k);
         return;
     }
-    const lwi_quantity *q;
-    for (int i = 0; (q = lwi_result_quantity_at(i)); i++) {
+    for (int i = 0; i < LWI_COUNT(own_quantities); i++) { // others are those of forces
+        const lwi_quantity *q = &own_quantities[i];
         if (q->subject == LWI_RESULT_JOINT && !q->numbered && l->level >= q->level)
             append_named(l, q, joint);
     }
@@ -330,8 +330,8 @@ static void append_item(list *l, lwi_subject subject, int item)
         append_joint(l, item);
         return;
     }
-    const lwi_quantity *q;
-    for (int i = 0; (q = lwi_result_quantity_at(i)); i++) {
+    for (int i = 0; i < LWI_COUNT(own_quantities); i++) { // others are those of forces
+        const lwi_quantity *q = &own_quantities[i];
         if (q->subject != subject || l->level < q->level) continue;
         if (q->impacts && !lwi_result_has_impacts(l->model)) continue;
         if (q->loops && l->model->nloop + l->model->ncoupling == 0) continue;
