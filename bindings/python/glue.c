@@ -165,6 +165,23 @@ static lw_status lwpy_model_text(const lw_model *model, const lw_options *option
     return fclose(file) ? LW_ERR_MEMORY : status;
 }
 
+static void lwpy_list_omitted(void *user, const char *text)
+{
+    fprintf(user, "%s\n", text);
+}
+
+// What the format cannot express, a line each, to be freed.
+static lw_status lwpy_model_save(const lw_model *model, const lw_options *options, const char *path,
+                                 char **omitted, lw_error *error)
+{
+    size_t size = 0;
+    *omitted = NULL;
+    FILE *list = open_memstream(omitted, &size);
+    if (!list) return LW_ERR_MEMORY;
+    const lw_status status = lw_model_save(model, options, path, lwpy_list_omitted, list, error);
+    return fclose(list) && status == LW_OK ? LW_ERR_MEMORY : status;
+}
+
 static lw_status lwpy_schema_text(char **text)
 {
     size_t size = 0;

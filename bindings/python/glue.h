@@ -40,6 +40,8 @@ static lw_status lwpy_sweep_run(lw_sweep *sweep, lwpy_sweep *run);
 static void lwpy_sweep_summaries(const lw_sweep *sweep, lw_summary *summary);
 static lw_status lwpy_model_text(const lw_model *model, const lw_options *options, char **text,
                                  lw_error *error);
+static lw_status lwpy_model_save(const lw_model *model, const lw_options *options, const char *path,
+                                 char **omitted, lw_error *error);
 static lw_status lwpy_schema_text(char **text);
 static lw_status lwpy_view_text(const lw_model *model, lw_result *result, const char *title, int gltf,
                                 char **text, size_t *size, lw_error *error);

@@ -27,6 +27,7 @@ from ._errors import (ArgumentError, Error, FileError, IntegratorError, Internal
 from ._errors import check as _check
 from ._errors import text_of as _text_of
 from ._model import Assembly, Base, Body, Check, Joint, Model, Redundancy, load
+from ._mujoco import from_mujoco
 from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._plot import plot
@@ -73,6 +74,7 @@ __all__ = [
     "InternalError", "Joint", "JointColumns", "LinearSystem", "Mode", "Model", "ModelError", "NotFiniteError",
     "Observation", "OffLoopsWarning", "OutOfMemoryError", "ParseError", "Redundancy", "Simulation",
     "SingularError", "StoppedError", "Summaries", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError",
-    "WorkPrecision", "assemble", "check", "compare", "equilibrium", "formulations", "integrators", "kinematics", "linearize",
-    "load", "modes", "plot", "quaternion", "read_result", "schema", "simulate", "simulate_batch", "work_precision",
+    "WorkPrecision", "assemble", "check", "compare", "equilibrium", "formulations", "from_mujoco", "integrators",
+    "kinematics", "linearize", "load", "modes", "plot", "quaternion", "read_result", "schema", "simulate",
+    "simulate_batch", "work_precision",
 ]

@@ -17,6 +17,10 @@ from ._view import write_view
 
 Path = Union[str, "os.PathLike[str]"]
 
+#: stops at limits of joints: "auto", "auto,SECONDS", "ignore", stiffness, (stiffness, damping)
+Limits = Union[None, str, float, Tuple[float, float]]
+_LIMITS_TIME = 0.02  # of "auto", as LW_LIMITS_TIME [s]
+
 _BASES = {"auto": lib.LW_BASE_AUTO, "fixed": lib.LW_BASE_FIXED, "floating": lib.LW_BASE_FLOATING}
 
 
@@ -116,7 +120,7 @@ class Model:
 
     @classmethod
     def from_file(cls, path: Path, *, format: Optional[str] = None, base: str = "auto",
-                  limits: Union[None, float, Tuple[float, float]] = None,
+                  limits: Limits = None,
                   cut: Union[None, str, Sequence[str]] = None, open: bool = False,
                   folder: Optional[Path] = None, keyframe: Optional[str] = None,
                   inertia_check: Optional[str] = None, package_path: Union[None, str, Sequence[str]] = None,
@@ -125,8 +129,9 @@ class Model:
         """Reads a model of any format that ``linkwork info`` lists, selected by the extension or `format`.
 
         :param base: of URDF and SDF: "fixed", "floating" or "auto"
-        :param limits: stiffness, or (stiffness, damping), of stops at the joint limits of URDF and SDF;
-            None: limits are only reported
+        :param limits: of joints' limits without stiffness (all of URDF, SDF and MJCF): "auto" makes critically damped
+            stops scaled by the mechanism ("auto,T" of the time constant T, default 0.02 s), a number or (stiffness,
+            damping) stops of these; None or "ignore": limits are only reported
         :param cut: names of joints at which loops are cut
         :param open: accept a start that does not close, for :meth:`assemble`
         :param folder: folder of files that the model refers to; default: the model's folder
@@ -150,7 +155,7 @@ class Model:
 
     @classmethod
     def from_string(cls, text: str, format: str = "yaml", *, name: str = "string",
-                    base: str = "auto", limits: Union[None, float, Tuple[float, float]] = None,
+                    base: str = "auto", limits: Limits = None,
                     cut: Union[None, str, Sequence[str]] = None, open: bool = False,
                     folder: Optional[Path] = None, keyframe: Optional[str] = None,
                     inertia_check: Optional[str] = None, package_path: Union[None, str, Sequence[str]] = None,
@@ -256,10 +261,20 @@ class Model:
         finally:
             lib.lwpy_free(text[0])
 
-    def write(self, path: Path, options: bool = False) -> None:
-        """Writes the native file."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.to_yaml(options))
+    def write(self, path: Path, options: bool = False) -> Tuple[str, ...]:
+        """Writes a file in the format of its ending: the native file (.yaml), for other programs a tree as URDF (.urdf)
+        or MJCF (.mjcf, .xml). Other endings are refused, and so are loops and joints that the format does not have.
+
+        :param options: also ``simulation:``, in the native file
+        :return: what the format cannot express and the file lacks
+        """
+        omitted, error = ffi.new("char **"), ffi.new("lw_error *")
+        given = self._options if options else ffi.NULL
+        try:
+            check(lib.lwpy_model_save(self._handle, given, path_bytes(os.fspath(path)), omitted, error), error)
+            return tuple(text_of(omitted[0]).splitlines()) if omitted[0] else ()
+        finally:
+            lib.lwpy_free(omitted[0])
 
     def view(self, path: Path, title: Optional[str] = None) -> None:
         """Writes a page for the browser (.html) or a glTF file (.gltf) of the mechanism at its start."""
@@ -357,7 +372,7 @@ def _unpickle(text: str, source: Optional[str], open: bool, warnings: Tuple[str,
     return model
 
 
-def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tuple[float, float]],
+def _read_desc(format: Optional[str], base: str, limits: Limits,
                cut: Union[None, str, Sequence[str]], open: bool, folder: Optional[Path],
                keyframe: Optional[str], inertia_check: Optional[str],
                package_path: Union[None, str, Sequence[str]], missing_mesh: Optional[str],
@@ -376,9 +391,7 @@ def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tupl
     if base not in _BASES:
         unknown("base", base, _BASES)
     desc.base = _BASES[base]
-    if limits is not None:
-        pair = limits if isinstance(limits, tuple) else (limits, 0.0)
-        desc.limits.stiffness, desc.limits.damping = pair
+    _set_limits(desc, limits)
     if cut is not None and not isinstance(cut, str):
         cut = ",".join(cut)
     desc.cut = text(cut)
@@ -396,6 +409,24 @@ def _read_desc(format: Optional[str], base: str, limits: Union[None, float, Tupl
         texts.append(ffi.new("char *[]", values))
         desc.set, desc.nset = texts[-1], len(values)
     return desc, texts
+
+
+def _set_limits(desc: Any, limits: Limits) -> None:
+    """"auto" or "auto,SECONDS", stiffness or (stiffness, damping), None or "ignore"."""
+    if limits is None or limits == "ignore":
+        return
+    if isinstance(limits, str):
+        word, _, seconds = limits.partition(",")
+        try:
+            desc.limits_time = float(seconds) if seconds else _LIMITS_TIME
+        except ValueError:
+            desc.limits_time = 0.0
+        if word != "auto" or not desc.limits_time > 0:
+            raise ArgumentError(f"limits: {limits!r}, expected \"auto\", \"auto,SECONDS\", \"ignore\", a stiffness or "
+                                "(stiffness, damping)")
+        return
+    pair = limits if isinstance(limits, tuple) else (limits, 0.0)
+    desc.limits.stiffness, desc.limits.damping = pair
 
 
 def load(path: Path, **keywords: Any) -> Model:
