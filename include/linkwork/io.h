@@ -13,6 +13,8 @@ extern "C" {
 
 typedef enum lw_base { LW_BASE_AUTO, LW_BASE_FIXED, LW_BASE_FLOATING } lw_base;
 
+#define LW_LIMITS_TIME 0.02 ///< of `--limits auto` [s]
+
 typedef struct lw_read_desc {
     size_t size;        ///< sizeof this struct, or 0: see linkwork.h
     const char *format; ///< "yaml", "urdf", "sdf", "mjcf"; NULL: by the ending, see lw_format_info
@@ -23,9 +25,12 @@ typedef struct lw_read_desc {
     /** Further files that the model names (includes of SDF and MJCF, the loop file of a URDF) are read from this folder
      *  and its subfolders.  NULL: lw_model_read uses the folder of the file, lw_model_parse reads none. */
     const char *folder;
-    /** URDF, SDF, MJCF: with stiffness > 0 the limits of joints become stops of this stiffness and damping
-     *  (lower and upper are the file's); else they are only reported. */
+    /** With stiffness > 0 the limits of joints that have none (in URDF, SDF and MJCF all) become stops of this
+     *  stiffness and damping (lower and upper are the file's); else they are only reported. */
     lw_limits_desc limits;
+    /** > 0: they become stops scaled by the mechanism, critically damped with this time constant T [s], for example
+     *  LW_LIMITS_TIME: stiffness I / T^2, damping 2 I / T, I the articulated inertia of the coordinate at the start. */
+    double limits_time;
     const char *cut; ///< joints that close loops, "j4,j7" (lw_builder_cut); NULL: as the file says
     bool open;       ///< open loops are accepted: lw_model_create_open
     const char *
@@ -66,6 +71,15 @@ LW_API lw_status lw_model_write(const lw_model *model, const lw_options *options
 LW_API lw_status lw_model_export(const lw_model *model, const char *format, FILE *file,
                                  void (*omitted)(void *user, const char *text), void *user,
                                  lw_error *error);
+/** The format in which a file of this name is written: "yaml", "urdf", "mjcf"; NULL: none of a model. */
+LW_API const char *lw_model_format_of(const char *path);
+/** Writes a file in the format of its ending: .yaml (lw_model_write), .urdf, .mjcf or .xml (lw_model_export).  A
+ *  model that the format cannot express leaves the file as it was.
+ *  @param options, omitted, user  as of these functions; may be NULL
+ *  @return LW_ERR_ARGUMENT for another ending, LW_ERR_UNSUPPORTED, LW_ERR_IO */
+LW_API lw_status lw_model_save(const lw_model *model, const lw_options *options, const char *path,
+                               void (*omitted)(void *user, const char *text), void *user,
+                               lw_error *error);
 /** JSON Schema of the native file. */
 LW_API lw_status lw_schema_write(FILE *file);
 

@@ -193,7 +193,7 @@ typedef struct lw_custom_joint {
 typedef struct lw_limits_desc {
     double lower, upper;       ///< [m, rad]
     bool has_lower, has_upper; ///< zero: no stop at that end
-    double stiffness;          ///< [N/m, N m/rad] >= 0; 0: no stops
+    double stiffness;          ///< [N/m, N m/rad] >= 0; 0: no stops, only the range is known
     double damping;            ///< [N s/m, N m s/rad] >= 0
 } lw_limits_desc;
 

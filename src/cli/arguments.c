@@ -133,14 +133,24 @@ static bool whole_number(const char *text, int from, int to, int *value)
     return *value == number;
 }
 
+// K, K,C, auto, auto,T or ignore
 static cli_exit set_limits(cli_arguments *arguments, const char *value)
 {
     const char *at = value;
     lw_limits_desc *limits = &arguments->limits;
-    bool ok = cli_number(&at, ",", &limits->stiffness);
-    if (ok && *at == ',') ok = *++at && cli_number(&at, ",", &limits->damping);
-    if (ok && !*at && limits->stiffness > 0 && limits->damping >= 0) return CLI_DONE;
-    return cli_complain(CLI_USE, "--limits %s: expected a stiffness > 0, or STIFFNESS,DAMPING",
+    double *time = &arguments->limits_time;
+    const bool scaled = strncmp(value, "auto", 4) == 0 && (!value[4] || value[4] == ',');
+    *limits = (lw_limits_desc){0};
+    *time = scaled ? LW_LIMITS_TIME : 0;
+    if (strcmp(value, "ignore") == 0 || strcmp(value, "auto") == 0) return CLI_DONE;
+    if (scaled) at += 5;
+    bool ok = cli_number(&at, ",", scaled ? time : &limits->stiffness);
+    if (ok && !scaled && *at == ',') ok = *++at && cli_number(&at, ",", &limits->damping);
+    if (ok && !*at && (scaled ? *time : limits->stiffness) > 0 && limits->damping >= 0)
+        return CLI_DONE;
+    return cli_complain(CLI_USE,
+                        "--limits %s: expected a stiffness > 0, STIFFNESS,DAMPING, auto, "
+                        "auto,SECONDS or ignore",
                         value);
 }
 

@@ -195,13 +195,13 @@ static const char *other_setting(const cli_arguments *a)
 
 static cli_exit check_options(const cli_arguments *a)
 {
-    const char *key = other_setting(a)          ? other_setting(a)
-                      : a->formulations         ? "formulations"
-                      : a->cut                  ? "cut"
-                      : a->keyframe             ? "keyframe"
-                      : a->base != LW_BASE_AUTO ? "base"
-                      : a->limits.stiffness > 0 ? "limits"
-                                                : NULL;
+    const char *key = other_setting(a)                                ? other_setting(a)
+                      : a->formulations                               ? "formulations"
+                      : a->cut                                        ? "cut"
+                      : a->keyframe                                   ? "keyframe"
+                      : a->base != LW_BASE_AUTO                       ? "base"
+                      : a->limits.stiffness > 0 || a->limits_time > 0 ? "limits"
+                                                                      : NULL;
     return key ? cli_complain(CLI_USE, "bench: --%s needs a MODEL", key) : CLI_DONE;
 }
 

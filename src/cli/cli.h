@@ -39,9 +39,10 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(MODEL, "model", 0, "MODEL", "model of a result that has none (.csv)")                        \
     X(BASE, "base", 0, "WHICH",                                                                    \
       "root link `fixed` to the ground or `floating`; auto: URDF fixed, SDF by its joints")        \
-    X(LIMITS, "limits", 0, "K[,C]",                                                                \
-      "URDF, SDF, MJCF: limits of joints become stops with this stiffness and damping; default: "  \
-      "reported only")                                                                             \
+    X(LIMITS, "limits", 0, "HOW",                                                                  \
+      "limits of joints without stiffness, all of URDF, SDF, MJCF: `auto` makes stops scaled by "  \
+      "the mechanism (`auto,T`: of this time constant, default 0.02 s), K or K,C of this "         \
+      "stiffness and damping; default: `ignore`, reported only")                                   \
     X(INERTIA_CHECK, "inertia-check", 0, "WHAT",                                                   \
       "inertia that no mass has: error, warn, accept or repair, for all bodies of the file")       \
     X(PACKAGE_PATH, "package-path", 0, "DIR[:DIR...]",                                             \
@@ -190,6 +191,7 @@ typedef struct cli_arguments {
     const char *inertia_check;
     const char *package_path, *missing_mesh;
     lw_limits_desc limits; ///< stiffness and damping of stops; zero: none
+    double limits_time;    ///< of stops scaled by the mechanism [s]; 0: none
     const char *cut;       ///< joints; NULL: none named
     const char *keyframe;  ///< of MJCF; NULL: none
     const char *formulations;

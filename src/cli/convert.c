@@ -4,21 +4,6 @@
 
 #include <string.h>
 
-// The format that the ending of a file means; NULL: none of a model.
-static const char *format_of(const char *file)
-{
-    static const struct {
-        const char *ending, *format;
-    } known[] = {{".yaml", "yaml"},
-                 {".yml", "yaml"},
-                 {".urdf", "urdf"},
-                 {".mjcf", "mjcf"},
-                 {".xml", "mjcf"}};
-    for (int i = 0; i < (int)(sizeof known / sizeof known[0]); i++)
-        if (cli_ends_in(file, known[i].ending)) return known[i].format;
-    return NULL;
-}
-
 static void report_omission(void *user, const char *text)
 {
     cli_complain(CLI_DONE, "%s: %s", (const char *)user, text);
@@ -26,7 +11,7 @@ static void report_omission(void *user, const char *text)
 
 static cli_exit convert_model(const cli_arguments *arguments)
 {
-    const char *format = arguments->noutput ? format_of(arguments->output[0]) : "yaml";
+    const char *format = arguments->noutput ? lw_model_format_of(arguments->output[0]) : "yaml";
     if (!format)
         return cli_complain(CLI_USE,
                             "%s: models are written as .yaml, trees also as .urdf, .mjcf or .xml",

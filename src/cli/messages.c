@@ -58,6 +58,7 @@ cli_exit cli_read(const cli_arguments *arguments, lw_model **model, lw_options *
     lw_options_default(options);
     const lw_read_desc desc = {.base = arguments->base,
                                .limits = arguments->limits,
+                               .limits_time = arguments->limits_time,
                                .cut = arguments->cut,
                                .open = arguments->open,
                                .keyframe = arguments->keyframe,

@@ -1,6 +1,7 @@
 // reader.c -- a model from a file or from memory: format by name or ending, builder, checks.
 #define _XOPEN_SOURCE 700 // realpath
 #include "base/file.h"
+#include "io/limits.h"
 #include "io/readers.h"
 #include "io/text.h"
 #include "model/model.h"
@@ -171,6 +172,8 @@ static lw_status build(const format *f, const char *text, size_t length, const c
         builder->desc.remake.source = &source; // the model copies it
     }
     if (status == LW_OK)
+        status = lwi_limits_apply(builder, &desc->limits, desc->limits_time, error);
+    if (status == LW_OK)
         status = (desc->open ? lw_model_create_open : lw_model_create)(builder, model, error);
     lw_builder_destroy(builder);
     return status;
@@ -188,6 +191,11 @@ lw_status lw_model_parse(const char *text, size_t length, const char *name,
     if (!text || !name || !desc || !desc->format || !model)
         return lwi_fail(error, LW_ERR_ARGUMENT, "text, name, desc->format and model must be given");
     TRY(find_format(desc->format, name, &f, error));
+    if (!(desc->limits_time >= 0 && desc->limits_time < INFINITY))
+        return with_file(lwi_fail(error, LW_ERR_ARGUMENT,
+                                  "limits: time constant %g, expected a finite number >= 0",
+                                  desc->limits_time),
+                         name, error);
     if (!(desc->limits.stiffness >= 0 && desc->limits.stiffness < INFINITY) ||
         !(desc->limits.damping >= 0 && desc->limits.damping < INFINITY))
         return with_file(lwi_fail(error, LW_ERR_ARGUMENT,

@@ -440,7 +440,7 @@ class _Reading:
         affine = (m.actuator_dyntype[i] == 0 and m.actuator_gaintype[i] in (0, 1) and m.actuator_biastype[i] in (0, 1))
         plugin = hasattr(m, "actuator_plugin") and m.actuator_plugin[i] >= 0
         if not affine or plugin:
-            self.ignore("actuators with a state of their own or a law that is not affine", name)
+            self.ignore("actuators with an internal state or a law that is not affine", name)
             return
         gear = np.array(m.actuator_gear[i])
         gain = np.array(m.actuator_gainprm[i, :3]) * ([1, 1, 1] if m.actuator_gaintype[i] == 1 else [1, 0, 0])

@@ -72,7 +72,8 @@ static lw_status read_connect(const lwi_mjcf *u, tie *t)
 {
     const lwi_mjcf_at at = {t->e, LWI_MJCF_PLAIN, -1};
     int n;
-    if (lwi_xml_get(t->e, "site1")) return ends_by_sites(u, t);
+    if (!lwi_xml_get(t->e, "body1") || (lwi_xml_get(t->e, "site1") && !lwi_xml_get(t->e, "anchor")))
+        return ends_by_sites(u, t);
     TRY(ends_by_bodies(u, t));
     m3_identity(t->R[0]);
     TRY(lwi_mjcf_numbers(u, &at, "anchor", 3, 3, t->r[0], &n));
@@ -81,15 +82,17 @@ static lw_status read_connect(const lwi_mjcf *u, tie *t)
     return LW_OK;
 }
 
-// relpose: pose of body 2 in body 1; a zero quaternion, the default, means as placed by the file.
+// The anchor, a point of body 2, coincides with the point `pos` of relpose in body 1, with the orientation of relpose;
+// if its quaternion is zero, the default, both are as placed by the file.
 static lw_status read_weld(const lwi_mjcf *u, tie *t)
 {
     const lwi_mjcf_at at = {t->e, LWI_MJCF_PLAIN, -1};
     double pose[7] = {0};
     int n;
-    if (lwi_xml_get(t->e, "site1")) return ends_by_sites(u, t);
+    if (!lwi_xml_get(t->e, "body1")) return ends_by_sites(u, t);
     TRY(ends_by_bodies(u, t));
     TRY(lwi_mjcf_numbers(u, &at, "relpose", 7, 7, pose, &n));
+    TRY(lwi_mjcf_numbers(u, &at, "anchor", 3, 3, t->r[1], &n));
     m3_identity(t->R[1]);
     if (quat_norm2(pose + 3) == 0) {
         seen_from(u, t->body[1], t->body[0], t->R[1], t->r[1], t->R[0], t->r[0]);
@@ -196,6 +199,7 @@ static lw_status prepare_coupling(lwi_mjcf *u, const lwi_xml_element *e)
     lwi_mjcf_joint *j = &u->joint[follower];
     j->desc.q[0] = j->ref + c[0];
     if (lwi_xml_get(e, "joint2")) return scalar_joint(u, e, "joint2", &leader);
+    j->desc.coordinate[0].limits = (lw_limits_desc){0}; // it is held
     const lw_function_desc held = {
         .type = LW_FUNCTION_CONSTANT, .value = j->ref + c[0], .place = lwi_mjcf_place(u, e)};
     return lw_builder_add_function(u->builder, &held, &j->desc.coordinate[0].motion, u->error);

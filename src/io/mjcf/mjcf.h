@@ -1,6 +1,7 @@
 // mjcf.h -- parts of the MJCF reader: files and defaults (text.c), attributes and
 // poses (values.c), inertia from geometry (inertia.c), meshes (mesh.c), bodies and their joints (read.c),
-// equalities (equality.c), keyframes (keyframe.c), and notes of what is not read (survey.c).
+// actuators and tendons (actuators.c), equalities (equality.c), keyframes (keyframe.c), and notes of what
+// is not read (survey.c).
 #ifndef LWI_IO_MJCF_MJCF_H
 #define LWI_IO_MJCF_MJCF_H
 
@@ -23,7 +24,7 @@ typedef enum lwi_mjcf_kind {
     LWI_MJCF_JOINT,
     LWI_MJCF_GEOM,
     LWI_MJCF_SITE,
-    LWI_MJCF_MOTOR,
+    LWI_MJCF_TENDON,
     LWI_MJCF_EQUALITY,
     LWI_MJCF_MESH,
     LWI_MJCF_MATERIAL,
@@ -70,8 +71,13 @@ typedef struct lwi_mjcf_joint {
     const lwi_xml_element *e;
     int body;
     lw_joint_desc desc;
-    double ref; ///< coordinate at the poses of the file
-    int input;  ///< is it driven by a motor?
+    double ref;             ///< coordinate at the poses of the file
+    double spring_at;       ///< coordinate without spring force
+    double range[2];        ///< of the coordinate; equal: none
+    double effort_range[2]; ///< of its actuators together
+    bool has_effort_range;
+    int nactuator;
+    double stiffness; ///< of a ball or free joint, along and about all axes
     lw_joint joint;
 } lwi_mjcf_joint;
 
@@ -137,7 +143,13 @@ typedef struct lwi_mjcf {
     int njoint;
     lwi_mjcf_site *site;
     int nsite;
-    lwi_names body_names, joint_names, site_names;
+    struct lwi_mjcf_tendon *tendon;
+    int ntendon;
+    struct lwi_mjcf_actuator *actuator; ///< those that are read
+    int nactuator;
+    double gravity[3];
+    lwi_names body_names, joint_names, site_names, tendon_names;
+    lwi_names taken_inputs; ///< names of actuators in the file
     lwi_names taken_joints; ///< names of joints and equalities in the file
     lwi_mjcf_mesh *mesh;
     int nmesh;
@@ -145,6 +157,11 @@ typedef struct lwi_mjcf {
     lwi_mjcf_at *material; ///< of <asset>
     lwi_names material_names;
 } lwi_mjcf;
+
+static inline bool lwi_mjcf_is_scalar(const lwi_mjcf_joint *joint)
+{
+    return joint->desc.type == LW_JOINT_REVOLUTE || joint->desc.type == LW_JOINT_PRISMATIC;
+}
 
 // ---- text.c
 
@@ -196,6 +213,8 @@ lw_status lwi_mjcf_ends(const lwi_mjcf *u, const lwi_mjcf_at *at, double *R, dou
 lw_status lwi_mjcf_make_names(lwi_mjcf *u);
 /** A name of a joint that has none: BODY_KIND, BODY_KIND2, ...  @return NULL: no memory */
 const char *lwi_mjcf_joint_name(const lwi_mjcf *u, int body, const char *kind, int number);
+/** A name of a force that no actuator of the file has.  @return NULL: no memory */
+const char *lwi_mjcf_force_name(const lwi_mjcf *u, const char *item, const char *kind);
 /** The name of the joint of an equality: its own, or derived from its first body.  @return NULL: no memory */
 const char *lwi_mjcf_equality_name(const lwi_mjcf *u, const lwi_xml_element *e, int body,
                                    int number);
@@ -221,6 +240,14 @@ lw_status lwi_mjcf_mesh_missing(const lwi_mjcf *u, const lwi_mjcf_body *b, const
 /** Makes a shape of a mesh in a geom with pose (R, r) in the body; a mesh that cannot be drawn is noted. */
 lw_status lwi_mjcf_draw_mesh(const lwi_mjcf *u, const lwi_xml_element *geom, lwi_mjcf_mesh *m,
                              const double *R, const double *r, lw_shape *shape);
+
+// ---- actuators.c
+
+bool lwi_mjcf_is_actuator(const char *element);
+/** Reads tendons and actuators and adds the inputs, before the joints are added. */
+lw_status lwi_mjcf_read_actuators(lwi_mjcf *u);
+/** Adds servos and wrenches, after the joints. */
+lw_status lwi_mjcf_add_actuators(const lwi_mjcf *u);
 
 // ---- keyframe.c
 

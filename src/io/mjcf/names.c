@@ -73,6 +73,11 @@ const char *lwi_mjcf_joint_name(const lwi_mjcf *u, int body, const char *kind, i
     return lwi_names_distinct(&u->taken_joints, u->body[body].desc.name, second, u->arena);
 }
 
+const char *lwi_mjcf_force_name(const lwi_mjcf *u, const char *item, const char *kind)
+{
+    return lwi_names_distinct(&u->taken_inputs, item, kind, u->arena);
+}
+
 // Joints and equalities of the format may have the same name; here both are joints.
 const char *lwi_mjcf_equality_name(const lwi_mjcf *u, const lwi_xml_element *e, int body,
                                    int number)

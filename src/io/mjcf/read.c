@@ -96,6 +96,7 @@ static lw_status read_settings(lwi_mjcf *u)
         const char *gravity = flag ? lwi_xml_get(flag, "gravity") : NULL;
         if (gravity && strcmp(gravity, "disable") == 0) v3_set(g, 0, 0, 0);
     }
+    v3_copy(u->gravity, g);
     lw_builder_gravity(u->builder, (lw_vec3){g[0], g[1], g[2]});
     return LW_OK;
 }
@@ -275,67 +276,167 @@ static lw_status read_joint_type(const lwi_mjcf *u, const lwi_mjcf_at *at, lw_jo
                          text);
 }
 
-static lw_status read_limits(const lwi_mjcf *u, const lwi_mjcf_at *at, double unit,
-                             lw_limits_desc *limits)
+static bool in_effect(const lwi_mjcf *u, int present, int limited)
 {
-    double range[2];
+    return present && (limited == 1 || (limited == 2 && u->auto_limits));
+}
+
+static lw_status read_limits(const lwi_mjcf *u, const lwi_mjcf_at *at, double unit,
+                             lwi_mjcf_joint *j)
+{
+    lw_limits_desc *limits = &j->desc.coordinate[0].limits;
     int n, limited = 2;
-    TRY(lwi_mjcf_numbers(u, at, "range", 2, 2, range, &n));
+    TRY(lwi_mjcf_numbers(u, at, "range", 2, 2, j->range, &n));
     TRY(lwi_mjcf_flag(u, at, "limited", &limited));
-    if (!n || limited == 0 || (limited == 2 && !u->auto_limits)) return LW_OK;
-    if (!(u->desc->limits.stiffness > 0)) {
+    for (int k = 0; k < 2; k++) j->range[k] *= unit;
+    if (!in_effect(u, n, limited)) return LW_OK;
+    const bool enforced = u->desc->limits.stiffness > 0 || u->desc->limits_time > 0;
+    if (!enforced)
         lwi_notes_add(u->notes, at->e, lwi_xml_get(at->e, "name"),
                       "limits are not enforced, joints");
-        return LW_OK;
-    }
+    if (!enforced && !(j->range[0] < j->range[1])) return LW_OK; // only a range is of use
     *limits = u->desc->limits;
     limits->has_lower = limits->has_upper = 1;
-    limits->lower = unit * range[0];
-    limits->upper = unit * range[1];
+    limits->lower = j->range[0];
+    limits->upper = j->range[1];
     return LW_OK;
+}
+
+static lw_status read_effort_range(const lwi_mjcf *u, const lwi_mjcf_at *at, lwi_mjcf_joint *j)
+{
+    int n, limited = 2, compensated = 0;
+    TRY(lwi_mjcf_numbers(u, at, "actuatorfrcrange", 2, 2, j->effort_range, &n));
+    TRY(lwi_mjcf_flag(u, at, "actuatorfrclimited", &limited));
+    TRY(lwi_mjcf_flag(u, at, "actuatorgravcomp", &compensated));
+    j->has_effort_range = in_effect(u, n, limited);
+    if (compensated && j->has_effort_range)
+        lwi_notes_add(u->notes, at->e, j->name,
+                      "gravity compensation is not part of the limited effort, joints");
+    if (!j->has_effort_range || j->effort_range[0] <= j->effort_range[1]) return LW_OK;
+    return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL,
+                         "<joint actuatorfrcrange>: [%g, %g], expected lower <= upper",
+                         j->effort_range[0], j->effort_range[1]);
+}
+
+// NAME of a joint in a formula: in quotes, a quote inside is doubled.
+static int quote(char *to, int room, const char *name)
+{
+    int n = 0;
+    to[n++] = '\'';
+    for (; *name && n < room - 3; name++) {
+        if (*name == '\'') to[n++] = '\'';
+        to[n++] = *name;
+    }
+    to[n++] = '\'';
+    to[n] = 0;
+    return n;
+}
+
+// Quadratic and cubic parts of a spring and a damper, a formula: -(b x^2 + c x^3) - (e v |v| + f v^3).
+static lw_status add_polynomials(const lwi_mjcf *u, lwi_mjcf_joint *j, const double *spring,
+                                 const double *damper)
+{
+    char name[2 * 256 + 4], text[8 * sizeof name];
+    lw_coordinate_desc *c = &j->desc.coordinate[0];
+    if (spring[1] == 0 && spring[2] == 0 && damper[1] == 0 && damper[2] == 0) return LW_OK;
+    quote(name, sizeof name, j->desc.name);
+    snprintf(text, sizeof text,
+             "-(%.17g)*(%s.q0 - (%.17g))^2 - (%.17g)*(%s.q0 - (%.17g))^3 - "
+             "(%.17g)*%s.qd0*abs(%s.qd0) - (%.17g)*%s.qd0^3",
+             spring[1], name, j->spring_at, spring[2], name, j->spring_at, damper[1], name, name,
+             damper[2], name);
+    const lw_function_desc d = {
+        .type = LW_FUNCTION_FORMULA, .formula = text, .place = j->desc.place};
+    return lw_builder_add_function(u->builder, &d, &c->force, u->error);
+}
+
+static lw_status check_losses(const lwi_mjcf *u, const lwi_mjcf_at *at, double damping, double loss)
+{
+    if (damping >= 0 && loss >= 0) return LW_OK;
+    return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<joint>: %s is %g, expected a number >= 0",
+                         damping < 0 ? "damping" : "frictionloss", damping < 0 ? damping : loss);
 }
 
 // Spring, damper, armature and limits of a hinge or slide.
 static lw_status read_coordinate(const lwi_mjcf *u, const lwi_mjcf_at *at, double unit,
-                                 lw_coordinate_desc *c)
+                                 lwi_mjcf_joint *j)
 {
-    double loss = 0;
-    TRY(lwi_mjcf_number(u, at, "damping", &c->damping));
-    TRY(lwi_mjcf_number(u, at, "stiffness", &c->stiffness));
-    TRY(lwi_mjcf_number(u, at, "springref", &c->at));
+    lw_coordinate_desc *c = &j->desc.coordinate[0];
+    double loss = 0, spring[3] = {0}, damper[3] = {0};
+    TRY(lwi_mjcf_numbers(u, at, "damping", 1, 3, damper, NULL));
+    TRY(lwi_mjcf_numbers(u, at, "stiffness", 1, 3, spring, NULL));
+    TRY(lwi_mjcf_number(u, at, "springref", &j->spring_at));
     TRY(lwi_mjcf_number(u, at, "frictionloss", &loss));
     TRY(lwi_mjcf_number(u, at, "armature", &c->rotor));
-    c->at = c->stiffness != 0 ? unit * c->at : 0;
-    const char *name = lwi_xml_get(at->e, "name");
-    if (c->damping < 0 || loss < 0)
-        return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL, "<joint>: %s is %g, expected a number >= 0",
-                             c->damping < 0 ? "damping" : "frictionloss",
-                             c->damping < 0 ? c->damping : loss);
-    lwi_notes_friction(u->notes, at->e, name, loss, &c->friction);
-    return read_limits(u, at, unit, &c->limits);
+    j->spring_at *= unit;
+    c->damping = damper[0];
+    c->stiffness = spring[0];
+    c->at = c->stiffness != 0 ? j->spring_at : 0;
+    TRY(check_losses(u, at, c->damping, loss));
+    lwi_notes_friction(u->notes, at->e, lwi_xml_get(at->e, "name"), loss, &c->friction);
+    TRY(add_polynomials(u, j, spring, damper));
+    TRY(read_effort_range(u, at, j));
+    return read_limits(u, at, unit, j);
 }
 
-// Ball and free joints have isotropic damping; other properties are noted.
-static lw_status read_damping(const lwi_mjcf *u, const lwi_mjcf_at *at, double *damping)
+// A free joint's armature is a body without weight that moves along: its kinetic energy is that of the armature,
+// (|v|^2 + |w|^2) armature / 2.
+static lw_status add_armature(const lwi_mjcf *u, const lwi_mjcf_joint *j, double armature)
 {
-    double stiffness = 0, armature = 0, loss = 0, limited = 0;
+    const lwi_mjcf_body *b = &u->body[j->body];
+    char name[128]; // as BODY::JOINT, add_between
+    lw_body body;
+    snprintf(name, sizeof name, "%.100s::armature", b->desc.name);
+    const lw_body_desc d = {.name = name,
+                            .mass = armature,
+                            .inertia = {armature, armature, armature},
+                            .in = b->body,
+                            .place = j->desc.place};
+    TRY(lw_builder_add_body(u->builder, &d, &body, u->error));
+    const lw_joint_desc fixed = {.name = lwi_mjcf_joint_name(u, j->body, "armature", 1),
+                                 .type = LW_JOINT_FIXED,
+                                 .placement = LW_PLACED_FRAMES,
+                                 .body1 = b->body,
+                                 .body2 = body,
+                                 .place = j->desc.place};
+    if (!fixed.name) return lwi_mjcf_no_memory(u);
+    TRY(lw_builder_add_joint(u->builder, &fixed, NULL, u->error));
+    const double *g = u->gravity;
+    const lw_wrench_desc up = {.name = name,
+                               .body = body,
+                               .force = {-armature * g[0], -armature * g[1], -armature * g[2]},
+                               .place = j->desc.place};
+    return lw_builder_add_wrench(u->builder, &up, u->error);
+}
+
+// Ball and free joints: isotropic damping and spring, friction of each speed.
+static lw_status read_isotropic(const lwi_mjcf *u, const lwi_mjcf_at *at, lwi_mjcf_joint *j)
+{
+    double armature = 0, loss = 0, spring[3] = {0}, damper[3] = {0}, range[2] = {0};
     const char *name = lwi_xml_get(at->e, "name");
-    int n;
-    TRY(lwi_mjcf_number(u, at, "damping", damping));
-    TRY(lwi_mjcf_number(u, at, "stiffness", &stiffness));
+    const bool is_free = j->desc.type == LW_JOINT_FREE;
+    int n, limited = 2;
+    TRY(lwi_mjcf_numbers(u, at, "damping", 1, 3, damper, NULL));
+    TRY(lwi_mjcf_numbers(u, at, "stiffness", 1, 3, spring, NULL));
     TRY(lwi_mjcf_number(u, at, "armature", &armature));
     TRY(lwi_mjcf_number(u, at, "frictionloss", &loss));
-    TRY(lwi_mjcf_numbers(u, at, "range", 1, 2, (double[2]){limited}, &n));
-    if (stiffness != 0)
+    TRY(lwi_mjcf_numbers(u, at, "range", 1, 2, range, &n));
+    TRY(lwi_mjcf_flag(u, at, "limited", &limited));
+    TRY(check_losses(u, at, damper[0], loss));
+    j->desc.damping = damper[0];
+    j->stiffness = spring[0];
+    if (spring[1] != 0 || spring[2] != 0 || damper[1] != 0 || damper[2] != 0)
         lwi_notes_add(u->notes, at->e, name,
-                      "springs of ball and free joints are not used, joints");
-    if (armature != 0)
-        lwi_notes_add(u->notes, at->e, name,
-                      "armature of ball and free joints is not used, joints");
-    if (loss != 0)
-        lwi_notes_add(u->notes, at->e, name,
-                      "frictionloss of ball and free joints is not used, joints");
-    if (n) lwi_notes_add(u->notes, at->e, name, "limits are not enforced, joints");
+                      "quadratic and cubic springs and dampers of ball and free joints are not "
+                      "used, joints");
+    lwi_notes_friction(u->notes, at->e, name, loss, &j->desc.coordinate[0].friction);
+    for (int k = 1; k < (is_free ? 6 : 3); k++)
+        j->desc.coordinate[k].friction = j->desc.coordinate[0].friction;
+    if (!is_free && in_effect(u, n, limited))
+        lwi_notes_add(u->notes, at->e, name, "limits of ball joints are not enforced, joints");
+    if (armature == 0 || (is_free && u->desc->base == LW_BASE_FIXED)) return LW_OK;
+    if (is_free) return add_armature(u, j, armature);
+    lwi_notes_add(u->notes, at->e, name, "armature of ball joints is not used, joints");
     return LW_OK;
 }
 
@@ -386,12 +487,12 @@ static lw_status place_joint(const lwi_mjcf *u, const lwi_mjcf_part *part, lwi_m
     if (scalar) {
         TRY(lwi_mjcf_number(u, &part->at, "ref", &j->ref));
         j->ref *= unit;
-        TRY(read_coordinate(u, &part->at, unit, &j->desc.coordinate[0]));
+        TRY(read_coordinate(u, &part->at, unit, j));
         j->desc.has_q = 1;
         j->desc.q[0] = j->ref;
         apply_ref(j->desc.type, j->ref, A, p);
     } else if (strcmp(part->at.e->name, "joint") == 0) {
-        TRY(read_damping(u, &part->at, &j->desc.damping));
+        TRY(read_isotropic(u, &part->at, j));
     }
     if (j->desc.type == LW_JOINT_FREE) { // from the world: its coordinates are the pose of the body
         m3_identity(A);
@@ -502,7 +603,7 @@ static lw_status fix_to_parent(const lwi_mjcf *u, int body)
     return lw_builder_add_joint(u->builder, &d, NULL, u->error);
 }
 
-// ---------------------------------------------------------------------------- motors, sites, names
+// ------------------------------------------------------------------------------------ sites, names
 
 static lw_status gather_names(lwi_mjcf *u)
 {
@@ -516,48 +617,6 @@ static lw_status gather_names(lwi_mjcf *u)
     lwi_names_sort(&u->body_names);
     lwi_names_sort(&u->joint_names);
     lwi_names_sort(&u->site_names);
-    return LW_OK;
-}
-
-// A motor is an input, the effort at the joint.
-static lw_status read_motor(lwi_mjcf *u, const lwi_xml_element *e)
-{
-    lwi_mjcf_at at = {e, LWI_MJCF_MOTOR, u->main_class};
-    const char *name = lwi_xml_get(e, "name");
-    double gear[6] = {1};
-    int index;
-    lw_signal input;
-    lwi_mjcf_begin_notes(u, e);
-    TRY(lwi_mjcf_find_class(u, e, "class", &at.of_class));
-    if (!lwi_xml_get(e, "joint")) {
-        lwi_notes_add(u->notes, e, name, "motors that do not drive a joint are not read");
-        return LW_OK;
-    }
-    TRY(lwi_mjcf_find(u, e, "joint", &u->joint_names, "joint", &index));
-    TRY(lwi_mjcf_numbers(u, &at, "gear", 1, 6, gear, NULL));
-    lwi_mjcf_joint *j = &u->joint[index];
-    if (j->desc.type != LW_JOINT_REVOLUTE && j->desc.type != LW_JOINT_PRISMATIC) {
-        lwi_notes_add(u->notes, e, name, "motors of ball and free joints are not read");
-        return LW_OK;
-    }
-    if (j->input++) {
-        lwi_notes_add(u->notes, e, name, "a second motor of the same joint is not read");
-        return LW_OK;
-    }
-    if (gear[0] != 1)
-        lwi_notes_add(u->notes, e, name,
-                      "the input of a motor is the effort at its joint, control times gear");
-    TRY(lw_builder_add_input(u->builder, name ? name : j->desc.name, &input, u->error));
-    j->desc.coordinate[0].effort = input;
-    return LW_OK;
-}
-
-static lw_status read_motors(lwi_mjcf *u)
-{
-    for (const lwi_xml_element *e = lwi_xml_child(u->xml.root, "actuator"); e;
-         e = lwi_xml_next(e, "actuator"))
-        for (const lwi_xml_element *m = lwi_xml_child(e, "motor"); m; m = lwi_xml_next(m, "motor"))
-            TRY(read_motor(u, m));
     return LW_OK;
 }
 
@@ -579,6 +638,49 @@ static lw_status read_sites(lwi_mjcf *u)
                                       .place = lwi_mjcf_place(u, s->e)};
             TRY(lw_builder_add_marker(u->builder, &d, u->error));
         }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------ forces
+
+// Gravity compensation: a force at the mass centre against a part of the weight.
+static lw_status add_compensation(const lwi_mjcf *u, const lwi_mjcf_body *b)
+{
+    const lwi_mjcf_at at = {b->e, LWI_MJCF_PLAIN, -1};
+    double part = 0;
+    TRY(lwi_mjcf_number(u, &at, "gravcomp", &part));
+    const double f = -part * b->desc.mass, *g = u->gravity;
+    if (f == 0 || v3_norm(g) == 0) return LW_OK;
+    const lw_wrench_desc w = {.name = lwi_mjcf_force_name(u, b->desc.name, "gravcomp"),
+                              .body = b->body,
+                              .point = b->desc.com,
+                              .force = {f * g[0], f * g[1], f * g[2]},
+                              .place = lwi_mjcf_place(u, b->e)};
+    if (!w.name) return lwi_mjcf_no_memory(u);
+    return lw_builder_add_wrench(u->builder, &w, u->error);
+}
+
+// The spring of a ball or free joint, at rest as placed by the file.
+static lw_status add_spring(const lwi_mjcf *u, const lwi_mjcf_joint *j)
+{
+    const double k = j->stiffness, along = j->desc.type == LW_JOINT_FREE ? k : 0;
+    const lw_bushing_desc d = {.name = lwi_mjcf_force_name(u, j->desc.name, "spring"),
+                               .body1 = j->desc.body1,
+                               .body2 = j->desc.body2,
+                               .frame1 = along != 0 ? u->body[j->body].desc.pose : j->desc.frame1,
+                               .frame2 = j->desc.frame2,
+                               .stiffness = {along, along, along, k, k, k},
+                               .place = j->desc.place};
+    if (!d.name) return lwi_mjcf_no_memory(u);
+    return lw_builder_add_bushing(u->builder, &d, u->error);
+}
+
+static lw_status add_body_forces(const lwi_mjcf *u)
+{
+    for (int i = 1; i < u->nbody; i++) TRY(add_compensation(u, &u->body[i]));
+    for (int i = 0; i < u->njoint; i++)
+        if (u->joint[i].stiffness != 0 && u->joint[i].desc.type != LW_JOINT_FIXED)
+            TRY(add_spring(u, &u->joint[i]));
     return LW_OK;
 }
 
@@ -615,8 +717,10 @@ static lw_status read_model(lwi_mjcf *u)
     TRY(add_joints(u));
     TRY(read_sites(u));
     TRY(gather_names(u));
-    TRY(read_motors(u));
+    TRY(lwi_mjcf_read_actuators(u));
     TRY(lwi_mjcf_add_equalities(u));
+    TRY(lwi_mjcf_add_actuators(u));
+    TRY(add_body_forces(u));
     return lwi_notes_report(u->notes, u->builder);
 }
 

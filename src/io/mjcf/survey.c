@@ -11,21 +11,37 @@ enum { ONCE = LWI_KNOWN_ONCE, PICTURE = LWI_KNOWN_VISUAL };
 #define POSE " pos quat axisangle xyaxes zaxis euler "
 #define JOINT                                                                                      \
     " name class type pos axis limited range ref springref stiffness damping frictionloss "        \
-    "armature group user margin solreflimit solimplimit solreffriction solimpfriction "
+    "armature actuatorfrcrange actuatorfrclimited actuatorgravcomp group user margin solreflimit " \
+    "solimplimit solreffriction solimpfriction "
 #define GEOM                                                                                       \
     POSE " name class type size fromto mass density group mesh hfield material rgba friction "     \
          "contype conaffinity condim priority margin gap solref solimp solmix user fitscale "
 #define SITE POSE " name class type size fromto group material rgba user "
-#define MOTOR                                                                                      \
-    " name class joint gear group user ctrllimited ctrlrange forcelimited forcerange actlimited "  \
-    "actrange lengthrange "
+#define ACTUATOR                                                                                   \
+    " name class joint jointinparent tendon site gear group user ctrllimited ctrlrange "           \
+    "forcelimited forcerange damping armature lengthrange "
+#define TENDON                                                                                     \
+    " name class group limited range solreflimit solimplimit solreffriction solimpfriction "       \
+    "margin stiffness damping frictionloss springlength armature width material rgba user "
+// Those that are not read are noted by actuators.c.
+#define OF_ACTUATORS(parent, kind)                                                                 \
+    {parent, "general", ACTUATOR "gaintype biastype dyntype gainprm biasprm ", kind},              \
+        {parent, "motor", ACTUATOR, kind},                                                         \
+        {parent, "position", ACTUATOR "kp kv dampratio timeconst inheritrange ", kind},            \
+        {parent, "velocity", ACTUATOR "kv ", kind}, {parent, "damper", ACTUATOR "kv ", kind},      \
+        {parent, "intvelocity", "", kind | PICTURE}, {parent, "cylinder", "", kind | PICTURE},     \
+        {parent, "muscle", "", kind | PICTURE}, {parent, "adhesion", "", kind | PICTURE},          \
+        {parent, "dcmotor", "", kind | PICTURE}, {parent, "pid", "", kind | PICTURE},              \
+    {                                                                                              \
+        parent, "orientation", "", kind | PICTURE                                                  \
+    }
 
 #define MESH                                                                                       \
     " name class file vertex normal texcoord face content_type scale refpos refquat inertia "      \
     "smoothnormal maxhullvert material "
 
 #define BODY_IN(parent)                                                                            \
-    {parent, "body", POSE " name childclass mocap user ", 0},                                      \
+    {parent, "body", POSE " name childclass mocap gravcomp user ", 0},                             \
         {parent, "frame", POSE " name childclass ", 0}, {parent, "geom", GEOM, 0},                 \
         {parent, "site", SITE, 0}, {parent, "camera", "", PICTURE},                                \
     {                                                                                              \
@@ -79,23 +95,14 @@ static const lwi_survey_element table[] = {
     {"default", "joint", JOINT, ONCE},
     {"default", "geom", GEOM, ONCE},
     {"default", "site", SITE, ONCE},
-    {"default", "motor", MOTOR, ONCE},
     {"default", "equality", " active solref solimp ", ONCE},
     {"default", "mesh", MESH, ONCE},
     {"default", "material", "", ONCE | PICTURE},
     {"default", "camera", "", ONCE | PICTURE},
     {"default", "light", "", ONCE | PICTURE},
     {"default", "pair", "", ONCE | PICTURE},
-    // defaults of elements that are not read: those are noted
-    {"default", "tendon", "", ONCE | PICTURE},
-    {"default", "general", "", ONCE | PICTURE},
-    {"default", "position", "", ONCE | PICTURE},
-    {"default", "velocity", "", ONCE | PICTURE},
-    {"default", "intvelocity", "", ONCE | PICTURE},
-    {"default", "damper", "", ONCE | PICTURE},
-    {"default", "cylinder", "", ONCE | PICTURE},
-    {"default", "muscle", "", ONCE | PICTURE},
-    {"default", "adhesion", "", ONCE | PICTURE},
+    {"default", "tendon", TENDON, ONCE},
+    OF_ACTUATORS("default", ONCE),
     BODY_IN("worldbody"),
     BODY_IN("body"),
     BODY_IN("frame"),
@@ -106,7 +113,10 @@ static const lwi_survey_element table[] = {
     {"equality", "weld",
      " name class active body1 body2 relpose site1 site2 anchor torquescale solref solimp ", 0},
     {"equality", "joint", " name class active joint1 joint2 polycoef solref solimp ", 0},
-    {"actuator", "motor", MOTOR, 0},
+    OF_ACTUATORS("actuator", 0),
+    {"tendon", "fixed", TENDON, 0},
+    {"tendon", "spatial", "", PICTURE}, // noted by actuators.c
+    {"fixed", "joint", " joint coef ", 0},
 };
 
 // Elements with ONCE in the table, as in the schema of MuJoCo; a second one is ambiguous.

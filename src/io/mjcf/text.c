@@ -136,24 +136,14 @@ static int count_classes(const lwi_xml_element *parent)
     return count;
 }
 
-static lwi_mjcf_kind kind_of(const char *element)
-{
-    static const char *const names[LWI_MJCF_KINDS] = {"joint",    "geom", "site",    "motor",
-                                                      "equality", "mesh", "material"};
-    for (int k = 0; k < LWI_MJCF_KINDS; k++)
-        if (strcmp(element, names[k]) == 0) return (lwi_mjcf_kind)k;
-    return LWI_MJCF_PLAIN;
-}
-
-// Actuators of all kinds share their defaults; only the gear of a motor is read.
+// Tendons of both kinds share their defaults; those of actuators are read by actuators.c.
 static lwi_mjcf_kind kind_in_class(const lwi_xml_element *e)
 {
-    static const char *const actuators[] = {"general", "position", "velocity", "intvelocity",
-                                            "damper",  "cylinder", "muscle",   "adhesion"};
-    for (int i = 0; i < LWI_COUNT(actuators); i++)
-        if (strcmp(e->name, actuators[i]) == 0)
-            return lwi_xml_get(e, "gear") ? LWI_MJCF_MOTOR : LWI_MJCF_PLAIN;
-    return kind_of(e->name);
+    static const char *const names[LWI_MJCF_KINDS] = {"joint",    "geom", "site",    "tendon",
+                                                      "equality", "mesh", "material"};
+    for (int k = 0; k < LWI_MJCF_KINDS; k++)
+        if (strcmp(e->name, names[k]) == 0) return (lwi_mjcf_kind)k;
+    return LWI_MJCF_PLAIN;
 }
 
 static lw_status read_class(lwi_mjcf *u, const lwi_xml_element *e, int outer)

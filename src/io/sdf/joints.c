@@ -128,7 +128,7 @@ static lw_status read_limits(const lwi_sdf *u, const lwi_sdf_item *j, const lwi_
              fabs(end[k]) >= 1e16))
             end[k] = k ? INFINITY : -INFINITY;
     if (!isfinite(end[0]) && !isfinite(end[1])) return LW_OK;
-    const bool enforced = u->desc->limits.stiffness > 0;
+    const bool enforced = u->desc->limits.stiffness > 0 || u->desc->limits_time > 0;
     if (!enforced) lwi_notes_add(u->notes, e, j->name, "limits are not enforced, joints");
     if (!enforced && !(end[0] < end[1])) return LW_OK; // without stops, only a range is of use
     *limits = u->desc->limits;

@@ -409,7 +409,7 @@ static lw_status read_limit(const reading *u, const joint *j, lw_joint_desc *d)
         lwi_notes_add(u->notes, e, j->name,
                       "<limit> has an unused value that is not a finite number, joints");
     if (!j->kind.axis) return LW_OK;
-    const bool enforced = u->limits.stiffness > 0;
+    const bool enforced = u->has_limits;
     const bool ends = lwi_xml_get(e, "lower") || lwi_xml_get(e, "upper");
     const bool range = good && ends && j->kind.scalar && strcmp(j->kind.name, "continuous") != 0;
     if (!enforced || !range)
@@ -568,7 +568,11 @@ lw_status lwi_read_urdf(const char *text, size_t length, const char *name, const
     (void)options; // the format has no settings
     lwi_xml xml;
     TRY(lwi_xml_parse(&xml, text, length, name, desc->allocator, error));
-    reading u = {.xml = &xml, .builder = builder, .error = error, .limits = desc->limits};
+    reading u = {.xml = &xml,
+                 .builder = builder,
+                 .error = error,
+                 .limits = desc->limits,
+                 .has_limits = desc->limits.stiffness > 0 || desc->limits_time > 0};
     u.places = (lwi_mesh_places){desc->folder, desc->package_path};
     u.meshes.arena = &xml.arena;
     u.notes = LWI_PUSH(&xml.arena, lwi_notes, 1);

@@ -51,7 +51,8 @@ typedef struct lwi_urdf {
     lwi_urdf_joint *joints;
     lwi_names link_names, joint_names;
     int nlink, njoint;
-    lw_limits_desc limits; ///< stiffness and damping of limits; zero: not enforced
+    lw_limits_desc limits; ///< stiffness and damping of limits; zero: see io/limits.h
+    bool has_limits;       ///< they become stops
     lwi_mesh_places places;
     lwi_mesh_table meshes; ///< by the names of their files; -1: not drawn
     // the file with loops next to the robot

@@ -177,7 +177,7 @@ static const lwi_yaml_key limits_keys[] = {
      .help = "upper end [m, rad]; default: none"},
     {"stiffness", LWI_KEY_NUMBER, AT(stiffness), .required = ONE,
      .range = LWI_RANGE_NOT_NEGATIVE, .help = "beyond an end by x the effort is -max(0, stiffness x + damping dx/dt), towards the "
-             "range [N/m, N m/rad], >= 0; 0: no stops, the range only helps assembly"},
+             "range [N/m, N m/rad], >= 0; 0: no stops unless the reader is asked for them, the range only helps assembly"},
     {"damping", LWI_KEY_NUMBER, AT(damping), .range = LWI_RANGE_NOT_NEGATIVE, .help = "[N s/m, N m s/rad], >= 0; default 0"},
 };
 #undef AT

@@ -199,6 +199,7 @@ static lw_status check(const lwi_item *it, lw_servo_desc *d)
     TRY(lwi_item_signal(it, "target", d->target, false));
     TRY(lwi_item_signal(it, "rate", d->rate, false));
     d->on_joint = d->nterm == 0;
+    if (d->gear == 1) d->gear = 0; // the default, as it is written
     if (d->on_joint) return lwi_item_coordinate(it, d->joint, d->coordinate);
     if (d->nterm < 0 || !d->terms) return lwi_item_fail(it, "of: the list is missing");
     return copy_terms(it, d);

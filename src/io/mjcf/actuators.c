@@ -1,0 +1,593 @@
+// actuators.c -- the actuators of an MJCF file as inputs that drive joints, fixed tendons or sites, and the springs and
+// dampers of fixed tendons.
+//
+// An actuator has the length l = gear q of a joint, or gear sum coef q of a fixed tendon, and the force
+//     f = (g0 + g1 l + g2 l') u + b0 + b1 l + b2 l'
+// where u is its control; both are limited to their ranges.  That is a servo; a motor without gear and limits is the
+// effort of its coordinate.  At a site f is a wrench in the axes of the site.
+// Actuators of all kinds share their defaults: each element sets some of the values, those of the outer classes first.
+#include "io/mjcf/mjcf.h"
+
+#include "base/assert.h"
+#include "io/effective.h"
+#include "model/forces/item.h"
+#include "model/model.h"
+
+#include <linkwork/dynamics.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NONE, AFFINE, OTHER, OFF = 0, ON = 1, AUTO = 2 };
+
+/** What the elements of an actuator set. */
+typedef struct drive {
+    double gear[6], control[2], force[2], gain[10], bias[10], damping[3], armature, inherit;
+    int control_limited, force_limited;
+    int gaintype, biastype, dyntype; ///< gain: NONE is fixed
+} drive;
+
+typedef enum acts_on { ON_JOINT, ON_TENDON, ON_SITE } acts_on;
+
+typedef struct lwi_mjcf_actuator {
+    const lwi_xml_element *e;
+    const char *name;
+    drive d;
+    acts_on on;
+    int target; ///< joint, tendon or site
+    lw_signal input;
+    bool plain; ///< the effort of its coordinate
+    int servo;  ///< its number among the servos; -1: none
+} lwi_mjcf_actuator;
+
+typedef struct lwi_mjcf_tendon {
+    const lwi_xml_element *e;
+    const char *name;
+    lw_servo_term *term; ///< [n] `joint` counts those of the file until they are added
+    int n;
+    double range[2];
+    bool limited;
+} lwi_mjcf_tendon;
+
+// ----------------------------------------------------------------------------------------- elements
+
+static void set_word(const lwi_xml_element *e, const char *attribute, const char *none, int *kind)
+{
+    const char *text = lwi_xml_get(e, attribute);
+    if (text) *kind = !strcmp(text, none) ? NONE : !strcmp(text, "affine") ? AFFINE : OTHER;
+}
+
+static lw_status set_general(const lwi_mjcf *u, const lwi_mjcf_at *at, drive *d)
+{
+    set_word(at->e, "gaintype", "fixed", &d->gaintype);
+    set_word(at->e, "biastype", "none", &d->biastype);
+    set_word(at->e, "dyntype", "none", &d->dyntype);
+    TRY(lwi_mjcf_numbers(u, at, "gainprm", 1, 10, d->gain, NULL));
+    return lwi_mjcf_numbers(u, at, "biasprm", 1, 10, d->bias, NULL);
+}
+
+static lw_status not_negative(const lwi_mjcf *u, const lwi_xml_element *e, const char *what,
+                              double x)
+{
+    if (x >= 0) return LW_OK;
+    return lwi_mjcf_fail(u, e, LW_ERR_MODEL, "<%.40s>: %s is %g, expected a number >= 0", e->name,
+                         what, x);
+}
+
+// A damping ratio is a positive b2.
+static lw_status set_position(const lwi_mjcf *u, const lwi_mjcf_at *at, drive *d)
+{
+    double kv = 0, ratio = 0, lag = 0;
+    int has_kv, has_ratio, has_lag;
+    TRY(lwi_mjcf_number(u, at, "kp", &d->gain[0]));
+    TRY(lwi_mjcf_numbers(u, at, "kv", 1, 1, &kv, &has_kv));
+    TRY(lwi_mjcf_numbers(u, at, "dampratio", 1, 1, &ratio, &has_ratio));
+    TRY(lwi_mjcf_numbers(u, at, "timeconst", 1, 1, &lag, &has_lag));
+    TRY(lwi_mjcf_number(u, at, "inheritrange", &d->inherit));
+    TRY(not_negative(u, at->e, "kv", kv));
+    TRY(not_negative(u, at->e, "dampratio", ratio));
+    if (has_kv && has_ratio)
+        return lwi_mjcf_fail(u, at->e, LW_ERR_PARSE, "<%.40s>: both kv and dampratio, expected one",
+                             at->e->name);
+    d->bias[1] = -d->gain[0];
+    if (has_kv) d->bias[2] = -kv;
+    if (has_ratio) d->bias[2] = ratio;
+    if (has_lag) d->dyntype = lag != 0 ? OTHER : NONE;
+    if (strcmp(at->e->name, "intvelocity") == 0) d->dyntype = OTHER;
+    d->gaintype = NONE, d->biastype = AFFINE;
+    return LW_OK;
+}
+
+static lw_status set_velocity(const lwi_mjcf *u, const lwi_mjcf_at *at, drive *d)
+{
+    memset(d->bias, 0, sizeof d->bias);
+    TRY(lwi_mjcf_number(u, at, "kv", &d->gain[0]));
+    d->bias[2] = -d->gain[0];
+    d->gaintype = d->dyntype = NONE, d->biastype = AFFINE;
+    return LW_OK;
+}
+
+static lw_status set_damper(const lwi_mjcf *u, const lwi_mjcf_at *at, drive *d)
+{
+    double kv = d->gaintype == AFFINE ? -d->gain[2] : 0;
+    TRY(lwi_mjcf_number(u, at, "kv", &kv));
+    TRY(not_negative(u, at->e, "kv", kv));
+    memset(d->gain, 0, sizeof d->gain);
+    d->gain[2] = -kv;
+    d->control_limited = ON;
+    d->gaintype = AFFINE, d->biastype = d->dyntype = NONE;
+    return LW_OK;
+}
+
+static lw_status set_special(const lwi_mjcf *u, const lwi_mjcf_at *at, drive *d)
+{
+    const char *name = at->e->name;
+    if (strcmp(name, "general") == 0) return set_general(u, at, d);
+    if (strcmp(name, "position") == 0 || strcmp(name, "intvelocity") == 0)
+        return set_position(u, at, d);
+    if (strcmp(name, "velocity") == 0) return set_velocity(u, at, d);
+    if (strcmp(name, "damper") == 0) return set_damper(u, at, d);
+    if (strcmp(name, "motor") == 0)
+        d->gain[0] = 1, d->gaintype = d->biastype = d->dyntype = NONE;
+    else
+        d->dyntype = OTHER;
+    return LW_OK;
+}
+
+static lw_status set_values(const lwi_mjcf *u, const lwi_xml_element *e, drive *d)
+{
+    const lwi_mjcf_at at = {e, LWI_MJCF_PLAIN, -1};
+    TRY(lwi_mjcf_numbers(u, &at, "gear", 1, 6, d->gear, NULL));
+    TRY(lwi_mjcf_numbers(u, &at, "ctrlrange", 2, 2, d->control, NULL));
+    TRY(lwi_mjcf_numbers(u, &at, "forcerange", 2, 2, d->force, NULL));
+    TRY(lwi_mjcf_numbers(u, &at, "damping", 1, 3, d->damping, NULL));
+    TRY(lwi_mjcf_number(u, &at, "armature", &d->armature));
+    TRY(lwi_mjcf_flag(u, &at, "ctrllimited", &d->control_limited));
+    TRY(lwi_mjcf_flag(u, &at, "forcelimited", &d->force_limited));
+    return set_special(u, &at, d);
+}
+
+bool lwi_mjcf_is_actuator(const char *element)
+{
+    static const char *const names[] = {"general", "motor",       "position", "velocity",
+                                        "damper",  "intvelocity", "cylinder", "muscle",
+                                        "dcmotor", "adhesion",    "pid",      "orientation"};
+    for (int i = 0; i < LWI_COUNT(names); i++)
+        if (strcmp(element, names[i]) == 0) return true;
+    return false;
+}
+
+// The defaults of the class, the outer ones first, then the element.
+static lw_status read_drive(const lwi_mjcf *u, const lwi_xml_element *e, drive *d)
+{
+    int chain[LWI_MJCF_MAX_CLASSES], n = 0, of_class = u->main_class;
+    TRY(lwi_mjcf_find_class(u, e, "class", &of_class));
+    *d = (drive){.gear = {1}, .gain = {1}, .control_limited = AUTO, .force_limited = AUTO};
+    for (; of_class >= 0; of_class = u->classes[of_class].outer) chain[n++] = of_class;
+    while (n-- > 0)
+        for (const lwi_xml_element *c = u->classes[chain[n]].e->first; c; c = c->next)
+            if (lwi_mjcf_is_actuator(c->name)) TRY(set_values(u, c, d));
+    return set_values(u, e, d);
+}
+
+// Is a range in effect?
+static bool in_effect(const lwi_mjcf *u, int limited, const double range[2])
+{
+    return limited == ON || (limited == AUTO && u->auto_limits && range[0] < range[1]);
+}
+
+// ------------------------------------------------------------------------------------------ tendons
+
+static int count_children(const lwi_mjcf *u, const char *section)
+{
+    int n = 0;
+    for (const lwi_xml_element *s = lwi_xml_child(u->xml.root, section); s;
+         s = lwi_xml_next(s, section))
+        for (const lwi_xml_element *e = s->first; e; e = e->next) n++;
+    return n;
+}
+
+static lw_status read_terms(const lwi_mjcf *u, lwi_mjcf_tendon *t)
+{
+    int room = 0;
+    for (const lwi_xml_element *j = t->e->first; j; j = j->next) room++;
+    t->term = LWI_PUSH(u->arena, lw_servo_term, room + 1);
+    if (!t->term) return lwi_mjcf_no_memory(u);
+    for (const lwi_xml_element *j = lwi_xml_child(t->e, "joint"); j; j = lwi_xml_next(j, "joint")) {
+        const lwi_mjcf_at at = {j, LWI_MJCF_PLAIN, -1};
+        double coefficient = 0;
+        int joint, n;
+        TRY(lwi_mjcf_find(u, j, "joint", &u->joint_names, "joint", &joint));
+        TRY(lwi_mjcf_numbers(u, &at, "coef", 1, 1, &coefficient, &n));
+        if (!n) return lwi_mjcf_fail(u, j, LW_ERR_PARSE, "<joint> of <fixed> has no coef");
+        if (!lwi_mjcf_is_scalar(&u->joint[joint]))
+            return lwi_mjcf_fail(u, j, LW_ERR_MODEL, "<fixed>: joint '%.100s' is no hinge or slide",
+                                 u->joint[joint].name);
+        if (coefficient == 0) continue;
+        t->term[t->n++] = (lw_servo_term){.joint = {joint}, .factor = coefficient};
+    }
+    return LW_OK;
+}
+
+// Tendons of all kinds share their defaults.
+static lw_status read_tendon(lwi_mjcf *u, const lwi_xml_element *e)
+{
+    lwi_mjcf_tendon *t = &u->tendon[u->ntendon++];
+    const char *name = lwi_xml_get(e, "name");
+    lwi_mjcf_at at = {e, LWI_MJCF_TENDON, u->main_class};
+    int limited = AUTO;
+    *t = (lwi_mjcf_tendon){.e = e, .name = name};
+    lwi_mjcf_begin_notes(u, e);
+    TRY(lwi_mjcf_find_class(u, e, "class", &at.of_class));
+    if (strcmp(e->name, "fixed") != 0) {
+        lwi_notes_add(u->notes, e, name, "<%.40s> tendons are not read", e->name);
+        return LW_OK;
+    }
+    TRY(read_terms(u, t));
+    TRY(lwi_mjcf_numbers(u, &at, "range", 2, 2, t->range, NULL));
+    TRY(lwi_mjcf_flag(u, &at, "limited", &limited));
+    t->limited = in_effect(u, limited, t->range);
+    if (t->limited) lwi_notes_add(u->notes, e, name, "limits are not enforced, tendons");
+    return LW_OK;
+}
+
+static lw_status read_tendons(lwi_mjcf *u)
+{
+    const int room = count_children(u, "tendon");
+    u->tendon = LWI_PUSH(u->arena, lwi_mjcf_tendon, room + 1);
+    if (!u->tendon || lwi_names_create(room, u->arena, &u->tendon_names) != LW_OK)
+        return lwi_mjcf_no_memory(u);
+    for (const lwi_xml_element *s = lwi_xml_child(u->xml.root, "tendon"); s;
+         s = lwi_xml_next(s, "tendon"))
+        for (const lwi_xml_element *e = s->first; e; e = e->next) TRY(read_tendon(u, e));
+    for (int i = 0; i < u->ntendon; i++) lwi_names_add(&u->tendon_names, u->tendon[i].name, i);
+    lwi_names_sort(&u->tendon_names);
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- targets
+
+// What an actuator acts on; *found: false: nothing that is read.
+static lw_status find_target(const lwi_mjcf *u, lwi_mjcf_actuator *a, bool *found)
+{
+    const lwi_xml_element *e = a->e;
+    *found = true;
+    if (lwi_xml_get(e, "joint") || lwi_xml_get(e, "jointinparent")) {
+        const char *attribute = lwi_xml_get(e, "joint") ? "joint" : "jointinparent";
+        a->on = ON_JOINT;
+        TRY(lwi_mjcf_find(u, e, attribute, &u->joint_names, "joint", &a->target));
+        *found = lwi_mjcf_is_scalar(&u->joint[a->target]);
+        if (!*found)
+            lwi_notes_add(u->notes, e, a->name, "actuators of ball and free joints are not read");
+        return LW_OK;
+    }
+    if (lwi_xml_get(e, "tendon")) {
+        a->on = ON_TENDON;
+        TRY(lwi_mjcf_find(u, e, "tendon", &u->tendon_names, "tendon", &a->target));
+        *found = u->tendon[a->target].n > 0;
+        if (!*found) lwi_notes_add(u->notes, e, a->name, "actuators of tendons that are not read");
+        return LW_OK;
+    }
+    if (lwi_xml_get(e, "site") && !lwi_xml_get(e, "refsite")) {
+        a->on = ON_SITE;
+        return lwi_mjcf_find(u, e, "site", &u->site_names, "site", &a->target);
+    }
+    *found = false;
+    lwi_notes_add(u->notes, e, a->name,
+                  "actuators that act neither on a joint, a fixed tendon nor "
+                  "at a site are not read");
+    return LW_OK;
+}
+
+// The range of the control is that of the joint or tendon, by inheritrange about its middle.
+static void inherit_range(const lwi_mjcf *u, lwi_mjcf_actuator *a)
+{
+    const double *range = a->on == ON_JOINT    ? u->joint[a->target].range
+                          : a->on == ON_TENDON ? u->tendon[a->target].range
+                                               : NULL;
+    if (!(a->d.inherit > 0) || !range) return;
+    const double middle = (range[0] + range[1]) / 2, half = (range[1] - range[0]) / 2;
+    a->d.control[0] = middle - a->d.inherit * half;
+    a->d.control[1] = middle + a->d.inherit * half;
+}
+
+// ------------------------------------------------------------------------------------------- before
+
+// Rotor and damper of the actuator, at its joint.
+static void add_to_joint(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
+{
+    const drive *d = &a->d;
+    if (d->armature == 0 && d->damping[0] == 0 && d->damping[1] == 0 && d->damping[2] == 0) return;
+    if (a->on != ON_JOINT || d->damping[1] != 0 || d->damping[2] != 0)
+        lwi_notes_add(
+            u->notes, a->e, a->name,
+            "armature, and damping but the linear one of joints, of actuators is not used");
+    if (a->on != ON_JOINT) return;
+    lw_coordinate_desc *c = &u->joint[a->target].desc.coordinate[0];
+    c->rotor += d->gear[0] * d->gear[0] * d->armature;
+    c->damping += d->gear[0] * d->gear[0] * d->damping[0];
+}
+
+static bool is_plain(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
+{
+    const drive *d = &a->d;
+    return a->on == ON_JOINT && d->gaintype == NONE && d->biastype == NONE &&
+           d->gain[0] * d->gear[0] == 1 && !in_effect(u, d->control_limited, d->control) &&
+           !in_effect(u, d->force_limited, d->force) && !u->joint[a->target].has_effort_range &&
+           u->joint[a->target].desc.coordinate[0].effort.index == 0;
+}
+
+// Without a name that of the joint, for its first actuator.
+static const char *input_name(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
+{
+    char number[32];
+    if (a->name) return a->name;
+    const char *target = a->on == ON_JOINT    ? u->joint[a->target].desc.name
+                         : a->on == ON_TENDON ? u->tendon[a->target].name
+                                              : u->site[a->target].name;
+    const bool first = a->on == ON_JOINT && u->joint[a->target].nactuator == 0;
+    snprintf(number, sizeof number, "actuator%d", u->nactuator + 1);
+    return lwi_mjcf_force_name(u, target ? target : a->e->name, first ? NULL : number);
+}
+
+static lw_status read_actuator(lwi_mjcf *u, const lwi_xml_element *e)
+{
+    lwi_mjcf_actuator *a = &u->actuator[u->nactuator];
+    bool found = false;
+    *a = (lwi_mjcf_actuator){.e = e, .name = lwi_xml_get(e, "name")};
+    lwi_mjcf_begin_notes(u, e);
+    if (!lwi_mjcf_is_actuator(e->name)) return LW_OK; // noted by the survey
+    TRY(read_drive(u, e, &a->d));
+    TRY(find_target(u, a, &found));
+    if (!found) return LW_OK;
+    if (a->d.dyntype != NONE || a->d.gaintype == OTHER || a->d.biastype == OTHER) {
+        lwi_notes_add(u->notes, e, a->name,
+                      "actuators with an internal state or a law that is not affine, as "
+                      "<%.40s>, are not read",
+                      e->name);
+        return LW_OK;
+    }
+    add_to_joint(u, a);
+    inherit_range(u, a);
+    a->name = input_name(u, a);
+    if (!a->name) return lwi_mjcf_no_memory(u);
+    u->nactuator++;
+    TRY(lw_builder_add_input(u->builder, a->name, &a->input, u->error));
+    a->plain = is_plain(u, a);
+    if (a->plain) u->joint[a->target].desc.coordinate[0].effort = a->input;
+    if (a->on == ON_JOINT) u->joint[a->target].nactuator++;
+    return LW_OK;
+}
+
+lw_status lwi_mjcf_read_actuators(lwi_mjcf *u)
+{
+    const int room = count_children(u, "actuator");
+    TRY(read_tendons(u));
+    u->actuator = LWI_PUSH(u->arena, lwi_mjcf_actuator, room + 1);
+    if (!u->actuator || lwi_names_create(room, u->arena, &u->taken_inputs) != LW_OK)
+        return lwi_mjcf_no_memory(u);
+    for (int pass = 0; pass < 2; pass++) {
+        for (const lwi_xml_element *s = lwi_xml_child(u->xml.root, "actuator"); s;
+             s = lwi_xml_next(s, "actuator"))
+            for (const lwi_xml_element *e = s->first; e; e = e->next) {
+                if (pass == 0)
+                    lwi_names_add(&u->taken_inputs, lwi_xml_get(e, "name"), 0);
+                else
+                    TRY(read_actuator(u, e));
+            }
+        lwi_names_sort(&u->taken_inputs);
+    }
+    return LW_OK;
+}
+
+// -------------------------------------------------------------------------------------------- after
+
+static double within(double x, const double range[2])
+{
+    return fmin(fmax(x, range[0]), range[1]);
+}
+
+// The range of the force, also that of the joint over the gear.
+static void limit_effort(const lwi_mjcf *u, const lwi_mjcf_actuator *a, lw_servo_desc *s)
+{
+    const lwi_mjcf_joint *j = a->on == ON_JOINT ? &u->joint[a->target] : NULL;
+    s->has_effort_range = in_effect(u, a->d.force_limited, a->d.force);
+    memcpy(s->effort_range, a->d.force, sizeof s->effort_range);
+    if (!j || !j->has_effort_range) return;
+    const double gear = a->d.gear[0];
+    double range[2] = {j->effort_range[0] / gear, j->effort_range[1] / gear};
+    if (gear < 0) range[0] = j->effort_range[1] / gear, range[1] = j->effort_range[0] / gear;
+    for (int k = 0; k < 2; k++)
+        s->effort_range[k] = s->has_effort_range ? within(a->d.force[k], range) : range[k];
+    s->has_effort_range = true;
+    if (j->nactuator > 1)
+        lwi_notes_add(u->notes, a->e, j->name,
+                      "actuatorfrcrange limits each actuator, not their sum, joints");
+}
+
+// Joints of the file to joints of the model.
+static const lw_servo_term *terms_of(const lwi_mjcf *u, const lwi_mjcf_tendon *t)
+{
+    lw_servo_term *terms = LWI_PUSH(u->arena, lw_servo_term, t->n);
+    for (int k = 0; terms && k < t->n; k++) {
+        terms[k] = t->term[k];
+        terms[k].joint = u->joint[t->term[k].joint.index].joint;
+    }
+    return terms;
+}
+
+// A positive b2 of a position servo is a damping ratio.
+static bool has_ratio(const drive *d)
+{
+    return d->biastype == AFFINE && d->gain[0] > 0 && d->gain[0] == -d->bias[1] && d->bias[2] > 0;
+}
+
+static lw_status add_servo(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
+{
+    const drive *d = &a->d;
+    lw_servo_desc s = {
+        .name = a->name, .gear = d->gear[0], .target = a->input, .place = lwi_mjcf_place(u, a->e)};
+    memcpy(s.gain, d->gain, sizeof s.gain);
+    if (d->gaintype == NONE) s.gain[1] = s.gain[2] = 0;
+    if (d->biastype == AFFINE) memcpy(s.bias, d->bias, sizeof s.bias);
+    const bool servo = s.gain[1] == 0 && s.gain[2] == 0 && s.gain[0] == -s.bias[1];
+    if (servo && s.gain[0] > 0) // by kp, as people write it
+        s.kp = s.gain[0], s.gain[0] = s.bias[1] = 0;
+    if (has_ratio(d)) s.bias[2] = 0; // resolve_ratios
+    if (s.bias[2] < 0) s.kd = -s.bias[2], s.bias[2] = 0;
+    s.has_target_range = in_effect(u, d->control_limited, d->control);
+    memcpy(s.target_range, d->control, sizeof s.target_range);
+    limit_effort(u, a, &s);
+    if (a->on == ON_TENDON) {
+        s.nterm = u->tendon[a->target].n;
+        s.terms = terms_of(u, &u->tendon[a->target]);
+        if (!s.terms) return lwi_mjcf_no_memory(u);
+    } else {
+        s.joint = u->joint[a->target].joint;
+    }
+    if (d->gear[0] != 0) return lw_builder_add_servo(u->builder, &s, u->error);
+    lwi_notes_add(u->notes, a->e, a->name, "actuators with gear 0 have no effect");
+    return LW_OK;
+}
+
+// The length of a site is zero: b0 and g0 count.
+static lw_status add_wrench(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
+{
+    const lwi_mjcf_site *s = &u->site[a->target];
+    const drive *d = &a->d;
+    double f[3], T[3];
+    v3_scale(f, d->gain[0], d->gear);
+    v3_scale(T, d->gain[0], d->gear + 3);
+    m3_mul_v(f, s->R, f);
+    m3_mul_v(T, s->R, T);
+    if (in_effect(u, d->control_limited, d->control) || in_effect(u, d->force_limited, d->force))
+        lwi_notes_add(u->notes, a->e, a->name,
+                      "ranges of actuators at sites are not enforced; keep their inputs within");
+    if (d->biastype == AFFINE && (d->bias[0] != 0 || d->bias[2] != 0))
+        lwi_notes_add(u->notes, a->e, a->name, "the bias of actuators at sites is not used");
+    if (s->body == 0) return LW_OK; // at the world
+    const lw_wrench_desc w = {.name = a->name,
+                              .body = u->body[s->body].body,
+                              .point = {s->r[0], s->r[1], s->r[2]},
+                              .force = {f[0], f[1], f[2]},
+                              .torque = {T[0], T[1], T[2]},
+                              .body_axes = true,
+                              .scale = a->input,
+                              .place = lwi_mjcf_place(u, a->e)};
+    return lw_builder_add_wrench(u->builder, &w, u->error);
+}
+
+// Spring and damper of a fixed tendon: a servo without a target.
+static lw_status add_tendon_spring(const lwi_mjcf *u, const lwi_mjcf_tendon *t)
+{
+    char number[32];
+    lwi_mjcf_at at = {t->e, LWI_MJCF_TENDON, u->main_class};
+    double k[3] = {0}, c[3] = {0}, rest[2] = {-1, -1}, loss = 0, armature = 0, length = 0;
+    int n;
+    lwi_mjcf_begin_notes(u, t->e);
+    TRY(lwi_mjcf_find_class(u, t->e, "class", &at.of_class));
+    TRY(lwi_mjcf_numbers(u, &at, "stiffness", 1, 3, k, NULL));
+    TRY(lwi_mjcf_numbers(u, &at, "damping", 1, 3, c, NULL));
+    TRY(lwi_mjcf_numbers(u, &at, "springlength", 1, 2, rest, &n));
+    TRY(lwi_mjcf_number(u, &at, "frictionloss", &loss));
+    TRY(lwi_mjcf_number(u, &at, "armature", &armature));
+    snprintf(number, sizeof number, "tendon%d", (int)(t - u->tendon) + 1);
+    if (n == 1) rest[1] = rest[0];
+    if (loss != 0 || armature != 0 || k[1] != 0 || k[2] != 0 || c[1] != 0 || c[2] != 0)
+        lwi_notes_add(u->notes, t->e, t->name,
+                      "frictionloss, armature, quadratic and cubic laws of tendons are not used");
+    if (k[0] != 0 && rest[0] != rest[1]) {
+        lwi_notes_add(u->notes, t->e, t->name, "springs of tendons with slack are not used");
+        k[0] = 0;
+    }
+    for (int i = 0; i < t->n; i++) {
+        const lwi_mjcf_joint *j = &u->joint[t->term[i].joint.index];
+        length += t->term[i].factor * j->spring_at;
+    }
+    if (rest[0] >= 0) length = rest[0];
+    if (k[0] == 0 && c[0] == 0) return LW_OK;
+    const lw_servo_desc s = {.name = lwi_mjcf_force_name(u, t->name ? t->name : number, "spring"),
+                             .terms = terms_of(u, t),
+                             .nterm = t->n,
+                             .bias = {k[0] * length, -k[0], -c[0]},
+                             .place = lwi_mjcf_place(u, t->e)};
+    if (!s.name || !s.terms) return lwi_mjcf_no_memory(u);
+    return lw_builder_add_servo(u->builder, &s, u->error);
+}
+
+// dl/dq of a servo, in the speeds of the tree.
+static void derivatives_of(const lwi_effective *e, const lw_servo_desc *s, double *J)
+{
+    const lw_servo_term one = {.joint = s->joint, .coordinate = s->coordinate, .factor = 1};
+    const double gear = s->gear != 0 ? s->gear : 1;
+    memset(J, 0, (size_t)e->model->tree_nv * sizeof *J);
+    for (int k = 0; k < (s->nterm ? s->nterm : 1); k++) {
+        const lw_servo_term *t = s->nterm ? &s->terms[k] : &one;
+        int q, nq, v, nv;
+        if (lw_model_joint_tree(e->model, t->joint, &q, &nq, &v, &nv) == LW_OK && nv > 0)
+            J[v] += gear * t->factor;
+    }
+}
+
+// The coordinates of hinges and slides at the placement of the bodies; other joints and keyframes keep the start.
+static void place(const lwi_mjcf *u, lwi_effective *e)
+{
+    for (int i = 0; i < u->njoint; i++) {
+        int q, nq, v, nv;
+        if (lwi_mjcf_is_scalar(&u->joint[i]) &&
+            lw_model_joint_tree(e->model, u->joint[i].joint, &q, &nq, &v, &nv) == LW_OK && nq == 1)
+            e->q[q] = u->joint[i].ref;
+    }
+    lwi_effective_factor(e);
+}
+
+// kd = 2 ratio sqrt(kp m), m the effective inertia along the length at the placement of the bodies, as MuJoCo 4 does.
+static lw_status set_ratios(const lwi_mjcf *u, lwi_effective *e)
+{
+    const lwi_force_list *list = &u->builder->desc.force[LWI_ITEM_servo];
+    double *J = LWI_PUSH(&e->arena, double, e->model->tree_nv);
+    if (!J) return lwi_mjcf_no_memory(u);
+    place(u, e);
+    for (int i = 0; i < u->nactuator; i++) {
+        const lwi_mjcf_actuator *a = &u->actuator[i];
+        lw_servo_desc *s = a->servo < 0 ? NULL : (lw_servo_desc *)list->desc + a->servo;
+        if (!s || !has_ratio(&a->d)) continue;
+        derivatives_of(e, s, J);
+        const double m = lwi_effective_inertia(e, J);
+        if (isfinite(m)) s->kd = 2 * a->d.bias[2] * sqrt(s->kp * m);
+    }
+    return LW_OK;
+}
+
+static lw_status resolve_ratios(const lwi_mjcf *u)
+{
+    lwi_effective e;
+    bool any = false;
+    for (int i = 0; i < u->nactuator; i++)
+        any = any || (u->actuator[i].servo >= 0 && has_ratio(&u->actuator[i].d));
+    if (!any) return LW_OK;
+    TRY(lwi_effective_create(u->builder, &e, u->error));
+    const lw_status status = set_ratios(u, &e);
+    lwi_effective_destroy(&e);
+    return status;
+}
+
+lw_status lwi_mjcf_add_actuators(const lwi_mjcf *u)
+{
+    for (int i = 0; i < u->ntendon; i++)
+        if (u->tendon[i].n > 0) TRY(add_tendon_spring(u, &u->tendon[i]));
+    for (int i = 0; i < u->nactuator; i++) {
+        lwi_mjcf_actuator *a = &u->actuator[i];
+        lwi_mjcf_begin_notes(u, a->e);
+        a->servo = -1;
+        if (a->on == ON_SITE) {
+            TRY(add_wrench(u, a));
+        } else if (!a->plain) {
+            const int number = u->builder->desc.force[LWI_ITEM_servo].n;
+            TRY(add_servo(u, a));
+            if (u->builder->desc.force[LWI_ITEM_servo].n > number) a->servo = number;
+        }
+    }
+    return resolve_ratios(u);
+}
