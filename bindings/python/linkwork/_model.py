@@ -358,9 +358,9 @@ def _coordinates_of_joints(model: Model, near: Mapping[str, Union[float, ArrayLi
     for item, name, value in zip(array, names, near.values()):
         q = np.atleast_1d(np.asarray(value, dtype=float))
         joint = ffi.string(name).decode()
-        wanted = model.joints[joint].nq
+        wanted = model.joint(joint).nq
         if q.shape != (wanted,):
-            raise ArgumentError(f"near: joint '{joint}' has {wanted} coordinates, {q.size} are given")
+            raise ArgumentError(f"near: joint '{joint}' has {wanted} coordinate(s), {q.size} are given")
         item.joint, item.q = name, list(q)
     return array, names
 

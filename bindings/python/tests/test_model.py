@@ -187,3 +187,19 @@ def test_a_model_does_not_change(crane):
         del crane.nv
     with pytest.raises(AttributeError):
         crane.joints[0].name = "other"
+
+
+def test_assembly_near_coordinates_and_from_other_starts():
+    leg = lw.load(MODELS.parent.parent / "tests" / "models" / "jansen_leg.urdf", open=True)
+    with pytest.raises(lw.ModelError, match="1 start was tried; open are: joint 'B' by 0.0"):
+        leg.assemble(starts=1)
+    made = leg.assemble()
+    assert made.starts == 2 and made.after[0] < 1e-12
+    crank = made.model.start()[0][made.model.joint("M").tree_q][0]
+    near = leg.assemble(near={"M": crank + 0.05})
+    assert near.changed < 1e-9
+    assert abs(near.model.start()[0][near.model.joint("M").tree_q][0] - crank - 0.05) < 1e-9
+    with pytest.raises(lw.ArgumentError, match="joint 'M' has 1 coordinate.s., 2 are given"):
+        leg.assemble(near={"M": [1, 2]})
+    with pytest.raises(lw.UnknownNameError, match="Z"):
+        leg.assemble(near={"Z": 1.0})
