@@ -113,6 +113,7 @@ def parameter(text):
         return "...", ""
     if "(*" in text:
         return "callback", re.search(r"\(\*(\w+)\)", text).group(1)
+    text = re.sub(r"(\w+)\[\d+\]$", r"*\1", text)  # an array is a pointer
     kind, name = re.fullmatch(r"(.*?)(\w+)", text).groups()
     return re.sub(r"\s*\*", " *", kind).replace("* *", "**").strip(), name
 
