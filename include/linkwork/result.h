@@ -96,10 +96,12 @@ LW_API int lw_result_state_size(const lw_result *result);
 LW_API lw_status lw_result_read_state(lw_result *result, long row, double *time, double *x,
                                       lw_error *error);
 
-/** Sets a simulation of the same model to the result's state at `row` (-1: the last one), with its time.  With the same formulation the state is the stored one, bit for bit; otherwise the
+/** Sets a simulation to the result's state at `row` (-1: the last one), with its time.  With the same formulation the state is the stored one, bit for bit; otherwise the
  *  motion of bodies and joints is set, and the work continues from the row's.
  *  @param how  out: description of what was done, for the user; may be NULL
- *  @return LW_ERR_ARGUMENT: the models differ (the first difference is named), or no such row */
+ *  In a simulation of another model the bodies and joints of the same names get their motion, the model is assembled near it,
+ *  and the time is 0: `how` has the first difference.
+ *  @return LW_ERR_ARGUMENT: the models have no name in common, or no such row; LW_ERR_MODEL: loops stay open */
 LW_API lw_status lw_result_restore(lw_result *result, long row, lw_sim *sim, char *how,
                                    size_t how_size, lw_error *error);
 

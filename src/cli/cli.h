@@ -62,7 +62,9 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(NEAR, "near", 0, "JOINT=Q[:Q...],...",                                                       \
       "assemble near these coordinates [m, rad], those of a joint separated by colons")            \
     X(STARTS, "starts", 0, "N", "most starts to try where loops stay open (default 40)")           \
-    X(AT, "at", 0, "STATE", "the state: `start` of the model, or the static `equilibrium`")        \
+    X(AT, "at", 0, "STATE",                                                                        \
+      "the state: `start` of the model, or the static `equilibrium`; "                             \
+      "convert: a time of the result [s]")                                                         \
     X(INPUTS, "inputs", 0, "A=VALUE,...", "constant values of inputs; default: zeros")             \
     X(OUTPUTS, "outputs", 0, "A,B,...", "result columns that are outputs; default: the states")    \
     X(INDEPENDENT, "independent", 0, "JOINT,...",                                                  \
@@ -133,8 +135,8 @@ enum {
           CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                 \
       "the same run by several formulations, side by side")                                        \
     X(convert, "FILE",                                                                             \
-      CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME |         \
-          CLI_SET,                                                                                 \
+      CLI_OUTPUT | CLI_AT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |               \
+          CLI_KEYFRAME | CLI_SET,                                                                  \
       "write a model as a native file (-o FILE.yaml) or a robot (.urdf, .xml), a result as .h5, "  \
       ".csv")                                                                                      \
     X(plot, "FILE...",                                                                             \

@@ -157,3 +157,29 @@ lw_status lw_model_restart(const lw_model *model, const lw_observation *motion,
     lwi_arena_free(&arena);
     return status;
 }
+
+static lw_status assemble_near(const lw_model *model, const lw_observation *motion,
+                               lwi_arena *arena, lw_model **near, lw_assembly *report,
+                               lw_error *error)
+{
+    lwi_motion world;
+    lw_model *open = NULL;
+    struct lw_builder builder = {.allocator = model->arena.allocator};
+    if (motion_of(model, motion, arena, &world) != LW_OK ||
+        lwi_describe_motion(model, &world, motion->qd, true, arena, &builder.desc) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the model");
+    TRY(lw_model_create_open(&builder, &open, error));
+    const lw_status status = lw_model_assemble(open, NULL, near, report, error);
+    lw_model_destroy(open);
+    return status;
+}
+
+lw_status lwi_model_near(const lw_model *model, const lw_observation *motion, lw_model **near,
+                         lw_assembly *report, lw_error *error)
+{
+    lwi_arena arena;
+    lwi_arena_init(&arena, &model->arena.allocator);
+    const lw_status status = assemble_near(model, motion, &arena, near, report, error);
+    lwi_arena_free(&arena);
+    return status;
+}

@@ -129,9 +129,59 @@ class Results(unittest.TestCase):
     def test_a_result_of_another_model_is_refused(self):
         self.call("run", model("cart_arm.yaml"), "--duration", "0", "-o", self.path("a.h5"))
         done = self.call("run", model("crane.yaml"), "--initial", self.path("a.h5"), code=3)
-        self.assertIn("a.h5: is of another model: ", done.stderr)
+        self.assertIn("a.h5: is of another model, without a body or joint of this one", done.stderr)
         done = self.call("run", model("crane.yaml"), "--initial", self.path("none.h5"), code=3)
         self.assertIn("none.h5: cannot be opened: No such file", done.stderr)
+
+    ROD = """linkwork: 1
+parameters: {l: 500 mm, k: 3 N m/rad}
+bodies:
+  rod: {mass: 2*l/1 m*1 kg, com: [0, 0, -l/2], inertia: [0.1, 0.1, 0.01, 0, 0, 0]}
+  bob: {mass: 1, inertia: [0.01, 0.01, 0.01, 0, 0, 0], position: [0, 0, -l]}
+joints:
+  hinge: {type: revolute, between: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0], q: [0.5], qd: [0.1],
+          spring: {q0: {stiffness: k, damping: 0.2}}}
+  ball: {type: spherical, between: [rod, bob], at: [0, 0, -l], spring: {all: {damping: 0.2}}}
+"""
+
+    def test_motion_goes_into_a_changed_model(self):
+        with open(self.path("rod.yaml"), "w", encoding="utf-8") as file:
+            file.write(self.ROD)
+        with open(self.path("more.yaml"), "w", encoding="utf-8") as file:
+            file.write(self.ROD.replace("joints:", "  more: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [3, 0, 0]}\njoints:"))
+        self.call("run", self.path("rod.yaml"), "--duration", "1", "-o", self.path("a.h5"), "-o", self.path("a.csv"))
+        lines = read(self.path("a.csv")).decode().splitlines()
+        last = dict(zip(lines[0].split(","), lines[-1].split(",")))
+        text = self.call("run", self.path("more.yaml"), "--set", "l=600", "--duration", "0", "--initial", self.path("a.h5"),
+                         "-o", self.path("b.csv")).stdout
+        self.assertIn("starts at t = 0 with the motion of", text)
+        self.assertIn("not in the result: more", text)
+        head, row = read(self.path("b.csv")).decode().splitlines()[:2]
+        now = dict(zip(head.split(","), row.split(",")))
+        self.assertEqual(float(now["time"]), 0)
+        self.assertEqual(float(now["body.more.x"]), 3)
+        for name in ("joint.hinge.q0", "joint.hinge.qd0", "body.bob.wy"):
+            self.assertAlmostEqual(float(now[name]), float(last[name]), 9)
+        self.assertAlmostEqual(float(now["body.bob.x"]), 1.2 * float(last["body.bob.x"]), 9)
+
+    def test_a_model_is_written_at_a_time(self):
+        with open(self.path("rod.yaml"), "w", encoding="utf-8") as file:
+            file.write(self.ROD)
+        self.call("run", self.path("rod.yaml"), "--duration", "1", "-o", self.path("a.h5"), "-o", self.path("a.csv"))
+        rows = [line.split(",") for line in read(self.path("a.csv")).decode().splitlines()]
+        for time in (0.5, 0.505):
+            self.call("convert", self.path("a.h5"), "--at", str(time), "-o", self.path("then.yaml"))
+            text = read(self.path("then.yaml")).decode()
+            self.assertIn("mass: 2*l/1 m*1 kg", text)
+            self.call("run", self.path("then.yaml"), "--duration", "0", "-o", self.path("then.csv"))
+            head, row = (line.split(",") for line in read(self.path("then.csv")).decode().splitlines()[:2])
+            now = dict(zip(head, row))
+            near = dict(zip(rows[0], min(rows[1:], key=lambda r: abs(float(r[0]) - time))))
+            for name in ("body.bob.x", "body.bob.z", "body.rod.wy", "joint.hinge.q0", "joint.hinge.qd0"):
+                self.assertAlmostEqual(float(now[name]), float(near[name]), 12 if time == 0.5 else 1)
+        self.assertIn("end at 1 s", self.call("convert", self.path("a.h5"), "--at", "2", "-o", self.path("x.yaml"), code=2).stderr)
+        self.assertIn("expected a time", self.call("convert", self.path("a.h5"), "--at", "x", "-o", self.path("x.yaml"), code=2).stderr)
+        self.assertIn("is a model", self.call("convert", self.path("rod.yaml"), "--at", "1", "-o", self.path("x.yaml"), code=2).stderr)
 
     def test_wrong_endings_and_inputs(self):
         self.assertIn(".h5 or .csv", self.call("run", model("crane.yaml"), "-o", "x.hdf", code=2).stderr)

@@ -98,6 +98,18 @@ static const char *const tokens[] = {"{",
                                      ".inf",
                                      "0x1F",
                                      "1_0",
+                                     " mm",
+                                     " kN s/m",
+                                     " rpm",
+                                     "2*",
+                                     "-(",
+                                     "^2",
+                                     "rho",
+                                     "A.x",
+                                     "sqrt(",
+                                     "part.yaml",
+                                     "mirror: ",
+                                     "density: ",
                                      "ground",
                                      "world",
                                      "all",
@@ -156,14 +168,17 @@ static const char *const tokens[] = {"{",
 static const char *random_key(fuzzing *f)
 {
     static const lwi_yaml_object *const objects[] = {
-        &lwi_yaml_file_object,     &lwi_yaml_function_object,   &lwi_yaml_body_object,
-        &lwi_yaml_joint_object,    &lwi_yaml_mount_object,      &lwi_yaml_coupling_object,
-        &lwi_yaml_limits_object,   &lwi_yaml_simulation_object, &lwi_yaml_friction_object,
-        &lwi_yaml_mechanism_object};
+        &lwi_yaml_file_object,      &lwi_yaml_function_object,   &lwi_yaml_body_object,
+        &lwi_yaml_joint_object,     &lwi_yaml_mount_object,      &lwi_yaml_coupling_object,
+        &lwi_yaml_limits_object,    &lwi_yaml_simulation_object, &lwi_yaml_friction_object,
+        &lwi_yaml_mechanism_object, &lwi_yaml_parameter_object,  &lwi_yaml_include_object};
     enum { OBJECTS = sizeof objects / sizeof *objects };
     const size_t i = below(f, OBJECTS + LWI_FORCE_ITEMS);
     const lwi_yaml_object *object = i < OBJECTS ? objects[i] : lwi_force_items[i - OBJECTS]->keys;
-    if (object->type && below(f, 3) == 0) return object->type[below(f, (size_t)object->ntype)];
+    if (object->type && below(f, 3) == 0) {
+        const char *type = object->type[below(f, (size_t)object->ntype)];
+        return type ? type : "custom"; // a type that files do not have
+    }
     return object->key[below(f, (size_t)object->nkey)].name;
 }
 

@@ -2,6 +2,7 @@
 //
 // If the formulation is that of the result, the stored state is restored bit for bit.  Otherwise, and from
 // CSV, the motion of bodies and joints is read from the columns and set.
+#include "initial/restart.h"
 #include "io/result/result.h"
 #include "simulate/simulation.h"
 
@@ -66,12 +67,13 @@ static lw_status report_difference(const lw_result *r, const char *theirs, const
                            here, (int)strcspn(without_key(a), "\n"), without_key(a),
                            (int)strcspn(without_key(b), "\n"), without_key(b));
     return lwi_fail_at(error, LW_ERR_ARGUMENT, r->path, 0, 0,
-                       "is of another model: it has %s where this model has %s",
+                       "is of another model: it has %s where this one has %s",
                        *there ? there : "its end", *here ? here : "its end");
 }
 
-static lw_status check_model(const lw_result *r, const lw_sim *sim, lw_error *error)
+static lw_status check_model(const lw_result *r, const lw_sim *sim, bool *same, lw_error *error)
 {
+    *same = true;
     char *text = NULL;
     size_t size = 0;
     if (!r->meta.model) return LW_OK; // only the names of the columns can be checked
@@ -80,8 +82,8 @@ static lw_status check_model(const lw_result *r, const lw_sim *sim, lw_error *er
     lw_status status = lw_model_write(lw_sim_model(sim), NULL, file, error);
     if ((fclose(file) || !text) && status == LW_OK) // NULL: no memory when it was closed
         status = lwi_fail(error, LW_ERR_MEMORY, "no memory for the model");
-    if (status == LW_OK && strcmp(text, r->meta.model) != 0)
-        status = report_difference(r, r->meta.model, text, error);
+    if (status == LW_OK) *same = strcmp(text, r->meta.model) == 0;
+    if (status == LW_OK && !*same) report_difference(r, r->meta.model, text, error);
     free(text);
     return status;
 }
@@ -158,6 +160,114 @@ static lw_status take_motion(lw_result *r, long row, lw_sim *sim, lwi_arena *are
     return LW_OK;
 }
 
+// ------------------------------------------------------------------------- another mechanism's motion
+
+// What the result has of the model, by names.
+typedef struct matched {
+    int found, missing; // bodies and joints
+    char names[120];    // of the first that are missing
+} matched;
+
+static void miss(matched *c, const char *name)
+{
+    const size_t n = strlen(c->names);
+    c->missing++;
+    if (n + strlen(name) + 3 < sizeof c->names)
+        snprintf(c->names + n, sizeof c->names - n, "%s%s", n ? ", " : "", name);
+}
+
+// Numbers of the row in the place of those of the start; items that the result does not have keep theirs.
+static lw_status read_by_name(lw_result *r, long row, const lw_model *model,
+                              const lwi_result_columns *columns, double *numbers, matched *c,
+                              lw_error *error)
+{
+    for (int i = 0, k = 0; i < columns->nentry; k += columns->entry[i++].n) {
+        const lwi_result_entry *e = &columns->entry[i];
+        if (e->quantity->resume == LWI_RESULT_FOLLOWS || k == 0) continue;
+        double values[LW_JOINT_MAX_NQ];
+        lw_error none = {0};
+        lw_status status = e->n <= LW_JOINT_MAX_NQ ? LW_OK : LW_ERR_ARGUMENT;
+        for (int j = 0; j < e->n && status == LW_OK; j++)
+            status = read_number(r, row, columns, k + j, true, &values[j], &none);
+        if (status != LW_OK && status != LW_ERR_ARGUMENT) {
+            if (error) *error = none;
+            return status;
+        }
+        const char *name = lwi_result_item_name(model, e);
+        if (status == LW_OK) memcpy(numbers + k, values, (size_t)e->n * sizeof *values);
+        if (!*name || e->part > 0) continue;
+        if (status == LW_OK)
+            c->found++;
+        else
+            miss(c, name);
+    }
+    return LW_OK;
+}
+
+static lw_status motion_by_name(lw_result *r, long row, lw_sim *sim, lwi_arena *arena,
+                                lw_observation *motion, matched *c, lw_error *error)
+{
+    const lw_model *model = lw_sim_model(sim);
+    const lw_observation *now;
+    lwi_result_columns columns;
+    lwi_result_rows rows;
+    if (lwi_result_columns_of_model(model, LW_OBSERVE_ENERGY, &columns) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    lw_status status = lwi_result_rows_create(model, &columns, arena, &rows);
+    if (status == LW_OK) status = lw_sim_observe(sim, LW_OBSERVE_ENERGY, &now);
+    if (status == LW_OK) status = lwi_result_rows_fill(&rows, now);
+    if (status != LW_OK) lwi_fail(error, status, "the start of the model cannot be read");
+    if (status == LW_OK) status = read_by_name(r, row, model, &columns, rows.row, c, error);
+    if (status == LW_OK) status = lwi_result_row_motion(model, &columns, rows.row, arena, motion);
+    lwi_result_columns_free(&columns);
+    motion->time = 0;
+    motion->level = LW_OBSERVE_TWIST;
+    return status;
+}
+
+// The start of a model that was assembled near the motion.
+static lw_status take_start(lw_sim *sim, const lw_model *near, lw_error *error)
+{
+    const lw_sim_desc desc = {.options = lw_sim_options(sim)};
+    const lw_observation *start;
+    lw_sim *other;
+    TRY(lw_sim_create(near, &desc, &other, error));
+    lw_status status = lw_sim_observe(other, LW_OBSERVE_TWIST, &start);
+    if (status == LW_OK) status = lw_sim_set_motion(sim, start);
+    if (status != LW_OK) lwi_fail(error, status, "%s", lw_sim_error(sim)->text);
+    lw_sim_destroy(other);
+    return status;
+}
+
+// Positions and velocities of what has the same names, in a model that differs: assembled, from t = 0 on.
+static lw_status carry(lw_result *r, long row, lw_sim *sim, lwi_arena *arena,
+                       const char *difference, char *how, size_t how_size, lw_error *error)
+{
+    lw_observation motion;
+    matched c = {.found = 0};
+    lw_assembly report = {.iterations = 0};
+    lw_model *near = NULL;
+    double time = 0;
+    int column;
+    TRY(motion_by_name(r, row, sim, arena, &motion, &c, error));
+    if (c.found == 0)
+        return lwi_fail_at(error, LW_ERR_ARGUMENT, r->path, 0, 0,
+                           "is of another model, without a body or joint of this one");
+    TRY(lw_result_find_column(r, "time", &column, error));
+    TRY(lw_result_read(r, column, row, 1, &time, error));
+    TRY(lwi_model_near(lw_sim_model(sim), &motion, &near, &report, error));
+    const lw_status status = take_start(sim, near, error);
+    lw_model_destroy(near);
+    TRY(status);
+    if (!how) return LW_OK;
+    snprintf(how, how_size,
+             "starts at t = 0 with the motion of %s at t = %.10g s; that model differs: %.200s; %d "
+             "bodies and joints have their motion%s%s%s, assembled: bodies move by at most %.3g m",
+             r->path, time, difference, c.found, c.missing ? ", not in the result: " : "", c.names,
+             c.missing > 3 ? ", ..." : "", report.moved);
+    return LW_OK;
+}
+
 // ------------------------------------------------------------------------------------------ public
 
 static lw_status restore(lw_result *r, long row, lw_sim *sim, lwi_arena *arena, char *how,
@@ -165,7 +275,16 @@ static lw_status restore(lw_result *r, long row, lw_sim *sim, lwi_arena *arena, 
 {
     const char *layout = lwi_result_layout_text(sim, arena);
     if (!layout) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the state");
-    TRY(check_model(r, sim, error));
+    bool same;
+    lw_error difference = {0};
+    const lw_status checked = check_model(r, sim, &same, &difference);
+    if (checked != LW_OK) {
+        if (error) *error = difference;
+        return checked;
+    }
+    if (!same)
+        return carry(r, row, sim, arena, difference.text + strlen("is of another model: "), how,
+                     how_size, error);
     const bool exact = same_state(r, sim, layout);
     if (exact)
         TRY(take_state(r, row, sim, arena, error));

@@ -4,6 +4,7 @@
 // of its section.
 #include "base/assert.h"
 #include "io/text.h"
+#include "io/yaml/density.h"
 #include "io/yaml/read.h"
 #include "model/description.h"
 
@@ -129,24 +130,51 @@ static void place_points_of_body(lwi_yaml_reading *r, lw_body_desc *desc)
     r->nplaced = 0;
 }
 
+// What the file states of the mass; its source is kept, because the numbers follow from it.
+static lw_status check_mass(lwi_yaml_reading *r, const lwi_document_value *map, lwi_yaml_body *body,
+                            lw_place place)
+{
+    static const char *const names[] = {"density", "mass", "shape"};
+    bool *const given[] = {&body->has_com, &body->has_inertia, &body->has_axes};
+    static const char *const others[] = {"com", "inertia", "inertia_axes"};
+    body->has_density = lwi_document_find(map, "density") >= 0;
+    body->has_mass = lwi_document_find(map, "mass") >= 0;
+    for (int i = 0; i < 3; i++) *given[i] = lwi_document_find(map, others[i]) >= 0;
+    if (!body->has_mass && !body->has_density)
+        return lwi_yaml_fail(r, LW_ERR_PARSE, place,
+                             "key 'mass' is missing: mass [kg], >= 0; or `density`");
+    if (!body->has_density) return LW_OK;
+    for (int i = 0; i < LWI_COUNT(names) && r->base; i++) {
+        const lwi_yaml_key *key = lwi_yaml_key_find(&lwi_yaml_body_object, names[i]);
+        const int at = lwi_document_find(map, names[i]);
+        bool kept = at < 0;
+        for (int k = r->kept_from; k < r->nkept; k++) kept = kept || r->kept[k].key == key;
+        if (!kept) TRY(lwi_yaml_keep(r, key, (const char *)body + key->offset, map->item[at]));
+    }
+    return LW_OK;
+}
+
 static lw_status read_body(lwi_yaml_reading *r, int k, lw_body in)
 {
     const lw_place place = r->bodies->key_place[k];
-    lw_body_desc desc = {.name = lwi_yaml_full_name(r, r->bodies->key[k]),
-                         .place = lwi_yaml_item_place(r, place),
-                         .in = in};
+    lwi_yaml_body item = {.desc = {.name = lwi_yaml_full_name(r, r->bodies->key[k]),
+                                   .place = lwi_yaml_item_place(r, place),
+                                   .in = in}};
+    lw_body_desc *const d = &item.desc;
     lw_body body;
-    if (!desc.name) return lwi_yaml_no_memory(r);
-    TRY(check_name(r, "body", desc.name, place));
-    const lwi_yaml_outer outer = lwi_yaml_begin_item(r, &desc);
+    if (!d->name) return lwi_yaml_no_memory(r);
+    TRY(check_name(r, "body", d->name, place));
+    const lwi_yaml_outer outer = lwi_yaml_begin_item(r, &item);
     r->in_world = in.index == 0;
-    TRY(lwi_yaml_read_object(r, &lwi_yaml_body_object, 0, r->bodies->item[k], place, &desc));
+    TRY(lwi_yaml_read_object(r, &lwi_yaml_body_object, 0, r->bodies->item[k], place, &item));
+    TRY(check_mass(r, r->bodies->item[k], &item, place));
     r->in_world = false;
-    TRY(keep_pose(r, r->bodies->item[k], &desc));
-    place_points_of_body(r, &desc);
-    TRY(lwi_yaml_place_shapes(r, &desc));
-    lwi_yaml_place_body(&r->placement, &desc);
-    TRY(lwi_yaml_added(r, lw_builder_add_body(r->builder, &desc, &body, r->error), place));
+    TRY(keep_pose(r, r->bodies->item[k], d));
+    place_points_of_body(r, d);
+    TRY(lwi_yaml_mass_of_shapes(r, &item, place));
+    TRY(lwi_yaml_place_shapes(r, d));
+    lwi_yaml_place_body(&r->placement, d);
+    TRY(lwi_yaml_added(r, lw_builder_add_body(r->builder, d, &body, r->error), place));
     r->body[k] = body.index;
     return lwi_yaml_end_item(r, &outer, LWI_STATED_BODY, body.index, &lwi_yaml_body_object, NULL);
 }
@@ -246,7 +274,8 @@ static lw_status read_joint(lwi_yaml_reading *r, int k)
     const lw_place place = r->joints->key_place[k];
     const char *name = lwi_yaml_full_name(r, r->joints->key[k]);
     const lwi_document_value *map = r->joints->item[k];
-    static const char *const axes[] = {"at", "axis", "axis2"};
+    static const char *const axes[] = {"at", "axis", "axis2"}, *const points[] = {"point1",
+                                                                                  "point2"};
     lw_joint_desc desc = {.name = name, .place = lwi_yaml_item_place(r, place)};
     lwi_yaml_form form = LWI_FORM_ANY;
     int type;
@@ -263,6 +292,7 @@ static lw_status read_joint(lwi_yaml_reading *r, int k)
     const lwi_yaml_outer outer = lwi_yaml_begin_item(r, &desc);
     TRY(lwi_yaml_read_object(r, &lwi_yaml_joint_object, type, map, place, &desc));
     TRY(keep_group(r, &lwi_yaml_joint_object, axes, LWI_COUNT(axes), map, &desc));
+    TRY(keep_group(r, &lwi_yaml_joint_object, points, LWI_COUNT(points), map, &desc));
     lwi_yaml_place_points(r, &lwi_yaml_joint_object, &desc);
     TRY(lwi_yaml_place_joint(r, &desc));
     TRY(lwi_yaml_added(r, lw_builder_add_joint(r->builder, &desc, &joint, r->error), place));

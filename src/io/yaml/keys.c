@@ -104,9 +104,11 @@ const char *const lwi_yaml_shape_names[LW_SHAPE_COUNT] = {LW_SHAPE_LIST(X)};
 const int lwi_yaml_shape_sizes[LW_SHAPE_COUNT] = {LW_SHAPE_LIST(X)};
 #undef X
 
-#define AT(field) .offset = offsetof(lw_body_desc, field)
+#define AT(field) .offset = offsetof(lwi_yaml_body, desc.field)
 static const lwi_yaml_key body_keys[] = {
-    {"mass", LWI_KEY_NUMBER, AT(mass), .required = ONE, .range = LWI_RANGE_NOT_NEGATIVE, .help = "mass [kg], >= 0"},
+    {"mass", LWI_KEY_NUMBER, AT(mass), .range = LWI_RANGE_NOT_NEGATIVE, .help = "mass [kg], >= 0; or `density`"},
+    {"density", LWI_KEY_NUMBER, .offset = offsetof(lwi_yaml_body, density), .range = LWI_RANGE_POSITIVE,
+     .help = "of the shapes [kg/m^3], > 0: mass, centre of mass and inertia follow from them; with `mass`, scaled to it"},
     {"inertia", LWI_KEY_NUMBERS, AT(inertia), .count = 6,
      .help = "xx, yy, zz, xy, xz, yz about the centre of mass, matrix elements [kg m^2]; default 0"},
     {"com", LWI_KEY_VECTOR, AT(com), .help = "centre of mass in the body frame [m]; default 0 0 0"},
@@ -122,7 +124,7 @@ static const lwi_yaml_key body_keys[] = {
     {"angular_velocity", LWI_KEY_VECTOR, AT(angular_velocity),
      .flag = offsetof(lw_body_desc, has_velocity), .help = "initial, body axes [rad/s]"},
     {"shape", LWI_KEY_SHAPES, AT(shapes), .size = offsetof(lw_body_desc, nshape),
-     .help = "for drawings: one shape, or a list of shapes"},
+     .help = "for drawings, and for the mass where there is a `density`: one shape, or a list of shapes"},
     {"inertia_check", LWI_KEY_WORD, AT(inertia_check), .more = inertia_checks,
      .count = LWI_COUNT(inertia_checks),
      .help = "reaction to an inertia that no mass distribution has; default error"},

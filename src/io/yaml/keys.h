@@ -21,6 +21,13 @@ typedef struct lwi_yaml_function {
 
 extern const lwi_yaml_object lwi_yaml_file_object;     ///< no struct: sections
 extern const lwi_yaml_object lwi_yaml_function_object; ///< lwi_yaml_function
+/** A body while it is read: with a density, mass and inertia follow from its shapes. */
+typedef struct lwi_yaml_body {
+    lw_body_desc desc;
+    double density; ///< [kg/m^3]
+    bool has_density, has_mass, has_com, has_inertia, has_axes;
+} lwi_yaml_body;
+
 /** An entry of `include` while it is read. */
 typedef struct lwi_yaml_include {
     const char *file, *prefix;
@@ -34,7 +41,7 @@ extern const lwi_yaml_object lwi_yaml_include_object;   ///< lwi_yaml_include
 extern const lwi_yaml_object lwi_yaml_parameter_object; ///< no struct: read by parameters.c
 extern const lwi_yaml_key lwi_yaml_point_key;           ///< three lengths
 extern const lwi_yaml_key lwi_yaml_size_key;            ///< of shapes
-extern const lwi_yaml_object lwi_yaml_body_object;      ///< lw_body_desc
+extern const lwi_yaml_object lwi_yaml_body_object;      ///< lwi_yaml_body
 extern const lwi_yaml_object lwi_yaml_joint_object;     ///< lw_joint_desc
 extern const lwi_yaml_object lwi_yaml_mount_object;     ///< lw_joint_desc
 extern const lwi_yaml_object

@@ -505,6 +505,14 @@ static void put_object(FILE *f, const lwi_yaml_object *object, const char *inden
     if (object->type) put_conditions(f, object, indent);
     if (object == &lwi_yaml_simulation_object) put_dashed(f, object, indent);
     put_forms(f, object, indent);
+    if (object == &lwi_yaml_body_object)
+        fprintf(f,
+                ",%s\"anyOf\": [{\"required\": [\"mass\"]}, {\"required\": [\"density\"]}],"
+                "%s\"dependentSchemas\": {\"density\": {\"required\": [\"shape\"], \"not\": "
+                "{\"anyOf\": "
+                "[{\"required\": [\"com\"]}, {\"required\": [\"inertia\"]}, {\"required\": "
+                "[\"inertia_axes\"]}]}}}",
+                indent, indent);
 }
 
 static void put_definition(FILE *file, const lwi_yaml_object *object)

@@ -184,6 +184,11 @@ uint64_t lwi_yaml_guard(const lwi_description *d, const lwi_yaml_item *item, uns
     uint64_t h = 14695981039346656037u;
     if (!at) return 0;
     const char *field = at + offset;
+    if (item->list == LWI_STATED_BODY && strcmp(key->name, "density") == 0) {
+        const lw_body_desc *b = (const lw_body_desc *)(const void *)at; // what follows from it
+        h = hash(hash(h, &b->mass, sizeof b->mass), b->inertia, sizeof b->inertia);
+        return hash(h, &b->com, sizeof b->com);
+    }
     switch (key->kind) {
     case LWI_KEY_NUMBER:
         return hash(h, field, sizeof(double));

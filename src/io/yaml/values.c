@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_KEYS = 32 }; // of an object
+
 // ------------------------------------------------------------------------------------------ errors
 
 lw_status lwi_yaml_fail(lwi_yaml_reading *r, lw_status status, lw_place place, const char *format,
@@ -65,12 +67,102 @@ void lwi_yaml_leave(lwi_yaml_reading *r, size_t length)
     r->path[length] = 0;
 }
 
+// Words of other programs for keys and types of ours.
+static const struct {
+    const char *theirs, *ours[3];
+} synonyms[] = {
+    {"hinge", {"revolute"}},
+    {"pin", {"revolute", "pin_slot"}},
+    {"rotational", {"revolute"}},
+    {"continuous", {"revolute"}},
+    {"slide", {"prismatic"}},
+    {"slider", {"prismatic"}},
+    {"translational", {"prismatic"}},
+    {"ball", {"spherical"}},
+    {"cardan", {"universal"}},
+    {"hooke", {"universal"}},
+    {"weld", {"fixed"}},
+    {"rigid", {"fixed"}},
+    {"floating", {"free"}},
+    {"freejoint", {"free"}},
+    {"helical", {"screw"}},
+    {"rod", {"distance"}},
+    {"parent", {"between"}},
+    {"child", {"between"}},
+    {"body1", {"between"}},
+    {"body2", {"between"}},
+    {"world", {"ground"}},
+    {"fixed_world", {"ground"}},
+    {"actuator", {"forces", "effort", "servo"}},
+    {"actuators", {"forces"}},
+    {"motor", {"effort", "servo"}},
+    {"armature", {"rotor"}},
+    {"frictionloss", {"friction"}},
+    {"range", {"limits"}},
+    {"limit", {"limits"}},
+    {"links", {"bodies"}},
+    {"link", {"bodies"}},
+    {"constraints", {"joints"}},
+    {"sites", {"markers"}},
+    {"site", {"markers"}},
+    {"variables", {"parameters"}},
+    {"hardpoints", {"points"}},
+    {"options", {"simulation"}},
+    {"option", {"simulation"}},
+    {"solver", {"simulation", "integrator"}},
+    {"geom", {"shape"}},
+    {"visual", {"shape"}},
+    {"geometry", {"shape"}},
+    {"pos", {"position", "at"}},
+    {"origin", {"position", "at"}},
+    {"quat", {"orientation"}},
+    {"rotation", {"orientation"}},
+    {"anchor", {"at"}},
+    {"location", {"at", "position"}},
+    {"direction", {"axis"}},
+    {"lead", {"pitch"}},
+    {"cog", {"com"}},
+    {"center_of_mass", {"com"}},
+    {"moi", {"inertia"}},
+    {"torque", {"effort", "torque"}},
+    {"velocity", {"qd", "velocity"}},
+    {"initial", {"q"}},
+    {"k", {"stiffness"}},
+    {"c", {"damping"}},
+    {"rest_length", {"length"}},
+    {"free_length", {"length"}},
+    {"contact", {"stop"}},
+    {"plane", {"stop"}},
+    {"tendon", {"spring", "servo"}},
+    {"damper", {"spring"}},
+    {"force", {"wrench", "force"}},
+    {"gear", {"couplings", "gear"}},
+    {"mimic", {"couplings"}},
+    {"equality", {"couplings", "joints"}},
+    {"expression", {"formula", "of"}},
+    {"spline", {"table"}},
+    {"harmonic", {"sine"}},
+    {"const", {"constant"}},
+};
+
+// Our word for one of other programs, if it is among the names.
+static const char *translated(const char *name, const char *const *names, int count)
+{
+    for (int i = 0; i < LWI_COUNT(synonyms); i++) {
+        if (strcmp(synonyms[i].theirs, name) != 0) continue;
+        for (int k = 0; k < LWI_COUNT(synonyms[i].ours) && synonyms[i].ours[k]; k++)
+            for (int n = 0; n < count; n++)
+                if (names[n] && strcmp(names[n], synonyms[i].ours[k]) == 0) return names[n];
+    }
+    return NULL;
+}
+
 const char *lwi_yaml_hint(char *text, size_t size, const char *name, const char *const *names,
                           int count)
 {
     enum { MAX_ITEMS = 10000 }; // an edit distance costs microseconds
-    const char *near =
-        names ? lwi_nearest(name, names, count < MAX_ITEMS ? count : MAX_ITEMS) : NULL;
+    const char *near = names && count < MAX_KEYS ? translated(name, names, count) : NULL;
+    if (!near && names) near = lwi_nearest(name, names, count < MAX_ITEMS ? count : MAX_ITEMS);
     text[0] = 0;
     if (near) snprintf(text, size, ", did you mean '%.80s'?", near);
     return text;
@@ -326,6 +418,9 @@ lw_status lwi_yaml_read_reference(lwi_yaml_reading *r, const lwi_document_value 
     snprintf(expected, sizeof expected, "the name of a %s", kind);
     TRY(lwi_yaml_read_text(r, v, expected, &name));
     const int k = map ? lwi_document_find(map, name) : -1;
+    if (k < 0 && strcmp(kind, "body") == 0 && strcmp(name, "world") == 0)
+        return lwi_yaml_fail(r, LW_ERR_MODEL, v->place,
+                             "there is no body 'world', did you mean 'ground'?");
     if (k < 0)
         return lwi_yaml_fail(
             r, LW_ERR_MODEL, v->place, "there is no %s '%.80s'%s", kind, name,
@@ -374,7 +469,6 @@ lw_status lwi_yaml_read_joint(lwi_yaml_reading *r, const lwi_document_value *v, 
 // -------------------------------------------------------------------------------------------- keys
 
 // Lists the keys that belong to type t, `type` included.
-enum { MAX_KEYS = 32 };
 static int known_keys(const lwi_yaml_object *object, int type, const char **names)
 {
     int n = 0;

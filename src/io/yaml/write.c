@@ -222,15 +222,26 @@ static bool each_given(const writing *w, const lwi_yaml_key *key, int type, cons
     return all_given(key, source);
 }
 
-// Is the joint written by `at` and axes, because the file states them by expressions?
+// Is the joint written by `at` and axes, or by points, because the file states them by expressions?
 static bool at_stated(const writing *w, const lwi_yaml_object *object, int type, const void *source)
 {
     bool other;
     for (int i = 0; i < object->nkey; i++)
-        if (object->key[i].form == LWI_FORM_AT && lwi_yaml_key_belongs(&object->key[i], type) &&
+        if ((object->key[i].form == LWI_FORM_AT || object->key[i].form == LWI_FORM_POINTS) &&
+            lwi_yaml_key_belongs(&object->key[i], type) &&
             stated_text(w, &object->key[i], source, &other))
             return true;
     return false;
+}
+
+// Follows from the density that the file states?
+static bool of_density(const writing *w, const lwi_yaml_key *key, const void *source)
+{
+    static const char *const names[] = {"mass", "inertia", "com", "inertia_axes"};
+    bool other, is = false;
+    for (int i = 0; i < LWI_COUNT(names); i++) is = is || strcmp(key->name, names[i]) == 0;
+    return is && w->now->item.list == LWI_STATED_BODY && w->now->item.index >= 0 &&
+           stated_text(w, lwi_yaml_key_find(&lwi_yaml_body_object, "density"), source, &other);
 }
 
 static bool is_given(const writing *w, const lwi_yaml_key *key, int type, const void *source)
@@ -238,6 +249,8 @@ static bool is_given(const writing *w, const lwi_yaml_key *key, int type, const 
     bool other;
     if (!lwi_yaml_key_belongs(key, type)) return false;
     if (stated_text(w, key, source, &other)) return true;
+    if (of_density(w, key, source)) return false;
+    if (w->now->item.list == LWI_STATED_BODY && strcmp(key->name, "mass") == 0) return true;
     if (other || key->form == LWI_FORM_AT || key->form == LWI_FORM_POINTS) return false;
     if (key->form == LWI_FORM_FRAMES) return !at_stated(w, &lwi_yaml_joint_object, type, source);
     if (key->flag) return *FIELD(bool, key->flag);
@@ -732,8 +745,10 @@ static void write_sections(const writing *w, const lw_options *options)
     write_functions(w);
     write_inputs(w);
     fputs("bodies:\n", w->file);
-    for (int i = 1; i < d->nbody; i++)
-        write_item(w, &lwi_yaml_body_object, 0, d->body[i].name, &d->body[i], LWI_STATED_BODY, i);
+    for (int i = 1; i < d->nbody; i++) {
+        const lwi_yaml_body body = {.desc = d->body[i]};
+        write_item(w, &lwi_yaml_body_object, 0, d->body[i].name, &body, LWI_STATED_BODY, i);
+    }
     if (d->njoint) fputs("joints:\n", w->file);
     for (int i = 0; i < d->njoint; i++)
         write_item(w, &lwi_yaml_joint_object, (int)d->joint[i].type, d->joint[i].name, &d->joint[i],

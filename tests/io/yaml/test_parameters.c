@@ -52,12 +52,14 @@ static const char rods[] =
     "    com: front left\n"
     "    shape: {capsule: [r, l], position: B}\n"
     "  slider: {mass: zeta, inertia: [zeta, zeta, zeta, 0, 0, 0], position: front left}\n"
+    "  ball: {mass: zeta, inertia: [zeta, zeta, zeta, 0, 0, 0], position: front left}\n"
     "joints:\n"
     "  a: {type: revolute, between: [ground, crank], at: A, qd: [30 rpm],\n"
     "      spring: {q0: {stiffness: 2 N m/rad, damping: zeta}}}\n"
     "  b: {type: revolute, between: [crank, rod], at: B, axis: [0, 0, 2*half]}\n"
     "  c: {type: spherical, between: [rod, slider], frame1: {position: front left},\n"
     "      frame2: {position: front left}}\n"
+    "  d: {type: distance, between: [ground, ball], point1: [0, 0, 0], point2: B}\n"
     "couplings:\n"
     "  - {joint: b, coordinate: q0, of: a, with: q0, polynomial: [0, 20*zeta]}\n"
     "forces:\n"
@@ -166,6 +168,7 @@ static void expressions_are_written(void **state)
         "spring: {q0: {stiffness: 2 N m/rad, damping: zeta}}",
         "    at: B\n    axis: [0, 0, 2*half]\n",
         "frame1: {position: front left}\n    frame2: {position: front left}\n",
+        "    point1: [0, 0, 0]\n    point2: B\n",
         "polynomial: [0, 20*zeta]",
         "    from: front left\n    to: [2*l, 0, 0]\n",
         "    stiffness: k\n    length: l/3\n    force: wave\n",
@@ -213,6 +216,97 @@ static void changed_values_are_numbers(void **state)
     assert_non_null(strstr(text, "    at: A\n"));
     free(text);
     lw_model_destroy(m);
+}
+
+// ----------------------------------------------------------------------------------------- density
+
+static void close_to(double a, double b, double scale)
+{
+    if (!(fabs(a - b) <= 1e-14 * scale)) fail_msg("%.17g, not %.17g", a, b);
+}
+
+// A box is the sum of its eight octants, wherever it lies; a mesh of the same box has the same mass.
+static void mass_follows_from_shapes(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "parameters: {rho: 2700 kg/m^3, a: 0.2 m}\n"
+        "bodies:\n"
+        "  whole: {density: rho, shape: {box: [a, 2*a, 3*a], position: [0.1, 0.2, 0.3], "
+        "orientation: [0.8, 0, 0.6, 0]}}\n"
+        "  parts:\n"
+        "    density: rho\n"
+        "    shape:\n"
+        "      - {box: [a/2, a, 1.5*a], position: [0.05, 0.1, 0.15]}\n"
+        "      - {box: [a/2, a, 1.5*a], position: [-0.05, 0.1, 0.15]}\n"
+        "      - {box: [a/2, a, 1.5*a], position: [0.05, -0.1, 0.15]}\n"
+        "      - {box: [a/2, a, 1.5*a], position: [-0.05, -0.1, 0.15]}\n"
+        "      - {box: [a/2, a, 1.5*a], position: [0.05, 0.1, -0.15]}\n"
+        "      - {box: [a/2, a, 1.5*a], position: [-0.05, 0.1, -0.15]}\n"
+        "      - {box: [a/2, a, 1.5*a], position: [0.05, -0.1, -0.15]}\n"
+        "      - {box: [a/2, a, 1.5*a], position: [-0.05, -0.1, -0.15]}\n"
+        "  scaled: {density: 1, mass: 5 kg, shape: [{box: [a, 2*a, 3*a]}]}\n"
+        "  mesh: {density: rho, shape: {mesh: {vertices: [0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1], "
+        "triangles: [0, 2, 1, 0, 1, 3, 0, 3, 2, 1, 2, 3]}, scale: [0.1, 0.2, 0.3]}}\n"
+        "  ball: {density: 1000, shape: {sphere: 0.1}}\n"
+        "  rod: {density: 1000, shape: {cylinder: [0.1, 0.5]}}\n"
+        "  egg: {density: 1000, shape: {ellipsoid: [0.1, 0.2, 0.3]}}\n"
+        "  pill: {density: 1000, shape: [{capsule: [0.1, 0.5]}]}\n"
+        "  pieces: {density: 1000, shape: [{cylinder: [0.1, 0.5]}, {sphere: 0.1, position: [0, 0, "
+        "0.25]}, {sphere: 0.1, position: [0, 0, -0.25]}]}\n";
+    const double pi = 3.14159265358979323846;
+    lw_model *m = read_set(text, NULL, 0);
+    const lw_body_desc *b = m->desc.body;
+    const double mass = 2700 * 0.2 * 0.4 * 0.6;
+    close_to(b[1].mass, mass, mass);
+    close_to(b[2].mass, mass, mass);
+    const double I[3] = {mass * (0.16 + 0.36) / 12, mass * (0.04 + 0.36) / 12,
+                         mass * (0.04 + 0.16) / 12};
+    for (int k = 0; k < 6; k++) {
+        close_to(b[2].inertia[k], k < 3 ? I[k] : 0, mass);
+        close_to(b[3].inertia[k], (k < 3 ? I[k] : 0) * 5 / mass, 5);
+    }
+    const double c = 1 - 2 * 0.6 * 0.6, s = 2 * 0.8 * 0.6; // rotated about y
+    close_to(b[1].inertia[0], c * c * I[0] + s * s * I[2], mass);
+    close_to(b[1].inertia[1], I[1], mass);
+    close_to(b[1].inertia[4], c * s * (I[2] - I[0]), mass);
+    close_to(b[1].com.x - 0.1 + b[1].com.y - 0.2 + b[1].com.z - 0.3, 0, 1);
+    assert_true(b[3].mass == 5);
+    const double tet = 2700 * 0.1 * 0.2 * 0.3 /
+                       6; // corner at the origin: centre at a quarter, I_xx = m 3/80 (y^2 + z^2)
+    close_to(b[4].mass, tet, tet);
+    close_to(b[4].com.x, 0.025, 1);
+    close_to(b[4].inertia[0], tet * 3. / 80 * (0.04 + 0.09), tet);
+    close_to(b[5].inertia[0], 0.4 * b[5].mass * 0.01, b[5].mass);
+    close_to(b[5].mass, 4. / 3 * pi * 1, 10);
+    close_to(b[6].inertia[2], 0.5 * b[6].mass * 0.01, b[6].mass);
+    close_to(b[7].inertia[0], 0.2 * b[7].mass * (0.04 + 0.09), b[7].mass);
+    close_to(b[8].mass, 1000 * pi * 0.01 * (0.5 + 0.4 / 3), b[8].mass);
+    close_to(b[9].mass, b[6].mass + 2 * b[5].mass, b[9].mass); // overlaps count twice
+    close_to(b[9].inertia[0], b[6].inertia[0] + 2 * (b[5].inertia[0] + b[5].mass * 0.0625),
+             b[9].mass);
+
+    size_t length;
+    char *written = lwt_written(m, NULL, &length);
+    static const char *const kept[] = {
+        "    density: rho\n    shape: {box: [a, 2*a, 3*a], position: [0.1, 0.2, 0.3]",
+        "  scaled:\n    mass: 5 kg\n    density: 1\n    shape: ",
+        "  ball:\n    density: 1000\n    shape: "};
+    for (int i = 0; i < LWI_COUNT(kept); i++)
+        if (!strstr(written, kept[i])) {
+            fputs(written, stderr);
+            fail_msg("no %s", kept[i]);
+        }
+    lw_model *again = read_set(written, NULL, 0);
+    same(m, again);
+    m->desc.body[1].mass *= 2;
+    free(written);
+    written = lwt_written(m, NULL, &length);
+    assert_non_null(strstr(written, "  whole:\n    mass: 259.2"));
+    free(written);
+    lw_model_destroy(m);
+    lw_model_destroy(again);
 }
 
 // --------------------------------------------------------------------------------------- overrides
@@ -330,6 +424,27 @@ static void mistakes_are_located(void **state)
         {BODY("mass: 1, shape: {box: [1 kg, 1, 1]}"),
          "shape.box: '1 kg' is a mass [kg], expected a length [m]", 4, 37},
         {BODY("mass: -rho*l^3"), "mass is -7850, expected a number >= 0", 4, 20},
+        {BODY("mass: 1, cog: [0, 0, 0]"), "unknown key 'cog', did you mean 'com'?", 4, 23},
+        {JOINT("type: hinge"), "unknown word 'hinge', did you mean 'revolute'?", 3, 0},
+        {JOINT("type: ball"), "unknown word 'ball', did you mean 'spherical'?", 3, 0},
+        {JOINT("type: revolute, armature: {q0: 1}"),
+         "unknown key 'armature', did you mean 'rotor'?", 3, 0},
+        {JOINT("type: revolute, parent: a"), "unknown key 'parent', did you mean 'between'?", 3, 0},
+        {"linkwork: 1\nbodies: {a: {mass: 1}}\njoints: {j: {type: fixed, between: [world, a], at: "
+         "[0, 0, 0]}}\n",
+         "there is no body 'world', did you mean 'ground'?", 3, 0},
+        {"linkwork: 1\nbodies: {a: {mass: 1}}\nactuator: {}\n",
+         "unknown key 'actuator', did you mean 'forces'?", 3, 1},
+        {"linkwork: 1\nbodies: {a: {mass: 1}}\nforces: {f: {type: damper}}\n",
+         "unknown word 'damper', did you mean 'spring'?", 3, 0},
+        {BODY("com: [0, 0, 0]"), "body 'a': key 'mass' is missing: mass [kg], >= 0; or `density`",
+         4, 10},
+        {BODY("density: 1"),
+         "body 'a': density: the shapes have the mass 0, expected shapes with a volume", 4, 10},
+        {BODY("density: 1, shape: {sphere: 1}, com: A"),
+         "'density' and 'com': mass centre and inertia follow", 4, 10},
+        {BODY("density: 2 kg, shape: {sphere: 1}"),
+         "density: '2 kg' is a mass [kg], expected a density [kg/m^3]", 4, 23},
         {BODY("mass: +1"), "body 'a': mass: expected a number, written as in JSON", 4, 20},
         {JOINT("type: revolute, qd: [50 Hz]"),
          "joint 'j': qd: '50 Hz' is a frequency [Hz], expected", 3, 0},
@@ -440,6 +555,7 @@ int main(void)
         cmocka_unit_test(points_are_places_in_the_world),
         cmocka_unit_test(expressions_are_written),
         cmocka_unit_test(changed_values_are_numbers),
+        cmocka_unit_test(mass_follows_from_shapes),
         cmocka_unit_test(parameters_are_set),
         cmocka_unit_test(wrong_settings_are_refused),
         cmocka_unit_test(mistakes_are_located),
