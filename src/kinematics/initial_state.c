@@ -9,6 +9,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // Scratch of this file, world axes unless said otherwise.
@@ -291,11 +292,30 @@ static lw_status tree_speeds(lw_model *m, start *s, lw_error *error)
     return LW_OK;
 }
 
+// The first drive that starts with a speed, as the probable reason why velocities contradict each other; "": none does.
+static const char *moving_drive(const lw_model *m, char *text, size_t size)
+{
+    text[0] = 0;
+    for (int j = 0; j < m->njoint && !text[0]; j++)
+        for (int k = 0; k < m->joint[j].type->nv && m->joint[j].ndriven && !text[0]; k++) {
+            double f[3];
+            if (!m->joint[j].motion[k].index) continue;
+            lwi_function_eval(m->function, m->joint[j].motion[k], 0, f);
+            if (f[1] != 0)
+                snprintf(text, size,
+                         "; the motion of joint '%.60s' starts with qd%d = %.9g: leave out the "
+                         "speeds of the others, which follow from it, or start it at rest",
+                         m->joint[j].name, k, f[1]);
+        }
+    return text;
+}
+
 // The speeds given for a joint outside the tree are those at which its loop moves it: else the loop
 // is to follow them.
 static lw_status check_given_speeds(const lw_model *m, int index, const double *u, double speed,
                                     lw_error *error)
 {
+    char drive[240];
     LWI_ASSERT_INDEX(index, m->njoint);
     const lw_joint_desc *d = &m->desc.joint[index];
     const lwi_joint *j = &m->joint[index];
@@ -303,8 +323,8 @@ static lw_status check_given_speeds(const lw_model *m, int index, const double *
         if (fabs(u[i] - d->qd[i]) > LWI_CLOSURE_TOLERANCE * (speed + fabs(d->qd[i])))
             return lwi_model_fail(&m->desc, d->place, error,
                                   "joint '%s' closes a loop that moves it at qd%d = %.9g, given "
-                                  "is %.9g",
-                                  j->name, i, u[i], d->qd[i]);
+                                  "is %.9g%s",
+                                  j->name, i, u[i], d->qd[i], moving_drive(m, drive, sizeof drive));
     return LW_OK;
 }
 
@@ -344,11 +364,12 @@ static lw_status loop_speeds(lw_model *m, int index, const start *s, lw_error *e
     if (v3_norm(V) <= LWI_CLOSURE_TOLERANCE * speed &&
         v3_norm(V + 3) <= LWI_CLOSURE_TOLERANCE * speed)
         return LW_OK;
+    char drive[240];
     return lwi_model_fail(
         &m->desc, m->desc.joint[index].place, error,
         "joint '%s' closes a loop that the initial velocities break by %.6g m/s and "
-        "%.6g rad/s; expected velocities that keep every loop closed",
-        j->name, v3_norm(V), v3_norm(V + 3));
+        "%.6g rad/s; expected velocities that keep every loop closed%s",
+        j->name, v3_norm(V), v3_norm(V + 3), moving_drive(m, drive, sizeof drive));
 }
 
 // q_a = c0 + c1 q_b + ... and its rate must hold at the start.

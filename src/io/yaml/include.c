@@ -32,13 +32,9 @@ int lwi_yaml_find_body(const lwi_yaml_reading *r, const char *name)
 {
     const int k = r->bodies ? lwi_document_find(r->bodies, name) : -1;
     if (k >= 0) return r->body[k];
-    for (const lwi_yaml_reading *c = child_of(r->child, name, &name); c;
-         c = child_of(c->next, name, &name)) {
-        const int body = lwi_yaml_find_body(c, name);
-        if (body > 0) return body;
-        break;
-    }
-    return -1;
+    const char *rest = NULL;
+    const lwi_yaml_reading *c = child_of(r->child, name, &rest);
+    return c ? lwi_yaml_find_body(c, rest) : -1;
 }
 
 int lwi_yaml_find_joint(const lwi_yaml_reading *r, const char *name)

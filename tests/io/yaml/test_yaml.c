@@ -410,6 +410,28 @@ static void numbers_do_not_depend_on_the_locale(void **state)
     setlocale(LC_ALL, "C");
 }
 
+// A drive that moves at the start where the others are stated to be at rest is named.
+static void a_drive_with_a_speed_is_named(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "bodies:\n"
+        "  crank: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], com: [0, 0, 0.1]}\n"
+        "  coupler: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0, 0, 0.2]}\n"
+        "  rocker: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0.4, 0, 0]}\n"
+        "joints:\n"
+        "  A: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 1, 0],\n"
+        "      motion: {q0: {type: polynomial, coefficients: [0, 10]}}}\n"
+        "  B: {type: revolute, between: [crank, coupler], at: [0, 0, 0.2], axis: [0, 1, 0], qd: "
+        "[0]}\n"
+        "  C: {type: spherical, between: [coupler, rocker], at: [0.4, 0, 0.2]}\n"
+        "  D: {type: revolute, between: [ground, rocker], at: [0.4, 0, 0], axis: [0, 1, 0], qd: "
+        "[0]}\n";
+    refuse(text, LW_ERR_MODEL,
+           "the motion of joint 'A' starts with qd0 = 10: leave out the speeds");
+}
+
 static char *repeated(const char *before, const char *part, int count, const char *after)
 {
     const size_t size = strlen(before) + strlen(after) + (size_t)count * strlen(part) + 1;
@@ -697,6 +719,7 @@ int main(void)
         cmocka_unit_test(mechanism_round_trips),
         cmocka_unit_test(numbers_are_those_of_json),
         cmocka_unit_test(numbers_do_not_depend_on_the_locale),
+        cmocka_unit_test(a_drive_with_a_speed_is_named),
         cmocka_unit_test(hostile_documents_are_refused),
         cmocka_unit_test(long_chains_are_read),
         cmocka_unit_test(every_failing_allocation_is_survived),
