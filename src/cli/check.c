@@ -223,14 +223,17 @@ static void print_undetermined(const lw_model *model, const findings *f)
 static void print_beginners(const findings *f)
 {
     static const char *const before[BEGINNINGS] = {"", "not with ", "not tried: "};
-    printf(
-        "             the start is a singular position: %d more than nearby; runs can begin here "
-        "with\n             ",
-        f->check.dof - f->check.dof_generic);
-    if (f->nbegin[BEGINS] == 0) printf("none");
+    const bool any = f->nbegin[BEGINS] > 0;
+    printf("             the start is a singular position: %d more than nearby; %s\n             ",
+           f->check.dof - f->check.dof_generic,
+           any ? "runs can begin here with" : "no run can begin here,");
     for (int what = 0; what < BEGINNINGS; what++)
         for (int i = 0; i < f->nbegin[what]; i++)
-            printf("%s%s%s", i ? ", " : what ? "; " : "", i ? "" : before[what], f->begin[what][i]);
+            printf("%s%s%s",
+                   i             ? ", "
+                   : what && any ? "; "
+                                 : "",
+                   i ? "" : before[what], f->begin[what][i]);
     printf("\n");
     if (f->nbegin[UNTRIED])
         printf("             (not tried: predicted to take more than %d times as long as the "
