@@ -45,7 +45,7 @@ static cli_exit move(const cli_arguments *arguments, lw_sim *sim)
                                                cli_rows_write, &rows, cli_rows_poll, &rows);
     cli_progress_end(&rows.progress);
     code = cli_rows_close(&rows);
-    if (status == LW_ERR_ARGUMENT)
+    if (status == LW_ERR_ARGUMENT || status == LW_ERR_MODEL)
         return cli_complain(CLI_USE, "%s: %s", arguments->operand, lw_sim_error(sim)->text);
     if (status != LW_OK)
         return cli_complain(CLI_FAILED, "%s: %s; %ld rows are kept", arguments->operand,

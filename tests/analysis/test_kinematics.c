@@ -116,8 +116,7 @@ static void test_free_coordinates(void **state)
     const double angle[] = {0.1, 0.2};
     lw_model *model = lwt_pendulum(2, angle);
     lw_sim *sim = simulation(model, 1, 0.1);
-    assert_int_equal(lw_sim_kinematics(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL),
-                     LW_ERR_ARGUMENT);
+    assert_int_equal(lw_sim_kinematics(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL), LW_ERR_MODEL);
     assert_string_equal(lw_sim_error(sim)->text,
                         "kinematics needs a `motion` for each degree of freedom; 2 have none: "
                         "joint.j1.q0, joint.j2.q0");

@@ -91,7 +91,7 @@ static void keys(void **state)
          "bodies: expected a map of names, found a list of 0"},
         {"linkwork: 1\nbodies:\n", LW_ERR_PARSE, 2, 8, "expected a map of names, found nothing"},
         {"linkwork: 1\nbodies:\n  a: {weight: 1}\n", LW_ERR_PARSE, 3, 7,
-         "body 'a': unknown key 'weight'|allowed: mass, inertia"},
+         "body 'a': unknown key 'weight'|allowed: mass, density, inertia"},
         {"linkwork: 1\nbodies:\n  a: {inertia: [1, 1, 1, 0, 0, 0]}\n", LW_ERR_PARSE, 3, 3,
          "body 'a': key 'mass' is missing: mass [kg]"},
         {"linkwork: 1\nbodies:\n  a: 5\n", LW_ERR_PARSE, 3, 6,
@@ -101,7 +101,7 @@ static void keys(void **state)
         {"linkwork: 1\nbodies:\n  a: {mass: 1, com: [1, 2]}\n", LW_ERR_PARSE, 3, 21,
          "body 'a': com: expected a list of 3 numbers, found a list of 2"},
         {"linkwork: 1\nbodies:\n  a: {mass: 1, com: [1, 2, x]}\n", LW_ERR_PARSE, 3, 28,
-         "body 'a': com: expected a number|found 'x'"},
+         "body 'a': com: unknown name 'x'"},
         {"linkwork: 1\nbodies:\n  a: {mass: 1, inertia: {x: 1}}\n", LW_ERR_PARSE, 3, 25,
          "expected a list of 6 numbers, found a map of 1 keys"},
         {"linkwork: 1\nbodies:\n  a: {mass: 1, inertia_check: wrn}\n", LW_ERR_PARSE, 3, 31,
@@ -139,7 +139,7 @@ static void keys(void **state)
         {HEAD "simulation: {durations: 1}\n", LW_ERR_PARSE, 5, 14,
          "simulation: unknown key 'durations', did you mean 'duration'"},
         {HEAD "simulation: {duration: soon}\n", LW_ERR_PARSE, 5, 24,
-         "simulation.duration: expected a number"},
+         "simulation.duration: unknown name"},
         {HEAD "simulation: {duration: -1}\n", LW_ERR_PARSE, 5, 24,
          "simulation: duration: -1 is not"},
         {HEAD "simulation: {sample: often}\n", LW_ERR_PARSE, 5, 22,
@@ -353,8 +353,7 @@ static void drives_and_signals(void **state)
          "one or more functions"},
         {HEAD INPUT "functions:\n  f: {type: sum, terms: [motor]}\n", LW_ERR_MODEL, 7, 3,
          "function 'f': term 1 of the sum is an input"},
-        {HEAD "functions:\n  f: g\n", LW_ERR_PARSE, 6, 6,
-         "function 'f': expected a number or a map"},
+        {HEAD "functions:\n  f: g\n", LW_ERR_PARSE, 6, 6, "function 'f': unknown name 'g'"},
     };
     CHECK_ALL(list);
 #undef J

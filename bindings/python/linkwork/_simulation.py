@@ -687,7 +687,7 @@ def kinematics(model: Union[Model, Path], duration: Optional[float] = None, *, l
     """The motion of a mechanism with a drive for each degree of freedom, without integration: positions are solved for
     at each row, velocities, accelerations and reactions follow.  Parameters as of :func:`simulate`.
 
-    :raises ArgumentError: degrees of freedom without drives
+    :raises ModelError: degrees of freedom without drives
     :raises SingularError: a dead point, or a time after which the loops do not close
     """
     if not isinstance(model, Model):

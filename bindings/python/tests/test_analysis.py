@@ -106,5 +106,5 @@ joints:
     rows = [0, 2, 5, 8]
     assert t["joint.A.q0"][rows] == pytest.approx([0, 1, 2.5, 4], abs=1e-12)
     assert t["joint.A.tz"][rows] == pytest.approx([0.7848, 49.645149287266214, -38.564276346, 49.252455024], rel=1e-10)
-    with pytest.raises(lw.ArgumentError, match="joint.a.q0, joint.b.q0"):
+    with pytest.raises(lw.ModelError, match="joint.a.q0, joint.b.q0"):
         lw.kinematics(lw.Model.from_string(PENDULUM))
