@@ -42,7 +42,7 @@ static lw_status check_driven(const motion *k, lw_error *error)
     return m->f == 0
                ? LW_OK
                : lwi_fail(
-                     error, LW_ERR_ARGUMENT,
+                     error, LW_ERR_MODEL,
                      "kinematics needs a `motion` for each degree of freedom; %d have none: %s",
                      m->f, names);
 }
