@@ -401,6 +401,16 @@ typedef struct lw_marker_desc {
     lw_place place;
 } lw_marker_desc;
 
+/** A named expression of columns of results and of the time t, which results have as `measure.NAME`.  It is compared with
+ *  the model where results are written (lw_measures_create). */
+typedef struct lw_measure_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
+    const char *name;
+    const char *formula; ///< "hypot(joint.A.fx, joint.A.fz)": docs/results.md, "Measures"
+    const char *unit;    ///< in which its values are given, "deg", "mm"; NULL: SI
+    lw_place place;
+} lw_measure_desc;
+
 // ------------------------------------------------------------------------------------ mechanisms
 
 /** Mechanisms of many equal rods: cylinders, their joints at the ends; gravity is not changed.
@@ -476,6 +486,8 @@ LW_API lw_status lw_builder_add_impulse(lw_builder *builder, const lw_impulse_de
                                         lw_error *error);
 LW_API lw_status lw_builder_add_marker(lw_builder *builder, const lw_marker_desc *desc,
                                        lw_error *error);
+LW_API lw_status lw_builder_add_measure(lw_builder *builder, const lw_measure_desc *desc,
+                                        lw_error *error);
 /** Adds the bodies and joints of a mechanism. */
 LW_API lw_status lw_builder_add_mechanism(lw_builder *builder, const lw_mechanism_desc *desc,
                                           lw_error *error);
@@ -529,11 +541,13 @@ LW_API void lw_model_destroy(lw_model *model);
 LW_API int lw_model_body_count(const lw_model *model); ///< with the ground
 LW_API int lw_model_joint_count(const lw_model *model);
 LW_API int lw_model_marker_count(const lw_model *model);
+LW_API int lw_model_measure_count(const lw_model *model);
 LW_API int lw_model_input_count(const lw_model *model);
 LW_API int lw_model_warning_count(const lw_model *model);
 LW_API const char *lw_model_body_name(const lw_model *model, lw_body body);
 LW_API const char *lw_model_joint_name(const lw_model *model, lw_joint joint);
 LW_API const char *lw_model_marker_name(const lw_model *model, int marker);
+LW_API const char *lw_model_measure_name(const lw_model *model, int measure);
 LW_API const char *lw_model_input_name(const lw_model *model, int input);
 /** Text with file and line. */
 LW_API const char *lw_model_warning(const lw_model *model, int index);

@@ -105,6 +105,37 @@ LW_API lw_status lw_result_read_state(lw_result *result, long row, double *time,
 LW_API lw_status lw_result_restore(lw_result *result, long row, lw_sim *sim, char *how,
                                    size_t how_size, lw_error *error);
 
+// ------------------------------------------------------------------------------------- statistics
+
+/** Of a number over the rows of a run. */
+typedef struct lw_statistics {
+    long rows;
+    double min, max, range;          ///< of the rows; range: max - min, peak to peak
+    double mean, rms;                ///< over the time, the number a straight line between two rows
+    double last;                     ///< of the last row
+    double time_of_min, time_of_max; ///< of the first row that has it [s]
+} lw_statistics;
+/** Of a column.   @return LW_ERR_ARGUMENT: no rows, or no such column; LW_ERR_IO */
+LW_API lw_status lw_result_statistics(lw_result *result, int column, lw_statistics *statistics,
+                                      lw_error *error);
+
+/** The measures of a model (lw_measure_desc) and their statistics in a run.  Results have their values as columns
+ *  measure.NAME. */
+typedef struct lw_measures lw_measures; ///< one thread at a time
+
+/** @param model  must outlive the measures
+ *  @return LW_ERR_MODEL with file, line and column: a measure names what is no column, or has wrong units */
+LW_API lw_status lw_measures_create(const lw_model *model, lw_measures **measures, lw_error *error);
+LW_API void lw_measures_destroy(lw_measures *measures);
+/** The level that observations must have at least. */
+LW_API lw_observe lw_measures_level(const lw_measures *measures);
+/** Of a measure, 0 ... lw_model_measure_count - 1: "mm"; "" if unknown, or for an index out of range. */
+LW_API const char *lw_measures_unit(const lw_measures *measures, int measure);
+/** Counts a row.   @return LW_ERR_NOT_FINITE: a value is not finite */
+LW_API lw_status lw_measures_row(lw_measures *measures, const lw_observation *observation);
+/** Of the rows so far; all zero for an index out of range. */
+LW_API lw_statistics lw_measures_statistics(const lw_measures *measures, int measure);
+
 // --------------------------------------------------------------------------------------- writing
 
 typedef struct lw_writer lw_writer; ///< one thread at a time

@@ -12,6 +12,7 @@ static void print_report(const cli_arguments *arguments, const lw_sim *sim, cons
            lw_sim_options(sim)->formulation);
     printf("residuals    position %.1e, velocity %.1e\n", s->residual[0], s->residual[1]);
     for (int i = 0; i < arguments->noutput; i++) printf("written      %s\n", arguments->output[i]);
+    cli_rows_print_measures(rows);
 }
 
 static void json_report(const cli_arguments *arguments, const lw_sim *sim, const cli_rows *rows,
@@ -24,37 +25,45 @@ static void json_report(const cli_arguments *arguments, const lw_sim *sim, const
     json_number(&json, "end", lw_sim_time(sim));
     json_integer(&json, "rows", rows->rows);
     json_array(&json, "residual", s->residual, 2);
+    cli_rows_json_measures(rows, &json);
     json_open(&json, "files", '[');
     for (int i = 0; i < arguments->noutput; i++) json_text(&json, NULL, arguments->output[i]);
     json_close(&json, ']');
     json_close(&json, '}');
 }
 
-static cli_exit move(const cli_arguments *arguments, lw_sim *sim)
+static cli_exit write_motion(const cli_arguments *arguments, lw_sim *sim, cli_rows *rows)
 {
-    cli_rows rows = {0};
     lw_summary summary;
-    cli_exit code = cli_rows_open(arguments, sim, NULL, &rows);
+    cli_exit code = cli_rows_open(arguments, sim, NULL, rows);
     if (code) {
-        cli_rows_close(&rows);
+        cli_rows_close(rows);
         return code;
     }
     cli_catch_signals();
-    rows.progress = cli_progress_start("kinematics", arguments->quiet, lw_sim_time(sim));
-    const lw_status status = lw_sim_kinematics(sim, cli_rows_level(arguments, sim, &rows),
-                                               cli_rows_write, &rows, cli_rows_poll, &rows);
-    cli_progress_end(&rows.progress);
-    code = cli_rows_close(&rows);
+    rows->progress = cli_progress_start("kinematics", arguments->quiet, lw_sim_time(sim));
+    const lw_status status = lw_sim_kinematics(sim, cli_rows_level(arguments, sim, rows),
+                                               cli_rows_write, rows, cli_rows_poll, rows);
+    cli_progress_end(&rows->progress);
+    code = cli_rows_close(rows);
     if (status == LW_ERR_ARGUMENT || status == LW_ERR_MODEL)
         return cli_complain(CLI_USE, "%s: %s", arguments->operand, lw_sim_error(sim)->text);
     if (status != LW_OK)
         return cli_complain(CLI_FAILED, "%s: %s; %ld rows are kept", arguments->operand,
-                            lw_sim_error(sim)->text, rows.rows);
+                            lw_sim_error(sim)->text, rows->rows);
     lw_sim_summary(sim, &summary);
     if (!code && arguments->json)
-        json_report(arguments, sim, &rows, &summary);
+        json_report(arguments, sim, rows, &summary);
     else if (!code && !arguments->quiet)
-        print_report(arguments, sim, &rows, &summary);
+        print_report(arguments, sim, rows, &summary);
+    return code;
+}
+
+static cli_exit move(const cli_arguments *arguments, lw_sim *sim)
+{
+    cli_rows rows = {0};
+    const cli_exit code = write_motion(arguments, sim, &rows);
+    cli_rows_free(&rows);
     return code;
 }
 

@@ -1,11 +1,14 @@
 // rows.c -- rows of a run or of kinematics into files.
 #include "cli/rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 lw_status cli_rows_write(void *user, const lw_observation *observation)
 {
     cli_rows *w = user;
+    const lw_status measured = lw_measures_row(w->measures, observation);
+    if (measured != LW_OK) return measured;
     for (int i = 0; i < w->n; i++) {
         const lw_status status = lw_writer_row(w->writer[i], observation);
         w->failed |= status != LW_OK && status != LW_ERR_INTERRUPTED;
@@ -28,6 +31,9 @@ cli_exit cli_rows_open(const cli_arguments *arguments, const lw_sim *sim, lw_res
     lw_error error = {0};
     const lw_writer_desc desc = {
         .sim = sim, .level = arguments->level, .after = after, .interrupt = cli_is_stopped};
+    w->model = lw_sim_model(sim);
+    const lw_status made = lw_measures_create(w->model, &w->measures, &error);
+    if (made != LW_OK) return cli_fail(made, &error);
     for (int i = 0; i < arguments->noutput; i++) {
         const lw_status status =
             lw_writer_create(arguments->output[i], &desc, &w->writer[i], &error);
@@ -57,7 +63,53 @@ lw_observe cli_rows_level(const cli_arguments *arguments, const lw_sim *sim, con
 {
     const bool chosen = strcmp(lw_sim_options(sim)->columns, "auto") != 0;
     lw_observe level = chosen && w->n ? LW_OBSERVE_ENERGY : arguments->level;
+    if (lw_measures_level(w->measures) > level) level = lw_measures_level(w->measures);
     for (int i = 0; i < w->n; i++)
         if (lw_writer_level(w->writer[i]) > level) level = lw_writer_level(w->writer[i]);
     return level > LW_OBSERVE_ENERGY ? level : LW_OBSERVE_ENERGY;
+}
+
+void cli_rows_free(cli_rows *w)
+{
+    lw_measures_destroy(w->measures);
+    w->measures = NULL;
+}
+
+// ---------------------------------------------------------------------------------------- measures
+
+void cli_rows_print_measures(const cli_rows *w)
+{
+    const lw_model *model = w->model;
+    const int n = lw_model_measure_count(model);
+    if (n)
+        printf("\n%-20s %-8s %13s %13s %13s %13s %13s %10s %10s\n", "measure", "unit", "min", "max",
+               "mean", "rms", "last", "t of min", "t of max");
+    for (int i = 0; i < n; i++) {
+        const lw_statistics s = lw_measures_statistics(w->measures, i);
+        printf("%-20s %-8s %13.6g %13.6g %13.6g %13.6g %13.6g %10.4g %10.4g\n",
+               lw_model_measure_name(model, i), lw_measures_unit(w->measures, i), s.min, s.max, s.mean,
+               s.rms, s.last, s.time_of_min, s.time_of_max);
+    }
+}
+
+void cli_rows_json_measures(const cli_rows *w, cli_json *json)
+{
+    const lw_model *model = w->model;
+    if (lw_model_measure_count(model) == 0) return;
+    json_open(json, "measures", '{');
+    for (int i = 0; i < lw_model_measure_count(model); i++) {
+        const lw_statistics s = lw_measures_statistics(w->measures, i);
+        json_open(json, lw_model_measure_name(model, i), '{');
+        json_text(json, "unit", lw_measures_unit(w->measures, i));
+        json_number(json, "min", s.min);
+        json_number(json, "max", s.max);
+        json_number(json, "range", s.range);
+        json_number(json, "mean", s.mean);
+        json_number(json, "rms", s.rms);
+        json_number(json, "last", s.last);
+        json_number(json, "time_of_min", s.time_of_min);
+        json_number(json, "time_of_max", s.time_of_max);
+        json_close(json, '}');
+    }
+    json_close(json, '}');
 }

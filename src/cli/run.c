@@ -73,7 +73,7 @@ static void print_times(const lw_sim *sim, const lw_summary *s)
 }
 
 static void print_summary(const cli_arguments *arguments, const lw_sim *sim, const lw_summary *s,
-                          const char *warnings, long rows, lw_observe level)
+                          const char *warnings, const cli_rows *w)
 {
     char report[512];
     lw_sim_report(sim, report, sizeof report);
@@ -90,11 +90,12 @@ static void print_summary(const cli_arguments *arguments, const lw_sim *sim, con
     if (s->projections)
         printf("positions    restored to the constraints %ld times\n", s->projections);
     printf("constraints  residual: position %.1e, velocity %.1e", s->residual[0], s->residual[1]);
-    if (level >= LW_OBSERVE_REACTION) printf(", acceleration %.1e", s->residual[2]);
+    if (w->level >= LW_OBSERVE_REACTION) printf(", acceleration %.1e", s->residual[2]);
     putchar('\n');
     print_lines("warning", warnings + (*warnings == '\n'));
-    printf("rows         %ld\n", rows);
+    printf("rows         %ld\n", w->rows);
     for (int i = 0; i < arguments->noutput; i++) printf("written      %s\n", arguments->output[i]);
+    cli_rows_print_measures(w);
 }
 
 static void json_options(cli_json *json, const lw_options *options)
@@ -144,7 +145,7 @@ static void json_file(cli_json *json, const lw_model *model, const char *start)
 }
 
 static void json_summary(const cli_arguments *arguments, const lw_sim *sim, const char *start,
-                         const lw_summary *s, long rows, lw_observe level, const char *ended)
+                         const lw_summary *s, const cli_rows *w, const char *ended)
 {
     cli_json json = {.file = stdout};
     json_open(&json, NULL, '{');
@@ -174,8 +175,9 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     json_number(&json, "real_time_factor", real_time_factor(s));
     json_number(&json, "energy_error", s->energy_error);
     json_number(&json, "energy_scale", s->energy_scale);
-    json_array(&json, "residual", s->residual, level >= LW_OBSERVE_REACTION ? 3 : 2);
-    json_integer(&json, "rows", rows);
+    json_array(&json, "residual", s->residual, w->level >= LW_OBSERVE_REACTION ? 3 : 2);
+    json_integer(&json, "rows", w->rows);
+    cli_rows_json_measures(w, &json);
     json_open(&json, "files", '[');
     for (int i = 0; i < arguments->noutput; i++) json_text(&json, NULL, arguments->output[i]);
     json_close(&json, ']');
@@ -205,6 +207,7 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char
     cli_exit code = cli_rows_open(arguments, sim, after, &w);
     if (code) {
         cli_rows_close(&w);
+        cli_rows_free(&w);
         return code;
     }
     cli_catch_signals();
@@ -221,17 +224,18 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char
     lw_sim_summary(sim, &summary);
     if (status != LW_OK) code = report_end(sim, &w, status);
     if (arguments->json)
-        json_summary(arguments, sim, start, &summary, w.rows, w.level,
+        json_summary(arguments, sim, start, &summary, &w,
                      status == LW_OK                             ? "done"
                      : status == LW_ERR_INTERRUPTED && !w.failed ? "stopped"
                                                                  : "failed");
     else if (!arguments->quiet)
-        print_summary(arguments, sim, &summary, lw_sim_notice(sim) + said, w.rows, w.level);
+        print_summary(arguments, sim, &summary, lw_sim_notice(sim) + said, &w);
     if (!code && summary.valid_until < summary.end)
         code = cli_complain(CLI_FAILED,
                             "results after t = %g s are unreliable, for the reason that the "
                             "warnings have",
                             summary.valid_until);
+    cli_rows_free(&w);
     return code ? code : closed;
 }
 

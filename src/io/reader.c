@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "io/limits.h"
 #include "io/readers.h"
+#include "io/result/measures.h"
 #include "io/text.h"
 #include "model/model.h"
 
@@ -150,6 +151,21 @@ static lw_status remake(const lwi_remake *how, const char *const *set, int nset,
 
 static const lwi_remake remaking = {.make = remake, .copy = copy_source};
 
+// Compares the measures with the columns that results of the model have.
+static lw_status check_measures(lw_model **model, lw_error *error)
+{
+    lwi_measures *measures;
+    if ((*model)->desc.nmeasure == 0) return LW_OK;
+    const lw_status status = lwi_measures_create(*model, &measures, error);
+    if (status == LW_OK) {
+        lwi_measures_free(measures);
+        return LW_OK;
+    }
+    lw_model_destroy(*model);
+    *model = NULL;
+    return status;
+}
+
 static lw_status build(const format *f, const char *text, size_t length, const char *name,
                        const lw_read_desc *desc, lw_model **model, lw_options *options,
                        lw_error *error)
@@ -175,6 +191,7 @@ static lw_status build(const format *f, const char *text, size_t length, const c
         status = lwi_limits_apply(builder, &desc->limits, desc->limits_time, error);
     if (status == LW_OK)
         status = (desc->open ? lw_model_create_open : lw_model_create)(builder, model, error);
+    if (status == LW_OK) status = check_measures(model, error);
     lw_builder_destroy(builder);
     return status;
 }

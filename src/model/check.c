@@ -60,6 +60,10 @@ static lw_status check_names(const lwi_description *d, entry *list, lw_error *er
         list[n++] = (entry){d->marker[i].name, d->marker[i].place, i};
     TRY(check_unique(d, list, n, "marker", error));
     n = 0;
+    for (int i = 0; i < d->nmeasure; i++)
+        list[n++] = (entry){d->measure[i].name, d->measure[i].place, i};
+    TRY(check_unique(d, list, n, "measure", error));
+    n = 0;
     for (int i = 0; i < d->nimpulse; i++)
         list[n++] = (entry){d->impulse[i].name, d->impulse[i].place, i};
     TRY(check_unique(d, list, n, "impulse", error));
@@ -115,8 +119,8 @@ lw_status lwi_description_check(const lwi_description *desc, lw_error *error)
     if (desc->nbody < 2)
         return lwi_model_fail(desc, (lw_place){0, 0}, error,
                               "the model has no bodies, expected at least one");
-    int count = desc->nbody + desc->njoint + desc->nmarker + desc->nimpulse + desc->nfunction +
-                desc->ninput;
+    int count = desc->nbody + desc->njoint + desc->nmarker + desc->nmeasure + desc->nimpulse +
+                desc->nfunction + desc->ninput;
     for (int k = 0; k < LWI_FORCE_ITEMS; k++) count += desc->force[k].n;
     entry *list = malloc((size_t)count * sizeof *list);
     if (!list) return lwi_fail(error, LW_ERR_MEMORY, "no memory to check names");

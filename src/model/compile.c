@@ -70,6 +70,7 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
     COPY(joint, njoint);
     COPY(coupling, ncoupling);
     COPY(marker, nmarker);
+    COPY(measure, nmeasure);
     COPY(impulse, nimpulse);
     COPY(warning, nwarning);
     COPY(mesh, nmesh);
@@ -92,6 +93,9 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
     for (int i = 0; i < d->nmesh && ok; i++) ok = lwi_mesh_desc_copy(arena, &d->mesh[i]);
     for (int k = 0; k < LWI_FORCE_ITEMS && ok; k++) ok = copy_forces(d, k, arena);
     for (int i = 0; i < d->nmarker && ok; i++) ok = copy_text(arena, &d->marker[i].name);
+    for (int i = 0; i < d->nmeasure && ok; i++)
+        ok = copy_text(arena, &d->measure[i].name) && copy_text(arena, &d->measure[i].formula) &&
+             copy_text(arena, &d->measure[i].unit);
     for (int i = 0; i < d->nimpulse && ok; i++) ok = copy_text(arena, &d->impulse[i].name);
     for (int i = 0; i < d->nwarning && ok; i++) ok = copy_text(arena, &d->warning[i]);
     for (int i = 0; i < d->njoint && ok; i++) {

@@ -1,4 +1,4 @@
-// describe_bodies.c -- the builder takes functions, inputs, meshes, bodies and markers.
+// describe_bodies.c -- the builder takes functions, inputs, meshes, bodies, markers and measures.
 #include "model/description.h"
 #include "spatial/rotation.h"
 
@@ -191,5 +191,26 @@ lw_status lw_builder_add_marker(lw_builder *b, const lw_marker_desc *desc, lw_er
     TRY(lwi_item_unit(it, "orientation", &d.pose.orientation));
     LWI_GROW(b, LWI_LIST_MARKERS, marker, nmarker);
     b->desc.marker[b->desc.nmarker++] = d;
+    return LW_OK;
+}
+
+lw_status lw_builder_add_measure(lw_builder *b, const lw_measure_desc *desc, lw_error *error)
+{
+    if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
+    lw_measure_desc d;
+    lwi_unit unit;
+    TRY(lwi_read_desc(&d, sizeof d, desc, "lw_measure_desc", error));
+    d.name = lwi_builder_name(b, desc->name, "measure", b->desc.nmeasure);
+    if (!d.name) return lwi_builder_no_memory(error);
+    const lwi_item item = {b, "measure", d.name, d.place, error}, *it = &item;
+    if (!d.formula || !*d.formula) return lwi_item_fail(it, "the formula is missing");
+    if (d.unit && !lwi_unit_read(d.unit, (int)strlen(d.unit), &unit))
+        return lwi_item_fail(it, "unknown unit '%.40s', expected one such as mm, deg, kN, N m",
+                             d.unit);
+    d.formula = lwi_arena_text(&b->arena, d.formula);
+    if (d.unit) d.unit = lwi_arena_text(&b->arena, d.unit);
+    if (!d.formula || (desc->unit && !d.unit)) return lwi_builder_no_memory(error);
+    LWI_GROW(b, LWI_LIST_MEASURES, measure, nmeasure);
+    b->desc.measure[b->desc.nmeasure++] = d;
     return LW_OK;
 }

@@ -44,6 +44,16 @@ const char *lw_model_joint_name(const lw_model *model, lw_joint joint)
     if (!model) return "";
     return inside(joint.index, model->njoint) ? model->joint[joint.index].name : "";
 }
+int lw_model_measure_count(const lw_model *model)
+{
+    if (!model) return 0;
+    return model->desc.nmeasure;
+}
+const char *lw_model_measure_name(const lw_model *model, int measure)
+{
+    if (!model) return "";
+    return inside(measure, model->desc.nmeasure) ? model->desc.measure[measure].name : "";
+}
 const char *lw_model_marker_name(const lw_model *model, int marker)
 {
     if (!model) return "";

@@ -37,12 +37,13 @@ typedef struct lwi_description {
     lwi_force_list force[LWI_FORCE_ITEMS];
     lw_coupling_desc *coupling;
     lw_marker_desc *marker;
+    lw_measure_desc *measure;
     lw_impulse_desc *impulse; ///< of a model in the order of their times
     const char **warning;
     lw_mesh_desc *mesh;
     lwi_statements stated; ///< what the file states by expressions
     lwi_remake remake;     ///< of a model file with parameters
-    int nfunction, ninput, nbody, njoint, ncoupling, nmarker, nimpulse, nwarning, nmesh;
+    int nfunction, ninput, nbody, njoint, ncoupling, nmarker, nmeasure, nimpulse, nwarning, nmesh;
 } lwi_description;
 
 /** Description i of a kind of force, LWI_ITEM_spring ... */

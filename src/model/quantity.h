@@ -18,6 +18,7 @@ typedef enum lwi_subject {
     LWI_RESULT_MARKER,
     LWI_RESULT_FORCE, ///< of forces and drives (outputs.h)
     LWI_RESULT_SYSTEM,
+    LWI_RESULT_MEASURE, ///< of the model (io/result/measures.h)
     LWI_RESULT_SUBJECTS
 } lwi_subject;
 

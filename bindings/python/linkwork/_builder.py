@@ -107,6 +107,10 @@ class Builder:
         """A frame on a body; its motion is recorded."""
         return self._add("markers", name, {"body": body, **keys})
 
+    def measure(self, name: str, of: str, unit: Optional[str] = None) -> str:
+        """An expression of columns of results, "hypot(joint.A.fx, joint.A.fz)"; results have it as ``measure.NAME``."""
+        return self._add("measures", name, {"of": of} if unit is None else {"of": of, "unit": unit})
+
     def impulse(self, name: str, time: float, **keys: Any) -> str:
         """An impulse on a body at a point or on a joint; velocities jump at its time."""
         return self._add("impulses", name, {"time": time, **keys})

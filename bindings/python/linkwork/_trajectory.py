@@ -4,7 +4,7 @@ from __future__ import annotations
 import fnmatch
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -24,6 +24,20 @@ if TYPE_CHECKING:
 def _close(handle: Any) -> None:
     with hdf5_lock:
         lib.lw_result_close(handle)
+
+
+class Statistics(NamedTuple):
+    """Of a column over the rows of a run."""
+
+    rows: int
+    min: float
+    max: float
+    range: float  #: max - min
+    mean: float  #: over the time, as the next
+    rms: float
+    last: float
+    time_of_min: float  #: [s] of the first row that has it
+    time_of_max: float
 
 
 class Trajectory(Mapping[str, Array]):
@@ -120,6 +134,18 @@ class Trajectory(Mapping[str, Array]):
         """Of a column of a reaction: the components along axes of the joint's first frame that the constraints do not
         determine at the first row, "fx" ... "tz"; empty if it is unique."""
         return self._meaning[self._find(name)][2]
+
+    def statistics(self, name: str) -> "Statistics":
+        """Of a column over the rows: min, max, range, mean, rms, last, time_of_min, time_of_max."""
+        s, error = ffi.new("lw_statistics *"), ffi.new("lw_error *")
+        with hdf5_lock:
+            check(lib.lw_result_statistics(self._handle, self._find(name), s, error), error)
+        return Statistics(s.rows, s.min, s.max, s.range, s.mean, s.rms, s.last, s.time_of_min, s.time_of_max)
+
+    @property
+    def measures(self) -> Dict[str, "Statistics"]:
+        """Statistics of the measures of the model, by name."""
+        return {c[len("measure."):]: self.statistics(c) for c in self.columns if c.startswith("measure.")}
 
     @property
     def rows(self) -> int:

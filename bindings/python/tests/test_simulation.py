@@ -73,6 +73,25 @@ def test_columns_are_chosen_by_patterns(tmp_path):
     assert "joint.hinge.fx" in batch.columns and "body.rod.x" not in batch.columns
 
 
+def test_measures_have_statistics(tmp_path):
+    b = lw.Builder()
+    rod = b.body("rod", mass=2, inertia=[0.01, 0.2, 0.2, 0, 0, 0], position=[0.5, 0, 0])
+    b.joint("hinge", "revolute", ["ground", rod], at=[0, 0, 0], axis=[0, 1, 0])
+    b.measure("load", "hypot(joint.hinge.fx, joint.hinge.fz)", unit="kN")
+    b.measure("angle", "hinge.q0")
+    run = lw.simulate(b.build(), 1, level="pose", output=tmp_path / "run.h5")
+    whole = lw.simulate(b.build(), 1)
+    load = np.hypot(whole["joint.hinge.fx"], whole["joint.hinge.fz"]) / 1000
+    np.testing.assert_allclose(run["measure.load"], load, rtol=1e-14)
+    assert run.unit("measure.load") == "kN" and "joint.hinge.fx" not in run
+    s = run.measures["load"]
+    assert list(run.measures) == ["load", "angle"] and s.rows == 101 and s.max == run["measure.load"].max()
+    assert s.time_of_max == run.time[run["measure.load"].argmax()] and s.last == run["measure.load"][-1]
+    assert abs(s.mean - np.trapezoid(load, run.time)) < 1e-12 if hasattr(np, "trapezoid") else True
+    assert lw.read_result(tmp_path / "run.h5").measures == run.measures
+    assert run.statistics("joint.hinge.q0") == run.measures["angle"]
+
+
 def test_independent_coordinates_are_named(four_bar):
     run, other = (lw.simulate(four_bar, 0.2, formulation="rcr", independent=name) for name in ("A", "B.q0"))
     assert run.options["independent"] == "A" and abs(run["body.rocker.x"] - other["body.rocker.x"]).max() < 1e-7

@@ -4,6 +4,7 @@
 // Text behind an @ is the place where a reaction is wanted (view.h): such columns are new ones, after all others.
 #include "base/assert.h"
 #include "io/result/columns.h"
+#include "io/result/measures.h"
 #include "io/text.h"
 
 #include <stdio.h>
@@ -16,16 +17,25 @@ typedef struct choosing {
     bool *chosen;                  ///< [all->n]
     lwi_result_columns *out;
     lw_error *error;
-    int room; ///< of out->view
+    int room;     ///< of out->view
+    bool exactly; ///< names, not patterns
 } choosing;
 
 // ---------------------------------------------------------------------------------------- matching
 
-static lw_observe level_of(const lwi_result_entry *e, int part)
+static lw_observe level_of(const lwi_result_columns *c, const lwi_result_entry *e, int part)
 {
     const lwi_quantity *q = e->quantity;
+    if (q->subject == LWI_RESULT_MEASURE) return lwi_measure_level(c->measures, e->item);
     const bool last = !q->numbered && part == lwi_quantity_part_count(q) - 1;
     return last && q->last_part ? q->last_part : q->level;
+}
+
+lw_observe lwi_result_column_level(const lwi_result_columns *columns, int column)
+{
+    const lwi_result_entry *e = columns->entry;
+    while (column >= e->n) column -= (e++)->n;
+    return level_of(columns, e, e->part + column);
 }
 
 // Marks what matches below or at a level; returns how many columns.
@@ -35,8 +45,10 @@ static int mark(choosing *c, const char *pattern, lw_observe level)
     for (int i = 0; i < c->all->nentry; i++) {
         const lwi_result_entry *e = &c->all->entry[i];
         for (int part = e->part; part < e->part + e->n; part++, k++) {
-            if (level_of(e, part) > level || !lwi_text_glob(pattern, c->all->column[k].name))
-                continue;
+            const char *name = c->all->column[k].name;
+            const bool measure = e->quantity->subject == LWI_RESULT_MEASURE; // of any level
+            if (level_of(c->all, e, part) > level && !measure) continue;
+            if (c->exactly ? strcmp(pattern, name) != 0 : !lwi_text_glob(pattern, name)) continue;
             c->chosen[k] = true;
             n++;
         }
@@ -56,33 +68,6 @@ static lw_status no_match(const choosing *c, const char *pattern)
 }
 
 // ----------------------------------------------------------------------------- reactions elsewhere
-
-static bool find_place(const lw_model *m, const char *text, lwi_result_view *view)
-{
-    static const char *const places[] = {[LWI_VIEW_F1] = "F1",
-                                         [LWI_VIEW_F2] = "F2",
-                                         [LWI_VIEW_BODY1] = "body1",
-                                         [LWI_VIEW_BODY2] = "body2"};
-    for (int i = 0; i < LWI_COUNT(places); i++)
-        if (!strcmp(text, places[i])) {
-            *view = (lwi_result_view){.kind = (lwi_view_kind)i, .name = places[i]};
-            return true;
-        }
-    for (int i = 0; i < m->desc.nmarker; i++)
-        if (!strcmp(text, m->desc.marker[i].name)) {
-            *view = (lwi_result_view){
-                .kind = LWI_VIEW_MARKER, .marker = i, .name = m->desc.marker[i].name};
-            return true;
-        }
-    return false;
-}
-
-// Is an entry a reaction, of which the force or torque can be wanted elsewhere?
-static bool is_reaction(const lwi_result_entry *e)
-{
-    return e->quantity->subject == LWI_RESULT_REACTION &&
-           e->quantity->level == LW_OBSERVE_REACTION && !e->quantity->impacts;
-}
 
 static lw_status grow_views(choosing *c)
 {
@@ -128,10 +113,11 @@ static lw_status add_views(choosing *c, const char *pattern, const lwi_result_vi
     if (!of) return lwi_fail(c->error, LW_ERR_MEMORY, "no memory for the columns");
     for (int i = 0; i < c->all->nentry; k += c->all->entry[i++].n) {
         const lwi_result_entry *e = &c->all->entry[i];
-        if (!is_reaction(e)) continue;
+        if (!lwi_result_is_reaction(e->quantity)) continue;
         const unsigned first = e->quantity == lwi_result_reaction_quantity(true) ? 3 : 0;
         for (int part = 0; part < e->n; part++) {
-            if (!lwi_text_glob(pattern, c->all->column[k + part].name)) continue;
+            const char *name = c->all->column[k + part].name;
+            if (c->exactly ? strcmp(pattern, name) != 0 : !lwi_text_glob(pattern, name)) continue;
             TRY(add_view(c, place, e->item, first + (unsigned)part, of));
             n++;
         }
@@ -144,7 +130,7 @@ static lw_status choose_pattern(choosing *c, char *pattern)
     char *at = strrchr(pattern, '@');
     lwi_result_view place;
     if (mark(c, pattern, c->level)) return LW_OK;
-    if (at && find_place(c->model, at + 1, &place)) {
+    if (at && lwi_result_view_find(c->model, at + 1, &place)) {
         *at = 0;
         return add_views(c, pattern, &place);
     }
@@ -165,7 +151,6 @@ static lw_status choose_all(choosing *c, char *patterns)
         while (end > pattern && end[-1] == ' ') *--end = 0;
         if (*pattern) TRY(choose_pattern(c, pattern));
     }
-    c->chosen[0] = true; // the time
     return LW_OK;
 }
 
@@ -173,6 +158,7 @@ static lw_status choose_all(choosing *c, char *patterns)
 
 // Entries of what is chosen: sequences of parts.  With `entry` NULL they are counted.
 typedef struct listed {
+    const lwi_result_columns *all;
     lwi_result_entry *entry;
     int nentry, n;
     lw_observe level;
@@ -187,7 +173,7 @@ static void list_part(listed *l, const lwi_result_entry *e, int part, int n)
         l->entry[l->nentry].n = n;
     }
     for (int k = part; k < part + n; k++)
-        if (level_of(e, k) > l->level) l->level = level_of(e, k);
+        if (level_of(l->all, e, k) > l->level) l->level = level_of(l->all, e, k);
     l->nentry++, l->n += n;
 }
 
@@ -226,34 +212,103 @@ static void list_chosen(const choosing *c, listed *l)
         }
 }
 
+// Makes the columns of what is chosen.
+static lw_status finish(choosing *c)
+{
+    lwi_result_columns *out = c->out;
+    listed l = {.all = c->all};
+    list_chosen(c, &l);
+    l.entry = LWI_PUSH(&out->arena, lwi_result_entry, l.nentry);
+    if (!l.entry) return lwi_fail(c->error, LW_ERR_MEMORY, "no memory for the columns");
+    list_chosen(c, &l);
+    out->entry = l.entry, out->nentry = l.nentry, out->level = l.level;
+    if (lwi_result_columns_name(out, c->model) == LW_OK) return LW_OK;
+    return lwi_fail(c->error, LW_ERR_MEMORY, "no memory for the columns");
+}
+
+static lw_status begin(choosing *c)
+{
+    *c->out = (lwi_result_columns){0};
+    lwi_arena_init(&c->out->arena, NULL);
+    c->chosen = LWI_PUSH(&c->out->arena, bool, c->all->n);
+    if (!c->chosen) return lwi_fail(c->error, LW_ERR_MEMORY, "no memory for the columns");
+    c->chosen[0] = true; // the time
+    return LW_OK;
+}
+
+lw_status lwi_result_columns_exactly(const lw_model *model, const char *const *names, int n,
+                                     lwi_result_columns *columns, lw_error *error)
+{
+    lwi_result_columns all;
+    if (lwi_result_columns_of_model(model, LW_OBSERVE_MOMENTUM, &all) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    choosing c = {.model = model,
+                  .level = LW_OBSERVE_MOMENTUM,
+                  .all = &all,
+                  .out = columns,
+                  .error = error,
+                  .exactly = true};
+    lw_status status = begin(&c);
+    for (int i = 0; i < n && status == LW_OK; i++) {
+        char *copy = lwi_arena_text(&all.arena, names[i]);
+        status = copy ? choose_pattern(&c, copy)
+                      : lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    }
+    if (status == LW_OK) status = finish(&c);
+    lwi_result_columns_free(&all);
+    if (status != LW_OK) lwi_result_columns_free(columns);
+    return status;
+}
+
+// All columns of a level, and after them the measures of the model with what they need.
+static lw_status of_model(const lw_model *model, lw_observe level, lwi_result_columns *c,
+                          lw_error *error)
+{
+    const int n = model->desc.nmeasure;
+    if (lwi_result_columns_of_model(model, level, c) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    if (n == 0) return LW_OK;
+    lw_status status = lwi_measures_create(model, &c->measures, error);
+    lwi_result_entry *entry = LWI_PUSH(&c->arena, lwi_result_entry, c->nentry + n);
+    if (status == LW_OK && entry) {
+        memcpy(entry, c->entry, (size_t)c->nentry * sizeof *entry);
+        for (int i = 0; i < n; i++) {
+            entry[c->nentry++] = (lwi_result_entry){
+                .quantity = lwi_result_measure_quantity(), .item = i, .first = i, .n = 1};
+            const lw_observe needs = lwi_measure_level(c->measures, i);
+            if (needs > c->level) c->level = needs;
+        }
+        c->entry = entry;
+        status = lwi_result_columns_name(c, model);
+    }
+    if (status == LW_OK && !entry) status = LW_ERR_MEMORY;
+    if (status == LW_ERR_MEMORY) lwi_fail(error, status, "no memory for the columns");
+    if (status != LW_OK) lwi_result_columns_free(c);
+    return status;
+}
+
 lw_status lwi_result_columns_choose(const lw_model *model, lw_observe level, const char *patterns,
                                     lwi_result_columns *columns, lw_error *error)
 {
     lwi_result_columns all;
-    if (!patterns || !*patterns || !strcmp(patterns, "auto")) {
-        if (lwi_result_columns_of_model(model, level, columns) == LW_OK) return LW_OK;
-        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
-    }
-    *columns = (lwi_result_columns){0};
-    if (lwi_result_columns_of_model(model, LW_OBSERVE_MOMENTUM, &all) != LW_OK)
-        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
-    lwi_arena_init(&columns->arena, NULL);
+    if (!patterns || !*patterns || !strcmp(patterns, "auto"))
+        return of_model(model, level, columns, error);
+    TRY(of_model(model, LW_OBSERVE_MOMENTUM, &all, error));
     choosing c = {.model = model, .level = level, .all = &all, .out = columns, .error = error};
-    listed l = {0};
-    c.chosen = LWI_PUSH(&all.arena, bool, all.n);
+    lw_status status = begin(&c);
     char *copy = lwi_arena_text(&all.arena, patterns);
-    lw_status status = c.chosen && copy
-                           ? choose_all(&c, copy)
-                           : lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
-    if (status == LW_OK) {
-        list_chosen(&c, &l);
-        l.entry = LWI_PUSH(&columns->arena, lwi_result_entry, l.nentry);
-        if (l.entry) list_chosen(&c, &l);
-        columns->entry = l.entry, columns->nentry = l.nentry;
-        if (!l.entry || lwi_result_columns_name(columns, model) != LW_OK)
-            status = lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
-        columns->level = l.level;
-    }
+    if (status == LW_OK)
+        status = copy ? choose_all(&c, copy)
+                      : lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    columns->measures = all.measures; // they name units, and go with the columns
+    if (status == LW_OK) status = finish(&c);
+    bool measured = false;
+    for (int i = 0; status == LW_OK && i < columns->nentry; i++)
+        measured |= columns->entry[i].quantity->subject == LWI_RESULT_MEASURE;
+    if (measured || status != LW_OK)
+        all.measures = NULL;
+    else
+        columns->measures = NULL;
     lwi_result_columns_free(&all);
     if (status != LW_OK) lwi_result_columns_free(columns);
     return status;

@@ -4,6 +4,7 @@
 // quantity, and with it unit and frame.
 #include "base/assert.h"
 #include "io/result/columns.h"
+#include "io/result/measures.h"
 #include "io/text.h"
 #include "model/outputs.h"
 
@@ -77,6 +78,12 @@ static meaning read_part(const char *name, size_t length)
 // Behind an @ is where a reaction is wanted: F1, ..., or a marker of any name.
 static meaning read_name(const char *name)
 {
+    const lwi_quantity *measure = lwi_result_measure_quantity();
+    const char *kind = lwi_result_column_prefix(measure);
+    const size_t n = strlen(kind);
+    if (!strncmp(name, kind, n) && name[n] == '.' && name[n + 1])
+        return (meaning){
+            .quantity = measure, .item = name + n + 1, .item_length = (int)strlen(name + n + 1)};
     meaning m = read_part(name, strlen(name));
     for (const char *at = name; !m.quantity && (at = strchr(at, '@')); at++) {
         m = read_part(name, (size_t)(at - name));
@@ -141,9 +148,11 @@ const char *lwi_result_column_item(const lwi_result_column *column, int *length)
 // ----------------------------------------------------------------------------- columns of a model
 
 // A single joint coordinate is a length or an angle.
-static const char *unit_of(const lw_model *model, const lwi_result_entry *e, int part)
+static const char *unit_of(const lwi_result_columns *c, const lw_model *model,
+                           const lwi_result_entry *e, int part)
 {
     const lwi_quantity *q = e->quantity;
+    if (q->subject == LWI_RESULT_MEASURE) return lwi_measure_unit(c->measures, e->item);
     if (q->subject == LWI_RESULT_FORCE)
         return lwi_output_unit(model, &model->output[e->item], q, part);
     if (!q->numbered) return lwi_result_part_unit(q, part);
@@ -184,7 +193,7 @@ static char *column_name(lwi_arena *arena, const lw_model *model, const lwi_resu
     char *end = append(name, prefix);
     if (*prefix) *end++ = '.';
     end = append(end, item);
-    if (*item) *end++ = '.';
+    if (*item && *last) *end++ = '.';
     end = append(end, last);
     if (q->numbered) end = append_number(end, part);
     if (at) *end++ = '@', end = append(end, at);
@@ -202,6 +211,7 @@ static const char *frame_of(const lwi_result_columns *c, const lwi_result_entry 
 
 lw_status lwi_result_columns_name(lwi_result_columns *c, const lw_model *model)
 {
+    c->n = 0;
     for (int i = 0; i < c->nentry; i++) c->n += c->entry[i].n;
     c->column = LWI_PUSH(&c->arena, lwi_result_column, c->n);
     if (!c->column) return LW_ERR_MEMORY;
@@ -215,7 +225,7 @@ lw_status lwi_result_columns_name(lwi_result_columns *c, const lw_model *model)
             if (!name) return LW_ERR_MEMORY;
             LWI_ASSERT(column < c->column + c->n);
             *column++ = (lwi_result_column){.name = name,
-                                            .unit = unit_of(model, e, k),
+                                            .unit = unit_of(c, model, e, k),
                                             .frame = frame_of(c, e),
                                             .quantity = e->quantity,
                                             .joint = reaction && !e->view ? e->item : -1};
@@ -266,6 +276,7 @@ lw_status lwi_result_columns_of_names(const char *const *names, int n, lwi_resul
 
 void lwi_result_columns_free(lwi_result_columns *columns)
 {
+    lwi_measures_free(columns->measures);
     lwi_arena_free(&columns->arena);
     *columns = (lwi_result_columns){0};
 }

@@ -25,6 +25,7 @@ typedef struct lwi_result_columns {
     lw_observe level;      ///< of observations that have all of them
     lwi_result_view *view; ///< [nview] reactions elsewhere
     int nview;
+    struct lwi_measures *measures; ///< of the model, owned; NULL: no column needs them
 } lwi_result_columns;
 
 /** Columns of a model's results at `level`. */
@@ -35,6 +36,11 @@ lw_status lwi_result_columns_of_model(const lw_model *model, lw_observe level,
  *  @return LW_ERR_ARGUMENT: a pattern that matches nothing, with the nearest name */
 lw_status lwi_result_columns_choose(const lw_model *model, lw_observe level, const char *patterns,
                                     lwi_result_columns *columns, lw_error *error);
+/** Exactly these columns of a model, without measures; those of reactions elsewhere come last. */
+lw_status lwi_result_columns_exactly(const lw_model *model, const char *const *names, int n,
+                                     lwi_result_columns *columns, lw_error *error);
+/** The lowest level that has a column of a model. */
+lw_observe lwi_result_column_level(const lwi_result_columns *columns, int column);
 /** Fills `column` from `entry`. */
 lw_status lwi_result_columns_name(lwi_result_columns *columns, const lw_model *model);
 /** The same from names.
@@ -66,6 +72,7 @@ typedef struct lwi_result_rows {
     const lwi_result_run *run;   ///< [nrun] in the arena
     const lwi_result_view *view; ///< [nview] of the columns
     int nrun, nview, n;
+    struct lwi_measures *measures; ///< of the columns
     double *row; ///< [n] the last row; quaternions take their signs from the previous one
 } lwi_result_rows;
 

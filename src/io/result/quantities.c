@@ -224,6 +224,25 @@ const lwi_quantity *lwi_result_quantity_at(int index)
     return index < n ? &own_quantities[index] : lwi_output_quantity_at(index - n);
 }
 
+// Its columns are measure.NAME, with the unit of the expression.
+static const lwi_quantity measure_quantity = {.subject = LWI_RESULT_MEASURE,
+                                              .name = "measure",
+                                              .part = {""},
+                                              .unit = {""},
+                                              .frame = "",
+                                              .level = LW_OBSERVE_POSE,
+                                              .summary = "a measure of the model"};
+
+const lwi_quantity *lwi_result_measure_quantity(void)
+{
+    return &measure_quantity;
+}
+
+bool lwi_result_is_reaction(const lwi_quantity *q)
+{
+    return q && (q->array == joint_force || q->array == joint_torque);
+}
+
 const lwi_quantity *lwi_result_reaction_quantity(bool torque)
 {
     const lwi_quantity *q = own_quantities;
@@ -234,9 +253,10 @@ const lwi_quantity *lwi_result_reaction_quantity(bool torque)
 const char *lwi_result_column_prefix(const lwi_quantity *q)
 {
     static const char *const prefixes[LWI_RESULT_SUBJECTS] = {
-        [LWI_RESULT_TIME] = "",         [LWI_RESULT_BODY] = "body",
-        [LWI_RESULT_JOINT] = "joint",   [LWI_RESULT_REACTION] = "joint",
-        [LWI_RESULT_MARKER] = "marker", [LWI_RESULT_SYSTEM] = "sys"};
+        [LWI_RESULT_TIME] = "",          [LWI_RESULT_BODY] = "body",
+        [LWI_RESULT_JOINT] = "joint",    [LWI_RESULT_REACTION] = "joint",
+        [LWI_RESULT_MARKER] = "marker",  [LWI_RESULT_SYSTEM] = "sys",
+        [LWI_RESULT_MEASURE] = "measure"};
     return q->kind ? q->kind : prefixes[q->subject];
 }
 
@@ -391,6 +411,8 @@ const char *lwi_result_item_name(const lw_model *model, const lwi_result_entry *
         return model->desc.marker[entry->item].name;
     case LWI_RESULT_FORCE:
         return model->output[entry->item].item;
+    case LWI_RESULT_MEASURE:
+        return model->desc.measure[entry->item].name;
     default:
         return "";
     }

@@ -27,6 +27,7 @@ typedef struct lwi_result_values {
     double (*none)[6];          ///< [joint] zeros, of models with impacts
     lwi_result_marker *marker;  ///< [marker]
     double (*view)[6];          ///< [views of the columns]
+    double *measure;            ///< [measures of the model]
 } lwi_result_values;
 
 /** Has the model impulses, or drives with rates that jump? */
@@ -39,8 +40,12 @@ void lwi_result_values_compute(const lw_model *model, lw_observe level,
 /** Row of the table, those of forces after all others; NULL for an index out of range. */
 const lwi_quantity *lwi_result_quantity_at(int index);
 
+/** The quantity of the columns measure.NAME. */
+const lwi_quantity *lwi_result_measure_quantity(void);
 /** The quantity of the forces, or torques, of reactions. */
 const lwi_quantity *lwi_result_reaction_quantity(bool torque);
+/** Is it one of these, which can be wanted elsewhere? */
+bool lwi_result_is_reaction(const lwi_quantity *quantity);
 
 /** First part of names: "body" of body.rod.x. */
 const char *lwi_result_column_prefix(const lwi_quantity *quantity);

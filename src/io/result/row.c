@@ -4,6 +4,7 @@
 // row to row only where the attitude requires it.
 #include "base/assert.h"
 #include "io/result/columns.h"
+#include "io/result/measures.h"
 #include "spatial/rotation.h"
 
 #include <stdint.h>
@@ -14,7 +15,7 @@
 struct lwi_result_run {
     const lwi_quantity *quantity;
     bool quaternion;     // the last four components are one
-    bool view;           // reactions elsewhere
+    bool view, measure;  // reactions elsewhere; measures
     int count, n;        // entries, components of each
     int from, from_step; // index in the quantity's array
     int to, to_step;     // index in the row
@@ -68,9 +69,10 @@ static void copy_quaternions(const lwi_result_run *run, const double *x, double 
 static void fill_run(const lwi_result_run *run, const lwi_result_values *values, double *row)
 {
     const bool force = run->quantity->subject == LWI_RESULT_FORCE;
-    const double *x = run->from + (run->view ? values->view[0]
-                                   : force   ? values->observation->output
-                                             : run->quantity->array(values));
+    const double *x = run->from + (run->view      ? values->view[0]
+                                   : run->measure ? values->measure
+                                   : force        ? values->observation->output
+                                                  : run->quantity->array(values));
     if (run->quaternion)
         copy_quaternions(run, x, row + run->to);
     else
@@ -93,6 +95,8 @@ lw_status lwi_result_rows_fill(lwi_result_rows *rows, const lw_observation *obse
     lwi_result_values_compute(rows->model, rows->level, observation, &rows->values);
     for (int i = 0; i < rows->nview; i++)
         lwi_result_view_compute(rows->model, observation, &rows->view[i], rows->values.view[i]);
+    if (rows->measures)
+        TRY(lwi_measures_evaluate(rows->measures, observation, rows->values.measure));
     for (int i = 0; i < rows->nrun; i++) fill_run(&rows->run[i], &rows->values, rows->row);
     return all_finite(rows->row, rows->n) ? LW_OK : LW_ERR_NOT_FINITE;
 }
@@ -144,6 +148,7 @@ static void append_runs(run_list *list, const lwi_result_columns *columns,
         run = (lwi_result_run){.quantity = e->quantity,
                                .quaternion = e->quantity->quaternion && e->n >= 4,
                                .view = e->view > 0,
+                               .measure = quantity == lwi_result_measure_quantity(),
                                .count = 1,
                                .n = e->n,
                                .from = e->first,
@@ -159,7 +164,9 @@ static uint64_t find_quantities(const lwi_result_columns *columns, const lwi_qua
     for (int i = 0; i < columns->nentry; i++) {
         const lwi_quantity *q = columns->entry[i].quantity;
         if (q->subject == LWI_RESULT_FORCE) *force = q;
-        if (q->subject == LWI_RESULT_FORCE || columns->entry[i].view) continue;
+        if (q->subject == LWI_RESULT_FORCE || q->subject == LWI_RESULT_MEASURE ||
+            columns->entry[i].view)
+            continue;
         const long k = q - lwi_result_quantity_at(0);
         LWI_ASSERT(k >= 0 && k < 64);
         found |= (uint64_t)1 << k;
@@ -176,6 +183,7 @@ static void append_all(run_list *list, const lwi_result_columns *columns)
         if (found >> i & 1) append_runs(list, columns, lwi_result_quantity_at(i));
     if (force) append_runs(list, columns, force);
     if (columns->nview) append_runs(list, columns, NULL);
+    if (columns->measures) append_runs(list, columns, lwi_result_measure_quantity());
 }
 
 lw_status lwi_result_rows_create(const lw_model *model, const lwi_result_columns *columns,
@@ -189,14 +197,16 @@ lw_status lwi_result_rows_create(const lw_model *model, const lwi_result_columns
                               .level = columns->level,
                               .run = list.run,
                               .view = columns->view,
-                              .nview = columns->nview};
+                              .nview = columns->nview,
+                              .measures = columns->measures};
     for (int i = 0; i < columns->nentry; i++) rows->n += columns->entry[i].n;
     rows->row = LWI_PUSH(arena, double, rows->n);
     rows->values.marker = LWI_PUSH(arena, lwi_result_marker, model->desc.nmarker);
     const int impacts = lwi_result_has_impacts(model) ? model->njoint : 0;
     rows->values.none = lwi_arena_push(arena, (size_t)impacts, sizeof *rows->values.none);
     rows->values.view = lwi_arena_push(arena, (size_t)columns->nview, sizeof *rows->values.view);
-    if (!rows->values.view) return LW_ERR_MEMORY;
+    rows->values.measure = LWI_PUSH(arena, double, model->desc.nmeasure);
+    if (!rows->values.view || !rows->values.measure) return LW_ERR_MEMORY;
     if (!list.run || !rows->row || !rows->values.marker || !rows->values.none) return LW_ERR_MEMORY;
     append_all(&list, columns);
     rows->nrun = list.n;

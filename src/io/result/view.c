@@ -1,6 +1,8 @@
 // view.c -- reactions on either body, along other axes, about other points.
 #include "io/result/view.h"
 
+#include <string.h>
+
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
@@ -64,4 +66,24 @@ void lwi_result_view_compute(const lw_model *m, const lw_observation *o,
     v3_scale(W + 3, sign, W + 3);
     m3_tmul_v(out, R, W);
     m3_tmul_v(out + 3, R, W + 3);
+}
+
+bool lwi_result_view_find(const lw_model *m, const char *text, lwi_result_view *view)
+{
+    static const char *const places[] = {[LWI_VIEW_F1] = "F1",
+                                         [LWI_VIEW_F2] = "F2",
+                                         [LWI_VIEW_BODY1] = "body1",
+                                         [LWI_VIEW_BODY2] = "body2"};
+    for (int i = 0; i < LWI_COUNT(places); i++)
+        if (!strcmp(text, places[i])) {
+            *view = (lwi_result_view){.kind = (lwi_view_kind)i, .name = places[i]};
+            return true;
+        }
+    for (int i = 0; i < m->desc.nmarker; i++)
+        if (!strcmp(text, m->desc.marker[i].name)) {
+            *view = (lwi_result_view){
+                .kind = LWI_VIEW_MARKER, .marker = i, .name = m->desc.marker[i].name};
+            return true;
+        }
+    return false;
 }

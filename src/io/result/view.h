@@ -22,6 +22,8 @@ typedef struct lwi_result_view {
     const char *name; ///< behind the @ of a column
 } lwi_result_view;
 
+/** The place of that name: F1, F2, body1, body2 or a marker.  @return false: there is none */
+bool lwi_result_view_find(const lw_model *model, const char *name, lwi_result_view *view);
 /** @param out  [6] force, torque */
 void lwi_result_view_compute(const lw_model *model, const lw_observation *observation,
                              const lwi_result_view *view, double out[6]);

@@ -365,6 +365,25 @@ static lw_status read_marker(lwi_yaml_reading *r, const char *name, lw_place pla
                              &lwi_yaml_marker_object, NULL);
 }
 
+// An expression, or a map with one.
+static lw_status read_measure(lwi_yaml_reading *r, const char *name, lw_place place,
+                              const lwi_document_value *v)
+{
+    lw_measure_desc desc = {.name = name};
+    const lwi_document_value *of = v, *unit = NULL;
+    TRY(check_name(r, "measure", name, place));
+    if (v->kind != LWI_DOCUMENT_SCALAR && v->kind != LWI_DOCUMENT_MAP)
+        return lwi_yaml_expected(r, v, "an expression, or a map with one");
+    if (v->kind == LWI_DOCUMENT_MAP) {
+        TRY(lwi_yaml_check_keys(r, &lwi_yaml_measure_object, 0, v, place));
+        for (int i = 0; i < v->count; i++) *(strcmp(v->key[i], "of") ? &unit : &of) = v->item[i];
+    }
+    desc.place = lwi_yaml_item_place(r, of->place);
+    TRY(lwi_yaml_read_text(r, of, "an expression", &desc.formula));
+    if (unit) TRY(lwi_yaml_read_text(r, unit, "a unit", &desc.unit));
+    return lwi_yaml_added(r, lw_builder_add_measure(r->builder, &desc, r->error), place);
+}
+
 static lw_status read_impulse(lwi_yaml_reading *r, const char *name, lw_place place,
                               const lwi_document_value *map)
 {
@@ -455,5 +474,6 @@ lw_status lwi_yaml_read_others(lwi_yaml_reading *r)
         TRY(read_coupling(r, k, couplings->item[k]));
     TRY(read_section(r, "forces", read_force));
     TRY(read_section(r, "markers", read_marker));
+    TRY(read_section(r, "measures", read_measure));
     return read_section(r, "impulses", read_impulse);
 }

@@ -329,6 +329,19 @@ const lwi_yaml_object lwi_yaml_marker_object = {.title = "marker",
                                       .key = marker_keys,
                                       .nkey = LWI_COUNT(marker_keys)};
 
+#define AT(field) .offset = offsetof(lw_measure_desc, field)
+static const lwi_yaml_key measure_keys[] = {
+    {"of", LWI_KEY_STRING, AT(formula), .size = offsetof(lw_measure_desc, place), .required = ONE,
+     .help = "expression of columns of results and t: hypot(joint.A.fx, joint.A.fz)"},
+    {"unit", LWI_KEY_STRING, AT(unit), .size = offsetof(lw_measure_desc, place),
+     .help = "in which its values are given: deg, mm, kN; default SI"},
+};
+#undef AT
+const lwi_yaml_object lwi_yaml_measure_object = {.title = "measure",
+                                      .help = "a number that results have, with statistics",
+                                      .key = measure_keys,
+                                      .nkey = LWI_COUNT(measure_keys)};
+
 static const char *const impulse_axes[] = {"world", "body"};
 
 #define AT(field) .offset = offsetof(lw_impulse_desc, field)
@@ -436,6 +449,8 @@ static const lwi_yaml_key file_keys[] = {
      .help = "impulses by name: velocities jump at their times"},
     {"generate", LWI_KEY_MECHANISMS, .help = "mechanisms of many equal rods, by kind"},
     {"markers", LWI_KEY_ITEMS, .more = &lwi_yaml_marker_object, .help = "recorded frames by name"},
+    {"measures", LWI_KEY_ITEMS, .more = &lwi_yaml_measure_object,
+     .help = "expressions of columns of results by name"},
     {"simulation", LWI_KEY_OBJECT, .more = &lwi_yaml_simulation_object, .help = "settings of a run"},
 };
 const lwi_yaml_object lwi_yaml_file_object = {.title = "file", .help = "Linkwork model file",

@@ -327,9 +327,11 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
         const bool may_be_number =
             object == &lwi_yaml_function_object || object == &lwi_yaml_parameter_object;
         fputs("\"type\": \"object\", \"additionalProperties\": {", f);
+        const bool may_be_text = object == &lwi_yaml_measure_object;
         if (may_be_number) fprintf(f, "\"anyOf\": [{%s}, {", number);
+        if (may_be_text) fputs("\"anyOf\": [{\"type\": [\"string\", \"number\"]}, {", f);
         put_reference(f, object->title);
-        fputs(may_be_number ? "}]}" : "}", f);
+        fputs(may_be_number || may_be_text ? "}]}" : "}", f);
         return;
     }
     case LWI_KEY_ITEM_LIST:
@@ -530,8 +532,8 @@ lw_status lw_schema_write(FILE *file)
         &lwi_yaml_mount_object,     &lwi_yaml_coordinate_object, &lwi_yaml_limits_object,
         &lwi_yaml_friction_object,  &lwi_yaml_isotropic_object,  &lwi_yaml_coupling_object};
     static const lwi_yaml_object *const after[] = {
-        &lwi_yaml_marker_object, &lwi_yaml_impulse_object, &lwi_yaml_mechanism_object,
-        &lwi_yaml_simulation_object};
+        &lwi_yaml_marker_object, &lwi_yaml_measure_object, &lwi_yaml_impulse_object,
+        &lwi_yaml_mechanism_object, &lwi_yaml_simulation_object};
     if (!file) return LW_ERR_ARGUMENT;
     fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": \"",
           file);

@@ -278,6 +278,8 @@ static bool is_given(const writing *w, const lwi_yaml_key *key, int type, const 
         return FIELD(lw_signal, key->offset)->index != 0;
     case LWI_KEY_SIGNALS:
         return !all_zero(FIELD(lw_signal, key->offset), (size_t)key->count * sizeof(lw_signal));
+    case LWI_KEY_STRING:
+        return *FIELD(char *, key->offset) != NULL;
     case LWI_KEY_LENGTH:
         return *FIELD(double, key->offset) != 0 || FIELD(lw_signal, key->size)->index != 0;
     case LWI_KEY_SHAPES:
@@ -765,6 +767,9 @@ static void write_sections(const writing *w, const lw_options *options)
     for (int i = 0; i < d->nmarker; i++)
         write_item(w, &lwi_yaml_marker_object, 0, d->marker[i].name, &d->marker[i],
                    LWI_STATED_MARKER, i);
+    if (d->nmeasure) fputs("measures:\n", w->file);
+    for (int i = 0; i < d->nmeasure; i++)
+        write_item(w, &lwi_yaml_measure_object, 0, d->measure[i].name, &d->measure[i], -1, -1);
     if (d->nimpulse) fputs("impulses:\n", w->file);
     for (int i = 0; i < d->nimpulse; i++)
         write_item(w, &lwi_yaml_impulse_object, 0, d->impulse[i].name, &d->impulse[i],
@@ -807,6 +812,7 @@ static lw_status check_writable(const writing *w)
                            lwi_force_item_name(item, lwi_force_desc(d, k, i))));
     }
     for (int i = 0; i < d->nmarker; i++) TRY(check_name(w, "marker", d->marker[i].name));
+    for (int i = 0; i < d->nmeasure; i++) TRY(check_name(w, "measure", d->measure[i].name));
     for (int i = 0; i < d->nimpulse; i++) TRY(check_name(w, "impulse", d->impulse[i].name));
     return LW_OK;
 }

@@ -395,7 +395,7 @@ static int quoted_length(const char *text)
     return text[n] ? n + 1 : 0;
 }
 
-// Length of words and quoted words with dots between at byte `at`.
+// Length of words and quoted words with dots or @ between at byte `at`.
 static int path_length(const char *text, int at)
 {
     int n = 0;
@@ -404,7 +404,7 @@ static int path_length(const char *text, int at)
             text[at + n] == '\'' ? quoted_length(text + at + n) : word_length(text, at + n);
         if (!part) return n ? n - 1 : 0; // without the dot before it
         n += part;
-        if (text[at + n] != '.') return n;
+        if (text[at + n] != '.' && text[at + n] != '@') return n;
         n++;
     }
 }
@@ -785,6 +785,7 @@ lw_status lwi_formula_build(const char *text, const lwi_formula_scope *scope, lw
     memcpy(f.code, p.code, (size_t)p.ncode * sizeof *f.code);
     f.ncode = p.ncode;
     f.nname = p.nname;
+    f.dimension = p.dimension[0];
     for (int k = 0; k < p.nname; k++) {
         f.name[k] = p.name[k];
         f.name[k].joint = lwi_formula_joint(arena, text, &p.name[k]);

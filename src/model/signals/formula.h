@@ -56,6 +56,7 @@ typedef struct lwi_now {
     X(ACOS, "acos", 1, "acos(x)")                                                                  \
     X(ATAN, "atan", 1, "atan(x)")                                                                  \
     X(ATAN2, "atan2", 2, "atan2(y, x)")                                                            \
+    X(HYPOT, "hypot", 2, "hypot(x, y)")                                                            \
     X(SINH, "sinh", 1, "sinh(x)")                                                                  \
     X(COSH, "cosh", 1, "cosh(x)")                                                                  \
     X(TANH, "tanh", 1, "tanh(x)")                                                                  \
@@ -103,6 +104,7 @@ typedef struct lwi_formula {
     lwi_instruction *code;
     lwi_formula_name *name;
     int ncode, nname;
+    lwi_dimension dimension; ///< of its value
 } lwi_formula;
 
 /** What a name means. */
@@ -114,7 +116,7 @@ typedef struct lwi_formula_symbol {
 } lwi_formula_symbol;
 
 /** Names that a text may use besides t, pi, e, functions and joints, such as parameters of a model or outputs of a run.
- *  A name is of words with dots between, "rho", "A.x", "joint.A.fx"; other characters are in quotes. */
+ *  A name is of words with dots or @ between, "rho", "A.x", "joint.A.fx@tip"; other characters are in quotes. */
 typedef struct lwi_formula_scope {
     void *user;
     /** @param name    not ended by a zero byte

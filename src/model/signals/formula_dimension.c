@@ -86,6 +86,8 @@ lw_status lwi_formula_dimension(const lwi_formula_parser *p, lwi_operation opera
         return unite(p, operation, x[0], x[1], at, length, result);
     case LWI_FORMULA_WHERE:
         return unite(p, operation, x[1], x[2], at, length, result);
+    case LWI_FORMULA_HYPOT:
+        return unite(p, operation, x[0], x[1], at, length, result);
     case LWI_FORMULA_MULTIPLY:
         *result = lwi_dimension_product(x[0], LWI_POWER, x[1], LWI_POWER);
         return LW_OK;

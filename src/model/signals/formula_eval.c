@@ -77,6 +77,8 @@ double lwi_formula_operate(lwi_operation operation, const double *x)
         return atan(x[0]);
     case LWI_FORMULA_ATAN2:
         return atan2(x[0], x[1]);
+    case LWI_FORMULA_HYPOT:
+        return hypot(x[0], x[1]);
     case LWI_FORMULA_SINH:
         return sinh(x[0]);
     case LWI_FORMULA_COSH:
@@ -220,6 +222,13 @@ static void angle(const jet y, const jet x, jet f)
     f[2] = (x[0] * y[2] - y[0] * x[2] - 2 * f[1] * (x[0] * x[1] + y[0] * y[1])) / r2;
 }
 
+// f^2 = x^2 + y^2:  f f' = x x' + y y'
+static void hypotenuse(const jet x, const jet y, jet f)
+{
+    f[1] = (x[0] * x[1] + y[0] * y[1]) / f[0];
+    f[2] = (x[1] * x[1] + x[0] * x[2] + y[1] * y[1] + y[0] * y[2] - f[1] * f[1]) / f[0];
+}
+
 static void smooth_step(const jet *x, jet f)
 {
     jet s, a, b;
@@ -307,6 +316,9 @@ static void derive(lwi_operation operation, const jet *x, jet f)
         return;
     case LWI_FORMULA_ATAN2:
         angle(x[0], x[1], f);
+        return;
+    case LWI_FORMULA_HYPOT:
+        hypotenuse(x[0], x[1], f);
         return;
     case LWI_FORMULA_ABS:
         copy(f, x[0], rises(x[0]) ? 1 : -1);

@@ -69,6 +69,7 @@ static void expressions_have_values(void **state)
         {"sqrt(9.81 m/s^2/l)", 4.4294469180700204, "a frequency [Hz]"},
         {"max(l, r, 2)", 2, "a length [m]"},
         {"where(l > r, l, 1 m)", 0.5, "a length [m]"},
+        {"hypot(l, l)", 1.4142135623730951 * 0.5, "a length [m]"},
         {"atan2(l, l)", 0.78539816339744831, "an angle [rad]"},
         {"sin(30 deg)", 0.5, "a number without a unit"},
         {"2*3 rpm*l", 0.31415926535897931, "[m rad/s]"},

@@ -85,6 +85,10 @@ static number f_atan(number t)
 {
     return catan(3 * t - 1);
 }
+static number f_hypot(number t)
+{
+    return csqrt(csin(t) * csin(t) + (2 + ccos(t)) * (2 + ccos(t)));
+}
 static number f_atan2(number t)
 {
     return catan(csin(t) / (2 + ccos(t)));
@@ -172,6 +176,7 @@ static const struct {
     {"acos(0.9*sin(t))", f_acos, -3, 3, {0}},
     {"atan(3*t - 1)", f_atan, -3, 3, {0}},
     {"atan2(sin(t), 2 + cos(t))", f_atan2, -3, 3, {0}},
+    {"hypot(sin(t), 2 + cos(t))", f_hypot, -3, 3, {0}},
     {"sinh(t) - cosh(t/2)*tanh(3*t)", f_sinh, -2, 2, {0}},
     {"exp(-t)*sin(5*t)", f_exp, -1, 3, {0}},
     {"log(1 + t^2) + log10(3 + t)", f_log, -2, 3, {0}},
@@ -246,7 +251,7 @@ static void partials_match_differences(void **state)
     static const char *const formulas[] = {
         "-40*A.q0 - 3*A.qd0",
         "sin(A.q0*B.qd1)*exp(-A.q0)/(2 + cos(t*B.qd1))",
-        "atan2(A.q0, 1 + B.q1^2) + where(A.qd0 > 0, A.qd0^2, 0)",
+        "hypot(A.q0, B.qd0) + atan2(A.q0, 1 + B.q1^2) + where(A.qd0 > 0, A.qd0^2, 0)",
         "sqrt(1 + 'a long name'.q2^2)*step(A.q0, -2, 2)",
     };
     const double h = 1e-3;
@@ -378,6 +383,7 @@ static void operators_bind_as_in_mathematics(void **state)
         {"\n t\t+\r\n1 ", 3},
         {"3*(step(t, 0, 4))", 1.5},
         {"atan2(1, 0)", 1.57079632679489661923},
+        {"hypot(3, -4)", 5},
         {"((((t))))", 2},
         {"min(t, max(t, 1), 9)*2", 4},
         {"e^1", 2.71828182845904523536},
