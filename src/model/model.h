@@ -179,7 +179,7 @@ struct lw_builder {
     lw_allocator allocator;
     lwi_arena arena; ///< strings and arrays of the items
     lwi_description desc;
-    int room[9 + LWI_FORCE_ITEMS]; ///< capacity of each list, by LWI_LIST_ (description.h)
+    int room[10 + LWI_FORCE_ITEMS]; ///< capacity of each list, by LWI_LIST_ (description.h)
 };
 
 /** Fails with the item's place: "joint 'elbow': ...". */
