@@ -87,8 +87,8 @@ void cli_rows_print_measures(const cli_rows *w)
     for (int i = 0; i < n; i++) {
         const lw_statistics s = lw_measures_statistics(w->measures, i);
         printf("%-20s %-8s %13.6g %13.6g %13.6g %13.6g %13.6g %10.4g %10.4g\n",
-               lw_model_measure_name(model, i), lw_measures_unit(w->measures, i), s.min, s.max, s.mean,
-               s.rms, s.last, s.time_of_min, s.time_of_max);
+               lw_model_measure_name(model, i), lw_measures_unit(w->measures, i), s.min, s.max,
+               s.mean, s.rms, s.last, s.time_of_min, s.time_of_max);
     }
 }
 
