@@ -115,6 +115,17 @@ typedef struct lw_statistics {
     double last;                     ///< of the last row
     double time_of_min, time_of_max; ///< of the first row that has it [s]
 } lw_statistics;
+/** Numbers from which statistics follow; zero at the start. */
+typedef struct lw_running {
+    long rows;
+    double first, last, value; ///< times of the first and last row; its value
+    double min, max, time_of_min, time_of_max;
+    double integral, squares; ///< over the time
+} lw_running;
+/** Counts a row; times must not decrease. */
+LW_API void lw_running_add(lw_running *running, double time, double value);
+/** All NAN but `rows` before the first row. */
+LW_API lw_statistics lw_running_statistics(const lw_running *running);
 /** Of a column.   @return LW_ERR_ARGUMENT: no rows, or no such column; LW_ERR_IO */
 LW_API lw_status lw_result_statistics(lw_result *result, int column, lw_statistics *statistics,
                                       lw_error *error);

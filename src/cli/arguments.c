@@ -225,6 +225,7 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
     case CLI_BIT_INDEPENDENT: arguments->independent = value; return CLI_DONE;
     case CLI_BIT_ANY: arguments->any = true; return CLI_DONE;
     case CLI_BIT_WATCH: arguments->observed = value; return CLI_DONE;
+    case CLI_BIT_TABLE: arguments->table = value; return CLI_DONE;
     case CLI_BIT_LEVEL: return set_level(arguments, value);
     case CLI_BIT_LANES: return set_count(&arguments->lanes, "lanes", value);
     case CLI_BIT_BASE: return set_base(arguments, value);

@@ -35,6 +35,8 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(SET, "set", 0, "NAME=VALUE",                                                                 \
       "value of a parameter of the model file, 5, `5 mm` or an expression; repeatable")            \
     X(WATCH, "watch", 0, "A,B,...", "report minimum and maximum of these result columns")          \
+    X(TABLE, "table", 0, "FILE.csv",                                                               \
+      "a row for each run: what varies, statistics of the measures or of --watch, how it ended")   \
     X(LANES, "lanes", 0, "N", "runs of one thread in SIMD lanes: 1, 4 or 8; 0: the widest")        \
     X(MODEL, "model", 0, "MODEL", "model of a result that has none (.csv)")                        \
     X(BASE, "base", 0, "WHICH",                                                                    \
@@ -86,7 +88,7 @@ enum {
     CLI_OPTION_LIST(X) CLI_SIMULATION = INT64_C(1)
                                         << CLI_BIT_SIMULATION, ///< those of LW_OPTION_LIST
     CLI_PLOTTING = INT64_C(1) << CLI_BIT_PLOTTING,             ///< those of LW_PLOT_OPTION_LIST
-    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_LANES,              ///< of many runs at once
+    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_TABLE | CLI_LANES,  ///< of many runs at once
     CLI_MESHES = CLI_PACKAGE_PATH | CLI_MISSING_MESH           ///< files of meshes
 };
 #undef X
@@ -162,8 +164,8 @@ enum {
 
 /** Options that `--help` leaves to `--help --all`; of a run those of tier EXPERT (LW_OPTION_LIST). */
 enum {
-    CLI_EXPERT = CLI_BATCH | CLI_WATCH | CLI_LANES | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |
-                 CLI_KEYFRAME | CLI_CUT | CLI_REAL_TIME
+    CLI_EXPERT = CLI_BATCH | CLI_WATCH | CLI_TABLE | CLI_LANES | CLI_LIMITS | CLI_INERTIA_CHECK |
+                 CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_REAL_TIME
 };
 
 enum { CLI_MAX = 64 }; ///< options on one command line
@@ -182,6 +184,7 @@ typedef struct cli_arguments {
     int nvary;
     const char *set[CLI_MAX]; ///< "NAME=VALUE"
     int nset;
+    const char *table;                               ///< file of --table; NULL: none
     const char *observed;                            ///< columns of --watch; NULL: none
     const char *hold;                                ///< of assemble; NULL: nothing
     const char *near;                                ///< of assemble, likewise

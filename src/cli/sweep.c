@@ -1,7 +1,9 @@
 // sweep.c -- linkwork sweep: one run for every combination of values; and `run --batch`.
 #include "cli/batch.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +22,7 @@ typedef struct sweep {
     // quantities with reported ranges
     char *names;                      // --watch, cut at the commas
     int nobserved, observed[CLI_MAX]; // columns
-    double *min, *max;                // [n][nobserved]
+    lw_running *running;              // [n][nobserved]
 } sweep;
 
 // ----------------------------------------------------------------------------------------- outputs
@@ -99,10 +101,21 @@ static cli_exit find_watched(sweep *s, const char *name)
     return CLI_USE;
 }
 
-static cli_exit prepare_observed(sweep *s)
+// Without --watch the measures.
+static cli_exit find_measures(sweep *s)
+{
+    static const char kind[] = "measure.";
+    const int n = lw_batch_writer_columns(s->writer[0]);
+    for (int i = 0; i < n && s->nobserved < CLI_MAX; i++)
+        if (!strncmp(lw_batch_writer_column(s->writer[0], i).name, kind, sizeof kind - 1))
+            s->observed[s->nobserved++] = i;
+    return CLI_DONE;
+}
+
+static cli_exit find_observed(sweep *s)
 {
     const char *text = s->arguments->observed;
-    if (!text) return CLI_DONE;
+    if (!text) return find_measures(s);
     s->names = malloc(strlen(text) + 1);
     if (!s->names) return cli_complain(CLI_FAILED, "no memory");
     strcpy(s->names, text);
@@ -113,17 +126,20 @@ static cli_exit prepare_observed(sweep *s)
         const cli_exit code = find_watched(s, name);
         if (code) return code;
     }
-    const size_t count = (size_t)s->cases.n * (size_t)s->nobserved;
-    s->min = calloc(count, sizeof *s->min);
-    s->max = calloc(count, sizeof *s->max);
-    if (!s->min || !s->max) return cli_complain(CLI_FAILED, "no memory");
-    for (size_t i = 0; i < count; i++) s->min[i] = INFINITY, s->max[i] = -INFINITY;
     return CLI_DONE;
 }
 
-static size_t range_at(const sweep *s, int instance, int k)
+static cli_exit prepare_observed(sweep *s)
 {
-    return (size_t)instance * (size_t)s->nobserved + (size_t)k;
+    const cli_exit code = find_observed(s);
+    if (code || s->nobserved == 0) return code;
+    s->running = calloc((size_t)s->cases.n * (size_t)s->nobserved, sizeof *s->running);
+    return s->running ? CLI_DONE : cli_complain(CLI_FAILED, "no memory");
+}
+
+static lw_running *running_of(const sweep *s, int instance, int k)
+{
+    return &s->running[(size_t)instance * (size_t)s->nobserved + (size_t)k];
 }
 
 static void observe_rows(sweep *s, const lw_batch *group)
@@ -131,13 +147,9 @@ static void observe_rows(sweep *s, const lw_batch *group)
     for (int i = 0; i < lw_batch_instances(group) && s->nobserved; i++) {
         const double *row = lw_batch_writer_last(s->writer[0], i);
         const int instance = lw_batch_number(group, i);
-        if (!row) continue;
-        for (int k = 0; k < s->nobserved; k++) {
-            double *min = &s->min[range_at(s, instance, k)],
-                   *max = &s->max[range_at(s, instance, k)];
-            *min = fmin(*min, row[s->observed[k]]);
-            *max = fmax(*max, row[s->observed[k]]);
-        }
+        if (!row || lw_batch_status(group, i) != LW_OK) continue; // its last row is an old one
+        for (int k = 0; k < s->nobserved; k++)
+            lw_running_add(running_of(s, instance, k), row[0], row[s->observed[k]]);
     }
 }
 
@@ -212,8 +224,10 @@ static void print_instance(const sweep *s, int i)
     for (int k = 0; k < s->cases.columns; k++)
         printf(" %14.6g", s->cases.value[(size_t)i * (size_t)s->cases.columns + (size_t)k]);
     printf(" %8ld %10.2e", summary.steps, summary.energy_error);
-    for (int k = 0; k < s->nobserved; k++)
-        printf(" %14.6g %14.6g", s->min[range_at(s, i, k)], s->max[range_at(s, i, k)]);
+    for (int k = 0; k < s->nobserved; k++) {
+        const lw_statistics of = lw_running_statistics(running_of(s, i, k));
+        printf(" %14.6g %14.6g", of.min, of.max);
+    }
     const char *ending = ending_of(s, i, &summary);
     if (strcmp(ending, "done") != 0) printf("  %s at t = %g", ending, summary.end);
     putchar('\n');
@@ -255,6 +269,78 @@ static void print_totals(const sweep *s)
         printf("written      %s\n", s->arguments->output[i]);
 }
 
+// ------------------------------------------------------------------------------------------ table
+
+static void put_field(FILE *file, const char *text)
+{
+    fputs(",\"", file);
+    for (const char *c = text; *c; c++) {
+        if (*c == '"') fputc('"', file);
+        fputc(*c == '\n' || *c == '\r' ? ' ' : *c, file);
+    }
+    fputc('"', file);
+}
+
+// A number that is not known is an empty field.
+static void put_value(FILE *file, double value)
+{
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", value);
+    fprintf(file, ",%s", isfinite(value) ? text : "");
+}
+
+static void put_head(const sweep *s, FILE *file)
+{
+    static const char *const parts[] = {"min", "max",  "range",       "mean",
+                                        "rms", "last", "time_of_min", "time_of_max"};
+    fputs("instance", file);
+    for (int k = 0; k < s->cases.columns; k++) put_field(file, s->cases.name[k]);
+    for (int k = 0; k < s->nobserved; k++)
+        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+            char name[600];
+            snprintf(name, sizeof name, "%s.%s", watched_name(s, k), parts[i]);
+            put_field(file, name);
+        }
+    fputs(",end,steps,evaluations,energy_error,failure\n", file);
+}
+
+static void put_instance(const sweep *s, FILE *file, int i)
+{
+    lw_summary summary;
+    lw_sweep_summary(s->all, i, &summary);
+    fprintf(file, "%d", i);
+    for (int k = 0; k < s->cases.columns; k++)
+        put_value(file, s->cases.value[(size_t)i * (size_t)s->cases.columns + (size_t)k]);
+    for (int k = 0; k < s->nobserved; k++) {
+        const lw_statistics of = lw_running_statistics(running_of(s, i, k));
+        const double values[] = {of.min, of.max,  of.range,       of.mean,
+                                 of.rms, of.last, of.time_of_min, of.time_of_max};
+        for (size_t n = 0; n < sizeof values / sizeof values[0]; n++) put_value(file, values[n]);
+    }
+    put_value(file, summary.end);
+    fprintf(file, ",%ld,%ld", summary.steps, summary.evaluations);
+    put_value(file, summary.energy_error);
+    put_field(file, lw_sweep_status(s->all, i) != LW_OK         ? lw_sweep_failure(s->all, i)
+                    : strcmp(ending_of(s, i, &summary), "done") ? "stopped"
+                                                                : "");
+    fputc('\n', file);
+}
+
+static cli_exit write_table(const sweep *s)
+{
+    const char *path = s->arguments->table;
+    if (!path) return CLI_DONE;
+    FILE *file = fopen(path, "w");
+    if (!file) return cli_complain(CLI_FAILED, "%s: cannot be written: %s", path, strerror(errno));
+    put_head(s, file);
+    for (int i = 0; i < s->cases.n; i++) put_instance(s, file, i);
+    const bool failed = ferror(file) != 0;
+    if (fclose(file) || failed)
+        return cli_complain(CLI_FAILED, "%s: cannot be written completely: %s", path,
+                            strerror(errno));
+    return CLI_DONE;
+}
+
 static void json_instance(const sweep *s, cli_json *json, int i)
 {
     lw_summary summary;
@@ -275,7 +361,8 @@ static void json_instance(const sweep *s, cli_json *json, int i)
     json_integer(json, "evaluations", summary.evaluations);
     json_number(json, "energy_error", summary.energy_error);
     for (int k = 0; k < s->nobserved; k++) {
-        const double range[2] = {s->min[range_at(s, i, k)], s->max[range_at(s, i, k)]};
+        const lw_statistics of = lw_running_statistics(running_of(s, i, k));
+        const double range[2] = {of.min, of.max};
         json_array(json, watched_name(s, k), range, 2);
     }
     json_close(json, '}');
@@ -356,8 +443,8 @@ static cli_exit simulate(sweep *s)
         print_totals(s);
         print_table(s);
     }
-    const cli_exit closed = close_outputs(s);
-    return code ? code : closed;
+    const cli_exit written = write_table(s), closed = close_outputs(s);
+    return code ? code : written ? written : closed;
 }
 
 cli_exit cli_batch(const cli_arguments *arguments)
@@ -374,8 +461,7 @@ cli_exit cli_batch(const cli_arguments *arguments)
     lw_model_destroy(model);
     cases_free(&s.cases);
     free(s.names);
-    free(s.min);
-    free(s.max);
+    free(s.running);
     return code;
 }
 

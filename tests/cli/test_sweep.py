@@ -91,6 +91,38 @@ class Sweep(unittest.TestCase):
         self.assertNotEqual(float(many[2]["joint.rail.ifz"]), 0)
         self.assertNotEqual(float(many[5]["joint.elbow.ifx"]), 0)
 
+    def test_a_study_ends_in_a_table(self):
+        with open(os.path.join(self.path, "study.yaml"), "w", encoding="utf-8") as file:
+            file.write("linkwork: 1\nparameters: {l: 0.5, c: 2}\nbodies:\n"
+                       "  arm: {mass: 2, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [l, 0, 0]}\njoints:\n"
+                       "  A: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, 0],\n"
+                       "      spring: {q0: {stiffness: 40, damping: c}}}\nmarkers:\n"
+                       "  tip: {body: arm, position: [l, 0, 0]}\nmeasures:\n"
+                       "  load: hypot(joint.A.fx@tip, joint.A.fz)\n  drop: {of: -marker.tip.z, unit: mm}\n")
+        words = ("study.yaml", "--duration", "1", "--integrator", "dopri54", "--formulation", "aba")
+        self.run_ok("sweep", *words, "--vary", "l=0.4:0.6:3", "--vary", "c=1,4", "--table", "study.csv", "-q")
+        self.assertEqual(sorted(os.listdir(self.path)), ["study.csv", "study.yaml"])
+        rows = self.rows("study.csv")
+        self.assertEqual([(r["instance"], r["l"], r["c"], r["failure"]) for r in rows][:2],
+                         [("0", "0.40000000000000002", "1", ""), ("1", "0.40000000000000002", "4", "")])
+        self.assertEqual(len(rows), 6)
+        for row in rows:
+            one = json.loads(self.run_ok("run", *words, "--set", "l=" + row["l"], "--set", "c=" + row["c"], "--json"))
+            self.assertEqual(int(row["steps"]), one["steps"])
+            for name, measure in one["measures"].items():
+                for part in ("min", "max", "range", "mean", "rms", "last", "time_of_min", "time_of_max"):
+                    self.assertEqual(float(row["measure.%s.%s" % (name, part)]), measure[part], (row, name, part))
+        # instances that fail are rows with their reason
+        done = linkwork("sweep", *words, "--vary", "c=1,4", "--max-steps", "3", "--table", "failed.csv", "--watch",
+                        "sys.T", cwd=self.path)
+        self.assertEqual(done.returncode, 1)
+        failed = self.rows("failed.csv")
+        self.assertEqual(len(failed), 2)
+        for row in failed:
+            self.assertIn("steps", row["failure"])
+            self.assertLess(float(row["end"]), 1)
+            self.assertEqual(float(row["sys.T.min"]), 0)
+
     def test_threads_and_lanes_change_nothing(self):
         words = ("sweep", MODEL, "--vary", "joint.rail.q0=0:1:11", "--duration", "0.2")
         self.run_ok(*words, "--threads", "1", "--lanes", "1", "-o", "a.csv")

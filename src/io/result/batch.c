@@ -116,6 +116,7 @@ static lw_status instance_row(lw_batch_writer *w, int i)
                         number);
     lw_status status = lw_batch_observe(b, i, w->level, &o);
     if (status == LW_OK) {
+        w->rows.model = lw_batch_model(b, i); // markers and joint frames may differ
         w->rows.row = w->own + (size_t)i * (size_t)w->nown;
         status = lwi_result_rows_fill(&w->rows, o);
         if (status != LW_OK)

@@ -308,10 +308,12 @@ lw_observe lwi_measure_level(const lwi_measures *m, int i)
 
 // ------------------------------------------------------------------------------------------ values
 
-lw_status lwi_measures_evaluate(lwi_measures *m, const lw_observation *o, double *value)
+lw_status lwi_measures_evaluate(lwi_measures *m, const lw_model *model, const lw_observation *o,
+                                double *value)
 {
     const int n = m->columns.n;
     const lwi_now now = {.t = o->time, .variables = m->variable};
+    m->rows.model = model;
     TRY(lwi_result_rows_fill(&m->rows, o));
     memcpy(m->variable, m->rows.row, (size_t)n * sizeof *m->variable);
     for (int i = 0; i < m->n; i++) {
@@ -324,33 +326,35 @@ lw_status lwi_measures_evaluate(lwi_measures *m, const lw_observation *o, double
 
 // -------------------------------------------------------------------------------------- statistics
 
-void lwi_statistics_add(lwi_statistics *s, double time, double value)
+void lw_running_add(lw_running *r, double time, double value)
 {
-    if (s->n++ == 0) {
-        *s = (lwi_statistics){1, time, time, value, value, value, time, time, 0, 0};
+    if (!r) return;
+    if (r->rows++ == 0) {
+        *r = (lw_running){1, time, time, value, value, value, time, time, 0, 0};
         return;
     }
-    const double h = time - s->last;
-    s->integral += 0.5 * h * (s->before + value);
+    const double h = time - r->last;
+    r->integral += 0.5 * h * (r->value + value);
     // of a straight line between the rows
-    s->squares += h * (s->before * s->before + s->before * value + value * value) / 3;
-    if (value < s->min) s->min = value, s->at_min = time;
-    if (value > s->max) s->max = value, s->at_max = time;
-    s->last = time, s->before = value;
+    r->squares += h * (r->value * r->value + r->value * value + value * value) / 3;
+    if (value < r->min) r->min = value, r->time_of_min = time;
+    if (value > r->max) r->max = value, r->time_of_max = time;
+    r->last = time, r->value = value;
 }
 
-lw_statistics lwi_statistics_of(const lwi_statistics *s)
+lw_statistics lw_running_statistics(const lw_running *r)
 {
-    const double T = s->last - s->first;
-    return (lw_statistics){.rows = s->n,
-                           .min = s->min,
-                           .max = s->max,
-                           .range = s->max - s->min,
-                           .mean = T > 0 ? s->integral / T : s->before,
-                           .rms = T > 0 ? sqrt(fmax(s->squares, 0) / T) : fabs(s->before),
-                           .last = s->before,
-                           .time_of_min = s->at_min,
-                           .time_of_max = s->at_max};
+    if (!r || r->rows == 0) return (lw_statistics){0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    const double T = r->last - r->first;
+    return (lw_statistics){.rows = r->rows,
+                           .min = r->min,
+                           .max = r->max,
+                           .range = r->max - r->min,
+                           .mean = T > 0 ? r->integral / T : r->value,
+                           .rms = T > 0 ? sqrt(fmax(r->squares, 0) / T) : fabs(r->value),
+                           .last = r->value,
+                           .time_of_min = r->time_of_min,
+                           .time_of_max = r->time_of_max};
 }
 
 lw_status lw_result_statistics(lw_result *result, int column, lw_statistics *statistics,
@@ -358,7 +362,7 @@ lw_status lw_result_statistics(lw_result *result, int column, lw_statistics *sta
 {
     enum { BLOCK = 4096 };
     double time[BLOCK], value[BLOCK];
-    lwi_statistics s = {0};
+    lw_running s = {0};
     if (!result || !statistics)
         return lwi_fail(error, LW_ERR_ARGUMENT, "result and statistics must be given");
     const long rows = lw_result_row_count(result);
@@ -367,16 +371,16 @@ lw_status lw_result_statistics(lw_result *result, int column, lw_statistics *sta
         const long count = rows - first < BLOCK ? rows - first : BLOCK;
         TRY(lw_result_read(result, 0, first, count, time, error));
         TRY(lw_result_read(result, column, first, count, value, error));
-        for (long i = 0; i < count; i++) lwi_statistics_add(&s, time[i], value[i]);
+        for (long i = 0; i < count; i++) lw_running_add(&s, time[i], value[i]);
     }
-    *statistics = lwi_statistics_of(&s);
+    *statistics = lw_running_statistics(&s);
     return LW_OK;
 }
 
 struct lw_measures {
     lwi_measures *inside;
-    lwi_statistics *statistics; ///< [n]
-    double *value;              ///< [n]
+    lw_running *statistics; ///< [n]
+    double *value;          ///< [n]
     const lw_model *model;
     lwi_arena arena;
 };
@@ -390,7 +394,7 @@ lw_status lw_measures_create(const lw_model *model, lw_measures **measures, lw_e
     if (!m) return lwi_fail(error, LW_ERR_MEMORY, "no memory for measures");
     *m = (lw_measures){.model = model};
     lwi_arena_init(&m->arena, NULL);
-    m->statistics = LWI_PUSH(&m->arena, lwi_statistics, model->desc.nmeasure);
+    m->statistics = LWI_PUSH(&m->arena, lw_running, model->desc.nmeasure);
     m->value = LWI_PUSH(&m->arena, double, model->desc.nmeasure);
     const lw_status status = m->statistics && m->value
                                  ? lwi_measures_create(model, &m->inside, error)
@@ -426,10 +430,10 @@ const char *lw_measures_unit(const lw_measures *m, int i)
 lw_status lw_measures_row(lw_measures *m, const lw_observation *o)
 {
     if (!m || !o || o->level < lw_measures_level(m)) return LW_ERR_ARGUMENT;
-    TRY(lwi_measures_evaluate(m->inside, o, m->value));
+    TRY(lwi_measures_evaluate(m->inside, m->model, o, m->value));
     for (int i = 0; i < m->model->desc.nmeasure; i++) {
         if (!isfinite(m->value[i])) return LW_ERR_NOT_FINITE;
-        lwi_statistics_add(&m->statistics[i], o->time, m->value[i]);
+        lw_running_add(&m->statistics[i], o->time, m->value[i]);
     }
     return LW_OK;
 }
@@ -437,5 +441,5 @@ lw_status lw_measures_row(lw_measures *m, const lw_observation *o)
 lw_statistics lw_measures_statistics(const lw_measures *m, int i)
 {
     if (!m || i < 0 || i >= m->model->desc.nmeasure) return (lw_statistics){0};
-    return lwi_statistics_of(&m->statistics[i]);
+    return lw_running_statistics(&m->statistics[i]);
 }

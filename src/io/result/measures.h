@@ -18,19 +18,10 @@ const char *lwi_measure_unit(const lwi_measures *measures, int i);
 /** The level of observations from which it follows. */
 lw_observe lwi_measure_level(const lwi_measures *measures, int i);
 
-/** @param value  [measures of the model] out
+/** @param model  that of the measures, or one that differs from it in numbers
+ *  @param value  [measures of the model] out
  *  @return LW_ERR_NOT_FINITE: of a value, or of one of the columns */
-lw_status lwi_measures_evaluate(lwi_measures *measures, const lw_observation *observation,
-                                double *value);
-
-/** Statistics of a number over the rows of a run. */
-typedef struct lwi_statistics {
-    long n;
-    double first, last, before; ///< times; the last value
-    double min, max, at_min, at_max;
-    double integral, squares; ///< over the time between rows, by trapezoids
-} lwi_statistics;
-void lwi_statistics_add(lwi_statistics *s, double time, double value);
-lw_statistics lwi_statistics_of(const lwi_statistics *s);
+lw_status lwi_measures_evaluate(lwi_measures *measures, const lw_model *model,
+                                const lw_observation *observation, double *value);
 
 #endif
