@@ -3,9 +3,10 @@
 #include "base/file.h"
 #include "io/limits.h"
 #include "io/readers.h"
-#include "io/result/measures.h"
 #include "io/text.h"
 #include "model/model.h"
+
+#include <linkwork/result.h>
 
 #include <errno.h>
 #include <math.h>
@@ -154,11 +155,11 @@ static const lwi_remake remaking = {.make = remake, .copy = copy_source};
 // Compares the measures with the columns that results of the model have.
 static lw_status check_measures(lw_model **model, lw_error *error)
 {
-    lwi_measures *measures;
+    lw_measures *measures;
     if ((*model)->desc.nmeasure == 0) return LW_OK;
-    const lw_status status = lwi_measures_create(*model, &measures, error);
+    const lw_status status = lw_measures_create(*model, &measures, error);
     if (status == LW_OK) {
-        lwi_measures_free(measures);
+        lw_measures_destroy(measures);
         return LW_OK;
     }
     lw_model_destroy(*model);
