@@ -476,6 +476,9 @@ class _Reading:
             if terms:
                 if getattr(m, "tendon_actfrclimited", np.zeros(m.ntendon))[target]:
                     self.ignore("actuatorfrcrange of tendons", m.tendon(target).name)
+                for j, _ in terms:
+                    if getattr(m, "jnt_actfrclimited", np.zeros(m.njnt))[j]:
+                        self.ignore("actuatorfrcrange does not limit actuators of tendons, joints", self.joint[j])
                 return terms
             self.ignore("actuators of spatial tendons", name)
         elif kind == _ON_SITE and m.actuator_trnid[i, 1] < 0:

@@ -441,6 +441,12 @@ static lw_status add_servo(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
     limit_effort(u, a, &s);
     if (a->on == ON_TENDON) {
         s.nterm = u->tendon[a->target].n;
+        for (int k = 0; k < s.nterm; k++) {
+            const lwi_mjcf_joint *j = &u->joint[u->tendon[a->target].term[k].joint.index];
+            if (j->has_effort_range)
+                lwi_notes_add(u->notes, a->e, j->name,
+                              "actuatorfrcrange does not limit actuators of tendons, joints");
+        }
         s.terms = terms_of(u, &u->tendon[a->target]);
         if (!s.terms) return lwi_mjcf_no_memory(u);
     } else {
