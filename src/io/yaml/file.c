@@ -99,8 +99,14 @@ static lw_status find_ground(lwi_yaml_reading *r)
     r->ground = r->parent->ground;
     if (!r->ground_name || strcmp(r->ground_name, "ground") == 0) return LW_OK;
     const lwi_document_value v = {.text = r->ground_name, .place = r->ground_place};
-    lwi_yaml_set_item(r->parent, "", "");
+    lwi_yaml_set_item(r->parent, "include", r->entry);
     lwi_yaml_enter(r->parent, "ground");
+    if (lwi_yaml_find_body(r->parent, r->ground_name) == 0)
+        return lwi_yaml_fail(r->parent, LW_ERR_MODEL, r->ground_place, "body '%.80s' is of %s",
+                             r->ground_name,
+                             strncmp(r->ground_name, r->own_prefix, strlen(r->own_prefix)) == 0
+                                 ? "the included file itself"
+                                 : "a file included later");
     return lwi_yaml_read_body(r->parent, &v, &r->ground.index);
 }
 

@@ -31,7 +31,7 @@ static const lwi_yaml_reading *child_of(const lwi_yaml_reading *child, const cha
 int lwi_yaml_find_body(const lwi_yaml_reading *r, const char *name)
 {
     const int k = r->bodies ? lwi_document_find(r->bodies, name) : -1;
-    if (k >= 0) return r->body[k];
+    if (k >= 0) return r->body ? r->body[k] : 0;
     const char *rest = NULL;
     const lwi_yaml_reading *c = child_of(r->child, name, &rest);
     return c ? lwi_yaml_find_body(c, rest) : -1;
@@ -137,6 +137,7 @@ static lw_status open_entry(lwi_yaml_reading *r, const char *name, lw_place plac
                             .error = r->error,
                             .alternative = -1,
                             .parent = r,
+                            .entry = name,
                             .own_prefix = prefix,
                             .prefix = lwi_yaml_joined(r, r->prefix, prefix, ""),
                             .folder = folder_of(r, path),

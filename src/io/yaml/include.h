@@ -15,7 +15,7 @@ void lwi_yaml_close_includes(lwi_yaml_reading *r);
 /** The name with the prefix of its file; NULL: no memory. */
 const char *lwi_yaml_full_name(lwi_yaml_reading *r, const char *name);
 /** A body or a joint by its name in this file, or with a prefix in those that it includes.
- *  @return index in the model, -1: there is none */
+ *  @return index in the model, -1: there is none; 0: a body of a file that is not read yet */
 int lwi_yaml_find_body(const lwi_yaml_reading *r, const char *name);
 int lwi_yaml_find_joint(const lwi_yaml_reading *r, const char *name);
 

@@ -140,7 +140,7 @@ static lw_status sign_coordinate(lwi_yaml_reading *r, lw_coordinate_desc *c)
     TRY(negate(r, &c->motion));
     TRY(negate(r, &c->force));
     TRY(negate(r, &c->effort));
-    c->at = -c->at;
+    c->at = 0 - c->at; // not -0, which would be written
     c->limits.lower = -l.upper, c->limits.has_lower = l.has_upper;
     c->limits.upper = -l.lower, c->limits.has_upper = l.has_lower;
     return LW_OK;
@@ -187,6 +187,7 @@ lw_status lwi_yaml_place_joint(lwi_yaml_reading *r, lw_joint_desc *d)
     const double det = r->placement.det;
     lw_vec3 *about = &d->mount_about;
     if (d->mount_turn.index && about->x == 0 && about->y == 0 && about->z == 0) about->z = 1;
+    if (about->x == 0 && about->y == 0 && about->z == 0) return LW_OK;
     *about = (lw_vec3){det * s.T[0] * about->x, det * s.T[1] * about->y, det * s.T[2] * about->z};
     return LW_OK;
 }

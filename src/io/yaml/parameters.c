@@ -119,6 +119,36 @@ static const lwi_document_value *entry(const lwi_document_value *map, const char
     return k < 0 ? NULL : map->item[k];
 }
 
+// A number without a unit in a sum with a quantity: `d + 5` of a parameter in mm, where 5 could be mm or m.
+static lw_status check_mixture(lwi_yaml_reading *r, const lwi_yaml_parameter *p, const char *text,
+                               lw_place place, const lwi_formula_result *result)
+{
+    const bool si = p->unit.ten == 0 && p->unit.times == p->unit.per;
+    const bool angle = p->unit.dimension.power[LWI_BASE_ANGLE] != 0;
+    if (si || !(result->mixed || (angle && result->mixed_angle))) return LW_OK;
+    return lwi_yaml_fail(r, LW_ERR_MODEL, place,
+                         "'%.48s' combines a quantity and a number without a unit, expected a unit "
+                         "for each, like `5 %s`; `unit: 1` for a parameter that is a pure number",
+                         text, p->unit_text);
+}
+
+// Value of an expression: numbers without a unit are in the parameter's.
+static lw_status in_unit(lwi_yaml_reading *r, const lwi_yaml_parameter *p, const char *text,
+                         lw_place place, const lwi_formula_result *result, double *value,
+                         lwi_dimension *dimension)
+{
+    *value = result->value;
+    *dimension = result->dimension;
+    if (!p->has_unit) return LW_OK;
+    TRY(check_mixture(r, p, text, place, result));
+    if (result->dimension.kind == LWI_DIMENSION_KNOWN) return LW_OK;
+    *value = lwi_text_is_number(text)
+                 ? lwi_unit_value(text, (int)strlen(text), &p->unit)
+                 : result->value * pow(10, p->unit.ten) * p->unit.times / p->unit.per;
+    *dimension = p->unit.dimension;
+    return LW_OK;
+}
+
 // Value of a text: numbers without a unit are in the parameter's.
 static lw_status quantity(lwi_yaml_reading *r, const lwi_yaml_parameter *p, const char *text,
                           lw_place place, double *value, lwi_dimension *dimension)
@@ -128,17 +158,8 @@ static lw_status quantity(lwi_yaml_reading *r, const lwi_yaml_parameter *p, cons
     char is[128], expected[128];
     const lw_status status = lwi_formula_number(text, &r->scope, &result, &why);
     if (status != LW_OK) return lwi_yaml_formula_failed(r, status, place, &why);
-    *value = result.value;
-    *dimension = result.dimension;
-    if (!p->has_unit) return LW_OK;
-    if (result.dimension.kind != LWI_DIMENSION_KNOWN) {
-        *value = lwi_text_is_number(text)
-                     ? lwi_unit_value(text, (int)strlen(text), &p->unit)
-                     : result.value * pow(10, p->unit.ten) * p->unit.times / p->unit.per;
-        *dimension = p->unit.dimension;
-        return LW_OK;
-    }
-    if (lwi_dimension_fits(result.dimension, p->unit.dimension)) return LW_OK;
+    TRY(in_unit(r, p, text, place, &result, value, dimension));
+    if (!p->has_unit || lwi_dimension_fits(*dimension, p->unit.dimension)) return LW_OK;
     return lwi_yaml_fail(r, LW_ERR_MODEL, place, "'%.48s' is %s, expected %s", text,
                          lwi_dimension_text(result.dimension, is, sizeof is),
                          lwi_dimension_text(p->unit.dimension, expected, sizeof expected));
@@ -200,9 +221,10 @@ static lw_status check_bounds(lwi_yaml_reading *r, const lwi_yaml_parameter *p, 
 }
 
 // A value that the file that includes this one gives.
-static lw_status check_assigned(lwi_yaml_reading *r, const lwi_yaml_parameter *p, lw_place place)
+static lw_status take_assigned(lwi_yaml_reading *r, lwi_yaml_parameter *p, lw_place place)
 {
     char is[128], expected[128];
+    TRY(in_unit(r, p, p->assigned, place, &p->given, &p->value, &p->dimension));
     if (!p->has_unit || lwi_dimension_fits(p->dimension, p->unit.dimension)) return LW_OK;
     return lwi_yaml_fail(r, LW_ERR_MODEL, place, "is set to %s, expected %s",
                          lwi_dimension_text(p->dimension, is, sizeof is),
@@ -229,7 +251,7 @@ static lw_status evaluate_now(lwi_yaml_reading *r, int k)
     if (p->set) text = p->set;
     p->text = text;
     if (p->assigned)
-        TRY(check_assigned(r, p, value->place));
+        TRY(take_assigned(r, p, value->place));
     else
         TRY(quantity(r, p, text, value->place, &p->value, &p->dimension));
     if (p->dimension.kind == LWI_DIMENSION_NONE) p->dimension.kind = LWI_DIMENSION_UNKNOWN;
@@ -496,9 +518,8 @@ static lw_status assign(lwi_yaml_reading *r, const char *name, const lwi_documen
         p->set = text;
         return LW_OK;
     }
-    p->assigned = true;
-    p->value = result.value;
-    p->dimension = result.dimension;
+    p->assigned = text;
+    p->given = result;
     return LW_OK;
 }
 

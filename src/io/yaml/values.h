@@ -15,9 +15,10 @@
 /** A parameter while the file is read. */
 typedef struct lwi_yaml_parameter {
     bool known, has_unit;
-    const char *set;  ///< text that overrides the file's; NULL: none
-    bool assigned;    ///< by the file that includes this one: `value` and `dimension` are known
-    const char *text; ///< of the value
+    const char *set;          ///< text that overrides the file's; NULL: none
+    const char *assigned;     ///< expression of the file that includes this one; NULL: none
+    lwi_formula_result given; ///< its value
+    const char *text;         ///< of the value
     const char *unit_text, *description, *minimum_text, *maximum_text; ///< NULL: none
     lwi_unit unit;                                                     ///< of numbers without one
     double value, minimum, maximum;                                    ///< SI
@@ -91,6 +92,7 @@ typedef struct lwi_yaml_reading {
     const char *own_prefix; ///< without that of the parent
     lwi_yaml_place placement;
     lw_body ground;            ///< stands for the ground of the file
+    const char *entry;         ///< its name in the section `include` of the parent
     lw_place place_of_include; ///< in the main file or parent
     const char *ground_name;   ///< body of the parent; NULL: the ground
     lw_place ground_place;

@@ -679,6 +679,7 @@ lw_status lwi_formula_parse(parser *p, const char *text, const lwi_formula_scope
     p->scope = scope;
     p->edit = edits;
     p->literal = true;
+    p->mixed = p->mixed_angle = false;
     p->at = p->depth = p->stack = p->ncode = p->nname = p->nedit = 0;
     const size_t length = strnlen(p->text, LWI_FORMULA_LENGTH + 1);
     if (length > LWI_FORMULA_LENGTH)
@@ -711,7 +712,8 @@ lw_status lwi_formula_number(const char *text, const lwi_formula_scope *scope,
     parser p;
     TRY(parse(&p, text, scope, error));
     LWI_ASSERT(p.ncode == 1 && p.code[0].operation == LWI_FORMULA_NUMBER);
-    *result = (lwi_formula_result){p.code[0].value, p.dimension[0], p.literal};
+    *result =
+        (lwi_formula_result){p.code[0].value, p.dimension[0], p.literal, p.mixed, p.mixed_angle};
     return LW_OK;
 }
 

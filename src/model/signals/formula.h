@@ -137,6 +137,9 @@ typedef struct lwi_formula_result {
     double value;
     lwi_dimension dimension;
     bool literal; ///< a number, perhaps with sign and unit, without names and operations
+    bool
+        mixed; ///< a quantity is added to a number without a unit, or multiplied by a name without one
+    bool mixed_angle; ///< the same of an angle
 } lwi_formula_result;
 
 /** Value of an expression of constants.   @return LW_ERR_MODEL, as lwi_formula_check */

@@ -72,12 +72,41 @@ static lw_status power_dimension(const lwi_formula_parser *p, const lwi_dimensio
     return LW_OK;
 }
 
-lw_status lwi_formula_dimension(const lwi_formula_parser *p, lwi_operation operation, int at,
-                                int length, lwi_dimension *result)
+// Is operand i a number without a unit, where it matters?  Zero is so in every unit, a factor is a pure number.
+static bool is_without_unit(const lwi_formula_parser *p, lwi_operation operation, int i)
+{
+    const int n = operands[operation];
+    const lwi_dimension d = p->dimension[p->stack - n + i];
+    const lwi_instruction *operand = &p->code[p->ncode - n + i];
+    const bool zero = operand->operation == LWI_FORMULA_NUMBER && operand->value == 0;
+    if (d.kind != LWI_DIMENSION_NONE) return d.kind == LWI_DIMENSION_UNKNOWN;
+    return operation != LWI_FORMULA_MULTIPLY && operation != LWI_FORMULA_DIVIDE && !zero;
+}
+
+// Notes that a quantity meets a number without a unit: 20 mm + 5.
+static void note_mixture(lwi_formula_parser *p, lwi_operation operation)
+{
+    bool quantity = false, angle = false, number = false;
+    if (operation == LWI_FORMULA_POWER) return;
+    for (int i = operation == LWI_FORMULA_WHERE; i < operands[operation]; i++) {
+        const lwi_dimension d = p->dimension[p->stack - operands[operation] + i];
+        number = number || is_without_unit(p, operation, i);
+        for (int k = 0; k < LWI_BASE_UNITS && d.kind == LWI_DIMENSION_KNOWN; k++) {
+            quantity = quantity || (d.power[k] != 0 && k != LWI_BASE_ANGLE);
+            angle = angle || (d.power[k] != 0 && k == LWI_BASE_ANGLE);
+        }
+    }
+    p->mixed = p->mixed || (number && quantity);
+    p->mixed_angle = p->mixed_angle || (number && angle);
+}
+
+lw_status lwi_formula_dimension(lwi_formula_parser *p, lwi_operation operation, int at, int length,
+                                lwi_dimension *result)
 {
     static const lwi_dimension angle = {LWI_DIMENSION_KNOWN, {[LWI_BASE_ANGLE] = LWI_POWER}};
     const lwi_dimension *x = &p->dimension[p->stack - operands[operation]];
     *result = plain;
+    note_mixture(p, operation);
     switch (operation) {
     case LWI_FORMULA_ADD:
     case LWI_FORMULA_SUBTRACT:

@@ -19,7 +19,8 @@ typedef struct lwi_formula_parser {
     const lwi_formula_scope *scope; // NULL: none
     lwi_formula_edit *edit;         // [LWI_FORMULA_SIZE] NULL: not kept
     int nedit;
-    bool literal; // so far no name and no operation but a sign
+    bool literal;            // so far no name and no operation but a sign
+    bool mixed, mixed_angle; // as in lwi_formula_result
     int ncode, nname;
     lwi_dimension dimension[LWI_FORMULA_STACK + 1];
     int where[LWI_FORMULA_SIZE]; // each instruction came from
@@ -33,7 +34,7 @@ lw_status lwi_formula_parse(lwi_formula_parser *parser, const char *text,
                             const lwi_formula_scope *scope, lwi_formula_edit *edits,
                             lw_error *error);
 /** Dimension of an operation on the operands that are the last of the stack. */
-lw_status lwi_formula_dimension(const lwi_formula_parser *parser, lwi_operation operation, int at,
+lw_status lwi_formula_dimension(lwi_formula_parser *parser, lwi_operation operation, int at,
                                 int length, lwi_dimension *result);
 /** The joint's name without quotes; NULL: no memory. */
 const char *lwi_formula_joint(lwi_arena *arena, const char *text, const lwi_formula_name *name);

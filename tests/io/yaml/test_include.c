@@ -381,6 +381,37 @@ static void names_have_prefixes_and_parameters_values(void **state)
     lw_model_destroy(m);
 }
 
+// An expression of the including file without a unit is in the unit of the parameter, as a number is.
+static void expressions_are_in_the_parameters_unit(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *value;
+        double l;
+    } cases[] = {{"350", 0.35},
+                 {"300 + 50", 0.35},
+                 {"n", 0.35},
+                 {"2*n - 350", 0.35},
+                 {"q", 0.35},
+                 {"q + 50 mm", 0.4},
+                 {"q + 0", 0.35},
+                 {"\"max(q, 0)\"", 0.35},
+                 {"q*(q/1 m + 1)", 0.4725},
+                 {"3*q*2", 2.1}};
+    write_file("rod.yaml", rod);
+    for (int i = 0; i < (int)(sizeof cases / sizeof cases[0]); i++) {
+        char text[256];
+        snprintf(text, sizeof text,
+                 "linkwork: 1\nparameters: {n: 350, q: 350 mm}\ninclude: {one: {file: rod.yaml, "
+                 "parameters: {l: %s}}}\n",
+                 cases[i].value);
+        lw_model *m = read_model(text);
+        if (fabs(m->desc.body[1].com.x - cases[i].l / 2) > 1e-15)
+            fail_msg("%s: %.17g", cases[i].value, m->desc.body[1].com.x);
+        lw_model_destroy(m);
+    }
+}
+
 static void mistakes_are_explained(void **state)
 {
     (void)state;
@@ -398,6 +429,14 @@ static void mistakes_are_explained(void **state)
         {"{position: [0, 0, 0]}", "key 'file' is missing", "main.yaml", 2},
         {"{file: rod.yaml, mirror: w}", "include 's': mirror: unknown word 'w'", "main.yaml", 2},
         {"{file: rod.yaml, ground: base}", "there is no body 'base'", "main.yaml", 2},
+        {"{file: rod.yaml, ground: s.rod}",
+         "include 's': ground: body 's.rod' is of the included file itself", "main.yaml", 2},
+        {"{file: rod.yaml, ground: w.rod}, w: {file: rod.yaml}",
+         "include 's': ground: body 'w.rod' is of a file included later", "main.yaml", 2},
+        {"{file: rod.yaml, parameters: {l: 200 mm + 50}}",
+         "'200 mm + 50' combines a quantity and a number without a unit, expected a unit for each, "
+         "like `5 mm`",
+         "./rod.yaml", 2},
         {"{file: rod.yaml, parameters: {ll: 1}}",
          "rod.yaml has no parameter 'll', did you mean 'l'?", "main.yaml", 2},
         {"{file: rod.yaml, parameters: {l: 50}}",
@@ -475,6 +514,7 @@ int main(void)
         cmocka_unit_test(mirror_images_move_as_such),
         cmocka_unit_test(grounds_are_bodies),
         cmocka_unit_test(names_have_prefixes_and_parameters_values),
+        cmocka_unit_test(expressions_are_in_the_parameters_unit),
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(hostile_trees_are_refused),
     };

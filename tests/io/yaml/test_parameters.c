@@ -372,6 +372,8 @@ static void wrong_settings_are_refused(void **state)
         {"r=2 kg", "parameter 'r': '2 kg' is a mass [kg], expected a length [m]", LW_ERR_MODEL, 4},
         {"r=", "parameter 'r': the formula is empty", LW_ERR_MODEL, 4},
         {"half=l", "parameter 'l': depends on itself: l -> half -> l", LW_ERR_MODEL, 5},
+        {"r=half/50 + 5", "parameter 'r': 'half/50 + 5' combines a quantity and a number",
+         LW_ERR_MODEL, 4},
         {"zeta=t", "parameter 'zeta': 't' varies during a run", LW_ERR_MODEL, 8},
         {"half=-1", "expected", LW_ERR_MODEL, 0},
     };
@@ -487,6 +489,17 @@ static void mistakes_are_located(void **state)
          "point 'A': '1 kg' is a mass [kg], expected a length [m]", 2, 14},
         {"linkwork: 1\npoints: {A: [0, 0]}\nbodies: {}\n",
          "point 'A': expected a list of 3 numbers, found a list of 2", 2, 13},
+        {"linkwork: 1\nparameters: {d: 20 mm, x: {value: d + 5, unit: mm}}\nbodies: {}\n",
+         "parameter 'x': 'd + 5' combines a quantity and a number without a unit, expected a unit "
+         "for each, like `5 mm`",
+         2, 0},
+        {"linkwork: 1\nparameters: {d: 20 mm, n: 3, x: {value: d*n, unit: mm}}\nbodies: {}\n",
+         "parameter 'x': 'd*n' combines a quantity and a number without a unit", 2, 0},
+        {"linkwork: 1\nparameters: {a: 20 deg, x: {value: a + 5, unit: deg}}\nbodies: {}\n",
+         "like `5 deg`", 2, 0},
+        {"linkwork: 1\nparameters: {d: 20 mm, x: {value: 1, unit: mm, max: 2*(d + 5)}}\nbodies: "
+         "{}\n",
+         "parameter 'x': max: '2*(d + 5)' combines", 2, 0},
         {"linkwork: 1\ngravity: [0, 0, -9.81 m/s]\nbodies: {}\n",
          "gravity: '-9.81 m/s' is a speed [m/s], expected an acceleration [m/s^2]", 2, 17},
         {"linkwork: 1\nparameters: {m: 1}\nbodies: {a: {mass: 1, com: [5 mm*m, 0, 0]}}\n",
