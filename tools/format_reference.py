@@ -15,7 +15,7 @@ KNOWN = {"$schema", "$ref", "$defs", "title", "description", "type", "enum", "co
          "items", "minItems", "maxItems", "uniqueItems", "minLength", "pattern", "properties", "required",
          "additionalProperties", "patternProperties", "minimum", "maximum", "exclusiveMinimum",
          "exclusiveMaximum", "default", "minProperties", "maxProperties", "not", "if", "then", "else",
-         "dependentRequired", "propertyNames", "prefixItems", "format"}
+         "dependentRequired", "dependentSchemas", "propertyNames", "prefixItems", "format"}
 
 
 def check_known(part, place="schema"):
@@ -23,7 +23,8 @@ def check_known(part, place="schema"):
     for key, value in part.items():
         if key not in KNOWN:
             raise ValueError("%s: keyword '%s' is not known" % (place, key))
-        inside = {"properties": value, "$defs": value, "patternProperties": value}.get(key)
+        inside = {"properties": value, "$defs": value, "patternProperties": value,
+                  "dependentSchemas": value}.get(key)
         if inside is not None:
             for name, one in inside.items():
                 check_known(one, "%s.%s" % (place, name))
@@ -153,6 +154,9 @@ def remarks(part):
     for key, others in part.get("dependentRequired", {}).items():
         if not any(key in one for one in groups):
             out.append("`%s` goes with %s." % (key, names(k for k in others if k != key)))
+    for key, rule in part.get("dependentSchemas", {}).items():
+        without = [k for one in rule["not"]["anyOf"] for k in one["required"]]
+        out.append("`%s` goes with %s, without %s." % (key, names(rule["required"]), names(without)))
     return ["", " ".join(out)] if out else []
 
 

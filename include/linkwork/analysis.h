@@ -21,11 +21,11 @@ extern "C" {
 
 // -------------------------------------------------------------------------------------- kinematics
 
-/** Moves a mechanism with a drive for each degree of freedom, from the present time of `sim` over its `duration`, with
- *  a row every `sample`: positions are solved for (phi(q, t) = 0, to round-off), velocities, accelerations and
+/** Moves a mechanism with a drive for each degree of freedom, from its start at t = 0 over the `duration` of `sim`,
+ *  with a row every `sample`: positions are solved for (phi(q, t) = 0, to round-off), velocities, accelerations and
  *  reactions follow from them.  Nothing is integrated, so errors do not grow; the work of drives is not computed
  *  (work 0).
- *  @return LW_ERR_MODEL: degrees of freedom without drives, which are named; LW_ERR_SINGULAR: a dead point, or a time
+ *  @return LW_ERR_ARGUMENT: the simulation is not at t = 0; LW_ERR_MODEL: degrees of freedom without drives, which are named; LW_ERR_SINGULAR: a dead point, or a time
  *          after which the loops do not close; LW_ERR_INTERRUPTED; the status of `row`; message in lw_sim_error */
 LW_API lw_status lw_sim_kinematics(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
                                    lw_progress progress, void *progress_user);

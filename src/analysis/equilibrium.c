@@ -19,9 +19,10 @@
 
 #define LONGEST 0.3 // of a step [rad, lengths of the mechanism]
 #define NEAR 1e-3   // below this step Newton's own step is taken, with the derivatives as they are
-#define CONVERGED 1e-12  // steps of this size are round-off
-#define INDIFFERENT 1e-9 // of the largest eigenvalue: no resistance
-#define PUSH 0.02        // off an unstable equilibrium [rad, lengths]
+#define BALANCED 1e-7   // displacement that the force on a mode would still cause
+#define CONVERGED 1e-12 // steps of this size are round-off
+#define RANK 1e-10      // of K, scaled by its diagonal
+#define PUSH 0.02       // off an unstable equilibrium [rad, lengths]
 // A force below this part of those that begin the search, or of the weight of all bodies, is no force.
 #define NO_FORCE 1e-9
 enum { ITERATIONS = 200, HALVINGS = 30 };
@@ -32,6 +33,7 @@ typedef struct search {
     lwi_arena arena; ///< of the present coordinates
     lwi_analysis_state state;
     double *q;                                      ///< [tree nq] the present position
+    double *noise;                                  ///< [f] eigenvalues below it are zero
     double *K, *L, *C, *U, *k;                      ///< [f][f] and [f]
     double *g, *y, *z, *r, *middle, *end, *scratch; ///< [f], [2 f]
     lwi_cod cod;                                    ///< of K
@@ -54,7 +56,7 @@ static lw_status enter(search *s, lw_error *error)
                                   &s->state, error));
     const size_t f = (size_t)s->state.manifold.f;
     double **const square[] = {&s->K, &s->L, &s->C, &s->U};
-    double **const vector[] = {&s->k, &s->g, &s->y, &s->z, &s->r, &s->middle, &s->end};
+    double **const vector[] = {&s->noise, &s->k, &s->g, &s->y, &s->z, &s->r, &s->middle, &s->end};
     for (int i = 0; i < LWI_COUNT(square); i++)
         if (!(*square[i] = LWI_PUSH(&s->arena, double, f *f))) return no_memory(error);
     for (int i = 0; i < LWI_COUNT(vector); i++)
@@ -114,6 +116,8 @@ static void to_metric(search *s, double *X)
     }
 }
 
+static void find_noise(search *s);
+
 // Eigenvalues k and vectors U of sym K in the metric of M_r, and g = U' L^-1 r.
 static lw_status decompose(search *s, lw_error *error)
 {
@@ -139,14 +143,8 @@ static lw_status decompose(search *s, lw_error *error)
         s->g[i] = 0;
         for (size_t j = 0; j < F; j++) s->g[i] += s->U[i * F + j] * s->r[j];
     }
+    find_noise(s);
     return LW_OK;
-}
-
-static double stiffest(const search *s)
-{
-    double maximum = 0;
-    for (int i = 0; i < s->state.manifold.f; i++) maximum = fmax(maximum, fabs(s->k[i]));
-    return maximum;
 }
 
 // --------------------------------------------------------------------------------------------- steps
@@ -175,12 +173,30 @@ static void from_modes(search *s, const double *c, double *y)
     lwi_lower_tsolve((int)F, s->L, y);
 }
 
-// Displacement of modal amplitude 1 of mode i, in units.
-static double size_of_mode(search *s, int i, double *c, double *y)
+static void unit_mode(search *s, int i, double *c, double *y)
 {
     memset(c, 0, (size_t)s->state.manifold.f * sizeof *c);
     c[i] = 1;
     from_modes(s, c, y);
+}
+
+static void find_noise(search *s)
+{
+    for (int i = 0; i < s->state.manifold.f; i++) {
+        unit_mode(s, i, s->scratch, s->y);
+        s->noise[i] = lwi_analysis_noise(&s->state.manifold, s->K, s->y);
+    }
+}
+
+static bool is_soft(const search *s, int i)
+{
+    return !(fabs(s->k[i]) > s->noise[i]);
+}
+
+// Displacement of modal amplitude 1 of mode i, in units.
+static double size_of_mode(search *s, int i, double *c, double *y)
+{
+    unit_mode(s, i, c, y);
     return size_of(s, y);
 }
 
@@ -188,12 +204,11 @@ static double size_of_mode(search *s, int i, double *c, double *y)
 // that soft ones do not stop the others.
 static void modal_step(search *s, double *y)
 {
-    const double minimum = INDIFFERENT * stiffest(s);
     const int f = s->state.manifold.f;
     for (int i = 0; i < f; i++) {
         const double k = s->desc->any ? s->k[i] : fabs(s->k[i]);
-        const bool soft = !(fabs(s->k[i]) > minimum);
-        double amplitude = s->g[i] / (soft ? (minimum > 0 ? minimum : 1) : k);
+        const bool soft = is_soft(s, i);
+        double amplitude = s->g[i] / (soft ? (s->noise[i] > 0 ? s->noise[i] : 1) : k);
         if (soft && fabs(s->g[i]) <= NO_FORCE * s->weight) amplitude = 0;
         const double size = fabs(amplitude) * size_of_mode(s, i, s->scratch, y);
         s->middle[i] = size > LONGEST ? amplitude * LONGEST / size : amplitude;
@@ -201,14 +216,32 @@ static void modal_step(search *s, double *y)
     from_modes(s, s->middle, y);
 }
 
+// K^-1 r, with rows and columns scaled by the diagonal, so that soft coordinates beside stiff ones are kept.
 static void newton_step(search *s, double *y)
 {
     const size_t F = (size_t)s->state.manifold.f;
+    double *const scale = s->middle;
+    for (size_t i = 0; i < F; i++) {
+        const double size = sqrt(fabs(s->K[i * F + i]));
+        scale[i] = size > 0 ? 1 / size : 0;
+    }
     for (size_t i = 0; i < F; i++)
-        for (size_t j = 0; j < F; j++) s->cod.a[j * F + i] = s->K[i * F + j];
-    lwi_cod_factor(&s->cod, -1, INDIFFERENT);
-    memcpy(s->r, s->state.force, F * sizeof *s->r);
+        for (size_t j = 0; j < F; j++) s->cod.a[j * F + i] = scale[i] * s->K[i * F + j] * scale[j];
+    lwi_cod_factor(&s->cod, -1, RANK);
+    for (size_t i = 0; i < F; i++) s->r[i] = scale[i] * s->state.force[i];
     lwi_cod_solve(&s->cod, s->r, y);
+    for (size_t i = 0; i < F; i++) y[i] *= scale[i];
+}
+
+// Does no force move any mode?
+static bool is_balanced(search *s, double *y)
+{
+    for (int i = 0; i < s->state.manifold.f; i++) {
+        if (is_soft(s, i) && fabs(s->g[i]) > NO_FORCE * s->weight) return false;
+        if (is_soft(s, i)) continue;
+        if (fabs(s->g[i] / s->k[i]) * size_of_mode(s, i, s->scratch, y) > BALANCED) return false;
+    }
+    return true;
 }
 
 // Work of the forces along y from the state, by Simpson's rule.
@@ -268,15 +301,14 @@ static int coordinate_of(search *s, int i)
 static void classify(search *s)
 {
     lw_equilibrium *const report = s->report;
-    const double minimum = INDIFFERENT * stiffest(s);
     const int f = s->state.manifold.f;
     report->dof = f;
     report->indifferent = report->unstable = 0;
     for (int i = 0; i < f; i++) {
-        if (s->k[i] < -minimum)
-            report->unstable++;
-        else if (!(s->k[i] > minimum))
+        if (is_soft(s, i))
             report->indifferent++;
+        else if (s->k[i] < 0)
+            report->unstable++;
     }
     report->stability = report->unstable      ? LW_UNSTABLE
                         : report->indifferent ? LW_INDIFFERENT
@@ -330,11 +362,15 @@ static lw_status iterate(search *s, bool *found, lw_error *error)
         s->step = size_of(s, y);
         checked = false;
         const bool small = s->step <= CONVERGED || (s->step < 1e-8 && s->step >= before / 2);
-        if (small && (s->desc->any || s->k[0] >= -INDIFFERENT * stiffest(s))) {
+        const bool balanced = small && is_balanced(s, s->scratch + f);
+        if (balanced && (s->desc->any || is_soft(s, 0) || s->k[0] > 0)) {
             *found = true;
             return LW_OK;
         }
-        if (small) push(s, y);
+        if (balanced)
+            push(s, y);
+        else if (small)
+            modal_step(s, y);
     }
     TRY(go(s, y, checked, error));
     memcpy(s->q, s->state.near_q, (size_t)s->model->tree_nq * sizeof *s->q);

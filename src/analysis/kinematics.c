@@ -14,6 +14,7 @@
 // Pivot of the rows in the dependent coordinates, relative to the largest, below which the drives determine no
 // velocities.
 #define DEAD_POINT 1e-7
+#define MAX_ROWS 1e12
 #define SHORTEST 1e-10 // of the step between two rows
 
 typedef struct motion {
@@ -135,7 +136,8 @@ static lw_status rows(motion *k, lw_observe level, lw_row row, void *row_user, l
 {
     const lw_options *options = lw_sim_options(k->sim);
     const double start = k->t, end = start + options->duration;
-    const long count = (long)ceil(options->duration / options->sample - 1e-9);
+    const double intervals = ceil(options->duration / options->sample - 1e-9);
+    const long count = (long)intervals;
     k->manifold.t = k->t;
     TRY(lwi_manifold_close(&k->manifold, k->q, error));
     TRY(solve_speeds(k, error));
@@ -158,6 +160,15 @@ lw_status lw_sim_kinematics(lw_sim *sim, lw_observe level, lw_row row, void *row
     if (!(sim->options.sample > 0))
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
                         "sample: kinematics has no steps; expected an interval [s]");
+    if (!(sim->options.duration / sim->options.sample < MAX_ROWS))
+        return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
+                        "sample: %g s gives more than %g rows in %g s; expected a longer interval",
+                        sim->options.sample, MAX_ROWS, sim->options.duration);
+    if (sim->t != 0)
+        return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
+                        "kinematics begins with the model's start at t = 0, the simulation is at "
+                        "t = %g s; expected a new one",
+                        sim->t);
     lwi_arena_init(&k.arena, &k.model->arena.allocator);
     lw_status status = begin(&k, &error);
     if (status == LW_OK) status = rows(&k, level, row, row_user, progress, progress_user, &error);

@@ -16,6 +16,7 @@ enum { MAX_NEWTON = 30 };
 // Positions count as closed below this residual [m per length of the mechanism, rad]: Newton's method continues until
 // the residual no longer falls, which is 1e-16 to 1e-14.
 #define CLOSED 1e-10
+#define ROUND_OFF 1e-16 // no residual can be smaller
 // Sine of the angle between a column and those before that makes a good choice, and size of a column, in units.
 #define GOOD_PART 0.3
 
@@ -103,11 +104,13 @@ static lw_status newton(lwi_manifold *s, double *q, void (*correct)(lwi_manifold
     for (int i = 0; i < MAX_NEWTON; i++) {
         TRY(evaluate(s, q, error));
         const double now = largest(s->m, s->phi);
-        if (now == 0 || (now >= last / 2 && now <= CLOSED * (1 + s->model->length))) return LW_OK;
+        if (now <= ROUND_OFF * (1 + s->model->length)) return LW_OK;
+        if (now >= last / 2 && now <= CLOSED * (1 + s->model->length)) return LW_OK;
         last = now;
         correct(s, user);
         lwi_manifold_move(s, q, s->step);
     }
+    if (last <= CLOSED * (1 + s->model->length)) return LW_OK;
     return lwi_fail(error, LW_ERR_SINGULAR,
                     "the loops close to %.3g m or rad only (%d iterations): the position is near a "
                     "singular one, where constraints depend on each other",
@@ -250,10 +253,11 @@ static lw_status choose(choice *c, lw_error *error)
     int count = 0;
     choose_dependent(c, &count);
     if (count < c->rank)
-        return lwi_fail(error, LW_ERR_ARGUMENT,
-                        "independent: the coordinates named do not determine each other's loops: "
-                        "%d of them can be independent at this position",
-                        s->n - c->rank);
+        return lwi_fail(
+            error, LW_ERR_ARGUMENT,
+            "independent: the coordinates named depend on each other: the mechanism has %d "
+            "degree%s of freedom",
+            s->f, s->f == 1 ? "" : "s");
     int f = 0, r = 0;
     for (int i = 0; i < s->n; i++) {
         const int j = c->order[i];

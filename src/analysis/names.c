@@ -46,9 +46,12 @@ static int find_joint(const lw_model *model, const char *name)
 static int read_name(const lw_model *model, char *name, int *only)
 {
     *only = -1;
+    if (find_joint(model, name) < 0 && !strncmp(name, "joint.", 6))
+        memmove(name, name + 6, strlen(name) - 5);
     const int joint = find_joint(model, name);
     char *last = strrchr(name, '.');
-    if (joint >= 0 || !last || last[1] != 'q' || !isdigit((unsigned char)last[2]) || last[3])
+    if (joint >= 0 || !last || (last[1] != 'q' && last[1] != 'd') ||
+        !isdigit((unsigned char)last[2]) || last[3])
         return joint;
     *last = 0;
     *only = last[2] - '0';
@@ -68,9 +71,10 @@ static lw_status take(const lw_model *model, char *name, bool *named, lw_error *
     const lwi_node *node = &model->node[model->joint[joint].node];
     for (int i = 0; i < node->nv; i++)
         if (only < 0 || node->column[i] == only) named[node->iv + i] = true, found++;
-    return found ? LW_OK
-                 : lwi_fail(error, LW_ERR_ARGUMENT,
-                            "independent: joint '%s' has no such coordinate that is free", name);
+    return found
+               ? LW_OK
+               : lwi_fail(error, LW_ERR_ARGUMENT,
+                          "independent: joint '%s' has no coordinate %d that is free", name, only);
 }
 
 lw_status lwi_analysis_names(const lw_model *model, const char *list, bool *named, lw_error *error)

@@ -64,8 +64,8 @@ static lw_status find_column(observer *o, const char *name, int *column, lw_erro
         }
     const char *nearest = NULL;
     const char **names = calloc((size_t)c->n + 1, sizeof *names);
-    for (int i = 0; names && i < c->n; i++) names[i] = c->column[i].name;
-    if (names) nearest = lwi_nearest(name, names, c->n);
+    for (int i = 1; names && i < c->n; i++) names[i - 1] = c->column[i].name;
+    if (names) nearest = lwi_nearest(name, names, c->n - 1);
     const lw_status status =
         lwi_fail(error, LW_ERR_ARGUMENT, "outputs: there is no column '%.120s'%s%s%s", name,
                  nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");

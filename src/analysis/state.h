@@ -41,6 +41,9 @@ typedef lw_status (*lwi_analysis_function)(void *user, lwi_analysis_vary what, i
 lw_status lwi_analysis_difference(lwi_analysis_function function, void *user,
                                   lwi_analysis_vary what, int k, double step, int count,
                                   double *scratch, double *out, lw_error *error);
+/** What differences cannot tell from zero in y'K y: y [f] are increments, K [f][f] is a stiffness.  A part of the
+ *  absolute terms, and of the weight times the length of the mechanism. */
+double lwi_analysis_noise(const lwi_manifold *manifold, const double *K, const double *y);
 /** Step of such differences of coordinate k, and of its speed per second: no coordinate moves by more than 3e-3 rad or
  *  lengths of the mechanism. */
 double lwi_analysis_step(const lwi_analysis_state *state, int k);

@@ -20,8 +20,12 @@ static void print_report(const cli_arguments *arguments, const cli_analysis *a,
     printf("model        %s\n", arguments->operand);
     printf("equilibrium  %s, %d dof, %d steps, the last of %.1e rad or lengths\n",
            cli_stability[e->stability], e->dof, e->iterations, e->last);
-    if (e->unstable) printf("             %d displacements lower the potential\n", e->unstable);
-    if (e->indifferent) printf("             %d displacements meet no force\n", e->indifferent);
+    if (e->unstable)
+        printf("             %d displacement%s the potential\n", e->unstable,
+               e->unstable == 1 ? " lowers" : "s lower");
+    if (e->indifferent)
+        printf("             %d displacement%s no force\n", e->indifferent,
+               e->indifferent == 1 ? " meets" : "s meet");
     if (e->dof) printf("softest      %.6g 1/s^2, mostly %s\n", e->softest, e->coordinate);
     printf("potential    %.9g J\n", seen->potential);
     for (int j = 0; j < lw_model_joint_count(a->model); j++) {

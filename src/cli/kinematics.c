@@ -7,9 +7,8 @@ static void print_report(const cli_arguments *arguments, const lw_sim *sim, cons
                          const lw_summary *s)
 {
     printf("model        %s\n", arguments->operand);
-    printf("kinematics   t = %g to %g s, %ld rows, no integration; reactions by %s\n",
-           lw_sim_options(sim)->duration > 0 ? 0.0 : lw_sim_time(sim), lw_sim_time(sim), rows->rows,
-           lw_sim_options(sim)->formulation);
+    printf("kinematics   t = %g to %g s, %ld rows, no integration; reactions by %s\n", 0.0,
+           lw_sim_time(sim), rows->rows, lw_sim_options(sim)->formulation);
     printf("residuals    position %.1e, velocity %.1e\n", s->residual[0], s->residual[1]);
     for (int i = 0; i < arguments->noutput; i++) printf("written      %s\n", arguments->output[i]);
     cli_rows_print_measures(rows);

@@ -24,7 +24,7 @@ static lw_status negate_list(lwi_yaml_reading *r, const double **list, int n)
 {
     double *copy = LWI_PUSH(&r->arena, double, n);
     if (!copy) return lwi_yaml_no_memory(r);
-    for (int i = 0; i < n; i++) copy[i] = -(*list)[i];
+    for (int i = 0; i < n; i++) copy[i] = 0 - (*list)[i];
     *list = copy;
     return LW_OK;
 }
@@ -45,18 +45,18 @@ static lw_status negate_function(lwi_yaml_reading *r, lw_function_desc *f)
 {
     switch (f->type) {
     case LW_FUNCTION_CONSTANT:
-        f->value = -f->value;
+        f->value = 0 - f->value;
         return LW_OK;
     case LW_FUNCTION_POLYNOMIAL:
         return negate_list(r, &f->coefficients, f->ncoefficient);
     case LW_FUNCTION_SINE:
-        f->amplitude = -f->amplitude, f->offset = -f->offset;
+        f->amplitude = 0 - f->amplitude, f->offset = 0 - f->offset;
         return LW_OK;
     case LW_FUNCTION_RAMP:
-        f->rate = -f->rate;
+        f->rate = 0 - f->rate;
         return LW_OK;
     case LW_FUNCTION_STEP:
-        f->from = -f->from, f->to = -f->to;
+        f->from = 0 - f->from, f->to = 0 - f->to;
         return LW_OK;
     case LW_FUNCTION_TABLE:
         return negate_list(r, &f->y, f->npoint);
@@ -140,9 +140,9 @@ static lw_status sign_coordinate(lwi_yaml_reading *r, lw_coordinate_desc *c)
     TRY(negate(r, &c->motion));
     TRY(negate(r, &c->force));
     TRY(negate(r, &c->effort));
-    c->at = 0 - c->at; // not -0, which would be written
-    c->limits.lower = -l.upper, c->limits.has_lower = l.has_upper;
-    c->limits.upper = -l.lower, c->limits.has_upper = l.has_lower;
+    c->at = 0 - c->at;
+    c->limits.lower = 0 - l.upper, c->limits.has_lower = l.has_upper;
+    c->limits.upper = 0 - l.lower, c->limits.has_upper = l.has_lower;
     return LW_OK;
 }
 
@@ -175,10 +175,11 @@ lw_status lwi_yaml_place_joint(lwi_yaml_reading *r, lw_joint_desc *d)
         place_frame(r, d->body1, s.T, &d->frame1);
         place_frame(r, d->body2, s.T, &d->frame2);
     }
-    if (r->placement.det < 0) d->pitch = -d->pitch;
-    for (int k = 0; k < LW_JOINT_MAX_NQ; k++) d->q[k] *= s.q[k];
+    if (r->placement.det < 0) d->pitch = 0 - d->pitch;
+    for (int k = 0; k < LW_JOINT_MAX_NQ; k++)
+        d->q[k] = s.q[k] * d->q[k] + 0.0; // 0.0: no zero is negative
     for (int k = 0; k < LW_JOINT_MAX_NV; k++) {
-        d->qd[k] *= s.qd[k];
+        d->qd[k] = s.qd[k] * d->qd[k] + 0.0;
         if (s.qd[k] < 0) TRY(sign_coordinate(r, &d->coordinate[k]));
     }
     lw_signal *shift = d->mount_shift; // along the axes of F1
@@ -187,8 +188,8 @@ lw_status lwi_yaml_place_joint(lwi_yaml_reading *r, lw_joint_desc *d)
     const double det = r->placement.det;
     lw_vec3 *about = &d->mount_about;
     if (d->mount_turn.index && about->x == 0 && about->y == 0 && about->z == 0) about->z = 1;
-    if (about->x == 0 && about->y == 0 && about->z == 0) return LW_OK;
-    *about = (lw_vec3){det * s.T[0] * about->x, det * s.T[1] * about->y, det * s.T[2] * about->z};
+    *about = (lw_vec3){det * s.T[0] * about->x + 0.0, det * s.T[1] * about->y + 0.0,
+                       det * s.T[2] * about->z + 0.0}; // 0.0: no zero is negative
     return LW_OK;
 }
 

@@ -52,7 +52,8 @@ void lwi_yaml_place_in(const lwi_yaml_place *outer, const lw_pose *pose, int mir
 lw_vec3 lwi_yaml_mirror_vector(const lwi_yaml_place *p, lw_vec3 x, bool axial)
 {
     const double s = axial ? p->det : 1;
-    return (lw_vec3){s * p->S[0] * x.x, s * p->S[1] * x.y, s * p->S[2] * x.z};
+    return (lw_vec3){s * p->S[0] * x.x + 0.0, s * p->S[1] * x.y + 0.0, // 0.0: no zero is negative
+                     s * p->S[2] * x.z + 0.0};
 }
 
 lw_vec3 lwi_yaml_place_vector(const lwi_yaml_place *p, lw_vec3 x, bool axial)

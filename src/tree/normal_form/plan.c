@@ -188,7 +188,8 @@ static void find_sections(lwi_kernel_plan *plan)
         section->first_stage = i;
         while (i < plan->nstage && plan->stage[i].section == s) i++;
         section->end_stage = i;
-        LWI_ASSERT(section->first_stage < i);
+        LWI_ASSERT(s == 0 || section->first_stage < i);
+        if (section->first_stage == i) continue; // no trunk: all subtrees are on the ground
         section->first = plan->stage[section->first_stage].first;
         section->end = plan->stage[i - 1].end;
     }
