@@ -33,6 +33,7 @@ typedef struct search {
     lwi_arena arena; ///< of the present coordinates
     lwi_analysis_state state;
     double *q;                                      ///< [tree nq] the present position
+    double *unit;                                   ///< [f] of the coordinates
     double *noise;                                  ///< [f] eigenvalues below it are zero
     double *K, *L, *C, *U, *k;                      ///< [f][f] and [f]
     double *g, *y, *z, *r, *middle, *end, *scratch; ///< [f], [2 f]
@@ -56,7 +57,8 @@ static lw_status enter(search *s, lw_error *error)
                                   &s->state, error));
     const size_t f = (size_t)s->state.manifold.f;
     double **const square[] = {&s->K, &s->L, &s->C, &s->U};
-    double **const vector[] = {&s->noise, &s->k, &s->g, &s->y, &s->z, &s->r, &s->middle, &s->end};
+    double **const vector[] = {&s->unit, &s->noise, &s->k,      &s->g,  &s->y,
+                               &s->z,    &s->r,     &s->middle, &s->end};
     for (int i = 0; i < LWI_COUNT(square); i++)
         if (!(*square[i] = LWI_PUSH(&s->arena, double, f *f))) return no_memory(error);
     for (int i = 0; i < LWI_COUNT(vector); i++)
@@ -67,6 +69,8 @@ static lw_status enter(search *s, lw_error *error)
     int *pivot = LWI_PUSH(&s->arena, int, f);
     if (!s->scratch || !a || !rest || !pivot) return no_memory(error);
     lwi_cod_init(&s->cod, (int)f, (int)f, a, rest, pivot);
+    for (size_t k = 0; k < f; k++)
+        s->unit[k] = lwi_manifold_unit(&s->state.manifold, s->state.manifold.independent[k]);
     return LW_OK;
 }
 
@@ -184,7 +188,8 @@ static void find_noise(search *s)
 {
     for (int i = 0; i < s->state.manifold.f; i++) {
         unit_mode(s, i, s->scratch, s->y);
-        s->noise[i] = lwi_analysis_noise(&s->state.manifold, s->K, s->y);
+        s->noise[i] = lwi_analysis_noise(s->state.manifold.f, s->K, s->y, s->unit,
+                                         lwi_analysis_weight(s->model));
     }
 }
 
@@ -216,14 +221,19 @@ static void modal_step(search *s, double *y)
     from_modes(s, s->middle, y);
 }
 
-// K^-1 r, with rows and columns scaled by the diagonal, so that soft coordinates beside stiff ones are kept.
+// K^-1 r, with rows and columns scaled by the diagonal, so that soft coordinates near stiff ones are kept.
 static void newton_step(search *s, double *y)
 {
     const size_t F = (size_t)s->state.manifold.f;
-    double *const scale = s->middle;
+    double *const scale = s->middle, *const unit = s->end;
+    memset(unit, 0, F * sizeof *unit);
     for (size_t i = 0; i < F; i++) {
-        const double size = sqrt(fabs(s->K[i * F + i]));
-        scale[i] = size > 0 ? 1 / size : 0;
+        const double size = fabs(s->K[i * F + i]);
+        unit[i] = 1;
+        const double noise =
+            lwi_analysis_noise((int)F, s->K, unit, s->unit, lwi_analysis_weight(s->model));
+        unit[i] = 0;
+        scale[i] = size > noise ? 1 / sqrt(size) : 0; // 0: no force, it stays
     }
     for (size_t i = 0; i < F; i++)
         for (size_t j = 0; j < F; j++) s->cod.a[j * F + i] = scale[i] * s->K[i * F + j] * scale[j];

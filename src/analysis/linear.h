@@ -11,6 +11,8 @@ struct lw_linear {
     int f, ninput, noutput;
     const char **state, **input, **output; ///< names
     double *A, *B, *C, *D, *M, *acceleration;
+    double *unit;  ///< [f] lwi_manifold_unit
+    double weight; ///< of all bodies, times the length of the mechanism [N m]
     // bodies: displacements of independent increments, kinetic energy
     int nbody;
     const char **body;

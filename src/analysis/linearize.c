@@ -172,11 +172,12 @@ static lw_status allocate(lw_linear *linear, lw_error *error)
     linear->B = LWI_PUSH(arena, double, 2 * f * p);
     linear->M = LWI_PUSH(arena, double, f *f);
     linear->acceleration = LWI_PUSH(arena, double, f);
+    linear->unit = LWI_PUSH(arena, double, f);
     linear->move = lwi_arena_push(arena, f * n, sizeof *linear->move);
     linear->mass = LWI_PUSH(arena, double, n);
     linear->inertia = lwi_arena_push(arena, n, sizeof *linear->inertia);
     if (linear->state && linear->input && linear->body && linear->A && linear->B && linear->M &&
-        linear->acceleration && linear->move && linear->mass && linear->inertia)
+        linear->acceleration && linear->unit && linear->move && linear->mass && linear->inertia)
         return LW_OK;
     return no_memory(error);
 }
@@ -212,6 +213,8 @@ static lw_status compute(lw_linear *linear, const lw_linear_desc *desc, lwi_anal
     double *still = LWI_PUSH(arena, double, m->n);
     if (!w.y || !w.z || !w.inputs || !still) return no_memory(error);
     m->inputs = w.inputs;
+    for (int k = 0; k < linear->f; k++) linear->unit[k] = lwi_manifold_unit(m, m->independent[k]);
+    linear->weight = lwi_analysis_weight(m->model);
     memcpy(linear->M, state->M, (size_t)linear->f * (size_t)linear->f * sizeof *linear->M);
     TRY(accelerations_at(&w, LWI_VARY_POSITION, 0, 0, linear->acceleration, error));
     kinematic_rows(linear, state);

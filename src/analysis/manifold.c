@@ -255,9 +255,8 @@ static lw_status choose(choice *c, lw_error *error)
     if (count < c->rank)
         return lwi_fail(
             error, LW_ERR_ARGUMENT,
-            "independent: the coordinates named depend on each other: the mechanism has %d "
-            "degree%s of freedom",
-            s->f, s->f == 1 ? "" : "s");
+            "independent: the coordinates named depend on each other: the mechanism has dof %d",
+            s->f);
     int f = 0, r = 0;
     for (int i = 0; i < s->n; i++) {
         const int j = c->order[i];

@@ -10,9 +10,9 @@
 #include <string.h>
 
 #define SYMMETRIC 1e-8 // of the largest entry: the accuracy of differences
-#define RIGID 1e-9     // of the largest eigenvalue s^2: no stiffness
-#define RIGID_PAIR                                                                                 \
-    1e-5 // of the largest |s|: round-off separates a double zero of A by its square root
+#define DOUBLE_ZERO                                                                                \
+    1e-5           // of the largest |s|: round-off separates a double zero of A by its square root
+#define CLOSE 1e-7 // of the largest |s|: a cluster of eigenvalues; its vectors are made independent
 
 struct lw_modes {
     lwi_arena arena;
@@ -77,15 +77,21 @@ static bool symmetric_stiffness(const lw_linear *linear, double *K)
     return asymmetry <= SYMMETRIC * size && rate <= SYMMETRIC * sqrt(fmax(squared, 1));
 }
 
+static double noise_of(const lw_linear *linear, const double *K, const double *y)
+{
+    return lwi_analysis_noise(linear->f, K, y, linear->unit, linear->weight);
+}
+
 static lw_status undamped(lw_modes *modes, const lw_linear *linear, double *K, lwi_arena *arena,
                           lw_error *error)
 {
     const int f = modes->f;
     const size_t F = (size_t)f;
     double *L = LWI_PUSH(arena, double, F *F), *U = LWI_PUSH(arena, double, F *F),
-           *k = LWI_PUSH(arena, double, F);
-    if (!L || !U || !k) return no_memory(error);
+           *k = LWI_PUSH(arena, double, F), *stiffness = LWI_PUSH(arena, double, F *F);
+    if (!L || !U || !k || !stiffness) return no_memory(error);
     memcpy(L, linear->M, F * F * sizeof *L);
+    memcpy(stiffness, K, F * F * sizeof *K);
     if (lwi_cholesky(f, L, 0) >= 0)
         return lwi_fail(error, LW_ERR_SINGULAR, "the mass matrix is not positive definite");
     for (int twice = 0; twice < 2; twice++) {
@@ -97,11 +103,10 @@ static lw_status undamped(lw_modes *modes, const lw_linear *linear, double *K, l
             }
     }
     lwi_eigen_symmetric(f, K, k, U);
-    const double maximum = f ? fmax(fabs(k[0]), fabs(k[f - 1])) : 0;
     for (size_t i = 0; i < F; i++) {
         double *const y = U + i * F;
         lwi_lower_tsolve(f, L, y);
-        const bool rigid = !(fabs(k[i]) > RIGID * maximum);
+        const bool rigid = !(fabs(k[i]) > noise_of(linear, stiffness, y));
         const double s = sqrt(fabs(k[i]));
         if (rigid || k[i] > 0) {
             add(modes, 0, s, rigid, y, NULL);
@@ -113,24 +118,102 @@ static lw_status undamped(lw_modes *modes, const lw_linear *linear, double *K, l
     return LW_OK;
 }
 
-static lw_status damped(lw_modes *modes, const lw_linear *linear, lwi_arena *arena, lw_error *error)
+// How many displacements meet no force: the rank that K, scaled by its diagonal, lacks.
+static int count_rigid(const lw_linear *linear, const double *K, lwi_arena *arena, int *rigid)
+{
+    const size_t F = (size_t)linear->f;
+    lwi_cod cod;
+    double *a = LWI_PUSH(arena, double, F *F),
+           *rest = LWI_PUSH(arena, double, lwi_cod_doubles(linear->f, linear->f)),
+           *scale = LWI_PUSH(arena, double, F), *unit = LWI_PUSH(arena, double, F);
+    int *pivot = LWI_PUSH(arena, int, F);
+    if (!a || !rest || !scale || !unit || !pivot) return LW_ERR_MEMORY;
+    for (size_t i = 0; i < F; i++) {
+        memset(unit, 0, F * sizeof *unit);
+        unit[i] = 1;
+        const double size = fabs(K[i * F + i]);
+        scale[i] = size > noise_of(linear, K, unit) ? 1 / sqrt(size) : 0;
+    }
+    for (size_t i = 0; i < F; i++)
+        for (size_t j = 0; j < F; j++) a[j * F + i] = scale[i] * K[i * F + j] * scale[j];
+    lwi_cod_init(&cod, linear->f, linear->f, a, rest, pivot);
+    lwi_cod_factor(&cod, -1, 1e-9);
+    *rigid = linear->f - cod.rank;
+    return LW_OK;
+}
+
+// The eigenvalues by rising |s|, conjugates next to each other, the positive imaginary part first.
+static void sort_eigenvalues(size_t n, double *re, double *im)
+{
+    for (size_t i = 1; i < n; i++) {
+        const double x = re[i], y = im[i];
+        size_t j = i;
+        for (; j > 0 && hypot(re[j - 1], im[j - 1]) > hypot(x, y) * (1 + 1e-14); j--)
+            re[j] = re[j - 1], im[j] = im[j - 1];
+        re[j] = x, im[j] = y;
+    }
+}
+
+// Removes from x + i y its projections on the vectors of modes `from` and later, which belong to the same cluster of
+// eigenvalues; false: nothing remains.
+static bool reject_cluster(const lw_modes *modes, int from, double *x, double *y)
+{
+    const size_t f = (size_t)modes->f;
+    double before = 0, after = 0;
+    for (size_t i = 0; i < f; i++) before += x[i] * x[i] + y[i] * y[i];
+    for (int k = from; k < modes->n; k++) {
+        const double *u = modes->re + (size_t)k * f, *v = modes->im + (size_t)k * f;
+        double re = 0, im = 0, size = 0;
+        for (size_t i = 0; i < f; i++) {
+            re += u[i] * x[i] + v[i] * y[i];
+            im += u[i] * y[i] - v[i] * x[i];
+            size += u[i] * u[i] + v[i] * v[i];
+        }
+        for (size_t i = 0; size > 0 && i < f; i++) {
+            x[i] -= (re * u[i] - im * v[i]) / size;
+            y[i] -= (re * v[i] + im * u[i]) / size;
+        }
+    }
+    for (size_t i = 0; i < f; i++) after += x[i] * x[i] + y[i] * y[i];
+    return after > 1e-6 * before;
+}
+
+static lw_status damped(lw_modes *modes, const lw_linear *linear, const double *K, lwi_arena *arena,
+                        lw_error *error)
 {
     const size_t n = 2 * (size_t)modes->f;
     double *A = LWI_PUSH(arena, double, n *n), *re = LWI_PUSH(arena, double, n),
            *im = LWI_PUSH(arena, double, n), *scratch = LWI_PUSH(arena, double, 2 * n * (n + 1)),
            *x = LWI_PUSH(arena, double, n), *y = LWI_PUSH(arena, double, n);
+    int rigid = 0;
     if (!A || !re || !im || !scratch || !x || !y) return no_memory(error);
+    if (count_rigid(linear, K, arena, &rigid) != LW_OK) return no_memory(error);
     memcpy(A, linear->A, n * n * sizeof *A);
     if (!lwi_eigen_values((int)n, A, re, im, scratch))
         return lwi_fail(error, LW_ERR_SINGULAR, "the eigenvalues do not converge");
-    double maximum = 0;
-    for (size_t i = 0; i < n; i++) maximum = fmax(maximum, hypot(re[i], im[i]));
-    int zeros = 0; // each rigid mode has two
+    sort_eigenvalues(n, re, im);
+    const double maximum = n ? hypot(re[n - 1], im[n - 1]) : 0;
+    int zeros = 0, doubles = 0, cluster = 0;
     for (size_t i = 0; i < n; i++) {
-        const bool rigid = !(hypot(re[i], im[i]) > RIGID_PAIR * maximum);
-        if (rigid ? zeros++ % 2 != 0 : im[i] < 0) continue;
-        lwi_eigen_vector((int)n, linear->A, re[i], im[i], scratch, x, y);
-        add(modes, re[i], im[i], rigid, x, y);
+        const double size = hypot(re[i], im[i]);
+        const bool zero = zeros < rigid;
+        // the second zero of a rigid motion without damping
+        if (!zero && doubles < rigid && size <= DOUBLE_ZERO * maximum) {
+            doubles++;
+            continue;
+        }
+        if (!zero && im[i] < 0) continue;
+        const bool close =
+            modes->n > 0 && hypot(re[i] - modes->mode[modes->n - 1].re,
+                                  im[i] - modes->mode[modes->n - 1].im) <= CLOSE * maximum;
+        if (!close) cluster = modes->n;
+        for (int start = 0; start < modes->f; start++) {
+            lwi_eigen_vector((int)n, linear->A, zero ? 0 : re[i], zero ? 0 : im[i], start, scratch,
+                             x, y);
+            if (reject_cluster(modes, cluster, x, y)) break;
+        }
+        add(modes, re[i], im[i], zero, x, y);
+        zeros += zero;
     }
     return LW_OK;
 }
@@ -255,7 +338,7 @@ static lw_status compute(lw_modes *modes, const lw_linear *linear, lwi_arena *sc
     if (symmetric_stiffness(linear, K))
         TRY(undamped(modes, linear, K, scratch, error));
     else
-        TRY(damped(modes, linear, scratch, error));
+        TRY(damped(modes, linear, K, scratch, error));
     sort_modes(modes);
     modes->shape_re = lwi_arena_push(arena, (size_t)modes->n * n, sizeof *modes->shape_re);
     modes->shape_im = lwi_arena_push(arena, (size_t)modes->n * n, sizeof *modes->shape_im);

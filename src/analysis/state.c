@@ -112,18 +112,23 @@ double lwi_analysis_step(const lwi_analysis_state *s, int k)
     return STEP / maximum;
 }
 
-double lwi_analysis_noise(const lwi_manifold *m, const double *K, const double *y)
+double lwi_analysis_weight(const lw_model *model)
 {
-    const lw_model *model = m->model;
     const double *g = model->gravity;
-    double mass = 0, terms = 0, size = 0;
+    double mass = 0;
     for (int k = 0; k < model->nnode; k++) mass += model->node[k].mass;
-    const double weight = mass * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) * model->length;
-    for (int k = 0; k < m->f; k++) {
-        const double unit = lwi_manifold_unit(m, m->independent[k]);
-        for (int l = 0; l < m->f; l++)
-            terms += fabs(y[k] * K[(size_t)k * (size_t)m->f + (size_t)l] * y[l]);
-        size += y[k] * y[k] / (unit * unit);
+    return mass * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]) * model->length;
+}
+
+double lwi_analysis_noise(int f, const double *K, const double *y, const double *unit,
+                          double weight)
+{
+    double terms = 0, size = 0, stiffest = 0;
+    for (int k = 0; k < f; k++) {
+        stiffest = fmax(stiffest, fabs(K[(size_t)k * (size_t)f + (size_t)k]) * unit[k] * unit[k]);
+        for (int l = 0; l < f; l++)
+            terms += fabs(y[k] * K[(size_t)k * (size_t)f + (size_t)l] * y[l]);
+        size += y[k] * y[k] / (unit[k] * unit[k]);
     }
-    return 1e-9 * terms + 1e-10 * weight * size;
+    return 1e-9 * terms + (1e-10 * weight + 1e-12 * stiffest) * size;
 }

@@ -41,9 +41,12 @@ typedef lw_status (*lwi_analysis_function)(void *user, lwi_analysis_vary what, i
 lw_status lwi_analysis_difference(lwi_analysis_function function, void *user,
                                   lwi_analysis_vary what, int k, double step, int count,
                                   double *scratch, double *out, lw_error *error);
-/** What differences cannot tell from zero in y'K y: y [f] are increments, K [f][f] is a stiffness.  A part of the
- *  absolute terms, and of the weight times the length of the mechanism. */
-double lwi_analysis_noise(const lwi_manifold *manifold, const double *K, const double *y);
+/** Weight of all bodies times the length of the mechanism [N m]. */
+double lwi_analysis_weight(const lw_model *model);
+/** What differences cannot distinguish from zero in y'K y: y [f] are increments, K [f][f] is a stiffness, unit [f] the units of
+ *  the coordinates.  A part of the absolute terms, of the weight and of the stiffest coordinate. */
+double lwi_analysis_noise(int f, const double *K, const double *y, const double *unit,
+                          double weight);
 /** Step of such differences of coordinate k, and of its speed per second: no coordinate moves by more than 3e-3 rad or
  *  lengths of the mechanism. */
 double lwi_analysis_step(const lwi_analysis_state *state, int k);

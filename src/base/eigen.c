@@ -304,15 +304,16 @@ static double normalise(int n, complex_number *b)
     return maximum * sum;
 }
 
-void lwi_eigen_vector(int n, const double *A, double re, double im, double *scratch, double *x,
-                      double *y)
+void lwi_eigen_vector(int n, const double *A, double re, double im, int start, double *scratch,
+                      double *x, double *y)
 {
     const size_t N = (size_t)n;
     complex_number *const B = (complex_number *)scratch, *const b = B + N * N;
     double norm = 0;
     for (size_t i = 0; i < N * N; i++) norm = fmax(norm, fabs(A[i]));
     for (size_t i = 0; i < N; i++) // no symmetry of a mechanism makes this orthogonal to a vector
-        b[i] = (complex_number){1 + 0.1 * sin(1 + 2.3 * (double)i), 0};
+        b[i] = start ? (complex_number){sin(1.7 + 2.3 * (double)i * start), 0}
+                     : (complex_number){1 + 0.1 * sin(1 + 2.3 * (double)i), 0};
     normalise(n, b);
     // The residual is 1 / growth.  A second step after a good first one spoils vectors of defective matrices.
     double growth = 0;

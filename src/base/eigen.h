@@ -20,8 +20,9 @@ void lwi_eigen_symmetric(int n, double *A, double *w, double *V);
 bool lwi_eigen_values(int n, double *A, double *re, double *im, double *scratch);
 
 /** The eigenvector x + i y of an eigenvalue of A, of norm 1, by inverse iteration.
- *  @param A  [n][n]     @param scratch  [2 n (n + 1)]     @param x, y  [n] out     @cost O(n^3) */
-void lwi_eigen_vector(int n, const double *A, double re, double im, double *scratch, double *x,
-                      double *y);
+ *  @param A  [n][n]     @param start  0, 1, ...: other first vectors, for several vectors of one eigenvalue
+ *  @param scratch  [2 n (n + 1)]     @param x, y  [n] out     @cost O(n^3) */
+void lwi_eigen_vector(int n, const double *A, double re, double im, int start, double *scratch,
+                      double *x, double *y);
 
 #endif

@@ -1,6 +1,7 @@
 // linearize.c -- linkwork linearize: matrices of a mechanism for small deviations from a state.
 #include "cli/analysis.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef const char *(*name_of)(const lw_linear *, int);
@@ -66,6 +67,11 @@ static void print_report(const cli_arguments *arguments, const cli_analysis *a,
               r = lw_linear_outputs(linear);
     printf("model        %s\n", arguments->operand);
     printf("about        %s\n", cli_analysis_state(a));
+    double largest = 0;
+    for (int i = 0; i < n / 2; i++)
+        largest = fmax(largest, fabs(lw_linear_accelerations(linear)[i]));
+    if (!a->balanced)
+        printf("             accelerations there up to %.3g (0: equilibrium)\n", largest);
     printf("system       %d states, %d input%s, %d outputs\n", n, p, p == 1 ? "" : "s", r);
     print_matrix("A", lw_linear_A(linear), n, n, linear, lw_linear_state_name,
                  lw_linear_state_name);

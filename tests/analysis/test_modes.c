@@ -145,11 +145,77 @@ static void test_rigid_motions(void **state)
     lw_model_destroy(model);
 }
 
+// A soft pendulum near a stiff slider: neither is taken for a motion without resistance.
+static void test_soft_near_stiff(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    const lw_body slider =
+        lwt_body(b, &(lw_body_desc){.name = "slider", .mass = 1e-3, .pose.position = {5, 0, 0}});
+    const lw_body bob = lwt_body(
+        b, &(lw_body_desc){.name = "bob", .mass = 1, .pose.position = {sin(0.5), -cos(0.5), 0}});
+    lwt_add(b, &(lw_joint_desc){.name = "slide",
+                                .type = LW_JOINT_PRISMATIC,
+                                .body2 = slider,
+                                .at = {5, 0, 0},
+                                .axis = {0, 1, 0},
+                                .coordinate[0].stiffness = 1e9});
+    lwt_joint(b, LW_JOINT_REVOLUTE, "hinge", lwt_ground, bob, 0, 0);
+    lw_model *model = lwt_model(b);
+    lw_equilibrium report;
+    lw_model *balanced = lwt_balance(model, false, &report);
+    assert_int_equal(report.stability, LW_STABLE);
+    lwt_near(balanced->body[2].r0[1], -1, 1e-12);
+    lw_linear *linear = lwt_linearize(balanced, NULL);
+    lw_modes *modes = lwt_modes(linear);
+    assert_false(lw_modes_at(modes, 0).rigid);
+    lwt_near(lw_modes_at(modes, 0).frequency, sqrt(9.81) / (2 * LWT_PI), 1e-9);
+    lw_modes_destroy(modes);
+    lw_linear_destroy(linear);
+    lw_model_destroy(balanced);
+    lw_model_destroy(model);
+}
+
+// Two equal damped oscillators, and one with a damper alone: independent shapes, one zero.
+static void test_equal_modes(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){0, 0, 0});
+    for (int i = 0; i < 3; i++) {
+        const char *const name[] = {"a", "b", "c"};
+        const lw_body mass =
+            lwt_body(b, &(lw_body_desc){.name = name[i], .mass = 1, .pose.position = {i, 0, 0}});
+        lwt_add(b, &(lw_joint_desc){.name = name[i],
+                                    .type = LW_JOINT_PRISMATIC,
+                                    .body2 = mass,
+                                    .at = {i, 0, 0},
+                                    .axis = {0, 1, 0},
+                                    .coordinate[0] = {.stiffness = i < 2 ? 4 : 0, .damping = 0.2}});
+    }
+    lw_model *model = lwt_model(b);
+    lw_linear *linear = lwt_linearize(model, NULL);
+    lw_modes *modes = lwt_modes(linear);
+    assert_int_equal(lw_modes_count(modes), 4);
+    assert_true(lw_modes_at(modes, 0).rigid && !lw_modes_at(modes, 1).rigid);
+    lwt_near(lw_modes_at(modes, 1).re, -0.2, 1e-9);
+    double x[3], y[3], u[3], v[3];
+    lw_modes_coordinates(modes, 2, x, y);
+    lw_modes_coordinates(modes, 3, u, v);
+    const double re = x[0] * u[1] - y[0] * v[1] - x[1] * u[0] + y[1] * v[0],
+                 im = x[0] * v[1] + y[0] * u[1] - x[1] * v[0] - y[1] * u[0];
+    assert_true(hypot(re, im) > 0.5); // the determinant of both shapes
+    lw_modes_destroy(modes);
+    lw_linear_destroy(linear);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_pendulums),
-                                       cmocka_unit_test(test_shape), cmocka_unit_test(test_damping),
-                                       cmocka_unit_test(test_unstable),
-                                       cmocka_unit_test(test_rigid_motions)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pendulums),     cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_damping),       cmocka_unit_test(test_unstable),
+        cmocka_unit_test(test_rigid_motions), cmocka_unit_test(test_soft_near_stiff),
+        cmocka_unit_test(test_equal_modes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

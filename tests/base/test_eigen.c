@@ -37,7 +37,7 @@ static void check_values(int n, const double *A)
     assert_true(fabs(trace - sum) <= 1e-12 * n * size);
     assert_true(imaginary == 0); // conjugates
     for (int i = 0; i < n; i++) {
-        lwi_eigen_vector(n, A, re[i], im[i], scratch, x, y);
+        lwi_eigen_vector(n, A, re[i], im[i], 0, scratch, x, y);
         const double wrong = residual(n, A, re[i], im[i], x, y);
         if (!(wrong <= 1e-12 * n * size))
             fail_msg("n %d: eigenvalue %g + %g i has residual %g", n, re[i], im[i], wrong);
