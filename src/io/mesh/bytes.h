@@ -21,7 +21,7 @@ static inline float bytes_float(const char *at)
     return x;
 }
 
-/** A position in a text; words are between spaces, and stay in their line. */
+/** A position in a text; words are between spaces, and stay in their line.  Lines end with LF, CR LF or CR. */
 typedef struct lwi_mesh_text {
     const char *at, *end;
     const char *name; ///< of the file, for errors
@@ -29,6 +29,8 @@ typedef struct lwi_mesh_text {
     lw_error *error;
 } lwi_mesh_text;
 
+/** The start of a text, behind the byte-order mark of UTF-8 if it has one. */
+lwi_mesh_text lwi_mesh_text_of(const char *bytes, size_t length, const char *name, lw_error *error);
 /** The next word of this line; NULL: the line ends.  A backslash before a line end continues the line. */
 const char *lwi_mesh_word(lwi_mesh_text *text, size_t *length);
 /** Goes to the next line; false: the text ends. */

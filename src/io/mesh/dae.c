@@ -12,7 +12,8 @@
 #include <string.h>
 
 enum { MAX_DEPTH = 64, MAX_VISITS = 100000, MAX_OFFSET = 31 };
-#define MAX_BYTES 1e9 // of lists of numbers, once for each instance and pass
+enum { MAX_ELEMENTS = 10 * 1000 * 1000 }; // that are read, once for each instance
+#define MAX_BYTES 6e8                     // of numbers and urls, once for each instance
 
 /** x -> A x + b */
 typedef struct place {
@@ -33,8 +34,9 @@ typedef struct reading {
     lwi_mesh_table geometries, nodes; ///< by id: index from 1
     geometry *geometry;
     const lwi_xml_element **node;
-    int visits;
-    double bytes; ///< of the numbers that have been read
+    int visits, elements; ///< nodes and elements that this pass has read
+    double bytes;         ///< of their numbers and urls
+    double tests;         ///< of concave polygons
     // the first pass counts, the second fills
     lwi_mesh *mesh;
     bool fills;
@@ -51,13 +53,25 @@ static lw_status fail(const reading *r, const lwi_xml_element *e, const char *wh
     return lwi_xml_fail(&r->xml, e, LW_ERR_PARSE, r->error, "<%.60s>: %s", e->name, what);
 }
 
+static lw_status count_bytes(reading *r, const lwi_xml_element *e, const char *text)
+{
+    r->bytes += (double)strlen(text);
+    return r->bytes <= MAX_BYTES ? LW_OK : fail(r, e, "too many numbers in all instances together");
+}
+
+static lw_status count_element(reading *r, const lwi_xml_element *e)
+{
+    return ++r->elements <= MAX_ELEMENTS
+               ? LW_OK
+               : fail(r, e, "all instances together have more than 10 million elements");
+}
+
 // All numbers of a text, in the arena.
 static lw_status numbers_of(reading *r, const lwi_xml_element *e, lwi_arena *arena, double **x,
                             int *n)
 {
     const size_t room = strlen(e->text) / 2 + 1;
-    r->bytes += (double)room;
-    if (r->bytes > MAX_BYTES) return fail(r, e, "too many numbers in all instances together");
+    TRY(count_bytes(r, e, e->text));
     *x = LWI_PUSH(arena, double, room);
     if (!*x) return no_memory(r);
     *n = lwi_xml_list(e->text, (int)room, *x);
@@ -66,6 +80,7 @@ static lw_status numbers_of(reading *r, const lwi_xml_element *e, lwi_arena *are
 
 static lw_status fixed_numbers(reading *r, const lwi_xml_element *e, int count, double *x)
 {
+    TRY(count_bytes(r, e, e->text));
     return lwi_xml_list(e->text, count, x) == count ? LW_OK
                                                     : fail(r, e, "has another number of numbers");
 }
@@ -128,7 +143,8 @@ static lw_status add_polygon(reading *r, const lwi_xml_element *e, const geometr
         if (!(index >= 0 && index < g->n)) return fail(r, e, "a vertex does not exist");
         corner[i] = (int)r->nvertex + (int)index;
     }
-    if (r->fills) lwi_mesh_polygon(r->mesh, corner, n);
+    if (r->fills && !lwi_mesh_polygon(r->mesh, corner, n, &r->tests))
+        return fail(r, e, LWI_MESH_TOO_CONCAVE);
     return LW_OK;
 }
 
@@ -146,6 +162,7 @@ static lw_status read_primitive(reading *r, const lwi_xml_element *e, const geom
         if (at + 1 > stride) stride = at + 1;
         if (semantic && strcmp(semantic, "VERTEX") == 0) offset = at;
     }
+    for (const lwi_xml_element *c = e->first; c; c = c->next) TRY(count_element(r, c));
     if (offset < 0) return fail(r, e, "has no input of vertices");
     if (list && !counts) return fail(r, e, "has no <vcount>");
     if (list) TRY(numbers_of(r, counts, arena, &count, &nc));
@@ -204,6 +221,7 @@ static lw_status add_geometry(reading *r, geometry *g, const place *at)
     if (!g->mesh) return LW_OK; // a curve
     if (!g->position) TRY(read_positions(r, g));
     if (r->fills) put_vertices(r, g, at);
+    for (const lwi_xml_element *e = g->mesh->first; e; e = e->next) TRY(count_element(r, e));
     for (int k = 0; k < LWI_COUNT(kinds); k++)
         for (const lwi_xml_element *e = lwi_xml_child(g->mesh, kinds[k]); e;
              e = lwi_xml_next(e, kinds[k]))
@@ -264,6 +282,7 @@ static lw_status visit(reading *r, const lwi_xml_element *node, place at, int de
     if (depth > MAX_DEPTH || ++r->visits > MAX_VISITS)
         return fail(r, node, "nodes are nested too deeply, or there are too many");
     for (const lwi_xml_element *e = node->first; e; e = e->next) {
+        TRY(count_element(r, e));
         TRY(transform(r, e, &at));
         if (strcmp(e->name, "node") == 0) TRY(visit(r, e, at, depth + 1));
         const bool shown = strcmp(e->name, "instance_geometry") == 0;
@@ -323,7 +342,8 @@ static lw_status pass(reading *r, int ngeometry)
     const double unit = unit_of(r);
     const place whole = {.A = {unit, 0, 0, 0, unit, 0, 0, 0, unit}};
     int scenes = 0;
-    r->visits = 0;
+    r->visits = r->elements = 0;
+    r->bytes = 0;
     r->nvertex = r->ntriangle = 0;
     for (const lwi_xml_element *l = lwi_xml_child(r->xml.root, "library_visual_scenes"); l;
          l = lwi_xml_next(l, "library_visual_scenes"))

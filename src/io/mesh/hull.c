@@ -304,8 +304,8 @@ static lw_status find_hull(hull *h, lw_error *error)
 {
     int corner[4] = {0};
     if (h->npoint < 4)
-        return lwi_fail(error, LW_ERR_MODEL, "%d vertices have no convex hull, expected 4 or more",
-                        h->npoint);
+        return lwi_fail(error, LW_ERR_MODEL, "%d %s no convex hull, expected 4 or more", h->npoint,
+                        h->npoint == 1 ? "vertex has" : "vertices have");
     if (!find_simplex(h, corner))
         return lwi_fail(error, LW_ERR_MODEL,
                         "the vertices are in one plane and have no convex hull");

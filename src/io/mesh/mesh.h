@@ -8,7 +8,9 @@
 enum {
     LWI_MESH_MAX_TRIANGLES = 20 * 1000 * 1000,
     LWI_MESH_MAX_VERTICES = 20 * 1000 * 1000,
-    LWI_MESH_MAX_CORNERS = 1000 ///< of a polygon
+    LWI_MESH_MAX_CORNERS = 1000, ///< of a polygon
+    LWI_MESH_MAX_TESTS =
+        1000 * 1000 * 1000 ///< of corners against triangles, in the concave polygons of a file
 };
 
 typedef struct lwi_mesh {
@@ -42,8 +44,10 @@ lw_status lwi_mesh_check(const lwi_mesh *mesh, const char *name, lw_error *error
 /** Of a mesh that has as vertices the corners of its triangles, three by three: numbers the triangles' corners, and joins
  *  those with equal coordinates. */
 lw_status lwi_mesh_join(lwi_mesh *mesh, const lw_allocator *allocator, lw_error *error);
-/** Appends the n - 2 triangles of a polygon, of which `corner` [n] is destroyed; there is room. */
-void lwi_mesh_polygon(lwi_mesh *mesh, int *corner, int n);
+/** Appends the n - 2 triangles of a polygon; there is room.  `tests` counts the tests of concave polygons, about n^2 each.
+ *  @return false: more than LWI_MESH_MAX_TESTS */
+bool lwi_mesh_polygon(lwi_mesh *mesh, const int *corner, int n, double *tests);
+#define LWI_MESH_TOO_CONCAVE "the concave polygons have too many corners, write them as triangles"
 /** Memory for a mesh of a file that states these numbers.  @return LW_ERR_PARSE: too many; LW_ERR_MEMORY */
 lw_status lwi_mesh_push(lwi_mesh *mesh, double nvertex, double ntriangle, const char *name,
                         lwi_arena *arena, lw_error *error);

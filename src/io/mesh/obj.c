@@ -5,7 +5,8 @@
 typedef struct reading {
     lwi_mesh_text text;
     lwi_mesh *mesh;
-    int nvertex; // so far
+    int nvertex;  // so far
+    double tests; // of concave polygons
     int corner[LWI_MESH_MAX_CORNERS];
 } reading;
 
@@ -40,8 +41,9 @@ static lw_status read_face(reading *r)
         TRY(read_index(r, word, length, &r->corner[n]));
     }
     if (n < 3) return lwi_mesh_text_fail(&r->text, "face: %d corners, expected 3 or more", n);
-    lwi_mesh_polygon(r->mesh, r->corner, n);
-    return LW_OK;
+    return lwi_mesh_polygon(r->mesh, r->corner, n, &r->tests)
+               ? LW_OK
+               : lwi_mesh_text_fail(&r->text, LWI_MESH_TOO_CONCAVE);
 }
 
 // Upper bounds of vertices and triangles.
@@ -83,9 +85,7 @@ static lw_status read_lines(reading *r)
 lw_status lwi_mesh_read_obj(const char *bytes, size_t length, const char *name, lwi_arena *arena,
                             lwi_mesh *m, lw_error *error)
 {
-    reading r = {
-        .text = {.at = bytes, .end = bytes + length, .name = name, .line = 1, .error = error},
-        .mesh = m};
+    reading r = {.text = lwi_mesh_text_of(bytes, length, name, error), .mesh = m};
     double nvertex = 0, ntriangle = 0;
     count_lines(r.text, &nvertex, &ntriangle);
     TRY(lwi_mesh_push(m, nvertex, ntriangle, name, arena, error));

@@ -6,15 +6,15 @@
 
 #include "spatial/vec3.h"
 
-#include <math.h>
-#include <string.h>
+enum { NEVER = LWI_MESH_MAX_CORNERS + 1 }; // no ear as long as the neighbours stay
 
 typedef struct polygon {
     lwi_mesh *mesh;
-    int *corner;
+    const int *corner;
+    double *tests;
 } polygon;
 
-static void add(polygon *r, int a, int b, int c)
+static void add(const polygon *r, int a, int b, int c)
 {
     int *to = r->mesh->triangle[r->mesh->ntriangle++];
     to[0] = a, to[1] = b, to[2] = c;
@@ -42,7 +42,7 @@ static double turn(const polygon *r, const double *normal, int a, int b, int c)
     return v3_dot(n, normal);
 }
 
-static void cut_quad(polygon *r)
+static void cut_quad(const polygon *r)
 {
     const int *c = r->corner;
     double d[2][3];
@@ -59,45 +59,78 @@ static bool same(const polygon *r, int a, int b)
     return p[0] == q[0] && p[1] == q[1] && p[2] == q[2];
 }
 
-// Is no corner of the polygon inside the triangle of the corners i - 1, i, i + 1, or on its edges?
-static bool is_ear(const polygon *r, const double *normal, int n, int i)
+// The corners that are left of a polygon, as a ring.  `clear[i]`: no corner with a smaller number is in the triangle of
+// corner i and its neighbours.  That stays true while the neighbours of i stay, because corners are only removed.  So each
+// pair of neighbours is tested against each corner at most once, and a polygon takes about 3 n^2 tests at most.
+typedef struct ring {
+    int next[LWI_MESH_MAX_CORNERS], previous[LWI_MESH_MAX_CORNERS], clear[LWI_MESH_MAX_CORNERS];
+    bool gone[LWI_MESH_MAX_CORNERS];
+} ring;
+
+static bool is_inside(const polygon *r, const double *normal, int a, int b, int c, int d)
+{
+    if (same(r, d, a) || same(r, d, b) || same(r, d, c)) return false;
+    return turn(r, normal, a, b, d) >= 0 && turn(r, normal, b, c, d) >= 0 &&
+           turn(r, normal, c, a, d) >= 0;
+}
+
+// Is no corner of the polygon inside the triangle of corner i and its neighbours, or on its edges?
+static bool is_ear(polygon *r, ring *g, const double *normal, int n, int i)
 {
     const int *c = r->corner;
-    const int before = (i + n - 1) % n, after = (i + 1) % n;
-    if (!(turn(r, normal, c[before], c[i], c[after]) > 0)) return false;
-    for (int k = 0; k < n; k++) {
-        if (same(r, c[k], c[before]) || same(r, c[k], c[i]) || same(r, c[k], c[after])) continue;
-        if (turn(r, normal, c[before], c[i], c[k]) >= 0 &&
-            turn(r, normal, c[i], c[after], c[k]) >= 0 &&
-            turn(r, normal, c[after], c[before], c[k]) >= 0)
-            return false;
+    const int a = c[g->previous[i]], b = c[i], d = c[g->next[i]];
+    int k = g->clear[i];
+    ++*r->tests;
+    if (k == 0 && !(turn(r, normal, a, b, d) > 0)) k = NEVER;
+    if (k == NEVER) {
+        g->clear[i] = k;
+        return false;
     }
+    while (k < n && (g->gone[k] || !is_inside(r, normal, a, b, d, c[k]))) k++;
+    *r->tests += k - g->clear[i];
+    g->clear[i] = k;
+    return k == n;
+}
+
+static void cut(const polygon *r, ring *g, int i)
+{
+    const int before = g->previous[i], after = g->next[i];
+    add(r, r->corner[before], r->corner[i], r->corner[after]);
+    g->next[before] = after, g->previous[after] = before;
+    g->clear[before] = g->clear[after] = 0;
+    g->gone[i] = true;
+}
+
+static bool cut_ears(polygon *r, const double *normal, int n)
+{
+    ring whole, *g = &whole;
+    int i = 1, first = 0;
+    for (int k = 0; k < n; k++) {
+        g->next[k] = (k + 1) % n, g->previous[k] = (k + n - 1) % n;
+        g->clear[k] = 0, g->gone[k] = false;
+    }
+    for (int left = n; left > 3; left--) {
+        // a polygon that crosses itself has no ear: any corner
+        for (int tries = 0; tries < left && !is_ear(r, g, normal, n, i); tries++) i = g->next[i];
+        cut(r, g, i);
+        i = g->next[i];
+        if (*r->tests > LWI_MESH_MAX_TESTS) return false;
+    }
+    while (g->gone[first]) first++;
+    const int second = g->next[first];
+    add(r, r->corner[first], r->corner[second], r->corner[g->next[second]]);
     return true;
 }
 
-static void cut_ears(polygon *r, const double *normal, int n)
+bool lwi_mesh_polygon(lwi_mesh *mesh, const int *corner, int n, double *tests)
 {
-    int *c = r->corner, i = 1;
-    while (n > 3) {
-        int tries = 0;
-        while (tries < n && !is_ear(r, normal, n, i % n)) i++, tries++;
-        i %= n; // a polygon that crosses itself has no ear: any corner
-        add(r, c[(i + n - 1) % n], c[i], c[(i + 1) % n]);
-        memmove(c + i, c + i + 1, (size_t)(n - i - 1) * sizeof *c);
-        n--;
-    }
-    add(r, c[0], c[1], c[2]);
-}
-
-void lwi_mesh_polygon(lwi_mesh *mesh, int *corner, int n)
-{
-    polygon whole = {mesh, corner}, *r = &whole;
+    polygon whole = {mesh, corner, tests}, *r = &whole;
     const int *c = corner;
     double normal[3] = {0};
     bool convex = true;
     if (n == 4) {
         cut_quad(r);
-        return;
+        return true;
     }
     for (int i = 1; i + 1 < n; i++) {
         double part[3];
@@ -107,9 +140,7 @@ void lwi_mesh_polygon(lwi_mesh *mesh, int *corner, int n)
     for (int i = 0; i < n && convex; i++)
         convex = turn(r, normal, c[i], c[(i + 1) % n], c[(i + 2) % n]) >= 0 &&
                  turn(r, normal, c[0], c[i], c[(i + 1) % n]) >= 0;
-    if (!convex) {
-        cut_ears(r, normal, n);
-        return;
-    }
+    if (!convex) return cut_ears(r, normal, n);
     for (int i = 1; i + 1 < n; i++) add(r, c[0], c[i], c[i + 1]);
+    return true;
 }

@@ -10,6 +10,7 @@
 #include <math.h>
 
 enum { HEAD = 84, EACH = 50, NORMAL = 12 };
+enum { FIRST = 1024 }; // a text has no zero among its first bytes
 
 static lw_status read_binary(const char *bytes, size_t length, const char *name, lwi_arena *arena,
                              lwi_mesh *m, lw_error *error)
@@ -73,19 +74,25 @@ static lw_status read_text(lwi_mesh_text t, lwi_arena *arena, lwi_mesh *m)
     return LW_OK;
 }
 
+// Does a file that begins with "solid" go on as a text?  Some binary files begin with the word.
+static bool is_text(const lwi_mesh_text *t, const char *bytes, size_t length)
+{
+    if (length >= HEAD && (double)(length - HEAD) == EACH * (double)bytes_u32(bytes + 80))
+        return false;
+    return !memchr(bytes, 0, length < FIRST ? length : FIRST) || count_lines(*t, "facet") > 0;
+}
+
 lw_status lwi_mesh_read_stl(const char *bytes, size_t length, const char *name, lwi_arena *arena,
                             lwi_mesh *m, lw_error *error)
 {
     size_t n;
-    lwi_mesh_text t = {.at = bytes, .end = bytes + length, .name = name, .line = 1, .error = error};
+    const lwi_mesh_text start = lwi_mesh_text_of(bytes, length, name, error);
+    lwi_mesh_text t = start;
     const char *word = lwi_mesh_word(&t, &n);
     const bool solid = lwi_mesh_is(word, n, "solid");
-    // some binary files begin with the word
-    const bool fits =
-        length >= HEAD && (double)(length - HEAD) == EACH * (double)bytes_u32(bytes + 80);
-    t.at = bytes, t.line = 1;
-    TRY(solid && !fits ? read_text(t, arena, m)
-                       : read_binary(bytes, length, name, arena, m, error));
+    TRY(solid && is_text(&start, bytes, length)
+            ? read_text(start, arena, m)
+            : read_binary(bytes, length, name, arena, m, error));
     if (m->ntriangle == 0)
         return lwi_fail_at(error, LW_ERR_PARSE, name, 0, 0, "there is no triangle");
     return lwi_mesh_join(m, &arena->allocator, error);

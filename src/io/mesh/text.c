@@ -9,15 +9,32 @@
 
 static bool is_space(char c)
 {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+    return c == ' ' || c == '\t' || c == '\v' || c == '\f';
+}
+
+static bool is_line_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
+// How many bytes the end of the line takes at a position that has one.
+static int line_end(const lwi_mesh_text *t, const char *at)
+{
+    return *at == '\r' && t->end - at > 1 && at[1] == '\n' ? 2 : 1;
 }
 
 // A backslash, then the end of the line: how many bytes.
 static int continuation(const lwi_mesh_text *t)
 {
-    if (*t->at != '\\') return 0;
-    if (t->end - t->at > 1 && t->at[1] == '\n') return 2;
-    return t->end - t->at > 2 && t->at[1] == '\r' && t->at[2] == '\n' ? 3 : 0;
+    if (*t->at != '\\' || t->end - t->at < 2 || !is_line_end(t->at[1])) return 0;
+    return 1 + line_end(t, t->at + 1);
+}
+
+lwi_mesh_text lwi_mesh_text_of(const char *bytes, size_t length, const char *name, lw_error *error)
+{
+    const size_t mark = length >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    return (lwi_mesh_text){
+        .at = bytes + mark, .end = bytes + length, .name = name, .line = 1, .error = error};
 }
 
 const char *lwi_mesh_word(lwi_mesh_text *t, size_t *length)
@@ -28,15 +45,15 @@ const char *lwi_mesh_word(lwi_mesh_text *t, size_t *length)
         if (n == 0) break;
     }
     const char *word = t->at;
-    while (t->at < t->end && !is_space(*t->at) && *t->at != '\n' && !continuation(t)) t->at++;
+    while (t->at < t->end && !is_space(*t->at) && !is_line_end(*t->at) && !continuation(t)) t->at++;
     *length = (size_t)(t->at - word);
     return *length ? word : NULL;
 }
 
 bool lwi_mesh_next_line(lwi_mesh_text *t)
 {
-    const char *end = memchr(t->at, '\n', (size_t)(t->end - t->at));
-    t->at = end ? end + 1 : t->end;
+    while (t->at < t->end && !is_line_end(*t->at)) t->at++;
+    if (t->at < t->end) t->at += line_end(t, t->at);
     t->line += t->at < t->end;
     return t->at < t->end;
 }

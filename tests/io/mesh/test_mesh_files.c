@@ -143,6 +143,18 @@ static void damaged_stl_is_refused(void **state)
     refuse("a.stl", "solid nothing\nendsolid\n", 0, "no triangle");
 }
 
+// A binary file that begins with "solid" and has bytes behind its triangles.
+static void binary_stl_with_more_bytes_is_read(void **state)
+{
+    (void)state;
+    char bytes[HEAD + 4 * EACH + 7] = {0};
+    binary_stl(bytes, "solid binary");
+    const lwi_mesh m = read_bytes("a.stl", bytes, sizeof bytes);
+    assert_int_equal(m.nvertex, 4);
+    assert_int_equal(m.ntriangle, 4);
+    refuse_bytes("a.stl", bytes, sizeof bytes - 8, 0, "283 bytes, but 4 triangles");
+}
+
 // --------------------------------------------------------------------------------------------- OBJ
 
 #define CUBE                                                                                       \
@@ -212,6 +224,62 @@ static void obj_concave_polygons_are_cut_by_ears(void **state)
             }
             if (shape != 1) assert_true(fabs(sum / 4 - area[shape]) < 1e-6);
         }
+}
+
+// The mark is no part of the first word; CR alone ends lines.
+static void texts_have_marks_and_line_ends_of_all_systems(void **state)
+{
+    (void)state;
+    static const char mark[] = "\xEF\xBB\xBFv 0 0 0\nv 1 0 0\nv 0 1 0\nv 5 5 5\nf 1 2 3\n";
+    lwi_mesh m = read_bytes("a.obj", mark, strlen(mark));
+    assert_int_equal(m.nvertex, 4);
+    assert_int_equal(m.triangle[0][0], 0);
+    assert_true(m.vertex[1][0] == 1 && m.vertex[3][2] == 5);
+    static const char stl[] = "\xEF\xBB\xBFsolid\rfacet\rvertex 0 0 0\rvertex 1 0 0\r"
+                              "vertex 0 1 0\rendfacet\rendsolid\r";
+    m = read_bytes("a.stl", stl, strlen(stl));
+    assert_int_equal(m.ntriangle, 1);
+    static const char cr[] = "v 0 0 0\rv 1 0 0\rv 0 1 0\rf 1 \\\r 2 3\r";
+    m = read_bytes("a.obj", cr, strlen(cr));
+    assert_int_equal(m.nvertex, 3);
+    assert_int_equal(m.ntriangle, 1);
+    refuse("a.obj", "v 0 0 0\rv 1 0 0\r\nv 0 1 0\n\rf 1 2 4\r", 5, "vertex '4'");
+}
+
+static size_t append_face(char *text, size_t at, int n, unsigned *seed)
+{
+    text[at++] = 'f';
+    for (int i = 0; i < n; i++) {
+        *seed = *seed * 1664525u + 1013904223u;
+        at += (size_t)snprintf(text + at, 16, " %d", 1 + (int)(*seed >> 8) % n);
+    }
+    text[at++] = '\n';
+    return at;
+}
+
+// Random polygons of 1000 corners cross themselves and have few ears: 3000 are too much work.
+static void obj_work_on_concave_polygons_is_bounded(void **state)
+{
+    (void)state;
+    enum { N = 1000, FACES = 3000 };
+    char *text = malloc(N * 32 + FACES * 5000u);
+    assert_non_null(text);
+    size_t at = 0;
+    unsigned seed = 1;
+    for (int i = 0; i < N; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        at += (size_t)snprintf(text + at, 32, "v %u %u %d\n", seed >> 24 & 3, seed >> 20 & 3, 0);
+    }
+    at = append_face(text, at, N, &seed);
+    const lwi_mesh m = read_bytes("a.obj", text, at);
+    assert_int_equal(m.ntriangle, N - 2);
+    for (int i = 1; i < FACES; i++) at = append_face(text, at, N, &seed);
+    lwi_mesh unread;
+    lw_error error;
+    assert_int_equal(parse_bytes("a.obj", text, at, &unread, &error), LW_ERR_PARSE);
+    assert_true(error.line > N + 100);
+    assert_non_null(strstr(error.text, "concave polygons have too many corners"));
+    free(text);
 }
 
 static void damaged_obj_is_refused(void **state)
@@ -358,6 +426,37 @@ static void damaged_collada_is_refused(void **state)
            9, "nested too deeply");
 }
 
+static size_t append(char *text, size_t at, const char *part, int times)
+{
+    for (int i = 0; i < times; i++, at += strlen(part)) memcpy(text + at, part, strlen(part));
+    return at;
+}
+
+// Instances times primitives, both from a file of 3 MB.
+static void collada_work_is_bounded(void **state)
+{
+    (void)state;
+    enum { N = 20000 };
+    char *text = malloc(4000000);
+    assert_non_null(text);
+    for (int n = 2; n <= N; n *= 10000) {
+        size_t at = append(
+            text, 0, "<COLLADA><library_geometries><geometry id='g'><mesh>" POINTS TRIANGLES, 1);
+        at = append(text, at, "<triangles>" INPUT "</triangles>", n);
+        at = append(text, at,
+                    "</mesh></geometry></library_geometries>\n"
+                    "<library_visual_scenes><visual_scene>",
+                    1);
+        at = append(text, at, "<instance_geometry url='#g'/>", n);
+        at = append(text, at, "</visual_scene></library_visual_scenes></COLLADA>", 1);
+        if (n == N)
+            refuse_bytes("a.dae", text, at, 3, "all instances together have more than 10 million");
+        else
+            assert_int_equal(read_bytes("a.dae", text, at).ntriangle, 8);
+    }
+    free(text);
+}
+
 static int begin(void **state)
 {
     (void)state;
@@ -377,6 +476,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(binary_stl_joins_equal_corners),
         cmocka_unit_test(text_stl_is_read),
+        cmocka_unit_test(binary_stl_with_more_bytes_is_read),
+        cmocka_unit_test(texts_have_marks_and_line_ends_of_all_systems),
+        cmocka_unit_test(obj_work_on_concave_polygons_is_bounded),
+        cmocka_unit_test(collada_work_is_bounded),
         cmocka_unit_test(damaged_stl_is_refused),
         cmocka_unit_test(obj_polygons_are_cut_into_triangles),
         cmocka_unit_test(obj_concave_polygons_are_cut_by_ears),
