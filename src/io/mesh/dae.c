@@ -85,19 +85,28 @@ static lw_status fixed_numbers(reading *r, const lwi_xml_element *e, int count, 
                                                     : fail(r, e, "has another number of numbers");
 }
 
-// "#id" without its first letter
+// "#id" without its first letter; "": it is missing or another file.
 static const char *target(const lwi_xml_element *e, const char *attribute)
 {
     const char *url = lwi_xml_get(e, attribute);
     return url && *url == '#' ? url + 1 : "";
 }
 
-static int number_of(const lwi_xml_element *e, const char *attribute, int missing)
+// A whole number from `minimum` to `maximum`; `x` stays where the attribute is missing.
+static lw_status whole_number(reading *r, const lwi_xml_element *e, const char *attribute,
+                              int minimum, int maximum, int *x)
 {
-    double x;
+    double value;
     const char *text = lwi_xml_get(e, attribute);
-    const bool known = text && lwi_xml_list(text, 1, &x) == 1 && x >= 0 && x <= MAX_OFFSET;
-    return known ? (int)x : missing;
+    if (!text) return LW_OK;
+    TRY(count_bytes(r, e, text));
+    if (lwi_xml_list(text, 1, &value) != 1 || value < minimum || value > maximum ||
+        value != floor(value))
+        return lwi_xml_fail(&r->xml, e, LW_ERR_PARSE, r->error,
+                            "<%.60s>: %s '%.40s', expected a whole number from %d to %d", e->name,
+                            attribute, text, minimum, maximum);
+    *x = (int)value;
+    return LW_OK;
 }
 
 // -------------------------------------------------------------------------------------- geometries
@@ -124,10 +133,17 @@ static lw_status read_positions(reading *r, geometry *g)
     if (!array) return fail(r, g->mesh, "has no positions of vertices");
     const lwi_xml_element *common = lwi_xml_child(source, "technique_common");
     const lwi_xml_element *accessor = common ? lwi_xml_child(common, "accessor") : NULL;
-    g->stride = accessor ? number_of(accessor, "stride", 3) : 3;
-    if (g->stride < 3) return fail(r, accessor, "expected a stride of 3 or more");
-    TRY(numbers_of(r, array, &r->xml.arena, &g->position, &g->n));
-    g->n /= g->stride;
+    int first = 0, n;
+    double *x;
+    g->stride = 3;
+    if (accessor) {
+        TRY(whole_number(r, accessor, "stride", 3, MAX_OFFSET, &g->stride));
+        TRY(whole_number(r, accessor, "offset", 0, LWI_XML_MAX_BYTES, &first));
+    }
+    TRY(numbers_of(r, array, &r->xml.arena, &x, &n));
+    if (first > n) return fail(r, accessor, "its offset is behind the end of the numbers");
+    g->position = x + first;
+    g->n = first ? (n - first + g->stride - 3) / g->stride : n / g->stride;
     return LW_OK;
 }
 
@@ -148,51 +164,124 @@ static lw_status add_polygon(reading *r, const lwi_xml_element *e, const geometr
     return LW_OK;
 }
 
-// <triangles>, <polylist> with the corners of each polygon in <vcount>, and <polygons> with a <p> for each.
-static lw_status read_primitive(reading *r, const lwi_xml_element *e, const geometry *g,
-                                lwi_arena *arena)
+// The corners of a primitive: `p` [n][stride], of which one of each `stride` is the index of a vertex.
+typedef struct corners {
+    int stride, offset, n;
+    const double *p;
+} corners;
+
+static lw_status read_inputs(reading *r, const lwi_xml_element *e, corners *c)
 {
-    const lwi_xml_element *counts = lwi_xml_child(e, "vcount");
-    const bool list = strcmp(e->name, "polylist") == 0, each = strcmp(e->name, "polygons") == 0;
-    int offset = -1, stride = 1, nc = 0;
-    double *count = NULL;
+    c->offset = -1, c->stride = 1;
     for (const lwi_xml_element *i = lwi_xml_child(e, "input"); i; i = lwi_xml_next(i, "input")) {
         const char *semantic = lwi_xml_get(i, "semantic");
-        const int at = number_of(i, "offset", 0);
-        if (at + 1 > stride) stride = at + 1;
-        if (semantic && strcmp(semantic, "VERTEX") == 0) offset = at;
+        int at = 0;
+        TRY(whole_number(r, i, "offset", 0, MAX_OFFSET, &at));
+        if (at + 1 > c->stride) c->stride = at + 1;
+        if (semantic && strcmp(semantic, "VERTEX") == 0) c->offset = at;
     }
-    for (const lwi_xml_element *c = e->first; c; c = c->next) TRY(count_element(r, c));
-    if (offset < 0) return fail(r, e, "has no input of vertices");
-    if (list && !counts) return fail(r, e, "has no <vcount>");
-    if (list) TRY(numbers_of(r, counts, arena, &count, &nc));
-    for (const lwi_xml_element *p = lwi_xml_child(e, "p"); p; p = lwi_xml_next(p, "p")) {
-        double *x;
-        int n, k = 0;
-        TRY(numbers_of(r, p, arena, &x, &n));
-        n /= stride;
-        for (int at = 0, corners; at < n; at += corners) {
-            corners = each ? n : 3;
-            if (list) {
-                if (k == nc) break;
-                if (!(count[k] >= 1 && count[k] <= n - at))
-                    return fail(r, e, "<vcount> has other numbers of corners than <p>");
-                corners = (int)count[k++];
-            } else if (corners > n - at) {
-                break;
-            }
-            const size_t first = (size_t)at * (size_t)stride + (size_t)offset;
-            TRY(add_polygon(r, e, g, x + first, stride, corners));
+    return c->offset >= 0 ? LW_OK : fail(r, e, "has no input of vertices");
+}
+
+static lw_status add_corners(reading *r, const lwi_xml_element *e, const geometry *g,
+                             const corners *c, int first, int n)
+{
+    const size_t at = (size_t)first * (size_t)c->stride + (size_t)c->offset;
+    return add_polygon(r, e, g, c->p + at, c->stride, n);
+}
+
+static lw_status add_triangles(reading *r, const lwi_xml_element *e, const geometry *g,
+                               const corners *c)
+{
+    for (int i = 0; i + 3 <= c->n; i += 3) TRY(add_corners(r, e, g, c, i, 3));
+    return LW_OK;
+}
+
+static lw_status add_whole(reading *r, const lwi_xml_element *e, const geometry *g,
+                           const corners *c)
+{
+    return c->n ? add_corners(r, e, g, c, 0, c->n) : LW_OK;
+}
+
+// Corner i and the two behind it, of every second triangle in the other order.
+static lw_status add_strip(reading *r, const lwi_xml_element *e, const geometry *g,
+                           const corners *c)
+{
+    for (int i = 0; i + 3 <= c->n; i++) {
+        double t[3];
+        for (int k = 0; k < 3; k++) {
+            const int from = i % 2 && k < 2 ? i + 1 - k : i + k;
+            t[k] = c->p[(size_t)from * (size_t)c->stride + (size_t)c->offset];
         }
+        TRY(add_polygon(r, e, g, t, 1, 3));
     }
     return LW_OK;
 }
 
-static lw_status add_primitive(reading *r, const lwi_xml_element *e, const geometry *g)
+static lw_status add_fan(reading *r, const lwi_xml_element *e, const geometry *g, const corners *c)
+{
+    for (int i = 1; i + 2 <= c->n; i++) {
+        double t[3];
+        for (int k = 0; k < 3; k++) {
+            const int from = k ? i + k - 1 : 0;
+            t[k] = c->p[(size_t)from * (size_t)c->stride + (size_t)c->offset];
+        }
+        TRY(add_polygon(r, e, g, t, 1, 3));
+    }
+    return LW_OK;
+}
+
+// One <p> with the corners of each polygon in <vcount>.
+static lw_status add_list(reading *r, const lwi_xml_element *e, const geometry *g, const corners *c,
+                          const double *count, int ncount)
+{
+    for (int k = 0, at = 0; at < c->n && k < ncount; at += (int)count[k++]) {
+        if (!(count[k] >= 1 && count[k] <= c->n - at))
+            return fail(r, e, "<vcount> has other numbers of corners than <p>");
+        TRY(add_corners(r, e, g, c, at, (int)count[k]));
+    }
+    return LW_OK;
+}
+
+/** The primitives that have surfaces, and how the corners of one <p> are read; NULL: with <vcount>. */
+typedef struct primitive {
+    const char *name;
+    lw_status (*add)(reading *, const lwi_xml_element *, const geometry *, const corners *);
+} primitive;
+
+static const primitive primitives[] = {{"triangles", add_triangles},
+                                       {"polylist", NULL},
+                                       {"polygons", add_whole},
+                                       {"tristrips", add_strip},
+                                       {"trifans", add_fan}};
+
+static lw_status read_primitive(reading *r, const lwi_xml_element *e, const geometry *g,
+                                const primitive *kind, lwi_arena *arena)
+{
+    const lwi_xml_element *counts = lwi_xml_child(e, "vcount");
+    corners c = {0};
+    int ncount = 0;
+    double *count = NULL, *x;
+    for (const lwi_xml_element *i = e->first; i; i = i->next) TRY(count_element(r, i));
+    TRY(read_inputs(r, e, &c));
+    if (lwi_xml_child(e, "ph")) return fail(r, e, "polygons with holes, <ph>, are not read");
+    if (!kind->add && !counts) return fail(r, e, "has no <vcount>");
+    if (!kind->add) TRY(numbers_of(r, counts, arena, &count, &ncount));
+    for (const lwi_xml_element *p = lwi_xml_child(e, "p"); p; p = lwi_xml_next(p, "p")) {
+        TRY(numbers_of(r, p, arena, &x, &c.n));
+        c.n /= c.stride;
+        c.p = x;
+        TRY(kind->add ? kind->add(r, e, g, &c) : add_list(r, e, g, &c, count, ncount));
+    }
+    return LW_OK;
+}
+
+static lw_status add_primitive(reading *r, const lwi_xml_element *e, const geometry *g,
+                               const primitive *kind)
 {
     lwi_arena work; // an instance may be one of many
     lwi_arena_init(&work, &r->xml.arena.allocator);
-    const lw_status status = read_primitive(r, e, g, &work);
+    const lw_status status = read_primitive(r, e, g, kind, &work);
     lwi_arena_free(&work);
     return status;
 }
@@ -216,16 +305,15 @@ static void put_vertices(reading *r, const geometry *g, const place *at)
 
 static lw_status add_geometry(reading *r, geometry *g, const place *at)
 {
-    static const char *const kinds[] = {"triangles", "polylist", "polygons"};
     const int first = r->fills ? r->mesh->ntriangle : 0;
     if (!g->mesh) return LW_OK; // a curve
     if (!g->position) TRY(read_positions(r, g));
     if (r->fills) put_vertices(r, g, at);
     for (const lwi_xml_element *e = g->mesh->first; e; e = e->next) TRY(count_element(r, e));
-    for (int k = 0; k < LWI_COUNT(kinds); k++)
-        for (const lwi_xml_element *e = lwi_xml_child(g->mesh, kinds[k]); e;
-             e = lwi_xml_next(e, kinds[k]))
-            TRY(add_primitive(r, e, g));
+    for (int k = 0; k < LWI_COUNT(primitives); k++)
+        for (const lwi_xml_element *e = lwi_xml_child(g->mesh, primitives[k].name); e;
+             e = lwi_xml_next(e, primitives[k].name))
+            TRY(add_primitive(r, e, g, &primitives[k]));
     r->nvertex += g->n;
     if (r->nvertex > LWI_MESH_MAX_VERTICES || r->ntriangle > LWI_MESH_MAX_TRIANGLES)
         return fail(r, g->mesh, "too many vertices or triangles in all instances together");
@@ -287,6 +375,8 @@ static lw_status visit(reading *r, const lwi_xml_element *node, place at, int de
         if (strcmp(e->name, "node") == 0) TRY(visit(r, e, at, depth + 1));
         const bool shown = strcmp(e->name, "instance_geometry") == 0;
         if (!shown && strcmp(e->name, "instance_node") != 0) continue;
+        if (!*target(e, "url")) return fail(r, e, "expected url='#id' of an element of this file");
+        TRY(count_bytes(r, e, target(e, "url")));
         const int *index = lwi_mesh_table_at(shown ? &r->geometries : &r->nodes, target(e, "url"));
         if (!index) return no_memory(r);
         if (!*index) return fail(r, e, "its url does not exist in the file");
@@ -336,11 +426,13 @@ static double unit_of(const reading *r)
     return meter && lwi_xml_list(meter, 1, &x) == 1 && x > 0 ? x : 1;
 }
 
-// The scenes of the file, or all geometries where there is none.
+// The scene that <scene> names, all scenes where it names none, or all geometries where there is no scene.
 static lw_status pass(reading *r, int ngeometry)
 {
     const double unit = unit_of(r);
     const place whole = {.A = {unit, 0, 0, 0, unit, 0, 0, 0, unit}};
+    const lwi_xml_element *scene = lwi_xml_child(r->xml.root, "scene");
+    const lwi_xml_element *instance = scene ? lwi_xml_child(scene, "instance_visual_scene") : NULL;
     int scenes = 0;
     r->visits = r->elements = 0;
     r->bytes = 0;
@@ -349,9 +441,12 @@ static lw_status pass(reading *r, int ngeometry)
          l = lwi_xml_next(l, "library_visual_scenes"))
         for (const lwi_xml_element *s = lwi_xml_child(l, "visual_scene"); s;
              s = lwi_xml_next(s, "visual_scene")) {
+            const char *id = lwi_xml_get(s, "id");
+            if (instance && strcmp(id ? id : "", target(instance, "url")) != 0) continue;
             TRY(visit(r, s, whole, 0));
             scenes++;
         }
+    if (instance && !scenes) return fail(r, instance, "its url does not exist in the file");
     for (int i = 0; i < ngeometry && !scenes; i++) TRY(add_geometry(r, &r->geometry[i], &whole));
     return LW_OK;
 }

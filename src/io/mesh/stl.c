@@ -74,7 +74,7 @@ static lw_status read_text(lwi_mesh_text t, lwi_arena *arena, lwi_mesh *m)
     return LW_OK;
 }
 
-// Does a file that begins with "solid" go on as a text?  Some binary files begin with the word.
+// Does a file that begins with "solid" continue as a text?  Some binary files begin with the word.
 static bool is_text(const lwi_mesh_text *t, const char *bytes, size_t length)
 {
     if (length >= HEAD && (double)(length - HEAD) == EACH * (double)bytes_u32(bytes + 80))

@@ -227,7 +227,7 @@ static void obj_concave_polygons_are_cut_by_ears(void **state)
 }
 
 // The mark is no part of the first word; CR alone ends lines.
-static void texts_have_marks_and_line_ends_of_all_systems(void **state)
+static void byte_order_marks_and_all_line_ends_are_read(void **state)
 {
     (void)state;
     static const char mark[] = "\xEF\xBB\xBFv 0 0 0\nv 1 0 0\nv 0 1 0\nv 5 5 5\nf 1 2 3\n";
@@ -399,9 +399,54 @@ static void collada_scenes_place_geometries(void **state)
               8, 2, (const float[3]){1, 3, 3});
 }
 
+// A strip and a fan of the same tetrahedron; positions behind others in one array; one of two scenes.
+static void collada_strips_fans_accessors_and_scenes(void **state)
+{
+    (void)state;
+    check_dae(DAE("1", "<tristrips count='1'>" INPUT "<p>0 2 1 3 0 2</p></tristrips>",
+                  SCENE("<instance_geometry url='#g'/>")),
+              4, 1, (const float[3]){1, 0, 0});
+    check_dae(DAE("1", "<trifans count='2'>" INPUT "<p>0 2 1 3 2</p><p>1 2 3</p></trifans>",
+                  SCENE("<instance_geometry url='#g'/>")),
+              4, 1, (const float[3]){1, 0, 0});
+    check_dae("<COLLADA><library_geometries><geometry id='g'><mesh><source id='p'><float_array>"
+              "9 9 9 0 0 0 9 9 9 1 0 0 9 9 9 0 2 0 9 9 9 0 0 3</float_array><technique_common>"
+              "<accessor stride='6' offset='3'/></technique_common></source>"
+              "<vertices><input semantic='POSITION' source='#p'/></vertices>" TRIANGLES
+              "</mesh></geometry></library_geometries></COLLADA>",
+              4, 1, (const float[3]){1, 0, 0});
+    check_dae(DAE("1", TRIANGLES,
+                  "<library_visual_scenes>"
+                  "<visual_scene id='a'><instance_geometry url='#g'/></visual_scene>"
+                  "<visual_scene id='b'><scale>2 1 1</scale><instance_geometry url='#g'/>"
+                  "</visual_scene></library_visual_scenes>"
+                  "<scene><instance_visual_scene url='#b'/></scene>"),
+              4, 2, (const float[3]){2, 0, 0});
+}
+
 static void damaged_collada_is_refused(void **state)
 {
     (void)state;
+    refuse("a.dae", DAE("1", TRIANGLES, SCENE("<instance_geometry/>")), 9, "expected url='#id'");
+    refuse("a.dae", DAE("1", TRIANGLES, SCENE("<instance_geometry url='#'/>")), 9,
+           "expected url='#id'");
+    refuse("a.dae",
+           DAE("1", TRIANGLES,
+               SCENE("<instance_geometry url='#g'/>") "<scene><instance_visual_scene url='#x'/>"
+                                                      "</scene>"),
+           10, "does not exist");
+    refuse("a.dae", DAE("1", "<polygons>" INPUT "<ph><p>0 1 2</p><h>0 1 3</h></ph></polygons>", ""),
+           5, "holes");
+    refuse(
+        "a.dae",
+        DAE("1", "<triangles><input semantic='VERTEX' offset='32'/><p>0 1 2</p></triangles>", ""),
+        5, "offset '32', expected a whole number from 0 to 31");
+    refuse("a.dae",
+           "<COLLADA><library_geometries><geometry id='g'><mesh><source id='p'><float_array>0 0 0"
+           "</float_array><technique_common><accessor stride='40'/></technique_common></source>"
+           "<vertices><input semantic='POSITION' source='#p'/></vertices></mesh></geometry>"
+           "</library_geometries></COLLADA>",
+           1, "stride '40', expected a whole number from 3 to 31");
     refuse("a.dae", "<robot/>", 1, "expected <COLLADA>");
     refuse("a.dae", "<COLLADA>", 1, "");
     refuse("a.dae", "<COLLADA/>", 0, "no triangle");
@@ -477,7 +522,7 @@ int main(void)
         cmocka_unit_test(binary_stl_joins_equal_corners),
         cmocka_unit_test(text_stl_is_read),
         cmocka_unit_test(binary_stl_with_more_bytes_is_read),
-        cmocka_unit_test(texts_have_marks_and_line_ends_of_all_systems),
+        cmocka_unit_test(byte_order_marks_and_all_line_ends_are_read),
         cmocka_unit_test(obj_work_on_concave_polygons_is_bounded),
         cmocka_unit_test(collada_work_is_bounded),
         cmocka_unit_test(damaged_stl_is_refused),
@@ -487,6 +532,7 @@ int main(void)
         cmocka_unit_test(numbers_are_rounded_once),
         cmocka_unit_test(msh_is_read),
         cmocka_unit_test(collada_scenes_place_geometries),
+        cmocka_unit_test(collada_strips_fans_accessors_and_scenes),
         cmocka_unit_test(damaged_collada_is_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);
