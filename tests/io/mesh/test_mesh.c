@@ -283,6 +283,8 @@ static void what_has_no_volume_is_refused(void **state)
         inwards[i][0] = c[0], inwards[i][1] = c[2], inwards[i][2] = c[1];
         memcpy(mixed[i], i ? c : inwards[0], sizeof mixed[i]);
     }
+    const lwi_mesh one_vertex = {box_vertex, NULL, 1, 0};
+    refused(&one_vertex, LWI_MESH_CONVEX, "1 vertex has no convex hull");
     refused(&(lwi_mesh){flat, one, 4, 1}, LWI_MESH_LEGACY, "its volume is 0 m^3");
     refused(&(lwi_mesh){flat, one, 4, 1}, LWI_MESH_CONVEX, "in one plane");
     refused(&(lwi_mesh){flat, NULL, 3, 0}, LWI_MESH_CONVEX, "3 vertices");
