@@ -164,11 +164,6 @@ lw_status lw_sim_kinematics(lw_sim *sim, lw_observe level, lw_row row, void *row
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
                         "sample: %g s gives more than %g rows in %g s; expected a longer interval",
                         sim->options.sample, MAX_ROWS, sim->options.duration);
-    if (sim->t != 0)
-        return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
-                        "kinematics begins with the model's start at t = 0, the simulation is at "
-                        "t = %g s; expected a new one",
-                        sim->t);
     lwi_arena_init(&k.arena, &k.model->arena.allocator);
     lw_status status = begin(&k, &error);
     if (status == LW_OK) status = rows(&k, level, row, row_user, progress, progress_user, &error);

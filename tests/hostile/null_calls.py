@@ -66,7 +66,7 @@ BY_NAME = {
     "file": '"null-out.svg"', "source": '"a"', "name": '"null"', "text": "text", "how": "text", "size": "sizeof text",
     "how_size": "sizeof text", "time": "0", "t": "0", "count": "1", "index": "0", "instance": "0", "input": "0",
     "row": "0", "first": "0", "room": "8", "loop": "0", "column": "0", "duration": "0.1", "value": "0", "level":
-    "LW_OBSERVE_ENERGY", "body": "(lw_body){1}", "joint": "(lw_joint){0}", "marker": "0", "mesh": "(lw_mesh){1}", "place": "(lw_place){0}", "reference": "NULL",
+    "LW_OBSERVE_ENERGY", "body": "(lw_body){1}", "joint": "(lw_joint){0}", "marker": "0", "measure": "0", "mesh": "(lw_mesh){1}", "place": "(lw_place){0}", "reference": "NULL",
     "acceleration": "(lw_vec3){0}", "status": "LW_OK",
 }
 BY_TYPE = {
@@ -75,7 +75,8 @@ BY_TYPE = {
     "lw_batch_row": "NULL", "callback": "NULL", "lw_summary *": "&summary", "lw_step_times *": "&times",
     "lw_options *": "&options", "const lw_options *": "&options", "lw_plot_options *": "&plot_options",
     "const lw_plot_options *": "&plot_options", "lw_signal *": "&function", "lw_body *": "&body", "lw_mesh *": "&mesh", "lw_joint *": "&joint",
-    "lw_assembly *": "&assembly", "lw_equilibrium *": "&equilibrium", "lw_check *": "&check", "lw_redundancy *": "redundancy",
+    "lw_assembly *": "&assembly", "lw_equilibrium *": "&equilibrium", "lw_running *": "&running", "const lw_running *": "&running",
+    "lw_statistics *": "&statistics", "lw_check *": "&check", "lw_redundancy *": "redundancy",
     "lw_plan_info *": "&plan", "lw_precision *": "precision", "const lw_observation *": "observation",
     "const lw_observation **": "&observation_out", "const lw_impact **": "&impact",
 }

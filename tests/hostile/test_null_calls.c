@@ -47,6 +47,8 @@ static lw_mesh mesh;
 static lw_joint joint;
 static lw_assembly assembly;
 static lw_equilibrium equilibrium;
+static lw_running running;
+static lw_statistics statistics;
 static double shape[8][6];
 static lw_check check;
 static lw_redundancy redundancy[8];
@@ -67,6 +69,7 @@ static lw_dynamics *the_lw_dynamics, *new_lw_dynamics;
 static lw_constraints *the_lw_constraints, *new_lw_constraints;
 static lw_linear *the_lw_linear, *new_lw_linear;
 static lw_modes *the_lw_modes, *new_lw_modes;
+static lw_measures *the_lw_measures, *new_lw_measures;
 static lw_csv *the_lw_csv, *new_lw_csv;
 static lw_writer *the_lw_writer, *new_lw_writer;
 static lw_batch_writer *the_lw_batch_writer, *new_lw_batch_writer;
@@ -78,6 +81,7 @@ static lw_assemble_desc lw_assemble_desc_;
 static lw_mesh_desc lw_mesh_desc_ = {.file = "a.stl"};
 static lw_equilibrium_desc lw_equilibrium_desc_;
 static lw_linear_desc lw_linear_desc_;
+static lw_measure_desc lw_measure_desc_ = {.name = "m", .formula = "sys.T"};
 static lw_batch_desc lw_batch_desc_ = {
     .options = &options, .instances = 1, .threads = 1, .nvary = 1, .vary = vary, .values = zeros};
 static lw_body_desc lw_body_desc_ = {.mass = 1, .inertia = {1, 1, 1}};
@@ -160,6 +164,7 @@ static void create_objects(void)
     lwt_ok(lw_dynamics_create(the_lw_model, NULL, &the_lw_dynamics, &error), &error);
     lwt_ok(lw_constraints_create(the_lw_model, NULL, &the_lw_constraints, &error), &error);
     lwt_ok(lw_linearize(the_lw_model, NULL, &the_lw_linear, &error), &error);
+    lwt_ok(lw_measures_create(the_lw_model, &the_lw_measures, &error), &error);
     lwt_ok(lw_modes_create(the_lw_linear, &the_lw_modes, &error), &error);
     lwt_ok(lw_table_read("null-table.csv", &the_lw_table, &error), &error);
 }
