@@ -116,7 +116,7 @@ enum {
       "FILE.yaml)")                                                                                \
     X(kinematics, "MODEL",                                                                         \
       CLI_SIMULATION | CLI_OUTPUT | CLI_LEVEL | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK |        \
-          CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_JSON | CLI_QUIET,                              \
+          CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                    \
       "the motion of a fully driven mechanism, without integration (-o FILE.h5, .csv)")            \
     X(equilibrium, "MODEL",                                                                        \
       CLI_OUTPUT | CLI_INITIAL | CLI_INPUTS | CLI_ANY | CLI_BASE | CLI_LIMITS |                    \

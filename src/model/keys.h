@@ -61,7 +61,8 @@ typedef enum lwi_yaml_range {
     LWI_RANGE_ANY,
     LWI_RANGE_NOT_NEGATIVE, ///< >= 0
     LWI_RANGE_POSITIVE,     ///< > 0
-    LWI_RANGE_FROM_ONE      ///< >= 1
+    LWI_RANGE_FROM_ONE,     ///< >= 1
+    LWI_RANGE_NOT_ZERO
 } lwi_yaml_range;
 
 typedef struct lwi_yaml_key {

@@ -93,7 +93,9 @@ class Analysis(unittest.TestCase):
         with open(crank, "w", encoding="utf-8") as file:
             file.write(MODEL.replace("inputs: [torque]", "functions: {drive: {type: polynomial, coefficients: [0, 2]}}")
                        .replace("effort: {q0: torque}", "motion: {q0: drive}")
-                       .replace("axis: [0, 0, 1]}", "axis: [0, 0, 1], motion: {q0: drive}}"))
+                       .replace("axis: [0, 0, 1]}", "axis: [0, 0, 1], motion: {q0: drive}}")
+                       + "parameters: {unused: 1}\n")
+        self.json("kinematics", crank, "--duration", "1", "--set", "unused=2")
         report = self.json("kinematics", crank, "--duration", "1", "--sample", "0.25", "-o", self.path("crank.csv"))
         self.assertEqual(report["rows"], 5)
         with open(self.path("crank.csv"), encoding="utf-8") as file:

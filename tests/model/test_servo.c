@@ -164,6 +164,8 @@ static void what_is_wrong_is_named(void **state)
         {"joint: j, kp: -1", "expected a number >= 0"},
         {"joint: j, target_range: [1, 0]", "target_range is [1, 0], expected lower <= upper"},
         {"joint: j, effort_range: [1, 0]", "effort_range is [1, 0], expected lower <= upper"},
+        {"joint: j, gear: 0", "servo 's': gear is 0, expected a number that is not 0"},
+        {"of: [{joint: j, factor: 0}]", "of.0.factor is 0, expected a number that is not 0"},
         {"joint: j, target: missing", "there is no function or input 'missing'"},
     };
     for (int i = 0; i < LWI_COUNT(cases); i++) {

@@ -72,13 +72,13 @@ static bool has(const lwi_document_value *map, const char *key)
 }
 
 // A file with this name may be of another kind: a converted model, settings of other programs.
+static const char *const loop_keys[] = {"closed_loop", "joint_type", "closures",
+                                        "pin_loops",   "ball_loops", "ball_upgrades"};
 static bool is_of_loops(const lwi_document_value *root)
 {
-    static const char *const keys[] = {"closed_loop", "joint_type", "closures",
-                                       "pin_loops",   "ball_loops", "ball_upgrades"};
     if (root->kind != LWI_DOCUMENT_MAP) return false;
-    for (int i = 0; i < LWI_COUNT(keys); i++)
-        if (has(root, keys[i])) return true;
+    for (int i = 0; i < LWI_COUNT(loop_keys); i++)
+        if (has(root, loop_keys[i])) return true;
     return false;
 }
 
@@ -99,8 +99,9 @@ static lw_status read_file(lwi_urdf *u, const char *name)
     lw_error why = {0};
     const lwi_document_value *root = NULL;
     TRY(lwi_reader_file(u->companion, &u->xml->arena.allocator, &text, &length, u->error));
-    const bool about_loops =
-        contains(text, length, "closed_loop") || contains(text, length, "closures:");
+    bool about_loops = false;
+    for (int i = 0; i < LWI_COUNT(loop_keys); i++)
+        about_loops = about_loops || contains(text, length, loop_keys[i]);
     const lw_status status =
         lwi_document_parse(text, length, u->companion, &u->xml->arena, &root, &why);
     lwi_release(&u->xml->arena.allocator, text);
@@ -113,8 +114,8 @@ static lw_status read_file(lwi_urdf *u, const char *name)
         u->loops = root;
     else if (status != LW_OK || root->kind != LWI_DOCUMENT_MAP || !has(root, "linkwork"))
         return lw_builder_warn(u->builder, (lw_place){0, 0},
-                               "%.200s is not read: it has no closed_loop and no closures%s%.100s",
-                               name, status == LW_OK ? "" : ", ", status == LW_OK ? "" : why.text);
+                               "%.200s is not read: it has none of the keys of loops%s%.100s", name,
+                               status == LW_OK ? "" : ", ", status == LW_OK ? "" : why.text);
     return LW_OK;
 }
 

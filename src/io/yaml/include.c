@@ -46,6 +46,16 @@ int lwi_yaml_find_joint(const lwi_yaml_reading *r, const char *name)
     return c ? lwi_yaml_find_joint(c, rest) : -1;
 }
 
+const lwi_document_value *lwi_yaml_find_joint_entry(const lwi_yaml_reading **r, const char *name)
+{
+    while (*r) {
+        const int k = (*r)->joints ? lwi_document_find((*r)->joints, name) : -1;
+        if (k >= 0) return (*r)->joints->item[k];
+        *r = child_of((*r)->child, name, &name);
+    }
+    return NULL;
+}
+
 // ------------------------------------------------------------------------------------------ opening
 
 static bool same_file(const char *a, const char *b)

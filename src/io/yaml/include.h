@@ -18,6 +18,9 @@ const char *lwi_yaml_full_name(lwi_yaml_reading *r, const char *name);
  *  @return index in the model, -1: there is none; 0: a body of a file that is not read yet */
 int lwi_yaml_find_body(const lwi_yaml_reading *r, const char *name);
 int lwi_yaml_find_joint(const lwi_yaml_reading *r, const char *name);
+/** The entry of a joint in this file or in those that it includes; NULL: there is none.
+ *  @param r  in: the file that names it; out: the file that has it */
+const lwi_document_value *lwi_yaml_find_joint_entry(const lwi_yaml_reading **r, const char *name);
 
 // ---- include_items.c: items at their place
 

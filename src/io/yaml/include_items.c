@@ -281,7 +281,8 @@ static lw_status place_servo(lwi_yaml_reading *r, lw_servo_desc *d)
     if (!terms) return lwi_yaml_no_memory(r);
     for (int i = 0; i < d->nterm; i++) {
         terms[i] = d->terms[i];
-        terms[i].factor *= sign_of_coordinate(r, terms[i].joint.index, terms[i].coordinate);
+        const double factor = terms[i].factor != 0 ? terms[i].factor : 1; // the default
+        terms[i].factor = factor * sign_of_coordinate(r, terms[i].joint.index, terms[i].coordinate);
     }
     d->terms = terms;
     return LW_OK;
@@ -351,21 +352,33 @@ lw_status lwi_yaml_place_shapes(lwi_yaml_reading *r, lw_body_desc *d)
     return LW_OK;
 }
 
+// Signs of a coordinate of file `c`, as the model has it and as the formulas of file `r` name it, which includes c.
+static double sign_in(const lwi_yaml_reading *r, const lwi_yaml_reading *c, lw_joint_type type,
+                      int coordinate, bool speed)
+{
+    lwi_yaml_joint_signs model, here;
+    lwi_yaml_place relative = c->placement;
+    relative.det *= r->placement.det;
+    for (int k = 0; k < 3; k++) relative.S[k] *= r->placement.S[k];
+    lwi_yaml_joint_signs_of(&c->placement, type, &model);
+    lwi_yaml_joint_signs_of(&relative, type, &here);
+    return speed ? model.qd[coordinate] * here.qd[coordinate]
+                 : model.q[coordinate] * here.q[coordinate];
+}
+
 bool lwi_yaml_is_negated(void *user, const char *joint, int coordinate, bool speed)
 {
     const lwi_yaml_reading *r = user;
-    lwi_yaml_joint_signs s;
-    const int k = r->joints ? lwi_document_find(r->joints, joint) : -1;
+    const lwi_yaml_reading *owner = r;
+    const lwi_document_value *map = lwi_yaml_find_joint_entry(&owner, joint);
     const int n = speed ? LW_JOINT_MAX_NV : LW_JOINT_MAX_NQ;
-    if (!r->placement.moved || k < 0 || coordinate < 0 || coordinate >= n) return false;
-    const lwi_document_value *map = r->joints->item[k];
+    if (!r->placement.moved || !map || coordinate < 0 || coordinate >= n) return false;
     const int t = map->kind == LWI_DOCUMENT_MAP ? lwi_document_find(map, "type") : -1;
     if (t < 0 || map->item[t]->kind != LWI_DOCUMENT_SCALAR) return false;
     for (int type = 0; type < LW_JOINT_COUNT; type++) {
         const char *word = lwi_yaml_joint_object.type[type];
         if (!word || strcmp(word, map->item[t]->text) != 0) continue;
-        lwi_yaml_joint_signs_of(&r->placement, (lw_joint_type)type, &s);
-        return (speed ? s.qd[coordinate] : s.q[coordinate]) < 0;
+        return sign_in(r, owner, (lw_joint_type)type, coordinate, speed) < 0;
     }
     return false;
 }

@@ -49,6 +49,9 @@ lw_status lwi_yaml_read_inputs(lwi_yaml_reading *r)
         if (r->functions && lwi_document_find(r->functions, name) >= 0)
             return lwi_yaml_fail(r, LW_ERR_MODEL, list->item[i]->place,
                                  "this is the name of a function; names are unique");
+        if (r->parameters && lwi_document_find(r->parameters, name) >= 0)
+            return lwi_yaml_fail(r, LW_ERR_MODEL, list->item[i]->place,
+                                 "this is the name of a parameter; names are unique");
         lw_signal input;
         const char *full = lwi_yaml_full_name(r, name);
         if (!full) return lwi_yaml_no_memory(r);

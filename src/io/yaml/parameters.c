@@ -72,7 +72,8 @@ static lw_status check_dimension(lwi_yaml_reading *r, const lwi_document_value *
     for (int i = 0; i < n; i++) {
         if (!lwi_dimension_fits(result->dimension, expected[i])) continue;
         // 50 Hz are not 50 rad/s
-        if (!result->literal || expected[i].power[LWI_BASE_ANGLE] <= 0 ||
+        const bool cycles = result->cycles && lwi_dimension_is_frequency(result->dimension);
+        if (!(result->literal || cycles) || expected[i].power[LWI_BASE_ANGLE] <= 0 ||
             result->dimension.power[LWI_BASE_ANGLE] > 0)
             return LW_OK;
     }
@@ -80,6 +81,17 @@ static lw_status check_dimension(lwi_yaml_reading *r, const lwi_document_value *
 }
 
 // -------------------------------------------------------------------------------------- expressions
+
+static const double TURN = 6.283185307179586; // [rad]
+
+// Is it a pitch, of which the key has metres per turn, by its angle: 5 mm/rev, 0.8 mm/rad?
+static bool is_per_angle(const lwi_yaml_key *key, lwi_dimension dimension)
+{
+    static const lwi_dimension per_angle = {LWI_DIMENSION_KNOWN,
+                                            {LWI_POWER, [LWI_BASE_ANGLE] = -LWI_POWER}};
+    return key && strcmp(key->name, "pitch") == 0 && dimension.kind == LWI_DIMENSION_KNOWN &&
+           lwi_dimension_same(dimension, per_angle);
+}
 
 lw_status lwi_yaml_formula_failed(lwi_yaml_reading *r, lw_status status, lw_place place,
                                   const lw_error *why)
@@ -101,7 +113,7 @@ lw_status lwi_yaml_expression(lwi_yaml_reading *r, const lwi_document_value *v, 
     if (status != LW_OK) return lwi_yaml_formula_failed(r, status, v->place, &why);
     TRY(check_dimension(r, v, &result));
     r->stated = true;
-    *x = result.value;
+    *x = result.value * (is_per_angle(r->key, result.dimension) ? TURN : 1);
     return LW_OK;
 }
 
@@ -151,7 +163,7 @@ static lw_status in_unit(lwi_yaml_reading *r, const lwi_yaml_parameter *p, const
 
 // Value of a text: numbers without a unit are in the parameter's.
 static lw_status quantity(lwi_yaml_reading *r, const lwi_yaml_parameter *p, const char *text,
-                          lw_place place, double *value, lwi_dimension *dimension)
+                          lw_place place, double *value, lwi_dimension *dimension, bool *cycles)
 {
     lwi_formula_result result = {0};
     lw_error why = {0};
@@ -159,6 +171,8 @@ static lw_status quantity(lwi_yaml_reading *r, const lwi_yaml_parameter *p, cons
     const lw_status status = lwi_formula_number(text, &r->scope, &result, &why);
     if (status != LW_OK) return lwi_yaml_formula_failed(r, status, place, &why);
     TRY(in_unit(r, p, text, place, &result, value, dimension));
+    *cycles = result.cycles || (p->has_unit && result.dimension.kind != LWI_DIMENSION_KNOWN &&
+                                lwi_dimension_is_frequency(p->unit.dimension));
     if (!p->has_unit || lwi_dimension_fits(*dimension, p->unit.dimension)) return LW_OK;
     return lwi_yaml_fail(r, LW_ERR_MODEL, place, "'%.48s' is %s, expected %s", text,
                          lwi_dimension_text(result.dimension, is, sizeof is),
@@ -201,10 +215,11 @@ static lw_status read_bound(lwi_yaml_reading *r, const lwi_document_value *map, 
 {
     const lwi_document_value *v = entry(map, key);
     lwi_dimension dimension;
+    bool cycles;
     if (!v) return LW_OK;
     const size_t mark = lwi_yaml_enter(r, key);
     TRY(lwi_yaml_read_text(r, v, "a number or an expression", text));
-    TRY(quantity(r, p, *text, v->place, value, &dimension));
+    TRY(quantity(r, p, *text, v->place, value, &dimension, &cycles));
     lwi_yaml_leave(r, mark);
     return LW_OK;
 }
@@ -225,6 +240,8 @@ static lw_status take_assigned(lwi_yaml_reading *r, lwi_yaml_parameter *p, lw_pl
 {
     char is[128], expected[128];
     TRY(in_unit(r, p, p->assigned, place, &p->given, &p->value, &p->dimension));
+    p->cycles = p->given.cycles || (p->given.dimension.kind != LWI_DIMENSION_KNOWN &&
+                                    lwi_dimension_is_frequency(p->unit.dimension));
     if (!p->has_unit || lwi_dimension_fits(p->dimension, p->unit.dimension)) return LW_OK;
     return lwi_yaml_fail(r, LW_ERR_MODEL, place, "is set to %s, expected %s",
                          lwi_dimension_text(p->dimension, is, sizeof is),
@@ -253,7 +270,7 @@ static lw_status evaluate_now(lwi_yaml_reading *r, int k)
     if (p->assigned)
         TRY(take_assigned(r, p, value->place));
     else
-        TRY(quantity(r, p, text, value->place, &p->value, &p->dimension));
+        TRY(quantity(r, p, text, value->place, &p->value, &p->dimension, &p->cycles));
     if (p->dimension.kind == LWI_DIMENSION_NONE) p->dimension.kind = LWI_DIMENSION_UNKNOWN;
     TRY(read_bound(r, v, "min", p, &p->minimum, &p->minimum_text));
     TRY(read_bound(r, v, "max", p, &p->maximum, &p->maximum_text));
@@ -448,7 +465,8 @@ static lw_status find_name(void *user, const char *name, int length, lwi_formula
         status = evaluate(r, k);
         r->error = outer;
         *symbol = (lwi_formula_symbol){.value = r->parameter[k].value,
-                                       .dimension = r->parameter[k].dimension};
+                                       .dimension = r->parameter[k].dimension,
+                                       .cycles = r->parameter[k].cycles};
         return status;
     }
     if (!r->points || !split_component(name, length, word, sizeof word, &component))

@@ -44,14 +44,16 @@ static void put_reference(FILE *f, const char *title)
     "\"type\": [\"integer\", \"string\"], \"minLength\": 1, \"not\": {\"$ref\": "                  \
     "\"#/$defs/number_text\"}"
 
+#define NOT_ZERO ", \"allOf\": [{\"not\": {\"const\": 0}}]"
+
 // The type and the bounds of numbers, as lwi_yaml_check_range.
 static const char *number_type(const lwi_yaml_key *key)
 {
-    static const char *const types[2][4] = {
+    static const char *const types[2][5] = {
         {NUMBER, NUMBER ", \"minimum\": 0", NUMBER ", \"exclusiveMinimum\": 0",
-         NUMBER ", \"minimum\": 1"},
+         NUMBER ", \"minimum\": 1", NUMBER NOT_ZERO},
         {INTEGER, INTEGER ", \"minimum\": 0", INTEGER ", \"exclusiveMinimum\": 0",
-         INTEGER ", \"minimum\": 1"}};
+         INTEGER ", \"minimum\": 1", INTEGER NOT_ZERO}};
     return types[key->kind == LWI_KEY_INTEGER][key->range];
 }
 

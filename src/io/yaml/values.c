@@ -194,7 +194,7 @@ lw_status lwi_yaml_read_integer(lwi_yaml_reading *r, const lwi_document_value *v
 lw_status lwi_yaml_check_range(lwi_yaml_reading *r, const lwi_yaml_key *key,
                                const lwi_document_value *v, double x)
 {
-    static const char *const expected[] = {"", ">= 0", "> 0", ">= 1"};
+    static const char *const expected[] = {"", ">= 0", "> 0", ">= 1", "that is not 0"};
     char path[sizeof r->path];
     switch (key->range) {
     case LWI_RANGE_NOT_NEGATIVE:
@@ -205,6 +205,9 @@ lw_status lwi_yaml_check_range(lwi_yaml_reading *r, const lwi_yaml_key *key,
         break;
     case LWI_RANGE_FROM_ONE:
         if (x >= 1) return LW_OK;
+        break;
+    case LWI_RANGE_NOT_ZERO:
+        if (x != 0) return LW_OK;
         break;
     case LWI_RANGE_ANY:
         return LW_OK;

@@ -23,6 +23,7 @@ typedef struct lwi_yaml_parameter {
     lwi_unit unit;                                                     ///< of numbers without one
     double value, minimum, maximum;                                    ///< SI
     lwi_dimension dimension;
+    bool cycles; ///< as in lwi_formula_result
 } lwi_yaml_parameter;
 
 typedef struct lwi_yaml_point {

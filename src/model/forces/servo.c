@@ -133,7 +133,7 @@ const lwi_force_type lwi_force_servo = {
 static const lwi_yaml_key term_keys[] = {
     {"joint", LWI_KEY_JOINT, AT(joint), .required = LWI_KEY_REQUIRED, .help = "joint of the coordinate"},
     {"coordinate", LWI_KEY_COORDINATE, AT(coordinate), .help = "which one; default q0"},
-    {"factor", LWI_KEY_NUMBER, AT(factor), .help = "its share of the length, not 0; default 1"},
+    {"factor", LWI_KEY_NUMBER, AT(factor), .range = LWI_RANGE_NOT_ZERO, .help = "its share of the length, not 0; default 1"},
 };
 #undef AT
 static const lwi_yaml_object term_object = {.title = "servo_term", .help = "a coordinate that a servo drives",
@@ -145,7 +145,7 @@ static const lwi_yaml_key keys[] = {
     {"coordinate", LWI_KEY_COORDINATE, AT(coordinate), .help = "which coordinate of the joint; default q0"},
     {"of", LWI_KEY_OBJECTS, AT(terms), .size = offsetof(lw_servo_desc, nterm), .more = &term_object,
      .count = sizeof(lw_servo_term), .help = "instead of `joint`: several coordinates; l is gear times the sum of factor q"},
-    {"gear", LWI_KEY_NUMBER, AT(gear), .help = "not 0; default 1"},
+    {"gear", LWI_KEY_NUMBER, AT(gear), .range = LWI_RANGE_NOT_ZERO, .help = "not 0; default 1"},
     {"target", LWI_KEY_FUNCTION, AT(target), .help = "u, function or input: the wanted length where kp is given [m, rad]; default 0"},
     {"rate", LWI_KEY_FUNCTION, AT(rate), .help = "wanted rate of the length, function or input [m/s, rad/s]; default 0"},
     {"kp", LWI_KEY_NUMBER, AT(kp), .range = LWI_RANGE_NOT_NEGATIVE, .help = "effort kp (u - l) [N/m, N m/rad], >= 0; default 0"},

@@ -300,9 +300,10 @@ static lw_status next_factor(parser *p, bool divided, lwi_unit *factor, int *sig
                 p->text + at);
     } else if (p->scope && p->scope->find(p->scope->user, p->text + at, n, NULL, NULL) == LW_OK) {
         return lwi_formula_fail(p->text, at, n, p->error,
-                                "'%.*s' is a unit and a name here; put the number with its unit in "
-                                "parentheses, or write the unit as in `2 N m` or `2 m s^-1`",
-                                n, p->text + at);
+                                "'%.*s' is a unit and a name here: for the parameter write `(5 "
+                                "N)%c%.*s`, for the unit `5 N %.*s%s`",
+                                n, p->text + at, next, n, p->text + at, n, p->text + at,
+                                next == '/' ? "^-1" : "");
     }
     *sign = next == '/' ? -1 : 1;
     p->at = at + n;
@@ -352,6 +353,7 @@ static lw_status parse_number(parser *p)
     const double si = lwi_unit_value(p->text + at, length, &unit);
     if (!isfinite(si))
         return lwi_formula_fail(p->text, at, length, p->error, "expected a number below 1.8e308");
+    p->cycles = p->cycles || lwi_dimension_is_frequency(unit.dimension);
     return push_number(p, si, unit.dimension, at);
 }
 
@@ -422,6 +424,7 @@ static lw_status parse_symbol(parser *p, bool *found)
     TRY(status);
     *found = true;
     p->literal = false;
+    p->cycles = p->cycles || symbol.cycles;
     p->at += length;
     if (symbol.variable)
         return push(p, (lwi_instruction){.operation = LWI_FORMULA_VARIABLE, .index = symbol.index},
@@ -549,6 +552,7 @@ static lw_status parse_name(parser *p)
         return push(p, (lwi_instruction){.operation = LWI_FORMULA_TIME}, unknown_dimension, at);
     }
     p->literal = false;
+    p->pi = p->pi || !strcmp(name, "pi");
     if (!strcmp(name, "pi")) return push_number(p, 3.14159265358979323846, plain, at);
     if (!strcmp(name, "e")) return push_number(p, 2.71828182845904523536, plain, at);
     for (int i = FIRST_CALL; i < FIRST_CALL + NCALL; i++)
@@ -679,7 +683,7 @@ lw_status lwi_formula_parse(parser *p, const char *text, const lwi_formula_scope
     p->scope = scope;
     p->edit = edits;
     p->literal = true;
-    p->mixed = p->mixed_angle = false;
+    p->mixed = p->mixed_angle = p->cycles = p->pi = false;
     p->at = p->depth = p->stack = p->ncode = p->nname = p->nedit = 0;
     const size_t length = strnlen(p->text, LWI_FORMULA_LENGTH + 1);
     if (length > LWI_FORMULA_LENGTH)
@@ -712,8 +716,8 @@ lw_status lwi_formula_number(const char *text, const lwi_formula_scope *scope,
     parser p;
     TRY(parse(&p, text, scope, error));
     LWI_ASSERT(p.ncode == 1 && p.code[0].operation == LWI_FORMULA_NUMBER);
-    *result =
-        (lwi_formula_result){p.code[0].value, p.dimension[0], p.literal, p.mixed, p.mixed_angle};
+    *result = (lwi_formula_result){p.code[0].value, p.dimension[0], p.literal,
+                                   p.mixed,         p.mixed_angle,  p.cycles && !p.pi};
     return LW_OK;
 }
 

@@ -113,6 +113,7 @@ typedef struct lwi_formula_symbol {
     double value;
     int index;
     lwi_dimension dimension;
+    bool cycles; ///< a frequency in Hz, or a product of one
 } lwi_formula_symbol;
 
 /** Names that a text may use besides t, pi, e, functions and joints, such as parameters of a model or outputs of a run.
@@ -140,6 +141,7 @@ typedef struct lwi_formula_result {
     bool
         mixed; ///< a quantity is added to a number without a unit, or multiplied by a name without one
     bool mixed_angle; ///< the same of an angle
+    bool cycles;      ///< it has a frequency in Hz, and no factor pi
 } lwi_formula_result;
 
 /** Value of an expression of constants.   @return LW_ERR_MODEL, as lwi_formula_check */

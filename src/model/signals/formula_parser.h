@@ -21,6 +21,7 @@ typedef struct lwi_formula_parser {
     int nedit;
     bool literal;            // so far no name and no operation but a sign
     bool mixed, mixed_angle; // as in lwi_formula_result
+    bool cycles, pi;         // a number or a name in Hz; the name pi
     int ncode, nname;
     lwi_dimension dimension[LWI_FORMULA_STACK + 1];
     int where[LWI_FORMULA_SIZE]; // each instruction came from

@@ -211,6 +211,12 @@ double lwi_unit_value(const char *number, int length, const lwi_unit *unit)
 
 // -------------------------------------------------------------------------------------- dimensions
 
+bool lwi_dimension_is_frequency(lwi_dimension dimension)
+{
+    static const lwi_dimension frequency = {LWI_DIMENSION_KNOWN, {[LWI_BASE_TIME] = -LWI_POWER}};
+    return dimension.kind == LWI_DIMENSION_KNOWN && lwi_dimension_same(dimension, frequency);
+}
+
 bool lwi_dimension_same(lwi_dimension a, lwi_dimension b)
 {
     return memcmp(a.power, b.power, sizeof a.power) == 0;

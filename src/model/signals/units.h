@@ -13,6 +13,7 @@
 
 enum {
     LWI_BASE_UNITS = 6, ///< m, kg, s, rad, A, K
+    LWI_BASE_TIME = 2,  ///< index of s
     LWI_BASE_ANGLE = 3, ///< index of rad
     LWI_POWER = 12      ///< powers are multiples of 1/12: a square root of a length has 6
 };
@@ -47,6 +48,8 @@ const char *const *lwi_unit_names(int *count);
 /** Value of a decimal number in SI: rounded once where the unit is a power of ten. */
 double lwi_unit_value(const char *number, int length, const lwi_unit *unit);
 
+/** One over a time: of Hz, which are cycles and not radians. */
+bool lwi_dimension_is_frequency(lwi_dimension dimension);
 bool lwi_dimension_same(lwi_dimension a, lwi_dimension b);
 /** The same except for angles, or one of them fits everywhere. */
 bool lwi_dimension_fits(lwi_dimension a, lwi_dimension b);

@@ -274,6 +274,8 @@ static void mistakes_of_the_companion_file_are_reported(void **state)
         {"pin_loops:\n- {name: D, parent: top, child: right, parent_xyz: [1, 0, 0]}\n", "`axis`",
          2},
         {"ball_upgrades: [B, Z9]\n", "ball_upgrades: there is no joint 'Z9'", 1},
+        {"pin_loops:\n- {name: D, parent: top, child: right\n", "", 3},
+        {"ball_upgrades: [B\n", "", 2},
         {"closed_loop: [[t1, t2]\n", "", 2}, // a misprint does not lose a loop
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

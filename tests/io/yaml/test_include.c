@@ -130,6 +130,8 @@ static const char part[] =
                    "  servo: {type: servo, joint: c, coordinate: q1, target: wave, kp: 20, kd: 1}\n"
                    "  servo2: {type: servo, of: [{joint: c, coordinate: q1, factor: 2}, {joint: r, "
                    "coordinate: q0, factor: 1}], target: wave, kp: 10}\n"
+                   "  servo3: {type: servo, of: [{joint: c, coordinate: q1}, {joint: r}], "
+                   "target: wave, kp: 7}\n"
                    "markers:\n"
                    "  tip: {body: b, position: [0.1, 0.2, 0.3], orientation: [0.8, 0, 0.6, 0]}\n"
                    "  post: {body: ground, position: [0.1, 0.2, 0.3], orientation: [0.8, 0.6, 0, "
@@ -283,6 +285,66 @@ static void mirror_images_move_as_such(void **state)
     if (lw_sim_run(sim, LW_OBSERVE_ACCELERATION, compare_row, &w, NULL, NULL) != LW_OK)
         fail_msg("%s", lw_sim_error(sim)->text);
     assert_true(w.rows > 50 && w.moved > 0.1);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+static int compare_wrapped(void *user, const lw_observation *o)
+{
+    compared *w = user;
+    const placing x = {"x.", {-1, 1, 1}, {1, 0, 0, 0}, {0}},
+                  z = {"z.", {1, 1, -1}, {1, 0, 0, 0}, {0}};
+    for (int b = 1; b < w->model->nbody; b++) {
+        if (strncmp(w->model->body[b].name, "a.", 2) != 0) continue;
+        is_image(w->model, o, &x, b, 1e-10);
+        is_image(w->model, o, &z, b, 1e-10);
+    }
+    w->rows++;
+    return 0;
+}
+
+// Formulas of a mirrored file read joints of a file that it includes, itself mirrored or not.
+static void formulas_read_joints_of_included_files(void **state)
+{
+    (void)state;
+    static const char text[] = "linkwork: 1\n"
+                               "include: {a: {file: wrap.yaml}, x: {file: wrap.yaml, mirror: x}, "
+                               "z: {file: wrap.yaml, mirror: z}}\n"
+                               "gravity: [0, 0, 0]\n";
+    write_file("wrap.yaml",
+               "linkwork: 1\n"
+               "include: {in: {file: two.yaml}, my: {file: two.yaml, mirror: y}}\n"
+               "forces:\n"
+               "  w1: {type: wrench, body: in.c, torque: [0, 0, 1], scale: {type: formula, of: "
+               "\"2 + 3*'in.c'.q1 - 'in.f'.qd0 + 'my.c'.qd1\"}}\n"
+               "  w2: {type: wrench, body: my.f, force: [1, 2, 3], scale: {type: formula, of: "
+               "\"1 + 3*'my.c'.q1 - 2*'my.f'.qd0 + 'my.f'.qd1 + 'my.f'.qd2 + 'in.f'.qd2\"}}\n");
+    write_file(
+        "two.yaml",
+        "linkwork: 1\n"
+        "bodies:\n" BODY("c", "0.1", "0.5", "0.2") BODY(
+            "f", "1", "0.3",
+            "0.4") "joints:\n"
+                   "  c: {type: cylindrical, between: [ground, c], at: [0, 0, 0], axis: [0.2, 0.1, "
+                   "1], "
+                   "qd: [0.2, 0.6]}\n"
+                   "  f: {type: free, between: [ground, f], frame1: {}, frame2: {}, q: [1, 0.3, "
+                   "0.4, 0.9, 0.1, -0.2, 0.37416573867739417], qd: [0.1, 0.2, 0.3, 0.4, 0.5, "
+                   "0.6]}\n");
+    lw_model *model = read_model(text);
+    lw_options options;
+    lw_error error = {0};
+    lw_sim *sim;
+    lw_options_default(&options);
+    options.duration = 0.3;
+    assert_int_equal(lw_options_set(&options, "rtol", "1e-13", NULL), LW_OK);
+    assert_int_equal(lw_options_set(&options, "atol", "1e-13", NULL), LW_OK);
+    const lw_sim_desc run = {.options = &options};
+    if (lw_sim_create(model, &run, &sim, &error) != LW_OK) fail_msg("%s", error.text);
+    compared w = {.model = model};
+    if (lw_sim_run(sim, LW_OBSERVE_ACCELERATION, compare_wrapped, &w, NULL, NULL) != LW_OK)
+        fail_msg("%s", lw_sim_error(sim)->text);
+    assert_true(w.rows > 3);
     lw_sim_destroy(sim);
     lw_model_destroy(model);
 }
@@ -512,6 +574,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(mirror_images_move_as_such),
+        cmocka_unit_test(formulas_read_joints_of_included_files),
         cmocka_unit_test(grounds_are_bodies),
         cmocka_unit_test(names_have_prefixes_and_parameters_values),
         cmocka_unit_test(expressions_are_in_the_parameters_unit),

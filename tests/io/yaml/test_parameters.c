@@ -457,6 +457,20 @@ static void mistakes_are_located(void **state)
          "spring.q0.at: '5 deg' is an angle [rad], expected a length [m]", 3, 0},
         {JOINT("type: screw, pitch: 5 deg"),
          "pitch: '5 deg' is an angle [rad], expected a length [m]", 3, 0},
+        {JOINT("type: revolute, qd: [2*25 Hz]"),
+         "joint 'j': qd: '2*25 Hz' is a frequency [Hz], expected", 3, 0},
+        {"linkwork: 1\nparameters: {f: 50 Hz}\nfunctions: {s: {type: sine, amplitude: 1, omega: "
+         "f}}\nbodies: {}\n",
+         "omega: 'f' is a frequency [Hz], expected an angular speed", 3, 0},
+        {"linkwork: 1\nparameters: {f: {value: 50, unit: Hz}, g: 2*f}\nfunctions: {s: {type: sine, "
+         "amplitude: 1, omega: g}}\nbodies: {}\n",
+         "omega: 'g' is a frequency [Hz], expected an angular speed", 3, 0},
+        {"linkwork: 1\nparameters: {push: 1}\ninputs: [push]\nbodies: {}\n",
+         "input 'push': this is the name of a parameter; names are unique", 3, 10},
+        {"linkwork: 1\nparameters: {m: 1}\nbodies: {a: {mass: 1, com: [5 N/m, 0, 0]}}\n",
+         "'m' is a unit and a name here: for the parameter write `(5 N)/m`, for the unit `5 N "
+         "m^-1`",
+         3, 0},
         {JOINT("type: revolute, effort: {q0: 5*x}"), "effort.q0: unknown name 'x'", 3, 0},
         {JOINT("type: revolute, effort: {q0: psuh}"), "there is no function or input 'psuh'", 3, 0},
         {"linkwork: 1\nparameters: {t: 1}\nbodies: {}\n", "parameter 't': formulas use this name",
@@ -518,6 +532,44 @@ static void mistakes_are_located(void **state)
     }
 }
 
+// What the messages advise; a pitch is per revolution in every unit; an angular speed of a frequency.
+static void quantities_are_what_they_say(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *parameters, *k, *pitch, *omega;
+        double value[3];
+    } cases[] = {
+        {"{m: 4}", "(5 N)/m", "5 mm", "314 rad/s", {1.25, 0.005, 314}},
+        {"{m: 4}", "5 N m^-1", "5 mm/rev", "50 rev/s", {5, 0.005, 314.159265358979}},
+        {"{p: 5 mm/rev, f: 50 Hz}", "5 N/m", "p", "2*pi*f", {5, 0.005, 314.159265358979}},
+        {"{f: 50 Hz, w: 2*pi*f}",
+         "5",
+         "2*0.4 mm/rad",
+         "w",
+         {5, 0.00502654824574367, 314.159265358979}},
+        {"{v: 3 m/s, r: 2 m}", "5", "5 mm/rev*1 rev", "v/r", {5, 0.005, 1.5}},
+    };
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        char text[640];
+        snprintf(
+            text, sizeof text,
+            "linkwork: 1\nparameters: %s\nfunctions: {s: {type: sine, amplitude: 1, omega: %s}}\n"
+            "bodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+            "joints: {j: {type: screw, between: [ground, a], at: [0, 0, 0], pitch: %s}}\n"
+            "forces: {f: {type: spring, between: [ground, a], point2: [1, 0, 0], length: 1, "
+            "stiffness: %s}}\n",
+            cases[i].parameters, cases[i].omega, cases[i].pitch, cases[i].k);
+        lw_model *m = read_set(text, NULL, 0);
+        const double got[] = {lwi_spring_desc(&m->desc, 0)->stiffness, m->desc.joint[0].pitch,
+                              m->desc.function[0].omega};
+        for (int k = 0; k < 3; k++)
+            if (!(fabs(got[k] - cases[i].value[k]) < 1e-13 * fabs(got[k]) + 1e-13))
+                fail_msg("case %d, %d: %.17g", i, k, got[k]);
+        lw_model_destroy(m);
+    }
+}
+
 static void long_chains_of_parameters_are_limited(void **state)
 {
     (void)state;
@@ -572,6 +624,7 @@ int main(void)
         cmocka_unit_test(parameters_are_set),
         cmocka_unit_test(wrong_settings_are_refused),
         cmocka_unit_test(mistakes_are_located),
+        cmocka_unit_test(quantities_are_what_they_say),
         cmocka_unit_test(long_chains_of_parameters_are_limited),
         cmocka_unit_test(every_failing_allocation_is_survived),
     };
