@@ -61,7 +61,7 @@ const lwi_quantity *lwi_output_quantity_at(int index)
     for (int k = 0;; k++) {
         const table t = table_at(k);
         if (t.n == 0) return NULL;
-        if (index < t.n) return &t.quantity[index];
+        if (index < t.n) return t.quantity + index;
         index -= t.n;
     }
 }
