@@ -145,6 +145,29 @@ static void subtrees_agree_with_the_generic_recursion_in_every_width(void **stat
     }
 }
 
+// Trees on the ground only: there is no trunk.
+static void trees_on_the_ground_need_no_trunk(void **state)
+{
+    (void)state;
+    growth g = {.seed = 5};
+    lw_error error;
+    lw_model *model;
+    lwi_arena arena;
+    assert_int_equal(lw_builder_create(NULL, &g.builder), LW_OK);
+    for (int i = 0; i < 220; i++) grow_chain(&g, (lw_body){0}, 8);
+    lwt_ok(lw_model_create(g.builder, &model, &error), &error);
+    lw_builder_destroy(g.builder);
+    lwi_arena_init(&arena, NULL);
+    const lwi_kernel_plan *plan = kernel_of(model, 0, &arena)->plan;
+    assert_true(plan->nsection > 1 && plan->section[0].first == plan->section[0].end);
+    check_sections(plan);
+    double *x = state_of(model, 0.2);
+    check_model(model, 0, x, NULL, 1e-9, "ground", 0);
+    free(x);
+    lwi_arena_free(&arena);
+    lw_model_destroy(model);
+}
+
 static void instances_have_the_bits_of_single_trees(void **state)
 {
     (void)state;
@@ -263,6 +286,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(small_trees_and_chains_are_one_section),
         cmocka_unit_test(subtrees_agree_with_the_generic_recursion_in_every_width),
+        cmocka_unit_test(trees_on_the_ground_need_no_trunk),
         cmocka_unit_test(instances_have_the_bits_of_single_trees),
         cmocka_unit_test(all_threads_work),
         cmocka_unit_test(rates_have_the_same_bits_with_any_number_of_threads),

@@ -10,7 +10,7 @@ enum {
     LWI_MESH_MAX_VERTICES = 20 * 1000 * 1000,
     LWI_MESH_MAX_CORNERS = 1000, ///< of a polygon
     LWI_MESH_MAX_TESTS =
-        1000 * 1000 * 1000 ///< of corners against triangles, in the concave polygons of a file
+        100 * 1000 * 1000 ///< of corners against triangles, in the concave polygons of a file
 };
 
 typedef struct lwi_mesh {
