@@ -103,8 +103,8 @@ static void test_random_mechanisms(void **state)
 {
     (void)state;
     int found = 0;
-    const lw_equilibrium_desc desc = {.iterations = 60};
-    LWT_FOR_LOOPS(c, 20, LWT_MULTI | LWT_QUASI | LWT_REVERSED | LWT_REDUNDANT)
+    const lw_equilibrium_desc desc = {.iterations = 40};
+    LWT_FOR_LOOPS(c, 8, LWT_MULTI | LWT_QUASI | LWT_REVERSED | LWT_REDUNDANT)
     {
         lw_equilibrium report;
         lw_model *balanced = NULL;
@@ -117,7 +117,7 @@ static void test_random_mechanisms(void **state)
         found++;
         lw_model_destroy(balanced);
     }
-    assert_true(found >= 8);
+    assert_true(found >= 3);
 }
 
 // A force that follows its body has no potential: Newton's step takes the unsymmetric part of the stiffness.
