@@ -49,7 +49,7 @@ FALL_LIMIT = 90
 LONG_LIMIT = 8      # of other libraries for a long path: some build their models in a time that grows with the square
 MEMORY = 8 << 30    # bytes that a program may have
 DIGITS = 5          # fewer right digits of accelerations are a fault; fewer than 9 are told
-OF_MOMENTA = ("momenta", "hdca")  # but of these, whose speeds lose digits on long paths: told only
+OF_MOMENTA = ("momenta", "hdca")  # but of these, which lose digits of speeds on long paths: reported only
 
 
 def arguments():
