@@ -230,13 +230,20 @@ static int part_sides(dissection *d, int *body, int n)
     return front;
 }
 
-// Cuts a connected set; returns the size of the first part.
+// What bisect finds for two bodies, half of all sets.
+static int separate(int *body)
+{
+    const int first = body[0];
+    body[0] = body[1], body[1] = first;
+    return 1;
+}
+
+// Cuts a connected set, of which d->order is the breadth-first order; returns the size of the first part.
 static int bisect(dissection *d, int *body, int n)
 {
     cut best = {.list = NULL};
-    breadth_first(d, body[0]);
     const int end = d->order[n - 1]; // far from everything: an end
-    LWI_ASSERT(n >= 2);
+    LWI_ASSERT(n > 2);
     depth_first(d, end);
     consider_order(d, n, &best);
     consider_subtrees(d, n, &best);
@@ -304,7 +311,7 @@ static lw_status dissect(dissection *d, int *body, int n)
     for (int k = 0; k < n; k++) d->set[body[k]] = set;
     if (n > 1) {
         if (breadth_first(d, body[0]) < n) return pieces(d, body, n);
-        const int part = bisect(d, body, n);
+        const int part = n == 2 ? separate(body) : bisect(d, body, n);
         LWI_ASSERT(part > 0 && part < n);
         TRY(dissect(d, body, part));
         TRY(dissect(d, body + part, n - part));

@@ -179,27 +179,32 @@ static char *append_number(char *end, int number)
     return end;
 }
 
-// `at`: where a reaction is wanted, or NULL.
-static char *column_name(lwi_arena *arena, const lw_model *model, const lwi_result_entry *e,
-                         int part, const char *at)
+// The names of the parts of an entry, one behind the other; `at`: where a reaction is wanted, or NULL.
+static char *entry_names(lwi_arena *arena, const lw_model *model, const lwi_result_entry *e,
+                         const char *at)
 {
     const lwi_quantity *q = e->quantity;
     const char *prefix = lwi_result_column_prefix(q), *item = lwi_result_item_name(model, e);
-    const char *last = q->part[q->numbered ? 0 : part];
-    const size_t room = strlen(prefix) + strlen(item) + strlen(last) + (q->numbered ? 16 : 3) +
-                        (at ? strlen(at) + 1 : 0);
-    char *name = lwi_arena_chars(arena, room);
-    if (!name) return NULL;
-    char *end = append(name, prefix);
+    const size_t around = strlen(prefix) + strlen(item) + (at ? strlen(at) + 1 : 0) + 3;
+    size_t room = 0, head = 0;
+    for (int k = e->part; k < e->part + e->n; k++)
+        room += around + strlen(q->part[q->numbered ? 0 : k]) + (q->numbered ? 12 : 0);
+    char *names = lwi_arena_chars(arena, room), *end = names;
+    if (!names) return NULL;
+    end = append(end, prefix);
     if (*prefix) *end++ = '.';
     end = append(end, item);
-    if (*item && *last) *end++ = '.';
-    end = append(end, last);
-    if (q->numbered) end = append_number(end, part);
-    if (at) *end++ = '@', end = append(end, at);
-    *end = 0;
-    LWI_ASSERT((size_t)(end - name) < room);
-    return name;
+    if (*item && *q->part[0]) *end++ = '.';
+    head = (size_t)(end - names); // "joint.hinge.", the same for all
+    for (int k = e->part; k < e->part + e->n; k++) {
+        if (k > e->part) memcpy(end, names, head), end += head;
+        end = append(end, q->part[q->numbered ? 0 : k]);
+        if (q->numbered) end = append_number(end, k);
+        if (at) *end++ = '@', end = append(end, at);
+        *end++ = 0;
+    }
+    LWI_ASSERT((size_t)(end - names) <= room);
+    return names;
 }
 
 static const char *frame_of(const lwi_result_columns *c, const lwi_result_entry *e)
@@ -219,14 +224,14 @@ lw_status lwi_result_columns_name(lwi_result_columns *c, const lw_model *model)
     for (int i = 0; i < c->nentry; i++) {
         const lwi_result_entry *e = &c->entry[i];
         const bool reaction = e->quantity->subject == LWI_RESULT_REACTION;
-        for (int k = e->part; k < e->part + e->n; k++) {
-            const char *at = e->view ? c->view[e->view - 1].name : NULL;
-            const char *name = column_name(&c->arena, model, e, k, at);
-            if (!name) return LW_ERR_MEMORY;
+        const char *at = e->view ? c->view[e->view - 1].name : NULL;
+        const char *name = entry_names(&c->arena, model, e, at), *frame = frame_of(c, e);
+        if (!name) return LW_ERR_MEMORY;
+        for (int k = e->part; k < e->part + e->n; k++, name += strlen(name) + 1) {
             LWI_ASSERT(column < c->column + c->n);
             *column++ = (lwi_result_column){.name = name,
                                             .unit = unit_of(c, model, e, k),
-                                            .frame = frame_of(c, e),
+                                            .frame = frame,
                                             .quantity = e->quantity,
                                             .joint = reaction && !e->view ? e->item : -1};
         }

@@ -7,7 +7,6 @@
 #include "io/result/measures.h"
 #include "spatial/rotation.h"
 
-#include <stdint.h>
 #include <string.h>
 
 // Entries of one quantity with the same number of components, at constant distances in the array and in
@@ -128,62 +127,87 @@ static bool extend(lwi_result_run *run, int from, int to, int n)
     return true;
 }
 
-// Numbers of forces lie side by side in both: their quantities do not matter.
-static bool is_of(const lwi_result_entry *e, const lwi_quantity *quantity)
+// Numbers of forces lie side by side in both: their quantities do not matter.  Reactions elsewhere come last.
+enum { FORCES = 62, VIEWS, BINS }; // before them: index of the quantity
+enum { MEASURES = 61 };
+
+static int bin_of(const lwi_result_entry *e)
 {
-    if (!quantity || e->view) return !quantity && e->view; // reactions elsewhere
-    return e->quantity == quantity ||
-           (quantity->subject == LWI_RESULT_FORCE && e->quantity->subject == LWI_RESULT_FORCE);
+    const lwi_quantity *q = e->quantity;
+    if (e->view) return VIEWS;
+    if (q->subject == LWI_RESULT_FORCE) return FORCES;
+    if (q->subject == LWI_RESULT_MEASURE) return MEASURES;
+    const long k = q - lwi_result_quantity_at(0);
+    LWI_ASSERT(k >= 0 && k < MEASURES);
+    return (int)k;
 }
 
-static void append_runs(run_list *list, const lwi_result_columns *columns,
-                        const lwi_quantity *quantity)
+// Entries of each bin in their order: entry[first[g]] ... entry[first[g + 1] - 1].
+typedef struct bins {
+    const lwi_result_columns *columns;
+    int first[BINS + 1];
+    int *entry, *to; ///< [nentry] index, and index of the first number in the row
+} bins;
+
+static lw_status sort_entries(const lwi_result_columns *columns, lwi_arena *scratch, bins *g)
+{
+    int next[BINS];
+    *g = (bins){.columns = columns,
+                .entry = LWI_PUSH(scratch, int, columns->nentry),
+                .to = LWI_PUSH(scratch, int, columns->nentry)};
+    if (!g->entry || !g->to) return LW_ERR_MEMORY;
+    for (int i = 0; i < columns->nentry; i++) g->first[bin_of(&columns->entry[i]) + 1]++;
+    for (int k = 0; k < BINS; k++) g->first[k + 1] += g->first[k];
+    memcpy(next, g->first, sizeof next);
+    for (int i = 0, to = 0; i < columns->nentry; to += columns->entry[i++].n) {
+        const int at = next[bin_of(&columns->entry[i])]++;
+        g->entry[at] = i, g->to[at] = to;
+    }
+    return LW_OK;
+}
+
+static void append_bin(run_list *list, const bins *g, int bin)
 {
     lwi_result_run run = {0};
-    for (int i = 0, to = 0; i < columns->nentry; to += columns->entry[i++].n) {
-        const lwi_result_entry *e = &columns->entry[i];
-        if (!is_of(e, quantity) || extend(&run, e->first, to, e->n)) continue;
+    for (int i = g->first[bin]; i < g->first[bin + 1]; i++) {
+        const lwi_result_entry *e = &g->columns->entry[g->entry[i]];
+        if (extend(&run, e->first, g->to[i], e->n)) continue;
         append(list, &run);
         // a quaternion is there as a whole or not at all, and last
         run = (lwi_result_run){.quantity = e->quantity,
                                .quaternion = e->quantity->quaternion && e->n >= 4,
-                               .view = e->view > 0,
-                               .measure = quantity == lwi_result_measure_quantity(),
+                               .view = bin == VIEWS,
+                               .measure = bin == MEASURES,
                                .count = 1,
                                .n = e->n,
                                .from = e->first,
-                               .to = to};
+                               .to = g->to[i]};
     }
     append(list, &run);
 }
 
-// The quantities that have entries, one bit each; *force: one of those of forces.
-static uint64_t find_quantities(const lwi_result_columns *columns, const lwi_quantity **force)
+static void append_all(run_list *list, const bins *g)
 {
-    uint64_t found = 0;
-    for (int i = 0; i < columns->nentry; i++) {
-        const lwi_quantity *q = columns->entry[i].quantity;
-        if (q->subject == LWI_RESULT_FORCE) *force = q;
-        if (q->subject == LWI_RESULT_FORCE || q->subject == LWI_RESULT_MEASURE ||
-            columns->entry[i].view)
-            continue;
-        const long k = q - lwi_result_quantity_at(0);
-        LWI_ASSERT(k >= 0 && k < 64);
-        found |= (uint64_t)1 << k;
-    }
-    return found;
+    list->n = 0;
+    for (int k = 0; k < BINS; k++) append_bin(list, g, k);
 }
 
-static void append_all(run_list *list, const lwi_result_columns *columns)
+static lw_status make_runs(const lwi_result_columns *columns, lwi_arena *arena, run_list *list)
 {
-    const lwi_quantity *force = NULL;
-    const uint64_t found = find_quantities(columns, &force);
-    list->n = 0;
-    for (int i = 0; i < 64; i++)
-        if (found >> i & 1) append_runs(list, columns, lwi_result_quantity_at(i));
-    if (force) append_runs(list, columns, force);
-    if (columns->nview) append_runs(list, columns, NULL);
-    if (columns->measures) append_runs(list, columns, lwi_result_measure_quantity());
+    lwi_arena scratch;
+    bins g;
+    lwi_arena_init(&scratch, NULL);
+    lw_status status = sort_entries(columns, &scratch, &g);
+    if (status == LW_OK) {
+        append_all(list, &g);
+        list->run = LWI_PUSH(arena, lwi_result_run, list->n);
+        if (list->run)
+            append_all(list, &g);
+        else
+            status = LW_ERR_MEMORY;
+    }
+    lwi_arena_free(&scratch);
+    return status;
 }
 
 lw_status lwi_result_rows_create(const lw_model *model, const lwi_result_columns *columns,
@@ -191,8 +215,7 @@ lw_status lwi_result_rows_create(const lw_model *model, const lwi_result_columns
 {
     LWI_ASSERT(columns->nentry > 0); // columns of a model, not of names
     run_list list = {0};
-    append_all(&list, columns);
-    list.run = LWI_PUSH(arena, lwi_result_run, list.n);
+    TRY(make_runs(columns, arena, &list));
     *rows = (lwi_result_rows){.model = model,
                               .level = columns->level,
                               .run = list.run,
@@ -207,8 +230,7 @@ lw_status lwi_result_rows_create(const lw_model *model, const lwi_result_columns
     rows->values.view = lwi_arena_push(arena, (size_t)columns->nview, sizeof *rows->values.view);
     rows->values.measure = LWI_PUSH(arena, double, model->desc.nmeasure);
     if (!rows->values.view || !rows->values.measure) return LW_ERR_MEMORY;
-    if (!list.run || !rows->row || !rows->values.marker || !rows->values.none) return LW_ERR_MEMORY;
-    append_all(&list, columns);
+    if (!rows->row || !rows->values.marker || !rows->values.none) return LW_ERR_MEMORY;
     rows->nrun = list.n;
     return LW_OK;
 }

@@ -200,7 +200,8 @@ static lw_status find_ranks(rank_search *l, lwi_shared *shared, int *start_rank)
         memcpy(l->q, l->nearby + (size_t)i * nq, nq * sizeof(double));
         // 0.2: between h and 1
         if (!close_positions(l, 0.2 * sizes[i])) continue;
-        if (rank_here(l, LWI_CUT_RANK) != LW_OK) continue;
+        // where no row is between the two thresholds, the ranks are found already
+        if (l->e->max_dropped > LWI_CUT_RANK && rank_here(l, LWI_CUT_RANK) != LW_OK) continue;
         any = true;
         confirmed = !keep_largest_ranks(l) && i == 0;
         memcpy(l->closed, l->q, nq * sizeof(double));

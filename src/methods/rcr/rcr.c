@@ -258,6 +258,16 @@ static bool is_solved(lwi_work *work, double t, const double *x)
 }
 
 // Momenta are not shared: their scales change the speeds.
+static void note_solved(lwi_work *work, double t, const double *x)
+{
+    lwi_rcr_work *d = work->data;
+    if (d->by_dense || d->momenta) return;
+    memcpy(d->last.x, x, (size_t)work->layout.nx * sizeof *x);
+    memcpy(d->last.dependent, choice_of(work)->dependent, (size_t)work->model->tree_nv);
+    d->last.t = t;
+    d->last.solved = true;
+}
+
 static lw_status kinematics_for(lwi_work *work, double t, const double *x, lwi_rcr_purpose what)
 {
     lwi_rcr_work *d = work->data;
@@ -265,11 +275,7 @@ static lw_status kinematics_for(lwi_work *work, double t, const double *x, lwi_r
     d->last.purpose = what;
     if (takes && is_solved(work, t, x)) return LW_OK;
     TRY(kinematics(work, t, x, true));
-    if (d->by_dense || d->momenta) return LW_OK;
-    memcpy(d->last.x, x, (size_t)work->layout.nx * sizeof *x);
-    memcpy(d->last.dependent, choice_of(work)->dependent, (size_t)work->model->tree_nv);
-    d->last.t = t;
-    d->last.solved = true;
+    note_solved(work, t, x);
     return LW_OK;
 }
 
@@ -411,7 +417,9 @@ static lw_status rates_by_clusters(lwi_work *work, double t, const double *x, co
 {
     lwi_rcr_choice *choice = choice_of(work);
     double min;
-    ((lwi_rcr_work *)work->data)->last.solved = false;
+    lwi_rcr_work *d = work->data;
+    if (work->model->nforce || d->tree.added || work->model->driven)
+        d->last.solved = false; // forces and drives write to the tree
     if (!choice->made) {
         TRY(check_finite(work, t, x));
         place(work, t, x);
@@ -620,6 +628,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     place(work, snapshot->t, x);
     if (!work->resumed) memset(work->discrete, 0, work->ndiscrete); // else the partition is kept
     d->by_dense = false;
+    memcpy(d->last.x, x, (size_t)work->layout.nx * sizeof *x);
     const lw_status status = factor(work, snapshot->t, x);
     if (status == LW_ERR_SINGULAR && work->resumed &&
         !d->momenta) { // speeds are those of the motion
@@ -637,7 +646,13 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
         x[d->auxiliary.at_work] -= prescribed_work(d, snapshot->t);
     } else if (model->tree_nv) {
         memcpy(v, d->v, (size_t)model->tree_nv * sizeof *v);
+        memcpy(d->last.x + model->tree_nq, v, (size_t)model->tree_nv * sizeof *v);
+        // not where coordinates of cut joints were read again: the rows may depend on them
+        if (!takes_dense_path(d, work->discrete) &&
+            !memcmp(d->last.x, x, (size_t)work->layout.nx * sizeof *x))
+            note_solved(work, snapshot->t, x);
     }
+    d->last.purpose = LWI_RCR_FOR_NONE;
     return LW_OK;
 }
 

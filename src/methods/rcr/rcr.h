@@ -142,6 +142,8 @@ typedef struct lwi_rcr {
     int min_pivot_speed; ///< speed with that pivot
     double min_row;      ///< smallest part of a row that is independent of the others; 1: no rows
     int min_row_node;    ///< node of that row
+    double
+        max_dropped; ///< FIND_RANKS: largest part of a row that is not above the threshold; 0: no such row
     int ndependent;
 } lwi_rcr;
 

@@ -157,6 +157,8 @@ static lw_status divide(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error
                                       f->pick, s->B);
     }
     LWI_ASSERT(f->kept >= 0 && f->kept <= f->nin);
+    if (want < 0 && f->kept < f->nin && f->kept < s->nc)
+        e->max_dropped = fmax(e->max_dropped, f->norm[f->kept]);
     for (int i = 0; i < f->kept && !f->rows_unchanged; i++)
         if (f->norm[i] < e->min_row) e->min_row = f->norm[i], e->min_row_node = s->k;
     if (e->min_row < SINGULAR_PIVOT) return singular(e, s->k, t, error);
@@ -365,6 +367,7 @@ lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double 
     const size_t speeds = (size_t)e->model->tree_nv;
     e->used = 0;
     e->min_pivot = e->min_row = 1;
+    e->max_dropped = 0;
     e->min_pivot_speed = e->min_row_node = -1;
     if (mode != LWI_RCR_FIXED && speeds) memset(e->fresh, 0, speeds);
     if (e->model->nnode) memset(e->waiting, 0, (size_t)e->model->nnode * sizeof *e->waiting);
