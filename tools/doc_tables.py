@@ -488,6 +488,11 @@ def times_of_segments(source):
     return text.strip().split("\n")
 
 
+@made("docs/theory/segments.md")
+def chain_errors(source):
+    return stored_output(source, "chains.txt")
+
+
 @made("docs/benchmarks.md")
 def peers(source):
     with open(source.stored("peers.json"), encoding="utf-8") as file:
