@@ -237,6 +237,38 @@ static lw_status lwpy_mass_matrix(lw_dynamics *dynamics, int count, double t, co
     return LW_OK;
 }
 
+static lw_status lwpy_inverse_derivatives(lw_dynamics *dynamics, int count, double t,
+                                          const double *q, const double *v, const double *vdot,
+                                          const double *inputs, double *by_q, double *by_v,
+                                          double *M)
+{
+    const lw_model *model = lw_dynamics_model(dynamics);
+    const size_t nq = (size_t)lw_model_tree_nq(model), nv = (size_t)lw_model_tree_nv(model);
+    for (size_t i = 0; i < (size_t)count; i++) {
+        const lw_status status = lw_inverse_dynamics_derivatives(
+            dynamics, t, q + i * nq, v + i * nv, vdot + i * nv, inputs, by_q + i * nv * nv,
+            by_v + i * nv * nv, M + i * nv * nv);
+        if (status < LW_OK) return status;
+    }
+    return LW_OK;
+}
+
+static lw_status lwpy_forward_derivatives(lw_dynamics *dynamics, int count, double t,
+                                          const double *q, const double *v, const double *tau,
+                                          const double *inputs, double *vdot, double *by_q,
+                                          double *by_v, double *by_tau)
+{
+    const lw_model *model = lw_dynamics_model(dynamics);
+    const size_t nq = (size_t)lw_model_tree_nq(model), nv = (size_t)lw_model_tree_nv(model);
+    for (size_t i = 0; i < (size_t)count; i++) {
+        const lw_status status = lw_forward_dynamics_derivatives(
+            dynamics, t, q + i * nq, v + i * nv, tau ? tau + i * nv : NULL, inputs, vdot + i * nv,
+            by_q + i * nv * nv, by_v + i * nv * nv, by_tau + i * nv * nv);
+        if (status < LW_OK) return status;
+    }
+    return LW_OK;
+}
+
 static lw_status lwpy_momenta(lw_dynamics *dynamics, int count, double t, const double *q,
                               const double *v, double *p)
 {

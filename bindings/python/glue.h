@@ -51,6 +51,14 @@ static lw_status lwpy_inverse_dynamics(lw_dynamics *dynamics, int count, double 
                                        double *tau);
 static lw_status lwpy_mass_matrix(lw_dynamics *dynamics, int count, double t, const double *q,
                                   double *M);
+static lw_status lwpy_inverse_derivatives(lw_dynamics *dynamics, int count, double t,
+                                          const double *q, const double *v, const double *vdot,
+                                          const double *inputs, double *by_q, double *by_v,
+                                          double *M);
+static lw_status lwpy_forward_derivatives(lw_dynamics *dynamics, int count, double t,
+                                          const double *q, const double *v, const double *tau,
+                                          const double *inputs, double *vdot, double *by_q,
+                                          double *by_v, double *by_tau);
 static lw_status lwpy_momenta(lw_dynamics *dynamics, int count, double t, const double *q,
                               const double *v, double *p);
 static lw_status lwpy_forward_dynamics(lw_dynamics *dynamics, int count, double t, const double *q,

@@ -3,6 +3,7 @@
 #include "tree/aba.h"
 #include "dynamics/loop_momenta.h"
 #include "dynamics/loop_rates.h"
+#include "dynamics/state_derivatives.h"
 #include "tree/crba.h"
 #include "tree/batch_evaluator.h"
 #include "tree/body_forces.h"
@@ -18,15 +19,16 @@ struct lw_dynamics {
     lwi_articulated *aba;   // [nnode]
     lwi_inertia *composite; // [nnode]
     lwi_momenta momenta;
-    lwi_kernel *kernel;            // NULL: the model has none
-    lwi_body_forces *body_forces;  // NULL: all forces act along joints
-    lwi_tree_batch *evaluator;     // NULL: none in lanes
-    lwi_loop_rates loop_rates;     // work NULL: there are no loops and no couplings
-    lwi_loop_momenta loop_momenta; // created by the first call that needs it
-    lw_error error;                // of the last failed call
-    double *rows;                  // [tree nq + 3 tree nv] of evaluator states
-    double *zero;                  // [inputs], [tree nv]: what NULL stands for
-    double *work, *out, *speeds;   // [tree nv]
+    lwi_kernel *kernel;                 // NULL: the model has none
+    lwi_body_forces *body_forces;       // NULL: all forces act along joints
+    lwi_tree_batch *evaluator;          // NULL: none in lanes
+    lwi_loop_rates loop_rates;          // work NULL: there are no loops and no couplings
+    lwi_loop_momenta loop_momenta;      // created by the first call that needs it
+    lwi_state_derivatives *derivatives; // created by the first call that needs it
+    lw_error error;                     // of the last failed call
+    double *rows;                       // [tree nq + 3 tree nv] of evaluator states
+    double *zero;                       // [inputs], [tree nv]: what NULL stands for
+    double *work, *out, *speeds;        // [tree nv]
 };
 
 static bool has_closures(const lw_model *model)
@@ -303,6 +305,59 @@ lw_status lw_inverse_dynamics(lw_dynamics *d, double t, const double *q, const d
     TRY(lwi_tree_finite(model, t, d->work, "effort", &d->error));
     memcpy(tau, d->work, (size_t)model->tree_nv * sizeof *tau);
     return LW_OK;
+}
+
+static lw_status begin_derivatives(lw_dynamics *d)
+{
+    d->error.text[0] = 0;
+    if (d->derivatives) return LW_OK;
+    if (has_closures(d->model))
+        return lwi_fail(
+            &d->error, LW_ERR_UNSUPPORTED,
+            "derivatives of the dynamics: with loops or couplings they exist along the constraints "
+            "only; lw_linearize gives them in independent coordinates");
+    lwi_state_derivatives *made = LWI_PUSH(&d->arena, lwi_state_derivatives, 1);
+    const lw_status status =
+        made ? lwi_state_derivatives_create(d->model, &d->arena, made, &d->error) : LW_ERR_MEMORY;
+    if (status == LW_OK) d->derivatives = made;
+    return status == LW_ERR_MEMORY ? lwi_fail(&d->error, status, "no memory for derivatives")
+                                   : status;
+}
+
+static lw_status check_finite_matrices(lw_dynamics *d, const double *by_q, const double *by_v)
+{
+    const int n = d->model->tree_nv * d->model->tree_nv;
+    for (int i = 0; i < n; i++)
+        if (!isfinite(by_q[i]) || !isfinite(by_v[i]))
+            return lwi_fail(
+                &d->error, LW_ERR_NOT_FINITE,
+                "derivatives of the dynamics: entry %d is not finite; expected a finite state "
+                "and forces that are smooth there",
+                i);
+    return LW_OK;
+}
+
+lw_status lw_inverse_dynamics_derivatives(lw_dynamics *d, double t, const double *q,
+                                          const double *v, const double *vdot, const double *inputs,
+                                          double *by_q, double *by_v, double *M)
+{
+    if (!d || !q || !v || !vdot || !by_q || !by_v || !M) return LW_ERR_ARGUMENT;
+    TRY(begin_derivatives(d));
+    lwi_inverse_derivatives(d->model, d->derivatives, &d->tree, t, q, v, vdot,
+                            inputs ? inputs : d->zero, by_q, by_v, M);
+    return check_finite_matrices(d, by_q, by_v);
+}
+
+lw_status lw_forward_dynamics_derivatives(lw_dynamics *d, double t, const double *q,
+                                          const double *v, const double *tau, const double *inputs,
+                                          double *vdot, double *by_q, double *by_v, double *by_tau)
+{
+    if (!d || !q || !v || !vdot || !by_q || !by_v || !by_tau) return LW_ERR_ARGUMENT;
+    TRY(begin_derivatives(d));
+    TRY(lw_forward_dynamics(d, t, q, v, tau, inputs, vdot));
+    TRY(lwi_forward_derivatives(d->model, d->derivatives, &d->tree, t, q, v, vdot,
+                                inputs ? inputs : d->zero, by_q, by_v, by_tau, &d->error));
+    return check_finite_matrices(d, by_q, by_v);
 }
 
 lw_status lw_mass_matrix(lw_dynamics *d, double t, const double *q, double *M)

@@ -57,6 +57,8 @@ class Data:
                                                           constraintDynamics
     inverse_dynamics       efforts from accelerations     rnea
     mass_matrix            M(q)                           crba
+    inverse_derivatives    derivatives of efforts         computeRNEADerivatives
+    forward_derivatives    derivatives of accelerations   computeABADerivatives
     constraints            phi, J, gamma of the loops     constraint Jacobian
     =====================  =============================  ====================
     """
@@ -190,6 +192,40 @@ class Data:
         M = out_array(out, self._shape(count, n, n))
         self._check(lib.lwpy_mass_matrix(self._tree(), abs(count), time, doubles(a), doubles(M)))
         return M
+
+    @_alone
+    def inverse_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, time: float = 0.0,
+                            inputs: Optional[ArrayLike] = None) -> Tuple[Array, Array, Array]:
+        """Derivatives of the efforts of :meth:`inverse_dynamics` by q, v and vdot (the mass matrix), each
+        [tree_nv, tree_nv]: rows are efforts, columns displacements along the speeds (of ball joints and floating
+        bases along their own axes, as those of Pinocchio). For trees. Forces of the model by differences."""
+        n = self.model.tree_nv
+        count, a, (b, c) = self._state(q, (v, "v"), (vdot, "vdot"))
+        given, keep = self._inputs(inputs)
+        by_q, by_v, M = (np.empty(self._shape(count, n, n)) for _ in range(3))
+        self._check(lib.lwpy_inverse_derivatives(self._tree(), abs(count), time, doubles(a), doubles(b), doubles(c),
+                                                 given, doubles(by_q), doubles(by_v), doubles(M)))
+        del keep
+        return by_q, by_v, M
+
+    @_alone
+    def forward_derivatives(self, q: ArrayLike, v: ArrayLike, tau: Optional[ArrayLike] = None, *,
+                            time: float = 0.0, inputs: Optional[ArrayLike] = None
+                            ) -> Tuple[Array, Array, Array, Array]:
+        """Accelerations [tree_nv] and their derivatives by q, v and tau (the inverse of the mass matrix), each
+        [tree_nv, tree_nv]; rows are accelerations, columns as in :meth:`inverse_derivatives`. For trees; with loops
+        ``linkwork.linearize`` gives derivatives along the constraints."""
+        n = self.model.tree_nv
+        count, a, (b,) = self._state(q, (v, "v"))
+        c = None if tau is None else self._rows(n, tau, "tau", count)
+        given, keep = self._inputs(inputs)
+        vdot = np.empty(self._shape(count, n))
+        by_q, by_v, by_tau = (np.empty(self._shape(count, n, n)) for _ in range(3))
+        self._check(lib.lwpy_forward_derivatives(self._tree(), abs(count), time, doubles(a), doubles(b),
+                                                 ffi.NULL if c is None else doubles(c), given, doubles(vdot),
+                                                 doubles(by_q), doubles(by_v), doubles(by_tau)))
+        del keep
+        return vdot, by_q, by_v, by_tau
 
     @_alone
     def momenta(self, q: ArrayLike, v: ArrayLike, *, time: float = 0.0,

@@ -95,6 +95,29 @@ def test_constraints_of_loops(name):
         data.inverse_dynamics(q, v, a)
 
 
+def test_derivatives(robot):
+    """Against differences along the speeds; M and its inverse; many states; loops are refused."""
+    rng = np.random.default_rng(8)
+    data, n = lw.Data(robot), robot.tree_nv
+    q, v, tau = robot.random(rng), rng.normal(size=n), rng.normal(size=n)
+    a, by_q, by_v, by_tau = data.forward_derivatives(q, v, tau)
+    assert np.array_equal(a, data.forward_dynamics(q, v, tau))
+    h = 1e-4
+    for i, e in enumerate(np.eye(n) * h):
+        numeric = (data.forward_dynamics(robot.integrate(q, e), v, tau) -
+                   data.forward_dynamics(robot.integrate(q, -e), v, tau)) / (2 * h)
+        assert np.allclose(by_q[:, i], numeric, rtol=1e-5, atol=1e-5 * np.max(np.abs(by_q)))
+        numeric = (data.forward_dynamics(q, v + e, tau) - data.forward_dynamics(q, v - e, tau)) / (2 * h)
+        assert np.allclose(by_v[:, i], numeric, rtol=1e-5, atol=1e-5 * np.max(np.abs(by_v)))
+    tau_q, tau_v, M = data.inverse_derivatives(q, v, a)
+    assert np.allclose(M @ by_q, -tau_q) and np.allclose(M @ by_v, -tau_v) and np.allclose(M @ by_tau, np.eye(n))
+    both = data.forward_derivatives(np.stack([q, q]), np.stack([v, v]), np.stack([tau, tau]))
+    assert np.array_equal(both[1][1], by_q) and both[3].shape == (2, n, n)
+    loop = lw.load(GOLDEN / "P4b_four_bar_regular.yaml")
+    with pytest.raises(lw.UnsupportedError, match="lw_linearize"):
+        lw.Data(loop).forward_derivatives(*loop.start())
+
+
 def wheel_and_pinion():
     b = lw.Builder()
     for name, x in (("wheel", 0), ("pinion", 1)):

@@ -1,0 +1,197 @@
+// state_derivatives.c -- derivatives of the dynamics of trees: d vdot = -M^-1 dID, d vdot/d tau = M^-1.
+#include "dynamics/state_derivatives.h"
+
+#include "base/assert.h"
+#include "spatial/rotation.h"
+
+// Steps of the differences of forces: in rad or lengths of the mechanism, and of speeds relative to 1 + |v|.  The
+// error of order six is some 1e-13 of a smooth force.
+static const double STEP = 3e-3;
+static const double weight[] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
+enum { FAR = sizeof weight / sizeof *weight };
+
+// -------------------------------------------------------------------------------------- forces
+
+static bool is_local(const lw_model *model, const lwi_force *force)
+{
+    if (lwi_force_acts_on(force).iv < 0) return false;
+    if (force->type == &lwi_force_joint_stop || force->type == &lwi_force_joint_friction)
+        return true;
+    if (force->type != &lwi_force_joint_spring) return false;
+    const lwi_joint_spring_par *p = force->par;
+    return !lwi_function_of_state(model->desc.function, p->force) &&
+           !lwi_function_of_state(model->desc.function, p->effort);
+}
+
+lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
+                                       lwi_state_derivatives *d, lw_error *error)
+{
+    const size_t n = (size_t)model->tree_nv;
+    TRY(lwi_tree_derivatives_create(model, arena, &d->tree, error));
+    d->local = true;
+    for (int i = 0; i < model->nforce; i++)
+        d->local = d->local && is_local(model, &model->force[i]);
+    d->q = LWI_PUSH(arena, double, model->tree_nq);
+    d->v = LWI_PUSH(arena, double, n);
+    d->plus = LWI_PUSH(arena, double, n);
+    d->minus = LWI_PUSH(arena, double, n);
+    d->M = LWI_PUSH(arena, double, n *n);
+    d->right = LWI_PUSH(arena, double, 2 * n * n);
+    return d->q && d->v && d->plus && d->minus && d->M && d->right ? LW_OK : LW_ERR_MEMORY;
+}
+
+// Q [tree_nv]: efforts and, by an inward pass, wrenches on bodies.
+static void generalised_forces(const lw_model *model, lwi_tree_work *work, double t,
+                               const double *q, const double *v, const double *inputs, double *Q)
+{
+    lwi_tree_evaluate(model, work, t, q, v, inputs);
+    memcpy(Q, work->effort, (size_t)model->tree_nv * sizeof *Q);
+    if (!(model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST))) return;
+    memcpy(work->F, work->wrench, (size_t)model->nnode * sizeof *work->F);
+    for (int k = model->nnode - 1; k >= 0; k--) {
+        const lwi_node *node = &model->node[k];
+        for (int j = 0; j < node->nv; j++)
+            Q[node->iv + j] += v6_dot(work->link[k].S[j], work->F[k]);
+        if (node->parent >= 0)
+            force_add_from(work->F[node->parent], work->link[k].R, work->link[k].r, work->F[k]);
+    }
+}
+
+/** What a column of differences displaces: one speed, or all. */
+enum { ALL = -1 };
+
+static bool displaces(int which, int i)
+{
+    return which == ALL || which == i;
+}
+
+// q := q + step along the speeds.
+static void displace_q(const lw_model *model, const double *q, int which, double step, double *out)
+{
+    memcpy(out, q, (size_t)model->tree_nq * sizeof *q);
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        double u[LW_JOINT_MAX_NV] = {0}, qdot[LW_JOINT_MAX_NQ] = {0}, *own = out + node->iq;
+        bool any = false;
+        for (int j = 0; j < node->nv; j++) {
+            if (!displaces(which, node->iv + j)) continue;
+            u[j] = step;
+            any = true;
+        }
+        if (!any) continue;
+        if (node->type->scalar)
+            memcpy(qdot, u, (size_t)node->nv * sizeof *u);
+        else
+            node->type->kinematics(node->par, own, u, qdot);
+        for (int i = 0; i < node->nq; i++) own[i] += qdot[i];
+        const int quaternion = node->type->quaternion;
+        if (quaternion >= 0) quat_normalize(own + quaternion, own + quaternion);
+    }
+}
+
+static void displace_v(const lw_model *model, const double *v, int which, double step, double *out)
+{
+    for (int i = 0; i < model->tree_nv; i++) out[i] = v[i] + (displaces(which, i) ? step : 0);
+}
+
+/** A state and where its forces are evaluated. */
+typedef struct difference {
+    const lw_model *model;
+    lwi_state_derivatives *d;
+    lwi_tree_work *work;
+    double t;
+    const double *q, *v, *inputs;
+} difference;
+
+// d(-Q) by speed `which` of q or v; of ALL, each component by its own coordinate.
+static void add_difference(const difference *of, bool by_v, int which, double step, double *matrix)
+{
+    lwi_state_derivatives *d = of->d;
+    const int n = of->model->tree_nv;
+    for (int far = 0; far < FAR; far++)
+        for (int side = 1; side >= -1; side -= 2) {
+            const double h = side * (far + 1) * step;
+            double *Q = side > 0 ? d->plus : d->minus;
+            if (by_v)
+                displace_v(of->model, of->v, which, h, d->v);
+            else
+                displace_q(of->model, of->q, which, h, d->q);
+            generalised_forces(of->model, of->work, of->t, by_v ? of->q : d->q, by_v ? d->v : of->v,
+                               of->inputs, Q);
+            for (int i = 0; i < n; i++) {
+                const size_t column = (size_t)(which == ALL ? i : which);
+                matrix[(size_t)i * (size_t)n + column] -= weight[far] / step * side * Q[i];
+            }
+        }
+}
+
+static double step_of_speeds(const double *v, int first, int end)
+{
+    double largest = 0;
+    for (int i = first; i < end; i++) largest = fmax(largest, fabs(v[i]));
+    return STEP * (1 + largest);
+}
+
+static void subtract_forces(const difference *of, double *by_q, double *by_v)
+{
+    const int n = of->model->tree_nv;
+    const double step = STEP * fmin(1, of->model->length);
+    if (of->model->nforce == 0 || n == 0) return;
+    if (of->d->local) {
+        add_difference(of, false, ALL, step, by_q);
+        add_difference(of, true, ALL, step_of_speeds(of->v, 0, n), by_v);
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        add_difference(of, false, i, step, by_q);
+        add_difference(of, true, i, step_of_speeds(of->v, i, i + 1), by_v);
+    }
+}
+
+// ------------------------------------------------------------------------------------- derivatives
+
+void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
+                             double t, const double *q, const double *v, const double *vdot,
+                             const double *inputs, double *by_q, double *by_v, double *M)
+{
+    lwi_tree_position(model, t, q, work->link);
+    lwi_tree_rates(model, t, v, work->link);
+    lwi_tree_world(model, work->link, work->R, work->r);
+    lwi_tree_inertial_derivatives(model, &d->tree, work, t, v, vdot, by_q, by_v, M);
+    subtract_forces(&(difference){model, d, work, t, q, v, inputs}, by_q, by_v);
+}
+
+static lw_status no_inertia(const lw_model *model, int speed, double t, lw_error *error)
+{
+    const lwi_node *node = model->node;
+    while (speed < node->iv || speed >= node->iv + node->nv) node++;
+    return lwi_fail(error, LW_ERR_SINGULAR, "%s '%s': nothing resists its speed %d at t = %.9g s",
+                    node->joint < 0 ? "floating body" : "joint",
+                    node->joint < 0 ? model->body[node->body].name : model->joint[node->joint].name,
+                    speed - node->iv, t);
+}
+
+lw_status lwi_forward_derivatives(const lw_model *model, lwi_state_derivatives *d,
+                                  lwi_tree_work *work, double t, const double *q, const double *v,
+                                  const double *vdot, const double *inputs, double *by_q,
+                                  double *by_v, double *by_tau, lw_error *error)
+{
+    const int n = model->tree_nv;
+    const size_t N = (size_t)n;
+    lwi_inverse_derivatives(model, d, work, t, q, v, vdot, inputs, by_q, by_v, d->M);
+    const int bad = lwi_tree_factor_mass(&d->tree, n, d->M);
+    if (bad >= 0) return no_inertia(model, bad, t, error);
+    for (size_t i = 0; i < N; i++)
+        for (size_t j = 0; j < N; j++) {
+            d->right[2 * N * i + j] = -by_q[N * i + j];
+            d->right[2 * N * i + N + j] = -by_v[N * i + j];
+            by_tau[N * i + j] = i == j;
+        }
+    lwi_tree_solve_mass(&d->tree, n, d->M, d->right, 2 * n);
+    lwi_tree_solve_mass(&d->tree, n, d->M, by_tau, n);
+    for (size_t i = 0; i < N; i++) {
+        memcpy(by_q + N * i, d->right + 2 * N * i, N * sizeof *by_q);
+        memcpy(by_v + N * i, d->right + 2 * N * i + N, N * sizeof *by_v);
+    }
+    return LW_OK;
+}
