@@ -19,8 +19,8 @@
 //
 //     B x = [2 w x p;  B_a w],   B_a = -J W~ - (J W)~ + W~ J + 2 ((h.v) 1 - v h')       (V = [v; W], p = m v + W x h)
 //
-// I, B, f of a subtree are sums.  The row S_k of a speed inboard of j (or j) sees df of j's subtree; an outboard row
-// turns with S x, so that the term S x* f drops out.
+// I, B, f of a subtree are sums.  The row S_k of a speed inboard of j (or j) changes by S_k.df of j's subtree; an outboard
+// row rotates by S x, so that the term S x* f drops out.
 #include "tree/derivatives.h"
 
 #include "base/assert.h"
@@ -89,10 +89,10 @@ static void velocity_apply(const lwi_subtree *s, const double x[6], double out[6
 
 static void velocity_apply_t(const lwi_subtree *s, const double x[6], double w[3])
 {
-    double turned[3];
+    double rotated[3];
     m3_tmul_v(w, s->Ba, x + 3);
-    v3_cross(turned, s->p, x);
-    v3_axpy(w, 2, turned);
+    v3_cross(rotated, s->p, x);
+    v3_axpy(w, 2, rotated);
 }
 
 // The lower half of B.
@@ -116,12 +116,12 @@ static void velocity_matrix(const lwi_subtree *s, const double V[6], double Ba[9
 static void subtree_own(const lwi_node *node, const double R[9], const double r[3],
                         const lwi_screw *last, lwi_subtree *s)
 {
-    double turned[3], f[6], P[6];
+    double rotated[3], f[6], P[6];
     lwi_inertia local, world = {{0}, {0}, {0}};
     *s = (lwi_subtree){.m = node->mass};
-    m3_mul_v(turned, R, node->h);
+    m3_mul_v(rotated, R, node->h);
     v3_scale(s->h, node->mass, r);
-    v3_add(s->h, s->h, turned);
+    v3_add(s->h, s->h, rotated);
     inertia_rigid(&local, node->mass, node->h, node->J);
     inertia_add_from(&world, R, r, &local);
     memcpy(s->J, world.C, sizeof s->J);
@@ -167,15 +167,15 @@ static void fill_column(const lw_model *model, const lwi_screws *s, int i, lwi_c
     const double *V_before = e->before < 0 ? rest : s->screw[e->before].V;
     const double *A_before = e->before < 0 ? base : s->screw[e->before].A;
     const double *V = e->follows ? V_before : e->V, *A = e->follows ? A_before : e->A;
-    double turned[6];
+    double rotated[6];
     v6_copy(c->S, s->S[i]);
     motion_cross(c->rate, V, c->S);
     motion_cross(c->rate2, A, c->S);
-    motion_cross(turned, V, c->rate);
-    v6_add(c->rate2, c->rate2, turned);
+    motion_cross(rotated, V, c->rate);
+    v6_add(c->rate2, c->rate2, rotated);
     motion_cross(c->drift, V_before, c->S);
-    motion_cross(turned, e->V, c->S);
-    v6_add(c->drift, c->drift, turned);
+    motion_cross(rotated, e->V, c->S);
+    v6_add(c->drift, c->drift, rotated);
 }
 
 // Column i against all rows inboard, and row i against all columns inboard.
@@ -199,7 +199,7 @@ static void fill_entries(const lwi_tree_derivatives *d, int i, int n, double *by
     v6_add(v_all, v_all, part);
 
     bool shared =
-        s->screw[s->of_speed[i]].follows; // by the axes of row k: they turn with column i too
+        s->screw[s->of_speed[i]].follows; // by the axes of row k: they rotate with column i too
     for (int k = i; k >= 0; k = d->column[k].next) {
         const lwi_column *inboard = &d->column[k];
         const size_t column = (size_t)k;
@@ -213,16 +213,16 @@ static void fill_entries(const lwi_tree_derivatives *d, int i, int n, double *by
     }
 }
 
-// Row i against a column k of the same element whose axes do not follow: no row turns with column k.
+// Row i against a column k of the same element, if its axes do not follow: no row of it rotates with column k.
 static void correct_fixed_axes(const lwi_tree_derivatives *d, int i, int n, double *by_q)
 {
     const lwi_screws *s = &d->screws;
     const lwi_screw *e = &s->screw[s->of_speed[i]];
     const lwi_subtree *tree = &d->subtree[e->node];
-    double turned[6];
+    double rotated[6];
     for (int k = e->speed; !e->follows && k < i; k++) {
-        force_cross(turned, d->column[k].S, tree->f);
-        by_q[(size_t)i * (size_t)n + (size_t)k] += v6_dot(d->column[i].S, turned);
+        force_cross(rotated, d->column[k].S, tree->f);
+        by_q[(size_t)i * (size_t)n + (size_t)k] += v6_dot(d->column[i].S, rotated);
     }
 }
 

@@ -1,6 +1,6 @@
 // screws.c -- screws, velocities and accelerations of the elementary motions of a tree.
 //
-// The screw of a turn about a line through p along e is [p x e; e]: the velocity of the point of the body at the
+// The screw of a rotation about a line through p along e is [p x e; e]: the velocity of the point of the body at the
 // world's origin, and the angular velocity.  The elements of a reversed joint are those of the joint from its last
 // factor to its first, with the opposite signs.
 #include "tree/screws.h"
@@ -121,11 +121,11 @@ static void to_world(const frame *f, const double local[6], double out[6])
 
 static void advance(frame *f, const double R[9], const double r[3])
 {
-    double turned[9], d[3];
-    m3_mul(turned, f->R, R);
+    double rotated[9], d[3];
+    m3_mul(rotated, f->R, R);
     m3_mul_v(d, f->R, r);
     v3_add(f->p, f->p, d);
-    memcpy(f->R, turned, sizeof turned);
+    memcpy(f->R, rotated, sizeof rotated);
 }
 
 // F1 as body 1 carries it.

@@ -1,8 +1,8 @@
 // screws.h -- a tree as a sequence of elementary motions, with their screws in world axes about the world's origin.
 //
-// Problem: derivatives of the dynamics need joint axes that the motion of their own joint leaves fixed.  A joint with
-// several coordinates is the product of its factors (joint.h), so its tree is a longer one of elements: a turn, a
-// slide, a screw; a ball or a free motion, whose axes are fixed in F2; the motion of a mount.  With V, A of the
+// Problem: derivatives of the dynamics need joint axes that the motion of the joint leaves fixed.  A joint with
+// several coordinates is the product of its factors (joint.h), so its tree is a longer one of elements: a rotation, a
+// displacement, a screw; a ball or a free motion with axes fixed in F2; the motion of a mount.  With V, A of the
 // element before it, an element with screws S has
 //
 //     V := V + nu,   A := A + alpha + V x nu,   nu = sum S v,   alpha = sum S vdot

@@ -48,7 +48,7 @@ static void displaced(const lwt_tree *c, int i, double step, double *q)
             q[node->iq + j] += step;
             return;
         }
-        double u[6] = {0}, rate[7], turn[4], turned[4];
+        double u[6] = {0}, rate[7], turn[4], rotated[4];
         u[j] = step;
         const int first = node->nv - 3;
         if (j < first) { // a displacement in axes of F2
@@ -58,8 +58,8 @@ static void displaced(const lwt_tree *c, int i, double step, double *q)
         }
         turn[0] = cos(step / 2);
         for (int l = 0; l < 3; l++) turn[1 + l] = l == j - first ? sin(step / 2) : 0;
-        quat_mul(turned, q + node->iq + e, turn);
-        memcpy(q + node->iq + e, turned, sizeof turned);
+        quat_mul(rotated, q + node->iq + e, turn);
+        memcpy(q + node->iq + e, rotated, sizeof rotated);
     }
 }
 
