@@ -27,6 +27,7 @@ typedef struct dissection {
     int *set, sets;         // [nbody] current set of each body
     int *seen, passes;      // [nbody] marks of one traversal
     int *order;             // [nbody] of one traversal
+    int *edge_set;          // [nedge] last set that had all bodies of the edge
     int *count, *counted;   // [nedge] bodies reached, and in which pass
     int *parent, *rank;     // [nbody] depth-first tree, place in the order
     int *edge_at, *body_at; // [nbody] progress through the neighbours of a body
@@ -44,11 +45,28 @@ typedef struct cut {
 
 static bool within(const dissection *d, int edge, int set)
 {
-    const lwi_plan_edge *e = &d->o->graph->edge[edge];
+    return d->edge_set[edge] == set;
+}
+
+static bool has_all(const dissection *d, const lwi_plan_edge *e, int set)
+{
     const int *body = lwi_plan_bodies(e);
     for (int i = 0; i < e->n; i++)
         if (d->set[body[i]] != set) return false;
     return true;
+}
+
+// A new set of bodies, and the edges within it.
+static void make_set(dissection *d, const int *body, int n)
+{
+    const lwi_order *o = d->o;
+    const int set = ++d->sets;
+    for (int k = 0; k < n; k++) d->set[body[k]] = set;
+    for (int k = 0; k < n; k++)
+        for (int i = o->first[body[k]]; i < o->first[body[k] + 1]; i++) {
+            const lwi_plan_edge *e = &o->graph->edge[o->edge[i]];
+            if (*lwi_plan_bodies(e) == body[k] && has_all(d, e, set)) d->edge_set[o->edge[i]] = set;
+        }
 }
 
 // -------------------------------------------------------------------------------------- traversals
@@ -307,8 +325,7 @@ static lw_status pieces(dissection *d, int *body, int n)
 static lw_status dissect(dissection *d, int *body, int n)
 {
     if (n > 1 && n <= d->leaf) return lwi_order_sequential(d->o, body, n);
-    const int set = ++d->sets;
-    for (int k = 0; k < n; k++) d->set[body[k]] = set;
+    make_set(d, body, n);
     if (n > 1) {
         if (breadth_first(d, body[0]) < n) return pieces(d, body, n);
         const int part = n == 2 ? separate(body) : bisect(d, body, n);
@@ -327,10 +344,11 @@ lw_status lwi_order_dissect(lwi_order *o, int leaf)
                         &d.size, &d.edge_at, &d.body_at, &d.spare, &d.crossing};
     for (int i = 0; i < LWI_COUNT(per_body); i++)
         if (!(*per_body[i] = LWI_PUSH(&o->arena, int, nbody))) return LW_ERR_MEMORY;
+    d.edge_set = LWI_PUSH(&o->arena, int, nedge);
     d.count = LWI_PUSH(&o->arena, int, nedge);
     d.counted = LWI_PUSH(&o->arena, int, nedge);
     d.side = LWI_PUSH(&o->arena, unsigned char, nbody);
-    if (!d.count || !d.counted || !d.side) return LW_ERR_MEMORY;
+    if (!d.edge_set || !d.count || !d.counted || !d.side) return LW_ERR_MEMORY;
     for (int b = 0; b < nbody; b++) d.body[b] = b;
     return nbody ? dissect(&d, d.body, nbody) : LW_OK;
 }
