@@ -128,7 +128,7 @@ lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_pool *pool, lwi_a
     if (status == LW_OK) status = make_slots(l, graph, &scratch, arena);
     lwi_arena_free(&scratch);
     TRY(status);
-    TRY(lwi_elim_create(&l->plan, arena, &l->elim));
+    TRY(lwi_elim_create_plain(&l->plan, arena, &l->elim));
     if (pool) TRY(lwi_elim_threads(l->elim, pool, LWI_ELIM_BY_SUBTREE, arena));
     GET(l->eps, l->plan.nrow);
     GET(l->c, l->plan.nrow);
@@ -155,16 +155,16 @@ void lwi_min_norm_put(lwi_min_norm *l, int edge, int i, const double (*J)[6])
     LWI_ASSERT_INDEX(edge, l->nedge);
     LWI_ASSERT_INDEX(i, l->first[edge + 1] - l->first[edge]);
     const int at = 6 * l->slot[l->first[edge] + i], rows = l->row[edge + 1] - l->row[edge];
-    double(*to)[6] = lwi_elim_J(l->elim) + at, (*G)[6] = lwi_elim_G(l->elim) + at;
+    double(*to)[6] = lwi_elim_J(l->elim) + at;
     for (int k = 0; k < 6; k++)
-        for (int r = 0; r < rows; r++) to[k][r] = G[k][r] = J[r][k];
+        for (int r = 0; r < rows; r++) to[k][r] = J[r][k];
 }
 
 // eps = a D, one number for the translations and one for the rotations of a body, so that it does not depend on
 // the axes.
 static void put_diagonal(lwi_min_norm *l)
 {
-    const double(*J)[6] = (const double(*)[6])lwi_elim_J(l->elim);
+    const double(*J)[6] = lwi_elim_rows(l->elim);
     for (int k = 0; k < l->plan.graph.nedge; k++)
         for (int part = 0; part < 6; part += 3) {
             double trace = 0;
@@ -196,8 +196,7 @@ void lwi_min_norm_wrenches(const lwi_min_norm *l, const double *lambda, double (
         memset(f[b], 0, sizeof f[b]);
         if (l->node[b] < 0) continue;
         const lwi_plan_edge *body = &l->plan.graph.edge[l->node[b]];
-        const double(*J)[6] =
-            (const double(*)[6])lwi_elim_J(l->elim) + 6 * l->plan.slot[l->node[b]];
+        const double(*J)[6] = lwi_elim_rows(l->elim) + 6 * l->plan.slot[l->node[b]];
         for (int i = 0; i < body->n; i++) {
             const int e = lwi_plan_bodies(body)[i];
             for (int k = 0; k < 6; k++)
@@ -212,7 +211,7 @@ void lwi_min_norm_wrench(const lwi_min_norm *l, int edge, int i, const double *l
     LWI_ASSERT_INDEX(edge, l->nedge);
     LWI_ASSERT_INDEX(i, l->first[edge + 1] - l->first[edge]);
     const int rows = l->row[edge + 1] - l->row[edge];
-    const double(*J)[6] = (const double(*)[6])lwi_elim_J(l->elim) + 6 * l->slot[l->first[edge] + i];
+    const double(*J)[6] = lwi_elim_rows(l->elim) + 6 * l->slot[l->first[edge] + i];
     for (int k = 0; k < 6; k++) {
         f[k] = 0;
         for (int r = 0; r < rows; r++) f[k] += lambda[r] * J[k][r];

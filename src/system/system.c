@@ -215,7 +215,6 @@ static lw_status make_rows(lwi_system *s, lwi_arena *arena)
     GET(s->gamma, rows);
     GET(s->c, rows);
     GET(s->lambda, rows);
-    GET(s->Jdot, 6 * s->plan.slot[s->nedge]);
     for (int i = 0; i < LWI_COUNT(s->row); i++) GET(s->row[i], rows);
     return LW_OK;
 }
@@ -459,7 +458,7 @@ static void for_edges(lwi_system *s, int count, double t,
 // -------------------------------------------------------------------------------------------- rows
 
 // Rotor rows u - w = 0, w on the rotor body; they are the last of the n rows of the edge.
-static void place_rotors(lwi_system *s, int e, int nbody, int n, bool rates)
+static void place_rotors(lwi_system *s, int e, int nbody, int n)
 {
     const int j = s->edge_joint[e];
     const lwi_joint *joint = &s->model->joint[j];
@@ -467,7 +466,6 @@ static void place_rotors(lwi_system *s, int e, int nbody, int n, bool rates)
         const int at = 6 * (s->plan.slot[e] + nbody + i),
                   first = s->rotor[s->joint_rotor[j] + i].first;
         memset(lwi_elim_J(s->elim) + at, 0, (size_t)n * sizeof(double[6]));
-        if (rates) memset(s->Jdot + at, 0, (size_t)n * sizeof(double[6]));
         for (int k = 0, row = n - joint->nrotor; k < joint->type->nv; k++) {
             if (joint->rotor[k] == 0) continue;
             if (k >= first && k < first + 3) lwi_elim_J(s->elim)[at + row][3 + k - first] = -1;
@@ -476,7 +474,7 @@ static void place_rotors(lwi_system *s, int e, int nbody, int n, bool rates)
     }
 }
 
-// Copies the rows of an edge to J, phi, b (gamma, Jdot).  The rows on both bodies make their wrenches opposite
+// Copies the rows of an edge to J, phi, b (gamma).  The rows on both bodies make their wrenches opposite
 // [chadaj2017, (25)].
 static void place_rows(lwi_system *s, int e, double t, lwi_closure_level level)
 {
@@ -489,12 +487,9 @@ static void place_rows(lwi_system *s, int e, double t, lwi_closure_level level)
     memcpy(s->phi + row, closure.phi, bytes);
     memcpy(s->b + row, closure.b, bytes);
     if (level >= LWI_CLOSURE_RATES) memcpy(s->gamma + row, closure.gamma, bytes);
-    for (int i = 0; i < closure.nbody; i++) {
+    for (int i = 0; i < closure.nbody; i++)
         memcpy(lwi_elim_J(s->elim) + 6 * (slot + i), closure.J[i], 6 * bytes);
-        if (level >= LWI_CLOSURE_RATES)
-            memcpy(s->Jdot + 6 * (slot + i), closure.Jdot[i], 6 * bytes);
-    }
-    if (s->nrotor) place_rotors(s, e, closure.nbody, closure.n, level >= LWI_CLOSURE_RATES);
+    if (s->nrotor) place_rotors(s, e, closure.nbody, closure.n);
 }
 
 void lwi_system_edge_rows(lwi_system *s, int e, double t)

@@ -81,8 +81,7 @@ typedef struct lwi_system {
     const unsigned char *const *mode; ///< modes of an lwi_work for lwi_kin; NULL: from the state
     // rows
     double *phi, *b,
-        *gamma;        ///< [plan.nrow], 0 for links, by lwi_system_rows / lwi_system_rates
-    double (*Jdot)[6]; ///< indexed like lwi_elim_J, by lwi_system_rates: lwi_closure.Jdot
+        *gamma; ///< [plan.nrow], 0 for links, by lwi_system_rows / lwi_system_rates
     // solutions
     double *c, *lambda;       ///< [plan.nrow]
     double (*x)[6];           ///< [nbody] nodes first
@@ -207,7 +206,7 @@ void lwi_system_read_loops(lwi_system *system, double t, bool place_only);
 
 /** J, phi, b of all rows from R, r, q (and v, w) at time t. */
 void lwi_system_rows(lwi_system *system, double t);
-/** The same, with gamma and Jdot. */
+/** The same, with gamma. */
 void lwi_system_rates(lwi_system *system, double t);
 /** Only gamma, of joints and couplings, at changed velocities. */
 void lwi_system_gammas(lwi_system *system, double t);
