@@ -247,45 +247,65 @@ static bool floats(const lwi_node *node)
     return (is_free(node) || is_ball(node)) && node->parent < 0 && !node->driven;
 }
 
+// True if every joint is a product, or free at the ground, without a mount.
+static bool all_have_parts(const lw_model *model)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        if (!is_product(node->type) && !floats(node)) return false;
+        if (node->joint >= 0 && model->joint[node->joint].mount.present) return false;
+    }
+    return true;
+}
+
+static lwi_k_part part_from(const part *p)
+{
+    lwi_k_part to = {.parent = p->parent,
+                     .in = p->in,
+                     .floats = p->kind == LWI_K_BASE || p->kind == LWI_K_BALL,
+                     .ball = p->kind == LWI_K_BALL && p->parent >= 0,
+                     .turn = p->turn,
+                     .slide = p->slide,
+                     .sign = p->sign,
+                     .iq = p->iq,
+                     .iv = p->iv,
+                     .m = p->m};
+    v3_copy(to.h, p->h);
+    memcpy(to.J, p->J, sizeof to.J);
+    return to;
+}
+
+static lw_status take_parts(const build *b, lwi_arena *arena, lwi_k_parts *parts)
+{
+    parts->part = LWI_PUSH(arena, lwi_k_part, b->npart);
+    parts->drive = LWI_PUSH(arena, lwi_k_drive, b->ndrive);
+    if (!parts->part || !parts->drive) return LW_ERR_MEMORY;
+    for (int i = 0; i < b->npart; i++) parts->part[i] = part_from(&b->part[i]);
+    if (b->ndrive) memcpy(parts->drive, b->drive, (size_t)b->ndrive * sizeof *b->drive);
+    parts->n = b->npart, parts->ndrive = b->ndrive;
+    return LW_OK;
+}
+
 static lw_status create(const lw_model *model, bool any, lwi_arena *arena, lwi_k_parts *parts)
 {
+    *parts = (lwi_k_parts){.n = -1};
+    if (!any && !all_have_parts(model)) return LW_OK;
     const int max_parts = 3 * model->nnode; // a planar joint has three parts
+    lwi_arena scratch;
+    lwi_arena_init(&scratch, &arena->allocator);
     build b = {.model = model,
-               .part = LWI_PUSH(arena, part, max_parts),
+               .part = LWI_PUSH(&scratch, part, max_parts),
                .part_of = LWI_PUSH(arena, int, model->nnode),
                .offset = LWI_PUSH(arena, frame, model->nnode),
-               .drive = LWI_PUSH(arena, lwi_k_drive, max_parts)};
-    *parts = (lwi_k_parts){.n = -1,
-                           .part = LWI_PUSH(arena, lwi_k_part, max_parts),
-                           .part_of = b.part_of,
-                           .offset = b.offset,
-                           .drive = b.drive};
-    if (!b.part || !b.part_of || !b.offset || !b.drive || !parts->part) return LW_ERR_MEMORY;
-    for (int k = 0; !any && k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        if (!is_product(node->type) && !floats(node)) return LW_OK;
-        if (node->joint >= 0 && model->joint[node->joint].mount.present) return LW_OK;
+               .drive = LWI_PUSH(&scratch, lwi_k_drive, max_parts)};
+    lw_status status = LW_ERR_MEMORY;
+    if (b.part && b.part_of && b.offset && b.drive) {
+        lwi_build_expand(&b);
+        parts->part_of = b.part_of, parts->offset = b.offset;
+        status = take_parts(&b, arena, parts);
     }
-    lwi_build_expand(&b);
-    parts->n = b.npart;
-    parts->ndrive = b.ndrive;
-    for (int i = 0; i < b.npart; i++) {
-        const part *p = &b.part[i];
-        lwi_k_part *to = &parts->part[i];
-        *to = (lwi_k_part){.parent = p->parent,
-                           .in = p->in,
-                           .floats = p->kind == LWI_K_BASE || p->kind == LWI_K_BALL,
-                           .ball = p->kind == LWI_K_BALL && p->parent >= 0,
-                           .turn = p->turn,
-                           .slide = p->slide,
-                           .sign = p->sign,
-                           .iq = p->iq,
-                           .iv = p->iv,
-                           .m = p->m};
-        v3_copy(to->h, p->h);
-        memcpy(to->J, p->J, sizeof to->J);
-    }
-    return LW_OK;
+    lwi_arena_free(&scratch);
+    return status;
 }
 
 lw_status lwi_k_parts_create(const lw_model *model, lwi_arena *arena, lwi_k_parts *parts)

@@ -458,28 +458,41 @@ static lw_status place(build *b, lwi_arena *arena, lwi_kernel_plan *plan)
     return lwi_build_branch_points(b, order, arena, plan);
 }
 
-lw_status lwi_kernel_plan_create_chosen(const lw_model *model, lwi_k_choice choice,
-                                        lwi_arena *arena, lwi_kernel_plan **out)
+// The parts are used here only; the plan keeps the drives.
+static lw_status create(const lw_model *model, lwi_k_choice choice, lwi_arena *scratch,
+                        lwi_arena *arena, lwi_kernel_plan **out)
 {
-    *out = NULL;
-    if (!lwi_build_applies(model, choice.prescribed)) return LW_OK;
-    const int max_parts = 7 * model->nnode; // a planar joint has three, a mount four
+    // a planar joint has three, a moving mount four
+    const int max_parts = (model->driven ? 7 : 3) * model->nnode;
     build b = {.model = model,
                .choice = choice,
-               .drive = LWI_PUSH(arena, lwi_k_drive, model->driven ? max_parts : 0),
-               .part = LWI_PUSH(arena, part, max_parts),
-               .part_of = LWI_PUSH(arena, int, model->nnode),
-               .offset = LWI_PUSH(arena, frame, model->nnode)};
-    lwi_kernel_plan *plan = LWI_PUSH(arena, lwi_kernel_plan, 1);
-    if (!b.part || !b.part_of || !b.offset || !b.drive || !plan) return LW_ERR_MEMORY;
+               .drive = LWI_PUSH(scratch, lwi_k_drive, model->driven ? max_parts : 0),
+               .part = LWI_PUSH(scratch, part, max_parts),
+               .part_of = LWI_PUSH(scratch, int, model->nnode),
+               .offset = LWI_PUSH(scratch, frame, model->nnode)};
+    if (!b.part || !b.part_of || !b.offset || !b.drive) return LW_ERR_MEMORY;
     lwi_build_expand(&b);
-    plan->drive = b.drive;
-    plan->ndrive = b.ndrive;
     if (b.npart == b.ndrive) return LW_OK;
+    lwi_kernel_plan *plan = LWI_PUSH(arena, lwi_kernel_plan, 1);
+    if (!plan || !(plan->drive = LWI_PUSH(arena, lwi_k_drive, b.ndrive))) return LW_ERR_MEMORY;
+    if (b.ndrive) memcpy(plan->drive, b.drive, (size_t)b.ndrive * sizeof *b.drive);
+    plan->ndrive = b.ndrive;
     align_screws(&b);
     TRY(place(&b, arena, plan));
     *out = plan;
     return LW_OK;
+}
+
+lw_status lwi_kernel_plan_create_chosen(const lw_model *model, lwi_k_choice choice,
+                                        lwi_arena *arena, lwi_kernel_plan **out)
+{
+    lwi_arena scratch;
+    *out = NULL;
+    if (!lwi_build_applies(model, choice.prescribed)) return LW_OK;
+    lwi_arena_init(&scratch, &arena->allocator);
+    const lw_status status = create(model, choice, &scratch, arena, out);
+    lwi_arena_free(&scratch);
+    return status;
 }
 
 lw_status lwi_kernel_plan_create(const lw_model *model, lwi_arena *arena, lwi_kernel_plan **plan)
