@@ -36,8 +36,7 @@ lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
     d->plus = LWI_PUSH(arena, double, n);
     d->minus = LWI_PUSH(arena, double, n);
     d->M = LWI_PUSH(arena, double, n *n);
-    d->right = LWI_PUSH(arena, double, 2 * n * n);
-    return d->q && d->v && d->plus && d->minus && d->M && d->right ? LW_OK : LW_ERR_MEMORY;
+    return d->q && d->v && d->plus && d->minus && d->M ? LW_OK : LW_ERR_MEMORY;
 }
 
 // Q [tree_nv]: efforts and, by an inward pass, wrenches on bodies.
@@ -181,17 +180,10 @@ lw_status lwi_forward_derivatives(const lw_model *model, lwi_state_derivatives *
     lwi_inverse_derivatives(model, d, work, t, q, v, vdot, inputs, by_q, by_v, d->M);
     const int bad = lwi_tree_factor_mass(&d->tree, n, d->M);
     if (bad >= 0) return no_inertia(model, bad, t, error);
-    for (size_t i = 0; i < N; i++)
-        for (size_t j = 0; j < N; j++) {
-            d->right[2 * N * i + j] = -by_q[N * i + j];
-            d->right[2 * N * i + N + j] = -by_v[N * i + j];
-            by_tau[N * i + j] = i == j;
-        }
-    lwi_tree_solve_mass(&d->tree, n, d->M, d->right, 2 * n);
-    lwi_tree_solve_mass(&d->tree, n, d->M, by_tau, n);
-    for (size_t i = 0; i < N; i++) {
-        memcpy(by_q + N * i, d->right + 2 * N * i, N * sizeof *by_q);
-        memcpy(by_v + N * i, d->right + 2 * N * i + N, N * sizeof *by_v);
-    }
+    memset(by_tau, 0, N * N * sizeof *by_tau);
+    for (size_t i = 0; i < N; i++) by_tau[i * (N + 1)] = 1;
+    lwi_tree_solve_mass(&d->tree, n, d->M, -1, by_q);
+    lwi_tree_solve_mass(&d->tree, n, d->M, -1, by_v);
+    lwi_tree_solve_mass(&d->tree, n, d->M, 1, by_tau);
     return LW_OK;
 }

@@ -24,11 +24,14 @@
 #include "tree/derivatives.h"
 
 #include "base/assert.h"
-#include "base/linear.h"
+#include "base/cpu.h"
 
-static bool same_element(const lwi_screws *s, int i, int j)
+LWI_ISA_BUILDS(lwi_derivative_kernels, lwi_derivative_kernels);
+
+static const lwi_derivative_kernels *kernels_of(void)
 {
-    return s->of_speed[i] == s->of_speed[j];
+    const int isa = lwi_isa_of(0);
+    return isa < 0 ? builds[LWI_ISA_SCALAR] : builds[isa];
 }
 
 static int speed_before(const lwi_screws *s, int i)
@@ -47,28 +50,61 @@ static int last_speed(const lw_model *model, int k)
     return k < 0 ? -1 : model->node[k].iv + model->node[k].nv - 1;
 }
 
-lw_status lwi_tree_derivatives_create(const lw_model *model, lwi_arena *arena,
-                                      lwi_tree_derivatives *d, lw_error *error)
+// The first speed of each run of a list of speeds before.
+static void find_runs(int n, const int *before, int *run)
 {
-    TRY(lwi_screws_create(model, arena, &d->screws, error));
-    d->subtree = LWI_PUSH(arena, lwi_subtree, model->nnode);
-    d->column = LWI_PUSH(arena, lwi_column, model->tree_nv);
-    if (!d->subtree || !d->column) return LW_ERR_MEMORY;
-    for (int i = 0; i < model->tree_nv; i++) {
-        lwi_column *c = &d->column[i];
-        c->next = speed_before(&d->screws, i);
-        c->shares = c->next >= 0 && same_element(&d->screws, i, c->next) &&
-                    d->screws.screw[d->screws.of_speed[i]].follows;
-    }
+    for (int i = 0; i < n; i++) run[i] = i > 0 && before[i] == i - 1 ? run[i - 1] : i;
+}
+
+static void order(const lw_model *model, lwi_tree_derivatives *d)
+{
+    for (int i = 0; i < model->tree_nv; i++) d->next[i] = speed_before(&d->screws, i);
     for (int k = 0; k < model->nnode; k++) {
         int lower = last_speed(model, model->node[k].parent);
         for (int j = 0; j < model->node[k].nv; j++) {
             const int i = model->node[k].iv + j;
             LWI_ASSERT(lower < i);
-            d->column[i].lower = lower;
+            d->lower[i] = lower;
             lower = i;
         }
     }
+    find_runs(model->tree_nv, d->next, d->next_run);
+    find_runs(model->tree_nv, d->lower, d->run);
+}
+
+static lw_status create_arrays(lwi_speed_arrays *a, size_t n, lwi_arena *arena)
+{
+    const size_t size = n + LWI_DERIVATIVE_BLOCK; // blocks are read beyond the last speed
+    double *next = LWI_PUSH(arena, double, LWI_DERIVATIVE_ARRAYS *size);
+    if (!next) return LW_ERR_MEMORY;
+    for (int i = 0; i < 6; i++, next += 3 * size) {
+        a->S[i] = next;
+        a->rate2[i] = next + size;
+        a->drift[i] = next + 2 * size;
+    }
+    for (int i = 0; i < 3; i++, next += size) a->rate_w[i] = next;
+    return LW_OK;
+}
+
+lw_status lwi_tree_derivatives_create(const lw_model *model, lwi_arena *arena,
+                                      lwi_tree_derivatives *d, lw_error *error)
+{
+    const size_t n = (size_t)model->tree_nv;
+    TRY(lwi_screws_create(model, arena, &d->screws, error));
+    TRY(create_arrays(&d->arrays, n, arena));
+    d->subtree = LWI_PUSH(arena, lwi_subtree, model->nnode);
+    d->rate = lwi_arena_push(arena, n, sizeof *d->rate);
+    d->next = LWI_PUSH(arena, int, n);
+    d->next_run = LWI_PUSH(arena, int, n);
+    d->lower = LWI_PUSH(arena, int, n);
+    d->run = LWI_PUSH(arena, int, n);
+    d->column_q = LWI_PUSH(arena, double, n *n);
+    d->column_v = LWI_PUSH(arena, double, n *n);
+    d->block = LWI_PUSH(arena, double, LWI_DERIVATIVE_COLUMNS *n);
+    if (!d->subtree || !d->rate || !d->next || !d->next_run || !d->lower || !d->run ||
+        !d->column_q || !d->column_v || !d->block)
+        return LW_ERR_MEMORY;
+    order(model, d);
     return LW_OK;
 }
 
@@ -157,73 +193,96 @@ static void sum_subtrees(const lw_model *model, lwi_tree_derivatives *d, const l
     }
 }
 
-// ----------------------------------------------------------------------------------------- columns
+// ------------------------------------------------------------------------------------------ speeds
 
-static void fill_column(const lw_model *model, const lwi_screws *s, int i, lwi_column *c)
+// psi, psi2 and drift of speed i.
+static void fill_speed(const lw_model *model, lwi_tree_derivatives *d, int i)
 {
+    const lwi_screws *s = &d->screws;
     const lwi_screw *e = &s->screw[s->of_speed[i]];
     const double base[6] = {-model->gravity[0], -model->gravity[1], -model->gravity[2]};
-    static const double rest[6];
-    const double *V_before = e->before < 0 ? rest : s->screw[e->before].V;
+    static const double still[6];
+    const double *V_before = e->before < 0 ? still : s->screw[e->before].V;
     const double *A_before = e->before < 0 ? base : s->screw[e->before].A;
     const double *V = e->follows ? V_before : e->V, *A = e->follows ? A_before : e->A;
-    double rotated[6];
-    v6_copy(c->S, s->S[i]);
-    motion_cross(c->rate, V, c->S);
-    motion_cross(c->rate2, A, c->S);
-    motion_cross(rotated, V, c->rate);
-    v6_add(c->rate2, c->rate2, rotated);
-    motion_cross(c->drift, V_before, c->S);
-    motion_cross(rotated, e->V, c->S);
-    v6_add(c->drift, c->drift, rotated);
+    const double *S = s->S[i];
+    double *rate = d->rate[i], rate2[6], drift[6], term[6];
+    motion_cross(rate, V, S);
+    motion_cross(rate2, A, S);
+    motion_cross(term, V, rate);
+    v6_add(rate2, rate2, term);
+    motion_cross(drift, V_before, S);
+    motion_cross(term, e->V, S);
+    v6_add(drift, drift, term);
+    for (int c = 0; c < 6; c++) {
+        d->arrays.S[c][i] = S[c];
+        d->arrays.rate2[c][i] = rate2[c];
+        d->arrays.drift[c][i] = drift[c];
+    }
+    for (int c = 0; c < 3; c++) d->arrays.rate_w[c][i] = rate[3 + c];
 }
 
-// Column i against all rows inboard, and row i against all columns inboard.
-static void fill_entries(const lwi_tree_derivatives *d, int i, int n, double *by_q, double *by_v,
-                         double *M)
+static void take(double *const *array, int i, double out[6])
+{
+    for (int c = 0; c < 6; c++) out[c] = array[c][i];
+}
+
+// @param tilt  S x* f of the subtree
+static void terms_of(const lwi_tree_derivatives *d, int i, lwi_speed_terms *to, double tilt[6])
 {
     const lwi_screws *s = &d->screws;
-    const lwi_column *c = &d->column[i];
     const lwi_subtree *tree = &d->subtree[s->screw[s->of_speed[i]].node];
-    double IS[6], Bt[3], q_shared[6], q_all[6], v_all[6], part[6];
-    const size_t N = (size_t)n, row = (size_t)i * N;
-    subtree_apply(tree, c->S, IS);
-    velocity_apply_t(tree, c->S, Bt);
-    subtree_apply(tree, c->rate2, q_shared);
-    velocity_apply(tree, c->rate, part);
-    v6_add(q_shared, q_shared, part);
-    force_cross(q_all, c->S, tree->f);
-    v6_add(q_all, q_all, q_shared);
-    subtree_apply(tree, c->drift, v_all);
-    velocity_apply(tree, c->S, part);
-    v6_add(v_all, v_all, part);
-
-    bool shared =
-        s->screw[s->of_speed[i]].follows; // by the axes of row k: they rotate with column i too
-    for (int k = i; k >= 0; k = d->column[k].next) {
-        const lwi_column *inboard = &d->column[k];
-        const size_t column = (size_t)k;
-        by_q[column * N + (size_t)i] = v6_dot(inboard->S, shared ? q_shared : q_all);
-        by_v[column * N + (size_t)i] = v6_dot(inboard->S, v_all);
-        M[column * N + (size_t)i] = M[row + column] = v6_dot(inboard->S, IS);
-        if (!inboard->shares) shared = false;
-        if (k == i) continue;
-        by_q[row + column] = v6_dot(inboard->rate2, IS) + v3_dot(inboard->rate + 3, Bt);
-        by_v[row + column] = v6_dot(inboard->drift, IS) + v3_dot(inboard->S + 3, Bt);
-    }
+    double rate2[6], drift[6], part[6];
+    take(d->arrays.rate2, i, rate2);
+    take(d->arrays.drift, i, drift);
+    subtree_apply(tree, s->S[i], to->IS);
+    velocity_apply_t(tree, s->S[i], to->Bt);
+    subtree_apply(tree, rate2, to->q);
+    velocity_apply(tree, d->rate[i], part);
+    v6_add(to->q, to->q, part);
+    force_cross(tilt, s->S[i], tree->f);
+    v6_add(to->q, to->q, tilt);
+    subtree_apply(tree, drift, to->v);
+    velocity_apply(tree, s->S[i], part);
+    v6_add(to->v, to->v, part);
 }
 
-// Row i against a column k of the same element, if its axes do not follow: no row of it rotates with column k.
-static void correct_fixed_axes(const lwi_tree_derivatives *d, int i, int n, double *by_q)
+// Within one element of several speeds: axes that follow rotate with each column, so that S x* f drops out in the rows
+// inboard too; axes that do not are no outboard rows of each other.
+static void correct_element(lwi_tree_derivatives *d, int i, const double tilt[6], double *row_q,
+                            double *column_q)
 {
     const lwi_screws *s = &d->screws;
     const lwi_screw *e = &s->screw[s->of_speed[i]];
-    const lwi_subtree *tree = &d->subtree[e->node];
-    double rotated[6];
-    for (int k = e->speed; !e->follows && k < i; k++) {
-        force_cross(rotated, d->column[k].S, tree->f);
-        by_q[(size_t)i * (size_t)n + (size_t)k] += v6_dot(d->column[i].S, rotated);
+    for (int k = e->speed; k < i; k++) {
+        if (e->follows)
+            column_q[k] -= v6_dot(s->S[k], tilt);
+        else
+            row_q[k] -= v6_dot(s->S[k], tilt); // S_i . (S_k x* f) = -S_k . (S_i x* f)
     }
+}
+
+// to += from' without the diagonal, in blocks, because columns of large matrices share lines of the cache.
+static void add_transposed(double *to, const double *from, int n)
+{
+    enum { BLOCK = 8 };
+    const size_t N = (size_t)n;
+    for (size_t i0 = 0; i0 < N; i0 += BLOCK)
+        for (size_t k0 = 0; k0 < N; k0 += BLOCK)
+            for (size_t i = i0; i < N && i < i0 + BLOCK; i++)
+                for (size_t k = k0; k < N && k < k0 + BLOCK; k++)
+                    if (i != k) to[i * N + k] += from[k * N + i];
+}
+
+// Entries (i, k) of M are filled for the speeds k on the way from speed i to the ground.
+static void symmetrise(double *M, int n)
+{
+    const size_t N = (size_t)n;
+    for (size_t i = 0; i < N; i++)
+        for (size_t k = 0; k < i; k++) {
+            const double m = M[i * N + k] + M[k * N + i]; // one of them is zero
+            M[i * N + k] = M[k * N + i] = m;
+        }
 }
 
 void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *d,
@@ -231,63 +290,41 @@ void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *
                                    const double *vdot, double *by_q, double *by_v, double *M)
 {
     const int n = model->tree_nv;
-    const size_t size = (size_t)n * (size_t)n * sizeof *M;
+    const size_t N = (size_t)n;
+    const lwi_derivative_kernels *kernels = kernels_of();
     lwi_screws_evaluate(model, &d->screws, work, t, v, vdot);
     sum_subtrees(model, d, work);
-    for (int i = 0; i < n; i++) fill_column(model, &d->screws, i, &d->column[i]);
-    memset(by_q, 0, size);
-    memset(by_v, 0, size);
-    memset(M, 0, size);
-    for (int i = n - 1; i >= 0; i--) {
-        fill_entries(d, i, n, by_q, by_v, M);
-        correct_fixed_axes(d, i, n, by_q);
-        M[(size_t)i * (size_t)(n + 1)] += model->tree_rotor[i];
+    for (int i = 0; i < n; i++) fill_speed(model, d, i);
+    memset(by_q, 0, N * N * sizeof *M);
+    memset(by_v, 0, N * N * sizeof *M);
+    memset(M, 0, N * N * sizeof *M);
+    memset(d->column_q, 0, N * N * sizeof *M);
+    memset(d->column_v, 0, N * N * sizeof *M);
+    for (int i = 0; i < n; i++) {
+        const size_t row = (size_t)i * N;
+        const lwi_speed_entries to = {by_q + row, by_v + row, M + row, d->column_q + row,
+                                      d->column_v + row};
+        lwi_speed_terms terms;
+        double tilt[6];
+        terms_of(d, i, &terms, tilt);
+        for (int k = i; k >= 0; k = d->next[d->next_run[k]])
+            kernels->entries(&d->arrays, &terms, d->next_run[k], k - d->next_run[k] + 1, to);
+        correct_element(d, i, tilt, to.row_q, to.column_q);
+        to.M[i] += model->tree_rotor[i];
     }
+    add_transposed(by_q, d->column_q, n);
+    add_transposed(by_v, d->column_v, n);
+    symmetrise(M, n);
 }
 
 // ------------------------------------------------------------------------------------- mass matrix
 
 int lwi_tree_factor_mass(const lwi_tree_derivatives *d, int n, double *M)
 {
-    const size_t N = (size_t)n;
-    for (int k = n - 1; k >= 0; k--) {
-        double *row = M + (size_t)k * N;
-        if (!(row[k] > 0)) return k;
-        row[k] = sqrt(row[k]);
-        for (int i = d->column[k].lower; i >= 0; i = d->column[i].lower) row[i] /= row[k];
-        for (int i = d->column[k].lower; i >= 0; i = d->column[i].lower)
-            for (int j = i; j >= 0; j = d->column[j].lower)
-                M[(size_t)i * N + (size_t)j] -= row[i] * row[j];
-    }
-    return -1;
+    return kernels_of()->factor(n, d->lower, d->run, M);
 }
 
-static void subtract(double *restrict a, double s, const double *restrict b, int n)
+void lwi_tree_solve_mass(lwi_tree_derivatives *d, int n, const double *L, double scale, double *X)
 {
-    for (int i = 0; i < n; i++) a[i] -= s * b[i];
-}
-
-static void scale(double *a, double s, int n)
-{
-    for (int i = 0; i < n; i++) a[i] *= s;
-}
-
-void lwi_tree_solve_mass(const lwi_tree_derivatives *d, int n, const double *L, double *X,
-                         int columns)
-{
-    const size_t N = (size_t)n, C = (size_t)columns;
-    for (int i = n - 1; i >= 0; i--) { // L'^-1
-        const double *row = L + (size_t)i * N;
-        double *x = X + (size_t)i * C;
-        scale(x, 1 / row[i], columns);
-        for (int j = d->column[i].lower; j >= 0; j = d->column[j].lower)
-            subtract(X + (size_t)j * C, row[j], x, columns);
-    }
-    for (int i = 0; i < n; i++) { // L^-1
-        const double *row = L + (size_t)i * N;
-        double *x = X + (size_t)i * C;
-        for (int j = d->column[i].lower; j >= 0; j = d->column[j].lower)
-            subtract(x, row[j], X + (size_t)j * C, columns);
-        scale(x, 1 / row[i], columns);
-    }
+    kernels_of()->solve(n, d->lower, L, scale, X, d->block);
 }

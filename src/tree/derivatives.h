@@ -8,6 +8,7 @@
 #define LWI_TREE_DERIVATIVES_H
 
 #include "tree/screws.h"
+#include "tree/simd/derivatives.h"
 
 /** Mass, first moment and inertia about the world's origin of a subtree, world axes; the matrix B of velocities; the
  *  wrench that inertia needs. */
@@ -18,21 +19,16 @@ typedef struct lwi_subtree {
     double f[6];
 } lwi_subtree;
 
-/** What one speed contributes to its column and row. */
-typedef struct lwi_column {
-    double S[6];     ///< screw
-    double rate[6];  ///< psi: velocity of the bodies beyond, less that of rotating with them, by q
-    double rate2[6]; ///< the same of the acceleration
-    double drift[6]; ///< the part of the acceleration by v
-    int next;        ///< speed before it on the way to the ground; -1: none
-    int lower; ///< speed with the next lower index on this way, in the order of the nodes; -1: none
-    bool shares; ///< its axes and those of `next` are of one element that they follow
-} lwi_column;
-
 typedef struct lwi_tree_derivatives {
     lwi_screws screws;
-    lwi_subtree *subtree; ///< [nnode]
-    lwi_column *column;   ///< [tree_nv]
+    lwi_subtree *subtree;    ///< [nnode]
+    lwi_speed_arrays arrays; ///< of the speeds: screws S, psi (its angular part), psi2, drift
+    double (*rate)[6];       ///< [tree_nv] psi
+    int *next,
+        *next_run; ///< [tree_nv] speed before it on the way to the ground, -1: none; first of its run
+    int *lower, *run; ///< the same in the order of the nodes: next lower index on this way
+    double *column_q, *column_v; ///< [tree_nv]^2 columns, transposed
+    double *block;               ///< [tree_nv][LWI_DERIVATIVE_COLUMNS]
 } lwi_tree_derivatives;
 
 /** @return LW_ERR_UNSUPPORTED for a joint with callbacks, which is named; LW_ERR_MEMORY */
@@ -46,12 +42,11 @@ void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *
                                    const lwi_tree_work *work, double t, const double *v,
                                    const double *vdot, double *by_q, double *by_v, double *M);
 
-/** Factors M = L'L in place, L lower triangular and with the pattern of the tree: entry (i, j) is not zero only if
- *  speed j is on the way from speed i to the ground.                       [featherstone2008]
+/** Factors M = L'L in place, L lower triangular with the pattern of the tree and an inverse diagonal: entry (i, j) is
+ *  not zero only if speed j is on the way from speed i to the ground.       [featherstone2008]
  *  @return -1, or the first speed with a pivot that is not positive */
 int lwi_tree_factor_mass(const lwi_tree_derivatives *d, int n, double *M);
-/** X := M^-1 X for X [n][columns], with the factor L. */
-void lwi_tree_solve_mass(const lwi_tree_derivatives *d, int n, const double *L, double *X,
-                         int columns);
+/** X := scale M^-1 X for X [n][n], with the factor L. */
+void lwi_tree_solve_mass(lwi_tree_derivatives *d, int n, const double *L, double scale, double *X);
 
 #endif
