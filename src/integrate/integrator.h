@@ -16,7 +16,8 @@ typedef struct lwi_problem {
     int n; ///< may be 0
     lw_status (*rates)(void *user, double t, const double *x, double *xdot);
     /** Before each step, with the state that it begins with; NULL: none.  Where x is changed, rates
-     *  there are unchanged except for round-off: one-step methods continue, multistep ones restart. */
+     *  there are unchanged except for round-off: one-step methods continue; multistep ones restart, or continue from
+     *  the x before if the change is a few tolerances. */
     lw_status (*pre_step)(void *user, double t, double *x, bool *changed);
     /** Latest end of a step from t; t or less: none begins there, and `advance` returns without one.  NULL: no
      *  bound.  Only where the type has `crosses`. */

@@ -674,6 +674,51 @@ static void short_steps_end_the_integration(void **state)
     }
 }
 
+typedef struct push {
+    double by; // tolerances, before every step
+    long calls;
+} push;
+
+static lw_status push_state(void *user, double t, double *x, bool *changed)
+{
+    push *p = user;
+    (void)t;
+    x[0] += p->by * 1e-6 * (1 + fabs(x[0]));
+    p->calls++;
+    *changed = true;
+    return LW_OK;
+}
+
+static lw_status swing(void *user, double t, const double *x, double *xdot)
+{
+    (void)user, (void)t;
+    xdot[0] = x[1], xdot[1] = -x[0];
+    return LW_OK;
+}
+
+// A pre-step that changes the state by less than the tolerances, before every step: multistep methods keep their
+// history.  Larger changes are made.
+static void small_changes_keep_the_history(void **state)
+{
+    static const char *const names[] = {"bdf", "adams"};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const setup s = {.name = names[i % 2], .tolerance = 1e-6};
+        double atol[8], x[2] = {1, 0}, t = 0;
+        same(atol, 1e-6);
+        lw_error error = {0};
+        push p = {.by = i < 2 ? 1 : 100};
+        lwi_problem problem = {.n = 2, .rates = swing, .pre_step = push_state, .user = &p};
+        lwi_integrator *integrator = make(&s, &problem, atol, 0, x);
+        assert_int_equal(LW_OK, integrator->type->advance(integrator, &t, x, 1, 1, false, &error));
+        lwi_integrator_stats stats;
+        integrator->type->stats(integrator, &stats);
+        assert_true(p.calls > 5 && stats.restarts == (i < 2 ? 0 : p.calls));
+        if (i < 2) assert_true(fabs(x[0] - cos(1)) < 1e-4);
+        integrator->type->destroy(integrator);
+    }
+}
+
 // Where a step begins with rates that are not finite, no shorter step helps.
 static void rates_not_finite_at_the_start_end_it(void **state)
 {
@@ -850,6 +895,7 @@ int main(void)
         cmocka_unit_test(not_finite_is_recovered),
         cmocka_unit_test(pole_ends_the_integration),
         cmocka_unit_test(short_steps_end_the_integration),
+        cmocka_unit_test(small_changes_keep_the_history),
         cmocka_unit_test(rates_not_finite_at_the_start_end_it),
         cmocka_unit_test(failures_are_reported),
         cmocka_unit_test(limits_are_kept),
