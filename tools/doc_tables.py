@@ -10,6 +10,7 @@ missing their tables are left out, which is said.  Tables of times are made from
 bench/results.  Exit status: 0 the same or written, 1 with the differences.
 """
 import argparse
+import fnmatch
 import glob
 import importlib.util
 import json
@@ -64,6 +65,14 @@ class Source:
             raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
         return json.loads(done.stdout)
 
+    def columns(self, model, **options):
+        """The columns of a run by their names."""
+        path = os.path.join(self.work, "columns.csv")
+        self.run(model, output=path, **options)
+        with open(path, encoding="utf-8") as file:
+            names, *lines = file.read().splitlines()
+        return dict(zip(names.split(","), zip(*([float(cell or "nan") for cell in line.split(",")] for line in lines))))
+
     def memory(self, *command):
         """MB that a command holds at most."""
         with subprocess.Popen([str(c) for c in command], stdout=subprocess.DEVNULL) as child:
@@ -108,6 +117,15 @@ def table(head, rows):
             *("| " + " | ".join(str(cell) for cell in row) + " |" for row in rows)]
 
 
+def matching(columns, pattern):
+    return [values for name, values in columns.items() if fnmatch.fnmatchcase(name, pattern)]
+
+
+def largest_error(exact, columns, pattern):
+    return max(abs(a - b) for one, other in zip(matching(exact, pattern), matching(columns, pattern))
+               for a, b in zip(one, other))
+
+
 # ------------------------------------------------------------------------------------------ tables
 
 
@@ -148,6 +166,54 @@ def damped_four_bar(source):
         rows.append([damping, *(source.run(path, integrator=name, duration=1, rtol=1e-9, atol=1e-9)["evaluations"]
                                 for name in ("dopri5", "bdf", "adams"))])
     return table(["damping [N m s/rad]", "`dopri5`", "`bdf`", "`adams`"], rows)
+
+
+BUSHING = """linkwork: 1
+gravity: [0, -9.81, 0]
+bodies:
+  upper: {{mass: 1, inertia: [0.01, 0.0833, 0.0833, 0, 0, 0], position: [0.5, 0, 0]}}
+  lower: {{mass: 1, inertia: [0.01, 0.0833, 0.0833, 0, 0, 0], position: [1.5, 0, 0]}}
+joints:
+  pivot: {{type: revolute, between: [ground, upper], at: [0, 0, 0], axis: [0, 0, 1]}}
+forces:
+  bush: {{type: bushing, between: [upper, lower], at: [1, 0, 0],
+         stiffness: [{k}, {k}, {k}, {t}, {t}, 0], damping: [{c}, {c}, {c}, {d}, {d}, 0]}}
+simulation: {{duration: 2, sample: 0.01}}
+"""
+
+
+@made("docs/integrators.md", 0.1)
+def stiff_bushing(source):
+    path, rows = os.path.join(source.work, "bushing.yaml"), []
+    for k, ratio in ((1e5, 0.1), (1e6, 0.1), (1e7, 0), (1e7, 0.05), (1e7, 0.3), (1e7, 2)):
+        c = 2 * ratio * math.sqrt(0.5 * k)  # of the reduced mass
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(BUSHING.format(k=k, t=k / 100, c=c, d=c / 100))
+        done = {name: source.run(path, integrator=name) for name in ("dopri5", "bdf", "auto")}
+        exact = source.columns(path, integrator="verner87", rtol=1e-12, atol=1e-12)
+        errors = [f"{largest_error(exact, source.columns(path, integrator=name), 'body.*.[xyz]'):.0e}"
+                  for name in ("dopri5", "bdf")]
+        rows.append([f"{k:.0e}".replace("e+0", "e"), ratio, done["dopri5"]["evaluations"], errors[0],
+                     done["bdf"]["evaluations"], errors[1], f"`{done['auto']['options']['integrator']}`"])
+    return table(["stiffness [N/m]", "damping ratio", "`dopri5`", "error [m]", "`bdf`", "error [m]", "`auto`"], rows)
+
+
+@made("docs/integrators.md", 0.1)
+def default_tolerances(source):
+    rows = []
+    for name, options in (("four_bar.yaml", {"duration": 5}), ("cart_arm.yaml", {"duration": 10}),
+                          ("crane.yaml", {"duration": 10}), ("wishbone_axle.yaml", {"duration": 1}),
+                          ("ur5.urdf", {"duration": 2, "sample": 0.01})):
+        path = source.path("examples/models", name)
+        exact = source.columns(path, integrator="verner87", rtol=1e-13, atol=1e-13, **options)
+        got = source.columns(path, **options)
+        row = [f"`{name}`", f"{options['duration']} s"]
+        for pattern in ("body.*.[xyz]", "body.*.v[xyz]", "body.*.a[xyz]", "joint.*.f[xyz]"):
+            size = max(max(map(abs, column)) for column in matching(exact, pattern))
+            row.append(f"{largest_error(exact, got, pattern):.0e} of {size:.2g}")
+        rows.append(row)
+    return table(["model", "motion", "positions [m]", "velocities [m/s]", "accelerations [m/s²]", "joint forces [N]"],
+                 rows)
 
 
 @made("docs/integrators.md", 0.05)

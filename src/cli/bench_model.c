@@ -328,9 +328,9 @@ static void print_others(const bench *b, outcome what, const char *label)
         const figures *f = &b->of[i];
         if (f->outcome != what) continue;
         if (what == LEFT_OUT)
-            printf("%-12s %s: predicted to take %.3g times as long as the fastest (with "
+            printf("%-12s %s: predicted to take more than %d times as long as the fastest (with "
                    "--formulations %s it is timed)\n",
-                   label, f->name, f->predicted, f->name);
+                   label, f->name, MAX_EVALUATIONS, f->name);
         else
             print_reason(f, label);
     }

@@ -344,14 +344,6 @@ lw_status lwi_cost_measure(const lw_model *model, const lw_options *options, lwi
 
 // -------------------------------------------------------------------------------------- the choice
 
-// "12 us", two digits.
-static const char *time_text(char text[24], double seconds)
-{
-    const double us = 1e6 * seconds;
-    snprintf(text, 24, us < 99.5 ? "%.2g us" : us < 1e4 ? "%.0f us" : "%.2g us", us);
-    return text;
-}
-
 static void loops_text(const lw_model *model, char *text, size_t size)
 {
     const int loops = model->nloop, couplings = model->ncoupling;
@@ -375,26 +367,19 @@ static void choose_by_cost(const lwi_cost_survey *survey, const char *loops,
     static const char *const names[] = {"rcr", "hdca", "dca"};
     const char *best = choice->formulation = survey->best;
     const int clusters = !strcmp(best, "rcr") ? (int)survey->features.clusters : 0;
-    char lanes[48] = "", time[24];
+    char lanes[48] = "";
     if (clusters)
         snprintf(lanes, sizeof lanes, ", %d loop cluster%s in lanes", clusters,
                  clusters > 1 ? "s" : "");
-    for (int i = 0; i < 3; i++)
-        if (!strcmp(best, names[i]))
-            snprintf(choice->why, sizeof choice->why, "%s%s; estimated %s per evaluation", loops,
-                     lanes, time_text(time, cost[i]));
-    for (int i = 0; i < 3; i++) { // `dca` only where it is the one
+    snprintf(choice->why, sizeof choice->why, "%s%s; expected to be faster than", loops, lanes);
+    for (int i = 0; i < 2; i++) { // `dca` only where it is the one
         const size_t used = strlen(choice->why);
-        char more[48] = "";
-        if (!strcmp(best, names[i]) || i == 2) continue;
-        if (i == 1 && cost[1] < cost[0])
-            snprintf(more, sizeof more, ", but %.2g times as many", survey->momenta_take);
-        if (i == 0 && survey->rcr_left_out > 0)
-            snprintf(choice->why + used, sizeof choice->why - used,
-                     ", rcr left out: predicted %s or more", time_text(time, survey->rcr_left_out));
-        else
-            snprintf(choice->why + used, sizeof choice->why - used, ", %s %s%s", names[i],
-                     time_text(time, cost[i]), more);
+        const char *more = "";
+        if (!strcmp(best, names[i])) continue;
+        if (i == 1 && cost[1] < cost[0]) more = " (more evaluations, though cheaper ones)";
+        if (i == 0 && survey->rcr_left_out > 0) more = " by far";
+        snprintf(choice->why + used, sizeof choice->why - used, "%s %s%s",
+                 i == 1 && strcmp(best, "rcr") != 0 ? " and" : "", names[i], more);
     }
     if (strcmp(best, "dca") != 0) return;
     const size_t used = strlen(choice->why);
@@ -419,21 +404,17 @@ static void choose_for_tree(const lwi_cost_survey *survey, lwi_cost_choice *choi
     const char *recursion = survey->momenta ? "momenta" : "aba";
     const char *divided = survey->momenta ? "hdca" : "dca";
     const double segments = lwi_cost_of_path(divided, f), path = lwi_cost_of_path(recursion, f);
-    char time[24], other[24];
     if (isnan(segments)) {
         choice->formulation = recursion;
-        snprintf(choice->why, sizeof choice->why,
-                 "the joints form a tree; estimated %s per evaluation",
-                 time_text(time, lwi_cost_estimate(recursion, f)));
+        snprintf(choice->why, sizeof choice->why, "the joints form a tree");
         return;
     }
     const bool divide = WORTH * segments < path;
     choice->formulation = divide ? divided : recursion;
     snprintf(choice->why, sizeof choice->why,
-             "the joints form %s; estimated %s per evaluation, %s %s",
-             f->hubs > 0 ? "a tree of long paths" : "a long path",
-             time_text(time, divide ? segments : path), divide ? recursion : divided,
-             time_text(other, divide ? path : segments));
+             divide ? "the joints form %s; expected to be faster than %s by a fifth or more"
+                    : "the joints form %s; %s is not expected to be faster by a fifth",
+             f->hubs > 0 ? "a tree of long paths" : "a long path", divide ? recursion : divided);
 }
 
 void lwi_cost_choose(const lw_model *model, const lwi_cost_survey *survey, lwi_cost_choice *choice)

@@ -1,8 +1,8 @@
 // resolve.c -- resolves `auto`, and reports the choices and the options without effect.
 #include "simulate/cost.h"
-#include "simulate/decay.h"
 #include "simulate/options.h"
 #include "simulate/simulation.h"
+#include "simulate/stiffness.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -78,31 +78,49 @@ static void choose_own_step(lw_sim *sim)
 // Steps of dopri5 stay below 3.3 / rate: from this rate on it takes 10^4 evaluations per second where the motion
 // alone requires 10^3, as with bdf (docs/integrators.md).
 #define STIFF 5000
+// Weaker damping than this: the oscillation lasts for more than fifty periods and is a part of the motion, which bdf
+// follows less exactly.
+#define WEAK 0.01
+// Oscillations limit the steps of dopri5 to 0.4 / rate at the default tolerances, decays to 3.3 / rate.
+#define OSCILLATES 0.7
+#define OSCILLATION 4
+// Measured on chains: Jacobian (n columns) and factors cost bdf as much time as its steps at these numbers of states.
+#define COLUMNS 50
+#define FACTORS 100
+
 // The methods of order 8 take longer steps than dopri5 at this tolerance and tighter, unless rows end them.
 #define TIGHT 1e-10
 #define LONG_ROW 0.01
 
 // Restarts cost bdf its order: where stops are touched, inputs set.
-static lw_status find_decay(const lw_sim *sim, double *rate)
+static lw_status find_stiffness(const lw_sim *sim, lwi_stiffness *stiffness)
 {
     const lw_model *model = sim->model;
-    *rate = 0;
+    *stiffness = (lwi_stiffness){0};
     if (model->nforce == 0 || model->nmode > 0 || model->desc.ninput > 0) return LW_OK;
-    return lwi_decay_rate(sim->work, &sim->arena.allocator, rate);
+    return lwi_stiffness_find(sim->work, &sim->arena.allocator, stiffness);
+}
+
+static bool is_stiff(const lw_sim *sim, const lwi_stiffness *s)
+{
+    const double n = sim->work->layout.nx, factors = n / FACTORS;
+    const double limit = STIFF * (1 + n / COLUMNS + factors * factors);
+    return s->damping > WEAK && s->rate * (s->damping < OSCILLATES ? OSCILLATION : 1) > limit;
 }
 
 static lw_status choose_integrator(lw_sim *sim, lw_error *error)
 {
     lw_options *o = &sim->options;
-    double rate;
+    lwi_stiffness stiffness;
     if (strcmp(o->integrator, "auto") != 0) return LW_OK;
-    if (find_decay(sim, &rate) != LW_OK)
+    if (find_stiffness(sim, &stiffness) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a simulation");
     const double row = o->sample;
     const char *name = "dopri5";
-    if (rate > STIFF) {
+    if (is_stiff(sim, &stiffness)) {
         name = "bdf";
-        say(sim, "integrator bdf: stiff, motion dies out at a rate of %.2g/s", rate);
+        say(sim, "integrator bdf: stiff, the fastest motion has a rate of %.2g/s and dies out",
+            stiffness.rate);
     } else if (o->rtol <= TIGHT && o->atol <= TIGHT && (row == 0 || row >= LONG_ROW)) {
         name = "verner87";
         say(sim, "integrator verner87: tolerances of %.0e and less", TIGHT);
