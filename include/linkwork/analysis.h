@@ -13,6 +13,7 @@
 #ifndef LINKWORK_ANALYSIS_H
 #define LINKWORK_ANALYSIS_H
 
+#include <linkwork/result.h>
 #include <linkwork/simulate.h>
 
 #ifdef __cplusplus
@@ -70,6 +71,105 @@ typedef struct lw_equilibrium {
  *  @cost   O(f n^3) a step, with f dof and n coordinates of the tree */
 LW_API lw_status lw_model_equilibrium(const lw_model *model, const lw_equilibrium_desc *desc,
                                       lw_model **balanced, lw_equilibrium *report, lw_error *error);
+
+// -------------------------------------------------------------------------------- inverse dynamics
+
+/** The same mechanism with an input for the effort of each named coordinate, and with the same start.
+ *  @param actuators  "JOINT,JOINT.q1,INPUT": coordinates of joints, of loop-closing ones too; `effort` of each (`force`, if
+ *                    a function drives that) becomes an input "joint.JOINT.actuatorK", a name of results, unless it is an
+ *                    input already.  Drives of these coordinates are removed.  Names of inputs are accepted and change
+ *                    nothing.  NULL or "": the driven coordinates, if `release`
+ *  @param release    no coordinate is driven any more
+ *  @return LW_ERR_ARGUMENT: a name, or a coordinate with two functions; LW_ERR_MODEL, LW_ERR_MEMORY */
+LW_API lw_status lw_model_actuate(const lw_model *model, const char *actuators, bool release,
+                                  lw_model **actuated, lw_error *error);
+
+typedef struct lw_inverse lw_inverse; ///< workspace; one thread at a time
+
+typedef struct lw_inverse_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
+    /** As of lw_model_actuate.  NULL or "": the driven coordinates, all inputs where none is driven. */
+    const char *actuators;
+    bool keep_drives; ///< drives of coordinates that are not named remain; else all are released
+    const double *inputs;    ///< [inputs of the model], of those that are no actuators; NULL: zeros
+    const char *independent; ///< as of lw_linear_desc; NULL: chosen, again where they become bad
+    /** A result, or any table with columns "time" and "joint.NAME.q0", ...; lw_inverse_row solves its rows; read by
+     *  create alone.  Speeds and accelerations that it does not have are derivatives of the columns.  NULL: none */
+    lw_result *motion;
+} lw_inverse_desc;
+
+typedef enum lw_inverse_kind {
+    LW_INVERSE_UNIQUE,       ///< no other efforts of these actuators give the motion
+    LW_INVERSE_MINIMUM_NORM, ///< others do too: these have the minimum weighted norm
+    LW_INVERSE_INFEASIBLE    ///< none do: these leave the smallest residual
+} lw_inverse_kind;
+
+typedef struct lw_inverse_solution {
+    double time; ///< [s]
+    lw_inverse_kind kind;
+    int dof, actuators, rank; ///< rank: independent generalised forces that the actuators can give
+    double
+        condition; ///< last pivot of the actuators kept, relative to the first: small near dead points
+    const double *effort;           ///< [actuators] values of the inputs [N, N m]
+    const unsigned char *redundant; ///< [actuators] 1: the motion does not determine it alone
+    const double *required; ///< [dof] B'(M a + h) along the independent coordinates [N, N m]
+    const double *missing;  ///< [dof] the part of it that the actuators cannot give; 0 if feasible
+    double residual; ///< of `missing` in the metric of the masses, relative to inertia and loads
+    const char *coordinate; ///< independent coordinate with the largest part of `missing`
+    const double *tau;      ///< [tree nv] M a + h: without loops what lw_inverse_dynamics gives
+    /** [joint] force, torque on body2 about P2, world axes: constraints and remaining drives, without actuators, springs
+     *  and `missing`; of minimum norm where not unique [N, N m] */
+    const double (*reaction)[6];
+    const unsigned char *reaction_undetermined; ///< [joint] as in lw_observation
+} lw_inverse_solution;
+
+/** Efforts u of chosen actuators for a motion, of any mechanism:
+ *      M a + h = S'u + J'lambda,   B'S'u = B'(M a + h)
+ *  @return LW_ERR_ARGUMENT: a name; LW_ERR_SINGULAR: the start is singular; LW_ERR_UNSUPPORTED, LW_ERR_MEMORY */
+LW_API lw_status lw_inverse_create(const lw_model *model, const lw_inverse_desc *desc,
+                                   lw_inverse **inverse, lw_error *error);
+LW_API void lw_inverse_destroy(lw_inverse *inverse);
+/** The model with inputs for the actuators, of which q, v and vdot are coordinates of the tree; owned by `inverse`. */
+LW_API const lw_model *lw_inverse_model(const lw_inverse *inverse);
+LW_API int lw_inverse_actuators(const lw_inverse *inverse);
+LW_API const char *lw_inverse_actuator_name(const lw_inverse *inverse, int index);
+LW_API int lw_inverse_actuator_input(const lw_inverse *inverse, int index); ///< of lw_inverse_model
+LW_API int lw_inverse_dof(const lw_inverse *inverse);
+/** The present independent coordinate `index`, and its speed in v. */
+LW_API lw_status lw_inverse_coordinate_name(const lw_inverse *inverse, int index, char *text,
+                                            size_t size);
+LW_API int lw_inverse_coordinate_speed(const lw_inverse *inverse, int index);
+
+/** Of all efforts with the same motion, those of minimum sum (weight * effort)^2 are taken.  The weights are 1 over the
+ *  largest effort that a servo with `effort_range` allows an input, else 1, unless they are set.
+ *  @param actuator  a name as in the list of actuators; of a joint: all its coordinates
+ *  @return LW_ERR_ARGUMENT: no such actuator, or a weight that is not > 0 */
+LW_API lw_status lw_inverse_set_weight(lw_inverse *inverse, const char *actuator, double weight,
+                                       lw_error *error);
+
+/** @param q, v, vdot  [tree nq], [tree nv] of lw_inverse_model; they must satisfy all joints
+ *  @param solution    out, valid until the next call
+ *  @return LW_ERR_ARGUMENT: they do not, with the joint and the residual; LW_ERR_SINGULAR: a singular position;
+ *          LW_ERR_UNSUPPORTED: efforts are not proportional to an input; LW_ERR_NOT_FINITE
+ *  @cost   O(n^3), n speeds of the tree */
+LW_API lw_status lw_inverse_solve(lw_inverse *inverse, double t, const double *q, const double *v,
+                                  const double *vdot, const lw_inverse_solution **solution,
+                                  lw_error *error);
+/** Makes q, v and vdot satisfy all joints: their independent entries are kept, the dependent ones follow. */
+LW_API lw_status lw_inverse_complete(lw_inverse *inverse, double t, double *q, double *v,
+                                     double *vdot, lw_error *error);
+/** The same at a motion of a model with the same bodies and joints, for example of lw_sim_kinematics with drives.
+ *  @param motion  level ACCELERATION or more */
+LW_API lw_status lw_inverse_motion(lw_inverse *inverse, const lw_observation *motion,
+                                   const lw_inverse_solution **solution, lw_error *error);
+/** Rows of the motion of the description; 0: there is none. */
+LW_API long lw_inverse_rows(const lw_inverse *inverse);
+/** The same at a row of it; rows in their order, for the loops begin from the row before. */
+LW_API lw_status lw_inverse_row(lw_inverse *inverse, long row, const lw_inverse_solution **solution,
+                                lw_error *error);
+/** q, v and vdot of the last lw_inverse_motion or lw_inverse_row. */
+LW_API void lw_inverse_state(const lw_inverse *inverse, const double **q, const double **v,
+                             const double **vdot);
 
 // ----------------------------------------------------------------------------------- linearisation
 

@@ -71,6 +71,12 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(OUTPUTS, "outputs", 0, "A,B,...", "result columns that are outputs; default: the states")    \
     X(INDEPENDENT, "independent", 0, "JOINT,...",                                                  \
       "joints with independent coordinates, or JOINT.qK; default: chosen")                         \
+    X(ACTUATORS, "actuators", 0, "A,B.q1,...",                                                     \
+      "coordinates of joints, or inputs, that give the efforts; default: driven ones, inputs")     \
+    X(WEIGHTS, "weights", 0, "A=W,...",                                                            \
+      "weights of actuators: the sum of (weight * effort)^2 is minimum; default: 1")               \
+    X(MOTION, "motion", 0, "RESULT",                                                               \
+      "the motion: columns joint.NAME.q0, ... of a result or table; default: the drives")          \
     X(ANY, "any", 0, NULL, "any equilibrium, by Newton's method, in place of a stable one")        \
     X(REAL_TIME, "real-time", 0, NULL,                                                             \
       "index3 with the same work in every step; --pace 1: in wall-clock time")                     \
@@ -132,6 +138,11 @@ enum {
       CLI_AT | CLI_INITIAL | CLI_INPUTS | CLI_INDEPENDENT | CLI_ANY | CLI_BASE | CLI_LIMITS |      \
           CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON,            \
       "natural frequencies, damping and shapes about a state (default: the equilibrium)")          \
+    X(inverse, "MODEL",                                                                            \
+      CLI_SIMULATION | CLI_OUTPUT | CLI_ACTUATORS | CLI_WEIGHTS | CLI_MOTION | CLI_INPUTS |        \
+          CLI_INDEPENDENT | CLI_LEVEL | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |   \
+          CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                 \
+      "efforts of actuators for a motion, of drives or of a result (-o FILE.h5, .csv)")            \
     X(compare, "MODEL",                                                                            \
       CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | \
           CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                 \
@@ -191,6 +202,7 @@ typedef struct cli_arguments {
     int starts;                                      ///< of assemble; 0: the default
     bool open;                                       ///< open loops are accepted
     const char *at, *inputs, *outputs, *independent; ///< of analyses; NULL: not given
+    const char *actuators, *weights, *motion;        ///< of inverse; NULL: not given
     int lanes;                                       ///< 0: not given
     lw_base base;
     const char *inertia_check;

@@ -105,6 +105,37 @@ class Analysis(unittest.TestCase):
         self.assertIn("2 have none: joint.a.q0, joint.b.q0",
                       self.run_program("kinematics", self.model, code=2))
 
+    def test_inverse(self):
+        held = self.json("inverse", self.model, "--actuators", "a,b")  # the torques that hold it at the start
+        self.assertEqual((held["kind"], held["dof"], held["rank"]), ("unique", 2, 2))
+        self.assertAlmostEqual(held["efforts"]["torque"][0], 2 * 9.81 * 0.6, delta=1e-12)
+        result, again = self.path("run.h5"), self.path("again.csv")
+        self.run_program("run", self.model, "--duration", "0.5", "--sample", "0.1", "-o", result, "--quiet")
+        found = self.json("inverse", self.model, "--motion", result, "--actuators", "a,b", "-o", again)
+        self.assertEqual(found["rows"], 6)
+        for effort in found["efforts"].values():
+            self.assertLess(max(map(abs, effort)), 1e-8)
+        with open(again, encoding="utf-8") as file:
+            self.assertIn("joint.b.actuator0", file.readline())
+        self.assertIn("minimum norm: 3 actuators of rank 2",
+                      self.run_program("inverse", self.model_with_spring(), "--actuators", "a,b,pull"))
+        for arguments, code, text in (
+                (("--actuators", "b"), 1, "infeasible: the actuators (rank 1, dof 2)"),
+                (("--actuators", "c"), 2, "actuators: there is no joint 'c'"),
+                (("--actuators", "a", "--weights", "a"), 2, "expected ACTUATOR=NUMBER"),
+                (("--actuators", "a", "--weights", "b=1"), 2, "weights: 'b' is no actuator"),
+                (("--motion", result, "-o", result), 2, "is a file that is read")):
+            self.assertIn(text, self.run_program("inverse", self.model, *arguments, code=code))
+
+    def model_with_spring(self):
+        path = self.path("spring.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(MODEL.replace("[torque]", "[torque, pull]") + """
+forces:
+  rope: {type: spring, between: [ground, two], from: [1, 0, 0], to: [0.6, -1.8, 0], length: 1, force: pull}
+""")
+        return path
+
     def test_messages(self):
         for arguments, code, text in (
                 (("modes", self.model, "--at", "rest"), 2, "--at rest: expected start or equilibrium"),

@@ -18,7 +18,8 @@ OPTIONAL_NAMES = {"error", "user", "row_user", "progress_user", "progress", "row
 # what the comments of the headers allow besides: function, parameters
 OPTIONAL = {
     "lw_model_assemble": "desc report", "lw_model_equilibrium": "desc balanced report", "lw_linearize": "desc",
-    "lw_modes_shape": "re im", "lw_modes_coordinates": "re im", "lw_batch_writer_create": "path", "lw_sweep_writer_create": "path",
+    "lw_inverse_create": "desc", "lw_inverse_solve": "solution", "lw_inverse_motion": "solution",
+    "lw_inverse_row": "solution", "lw_inverse_state": "q v vdot", "lw_model_actuate": "actuators", "lw_modes_shape": "re im", "lw_modes_coordinates": "re im", "lw_batch_writer_create": "path", "lw_sweep_writer_create": "path",
     "lw_codegen_write": "counts", "lw_forward_dynamics": "tau inputs", "lw_forward_dynamics_many": "tau inputs",
     "lw_inverse_dynamics": "inputs", "lw_inverse_dynamics_derivatives": "inputs",
     "lw_forward_dynamics_derivatives": "tau inputs", "lw_momenta_rates": "tau inputs", "lw_constraints_evaluate": "phi rate J gamma",
@@ -52,7 +53,9 @@ BY_FUNCTION = {
     ("lw_codegen_write", "counts"): "counts", ("lw_model_export", "format"): '"urdf"',
     ("lw_model_format_of", "path"): '"null.yaml"', ("lw_model_save", "path"): '"null-save.yaml"',
     ("lw_work_precision", "count"): "2", ("lw_plot_results", "count"): "2", ("lw_nearest", "count"): "2",
-    ("lw_number_read", "text"): '"1"', ("lw_batch_set_state", "x"): "state", ("lw_sim_set_state", "x"): "state",
+    ("lw_number_read", "text"): '"1"', ("lw_model_actuate", "actuators"): '"j"', ("lw_model_actuate", "release"): "false",
+    ("lw_inverse_set_weight", "actuator"): '"j"', ("lw_inverse_set_weight", "weight"): "1",
+    ("lw_inverse_solve", "q"): "zeros", ("lw_batch_set_state", "x"): "state", ("lw_sim_set_state", "x"): "state",
     ("lw_writer_finish", "writer"): "memory_writer", ("lw_model_parse", "text"): "MODEL_FILE",
     ("lw_sim_step", "time"): "0.05",
     ("lw_sim_step_progress", "time"): "0.05", ("lw_work_precision", "reference"): '"run"',
@@ -79,7 +82,8 @@ BY_TYPE = {
     "lw_assembly *": "&assembly", "lw_equilibrium *": "&equilibrium", "lw_running *": "&running", "const lw_running *": "&running",
     "lw_statistics *": "&statistics", "lw_check *": "&check", "lw_redundancy *": "redundancy",
     "lw_plan_info *": "&plan", "lw_precision *": "precision", "const lw_observation *": "observation",
-    "const lw_observation **": "&observation_out", "const lw_impact **": "&impact",
+    "const lw_observation **": "&observation_out", "const lw_inverse_solution **": "&inverse_solution",
+    "const double **": "&number_list", "const lw_impact **": "&impact",
 }
 
 

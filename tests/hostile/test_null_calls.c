@@ -68,6 +68,7 @@ static lw_sweep *the_lw_sweep, *new_lw_sweep;
 static lw_dynamics *the_lw_dynamics, *new_lw_dynamics;
 static lw_constraints *the_lw_constraints, *new_lw_constraints;
 static lw_linear *the_lw_linear, *new_lw_linear;
+static lw_inverse *the_lw_inverse, *new_lw_inverse;
 static lw_modes *the_lw_modes, *new_lw_modes;
 static lw_measures *the_lw_measures, *new_lw_measures;
 static lw_csv *the_lw_csv, *new_lw_csv;
@@ -81,6 +82,9 @@ static lw_assemble_desc lw_assemble_desc_;
 static lw_mesh_desc lw_mesh_desc_ = {.file = "a.stl"};
 static lw_equilibrium_desc lw_equilibrium_desc_;
 static lw_linear_desc lw_linear_desc_;
+static lw_inverse_desc lw_inverse_desc_ = {.actuators = "j"};
+static const lw_inverse_solution *inverse_solution;
+static const double *number_list;
 static lw_measure_desc lw_measure_desc_ = {.name = "m", .formula = "sys.T"};
 static lw_batch_desc lw_batch_desc_ = {
     .options = &options, .instances = 1, .threads = 1, .nvary = 1, .vary = vary, .values = zeros};
@@ -137,13 +141,13 @@ static void create_objects(void)
     add_bodies(the_lw_builder);
     lwt_ok(lw_sim_create(the_lw_model, &lw_sim_desc_, &the_lw_sim, &error), &error);
     lw_sim_get_state(the_lw_sim, &(double){0}, state);
-    lwt_ok(lw_sim_observe(the_lw_sim, LW_OBSERVE_ENERGY, &observation), &error);
+    lwt_ok(lw_sim_observe(the_lw_sim, LW_OBSERVE_ACCELERATION, &observation), &error);
     lw_writer_desc_ = (lw_writer_desc){.sim = the_lw_sim, .level = LW_OBSERVE_ENERGY};
     lwt_ok(lw_writer_create("null-in.csv", &lw_writer_desc_, &the_lw_writer, &error), &error);
     for (int i = 0; i < 3; i++) {
         lwt_ok(lw_writer_row(the_lw_writer, observation), &error);
         lwt_ok(lw_sim_step(the_lw_sim, 0.01 * (i + 1)), &error);
-        lwt_ok(lw_sim_observe(the_lw_sim, LW_OBSERVE_ENERGY, &observation), &error);
+        lwt_ok(lw_sim_observe(the_lw_sim, LW_OBSERVE_ACCELERATION, &observation), &error);
     }
     lwt_ok(lw_writer_close(the_lw_writer, &error), &error);
     lwt_ok(lw_writer_create(NULL, &lw_writer_desc_, &the_lw_writer, &error), &error);
@@ -164,6 +168,8 @@ static void create_objects(void)
     lwt_ok(lw_dynamics_create(the_lw_model, NULL, &the_lw_dynamics, &error), &error);
     lwt_ok(lw_constraints_create(the_lw_model, NULL, &the_lw_constraints, &error), &error);
     lwt_ok(lw_linearize(the_lw_model, NULL, &the_lw_linear, &error), &error);
+    lw_inverse_desc_.motion = the_lw_result;
+    lwt_ok(lw_inverse_create(the_lw_model, &lw_inverse_desc_, &the_lw_inverse, &error), &error);
     lwt_ok(lw_measures_create(the_lw_model, &the_lw_measures, &error), &error);
     lwt_ok(lw_modes_create(the_lw_linear, &the_lw_modes, &error), &error);
     lwt_ok(lw_table_read("null-table.csv", &the_lw_table, &error), &error);

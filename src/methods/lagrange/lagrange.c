@@ -16,6 +16,7 @@
 #include "base/numbers.h"
 
 #include "base/assert.h"
+#include "loops/cut_reactions.h"
 #include "loops/cut_state.h"
 #include "system/singular.h"
 #include "system/system.h"
@@ -31,8 +32,7 @@ typedef struct lagrange {
     lwi_auxiliary auxiliary;
     double *vdot, *target; // [n], [m]
     double mount_power;    // of the efforts of cut joints across their moving mounts [W]
-    int nnull, nfield;     // multipliers that do not change the motion; 6 njoint + couplings
-    double *null, *field, *actual; // [nnull][m], [nnull][nfield], [nfield]
+    lwi_cut_reactions reactions;
 } lagrange;
 
 // ------------------------------------------------------------------------------------------
@@ -52,16 +52,13 @@ static lw_status prepare(lwi_work *work)
     TRY(lwi_tree_work_create(model, arena, &d->tree));
     d->tree.mode = &work->mode;
     TRY(lwi_cut_create(model, LWI_CUT_RANK, arena, &d->tree, d->node, &d->cut, &work->error));
-    d->nnull = d->cut.m - d->cut.rank;
-    TRY(lwi_system_fewest_redundant(model, arena, &d->nnull));
-    d->cut.rank = d->cut.m - d->nnull;
-    d->nfield = 6 * model->njoint + model->ncoupling;
-    LWI_ASSERT(d->nnull >= 0 && d->cut.n == model->tree_nv + d->cut.nrotor);
+    int redundant = d->cut.m - d->cut.rank;
+    TRY(lwi_system_fewest_redundant(model, arena, &redundant));
+    d->cut.rank = d->cut.m - redundant;
+    LWI_ASSERT(redundant >= 0 && d->cut.n == model->tree_nv + d->cut.nrotor);
+    TRY(lwi_cut_reactions_create(&d->cut, redundant, arena, &d->reactions));
     GET(d->vdot, d->cut.n);
     GET(d->target, d->cut.m);
-    GET(d->actual, d->nfield);
-    GET(d->null, (size_t)d->nnull * (size_t)d->cut.m);
-    GET(d->field, (size_t)d->nnull * (size_t)d->nfield);
 #undef GET
     memcpy(d->tree.joint_q, model->q0, (size_t)model->nq * sizeof(double));
     return lwi_auxiliary_create(model, LWI_SPEED, arena, &d->auxiliary, &work->layout);
@@ -199,87 +196,6 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 // ------------------------------------------------------------------------------------------
 // observe
 
-// field [6 njoint + ncoupling] := reactions of all joints and multipliers of couplings, from the wrenches F of
-// the nodes and the multipliers lambda [m].
-static void list_reactions(lagrange *d, const double *lambda, double *field)
-{
-    const lwi_cut *cut = &d->cut;
-    const lw_model *model = cut->model;
-    const lwi_motion motion = lwi_cut_motion(&d->tree);
-    LWI_ASSERT(cut->count == model->nloop + model->ncoupling);
-    memset(field, 0, (size_t)d->nfield * sizeof *field);
-    for (int k = 0; k < model->nnode; k++)
-        if (model->node[k].joint >= 0)
-            lwi_tree_reaction(model, &d->tree, k, field + 6 * model->node[k].joint);
-    for (int i = 0; i < model->nloop; i++) {
-        lwi_closure *rows = &d->cut.closure[i];
-        const int all = rows->n;
-        if (cut->nrotor)
-            rows->n -= model->joint[model->loop[i]].nrotor; // these are efforts, no reactions
-        lwi_joint_reaction(model, model->loop[i], &motion, rows, lambda + cut->first[i],
-                           field + 6 * model->loop[i]);
-        rows->n = all;
-    }
-    for (int i = 0; i < model->ncoupling; i++)
-        field[6 * model->njoint + i] = lambda[cut->first[model->nloop + i]];
-}
-
-// field := the reactions of multipliers lambda [m] without effect on the motion: F without accelerations,
-// forces and efforts.
-static void null_field(lagrange *d, const double *lambda, double *field)
-{
-    const lw_model *model = d->cut.model;
-    lwi_tree_work *tree = &d->tree;
-    memset(tree->wrench, 0, (size_t)model->nnode * sizeof *tree->wrench);
-    lwi_cut_wrenches(&d->cut, tree, lambda, tree->wrench);
-    for (int k = 0; k < model->nnode; k++)
-        for (int i = 0; i < 6; i++) tree->F[k][i] = -tree->wrench[k][i];
-    for (int k = model->nnode - 1; k >= 0; k--) {
-        const int parent = model->node[k].parent;
-        const lwi_link *link = &tree->link[k];
-        if (parent >= 0) force_add_from(tree->F[parent], link->R, link->r, tree->F[k]);
-    }
-    list_reactions(d, lambda, field);
-}
-
-// Smaller parts of null vectors on a joint are due to the position drift, which rotates rows.
-#define UNIQUE_TOLERANCE 1e-6
-
-// Among all reactions with this motion, those of minimum norm over forces [N] and torques [N m] of all joints
-// and the multipliers of couplings.
-static void observe_reactions(lagrange *d, lwi_snapshot *snapshot)
-{
-    lwi_cut *cut = &d->cut;
-    const lw_model *model = cut->model;
-    const size_t m = (size_t)cut->m, nfield = (size_t)d->nfield;
-    list_reactions(d, cut->lambda, d->actual);
-    lwi_cod_null(&cut->cod, d->null);
-    memset(d->tree.loads.effort, 0, (size_t)model->nv * sizeof(double)); // not part of null fields
-    for (int i = 0; i < d->nnull; i++) {
-        double *null = d->null + (size_t)i * m;
-        for (size_t k = 0; k < m; k++) null[k] /= cut->len[k];
-        null_field(d, null, d->field + (size_t)i * nfield);
-    }
-    LWI_ASSERT(d->nnull == cut->m - cut->rank);
-    lwi_orthonormalize(d->nfield, d->nnull, d->field);
-    lwi_reject(d->nfield, d->nnull, d->field, d->actual);
-    for (int j = 0; j < model->njoint; j++) {
-        if (model->joint[j].merged) continue;
-        double square[6] = {0};
-        unsigned axes = 0;
-        for (int i = 0; i < d->nnull; i++) {
-            double F[6];
-            lwi_joint_to_axes(model, j, (const double(*)[9])snapshot->R,
-                              d->field + (size_t)i * nfield + 6 * (size_t)j, F);
-            for (int k = 0; k < 6; k++) square[k] += F[k] * F[k];
-        }
-        for (int k = 0; k < 6; k++)
-            if (!(square[k] < UNIQUE_TOLERANCE * UNIQUE_TOLERANCE)) axes |= 1u << k;
-        v6_copy(snapshot->reaction[j], d->actual + 6 * j);
-        lwi_snapshot_set_undetermined(snapshot, j, axes);
-    }
-}
-
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *snapshot)
 {
@@ -293,7 +209,9 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
         lwi_cut_wrenches(&d->cut, &d->tree, d->cut.lambda, d->tree.wrench);
     }
     lwi_cut_state_observe(&d->cut, &d->auxiliary, &d->tree, t, x, v, d->vdot, level, snapshot);
-    if (level >= LW_OBSERVE_REACTION && d->cut.m) observe_reactions(d, snapshot);
+    if (level >= LW_OBSERVE_REACTION && d->cut.m)
+        lwi_cut_reactions_find(&d->reactions, &d->cut, &d->tree, &d->cut.cod, d->cut.lambda,
+                               snapshot);
     return LW_OK;
 }
 

@@ -4,10 +4,9 @@
 #include "methods/rcr/independent.h"
 
 #include "base/assert.h"
+#include "model/coordinate_names.h"
 
-#include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // Half of the sixteen digits are lost at such a pivot.
@@ -84,26 +83,6 @@ static void list_coordinates(const reading *r, const unsigned char *marked, char
 
 // ------------------------------------------------------------------------------------------ reading
 
-static int find_joint(const lw_model *model, const char *name)
-{
-    for (int j = 0; j < model->njoint; j++)
-        if (!strcmp(model->joint[j].name, name)) return j;
-    return -1;
-}
-
-static lw_status unknown(const reading *r, const char *name)
-{
-    const char *nearest = NULL;
-    const char **names = calloc((size_t)r->model->njoint + 1, sizeof *names);
-    for (int j = 0; names && j < r->model->njoint; j++) names[j] = r->model->joint[j].name;
-    if (names) nearest = lwi_nearest(name, names, r->model->njoint);
-    const lw_status status =
-        lwi_fail(r->error, LW_ERR_ARGUMENT, "independent: there is no joint '%.80s'%s%s%s", name,
-                 nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
-    free(names);
-    return status;
-}
-
 // Coordinates of a joint; `only`: one of them, or -1.
 static lw_status take_joint(const reading *r, int joint, int only)
 {
@@ -138,35 +117,12 @@ static lw_status take_joint(const reading *r, int joint, int only)
                           "independent: joint '%s' has no coordinate q%d that is free", name, only);
 }
 
-// JOINT or JOINT.qK.
-static lw_status take_name(const reading *r, char *name)
+static lw_status take_name(void *user, const char *text, lw_error *error)
 {
-    while (isspace((unsigned char)*name)) name++;
-    for (size_t n = strlen(name); n > 0 && isspace((unsigned char)name[n - 1]);) name[--n] = 0;
-    if (!*name)
-        return lwi_fail(r->error, LW_ERR_ARGUMENT,
-                        "independent: a name is missing; expected JOINT or JOINT.q0, with commas "
-                        "between");
-    int joint = find_joint(r->model, name);
-    if (joint >= 0) return take_joint(r, joint, -1);
-    char *last = strrchr(name, '.');
-    if (!last || last[1] != 'q' || !isdigit((unsigned char)last[2]) || last[3])
-        return unknown(r, name);
-    *last = 0;
-    joint = find_joint(r->model, name);
-    return joint < 0 ? unknown(r, name) : take_joint(r, joint, last[2] - '0');
-}
-
-static lw_status read_names(const reading *r, const char *text)
-{
-    char names[LW_OPTION_STRING_SIZE];
-    lwi_copy_text(names, sizeof names, text);
-    for (char *name = names, *next; name; name = next) {
-        next = strchr(name, ',');
-        if (next) *next++ = 0;
-        TRY(take_name(r, name));
-    }
-    return LW_OK;
+    const reading *r = user;
+    lwi_coordinate_name name;
+    TRY(lwi_coordinate_name_read(r->model, "independent", text, &name, error));
+    return take_joint(r, name.joint, name.coordinate);
 }
 
 static bool is_named(const lw_options *options)
@@ -192,7 +148,7 @@ lw_status lwi_rcr_independent_create(lwi_work *work, lwi_rcr *e)
     for (int k = 0; k < model->nnode; k++)
         if (model->node[k].joint >= 0) r->node_of[model->node[k].joint] = k;
     find_loops(r);
-    TRY(read_names(r, r->names));
+    TRY(lwi_names_each("independent", r->names, take_name, r, r->error));
     e->independent = r;
     return LW_OK;
 }
