@@ -40,15 +40,37 @@ typedef struct lw_place {
     X(SINE, "sine", "offset + amplitude sin(omega t + phase)")                                     \
     X(RAMP, "ramp", "0 until `from`, then rate (t - from)")                                        \
     X(STEP, "step", "from `from` to `to` between `start` and `end`, twice differentiable")         \
-    X(TABLE, "table", "natural cubic spline through (t, y), constant slope outside")               \
+    X(TABLE, "table", "curve through points (t, y)")                                               \
     X(SUM, "sum", "sum of terms")                                                                  \
-    X(FORMULA, "formula", "text in t, and in joint coordinates where no derivatives are needed")
+    X(FORMULA, "formula",                                                                          \
+      "text in t, and in quantities of the state where no derivatives are needed")                 \
+    X(CURVE, "curve", "curve through points (x, y) over a formula")                                \
+    X(MAP, "map", "surface through a grid of points over two formulas")
 
 #define X(name, text, help) LW_FUNCTION_##name,
 typedef enum lw_function_type { LW_FUNCTION_LIST(X) LW_FUNCTION_COUNT } lw_function_type;
 #undef X
 
-/** A function of time [s] with exact first and second derivatives.  Arrays are copied. */
+/** How tables, curves and maps run between their points. */
+#define LW_INTERPOLATION_LIST(X)                                                                   \
+    X(SPLINE, "spline") /* cubic, two derivatives continuous, none at the ends: natural */         \
+    X(LINEAR, "linear")                                                                            \
+    X(MONOTONE, "monotone") /* cubic, one derivative continuous, no overshoot: PCHIP */
+#define X(name, text) LW_INTERPOLATION_##name,
+typedef enum lw_interpolation { LW_INTERPOLATION_LIST(X) LW_INTERPOLATION_COUNT } lw_interpolation;
+#undef X
+
+/** What follows beyond the first and the last point. */
+#define LW_ENDS_LIST(X)                                                                            \
+    X(LINEAR, "linear")     /* a straight line */                                                  \
+    X(CLAMPED, "clamped")   /* the value at the end */                                             \
+    X(PERIODIC, "periodic") /* the same again; first and last value must be equal */               \
+    X(ERROR, "error")       /* not a number: a run ends */
+#define X(name, text) LW_ENDS_##name,
+typedef enum lw_ends { LW_ENDS_LIST(X) LW_ENDS_COUNT } lw_ends;
+#undef X
+
+/** A function of time [s], or of the state of the mechanism (a signal), with exact derivatives.  Arrays are copied. */
 typedef struct lw_function_desc {
     size_t size;      ///< sizeof this struct, or 0: see linkwork.h
     const char *name; ///< NULL: anonymous
@@ -59,15 +81,24 @@ typedef struct lw_function_desc {
     double from, to, start, end;            ///< step: values from, to; times start < end
     const double *coefficients;             ///< polynomial [ncoefficient]
     int ncoefficient;
-    const double *t, *y; ///< table [npoint], t strictly increasing
+    const double *t,
+        *y; ///< table, curve [npoint]: t (of a curve x) strictly increasing; map: y [npoint][npoint2]
     int npoint;
     const lw_signal *terms; ///< sum [nterm]; functions added before, no inputs
     int nterm;
-    /** formula: text as docs/model-file.md says, "2*sin(3*t)"; copied.  One that reads joints
-     *  ("-40*rope.q0 - 3*rope.qd0"; they may be added later) can drive forces, efforts and scales,
-     *  but no motion, mount or length: these need time derivatives. */
+    /** formula, and what a curve or map is over: text as docs/model-file.md says, "2*sin(3*t)"; copied.  It may name
+     *  functions and inputs that were added before, and joints, bodies, markers and springs, also later ones
+     *  ("-40*rope.q0 - 3*rope.qd0").  One that reads inputs or anything but t can drive forces, efforts and scales, but
+     *  no motion, mount or length: these need time derivatives. */
     const char *formula;
     lw_place place;
+    lw_interpolation interpolation; ///< table, curve, map
+    lw_ends ends;                   ///< of t (of a curve x)
+    const char *formula2;           ///< map: what its second axis is over
+    const double *x2;               ///< map [npoint2]: strictly increasing
+    int npoint2;
+    lw_ends ends2; ///< map: of the second axis
+    bool recorded; ///< a column of results, `signal.NAME.value`; needs a name
 } lw_function_desc;
 
 // ---------------------------------------------------------------------------------------- bodies

@@ -470,8 +470,10 @@ static lw_status set_parameter(lwi_description *d, const lwi_vary *vary, double 
     const size_t number = (size_t)vary->index * (r->numbered ? sizeof(lw_coordinate_desc) : 0);
     memcpy(item_of(d, vary->list, vary->item) + r->offset + number, &value, sizeof value);
     lw_error why;
+    lwi_signal_names names = lwi_names_of(d);
+    names.nfunction = vary->item;
     if (vary->list == FUNCTION &&
-        lwi_function_check(&d->function[vary->item], vary->item, &why) != LW_OK)
+        lwi_function_check(&d->function[vary->item], &names, &why) != LW_OK)
         return lwi_fail(error, LW_ERR_MODEL, "%.120s = %g: the function %s", vary->name, value,
                         why.text);
     return LW_OK;

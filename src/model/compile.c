@@ -62,6 +62,7 @@ static bool copy_forces(lwi_description *d, int kind, lwi_arena *arena)
 static bool copy_description(lwi_description *d, lwi_arena *arena)
 {
     const lw_function_desc *functions = d->function;
+    const lwi_signal_names names = lwi_names_of(d);
 #define COPY(field, count)                                                                         \
     if (!(d->field = copy_list(arena, d->field, d->count, sizeof *d->field))) return false
     COPY(function, nfunction);
@@ -79,7 +80,7 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
               (!d->remake.make || d->remake.copy(&d->remake, arena));
     for (int i = 0; i < d->nfunction && ok; i++) {
         lwi_function built;
-        ok = lwi_function_build(&functions[i], arena, &built) == LW_OK;
+        ok = lwi_function_build(&functions[i], &names, arena, &built) == LW_OK;
         if (ok) d->function[i] = built.desc;
     }
     for (int i = 0; i < d->ninput && ok; i++) ok = copy_text(arena, &d->input[i]);
@@ -309,18 +310,23 @@ static void add_force(lw_model *m, const lwi_force_type *type, const void *par, 
 {
     m->force[m->nforce++] = (lwi_force){type, par, 0};
     m->force_needs |= type->needs;
-    if (lwi_function_of_state(m->desc.function, a) || lwi_function_of_state(m->desc.function, b))
-        m->force_needs |= LWI_NEEDS_JOINT;
+    m->force_needs |= lwi_function_needs(m->function, a) | lwi_function_needs(m->function, b);
     if (lwi_force_dissipates(type, par)) m->carries_work = true;
 }
 
-// A signal that a key of a description holds.
-static bool follows_state(const lw_model *m, const lwi_yaml_key *key, const void *desc)
+// What the signals need that a key of a description holds.
+static unsigned key_needs(const lw_model *m, const lwi_yaml_key *key, const void *desc)
 {
     lw_signal signal;
-    if (key->kind != LWI_KEY_SIGNAL && key->kind != LWI_KEY_FUNCTION) return false;
-    memcpy(&signal, (const char *)desc + key->offset, sizeof signal);
-    return lwi_function_of_state(m->desc.function, signal);
+    unsigned needs = 0;
+    const bool one = key->kind == LWI_KEY_SIGNAL || key->kind == LWI_KEY_FUNCTION;
+    const int n = one ? 1 : key->kind == LWI_KEY_SIGNALS ? key->count : 0;
+    for (int i = 0; i < n; i++) {
+        memcpy(&signal, (const char *)desc + key->offset + (size_t)i * sizeof signal,
+               sizeof signal);
+        needs |= lwi_function_needs(m->function, signal);
+    }
+    return needs;
 }
 
 static lw_status compile_items(lw_model *m, int kind)
@@ -334,7 +340,7 @@ static lw_status compile_items(lw_model *m, int kind)
         TRY(item->compile(m, desc, par));
         add_force(m, item->type, par, (lw_signal){0}, (lw_signal){0});
         for (int k = 0; k < item->keys->nkey; k++)
-            if (follows_state(m, &item->keys->key[k], desc)) m->force_needs |= LWI_NEEDS_JOINT;
+            m->force_needs |= key_needs(m, &item->keys->key[k], desc);
     }
     return LW_OK;
 }
@@ -404,8 +410,9 @@ static lw_status compile(lw_model *m, const lwi_description *desc, lwi_unclosed 
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for the model");
     m->function = LWI_PUSH(&m->arena, lwi_function, desc->nfunction);
     if (!m->function) return lwi_fail(error, LW_ERR_MEMORY, "no memory for functions");
+    const lwi_signal_names names = lwi_names_of(desc);
     for (int i = 0; i < desc->nfunction; i++)
-        if (lwi_function_build(&desc->function[i], &m->arena, &m->function[i]) != LW_OK)
+        if (lwi_function_build(&desc->function[i], &names, &m->arena, &m->function[i]) != LW_OK)
             return lwi_fail(error, LW_ERR_MEMORY, "no memory for functions");
     v3_copy(m->gravity, desc->gravity);
     for (int i = 0; i < 3; i++)

@@ -11,14 +11,19 @@ lw_status lw_builder_add_function(lw_builder *b, const lw_function_desc *desc, l
     if (!b) return lwi_fail(error, LW_ERR_ARGUMENT, "builder is NULL");
     LWI_DESC(lw_function_desc, desc, error);
     lw_error why = {0};
-    if (lwi_function_check(desc, b->desc.nfunction, &why) != LW_OK ||
-        lwi_function_check_sum(b->desc.function, desc, &why) != LW_OK)
+    lwi_function built;
+    const lwi_signal_names names = lwi_names_of(&b->desc);
+    lw_status status = lwi_function_check(desc, &names, &why);
+    if (status == LW_OK) {
+        LWI_GROW(b, LWI_LIST_FUNCTIONS, function, nfunction);
+        if (lwi_function_build(desc, &names, &b->arena, &built) != LW_OK)
+            return lwi_builder_no_memory(error);
+        status = lwi_function_check_sum(b->desc.function, &built.desc, &why);
+    }
+    if (status != LW_OK)
         return lwi_model_fail(&b->desc, desc->place, error, "function%s%s%s: %s",
                               desc->name ? " '" : "", desc->name ? desc->name : "",
                               desc->name ? "'" : "", why.text);
-    LWI_GROW(b, LWI_LIST_FUNCTIONS, function, nfunction);
-    lwi_function built;
-    if (lwi_function_build(desc, &b->arena, &built) != LW_OK) return lwi_builder_no_memory(error);
     b->desc.function[b->desc.nfunction++] = built.desc;
     if (function) function->index = b->desc.nfunction;
     return LW_OK;

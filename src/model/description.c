@@ -216,22 +216,27 @@ lw_status lwi_item_unit(const lwi_item *it, const char *what, lw_quat *q)
 static lw_status check_time_alone(const lwi_item *it, const char *what, lw_signal s)
 {
     lw_builder *b = it->builder;
-    const lw_function_desc *f = lwi_function_of_state(b->desc.function, s);
+    const char *f = lwi_function_of_state(b->desc.function, s);
     if (f) {
-        const lwi_formula_facts facts = lwi_formula_facts_of(f->formula);
+        const lwi_formula_facts facts = lwi_formula_facts_of(f);
         return lwi_item_fail(
             it,
             "%s follows a formula that reads %.*s, expected one of t alone (its time derivatives "
             "are needed); joints may be read by forces, efforts and scales",
-            what, facts.length, f->formula + facts.at);
+            what, facts.length, f + facts.at);
     }
+    const lw_signal input = lwi_function_input(b->desc.function, s);
+    if (input.index)
+        return lwi_item_fail(
+            it, "%s follows input '%s', expected a function of time (its derivatives are needed)",
+            what, b->desc.input[-input.index - 1]);
     f = lwi_function_kinked(b->desc.function, s);
     if (!f) return LW_OK;
     return lw_builder_warn(
         b, it->place,
         "%s '%s': %s follows the formula %.80s; where its rate jumps there would be "
         "an impact, which is computed for ramps only",
-        it->kind, it->name, what, f->formula);
+        it->kind, it->name, what, f);
 }
 
 lw_status lwi_item_signal(const lwi_item *it, const char *what, lw_signal s, bool function_only)

@@ -9,10 +9,11 @@
 
 /** The kind of value of a key, and the C field at `offset` that stores it. */
 typedef enum lwi_yaml_key_kind {
-    LWI_KEY_VERSION,    ///< the number 1; no field
-    LWI_KEY_NUMBER,     ///< double
-    LWI_KEY_NUMBERS,    ///< double [count]
-    LWI_KEY_LIST,       ///< one or more numbers: const double *, their number in the int `size`
+    LWI_KEY_VERSION, ///< the number 1; no field
+    LWI_KEY_NUMBER,  ///< double
+    LWI_KEY_NUMBERS, ///< double [count]
+    LWI_KEY_LIST,    ///< one or more numbers: const double *, their number in the int `size`
+    LWI_KEY_ROWS, ///< lists of as many numbers: const double *, their numbers in the ints `size` and `flag`
     LWI_KEY_START,      ///< double [nq of the joint's type], count 1: [nv]
     LWI_KEY_VECTOR,     ///< lw_vec3
     LWI_KEY_DIRECTION,  ///< lw_vec3, not zero
@@ -69,7 +70,7 @@ typedef struct lwi_yaml_key {
     const char *name;
     lwi_yaml_key_kind kind;
     size_t offset, size; ///< fields in the object's struct, see the kinds
-    size_t flag;         ///< offset of a bool, set if the key is present; 0: none
+    size_t flag;         ///< offset of a bool, set if the key is present; 0: none; see ROWS
     const void *more;    ///< const lwi_yaml_object *, const lwi_yaml_key * or words
     int count;
     unsigned types;    ///< bit t: belongs to type t of the object; 0: to all

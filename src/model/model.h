@@ -46,6 +46,11 @@ typedef struct lwi_description {
     int nfunction, ninput, nbody, njoint, ncoupling, nmarker, nmeasure, nimpulse, nwarning, nmesh;
 } lwi_description;
 
+/** The functions and inputs that formulas may name. */
+static inline lwi_signal_names lwi_names_of(const lwi_description *d)
+{
+    return (lwi_signal_names){d->function, d->nfunction, (const char *const *)d->input, d->ninput};
+}
 /** Description i of a kind of force, LWI_ITEM_spring ... */
 const void *lwi_force_desc(const lwi_description *desc, int item, int i);
 static inline const lw_spring_desc *lwi_spring_desc(const lwi_description *desc, int i)
@@ -131,8 +136,9 @@ typedef struct lwi_force_output {
     const char *item;             ///< name of the force or joint
     const lwi_quantity *quantity; ///< [nquantity]
     int nquantity;
-    int first;             ///< index of its first number
-    int joint, coordinate; ///< -1: it acts between bodies; coordinate -1: the joint as a whole
+    int first; ///< index of its first number
+    int joint,
+        coordinate; ///< -1: it acts between bodies; coordinate -1: the joint as a whole; of a signal its function
 } lwi_force_output;
 
 struct lw_model {
@@ -194,6 +200,16 @@ const char *lwi_warning_text(lwi_arena *arena, const char *source, lw_place plac
 /** Checks between items: names, references, drives, connectivity.  Merges nothing. */
 lw_status lwi_description_check(const lwi_description *desc, lw_error *error);
 
+/** May formulas read the state: any joint, and the bodies that are marked?
+ *  @param body  [nbody] set to true where a formula reads the body; others are left as they are */
+bool lwi_reads_state(const lw_model *model);
+void lwi_mark_bodies_read(const lw_model *model, bool *body);
+/** What a signal of a force may depend on at a state. */
+static inline lwi_now lwi_now_at(const lwi_kin *kin, double t, const double *inputs)
+{
+    return (lwi_now){.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd, .kin = kin};
+}
+
 // ---- the steps of lw_model_create, in this order
 
 /** Fixed joints between bodies: those of body i are joint[first[i]] ... joint[first[i + 1] - 1]. */
@@ -209,7 +225,7 @@ lw_status lwi_check_inertias(lw_model *model, const lwi_rigid_graph *graph, lw_e
 
 lw_status lwi_compile_bodies(lw_model *model, lw_error *error);   ///< inertia, poses, merging
 lw_status lwi_compile_joints(lw_model *model, lw_error *error);   ///< frames on carriers, drives
-lw_status lwi_compile_formulas(lw_model *model, lw_error *error); ///< joints that formulas read
+lw_status lwi_compile_formulas(lw_model *model, lw_error *error); ///< items that formulas read
 lw_status lwi_compile_topology(lw_model *model, lw_error *error); ///< spanning tree, sweep order
 lw_status lwi_compile_forces(lw_model *model, lw_error *error);
 

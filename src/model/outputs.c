@@ -28,6 +28,11 @@ static const lwi_quantity joint_quantities[] = {
                           "and of a length that varies"),
 };
 
+static const lwi_quantity signal_quantities[] = {
+    LWI_OUTPUT("signal", "value", LWI_OUTPUT_SCALAR, .part = {"value"}, .unit = {""},
+               .summary = "value of a signal"),
+};
+
 int lwi_quantity_part_count(const lwi_quantity *q)
 {
     int n = 0;
@@ -52,8 +57,9 @@ static table table_at(int k)
     };
     if (k == 0) return (table){drive_quantities, LWI_COUNT(drive_quantities)};
     if (k == 1) return (table){joint_quantities, LWI_COUNT(joint_quantities)};
-    if (k - 2 >= LWI_COUNT(types)) return (table){0};
-    return (table){types[k - 2]->outputs->quantity, types[k - 2]->outputs->n};
+    if (k == 2) return (table){signal_quantities, LWI_COUNT(signal_quantities)};
+    if (k - 3 >= LWI_COUNT(types)) return (table){0};
+    return (table){types[k - 3]->outputs->quantity, types[k - 3]->outputs->n};
 }
 
 const lwi_quantity *lwi_output_quantity_at(int index)
@@ -127,6 +133,10 @@ static void add_all(lw_model *m)
                 m, name, (table){f->type->outputs->quantity, f->type->outputs->n}, -1, -1);
         }
     LWI_ASSERT(force == m->nforce);
+    for (int i = 0; i < m->desc.nfunction; i++)
+        if (m->desc.function[i].recorded)
+            add_output(m, m->desc.function[i].name,
+                       (table){signal_quantities, LWI_COUNT(signal_quantities)}, -1, i);
 }
 
 lw_status lwi_compile_outputs(lw_model *m)
@@ -268,6 +278,11 @@ void lwi_outputs_evaluate(const lw_model *m, const lwi_kin *kin, const double (*
         if (o->quantity == drive_quantities)
             drive_values(&m->joint[o->joint], o->coordinate, kin, reaction[o->joint],
                          value + o->first);
+        if (o->quantity == signal_quantities) {
+            const lwi_now now = lwi_now_at(kin, t, inputs);
+            value[o->first] =
+                lwi_signal_value(m->function, (lw_signal){o->coordinate + 1}, &now, 0);
+        }
         if (o->quantity != joint_quantities) continue;
         if (m->joint[o->joint].mount.present && !mounted)
             find_efforts(m, kin, t, inputs, loads), mounted = true;

@@ -1,5 +1,6 @@
 // not_finite.c -- which functions of a model are no numbers at a state, and what they read there.
 #include "simulate/simulation.h"
+#include "spatial/motion.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -23,6 +24,11 @@ static void name_readings(lwi_work *work, int function, const lwi_now *now)
     const lwi_formula *formula = work->model->function[function].formula;
     for (int k = 0; formula && k < formula->nname; k++) {
         const lwi_formula_name *name = &formula->name[k];
+        if (name->kind != LWI_READ_JOINT) {
+            add_to_message(work, "%s%.*s = %.9g", k ? ", " : " at ", name->length,
+                           formula->text + name->at, lwi_formula_reading(name, now));
+            continue;
+        }
         add_to_message(work, "%sjoint '%s' %s%d = %.9g", k ? ", " : " at ", name->joint,
                        name->speed ? "qd" : "q", name->coordinate,
                        (name->speed ? now->qd : now->q)[name->index]);
@@ -37,8 +43,17 @@ void lwi_name_functions(lwi_work *work, double t, const double *x, const double 
     lwi_now now = {.t = t, .inputs = inputs};
     const lw_error error = work->error;
     if (!m->desc.nfunction) return;
-    if (work->formulation->observe(work, t, x, inputs, LW_OBSERVE_TWIST, snapshot) == LW_OK)
-        now.q = snapshot->q, now.qd = snapshot->qd;
+    lwi_kin kin = {.R = NULL};
+    now.functions = m->function;
+    if (work->formulation->observe(work, t, x, inputs, LW_OBSERVE_TWIST, snapshot) == LW_OK) {
+        for (int b = 0; b < m->nbody; b++)
+            m3_mul_v(snapshot->w_world[b], snapshot->R[b], snapshot->w[b]);
+        kin = (lwi_kin){.R = (const double(*)[9])snapshot->R,
+                        .r = (const double(*)[3])snapshot->r,
+                        .v = (const double(*)[3])snapshot->v,
+                        .w = (const double(*)[3])snapshot->w_world};
+        now.q = snapshot->q, now.qd = snapshot->qd, now.kin = &kin;
+    }
     work->error = error;
     for (int i = 0, named = 0; i < m->desc.nfunction && named < NAMED; i++) {
         const lw_signal s = {i + 1};

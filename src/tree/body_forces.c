@@ -51,6 +51,7 @@ static void mark_bodies(const lw_model *model, bool *used)
         for (int b = 0; place.n == 0 && b < model->nbody; b++) used[b] = true; // unknown
         for (int k = 0; k < place.n; k++) used[place.body[k]] = true;
     }
+    lwi_mark_bodies_read(model, used);
     for (int b = 0; b < model->nbody; b++)
         if (used[b]) used[model->body[b].carrier] = true;
 }

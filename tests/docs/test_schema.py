@@ -27,8 +27,8 @@ except ImportError as missing:
 
 # What the schema leaves to the checks of the model: relations of values, names that are referred to, formulas.
 RELATIONS = re.compile(
-    r"there is no (body|joint|function|input|point|column)|is a unit and a name|shapes have the mass|unknown name|expected as many|model has no bodies|triangle inequality|"
-    r"is indefinite|unit quaternion|zero vector|floats and has no|have no inertia|"
+    r"there is no (body|joint|function|input|point|column|marker|spring)|expected lower <= upper|is periodic|depends on itself|rows of|is a unit and a name|shapes have the mass|unknown name|expected as many|model has no bodies|triangle inequality|"
+    r"before it|is indefinite|unit quaternion|zero vector|floats and has no|have no inertia|"
     r": qd?: expected a list|a speed > 0 at which|one of both|expected after its start|of the table is|"
     r"meet at|does not close|do not close|is given as|its own|'between'|same body|no moving|massless|has length 0|"
     r"polynomial|already|not perpendicular|coplanar|with itself|must differ|is on body|has no mass|"

@@ -5,6 +5,7 @@
 #include "io/yaml/read.h"
 #include "model/model.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static lw_status read_settings(lwi_yaml_reading *r, const lwi_document_value *root)
@@ -60,13 +61,72 @@ static lw_status check_header(lwi_yaml_reading *r, const lwi_document_value *roo
     return lwi_yaml_check_keys(r, &lwi_yaml_file_object, 0, root, top);
 }
 
+static int by_key(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// One map of the entries of both; they differ in their numbers only.
+static lw_status join_maps(lwi_yaml_reading *r, const lwi_document_value *a,
+                           const lwi_document_value *b, const lwi_document_value **out)
+{
+    const int n = a->count + b->count;
+    lwi_document_value *v = LWI_PUSH(&r->arena, lwi_document_value, 1);
+    typedef struct keyed {
+        const char *key;
+        int index;
+    } keyed;
+    keyed *sorted = LWI_PUSH(&r->arena, keyed, n);
+    if (!v || !sorted) return lwi_yaml_no_memory(r);
+    *v = *a;
+    v->count = n;
+    v->item = LWI_PUSH(&r->arena, const lwi_document_value *, n);
+    v->key = LWI_PUSH(&r->arena, const char *, n);
+    v->key_place = LWI_PUSH(&r->arena, lw_place, n);
+    v->order = LWI_PUSH(&r->arena, int, n);
+    if (!v->item || !v->key || !v->key_place || !v->order) return lwi_yaml_no_memory(r);
+    for (int i = 0; i < n; i++) {
+        const lwi_document_value *from = i < a->count ? a : b;
+        const int k = i < a->count ? i : i - a->count;
+        v->item[i] = from->item[k], v->key[i] = from->key[k], v->key_place[i] = from->key_place[k];
+        sorted[i] = (keyed){v->key[i], i};
+    }
+    qsort(sorted, (size_t)n, sizeof *sorted, by_key);
+    for (int i = 0; i < n; i++) v->order[i] = sorted[i].index;
+    *out = v;
+    return LW_OK;
+}
+
+// The sections `functions` and `signals`: one list, because both are named where a signal is expected.
+static lw_status read_sections_of_functions(lwi_yaml_reading *r, const lwi_document_value *root)
+{
+    const lwi_document_value *signals;
+    TRY(lwi_yaml_section(r, root, "functions", LWI_DOCUMENT_MAP, &r->functions));
+    TRY(lwi_yaml_section(r, root, "signals", LWI_DOCUMENT_MAP, &signals));
+    r->nplain_function = r->functions ? r->functions->count : 0;
+    if (!signals) return LW_OK;
+    if (!r->functions) {
+        r->functions = signals;
+        return LW_OK;
+    }
+    for (int k = 0; k < signals->count; k++) {
+        const int same = lwi_document_find(r->functions, signals->key[k]);
+        if (same < 0) continue;
+        lwi_yaml_set_item(r, "signal", signals->key[k]);
+        return lwi_yaml_fail(r, LW_ERR_MODEL, signals->key_place[k],
+                             "this is the name of a function (line %d); names are unique",
+                             r->functions->key_place[same].line);
+    }
+    return join_maps(r, r->functions, signals, &r->functions);
+}
+
 // Finds the sections of a file, evaluates its parameters, opens the files that it includes.
 static lw_status open_file(lwi_yaml_reading *r, const lwi_document_value *root)
 {
     const lwi_document_value *include, *generate;
     r->root = root;
     TRY(check_header(r, root));
-    TRY(lwi_yaml_section(r, root, "functions", LWI_DOCUMENT_MAP, &r->functions));
+    TRY(read_sections_of_functions(r, root));
     TRY(lwi_yaml_section(r, root, "parameters", LWI_DOCUMENT_MAP, &r->parameters));
     TRY(lwi_yaml_section(r, root, "points", LWI_DOCUMENT_MAP, &r->points));
     TRY(lwi_yaml_section(r, root, "include", LWI_DOCUMENT_MAP, &include));
@@ -90,6 +150,13 @@ static lw_status each_file(lwi_yaml_reading *r, lw_status (*step)(lwi_yaml_readi
     TRY(step(r));
     for (lwi_yaml_reading *c = r->child; c; c = c->next) TRY(each_file(c, step));
     return LW_OK;
+}
+
+// The same with included files first: formulas of a file may name their functions.
+static lw_status inner_first(lwi_yaml_reading *r, lw_status (*step)(lwi_yaml_reading *))
+{
+    for (lwi_yaml_reading *c = r->child; c; c = c->next) TRY(inner_first(c, step));
+    return step(r);
 }
 
 // The body that the ground of an included file is; before its bodies and joints.
@@ -122,7 +189,8 @@ static lw_status read_file(lwi_yaml_reading *r, const lwi_document_value *root)
         lwi_yaml_read_inputs, lwi_yaml_read_functions, read_bodies, lwi_yaml_read_joints,
         lwi_yaml_read_others};
     TRY(open_file(r, root));
-    for (int i = 0; i < LWI_COUNT(step); i++) TRY(each_file(r, step[i]));
+    for (int i = 0; i < LWI_COUNT(step); i++)
+        TRY(step[i] == lwi_yaml_read_functions ? inner_first(r, step[i]) : each_file(r, step[i]));
     // items of other files are written as numbers, and with them everything
     if (r->child) r->builder->desc.stated.n = r->builder->desc.stated.npoint = 0;
     r->builder->desc.stated.flat = r->child != NULL;

@@ -59,7 +59,10 @@ static lw_status negate_function(lwi_yaml_reading *r, lw_function_desc *f)
         f->from = 0 - f->from, f->to = 0 - f->to;
         return LW_OK;
     case LW_FUNCTION_TABLE:
+    case LW_FUNCTION_CURVE:
         return negate_list(r, &f->y, f->npoint);
+    case LW_FUNCTION_MAP:
+        return negate_list(r, &f->y, f->npoint * f->npoint2);
     case LW_FUNCTION_SUM:
         return negate_terms(r, f);
     case LW_FUNCTION_FORMULA:
@@ -81,6 +84,7 @@ static lw_status negate(lwi_yaml_reading *r, lw_signal *signal)
                              r->builder->desc.input[-signal->index - 1]);
     lw_function_desc f = r->builder->desc.function[signal->index - 1];
     f.name = NULL;
+    f.recorded = false;
     TRY(negate_function(r, &f));
     return lw_builder_add_function(r->builder, &f, signal, r->error);
 }

@@ -77,7 +77,8 @@ lw_status lwi_yaml_read_functions(lwi_yaml_reading *r)
     if (!r->function || !r->function_open) return lwi_yaml_no_memory(r);
     for (int k = 0; k < n; k++) {
         lw_signal signal;
-        TRY(check_name(r, "function", r->functions->key[k], r->functions->key_place[k]));
+        TRY(check_name(r, k < r->nplain_function ? "function" : "signal", r->functions->key[k],
+                       r->functions->key_place[k]));
         TRY(lwi_yaml_named_function(r, k, r->functions->key_place[k], &signal));
     }
     return LW_OK;

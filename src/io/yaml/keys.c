@@ -15,6 +15,11 @@
 static const char *const function_types[] = {LW_FUNCTION_LIST(X)};
 #undef X
 
+#define X(name, text) text,
+static const char *const interpolations[] = {LW_INTERPOLATION_LIST(X)};
+static const char *const ends[] = {LW_ENDS_LIST(X)};
+#undef X
+
 #define F(name) (1u << LW_FUNCTION_##name)
 #define AT(field) .offset = offsetof(lwi_yaml_function, field)
 static const lwi_yaml_key function_keys[] = {
@@ -41,17 +46,31 @@ static const lwi_yaml_key function_keys[] = {
      .help = "time the step ends [s], after `start`"},
     {"t", LWI_KEY_LIST, AT(desc.t), .size = offsetof(lwi_yaml_function, nt), .types = F(TABLE),
      .required = F(TABLE), .help = "times of the points [s], increasing"},
-    {"y", LWI_KEY_LIST, AT(desc.y), .size = offsetof(lwi_yaml_function, ny), .types = F(TABLE),
-     .required = F(TABLE), .help = "values at the points, as many as times"},
+    {"x", LWI_KEY_LIST, AT(desc.t), .size = offsetof(lwi_yaml_function, nt), .types = F(CURVE) | F(MAP),
+     .required = F(CURVE) | F(MAP), .help = "values of `of` at the points, increasing"},
+    {"x2", LWI_KEY_LIST, AT(desc.x2), .size = offsetof(lwi_yaml_function, desc.npoint2), .types = F(MAP),
+     .required = F(MAP), .help = "values of `of2` at the points, increasing"},
+    {"y", LWI_KEY_LIST, AT(desc.y), .size = offsetof(lwi_yaml_function, ny), .types = F(TABLE) | F(CURVE),
+     .required = F(TABLE) | F(CURVE), .help = "values at the points, as many as in `t` or `x`"},
+    {"rows", LWI_KEY_ROWS, AT(desc.y), .size = offsetof(lwi_yaml_function, nrow), .flag = offsetof(lwi_yaml_function, ncolumn),
+     .types = F(MAP), .required = F(MAP), .help = "a list for each number of `x`, of a value for each number of `x2`"},
+    {"interpolation", LWI_KEY_WORD, AT(desc.interpolation), .more = interpolations, .count = LWI_COUNT(interpolations),
+     .types = F(TABLE) | F(CURVE) | F(MAP), .help = "between the points: `spline`, `linear`, or `monotone`, a cubic without overshoot; default spline"},
+    {"ends", LWI_KEY_WORD, AT(desc.ends), .more = ends, .count = LWI_COUNT(ends), .types = F(TABLE) | F(CURVE) | F(MAP),
+     .help = "before the first and after the last point of `t` or `x`: a straight line, `clamped`, `periodic`, or `error`; default linear"},
+    {"ends2", LWI_KEY_WORD, AT(desc.ends2), .more = ends, .count = LWI_COUNT(ends), .types = F(MAP),
+     .help = "the same of `x2`"},
     {"terms", LWI_KEY_TERMS, AT(desc.terms), .size = offsetof(lwi_yaml_function, desc.nterm),
      .types = F(SUM), .required = F(SUM), .help = "functions that are added"},
     {"of", LWI_KEY_STRING, AT(desc.formula), .size = offsetof(lwi_yaml_function, formula_place),
-     .types = F(FORMULA), .required = F(FORMULA),
-     .help = "formula in t; in forces, efforts and scales also in joints: \"2*sin(3*t) - 4*A.qd0\""},
+     .types = F(FORMULA) | F(CURVE) | F(MAP), .required = F(FORMULA) | F(CURVE) | F(MAP),
+     .help = "formula in t; in forces, efforts and scales also in joints: \"2*sin(3*t) - 4*A.qd0\"; of a curve or map what it is over"},
+    {"of2", LWI_KEY_STRING, AT(desc.formula2), .size = offsetof(lwi_yaml_function, formula2_place),
+     .types = F(MAP), .required = F(MAP), .help = "formula: what the second axis of the map is over"},
 };
 #undef AT
 const lwi_yaml_object lwi_yaml_function_object = {
-    .title = "function", .help = "a function of time [s]",
+    .title = "function", .help = "a function of time [s], or of the state",
     .type = function_types, .ntype = LWI_COUNT(function_types),
     .key = function_keys, .nkey = LWI_COUNT(function_keys)};
 
@@ -438,6 +457,8 @@ static const lwi_yaml_key file_keys[] = {
     {"include", LWI_KEY_ITEMS, .more = &lwi_yaml_include_object,
      .help = "native model files that are parts of this model, by name"},
     {"functions", LWI_KEY_ITEMS, .more = &lwi_yaml_function_object, .help = "named functions of time"},
+    {"signals", LWI_KEY_ITEMS, .more = &lwi_yaml_function_object,
+     .help = "the same, recorded as columns `signal.NAME.value`; a text is a formula"},
     {"inputs", LWI_KEY_NAMES, .help = "values that a program sets while running"},
     {"bodies", LWI_KEY_ITEMS, .more = &lwi_yaml_body_object,
      .help = "bodies by name; needed where nothing is generated"},

@@ -11,12 +11,12 @@
 
 enum { LWI_FORMAT_VERSION = 1 }; ///< `linkwork: 1`
 
-/** A function while it is read: lengths of the two lists of a table, and the place of the formula for
+/** A function while it is read: lengths of the lists of a table, curve or map, and the places of formulas for
  *  errors. */
 typedef struct lwi_yaml_function {
     lw_function_desc desc;
-    int nt, ny;
-    lw_place formula_place;
+    int nt, ny, nrow, ncolumn;
+    lw_place formula_place, formula2_place;
 } lwi_yaml_function;
 
 extern const lwi_yaml_object lwi_yaml_file_object;     ///< no struct: sections

@@ -448,6 +448,17 @@ static bool split_component(const char *name, int length, char *point, size_t si
     return true;
 }
 
+int lwi_yaml_find_inner_signal(const lwi_yaml_reading *r, const char *name)
+{
+    const lwi_description *d = &r->builder->desc;
+    if (!r->child) return 0;
+    for (int i = 0; i < d->nfunction; i++)
+        if (d->function[i].name && strcmp(d->function[i].name, name) == 0) return i + 1;
+    for (int i = 0; i < d->ninput; i++)
+        if (strcmp(d->input[i], name) == 0) return -i - 1;
+    return 0;
+}
+
 static lw_status find_name(void *user, const char *name, int length, lwi_formula_symbol *symbol,
                            lw_error *error)
 {
@@ -480,6 +491,25 @@ static lw_status find_name(void *user, const char *name, int length, lwi_formula
     *symbol = (lwi_formula_symbol){.value = r->point[k].r[component],
                                    .dimension = {LWI_DIMENSION_KNOWN, {LWI_POWER}}}; // a length
     return status;
+}
+
+lw_status lwi_yaml_find_signal(void *user, const char *name, int length, lwi_formula_symbol *symbol,
+                               lw_error *error)
+{
+    lwi_yaml_reading *r = user;
+    char word[LWI_NAME_LENGTH + 1];
+    const lw_status status = find_name(user, name, length, symbol, error);
+    if (status != LW_ERR_ARGUMENT) return status;
+    if (!lwi_formula_plain_name(name, length, word, sizeof word)) return LW_ERR_ARGUMENT;
+    const int k = r->functions ? lwi_document_find(r->functions, word) : -1;
+    const bool input = k < 0 && lwi_names_find(&r->inputs, word) >= 0;
+    if (k < 0 && !input && !lwi_yaml_find_inner_signal(r, word)) return LW_ERR_ARGUMENT;
+    if (symbol) *symbol = (lwi_formula_symbol){.signal = true};
+    if (!symbol || k < 0 || !r->wanted) return LW_OK;
+    for (int i = 0; i < r->wanted->n; i++)
+        if (r->wanted->function[i] == k) return LW_OK;
+    if (r->wanted->n < LWI_FORMULA_NAMES) r->wanted->function[r->wanted->n++] = k;
+    return LW_OK;
 }
 
 // ------------------------------------------------------------------------------------------ overrides

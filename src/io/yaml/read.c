@@ -8,6 +8,8 @@
 #include <string.h>
 
 static lw_status read_signal(lwi_yaml_reading *r, const lwi_document_value *v, lw_signal *signal);
+static lw_status read_key(lwi_yaml_reading *r, const lwi_yaml_key *key, int type,
+                          const lwi_document_value *v, void *target);
 
 lw_status lwi_yaml_added(lwi_yaml_reading *r, lw_status status, lw_place place)
 {
@@ -71,27 +73,43 @@ lw_status lwi_yaml_read_type(lwi_yaml_reading *r, const lwi_yaml_object *object,
 // --------------------------------------------------------------------------------------- functions
 
 static lw_status add_constant(lwi_yaml_reading *r, const char *name, lw_place place, double value,
-                              lw_signal *signal)
+                              bool recorded, lw_signal *signal)
 {
     const lw_function_desc desc = {.name = name,
                                    .type = LW_FUNCTION_CONSTANT,
                                    .value = value,
+                                   .recorded = recorded,
                                    .place = lwi_yaml_item_place(r, place)};
     return lwi_yaml_added(r, lw_builder_add_function(r->builder, &desc, signal, r->error), place);
 }
 
-static lw_status add_function(lwi_yaml_reading *r, const char *name, lw_place place,
-                              const lwi_document_value *map, lw_signal *signal)
+// Numbers of points that belong together.
+static lw_status check_counts(lwi_yaml_reading *r, const lwi_yaml_function *item, lw_place place)
 {
-    lwi_yaml_function item = {.desc = {.name = name, .place = lwi_yaml_item_place(r, place)}};
+    const bool map = item->desc.type == LW_FUNCTION_MAP,
+               table = item->desc.type == LW_FUNCTION_TABLE;
+    if (!map && item->nt != item->ny)
+        return lwi_yaml_fail(r, LW_ERR_MODEL, place, "%s has %d numbers and y %d, expected as many",
+                             table ? "t" : "x", item->nt, item->ny);
+    if (map && (item->nrow != item->nt || item->ncolumn != item->desc.npoint2))
+        return lwi_yaml_fail(
+            r, LW_ERR_MODEL, place,
+            "x has %d numbers and x2 %d, expected %d rows of %d numbers, found %d of %d", item->nt,
+            item->desc.npoint2, item->nt, item->desc.npoint2, item->nrow, item->ncolumn);
+    return LW_OK;
+}
+
+static lw_status add_function(lwi_yaml_reading *r, const char *name, lw_place place,
+                              const lwi_document_value *map, bool recorded, lw_signal *signal)
+{
+    lwi_yaml_function item = {
+        .desc = {.name = name, .place = lwi_yaml_item_place(r, place), .recorded = recorded}};
     int type;
     const lwi_yaml_outer outer = lwi_yaml_begin_item(r, &item);
     TRY(lwi_yaml_read_type(r, &lwi_yaml_function_object, map, place, &type));
     item.desc.type = (lw_function_type)type;
     TRY(lwi_yaml_read_object(r, &lwi_yaml_function_object, type, map, place, &item));
-    if (item.nt != item.ny)
-        return lwi_yaml_fail(r, LW_ERR_MODEL, place, "t has %d numbers and y %d, expected as many",
-                             item.nt, item.ny);
+    TRY(check_counts(r, &item, place));
     item.desc.npoint = item.nt;
     if (item.formula_place.line) place = item.formula_place;
     item.desc.place = lwi_yaml_item_place(r, place);
@@ -109,24 +127,55 @@ static lw_status add_function(lwi_yaml_reading *r, const char *name, lw_place pl
 
 // A number in the place of a function.
 static lw_status add_number(lwi_yaml_reading *r, const char *name, lw_place place,
-                            const lwi_document_value *v, lw_signal *signal)
+                            const lwi_document_value *v, bool recorded, lw_signal *signal)
 {
     double value = 0;
     TRY(lwi_yaml_read_number(r, v, &value));
-    return add_constant(r, name, place, value, signal);
+    return add_constant(r, name, place, value, recorded, signal);
 }
 
 // A named function that is a number, which may be an expression.
 static lw_status add_named_number(lwi_yaml_reading *r, const char *name, lw_place place,
-                                  const lwi_document_value *v, lw_signal *signal)
+                                  const lwi_document_value *v, bool recorded, lw_signal *signal)
 {
     const lw_function_desc desc = {.size = 0};
     const lwi_yaml_outer outer = lwi_yaml_begin_item(r, &desc);
-    TRY(add_number(r, name, place, v, signal));
+    TRY(add_number(r, name, place, v, recorded, signal));
     const lwi_yaml_key *key = lwi_yaml_key_find(&lwi_yaml_function_object, "value");
     if (r->stated && r->base) TRY(lwi_yaml_keep(r, key, &desc.value, v));
     return lwi_yaml_end_item(r, &outer, LWI_STATED_FUNCTION, signal->index - 1,
                              &lwi_yaml_function_object, NULL);
+}
+
+// A text in the section `signals`.
+static lw_status add_formula(lwi_yaml_reading *r, const char *name, lw_place place,
+                             const lwi_document_value *v, lw_signal *signal)
+{
+    lwi_yaml_function item = {
+        .desc = {.name = name, .type = LW_FUNCTION_FORMULA, .recorded = true}};
+    const lwi_yaml_key *key = lwi_yaml_key_find(&lwi_yaml_function_object, "of");
+    const lwi_yaml_outer outer = lwi_yaml_begin_item(r, &item);
+    (void)place;
+    item.desc.place = lwi_yaml_item_place(r, v->place);
+    TRY(read_key(r, key, LW_FUNCTION_FORMULA, v, &item));
+    TRY(lwi_yaml_added(r, lw_builder_add_function(r->builder, &item.desc, signal, r->error),
+                       v->place));
+    return lwi_yaml_end_item(r, &outer, LWI_STATED_FUNCTION, signal->index - 1,
+                             &lwi_yaml_function_object, NULL);
+}
+
+// Function k depends on itself: names those between.
+static lw_status cycle(lwi_yaml_reading *r, int k, lw_place asked)
+{
+    char chain[160] = "";
+    size_t n = 0;
+    for (int depth = r->function_open[k]; depth <= r->function_depth; depth++)
+        for (int i = 0; i < r->functions->count; i++)
+            if (r->function_open[i] == depth && n < sizeof chain)
+                n += (size_t)snprintf(chain + n, sizeof chain - n, "'%.40s' -> ",
+                                      r->functions->key[i]);
+    return lwi_yaml_fail(r, LW_ERR_MODEL, asked, "function '%.80s' depends on itself: %s'%.40s'",
+                         r->functions->key[k], chain, r->functions->key[k]);
 }
 
 // Reads function k of the section, possibly on behalf of another function that refers to it.
@@ -135,8 +184,7 @@ lw_status lwi_yaml_named_function(lwi_yaml_reading *r, int k, lw_place asked, lw
     const char *name = r->functions->key[k];
     const lwi_document_value *v = r->functions->item[k];
     const lw_place place = r->functions->key_place[k];
-    if (r->function_open[k])
-        return lwi_yaml_fail(r, LW_ERR_MODEL, asked, "function '%.80s' is a sum of itself", name);
+    if (r->function_open[k]) return cycle(r, k, asked);
     if (r->function_depth == LWI_DOCUMENT_DEPTH)
         return lwi_yaml_fail(r, LW_ERR_MODEL, asked, "more than %d functions refer to each other",
                              (int)LWI_DOCUMENT_DEPTH);
@@ -146,16 +194,20 @@ lw_status lwi_yaml_named_function(lwi_yaml_reading *r, int k, lw_place asked, lw
         memcpy(path, r->path, sizeof path);
         const char *full = lwi_yaml_full_name(r, name);
         if (!full) return lwi_yaml_no_memory(r);
-        lwi_yaml_set_item(r, "function", name);
-        r->function_open[k] = 1;
-        r->function_depth++;
-        if (v->kind == LWI_DOCUMENT_MAP) {
-            TRY(add_function(r, full, place, v, &r->function[k]));
+        lwi_yaml_set_item(r, k < r->nplain_function ? "function" : "signal", name);
+        r->function_open[k] = (char)++r->function_depth;
+        if (v->kind == LWI_DOCUMENT_SCALAR && *v->text && k >= r->nplain_function &&
+            (v->quoted || !lwi_text_is_number(v->text))) {
+            TRY(add_formula(r, full, place, v, &r->function[k]));
+        } else if (v->kind == LWI_DOCUMENT_MAP) {
+            TRY(add_function(r, full, place, v, k >= r->nplain_function, &r->function[k]));
         } else if ((v->kind == LWI_DOCUMENT_SCALAR && !v->quoted && lwi_text_is_number(v->text)) ||
                    lwi_yaml_is_expression(r, v)) {
-            TRY(add_named_number(r, full, place, v, &r->function[k]));
+            TRY(add_named_number(r, full, place, v, k >= r->nplain_function, &r->function[k]));
         } else {
-            return lwi_yaml_expected(r, v, "a number or a map with a type");
+            return lwi_yaml_expected(r, v,
+                                     k < r->nplain_function ? "a number or a map with a type"
+                                                            : "a formula or a map with a type");
         }
         r->function_depth--;
         r->function_open[k] = 0;
@@ -177,10 +229,12 @@ static lw_status read_signal_name(lwi_yaml_reading *r, const lwi_document_value 
         signal->index = -(r->first_input + input) - 1;
         return LW_OK;
     }
+    signal->index = lwi_yaml_find_inner_signal(r, v->text);
+    if (signal->index) return LW_OK;
     if (lwi_yaml_is_expression(r, v) &&
         (!lwi_formula_is_word(v->text) ||
          (r->parameters && lwi_document_find(r->parameters, v->text) >= 0)))
-        return add_number(r, NULL, v->place, v, signal);
+        return add_number(r, NULL, v->place, v, false, signal);
     if (!v->quoted && strchr("+-.0123456789", v->text[0]))
         return lwi_yaml_expected(r, v, "a number as in JSON, a function or an input");
     lwi_yaml_hint(hint, sizeof hint, v->text, r->functions ? r->functions->key : NULL,
@@ -192,11 +246,11 @@ static lw_status read_signal_name(lwi_yaml_reading *r, const lwi_document_value 
 
 static lw_status read_signal(lwi_yaml_reading *r, const lwi_document_value *v, lw_signal *signal)
 {
-    if (v->kind == LWI_DOCUMENT_MAP) return add_function(r, NULL, v->place, v, signal);
+    if (v->kind == LWI_DOCUMENT_MAP) return add_function(r, NULL, v->place, v, false, signal);
     if (v->kind != LWI_DOCUMENT_SCALAR || !*v->text)
         return lwi_yaml_expected(r, v, "a number, the name of a function or input, or a function");
     if (v->quoted || !lwi_text_is_number(v->text)) return read_signal_name(r, v, signal);
-    return add_number(r, NULL, v->place, v, signal);
+    return add_number(r, NULL, v->place, v, false, signal);
 }
 
 // For keys where 0 is the same as none, 0 is none.
@@ -355,11 +409,31 @@ static lw_status rewrite_formula(lwi_yaml_reading *r, const lwi_document_value *
     lwi_formula_scope scope = r->scope;
     lw_error why = {0};
     const char *rewritten = "";
-    if (!r->parameters && !r->points && !r->parent) return LW_OK;
+    const bool values = r->parameters || r->points || r->parent;
+    if (!values && !r->functions && !r->inputs.count && !r->child) return LW_OK;
+    enum { SUGGESTED = 100 };
+    const char *known[SUGGESTED];
+    const lwi_document_value *const maps[] = {r->parameters, r->functions};
+    lwi_yaml_wanted wanted = {.n = 0}, *outer = r->wanted;
+    scope.names = known, scope.nname = 0;
+    for (int m = 0; m < LWI_COUNT(maps); m++)
+        for (int i = 0; maps[m] && i < maps[m]->count && scope.nname < SUGGESTED; i++)
+            known[scope.nname++] = maps[m]->key[i];
+    scope.find = lwi_yaml_find_signal;
     scope.constant = false;
     scope.prefix = r->prefix;
     scope.negated = r->placement.moved ? lwi_yaml_is_negated : NULL;
+    r->wanted = &wanted;
     const lw_status status = lwi_formula_rewrite(*formula, &scope, &r->arena, &rewritten, &why);
+    r->wanted = outer;
+    if (status != LW_OK && !values) { // as the builder states it, with the names of all functions
+        char *last = strrchr(r->path, '.');
+        *(last ? last : r->path) = 0;
+    }
+    for (int i = 0; i < wanted.n && status == LW_OK; i++) {
+        lw_signal signal;
+        TRY(lwi_yaml_named_function(r, wanted.function[i], v->place, &signal));
+    }
     if (status != LW_OK) return lwi_yaml_formula_failed(r, status, v->place, &why);
     r->stated = strcmp(rewritten, *formula) != 0;
     *formula = rewritten;
@@ -376,6 +450,9 @@ static lw_status read_value(lwi_yaml_reading *r, const lwi_yaml_key *key, int ty
     case LWI_KEY_NUMBERS: return read_numbers(r, key, v, FIELD(double, key->offset));
     case LWI_KEY_LIST:
         return lwi_yaml_read_list(r, v, FIELD(const double *, key->offset), FIELD(int, key->size));
+    case LWI_KEY_ROWS:
+        return lwi_yaml_read_rows(r, v, FIELD(const double *, key->offset), FIELD(int, key->size),
+                                  FIELD(int, key->flag));
     case LWI_KEY_START:
         return lwi_yaml_read_numbers(r, v, key->count ? lwi_yaml_joint_nv((lw_joint_type)type)
                                                  : lwi_yaml_joint_nq((lw_joint_type)type),
@@ -417,7 +494,7 @@ static lw_status read_value(lwi_yaml_reading *r, const lwi_yaml_key *key, int ty
     case LWI_KEY_STRING:
         *FIELD(lw_place, key->size) = v->place;
         TRY(lwi_yaml_read_text(r, v, "a text", FIELD(const char *, key->offset)));
-        return strcmp(key->name, "of") == 0
+        return strncmp(key->name, "of", 2) == 0
                    ? rewrite_formula(r, v, FIELD(const char *, key->offset))
                    : LW_OK;
     case LWI_KEY_SHAPES:
@@ -455,6 +532,7 @@ static bool is_kept(const lwi_yaml_key *key, const lwi_document_value *v)
     case LWI_KEY_INTEGER:
     case LWI_KEY_NUMBERS:
     case LWI_KEY_LIST:
+    case LWI_KEY_ROWS:
     case LWI_KEY_START:
     case LWI_KEY_VECTOR:
     case LWI_KEY_DIRECTION:
@@ -503,7 +581,7 @@ lw_status lwi_yaml_read_object(lwi_yaml_reading *r, const lwi_yaml_object *objec
         const size_t mark = lwi_yaml_enter(r, key->name);
         TRY(read_key(r, key, type, map->item[i], target));
         lwi_yaml_leave(r, mark);
-        if (key->flag) *FIELD(bool, key->flag) = true;
+        if (key->flag && key->kind != LWI_KEY_ROWS) *FIELD(bool, key->flag) = true;
     }
     return LW_OK;
 }

@@ -256,6 +256,12 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     case LWI_KEY_LIST:
         fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1", number);
         return;
+    case LWI_KEY_ROWS:
+        fprintf(f,
+                "\"type\": \"array\", \"items\": {\"type\": \"array\", \"items\": {%s}, \"minItems\": 2}, "
+                "\"minItems\": 2",
+                number);
+        return;
     case LWI_KEY_START:
         fprintf(f, "\"type\": \"array\", \"items\": {%s}, \"minItems\": 1, \"maxItems\": %d",
                 number, key->count ? LW_JOINT_MAX_NV : LW_JOINT_MAX_NQ);
@@ -329,8 +335,9 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
         const bool may_be_number =
             object == &lwi_yaml_function_object || object == &lwi_yaml_parameter_object;
         fputs("\"type\": \"object\", \"additionalProperties\": {", f);
-        const bool may_be_text = object == &lwi_yaml_measure_object;
-        if (may_be_number) fprintf(f, "\"anyOf\": [{%s}, {", number);
+        const bool may_be_text =
+            object == &lwi_yaml_measure_object || strcmp(key->name, "signals") == 0;
+        if (may_be_number && !may_be_text) fprintf(f, "\"anyOf\": [{%s}, {", number);
         if (may_be_text) fputs("\"anyOf\": [{\"type\": [\"string\", \"number\"]}, {", f);
         put_reference(f, object->title);
         fputs(may_be_number || may_be_text ? "}]}" : "}", f);

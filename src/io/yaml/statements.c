@@ -162,8 +162,11 @@ static int count_of(const lwi_yaml_item *item, const char *at, const char *field
 {
     const lw_function_desc *f = (const lw_function_desc *)(const void *)at;
     int count;
-    if (item->list == LWI_STATED_FUNCTION)
-        return f->type == LW_FUNCTION_TABLE ? f->npoint : f->ncoefficient;
+    if (item->list == LWI_STATED_FUNCTION) {
+        if (key->kind == LWI_KEY_ROWS) return f->npoint * f->npoint2;
+        if (key->offset == offsetof(lw_function_desc, x2)) return f->npoint2;
+        return f->type == LW_FUNCTION_POLYNOMIAL ? f->ncoefficient : f->npoint;
+    }
     memcpy(&count, field - key->offset + key->size, sizeof count);
     return count;
 }
@@ -200,6 +203,7 @@ uint64_t lwi_yaml_guard(const lwi_description *d, const lwi_yaml_item *item, uns
         return hash(h, field,
                     (size_t)(key->count ? LW_JOINT_MAX_NV : LW_JOINT_MAX_NQ) * sizeof(double));
     case LWI_KEY_LIST:
+    case LWI_KEY_ROWS:
         return hash_list(h, field, count_of(item, at, field, key));
     case LWI_KEY_LENGTH:
         return hash_signal(hash(h, field, sizeof(double)), d, field - key->offset + key->size);

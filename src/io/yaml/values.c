@@ -248,6 +248,31 @@ lw_status lwi_yaml_read_list(lwi_yaml_reading *r, const lwi_document_value *v, c
     return LW_OK;
 }
 
+lw_status lwi_yaml_read_rows(lwi_yaml_reading *r, const lwi_document_value *v, const double **list,
+                             int *nrow, int *ncolumn)
+{
+    static const char what[] = "a list of lists of numbers";
+    if (v->kind != LWI_DOCUMENT_LIST || v->count == 0) return lwi_yaml_expected(r, v, what);
+    const int n = v->item[0]->count;
+    size_t all = 0;
+    for (int i = 0; i < v->count; i++) {
+        const lwi_document_value *row = v->item[i];
+        if (row->kind != LWI_DOCUMENT_LIST || row->count == 0)
+            return lwi_yaml_expected(r, row, what);
+        if (row->count != n)
+            return lwi_yaml_fail(r, LW_ERR_PARSE, row->place,
+                                 "row %d has %d numbers and the first one %d, expected as many",
+                                 i + 1, row->count, n);
+        all += (size_t)n;
+    }
+    double *x = lwi_arena_push(&r->arena, all, sizeof *x);
+    if (!x) return lwi_yaml_no_memory(r);
+    for (int i = 0; i < v->count; i++)
+        TRY(lwi_yaml_read_numbers(r, v->item[i], n, x + (size_t)i * (size_t)n));
+    *list = x, *nrow = v->count, *ncolumn = n;
+    return LW_OK;
+}
+
 lw_status lwi_yaml_read_vector(lwi_yaml_reading *r, const lwi_document_value *v, lw_vec3 *x)
 {
     double a[3];

@@ -45,6 +45,11 @@ typedef struct lwi_yaml_placed {
 } lwi_yaml_placed;
 enum { LWI_YAML_PLACED = 64 }; ///< of one item
 
+/** Functions of the file that a formula names. */
+typedef struct lwi_yaml_wanted {
+    int n, function[LWI_FORMULA_NAMES];
+} lwi_yaml_wanted;
+
 /** State of reading one file. */
 typedef struct lwi_yaml_reading {
     const char *file;
@@ -58,9 +63,12 @@ typedef struct lwi_yaml_reading {
     const lwi_document_value *functions, *bodies, *joints;
     lwi_names inputs;
     lw_signal *function; ///< [functions->count] 0: not read yet
-    char *function_open; ///< [functions->count] 1: being read
+    char *function_open; ///< [functions->count] being read, in this order from 1; 0: not
     int function_depth;
-    int *body; ///< [bodies->count] index in the model, 0: not added yet
+    int nplain_function; ///< those of the section `functions`; the others are of `signals`
+    struct lwi_yaml_wanted
+        *wanted; ///< functions that the formula names that is read; NULL: none is
+    int *body;   ///< [bodies->count] index in the model, 0: not added yet
     lwi_mesh_places places;
     lwi_mesh_table meshes; ///< by the name of their file
     // expressions
@@ -123,6 +131,9 @@ lw_status lwi_yaml_check_range(lwi_yaml_reading *r, const lwi_yaml_key *key,
                                const lwi_document_value *v, double x);
 lw_status lwi_yaml_read_numbers(lwi_yaml_reading *r, const lwi_document_value *v, int count,
                                 double *x);
+/** Lists of as many numbers each, in the arena. */
+lw_status lwi_yaml_read_rows(lwi_yaml_reading *r, const lwi_document_value *v, const double **list,
+                             int *nrow, int *ncolumn);
 /** One or more numbers, in the arena. */
 lw_status lwi_yaml_read_list(lwi_yaml_reading *r, const lwi_document_value *v, const double **list,
                              int *count);
@@ -171,6 +182,12 @@ void lwi_yaml_place_points(lwi_yaml_reading *r, const lwi_yaml_object *keys, con
 void lwi_yaml_into_body(const lw_pose *body, lw_vec3 *x);
 /** Dimensions of the units in brackets of the key's help.  @return how many: 0 to 2 */
 int lwi_yaml_key_dimensions(const lwi_yaml_key *key, lwi_dimension dimension[2]);
+/** `find` of the scope of formulas: parameters, points, functions and inputs of the file; user: the reading.  Functions
+ *  are noted in `wanted`. */
+lw_status lwi_yaml_find_signal(void *user, const char *name, int length, lwi_formula_symbol *symbol,
+                               lw_error *error);
+/** lw_signal.index of a function or input of an included file by its full name; 0: there is none. */
+int lwi_yaml_find_inner_signal(const lwi_yaml_reading *r, const char *name);
 /** Passes an error of a formula on, with its place. */
 lw_status lwi_yaml_formula_failed(lwi_yaml_reading *r, lw_status status, lw_place place,
                                   const lw_error *why);

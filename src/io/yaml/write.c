@@ -121,6 +121,15 @@ static void put_numbers(const writing *w, const double *x, int n)
     fputs("]", w->file);
 }
 
+static void put_rows(const writing *w, const double *x, int nrow, int ncolumn)
+{
+    for (int i = 0; i < nrow; i++) {
+        fputs(i ? ", " : "[", w->file);
+        put_numbers(w, x + (size_t)i * (size_t)ncolumn, ncolumn);
+    }
+    fputs("]", w->file);
+}
+
 static void put_body(const writing *w, lw_body body)
 {
     put_name(w, w->d->body[body.index].name);
@@ -135,7 +144,8 @@ typedef enum constant_form {
 
 static void put_function(const writing *w, const lw_function_desc *f)
 {
-    const lwi_yaml_function item = {.desc = *f, .nt = f->npoint, .ny = f->npoint};
+    const lwi_yaml_function item = {
+        .desc = *f, .nt = f->npoint, .ny = f->npoint, .nrow = f->npoint, .ncolumn = f->npoint2};
     const current outer = begin_stated(w, LWI_STATED_FUNCTION, (int)(f - w->d->function),
                                        &lwi_yaml_function_object, &item, NULL);
     fputs("{", w->file);
@@ -253,7 +263,7 @@ static bool is_given(const writing *w, const lwi_yaml_key *key, int type, const 
     if (w->now->item.list == LWI_STATED_BODY && strcmp(key->name, "mass") == 0) return true;
     if (other || key->form == LWI_FORM_AT || key->form == LWI_FORM_POINTS) return false;
     if (key->form == LWI_FORM_FRAMES) return !at_stated(w, &lwi_yaml_joint_object, type, source);
-    if (key->flag) return *FIELD(bool, key->flag);
+    if (key->flag && key->kind != LWI_KEY_ROWS) return *FIELD(bool, key->flag);
     if (key->required >> type & 1u) return true;
     switch (key->kind) {
     case LWI_KEY_NUMBER:
@@ -415,6 +425,9 @@ static void put_key(const writing *w, const lwi_yaml_key *key, int type, const v
         return;
     case LWI_KEY_LIST:
         put_numbers(w, *FIELD(double *, key->offset), *FIELD(int, key->size));
+        return;
+    case LWI_KEY_ROWS:
+        put_rows(w, *FIELD(double *, key->offset), *FIELD(int, key->size), *FIELD(int, key->flag));
         return;
     case LWI_KEY_START:
         put_numbers(w, FIELD(double, key->offset),
@@ -585,6 +598,7 @@ static lw_status name_functions(writing *w)
         const lw_function_desc *f = &w->d->function[i];
         w->function[i] = f->name;
         for (int k = 0; k < f->nterm; k++) {
+            if (f->terms[k].index <= 0) continue;
             const int inner = depth[f->terms[k].index - 1] + 1;
             if (inner > depth[i]) depth[i] = inner;
         }
@@ -674,13 +688,13 @@ static void put_constant(const writing *w, const lw_function_desc *f, int index)
     *w->now = outer;
 }
 
-static void write_functions(const writing *w)
+static void write_functions(const writing *w, bool recorded)
 {
     bool any = false;
     for (int i = 0; i < w->d->nfunction; i++) {
         const lw_function_desc *f = &w->d->function[i];
-        if (!w->function[i]) continue;
-        if (!any) fputs("functions:\n", w->file);
+        if (!w->function[i] || f->recorded != recorded) continue;
+        if (!any) fputs(recorded ? "signals:\n" : "functions:\n", w->file);
         any = true;
         begin_item(w, w->function[i]);
         fputs(" ", w->file);
@@ -744,7 +758,8 @@ static void write_sections(const writing *w, const lw_options *options)
         put_numbers(w, d->gravity, 3);
     fputs("\n", w->file);
     w->now->item.index = -1;
-    write_functions(w);
+    write_functions(w, false);
+    write_functions(w, true);
     write_inputs(w);
     fputs("bodies:\n", w->file);
     for (int i = 1; i < d->nbody; i++) {

@@ -89,18 +89,10 @@ static void list_edges(const lwi_index3 *d, lwi_index3_fallback *fallback, bool 
     }
 }
 
-// Whether formulas read joints.
-static bool reads_joints(const lw_model *model)
-{
-    for (int i = 0; i < model->desc.nfunction; i++)
-        if (model->function[i].formula && model->function[i].formula->nname > 0) return true;
-    return false;
-}
-
 static void list_forces(const lwi_index3 *d, bool *node, bool *joint, bool *read)
 {
     const lw_model *model = d->system.model;
-    const bool all = reads_joints(model);
+    const bool all = lwi_reads_state(model); // formulas may read any
     for (int k = 0; k < model->nnode && all; k++) node[k] = true;
     for (int j = 0; j < model->njoint && all; j++) read[j] = true;
     for (int i = 0; i < model->nforce; i++) {

@@ -15,7 +15,7 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
                   const double *inputs, lwi_loads *loads)
 {
     const lwi_joint_spring_par *p = par;
-    const lwi_now now = {.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd};
+    const lwi_now now = lwi_now_at(kin, t, inputs);
     const double qd = kin->qd[p->iv];
     const double other = -p->damping * qd + lwi_signal_value(model->function, p->force, &now, 0) +
                          lwi_signal_value(model->function, p->effort, &now, 0);
@@ -78,7 +78,7 @@ static void add_outputs(const lw_model *model, const void *par, const lwi_kin *k
                         const double *inputs, double *value)
 {
     const lwi_joint_spring_par *p = par;
-    const lwi_now now = {.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd};
+    const lwi_now now = lwi_now_at(kin, t, inputs);
     const double qd = kin->qd[p->iv];
     const double effort[3] = {-p->stiffness * stretch(p, kin), -p->damping * qd,
                               lwi_signal_value(model->function, p->force, &now, 0) +

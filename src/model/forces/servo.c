@@ -37,7 +37,7 @@ typedef struct control {
 static control control_of(const lw_model *model, const servo_par *p, const lwi_kin *kin, double t,
                           const double *inputs)
 {
-    const lwi_now now = {.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd};
+    const lwi_now now = lwi_now_at(kin, t, inputs);
     const double u = within(lwi_signal_value(model->function, p->target, &now, 0), p->target_range);
     const double wanted = lwi_signal_value(model->function, p->rate, &now, 0);
     double l = 0, dl = 0;

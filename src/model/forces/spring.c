@@ -37,7 +37,7 @@ typedef struct pull {
 static pull pull_of(const lw_model *model, const lwi_spring_par *p, const lwi_kin *kin, double t,
                     const double *inputs)
 {
-    const lwi_now now = {.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd};
+    const lwi_now now = lwi_now_at(kin, t, inputs);
     pull s = {.line = line_of(p, kin)};
     double v1[3], v2[3];
     point_velocity(v1, kin, p->body1, s.line.arm1);

@@ -10,7 +10,7 @@
 static void scaled(const lw_model *model, const lwi_wrench_par *p, const lwi_kin *kin, double t,
                    const double *inputs, double f[6])
 {
-    const lwi_now now = {.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd};
+    const lwi_now now = lwi_now_at(kin, t, inputs);
     const double scale = lwi_signal_value(model->function, p->scale, &now, 1);
     v3_scale(f, scale, p->force);
     v3_scale(f + 3, scale, p->torque);

@@ -9,9 +9,11 @@
 //   sign     = ("-" | "+") sign | power
 //   power    = operand [ "^" sign ]
 //   operand  = number [ unit ] | "t" | "pi" | "e" | function "(" or { "," or } ")" | joint "." ("q" | "qd") k
-//            | name | "(" or ")"
+//            | name | reading | "(" or ")"
 //   joint    = letters, digits and _, a letter first | "'" anything, ' doubled "'"
 //   name     = joint { "." joint }                                       of the scope (lwi_formula_scope)
+//   reading  = ("body" | "marker" | "spring" | "joint") "." joint "." word
+//            | ("distance" | "distance_rate") "(" joint "," joint ")"
 //   unit     = factor { [ "*" | "/" ] factor },  factor = word [ "^" [ "-" ] digit ]       of the table in units.c
 //
 // One function per rule.  Operations on numbers are done at once, so that constants cost nothing.  Dimensions are
@@ -44,6 +46,8 @@ static const char *const calls[] = {
 #undef X
 };
 enum { FIRST_CALL = LWI_FORMULA_SIN, NCALL = sizeof calls / sizeof calls[0] };
+
+static const char *const distances[] = {"distance", "distance_rate"};
 
 typedef lwi_formula_parser parser;
 
@@ -241,6 +245,9 @@ static bool is_name(parser *p, const char *word, int length)
         if ((int)strlen(symbols[i].text) == length &&
             !memcmp(symbols[i].text, word, (size_t)length))
             return true;
+    for (int i = 0; i < LWI_COUNT(distances); i++)
+        if ((int)strlen(distances[i]) == length && !memcmp(distances[i], word, (size_t)length))
+            return true;
     return is_operator_word(word, length) || (length == 1 && (*word == 't' || *word == 'e')) ||
            (length == 2 && !memcmp(word, "pi", 2)) ||
            (p->scope && p->scope->find(p->scope->user, word, length, NULL, NULL) == LW_OK);
@@ -368,7 +375,9 @@ static int coordinate_of(const char *text, int length, bool *speed)
 
 static lw_status push_name(parser *p, const lwi_formula_name *name)
 {
-    const lwi_operation operation = name->speed ? LWI_FORMULA_SPEED : LWI_FORMULA_COORDINATE;
+    const lwi_operation operation = name->kind != LWI_READ_JOINT ? LWI_FORMULA_READ
+                                    : name->speed                ? LWI_FORMULA_SPEED
+                                                                 : LWI_FORMULA_COORDINATE;
     int k = 0;
     for (; k < p->nname; k++) {
         const lwi_formula_name *known = &p->name[k];
@@ -411,6 +420,15 @@ static int path_length(const char *text, int at)
     }
 }
 
+// A number cannot depend on the name at `at`.
+static lw_status not_constant(parser *p, int at, int length)
+{
+    return lwi_formula_fail(p->text, at, length, p->error,
+                            "'%.*s' varies during a run, expected an expression of parameters and "
+                            "constants",
+                            length < 60 ? length : 60, p->text + at);
+}
+
 // A name of the scope at the next character: *found, or left to others.
 static lw_status parse_symbol(parser *p, bool *found)
 {
@@ -426,6 +444,11 @@ static lw_status parse_symbol(parser *p, bool *found)
     p->literal = false;
     p->cycles = p->cycles || symbol.cycles;
     p->at += length;
+    if (symbol.signal) {
+        const lwi_formula_name name = {
+            .kind = LWI_READ_SIGNAL, .at = at, .length = length, .item = at, .index = symbol.index};
+        return p->scope->constant ? not_constant(p, at, length) : push_name(p, &name);
+    }
     if (symbol.variable)
         return push(p, (lwi_instruction){.operation = LWI_FORMULA_VARIABLE, .index = symbol.index},
                     symbol.dimension, at);
@@ -435,19 +458,10 @@ static lw_status parse_symbol(parser *p, bool *found)
     return push_number(p, symbol.value, symbol.dimension, at);
 }
 
-// A number cannot depend on the name at `at`.
-static lw_status not_constant(parser *p, int at, int length)
-{
-    return lwi_formula_fail(p->text, at, length, p->error,
-                            "'%.*s' varies during a run, expected an expression of parameters and "
-                            "constants",
-                            length < 60 ? length : 60, p->text + at);
-}
-
 // What follows the joint's name, which began at `at`: .q0, .qd0
-static lw_status parse_coordinate(parser *p, int at)
+static lw_status parse_coordinate(parser *p, int at, int item)
 {
-    lwi_formula_name name = {.at = at};
+    lwi_formula_name name = {.at = at, .item = item};
     if (p->text[p->at] != '.')
         return expected(p, "'.' and a coordinate behind the joint, like .q0 or .qd0");
     const int length = word_length(p->text, ++p->at);
@@ -471,7 +485,94 @@ static lw_status parse_quoted(parser *p)
     TRY(parse_symbol(p, &found));
     if (found) return LW_OK;
     p->at += length;
-    return parse_coordinate(p, at);
+    return parse_coordinate(p, at, at);
+}
+
+// ---- readings of bodies, markers, springs
+
+static const char *const components[] = {
+#define X(name) #name,
+    LWI_FORMULA_COMPONENT_LIST(X)
+#undef X
+};
+static const char *const lengths[] = {"length", "rate"};
+
+// A kind of items, and what formulas read of one.
+static const struct {
+    const char *word;
+    lwi_reading kind;
+    const char *const *part;
+    int npart;
+    const char *expected;
+} items[] = {
+    {"joint", LWI_READ_JOINT, NULL, 0, ""},
+    {"body", LWI_READ_BODY, components, LWI_FORMULA_COMPONENTS,
+     "a component of the body: x, y, z, vx, vy, vz, wx, wy or wz"},
+    {"marker", LWI_READ_MARKER, components, LWI_FORMULA_COMPONENTS,
+     "a component of the marker: x, y, z, vx, vy, vz, wx, wy or wz"},
+    {"spring", LWI_READ_SPRING, lengths, 2, "length or rate of the spring"},
+};
+
+// Length of the name of an item at byte `at`, in quotes or not.
+static int item_length(const char *text, int at)
+{
+    return text[at] == '\'' ? quoted_length(text + at) : word_length(text, at);
+}
+
+// Which of the kinds `word` is, if an item and a point follow it at p->at; -1: none, it may be a joint.
+static int kind_of_item(const parser *p, const char *word)
+{
+    const int n = p->text[p->at] == '.' ? item_length(p->text, p->at + 1) : 0;
+    if (n == 0 || p->text[p->at + 1 + n] != '.') return -1;
+    for (int i = 0; i < LWI_COUNT(items); i++)
+        if (!strcmp(word, items[i].word)) return i;
+    return -1;
+}
+
+// body.arm.x: what follows the kind, which began at `at`.
+static lw_status parse_item(parser *p, int kind, int at)
+{
+    lwi_formula_name name = {
+        .kind = items[kind].kind, .at = at, .item = p->at + 1, .coordinate = -1};
+    p->at += 1 + item_length(p->text, p->at + 1);
+    if (name.kind == LWI_READ_JOINT) return parse_coordinate(p, at, name.item);
+    const int n = word_length(p->text, ++p->at);
+    for (int k = 0; k < items[kind].npart; k++)
+        if ((int)strlen(items[kind].part[k]) == n &&
+            !memcmp(items[kind].part[k], p->text + p->at, (size_t)n))
+            name.coordinate = k;
+    if (name.coordinate < 0) return expected(p, items[kind].expected);
+    p->at += n;
+    name.length = p->at - at;
+    if (p->scope && p->scope->constant) return not_constant(p, at, name.length);
+    return push_name(p, &name);
+}
+
+static lw_status parse_marker(parser *p, int *item)
+{
+    peek(p);
+    const int n = item_length(p->text, p->at);
+    if (!n) return expected(p, "the name of a marker");
+    *item = p->at;
+    p->at += n;
+    return LW_OK;
+}
+
+// distance(a, b): what follows the word, which began at `at`.
+static lw_status parse_distance(parser *p, int rate, int at)
+{
+    lwi_formula_name name = {.kind = LWI_READ_DISTANCE, .at = at, .coordinate = rate};
+    if (!take(p, "("))
+        return lwi_formula_fail(p->text, at, p->at - at, p->error,
+                                "'%s' is a function, expected %s(marker, marker)", distances[rate],
+                                distances[rate]);
+    TRY(parse_marker(p, &name.item));
+    if (!take(p, ",")) return expected(p, "',' and a second marker");
+    TRY(parse_marker(p, &name.item2));
+    if (!take(p, ")")) return expected(p, "')'");
+    name.length = p->at - at;
+    if (p->scope && p->scope->constant) return not_constant(p, at, name.length);
+    return push_name(p, &name);
 }
 
 // A step from and to the same place would be a jump.
@@ -546,7 +647,11 @@ static lw_status parse_name(parser *p)
     if (found) return LW_OK;
     snprintf(name, sizeof name, "%.*s", length, p->text + at);
     p->at += length;
-    if (p->text[p->at] == '.') return parse_coordinate(p, at);
+    const int kind = kind_of_item(p, name);
+    if (kind >= 0) return parse_item(p, kind, at);
+    if (p->text[p->at] == '.') return parse_coordinate(p, at, at);
+    for (int i = 0; i < LWI_COUNT(distances); i++)
+        if (!strcmp(name, distances[i])) return parse_distance(p, i, at);
     if (!strcmp(name, "t")) {
         if (p->scope && p->scope->constant) return not_constant(p, at, length);
         return push(p, (lwi_instruction){.operation = LWI_FORMULA_TIME}, unknown_dimension, at);
@@ -560,6 +665,11 @@ static lw_status parse_name(parser *p)
     if (is_operator_word(name, length)) {
         p->at = at;
         return expected(p, "a number, a name or '('");
+    }
+    if (p->scope && p->scope->any_signal) {
+        const lwi_formula_name signal = {
+            .kind = LWI_READ_SIGNAL, .at = at, .item = at, .length = length};
+        return push_name(p, &signal);
     }
     return unknown_name(p, name, at, length);
 }
@@ -710,6 +820,33 @@ lw_status lwi_formula_check(const char *text, lw_error *error)
     return parse(&p, text, NULL, error);
 }
 
+bool lwi_formula_plain_name(const char *name, int length, char *word, size_t size)
+{
+    const bool quoted = name[0] == '\'';
+    size_t n = 0;
+    if (length <= 0 || (quoted ? quoted_length(name) : word_length(name, 0)) != length)
+        return false;
+    for (int i = quoted; i < length - quoted; i++) {
+        if (n + 1 >= size) return false;
+        word[n++] = name[i];
+        if (quoted && name[i] == '\'') i++;
+    }
+    word[n] = 0;
+    return quoted || !lwi_formula_is_reserved(word);
+}
+
+lw_status lwi_formula_check_in(const char *text, const lwi_formula_scope *scope, int *signals,
+                               int *nsignal, lw_error *error)
+{
+    parser p;
+    int n = 0;
+    TRY(parse(&p, text, scope, error));
+    for (int k = 0; k < p.nname && signals; k++)
+        if (p.name[k].kind == LWI_READ_SIGNAL) signals[n++] = p.name[k].index;
+    if (nsignal) *nsignal = n;
+    return LW_OK;
+}
+
 lw_status lwi_formula_number(const char *text, const lwi_formula_scope *scope,
                              lwi_formula_result *result, lw_error *error)
 {
@@ -740,6 +877,9 @@ static bool is_kinked(lwi_operation operation)
     case LWI_FORMULA_SIGN:
     case LWI_FORMULA_MIN:
     case LWI_FORMULA_MAX:
+    case LWI_FORMULA_FLOOR:
+    case LWI_FORMULA_CEIL:
+    case LWI_FORMULA_MOD:
     case LWI_FORMULA_WHERE:
         return true;
     default:
@@ -747,28 +887,43 @@ static bool is_kinked(lwi_operation operation)
     }
 }
 
+// A scope without names, but quoted ones without a coordinate behind them are signals.
+static lw_status no_name(void *user, const char *name, int length, lwi_formula_symbol *symbol,
+                         lw_error *error)
+{
+    (void)user, (void)error;
+    if (name[0] != '\'' || quoted_length(name) != length) return LW_ERR_ARGUMENT;
+    if (symbol) *symbol = (lwi_formula_symbol){.signal = true};
+    return LW_OK;
+}
+
 lwi_formula_facts lwi_formula_facts_of(const char *text)
 {
     parser p;
+    const lwi_formula_scope scope = {.find = no_name, .any_signal = true};
     lwi_formula_facts facts = {0};
-    if (parse(&p, text, NULL, NULL) != LW_OK) return facts;
+    if (parse(&p, text, &scope, NULL) != LW_OK) return facts;
     for (int i = 0; i < p.ncode; i++) facts.kinked = facts.kinked || is_kinked(p.code[i].operation);
-    if (p.nname) {
+    for (int k = 0; k < p.nname && !facts.reads_state; k++) {
+        if (p.name[k].kind == LWI_READ_SIGNAL) continue;
         facts.reads_state = true;
-        facts.at = p.name[0].at;
-        facts.length = p.name[0].length;
+        facts.at = p.name[k].at;
+        facts.length = p.name[k].length;
     }
     return facts;
 }
 
-const char *lwi_formula_joint(lwi_arena *arena, const char *text, const lwi_formula_name *name)
+const char *lwi_formula_item(lwi_arena *arena, const char *text, const lwi_formula_name *name,
+                             int item)
 {
-    char *joint = LWI_PUSH(arena, char, name->length + 1);
+    const int end = name->at + name->length;
+    char *joint = LWI_PUSH(arena, char, end - item + 1);
     if (!joint) return NULL;
-    const char *from = text + name->at;
+    const char *from = text + item;
     int n = 0;
     if (*from != '\'') {
-        memcpy(joint, from, strcspn(from, "."));
+        const int word = name->kind == LWI_READ_SIGNAL ? name->length : word_length(text, item);
+        memcpy(joint, from, (size_t)word);
         return joint;
     }
     for (from++; from[0] != '\'' || from[1] == '\''; from++) {
@@ -794,8 +949,11 @@ lw_status lwi_formula_build(const char *text, const lwi_formula_scope *scope, lw
     f.dimension = p.dimension[0];
     for (int k = 0; k < p.nname; k++) {
         f.name[k] = p.name[k];
-        f.name[k].joint = lwi_formula_joint(arena, text, &p.name[k]);
+        f.name[k].joint = lwi_formula_item(arena, text, &p.name[k], p.name[k].item);
         if (!f.name[k].joint) return LW_ERR_MEMORY;
+        if (p.name[k].kind != LWI_READ_DISTANCE) continue;
+        f.name[k].other = lwi_formula_item(arena, text, &p.name[k], p.name[k].item2);
+        if (!f.name[k].other) return LW_ERR_MEMORY;
     }
     *formula = f;
     return LW_OK;

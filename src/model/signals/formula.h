@@ -18,16 +18,32 @@ enum {
     LWI_FORMULA_NAMES = 64                      ///< different joint coordinates and speeds
 };
 
+struct lwi_kin;
+struct lwi_function;
+
 /** Everything that a signal may depend on. */
 typedef struct lwi_now {
     double t;                ///< [s]
     const double *inputs;    ///< NULL: zeros
     const double *q, *qd;    ///< [model nq], [model nv] of all joints
     const double *variables; ///< of the scope of a formula (lwi_formula_scope); NULL: none are read
+    const struct lwi_kin *kin; ///< motions of bodies; NULL: what reads bodies is not a number
+    const struct lwi_function
+        *functions; ///< of the model, which formulas name; set by lwi_signal_value
 } lwi_now;
 
+/** A line s -> (t, q, qd, length and rate of a spring) along which signals are differentiated: the derivatives of these
+ *  by s.  Everything else is held. */
+typedef struct lwi_seed {
+    double t;
+    int iq, iv; ///< in lwi_now q, qd; -1: none
+    double q, qd;
+    int spring; ///< number of the spring in the model; -1: none
+    double length, rate;
+} lwi_seed;
+
 /** Leaves, which have no operands. */
-#define LWI_FORMULA_LEAF_LIST(X) X(NUMBER) X(TIME) X(COORDINATE) X(SPEED) X(VARIABLE)
+#define LWI_FORMULA_LEAF_LIST(X) X(NUMBER) X(TIME) X(COORDINATE) X(SPEED) X(VARIABLE) X(READ)
 
 /** Operators: symbol and operands. */
 #define LWI_FORMULA_OPERATOR_LIST(X)                                                               \
@@ -68,6 +84,9 @@ typedef struct lwi_now {
     X(SIGN, "sign", 1, "sign(x)")                                                                  \
     X(MIN, "min", 2, "min(x, y, ...)")                                                             \
     X(MAX, "max", 2, "max(x, y, ...)")                                                             \
+    X(FLOOR, "floor", 1, "floor(x)")                                                               \
+    X(CEIL, "ceil", 1, "ceil(x)")                                                                  \
+    X(MOD, "mod", 2, "mod(x, period)")                                                             \
     X(STEP, "step", 3, "step(x, start, end)")                                                      \
     X(WHERE, "where", 3, "where(condition, yes, no)")
 
@@ -86,17 +105,38 @@ typedef enum lwi_operation {
 
 typedef struct lwi_instruction {
     lwi_operation operation;
-    int index; ///< COORDINATE, SPEED: in lwi_now q, qd once linked, before that in `name`; VARIABLE: in `variables`
+    int index; ///< COORDINATE, SPEED: in lwi_now q, qd once linked, before that in `name`; VARIABLE: in `variables`; READ: in `name`
     double value; ///< NUMBER
 } lwi_instruction;
 
-/** A joint coordinate or speed that the formula reads. */
+/** What a name of a formula reads. */
+typedef enum lwi_reading {
+    LWI_READ_JOINT,    ///< a coordinate or a speed
+    LWI_READ_SIGNAL,   ///< a function or an input
+    LWI_READ_BODY,     ///< a component of the motion of its mass centre
+    LWI_READ_MARKER,   ///< a component of its motion
+    LWI_READ_SPRING,   ///< length or rate
+    LWI_READ_DISTANCE, ///< of two markers, or its rate
+    LWI_READ_COUNT
+} lwi_reading;
+
+/** Components of bodies and markers, as the columns of results are called: position and velocity in world axes, angular
+ *  velocity in axes of the body or marker. */
+#define LWI_FORMULA_COMPONENT_LIST(X) X(x) X(y) X(z) X(vx) X(vy) X(vz) X(wx) X(wy) X(wz)
+enum { LWI_FORMULA_COMPONENTS = 9 };
+
+struct lwi_probe;
+
+/** A quantity that the formula reads. */
 typedef struct lwi_formula_name {
-    const char *joint;
-    int coordinate; ///< k of qk, qdk
+    lwi_reading kind;
+    const char *joint, *other; ///< name of the item; DISTANCE: of the second marker
+    int coordinate;            ///< JOINT: k of qk, qdk; BODY, MARKER: component; else 1: the rate
     bool speed;
-    int at, length; ///< where the text names it first
-    int index;      ///< in lwi_now q or qd, once linked
+    int at, length;  ///< where the text names it first
+    int item, item2; ///< where the names of the items are
+    int index;       ///< JOINT: in lwi_now q or qd, once linked; SIGNAL: lw_signal.index
+    const struct lwi_probe *probe; ///< BODY ... DISTANCE: once linked
 } lwi_formula_name;
 
 typedef struct lwi_formula {
@@ -110,6 +150,7 @@ typedef struct lwi_formula {
 /** What a name means. */
 typedef struct lwi_formula_symbol {
     bool variable; ///< read from lwi_now.variables at `index`; else the constant `value`
+    bool signal;   ///< a function or input: `index` is that of lw_signal
     double value;
     int index;
     lwi_dimension dimension;
@@ -128,6 +169,7 @@ typedef struct lwi_formula_scope {
     const char *const *names; ///< [nname] for suggestions; may be NULL
     int nname;
     bool constant;      ///< neither t nor joints may be read
+    bool any_signal;    ///< unknown names are signals, with index 0
     const char *prefix; ///< lwi_formula_rewrite: before names of joints; NULL: none
     /** lwi_formula_rewrite: does the coordinate change its sign?  NULL: none does */
     bool (*negated)(void *user, const char *joint, int coordinate, bool speed);
@@ -154,12 +196,21 @@ lw_status lwi_formula_rewrite(const char *text, const lwi_formula_scope *scope, 
                               const char **rewritten, lw_error *error);
 /** Is the word one that no name of a scope may be: t, pi, a function, an operator? */
 bool lwi_formula_is_reserved(const char *word);
+/** A name as formulas write it, as `find` of a scope gets it: one word that is not reserved, or in quotes.
+ *  @param word  out, without quotes
+ *  @return false: it has several parts, is reserved or does not fit */
+bool lwi_formula_plain_name(const char *name, int length, char *word, size_t size);
 /** Is the text a word: letters, digits and _, a letter first? */
 bool lwi_formula_is_word(const char *text);
 
 /** Checks the text.  The error names the character, quotes the place and the nearest known name.
  *  @return LW_ERR_MODEL */
 lw_status lwi_formula_check(const char *text, lw_error *error);
+/** The same with names of a scope.
+ *  @param signals  [LWI_FORMULA_NAMES] out: lw_signal.index of the functions and inputs that it names; may be NULL
+ *  @param nsignal  out, their number; may be NULL */
+lw_status lwi_formula_check_in(const char *text, const lwi_formula_scope *scope, int *signals,
+                               int *nsignal, lw_error *error);
 /** The program of a text.  Formulas that read joints must be linked before they are evaluated.
  *  @param scope  names that it may use; NULL: none */
 lw_status lwi_formula_build(const char *text, const lwi_formula_scope *scope, lwi_arena *arena,
@@ -168,7 +219,7 @@ lw_status lwi_formula_build(const char *text, const lwi_formula_scope *scope, lw
 void lwi_formula_link(lwi_formula *formula);
 
 typedef struct lwi_formula_facts {
-    bool reads_state; ///< joint coordinates or speeds
+    bool reads_state; ///< joint coordinates or speeds, or other quantities of the state, by itself
     bool kinked;      ///< by an operation with a slope that may jump: abs, min, where, ...
     int at, length;   ///< of the first coordinate or speed in the text
 } lwi_formula_facts;
@@ -179,13 +230,18 @@ lwi_formula_facts lwi_formula_facts_of(const char *text);
 lw_status lwi_formula_fail(const char *text, int at, int length, lw_error *error,
                            const char *format, ...) LW_PRINTF(5, 6);
 
+/** What a name reads that is not of a joint. */
+double lwi_formula_reading(const lwi_formula_name *name, const lwi_now *now);
 /** One operation on its operands: what evaluation does, and what the parser does to numbers. */
 double lwi_formula_operate(lwi_operation operation, const double *x);
 double lwi_formula_value(const lwi_formula *formula, const lwi_now *now);
+/** f[0..2]: value and first two derivatives along the seed.  Where a slope jumps, those to come. */
+void lwi_formula_jet(const lwi_formula *formula, const lwi_now *now, const lwi_seed *seed,
+                     double f[3]);
 /** f[0..2]: value and first two time derivatives of a formula of t alone; where a derivative jumps,
  *  those to come. */
 void lwi_formula_rates(const lwi_formula *formula, double t, double f[3]);
-/** Partial derivative by name k.  All of them are the gradient for implicit methods. */
+/** Partial derivative by name k, a joint coordinate or speed; NAN: another name. */
 double lwi_formula_partial(const lwi_formula *formula, const lwi_now *now, int k);
 
 #endif

@@ -10,8 +10,9 @@
 //   derivatives (a^b)'  = a^b l',  l = b log a        (a^b)''  = a^b (l'' + l' l')        where b
 //   changes
 //
-// Where a slope jumps (abs, min, max) the derivatives are those of larger s.
-#include "model/signals/formula.h"
+// Where a slope jumps (abs, min, max, floor) the derivatives are those of larger s.
+#include "model/signals/functions.h"
+#include "model/signals/probe.h"
 
 #include <math.h>
 
@@ -28,6 +29,14 @@ static double step(double x, double start, double end)
 {
     const double s = (x - start) / (end - start);
     return s <= 0 ? 0 : s >= 1 ? 1 : quintic(s);
+}
+
+// x - period floor(x/period), with the sign of the period and smaller than it.
+static double modulo(double x, double period)
+{
+    const double r = fmod(x, period);
+    const double up = r != 0 && (r < 0) != (period < 0) ? r + period : r;
+    return up == period ? 0 : up; // of a tiny negative x
 }
 
 double lwi_formula_operate(lwi_operation operation, const double *x)
@@ -102,6 +111,12 @@ double lwi_formula_operate(lwi_operation operation, const double *x)
         return x[0] <= x[1] || isnan(x[0]) ? x[0] : x[1];
     case LWI_FORMULA_MAX:
         return x[0] >= x[1] || isnan(x[0]) ? x[0] : x[1];
+    case LWI_FORMULA_FLOOR:
+        return floor(x[0]);
+    case LWI_FORMULA_CEIL:
+        return ceil(x[0]);
+    case LWI_FORMULA_MOD:
+        return modulo(x[0], x[1]);
     case LWI_FORMULA_STEP:
         return step(x[0], x[1], x[2]);
     case LWI_FORMULA_WHERE:
@@ -123,6 +138,12 @@ static const int operands[LWI_FORMULA_OPERATION_COUNT] = {
 static double read(const double *values, int index)
 {
     return values ? values[index] : NAN;
+}
+
+double lwi_formula_reading(const lwi_formula_name *name, const lwi_now *now)
+{
+    if (name->kind != LWI_READ_SIGNAL) return lwi_probe_value(name->probe, now->kin);
+    return lwi_signal_value(now->functions, (lw_signal){name->index}, now, 0);
 }
 
 double lwi_formula_value(const lwi_formula *formula, const lwi_now *now)
@@ -148,6 +169,9 @@ double lwi_formula_value(const lwi_formula *formula, const lwi_now *now)
             break;
         case LWI_FORMULA_VARIABLE:
             value = read(now->variables, in->index);
+            break;
+        case LWI_FORMULA_READ:
+            value = lwi_formula_reading(&formula->name[in->index], now);
             break;
         default:
             value = lwi_formula_operate(in->operation, stack + n);
@@ -328,6 +352,10 @@ static void derive(lwi_operation operation, const jet *x, jet f)
         for (int k = 0; k < 3; k++) difference[k] = x[1][k] - x[0][k];
         copy(f, x[rises(difference) == (operation == LWI_FORMULA_MAX)], 1);
         return;
+    case LWI_FORMULA_MOD: // between its jumps: x less a multiple of the period
+        for (int k = 1; k < 3; k++)
+            f[k] = x[0][k] - (x[1][k] != 0 ? x[1][k] * floor(x[0][0] / x[1][0]) : 0);
+        return;
     case LWI_FORMULA_STEP:
         smooth_step(x, f);
         return;
@@ -341,9 +369,24 @@ static void derive(lwi_operation operation, const jet *x, jet f)
     }
 }
 
-// Evaluates with the instruction `along` (its operation and index) as the parameter s.
-static void evaluate(const lwi_formula *formula, const lwi_now *now, lwi_operation along, int index,
-                     jet result)
+static double along(int index, int seeded, double derivative)
+{
+    return index == seeded ? derivative : 0;
+}
+
+static void read_jet(const lwi_formula_name *name, const lwi_now *now, const lwi_seed *seed, jet f)
+{
+    if (name->kind == LWI_READ_SIGNAL) {
+        lwi_signal_jet(now->functions, (lw_signal){name->index}, now, seed, f);
+        return;
+    }
+    f[0] = lwi_probe_value(name->probe, now->kin);
+    f[1] = lwi_probe_slope(name->probe, seed);
+    f[2] = 0;
+}
+
+void lwi_formula_jet(const lwi_formula *formula, const lwi_now *now, const lwi_seed *seed,
+                     double result[3])
 {
     jet stack[LWI_FORMULA_STACK];
     int n = 0;
@@ -359,22 +402,27 @@ static void evaluate(const lwi_formula *formula, const lwi_now *now, lwi_operati
             break;
         case LWI_FORMULA_TIME:
             f[0] = now->t;
+            f[1] = seed->t;
             break;
         case LWI_FORMULA_COORDINATE:
             f[0] = read(now->q, in->index);
+            f[1] = along(in->index, seed->iq, seed->q);
             break;
         case LWI_FORMULA_SPEED:
             f[0] = read(now->qd, in->index);
+            f[1] = along(in->index, seed->iv, seed->qd);
             break;
         case LWI_FORMULA_VARIABLE:
             f[0] = read(now->variables, in->index);
+            break;
+        case LWI_FORMULA_READ:
+            read_jet(&formula->name[in->index], now, seed, f);
             break;
         default:
             f[0] = lwi_formula_operate(in->operation, x);
             derive(in->operation, (const jet *)(stack + n), f);
             break;
         }
-        if (in->operation == along && in->index == index) f[1] = 1;
         for (int k = 0; k < 3; k++) stack[n][k] = f[k];
         n++;
     }
@@ -384,14 +432,17 @@ static void evaluate(const lwi_formula *formula, const lwi_now *now, lwi_operati
 void lwi_formula_rates(const lwi_formula *formula, double t, double f[3])
 {
     const lwi_now now = {.t = t};
-    evaluate(formula, &now, LWI_FORMULA_TIME, 0, f);
+    lwi_formula_jet(formula, &now, &lwi_seed_time, f);
 }
 
 double lwi_formula_partial(const lwi_formula *formula, const lwi_now *now, int k)
 {
     const lwi_formula_name *name = &formula->name[k];
+    if (name->kind != LWI_READ_JOINT) return NAN;
+    const lwi_seed seed = name->speed
+                              ? (lwi_seed){.iq = -1, .iv = name->index, .qd = 1, .spring = -1}
+                              : (lwi_seed){.iq = name->index, .iv = -1, .q = 1, .spring = -1};
     jet f;
-    evaluate(formula, now, name->speed ? LWI_FORMULA_SPEED : LWI_FORMULA_COORDINATE, name->index,
-             f);
+    lwi_formula_jet(formula, now, &seed, f);
     return f[1];
 }

@@ -37,7 +37,8 @@ lw_status lwi_formula_parse(lwi_formula_parser *parser, const char *text,
 /** Dimension of an operation on the operands that are the last of the stack. */
 lw_status lwi_formula_dimension(lwi_formula_parser *parser, lwi_operation operation, int at,
                                 int length, lwi_dimension *result);
-/** The joint's name without quotes; NULL: no memory. */
-const char *lwi_formula_joint(lwi_arena *arena, const char *text, const lwi_formula_name *name);
+/** The name of the item at byte `item` of the text without quotes; NULL: no memory. */
+const char *lwi_formula_item(lwi_arena *arena, const char *text, const lwi_formula_name *name,
+                             int item);
 
 #endif

@@ -31,19 +31,59 @@ static void add_value(growing *g, double value)
     add_text(g, text);
 }
 
-// 'left.knee'.q0
-static void add_joint(growing *g, const char *prefix, const char *joint,
-                      const lwi_formula_name *name)
+// 'left.knee'
+static void add_item(growing *g, const char *prefix, const char *item)
 {
-    char coordinate[16];
     add_text(g, "'");
-    for (const char *part = prefix; part; part = part == prefix ? joint : NULL)
+    for (const char *part = prefix; part; part = part == prefix ? item : NULL)
         for (const char *c = part; *c; c++) {
             if (*c == '\'') add_text(g, "'");
             add_chars(g, c, 1);
         }
-    snprintf(coordinate, sizeof coordinate, "'.q%s%d", name->speed ? "d" : "", name->coordinate);
-    add_text(g, coordinate);
+    add_text(g, "'");
+}
+
+// Bytes of the name of an item at `from`, in quotes or not.
+static size_t item_bytes(const char *from)
+{
+    size_t n = 1;
+    if (*from != '\'') return strcspn(from, ".,() \t\n\r");
+    while (from[n] != '\'' || from[n + 1] == '\'') n += from[n] == '\'' ? 2 : 1;
+    return n + 1;
+}
+
+// The name of an item with the prefix before it; the text around it as it is: 'left.knee'.q0, body.'left.arm'.x,
+// distance('left.a', 'left.b')
+static lw_status add_name(growing *g, const lwi_formula_parser *p, const lwi_formula_edit *e,
+                          const lwi_formula_name *name, lwi_arena *arena)
+{
+    const int count = name->kind == LWI_READ_DISTANCE ? 2 : 1;
+    int at = e->at;
+    for (int i = 0; i < count; i++) {
+        // the items of this occurrence are as far from its beginning as those of the first one: they are equal
+        const int item = e->at + (i ? name->item2 : name->item) - name->at;
+        const char *word = lwi_formula_item(arena, p->text, name, i ? name->item2 : name->item);
+        if (!word) return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for a formula");
+        add_chars(g, p->text + at, (size_t)(item - at));
+        add_item(g, p->scope->prefix, word);
+        at = item +
+             (int)(name->kind == LWI_READ_SIGNAL ? (size_t)e->length : item_bytes(p->text + item));
+    }
+    add_chars(g, p->text + at, (size_t)(e->at + e->length - at));
+    return LW_OK;
+}
+
+// In an included file that is mirrored or placed elsewhere, components in world axes would be those of the whole model.
+static lw_status check_axes(const lwi_formula_parser *p, const lwi_formula_edit *e,
+                            const lwi_formula_name *name)
+{
+    const bool axes = name->kind == LWI_READ_BODY || name->kind == LWI_READ_MARKER;
+    if (!axes || !p->scope->negated) return LW_OK;
+    return lwi_formula_fail(
+        p->text, e->at, e->length, p->error,
+        "%.*s is in axes of the world, which are others where this file is included: "
+        "it is mirrored or moved; joints, springs and distances can be read",
+        e->length < 60 ? e->length : 60, p->text + e->at);
 }
 
 static lw_status add_edit(growing *g, const lwi_formula_parser *p, const lwi_formula_edit *e,
@@ -55,13 +95,14 @@ static lw_status add_edit(growing *g, const lwi_formula_parser *p, const lwi_for
         return LW_OK;
     }
     const lwi_formula_name *name = &p->name[e->name];
-    const char *joint = lwi_formula_joint(arena, p->text, name);
+    TRY(check_axes(p, e, name));
+    const char *joint = lwi_formula_item(arena, p->text, name, name->item);
     if (!joint) return lwi_fail(p->error, LW_ERR_MEMORY, "no memory for a formula");
-    const bool negated =
-        scope->negated && scope->negated(scope->user, joint, name->coordinate, name->speed);
+    const bool negated = name->kind == LWI_READ_JOINT && scope->negated &&
+                         scope->negated(scope->user, joint, name->coordinate, name->speed);
     if (negated) add_text(g, "(-");
     if (scope->prefix && *scope->prefix)
-        add_joint(g, scope->prefix, joint, name);
+        TRY(add_name(g, p, e, name, arena));
     else
         add_chars(g, p->text + e->at, (size_t)e->length);
     if (negated) add_text(g, ")");

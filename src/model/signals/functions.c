@@ -1,17 +1,16 @@
-// functions.c -- functions of time with exact first and second derivatives.
+// functions.c -- functions of time and of the state: checks, copies, what they are made of, functions of time.
 //
 //   step      f = from + (to - from) (10 s^3 - 15 s^4 + 6 s^5),  s = (t - start)/(end - start):
 //             the polynomial of lowest degree with f' = f'' = 0 at both ends
-//   table     cubic spline with f'' = 0 at the first and the last point (natural), continued by
-//             straight lines.  With h_i = t_{i+1} - t_i and m_i = f''(t_i):
-//             h_{i-1} m_{i-1} + 2 (h_{i-1} + h_i) m_i + h_i m_{i+1}
-//                 = 6 ((y_{i+1} - y_i)/h_i - (y_i - y_{i-1})/h_{i-1})
+//   table     curve over t (table.h)
 #include "model/signals/functions.h"
+
+#include "model/signals/probe.h"
 
 #include <math.h>
 #include <string.h>
 
-// A sum expands to so many terms and is nested so deep at most, so that neither a chain of sums
+// A sum, or a formula of others, expands to so many terms and is nested so deep at most, so that neither a chain of sums
 // that doubles at every link nor a long one can stall an evaluation or exhaust the stack.
 enum { MAX_SUM_TERMS = 4096, MAX_SUM_DEPTH = 64 };
 
@@ -42,18 +41,6 @@ static lw_status check_array(const double *values, int n, int minimum, const cha
     return LW_OK;
 }
 
-static lw_status check_table(const lw_function_desc *d, lw_error *error)
-{
-    TRY(check_array(d->t, d->npoint, 2, "times", error));
-    TRY(check_array(d->y, d->npoint, 2, "values", error));
-    for (int i = 1; i < d->npoint; i++)
-        if (!(d->t[i] > d->t[i - 1]))
-            return lwi_fail(error, LW_ERR_MODEL,
-                            "time %d of the table is %.17g, expected more than %.17g before it",
-                            i + 1, d->t[i], d->t[i - 1]);
-    return LW_OK;
-}
-
 static lw_status check_sum(const lw_function_desc *d, int ndefined, lw_error *error)
 {
     if (d->nterm < 1 || !d->terms)
@@ -74,8 +61,48 @@ static lw_status check_sum(const lw_function_desc *d, int ndefined, lw_error *er
     return LW_OK;
 }
 
-lw_status lwi_function_check(const lw_function_desc *d, int ndefined, lw_error *error)
+static lw_status find_signal(void *user, const char *name, int length, lwi_formula_symbol *symbol,
+                             lw_error *error)
 {
+    const lwi_signal_names *names = user;
+    char word[LWI_FORMULA_LENGTH];
+    (void)error;
+    int index = 0;
+    if (!lwi_formula_plain_name(name, length, word, sizeof word)) return LW_ERR_ARGUMENT;
+    for (int i = 0; names->function && i < names->nfunction && !index; i++)
+        if (names->function[i].name && strcmp(names->function[i].name, word) == 0) index = i + 1;
+    for (int i = 0; i < names->ninput && !index; i++)
+        if (strcmp(names->input[i], word) == 0) index = -i - 1;
+    if (!index) return LW_ERR_ARGUMENT;
+    if (symbol) *symbol = (lwi_formula_symbol){.signal = true, .index = index};
+    return LW_OK;
+}
+
+// The scope of a formula that is added to these.
+static lwi_formula_scope scope_of(const lwi_signal_names *names)
+{
+    return (lwi_formula_scope){.user = (void *)(uintptr_t)names, .find = find_signal};
+}
+
+static lw_status check_formula(const char *text, const lwi_signal_names *names, lw_error *error)
+{
+    enum { SUGGESTED = 100 };
+    const char *known[SUGGESTED];
+    lwi_formula_scope scope = scope_of(names);
+    if (!text) return lwi_fail(error, LW_ERR_MODEL, "the formula is missing");
+    scope.names = known;
+    for (int i = 0; names->function && i < names->nfunction && scope.nname < SUGGESTED; i++)
+        if (names->function[i].name) known[scope.nname++] = names->function[i].name;
+    for (int i = 0; i < names->ninput && scope.nname < SUGGESTED; i++)
+        known[scope.nname++] = names->input[i];
+    return lwi_formula_check_in(text, &scope, NULL, NULL, error);
+}
+
+lw_status lwi_function_check(const lw_function_desc *d, const lwi_signal_names *names,
+                             lw_error *error)
+{
+    if (d->recorded && !d->name)
+        return lwi_fail(error, LW_ERR_MODEL, "is recorded, but has no name");
     switch (d->type) {
     case LW_FUNCTION_CONSTANT:
         return check_finite(d->value, "value", error);
@@ -98,11 +125,18 @@ lw_status lwi_function_check(const lw_function_desc *d, int ndefined, lw_error *
         return lwi_fail(error, LW_ERR_MODEL, "step ends at %g, expected after its start at %g",
                         d->end, d->start);
     case LW_FUNCTION_TABLE:
-        return check_table(d, error);
+        return lwi_table_check(d, error);
     case LW_FUNCTION_SUM:
-        return check_sum(d, ndefined, error);
+        return check_sum(d, names->nfunction, error);
     case LW_FUNCTION_FORMULA:
-        return lwi_formula_check(d->formula, error);
+        return check_formula(d->formula, names, error);
+    case LW_FUNCTION_MAP:
+        TRY(check_formula(d->formula2, names, error));
+        TRY(check_formula(d->formula, names, error));
+        return lwi_table_check(d, error);
+    case LW_FUNCTION_CURVE:
+        TRY(check_formula(d->formula, names, error));
+        return lwi_table_check(d, error);
     case LW_FUNCTION_COUNT:
         break;
     }
@@ -113,11 +147,11 @@ lw_status lwi_function_check(const lw_function_desc *d, int ndefined, lw_error *
 // How many evaluations `d` costs, or more than MAX_SUM_TERMS when it is too many or too deep.
 static int expand(const lw_function_desc *all, const lw_function_desc *d, int depth)
 {
-    if (d->type != LW_FUNCTION_SUM) return 1;
+    if (d->nterm == 0) return 1;
     if (depth > MAX_SUM_DEPTH) return MAX_SUM_TERMS + 1;
     int n = 1;
     for (int i = 0; i < d->nterm && n <= MAX_SUM_TERMS; i++)
-        n += expand(all, &all[d->terms[i].index - 1], depth + 1);
+        n += d->terms[i].index > 0 ? expand(all, &all[d->terms[i].index - 1], depth + 1) : 1;
     return n;
 }
 
@@ -130,37 +164,73 @@ lw_status lwi_function_check_sum(const lw_function_desc *all, const lw_function_
                     type_name[d->type], (int)MAX_SUM_TERMS, (int)MAX_SUM_DEPTH);
 }
 
-// ---------------------------------------------------------------------------------------- formulas
+// ---------------------------------------------------------------------------- what they are made of
 
-static bool reads_state(const char *formula)
+// The text of a description that is of a kind; NULL: none is.
+typedef const char *(*finder)(const lw_function_desc *d);
+
+static const char *state_text(const lw_function_desc *d)
 {
-    return lwi_formula_facts_of(formula).reads_state;
-}
-static bool is_kinked(const char *formula)
-{
-    return lwi_formula_facts_of(formula).kinked;
+    if (d->formula && lwi_formula_facts_of(d->formula).reads_state) return d->formula;
+    return d->formula2 && lwi_formula_facts_of(d->formula2).reads_state ? d->formula2 : NULL;
 }
 
-// The first formula of a kind in signal s; sums have been checked not to explode.
-static const lw_function_desc *find_formula(const lw_function_desc *all, lw_signal s,
-                                            bool (*is)(const char *))
+static const char *kinked_text(const lw_function_desc *d)
+{
+    const bool over = d->type == LW_FUNCTION_CURVE || d->type == LW_FUNCTION_MAP;
+    if (over && (d->interpolation == LW_INTERPOLATION_LINEAR || d->ends == LW_ENDS_CLAMPED))
+        return d->formula;
+    if (d->formula && lwi_formula_facts_of(d->formula).kinked) return d->formula;
+    return d->formula2 && lwi_formula_facts_of(d->formula2).kinked ? d->formula2 : NULL;
+}
+
+// The first of a kind in signal s; what functions expand to has been checked not to explode.
+static const char *find_text(const lw_function_desc *all, lw_signal s, finder found_in)
 {
     if (s.index <= 0) return NULL;
-    const lw_function_desc *d = &all[s.index - 1], *found = NULL;
-    if (d->type == LW_FUNCTION_FORMULA) return is(d->formula) ? d : NULL;
-    for (int i = 0; d->type == LW_FUNCTION_SUM && i < d->nterm && !found; i++)
-        found = find_formula(all, d->terms[i], is);
+    const lw_function_desc *d = &all[s.index - 1];
+    const char *found = found_in(d);
+    for (int i = 0; i < d->nterm && !found; i++) found = find_text(all, d->terms[i], found_in);
     return found;
 }
 
-const lw_function_desc *lwi_function_of_state(const lw_function_desc *all, lw_signal s)
+const char *lwi_function_of_state(const lw_function_desc *all, lw_signal s)
 {
-    return find_formula(all, s, reads_state);
+    return find_text(all, s, state_text);
 }
 
-const lw_function_desc *lwi_function_kinked(const lw_function_desc *all, lw_signal s)
+const char *lwi_function_kinked(const lw_function_desc *all, lw_signal s)
 {
-    return find_formula(all, s, is_kinked);
+    return find_text(all, s, kinked_text);
+}
+
+lw_signal lwi_function_input(const lw_function_desc *all, lw_signal s)
+{
+    if (s.index <= 0) return s;
+    const lw_function_desc *d = &all[s.index - 1];
+    lw_signal found = {0};
+    for (int i = 0; i < d->nterm && !found.index; i++) found = lwi_function_input(all, d->terms[i]);
+    return found;
+}
+
+static unsigned formula_needs(const lwi_formula *formula)
+{
+    unsigned needs = 0;
+    for (int k = 0; formula && k < formula->nname; k++) {
+        const lwi_formula_name *name = &formula->name[k];
+        if (name->kind == LWI_READ_JOINT) needs |= LWI_NEEDS_JOINT;
+        if (name->probe) needs |= lwi_probe_needs(name->probe);
+    }
+    return needs;
+}
+
+unsigned lwi_function_needs(const lwi_function *all, lw_signal s)
+{
+    if (s.index <= 0) return 0;
+    const lwi_function *f = &all[s.index - 1];
+    unsigned needs = formula_needs(f->formula) | formula_needs(f->formula2);
+    for (int i = 0; i < f->desc.nterm; i++) needs |= lwi_function_needs(all, f->desc.terms[i]);
+    return needs;
 }
 
 // ------------------------------------------------------------------------------------------- build
@@ -174,63 +244,77 @@ static lw_status copy_numbers(lwi_arena *arena, const double *from, int n, const
     return LW_OK;
 }
 
-// Second derivatives of the natural spline: elimination of the tridiagonal equations above, which
-// are diagonally dominant, so no pivots are needed.
-static lw_status spline(const lw_function_desc *d, lwi_arena *arena, const double **slope2)
+static lw_status copy_formula(const char *text, const lwi_signal_names *names, lwi_arena *arena,
+                              lwi_formula **formula)
 {
-    const int n = d->npoint;
-    const double *t = d->t, *y = d->y;
-    double *m = LWI_PUSH(arena, double, n), *c = LWI_PUSH(arena, double, n);
-    if (!m || !c) return LW_ERR_MEMORY;
-    // m_i = m[i] - c[i] m_{i+1} after elimination of m_{i-1}; c[0] = m[0] = 0 by the end condition
-    for (int i = 1; i < n - 1; i++) {
-        const double h0 = t[i] - t[i - 1], h1 = t[i + 1] - t[i];
-        const double pivot = 2 * (h0 + h1) - h0 * c[i - 1];
-        const double bend = 6 * ((y[i + 1] - y[i]) / h1 - (y[i] - y[i - 1]) / h0);
-        c[i] = h1 / pivot;
-        m[i] = (bend - h0 * m[i - 1]) / pivot;
-    }
-    for (int i = n - 2; i > 0; i--) m[i] -= c[i] * m[i + 1];
-    *slope2 = m;
-    return LW_OK;
+    const lwi_formula_scope scope = scope_of(names);
+    *formula = LWI_PUSH(arena, lwi_formula, 1);
+    if (!*formula) return LW_ERR_MEMORY;
+    return lwi_formula_build(text, &scope, arena, *formula, NULL);
 }
 
-static lw_status build_formula(const lw_function_desc *desc, lwi_arena *arena, lwi_function *f)
+// Appends the functions and inputs that a formula names.
+static int add_terms(const lwi_formula *formula, lw_signal *terms, int n)
 {
-    f->formula = LWI_PUSH(arena, lwi_formula, 1);
-    if (!f->formula) return LW_ERR_MEMORY;
-    TRY(lwi_formula_build(desc->formula, NULL, arena, f->formula, NULL));
+    for (int k = 0; formula && k < formula->nname; k++)
+        if (formula->name[k].kind == LWI_READ_SIGNAL)
+            terms[n++] = (lw_signal){formula->name[k].index};
+    return n;
+}
+
+static lw_status build_formulas(const lw_function_desc *desc, const lwi_signal_names *names,
+                                lwi_arena *arena, lwi_function *f)
+{
+    TRY(copy_formula(desc->formula, names, arena, &f->formula));
     f->desc.formula = f->formula->text;
+    int n = f->formula->nname;
+    if (desc->type == LW_FUNCTION_MAP) {
+        TRY(copy_formula(desc->formula2, names, arena, &f->formula2));
+        f->desc.formula2 = f->formula2->text;
+        n += f->formula2->nname;
+    }
+    lw_signal *terms = LWI_PUSH(arena, lw_signal, n);
+    if (!terms) return LW_ERR_MEMORY;
+    f->desc.terms = terms;
+    f->desc.nterm = add_terms(f->formula2, terms, add_terms(f->formula, terms, 0));
     return LW_OK;
 }
 
-lw_status lwi_function_build(const lw_function_desc *desc, lwi_arena *arena, lwi_function *function)
+static lw_status build_table(const lw_function_desc *desc, lwi_arena *arena, lwi_function *f)
+{
+    const bool map = desc->type == LW_FUNCTION_MAP;
+    f->desc.npoint = desc->npoint;
+    f->desc.npoint2 = map ? desc->npoint2 : 0;
+    TRY(copy_numbers(arena, desc->t, desc->npoint, &f->desc.t));
+    TRY(copy_numbers(arena, desc->y, desc->npoint * (map ? desc->npoint2 : 1), &f->desc.y));
+    if (map) TRY(copy_numbers(arena, desc->x2, desc->npoint2, &f->desc.x2));
+    return lwi_table_build(&f->desc, arena, &f->table);
+}
+
+lw_status lwi_function_build(const lw_function_desc *desc, const lwi_signal_names *names,
+                             lwi_arena *arena, lwi_function *function)
 {
     lwi_function f = {.desc = *desc};
+    const bool over = desc->type == LW_FUNCTION_CURVE || desc->type == LW_FUNCTION_MAP;
     if (desc->name && !(f.desc.name = lwi_arena_text(arena, desc->name))) return LW_ERR_MEMORY;
     // arrays that do not belong to the type are the caller's business and not kept
-    f.desc.coefficients = f.desc.t = f.desc.y = NULL;
+    f.desc.coefficients = f.desc.t = f.desc.y = f.desc.x2 = NULL;
     f.desc.terms = NULL;
-    f.desc.formula = NULL;
-    f.desc.ncoefficient = f.desc.npoint = f.desc.nterm = 0;
+    f.desc.formula = f.desc.formula2 = NULL;
+    f.desc.ncoefficient = f.desc.npoint = f.desc.npoint2 = f.desc.nterm = 0;
 
     if (desc->type == LW_FUNCTION_POLYNOMIAL) {
         f.desc.ncoefficient = desc->ncoefficient;
         TRY(copy_numbers(arena, desc->coefficients, desc->ncoefficient, &f.desc.coefficients));
-    } else if (desc->type == LW_FUNCTION_TABLE) {
-        f.desc.npoint = desc->npoint;
-        TRY(copy_numbers(arena, desc->t, desc->npoint, &f.desc.t));
-        TRY(copy_numbers(arena, desc->y, desc->npoint, &f.desc.y));
-        TRY(spline(&f.desc, arena, &f.slope2));
     } else if (desc->type == LW_FUNCTION_SUM) {
         lw_signal *terms = LWI_PUSH(arena, lw_signal, desc->nterm);
         if (!terms) return LW_ERR_MEMORY;
         memcpy(terms, desc->terms, (size_t)desc->nterm * sizeof *terms);
         f.desc.terms = terms;
         f.desc.nterm = desc->nterm;
-    } else if (desc->type == LW_FUNCTION_FORMULA) {
-        TRY(build_formula(desc, arena, &f));
     }
+    if (over || desc->type == LW_FUNCTION_FORMULA) TRY(build_formulas(desc, names, arena, &f));
+    if (over || desc->type == LW_FUNCTION_TABLE) TRY(build_table(desc, arena, &f));
     *function = f;
     return LW_OK;
 }
@@ -282,42 +366,6 @@ static void eval_step(const lw_function_desc *d, double t, double f[3])
     }
 }
 
-// Number of table points at or before t: the first point after t.
-static int points_until(const lw_function_desc *d, double t)
-{
-    int low = 0, high = d->npoint; // t[low-1] <= t < t[high]
-    while (low < high) {
-        const int middle = low + (high - low) / 2;
-        if (d->t[middle] <= t)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-// On [t_i, t_{i+1}] with a = (t_{i+1} - t)/h, b = (t - t_i)/h:
-//   f = a y_i + b y_{i+1} + h^2/6 ((a^3 - a) m_i + (b^3 - b) m_{i+1})
-static void eval_table(const lwi_function *table, double t, double f[3])
-{
-    const lw_function_desc *d = &table->desc;
-    const double *m = table->slope2;
-    const int last = d->npoint - 1;
-    int i = points_until(d, t) - 1;
-    i = i < 0 ? 0 : i > last - 1 ? last - 1 : i;
-
-    // beyond the ends: from the end point with the slope there
-    const double inside = t < d->t[0] ? d->t[0] : t > d->t[last] ? d->t[last] : t;
-    const double h = d->t[i + 1] - d->t[i];
-    const double a = (d->t[i + 1] - inside) / h, b = (inside - d->t[i]) / h;
-    f[0] = a * d->y[i] + b * d->y[i + 1] +
-           h * h / 6 * ((a * a - 1) * a * m[i] + (b * b - 1) * b * m[i + 1]);
-    f[1] =
-        (d->y[i + 1] - d->y[i]) / h + h / 6 * ((1 - 3 * a * a) * m[i] + (3 * b * b - 1) * m[i + 1]);
-    f[2] = a * m[i] + b * m[i + 1];
-    f[0] += f[1] * (t - inside);
-}
-
 static void eval_sum(const lwi_function *all, const lw_function_desc *d, double t, double f[3])
 {
     f[0] = f[1] = f[2] = 0;
@@ -351,13 +399,15 @@ void lwi_function_eval(const lwi_function *all, lw_signal s, double t, double f[
         eval_step(d, t, f);
         break;
     case LW_FUNCTION_TABLE:
-        eval_table(function, t, f);
+        lwi_curve_eval(&function->table, t, f);
         break;
     case LW_FUNCTION_SUM:
         eval_sum(all, d, t, f);
         break;
     case LW_FUNCTION_FORMULA:
-        lwi_formula_rates(function->formula, t, f);
+    case LW_FUNCTION_CURVE:
+    case LW_FUNCTION_MAP:
+        lwi_signal_jet(all, s, &(lwi_now){.t = t}, &lwi_seed_time, f);
         break;
     case LW_FUNCTION_COUNT:
         break;
@@ -378,11 +428,9 @@ double lwi_function_next_break(const lwi_function *all, lw_signal s, double t)
     case LW_FUNCTION_STEP: // the third derivative jumps at both ends
         if (d->from != d->to && t < d->end) next = t < d->start ? d->start : d->end;
         break;
-    case LW_FUNCTION_TABLE: { // and at every point of a spline
-        const int i = points_until(d, t);
-        if (i < d->npoint) next = d->t[i];
+    case LW_FUNCTION_TABLE: // and at every point
+        next = lwi_curve_next(&all[s.index - 1].table, t);
         break;
-    }
     case LW_FUNCTION_SUM:
         for (int i = 0; i < d->nterm; i++)
             next = fmin(next, lwi_function_next_break(all, d->terms[i], t));
@@ -393,31 +441,21 @@ double lwi_function_next_break(const lwi_function *all, lw_signal s, double t)
     return next;
 }
 
+// May the rate of a table jump at its points?
+static bool has_corners(const lw_function_desc *d)
+{
+    return d->interpolation == LW_INTERPOLATION_LINEAR || d->ends == LW_ENDS_CLAMPED;
+}
+
 double lwi_function_next_jump(const lwi_function *all, lw_signal s, double t)
 {
     if (s.index <= 0) return INFINITY;
     const lw_function_desc *d = &all[s.index - 1].desc;
     double next = INFINITY;
     if (d->type == LW_FUNCTION_RAMP && t < d->from && d->rate != 0) next = d->from;
+    if (d->type == LW_FUNCTION_TABLE && has_corners(d))
+        next = lwi_curve_next(&all[s.index - 1].table, t);
     for (int i = 0; d->type == LW_FUNCTION_SUM && i < d->nterm; i++)
         next = fmin(next, lwi_function_next_jump(all, d->terms[i], t));
     return next;
-}
-
-double lwi_signal_value(const lwi_function *all, lw_signal s, const lwi_now *now, double none)
-{
-    if (s.index == 0) return none;
-    if (s.index < 0) return now->inputs ? now->inputs[-s.index - 1] : 0;
-    const lwi_function *function = &all[s.index - 1];
-    if (function->desc.type == LW_FUNCTION_FORMULA)
-        return lwi_formula_value(function->formula, now);
-    double f[3];
-    if (function->desc.type == LW_FUNCTION_SUM) {
-        double sum = 0;
-        for (int i = 0; i < function->desc.nterm; i++)
-            sum += lwi_signal_value(all, function->desc.terms[i], now, 0);
-        return sum;
-    }
-    lwi_function_eval(all, s, now->t, f);
-    return f[0];
 }

@@ -127,6 +127,16 @@ static number f_max(number t)
 {
     return creal(t - 1) > 0 ? cpow(t - 1, 3) : 0;
 }
+static number f_mod(number t)
+{
+    const double x = creal(t);
+    return (x < 0 ? t + 4 : t) * (x < 0 ? t + 4 : t) - (x < 0 ? t : t - 4);
+}
+static number f_floor(number t)
+{
+    const double x = creal(t) / 2;
+    return (double)floor(x) * t - (double)ceil(x);
+}
 static number f_step(number t)
 {
     const number s = (t - 0.5) / (1.5 - 0.5);
@@ -185,6 +195,8 @@ static const struct {
     {"t*sign(t - 1)", f_sign, -3, 3, {1}},
     {"min(t^2, 1 + t/2, 2 - t)", f_min, -3, 3, {-0.7807764064044151, 1}},
     {"max(0, t - 1)^3", f_max, -3, 3, {1}},
+    {"mod(t, 4)^2 - mod(t, -4)", f_mod, -3, 3, {0}},
+    {"floor(t/2)*t - ceil(t/2)", f_floor, -3, 3, {-2, 0, 2}},
     {"7*step(t, 0.5, 1.5)", f_step, -1, 3, {0.5, 1.5}},
     {"step(t^2, t, 4 + t)", f_moving_step, -1, 3, {0, 1, 2.5615528128088303}},
     {"where(t > 0.3 and t <= 1 or not t < 2.5, t^2, -t)", f_where, -3, 3, {0.3, 1, 2.5}},
@@ -235,6 +247,7 @@ static void every_operation_is_in_the_table(void **state)
     bool used[LWI_FORMULA_OPERATION_COUNT] = {0};
     used[LWI_FORMULA_COORDINATE] = used[LWI_FORMULA_SPEED] = true; // partial derivatives
     used[LWI_FORMULA_VARIABLE] = true;                             // test_expression.c
+    used[LWI_FORMULA_READ] = true;                                 // test_signals.c
     for (int i = 0; i < NTABLE; i++) {
         built b = build(table[i].text);
         for (int k = 0; k < b.f.ncode; k++) used[b.f.code[k].operation] = true;
@@ -408,10 +421,12 @@ static void names_of_joints_are_words_or_quoted(void **state)
 {
     (void)state;
     built b = build("A.q0 + 'left knee'.qd1 + A.q0 + Knöchel_2.q6 + 'it''s'.q1 + A.qd0 + t.q0");
-    static const lwi_formula_name expected[] = {
-        {"A", 0, false, 0, 0, 0},         {"left knee", 1, true, 0, 0, 0},
-        {"Knöchel_2", 6, false, 0, 0, 0}, {"it's", 1, false, 0, 0, 0},
-        {"A", 0, true, 0, 0, 0},          {"t", 0, false, 0, 0, 0}};
+    static const struct {
+        const char *joint;
+        int coordinate;
+        bool speed;
+    } expected[] = {{"A", 0, false},    {"left knee", 1, true}, {"Knöchel_2", 6, false},
+                    {"it's", 1, false}, {"A", 0, true},         {"t", 0, false}};
     assert_int_equal(b.f.nname, LWI_COUNT(expected));
     for (int k = 0; k < b.f.nname; k++) {
         assert_string_equal(b.f.name[k].joint, expected[k].joint);

@@ -29,8 +29,11 @@ static lw_signal add(set *s, lw_function_desc desc)
 {
     lw_error error = {0};
     assert_true(s->n < MAX_FUNCTIONS);
-    if (lwi_function_check(&desc, s->n, &error) != LW_OK) fail_msg("%s", error.text);
-    assert_int_equal(lwi_function_build(&desc, &s->arena, &s->f[s->n]), LW_OK);
+    if (lwi_function_check(&desc, &(lwi_signal_names){.nfunction = s->n}, &error) != LW_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(
+        lwi_function_build(&desc, &(lwi_signal_names){.nfunction = s->n}, &s->arena, &s->f[s->n]),
+        LW_OK);
     s->desc[s->n] = s->f[s->n].desc;
     return (lw_signal){++s->n};
 }
@@ -282,7 +285,8 @@ static void copies_are_deep(void **state)
 static void refuse(lw_function_desc desc, int ndefined, const char *part)
 {
     lw_error error = {0};
-    if (lwi_function_check(&desc, ndefined, &error) == LW_OK) fail_msg("accepted; not: %s", part);
+    if (lwi_function_check(&desc, &(lwi_signal_names){.nfunction = ndefined}, &error) == LW_OK)
+        fail_msg("accepted; not: %s", part);
     if (!strstr(error.text, part)) fail_msg("'%s' does not say '%s'", error.text, part);
 }
 

@@ -23,18 +23,22 @@ static void mark_needed(const lw_model *model, int body, bool *needed)
     if (carrier > 0) needed[model->body_node[carrier]] = true;
 }
 
-// True if a formula reads joints; it may read any joint.
-static bool reads_joints(const lw_model *model)
+// The bodies that formulas read.
+static bool mark_read(const lw_model *model, lwi_arena *arena, bool *needed, bool *any)
 {
-    for (int i = 0; i < model->desc.nfunction; i++)
-        if (model->function[i].formula && model->function[i].formula->nname > 0) return true;
-    return false;
+    bool *read = LWI_PUSH(arena, bool, model->nbody);
+    if (!read) return false;
+    lwi_mark_bodies_read(model, read);
+    for (int b = 0; b < model->nbody; b++)
+        if (read[b]) mark_needed(model, b, needed), *any = true;
+    return true;
 }
 
 lw_status lwi_rcr_loads_create(const lw_model *model, lwi_arena *arena, lwi_rcr_loads *loads,
                                bool *needed, bool *known)
 {
-    *loads = (lwi_rcr_loads){.cuts = model->nforce && reads_joints(model)};
+    *loads = (lwi_rcr_loads){.cuts = model->nforce && lwi_reads_state(model)};
+    if (!mark_read(model, arena, needed, &loads->at_bodies)) return LW_ERR_MEMORY;
     *known = true;
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force_place place = lwi_force_acts_on(&model->force[i]);

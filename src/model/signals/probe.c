@@ -1,0 +1,62 @@
+// probe.c -- what formulas read of bodies, markers and springs, in the axes of the columns of results.
+//
+//   point         r + R p,  velocity v + w x R p, world axes;  angular velocity in axes of the marker  A' R' w
+//   two points    l = |r2 - r1|,  dl/dt = (v2 - v1) . (r2 - r1)/l;  0 where the points meet
+#include "model/signals/probe.h"
+
+#include "model/forces/points.h"
+
+static double of_point(const lwi_probe *p, const lwi_kin *kin)
+{
+    const int b = p->body[0], k = p->component % 3;
+    double arm[3], x[3], w[3];
+    LWI_ASSERT_INDEX(p->component, LWI_FORMULA_COMPONENTS);
+    switch (p->component / 3) {
+    case 0:
+        point_of(x, kin, b, p->point[0]);
+        return x[k];
+    case 1:
+        m3_mul_v(arm, kin->R[b], p->point[0]);
+        point_velocity(x, kin, b, arm);
+        return x[k];
+    default:
+        m3_tmul_v(w, kin->R[b], kin->w[b]);
+        m3_tmul_v(x, p->axes, w);
+        return x[k];
+    }
+}
+
+static double between(const lwi_probe *p, const lwi_kin *kin)
+{
+    double arm[2][3], v[2][3], d[3];
+    for (int i = 0; i < 2; i++) m3_mul_v(arm[i], kin->R[p->body[i]], p->point[i]);
+    v3_sub(d, kin->r[p->body[1]], kin->r[p->body[0]]);
+    v3_add(d, d, arm[1]);
+    v3_sub(d, d, arm[0]);
+    const double length = v3_norm(d);
+    if (!p->component || length == 0) return length;
+    for (int i = 0; i < 2; i++) point_velocity(v[i], kin, p->body[i], arm[i]);
+    v3_sub(v[1], v[1], v[0]);
+    v3_scale(d, 1 / length, d); // in the order of the springs: the same bits
+    return v3_dot(d, v[1]);
+}
+
+double lwi_probe_value(const lwi_probe *p, const lwi_kin *kin)
+{
+    if (!p || !kin || !kin->R || ((lwi_probe_needs(p) & LWI_NEEDS_TWIST) && !kin->v)) return NAN;
+    return p->kind == LWI_READ_BODY || p->kind == LWI_READ_MARKER ? of_point(p, kin)
+                                                                  : between(p, kin);
+}
+
+double lwi_probe_slope(const lwi_probe *p, const lwi_seed *seed)
+{
+    if (!p || p->spring < 0 || p->spring != seed->spring) return 0;
+    return p->component ? seed->rate : seed->length;
+}
+
+unsigned lwi_probe_needs(const lwi_probe *p)
+{
+    const bool between = p->kind == LWI_READ_SPRING || p->kind == LWI_READ_DISTANCE;
+    const bool moves = between ? p->component > 0 : p->component >= 3;
+    return LWI_NEEDS_POSE | (moves ? LWI_NEEDS_TWIST : 0u);
+}
