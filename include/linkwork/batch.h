@@ -20,13 +20,15 @@ typedef struct lw_batch lw_batch; ///< used by one thread at a time; it owns its
  *  (spherical and free joints `qw` ... `wz`), of tree joints and coordinates that do not follow a
  *  function; `body.NAME.x` ... `wz` of floating bases.  Inputs: `input.NAME`.  Parameters of the
  *  model: `gravity.x`, `body.NAME.mass` and others (lw_vary_info); instances with the same
- *  parameters share a model, and only those are put side by side in lanes. */
+ *  parameters share a model, and only those are put side by side in lanes.  Options of the run: `option.rtol`. */
 typedef struct lw_batch_desc {
-    size_t size;               ///< sizeof this struct, or 0: see linkwork.h
-    const lw_options *options; ///< NULL: defaults.  integrator `dopri54` (auto) or `rk4`
-    int instances;             ///< at least 1
-    int threads;               ///< 0: as many as there are processors
-    int lanes;                 ///< instances side by side: 1, 4, 8; 0: 8
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
+    /** NULL: defaults.  The integrators `dopri54` (auto) and `rk4` compute in lanes; with others, with formulations that
+     *  have own steps and with `singular: stop` each instance has a separate simulation */
+    const lw_options *options;
+    int instances; ///< at least 1
+    int threads;   ///< 0: as many as there are processors
+    int lanes;     ///< instances side by side: 1, 4, 8; 0: 8
     int nvary;
     const char *const *vary; ///< [nvary] names
     const double *values;    ///< [instances][nvary]
@@ -101,17 +103,17 @@ LW_API const lw_error *lw_batch_error(const lw_batch *batch); ///< of the last f
  *  `threads` and with the size of the model; of an instance that does not exist a summary of some 150 bytes is kept. */
 typedef struct lw_sweep lw_sweep; ///< used by one thread at a time
 
-/** Checks all values and parameters, and creates the first group.
+/** Checks all values and parameters, and creates the first group.  An instance with values for which there is no model, or that
+ *  cannot begin, has failed; the others run.
  *  @param desc  as of lw_batch_create; `vary` and `values` must outlive the sweep
- *  @return as lw_batch_create */
+ *  @return as lw_batch_create; if no instance can run, the reason of the first */
 LW_API lw_status lw_sweep_create(const lw_model *model, const lw_batch_desc *desc, lw_sweep **sweep,
                                  lw_error *error);
 LW_API void lw_sweep_destroy(lw_sweep *sweep);
 /** Runs all groups, one after the other, each as lw_batch_run does.  At most once.
  *  @param row       gets the group's batch: lw_batch_number has the numbers of its instances in the sweep
  *  @param progress  its time grows from 0 to `duration` over all groups
- *  @return as lw_batch_run; as lw_batch_create where the start of an instance of a later group is refused.  Groups
- *          that have ended before that, or before a stop, are complete */
+ *  @return as lw_batch_run.  Groups that have ended before a stop are complete */
 LW_API lw_status lw_sweep_run(lw_sweep *sweep, lw_batch_row row, void *row_user,
                               lw_progress progress, void *progress_user);
 LW_API int lw_sweep_instances(const lw_sweep *sweep);
@@ -140,18 +142,74 @@ LW_API lw_status lw_vary_check(const lw_model *model, const char *name, lw_error
 
 // ------------------------------------------------------------------------------------------- files
 
-/** A table of varied quantities: one column per name, one row per instance. */
+/** A table of varied quantities, or of a study: named columns of numbers, and at most one of strings. */
 typedef struct lw_table lw_table;
 
 /** Reads a table: CSV with a header line (docs/batch.md), or HDF5 with a one-dimensional dataset
  *  per column in its root, recognised by the content.  Columns `time` and `instance` are left out.
  *  @return LW_ERR_IO, LW_ERR_PARSE with file, line and column */
 LW_API lw_status lw_table_read(const char *path, lw_table **table, lw_error *error);
+/** The same with all columns; an empty field is NAN, and the column `failure` is one of strings. */
+LW_API lw_status lw_table_read_study(const char *path, lw_table **table, lw_error *error);
+/** Writes .csv or .h5, by the ending: numbers with 17 digits, those that are not known as empty fields, strings in quotes;
+ *  in HDF5 a dataset per column with the attribute `unit`.  The file replaces one of the same name when it is complete.
+ *  @return LW_ERR_ARGUMENT: another ending; LW_ERR_IO */
+LW_API lw_status lw_table_write(const lw_table *table, const char *path, lw_error *error);
 LW_API void lw_table_free(lw_table *table);
 LW_API int lw_table_rows(const lw_table *table);
 LW_API int lw_table_columns(const lw_table *table);
-LW_API const char *const *lw_table_names(const lw_table *table); ///< [columns]
-LW_API const double *lw_table_values(const lw_table *table);     ///< [rows][columns]
+LW_API const char *const *lw_table_names(const lw_table *table);     ///< [columns]
+LW_API const char *lw_table_unit(const lw_table *table, int column); ///< "" if not known
+LW_API const double *lw_table_values(const lw_table *table); ///< [rows][columns]; NAN: not known
+LW_API const char *
+lw_table_string_name(const lw_table *table); ///< "failure"; "": there are no strings
+LW_API const char *lw_table_string(const lw_table *table, int row);
+
+// ----------------------------------------------------------------------------------------- designs
+
+/** The variants of a study: points of a space of quantities. */
+typedef struct lw_design_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
+    /** "grid" (or NULL): every combination, the last quantity changes fastest; "lhs:N": Latin hypercube; "sobol:N":
+     *  Sobol sequence; "random:N": independent points */
+    const char *design;
+    uint64_t
+        seed; ///< of lhs, sobol (0: not scrambled), random: the same seed gives the same points
+    int nvary;
+    /** [nvary] NAME=A,B,..., NAME=FROM:TO:COUNT, in designs that sample also NAME=FROM:TO (uniform), NAME=log:FROM:TO,
+     *  NAME=normal:MEAN:DEVIATION.  Values with a unit, or in that of the parameter in its file, else SI */
+    const char *const *vary;
+    const lw_table *rows; ///< each is combined with all points; NULL: none
+} lw_design_desc;
+/** One column for each quantity, one row for each variant.
+ *  @return LW_ERR_ARGUMENT: a name, value, unit or design that is not possible; LW_ERR_UNSUPPORTED: too many dimensions */
+LW_API lw_status lw_design_create(const lw_model *model, const lw_design_desc *desc,
+                                  lw_table **table, lw_error *error);
+
+// ----------------------------------------------------------------------------------------- studies
+
+/** A sweep that ends in a table: statistics (lw_statistics) of columns over the run of each instance. */
+typedef struct lw_study lw_study;
+
+/** Before the run of the sweep.
+ *  @param sweep    must outlive the study
+ *  @param columns  patterns as of the option `columns`; NULL: the measures of the model, if it has any
+ *  @return LW_ERR_ARGUMENT: a pattern without a column */
+LW_API lw_status lw_study_create(lw_sweep *sweep, const char *columns, lw_study **study,
+                                 lw_error *error);
+LW_API void lw_study_destroy(lw_study *study);
+/** Counts the present row of every instance that has not failed; to be called by the row function of lw_sweep_run, or in
+ *  its place: it is an lw_batch_row with the study as `user`. */
+LW_API lw_status lw_study_row(void *study, lw_batch *batch, double time);
+LW_API const lw_error *lw_study_error(const lw_study *study); ///< of the last failed call
+LW_API int lw_study_columns(const lw_study *study);
+LW_API lw_column_info lw_study_column(const lw_study *study, int index);
+/** Of the rows so far; all zero for an index out of range. */
+LW_API lw_statistics lw_study_statistics(const lw_study *study, int instance, int column);
+/** The table, after the run: a row for each instance with its number `instance`, the varied quantities, of each column
+ *  NAME.min, .max, .range, .mean, .rms, .last, .time_of_min, .time_of_max, then end [s], steps, evaluations,
+ *  energy_error [J] and the text `failure`, empty for a run that was completed. */
+LW_API lw_status lw_study_table(const lw_study *study, lw_table **table, lw_error *error);
 
 /** Writes what a batch does into one file (.h5, .csv): the columns of a result (result.h), after
  *  `time` the number of the instance, `instance`, and the varied quantities, each as `vary.NAME`. */

@@ -31,6 +31,7 @@ typedef struct draft {
     const lw_batch_desc *desc;
     lwi_vary *vary;  // [nvary]
     bool parameters; // some column is one
+    bool different;  // some variants differ, in parameters or options
     int *first;      // [n] of each variant: the instance that it was made for
 } draft;
 
@@ -45,6 +46,11 @@ static lw_status find_variants(lw_batch *b, draft *d, lwi_arena *scratch)
     int *variant = LWI_PUSH(scratch, int, b->n);
     d->first = LWI_PUSH(scratch, int, b->n);
     if (!variant || !d->first) return no_memory(b);
+    if (b->alone) {
+        for (int i = 0; i < b->n; i++) b->instance[i].variant = d->first[i] = i;
+        b->nvariant = b->n;
+        return LW_OK;
+    }
     if (lwi_vary_group(d->vary, d->desc->nvary, d->desc->values, b->n, scratch, variant, d->first,
                        &b->nvariant) != LW_OK)
         return no_memory(b);
@@ -52,25 +58,47 @@ static lw_status find_variants(lw_batch *b, draft *d, lwi_arena *scratch)
     return LW_OK;
 }
 
+// It does not run, and is none of the caller's business before the end.
+static void keep_failure(lwi_instance *instance, lw_status status, const char *text)
+{
+    instance->status = status;
+    lwi_copy_text(instance->failure, sizeof instance->failure,
+                  text[0] ? text : lw_status_text(status));
+}
+
+static lw_status keep_variant_failure(lw_batch *b, int v, lw_status status, const char *text)
+{
+    for (int i = 0; i < b->n; i++)
+        if (b->instance[i].variant == v) keep_failure(&b->instance[i], status, text);
+    return LW_OK;
+}
+
+static lw_status make_simulation(lw_batch *b, const draft *d, int v, lw_error *why)
+{
+    lwi_variant *variant = &b->variant[v];
+    const double *values = d->desc->nvary ? values_of(d, d->first[v]) : NULL;
+    lw_options options = b->options;
+    if (d->parameters) {
+        TRY(lwi_vary_model(b->model, d->vary, d->desc->nvary, values, &b->arena.allocator,
+                           &variant->own, why));
+        variant->model = variant->own;
+    }
+    TRY(lwi_vary_options(d->vary, d->desc->nvary, values, &options, why));
+    const lw_sim_desc desc = {.options = &options, .allocator = &b->arena.allocator};
+    return lw_sim_create(variant->model, &desc, &variant->sim, why);
+}
+
 static lw_status make_variant(lw_batch *b, const draft *d, int v)
 {
     LWI_ASSERT_INDEX(v, b->nvariant);
-    lwi_variant *variant = &b->variant[v];
     lw_error why = {0};
-    lw_status status = LW_OK;
-    variant->model = b->model;
-    if (d->parameters) {
-        status = lwi_vary_model(b->model, d->vary, d->desc->nvary, values_of(d, d->first[v]),
-                                &b->arena.allocator, &variant->own, &why);
-        variant->model = variant->own;
-    }
-    if (status == LW_OK) {
-        const lw_sim_desc desc = {.options = &b->options, .allocator = &b->arena.allocator};
-        status = lw_sim_create(variant->model, &desc, &variant->sim, &why);
-    }
+    b->variant[v].model = b->model;
+    const lw_status status = make_simulation(b, d, v, &why);
     if (status == LW_OK) return LW_OK;
-    return d->parameters ? fail_instance(b, d->first[v], status, why.text)
-                         : lwi_fail(&b->error, status, "%s", why.text);
+    const bool own = status != LW_ERR_MEMORY && status != LW_ERR_UNSUPPORTED;
+    if (b->keep && d->different && own) return keep_variant_failure(b, v, status, why.text);
+    return d->different ? fail_instance(b, d->first[v], status, why.text)
+                        : lwi_fail(&b->error, status, "%s", why.text);
 }
 
 static void add_notice(lw_batch *b, const char *line)
@@ -89,18 +117,20 @@ static lw_status make_variants(lw_batch *b, draft *d, lwi_arena *scratch)
     }
     for (int v = 0; v < b->nvariant; v++) TRY(make_variant(b, d, v));
     for (int v = 0; v < b->nvariant; v++) {
+        if (!b->variant[v].sim) continue;
         const int nx = b->variant[v].sim->work->layout.nx;
         if (nx > b->nx) b->nx = nx;
         const size_t nd = b->variant[v].sim->work->ndiscrete;
         if (nd > b->ndiscrete) b->ndiscrete = nd;
     }
-    const lw_sim *sim = b->variant[0].sim;
+    const lw_sim *sim = lwi_batch_sim(b);
+    if (!sim) return LW_OK; // none can run
     b->options = *lw_sim_options(sim);
     const bool interpolates = lwi_options_interpolate(&b->options);
     add_notice(b, lw_sim_notice(sim));
     if (interpolates)
         add_notice(b, "sample_mode is ignored: instances of a batch end a step on each row");
-    if (sim->monitor.active)
+    if (sim->monitor.active && !b->alone)
         add_notice(b,
                    "instances of a batch neither step across singular positions nor report them: "
                    "single runs do");
@@ -133,6 +163,10 @@ static lw_sim *sim_of(const lw_batch *b, int i)
 {
     LWI_ASSERT_INDEX(i, b->n);
     return b->variant[b->instance[i].variant].sim;
+}
+bool lwi_batch_begun(const lw_batch *b, int i)
+{
+    return sim_of(b, i) != NULL;
 }
 
 // Before the first impact of any instance.
@@ -168,6 +202,7 @@ static lw_sim *enter(const lw_batch *b, int i)
 {
     const lwi_instance *instance = &b->instance[i];
     lw_sim *sim = sim_of(b, i);
+    if (b->alone) return sim;
     const double *x = state_of(b, i), *inputs = inputs_of(b, i);
     LWI_ASSERT(sim->work->layout.nx <= b->nx && sim->work->ndiscrete <= b->ndiscrete);
     for (int k = 0; k < sim->work->layout.nx; k++) sim->x[k] = x[k];
@@ -186,17 +221,24 @@ static lw_sim *enter(const lw_batch *b, int i)
     return sim;
 }
 
+static void revive(lwi_instance *instance)
+{
+    instance->status = LW_OK;
+    instance->failure[0] = 0;
+}
+
 // Copies the changes made in the simulation back to the instance.
 static void leave(lw_batch *b, int i)
 {
     lwi_instance *instance = &b->instance[i];
     const lw_sim *sim = sim_of(b, i);
+    instance->t = sim->t;
+    if (b->alone) return;
     double *x = state_of(b, i), *inputs = inputs_of(b, i);
     LWI_ASSERT(sim->work->layout.nx <= b->nx && sim->work->ndiscrete <= b->ndiscrete);
     for (int k = 0; k < sim->work->layout.nx; k++) x[k] = sim->x[k];
     for (int k = 0; k < b->ninput; k++) inputs[k] = sim->inputs[k];
     if (sim->work->ndiscrete) memcpy(discrete_of(b, i), sim->work->discrete, sim->work->ndiscrete);
-    instance->t = sim->t;
     instance->start = sim->start;
     instance->next_break = sim->next_break;
     instance->next_impact = sim->impacts.next;
@@ -206,14 +248,20 @@ static void leave(lw_batch *b, int i)
     instance->pending = sim->pending;
     memcpy(instance->kept_step, sim->kept_step, sizeof sim->kept_step);
     instance->audit = sim->audit;
-    if (sim->pending != LWI_NEW_STATE) return;
-    instance->status = LW_OK;
-    instance->failure[0] = 0;
+    if (sim->pending == LWI_NEW_STATE) revive(instance);
+}
+
+// The simulation of one instance alone starts where its integrator is, unless it is moved.
+static lw_status begin_instance(const lw_batch *b, lw_sim *sim, bool moved)
+{
+    if (moved) return lwi_sim_place(sim);
+    return b->alone ? LW_OK : lwi_sim_begin(sim); // else as a single run
 }
 
 static lw_status start_instance(lw_batch *b, const draft *d, int i)
 {
     lw_sim *sim = sim_of(b, i);
+    if (!sim) return LW_OK; // it has failed
     const double *values = d->desc->nvary ? values_of(d, i) : NULL;
     double *inputs = inputs_of(b, i);
     lwi_snapshot_start(sim->model, &sim->snapshot);
@@ -227,10 +275,17 @@ static lw_status start_instance(lw_batch *b, const draft *d, int i)
                             lw_batch_number(b, i), sim->model->body[k].name);
         }
     }
-    const lw_status status =
-        moved ? lwi_sim_place(sim) : lwi_sim_begin(sim); // else as a single run
+    const lw_status status = begin_instance(b, sim, moved);
+    if (status != LW_OK && b->keep && status != LW_ERR_MEMORY) {
+        keep_failure(&b->instance[i], status, sim->error.text);
+        return LW_OK;
+    }
     if (status != LW_OK) return fail_instance(b, i, status, sim->error.text);
-    for (int k = 0; k < b->ninput; k++) sim->inputs[k] = inputs[k];
+    for (int k = 0; k < b->ninput; k++) {
+        if (b->alone && inputs[k] != sim->inputs[k] && sim->pending == LWI_NOTHING)
+            sim->pending = LWI_NEW_RATES; // its integrator has begun
+        sim->inputs[k] = inputs[k];
+    }
     leave(b, i);
     b->instance[i].pending = LWI_NOTHING; // nothing was before
     lwi_step_control_reset(&b->instance[i].control);
@@ -250,10 +305,12 @@ static lw_status make_workers(lw_batch *b, const lw_batch_desc *desc, lwi_arena 
     int *count = LWI_PUSH(scratch, int, b->nvariant + 1), *order = LWI_PUSH(scratch, int, b->n);
     int *share = LWI_PUSH(scratch, int, b->n);
     if (!count || !order || !share) return no_memory(b);
-    for (int i = 0; i < b->n; i++) count[b->instance[i].variant + 1]++;
+    for (int i = 0; i < b->n; i++) count[b->instance[i].variant + 1] += lwi_batch_begun(b, i);
     for (int v = 0; v < b->nvariant; v++) b->variant[v].count = count[v + 1];
     for (int v = 0; v < b->nvariant; v++) count[v + 1] += count[v];
-    for (int i = 0; i < b->n; i++) order[count[b->instance[i].variant]++] = i;
+    for (int i = 0; i < b->n; i++)
+        if (lwi_batch_begun(b, i)) order[count[b->instance[i].variant]++] = i;
+    const int begun = count[b->nvariant];
 
     TRY(lwi_pool_create(threads < blocks ? threads : blocks, &b->arena.allocator, &b->pool,
                         &b->error));
@@ -263,13 +320,13 @@ static lw_status make_workers(lw_batch *b, const lw_batch_desc *desc, lwi_arena 
     int assigned = 0;
     for (b->nworker = 0; b->nworker < n; b->nworker++) {
         int mine = 0;
-        for (int k = 0; k < b->n; k++)
+        for (int k = 0; k < begun; k++)
             if (k / block % n == b->nworker) share[mine++] = order[k];
         TRY(lwi_worker_create(b, share, mine, &b->arena.allocator, &b->worker[b->nworker],
                               &b->error));
         assigned += mine;
     }
-    LWI_INVARIANT(assigned == b->n, &b->error); // every instance has one worker
+    LWI_INVARIANT(assigned == begun, &b->error); // every instance has one worker
     return LW_OK;
 }
 
@@ -298,29 +355,19 @@ static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
         lw_options_default(&b->options);
     b->options.threads = 0; // of an instance: one
     TRY(lwi_options_check(&b->options, &b->error));
-    if (b->options.singular == LW_SINGULAR_STOP)
-        return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
-                        "singular: stop, expected pass or turn: only a single run ends before "
-                        "singular positions");
-    b->options.singular = LW_SINGULAR_TURN; // nor stepped across one
-    const lwi_formulation *formulation = lwi_formulation_find(b->options.formulation);
-    if (formulation && formulation->step)
-        return lwi_fail(
-            &b->error, LW_ERR_UNSUPPORTED,
-            "formulation %s has its own time steps, one run at a time: a batch supports the others",
-            formulation->name);
     if (b->options.pace > 0)
         return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
                         "pace: %g, expected 0: only a single run is synchronised with wall-clock "
                         "time",
                         b->options.pace);
-    if (!strcmp(b->options.integrator, "auto"))
+    const lwi_formulation *formulation = lwi_formulation_find(b->options.formulation);
+    b->alone = (formulation && formulation->step) || b->options.singular == LW_SINGULAR_STOP;
+    if (!b->alone && !strcmp(b->options.integrator, "auto"))
         lwi_copy_text(b->options.integrator, sizeof b->options.integrator, "dopri54");
     b->method = lwi_stepper_find(b->options.integrator);
-    if (b->method) return LW_OK;
-    return lwi_fail(&b->error, LW_ERR_UNSUPPORTED,
-                    "integrator %s: a batch takes dopri54 (adaptive) or rk4 (fixed step)",
-                    b->options.integrator);
+    b->alone = b->alone || !b->method;
+    if (!b->alone) b->options.singular = LW_SINGULAR_TURN; // lanes do not step across positions
+    return LW_OK;
 }
 
 static lw_status check_values(lw_batch *b, draft *d, lwi_arena *scratch)
@@ -330,7 +377,8 @@ static lw_status check_values(lw_batch *b, draft *d, lwi_arena *scratch)
     if (!d->vary) return no_memory(b);
     for (int k = 0; k < desc->nvary; k++) {
         TRY(lwi_vary_resolve(b->model, desc->vary[k], &d->vary[k], &b->error));
-        if (lwi_vary_of_model(&d->vary[k])) d->parameters = true;
+        if (lwi_vary_of_model(&d->vary[k])) d->parameters = d->different = true;
+        if (d->vary[k].kind == LWI_VARY_OPTION) d->different = true;
         for (int j = 0; j < k; j++)
             if (!strcmp(desc->vary[j], desc->vary[k]))
                 return lwi_fail(&b->error, LW_ERR_ARGUMENT, "'%.120s' is there twice",
@@ -366,7 +414,7 @@ static lw_status allocate(lw_batch *b)
     b->discrete = lwi_arena_push(&b->arena, n, b->ndiscrete);
     if (!b->x || !b->slope || !b->inputs || !b->discrete) return no_memory(b);
     for (int v = 0; v < b->nvariant; v++)
-        if (b->variant[v].sim->impacts.prepared) return allocate_impulses(b);
+        if (b->variant[v].sim && b->variant[v].sim->impacts.prepared) return allocate_impulses(b);
     return LW_OK;
 }
 
@@ -389,11 +437,11 @@ static lw_status build(lw_batch *b, const lw_batch_desc *desc, lwi_arena *scratc
 }
 
 lw_status lwi_batch_create(const lw_model *model, const lw_batch_desc *desc, const int *number,
-                           lw_batch **batch, lw_error *error)
+                           bool keep, lw_batch **batch, lw_error *error)
 {
     lw_batch *b = lwi_allocate(desc->allocator, sizeof *b);
     if (!b) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a batch");
-    *b = (lw_batch){.model = model, .number = number};
+    *b = (lw_batch){.model = model, .number = number, .keep = keep};
     lwi_arena scratch;
     lwi_arena_init(&scratch, desc->allocator);
     lwi_arena_init(&b->arena, desc->allocator);
@@ -414,7 +462,7 @@ lw_status lw_batch_create(const lw_model *model, const lw_batch_desc *desc, lw_b
     LWI_DESC(lw_batch_desc, desc, error);
     if (!model || !desc || !batch)
         return lwi_fail(error, LW_ERR_ARGUMENT, "model, description or result is missing");
-    return lwi_batch_create(model, desc, NULL, batch, error);
+    return lwi_batch_create(model, desc, NULL, false, batch, error);
 }
 
 void lw_batch_destroy(lw_batch *b)
@@ -429,6 +477,13 @@ void lw_batch_destroy(lw_batch *b)
     const lw_allocator allocator = b->arena.allocator;
     lwi_arena_free(&b->arena);
     lwi_release(&allocator, b);
+}
+
+const lw_sim *lwi_batch_sim(const lw_batch *b)
+{
+    for (int v = 0; v < b->nvariant; v++)
+        if (b->variant[v].sim) return b->variant[v].sim;
+    return NULL;
 }
 
 int lw_batch_instances(const lw_batch *b)
@@ -471,8 +526,10 @@ static bool known(const lw_batch *b, int i)
 
 static lw_status check_instance(lw_batch *b, int i)
 {
-    if (known(b, i)) return LW_OK;
-    return lwi_fail(&b->error, LW_ERR_ARGUMENT, "instance %d: the batch has %d", i, b->n);
+    if (!known(b, i))
+        return lwi_fail(&b->error, LW_ERR_ARGUMENT, "instance %d: the batch has %d", i, b->n);
+    if (lwi_batch_begun(b, i)) return LW_OK;
+    return fail_instance(b, i, b->instance[i].status, b->instance[i].failure);
 }
 
 const lw_model *lw_batch_model(const lw_batch *b, int i)
@@ -484,7 +541,7 @@ const lw_model *lw_batch_model(const lw_batch *b, int i)
 int lw_batch_state_size(const lw_batch *b, int i)
 {
     if (!b) return 0;
-    return known(b, i) ? lw_sim_state_size(sim_of(b, i)) : 0;
+    return known(b, i) && lwi_batch_begun(b, i) ? lw_sim_state_size(sim_of(b, i)) : 0;
 }
 
 double lw_batch_time(const lw_batch *b, int i)
@@ -495,12 +552,12 @@ double lw_batch_time(const lw_batch *b, int i)
 
 lw_status lw_batch_get_state(const lw_batch *b, int i, double *time, double *x)
 {
-    if (!b || !known(b, i)) return LW_ERR_ARGUMENT;
+    if (!b || !known(b, i) || !lwi_batch_begun(b, i)) return LW_ERR_ARGUMENT;
     if (time) *time = b->instance[i].t;
     if (!x) return LW_OK;
     const lw_sim *sim = enter(b, i);
     lw_sim_get_state(sim, NULL, x);
-    const int steps = lwi_sim_step_numbers(sim);
+    const int steps = b->alone ? 0 : lwi_sim_step_numbers(sim);
     if (steps && sim->pending != LWI_NEW_STATE && b->instance[i].status == LW_OK)
         lwi_step_control_keep(&b->instance[i].control, x + lw_sim_state_size(sim) - steps);
     return LW_OK;
@@ -520,6 +577,7 @@ lw_status lw_batch_set_state(lw_batch *b, int i, double time, const double *x)
 {
     if (!b) return LW_ERR_ARGUMENT;
     AS_SIMULATION(b, i, lw_sim_set_state(sim, time, x));
+    revive(&b->instance[i]);
     return LW_OK;
 }
 
@@ -527,6 +585,7 @@ lw_status lw_batch_set_joints(lw_batch *b, int i, double time, const double *q, 
 {
     if (!b) return LW_ERR_ARGUMENT;
     AS_SIMULATION(b, i, lw_sim_set_joints(sim, time, q, v));
+    revive(&b->instance[i]);
     return LW_OK;
 }
 
@@ -581,8 +640,13 @@ void lw_batch_summary(const lw_batch *b, int i, lw_summary *summary)
 {
     if (!b || !summary) return;
     *summary = (lw_summary){0};
-    if (!known(b, i)) return;
+    if (!known(b, i) || !lwi_batch_begun(b, i)) return;
     const lwi_instance *s = &b->instance[i];
+    if (b->alone) {
+        lw_sim_summary(sim_of(b, i), summary);
+        summary->wall = b->wall;
+        return;
+    }
     *summary =
         (lw_summary){.steps = s->control.steps,
                      .evaluations = s->control.evaluations,

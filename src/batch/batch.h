@@ -32,7 +32,7 @@ typedef struct lwi_instance {
 } lwi_instance;
 
 /** Instances with the same parameters: their model, and a simulation of it for starts, observations
- * and tolerances. */
+ * and tolerances; NULL where it could not begin. */
 typedef struct lwi_variant {
     const lw_model *model;
     lw_model *own; ///< the same, where the batch made it
@@ -57,6 +57,8 @@ struct lw_batch {
     lw_options options;
     char notice[1200];
     const lwi_stepper_method *method;
+    bool alone; ///< each instance has a separate simulation, which makes its steps; no lanes
+    bool keep;  ///< instances that cannot begin have failed, and the others run
     int nvary;
     const char **vary;        ///< [nvary] names of what differs
     const int *number;        ///< [n] of the instances in a sweep; NULL: their index
@@ -79,9 +81,14 @@ struct lw_batch {
 };
 
 /** lw_batch_create of a complete description.
- *  @param number  [instances] in messages and files, the caller's while the batch exists; NULL: 0, 1, ... */
+ *  @param number  [instances] in messages and files, the caller's while the batch exists; NULL: 0, 1, ...
+ *  @param keep    an instance that cannot begin has failed, with its reason, and the others run */
 lw_status lwi_batch_create(const lw_model *model, const lw_batch_desc *desc, const int *number,
-                           lw_batch **batch, lw_error *error);
+                           bool keep, lw_batch **batch, lw_error *error);
+/** Of the first instance that could begin; NULL: none. */
+const lw_sim *lwi_batch_sim(const lw_batch *batch);
+/** One that could not begin has no simulation. */
+bool lwi_batch_begun(const lw_batch *batch, int instance);
 
 // ---- sweep.c
 
@@ -89,6 +96,10 @@ lw_status lwi_batch_create(const lw_model *model, const lw_batch_desc *desc, con
 lw_batch *lwi_sweep_batch(const lw_sweep *sweep);
 int lwi_sweep_group(const lw_sweep *sweep);    ///< its number
 int lwi_sweep_capacity(const lw_sweep *sweep); ///< instances of the largest group
+/** That of the caller: all instances and values. */
+lw_batch_desc lwi_sweep_desc(const lw_sweep *sweep);
+/** Unit of the values of column k of what varies; "": none. */
+const char *lwi_sweep_unit(const lw_sweep *sweep, int k);
 
 // ---- worker.c: one thread's share of the instances
 

@@ -24,6 +24,7 @@ struct lw_sweep {
     lw_batch_desc desc;        // of the group: instances and values are set for each
     lw_options given, options; // of the caller; resolved
     const double *values;      // [n][nvary] of the caller
+    const char **unit;         // [nvary]
     int n, nvary, nvariant;
     int nrun;         // instances with a model
     int *order;       // [nrun] instances, by variant; NULL: one group, as they are
@@ -32,6 +33,7 @@ struct lw_sweep {
     double *own;      // [capacity][nvary] values of the group
     int capacity;     // instances of a group
     int variants;     // of a group, at the largest
+    bool alone;       // each instance has a simulation
     int first, count; // of the group, in `order`
     int group;
     int threads;
@@ -54,6 +56,19 @@ int lwi_sweep_group(const lw_sweep *s)
 int lwi_sweep_capacity(const lw_sweep *s)
 {
     return s->capacity;
+}
+
+lw_batch_desc lwi_sweep_desc(const lw_sweep *s)
+{
+    lw_batch_desc desc = s->desc;
+    desc.instances = s->n;
+    desc.values = s->values;
+    return desc;
+}
+const char *lwi_sweep_unit(const lw_sweep *s, int k)
+{
+    LWI_ASSERT_INDEX(k, s->nvary);
+    return s->unit[k];
 }
 
 static lw_status no_memory(lw_sweep *s)
@@ -95,7 +110,8 @@ static lw_status measure(lw_sweep *s, size_t *bytes)
     desc.instances = desc.threads = 1;
     desc.lanes = 0;
     desc.allocator = &metered;
-    TRY(lwi_batch_create(s->model, &desc, NULL, &one, &s->error));
+    TRY(lwi_batch_create(s->model, &desc, NULL, true, &one, &s->error));
+    s->alone = one->alone;
     lw_batch_destroy(one);
     *bytes = m.bytes;
     return LW_OK;
@@ -121,7 +137,9 @@ static lw_status limit_groups(lw_sweep *s)
     TRY(measure(s, &one));
     const double memory = (double)(s->desc.memory ? s->desc.memory : DEFAULT_MEMORY);
     s->variants = clamp(memory / (double)one, 2.0 * threads, s->n);
-    s->capacity = clamp(memory / shared_bytes(s->model), 2.0 * LWI_STEPPER_LANES * threads, s->n);
+    s->capacity =
+        s->alone ? s->variants
+                 : clamp(memory / shared_bytes(s->model), 2.0 * LWI_STEPPER_LANES * threads, s->n);
     return LW_OK;
 }
 
@@ -153,8 +171,8 @@ static lw_status create_group(lw_sweep *s)
                    width * sizeof *s->own);
         s->desc.values = s->own;
     }
-    return lwi_batch_create(s->model, &s->desc, s->order ? s->order + s->first : NULL, &s->batch,
-                            &s->error);
+    return lwi_batch_create(s->model, &s->desc, s->order ? s->order + s->first : NULL, true,
+                            &s->batch, &s->error);
 }
 
 // Keeps what is asked for after the run.
@@ -252,17 +270,40 @@ static lw_status check_finite(lw_sweep *s)
     return LW_OK;
 }
 
+// The first one in which an instance begins; where none does, the reason of the first.
+static lw_status create_first_group(lw_sweep *s)
+{
+    lw_error kept = {0};
+    TRY(create_group(s));
+    while (!lwi_batch_sim(s->batch)) {
+        if (!kept.status)
+            lwi_fail(&kept, s->batch->instance[0].status, "instance %d: %s",
+                     lw_batch_number(s->batch, 0), s->batch->instance[0].failure);
+        TRY(end_group(s));
+        s->first += s->count;
+        s->group++;
+        if (s->first == s->nrun) {
+            s->error = kept;
+            return kept.status;
+        }
+        TRY(create_group(s));
+    }
+    return LW_OK;
+}
+
 static lw_status divide(lw_sweep *s, lwi_arena *scratch)
 {
     bool parameters = false;
     lwi_vary *vary = LWI_PUSH(scratch, lwi_vary, s->nvary);
     int *first = LWI_PUSH(scratch, int, s->n);
     s->variant = LWI_PUSH(&s->arena, int, s->n);
+    s->unit = LWI_PUSH(&s->arena, const char *, s->nvary);
     s->end = LWI_PUSH(&s->arena, ending, s->n);
-    if (!vary || !first || !s->variant || !s->end) return no_memory(s);
+    if (!vary || !first || !s->variant || !s->unit || !s->end) return no_memory(s);
     for (int k = 0; k < s->nvary; k++) {
         TRY(lwi_vary_resolve(s->model, s->desc.vary[k], &vary[k], &s->error));
         parameters |= lwi_vary_of_model(&vary[k]);
+        s->unit[k] = lwi_vary_unit(s->model, &vary[k]);
     }
     TRY(check_finite(s));
     if (lwi_vary_group(vary, s->nvary, s->values, s->n, scratch, s->variant, first, &s->nvariant) !=
@@ -273,7 +314,7 @@ static lw_status divide(lw_sweep *s, lwi_arena *scratch)
     TRY(limit_groups(s));
     if (s->nrun < s->n || s->capacity < s->n || s->variants < s->nvariant) TRY(sort(s, scratch));
     TRY(find_largest(s));
-    return create_group(s);
+    return create_first_group(s);
 }
 
 static lw_status build(lw_sweep *s, lwi_arena *scratch)

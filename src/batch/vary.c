@@ -146,7 +146,9 @@ static lw_status split(const char *name, parts *p, lw_error *error)
     const char *first = strchr(name, '.'), *last = strrchr(name, '.');
     p->name = name;
     const size_t kind = first ? (size_t)(first - name) : 0;
-    bool input = kind == 5 && !strncmp(name, "input", 5); // input.NAME has no third part
+    // input.NAME and option.NAME have no third part
+    const bool input =
+        (kind == 5 && !strncmp(name, "input", 5)) || (kind == 6 && !strncmp(name, "option", 6));
     const bool gravity = kind == 7 && !strncmp(name, "gravity", 7);
     if (input) last = name + strlen(name);
     const size_t item = first && last > first ? (size_t)(last - first) - 1 : 0;
@@ -305,16 +307,44 @@ static lw_status resolve_input(const lw_model *model, const parts *p, lwi_vary *
     return LW_OK;
 }
 
+// ---- options of the run: numbers that each instance can have for itself
+
+static const char *const option_names[] = {"rtol", "atol", "atol_p", "step", "max_steps"};
+static const char *const option_units[] = {"1", "", "", "s", "1"};
+
+static lw_status resolve_option(const parts *p, lwi_vary *vary, lw_error *error)
+{
+    words near = {.n = 0};
+    for (int i = 0; i < LWI_COUNT(option_names); i++) add_word(&near, option_names[i]);
+    const int i = find_text(option_names, LWI_COUNT(option_names), p->item);
+    if (i < 0) return fail_near(error, p->name, "option that can vary", p->item, &near);
+    *vary = (lwi_vary){.kind = LWI_VARY_OPTION, .index = i};
+    return LW_OK;
+}
+
+lw_status lwi_vary_options(const lwi_vary *vary, int nvary, const double *values,
+                           lw_options *options, lw_error *error)
+{
+    for (int i = 0; i < nvary; i++) {
+        if (vary[i].kind != LWI_VARY_OPTION) continue;
+        char number[40];
+        snprintf(number, sizeof number, "%.17g", values[i]);
+        TRY(lw_options_set(options, option_names[vary[i].index], number, error));
+    }
+    return LW_OK;
+}
+
 static lw_status resolve(const lw_model *model, const parts *p, lwi_vary *vary, lw_error *error)
 {
     int item = 0;
     if (!strcmp(p->kind, "input")) return resolve_input(model, p, vary, error);
+    if (!strcmp(p->kind, "option")) return resolve_option(p, vary, error);
     int l = 0;
     while (l < LISTS && strcmp(parameters_of(l).list, p->kind) != 0) l++;
     if (l == LISTS) {
         words near = {.n = 0};
         for (int i = 0; i < LISTS; i++) add_word(&near, parameters_of(i).list);
-        add_word(&near, "input");
+        add_word(&near, "input"), add_word(&near, "option");
         return fail_near(error, p->name, "kind", p->kind, &near);
     }
     if (l != GRAVITY) TRY(find_item(model, l, p, &item, error));
@@ -353,6 +383,62 @@ lw_status lwi_vary_resolve(const lw_model *model, const char *name, lwi_vary *va
     return LW_OK;
 }
 
+// The part of "m or rad", "N/m or N m/rad" for a coordinate of a joint.
+static const char *coordinate_unit(const lw_model *model, int joint, int k, const char *unit)
+{
+    static const char *const both[][3] = {{"m or rad", "m", "rad"},
+                                          {"m/s or rad/s", "m/s", "rad/s"},
+                                          {"N/m or N m/rad", "N/m", "N m/rad"},
+                                          {"N s/m or N m s/rad", "N s/m", "N m s/rad"},
+                                          {"kg or kg m^2", "kg", "kg m^2"}};
+    const lwi_joint_type *type = model->joint[joint].type;
+    for (int i = 0; type->scalar && i < LWI_COUNT(both); i++)
+        if (!strcmp(unit, both[i][0])) return both[i][type->angles >> k & 1 ? 2 : 1];
+    return unit;
+}
+
+// The joint with a coordinate (or speed) at `index` of the model's.
+static int joint_at(const lw_model *model, int index, bool speed, int *k)
+{
+    for (int j = 0; j < model->njoint; j++) {
+        const lwi_joint *joint = &model->joint[j];
+        const int first = speed ? joint->iv : joint->iq;
+        *k = index - first;
+        if (*k >= 0 && *k < (speed ? joint->type->nv : joint->type->nq)) return j;
+    }
+    return -1;
+}
+
+const char *lwi_vary_unit(const lw_model *model, const lwi_vary *vary)
+{
+    int k = 0, j;
+    switch (vary->kind) {
+    case LWI_VARY_FILE: {
+        const char *unit = model->desc.stated.parameter[vary->index].unit;
+        return unit ? unit : "";
+    }
+    case LWI_VARY_PARAMETER:
+        return vary->list == JOINT
+                   ? coordinate_unit(model, vary->item, vary->index, vary->parameter->unit)
+                   : vary->parameter->unit;
+    case LWI_VARY_Q:
+    case LWI_VARY_QD:
+        j = joint_at(model, vary->index, vary->kind == LWI_VARY_QD, &k);
+        if (j < 0) return "";
+        return coordinate_unit(model, j, k,
+                               vary->kind == LWI_VARY_QD ? "m/s or rad/s" : "m or rad");
+    case LWI_VARY_BASE:
+        return vary->index < MOTION_Q   ? "m"
+               : vary->index < MOTION_V ? "1"
+               : vary->index < MOTION_W ? "m/s"
+                                        : "rad/s";
+    case LWI_VARY_OPTION:
+        return option_units[vary->index];
+    default:
+        return "";
+    }
+}
+
 lw_status lw_vary_check(const lw_model *model, const char *name, lw_error *error)
 {
     lwi_vary vary;
@@ -370,7 +456,7 @@ static const double *row_of(const double *values, int nvary, int i)
 static bool same_parameters(const lwi_vary *vary, int nvary, const double *a, const double *b)
 {
     for (int k = 0; k < nvary; k++)
-        if (lwi_vary_of_model(&vary[k]) && memcmp(&a[k], &b[k], sizeof *a) != 0) return false;
+        if (lwi_vary_of_variant(&vary[k]) && memcmp(&a[k], &b[k], sizeof *a) != 0) return false;
     return true;
 }
 
@@ -380,7 +466,7 @@ static uint64_t hash_parameters(const lwi_vary *vary, int nvary, const double *a
     for (int k = 0; k < nvary; k++) {
         uint64_t bits;
         memcpy(&bits, &a[k], sizeof bits);
-        if (lwi_vary_of_model(&vary[k])) hash = (hash ^ bits) * 1099511628211u;
+        if (lwi_vary_of_variant(&vary[k])) hash = (hash ^ bits) * 1099511628211u;
         hash ^= hash >> 29;
     }
     return hash;
@@ -615,6 +701,7 @@ static const lw_vary_info starts[] = {
     {"body.NAME.x", "m", "floating base: mass centre x y z in the world, quaternion qw qx qy qz"},
     {"body.NAME.vx", "m/s", "floating base: velocity vx vy vz, and wx wy wz in body axes [rad/s]"},
     {"input.NAME", "of the input", "input, kept for the whole run"},
+    {"option.NAME", "of the option", "rtol, atol, atol_p, step, max_steps of the run"},
     {"NAME", "of the parameter", "parameter of the model file: anything may depend on it"},
 };
 

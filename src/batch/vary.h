@@ -12,7 +12,8 @@ typedef enum lwi_vary_kind {
     LWI_VARY_BASE, ///< floating base: component of the body's motion
     LWI_VARY_INPUT,
     LWI_VARY_PARAMETER, ///< a number of the description
-    LWI_VARY_FILE       ///< a parameter of the model's file, in its unit
+    LWI_VARY_FILE,      ///< a parameter of the model's file, in its unit
+    LWI_VARY_OPTION     ///< a number of the options
 } lwi_vary_kind;
 
 /** A name, resolved. */
@@ -29,9 +30,16 @@ static inline bool lwi_vary_of_model(const lwi_vary *vary)
 {
     return vary->kind == LWI_VARY_PARAMETER || vary->kind == LWI_VARY_FILE;
 }
+/** Does it need another simulation? */
+static inline bool lwi_vary_of_variant(const lwi_vary *vary)
+{
+    return lwi_vary_of_model(vary) || vary->kind == LWI_VARY_OPTION;
+}
 
 lw_status lwi_vary_resolve(const lw_model *model, const char *name, lwi_vary *vary,
                            lw_error *error);
+/** Of its values: "mm", "m or rad" where it is not known which of them, "" for none. */
+const char *lwi_vary_unit(const lw_model *model, const lwi_vary *vary);
 
 /** Numbers the sets of parameters that differ, in the order of the instances.
  *  @param values   [n][nvary]
@@ -43,6 +51,9 @@ lw_status lwi_vary_group(const lwi_vary *vary, int nvary, const double *values, 
 lw_status lwi_vary_model(const lw_model *model, const lwi_vary *vary, int nvary,
                          const double *values, const lw_allocator *allocator, lw_model **varied,
                          lw_error *error);
+/** Sets options by the values of that kind.   @return LW_ERR_ARGUMENT: a value is not possible */
+lw_status lwi_vary_options(const lwi_vary *vary, int nvary, const double *values,
+                           lw_options *options, lw_error *error);
 /** Sets coordinates, speeds and bases of a snapshot, and inputs.  @return whether the snapshot has changed; then
  *  it is completed by lwi_snapshot_from_joints */
 bool lwi_vary_start(const lwi_vary *vary, int nvary, const double *values, lwi_snapshot *snapshot,

@@ -16,6 +16,7 @@ typedef struct group {
     int variant, first, count;
     lwi_evaluate *evaluate;
     double *atol; // [nx] of the variant
+    const lw_options *options;
 } group;
 
 struct lwi_worker {
@@ -24,6 +25,7 @@ struct lwi_worker {
         in_caller; // it works in the caller's thread and calls the function that may stop the batch
     lwi_arena arena;
     int *list; // [count] instances
+    int count;
     int ngroup;
     group *group;
     lwi_stepper wide;   // the lanes; with a stride for the widest
@@ -237,6 +239,9 @@ static void step_group(lwi_worker *w, group *g)
     w->next = 0;
     m->n = nx;
     m->busy = 0;
+    m->rtol = g->options->rtol;
+    m->max_step = g->options->step;
+    m->max_steps = (long)g->options->max_steps;
     for (int k = 0; k < nx; k++)
         for (int l = 0; l < m->stride; l++) m->atol[k * m->stride + l] = g->atol[k];
     lwi_evaluate_hold(g->evaluate, w->discrete);
@@ -254,8 +259,37 @@ static void step_group(lwi_worker *w, group *g)
     }
 }
 
+// ---- instances with separate simulations
+
+// An lw_progress of a simulation.
+static int look_up(void *user, double time, double end)
+{
+    const lwi_worker *w = user;
+    lwi_batch_cancel *cancel = &w->batch->cancel;
+    (void)end;
+    if (cancel->progress && w->in_caller && cancel->progress(cancel->user, time, cancel->end))
+        cancel->stopped = true;
+    return atomic_load_explicit(&cancel->stopped, memory_order_relaxed);
+}
+
+static void step_alone(lwi_worker *w, int i)
+{
+    const lw_batch *b = w->batch;
+    lwi_instance *instance = &b->instance[i];
+    lw_sim *sim = b->variant[instance->variant].sim;
+    if (instance->status != LW_OK || instance->t >= b->to) return;
+    const lw_status status = lw_sim_step_progress(sim, b->to, look_up, w);
+    instance->t = sim->t;
+    if (status == LW_OK || b->cancel.stopped) return;
+    instance->status = status;
+    instance->control.failed = true;
+    lwi_copy_text(instance->failure, sizeof instance->failure, lw_sim_error(sim)->text);
+}
+
 void lwi_worker_step(lwi_worker *w)
 {
+    for (int k = 0; w->batch->alone && k < w->count && !w->batch->cancel.stopped; k++)
+        step_alone(w, w->list[k]);
     for (int g = 0; g < w->ngroup; g++) step_group(w, &w->group[g]);
 }
 
@@ -264,7 +298,10 @@ void lwi_worker_step(lwi_worker *w)
 static lw_status make_groups(lwi_worker *w, const int *instances, int count, lw_error *error)
 {
     lw_batch *b = w->batch;
+    w->count = count;
     w->list = LWI_PUSH(&w->arena, int, count);
+    if (w->list && b->alone) memcpy(w->list, instances, (size_t)count * sizeof *w->list);
+    if (w->list && b->alone) return LW_OK;
     w->group = LWI_PUSH(&w->arena, group, b->nvariant < count ? b->nvariant : count);
     if (!w->list || !w->group) return LW_ERR_MEMORY;
     for (int k = 0; k < count; k++) {
@@ -278,20 +315,18 @@ static lw_status make_groups(lwi_worker *w, const int *instances, int count, lw_
         group *own = &w->group[g];
         const lwi_variant *variant = &b->variant[own->variant];
         own->atol = variant->sim->atol;
+        own->options = &variant->sim->options;
         TRY(lwi_evaluate_create(variant->sim, variant->count != own->count,
                                 own->count < 2 ? 1 : b->lanes, &w->arena, &own->evaluate, error));
     }
     return LW_OK;
 }
 
-static void prepare(const lwi_worker *w, lwi_stepper *m, const lw_options *o)
+static void prepare(const lwi_worker *w, lwi_stepper *m)
 {
     m->rates = rates;
     m->user = (void *)w;
     for (int l = 0; l < LWI_STEPPER_LANES; l++) m->why[l] = &w->why[l];
-    m->rtol = o->rtol;
-    m->max_step = o->step;
-    m->max_steps = (long)o->max_steps;
 }
 
 lw_status lwi_worker_create(lw_batch *b, const int *instances, int count,
@@ -311,8 +346,8 @@ lw_status lwi_worker_create(lw_batch *b, const int *instances, int count,
         lwi_worker_destroy(w, allocator);
         return status;
     }
-    prepare(w, &w->wide, &b->options);
-    prepare(w, &w->narrow, &b->options);
+    prepare(w, &w->wide);
+    prepare(w, &w->narrow);
     *out = w;
     return LW_OK;
 }

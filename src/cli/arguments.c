@@ -1,6 +1,7 @@
 // arguments.c -- the command line behind the verb.
 #include "cli/cli.h"
 
+#include <limits.h>
 #include <string.h>
 
 typedef struct cli_option {
@@ -166,6 +167,16 @@ static cli_exit set_samples(cli_arguments *arguments, const char *value)
     return cli_complain(CLI_USE, "--samples %s: expected a number from 1 to 200", value);
 }
 
+static cli_exit set_seed(cli_arguments *arguments, const char *value)
+{
+    int seed;
+    if (!whole_number(value, 0, INT_MAX, &seed))
+        return cli_complain(CLI_USE, "--seed %s: expected a whole number from 0 to %d", value,
+                            INT_MAX);
+    arguments->seed = (uint64_t)seed;
+    return CLI_DONE;
+}
+
 static cli_exit set_count(int *count, const char *key, const char *value)
 {
     if (whole_number(value, 0, 1000, count)) return CLI_DONE;
@@ -208,6 +219,8 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
     case CLI_BIT_INITIAL: arguments->initial = value; return CLI_DONE;
     case CLI_BIT_MODEL: arguments->model = value; return CLI_DONE;
     case CLI_BIT_BATCH: arguments->batch = value; return CLI_DONE;
+    case CLI_BIT_DESIGN: arguments->design = value; return CLI_DONE;
+    case CLI_BIT_SEED: return set_seed(arguments, value);
     case CLI_BIT_VARY:
         if (arguments->nvary == CLI_MAX) return cli_complain(CLI_USE, "too many things vary");
         arguments->vary[arguments->nvary++] = value;
@@ -228,7 +241,10 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
     case CLI_BIT_MOTION: arguments->motion = value; return CLI_DONE;
     case CLI_BIT_ANY: arguments->any = true; return CLI_DONE;
     case CLI_BIT_WATCH: arguments->observed = value; return CLI_DONE;
-    case CLI_BIT_TABLE: arguments->table = value; return CLI_DONE;
+    case CLI_BIT_TABLE:
+        if (arguments->ntable == CLI_MAX) return cli_complain(CLI_USE, "too many files to write");
+        arguments->table[arguments->ntable++] = value;
+        return CLI_DONE;
     case CLI_BIT_LEVEL: return set_level(arguments, value);
     case CLI_BIT_LANES: return set_count(&arguments->lanes, "lanes", value);
     case CLI_BIT_BASE: return set_base(arguments, value);
@@ -332,7 +348,8 @@ cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand,
                    cli_options options, cli_arguments *arguments)
 {
     const bool several = operand && strstr(operand, "...");
-    *arguments = (cli_arguments){.verb = verb, .seconds = 0.25, .level = LW_OBSERVE_REACTION};
+    *arguments =
+        (cli_arguments){.verb = verb, .seconds = 0.25, .level = LW_OBSERVE_REACTION, .seed = 1};
     for (int i = 0; i < argc; i++) {
         if (argv[i][0] == '-' && argv[i][1]) {
             const cli_exit code = parse_option(argc, argv, &i, options, arguments);

@@ -4,24 +4,15 @@
 
 #include "cli/cli.h"
 
-/** Values of one thing that differs. */
-typedef struct case_range {
-    char name[256];
-    int n;
-    double *value; ///< [n]
-} case_range;
-
-/** What differs: rows of a file, times all combinations of the ranges given. */
+/** What differs: rows of a file with every point of a design. */
 typedef struct cases {
     int n, columns;
-    const char **name; ///< [columns]
-    double *value;     ///< [n][columns]
-    lw_table *table;   ///< of the file; NULL: none
-    case_range *range; ///< [nrange]
-    int nrange;
+    const char *const *name; ///< [columns]
+    const double *value;     ///< [n][columns]
+    lw_table *table;         ///< with all of them
 } cases;
 
-cli_exit cases_read(const cli_arguments *arguments, cases *c);
+cli_exit cases_read(const cli_arguments *arguments, const lw_model *model, cases *c);
 void cases_free(cases *c);
 
 /** Simulates all of them; the table of what came of it at the end. */

@@ -31,12 +31,16 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(BATCH, "batch", 0, "TABLE",                                                                  \
       "a run for each row of a table (.csv, .h5); its columns name the varied quantities")         \
     X(VARY, "vary", 0, "NAME=VALUES",                                                              \
-      "values FROM:TO:COUNT or A,B,... of a quantity; repeatable, every combination is run")       \
+      "values FROM:TO:COUNT or A,B,... of a quantity, FROM:TO of a design; repeatable")            \
+    X(DESIGN, "design", 0, "KIND",                                                                 \
+      "variants: grid (default; every combination), lhs:N, sobol:N or random:N of what varies")    \
+    X(SEED, "seed", 0, "N", "of --design: other points of the same kind (default 1)")              \
     X(SET, "set", 0, "NAME=VALUE",                                                                 \
       "value of a parameter of the model file, 5, `5 mm` or an expression; repeatable")            \
-    X(WATCH, "watch", 0, "A,B,...", "report minimum and maximum of these result columns")          \
-    X(TABLE, "table", 0, "FILE.csv",                                                               \
-      "a row for each run: what varies, statistics of the measures or of --watch, how it ended")   \
+    X(WATCH, "watch", 0, "A,B,...", "report statistics of these result columns (* and ?)")         \
+    X(TABLE, "table", 0, "FILE",                                                                   \
+      "a row for each run (.csv, .h5): what varies, statistics of the measures or of --watch, "    \
+      "how it ended; repeatable")                                                                  \
     X(LANES, "lanes", 0, "N", "runs of one thread in SIMD lanes: 1, 4 or 8; 0: the widest")        \
     X(MODEL, "model", 0, "MODEL", "model of a result that has none (.csv)")                        \
     X(BASE, "base", 0, "WHICH",                                                                    \
@@ -107,9 +111,9 @@ enum {
           CLI_CUT | CLI_JSON | CLI_QUIET,                                                          \
       "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
     X(sweep, "MODEL",                                                                              \
-      CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_LEVEL | CLI_MANY | CLI_BASE | CLI_LIMITS |      \
-          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON |           \
-          CLI_QUIET,                                                                               \
+      CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_DESIGN | CLI_SEED | CLI_LEVEL | CLI_MANY |      \
+          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET |        \
+          CLI_CUT | CLI_JSON | CLI_QUIET,                                                          \
       "a run for every combination of values, with a line of results for each")                    \
     X(check, "MODEL",                                                                              \
       CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT |  \
@@ -191,11 +195,14 @@ typedef struct cli_arguments {
     const char *initial; ///< result to resume from; NULL: none
     const char *model;   ///< of a result that has none; NULL: not given
     const char *batch;   ///< table of varied quantities; NULL: none
+    const char *design;  ///< NULL: grid
+    uint64_t seed;
     const char *vary[CLI_MAX];
     int nvary;
     const char *set[CLI_MAX]; ///< "NAME=VALUE"
     int nset;
-    const char *table;                               ///< file of --table; NULL: none
+    const char *table[CLI_MAX]; ///< files of --table
+    int ntable;
     const char *observed;                            ///< columns of --watch; NULL: none
     const char *hold;                                ///< of assemble; NULL: nothing
     const char *near;                                ///< of assemble, likewise

@@ -169,16 +169,23 @@ cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole)
 
 // ----------------------------------------------------------------------------------------- results
 
+// File k of results and tables.
+static const char *written(const cli_arguments *a, int k)
+{
+    return k < a->noutput ? a->output[k] : a->table[k - a->noutput];
+}
+
 cli_exit cli_check_results(const cli_arguments *arguments)
 {
-    for (int i = 0; i < arguments->noutput; i++) {
-        const char *file = arguments->output[i];
+    for (int i = 0; i < arguments->noutput + arguments->ntable; i++) {
+        const char *file = written(arguments, i);
         if (!cli_ends_in(file, ".csv") && !cli_ends_in(file, ".h5"))
-            return cli_complain(CLI_USE, "%s: results are written as .h5 or .csv", file);
+            return cli_complain(CLI_USE, "%s: %s are written as .h5 or .csv", file,
+                                i < arguments->noutput ? "results" : "tables");
         const cli_exit code = check_not_read(arguments, file);
         if (code) return code;
         for (int k = 0; k < i; k++)
-            if (same_file(file, arguments->output[k]))
+            if (same_file(file, written(arguments, k)))
                 return cli_complain(CLI_USE, "%s: is to be written twice; expected different files",
                                     file);
     }

@@ -260,7 +260,7 @@ static cli_exit check_kind(const cli_arguments *arguments)
         return cli_complain(CLI_USE, "--initial resumes one run, --batch starts many");
     if (arguments->batch && arguments->real_time)
         return cli_complain(CLI_USE, "--real-time is of one run, --batch starts many");
-    if (!arguments->batch && (arguments->observed || arguments->table || arguments->lanes))
+    if (!arguments->batch && (arguments->observed || arguments->ntable || arguments->lanes))
         return cli_complain(CLI_USE,
                             "--watch, --table and --lanes are for many runs: give --batch TABLE");
     return CLI_DONE;

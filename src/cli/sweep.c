@@ -1,10 +1,7 @@
 // sweep.c -- linkwork sweep: one run for every combination of values; and `run --batch`.
 #include "cli/batch.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MAX_LINES = 64 }; // of the table at the end; --json has them all
@@ -13,16 +10,13 @@ typedef struct sweep {
     const cli_arguments *arguments;
     cases cases;
     lw_sweep *all;
-    lw_batch_writer *writer[CLI_MAX]; // at least one, that of no file if need be
+    lw_batch_writer *writer[CLI_MAX];
     int nwriter;
     long rows;      // output times
     double reached; // the last one of any instance
     bool failed;    // a file cannot be written
     cli_progress progress;
-    // quantities with reported ranges
-    char *names;                      // --watch, cut at the commas
-    int nobserved, observed[CLI_MAX]; // columns
-    lw_running *running;              // [n][nobserved]
+    lw_study *study; // quantities with reported statistics
 } sweep;
 
 // ----------------------------------------------------------------------------------------- outputs
@@ -31,9 +25,9 @@ static cli_exit open_outputs(sweep *s)
 {
     const cli_arguments *a = s->arguments;
     lw_error error = {0};
-    for (int i = 0; i < (a->noutput ? a->noutput : 1); i++) {
-        const lw_status status = lw_sweep_writer_create(a->noutput ? a->output[i] : NULL, s->all,
-                                                        a->level, &s->writer[i], &error);
+    for (int i = 0; i < a->noutput; i++) {
+        const lw_status status =
+            lw_sweep_writer_create(a->output[i], s->all, a->level, &s->writer[i], &error);
         if (status != LW_OK) {
             cli_fail(status, &error);
             return CLI_FAILED;
@@ -60,97 +54,13 @@ static cli_exit close_outputs(sweep *s)
 
 // --------------------------------------------------------------------------- observed columns
 
-// Name of the level that adds a quantity to rows, by the last part of its name; NULL: there is no such quantity.
-static const char *level_of(const char *name)
+static cli_exit create_study(sweep *s)
 {
-    const char *last = strrchr(name, '.');
-    if (!last++) return NULL;
-    for (int i = 0; i < lw_quantity_count(); i++) {
-        const lw_quantity_info q = lw_quantity_at(i);
-        const size_t n = strlen(q.item);
-        if (n == 0 || strncmp(name, q.item, n) != 0 || name[n] != '.') continue;
-        for (int k = 0; k < q.size; k++) {
-            const size_t part = strlen(q.part[k]);
-            if (strncmp(last, q.part[k], part) == 0 &&
-                last[part + strspn(last + part, q.numbered ? "0123456789" : "")] == 0)
-                return k == q.size - 1 ? q.last_level : q.level;
-        }
-    }
-    return NULL;
-}
-
-static cli_exit find_watched(sweep *s, const char *name)
-{
-    const lw_batch_writer *w = s->writer[0];
-    const int n = lw_batch_writer_columns(w);
-    for (int i = 0; i < n; i++)
-        if (!strcmp(lw_batch_writer_column(w, i).name, name)) {
-            s->observed[s->nobserved++] = i;
-            return CLI_DONE;
-        }
-    const char *level = level_of(name);
-    if (level && cli_level(level) > (int)s->arguments->level)
-        return cli_complain(CLI_USE, "--watch %s: needs --level %s; the rows are of level %s", name,
-                            level, cli_levels[s->arguments->level]);
-    const char **names = n > 0 ? calloc((size_t)n, sizeof *names) : NULL;
-    char room[300];
-    for (int i = 0; names && i < n; i++) names[i] = lw_batch_writer_column(w, i).name;
-    cli_complain(CLI_USE, "--watch: results have no quantity '%s'%s", name,
-                 names ? cli_suggestion(room, sizeof room, name, names, n) : "");
-    free(names);
-    return CLI_USE;
-}
-
-// Without --watch the measures.
-static cli_exit find_measures(sweep *s)
-{
-    static const char kind[] = "measure.";
-    const int n = lw_batch_writer_columns(s->writer[0]);
-    for (int i = 0; i < n && s->nobserved < CLI_MAX; i++)
-        if (!strncmp(lw_batch_writer_column(s->writer[0], i).name, kind, sizeof kind - 1))
-            s->observed[s->nobserved++] = i;
-    return CLI_DONE;
-}
-
-static cli_exit find_observed(sweep *s)
-{
-    const char *text = s->arguments->observed;
-    if (!text) return find_measures(s);
-    s->names = malloc(strlen(text) + 1);
-    if (!s->names) return cli_complain(CLI_FAILED, "no memory");
-    strcpy(s->names, text);
-    for (char *name = s->names, *next; name; name = next) {
-        next = strchr(name, ',');
-        if (next) *next++ = 0;
-        if (s->nobserved == CLI_MAX) return cli_complain(CLI_USE, "--watch: too many quantities");
-        const cli_exit code = find_watched(s, name);
-        if (code) return code;
-    }
-    return CLI_DONE;
-}
-
-static cli_exit prepare_observed(sweep *s)
-{
-    const cli_exit code = find_observed(s);
-    if (code || s->nobserved == 0) return code;
-    s->running = calloc((size_t)s->cases.n * (size_t)s->nobserved, sizeof *s->running);
-    return s->running ? CLI_DONE : cli_complain(CLI_FAILED, "no memory");
-}
-
-static lw_running *running_of(const sweep *s, int instance, int k)
-{
-    return &s->running[(size_t)instance * (size_t)s->nobserved + (size_t)k];
-}
-
-static void observe_rows(sweep *s, const lw_batch *group)
-{
-    for (int i = 0; i < lw_batch_instances(group) && s->nobserved; i++) {
-        const double *row = lw_batch_writer_last(s->writer[0], i);
-        const int instance = lw_batch_number(group, i);
-        if (!row || lw_batch_status(group, i) != LW_OK) continue; // its last row is an old one
-        for (int k = 0; k < s->nobserved; k++)
-            lw_running_add(running_of(s, instance, k), row[0], row[s->observed[k]]);
-    }
+    lw_error error = {0};
+    const lw_status status = lw_study_create(s->all, s->arguments->observed, &s->study, &error);
+    if (status == LW_OK) return CLI_DONE;
+    if (status != LW_ERR_ARGUMENT) return cli_fail(status, &error);
+    return cli_complain(CLI_USE, "--watch: %s", error.text);
 }
 
 // --------------------------------------------------------------------------------------------- run
@@ -163,7 +73,8 @@ static lw_status write_rows(void *user, lw_batch *batch, double time)
         s->failed |= status == LW_ERR_IO;
         if (status != LW_OK) return status;
     }
-    observe_rows(s, batch);
+    const lw_status counted = lw_study_row(s->study, batch, time);
+    if (counted != LW_OK) return counted;
     if (s->rows == 0 || time > s->reached) s->rows++, s->reached = time;
     return LW_OK;
 }
@@ -193,7 +104,7 @@ static cli_exit create(sweep *s, const lw_model *model, const lw_options *option
 
 static const char *watched_name(const sweep *s, int k)
 {
-    return lw_batch_writer_column(s->writer[0], s->observed[k]).name;
+    return lw_study_column(s->study, k).name;
 }
 
 static void print_head(const sweep *s)
@@ -224,8 +135,8 @@ static void print_instance(const sweep *s, int i)
     for (int k = 0; k < s->cases.columns; k++)
         printf(" %14.6g", s->cases.value[(size_t)i * (size_t)s->cases.columns + (size_t)k]);
     printf(" %8ld %10.2e", summary.steps, summary.energy_error);
-    for (int k = 0; k < s->nobserved; k++) {
-        const lw_statistics of = lw_running_statistics(running_of(s, i, k));
+    for (int k = 0; k < lw_study_columns(s->study); k++) {
+        const lw_statistics of = lw_study_statistics(s->study, i, k);
         printf(" %14.6g %14.6g", of.min, of.max);
     }
     const char *ending = ending_of(s, i, &summary);
@@ -238,13 +149,13 @@ static void print_table(const sweep *s)
     printf("\n%8s", "instance");
     for (int k = 0; k < s->cases.columns; k++) printf(" %14s", s->cases.name[k]);
     printf(" %8s %10s", "steps", "E - Wnc");
-    for (int k = 0; k < s->nobserved; k++) printf(" %29s", watched_name(s, k));
+    for (int k = 0; k < lw_study_columns(s->study); k++) printf(" %29s", watched_name(s, k));
     printf("\n");
-    if (s->nobserved) {
+    if (lw_study_columns(s->study)) {
         printf("%8s", "");
         for (int k = 0; k < s->cases.columns; k++) printf(" %14s", "");
         printf(" %8s %10s", "", "J");
-        for (int k = 0; k < s->nobserved; k++) printf(" %14s %14s", "least", "most");
+        for (int k = 0; k < lw_study_columns(s->study); k++) printf(" %14s %14s", "least", "most");
         printf("\n");
     }
     const int lines = s->cases.n < MAX_LINES ? s->cases.n : MAX_LINES;
@@ -267,78 +178,23 @@ static void print_totals(const sweep *s)
     printf("rows         %ld output times\n", s->rows);
     for (int i = 0; i < s->arguments->noutput; i++)
         printf("written      %s\n", s->arguments->output[i]);
+    for (int i = 0; i < s->arguments->ntable; i++)
+        printf("table        %s\n", s->arguments->table[i]);
 }
 
 // ------------------------------------------------------------------------------------------ table
 
-static void put_field(FILE *file, const char *text)
-{
-    fputs(",\"", file);
-    for (const char *c = text; *c; c++) {
-        if (*c == '"') fputc('"', file);
-        fputc(*c == '\n' || *c == '\r' ? ' ' : *c, file);
-    }
-    fputc('"', file);
-}
-
-// A number that is not known is an empty field.
-static void put_value(FILE *file, double value)
-{
-    char text[40];
-    snprintf(text, sizeof text, "%.17g", value);
-    fprintf(file, ",%s", isfinite(value) ? text : "");
-}
-
-static void put_head(const sweep *s, FILE *file)
-{
-    static const char *const parts[] = {"min", "max",  "range",       "mean",
-                                        "rms", "last", "time_of_min", "time_of_max"};
-    fputs("instance", file);
-    for (int k = 0; k < s->cases.columns; k++) put_field(file, s->cases.name[k]);
-    for (int k = 0; k < s->nobserved; k++)
-        for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-            char name[600];
-            snprintf(name, sizeof name, "%s.%s", watched_name(s, k), parts[i]);
-            put_field(file, name);
-        }
-    fputs(",end,steps,evaluations,energy_error,failure\n", file);
-}
-
-static void put_instance(const sweep *s, FILE *file, int i)
-{
-    lw_summary summary;
-    lw_sweep_summary(s->all, i, &summary);
-    fprintf(file, "%d", i);
-    for (int k = 0; k < s->cases.columns; k++)
-        put_value(file, s->cases.value[(size_t)i * (size_t)s->cases.columns + (size_t)k]);
-    for (int k = 0; k < s->nobserved; k++) {
-        const lw_statistics of = lw_running_statistics(running_of(s, i, k));
-        const double values[] = {of.min, of.max,  of.range,       of.mean,
-                                 of.rms, of.last, of.time_of_min, of.time_of_max};
-        for (size_t n = 0; n < sizeof values / sizeof values[0]; n++) put_value(file, values[n]);
-    }
-    put_value(file, summary.end);
-    fprintf(file, ",%ld,%ld", summary.steps, summary.evaluations);
-    put_value(file, summary.energy_error);
-    put_field(file, lw_sweep_status(s->all, i) != LW_OK         ? lw_sweep_failure(s->all, i)
-                    : strcmp(ending_of(s, i, &summary), "done") ? "stopped"
-                                                                : "");
-    fputc('\n', file);
-}
-
 static cli_exit write_table(const sweep *s)
 {
-    const char *path = s->arguments->table;
-    if (!path) return CLI_DONE;
-    FILE *file = fopen(path, "w");
-    if (!file) return cli_complain(CLI_FAILED, "%s: cannot be written: %s", path, strerror(errno));
-    put_head(s, file);
-    for (int i = 0; i < s->cases.n; i++) put_instance(s, file, i);
-    const bool failed = ferror(file) != 0;
-    if (fclose(file) || failed)
-        return cli_complain(CLI_FAILED, "%s: cannot be written completely: %s", path,
-                            strerror(errno));
-    return CLI_DONE;
+    const cli_arguments *a = s->arguments;
+    lw_table *table = NULL;
+    lw_error error = {0};
+    if (!a->ntable) return CLI_DONE;
+    lw_status status = lw_study_table(s->study, &table, &error);
+    for (int i = 0; i < a->ntable && status == LW_OK; i++)
+        status = lw_table_write(table, a->table[i], &error);
+    lw_table_free(table);
+    return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
 }
 
 static void json_instance(const sweep *s, cli_json *json, int i)
@@ -360,8 +216,8 @@ static void json_instance(const sweep *s, cli_json *json, int i)
     json_integer(json, "rejected", summary.rejected);
     json_integer(json, "evaluations", summary.evaluations);
     json_number(json, "energy_error", summary.energy_error);
-    for (int k = 0; k < s->nobserved; k++) {
-        const lw_statistics of = lw_running_statistics(running_of(s, i, k));
+    for (int k = 0; k < lw_study_columns(s->study); k++) {
+        const lw_statistics of = lw_study_statistics(s->study, i, k);
         const double range[2] = {of.min, of.max};
         json_array(json, watched_name(s, k), range, 2);
     }
@@ -388,6 +244,7 @@ static void print_json(const sweep *s, const char *ended)
     json_close(&json, ']');
     json_open(&json, "files", '[');
     for (int i = 0; i < s->arguments->noutput; i++) json_text(&json, NULL, s->arguments->output[i]);
+    for (int i = 0; i < s->arguments->ntable; i++) json_text(&json, NULL, s->arguments->table[i]);
     json_close(&json, ']');
     json_close(&json, '}');
 }
@@ -424,7 +281,7 @@ static cli_exit simulate(sweep *s)
 {
     const cli_arguments *a = s->arguments;
     cli_exit code = open_outputs(s);
-    if (!code) code = prepare_observed(s);
+    if (!code) code = create_study(s);
     if (code) {
         close_outputs(s);
         return code;
@@ -453,15 +310,14 @@ cli_exit cli_batch(const cli_arguments *arguments)
     lw_model *model = NULL;
     lw_options options;
     cli_exit code = cli_check_results(arguments);
-    if (!code) code = cases_read(arguments, &s.cases);
     if (!code) code = cli_read(arguments, &model, &options);
+    if (!code) code = cases_read(arguments, model, &s.cases);
     if (!code) code = create(&s, model, &options);
     if (!code) code = simulate(&s);
+    lw_study_destroy(s.study);
     lw_sweep_destroy(s.all);
     lw_model_destroy(model);
     cases_free(&s.cases);
-    free(s.names);
-    free(s.running);
     return code;
 }
 

@@ -134,7 +134,11 @@ static inline void fuzz_table(const uint8_t *data, size_t size)
     lw_error error = {0};
     lw_table *table = NULL;
     const int file = file_with(data, size, path);
-    const lw_status status = lw_table_read(path, &table, &error);
+    lw_status status = lw_table_read(path, &table, &error);
+    if (status != LW_OK) check_refusal(&error, status);
+    lw_table_free(table);
+    table = NULL;
+    status = lw_table_read_study(path, &table, &error);
     if (status != LW_OK) check_refusal(&error, status);
     lw_table_free(table);
     close(file);

@@ -65,6 +65,7 @@ static lw_builder *the_lw_builder, *new_lw_builder;
 static lw_sim *the_lw_sim, *new_lw_sim;
 static lw_batch *the_lw_batch, *new_lw_batch;
 static lw_sweep *the_lw_sweep, *new_lw_sweep;
+static lw_study *the_lw_study, *new_lw_study;
 static lw_dynamics *the_lw_dynamics, *new_lw_dynamics;
 static lw_constraints *the_lw_constraints, *new_lw_constraints;
 static lw_linear *the_lw_linear, *new_lw_linear;
@@ -92,6 +93,8 @@ static lw_body_desc lw_body_desc_ = {.mass = 1, .inertia = {1, 1, 1}};
 static lw_bushing_desc lw_bushing_desc_;
 static lw_codegen_desc lw_codegen_desc_ = {.name = "a"};
 static lw_coupling_desc lw_coupling_desc_;
+static lw_design_desc lw_design_desc_ = {.nvary = 1,
+                                         .vary = (const char *const[]){"gravity.x=1,2"}};
 static lw_drag_desc lw_drag_desc_;
 static lw_function_desc lw_function_desc_ = {.type = LW_FUNCTION_CONSTANT};
 static lw_impulse_desc lw_impulse_desc_ = {.time = 1, .body = {1}, .impulse = {.x = 1}};
@@ -162,6 +165,7 @@ static void create_objects(void)
            &error);
     lwt_ok(lw_batch_create(the_lw_model, &lw_batch_desc_, &the_lw_batch, &error), &error);
     lwt_ok(lw_sweep_create(the_lw_model, &lw_batch_desc_, &the_lw_sweep, &error), &error);
+    lwt_ok(lw_study_create(the_lw_sweep, "sys.T", &the_lw_study, &error), &error);
     lwt_ok(lw_batch_writer_create("null-batch.csv", the_lw_batch, LW_OBSERVE_ENERGY,
                                   &the_lw_batch_writer, &error),
            &error);

@@ -132,7 +132,7 @@ def simulate_batch(model: Union[Model, Path], vary: Mapping[str, ArrayLike],
     :param threads: 0: all processors
     :param lanes: instances side by side in the processor: 1, 4, 8; 0: the best
     :param memory: bytes of the instances that exist at the same time, about; 0: 64 MiB
-    :param options: of the run; integrators "dopri54" and "rk4"
+    :param options: of the run; the integrators "dopri54" (auto) and "rk4" compute in lanes
 
     Every instance is bit for bit equal to a single run. A failed one does not affect the others. An instance
     exists only while it runs; what grows with their number is the result, 8 bytes for a number, and some 300
@@ -232,7 +232,7 @@ def _recorded(handle: Any, run: Any, level: int, columns: Optional[Iterable[str]
 class Batch:
     """Instances of a model that are stepped together, numbered from 0; used by one thread at a time.
 
-    Every instance is bit for bit equal to a :class:`Simulation` with the same integrator, "dopri54" or "rk4".
+    Every instance is bit for bit equal to a :class:`Simulation` with the same integrator.
     For whole runs :func:`simulate_batch` takes less memory.
 
     :param vary, instances, threads, lanes, options: as of :func:`simulate_batch`

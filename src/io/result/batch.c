@@ -19,6 +19,7 @@ struct lw_batch_writer {
     lw_sweep *sweep;     // NULL: rows are those of one batch
     int group, capacity; // instances of the largest group
     lw_observe level;
+    const char *patterns; // NULL: the option `columns`
     const char *path;
     FILE *csv; // or
     lwi_hdf5_writer *hdf5;
@@ -55,7 +56,8 @@ static lw_status make_columns(lw_batch_writer *w, lw_error *error)
 {
     lwi_result_columns *c = &w->columns;
     const lw_batch *b = w->batch;
-    TRY(lwi_result_columns_choose(b->model, w->level, lw_batch_options(b)->columns, c, error));
+    const char *patterns = w->patterns ? w->patterns : lw_batch_options(b)->columns;
+    TRY(lwi_result_columns_choose(b->model, w->level, patterns, c, error));
     w->level = c->level;
     w->nown = c->n;
     const int more = 1 + b->nvary;
@@ -195,7 +197,9 @@ static lw_status begin_csv(lw_batch_writer *w, lw_error *error)
 // Without states: only the result of a single run can be resumed.
 static lw_status begin_hdf5(lw_batch_writer *w, lw_error *error)
 {
-    if (lwi_result_meta_of(w->batch->variant[0].sim, w->batch->model, &w->arena, &w->meta) != LW_OK)
+    const lw_sim *sim = lwi_batch_sim(w->batch);
+    if (!sim) return lwi_fail(error, LW_ERR_ARGUMENT, "no instance of the batch can run");
+    if (lwi_result_meta_of(sim, w->batch->model, &w->arena, &w->meta) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     w->options = *w->meta.options; // the group may be gone when they are written
     w->meta.options = &w->options;
@@ -234,7 +238,7 @@ static void discard(lw_batch_writer *w)
 }
 
 static lw_status create(const char *path, lw_batch *batch, lw_sweep *sweep, lw_observe level,
-                        lw_batch_writer **writer, lw_error *error)
+                        const char *patterns, lw_batch_writer **writer, lw_error *error)
 {
     if (error) memset(error, 0, sizeof *error);
     if (!batch || !writer || (int)level < 0 || level > LW_OBSERVE_MOMENTUM)
@@ -245,6 +249,7 @@ static lw_status create(const char *path, lw_batch *batch, lw_sweep *sweep, lw_o
     *w = (lw_batch_writer){.batch = batch,
                            .sweep = sweep,
                            .capacity = sweep ? lwi_sweep_capacity(sweep) : batch->n,
+                           .patterns = patterns,
                            .level = level};
     lwi_arena_init(&w->arena, NULL);
     const lw_status status = begin(w, path, error);
@@ -258,14 +263,25 @@ static lw_status create(const char *path, lw_batch *batch, lw_sweep *sweep, lw_o
 lw_status lw_batch_writer_create(const char *path, lw_batch *batch, lw_observe level,
                                  lw_batch_writer **writer, lw_error *error)
 {
-    return create(path, batch, NULL, level, writer, error);
+    return create(path, batch, NULL, level, NULL, writer, error);
 }
 
 lw_status lw_sweep_writer_create(const char *path, lw_sweep *sweep, lw_observe level,
                                  lw_batch_writer **writer, lw_error *error)
 {
     lw_batch *batch = sweep ? lwi_sweep_batch(sweep) : NULL;
-    return create(path, batch, sweep, level, writer, error);
+    return create(path, batch, sweep, level, NULL, writer, error);
+}
+
+lw_status lwi_batch_writer_choose(lw_sweep *sweep, const char *columns, lw_batch_writer **writer,
+                                  lw_error *error)
+{
+    return create(NULL, lwi_sweep_batch(sweep), sweep, LW_OBSERVE_REACTION, columns, writer, error);
+}
+
+const lw_error *lwi_batch_writer_error(const lw_batch_writer *writer)
+{
+    return &writer->error;
 }
 
 lw_status lw_batch_writer_close(lw_batch_writer *w, lw_error *error)

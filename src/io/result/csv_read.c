@@ -18,6 +18,7 @@ typedef struct parser {
     int number;    // of the line, from 1
     bool ended;    // the line has a terminator
     long capacity; // rows
+    lwi_csv_kind kind;
 } parser;
 
 static lw_status fail_at(const parser *p, lw_error *error, const char *at, const char *format, ...)
@@ -117,7 +118,7 @@ static lw_status skip_mark(parser *p, lw_error *error)
     return LW_OK;
 }
 
-static lw_status read_header(parser *p, bool result, lwi_csv_table *t, lw_error *error)
+static lw_status read_header(parser *p, lwi_csv_table *t, lw_error *error)
 {
     const bool there = next_line(p);
     TRY(check_read(p, error));
@@ -141,8 +142,9 @@ static lw_status read_header(parser *p, bool result, lwi_csv_table *t, lw_error 
         if (!name) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the header");
         t->column[i] = (lw_column_info){.name = name};
         lwi_result_column_meaning(name, &t->column[i].unit, &t->column[i].frame);
+        if (p->kind == LWI_CSV_STUDY && !strcmp(name, LWI_STRING_COLUMN)) t->text_column = i;
     }
-    if (result && strcmp(t->column[0].name, "time") != 0)
+    if (p->kind == LWI_CSV_RESULT && strcmp(t->column[0].name, "time") != 0)
         return fail_at(p, error, p->line, "the first column is '%.60s', expected 'time'",
                        t->column[0].name);
     return check_distinct(p, t, error);
@@ -161,7 +163,27 @@ static lw_status make_room(parser *p, lwi_csv_table *t, lw_error *error)
     lwi_release(NULL, t->value);
     t->value = larger;
     p->capacity = capacity;
+    if (t->text_column < 0) return LW_OK;
+    const char **strings = lwi_allocate(NULL, (size_t)capacity * sizeof *strings);
+    if (!strings) return lwi_fail(error, LW_ERR_MEMORY, "no memory for %ld rows", capacity);
+    if (t->rows) memcpy(strings, t->text, (size_t)t->rows * sizeof *strings);
+    lwi_release(NULL, t->text);
+    t->text = strings;
     return LW_OK;
+}
+
+// A field of a study that is no number: a text, or empty, which is a number that is not known.  *at is then behind it.
+static lw_status read_text(parser *p, lwi_csv_table *t, int column, char **at, lw_error *error)
+{
+    char *taken;
+    t->value[t->rows * t->n + column] = NAN;
+    if (column != t->text_column) return LW_OK;
+    TRY(take_name(p, at, &taken, error));
+    const char after = **at; // the end of a text without quotes
+    **at = 0;
+    t->text[t->rows] = lwi_arena_text(&t->arena, taken);
+    **at = after;
+    return t->text[t->rows] ? LW_OK : lwi_fail(error, LW_ERR_MEMORY, "no memory for a text");
 }
 
 static lw_status read_row(parser *p, lwi_csv_table *t, lw_error *error)
@@ -170,9 +192,15 @@ static lw_status read_row(parser *p, lwi_csv_table *t, lw_error *error)
     double *row = t->value + t->rows * t->n;
     char *at = p->line;
     for (int i = 0; i < t->n; i++) {
-        char *end;
-        row[i] = strtod(at, &end);
-        if (end == at || (*end && *end != ',') || !isfinite(row[i]))
+        char *end = at;
+        const bool text = p->kind == LWI_CSV_STUDY && (i == t->text_column || !*at || *at == ',');
+        if (text)
+            TRY(read_text(p, t, i, &end, error));
+        else
+            row[i] = strtod(at, &end);
+        if (text && (!*end || *end == ',')) {
+            // as it should be
+        } else if (end == at || (*end && *end != ',') || !isfinite(row[i]))
             return fail_at(p, error, at, "'%.*s' in column '%.60s' is not a finite number",
                            (int)strcspn(at, ","), at, t->column[i].name);
         if (!*end && i < t->n - 1)
@@ -185,28 +213,29 @@ static lw_status read_row(parser *p, lwi_csv_table *t, lw_error *error)
     return LW_OK;
 }
 
-static lw_status read_all(parser *p, bool result, lwi_csv_table *t, lw_error *error)
+static lw_status read_all(parser *p, lwi_csv_table *t, lw_error *error)
 {
-    TRY(read_header(p, result, t, error));
+    TRY(read_header(p, t, error));
     t->whole = p->ended;
     while (next_line(p)) {
         t->whole = p->ended;
-        if (!p->ended && (result || !p->length)) break;
+        if (!p->ended && (p->kind == LWI_CSV_RESULT || !p->length)) break;
         TRY(read_row(p, t, error));
     }
     return check_read(p, error);
 }
 
-lw_status lwi_csv_table_read(const char *path, bool result, lwi_csv_table *table, lw_error *error)
+lw_status lwi_csv_table_read(const char *path, lwi_csv_kind kind, lwi_csv_table *table,
+                             lw_error *error)
 {
-    parser p = {.path = path};
+    parser p = {.path = path, .kind = kind};
     lwi_numbers numbers;
     TRY(lwi_open_input_stream(path, &p.file, error));
-    *table = (lwi_csv_table){0};
+    *table = (lwi_csv_table){.text_column = -1};
     lwi_arena_init(&table->arena, NULL);
     lw_status status = LW_ERR_MEMORY;
     if (lwi_numbers_begin(&numbers)) {
-        status = read_all(&p, result, table, error);
+        status = read_all(&p, table, error);
         lwi_numbers_end(&numbers);
     }
     free(p.line);
@@ -218,6 +247,7 @@ lw_status lwi_csv_table_read(const char *path, bool result, lwi_csv_table *table
 void lwi_csv_table_free(lwi_csv_table *table)
 {
     lwi_release(NULL, table->value);
+    lwi_release(NULL, table->text);
     lwi_arena_free(&table->arena);
     *table = (lwi_csv_table){0};
 }

@@ -68,9 +68,21 @@ lw_status lwi_hdf5_read(lwi_hdf5_reader *reader, int column, long first, long co
 lw_status lwi_hdf5_read_state(lwi_hdf5_reader *reader, long row, double *x, lw_error *error);
 // ---- hdf5_table.c
 
+/** A plain table: all memory is the caller's. */
+typedef struct lwi_hdf5_table {
+    int n, text_column; ///< -1: none
+    long rows;
+    const char **name, **unit; ///< [n]; units "" where there are none
+    double *value;             ///< [n][rows]
+    const char **text;         ///< [rows]
+} lwi_hdf5_table;
+
 /** Reads a plain table: every link of the root must be a one-dimensional dataset of finite numbers,
- *  all of the same length.  @param name [n], value [n][rows]  out, in `arena` */
-lw_status lwi_hdf5_table_read(const char *path, lwi_arena *arena, const char ***name, int *n,
-                              long *rows, double **value, lw_error *error);
+ *  all of the same length.
+ *  @param study  numbers may be NAN, and LWI_STRING_COLUMN is a dataset of strings of fixed length */
+lw_status lwi_hdf5_table_read(const char *path, bool study, lwi_arena *arena, lwi_hdf5_table *table,
+                              lw_error *error);
+/** Writes one.  @return LW_ERR_IO, LW_ERR_MEMORY; the file is then removed by the caller */
+lw_status lwi_hdf5_table_write(const char *path, const lwi_hdf5_table *table, lw_error *error);
 
 #endif

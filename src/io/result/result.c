@@ -52,7 +52,7 @@ static lw_status open_any(const char *path, lw_result *r, lw_error *error)
         return lwi_fail_at(error, LW_ERR_PARSE, path, 0, 0,
                            empty ? "is empty" : "is not an HDF5 file");
     }
-    TRY(lwi_csv_table_read(path, true, &r->csv, error));
+    TRY(lwi_csv_table_read(path, LWI_CSV_RESULT, &r->csv, error));
     r->column = r->csv.column, r->n = r->csv.n, r->rows = r->csv.rows;
     return LW_OK;
 }

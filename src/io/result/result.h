@@ -5,7 +5,16 @@
 #include "kinematics/formulation.h"
 #include "io/result/hdf5_file.h"
 
-#include <linkwork/result.h>
+#include <linkwork/batch.h>
+
+/** What a CSV file is read as. */
+typedef enum lwi_csv_kind {
+    LWI_CSV_TABLE, ///< finite numbers
+    LWI_CSV_RESULT, ///< the first column must be "time", and a last line without terminator is ignored: it may be
+                    ///< incomplete
+    LWI_CSV_STUDY ///< an empty field is NAN, the column LWI_STRING_COLUMN is one of strings
+} lwi_csv_kind;
+#define LWI_STRING_COLUMN "failure"
 
 /** A CSV file in memory. */
 typedef struct lwi_csv_table {
@@ -14,13 +23,14 @@ typedef struct lwi_csv_table {
     bool whole;             ///< the last line is terminated
     lw_column_info *column; ///< [n]
     double *value;          ///< [rows][n]
-    lwi_arena arena;        ///< memory of all but the numbers
+    int text_column;        ///< -1: none
+    const char **text;      ///< [rows] of that column
+    lwi_arena arena;        ///< memory of all but the numbers and the list of strings
 } lwi_csv_table;
 
-/** Reads a table of finite numbers.  Errors carry line and column.
- *  @param result  the first column must be "time", and a last line without terminator is ignored: it
- *                 may be incomplete; false: any table */
-lw_status lwi_csv_table_read(const char *path, bool result, lwi_csv_table *table, lw_error *error);
+/** Reads a table.  Errors carry line and column. */
+lw_status lwi_csv_table_read(const char *path, lwi_csv_kind kind, lwi_csv_table *table,
+                             lw_error *error);
 void lwi_csv_table_free(lwi_csv_table *table);
 
 typedef struct lwi_result_memory lwi_result_memory;
@@ -43,6 +53,11 @@ struct lw_result {
     lwi_result_meta meta;
     lwi_arena arena;
 };
+
+/** A writer of no file that keeps the last rows of a sweep, with the columns that patterns choose. */
+lw_status lwi_batch_writer_choose(lw_sweep *sweep, const char *columns, lw_batch_writer **writer,
+                                  lw_error *error);
+const lw_error *lwi_batch_writer_error(const lw_batch_writer *writer);
 
 /** Contents of the result of a simulation in addition to its table; strings are in `arena` or owned by the
  *  simulation. */

@@ -48,6 +48,121 @@ static void csv_tables_are_read(void **state)
     lw_table_free(NULL);
 }
 
+static void same_tables(const lw_table *a, const lw_table *b, bool units)
+{
+    assert_int_equal(lw_table_rows(a), lw_table_rows(b));
+    assert_int_equal(lw_table_columns(a), lw_table_columns(b));
+    for (int k = 0; k < lw_table_columns(a); k++) {
+        assert_string_equal(lw_table_names(a)[k], lw_table_names(b)[k]);
+        if (units) assert_string_equal(lw_table_unit(a, k), lw_table_unit(b, k));
+        for (int i = 0; i < lw_table_rows(a); i++) {
+            const int at = i * lw_table_columns(a) + k;
+            const double x = lw_table_values(a)[at], y = lw_table_values(b)[at];
+            assert_true(x == y || (isnan(x) && isnan(y)));
+        }
+    }
+    for (int i = 0; i < lw_table_rows(a); i++)
+        assert_string_equal(lw_table_string(a, i), lw_table_string(b, i));
+}
+
+// A sweep of which some fail, its table in memory, as CSV and as HDF5.
+static void studies_are_written_and_read(void **state)
+{
+    (void)state;
+    static const char model_text[] =
+        "linkwork: 1\n"
+        "parameters: {l: {value: 500, unit: mm}}\n"
+        "bodies: {arm: {mass: 2, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [l, 0, 0]}}\n"
+        "joints: {A: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, 0]}}\n"
+        "measures: {swing: {of: A.q0, unit: deg}}\n";
+    static const char *const names[] = {"l", "option.max_steps"};
+    static const double values[4][2] = {{400, 0}, {500, 3}, {600, 0}, {700, 0}};
+    lw_model *model;
+    lw_error error = {0};
+    lw_sweep *sweep;
+    lw_study *study;
+    lw_table *table, *read;
+    const lw_read_desc native = {.format = "yaml"};
+    ok(lw_model_parse(model_text, strlen(model_text), "m", &native, &model, NULL, &error), &error);
+    lw_options o;
+    lw_options_default(&o);
+    o.duration = 0.5;
+    const lw_batch_desc desc = {
+        .options = &o, .instances = 4, .nvary = 2, .vary = names, .values = values[0]};
+    ok(lw_sweep_create(model, &desc, &sweep, &error), &error);
+    assert_int_equal(lw_study_create(sweep, "sys.Q", &study, &error), LW_ERR_ARGUMENT);
+    ok(lw_study_create(sweep, NULL, &study, &error), &error);
+    assert_int_equal(lw_study_columns(study), 1);
+    assert_string_equal(lw_study_column(study, 0).name, "measure.swing");
+    ok(lw_sweep_run(sweep, lw_study_row, study, NULL, NULL), lw_sweep_error(sweep));
+    ok(lw_study_table(study, &table, &error), &error);
+    assert_int_equal(lw_table_rows(table), 4);
+    assert_int_equal(lw_table_columns(table), 1 + 2 + 8 + 4);
+    assert_string_equal(lw_table_unit(table, 1), "mm");
+    assert_string_equal(lw_table_names(table)[3], "measure.swing.min");
+    assert_string_equal(lw_table_unit(table, 3), "deg");
+    assert_string_equal(lw_table_unit(table, 10), "s");
+    assert_string_equal(lw_table_string_name(table), "failure");
+    for (int i = 0; i < 4; i++) {
+        const double *row = lw_table_values(table) + 15 * i;
+        const lw_statistics swing = lw_study_statistics(study, i, 0);
+        assert_true(row[0] == i && row[1] == values[i][0] && row[4] == swing.max);
+        assert_true(i == 1 ? row[11] < 0.5 : row[11] == 0.5);
+        assert_int_equal(lw_table_string(table, i)[0] != 0, i == 1);
+    }
+    ok(lw_table_write(table, "study.csv", &error), &error);
+    ok(lw_table_write(table, "study.h5", &error), &error);
+    ok(lw_table_read_study("study.csv", &read, &error), &error);
+    same_tables(table, read, false);
+    lw_table_free(read);
+    ok(lw_table_read_study("study.h5", &read, &error), &error);
+    same_tables(table, read, true);
+    lw_table_free(read);
+    assert_int_equal(lw_table_write(table, "study.txt", &error), LW_ERR_ARGUMENT);
+    assert_int_equal(lw_table_write(table, "nowhere/study.csv", &error), LW_ERR_IO);
+    assert_int_equal(lw_table_write(table, "nowhere/study.h5", &error), LW_ERR_IO);
+    lw_table_free(table);
+    lw_study_destroy(study);
+    lw_sweep_destroy(sweep);
+    lw_model_destroy(model);
+}
+
+static void wrong_studies_are_reported(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *part;
+    } wrong[] = {
+        {"a,failure\n1,\"x\n", "closing quote"},
+        {"a,failure\n1,\"x\"y\n", "expected a comma"},
+        {"a,failure\nb,\"x\"\n", "'b' in column 'a' is not a finite number"},
+        {"a,failure\n1\n", "the row has 1 fields, the header 2"},
+        {"a,failure\n1,x,2\n", "more fields"},
+        {"a,failure\ninf,x\n", "not a finite number"},
+    };
+    lw_table *t = NULL;
+    lw_error error;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        FILE *file = fopen("batch_table.csv", "w");
+        fputs(wrong[i].text, file);
+        fclose(file);
+        assert_int_equal(lw_table_read_study("batch_table.csv", &t, &error), LW_ERR_PARSE);
+        assert_null(t);
+        if (!strstr(error.text, wrong[i].part)) fail_msg("%s: %s", wrong[i].text, error.text);
+    }
+    FILE *file = fopen("batch_table.csv", "w");
+    fputs("a,failure,b\n,no quotes,2\n3,\"with \"\"quotes\"\", and a comma\",\n", file);
+    fclose(file);
+    ok(lw_table_read_study("batch_table.csv", &t, &error), &error);
+    assert_int_equal(lw_table_columns(t), 2);
+    assert_true(isnan(lw_table_values(t)[0]) && lw_table_values(t)[1] == 2);
+    assert_true(lw_table_values(t)[2] == 3 && isnan(lw_table_values(t)[3]));
+    assert_string_equal(lw_table_string(t, 0), "no quotes");
+    assert_string_equal(lw_table_string(t, 1), "with \"quotes\", and a comma");
+    assert_string_equal(lw_table_string(t, 2), "");
+    lw_table_free(t);
+}
+
 static void wrong_tables_are_reported(void **state)
 {
     (void)state;
@@ -302,6 +417,8 @@ int main(void)
         cmocka_unit_test(csv_tables_are_read),
         cmocka_unit_test(wrong_tables_are_reported),
         cmocka_unit_test(hdf5_tables_are_read),
+        cmocka_unit_test(studies_are_written_and_read),
+        cmocka_unit_test(wrong_studies_are_reported),
         cmocka_unit_test(results_have_a_row_for_each_instance),
         cmocka_unit_test(runs_are_those_of_a_simulation),
         cmocka_unit_test(runs_can_be_stopped),
