@@ -1,14 +1,14 @@
 // browser.mjs -- operates pages of `linkwork view` in headless Chromium, and prints observations as JSON for
 // test_viewer.py.
 //
-//   node browser.mjs CHROMIUM FOLDER     FOLDER: motion, still, small, thrown, rests, fall, loads, shapes, long,
+//   node browser.mjs CHROMIUM FOLDER [NAME...]     only these pages; FOLDER: motion, still, small, thrown, rests, fall, loads, shapes, long,
 //                                      large.html, asked.json
 import {readFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {pathToFileURL} from 'node:url';
 import {chromium} from 'playwright-core';
 
-const [,, executablePath, folder] = process.argv;
+const [,, executablePath, folder, ...only] = process.argv;
 const PATIENCE = 60000;  // ms; a bound against hanging, not a promise
 const browser = await chromium.launch({executablePath, args: ['--no-sandbox', '--use-gl=angle',
   '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-background-networking']});
@@ -19,7 +19,7 @@ async function open(name, options = {}, before = null) {
   const errors = [], requests = [];
   page.on('console', (m) => { if (m.type() === 'error') errors.push(m.text()); });
   page.on('pageerror', (e) => errors.push(String(e)));
-  page.on('request', (r) => { if (!/^(file|data):/.test(r.url())) requests.push(r.url()); });
+  page.on('request', (r) => { if (!/^(file|data|blob):/.test(r.url())) requests.push(r.url()); });
   const start = Date.now();
   await page.goto(pathToFileURL(join(folder, name)).href, {waitUntil: 'commit'});
   await page.waitForFunction(() => window.linkwork?.state.drawn > 0, null, {timeout: PATIENCE});
@@ -360,5 +360,100 @@ async function large() {
   return {...facts, errors, requests};
 }
 
-console.log(JSON.stringify({motion: await motion(), still: await still(), small: await small(), thrown: await alone('thrown.html'), rests: await alone('rests.html'), fall: await fall(), long: await long(), loads: await loads(), shapes: await shapes(), dense: await dense(), large: await large()}));
+// Directions and projection of the view, speeds, bodies that are hidden and faded, a picture and a video.
+async function views() {
+  const {page, errors, requests} = await open('motion.html');
+  const facts = {from: {}};
+  for (const key of ['1', '2', '3', '4']) {
+    await page.keyboard.press(key);
+    facts.from[key] = await page.evaluate(() => {
+      const {camera, controls} = window.linkwork.view;
+      camera.updateMatrixWorld();
+      const e = camera.matrixWorldInverse.elements, row = (k) => [e[k], e[4 + k], e[8 + k]];
+      return {right: row(0), above: row(1), name: document.getElementById('from').value, distance: camera.position.distanceTo(controls.target)};
+    });
+  }
+  // a square perpendicular to the view has the same size at any depth
+  const depth = () => page.evaluate(() => {
+    const {view} = window.linkwork, {camera, controls} = view, p = camera.position.clone();
+    view.dirty = true;
+    view.draw();
+    const back = camera.position.clone().sub(controls.target).normalize(), right = p.clone().set(1, 0, 0).applyQuaternion(camera.quaternion);
+    return [-1, 0, 1].map((k) => {
+      const at = controls.target.clone().addScaledVector(back, 0.3 * k * view.size);
+      return at.clone().addScaledVector(right, 0.1).project(view.eye).x - at.project(view.eye).x;
+    });
+  });
+  facts.perspective = await depth();
+  await page.keyboard.press('o');
+  facts.flat = await depth();
+  await page.keyboard.press('1');
+  // over a body: hide it, show it, fade it
+  const spot = () => page.evaluate(() => {
+    const {view, data} = window.linkwork, box = view.renderer.domElement.getBoundingClientRect(), i = data.bodies.findIndex((b) => b.name === 'rocker');
+    view.dirty = true;
+    view.draw();
+    const p = view.camera.position.clone().setFromMatrixPosition(view.world[i]).project(view.eye);
+    return {at: [box.left + (p.x + 1) / 2 * box.width, box.top + (1 - p.y) / 2 * box.height], x: p.x, y: p.y, i};
+  });
+  const {at, x, y, i} = await spot();
+  const state = () => page.evaluate(([u, v, body]) => {
+    const {view} = window.linkwork;
+    return {met: view.bodyAt(u, v), display: view.visibility[body], size: Math.abs(view.transforms.data[16 * body + 15]), faint: view.faint ? view.faint.data[16 * body + 15] : 0};
+  }, [x, y, i]);
+  await page.mouse.move(at[0] + 1, at[1]);
+  await page.mouse.move(...at);
+  facts.body = i;
+  facts.displays = [await state()];
+  facts.scene = [(await painted(page)).scene];
+  for (const how of ['hidden', 'faint', 'shown']) {
+    await page.evaluate(([body, word]) => {
+      const select = document.querySelector(`#bodies div:nth-of-type(${body}) select`);
+      select.value = word;
+      select.dispatchEvent(new Event('change'));
+    }, [i, how]);
+    facts.displays.push(await state());
+    facts.scene.push((await painted(page)).scene);
+  }
+  await page.keyboard.press('h');
+  facts.hidden = await state();
+  await page.keyboard.press('h');
+  // speeds
+  facts.speeds = await page.$$eval('#speed option', (all) => all.map((o) => +o.value));
+  await page.selectOption('#speed', {index: facts.speeds.length - 1});
+  facts.whole = (await seen(page)).speed;
+  for (const key of ['+', '-', '-']) {
+    await page.keyboard.press(key);
+    facts.whole = [facts.whole, (await seen(page)).speed].flat();
+  }
+  // a picture and a video
+  const files = [];
+  page.on('download', (d) => files.push(d.suggestedFilename()));
+  await page.click('#picture');
+  facts.picture = await page.evaluate(async () => {
+    const blob = await window.linkwork.state.picture, map = await createImageBitmap(blob), canvas = window.linkwork.view.renderer.domElement;
+    return {type: blob.type, same: map.width === canvas.width && map.height === canvas.height, size: blob.size};
+  });
+  facts.recorder = await page.isVisible('#video');
+  await page.selectOption('#speed', '1');
+  await page.click('#video');
+  await page.waitForFunction(() => window.linkwork.state.video, null, {timeout: PATIENCE});
+  facts.video = await page.evaluate(async () => {
+    const blob = await window.linkwork.state.video, video = document.createElement('video');
+    video.muted = true;
+    const head = [...new Uint8Array(await blob.slice(0, 4).arrayBuffer())];
+    video.src = URL.createObjectURL(blob);
+    await new Promise((done, no) => { video.onloadeddata = done; video.onerror = () => no(new Error('the video cannot be played')); });
+    return {type: blob.type, size: blob.size, head, width: video.videoWidth, height: video.videoHeight};
+  });
+  await page.waitForTimeout(100);
+  facts.files = files;
+  await page.close();
+  return {...facts, errors, requests};
+}
+
+const tasks = {motion, still, small, thrown: () => alone('thrown.html'), rests: () => alone('rests.html'), fall, long, loads, shapes, dense, views, large};
+const facts = {};
+for (const name of only.length ? only : Object.keys(tasks)) facts[name] = await tasks[name]();
+console.log(JSON.stringify(facts));
 await browser.close();

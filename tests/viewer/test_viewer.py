@@ -270,6 +270,49 @@ class Browser(unittest.TestCase):
         self.assertEqual((start["speed"], self.after("+")["speed"]), (1, 2))
         self.assertTrue(self.after("?")["keys"])
 
+    def test_views_are_along_the_axes(self):
+        up, views = [0, 1, 0], self.seen["views"]["from"]  # against gravity
+        for key, name, right, above in (("1", "front", [1, 0, 0], up), ("2", "side", [0, 0, -1], up),
+                                        ("3", "top", [1, 0, 0], [0, 0, -1]),
+                                        ("4", "isometric", [0.5**0.5, 0, -0.5**0.5], [-6**-0.5, (2 / 3)**0.5, -6**-0.5])):
+            self.assertEqual(views[key]["name"], name)
+            for seen, true in ((views[key]["right"], right), (views[key]["above"], above)):
+                self.assertLess(max(abs(a - b) for a, b in zip(seen, true)), 2e-5, name)
+
+    def test_orthographic_views_have_no_perspective(self):
+        near, middle, far = self.seen["views"]["perspective"]
+        self.assertTrue(near < 0.95 * middle < 0.9 * far)
+        flat = self.seen["views"]["flat"]
+        self.assertLess(max(flat) - min(flat), 1e-12)
+        self.assertAlmostEqual(flat[1], middle, 9)
+
+    def test_bodies_are_hidden_and_faded(self):
+        seen = self.seen["views"]
+        body, (shown, hidden, faint, again) = seen["body"], seen["displays"]
+        self.assertEqual((shown, again), ({"met": body, "display": "shown", "size": 1, "faint": 0},) * 2)
+        self.assertEqual((hidden["size"], hidden["faint"], hidden["display"]), (0, 0, "hidden"))
+        self.assertNotEqual(hidden["met"], body)
+        self.assertEqual(faint, {"met": body, "display": "faint", "size": 0, "faint": 1})
+        self.assertLess(seen["scene"][1], 0.95 * seen["scene"][0])
+        self.assertEqual(seen["scene"][3], seen["scene"][0])
+        self.assertEqual(seen["hidden"]["display"], "hidden")  # by a key, below the mouse
+
+    def test_speeds_go_down_to_a_thousandth(self):
+        speeds = self.seen["views"]["speeds"]
+        self.assertEqual((speeds[0], speeds[-1]), (0.001, 0.2))  # the last: two seconds in ten
+        self.assertEqual(self.seen["views"]["whole"], [0.2, 0.25, 0.1, 0.05])
+
+    def test_a_picture_and_a_video_are_saved(self):
+        seen = self.seen["views"]
+        self.assertEqual(seen["picture"]["type"], "image/png")
+        self.assertTrue(seen["picture"]["same"] and seen["picture"]["size"] > 5000)
+        self.assertEqual(seen["files"][0], "motion.png")
+        if seen["recorder"]:
+            self.assertEqual((seen["video"]["type"], seen["video"]["head"]), ("video/webm", [0x1a, 0x45, 0xdf, 0xa3]))  # EBML
+            self.assertGreater(seen["video"]["size"], 3000)
+            self.assertGreater(seen["video"]["width"], 600)
+            self.assertEqual(seen["files"], ["motion.png", "motion.webm"])
+
     def test_keys_wait_for_the_list_of_keys_alone(self):
         times = [float(row["time"]) for row in self.rows]
         self.assertEqual(self.seen["motion"]["closed"], [self.after("?")["t"], times[0]])

@@ -3,11 +3,14 @@ import {Vector3} from 'three';
 import {columnsOf, load, loadLate} from './data.js';
 import {View} from './scene.js';
 import {Plot, number, short} from './plots.js';
+import {Recording, savePicture, stem} from './record.js';
 
 const $ = (id) => document.getElementById(id);
 const SLOW = 25, LONG = 50;  // ms between pictures: more than at 60 and at 50 Hz; not fluid
 const REST = 250;  // ms without a new picture
-const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 50];
+const SPEEDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 50];
+const WHOLE = 10;  // s in which the whole motion is shown, if this speed is selected
+const VISIBILITIES = ['shown', 'faint', 'hidden'];
 
 function fail(text) {
   $('message').textContent = text;
@@ -53,6 +56,7 @@ async function start() {
     $('play').innerHTML = state.playing ? '&#10073;&#10073;' : '&#9654;';
     $('play').setAttribute('aria-label', state.playing ? 'pause' : 'play');
     $('hover').hidden = true;
+    if (!state.playing) stopVideo();
   }
 
   // ---- panels
@@ -110,7 +114,21 @@ async function start() {
     if (shown === 200) list.append('\u2026 filter for more');
     if (data.left_out) list.append(`${data.left_out} columns are not in this page: it would be too large`);
   }
+  const howShown = new Map();  // selectors of the panel
+  function display(body, how) {
+    view.display(body, how);
+    if (howShown.has(body)) howShown.get(body).value = how;
+  }
+  // The body below the mouse: hidden or faded; again: shown.
+  function change(how) {
+    const body = pointed && view.bodyAt(...pointed);
+    if (body > 0) display(body, view.visibility[body] === how ? 'shown' : how);
+  }
   function listBodies() {
+    const all = document.createElement('button');
+    all.textContent = 'show all';
+    all.addEventListener('click', () => data.bodies.forEach((_, i) => display(i, 'shown')));
+    $('bodies').append(all);
     data.bodies.forEach((b, i) => {
       if (i === 0) return;
       const option = document.createElement('option');
@@ -119,11 +137,17 @@ async function start() {
       $('follow').append(option);
       if (i > 2000) return;
       const line = document.createElement('div'), name = document.createElement('span'), label = document.createElement('label'), box = document.createElement('input');
+      const how = document.createElement('select');
+      how.setAttribute('aria-label', `how ${b.name} is shown`);
+      for (const word of VISIBILITIES) how.append(new Option(word));
+      how.addEventListener('change', () => { view.display(i, how.value); how.blur(); });
+      howShown.set(i, how);
       name.textContent = b.name;
       box.type = 'checkbox';
       box.addEventListener('change', () => { view.trace(i, box.checked); $('show-traces').checked = view.traced.size > 0; });
       label.append(box, 'trace');
-      line.append(name, label);
+      label.className = 'moving';
+      line.append(name, how, label);
       $('bodies').append(line);
     });
   }
@@ -152,6 +176,14 @@ async function start() {
     let ends = data.bodies.map((_, i) => i).filter((i) => i > 0 && !inner.has(i));
     if (!ends.length || ends.length > 8) ends = ends.slice(-8);
     for (const b of on ? ends : [...view.traced.keys()]) view.trace(b, on);
+  }
+  function turn(from) {
+    $('from').value = from;
+    view.turn(from);
+  }
+  function flatten(on) {
+    view.orthographic = on;
+    view.dirty = true;
   }
   // The scales of the drawing.
   function readout() {
@@ -191,15 +223,35 @@ async function start() {
     else seek(data.time[Math.min(data.rows - 1, Math.max(0, view.row + rows))]);
   }
   function faster(by) {
-    const i = Math.min(SPEEDS.length - 1, Math.max(0, SPEEDS.indexOf(state.speed) + by));
-    state.speed = SPEEDS[i];
+    const above = SPEEDS.findIndex((s) => s >= state.speed), at = above < 0 ? SPEEDS.length : above;
+    const i = SPEEDS[at] === state.speed || by < 0 ? at + by : at;  // from a speed between them to the next
+    state.speed = SPEEDS[Math.min(SPEEDS.length - 1, Math.max(0, i))];
     $('speed').value = state.speed;
+  }
+  // Plays from the start, at the speed selected, and records it.
+  let video = null;
+  function record() {
+    if (video) return play(false);
+    play(false);
+    seek(first);
+    view.draw();
+    video = new Recording(view, stem(data.title));
+    $('video').textContent = 'stop';
+    play(true);
+  }
+  function stopVideo() {
+    if (!video) return;
+    state.video = video.stop();
+    video = null;
+    $('video').textContent = 'video';
   }
   function flip(name) { $(`show-${name}`).click(); }
   const keys = {
     ' ': () => play(!state.playing), 'Home': () => seek(first), 'End': () => seek(last), '+': () => faster(1), '=': () => faster(1),
     '-': () => faster(-1), 'f': () => follow(view.following + 1 < data.bodies.length ? Math.max(1, view.following + 1) : -1),
     't': () => flip('traces'), 'a': () => flip('axes'), 'r': () => flip('reactions'), 's': () => flip('forces'), 'g': () => flip('grid'),
+    'o': () => flip('flat'), 'h': () => change('hidden'), 'x': () => change('faint'), 'p': () => picture(),
+    '1': () => turn('front'), '2': () => turn('side'), '3': () => turn('top'), '4': () => turn('isometric'), '5': () => turn('default'),
     '0': () => view.fit(), 'd': () => theme(!document.documentElement.classList.contains('dark')), '?': () => $('keys').showModal(),
   };
   document.addEventListener('keydown', (e) => {
@@ -216,6 +268,12 @@ async function start() {
   });
   $('play').addEventListener('click', () => play(!state.playing));
   $('scrub').addEventListener('input', (e) => { play(false); seek(first + e.target.value * (last - first)); });
+  const picture = () => { state.picture = savePicture(view, stem(data.title)); };
+  $('picture').addEventListener('click', picture);
+  $('video').addEventListener('click', record);
+  if (!Recording.kind) $('video').hidden = true;
+  $('from').addEventListener('change', (e) => turn(e.target.value));
+  $('show-flat').addEventListener('change', (e) => flatten(e.target.checked));
   $('speed').addEventListener('change', (e) => { state.speed = +e.target.value; });
   $('follow').addEventListener('change', (e) => follow(+e.target.value));
   $('fit').addEventListener('click', () => view.fit());
@@ -224,12 +282,13 @@ async function start() {
     follow(view.bodyAt((e.clientX - box.left) / box.width * 2 - 1, 1 - (e.clientY - box.top) / box.height * 2) || -1);
   });
   // shows the name of the body below the mouse
-  let rest = 0;
+  let rest = 0, pointed = null;  // place of the mouse on the canvas, -1 ... 1
   canvas.addEventListener('pointermove', (e) => {
     clearTimeout(rest);
     $('hover').hidden = true;
-    if (e.buttons) return;
     const box = canvas.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top;
+    pointed = [x / box.width * 2 - 1, 1 - y / box.height * 2];
+    if (e.buttons) return;
     rest = setTimeout(() => {
       const body = view.bodyAt(x / box.width * 2 - 1, 1 - y / box.height * 2);
       if (body < 0) return;
@@ -239,10 +298,10 @@ async function start() {
       $('hover').style.top = `${Math.max(y - 28, 4)}px`;
     }, 150);
   });
-  canvas.addEventListener('pointerleave', () => { clearTimeout(rest); $('hover').hidden = true; });
+  canvas.addEventListener('pointerleave', () => { clearTimeout(rest); $('hover').hidden = true; pointed = null; });
   // after a click keys are for the page again
   document.addEventListener('click', (e) => { if (e.detail > 0 && e.target.closest('footer, .plot')) document.activeElement.blur(); });
-  for (const id of ['speed', 'follow']) $(id).addEventListener('change', () => $(id).blur());
+  for (const id of ['speed', 'follow', 'from']) $(id).addEventListener('change', () => $(id).blur());
   $('theme').addEventListener('click', keys.d);
   $('help').addEventListener('click', keys['?']);
   $('close-keys').addEventListener('click', () => $('keys').close());
@@ -254,6 +313,7 @@ async function start() {
     option.selected = s === 1;
     $('speed').append(option);
   }
+  if (last > first) $('speed').append(new Option(`all in ${WHOLE} s`, (last - first) / WHOLE));
 
   // ---- begin
   document.title = `${data.title} \u2013 Linkwork`;

@@ -3,7 +3,7 @@
 import {
   AmbientLight, Box3, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, ConeGeometry, Curve, CylinderGeometry,
   DirectionalLight, Fog, GridHelper, Group, HemisphereLight, Line, LineBasicMaterial, Matrix4, OctahedronGeometry,
-  PerspectiveCamera, Quaternion, Raycaster, Scene, SphereGeometry, TubeGeometry, Vector2, Vector3, WebGLRenderer,
+  OrthographicCamera, PerspectiveCamera, Quaternion, Raycaster, Scene, SphereGeometry, TubeGeometry, Vector2, Vector3, WebGLRenderer,
 } from 'three';
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
 import {Batch, LIGHT, Transforms} from './batch.js';
@@ -12,6 +12,7 @@ import {columnsOf, locate} from './data.js';
 const CORE = 1e-3;  // radius of a line before it is inflated, by its radius: enough to have normals
 const ROUND_OFF = 1e-9;  // smaller forces, by the reference force, are round-off: sums of large forces lose digits
 const TRAIL = 20000;  // maximum rows of a trace: without a graphics card 200 000 take a second
+const FAINT = 0.2;  // opacity of bodies that are faded
 const MANY = 300;  // bodies: if there are more, each has fewer triangles
 
 /** Copies of a geometry of length one, centred, along y, each between points of two bodies. */
@@ -67,7 +68,7 @@ function coilFor(count, software) {
   return new TubeGeometry(new Coil(), Math.round(1.25 * TURNS * around), 0.22, sides).scale(1, 1 / SLIM, 1);
 }
 
-const ONE = new Vector3(1, 1, 1);
+const ONE = new Vector3(1, 1, 1), NOTHING = new Matrix4().set(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 const FORCE = '#d92d20', TORQUE = '#7a3fb5', SPRING = '#667085';
 const NOW = new Vector3(), THEN = new Vector3(), TURN = new Quaternion(), TURN_THEN = new Quaternion();
 const quaternion = (q) => new Quaternion(q[1], q[2], q[3], q[0]);
@@ -175,7 +176,12 @@ export class View {
     const context = canvas.getContext('webgl2', {alpha: false, antialias: !this.software});
     this.renderer = new WebGLRenderer({canvas, context: context ?? undefined});
     this.camera = new PerspectiveCamera(40, 1, 0.01, 1000);
+    this.flat = new OrthographicCamera();  // at the place of the other, which the controls move
+    this.orthographic = false;
+    this.from = 'default';  // direction of the view
     this.world = data.bodies.map(() => new Matrix4());
+    this.visibility = data.bodies.map(() => 'shown');  // or 'faint', 'hidden'
+    this.faint = null;  // transforms of bodies that are faded; created when the first one is
     this.transforms = new Transforms(data.bodies.length);  // the same as a texture
     this.measure();
     this.start = 0;  // initial height of the body that is followed
@@ -316,6 +322,7 @@ export class View {
       }
     }
     for (const [opacity, list] of members) if (opacity > 0) this.batch(this.scene, list, opacity);
+    this.solidMembers = [...[...members].flatMap(([opacity, list]) => (opacity > 0 ? list : [])), ...near];
     this.far = this.batch(this.scene, far);
     this.nearMembers = near;  // created when they are first visible
     this.near = null;
@@ -488,9 +495,11 @@ export class View {
     const next = Math.min(row + 1, d.rows - 1);
     for (let b = 0; b < n; b++) {
       this.pose(b, row, next, part, this.world[b]);
-      this.transforms.set(b, this.world[b]);
+      this.transforms.set(b, this.visibility[b] === 'shown' ? this.world[b] : NOTHING);
+      this.faint?.set(b, this.visibility[b] === 'faint' ? this.world[b] : NOTHING);
     }
     this.transforms.send();
+    this.faint?.send();
     for (const s of this.spans) s.update(this.world);
     if (this.wrenches.length) this.placeLoads();
     if (this.reactions.visible && this.forces.length) this.placeArrows(row);
@@ -505,6 +514,17 @@ export class View {
     this.t = t;
     this.row = row;
     this.dirty = true;
+  }
+
+  /** Shows, fades or hides a body: 'shown', 'faint', 'hidden'. */
+  display(body, how) {
+    this.visibility[body] = how;
+    if (how === 'faint' && !this.faint && this.solidMembers.length) {
+      this.faint = new Transforms(this.visibility.length);
+      this.batches.push(new Batch(this.scene, this.faint, this.solidMembers,
+        {roughness: 0.65, metalness: 0.05, transparent: true, opacity: FAINT, depthWrite: false, sunward: this.sunward}));
+    }
+    this.seek(this.t);
   }
 
   follow(body) {
@@ -550,10 +570,44 @@ export class View {
     return along.addScaledVector(right, 0.35).addScaledVector(this.up, 0.3).normalize();
   }
 
+  // Direction to the camera of a named view: x, or y where x is vertical, points to the right in front.
+  direction() {
+    const right = new Vector3(1, 0, 0);
+    if (Math.abs(this.up.x) > 0.9) right.set(0, 1, 0);
+    const front = right.clone().cross(this.up).normalize();
+    right.copy(this.up).cross(front);
+    switch (this.from) {
+      case 'front': return front;
+      case 'side': return right;
+      case 'top': return this.up.clone().addScaledVector(front, 1e-5).normalize();  // the front is below
+      case 'isometric': return front.add(right).add(this.up).normalize();
+      default: return this.side();
+    }
+  }
+
+  /** Looks from 'front', 'side', 'top', 'isometric' or the 'default' direction. */
+  turn(from) {
+    this.from = from;
+    this.fit();
+  }
+
+  /** The camera that draws. */
+  get eye() { return this.orthographic ? this.flat : this.camera; }
+
+  // The orthographic camera sees what the other sees at the distance of its target.
+  flatten(distance) {
+    const half = distance * Math.tan(this.camera.fov * Math.PI / 360), wide = half * this.camera.aspect;
+    Object.assign(this.flat, {left: -wide, right: wide, top: half, bottom: -half, near: -this.camera.far, far: this.camera.far});
+    this.flat.position.copy(this.camera.position);
+    this.flat.quaternion.copy(this.camera.quaternion);
+    this.flat.updateProjectionMatrix();
+    this.flat.updateMatrixWorld();
+  }
+
   /** Moves the camera so that everything is visible; the body that is followed is in the middle. */
   fit() {
     const points = this.leaves || this.following >= 0 ? this.pointsAt(this.row) : this.all;
-    const z = this.side(), x = this.up.clone().cross(z).normalize(), y = z.clone().cross(x);
+    const z = this.direction(), x = this.up.clone().cross(z).normalize(), y = z.clone().cross(x);
     const target = new Vector3(), followed = this.following >= 0;
     for (const axis of [x, y, z]) {
       let low = Infinity, high = -Infinity;
@@ -577,7 +631,7 @@ export class View {
   /** The body under a point of the canvas (-1 ... 1), or -1. */
   bodyAt(x, y) {
     const ray = new Raycaster();
-    ray.setFromCamera(new Vector2(x, y), this.camera);
+    ray.setFromCamera(new Vector2(x, y), this.eye);
     let body = -1, nearest = Infinity;
     for (const c of this.batches) {
       const [distance, slot] = c.mesh.visible && c.mesh.parent.visible ? c.intersect(ray.ray) : [Infinity, -1];
@@ -612,7 +666,8 @@ export class View {
     this.camera.far = 100 * distance + 10 * this.size;
     this.camera.updateProjectionMatrix();
     this.shapesOrRods(distance);
-    this.renderer.render(this.scene, this.camera);
+    if (this.orthographic) this.flatten(distance);
+    this.renderer.render(this.scene, this.eye);
     return true;
   }
 }
