@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ._errors import ArgumentError, Error, check
-from ._memory import Array, doubles, numbers, out_array, real
+from ._memory import FLOAT, Array, doubles, numbers, out_array, real
 from ._model import Model, made_model
 from ._native import ffi, lib
 
@@ -27,7 +27,7 @@ def _alone(method: _Method) -> _Method:
     """A method that only one thread at a time may run on the same data: the workspace is shared."""
     @functools.wraps(method)
     def call(self: "Data", *arguments: Any, **keywords: Any) -> Any:
-        if not self._busy.acquire(blocking=False):
+        if not self._busy.acquire(False):
             raise ArgumentError("the data is at work in another thread: expected one Data for each thread")
         try:
             return method(self, *arguments, **keywords)
@@ -65,6 +65,7 @@ class Data:
 
     def __init__(self, model: Model) -> None:
         self.model = made_model(model)
+        self._nq, self._nv = self.model.tree_nq, self.model.tree_nv
         self._dynamics: Any = None
         self._constraints: Any = None
         self._watched: Any = None  # rows that show whether q satisfies the loop constraints
@@ -82,7 +83,8 @@ class Data:
         return self._dynamics
 
     def _check(self, status: int) -> None:
-        check(status, lib.lw_dynamics_error(self._tree()))
+        if status < 0:
+            check(status, lib.lw_dynamics_error(self._tree()))
 
     def _closed(self) -> Any:
         if self._constraints is None:
@@ -93,6 +95,9 @@ class Data:
 
     def _rows(self, n: int, values: ArrayLike, what: str, count: Optional[int]) -> Array:
         """[count, n] from one or many; count None: as many as there are, -1 for one."""
+        if type(values) is np.ndarray and values.shape == (n,) and values.dtype is FLOAT \
+                and (count is None or count < 0) and values.flags.c_contiguous:
+            return values
         array = real(values, what)
         if count is None:
             return numbers(array, (n,) if array.ndim == 1 else (-1, n), what)
@@ -105,10 +110,9 @@ class Data:
         return doubles(array), array
 
     def _state(self, q: ArrayLike, *others: Tuple[ArrayLike, str]) -> Tuple[int, Array, Tuple[Array, ...]]:
-        first = self._rows(self.model.tree_nq, q, "q", None)
-        count = len(first) if first.ndim == 2 else -1
-        rest = tuple(self._rows(self.model.tree_nv, x, what, count) for x, what in others)
-        return count, first, rest
+        first = self._rows(self._nq, q, "q", None)
+        count = -1 if first.ndim == 1 else len(first)
+        return count, first, tuple([self._rows(self._nv, x, what, count) for x, what in others])
 
     def _shape(self, count: int, *size: int) -> Tuple[int, ...]:
         return size if count < 0 else (count, *size)
@@ -121,7 +125,7 @@ class Data:
                          out: Optional[Array] = None) -> Array:
         """Accelerations from efforts `tau`, which are added to those of the model's forces; also for
         mechanisms with loops: an :class:`OffLoopsWarning` reports a `q` that violates their constraints."""
-        handle, n = self._tree(), self.model.tree_nv
+        handle, n = self._tree(), self._nv
         count, a, (b,) = self._state(q, (v, "v"))
         c = None if tau is None else self._rows(n, tau, "tau", count)
         given, keep = self._inputs(inputs)
@@ -157,9 +161,9 @@ class Data:
         if not len(self._watched):
             return
         handle, rows = self._closed(), self._watched
-        still, phi = np.zeros(self.model.tree_nv), np.empty(lib.lw_constraints_count(handle))
+        still, phi = np.zeros(self._nv), np.empty(lib.lw_constraints_count(handle))
         most, which = ffi.new("double *"), ffi.new("int *")
-        check(lib.lwpy_off_loops(handle, count, self.model.tree_nq, time, doubles(q), doubles(still), len(rows),
+        check(lib.lwpy_off_loops(handle, count, self._nq, time, doubles(q), doubles(still), len(rows),
                                  rows, doubles(phi), most, which))
         if most[0] > _OFF:
             joint = self.model.joints[lib.lw_constraints_joint(handle, which[0]).index].name
@@ -177,7 +181,7 @@ class Data:
         handle = self._tree()
         count, a, (b, c) = self._state(q, (v, "v"), (vdot, "vdot"))
         given, keep = self._inputs(inputs)
-        tau = out_array(out, self._shape(count, self.model.tree_nv))
+        tau = out_array(out, self._shape(count, self._nv))
         self._check(lib.lwpy_inverse_dynamics(handle, abs(count), time, doubles(a), doubles(b), doubles(c),
                                               given, doubles(tau)))
         del keep
@@ -187,7 +191,7 @@ class Data:
     def mass_matrix(self, q: ArrayLike, *, time: float = 0.0, out: Optional[Array] = None) -> Array:
         """Mass matrix of the tree [tree_nv, tree_nv], symmetric; for a model with loops that of the spanning tree
         when they are cut."""
-        n = self.model.tree_nv
+        n = self._nv
         count, a, _ = self._state(q)
         M = out_array(out, self._shape(count, n, n))
         self._check(lib.lwpy_mass_matrix(self._tree(), abs(count), time, doubles(a), doubles(M)))
@@ -199,7 +203,7 @@ class Data:
         """Derivatives of the efforts of :meth:`inverse_dynamics` by q, v and vdot (the mass matrix), each
         [tree_nv, tree_nv]: rows are efforts, columns displacements along the speeds (of ball joints and floating
         bases along their own axes, as those of Pinocchio). For trees. Forces of the model by differences."""
-        n = self.model.tree_nv
+        n = self._nv
         count, a, (b, c) = self._state(q, (v, "v"), (vdot, "vdot"))
         given, keep = self._inputs(inputs)
         by_q, by_v, M = (np.empty(self._shape(count, n, n)) for _ in range(3))
@@ -215,7 +219,7 @@ class Data:
         """Accelerations [tree_nv] and their derivatives by q, v and tau (the inverse of the mass matrix), each
         [tree_nv, tree_nv]; rows are accelerations, columns as in :meth:`inverse_derivatives`. For trees; with loops
         ``linkwork.linearize`` gives derivatives along the constraints."""
-        n = self.model.tree_nv
+        n = self._nv
         count, a, (b,) = self._state(q, (v, "v"))
         c = None if tau is None else self._rows(n, tau, "tau", count)
         given, keep = self._inputs(inputs)
@@ -233,7 +237,7 @@ class Data:
         """Joint momenta p = dT/dv of the spanning tree, with rotors of cut joints."""
         handle = self._tree()
         count, a, (b,) = self._state(q, (v, "v"))
-        p = out_array(out, self._shape(count, self.model.tree_nv))
+        p = out_array(out, self._shape(count, self._nv))
         self._check(lib.lwpy_momenta(handle, abs(count), time, doubles(a), doubles(b), doubles(p)))
         return p
 
@@ -243,7 +247,7 @@ class Data:
                       inputs: Optional[ArrayLike] = None) -> Tuple[Array, Array, Array]:
         """(v, qdot, pdot) of canonical momenta p; one state.  With loops any p is admissible: v satisfies them, and p
         may contain impulses of cut joints, which grow by their reactions (`kappa: none`)."""
-        handle, nq, n = self._tree(), self.model.tree_nq, self.model.tree_nv
+        handle, nq, n = self._tree(), self._nq, self._nv
         a, b = numbers(q, (nq,), "q"), numbers(p, (n,), "p")
         c = None if tau is None else numbers(tau, (n,), "tau")
         given, keep = self._inputs(inputs)
@@ -260,8 +264,8 @@ class Data:
     def constraints(self, q: ArrayLike, v: Optional[ArrayLike] = None, *,
                     time: float = 0.0) -> "Constraints":
         """The equations of the joints that close loops, and of couplings, in the speeds of the tree."""
-        handle, n = self._closed(), self.model.tree_nv
-        a = numbers(q, (self.model.tree_nq,), "q")
+        handle, n = self._closed(), self._nv
+        a = numbers(q, (self._nq,), "q")
         b = np.zeros(n) if v is None else numbers(v, (n,), "v")
         m = int(lib.lw_constraints_count(handle))
         phi, rate, J, gamma = np.empty(m), np.empty(m), np.empty((m, n)), np.empty(m)
@@ -280,8 +284,8 @@ class Data:
              inputs: Optional[ArrayLike] = None) -> Array:
         """h of M vdot + h = tau + J' lambda: velocity terms, weight, the model's forces; for the spanning tree
         when loops are cut."""
-        handle, n = self._closed(), self.model.tree_nv
-        a, b = numbers(q, (self.model.tree_nq,), "q"), numbers(v, (n,), "v")
+        handle, n = self._closed(), self._nv
+        a, b = numbers(q, (self._nq,), "q"), numbers(v, (n,), "v")
         given, keep = self._inputs(inputs)
         h = np.empty(n)
         check(lib.lw_constraints_tree(handle, time, doubles(a), doubles(b), given, ffi.NULL, doubles(h)))
@@ -289,7 +293,7 @@ class Data:
         return h
 
     def __repr__(self) -> str:
-        return f"<linkwork.Data: {self.model.tree_nq} coordinates, {self.model.tree_nv} speeds>"
+        return f"<linkwork.Data: {self._nq} coordinates, {self._nv} speeds>"
 
 
 class Constraints:

@@ -10,6 +10,8 @@ from ._errors import ArgumentError, NotFiniteError
 from ._native import ffi
 
 Array = NDArray[np.float64]
+FLOAT = np.dtype(np.float64)
+_DOUBLES = ffi.typeof("double[]")
 
 
 class _Block:
@@ -59,6 +61,8 @@ def finite(array: Array, what: str) -> Array:
 def numbers(values: ArrayLike, shape: Sequence[int], what: str) -> Array:
     """Values as a C array of this shape; -1 stands for any length."""
     array = real(values, what)
+    if array.shape == shape:
+        return array
     if array.ndim == len(shape) and all(s in (-1, a) for s, a in zip(shape, array.shape)):
         return array
     expected = " x ".join("any" if s < 0 else str(s) for s in shape)
@@ -80,5 +84,5 @@ def out_array(out: Optional[Array], shape: Tuple[int, ...], what: str = "out") -
 
 
 def doubles(array: Array) -> Any:
-    """The array's memory as ``double *``; the array must be kept."""
-    return ffi.cast("double *", array.ctypes.data)
+    """The array's memory as ``double *``, which keeps the array."""
+    return ffi.from_buffer(_DOUBLES, array)

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from . import _configuration
 from ._errors import ArgumentError, UnknownNameError, check, path_bytes, text_of, unknown
-from ._memory import Array
+from ._memory import Array, doubles
 from ._native import ffi, lib
 from ._options import Options, make_options, read_options
 from ._view import write_view
@@ -212,7 +212,7 @@ class Model:
         components in that body. Components of reactions that are not unique are along these axes."""
         body, R = ffi.new("lw_body *"), np.empty((3, 3))
         lib.lw_model_joint_axes(self._handle, ffi.new("lw_joint *", [self.joint(name).index])[0], body,
-                                ffi.cast("double *", R.ctypes.data))
+                                doubles(R))
         return text_of(lib.lw_model_body_name(self._handle, body[0])), R
 
     def body(self, name: str) -> Body:
@@ -326,8 +326,8 @@ class Model:
     def start(self) -> Tuple[Array, Array]:
         """Coordinates q [tree_nq] and speeds v [tree_nv] of the tree at the start."""
         q, v = np.empty(self.tree_nq), np.empty(self.tree_nv)
-        lib.lw_model_tree_start(self._handle, ffi.cast("double *", q.ctypes.data),
-                                ffi.cast("double *", v.ctypes.data))
+        lib.lw_model_tree_start(self._handle, doubles(q),
+                                doubles(v))
         return q, v
 
     def neutral(self) -> Array:

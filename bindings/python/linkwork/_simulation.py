@@ -131,17 +131,27 @@ class Observation:
     _SHAPES = {"position": 3, "quaternion": 4, "velocity": 3, "angular_velocity": 3,
                "acceleration": 3, "angular_acceleration": 3}
 
-    def __init__(self, model: Model, pointer: Any, owner: object) -> None:
+    def __init__(self, model: Model, pointer: Any, owner: object,
+                 views: Optional[Dict[Any, Any]] = None) -> None:
+        """:param views: those of earlier observations of the same simulation, by name and address"""
+        views = {} if views is None else views
         self.model = model
         self._pointer, self._owner = pointer, owner
         o, n, m = pointer, len(model.bodies), len(model.joints)
 
+        def known(name: str, block: Any, shape: Tuple[int, ...], kind: str = "<f8") -> Any:
+            key = name, block
+            if key not in views:
+                views[key] = view(block, shape, owner, kind)
+            return views[key]
+
         def rows(name: str, count: int, width: int) -> Any:
             block = getattr(o, name)
-            return view(block, (count, width), owner) if block else np.empty((0, width))
+            return known(name, block, (count, width)) if block else np.empty((0, width))
 
-        def flat(block: Any, count: int) -> Any:
-            return view(block, (count,), owner) if block else np.empty(0)
+        def flat(name: str, count: int) -> Any:
+            block = getattr(o, name)
+            return known(name, block, (count,)) if block else np.empty(0)
 
         self.time: float = o.time
         self.level: str = list(LEVELS)[int(ffi.cast("int", o.level))]
@@ -151,21 +161,21 @@ class Observation:
         self.angular_velocity: Array = rows("angular_velocity", n, 3)  #: body axes
         self.acceleration: Array = rows("acceleration", n, 3)
         self.angular_acceleration: Array = rows("angular_acceleration", n, 3)
-        self.q: Array = flat(o.q, model.nq)  #: joint coordinates, ``Joint.q``
-        self.qd: Array = flat(o.qd, model.nv)  #: joint speeds, ``Joint.v``
-        self.qdd: Array = flat(o.qdd, model.nv)
+        self.q: Array = flat("q", model.nq)  #: joint coordinates, ``Joint.q``
+        self.qd: Array = flat("qd", model.nv)  #: joint speeds, ``Joint.v``
+        self.qdd: Array = flat("qdd", model.nv)
         self.reaction: Array = rows("reaction", m, 6)  #: force, torque on body2 at its joint point
-        self.reaction_unique: Any = (view(o.reaction_unique, (m,), owner, "|u1").view(np.bool_)
+        self.reaction_unique: Any = (known("reaction_unique", o.reaction_unique, (m,), "|b1")
                                      if o.reaction_unique else np.empty(0, np.bool_))
         #: of each joint: components along axes of its first frame that the constraints do not determine, as bits
-        self.reaction_undetermined: Array = (view(o.reaction_undetermined, (m,), owner, "|u1")
+        self.reaction_undetermined: Array = (known("reaction_undetermined", o.reaction_undetermined, (m,), "|u1")
                                              if o.reaction_undetermined else np.empty(0, np.uint8))
         #: close to a singular position: reactions are those that states outside lead to
         self.reactions_continued = bool(o.reactions_continued)
         #: "before" or "after": the state just before or after impulses at this time; else ""
         self.impact: str = ("", "before", "after")[o.impact]
         #: impulses of the reactions in this impact: [joint][6] as ``reaction``; empty in other states than "after"
-        self.impulse: Array = view(o.impulse, (m, 6), owner) if o.impulse else np.empty((0, 6))
+        self.impulse: Array = rows("impulse", m, 6)
         self.kinetic: float = o.kinetic
         self.potential: float = o.potential
         self.work: float = o.work  #: of all forces without potential, since the start
@@ -176,7 +186,7 @@ class Observation:
         #: level "momentum": of each body, linear and angular about its mass centre, world axes
         self.body_momentum: Array = rows("body_momentum", n, 6)
         #: joint momenta, conjugate to ``qd``; zero of joints that close loops
-        self.p: Array = flat(o.p, model.nv)
+        self.p: Array = flat("p", model.nv)
         #: momentum that the joint transmits to body2, about its joint point, world axes; of joints that close loops the
         #: impulse of their constraints in the state
         self.transmitted: Array = rows("transmitted", m, 6)
@@ -334,6 +344,7 @@ class Simulation:
         check(lib.lw_sim_create(model._handle, desc, sim, error), error)
         # the model is released after the simulation
         self._handle = ffi.gc(sim[0], lambda s, m=model: lib.lw_sim_destroy(s))
+        self._views: Dict[Any, Any] = {}  # of observations
         self._busy = threading.Lock()
         self.inputs = Inputs(self)
 
@@ -486,7 +497,7 @@ class Simulation:
         found = ffi.new("const lw_observation **")
         with self._alone():
             self._check(lib.lw_sim_observe(self._handle, level_of(level), found))
-            return Observation(self.model, found[0], self._handle)
+            return Observation(self.model, found[0], self._handle, self._views)
 
     def step(self, h: Optional[float] = None, *, until: Optional[float] = None,
              progress: Optional[Progress] = None) -> float:
@@ -590,7 +601,7 @@ class Simulation:
             raise ArgumentError("controller: rows must stand at `sample` with sample_mode 'stop'")
 
         def row(pointer: Any) -> None:
-            values = controller(self, Observation(self.model, pointer, self._handle))
+            values = controller(self, Observation(self.model, pointer, self._handle, self._views))
             if values is not None:
                 self.inputs.update(values)
         return row
