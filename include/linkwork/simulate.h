@@ -158,7 +158,9 @@ LW_API lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x);
  *          is then undefined */
 LW_API lw_status lw_sim_rates(lw_sim *sim, double *xdot);
 /** Sets the joints of the spanning tree to coordinates q [model nq] and speeds v [model nv]; the other joints follow.
- *  Floating bases are unchanged; driven coordinates come from their functions. */
+ *  Floating bases are unchanged; driven coordinates come from their functions.
+ *  @return LW_ERR_SINGULAR at a singular position, where more than one motion may continue, with the joints; the state is then
+ *          unchanged.  Accepted with LW_SINGULAR_TURN, in real-time mode and by index3 */
 LW_API lw_status lw_sim_set_joints(lw_sim *sim, double time, const double *q, const double *v);
 /** The same with the vectors of lw_forward_dynamics: q [tree nq] and v [tree nv], floating bases included
  *  (lw_model_joint_tree, lw_model_base).  Quaternions are normalised. */
@@ -167,7 +169,7 @@ LW_API lw_status lw_sim_set_tree(lw_sim *sim, double time, const double *q, cons
 LW_API lw_status lw_sim_get_tree(lw_sim *sim, double *q, double *v);
 /** Sets bodies and joints to an observation (level TWIST or more) of the same model by any formulation, and continues
  *  from its time and, from level ENERGY on, its work.
- *  @return LW_ERR_ARGUMENT where constraints are violated by more than 1e-3 */
+ *  @return LW_ERR_ARGUMENT where constraints are violated by more than 1e-3; LW_ERR_SINGULAR as lw_sim_set_joints */
 LW_API lw_status lw_sim_set_motion(lw_sim *sim, const lw_observation *motion);
 /** An input keeps its value until it is set again.  `index` of lw_model_find_input. */
 LW_API lw_status lw_sim_set_input(lw_sim *sim, int index, double value);

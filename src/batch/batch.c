@@ -85,7 +85,9 @@ static lw_status make_simulation(lw_batch *b, const draft *d, int v, lw_error *w
     }
     TRY(lwi_vary_options(d->vary, d->desc->nvary, values, &options, why));
     const lw_sim_desc desc = {.options = &options, .allocator = &b->arena.allocator};
-    return lw_sim_create(variant->model, &desc, &variant->sim, why);
+    TRY(lw_sim_create(variant->model, &desc, &variant->sim, why));
+    if (!b->alone) variant->sim->takes_singular = b->takes_singular;
+    return LW_OK;
 }
 
 static lw_status make_variant(lw_batch *b, const draft *d, int v)
@@ -366,6 +368,7 @@ static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
         lwi_copy_text(b->options.integrator, sizeof b->options.integrator, "dopri54");
     b->method = lwi_stepper_find(b->options.integrator);
     b->alone = b->alone || !b->method;
+    b->takes_singular = b->options.singular == LW_SINGULAR_TURN;
     if (!b->alone) b->options.singular = LW_SINGULAR_TURN; // lanes do not step across positions
     return LW_OK;
 }

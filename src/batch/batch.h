@@ -55,6 +55,7 @@ struct lw_batch {
     lwi_arena arena; ///< all but models, simulations, threads and workers
     const lw_model *model;
     lw_options options;
+    bool takes_singular; ///< states at singular positions are left to ordinary steps
     char notice[1200];
     const lwi_stepper_method *method;
     bool alone; ///< each instance has a separate simulation, which makes its steps; no lanes

@@ -201,6 +201,7 @@ static lw_status build(lw_sim *sim, const lw_options *options)
         lw_options_default(&sim->options);
     TRY(lwi_options_check(&sim->options, &sim->error));
     TRY(lwi_sim_resolve(sim, &sim->error));
+    sim->takes_singular = sim->options.singular == LW_SINGULAR_TURN;
     if (allocate(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a simulation");
     if (lwi_projection_create(sim->work, &sim->options, &sim->arena, &sim->projection) != LW_OK)

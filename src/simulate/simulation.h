@@ -170,6 +170,7 @@ struct lw_sim {
     lwi_monitor monitor; ///< of singular positions
     lwi_passage passage;
     lwi_crossing crossing;
+    bool takes_singular; ///< states at singular positions are left to ordinary steps
     lwi_snapshot snapshot;
     lwi_observed_momenta momenta; ///< created by the first observation that has them
     lwi_loads loads;
