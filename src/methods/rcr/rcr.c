@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// Numbers of a stored discrete state: made + 2 used_dense_path, pivots, then dependent speeds as bits.
+// Numbers of a stored discrete state: made + 2 used_partition, pivots, then dependent speeds as bits.
 enum { KEPT_FLAGS, KEPT_PIVOT, KEPT_LAST, KEPT_REJECTED, KEPT_DEPENDENT, KEPT_BITS = 32 };
 
 // ---------------------------------------------------------------------------------------- prepare
@@ -388,7 +388,7 @@ static void record_pivot(const lwi_rcr_work *d, lwi_rcr_choice *choice)
     if (d->by_dense) return;
     choice->last_pivot = d->e.min_pivot;
     choice->min_pivot = fmin(choice->min_pivot, choice->last_pivot);
-    choice->used_dense_path |= takes_dense_path(d, choice);
+    choice->used_partition |= takes_dense_path(d, choice);
 }
 
 // Rates of the momenta; after everything that depends on velocities.
@@ -490,6 +490,15 @@ static bool is_better(pivots now, pivots before)
     return now.min_pivot >= BETTER * before.min_pivot;
 }
 
+// Whether the dense path can evaluate the state again.  Where it cannot, the state stays as it is: a change in every
+// step would make methods that have a history begin anew each time.
+static bool returns_to_dense_path(lwi_work *work, double t, const double *x)
+{
+    lwi_rcr_work *d = work->data;
+    place_tree(work, t, x);
+    return d->dense && lwi_rcr_dense_factor(d->dense, d, t);
+}
+
 // Chooses another partition close to a singular position.  The speeds of x are made consistent first, so that the
 // new independent ones are right to rounding.  Momenta are unchanged.
 static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
@@ -508,13 +517,14 @@ static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
         if (min_pivot < before) choice->rejected_pivot = min_pivot, choice->entry = t;
         return LW_OK;
     }
-    if (!(min_pivot < d->keep) && !choice->used_dense_path) return LW_OK;
+    if (!(min_pivot < d->keep) && !choice->used_partition) return LW_OK;
+    const bool returns = choice->used_partition && returns_to_dense_path(work, t, x);
     place(work, t, x);
     TRY(lwi_rcr_factor(&d->e, t, &work->error));
-    if (choice->used_dense_path) { // the dense path reads all speeds
+    if (returns) { // the dense path reads all speeds
         complete_speeds(work, x + model->tree_nq);
         memcpy(x + model->tree_nq, d->v, n * sizeof *x);
-        choice->used_dense_path = false;
+        choice->used_partition = false;
         *changed = true;
     }
     if (!(min_pivot < d->keep)) return LW_OK;
@@ -549,7 +559,7 @@ static void keep(const lwi_work *work, double *kept)
     const lwi_rcr_choice *choice = work->discrete;
     for (int i = 0; i < work->nkept; i++) kept[i] = 0;
     if (!choice->made) return;
-    kept[KEPT_FLAGS] = 1 + 2 * choice->used_dense_path;
+    kept[KEPT_FLAGS] = 1 + 2 * choice->used_partition;
     kept[KEPT_PIVOT] = choice->min_pivot;
     kept[KEPT_LAST] = choice->last_pivot;
     kept[KEPT_REJECTED] = choice->rejected_pivot;
@@ -585,7 +595,7 @@ static lw_status recall(lwi_work *work, double t, const double *x, const double 
         return lwi_fail(&work->error, LW_ERR_ARGUMENT,
                         "the independent coordinates of the state are not those of this mechanism");
     choice->made = true;
-    choice->used_dense_path = kept[KEPT_FLAGS] == 3;
+    choice->used_partition = kept[KEPT_FLAGS] == 3;
     choice->min_pivot = kept[KEPT_PIVOT];
     choice->last_pivot = kept[KEPT_LAST];
     choice->rejected_pivot = kept[KEPT_REJECTED];

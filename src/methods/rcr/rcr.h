@@ -222,8 +222,7 @@ bool lwi_rcr_reactions_observe(const lw_model *model, lwi_rcr_reactions *reactio
  *  included. */
 typedef struct lwi_rcr_choice {
     bool made;
-    bool
-        used_dense_path; ///< evaluations since the last pre-step used the dense path instead of the partition
+    bool used_partition; ///< since the last pre-step, where the dense path evaluates otherwise
     double min_pivot;  ///< smallest pivot since the last pre-step, and of the evaluation before it
     double last_pivot; ///< of the last evaluation
     double rejected_pivot; ///< pivot at which no better partition was found; 0: no search yet.  Of
