@@ -23,6 +23,10 @@
 // Errors of mu, positions, velocities and accelerations then are multiplied by eps / (eps + sigma) in every step.
 // With a penalty the published method is kept: the next step starts from lambda.
 //
+// Light bodies in a loop of heavy ones, as the pieces of a spherical joint, have the same effect: eps is a share of a
+// row's own diagonal, which is that of the light body, and the smallest sigma that of the heavy ones.  Newton's
+// iteration then does not contract at any length of the step, so there eps is smaller as well.
+//
 // With eps / (eps + sigma) = c accelerations lag behind by c / (1 - c) h da/dt: an error of order one in h, which jumps
 // where h changes.  The error control takes jumps for errors of the steps, and would reduce h to 1e-6 s and below.  The
 // round-off of redundant rows, which have no other pivot than eps, grows as eps decreases, and it too is an error that
@@ -31,6 +35,7 @@
 
 #include "spatial/motion.h"
 
+#include <math.h>
 #include <string.h>
 
 // eps of rows that cannot depend on others, relative to that in loops: with 1e-8 there, 1e-12 of a row is
@@ -42,6 +47,9 @@
 
 // Loops with more bodies than this have a smaller eps.
 #define FEW 100.0
+
+// Loops with bodies lighter than this share of the heaviest have a smaller eps, at least CONTROLLED of the usual one.
+#define LIGHT 1e-2
 
 // Whether the rows of the edge's joint are independent of each other at any pose.
 static bool sound(const lwi_system *s, int e)
@@ -79,13 +87,43 @@ static int root_of(int *joined, int k)
     return k;
 }
 
-// Reduces eps where many bodies are connected by loops; counts are those that remain.
+// The bodies of a set of connected loops: their number, the smallest and largest mass and moment of inertia.
+typedef struct loop_set {
+    int count;
+    double least[2], most[2];
+} loop_set;
+
+static void add_body(const lwi_index3 *d, int k, loop_set *set)
+{
+    const lwi_system *s = &d->system;
+    const lwi_body *body = &s->model->body[s->model->node[k].body];
+    const double size[2] = {body->mass,
+                            (body->inertia[0] + body->inertia[1] + body->inertia[2]) / 3};
+    set->count++;
+    for (int i = 0; i < 2; i++) {
+        if (!(size[i] > 0)) continue; // it borrows
+        set->least[i] = set->most[i] > 0 ? fmin(set->least[i], size[i]) : size[i];
+        set->most[i] = fmax(set->most[i], size[i]);
+    }
+}
+
+// The share of the usual eps that loops with light bodies have.
+static double share_of_light(const loop_set *set)
+{
+    double ratio = 1;
+    for (int i = 0; i < 2; i++)
+        if (set->most[i] > 0) ratio = fmin(ratio, set->least[i] / set->most[i]);
+    return fmin(1, fmax(ratio / LIGHT, CONTROLLED));
+}
+
+// Reduces eps where many bodies or light ones are connected by loops; counts are those that remain.
 static lw_status adapt(lwi_index3 *d, const int *edges, const bool *removed, lwi_arena *scratch)
 {
     const lwi_system *s = &d->system;
     const int nnode = s->model->nnode, nedge = s->nedge - d->ncoupler;
-    int *joined = LWI_PUSH(scratch, int, nnode), *count = LWI_PUSH(scratch, int, nnode);
-    if (!joined || !count) return LW_ERR_MEMORY;
+    int *joined = LWI_PUSH(scratch, int, nnode);
+    loop_set *set = LWI_PUSH(scratch, loop_set, nnode);
+    if (!joined || !set) return LW_ERR_MEMORY;
     for (int k = 0; k < nnode; k++) joined[k] = k;
     for (int e = 0; e < nedge; e++) {
         const lwi_plan_edge *edge = &s->plan.graph.edge[e];
@@ -95,12 +133,14 @@ static lw_status adapt(lwi_index3 *d, const int *edges, const bool *removed, lwi
             if (k < nnode) joined[root_of(joined, k)] = first;
         }
     }
-    for (int k = 0; k < nnode; k++) count[root_of(joined, k)] += edges[k] > 0;
+    for (int k = 0; k < nnode; k++)
+        if (edges[k] > 0) add_body(d, k, &set[root_of(joined, k)]);
     for (int e = 0; e < nedge; e++) {
         const int k = lwi_system_node_of(s, s->plan.graph.edge[e].body[0]);
-        const double share = FEW / fmax(FEW, count[root_of(joined, k)]);
+        const loop_set *in = &set[root_of(joined, k)];
+        const double share = FEW / fmax(FEW, in->count);
         if (removed[e]) continue;
-        const double limit = d->controls ? CONTROLLED : 1;
+        const double limit = d->controls ? CONTROLLED : share_of_light(in);
         d->relative[e] *= fmin(limit, fmax(share * share * share, INDEPENDENT));
         if (!(d->method.penalty > 0)) d->follows[e] = d->any_follows = true;
     }
