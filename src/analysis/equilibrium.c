@@ -63,7 +63,7 @@ static lw_status enter(search *s, lw_error *error)
         if (!(*square[i] = LWI_PUSH(&s->arena, double, f *f))) return no_memory(error);
     for (int i = 0; i < LWI_COUNT(vector); i++)
         if (!(*vector[i] = LWI_PUSH(&s->arena, double, f))) return no_memory(error);
-    s->scratch = LWI_PUSH(&s->arena, double, 2 * f);
+    s->scratch = LWI_PUSH(&s->arena, double, 4 * f);
     double *a = LWI_PUSH(&s->arena, double, f *f),
            *rest = LWI_PUSH(&s->arena, double, lwi_cod_doubles((int)f, (int)f));
     int *pivot = LWI_PUSH(&s->arena, int, f);

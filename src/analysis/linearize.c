@@ -75,7 +75,7 @@ static lw_status dynamic_rows(variation *w, lwi_arena *arena, lw_error *error)
 {
     lw_linear *const linear = w->linear;
     const size_t f = (size_t)linear->f, p = (size_t)linear->ninput;
-    double *scratch = LWI_PUSH(arena, double, 2 * f), *column = LWI_PUSH(arena, double, f);
+    double *scratch = LWI_PUSH(arena, double, 4 * f), *column = LWI_PUSH(arena, double, f);
     if (!scratch || !column) return no_memory(error);
     for (size_t k = 0; k < 2 * f + p; k++) {
         const lwi_analysis_vary what = k < f       ? LWI_VARY_POSITION

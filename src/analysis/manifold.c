@@ -19,6 +19,9 @@ enum { MAX_NEWTON = 30 };
 #define ROUND_OFF 1e-16 // no residual can be smaller
 // Sine of the angle between a column and those before that makes a good choice, and size of a column, in units.
 #define GOOD_PART 0.3
+// Rows whose smallest pivot is below this part of the largest depend on each other at a position that is closed to
+// round-off, 1e-16: it may be the root of that away from a singular one.
+#define SINGULAR 1e-7
 
 // ------------------------------------------------------------------------------------- coordinates
 
@@ -177,11 +180,21 @@ static void factor_rows(choice *c, int rank)
     lwi_cod_factor(&c->cod, rank, LWI_CUT_RANK);
 }
 
+// Factors as many independent rows as the mechanism has in general; false: fewer of them are independent here, which
+// are factored.
+static bool factor_generic(choice *c)
+{
+    factor_rows(c, c->rank);
+    if (c->cod.rank == c->rank && c->cod.small > SINGULAR) return true;
+    factor_rows(c, -1);
+    return false;
+}
+
 // The smallest increment, in lengths and angles, that closes the loops at first order.
 static void correct_all(lwi_manifold *s, void *user)
 {
     choice *const c = user;
-    factor_rows(c, -1);
+    factor_generic(c);
     for (int i = 0; i < s->m; i++) s->rhs[i] = -s->phi[i] / row_unit(s, i);
     lwi_cod_solve_t(&c->cod, s->rhs, s->step);
     for (int j = 0; j < s->n; j++) s->step[j] *= c->unit[j];
@@ -237,7 +250,7 @@ static void choose_dependent(choice *c, int *count)
     }
     while (*count < c->rank) {
         int best = -1;
-        double maximum = LWI_CUT_RANK;
+        double maximum = SINGULAR;
         for (int j = 0; j < s->n; j++) {
             const double left = outside(c, j, *count, s->rhs, &size);
             if (left > maximum) maximum = left, best = j;
@@ -269,18 +282,25 @@ static lw_status choose(choice *c, lw_error *error)
     return LW_OK;
 }
 
-// Fewer dof nearby than here: the rank of the rows drops at this position.
-static lw_status check_regular(const choice *c, lw_error *error)
+// The rank that the rows have in general.
+static lw_status find_rank(choice *c, lw_error *error)
 {
     lw_check check;
-    const lw_model *model = c->s->model;
     if (c->s->m == 0) return LW_OK;
-    TRY(lw_model_check(model, &check, NULL, error));
-    if (c->s->n - c->rank == check.dof_generic) return LW_OK;
+    TRY(lw_model_check(c->s->model, &check, NULL, error));
+    c->rank = c->s->n - check.dof_generic;
+    return LW_OK;
+}
+
+// Fewer dof nearby than here: the rank of the rows drops at this position.
+static lw_status check_regular(choice *c, lw_error *error)
+{
+    const int n = c->s->n;
+    if (c->s->m == 0 || factor_generic(c)) return LW_OK;
     return lwi_fail(error, LW_ERR_SINGULAR,
                     "singular position: %d degrees of freedom here, %d nearby; analyses need a "
                     "position where both are equal",
-                    c->s->n - c->rank, check.dof_generic);
+                    n - c->cod.rank, n - c->rank);
 }
 
 static lw_status make_choice(lwi_manifold *s, const double *q, const char *names, lwi_arena *arena,
@@ -305,11 +325,8 @@ static lw_status make_choice(lwi_manifold *s, const double *q, const char *names
     TRY(lwi_analysis_names(s->model, names, c.named, error));
     lwi_cod_init(&c.cod, n, m, a, rest, pivot);
     memcpy(closed, q, (size_t)s->model->tree_nq * sizeof *closed);
-    if (m > 0) {
-        TRY(newton(s, closed, correct_all, &c, error));
-        factor_rows(&c, -1);
-        c.rank = c.cod.rank;
-    }
+    TRY(find_rank(&c, error));
+    TRY(newton(s, closed, correct_all, &c, error));
     TRY(check_regular(&c, error));
     s->f = n - c.rank;
     return choose(&c, error);

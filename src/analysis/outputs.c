@@ -99,7 +99,7 @@ static lw_status differences(observer *o, lwi_arena *arena, lw_error *error)
 {
     lw_linear *const linear = o->linear;
     const size_t f = (size_t)linear->f, p = (size_t)linear->ninput, r = (size_t)linear->noutput;
-    double *scratch = LWI_PUSH(arena, double, 2 * r), *column = LWI_PUSH(arena, double, r);
+    double *scratch = LWI_PUSH(arena, double, 4 * r), *column = LWI_PUSH(arena, double, r);
     linear->C = LWI_PUSH(&linear->arena, double, 2 * f * r);
     linear->D = LWI_PUSH(&linear->arena, double, p *r);
     if (!scratch || !column || !linear->C || !linear->D) return no_memory(error);

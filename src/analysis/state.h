@@ -37,7 +37,8 @@ typedef enum lwi_analysis_vary {
 /** A function of the neighbour of a state; of position k, speed k or input k changed by `by`. */
 typedef lw_status (*lwi_analysis_function)(void *user, lwi_analysis_vary what, int k, double by,
                                            double *out, lw_error *error);
-/** out [count]: derivative by a central difference of order six; `scratch` [2 count]. */
+/** out [count]: derivative by a central difference of order six, with shorter steps where it is not accurate or the
+ *  function is singular; `scratch` [4 count]. */
 lw_status lwi_analysis_difference(lwi_analysis_function function, void *user,
                                   lwi_analysis_vary what, int k, double step, int count,
                                   double *scratch, double *out, lw_error *error);
