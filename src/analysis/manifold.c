@@ -19,7 +19,7 @@ enum { MAX_NEWTON = 30 };
 #define ROUND_OFF 1e-16 // no residual can be smaller
 // Sine of the angle between a column and those before that makes a good choice, and size of a column, in units.
 #define GOOD_PART 0.3
-// Rows whose smallest pivot is below this part of the largest depend on each other at a position that is closed to
+// Rows with a smallest pivot below this part of the largest depend on each other at a position that is closed to
 // round-off, 1e-16: it may be the root of that away from a singular one.
 #define SINGULAR 1e-7
 

@@ -99,7 +99,7 @@ static lw_status difference(lwi_analysis_function function, void *user, lwi_anal
                             double *differ, lw_error *error)
 {
     double *const plus = scratch, *const minus = scratch + count, *const fourth = minus + count;
-    double most = 0, size = 0, values = 0;
+    double maximum = 0, size = 0, values = 0;
     memset(out, 0, (size_t)count * sizeof *out);
     memset(fourth, 0, (size_t)count * sizeof *fourth);
     static const double weight[] = {45.0 / 60, -9.0 / 60, 1.0 / 60},
@@ -112,10 +112,10 @@ static lw_status difference(lwi_analysis_function function, void *user, lwi_anal
         for (int i = 0; i < count; i++) values = fmax(values, fmax(fabs(plus[i]), fabs(minus[i])));
     }
     for (int i = 0; i < count; i++) {
-        most = fmax(most, fabs(out[i] - fourth[i]));
+        maximum = fmax(maximum, fabs(out[i] - fourth[i]));
         size = fmax(size, fabs(out[i]));
     }
-    *differ = most <= AGREE * size + ROUND_OFF * values / step ? 0 : most / size;
+    *differ = maximum <= AGREE * size + ROUND_OFF * values / step ? 0 : maximum / size;
     return LW_OK;
 }
 

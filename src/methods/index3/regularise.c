@@ -48,7 +48,7 @@
 // Loops with more bodies than this have a smaller eps.
 #define FEW 100.0
 
-// Loops with bodies lighter than this share of the heaviest have a smaller eps, at least CONTROLLED of the usual one.
+// Loops with bodies lighter than this share of the heaviest have a smaller eps, at least CONTROLLED of it.
 #define LIGHT 1e-2
 
 // Whether the rows of the edge's joint are independent of each other at any pose.
@@ -90,7 +90,7 @@ static int root_of(int *joined, int k)
 // The bodies of a set of connected loops: their number, the smallest and largest mass and moment of inertia.
 typedef struct loop_set {
     int count;
-    double least[2], most[2];
+    double minimum[2], maximum[2];
 } loop_set;
 
 static void add_body(const lwi_index3 *d, int k, loop_set *set)
@@ -102,8 +102,8 @@ static void add_body(const lwi_index3 *d, int k, loop_set *set)
     set->count++;
     for (int i = 0; i < 2; i++) {
         if (!(size[i] > 0)) continue; // it borrows
-        set->least[i] = set->most[i] > 0 ? fmin(set->least[i], size[i]) : size[i];
-        set->most[i] = fmax(set->most[i], size[i]);
+        set->minimum[i] = set->maximum[i] > 0 ? fmin(set->minimum[i], size[i]) : size[i];
+        set->maximum[i] = fmax(set->maximum[i], size[i]);
     }
 }
 
@@ -112,11 +112,11 @@ static double share_of_light(const loop_set *set)
 {
     double ratio = 1;
     for (int i = 0; i < 2; i++)
-        if (set->most[i] > 0) ratio = fmin(ratio, set->least[i] / set->most[i]);
+        if (set->maximum[i] > 0) ratio = fmin(ratio, set->minimum[i] / set->maximum[i]);
     return fmin(1, fmax(ratio / LIGHT, CONTROLLED));
 }
 
-// Reduces eps where many bodies or light ones are connected by loops; counts are those that remain.
+// Reduces eps where many bodies or bodies of small mass are connected by loops; counts are those that remain.
 static lw_status adapt(lwi_index3 *d, const int *edges, const bool *removed, lwi_arena *scratch)
 {
     const lwi_system *s = &d->system;

@@ -491,7 +491,7 @@ static bool is_better(pivots now, pivots before)
 }
 
 // Whether the dense path can evaluate the state again.  Where it cannot, the state stays as it is: a change in every
-// step would make methods that have a history begin anew each time.
+// step would make methods that have a history begin again each time.
 static bool returns_to_dense_path(lwi_work *work, double t, const double *x)
 {
     lwi_rcr_work *d = work->data;

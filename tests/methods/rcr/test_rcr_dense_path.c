@@ -177,8 +177,8 @@ static lw_model *two_loops(double share)
 static void states_left_to_the_elimination_are_not_changed(void **state)
 {
     (void)state;
-    for (int light = 0; light < 2; light++) {
-        lw_model *model = two_loops(light ? 1e-4 : 1);
+    for (int unequal = 0; unequal < 2; unequal++) {
+        lw_model *model = two_loops(unequal ? 1e-4 : 1);
         lw_options options;
         lw_sim *sim;
         lw_error error = {0};
