@@ -394,6 +394,7 @@ static lw_status put_data(page *p, const char *title)
     put_joints(p);
     put_springs(p);
     put_wrenches(p);
+    if (!p->result) TRY(lwi_view_kinematics(p->file, p->model, &p->arena, p->error));
     TRY(put_motion(p));
     fputs("\"columns\":", p->file);
     TRY(put_columns(p, 0, FIRST_LATE));

@@ -36,6 +36,10 @@ lw_status lwi_view_scene(const lw_model *model, lwi_arena *arena, lwi_plot_scene
 /** Rotation and centre of a shape, in body axes from the mass centre. */
 void lwi_view_shape(const lw_body_desc *body, const lw_shape *shape, double *R, double *r);
 
+/** Writes "kinematics": frames, motions and coordinates of the joints, with which the page moves them; null if a joint
+ *  is defined by callbacks. */
+lw_status lwi_view_kinematics(FILE *file, const lw_model *model, lwi_arena *arena, lw_error *error);
+
 /** 0xRRGGBB of the bodies of a group (lwi_plot_scene) that have no colour; group 0 is the ground. */
 unsigned lwi_view_colour(int group);
 enum { LWI_VIEW_COLOURS = 8 }; ///< different colours: groups 0 to 7

@@ -452,7 +452,43 @@ async function views() {
   return {...facts, errors, requests};
 }
 
-const tasks = {motion, still, small, thrown: () => alone('thrown.html'), rests: () => alone('rests.html'), fall, long, loads, shapes, dense, views, large};
+// Joints of models moved by their sliders to coordinates of results: the poses there, and how far the loops are open.
+async function joints() {
+  const asked = JSON.parse(readFileSync(join(folder, 'joints.json'), 'utf8')), facts = {errors: [], requests: []};
+  for (const [name, moves] of Object.entries(asked)) {
+    const {page, errors, requests} = await open(`${name}.html`);
+    facts[name] = await page.evaluate((list) => {
+      const {sliders, data, bodyPosition} = window.linkwork, k = sliders.kinematics, of = (joint) => sliders.list.find((s) => k.joints[s.joint].name === joint);
+      const gaps = [k.gap];
+      for (const [joint, value] of list) {
+        const s = of(joint);
+        s.slider.min = Math.min(s.slider.min, value);  // the result may be beyond
+        s.slider.max = Math.max(s.slider.max, value);
+        s.slider.value = value;
+        s.slider.dispatchEvent(new Event('input'));
+        gaps.push(k.gap);
+        if (list.length > 1) s.hold.click();
+      }
+      return {gaps, positions: Object.fromEntries(data.bodies.map((b, i) => [b.name, [...k.pose[i].r]])), rows: k.m,
+        shown: Object.fromEntries(data.bodies.map((b) => [b.name, bodyPosition(b.name)])),
+        coordinates: Object.fromEntries(sliders.list.map((s) => [k.joints[s.joint].name, +s.slider.value]))};
+    }, moves);
+    if (name === 'still') {  // beyond the reach of the rocker, and back
+      facts.reach = await page.evaluate(() => {
+        const {sliders} = window.linkwork, k = sliders.kinematics, rocker = sliders.list[3];
+        const reached = sliders.drag(rocker.joint, 0, k.joints[rocker.joint].q[0] + 3), gap = k.gap, at = k.joints[rocker.joint].q[0];
+        document.querySelector('#joints button').click();
+        return {reached, at, gap, reset: k.joints.map((j) => j.q[0]), name: k.joints[rocker.joint].name};
+      });
+    }
+    await page.close();
+    facts.errors.push(...errors);
+    facts.requests.push(...requests);
+  }
+  return facts;
+}
+
+const tasks = {motion, still, small, thrown: () => alone('thrown.html'), rests: () => alone('rests.html'), fall, long, loads, shapes, dense, views, joints, large};
 const facts = {};
 for (const name of only.length ? only : Object.keys(tasks)) facts[name] = await tasks[name]();
 console.log(JSON.stringify(facts));

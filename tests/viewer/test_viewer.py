@@ -233,6 +233,7 @@ class Browser(unittest.TestCase):
             cls.positions = [[float(row["body.%s.%s" % (body, axis)]) for axis in "xyz"] for row, body in asked]
             with open(path("asked.json"), "w", encoding="utf-8") as file:
                 json.dump([(float(row["time"]), body) for row, body in asked], file)
+            cls.moved = cls.make_joints(path, rows)
             sizes = {name: os.path.getsize(path(name + ".html")) for name in ("motion", "still", "large")}
             done = run("node", "browser.mjs", chromium(), folder, cwd=WORK)
             if done.returncode:
@@ -243,6 +244,23 @@ class Browser(unittest.TestCase):
         large = cls.seen["large"]
         print("large.html: the first picture after %.1f s, then %.1f a second" %
               (large["first"] / 1e3, large["per_second"]), file=sys.stderr)
+
+    @staticmethod
+    def make_joints(path, rows):
+        """Rows of results to which the sliders of the models' pages move: {page: row}."""
+        found = {"still": rows[30]}
+        asked = {"still": ["A"], "axle": ["heave", "roll", "right.lower", "left.lower"],
+                 "ur5": ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint",
+                         "wrist_3_joint"]}
+        for name, model in (("axle", "wishbone_axle.yaml"), ("ur5", "ur5.urdf")):
+            linkwork("run", os.path.join(MODELS, model), "--duration", "0.3", "--sample", "0.1", "-o", path(name + ".csv"), "-q")
+            linkwork("view", os.path.join(MODELS, model), "-o", path(name + ".html"), "-q")
+            with open(path(name + ".csv"), encoding="utf-8") as file:
+                found[name] = list(csv.DictReader(file))[-1]
+        with open(path("joints.json"), "w", encoding="utf-8") as file:
+            json.dump({page: [(joint, float(found[page]["joint.%s.q0" % joint])) for joint in joints]
+                       for page, joints in asked.items()}, file)
+        return found
 
     def after(self, key):
         return self.seen["motion"]["after"][key]
@@ -312,6 +330,37 @@ class Browser(unittest.TestCase):
             self.assertGreater(seen["video"]["size"], 3000)
             self.assertGreater(seen["video"]["width"], 600)
             self.assertEqual(seen["files"], ["motion.png", "motion.webm"])
+
+    def test_sliders_move_joints_and_close_loops(self):
+        # poses are those of simulations at the same coordinates, which have position errors of 1e-9 m
+        for page, row in self.moved.items():
+            seen = self.seen["joints"][page]
+            self.assertLess(max(seen["gaps"]), 1e-11, page)
+            farthest = 0
+            for body, position in seen["positions"].items():
+                if body == "ground":
+                    continue
+                true = [float(row["body.%s.%s" % (body, axis)]) for axis in "xyz"]
+                for a, b, drawn in zip(position, true, seen["shown"][body]):
+                    self.assertLess(abs(a - b), 1e-8, "%s %s" % (page, body))
+                    self.assertLess(abs(a - drawn), 1e-6)
+                    farthest = max(farthest, abs(b))
+            self.assertGreater(farthest, 0.3)
+        self.assertEqual((self.seen["joints"]["still"]["rows"], self.seen["joints"]["ur5"]["rows"]), (6, 0))
+        coordinates = self.seen["joints"]["still"]["coordinates"]  # of the others too
+        for joint in "BCD":
+            self.assertLess(abs(coordinates[joint] - float(self.moved["still"]["joint.%s.q0" % joint])), 1e-8)
+
+    def test_sliders_stop_where_loops_do_not_close(self):
+        seen = self.seen["joints"]["reach"]
+        self.assertEqual(seen["name"], "D")
+        self.assertEqual(seen["reached"], seen["at"])
+        self.assertLess(seen["gap"], 1e-11)
+        # a rocker of 1 m at (1.3, 0): farthest where crank and coupler (0.5 m, 1.2 m) are in line, 1.7 m or 0.7 m
+        start = math.atan2(0.99997097366945, 1.3076191744022879 - 1.3)
+        ends = [math.pi - math.acos((1.3**2 + 1 - far**2) / 2 / 1.3) - start for far in (0.7, 1.7)]
+        self.assertLess(min(abs(seen["at"] - end) for end in ends), 0.02)
+        self.assertEqual(seen["reset"], [0, 0, 0, 0])
 
     def test_keys_wait_for_the_list_of_keys_alone(self):
         times = [float(row["time"]) for row in self.rows]

@@ -11,6 +11,7 @@
 //   shapes of type mesh  .mesh: number of the mesh, .size: its scales, negative: mirrored
 //   palette            colours of groups: of the ground, then of the others, which repeat
 //   quantities         {item, dataset, part}: the names of columns (columnsOf)
+//   kinematics         of a model without a result: joints, couplings, bodies (kinematics.js); null: not known
 //   columns[i].values  float64 or float32 [row]
 // All columns except those of the system are after the script, in the element `late`, so that drawing begins before
 // they are loaded.  Vectors fixed in a body are from its mass centre, in its axes.

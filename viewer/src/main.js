@@ -4,6 +4,7 @@ import {columnsOf, load, loadLate} from './data.js';
 import {View} from './scene.js';
 import {Plot, number, short} from './plots.js';
 import {Recording, savePicture, stem} from './record.js';
+import {Sliders} from './sliders.js';
 
 const $ = (id) => document.getElementById(id);
 const SLOW = 25, LONG = 50;  // ms between pictures: more than at 60 and at 50 Hz; not fluid
@@ -315,6 +316,17 @@ async function start() {
   }
   if (last > first) $('speed').append(new Option(`all in ${WHOLE} s`, (last - first) / WHOLE));
 
+  // ---- joints of a model without a result
+  let sliders = null;
+  function makeSliders() {
+    if (!data.kinematics?.joints.some((j) => j.scalars.length)) return;
+    $('choose-joints').hidden = false;
+    sliders = new Sliders($('joints'), data, view.size, () => view.seek(state.t));
+    if (!sliders.kinematics.slow) return;
+    $('joints').replaceChildren('Too many loops to move the joints here.');
+    sliders = null;
+  }
+
   // ---- begin
   document.title = `${data.title} \u2013 Linkwork`;
   $('title').textContent = data.title;
@@ -322,6 +334,7 @@ async function start() {
   makeChecks();
   listColumns();
   listBodies();
+  makeSliders();
   theme(matchMedia('(prefers-color-scheme: dark)').matches);
   new ResizeObserver(resize).observe($('stage'));
   resize();
@@ -361,7 +374,7 @@ async function start() {
   requestAnimationFrame(frame);
 
   window.linkwork = {
-    data, view, seek, play, state,
+    data, view, seek, play, state, sliders,
     /** Mass centre of a body in the scene. */
     bodyPosition: (name) => {
       const i = data.bodies.findIndex((b) => b.name === name);
