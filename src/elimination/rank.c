@@ -570,7 +570,7 @@ int lwi_elim_null_count(const lwi_elim *elim)
 }
 
 // A null vector that has decayed to this part of its largest row is not followed further down.
-#define NEGLIGIBLE 1e-12
+#define NEGLIGIBLE 1e-10
 
 // Null vectors are found node by node: factors in lanes are computed in the fronts as well.
 static void expand_batches(lwi_elim *elim)

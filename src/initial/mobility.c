@@ -211,17 +211,18 @@ static lw_status dependent_rows(mobility *my, int *dependent)
 // ---------------------------------------------------------------------------- what is undetermined
 
 // Takes out of v what `basis` [count] spans; adds what is left, made a unit vector, where it is
-// more than round-off of a vector that began with length one.
-static void add_direction(double (*basis)[6], int *count, double *v)
+// more than round-off of a vector that began with length one.  Returns whether there is more.
+static bool add_direction(double (*basis)[6], int *count, double *v)
 {
     const double before = sqrt(v6_dot(v, v));
-    if (*count == 6 || !(before > NULL_PART)) return;
+    if (*count == 6 || !(before > NULL_PART)) return false;
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < *count; i++) v6_axpy(v, -v6_dot(basis[i], v), basis[i]);
     const double size = sqrt(v6_dot(v, v));
-    if (!(size > NULL_PART * before)) return;
+    if (!(size > NULL_PART * before)) return false;
     for (int i = 0; i < 6; i++) basis[*count][i] = v[i] / size;
     (*count)++;
+    return true;
 }
 
 // The wrench of joint j's rows of the null vector, in axes of F1, torques by the mechanism's
@@ -229,16 +230,14 @@ static void add_direction(double (*basis)[6], int *count, double *v)
 static void null_wrench(const mobility *my, int j, double F[6])
 {
     const lwi_system *s = &my->system;
-    lwi_closure closure;
     double world[6];
-    lwi_joint_closure(s->model, j, 0, &s->motion, LWI_CLOSURE_POSITION, &closure);
-    lwi_joint_reaction(s->model, j, &s->motion, &closure, my->null + s->plan.row[s->joint_edge[j]],
-                       world);
+    lwi_system_reaction(s, j, my->null, world);
     lwi_joint_to_axes(s->model, j, s->motion.R, world, F);
     v3_scale(F + 3, 1 / s->length, F + 3);
 }
 
-// Six null vectors with parts along all span what redundancy can do to any one joint.
+// Six null vectors with parts along all span what redundancy can do to any one joint; where one adds no direction at any
+// joint, those before it do.
 static lw_status find_open(mobility *my, lw_redundancy *joints)
 {
     lwi_system *s = &my->system;
@@ -248,15 +247,17 @@ static lw_status find_open(mobility *my, lw_redundancy *joints)
     lwi_system_start_closed(s);
     lwi_system_rows(s, 0);
     if (!lwi_system_factor_null(s)) return LW_OK;
-    for (int seed = 0; seed < 6; seed++) {
+    bool more = true;
+    for (int seed = 0; seed < 6 && more; seed++) {
         for (int i = 0; i < s->nrow; i++) my->null[i] = 2 * lwi_system_pseudorandom(i, seed);
         lwi_system_null(s, my->null);
+        more = false;
         for (int e = 0; e < s->nedge; e++) {
             const int j = s->edge_joint[e];
             double F[6];
             if (j < 0) continue;
             null_wrench(my, j, F);
-            add_direction(basis[j], &joints[j].open, F);
+            more |= add_direction(basis[j], &joints[j].open, F);
         }
     }
     for (int j = 0; j < s->model->njoint; j++)

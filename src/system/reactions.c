@@ -68,7 +68,7 @@ static void find_undetermined(lwi_system *s)
     memcpy(s->r, s->generic_r, (size_t)model->nbody * sizeof *s->r);
     if (model->nq) memcpy(s->q, s->generic_q, (size_t)model->nq * sizeof *s->q);
     lwi_system_rows(s, 0);
-    lwi_system_find_undetermined(s, 0);
+    lwi_system_find_undetermined(s);
     lwi_system_start(s);
 }
 
@@ -116,7 +116,7 @@ void lwi_system_minimum_norm(lwi_system *s, double *lambda)
 #define UNIQUE_TOLERANCE 1e-8
 enum { PROBES = 2 }; // one is enough, unless it happens to be normal to a null vector
 
-void lwi_system_find_undetermined(lwi_system *s, double t)
+void lwi_system_find_undetermined(lwi_system *s)
 {
     double *n = s->row[0];
     memset(s->undetermined, 0, (size_t)s->model->njoint * sizeof *s->undetermined);
@@ -126,11 +126,9 @@ void lwi_system_find_undetermined(lwi_system *s, double t)
         lwi_system_null(s, n);
         for (int e = 0; e < s->nedge; e++) {
             const int j = s->edge_joint[e];
-            lwi_closure closure;
             double world[6], F[6];
             if (j < 0) continue;
-            lwi_joint_closure(s->model, j, t, &s->motion, LWI_CLOSURE_POSITION, &closure);
-            lwi_joint_reaction(s->model, j, &s->motion, &closure, n + s->plan.row[e], world);
+            lwi_system_reaction(s, j, n, world);
             lwi_joint_to_axes(s->model, j, s->motion.R, world, F);
             for (int i = 0; i < 6; i++)
                 if (fabs(F[i]) > UNIQUE_TOLERANCE) s->undetermined[j] |= (unsigned char)(1 << i);

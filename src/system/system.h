@@ -254,7 +254,7 @@ bool lwi_system_factor_null(lwi_system *system);
 /** Changes n [nrow] to its part along the null vectors, J' n = 0. */
 void lwi_system_null(lwi_system *system, double *n);
 /** Finds the components of reactions that are not unique from J of the current motion. */
-void lwi_system_find_undetermined(lwi_system *system, double t);
+void lwi_system_find_undetermined(lwi_system *system);
 /** Closes the positions (r, R, and q of all joints) at time t by Levenberg-Marquardt steps, on the shortest
  *  way in the geometric metric; J and factors are changed.  Returns whether |phi| <= tolerance (metres,
  *  radians) at the end. */
