@@ -30,6 +30,8 @@
 // ends them.
 enum { MAX_STEPS = 3, TERMS = 4 };
 #define CLOSE_ENOUGH 1e-13
+// Of null vectors, which are compared with 1e-8.
+#define NULL_ENOUGH 1e-10
 
 struct lwi_min_norm {
     int nbody, nedge;
@@ -253,7 +255,7 @@ static double take_part(lwi_min_norm *l, double factor)
     return size;
 }
 
-void lwi_min_norm_solve(lwi_min_norm *l, const double (*f)[6], double *lambda)
+static void solve(lwi_min_norm *l, const double (*f)[6], double close, double *lambda)
 {
     memset(l->sum, 0, (size_t)l->nedge * sizeof *l->sum);
     bool done = false;
@@ -262,7 +264,7 @@ void lwi_min_norm_solve(lwi_min_norm *l, const double (*f)[6], double *lambda)
         for (int k = 1; k <= TERMS && !done; k++) {
             const double change = k * take_part(l, k);
             const double left = (k + 1) * largest(l->nedge, (const double(*)[6])l->rest);
-            const double enough = CLOSE_ENOUGH * largest(l->nedge, (const double(*)[6])l->sum);
+            const double enough = close * largest(l->nedge, (const double(*)[6])l->sum);
             done = !(left > enough && change > enough);
         }
     }
@@ -270,9 +272,14 @@ void lwi_min_norm_solve(lwi_min_norm *l, const double (*f)[6], double *lambda)
         for (int i = l->row[e]; i < l->row[e + 1]; i++) lambda[i] = l->sum[e][i - l->row[e]];
 }
 
+void lwi_min_norm_solve(lwi_min_norm *l, const double (*f)[6], double *lambda)
+{
+    solve(l, f, CLOSE_ENOUGH, lambda);
+}
+
 void lwi_min_norm_null(lwi_min_norm *l, double *n)
 {
     lwi_min_norm_wrenches(l, n, l->f);
-    lwi_min_norm_solve(l, (const double(*)[6])l->f, l->part);
+    solve(l, (const double(*)[6])l->f, NULL_ENOUGH, l->part);
     for (int i = 0; i < l->row[l->nedge]; i++) n[i] -= l->part[i];
 }

@@ -287,12 +287,31 @@ static lw_status of_model(const lw_model *model, lw_observe level, lwi_result_co
     return status;
 }
 
+static bool takes_all(const char *patterns)
+{
+    return !patterns || !*patterns || !strcmp(patterns, "auto");
+}
+
+lw_status lwi_result_columns_unnamed(const lw_model *model, lw_observe level, const char *patterns,
+                                     lwi_result_columns *c, lw_error *error)
+{
+    if (!takes_all(patterns) || model->desc.nmeasure)
+        return lwi_result_columns_choose(model, level, patterns, c, error);
+    *c = (lwi_result_columns){.level = level};
+    lwi_arena_init(&c->arena, NULL);
+    if (lwi_result_entries(model, level, &c->arena, &c->entry, &c->nentry) != LW_OK) {
+        lwi_result_columns_free(c);
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    }
+    for (int i = 0; i < c->nentry; i++) c->n += c->entry[i].n;
+    return LW_OK;
+}
+
 lw_status lwi_result_columns_choose(const lw_model *model, lw_observe level, const char *patterns,
                                     lwi_result_columns *columns, lw_error *error)
 {
     lwi_result_columns all;
-    if (!patterns || !*patterns || !strcmp(patterns, "auto"))
-        return of_model(model, level, columns, error);
+    if (takes_all(patterns)) return of_model(model, level, columns, error);
     TRY(of_model(model, LW_OBSERVE_MOMENTUM, &all, error));
     choosing c = {.model = model, .level = level, .all = &all, .out = columns, .error = error};
     lw_status status = begin(&c);

@@ -239,6 +239,25 @@ lw_status lwi_result_columns_name(lwi_result_columns *c, const lw_model *model)
     return LW_OK;
 }
 
+lw_status lwi_result_columns_visit(const lwi_result_columns *c, const lw_model *model,
+                                   void (*visit)(void *user, const char *name), void *user)
+{
+    enum { TOGETHER = 1000 }; // entries, whose names are in memory at once
+    lwi_arena scratch;
+    lw_status status = LW_OK;
+    lwi_arena_init(&scratch, NULL);
+    for (int i = 0; i < c->nentry && status == LW_OK; i++) {
+        const lwi_result_entry *e = &c->entry[i];
+        if (i % TOGETHER == 0) lwi_arena_free(&scratch);
+        const char *name =
+            entry_names(&scratch, model, e, e->view ? c->view[e->view - 1].name : NULL);
+        if (!name) status = LW_ERR_MEMORY;
+        for (int k = 0; k < e->n && name; k++, name += strlen(name) + 1) visit(user, name);
+    }
+    lwi_arena_free(&scratch);
+    return status;
+}
+
 lw_status lwi_result_columns_of_model(const lw_model *model, lw_observe level,
                                       lwi_result_columns *columns)
 {

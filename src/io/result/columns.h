@@ -19,7 +19,7 @@ typedef struct lwi_result_column {
 typedef struct lwi_result_columns {
     lwi_arena arena;
     int n;
-    lwi_result_column *column; ///< [n] in the order of a file; the first is the time
+    lwi_result_column *column; ///< [n] in the order of a file; the first is the time; NULL: unnamed
     lwi_result_entry *entry;   ///< [nentry] of a model's columns, in their order
     int nentry;
     lw_observe level;      ///< of observations that have all of them
@@ -43,6 +43,13 @@ lw_status lwi_result_columns_exactly(const lw_model *model, const char *const *n
 lw_observe lwi_result_column_level(const lwi_result_columns *columns, int column);
 /** Fills `column` from `entry`. */
 lw_status lwi_result_columns_name(lwi_result_columns *columns, const lw_model *model);
+/** As lwi_result_columns_choose, without the names (`column`) where no pattern needs them: they take more memory than
+ *  anything else of a large result. */
+lw_status lwi_result_columns_unnamed(const lw_model *model, lw_observe level, const char *patterns,
+                                     lwi_result_columns *columns, lw_error *error);
+/** Passes all names in their order.  @return LW_ERR_MEMORY */
+lw_status lwi_result_columns_visit(const lwi_result_columns *columns, const lw_model *model,
+                                   void (*visit)(void *user, const char *name), void *user);
 /** The same from names.
  *  @param names  [n] distinct, the first is "time" */
 lw_status lwi_result_columns_of_names(const char *const *names, int n, lwi_result_columns *columns);

@@ -16,6 +16,9 @@ lw_status lwi_csv_create(const lw_model *model, lw_observe level, const char *pa
                          const char *path, lw_csv **csv, lw_error *error);
 lw_status lwi_csv_flush(lw_csv *csv);
 lwi_result_rows *lwi_csv_rows(lw_csv *csv);
+/** Without names before lwi_csv_name_columns. */
 const lwi_result_columns *lwi_csv_columns(const lw_csv *csv);
+/** @return LW_ERR_MEMORY */
+lw_status lwi_csv_name_columns(lw_csv *csv, const lw_model *model);
 
 #endif

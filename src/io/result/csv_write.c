@@ -92,6 +92,10 @@ const lwi_result_columns *lwi_csv_columns(const lw_csv *csv)
 {
     return &csv->columns;
 }
+lw_status lwi_csv_name_columns(lw_csv *csv, const lw_model *model)
+{
+    return csv->columns.column ? LW_OK : lwi_result_columns_name(&csv->columns, model);
+}
 
 // ------------------------------------------------------------------------------------ open, close
 
@@ -102,24 +106,37 @@ static void discard(lw_csv *c)
     lwi_release(NULL, c);
 }
 
-static void put_header(lw_csv *c)
+typedef struct header {
+    FILE *file;
+    bool begun;
+} header;
+
+static void put_next(void *user, const char *name)
 {
-    for (int i = 0; i < c->columns.n; i++) {
-        if (i) fputc(',', c->file);
-        put_name(c->file, c->columns.column[i].name);
-    }
+    header *h = user;
+    if (h->begun) fputc(',', h->file);
+    h->begun = true;
+    put_name(h->file, name);
+}
+
+static lw_status put_header(const lw_csv *c, const lw_model *model)
+{
+    header h = {.file = c->file};
+    TRY(lwi_result_columns_visit(&c->columns, model, put_next, &h));
     fputc('\n', c->file);
+    return LW_OK;
 }
 
 static lw_status start(lw_csv *c, const lw_model *model, lw_observe level, const char *patterns,
                        const char *path, lw_error *error)
 {
-    TRY(lwi_result_columns_choose(model, level, patterns, &c->columns, error));
+    TRY(lwi_result_columns_unnamed(model, level, patterns, &c->columns, error));
     if (lwi_result_rows_create(model, &c->columns, &c->arena, &c->rows) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a row of the CSV file");
     TRY(lwi_open_output_stream(path, &c->file, error));
-    put_header(c);
-    return LW_OK;
+    if (put_header(c, model) == LW_OK) return LW_OK;
+    fclose(c->file);
+    return lwi_fail(error, LW_ERR_MEMORY, "no memory for the header of the CSV file");
 }
 
 lw_status lw_csv_create(const lw_model *model, lw_observe level, const char *path, lw_csv **csv,

@@ -201,6 +201,8 @@ static lw_status begin_csv(lw_writer *w, const lw_writer_desc *desc, lw_error *e
                        w->path, &w->csv, error));
     w->rows.level = lwi_csv_columns(w->csv)->level;
     w->flushed = clock_seconds();
+    if (desc->after && lwi_csv_name_columns(w->csv, lw_sim_model(desc->sim)) != LW_OK)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
     return go_on(lwi_csv_rows(w->csv), lwi_csv_columns(w->csv), desc->after, error);
 }
 

@@ -332,13 +332,13 @@ lw_status lwi_yaml_read_word(lwi_yaml_reading *r, const lwi_document_value *v,
 {
     const char *text = "";
     char expected[256] = "one of ", hint[128];
+    for (int i = 0; i < count && v->kind == LWI_DOCUMENT_SCALAR; i++)
+        if (words[i] && !strcmp(v->text, words[i])) {
+            *word = i;
+            return LW_OK;
+        }
     join(expected + strlen(expected), sizeof expected - strlen(expected), words, count);
     TRY(lwi_yaml_read_text(r, v, expected, &text));
-    for (int i = 0; i < count; i++) {
-        if (!words[i] || strcmp(text, words[i]) != 0) continue;
-        *word = i;
-        return LW_OK;
-    }
     return lwi_yaml_fail(r, LW_ERR_PARSE, v->place, "unknown word '%.48s'%s expected %s", text,
                          *lwi_yaml_hint(hint, sizeof hint, text, words, count) ? hint : ",",
                          expected);
