@@ -360,6 +360,16 @@ void lwi_joint_closure(const lw_model *model, int j, double t, const lwi_motion 
     LWI_ASSERT(c->n == lwi_joint_row_count(model, j));
 }
 
+void lwi_joint_closure_shape(const lw_model *model, int j, lwi_closure *c)
+{
+    const lwi_joint *joint = &model->joint[j];
+    c->nbody = 0;
+    c->n = lwi_joint_row_count(model, j);
+    if (joint->merged) return;
+    if (joint->body1) c->body[c->nbody++] = joint->body1;
+    if (joint->body2 && joint->body2 != joint->body1) c->body[c->nbody++] = joint->body2;
+}
+
 void lwi_joint_rotor_rows(const lw_model *model, int j, double t, const lwi_motion *m,
                           lwi_closure_level level, lwi_closure *c)
 {

@@ -168,7 +168,10 @@ static lw_status make_graph(lwi_system *s, lwi_arena *arena, lwi_plan_graph *gra
     for (int e = 0; e < s->nedge; e++) {
         const int j = s->edge_joint[e];
         lwi_closure closure;
-        closure_of(s, e, 0, LWI_CLOSURE_POSITION, &closure);
+        if (j >= 0 && !s->nrotor)
+            lwi_joint_closure_shape(model, j, &closure);
+        else
+            closure_of(s, e, 0, LWI_CLOSURE_POSITION, &closure);
         LWI_ASSERT(closure.n >= 0 && closure.n <= LWI_EDGE_ROWS && closure.nbody >= 1);
         edge[e] = (lwi_plan_edge){.rows = closure.n, .n = closure.nbody};
         for (int i = 0; i < closure.nbody; i++) edge[e].body[i] = model->body_node[closure.body[i]];

@@ -52,7 +52,10 @@ static void make_graph(const lw_model *model, const lwi_rcr_reactions *r, const 
         lwi_closure c;
         edge[i] = (lwi_plan_edge){.rows = r->first[i + 1] - r->first[i], .n = 1};
         if (!edge[i].rows) continue; // the body does not matter
-        closure_of(model, i, 0, motion, &c);
+        if (i < model->njoint)
+            lwi_joint_closure_shape(model, i, &c);
+        else
+            closure_of(model, i, 0, motion, &c);
         LWI_ASSERT(c.n == edge[i].rows && c.nbody >= 1 && c.nbody <= LWI_EDGE_BODIES);
         edge[i].n = c.nbody;
         for (int k = 0; k < c.nbody; k++) edge[i].body[k] = model->body_node[c.body[k]];
