@@ -123,8 +123,19 @@ static bool list_loops(lwi_clusters *c, scratch *s, lwi_arena *arena)
     return true;
 }
 
+// Nodes that can have clusters of their own (add_bodies), at most: those without dependent speeds.
+static int free_nodes(const lw_model *model, int dependent)
+{
+    int most = 1;
+    for (int k = 0; k < model->nnode; k++)
+        if (model->node[k].nv > most) most = model->node[k].nv;
+    const int held = (dependent + most - 1) / most;
+    return held < model->nnode ? model->nnode - held : 0;
+}
+
 // Memory for all partitions except those with many shapes, which the elimination evaluates.
-static lw_status create_memory(lwi_clusters *c, const lw_model *model, lwi_arena *arena)
+static lw_status create_memory(lwi_clusters *c, const lw_model *model, int dependent,
+                               lwi_arena *arena)
 {
     enum { SHAPES = 24 };
     lwi_cluster_shape widest = {0};
@@ -138,7 +149,7 @@ static lw_status create_memory(lwi_clusters *c, const lw_model *model, lwi_arena
     widest.nx = widest.ny = (widest.nstep + 1) / 2; // maximizes the product
     widest.nbody = widest.nstep;
     widest.floats = c->nbase > 0;
-    c->max_clusters = c->nloop + model->nnode;
+    c->max_clusters = c->nloop + free_nodes(model, dependent);
     c->max_shapes = SHAPES;
     c->max_blocks = c->max_clusters / LWI_LANES + SHAPES;
     const size_t base_rows = c->nbase > 0 ? LWI_CLUSTER_KNOWN * sizeof(lwi_lanes) : 0;
@@ -163,8 +174,8 @@ static lw_status create_memory(lwi_clusters *c, const lw_model *model, lwi_arena
 }
 
 lw_status lwi_clusters_create(const lw_model *model, double length, const double *scale,
-                              const int *rate_at, const bool *needed, lwi_arena *arena,
-                              lwi_clusters **out)
+                              const int *rate_at, const bool *needed, int dependent,
+                              lwi_arena *arena, lwi_clusters **out)
 {
     *out = NULL;
     if (!can_have_clusters(model)) return LW_OK;
@@ -200,7 +211,7 @@ lw_status lwi_clusters_create(const lw_model *model, double length, const double
     TRY(lwi_clusters_create_couplings(c, model, arena, &all));
     if (!all) return LW_OK;
     if (!list_loops(c, c->scratch, arena)) return LW_ERR_MEMORY;
-    TRY(create_memory(c, model, arena));
+    TRY(create_memory(c, model, dependent, arena));
     TRY(lwi_clusters_create_attached(c, model, needed, arena));
     TRY(lwi_clusters_create_rotors(c, model, arena));
     *out = c;
@@ -390,7 +401,7 @@ static void set_motions(const lwi_clusters *c, draft *d)
 static bool add_cluster(lwi_clusters *c, draft *d)
 {
     LWI_ASSERT(d->n > 0 && d->n <= LWI_CLUSTER_STEPS);
-    LWI_ASSERT_INDEX(c->ncluster, c->max_clusters);
+    if (c->ncluster == c->max_clusters) return false;
     lwi_cluster *cluster = &c->cluster[c->ncluster];
     double P[2][3] = {{0}}, z[2][3] = {{0, 0, 1}, {0, 0, 1}};
     *cluster = (lwi_cluster){0};
@@ -502,7 +513,6 @@ bool lwi_clusters_plan(lwi_clusters *c, const unsigned char *dependent)
     c->ncluster = c->nblock = c->nshape = c->nforwarded = 0;
     c->used = 0;
     for (int i = 0; i < c->nv; i++) c->scratch->introduced[i] = -1;
-    LWI_ASSERT(c->nloop + c->model->nnode <= c->max_clusters);
     c->fits = introduce_bases(c) && add_bodies(c, true) && add_loops(c) && add_bodies(c, false);
     mark_first(c);
     for (int i = 0; i < c->nrotor && c->fits; i++) {

@@ -294,11 +294,12 @@ typedef struct lwi_clusters {
  *  @param scale    [tree_nv] size of the motion of a unit speed
  *  @param rate_at  [model nloop] index of the rate of each cut joint in xdot, -1: none
  *  @param needed   [nnode] nodes that get attached bodies
+ *  @param dependent  number of dependent speeds of every partition
  *  @param clusters out; NULL if the model has joints or closures without cluster
  *  @return LW_ERR_MEMORY */
 lw_status lwi_clusters_create(const lw_model *model, double length, const double *scale,
-                              const int *rate_at, const bool *needed, lwi_arena *arena,
-                              lwi_clusters **clusters);
+                              const int *rate_at, const bool *needed, int dependent,
+                              lwi_arena *arena, lwi_clusters **clusters);
 /** Plans the clusters of a partition [nfree]; returns at once if it is the present one.
  *  @return false if its dependent speeds are not determined loop by loop, or memory is short   @cost O(clusters) */
 bool lwi_clusters_plan(lwi_clusters *clusters, const unsigned char *dependent);

@@ -57,8 +57,8 @@ lw_status lwi_rcr_clusters_create(lwi_work *work, lwi_rcr_clusters **out)
     clusters->kernels = kernels;
     LWI_ASSERT(kernels->place && kernels->gap2 && kernels->speeds && kernels->force &&
                kernels->solve);
-    TRY(lwi_clusters_create(model, d->e.length, d->e.scale, rate_at, needed, &work->arena,
-                            &clusters->clusters));
+    TRY(lwi_clusters_create(model, d->e.length, d->e.scale, rate_at, needed, lwi_rcr_rank(&d->e),
+                            &work->arena, &clusters->clusters));
     if (!clusters->clusters) return LW_OK;
     const int ndrive = clusters->clusters->parts.ndrive, n = model->tree_nq + ndrive; // nq >= nv
     if (ndrive || clusters->clusters->nbase) {
