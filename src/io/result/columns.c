@@ -242,7 +242,7 @@ lw_status lwi_result_columns_name(lwi_result_columns *c, const lw_model *model)
 lw_status lwi_result_columns_visit(const lwi_result_columns *c, const lw_model *model,
                                    void (*visit)(void *user, const char *name), void *user)
 {
-    enum { TOGETHER = 1000 }; // entries, whose names are in memory at once
+    enum { TOGETHER = 1000 }; // entries with names in memory at once
     lwi_arena scratch;
     lw_status status = LW_OK;
     lwi_arena_init(&scratch, NULL);

@@ -123,13 +123,13 @@ static bool list_loops(lwi_clusters *c, scratch *s, lwi_arena *arena)
     return true;
 }
 
-// Nodes that can have clusters of their own (add_bodies), at most: those without dependent speeds.
+// Nodes that can have separate clusters (add_bodies), upper bound: those without dependent speeds.
 static int free_nodes(const lw_model *model, int dependent)
 {
-    int most = 1;
+    int widest = 1;
     for (int k = 0; k < model->nnode; k++)
-        if (model->node[k].nv > most) most = model->node[k].nv;
-    const int held = (dependent + most - 1) / most;
+        if (model->node[k].nv > widest) widest = model->node[k].nv;
+    const int held = (dependent + widest - 1) / widest;
     return held < model->nnode ? model->nnode - held : 0;
 }
 
