@@ -113,6 +113,7 @@ typedef struct lw_index3_options {
     X(duration, REAL, "10", BASIC, "S", "simulated time [s]")                                      \
     X(step, REAL, "0", BASIC, "S",                                                                 \
       "fixed step, or largest step of adaptive integrators [s]; 0: none")                          \
+    X(order, INTEGER, "0", BASIC, "N", "order of rattle: 2, 4, 6, 8; 0: 2")                        \
     X(rtol, REAL, "1e-9", BASIC, "R", "relative tolerance of adaptive integrators")                \
     X(atol, REAL, "1e-9", BASIC, "A",                                                              \
       "absolute tolerance of coordinates and rates [m, rad, m/s, rad/s]")                          \
@@ -141,11 +142,11 @@ typedef struct lw_index3_options {
       "at singular positions: pass, straight on by a step across; turn, ordinary steps; stop, "    \
       "end the run before it")                                                                     \
     X(plan, PLAN, "auto", EXPERT, "KIND",                                                          \
-      "elimination order of dca, hdca, index3: comb (sequential), balanced or mixed; auto: the "   \
-      "cheapest")                                                                                  \
+      "elimination order of dca, hdca, index3, rattle: comb (sequential), balanced or mixed; "     \
+      "auto: the cheapest")                                                                        \
     X(threads, INTEGER, "0", BASIC, "N",                                                           \
-      "threads of a sweep; one run uses them in dca, hdca, index3, on trees in aba, momenta; 0: "  \
-      "all for a sweep, 1 for one run")                                                            \
+      "threads of a sweep; one run uses them in dca, hdca, index3, rattle, on trees in aba, "      \
+      "momenta; 0: all for a sweep, 1 for one run")                                                \
     X(index3, INDEX3, "auto", EXPERT, "KEY=VALUE,...",                                             \
       "step of index3: regularisation, iterations, tolerance, coordinates=6|7, penalty, "          \
       "normalisation, tangent=0|1|2, newton=full|modified, projection=mass|tangent|none, "         \

@@ -7,6 +7,7 @@
 #define LWI_ELIMINATION_DENSE_BLOCKS_H
 
 #include <float.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -102,11 +103,13 @@ LWI_INLINE int lwi_block_factor(const int m, double a[6][6], const double *S, do
 /** The same without symmetry: [U], 1/D on its diagonal, and [L'] in b, of which entry i, j is entry j, i.  A pivot may
  *  be larger than its S. */
 LWI_INLINE int lwi_block_factor_unsymmetric(const int m, double a[6][6], double b[6][6],
-                                            const double *S, double min_share, double *d)
+                                            const double *S, double min_share, bool negative,
+                                            double *d)
 {
     for (int k = 0; k < m; k++) {
         d[k] = a[k][k];
-        if (!(d[k] > min_share * S[k] && d[k] <= DBL_MAX)) return k;
+        const double size = negative ? fabs(d[k]) : d[k], scale = negative ? fabs(S[k]) : S[k];
+        if (!(size > min_share * scale && size <= DBL_MAX)) return k;
         const double inverse = 1 / d[k];
         a[k][k] = b[k][k] = inverse;
         for (int i = k + 1; i < m; i++) {

@@ -505,6 +505,18 @@ double lwi_elim_tree_pivot(const lwi_elim *elim)
     return 1 / max_ratio;
 }
 
+double lwi_elim_relative_pivot(const lwi_elim *elim)
+{
+    double smallest = 1;
+    lwi_elim_note_batches(elim);
+    for (int k = 0; k < elim->nnode; k++) {
+        const double reference = elim->reference_pivot[k];
+        if (elim->front[k].loop && reference > 0 && elim->state[k].max_ratio > 0)
+            smallest = fmin(smallest, 1 / (elim->state[k].max_ratio * reference));
+    }
+    return smallest;
+}
+
 lw_status lwi_elim_factor(lwi_elim *elim, const double *eps)
 {
     return factor(elim, eps, false, elim->full_rank);
@@ -528,6 +540,15 @@ lw_status lwi_elim_factor_unsymmetric(lwi_elim *elim, const double *eps)
 {
     LWI_INVARIANT(elim->has_unsymmetric, NULL);
     return factor(elim, eps, true, elim->full_rank);
+}
+
+lw_status lwi_elim_factor_indefinite(lwi_elim *elim, const double *eps)
+{
+    LWI_INVARIANT(elim->has_unsymmetric, NULL);
+    elim->indefinite = true;
+    const lw_status status = factor(elim, eps, true, elim->full_rank);
+    elim->indefinite = false;
+    return status;
 }
 
 static void find_full_rank(lwi_elim *elim)

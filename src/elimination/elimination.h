@@ -124,6 +124,9 @@ lw_status lwi_elim_check_pivots(lwi_elim *elim);
  *  the pass fails as it does for a lost pivot.
  *  @return as lwi_elim_factor; LW_ERR_INTERNAL without lwi_elim_unsymmetric */
 lw_status lwi_elim_factor_unsymmetric(lwi_elim *elim, const double *eps);
+/** The same where the symmetric part of the matrix need not be positive definite: pivots may be negative, only those that
+ *  are round-off are lost.  Rows are not exchanged: a pivot that is small costs digits, which iterations regain. */
+lw_status lwi_elim_factor_indefinite(lwi_elim *elim, const double *eps);
 /** Matrix pass that decides every rank at loop nodes by `threshold` (elsewhere only rows of zeros are
  *  dropped).  The generic rank of each node becomes the larger of its rank here and before, until
  *  lwi_elim_clear_ranks.  The factors are those of this pass.
@@ -154,6 +157,11 @@ double lwi_elim_unmet(lwi_elim *elim, const double *c, double *scratch);
 /** Sum of the ranks that a factorisation keeps. */
 int lwi_elim_rank(const lwi_elim *elim);
 lwi_elim_pivot_info lwi_elim_pivots(const lwi_elim *elim);
+/** The smallest pivot of a node that closes loops, as a share of the reference pivot of this node; 1 if there is none. */
+double lwi_elim_relative_pivot(const lwi_elim *elim);
+/** Which rows the last factorisation has left out because they depend on others: the others are independent.
+ *  @param dropped  [nrow], out */
+void lwi_elim_dropped_rows(const lwi_elim *elim, bool *dropped);
 /** Rows of each edge that depend on others, by the last factorisation.
  *  @param dependent  [nedge], out */
 void lwi_elim_dependent(const lwi_elim *elim, int *dependent);

@@ -170,7 +170,7 @@ static int eliminate_edges_unsymmetric(lwi_elim *elim, const lwi_elim_front *N,
         int failed = -1;
 #define ELIMINATE(n, unused)                                                                       \
     lwi_block_load(n, R + r, ld, a), lwi_block_load(n, Q + r, ld, b);                              \
-    failed = lwi_block_factor_unsymmetric(n, a, b, S, LWI_ELIM_ROUND, d);                          \
+    failed = lwi_block_factor_unsymmetric(n, a, b, S, LWI_ELIM_ROUND, elim->indefinite, d);        \
     if (failed < 0) lwi_block_columns(n, end - next, b, R + r, ld, part, parts);                   \
     if (failed < 0) lwi_block_columns(n, end - next, a, Q + r, ld, part, parts);                   \
     lwi_team_meet(team);                                                                           \
@@ -194,8 +194,9 @@ static void note_pivots(const lwi_elim *elim, const lwi_elim_front *N, lwi_elim_
 {
     const double *S = elim->S + N->row;
     for (int r = 0; r < N->nc; r++) {
-        LWI_ASSERT(N->R[r * (N->ld + 1)] > 0 && isfinite(N->R[r * (N->ld + 1)])); // 1 / pivot
-        const double share = S[r] * N->R[r * (N->ld + 1)];
+        const double inverse = N->R[r * (N->ld + 1)]; // of the pivot
+        LWI_ASSERT((inverse > 0 || elim->indefinite) && isfinite(inverse));
+        const double share = elim->indefinite ? fabs(S[r] * inverse) : S[r] * inverse;
         if (share > state->max_ratio) state->max_ratio = share, state->max_ratio_row = r;
     }
 }

@@ -146,6 +146,7 @@ struct lwi_elim {
     bool regular;         ///< the caller passed eps
     bool has_unsymmetric; ///< factors without symmetry are allocated
     bool unsymmetric;     ///< the current factors are not symmetric
+    bool indefinite;      ///< their pivots may be negative
     bool assembled;       ///< the caller has written blocks and right sides in place (assembled.h)
     bool plain;           ///< G is J, and nodes of batches have no fronts (lwi_elim_create_plain)
     long passes;          ///< matrix passes so far

@@ -557,6 +557,22 @@ void lwi_elim_dependent(const lwi_elim *elim, int *dependent)
     }
 }
 
+void lwi_elim_dropped_rows(const lwi_elim *elim, bool *rows)
+{
+    memset(rows, 0, (size_t)elim->plan->nrow * sizeof *rows);
+    for (int k = 0; k < elim->nnode; k++) {
+        const lwi_elim_front *N = &elim->front[k];
+        if (elim->state[k].kept == N->nc) continue;
+        const ranked t = ranked_of(elim, k);
+        for (int place = t.state->kept; place < t.n; place++) {
+            int row = row_at(t.swap, t.state->kept, place);
+            const lwi_elim_edge *e = elim->edge + N->edge.first;
+            while (row >= e->m) row -= (e++)->m;
+            rows[e->row + row] = true;
+        }
+    }
+}
+
 static int dropped(const lwi_elim *elim, int node)
 {
     return elim->front[node].nc - elim->state[node].kept;

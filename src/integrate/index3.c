@@ -153,3 +153,16 @@ const lwi_integrator_type lwi_integrator_index3 = {
     .restart = restart,
     .stats = stats,
 };
+
+const lwi_integrator_type lwi_integrator_rattle = {
+    .name = "rattle",
+    .summary = "the symplectic step of the formulation rattle, order 2, 4, 6 or 8, equal steps",
+    .cite = "reich1996",
+    .order = 2,
+    .steps = true,
+    .create = create,
+    .destroy = destroy,
+    .advance = advance,
+    .restart = restart,
+    .stats = stats,
+};

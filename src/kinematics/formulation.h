@@ -94,6 +94,7 @@ typedef struct lwi_work {
     const unsigned char *
         mode; ///< [model nmode] of forces, set by the caller of steps; NULL: they follow from the state
     bool fixed_cost; ///< every step costs the same: none is split or repeated
+    bool fixed_step; ///< steps are equal: none is divided, tolerances do not apply
     bool own_output; ///< `observe` has the accelerations and reactions of the steps themselves
     bool controls;   ///< steps are chosen by `error` of the formulation
     bool threads;    ///< several threads share an evaluation
@@ -146,6 +147,7 @@ struct lwi_formulation {
     /** Instead of `rates`: a whole step from (t, x) to t + h; x becomes the state at t + h.  On failure x is
      *  unchanged.  NULL: the formulation has rates. */
     lw_status (*step)(lwi_work *, double t, double h, double *x, const double *inputs);
+    const char *integrator; ///< with `step`: the integrator that calls it
     /** Local error of a step of length h from `before` to `after`, relative to rtol and atol;
      *  `last` [nx] is the state at the start of the previous step, of length last_h (0: none).  NULL: unknown. */
     double (*error)(lwi_work *, double h, const double *before, const double *after, double last_h,
@@ -205,7 +207,7 @@ lw_status lwi_work_create_shared(const lw_model *model, const lwi_formulation *f
 void lwi_work_destroy(lwi_work *work);
 
 #define LWI_FORMULATION_LIST(X)                                                                    \
-    X(momenta) X(aba) X(dense) X(dca) X(hdca) X(lagrange) X(rcr) X(index3)
+    X(momenta) X(aba) X(dense) X(dca) X(hdca) X(lagrange) X(rcr) X(index3) X(rattle)
 #define X(name) extern const lwi_formulation lwi_formulation_##name;
 LWI_FORMULATION_LIST(X)
 #undef X

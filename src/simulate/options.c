@@ -161,6 +161,8 @@ static lw_status check_number(const option *o, double value, lw_error *error)
         expected = "a whole number up to 1e15";
     else if (!strcmp(o->key, "threads") && (value != floor(value) || value > LWI_MAX_THREADS))
         expected = "a whole number of threads up to 256";
+    else if (!strcmp(o->key, "order") && (value > 8 || fmod(value, 2) != 0))
+        expected = "0, 2, 4, 6 or 8";
     if (!expected) return LW_OK;
     return lwi_fail(error, LW_ERR_ARGUMENT, "%s: %g is not %s", o->key, value, expected);
 }

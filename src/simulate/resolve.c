@@ -70,9 +70,10 @@ static lw_status check_formulation(const lw_sim *sim, lw_error *error)
 static void choose_own_step(lw_sim *sim)
 {
     char *name = sim->options.integrator;
-    if (strcmp(name, "auto") != 0 || !lwi_formulation_find(sim->options.formulation)->step) return;
-    lwi_copy_text(name, sizeof sim->options.integrator, "index3");
-    say(sim, "integrator index3: %s has its own time steps", sim->options.formulation);
+    const lwi_formulation *f = lwi_formulation_find(sim->options.formulation);
+    if (strcmp(name, "auto") != 0 || !f->step) return;
+    lwi_copy_text(name, sizeof sim->options.integrator, f->integrator);
+    say(sim, "integrator %s: %s has its own time steps", f->integrator, f->name);
 }
 
 // Steps of dopri5 stay below 3.3 / rate: from this rate on it takes 10^4 evaluations per second where the motion
@@ -136,14 +137,13 @@ static lw_status check_pair(const lw_sim *sim, lw_error *error)
 {
     const char *formulation = sim->options.formulation, *integrator = sim->options.integrator;
     if (!strcmp(integrator, "auto")) return LW_OK;
-    const bool own = lwi_formulation_find(formulation)->step != NULL;
-    if (own == lwi_integrator_find(integrator)->steps) return LW_OK;
-    if (own)
-        return lwi_fail(
-            error, LW_ERR_ARGUMENT,
-            "formulation %s has its own time steps: `integrator` must be index3 or auto, "
-            "not %s",
-            formulation, integrator);
+    const lwi_formulation *f = lwi_formulation_find(formulation);
+    if (f->step && strcmp(f->integrator, integrator) != 0)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "formulation %s has its own time steps: `integrator` must be %s or auto, "
+                        "not %s",
+                        formulation, f->integrator, integrator);
+    if (f->step || !lwi_integrator_find(integrator)->steps) return LW_OK;
     return lwi_fail(
         error, LW_ERR_ARGUMENT,
         "integrator %s is for formulations with their own step; %s goes with dopri5, adams, "
@@ -194,6 +194,19 @@ static lw_status check_state(const lw_sim *sim, lw_error *error)
     return lwi_fail(
         error, LW_ERR_ARGUMENT, "state: formulation %s has %s as state, not %s; expected one of %s",
         o->formulation, momenta ? "momenta" : "speeds", momenta ? "speeds" : "momenta", names);
+}
+
+// Steps by tolerances depend on the state, and would not be symplectic.
+static lw_status check_tolerances(const lw_sim *sim, lw_error *error)
+{
+    const lw_options *o = &sim->options;
+    const char *given = lwi_options_differ(o, "rtol")   ? "rtol"
+                        : lwi_options_differ(o, "atol") ? "atol"
+                                                        : NULL;
+    if (!sim->work->fixed_step || !given) return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT,
+                    "%s: steps of %s are equal and have no tolerances, expected --step alone",
+                    given, o->formulation);
 }
 
 // Options that differ from their defaults and do nothing in this combination.
@@ -316,6 +329,7 @@ lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error)
     TRY(check_pair(sim, error));
     TRY(create_work(sim, error));
     TRY(check_state(sim, error));
+    TRY(check_tolerances(sim, error));
     TRY(choose_integrator(sim, error));
     report_choices(sim);
     report_ignored(sim,

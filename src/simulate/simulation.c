@@ -154,7 +154,7 @@ static lw_status make_integrator(lw_sim *sim)
                                  .why = &sim->work->error,
                                  .rtol = o->rtol,
                                  .atol = sim->atol,
-                                 .once = sim->work->fixed_cost,
+                                 .once = sim->work->fixed_cost || sim->work->fixed_step,
                                  .max_step = o->step,
                                  .max_steps = (long)o->max_steps,
                                  .dense_output =

@@ -438,6 +438,7 @@ const lwi_formulation lwi_formulation_index3 = {
     .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_SPEEDS | LWI_HAS_PLAN |
              LWI_HAS_THREADS | LWI_HAS_INDEX3 | LWI_PROJECTS,
     .accepts = lwi_system_accepts,
+    .integrator = "index3",
     .prepare = prepare,
     .enter = enter,
     .step = lwi_index3_step,

@@ -1,0 +1,369 @@
+// newton.c -- multipliers lambda of the first kick, so that positions at the end are on the constraints.
+//
+//     P^ = P + h/2 (f + A0' lambda),   (q1, P~) = drift(q, P^),   Phi(q1, t1) = 0                (1)
+// A0 are the rows at the beginning.  Newton's matrix is h^2/2 K,
+//     K = A1 D A0',   D = diag(1/m, R1 T(theta) G'^-1 R0')                                      (2)
+// which is not symmetric.  Usually S0 = A0 M^-1 A0' is close enough, and the step before has left its factors: linear
+// convergence, an iteration is a vector pass and a drift.  Close to a singular position it is not: along a row that
+// nearly depends on others S0 has the square of the sine there, and K the product of the sines at both ends, which
+// changes its sign across.  K is taken where increments fall slowly, or where a pivot is much smaller than usual.
+//
+// Iterations end when increments fall no more, and not at a tolerance: what a tolerance leaves is no random error and
+// adds up over millions of steps.  Where the rows depend on each other lambda is not unique, but A0' lambda is.
+#include "methods/rattle/rattle.h"
+
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <math.h>
+#include <string.h>
+
+// Increments that fall slower than this are slow; where loops are closed, a pivot below this share of the reference pivot is
+// small: the square of a fifth of the sine.
+#define SLOW 0.3
+#define SMALL_PIVOT 0.04
+
+// Increments that fall no more are round-off below this share of the multipliers, or of residuals below this share of
+// the mechanism's length.
+#define ROUND_OFF 1e-6
+#define CLOSED 1e-12
+enum { MAX_ITERATIONS = 30, MAX_HALVINGS = 12 };
+
+// ------------------------------------------------------------------------------------------- drift
+
+void lwi_rattle_wrench(const lwi_rattle *d, int k, const double *lambda, double W[6])
+{
+    const double(*J)[6] = d->full ? (const double(*)[6])d->J0 : lwi_elim_rows(d->system.elim);
+    v6_zero(W);
+    for (int i = d->first[k]; i < d->first[k + 1]; i++) {
+        const lwi_rattle_slot *at = &d->slot[i];
+        for (int n = 0; n < at->rows; n++) v6_axpy(W, lambda[at->row + n], J[6 * at->slot + n]);
+    }
+}
+
+// y + (change + *left), *left := what this addition rounds off.
+static double add_kahan(double y, double change, double *left)
+{
+    const double whole = change + *left, sum = y + whole;
+    *left = whole - (sum - y);
+    return sum;
+}
+
+static void drift_body(lwi_rattle *d, int k, double h)
+{
+    const lwi_system *s = &d->system;
+    const int b = s->model->node[k].body;
+    const lwi_body *body = &s->model->body[b];
+    lwi_rattle_body *p = &d->body[k];
+    double W[6], torque[3], a[3], y[3], z[3], dq[4];
+    lwi_rattle_wrench(d, k, d->lambda, W);
+    m3_tmul_v(torque, p->R, W + 3);
+    for (int i = 0; i < 3; i++) {
+        p->kick[i] = 0.5 * h * (p->f[i] + W[i]);
+        p->kick[3 + i] = 0.5 * h * (p->f[3 + i] + torque[i]);
+        a[i] = h * (p->Pi[i] + p->kick[3 + i]);
+    }
+    if (!lwi_rattle_rotation(body->inertia, s->mobility[k], a, p->theta)) p->theta[0] = NAN;
+    s3_mul_v(y, body->inertia, p->theta);
+    v3_cross(z, p->theta, y);
+    lwi_rattle_turn(p->quat, p->theta, dq);
+    v3_copy(p->er1, p->er);
+    memcpy(p->eq1, p->eq, sizeof p->eq1);
+    for (int i = 0; i < 3; i++) {
+        p->Pi1[i] = p->Pi[i] + p->kick[3 + i] - z[i] / h;
+        const double P = p->P[i] + (p->eP[i] + p->kick[i]);
+        p->r1[i] = add_kahan(p->r[i], h * P / body->mass, &p->er1[i]);
+    }
+    for (int i = 0; i < 4; i++) p->quat1[i] = p->quat[i] + (p->eq[i] + dq[i]);
+    const double longer = 0.5 * (quat_norm2(p->quat1) - 1);
+    for (int i = 0; i < 4; i++)
+        p->quat1[i] = add_kahan(p->quat[i], dq[i] - longer * p->quat1[i], &p->eq1[i]);
+    quat_matrix(p->R1, p->quat1);
+    // the remainders as a displacement
+    double back[4], turn[4];
+    quat_conjugate(back, p->quat1);
+    quat_mul(turn, back, p->eq1);
+    v3_copy(p->off, p->er1);
+    m3_mul_v(p->off + 3, p->R1, turn + 1);
+    for (int i = 3; i < 6; i++) p->off[i] *= 2;
+}
+
+typedef struct drift_job {
+    lwi_rattle *d;
+    double h;
+} drift_job;
+
+static void drift_bodies(void *user, int first, int end)
+{
+    const drift_job *of = user;
+    lwi_system *s = &of->d->system;
+    for (int k = first; k < end; k++) {
+        const int b = s->model->node[k].body;
+        const lwi_rattle_body *p = &of->d->body[k];
+        drift_body(of->d, k, of->h);
+        v3_sub(s->r[b], p->r1, of->d->origin[k]);
+        memcpy(s->R[b], p->R1, sizeof p->R1);
+    }
+}
+
+// Speeds of rotors after the kick.
+static void drift_rotors(lwi_rattle *d, double h)
+{
+    const lwi_system *s = &d->system;
+    for (int i = 0; i < s->nrotor; i++) {
+        const lwi_joint *joint = &s->model->joint[s->rotor[i].joint];
+        const int first = s->rotor[i].first;
+        double W[6];
+        lwi_rattle_wrench(d, s->model->nnode + i, d->lambda, W);
+        for (int k = first; k < first + 3; k++)
+            if (joint->rotor[k] > 0)
+                d->speed[joint->iv + k] =
+                    s->qd[joint->iv + k] + 0.5 * h * W[3 + k - first] / joint->rotor[k];
+    }
+}
+
+void lwi_rattle_drift(lwi_rattle *d, double h)
+{
+    drift_job of = {d, h};
+    lwi_pool_for(d->system.pool, d->system.model->nnode, drift_bodies, &of);
+    if (d->system.nrotor) drift_rotors(d, h);
+}
+
+static lw_status check_rotations(const lwi_rattle *d, double t, double h, lw_error *error)
+{
+    const lw_model *model = d->system.model;
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_rattle_body *p = &d->body[k];
+        const char *name = model->body[model->node[k].body].name;
+        double x[3];
+        if (isfinite(p->theta[0])) continue;
+        for (int i = 0; i < 3; i++) x[i] = h * (p->Pi[i] + p->kick[3 + i]);
+        s3_mul_v(x, d->system.mobility[k], x);
+        const double turn = v3_norm(x);
+        if (!isfinite(turn))
+            return lwi_fail(error, LW_ERR_NOT_FINITE,
+                            "body '%s', t = %.9g s: its motion is not a finite number", name, t);
+        return lwi_fail(error, LW_ERR_INTEGRATOR,
+                        "body '%s' rotates by %.3g rad in a step of %.3g s: steps below pi are "
+                        "needed; try --step %.2g",
+                        name, turn, h, fabs(h) / fmax(1, turn));
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- phi
+
+typedef struct phi_job {
+    lwi_rattle *d;
+    double t, h;
+} phi_job;
+
+// Rows of rotors: the coordinate has moved as far as its rotor.
+static void put_rotors(const phi_job *of, int j, int row)
+{
+    const lwi_rattle *d = of->d;
+    const lwi_system *s = &d->system;
+    const lwi_joint *joint = &s->model->joint[j];
+    double q[LW_JOINT_MAX_NQ];
+    lwi_joint_read_motion(s->model, j, of->t, &s->motion, q, NULL);
+    for (int k = 0; k < joint->type->nv; k++)
+        if (joint->rotor[k] > 0)
+            s->phi[row++] = q[k] - s->q[joint->iq + k] - of->h * d->speed[joint->iv + k];
+}
+
+static void phi_of_edge(void *user, int e)
+{
+    const phi_job *of = user;
+    lwi_system *s = &of->d->system;
+    const int j = s->edge_joint[e], row = s->plan.row[e];
+    const double(*J)[6] = of->d->full ? (const double(*)[6])of->d->J0 : lwi_elim_rows(s->elim);
+    const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+    lwi_closure closure;
+    if (j >= 0)
+        lwi_joint_closure(s->model, j, of->t, &s->motion, LWI_CLOSURE_PHI, &closure);
+    else
+        lwi_coupling_closure(s->model, -1 - j, of->t, &s->motion, LWI_CLOSURE_PHI, &closure);
+    memcpy(s->phi + row, closure.phi, (size_t)closure.n * sizeof(double));
+    if (closure.n < edge->rows) put_rotors(of, j, row + closure.n);
+    for (int i = 0; i < edge->n; i++) {
+        const int body = edge->body[i];
+        if (body >= s->model->nnode && body < s->model->nnode + s->nrotor) continue;
+        const double *off = of->d->body[lwi_system_node_of(s, body)].off;
+        for (int k = 0; k < closure.n; k++)
+            s->phi[row + k] += v6_dot(J[6 * (s->plan.slot[e] + i) + k], off);
+    }
+}
+
+// ---------------------------------------------------------------------------------- Newton's matrix
+
+// G := A0 D' of all rows of edge e.
+static void put_tangents(void *user, int e)
+{
+    const phi_job *of = user;
+    lwi_rattle *d = of->d;
+    lwi_system *s = &d->system;
+    const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+    for (int i = 0; i < edge->n; i++) {
+        const int at = 6 * (s->plan.slot[e] + i), body = edge->body[i];
+        double(*G)[6] = lwi_elim_G(s->elim) + at;
+        const double(*J)[6] = (const double(*)[6])d->J0 + at;
+        if (body >= s->model->nnode && body < s->model->nnode + s->nrotor) {
+            const lwi_system_metric *K = &s->metric[body];
+            for (int k = 0; k < edge->rows; k++) {
+                v3_set(G[k], 0, 0, 0);
+                for (int c = 0; c < 3; c++) G[k][3 + c] = K->ang[c] * J[k][3 + c];
+            }
+            continue;
+        }
+        const int node = lwi_system_node_of(s, body), parts = lwi_system_parts_of(s, node);
+        const lwi_rattle_body *p = &d->body[node];
+        const lwi_body *inertia = &s->model->body[s->model->node[node].body];
+        double D[9], A[9], B[9];
+        if (!lwi_rattle_tangent(inertia->inertia, p->theta, D)) memset(D, 0, sizeof D);
+        m3_mul(A, p->R1, D);
+        m3_mul_t(B, A, p->R);
+        for (int k = 0; k < edge->rows; k++) {
+            v3_scale(G[k], parts / inertia->mass, J[k]);
+            m3_mul_v(G[k] + 3, B, J[k] + 3);
+            v3_scale(G[k] + 3, parts, G[k] + 3);
+        }
+    }
+}
+
+// Rows that depend on others are left out: their multipliers stay as they are.
+static void drop_rows(lwi_rattle *d)
+{
+    lwi_system *s = &d->system;
+    double(*J)[6] = lwi_elim_J(s->elim), (*G)[6] = lwi_elim_G(s->elim);
+    for (int e = 0; e < s->plan.graph.nedge; e++) {
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+        for (int k = 0; k < edge->rows; k++) {
+            const int row = s->plan.row[e] + k;
+            d->eps[row] = d->dropped[row] ? 1 : 0;
+            for (int i = 0; i < edge->n && d->dropped[row]; i++) {
+                const int at = 6 * (s->plan.slot[e] + i) + k;
+                v6_zero(J[at]), v6_zero(G[at]);
+            }
+        }
+    }
+}
+
+// K of (2) at the current end of the step.
+static lw_status factor_full(phi_job *of, lw_error *error)
+{
+    lwi_rattle *d = of->d;
+    lwi_system *s = &d->system;
+    lwi_system_rows(s, of->t);
+    lwi_system_for(s, s->plan.graph.nedge, put_tangents, of);
+    drop_rows(d);
+    d->counts.full++;
+    d->factored = false;
+    const lw_status status = lwi_elim_factor_indefinite(s->elim, d->eps);
+    return status == LW_OK ? LW_OK : lwi_system_fails(s, of->t, status, error);
+}
+
+// From now on with K, in this step.
+static void begin_full(lwi_rattle *d)
+{
+    const lwi_system *s = &d->system;
+    const size_t slots = (size_t)s->plan.slot[s->plan.graph.nedge];
+    lwi_elim_dropped_rows(s->elim, d->dropped);
+    memcpy(d->J0, lwi_elim_rows(s->elim), 6 * slots * sizeof *d->J0);
+    d->full = true;
+}
+
+// ------------------------------------------------------------------------------------------ Newton
+
+static bool near_singular(const lwi_rattle *d)
+{
+    return lwi_elim_relative_pivot(d->system.elim) < SMALL_PIVOT;
+}
+
+// The drift with the current multipliers.  An increment, in s->lambda, after which a body rotates too far is halved.
+static lw_status try_drift(const phi_job *of, bool first, lw_error *error)
+{
+    lwi_rattle *d = of->d;
+    lwi_system *s = &d->system;
+    lwi_rattle_drift(d, of->h);
+    lw_status status = check_rotations(d, of->t - of->h, of->h, error);
+    for (int i = 0; i < MAX_HALVINGS && status != LW_OK && !first; i++) {
+        for (int k = 0; k < s->nrow; k++) {
+            s->lambda[k] *= 0.5;
+            d->lambda[k] -= s->lambda[k];
+        }
+        lwi_rattle_drift(d, of->h);
+        status = check_rotations(d, of->t - of->h, of->h, error);
+    }
+    return status;
+}
+
+// Phi at the end of the step with the current multipliers, and their increments in s->lambda.
+static lw_status iterate(phi_job *of, bool first, double *size, lw_error *error)
+{
+    lwi_rattle *d = of->d;
+    lwi_system *s = &d->system;
+    const double unit = -2 / (of->h * of->h);
+    double sum = 0;
+    TRY(try_drift(of, first, error));
+    lwi_system_for(s, s->nedge, phi_of_edge, of);
+    if (d->full) {
+        for (int i = 0; i < s->nrow; i++) s->row[1][i] = s->phi[i];
+        TRY(factor_full(of, error));
+        for (int i = 0; i < s->nrow; i++) s->phi[i] = d->dropped[i] ? 0 : s->row[1][i];
+    }
+    for (int i = 0; i < s->nrow; i++) s->c[i] = unit * s->phi[i];
+    for (int i = s->nrow; i < s->plan.nrow; i++) s->c[i] = 0;
+    memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
+    if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
+    for (int i = 0; i < s->nrow; i++) sum += s->lambda[i] * s->lambda[i];
+    *size = sqrt(sum);
+    if (isfinite(*size)) return LW_OK;
+    return lwi_fail(error, LW_ERR_NOT_FINITE,
+                    "t = %.9g s: multipliers of a step of %.3g s are not finite numbers", of->t,
+                    of->h);
+}
+
+static double norm(int n, const double *v)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += v[i] * v[i];
+    return sqrt(sum);
+}
+
+static lw_status diverges(const lwi_rattle *d, const phi_job *of, double size, lw_error *error)
+{
+    const lwi_system *s = &d->system;
+    char name[200];
+    int worst = 0;
+    for (int e = 0; e < s->nedge; e++)
+        for (int i = s->plan.row[e]; i < s->plan.row[e] + s->plan.graph.edge[e].rows; i++)
+            if (fabs(s->phi[i]) > fabs(s->phi[s->plan.row[worst]])) worst = e;
+    lwi_system_edge_name(s, worst, name, sizeof name);
+    return lwi_fail(error, LW_ERR_INTEGRATOR,
+                    "t = %.9g s: %d iterations of a step of %.3g s do not converge (last increment "
+                    "%.1e of the multipliers): %s is off most; a smaller step helps",
+                    of->t, MAX_ITERATIONS, of->h, size, name);
+}
+
+lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
+{
+    lwi_system *s = &d->system;
+    phi_job of = {d, t, h};
+    double last = INFINITY, size = 0;
+    if (near_singular(d)) begin_full(d);
+    for (int i = 0; i < MAX_ITERATIONS; i++) {
+        TRY(iterate(&of, i == 0, &size, error));
+        d->counts.iterations++;
+        const bool falls = size < last;
+        const bool small = size <= ROUND_OFF * norm(s->nrow, d->lambda) ||
+                           lwi_system_residual(s) <= CLOSED * s->length;
+        if (!falls && small) return LW_OK;
+        for (int k = 0; k < s->nrow; k++) d->lambda[k] += s->lambda[k];
+        const bool slow = isfinite(last) && size > SLOW * last && !small;
+        last = size;
+        if (!slow || d->full) continue;
+        begin_full(d);
+        last = INFINITY;
+    }
+    return diverges(d, &of, size, error);
+}

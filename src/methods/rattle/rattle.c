@@ -1,0 +1,353 @@
+// rattle.c -- formulation rattle: state, start, observation.  One step: step.c.
+#include "methods/rattle/rattle.h"
+
+#include "base/linear.h"
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------------- accepts
+
+// A pivot of an inertia matrix above this share of its trace is none of round-off.
+#define INERTIA_PIVOT 1e-12
+
+static bool has_inertia(const lwi_body *body)
+{
+    const double trace = body->inertia[0] + body->inertia[1] + body->inertia[2];
+    double L[9];
+    s3_full(L, body->inertia);
+    return trace > 0 && lwi_cholesky(3, L, INERTIA_PIVOT * trace) < 0;
+}
+
+static lw_status accepts(const lw_model *model, lw_error *why)
+{
+    for (int b = 1; b < model->nbody; b++) {
+        const lwi_body *body = &model->body[b];
+        if (body->carrier != b || (body->mass > 0 && has_inertia(body))) continue;
+        return lwi_fail(why, LW_ERR_UNSUPPORTED,
+                        "formulation rattle: body '%s' has no %s, which its momenta need",
+                        body->name, body->mass > 0 ? "inertia about some axis" : "mass");
+    }
+    for (int j = 0; j < model->njoint; j++)
+        if (model->joint[j].nrotor && !model->joint[j].type->scalar)
+            return lwi_fail(why, LW_ERR_UNSUPPORTED,
+                            "formulation rattle: joint '%s' has a rotor, but its speeds are no "
+                            "derivatives of coordinates",
+                            model->joint[j].name);
+    return LW_OK;
+}
+
+// ---------------------------------------------------------------------------------------- prepare
+
+static lw_status make_layout(lwi_work *work, lwi_rattle *d)
+{
+    const lw_model *model = work->model;
+    const int nb = model->nnode;
+    lwi_layout *layout = &work->layout;
+    layout->block = LWI_PUSH(&work->arena, lwi_block, 2 * nb + 4);
+    if (!layout->block) return LW_ERR_MEMORY;
+    int at = 0, n = 0;
+#define BLOCK(what, count)                                                                         \
+    do {                                                                                           \
+        layout->block[n++] = (lwi_block){.kind = (what), .first = at, .n = (count)};               \
+        at += (count);                                                                             \
+    } while (0)
+    for (int k = 0; k < nb; k++) {
+        BLOCK(LWI_COORDINATE, 3);
+        BLOCK(LWI_QUATERNION, 4);
+    }
+    d->at_momentum = at;
+    if (nb) BLOCK(LWI_MOMENTUM, 6 * nb);
+    d->auxiliary.at = at;
+    if (d->auxiliary.n) BLOCK(LWI_ANGLE, d->auxiliary.n);
+    d->at_work = model->carries_work ? at : -1;
+    if (d->at_work >= 0) BLOCK(LWI_WORK, 1);
+    d->at_memory = at;
+    d->at_lambda = at + LWI_RATTLE_REMAINDERS * nb;
+    if (nb) BLOCK(LWI_MEMORY, LWI_RATTLE_REMAINDERS * nb + 2 * d->system.nrow);
+#undef BLOCK
+    layout->nblock = n;
+    LWI_ASSERT(n <= 2 * nb + 4);
+    layout->nx = at;
+    return LW_OK;
+}
+
+// Body of a row's wrench: a node, of parts that of the split body, or a rotor.
+static int owner_of(const lwi_system *s, int body)
+{
+    const bool rotor = body >= s->model->nnode && body < s->model->nnode + s->nrotor;
+    return rotor ? body : lwi_system_node_of(s, body);
+}
+
+static lw_status list_slots(lwi_rattle *d, lwi_arena *arena)
+{
+    const lwi_system *s = &d->system;
+    const int n = s->model->nnode + s->nrotor;
+    d->first = LWI_PUSH(arena, int, n + 1);
+    d->slot = LWI_PUSH(arena, lwi_rattle_slot, s->plan.slot[s->nedge]);
+    if (!d->first || !d->slot) return LW_ERR_MEMORY;
+    for (int e = 0; e < s->nedge; e++)
+        for (int i = 0; i < s->plan.graph.edge[e].n; i++)
+            d->first[owner_of(s, s->plan.graph.edge[e].body[i]) + 1]++;
+    for (int k = 0; k < n; k++) d->first[k + 1] += d->first[k];
+    for (int e = 0; e < s->nedge; e++)
+        for (int i = 0; i < s->plan.graph.edge[e].n; i++) {
+            const int k = owner_of(s, s->plan.graph.edge[e].body[i]);
+            d->slot[d->first[k]++] =
+                (lwi_rattle_slot){s->plan.slot[e] + i, s->plan.row[e], s->plan.graph.edge[e].rows};
+        }
+    for (int k = n; k > 0; k--) d->first[k] = d->first[k - 1];
+    d->first[0] = 0;
+    return LW_OK;
+}
+
+static int root_of(int *joined, int k)
+{
+    while (joined[k] != k) k = joined[k] = joined[joined[k]];
+    return k;
+}
+
+// One body of every part that no joint holds to the ground.
+static lw_status find_roots(lwi_rattle *d, lwi_arena *arena)
+{
+    const lwi_system *s = &d->system;
+    const int n = s->model->nnode;
+    int *joined = d->root = LWI_PUSH(arena, int, n);
+    bool *held = LWI_PUSH(arena, bool, n);
+    if (!joined || !held) return LW_ERR_MEMORY;
+    for (int k = 0; k < n; k++) joined[k] = k;
+    for (int e = 0; e < s->nedge; e++) {
+        const lwi_plan_edge *edge = &s->plan.graph.edge[e];
+        const int first = root_of(joined, lwi_system_node_of(s, edge->body[0]));
+        for (int i = 1; i < edge->n; i++)
+            if (owner_of(s, edge->body[i]) < n)
+                joined[root_of(joined, owner_of(s, edge->body[i]))] = first;
+    }
+    for (int e = 0; e < s->nedge; e++)
+        if (s->plan.graph.edge[e].ground)
+            held[root_of(joined, lwi_system_node_of(s, s->plan.graph.edge[e].body[0]))] = true;
+    for (int k = 0; k < n; k++) root_of(joined, k);
+    for (int k = 0; k < n; k++) joined[k] = root_of(joined, k);
+    for (int k = n - 1; k >= 0; k--)
+        if (held[joined[k]] && joined[k] != k) joined[k] = -1;
+    for (int k = 0; k < n; k++)
+        if (joined[k] == k && held[k]) joined[k] = -1;
+    return LW_OK;
+}
+
+static lw_status create_arrays(lwi_work *work, lwi_rattle *d)
+{
+    const lw_model *model = work->model;
+    const lwi_system *s = &d->system;
+    lwi_arena *arena = &work->arena;
+    const int slots = s->plan.slot[s->plan.graph.nedge];
+#define GET(field, count)                                                                          \
+    if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
+    GET(d->body, model->nnode);
+    GET(d->origin, model->nnode);
+    GET(d->impulse, model->nnode);
+    GET(d->lambda, s->nrow);
+    GET(d->mu, s->nrow);
+    GET(d->b0, s->nrow);
+    GET(d->speed, model->nv);
+    GET(d->inputs, model->desc.ninput);
+    GET(d->J0, 6 * slots);
+    GET(d->dropped, s->plan.nrow);
+    GET(d->eps, s->plan.nrow);
+    GET(d->at, 7 * model->nnode);
+#undef GET
+    TRY(list_slots(d, arena));
+    return find_roots(d, arena);
+}
+
+// Forces on joints, couplings and rows of custom types continue from coordinates.
+static bool needs_coordinates(const lw_model *model)
+{
+    if (model->force_needs & LWI_NEEDS_JOINT) return true;
+    for (int j = 0; j < model->njoint; j++)
+        if (model->joint[j].type->callbacks) return true;
+    return model->ncoupling + model->nrotor > 0;
+}
+
+static bool dissipates(const lw_model *model)
+{
+    for (int i = 0; i < model->nforce; i++)
+        if (lwi_force_dissipates(model->force[i].type, model->force[i].par)) return true;
+    return false;
+}
+
+static lw_status check_order(lwi_work *work, const lwi_rattle *d)
+{
+    if (d->order == 2 || !d->dissipates) return LW_OK;
+    return lwi_fail(&work->error, LW_ERR_UNSUPPORTED,
+                    "order: %d, but the model has forces that are not conservative, and steps of "
+                    "this order go backwards in part; expected 2",
+                    d->order);
+}
+
+static lw_status prepare(lwi_work *work)
+{
+    const lw_model *model = work->model;
+    lwi_arena *arena = &work->arena;
+    lwi_rattle *d = LWI_PUSH(arena, lwi_rattle, 1);
+    if (!d) return LW_ERR_MEMORY;
+    work->data = d;
+    work->fixed_step = true;
+    lwi_system *s = &d->system;
+    TRY(lwi_system_prepare(work, s));
+    s->transfer = NULL; // bodies with little inertia borrow none
+    TRY(lwi_elim_unsymmetric(s->elim, arena));
+    d->order = work->options && work->options->order ? (int)work->options->order : 2;
+    d->dissipates = dissipates(model);
+    d->coordinates = needs_coordinates(model);
+    TRY(check_order(work, d));
+    TRY(lwi_auxiliary_list(model, true, arena, &d->auxiliary));
+    TRY(create_arrays(work, d));
+    return make_layout(work, d);
+}
+
+static void release(lwi_work *work)
+{
+    lwi_rattle *d = work->data;
+    if (d) lwi_pool_destroy(d->system.pool);
+}
+
+// ------------------------------------------------------------------------------------------- start
+
+// Momenta of the motion of the system, in its world axes.
+static void put_momenta(const lwi_system *s, double (*x)[6])
+{
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        double J[6];
+        s3_rotate(J, s->R[b], s->model->body[b].inertia);
+        v3_scale(x[k], s->model->body[b].mass, s->v[b]);
+        s3_mul_v(x[k] + 3, J, s->w[b]);
+    }
+}
+
+// Puts velocities on the rows by impulses: the change of minimum kinetic energy.
+static lw_status project_start(lwi_rattle *d, double t, lw_error *error)
+{
+    lwi_system *s = &d->system;
+    lwi_system_rows(s, t);
+    TRY(lwi_system_factor(s, t, error));
+    for (int pass = 0; pass < 2; pass++) {
+        put_momenta(s, s->x);
+        for (int i = 0; i < s->nrotor; i++) { // a rotor moves with its joint
+            const lwi_joint *joint = &s->model->joint[s->rotor[i].joint];
+            double *x = s->x[s->model->nnode + i];
+            v6_zero(x);
+            for (int k = 0; k < 3; k++) {
+                const int of = s->rotor[i].first + k;
+                if (joint->rotor[of] > 0) x[3 + k] = joint->rotor[of] * s->qd[joint->iv + of];
+            }
+        }
+        for (int i = 0; i < s->nrow; i++) s->c[i] = -s->b[i];
+        for (int i = s->nrow; i < s->plan.nrow; i++) s->c[i] = 0;
+        lwi_system_solve(s);
+        for (int k = 0; k < s->model->nnode; k++) {
+            const int b = s->model->node[k].body;
+            v3_copy(s->v[b], s->x[k]);
+            v3_copy(s->w[b], s->x[k] + 3);
+        }
+        lwi_system_place_merged(s);
+        lwi_system_read_joints(s, t);
+    }
+    return LW_OK;
+}
+
+// Multipliers from which the first step starts: those of the accelerations; the result does not depend on them.
+static void guess_multipliers(lwi_rattle *d, double t, double *lambda)
+{
+    lwi_system *s = &d->system;
+    lw_error ignored;
+    lwi_system_forces(s, t, d->inputs);
+    const bool found = lwi_system_accelerations(s, t, &s->loads, &ignored) == LW_OK;
+    for (int i = 0; i < s->nrow; i++) lambda[i] = found ? s->lambda[i] : 0;
+}
+
+static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
+{
+    lwi_rattle *d = work->data;
+    lwi_system *s = &d->system;
+    d->factored = false;
+    lwi_system_from_snapshot(s, snapshot);
+    lwi_auxiliary_store(s->model, &d->auxiliary, snapshot->q, x);
+    lwi_system_read_joints(s, snapshot->t);
+    TRY(project_start(d, snapshot->t, &work->error));
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        double *pose = x + 7 * k, *u = x + d->at_momentum + 6 * k, w[3];
+        double *left = x + d->at_memory + LWI_RATTLE_REMAINDERS * k;
+        v3_copy(pose, snapshot->r[b]);
+        memcpy(pose + 3, snapshot->quat[b], sizeof snapshot->quat[b]);
+        v3_scale(u, s->model->body[b].mass, s->v[b]);
+        m3_tmul_v(w, s->R[b], s->w[b]);
+        s3_mul_v(u + 3, s->model->body[b].inertia, w);
+        memset(left, 0, LWI_RATTLE_REMAINDERS * sizeof *left);
+    }
+    if (d->at_work >= 0) x[d->at_work] = snapshot->work;
+    guess_multipliers(d, snapshot->t, x + d->at_lambda);
+    for (int i = 0; i < s->nrow; i++) x[d->at_lambda + s->nrow + i] = x[d->at_lambda + i];
+    return LW_OK;
+}
+
+// ----------------------------------------------------------------------------------------- observe
+
+// Accelerations and reactions are those of the motion; close to a singular position rows may become inactive here, which
+// a step does not allow.
+static lw_status accelerate(lwi_rattle *d, double t, const double *inputs, lw_error *error)
+{
+    lwi_system *s = &d->system;
+    d->factored = false;
+    s->inactive_evaluations = 0;
+    lwi_elim_allow_inactive(s->elim, true);
+    lwi_system_forces(s, t, inputs);
+    const lw_status status = lwi_system_accelerations(s, t, &s->loads, error);
+    lwi_elim_allow_inactive(s->elim, false);
+    return status;
+}
+
+static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
+                         lw_observe level, lwi_snapshot *snapshot)
+{
+    lwi_rattle *d = work->data;
+    lwi_system *s = &d->system;
+    lwi_rattle_load(d, t, x);
+    lwi_system_read_joints(s, t);
+    snapshot->work = d->at_work >= 0 ? x[d->at_work] : 0;
+    if (level >= LW_OBSERVE_ACCELERATION) TRY(accelerate(d, t, inputs, &work->error));
+    lwi_system_observe(s, t, level, snapshot);
+    return LW_OK;
+}
+
+static void report(const lwi_work *work, char *text, size_t size)
+{
+    const lwi_rattle *d = work->data;
+    const lwi_rattle_counts *n = &d->counts;
+    text[0] = 0;
+    if (!n->steps || !d->system.nrow) return;
+    snprintf(text, size, "rattle: %.1f iterations a step, %.2g matrices of Newton",
+             (double)n->iterations / (double)n->steps, (double)n->full / (double)n->steps);
+}
+
+const lwi_formulation lwi_formulation_rattle = {
+    .name = "rattle",
+    .summary =
+        "symplectic steps of equal length for long motions: energy without drift, constraints "
+        "at round-off; order 2, 4, 6 or 8; loops, redundant constraints",
+    .cite = "reich1996",
+    .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_MOMENTA | LWI_HAS_PLAN |
+             LWI_HAS_THREADS | LWI_PROJECTS,
+    .accepts = accepts,
+    .integrator = "rattle",
+    .prepare = prepare,
+    .enter = enter,
+    .step = lwi_rattle_step,
+    .observe = observe,
+    .report = report,
+    .release = release,
+};

@@ -1,0 +1,103 @@
+// rattle.h -- formulation `rattle`: a symplectic step of poses and momenta of all bodies, with constraints held at
+// position and velocity level [mclachlan1995, reich1996, hante2021].
+//
+// State x = (r and quaternion of every body; P = m v in world axes and Pi = J w in body axes of every body; auxiliary
+// states; [work, power]; remainders of r, quaternion and P; lambda; mu).  From the remainders on it is memory: what the
+// additions so far have rounded off, and the multipliers of the last step, from which the next one starts.
+//
+//     rattle.c   state, start, observation       step.c    one step of length h, compositions
+//     drift.c    the free body                   newton.c  multipliers of a step
+#ifndef LWI_METHODS_RATTLE_RATTLE_H
+#define LWI_METHODS_RATTLE_RATTLE_H
+
+#include "base/assert.h"
+#include "kinematics/auxiliary.h"
+#include "system/system.h"
+
+/** A body in the current step.  World axes, those of rotation in body axes. */
+typedef struct lwi_rattle_body {
+    double r[3], quat[4], P[3], Pi[3]; ///< at the beginning; at the end, after `lwi_rattle_end`
+    double er[3], eq[4], eP[3];        ///< what additions to r, quat and P have rounded off
+    double R[9];                       ///< at the beginning
+    double f[6];                       ///< loads: force, torque in body axes
+    double kick[6];                    ///< impulses of this step so far: force, torque in body axes
+    double theta[3];                   ///< rotation vector of the step, R1 = R exp(theta~)
+    double r1[3], quat1[4], R1[9];     ///< after the drift
+    double er1[3], eq1[4];
+    double Pi1[3];
+    double f1[6];  ///< loads at the end
+    double off[6]; ///< the remainders er1, eq1 as a displacement and a rotation in world axes
+} lwi_rattle_body;
+
+/** Rows on one body of the elimination: J of edges, in their order. */
+typedef struct lwi_rattle_slot {
+    int slot, row, rows;
+} lwi_rattle_slot;
+
+typedef struct lwi_rattle_counts {
+    long steps, iterations, full; ///< full: matrices of Newton factored
+} lwi_rattle_counts;
+
+typedef struct lwi_rattle {
+    lwi_system system;
+    lwi_rattle_body *body; ///< [nnode]
+    int *first;            ///< [nnode + nrotor + 1] of `slot`
+    lwi_rattle_slot *slot; ///< of every body
+    int *
+        root; ///< [nnode] a node of the same component without joint to the ground; -1: there is one
+    double (
+        *origin)[3]; ///< [nnode] subtracted from positions in rows, so that they keep their digits
+    double *lambda, *mu;  ///< [nrow] of the two kicks
+    double *inputs;       ///< [ninput] zeros, for the start
+    double *speed;        ///< [model nv] of rotors after the kick
+    double (*J0)[6];      ///< [6 slots] rows at the beginning, while `full`
+    bool full;            ///< Newton's own matrix in this step, not that of the beginning
+    bool *dropped;        ///< [plan.nrow] rows that depend on others
+    double *eps;          ///< [plan.nrow] of the full matrix
+    double *b0;           ///< [nrow] prescribed rates at the beginning
+    double (*impulse)[6]; ///< [nnode] of the second kick: force, torque in body axes
+    double *at;           ///< [7 nnode] poses of the current rows and factors
+    double at_time;
+    bool factored;    ///< these are valid
+    bool coordinates; ///< rows or forces depend on coordinates of joints
+    bool dissipates;  ///< some force is no function of the position alone
+    int order;        ///< of the composition
+    int at_momentum, at_work, at_memory, at_lambda; ///< indices in x; at_work < 0: none
+    lwi_auxiliary auxiliary;
+    lwi_rattle_counts counts;
+} lwi_rattle;
+
+/** Numbers of memory for each body: remainders of r, quaternion and P. */
+enum { LWI_RATTLE_REMAINDERS = 10 };
+
+// ---- the free body (drift.c)
+
+/** theta with G(theta) = a, the rotation vector of a free body with a = h Pi, inertia J about axes of the body
+ *  (xx yy zz xy xz yz), inverse its inverse.  False: none below pi was found. */
+bool lwi_rattle_rotation(const double J[6], const double inverse[6], const double a[3],
+                         double theta[3]);
+/** D := T(theta) G'(theta)^-1, rotation of the end in body axes by a. */
+bool lwi_rattle_tangent(const double J[6], const double theta[3], double D[9]);
+/** dq := q o exp(theta / 2) - q, without cancellation. */
+void lwi_rattle_turn(const double q[4], const double theta[3], double dq[4]);
+
+// ---- multipliers (newton.c)
+
+/** Bodies after the first kick with the multipliers d->lambda, and after the drift. */
+void lwi_rattle_drift(lwi_rattle *d, double h);
+/** Finds d->lambda, so that positions are on the constraints at t + h. */
+lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error);
+/** W [6] := J' lambda of body k of the elimination, J at the beginning of the step. */
+void lwi_rattle_wrench(const lwi_rattle *d, int k, const double *lambda, double W[6]);
+
+// ---- steps (step.c)
+
+lw_status lwi_rattle_step(lwi_work *work, double t, double h, double *x, const double *inputs);
+/** d->body from x, and the motion of the system: positions less d->origin, velocities. */
+void lwi_rattle_load(lwi_rattle *d, double t, const double *x);
+/** Positions of the system with (`local`), or without, d->origin subtracted. */
+void lwi_rattle_place(lwi_rattle *d, bool local);
+/** Rows, metric and factors at the poses of d->body, where they are not current. */
+lw_status lwi_rattle_factor(lwi_rattle *d, double t, lw_error *error);
+
+#endif

@@ -1,0 +1,432 @@
+// step.c -- one step of rattle, and its compositions.
+//
+// From a state on the rows at both levels [reich1996], A = J of the rows, both parts of a kick for each body alone:
+//     1 kick    P^ = P + h/2 (f(q, v) + A' lambda)
+//     2 drift   (q1, P~) = drift(q, P^)                                               drift.c
+//     3 Newton  1 and 2 with other lambda until Phi(q1, t1) = 0                       newton.c
+//     4 rows    A1 = A(q1), S1 = A1 M^-1 A1', factored: for 5 and for 3 of the next step
+//     5 kick    P1 = P~ + h/2 (f(q1, v1) + A1' mu),  A1 M^-1 P1 + b = 0
+// Forces are explicit in 1 and implicit in 5, so that the step is its own inverse with -h: order two, also with
+// dampers.  Additions to r, quaternion and P carry what they round off.
+//
+// Symmetric compositions of steps gamma_i h have order 4 [suzuki1990], 6 and 8 [kahan1997].
+#include "methods/rattle/rattle.h"
+
+#include "spatial/motion.h"
+#include "spatial/rotation.h"
+
+#include <math.h>
+#include <string.h>
+
+// -------------------------------------------------------------------------------------------- state
+
+// Positions of a part that no joint holds to the ground are those from one of its bodies.
+static void put_origins(lwi_rattle *d, bool end)
+{
+    for (int k = 0; k < d->system.model->nnode; k++) {
+        const int root = d->root[k];
+        if (root < 0) continue;
+        v3_copy(d->origin[k], end ? d->body[root].r1 : d->body[root].r);
+    }
+}
+
+void lwi_rattle_place(lwi_rattle *d, bool local)
+{
+    static const double none[3] = {0};
+    lwi_system *s = &d->system;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const int b = s->model->node[k].body;
+        v3_sub(s->r[b], d->body[k].r, local ? d->origin[k] : none);
+        memcpy(s->R[b], d->body[k].R, sizeof s->R[b]);
+    }
+}
+
+// Velocities of momenta.
+static void put_velocity(lwi_rattle *d, int k, const double P[3], const double Pi[3])
+{
+    lwi_system *s = &d->system;
+    const int b = s->model->node[k].body;
+    double w[3];
+    v3_scale(s->v[b], 1 / s->model->body[b].mass, P);
+    s3_mul_v(w, s->mobility[k], Pi);
+    m3_mul_v(s->w[b], s->R[b], w);
+}
+
+void lwi_rattle_load(lwi_rattle *d, double t, const double *x)
+{
+    lwi_system *s = &d->system;
+    for (int k = 0; k < s->model->nnode; k++) {
+        lwi_rattle_body *p = &d->body[k];
+        const double *pose = x + 7 * k, *u = x + d->at_momentum + 6 * k;
+        const double *left = x + d->at_memory + LWI_RATTLE_REMAINDERS * k;
+        v3_copy(p->r, pose);
+        memcpy(p->quat, pose + 3, sizeof p->quat);
+        quat_matrix(p->R, p->quat);
+        v3_copy(p->P, u), v3_copy(p->Pi, u + 3);
+        v3_copy(p->er, left);
+        memcpy(p->eq, left + 3, sizeof p->eq);
+        v3_copy(p->eP, left + 7);
+    }
+    put_origins(d, false);
+    lwi_rattle_place(d, false);
+    for (int k = 0; k < s->model->nnode; k++) put_velocity(d, k, d->body[k].P, d->body[k].Pi);
+    lwi_system_place_merged(s);
+    lwi_auxiliary_load(s->model, &d->auxiliary, x, s->q);
+    if (d->coordinates || d->auxiliary.n) lwi_system_read_joints(s, t);
+}
+
+static void store(const lwi_rattle *d, double *x)
+{
+    const lwi_system *s = &d->system;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const lwi_rattle_body *p = &d->body[k];
+        double *pose = x + 7 * k, *u = x + d->at_momentum + 6 * k;
+        double *left = x + d->at_memory + LWI_RATTLE_REMAINDERS * k;
+        v3_copy(pose, p->r);
+        memcpy(pose + 3, p->quat, sizeof p->quat);
+        v3_copy(u, p->P), v3_copy(u + 3, p->Pi);
+        v3_copy(left, p->er);
+        memcpy(left + 3, p->eq, sizeof p->eq);
+        v3_copy(left + 7, p->eP);
+    }
+    lwi_auxiliary_store(s->model, &d->auxiliary, s->q, x);
+    const size_t bytes = (size_t)s->nrow * sizeof *x;
+    if (!bytes) return;
+    memcpy(x + d->at_lambda, d->lambda, bytes);
+    memcpy(x + d->at_lambda + s->nrow, d->mu, bytes);
+}
+
+// --------------------------------------------------------------------------------- rows and factors
+
+// Notes the poses of the current rows; false: they have these already.
+static bool note_poses(lwi_rattle *d, double t, bool end)
+{
+    bool same = d->factored && (d->at_time == t || !d->system.model->driven);
+    for (int k = 0; k < d->system.model->nnode; k++) {
+        const lwi_rattle_body *p = &d->body[k];
+        double pose[7];
+        v3_copy(pose, end ? p->r1 : p->r);
+        memcpy(pose + 3, end ? p->quat1 : p->quat, 4 * sizeof *pose);
+        same = same && !memcmp(d->at + 7 * k, pose, sizeof pose);
+        memcpy(d->at + 7 * k, pose, sizeof pose);
+    }
+    d->at_time = t;
+    return !same;
+}
+
+static lw_status factor_here(lwi_rattle *d, double t, lw_error *error)
+{
+    lwi_system *s = &d->system;
+    d->factored = false;
+    lwi_system_rows(s, t);
+    TRY(lwi_system_factor(s, t, error));
+    d->factored = true;
+    return LW_OK;
+}
+
+lw_status lwi_rattle_factor(lwi_rattle *d, double t, lw_error *error)
+{
+    lwi_rattle_place(d, true);
+    return note_poses(d, t, false) ? factor_here(d, t, error) : LW_OK;
+}
+
+// Rows of links between parts of bodies are constant; those that Newton's matrix has left out return.
+static void leave_full(lwi_rattle *d)
+{
+    lwi_system *s = &d->system;
+    if (!d->full) return;
+    for (int at = 6 * s->plan.slot[s->nedge]; at < 6 * s->plan.slot[s->plan.graph.nedge]; at++)
+        v6_copy(lwi_elim_J(s->elim)[at], d->J0[at]);
+    d->full = false;
+}
+
+// ------------------------------------------------------------------------------------------- forces
+
+// f [6] of every body: force, torque in body axes, at the motion of the system; returns the power of those that are not
+// conservative.
+static double find_forces(lwi_rattle *d, double t, const double *inputs, bool end)
+{
+    lwi_system *s = &d->system;
+    const lw_model *model = s->model;
+    double power = 0;
+    if (model->nforce) {
+        lwi_system_forces(s, t, inputs);
+        lwi_system_gather(s, t, &s->loads);
+    }
+    for (int k = 0; k < model->nnode; k++) {
+        const int b = model->node[k].body;
+        lwi_rattle_body *p = &d->body[k];
+        double *f = end ? p->f1 : p->f;
+        v6_zero(f);
+        if (model->nforce) {
+            v3_copy(f, s->wrench[b]);
+            m3_tmul_v(f + 3, end ? p->R1 : p->R, s->wrench[b] + 3);
+        }
+        v3_axpy(f, model->body[b].mass, model->gravity);
+    }
+    if (!model->nforce || d->at_work < 0) return 0;
+    power = s->loads.power;
+    for (int j = 0; j < model->njoint; j++)
+        power += lwi_system_mount_power(s, j, t, s->loads.effort);
+    return power;
+}
+
+// -------------------------------------------------------------------------------------- second kick
+
+// x := momenta of the bodies and rotors after the second kick so far, world axes.
+static void put_momenta(lwi_rattle *d, double h)
+{
+    lwi_system *s = &d->system;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const lwi_rattle_body *p = &d->body[k];
+        double *x = s->x[k], Pi[3];
+        for (int i = 0; i < 3; i++) {
+            x[i] = p->P[i] + (p->eP[i] + (p->kick[i] + 0.5 * h * p->f1[i] + d->impulse[k][i]));
+            Pi[i] = p->Pi1[i] + (0.5 * h * p->f1[3 + i] + d->impulse[k][3 + i]);
+        }
+        m3_mul_v(x + 3, p->R1, Pi);
+    }
+    for (int i = 0; i < s->nrotor; i++) {
+        const lwi_joint *joint = &s->model->joint[s->rotor[i].joint];
+        double *x = s->x[s->model->nnode + i], W[6];
+        v6_zero(x);
+        lwi_rattle_wrench(d, s->model->nnode + i, d->mu, W);
+        for (int k = 0; k < 3; k++) {
+            const int of = s->rotor[i].first + k;
+            if (joint->rotor[of] > 0)
+                x[3 + k] = joint->rotor[of] * d->speed[joint->iv + of] + W[3 + k];
+        }
+    }
+}
+
+// Adds to the impulses mu of the rows what puts velocities on them.
+static void project(lwi_rattle *d, double h)
+{
+    lwi_system *s = &d->system;
+    put_momenta(d, h);
+    for (int i = 0; i < s->nrow; i++) s->c[i] = -s->b[i];
+    for (int i = s->nrow; i < s->plan.nrow; i++) s->c[i] = 0;
+    if (s->careful) {
+        lwi_system_solve(s);
+    } else {
+        lwi_system_share(s, true, s->x);
+        lwi_system_apply_metric(s, s->x);
+        if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
+    }
+    for (int i = 0; i < s->nrow; i++) d->mu[i] += s->lambda[i];
+    for (int k = 0; k < s->model->nnode; k++) {
+        double W[6];
+        lwi_rattle_wrench(d, k, d->mu, W);
+        v3_copy(d->impulse[k], W);
+        m3_tmul_v(d->impulse[k] + 3, d->body[k].R1, W + 3);
+    }
+}
+
+// The impulses of the second kick for the loads f1: twice, as refinement.
+static void kick(lwi_rattle *d, double h)
+{
+    const lwi_system *s = &d->system;
+    memset(d->impulse, 0, (size_t)s->model->nnode * sizeof *d->impulse);
+    for (int i = 0; i < s->nrow; i++) d->mu[i] = 0;
+    for (int pass = 0; pass < 2; pass++) project(d, h);
+}
+
+// The motion of the system at the end of the second kick, without origins: what forces depend on.
+static void put_motion(lwi_rattle *d, double t, double h)
+{
+    lwi_system *s = &d->system;
+    for (int k = 0; k < s->model->nnode; k++) {
+        const lwi_rattle_body *p = &d->body[k];
+        double P[3], Pi[3];
+        for (int i = 0; i < 3; i++) {
+            P[i] = p->P[i] + (p->kick[i] + 0.5 * h * p->f1[i] + d->impulse[k][i]);
+            Pi[i] = p->Pi1[i] + (0.5 * h * p->f1[3 + i] + d->impulse[k][3 + i]);
+        }
+        v3_copy(s->r[s->model->node[k].body], p->r1);
+        put_velocity(d, k, P, Pi);
+    }
+    lwi_system_place_merged(s);
+    if (d->coordinates || d->auxiliary.n) lwi_system_read_joints(s, t);
+}
+
+enum { MAX_ITERATIONS = 50 };
+#define ROUND_OFF 1e-6 // share of the loads
+
+static double change_of_loads(const lwi_rattle *d, const double (*before)[6], double *size)
+{
+    double sum = 0, all = 0;
+    for (int k = 0; k < d->system.model->nnode; k++)
+        for (int i = 0; i < 6; i++) {
+            const double f = d->body[k].f1[i], gap = f - before[k][i];
+            sum += gap * gap, all += f * f;
+        }
+    *size = sqrt(all);
+    return sqrt(sum);
+}
+
+// The second kick with loads at the velocities that it ends with; returns their power.
+static lw_status end_kick(lwi_work *work, double t, double h, const double *inputs, double *power)
+{
+    lwi_rattle *d = work->data;
+    lwi_system *s = &d->system;
+    double last = INFINITY, gap = 0, size = 0;
+    memset(d->impulse, 0, (size_t)s->model->nnode * sizeof *d->impulse);
+    for (int k = 0; k < s->model->nnode; k++) v6_zero(d->body[k].f1);
+    if (s->model->nforce) put_motion(d, t, h);
+    *power = find_forces(d, t, inputs, true);
+    kick(d, h);
+    for (int i = 0; d->dissipates; i++) {
+        for (int k = 0; k < s->model->nnode; k++) v6_copy(s->y[k], d->body[k].f1);
+        put_motion(d, t, h);
+        *power = find_forces(d, t, inputs, true);
+        gap = change_of_loads(d, (const double(*)[6])s->y, &size);
+        if (gap == 0) return LW_OK;
+        if (!(gap < last) && gap <= ROUND_OFF * size) { // round-off: those of the last kick
+            for (int k = 0; k < s->model->nnode; k++) v6_copy(d->body[k].f1, s->y[k]);
+            return LW_OK;
+        }
+        if (i == MAX_ITERATIONS || !isfinite(gap)) break;
+        last = gap;
+        kick(d, h);
+    }
+    if (!d->dissipates) return LW_OK;
+    return lwi_fail(&work->error, LW_ERR_INTEGRATOR,
+                    "t = %.9g s: the loads at the end of a step of %.3g s do not converge (last "
+                    "change %.1e of %.1e): damping is too stiff for this step; try a smaller "
+                    "--step, or formulation index3",
+                    t, h, gap, size);
+}
+
+// ------------------------------------------------------------------------------------------- a step
+
+static double add_kahan(double y, double change, double *left)
+{
+    const double whole = change + *left, sum = y + whole;
+    *left = whole - (sum - y);
+    return sum;
+}
+
+// The end of the step becomes the state.
+static void take_end(lwi_rattle *d, double h)
+{
+    for (int k = 0; k < d->system.model->nnode; k++) {
+        lwi_rattle_body *p = &d->body[k];
+        for (int i = 0; i < 3; i++) {
+            const double change = p->kick[i] + (0.5 * h * p->f1[i] + d->impulse[k][i]);
+            p->P[i] = add_kahan(p->P[i], change, &p->eP[i]);
+            p->Pi[i] = p->Pi1[i] + (0.5 * h * p->f1[3 + i] + d->impulse[k][3 + i]);
+        }
+        v3_copy(p->r, p->r1), v3_copy(p->er, p->er1);
+        memcpy(p->quat, p->quat1, sizeof p->quat), memcpy(p->eq, p->eq1, sizeof p->eq);
+        memcpy(p->R, p->R1, sizeof p->R);
+        put_velocity(d, k, p->P, p->Pi);
+    }
+    for (int i = 0; i < d->system.nrow; i++) d->mu[i] *= 2 / h; // impulses so far
+}
+
+static lw_status check_momenta(const lwi_rattle *d, double t, lw_error *error)
+{
+    const lw_model *model = d->system.model;
+    for (int k = 0; k < model->nnode; k++)
+        for (int i = 0; i < 3; i++)
+            if (!isfinite(d->body[k].P[i]) || !isfinite(d->body[k].Pi[i]))
+                return lwi_fail(error, LW_ERR_NOT_FINITE,
+                                "body '%s', t = %.9g s: its momentum is not a finite number",
+                                model->body[model->node[k].body].name, t);
+    return LW_OK;
+}
+
+// Power of drives and mounts by multipliers of rows J V = -b.
+static double power_of(int n, const double *lambda, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum -= lambda[i] * b[i];
+    return sum;
+}
+
+// One step of length h, which may be negative, from d->body.
+static lw_status step(lwi_work *work, double t, double end, double h, const double *inputs,
+                      double *done)
+{
+    lwi_rattle *d = work->data;
+    lwi_system *s = &d->system;
+    double power1;
+    const double power0 = find_forces(d, t, inputs, false); // s has the motion of d->body
+    put_origins(d, false);
+    TRY(lwi_rattle_factor(d, t, &work->error));
+    if (d->at_work >= 0) memcpy(d->b0, s->b, (size_t)s->nrow * sizeof *d->b0);
+    const lw_status status = lwi_rattle_newton(d, end, h, &work->error);
+    leave_full(d);
+    if (status != LW_OK) {
+        d->factored = false;
+        return status;
+    }
+    put_origins(d, true);
+    for (int k = 0; k < s->model->nnode; k++)
+        v3_sub(s->r[s->model->node[k].body], d->body[k].r1, d->origin[k]);
+    if (d->coordinates || d->auxiliary.n) lwi_system_read_joints(s, end);
+    note_poses(d, end, true);
+    TRY(factor_here(d, end, &work->error));
+    TRY(end_kick(work, end, h, inputs, &power1));
+    take_end(d, h);
+    TRY(check_momenta(d, end, &work->error));
+    lwi_rattle_place(d, false);
+    lwi_system_place_merged(s);
+    if (d->coordinates || d->auxiliary.n) lwi_system_read_joints(s, end);
+    d->counts.steps++;
+    if (d->at_work < 0) return LW_OK;
+    power1 += power_of(s->nrow, d->mu, s->b);
+    *done += 0.5 * h * (power0 + power_of(s->nrow, d->lambda, d->b0) + power1);
+    return LW_OK;
+}
+
+// --------------------------------------------------------------------------------------- composition
+
+enum { MAX_HALF = 8 };
+
+// gamma_1 ... of the first half; the middle one is 1 - 2 sum.
+typedef struct composition {
+    int order, n;
+    double gamma[MAX_HALF];
+} composition;
+
+static const composition *find_composition(int order)
+{
+    static const composition all[] = {
+        {2, 0, {0}},
+        {4, 2, {0.41449077179437573714, 0.41449077179437573714}},
+        {6,
+         4,
+         {0.39216144400731413928, 0.33259913678935943860, -0.70624617255763935981,
+          0.08221359629355080023}},
+        {8,
+         8,
+         {0.13020248308889008088, 0.56116298177510838456, -0.38947496264484728641,
+          0.15884190665515560090, -0.39590389413323757734, 0.18453964097831570709,
+          0.25837438768632204729, 0.29501172360931029887}},
+    };
+    for (int i = 0; i < LWI_COUNT(all); i++)
+        if (all[i].order == order) return &all[i];
+    return &all[0];
+}
+
+lw_status lwi_rattle_step(lwi_work *work, double t, double h, double *x, const double *inputs)
+{
+    lwi_rattle *d = work->data;
+    const lwi_system *s = &d->system;
+    const composition *c = find_composition(d->order);
+    double middle = 1, done = 0, at = 0;
+    for (int i = 0; i < c->n; i++) middle -= 2 * c->gamma[i];
+    lwi_rattle_load(d, t, x);
+    if (s->nrow) memcpy(d->lambda, x + d->at_lambda, (size_t)s->nrow * sizeof *x);
+    for (int i = 0; i < 2 * c->n + 1; i++) {
+        const int mirrored = i < c->n ? i : 2 * c->n - i;
+        const double part = i == c->n ? middle : c->gamma[mirrored];
+        const double begin = t + at * h;
+        at = i == 2 * c->n ? 1 : at + part;
+        TRY(step(work, begin, t + at * h, part * h, inputs, &done));
+    }
+    if (d->at_work >= 0) x[d->at_work] += done;
+    store(d, x);
+    return LW_OK;
+}

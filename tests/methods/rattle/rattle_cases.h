@@ -1,0 +1,99 @@
+// rattle_cases.h -- runs of rattle, and of others to compare with.
+#ifndef LWT_RATTLE_CASES_H
+#define LWT_RATTLE_CASES_H
+
+#include "support/mechanism.h"
+
+#include <inttypes.h>
+
+enum { MAX_BODIES = 40 };
+
+/** The last row of a run. */
+typedef struct track {
+    int nbody;
+    double r[MAX_BODIES][3], v[MAX_BODIES][3], w[MAX_BODIES][3], energy;
+    lw_summary summary;
+} track;
+
+static inline void set(lw_options *options, const char *key, const char *value)
+{
+    lw_error error;
+    lwt_ok(lw_options_set(options, key, value, &error), &error);
+}
+
+static inline lw_sim *simulation(const lw_model *model, const lw_options *options)
+{
+    lw_sim *sim;
+    lw_error error;
+    lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = options}, &sim, &error), &error);
+    return sim;
+}
+
+static inline lw_status keep_row(void *user, const lw_observation *o)
+{
+    track *k = user;
+    memcpy(k->r, o->position, (size_t)k->nbody * sizeof *k->r);
+    memcpy(k->v, o->velocity, (size_t)k->nbody * sizeof *k->v);
+    memcpy(k->w, o->angular_velocity, (size_t)k->nbody * sizeof *k->w);
+    k->energy = o->kinetic + o->potential - o->work;
+    return LW_OK;
+}
+
+static inline track run(const lw_model *model, const lw_options *options)
+{
+    track k = {.nbody = lw_model_body_count(model)};
+    lw_sim *sim = simulation(model, options);
+    assert_true(k.nbody <= MAX_BODIES);
+    lwt_ok(lw_sim_run(sim, LW_OBSERVE_ENERGY, keep_row, &k, NULL, NULL), lw_sim_error(sim));
+    lw_sim_summary(sim, &k.summary);
+    lw_sim_destroy(sim);
+    return k;
+}
+
+static inline lw_options rattle_options(double step, double duration, double sample, int order)
+{
+    lw_options o;
+    lw_options_default(&o);
+    set(&o, "formulation", "rattle");
+    o.step = step, o.duration = duration, o.sample = sample, o.order = order;
+    return o;
+}
+
+static inline track run_rattle(const lw_model *model, double step, double duration, double sample,
+                               int order)
+{
+    const lw_options o = rattle_options(step, duration, sample, order);
+    return run(model, &o);
+}
+
+static inline track run_exact(const lw_model *model, double duration, double sample)
+{
+    lw_options o;
+    lw_options_default(&o);
+    set(&o, "formulation", "rcr");
+    set(&o, "integrator", "verner87");
+    o.duration = duration, o.sample = sample, o.rtol = o.atol = 1e-12;
+    return run(model, &o);
+}
+
+static inline double largest(int n, const double (*a)[3], const double (*b)[3])
+{
+    double max = 0;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < 3; i++)
+            if (!(fabs(a[k][i] - b[k][i]) <= max)) max = fabs(a[k][i] - b[k][i]);
+    return max;
+}
+
+static inline double distance(const track *a, const track *b)
+{
+    return largest(a->nbody, (const double(*)[3])a->r, (const double(*)[3])b->r);
+}
+
+static inline double speed_distance(const track *a, const track *b)
+{
+    return fmax(largest(a->nbody, (const double(*)[3])a->v, (const double(*)[3])b->v),
+                largest(a->nbody, (const double(*)[3])a->w, (const double(*)[3])b->w));
+}
+
+#endif

@@ -1,0 +1,509 @@
+// test_rattle.c -- the formulation rattle: steps of an independent program to all digits, order, reversibility,
+// momenta, the symplectic form, singular positions, dissipation, restarts, refusals.
+//
+// Models in tests/models/structure, numbers of an independent program that solves whole steps by root search.
+#include "methods/rattle/rattle_cases.h"
+
+#include "methods/rattle/rattle.h"
+
+static lw_model *read_model(const char *name)
+{
+    char path[512];
+    lw_model *model;
+    lw_error error;
+    snprintf(path, sizeof path, "%s/tests/models/structure/%s.yaml", LW_SOURCE_DIR, name);
+    lwt_ok(lw_model_read(path, NULL, &model, NULL, &error), &error);
+    return model;
+}
+
+static int body_of(const lw_model *model, const char *name)
+{
+    lw_body body;
+    assert_int_equal(lw_model_find_body(model, name, &body), LW_OK);
+    return body.index;
+}
+
+static void near(const char *what, double a, double b, double tolerance)
+{
+    if (fabs(a - b) <= tolerance) return;
+    fail_msg("%s: %.16g, expected %.16g (%.2e allowed, %.2e off)", what, a, b, tolerance, a - b);
+}
+
+static void is_at(const char *what, const track *k, int body, const double r[3], double tolerance)
+{
+    for (int i = 0; i < 3; i++) near(what, k->r[body][i], r[i], tolerance);
+}
+
+// -------------------------------------------------------------------------------------------- steps
+
+static void steps_are_those_of_another_program(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *body;
+        double step;
+        int steps, order;
+        double r[3];
+    } rows[] = {
+        {"double_pendulum", "b0", 0.02, 100, 2, {0.12379999851257356, -0.4844311719618038, 0}},
+        {"double_pendulum", "b1", 0.02, 100, 2, {0.4533048975824266, -1.4245875833900208, 0}},
+        {"four_bar", "b0", 0.02, 100, 2, {0.23533681689885, 0.44115369499973, 0}},
+        {"four_bar", "b1", 0.02, 100, 2, {1.4704600586548335, 1.34103073219101, 0}},
+        {"four_bar", "b2", 0.02, 100, 2, {2.48512324175599, 0.89987703719128, 0}},
+        {"heavy_top", "top", 0.01, 20, 2, {0.05062062957860, -0.17338356974847, 0.17284585503373}},
+        {"floating_loop",
+         "b4",
+         0.05,
+         10,
+         2,
+         {0.73330329812746, -0.37265504579653, -0.12599007595071}},
+    };
+    for (int i = 0; i < LWI_COUNT(rows); i++) {
+        lw_model *model = read_model(rows[i].name);
+        const double end = rows[i].step * rows[i].steps;
+        const track k = run_rattle(model, rows[i].step, end, end, rows[i].order);
+        assert_int_equal(k.summary.steps, rows[i].steps);
+        is_at(rows[i].name, &k, body_of(model, rows[i].body), rows[i].r, 1e-13);
+        for (int n = 0; n < 2; n++) assert_true(k.summary.residual[n] < 1e-14);
+        lw_model_destroy(model);
+    }
+}
+
+// The error against the exact motion at the end.
+static double error_of(const char *name, double step, double duration, int order,
+                       const double (*exact)[3])
+{
+    lw_model *model = read_model(name);
+    const track k = run_rattle(model, step, duration, duration, order);
+    const double e = largest(k.nbody - 1, (const double(*)[3])k.r + 1, exact);
+    lw_model_destroy(model);
+    return e;
+}
+
+// By DOP853 in minimal coordinates.
+static const double pendulum_at_2[2][3] = {{0.1233696175055, -0.4845409554171, 0},
+                                           {0.4526285493449, -1.4247238648322, 0}};
+static const double top_at_1[1][3] = {{-0.0988628431918, 0.0826970301198, 0.2142133036144}};
+
+static void errors_are_those_of_another_program(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double step, duration;
+        int order;
+        double error;
+    } rows[] = {
+        {"double_pendulum", 0.02, 2, 2, 6.76e-4}, {"double_pendulum", 0.04, 2, 4, 1.77e-6},
+        {"double_pendulum", 0.04, 2, 6, 6.68e-8}, {"double_pendulum", 0.04, 2, 8, 2.48e-11},
+        {"heavy_top", 0.005, 1, 2, 1.26e-5},      {"heavy_top", 0.01, 1, 4, 2.17e-8},
+        {"heavy_top", 0.01, 1, 6, 5.85e-11},
+    };
+    for (int i = 0; i < LWI_COUNT(rows); i++) {
+        const bool top = rows[i].name[0] == 'h';
+        const double e = error_of(rows[i].name, rows[i].step, rows[i].duration, rows[i].order,
+                                  top ? top_at_1 : pendulum_at_2);
+        near(rows[i].name, e, rows[i].error, 0.01 * rows[i].error + 1e-12);
+    }
+}
+
+static void halving_shows_the_order(void **state)
+{
+    (void)state;
+    for (int order = 2; order <= 8; order += 2) {
+        const double step = order == 8 ? 0.1 : 0.04;
+        const double a = error_of("double_pendulum", step, 2, order, pendulum_at_2);
+        const double b = error_of("double_pendulum", step / 2, 2, order, pendulum_at_2);
+        const double found = log2(a / b);
+        if (fabs(found - order) > 0.3) fail_msg("order %d: %.2f found", order, found);
+    }
+}
+
+// ------------------------------------------------------------------------------ what a step keeps
+
+// A workspace at a state, stepped without a simulation.
+typedef struct stepper {
+    lw_model *model;
+    lw_options options;
+    lwi_work *work;
+    double t, *x;
+    double *zeros;
+} stepper;
+
+static stepper begin(const char *name, int order)
+{
+    stepper s = {.model = read_model(name)};
+    lw_error error;
+    lwi_arena arena;
+    lwi_snapshot start;
+    s.options = rattle_options(0.01, 1, 1, order);
+    lwt_ok(lwi_work_create_options(s.model, &lwi_formulation_rattle, NULL, 0, &s.options, &s.work,
+                                   &error),
+           &error);
+    s.x = calloc((size_t)s.work->layout.nx, sizeof *s.x);
+    s.zeros = calloc(1, sizeof *s.zeros);
+    assert_true(s.x && s.zeros);
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_snapshot_create(s.model, &arena, &start), LW_OK);
+    lwi_snapshot_start(s.model, &start);
+    lwt_ok(s.work->formulation->enter(s.work, &start, s.x), &s.work->error);
+    lwi_arena_free(&arena);
+    return s;
+}
+
+static void end(stepper *s)
+{
+    free(s->x), free(s->zeros);
+    lwi_work_destroy(s->work);
+    lw_model_destroy(s->model);
+}
+
+static void advance(stepper *s, double h, int steps)
+{
+    for (int i = 0; i < steps; i++, s->t += h)
+        lwt_ok(s->work->formulation->step(s->work, s->t, h, s->x, s->zeros), &s->work->error);
+}
+
+static lwi_rattle *data_of(const stepper *s)
+{
+    return s->work->data;
+}
+
+// The state of every body alone: poses and momenta.
+static int state_size(const stepper *s)
+{
+    return data_of(s)->at_momentum + 6 * s->model->nnode;
+}
+
+static void motion_reverses(void **state)
+{
+    (void)state;
+    static const char *const name[] = {"double_pendulum", "four_bar", "heavy_top", "floating_loop"};
+    for (int i = 0; i < LWI_COUNT(name); i++)
+        for (int order = 2; order <= 4; order += 2) {
+            stepper s = begin(name[i], order);
+            const int n = state_size(&s), at = data_of(&s)->at_momentum;
+            double *x0 = malloc((size_t)n * sizeof *x0);
+            assert_non_null(x0);
+            memcpy(x0, s.x, (size_t)n * sizeof *x0);
+            advance(&s, 0.01, 200);
+            for (int k = at; k < n; k++) s.x[k] = -s.x[k];
+            advance(&s, 0.01, 200);
+            for (int k = 0; k < n; k++) near(name[i], s.x[k], k < at ? x0[k] : -x0[k], 1e-11);
+            free(x0);
+            end(&s);
+        }
+}
+
+static void momenta(const stepper *s, double p[6])
+{
+    const lw_model *model = s->model;
+    v6_zero(p);
+    for (int k = 0; k < model->nnode; k++) {
+        const double *pose = s->x + 7 * k, *u = s->x + data_of(s)->at_momentum + 6 * k;
+        double R[9], L[3];
+        quat_matrix(R, pose + 3);
+        m3_mul_v(L, R, u + 3);
+        v3_add(p, p, u);
+        v3_add(p + 3, p + 3, L);
+        v3_cross_add(p + 3, pose, u);
+    }
+}
+
+static void momenta_are_kept(void **state)
+{
+    (void)state;
+    double before[6], after[6];
+    stepper s = begin("floating_loop", 2);
+    momenta(&s, before);
+    advance(&s, 0.05, 2000);
+    momenta(&s, after);
+    // positions are about 500 m away by then
+    for (int i = 0; i < 6; i++) near("momentum", after[i], before[i], i < 3 ? 1e-14 : 1e-11);
+    end(&s);
+    s = begin("heavy_top", 4);
+    momenta(&s, before);
+    advance(&s, 0.01, 500);
+    momenta(&s, after);
+    near("moment about the vertical", after[5], before[5], 1e-14);
+    end(&s);
+}
+
+// dr ^ dP + theta1 . pi2 - theta2 . pi1 + Pi . (theta1 x theta2) of two variations of a top's Hamiltonian state; the
+// derivative of the step by differences of five points.
+enum { TOP_STATE = 6 }; // rotation vector and Pi: the tip holds the rest
+
+static void vary(const stepper *s, const double *x0, const double variation[TOP_STATE], double by,
+                 double *x)
+{
+    // tip at the origin: r = R s, P = m w x r
+    const lwi_body *body = &s->model->body[s->model->node[0].body];
+    const double arm[3] = {0, 0, 0.25};
+    double theta[3], dq[4], R[9], w[3], v[3], wr[3];
+    memcpy(x, x0, (size_t)s->work->layout.nx * sizeof *x);
+    v3_scale(theta, by, variation);
+    lwi_rattle_turn(x0 + 3, theta, dq);
+    for (int i = 0; i < 4; i++) x[3 + i] = x0[3 + i] + dq[i];
+    double *Pi = x + data_of(s)->at_momentum + 3, *P = Pi - 3;
+    v3_axpy(Pi, by, variation + 3);
+    quat_matrix(R, x + 3);
+    m3_mul_v(x, R, arm);
+    for (int i = 0; i < 3; i++) w[i] = Pi[i] / body->inertia[i];
+    v3_cross(v, w, arm);
+    m3_mul_v(wr, R, v);
+    v3_scale(P, body->mass, wr);
+}
+
+// Variations [r, theta, P, Pi] of the state along one, at x.
+typedef struct variation {
+    double r[3], theta[3], P[3], Pi[3];
+} variation;
+
+static variation difference(const double *const x[4], const double *at, int at_momentum, double by)
+{
+    static const double weight[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
+    variation d = {0};
+    double dq[4] = {0}, back[4], turn[4];
+    for (int n = 0; n < 4; n++) {
+        const double k = weight[n] / by;
+        const double *p = x[n] + at_momentum;
+        v3_axpy(d.r, k, x[n]), v3_axpy(d.P, k, p), v3_axpy(d.Pi, k, p + 3);
+        for (int i = 0; i < 4; i++) dq[i] += k * x[n][3 + i];
+    }
+    quat_conjugate(back, at + 3);
+    quat_mul(turn, back, dq);
+    v3_scale(d.theta, 2, turn + 1);
+    return d;
+}
+
+static double form(const variation *a, const variation *b, const double Pi[3])
+{
+    double c[3];
+    v3_cross(c, a->theta, b->theta);
+    return v3_dot(a->r, b->P) - v3_dot(b->r, a->P) + v3_dot(a->theta, b->Pi) -
+           v3_dot(b->theta, a->Pi) + v3_dot(Pi, c);
+}
+
+static void the_symplectic_form_is_kept(void **state)
+{
+    (void)state;
+    static const double direction[2][TOP_STATE] = {{0.3, -0.2, 0.5, 0.02, 0.01, -0.03},
+                                                   {-0.1, 0.4, 0.2, -0.01, 0.03, 0.02}};
+    static const double at[4] = {-2, -1, 1, 2};
+    const double by = 1e-3;
+    for (int order = 2; order <= 4; order += 2) {
+        stepper s = begin("heavy_top", order);
+        const size_t bytes = (size_t)s.work->layout.nx * sizeof(double);
+        const int at_momentum = data_of(&s)->at_momentum;
+        double *x0 = malloc(bytes), *x1 = malloc(bytes), *x[4];
+        const double still[TOP_STATE] = {0};
+        variation before[2], after[2];
+        assert_true(x0 && x1);
+        vary(&s, s.x, still, 0, x0);
+        memcpy(s.x, x0, bytes);
+        s.t = 0, advance(&s, 0.02, 20);
+        memcpy(x1, s.x, bytes);
+        for (int i = 0; i < 2; i++) {
+            for (int n = 0; n < 4; n++) {
+                x[n] = malloc(bytes);
+                assert_non_null(x[n]);
+                vary(&s, x0, direction[i], at[n] * by, x[n]);
+            }
+            before[i] = difference((const double *const *)x, x0, at_momentum, by);
+            for (int n = 0; n < 4; n++) {
+                memcpy(s.x, x[n], bytes);
+                s.t = 0, advance(&s, 0.02, 20);
+                memcpy(x[n], s.x, bytes);
+            }
+            after[i] = difference((const double *const *)x, x1, at_momentum, by);
+            for (int n = 0; n < 4; n++) free(x[n]);
+        }
+        const double a = form(&before[0], &before[1], x0 + at_momentum + 3);
+        const double b = form(&after[0], &after[1], x1 + at_momentum + 3);
+        assert_true(fabs(a) > 1e-3);
+        near("2-form", b, a, 1e-8 * fabs(a));
+        free(x0), free(x1);
+        end(&s);
+    }
+}
+
+// Many periods: the energy oscillates by a part of h^2, and its mean stays.
+static void energy_does_not_drift(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double step, range, mean; // largest distance from the start, mean of a tenth [J]
+        int steps;
+    } rows[] = {{"double_pendulum", 0.025, 5.9e-3, 2.04e-3, 20000},
+                {"heavy_top", 0.005, 1.05e-3, 1.8e-4, 20000},
+                {"floating_loop", 0.05, 3e-5, 1e-5, 10000}};
+    for (int i = 0; i < LWI_COUNT(rows); i++) {
+        stepper s = begin(rows[i].name, 2);
+        const int tenth = rows[i].steps / 10;
+        double mean[10] = {0}, range = 0, start = 0;
+        for (int n = 0; n <= rows[i].steps; n++) {
+            double energy = 0;
+            for (int k = 0; k < s.model->nnode; k++) {
+                const lwi_body *body = &s.model->body[s.model->node[k].body];
+                const double *u = s.x + data_of(&s)->at_momentum + 6 * k;
+                double w[3];
+                s3_mul_v(w, data_of(&s)->system.mobility[k], u + 3);
+                energy += 0.5 * (v3_dot(u, u) / body->mass + v3_dot(w, u + 3)) -
+                          body->mass * v3_dot(s.model->gravity, s.x + 7 * k);
+            }
+            if (n == 0) start = energy;
+            range = fmax(range, fabs(energy - start));
+            if (n == rows[i].steps) break;
+            mean[n / tenth] += (energy - start) / tenth;
+            advance(&s, rows[i].step, 1);
+        }
+        assert_true(range < rows[i].range);
+        near(rows[i].name, mean[9], mean[0], 0.1 * rows[i].mean);
+        end(&s);
+    }
+}
+
+// ------------------------------------------------------------------------------- singular positions
+
+// A parallelogram swings through the position in line: phi'' = 2 g cos(phi) / 3.5, by RK4 here.
+static double swing(double duration)
+{
+    const double pi = 3.14159265358979323846;
+    const int n = 20000;
+    double phi = pi / 4, w = 0, h = duration / n;
+    for (int i = 0; i < n; i++) {
+        const double k = 2 * 9.81 / 3.5;
+        const double a1 = k * cos(phi), w2 = w + h / 2 * a1, a2 = k * cos(phi + h / 2 * w);
+        const double w3 = w + h / 2 * a2, a3 = k * cos(phi + h / 2 * w2);
+        const double w4 = w + h * a3, a4 = k * cos(phi + h * w3);
+        phi += h / 6 * (w + 2 * w2 + 2 * w3 + w4);
+        w += h / 6 * (a1 + 2 * a2 + 2 * a3 + a4);
+    }
+    return phi;
+}
+
+static void a_rhombus_passes_the_position_in_line(void **state)
+{
+    (void)state;
+    lw_model *model = read_model("rhombus");
+    const double phi = swing(10), steps[2] = {0.02, 0.01}, range[2] = {3.4e-3, 8.5e-4};
+    double error[2];
+    for (int i = 0; i < 2; i++) {
+        const track k = run_rattle(model, steps[i], 10, 0.02, 2);
+        const double *r = k.r[body_of(model, "B")];
+        error[i] = hypot(r[0] - cos(phi), r[1] + sin(phi) + 0.5);
+        assert_true(k.summary.energy_error < range[i]);
+        assert_true(k.summary.residual[0] < 1e-14 && k.summary.residual[1] < 1e-13);
+        for (int c = 0; c < 3; c++) near("coupler rotates", k.w[body_of(model, "B")][c], 0, 1e-9);
+    }
+    assert_true(error[1] < 1e-3);
+    near("order at singular positions", error[0] / error[1], 4, 0.4);
+    lw_model_destroy(model);
+}
+
+// -------------------------------------------------------------------------------------- dissipation
+
+// Drag of 0.3 v and 0.3 w on each rod of the double pendulum, exact values by DOP853.
+static lw_model *damped_pendulum(void)
+{
+    lw_builder *b = lwt_builder();
+    const double a = 3.14159265358979323846 / 6, c = 3.14159265358979323846 / 4;
+    const double x1 = sin(a), y1 = -cos(a), x2 = x1 + sin(c), y2 = y1 - cos(c);
+    lw_body rod[2];
+    for (int i = 0; i < 2; i++) {
+        const double half = 0.5 * (i ? c : a) - 3.14159265358979323846 / 4;
+        rod[i] =
+            lwt_body(b, &(lw_body_desc){.mass = 1,
+                                        .inertia = {1e-3, 1.0 / 12, 1.0 / 12, 0, 0, 0},
+                                        .pose = {.position = {i ? (x1 + x2) / 2 : x1 / 2,
+                                                              i ? (y1 + y2) / 2 : y1 / 2, 0},
+                                                 .orientation = {cos(half), 0, 0, sin(half)}}});
+        lw_error error;
+        lwt_ok(lw_builder_add_drag(
+                   b, &(lw_drag_desc){.body = rod[i], .linear = 0.3, .angular = 0.3}, &error),
+               &error);
+    }
+    lwt_joint(b, LW_JOINT_REVOLUTE, "pivot", lwt_ground, rod[0], 0, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "knee", rod[0], rod[1], x1, y1);
+    return lwt_model(b);
+}
+
+static void damping_is_of_order_two(void **state)
+{
+    (void)state;
+    static const double exact[2][3] = {{0.06888662366, -0.49523189827, 0},
+                                       {0.22622062639, -1.48257868270, 0}};
+    static const double error[4] = {1.80e-3, 4.50e-4, 1.12e-4, 2.81e-5};
+    lw_model *model = damped_pendulum();
+    for (int i = 0; i < 4; i++) {
+        const track k = run_rattle(model, 0.04 / (1 << i), 2, 2, 2);
+        near("damped", largest(2, (const double(*)[3])k.r + 1, exact), error[i], 0.02 * error[i]);
+        assert_true(k.summary.energy_error < 0.02 / (1 << (2 * i)));
+    }
+    lw_model_destroy(model);
+}
+
+// ----------------------------------------------------------------------------------------- refusals
+
+static void is_refused(const lw_model *model, const lw_options *o, const char *why)
+{
+    lw_sim *sim;
+    lw_error error;
+    lw_status status = lw_sim_create(model, &(lw_sim_desc){.options = o}, &sim, &error);
+    if (status == LW_OK) {
+        status = lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL);
+        error = *lw_sim_error(sim);
+        lw_sim_destroy(sim);
+    }
+    assert_int_not_equal(status, LW_OK);
+    if (!strstr(error.text, why)) fail_msg("'%s', expected '%s'", error.text, why);
+}
+
+static void refusals_name_what_is_wrong(void **state)
+{
+    (void)state;
+    lw_model *model = read_model("heavy_top");
+    lw_options o = rattle_options(0.2, 1, 1, 2);
+    is_refused(model, &o, "body 'top' rotates by");
+    is_refused(model, &o, "try --step");
+    o = rattle_options(0.01, 1, 1, 2);
+    o.rtol = 1e-6;
+    is_refused(model, &o, "rtol: steps of rattle are equal");
+    o = rattle_options(0.01, 1, 1, 2);
+    set(&o, "integrator", "dopri5");
+    is_refused(model, &o, "`integrator` must be rattle or auto");
+    lw_model_destroy(model);
+    model = damped_pendulum();
+    o = rattle_options(0.01, 1, 1, 4);
+    is_refused(model, &o, "order: 4, but the model has forces that are not conservative");
+    lw_model_destroy(model);
+    lw_builder *b = lwt_builder();
+    const lw_body rod = lwt_rod(b, "rod", 0, 0, 1, 0, 1);
+    const lw_body pin = lwt_body(b, &(lw_body_desc){.name = "pin", .pose.position = {1, 0, 0}});
+    const lw_body last = lwt_rod(b, "last", 1, 0, 2, 0, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "a", lwt_ground, rod, 0, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "b", rod, pin, 1, 0);
+    lwt_joint(b, LW_JOINT_PRISMATIC, "c", pin, last, 1, 0);
+    model = lwt_model(b);
+    o = rattle_options(0.01, 1, 1, 2);
+    is_refused(model, &o, "formulation rattle: body 'pin' has no mass");
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(steps_are_those_of_another_program),
+        cmocka_unit_test(errors_are_those_of_another_program),
+        cmocka_unit_test(halving_shows_the_order),
+        cmocka_unit_test(motion_reverses),
+        cmocka_unit_test(momenta_are_kept),
+        cmocka_unit_test(the_symplectic_form_is_kept),
+        cmocka_unit_test(energy_does_not_drift),
+        cmocka_unit_test(a_rhombus_passes_the_position_in_line),
+        cmocka_unit_test(damping_is_of_order_two),
+        cmocka_unit_test(refusals_name_what_is_wrong),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
