@@ -27,7 +27,7 @@
  *  paths        of all rows of cut joints at once: rows times the bodies between them and the ground
  *  reflections  multiplications of their decomposition and of one solution with it
  *  dense        of `dense`: rows of all joints squared times components of all bodies' motions
- *  factor       multiplications of a factorisation along the plan, `index3`
+ *  factor       multiplications of a factorisation along the plan, `index3`, `rattle`
  *  hinges       of long paths that `hdca` and `dca` evaluate in segments; screws too
  *  square       the same, with the next axis parallel or at a right angle
  *  balls        of such a path

@@ -63,7 +63,7 @@ static lw_sim *sim_of(const lw_model *model, const char *formulation, double rto
     lw_sim *sim;
     lw_error error = {0};
     lw_options_default(&options);
-    options.rtol = options.atol = rtol;
+    if (strcmp(formulation, "rattle") != 0) options.rtol = options.atol = rtol;
     if (lw_options_set(&options, "formulation", formulation, &error) != LW_OK)
         fail_msg("%s", error.text);
     OK(lw_options_set(&options, "integrator", "verner87", &error));

@@ -122,17 +122,18 @@ static int continue_by_all(const lw_model *model, double seam, double row, const
                 for (int momenta = 0; momenta < 2; momenta++) {
                     char what[200];
                     const char *formulation = lw_formulation_info(f).name;
-                    const bool own = !strcmp(formulation, "index3");
+                    const bool equal = !strcmp(formulation, "rattle");
+                    const bool own = equal || !strcmp(formulation, "index3");
                     if (momenta && strcmp(formulation, "rcr") != 0) continue;
                     if (own && i > 0) continue;
                     snprintf(what, sizeof what, "%s, %s, %s, project %s%s", name, formulation,
                              integrators[i].name, projections[p], momenta ? ", momenta" : "");
                     const char *const settings[] = {
                         "formulation", formulation,
-                        "integrator",  own ? "index3" : integrators[i].name,
+                        "integrator",  own ? formulation : integrators[i].name,
                         "step",        integrators[i].step,
-                        "rtol",        "1e-6",
-                        "atol",        "1e-6",
+                        "rtol",        equal ? "1e-9" : "1e-6",
+                        "atol",        equal ? "1e-9" : "1e-6",
                         "project",     projections[p],
                         "state",       momenta ? "momenta" : "auto",
                         NULL};

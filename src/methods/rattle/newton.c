@@ -297,8 +297,9 @@ static lw_status try_drift(const phi_job *of, bool first, lw_error *error)
     return status;
 }
 
-// Phi at the end of the step with the current multipliers, and their increments in s->lambda.
-static lw_status iterate(phi_job *of, bool first, double *size, lw_error *error)
+// Phi at the end of the step with the current multipliers, and their increments in s->lambda; `again`: by K at this end,
+// not by the factors of an iteration before.
+static lw_status iterate(phi_job *of, bool first, bool again, double *size, lw_error *error)
 {
     lwi_rattle *d = of->d;
     lwi_system *s = &d->system;
@@ -306,11 +307,13 @@ static lw_status iterate(phi_job *of, bool first, double *size, lw_error *error)
     double sum = 0;
     TRY(try_drift(of, first, error));
     lwi_system_for(s, s->nedge, phi_of_edge, of);
-    if (d->full) {
+    if (d->full && again) {
         for (int i = 0; i < s->nrow; i++) s->row[1][i] = s->phi[i];
         TRY(factor_full(of, error));
-        for (int i = 0; i < s->nrow; i++) s->phi[i] = d->dropped[i] ? 0 : s->row[1][i];
+        for (int i = 0; i < s->nrow; i++) s->phi[i] = s->row[1][i];
     }
+    for (int i = 0; i < s->nrow && d->full; i++)
+        if (d->dropped[i]) s->phi[i] = 0;
     for (int i = 0; i < s->nrow; i++) s->c[i] = unit * s->phi[i];
     for (int i = s->nrow; i < s->plan.nrow; i++) s->c[i] = 0;
     memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
@@ -350,9 +353,10 @@ lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
     lwi_system *s = &d->system;
     phi_job of = {d, t, h};
     double last = INFINITY, size = 0;
+    bool again = true;
     if (near_singular(d)) begin_full(d);
     for (int i = 0; i < MAX_ITERATIONS; i++) {
-        TRY(iterate(&of, i == 0, &size, error));
+        TRY(iterate(&of, i == 0, again, &size, error));
         d->counts.iterations++;
         const bool falls = size < last;
         const bool small = size <= ROUND_OFF * norm(s->nrow, d->lambda) ||
@@ -360,6 +364,7 @@ lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
         if (!falls && small) return LW_OK;
         for (int k = 0; k < s->nrow; k++) d->lambda[k] += s->lambda[k];
         const bool slow = isfinite(last) && size > SLOW * last && !small;
+        again = slow || i == 0;
         last = size;
         if (!slow || d->full) continue;
         begin_full(d);
