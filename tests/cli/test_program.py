@@ -395,7 +395,7 @@ class Look(Program):
                             ("[1, 0, 0.5]", "[1.5, 0, 0]"), ("at: [0, 0, 1]", "at: [1, 0, 0]"),
                             ("at: [1, 0, 1]", "at: [2, 0, 0]")):
             flat = flat.replace(pose, place)
-        everyone = ["dca", "dense", "hdca", "index3", "lagrange", "rcr"]
+        everyone = ["dca", "dense", "hdca", "index3", "lagrange", "rattle", "rcr"]
         text = self.call("check", self.write("flat.yaml", flat)).stdout # falls as a parallelogram
         self.assertIn("2 now, 1 generically", text)
         self.assertRegex(text, r"(?m)^method +rcr, ")

@@ -46,8 +46,8 @@ static lw_options options_of(const char *integrator)
     assert_int_equal(lw_options_set(&options, "integrator", integrator, NULL), LW_OK);
     if (!strcmp(integrator, "rk4"))
         assert_int_equal(lw_options_set(&options, "step", "0.01", NULL), LW_OK);
-    if (!strcmp(integrator, "index3")) {
-        assert_int_equal(lw_options_set(&options, "formulation", "index3", NULL), LW_OK);
+    if (!strcmp(integrator, "index3") || !strcmp(integrator, "rattle")) {
+        assert_int_equal(lw_options_set(&options, "formulation", integrator, NULL), LW_OK);
         assert_int_equal(lw_options_set(&options, "step", "0.01", NULL), LW_OK);
     }
     return options;
@@ -80,7 +80,7 @@ static outside taken_outside(const char *integrator, int n)
     return o;
 }
 
-static const char *const own[] = {"dopri54", "rk4", "index3"};
+static const char *const own[] = {"dopri54", "rk4", "index3", "rattle"};
 static const char *const of_sundials[] = {"dopri5", "bs3", "verner87", "fehlberg8", "adams", "bdf"};
 enum { OWN = sizeof own / sizeof *own, OF_SUNDIALS = sizeof of_sundials / sizeof *of_sundials };
 
