@@ -395,7 +395,7 @@ class Look(Program):
                             ("[1, 0, 0.5]", "[1.5, 0, 0]"), ("at: [0, 0, 1]", "at: [1, 0, 0]"),
                             ("at: [1, 0, 1]", "at: [2, 0, 0]")):
             flat = flat.replace(pose, place)
-        everyone = ["dca", "dense", "hdca", "index3", "lagrange", "rattle", "rcr"]
+        everyone = ["dca", "dense", "hdca", "index3", "lagrange", "rcr"]  # rattle needs regular positions
         text = self.call("check", self.write("flat.yaml", flat)).stdout # falls as a parallelogram
         self.assertIn("2 now, 1 generically", text)
         self.assertRegex(text, r"(?m)^method +rcr, ")
@@ -410,7 +410,7 @@ class Look(Program):
                                r" +not with dense, ")
         found = json.loads(self.call("check", self.path("uneven.yaml"), "--json").stdout)
         self.assertEqual((found["can_begin"], found["not_tried"]), ([], []))
-        self.assertEqual(sorted(found["cannot_begin"]), everyone)
+        self.assertEqual(sorted(found["cannot_begin"]), sorted(everyone + ["rattle"]))
         for name in found["cannot_begin"]:
             done = self.call("run", self.path("uneven.yaml"), "--formulation", name, code=1)
             self.assertRegex(done.stderr, r"singular position at t = 0 s: the constraints of joint '\w'")
