@@ -20,6 +20,11 @@ typedef struct lw_view_desc {
      *  `max_bytes`; NULL: no. */
     void (*report)(void *user, const char *text);
     void *user;
+    /** For comparison, of pages only: a second mechanism, drawn transparent in one colour, with its motion on the same
+     *  clock; plots show columns of the same name of both.  NULL: none; the result may be NULL, as below. */
+    const lw_model *model2;
+    lw_result *result2;
+    const char *title2; ///< NULL: the second model's file
 } lw_view_desc;
 
 /** Writes one HTML page that needs nothing else: the mechanism in three dimensions, moving as the result

@@ -160,11 +160,11 @@ enum {
       CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |         \
           CLI_KEYFRAME | CLI_SET | CLI_JSON,                                                       \
       "draw quantities of results, or with --initial the mechanism (-o FILE.svg, .png or .pdf)")   \
-    X(view, "FILE",                                                                                \
+    X(view, "FILE...",                                                                             \
       CLI_OUTPUT | CLI_MODEL | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |            \
           CLI_KEYFRAME | CLI_SET | CLI_QUIET,                                                      \
-      "a page for the browser, with a model or the motion of a result (-o FILE.html), or -o "      \
-      "FILE.gltf")                                                                                 \
+      "a page for the browser, with a model or the motion of a result, or two to compare (-o "     \
+      "FILE.html), or -o FILE.gltf")                                                               \
     X(codegen, "MODEL",                                                                            \
       CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME |         \
           CLI_SET | CLI_QUIET,                                                                     \

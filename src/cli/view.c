@@ -34,50 +34,97 @@ static void report(void *user, const char *text)
     if (!arguments->quiet) fprintf(stderr, "warning: %s\n", text);
 }
 
-static cli_exit write_view(const cli_arguments *arguments, const lw_model *model, lw_result *result)
+// A file that is shown, with the arguments for it alone.
+typedef struct shown {
+    cli_arguments arguments;
+    lw_model *model;
+    lw_result *result; // NULL: the file is a model
+} shown;
+
+static const char *title_of(const shown *s)
 {
-    const char *name = strrchr(arguments->operand, '/');
+    const char *name = strrchr(s->arguments.operand, '/');
+    return name ? name + 1 : s->arguments.operand;
+}
+
+static bool is_result(const char *file)
+{
+    return cli_ends_in(file, ".h5") || cli_ends_in(file, ".csv");
+}
+
+static cli_exit write_view(const cli_arguments *arguments, const shown *first, const shown *second)
+{
     cli_arguments reported = *arguments;
-    const lw_view_desc desc = {
-        .title = name ? name + 1 : arguments->operand, .report = report, .user = &reported};
+    const lw_view_desc desc = {.title = title_of(first),
+                               .report = report,
+                               .user = &reported,
+                               .model2 = second->model,
+                               .result2 = second->result,
+                               .title2 = second->model ? title_of(second) : NULL};
     const bool gltf = cli_ends_in(arguments->output[0], ".gltf");
     lw_error error = {0};
     FILE *file = NULL;
     cli_exit code = cli_open(arguments, &file);
     if (code) return code;
     const lw_status status =
-        (gltf ? lw_view_gltf : lw_view_page)(model, result, &desc, file, &error);
+        (gltf ? lw_view_gltf : lw_view_page)(first->model, first->result, &desc, file, &error);
     code = cli_close(arguments, file, status == LW_OK);
     if (!code && status != LW_OK) code = cli_fail(status, &error);
     if (!code && !arguments->quiet) printf("written      %s\n", arguments->output[0]);
     return code;
 }
 
-cli_exit cli_view(const cli_arguments *arguments)
+static cli_exit open_result(shown *s)
 {
-    const char *file = arguments->operand;
-    const bool is_result = cli_ends_in(file, ".h5") || cli_ends_in(file, ".csv");
-    lw_result *result = NULL;
-    lw_model *model = NULL;
     lw_error error = {0};
+    const lw_status status = lw_result_open(s->arguments.operand, &s->result, &error);
+    if (status != LW_OK) {
+        cli_fail(status, &error);
+        return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;
+    }
+    return model_of_result(&s->arguments, s->result, &s->model);
+}
+
+static cli_exit open_shown(const cli_arguments *arguments, const char *file, shown *s)
+{
+    s->arguments = *arguments;
+    s->arguments.operand = file;
+    if (is_result(file)) return open_result(s);
+    return read_model(&s->arguments, file, &s->model);
+}
+
+static void close_shown(shown *s)
+{
+    lw_model_destroy(s->model);
+    lw_result_close(s->result);
+}
+
+static cli_exit check_arguments(const cli_arguments *arguments)
+{
+    const char *const *file = arguments->operands;
+    const int n = arguments->noperand;
     if (arguments->noutput != 1 || (!cli_ends_in(arguments->output[0], ".html") &&
                                     !cli_ends_in(arguments->output[0], ".gltf")))
         return cli_complain(CLI_USE, "view writes one file: -o FILE.html or -o FILE.gltf");
-    if (arguments->model && !is_result)
-        return cli_complain(CLI_USE, "--model goes with a result, and %s is a model", file);
-    cli_exit code = CLI_DONE;
-    if (is_result) {
-        const lw_status status = lw_result_open(file, &result, &error);
-        if (status != LW_OK) {
-            cli_fail(status, &error);
-            return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;
-        }
-        code = model_of_result(arguments, result, &model);
-    } else {
-        code = read_model(arguments, file, &model);
-    }
-    if (!code) code = write_view(arguments, model, result);
-    lw_model_destroy(model);
-    lw_result_close(result);
+    if (n > 2)
+        return cli_complain(CLI_USE, "view shows one file or compares two; %s is one too many",
+                            file[2]);
+    if (n > 1 && cli_ends_in(arguments->output[0], ".gltf"))
+        return cli_complain(CLI_USE, "two files are compared in a page: -o FILE.html");
+    if (arguments->model && !is_result(file[0]) && (n < 2 || !is_result(file[1])))
+        return cli_complain(CLI_USE, "--model goes with a result, and %s is a model", file[0]);
+    return CLI_DONE;
+}
+
+cli_exit cli_view(const cli_arguments *arguments)
+{
+    shown one = {.model = NULL}, two = {.model = NULL};
+    cli_exit code = check_arguments(arguments);
+    if (!code) code = open_shown(arguments, arguments->operands[0], &one);
+    if (!code && arguments->noperand > 1)
+        code = open_shown(arguments, arguments->operands[1], &two);
+    if (!code) code = write_view(arguments, &one, &two);
+    close_shown(&one);
+    close_shown(&two);
     return code;
 }

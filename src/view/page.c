@@ -357,6 +357,13 @@ static void put_palette(const page *p)
 
 // --------------------------------------------------------------------------------------------- all
 
+static lw_status prepare(page *p)
+{
+    TRY(lwi_view_motion_read(p->model, p->result, p->max_bytes, &p->arena, &p->motion, p->error));
+    TRY(lwi_view_scene(p->model, &p->arena, &p->scene, p->error));
+    return lwi_view_meshes(p->model, p->desc, &p->arena, &p->mesh, p->error);
+}
+
 static void put_about(const page *p)
 {
     char text[400];
@@ -394,7 +401,8 @@ static lw_status put_data(page *p, const char *title)
     put_joints(p);
     put_springs(p);
     put_wrenches(p);
-    if (!p->result) TRY(lwi_view_kinematics(p->file, p->model, &p->arena, p->error));
+    if (!p->result && !p->desc->model2)
+        TRY(lwi_view_kinematics(p->file, p->model, &p->arena, p->error));
     TRY(put_motion(p));
     fputs("\"columns\":", p->file);
     TRY(put_columns(p, 0, FIRST_LATE));
@@ -402,6 +410,45 @@ static lw_status put_data(page *p, const char *title)
     put_plots(p);
     fputs("}\n</script>\n", p->file);
     return LW_OK;
+}
+
+// A second mechanism to compare with: what is drawn of it, and all columns.
+static lw_status put_second(page *p, const char *title)
+{
+    TRY(prepare(p));
+    fputs("<script type=\"application/json\" id=\"second\">\n{\"title\":", p->file);
+    lwi_view_text(p->file, title);
+    fputs(",\n", p->file);
+    put_about(p);
+    put_palette(p);
+    TRY(put_meshes(p));
+    put_bodies(p);
+    TRY(put_motion(p));
+    fputs("\"columns\":", p->file);
+    TRY(put_columns(p, 0, RANKS));
+    fputs("}\n</script>\n", p->file);
+    return LW_OK;
+}
+
+static const char *title_of(const char *given, const lw_model *model)
+{
+    return given ? given : model->desc.source ? model->desc.source : "a mechanism";
+}
+
+static lw_status compare_with_second(const page *p)
+{
+    const lw_view_desc *d = p->desc;
+    if (!d->model2) return LW_OK;
+    page q = {.model = d->model2,
+              .result = d->result2,
+              .file = p->file,
+              .error = p->error,
+              .desc = d,
+              .max_bytes = p->max_bytes};
+    lwi_arena_init(&q.arena, &q.model->arena.allocator);
+    const lw_status status = put_second(&q, title_of(d->title2, q.model));
+    lwi_arena_free(&q.arena);
+    return status;
 }
 
 static lw_status put_late(page *p)
@@ -427,11 +474,10 @@ static const char *put_until(const page *p, const char *at, const char *mark)
 static lw_status put_page(page *p, const char *title)
 {
     const char *end = lwi_view_template + lwi_view_template_size;
-    TRY(lwi_view_motion_read(p->model, p->result, p->max_bytes, &p->arena, &p->motion, p->error));
-    TRY(lwi_view_scene(p->model, &p->arena, &p->scene, p->error));
-    TRY(lwi_view_meshes(p->model, p->desc, &p->arena, &p->mesh, p->error));
+    TRY(prepare(p));
     const char *at = put_until(p, lwi_view_template, "<!--DATA-->");
     TRY(put_data(p, title));
+    TRY(compare_with_second(p));
     at = at ? put_until(p, at, "<!--LATE-->") : NULL;
     if (!at) return lwi_fail(p->error, LW_ERR_IO, "the template of the page has no place for data");
     TRY(put_late(p));
@@ -451,12 +497,9 @@ lw_status lw_view_page(const lw_model *model, lw_result *result, const lw_view_d
     if (!model || !file) return lwi_fail(error, LW_ERR_ARGUMENT, "model and file must be given");
     page p = {.model = model, .result = result, .file = file, .error = error, .desc = desc};
     p.max_bytes = desc->max_bytes > 0 ? desc->max_bytes : LWI_VIEW_MAX_BYTES;
-    const char *title = desc->title          ? desc->title
-                        : model->desc.source ? model->desc.source
-                                             : "a mechanism";
     if (!lwi_numbers_begin(&numbers)) return lwi_fail(error, LW_ERR_MEMORY, "out of memory");
     lwi_arena_init(&p.arena, &model->arena.allocator);
-    const lw_status status = put_page(&p, title);
+    const lw_status status = put_page(&p, title_of(desc->title, model));
     lwi_arena_free(&p.arena);
     lwi_numbers_end(&numbers);
     return status;

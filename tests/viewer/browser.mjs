@@ -488,7 +488,27 @@ async function joints() {
   return facts;
 }
 
-const tasks = {motion, still, small, thrown: () => alone('thrown.html'), rests: () => alone('rests.html'), fall, long, loads, shapes, dense, views, joints, large};
+// Two results in one page: positions of both at a time, their largest distance, and the second curve of a plot.
+async function two() {
+  const {page, errors, requests} = await open('two.html');
+  const facts = await page.evaluate((t) => {
+    const {view, second, state, seek} = window.linkwork, place = (world, d) => Object.fromEntries(d.bodies.map((b, i) => [b.name, [...world[i].elements.slice(12, 15)]]));
+    seek(t);
+    const [plot] = state.plots.values();
+    return {first: place(view.world, window.linkwork.data), second: place(view.second.world, second), apart: view.apart,
+      shown: [...document.querySelectorAll('#checks tr')].map((row) => [...row.cells].map((cell) => cell.textContent)),
+      about: document.getElementById('about-second').textContent, end: document.getElementById('clock').textContent,
+      curves: plot.chart.data.map((values) => values.filter((v) => v !== null).length), met: view.batches.length};
+  }, 0.52);
+  facts.both = (await painted(page)).scene;
+  facts.one = await page.evaluate(() => { for (const b of window.linkwork.view.second.batches) b.mesh.visible = false; }) ?? (await painted(page)).scene;
+  await page.keyboard.press('End');
+  facts.last = await seen(page);
+  await page.close();
+  return {...facts, errors, requests};
+}
+
+const tasks = {motion, still, small, thrown: () => alone('thrown.html'), rests: () => alone('rests.html'), fall, long, loads, shapes, dense, views, joints, two, large};
 const facts = {};
 for (const name of only.length ? only : Object.keys(tasks)) facts[name] = await tasks[name]();
 console.log(JSON.stringify(facts));

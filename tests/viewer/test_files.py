@@ -226,6 +226,27 @@ joints:
         self.assertIn("body.", done.stderr)
         self.assertFalse(os.path.exists(self.path("other.html")))
 
+    def test_two_files_in_one_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            model, result, page = (os.path.join(MODELS, "crane.yaml"), os.path.join(folder, "run.h5"),
+                                   os.path.join(folder, "two.html"))
+            self.assertEqual(linkwork("run", model, "--duration", "0.5", "-o", result, "-q").returncode, 0)
+            for second, rows in ((result, 11), (model, 1)):
+                done = linkwork("view", result, second, "-o", page)
+                self.assertEqual((done.returncode, done.stderr), (0, ""))
+                with open(page, encoding="utf-8") as file:
+                    text = file.read()
+                data = [json.loads(re.search(r'<script type="application/json" id="%s">(.*?)</script>' % name, text,
+                                             re.S)[1]) for name in ("data", "second")]
+                self.assertEqual([d["rows"] for d in data], [11, rows])
+                self.assertEqual([d["title"] for d in data], ["run.h5", os.path.basename(second)])
+                self.assertEqual(*[[b["name"] for b in d["bodies"]] for d in data])
+            for arguments, message in (((result, model, model, "-o", page), "compares two; "),
+                                       ((result, result, "-o", os.path.join(folder, "two.gltf")), "-o FILE.html")):
+                done = linkwork("view", *arguments)
+                self.assertEqual(done.returncode, 2)
+                self.assertIn(message, done.stderr)
+
     def test_wrong_use_is_named(self):
         model = os.path.join(MODELS, "four_bar.yaml")
         for arguments, text in (((), "-o FILE.html"), (("-o", self.path("a.txt")), "-o FILE.html"),

@@ -234,6 +234,7 @@ class Browser(unittest.TestCase):
             with open(path("asked.json"), "w", encoding="utf-8") as file:
                 json.dump([(float(row["time"]), body) for row, body in asked], file)
             cls.moved = cls.make_joints(path, rows)
+            cls.lighter = cls.make_second(path, model)
             sizes = {name: os.path.getsize(path(name + ".html")) for name in ("motion", "still", "large")}
             done = run("node", "browser.mjs", chromium(), folder, cwd=WORK)
             if done.returncode:
@@ -261,6 +262,19 @@ class Browser(unittest.TestCase):
             json.dump({page: [(joint, float(found[page]["joint.%s.q0" % joint])) for joint in joints]
                        for page, joints in asked.items()}, file)
         return found
+
+    @staticmethod
+    def make_second(path, model):
+        """Rows of the same mechanism with a lighter coupler, longer and with other rows; two.html compares them."""
+        with open(model, encoding="utf-8") as file:
+            text = file.read()
+        with open(path("light.yaml"), "w", encoding="utf-8") as file:
+            file.write(text.replace("{mass: 1.2,", "{mass: 0.4,"))
+        linkwork("run", path("light.yaml"), "--duration", "2.5", "--sample", "0.013", "-o", path("light.h5"), "-o",
+                 path("light.csv"), "-q")
+        linkwork("view", path("motion.h5"), path("light.h5"), "-o", path("two.html"), "-q")
+        with open(path("light.csv"), encoding="utf-8") as file:
+            return list(csv.DictReader(file))
 
     def after(self, key):
         return self.seen["motion"]["after"][key]
@@ -361,6 +375,23 @@ class Browser(unittest.TestCase):
         ends = [math.pi - math.acos((1.3**2 + 1 - far**2) / 2 / 1.3) - start for far in (0.7, 1.7)]
         self.assertLess(min(abs(seen["at"] - end) for end in ends), 0.02)
         self.assertEqual(seen["reset"], [0, 0, 0, 0])
+
+    def test_two_results_in_one_page(self):
+        seen, at = self.seen["two"], 0.52
+        rows = [next(row for row in rows if abs(float(row["time"]) - at) < 1e-9) for rows in (self.rows, self.lighter)]
+        apart = []
+        for body in ("crank", "coupler", "rocker"):
+            true = [[float(row["body.%s.%s" % (body, axis)]) for axis in "xyz"] for row in rows]
+            for shown, position in zip((seen["first"][body], seen["second"][body]), true):
+                self.assertLess(max(abs(a - b) for a, b in zip(shown, position)), 1e-6)
+            apart.append(math.dist(*true))
+        self.assertGreater(max(apart), 1e-3)
+        self.assertLess(abs(seen["apart"] - max(apart)), 1e-6)
+        self.assertIn("largest distance of the two [m]", [name for name, _ in seen["shown"]])
+        self.assertTrue(seen["about"].startswith("compared with light.h5"))
+        self.assertEqual(seen["curves"][1:], [len(self.rows), len(self.lighter)])
+        self.assertGreater(seen["both"], 1.1 * seen["one"])
+        self.assertEqual(seen["last"]["t"], 2.5)  # the clock is that of the longer one
 
     def test_keys_wait_for_the_list_of_keys_alone(self):
         times = [float(row["time"]) for row in self.rows]

@@ -13,6 +13,7 @@
 //   quantities         {item, dataset, part}: the names of columns (columnsOf)
 //   kinematics         of a model without a result: joints, couplings, bodies (kinematics.js); null: not known
 //   columns[i].values  float64 or float32 [row]
+// The element `second` has a mechanism to compare with: title, about, meshes, bodies, motion, all columns.
 // All columns except those of the system are after the script, in the element `late`, so that drawing begins before
 // they are loaded.  Vectors fixed in a body are from its mass centre, in its axes.
 import {inflateSync} from 'three/examples/jsm/libs/fflate.module.js';
@@ -78,8 +79,10 @@ function unpackMesh(m) {
   m.index = unpack(m.index, m.triangles, 3, Uint32Array);
 }
 
-export async function load(document) {
-  const element = document.getElementById('data');
+/** The data of the page, or with `id` second of the mechanism to compare with (null: there is none). */
+export async function load(document, id = 'data') {
+  const element = document.getElementById(id);
+  if (!element && id === 'second') return null;
   if (!element) throw new Error('this page has no data: it is the template of `linkwork view`');
   const d = JSON.parse(element.textContent), n = d.bodies.length;
   d.meshes.forEach(unpackMesh);

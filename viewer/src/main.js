@@ -19,16 +19,17 @@ function fail(text) {
 }
 
 async function start() {
-  const data = await load(document);
+  const data = await load(document), second = await load(document, 'second');
   const canvas = $('view');
   let view;
   try {
-    view = new View(canvas, data);
+    view = new View(canvas, data, second);
   } catch (error) {
     fail(`The browser cannot draw in three dimensions here (WebGL): ${error.message}`);
     throw error;
   }
-  const first = data.time[0] ?? 0, last = data.time[data.rows - 1] ?? 0;
+  const both = second ? [data, second] : [data];
+  const first = Math.min(...both.map((d) => d.time[0] ?? 0)), last = Math.max(...both.map((d) => d.time[d.rows - 1] ?? 0));
   const state = {t: first, playing: false, speed: 1, plots: new Map(), drawn: 0};
   let style = null;
 
@@ -80,6 +81,7 @@ async function start() {
       const drift = (r) => (E[r] - (W ? W[r] : 0)) - (E[0] - (W ? W[0] : 0));
       check(W ? 'drift of E \u2212 Wnc [J]' : 'drift of E [J]', (r) => number(drift(r)));
     }
+    if (second) check('largest distance of the two [m]', () => number(view.apart));
     read('residual').forEach((values, level) => {
       if (values) check(`${['position', 'velocity', 'acceleration'][level]} residual`, (r) => number(values[r]));
     });
@@ -93,7 +95,7 @@ async function start() {
       state.plots.set(column, new Plot($('plots'), data, column, seek, () => {
         togglePlot(column, false);
         listColumns();
-      }));
+      }, second));
     }
     panels();
   }
@@ -331,6 +333,8 @@ async function start() {
   document.title = `${data.title} \u2013 Linkwork`;
   $('title').textContent = data.title;
   $('about').textContent = data.about;
+  $('about-second').hidden = !second;
+  $('about-second').textContent = second ? `compared with ${second.title} (transparent, dashed)\n${second.about}` : '';
   makeChecks();
   listColumns();
   listBodies();
@@ -374,7 +378,7 @@ async function start() {
   requestAnimationFrame(frame);
 
   window.linkwork = {
-    data, view, seek, play, state, sliders,
+    data, second, view, seek, play, state, sliders,
     /** Mass centre of a body in the scene. */
     bodyPosition: (name) => {
       const i = data.bodies.findIndex((b) => b.name === name);

@@ -2,6 +2,7 @@
 import uPlot from 'uplot';
 
 const HEIGHT = 96, GUTTER = 52, FOOT = 16;  // of a chart, its labels of y, its labels of time [px]
+const SECOND = '#e8590c';  // colour of the data to compare with
 const FONT = '10px system-ui, sans-serif';
 
 export function number(x) {
@@ -36,15 +37,18 @@ function element(name, parent, properties = {}) {
 }
 
 export class Plot {
-  constructor(parent, data, column, onSeek, onClose) {
+  /** @param second  data to compare with: a column of the same name is drawn dashed; or null */
+  constructor(parent, data, column, onSeek, onClose, second = null) {
     const {name, unit, read} = data.columns[column];
     this.data = data;
     this.values = read();
-    this.range = rangeOf(this.values);
+    this.second = second?.column.has(name) ? {time: second.time, values: second.columns[second.column.get(name)].read()} : null;
+    this.range = this.rangeOfBoth(this.values, this.second?.values);
     // small changes of a large value: the axis shows the difference from the first
     const [low, high] = this.range, base = high - low < 1e-3 * Math.max(Math.abs(low), Math.abs(high)) ? this.values[0] : 0;
     this.shown = base ? this.values.map((v) => v - base) : this.values;
-    if (base) this.range = rangeOf(this.shown);
+    if (base && this.second) this.second.values = this.second.values.map((v) => v - base);
+    if (base) this.range = this.rangeOfBoth(this.shown, this.second?.values);
     this.root = element('div', parent, {className: 'plot'});
     const head = element('header', this.root);
     this.title = (unit && unit !== '1' ? `${name} [${unit}]` : name) + (base ? ` \u2212 ${number(base)}` : '');
@@ -59,8 +63,16 @@ export class Plot {
     this.row = null;  // of the value shown
   }
 
+  rangeOfBoth(values, others) {
+    const [low, high] = rangeOf(values), [down, up] = others ? rangeOf(others) : [low, high];
+    return [Math.min(low, down), Math.max(high, up)];
+  }
+
   make(width) {
-    const time = this.data.time, first = time[0], last = time[time.length - 1];
+    const times = [this.data.time, ...this.second ? [this.second.time] : []];
+    const first = Math.min(...times.map((t) => t[0])), last = Math.max(...times.map((t) => t[t.length - 1]));
+    const line = (more) => ({stroke: () => this.style.accent, width: 1.3, pxAlign: 0, points: {show: false}, ...more});
+    const own = [this.data.time, gapped(this.shown)];
     const axis = (more) => ({stroke: () => this.style.soft, font: FONT, ticks: {show: false}, gap: 4, ...more});
     this.chart = new uPlot({
       width, height: HEIGHT, padding: [2, 10, 0, 0], legend: {show: false}, cursor: {show: false},
@@ -69,8 +81,9 @@ export class Plot {
         axis({size: FOOT, space: 50, grid: {show: false}, values: (_, splits) => splits.map((t) => `${+t.toPrecision(6)}`)}),
         axis({size: GUTTER, space: 18, grid: {stroke: () => this.style.line, width: 1}, values: (_, splits) => splits.map(short)}),
       ],
-      series: [{}, {stroke: () => this.style.accent, width: 1.3, pxAlign: 0, points: {show: false}}],
-    }, [time, gapped(this.shown)], this.box);
+      series: [{}, line(), ...this.second ? [line({stroke: SECOND, dash: [5, 3], spanGaps: true})] : []],
+    }, this.second ? uPlot.join([own, [this.second.time, gapped(this.second.values)]]) : own, this.box);
+    if (this.second) this.chart.series[1].spanGaps = true;
     const {over, ctx} = this.chart, seek = (event) =>
       this.onSeek(Math.min(last, Math.max(first, this.chart.posToVal(event.clientX - over.getBoundingClientRect().left, 'x'))));
     ctx.canvas.setAttribute('role', 'img');

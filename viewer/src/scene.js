@@ -12,6 +12,7 @@ import {columnsOf, locate} from './data.js';
 const CORE = 1e-3;  // radius of a line before it is inflated, by its radius: enough to have normals
 const ROUND_OFF = 1e-9;  // smaller forces, by the reference force, are round-off: sums of large forces lose digits
 const TRAIL = 20000;  // maximum rows of a trace: without a graphics card 200 000 take a second
+const SECOND = {color: '#e8590c', opacity: 0.4};  // of the mechanism to compare with
 const FAINT = 0.2;  // opacity of bodies that are faded
 const MANY = 300;  // bodies: if there are more, each has fewer triangles
 
@@ -168,7 +169,8 @@ function drawsInSoftware() {
 }
 
 export class View {
-  constructor(canvas, data) {
+  /** @param second  a mechanism to compare with, or null */
+  constructor(canvas, data, second = null) {
     this.data = data;
     this.scene = new Scene();
     this.software = data.bodies.length > MANY && drawsInSoftware();  // then no antialiasing, light per vertex, fewer corners
@@ -192,6 +194,7 @@ export class View {
     this.batches = [];
     this.lights();
     this.solids();
+    this.second = second && this.addSecond(second);
     this.axes();
     this.springs();
     this.arrows();
@@ -289,6 +292,7 @@ export class View {
 
   // Bodies that fixed joints hold together have one colour.
   colorOf(body) {
+    if (this.tint) return new Color(this.tint);
     const {palette, bodies} = this.data, group = bodies[body].group;
     return new Color(palette[group && 1 + (group - 1) % (palette.length - 1)]);
   }
@@ -314,10 +318,10 @@ export class View {
     for (const list of kinds.values()) {
       const geometry = geometryOf(list[0][1], this.software ? total : list.length, this.data.meshes);
       for (const [slot, shape] of list) {
-        const opacity = opacityOf(shape);
+        const opacity = this.tint ? 1 : opacityOf(shape);
         if (!members.has(opacity)) members.set(opacity, []);
         const to = this.slender[slot] ? near : members.get(opacity);
-        to.push({geometry, slot, color: shape.color ? new Color(...shape.color.slice(0, 3)) : this.colorOf(slot),
+        to.push({geometry, slot, color: shape.color && !this.tint ? new Color(...shape.color.slice(0, 3)) : this.colorOf(slot),
           local: new Matrix4().compose(vector(shape.position), quaternion(shape.orientation), ONE)});
       }
     }
@@ -329,10 +333,45 @@ export class View {
     this.slenderWidth = middle(this.data.bodies.filter((_, i) => this.slender[i]).map(halfWidth)) ?? 0;
   }
 
+  // A second mechanism in the same scene: its solids, transparent, in one colour.
+  addSecond(data) {
+    const {scene, software, sunward, mark, thin, link, size} = this, n = data.bodies.length;
+    const other = Object.assign(Object.create(View.prototype), {data, scene, software, sunward, mark, thin, link, size, supports: [], feet: [],
+      batches: [], tint: SECOND.color, world: data.bodies.map(() => new Matrix4()), transforms: new Transforms(n)});
+    other.batch = (parent, members) => View.prototype.batch.call(other, parent, members, SECOND.opacity);
+    other.solids();
+    other.outlines = data.bodies.map((b) => outline(b));
+    const rows = Math.max(1, Math.min(data.rows, 200));
+    for (let i = 0; i < rows; i++)
+      for (const p of other.pointsAt(rows > 1 ? Math.round(i * (data.rows - 1) / (rows - 1)) : 0)) this.all.push(p);
+    const same = new Map(data.bodies.map((b, i) => [b.name, i]));
+    other.pairs = this.data.bodies.flatMap((b, i) => (i > 0 && same.has(b.name) ? [[i, same.get(b.name)]] : []));
+    return other;
+  }
+
+  // Poses at a time, between rows.
+  placeBodies(t) {
+    const d = this.data, [row, part] = locate(d.time, t), next = Math.min(row + 1, d.rows - 1);
+    for (let b = 0; b < d.bodies.length; b++) {
+      this.pose(b, row, next, part, this.world[b]);
+      this.transforms.set(b, !this.visibility || this.visibility[b] === 'shown' ? this.world[b] : NOTHING);
+      this.faint?.set(b, this.visibility[b] === 'faint' ? this.world[b] : NOTHING);
+    }
+    this.transforms.send();
+    this.faint?.send();
+    return row;
+  }
+
+  /** Largest distance of the mass centres of bodies of the same name; NaN: there are none. */
+  get apart() {
+    const {pairs, world} = this.second;
+    return pairs.reduce((most, [a, b]) => Math.max(most, FROM.setFromMatrixPosition(this.world[a]).distanceTo(TO.setFromMatrixPosition(world[b]))), pairs.length ? 0 : NaN);
+  }
+
   // Slender bodies seen from `distance`: rods, or shapes if these are at least as wide as a line.
-  shapesOrRods(distance) {
+  shapesOrRods(distance, fitDistance) {
     if (!this.far) return;
-    const line = this.thin * distance / this.fitDistance, near = this.slenderWidth >= 0.8 * line;
+    const line = this.thin * distance / fitDistance, near = this.slenderWidth >= 0.8 * line;
     if (near && !this.near) this.near = this.batch(this.scene, this.nearMembers);
     this.far.mesh.visible = !near;
     if (this.near) this.near.mesh.visible = near;
@@ -491,15 +530,8 @@ export class View {
 
   /** Sets all poses for a time, interpolated between rows. */
   seek(t) {
-    const d = this.data, n = d.bodies.length, [row, part] = locate(d.time, t);
-    const next = Math.min(row + 1, d.rows - 1);
-    for (let b = 0; b < n; b++) {
-      this.pose(b, row, next, part, this.world[b]);
-      this.transforms.set(b, this.visibility[b] === 'shown' ? this.world[b] : NOTHING);
-      this.faint?.set(b, this.visibility[b] === 'faint' ? this.world[b] : NOTHING);
-    }
-    this.transforms.send();
-    this.faint?.send();
+    const row = this.placeBodies(t);
+    this.second?.placeBodies(t);
     for (const s of this.spans) s.update(this.world);
     if (this.wrenches.length) this.placeLoads();
     if (this.reactions.visible && this.forces.length) this.placeArrows(row);
@@ -665,7 +697,8 @@ export class View {
     this.camera.near = distance / 200;
     this.camera.far = 100 * distance + 10 * this.size;
     this.camera.updateProjectionMatrix();
-    this.shapesOrRods(distance);
+    this.shapesOrRods(distance, this.fitDistance);
+    this.second?.shapesOrRods(distance, this.fitDistance);
     if (this.orthographic) this.flatten(distance);
     this.renderer.render(this.scene, this.eye);
     return true;
