@@ -312,6 +312,7 @@ typedef struct lw_wrench_desc {
     bool body_axes;        ///< components in body axes; default world axes
     lw_signal scale;       ///< multiplies both; none: 1
     lw_place place;
+    lw_signal force_of[3], torque_of[3]; ///< functions or inputs that are added to their components
 } lw_wrench_desc;
 
 /** Springs and dampers in six directions between frames of two bodies, in axes of F1: along x, y, z against

@@ -241,13 +241,17 @@ static int joint_springs(const lw_model *m, int j, lwi_joint_spring_par *par)
         const double damping = c->damping + d->damping;
         if (c->stiffness == 0 && damping == 0 && !c->force.index && !c->effort.index) continue;
         if (par)
-            par[n] = (lwi_joint_spring_par){.iq = joint->type->scalar ? joint->iq + k : -1,
-                                            .iv = joint->iv + k,
-                                            .stiffness = c->stiffness,
-                                            .damping = damping,
-                                            .at = c->at,
-                                            .force = c->force,
-                                            .effort = c->effort};
+            par[n] =
+                (lwi_joint_spring_par){.iq = joint->type->scalar ? joint->iq + k : -1,
+                                       .iv = joint->iv + k,
+                                       .stiffness = c->stiffness,
+                                       .damping = damping,
+                                       .at = c->at,
+                                       .force = c->force,
+                                       .effort = c->effort,
+                                       .follows = (lwi_function_needs(m->function, c->force) |
+                                                   lwi_function_needs(m->function, c->effort)) &
+                                                  LWI_NEEDS_JOINT};
         n++;
     }
     return n;

@@ -228,11 +228,32 @@ static void place_spring(const lwi_yaml_reading *r, lw_spring_desc *d)
     place_point(r, d->body2, d->world2, &d->point2);
 }
 
-static void place_wrench(const lwi_yaml_reading *r, lw_wrench_desc *d)
+// Components by functions change their signs where axes are reversed; in world axes that are rotated they would be sums.
+static lw_status place_components(lwi_yaml_reading *r, const lw_wrench_desc *d, bool axial,
+                                  lw_signal *component)
+{
+    const lwi_yaml_place *p = &r->placement;
+    const bool rotated = p->quat[1] != 0 || p->quat[2] != 0 || p->quat[3] != 0;
+    for (int k = 0; k < 3; k++) {
+        if (!component[k].index) continue;
+        if (rotated && !d->body_axes)
+            return lwi_yaml_fail(
+                r, LW_ERR_UNSUPPORTED, r->place_of_include,
+                "wrench '%.80s' has components by functions in world axes, which are "
+                "rotated where the file is included; expected `axes: body`",
+                d->name);
+        if (p->S[k] * (axial ? p->det : 1) < 0) TRY(negate(r, &component[k]));
+    }
+    return LW_OK;
+}
+
+static lw_status place_wrench(lwi_yaml_reading *r, lw_wrench_desc *d)
 {
     place_point(r, d->body, d->world_point, &d->point);
     place_vector(r, !d->body_axes, false, &d->force);
     place_vector(r, !d->body_axes, true, &d->torque);
+    TRY(place_components(r, d, false, d->force_of));
+    return place_components(r, d, true, d->torque_of);
 }
 
 // Stiffness along and about axes does not change where an axis is reversed.
@@ -300,8 +321,7 @@ lw_status lwi_yaml_place_force(lwi_yaml_reading *r, int item, void *desc)
         place_spring(r, desc);
         return LW_OK;
     case LWI_ITEM_wrench:
-        place_wrench(r, desc);
-        return LW_OK;
+        return place_wrench(r, desc);
     case LWI_ITEM_bushing:
         place_bushing(r, desc);
         return LW_OK;

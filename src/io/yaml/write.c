@@ -547,9 +547,13 @@ static void use_signals(int *uses, const lwi_yaml_object *object, const void *de
     for (int i = 0; i < object->nkey; i++) {
         const lwi_yaml_key *key = &object->key[i];
         lw_signal signal;
-        if (key->kind != LWI_KEY_SIGNAL && key->kind != LWI_KEY_FUNCTION) continue;
-        memcpy(&signal, (const char *)desc + key->offset, sizeof signal);
-        use(uses, signal);
+        const bool one = key->kind == LWI_KEY_SIGNAL || key->kind == LWI_KEY_FUNCTION;
+        const int n = one ? 1 : key->kind == LWI_KEY_SIGNALS ? key->count : 0;
+        for (int k = 0; k < n; k++) {
+            memcpy(&signal, (const char *)desc + key->offset + (size_t)k * sizeof signal,
+                   sizeof signal);
+            use(uses, signal);
+        }
     }
 }
 

@@ -120,13 +120,13 @@ static lwi_kin kin_of(const lwi_system *s)
 
 // Without the dry part of `c->dry`, which is linearised in friction.c.
 static double all_coordinate_rates(const lwi_index3 *d, const lwi_index3_coupler *c,
-                                   const lwi_kin *kin, double two)
+                                   const lwi_force_state *state)
 {
+    const double two = state->two;
     double rate = 0;
     for (int i = c->first; i < c->end; i++) {
         const lwi_force *f = &d->system.model->force[d->acting[i]];
-        rate +=
-            c->dry && f->par == c->dry ? two * c->dry->viscous : f->type->rate(f->par, kin, two);
+        rate += c->dry && f->par == c->dry ? two * c->dry->viscous : f->type->rate(f->par, state);
     }
     return rate;
 }
@@ -176,8 +176,12 @@ static lwi_force_state state_of(lwi_index3 *d, const lwi_force *f, double t, dou
     const lwi_force_place place = lwi_force_acts_on(f);
     const int body[2] = {place.body[0], place.body[place.n - 1]};
     loads_of(d, f, body[0], body[1], t, inputs);
-    return (lwi_force_state){
-        .kin = kin, .load = {d->system.wrench[body[0]], d->system.wrench[body[1]]}, .two = two};
+    return (lwi_force_state){.kin = kin,
+                             .load = {d->system.wrench[body[0]], d->system.wrench[body[1]]},
+                             .two = two,
+                             .model = d->system.model,
+                             .t = t,
+                             .inputs = inputs};
 }
 
 static void between_bodies(lwi_index3 *d, const lwi_index3_coupler *c, double t, double two,
@@ -213,13 +217,15 @@ void lwi_index3_unit_effort(lwi_index3 *d, const lwi_index3_coupler *c, double t
 }
 
 // All forces of a coordinate together; *off: offset of J x.
-static void coordinate_row(lwi_index3 *d, lwi_index3_coupler *c, double t, double h, rows *r,
-                           double *off)
+static void coordinate_row(lwi_index3 *d, lwi_index3_coupler *c, double t, double h,
+                           const double *inputs, rows *r, double *off)
 {
     lwi_system *s = &d->system;
     const lwi_kin kin = kin_of(s);
     const double v = kin.qd[c->iv];
-    r->rate[0] = all_coordinate_rates(d, c, &kin, 2 / h);
+    const lwi_force_state state = {
+        .kin = &kin, .two = 2 / h, .model = s->model, .t = t, .inputs = inputs};
+    r->rate[0] = all_coordinate_rates(d, c, &state);
     if (!c->dry && !(r->rate[0] > 0)) return;
     lwi_index3_unit_effort(d, c, t, r->wrench[0]);
     if (!c->dry) return;
@@ -289,7 +295,7 @@ void lwi_index3_force_rows(lwi_index3 *d, double t, double h, const double *inpu
         if (!c->force)
             curved_rows(d, c, t, &r);
         else if (c->joint >= 0)
-            coordinate_row(d, c, t, h, &r, &off);
+            coordinate_row(d, c, t, h, inputs, &r, &off);
         else
             between_bodies(d, c, t, two, inputs, &r);
         put(d, i, &r, off);

@@ -59,6 +59,9 @@ typedef struct lwi_force_state {
     const double
         *load[2]; ///< [6] what this force alone does to its bodies, about their mass centres
     double two;   ///< 2 / h: rate of a velocity by a position in the trapezoidal rule
+    const struct lw_model *model; ///< of its signals
+    double t;
+    const double *inputs;
 } lwi_force_state;
 
 /** A length or angle phi that a force f(phi, dphi/dt) depends on: a unit force n on body 2 at point 2 and
@@ -117,8 +120,8 @@ typedef struct lwi_force_type {
     // ---- for implicit integrators; NULL: not part of their tangent
     /** Of a force on a coordinate: does it ever change with it? */
     bool (*varies)(const void *par);
-    /** The same: -(df/dq + two df/dqd). */
-    double (*rate)(const void *par, const lwi_kin *, double two);
+    /** The same: -(df/dq + two df/dqd); the loads of the state are not set. */
+    double (*rate)(const void *par, const lwi_force_state *);
     int nrow; ///< of a force between bodies, at most
     void (*rows)(const void *par, const lwi_force_state *, lwi_force_row *);
     /** What it does to its bodies; returns how many actions. */
@@ -165,6 +168,7 @@ typedef struct lwi_joint_spring_par {
     int iq, iv; ///< in the joint arrays; iq < 0: no coordinate
     double stiffness, damping, at;
     lw_signal force, effort;
+    bool follows; ///< one of them reads coordinates or speeds of joints
 } lwi_joint_spring_par;
 
 /** A stop at one end of a joint coordinate, beyond it by x = side (q - at) > 0. */
@@ -208,13 +212,14 @@ typedef struct lwi_spring_par {
     double point1[3], point2[3]; ///< from the mass centre, body axes (ground: world)
     double stiffness, damping, length;
     lw_signal force;
+    int number; ///< where `force` reads lengths of springs: that of this one; else -1
 } lwi_spring_par;
 
 typedef struct lwi_wrench_par {
     int body, body_axes;
     double point[3]; ///< from the mass centre, body axes
     double force[3], torque[3];
-    lw_signal scale;
+    lw_signal force_of[3], torque_of[3], scale;
 } lwi_wrench_par;
 
 // Forces act on the bodies named in the description, merged (massless) ones too: arrays over bodies

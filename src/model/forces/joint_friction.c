@@ -40,11 +40,11 @@ static bool varies(const void *par)
     return true;
 }
 
-static double rate(const void *par, const lwi_kin *kin, double two)
+static double rate(const void *par, const lwi_force_state *s)
 {
     const lwi_joint_friction_par *p = par;
-    const double y = p->coulomb > 0 ? tanh(kin->qd[p->iv] / p->speed) : 0;
-    return two * (p->viscous + (p->coulomb > 0 ? p->coulomb / p->speed * (1 - y * y) : 0));
+    const double y = p->coulomb > 0 ? tanh(s->kin->qd[p->iv] / p->speed) : 0;
+    return s->two * (p->viscous + (p->coulomb > 0 ? p->coulomb / p->speed * (1 - y * y) : 0));
 }
 
 static const lwi_quantity quantities[] = {

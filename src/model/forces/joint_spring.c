@@ -53,14 +53,20 @@ static lwi_force_place place(const void *par)
 static bool varies(const void *par)
 {
     const lwi_joint_spring_par *p = par;
-    return (p->iq >= 0 && p->stiffness > 0) || p->damping > 0;
+    return (p->iq >= 0 && p->stiffness > 0) || p->damping > 0 || p->follows;
 }
 
-static double rate(const void *par, const lwi_kin *kin, double two)
+static double rate(const void *par, const lwi_force_state *s)
 {
     const lwi_joint_spring_par *p = par;
-    (void)kin;
-    return (p->iq < 0 ? 0 : p->stiffness) + two * p->damping;
+    const double own = (p->iq < 0 ? 0 : p->stiffness) + s->two * p->damping;
+    if (!p->follows) return own;
+    const lwi_now now = lwi_now_at(s->kin, s->t, s->inputs);
+    const lwi_seed seed = {.iq = p->iq, .q = 1, .iv = p->iv, .qd = s->two, .spring = -1};
+    double f[3], g[3];
+    lwi_signal_jet(s->model->function, p->force, &now, &seed, f);
+    lwi_signal_jet(s->model->function, p->effort, &now, &seed, g);
+    return own - f[1] - g[1];
 }
 
 static const lwi_quantity quantities[] = {

@@ -129,11 +129,11 @@ static bool varies(const void *par)
     return true;
 }
 
-static double rate(const void *par, const lwi_kin *kin, double two)
+static double rate(const void *par, const lwi_force_state *s)
 {
     const lwi_joint_stop_par *p = par;
-    const unsigned char mode = kin->mode ? kin->mode[p->mode] : mode_now(p, kin);
-    return mode == PRESSED ? p->stiffness + two * p->damping : 0;
+    const unsigned char mode = s->kin->mode ? s->kin->mode[p->mode] : mode_now(p, s->kin);
+    return mode == PRESSED ? p->stiffness + s->two * p->damping : 0;
 }
 
 static const lwi_quantity quantities[] = {

@@ -23,6 +23,7 @@ typedef struct servo_par {
     lw_signal target, rate;
     double kd, gain[3], bias[3];
     double target_range[2], effort_range[2]; ///< infinite: no limit
+    bool follows; ///< target or rate read coordinates or speeds of joints
 } servo_par;
 
 static double within(double x, const double range[2])
@@ -81,16 +82,30 @@ static lwi_force_place place(const void *par)
 static bool varies(const void *par)
 {
     const servo_par *p = par;
-    return p->bias[1] < 0 || p->bias[2] < 0;
+    return p->bias[1] < 0 || p->bias[2] < 0 || p->follows;
 }
 
-// Of the bias; where the effort is limited, and of a gain that depends on the length, it is approximate.
-static double rate(const void *par, const lwi_kin *kin, double two)
+// -df/ds of what target and rate follow, where the coordinate changes by s and its speed by two s.
+static double rate_of_signals(const servo_par *p, const lwi_force_state *s)
+{
+    const lwi_now now = lwi_now_at(s->kin, s->t, s->inputs);
+    const servo_share *share = &p->share[0];
+    const lwi_seed seed = {.iq = share->iq, .q = 1, .iv = share->iv, .qd = s->two, .spring = -1};
+    const double l = share->c * s->kin->q[share->iq], dl = share->c * s->kin->qd[share->iv];
+    const double gain = p->gain[0] + p->gain[1] * l + p->gain[2] * dl;
+    double u[3], w[3];
+    lwi_signal_jet(s->model->function, p->target, &now, &seed, u);
+    lwi_signal_jet(s->model->function, p->rate, &now, &seed, w);
+    return -share->c * (gain * u[1] + p->kd * w[1]);
+}
+
+// Of the bias and of signals; where the effort is limited, and of a gain that depends on the length, it is approximate.
+static double rate(const void *par, const lwi_force_state *s)
 {
     const servo_par *p = par;
-    (void)kin;
     const double c = p->share[0].c;
-    return c * c * (fmax(-p->bias[1], 0) + two * fmax(-p->bias[2], 0));
+    const double own = c * c * (fmax(-p->bias[1], 0) + s->two * fmax(-p->bias[2], 0));
+    return p->follows ? own + rate_of_signals(p, s) : own;
 }
 
 static const lwi_quantity quantities[] = {
@@ -247,6 +262,9 @@ static lw_status compile(lw_model *m, const void *desc, void *par)
         const lw_servo_term *t = &d->terms[k];
         share[k] = share_of(m, t->joint, t->coordinate, gear * (t->factor != 0 ? t->factor : 1));
     }
+    const unsigned needs =
+        lwi_function_needs(m->function, d->target) | lwi_function_needs(m->function, d->rate);
+    p->follows = (needs & LWI_NEEDS_JOINT) != 0;
     memcpy(p->gain, d->gain, sizeof p->gain);
     memcpy(p->bias, d->bias, sizeof p->bias);
     p->gain[0] += d->kp;

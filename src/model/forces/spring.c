@@ -86,6 +86,17 @@ static lwi_force_place place(const void *par)
     return (lwi_force_place){.iv = -1, .n = 2, .body = {p->body1, p->body2}};
 }
 
+// df/dl + two df/ddl of what `force` makes of the length of this spring.
+static double slope_of_signal(const lwi_spring_par *p, const lwi_force_state *s)
+{
+    if (p->number < 0) return 0;
+    const lwi_now now = lwi_now_at(s->kin, s->t, s->inputs);
+    const lwi_seed seed = {.iq = -1, .iv = -1, .spring = p->number, .length = 1, .rate = s->two};
+    double f[3];
+    lwi_signal_jet(s->model->function, p->force, &now, &seed, f);
+    return f[1];
+}
+
 // Its length, and two rows across: the line rotates, tension f holds it with f / length.
 static void rows(const void *par, const lwi_force_state *s, lwi_force_row *row)
 {
@@ -97,7 +108,8 @@ static void rows(const void *par, const lwi_force_state *s, lwi_force_row *row)
     if (!along(n, d)) return;
     across(n, a, b);
     const double tension = -v3_dot(n, s->load[1]), length = v3_norm(d);
-    unit_force(&row[0], point1, point2, n, p->stiffness + s->two * p->damping);
+    unit_force(&row[0], point1, point2, n,
+               p->stiffness + s->two * p->damping - slope_of_signal(p, s));
     unit_force(&row[1], point1, point2, a, tension / length);
     unit_force(&row[2], point1, point2, b, tension / length);
 }
@@ -215,7 +227,10 @@ static lw_status compile(lw_model *m, const void *desc, void *par)
                           .stiffness = d->stiffness,
                           .damping = d->damping,
                           .length = d->length,
-                          .force = d->force};
+                          .force = d->force,
+                          .number = -1};
+    if (lwi_function_needs(m->function, d->force) & LWI_NEEDS_POSE)
+        p->number = (int)(d - lwi_spring_desc(&m->desc, 0));
     point_from_com(m, p->body1, d->point1, p->point1);
     point_from_com(m, p->body2, d->point2, p->point2);
     return LW_OK;

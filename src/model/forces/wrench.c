@@ -1,4 +1,4 @@
-// wrench.c -- a force at a point of a body and a torque, in world or body axes, times scale(t).
+// wrench.c -- a force at a point of a body and a torque, in world or body axes: (numbers + signals) times scale.
 //
 // It has no potential; its power is force . (velocity of the point) + torque . w.
 #include "model/forces/describe.h"
@@ -6,14 +6,25 @@
 #include "model/model.h"
 #include "spatial/motion.h"
 
+#include <math.h>
+#include <string.h>
+
 // Force and torque now, world axes.
 static void scaled(const lw_model *model, const lwi_wrench_par *p, const lwi_kin *kin, double t,
                    const double *inputs, double f[6])
 {
     const lwi_now now = lwi_now_at(kin, t, inputs);
     const double scale = lwi_signal_value(model->function, p->scale, &now, 1);
-    v3_scale(f, scale, p->force);
-    v3_scale(f + 3, scale, p->torque);
+    for (int k = 0; k < 3; k++) {
+        f[k] = p->force[k];
+        f[3 + k] = p->torque[k];
+        if (p->force_of[k].index)
+            f[k] += lwi_signal_value(model->function, p->force_of[k], &now, 0);
+        if (p->torque_of[k].index)
+            f[3 + k] += lwi_signal_value(model->function, p->torque_of[k], &now, 0);
+    }
+    v3_scale(f, scale, f);
+    v3_scale(f + 3, scale, f + 3);
     if (!p->body_axes) return;
     m3_mul_v(f, kin->R[p->body], f);
     m3_mul_v(f + 3, kin->R[p->body], f + 3);
@@ -40,7 +51,12 @@ static int dissipates(const void *par)
 static double next_break(const lw_model *model, const void *par, double t)
 {
     const lwi_wrench_par *p = par;
-    return lwi_function_next_break(model->function, p->scale, t);
+    double next = lwi_function_next_break(model->function, p->scale, t);
+    for (int k = 0; k < 3; k++) {
+        next = fmin(next, lwi_function_next_break(model->function, p->force_of[k], t));
+        next = fmin(next, lwi_function_next_break(model->function, p->torque_of[k], t));
+    }
+    return next;
 }
 
 static lwi_force_place place(const void *par)
@@ -110,6 +126,8 @@ static const lwi_yaml_key keys[] = {
      .help = "instead of `at`: in the body frame [m]; default 0 0 0"},
     {"force", LWI_KEY_VECTOR, AT(force), .help = "[N]; default 0 0 0"},
     {"torque", LWI_KEY_VECTOR, AT(torque), .help = "[N m]; default 0 0 0"},
+    {"force_of", LWI_KEY_SIGNALS, AT(force_of), .count = 3, .help = "functions or inputs that are added to the components of `force` [N]"},
+    {"torque_of", LWI_KEY_SIGNALS, AT(torque_of), .count = 3, .help = "the same of `torque` [N m]"},
     {"axes", LWI_KEY_SWITCH, AT(body_axes), .more = axes, .count = LWI_COUNT(axes),
      .help = "axes of the components; default world"},
     {"scale", LWI_KEY_FUNCTION, AT(scale), .help = "multiplies force and torque; default 1"},
@@ -133,6 +151,10 @@ lw_status lw_builder_add_wrench(lw_builder *b, const lw_wrench_desc *desc, lw_er
     if (!finite3(d.point) || !finite3(d.force) || !finite3(d.torque))
         return lwi_item_fail(it, "point, force or torque is not finite");
     TRY(lwi_item_signal(it, "scale", d.scale, false));
+    for (int k = 0; k < 3; k++) {
+        TRY(lwi_item_signal(it, "force_of", d.force_of[k], false));
+        TRY(lwi_item_signal(it, "torque_of", d.torque_of[k], false));
+    }
     point_in_body(b, d.body, &d.point, &d.world_point);
     return lwi_force_push(b, LWI_ITEM_wrench, &d, error);
 }
@@ -151,6 +173,8 @@ static lw_status compile(lw_model *m, const void *desc, void *par)
                           .force = {d->force.x, d->force.y, d->force.z},
                           .torque = {d->torque.x, d->torque.y, d->torque.z},
                           .scale = d->scale};
+    memcpy(p->force_of, d->force_of, sizeof p->force_of);
+    memcpy(p->torque_of, d->torque_of, sizeof p->torque_of);
     point_from_com(m, p->body, d->point, p->point);
     return LW_OK;
 }

@@ -570,6 +570,60 @@ static void hostile_trees_are_refused(void **state)
     assert_non_null(strstr(error.text, "more than 16 files inside each other"));
 }
 
+// Signals of mirrored files get the prefix in all their names and are the mirror image; formulas of the file that includes
+// them may name them.
+static void signals_of_included_files_have_prefixes(void **state)
+{
+    (void)state;
+    static const char leg[] =
+        "linkwork: 1\n"
+        "parameters: {k: 30}\n"
+        "signals:\n"
+        "  push: -k*hip.q0 - 2*spring.wire.rate\n"
+        "  law: {type: curve, of: push + joint.hip.qd0, x: [-1, 1], y: [-2, 2]}\n"
+        "bodies: {thigh: {mass: 2, inertia: [0.1, 0.1, 0.1, 0, 0, 0], com: [0, 0, -0.2], position: "
+        "[0, "
+        "0.2, 0]}}\n"
+        "joints: {hip: {type: revolute, between: [ground, thigh], at: [0, 0.2, 0], axis: [1, 0, "
+        "0], qd: "
+        "[0.3], effort: {q0: law}}}\n"
+        "forces:\n"
+        "  wire: {type: spring, between: [ground, thigh], from: [0, 0.5, 0], to: [0, 0.2, -0.4]}\n"
+        "  side: {type: wrench, body: thigh, point: [0, 0, -0.1], force_of: [0, push, law]}\n"
+        "markers: {foot: {body: thigh, position: [0, 0, -0.4]}}\n";
+    write_file("leg.yaml", leg);
+    lw_model *m =
+        read_model("linkwork: 1\n"
+                   "include: {left: {file: leg.yaml}, right: {file: leg.yaml, mirror: y}}\n"
+                   "signals: {gap: \"distance('left.foot', 'right.foot') + 0*'left.law'\"}\n");
+    lw_sim *sim;
+    lw_error error = {0};
+    const lw_observation *o;
+    assert_int_equal(lw_sim_create(m, NULL, &sim, &error), LW_OK);
+    assert_int_equal(lw_sim_step(sim, 0.4), LW_OK);
+    assert_int_equal(lw_sim_observe(sim, LW_OBSERVE_MOMENTUM, &o), LW_OK);
+    double value[5];
+    for (int i = 0, n = 0; i < lw_model_output_count(m); i++)
+        if (!strcmp(lw_model_output(m, i).kind, "signal")) value[n++] = o->output[i];
+    assert_true(fabs(value[0]) > 0.01);
+    assert_true(fabs(value[0] - value[2]) < 1e-12 && fabs(value[1] - value[3]) < 1e-12);
+    assert_true(fabs(o->q[0] - o->q[1]) < 1e-14 && fabs(o->q[0]) > 1e-3);
+    assert_true(fabs(o->position[1][1] + o->position[2][1]) < 1e-14);
+    assert_true(fabs(value[4] - 2 * (0.2 + 0.4 * sin(o->q[0]))) < 1e-12);
+    lw_sim_destroy(sim);
+    lw_model_destroy(m);
+
+    write_file(
+        "axes.yaml",
+        "linkwork: 1\nsignals: {s: marker.foot.z}\nbodies: {thigh: {mass: 1, inertia: [1, 1, "
+        "1, 0, 0, 0]}}\nmarkers: {foot: {body: thigh}}\n");
+    assert_int_not_equal(
+        parse("linkwork: 1\ninclude: {a: {file: axes.yaml, mirror: y}}\n", &m, &error), LW_OK);
+    assert_non_null(strstr(error.text, "signal 's': marker.foot.z is in axes of the world"));
+    m = read_model("linkwork: 1\ninclude: {a: {file: axes.yaml}}\n");
+    lw_model_destroy(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -578,6 +632,7 @@ int main(void)
         cmocka_unit_test(grounds_are_bodies),
         cmocka_unit_test(names_have_prefixes_and_parameters_values),
         cmocka_unit_test(expressions_are_in_the_parameters_unit),
+        cmocka_unit_test(signals_of_included_files_have_prefixes),
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(hostile_trees_are_refused),
     };

@@ -1,7 +1,9 @@
 // test_signals.c -- signals that read bodies, markers, springs and one another: against equivalent formulas of joint
 // coordinates in every formulation; derivatives; outputs; power; refusals.
+#include "methods/index3/index3.h"
 #include "model/model.h"
 #include "model/outputs.h"
+#include "simulate/simulation.h"
 #include "support/mechanism.h"
 
 #include <linkwork/dynamics.h>
@@ -253,6 +255,57 @@ static void jets_match_differences(void **state)
     lw_model_destroy(m);
 }
 
+// Newton's iterations of index3 for a stiff law by signals, and by the springs that these are.
+static double iterations(bool signals)
+{
+    cart c = start(false);
+    lw_sim *sim;
+    lw_error error = {0};
+    lw_options options;
+    static const double x[] = {-2, 0, 2}, y[] = {2e5, 0, -2e5};
+    if (signals) {
+        c.hinge.coordinate[0].effort =
+            lwt_function(c.b, &(lw_function_desc){.type = LW_FUNCTION_CURVE,
+                                                  .t = x,
+                                                  .y = y,
+                                                  .npoint = 3,
+                                                  .formula = "hinge.q0 + hinge.qd0/100"});
+        lwt_spring(c.b,
+                   &(lw_spring_desc){.name = "rod",
+                                     .body1 = lwt_ground,
+                                     .body2 = c.cart,
+                                     .point1 = {-2, 0, 0},
+                                     .force = named(c.b, NULL, "-1e6*(spring.rod.length - 2)")});
+    } else {
+        c.hinge.coordinate[0].stiffness = 1e5, c.hinge.coordinate[0].damping = 1e3;
+        lwt_spring(c.b, &(lw_spring_desc){.name = "rod",
+                                          .body1 = lwt_ground,
+                                          .body2 = c.cart,
+                                          .point1 = {-2, 0, 0},
+                                          .stiffness = 1e6,
+                                          .length = 2});
+    }
+    lw_model *m = finish(&c);
+    lw_options_default(&options);
+    lwt_ok(lw_options_set(&options, "formulation", "index3", &error), &error);
+    lwt_ok(lw_options_set(&options, "step", "0.01", &error), &error);
+    lwt_ok(lw_sim_create(m, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+    lwt_ok(lw_sim_step(sim, 0.3), lw_sim_error(sim));
+    const lwi_index3_counts *n = &((const lwi_index3 *)sim->work->data)->counts;
+    const double per_step = (double)n->iterations / (double)n->steps;
+    lw_sim_destroy(sim);
+    lw_model_destroy(m);
+    return per_step;
+}
+
+static void implicit_steps_have_the_derivatives_of_signals(void **state)
+{
+    (void)state;
+    const double by_signals = iterations(true), by_springs = iterations(false);
+    if (!(fabs(by_signals - by_springs) < 0.3 && by_springs > 1))
+        fail_msg("%g iterations per step, of springs %g", by_signals, by_springs);
+}
+
 // Recorded signals are outputs.
 static void signals_are_outputs(void **state)
 {
@@ -398,6 +451,7 @@ int main(void)
         cmocka_unit_test(readings_are_those_of_the_coordinates),
         cmocka_unit_test(curves_and_maps_are_laws_of_forces),
         cmocka_unit_test(jets_match_differences),
+        cmocka_unit_test(implicit_steps_have_the_derivatives_of_signals),
         cmocka_unit_test(signals_are_outputs),
         cmocka_unit_test(names_are_resolved),
         cmocka_unit_test(wrong_formulas_are_refused_with_their_place),
