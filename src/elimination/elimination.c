@@ -565,6 +565,7 @@ static void find_full_rank(lwi_elim *elim)
 lw_status lwi_elim_find_ranks(lwi_elim *elim, double threshold, int *rank)
 {
     LWI_ASSERT(threshold > 0 && threshold < 1);
+    elim->passes++;
     elim->find_ranks = true;
     elim->unsymmetric = elim->in_extended = false;
     lwi_elim_set_laned(elim, false);

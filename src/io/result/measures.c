@@ -272,8 +272,7 @@ lw_status lwi_measures_create(const lw_model *model, lwi_measures **measures, lw
     if (!m) return lwi_fail(error, LW_ERR_MEMORY, "no memory for measures");
     *m = (lwi_measures){.n = model->desc.nmeasure};
     lwi_arena_init(&m->arena, NULL);
-    if (m->n ==
-        0) { // no columns are needed: their names take longer than the rest of a run's beginning
+    if (m->n == 0) { // no columns are needed
         *measures = m;
         return LW_OK;
     }

@@ -137,6 +137,7 @@ typedef struct lwi_rcr {
     // memory of the fronts from below, scratch from above; reused by every elimination
     double *pool;
     size_t room, used, need; ///< size; in use; largest need of all eliminations
+    long passes;             ///< eliminations so far
     // results of the last elimination
     double min_pivot;    ///< smallest pivot of a dependent speed; 1: there is none
     int min_pivot_speed; ///< speed with that pivot

@@ -366,6 +366,7 @@ lw_status lwi_rcr_eliminate(lwi_rcr *e, lwi_rcr_mode mode, double pivot, double 
 {
     const size_t speeds = (size_t)e->model->tree_nv;
     e->used = 0;
+    e->passes++;
     e->min_pivot = e->min_row = 1;
     e->max_dropped = 0;
     e->min_pivot_speed = e->min_row_node = -1;

@@ -1,0 +1,143 @@
+// test_setting_up.c -- what it takes to begin a run: eliminations, and bytes for each body.
+#include "support/counted_malloc.h"
+
+#include "methods/rcr/rcr.h"
+#include "simulate/simulation.h"
+
+#include <linkwork/linkwork.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+// Bytes from an allocator, now and at most.
+typedef struct meter {
+    size_t live, peak;
+} meter;
+
+static void *take(void *user, size_t bytes)
+{
+    meter *m = user;
+    size_t *block = malloc(sizeof(max_align_t) + bytes);
+    if (!block) return NULL;
+    *block = bytes;
+    m->live += bytes;
+    if (m->live > m->peak) m->peak = m->live;
+    return (char *)block + sizeof(max_align_t);
+}
+
+static void give_back(void *user, void *block)
+{
+    size_t *head = (size_t *)((char *)block - sizeof(max_align_t));
+    ((meter *)user)->live -= *head;
+    free(head);
+}
+
+static lw_model *generated(const char *kind, int n, const char *start)
+{
+    char text[256];
+    const lw_read_desc desc = {.format = "yaml"};
+    lw_model *model = NULL;
+    lw_error error = {0};
+    snprintf(text, sizeof text, "linkwork: 1\ngravity: [0, -9.81, 0]\ngenerate: {%s: {n: %d%s}}\n",
+             kind, n, start);
+    if (lw_model_parse(text, strlen(text), kind, &desc, &model, NULL, &error) != LW_OK)
+        fail_msg("%s: %s", kind, error.text);
+    return model;
+}
+
+static lw_sim *begin(const lw_model *model, const lw_allocator *allocator)
+{
+    lw_sim *sim = NULL;
+    lw_error error = {0};
+    const lw_observation *o;
+    if (lw_sim_create(model, &(lw_sim_desc){.allocator = allocator}, &sim, &error) != LW_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(lw_sim_observe(sim, LW_OBSERVE_MOMENTUM, &o), LW_OK);
+    return sim;
+}
+
+// Ranks at the start and nearby, memory for partitions, a partition, its factors: the rates, scales, velocities and the row
+// of the start share these.  The monitor finds the ranks of its rows and the pivot of the start.
+static void a_row_of_four_bars_begins_with_five_eliminations(void **state)
+{
+    (void)state;
+    lw_model *model = generated("n_four_bar", 40, ", q: [0.3, 0, 0], qd: [1, 0, 0]");
+    lw_sim *sim = begin(model, NULL);
+    assert_string_equal(lw_sim_options(sim)->formulation, "rcr");
+    assert_int_equal(((const lwi_rcr_work *)sim->work->data)->e.passes, 5);
+    assert_int_equal(lwi_elim_matrix_passes(sim->monitor.system.elim), 2);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// What a simulation takes for a body, small and large; nothing is left when it is destroyed.
+static void memory_is_linear_in_bodies(void **state)
+{
+    static const struct {
+        const char *kind, *start;
+        double bytes; ///< for a body, upper bound: some percent more than now
+    } cases[] = {
+        {"chain", "", 6000},
+        {"tree", "", 6000},
+        {"loop", "", 27000},
+        {"n_four_bar", ", q: [0.3, 0, 0], qd: [1, 0, 0]", 32000},
+        {"ladder", ", q: [0.2, 0.3, 0], qd: [0.5, 1, 0]", 37000},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (int n = 100; n <= 800; n *= 8) {
+            meter m = {0};
+            const lw_allocator allocator = {take, give_back, &m};
+            lw_model *model = generated(cases[i].kind, n, cases[i].start);
+            const int bodies = lw_model_body_count(model) - 1;
+            lw_sim *sim = begin(model, &allocator);
+            const double bytes = (double)m.peak / bodies;
+            printf("%s of %d bodies: %.0f bytes for a body\n", cases[i].kind, bodies, bytes);
+            if (bytes > cases[i].bytes)
+                fail_msg("%s of %d bodies: %.0f bytes for a body, expected at most %.0f",
+                         cases[i].kind, bodies, bytes, cases[i].bytes);
+            lw_sim_destroy(sim);
+            assert_int_equal(m.live, 0);
+            lw_model_destroy(model);
+        }
+}
+
+// Names of columns take more memory and time than all else of a row: those of CSV are not kept, and a model without
+// measures has none for them.
+static void names_of_columns_are_not_kept(void **state)
+{
+    (void)state;
+    if (!COUNTS_ALLOCATIONS) skip();
+    lw_model *model = generated("chain", 2000, "");
+    lw_sim *sim = begin(model, NULL);
+    lw_measures *measures;
+    lw_csv *csv;
+    lw_error error = {0};
+    counted_bytes = 0;
+    assert_int_equal(LW_OK, lw_measures_create(model, &measures, &error));
+    assert_true(counted_bytes < 100000); // a chunk of memory; names would take 3 MB
+    counted_bytes = 0;
+    assert_int_equal(LW_OK, lw_csv_create(model, LW_OBSERVE_FORCE, "/dev/null", &csv, &error));
+    const double columns = 28.0 * 2000;
+    printf("CSV: %.1f bytes for a column\n", (double)counted_bytes / columns);
+    assert_true((double)counted_bytes < 70 * columns);
+    assert_int_equal(LW_OK, lw_csv_close(csv));
+    lw_measures_destroy(measures);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_row_of_four_bars_begins_with_five_eliminations),
+        cmocka_unit_test(memory_is_linear_in_bodies),
+        cmocka_unit_test(names_of_columns_are_not_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
