@@ -33,9 +33,11 @@
 #define TOO_NEAR 0.5
 // Minima of the sine above this part of the current sine are no singular position.
 #define TURNS 0.5
-// Motion, in radians or lengths of the mechanism: over which the rate of the sine is measured, between samples within
-// a step, and the largest one to the position.
+// Motion, in radians or lengths of the mechanism: over which the rate of the sine is measured, the same where the rates over
+// both differ by more than a part, between samples within a step, and the largest one to the position.
 #define TRIAL 0.01
+#define WIDE_TRIAL 0.2
+#define SMOOTH 0.3
 #define APART 0.1
 #define FARTHEST 0.8
 enum { MAX_PIECES = 64, MAX_RETREATS = 3 };
@@ -128,25 +130,43 @@ static bool observe(lw_sim *sim, double t, const double *x, lw_observe level, lw
     return sim->work->formulation->observe(sim->work, t, x, sim->inputs, level, m) == LW_OK;
 }
 
-// The position close to a motion: *after, the time to it, negative if the sine rises, and the window, half its width in
-// time; false: the minimum of the sine is no singular position.  Pivots, squares of sines, are parabolas near their minimum.
-static bool estimate_position(lw_sim *sim, const lwi_snapshot *m, double rate, double *after,
-                              double *window)
+// Pivot p, squared sine, and its derivatives in time at a motion, from motions to both sides.
+typedef struct parabola {
+    double p, slope, bend;
+} parabola;
+
+static parabola pivots_at(lw_sim *sim, const lwi_snapshot *m, double dt)
 {
     lwi_gauss *g = &sim->passage.gauss;
     double pivot[3];
-    if (!(rate > 0)) return false;
-    const double dt = TRIAL / rate;
     for (int i = 0; i < 3; i++) {
         lwi_gauss_move(g, m, (i - 1) * dt);
         const double s = lwi_sine_at(&sim->monitor, &g->moved);
         pivot[i] = s * s;
     }
-    const double p = pivot[1], slope = (pivot[2] - pivot[0]) / (2 * dt);
-    const double bend = (pivot[0] - 2 * p + pivot[2]) / (dt * dt);
-    if (slope == 0) return false;
-    const double lowest = bend > 0 ? p - slope * slope / (2 * bend) : 0;
-    *after = -2 * p / slope; // s / (ds/dt)
+    return (parabola){pivot[1], (pivot[2] - pivot[0]) / (2 * dt),
+                      (pivot[0] - 2 * pivot[1] + pivot[2]) / (dt * dt)};
+}
+
+static double lowest_of(const parabola *at)
+{
+    return at->bend > 0 ? at->p - at->slope * at->slope / (2 * at->bend) : 0;
+}
+
+// The position close to a motion: *after, the time to it, negative if the sine rises, and the window, half its width in
+// time; false: the minimum of the sine is no singular position.  Pivots, squares of sines, are parabolas near their minimum.
+// Where two pivots are nearly equal round-off chooses between them, and the next ones have steps of some percent, more than
+// a short motion changes them.
+static bool estimate_position(lw_sim *sim, const lwi_snapshot *m, double rate, double *after,
+                              double *window)
+{
+    if (!(rate > 0)) return false;
+    const parabola wide = pivots_at(sim, m, WIDE_TRIAL / rate);
+    parabola at = pivots_at(sim, m, TRIAL / rate);
+    if (fabs(at.slope - wide.slope) > SMOOTH * fabs(wide.slope)) at = wide;
+    if (at.slope == 0) return false;
+    const double p = at.p, lowest = fmin(lowest_of(&at), lowest_of(&wide));
+    *after = -2 * p / at.slope; // s / (ds/dt)
     *window = WINDOW * typical(sim) / sqrt(p) * fabs(*after);
     return lowest < TURNS * p && fabs(*after) * rate <= FARTHEST;
 }
