@@ -498,7 +498,7 @@ async function two() {
     return {first: place(view.world, window.linkwork.data), second: place(view.second.world, second), apart: view.apart,
       shown: [...document.querySelectorAll('#checks tr')].map((row) => [...row.cells].map((cell) => cell.textContent)),
       about: document.getElementById('about-second').textContent, end: document.getElementById('clock').textContent,
-      curves: plot.chart.data.map((values) => values.filter((v) => v !== null).length), met: view.batches.length};
+      curves: plot.chart.data.map((values) => values.filter((v) => v !== null && v !== undefined).length), met: view.batches.length};
   }, 0.52);
   facts.both = (await painted(page)).scene;
   facts.one = await page.evaluate(() => { for (const b of window.linkwork.view.second.batches) b.mesh.visible = false; }) ?? (await painted(page)).scene;
