@@ -16,6 +16,8 @@
 #include <linkwork/result.h>
 #include <linkwork/simulate.h>
 
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -45,7 +47,8 @@ typedef struct lw_equilibrium_desc {
     size_t size;          ///< sizeof this struct, or 0: see linkwork.h
     const double *inputs; ///< [inputs]; NULL: zeros
     int iterations;       ///< upper bound; 0: 200
-    bool any; ///< the equilibrium that Newton's method finds, stable or not; else a stable one
+    bool any;    ///< the equilibrium that Newton's method finds, stable or not; else a stable one
+    double time; ///< of functions of time, and of drives [s]
 } lw_equilibrium_desc;
 
 typedef struct lw_equilibrium {
@@ -59,11 +62,11 @@ typedef struct lw_equilibrium {
     /** The independent coordinate with the largest share in the softest displacement, "joint.NAME.q0". */
     char coordinate[LW_COORDINATE_NAME_SIZE];
     int friction; ///< joints with dry friction, which is zero at rest: its range of positions is not computed
-    bool relative; ///< drives move at t = 0: the equilibrium is relative to them
+    bool relative; ///< drives move at `time`: the equilibrium is relative to them
 } lw_equilibrium;
 
 /** The static equilibrium that is reached from the model's start downhill: r(q) = B'Q = 0, Q the generalised forces
- *  at rest (gravity, springs, inputs; drives at t = 0).
+ *  at rest (gravity, springs, inputs; functions and drives at `time`).
  *  @param desc       may be NULL
  *  @param balanced    out: the same mechanism with the equilibrium as its start, at rest; may be NULL
  *  @param report     out: may be NULL
@@ -210,6 +213,10 @@ LW_API const double *lw_linear_D(const lw_linear *linear);
 LW_API const double *lw_linear_mass(const lw_linear *linear);
 /** zdot [f] at the state: zero in equilibrium. */
 LW_API const double *lw_linear_accelerations(const lw_linear *linear);
+/** Writes a MAT-file of level 5 for MATLAB, Octave and SciPy: A, B, C, D, mass_matrix, accelerations, and the names states,
+ *  inputs, outputs as arrays of strings.
+ *  @param file  opened for binary writing      @return LW_ERR_IO */
+LW_API lw_status lw_linear_write_mat(const lw_linear *linear, FILE *file, lw_error *error);
 
 // ------------------------------------------------------------------------------------------- modes
 

@@ -29,6 +29,7 @@
 #include <linkwork/codegen.h>
 #include <linkwork/dynamics.h>
 #include <linkwork/io.h>
+#include <linkwork/kinematics.h>
 #include <linkwork/model.h>
 #include <linkwork/options.h>
 #include <linkwork/plot.h>

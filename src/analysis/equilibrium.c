@@ -53,8 +53,8 @@ static lw_status no_memory(lw_error *error)
 static lw_status enter(search *s, lw_error *error)
 {
     lwi_arena_init(&s->arena, &s->model->arena.allocator);
-    TRY(lwi_analysis_state_create(s->model, 0, s->q, NULL, s->desc->inputs, NULL, &s->arena,
-                                  &s->state, error));
+    TRY(lwi_analysis_state_create(s->model, s->desc->time, s->q, NULL, s->desc->inputs, NULL,
+                                  &s->arena, &s->state, error));
     const size_t f = (size_t)s->state.manifold.f;
     double **const square[] = {&s->K, &s->L, &s->C, &s->U};
     double **const vector[] = {&s->unit, &s->noise, &s->k,      &s->g,  &s->y,
@@ -400,7 +400,8 @@ static lw_status restart(search *s, lw_model **balanced, lw_error *error)
 {
     lwi_analysis_state *const state = &s->state;
     lw_constraints *const c = state->manifold.constraints;
-    lw_constraints_evaluate(c, 0, state->q, state->v, state->manifold.phi, NULL, NULL, NULL);
+    lw_constraints_evaluate(c, s->desc->time, state->q, state->v, state->manifold.phi, NULL, NULL,
+                            NULL);
     const lwi_motion motion = lwi_cut_motion(&c->tree);
     return lwi_model_restart(s->model, &motion, c->tree.joint_qd, balanced, error);
 }
@@ -435,14 +436,14 @@ static int count_friction(const lw_model *model)
     return n;
 }
 
-static bool drives_move(const lw_model *model)
+static bool drives_move(const lw_model *model, double t)
 {
     double sum = 0;
     for (int j = 0; j < model->njoint; j++)
         for (int k = 0; k < model->joint[j].type->nv; k++)
             if (model->joint[j].motion[k].index > 0) {
                 double f[3];
-                lwi_function_eval(model->function, model->joint[j].motion[k], 0, f);
+                lwi_function_eval(model->function, model->joint[j].motion[k], t, f);
                 sum += fabs(f[1]) + fabs(f[2]);
             }
     return sum > 0;
@@ -455,7 +456,8 @@ lw_status lw_model_equilibrium(const lw_model *model, const lw_equilibrium_desc 
     if (!model) return lwi_fail(error, LW_ERR_ARGUMENT, "lw_model_equilibrium: a model is needed");
     lw_equilibrium own = {0};
     search s = {.model = model, .desc = desc, .report = report ? report : &own};
-    *s.report = (lw_equilibrium){.friction = count_friction(model), .relative = drives_move(model)};
+    *s.report = (lw_equilibrium){.friction = count_friction(model),
+                                 .relative = drives_move(model, desc->time)};
     lwi_arena arena;
     lwi_arena_init(&arena, &model->arena.allocator);
     s.q = LWI_PUSH(&arena, double, model->tree_nq);

@@ -9,7 +9,7 @@
 // Then  J'lambda = tau - S'u - missing  gives multipliers of minimum norm in scaled rows, and one pass over the tree the
 // reactions (loops/cut_reactions.h).
 #include "analysis/actuate.h"
-#include "analysis/manifold.h"
+#include "analysis/chosen.h"
 #include "analysis/names.h"
 #include "analysis/track.h"
 #include "kinematics/observe.h"
@@ -29,16 +29,12 @@
 #define RANK 1e-10      // of the scaled A: pivots, relative to the first
 #define INFEASIBLE 1e-8 // residual, relative to the parts of what is required
 #define NULL_PART 1e-9  // of an actuator in an orthonormal null vector
-#define LOSING 1e-4     // pivot of the dependent coordinates, below which others are chosen
-#define DEAD 1e-9       // below which the motion does not follow from the independent coordinates
 #define AFFINE 1e-7     // relative deviation of an input's effect from proportionality
 
 struct lw_inverse {
-    lw_model *model;        ///< actuated, owned
-    lwi_arena arena, place; ///< for good; of the present independent coordinates
-    lwi_manifold manifold;
-    bool chosen; ///< the manifold is there
-    const char *independent;
+    lw_model *model; ///< actuated, owned
+    lwi_arena arena;
+    lwi_chosen at;
     int m, n, f;            ///< actuators, speeds of the tree, degrees of freedom
     int *input;             ///< [m]
     double *weight;         ///< [m]
@@ -190,7 +186,7 @@ static lw_status allocate(lw_inverse *s)
 static lw_status allocate_rows(lw_inverse *s)
 {
     lwi_arena *arena = &s->arena;
-    const int rows = s->manifold.m;
+    const int rows = s->at.manifold.m;
     if (s->residual) return LW_OK;
     s->residual = LWI_PUSH(arena, double, rows);
     s->rate = LWI_PUSH(arena, double, rows);
@@ -199,32 +195,15 @@ static lw_status allocate_rows(lw_inverse *s)
     if (!s->residual || !s->rate || !s->lambda || !s->column ||
         !cod_create(arena, s->f, s->m, &s->actuators) || !cod_create(arena, s->n, rows, &s->rows))
         return LW_ERR_MEMORY;
-    return lwi_cut_reactions_create(&s->manifold.constraints->cut, rows - (s->n - s->f), arena,
+    return lwi_cut_reactions_create(&s->at.manifold.constraints->cut, rows - (s->n - s->f), arena,
                                     &s->reactions);
 }
 
-static void leave(lw_inverse *s)
+// Independent coordinates at the start.
+static lw_status choose(lw_inverse *s, lw_error *error)
 {
-    if (!s->chosen) return;
-    lwi_manifold_destroy(&s->manifold);
-    lwi_arena_free(&s->place);
-    s->chosen = false;
-}
-
-// Independent coordinates at (t, q).
-static lw_status choose(lw_inverse *s, double t, const double *q, lw_error *error)
-{
-    leave(s);
-    lwi_arena_init(&s->place, &s->model->arena.allocator);
-    const lw_status status =
-        lwi_manifold_create(s->model, t, q, s->independent, &s->place, &s->manifold, error);
-    if (status != LW_OK) {
-        lwi_arena_free(&s->place);
-        return status;
-    }
-    s->chosen = true;
-    s->f = s->manifold.f;
-    s->manifold.inputs = s->inputs;
+    TRY(lwi_chosen_choose(&s->at, 0, s->model->tree_q0, error));
+    s->f = s->at.manifold.f;
     return allocate_rows(s) == LW_OK ? LW_OK : no_memory(error);
 }
 
@@ -232,7 +211,7 @@ static lw_status choose(lw_inverse *s, double t, const double *q, lw_error *erro
 static int lacking(const lw_inverse *s)
 {
     for (int k = 0; k < s->f; k++)
-        if (!lwi_track_has(&s->track, s->manifold.independent[k])) return k;
+        if (!lwi_track_has(&s->track, s->at.manifold.independent[k])) return k;
     return -1;
 }
 
@@ -249,7 +228,7 @@ static lw_status name_tracked(lw_inverse *s, lw_error *error)
         lwi_analysis_name(s->model, i, false, name, sizeof name);
         used += (size_t)snprintf(names + used, size - used, "%s%s", used ? "," : "", name);
     }
-    s->independent = names;
+    s->at.names = names;
     return LW_OK;
 }
 
@@ -257,12 +236,12 @@ static lw_status choose_tracked(lw_inverse *s, lw_result *motion, lw_error *erro
 {
     char name[LW_COORDINATE_NAME_SIZE];
     TRY(lwi_track_create(s->model, motion, &s->arena, &s->track, error));
-    if (lacking(s) >= 0 && !*s->independent) {
+    if (lacking(s) >= 0 && !*s->at.names) {
         TRY(name_tracked(s, error));
-        TRY(choose(s, 0, s->model->tree_q0, error));
+        TRY(choose(s, error));
     }
     if (lacking(s) < 0) return LW_OK;
-    lwi_manifold_name(&s->manifold, lacking(s), false, name, sizeof name);
+    lwi_manifold_name(&s->at.manifold, lacking(s), false, name, sizeof name);
     return lwi_fail(error, LW_ERR_ARGUMENT,
                     "motion: the columns do not determine the mechanism of dof %d: %s has none",
                     s->f, name);
@@ -271,13 +250,15 @@ static lw_status choose_tracked(lw_inverse *s, lw_result *motion, lw_error *erro
 static lw_status create(lw_inverse *s, const lw_model *given, const lw_inverse_desc *desc,
                         lw_error *error)
 {
-    s->independent = lwi_arena_text(&s->arena, desc->independent ? desc->independent : "");
-    if (!s->independent) return no_memory(error);
+    s->at.names = lwi_arena_text(&s->arena, desc->independent ? desc->independent : "");
+    if (!s->at.names) return no_memory(error);
     s->n = s->model->tree_nv;
     TRY(find_actuators(s, given, desc, error));
+    s->at.model = s->model;
+    s->at.inputs = s->inputs;
     if (allocate(s) != LW_OK) return no_memory(error);
     lw_model_tree_start(s->model, s->q, s->v);
-    TRY(choose(s, 0, s->model->tree_q0, error));
+    TRY(choose(s, error));
     return desc->motion ? choose_tracked(s, desc->motion, error) : LW_OK;
 }
 
@@ -306,7 +287,7 @@ void lw_inverse_destroy(lw_inverse *s)
 {
     if (!s) return;
     const lw_allocator allocator = s->arena.allocator;
-    leave(s);
+    lwi_chosen_leave(&s->at);
     lw_model_destroy(s->model);
     lwi_arena_free(&s->arena);
     lwi_release(&allocator, s);
@@ -374,55 +355,31 @@ int lw_inverse_dof(const lw_inverse *inverse)
 lw_status lw_inverse_coordinate_name(const lw_inverse *inverse, int index, char *text, size_t size)
 {
     if (!inverse || !text || index < 0 || index >= inverse->f) return LW_ERR_ARGUMENT;
-    lwi_manifold_name(&inverse->manifold, index, false, text, size);
+    lwi_manifold_name(&inverse->at.manifold, index, false, text, size);
     return LW_OK;
 }
 
 int lw_inverse_coordinate_speed(const lw_inverse *inverse, int index)
 {
-    return inverse && index >= 0 && index < inverse->f ? inverse->manifold.independent[index] : -1;
+    return inverse && index >= 0 && index < inverse->f ? inverse->at.manifold.independent[index]
+                                                       : -1;
 }
 
 // --------------------------------------------------------------------------------- solve: the state
-
-static double small_pivot(const lwi_manifold *m)
-{
-    return m->n > m->f ? m->dependent_rows.small : 1;
-}
-
-// B at (t, q), in coordinates that are independent there.
-static lw_status enter(lw_inverse *s, double t, const double *q, lw_error *error)
-{
-    s->manifold.t = t;
-    TRY(lwi_manifold_tangent(&s->manifold, q, error));
-    if (small_pivot(&s->manifold) > LOSING) return LW_OK;
-    if (!*s->independent) {
-        TRY(choose(s, t, q, error));
-        TRY(lwi_manifold_tangent(&s->manifold, q, error));
-    }
-    if (small_pivot(&s->manifold) > DEAD) return LW_OK;
-    char name[LW_COORDINATE_NAME_SIZE];
-    lwi_manifold_dependent_name(&s->manifold, s->manifold.dependent_rows.pivot[s->n - s->f - 1],
-                                name, sizeof name);
-    return lwi_fail(error, LW_ERR_SINGULAR,
-                    "t = %.10g s: singular position: the independent coordinates do not determine "
-                    "the motion of %s",
-                    t, name);
-}
 
 // Size of the terms of which row i of J x is the sum.
 static double row_size(const lw_inverse *s, int i, const double *x)
 {
     double sum = 0;
     for (int k = 0; k < s->n; k++)
-        sum += fabs(s->manifold.J[(size_t)i * (size_t)s->n + (size_t)k] * x[k]);
+        sum += fabs(s->at.manifold.J[(size_t)i * (size_t)s->n + (size_t)k] * x[k]);
     return sum;
 }
 
 static lw_status violated(const lw_inverse *s, double t, int row, const char *what, double residual,
                           const char *unit, lw_error *error)
 {
-    const lw_joint joint = lw_constraints_joint(s->manifold.constraints, row);
+    const lw_joint joint = lw_constraints_joint(s->at.manifold.constraints, row);
     return lwi_fail(error, LW_ERR_ARGUMENT,
                     "t = %.10g s: %s do not satisfy joint '%s', residual %.3g %s: inverse dynamics "
                     "needs a motion that all joints allow",
@@ -433,7 +390,7 @@ static lw_status violated(const lw_inverse *s, double t, int row, const char *wh
 static lw_status check_motion(lw_inverse *s, double t, const double *q, const double *v,
                               const double *vdot, double tolerance, lw_error *error)
 {
-    lwi_manifold *m = &s->manifold;
+    lwi_manifold *m = &s->at.manifold;
     const size_t n = (size_t)s->n;
     if (lw_constraints_evaluate(m->constraints, t, q, v, m->phi, s->rate, m->J, m->gamma) != LW_OK)
         return lwi_fail(error, LW_ERR_NOT_FINITE, "t = %.10g s: the state is not finite", t);
@@ -458,7 +415,8 @@ static lw_status check_motion(lw_inverse *s, double t, const double *q, const do
 static lw_status needed(lw_inverse *s, double t, const double *q, const double *v,
                         const double *inputs, double *h, lw_error *error)
 {
-    const lw_status status = lw_constraints_tree(s->manifold.constraints, t, q, v, inputs, NULL, h);
+    const lw_status status =
+        lw_constraints_tree(s->at.manifold.constraints, t, q, v, inputs, NULL, h);
     return status == LW_OK ? LW_OK
                            : lwi_fail(error, status, "t = %.10g s: a force is not finite", t);
 }
@@ -476,9 +434,9 @@ static lw_status effect(lw_inverse *s, double t, const double *q, const double *
     TRY(needed(s, t, q, v, s->trial, s->h2, error));
     for (int i = 0; i < s->n; i++) {
         S[i] = (s->h2[i] - s->h1[i]) / (2 * step);
-        size = fmax(size, fabs(s->manifold.h[i]));
+        size = fmax(size, fabs(s->at.manifold.h[i]));
         largest = fmax(largest, fabs(S[i]) * step);
-        bend = fmax(bend, fabs(s->h1[i] + s->h2[i] - 2 * s->manifold.h[i]));
+        bend = fmax(bend, fabs(s->h1[i] + s->h2[i] - 2 * s->at.manifold.h[i]));
     }
     *affine = bend <= AFFINE * largest + 16 * DBL_EPSILON * size;
     for (int i = 0; i < s->n; i++)
@@ -489,7 +447,7 @@ static lw_status effect(lw_inverse *s, double t, const double *q, const double *
 static lw_status effects(lw_inverse *s, double t, const double *q, const double *v, lw_error *error)
 {
     double size = 1;
-    for (int i = 0; i < s->n; i++) size = fmax(size, fabs(s->manifold.h[i]));
+    for (int i = 0; i < s->n; i++) size = fmax(size, fabs(s->at.manifold.h[i]));
     for (int k = 0; k < s->m; k++) {
         bool affine = false;
         const double steps[] = {size, 1, 1e-3};
@@ -520,31 +478,31 @@ static void factor_metric(lw_inverse *s)
 {
     const size_t f = (size_t)s->f;
     double size = 0;
-    memcpy(s->L, s->manifold.reduced, f * f * sizeof *s->L);
+    memcpy(s->L, s->at.manifold.reduced, f * f * sizeof *s->L);
     for (size_t k = 0; k < f; k++) size = fmax(size, s->L[k * f + k]);
     if (lwi_cholesky(s->f, s->L, 1e-12 * size) < 0) return;
     memset(s->L, 0, f * f * sizeof *s->L);
     for (int k = 0; k < s->f; k++)
         s->L[(size_t)k * f + (size_t)k] =
-            lwi_manifold_unit(&s->manifold, s->manifold.independent[k]);
+            lwi_manifold_unit(&s->at.manifold, s->at.manifold.independent[k]);
 }
 
 // to [f] := B' from
 static void reduce(const lw_inverse *s, const double *from, double *to)
 {
     for (int k = 0; k < s->f; k++)
-        to[k] = dot(s->n, s->manifold.B + (size_t)k * (size_t)s->n, from);
+        to[k] = dot(s->n, s->at.manifold.B + (size_t)k * (size_t)s->n, from);
 }
 
 // The size of what is required: of inertia and of loads, which may cancel.
 static double required_size(lw_inverse *s)
 {
     double size = 0;
-    for (int i = 0; i < s->n; i++) s->left[i] = s->tau[i] - s->manifold.h[i];
+    for (int i = 0; i < s->n; i++) s->left[i] = s->tau[i] - s->at.manifold.h[i];
     reduce(s, s->left, s->part);
     lwi_lower_solve(s->f, s->L, s->part);
     size = norm(s->f, s->part);
-    reduce(s, s->manifold.h, s->part);
+    reduce(s, s->at.manifold.h, s->part);
     lwi_lower_solve(s->f, s->L, s->part);
     return size + norm(s->f, s->part);
 }
@@ -596,10 +554,10 @@ static void find_missing(lw_inverse *s)
     s->worst[0] = 0;
     for (int i = 0; i < s->f; i++) {
         const double x =
-            fabs(s->missing[i]) * lwi_manifold_unit(&s->manifold, s->manifold.independent[i]);
+            fabs(s->missing[i]) * lwi_manifold_unit(&s->at.manifold, s->at.manifold.independent[i]);
         if (x <= largest * (1 + 1e-9)) continue;
         largest = x;
-        lwi_manifold_name(&s->manifold, i, false, s->worst, sizeof s->worst);
+        lwi_manifold_name(&s->at.manifold, i, false, s->worst, sizeof s->worst);
     }
 }
 
@@ -608,7 +566,7 @@ static void find_missing(lw_inverse *s)
 // lambda with J'lambda = tau - S'u - missing, of minimum norm in rows of length one.
 static void solve_multipliers(lw_inverse *s)
 {
-    const lwi_manifold *m = &s->manifold;
+    const lwi_manifold *m = &s->at.manifold;
     const size_t n = (size_t)s->n;
     const double *len = m->constraints->cut.len;
     memcpy(s->left, s->tau, n * sizeof *s->left);
@@ -626,7 +584,7 @@ static void solve_multipliers(lw_inverse *s)
 // Rotors of cut joints as efforts, which act on the bodies.
 static void apply_rotors(lw_inverse *s, double t, const double *v, const double *vdot)
 {
-    lw_constraints *c = s->manifold.constraints;
+    lw_constraints *c = s->at.manifold.constraints;
     lwi_cut *cut = &c->cut;
     const lw_model *model = s->model;
     const lwi_motion motion = lwi_cut_motion(&c->tree);
@@ -652,9 +610,9 @@ static void apply_rotors(lw_inverse *s, double t, const double *v, const double 
 static void add_missing(lw_inverse *s)
 {
     const lw_model *model = s->model;
-    double *const effort = s->manifold.constraints->tree.loads.effort;
+    double *const effort = s->at.manifold.constraints->tree.loads.effort;
     for (int i = 0; i < s->f; i++) {
-        const int speed = s->manifold.independent[i];
+        const int speed = s->at.manifold.independent[i];
         int k = 0;
         while (speed >= model->node[k].iv + model->node[k].nv) k++;
         const lwi_node *node = &model->node[k];
@@ -666,11 +624,11 @@ static void add_missing(lw_inverse *s)
 static void find_reactions(lw_inverse *s, double t, const double *q, const double *v,
                            const double *vdot)
 {
-    lw_constraints *c = s->manifold.constraints;
+    lw_constraints *c = s->at.manifold.constraints;
     static const lwi_auxiliary none = {.at_work = -1};
     memcpy(s->trial, s->inputs, (size_t)s->model->desc.ninput * sizeof *s->trial);
     for (int k = 0; k < s->m; k++) s->trial[s->input[k]] = s->u[k];
-    lw_constraints_evaluate(c, t, q, v, s->manifold.phi, NULL, NULL, NULL);
+    lw_constraints_evaluate(c, t, q, v, s->at.manifold.phi, NULL, NULL, NULL);
     solve_multipliers(s);
     lwi_cut_loads(&c->cut, &c->tree, t, v, s->trial);
     apply_rotors(s, t, v, vdot);
@@ -678,7 +636,7 @@ static void find_reactions(lw_inverse *s, double t, const double *q, const doubl
     lwi_cut_wrenches(&c->cut, &c->tree, s->lambda, c->tree.wrench);
     lwi_cut_state_observe(&c->cut, &none, &c->tree, t, NULL, v, vdot, LW_OBSERVE_REACTION,
                           &s->snapshot);
-    if (s->manifold.m)
+    if (s->at.manifold.m)
         lwi_cut_reactions_find(&s->reactions, &c->cut, &c->tree, &s->rows, s->lambda, &s->snapshot);
     lwi_observe_merged(s->model, LW_OBSERVE_REACTION, s->trial, &s->loads, &s->snapshot);
 }
@@ -709,9 +667,9 @@ static void report(lw_inverse *s, double t)
 static lw_status solve(lw_inverse *s, double t, const double *q, const double *v,
                        const double *vdot, double tolerance, lw_error *error)
 {
-    lwi_manifold *m = &s->manifold;
+    lwi_manifold *m = &s->at.manifold;
     const size_t n = (size_t)s->n;
-    TRY(enter(s, t, q, error));
+    TRY(lwi_chosen_tangent(&s->at, t, q, error));
     TRY(check_motion(s, t, q, v, vdot, tolerance, error));
     TRY(lwi_manifold_force(m, q, v, s->part, error));
     for (size_t i = 0; i < n; i++) s->tau[i] = m->h[i] + dot(s->n, m->M + i * n, vdot);
@@ -757,8 +715,8 @@ lw_status lw_inverse_complete(lw_inverse *s, double t, double *q, double *v, dou
                               lw_error *error)
 {
     TRY(check_arguments(s, t, q, v, vdot, error));
-    lwi_manifold *m = &s->manifold;
-    TRY(enter(s, t, q, error));
+    lwi_manifold *m = &s->at.manifold;
+    TRY(lwi_chosen_tangent(&s->at, t, q, error));
     TRY(lwi_manifold_close(m, q, error));
     TRY(lwi_manifold_tangent(m, q, error));
     for (int k = 0; k < s->f; k++) s->need[k] = v[m->independent[k]];
@@ -805,7 +763,7 @@ lw_status lw_inverse_motion(lw_inverse *s, const lw_observation *motion,
                     motion->velocity, motion->angular_velocity, s->q, s->v);
     gather_accelerations(s->model, motion, s->v, s->vdot);
     TRY(check_arguments(s, motion->time, s->q, s->v, s->vdot, error));
-    TRY(enter(s, motion->time, s->q, error));
+    TRY(lwi_chosen_tangent(&s->at, motion->time, s->q, error));
     TRY(check_motion(s, motion->time, s->q, s->v, s->vdot, 1e3 * LWI_CLOSURE_TOLERANCE, error));
     TRY(lw_inverse_complete(s, motion->time, s->q, s->v, s->vdot, error));
     return lw_inverse_solve(s, motion->time, s->q, s->v, s->vdot, solution, error);
@@ -821,14 +779,14 @@ static int strides(const lw_inverse *s)
 {
     double largest = 0;
     for (int k = 0; k < s->f; k++) {
-        const int speed = s->manifold.independent[k];
+        const int speed = s->at.manifold.independent[k];
         int node = 0;
         while (speed >= s->model->node[node].iv + s->model->node[node].nv) node++;
         const lwi_node *at = &s->model->node[node];
         if (!at->type->scalar) continue;
         const int i = at->iq + speed - at->iv;
         largest =
-            fmax(largest, fabs(s->near_q[i] - s->q[i]) / lwi_manifold_unit(&s->manifold, speed));
+            fmax(largest, fabs(s->near_q[i] - s->q[i]) / lwi_manifold_unit(&s->at.manifold, speed));
     }
     return largest < 1000 * STRIDE ? 1 + (int)(largest / STRIDE) : 1000;
 }

@@ -62,39 +62,58 @@ static cli_exit set_inputs(const cli_arguments *arguments, cli_analysis *analysi
     return code;
 }
 
-static cli_exit move_to_result(const cli_arguments *arguments, cli_analysis *analysis)
+// The state of the last row, and the model that starts there for the search of the equilibrium.
+static lw_status take_state(cli_analysis *analysis, lw_sim *sim, bool balance, lw_error *error)
+{
+    lw_model *moved = NULL;
+    const lw_observation *motion = NULL;
+    const size_t nq = (size_t)lw_model_tree_nq(analysis->model),
+                 nv = (size_t)lw_model_tree_nv(analysis->model);
+    analysis->time = lw_sim_time(sim);
+    analysis->q = calloc(nq + 1, sizeof *analysis->q);
+    analysis->v = calloc(nv + 1, sizeof *analysis->v);
+    lw_status status =
+        analysis->q && analysis->v ? lw_sim_get_tree(sim, analysis->q, analysis->v) : LW_ERR_MEMORY;
+    if (status == LW_OK && balance) status = lw_sim_observe(sim, LW_OBSERVE_TWIST, &motion);
+    if (status != LW_OK) *error = *lw_sim_error(sim);
+    if (status != LW_OK || !balance) return status;
+    status = lw_model_restart(analysis->model, motion, &moved, error);
+    if (status != LW_OK) return status;
+    lw_model_destroy(analysis->model);
+    analysis->model = moved;
+    return LW_OK;
+}
+
+static cli_exit move_to_result(const cli_arguments *arguments, bool balance, cli_analysis *analysis)
 {
     if (!arguments->initial) return CLI_DONE;
     lw_sim *sim = NULL;
     lw_result *result = NULL;
-    lw_model *moved = NULL;
-    const lw_observation *motion = NULL;
     lw_error error = {0};
     const lw_sim_desc desc = {.options = &analysis->options};
     lw_status status = lw_sim_create(analysis->model, &desc, &sim, &error);
     if (status == LW_OK) status = lw_result_open(arguments->initial, &result, &error);
     if (status == LW_OK) status = lw_result_restore(result, -1, sim, NULL, 0, &error);
-    if (status == LW_OK && (status = lw_sim_observe(sim, LW_OBSERVE_TWIST, &motion)) != LW_OK)
-        error = *lw_sim_error(sim);
-    if (status == LW_OK) status = lw_model_restart(analysis->model, motion, &moved, &error);
+    if (status == LW_OK) status = take_state(analysis, sim, balance, &error);
     lw_result_close(result);
     lw_sim_destroy(sim);
-    if (status != LW_OK) return cli_fail(status, &error);
-    lw_model_destroy(analysis->model);
-    analysis->model = moved;
-    return CLI_DONE;
+    return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
 }
 
 static cli_exit balance_model(const cli_arguments *arguments, cli_analysis *analysis)
 {
     lw_model *balanced = NULL;
     lw_error error = {0};
-    const lw_equilibrium_desc desc = {.inputs = analysis->inputs, .any = arguments->any};
+    const lw_equilibrium_desc desc = {
+        .inputs = analysis->inputs, .any = arguments->any, .time = analysis->time};
     const lw_status status =
         lw_model_equilibrium(analysis->model, &desc, &balanced, &analysis->equilibrium, &error);
     if (status != LW_OK) return cli_complain(CLI_FAILED, "%s: %s", arguments->operand, error.text);
     lw_model_destroy(analysis->model);
     analysis->model = balanced;
+    free(analysis->q);
+    free(analysis->v);
+    analysis->q = analysis->v = NULL;
     analysis->balanced = true;
     return CLI_DONE;
 }
@@ -104,7 +123,7 @@ cli_exit cli_analysis_begin(const cli_arguments *arguments, bool balance, cli_an
     *analysis = (cli_analysis){0};
     cli_exit code = cli_read(arguments, &analysis->model, &analysis->options);
     if (!code) code = set_inputs(arguments, analysis);
-    if (!code) code = move_to_result(arguments, analysis);
+    if (!code) code = move_to_result(arguments, balance, analysis);
     if (!code && balance) code = balance_model(arguments, analysis);
     return code;
 }
@@ -113,6 +132,8 @@ void cli_analysis_end(cli_analysis *analysis)
 {
     lw_model_destroy(analysis->model);
     free(analysis->inputs);
+    free(analysis->q);
+    free(analysis->v);
 }
 
 const char *cli_analysis_state(const cli_analysis *analysis)
@@ -120,7 +141,8 @@ const char *cli_analysis_state(const cli_analysis *analysis)
     static const char *const text[] = {[LW_STABLE] = "the stable equilibrium",
                                        [LW_INDIFFERENT] = "the indifferent equilibrium",
                                        [LW_UNSTABLE] = "the unstable equilibrium"};
-    return analysis->balanced ? text[analysis->equilibrium.stability] : "the start";
+    if (analysis->balanced) return text[analysis->equilibrium.stability];
+    return analysis->q ? "the state of --initial" : "the start";
 }
 
 void cli_analysis_warn(const lw_equilibrium *e)
@@ -132,5 +154,5 @@ void cli_analysis_warn(const lw_equilibrium *e)
             "may be held by it",
             e->friction, e->friction == 1 ? " has" : "s have");
     if (e->relative)
-        cli_complain(CLI_DONE, "note: drives move at t = 0: the equilibrium is relative to them");
+        cli_complain(CLI_DONE, "note: drives move: the equilibrium is relative to them");
 }

@@ -9,11 +9,13 @@ typedef struct cli_analysis {
     lw_model *model;
     lw_options options;
     double *inputs; ///< [inputs]
+    double *q, *v;  ///< the state of --initial; NULL: the start of the model
+    double time;    ///< of the state [s]
     bool balanced;  ///< the start is an equilibrium, which `equilibrium` describes
     lw_equilibrium equilibrium;
 } cli_analysis;
 
-/** Reads the model, moves it to the row of --initial and, if `balance`, to the equilibrium. */
+/** Reads the model and the state of --initial; if `balance`, moves the model to the equilibrium. */
 cli_exit cli_analysis_begin(const cli_arguments *arguments, bool balance, cli_analysis *analysis);
 void cli_analysis_end(cli_analysis *analysis);
 /** Should an analysis be made at the equilibrium?  By --at; `fallback` where it is not given. */

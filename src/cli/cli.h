@@ -137,10 +137,12 @@ enum {
       CLI_OUTPUT | CLI_AT | CLI_INITIAL | CLI_INPUTS | CLI_OUTPUTS | CLI_INDEPENDENT | CLI_ANY |   \
           CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET |        \
           CLI_CUT | CLI_JSON | CLI_QUIET,                                                          \
-      "matrices A, B, C, D of small deviations from a state (default: the start; -o FILE.json)")   \
+      "matrices A, B, C, D of small deviations from a state (default: the start; -o FILE.json, "   \
+      ".mat)")                                                                                     \
     X(modes, "MODEL",                                                                              \
-      CLI_AT | CLI_INITIAL | CLI_INPUTS | CLI_INDEPENDENT | CLI_ANY | CLI_BASE | CLI_LIMITS |      \
-          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON,            \
+      CLI_AT | CLI_VARY | CLI_OUTPUT | CLI_INITIAL | CLI_INPUTS | CLI_INDEPENDENT | CLI_ANY |      \
+          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET |        \
+          CLI_CUT | CLI_JSON | CLI_QUIET,                                                          \
       "natural frequencies, damping and shapes about a state (default: the equilibrium)")          \
     X(inverse, "MODEL",                                                                            \
       CLI_SIMULATION | CLI_OUTPUT | CLI_ACTUATORS | CLI_WEIGHTS | CLI_MOTION | CLI_INPUTS |        \

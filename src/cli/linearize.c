@@ -86,27 +86,37 @@ static void print_report(const cli_arguments *arguments, const cli_analysis *a,
     for (int i = 0; i < arguments->noutput; i++) printf("written      %s\n", arguments->output[i]);
 }
 
-static cli_exit write_json(const cli_arguments *arguments, const cli_analysis *a,
+static cli_exit write_file(const cli_arguments *arguments, const cli_analysis *a,
                            const lw_linear *linear)
 {
     FILE *file = NULL;
     if (!arguments->noutput) return CLI_DONE;
     const cli_exit code = cli_open(arguments, &file);
     if (code) return code;
-    json_report(file, arguments, a, linear);
-    return cli_close(arguments, file, true);
+    if (!cli_ends_in(arguments->output[0], ".mat")) {
+        json_report(file, arguments, a, linear);
+        return cli_close(arguments, file, true);
+    }
+    lw_error error = {0};
+    const lw_status status = lw_linear_write_mat(linear, file, &error);
+    const cli_exit closed = cli_close(arguments, file, status == LW_OK);
+    return closed || status == LW_OK ? closed : cli_fail(status, &error);
 }
 
 static cli_exit report(const cli_arguments *arguments, const cli_analysis *a)
 {
     lw_linear *linear = NULL;
     lw_error error = {0};
-    const lw_linear_desc desc = {
-        .inputs = a->inputs, .independent = arguments->independent, .outputs = arguments->outputs};
+    const lw_linear_desc desc = {.time = a->time,
+                                 .q = a->q,
+                                 .v = a->v,
+                                 .inputs = a->inputs,
+                                 .independent = arguments->independent,
+                                 .outputs = arguments->outputs};
     const lw_status status = lw_linearize(a->model, &desc, &linear, &error);
     if (status == LW_ERR_ARGUMENT) return cli_complain(CLI_USE, "%s", error.text);
     if (status != LW_OK) return cli_complain(CLI_FAILED, "%s: %s", arguments->operand, error.text);
-    const cli_exit code = write_json(arguments, a, linear);
+    const cli_exit code = write_file(arguments, a, linear);
     if (!code && arguments->json)
         json_report(stdout, arguments, a, linear);
     else if (!code && !arguments->quiet)
@@ -120,8 +130,9 @@ cli_exit cli_linearize(const cli_arguments *arguments)
     cli_analysis a;
     bool balance;
     for (int i = 0; i < arguments->noutput; i++)
-        if (!cli_ends_in(arguments->output[i], ".json"))
-            return cli_complain(CLI_USE, "%s: linear systems are written as .json",
+        if (!cli_ends_in(arguments->output[i], ".json") &&
+            !cli_ends_in(arguments->output[i], ".mat"))
+            return cli_complain(CLI_USE, "%s: linear systems are written as .json or .mat",
                                 arguments->output[i]);
     cli_exit code = cli_analysis_at(arguments, false, &balance);
     if (code) return code;

@@ -1,5 +1,5 @@
 // modes.c -- linkwork modes: natural frequencies, damping ratios and shapes of a mechanism.
-#include "cli/analysis.h"
+#include "cli/modes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -113,25 +113,35 @@ static void json_report(const cli_arguments *arguments, const cli_analysis *a,
     json_close(&json, '}');
 }
 
+cli_exit cli_modes_of(const cli_arguments *arguments, const cli_analysis *a, lw_linear **linear,
+                      lw_modes **modes)
+{
+    lw_error error = {0};
+    const lw_linear_desc desc = {.time = a->time,
+                                 .q = a->q,
+                                 .v = a->v,
+                                 .inputs = a->inputs,
+                                 .independent = arguments->independent};
+    lw_status status = lw_linearize(a->model, &desc, linear, &error);
+    if (status == LW_OK) status = lw_modes_create(*linear, modes, &error);
+    if (status == LW_ERR_ARGUMENT) return cli_complain(CLI_USE, "%s", error.text);
+    if (status != LW_OK) return cli_complain(CLI_FAILED, "%s: %s", arguments->operand, error.text);
+    return CLI_DONE;
+}
+
 static cli_exit report(const cli_arguments *arguments, const cli_analysis *a)
 {
     lw_linear *linear = NULL;
     lw_modes *modes = NULL;
-    lw_error error = {0};
     shape s = {0};
-    const lw_linear_desc desc = {.inputs = a->inputs, .independent = arguments->independent};
-    lw_status status = lw_linearize(a->model, &desc, &linear, &error);
-    if (status == LW_OK) status = lw_modes_create(linear, &modes, &error);
-    cli_exit code = CLI_DONE;
-    if (status == LW_ERR_ARGUMENT)
-        code = cli_complain(CLI_USE, "%s", error.text);
-    else if (status != LW_OK)
-        code = cli_complain(CLI_FAILED, "%s: %s", arguments->operand, error.text);
+    cli_exit code = cli_modes_of(arguments, a, &linear, &modes);
+    if (code)
+        ;
     else if (!shape_create(&s, lw_model_body_count(a->model), lw_linear_states(linear) / 2))
         code = cli_complain(CLI_FAILED, "no memory");
     else if (arguments->json)
         json_report(arguments, a, linear, modes, &s);
-    else
+    else if (!arguments->quiet)
         print_report(arguments, a, linear, modes, &s);
     shape_free(&s);
     lw_modes_destroy(modes);
@@ -143,6 +153,10 @@ cli_exit cli_modes(const cli_arguments *arguments)
 {
     cli_analysis a;
     bool balance;
+    if (arguments->nvary) return cli_modes_vary(arguments);
+    if (arguments->noutput)
+        return cli_complain(CLI_USE, "-o %s: modes are written for the cases of --vary",
+                            arguments->output[0]);
     cli_exit code = cli_analysis_at(arguments, true, &balance);
     if (code) return code;
     code = cli_analysis_begin(arguments, balance, &a);

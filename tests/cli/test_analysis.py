@@ -6,6 +6,7 @@ usage: test_analysis.py PROGRAM
 import json
 import math
 import os
+import struct
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,31 @@ joints:
   b: {type: revolute, between: [one, two], at: [0.6, -0.8, 0], axis: [0, 0, 1]}
 """
 FREQUENCIES = [math.sqrt((2 + sign * math.sqrt(2)) * 9.81) / (2 * math.pi) for sign in (-1, 1)]
+
+
+def mat_elements(content, order):
+    at = 0
+    while at < len(content):
+        kind, size = struct.unpack(order + "II", content[at:at + 8])
+        yield kind, content[at + 8:at + 8 + size]
+        at += 8 + size + -size % 8
+    assert at == len(content)
+
+
+def mat_variables(content, order):
+    for kind, inside in mat_elements(content, order):
+        assert kind == 14
+        (_, flags), (_, shape), (_, name), *data = mat_elements(inside, order)
+        rows, columns = struct.unpack(order + "ii", shape)
+        what = struct.unpack(order + "II", flags)[0]
+        if what == 6:
+            values = struct.unpack(f"{order}{rows * columns}d", data[0][1])
+            yield name.decode(), [list(values[i::rows]) for i in range(rows)]
+        elif what == 4:
+            yield name.decode(), data[0][1].decode("utf-16-le" if order == "<" else "utf-16-be")
+        else:
+            start = 32 + 8 + len(name) + -len(name) % 8
+            yield name.decode(), [text for _, text in mat_variables(inside[start:], order)]
 
 
 class Analysis(unittest.TestCase):
@@ -72,6 +98,21 @@ class Analysis(unittest.TestCase):
         self.assertAlmostEqual(system["C"][0][0], 2, delta=1e-9)
         self.assertIn("joint.a.qd0", self.run_program("linearize", self.model))
 
+    def test_mat_file(self):
+        """The file by its definition: header, variables, names; numbers by columns."""
+        file = self.path("linear.mat")
+        system = self.json("linearize", self.model, "--outputs", "body.two.x,body.one.y", "-o", file)
+        with open(file, "rb") as opened:
+            content = opened.read()
+        self.assertTrue(content.startswith(b"MATLAB 5.0 MAT-file"))
+        order = {b"IM": "<", b"MI": ">"}[content[126:128]]
+        found = dict(mat_variables(content[128:], order))
+        for name in ("A", "B", "C", "D", "mass_matrix"):
+            self.assertEqual(found[name], system[name])
+        self.assertEqual([x for x, in found["accelerations"]], system["accelerations"])
+        for name in ("states", "inputs", "outputs"):
+            self.assertEqual(found[name], system[name])
+
     def test_modes(self):
         for arguments in ((), ("--independent", "b")):
             modes = self.json("modes", self.model, *arguments)["modes"]
@@ -80,6 +121,29 @@ class Analysis(unittest.TestCase):
                 self.assertEqual(mode["damping_ratio"], 0)
         self.assertIn("0.381526", self.run_program("modes", self.model))
 
+    def test_modes_of_several_cases(self):
+        """A pendulum with a spring against its stiffness: frequency sqrt(g / l + k / m l^2) / 2 pi."""
+        path, file = self.path("vary.yaml"), self.path("vary.csv")
+        with open(path, "w", encoding="utf-8") as model:
+            model.write("""
+linkwork: 1
+gravity: [0, -9.81, 0]
+parameters: {k: 2}
+bodies: {bob: {mass: 1, position: [0, -1, 0]}}
+joints: {a: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 0, 1], spring: {q0: {stiffness: k}}}}
+""")
+        found = self.json("modes", path, "--vary", "k=0:4:3", "-o", file)
+        self.assertEqual([case["values"]["k"] for case in found["cases"]], [0, 2, 4])
+        for case in found["cases"]:
+            self.assertAlmostEqual(case["modes"][0]["frequency_hz"],
+                                   math.sqrt(9.81 + case["values"]["k"]) / (2 * math.pi), delta=1e-10)
+        with open(file, encoding="utf-8") as rows:
+            self.assertEqual(rows.readline(), "k,mode,frequency_hz,damping_ratio,re,im\n")
+            self.assertEqual(len(rows.readlines()), 3)
+        self.assertIn("frequency", self.run_program("modes", path, "--vary", "k=1,2"))
+        self.assertIn("no parameter 'c'", self.run_program("modes", path, "--vary", "c=1,2", code=2))
+        self.assertIn("for the cases of --vary", self.run_program("modes", path, "-o", file, code=2))
+
     def test_initial(self):
         result = self.path("run.h5")
         self.run_program("run", self.model, "--duration", "0.5", "-o", result, "--quiet")
@@ -87,6 +151,29 @@ class Analysis(unittest.TestCase):
         later = self.json("linearize", self.model, "--initial", result)
         self.assertNotEqual(start["A"], later["A"])
         self.assertNotEqual(later["A"][2][2], 0)  # it moves
+        self.assertEqual(later["at"], "the state of --initial")
+
+    def test_initial_has_its_time(self):
+        """A stiffness that is a function of time, and a drive: both as they are at the time of the result."""
+        path, result = self.path("time.yaml"), self.path("time.h5")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("""
+linkwork: 1
+gravity: [0, 0, 0]
+functions:
+  soft: {type: formula, of: -(2 + 3*t)*a.q0}
+  steady: {type: polynomial, coefficients: [0, 1]}
+bodies: {bob: {mass: 1, inertia: [1, 1, 1, 0, 0, 0], position: [0, -1, 0]}, arm: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}
+joints:
+  a: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 0, 1], effort: {q0: soft}, qd: [0.1]}
+  b: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 0, 1], motion: {q0: steady}}
+""")
+        self.run_program("run", path, "--duration", "1", "-o", result, "--quiet")
+        self.assertAlmostEqual(self.json("linearize", path)["A"][1][0], -2 / 2, delta=1e-9)
+        later = self.json("linearize", path, "--initial", result)
+        self.assertAlmostEqual(later["A"][1][0], -5 / 2, delta=1e-9)
+        self.assertAlmostEqual(self.json("modes", path, "--at", "start", "--initial", result)["modes"][0]
+                               ["frequency_hz"], math.sqrt(2.5) / (2 * math.pi), delta=1e-9)
 
     def test_kinematics(self):
         crank = self.path("crank.yaml")
@@ -141,7 +228,7 @@ forces:
                 (("modes", self.model, "--at", "rest"), 2, "--at rest: expected start or equilibrium"),
                 (("linearize", self.model, "--outputs", "body.two.xx"), 2, "did you mean 'body.two.x'?"),
                 (("linearize", self.model, "--independent", "c"), 2, "there is no joint 'c'"),
-                (("linearize", self.model, "-o", "x.csv"), 2, "linear systems are written as .json"),
+                (("linearize", self.model, "-o", "x.csv"), 2, "linear systems are written as .json or .mat"),
                 (("equilibrium", self.model, "--inputs", "torqe=1"), 2, "did you mean torque?"),
                 (("equilibrium", self.model, "--inputs", "torque"), 2, "expected NAME=VALUE"),
                 (("equilibrium", self.model, "-o", "x.h5"), 2, "models are written as .yaml")):

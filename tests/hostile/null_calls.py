@@ -18,6 +18,7 @@ OPTIONAL_NAMES = {"error", "user", "row_user", "progress_user", "progress", "row
 # what the comments of the headers allow besides: function, parameters
 OPTIONAL = {
     "lw_model_assemble": "desc report", "lw_model_equilibrium": "desc balanced report", "lw_linearize": "desc",
+    "lw_kinematics_create": "independent", "lw_kinematics_set": "v", "lw_kinematics_reach": "desc gaps report",
     "lw_inverse_create": "desc", "lw_inverse_solve": "solution", "lw_inverse_motion": "solution",
     "lw_inverse_row": "solution", "lw_inverse_state": "q v vdot", "lw_model_actuate": "actuators", "lw_modes_shape": "re im", "lw_modes_coordinates": "re im", "lw_batch_writer_create": "path", "lw_sweep_writer_create": "path",
     "lw_codegen_write": "counts", "lw_forward_dynamics": "tau inputs", "lw_forward_dynamics_many": "tau inputs",
@@ -58,7 +59,8 @@ BY_FUNCTION = {
     ("lw_work_precision", "count"): "2", ("lw_plot_results", "count"): "2", ("lw_nearest", "count"): "2",
     ("lw_number_read", "text"): '"1"', ("lw_model_actuate", "actuators"): '"j"', ("lw_model_actuate", "release"): "false",
     ("lw_inverse_set_weight", "actuator"): '"j"', ("lw_inverse_set_weight", "weight"): "1",
-    ("lw_inverse_solve", "q"): "zeros", ("lw_batch_set_state", "x"): "state", ("lw_sim_set_state", "x"): "state",
+    ("lw_inverse_solve", "q"): "zeros", ("lw_kinematics_create", "independent"): '"j"', ("lw_kinematics_reach", "goals"): "&goal",
+    ("lw_kinematics_reach", "report"): "&reach_report", ("lw_kinematics_point", "motion"): "&point_motion", ("lw_batch_set_state", "x"): "state", ("lw_sim_set_state", "x"): "state",
     ("lw_writer_finish", "writer"): "memory_writer", ("lw_model_parse", "text"): "MODEL_FILE",
     ("lw_sim_step", "time"): "0.05",
     ("lw_sim_step_progress", "time"): "0.05", ("lw_work_precision", "reference"): '"run"',
@@ -74,7 +76,7 @@ BY_NAME = {
     "how_size": "sizeof text", "time": "0", "t": "0", "count": "1", "index": "0", "instance": "0", "input": "0",
     "row": "0", "first": "0", "room": "8", "loop": "0", "column": "0", "duration": "0.1", "value": "0", "level":
     "LW_OBSERVE_ENERGY", "body": "(lw_body){1}", "joint": "(lw_joint){0}", "marker": "0", "measure": "0", "mesh": "(lw_mesh){1}", "place": "(lw_place){0}", "reference": "NULL",
-    "acceleration": "(lw_vec3){0}", "status": "LW_OK",
+    "acceleration": "(lw_vec3){0}", "point": "(lw_vec3){0}", "axes": "LW_AXES_WORLD", "status": "LW_OK",
 }
 BY_TYPE = {
     "const double *": "zeros", "double *": "out", "int *": "&number", "lw_error *": "&error",

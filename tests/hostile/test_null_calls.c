@@ -70,6 +70,7 @@ static lw_dynamics *the_lw_dynamics, *new_lw_dynamics;
 static lw_constraints *the_lw_constraints, *new_lw_constraints;
 static lw_linear *the_lw_linear, *new_lw_linear;
 static lw_inverse *the_lw_inverse, *new_lw_inverse;
+static lw_kinematics *the_lw_kinematics, *new_lw_kinematics;
 static lw_modes *the_lw_modes, *new_lw_modes;
 static lw_measures *the_lw_measures, *new_lw_measures;
 static lw_csv *the_lw_csv, *new_lw_csv;
@@ -85,6 +86,10 @@ static lw_equilibrium_desc lw_equilibrium_desc_;
 static lw_linear_desc lw_linear_desc_;
 static lw_inverse_desc lw_inverse_desc_ = {.actuators = "j"};
 static const lw_inverse_solution *inverse_solution;
+static lw_goal goal = {.type = LW_GOAL_JOINT};
+static lw_reach_desc lw_reach_desc_;
+static lw_reach_report reach_report;
+static lw_point_motion point_motion;
 static const double *number_list;
 static lw_measure_desc lw_measure_desc_ = {.name = "m", .formula = "sys.T"};
 static lw_batch_desc lw_batch_desc_ = {
@@ -174,6 +179,7 @@ static void create_objects(void)
     lwt_ok(lw_linearize(the_lw_model, NULL, &the_lw_linear, &error), &error);
     lw_inverse_desc_.motion = the_lw_result;
     lwt_ok(lw_inverse_create(the_lw_model, &lw_inverse_desc_, &the_lw_inverse, &error), &error);
+    lwt_ok(lw_kinematics_create(the_lw_model, NULL, &the_lw_kinematics, &error), &error);
     lwt_ok(lw_measures_create(the_lw_model, &the_lw_measures, &error), &error);
     lwt_ok(lw_modes_create(the_lw_linear, &the_lw_modes, &error), &error);
     lwt_ok(lw_table_read("null-table.csv", &the_lw_table, &error), &error);

@@ -27,6 +27,7 @@ from ._errors import (ArgumentError, Error, FileError, IntegratorError, Internal
 from ._errors import check as _check
 from ._errors import text_of as _text_of
 from ._inverse import Inverse, InverseMotion, InverseSolution, actuate, inverse
+from ._kinematics import Goal, Kinematics, PointMotion, Reach
 from ._model import Assembly, Base, Body, Check, Joint, Model, Redundancy, load
 from ._mujoco import from_mujoco
 from ._native import ffi as _ffi
@@ -71,12 +72,12 @@ def integrators() -> Tuple[str, ...]:
 
 __all__ = [
     "ArgumentError", "Assembly", "Base", "Batch", "BatchResult", "Body", "BodyColumns", "Builder", "Check",
-    "Comparison", "Constraints", "Data", "Equilibrium", "Error", "FileError", "Impact", "Inputs",
+    "Comparison", "Constraints", "Data", "Equilibrium", "Error", "FileError", "Goal", "Impact", "Inputs",
     "IntegratorError", "InternalError", "Inverse", "InverseMotion", "InverseSolution", "Joint", "JointColumns",
-    "LinearSystem", "Mode", "Model", "ModelError", "NotFiniteError", "Observation", "OffLoopsWarning",
-    "OutOfMemoryError", "ParseError", "Redundancy", "Simulation", "SingularError", "StoppedError", "Summaries",
-    "Summary", "Trajectory", "UnknownNameError", "UnsupportedError", "WorkPrecision", "actuate", "assemble",
-    "check", "compare", "equilibrium", "formulations", "from_mujoco", "integrators", "inverse", "kinematics",
-    "linearize", "load", "modes", "plot", "quaternion", "read_result", "schema", "simulate", "simulate_batch",
-    "work_precision",
+    "Kinematics", "LinearSystem", "Mode", "Model", "ModelError", "NotFiniteError", "Observation",
+    "OffLoopsWarning", "OutOfMemoryError", "ParseError", "PointMotion", "Reach", "Redundancy", "Simulation",
+    "SingularError", "StoppedError", "Summaries", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError",
+    "WorkPrecision", "actuate", "assemble", "check", "compare", "equilibrium", "formulations", "from_mujoco",
+    "integrators", "inverse", "kinematics", "linearize", "load", "modes", "plot", "quaternion", "read_result",
+    "schema", "simulate", "simulate_batch", "work_precision",
 ]

@@ -1,0 +1,178 @@
+"""Poses, velocities and Jacobians of points at a state, and coordinates that meet goals."""
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Optional, Sequence, Tuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ._analysis import Names, _list
+from ._errors import ArgumentError, check, text_of, unknown
+from ._memory import Array, doubles, numbers
+from ._model import Model
+from ._native import ffi, lib
+
+_OUTCOME = {lib.LW_REACHED: "reached", lib.LW_REACH_LIMITS: "limits", lib.LW_REACH_MINIMUM: "minimum",
+            lib.LW_REACH_UNREACHABLE: "unreachable", lib.LW_REACH_ITERATIONS: "iterations"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Goal:
+    """What :meth:`Kinematics.reach` shall meet: a point of a body at ``position``, a body at ``orientation`` (unit
+    quaternion, scalar first), both, or a coordinate of a joint at ``value``."""
+
+    body: Optional[str] = None
+    position: Optional[Sequence[float]] = None  #: world [m]
+    orientation: Optional[Sequence[float]] = None  #: body frame to world
+    point: Sequence[float] = (0.0, 0.0, 0.0)  #: of the body, body frame [m]
+    joint: Optional[str] = None  #: also one that closes a loop
+    value: float = 0.0  #: [m, rad]
+    coordinate: int = 0  #: of the joint
+    weight: float = 1.0  #: of positions and joints
+    rotation_weight: float = 1.0  #: of orientations
+
+    def _fill(self, model: Model, to: Any) -> None:
+        to.weight, to.rotation_weight = self.weight, self.rotation_weight
+        if self.joint is not None:
+            to.type = lib.LW_GOAL_JOINT
+            to.joint.index, to.coordinate, to.value = model.joint(self.joint).index, self.coordinate, self.value
+            return
+        if self.body is None or (self.position is None and self.orientation is None):
+            raise ArgumentError("goal: expected a body with a position or an orientation, or a joint")
+        to.body.index = _body(model, self.body)
+        to.point = tuple(numbers(self.point, (3,), "point"))
+        if self.position is not None:
+            to.position = tuple(numbers(self.position, (3,), "position"))
+        if self.orientation is not None:
+            to.orientation = tuple(numbers(self.orientation, (4,), "orientation"))
+        to.type = (lib.LW_GOAL_ORIENTATION if self.position is None else
+                   lib.LW_GOAL_POINT if self.orientation is None else lib.LW_GOAL_POSE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Reach:
+    """The end of a search for coordinates that meet goals."""
+
+    outcome: str  #: "reached", "limits", "minimum", "unreachable" or "iterations"
+    q: Array  #: [tree_nq] the best coordinates found
+    gaps: Array  #: of each goal [m, rad]
+    iterations: int
+    starts: int  #: states that the search began with
+    active: int  #: ranges of joints that hold it back
+    limit: str  #: the coordinate of the one that matters most, or ""
+
+    @property
+    def reached(self) -> bool:
+        return self.outcome == "reached"
+
+
+@dataclasses.dataclass(frozen=True)
+class PointMotion:
+    """A point of a body, and the attitude of the body."""
+
+    position: Array  #: world [m]
+    quaternion: Array  #: body frame to world
+    velocity: Array  #: of the point, world axes [m/s]
+    angular_velocity: Array  #: world axes [rad/s]
+
+
+def _body(model: Model, name: str) -> int:
+    names = [body.name for body in model.bodies]
+    if name not in names:
+        unknown("body", name, names)
+    return names.index(name)
+
+
+class Kinematics:
+    """A mechanism placed at a state; at first the model's start.  One thread at a time.
+
+    :param independent: joints, or "JOINT.q1", that must be independent coordinates; default: chosen
+    """
+
+    def __init__(self, model: Model, independent: Names = None) -> None:
+        made, error, keep = ffi.new("lw_kinematics **"), ffi.new("lw_error *"), _list(independent)
+        check(lib.lw_kinematics_create(model._handle, keep, made, error), error)
+        self.model = model
+        self._handle = ffi.gc(made[0], lambda k, m=model: lib.lw_kinematics_destroy(k))
+
+    @property
+    def independent(self) -> Tuple[str, ...]:
+        """Names of the independent coordinates: columns of :meth:`jacobian`."""
+        room, names = ffi.new("char[256]"), []
+        for k in range(lib.lw_kinematics_dof(self._handle)):
+            lib.lw_kinematics_coordinate_name(self._handle, k, room, 256)
+            names.append(text_of(room))
+        return tuple(names)
+
+    def set(self, q: ArrayLike, v: Optional[ArrayLike] = None, *, time: float = 0.0) -> None:
+        """Places the mechanism.
+
+        :raises ArgumentError: q does not close the loops; the joint and the residual are named
+        """
+        state, error = [numbers(q, (self.model.tree_nq,), "q")], ffi.new("lw_error *")
+        if v is not None:
+            state.append(numbers(v, (self.model.tree_nv,), "v"))
+        check(lib.lw_kinematics_set(self._handle, time, doubles(state[0]),
+                                    ffi.NULL if v is None else doubles(state[1]), error), error)
+
+    def tangent(self) -> Array:
+        """B [tree_nv, dof]: speeds of the tree are B z + c, z the independent ones."""
+        B = np.zeros((self.model.tree_nv, lib.lw_kinematics_dof(self._handle)))
+        check(lib.lw_kinematics_tangent(self._handle, doubles(B)))
+        return B
+
+    def point(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0)) -> PointMotion:
+        """Place and velocity of a point in the frame of a body."""
+        motion = ffi.new("lw_point_motion *")
+        check(lib.lw_kinematics_point(self._handle, ffi.new("lw_body *", [_body(self.model, body)])[0],
+                                      _vec3(point), motion))
+        return PointMotion(*(np.array(list(x)) for x in (motion.position, motion.quaternion, motion.velocity,
+                                                         motion.angular_velocity)))
+
+    def jacobian(self, body: str, point: ArrayLike = (0.0, 0.0, 0.0), *, axes: str = "world",
+                 tree: bool = False) -> Array:
+        """Velocity of a point and angular velocity of its body by the independent speeds, the loops closed [6, dof].
+
+        :param axes: of the components: "world" or "body"
+        :param tree: by the speeds of the tree [6, tree_nv]
+        """
+        if axes not in ("world", "body"):
+            raise ArgumentError(f"axes: expected 'world' or 'body', got {axes!r}")
+        J = np.zeros((6, self.model.tree_nv if tree else lib.lw_kinematics_dof(self._handle)))
+        call = lib.lw_kinematics_tree_jacobian if tree else lib.lw_kinematics_jacobian
+        check(call(self._handle, ffi.new("lw_body *", [_body(self.model, body)])[0], _vec3(point),
+                   lib.LW_AXES_WORLD if axes == "world" else lib.LW_AXES_BODY, doubles(J)))
+        return J
+
+    def reach(self, *goals: Goal, q: Optional[ArrayLike] = None, time: float = 0.0, tolerance: float = 1e-9,
+              iterations: int = 0, starts: int = 1, limits: bool = True) -> Reach:
+        """Coordinates that meet goals, near those to begin with; loops are closed, joints are in their ranges. The
+        mechanism is then placed there.
+
+        :param q: where to begin; default: the model's start
+        :param time: of drives [s]
+        :param tolerance: of gaps [m, rad]
+        :param iterations: upper bound of the steps of one start; 0: 200
+        :param starts: the search begins again elsewhere if it does not reach the goals
+        :param limits: whether ranges of joints hold
+        """
+        room, error = ffi.new("lw_goal[]", len(goals) + 1), ffi.new("lw_error *")
+        for i, goal in enumerate(goals):
+            goal._fill(self.model, room[i])
+        at = (self.model.start()[0] if q is None else numbers(q, (self.model.tree_nq,), "q")).copy()
+        gaps, report = np.zeros(len(goals)), ffi.new("lw_reach_report *")
+        desc = ffi.new("lw_reach_desc *", {"time": time, "tolerance": tolerance, "iterations": iterations,
+                                           "starts": starts, "ignore_limits": not limits})
+        check(lib.lw_kinematics_reach(self._handle, len(goals), room, desc, doubles(at), doubles(gaps), report,
+                                      error), error)
+        return Reach(_OUTCOME[report.outcome], at, gaps, report.iterations, report.starts, report.active,
+                     text_of(report.limit))
+
+
+def _vec3(values: ArrayLike) -> Any:
+    x = numbers(values, (3,), "point")
+    return ffi.new("lw_vec3 *", {"x": x[0], "y": x[1], "z": x[2]})[0]
+
+
+__all__ = ["Goal", "Kinematics", "PointMotion", "Reach"]
