@@ -37,10 +37,10 @@ static void hinge(lw_builder *b, lw_body body1, lw_body body2, const double at[3
                                 .axis = {axis[0], axis[1], axis[2]}});
 }
 
-// A ring of n links with hinges at the points; the last link is the ground.
-static void ring(lw_builder *b, int n, const double point[][3], const double axis[][3], lw_body end)
+// Links from a body to another with n hinges at the points.
+static void ring(lw_builder *b, int n, const double point[][3], const double axis[][3],
+                 lw_body before, lw_body end)
 {
-    lw_body before = lwt_ground;
     for (int i = 0; i < n; i++) {
         const lw_body next = i < n - 1 ? between(b, point[i], point[i + 1], 1 + 0.3 * i) : end;
         hinge(b, before, next, point[i], axis[i]);
@@ -57,23 +57,27 @@ static lw_model *bricard(void)
                                       {0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
     lw_builder *b = lwt_builder();
     lw_builder_gravity(b, (lw_vec3){1, -2, -9});
-    ring(b, 6, point, axis, lwt_ground);
+    ring(b, 6, point, axis, lwt_ground, lwt_ground);
     return lwt_model(b);
 }
 
-// A platform that two chains of three parallel hinges hold, at right angles to each other: it moves up and down.
-static lw_model *sarrus(void)
+// Platforms on each other, each on two chains of three parallel hinges at right angles: they move up and down.
+static lw_model *sarrus(int high)
 {
-    static const double x[3][3] = {{0, -1, 0}, {0, -1.4, 0.5}, {0, -1, 1}};
-    static const double y[3][3] = {{-1, 0, 0}, {-1.4, 0, 0.5}, {-1, 0, 1}};
-    static const double along_x[3][3] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
-    static const double along_y[3][3] = {{0, 1, 0}, {0, 1, 0}, {0, 1, 0}};
     lw_builder *b = lwt_builder();
+    lw_body below = lwt_ground;
     lw_builder_gravity(b, (lw_vec3){3, -2, -9});
-    const lw_body platform =
-        between(b, (const double[3]){-0.5, -0.5, 1}, (const double[3]){0.7, 0.5, 1}, 2);
-    ring(b, 3, x, along_x, platform);
-    ring(b, 3, y, along_y, platform);
+    for (int k = 0; k < high; k++) {
+        const double x[3][3] = {{0, -1, k}, {0, -1.4, k + 0.5}, {0, -1, k + 1}};
+        const double y[3][3] = {{-1, 0, k}, {-1.4, 0, k + 0.5}, {-1, 0, k + 1}};
+        static const double along_x[3][3] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
+        static const double along_y[3][3] = {{0, 1, 0}, {0, 1, 0}, {0, 1, 0}};
+        const lw_body platform =
+            between(b, (const double[3]){-0.5, -0.5, k + 1}, (const double[3]){0.7, 0.5, k + 1}, 2);
+        ring(b, 3, x, along_x, below, platform);
+        ring(b, 3, y, along_y, below, platform);
+        below = platform;
+    }
     return lwt_model(b);
 }
 
@@ -98,7 +102,7 @@ static lw_model *bennett(void)
     }
     assert_true(v3_norm(p) < 1e-8); // it closes
     lw_builder *b = lwt_builder();
-    ring(b, 4, (const double(*)[3])point, (const double(*)[3])axis, lwt_ground);
+    ring(b, 4, (const double(*)[3])point, (const double(*)[3])axis, lwt_ground, lwt_ground);
     return lwt_model(b);
 }
 
@@ -177,7 +181,7 @@ static void overconstrained_linkages_agree(void **state)
 {
     (void)state;
     agrees_with_dense("Bricard", bricard(), 1);
-    agrees_with_dense("Sarrus", sarrus(), 1);
+    for (int high = 1; high <= 4; high++) agrees_with_dense("Sarrus", sarrus(high), high);
     agrees_with_dense("Bennett", bennett(), 3);
 }
 
@@ -229,7 +233,7 @@ static double change(const lw_model *model, double off)
 static void drift_changes_reactions_in_proportion(void **state)
 {
     (void)state;
-    lw_model *const model[] = {sarrus(), bennett(), bricard(),
+    lw_model *const model[] = {sarrus(1), bennett(), bricard(),
                                mechanism(LW_MECHANISM_LADDER, 4, 0.3, (lw_vec3){0.1, 0.2, -9.81})};
     for (int i = 0; i < LWI_COUNT(model); i++) {
         const double little = change(model[i], 1e-7), more = change(model[i], 1e-6);
