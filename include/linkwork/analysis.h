@@ -1,4 +1,4 @@
-// analysis.h -- kinematics, static equilibria, linearisation and modes of any mechanism: trees, loops, redundant
+// analysis.h -- kinematics, static equilibria, linearisation, modes, sensitivities of any mechanism: trees, loops, redundant
 // constraints.
 //
 // All of them use independent coordinates: as many coordinates of joints of the spanning tree as there are degrees
@@ -14,6 +14,7 @@
 #define LINKWORK_ANALYSIS_H
 
 #include <linkwork/result.h>
+#include <linkwork/batch.h>
 #include <linkwork/simulate.h>
 
 #include <stdio.h>
@@ -247,6 +248,56 @@ LW_API void lw_modes_shape(const lw_modes *modes, int index, double (*re)[6], do
 LW_API void lw_modes_energy(const lw_modes *modes, int index, double *share);
 /** Complex amplitudes of the independent coordinates [f], in the scale of the shape.  @param re, im  may be NULL */
 LW_API void lw_modes_coordinates(const lw_modes *modes, int index, double *re, double *im);
+
+// ---------------------------------------------------------------------------- sensitivities of a run
+
+/** Derivatives of results of a run by parameters of the model's file. */
+typedef struct lw_sensitivity lw_sensitivity; ///< a result; read by any thread
+
+typedef struct lw_sensitivity_desc {
+    size_t size;               ///< sizeof this struct, or 0: see linkwork.h
+    const lw_options *options; ///< of the runs; NULL: defaults.  Tolerances are at most 1e-12
+    int nby;
+    const char *const *by; ///< [nby] names of parameters, not of value 0
+    const char *
+        columns; ///< patterns as of the option `columns`; NULL: the measures of the model, if it has any
+    double step;          ///< relative to the value of each parameter; 0: 1e-3
+    lw_progress progress; ///< may be NULL
+    void *progress_user;
+} lw_sensitivity_desc;
+
+/** Which number of a column: that of the last row, over the time (straight lines between rows), of the rows. */
+typedef enum lw_statistic {
+    LW_STATISTIC_LAST,
+    LW_STATISTIC_MEAN,
+    LW_STATISTIC_RMS,
+    LW_STATISTIC_MIN,
+    LW_STATISTIC_MAX,
+    LW_STATISTIC_COUNT
+} lw_statistic;
+
+/** Runs the model, and six variants for each parameter: central differences of order six over whole runs, loops
+ *  assembled in each.  Exact up to the error that lw_sensitivity_at estimates where results are smooth functions
+ *  of the parameters; impacts and stops make kinks.
+ *  @return LW_ERR_ARGUMENT: a name, a column; the status of the run, if the model itself fails
+ *  @cost   1 + 6 nby runs, in lanes and threads as lw_sweep */
+LW_API lw_status lw_sensitivity_create(const lw_model *model, const lw_sensitivity_desc *desc,
+                                       lw_sensitivity **sensitivity, lw_error *error);
+LW_API void lw_sensitivity_destroy(lw_sensitivity *sensitivity);
+LW_API int lw_sensitivity_parameters(const lw_sensitivity *sensitivity);
+LW_API const char *lw_sensitivity_parameter(const lw_sensitivity *sensitivity, int parameter);
+LW_API int lw_sensitivity_columns(const lw_sensitivity *sensitivity);
+LW_API lw_column_info lw_sensitivity_column(const lw_sensitivity *sensitivity, int column);
+/** Of the run of the model itself; NAN for an index out of range. */
+LW_API double lw_sensitivity_value(const lw_sensitivity *sensitivity, int column,
+                                   lw_statistic statistic);
+/** The derivative, in the unit of the column per unit of the parameter in its file; NAN if a variant has failed, and for
+ *  an index out of range.
+ *  @param error  out: the difference to order four, a bound of the error of a smooth result; may be NULL */
+LW_API double lw_sensitivity_at(const lw_sensitivity *sensitivity, int parameter, int column,
+                                lw_statistic statistic, double *error);
+/** Why a variant of the parameter has failed; "": none has. */
+LW_API const char *lw_sensitivity_failure(const lw_sensitivity *sensitivity, int parameter);
 
 #ifdef __cplusplus
 }

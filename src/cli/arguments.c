@@ -241,6 +241,8 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
     case CLI_BIT_MOTION: arguments->motion = value; return CLI_DONE;
     case CLI_BIT_ANY: arguments->any = true; return CLI_DONE;
     case CLI_BIT_WATCH: arguments->observed = value; return CLI_DONE;
+    case CLI_BIT_BY: arguments->by = value; return CLI_DONE;
+    case CLI_BIT_STATISTIC: arguments->statistic = value; return CLI_DONE;
     case CLI_BIT_TABLE:
         if (arguments->ntable == CLI_MAX) return cli_complain(CLI_USE, "too many files to write");
         arguments->table[arguments->ntable++] = value;

@@ -81,6 +81,9 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "weights of actuators: the sum of (weight * effort)^2 is minimum; default: 1")               \
     X(MOTION, "motion", 0, "RESULT",                                                               \
       "the motion: columns joint.NAME.q0, ... of a result or table; default: the drives")          \
+    X(BY, "by", 0, "A,B,...", "parameters of the model file")                                      \
+    X(STATISTIC, "statistic", 0, "WHICH",                                                          \
+      "number of a column: last (default), mean, rms, min, max of its rows")                       \
     X(ANY, "any", 0, NULL, "any equilibrium, by Newton's method, in place of a stable one")        \
     X(REAL_TIME, "real-time", 0, NULL,                                                             \
       "index3 with the same work in every step; --pace 1: in wall-clock time")                     \
@@ -149,6 +152,11 @@ enum {
           CLI_INDEPENDENT | CLI_LEVEL | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |   \
           CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                 \
       "efforts of actuators for a motion, of drives or of a result (-o FILE.h5, .csv)")            \
+    X(sensitivity, "MODEL",                                                                        \
+      CLI_SIMULATION | CLI_BY | CLI_WATCH | CLI_STATISTIC | CLI_BASE | CLI_LIMITS |                \
+          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON |           \
+          CLI_QUIET,                                                                               \
+      "derivatives of measures or columns of a run by parameters of the file (--by A,B)")          \
     X(compare, "MODEL",                                                                            \
       CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | \
           CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                 \
@@ -212,6 +220,7 @@ typedef struct cli_arguments {
     bool open;                                       ///< open loops are accepted
     const char *at, *inputs, *outputs, *independent; ///< of analyses; NULL: not given
     const char *actuators, *weights, *motion;        ///< of inverse; NULL: not given
+    const char *by, *statistic;                      ///< of sensitivity; NULL: not given
     int lanes;                                       ///< 0: not given
     lw_base base;
     const char *inertia_check;

@@ -34,7 +34,7 @@ OPTIONAL = {
     "lw_model_remake": "set", "lw_builder_add_joint": "joint", "lw_builder_add_mesh": "mesh", "lw_sim_apply_impulse": "impact",
     "lw_batch_apply_impulse": "impact", "lw_study_create": "columns",
     "lw_model_joint_tree": "q_first nq v_first nv", "lw_batch_get_state": "time x",
-    "lw_result_read_state": "time",
+    "lw_result_read_state": "time", "lw_sensitivity_at": "error",
 }
 
 # an argument that works, by function and parameter, by parameter, by type
@@ -74,7 +74,7 @@ BY_FUNCTION = {
 BY_NAME = {
     "file": '"null-out.svg"', "source": '"a"', "name": '"null"', "text": "text", "how": "text", "size": "sizeof text",
     "how_size": "sizeof text", "time": "0", "t": "0", "count": "1", "index": "0", "instance": "0", "input": "0",
-    "row": "0", "first": "0", "room": "8", "loop": "0", "column": "0", "duration": "0.1", "value": "0", "level":
+    "parameter": "0", "statistic": "LW_STATISTIC_LAST", "row": "0", "first": "0", "room": "8", "loop": "0", "column": "0", "duration": "0.1", "value": "0", "level":
     "LW_OBSERVE_ENERGY", "body": "(lw_body){1}", "joint": "(lw_joint){0}", "marker": "0", "measure": "0", "mesh": "(lw_mesh){1}", "place": "(lw_place){0}", "reference": "NULL",
     "acceleration": "(lw_vec3){0}", "point": "(lw_vec3){0}", "axes": "LW_AXES_WORLD", "status": "LW_OK",
 }

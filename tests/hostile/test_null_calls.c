@@ -16,7 +16,8 @@
 #define MODEL_FILE                                                                                 \
     "linkwork: 1\n"                                                                                \
     "inputs: [u]\n"                                                                                \
-    "bodies: {b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"                                        \
+    "parameters: {pp: 1}\n"                                                                        \
+    "bodies: {b: {mass: pp, inertia: [1, 1, 1, 0, 0, 0]}}\n"                                       \
     "joints: {j: {type: revolute, between: [ground, b], at: [0.1, 0, 0], axis: [0, 1, 0], "        \
     "effort: {q0: u}}}\n"                                                                          \
     "simulation: {formulation: aba, integrator: rk4, step: 0.01, duration: 0.02, sample: 0.01}\n"
@@ -72,6 +73,7 @@ static lw_linear *the_lw_linear, *new_lw_linear;
 static lw_inverse *the_lw_inverse, *new_lw_inverse;
 static lw_kinematics *the_lw_kinematics, *new_lw_kinematics;
 static lw_modes *the_lw_modes, *new_lw_modes;
+static lw_sensitivity *the_lw_sensitivity, *new_lw_sensitivity;
 static lw_measures *the_lw_measures, *new_lw_measures;
 static lw_csv *the_lw_csv, *new_lw_csv;
 static lw_writer *the_lw_writer, *new_lw_writer;
@@ -85,6 +87,8 @@ static lw_mesh_desc lw_mesh_desc_ = {.file = "a.stl"};
 static lw_equilibrium_desc lw_equilibrium_desc_;
 static lw_linear_desc lw_linear_desc_;
 static lw_inverse_desc lw_inverse_desc_ = {.actuators = "j"};
+static lw_sensitivity_desc lw_sensitivity_desc_ = {
+    .options = &options, .nby = 1, .by = (const char *const[]){"pp"}, .columns = "sys.T"};
 static const lw_inverse_solution *inverse_solution;
 static lw_goal goal = {.type = LW_GOAL_JOINT};
 static lw_reach_desc lw_reach_desc_;
@@ -182,6 +186,8 @@ static void create_objects(void)
     lwt_ok(lw_kinematics_create(the_lw_model, NULL, &the_lw_kinematics, &error), &error);
     lwt_ok(lw_measures_create(the_lw_model, &the_lw_measures, &error), &error);
     lwt_ok(lw_modes_create(the_lw_linear, &the_lw_modes, &error), &error);
+    lwt_ok(lw_sensitivity_create(the_lw_model, &lw_sensitivity_desc_, &the_lw_sensitivity, &error),
+           &error);
     lwt_ok(lw_table_read("null-table.csv", &the_lw_table, &error), &error);
 }
 

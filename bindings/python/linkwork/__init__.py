@@ -33,6 +33,7 @@ from ._mujoco import from_mujoco
 from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._plot import plot
+from ._sensitivity import Sensitivity, sensitivity
 from ._simulation import Impact, Inputs, Observation, Simulation, Summary, kinematics, simulate
 from ._trajectory import BodyColumns, JointColumns, Trajectory, read_result
 
@@ -75,9 +76,9 @@ __all__ = [
     "Comparison", "Constraints", "Data", "Equilibrium", "Error", "FileError", "Goal", "Impact", "Inputs",
     "IntegratorError", "InternalError", "Inverse", "InverseMotion", "InverseSolution", "Joint", "JointColumns",
     "Kinematics", "LinearSystem", "Mode", "Model", "ModelError", "NotFiniteError", "Observation",
-    "OffLoopsWarning", "OutOfMemoryError", "ParseError", "PointMotion", "Reach", "Redundancy", "Simulation",
+    "OffLoopsWarning", "OutOfMemoryError", "ParseError", "PointMotion", "Reach", "Redundancy", "Sensitivity", "Simulation",
     "SingularError", "StoppedError", "Summaries", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError",
     "WorkPrecision", "actuate", "assemble", "check", "compare", "equilibrium", "formulations", "from_mujoco",
     "integrators", "inverse", "kinematics", "linearize", "load", "modes", "plot", "quaternion", "read_result",
-    "schema", "simulate", "simulate_batch", "work_precision",
+    "schema", "sensitivity", "simulate", "simulate_batch", "work_precision",
 ]

@@ -68,10 +68,12 @@ static void copy_quaternions(const lwi_result_run *run, const double *x, double 
 static void fill_run(const lwi_result_run *run, const lwi_result_values *values, double *row)
 {
     const bool force = run->quantity->subject == LWI_RESULT_FORCE;
-    const double *x = run->from + (run->view      ? values->view[0]
-                                   : run->measure ? values->measure
-                                   : force        ? values->observation->output
-                                                  : run->quantity->array(values));
+    const double *array = run->view      ? values->view[0]
+                          : run->measure ? values->measure
+                          : force        ? values->observation->output
+                                         : run->quantity->array(values);
+    if (!array) return; // above the level of the observation: of a measure that no column needs
+    const double *x = run->from + array;
     if (run->quaternion)
         copy_quaternions(run, x, row + run->to);
     else

@@ -1,0 +1,240 @@
+// sensitivity.c -- derivatives of the results of a run by parameters of the model's file.
+//
+// Each parameter p is varied by +-h, +-2h, +-3h; all runs are one sweep, in lanes and threads.  With f(k) the result
+// of the run at p + k h
+//
+//     df/dp = (45 (f(1) - f(-1)) - 9 (f(2) - f(-2)) + f(3) - f(-3)) / 60h         order six
+//
+// and the difference to that of order four, (8 (f(1) - f(-1)) - (f(2) - f(-2))) / 12h, bounds its error where the
+// result is smooth.  Variants are whole models: geometry that closes loops is assembled again.
+#include "base/base.h"
+
+#include <linkwork/analysis.h>
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+enum { SIDES = 6 }; // runs for each parameter
+
+static const double STEP = 1e-3, TOLERANCE = 1e-12;
+
+struct lw_sensitivity {
+    lwi_arena arena;
+    lw_sweep *sweep;
+    lw_study *study;
+    int nby, columns;
+    const char **by;
+    double *step, *nominal; ///< [nby]
+    double *values;         ///< [1 + SIDES nby][nby]
+};
+
+static const int side_of[SIDES] = {-3, -2, -1, 1, 2, 3};
+
+static int instance_of(int parameter, int side)
+{
+    return 1 + parameter * SIDES + side;
+}
+
+static const lw_parameter_info *find(const lw_model *model, const char *name,
+                                     lw_parameter_info *found)
+{
+    for (int i = 0; i < lw_model_parameter_count(model); i++) {
+        *found = lw_model_parameter_at(model, i);
+        if (!strcmp(found->name, name)) return found;
+    }
+    return NULL;
+}
+
+static lw_status choose_step(const lw_model *model, const lw_sensitivity_desc *desc, int k,
+                             lw_sensitivity *s, lw_error *error)
+{
+    lw_parameter_info p;
+    const double relative = desc->step > 0 ? desc->step : STEP;
+    if (!find(model, s->by[k], &p)) {
+        TRY(lw_vary_check(model, s->by[k], error)); // names the nearest
+        return lwi_fail(
+            error, LW_ERR_ARGUMENT,
+            "'%s' is no parameter of the model's file; expected a name under `parameters:`",
+            s->by[k]);
+    }
+    s->nominal[k] = p.value / p.unit_value;
+    s->step[k] = relative * fabs(s->nominal[k]);
+    if (s->step[k] > 0) return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT,
+                    "parameter '%s' is 0, so that a relative step gives no other value; expected a "
+                    "parameter that is not 0",
+                    s->by[k]);
+}
+
+static lw_status fill_values(const lw_model *model, const lw_sensitivity_desc *desc,
+                             lw_sensitivity *s, lw_error *error)
+{
+    const int n = s->nby;
+    for (int k = 0; k < n; k++) TRY(choose_step(model, desc, k, s, error));
+    for (int i = 0; i < 1 + SIDES * n; i++)
+        memcpy(s->values + (size_t)i * (size_t)n, s->nominal, (size_t)n * sizeof *s->values);
+    for (int k = 0; k < n; k++)
+        for (int side = 0; side < SIDES; side++)
+            s->values[(size_t)instance_of(k, side) * (size_t)n + (size_t)k] +=
+                side_of[side] * s->step[k];
+    return LW_OK;
+}
+
+static lw_status allocate(const lw_sensitivity_desc *desc, lw_sensitivity *s, lw_error *error)
+{
+    const size_t n = (size_t)desc->nby;
+    s->nby = desc->nby;
+    s->by = LWI_PUSH(&s->arena, const char *, n);
+    s->step = LWI_PUSH(&s->arena, double, n);
+    s->nominal = LWI_PUSH(&s->arena, double, n);
+    s->values = LWI_PUSH(&s->arena, double, n *(1 + SIDES * n));
+    if (!s->by || !s->step || !s->nominal || !s->values)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for sensitivities");
+    for (size_t k = 0; k < n; k++) {
+        s->by[k] = lwi_arena_text(&s->arena, desc->by[k]);
+        if (!s->by[k]) return lwi_fail(error, LW_ERR_MEMORY, "no memory for sensitivities");
+    }
+    return LW_OK;
+}
+
+static lw_status run(const lw_model *model, const lw_sensitivity_desc *desc, lw_sensitivity *s,
+                     lw_error *error)
+{
+    lw_options options;
+    lw_options_default(&options);
+    if (desc->options) options = *desc->options;
+    options.rtol = fmin(options.rtol, TOLERANCE);
+    options.atol = fmin(options.atol, TOLERANCE);
+    const lw_batch_desc batch = {.options = &options,
+                                 .instances = 1 + SIDES * s->nby,
+                                 .threads = (int)options.threads,
+                                 .nvary = s->nby,
+                                 .vary = s->by,
+                                 .values = s->values};
+    TRY(lw_sweep_create(model, &batch, &s->sweep, error));
+    TRY(lw_study_create(s->sweep, desc->columns, &s->study, error));
+    s->columns = lw_study_columns(s->study);
+    const lw_status status =
+        lw_sweep_run(s->sweep, lw_study_row, s->study, desc->progress, desc->progress_user);
+    if (status != LW_OK) return lwi_fail(error, status, "%s", lw_sweep_error(s->sweep)->text);
+    if (lw_sweep_status(s->sweep, 0) == LW_OK) return LW_OK;
+    return lwi_fail(error, lw_sweep_status(s->sweep, 0), "%s", lw_sweep_failure(s->sweep, 0));
+}
+
+lw_status lw_sensitivity_create(const lw_model *model, const lw_sensitivity_desc *desc,
+                                lw_sensitivity **sensitivity, lw_error *error)
+{
+    if (!model || !sensitivity)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "model or sensitivity is NULL");
+    LWI_DESC(lw_sensitivity_desc, desc, error);
+    if (desc->nby < 1 || !desc->by)
+        return lwi_fail(error, LW_ERR_ARGUMENT, "sensitivity: expected at least one parameter");
+    for (int k = 0; k < desc->nby; k++)
+        if (!desc->by[k])
+            return lwi_fail(error, LW_ERR_ARGUMENT, "sensitivity: parameter %d is NULL", k);
+    lw_sensitivity *s = lwi_allocate(NULL, sizeof *s);
+    if (!s) return lwi_fail(error, LW_ERR_MEMORY, "no memory for sensitivities");
+    *s = (lw_sensitivity){0};
+    lwi_arena_init(&s->arena, NULL);
+    lw_status status = allocate(desc, s, error);
+    if (status == LW_OK) status = fill_values(model, desc, s, error);
+    if (status == LW_OK) status = run(model, desc, s, error);
+    if (status != LW_OK) {
+        lw_sensitivity_destroy(s);
+        return status;
+    }
+    *sensitivity = s;
+    return LW_OK;
+}
+
+void lw_sensitivity_destroy(lw_sensitivity *s)
+{
+    if (!s) return;
+    const lw_allocator allocator = s->arena.allocator;
+    lw_study_destroy(s->study);
+    lw_sweep_destroy(s->sweep);
+    lwi_arena_free(&s->arena);
+    lwi_release(&allocator, s);
+}
+
+// ------------------------------------------------------------------------------------------ results
+
+int lw_sensitivity_parameters(const lw_sensitivity *s)
+{
+    return s ? s->nby : 0;
+}
+
+const char *lw_sensitivity_parameter(const lw_sensitivity *s, int parameter)
+{
+    return s && parameter >= 0 && parameter < s->nby ? s->by[parameter] : "";
+}
+
+int lw_sensitivity_columns(const lw_sensitivity *s)
+{
+    return s ? s->columns : 0;
+}
+
+lw_column_info lw_sensitivity_column(const lw_sensitivity *s, int column)
+{
+    return s ? lw_study_column(s->study, column) : (lw_column_info){0};
+}
+
+static double pick(const lw_statistics *of, lw_statistic which)
+{
+    switch (which) {
+    case LW_STATISTIC_LAST:
+        return of->last;
+    case LW_STATISTIC_MEAN:
+        return of->mean;
+    case LW_STATISTIC_RMS:
+        return of->rms;
+    case LW_STATISTIC_MIN:
+        return of->min;
+    case LW_STATISTIC_MAX:
+        return of->max;
+    case LW_STATISTIC_COUNT:
+        break;
+    }
+    return NAN;
+}
+
+static double result_at(const lw_sensitivity *s, int instance, int column, lw_statistic which)
+{
+    if (lw_sweep_status(s->sweep, instance) != LW_OK) return NAN;
+    const lw_statistics of = lw_study_statistics(s->study, instance, column);
+    return pick(&of, which);
+}
+
+double lw_sensitivity_value(const lw_sensitivity *s, int column, lw_statistic which)
+{
+    if (!s || column < 0 || column >= s->columns) return NAN;
+    return result_at(s, 0, column, which);
+}
+
+double lw_sensitivity_at(const lw_sensitivity *s, int parameter, int column, lw_statistic which,
+                         double *error)
+{
+    if (error) *error = NAN;
+    if (!s || parameter < 0 || parameter >= s->nby || column < 0 || column >= s->columns)
+        return NAN;
+    double f[SIDES], change[3];
+    for (int side = 0; side < SIDES; side++)
+        f[side] = result_at(s, instance_of(parameter, side), column, which);
+    for (int k = 0; k < 3; k++) change[k] = f[3 + k] - f[2 - k];
+    const double h = s->step[parameter];
+    const double six = (45 * change[0] - 9 * change[1] + change[2]) / (60 * h);
+    const double four = (8 * change[0] - change[1]) / (12 * h);
+    if (error) *error = fabs(six - four);
+    return six;
+}
+
+const char *lw_sensitivity_failure(const lw_sensitivity *s, int parameter)
+{
+    if (!s || parameter < 0 || parameter >= s->nby) return "";
+    for (int side = 0; side < SIDES; side++) {
+        const int i = instance_of(parameter, side);
+        if (lw_sweep_status(s->sweep, i) != LW_OK) return lw_sweep_failure(s->sweep, i);
+    }
+    return "";
+}

@@ -1,0 +1,157 @@
+// sensitivity.c -- linkwork sensitivity: derivatives of the results of a run by parameters of the model's file.
+#include "cli/cli.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const statistics[LW_STATISTIC_COUNT] = {"last", "mean", "rms", "min", "max"};
+
+typedef struct names {
+    char *text;
+    const char *name[CLI_MAX];
+    int n;
+} names;
+
+static cli_exit split(const char *list, names *of)
+{
+    if (!list)
+        return cli_complain(CLI_USE,
+                            "sensitivity: by what? --by A,B,... with names of `parameters:`");
+    of->text = malloc(strlen(list) + 1);
+    if (!of->text) return cli_complain(CLI_FAILED, "no memory");
+    strcpy(of->text, list);
+    for (char *at = of->text; at;) {
+        char *comma = strchr(at, ',');
+        if (comma) *comma = 0;
+        if (of->n == CLI_MAX)
+            return cli_complain(CLI_USE, "--by: more than %d parameters", CLI_MAX);
+        of->name[of->n++] = at;
+        at = comma ? comma + 1 : NULL;
+    }
+    return CLI_DONE;
+}
+
+static cli_exit read_statistic(const char *text, lw_statistic *which)
+{
+    *which = LW_STATISTIC_LAST;
+    for (int i = 0; text && i < LW_STATISTIC_COUNT; i++)
+        if (!strcmp(text, statistics[i])) {
+            *which = (lw_statistic)i;
+            return CLI_DONE;
+        }
+    if (!text) return CLI_DONE;
+    return cli_complain(CLI_USE, "--statistic %s: expected last, mean, rms, min or max", text);
+}
+
+// Unit of a parameter in the file.
+static const char *unit_of(const lw_model *model, const char *name)
+{
+    for (int i = 0; i < lw_model_parameter_count(model); i++) {
+        const lw_parameter_info p = lw_model_parameter_at(model, i);
+        if (!strcmp(p.name, name)) return p.unit;
+    }
+    return "";
+}
+
+static void print_column(const lw_model *model, const lw_sensitivity *s, int column,
+                         lw_statistic which)
+{
+    const lw_column_info info = lw_sensitivity_column(s, column);
+    printf("\n%s %s = %.12g %s\n", statistics[which], info.name,
+           lw_sensitivity_value(s, column, which), info.unit);
+    for (int k = 0; k < lw_sensitivity_parameters(s); k++) {
+        double error;
+        const char *name = lw_sensitivity_parameter(s, k), *unit = unit_of(model, name);
+        const double slope = lw_sensitivity_at(s, k, column, which, &error);
+        printf("  by %-20s %20.12g %s%s%s", name, slope, info.unit, *unit ? " / " : "", unit);
+        if (isfinite(slope))
+            printf("   (error below %.1g)\n", error);
+        else
+            printf("   %s\n", lw_sensitivity_failure(s, k));
+    }
+}
+
+static void print_json(const cli_arguments *arguments, const lw_sensitivity *s, lw_statistic which)
+{
+    cli_json json = {.file = stdout};
+    json_open(&json, NULL, '{');
+    json_text(&json, "model", arguments->operand);
+    json_text(&json, "statistic", statistics[which]);
+    json_open(&json, "columns", '{');
+    for (int c = 0; c < lw_sensitivity_columns(s); c++) {
+        json_open(&json, lw_sensitivity_column(s, c).name, '{');
+        json_number(&json, "value", lw_sensitivity_value(s, c, which));
+        json_open(&json, "derivative", '{');
+        for (int k = 0; k < lw_sensitivity_parameters(s); k++)
+            json_number(&json, lw_sensitivity_parameter(s, k),
+                        lw_sensitivity_at(s, k, c, which, NULL));
+        json_close(&json, '}');
+        json_open(&json, "error", '{');
+        for (int k = 0; k < lw_sensitivity_parameters(s); k++) {
+            double error;
+            lw_sensitivity_at(s, k, c, which, &error);
+            json_number(&json, lw_sensitivity_parameter(s, k), error);
+        }
+        json_close(&json, '}');
+        json_close(&json, '}');
+    }
+    json_close(&json, '}');
+    json_close(&json, '}');
+}
+
+static int progressed(void *user, double time, double end)
+{
+    return cli_progress_step(user, time, end);
+}
+
+static cli_exit differentiate(const cli_arguments *arguments, const lw_model *model,
+                              const lw_options *options, const names *by, lw_statistic which)
+{
+    lw_sensitivity *s = NULL;
+    lw_error error = {0};
+    cli_catch_signals();
+    cli_progress progress = cli_progress_start(arguments->verb, arguments->quiet, 0);
+    const lw_sensitivity_desc desc = {.options = options,
+                                      .nby = by->n,
+                                      .by = by->name,
+                                      .columns = arguments->observed,
+                                      .progress = progressed,
+                                      .progress_user = &progress};
+    const lw_status status = lw_sensitivity_create(model, &desc, &s, &error);
+    cli_progress_end(&progress);
+    if (status == LW_ERR_ARGUMENT) return cli_complain(CLI_USE, "sensitivity: %s", error.text);
+    if (status != LW_OK) return cli_fail(status, &error);
+    int failed = 0;
+    for (int k = 0; k < by->n; k++) failed += *lw_sensitivity_failure(s, k) != 0;
+    if (lw_sensitivity_columns(s) == 0) {
+        lw_sensitivity_destroy(s);
+        return cli_complain(CLI_USE,
+                            "sensitivity: of what? The model has no `measures:`; give --watch "
+                            "A,B,... with columns of results");
+    }
+    if (arguments->json) {
+        print_json(arguments, s, which);
+    } else {
+        printf("model        %s\n", arguments->operand);
+        printf("runs         %d\n", 1 + 6 * by->n);
+        for (int c = 0; c < lw_sensitivity_columns(s); c++) print_column(model, s, c, which);
+    }
+    lw_sensitivity_destroy(s);
+    return failed ? CLI_FAILED : CLI_DONE;
+}
+
+cli_exit cli_sensitivity(const cli_arguments *arguments)
+{
+    names by = {0};
+    lw_model *model = NULL;
+    lw_options options;
+    lw_statistic which;
+    cli_exit code = split(arguments->by, &by);
+    if (!code) code = read_statistic(arguments->statistic, &which);
+    if (!code) code = cli_read(arguments, &model, &options);
+    if (!code) code = differentiate(arguments, model, &options, &by, which);
+    lw_model_destroy(model);
+    free(by.text);
+    return code;
+}
