@@ -125,6 +125,34 @@ static const struct {
      "  turn: {type: servo, joint: h, target: {type: sine, amplitude: 1, omega: 2}, kp: 30, kd: 2, gear: 3}\n"
      "  rope: {type: servo, of: [{joint: h, factor: 0.3}, {joint: g, factor: -1}], kp: 40, target: 0.1,\n"
      "         effort_range: [-3, 3]}\n"},
+    {"slider-crank with gas by a curve, a damper curve and a bump stop",
+     HEAD "signals:\n"
+     "  gas: {type: curve, of: A.q0, x: [0, 1, 3, 6.283185307179586], y: [9, 30, 2, 9], interpolation: monotone, ends: periodic}\n"
+     "  damper: {type: curve, of: spring.strut.rate, x: [-3, -1, 0, 1, 3], y: [9, 6, 0, -8, -11], ends: linear}\n"
+     "  bump: max(0, 40*(1.2 - distance(eye, foot)) - 3*distance_rate(eye, foot))\n"
+     "  push: damper + bump\n"
+     "bodies:\n" BODY("crank", "0, 0, 0") BODY("rod", "0, 0, 1") BODY("slider", "2, 0, 0") //
+     "joints:\n"
+     "  A: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 1, 0], qd: [3]}\n"
+     "  B: {type: revolute, between: [crank, rod], at: [0, 0, 1], axis: [0, 1, 0]}\n"
+     "  C: {type: revolute, between: [rod, slider], at: [2, 0, 0], axis: [0, 1, 0]}\n"
+     "  D: {type: prismatic, between: [ground, slider], at: [2, 0, 0], axis: [1, 0, 0]}\n"
+     "forces:\n"
+     "  gas: {type: wrench, body: slider, force: [1, 0, 0], force_of: [gas, 0, 0], torque_of: [0, body.rod.wy, 0]}\n"
+     "  strut: {type: spring, between: [ground, rod], from: [1, 0, 2], to: [0.5, 0, 1], stiffness: 20, length: 1, force: push}\n"
+     "markers:\n  eye: {body: slider, position: [0.1, 0, 0]}\n  foot: {body: ground, position: [3, 0, 0]}\n"},
+    {"motor by a map of torque over speed and command, servo to a signal",
+     HEAD "signals:\n"
+     "  torque: {type: map, of: 20*h.qd0, of2: command + 0*h.q0, x: [-40, 0, 20, 40], x2: [-1, 0, 1],\n"
+     "           rows: [[-2, 1, 4], [-3, 0, 3], [-4, -1, 2], [-5, -2, 0]], interpolation: linear, ends: clamped, ends2: clamped}\n"
+     "  motor: 20*torque\n"
+     "  wanted: 0.3*sin(2*t) - h.q0/4 + floor(0.7)\n"
+     "functions: {command: {type: formula, of: cos(3*t)}}\n"
+     "bodies:\n" BODY("a", "0.5, 0, 0") BODY("b", "1.5, 0, 0") //
+     "joints:\n"
+     "  h: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0], qd: [0.5], rotor: {q0: 0.6}, effort: {q0: motor}}\n"
+     "  g: {type: revolute, between: [a, b], at: [1, 0, 0], axis: [0.1, 1, 0.2]}\n"
+     "forces:\n  drive: {type: servo, joint: g, target: wanted, kp: 50, kd: 3, effort_range: [-20, 20]}\n"},
     {"two drives in one joint", HEAD "bodies:\n" BODY("a", "0, 0, 0") BODY("b", "1, 0, 0") //
      "joints:\n"
      "  u: {type: universal, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1], axis2: [0, 1, 0],\n"

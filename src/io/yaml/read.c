@@ -148,14 +148,13 @@ static lw_status add_named_number(lwi_yaml_reading *r, const char *name, lw_plac
 }
 
 // A text in the section `signals`.
-static lw_status add_formula(lwi_yaml_reading *r, const char *name, lw_place place,
-                             const lwi_document_value *v, lw_signal *signal)
+static lw_status add_formula(lwi_yaml_reading *r, const char *name, const lwi_document_value *v,
+                             lw_signal *signal)
 {
     lwi_yaml_function item = {
-        .desc = {.name = name, .type = LW_FUNCTION_FORMULA, .recorded = true}};
+        .desc = {.name = name, .type = LW_FUNCTION_FORMULA, .recorded = name != NULL}};
     const lwi_yaml_key *key = lwi_yaml_key_find(&lwi_yaml_function_object, "of");
     const lwi_yaml_outer outer = lwi_yaml_begin_item(r, &item);
-    (void)place;
     item.desc.place = lwi_yaml_item_place(r, v->place);
     TRY(read_key(r, key, LW_FUNCTION_FORMULA, v, &item));
     TRY(lwi_yaml_added(r, lw_builder_add_function(r->builder, &item.desc, signal, r->error),
@@ -198,7 +197,7 @@ lw_status lwi_yaml_named_function(lwi_yaml_reading *r, int k, lw_place asked, lw
         r->function_open[k] = (char)++r->function_depth;
         if (v->kind == LWI_DOCUMENT_SCALAR && *v->text && k >= r->nplain_function &&
             (v->quoted || !lwi_text_is_number(v->text))) {
-            TRY(add_formula(r, full, place, v, &r->function[k]));
+            TRY(add_formula(r, full, v, &r->function[k]));
         } else if (v->kind == LWI_DOCUMENT_MAP) {
             TRY(add_function(r, full, place, v, k >= r->nplain_function, &r->function[k]));
         } else if ((v->kind == LWI_DOCUMENT_SCALAR && !v->quoted && lwi_text_is_number(v->text)) ||
@@ -218,6 +217,19 @@ lw_status lwi_yaml_named_function(lwi_yaml_reading *r, int k, lw_place asked, lw
     return LW_OK;
 }
 
+// Is the text a formula that varies, not an expression of constants?  One with a mistake is none.
+static bool is_formula(const lwi_yaml_reading *r, const lwi_document_value *v)
+{
+    lwi_formula_scope scope = r->scope;
+    lwi_formula_result result;
+    scope.find = lwi_yaml_find_signal;
+    scope.constant = false;
+    if (lwi_formula_is_word(v->text) ||
+        lwi_formula_number(v->text, &r->scope, &result, NULL) == LW_OK)
+        return false;
+    return lwi_formula_check_in(v->text, &scope, NULL, NULL, NULL) == LW_OK;
+}
+
 static lw_status read_signal_name(lwi_yaml_reading *r, const lwi_document_value *v,
                                   lw_signal *signal)
 {
@@ -231,6 +243,7 @@ static lw_status read_signal_name(lwi_yaml_reading *r, const lwi_document_value 
     }
     signal->index = lwi_yaml_find_inner_signal(r, v->text);
     if (signal->index) return LW_OK;
+    if (lwi_yaml_is_expression(r, v) && is_formula(r, v)) return add_formula(r, NULL, v, signal);
     if (lwi_yaml_is_expression(r, v) &&
         (!lwi_formula_is_word(v->text) ||
          (r->parameters && lwi_document_find(r->parameters, v->text) >= 0)))

@@ -159,6 +159,32 @@ static void names_may_come_in_any_order(void **state)
     lw_model_destroy(m);
 }
 
+// A formula where a function is expected is the function with this formula; expressions of constants stay constants.
+static void formulas_may_replace_functions(void **state)
+{
+    (void)state;
+    lw_model *m = parse(
+        "linkwork: 1\n"
+        "parameters: {k: 3}\n"
+        "functions: {f: {type: formula, of: t + 1}}\n"
+        "bodies: {x: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}, y: {mass: 1, inertia: [1, 1, 1, 0, 0, "
+        "0]}}\n"
+        "joints:\n"
+        "  x: {type: prismatic, between: [ground, x], at: [0, 0, 0], effort: {q0: -k*f*x.q0}, "
+        "spring: {q0: {force: 2*k}}}\n"
+        "  y: {type: prismatic, between: [x, y], at: [0, 0, 0], motion: {q0: \"0.2*k*t^2\"}}\n");
+    const lw_coordinate_desc *x = m->desc.joint[0].coordinate, *y = m->desc.joint[1].coordinate;
+    const double q[] = {5, 0}, qd[] = {0, 0};
+    const lwi_now now = {.t = 2, .q = q, .qd = qd};
+    assert_true(lwi_signal_value(m->function, x->effort, &now, 0) == -45);
+    assert_true(lwi_signal_value(m->function, x->force, &now, 0) == 6);
+    assert_int_equal(m->desc.function[x->force.index - 1].type, LW_FUNCTION_CONSTANT);
+    double f[3];
+    lwi_function_eval(m->function, y->motion, 2, f);
+    assert_true(fabs(f[0] - 2.4) < 1e-15 && fabs(f[1] - 2.4) < 1e-15 && fabs(f[2] - 1.2) < 1e-15);
+    lw_model_destroy(m);
+}
+
 static void components_of_wrenches_follow_signals(void **state)
 {
     (void)state;
@@ -200,6 +226,7 @@ int main(void)
         cmocka_unit_test(suspension_has_the_forces_of_its_curves),
         cmocka_unit_test(cam_lifts_once_in_two_revolutions),
         cmocka_unit_test(names_may_come_in_any_order),
+        cmocka_unit_test(formulas_may_replace_functions),
         cmocka_unit_test(components_of_wrenches_follow_signals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
