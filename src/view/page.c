@@ -133,6 +133,52 @@ static lw_status put_meshes(page *p)
     return LW_OK;
 }
 
+// The drawn axis of a scalar coordinate: the n-th that rotates, or slides, as the coordinate does; -1: none.
+static int axis_of(const lwi_joint_type *type, int coordinate)
+{
+    const bool turns = type->angles >> coordinate & 1;
+    int n = 0, axis = -1;
+    for (int k = 0; k < coordinate; k++) n += (type->angles >> k & 1) == turns;
+    for (int k = 0; k < 2 && n >= 0; k++) {
+        if (!type->drawn[k].frame || type->drawn[k].slides == turns) continue;
+        axis = k;
+        n--;
+    }
+    return axis;
+}
+
+static bool has_servo(const lw_model *model, int joint, int coordinate)
+{
+    const lwi_description *d = &model->desc;
+    for (int i = 0; i < d->force[LWI_ITEM_servo].n; i++) {
+        const lw_servo_desc *s = lwi_force_desc(d, LWI_ITEM_servo, i);
+        if (s->nterm == 0 && s->joint.index == joint && s->coordinate == coordinate) return true;
+        for (int k = 0; k < s->nterm; k++)
+            if (s->terms[k].joint.index == joint && s->terms[k].coordinate == coordinate)
+                return true;
+    }
+    return false;
+}
+
+// What drives, or springs, each coordinate of a joint.
+static void put_drives(const page *p, int joint)
+{
+    const lwi_joint *j = &p->model->joint[joint];
+    const char *between = "";
+    fputs(",\"drives\":[", p->file);
+    for (int k = 0; j->type->scalar && k < j->type->nv; k++) {
+        const lw_coordinate_desc *c = &p->model->desc.joint[joint].coordinate[k];
+        const bool driven =
+            c->motion.index || c->effort.index || c->force.index || has_servo(p->model, joint, k);
+        const int axis = axis_of(j->type, k);
+        if (axis < 0 || (!driven && !(c->stiffness > 0))) continue;
+        fprintf(p->file, "%s{\"kind\":\"%s\",\"axis\":%d,\"angle\":%s}", between,
+                driven ? "drive" : "spring", axis, j->type->angles >> k & 1 ? "true" : "false");
+        between = ",";
+    }
+    fputc(']', p->file);
+}
+
 static void put_joints(const page *p)
 {
     fputs("\"joints\":[", p->file);
@@ -154,7 +200,38 @@ static void put_joints(const page *p)
             if (k) fputc(',', p->file);
             lwi_view_numbers(p->file, m->axis[k], 3);
         }
-        fputs("]}", p->file);
+        fputc(']', p->file);
+        put_drives(p, m->joint);
+        fputc('}', p->file);
+    }
+    fputs("],\n", p->file);
+}
+
+// The frames of bushings, from the mass centres; the axis about which it is softest.
+static void put_bushings(const page *p)
+{
+    const lwi_description *d = &p->model->desc;
+    fputs("\"bushings\":[", p->file);
+    for (int i = 0; i < d->force[LWI_ITEM_bushing].n; i++) {
+        const lw_bushing_desc *b = lwi_force_desc(d, LWI_ITEM_bushing, i);
+        const lw_pose *frame[2] = {&b->frame1, &b->frame2};
+        const int body[2] = {b->body1.index, b->body2.index};
+        const lw_quat o = b->frame1.orientation;
+        int axis = 2;
+        for (int k = 0; k < 2; k++)
+            if (b->stiffness[3 + k] < b->stiffness[3 + axis]) axis = k;
+        fprintf(p->file, "%s\n{\"name\":", i ? "," : "");
+        lwi_view_text(p->file, b->name);
+        fprintf(p->file, ",\"axis\":%d,\"orientation\":", axis);
+        lwi_view_numbers(p->file, (const double[4]){o.w, o.x, o.y, o.z}, 4);
+        for (int k = 0; k < 2; k++) {
+            const double *com = p->model->body[body[k]].com;
+            const lw_vec3 r = frame[k]->position;
+            fprintf(p->file, ",\"body%d\":%d,\"point%d\":", k + 1, body[k], k + 1);
+            lwi_view_numbers(p->file, (const double[3]){r.x - com[0], r.y - com[1], r.z - com[2]},
+                             3);
+        }
+        fputc('}', p->file);
     }
     fputs("],\n", p->file);
 }
@@ -400,6 +477,7 @@ static lw_status put_data(page *p, const char *title)
     put_bodies(p);
     put_joints(p);
     put_springs(p);
+    put_bushings(p);
     put_wrenches(p);
     if (!p->result && !p->desc->model2)
         TRY(lwi_view_kinematics(p->file, p->model, &p->arena, p->error));

@@ -508,7 +508,35 @@ async function two() {
   return {...facts, errors, requests};
 }
 
-const tasks = {motion, still, small, thrown: () => alone('thrown.html'), rests: () => alone('rests.html'), fall, long, loads, shapes, dense, views, joints, two, large};
+// Drives, bushings and the forces of springs and bushings: arrows, numbers, what the signs are fixed to.
+async function elements() {
+  const {page, errors, requests} = await open('elements.html');
+  const read = () => page.evaluate(() => {
+    const {view, data} = window.linkwork, m = view.elementArrows.transforms.data, n = view.elementArrows.count;
+    const signs = view.batches.filter((b) => b.mesh.parent === view.loads && b.transforms === view.transforms).flatMap((b) => b.members.map((x) => data.bodies[x.slot].name));
+    // shafts first: their ends and heads
+    const arrow = (i) => ({root: [0, 1, 2].map((k) => m[16 * i + 12 + k] - 0.5 * m[16 * i + 4 + k]), shaft: [0, 1, 2].map((k) => m[16 * i + 4 + k])});
+    return {arrows: view.elements.map((e, i) => ({name: e.name, ...arrow(i)})), count: n, signs, drives: data.joints.map((j) => j.drives), bushings: data.bushings,
+      labels: [...document.querySelectorAll('#numbers span:not([hidden])')].map((e) => e.textContent), readout: document.getElementById('readout').textContent};
+  });
+  await page.evaluate(() => window.linkwork.seek(0.5));
+  const twice = () => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+  await twice();
+  const facts = {at: await read(), painted: [(await painted(page)).scene]};
+  await page.keyboard.press('r');
+  await twice();
+  facts.reactions = (await read()).labels;
+  await page.keyboard.press('n');
+  await twice();
+  facts.without = (await read()).labels;
+  await page.keyboard.press('r');
+  await page.keyboard.press('s');
+  facts.painted.push((await painted(page)).scene);
+  await page.close();
+  return {...facts, errors, requests};
+}
+
+const tasks = {motion, still, small, thrown: () => alone('thrown.html'), rests: () => alone('rests.html'), fall, long, loads, shapes, dense, views, joints, two, elements, large};
 const facts = {};
 for (const name of only.length ? only : Object.keys(tasks)) facts[name] = await tasks[name]();
 console.log(JSON.stringify(facts));

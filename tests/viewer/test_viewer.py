@@ -119,6 +119,21 @@ forces:
   load: {type: wrench, body: b, point: [0, 0, 0], force: [0, 0, 15], torque: [0, 0.1, 0]}
 """
 
+# A drive, a spring on a coordinate, a bushing and a spring between points.
+ELEMENTS = """linkwork: 1
+gravity: [0, 0, -9.81]
+bodies:
+  arm: {mass: 2, inertia: [0.01, 0.2, 0.2, 0, 0, 0], position: [0.5, 0, 0], shape: {box: [1, 0.06, 0.06]}}
+  link: {mass: 1, inertia: [0.01, 0.1, 0.1, 0, 0, 0], position: [1.4, 0, 0], shape: {box: [0.7, 0.05, 0.05]}}
+  slide: {mass: 1, inertia: [0.01, 0.01, 0.01, 0, 0, 0], position: [0.4, 0, -0.8], shape: {box: [0.15, 0.1, 0.1]}}
+joints:
+  motor: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, 0], motion: {q0: {type: sine, amplitude: 0.3, omega: 6.283185307179586}}}
+  rail: {type: prismatic, between: [ground, slide], at: [0.4, 0, -0.8], axis: [1, 0, 0], spring: {q0: {stiffness: 200}}}
+forces:
+  bush: {type: bushing, between: [arm, link], at: [1, 0, 0], stiffness: [2e4, 2e4, 2e4, 40, 10, 40], damping: [60, 60, 60, 1, 1, 1]}
+  strut: {type: spring, between: [arm, slide], from: [0.5, 0, 0], to: [0.4, 0, -0.8], stiffness: 300, damping: 10, length: 0.7}
+"""
+
 SMALL = """linkwork: 1
 bodies:
   a: {mass: 1, inertia: [1e-12, 1e-12, 1e-12, 0, 0, 0], position: [1e-6, 0, 0]}
@@ -235,6 +250,13 @@ class Browser(unittest.TestCase):
                 json.dump([(float(row["time"]), body) for row, body in asked], file)
             cls.moved = cls.make_joints(path, rows)
             cls.lighter = cls.make_second(path, model)
+            with open(path("elements.yaml"), "w", encoding="utf-8") as file:
+                file.write(ELEMENTS)
+            linkwork("run", path("elements.yaml"), "--duration", "1", "--sample", "0.01", "--level", "force", "-o",
+                     path("elements.h5"), "-o", path("elements.csv"), "-q")
+            linkwork("view", path("elements.h5"), "-o", path("elements.html"), "-q")
+            with open(path("elements.csv"), encoding="utf-8") as file:
+                cls.elements = list(csv.DictReader(file))
             sizes = {name: os.path.getsize(path(name + ".html")) for name in ("motion", "still", "large")}
             done = run("node", "browser.mjs", chromium(), folder, cwd=WORK)
             if done.returncode:
@@ -392,6 +414,47 @@ class Browser(unittest.TestCase):
         self.assertEqual(seen["curves"][1:], [len(self.rows), len(self.lighter)])
         self.assertGreater(seen["both"], 1.1 * seen["one"])
         self.assertEqual(seen["last"]["t"], 2.5)  # the clock is that of the longer one
+
+    def test_forces_of_springs_and_bushings_are_arrows_with_numbers(self):
+        row = next(row for row in self.elements if float(row["time"]) == 0.5)
+        seen = self.seen["elements"]["at"]
+
+        def of(name, parts):
+            return [float(row["%s%s" % (name, part)]) for part in parts]
+
+        def rotated(q, v):
+            w, axis = q[0], q[1:]
+            t = [2 * (axis[(k + 1) % 3] * v[(k + 2) % 3] - axis[(k + 2) % 3] * v[(k + 1) % 3]) for k in range(3)]
+            return [v[k] + w * t[k] + axis[(k + 1) % 3] * t[(k + 2) % 3] - axis[(k + 2) % 3] * t[(k + 1) % 3]
+                    for k in range(3)]
+
+        arm = of("body.arm.q", "wxyz")
+        forces = {"strut": of("spring.strut.f", "xyz"), "bush": rotated(arm, of("bushing.bush.f", "xyz"))}
+        middle = of("body.link.", "xyz")
+        roots = {"strut": of("body.slide.", "xyz"),
+                 "bush": [m + d for m, d in zip(middle, rotated(of("body.link.q", "wxyz"), [-0.4, 0, 0]))]}
+        self.assertEqual({arrow["name"] for arrow in seen["arrows"]}, set(forces))
+        lengths = {}
+        for arrow in seen["arrows"]:
+            force, shaft = forces[arrow["name"]], arrow["shaft"]
+            size, lengths[arrow["name"]] = math.hypot(*force), math.hypot(*shaft)
+            for k in range(3):
+                self.assertLess(abs(arrow["root"][k] - roots[arrow["name"]][k]), 1e-3)
+                self.assertLess(abs(shaft[k] / lengths[arrow["name"]] - force[k] / size), 1e-3)
+        ratio = math.hypot(*forces["strut"]) / math.hypot(*forces["bush"])
+        self.assertLess(abs(lengths["strut"] / lengths["bush"] - ratio), 1e-3 * ratio)
+        self.assertEqual(seen["labels"], ["%.3g N" % math.hypot(*forces[name]) for name in ("strut", "bush")])
+        self.assertIn("longest arrow", seen["readout"])
+        self.assertEqual(len(self.seen["elements"]["reactions"]), 4)  # and those of two joints
+        self.assertEqual(self.seen["elements"]["without"], [])
+
+    def test_drives_and_bushings_are_drawn(self):
+        seen = self.seen["elements"]["at"]
+        self.assertEqual(seen["drives"], [[{"kind": "drive", "axis": 0, "angle": True}],
+                                          [{"kind": "spring", "axis": 0, "angle": False}]])
+        self.assertEqual([(b["name"], b["axis"], b["body1"], b["body2"]) for b in seen["bushings"]], [("bush", 1, 1, 2)])
+        self.assertEqual(sorted(seen["signs"]), ["arm", "ground", "ground", "ground", "link"])
+        self.assertGreater(self.seen["elements"]["painted"][0], 1.02 * self.seen["elements"]["painted"][1])
 
     def test_keys_wait_for_the_list_of_keys_alone(self):
         times = [float(row["time"]) for row in self.rows]

@@ -191,7 +191,7 @@ async function start() {
   // The scales of the drawing.
   function readout() {
     $('readout').textContent = `grid ${short(view.cell)} m` +
-      (view.reactions.visible && view.largestForce ? `\nlongest arrow ${short(+view.largestForce.toPrecision(3))} N` :
+      ((view.reactions.visible || (view.loads.visible && view.elements.length)) && view.largestForce ? `\nlongest arrow ${short(+view.largestForce.toPrecision(3))} N` :
         view.reactions.visible && view.largestForce === 0 ? '\nno forces in joints' : '');
   }
   // Directions of the world's axes.
@@ -208,16 +208,31 @@ async function start() {
       text.setAttribute('y', 1.3 * y);
     });
   }
+  // Sizes of forces at the tips of their arrows.
+  const written = [];
+  function writeNumbers() {
+    const box = $('stage').getBoundingClientRect(), p = new Vector3();
+    while (written.length < view.labels.length) written.push($('numbers').appendChild(document.createElement('span')));
+    written.forEach((label, i) => {
+      label.hidden = i >= view.labels.length;
+      if (label.hidden) return;
+      const {at, size} = view.labels[i];
+      p.copy(at).project(view.eye);
+      label.textContent = size >= 1000 ? `${short(+(size / 1000).toPrecision(3))} kN` : `${short(+size.toPrecision(3))} N`;
+      label.style.transform = `translate(${((p.x + 1) / 2 * box.width + 4).toFixed(1)}px, ${((1 - p.y) / 2 * box.height - 8).toFixed(1)}px)`;
+      label.hidden = Math.abs(p.z) > 1;
+    });
+  }
   const axes = ['x', 'y', 'z'].map((name) => [...document.querySelectorAll(`#triad .${name}`)]);
   const toggles = {
     traces, axes: (on) => { view.marks.visible = on; }, grid: (on) => { view.grid.visible = on; },
-    reactions: (on) => { view.reactions.visible = on; }, forces: (on) => { view.loads.visible = on; },
+    reactions: (on) => { view.reactions.visible = on; }, numbers: (on) => { view.numbers = on; }, forces: (on) => { view.loads.visible = on; },
   };
   for (const [name, set] of Object.entries(toggles))
     $(`show-${name}`).addEventListener('change', (e) => { set(e.target.checked); view.seek(state.t); readout(); });
   $('show-axes').checked = view.marks.visible;
   $('show-reactions').disabled = true;  // until their columns are loaded
-  if (!data.springs.length && !data.wrenches.length) $('show-forces').parentElement.hidden = true;
+  if (!data.springs.length && !data.wrenches.length && !data.bushings.length && !data.joints.some((j) => j.drives.length)) $('show-forces').parentElement.hidden = true;
 
   // ---- input
   function step(rows, fraction) {
@@ -252,7 +267,7 @@ async function start() {
   const keys = {
     ' ': () => play(!state.playing), 'Home': () => seek(first), 'End': () => seek(last), '+': () => faster(1), '=': () => faster(1),
     '-': () => faster(-1), 'f': () => follow(view.following + 1 < data.bodies.length ? Math.max(1, view.following + 1) : -1),
-    't': () => flip('traces'), 'a': () => flip('axes'), 'r': () => flip('reactions'), 's': () => flip('forces'), 'g': () => flip('grid'),
+    't': () => flip('traces'), 'a': () => flip('axes'), 'r': () => flip('reactions'), 's': () => flip('forces'), 'n': () => flip('numbers'), 'g': () => flip('grid'),
     'o': () => flip('flat'), 'h': () => change('hidden'), 'x': () => change('faint'), 'p': () => picture(),
     '1': () => turn('front'), '2': () => turn('side'), '3': () => turn('top'), '4': () => turn('isometric'), '5': () => turn('default'),
     '0': () => view.fit(), 'd': () => theme(!document.documentElement.classList.contains('dark')), '?': () => $('keys').showModal(),
@@ -371,6 +386,7 @@ async function start() {
     before = now;
     if (view.draw()) {
       triad();
+      writeNumbers();
       state.drawn++;
     }
     requestAnimationFrame(frame);
@@ -392,6 +408,9 @@ async function start() {
     loadLate(document, data);
     view.makeArrows();
     $('show-reactions').disabled = !view.forces.length;
+    $('show-numbers').disabled = !view.forces.length && !view.elements.length;
+    if (view.elements.length) view.seek(state.t);
+    readout();
     $('choose-plots').hidden = !data.columns.length;
     for (const name of data.plots) if (data.column.has(name)) togglePlot(data.column.get(name), true);
     listColumns();

@@ -3,7 +3,7 @@
 import {
   AmbientLight, Box3, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, ConeGeometry, Curve, CylinderGeometry,
   DirectionalLight, Fog, GridHelper, Group, HemisphereLight, Line, LineBasicMaterial, Matrix4, OctahedronGeometry,
-  OrthographicCamera, PerspectiveCamera, Quaternion, Raycaster, Scene, SphereGeometry, TubeGeometry, Vector2, Vector3, WebGLRenderer,
+  OrthographicCamera, PerspectiveCamera, Quaternion, Raycaster, Scene, SphereGeometry, TorusGeometry, TubeGeometry, Vector2, Vector3, WebGLRenderer,
 } from 'three';
 import {OrbitControls} from 'three/examples/jsm/controls/OrbitControls.js';
 import {Batch, LIGHT, Transforms} from './batch.js';
@@ -63,6 +63,26 @@ class Coil extends Curve {
   }
 }
 
+// A spiral about z of radius one.
+class Spiral extends Curve {
+  getPoint(t, to = new Vector3()) {
+    const angle = 5 * Math.PI * t, r = 0.3 + 0.7 * t;
+    return to.set(r * Math.cos(angle), r * Math.sin(angle), 0);
+  }
+}
+
+const ALONG_Z = new Vector3(0, 0, 1);
+// Signs of drives and springs on joint coordinates, about or along z, of radius or length one: [geometry, its place].
+const SIGNS = {
+  'drive true': () => [[new TorusGeometry(1, 0.12, 6, 30, 1.5 * Math.PI), new Matrix4()],
+    [new ConeGeometry(0.32, 0.7, 12), new Matrix4().makeRotationZ(-Math.PI / 2).setPosition(0.2, -1, 0)]],
+  'drive false': () => [[new CylinderGeometry(0.06, 0.06, 1.2, 8).applyMatrix4(UPRIGHT), new Matrix4().makeTranslation(0.6, 0, 0)],
+    [new ConeGeometry(0.2, 0.45, 12).applyMatrix4(UPRIGHT), new Matrix4().makeTranslation(0.6, 0, 0.8)],
+    [new ConeGeometry(0.2, 0.45, 12).applyMatrix4(UPRIGHT.clone().invert()), new Matrix4().makeTranslation(0.6, 0, -0.8)]],
+  'spring true': () => [[new TubeGeometry(new Spiral(), 60, 0.09, 5), new Matrix4()]],
+  'spring false': () => [[new TubeGeometry(new Coil(), 120, 0.2, 5).scale(0.2, 2 / SLIM, 0.2).applyMatrix4(UPRIGHT), new Matrix4().makeTranslation(-0.6, 0, 0)]],
+};
+
 // Of length one; the more springs, the fewer corners; very many are a zigzag without a graphics card.
 function coilFor(count, software) {
   const around = count > MANY ? (software ? 2 : 5) : count > 60 ? 6 : count > 8 ? 10 : 16, sides = count > 60 ? 3 : count > 8 ? 4 : 6;
@@ -70,7 +90,8 @@ function coilFor(count, software) {
 }
 
 const ONE = new Vector3(1, 1, 1), NOTHING = new Matrix4().set(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-const FORCE = '#d92d20', TORQUE = '#7a3fb5', SPRING = '#667085';
+const FORCE = '#d92d20', TORQUE = '#7a3fb5', SPRING = '#667085', DRIVE = '#0c8599', RUBBER = '#343a40', PIN = '#ced4da';
+const LABELS = 12;  // numbers at the longest arrows
 const NOW = new Vector3(), THEN = new Vector3(), TURN = new Quaternion(), TURN_THEN = new Quaternion();
 const quaternion = (q) => new Quaternion(q[1], q[2], q[3], q[0]);
 const vector = (p) => new Vector3(p[0], p[1], p[2]);
@@ -197,6 +218,8 @@ export class View {
     this.second = second && this.addSecond(second);
     this.axes();
     this.springs();
+    this.drives();
+    this.bushings();
     this.arrows();
     this.traces = new Group();
     this.scene.add(this.traces);
@@ -460,6 +483,34 @@ export class View {
     if (this.wrenches.length) this.loadArrows = new Arrows(this.loads, this.wrenches.map(([, , color]) => new Color(color)), this.sunward);
   }
 
+  // Drives of joint coordinates as arrows around or along the axis, springs on them as spirals and coils.
+  drives() {
+    const members = [], radius = Math.min(8 * this.mark, 0.4 * this.link);
+    for (const j of this.data.joints)
+      for (const {kind, axis, angle} of j.drives) {
+        const place = new Matrix4().compose(vector(j.point1), new Quaternion().setFromUnitVectors(ALONG_Z, vector(j.axes[axis]).normalize()), new Vector3(radius, radius, radius));
+        for (const [geometry, local] of SIGNS[`${kind} ${angle}`]())
+          members.push({geometry, slot: j.body1, local: place.clone().multiply(local), color: new Color(kind === 'drive' ? DRIVE : SPRING)});
+      }
+    this.batch(this.loads, members);
+  }
+
+  // Bushings as a ring of rubber on the first body about a pin on the second; they part as it deflects.
+  bushings() {
+    const members = [], list = this.data.bushings, radius = Math.min(5 * this.mark, 0.3 * this.link);
+    const ring = new TorusGeometry(0.75, 0.27, 8, 24), pin = new CylinderGeometry(0.4, 0.4, 1.3, 12).applyMatrix4(UPRIGHT);
+    for (const b of list) {
+      const along = new Vector3().setComponent(b.axis, 1).applyQuaternion(quaternion(b.orientation)), scale = new Vector3(radius, radius, radius);
+      const turn = new Quaternion().setFromUnitVectors(ALONG_Z, along);
+      members.push({geometry: ring, slot: b.body1, local: new Matrix4().compose(vector(b.point1), turn, scale), color: new Color(RUBBER)});
+      // the axis in the second body, as it is at the start
+      const start = this.startOf(b.body2).invert().multiply(this.startOf(b.body1));
+      members.push({geometry: pin, slot: b.body2, local: new Matrix4().compose(vector(b.point2),
+        new Quaternion().setFromUnitVectors(ALONG_Z, along.clone().transformDirection(start)), scale), color: new Color(PIN)});
+    }
+    this.batch(this.loads, members);
+  }
+
   startOf(body) {
     const m = new Matrix4();
     this.pose(body, 0, 0, 0, m);
@@ -483,6 +534,9 @@ export class View {
     this.reactions.visible = false;
     this.scene.add(this.reactions);
     this.forces = [];
+    this.elements = [];
+    this.numbers = true;  // at the arrows
+    this.labels = [];  // {at, size} of the arrows that are drawn
   }
 
   /** Creates the arrows when the columns of reactions are loaded. */
@@ -490,6 +544,11 @@ export class View {
     const d = this.data;
     this.forces = d.joints.map((j, i) => [i, columnsOf(d, 'joint', 'force', j.name)])
       .filter(([, c]) => c.every((k) => k !== undefined));
+    // springs and bushings, if the result has their forces: on the second body, those of bushings in axes of the first frame
+    const element = (item, axes) => (e) => ({...e, axes, columns: columnsOf(d, item, 'force', e.name)});
+    this.elements = [...d.springs.map(element('spring', null)), ...d.bushings.map((b) => element('bushing', quaternion(b.orientation))(b))]
+      .filter(({columns}) => columns.every((k) => k !== undefined));
+    if (this.elements.length) this.elementArrows = new Arrows(this.loads, this.elements.map(() => new Color(TORQUE)), this.sunward);
     if (this.forces.length) this.forceArrows = new Arrows(this.reactions, this.forces.map(() => new Color(FORCE)), this.sunward);
     this.largestForce = undefined;  // not yet measured
   }
@@ -499,7 +558,7 @@ export class View {
   // reference, or of kinetic energy by size.
   measureForces() {
     const d = this.data, all = [], step = Math.max(1, d.rows >> 8);
-    for (const [, columns] of this.forces) {
+    for (const columns of [...this.forces.map(([, c]) => c), ...this.elements.map((e) => e.columns)]) {
       const f = columns.map((k) => d.columns[k].read());
       for (let r = 0; r < d.rows; r += step) all.push(Math.hypot(f[0][r], f[1][r], f[2][r]));
     }
@@ -514,18 +573,49 @@ export class View {
     if (!(this.largestForce > this.minForce)) this.largestForce = 0;
   }
 
+  // An arrow of a force, in the world: sets arrow i from a point (FROM), the force is in WAY.
+  placeForce(arrows, i) {
+    const f = WAY, size = f.length(), seen = Number.isFinite(size) && size > this.minForce;
+    const length = seen ? Math.min(size / this.referenceForce, 1.5) * 0.25 * this.size : 0, head = Math.min(5 * this.mark, 2 * length);
+    if (length > 0) f.divideScalar(size);
+    if (length > 0) this.labels.push({at: FROM.clone().addScaledVector(f, length + head), size});
+    arrows.set(i, FROM, f, length, length > 0 ? 0.8 * this.mark : 0, head);
+  }
+
+  readForce(columns, row) {
+    const d = this.data;
+    return WAY.set(d.columns[columns[0]].read()[row], d.columns[columns[1]].read()[row], d.columns[columns[2]].read()[row]);
+  }
+
   placeArrows(row) {
     const d = this.data;
-    if (this.largestForce === undefined) this.measureForces();
     for (let i = 0; i < this.forces.length; i++) {
       const [joint, columns] = this.forces[i], j = d.joints[joint];
-      const f = WAY.set(d.columns[columns[0]].read()[row], d.columns[columns[1]].read()[row], d.columns[columns[2]].read()[row]);
-      const size = f.length(), seen = Number.isFinite(size) && size > this.minForce;
-      const length = seen ? Math.min(size / this.referenceForce, 1.5) * 0.25 * this.size : 0;
-      if (length > 0) f.divideScalar(size);
-      this.forceArrows.set(i, FROM.fromArray(j.point2).applyMatrix4(this.world[j.body2]), f, length, length > 0 ? 0.8 * this.mark : 0, Math.min(5 * this.mark, 2 * length));
+      this.readForce(columns, row);
+      FROM.fromArray(j.point2).applyMatrix4(this.world[j.body2]);
+      this.placeForce(this.forceArrows, i);
     }
     this.forceArrows.transforms.send();
+  }
+
+  placeElements(row) {
+    for (let i = 0; i < this.elements.length; i++) {
+      const e = this.elements[i], f = this.readForce(e.columns, row), size = f.length();
+      if (e.axes && size > 0) f.applyQuaternion(e.axes).transformDirection(this.world[e.body1]).multiplyScalar(size);
+      FROM.fromArray(e.point2).applyMatrix4(this.world[e.body2]);
+      this.placeForce(this.elementArrows, i);
+    }
+    this.elementArrows.transforms.send();
+  }
+
+  // Arrows of the forces that are shown; the longest get numbers.
+  placeForces(row) {
+    const reactions = this.reactions.visible && this.forces.length, elements = this.loads.visible && this.elements.length;
+    this.labels = [];
+    if ((reactions || elements) && this.largestForce === undefined) this.measureForces();
+    if (reactions) this.placeArrows(row);
+    if (elements) this.placeElements(row);
+    this.labels = this.numbers ? this.labels.sort((a, b) => b.size - a.size).slice(0, LABELS) : [];
   }
 
   /** Sets all poses for a time, interpolated between rows. */
@@ -534,7 +624,7 @@ export class View {
     this.second?.placeBodies(t);
     for (const s of this.spans) s.update(this.world);
     if (this.wrenches.length) this.placeLoads();
-    if (this.reactions.visible && this.forces.length) this.placeArrows(row);
+    this.placeForces(row);
     if (this.following >= 0) {
       const now = FROM.setFromMatrixPosition(this.world[this.following]);
       this.camera.position.add(WAY.subVectors(now, this.controls.target));
