@@ -150,6 +150,66 @@ static void ordinary_steps_take_them_if_asked_to(void **state)
     lw_model_destroy(model);
 }
 
+// lw_forward_dynamics at the same coordinates, in those of the tree; the acceleration of j1.
+static lw_status forward_dynamics(const lw_model *model, lw_dynamics *dynamics, const double q[4],
+                                  const double v[4], double *crank)
+{
+    double x[4], u[4], vdot[4];
+    int at = -1;
+    assert_true(model->tree_nq <= 4);
+    for (int j = 0; j < 4; j++) {
+        int iq, nq, iv, nv;
+        if (lw_model_joint_tree(model, (lw_joint){j}, &iq, &nq, &iv, &nv) != LW_OK) continue;
+        x[iq] = q[j], u[iv] = v[j]; // others close the loop
+        if (j == 0) at = iv;
+    }
+    assert_true(at >= 0);
+    const lw_status status = lw_forward_dynamics(dynamics, 0, x, u, NULL, NULL, vdot);
+    *crank = vdot[at];
+    return status;
+}
+
+// Near a singular position, too, batches refuse what simulations refuse, with every formulation: the next 1e-6 rad.
+// lw_forward_dynamics is of one state and begins no motion: it refuses the position itself, and is as accurate next to it
+// as round-off of the velocities allows.
+static void all_decide_alike(void **state)
+{
+    (void)state;
+    static const double angles[] = {0, 1e-12, 1e-11, 1e-8, 1e-7, 1e-5, 1e-4, 1e-3, 0.1};
+    lw_model *model = parallelogram(1);
+    lw_dynamics *dynamics;
+    lw_error error;
+    lwt_ok(lw_dynamics_create(model, NULL, &dynamics, &error), &error);
+    for (int f = 0; f < LWI_COUNT(formulations); f++) {
+        const lw_options options = options_of(formulations[f], "pass");
+        lw_batch *batch = batch_of(model, &options);
+        lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("formulation", formulations[f]));
+        for (int k = 0; k < LWI_COUNT(angles); k++) {
+            const lw_status wanted = angles[k] < 1e-6 ? LW_ERR_SINGULAR : LW_OK;
+            double q[4], v[4];
+            joints_at(angles[k], q, v);
+            assert_int_equal(lw_sim_set_joints(sim, 0, q, v), wanted);
+            assert_int_equal(lw_batch_set_joints(batch, 0, 0, q, v), wanted);
+        }
+        lw_sim_destroy(sim);
+        lw_batch_destroy(batch);
+    }
+    for (int k = 0; k < LWI_COUNT(angles); k++) {
+        double q[4], v[4], crank;
+        joints_at(angles[k], q, v);
+        const lw_status status = forward_dynamics(model, dynamics, q, v, &crank);
+        if (angles[k] < 1e-10)
+            refused("forward dynamics", status, lw_dynamics_error(dynamics)->text);
+        else
+            assert_int_equal(status, LW_OK);
+        if (status == LW_OK)
+            assert_true(fabs(crank + 1.2 * 9.81 * cos(angles[k])) <
+                        1e-10 + 1e-15 / (angles[k] * angles[k]));
+    }
+    lw_dynamics_destroy(dynamics);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +217,7 @@ int main(void)
         cmocka_unit_test(batches_that_begin_there_are_refused),
         cmocka_unit_test(simulations_that_run_refuse_them),
         cmocka_unit_test(ordinary_steps_take_them_if_asked_to),
+        cmocka_unit_test(all_decide_alike),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
