@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Mechanisms with loops by several formulations: a table of the differences of their final positions from `rcr`.
 
-usage: parallel.py --program PROGRAM [--duration 1] [--limit 1e-8] [--levels 7] [--json FILE] MODEL...
+usage: parallel.py --program PROGRAM [--duration 1] [--limit 1e-8] [--tolerance 1e-12] [--levels 7]
+                   [--json FILE] MODEL...
        parallel.py --table FILE
 
 Each MODEL, for instance robots/*/robot.urdf of Gepetto/example-parallel-robots with its file of closures, is assembled,
 runs from rest, and the positions of all bodies after `duration` are compared. `rcr`, `hdca` and `dca` have rtol and atol
-of 1e-12. `index3` is of order two: it runs with equal steps of 1 ms, then half of them and so on, and the final
+of `tolerance`. `index3` is of order two: it runs with equal steps of 1 ms, then half of them and so on, and the final
 positions are extrapolated to steps of length zero [hairer1993, II.9]: with errors c2 h^2 + c3 h^3 + ..., those of two steps
 remove the first power, those of three steps two powers. Steps are halved until two extrapolations differ by less than a
 quarter of `limit`.
@@ -28,7 +29,6 @@ import tempfile
 FIRST_STEP = 1e-3
 FIRST_POWER = 2
 INDEX3 = "regularisation=1e-12,tolerance=1e-14,iterations=20"  # Newton's iterations to round-off
-EXACT = ("--rtol=1e-12", "--atol=1e-12")
 
 
 class Failed(Exception):
@@ -85,10 +85,11 @@ def difference(a, b):
 def measure(program, path, arguments):
     with tempfile.TemporaryDirectory() as folder:
         mechanism = Mechanism(program, path, arguments.duration, folder)
-        first, exact = mechanism.positions("rcr", *EXACT)
+        tolerances = ("--rtol", arguments.tolerance, "--atol", arguments.tolerance)
+        first, exact = mechanism.positions("rcr", *tolerances)
         row = {"bodies": len(exact) // 3, "moved": difference(first, exact)}
         for formulation in ("hdca", "dca"):
-            row[formulation] = difference(mechanism.final(formulation, *EXACT), exact)
+            row[formulation] = difference(mechanism.final(formulation, *tolerances), exact)
         step, plain, extrapolated = mechanism.extrapolated(arguments.limit, arguments.levels)
         row.update(step=step, index3=difference(plain, exact), extrapolated=difference(extrapolated, exact))
         return row
@@ -113,6 +114,7 @@ def main():
     parser.add_argument("--program")
     parser.add_argument("--duration", type=float, default=1)
     parser.add_argument("--limit", type=float, default=1e-8)
+    parser.add_argument("--tolerance", type=float, default=1e-12)
     parser.add_argument("--levels", type=int, default=7)
     parser.add_argument("--json")
     parser.add_argument("--table")

@@ -50,6 +50,8 @@
 
 // Loops with bodies lighter than this share of the heaviest have a smaller eps, at least CONTROLLED of it.
 #define LIGHT 1e-2
+// It is not below this share of the rows, or the `regularisation` that is asked for.
+#define LOWEST 1e-11
 
 // Whether the rows of the edge's joint are independent of each other at any pose.
 static bool sound(const lwi_system *s, int e)
@@ -108,12 +110,13 @@ static void add_body(const lwi_index3 *d, int k, loop_set *set)
 }
 
 // The share of the usual eps that loops with light bodies have.
-static double share_of_light(const loop_set *set)
+static double share_of_light(const loop_set *set, double regularisation)
 {
     double ratio = 1;
     for (int i = 0; i < 2; i++)
         if (set->maximum[i] > 0) ratio = fmin(ratio, set->minimum[i] / set->maximum[i]);
-    return fmin(1, fmax(ratio / LIGHT, CONTROLLED));
+    const double share = fmax(ratio / LIGHT, CONTROLLED), lowest = LOWEST / regularisation;
+    return fmin(1, fmax(share, lowest));
 }
 
 // Reduces eps where many bodies or bodies of small mass are connected by loops; counts are those that remain.
@@ -140,7 +143,8 @@ static lw_status adapt(lwi_index3 *d, const int *edges, const bool *removed, lwi
         const loop_set *in = &set[root_of(joined, k)];
         const double share = FEW / fmax(FEW, in->count);
         if (removed[e]) continue;
-        const double limit = d->controls ? CONTROLLED : share_of_light(in);
+        const double limit =
+            d->controls ? CONTROLLED : share_of_light(in, d->method.regularisation);
         d->relative[e] *= fmin(limit, fmax(share * share * share, INDEPENDENT));
         if (!(d->method.penalty > 0)) d->follows[e] = d->any_follows = true;
     }
