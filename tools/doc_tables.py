@@ -542,6 +542,11 @@ def depth(source):
     return source.printed("bench/depth/depth.py", "depth.json")
 
 
+@made("docs/theory/index3.md")
+def parallel_robots(source):
+    return source.printed("bench/parallel/parallel.py", "parallel.json")
+
+
 @made("docs/theory/segments.md")
 def instructions_of_segments(source):
     return source.printed("bench/ops/count_paths.py", "paths.json")

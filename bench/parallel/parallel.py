@@ -121,8 +121,9 @@ def main():
     arguments = parser.parse_args()
     if arguments.table:
         with open(arguments.table, encoding="utf-8") as file:
-            for cells in table(json.load(file)["rows"]):
-                print("| " + " | ".join(cells) + " |")
+            cells = table(json.load(file)["rows"])
+        for line in (cells[0], ["---"] * len(cells[0]), *cells[1:]):
+            print("|" + "|".join(line if line[0] == "---" else [f" {cell} " for cell in line]) + "|")
         return 0
     if not arguments.models or not arguments.program:
         parser.error("MODEL and --program are missing")

@@ -1,7 +1,8 @@
-// fuzz.c -- libFuzzer's entry, for one kind of input: FUZZ_INPUT is yaml, urdf, sdf, mjcf, formula, csv, hdf5, table,
-// stl, obj, msh, dae.
+// fuzz.c -- libFuzzer's entry, for one kind of input: FUZZ_INPUT is yaml, urdf, closures, sdf, mjcf, formula, csv, hdf5,
+// table, stl, obj, msh, dae.
 //
 // What is wrong ends the process, and libFuzzer keeps the input.  tools/fuzz builds and runs all of them.
+#include "fuzz/check_closures.h"
 #include "fuzz/check_formula.h"
 #include "fuzz/check_mesh.h"
 #include "fuzz/check_reader.h"
@@ -43,6 +44,14 @@ static inline void fuzz_model(const uint8_t *data, size_t size, const char *form
     bool is_read;
     lw_error error;
     const char *wrong = check_reader((const char *)data, size, format, &is_read, &error);
+    if (wrong) stop(wrong);
+}
+
+static inline void fuzz_closures(const uint8_t *data, size_t size)
+{
+    bool is_read;
+    lw_error error;
+    const char *wrong = check_closures((const char *)data, size, &is_read, &error);
     if (wrong) stop(wrong);
 }
 
@@ -153,6 +162,7 @@ static inline void fuzz_table(const uint8_t *data, size_t size)
     }
 KIND(yaml, fuzz_model(data, size, "yaml"))
 KIND(urdf, fuzz_model(data, size, "urdf"))
+KIND(closures, fuzz_closures(data, size))
 KIND(sdf, fuzz_model(data, size, "sdf"))
 KIND(mjcf, fuzz_model(data, size, "mjcf"))
 KIND(formula, fuzz_formula(data, size))

@@ -7,6 +7,7 @@
 // Mutation K of a seed is the same everywhere; the number of a failing one is printed, its text
 // goes to fuzz_failure.txt.  The corpus itself is replayed first: every file a fixed bug left is
 // there.
+#include "fuzz/check_closures.h"
 #include "fuzz/check_reader.h"
 
 #include "io/yaml/keys.h"
@@ -261,7 +262,9 @@ static const char *check_text(fuzzing *f, const char *text, size_t length, const
     lw_error error;
     bool is_read = false;
     const clock_t start = clock();
-    const char *wrong = check_reader(text, length, format, &is_read, &error);
+    const char *wrong = strcmp(format, "closures") == 0
+                            ? check_closures(text, length, &is_read, &error)
+                            : check_reader(text, length, format, &is_read, &error);
     const double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
     if (seconds > f->slowest) f->slowest = seconds;
     f->read += is_read;
@@ -279,6 +282,7 @@ static const char *format_of(const char *name)
     if (strcmp(ending, ".urdf") == 0) return "urdf";
     if (strcmp(ending, ".sdf") == 0) return "sdf";
     if (strcmp(ending, ".xml") == 0) return "mjcf";
+    if (strcmp(ending, ".closures") == 0) return "closures"; // loop_closures.yaml of a robot
     return strcmp(ending, ".yaml") == 0 || strcmp(ending, ".json") == 0 ? "yaml" : NULL;
 }
 
