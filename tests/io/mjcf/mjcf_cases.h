@@ -1,4 +1,4 @@
-// mjcf_cases.h -- texts and checks of the tests of the MJCF reader.
+// mjcf_cases.h -- models and checks for tests of the MJCF reader.
 #ifndef LWT_MJCF_CASES_H
 #define LWT_MJCF_CASES_H
 
