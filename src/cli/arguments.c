@@ -236,6 +236,7 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
     case CLI_BIT_INPUTS: arguments->inputs = value; return CLI_DONE;
     case CLI_BIT_OUTPUTS: arguments->outputs = value; return CLI_DONE;
     case CLI_BIT_INDEPENDENT: arguments->independent = value; return CLI_DONE;
+    case CLI_BIT_FROM: arguments->from = value; return CLI_DONE;
     case CLI_BIT_ACTUATORS: arguments->actuators = value; return CLI_DONE;
     case CLI_BIT_WEIGHTS: arguments->weights = value; return CLI_DONE;
     case CLI_BIT_MOTION: arguments->motion = value; return CLI_DONE;

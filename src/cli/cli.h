@@ -75,6 +75,8 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(OUTPUTS, "outputs", 0, "A,B,...", "result columns that are outputs; default: the states")    \
     X(INDEPENDENT, "independent", 0, "JOINT,...",                                                  \
       "joints with independent coordinates, or JOINT.qK; default: chosen")                         \
+    X(FROM, "from", 0, "STATE",                                                                    \
+      "where the run begins: `start` of the model (default), or `rest`, its static equilibrium")   \
     X(ACTUATORS, "actuators", 0, "A,B.q1,...",                                                     \
       "coordinates of joints, or inputs, that give the efforts; default: driven ones, inputs")     \
     X(WEIGHTS, "weights", 0, "A=W,...",                                                            \
@@ -109,9 +111,9 @@ enum {
 /** Verbs: name, operand ("X...": may be repeated, "[X]": may be left out), options, summary. */
 #define CLI_VERB_LIST(X)                                                                           \
     X(run, "MODEL",                                                                                \
-      CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_LEVEL | CLI_REAL_TIME | CLI_MANY |           \
-          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET |        \
-          CLI_CUT | CLI_JSON | CLI_QUIET,                                                          \
+      CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_FROM | CLI_LEVEL | CLI_REAL_TIME |           \
+          CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME |       \
+          CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                                \
       "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
     X(sweep, "MODEL",                                                                              \
       CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_DESIGN | CLI_SEED | CLI_LEVEL | CLI_MANY |      \
@@ -137,9 +139,9 @@ enum {
           CLI_QUIET,                                                                               \
       "find the static equilibrium near the start (-o FILE.yaml), and whether it is stable")       \
     X(linearize, "MODEL",                                                                          \
-      CLI_OUTPUT | CLI_AT | CLI_INITIAL | CLI_INPUTS | CLI_OUTPUTS | CLI_INDEPENDENT | CLI_ANY |   \
-          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET |        \
-          CLI_CUT | CLI_JSON | CLI_QUIET,                                                          \
+      CLI_OUTPUT | CLI_AT | CLI_INITIAL | CLI_INPUTS | CLI_ACTUATORS | CLI_OUTPUTS |               \
+          CLI_INDEPENDENT | CLI_ANY | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |     \
+          CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                 \
       "matrices A, B, C, D of small deviations from a state (default: the start; -o FILE.json, "   \
       ".mat)")                                                                                     \
     X(modes, "MODEL",                                                                              \
@@ -219,6 +221,7 @@ typedef struct cli_arguments {
     int starts;                                      ///< of assemble; 0: the default
     bool open;                                       ///< open loops are accepted
     const char *at, *inputs, *outputs, *independent; ///< of analyses; NULL: not given
+    const char *from;                                ///< of run; NULL: not given
     const char *actuators, *weights, *motion;        ///< of inverse; NULL: not given
     const char *by, *statistic;                      ///< of sensitivity; NULL: not given
     int lanes;                                       ///< 0: not given

@@ -2,6 +2,7 @@
 #include "cli/analysis.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef const char *(*name_of)(const lw_linear *, int);
@@ -125,6 +126,30 @@ static cli_exit report(const cli_arguments *arguments, const cli_analysis *a)
     return code;
 }
 
+// --actuators: inputs for the efforts of coordinates, after those of the model.
+static cli_exit add_actuators(const cli_arguments *arguments, cli_analysis *a)
+{
+    lw_model *actuated = NULL;
+    lw_error error = {0};
+    if (!arguments->actuators) return CLI_DONE;
+    const lw_status status =
+        lw_model_actuate(a->model, arguments->actuators, false, &actuated, &error);
+    if (status == LW_ERR_ARGUMENT) return cli_complain(CLI_USE, "%s", error.text);
+    if (status != LW_OK) return cli_fail(status, &error);
+    if (a->q && (lw_model_tree_nq(actuated) != lw_model_tree_nq(a->model))) {
+        lw_model_destroy(actuated);
+        return cli_complain(CLI_USE, "--actuators: a driven coordinate has no state in --initial");
+    }
+    const int before = lw_model_input_count(a->model), n = lw_model_input_count(actuated);
+    double *inputs = calloc((size_t)n + 1, sizeof *inputs);
+    for (int i = 0; inputs && i < before; i++) inputs[i] = a->inputs[i];
+    lw_model_destroy(a->model);
+    a->model = actuated;
+    free(a->inputs);
+    a->inputs = inputs;
+    return inputs ? CLI_DONE : cli_complain(CLI_FAILED, "no memory");
+}
+
 cli_exit cli_linearize(const cli_arguments *arguments)
 {
     cli_analysis a;
@@ -137,6 +162,7 @@ cli_exit cli_linearize(const cli_arguments *arguments)
     cli_exit code = cli_analysis_at(arguments, false, &balance);
     if (code) return code;
     code = cli_analysis_begin(arguments, balance, &a);
+    if (!code) code = add_actuators(arguments, &a);
     if (!code) code = report(arguments, &a);
     if (!code && a.balanced && !arguments->quiet) cli_analysis_warn(&a.equilibrium);
     cli_analysis_end(&a);

@@ -1,4 +1,5 @@
 // run.c -- linkwork run: simulate, write rows, summarise.
+#include "cli/analysis.h"
 #include "cli/batch.h"
 #include "cli/rows.h"
 
@@ -258,6 +259,12 @@ static cli_exit check_kind(const cli_arguments *arguments)
 {
     if (arguments->batch && arguments->initial)
         return cli_complain(CLI_USE, "--initial resumes one run, --batch starts many");
+    if (arguments->from && strcmp(arguments->from, "start") != 0 &&
+        strcmp(arguments->from, "rest") != 0)
+        return cli_complain(CLI_USE, "--from %s: expected start or rest", arguments->from);
+    if (arguments->from && (arguments->batch || arguments->initial))
+        return cli_complain(CLI_USE, "--from %s is of one run that begins at t = 0",
+                            arguments->from);
     if (arguments->batch && arguments->real_time)
         return cli_complain(CLI_USE, "--real-time is of one run, --batch starts many");
     if (!arguments->batch && (arguments->observed || arguments->ntable || arguments->lanes))
@@ -283,6 +290,22 @@ static cli_exit set_real_time(lw_options *options)
     return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
 }
 
+// --from rest: the model with its static equilibrium as the start.
+static cli_exit begin_at_rest(const cli_arguments *arguments, lw_model **model)
+{
+    lw_model *balanced = NULL;
+    lw_equilibrium equilibrium;
+    lw_error error = {0};
+    if (!arguments->from || strcmp(arguments->from, "rest") != 0) return CLI_DONE;
+    const lw_status status = lw_model_equilibrium(*model, NULL, &balanced, &equilibrium, &error);
+    if (status != LW_OK)
+        return cli_complain(CLI_FAILED, "%s: --from rest: %s", arguments->operand, error.text);
+    lw_model_destroy(*model);
+    *model = balanced;
+    if (!arguments->quiet) cli_analysis_warn(&equilibrium);
+    return CLI_DONE;
+}
+
 cli_exit cli_run(const cli_arguments *arguments)
 {
     const cli_exit kind = check_kind(arguments);
@@ -297,7 +320,9 @@ cli_exit cli_run(const cli_arguments *arguments)
     cli_exit code = cli_check_results(arguments);
     if (!code) code = cli_read(arguments, &model, &options);
     if (code) return code;
-    if (arguments->real_time && (code = set_real_time(&options))) {
+    code = begin_at_rest(arguments, &model);
+    if (!code && arguments->real_time) code = set_real_time(&options);
+    if (code) {
         lw_model_destroy(model);
         return code;
     }

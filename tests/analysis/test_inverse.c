@@ -444,13 +444,49 @@ static void test_refusals(void **state)
     lw_model_destroy(model);
 }
 
+// Four motors for one degree of freedom, and a parallelogram in a line.
+static void test_dependent_actuators_and_singular_positions(void **state)
+{
+    (void)state;
+    lw_error error;
+    lw_inverse *none = NULL;
+    lw_model *model = lwt_sprung_four_bar(0.9, 0);
+    lw_inverse *all = inverse_of(model, &(lw_inverse_desc){.actuators = "A,B,C,D"});
+    uint64_t seed = 5;
+    const motion m = random_motion(all, &seed);
+    const lw_inverse_solution *s = solved(all, m);
+    assert_int_equal(s->rank, 1); // four motors, one degree of freedom
+    assert_int_equal(s->kind, LW_INVERSE_MINIMUM_NORM);
+    for (int k = 0; k < 4; k++) assert_true(s->redundant[k]);
+    check_against_dense(all, s, m);
+    free_motion(m);
+    lw_inverse_destroy(all);
+    lw_model_destroy(model);
+
+    lw_builder *b = lwt_builder(); // a parallelogram with all bars along x
+    const lw_body crank = lwt_rod(b, "crank", 0, 0, 0.5, 0, 1),
+                  coupler = lwt_rod(b, "coupler", 0.5, 0, 1.5, 0, 1),
+                  rocker = lwt_rod(b, "rocker", 1, 0, 1.5, 0, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "A", lwt_ground, crank, 0, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "B", crank, coupler, 0.5, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "C", coupler, rocker, 1.5, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "D", lwt_ground, rocker, 1, 0);
+    model = lwt_model(b);
+    expect(lw_inverse_create(model, &(lw_inverse_desc){.actuators = "A"}, &none, &error),
+           LW_ERR_SINGULAR, &error, "singular position: 2 degrees of freedom here, 1 nearby");
+    assert_null(none);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_round_trip),
-                                       cmocka_unit_test(test_five_bar),
-                                       cmocka_unit_test(test_stewart),
-                                       cmocka_unit_test(test_tree),
-                                       cmocka_unit_test(test_force_between_points),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_five_bar),
+        cmocka_unit_test(test_stewart),
+        cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_force_between_points),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_dependent_actuators_and_singular_positions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,32 @@ class Analysis(unittest.TestCase):
         self.assertAlmostEqual(system["C"][0][0], 2, delta=1e-9)
         self.assertIn("joint.a.qd0", self.run_program("linearize", self.model))
 
+    def test_actuators_are_inputs(self):
+        system = self.json("linearize", self.model, "--at", "equilibrium", "--actuators", "a,b")
+        self.assertEqual(system["inputs"], ["torque", "joint.b.actuator0"])
+        inverse = [row[:] for row in system["mass_matrix"]]  # its inverse is B of torques on all coordinates
+        (a, b), (c, d) = inverse
+        for i, row in enumerate(((d, -b), (-c, a))):
+            for j, x in enumerate(row):
+                self.assertAlmostEqual(system["B"][2 + i][j], x / (a * d - b * c), delta=1e-9)
+        self.assertIn("there is no joint 'c'", self.run_program("linearize", self.model, "--actuators", "c", code=2))
+
+    def test_run_from_rest(self):
+        rest = self.path("rest.csv")
+        self.run_program("run", self.model, "--from", "rest", "--duration", "1", "--sample", "0.5", "-o", rest, "-q")
+        with open(rest, encoding="utf-8") as file:
+            names, *rows = [line.strip().split(",") for line in file]
+        for row in rows:  # it remains at the equilibrium
+            self.assertAlmostEqual(float(row[names.index("body.two.y")]), -2, delta=1e-9)
+        for arguments, code, text in (
+                (("--from", "top"), 2, "--from top: expected start or rest"),
+                (("--from", "rest", "--initial", rest), 2, "--from rest is of one run")):
+            self.assertIn(text, self.run_program("run", self.model, *arguments, code=code))
+        with open(self.path("falls.yaml"), "w", encoding="utf-8") as file:
+            file.write("linkwork: 1\nbodies: {stone: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n")
+        self.assertIn("--from rest: no equilibrium found", self.run_program("run", self.path("falls.yaml"), "--from",
+                                                                            "rest", code=1))
+
     def test_mat_file(self):
         """The file by its definition: header, variables, names; numbers by columns."""
         file = self.path("linear.mat")
