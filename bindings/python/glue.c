@@ -117,6 +117,7 @@ static lw_status lwpy_sweep_row(void *user, lw_batch *group, double time)
             return status;
         }
     }
+    if (run->study) return lw_study_row(run->study, group, time);
     if (!(time > run->last)) run->sample = 0; // another group begins
     run->last = time;
     if (run->sample == run->rows) {

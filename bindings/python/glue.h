@@ -32,6 +32,7 @@ typedef struct lwpy_sweep {
     int failed;  ///< as above
     void *handle;
     double asked;
+    lw_study *study; ///< counts the rows, which are not kept; NULL: they are
 } lwpy_sweep;
 
 static lw_status lwpy_sim_run(lw_sim *sim, lw_observe level, lwpy_run *run);

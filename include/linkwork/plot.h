@@ -5,6 +5,7 @@
 #ifndef LINKWORK_PLOT_H
 #define LINKWORK_PLOT_H
 
+#include <linkwork/batch.h>
 #include <linkwork/result.h>
 
 #ifdef __cplusplus
@@ -20,7 +21,8 @@ extern "C" {
     X(RESIDUALS, "residuals", "largest constraint residual per level, logarithmic")                \
     X(REACTIONS, "reactions", "size of force and torque of every joint")                           \
     X(PHASE, "phase", "rate over coordinate, a panel per joint coordinate")                        \
-    X(WORK_PRECISION, "work-precision", "of several results: the error over what the run cost")
+    X(WORK_PRECISION, "work-precision", "of several results: the error over what the run cost")    \
+    X(TORNADO, "tornado", "of the table of a study: by how much what varies moves y")
 
 #define X(name, text, help) LW_PLOT_##name,
 typedef enum lw_plot_preset { LW_PLOT_PRESET_LIST(X) LW_PLOT_PRESET_COUNT } lw_plot_preset;
@@ -44,7 +46,12 @@ typedef enum lw_view { LW_VIEW_LIST(X) LW_VIEW_COUNT } lw_view;
     X(y, "COLUMN,...", "a panel with these columns, by name or pattern (* and ?); repeatable")     \
     X(x, "COLUMN", "what the panels are drawn over (default time)")                                \
     X(preset, "NAME",                                                                              \
-      "overview, joints, positions, energy, residuals, reactions, phase or work-precision")        \
+      "overview, joints, positions, energy, residuals, reactions, phase, work-precision, tornado") \
+    X(by, "COLUMN", "of a table: a line for each value of this column")                            \
+    X(z, "COLUMN", "of a table: colours show this column, tiles of a grid or points")              \
+    X(units, "UNIT,...", "deg,mm,kN: quantities of these kinds are drawn in these units")          \
+    X(equal, NULL, "both axes have the same scale (force polars, paths)")                          \
+    X(instance, "K", "of a sweep's result: this instance only")                                    \
     X(reference, "RESULT",                                                                         \
       "of work-precision: the exact result (default: the one with the lowest tolerances)")         \
     X(from, "S", "first time to show [s]; with --initial of a result: the time to draw")           \
@@ -74,6 +81,10 @@ typedef struct lw_plot_options {
     lw_view view;
     const char *plan;      ///< NULL: no picture of a plan
     const char *reference; ///< of work-precision, one of the names; NULL: lowest tolerances
+    const char *by, *z;    ///< of tables; NULL: none
+    const char *units;     ///< "deg,mm,kN"; NULL: those of the columns
+    bool equal, has_instance;
+    long instance;
 } lw_plot_options;
 
 /** Sets one option from text, which must outlive `options`; `value` of a switch is ignored.
@@ -81,7 +92,16 @@ typedef struct lw_plot_options {
 LW_API lw_status lw_plot_set(lw_plot_options *options, const char *key, const char *value,
                              lw_error *error);
 
-/** Draws quantities of one result, or of several overlaid.
+/** Draws the table of a study: `y` over `x` (NULL: what varies first) as points, as lines for the values of `by`, with
+ *  colours of `z` (tiles where x and y are a grid), or the preset tornado: bars from the value of y at the lowest to that
+ *  at the highest value of each quantity, of the linear model fitted to all variants.
+ *  @param name     of the table, in the title and in messages
+ *  @param options  NULL: the maximum of each measure over what varies first
+ *  @return LW_ERR_ARGUMENT: no such column (the nearest is named), an option of results; others as lw_plot_results */
+LW_API lw_status lw_plot_table(const lw_table *table, const char *name,
+                               const lw_plot_options *options, const char *file, lw_error *error);
+
+/** Draws quantities of one result, or of several overlaid.  In the result of a sweep each instance has its own line.
  *  @param names    [count] of the results in the key; the files, for example
  *  @param options  NULL: the overview
  *  @param file     .svg, .png or .pdf

@@ -105,6 +105,11 @@ LW_API lw_status lw_result_read_state(lw_result *result, long row, double *time,
 LW_API lw_status lw_result_restore(lw_result *result, long row, lw_sim *sim, char *how,
                                    size_t how_size, lw_error *error);
 
+/** Of the result of a sweep (columns `instance`): restricts it to the rows of one instance, in all calls after this one.
+ *  @param instance  -1: all rows again
+ *  @return LW_ERR_ARGUMENT: the result has no instances, or not this one; all rows are then there */
+LW_API lw_status lw_result_select_instance(lw_result *result, long instance, lw_error *error);
+
 // ------------------------------------------------------------------------------------- statistics
 
 /** Of a number over the rows of a run. */

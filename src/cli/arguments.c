@@ -167,6 +167,12 @@ static cli_exit set_samples(cli_arguments *arguments, const char *value)
     return cli_complain(CLI_USE, "--samples %s: expected a number from 1 to 200", value);
 }
 
+static cli_exit set_instance(cli_arguments *arguments, const char *value)
+{
+    if (whole_number(value, 0, INT_MAX, &arguments->instance)) return CLI_DONE;
+    return cli_complain(CLI_USE, "--instance %s: expected a number, they count from 0", value);
+}
+
 static cli_exit set_seed(cli_arguments *arguments, const char *value)
 {
     int seed;
@@ -218,6 +224,7 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
         return CLI_DONE;
     case CLI_BIT_INITIAL: arguments->initial = value; return CLI_DONE;
     case CLI_BIT_MODEL: arguments->model = value; return CLI_DONE;
+    case CLI_BIT_INSTANCE: return set_instance(arguments, value);
     case CLI_BIT_BATCH: arguments->batch = value; return CLI_DONE;
     case CLI_BIT_DESIGN: arguments->design = value; return CLI_DONE;
     case CLI_BIT_SEED: return set_seed(arguments, value);

@@ -43,6 +43,8 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "how it ended; repeatable")                                                                  \
     X(LANES, "lanes", 0, "N", "runs of one thread in SIMD lanes: 1, 4 or 8; 0: the widest")        \
     X(MODEL, "model", 0, "MODEL", "model of a result that has none (.csv)")                        \
+    X(INSTANCE, "instance", 0, "K",                                                                \
+      "of the result of a sweep: this instance (default: the first)")                              \
     X(BASE, "base", 0, "WHICH",                                                                    \
       "root link `fixed` to the ground or `floating`; auto: URDF fixed, SDF by its joints")        \
     X(LIMITS, "limits", 0, "HOW",                                                                  \
@@ -171,10 +173,11 @@ enum {
     X(plot, "FILE...",                                                                             \
       CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |         \
           CLI_KEYFRAME | CLI_SET | CLI_JSON,                                                       \
-      "draw quantities of results, or with --initial the mechanism (-o FILE.svg, .png or .pdf)")   \
+      "draw results, the table of a study, or with --initial the mechanism (-o FILE.svg, .png or " \
+      ".pdf)")                                                                                     \
     X(view, "FILE...",                                                                             \
-      CLI_OUTPUT | CLI_MODEL | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |            \
-          CLI_KEYFRAME | CLI_SET | CLI_QUIET,                                                      \
+      CLI_OUTPUT | CLI_MODEL | CLI_INSTANCE | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK |          \
+          CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_QUIET,                                         \
       "a page for the browser, with a model or the motion of a result, or two to compare (-o "     \
       "FILE.html), or -o FILE.gltf")                                                               \
     X(codegen, "MODEL",                                                                            \
@@ -205,6 +208,7 @@ typedef struct cli_arguments {
     const char *output[CLI_MAX];
     int noutput;
     const char *initial; ///< result to resume from; NULL: none
+    int instance;        ///< of a sweep's result
     const char *model;   ///< of a result that has none; NULL: not given
     const char *batch;   ///< table of varied quantities; NULL: none
     const char *design;  ///< NULL: grid

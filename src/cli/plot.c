@@ -163,8 +163,45 @@ static cli_exit draw_of_model(const cli_arguments *arguments, const lw_plot_opti
     return code;
 }
 
+// A table of a study has no column `time`: CSV by its first column, HDF5 because results have groups.
+static bool read_table(const cli_arguments *arguments, lw_table **table)
+{
+    const char *path = arguments->operand;
+    char head[5] = "";
+    FILE *file = cli_ends_in(path, ".csv") ? fopen(path, "r") : NULL;
+    if (file) {
+        const size_t n = fread(head, 1, sizeof head, file);
+        fclose(file);
+        if (n < sizeof head || !strncmp(head, "time,", sizeof head)) return false;
+    } else if (!cli_ends_in(path, ".h5")) {
+        return false;
+    }
+    return lw_table_read_study(path, table, NULL) == LW_OK;
+}
+
+static cli_exit plot_table(const cli_arguments *arguments, lw_table *table,
+                           const lw_plot_options *options)
+{
+    const char *slash = strrchr(arguments->operand, '/');
+    lw_error error = {0};
+    cli_exit code = CLI_DONE;
+    if (arguments->noperand > 1)
+        code = cli_complain(CLI_USE, "plot: %s is a table, '%s' is one argument too many",
+                            arguments->operand, arguments->operands[1]);
+    if (!code) {
+        const lw_status status = lw_plot_table(table, slash ? slash + 1 : arguments->operand,
+                                               options, arguments->output[0], &error);
+        if (status != LW_OK) code = cli_fail_file(arguments, status, &error);
+    }
+    lw_table_free(table);
+    return code;
+}
+
 static cli_exit draw(const cli_arguments *arguments, const lw_plot_options *options)
 {
+    lw_table *table = NULL;
+    if (!options->initial && !options->plan && read_table(arguments, &table))
+        return plot_table(arguments, table, options);
     if (!options->initial && !options->plan) return plot_results(arguments, options);
     if (arguments->noperand > 1)
         return cli_complain(CLI_USE, "plot --%s: '%s' is one argument too many",

@@ -292,6 +292,7 @@ static cli_exit simulate(sweep *s)
     const lw_status status = lw_sweep_run(s->all, write_rows, s, look_up, s);
     cli_progress_end(&s->progress);
     code = report_end(s, status);
+    const cli_exit written = write_table(s); // first: the reader of what is printed may end early
     if (a->json) {
         print_json(s, status == LW_OK                ? "done"
                       : status == LW_ERR_INTERRUPTED ? "stopped"
@@ -300,7 +301,7 @@ static cli_exit simulate(sweep *s)
         print_totals(s);
         print_table(s);
     }
-    const cli_exit written = write_table(s), closed = close_outputs(s);
+    const cli_exit closed = close_outputs(s);
     return code ? code : written ? written : closed;
 }
 

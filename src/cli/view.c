@@ -28,6 +28,23 @@ static cli_exit model_of_result(const cli_arguments *arguments, const lw_result 
     return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
 }
 
+// Of a sweep one instance is shown: their rows are side by side.
+static cli_exit select_instance(const cli_arguments *arguments, lw_result *result)
+{
+    int column;
+    lw_error error = {0};
+    const bool given = arguments->given & CLI_INSTANCE;
+    if (!given && lw_result_find_column(result, "instance", &column, NULL) != LW_OK)
+        return CLI_DONE;
+    double first = arguments->instance;
+    if (!given && lw_result_read(result, column, 0, 1, &first, &error) != LW_OK) first = 0;
+    if (!given && !arguments->quiet)
+        fprintf(stderr, "%s: the result of a sweep; instance %.0f is shown (--instance K)\n",
+                arguments->operand, first);
+    const lw_status status = lw_result_select_instance(result, (long)first, &error);
+    return status == LW_OK ? CLI_DONE : cli_complain(CLI_USE, "%s", error.text);
+}
+
 static void report(void *user, const char *text)
 {
     const cli_arguments *arguments = user;
@@ -82,7 +99,8 @@ static cli_exit open_result(shown *s)
         cli_fail(status, &error);
         return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;
     }
-    return model_of_result(&s->arguments, s->result, &s->model);
+    const cli_exit code = select_instance(&s->arguments, s->result);
+    return code ? code : model_of_result(&s->arguments, s->result, &s->model);
 }
 
 static cli_exit open_shown(const cli_arguments *arguments, const char *file, shown *s)
@@ -113,6 +131,8 @@ static cli_exit check_arguments(const cli_arguments *arguments)
         return cli_complain(CLI_USE, "two files are compared in a page: -o FILE.html");
     if (arguments->model && !is_result(file[0]) && (n < 2 || !is_result(file[1])))
         return cli_complain(CLI_USE, "--model goes with a result, and %s is a model", file[0]);
+    if (arguments->given & CLI_INSTANCE && !is_result(file[0]) && (n < 2 || !is_result(file[1])))
+        return cli_complain(CLI_USE, "--instance goes with a result, and %s is a model", file[0]);
     return CLI_DONE;
 }
 

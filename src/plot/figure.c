@@ -184,6 +184,14 @@ static int put_head(layout *l, const place *p, bool draw)
 
 // ------------------------------------------------------------------------------------------ layout
 
+static double widest_label(const lwi_plot_axis *axis)
+{
+    double widest = 0;
+    for (int i = 0; i < axis->ntick; i++)
+        widest = fmax(widest, lwi_plot_text_width(axis->label[i], TICK_SIZE, false));
+    return widest;
+}
+
 static void find_ranges(place *p)
 {
     p->xr = lwi_plot_range_empty(), p->yr = lwi_plot_range_empty();
@@ -195,14 +203,34 @@ static void find_ranges(place *p)
             lwi_plot_range_add(&p->yr, c->y[k]);
         }
     }
+    for (int i = 0; i < p->panel->ntile; i++) {
+        const lwi_plot_tile *c = &p->panel->tile[i];
+        lwi_plot_range_add(&p->xr, c->x0), lwi_plot_range_add(&p->xr, c->x1);
+        lwi_plot_range_add(&p->yr, c->y0), lwi_plot_range_add(&p->yr, c->y1);
+    }
 }
 
-static double widest_label(const lwi_plot_axis *axis)
+// Categories have the ticks of whole numbers.
+static void label_categories(const lwi_plot_panel *panel, lwi_plot_axis *axis)
+{
+    axis->ntick = axis->exponent = 0;
+    axis->offset = 0;
+    for (int k = 0; k < panel->ncategory && axis->ntick < LWI_PLOT_AXIS_TICKS; k++) {
+        axis->tick[axis->ntick] = k;
+        axis->label[axis->ntick++][0] = 0; // drawn in full, next to the axis
+    }
+}
+
+enum { CATEGORY_ROOM = 320 }; // points
+
+// Width of the labels of the y axis.
+static double label_width(const place *p)
 {
     double widest = 0;
-    for (int i = 0; i < axis->ntick; i++)
-        widest = fmax(widest, lwi_plot_text_width(axis->label[i], TICK_SIZE, false));
-    return widest;
+    if (!p->panel->ncategory) return widest_label(&p->y);
+    for (int k = 0; k < p->panel->ncategory; k++)
+        widest = fmax(widest, lwi_plot_text_width(p->panel->category[k], TICK_SIZE, false));
+    return fmin(widest, CATEGORY_ROOM);
 }
 
 static int ticks_of(double length, double spacing)
@@ -213,7 +241,8 @@ static int ticks_of(double length, double spacing)
 // Reduces the number of ticks until their labels fit.
 static void fit_x(place *p)
 {
-    const double pad = p->panel->loose ? 0.05 : 0;
+    const bool filled = p->panel->ntile && !p->panel->ncategory;
+    const double pad = p->panel->loose && !filled ? 0.05 : 0;
     double spacing = p->box.width < 320 ? 44 : 70;
     for (int i = 0; i < 3; i++) {
         p->x = lwi_plot_axis_fit(p->xr, p->panel->log_x, pad, ticks_of(p->box.width, spacing));
@@ -225,7 +254,28 @@ static void fit_x(place *p)
 
 static void fit_y(place *p, double height)
 {
-    p->y = lwi_plot_axis_fit(p->yr, p->panel->log, 0.06, ticks_of(height, height < 170 ? 25 : 34));
+    const double pad = p->panel->ntile && !p->panel->ncategory ? 0 : 0.06;
+    p->y = lwi_plot_axis_fit(p->yr, p->panel->log, pad, ticks_of(height, height < 170 ? 25 : 34));
+    if (p->panel->ncategory) label_categories(p->panel, &p->y);
+}
+
+static void widen(lwi_plot_axis *axis, double length, int max_ticks)
+{
+    const double middle = axis->lo + (axis->hi - axis->lo) / 2;
+    axis->lo = middle - length / 2, axis->hi = middle + length / 2;
+    axis->step = 0;
+    lwi_plot_axis_ticks(axis, max_ticks);
+}
+
+// The same length of both axes is the same number of points.
+static void equalise(place *p)
+{
+    const double x = (p->x.hi - p->x.lo) / p->box.width, y = (p->y.hi - p->y.lo) / p->box.height;
+    if (!p->panel->equal || p->x.log || p->y.log) return;
+    if (x < y)
+        widen(&p->x, y * p->box.width, ticks_of(p->box.width, 70));
+    else
+        widen(&p->y, x * p->box.height, ticks_of(p->box.height, 34));
 }
 
 static double title_height(const lwi_plot_figure *f)
@@ -265,7 +315,7 @@ static void place_columns(layout *l)
     for (int c = 0; c < f->columns; c++) {
         double gutter = 0;
         for (int i = c; i < f->npanel; i += f->columns)
-            gutter = fmax(gutter, widest_label(&l->place[i].y) + 8);
+            gutter = fmax(gutter, label_width(&l->place[i]) + 8);
         for (int i = c; i < f->npanel; i += f->columns) {
             l->place[i].gutter = gutter;
             l->place[i].box.x = MARGIN + c * (width + GAP_X) + gutter;
@@ -317,7 +367,10 @@ static lw_status arrange(layout *l, lw_error *error)
     }
     place_columns(l);
     place_rows(l, height);
-    for (int i = 0; i < f->npanel; i++) fit_x(&l->place[i]);
+    for (int i = 0; i < f->npanel; i++) {
+        fit_x(&l->place[i]);
+        equalise(&l->place[i]);
+    }
     return LW_OK;
 }
 
@@ -351,7 +404,11 @@ static void draw_grid(layout *l, const place *p)
         const double y = y_of(p, p->y.tick[i]);
         lwi_plot_draw_line(l->canvas, b.x, y, b.x + b.width, y,
                            p->y.tick[i] == 0 && !p->y.log ? &zero : &grid);
-        lwi_plot_draw_text(l->canvas, b.x - 7, y + 4, LWI_PLOT_END, &ink, p->y.label[i]);
+        char text[256];
+        lwi_plot_text_fit(text, sizeof text,
+                          p->panel->ncategory ? p->panel->category[i] : p->y.label[i],
+                          CATEGORY_ROOM, TICK_SIZE, false);
+        lwi_plot_draw_text(l->canvas, b.x - 7, y + 4, LWI_PLOT_END, &ink, text);
     }
     lwi_plot_draw_line(l->canvas, b.x, b.y + b.height, b.x + b.width, b.y + b.height,
                        &(lwi_plot_pen){t->axis, 1, LWI_PLOT_SOLID});
@@ -382,8 +439,33 @@ static void draw_piece(layout *l, lwi_plot_trace *trace, const lwi_plot_curve *c
     lwi_plot_trace_clear(trace);
 }
 
+#define MARK_RADIUS 3.0
+
+static void draw_marks(layout *l, const place *p, const lwi_plot_curve *c)
+{
+    for (long k = 0; k < c->n; k++)
+        if (lwi_plot_plottable(c->x[k]) && lwi_plot_plottable(c->y[k]))
+            l->canvas->type->disc(l->canvas, x_of(p, c->x[k]), y_of(p, c->y[k]), MARK_RADIUS,
+                                  c->colour ? c->colour[k] : c->style.colour,
+                                  &(lwi_plot_pen){l->figure->theme.paper, 0.5, LWI_PLOT_SOLID});
+}
+
+static void draw_tiles(layout *l, const place *p)
+{
+    for (int i = 0; i < p->panel->ntile; i++) {
+        const lwi_plot_tile *c = &p->panel->tile[i];
+        const double x0 = x_of(p, fmin(c->x0, c->x1)), x1 = x_of(p, fmax(c->x0, c->x1));
+        const double y0 = y_of(p, fmax(c->y0, c->y1)), y1 = y_of(p, fmin(c->y0, c->y1));
+        lwi_plot_draw_rect(l->canvas, x0, y0, x1 - x0, y1 - y0, c->colour);
+    }
+}
+
 static void draw_curve(layout *l, const place *p, const lwi_plot_curve *c, lwi_plot_trace *trace)
 {
+    if (c->marks) {
+        draw_marks(l, p, c);
+        return;
+    }
     for (long k = 0; k < c->n; k++) {
         if (lwi_plot_plottable(c->x[k]) && lwi_plot_plottable(c->y[k]))
             lwi_plot_trace_add(trace, x_of(p, c->x[k]), y_of(p, c->y[k]));
@@ -400,6 +482,7 @@ static lw_status draw_panel(layout *l, const place *p, lw_error *error)
     lwi_plot_trace trace = {0};
     draw_grid(l, p);
     l->canvas->type->clip(l->canvas, b.x - 3, b.y - 3, b.width + 6, b.height + 6);
+    draw_tiles(l, p);
     for (int i = 0; i < p->panel->ncurve; i++) draw_curve(l, p, &p->panel->curve[i], &trace);
     l->canvas->type->unclip(l->canvas);
     const bool full = trace.full;

@@ -18,7 +18,15 @@ typedef struct lwi_plot_curve {
     const double *x, *y; ///< [n]
     long n;
     lwi_plot_style style;
+    bool marks;                    ///< discs in place of a line
+    const lwi_plot_colour *colour; ///< [n] of the discs; NULL: that of the style
 } lwi_plot_curve;
+
+/** A filled rectangle, below the curves; the ends in any order. */
+typedef struct lwi_plot_tile {
+    double x0, x1, y0, y1;
+    lwi_plot_colour colour;
+} lwi_plot_tile;
 
 /** One entry of the key: a sample of the line and its name. */
 typedef struct lwi_plot_figure_key {
@@ -31,8 +39,13 @@ typedef struct lwi_plot_panel {
     const char *x_title, *x_unit;
     bool log, log_x;
     bool loose; ///< a margin at both ends of the x axis (x is not time)
+    bool equal; ///< both axes have the same scale
     lwi_plot_curve *curve;
     int ncurve;
+    lwi_plot_tile *tile;
+    int ntile;
+    const char **category; ///< labels of y = 0, 1, ... in place of numbers
+    int ncategory;
     lwi_plot_figure_key *key;
     int nkey;
 } lwi_plot_panel;

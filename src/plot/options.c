@@ -2,6 +2,7 @@
 #include "plot/options.h"
 
 #include "io/text.h"
+#include "plot/units.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +36,7 @@ const char *lwi_plot_preset_name(lw_plot_preset preset)
 static lw_status choose(int *choice, const char *key, const char *value, const char *const *names,
                         int n, lw_error *error)
 {
-    char known[256] = "";
+    char known[512] = "";
     for (int i = 0; i < n; i++) {
         if (!strcmp(names[i], value)) {
             *choice = i;
@@ -96,6 +97,18 @@ static lw_status set_size(lw_plot_options *o, const char *value, lw_error *error
     return LW_OK;
 }
 
+static lw_status set_instance(lw_plot_options *o, const char *value, lw_error *error)
+{
+    double number;
+    if (!lwi_number_read(value, &number) || !(number >= 0 && number < 1e15) ||
+        number != floor(number))
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "instance: '%s' is not the number of an instance; they count from 0",
+                        value);
+    o->instance = (long)number, o->has_instance = 1;
+    return LW_OK;
+}
+
 static lw_status add_panel(lw_plot_options *o, const char *value, lw_error *error)
 {
     if (!*value) return lwi_fail(error, LW_ERR_ARGUMENT, "y: expected the name of a column");
@@ -144,6 +157,20 @@ static lw_status set(lw_plot_options *o, int key, const char *value, lw_error *e
     case KEY_initial:
         o->initial = 1;
         return LW_OK;
+    case KEY_by:
+        o->by = value;
+        return LW_OK;
+    case KEY_z:
+        o->z = value;
+        return LW_OK;
+    case KEY_units:
+        o->units = value;
+        return lwi_plot_units_check(value, error);
+    case KEY_equal:
+        o->equal = 1;
+        return LW_OK;
+    case KEY_instance:
+        return set_instance(o, value, error);
     case KEY_plan:
         o->plan = value;
         return LW_OK;

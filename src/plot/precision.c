@@ -199,9 +199,10 @@ static lw_status add_method(const lw_precision *all, int count, const char *meth
             sorted[n++] = (point){wall ? all[r].wall : (double)all[r].evaluations, all[r].error};
     qsort(sorted, (size_t)n, sizeof *sorted, by_x);
     for (int i = 0; i < n; i++) x[i] = sorted[i].x, y[i] = sorted[i].y;
-    panel->curve[panel->ncurve++] = (lwi_plot_curve){x, y, n, style};
+    panel->curve[panel->ncurve++] = (lwi_plot_curve){.x = x, .y = y, .n = n, .style = style};
     for (int i = 0; i < n; i++)
-        panel->curve[panel->ncurve++] = (lwi_plot_curve){x + i, y + i, 1, style};
+        panel->curve[panel->ncurve++] =
+            (lwi_plot_curve){.x = x + i, .y = y + i, .n = 1, .style = style};
     panel->key[panel->nkey++] = (lwi_plot_figure_key){method, style};
     return LW_OK;
 }

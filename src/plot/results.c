@@ -8,6 +8,7 @@
 #include "plot/precision.h"
 #include "plot/select.h"
 #include "plot/trace.h"
+#include "plot/units.h"
 
 #include "io/text.h"
 
@@ -23,6 +24,9 @@ enum { BUCKETS = 16384 };
 typedef struct window {
     long first, count;
     double *scratch[3]; ///< [count]
+    double *instance;   ///< [count] of a sweep's result; NULL: a single run
+    long *order;        ///< [count] rows by instance, in each by time
+    int ninstance;
 } window;
 
 typedef struct plotting {
@@ -46,6 +50,48 @@ static lw_status no_memory(const plotting *p)
 
 // ------------------------------------------------------------------------------------------- rows
 
+typedef struct numbered {
+    double instance;
+    long row;
+} numbered;
+
+static int by_instance(const void *a, const void *b)
+{
+    const numbered *x = a, *y = b;
+    if (x->instance != y->instance) return x->instance < y->instance ? -1 : 1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+// The rows of a sweep's result are in order of time, those of all instances side by side: each has a separate line.
+static lw_status find_instances(plotting *p, int r)
+{
+    window *w = &p->window[r];
+    int column;
+    if (p->options->has_instance ||
+        lw_result_find_column(p->result[r], "instance", &column, NULL) != LW_OK)
+        return LW_OK;
+    numbered *list = LWI_PUSH(&p->arena, numbered, w->count);
+    w->order = LWI_PUSH(&p->arena, long, w->count);
+    w->instance = LWI_PUSH(&p->arena, double, w->count);
+    if (!list || !w->order || !w->instance) return no_memory(p);
+    TRY(lw_result_read(p->result[r], column, w->first, w->count, w->instance, p->error));
+    for (long i = 0; i < w->count; i++) list[i] = (numbered){w->instance[i], i};
+    qsort(list, (size_t)w->count, sizeof *list, by_instance);
+    for (long i = 0; i < w->count; i++) {
+        w->order[i] = list[i].row;
+        w->ninstance += i == 0 || list[i].instance != list[i - 1].instance;
+    }
+    return LW_OK;
+}
+
+// The row behind the last one of the instance that has the row `from` in order.
+static long end_of_instance(const window *w, long from)
+{
+    long to = from;
+    while (to < w->count && w->instance[w->order[to]] == w->instance[w->order[from]]) to++;
+    return to;
+}
+
 static lw_status find_window(plotting *p, int r)
 {
     const lw_plot_options *o = p->options;
@@ -60,7 +106,7 @@ static lw_status find_window(plotting *p, int r)
     }
     double *time = w->scratch[0];
     w->first = 0, w->count = n;
-    if (!o->has_from && !o->has_to) return LW_OK;
+    if (!o->has_from && !o->has_to) return find_instances(p, r);
     TRY(lw_result_find_column(p->result[r], "time", &column, p->error));
     TRY(lw_result_read(p->result[r], column, 0, n, time, p->error));
     const double slack = 1e-9 * (fabs(time[n - 1]) + 1e-300); // 0.3 is row 30 of 0.01
@@ -70,7 +116,7 @@ static lw_status find_window(plotting *p, int r)
     if (o->has_to)
         while (last >= 0 && !(time[last] <= o->to + slack)) last--;
     w->count = last - w->first + 1;
-    if (w->count > 0) return LW_OK;
+    if (w->count > 0) return find_instances(p, r);
     return lwi_fail(p->error, LW_ERR_ARGUMENT,
                     "%s: no rows between from and to; it has t = %g to %g s", p->name[r], time[0],
                     time[n - 1]);
@@ -89,6 +135,16 @@ static lw_status read_column(plotting *p, int r, int column, double *values)
                           p->error);
 }
 
+// Of each instance.
+static void subtract_start(const window *w, double *y)
+{
+    for (long from = 0, to; from < w->count; from = to) {
+        to = w->order ? end_of_instance(w, from) : w->count;
+        const double start = y[w->order ? w->order[from] : 0];
+        for (long k = from; k < to; k++) y[w->order ? w->order[k] : k] -= start;
+    }
+}
+
 // The values of a quantity into scratch[1].
 static lw_status measure(plotting *p, int r, const lwi_plot_quantity *q)
 {
@@ -96,12 +152,11 @@ static lw_status measure(plotting *p, int r, const lwi_plot_quantity *q)
     double *y = w->scratch[1], *other = w->scratch[2];
     TRY(read_column(p, r, q->column[0], y));
     if (q->measure == LWI_PLOT_CHANGE) {
-        const double start = y[0];
-        for (long k = 0; k < w->count; k++) y[k] -= start;
+        subtract_start(w, y);
     } else if (q->measure == LWI_PLOT_BALANCE) {
         TRY(read_column(p, r, q->column[1], other));
-        const double start = y[0] - other[0];
-        for (long k = 0; k < w->count; k++) y[k] = y[k] - other[k] - start;
+        for (long k = 0; k < w->count; k++) y[k] -= other[k];
+        subtract_start(w, y);
     } else if (q->measure == LWI_PLOT_SIZE) {
         for (int i = 1; i < 3; i++) {
             TRY(read_column(p, r, q->column[i], other));
@@ -125,13 +180,55 @@ static bool has_numbers(const double *y, long n)
     return false;
 }
 
+static lw_status scale(plotting *p, const window *w, int column, double *values)
+{
+    double factor;
+    if (!lwi_plot_units_find(p->options->units, p->table.info[column].unit, &p->arena, &factor))
+        return no_memory(p);
+    for (long k = 0; k < w->count && factor != 1; k++) values[k] *= factor;
+    return LW_OK;
+}
+
+// x and y into scratch[0] and [1].
+static lw_status read_points(plotting *p, int r, int x_column, const lwi_plot_quantity *q)
+{
+    const window *w = &p->window[r];
+    TRY(read_column(p, r, x_column, w->scratch[0]));
+    TRY(measure(p, r, q));
+    TRY(scale(p, w, x_column, w->scratch[0]));
+    return scale(p, w, q->column[0], w->scratch[1]);
+}
+
+// Rows from ... to of the order of instances, all of one or with gaps between several, from the scratch memory.
+static lw_status gather_curve(plotting *p, const window *w, long from, long to, lwi_plot_curve *c)
+{
+    const size_t room = (size_t)(to - from) + (size_t)w->ninstance;
+    double *x = LWI_PUSH(&p->arena, double, room), *y = LWI_PUSH(&p->arena, double, room);
+    if (!x || !y) return no_memory(p);
+    long n = 0;
+    for (long next; from < to; from = next) {
+        const long first = n;
+        next = end_of_instance(w, from);
+        for (long k = from; k < next; k++, n++) {
+            x[n] = w->scratch[0][w->order[k]];
+            y[n] = w->scratch[1][w->order[k]];
+        }
+        if (increases(x + first, n - first))
+            n = first + lwi_plot_thin_rows(x + first, y + first, n - first, BUCKETS);
+        x[n] = y[n] = NAN;
+        n++;
+    }
+    c->x = x, c->y = y, c->n = n;
+    return LW_OK;
+}
+
 static lw_status read_curve(plotting *p, int r, int x_column, const lwi_plot_quantity *q,
                             lwi_plot_curve *c)
 {
     const window *w = &p->window[r];
     long n = w->count;
-    TRY(read_column(p, r, x_column, w->scratch[0]));
-    TRY(measure(p, r, q));
+    TRY(read_points(p, r, x_column, q));
+    if (w->order) return gather_curve(p, w, 0, n, c);
     if (increases(w->scratch[0], n))
         n = lwi_plot_thin_rows(w->scratch[0], w->scratch[1], n, BUCKETS);
     double *x = LWI_PUSH(&p->arena, double, n), *y = LWI_PUSH(&p->arena, double, n);
@@ -201,20 +298,46 @@ static lw_status add_result_keys(plotting *p, lwi_plot_panel *panel)
     return LW_OK;
 }
 
+// One quantity of one sweep: a curve for each instance, coloured in their order.
+static lw_status fill_instances(plotting *p, const lwi_plot_choice *choice, lwi_plot_panel *panel)
+{
+    const window *w = &p->window[0];
+    panel->curve = LWI_PUSH(&p->arena, lwi_plot_curve, w->ninstance);
+    panel->key = LWI_PUSH(&p->arena, lwi_plot_figure_key, w->ninstance + 1);
+    if (!panel->curve || !panel->key) return no_memory(p);
+    TRY(read_points(p, 0, choice->x, &choice->quantity[0]));
+    for (long from = 0, to; from < w->count; from = to) {
+        char name[40];
+        const int k = panel->ncurve;
+        lwi_plot_curve *c = &panel->curve[panel->ncurve++];
+        to = end_of_instance(w, from);
+        TRY(gather_curve(p, w, from, to, c));
+        c->style.colour = lwi_plot_curve_colour(&p->figure.theme, k, w->ninstance);
+        snprintf(name, sizeof name, "%s%.0f", k ? "" : "instance ", w->instance[w->order[from]]);
+        TRY(add_key(p, panel, name, "", &c->style, !has_numbers(c->y, c->n)));
+    }
+    return LW_OK;
+}
+
 static lw_status fill_panel(plotting *p, const lwi_plot_choice *choice, lwi_plot_panel *panel)
 {
     const lw_column_info x = p->table.info[choice->x];
     const bool time = !strcmp(x.name, "time"), single = choice->nquantity == 1;
     const int ncurve = choice->nquantity * p->count;
+    double factor;
+    const char *units = p->options->units;
     *panel = (lwi_plot_panel){.title = choice->title,
-                              .unit = choice->unit,
+                              .unit = lwi_plot_units_find(units, choice->unit, &p->arena, &factor),
                               .x_title = choice->x_title ? choice->x_title : x.name,
-                              .x_unit = x.unit,
+                              .x_unit = lwi_plot_units_find(units, x.unit, &p->arena, &factor),
                               .log = choice->log,
                               .loose = !time,
+                              .equal = p->options->equal,
                               .curve = LWI_PUSH(&p->arena, lwi_plot_curve, ncurve),
                               .key = LWI_PUSH(&p->arena, lwi_plot_figure_key, ncurve + p->count)};
     if (!panel->curve || !panel->key) return no_memory(p);
+    if (single && p->count == 1 && p->window[0].ninstance > 1)
+        return fill_instances(p, choice, panel);
     for (int i = 0; i < choice->nquantity; i++) {
         const lwi_plot_quantity *q = &choice->quantity[i];
         for (int r = 0; r < p->count; r++) {
@@ -282,9 +405,20 @@ static lw_status prepare_precision(plotting *p)
     return choose_title(p);
 }
 
+static lw_status check_options(const plotting *p)
+{
+    const lw_plot_options *o = p->options;
+    if (o->by || o->z || o->preset == LW_PLOT_TORNADO)
+        return lwi_fail(p->error, LW_ERR_ARGUMENT,
+                        "%s is a result: by, z and preset tornado are of tables of studies",
+                        p->name[0]);
+    return lwi_plot_units_check(o->units, p->error);
+}
+
 static lw_status prepare(plotting *p)
 {
     lwi_plot_figure *f = &p->figure;
+    TRY(check_options(p));
     if (p->options->preset == LW_PLOT_WORK_PRECISION) return prepare_precision(p);
     if (p->options->reference)
         return lwi_fail(p->error, LW_ERR_ARGUMENT, "reference is an option of preset %s",
@@ -306,10 +440,17 @@ static lw_status prepare(plotting *p)
 static lw_status draw(plotting *p, const char *file)
 {
     lwi_plot_canvas *canvas;
-    TRY(lwi_plot_canvas_open(p->options, 900, lwi_plot_figure_height(&p->figure), file, &canvas,
-                             p->error));
+    const double height = p->options->equal ? 900 : lwi_plot_figure_height(&p->figure);
+    TRY(lwi_plot_canvas_open(p->options, 900, height, file, &canvas, p->error));
     const lw_status drawn = lwi_plot_figure_draw(&p->figure, canvas, p->error);
     return lwi_plot_canvas_close(canvas, drawn, file, p->error);
+}
+
+static lw_status select_instance(const plotting *p)
+{
+    for (int r = 0; r < p->count && p->options->has_instance; r++)
+        TRY(lw_result_select_instance(p->result[r], p->options->instance, p->error));
+    return LW_OK;
 }
 
 static void release(plotting *p)
@@ -339,8 +480,10 @@ lw_status lw_plot_results(lw_result *const *results, const char *const *names, i
                   .options = options ? options : &plain,
                   .error = error};
     lwi_arena_init(&p.arena, NULL);
-    lw_status status = prepare(&p);
+    lw_status status = select_instance(&p);
+    if (status == LW_OK) status = prepare(&p);
     if (status == LW_OK) status = draw(&p, file);
+    for (int r = 0; r < count; r++) lw_result_select_instance(results[r], -1, NULL);
     release(&p);
     lwi_numbers_end(&numbers);
     return status;

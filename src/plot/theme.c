@@ -30,14 +30,19 @@ lwi_plot_theme lwi_plot_theme_dark(void)
 }
 
 // Lightness is monotonic along the scale: the order is visible without colours.
-lwi_plot_colour lwi_plot_curve_colour(const lwi_plot_theme *theme, int index, int count)
+lwi_plot_colour lwi_plot_scale_colour(const lwi_plot_theme *theme, double at)
 {
     static const unsigned stops[] = {0x440154, 0x3B528B, 0x21918C, 0x5EC962, 0xDCC21E};
     enum { LAST = sizeof stops / sizeof stops[0] - 1 };
-    if (count <= LWI_PLOT_PALETTE) return theme->curve[index % LWI_PLOT_PALETTE];
     const bool dark = theme->paper.r < 0.5;
     const double from = dark ? 0.25 : 0.0;
-    const double at = LAST * (from + (1 - from) * (index % count) / (count - 1.0));
-    const int k = at < LAST ? (int)at : LAST - 1;
-    return lwi_plot_mix(lwi_plot_rgb(stops[k]), lwi_plot_rgb(stops[k + 1]), at - k);
+    const double place = LAST * (from + (1 - from) * at);
+    const int k = place < LAST ? (int)place : LAST - 1;
+    return lwi_plot_mix(lwi_plot_rgb(stops[k]), lwi_plot_rgb(stops[k + 1]), place - k);
+}
+
+lwi_plot_colour lwi_plot_curve_colour(const lwi_plot_theme *theme, int index, int count)
+{
+    if (count <= LWI_PLOT_PALETTE) return theme->curve[index % LWI_PLOT_PALETTE];
+    return lwi_plot_scale_colour(theme, (index % count) / (count - 1.0));
 }

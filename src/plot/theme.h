@@ -17,5 +17,7 @@ lwi_plot_theme lwi_plot_theme_dark(void);
 
 /** Colour of curve `index` of `count`: from the palette, or from a scale if there are more. */
 lwi_plot_colour lwi_plot_curve_colour(const lwi_plot_theme *theme, int index, int count);
+/** Of a scale with steadily changing lightness, at 0 ... 1. */
+lwi_plot_colour lwi_plot_scale_colour(const lwi_plot_theme *theme, double at);
 
 #endif

@@ -178,6 +178,113 @@ class Plot(unittest.TestCase):
                                   capture_output=True, text=True).stdout
             self.assertIn(word, text)
 
+    def study(self):
+        if os.path.exists(os.path.join(self.folder.name, "lhs.h5")):
+            return
+        model = os.path.join(MODELS, "cart_arm.yaml")
+        words = ("sweep", model, "--duration", "0.5", "--sample", "0.05", "--watch", "joint.rail.q0,sys.T", "-q")
+        self.call(*words, "--vary", "joint.rail.q0=0:500:3 mm".replace(":3 mm", " mm:3"), "--vary",
+                  "body.cart.mass=2,4,6,8", "--table", "grid.csv", "--table", "grid.h5", "-o", "rows.h5", "-o", "rows.csv")
+        self.call(*words, "--vary", "joint.rail.q0=0:500 mm", "--vary", "body.cart.mass=2:8", "--vary",
+                  "gravity.z=-11:-8", "--design", "lhs:20", "--table", "lhs.h5")
+
+    def rows_of(self, name):
+        with open(os.path.join(self.folder.name, name), encoding="utf-8") as file:
+            return list(csv.DictReader(file))
+
+    def marks(self, tag):
+        root = tree.parse(os.path.join(self.folder.name, "p.svg")).getroot()
+        return list(root.iter("{http://www.w3.org/2000/svg}" + tag))
+
+    def test_the_table_of_a_study(self):
+        self.study()
+        labels = self.labels("grid.h5", "--x", "joint.rail.q0", "--by", "body.cart.mass", "--y", "sys.T.max")
+        self.assertIn("joint.rail.q0 [m]", labels)
+        self.assertIn("body.cart.mass = 2 kg", labels)
+        self.assertIn("8 kg", labels)
+        self.assertIn(" [J]", labels)
+        labels = self.labels("grid.h5", "--x", "joint.rail.q0", "--by", "body.cart.mass", "--y", "joint.rail.q0.max",
+                             "--units", "mm,deg")
+        self.assertIn("joint.rail.q0 [mm]", labels)
+        self.assertIn("200", labels)
+        discs = len(self.marks("circle"))
+        labels = self.labels("lhs.h5", "--x", "body.cart.mass", "--y", "sys.T.max", "--title", "scatter")
+        self.assertIn("scatter", labels)
+        self.assertEqual(len(self.marks("circle")), discs + 20)
+        self.assertIn("joint.rail.q0.max", self.labels("lhs.h5"))  # the maxima over what varies first
+
+    def test_a_heat_map_has_the_tiles_of_a_grid_or_points(self):
+        self.study()
+        labels = self.labels("grid.csv", "--x", "joint.rail.q0", "--y", "body.cart.mass", "--z", "sys.T.max")
+        values = [float(r["sys.T.max"]) for r in self.rows_of("grid.csv")]
+        self.assertIn("sys.T.max = %.5g" % min(values), labels)
+        self.assertIn("%.5g" % max(values), labels)
+        self.assertEqual(len(self.marks("circle")), 0)
+        self.assertGreaterEqual(len(self.marks("path")), 12)
+        self.labels("lhs.h5", "--x", "joint.rail.q0", "--y", "body.cart.mass", "--z", "sys.T.max")
+        self.assertEqual(len(self.marks("circle")), 20)
+
+    def test_a_tornado_has_the_coefficients_of_a_linear_model(self):
+        # y = 3 a - 2 b + 5 exactly: a moves it by 6, b by 8, c by nothing
+        lines = ["instance,a,b,c,y.min,end,failure"]
+        for i in range(12):
+            a, b, c = i % 3, 4 * (i * 7 % 12) / 11, (i * 5 % 12) / 11
+            lines.append("%d,%r,%r,%r,%r,1,\"\"" % (i, a, b, c, 3 * a - 2 * b + 5))
+        lines.append("12,1,2,0.5,,0,\"did not close\"")
+        with open(os.path.join(self.folder.name, "linear.csv"), "w", encoding="ascii") as file:
+            file.write("\n".join(lines) + "\n")
+        labels = self.labels("linear.csv", "--preset", "tornado", "--y", "y.min")
+        self.assertIn("linear model, 100 % of the variance", labels)
+        bars = [t for t in labels if t and " to " in t and t[0] in "abc"]
+        self.assertEqual([t.split()[0] for t in bars], ["c", "a", "b"])  # from below: the longest on top
+        self.assertIn("b  0 to 4", bars)
+        ticks = [float(t.replace("\u2212", "-")) for t in labels if t and t.replace("\u2212", "").replace(".", "").isdigit()]
+        self.assertLessEqual(min(ticks), 1)   # middle 4, b: 0 ... 8
+        self.assertGreaterEqual(max(ticks), 7)
+
+    def test_instances_of_a_sweep_are_separate_lines(self):
+        self.study()
+        for result in ("rows.h5", "rows.csv"):
+            labels = self.labels(result, "--y", "body.cart.x")
+            self.assertIn("instance 0", labels)
+            lines = sum(1 for e in self.marks("path") if "M" in e.get("d", "")) + len(self.marks("polyline"))
+            self.labels(result, "--y", "body.cart.x", "--instance", "2")
+            one = sum(1 for e in self.marks("path") if "M" in e.get("d", "")) + len(self.marks("polyline"))
+            self.assertGreaterEqual(lines, one + 11)
+        first = [r for r in self.rows_of("rows.csv") if float(r["instance"]) == 5]
+        self.call("plot", "rows.h5", "--y", "body.cart.x", "--instance", "5", "-o", "q.svg")
+        with open(os.path.join(self.folder.name, "five.csv"), "w", encoding="utf-8") as file:
+            names = [n for n in first[0] if n != "instance" and not n.startswith("vary.")]
+            file.write(",".join(names) + "\n" + "".join(",".join(r[n] for n in names) + "\n" for r in first))
+        self.call("plot", "five.csv", "--y", "body.cart.x", "--title", "rows.h5", "-o", "r.svg")
+        with open(os.path.join(self.folder.name, "q.svg"), encoding="utf-8") as a, \
+                open(os.path.join(self.folder.name, "r.svg"), encoding="utf-8") as b:
+            self.assertEqual(a.read(), b.read())
+
+    def test_equal_axes(self):
+        self.call("plot", "crane.h5", "--x", "body.load.x", "--y", "body.load.z", "--equal", "--size", "700x500", "-o", "p.svg")
+        grid = [e for e in self.marks("line")] or self.marks("path")
+        self.assertTrue(grid)
+        self.labels("crane.h5", "--x", "body.load.x", "--y", "body.load.z", "--equal", "--units", "km,mm")
+
+    def test_wrong_use_of_tables_is_explained(self):
+        self.study()
+        for text, *words in (("did you mean sys.T.max", "grid.h5", "--y", "sys.T.mx"),
+                             ("did you mean 'body.cart.mass'", "grid.h5", "--y", "sys.T.max", "--by", "body.cart.mas"),
+                             ("expected one of them", "grid.h5", "--y", "sys.T.max", "--by", "end", "--z", "end"),
+                             ("expected one y in each", "grid.h5", "--y", "sys.T.max,sys.T.min", "--by", "end"),
+                             ("are of results", "grid.h5", "--y", "sys.T.max", "--from", "1"),
+                             ("preset energy is of results", "grid.h5", "--preset", "energy"),
+                             ("are of tables", "crane.h5", "--by", "time"),
+                             ("is no unit", "crane.h5", "--units", "mm,furlong"),
+                             ("has no instances", "crane.h5", "--instance", "1"),
+                             ("no rows of instance 99", "rows.h5", "--instance", "99"),
+                             ("count from 0", "rows.h5", "--instance", "one"),
+                             ("one argument too many", "grid.h5", "crane.h5")):
+            done = self.run_program("plot", *words, "-o", "w.svg")
+            self.assertEqual(done.returncode, 2, (words, done.stderr))
+            self.assertIn(text, done.stderr)
+
     def test_wrong_use_is_explained(self):
         for arguments, code, expected in (
                 (("crane.h5",), 2, "-o FILE is missing"),

@@ -32,7 +32,7 @@ OPTIONAL = {
     "lw_batch_writer_close": "writer", "lw_builder_cut": "joints", "lw_sim_create": "desc",
     "lw_builder_add_function": "function", "lw_builder_add_input": "name input", "lw_builder_add_body": "body",
     "lw_model_remake": "set", "lw_builder_add_joint": "joint", "lw_builder_add_mesh": "mesh", "lw_sim_apply_impulse": "impact",
-    "lw_batch_apply_impulse": "impact", "lw_study_create": "columns",
+    "lw_batch_apply_impulse": "impact", "lw_study_create": "columns", "lw_plot_table": "options",
     "lw_model_joint_tree": "q_first nq v_first nv", "lw_batch_get_state": "time x",
     "lw_result_read_state": "time", "lw_sensitivity_at": "error",
 }
@@ -41,8 +41,8 @@ OPTIONAL = {
 BY_FUNCTION = {
     ("lw_model_read", "path"): '"null.yaml"', ("lw_result_open", "path"): '"null-in.csv"',
     ("lw_table_read", "path"): '"null-table.csv"', ("lw_table_read_study", "path"): '"null-table.csv"',
-    ("lw_table_write", "path"): '"null-out.csv"', ("lw_study_row", "study"): "the_lw_study",
-    ("lw_study_create", "columns"): '"sys.T"',
+    ("lw_result_select_instance", "instance"): "-1", ("lw_table_write", "path"): '"null-out.csv"', ("lw_study_row", "study"): "the_lw_study",
+    ("lw_study_create", "columns"): '"sys.T"', ("lw_plot_table", "name"): '"table"',
     ("lw_csv_create", "path"): '"null-out.csv"',
     ("lw_writer_create", "path"): '"null-out.csv"', ("lw_batch_writer_create", "path"): '"null-out.csv"',
     ("lw_sweep_writer_create", "path"): '"null-out.csv"', ("lw_result_convert", "path"): '"null-out.csv"',

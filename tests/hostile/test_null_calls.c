@@ -144,7 +144,7 @@ static void add_bodies(lw_builder *builder)
 static void create_objects(void)
 {
     write_file("null.yaml", MODEL_FILE);
-    write_file("null-table.csv", "gravity.x\n1\n");
+    write_file("null-table.csv", "gravity.x,a.max\n1,2\n");
     mkdir("null-code", 0777);
     file = fopen("null-out.txt", "w");
     lw_options_default(&options);

@@ -307,13 +307,14 @@ lw_status lw_result_restore(lw_result *result, long row, lw_sim *sim, char *how,
 {
     if (error) memset(error, 0, sizeof *error);
     if (!result || !sim) return lwi_fail(error, LW_ERR_ARGUMENT, "result and sim must be given");
-    if (row == -1) row = result->rows - 1;
-    if (!result->rows)
+    const long rows = lw_result_row_count(result);
+    if (row == -1) row = rows - 1;
+    if (!rows)
         return lwi_fail_at(error, LW_ERR_ARGUMENT, result->path, 0, 0,
                            "the result has no rows, cannot resume from it");
-    if (row < 0 || row >= result->rows)
+    if (row < 0 || row >= rows)
         return lwi_fail_at(error, LW_ERR_ARGUMENT, result->path, 0, 0,
-                           "row %ld: the result has %ld", row, result->rows);
+                           "row %ld: the result has %ld", row, rows);
     lwi_arena arena;
     lwi_arena_init(&arena, NULL);
     const lw_status status = restore(result, row, sim, &arena, how, how_size, error);

@@ -83,6 +83,7 @@ void lw_result_close(lw_result *result)
     lwi_hdf5_end(result->hdf5);
     lwi_result_memory_free(result->memory);
     lwi_csv_table_free(&result->csv);
+    lwi_release(NULL, result->picked);
     lwi_arena_free(&result->arena);
     lwi_release(NULL, result);
 }
@@ -92,7 +93,7 @@ void lw_result_close(lw_result *result)
 long lw_result_row_count(const lw_result *result)
 {
     if (!result) return 0;
-    return result->rows;
+    return result->picked ? result->npicked : result->rows;
 }
 int lw_result_column_count(const lw_result *result)
 {
@@ -141,25 +142,83 @@ lw_status lw_result_find_column(const lw_result *result, const char *name, int *
                        nearest ? nearest : "", nearest ? "'?" : "");
 }
 
+static const double *values_of(const lw_result *result)
+{
+    return result->memory ? lwi_result_memory_values(result->memory) : result->csv.value;
+}
+
+static lw_status read_rows(lw_result *result, int column, long first, long count, double *values,
+                           lw_error *error)
+{
+    if (result->hdf5) return lwi_hdf5_read(result->hdf5, column, first, count, values, error);
+    const double *table = values_of(result);
+    for (long i = 0; i < count; i++) values[i] = table[(first + i) * result->n + column];
+    return LW_OK;
+}
+
+// Of the rows of an instance, which are not far from each other: what is between them is read, too.
+static lw_status read_picked(lw_result *result, int column, long first, long count, double *values,
+                             lw_error *error)
+{
+    const long *row = result->picked + first, from = row[0], n = row[count - 1] - from + 1;
+    double *all = lwi_allocate(NULL, (size_t)n * sizeof *all);
+    if (!all) return lwi_fail(error, LW_ERR_MEMORY, "no memory for %ld rows", n);
+    const lw_status status = read_rows(result, column, from, n, all, error);
+    for (long i = 0; i < count && status == LW_OK; i++) values[i] = all[row[i] - from];
+    lwi_release(NULL, all);
+    return status;
+}
+
+static lw_status pick(lw_result *r, long instance, lw_error *error)
+{
+    int column;
+    long n = 0;
+    if (lw_result_find_column(r, "instance", &column, NULL) != LW_OK)
+        return lwi_fail_at(error, LW_ERR_ARGUMENT, r->path, 0, 0,
+                           "has no instances: it is the result of a single run");
+    double *number = lwi_allocate(NULL, ((size_t)r->rows + 1) * sizeof *number);
+    long *row = lwi_allocate(NULL, ((size_t)r->rows + 1) * sizeof *row);
+    lw_status status = number && row ? read_rows(r, column, 0, r->rows, number, error)
+                                     : lwi_fail(error, LW_ERR_MEMORY, "no memory for rows");
+    for (long i = 0; i < r->rows && status == LW_OK; i++)
+        if (number[i] == (double)instance) row[n++] = i;
+    lwi_release(NULL, number);
+    if (status == LW_OK && n == 0)
+        status = lwi_fail_at(error, LW_ERR_ARGUMENT, r->path, 0, 0, "has no rows of instance %ld",
+                             instance);
+    if (status == LW_OK)
+        r->picked = row, r->npicked = n;
+    else
+        lwi_release(NULL, row);
+    return status;
+}
+
 lw_status lw_result_read(lw_result *result, int column, long first, long count, double *values,
                          lw_error *error)
 {
     if (!result) return lwi_fail(error, LW_ERR_ARGUMENT, "result is NULL");
     if (column < 0 || column >= result->n)
         return lwi_fail(error, LW_ERR_ARGUMENT, "column %d: the result has %d", column, result->n);
-    if (first < 0 || count < 0 || first > result->rows || count > result->rows - first)
+    const long rows = lw_result_row_count(result);
+    if (first < 0 || count < 0 || first > rows || count > rows - first)
         return lwi_fail(error, LW_ERR_ARGUMENT, "rows %ld and %ld more: the result has %ld", first,
-                        count, result->rows);
+                        count, rows);
     if (count && !values) return lwi_fail(error, LW_ERR_ARGUMENT, "values must be given");
-    if (result->hdf5) return lwi_hdf5_read(result->hdf5, column, first, count, values, error);
-    const double *table = lw_result_values(result);
-    for (long i = 0; i < count; i++) values[i] = table[(first + i) * result->n + column];
-    return LW_OK;
+    if (result->picked && count) return read_picked(result, column, first, count, values, error);
+    return read_rows(result, column, first, count, values, error);
+}
+
+lw_status lw_result_select_instance(lw_result *result, long instance, lw_error *error)
+{
+    if (!result) return lwi_fail(error, LW_ERR_ARGUMENT, "result is NULL");
+    lwi_release(NULL, result->picked);
+    result->picked = NULL, result->npicked = 0;
+    return instance < 0 ? LW_OK : pick(result, instance, error);
 }
 
 const double *lw_result_values(const lw_result *result)
 {
-    if (!result) return NULL;
+    if (!result || result->picked) return NULL;
     if (result->hdf5) return NULL;
     return result->memory ? lwi_result_memory_values(result->memory) : result->csv.value;
 }

@@ -51,6 +51,7 @@ struct lw_result {
     const lw_column_info *column; ///< [n]
     lwi_result_name *by_name;     ///< [n] sorted
     lwi_result_meta meta;
+    long *picked, npicked; ///< rows of the instance that is selected; NULL: all
     lwi_arena arena;
 };
 
