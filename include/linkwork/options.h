@@ -113,7 +113,8 @@ typedef struct lw_index3_options {
     X(duration, REAL, "10", BASIC, "S", "simulated time [s]")                                      \
     X(step, REAL, "0", BASIC, "S",                                                                 \
       "fixed step, or largest step of adaptive integrators [s]; 0: none")                          \
-    X(order, INTEGER, "0", BASIC, "N", "order of rattle: 2, 4, 6, 8; 0: 2")                        \
+    X(order, INTEGER, "0", BASIC, "N",                                                             \
+      "order of rattle: 2, 4, 6, 8, of gauss: 4, 6, 8; 0: the lowest")                             \
     X(rtol, REAL, "1e-9", BASIC, "R", "relative tolerance of adaptive integrators")                \
     X(atol, REAL, "1e-9", BASIC, "A",                                                              \
       "absolute tolerance of coordinates and rates [m, rad, m/s, rad/s]")                          \

@@ -40,6 +40,7 @@ typedef struct lwi_problem {
     bool once;          ///< a step that fails is not divided into halves
     double max_step;    ///< adaptive: largest step; fixed-step: the step; 0: none given
     long max_steps;     ///< maximum number of accepted steps; 0: no limit
+    int order;          ///< 0: the integrator's own; of those that have several
     bool dense_output;  ///< `advance` may be called with limit > to
 } lwi_problem;
 

@@ -31,6 +31,11 @@ static lw_status choose_formulation(lw_sim *sim, lw_error *error)
     lwi_cost_survey survey;
     lwi_cost_choice choice;
     if (strcmp(name, "auto") != 0) return LW_OK;
+    if (!strcmp(sim->options.integrator, "gauss")) {
+        lwi_copy_text(name, sizeof sim->options.formulation, "momenta");
+        say(sim, "formulation momenta: integrator gauss goes with it");
+        return LW_OK;
+    }
     if (lwi_options_differ(&sim->options, "independent")) {
         lwi_copy_text(name, sizeof sim->options.formulation, "rcr");
         say(sim, "formulation rcr: independent coordinates are named");
@@ -143,6 +148,12 @@ static lw_status check_pair(const lw_sim *sim, lw_error *error)
                         "formulation %s has its own time steps: `integrator` must be %s or auto, "
                         "not %s",
                         formulation, f->integrator, integrator);
+    if (!strcmp(integrator, "gauss") && strcmp(formulation, "momenta") != 0)
+        return lwi_fail(
+            error, LW_ERR_ARGUMENT,
+            "integrator gauss is for the canonical momenta of trees, expected formulation "
+            "momenta, not %s; rattle keeps the energy of mechanisms with loops",
+            formulation);
     if (f->step || !lwi_integrator_find(integrator)->steps) return LW_OK;
     return lwi_fail(
         error, LW_ERR_ARGUMENT,
@@ -215,6 +226,8 @@ static void report_ignored(lw_sim *sim, bool adaptive)
     lw_options *o = &sim->options, plain;
     const unsigned flags = sim->work->formulation->flags;
     lw_options_default(&plain);
+    const bool orders = !strcmp(o->integrator, "gauss") || !strcmp(o->integrator, "rattle");
+    if (o->order && !orders) say(sim, "order is ignored: it is an option of rattle and gauss");
     if (!adaptive) {
         if (!(o->step > 0)) {
             o->step = DEFAULT_STEP;

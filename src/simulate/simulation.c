@@ -157,6 +157,7 @@ static lw_status make_integrator(lw_sim *sim)
                                  .once = sim->work->fixed_cost || sim->work->fixed_step,
                                  .max_step = o->step,
                                  .max_steps = (long)o->max_steps,
+                                 .order = (int)o->order,
                                  .dense_output =
                                      lwi_options_interpolate(o) && o->sample != LW_SAMPLE_STEPS};
     return type->create(type, &problem, sim->t, sim->x, &sim->arena.allocator, &sim->integrator,

@@ -28,7 +28,7 @@
 // Formulation and integrator of one name, which go with each other only.
 static inline bool own_step(const char *name)
 {
-    return !strcmp(name, "index3") || !strcmp(name, "rattle");
+    return !strcmp(name, "index3") || !strcmp(name, "rattle") || !strcmp(name, "gauss");
 }
 
 static inline void ok(lw_status status, const lw_error *error)

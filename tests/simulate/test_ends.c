@@ -39,6 +39,7 @@ static lw_model *slider_with(const char *effort)
 // A formulation for every integrator: some have their own steps.
 static const char *formulation_for(const char *integrator)
 {
+    if (!strcmp(integrator, "gauss")) return "momenta";
     return strcmp(integrator, "index3") && strcmp(integrator, "rattle") ? "aba" : integrator;
 }
 

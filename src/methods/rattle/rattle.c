@@ -324,6 +324,29 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     return LW_OK;
 }
 
+static bool has_friction(const lw_model *model)
+{
+    for (int i = 0; i < model->nforce; i++)
+        if (model->force[i].type == &lwi_force_joint_friction) return true;
+    return false;
+}
+
+// Forces that jump: the order is one there, and nothing is kept.
+static void about(const lwi_work *work, char *text, size_t size)
+{
+    const lw_model *model = work->model;
+    const bool stops = model->nmode > 0, friction = has_friction(model);
+    text[0] = 0;
+    if (!stops && !friction) return;
+    snprintf(
+        text, size,
+        "rattle: the model has %s with forces that jump: steps are of order one there, and the "
+        "energy is not kept",
+        !friction ? "stops"
+        : stops   ? "stops and dry friction"
+                  : "dry friction");
+}
+
 static void report(const lwi_work *work, char *text, size_t size)
 {
     const lwi_rattle *d = work->data;
@@ -348,6 +371,7 @@ const lwi_formulation lwi_formulation_rattle = {
     .enter = enter,
     .step = lwi_rattle_step,
     .observe = observe,
+    .about = about,
     .report = report,
     .release = release,
 };

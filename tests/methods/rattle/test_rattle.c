@@ -444,6 +444,29 @@ static void damping_is_of_order_two(void **state)
     lw_model_destroy(model);
 }
 
+// -------------------------------------------------------------------------------------------- gauss
+
+// Energy errors of an independent program over 10^4 periods; they are the same after a hundred.
+static void gauss_keeps_the_energy_of_trees(void **state)
+{
+    (void)state;
+    static const struct {
+        int order;
+        double step, error;
+    } rows[] = {{4, 0.1, 2.3e-4}, {4, 0.05, 1.2e-5}, {6, 0.2, 9.6e-4}, {6, 0.1, 7.0e-6},
+                {8, 0.3, 1.7e-3}, {8, 0.2, 5.4e-5},  {8, 0.1, 2.5e-7}};
+    lw_model *model = read_model("double_pendulum");
+    for (int i = 0; i < LWI_COUNT(rows); i++) {
+        lw_options o;
+        lw_options_default(&o);
+        set(&o, "integrator", "gauss");
+        o.order = rows[i].order, o.step = o.sample = rows[i].step, o.duration = 150;
+        const track k = run(model, &o);
+        near("energy", k.summary.energy_error, rows[i].error, 0.08 * rows[i].error);
+    }
+    lw_model_destroy(model);
+}
+
 // ----------------------------------------------------------------------------------------- refusals
 
 static void is_refused(const lw_model *model, const lw_options *o, const char *why)
@@ -473,6 +496,13 @@ static void refusals_name_what_is_wrong(void **state)
     o = rattle_options(0.01, 1, 1, 2);
     set(&o, "integrator", "dopri5");
     is_refused(model, &o, "`integrator` must be rattle or auto");
+    lw_options_default(&o);
+    set(&o, "integrator", "gauss"), set(&o, "formulation", "aba");
+    is_refused(model, &o, "expected formulation momenta, not aba");
+    set(&o, "formulation", "auto"), set(&o, "order", "2");
+    is_refused(model, &o, "order: 2 is none of integrator gauss");
+    set(&o, "order", "4"), set(&o, "step", "1"), set(&o, "sample", "1");
+    is_refused(model, &o, "the iteration does not converge, step too long: largest rate");
     lw_model_destroy(model);
     model = damped_pendulum();
     o = rattle_options(0.01, 1, 1, 4);
@@ -503,6 +533,7 @@ int main(void)
         cmocka_unit_test(energy_does_not_drift),
         cmocka_unit_test(a_rhombus_passes_the_position_in_line),
         cmocka_unit_test(damping_is_of_order_two),
+        cmocka_unit_test(gauss_keeps_the_energy_of_trees),
         cmocka_unit_test(refusals_name_what_is_wrong),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
