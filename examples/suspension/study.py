@@ -16,7 +16,7 @@ MODEL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "quarter_car.ya
 SPACE = ("lower_ball_z=165:195", "upper_ball_y=-715:-685", "upper_ball_z=485:515", "lower_inner_z=185:215",
          "upper_inner_z=480:510", "rod_inner_z=230:250", "rod_outer_z=220:240")
 NAMES = [factor.split("=")[0] for factor in SPACE]
-PARTS = ("min", "max", "range", "mean", "rms", "last", "time_of_min", "time_of_max")
+PARTS = ("min", "max", "range", "mean", "rms", "last", "time_of_min", "time_of_max", "integral")
 
 
 def run(program, *words):

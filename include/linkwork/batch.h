@@ -207,7 +207,7 @@ LW_API lw_column_info lw_study_column(const lw_study *study, int index);
 /** Of the rows so far; all zero for an index out of range. */
 LW_API lw_statistics lw_study_statistics(const lw_study *study, int instance, int column);
 /** The table, after the run: a row for each instance with its number `instance`, the varied quantities, of each column
- *  NAME.min, .max, .range, .mean, .rms, .last, .time_of_min, .time_of_max, then end [s], steps, evaluations,
+ *  NAME.min, .max, .range, .mean, .rms, .last, .time_of_min, .time_of_max, .integral, then end [s], steps, evaluations,
  *  energy_error [J] and the text `failure`, empty for a run that was completed. */
 LW_API lw_status lw_study_table(const lw_study *study, lw_table **table, lw_error *error);
 

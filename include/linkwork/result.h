@@ -119,6 +119,7 @@ typedef struct lw_statistics {
     double mean, rms;                ///< over the time, the number a straight line between two rows
     double last;                     ///< of the last row
     double time_of_min, time_of_max; ///< of the first row that has it [s]
+    double integral;                 ///< over the time, as mean: the work, of a power [unit s]
 } lw_statistics;
 /** Numbers from which statistics follow; zero at the start. */
 typedef struct lw_running {

@@ -109,6 +109,7 @@ void cli_rows_json_measures(const cli_rows *w, cli_json *json)
         json_number(json, "last", s.last);
         json_number(json, "time_of_min", s.time_of_min);
         json_number(json, "time_of_max", s.time_of_max);
+        json_number(json, "integral", s.integral);
         json_close(json, '}');
     }
     json_close(json, '}');

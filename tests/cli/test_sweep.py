@@ -110,7 +110,7 @@ class Sweep(unittest.TestCase):
             one = json.loads(self.run_ok("run", *words, "--set", "l=" + row["l"], "--set", "c=" + row["c"], "--json"))
             self.assertEqual(int(row["steps"]), one["steps"])
             for name, measure in one["measures"].items():
-                for part in ("min", "max", "range", "mean", "rms", "last", "time_of_min", "time_of_max"):
+                for part in ("min", "max", "range", "mean", "rms", "last", "time_of_min", "time_of_max", "integral"):
                     self.assertEqual(float(row["measure.%s.%s" % (name, part)]), measure[part], (row, name, part))
         # instances that fail are rows with their reason
         done = linkwork("sweep", *words, "--vary", "c=1,4", "--max-steps", "3", "--table", "failed.csv", "--watch",
@@ -122,6 +122,22 @@ class Sweep(unittest.TestCase):
             self.assertIn("steps", row["failure"])
             self.assertLess(float(row["end"]), 1)
             self.assertEqual(float(row["sys.T.min"]), 0)
+
+    def test_work_of_elements(self):
+        with open(os.path.join(self.path, "work.yaml"), "w", encoding="ascii") as file:
+            file.write("linkwork: 1\nbodies:\n  arm: {mass: 2, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [0.5, 0, 0]}\n"
+                       "joints:\n  A: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, 0],\n"
+                       "      spring: {q0: {stiffness: 40, damping: 2}}}\nmeasures:\n  spring: joint.A.spring_power0\n"
+                       "  damper: joint.A.damper_power0\n  stored: joint.A.spring_energy0\n  lost: sys.Wnc\n")
+        errors = []
+        for sample in ("0.02", "0.01", "0.005"):
+            measures = json.loads(self.run_ok("run", "work.yaml", "--duration", "1", "--sample", sample, "--json"))["measures"]
+            errors.append((abs(measures["spring"]["integral"] + measures["stored"]["last"]),
+                           abs(measures["damper"]["integral"] - measures["lost"]["last"])))
+        self.assertGreater(measures["stored"]["last"], 0.3)
+        for one, half in zip(errors, errors[1:]):  # of second order
+            for a, b in zip(one, half):
+                self.assertTrue(3 < a / b < 5, errors)
 
     def test_designs(self):
         words = ("sweep", MODEL, "--duration", "0.1", "-q", "--watch", "joint.rail.q0,sys.*pos", "--vary",

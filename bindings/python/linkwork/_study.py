@@ -20,7 +20,7 @@ class Study(Mapping[str, Array]):
     """The table of a study: ``study["l"]`` and ``study["measure.load.max"]`` are arrays [variants].
 
     A mapping of columns in their order: ``instance``, what varies, of every measure ``.min``, ``.max``, ``.range``,
-    ``.mean``, ``.rms``, ``.last``, ``.time_of_min``, ``.time_of_max``, then ``end``, ``steps``, ``evaluations``,
+    ``.mean``, ``.rms``, ``.last``, ``.time_of_min``, ``.time_of_max``, ``.integral``, then ``end``, ``steps``, ``evaluations``,
     ``energy_error``. A number that is not known is NaN. ``pandas.DataFrame(study)`` works, too.
     """
 

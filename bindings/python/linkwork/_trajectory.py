@@ -38,6 +38,7 @@ class Statistics(NamedTuple):
     last: float
     time_of_min: float  #: [s] of the first row that has it
     time_of_max: float
+    integral: float
 
 
 class Trajectory(Mapping[str, Array]):
@@ -136,11 +137,12 @@ class Trajectory(Mapping[str, Array]):
         return self._meaning[self._find(name)][2]
 
     def statistics(self, name: str) -> "Statistics":
-        """Of a column over the rows: min, max, range, mean, rms, last, time_of_min, time_of_max."""
+        """Of a column over the rows: min, max, range, mean, rms, last, time_of_min, time_of_max, integral."""
         s, error = ffi.new("lw_statistics *"), ffi.new("lw_error *")
         with hdf5_lock:
             check(lib.lw_result_statistics(self._handle, self._find(name), s, error), error)
-        return Statistics(s.rows, s.min, s.max, s.range, s.mean, s.rms, s.last, s.time_of_min, s.time_of_max)
+        return Statistics(s.rows, s.min, s.max, s.range, s.mean, s.rms, s.last, s.time_of_min, s.time_of_max,
+                          s.integral)
 
     @property
     def measures(self) -> Dict[str, "Statistics"]:

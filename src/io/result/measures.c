@@ -350,7 +350,7 @@ void lw_running_add(lw_running *r, double time, double value)
 
 lw_statistics lw_running_statistics(const lw_running *r)
 {
-    if (!r || r->rows == 0) return (lw_statistics){0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
+    if (!r || r->rows == 0) return (lw_statistics){0, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};
     const double T = r->last - r->first;
     return (lw_statistics){.rows = r->rows,
                            .min = r->min,
@@ -360,7 +360,8 @@ lw_statistics lw_running_statistics(const lw_running *r)
                            .rms = T > 0 ? sqrt(fmax(r->squares, 0) / T) : fabs(r->value),
                            .last = r->value,
                            .time_of_min = r->time_of_min,
-                           .time_of_max = r->time_of_max};
+                           .time_of_max = r->time_of_max,
+                           .integral = r->integral};
 }
 
 lw_status lw_result_statistics(lw_result *result, int column, lw_statistics *statistics,

@@ -113,11 +113,21 @@ lw_statistics lw_study_statistics(const lw_study *s, int instance, int column)
 
 // ------------------------------------------------------------------------------------------- table
 
-enum { STATISTICS = 8 };
+enum { STATISTICS = 9 };
 
-static const char *const statistics[STATISTICS] = {"min", "max",  "range",       "mean",
-                                                   "rms", "last", "time_of_min", "time_of_max"};
-enum { TIMES = 6 }; // from this one on
+static const char *const statistics[STATISTICS] = {
+    "min", "max", "range", "mean", "rms", "last", "time_of_min", "time_of_max", "integral"};
+enum { TIMES = 6, INTEGRAL = 8 }; // from this one on; one in another unit
+
+// "W s"; of a number without a unit "s".
+static const char *statistic_unit(int i, const char *unit, char *room, size_t size)
+{
+    if (i < TIMES) return unit;
+    const bool product = i == INTEGRAL && *unit && strcmp(unit, "1") != 0;
+    if (i == INTEGRAL && !*unit) return ""; // not known
+    snprintf(room, size, "%s%ss", product ? unit : "", product ? " " : "");
+    return room;
+}
 
 static const char *const ends[][2] = {
     {"end", "s"}, {"steps", "1"}, {"evaluations", "1"}, {"energy_error", "J"}};
@@ -131,9 +141,9 @@ static lw_status name_columns(const lw_study *s, const lw_batch_desc *desc, lw_t
     for (int k = 0; k < s->n; k++) {
         const lw_column_info column = lw_study_column(s, k);
         for (int i = 0; i < STATISTICS; i++) {
-            char name[700];
+            char name[700], room[120];
             snprintf(name, sizeof name, "%s.%s", column.name, statistics[i]);
-            TRY(lwi_table_name(t, at++, name, i >= TIMES ? "s" : column.unit));
+            TRY(lwi_table_name(t, at++, name, statistic_unit(i, column.unit, room, sizeof room)));
         }
     }
     for (int i = 0; i < LWI_COUNT(ends); i++) TRY(lwi_table_name(t, at++, ends[i][0], ends[i][1]));
@@ -151,8 +161,9 @@ static lw_status fill_row(const lw_study *s, const lw_batch_desc *desc, lw_table
         *row++ = desc->values[(size_t)i * (size_t)desc->nvary + (size_t)k];
     for (int k = 0; k < s->n; k++) {
         const lw_statistics of = lw_study_statistics(s, i, k);
-        const double values[STATISTICS] = {of.min, of.max,  of.range,       of.mean,
-                                           of.rms, of.last, of.time_of_min, of.time_of_max};
+        const double values[STATISTICS] = {of.min,         of.max,         of.range,
+                                           of.mean,        of.rms,         of.last,
+                                           of.time_of_min, of.time_of_max, of.integral};
         memcpy(row, values, sizeof values);
         row += STATISTICS;
     }

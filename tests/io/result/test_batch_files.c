@@ -97,17 +97,19 @@ static void studies_are_written_and_read(void **state)
     ok(lw_sweep_run(sweep, lw_study_row, study, NULL, NULL), lw_sweep_error(sweep));
     ok(lw_study_table(study, &table, &error), &error);
     assert_int_equal(lw_table_rows(table), 4);
-    assert_int_equal(lw_table_columns(table), 1 + 2 + 8 + 4);
+    assert_int_equal(lw_table_columns(table), 1 + 2 + 9 + 4);
     assert_string_equal(lw_table_unit(table, 1), "mm");
     assert_string_equal(lw_table_names(table)[3], "measure.swing.min");
     assert_string_equal(lw_table_unit(table, 3), "deg");
     assert_string_equal(lw_table_unit(table, 10), "s");
+    assert_string_equal(lw_table_unit(table, 11), "deg s");
     assert_string_equal(lw_table_string_name(table), "failure");
     for (int i = 0; i < 4; i++) {
-        const double *row = lw_table_values(table) + 15 * i;
+        const double *row = lw_table_values(table) + 16 * i;
         const lw_statistics swing = lw_study_statistics(study, i, 0);
         assert_true(row[0] == i && row[1] == values[i][0] && row[4] == swing.max);
-        assert_true(i == 1 ? row[11] < 0.5 : row[11] == 0.5);
+        assert_true(i == 1 ? row[12] < 0.5 : row[12] == 0.5);
+        assert_true(row[11] == swing.integral);
         assert_int_equal(lw_table_string(table, i)[0] != 0, i == 1);
     }
     ok(lw_table_write(table, "study.csv", &error), &error);
