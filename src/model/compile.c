@@ -62,7 +62,7 @@ static bool copy_forces(lwi_description *d, int kind, lwi_arena *arena)
 static bool copy_description(lwi_description *d, lwi_arena *arena)
 {
     const lw_function_desc *functions = d->function;
-    const lwi_signal_names names = lwi_names_of(d);
+    lwi_signal_names names = lwi_names_of(d);
 #define COPY(field, count)                                                                         \
     if (!(d->field = copy_list(arena, d->field, d->count, sizeof *d->field))) return false
     COPY(function, nfunction);
@@ -80,6 +80,7 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
               (!d->remake.make || d->remake.copy(&d->remake, arena));
     for (int i = 0; i < d->nfunction && ok; i++) {
         lwi_function built;
+        names.nfunction = i; // those before it
         ok = lwi_function_build(&functions[i], &names, arena, &built) == LW_OK;
         if (ok) d->function[i] = built.desc;
     }
@@ -414,10 +415,12 @@ static lw_status compile(lw_model *m, const lwi_description *desc, lwi_unclosed 
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for the model");
     m->function = LWI_PUSH(&m->arena, lwi_function, desc->nfunction);
     if (!m->function) return lwi_fail(error, LW_ERR_MEMORY, "no memory for functions");
-    const lwi_signal_names names = lwi_names_of(desc);
-    for (int i = 0; i < desc->nfunction; i++)
+    lwi_signal_names names = lwi_names_of(desc);
+    for (int i = 0; i < desc->nfunction; i++) {
+        names.nfunction = i;
         if (lwi_function_build(&desc->function[i], &names, &m->arena, &m->function[i]) != LW_OK)
             return lwi_fail(error, LW_ERR_MEMORY, "no memory for functions");
+    }
     v3_copy(m->gravity, desc->gravity);
     for (int i = 0; i < 3; i++)
         if (!isfinite(m->gravity[i]))

@@ -127,21 +127,34 @@ static lw_status rewrite(const lwi_formula_parser *p, lwi_arena *arena, growing 
     return status;
 }
 
-lw_status lwi_formula_rewrite(const char *text, const lwi_formula_scope *scope, lwi_arena *arena,
-                              const char **rewritten, lw_error *error)
+// scratch: for the pieces that are replaced, and the new string while it grows
+static lw_status rewrite_in(const char *text, const lwi_formula_scope *scope, lwi_arena *scratch,
+                            lwi_arena *arena, const char **rewritten, lw_error *error)
 {
     lwi_formula_parser p;
-    lwi_formula_edit *edits = LWI_PUSH(arena, lwi_formula_edit, LWI_FORMULA_SIZE);
-    growing g = {.text = LWI_PUSH(arena, char, LWI_FORMULA_LENGTH + 1),
+    lwi_formula_edit *edits = LWI_PUSH(scratch, lwi_formula_edit, LWI_FORMULA_SIZE);
+    growing g = {.text = LWI_PUSH(scratch, char, LWI_FORMULA_LENGTH + 1),
                  .room = LWI_FORMULA_LENGTH + 1};
     if (!edits || !g.text) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a formula");
     TRY(lwi_formula_parse(&p, text, scope, edits, error));
-    TRY(rewrite(&p, arena, &g));
+    TRY(rewrite(&p, scratch, &g));
     if (g.length > LWI_FORMULA_LENGTH)
         return lwi_fail(error, LW_ERR_MODEL,
                         "the formula has more than %d characters, with values for its parameters",
                         (int)LWI_FORMULA_LENGTH);
     g.text[g.length] = 0;
-    *rewritten = g.text;
+    const char *copy = lwi_arena_text(arena, g.text);
+    if (!copy) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a formula");
+    *rewritten = copy;
     return LW_OK;
+}
+
+lw_status lwi_formula_rewrite(const char *text, const lwi_formula_scope *scope, lwi_arena *arena,
+                              const char **rewritten, lw_error *error)
+{
+    lwi_arena scratch;
+    lwi_arena_init(&scratch, &arena->allocator);
+    const lw_status status = rewrite_in(text, scope, &scratch, arena, rewritten, error);
+    lwi_arena_free(&scratch);
+    return status;
 }

@@ -69,7 +69,8 @@ static lw_status find_signal(void *user, const char *name, int length, lwi_formu
     (void)error;
     int index = 0;
     if (!lwi_formula_plain_name(name, length, word, sizeof word)) return LW_ERR_ARGUMENT;
-    for (int i = 0; names->function && i < names->nfunction && !index; i++)
+    // backwards: formulas name what is near
+    for (int i = names->function ? names->nfunction - 1 : -1; i >= 0 && !index; i--)
         if (names->function[i].name && strcmp(names->function[i].name, word) == 0) index = i + 1;
     for (int i = 0; i < names->ninput && !index; i++)
         if (strcmp(names->input[i], word) == 0) index = -i - 1;
