@@ -485,6 +485,9 @@ async function joints() {
     facts.errors.push(...errors);
     facts.requests.push(...requests);
   }
+  const {page, errors} = await open('many.html');
+  facts.many = {text: await page.textContent('#joints'), errors};
+  await page.close();
   return facts;
 }
 

@@ -280,6 +280,9 @@ class Browser(unittest.TestCase):
             linkwork("view", os.path.join(MODELS, model), "-o", path(name + ".html"), "-q")
             with open(path(name + ".csv"), encoding="utf-8") as file:
                 found[name] = list(csv.DictReader(file))[-1]
+        with open(path("many.yaml"), "w", encoding="utf-8") as file:
+            file.write("linkwork: 1\ngenerate: {ladder: {n: 1000, q: [0.2, 0.3, 0]}}\n")
+        linkwork("view", path("many.yaml"), "-o", path("many.html"), "-q")
         with open(path("joints.json"), "w", encoding="utf-8") as file:
             json.dump({page: [(joint, float(found[page]["joint.%s.q0" % joint])) for joint in joints]
                        for page, joints in asked.items()}, file)
@@ -383,6 +386,7 @@ class Browser(unittest.TestCase):
                     farthest = max(farthest, abs(b))
             self.assertGreater(farthest, 0.3)
         self.assertEqual((self.seen["joints"]["still"]["rows"], self.seen["joints"]["ur5"]["rows"]), (6, 0))
+        self.assertEqual(self.seen["joints"]["many"], {"text": "Too many loops to move the joints here.", "errors": []})
         coordinates = self.seen["joints"]["still"]["coordinates"]  # of the others too
         for joint in "BCD":
             self.assertLess(abs(coordinates[joint] - float(self.moved["still"]["joint.%s.q0" % joint])), 1e-8)

@@ -12,6 +12,7 @@ export class Sliders {
     this.moved = moved;
     this.kinematics = new Kinematics(data.kinematics, size);
     this.list = [];
+    if (this.kinematics.slow) return;
     const add = (name, to, more = {}) => to.appendChild(Object.assign(document.createElement(name), more));
     const reset = add('button', parent, {textContent: 'reset'});
     reset.addEventListener('click', () => { this.kinematics.restore(this.kinematics.start); this.show(); });
