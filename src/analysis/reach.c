@@ -314,34 +314,18 @@ static double unit(const search *s, int k)
     return lwi_manifold_unit(m, m->independent[k]);
 }
 
-// de/dt = T w, T = 1 - e~/2 + c e~^2, of the rotation vector e with angular velocity w in world axes.
-static void rotation_rate(const double e[3], const double w[3], double out[3])
-{
-    const double c = rotation_vector_factor(e);
-    double once[3], twice[3];
-    v3_cross(once, e, w);
-    v3_cross(twice, e, once);
-    for (int i = 0; i < 3; i++) out[i] = w[i] - once[i] / 2 + c * twice[i];
-}
-
+// The rate of a rotation vector e is T w with T'e = e, so that J'r is exact with w in place of it.
 static void body_rows(search *s, const lw_goal *g, int *row)
 {
     const double weight = weight_of(g->weight) / s->k->model->length,
                  rotation = weight_of(g->rotation_weight);
-    lw_point_motion at;
-    double e[3];
     lw_kinematics_jacobian(s->k, g->body, g->point, LW_AXES_WORLD, s->point);
-    lw_kinematics_point(s->k, g->body, g->point, &at);
-    rotation_of(g, at.quaternion, e);
     for (int k = 0; k < s->f; k++) {
         int i = *row;
-        double w[3], rate[3];
-        for (int c = 0; c < 3; c++) w[c] = s->point[(3 + c) * s->f + k];
-        rotation_rate(e, w, rate);
         for (int c = 0; g->type != LW_GOAL_ORIENTATION && c < 3; c++)
             s->J[i++ * s->f + k] = weight * s->point[c * s->f + k] * unit(s, k);
         for (int c = 0; g->type != LW_GOAL_POINT && c < 3; c++)
-            s->J[i++ * s->f + k] = rotation * rate[c] * unit(s, k);
+            s->J[i++ * s->f + k] = rotation * s->point[(3 + c) * s->f + k] * unit(s, k);
     }
     *row += rows_of(g);
 }

@@ -404,6 +404,35 @@ static void test_force_between_points(void **state)
     lw_model_destroy(model);
 }
 
+// Inertia reflected to a joint that closes the loop: an effort on both bodies, no reaction.
+static void test_rotor_on_a_cut_joint(void **state)
+{
+    (void)state;
+    uint64_t seed = 9;
+    lw_builder *b = lwt_builder();
+    const lw_body crank = lwt_rod(b, "crank", 0, 0, 0.1, 0.4, 1),
+                  coupler = lwt_rod(b, "coupler", 0.1, 0.4, 1.2, 0.8, 2),
+                  rocker = lwt_rod(b, "rocker", 1, 0, 1.2, 0.8, 1);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "A", lwt_ground, crank, 0, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "B", crank, coupler, 0.1, 0.4);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "D", lwt_ground, rocker, 1, 0);
+    lwt_add(b, &(lw_joint_desc){.name = "C",
+                                .type = LW_JOINT_REVOLUTE,
+                                .body1 = coupler,
+                                .body2 = rocker,
+                                .at = {1.2, 0.8, 0},
+                                .axis = {0, 0, 1},
+                                .cut = LW_CUT_ALWAYS,
+                                .coordinate[0].rotor = 0.4});
+    lw_model *model = lwt_model(b);
+    lw_inverse *inverse = inverse_of(model, &(lw_inverse_desc){.actuators = "A"});
+    const motion m = random_motion(inverse, &seed);
+    check_against_dense(inverse, solved(inverse, m), m);
+    free_motion(m);
+    lw_inverse_destroy(inverse);
+    lw_model_destroy(model);
+}
+
 static void expect(lw_status status, lw_status expected, const lw_error *error, const char *text)
 {
     assert_int_equal(status, expected);
@@ -487,6 +516,7 @@ int main(void)
         cmocka_unit_test(test_tree),
         cmocka_unit_test(test_force_between_points),
         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_rotor_on_a_cut_joint),
         cmocka_unit_test(test_dependent_actuators_and_singular_positions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -177,6 +177,46 @@ static void test_two_rods(void **state)
     lw_model_destroy(model), lw_model_destroy(limited);
 }
 
+// A wrist of three hinges that are not normal to each other: an orientation some 1 rad away, in few steps; of two
+// orientations the mean of the rotations.
+static void test_wrist(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    static const lw_vec3 axis[] = {{0, 0, 1}, {1, 0, 0.2}, {0.3, 1, 0}};
+    lw_body last = lwt_ground;
+    for (int i = 0; i < 3; i++) {
+        const lw_body next =
+            lwt_body(b, &(lw_body_desc){.mass = 1, .inertia = {0.1, 0.1, 0.1, 0, 0, 0}});
+        lwt_add(b, &(lw_joint_desc){
+                       .type = LW_JOINT_REVOLUTE, .body1 = last, .body2 = next, .axis = axis[i]});
+        last = next;
+    }
+    lw_model *model = lwt_model(b);
+    lw_kinematics *k = placed(model);
+    lw_error error;
+    lw_point_motion there;
+    double q[] = {0.9, -0.7, 0.8}, start[3] = {0}, gap;
+    lwt_ok(lw_kinematics_set(k, 0, q, NULL, &error), &error);
+    lw_kinematics_point(k, last, (lw_vec3){0}, &there);
+    const double *o = there.quaternion;
+    const lw_goal goal = {
+        .type = LW_GOAL_ORIENTATION, .body = last, .orientation = {o[0], o[1], o[2], o[3]}};
+    const lw_reach_report r = reach(k, 1, &goal, NULL, start, &gap);
+    assert_int_equal(r.outcome, LW_REACHED);
+    for (int i = 0; i < 3; i++) lwt_near(start[i], q[i], 1e-8);
+    assert_true(r.iterations <= 10);
+    lw_goal both[] = {
+        goal, {.type = LW_GOAL_ORIENTATION, .body = last}}; // the second one is that of the start
+    double gaps[2];
+    const double angle = 2 * acos(fabs(o[0]));
+    assert_int_equal(reach(k, 2, both, NULL, start, gaps).outcome, LW_REACH_MINIMUM);
+    lwt_near(gaps[0], angle / 2, 1e-6);
+    lwt_near(gaps[1], angle / 2, 1e-6);
+    lw_kinematics_destroy(k);
+    lw_model_destroy(model);
+}
+
 // A four-bar: the coupler's midpoint as near as possible to a point, and the angle of the joint that closes the loop.
 static void test_four_bar(void **state)
 {
@@ -243,6 +283,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_jacobians), cmocka_unit_test(test_two_rods),
-        cmocka_unit_test(test_four_bar), cmocka_unit_test(test_refusals)};
+        cmocka_unit_test(test_wrist), cmocka_unit_test(test_four_bar),
+        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
