@@ -500,7 +500,10 @@ static bool keep_if_better(lw_sim *sim)
     if (!(path->estimate < LARGEST_DIFFERENCE)) return false;
     if (!find_gap(sim, path) || !(path->gap <= LARGEST_GAP)) return false;
     const lwi_crossing_piece *piece = &path->piece[path->npiece - 1];
-    if (fabs(path->position - (piece->t + 0.5 * piece->h)) > OFF_MIDDLE * piece->h) return false;
+    if (fabs(path->position - (piece->t + 0.5 * piece->h)) > OFF_MIDDLE * piece->h) {
+        c->found = path->position;
+        return false;
+    }
     if (path->gap <= NO_GAP) path->estimate = lwi_crossing_longer(path->estimate);
     if (!(path->estimate < fmin(lwi_crossing_accepted(&sim->options), c->best.estimate)))
         return false;
@@ -528,13 +531,13 @@ static bool find_shifted_path(lw_sim *sim, double D, double shrink)
     return keep_if_better(sim);
 }
 
-// A step from here shows where the position is: the time to it; D: it does not.
+// A step from here shows where the position is, or a shorter one did: the time to it; D: none does.
 static double find_middle(lw_sim *sim, double D)
 {
     lwi_crossing *c = &sim->crossing;
     c->path.shifted = false;
-    if (!lwi_sim_attempt_path(sim, D, 1) || !find_gap(sim, &c->path)) return D;
-    const double after = c->path.position - sim->t;
+    const bool done = lwi_sim_attempt_path(sim, D, 1) && find_gap(sim, &c->path);
+    const double after = (done ? c->path.position : c->found) - sim->t;
     return after > 0 ? after : D;
 }
 
@@ -583,6 +586,7 @@ static bool cross(lw_sim *sim, double limit)
     lwi_gauss_keep(g);
     c->best.estimate = INFINITY;
     c->best.npiece = 1;
+    c->found = -INFINITY;
     bool found = INNERMOST * c->last.sine > MIN_AT_NODE * typical(sim);
     if (found && !find_path(sim, D)) {
         const double after = find_middle(sim, D);

@@ -139,6 +139,7 @@ typedef struct lwi_crossing {
     double nearest, farthest;  ///< times after it from which its accelerations and reactions follow
     const lwi_snapshot *first; ///< the motion at which paths begin; NULL: `at`
     int start_edge;            ///< with the smallest pivot
+    double found;              ///< a position away from the middle of an attempt; -INFINITY: none
 } lwi_crossing;
 
 struct lw_sim {

@@ -123,14 +123,14 @@ static void loops_in_a_line_go_straight_on(void **state)
 // Multistep methods restart behind the position; fixed steps are shortened in front of it.
 // A crank and a rod of 0.5 m lie on each other where the crank is across the slide.  Two pivots are nearly equal there, and
 // round-off chooses between them: the sine has steps, and positions are predicted all the same.
-static lw_model *slider_crank(void)
+static lw_model *slider_crank(double speed)
 {
     const double x = 0.5 * cos(0.6), y = 0.5 * sin(0.6);
     lw_builder *b = lwt_builder();
     const lw_body_desc body = {.mass = 1, .inertia = {0.1, 0.2, 0.25}};
     lw_body_desc at[3] = {body, body, body};
     at[0].pose.position = (lw_vec3){x / 2, y / 2, 0};
-    at[1].pose.position = (lw_vec3){1.5 * x, y / 2, 0};
+    at[1].pose.position = (lw_vec3){(x + 2 * x) / 2, y / 2, 0};
     at[2].pose.position = (lw_vec3){2 * x, 0, 0};
     const lw_body crank = lwt_body(b, &at[0]), rod = lwt_body(b, &at[1]),
                   slider = lwt_body(b, &at[2]);
@@ -139,7 +139,7 @@ static lw_model *slider_crank(void)
                                 .body2 = crank,
                                 .axis = {0, 0, 1},
                                 .has_qd = 1,
-                                .qd = {8}});
+                                .qd = {speed}});
     lwt_joint(b, LW_JOINT_REVOLUTE, "a", crank, rod, x, y);
     lwt_joint(b, LW_JOINT_REVOLUTE, "b", rod, slider, 2 * x, 0);
     lwt_add(b, &(lw_joint_desc){.name = "s",
@@ -154,14 +154,14 @@ static void steps_of_the_sine_are_no_minimum(void **state)
 {
     (void)state;
     static const char *const tolerance[] = {"1e-6", "1e-10"};
-    lw_model *model = slider_crank();
+    lw_model *model = slider_crank(8);
     for (int f = 0; f < LWI_COUNT(formulations); f++)
         for (int k = 0; k < LWI_COUNT(tolerance); k++) {
             if (!strcmp(formulations[f], "dense")) continue; // as lagrange, for longer
             lw_sim *sim = simulation(model, formulations[f], "dopri5", tolerance[k]);
             const lw_observation *o;
             for (int row = 1; row <= 420; row++)
-                lwt_ok(lw_sim_step(sim, 0.01 * row), lw_sim_error(sim));
+                lwt_ok(lw_sim_step(sim, row / 100.0), lw_sim_error(sim));
             lwt_ok(lw_sim_observe(sim, LW_OBSERVE_POSE, &o), lw_sim_error(sim));
             if (sim->crossing.count != 10 || sim->monitor.times != 0)
                 fail_msg("%s %s: %ld steps across, expected 10, and %ld passages by other steps",
@@ -173,6 +173,28 @@ static void steps_of_the_sine_are_no_minimum(void **state)
             lw_sim_destroy(sim);
         }
     lw_model_destroy(model);
+}
+
+// One prediction is wrong by a third, and the longest attempt fails: a shorter one shows where the position is.
+static void positions_off_the_middle_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *formulation;
+        double speed;
+    } cases[] = {{"dca", 8.6}, {"lagrange", 7.7}};
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        lw_model *model = slider_crank(cases[i].speed);
+        lw_sim *sim =
+            lwt_simulate(model, LWT_SETTINGS("formulation", cases[i].formulation, "rtol", "1e-6",
+                                             "atol", "1e-6", "duration", "16.8", "sample", "0.01"));
+        lwt_ok(lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL), lw_sim_error(sim));
+        if (sim->monitor.times)
+            fail_msg("%s %g: ordinary steps passed one at %g", cases[i].formulation, cases[i].speed,
+                     sim->monitor.time);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
 }
 
 static void every_integrator_goes_straight_on(void **state)
@@ -365,6 +387,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_in_a_line_go_straight_on),
         cmocka_unit_test(steps_of_the_sine_are_no_minimum),
+        cmocka_unit_test(positions_off_the_middle_are_found),
         cmocka_unit_test(every_integrator_goes_straight_on),
         cmocka_unit_test(coarse_runs_stay_on_the_branch),
         cmocka_unit_test(a_run_stops_or_turns_if_asked),
