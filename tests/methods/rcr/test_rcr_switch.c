@@ -145,8 +145,8 @@ static void non_grashof_by_the_order_of_the_method(void **state)
     lw_model_destroy(model);
 }
 
-// Every family of integrators passes; one-step methods need no restart, multistep ones one for each
-// change.
+// Every family of integrators passes; one-step methods need no restart, multistep ones at most one for each
+// change: small changes keep their history.
 static void integrators_go_through(void **state)
 {
     static const char *const names[] = {"dopri54", "dopri5", "fehlberg8", "adams", "bdf"};
@@ -159,7 +159,7 @@ static void integrators_go_through(void **state)
         lwt_ok(lw_sim_step(sim, 1.5), lw_sim_error(sim));
         lw_sim_summary(sim, &s);
         assert_true(choice_of(sim)->switches > 1);
-        assert_int_equal(s.restarts, i < 3 ? 0 : choice_of(sim)->switches);
+        assert_in_range(s.restarts, i < 3 ? 0 : 1, i < 3 ? 0 : choice_of(sim)->switches);
         memcpy(q[i], sim->x, sizeof q[i]);
         for (int k = 0; k < 3; k++) lwt_near(names[i], k, q[i][k], q[0][k], i < 3 ? 1e-4 : 1e-3);
         lw_sim_destroy(sim);
