@@ -238,9 +238,19 @@ class Plot(unittest.TestCase):
         bars = [t for t in labels if t and " to " in t and t[0] in "abc"]
         self.assertEqual([t.split()[0] for t in bars], ["c", "a", "b"])  # from below: the longest on top
         self.assertIn("b  0 to 4", bars)
-        ticks = [float(t.replace("\u2212", "-")) for t in labels if t and t.replace("\u2212", "").replace(".", "").isdigit()]
-        self.assertLessEqual(min(ticks), 1)   # middle 4, b: 0 ... 8
-        self.assertGreaterEqual(max(ticks), 7)
+        ticks = [(float(e.text), float(e.get("x"))) for e in self.marks("text")
+                 if e.get("text-anchor") == "middle" and e.text.isdigit()]
+        (low, left), (high, right) = ticks[0], ticks[-1]
+        ends = []  # of the bars, from below: where each quantity is at its lowest, at its highest
+        for e in self.marks("path"):
+            if e.get("fill") in ("#0072b2", "#d55e00"):
+                x = [float(point.split(",")[0]) for point in e.get("d").strip("MZ").split()]
+                middle = left + (4 - low) * (right - left) / (high - low)
+                far = max(x, key=lambda at: abs(at - middle))
+                ends.append(low + (far - left) * (high - low) / (right - left))
+        self.assertEqual(len(ends), 6)
+        for found, expected in zip(ends, (4, 4, 1, 7, 8, 0)):
+            self.assertAlmostEqual(found, expected, delta=0.01)
 
     def test_instances_of_a_sweep_are_separate_lines(self):
         self.study()
