@@ -254,6 +254,7 @@ static void test_five_bar(void **state)
     assert_int_equal(s->rank, 1);
     assert_true(s->residual > 1e-3);
     assert_non_null(strstr(s->coordinate, "joint."));
+    free_motion(m);
     lw_inverse_destroy(one), lw_inverse_destroy(two), lw_inverse_destroy(three);
     lw_inverse_destroy(t.drives), lw_inverse_destroy(t.more);
     lw_sim_destroy(sim);
