@@ -127,6 +127,9 @@ typedef struct lw_summary {
      *  index3 that ended with an increment above a thousandth of the mechanism's length (real time), or after which
      *  E - Wnc remained off by more than half of the largest T + |V| + |Wnc| (observed rows) */
     double valid_until;
+    double energy_range; ///< largest less smallest E - Wnc of the observed rows [J]
+    double
+        energy_drift; ///< mean of E - Wnc over the last tenth of the run less that of the first [J]; NAN: few rows
 } lw_summary;
 
 /** @param desc  may be NULL */

@@ -3,6 +3,7 @@
 #include "cli/batch.h"
 #include "cli/rows.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,16 @@ static void print_times(const lw_sim *sim, const lw_summary *s)
         printf("pace         %ld steps ended late, by at most %.3g s\n", s->late, s->behind);
 }
 
+// Of integrators that keep a mean energy: it oscillates with the motion, and what counts is its drift.
+static void print_drift(const lw_sim *sim, const lw_summary *s)
+{
+    const char *integrator = lw_sim_options(sim)->integrator;
+    const bool keeps = !strcmp(integrator, "rattle") || !strcmp(integrator, "gauss");
+    if (!keeps || isnan(s->energy_drift)) return;
+    printf("             within %.2e J, oscillating; drift %.1e J over %g s\n", s->energy_range,
+           s->energy_drift, s->end - s->start);
+}
+
 static void print_summary(const cli_arguments *arguments, const lw_sim *sim, const lw_summary *s,
                           const char *warnings, const cli_rows *w)
 {
@@ -84,6 +95,7 @@ static void print_summary(const cli_arguments *arguments, const lw_sim *sim, con
            s->restarts, s->evaluations);
     printf("energy       E - Wnc kept to %.2e J; largest kinetic energy %.3g J\n", s->energy_error,
            s->energy_scale);
+    print_drift(sim, s);
     print_lines("work", report);
     if (has_equal_steps(arguments, sim)) print_times(sim, s);
     if (s->events) printf("events       %ld: stops touched or left\n", s->events);

@@ -2,6 +2,7 @@
 #include "simulate/cost.h"
 #include "simulate/options.h"
 #include "simulate/simulation.h"
+#include "spatial/vec3.h"
 #include "simulate/stiffness.h"
 
 #include <math.h>
@@ -23,6 +24,24 @@ static void say(lw_sim *sim, const char *format, ...)
     vsnprintf(sim->notice + used + head, sizeof sim->notice - used - (size_t)head, format,
               arguments);
     va_end(arguments);
+}
+
+// Runs of more periods than these are those in which explicit methods drift more than they gain.
+#define MANY_PERIODS 1e4
+
+// Names rattle where an undamped mechanism runs over very many periods, those of a pendulum of its length or of its
+// fastest rotation.
+static void name_rattle(lw_sim *sim)
+{
+    const lw_model *model = sim->model;
+    double rate = model->length > 0 ? sqrt(v3_norm(model->gravity) / model->length) : 0;
+    for (int b = 1; b < model->nbody; b++) rate = fmax(rate, v3_norm(model->body[b].w0));
+    const double periods = sim->options.duration * rate / 6.283185307179586;
+    if (model->carries_work || !(periods > MANY_PERIODS)) return;
+    if (lwi_formulation_accepts(&lwi_formulation_rattle, model, NULL) != LW_OK) return;
+    say(sim,
+        "about %.0e periods without damping: --formulation rattle --step H has no drift of energy",
+        periods);
 }
 
 static lw_status choose_formulation(lw_sim *sim, lw_error *error)
@@ -49,6 +68,7 @@ static lw_status choose_formulation(lw_sim *sim, lw_error *error)
     sim->work = survey.work; // it may be the one, see create_work
     sim->entered = survey.work ? survey.x : NULL, sim->entered_discrete = survey.discrete;
     say(sim, "formulation %s: %s", choice.formulation, choice.why);
+    name_rattle(sim);
     return LW_OK;
 }
 
@@ -285,6 +305,25 @@ static void warn_of_energy(lw_sim *sim)
         a->energy_error, 100 * a->energy_error / a->size, since);
 }
 
+// A mean energy that drifts by more than this part of its range is not kept.
+#define DRIFTS 0.1
+#define MANY_STEPS 10000
+
+static void warn_of_drift(lw_sim *sim)
+{
+    const lwi_audit *a = &sim->audit;
+    lw_summary s;
+    lw_sim_summary(sim, &s);
+    const bool keeps = sim->work->fixed_step || !strcmp(sim->options.integrator, "gauss");
+    if (!keeps || s.steps < MANY_STEPS || !(fabs(s.energy_drift) > DRIFTS * s.energy_range)) return;
+    if (!(s.energy_range > 1e-12 * a->size)) return; // round-off
+    say(sim,
+        "energy: its mean drifts by %.1e J, more than a tenth of its range of %.1e J: the motion "
+        "is "
+        "chaotic, or the step too long",
+        s.energy_drift, s.energy_range);
+}
+
 void lwi_sim_add_warnings(lw_sim *sim)
 {
     const lw_options *o = &sim->options;
@@ -306,6 +345,7 @@ void lwi_sim_add_warnings(lw_sim *sim)
     if (text[0]) say(sim, "%s", text);
     if (!lwi_integrator_find(o->integrator)->adaptive) {
         warn_of_energy(sim);
+        warn_of_drift(sim);
         return;
     }
     lwi_integrator_stats stats;

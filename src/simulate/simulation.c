@@ -421,11 +421,34 @@ lw_status lw_sim_step(lw_sim *sim, double time)
 // E - Wnc off by more than this part of the largest T + |V| + |Wnc|: the motion is none of the mechanism.
 #define LOST 0.5
 
-static void audit(lwi_audit *a, lw_observe level, double t, const lwi_totals *s, double work)
+// Range of the energy's error, and sums of the tenths of a run, `part` of which has passed.
+static void audit_drift(lwi_audit *a, double error, double part)
+{
+    const int tenth = (int)fmin(9, fmax(0, floor(10 * part)));
+    a->low = fmin(a->low, error), a->high = fmax(a->high, error);
+    a->sum[tenth] += error;
+    a->rows[tenth]++;
+}
+
+// Mean of the last tenth less that of the first; NAN: too few rows.
+static double drift_of(const lwi_audit *a)
+{
+    enum { FEW = 50 };
+    if (a->rows[0] < FEW || a->rows[9] < FEW) return NAN;
+    return a->sum[9] / (double)a->rows[9] - a->sum[0] / (double)a->rows[0];
+}
+
+static void audit(lwi_audit *a, lw_observe level, double t, double part, const lwi_totals *s,
+                  double work)
 {
     if (level < LW_OBSERVE_ENERGY) return;
     const double invariant = s->kinetic + s->potential - work; // E - Wnc
-    if (!a->begun) a->reference = invariant, a->closed = s->residual[0];
+    if (!a->begun) {
+        a->reference = invariant, a->closed = s->residual[0];
+        a->low = a->high = 0;
+        memset(a->sum, 0, sizeof a->sum), memset(a->rows, 0, sizeof a->rows);
+    }
+    audit_drift(a, invariant - a->reference, part);
     a->begun = true;
     a->size = fmax(a->size, s->kinetic + fabs(s->potential) + fabs(work));
     a->energy_error = fmax(a->energy_error, fabs(invariant - a->reference));
@@ -550,7 +573,9 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
     lwi_observe_merged(sim->model, level, sim->inputs, &sim->loads, &sim->snapshot);
     lwi_totals system = {0};
     if (level >= LW_OBSERVE_ENERGY) observe_totals(sim, level, &system);
-    audit(&sim->audit, level, sim->t, &system, sim->snapshot.work);
+    const double length = sim->options.duration - sim->start;
+    const double part = length > 0 ? (sim->t - sim->start) / length : 0;
+    audit(&sim->audit, level, sim->t, part, &system, sim->snapshot.work);
     fill(&sim->observation, level, &sim->snapshot, &system);
     sim->observation.reactions_continued = continued && level >= LW_OBSERVE_REACTION;
     if (level >= LW_OBSERVE_FORCE) fill_outputs(sim);
@@ -586,6 +611,8 @@ void lw_sim_summary(const lw_sim *sim, lw_summary *summary)
                      .wall = sim->wall,
                      .energy_error = sim->audit.energy_error,
                      .energy_scale = sim->audit.energy_scale,
+                     .energy_range = sim->audit.high - sim->audit.low,
+                     .energy_drift = drift_of(&sim->audit),
                      .projections = sim->projection.count,
                      .impulses = sim->audit.impulses,
                      .impulse_work = sim->audit.impulse_work};

@@ -23,6 +23,9 @@ typedef struct lwi_audit {
     double size;      ///< largest T + |V| + |Wnc| of the rows [J]
     double reference; ///< E - Wnc of the first row since the start or the last jump of the state
     double energy_error, energy_scale, residual[3];
+    double low, high; ///< range of E - Wnc - reference [J]
+    double sum[10];   ///< of E - Wnc - reference over the rows of each tenth of the run
+    long rows[10];
     double last,
         balanced; ///< times of the last row, and of the last one with E - Wnc off by less than half of size
     long impulses;       ///< impacts

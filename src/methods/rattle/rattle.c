@@ -311,6 +311,31 @@ static lw_status accelerate(lwi_rattle *d, double t, const double *inputs, lw_er
     return status;
 }
 
+// Rows of the state itself, with its remainders, at positions less the origins: residuals of poses that have been rounded
+// are those of the rounding.
+static void put_rows(lwi_rattle *d, double t)
+{
+    lwi_system *s = &d->system;
+    for (int k = 0; k < s->model->nnode; k++) {
+        lwi_rattle_body *p = &d->body[k];
+        double back[4], angle[4];
+        quat_conjugate(back, p->quat);
+        quat_mul(angle, back, p->eq);
+        v3_copy(p->off, p->er);
+        m3_mul_v(p->off + 3, p->R, angle + 1);
+        for (int i = 3; i < 6; i++) p->off[i] *= 2;
+    }
+    lwi_rattle_place(d, true);
+    lwi_system_rows(s, t);
+    for (int e = 0; e < s->nedge; e++)
+        for (int i = 0; i < s->plan.graph.edge[e].n; i++) {
+            const int k = owner_of(s, s->plan.graph.edge[e].body[i]);
+            const double(*J)[6] = lwi_elim_rows(s->elim) + 6 * (s->plan.slot[e] + i);
+            for (int r = 0; r < s->plan.graph.edge[e].rows && k < s->model->nnode; r++)
+                s->phi[s->plan.row[e] + r] += v6_dot(J[r], d->body[k].off);
+        }
+}
+
 static lw_status observe(lwi_work *work, double t, const double *x, const double *inputs,
                          lw_observe level, lwi_snapshot *snapshot)
 {
@@ -321,7 +346,18 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     snapshot->work = d->at_work >= 0 ? x[d->at_work] : 0;
     if (level >= LW_OBSERVE_ACCELERATION) TRY(accelerate(d, t, inputs, &work->error));
     lwi_system_observe(s, t, level, snapshot);
+    d->has_rows = level >= LW_OBSERVE_ENERGY;
+    if (d->has_rows) put_rows(d, t);
     return LW_OK;
+}
+
+// Those of the last observation.
+static bool residuals(const lwi_work *work, lw_observe level, double largest[3])
+{
+    const lwi_rattle *d = work->data;
+    if (!d->has_rows) return false;
+    lwi_system_residuals(&d->system, level, largest);
+    return true;
 }
 
 static bool has_friction(const lw_model *model)
@@ -371,6 +407,7 @@ const lwi_formulation lwi_formulation_rattle = {
     .enter = enter,
     .step = lwi_rattle_step,
     .observe = observe,
+    .residuals = residuals,
     .about = about,
     .report = report,
     .release = release,

@@ -59,6 +59,7 @@ typedef struct lwi_rattle {
     double *at;           ///< [7 nnode] poses of the current rows and factors
     double at_time;
     bool factored;    ///< these are valid
+    bool has_rows;    ///< rows are those of the last observation
     bool coordinates; ///< rows or forces depend on coordinates of joints
     bool dissipates;  ///< some force is no function of the position alone
     int order;        ///< of the composition
