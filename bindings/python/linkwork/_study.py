@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 from typing import Any, Dict, Iterable, Iterator, Mapping, Optional, Union
 
@@ -52,7 +53,7 @@ class Study(Mapping[str, Array]):
 
     def to_pandas(self) -> Any:
         """A ``pandas.DataFrame`` with all columns and ``failure``; needs pandas."""
-        import pandas
+        pandas: Any = importlib.import_module("pandas")
         return pandas.DataFrame({**self._columns, "failure": list(self.failures)})
 
     def save(self, path: Path) -> None:
