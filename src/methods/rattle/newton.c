@@ -27,6 +27,10 @@
 // the mechanism's length.
 #define ROUND_OFF 1e-6
 #define CLOSED 1e-12
+
+// Residuals below this share of the length are below what their evaluation rounds off.  Remainders let increments fall
+// further, slowly where a mass or an inertia is small, to no effect.
+#define EXACT 1e-17
 enum { MAX_ITERATIONS = 30, MAX_HALVINGS = 12 };
 
 // ------------------------------------------------------------------------------------------- drift
@@ -358,9 +362,10 @@ lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
     for (int i = 0; i < MAX_ITERATIONS; i++) {
         TRY(iterate(&of, i == 0, again, &size, error));
         d->counts.iterations++;
-        const bool falls = size < last;
-        const bool small = size <= ROUND_OFF * norm(s->nrow, d->lambda) ||
-                           lwi_system_residual(s) <= CLOSED * s->length;
+        const double residual = lwi_system_residual(s);
+        const bool falls = size < (residual <= EXACT * s->length ? SLOW : 1) * last;
+        const bool small =
+            size <= ROUND_OFF * norm(s->nrow, d->lambda) || residual <= CLOSED * s->length;
         if (!falls && small) return LW_OK;
         for (int k = 0; k < s->nrow; k++) d->lambda[k] += s->lambda[k];
         const bool slow = isfinite(last) && size > SLOW * last && !small;

@@ -444,6 +444,24 @@ static void damping_is_of_order_two(void **state)
     lw_model_destroy(model);
 }
 
+// Increments of a robot with light last links fall slowly, far below round-off, until they are ended.
+static void iterations_end_at_round_off(void **state)
+{
+    (void)state;
+    static const double steps[] = {1e-3, 1e-4, 1e-5};
+    lw_model *model;
+    lw_error error;
+    lwt_ok(lw_model_read(LW_SOURCE_DIR "/examples/models/ur5.urdf", NULL, &model, NULL, &error),
+           &error);
+    for (int i = 0; i < LWI_COUNT(steps); i++) {
+        const track k = run_rattle(model, steps[i], 50 * steps[i], 50 * steps[i], 2);
+        assert_int_equal(k.summary.steps, 50);
+        assert_true(k.summary.residual[0] < 1e-15);
+        assert_true(k.summary.energy_error < 10 * steps[i] * steps[i]);
+    }
+    lw_model_destroy(model);
+}
+
 // -------------------------------------------------------------------------------------------- gauss
 
 // Energy errors of an independent program over 10^4 periods; they are the same after a hundred.
@@ -533,6 +551,7 @@ int main(void)
         cmocka_unit_test(energy_does_not_drift),
         cmocka_unit_test(a_rhombus_passes_the_position_in_line),
         cmocka_unit_test(damping_is_of_order_two),
+        cmocka_unit_test(iterations_end_at_round_off),
         cmocka_unit_test(gauss_keeps_the_energy_of_trees),
         cmocka_unit_test(refusals_name_what_is_wrong),
     };
