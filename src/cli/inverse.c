@@ -128,9 +128,10 @@ static lw_status at_start(inverse_run *r)
 {
     const lw_model *model = lw_inverse_model(r->inverse);
     const size_t nq = (size_t)lw_model_tree_nq(model), nv = (size_t)lw_model_tree_nv(model);
-    double *q = calloc(nq + 2 * nv + 1, sizeof *q), *v = q + nq, *vdot = v + nv;
+    double *q = calloc(nq + 2 * nv + 1, sizeof *q);
     const lw_inverse_solution *s;
     if (!q) return LW_ERR_MEMORY;
+    double *v = q + nq, *vdot = v + nv;
     lw_model_tree_start(model, q, v);
     lw_status status = lw_inverse_complete(r->inverse, 0, q, v, vdot, &r->error);
     if (status == LW_OK) status = lw_inverse_solve(r->inverse, 0, q, v, vdot, &s, &r->error);

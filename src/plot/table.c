@@ -22,7 +22,7 @@ enum { MAX_FAMILIES = 200, MAX_BARS = 40, SHADES = 5 };
 typedef struct plotting {
     const lw_table *table;
     const char *name;
-    const lw_plot_options *options; // x is set
+    lw_plot_options options; // x is set
     lwi_arena arena;
     lw_column_info *info; // [columns]
     int first, last;      // columns that vary: from first to before last
@@ -74,7 +74,7 @@ static lw_status find_column(const plotting *p, const char *name, int *column)
 static lw_status read_column(plotting *p, int column, const char **unit, double **values)
 {
     double factor;
-    *unit = lwi_plot_units_find(p->options->units, p->info[column].unit, &p->arena, &factor);
+    *unit = lwi_plot_units_find(p->options.units, p->info[column].unit, &p->arena, &factor);
     *values = LWI_PUSH(&p->arena, double, p->table->rows);
     if (!*unit || !*values) return no_memory(p);
     for (int i = 0; i < p->table->rows; i++) (*values)[i] = factor * at(p, i, column);
@@ -381,7 +381,7 @@ static lw_status label_bar(plotting *p, const bar *b, const model *m, const char
     double factor;
     const int k = b->column - p->first;
     const char *unit =
-        lwi_plot_units_find(p->options->units, p->info[b->column].unit, &p->arena, &factor);
+        lwi_plot_units_find(p->options.units, p->info[b->column].unit, &p->arena, &factor);
     char *text = LWI_PUSH(&p->arena, char, 400);
     if (!unit || !text) return no_memory(p);
     snprintf(text, 400, "%.200s  %.4g to %.4g%s%.60s", p->info[b->column].name, factor * m->lo[k],
@@ -437,7 +437,7 @@ static lw_status fill_tornado(plotting *p, int column, lwi_plot_panel *panel)
 
 static lw_status fill_panel(plotting *p, const lwi_plot_choice *choice, lwi_plot_panel *panel)
 {
-    const lw_plot_options *o = p->options;
+    const lw_plot_options *o = &p->options;
     const char *x_unit, *y_unit;
     double *x, *y;
     int column;
@@ -490,9 +490,9 @@ static lw_status select_columns(plotting *p)
 {
     const lw_table *t = p->table;
     const lwi_plot_table columns = {p->info, t->columns};
-    lw_plot_options o = *p->options;
+    lw_plot_options o = p->options;
     o.has_preset = false;
-    for (int k = 0; !p->options->ny && k < t->columns && o.ny < MAX_PANELS; k++)
+    for (int k = 0; !p->options.ny && k < t->columns && o.ny < MAX_PANELS; k++)
         if (ends_in(t->name[k], ".max")) o.y[o.ny++] = t->name[k];
     if (!o.ny)
         return lwi_fail(p->error, LW_ERR_ARGUMENT, "%s has no column NAME.max; expected a y",
@@ -520,8 +520,8 @@ static lw_status prepare(plotting *p)
     f->panel = LWI_PUSH(&p->arena, lwi_plot_panel, f->npanel);
     if (!f->panel) return no_memory(p);
     f->columns = 1, f->shared_x = false;
-    f->theme = lwi_plot_theme_of(p->options);
-    f->title = p->options->title ? (*p->options->title ? p->options->title : NULL) : p->name;
+    f->theme = lwi_plot_theme_of(&p->options);
+    f->title = p->options.title ? (*p->options.title ? p->options.title : NULL) : p->name;
     for (int i = 0; i < f->npanel; i++) TRY(fill_panel(p, &p->selection.panel[i], &f->panel[i]));
     return LW_OK;
 }
@@ -529,21 +529,20 @@ static lw_status prepare(plotting *p)
 static lw_status draw(plotting *p, const char *file)
 {
     lwi_plot_canvas *canvas;
-    const double height = p->options->equal ? 900 : lwi_plot_figure_height(&p->figure);
-    TRY(lwi_plot_canvas_open(p->options, 900, height, file, &canvas, p->error));
+    const double height = p->options.equal ? 900 : lwi_plot_figure_height(&p->figure);
+    TRY(lwi_plot_canvas_open(&p->options, 900, height, file, &canvas, p->error));
     const lw_status drawn = lwi_plot_figure_draw(&p->figure, canvas, p->error);
     return lwi_plot_canvas_close(canvas, drawn, file, p->error);
 }
 
 static lw_status plot(plotting *p, const lw_plot_options *options, const char *file)
 {
-    lw_plot_options o = *options;
+    p->options = *options;
     find_varied(p);
     TRY(check_options(p, options));
     if (!p->table->rows || !p->table->columns)
         return lwi_fail(p->error, LW_ERR_ARGUMENT, "%s: the table is empty", p->name);
-    if (!o.x) o.x = p->table->name[p->first < p->last ? p->first : 0];
-    p->options = &o;
+    if (!p->options.x) p->options.x = p->table->name[p->first < p->last ? p->first : 0];
     TRY(prepare(p));
     return draw(p, file);
 }
