@@ -112,9 +112,9 @@ typedef struct lw_inverse_solution {
     double time; ///< [s]
     lw_inverse_kind kind;
     int dof, actuators, rank; ///< rank: independent generalised forces that the actuators can give
-    double
-        condition; ///< last pivot of the actuators kept, relative to the first: small near dead points
-    const double *effort;           ///< [actuators] values of the inputs [N, N m]
+    double condition;     ///< last pivot of the actuators kept; 1: one moves as fast as the fastest
+                          ///< coordinate, in rad and lengths; small near dead points
+    const double *effort; ///< [actuators] values of the inputs [N, N m]
     const unsigned char *redundant; ///< [actuators] 1: the motion does not determine it alone
     const double *required; ///< [dof] B'(M a + h) along the independent coordinates [N, N m]
     const double *missing;  ///< [dof] the part of it that the actuators cannot give; 0 if feasible

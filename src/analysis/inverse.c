@@ -3,7 +3,8 @@
 // With  M a + h = S'u + J'lambda,  J B = 0  (manifold.h) and tau = M a + h  the multipliers drop out:
 //     A u = B'tau,   A = B'S'   [f][m]
 // Rows are scaled by L^-1, M_r = L L', so that metres and radians compare; columns by the weights w of the actuators,
-// x = w u.  A complete orthogonal decomposition gives the rank of A and the x of smallest residual and minimum norm.  Where
+// x = w u.  A complete orthogonal decomposition gives the rank of A and the x of smallest residual and minimum norm.  Its
+// pivots are relative to columns of actuators that move as fast as the fastest coordinate, in rad and lengths.  Where
 // the residual is not zero, actuators cannot make the motion: missing = B'tau - A u in independent coordinates.
 //
 // Then  J'lambda = tau - S'u - missing  gives multipliers of minimum norm in scaled rows, and one pass over the tree the
@@ -26,7 +27,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define RANK 1e-10      // of the scaled A: pivots, relative to the first
+#define RANK 1e-10      // of the scaled A: relative pivots
 #define INFEASIBLE 1e-8 // residual, relative to the parts of what is required
 #define NULL_PART 1e-9  // of an actuator in an orthonormal null vector
 #define AFFINE 1e-7     // relative deviation of an input's effect from proportionality
@@ -44,6 +45,7 @@ struct lw_inverse {
     double *tau, *h1, *h2, *left, *bias;       ///< [n]
     double *need, *part, *L;                   ///< [f], [f], [f][f]
     double *x, *u, *missing, *null;            ///< [m], [m], [f], [m][m]
+    double pivot;                              ///< last one kept, relative to the best column
     unsigned char *redundant;                  ///< [m]
     double *residual, *rate, *lambda, *column; ///< [rows]
     double *q, *v, *vdot;                      ///< [tree nq], [n], [n] of an observation
@@ -518,6 +520,46 @@ static void mark_redundant(lw_inverse *s)
                 s->redundant[k] = 1;
 }
 
+// How fast the fastest coordinate of the tree moves, by its unit, in motions with L'z of length one.
+static double fastest_speed(lw_inverse *s)
+{
+    const lwi_manifold *m = &s->at.manifold;
+    double fastest = 0;
+    for (int i = 0; i < s->n; i++) {
+        for (int k = 0; k < s->f; k++) s->part[k] = m->B[(size_t)k * (size_t)s->n + (size_t)i];
+        lwi_lower_solve(s->f, s->L, s->part);
+        fastest = fmax(fastest, norm(s->f, s->part) / lwi_manifold_unit(m, i));
+    }
+    return fastest;
+}
+
+// The largest column of A, scaled, if all coordinates moved as fast as the fastest one.
+static double best_column(lw_inverse *s)
+{
+    const double speed = fastest_speed(s);
+    double best = 0;
+    for (int k = 0; k < s->m; k++) {
+        double sum = 0;
+        for (int i = 0; i < s->n; i++)
+            sum += fabs(s->S[(size_t)k * (size_t)s->n + (size_t)i]) *
+                   lwi_manifold_unit(&s->at.manifold, i);
+        best = fmax(best, sum * speed / s->weight[k]);
+    }
+    return best;
+}
+
+// Rank by pivots relative to the best column, so that one actuator at a dead point has none either.
+static void factor_actuators(lw_inverse *s)
+{
+    double longest = 0;
+    const double best = best_column(s);
+    for (int k = 0; k < s->m; k++)
+        longest = fmax(longest, norm(s->f, s->actuators.a + (size_t)k * (size_t)s->f));
+    const double part = best > 0 ? longest / best : 1;
+    lwi_cod_factor(&s->actuators, -1, part > 0 ? RANK / part : RANK);
+    s->pivot = s->actuators.rank ? s->actuators.small * part : 1;
+}
+
 // Efforts of smallest residual and minimum weighted norm.
 static void solve_efforts(lw_inverse *s)
 {
@@ -529,7 +571,7 @@ static void solve_efforts(lw_inverse *s)
         lwi_lower_solve(s->f, s->L, s->actuators.a + (size_t)k * f);
         for (size_t i = 0; i < f; i++) s->actuators.a[(size_t)k * f + i] /= s->weight[k];
     }
-    lwi_cod_factor(&s->actuators, -1, RANK);
+    factor_actuators(s);
     reduce(s, s->tau, s->need);
     memcpy(s->part, s->need, f * sizeof *s->part);
     lwi_lower_solve(s->f, s->L, s->part);
@@ -650,7 +692,7 @@ static void report(lw_inverse *s, double t)
     out->rank = s->actuators.rank;
     out->dof = s->f;
     out->actuators = s->m;
-    out->condition = s->actuators.rank ? s->actuators.small : 1;
+    out->condition = s->pivot;
     out->kind = out->residual > INFEASIBLE ? LW_INVERSE_INFEASIBLE
                 : s->m > s->actuators.rank ? LW_INVERSE_MINIMUM_NORM
                                            : LW_INVERSE_UNIQUE;

@@ -508,6 +508,38 @@ static void test_dependent_actuators_and_singular_positions(void **state)
     lw_model_destroy(model);
 }
 
+static lw_inverse_solution with_rocker(double crank, double *effort)
+{
+    lw_model *model = lwt_sprung_four_bar(crank, 0);
+    lw_inverse *inverse = inverse_of(model, &(lw_inverse_desc){.actuators = "D"});
+    uint64_t seed = 5;
+    const motion m = random_motion(inverse, &seed);
+    const lw_inverse_solution s = *solved(inverse, m);
+    *effort = s.effort[0];
+    free_motion(m);
+    lw_inverse_destroy(inverse);
+    lw_model_destroy(model);
+    return s;
+}
+
+// A motor on the rocker, crank and coupler in line: alone, it has no other pivot to be compared with.
+static void test_one_actuator_at_a_dead_point(void **state)
+{
+    (void)state;
+    const double dead = acos(2.32 / 2.8);
+    double far, close;
+    const lw_inverse_solution a = with_rocker(dead + 1e-2, &far),
+                              b = with_rocker(dead + 1e-4, &close);
+    assert_true(a.condition < 1e-1 && a.condition > 1e-3);
+    lwt_near(b.condition / a.condition, 1e-2, 1e-3);
+    lwt_near(far / close, 1e-2, 1e-3);
+    assert_int_equal(b.kind, LW_INVERSE_UNIQUE);
+    const lw_inverse_solution none = with_rocker(dead, &close);
+    assert_int_equal(none.kind, LW_INVERSE_INFEASIBLE);
+    assert_int_equal(none.rank, 0);
+    lwt_near(close, 0, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -518,6 +550,7 @@ int main(void)
         cmocka_unit_test(test_force_between_points),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_rotor_on_a_cut_joint),
-        cmocka_unit_test(test_dependent_actuators_and_singular_positions)};
+        cmocka_unit_test(test_dependent_actuators_and_singular_positions),
+        cmocka_unit_test(test_one_actuator_at_a_dead_point)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -39,7 +39,7 @@ class InverseSolution:
     kind: str  #: "unique", "minimum norm" or "infeasible"
     efforts: Dict[str, float]  #: of the actuators [N, N m]
     rank: int  #: independent generalised forces that the actuators can give
-    condition: float  #: last pivot of the actuators kept, relative to the first: small near dead points
+    condition: float  #: last pivot of the actuators kept, at most about 1: small near dead points
     redundant: Tuple[str, ...]  #: actuators that the motion does not determine alone
     required: Dict[str, float]  #: along the independent coordinates [N, N m]
     missing: Dict[str, float]  #: the part of it that the actuators cannot give
