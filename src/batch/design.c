@@ -159,7 +159,7 @@ static lw_status space_evenly(design *d, factor *f, const char *count)
     double n;
     const bool logarithmic = f->kind == LOGARITHMIC;
     if (!lwi_number_read(count, &n) || n != floor(n) || n < 1 || n > MAX_VARIANTS)
-        return wrong(d, f, "NAME=FROM:TO:COUNT with a whole COUNT >= 1");
+        return wrong(d, f, "NAME=FROM:TO:COUNT with a whole COUNT from 1 to 10000000");
     f->n = (int)n;
     f->kind = VALUES;
     f->value = LWI_PUSH(&d->arena, double, f->n);
@@ -207,7 +207,9 @@ static lw_status read_factor(design *d, factor *f, const char *text)
     f->name = (char *)lwi_arena_text(&d->arena, text);
     if (!f->name) return lwi_fail(d->error, LW_ERR_MEMORY, "no memory for a design");
     f->name[equals - text] = 0;
-    TRY(lwi_vary_resolve(d->model, f->name, &vary, d->error));
+    lw_error reason = {0};
+    const lw_status status = lwi_vary_resolve(d->model, f->name, &vary, &reason);
+    if (status != LW_OK) return lwi_fail(d->error, status, "vary %.160s: %s", text, reason.text);
     f->unit = lwi_vary_unit(d->model, &vary);
     f->allowed = *f->unit ? f->unit : NULL;
     return strchr(equals + 1, ':') ? read_range(d, f, equals + 1) : read_list(d, f, equals + 1);

@@ -301,6 +301,8 @@ cli_exit cli_open(const cli_arguments *arguments, FILE **file);
 cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole);
 /** Results go to .csv and .h5, each once, and not to a file that is read. */
 cli_exit cli_check_results(const cli_arguments *arguments);
+/** Can a file be written that is made later? Nothing of one that is there changes. */
+cli_exit cli_check_place(const char *file);
 
 // ---- man.c
 

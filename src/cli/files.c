@@ -175,6 +175,19 @@ static const char *written(const cli_arguments *a, int k)
     return k < a->noutput ? a->output[k] : a->table[k - a->noutput];
 }
 
+cli_exit cli_check_place(const char *file)
+{
+    struct stat old;
+    const bool existed = !lstat(file, &old);
+    if (!stat(file, &old) && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode))
+        return CLI_DONE; // a pipe would see its end
+    const int f = open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (f < 0) return cli_complain(CLI_FAILED, "%s: cannot be written: %s", file, strerror(errno));
+    close(f);
+    if (!existed) unlink(file);
+    return CLI_DONE;
+}
+
 cli_exit cli_check_results(const cli_arguments *arguments)
 {
     for (int i = 0; i < arguments->noutput + arguments->ntable; i++) {

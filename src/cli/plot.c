@@ -163,20 +163,25 @@ static cli_exit draw_of_model(const cli_arguments *arguments, const lw_plot_opti
     return code;
 }
 
-// A table of a study has no column `time`: CSV by its first column, HDF5 because results have groups.
-static bool read_table(const cli_arguments *arguments, lw_table **table)
+// A table of a study has no column `time`: CSV by its first column, HDF5 because results have groups. An error of a file
+// that begins as studies write it is that of the table.
+static bool read_table(const cli_arguments *arguments, lw_table **table, cli_exit *code)
 {
     const char *path = arguments->operand;
-    char head[5] = "";
+    static const char ours[] = "instance,";
+    char head[sizeof ours - 1] = "";
+    lw_error error = {0};
     FILE *file = cli_ends_in(path, ".csv") ? fopen(path, "r") : NULL;
     if (file) {
         const size_t n = fread(head, 1, sizeof head, file);
         fclose(file);
-        if (n < sizeof head || !strncmp(head, "time,", sizeof head)) return false;
+        if (!n || !strncmp(head, "time,", strlen("time,"))) return false;
     } else if (!cli_ends_in(path, ".h5")) {
         return false;
     }
-    return lw_table_read_study(path, table, NULL) == LW_OK;
+    const lw_status status = lw_table_read_study(path, table, &error);
+    if (status != LW_OK && !strncmp(head, ours, sizeof head)) *code = cli_fail(status, &error);
+    return status == LW_OK;
 }
 
 static cli_exit plot_table(const cli_arguments *arguments, lw_table *table,
@@ -200,8 +205,10 @@ static cli_exit plot_table(const cli_arguments *arguments, lw_table *table,
 static cli_exit draw(const cli_arguments *arguments, const lw_plot_options *options)
 {
     lw_table *table = NULL;
-    if (!options->initial && !options->plan && read_table(arguments, &table))
+    cli_exit code = CLI_DONE;
+    if (!options->initial && !options->plan && read_table(arguments, &table, &code))
         return plot_table(arguments, table, options);
+    if (code) return code;
     if (!options->initial && !options->plan) return plot_results(arguments, options);
     if (arguments->noperand > 1)
         return cli_complain(CLI_USE, "plot --%s: '%s' is one argument too many",

@@ -63,6 +63,31 @@ static cli_exit create_study(sweep *s)
     return cli_complain(CLI_USE, "--watch: %s", error.text);
 }
 
+// Tables are written when all runs have ended: those that cannot be are refused before.
+static cli_exit check_table(const sweep *s, const char *file)
+{
+    const char *slash = NULL;
+    for (int k = 0; k < s->cases.columns; k++)
+        if (strchr(s->cases.name[k], '/')) slash = s->cases.name[k];
+    for (int k = 0; k < lw_study_columns(s->study); k++)
+        if (strchr(lw_study_column(s->study, k).name, '/'))
+            slash = lw_study_column(s->study, k).name;
+    if (slash && cli_ends_in(file, ".h5"))
+        return cli_complain(CLI_USE,
+                            "%s: column '%s' has a slash, which names in HDF5 cannot have; "
+                            "expected a table as .csv",
+                            file, slash);
+    return cli_check_place(file);
+}
+
+static cli_exit check_tables(const sweep *s)
+{
+    cli_exit code = CLI_DONE;
+    for (int i = 0; i < s->arguments->ntable && !code; i++)
+        code = check_table(s, s->arguments->table[i]);
+    return code;
+}
+
 // --------------------------------------------------------------------------------------------- run
 
 static lw_status write_rows(void *user, lw_batch *batch, double time)
@@ -280,8 +305,9 @@ static cli_exit report_end(const sweep *s, lw_status status)
 static cli_exit simulate(sweep *s)
 {
     const cli_arguments *a = s->arguments;
-    cli_exit code = open_outputs(s);
-    if (!code) code = create_study(s);
+    cli_exit code = create_study(s);
+    if (!code) code = check_tables(s);
+    if (!code) code = open_outputs(s);
     if (code) {
         close_outputs(s);
         return code;

@@ -2,6 +2,13 @@
 #include "cli/batch.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+// An error of a design begins with the option that it is about, or is about all of them.
+static bool is_of_option(const char *text)
+{
+    return !strncmp(text, "vary", strlen("vary")) || !strncmp(text, "design ", strlen("design "));
+}
 
 static cli_exit make(const cli_arguments *arguments, const lw_model *model, const lw_table *rows,
                      cases *c)
@@ -13,7 +20,8 @@ static cli_exit make(const cli_arguments *arguments, const lw_model *model, cons
                                  .vary = arguments->vary,
                                  .rows = rows};
     const lw_status status = lw_design_create(model, &desc, &c->table, &error);
-    if (status == LW_ERR_ARGUMENT) return cli_complain(CLI_USE, "--%s", error.text);
+    if (status == LW_ERR_ARGUMENT)
+        return cli_complain(CLI_USE, "%s%s", is_of_option(error.text) ? "--" : "", error.text);
     if (status != LW_OK) return cli_fail(status, &error);
     c->n = lw_table_rows(c->table);
     c->columns = lw_table_columns(c->table);

@@ -26,6 +26,7 @@ typedef struct plotting {
     lwi_arena arena;
     lw_column_info *info; // [columns]
     int first, last;      // columns that vary: from first to before last
+    int end;              // statistics: from last to before end
     lwi_plot_selection selection;
     lwi_plot_figure figure;
     lw_error *error;
@@ -56,6 +57,15 @@ static void find_varied(plotting *p)
     while (p->last < t->columns && !ends_in(t->name[p->last], ".min") &&
            strcmp(t->name[p->last], "end") != 0)
         p->last++;
+    p->end = p->last;
+    while (p->end < t->columns && strcmp(t->name[p->end], "end") != 0) p->end++;
+}
+
+// Statistics of a failed variant are those until it failed, which cannot be compared with others.
+static bool is_lost(const plotting *p, int row, int column)
+{
+    const lw_table *t = p->table;
+    return column >= p->last && column < p->end && t->text && *t->text[row];
 }
 
 static lw_status find_column(const plotting *p, const char *name, int *column)
@@ -70,14 +80,15 @@ static lw_status find_column(const plotting *p, const char *name, int *column)
 
 // ------------------------------------------------------------------------------------------ values
 
-// A column in the units of the picture.
+// A column in the units of the picture; statistics of failed variants are not known.
 static lw_status read_column(plotting *p, int column, const char **unit, double **values)
 {
     double factor;
     *unit = lwi_plot_units_find(p->options.units, p->info[column].unit, &p->arena, &factor);
     *values = LWI_PUSH(&p->arena, double, p->table->rows);
     if (!*unit || !*values) return no_memory(p);
-    for (int i = 0; i < p->table->rows; i++) (*values)[i] = factor * at(p, i, column);
+    for (int i = 0; i < p->table->rows; i++)
+        (*values)[i] = is_lost(p, i, column) ? NAN : factor * at(p, i, column);
     return LW_OK;
 }
 
@@ -327,8 +338,22 @@ static void fit(double *X, int rows, int n, double *coefficient)
 typedef struct model {
     int n;
     double *lo, *hi, *coefficient; // [n], coefficients of (x - middle) / (hi - lo)
-    double constant, explained;    // part of the variance
+    double constant, explained;    // part of the variance; NAN: there is none
 } model;
+
+// The effects of quantities that vary together cannot be separated. Columns of X have lengths of 0.7 at least, and what is
+// left of them without those before them is on the diagonal of its factor.
+static lw_status check_apart(const plotting *p, const double *X, const model *m)
+{
+    for (int k = 0; k < m->n; k++)
+        if (m->hi[k] > m->lo[k] && !(fabs(X[(1 + k) * (m->n + 2) + 1 + k]) > 1e-8))
+            return lwi_fail(
+                p->error, LW_ERR_ARGUMENT,
+                "tornado: '%.120s' is a linear function of what varies before it in all completed "
+                "variants; expected variants in which each quantity varies by itself",
+                p->info[p->first + k].name);
+    return LW_OK;
+}
 
 static lw_status fit_model(plotting *p, const double *y, model *m)
 {
@@ -340,7 +365,7 @@ static lw_status fit_model(plotting *p, const double *y, model *m)
     if (!X || !b || !m->lo || !m->hi) return no_memory(p);
     for (int k = 0; k < n; k++) m->lo[k] = INFINITY, m->hi[k] = -INFINITY;
     int rows = 0;
-    double sum = 0, squares = 0, left = 0;
+    double sum = 0, squares = 0, left = 0, largest = 0;
     for (int i = 0; i < p->table->rows; i++) {
         if (!isfinite(y[i])) continue; // failed
         for (int k = 0; k < n; k++) {
@@ -348,6 +373,7 @@ static lw_status fit_model(plotting *p, const double *y, model *m)
             m->hi[k] = fmax(m->hi[k], at(p, i, p->first + k));
         }
         sum += y[i];
+        largest = fmax(largest, fabs(y[i]));
         rows++;
     }
     if (rows < n + 1)
@@ -369,10 +395,11 @@ static lw_status fit_model(plotting *p, const double *y, model *m)
         squares += pow(y[i] - sum / rows, 2);
     }
     fit(X, rows, n + 1, b);
+    TRY(check_apart(p, X, m));
     for (int i = n + 1; i < rows; i++) left += pow(X[(size_t)i * (size_t)w + (size_t)n + 1], 2);
     m->constant = b[0];
     m->coefficient = b + 1;
-    m->explained = squares > 0 ? 1 - left / squares : 1;
+    m->explained = squares > rows * pow(1e-14 * largest, 2) ? 1 - left / squares : NAN;
     return LW_OK;
 }
 
@@ -408,7 +435,10 @@ static lw_status fill_tornado(plotting *p, int column, lwi_plot_panel *panel)
                         m.constant + m.coefficient[k] / 2};
     qsort(bars, (size_t)m.n, sizeof *bars, by_length);
     const int shown = m.n < MAX_BARS ? m.n : MAX_BARS;
-    snprintf(title, 300, "linear model, %.3g %% of the variance", 100 * m.explained);
+    if (isnan(m.explained))
+        snprintf(title, 300, "the same in all completed variants");
+    else
+        snprintf(title, 300, "linear model, %.3g %% of the variance", 100 * m.explained);
     *panel = (lwi_plot_panel){.title = title,
                               .unit = "",
                               .x_title = p->info[column].name,

@@ -231,6 +231,7 @@ class Plot(unittest.TestCase):
             a, b, c = i % 3, 4 * (i * 7 % 12) / 11, (i * 5 % 12) / 11
             lines.append("%d,%r,%r,%r,%r,1,\"\"" % (i, a, b, c, 3 * a - 2 * b + 5))
         lines.append("12,1,2,0.5,,0,\"did not close\"")
+        lines.append("13,1,2,0.5,99,0.3,\"stops at t = 0.3\"")  # statistics until then
         with open(os.path.join(self.folder.name, "linear.csv"), "w", encoding="ascii") as file:
             file.write("\n".join(lines) + "\n")
         labels = self.labels("linear.csv", "--preset", "tornado", "--y", "y.min")
@@ -251,6 +252,36 @@ class Plot(unittest.TestCase):
         self.assertEqual(len(ends), 6)
         for found, expected in zip(ends, (4, 4, 1, 7, 8, 0)):
             self.assertAlmostEqual(found, expected, delta=0.01)
+
+    def table(self, name, lines):
+        with open(os.path.join(self.folder.name, name), "w", encoding="ascii") as file:
+            file.write("\n".join(lines) + "\n")
+
+    def test_variants_that_failed_are_not_drawn(self):
+        self.table("failed.csv", ["instance,a,b,y.min,end,failure", '0,1,1,5,1,""', '1,1,2,6,1,""', '2,2,1,7,1,""',
+                                  '3,2,2,99,0.5,"stops at t = 0.5"'])
+        self.labels("failed.csv", "--x", "a", "--y", "y.min")
+        self.assertEqual(len(self.marks("circle")), 3)
+        self.assertIn("7", self.labels("failed.csv", "--x", "a", "--y", "b", "--z", "y.min"))
+        self.labels("failed.csv", "--x", "a", "--y", "end")  # where runs ended is known
+        self.assertEqual(len(self.marks("circle")), 4)
+
+    def test_a_tornado_of_what_cannot_be_separated(self):
+        self.table("same.csv", ["instance,a,b,y.min,end,failure"] +
+                   ['%d,%d,%g,%d,1,""' % (i, i, 0.3 * i + 7, i * i) for i in range(6)])
+        done = self.run_program("plot", "same.csv", "--preset", "tornado", "--y", "y.min", "-o", "p.svg")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'b' is a linear function of what varies before it", done.stderr)
+        self.table("still.csv", ["instance,a,y.min,end,failure"] + ['%d,0.1,%r,1,""' % (i, 12.472075624366434) for i in range(3)])
+        self.assertIn("the same in all completed variants", self.labels("still.csv", "--preset", "tornado", "--y", "y.min"))
+
+    def test_a_table_that_cannot_be_read_has_its_own_error(self):
+        self.table("empty.csv", ["instance,a,y.min,end,failure"])
+        self.table("word.csv", ["instance,a,y.min,end,failure", '0,1,fast,1,""'])
+        for name, text in (("empty.csv", "empty.csv: the table has 0 rows"), ("word.csv", "word.csv:2:5: 'fast'")):
+            done = self.run_program("plot", name, "-o", "p.svg")
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(text, done.stderr)
 
     def test_instances_of_a_sweep_are_separate_lines(self):
         self.study()

@@ -235,6 +235,11 @@ class Sweep(unittest.TestCase):
                 (2, "a value in mm, expected m/s^2", "sweep", MODEL, "--vary", "gravity.z=1,2 mm"),
                 (2, "tables are written as .h5 or .csv", "sweep", MODEL, "--vary", "gravity.z=1,2", "--table", "a.txt"),
                 (2, "to be written twice", "sweep", MODEL, "--vary", "gravity.z=1,2", "--table", "a.csv", "-o", "a.csv"),
+                (1, "none/a.csv: cannot be written", "sweep", MODEL, "--vary", "gravity.z=1,2", "--table", "none/a.csv",
+                 "-o", "rows.csv"),
+                (2, "--vary gravity.u=1: gravity.u: there is no", "sweep", MODEL, "--vary", "gravity.u=1"),
+                (2, "whole COUNT from 1 to", "sweep", MODEL, "--vary", "gravity.z=0:1:99999999999"),
+                (2, "linkwork: 89999991 cases are too many", "sweep", MODEL, "--vary", "gravity.z=0:1:9999999", "--vary", "gravity.y=0:1:9"),
                 (2, "too many", "sweep", MODEL, "--vary", "gravity.x=0:1:9999", "--vary",
                  "gravity.y=0:1:9999"),
                 (1, "instance 1: body.cart.mass", "sweep", MODEL, "--vary", "body.cart.mass=1,-1"),
@@ -252,6 +257,24 @@ class Sweep(unittest.TestCase):
             done = linkwork(*words, cwd=self.path)
             self.assertEqual(done.returncode, code, (words, done.stderr))
             self.assertIn(text, done.stderr)
+        self.assertEqual(sorted(os.listdir(self.path)), ["bad.csv"])  # nothing was begun
+
+    def test_a_table_that_cannot_be_written_is_refused_before_the_runs(self):
+        with open(MODEL, encoding="utf-8") as file, open(os.path.join(self.path, "m.yaml"), "w", encoding="utf-8") as model:
+            model.write(file.read().replace("cart", "base/cart"))
+        words = ("sweep", "m.yaml", "--vary", "body.base/cart.mass=1,2", "--watch", "sys.T", "--duration", "0.1")
+        done = linkwork(*words, "--table", "a.h5", "-o", "rows.csv", cwd=self.path)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'body.base/cart.mass' has a slash", done.stderr)
+        self.assertEqual(os.listdir(self.path), ["m.yaml"])
+        linkwork(*words, "--table", "a.csv", cwd=self.path)
+        before = self.rows("a.csv")
+        os.mkdir(os.path.join(self.path, "full.csv"))
+        done = linkwork(*words, "--table", "a.csv", "--table", "full.csv", "-o", "rows.csv", cwd=self.path)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("full.csv: cannot be written", done.stderr)
+        self.assertEqual(sorted(os.listdir(self.path)), ["a.csv", "full.csv", "m.yaml"])
+        self.assertEqual(self.rows("a.csv"), before)
 
 
 if __name__ == "__main__":
