@@ -118,24 +118,57 @@ static lw_status undamped(lw_modes *modes, const lw_linear *linear, double *K, l
     return LW_OK;
 }
 
-// How many displacements meet no force: the rank that K, scaled by its diagonal, lacks.
-static int count_rigid(const lw_linear *linear, const double *K, lwi_arena *arena, int *rigid)
+// E := -M (A21 - A22 A11): the loads of constant deviations of the state, dy/dt = A11 y + z = 0.  At rest it is K.
+static void held_stiffness(const lw_linear *linear, double *E)
+{
+    const size_t f = (size_t)linear->f;
+    const double *A = linear->A;
+    for (size_t i = 0; i < f; i++)
+        for (size_t j = 0; j < f; j++) {
+            double e = 0;
+            for (size_t k = 0; k < f; k++) {
+                double a = A[(f + k) * 2 * f + j];
+                for (size_t l = 0; l < f; l++) a -= A[(f + k) * 2 * f + f + l] * A[l * 2 * f + j];
+                e -= linear->M[i * f + k] * a;
+            }
+            E[i * f + j] = e;
+        }
+}
+
+// 1 over the square root of the diagonal; where that is no more than noise, of the largest entry of row and column.
+static void scale_stiffness(const lw_linear *linear, const double *E, double *unit, double *scale)
+{
+    const size_t F = (size_t)linear->f;
+    const double whole = SYMMETRIC * largest(E, F * F);
+    for (size_t i = 0; i < F; i++) {
+        double size = fabs(E[i * F + i]);
+        memset(unit, 0, F * sizeof *unit);
+        unit[i] = 1;
+        const double noise = noise_of(linear, E, unit);
+        if (!(size > noise)) {
+            size = 0;
+            for (size_t j = 0; j < F; j++)
+                size = fmax(size, fmax(fabs(E[i * F + j]), fabs(E[j * F + i])));
+            if (size <= fmax(noise, whole)) size = 0;
+        }
+        scale[i] = size > 0 ? 1 / sqrt(size) : 0;
+    }
+}
+
+// How many deviations stay: the rank that E, scaled, lacks.
+static lw_status count_rigid(const lw_linear *linear, lwi_arena *arena, int *rigid)
 {
     const size_t F = (size_t)linear->f;
     lwi_cod cod;
-    double *a = LWI_PUSH(arena, double, F *F),
+    double *a = LWI_PUSH(arena, double, F *F), *E = LWI_PUSH(arena, double, F *F),
            *rest = LWI_PUSH(arena, double, lwi_cod_doubles(linear->f, linear->f)),
            *scale = LWI_PUSH(arena, double, F), *unit = LWI_PUSH(arena, double, F);
     int *pivot = LWI_PUSH(arena, int, F);
-    if (!a || !rest || !scale || !unit || !pivot) return LW_ERR_MEMORY;
-    for (size_t i = 0; i < F; i++) {
-        memset(unit, 0, F * sizeof *unit);
-        unit[i] = 1;
-        const double size = fabs(K[i * F + i]);
-        scale[i] = size > noise_of(linear, K, unit) ? 1 / sqrt(size) : 0;
-    }
+    if (!a || !E || !rest || !scale || !unit || !pivot) return LW_ERR_MEMORY;
+    held_stiffness(linear, E);
+    scale_stiffness(linear, E, unit, scale);
     for (size_t i = 0; i < F; i++)
-        for (size_t j = 0; j < F; j++) a[j * F + i] = scale[i] * K[i * F + j] * scale[j];
+        for (size_t j = 0; j < F; j++) a[j * F + i] = scale[i] * E[i * F + j] * scale[j];
     lwi_cod_init(&cod, linear->f, linear->f, a, rest, pivot);
     lwi_cod_factor(&cod, -1, 1e-9);
     *rigid = linear->f - cod.rank;
@@ -178,8 +211,7 @@ static bool reject_cluster(const lw_modes *modes, int from, double *x, double *y
     return after > 1e-6 * before;
 }
 
-static lw_status damped(lw_modes *modes, const lw_linear *linear, const double *K, lwi_arena *arena,
-                        lw_error *error)
+static lw_status damped(lw_modes *modes, const lw_linear *linear, lwi_arena *arena, lw_error *error)
 {
     const size_t n = 2 * (size_t)modes->f;
     double *A = LWI_PUSH(arena, double, n *n), *re = LWI_PUSH(arena, double, n),
@@ -187,7 +219,7 @@ static lw_status damped(lw_modes *modes, const lw_linear *linear, const double *
            *x = LWI_PUSH(arena, double, n), *y = LWI_PUSH(arena, double, n);
     int rigid = 0;
     if (!A || !re || !im || !scratch || !x || !y) return no_memory(error);
-    if (count_rigid(linear, K, arena, &rigid) != LW_OK) return no_memory(error);
+    if (count_rigid(linear, arena, &rigid) != LW_OK) return no_memory(error);
     memcpy(A, linear->A, n * n * sizeof *A);
     if (!lwi_eigen_values((int)n, A, re, im, scratch))
         return lwi_fail(error, LW_ERR_SINGULAR, "the eigenvalues do not converge");
@@ -338,7 +370,7 @@ static lw_status compute(lw_modes *modes, const lw_linear *linear, lwi_arena *sc
     if (symmetric_stiffness(linear, K))
         TRY(undamped(modes, linear, K, scratch, error));
     else
-        TRY(damped(modes, linear, K, scratch, error));
+        TRY(damped(modes, linear, scratch, error));
     sort_modes(modes);
     modes->shape_re = lwi_arena_push(arena, (size_t)modes->n * n, sizeof *modes->shape_re);
     modes->shape_im = lwi_arena_push(arena, (size_t)modes->n * n, sizeof *modes->shape_im);

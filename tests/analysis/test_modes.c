@@ -1,6 +1,8 @@
 // test_modes.c -- frequencies and shapes against closed forms.
 #include "analysis/analysis_cases.h"
 
+#include <linkwork/io.h>
+
 // n masses on rods, by another program; two masses: sqrt((2 -+ sqrt(2)) g / l) / 2 pi.
 static void test_pendulums(void **state)
 {
@@ -210,10 +212,74 @@ static void test_equal_modes(void **state)
     lw_model_destroy(model);
 }
 
+// A symmetric top on a ball, at rest in no direction: in axes of the body, directions fixed in space rotate with all of
+// its angular velocity, and it nutates with 1 - Ja/Jt of it.  No load depends on its attitude, but only its own axis is a
+// motion without resistance.
+static void test_gyroscopic(void **state)
+{
+    (void)state;
+    const double Jt = 0.3, Ja = 0.1, rate = 7;
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){0, 0, 0});
+    const lw_body top = lwt_body(b, &(lw_body_desc){.name = "top",
+                                                    .mass = 2,
+                                                    .inertia = {Jt, Jt, Ja, 0, 0, 0},
+                                                    .has_velocity = true,
+                                                    .angular_velocity = {0, 0, rate}});
+    lwt_joint(b, LW_JOINT_SPHERICAL, "ball", lwt_ground, top, 0, 0);
+    lw_model *model = lwt_model(b);
+    lw_linear *linear = lwt_linearize(model, NULL);
+    lw_modes *modes = lwt_modes(linear);
+    assert_int_equal(lw_modes_count(modes), 3);
+    assert_true(lw_modes_at(modes, 0).rigid && !lw_modes_at(modes, 1).rigid);
+    lwt_near(lw_modes_at(modes, 1).im, rate * (1 - Ja / Jt), 1e-8);
+    lwt_near(lw_modes_at(modes, 2).im, rate, 1e-8);
+    lw_modes_destroy(modes);
+    lw_linear_destroy(linear);
+    lw_model_destroy(model);
+}
+
+// Efforts that follow the other coordinate, 40 N/m and `back` of it: the stiffness has no diagonal, and yet full rank.
+static void test_follower(void **state)
+{
+    (void)state;
+    static const double back[] = {-40, 40};
+    for (int i = 0; i < 2; i++) {
+        char text[600];
+        lw_model *model;
+        lw_error error;
+        snprintf(text, sizeof text,
+                 "linkwork: 1\ngravity: [0, 0, 0]\nbodies: {a: {mass: 1}, b: {mass: 1}}\njoints:\n"
+                 "  A: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0],"
+                 " spring: {q0: {damping: 0.1}}, effort: {q0: 40*B.q0}}\n"
+                 "  B: {type: prismatic, between: [ground, b], at: [0, 0, 0], axis: [0, 1, 0],"
+                 " spring: {q0: {damping: 0.1}}, effort: {q0: %g*A.q0}}\n",
+                 back[i]);
+        lwt_ok(lw_model_parse(text, strlen(text), "follower.yaml",
+                              &(lw_read_desc){.format = "yaml"}, &model, NULL, &error),
+               &error);
+        lw_linear *linear = lwt_linearize(model, NULL);
+        lw_modes *modes = lwt_modes(linear);
+        for (int k = 0; k < lw_modes_count(modes); k++) { // s^2 + 0.1 s = -+40 i, or -+40
+            const lw_mode m = lw_modes_at(modes, k);
+            const double re = m.re * m.re - m.im * m.im + 0.1 * m.re,
+                         im = 2 * m.re * m.im + 0.1 * m.im;
+            assert_false(m.rigid);
+            lwt_near(i == 0 ? fabs(im) : fabs(re), 40, 1e-8);
+            lwt_near(i == 0 ? re : im, 0, 1e-8);
+        }
+        assert_int_equal(lw_modes_count(modes), i == 0 ? 2 : 3);
+        lw_modes_destroy(modes);
+        lw_linear_destroy(linear);
+        lw_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_pendulums),     cmocka_unit_test(test_shape),
+        cmocka_unit_test(test_gyroscopic),    cmocka_unit_test(test_follower),
         cmocka_unit_test(test_damping),       cmocka_unit_test(test_unstable),
         cmocka_unit_test(test_rigid_motions), cmocka_unit_test(test_soft_near_stiff),
         cmocka_unit_test(test_equal_modes)};
