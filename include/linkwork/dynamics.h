@@ -57,7 +57,7 @@ LW_API void lw_model_tree_start(const lw_model *model, double *q, double *v);
 /** Accelerations from efforts: of a tree by the articulated-body recursion [featherstone2008], with loops or couplings by
  *  recursive coordinate reduction; a function of the state alone: earlier calls do not change a bit of it.
  *  At an angle a [rad] from a singular position, round-off of the velocities in the loops is multiplied by 1/a^2;
- *  below 1e-10 the state is refused.  Simulations and batches do not begin within 1e-6.
+ *  below some 3e-7 the state is refused, as by simulations and batches.
  *  @param tau  [tree nv] efforts added to those of the model's springs, or NULL
  *  @param inputs [inputs] or NULL for zeros
  *  @cost O(n), with loops O(n + m) where few are open at once

@@ -3,6 +3,8 @@
 
 #include "base/assert.h"
 #include "kinematics/auxiliary.h"
+#include "system/singular.h"
+#include "system/system.h"
 
 // Stores the partition of the start; a singular start has none.
 static lw_status choose_at_start(lwi_loop_rates *c, const lw_model *model, lwi_arena *arena)
@@ -79,6 +81,18 @@ static lw_status evaluate(lwi_loop_rates *c, double t, const double *inputs)
     return rcr->rates(c->work, t, c->x, inputs, c->xdot);
 }
 
+// Where simulations do not begin: the pivots of the monitor are squares of rows.  Clusters in lanes leave rows that
+// become dependent to the elimination.
+static lw_status check_rows(lwi_loop_rates *c, double t)
+{
+    const lw_model *model = c->work->model;
+    const lwi_rcr *e = &((lwi_rcr_work *)c->work->data)->e;
+    const double pivot = e->min_row * e->min_row;
+    if (!(pivot < LWI_SYSTEM_RANK)) return LW_OK;
+    const int joint = e->min_row_node < 0 ? -1 : model->node[e->min_row_node].joint;
+    return lwi_singular_fail(model, joint, t, pivot, &c->work->error);
+}
+
 lw_status lwi_loop_rates_evaluate(lwi_loop_rates *c, double t, const double *q, const double *v,
                                   const double *tau, const double *inputs, double *vdot)
 {
@@ -86,7 +100,9 @@ lw_status lwi_loop_rates_evaluate(lwi_loop_rates *c, double t, const double *q, 
     TRY(enter(c, t, q, v, inputs));
     LWI_ASSERT(c->tree == &((lwi_rcr_work *)c->work->data)->tree);
     c->tree->added = tau ? tau : c->zeros;
-    const lw_status status = evaluate(c, t, inputs);
+    ((lwi_rcr_work *)c->work->data)->e.min_row = 1; // until the elimination has evaluated it
+    lw_status status = evaluate(c, t, inputs);
+    if (status == LW_OK) status = check_rows(c, t);
     if (status == LW_OK)
         memcpy(vdot, c->xdot + model->tree_nq, (size_t)model->tree_nv * sizeof *vdot);
     return status;
