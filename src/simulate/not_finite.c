@@ -35,6 +35,18 @@ static void name_readings(lwi_work *work, int function, const lwi_now *now)
     }
 }
 
+// The range of a curve or map that has no values beyond it.
+static void name_range(lwi_work *work, int function)
+{
+    const lw_function_desc *d = &work->model->desc.function[function];
+    if (!d->npoint) return;
+    if (d->ends == LW_ENDS_ERROR)
+        add_to_message(work, ", expected %s from %.9g to %.9g",
+                       d->type == LW_FUNCTION_TABLE ? "t" : "x", d->t[0], d->t[d->npoint - 1]);
+    if (d->type == LW_FUNCTION_MAP && d->ends2 == LW_ENDS_ERROR)
+        add_to_message(work, ", expected x2 from %.9g to %.9g", d->x2[0], d->x2[d->npoint2 - 1]);
+}
+
 void lwi_name_functions(lwi_work *work, double t, const double *x, const double *inputs,
                         lwi_snapshot *snapshot)
 {
@@ -65,6 +77,7 @@ void lwi_name_functions(lwi_work *work, double t, const double *x, const double 
                        name ? "function '" : "a formula", name ? name : "", name ? "'" : "",
                        isnan(value) ? fabs(value) : value); // without the sign of a NaN
         name_readings(work, i, &now);
+        name_range(work, i);
         named++;
     }
 }

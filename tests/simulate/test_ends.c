@@ -169,6 +169,41 @@ static void formulas_of_joints_name_them(void **state)
     lw_model_destroy(model);
 }
 
+// Curves and maps that end with an error state their range.
+static void curves_state_their_range(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "gravity: [0, 0, 0]\n"
+        "signals:\n"
+        "  f: {type: map, of: 2*s.q0, of2: 0*t, x: [-0.5, 0.25], x2: [-1, 3], rows: [[0, 0], [1, "
+        "1]], "
+        "ends: %s, ends2: error}\n"
+        "bodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+        "joints:\n"
+        "  s: {type: prismatic, between: [ground, a], at: [0, 0, 0], axis: [1, 0, 0], qd: [1], "
+        "effort: {q0: f}}\n";
+    char model_text[sizeof text + 16];
+    snprintf(model_text, sizeof model_text, text, "error");
+    lw_model *model = lwt_yaml(model_text);
+    lw_sim *sim =
+        lwt_simulate(model, LWT_SETTINGS("formulation", "aba", "duration", "1", "step", "0.01"));
+    assert_true(lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL) != LW_OK);
+    const char *found =
+        strstr(lw_sim_error(sim)->text, "function 'f' is nan at joint 's' q0 = 0.1");
+    if (!found || !strstr(found, ", expected x from -0.5 to 0.25, expected x2 from -1 to 3"))
+        fail_msg("%s", lw_sim_error(sim)->text);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+    snprintf(model_text, sizeof model_text, text, "linear");
+    model = lwt_yaml(model_text);
+    sim = lwt_simulate(model, LWT_SETTINGS("formulation", "aba", "duration", "1"));
+    assert_int_equal(LW_OK, lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 // In a batch too, for each instance with its own numbers, by the threads' own workspaces.
 static void batches_name_them(void **state)
 {
@@ -289,6 +324,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(inputs_that_overflow_end_the_step),
         cmocka_unit_test(formulas_that_are_not_numbers_end_the_run),
         cmocka_unit_test(formulas_of_joints_name_them),
+        cmocka_unit_test(curves_state_their_range),
         cmocka_unit_test(batches_name_them),
         cmocka_unit_test(a_long_step_can_be_stopped),
         cmocka_unit_test(a_batch_can_be_stopped_between_rows),
