@@ -239,6 +239,7 @@ static lw_status restart(lwi_integrator *head, double t, const double *x, lwi_ju
     (void)t, (void)x, (void)error;
     gauss *self = (gauss *)head;
     self->begun = false;
+    self->stats.restarts++;
     if (jump == LWI_JUMP_STATE) memset(self->left, 0, (size_t)self->problem.n * sizeof *self->left);
     return LW_OK;
 }

@@ -16,6 +16,7 @@
 #include <linkwork/dynamics.h>
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,8 +38,9 @@ typedef struct lwi_mjcf_actuator {
     acts_on on;
     int target; ///< joint, tendon or site
     lw_signal input;
-    bool plain; ///< the effort of its coordinate
-    int servo;  ///< its number among the servos; -1: none
+    bool plain;  ///< the effort of its coordinate
+    bool summed; ///< a term of the formulas of its joints
+    int servo;   ///< its number among the servos; -1: none
 } lwi_mjcf_actuator;
 
 typedef struct lwi_mjcf_tendon {
@@ -360,6 +362,187 @@ static lw_status read_actuator(lwi_mjcf *u, const lwi_xml_element *e)
     return LW_OK;
 }
 
+// -------------------------------------------------------------------------------- limited sums
+//
+// actuatorfrcrange limits the sum of all actuators of a joint.  For one actuator on the joint it is the limit of the
+// servo's effort.  For several, and for actuators of tendons, the effort of the joint is a formula,
+//     clip(sum (dl/dq) f, range),   f = clip((g0 + g1 l + g2 l') clip(u, control) + b0 + b1 l + b2 l', force)
+// and so is that of the other joints of these tendons, without limits.
+
+/** Text that grows; with at NULL it is only measured. */
+typedef struct formula_text {
+    char *at;
+    size_t n, room;
+} formula_text;
+
+static void put(formula_text *to, const char *format, ...) LW_PRINTF(2, 3);
+static void put(formula_text *to, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const int n =
+        vsnprintf(to->at ? to->at + to->n : NULL, to->at ? to->room - to->n : 0, format, arguments);
+    va_end(arguments);
+    LWI_ASSERT(n >= 0);
+    to->n += (size_t)n;
+}
+
+enum { NAME_SIZE = 2 * 256 + 4 };
+
+static int term_count(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
+{
+    return a->on == ON_TENDON ? u->tendon[a->target].n : a->on == ON_JOINT ? 1 : 0;
+}
+
+static lw_servo_term term_at(const lwi_mjcf *u, const lwi_mjcf_actuator *a, int k)
+{
+    if (a->on == ON_TENDON) return u->tendon[a->target].term[k];
+    return (lw_servo_term){.joint = {a->target}, .factor = 1};
+}
+
+// dl/dq, without the gear.
+static double arm(const lwi_mjcf *u, const lwi_mjcf_actuator *a, int joint)
+{
+    double sum = 0;
+    for (int k = 0; k < term_count(u, a); k++) {
+        const lw_servo_term t = term_at(u, a, k);
+        if (t.joint.index == joint) sum += t.factor;
+    }
+    return sum;
+}
+
+static bool drives(const lwi_mjcf *u, const lwi_mjcf_actuator *a, int joint)
+{
+    for (int k = 0; k < term_count(u, a); k++)
+        if (term_at(u, a, k).joint.index == joint) return true;
+    return false;
+}
+
+static bool has_ratio(const drive *d);
+
+// Does the range of a joint limit a sum that can be a formula?
+static bool limits_a_sum(const lwi_mjcf *u, int joint)
+{
+    int n = 0;
+    bool tendon = false;
+    if (!u->joint[joint].has_effort_range) return false;
+    for (int i = 0; i < u->nactuator; i++) {
+        const lwi_mjcf_actuator *a = &u->actuator[i];
+        if (!drives(u, a, joint)) continue;
+        if (has_ratio(&a->d)) return false; // its damping follows from the model
+        n++;
+        tendon = tendon || a->on == ON_TENDON;
+    }
+    return n > 1 || tendon;
+}
+
+static void put_length(formula_text *to, const lwi_mjcf *u, const lwi_mjcf_actuator *a,
+                       const char *of)
+{
+    char name[NAME_SIZE];
+    put(to, "(%.17g)*(0", a->d.gear[0]);
+    for (int k = 0; k < term_count(u, a); k++) {
+        const lw_servo_term t = term_at(u, a, k);
+        lwi_mjcf_quote(name, sizeof name, u->joint[t.joint.index].desc.name);
+        put(to, " + (%.17g)*%s.%s", t.factor, name, of);
+    }
+    put(to, ")");
+}
+
+// c[0] + c[1] l + c[2] l'
+static void put_affine(formula_text *to, const lwi_mjcf *u, const lwi_mjcf_actuator *a,
+                       const double *c)
+{
+    static const char *const of[] = {"q0", "qd0"};
+    put(to, "(%.17g", c[0]);
+    for (int k = 0; k < 2; k++) {
+        if (c[1 + k] == 0) continue;
+        put(to, " + (%.17g)*", c[1 + k]);
+        put_length(to, u, a, of[k]);
+    }
+    put(to, ")");
+}
+
+static void put_force(formula_text *to, const lwi_mjcf *u, const lwi_mjcf_actuator *a)
+{
+    const drive *d = &a->d;
+    char name[NAME_SIZE];
+    const double gain[3] = {d->gain[0], d->gaintype == NONE ? 0 : d->gain[1],
+                            d->gaintype == NONE ? 0 : d->gain[2]};
+    const bool control = in_effect(u, d->control_limited, d->control),
+               force = in_effect(u, d->force_limited, d->force);
+    lwi_mjcf_quote(name, sizeof name, a->name);
+    if (force) put(to, "max(%.17g, min(%.17g, ", d->force[0], d->force[1]);
+    put_affine(to, u, a, gain);
+    if (control)
+        put(to, "*max(%.17g, min(%.17g, %s))", d->control[0], d->control[1], name);
+    else
+        put(to, "*%s", name);
+    if (d->biastype == AFFINE) {
+        put(to, " + ");
+        put_affine(to, u, a, d->bias);
+    }
+    if (force) put(to, "))");
+}
+
+static void put_effort(formula_text *to, const lwi_mjcf *u, int joint)
+{
+    const lwi_mjcf_joint *j = &u->joint[joint];
+    const bool limited = limits_a_sum(u, joint);
+    if (limited) put(to, "max(%.17g, min(%.17g, ", j->effort_range[0], j->effort_range[1]);
+    put(to, "0");
+    for (int i = 0; i < u->nactuator; i++) {
+        const lwi_mjcf_actuator *a = &u->actuator[i];
+        if (!a->summed || !drives(u, a, joint)) continue;
+        put(to, " + (%.17g)*(", a->d.gear[0] * arm(u, a, joint));
+        put_force(to, u, a);
+        put(to, ")");
+    }
+    if (limited) put(to, "))");
+}
+
+static bool has_sum(const lwi_mjcf *u, int joint)
+{
+    for (int i = 0; i < u->nactuator; i++)
+        if (u->actuator[i].summed && drives(u, &u->actuator[i], joint)) return true;
+    return false;
+}
+
+// With the plain effort of its coordinate, which acts on no other joint.
+static void take_plain(const lwi_mjcf *u, int joint)
+{
+    for (int i = 0; i < u->nactuator; i++) {
+        lwi_mjcf_actuator *a = &u->actuator[i];
+        if (!a->plain || a->target != joint) continue;
+        a->plain = false;
+        a->summed = true;
+    }
+}
+
+static lw_status add_effort(const lwi_mjcf *u, int joint)
+{
+    lwi_mjcf_joint *j = &u->joint[joint];
+    formula_text text = {0};
+    if (!has_sum(u, joint)) return LW_OK;
+    take_plain(u, joint);
+    put_effort(&text, u, joint);
+    text = (formula_text){.at = lwi_arena_chars(u->arena, text.n + 1), .room = text.n + 1};
+    if (!text.at) return lwi_mjcf_no_memory(u);
+    put_effort(&text, u, joint);
+    const lw_function_desc d = {
+        .type = LW_FUNCTION_FORMULA, .formula = text.at, .place = j->desc.place};
+    return lw_builder_add_function(u->builder, &d, &j->desc.coordinate[0].effort, u->error);
+}
+
+static lw_status add_limited_sums(const lwi_mjcf *u)
+{
+    for (int j = 0; j < u->njoint; j++)
+        for (int i = 0; i < u->nactuator && limits_a_sum(u, j); i++)
+            if (drives(u, &u->actuator[i], j)) u->actuator[i].summed = true;
+    for (int j = 0; j < u->njoint; j++) TRY(add_effort(u, j));
+    return LW_OK;
+}
+
 lw_status lwi_mjcf_read_actuators(lwi_mjcf *u)
 {
     const int room = count_children(u, "actuator");
@@ -378,7 +561,7 @@ lw_status lwi_mjcf_read_actuators(lwi_mjcf *u)
             }
         lwi_names_sort(&u->taken_inputs);
     }
-    return LW_OK;
+    return add_limited_sums(u);
 }
 
 // -------------------------------------------------------------------------------------------- after
@@ -589,7 +772,7 @@ lw_status lwi_mjcf_add_actuators(const lwi_mjcf *u)
         a->servo = -1;
         if (a->on == ON_SITE) {
             TRY(add_wrench(u, a));
-        } else if (!a->plain) {
+        } else if (!a->plain && !a->summed) {
             const int number = u->builder->desc.force[LWI_ITEM_servo].n;
             TRY(add_servo(u, a));
             if (u->builder->desc.force[LWI_ITEM_servo].n > number) a->servo = number;

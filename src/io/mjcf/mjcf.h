@@ -168,6 +168,8 @@ static inline bool lwi_mjcf_is_scalar(const lwi_mjcf_joint *joint)
 lw_status lwi_mjcf_no_memory(const lwi_mjcf *u);
 lw_status lwi_mjcf_fail(const lwi_mjcf *u, const lwi_xml_element *e, lw_status status,
                         const char *format, ...) LW_PRINTF(4, 5);
+/** NAME in a formula: in quotes, a quote inside is doubled.  @return characters, without the end */
+int lwi_mjcf_quote(char *to, int room, const char *name);
 /** Place of an element in the main file, or of the <include> that contains it. */
 lw_place lwi_mjcf_place(const lwi_mjcf *u, const lwi_xml_element *e);
 /** Attributes the next notes to the file of the element. */

@@ -318,20 +318,6 @@ static lw_status read_effort_range(const lwi_mjcf *u, const lwi_mjcf_at *at, lwi
                          j->effort_range[0], j->effort_range[1]);
 }
 
-// NAME of a joint in a formula: in quotes, a quote inside is doubled.
-static int quote(char *to, int room, const char *name)
-{
-    int n = 0;
-    to[n++] = '\'';
-    for (; *name && n < room - 3; name++) {
-        if (*name == '\'') to[n++] = '\'';
-        to[n++] = *name;
-    }
-    to[n++] = '\'';
-    to[n] = 0;
-    return n;
-}
-
 // Quadratic and cubic parts of a spring and a damper, a formula: -(b x^2 + c x^3) - (e v |v| + f v^3).
 static lw_status add_polynomials(const lwi_mjcf *u, lwi_mjcf_joint *j, const double *spring,
                                  const double *damper)
@@ -339,7 +325,7 @@ static lw_status add_polynomials(const lwi_mjcf *u, lwi_mjcf_joint *j, const dou
     char name[2 * 256 + 4], text[8 * sizeof name];
     lw_coordinate_desc *c = &j->desc.coordinate[0];
     if (spring[1] == 0 && spring[2] == 0 && damper[1] == 0 && damper[2] == 0) return LW_OK;
-    quote(name, sizeof name, j->desc.name);
+    lwi_mjcf_quote(name, sizeof name, j->desc.name);
     snprintf(text, sizeof text,
              "-(%.17g)*(%s.q0 - (%.17g))^2 - (%.17g)*(%s.q0 - (%.17g))^3 - "
              "(%.17g)*%s.qd0*abs(%s.qd0) - (%.17g)*%s.qd0^3",

@@ -227,3 +227,16 @@ lw_status lwi_mjcf_find(const lwi_mjcf *u, const lwi_xml_element *e, const char 
                          e->name, what, name, near ? " (did you mean '" : "", near ? near : "",
                          near ? "'?)" : "");
 }
+
+int lwi_mjcf_quote(char *to, int room, const char *name)
+{
+    int n = 0;
+    to[n++] = '\'';
+    for (; *name && n < room - 3; name++) {
+        if (*name == '\'') to[n++] = '\'';
+        to[n++] = *name;
+    }
+    to[n++] = '\'';
+    to[n] = 0;
+    return n;
+}

@@ -1,6 +1,9 @@
 // test_mjcf_forces.c -- reading MJCF: actuators, tendons, springs and equalities.
 #include "io/mjcf/mjcf_cases.h"
 #include "support/failing.h"
+#include "support/mechanism.h"
+
+#include <linkwork/dynamics.h>
 
 #include <math.h>
 #include <setjmp.h>
@@ -104,26 +107,29 @@ static void laws_and_ranges_of_actuators(void **state)
     lw_builder *b = read_mjcf(MODEL("<compiler angle='radian'/>" WORLD(
         "<body name='a'>" MASS
         "<joint name='j' range='-1 3' actuatorfrcrange='-8 6' armature='.1' damping='.2'/></body>"
-        "<body name='b'>" MASS
-        "<joint name='k' range='0 2'/></body>") "<actuator>"
-                                                "<velocity name='v' joint='k' kv='3' "
-                                                "forcerange='-2 2' forcelimited='false'/>"
-                                                "<damper name='d' joint='k' kv='4' ctrlrange='0 "
-                                                "1'/>"
-                                                "<general name='g' joint='k' gaintype='affine' "
-                                                "gainprm='1 2 3' biastype='affine' "
-                                                "biasprm='4 5 6' ctrlrange='-1 2' forcerange='-7 "
-                                                "7'/>"
-                                                "<position name='p' joint='j' kp='2' "
-                                                "inheritrange='.5' gear='-2' forcerange='-5 3.5' "
-                                                "armature='.25' damping='.5'/>"
-                                                "<general name='t' tendon='both' gainprm='2' "
-                                                "biastype='affine' biasprm='0 -2 -1'/>"
-                                                "</actuator><default><tendon "
-                                                "damping='.3'/></default>"
-                                                "<tendon><fixed name='both' stiffness='10'><joint "
-                                                "joint='j' coef='.5'/>"
-                                                "<joint joint='k' coef='-2'/></fixed></tendon>"));
+        "<body name='b'>" MASS "<joint name='k' range='0 2'/></body>"
+        "<body name='c'>" MASS
+        "<joint name='l'/></body>") "<actuator>"
+                                    "<velocity name='v' joint='k' kv='3' "
+                                    "forcerange='-2 2' forcelimited='false'/>"
+                                    "<damper name='d' joint='k' kv='4' ctrlrange='0 "
+                                    "1'/>"
+                                    "<general name='g' joint='k' gaintype='affine' "
+                                    "gainprm='1 2 3' biastype='affine' "
+                                    "biasprm='4 5 6' ctrlrange='-1 2' forcerange='-7 "
+                                    "7'/>"
+                                    "<position name='p' joint='j' kp='2' "
+                                    "inheritrange='.5' gear='-2' forcerange='-5 3.5' "
+                                    "armature='.25' damping='.5'/>"
+                                    "<general name='t' tendon='pair' gainprm='2' "
+                                    "biastype='affine' biasprm='0 -2 -1'/>"
+                                    "</actuator><default><tendon "
+                                    "damping='.3'/></default>"
+                                    "<tendon><fixed name='both' stiffness='10'><joint "
+                                    "joint='j' coef='.5'/>"
+                                    "<joint joint='k' coef='-2'/></fixed>"
+                                    "<fixed name='pair'><joint joint='l' coef='.5'/>"
+                                    "<joint joint='k' coef='-2'/></fixed></tendon>"));
     const lw_servo_desc *v = servo_of(b, "v"), *d = servo_of(b, "d"), *g = servo_of(b, "g");
     const lw_servo_desc *p = servo_of(b, "p"), *t = servo_of(b, "t");
     near3(v->gain, 3, 0, 0);
@@ -146,6 +152,52 @@ static void laws_and_ranges_of_actuators(void **state)
     NEAR(t->terms[1].factor, -2);
     NEAR(t->kp, 2);
     near3(servo_of(b, "both_spring")->bias, 0, -10, -0.3);
+    lw_builder_destroy(b);
+}
+
+// actuatorfrcrange limits the sum of all actuators of a joint, those of tendons among them.
+static void ranges_of_joints_limit_sums(void **state)
+{
+    (void)state;
+    lw_builder *b = read_mjcf(MODEL("<option gravity='0 0 0'/><compiler angle='radian'/>" WORLD(
+        "<body name='a'><inertial mass='1' pos='0 0 0' diaginertia='2 2 2'/>"
+        "<joint name='left one' actuatorfrcrange='-.5 .5'/></body>"
+        "<body name='b'><inertial mass='1' pos='0 0 0' diaginertia='2 2 2'/>"
+        "<joint name='right' actuatorfrcrange='-.5 .5'/></body>"
+        "<body name='c'><inertial mass='1' pos='0 0 0' diaginertia='2 2 2'/>"
+        "<joint name='free'/></body>") "<tendon><fixed name='forward'><joint joint='left one' "
+                                       "coef='.5'/>"
+                                       "<joint joint='right' coef='.5'/></fixed>"
+                                       "<fixed name='turn'><joint joint='left one' "
+                                       "coef='-.5'/><joint joint='right' coef='.5'/>"
+                                       "<joint joint='free' coef='3'/></fixed></tendon>"
+                                       "<actuator><motor name='f' tendon='forward' ctrlrange='-1 "
+                                       "1' ctrllimited='true'/>"
+                                       "<motor name='t' tendon='turn' gear='2'/>"
+                                       "<general name='p' joint='right' gainprm='2' "
+                                       "biastype='affine' biasprm='.1 -2 -.25' "
+                                       "forcerange='-.3 9' forcelimited='true'/>"
+                                       "<motor name='m' joint='free'/></actuator>"));
+    lw_model *model;
+    lw_dynamics *dynamics;
+    lw_error error;
+    lwt_ok(lw_model_create(b, &model, &error), &error);
+    lwt_ok(lw_dynamics_create(model, NULL, &dynamics, &error), &error);
+    const double q[3] = {0.2, 0.3, 0.4}, v[3] = {1, 2, 3};
+    for (int k = 0; k < 3; k++) { // the control of f: within its range, above it
+        const double f = k == 0 ? 0.4 : k == 1 ? 0.9 : 5, t = k == 2 ? -0.9 : 0.2, p = 0.4, m = 7;
+        const double forward = fmin(f, 1), servo = fmax(-0.3, 2 * p + 0.1 - 2 * q[1] - 0.25 * v[1]);
+        const double left = 0.5 * forward - 0.5 * 2 * t,
+                     right = 0.5 * forward + 0.5 * 2 * t + servo;
+        double vdot[3];
+        const double inputs[4] = {f, t, p, m};
+        lwt_ok(lw_forward_dynamics(dynamics, 0, q, v, NULL, inputs, vdot), &error);
+        NEAR(vdot[0], fmax(-0.5, fmin(0.5, left)) / 2);
+        NEAR(vdot[1], fmax(-0.5, fmin(0.5, right)) / 2);
+        NEAR(vdot[2], (3 * 2 * t + m) / 2);
+    }
+    lw_dynamics_destroy(dynamics);
+    lw_model_destroy(model);
     lw_builder_destroy(b);
 }
 
@@ -379,6 +431,7 @@ int main(void)
         cmocka_unit_test(actuators_are_inputs),
         cmocka_unit_test(actuators_share_their_defaults),
         cmocka_unit_test(laws_and_ranges_of_actuators),
+        cmocka_unit_test(ranges_of_joints_limit_sums),
         cmocka_unit_test(a_damping_ratio_is_of_the_effective_inertia),
         cmocka_unit_test(welds_have_anchors),
         cmocka_unit_test(free_and_ball_joints_have_forces),
