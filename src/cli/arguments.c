@@ -67,9 +67,11 @@ static void print_option(FILE *file, const cli_option *option)
 int cli_print_options(FILE *file, cli_options options, bool expert)
 {
     int n, left_out = 0;
+    const bool many = options & (CLI_VARY | CLI_BY);
+    const cli_options rare = (cli_options)CLI_EXPERT & ~(many ? (cli_options)CLI_MANY : 0);
     for (int i = 0; i < NOPTION; i++) {
         if (!(options & ((cli_options)1 << i))) continue;
-        if (expert || !(CLI_EXPERT & ((cli_options)1 << i)))
+        if (expert || !(rare & ((cli_options)1 << i)))
             print_option(file, &options_[i]);
         else
             left_out++;

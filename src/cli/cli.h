@@ -192,10 +192,11 @@ enum {
           CLI_JSON,                                                                                \
       "time a model by every formulation, or without one the built-in cases, on this machine")
 
-/** Options that `--help` leaves to `--help --all`; of a run those of tier EXPERT (LW_OPTION_LIST). */
+/** Options that `--help` leaves to `--help --all`, those of CLI_MANY not of verbs for many runs; of a run those of tier
+ *  EXPERT (LW_OPTION_LIST). */
 enum {
-    CLI_EXPERT = CLI_BATCH | CLI_WATCH | CLI_TABLE | CLI_LANES | CLI_LIMITS | CLI_INERTIA_CHECK |
-                 CLI_MESHES | CLI_KEYFRAME | CLI_CUT | CLI_REAL_TIME
+    CLI_EXPERT = CLI_MANY | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT |
+                 CLI_REAL_TIME
 };
 
 enum { CLI_MAX = 64 }; ///< options on one command line

@@ -85,6 +85,13 @@ class Use(Program):
             self.assertIn("usage: linkwork " + verb, self.call(verb, "--help").stdout)
         self.assertIn("0 done", text)
 
+    def test_help_of_verbs_for_many_runs_has_their_options(self):
+        for verb, keys in (("sweep", ("--vary ", "--design ", "--batch ", "--watch ", "--table ")),
+                           ("sensitivity", ("--by ", "--watch ", "--statistic "))):
+            text = self.call(verb, "--help").stdout
+            for key in keys:
+                self.assertIn("  " + key, text)
+
     def test_help_of_run_has_two_tiers(self):
         basic = ("formulation", "integrator", "duration", "step", "rtol", "atol", "sample", "columns", "threads", "output",
                  "initial", "quiet", "json", "base")
