@@ -15,6 +15,7 @@
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -28,8 +29,8 @@
 #define ROUND_OFF 1e-6
 #define CLOSED 1e-12
 
-// Residuals below this share of the length are below what their evaluation rounds off.  Remainders let increments fall
-// further, slowly where a mass or an inertia is small, to no effect.
+// Residuals below this share of the length are below what their evaluation rounds off, as increments are that the
+// multipliers round off.  Remainders let both fall further, slowly, to no effect.
 #define EXACT 1e-17
 enum { MAX_ITERATIONS = 30, MAX_HALVINGS = 12 };
 
@@ -362,10 +363,10 @@ lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
     for (int i = 0; i < MAX_ITERATIONS; i++) {
         TRY(iterate(&of, i == 0, again, &size, error));
         d->counts.iterations++;
-        const double residual = lwi_system_residual(s);
-        const bool falls = size < (residual <= EXACT * s->length ? SLOW : 1) * last;
-        const bool small =
-            size <= ROUND_OFF * norm(s->nrow, d->lambda) || residual <= CLOSED * s->length;
+        const double residual = lwi_system_residual(s), lambda = norm(s->nrow, d->lambda);
+        const bool exact = residual <= EXACT * s->length || size <= DBL_EPSILON * lambda;
+        const bool falls = size < (exact ? SLOW : 1) * last;
+        const bool small = size <= ROUND_OFF * lambda || residual <= CLOSED * s->length;
         if (!falls && small) return LW_OK;
         for (int k = 0; k < s->nrow; k++) d->lambda[k] += s->lambda[k];
         const bool slow = isfinite(last) && size > SLOW * last && !small;
@@ -375,5 +376,6 @@ lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
         begin_full(d);
         last = INFINITY;
     }
+    if (lwi_system_residual(s) <= DBL_EPSILON * s->length) return LW_OK;
     return diverges(d, &of, size, error);
 }

@@ -462,6 +462,30 @@ static void iterations_end_at_round_off(void **state)
     lw_model_destroy(model);
 }
 
+// Two rods at rest in a horizontal plane: increments of the multipliers, which carry the weight, are below their own
+// round-off.
+static void rest_stays(void **state)
+{
+    (void)state;
+    lw_builder *b = lwt_builder();
+    lw_builder_gravity(b, (lw_vec3){0, 0, -9.81});
+    const lw_body first = lwt_body(b, &(lw_body_desc){.name = "a",
+                                                      .mass = 1,
+                                                      .inertia = {0.01, 0.01, 0.01},
+                                                      .pose.position = {0.25, 0, 0}}),
+                  second = lwt_body(b, &(lw_body_desc){.name = "b",
+                                                       .mass = 1,
+                                                       .inertia = {0.01, 0.01, 0.01},
+                                                       .pose.position = {1, 0.3, 0}});
+    lwt_joint(b, LW_JOINT_REVOLUTE, "A", lwt_ground, first, 0, 0);
+    lwt_joint(b, LW_JOINT_REVOLUTE, "B", first, second, 0.5, 0);
+    lw_model *model = lwt_model(b);
+    const track k = run_rattle(model, 0.01, 3, 3, 2);
+    assert_int_equal(k.summary.steps, 300);
+    assert_true(k.summary.energy_error < 1e-25 && k.summary.valid_until == 3);
+    lw_model_destroy(model);
+}
+
 // -------------------------------------------------------------------------------------------- gauss
 
 // Energy errors of an independent program over 10^4 periods; they are the same after a hundred.
@@ -552,6 +576,7 @@ int main(void)
         cmocka_unit_test(a_rhombus_passes_the_position_in_line),
         cmocka_unit_test(damping_is_of_order_two),
         cmocka_unit_test(iterations_end_at_round_off),
+        cmocka_unit_test(rest_stays),
         cmocka_unit_test(gauss_keeps_the_energy_of_trees),
         cmocka_unit_test(refusals_name_what_is_wrong),
     };
