@@ -23,6 +23,14 @@ typedef struct comparison {
     int count, reference, nrun;
 } comparison;
 
+// Equal steps have no tolerances: those that are given are for the others.
+static void drop_tolerances(lw_options *options)
+{
+    lw_options without;
+    lw_options_default(&without);
+    options->rtol = without.rtol, options->atol = without.atol;
+}
+
 // "aba:rk4" into the options of a run
 static cli_exit parse_method(const char *word, size_t length, const lw_options *base, method *m)
 {
@@ -40,7 +48,9 @@ static cli_exit parse_method(const char *word, size_t length, const lw_options *
     lw_status status = lw_options_set(&m->options, "formulation", text, &error);
     if (status == LW_OK && integrator)
         status = lw_options_set(&m->options, "integrator", integrator, &error);
-    return status == LW_OK ? CLI_DONE : cli_fail(status, &error);
+    if (status != LW_OK) return cli_fail(status, &error);
+    if (!strcmp(m->options.formulation, "rattle")) drop_tolerances(&m->options);
+    return CLI_DONE;
 }
 
 static cli_exit parse_methods(const char *list, const lw_options *base, method *m, int *count)

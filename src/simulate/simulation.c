@@ -430,6 +430,14 @@ static void audit_drift(lwi_audit *a, double error, double part)
     a->rows[tenth]++;
 }
 
+// The energy at speeds of 1e-9 m/s: a mechanism at rest, without potential, has round-off alone.
+static double energy_at_rest(const lw_model *model)
+{
+    double mass = 0;
+    for (int b = 1; b < model->nbody; b++) mass += model->body[b].mass;
+    return 1e-18 * mass;
+}
+
 // Mean of the last tenth less that of the first; NAN: too few rows.
 static double drift_of(const lwi_audit *a)
 {
@@ -575,6 +583,7 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
     if (level >= LW_OBSERVE_ENERGY) observe_totals(sim, level, &system);
     const double length = sim->options.duration - sim->start;
     const double part = length > 0 ? (sim->t - sim->start) / length : 0;
+    if (!sim->audit.begun) sim->audit.size = fmax(sim->audit.size, energy_at_rest(sim->model));
     audit(&sim->audit, level, sim->t, part, &system, sim->snapshot.work);
     fill(&sim->observation, level, &sim->snapshot, &system);
     sim->observation.reactions_continued = continued && level >= LW_OBSERVE_REACTION;

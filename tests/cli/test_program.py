@@ -237,6 +237,20 @@ class Run(Program):
         done = self.call("run", model, *options[:-2], "--step", "0.1", code=1)
         self.assertRegex(done.stdout, r"warning +\d+ of 20 steps did not converge.* are unreliable")
 
+    def test_round_off_of_rest_is_no_error(self):
+        # a parallelogram in a line, at rest in a horizontal plane: no energy at all but round-off
+        model = self.path("line.yaml")
+        text = "linkwork: 1\nbodies:\n"
+        for name, x in zip("abc", (0.25, 1, 1.25)):
+            text += f"  {name}: {{mass: 1, inertia: [0.01, 0.01, 0.01, 0, 0, 0], position: [{x}, 0, 0]}}\n"
+        text += "joints:\n"
+        for name, between, x in zip("ABCD", ("ground, a", "a, b", "b, c", "ground, c"), (0, 0.5, 1.5, 1)):
+            text += f"  {name}: {{type: revolute, between: [{between}], at: [{x}, 0, 0], axis: [0, 0, 1]}}\n"
+        with open(model, "w", encoding="utf-8") as file:
+            file.write(text)
+        done = self.call("run", model, "--formulation", "index3", "--step", "0.01", "--duration", "0.1")
+        self.assertNotIn("unreliable", done.stdout)
+
     def test_no_model_of_the_repository_is_unreliable_in_real_time(self):
         folders = (MODELS, os.path.join(MODELS, "..", "..", "tests", "golden"))
         models = [os.path.join(f, n) for f in folders for n in sorted(os.listdir(f)) if n.endswith(".yaml")]
@@ -851,6 +865,11 @@ class Compare(Program):
         self.assertGreater(methods[0]["scale"]["reaction force"], 0.1)
         for method in methods[1:]:
             self.assertLess(method["difference"]["reaction force"], 1e-6 * methods[0]["scale"]["reaction force"])
+
+    def test_tolerances_are_those_of_the_methods_that_have_them(self):
+        done = self.call("compare", os.path.join(MODELS, "four_bar.yaml"), "--formulations", "rattle,dense", "--rtol",
+                         "1e-11", "--atol", "1e-11", "--step", "1e-3", "--duration", "0.1", "--json")
+        self.assertEqual([method["name"] for method in json.loads(done.stdout)["methods"]], ["rattle", "dense"])
 
     def test_a_formulation_that_cannot_is_named(self):
         done = self.call("compare", os.path.join(MODELS, "four_bar.yaml"), "--formulations",
