@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import collections
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -78,6 +78,17 @@ class _Names:
         return name
 
 
+class _Drive(NamedTuple):
+    """An actuator of joints: shares of joints in its length, (g0 + g1 l + g2 l') u + b0 + b1 l + b2 l'."""
+
+    name: str
+    of: List[Tuple[int, float]]
+    gear: float
+    gain: Array
+    bias: Array
+    ranges: Dict[str, Any]
+
+
 class _Reading:
     """A compiled model, and the native description that is made of it."""
 
@@ -87,6 +98,7 @@ class _Reading:
         self.gravity = np.zeros(3) if self.off & _NO_GRAVITY else np.array(m.opt.gravity)
         self.ignored: Dict[str, List[str]] = collections.OrderedDict()
         self.names = {kind: _Names() for kind in ("bodies", "joints", "forces", "markers", "inputs")}
+        self.drives: List[_Drive] = []
         self.given: Dict[str, Any] = {"gravity": self.gravity, "inputs": [], "bodies": {}, "joints": {}, "couplings": [],
                                       "forces": {}, "markers": {}}
         self.body: List[str] = ["ground"]
@@ -432,6 +444,7 @@ class _Reading:
             return
         for i in range(m.nu if not hasattr(m, "nactuator") else m.nactuator):
             self.actuator(i)
+        self.add_drives()
 
     def actuator(self, i: int) -> None:
         m, name = self.m, self.m.actuator(i).name
@@ -461,9 +474,46 @@ class _Reading:
         if not gear[0]:
             self.ignore("actuators with gear 0", name)
             return
-        if len(of) == 1 and kind in (_ON_JOINT, _IN_PARENT):
-            self.joint_range(target, float(gear[0]), ranges)
-        self.servo(name, of, gear[0], gain, bias, ranges)
+        self.drives.append(_Drive(name, of, float(gear[0]), gain, bias, ranges))
+
+    def add_drives(self) -> None:
+        """Servos; where the range of a joint limits a sum, formulas in their place."""
+        limited = getattr(self.m, "jnt_actfrclimited", np.zeros(self.m.njnt))
+        on: Dict[int, List[_Drive]] = {}
+        for drive in self.drives:
+            for j in {j for j, _ in drive.of}:
+                on.setdefault(j, []).append(drive)
+        sums = {j for j, drives in on.items()
+                if limited[j] and (len(drives) > 1 or drives[0].of != [(j, 1.0)])}
+        summed = [d for d in self.drives if any(j in sums for j, _ in d.of)]
+        names = {d.name for d in summed}
+        for drive in self.drives:
+            if drive.name not in names:
+                if drive.of[0][1] == 1 and len(drive.of) == 1:
+                    self.joint_range(drive.of[0][0], drive.gear, drive.ranges)
+                self.servo(drive.name, drive.of, drive.gear, drive.gain, drive.bias, drive.ranges)
+        for j in {j for d in summed for j, _ in d.of}:
+            terms = [f"({float(d.gear * sum(c for k, c in d.of if k == j))!r})*({self.force_text(d)})" for d in summed
+                     if any(k == j for k, _ in d.of)]
+            text = " + ".join(terms)
+            if j in sums:
+                text = _clipped(text, self.m.jnt_actfrcrange[j])
+            self.given["joints"][self.joint[j]].setdefault("effort", {})["q0"] = text
+
+    def force_text(self, drive: "_Drive") -> str:
+        """The force of an actuator along its length, as a formula."""
+        def affine(c: Array) -> str:
+            parts = [f"({float(c[0])!r})"]
+            for k, of in ((1, "q0"), (2, "qd0")):
+                if c[k]:
+                    length = " + ".join(f"({float(f)!r})*{_quoted(self.joint[j])}.{of}" for j, f in drive.of)
+                    parts.append(f"({float(c[k]) * drive.gear!r})*({length})")
+            return "(" + " + ".join(parts) + ")"
+        control = _quoted(drive.name)
+        if "target_range" in drive.ranges:
+            control = _clipped(control, drive.ranges["target_range"])
+        text = f"{affine(drive.gain)}*{control} + {affine(drive.bias)}"
+        return _clipped(text, drive.ranges["effort_range"]) if "effort_range" in drive.ranges else text
 
     def target(self, i: int, name: str, kind: int, target: int) -> Optional[List[Tuple[int, float]]]:
         m = self.m
@@ -476,9 +526,6 @@ class _Reading:
             if terms:
                 if getattr(m, "tendon_actfrclimited", np.zeros(m.ntendon))[target]:
                     self.ignore("actuatorfrcrange of tendons", m.tendon(target).name)
-                for j, _ in terms:
-                    if getattr(m, "jnt_actfrclimited", np.zeros(m.njnt))[j]:
-                        self.ignore("actuatorfrcrange does not limit actuators of tendons, joints", self.joint[j])
                 return terms
             self.ignore("actuators of spatial tendons", name)
         elif kind == _ON_SITE and m.actuator_trnid[i, 1] < 0:
@@ -494,10 +541,6 @@ class _Reading:
             return
         limit = np.sort(np.array(m.jnt_actfrcrange[j]) / gear)
         ranges["effort_range"] = np.clip(ranges["effort_range"], *limit) if "effort_range" in ranges else limit
-        on_joint = [k for k in range(len(m.actuator_trntype))
-                    if m.actuator_trntype[k] in (_ON_JOINT, _IN_PARENT) and m.actuator_trnid[k, 0] == j]
-        if len(on_joint) > 1:
-            self.ignore("actuatorfrcrange limits each actuator, not their sum, joints", self.joint[j])
 
     def servo(self, name: str, of: List[Tuple[int, float]], gear: float, gain: Array, bias: Array,
               ranges: Dict[str, Any]) -> None:
@@ -561,6 +604,10 @@ class _Reading:
         if not self.given["bodies"]:
             raise ArgumentError("from_mujoco: the model has no bodies but the world")
         return {k: v for k, v in self.given.items() if k == "gravity" or len(v)}
+
+
+def _clipped(text: str, limits: Any) -> str:
+    return f"max({float(limits[0])!r}, min({float(limits[1])!r}, {text}))"
 
 
 def _quoted(name: str) -> str:

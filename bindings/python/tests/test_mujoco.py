@@ -25,7 +25,8 @@ TREE = """<mujoco>
       <inertial pos=".1 .05 0" mass="3" fullinertia=".1 .2 .15 .01 .02 .03"/>
       <site name="jet" pos=".2 0 .1" euler="1 .5 .2"/>
       <body name="upper" pos=".3 0 0" euler=".2 .3 .4">
-        <joint name="turn" axis="1 2 3" pos="0 .1 0" ref=".4" springref=".2" stiffness="3" damping=".2" class="strong"/>
+        <joint name="turn" axis="1 2 3" pos="0 .1 0" ref=".4" springref=".2" stiffness="3" damping=".2" class="strong"
+          actuatorfrcrange="-9 6"/>
         <joint name="push" type="slide" axis="0 1 1" ref="-.1" stiffness="9" actuatorfrcrange="-4 7"/>
         <inertial pos="0 .1 .2" mass="1" diaginertia=".02 .03 .01" euler=".1 .2 .3"/>
         <body name="lower" pos="0 0 .4" gravcomp="1.2">
