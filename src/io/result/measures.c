@@ -131,9 +131,14 @@ static lw_status unknown(const naming *n, const char *name, const char *at, int 
 {
     enum { MOST = 2000 }; // a distance costs microseconds
     const char *names[MOST], *dot = strchr(name, '.');
-    static const char *const kinds[] = {"body", "joint", "marker", "sys", "measure"};
+    static const char *const kinds[] = {"body", "joint", "marker", "sys", "measure", "signal"};
+    char signal[LWI_NAME_LENGTH * 2 + 60];
     bool kind = false;
     int count = 0;
+    snprintf(signal, sizeof signal, "signal.%s.value", name);
+    if (find_column(n, signal) >= 0)
+        return lwi_formula_fail(n->text, (int)(at - n->text), length, error,
+                                "'%.80s' is a signal, its column is '%.100s'", name, signal);
     for (int i = 0; dot && i < LWI_COUNT(kinds); i++)
         kind |= !strncmp(name, kinds[i], (size_t)(dot - name)) && kinds[i][dot - name] == 0;
     for (int i = 0; dot && i < LWI_FORCE_ITEMS; i++) {

@@ -215,6 +215,10 @@ static void mistakes_are_named(void **state)
         {"  m: measure.n\n  n: t\n", "there is no column 'measure.n'"},
         {"  m: joint.h.fx@nowhere\n", "no column 'joint.h.fx@nowhere'"},
         {"  m: body.a.x@tip\n", "there is no column 'body.a.x@tip'"},
+        {"  m: 2*push\nsignals: {push: t}\n",
+         "'push' is a signal, its column is 'signal.push.value'"},
+        {"  m: signal.pus.value\nsignals: {push: t}\n",
+         "there is no column 'signal.pus.value', did you mean 'signal.push.value'"},
         {"  m: sqrt(\n", "the formula ends"},
         {"  m: t\n  m: t\n", "twice"},
     };
