@@ -82,7 +82,8 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(ACTUATORS, "actuators", 0, "A,B.q1,...",                                                     \
       "coordinates of joints, or inputs, that give the efforts; default: driven ones, inputs")     \
     X(WEIGHTS, "weights", 0, "A=W,...",                                                            \
-      "weights of actuators: the sum of (weight * effort)^2 is minimum; default: 1")               \
+      "weights of actuators: the sum of (weight * effort)^2 is minimum; default: 1 over the "      \
+      "effort range of a servo, else 1")                                                           \
     X(MOTION, "motion", 0, "RESULT",                                                               \
       "the motion: columns joint.NAME.q0, ... of a result or table; default: the drives")          \
     X(BY, "by", 0, "A,B,...", "parameters of the model file")                                      \

@@ -29,10 +29,13 @@ class Goal:
     joint: Optional[str] = None  #: also one that closes a loop
     value: float = 0.0  #: [m, rad]
     coordinate: int = 0  #: of the joint
-    weight: float = 1.0  #: of positions and joints
-    rotation_weight: float = 1.0  #: of orientations
+    weight: float = 1.0  #: of positions and joints, > 0
+    rotation_weight: float = 1.0  #: of orientations, > 0
 
     def _fill(self, model: Model, to: Any) -> None:
+        for name in ("weight", "rotation_weight"):  # 0 stands for 1 in C
+            if not getattr(self, name) > 0:
+                raise ArgumentError(f"goal: {name} is {getattr(self, name)}, expected > 0")
         to.weight, to.rotation_weight = self.weight, self.rotation_weight
         if self.joint is not None:
             to.type = lib.LW_GOAL_JOINT
@@ -45,7 +48,10 @@ class Goal:
         if self.position is not None:
             to.position = tuple(numbers(self.position, (3,), "position"))
         if self.orientation is not None:
-            to.orientation = tuple(numbers(self.orientation, (4,), "orientation"))
+            orientation = numbers(self.orientation, (4,), "orientation")
+            if not orientation.any():  # which stands for no rotation in C
+                raise ArgumentError("goal: orientation is zero, expected a unit quaternion")
+            to.orientation = tuple(orientation)
         to.type = (lib.LW_GOAL_ORIENTATION if self.position is None else
                    lib.LW_GOAL_POINT if self.orientation is None else lib.LW_GOAL_POSE)
 

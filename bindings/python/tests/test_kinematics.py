@@ -49,6 +49,13 @@ def test_reach(ur5):
         k.reach(lw.Goal(body=hand))
 
 
+@pytest.mark.parametrize("wrong", ({"weight": 0}, {"rotation_weight": -1}, {"weight": float("nan")},
+                                   {"orientation": [0, 0, 0, 0]}))
+def test_zeros_of_goals_are_refused(ur5, wrong):
+    with pytest.raises(lw.ArgumentError, match=next(iter(wrong))):
+        lw.Kinematics(ur5).reach(lw.Goal(body="tool0", position=[0.3, 0.2, 0.4], **wrong))
+
+
 def test_against_pinocchio():
     pin = pytest.importorskip("pinocchio")
     path = str(MODELS / "ur5.urdf")
