@@ -92,7 +92,7 @@ typedef struct lw_inverse lw_inverse; ///< workspace; one thread at a time
 
 typedef struct lw_inverse_desc {
     size_t size; ///< sizeof this struct, or 0: see linkwork.h
-    /** As of lw_model_actuate.  NULL or "": the driven coordinates, all inputs where none is driven. */
+    /** As of lw_model_actuate.  NULL or "": the driven coordinates, released; all inputs where none is driven. */
     const char *actuators;
     bool keep_drives; ///< drives of coordinates that are not named remain; else all are released
     const double *inputs;    ///< [inputs of the model], of those that are no actuators; NULL: zeros

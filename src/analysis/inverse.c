@@ -275,8 +275,9 @@ lw_status lw_inverse_create(const lw_model *model, const lw_inverse_desc *desc,
     if (!s) return no_memory(error);
     *s = (lw_inverse){0};
     lwi_arena_init(&s->arena, &model->arena.allocator);
+    const bool named = desc->actuators && *desc->actuators; // else those of the drives
     lw_status status =
-        lw_model_actuate(model, desc->actuators, !desc->keep_drives, &s->model, error);
+        lw_model_actuate(model, desc->actuators, !(named && desc->keep_drives), &s->model, error);
     if (status == LW_OK) status = create(s, model, desc, error);
     if (status == LW_OK)
         *inverse = s;

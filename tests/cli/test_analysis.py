@@ -240,6 +240,17 @@ joints:
                 (("--motion", result, "-o", result), 2, "is a file that is read")):
             self.assertIn(text, self.run_program("inverse", self.model, *arguments, code=code))
 
+    def test_inverse_of_a_result_with_drives(self):
+        model, result = self.path("driven.yaml"), self.path("driven.h5")
+        with open(model, "w", encoding="utf-8") as file:
+            file.write("linkwork: 1\nbodies: {rod: {mass: 2, inertia: [0, 0.1, 0.1, 0, 0, 0], position: [0.5, 0, 0]}}\n"
+                       "joints: {a: {type: revolute, between: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0],"
+                       " motion: {q0: 0.3*sin(5*t)}}}\n")
+        self.run_program("run", model, "--duration", "0.1", "--sample", "0.05", "-o", result, "--quiet")
+        named = self.json("inverse", model, "--motion", result, "--actuators", "a")
+        self.assertEqual(self.json("inverse", model, "--motion", result)["efforts"], named["efforts"])
+        self.assertAlmostEqual(named["efforts"]["joint.a.actuator0"][0], -2 * 9.81 * 0.5, delta=1e-9)
+
     def model_with_spring(self):
         path = self.path("spring.yaml")
         with open(path, "w", encoding="utf-8") as file:
