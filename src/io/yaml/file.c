@@ -152,7 +152,7 @@ static lw_status each_file(lwi_yaml_reading *r, lw_status (*step)(lwi_yaml_readi
     return LW_OK;
 }
 
-// The same with included files first: formulas of a file may name their functions.
+// The same with included files first: formulas of a file may name their functions and measures.
 static lw_status inner_first(lwi_yaml_reading *r, lw_status (*step)(lwi_yaml_reading *))
 {
     for (lwi_yaml_reading *c = r->child; c; c = c->next) TRY(inner_first(c, step));
@@ -186,11 +186,13 @@ static lw_status read_bodies(lwi_yaml_reading *r)
 static lw_status read_file(lwi_yaml_reading *r, const lwi_document_value *root)
 {
     static lw_status (*const step[])(lwi_yaml_reading *) = {
-        lwi_yaml_read_inputs, lwi_yaml_read_functions, read_bodies, lwi_yaml_read_joints,
-        lwi_yaml_read_others};
+        lwi_yaml_read_inputs, lwi_yaml_read_functions, read_bodies,
+        lwi_yaml_read_joints, lwi_yaml_read_others,    lwi_yaml_read_measures};
     TRY(open_file(r, root));
-    for (int i = 0; i < LWI_COUNT(step); i++)
-        TRY(step[i] == lwi_yaml_read_functions ? inner_first(r, step[i]) : each_file(r, step[i]));
+    for (int i = 0; i < LWI_COUNT(step); i++) {
+        const bool inner = step[i] == lwi_yaml_read_functions || step[i] == lwi_yaml_read_measures;
+        TRY(inner ? inner_first(r, step[i]) : each_file(r, step[i]));
+    }
     // items of other files are written as numbers, and with them everything
     if (r->child) r->builder->desc.stated.n = r->builder->desc.stated.npoint = 0;
     r->builder->desc.stated.flat = r->child != NULL;

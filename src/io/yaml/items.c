@@ -384,6 +384,7 @@ static lw_status read_measure(lwi_yaml_reading *r, const char *name, lw_place pl
     }
     desc.place = lwi_yaml_item_place(r, of->place);
     TRY(lwi_yaml_read_text(r, of, "an expression", &desc.formula));
+    TRY(lwi_yaml_prefix_columns(r, &desc.formula));
     if (unit) TRY(lwi_yaml_read_text(r, unit, "a unit", &desc.unit));
     return lwi_yaml_added(r, lw_builder_add_measure(r->builder, &desc, r->error), place);
 }
@@ -478,6 +479,10 @@ lw_status lwi_yaml_read_others(lwi_yaml_reading *r)
         TRY(read_coupling(r, k, couplings->item[k]));
     TRY(read_section(r, "forces", read_force));
     TRY(read_section(r, "markers", read_marker));
-    TRY(read_section(r, "measures", read_measure));
     return read_section(r, "impulses", read_impulse);
+}
+
+lw_status lwi_yaml_read_measures(lwi_yaml_reading *r)
+{
+    return read_section(r, "measures", read_measure);
 }

@@ -39,5 +39,6 @@ lw_status lwi_yaml_read_bodies(lwi_yaml_reading *r);
 lw_status lwi_yaml_read_joints(lwi_yaml_reading *r);
 /** Couplings, forces, markers, impulses, generated mechanisms. */
 lw_status lwi_yaml_read_others(lwi_yaml_reading *r);
+lw_status lwi_yaml_read_measures(lwi_yaml_reading *r);
 
 #endif

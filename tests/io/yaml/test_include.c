@@ -624,9 +624,71 @@ static void signals_of_included_files_have_prefixes(void **state)
     lw_model_destroy(m);
 }
 
+// Measures of an included file are of its items; those of the file itself may use them.
+static void measures_of_included_files(void **state)
+{
+    (void)state;
+    static const char strut[] =
+        "linkwork: 1\n"
+        "bodies: {arm: {mass: 2, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [0.5, 0, 0]}}\n"
+        "joints: {A: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, 0]}}\n"
+        "forces: {strut: {type: spring, between: [ground, arm], from: [0.8, 0, 1], to: [0.8, 0, "
+        "0],\n"
+        "                 stiffness: 400, length: 1}}\n"
+        "markers: {tip: {body: arm, position: [0.5, 0, 0]}}\n"
+        "measures:\n"
+        "  load: hypot(joint.A.fx, joint.A.fz)\n"
+        "  swing: {of: 1.5e0*A.q0, unit: deg}\n"
+        "  there: joint.A.fx@tip + 'joint.A.fx@F1'\n"
+        "  share: measure.load/(20 N + abs(spring.strut.force)) + sys.T/1 J + marker.tip.z/1 m\n";
+    write_file("strut.yaml", strut);
+    lw_model *one = read_model(strut);
+    lw_model *both =
+        read_model("linkwork: 1\n"
+                   "include:\n"
+                   "  left: {file: strut.yaml}\n"
+                   "  it's: {file: strut.yaml, position: [0, 2, 0]}\n"
+                   "measures: {most: \"max(measure.left.load, 'measure.it''s.load')\"}\n");
+    remove("strut.yaml");
+    lw_measures *a, *b;
+    lw_error error;
+    if (lw_measures_create(one, &a, &error) != LW_OK) fail_msg("%s", error.text);
+    if (lw_measures_create(both, &b, &error) != LW_OK) fail_msg("%s", error.text);
+    lw_model *const models[] = {one, both};
+    lw_measures *const measures[] = {a, b};
+    for (int k = 0; k < 2; k++) {
+        lw_sim *sim;
+        const lw_observation *o;
+        lw_options options;
+        lw_options_default(&options);
+        assert_int_equal(lw_options_set(&options, "formulation", "aba", &error), LW_OK);
+        assert_int_equal(lw_options_set(&options, "integrator", "rk4", &error), LW_OK);
+        assert_int_equal(lw_options_set(&options, "step", "0.01", &error), LW_OK);
+        assert_int_equal(
+            lw_sim_create(models[k], &(lw_sim_desc){.options = &options}, &sim, &error), LW_OK);
+        assert_int_equal(lw_sim_step(sim, 0.5), LW_OK);
+        assert_int_equal(lw_sim_observe(sim, lw_measures_level(measures[k]), &o), LW_OK);
+        assert_int_equal(lw_measures_row(measures[k], o), LW_OK);
+        lw_sim_destroy(sim);
+    }
+    assert_int_equal(lw_model_measure_count(both), 9);
+    for (int i = 0; i < 3; i++) // not share, which has the energy of all
+        for (int side = 0; side < 2; side++) {
+            const double x = lw_measures_statistics(a, i).last,
+                         y = lw_measures_statistics(b, 4 * side + i).last;
+            assert_true(fabs(x - y) <= 1e-9 * (1 + fabs(x)) && x != 0);
+        }
+    assert_true(fabs(lw_measures_statistics(b, 8).last - lw_measures_statistics(a, 0).last) < 1e-9);
+    lw_measures_destroy(a);
+    lw_measures_destroy(b);
+    lw_model_destroy(one);
+    lw_model_destroy(both);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measures_of_included_files),
         cmocka_unit_test(mirror_images_move_as_such),
         cmocka_unit_test(formulas_read_joints_of_included_files),
         cmocka_unit_test(grounds_are_bodies),
