@@ -1,6 +1,7 @@
 // sweep.c -- linkwork sweep: one run for every combination of values; and `run --batch`.
 #include "cli/batch.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -152,6 +153,12 @@ static const char *ending_of(const sweep *s, int i, const lw_summary *summary)
     return summary->end < lw_sweep_options(s->all)->duration ? "stopped" : "done";
 }
 
+// NAN: no row had energies, or nothing has moved.
+static double energy_error(const lw_summary *summary)
+{
+    return summary->energy_scale > 0 || summary->energy_error > 0 ? summary->energy_error : NAN;
+}
+
 static void print_instance(const sweep *s, int i)
 {
     lw_summary summary;
@@ -159,7 +166,11 @@ static void print_instance(const sweep *s, int i)
     printf("%8d", i);
     for (int k = 0; k < s->cases.columns; k++)
         printf(" %14.6g", s->cases.value[(size_t)i * (size_t)s->cases.columns + (size_t)k]);
-    printf(" %8ld %10.2e", summary.steps, summary.energy_error);
+    printf(" %8ld ", summary.steps);
+    if (isnan(energy_error(&summary)))
+        printf("%10s", "-");
+    else
+        printf("%10.2e", summary.energy_error);
     for (int k = 0; k < lw_study_columns(s->study); k++) {
         const lw_statistics of = lw_study_statistics(s->study, i, k);
         printf(" %14.6g %14.6g", of.min, of.max);
@@ -240,7 +251,7 @@ static void json_instance(const sweep *s, cli_json *json, int i)
     json_integer(json, "steps", summary.steps);
     json_integer(json, "rejected", summary.rejected);
     json_integer(json, "evaluations", summary.evaluations);
-    json_number(json, "energy_error", summary.energy_error);
+    json_number(json, "energy_error", energy_error(&summary));
     for (int k = 0; k < lw_study_columns(s->study); k++) {
         const lw_statistics of = lw_study_statistics(s->study, i, k);
         const double range[2] = {of.min, of.max};

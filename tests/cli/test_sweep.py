@@ -52,6 +52,12 @@ class Sweep(unittest.TestCase):
             self.assertEqual(instance["body.cart.x"], [min(x), max(x)])
             self.assertEqual(float(mine[0]["vary.gravity.z"]), instance["values"]["gravity.z"])
 
+    def test_energies_that_no_row_has_are_unknown(self):
+        words = ("sweep", MODEL, "--vary", "gravity.z=-9.81,-1.62", "--duration", "0.1", "--json")
+        self.assertEqual([i["energy_error"] for i in json.loads(self.run_ok(*words))["instances"]], [None, None])
+        for instance in json.loads(self.run_ok(*words, "-o", "all.csv"))["instances"]:
+            self.assertGreater(instance["energy_error"], 0)
+
     def test_momenta_of_instances_are_those_of_runs(self):
         out = json.loads(self.run_ok(
             "sweep", MODEL, "--vary", "joint.rail.qd0=0,1", "--duration", "0.1", "--json", "--level", "momentum",

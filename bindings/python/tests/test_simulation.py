@@ -349,6 +349,8 @@ def test_compare(four_bar):
     assert found.scales["reaction force [N]"] > 0.1
     assert "largest difference from hdca" in str(found)
     assert found.trajectories["dense"].options["formulation"] == "dense"
+    found = lw.compare(four_bar, ["rattle", "dense"], 0.1, rtol=1e-11, atol=1e-11, step=1e-3)  # of dense alone
+    assert found.differences["dense"]["position [m]"] < 1e-6
     for several in (lw.compare, lw.work_precision):
         with pytest.raises(lw.ArgumentError, match="expected a list of names, got the text 'hdca'"):
             several(four_bar, "hdca")
