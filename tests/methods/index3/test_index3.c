@@ -547,12 +547,7 @@ static void what_cannot_be_is_refused(void **state)
     lw_error error = {0};
     lw_sim *sim;
     lw_batch *batch;
-    lw_options o = index3(0.01, 1, "0.1");
-    assert_int_equal(
-        lw_batch_create(model, &(lw_batch_desc){.options = &o, .instances = 2}, &batch, &error),
-        LW_ERR_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "has its own time steps"));
-    lw_options paced;
+    lw_options o = index3(0.01, 1, "0.1"), paced;
     lw_options_default(&paced);
     paced.pace = 1;
     assert_int_equal(
