@@ -110,12 +110,14 @@ static cli_exit differentiate(const cli_arguments *arguments, const lw_model *mo
 {
     lw_sensitivity *s = NULL;
     lw_error error = {0};
+    const char *columns = strcmp(options->columns, "auto") != 0 ? options->columns : NULL;
     cli_catch_signals();
     cli_progress progress = cli_progress_start(arguments->verb, arguments->quiet, 0);
     const lw_sensitivity_desc desc = {.options = options,
                                       .nby = by->n,
                                       .by = by->name,
-                                      .columns = arguments->observed,
+                                      .columns =
+                                          arguments->observed ? arguments->observed : columns,
                                       .progress = progressed,
                                       .progress_user = &progress};
     const lw_status status = lw_sensitivity_create(model, &desc, &s, &error);

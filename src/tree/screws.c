@@ -128,13 +128,13 @@ static void advance(frame *f, const double R[9], const double r[3])
     memcpy(f->R, rotated, sizeof rotated);
 }
 
-// F1 as body 1 carries it.
-static frame frame_1(const lwi_node *node, const lwi_tree_work *work, int k)
+// The frame of the joint on the parent, F1, or F2 of a reversed joint.
+static frame inboard_frame(const lwi_node *node, const lwi_tree_work *work)
 {
     frame f;
-    if (node->reversed || node->parent < 0) {
-        memcpy(f.R, node->reversed ? work->R[k] : node->X_R, sizeof f.R);
-        v3_copy(f.p, node->reversed ? work->r[k] : node->X_r);
+    if (node->parent < 0) {
+        memcpy(f.R, node->X_R, sizeof f.R);
+        v3_copy(f.p, node->X_r);
         return f;
     }
     memcpy(f.R, work->R[node->parent], sizeof f.R);
@@ -143,18 +143,12 @@ static frame frame_1(const lwi_node *node, const lwi_tree_work *work, int k)
     return f;
 }
 
-// F2: where a joint is reversed, on the parent.
-static frame frame_2(const lwi_node *node, const lwi_tree_work *work, int k)
+// The frame of the joint on the body of node k.
+static frame link_frame(const lwi_tree_work *work, int k)
 {
     frame f;
-    if (!node->reversed || node->parent < 0) {
-        memcpy(f.R, node->reversed ? node->X_R : work->R[k], sizeof f.R);
-        v3_copy(f.p, node->reversed ? node->X_r : work->r[k]);
-        return f;
-    }
-    memcpy(f.R, work->R[node->parent], sizeof f.R);
-    v3_copy(f.p, work->r[node->parent]);
-    advance(&f, node->X_R, node->X_r);
+    memcpy(f.R, work->R[k], sizeof f.R);
+    v3_copy(f.p, work->r[k]);
     return f;
 }
 
@@ -168,9 +162,8 @@ typedef struct node_motion {
     double sign;
 } node_motion;
 
-static void add_speed(const node_motion *m, lwi_screw *e, const double S[6], double v, double vdot)
+static void add_speed(lwi_screw *e, const double S[6], double v, double vdot)
 {
-    (void)m;
     v6_axpy(e->nu, v, S);
     v6_axpy(e->alpha, vdot, S);
 }
@@ -198,9 +191,9 @@ static void evaluate_factor(const node_motion *m, lwi_screw *e, frame *f)
     advance(f, R, r);
     if (e->speed >= 0) {
         v6_copy(m->s->S[e->speed], screw);
-        add_speed(m, e, screw, m->v[e->speed], m->vdot[e->speed]);
+        add_speed(e, screw, m->v[e->speed], m->vdot[e->speed]);
     } else {
-        add_speed(m, e, screw, m->link->drive[c][1], m->link->drive[c][2]);
+        add_speed(e, screw, m->link->drive[c][1], m->link->drive[c][2]);
     }
 }
 
@@ -212,7 +205,7 @@ static void evaluate_group(const node_motion *m, lwi_screw *e, const frame *f2)
         double *screw = m->s->S[e->speed + i];
         to_world(f2, S[i], screw);
         for (int j = 0; j < 6; j++) screw[j] *= m->sign;
-        add_speed(m, e, screw, m->v[e->speed + i], m->vdot[e->speed + i]);
+        add_speed(e, screw, m->v[e->speed + i], m->vdot[e->speed + i]);
     }
 }
 
@@ -231,8 +224,9 @@ static void evaluate_mount(const node_motion *m, lwi_screw *e, double t, frame *
 static void evaluate_node(const node_motion *m, const lwi_tree_work *work, int k, int first,
                           int end, double t)
 {
-    frame f = frame_1(m->node, work, k);
-    const frame f2 = frame_2(m->node, work, k);
+    const frame inboard = inboard_frame(m->node, work), link = link_frame(work, k);
+    const frame f2 = m->node->reversed ? inboard : link;
+    frame f = m->node->reversed ? link : inboard;
     for (int i = first; i < end; i++) {
         lwi_screw *e = &m->s->screw[m->node->reversed ? end - 1 - (i - first) : i];
         v6_zero(e->nu);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""linkwork equilibrium, linearize, modes: tables, JSON, files, messages.
+"""linkwork equilibrium, linearize, modes, sensitivity: tables, JSON, files, messages.
 
 usage: test_analysis.py PROGRAM
 """
@@ -259,6 +259,23 @@ forces:
   rope: {type: spring, between: [ground, two], from: [1, 0, 0], to: [0.6, -1.8, 0], length: 1, force: pull}
 """)
         return path
+
+    def test_sensitivity(self):
+        """Of a force F, constant, on a mass m: x = F t^2 / 2 m after t = 2 s."""
+        path = self.path("pushed.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("linkwork: 1\nparameters: {m: {value: 500, unit: g}, F: 3}\n"
+                       "functions: {push: {type: constant, value: F}}\n"
+                       "bodies: {box: {mass: m, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+                       "joints: {rail: {type: prismatic, between: [ground, box], at: [0, 0, 0], axis: [1, 0, 0], "
+                       "effort: {q0: push}}}\nsimulation: {duration: 2, sample: 1}\n")
+        for key in ("--watch", "--columns"):
+            found = self.json("sensitivity", path, "--by", "m,F", key, "joint.rail.q0")["columns"]["joint.rail.q0"]
+            self.assertAlmostEqual(found["value"], 12, delta=1e-10)
+            self.assertAlmostEqual(found["derivative"]["m"], -24e-3, delta=1e-10)
+            self.assertAlmostEqual(found["derivative"]["F"], 4, delta=1e-8)
+        self.assertIn("--watch", self.run_program("sensitivity", path, "--by", "m", code=2))
+        self.assertIn("--by", self.run_program("sensitivity", path, code=2))
 
     def test_messages(self):
         for arguments, code, text in (

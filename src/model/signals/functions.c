@@ -28,19 +28,6 @@ static lw_status check_finite(double value, const char *what, lw_error *error)
     return lwi_fail(error, LW_ERR_MODEL, "%s is %g, expected a finite number", what, value);
 }
 
-static lw_status check_array(const double *values, int n, int minimum, const char *what,
-                             lw_error *error)
-{
-    if (n < minimum || !values)
-        return lwi_fail(error, LW_ERR_MODEL, "has %d %s, expected at least %d", values ? n : 0,
-                        what, minimum);
-    for (int i = 0; i < n; i++)
-        if (!isfinite(values[i]))
-            return lwi_fail(error, LW_ERR_MODEL, "number %d of %s is %g, expected a finite number",
-                            i + 1, what, values[i]);
-    return LW_OK;
-}
-
 static lw_status check_sum(const lw_function_desc *d, int ndefined, lw_error *error)
 {
     if (d->nterm < 1 || !d->terms)
@@ -108,7 +95,7 @@ lw_status lwi_function_check(const lw_function_desc *d, const lwi_signal_names *
     case LW_FUNCTION_CONSTANT:
         return check_finite(d->value, "value", error);
     case LW_FUNCTION_POLYNOMIAL:
-        return check_array(d->coefficients, d->ncoefficient, 1, "coefficients", error);
+        return lwi_signal_array(d->coefficients, d->ncoefficient, 1, "coefficients", error);
     case LW_FUNCTION_SINE:
         TRY(check_finite(d->offset, "offset", error));
         TRY(check_finite(d->amplitude, "amplitude", error));
@@ -167,7 +154,7 @@ lw_status lwi_function_check_sum(const lw_function_desc *all, const lw_function_
 
 // ---------------------------------------------------------------------------- what they are made of
 
-// The text of a description that is of a kind; NULL: none is.
+// The string of a description that is of a kind; NULL: none is.
 typedef const char *(*finder)(const lw_function_desc *d);
 
 static const char *state_text(const lw_function_desc *d)

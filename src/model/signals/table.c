@@ -18,8 +18,8 @@
 
 // ------------------------------------------------------------------------------------------ checks
 
-static lw_status check_array(const double *values, int n, int minimum, const char *what,
-                             lw_error *error)
+lw_status lwi_signal_array(const double *values, int n, int minimum, const char *what,
+                           lw_error *error)
 {
     if (n < minimum || !values)
         return lwi_fail(error, LW_ERR_MODEL, "has %d %s, expected at least %d", values ? n : 0,
@@ -33,7 +33,7 @@ static lw_status check_array(const double *values, int n, int minimum, const cha
 
 static lw_status check_axis(const double *x, int n, bool times, const char *name, lw_error *error)
 {
-    TRY(check_array(x, n, 2, times ? "times" : name, error));
+    TRY(lwi_signal_array(x, n, 2, times ? "times" : name, error));
     for (int i = 1; i < n; i++) {
         if (x[i] > x[i - 1]) continue;
         if (times)
@@ -70,7 +70,7 @@ lw_status lwi_table_check(const lw_function_desc *d, lw_error *error)
                         (int)d->interpolation, (int)d->ends, (int)d->ends2);
     TRY(check_axis(d->t, d->npoint, d->type == LW_FUNCTION_TABLE, "x", error));
     if (!map) {
-        TRY(check_array(d->y, d->npoint, 2, "values", error));
+        TRY(lwi_signal_array(d->y, d->npoint, 2, "values", error));
         if (d->ends != LW_ENDS_PERIODIC) return LW_OK;
         return check_same(d->y, d->y + d->npoint - 1, 1, 1, "", error);
     }
@@ -78,7 +78,7 @@ lw_status lwi_table_check(const lw_function_desc *d, lw_error *error)
     if (d->npoint > INT32_MAX / 8 / d->npoint2)
         return lwi_fail(error, LW_ERR_MODEL, "has %d times %d points, too many", d->npoint,
                         d->npoint2);
-    TRY(check_array(d->y, d->npoint * d->npoint2, 4, "values", error));
+    TRY(lwi_signal_array(d->y, d->npoint * d->npoint2, 4, "values", error));
     const int n = d->npoint, n2 = d->npoint2;
     if (d->ends == LW_ENDS_PERIODIC)
         TRY(check_same(d->y, d->y + (size_t)(n - 1) * (size_t)n2, n2, 1, " along x", error));

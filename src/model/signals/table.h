@@ -21,6 +21,9 @@ typedef struct lwi_table {
     const double *slope[3];
 } lwi_table;
 
+/** Checks that a list has at least `minimum` numbers, all of them finite; `what`: their name.  @return LW_ERR_MODEL */
+lw_status lwi_signal_array(const double *values, int n, int minimum, const char *what,
+                           lw_error *error);
 /** Checks the points and ends of a table, curve or map.  @return LW_ERR_MODEL */
 lw_status lwi_table_check(const lw_function_desc *desc, lw_error *error);
 /** What evaluation needs, the arrays of the description must stay where they are.  @return LW_ERR_MEMORY */
