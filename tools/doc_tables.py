@@ -463,6 +463,20 @@ def walking_machine(source):
     return text.strip().split("\n")
 
 
+@made("examples/engine/README.md", 0.01)
+def engine(source):
+    model, rows = source.path("examples/engine/engine.yaml"), []
+    for load in (0, 1):
+        for speed in (1000, 3000, 6000):
+            options = ["--set", f"speed={speed}", "--set", f"load={load}"]
+            found = json.loads(source.call(source.program, "kinematics", model, *options, "--json"))["measures"]
+            torque, pin, side = (found[name] for name in ("torque", "pin_load", "side"))
+            mean = torque["mean"] if load else 0
+            rows.append([speed, "full" if load else "none", f"{mean:.1f}", f"{torque['min']:.0f}", f"{torque['max']:.0f}",
+                         f"{pin['max']:.1f}", f"{max(-side['min'], side['max']):.2f}"])
+    return table(["speed [rpm]", "load", "torque [N m]", "least", "most", "pin 1 [kN]", "side force [kN]"], rows)
+
+
 @made("examples/impulses/README.md", 0.05)
 def struck(source):
     text = source.call(sys.executable, source.path("examples/impulses/struck.py"), "--program", source.program, "--table")

@@ -86,6 +86,57 @@ static void release_all(actuation *a)
             a->desc.joint[j].coordinate[k].motion = (lw_signal){0};
 }
 
+// ---- measures that read efforts of drives
+
+// Every `from` of the text is `to`; NULL: no memory.
+static const char *replaced(lwi_arena *arena, const char *text, const char *from, const char *to)
+{
+    const size_t length = strlen(from);
+    size_t count = 0;
+    for (const char *at = text; (at = strstr(at, from)); at += length) count++;
+    if (!count) return text;
+    char *made = lwi_arena_chars(arena, strlen(text) + count * strlen(to) + 1), *end = made;
+    if (!made) return NULL;
+    for (const char *at; (at = strstr(text, from)); text = at + length) {
+        memcpy(end, text, (size_t)(at - text));
+        end = stpcpy(end + (at - text), to);
+    }
+    strcpy(end, text);
+    return made;
+}
+
+// The effort of a drive is that of the actuator in its place, or zero.
+static lw_status replace_drive(actuation *a, lw_measure_desc *measure, int joint, int k)
+{
+    const lw_coordinate_desc *d = &a->desc.joint[joint].coordinate[k];
+    const bool actuated = d->effort.index < 0 || d->force.index < 0;
+    const size_t size = strlen(a->model->joint[joint].name) + 40;
+    char *drive = lwi_arena_chars(&a->arena, size), *actuator = lwi_arena_chars(&a->arena, size);
+    if (!drive || !actuator) return LW_ERR_MEMORY;
+    snprintf(drive, size, "joint.%s.drive%d", a->model->joint[joint].name, k);
+    snprintf(actuator, size, "joint.%s.actuator%d", a->model->joint[joint].name, k);
+    measure->formula = replaced(&a->arena, measure->formula, drive, actuated ? actuator : "0");
+    return measure->formula ? LW_OK : LW_ERR_MEMORY;
+}
+
+static lw_status replace_drives(actuation *a, lw_error *error)
+{
+    lw_measure_desc *measure = LWI_PUSH(&a->arena, lw_measure_desc, a->desc.nmeasure);
+    if (!measure) return no_memory(error);
+    for (int i = 0; i < a->desc.nmeasure; i++) {
+        measure[i] = a->desc.measure[i];
+        if (!strstr(measure[i].formula, ".drive")) continue;
+        for (int j = 0; j < a->model->njoint; j++)
+            for (int k = 0; k < a->model->joint[j].type->nv; k++)
+                if (a->model->joint[j].motion[k].index > 0 &&
+                    a->desc.joint[j].coordinate[k].motion.index == 0 &&
+                    replace_drive(a, &measure[i], j, k) != LW_OK)
+                    return no_memory(error);
+    }
+    a->desc.measure = measure;
+    return LW_OK;
+}
+
 static lw_status compile(actuation *a, lw_model **actuated, lw_error *error)
 {
     lwi_unclosed unclosed;
@@ -111,6 +162,7 @@ static lw_status build(actuation *a, lw_constraints *c, const char *actuators, b
     else if (release)
         TRY(take_driven(a, error));
     if (release) release_all(a);
+    TRY(replace_drives(a, error));
     return compile(a, actuated, error);
 }
 

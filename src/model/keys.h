@@ -39,6 +39,7 @@ typedef enum lwi_yaml_key_kind {
     LWI_KEY_OPTION,        ///< of lw_options, as text through lw_options_set and lw_options_get
     LWI_KEY_OPTION_MAP,    ///< the same of "KEY=VALUE,...", or of a map
     LWI_KEY_OPTION_NUMBER, ///< the same of a number
+    LWI_KEY_OPTION_EITHER, ///< the same of a number, or of a word in place of it: `steps`
     LWI_KEY_NAMES,         ///< section: list of names
     LWI_KEY_POINTS,        ///< section: map of names to three numbers
     LWI_KEY_SETTINGS,      ///< map of names to numbers

@@ -540,6 +540,32 @@ static void test_one_actuator_at_a_dead_point(void **state)
     lwt_near(close, 0, 0);
 }
 
+// A measure of a drive's effort is that of the actuator in its place; that of a drive that was removed is zero.
+static void measures_of_drives_follow_the_actuators(void **state)
+{
+    (void)state;
+    static const char text[] = "linkwork: 1\ngravity: [0, 0, 0]\n"
+                               "functions: {f: {type: polynomial, coefficients: [0, 0, 1]}}\n"
+                               "bodies: {a: {mass: 3}}\n"
+                               "joints: {x: {type: prismatic, between: [ground, a], axis: [1, 0, "
+                               "0], at: [0, 0, 0], motion: "
+                               "{q0: f}}}\n"
+                               "measures: {force: 2*joint.x.drive0 + 0.5*joint.x.drive0}\n";
+    lw_model *model, *actuated;
+    lw_error error = {0};
+    lwt_ok(lw_model_parse(text, strlen(text), "m.yaml", &(lw_read_desc){.format = "yaml"}, &model,
+                          NULL, &error),
+           &error);
+    lwt_ok(lw_model_actuate(model, "x", true, &actuated, &error), &error);
+    assert_string_equal("2*joint.x.actuator0 + 0.5*joint.x.actuator0",
+                        actuated->desc.measure[0].formula);
+    lw_measures *measures;
+    lwt_ok(lw_measures_create(actuated, &measures, &error), &error);
+    lw_measures_destroy(measures);
+    lw_model_destroy(actuated);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -551,6 +577,7 @@ int main(void)
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_rotor_on_a_cut_joint),
         cmocka_unit_test(test_dependent_actuators_and_singular_positions),
-        cmocka_unit_test(test_one_actuator_at_a_dead_point)};
+        cmocka_unit_test(test_one_actuator_at_a_dead_point),
+        cmocka_unit_test(measures_of_drives_follow_the_actuators)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,7 +33,8 @@ RELATIONS = re.compile(
     r"meet at|does not close|do not close|is given as|its own|'between'|same body|no moving|massless|has length 0|"
     r"polynomial|already|not perpendicular|coplanar|with itself|must differ|is on body|has no mass|"
     r"on what it acts is missing|needs axis2|as mode=real-time requires|"
-    r"apart at the start|rotated by q|rotate about z|letters x, y, z")
+    r"apart at the start|rotated by q|rotate about z|letters x, y, z|"
+    r"(kappa: .always|sample: .none). is not a positive")
 OPTIONS = {
     "duration": ("1", "0", "-1", "x", "'1'", "[1]"), "step": ("0", "0.1", "-1"), "rtol": ("1e-14", "1e-15", "0", "1", "0.5"),
     "atol": ("1e-100", "1e-101", "0", "3"), "atol_p": ("0", "1e-200", "1e-99", "-1"),

@@ -144,6 +144,8 @@ static void keys(void **state)
          "simulation: duration: -1 is not"},
         {HEAD "simulation: {sample: often}\n", LW_ERR_PARSE, 5, 22,
          "simulation: sample: 'often' is not"},
+        {HEAD "simulation: {sample: 2*often}\n", LW_ERR_PARSE, 5, 22,
+         "simulation.sample: unknown name 'often'"},
         {HEAD "simulation:\n  index3:\n    coordinates: 7\n    tangent: 5\n", LW_ERR_PARSE, 8, 14,
          "simulation: index3: tangent: '5' is not 0, 1 or 2"},
         {HEAD "inputs: {a: 1}\n", LW_ERR_PARSE, 5, 9, "inputs: expected a list"},

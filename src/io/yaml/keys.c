@@ -423,15 +423,16 @@ const char *const lwi_yaml_mechanism_names[LW_MECHANISM_COUNT] = {
 #undef X
 };
 
-// How an option is written in the file: a map of key: value pairs, a number, else a word.
+// How an option is written in the file: a map of key: value pairs, a number, a number or a
+// word, else a word.
 #define KIND_NAME LWI_KEY_OPTION
 #define KIND_REAL LWI_KEY_OPTION_NUMBER
 #define KIND_INTEGER LWI_KEY_OPTION_NUMBER
 #define KIND_STATE LWI_KEY_OPTION
-#define KIND_KAPPA LWI_KEY_OPTION
+#define KIND_KAPPA LWI_KEY_OPTION_EITHER
 #define KIND_JOINTS LWI_KEY_OPTION
 #define KIND_COLUMNS LWI_KEY_OPTION
-#define KIND_SAMPLE LWI_KEY_OPTION
+#define KIND_SAMPLE LWI_KEY_OPTION_EITHER
 #define KIND_SAMPLE_MODE LWI_KEY_OPTION
 #define KIND_GAINS LWI_KEY_OPTION
 #define KIND_PROJECT LWI_KEY_OPTION

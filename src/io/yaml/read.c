@@ -4,6 +4,7 @@
 #include "io/yaml/read.h"
 #include "model/description.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -349,6 +350,14 @@ static lw_status read_pairs(lwi_yaml_reading *r, const lwi_yaml_key *key,
     return LW_OK;
 }
 
+// A name that is no parameter: a word in place of a number.
+static bool is_word(const lwi_yaml_reading *r, const lwi_document_value *v)
+{
+    return v->kind == LWI_DOCUMENT_SCALAR && isalpha((unsigned char)*v->text) &&
+           v->text[strspn(v->text, "abcdefghijklmnopqrstuvwxyz_")] == 0 &&
+           !(r->parameters && lwi_document_find(r->parameters, v->text) >= 0);
+}
+
 static lw_status read_option(lwi_yaml_reading *r, const lwi_yaml_key *key,
                              const lwi_document_value *v)
 {
@@ -357,14 +366,16 @@ static lw_status read_option(lwi_yaml_reading *r, const lwi_yaml_key *key,
     const char *text = "";
     char pairs[LW_OPTION_STRING_SIZE] = "";
     char number[40];
-    if (key->kind == LWI_KEY_OPTION_NUMBER) TRY(lwi_yaml_read_number(r, v, &x));
+    const bool is_number = key->kind == LWI_KEY_OPTION_NUMBER ||
+                           (key->kind == LWI_KEY_OPTION_EITHER && !is_word(r, v));
+    if (is_number) TRY(lwi_yaml_read_number(r, v, &x));
     if (key->kind == LWI_KEY_OPTION_MAP && v->kind == LWI_DOCUMENT_MAP) {
         TRY(read_pairs(r, key, v, pairs, sizeof pairs));
         text = pairs;
     } else {
         TRY(lwi_yaml_read_text(r, v, "a word or a number", &text));
     }
-    if (key->kind == LWI_KEY_OPTION_NUMBER && !lwi_text_is_number(text)) {
+    if (is_number && !lwi_text_is_number(text)) {
         snprintf(number, sizeof number, "%.17g", x);
         text = number;
     }
@@ -522,6 +533,7 @@ static lw_status read_value(lwi_yaml_reading *r, const lwi_yaml_key *key, int ty
     case LWI_KEY_OPTION:
     case LWI_KEY_OPTION_MAP:
     case LWI_KEY_OPTION_NUMBER:
+    case LWI_KEY_OPTION_EITHER:
         return read_option(r, key, v);
     case LWI_KEY_FRAME: // resolved before the bodies are read
     case LWI_KEY_VERSION:

@@ -192,7 +192,10 @@ static void put_option(FILE *f, const char *key)
         if (option_takes(key, lw_integrator_info(i).name))
             fprintf(f, "%s\"%s\"", n++ ? ", " : "", lw_integrator_info(i).name);
     fputs("]}", f);
-    if (option_takes(key, "0.5")) fputs(", {\"type\": \"number\", \"exclusiveMinimum\": 0}", f);
+    if (option_takes(key, "0.5"))
+        fputs(", {\"type\": [\"number\", \"string\"], \"exclusiveMinimum\": 0, \"minLength\": 1, "
+              "\"not\": {\"$ref\": \"#/$defs/number_text\"}}",
+              f);
     if (option_takes(key, "1,1"))
         fputs(", {\"type\": \"string\", \"pattern\": \"^[^,]+,[^,]+$\"}", f);
     fputs("]", f);
@@ -318,6 +321,7 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
         put_index3(f);
         return;
     case LWI_KEY_OPTION:
+    case LWI_KEY_OPTION_EITHER:
         put_option(f, key->name);
         return;
     case LWI_KEY_NAMES:

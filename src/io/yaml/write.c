@@ -501,6 +501,7 @@ static void put_key(const writing *w, const lwi_yaml_key *key, int type, const v
     case LWI_KEY_OPTION:
     case LWI_KEY_OPTION_MAP:
     case LWI_KEY_OPTION_NUMBER:
+    case LWI_KEY_OPTION_EITHER:
         put_option(w, source, key->name);
         return;
     case LWI_KEY_FRAME: // not written, and sections, which have no field

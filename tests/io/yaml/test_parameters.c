@@ -117,6 +117,35 @@ static void expressions_are_read(void **state)
     lw_model_destroy(m);
 }
 
+// Numbers for which there are words too.
+static void options_are_expressions(void **state)
+{
+    (void)state;
+    static const char text[] = "linkwork: 1\nparameters: {rate: 50, sample: 4}\n"
+                               "bodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+                               "simulation: {duration: 2/rate, sample: %s, kappa: %s}\n";
+    static const struct {
+        const char *sample, *kappa;
+        double interval, rate;
+    } cases[] = {{"1/rate", "2*rate", 0.02, 100},
+                 {"sample", "none", 4, LW_KAPPA_NONE}, // the parameter, not a word
+                 {"steps", "auto", LW_SAMPLE_STEPS, LW_KAPPA_AUTO}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char file[400];
+        snprintf(file, sizeof file, text, cases[i].sample, cases[i].kappa);
+        lw_options options;
+        lw_options_default(&options);
+        const lw_read_desc desc = {.format = "yaml"};
+        lw_model *model = NULL;
+        lw_error error = {0};
+        if (lw_model_parse(file, strlen(file), "m.yaml", &desc, &model, &options, &error) != LW_OK)
+            fail_msg("%d:%d: %s", error.line, error.column, error.text);
+        assert_true(options.duration == 0.04);
+        assert_true(options.sample == cases[i].interval && options.kappa == cases[i].rate);
+        lw_model_destroy(model);
+    }
+}
+
 // A point by name is a place in the world, also in keys of a body's frame.
 static void points_are_places_in_the_world(void **state)
 {
@@ -617,6 +646,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(expressions_are_read),
+        cmocka_unit_test(options_are_expressions),
         cmocka_unit_test(points_are_places_in_the_world),
         cmocka_unit_test(expressions_are_written),
         cmocka_unit_test(changed_values_are_numbers),
