@@ -43,8 +43,9 @@ typedef enum lw_view { LW_VIEW_LIST(X) LW_VIEW_COUNT } lw_view;
 
 /** Every option of a picture: key, name of its value (NULL: a switch), help. */
 #define LW_PLOT_OPTION_LIST(X)                                                                     \
-    X(y, "COLUMN,...", "a panel with these columns, by name or pattern (* and ?); repeatable")     \
-    X(x, "COLUMN", "what the panels are drawn over (default time)")                                \
+    X(y, "COLUMN,...",                                                                             \
+      "a panel with these columns, by name, pattern (* and ?) or formula of columns; repeatable")  \
+    X(x, "COLUMN", "what the panels are drawn over, a formula too (default time)")                 \
     X(preset, "NAME",                                                                              \
       "overview, joints, positions, energy, residuals, reactions, phase, work-precision, tornado") \
     X(by, "COLUMN", "of a table: a line for each value of this column")                            \
@@ -67,9 +68,10 @@ typedef enum lw_view { LW_VIEW_LIST(X) LW_VIEW_COUNT } lw_view;
 enum { LW_PLOT_MAX_PANELS = 64 };
 
 typedef struct lw_plot_options {
-    const char *y[LW_PLOT_MAX_PANELS]; ///< names or patterns, separated by commas; one panel each
-    int ny;                            ///< 0: the preset
-    const char *x;                     ///< NULL: time
+    const char *
+        y[LW_PLOT_MAX_PANELS]; ///< names, patterns or formulas, separated by commas; one panel each
+    int ny;                    ///< 0: the preset
+    const char *x;             ///< NULL: time
     lw_plot_preset preset;
     bool has_preset, has_from, has_to;
     double from, to; ///< [s]

@@ -3,6 +3,7 @@
 // Several results share the panels.  With one quantity in a panel, colours distinguish results; with
 // several, colours distinguish quantities and line styles results.
 #include "base/assert.h"
+#include "plot/derived.h"
 #include "plot/figure.h"
 #include "plot/options.h"
 #include "plot/precision.h"
@@ -135,6 +136,25 @@ static lw_status read_column(plotting *p, int r, int column, double *values)
                           p->error);
 }
 
+typedef struct reading {
+    plotting *p;
+    int r;
+} reading;
+
+static lw_status read_stored(void *user, int column, double *values)
+{
+    const reading *from = user;
+    return read_column(from->p, from->r, column, values);
+}
+
+static lw_status read_quantity(plotting *p, int r, int column, double *values)
+{
+    reading from = {p, r};
+    if (column < p->table.stored) return read_column(p, r, column, values);
+    return lwi_plot_derived_values(&p->table.derived[column - p->table.stored], read_stored, &from,
+                                   p->window[r].count, values, p->error);
+}
+
 // Of each instance.
 static void subtract_start(const window *w, double *y)
 {
@@ -150,7 +170,7 @@ static lw_status measure(plotting *p, int r, const lwi_plot_quantity *q)
 {
     const window *w = &p->window[r];
     double *y = w->scratch[1], *other = w->scratch[2];
-    TRY(read_column(p, r, q->column[0], y));
+    TRY(read_quantity(p, r, q->column[0], y));
     if (q->measure == LWI_PLOT_CHANGE) {
         subtract_start(w, y);
     } else if (q->measure == LWI_PLOT_BALANCE) {
@@ -193,7 +213,7 @@ static lw_status scale(plotting *p, const window *w, int column, double *values)
 static lw_status read_points(plotting *p, int r, int x_column, const lwi_plot_quantity *q)
 {
     const window *w = &p->window[r];
-    TRY(read_column(p, r, x_column, w->scratch[0]));
+    TRY(read_quantity(p, r, x_column, w->scratch[0]));
     TRY(measure(p, r, q));
     TRY(scale(p, w, x_column, w->scratch[0]));
     return scale(p, w, q->column[0], w->scratch[1]);
@@ -369,8 +389,8 @@ static lw_status list_columns(plotting *p)
     lw_column_info *info = LWI_PUSH(&p->arena, lw_column_info, n);
     if (!info) return no_memory(p);
     for (int i = 0; i < n; i++) info[i] = lw_result_column(p->result[0], i);
-    p->table = (lwi_plot_table){info, n};
-    return LW_OK;
+    p->table = (lwi_plot_table){.info = info, .n = n};
+    return lwi_plot_derive(&p->table, p->options, &p->arena, p->error);
 }
 
 // "energy: crane.csv"; several results are named in the key.

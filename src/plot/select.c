@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "io/text.h"
+#include "plot/derived.h"
 #include "plot/options.h"
 
 #include <stdio.h>
@@ -230,12 +231,11 @@ static lw_status add_list(selecting *s, const char *list)
     if (find(s, list) >= 0) { // a name may contain commas
         TRY(add_matching(s, p, list));
     } else {
-        for (const char *at = list; *at;) {
-            const size_t length = strcspn(at, ",");
-            const char *pattern = copy_text(s, at, (int)length);
+        for (const char *at = list, *item; *at;) {
+            const int length = lwi_plot_next_item(&at, &item);
+            const char *pattern = copy_text(s, item, length);
             if (!pattern) return no_memory(s);
             if (length) TRY(add_matching(s, p, pattern));
-            at += length + (at[length] == ',');
         }
     }
     if (!p->nquantity) return unknown_column(s, list);

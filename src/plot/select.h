@@ -6,10 +6,11 @@
 
 #include <linkwork/plot.h>
 
-/** The columns of a result. */
+/** The columns of a result, then formulas of them (lwi_plot_derive). */
 typedef struct lwi_plot_table {
-    const lw_column_info *info; ///< [n]
-    int n;
+    const lw_column_info *info;             ///< [n]
+    int n, stored;                          ///< `stored` of them are of the result
+    const struct lwi_plot_derived *derived; ///< [n - stored]
 } lwi_plot_table;
 
 typedef enum lwi_plot_measure {

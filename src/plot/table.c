@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "batch/table.h"
 #include "io/text.h"
+#include "plot/derived.h"
 #include "plot/figure.h"
 #include "plot/options.h"
 #include "plot/select.h"
@@ -24,9 +25,10 @@ typedef struct plotting {
     const char *name;
     lw_plot_options options; // x is set
     lwi_arena arena;
-    lw_column_info *info; // [columns]
-    int first, last;      // columns that vary: from first to before last
-    int end;              // statistics: from last to before end
+    lwi_plot_table columns; // and formulas of them
+    double **made;          // [formulas][rows] their values
+    int first, last;        // columns that vary: from first to before last
+    int end;                // statistics: from last to before end
     lwi_plot_selection selection;
     lwi_plot_figure figure;
     lw_error *error;
@@ -39,7 +41,8 @@ static lw_status no_memory(const plotting *p)
 
 static double at(const plotting *p, int row, int column)
 {
-    return lwi_table_row(p->table, row)[column];
+    const int stored = p->table->columns;
+    return column < stored ? lwi_table_row(p->table, row)[column] : p->made[column - stored][row];
 }
 
 static bool ends_in(const char *name, const char *ending)
@@ -65,14 +68,15 @@ static void find_varied(plotting *p)
 static bool is_lost(const plotting *p, int row, int column)
 {
     const lw_table *t = p->table;
-    return column >= p->last && column < p->end && t->text && *t->text[row];
+    const bool statistic = column >= p->last && column < p->end;
+    return (statistic || column >= t->columns) && t->text && *t->text[row];
 }
 
 static lw_status find_column(const plotting *p, const char *name, int *column)
 {
     const lw_table *t = p->table;
-    for (*column = 0; *column < t->columns; ++*column)
-        if (!strcmp(t->name[*column], name)) return LW_OK;
+    for (*column = 0; *column < p->columns.n; ++*column)
+        if (!strcmp(p->columns.info[*column].name, name)) return LW_OK;
     const char *nearest = lwi_nearest(name, t->name, t->columns);
     return lwi_fail(p->error, LW_ERR_ARGUMENT, "%s has no column '%.100s'%s%s%s", p->name, name,
                     nearest ? ", did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
@@ -84,7 +88,7 @@ static lw_status find_column(const plotting *p, const char *name, int *column)
 static lw_status read_column(plotting *p, int column, const char **unit, double **values)
 {
     double factor;
-    *unit = lwi_plot_units_find(p->options.units, p->info[column].unit, &p->arena, &factor);
+    *unit = lwi_plot_units_find(p->options.units, p->columns.info[column].unit, &p->arena, &factor);
     *values = LWI_PUSH(&p->arena, double, p->table->rows);
     if (!*unit || !*values) return no_memory(p);
     for (int i = 0; i < p->table->rows; i++)
@@ -172,13 +176,13 @@ static lw_status fill_families(plotting *p, lwi_plot_panel *panel, const double 
     TRY(distinct(p, group, &value, &n));
     if (n > MAX_FAMILIES)
         return lwi_fail(p->error, LW_ERR_ARGUMENT,
-                        "by: %.100s has %d different values, expected at most %d", p->info[by].name,
-                        n, MAX_FAMILIES);
+                        "by: %.100s has %d different values, expected at most %d",
+                        p->columns.info[by].name, n, MAX_FAMILIES);
     TRY(room_for(p, panel, n));
     for (int k = 0; k < n; k++) {
         const lwi_plot_style style = {.colour = lwi_plot_curve_colour(&p->figure.theme, k, n)};
         TRY(add_curve(p, panel, x, y, group, value[k], style, false));
-        TRY(add_key(p, panel, k ? "" : p->info[by].name, value[k], unit, style));
+        TRY(add_key(p, panel, k ? "" : p->columns.info[by].name, value[k], unit, style));
     }
     return LW_OK;
 }
@@ -267,7 +271,7 @@ static lw_status fill_colours(plotting *p, lwi_plot_panel *panel, const double *
     TRY(distinct(p, z, &values, &n));
     if (!n)
         return lwi_fail(p->error, LW_ERR_ARGUMENT, "z: %.100s has no numbers",
-                        p->info[z_column].name);
+                        p->columns.info[z_column].name);
     const double lo = values[0], hi = values[n - 1];
     for (int i = 0; i < rows; i++)
         colour[i] = isfinite(z[i]) ? lwi_plot_scale_colour(&p->figure.theme, share(z[i], lo, hi))
@@ -284,7 +288,8 @@ static lw_status fill_colours(plotting *p, lwi_plot_panel *panel, const double *
         const double part = k / (SHADES - 1.0);
         const lwi_plot_style style = {.colour = lwi_plot_scale_colour(&p->figure.theme, part),
                                       .broad = false};
-        TRY(add_key(p, panel, k ? "" : p->info[z_column].name, lo + part * (hi - lo), unit, style));
+        TRY(add_key(p, panel, k ? "" : p->columns.info[z_column].name, lo + part * (hi - lo), unit,
+                    style));
     }
     return LW_OK;
 }
@@ -351,7 +356,7 @@ static lw_status check_apart(const plotting *p, const double *X, const model *m)
                 p->error, LW_ERR_ARGUMENT,
                 "tornado: '%.120s' is a linear function of what varies before it in all completed "
                 "variants; expected variants in which each quantity varies by itself",
-                p->info[p->first + k].name);
+                p->columns.info[p->first + k].name);
     return LW_OK;
 }
 
@@ -408,11 +413,11 @@ static lw_status label_bar(plotting *p, const bar *b, const model *m, const char
     double factor;
     const int k = b->column - p->first;
     const char *unit =
-        lwi_plot_units_find(p->options.units, p->info[b->column].unit, &p->arena, &factor);
+        lwi_plot_units_find(p->options.units, p->columns.info[b->column].unit, &p->arena, &factor);
     char *text = LWI_PUSH(&p->arena, char, 400);
     if (!unit || !text) return no_memory(p);
-    snprintf(text, 400, "%.200s  %.4g to %.4g%s%.60s", p->info[b->column].name, factor * m->lo[k],
-             factor * m->hi[k], *unit && strcmp(unit, "1") ? " " : "",
+    snprintf(text, 400, "%.200s  %.4g to %.4g%s%.60s", p->columns.info[b->column].name,
+             factor * m->lo[k], factor * m->hi[k], *unit && strcmp(unit, "1") ? " " : "",
              strcmp(unit, "1") ? unit : "");
     *label = text;
     return LW_OK;
@@ -441,7 +446,7 @@ static lw_status fill_tornado(plotting *p, int column, lwi_plot_panel *panel)
         snprintf(title, 300, "linear model, %.3g %% of the variance", 100 * m.explained);
     *panel = (lwi_plot_panel){.title = title,
                               .unit = "",
-                              .x_title = p->info[column].name,
+                              .x_title = p->columns.info[column].name,
                               .x_unit = unit,
                               .loose = true,
                               .tile = LWI_PUSH(&p->arena, lwi_plot_tile, 2 * shown),
@@ -477,7 +482,7 @@ static lw_status fill_panel(plotting *p, const lwi_plot_choice *choice, lwi_plot
     TRY(read_column(p, first, &y_unit, &y));
     *panel = (lwi_plot_panel){.title = choice->title,
                               .unit = y_unit,
-                              .x_title = p->info[choice->x].name,
+                              .x_title = p->columns.info[choice->x].name,
                               .x_unit = x_unit,
                               .log = o->log,
                               .equal = o->equal,
@@ -519,7 +524,6 @@ enum { MAX_PANELS = 6 }; // of pictures without y
 static lw_status select_columns(plotting *p)
 {
     const lw_table *t = p->table;
-    const lwi_plot_table columns = {p->info, t->columns};
     lw_plot_options o = p->options;
     o.has_preset = false;
     for (int k = 0; !p->options.ny && k < t->columns && o.ny < MAX_PANELS; k++)
@@ -527,17 +531,34 @@ static lw_status select_columns(plotting *p)
     if (!o.ny)
         return lwi_fail(p->error, LW_ERR_ARGUMENT, "%s has no column NAME.max; expected a y",
                         p->name);
-    TRY(lwi_plot_select(&columns, &o, &p->arena, &p->selection, p->error));
+    TRY(lwi_plot_select(&p->columns, &o, &p->arena, &p->selection, p->error));
+    return LW_OK;
+}
+
+static lw_status read_stored(void *user, int column, double *values)
+{
+    const plotting *p = user;
+    for (int i = 0; i < p->table->rows; i++) values[i] = at(p, i, column);
     return LW_OK;
 }
 
 static lw_status list_columns(plotting *p)
 {
     const lw_table *t = p->table;
-    p->info = LWI_PUSH(&p->arena, lw_column_info, t->columns);
-    if (!p->info) return no_memory(p);
+    lwi_plot_table *c = &p->columns;
+    lw_column_info *info = LWI_PUSH(&p->arena, lw_column_info, t->columns);
+    if (!info) return no_memory(p);
+    *c = (lwi_plot_table){.info = info, .n = t->columns};
     for (int k = 0; k < t->columns; k++)
-        p->info[k] = (lw_column_info){.name = t->name[k], .unit = t->unit[k], .frame = ""};
+        info[k] = (lw_column_info){.name = t->name[k], .unit = t->unit[k], .frame = ""};
+    TRY(lwi_plot_derive(c, &p->options, &p->arena, p->error));
+    p->made = LWI_PUSH(&p->arena, double *, c->n - c->stored);
+    if (!p->made) return no_memory(p);
+    for (int k = 0; k < c->n - c->stored; k++) {
+        p->made[k] = LWI_PUSH(&p->arena, double, t->rows);
+        if (!p->made[k]) return no_memory(p);
+        TRY(lwi_plot_derived_values(&c->derived[k], read_stored, p, t->rows, p->made[k], p->error));
+    }
     return LW_OK;
 }
 

@@ -1,11 +1,13 @@
 // test_select.c -- names, patterns and presets select panels; errors name what does not exist.
 #include "io/text.h"
+#include "plot/derived.h"
 #include "plot/select.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <math.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -40,7 +42,7 @@ static const lw_column_info columns[] = {
     {"sys.Wnc", "J", "", 1},
     {"sys.cpos", "m or rad", "", 1},
 };
-static const lwi_plot_table table = {columns, LWI_COUNT(columns)};
+static const lwi_plot_table table = {columns, LWI_COUNT(columns), LWI_COUNT(columns), NULL};
 
 typedef struct selected {
     lwi_arena arena;
@@ -175,8 +177,9 @@ static void a_preset_without_its_columns_says_so(void **state)
         lw_error error;
         lwi_arena_init(&arena, NULL);
         const lw_plot_options o = {.preset = (lw_plot_preset)preset};
-        assert_int_equal(lwi_plot_select(&(lwi_plot_table){time, 1}, &o, &arena, &s, &error),
-                         LW_ERR_ARGUMENT);
+        assert_int_equal(
+            lwi_plot_select(&(lwi_plot_table){time, 1, 1, NULL}, &o, &arena, &s, &error),
+            LW_ERR_ARGUMENT);
         assert_non_null(strstr(error.text, "none of its columns"));
         lwi_arena_free(&arena);
     }
@@ -202,9 +205,85 @@ static void many_columns_are_selected_at_once(void **state)
         lwi_arena arena;
         lwi_plot_selection s;
         lwi_arena_init(&arena, NULL);
-        assert_int_equal(LW_OK, lwi_plot_select(&(lwi_plot_table){many, COLUMNS}, &options[i],
-                                                &arena, &s, NULL));
+        assert_int_equal(LW_OK, lwi_plot_select(&(lwi_plot_table){many, COLUMNS, COLUMNS, NULL},
+                                                &options[i], &arena, &s, NULL));
         assert_int_equal(curves[i], s.panel[0].nquantity);
+        lwi_arena_free(&arena);
+    }
+}
+
+// Rows 0, 1, ... of column k are 10 k + row.
+static lw_status read_rows(void *user, int column, double *values)
+{
+    const int *n = user;
+    for (int i = 0; i < *n; i++) values[i] = 10 * column + i;
+    return LW_OK;
+}
+
+static int column_of(const lwi_plot_table *t, const char *name)
+{
+    for (int i = 0; i < t->n; i++)
+        if (!strcmp(t->info[i].name, name)) return i;
+    fail_msg("no column %s", name);
+    return -1;
+}
+
+static void formulas_of_columns_are_columns(void **state)
+{
+    (void)state;
+    lwi_arena arena;
+    lw_error error;
+    lwi_plot_selection s;
+    lwi_plot_table t = table;
+    int rows = 3;
+    double values[3];
+    lw_plot_options o = {.x = "2*t", .ny = 4};
+    o.y[0] = "hypot(joint.rail.fx, 2*joint.rail.fz), sys.T";
+    o.y[1] = "joint.rail.f*";
+    o.y[2] = "sys.E - sys.V";
+    o.y[3] = "joint.rail.tx*joint.ball.wx"; // the angle is no unit of a power
+    lwi_arena_init(&arena, NULL);
+    if (lwi_plot_derive(&t, &o, &arena, &error) != LW_OK) fail_msg("%s", error.text);
+    assert_int_equal(4, t.n - t.stored);
+    assert_string_equal("N", t.info[t.stored + 1].unit);
+    assert_string_equal("J", t.info[t.stored + 2].unit);
+    assert_string_equal("W", t.info[t.stored + 3].unit);
+    const int fx = column_of(&t, "joint.rail.fx"), fz = column_of(&t, "joint.rail.fz");
+    assert_int_equal(LW_OK,
+                     lwi_plot_derived_values(&t.derived[1], read_rows, &rows, 3, values, &error));
+    for (int i = 0; i < 3; i++) assert_true(values[i] == hypot(10 * fx + i, 2 * (10 * fz + i)));
+    assert_int_equal(LW_OK,
+                     lwi_plot_derived_values(&t.derived[0], read_rows, &rows, 3, values, &error));
+    assert_true(values[2] == 2 * (10 * column_of(&t, "time") + 2));
+    if (lwi_plot_select(&t, &o, &arena, &s, &error) != LW_OK) fail_msg("%s", error.text);
+    assert_int_equal(4, s.npanel);
+    assert_int_equal(t.stored, s.panel[0].x);
+    assert_int_equal(2, s.panel[0].nquantity);
+    assert_int_equal(3, s.panel[1].nquantity); // the pattern
+    assert_string_equal("sys.E - sys.V", s.panel[2].title);
+    lwi_arena_free(&arena);
+}
+
+static void wrong_formulas_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *y, *text;
+    } cases[] = {
+        {"hypot(joint.rail.fx, joint.rial.fz)", "no column 'joint.rial.fz', did you mean"},
+        {"joint.rail.fx + joint.rail.tx", "expected the same kind"},
+        {"joint.rail.fx +", "the formula ends"},
+        {"2*nothing", "unknown name 'nothing'"},
+    };
+    for (size_t i = 0; i < LWI_COUNT(cases); i++) {
+        lwi_arena arena;
+        lw_error error;
+        lwi_plot_table t = table;
+        lw_plot_options o = {.ny = 1};
+        o.y[0] = cases[i].y;
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(LW_ERR_ARGUMENT, lwi_plot_derive(&t, &o, &arena, &error));
+        if (!strstr(error.text, cases[i].text)) fail_msg("%s", error.text);
         lwi_arena_free(&arena);
     }
 }
@@ -219,6 +298,8 @@ int main(void)
         cmocka_unit_test(presets_find_their_columns),
         cmocka_unit_test(phase_pairs_rates_with_coordinates),
         cmocka_unit_test(a_preset_without_its_columns_says_so),
+        cmocka_unit_test(formulas_of_columns_are_columns),
+        cmocka_unit_test(wrong_formulas_are_refused),
         cmocka_unit_test(many_columns_are_selected_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,8 +63,7 @@ static int find_column(const naming *n, const char *name)
     return found ? found->column : -1;
 }
 
-// The name without quotes, 'left knee'.q0: left knee.q0.
-static bool unquote(char *to, size_t size, const char *name, int length)
+bool lwi_column_unquote(char *to, size_t size, const char *name, int length)
 {
     size_t n = 0;
     bool quoted = false;
@@ -118,11 +117,17 @@ static lw_status add_variable(naming *n, const char *name, int *index)
     return n->name[n->n++] ? LW_OK : LW_ERR_MEMORY;
 }
 
-static lwi_dimension dimension_of(const char *unit)
+lwi_dimension lwi_column_dimension(const char *unit)
 {
     lwi_unit u = {.times = 1, .per = 1};
     if (*unit && lwi_unit_read(unit, (int)strlen(unit), &u)) return u.dimension;
     return (lwi_dimension){.kind = LWI_DIMENSION_UNKNOWN};
+}
+
+double lwi_column_factor(const char *unit)
+{
+    lwi_unit u = {.times = 1, .per = 1};
+    return *unit && lwi_unit_read(unit, (int)strlen(unit), &u) ? lwi_unit_value("1", 1, &u) : 1;
 }
 
 // A name that begins as columns do is none of t, functions and joints.
@@ -171,25 +176,31 @@ static lw_status find_name(void *user, const char *text, int length, lwi_formula
 {
     naming *n = user;
     char name[LWI_NAME_LENGTH * 2 + 40], whole[sizeof name + 8];
-    if (!unquote(name, sizeof name, text, length)) return LW_ERR_ARGUMENT;
+    if (!lwi_column_unquote(name, sizeof name, text, length)) return LW_ERR_ARGUMENT;
     if (!strncmp(name, "measure.", 8) && find_measure(n, name + 8, symbol) == LW_OK) return LW_OK;
     const int k = find_meant(n, name, whole, sizeof whole);
     if (k < 0) return symbol ? unknown(n, name, text, length, error) : LW_ERR_ARGUMENT;
     if (!symbol) return LW_OK;
-    *symbol =
-        (lwi_formula_symbol){.variable = true, .dimension = dimension_of(n->all->column[k].unit)};
+    *symbol = (lwi_formula_symbol){.variable = true,
+                                   .dimension = lwi_column_dimension(n->all->column[k].unit)};
     if (add_variable(n, whole, &symbol->index) == LW_OK) return LW_OK;
     return lwi_fail(error, LW_ERR_MEMORY, "no memory for measures");
 }
 
 // ---------------------------------------------------------------------------------------- creation
 
-// The unit in brackets of "a force [N]"; a pure number: "1".
-static const char *unit_text(lwi_arena *arena, lwi_dimension dimension)
+// The unit in brackets of "a force [N]".
+const char *lwi_dimension_unit(lwi_arena *arena, lwi_dimension dimension)
 {
     char text[128];
     if (dimension.kind == LWI_DIMENSION_UNKNOWN) return "";
     lwi_dimension_text(dimension, text, sizeof text);
+    if (*text == '[') { // without a name: a torque times an angular speed is a power
+        dimension.power[LWI_BASE_ANGLE] = 0;
+        char plain[sizeof text];
+        if (*lwi_dimension_text(dimension, plain, sizeof plain) != '[')
+            memcpy(text, plain, sizeof text);
+    }
     char *from = strchr(text, '['), *to = strrchr(text, ']');
     if (!from || !to) return dimension.kind == LWI_DIMENSION_NONE ? "" : "1";
     *to = 0;
@@ -200,7 +211,7 @@ static lw_status set_unit(naming *n, const lw_measure_desc *d, one_measure *one,
 {
     one->factor = 1;
     if (!d->unit) {
-        one->unit = unit_text(&n->m->arena, one->formula.dimension);
+        one->unit = lwi_dimension_unit(&n->m->arena, one->formula.dimension);
         return one->unit ? LW_OK : lwi_fail(error, LW_ERR_MEMORY, "no memory for measures");
     }
     lwi_unit u = {.times = 1, .per = 1};

@@ -6,6 +6,15 @@
 
 #include <linkwork/result.h>
 
+/** A name of a column in a formula without its quotes, 'left knee'.q0: left knee.q0.  @return false: it is too long */
+bool lwi_column_unquote(char *to, size_t size, const char *name, int length);
+/** Of the unit of a column; unknown of "m or rad". */
+lwi_dimension lwi_column_dimension(const char *unit);
+/** From the unit of a column to SI. */
+double lwi_column_factor(const char *unit);
+/** The SI unit of a dimension: "N", a pure number "1", unknown "".  @return NULL: no memory */
+const char *lwi_dimension_unit(lwi_arena *arena, lwi_dimension dimension);
+
 typedef struct lwi_measures lwi_measures;
 
 /** Compares the formulas with the columns of the model.
