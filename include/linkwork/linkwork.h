@@ -36,5 +36,6 @@
 #include <linkwork/result.h>
 #include <linkwork/simulate.h>
 #include <linkwork/spatial.h>
+#include <linkwork/store.h>
 #include <linkwork/view.h>
 #endif

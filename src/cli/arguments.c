@@ -191,6 +191,28 @@ static cli_exit set_count(int *count, const char *key, const char *value)
     return cli_complain(CLI_USE, "--%s %s: expected a whole number from 0 to 1000", key, value);
 }
 
+// K/N with 1 <= K <= N
+static cli_exit set_share(cli_arguments *arguments, const char *value)
+{
+    char first[16];
+    const char *slash = strchr(value, '/');
+    const size_t n = slash ? (size_t)(slash - value) : 0;
+    if (n > 0 && n < sizeof first) {
+        memcpy(first, value, n);
+        first[n] = 0;
+        if (whole_number(slash + 1, 1, INT_MAX, &arguments->shares) &&
+            whole_number(first, 1, arguments->shares, &arguments->share))
+            return CLI_DONE;
+    }
+    return cli_complain(CLI_USE, "--part %s: expected K/N, the share K from 1 to N", value);
+}
+
+static cli_exit set_part_rows(cli_arguments *arguments, const char *value)
+{
+    if (whole_number(value, 1, INT_MAX, &arguments->part_rows)) return CLI_DONE;
+    return cli_complain(CLI_USE, "--part-rows %s: expected a whole number from 1 on", value);
+}
+
 const char *const cli_levels[] = {
 #define X(name, text) [LW_OBSERVE_##name] = text,
     LW_OBSERVE_LIST(X)
@@ -257,6 +279,13 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
         if (arguments->ntable == CLI_MAX) return cli_complain(CLI_USE, "too many files to write");
         arguments->table[arguments->ntable++] = value;
         return CLI_DONE;
+    case CLI_BIT_STORE: arguments->store = value; return CLI_DONE;
+    case CLI_BIT_RESUME: arguments->resume = value; return CLI_DONE;
+    case CLI_BIT_STATUS: arguments->status = value; return CLI_DONE;
+    case CLI_BIT_VERIFY: arguments->verify = value; return CLI_DONE;
+    case CLI_BIT_MERGE: arguments->merge = value; return CLI_DONE;
+    case CLI_BIT_PART: return set_share(arguments, value);
+    case CLI_BIT_PART_ROWS: return set_part_rows(arguments, value);
     case CLI_BIT_LEVEL: return set_level(arguments, value);
     case CLI_BIT_LANES: return set_count(&arguments->lanes, "lanes", value);
     case CLI_BIT_BASE: return set_base(arguments, value);

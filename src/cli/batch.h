@@ -15,6 +15,11 @@ typedef struct cases {
 cli_exit cases_read(const cli_arguments *arguments, const lw_model *model, cases *c);
 void cases_free(cases *c);
 
+/** Does an option ask for a study in a folder? */
+bool cli_has_folder(const cli_arguments *arguments);
+/** Makes it, continues it, counts and verifies its parts, merges them. */
+cli_exit cli_folder(const cli_arguments *arguments);
+
 /** Simulates all of them; the table of what came of it at the end. */
 cli_exit cli_batch(const cli_arguments *arguments);
 

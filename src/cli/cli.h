@@ -41,6 +41,16 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(TABLE, "table", 0, "FILE",                                                                   \
       "a row for each run (.csv, .h5): what varies, statistics of the measures or of --watch, "    \
       "how it ended; repeatable")                                                                  \
+    X(STORE, "store", 0, "DIR",                                                                    \
+      "keep the study in this folder, part by part; the same command continues it")                \
+    X(RESUME, "resume", 0, "DIR", "continue the study of this folder")                             \
+    X(STATUS, "status", 0, "DIR", "report what the study of this folder has and what is missing")  \
+    X(VERIFY, "verify", 0, "DIR",                                                                  \
+      "read all parts of the study of this folder; damaged ones are removed, and --resume makes "  \
+      "them")                                                                                      \
+    X(MERGE, "merge", 0, "DIR", "write the table of the study of this folder (-o FILE.csv, .h5)")  \
+    X(PART, "part", 0, "K/N", "make the K-th of N shares of a study with a folder, K from 1 to N") \
+    X(PART_ROWS, "part-rows", 0, "N", "variants of a part (default: as many as take 20 s)")        \
     X(LANES, "lanes", 0, "N", "runs of one thread in SIMD lanes: 1, 4 or 8; 0: the widest")        \
     X(MODEL, "model", 0, "MODEL", "model of a result that has none (.csv)")                        \
     X(INSTANCE, "instance", 0, "K",                                                                \
@@ -106,8 +116,10 @@ enum {
     CLI_OPTION_LIST(X) CLI_SIMULATION = INT64_C(1)
                                         << CLI_BIT_SIMULATION, ///< those of LW_OPTION_LIST
     CLI_PLOTTING = INT64_C(1) << CLI_BIT_PLOTTING,             ///< those of LW_PLOT_OPTION_LIST
-    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_TABLE | CLI_LANES,  ///< of many runs at once
-    CLI_MESHES = CLI_PACKAGE_PATH | CLI_MISSING_MESH           ///< files of meshes
+    CLI_FOLDER = CLI_STORE | CLI_RESUME | CLI_STATUS | CLI_VERIFY | CLI_MERGE | CLI_PART |
+                 CLI_PART_ROWS,                               ///< of studies in folders
+    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_TABLE | CLI_LANES, ///< of many runs at once
+    CLI_MESHES = CLI_PACKAGE_PATH | CLI_MISSING_MESH          ///< files of meshes
 };
 #undef X
 
@@ -118,10 +130,10 @@ enum {
           CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME |       \
           CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                                \
       "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
-    X(sweep, "MODEL",                                                                              \
-      CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_DESIGN | CLI_SEED | CLI_LEVEL | CLI_MANY |      \
-          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET |        \
-          CLI_CUT | CLI_JSON | CLI_QUIET,                                                          \
+    X(sweep, "[MODEL]",                                                                            \
+      CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_DESIGN | CLI_SEED | CLI_FOLDER | CLI_LEVEL |    \
+          CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME |       \
+          CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                                \
       "a run for every combination of values, with a line of results for each")                    \
     X(check, "MODEL",                                                                              \
       CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT |  \
@@ -221,16 +233,19 @@ typedef struct cli_arguments {
     int nset;
     const char *table[CLI_MAX]; ///< files of --table
     int ntable;
-    const char *observed;                            ///< columns of --watch; NULL: none
-    const char *hold;                                ///< of assemble; NULL: nothing
-    const char *near;                                ///< of assemble, likewise
-    int starts;                                      ///< of assemble; 0: the default
-    bool open;                                       ///< open loops are accepted
-    const char *at, *inputs, *outputs, *independent; ///< of analyses; NULL: not given
-    const char *from;                                ///< of run; NULL: not given
-    const char *actuators, *weights, *motion;        ///< of inverse; NULL: not given
-    const char *by, *statistic;                      ///< of sensitivity; NULL: not given
-    int lanes;                                       ///< 0: not given
+    const char *store, *resume, *status, *verify, *merge; ///< folders of studies; NULL: not given
+    int share, shares;                                    ///< --part K/N; 0: not given
+    int part_rows;                                        ///< 0: not given
+    const char *observed;                                 ///< columns of --watch; NULL: none
+    const char *hold;                                     ///< of assemble; NULL: nothing
+    const char *near;                                     ///< of assemble, likewise
+    int starts;                                           ///< of assemble; 0: the default
+    bool open;                                            ///< open loops are accepted
+    const char *at, *inputs, *outputs, *independent;      ///< of analyses; NULL: not given
+    const char *from;                                     ///< of run; NULL: not given
+    const char *actuators, *weights, *motion;             ///< of inverse; NULL: not given
+    const char *by, *statistic;                           ///< of sensitivity; NULL: not given
+    int lanes;                                            ///< 0: not given
     lw_base base;
     const char *inertia_check;
     const char *package_path, *missing_mesh;

@@ -361,6 +361,9 @@ cli_exit cli_batch(const cli_arguments *arguments)
 
 cli_exit cli_sweep(const cli_arguments *arguments)
 {
+    if (cli_has_folder(arguments)) return cli_folder(arguments);
+    if (!arguments->operand)
+        return cli_complain(CLI_USE, "sweep: MODEL is missing (linkwork sweep --help)");
     if (arguments->nvary || arguments->batch) return cli_batch(arguments);
     return cli_complain(CLI_USE,
                         "sweep: nothing differs; give --vary NAME=FROM:TO:COUNT or --batch FILE");

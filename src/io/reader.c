@@ -150,6 +150,17 @@ static lw_status remake(const lwi_remake *how, const char *const *set, int nset,
     return status;
 }
 
+bool lwi_reader_source(const lw_model *model, const char **text, size_t *length,
+                       const lw_read_desc **desc)
+{
+    const lwi_remake *r = &model->desc.remake;
+    if (r->make != remake) return false;
+    *text = r->source->text;
+    *length = r->source->length;
+    *desc = &r->source->desc;
+    return true;
+}
+
 static const lwi_remake remaking = {.make = remake, .copy = copy_source};
 
 // Compares the measures with the columns that results of the model have.

@@ -29,6 +29,10 @@ LWI_READER_LIST(X)
 /** Reads the whole file into one block of the allocator. */
 lw_status lwi_reader_file(const char *path, const lw_allocator *allocator, char **text,
                           size_t *length, lw_error *error);
+/** The text of the file with parameters that a model was read from, and how it was read; owned by the model.
+ *  @return false: the model is of no such file */
+bool lwi_reader_source(const lw_model *model, const char **text, size_t *length,
+                       const lw_read_desc **desc);
 /** Path of a file in the folder or below it, links resolved; NULL: it does not exist or is outside, or no
  *  memory.
  *  @param name  relative to the folder */

@@ -79,6 +79,8 @@ static lw_csv *the_lw_csv, *new_lw_csv;
 static lw_writer *the_lw_writer, *new_lw_writer;
 static lw_batch_writer *the_lw_batch_writer, *new_lw_batch_writer;
 static lw_result *the_lw_result, *new_lw_result;
+static lw_store *the_lw_store, *new_lw_store;
+static lw_store_state store_state;
 static lw_table *the_lw_table, *new_lw_table;
 
 static const char *const vary[] = {"gravity.x"};
@@ -115,6 +117,7 @@ static lw_servo_desc lw_servo_desc_;
 static lw_sim_desc lw_sim_desc_ = {.options = &options};
 static lw_spring_desc lw_spring_desc_;
 static lw_stop_desc lw_stop_desc_;
+static lw_store_desc lw_store_desc_ = {.options = &options, .part_rows = 1, .columns = "sys.T"};
 static lw_view_desc lw_view_desc_;
 static lw_wrench_desc lw_wrench_desc_;
 static lw_writer_desc lw_writer_desc_;
@@ -189,12 +192,19 @@ static void create_objects(void)
     lwt_ok(lw_sensitivity_create(the_lw_model, &lw_sensitivity_desc_, &the_lw_sensitivity, &error),
            &error);
     lwt_ok(lw_table_read("null-table.csv", &the_lw_table, &error), &error);
+    lwt_ok(lw_design_create(the_lw_model, &lw_design_desc_, &new_lw_table, &error), &error);
+    lw_store_desc_.variants = new_lw_table;
+    lwt_ok(lw_store_create("null-store", the_lw_model, &lw_store_desc_, &the_lw_store, &error),
+           &error);
+    for (int part = 0; part < 2; part++)
+        lwt_ok(lw_store_run(the_lw_store, part, 1, 1, NULL, NULL), &error);
 }
 
 // Files of the tests, and those that the calls write.
 static void remove_files(void)
 {
-    static const char *const patterns[] = {"null-code/*", "null-*", "null.yaml"};
+    static const char *const patterns[] = {"null-code/*", "null-store/parts/*", "null-store/*",
+                                           "null-*", "null.yaml"};
     for (size_t k = 0; k < sizeof patterns / sizeof *patterns; k++) {
         glob_t found;
         if (glob(patterns[k], 0, NULL, &found)) continue;

@@ -4,12 +4,17 @@
 
 #include "io/result/columns.h"
 
+#include <linkwork/batch.h>
 #include <linkwork/io.h>
 
 /** Writes the header line; names are quoted where necessary. */
 void lwi_csv_header(FILE *file, const char *const *names, int n);
 /** Writes one line of numbers, 17 digits; between lwi_numbers_begin and _end. */
 void lwi_csv_numbers(FILE *file, const double *row, int n);
+
+/** Writes a table: a header line, numbers with 17 digits, those that are not known as empty fields, strings in quotes.
+ *  @return LW_ERR_MEMORY; failures to write are those of the stream */
+lw_status lwi_csv_table_put(FILE *file, const lw_table *table, lw_error *error);
 
 /** lw_csv_create with the columns that patterns choose (lwi_result_columns_choose). */
 lw_status lwi_csv_create(const lw_model *model, lw_observe level, const char *patterns,

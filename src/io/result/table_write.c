@@ -38,7 +38,7 @@ static void put_row(FILE *file, const lw_table *t, int i)
     fputc('\n', file);
 }
 
-static lw_status put_csv(FILE *file, const lw_table *t, lw_error *error)
+lw_status lwi_csv_table_put(FILE *file, const lw_table *t, lw_error *error)
 {
     lwi_numbers numbers;
     lwi_arena arena;
@@ -60,7 +60,7 @@ static lw_status write_csv(const lw_table *t, const char *path, lw_error *error)
 {
     FILE *file;
     TRY(lwi_open_output_stream(path, &file, error));
-    const lw_status put = put_csv(file, t, error);
+    const lw_status put = lwi_csv_table_put(file, t, error);
     const lw_status closed = lwi_close_output(file, path, put == LW_OK ? error : NULL);
     return put != LW_OK ? put : closed;
 }

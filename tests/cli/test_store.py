@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""`linkwork sweep` with a folder: the table of the parts is that of one sweep, byte for byte, for any processes and
+after any kill; damaged parts, full disks, other studies.
+
+usage: test_store.py LINKWORK MODELS
+"""
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+LINKWORK, MODELS = (os.path.abspath(a) for a in sys.argv[1:3])
+MODEL = os.path.join(MODELS, "cart_arm.yaml")
+STUDY = ("sweep", MODEL, "--vary", "joint.rail.q0=0:1:12", "--vary", "body.cart.mass=-1,2,5", "--duration", "0.1",
+         "--watch", "body.cart.x,sys.T")  # every third variant has no model
+
+
+def linkwork(*words, cwd=None, **more):
+    return subprocess.run([LINKWORK, *words], cwd=cwd, capture_output=True, text=True, timeout=240, check=False, **more)
+
+
+class Store(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = self.folder.name
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def run_ok(self, *words):
+        done = linkwork(*words, cwd=self.path)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def refused(self, code, text, *words):
+        done = linkwork(*words, cwd=self.path)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertIn(text, done.stderr)
+
+    def bytes_of(self, name):
+        with open(os.path.join(self.path, name), "rb") as file:
+            return file.read()
+
+    def whole(self, ending="csv", study=STUDY):
+        """The table of one sweep of one thread without a folder."""
+        linkwork(*study, "--threads", "1", "--table", "whole." + ending, "--quiet", cwd=self.path)
+        return self.bytes_of("whole." + ending)
+
+    def merged(self, folder, ending="csv"):
+        self.run_ok("sweep", "--merge", folder, "-o", "merged." + ending, "--quiet")
+        return self.bytes_of("merged." + ending)
+
+    def parts(self, folder="s"):
+        return sorted(os.listdir(os.path.join(self.path, folder, "parts")))
+
+    def state(self, folder="s"):
+        return json.loads(self.run_ok("sweep", "--status", folder, "--json"))
+
+    def begin(self, *words, study=STUDY):
+        return subprocess.Popen([LINKWORK, *study, "--store", "s", *words], cwd=self.path,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def test_the_table_of_parts_is_that_of_one_sweep(self):
+        whole = self.whole()
+        for k, rows in enumerate(("1", "5", "36", "1000")):
+            self.run_ok(*STUDY, "--store", f"s{k}", "--part-rows", rows, "--threads", str(1 + k), "--lanes", "148"[k % 3])
+            self.assertEqual(self.merged(f"s{k}"), whole, rows)
+        self.assertEqual(self.merged("s1", "h5"), self.whole("h5"))
+        self.run_ok(*STUDY, "--store", "s4", "--table", "t.csv")  # parts of the default size
+        self.assertEqual(self.bytes_of("t.csv"), whole)
+
+    def test_failed_variants_are_rows_with_their_reason(self):
+        self.run_ok(*STUDY, "--store", "s", "--part-rows", "1")  # parts in which nothing can run
+        table = self.merged("s").decode().splitlines()
+        failed = [row for row in table[1:] if "mass" in row]
+        self.assertEqual(len(failed), 12)
+        self.assertTrue(failed[0].startswith("0,0,-1,"), failed[0])
+        state = self.state()
+        self.assertEqual((state["rows"], state["failed"], state["complete"]), (36, 12, 36))
+
+    def test_a_study_in_which_nothing_can_run_is_refused(self):
+        study = ("sweep", MODEL, "--vary", "body.cart.mass=-1,-2", "--duration", "0.1", "--store", "s")
+        self.refused(3, "mass", *study)
+        self.assertFalse(os.path.exists(os.path.join(self.path, "s")))
+
+    def test_killed_at_any_time_it_goes_on(self):
+        whole = self.whole()
+        for k in range(8):  # drivers of one folder are killed, two at a time
+            drivers = [self.begin("--part-rows", "1", "--threads", "1") for _ in range(2)]
+            time.sleep(0.01 + 0.012 * k)
+            for driver in drivers:
+                driver.kill()
+                driver.communicate()
+        self.run_ok(*STUDY, "--store", "s", "--part-rows", "1")
+        self.assertEqual(self.merged("s"), whole)
+        self.assertEqual(len([p for p in self.parts() if not p.startswith(".part-")]), 36)
+
+    def test_two_drivers(self):
+        drivers = [self.begin("--part-rows", "2") for _ in range(3)]
+        for driver in drivers:
+            _, errors = driver.communicate(timeout=200)
+            self.assertEqual(driver.returncode, 0, errors)
+        self.assertEqual(self.merged("s"), self.whole())
+        self.assertEqual(len(self.parts()), 18)
+
+    def test_shares(self):
+        for k in (2, 3):
+            self.run_ok(*STUDY, "--store", "s", "--part-rows", "5", "--part", f"{k}/3")
+        self.assertEqual(self.state()["complete"], 5)  # of 8
+        self.refused(2, "3 of 8 parts are missing", "sweep", "--merge", "s", "-o", "m.csv")
+        self.assertFalse(os.path.exists(os.path.join(self.path, "m.csv")))
+        self.run_ok("sweep", "--resume", "s", "--part", "1/3", "--threads", "1")
+        self.assertEqual(self.merged("s"), self.whole())
+        self.run_ok(*STUDY, "--store", "many", "--part", "1/9")
+        self.assertGreaterEqual(self.state("many")["parts"], 9)
+
+    def test_a_signal_ends_it_and_nothing_is_lost(self):
+        long = (*STUDY[:-1], "sys.T", "--duration", "60")
+        long = tuple(w for i, w in enumerate(long) if not (w == "0.1" or (w == "--duration" and long[i + 1] == "0.1")))
+        for number in (signal.SIGTERM, signal.SIGINT):
+            driver = self.begin("--part-rows", "1", study=long)
+            limit = time.time() + 100
+            while not os.path.exists(os.path.join(self.path, "s", "manifest.json")) and time.time() < limit:
+                time.sleep(0.01)
+            time.sleep(0.2)
+            driver.send_signal(number)
+            begun = time.time()
+            _, errors = driver.communicate(timeout=100)
+            self.assertLess(time.time() - begun, 60 if "ASAN_OPTIONS" in os.environ else 5)
+            if driver.returncode not in (-number, 0):
+                self.assertIn("--resume s` continues", errors)
+                self.assertEqual(driver.returncode, 1)
+        self.run_ok("sweep", "--verify", "s")
+
+    def test_damaged_parts_are_found_and_made_again(self):
+        self.run_ok(*STUDY, "--store", "s", "--part-rows", "5")
+        whole, names = self.merged("s"), self.parts()
+        where = [os.path.join(self.path, "s", "parts", n) for n in names]
+        text = [self.bytes_of(w) for w in where]
+        damage = {0: text[0].replace(b"1", b"2", 1), 2: text[2][:-40], 3: b"", 4: text[5], 6: text[6] + b"x"}
+        for k, wrong in damage.items():
+            with open(where[k], "wb") as file:
+                file.write(wrong)
+        self.refused(3, names[0], "sweep", "--merge", "s", "-o", "m.csv")
+        found = linkwork("sweep", "--verify", "s", cwd=self.path)
+        self.assertEqual(found.returncode, 1)
+        for k, name in enumerate(names):
+            self.assertEqual(name in found.stderr, k in damage, (k, found.stderr))
+        self.assertIn("5 parts were damaged", found.stderr)
+        self.run_ok("sweep", "--resume", "s")
+        self.assertEqual(self.merged("s"), whole)
+        self.run_ok("sweep", "--verify", "s")
+
+    def test_damaged_manifest_model_and_variants(self):
+        self.run_ok(*STUDY, "--store", "s", "--part-rows", "5")
+        whole = self.merged("s")
+        for name in sorted(os.listdir(os.path.join(self.path, "s"))):
+            if name == "parts":
+                continue
+            path = os.path.join(self.path, "s", name)
+            text = self.bytes_of(path)
+            with open(path, "wb") as file:
+                file.write(text.replace(b"2", b"3", 1))
+            self.refused(3, name, "sweep", "--status", "s")
+            if name == "manifest.json":
+                with open(path, "wb") as file:
+                    file.write(text)
+            else:
+                self.run_ok(*STUDY, "--store", "s")  # the same command writes them again
+            self.assertEqual(self.merged("s"), whole)
+
+    def test_another_study_is_refused(self):
+        self.run_ok(*STUDY, "--store", "s", "--part-rows", "5")
+        before = self.parts()
+        self.refused(2, "its rtol differs", *STUDY, "--store", "s", "--rtol", "1e-5")
+        self.refused(2, "its columns differs", *STUDY[:-1], "sys.V", "--store", "s")
+        self.refused(2, "its variants differs", *STUDY, "--vary", "gravity.z=-1", "--store", "s")
+        self.refused(2, "its model differs", "sweep", os.path.join(MODELS, "crane.yaml"), "--vary", "gravity.z=-1,-2",
+                     "--duration", "0.1", "--store", "s")
+        self.refused(2, "parts of 5 variants", *STUDY, "--store", "s", "--part-rows", "6")
+        self.assertEqual(self.parts(), before)
+
+    def test_disk_full_and_folders_that_cannot_be_written(self):
+        whole = self.whole()
+        for size in (100, 500, 1500, 3000, 4000):  # of any file: the manifest, a part
+
+            def limit(size=size):
+                resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+            done = linkwork(*STUDY, "--store", "s", "--part-rows", "12", cwd=self.path, preexec_fn=limit)
+            self.assertEqual(done.returncode, 1, (size, done.stderr))
+            self.assertIn("cannot be written", done.stderr)
+        self.run_ok(*STUDY, "--store", "s")
+        self.assertEqual(self.merged("s"), whole)
+        self.assertEqual([n for n in self.parts() if n.startswith(".")], [])
+        self.refused(1, "cannot be created", *STUDY, "--store", "no/such/folder")
+        self.refused(3, "cannot be opened", "sweep", "--resume", "nothing")
+        with open(os.path.join(self.path, "file"), "w", encoding="ascii"):
+            pass
+        self.refused(1, "cannot be created", *STUDY, "--store", "file")
+
+    def test_folder_that_vanishes(self):
+        self.run_ok(*STUDY, "--store", "s", "--part-rows", "5", "--part", "1/9")
+        os.rename(os.path.join(self.path, "s", "parts"), os.path.join(self.path, "away"))
+        self.refused(1, "cannot be", "sweep", "--resume", "s")
+
+    def test_parameters_of_the_file(self):
+        with open(os.path.join(self.path, "m.yaml"), "w", encoding="ascii") as file:
+            file.write("linkwork: 1\nparameters: {l: 0.5, c: 2}\n"
+                       "bodies:\n  arm: {mass: 2, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [l, 0, 0]}\n"
+                       "joints:\n  A: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, 0],"
+                       " spring: {q0: {stiffness: 40, damping: c}}}\n"
+                       "measures:\n  load: hypot(joint.A.fx, joint.A.fz)\n")
+        study = ("sweep", "m.yaml", "--vary", "l=0.4:0.6", "--vary", "c=normal:2:0.1", "--design", "lhs:9", "--duration",
+                 "0.1")
+        whole = self.whole(study=study)
+        self.run_ok(*study, "--store", "s", "--part-rows", "2")
+        self.assertEqual(self.merged("s"), whole)
+        with open(os.path.join(self.path, "outer.yaml"), "w", encoding="ascii") as file:
+            file.write("linkwork: 1\nparameters: {g: 9.81}\ngravity: [0, 0, -g]\n"
+                       "include:\n  one: {file: m.yaml}\n")
+        study = ("sweep", "outer.yaml", "--vary", "g=1,2", "--duration", "0.1", "--set", "g=3")
+        whole = self.whole(study=study)
+        self.run_ok(*study, "--store", "t", "--part-rows", "1")
+        self.assertEqual(self.merged("t"), whole)
+        with open(os.path.join(self.path, "m.yaml"), encoding="ascii") as file:
+            text = file.read()
+        with open(os.path.join(self.path, "m.yaml"), "w", encoding="ascii") as file:
+            file.write(text.replace("mass: 2", "mass: 3"))
+        self.refused(3, "files that it includes have changed", "sweep", "--status", "t")
+
+    def test_wrong_use(self):
+        for text, *words in (("MODEL is missing", "--store", "s"), ("nothing differs", MODEL, "--store", "s"),
+                             ("expected one of them", "--resume", "s", "--status", "s"),
+                             ("expected only --resume DIR", MODEL, "--resume", "s"),
+                             ("K from 1 to N", *STUDY[1:], "--store", "s", "--part", "4/3"),
+                             ("K from 1 to N", *STUDY[1:], "--store", "s", "--part", "x/3"),
+                             ("from 1 on", *STUDY[1:], "--store", "s", "--part-rows", "0"),
+                             ("are for --store DIR", *STUDY[1:], "--part", "1/3"),
+                             ("--part is for", "--status", "s", "--part", "1/3"),
+                             ("-o is of --merge", *STUDY[1:], "--store", "s", "-o", "x.csv"),
+                             ("give the table", "--merge", "s"), ("MODEL is missing",)):
+            if words[:1] == ["--merge"]:
+                self.run_ok(*STUDY, "--store", "s")
+            self.refused(2, text, "sweep", *words)
+        self.refused(2, "--rtol too", "sweep", "--resume", "s", "--rtol", "1e-3")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
