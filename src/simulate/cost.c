@@ -121,9 +121,9 @@ static void expect_pivots(lwi_cost_features *f)
     f->pivoted = f->closings = 0;
 }
 
-// The state at the start and its rates.
+// The state at the start and its rates; of momenta their scales, NULL: there are none.
 typedef struct beginning {
-    double *x, *rates, *inputs;
+    double *x, *rates, *inputs, *scale;
     double t;
 } beginning;
 
@@ -157,6 +157,15 @@ static lw_status keep_start(lwi_work *work, const double *x, lwi_cost_survey *su
     return LW_OK;
 }
 
+static lw_status find_scale(lwi_work *work, lwi_arena *arena, beginning *b)
+{
+    if (work->formulation != &lwi_formulation_hdca) return LW_OK;
+    double *scale = LWI_PUSH(arena, double, work->layout.nx);
+    if (!scale) return LW_ERR_MEMORY;
+    if (work->formulation->scale(work, b->t, b->x, scale) == LW_OK) b->scale = scale;
+    return LW_OK;
+}
+
 static lw_status evaluate(lwi_work *work, lwi_arena *arena, beginning *b, lwi_cost_survey *survey)
 {
     const lw_model *model = work->model;
@@ -174,7 +183,11 @@ static lw_status evaluate(lwi_work *work, lwi_arena *arena, beginning *b, lwi_co
     else if (status == LW_ERR_SINGULAR && place_beside(work, &snapshot))
         status = work->formulation->enter(work, &snapshot, b->x);
     TRY(status);
-    return work->formulation->rates(work, b->t, b->x, b->inputs, b->rates);
+    // with the factors that `enter` has left: rates in segments have none; others leave theirs to the next ones
+    b->scale = NULL;
+    if (work->segments) TRY(find_scale(work, arena, b));
+    TRY(work->formulation->rates(work, b->t, b->x, b->inputs, b->rates));
+    return work->segments ? LW_OK : find_scale(work, arena, b);
 }
 
 // Smallest ratio of the number of evaluations of momenta to that of speeds for the same accuracy; in lattices 1.0 to 1.3.
@@ -194,11 +207,11 @@ static lw_status measure_momenta(lwi_work *work, lwi_arena *arena, const beginni
 {
     const lw_model *model = work->model;
     const int nx = work->layout.nx;
-    double largest = 1, *off = LWI_PUSH(arena, double, nx), *scale = LWI_PUSH(arena, double, nx);
-    double *rates = LWI_PUSH(arena, double, nx);
+    const double *scale = b->scale;
+    double largest = 1, *off = LWI_PUSH(arena, double, nx), *rates = LWI_PUSH(arena, double, nx);
     survey->momenta_take = MOMENTA_TAKE;
-    if (!off || !scale || !rates) return LW_ERR_MEMORY;
-    if (work->formulation->scale(work, b->t, b->x, scale) != LW_OK) return LW_OK;
+    if (!off || !rates) return LW_ERR_MEMORY;
+    if (!scale) return LW_OK;
     lwi_cut_scatter(nx, 0, off);
     for (int k = 0; k < work->layout.nblock; k++) {
         const lwi_block *block = &work->layout.block[k];

@@ -296,7 +296,11 @@ lw_status lwi_sim_leave_singular(lw_sim *sim)
     const double pivot = lwi_monitor_pivot(&sim->monitor, &sim->snapshot, &c->start_edge);
     // from rest, formulations begin next to one
     const double limit = lwi_sine_rate(s, &sim->snapshot) > REST ? NEXT_TO : AT;
-    if (!(pivot < limit * limit)) return LW_OK;
+    if (!(pivot < limit * limit)) {
+        if (sim->passage.active) // rows near the start need no other pivot
+            lwi_sine_take(s, &sim->snapshot, sqrt(pivot), &sim->passage.last);
+        return LW_OK;
+    }
     TRY(keep_start(sim));
     if (!find_direction(sim)) return LW_OK;
     const double rate = lwi_sine_rate(s, &c->direction);

@@ -40,6 +40,8 @@ enum { MAX_PIECES = 64 };
 // Trials of the search for the minimum: largest number, and number before the search may stop because a small pivot
 // is no longer expected.
 enum { TRIALS = 10, MIN_TRIALS = 2 };
+// Positions at one time are the same if no number differs by more than this: the round-off of a long path.
+#define SAME 1e-12
 // Newton steps of the projection of an interpolated pose onto the constraints, which starts close to them.
 enum { CLOSING = 6 };
 
@@ -98,33 +100,41 @@ static double pivot_here(lwi_system *s, double t, int *edge)
     return fmax(0, pivots.min);
 }
 
+// Equal up to round-off: a state and the snapshot that it was made of have the same pivot.
+static bool same_numbers(int n, const double *a, const double *b)
+{
+    for (int i = 0; i < n; i++)
+        if (!(fabs(a[i] - b[i]) <= SAME * (1 + fabs(b[i])))) return false;
+    return true;
+}
+
 static bool is_seen(const lwi_monitor *monitor, double t, const double *q)
 {
-    const size_t n = (size_t)monitor->system.model->nq;
-    return t == monitor->seen.t && (n == 0 || memcmp(q, monitor->seen.q, n * sizeof *q) == 0);
+    return t == monitor->seen.t && same_numbers(monitor->system.model->nq, q, monitor->seen.q);
 }
 
 // Whether the positions are those of the last snapshot with a pivot.
 static bool is_seen_sample(const lwi_monitor *monitor, const lwi_monitor_sample *sample)
 {
     const lwi_monitor_sample *seen = &monitor->seen;
-    const size_t n = (size_t)monitor->system.model->nnode;
-    return is_seen(monitor, sample->t, sample->q) &&
-           memcmp(sample->r, seen->r, n * sizeof *seen->r) == 0 &&
-           memcmp(sample->quat, seen->quat, n * sizeof *seen->quat) == 0;
+    const int n = monitor->system.model->nnode;
+    bool same = is_seen(monitor, sample->t, sample->q);
+    for (int k = 0; k < n && same; k++)
+        same = same_numbers(3, sample->r[k], seen->r[k]) &&
+               same_numbers(4, sample->quat[k], seen->quat[k]);
+    return same;
 }
 
 static bool is_seen_snapshot(const lwi_monitor *monitor, const lwi_snapshot *m)
 {
     const lw_model *model = monitor->system.model;
     const lwi_monitor_sample *seen = &monitor->seen;
-    if (!is_seen(monitor, m->t, m->q)) return false;
-    for (int k = 0; k < model->nnode; k++) {
+    bool same = is_seen(monitor, m->t, m->q);
+    for (int k = 0; k < model->nnode && same; k++) {
         const int b = model->node[k].body;
-        if (memcmp(m->r[b], seen->r[k], sizeof seen->r[k]) != 0) return false;
-        if (memcmp(m->quat[b], seen->quat[k], sizeof seen->quat[k]) != 0) return false;
+        same = same_numbers(3, m->r[b], seen->r[k]) && same_numbers(4, m->quat[b], seen->quat[k]);
     }
-    return true;
+    return same;
 }
 
 double lwi_monitor_pivot(lwi_monitor *monitor, const lwi_snapshot *m, int *edge)

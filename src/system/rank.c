@@ -268,7 +268,10 @@ lw_status lwi_system_find_reference(lwi_system *s)
     restore(s, &(place){s->generic_R, s->generic_r, s->generic_q});
     lwi_system_rows(s, 0);
     lwi_system_masses(s);
-    if (lwi_elim_factor(s->elim, NULL) == LW_OK) lwi_elim_set_reference(s->elim);
+    if (lwi_elim_factor(s->elim, NULL) == LW_OK) {
+        lwi_elim_set_reference(s->elim);
+        s->tree_pivot = lwi_elim_tree_pivot(s->elim);
+    }
     lwi_system_start(s);
     if (!shared) return LW_OK;
     shared->reference = LWI_PUSH(&shared->arena, double, s->plan.nnode);

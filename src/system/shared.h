@@ -19,10 +19,9 @@ typedef struct lwi_shared {
     double (*R)[9], (*r)[3], *q;    ///< configuration of the generic ranks: [nbody], [nq]
     lwi_elim *elim;                 ///< with this plan, of several parts; NULL: not created yet
     // of eliminations with this plan; NULL: not known yet
-    int *node_rank;    ///< [plan nodes] generic ranks
-    double *reference; ///< [plan nodes] reference pivots
-    double
-        tree_pivot; ///< lwi_elim_tree_pivot at the start, in the metric of masses; NAN: not known
+    int *node_rank;              ///< [plan nodes] generic ranks
+    double *reference;           ///< [plan nodes] reference pivots
+    double tree_pivot;           ///< lwi_elim_tree_pivot, in the metric of masses; NAN: not known
     unsigned char *undetermined; ///< [njoint] components of reactions that are not unique
 } lwi_shared;
 

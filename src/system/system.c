@@ -359,9 +359,11 @@ static bool very_different(const lwi_system *s)
     return largest[0] > MASS_RATIO * smallest[0] || largest[1] > INERTIA_RATIO * smallest[1];
 }
 
-// The smallest pivot of the tree at the start, in the metric of masses; false: not finite.
+// The smallest pivot of the tree in the metric of masses: at the reference, or else at the start; false: not finite.
 static bool find_tree_pivot(lwi_system *s, double *pivot)
 {
+    *pivot = s->tree_pivot;
+    if (s->tree_pivot > 0) return true;
     lwi_system_start(s);
     lwi_system_rows(s, 0);
     lwi_system_masses(s);
@@ -370,15 +372,18 @@ static bool find_tree_pivot(lwi_system *s, double *pivot)
     return true;
 }
 
-// The same, or that of an elimination with the same plan and ranks.
+// The same, or that of an elimination with the same plan and ranks; with the masses at the start.
 static bool take_tree_pivot(lwi_system *s, double *pivot)
 {
     lwi_shared *shared = s->common;
-    if (!shared) return find_tree_pivot(s, pivot);
-    if (isnan(shared->tree_pivot) && !find_tree_pivot(s, &shared->tree_pivot)) return false;
+    if (!shared) {
+        if (!find_tree_pivot(s, pivot)) return false;
+    } else {
+        if (isnan(shared->tree_pivot) && !find_tree_pivot(s, &shared->tree_pivot)) return false;
+        *pivot = shared->tree_pivot;
+    }
     lwi_system_start(s);
     lwi_system_masses(s);
-    *pivot = shared->tree_pivot;
     return true;
 }
 

@@ -89,6 +89,8 @@ typedef struct lwi_system {
     int start_rank,
         generic_rank;         ///< rank at the start; maximum at configurations nearby, used by runs
     int inactive_evaluations; ///< evaluations with inactive rows since they became inactive
+    double
+        tree_pivot; ///< lwi_elim_tree_pivot in the metric of masses, by lwi_system_find_reference; 0: not known
     bool careful; ///< by lwi_system_choose_digits: solutions are checked for lost digits
     double (*x0)[6],
         *before; ///< then: [nbody] x of the right side; [6 nbody + plan.nrow] before a refinement

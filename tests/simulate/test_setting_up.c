@@ -1,6 +1,7 @@
 // test_setting_up.c -- what it takes to begin a run: eliminations, and bytes for each body.
 #include "support/counted_malloc.h"
 
+#include "methods/dca/hdca.h"
 #include "methods/rcr/rcr.h"
 #include "simulate/simulation.h"
 
@@ -75,6 +76,49 @@ static void a_row_of_four_bars_begins_with_five_eliminations(void **state)
     lw_model_destroy(model);
 }
 
+static lw_sim *begin_with(const lw_model *model, const char *formulation)
+{
+    lw_sim *sim = NULL;
+    lw_error error = {0};
+    lw_options options;
+    const lw_observation *o;
+    lw_options_default(&options);
+    assert_int_equal(lw_options_set(&options, "formulation", formulation, NULL), LW_OK);
+    if (lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error) != LW_OK)
+        fail_msg("%s", error.text);
+    assert_int_equal(lw_sim_observe(sim, LW_OBSERVE_MOMENTUM, &o), LW_OK);
+    return sim;
+}
+
+// Ranks at the start and nearby, with steps of closing between them; reference pivots, which show the digits of the tree
+// as well; the momenta of the start and its row.
+static void momenta_of_four_bars_begin_with_bounded_work(void **state)
+{
+    (void)state;
+    lw_model *model = generated("n_four_bar", 40, ", q: [0.3, 0, 0], qd: [1, 0, 0]");
+    lw_sim *sim = begin_with(model, "hdca");
+    assert_int_equal(lwi_elim_matrix_passes(lwi_hdca_system(sim->work)->elim), 7);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// The pivot of the start is found once: a row there and the end of a run without a step take it, although the state has
+// other round-off than the model's poses.
+static void the_pivot_of_the_start_is_found_once(void **state)
+{
+    (void)state;
+    lw_model *model = generated("loop", 400, "");
+    lw_sim *sim = begin_with(model, "dca");
+    const long passes = lwi_elim_matrix_passes(sim->monitor.system.elim);
+    const lw_observation *o;
+    assert_int_equal(lw_sim_observe(sim, LW_OBSERVE_MOMENTUM, &o), LW_OK);
+    lwi_sim_end_monitor(sim);
+    assert_int_equal(lwi_elim_matrix_passes(sim->monitor.system.elim), passes);
+    assert_int_equal(passes, 1);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 // What a simulation takes for a body, small and large; nothing is left when it is destroyed.
 static void memory_is_linear_in_bodies(void **state)
 {
@@ -136,6 +180,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_row_of_four_bars_begins_with_five_eliminations),
+        cmocka_unit_test(momenta_of_four_bars_begin_with_bounded_work),
+        cmocka_unit_test(the_pivot_of_the_start_is_found_once),
         cmocka_unit_test(memory_is_linear_in_bodies),
         cmocka_unit_test(names_of_columns_are_not_kept),
     };

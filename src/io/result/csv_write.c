@@ -16,10 +16,12 @@ struct lw_csv {
 
 // ------------------------------------------------------------------------------------------ header
 
+#define SPECIAL ",\"\r\n"
+
 // One field of the header, quoted if it contains a comma, a quote or a line end.  [rfc4180, 2]
 static void put_name(FILE *file, const char *name)
 {
-    if (!strpbrk(name, ",\"\r\n")) {
+    if (!strpbrk(name, SPECIAL)) {
         fputs(name, file);
         return;
     }
@@ -106,16 +108,33 @@ static void discard(lw_csv *c)
     lwi_release(NULL, c);
 }
 
+// Names are written in blocks: a call for each would take most of the time.
 typedef struct header {
     FILE *file;
     bool begun;
+    size_t used;
+    char block[1 << 14];
 } header;
+
+static void flush_header(header *h)
+{
+    fwrite(h->block, 1, h->used, h->file);
+    h->used = 0;
+}
 
 static void put_next(void *user, const char *name)
 {
     header *h = user;
-    if (h->begun) fputc(',', h->file);
+    const size_t n = strcspn(name, SPECIAL);
+    if (sizeof h->block - h->used < n + 1) flush_header(h);
+    if (h->begun) h->block[h->used++] = ',';
     h->begun = true;
+    if (!name[n] && n <= sizeof h->block - h->used) {
+        memcpy(h->block + h->used, name, n);
+        h->used += n;
+        return;
+    }
+    flush_header(h);
     put_name(h->file, name);
 }
 
@@ -123,6 +142,7 @@ static lw_status put_header(const lw_csv *c, const lw_model *model)
 {
     header h = {.file = c->file};
     TRY(lwi_result_columns_visit(&c->columns, model, put_next, &h));
+    flush_header(&h);
     fputc('\n', c->file);
     return LW_OK;
 }

@@ -60,10 +60,6 @@ static void place(rank_search *l, const double *q)
     lwi_cut_place(l->cut, l->tree, l->t, q, l->still);
     lwi_cut_rows(l->cut, l->tree, l->t, LWI_CLOSURE_POSITION);
     lwi_rcr_place(l->e, l->tree, l->t);
-    for (int k = 0; k < l->e->model->nnode; k++) { // ranks depend on geometry alone: any inertia
-        memset(l->e->I[k], 0, sizeof l->e->I[k]);
-        for (int i = 0; i < 6; i++) l->e->I[k][7 * i] = 1;
-    }
 }
 
 // After place.

@@ -154,7 +154,8 @@ lw_status lwi_rcr_create(const lw_model *model, const lwi_cut *cut, lwi_tree_wor
 /** Geometry and inertias from the links and world frames in `tree`. */
 void lwi_rcr_place(lwi_rcr *rcr, const lwi_tree_work *tree, double t);
 
-/** The matrix pass; after lwi_rcr_place and lwi_cut_rows.
+/** The matrix pass; after lwi_rcr_place and lwi_cut_rows.  FIXED alone reduces inertias: after the others there are
+ *  velocities, but no lwi_rcr_solve.
  *  @param pivot  smallest pivot: CHOOSE, FIND_RANKS: of an accepted choice; FIXED: below it a speed is delayed
  *                while it can be
  *  @param rank   FIND_RANKS: rows are independent above this part of their length

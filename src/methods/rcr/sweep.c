@@ -206,7 +206,7 @@ static void solve_rows(lwi_rcr *e, lwi_rcr_system *s)
         LWI_ASSERT(R[i] != 0);
         const double inverse = -1 / R[i];
         for (int j = 0; j < m; j++) P[j] *= inverse;
-        gather(s, s->H + s->at[i] * s->nc, 0, f->HD + i * (nd + m));
+        if (s->form) gather(s, s->H + s->at[i] * s->nc, 0, f->HD + i * (nd + m));
     }
 }
 
@@ -261,9 +261,6 @@ static lw_status eliminate_independent(lwi_rcr *e, lwi_rcr_system *s, const doub
 {
     lwi_rcr_front *f = s->f;
     const int ni = f->ni, nb = f->nb, m = ni + nb;
-    f->L = lwi_rcr_push(e, (size_t)(ni * ni));
-    f->Y = lwi_rcr_push(e, (size_t)(ni * nb));
-    f->H = lwi_rcr_push(e, (size_t)(nb * nb));
     for (int i = 0; i < ni; i++) {
         // rounding of S'IS: a few units in the last place of its terms
         const double min = 64 * DBL_EPSILON * fabs(s->H[s->at[f->nd + i] * (s->nc + 1)]);
@@ -296,6 +293,31 @@ static lw_status eliminate_independent(lwi_rcr *e, lwi_rcr_system *s, const doub
     return LW_OK;
 }
 
+// True if the columns have not been permuted: then B is H.
+static bool is_in_order(const lwi_rcr_system *s)
+{
+    bool order = s->f->nd == 0;
+    for (int j = 0; j < s->ny; j++) order = order && s->at[j] == j;
+    return order;
+}
+
+// Memory for L, Y and the message H, in all modes: what a mode needs is reserved for the others.
+static void push_form(lwi_rcr *e, lwi_rcr_front *f)
+{
+    const size_t ni = (size_t)f->ni, nb = (size_t)f->nb;
+    f->L = lwi_rcr_push(e, ni * ni);
+    f->Y = lwi_rcr_push(e, ni * nb);
+    f->H = lwi_rcr_push(e, nb * nb);
+}
+
+// The quadratic form without the speeds.
+static lw_status reduce_form(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error)
+{
+    const bool order = is_in_order(s);
+    if (!order) eliminate_dependent(s, s->B, s->scratch);
+    return eliminate_independent(e, s, order ? s->H : s->B, t, error);
+}
+
 static void send_rows(lwi_rcr *e, lwi_rcr_system *s)
 {
     lwi_rcr_front *f = s->f;
@@ -309,22 +331,13 @@ static void send_rows(lwi_rcr *e, lwi_rcr_system *s)
     f->z = lwi_rcr_push(e, (size_t)f->ni);
 }
 
-// True if the columns have not been permuted: then B is H.
-static bool is_in_order(const lwi_rcr_system *s)
-{
-    bool order = s->f->nd == 0;
-    for (int j = 0; j < s->ny; j++) order = order && s->at[j] == j;
-    return order;
-}
-
 static lw_status eliminate_node(lwi_rcr *e, lwi_rcr_system *s, double t, lw_error *error)
 {
     if (!lwi_rcr_fill(e, s)) return LW_ERR_MEMORY;
     TRY(divide(e, s, t, error));
     solve_rows(e, s);
-    const bool order = is_in_order(s);
-    if (!order) eliminate_dependent(s, s->B, s->scratch);
-    TRY(eliminate_independent(e, s, order ? s->H : s->B, t, error));
+    push_form(e, s->f);
+    if (s->form) TRY(reduce_form(e, s, t, error));
     send_rows(e, s);
     return LW_OK;
 }
@@ -343,8 +356,13 @@ static lw_status eliminate_any(lwi_rcr *e, int k, lwi_rcr_mode mode, double pivo
     int fails;
     if (lwi_rcr_unconstrained(e, k, mode, &fails))
         return fails < 0 ? LW_OK : no_inertia(e, e->front[k].y[fails], t, error);
-    lwi_rcr_system s = {
-        .f = &e->front[k], .node = &e->node[k], .k = k, .mode = mode, .pivot = pivot, .rank = rank};
+    lwi_rcr_system s = {.f = &e->front[k],
+                        .node = &e->node[k],
+                        .k = k,
+                        .mode = mode,
+                        .pivot = pivot,
+                        .rank = rank,
+                        .form = mode == LWI_RCR_FIXED};
     return eliminate_node(e, &s, t, error);
 }
 

@@ -74,8 +74,8 @@ static bool allocate(lwi_rcr *e, lwi_rcr_system *s)
     s->map = s->at + n;
     s->taken = (bool *)(top -= doubles(ny));
     LWI_ASSERT(top >= e->pool + e->used); // scratch from above, results from below
-    if (!s->plain && nc) memset(s->H, 0, nc * nc * sizeof(double));
-    if (own) memset(s->K, 0, own * sizeof(double));
+    if (!s->plain && nc && s->form) memset(s->H, 0, nc * nc * sizeof(double));
+    if (own && s->form) memset(s->K, 0, own * sizeof(double));
     if (!s->plain && nin) memset(s->G, 0, nin * n * sizeof(double));
     if (ny) memset(s->taken, 0, ny * sizeof *s->taken);
     return true;
@@ -144,7 +144,7 @@ static void add_messages(lwi_rcr *e, lwi_rcr_system *s, int *row)
         const int c = s->node->child[i];
         const lwi_rcr_front *child = &e->front[c];
         const lwi_rcr_node *below = &e->node[c];
-        add_form(s, child, below, z);
+        if (s->form) add_form(s, child, below, z);
         for (int r = 0; r < child->nout; r++, ++*row) {
             const double *from = child->G + r * child->nb;
             double *to = s->G + *row * s->n;
@@ -226,12 +226,10 @@ static void add_parent(const lwi_rcr *e, lwi_rcr_system *s, int parent)
     }
 }
 
-// Substitutes x_k = X x_parent + S y in the quadratic form and the rows.          (14), (39), (43)
-static void substitute(const lwi_rcr *e, lwi_rcr_system *s)
+// Substitutes x_k = X x_parent + S y in the quadratic form.                              (14), (39), (43)
+static void substitute_form(const lwi_rcr *e, lwi_rcr_system *s, int parent)
 {
     const int n = s->n, nc = s->nc, nv = e->model->node[s->k].nv;
-    const int parent = s->node->parent_at < 0 ? -1 : s->ny + 6 * s->node->parent_at;
-    LWI_ASSERT(parent < 0 || parent + 6 <= nc);
     const double *d = e->d[s->k];
     double(*S)[6] = e->S + e->model->node[s->k].iv;
     symmetric(s->K + nc, n);
@@ -247,51 +245,41 @@ static void substitute(const lwi_rcr *e, lwi_rcr_system *s)
         rcr_move_wrench(d, u);
         v6_add(row + parent, row + parent, u);
     }
+    if (parent >= 0) add_parent(e, s, parent);
+}
+
+// The same in the rows.
+static void substitute_rows(const lwi_rcr *e, lwi_rcr_system *s, int parent)
+{
+    const int n = s->n, nc = s->nc, nv = e->model->node[s->k].nv;
+    double(*S)[6] = e->S + e->model->node[s->k].iv;
     for (int r = 0; r < s->f->nin; r++) {
         double *row = s->G + r * n, g[6];
         v6_copy(g, row + nc);
         for (int j = 0; j < nv; j++) row[j] = v6_dot(g, S[j]);
-        rcr_move_wrench(d, g);
+        rcr_move_wrench(e->d[s->k], g);
         if (parent >= 0) v6_add(row + parent, row + parent, g);
     }
-    if (parent >= 0) add_parent(e, s, parent);
+}
+
+static void substitute(const lwi_rcr *e, lwi_rcr_system *s)
+{
+    const int parent = s->node->parent_at < 0 ? -1 : s->ny + 6 * s->node->parent_at;
+    LWI_ASSERT(parent < 0 || parent + 6 <= s->nc);
+    substitute_rows(e, s, parent);
+    if (s->form) substitute_form(e, s, parent);
 }
 
 // The same for a plain node: only this node's motion and its parent's occur, as in trees and in loops on the ground
 // without neighbours.
-static void fill_plain(const lwi_rcr *e, lwi_rcr_system *s)
+static void fill_plain_form(const lwi_rcr *e, lwi_rcr_system *s)
 {
     const int nv = s->ny, n = s->n;
     const double *d = e->d[s->k];
-    double K[36], (*S)[6] = e->S + e->model->node[s->k].iv, *row = s->G;
+    double K[36], (*S)[6] = e->S + e->model->node[s->k].iv;
     memcpy(K, e->I[s->k], sizeof K);
     lwi_rcr_rotors_inertia(e, s->k, K);
-    for (int i = 0; i < s->node->nchild; i++) {
-        const lwi_rcr_front *child = &e->front[s->node->child[i]];
-        add_triangle(K, 6, child->H, 6);
-        for (int r = 0; r < child->nout; r++, row += n) {
-            double g[6];
-            v6_copy(g, child->G + 6 * r);
-            for (int j = 0; j < nv; j++) row[j] = v6_dot(g, S[j]);
-            rcr_move_wrench(d, g);
-            if (n > nv) v6_copy(row + nv, g);
-        }
-    }
-    for (int i = 0; i < s->node->nclosure; i++) {
-        const int index = s->node->closure[i];
-        const lwi_closure *c = &e->cut->closure[index];
-        const double *len = e->cut->len + e->cut->first[index];
-        for (int r = 0; r < c->n; r++, row += n) {
-            double g[6];
-            v3_scale(g, 1 / len[r], c->J[0][r]);
-            v3_scale(g + 3, 1 / (len[r] * e->length), c->J[0][r] + 3);
-            v3_cross_add(g + 3, e->c[s->k], g);
-            for (int j = 0; j < nv; j++) row[j] = v6_dot(g, S[j]);
-            rcr_move_wrench(d, g);
-            if (n > nv) v6_copy(row + nv, g);
-        }
-    }
-    LWI_ASSERT(row == s->G + s->f->nin * n); // all rows received
+    for (int i = 0; i < s->node->nchild; i++) add_triangle(K, 6, e->front[s->node->child[i]].H, 6);
     symmetric(K, 6);
     for (int j = 0; j < nv; j++) {
         double u[6];
@@ -308,6 +296,40 @@ static void fill_plain(const lwi_rcr *e, lwi_rcr_system *s)
     for (int i = 0; i < 6; i++) v6_copy(s->H + (nv + i) * n + nv, K + 6 * i);
 }
 
+// A row g of the motion x_k, with the speeds and the parent's motion substituted.
+static void put_plain_row(const lwi_rcr *e, const lwi_rcr_system *s, double g[6], double *row)
+{
+    const int nv = s->ny;
+    double(*S)[6] = e->S + e->model->node[s->k].iv;
+    for (int j = 0; j < nv; j++) row[j] = v6_dot(g, S[j]);
+    rcr_move_wrench(e->d[s->k], g);
+    if (s->n > nv) v6_copy(row + nv, g);
+}
+
+static void fill_plain_rows(const lwi_rcr *e, lwi_rcr_system *s)
+{
+    double *row = s->G, g[6];
+    for (int i = 0; i < s->node->nchild; i++) {
+        const lwi_rcr_front *child = &e->front[s->node->child[i]];
+        for (int r = 0; r < child->nout; r++, row += s->n) {
+            v6_copy(g, child->G + 6 * r);
+            put_plain_row(e, s, g, row);
+        }
+    }
+    for (int i = 0; i < s->node->nclosure; i++) {
+        const int index = s->node->closure[i];
+        const lwi_closure *c = &e->cut->closure[index];
+        const double *len = e->cut->len + e->cut->first[index];
+        for (int r = 0; r < c->n; r++, row += s->n) {
+            v3_scale(g, 1 / len[r], c->J[0][r]);
+            v3_scale(g + 3, 1 / (len[r] * e->length), c->J[0][r] + 3);
+            v3_cross_add(g + 3, e->c[s->k], g);
+            put_plain_row(e, s, g, row);
+        }
+    }
+    LWI_ASSERT(row == s->G + s->f->nin * s->n); // all rows received
+}
+
 bool lwi_rcr_fill(lwi_rcr *e, lwi_rcr_system *s)
 {
     const lwi_node *own = &e->model->node[s->k];
@@ -316,11 +338,14 @@ bool lwi_rcr_fill(lwi_rcr *e, lwi_rcr_system *s)
     if (!allocate(e, s)) return false;
     for (int j = 0; j < own->nv; j++) s->f->y[j] = own->iv + j;
     if (s->plain) {
-        fill_plain(e, s);
+        fill_plain_rows(e, s);
+        if (s->form) fill_plain_form(e, s);
         return true;
     }
-    for (int i = 0; i < 6; i++) v6_copy(s->K + i * s->n + s->nc, e->I[s->k] + 6 * i);
-    lwi_rcr_rotors_fill(e, s);
+    if (s->form) {
+        for (int i = 0; i < 6; i++) v6_copy(s->K + i * s->n + s->nc, e->I[s->k] + 6 * i);
+        lwi_rcr_rotors_fill(e, s);
+    }
     add_messages(e, s, &row);
     add_closures(e, s, &row);
     LWI_ASSERT(row == s->f->nin);

@@ -21,6 +21,7 @@ typedef struct lwi_rcr_system {
     lwi_rcr_mode mode;
     double pivot, rank;
     bool plain; // x_k has been substituted
+    bool form; // the quadratic form, too: ranks and the choice of speeds follow from the rows alone
 } lwi_rcr_system;
 
 /** A wrench [f; n] from the node's origin to the parent's: n + d x f.                   [anderson2003, (10)] */

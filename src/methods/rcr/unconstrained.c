@@ -151,6 +151,8 @@ bool lwi_rcr_unconstrained(lwi_rcr *e, int k, lwi_rcr_mode mode, int *fails)
     f->nout = node->up >= 0 ? kept : 0;
     LWI_ASSERT(f->nout <= f->nin && node->nbody <= 1);
     LWI_ASSERT(e->used <= e->room);
+    *fails = -1;
+    if (mode != LWI_RCR_FIXED) return true; // no inertia is needed
     gather_inertia(e, k, K);
     *fails = eliminate_speeds(e, k, K, f);
     for (int i = 0; i < nv; i++) rcr_move_wrench(e->d[k], f->Y + 6 * i);
