@@ -443,6 +443,34 @@ typedef struct lw_measure_desc {
     lw_place place;
 } lw_measure_desc;
 
+/** Which crossings of an event's condition count. */
+#define LW_CROSSING_LIST(X)                                                                        \
+    X(AUTO, "auto")       /* a comparison: where it becomes true; a number: both */                \
+    X(RISING, "rising")   /* becomes true; from negative to positive */                            \
+    X(FALLING, "falling") /* becomes false; from positive to negative */                           \
+    X(BOTH, "both")
+#define X(name, text) LW_CROSSING_##name,
+typedef enum lw_crossing { LW_CROSSING_LIST(X) LW_CROSSING_COUNT } lw_crossing;
+#undef X
+
+/** Something that happens in a run at a time that a condition on the motion decides, or at given times: the run ends, or
+ *  a row is written at exactly this time.  Several at one time happen in the order of the model. */
+typedef struct lw_event_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
+    const char *name;
+    /** A signal that crosses zero, or a formula with a comparison, "arm.q0 > 0.5", perhaps several with `and`, `or` and
+     *  `not`; index 0: at times */
+    lw_signal when;
+    lw_crossing crossing; ///< of `when`
+    double every;         ///< [s] > 0: at from + k every, k = 0, 1, ...; 0: not periodic
+    double from;          ///< of `every` [s] >= 0
+    const double *at;     ///< copied [nat] times, increasing [s] >= 0
+    int nat;
+    bool stop;   ///< the run ends
+    bool record; ///< a row of the results at this time, with the number of the event in sys.event
+    lw_place place;
+} lw_event_desc;
+
 // ------------------------------------------------------------------------------------ mechanisms
 
 /** Mechanisms of many equal rods: cylinders, their joints at the ends; gravity is not changed.
@@ -520,6 +548,8 @@ LW_API lw_status lw_builder_add_marker(lw_builder *builder, const lw_marker_desc
                                        lw_error *error);
 LW_API lw_status lw_builder_add_measure(lw_builder *builder, const lw_measure_desc *desc,
                                         lw_error *error);
+LW_API lw_status lw_builder_add_event(lw_builder *builder, const lw_event_desc *desc,
+                                      lw_error *error);
 /** Adds the bodies and joints of a mechanism. */
 LW_API lw_status lw_builder_add_mechanism(lw_builder *builder, const lw_mechanism_desc *desc,
                                           lw_error *error);
@@ -574,12 +604,14 @@ LW_API int lw_model_body_count(const lw_model *model); ///< with the ground
 LW_API int lw_model_joint_count(const lw_model *model);
 LW_API int lw_model_marker_count(const lw_model *model);
 LW_API int lw_model_measure_count(const lw_model *model);
+LW_API int lw_model_event_count(const lw_model *model);
 LW_API int lw_model_input_count(const lw_model *model);
 LW_API int lw_model_warning_count(const lw_model *model);
 LW_API const char *lw_model_body_name(const lw_model *model, lw_body body);
 LW_API const char *lw_model_joint_name(const lw_model *model, lw_joint joint);
 LW_API const char *lw_model_marker_name(const lw_model *model, int marker);
 LW_API const char *lw_model_measure_name(const lw_model *model, int measure);
+LW_API const char *lw_model_event_name(const lw_model *model, int event);
 LW_API const char *lw_model_input_name(const lw_model *model, int input);
 /** Text with file and line. */
 LW_API const char *lw_model_warning(const lw_model *model, int index);

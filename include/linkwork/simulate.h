@@ -97,6 +97,7 @@ typedef struct lw_observation {
      *  a loop transmits the impulse of its constraints in the state; a joint of the tree the momenta of all bodies
      *  behind it, less such impulses on them.  A state of speeds has no impulses.  docs/results.md, "Momenta" */
     const double (*transmitted)[6];
+    int event; ///< 1 + the event of the model that the row records; 0: none
 } lw_observation;
 
 // ------------------------------------------------------------------------------------ simulation
@@ -130,6 +131,7 @@ typedef struct lw_summary {
     double energy_range; ///< largest less smallest E - Wnc of the observed rows [J]
     double
         energy_drift; ///< mean of E - Wnc over the last tenth of the run less that of the first [J]; NAN: few rows
+    long occurrences; ///< of events of the model (lw_event_desc), of all together
 } lw_summary;
 
 /** @param desc  may be NULL */
@@ -197,7 +199,8 @@ typedef struct lw_impact {
 LW_API lw_status lw_sim_apply_impulse(lw_sim *sim, int count, const lw_impulse_desc *impulse,
                                       const lw_impact **impact);
 
-/** Integrates to `time` exactly, impulses at this time included.  After a failure the state is the last accepted one. */
+/** Integrates to `time` exactly, impulses and events at this time included, or to an event of the model that stops
+ *  (lw_sim_stopped).  After a failure the state is the last accepted one. */
 LW_API lw_status lw_sim_step(lw_sim *sim, double time);
 /** Called at intervals during a run, between steps and within steps that take long; nonzero ends it with
  *  LW_ERR_INTERRUPTED, after a last row.  Must not change the simulation. */
@@ -208,6 +211,10 @@ LW_API lw_status lw_sim_step_progress(lw_sim *sim, double time, lw_progress prog
 LW_API lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **observation);
 LW_API const lw_error *lw_sim_error(const lw_sim *sim); ///< of the last failed call
 LW_API void lw_sim_summary(const lw_sim *sim, lw_summary *summary);
+/** How often an event of the model has happened; 0 for an index out of range. */
+LW_API long lw_sim_event_count(const lw_sim *sim, int event);
+/** The event that ended the last call of lw_sim_step or lw_sim_run before its time; -1: none.  The next call continues. */
+LW_API int lw_sim_stopped(const lw_sim *sim);
 
 /** Wall times of the calls of lw_sim_step, and of the steps within lw_sim_run [s].  Quantiles are at
  *  most 3 % too large; minimum and maximum are exact. */
@@ -223,7 +230,8 @@ LW_API void lw_sim_times_reset(lw_sim *sim);
 /** Called for every row of a run; a negative status ends the run with it.  May set inputs. */
 typedef lw_status (*lw_row)(void *user, const lw_observation *observation);
 
-/** Runs from the present time over `duration` of the options, with output rows by `sample`.  A run that fails has a last
+/** Runs from the present time over `duration` of the options, with output rows by `sample`, or to an event of the model
+ *  that stops (lw_sim_stopped), of which there is a row.  A run that fails has a last
  *  row at its last accepted state if that can be observed. */
 LW_API lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
                             lw_progress progress, void *progress_user);

@@ -84,6 +84,19 @@ static void print_drift(const lw_sim *sim, const lw_summary *s)
            s->energy_drift, s->end - s->start);
 }
 
+// Events of the model: how often each happened, and the one that ended the run.
+static void print_events(const lw_sim *sim, const lw_summary *s)
+{
+    const lw_model *model = lw_sim_model(sim);
+    const int stopped = lw_sim_stopped(sim);
+    for (int i = 0; i < lw_model_event_count(model); i++)
+        printf("%-12s %s: %ld times\n", i ? "" : "events", lw_model_event_name(model, i),
+               lw_sim_event_count(sim, i));
+    if (stopped >= 0)
+        printf("stopped      by event '%s' at t = %.10g s\n", lw_model_event_name(model, stopped),
+               s->end);
+}
+
 static void print_summary(const cli_arguments *arguments, const lw_sim *sim, const lw_summary *s,
                           const char *warnings, const cli_rows *w)
 {
@@ -98,7 +111,8 @@ static void print_summary(const cli_arguments *arguments, const lw_sim *sim, con
     print_drift(sim, s);
     print_lines("work", report);
     if (has_equal_steps(arguments, sim)) print_times(sim, s);
-    if (s->events) printf("events       %ld: stops touched or left\n", s->events);
+    if (s->events) printf("contacts     %ld: stops touched or left\n", s->events);
+    print_events(sim, s);
     if (s->impulses) printf("impulses     %ld, their work %.6g J\n", s->impulses, s->impulse_work);
     if (s->projections)
         printf("positions    restored to the constraints %ld times\n", s->projections);
@@ -157,6 +171,18 @@ static void json_file(cli_json *json, const lw_model *model, const char *start)
     json_close(json, ']');
 }
 
+static void json_events(cli_json *json, const lw_sim *sim)
+{
+    const lw_model *model = lw_sim_model(sim);
+    const int stopped = lw_sim_stopped(sim);
+    if (!lw_model_event_count(model)) return;
+    json_open(json, "model_events", '{');
+    for (int i = 0; i < lw_model_event_count(model); i++)
+        json_integer(json, lw_model_event_name(model, i), lw_sim_event_count(sim, i));
+    json_close(json, '}');
+    if (stopped >= 0) json_text(json, "stopped_by", lw_model_event_name(model, stopped));
+}
+
 static void json_summary(const cli_arguments *arguments, const lw_sim *sim, const char *start,
                          const lw_summary *s, const cli_rows *w, const char *ended)
 {
@@ -182,6 +208,7 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     json_integer(&json, "events", s->events);
     json_integer(&json, "impulses", s->impulses);
     json_number(&json, "impulse_work", s->impulse_work);
+    json_events(&json, sim);
     json_integer(&json, "evaluations", s->evaluations);
     json_number(&json, "wall", s->wall);
     json_times(&json, sim, s);

@@ -67,6 +67,9 @@ static lw_status check_names(const lwi_description *d, entry *list, lw_error *er
     for (int i = 0; i < d->nimpulse; i++)
         list[n++] = (entry){d->impulse[i].name, d->impulse[i].place, i};
     TRY(check_unique(d, list, n, "impulse", error));
+    n = 0;
+    for (int i = 0; i < d->nevent; i++) list[n++] = (entry){d->event[i].name, d->event[i].place, i};
+    TRY(check_unique(d, list, n, "event", error));
     n = 0; // functions and inputs are both named where a signal is expected
     for (int i = 0; i < d->nfunction; i++)
         if (d->function[i].name)
@@ -120,7 +123,7 @@ lw_status lwi_description_check(const lwi_description *desc, lw_error *error)
         return lwi_model_fail(desc, (lw_place){0, 0}, error,
                               "the model has no bodies, expected at least one");
     int count = desc->nbody + desc->njoint + desc->nmarker + desc->nmeasure + desc->nimpulse +
-                desc->nfunction + desc->ninput;
+                desc->nevent + desc->nfunction + desc->ninput;
     for (int k = 0; k < LWI_FORCE_ITEMS; k++) count += desc->force[k].n;
     entry *list = malloc((size_t)count * sizeof *list);
     if (!list) return lwi_fail(error, LW_ERR_MEMORY, "no memory to check names");

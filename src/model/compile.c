@@ -3,6 +3,7 @@
 #include "model/outputs.h"
 #include "base/assert.h"
 #include "model/description.h"
+#include "model/events.h"
 #include "model/impulses.h"
 #include "spatial/rotation.h"
 
@@ -73,6 +74,7 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
     COPY(marker, nmarker);
     COPY(measure, nmeasure);
     COPY(impulse, nimpulse);
+    COPY(event, nevent);
     COPY(warning, nwarning);
     COPY(mesh, nmesh);
 #undef COPY
@@ -99,6 +101,7 @@ static bool copy_description(lwi_description *d, lwi_arena *arena)
         ok = copy_text(arena, &d->measure[i].name) && copy_text(arena, &d->measure[i].formula) &&
              copy_text(arena, &d->measure[i].unit);
     for (int i = 0; i < d->nimpulse && ok; i++) ok = copy_text(arena, &d->impulse[i].name);
+    for (int i = 0; i < d->nevent && ok; i++) ok = lwi_event_desc_copy(arena, &d->event[i]);
     for (int i = 0; i < d->nwarning && ok; i++) ok = copy_text(arena, &d->warning[i]);
     for (int i = 0; i < d->njoint && ok; i++) {
         ok = copy_text(arena, &d->joint[i].name);
@@ -428,6 +431,7 @@ static lw_status compile(lw_model *m, const lwi_description *desc, lwi_unclosed 
     TRY(lwi_compile_bodies(m, error));
     TRY(lwi_compile_joints(m, error));
     TRY(lwi_compile_formulas(m, error));
+    TRY(lwi_compile_events(m, error));
     TRY(lwi_compile_topology(m, error));
     TRY(lwi_compile_forces(m, error));
     if (lwi_compile_outputs(m) != LW_OK)

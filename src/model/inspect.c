@@ -49,6 +49,16 @@ int lw_model_measure_count(const lw_model *model)
     if (!model) return 0;
     return model->desc.nmeasure;
 }
+int lw_model_event_count(const lw_model *model)
+{
+    if (!model) return 0;
+    return model->desc.nevent;
+}
+const char *lw_model_event_name(const lw_model *model, int event)
+{
+    if (!model) return "";
+    return inside(event, model->desc.nevent) ? model->desc.event[event].name : "";
+}
 const char *lw_model_measure_name(const lw_model *model, int measure)
 {
     if (!model) return "";

@@ -39,11 +39,13 @@ typedef struct lwi_description {
     lw_marker_desc *marker;
     lw_measure_desc *measure;
     lw_impulse_desc *impulse; ///< of a model in the order of their times
+    lw_event_desc *event;
     const char **warning;
     lw_mesh_desc *mesh;
     lwi_statements stated; ///< what the file states by expressions
     lwi_remake remake;     ///< of a model file with parameters
-    int nfunction, ninput, nbody, njoint, ncoupling, nmarker, nmeasure, nimpulse, nwarning, nmesh;
+    int nfunction, ninput, nbody, njoint, ncoupling, nmarker, nmeasure, nimpulse, nevent, nwarning,
+        nmesh;
 } lwi_description;
 
 /** The functions and inputs that formulas may name. */
@@ -164,6 +166,7 @@ struct lw_model {
     lwi_force_output *output; ///< [noutput] in the order of their numbers
     int noutput, noutput_value;
     unsigned long output_code; ///< equal where models have the same outputs
+    struct lwi_event *event;   ///< [desc nevent] conditions (events.h)
     unsigned force_needs;      ///< LWI_NEEDS_* over all forces
     bool jumps;                ///< the rate of some drive, mount or length jumps: an impact
     int nmode;                 ///< forces that have modes
@@ -185,7 +188,7 @@ struct lw_builder {
     lw_allocator allocator;
     lwi_arena arena; ///< strings and arrays of the items
     lwi_description desc;
-    int room[10 + LWI_FORCE_ITEMS]; ///< capacity of each list, by LWI_LIST_ (description.h)
+    int room[11 + LWI_FORCE_ITEMS]; ///< capacity of each list, by LWI_LIST_ (description.h)
 };
 
 /** Fails with the item's place: "joint 'elbow': ...". */

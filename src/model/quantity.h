@@ -47,6 +47,7 @@ typedef struct lwi_quantity {
     bool numbered;        ///< coordinates by number, "q0", "q1", ...: units unknown, length, angle
     lw_observe last_part; ///< level that adds the last component; 0: that of the others
     bool impacts;         ///< only of models with impulses or drives with rates that jump
+    bool events;          ///< only of models with events that record
     bool loops;           ///< only of mechanisms with loops or couplings
     const char *kind;     ///< of forces: first part of the names, "spring", "joint"
 } lwi_quantity;

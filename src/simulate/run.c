@@ -91,11 +91,31 @@ static lw_status pass_impact(run *r)
     return write_row(r);
 }
 
+// The events that are due happen one after the other, those that record with a row.
+static lw_status pass_events(run *r)
+{
+    lw_sim *sim = r->sim;
+    for (;;) {
+        int event;
+        while ((event = lwi_sim_due_event(sim)) >= 0) {
+            sim->recorded = sim->model->desc.event[event].record && r->rows ? 1 + event : 0;
+            const lw_status status = sim->recorded ? write_row(r) : LW_OK;
+            sim->recorded = 0;
+            TRY(status);
+            TRY(lwi_sim_fire(sim, event));
+        }
+        TRY(lwi_sim_end_firing(sim));
+        if (lwi_sim_due_event(sim) < 0) return LW_OK;
+    }
+}
+
 static lw_status one_step(run *r, double to, double limit)
 {
     LWI_ASSERT(limit >= to);
     lw_status status = lwi_sim_advance(r->sim, to, limit, true);
-    if (status == LW_OK && r->sim->impacts.due) status = pass_impact(r);
+    if (status == LW_OK && lwi_sim_due_event(r->sim) >= 0) status = pass_events(r);
+    if (status == LW_OK && r->sim->impacts.due && r->sim->triggers.stopped < 0)
+        status = pass_impact(r);
     if (status != LW_OK) write_last_row(r);
     TRY(status);
     TRY(wait_for_clock(r));
@@ -127,7 +147,9 @@ lw_status lw_sim_step_progress(lw_sim *sim, double time, lw_progress progress, v
     TRY(lwi_sim_check_step(sim, time));
     allow_cancel(&r);
     lw_status status = LW_OK;
-    while (sim->t < time && status == LW_OK) status = one_step(&r, time, time);
+    sim->triggers.stopped = -1;
+    while (sim->t < time && status == LW_OK && sim->triggers.stopped < 0)
+        status = one_step(&r, time, time);
     end_cancel(sim);
     return status;
 }
@@ -135,7 +157,8 @@ lw_status lw_sim_step_progress(lw_sim *sim, double time, lw_progress progress, v
 static lw_status row_at(run *r, double time)
 {
     const double limit = lwi_options_interpolate(&r->sim->options) ? r->end : time;
-    while (r->sim->t < time) TRY(one_step(r, time, limit));
+    while (r->sim->t < time && r->sim->triggers.stopped < 0) TRY(one_step(r, time, limit));
+    if (r->sim->triggers.stopped >= 0) time = r->sim->t;
     if (r->written != time) TRY(write_row(r)); // that after an impact
     return check_progress(r);
 }
@@ -173,15 +196,16 @@ static lw_status run_by_rows(run *r, double t0)
         return lwi_fail(&r->sim->error, LW_ERR_ARGUMENT, "sample: %g rows are too many", rows);
     const double last = first > 0 ? row_number(sample, r->end) : -1;
     if (last > 0) r->end = lwi_run_row_time(sample, last);
-    for (double k = 1; k <= rows; k++)
+    for (double k = 1; k <= rows && r->sim->triggers.stopped < 0; k++)
         TRY(row_at(r, first >= 0 ? lwi_run_row_time(sample, first + k)
                                  : t0 + lwi_run_row_time(sample, k)));
+    if (r->sim->triggers.stopped >= 0) return LW_OK;
     return r->end > t0 ? row_at(r, r->end) : LW_OK;
 }
 
 static lw_status run_by_steps(run *r)
 {
-    while (r->sim->t < r->end) {
+    while (r->sim->t < r->end && r->sim->triggers.stopped < 0) {
         TRY(one_step(r, r->end, r->end));
         if (r->written != r->sim->t) TRY(write_row(r));
     }
@@ -191,7 +215,10 @@ static lw_status run_by_steps(run *r)
 static lw_status run_all(run *r)
 {
     const double t0 = r->sim->t;
-    TRY(write_row(r));
+    r->sim->triggers.stopped = -1;
+    TRY(lwi_sim_begin_triggers(r->sim));
+    if (lwi_sim_due_event(r->sim) >= 0) TRY(pass_events(r));
+    if (r->written != t0) TRY(write_row(r));
     TRY(check_progress(r));
     return r->sim->options.sample == LW_SAMPLE_STEPS ? run_by_steps(r) : run_by_rows(r, t0);
 }
@@ -205,6 +232,7 @@ lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
              .row = row,
              .row_user = row_user,
              .rows = true,
+             .written = NAN,
              .progress = progress,
              .progress_user = progress_user,
              .start = sim->t,

@@ -217,6 +217,7 @@ static lw_status build(lw_sim *sim, const lw_options *options)
     TRY(set_tolerances(sim));
     TRY(lwi_sim_check_stop(sim));
     TRY(lwi_sim_prepare_impacts(sim));
+    TRY(lwi_sim_prepare_triggers(sim));
     TRY(lwi_sim_check_begin(sim));
     if (lwi_sim_prepare_events(sim, lwi_integrator_find(sim->options.integrator)->adaptive) !=
         LW_OK)
@@ -344,6 +345,12 @@ lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step)
 {
     LWI_ASSERT(limit >= to);
     LWI_ASSERT(to >= sim->t);
+    return sim->triggers.active ? lwi_sim_advance_triggers(sim, to, one_step)
+                                : lwi_sim_advance_plain(sim, to, limit, one_step);
+}
+
+lw_status lwi_sim_advance_plain(lw_sim *sim, double to, double limit, bool one_step)
+{
     const double began = lwi_clock(), from = sim->t;
     if (sim->impacts.due) return lwi_sim_strike(sim);
     if (sim->pending == LWI_NEW_STATE) sim->events.begun = false, sim->monitor.count = 0;
@@ -412,7 +419,9 @@ lw_status lw_sim_step(lw_sim *sim, double time)
 {
     if (!sim) return LW_ERR_ARGUMENT;
     TRY(lwi_sim_check_step(sim, time));
-    while (sim->t < time) TRY(lwi_sim_advance(sim, time, time, false));
+    sim->triggers.stopped = -1;
+    while (sim->t < time && sim->triggers.stopped < 0) TRY(lwi_sim_advance(sim, time, time, false));
+    TRY(lwi_sim_fire_all(sim));
     return sim->impacts.due && sim->impacts.next.t <= time ? lwi_sim_strike(sim) : LW_OK;
 }
 
@@ -504,6 +513,7 @@ static void fill_impact(lw_sim *sim)
     o->impact = p->due ? LW_IMPACT_BEFORE : p->struck ? LW_IMPACT_AFTER : LW_IMPACT_NONE;
     if (p->due) o->time = p->next.t;
     o->impulse = p->struck ? p->result.reaction : NULL;
+    o->event = sim->recorded;
 }
 
 static void observe_totals(const lw_sim *sim, lw_observe level, lwi_totals *system)
@@ -611,6 +621,7 @@ void lw_sim_summary(const lw_sim *sim, lw_summary *summary)
                      .rejected = stats.rejected,
                      .restarts = stats.restarts,
                      .events = sim->events.count,
+                     .occurrences = sim->triggers.total,
                      .late = sim->late,
                      .behind = sim->behind,
                      .start = sim->start,
@@ -626,6 +637,17 @@ void lw_sim_summary(const lw_sim *sim, lw_summary *summary)
                      .impulses = sim->audit.impulses,
                      .impulse_work = sim->audit.impulse_work};
     memcpy(summary->residual, sim->audit.residual, sizeof summary->residual);
+}
+
+long lw_sim_event_count(const lw_sim *sim, int event)
+{
+    if (!sim || event < 0 || event >= sim->model->desc.nevent) return 0;
+    return sim->triggers.active ? sim->triggers.count[event] : 0;
+}
+
+int lw_sim_stopped(const lw_sim *sim)
+{
+    return sim && sim->triggers.active ? sim->triggers.stopped : -1;
 }
 
 void lw_sim_times(const lw_sim *sim, lw_step_times *times)

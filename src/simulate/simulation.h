@@ -62,6 +62,28 @@ typedef struct lwi_events {
     long count;
 } lwi_events;
 
+/** Events of the model and the step in which they are searched for (triggers.c). */
+typedef struct lwi_triggers {
+    bool active;
+    bool begun;         ///< sides and times are those of a state of this run
+    bool fresh;         ///< no step has been made since then
+    signed char *side;  ///< [nevent] sign of the condition; 0: it was 0 since the start
+    double *guard;      ///< [nevent] conditions at the present state
+    double *low, *high; ///< [nevent] the same at both ends of the interval that is searched
+    double *time;       ///< [nevent] next of the given times
+    double next;        ///< the earliest of them
+    bool *due;          ///< [nevent] it happens at the present time
+    int ndue;
+    long *count; ///< [nevent]
+    long total;
+    int stopped;        ///< event that ended the run; -1: none
+    int repeats;        ///< of events in succession without time between them
+    double last;        ///< time of the last one
+    double t0, *x0;     ///< start of the step
+    void *discrete0;    ///< [ndiscrete of the work]
+    lwi_events events0; ///< modes of forces there, with their own lists
+} lwi_triggers;
+
 /** Projection of positions onto loops and couplings (project.c). */
 typedef struct lwi_projection {
     bool active;
@@ -169,6 +191,8 @@ struct lw_sim {
     double
         kept_step[LWI_STEP_NUMBERS]; ///< of a state that was set; zero once the integrator has them
     lwi_events events;
+    lwi_triggers triggers;
+    int recorded; ///< 1 + the event of which the next observation is the row; 0: none
     lwi_impacts impacts;
     lwi_projection projection;
     lwi_monitor monitor; ///< of singular positions
@@ -210,6 +234,26 @@ lw_status lwi_sim_strike(lw_sim *sim);
 lw_status lwi_sim_prepare_events(lw_sim *sim, bool adaptive);
 /** One step towards `stop`, or to the first event before it. */
 lw_status lwi_sim_advance_events(lw_sim *sim, double stop);
+
+/** Memory for events of the model.  @return LW_ERR_UNSUPPORTED if steps cannot end at them */
+lw_status lwi_sim_prepare_triggers(lw_sim *sim);
+/** As lwi_sim_advance, where the model has events: ends at the first one, which is due then. */
+lw_status lwi_sim_advance_triggers(lw_sim *sim, double to, bool one_step);
+/** The state was set: events begin again. */
+void lwi_sim_restart_triggers(lw_sim *sim);
+/** Before the first step: those that happen at the start are due. */
+lw_status lwi_sim_begin_triggers(lw_sim *sim);
+/** The first event that is due, in the order of the model; -1: none. */
+int lwi_sim_due_event(const lw_sim *sim);
+/** It happens: all but its row. */
+lw_status lwi_sim_fire(lw_sim *sim, int event);
+/** After all that were due; others may be due then. */
+lw_status lwi_sim_end_firing(lw_sim *sim);
+/** Events that are due happen, without rows. */
+lw_status lwi_sim_fire_all(lw_sim *sim);
+
+/** One step, or more, without events of the model (simulation.c). */
+lw_status lwi_sim_advance_plain(lw_sim *sim, double to, double limit, bool one_step);
 
 /** Memory and limit, where the options and the model ask for it; before the first step.  *p is zero on entry. */
 lw_status lwi_projection_create(const lwi_work *work, const lw_options *options, lwi_arena *arena,

@@ -86,6 +86,7 @@ static void jump(lw_sim *sim, double time, const double *x)
     sim->audit.begun = false;
     sim->audit.work_beside = 0;
     sim->impacts.struck = false;
+    lwi_sim_restart_triggers(sim);
 }
 
 // A quaternion far from length 1 is no attitude.

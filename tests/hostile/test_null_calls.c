@@ -109,6 +109,7 @@ static lw_design_desc lw_design_desc_ = {.nvary = 1,
 static lw_drag_desc lw_drag_desc_;
 static lw_function_desc lw_function_desc_ = {.type = LW_FUNCTION_CONSTANT};
 static lw_impulse_desc lw_impulse_desc_ = {.time = 1, .body = {1}, .impulse = {.x = 1}};
+static lw_event_desc lw_event_desc_ = {.every = 1, .stop = true};
 static lw_joint_desc lw_joint_desc_ = {.type = LW_JOINT_REVOLUTE, .body2 = {2}, .axis = {.z = 1}};
 static lw_marker_desc lw_marker_desc_;
 static lw_mechanism_desc lw_mechanism_desc_;

@@ -282,6 +282,7 @@ class Summary:
     impulse_work: float = 0.0  #: of these [J]
     #: ``end``, or the time after which states are unreliable, of runs without error control [s]
     valid_until: float = float("inf")
+    occurrences: int = 0  #: of events of the model, of all together
 
 
 @dataclasses.dataclass(frozen=True)
@@ -650,7 +651,7 @@ def summary_of(s: Any) -> Summary:
     """From an ``lw_summary *``."""
     return Summary(s.steps, s.evaluations, s.rejected, s.restarts, s.projections, s.events, s.start,
                    s.end, s.wall, s.energy_error, s.energy_scale, tuple(s.residual), s.impulses,
-                   s.impulse_work, s.valid_until)
+                   s.impulse_work, s.valid_until, s.occurrences)
 
 
 def simulate(model: Union[Model, Path], duration: Optional[float] = None, *,

@@ -233,6 +233,8 @@ static lw_status begin(choosing *c)
     c->chosen = LWI_PUSH(&c->out->arena, bool, c->all->n);
     if (!c->chosen) return lwi_fail(c->error, LW_ERR_MEMORY, "no memory for the columns");
     c->chosen[0] = true; // the time
+    for (int i = 0, k = 0; !c->exactly && i < c->all->nentry; k += c->all->entry[i++].n)
+        if (c->all->entry[i].quantity == lwi_result_event_quantity()) c->chosen[k] = true;
     return LW_OK;
 }
 

@@ -45,6 +45,7 @@ void lwi_result_values_compute(const lw_model *model, lw_observe level, const lw
     values->observation = o;
     values->continued = o->reactions_continued;
     values->impact = o->impact;
+    values->event = o->event;
     values->impulse = o->impulse ? o->impulse : (const double(*)[6])values->none;
     if (level >= LW_OBSERVE_ENERGY) values->energy = o->kinetic + o->potential;
     for (int i = 0; i < model->desc.nmarker; i++)
@@ -103,10 +104,18 @@ ARRAY(system_angular_momentum, observation->angular_momentum)
 ARRAY(system_residual, observation->residual)
 NUMBER(system_continued, continued)
 NUMBER(system_impact, impact)
+NUMBER(system_event, event)
 
 bool lwi_result_has_impacts(const lw_model *model)
 {
     return model->desc.nimpulse > 0 || model->jumps;
+}
+
+bool lwi_result_has_events(const lw_model *model)
+{
+    for (int i = 0; i < model->desc.nevent; i++)
+        if (model->desc.event[i].record) return true;
+    return false;
 }
 
 // ------------------------------------------------------------------------------------------- table
@@ -214,6 +223,8 @@ static const lwi_quantity own_quantities[] = {
      .loops = true},
     {LWI_RESULT_SYSTEM, "impact", {"impact"}, {"1"}, "", POSE, FOLLOWS, system_impact,
      .summary = "models with impulses: 1: row before, 2: row after the impulses at its time; else 0", .impacts = true},
+    {LWI_RESULT_SYSTEM, "event", {"event"}, {"1"}, "", POSE, FOLLOWS, system_event,
+     .summary = "models with events that record: the number of the event in its row, from 1; else 0", .events = true},
 };
 // clang-format on
 
@@ -236,6 +247,13 @@ static const lwi_quantity measure_quantity = {.subject = LWI_RESULT_MEASURE,
 const lwi_quantity *lwi_result_measure_quantity(void)
 {
     return &measure_quantity;
+}
+
+const lwi_quantity *lwi_result_event_quantity(void)
+{
+    const lwi_quantity *q = own_quantities;
+    while (q->array != system_event) q++;
+    return q;
 }
 
 bool lwi_result_is_reaction(const lwi_quantity *q)
@@ -354,6 +372,7 @@ static void append_item(list *l, lwi_subject subject, int item)
         const lwi_quantity *q = &own_quantities[i];
         if (q->subject != subject || l->level < q->level) continue;
         if (q->impacts && !lwi_result_has_impacts(l->model)) continue;
+        if (q->events && !lwi_result_has_events(l->model)) continue;
         if (q->loops && l->model->nloop + l->model->ncoupling == 0) continue;
         const int n = lwi_quantity_part_count(q) - (l->level < q->last_part);
         append(l, (lwi_result_entry){q, item, 0, 0, n, 0});

@@ -23,6 +23,7 @@ typedef struct lwi_result_values {
     double energy;              ///< T + V [J]
     double continued;           ///< reactions_continued of the observation
     double impact;              ///< impact of the observation
+    double event;               ///< event of the observation
     const double (*impulse)[6]; ///< [joint] of the observation, or `none`
     double (*none)[6];          ///< [joint] zeros, of models with impacts
     lwi_result_marker *marker;  ///< [marker]
@@ -32,6 +33,10 @@ typedef struct lwi_result_values {
 
 /** Has the model impulses, or drives with rates that jump? */
 bool lwi_result_has_impacts(const lw_model *model);
+/** Has the model events that record rows? */
+bool lwi_result_has_events(const lw_model *model);
+/** The quantity of their number, sys.event. */
+const lwi_quantity *lwi_result_event_quantity(void);
 
 /** Computes the values that `level` contains and the observation does not. */
 void lwi_result_values_compute(const lw_model *model, lw_observe level,

@@ -186,8 +186,8 @@ static lw_status read_bodies(lwi_yaml_reading *r)
 static lw_status read_file(lwi_yaml_reading *r, const lwi_document_value *root)
 {
     static lw_status (*const step[])(lwi_yaml_reading *) = {
-        lwi_yaml_read_inputs, lwi_yaml_read_functions, read_bodies,
-        lwi_yaml_read_joints, lwi_yaml_read_others,    lwi_yaml_read_measures};
+        lwi_yaml_read_inputs, lwi_yaml_read_functions, read_bodies,         lwi_yaml_read_joints,
+        lwi_yaml_read_others, lwi_yaml_read_measures,  lwi_yaml_read_events};
     TRY(open_file(r, root));
     for (int i = 0; i < LWI_COUNT(step); i++) {
         const bool inner = step[i] == lwi_yaml_read_functions || step[i] == lwi_yaml_read_measures;

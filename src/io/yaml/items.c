@@ -407,6 +407,18 @@ static lw_status read_impulse(lwi_yaml_reading *r, const char *name, lw_place pl
                              &lwi_yaml_impulse_object, name);
 }
 
+static lw_status read_event(lwi_yaml_reading *r, const char *name, lw_place place,
+                            const lwi_document_value *map)
+{
+    lw_event_desc desc = {.name = name, .place = lwi_yaml_item_place(r, place)};
+    TRY(check_name(r, "event", name, place));
+    const lwi_yaml_outer outer = lwi_yaml_begin_item(r, &desc);
+    TRY(lwi_yaml_read_object(r, &lwi_yaml_event_object, 0, map, place, &desc));
+    TRY(lwi_yaml_added(r, lw_builder_add_event(r->builder, &desc, r->error), place));
+    return lwi_yaml_end_item(r, &outer, LWI_STATED_EVENT, r->builder->desc.nevent - 1,
+                             &lwi_yaml_event_object, NULL);
+}
+
 static lw_status read_coupling(lwi_yaml_reading *r, int k, const lwi_document_value *map)
 {
     lw_coupling_desc desc = {.place = lwi_yaml_item_place(r, map->place)};
@@ -485,4 +497,9 @@ lw_status lwi_yaml_read_others(lwi_yaml_reading *r)
 lw_status lwi_yaml_read_measures(lwi_yaml_reading *r)
 {
     return read_section(r, "measures", read_measure);
+}
+
+lw_status lwi_yaml_read_events(lwi_yaml_reading *r)
+{
+    return read_section(r, "events", read_event);
 }

@@ -386,6 +386,29 @@ const lwi_yaml_object lwi_yaml_impulse_object = {
     .title = "impulse", .help = "an impulse at one time, on a body at a point or on a joint",
     .key = impulse_keys, .nkey = LWI_COUNT(impulse_keys)};
 
+#define X(name, text) text,
+static const char *const crossings[] = {LW_CROSSING_LIST(X)};
+#undef X
+static const char *const truths[] = {"false", "true"};
+
+#define AT(field) .offset = offsetof(lw_event_desc, field)
+static const lwi_yaml_key event_keys[] = {
+    {"when", LWI_KEY_FORMULA, AT(when),
+     .help = "condition: a comparison of formulas, or a formula or signal that crosses zero; or `every`, or `at`"},
+    {"crossing", LWI_KEY_WORD, AT(crossing), .more = crossings, .count = LWI_COUNT(crossings),
+     .help = "of `when`; default: a comparison becomes true, a number crosses zero either way"},
+    {"every", LWI_KEY_NUMBER, AT(every), .range = LWI_RANGE_POSITIVE, .help = "period [s] > 0: at `from` and after each period"},
+    {"from", LWI_KEY_NUMBER, AT(from), .range = LWI_RANGE_NOT_NEGATIVE, .help = "first time of `every` [s]; default 0"},
+    {"at", LWI_KEY_LIST, AT(at), .size = offsetof(lw_event_desc, nat), .help = "times [s], increasing"},
+    {"stop", LWI_KEY_SWITCH, AT(stop), .more = truths, .count = LWI_COUNT(truths), .help = "the run ends; default false"},
+    {"record", LWI_KEY_SWITCH, AT(record), .more = truths, .count = LWI_COUNT(truths),
+     .help = "a row of the results at this time; default false"},
+};
+#undef AT
+const lwi_yaml_object lwi_yaml_event_object = {
+    .title = "event", .help = "something that happens where a condition becomes true, or at given times",
+    .key = event_keys, .nkey = LWI_COUNT(event_keys)};
+
 static const char *const mechanism_joints[] = {"revolute", "universal", "spherical"};
 
 #define M(name) (1u << LW_MECHANISM_##name)
@@ -469,6 +492,8 @@ static const lwi_yaml_key file_keys[] = {
     {"forces", LWI_KEY_FORCES, .help = "forces by name"},
     {"impulses", LWI_KEY_ITEMS, .more = &lwi_yaml_impulse_object,
      .help = "impulses by name: velocities jump at their times"},
+    {"events", LWI_KEY_ITEMS, .more = &lwi_yaml_event_object,
+     .help = "events by name: a run ends or records where conditions become true"},
     {"generate", LWI_KEY_MECHANISMS, .help = "mechanisms of many equal rods, by kind"},
     {"markers", LWI_KEY_ITEMS, .more = &lwi_yaml_marker_object, .help = "recorded frames by name"},
     {"measures", LWI_KEY_ITEMS, .more = &lwi_yaml_measure_object,

@@ -53,6 +53,7 @@ extern const lwi_yaml_object lwi_yaml_isotropic_object; ///< spring on `all`: lw
 extern const lwi_yaml_object lwi_yaml_coupling_object;  ///< lw_coupling_desc
 extern const lwi_yaml_object lwi_yaml_marker_object;    ///< lw_marker_desc
 extern const lwi_yaml_object lwi_yaml_measure_object;   ///< lw_measure_desc
+extern const lwi_yaml_object lwi_yaml_event_object;     ///< lw_event_desc
 extern const lwi_yaml_object lwi_yaml_impulse_object;   ///< lw_impulse_desc
 extern const lwi_yaml_object
     lwi_yaml_mechanism_object; ///< lw_mechanism_desc; its `type` is the key of the map

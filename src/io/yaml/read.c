@@ -267,6 +267,20 @@ static lw_status read_signal(lwi_yaml_reading *r, const lwi_document_value *v, l
     return add_number(r, NULL, v->place, v, false, signal);
 }
 
+// A formula, which need not be in a map, the name of a signal, or a number.
+static lw_status read_formula(lwi_yaml_reading *r, const lwi_document_value *v, lw_signal *signal)
+{
+    if (v->kind != LWI_DOCUMENT_SCALAR || !*v->text)
+        return v->kind == LWI_DOCUMENT_MAP
+                   ? read_signal(r, v, signal)
+                   : lwi_yaml_expected(r, v, "a formula, or the name of a signal");
+    const bool number = !v->quoted && lwi_text_is_number(v->text);
+    const bool named = (r->functions && lwi_document_find(r->functions, v->text) >= 0) ||
+                       lwi_names_find(&r->inputs, v->text) >= 0 ||
+                       lwi_yaml_find_inner_signal(r, v->text) != 0;
+    return number || named ? read_signal(r, v, signal) : add_formula(r, NULL, v, signal);
+}
+
 // For keys where 0 is the same as none, 0 is none.
 static lw_status read_signal_or_none(lwi_yaml_reading *r, const lwi_document_value *v,
                                      lw_signal *signal)
@@ -509,6 +523,8 @@ static lw_status read_value(lwi_yaml_reading *r, const lwi_yaml_key *key, int ty
         return read_signal_or_none(r, v, FIELD(lw_signal, key->offset));
     case LWI_KEY_FUNCTION:
         return read_signal(r, v, FIELD(lw_signal, key->offset));
+    case LWI_KEY_FORMULA:
+        return read_formula(r, v, FIELD(lw_signal, key->offset));
     case LWI_KEY_SIGNALS:
         return read_signals(r, v, key->count, FIELD(lw_signal, key->offset));
     case LWI_KEY_TERMS:
@@ -568,6 +584,7 @@ static bool is_kept(const lwi_yaml_key *key, const lwi_document_value *v)
     case LWI_KEY_LENGTH:
     case LWI_KEY_SIGNAL:
     case LWI_KEY_FUNCTION:
+    case LWI_KEY_FORMULA:
         return v->kind == LWI_DOCUMENT_SCALAR;
     case LWI_KEY_SIGNALS:
         for (int i = 0; i < v->count; i++)

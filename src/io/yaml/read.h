@@ -40,5 +40,6 @@ lw_status lwi_yaml_read_joints(lwi_yaml_reading *r);
 /** Couplings, forces, markers, impulses, generated mechanisms. */
 lw_status lwi_yaml_read_others(lwi_yaml_reading *r);
 lw_status lwi_yaml_read_measures(lwi_yaml_reading *r);
+lw_status lwi_yaml_read_events(lwi_yaml_reading *r);
 
 #endif

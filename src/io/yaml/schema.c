@@ -288,6 +288,7 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     case LWI_KEY_PAIR: put_array(f, 2, name); return;
     case LWI_KEY_COORDINATE: fputs("\"type\": \"string\", \"pattern\": \"^q[0-9]$\"", f); return;
     case LWI_KEY_SIGNAL:
+    case LWI_KEY_FORMULA:
     case LWI_KEY_FUNCTION: fputs(signal, f); return;
     case LWI_KEY_LENGTH:
         fprintf(f, "%s, \"exclusiveMinimum\": 0", signal); // a bound of numbers alone
@@ -545,8 +546,8 @@ lw_status lw_schema_write(FILE *file)
         &lwi_yaml_mount_object,     &lwi_yaml_coordinate_object, &lwi_yaml_limits_object,
         &lwi_yaml_friction_object,  &lwi_yaml_isotropic_object,  &lwi_yaml_coupling_object};
     static const lwi_yaml_object *const after[] = {
-        &lwi_yaml_marker_object, &lwi_yaml_measure_object, &lwi_yaml_impulse_object,
-        &lwi_yaml_mechanism_object, &lwi_yaml_simulation_object};
+        &lwi_yaml_marker_object, &lwi_yaml_measure_object,   &lwi_yaml_impulse_object,
+        &lwi_yaml_event_object,  &lwi_yaml_mechanism_object, &lwi_yaml_simulation_object};
     if (!file) return LW_ERR_ARGUMENT;
     fputs("{\n  \"$schema\": \"https://json-schema.org/draft/2020-12/schema\",\n  \"title\": \"",
           file);

@@ -116,6 +116,8 @@ static const char *item_of(const lwi_description *d, const lwi_yaml_item *item)
         return i < d->ncoupling ? (const char *)&d->coupling[i] : NULL;
     case LWI_STATED_MARKER:
         return i < d->nmarker ? (const char *)&d->marker[i] : NULL;
+    case LWI_STATED_EVENT:
+        return i < d->nevent ? (const char *)&d->event[i] : NULL;
     case LWI_STATED_IMPULSE:
         for (int k = 0; k < d->nimpulse; k++)
             if (!strcmp(d->impulse[k].name, item->name)) return (const char *)&d->impulse[k];
@@ -209,6 +211,7 @@ uint64_t lwi_yaml_guard(const lwi_description *d, const lwi_yaml_item *item, uns
         return hash_signal(hash(h, field, sizeof(double)), d, field - key->offset + key->size);
     case LWI_KEY_SIGNAL:
     case LWI_KEY_FUNCTION:
+    case LWI_KEY_FORMULA:
         return hash_signal(h, d, field);
     case LWI_KEY_SIGNALS:
         for (int i = 0; i < key->count; i++)

@@ -176,6 +176,27 @@ static void put_signal(const writing *w, lw_signal signal, constant_form form)
     }
 }
 
+// A formula without a name as its text.
+static void put_formula(const writing *w, lw_signal signal)
+{
+    const lw_function_desc *f = signal.index > 0 ? &w->d->function[signal.index - 1] : NULL;
+    if (!f || f->type != LW_FUNCTION_FORMULA || w->function[signal.index - 1]) {
+        put_signal(w, signal, AS_NUMBER);
+        return;
+    }
+    const lwi_yaml_function item = {.desc = *f};
+    const current outer = begin_stated(w, LWI_STATED_FUNCTION, signal.index - 1,
+                                       &lwi_yaml_function_object, &item, NULL);
+    bool other;
+    const char *text =
+        stated_text(w, lwi_yaml_key_find(&lwi_yaml_function_object, "of"), &item, &other);
+    if (text)
+        fputs(text, w->file);
+    else
+        put_quoted(w, f->formula);
+    *w->now = outer;
+}
+
 static void put_signals(const writing *w, const lw_signal *signals, int n, constant_form form)
 {
     for (int i = 0; i < n; i++) {
@@ -285,6 +306,7 @@ static bool is_given(const writing *w, const lwi_yaml_key *key, int type, const 
         return *FIELD(bool, key->offset);
     case LWI_KEY_SIGNAL:
     case LWI_KEY_FUNCTION:
+    case LWI_KEY_FORMULA:
         return FIELD(lw_signal, key->offset)->index != 0;
     case LWI_KEY_SIGNALS:
         return !all_zero(FIELD(lw_signal, key->offset), (size_t)key->count * sizeof(lw_signal));
@@ -292,6 +314,7 @@ static bool is_given(const writing *w, const lwi_yaml_key *key, int type, const 
         return *FIELD(char *, key->offset) != NULL;
     case LWI_KEY_LENGTH:
         return *FIELD(double, key->offset) != 0 || FIELD(lw_signal, key->size)->index != 0;
+    case LWI_KEY_LIST:
     case LWI_KEY_SHAPES:
     case LWI_KEY_OBJECTS:
         return *FIELD(int, key->size) > 0;
@@ -466,6 +489,9 @@ static void put_key(const writing *w, const lwi_yaml_key *key, int type, const v
     case LWI_KEY_SIGNAL:
         put_signal(w, *FIELD(lw_signal, key->offset), ZERO_IS_NONE);
         return;
+    case LWI_KEY_FORMULA:
+        put_formula(w, *FIELD(lw_signal, key->offset));
+        return;
     case LWI_KEY_FUNCTION:
         put_signal(w, *FIELD(lw_signal, key->offset), AS_NUMBER);
         return;
@@ -548,7 +574,8 @@ static void use_signals(int *uses, const lwi_yaml_object *object, const void *de
     for (int i = 0; i < object->nkey; i++) {
         const lwi_yaml_key *key = &object->key[i];
         lw_signal signal;
-        const bool one = key->kind == LWI_KEY_SIGNAL || key->kind == LWI_KEY_FUNCTION;
+        const bool one = key->kind == LWI_KEY_SIGNAL || key->kind == LWI_KEY_FUNCTION ||
+                         key->kind == LWI_KEY_FORMULA;
         const int n = one ? 1 : key->kind == LWI_KEY_SIGNALS ? key->count : 0;
         for (int k = 0; k < n; k++) {
             memcpy(&signal, (const char *)desc + key->offset + (size_t)k * sizeof signal,
@@ -576,6 +603,7 @@ static void count_uses(const lwi_description *d, int *uses)
     for (int k = 0; k < LWI_FORCE_ITEMS; k++)
         for (int i = 0; i < d->force[k].n; i++)
             use_signals(uses, lwi_force_items[k]->keys, lwi_force_desc(d, k, i));
+    for (int i = 0; i < d->nevent; i++) use_signals(uses, &lwi_yaml_event_object, &d->event[i]);
 }
 
 static bool is_taken(const writing *w, const char *name)
@@ -794,6 +822,10 @@ static void write_sections(const writing *w, const lw_options *options)
     for (int i = 0; i < d->nimpulse; i++)
         write_item(w, &lwi_yaml_impulse_object, 0, d->impulse[i].name, &d->impulse[i],
                    LWI_STATED_IMPULSE, i);
+    if (d->nevent) fputs("events:\n", w->file);
+    for (int i = 0; i < d->nevent; i++)
+        write_item(w, &lwi_yaml_event_object, 0, d->event[i].name, &d->event[i], LWI_STATED_EVENT,
+                   i);
     if (!options) return;
     w->now->item.index = -1;
     fputs("simulation:\n  ", w->file);
@@ -833,6 +865,7 @@ static lw_status check_writable(const writing *w)
     }
     for (int i = 0; i < d->nmarker; i++) TRY(check_name(w, "marker", d->marker[i].name));
     for (int i = 0; i < d->nmeasure; i++) TRY(check_name(w, "measure", d->measure[i].name));
+    for (int i = 0; i < d->nevent; i++) TRY(check_name(w, "event", d->event[i].name));
     for (int i = 0; i < d->nimpulse; i++) TRY(check_name(w, "impulse", d->impulse[i].name));
     return LW_OK;
 }

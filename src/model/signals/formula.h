@@ -232,6 +232,8 @@ lw_status lwi_formula_fail(const char *text, int at, int length, lw_error *error
 
 /** What a name reads that is not of a joint. */
 double lwi_formula_reading(const lwi_formula_name *name, const lwi_now *now);
+/** How many values an operation takes; 0 of a leaf. */
+int lwi_formula_operands(lwi_operation operation);
 /** One operation on its operands: what evaluation does, and what the parser does to numbers. */
 double lwi_formula_operate(lwi_operation operation, const double *x);
 double lwi_formula_value(const lwi_formula *formula, const lwi_now *now);

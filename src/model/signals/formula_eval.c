@@ -135,6 +135,11 @@ static const int operands[LWI_FORMULA_OPERATION_COUNT] = {
 #undef X
 };
 
+int lwi_formula_operands(lwi_operation operation)
+{
+    return operands[operation];
+}
+
 static double read(const double *values, int index)
 {
     return values ? values[index] : NAN;
