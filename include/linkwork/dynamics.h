@@ -81,7 +81,8 @@ LW_API double lw_dynamics_gap(lw_dynamics *dynamics, double t, const double *q);
 LW_API lw_status lw_inverse_dynamics(lw_dynamics *dynamics, double t, const double *q,
                                      const double *v, const double *vdot, const double *inputs,
                                      double *tau);
-/** Derivatives of the efforts tau of lw_inverse_dynamics at (q, v, vdot); trees.  Columns are displacements of q along
+/** Derivatives of the efforts tau of lw_inverse_dynamics at (q, v, vdot); with loops or couplings of
+ *  M vdot + h = tau + J' lambda (lw_constraints_tree).  Columns are displacements of q along
  *  the speeds: of a ball joint rotations about the axes of F2, of a floating base (F2 of a free joint) displacements and
  *  rotations along its own axes; else of the coordinates.  Inertia, gravity, drives and mounts: exact
  *  [carpentier2018, singh2022]; forces of the model: differences of order six of the forces alone, with steps of 3e-3
@@ -89,14 +90,18 @@ LW_API lw_status lw_inverse_dynamics(lw_dynamics *dynamics, double t, const doub
  *  @param by_q, by_v  [tree nv][tree nv] out: row: effort, column: speed;  @param M  the mass matrix, dtau/dvdot
  *  The first call allocates memory.      @cost O(n depth); with forces on bodies, or forces that read other joints,
  *  O(n) more for each column
- *  @return LW_ERR_UNSUPPORTED: loops (lw_linearize), joints defined by callbacks; LW_ERR_NOT_FINITE */
+ *  @return LW_ERR_UNSUPPORTED: joints defined by callbacks; LW_ERR_NOT_FINITE */
 LW_API lw_status lw_inverse_dynamics_derivatives(lw_dynamics *dynamics, double t, const double *q,
                                                  const double *v, const double *vdot,
                                                  const double *inputs, double *by_q, double *by_v,
                                                  double *M);
-/** Derivatives of the accelerations vdot of lw_forward_dynamics, as above.
+/** Derivatives of the accelerations vdot of lw_forward_dynamics, as above.  With loops or couplings those of
+ *      M vdot + h = tau + J' lambda,   J vdot + gamma = 0
+ *  so that by_q dq + by_v dv is the change of vdot for every change of the state along the constraints, J dq = 0 and
+ *  J dv = -d(J v + b); rows may be redundant.  lw_linearize gives derivatives by independent coordinates.
  *  @param tau     [tree nv] or NULL;  @param vdot  [tree nv] out
- *  @param by_tau  the inverse of the mass matrix      @cost O(n^2 depth)
+ *  @param by_tau  of trees the inverse of the mass matrix
+ *  @cost O(n^2 depth), with m rows of loops and couplings O(n^2 (n + m))
  *  @return the same, and LW_ERR_SINGULAR */
 LW_API lw_status lw_forward_dynamics_derivatives(lw_dynamics *dynamics, double t, const double *q,
                                                  const double *v, const double *tau,

@@ -3,7 +3,7 @@
 
 #include "analysis/names.h"
 #include "base/assert.h"
-#include "spatial/rotation.h"
+#include "kinematics/displacement.h"
 
 #include <linkwork/simulate.h>
 
@@ -25,35 +25,9 @@ enum { MAX_NEWTON = 30 };
 
 // ------------------------------------------------------------------------------------- coordinates
 
-// Is speed `column` of a joint of this type an angular one?
-static bool is_angular(const lwi_joint_type *type, int column)
-{
-    if (type->scalar) return type->angles >> column & 1;
-    return type->nv == 3 || column >= 3; // a ball; a free joint: displacement, rotation
-}
-
-static void move_quaternion(double q[4], const double rate[4])
-{
-    for (int i = 0; i < 4; i++) q[i] += rate[i];
-    quat_normalize(q, q);
-}
-
 void lwi_manifold_move(const lwi_manifold *s, double *q, const double *increment)
 {
-    const lw_model *model = s->model;
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        double *at = q + node->iq, rate[LW_JOINT_MAX_NQ];
-        if (node->type->scalar) {
-            for (int i = 0; i < node->nv; i++) at[i] += increment[node->iv + i];
-            continue;
-        }
-        const int e = node->type->quaternion;
-        node->type->kinematics(node->par, at, increment + node->iv, rate);
-        for (int i = 0; i < node->nq; i++)
-            if (e < 0 || i < e || i >= e + 4) at[i] += rate[i];
-        if (e >= 0) move_quaternion(at + e, rate + e);
-    }
+    lwi_displace(s->model, q, increment);
 }
 
 double lwi_manifold_unit(const lwi_manifold *s, int speed)
@@ -351,11 +325,7 @@ static lw_status allocate(lwi_manifold *s, lwi_arena *arena)
         if (!(*square[i] = LWI_PUSH(arena, double, (size_t)n *(size_t)n))) return LW_ERR_MEMORY;
     s->J = LWI_PUSH(arena, double, (size_t)m *(size_t)n);
     if (!s->J) return LW_ERR_MEMORY;
-    for (int k = 0; k < s->model->nnode; k++) {
-        const lwi_node *node = &s->model->node[k];
-        for (int i = 0; i < node->nv; i++)
-            s->unit[node->iv + i] = is_angular(node->type, node->column[i]) ? 1 : s->model->length;
-    }
+    lwi_displacement_units(s->model, s->unit);
     return LW_OK;
 }
 

@@ -1,6 +1,7 @@
 // dynamics.c -- the public functions of the dynamics at a given state.
 #include "base/assert.h"
 #include "tree/aba.h"
+#include "dynamics/loop_derivatives.h"
 #include "dynamics/loop_momenta.h"
 #include "dynamics/loop_rates.h"
 #include "dynamics/state_derivatives.h"
@@ -19,16 +20,17 @@ struct lw_dynamics {
     lwi_articulated *aba;   // [nnode]
     lwi_inertia *composite; // [nnode]
     lwi_momenta momenta;
-    lwi_kernel *kernel;                 // NULL: the model has none
-    lwi_body_forces *body_forces;       // NULL: all forces act along joints
-    lwi_tree_batch *evaluator;          // NULL: none in lanes
-    lwi_loop_rates loop_rates;          // work NULL: there are no loops and no couplings
-    lwi_loop_momenta loop_momenta;      // created by the first call that needs it
-    lwi_state_derivatives *derivatives; // created by the first call that needs it
-    lw_error error;                     // of the last failed call
-    double *rows;                       // [tree nq + 3 tree nv] of evaluator states
-    double *zero;                       // [inputs], [tree nv]: what NULL stands for
-    double *work, *out, *speeds;        // [tree nv]
+    lwi_kernel *kernel;                     // NULL: the model has none
+    lwi_body_forces *body_forces;           // NULL: all forces act along joints
+    lwi_tree_batch *evaluator;              // NULL: none in lanes
+    lwi_loop_rates loop_rates;              // work NULL: there are no loops and no couplings
+    lwi_loop_momenta loop_momenta;          // created by the first call that needs it
+    lwi_state_derivatives *derivatives;     // created by the first call that needs it
+    lwi_loop_derivatives *loop_derivatives; // the same, of derivatives of accelerations
+    lw_error error;                         // of the last failed call
+    double *rows;                           // [tree nq + 3 tree nv] of evaluator states
+    double *zero;                           // [inputs], [tree nv]: what NULL stands for
+    double *work, *out, *speeds;            // [tree nv]
 };
 
 static bool has_closures(const lw_model *model)
@@ -307,21 +309,32 @@ lw_status lw_inverse_dynamics(lw_dynamics *d, double t, const double *q, const d
     return LW_OK;
 }
 
+static lw_status no_derivatives(lw_dynamics *d, lw_status status)
+{
+    return status == LW_ERR_MEMORY ? lwi_fail(&d->error, status, "no memory for derivatives")
+                                   : status;
+}
+
 static lw_status begin_derivatives(lw_dynamics *d)
 {
     d->error.text[0] = 0;
     if (d->derivatives) return LW_OK;
-    if (has_closures(d->model))
-        return lwi_fail(
-            &d->error, LW_ERR_UNSUPPORTED,
-            "derivatives of the dynamics: with loops or couplings they exist along the constraints "
-            "only; lw_linearize gives them in independent coordinates");
     lwi_state_derivatives *made = LWI_PUSH(&d->arena, lwi_state_derivatives, 1);
     const lw_status status =
         made ? lwi_state_derivatives_create(d->model, &d->arena, made, &d->error) : LW_ERR_MEMORY;
     if (status == LW_OK) d->derivatives = made;
-    return status == LW_ERR_MEMORY ? lwi_fail(&d->error, status, "no memory for derivatives")
-                                   : status;
+    return no_derivatives(d, status);
+}
+
+static lw_status begin_loop_derivatives(lw_dynamics *d)
+{
+    if (d->loop_derivatives || !has_closures(d->model)) return LW_OK;
+    lwi_loop_derivatives *made = LWI_PUSH(&d->arena, lwi_loop_derivatives, 1);
+    const lw_status status =
+        made ? lwi_loop_derivatives_create(d->model, &d->arena, &d->tree, made, &d->error)
+             : LW_ERR_MEMORY;
+    if (status == LW_OK) d->loop_derivatives = made;
+    return no_derivatives(d, status);
 }
 
 static lw_status check_finite_matrices(lw_dynamics *d, const double *by_q, const double *by_v)
@@ -354,9 +367,15 @@ lw_status lw_forward_dynamics_derivatives(lw_dynamics *d, double t, const double
 {
     if (!d || !q || !v || !vdot || !by_q || !by_v || !by_tau) return LW_ERR_ARGUMENT;
     TRY(begin_derivatives(d));
+    TRY(begin_loop_derivatives(d));
     TRY(lw_forward_dynamics(d, t, q, v, tau, inputs, vdot));
-    TRY(lwi_forward_derivatives(d->model, d->derivatives, &d->tree, t, q, v, vdot,
-                                inputs ? inputs : d->zero, by_q, by_v, by_tau, &d->error));
+    if (d->loop_derivatives)
+        TRY(lwi_loop_forward_derivatives(d->model, d->loop_derivatives, d->derivatives, &d->tree, t,
+                                         q, v, tau, vdot, inputs ? inputs : d->zero, by_q, by_v,
+                                         by_tau, &d->error));
+    else
+        TRY(lwi_forward_derivatives(d->model, d->derivatives, &d->tree, t, q, v, vdot,
+                                    inputs ? inputs : d->zero, by_q, by_v, by_tau, &d->error));
     return check_finite_matrices(d, by_q, by_v);
 }
 

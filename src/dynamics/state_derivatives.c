@@ -1,8 +1,8 @@
-// state_derivatives.c -- derivatives of the dynamics of trees: d vdot = -M^-1 dID, d vdot/d tau = M^-1.
+// state_derivatives.c -- derivatives of the dynamics at a state; of trees d vdot = -M^-1 dID, d vdot/d tau = M^-1.
 #include "dynamics/state_derivatives.h"
 
 #include "base/assert.h"
-#include "spatial/rotation.h"
+#include "kinematics/displacement.h"
 
 // Steps of the differences of forces: in rad or lengths of the mechanism, and of speeds relative to 1 + |v|.  The
 // error of order six is some 1e-13 of a smooth force.
@@ -23,12 +23,24 @@ static bool is_local(const lw_model *model, const lwi_force *force)
            !lwi_function_of_state(model->desc.function, p->effort);
 }
 
+static lw_status create_rows(const lw_model *model, lwi_arena *arena, lwi_state_derivatives *d,
+                             lw_error *error)
+{
+    d->closed = model->nloop + model->ncoupling > 0;
+    if (!d->closed) return LW_OK;
+    d->effort = LWI_PUSH(arena, double, model->tree_nv);
+    if (!d->effort) return LW_ERR_MEMORY;
+    TRY(lwi_cut_create_rows(model, arena, &d->cut));
+    return lwi_cut_derivatives_create(model, &d->cut, arena, &d->rows, error);
+}
+
 lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
                                        lwi_state_derivatives *d, lw_error *error)
 {
     const size_t n = (size_t)model->tree_nv;
+    *d = (lwi_state_derivatives){.local = true};
     TRY(lwi_tree_derivatives_create(model, arena, &d->tree, error));
-    d->local = true;
+    TRY(create_rows(model, arena, d, error));
     for (int i = 0; i < model->nforce; i++)
         d->local = d->local && is_local(model, &model->force[i]);
     d->q = LWI_PUSH(arena, double, model->tree_nq);
@@ -39,13 +51,33 @@ lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
     return d->q && d->v && d->plus && d->minus && d->M ? LW_OK : LW_ERR_MEMORY;
 }
 
-// Q [tree_nv]: efforts and, by an inward pass, wrenches on bodies.
-static void generalised_forces(const lw_model *model, lwi_tree_work *work, double t,
-                               const double *q, const double *v, const double *inputs, double *Q)
+// Coordinates of cut joints are those nearest to the start's.
+static void place(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work, double t,
+                  const double *q, const double *v)
 {
-    lwi_tree_evaluate(model, work, t, q, v, inputs);
+    memcpy(work->joint_q, model->q0, (size_t)model->nq * sizeof *work->joint_q);
+    lwi_cut_place(&d->cut, work, t, q, v);
+}
+
+static void evaluate_forces(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
+                            double t, const double *q, const double *v, const double *inputs)
+{
+    if (!d->closed) {
+        lwi_tree_evaluate(model, work, t, q, v, inputs);
+        return;
+    }
+    place(model, d, work, t, q, v);
+    lwi_cut_loads(&d->cut, work, t, v, inputs);
+}
+
+// Q [tree_nv]: efforts and, by an inward pass, wrenches on bodies.
+static void generalised_forces(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
+                               double t, const double *q, const double *v, const double *inputs,
+                               double *Q)
+{
+    evaluate_forces(model, d, work, t, q, v, inputs);
     memcpy(Q, work->effort, (size_t)model->tree_nv * sizeof *Q);
-    if (!(model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST))) return;
+    if (!(model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)) && !d->closed) return;
     memcpy(work->F, work->wrench, (size_t)model->nnode * sizeof *work->F);
     for (int k = model->nnode - 1; k >= 0; k--) {
         const lwi_node *node = &model->node[k];
@@ -64,28 +96,13 @@ static bool displaces(int which, int i)
     return which == ALL || which == i;
 }
 
-// q := q + step along the speeds.
-static void displace_q(const lw_model *model, const double *q, int which, double step, double *out)
+// q := q + step along the speeds; `scratch` [tree_nv].
+static void displace_q(const lw_model *model, const double *q, int which, double step,
+                       double *scratch, double *out)
 {
     memcpy(out, q, (size_t)model->tree_nq * sizeof *q);
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        double u[LW_JOINT_MAX_NV] = {0}, qdot[LW_JOINT_MAX_NQ] = {0}, *own = out + node->iq;
-        bool any = false;
-        for (int j = 0; j < node->nv; j++) {
-            if (!displaces(which, node->iv + j)) continue;
-            u[j] = step;
-            any = true;
-        }
-        if (!any) continue;
-        if (node->type->scalar)
-            memcpy(qdot, u, (size_t)node->nv * sizeof *u);
-        else
-            node->type->kinematics(node->par, own, u, qdot);
-        for (int i = 0; i < node->nq; i++) own[i] += qdot[i];
-        const int quaternion = node->type->quaternion;
-        if (quaternion >= 0) quat_normalize(own + quaternion, own + quaternion);
-    }
+    for (int i = 0; i < model->tree_nv; i++) scratch[i] = displaces(which, i) ? step : 0;
+    lwi_displace(model, out, scratch);
 }
 
 static void displace_v(const lw_model *model, const double *v, int which, double step, double *out)
@@ -114,9 +131,9 @@ static void add_difference(const difference *of, bool by_v, int which, double st
             if (by_v)
                 displace_v(of->model, of->v, which, h, d->v);
             else
-                displace_q(of->model, of->q, which, h, d->q);
-            generalised_forces(of->model, of->work, of->t, by_v ? of->q : d->q, by_v ? d->v : of->v,
-                               of->inputs, Q);
+                displace_q(of->model, of->q, which, h, d->v, d->q);
+            generalised_forces(of->model, d, of->work, of->t, by_v ? of->q : d->q,
+                               by_v ? d->v : of->v, of->inputs, Q);
             for (int i = 0; i < n; i++) {
                 const size_t column = (size_t)(which == ALL ? i : which);
                 matrix[(size_t)i * (size_t)n + column] -= weight[far] / step * side * Q[i];
@@ -135,7 +152,6 @@ static void subtract_forces(const difference *of, double *by_q, double *by_v)
 {
     const int n = of->model->tree_nv;
     const double step = STEP * fmin(1, of->model->length);
-    if (of->model->nforce == 0 || n == 0) return;
     if (of->d->local) {
         add_difference(of, false, ALL, step, by_q);
         add_difference(of, true, ALL, step_of_speeds(of->v, 0, n), by_v);
@@ -149,15 +165,36 @@ static void subtract_forces(const difference *of, double *by_q, double *by_v)
 
 // ------------------------------------------------------------------------------------- derivatives
 
+// M vdot + h less the forces of the model, and the rows.
+static void add_rows(const lw_model *model, lwi_state_derivatives *d, const lwi_tree_work *work,
+                     double t, const double *vdot, double *by_q, double *by_v, double *M)
+{
+    const lwi_screws *s = &d->tree.screws;
+    for (int i = 0; i < model->tree_nv; i++)
+        d->effort[i] = v6_dot(s->S[i], d->tree.subtree[s->screw[s->of_speed[i]].node].f) +
+                       model->tree_rotor[i] * vdot[i];
+    lwi_cut_derivatives_evaluate(model, &d->rows, &d->tree, work, t);
+    lwi_cut_derivatives_rotors(&d->rows, &d->tree, by_q, by_v, M, d->effort);
+}
+
 void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
                              double t, const double *q, const double *v, const double *vdot,
                              const double *inputs, double *by_q, double *by_v, double *M)
 {
-    lwi_tree_position(model, t, q, work->link);
-    lwi_tree_rates(model, t, v, work->link);
-    lwi_tree_world(model, work->link, work->R, work->r);
+    if (d->closed) {
+        place(model, d, work, t, q, v);
+    } else {
+        lwi_tree_position(model, t, q, work->link);
+        lwi_tree_rates(model, t, v, work->link);
+        lwi_tree_world(model, work->link, work->R, work->r);
+    }
     lwi_tree_inertial_derivatives(model, &d->tree, work, t, v, vdot, by_q, by_v, M);
+    if (d->closed) add_rows(model, d, work, t, vdot, by_q, by_v, M);
+    if (model->nforce == 0 || model->tree_nv == 0) return;
     subtract_forces(&(difference){model, d, work, t, q, v, inputs}, by_q, by_v);
+    if (!d->closed) return;
+    generalised_forces(model, d, work, t, q, v, inputs, d->plus);
+    for (int i = 0; i < model->tree_nv; i++) d->effort[i] -= d->plus[i];
 }
 
 static lw_status no_inertia(const lw_model *model, int speed, double t, lw_error *error)

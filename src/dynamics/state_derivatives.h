@@ -1,31 +1,37 @@
-// state_derivatives.h -- derivatives of inverse and forward dynamics of trees at a state, with the model's forces.
+// state_derivatives.h -- derivatives of inverse and forward dynamics at a state, with the model's forces.
 //
 // Problem: by_q, by_v of efforts (inverse) or accelerations (forward).  Inertia, gravity, drives and mounts by the
 // recursion of tree/derivatives.h; forces of the model by central differences of order six of their generalised
-// forces alone.  Cost: O(n depth), forward O(n^2 depth), forces on bodies O(n) for each column.
+// forces alone.  Of mechanisms with loops the efforts are M vdot + h = tau + J'lambda of the spanning tree, and
+// the rows come with them (loops/cut_derivatives.h).
+// Cost: O(n depth), forward O(n^2 depth), forces on bodies O(n) for each column.
 #ifndef LWI_DYNAMICS_STATE_DERIVATIVES_H
 #define LWI_DYNAMICS_STATE_DERIVATIVES_H
 
+#include "loops/cut_derivatives.h"
 #include "tree/derivatives.h"
 
 typedef struct lwi_state_derivatives {
     lwi_tree_derivatives tree;
+    bool closed; ///< there are loops or couplings
+    lwi_cut cut; ///< rows alone, of `closed`
+    lwi_cut_derivatives rows;
     bool local;           ///< each force depends on the one coordinate that it acts on
     double *q, *v;        ///< [tree_nq], [tree_nv] displaced
     double *plus, *minus; ///< [tree_nv] generalised forces
-    double *M,
-        *right; ///< [tree_nv]^2, [tree_nv][2 tree_nv]: derivatives by q and by v side by side
+    double *effort;       ///< [tree_nv] M vdot + h at the state, of `closed`
+    double *M;            ///< [tree_nv]^2
 } lwi_state_derivatives;
 
 /** @return LW_ERR_UNSUPPORTED for a joint with callbacks, which is named; LW_ERR_MEMORY */
 lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
                                        lwi_state_derivatives *d, lw_error *error);
-/** Of tau = ID(q, v, vdot); `work` is evaluated at (t, q, v) by this.
+/** Of tau = ID(q, v, vdot); `work` is evaluated at (t, q, v) by this.  With loops also the rows and `effort`.
  *  @param by_q, by_v, M  [tree_nv][tree_nv] out */
 void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
                              double t, const double *q, const double *v, const double *vdot,
                              const double *inputs, double *by_q, double *by_v, double *M);
-/** Of vdot = FD(q, v, tau), given with vdot.
+/** Of vdot = FD(q, v, tau) of a tree, given with vdot.
  *  @param by_q, by_v, by_tau  [tree_nv][tree_nv] out
  *  @return LW_ERR_SINGULAR: a speed without inertia, by name */
 lw_status lwi_forward_derivatives(const lw_model *model, lwi_state_derivatives *d,

@@ -8,6 +8,7 @@
 #include "loops/cut_state.h"
 
 #include "base/assert.h"
+#include "kinematics/displacement.h"
 #include "spatial/rotation.h"
 
 #include <stdio.h>
@@ -362,7 +363,7 @@ static void step_along_motions(lwi_cut *cut, const lwi_tree_work *tree, lwi_arti
         max = fmax(max, fmax(v3_norm(cut->transmitted[k]) / cut->length,
                              v3_norm(cut->transmitted[k] + 3)));
     for (int k = 0; k < cut->n; k++) l->du[k] *= max > 0 ? size / max : 0;
-    lwi_cut_state_displace(cut->model, tree, l->du, l->q);
+    lwi_displace(cut->model, l->q, l->du);
 }
 
 // Gauss-Newton iteration to the constraint manifold.  A null step of size h violates the constraints by h^2 and
@@ -384,7 +385,7 @@ static lw_status close_positions(lwi_cut *cut, lwi_tree_work *tree, lwi_articula
         lwi_cut_solve(cut, l->target);
         memset(l->du, 0, (size_t)cut->n * sizeof *l->du);
         lwi_cut_apply(cut, tree, node, cut->y, l->du);
-        lwi_cut_state_displace(cut->model, tree, l->du, l->q);
+        lwi_displace(cut->model, l->q, l->du);
     }
     return LW_OK;
 }

@@ -77,20 +77,6 @@ void lwi_cut_state_scale(const lwi_cut *cut, const lwi_auxiliary *auxiliary,
         factor[auxiliary->at_work] = lwi_tree_energy_scale(cut->model, tree);
 }
 
-void lwi_cut_state_displace(const lw_model *model, const lwi_tree_work *tree, const double *du,
-                            double *q)
-{
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *at = &model->node[k];
-        double qdot[LW_JOINT_MAX_NQ], *own = q + at->iq;
-        LWI_ASSERT(at->nq <= LW_JOINT_MAX_NQ);
-        lwi_link_kinematics(model, k, &tree->link[k], du + at->iv, qdot);
-        for (int i = 0; i < at->nq; i++) own[i] += qdot[i];
-        const int quaternion = at->type->quaternion;
-        if (quaternion >= 0) quat_normalize(own + quaternion, own + quaternion);
-    }
-}
-
 void lwi_cut_scatter(int n, int seed, double *x)
 {
     for (int i = 0; i < n; i++) {

@@ -27,9 +27,6 @@ void lwi_cut_state_observe(lwi_cut *cut, const lwi_auxiliary *auxiliary, lwi_tre
 /** Tolerance factors: 1 for coordinates and speeds, an energy for the work; after the velocities. */
 void lwi_cut_state_scale(const lwi_cut *cut, const lwi_auxiliary *auxiliary,
                          const lwi_tree_work *tree, const lwi_layout *layout, double *factor);
-/** q += N(q) du, with quaternions normalised; after lwi_tree_position. */
-void lwi_cut_state_displace(const lw_model *model, const lwi_tree_work *tree, const double *du,
-                            double *q);
 /** Deterministic quasi-random direction x [n] in [-1/2, 1/2): fractional parts of multiples of the golden ratio.
  *  Different `seed` give different directions. */
 void lwi_cut_scatter(int n, int seed, double *x);

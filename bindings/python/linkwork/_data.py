@@ -202,7 +202,8 @@ class Data:
                             inputs: Optional[ArrayLike] = None) -> Tuple[Array, Array, Array]:
         """Derivatives of the efforts of :meth:`inverse_dynamics` by q, v and vdot (the mass matrix), each
         [tree_nv, tree_nv]: rows are efforts, columns displacements along the speeds (of ball joints and floating
-        bases along their own axes, as those of Pinocchio). For trees. Forces of the model by differences."""
+        bases along their own axes, as those of Pinocchio). With loops efforts are those of the spanning tree,
+        M vdot + h = tau + J' lambda. Forces of the model by differences."""
         n = self._nv
         count, a, (b, c) = self._state(q, (v, "v"), (vdot, "vdot"))
         given, keep = self._inputs(inputs)
@@ -216,9 +217,10 @@ class Data:
     def forward_derivatives(self, q: ArrayLike, v: ArrayLike, tau: Optional[ArrayLike] = None, *,
                             time: float = 0.0, inputs: Optional[ArrayLike] = None
                             ) -> Tuple[Array, Array, Array, Array]:
-        """Accelerations [tree_nv] and their derivatives by q, v and tau (the inverse of the mass matrix), each
-        [tree_nv, tree_nv]; rows are accelerations, columns as in :meth:`inverse_derivatives`. For trees; with loops
-        ``linkwork.linearize`` gives derivatives along the constraints."""
+        """Accelerations [tree_nv] and their derivatives by q, v and tau (of trees the inverse of the mass matrix), each
+        [tree_nv, tree_nv]; rows are accelerations, columns as in :meth:`inverse_derivatives`. With loops
+        ``by_q @ dq + by_v @ dv`` holds for all changes dq, dv of the state that the constraints admit;
+        ``linkwork.linearize`` gives the same in independent coordinates."""
         n = self._nv
         count, a, (b,) = self._state(q, (v, "v"))
         c = None if tau is None else self._rows(n, tau, "tau", count)

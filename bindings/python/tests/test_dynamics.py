@@ -96,7 +96,7 @@ def test_constraints_of_loops(name):
 
 
 def test_derivatives(robot):
-    """Against differences along the speeds; M and its inverse; many states; loops are refused."""
+    """Against differences along the speeds; M and its inverse; many states; with loops along the constraints."""
     rng = np.random.default_rng(8)
     data, n = lw.Data(robot), robot.tree_nv
     q, v, tau = robot.random(rng), rng.normal(size=n), rng.normal(size=n)
@@ -114,8 +114,13 @@ def test_derivatives(robot):
     both = data.forward_derivatives(np.stack([q, q]), np.stack([v, v]), np.stack([tau, tau]))
     assert np.array_equal(both[1][1], by_q) and both[3].shape == (2, n, n)
     loop = lw.load(GOLDEN / "P4b_four_bar_regular.yaml")
-    with pytest.raises(lw.UnsupportedError, match="lw_linearize"):
-        lw.Data(loop).forward_derivatives(*loop.start())
+    data, (q, v) = lw.Data(loop), loop.start()
+    a, by_q, by_v, by_tau = data.forward_derivatives(q, v)
+    J = data.constraints(q, v).J
+    assert np.allclose(J @ by_tau, 0, atol=1e-12) and np.allclose(by_tau, by_tau.T)
+    assert np.linalg.matrix_rank(by_tau, tol=1e-9) == loop.check().dof
+    tau = rng.normal(size=loop.tree_nv)
+    assert np.allclose(data.forward_dynamics(q, v, tau), a + by_tau @ tau)
 
 
 def wheel_and_pinion():

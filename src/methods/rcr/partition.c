@@ -7,6 +7,7 @@
 #include "methods/rcr/rcr.h"
 
 #include "base/assert.h"
+#include "kinematics/displacement.h"
 #include "spatial/rotation.h"
 #include "system/system.h"
 
@@ -92,7 +93,7 @@ static void step_along_motions(rank_search *l, int seed, double size, double *q)
     for (int k = 0; k < e->model->nnode; k++)
         max = fmax(max, fmax(v3_norm(e->x[k]), v3_norm(e->x[k] + 3)));
     for (int i = 0; i < nv; i++) l->du[i] = max > 0 ? e->y[i] * size / (max * e->scale[i]) : 0;
-    lwi_cut_state_displace(e->model, l->tree, l->du, q);
+    lwi_displace(e->model, q, l->du);
 }
 
 // Newton iteration to the constraint manifold with the independent coordinates fixed.  A step of size h violates the
@@ -114,7 +115,7 @@ static bool close_positions(rank_search *l, double threshold)
         memset(e->y, 0, (size_t)e->model->tree_nv * sizeof *e->y);
         lwi_rcr_velocities(e, true);
         for (int v = 0; v < e->model->tree_nv; v++) l->du[v] = e->y[v] / e->scale[v];
-        lwi_cut_state_displace(e->model, l->tree, l->du, l->q);
+        lwi_displace(e->model, l->q, l->du);
     }
     return false;
 }

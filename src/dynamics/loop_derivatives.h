@@ -1,0 +1,39 @@
+// loop_derivatives.h -- derivatives of the accelerations of a mechanism with loops.
+//
+// Problem: vdot(q, v, tau) of   M vdot + h = tau + J'lambda,   J vdot + gamma = 0.   Both rows are differentiated at
+// constant lambda; with N the null space of J, d a particular solution of J d = -d(J vdot + gamma),
+//
+//     dvdot = N z + d,    (N'M N) z = -N'(d(M vdot + h - J'lambda) + M d)
+//
+// One decomposition of J at its generic rank serves all columns; rows may be redundant.  Cost: O(n^2 (m + n)).
+#ifndef LWI_DYNAMICS_LOOP_DERIVATIVES_H
+#define LWI_DYNAMICS_LOOP_DERIVATIVES_H
+
+#include "dynamics/state_derivatives.h"
+
+typedef struct lwi_loop_derivatives {
+    lwi_cut cut; ///< with its generic rank
+    lwi_articulated *node;
+    lwi_cod cod;            ///< of J', rows of length one, columns in units of displacement
+    double *unit;           ///< [n]
+    double *lambda;         ///< [m]
+    double *rhs;            ///< [max(n, m)]
+    double *N;              ///< [f][n] basis of the null space
+    double *reduced;        ///< [f][f] Cholesky factor of N'M N
+    double *column, *force; ///< [n]
+    double *z;              ///< [f]
+} lwi_loop_derivatives;
+
+/** @return LW_ERR_MEMORY, LW_ERR_SINGULAR, LW_ERR_UNSUPPORTED */
+lw_status lwi_loop_derivatives_create(const lw_model *model, lwi_arena *arena, lwi_tree_work *tree,
+                                      lwi_loop_derivatives *l, lw_error *error);
+/** @param d  for this model      @param vdot  [n] accelerations at the state with efforts tau [n], or NULL
+ *  @param by_q, by_v, by_tau  [n][n] out
+ *  @return LW_ERR_SINGULAR: no mass moves with some direction, or the rank of J drops */
+lw_status lwi_loop_forward_derivatives(const lw_model *model, lwi_loop_derivatives *l,
+                                       lwi_state_derivatives *d, lwi_tree_work *work, double t,
+                                       const double *q, const double *v, const double *tau,
+                                       const double *vdot, const double *inputs, double *by_q,
+                                       double *by_v, double *by_tau, lw_error *error);
+
+#endif
