@@ -7,7 +7,7 @@
 //     W = integral of r dy  (Simpson's rule),
 // is positive, which needs no potential.  Close to the solution the plain step K^-1 r is taken, with the unsymmetric
 // part that following forces have.
-#include "analysis/state.h"
+#include "analysis/reduced.h"
 #include "base/eigen.h"
 #include "initial/restart.h"
 
@@ -92,16 +92,32 @@ static lw_status force_at(void *user, lwi_analysis_vary what, int k, double by, 
     return lwi_analysis_near(&s->state, s->y, s->z, true, out, error);
 }
 
-// K = -dr/dy; column k of the derivative is row k of s->C, transposed here.
-static lw_status stiffness(search *s, lw_error *error)
+static lw_status stiffness_by_differences(search *s, lw_error *error)
 {
     const int f = s->state.manifold.f;
     const size_t F = (size_t)f;
     for (int k = 0; k < f; k++) {
         TRY(lwi_analysis_difference(force_at, s, LWI_VARY_POSITION, k,
                                     lwi_analysis_step(&s->state, k), f, s->scratch, s->r, error));
-        for (size_t i = 0; i < F; i++) s->K[i * F + (size_t)k] = -s->r[i];
+        for (size_t i = 0; i < F; i++) s->K[i * F + (size_t)k] = s->r[i];
     }
+    return LW_OK;
+}
+
+// K = -dr/dy.
+static lw_status stiffness(search *s, lw_error *error)
+{
+    const size_t F = (size_t)s->state.manifold.f;
+    lwi_reduced reduced;
+    lw_error why;
+    const lw_status status = lwi_reduced_create(&s->state, &s->arena, &reduced, &why);
+    if (status == LW_OK)
+        TRY(lwi_reduced_derivatives(&reduced, NULL, s->K, NULL, NULL, error));
+    else if (status == LW_ERR_UNSUPPORTED) // joints of callers
+        TRY(stiffness_by_differences(s, error));
+    else
+        return lwi_fail(error, status, "%s", why.text);
+    for (size_t i = 0; i < F * F; i++) s->K[i] = -s->K[i];
     return LW_OK;
 }
 

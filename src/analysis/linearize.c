@@ -1,9 +1,11 @@
 // linearize.c -- xdot = A x + B u about a state, x = (y, z) in independent coordinates.
 //
-//   dz/dt = zdot(y, z, u)      by differences along the constraint manifold
+//   dz/dt = zdot(y, z, u)      derivatives of the reduced equations; with joints of callers differences along the
+//                              constraint manifold
 //   dy/dt = dz - [v, B dy]     in independent rows; the bracket is that of increments in axes of F2, of rotations and
 //                              displacements of free joints: zero of scalar coordinates
 #include "analysis/linear.h"
+#include "analysis/reduced.h"
 
 #include "base/assert.h"
 #include "spatial/rotation.h"
@@ -71,7 +73,19 @@ static void kinematic_rows(lw_linear *linear, const lwi_analysis_state *state)
     }
 }
 
-static lw_status dynamic_rows(variation *w, lwi_arena *arena, lw_error *error)
+// Column k of the dynamic rows; columns from 2 f on are those of inputs.
+static void put_column(lw_linear *linear, size_t k, const double *column)
+{
+    const size_t f = (size_t)linear->f, p = (size_t)linear->ninput;
+    for (size_t r = 0; r < f; r++) {
+        if (k < 2 * f)
+            linear->A[(f + r) * 2 * f + k] = column[r];
+        else
+            linear->B[(f + r) * p + (k - 2 * f)] = column[r];
+    }
+}
+
+static lw_status rows_by_differences(variation *w, lwi_arena *arena, lw_error *error)
 {
     lw_linear *const linear = w->linear;
     const size_t f = (size_t)linear->f, p = (size_t)linear->ninput;
@@ -85,14 +99,39 @@ static lw_status dynamic_rows(variation *w, lwi_arena *arena, lw_error *error)
         const double step = what == LWI_VARY_INPUT ? 1 : lwi_analysis_step(w->state, i);
         TRY(lwi_analysis_difference(accelerations_at, w, what, i, step, (int)f, scratch, column,
                                     error));
-        for (size_t r = 0; r < f; r++) {
-            if (k < 2 * f)
-                linear->A[(f + r) * 2 * f + k] = column[r];
-            else
-                linear->B[(f + r) * p + (k - 2 * f)] = column[r];
-        }
+        put_column(linear, k, column);
     }
     return LW_OK;
+}
+
+// M_r^-1 times the derivatives of the reduced force.
+static lw_status exact_rows(variation *w, lwi_reduced *reduced, lwi_arena *arena, lw_error *error)
+{
+    lw_linear *const linear = w->linear;
+    const size_t f = (size_t)linear->f, p = (size_t)linear->ninput;
+    double *by_y = LWI_PUSH(arena, double, f *f), *by_z = LWI_PUSH(arena, double, f *f),
+           *by_u = LWI_PUSH(arena, double, f *p), *column = LWI_PUSH(arena, double, f);
+    if (!by_y || !by_z || !by_u || !column) return no_memory(error);
+    TRY(lwi_reduced_derivatives(reduced, linear->acceleration, by_y, by_z, by_u, error));
+    for (size_t k = 0; k < 2 * f + p; k++) {
+        for (size_t r = 0; r < f; r++)
+            column[r] = k < f       ? by_y[r * f + k]
+                        : k < 2 * f ? by_z[r * f + k - f]
+                                    : by_u[r * p + k - 2 * f];
+        TRY(lwi_manifold_accelerations(&w->state->manifold, column, error));
+        put_column(linear, k, column);
+    }
+    return LW_OK;
+}
+
+static lw_status dynamic_rows(variation *w, lwi_arena *arena, lw_error *error)
+{
+    lwi_reduced reduced;
+    lw_error why;
+    const lw_status status = lwi_reduced_create(w->state, arena, &reduced, &why);
+    if (status == LW_ERR_UNSUPPORTED) return rows_by_differences(w, arena, error);
+    if (status != LW_OK) return lwi_fail(error, status, "%s", why.text);
+    return exact_rows(w, &reduced, arena, error);
 }
 
 // ------------------------------------------------------------------------------------------- bodies

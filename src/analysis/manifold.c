@@ -63,8 +63,7 @@ static void factor_dependent(lwi_manifold *s)
     lwi_cod_factor(&s->dependent_rows, r, 0);
 }
 
-// x in the dependent speeds with J x = target; `target` is destroyed, the independent entries are kept.
-static void solve_dependent(lwi_manifold *s, double *target, double *x)
+void lwi_manifold_dependent(lwi_manifold *s, double *target, double *x)
 {
     const int r = s->n - s->f;
     if (r == 0) return;
@@ -101,7 +100,7 @@ static void correct_dependent(lwi_manifold *s, void *user)
     factor_dependent(s);
     memset(s->step, 0, (size_t)s->n * sizeof *s->step);
     for (int i = 0; i < s->m; i++) s->rhs[i] = -s->phi[i];
-    solve_dependent(s, s->rhs, s->step);
+    lwi_manifold_dependent(s, s->rhs, s->step);
     for (int i = 0; moved && i < s->n; i++) moved[i] += s->step[i];
 }
 
@@ -376,7 +375,7 @@ lw_status lwi_manifold_tangent(lwi_manifold *s, const double *q, lw_error *error
         memset(column, 0, n * sizeof *column);
         column[s->independent[k]] = 1;
         for (int i = 0; i < s->m; i++) s->rhs[i] = -s->J[(size_t)i * n + (size_t)s->independent[k]];
-        solve_dependent(s, s->rhs, column);
+        lwi_manifold_dependent(s, s->rhs, column);
     }
     return LW_OK;
 }
@@ -388,7 +387,7 @@ void lwi_manifold_speeds(lwi_manifold *s, const double *q, const double *z, doub
     if (s->m == 0) return;
     lw_constraints_evaluate(s->constraints, s->t, q, v, NULL, s->rate, NULL, NULL);
     for (int i = 0; i < s->m; i++) s->rhs[i] = -s->rate[i];
-    solve_dependent(s, s->rhs, v);
+    lwi_manifold_dependent(s, s->rhs, v);
 }
 
 static double dot(int n, const double *a, const double *b)
@@ -419,7 +418,7 @@ lw_status lwi_manifold_force(lwi_manifold *s, const double *q, const double *v, 
         status = lw_constraints_evaluate(s->constraints, s->t, q, v, NULL, NULL, NULL, s->gamma);
         if (status != LW_OK) return lwi_fail(error, status, "the state is not finite");
         for (int i = 0; i < s->m; i++) s->rhs[i] = -s->gamma[i];
-        solve_dependent(s, s->rhs, s->bias);
+        lwi_manifold_dependent(s, s->rhs, s->bias);
     }
     reduce_mass(s);
     for (size_t i = 0; i < n; i++) s->step[i] = s->h[i] + dot(s->n, s->M + i * n, s->bias);

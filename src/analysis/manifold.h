@@ -59,6 +59,9 @@ lw_status lwi_manifold_close_counting(lwi_manifold *manifold, double *q, double 
                                       lw_error *error);
 /** J, its factors and B at q. */
 lw_status lwi_manifold_tangent(lwi_manifold *manifold, const double *q, lw_error *error);
+/** x [n] in the dependent speeds with J x = target [m]; `target` is destroyed, the independent entries are kept; after
+ *  lwi_manifold_tangent. */
+void lwi_manifold_dependent(lwi_manifold *manifold, double *target, double *x);
 /** The speeds v [n] with the independent ones z [f]; after lwi_manifold_tangent at q. */
 void lwi_manifold_speeds(lwi_manifold *manifold, const double *q, const double *z, double *v);
 /** M_r and the reduced force  B'(S u - h - M d)  [f] at (q, v); after lwi_manifold_tangent at q. */

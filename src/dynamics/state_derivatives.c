@@ -70,10 +70,9 @@ static void evaluate_forces(const lw_model *model, lwi_state_derivatives *d, lwi
     lwi_cut_loads(&d->cut, work, t, v, inputs);
 }
 
-// Q [tree_nv]: efforts and, by an inward pass, wrenches on bodies.
-static void generalised_forces(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
-                               double t, const double *q, const double *v, const double *inputs,
-                               double *Q)
+void lwi_generalised_forces(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
+                            double t, const double *q, const double *v, const double *inputs,
+                            double *Q)
 {
     evaluate_forces(model, d, work, t, q, v, inputs);
     memcpy(Q, work->effort, (size_t)model->tree_nv * sizeof *Q);
@@ -132,8 +131,8 @@ static void add_difference(const difference *of, bool by_v, int which, double st
                 displace_v(of->model, of->v, which, h, d->v);
             else
                 displace_q(of->model, of->q, which, h, d->v, d->q);
-            generalised_forces(of->model, d, of->work, of->t, by_v ? of->q : d->q,
-                               by_v ? d->v : of->v, of->inputs, Q);
+            lwi_generalised_forces(of->model, d, of->work, of->t, by_v ? of->q : d->q,
+                                   by_v ? d->v : of->v, of->inputs, Q);
             for (int i = 0; i < n; i++) {
                 const size_t column = (size_t)(which == ALL ? i : which);
                 matrix[(size_t)i * (size_t)n + column] -= weight[far] / step * side * Q[i];
@@ -177,9 +176,9 @@ static void add_rows(const lw_model *model, lwi_state_derivatives *d, const lwi_
     lwi_cut_derivatives_rotors(&d->rows, &d->tree, by_q, by_v, M, d->effort);
 }
 
-void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
-                             double t, const double *q, const double *v, const double *vdot,
-                             const double *inputs, double *by_q, double *by_v, double *M)
+void lwi_inertial_derivatives(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
+                              double t, const double *q, const double *v, const double *vdot,
+                              double *by_q, double *by_v, double *M)
 {
     if (d->closed) {
         place(model, d, work, t, q, v);
@@ -190,10 +189,17 @@ void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lw
     }
     lwi_tree_inertial_derivatives(model, &d->tree, work, t, v, vdot, by_q, by_v, M);
     if (d->closed) add_rows(model, d, work, t, vdot, by_q, by_v, M);
+}
+
+void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
+                             double t, const double *q, const double *v, const double *vdot,
+                             const double *inputs, double *by_q, double *by_v, double *M)
+{
+    lwi_inertial_derivatives(model, d, work, t, q, v, vdot, by_q, by_v, M);
     if (model->nforce == 0 || model->tree_nv == 0) return;
     subtract_forces(&(difference){model, d, work, t, q, v, inputs}, by_q, by_v);
     if (!d->closed) return;
-    generalised_forces(model, d, work, t, q, v, inputs, d->plus);
+    lwi_generalised_forces(model, d, work, t, q, v, inputs, d->plus);
     for (int i = 0; i < model->tree_nv; i++) d->effort[i] -= d->plus[i];
 }
 

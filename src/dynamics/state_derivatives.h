@@ -26,6 +26,15 @@ typedef struct lwi_state_derivatives {
 /** @return LW_ERR_UNSUPPORTED for a joint with callbacks, which is named; LW_ERR_MEMORY */
 lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
                                        lwi_state_derivatives *d, lw_error *error);
+/** Q [tree_nv] := generalised forces of the model, gravity excepted; `work` is evaluated at (t, q, v).
+ *  @param inputs  [inputs] */
+void lwi_generalised_forces(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
+                            double t, const double *q, const double *v, const double *inputs,
+                            double *Q);
+/** As lwi_inverse_derivatives, without the forces of the model. */
+void lwi_inertial_derivatives(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,
+                              double t, const double *q, const double *v, const double *vdot,
+                              double *by_q, double *by_v, double *M);
 /** Of tau = ID(q, v, vdot); `work` is evaluated at (t, q, v) by this.  With loops also the rows and `effort`.
  *  @param by_q, by_v, M  [tree_nv][tree_nv] out */
 void lwi_inverse_derivatives(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,

@@ -1,6 +1,6 @@
 // test_linearize.c -- reduced equations and their derivatives along the constraint manifold.
 #include "analysis/analysis_cases.h"
-#include "analysis/state.h"
+#include "analysis/reduced.h"
 #include "base/eigen.h"
 #include "support/given.h"
 #include "support/random_loops.h"
@@ -17,8 +17,8 @@ static void test_four_bar(void **state)
     const double *A = lw_linear_A(linear);
     lwt_near(A[0], 0, 0);
     lwt_near(A[1], 1, 0);
-    lwt_near(A[2], -157.20531783365666, 1e-8);
-    lwt_near(A[3], -3.1012125537962136, 1e-9);
+    lwt_near(A[2], -157.20531783365666, 2e-10);
+    lwt_near(A[3], -3.1012125537962136, 1e-11);
     lwt_near(lw_linear_accelerations(linear)[0], 4.781832445984627, 1e-11);
     lw_linear_destroy(linear);
     lw_model_destroy(model);
@@ -62,6 +62,63 @@ static void test_neighbours(void **state)
         lw_dynamics_destroy(dynamics);
         lwi_arena_free(&arena);
     }
+}
+
+static lw_status zdot_near(void *user, lwi_analysis_vary what, int k, double by, double *out,
+                           lw_error *error)
+{
+    lwi_analysis_state *s = user;
+    double *y = lwt_vector(s->manifold.f), *z = lwt_vector(s->manifold.f);
+    memcpy(z, s->z, (size_t)s->manifold.f * sizeof *z);
+    (what == LWI_VARY_POSITION ? y : z)[k] += by;
+    const lw_status status = lwi_analysis_near(s, y, z, false, out, error);
+    free(y), free(z);
+    return status;
+}
+
+// Derivatives of the reduced equations against differences along the constraint manifold.
+static void test_reduced_derivatives(void **state)
+{
+    (void)state;
+    double worst = 0;
+    LWT_FOR_LOOPS(c, 30, LWT_LOOP_ALL & ~LWT_CUSTOM)
+    {
+        lwi_analysis_state s;
+        lwi_reduced r;
+        lwi_arena arena;
+        lw_error error;
+        lwi_arena_init(&arena, NULL);
+        lwt_ok(lwi_analysis_state_create(c.model, 0, NULL, c.model->tree_v0, NULL, NULL, &arena, &s,
+                                         &error),
+               &error);
+        lwt_ok(lwi_reduced_create(&s, &arena, &r, &error), &error);
+        const int f = s.manifold.f;
+        double *zdot = lwt_vector(f), *by[2] = {lwt_vector(f * f), lwt_vector(f * f)},
+               *scratch = lwt_vector(4 * f), *expected = lwt_vector(f), *column = lwt_vector(f);
+        lwt_ok(zdot_near(&s, LWI_VARY_POSITION, 0, 0, zdot, &error), &error);
+        lwt_ok(lwi_reduced_derivatives(&r, zdot, by[0], by[1], NULL, &error), &error);
+        for (int k = 0; k < 2 * f; k++) {
+            const lwi_analysis_vary what = k < f ? LWI_VARY_POSITION : LWI_VARY_SPEED;
+            lwt_ok(lwi_analysis_difference(zdot_near, &s, what, k % f,
+                                           0.1 * lwi_analysis_step(&s, k % f), f, scratch, expected,
+                                           &error),
+                   &error);
+            lwt_ok(lwi_manifold_tangent(&s.manifold, s.q, &error), &error);
+            lwt_ok(lwi_manifold_force(&s.manifold, s.q, s.v, scratch, &error), &error);
+            for (int i = 0; i < f; i++) column[i] = by[k / f][i * f + k % f];
+            lwt_ok(lwi_manifold_accelerations(&s.manifold, column, &error), &error);
+            double size = 1e-3;
+            for (int i = 0; i < f; i++) size = fmax(size, fabs(expected[i]) + fabs(zdot[i]));
+            for (int i = 0; i < f; i++) {
+                lwt_near(column[i], expected[i], 1e-8 * size);
+                worst = fmax(worst, fabs(column[i] - expected[i]) / size);
+            }
+        }
+        free(zdot), free(by[0]), free(by[1]), free(scratch), free(expected), free(column);
+        lwi_analysis_state_destroy(&s);
+        lwi_arena_free(&arena);
+    }
+    print_message("largest difference %.3g\n", worst);
 }
 
 // The frequency does not depend on the choice of the independent coordinate.
@@ -271,6 +328,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_four_bar),
                                        cmocka_unit_test(test_neighbours),
+                                       cmocka_unit_test(test_reduced_derivatives),
                                        cmocka_unit_test(test_choice_of_coordinates),
                                        cmocka_unit_test(test_top),
                                        cmocka_unit_test(test_outputs),
