@@ -70,7 +70,7 @@ void lwi_row_derivatives_of(const double f[4], const lwi_row_derivatives *phi,
 
 // ----------------------------------------------------------------------------------------- entries
 
-// The component along axis i of a vector x carried by F2: d with `point`, else an axis.
+// The component along axis i of a vector x fixed in F2: d with `point`, else an axis.
 static void component(const lwi_relative_motion *m, const double x[3], bool point, int i,
                       lwi_row_derivatives *out)
 {
@@ -83,7 +83,7 @@ static void component(const lwi_relative_motion *m, const double x[3], bool poin
     if (point) v3_add(second, second, m->Udot);
     *out = (lwi_row_derivatives){.phi = x[i], .rate = rate[i], .second = second[i]};
     for (int b = point ? 0 : 3; b < 6; b++) {
-        double unit[3] = {0}, moved[3], turned[3];
+        double unit[3] = {0}, moved[3], rotated[3];
         unit[b % 3] = 1;
         if (b < 3)
             v3_copy(moved, unit); // of x by eta_b
@@ -96,12 +96,12 @@ static void component(const lwi_relative_motion *m, const double x[3], bool poin
             v3_cross(part, axis, moved);
             out->K[a][b] = part[i];
         }
-        v3_cross(turned, w, moved);
-        out->rate_by_pose[b] = turned[i];
+        v3_cross(rotated, w, moved);
+        out->rate_by_pose[b] = rotated[i];
         v3_cross(part, m->Udot + 3, moved);
-        v3_cross_add(part, w, turned);
+        v3_cross_add(part, w, rotated);
         out->second_by_pose[b] = part[i];
-        v3_copy(part, turned); // of w x (U_v + U_w x x) by U_b
+        v3_copy(part, rotated); // of w x (U_v + U_w x x) by U_b
         if (b >= 3) v3_cross_add(part, unit, rate);
         out->second_by_rate[b] = part[i];
     }

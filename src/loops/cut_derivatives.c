@@ -165,7 +165,7 @@ static void motion_of(const lw_model *model, const lwi_screws *s, int body, doub
 static void move_frame(const lw_model *model, const lwi_mount *mount, double t, sides *s,
                        double A1[6])
 {
-    double Rm[9], rm[3], Vm[6], Am[6], R[9], x[3], nu[6], alpha[6], turned[6];
+    double Rm[9], rm[3], Vm[6], Am[6], R[9], x[3], nu[6], alpha[6], rotated[6];
     lwi_mount_eval(model, mount, t, Rm, rm, Vm, Am);
     m3_mul_v(x, s->R, rm);
     v3_add(s->p, s->p, x);
@@ -173,8 +173,8 @@ static void move_frame(const lw_model *model, const lwi_mount *mount, double t, 
     memcpy(s->R, R, sizeof R);
     motion_from(nu, s->R, s->p, Vm);
     motion_from(alpha, s->R, s->p, Am);
-    motion_cross(turned, s->V1, nu);
-    v6_add(A1, A1, turned);
+    motion_cross(rotated, s->V1, nu);
+    v6_add(A1, A1, rotated);
     v6_add(A1, A1, alpha);
     v6_add(s->V1, s->V1, nu);
 }
@@ -182,7 +182,7 @@ static void move_frame(const lw_model *model, const lwi_mount *mount, double t, 
 static void place(const lw_model *model, const lwi_screws *screws, const lwi_tree_work *work,
                   const lwi_joint *joint, double t, sides *s)
 {
-    double A1[6], R2[9], p2[3], D[6], Y[6], turned[6];
+    double A1[6], R2[9], p2[3], D[6], Y[6], rotated[6];
     place_frame(work, joint->body1, joint->R1, joint->r1, s->R, s->p);
     place_frame(work, joint->body2, joint->R2, joint->r2, R2, p2);
     motion_of(model, screws, joint->body1, s->V1, A1);
@@ -192,9 +192,9 @@ static void place(const lw_model *model, const lwi_screws *screws, const lwi_tre
     m3_tmul(m->R, s->R, R2);
     v3_sub(p2, p2, s->p);
     m3_tmul_v(m->d, s->R, p2);
-    motion_cross(turned, s->V1, s->V2);
+    motion_cross(rotated, s->V1, s->V2);
     for (int i = 0; i < 6; i++) D[i] = s->V2[i] - s->V1[i];
-    for (int i = 0; i < 6; i++) Y[i] = s->A2[i] - A1[i] - turned[i];
+    for (int i = 0; i < 6; i++) Y[i] = s->A2[i] - A1[i] - rotated[i];
     motion_to(m->U, s->R, s->p, D);
     motion_to(m->Udot, s->R, s->p, Y);
 }
@@ -309,11 +309,11 @@ static void add_lengths(const lw_model *model, lwi_cut_derivatives *d, const lwi
                         const lwi_row_derivatives *row, const double point[3])
 {
     for (int r = 0; r < part->nrow; r++) {
-        double moment[3];
-        v3_cross(moment, row[r].J, point);
-        v3_add(moment, moment, row[r].J + 3);
+        double torque[3];
+        v3_cross(torque, row[r].J, point);
+        v3_add(torque, torque, row[r].J + 3);
         d->length[part->first + r] +=
-            v3_dot(row[r].J, row[r].J) + v3_dot(moment, moment) / (model->length * model->length);
+            v3_dot(row[r].J, row[r].J) + v3_dot(torque, torque) / (model->length * model->length);
     }
 }
 
@@ -369,15 +369,15 @@ static void add_part(const lwi_cut_derivatives *d, const lwi_tree_derivatives *t
     const signed char *sign = d->sign + part->column;
     for (int j = 0; j < part->count; j++) {
         const double *eta = d->eta[part->column + j];
-        double change[6], turned[6];
+        double change[6], rotated[6];
         for (int a = 0; a < 6; a++) change[a] = v6_dot(K[a], eta);
-        force_cross(turned, eta, W); // (eta_j x eta_k).W = -eta_k.(eta_j x* W)
+        force_cross(rotated, eta, W); // (eta_j x eta_k).W = -eta_k.(eta_j x* W)
         for (int k = 0; k < part->count; k++) {
-            const bool carried = sign[j] == sign[k] && carries(&tree->screws, speed[j], speed[k]);
-            const int c = (carried - (sign[j] < 0)) * sign[j];
+            const bool rotates = sign[j] == sign[k] && carries(&tree->screws, speed[j], speed[k]);
+            const int c = (rotates - (sign[j] < 0)) * sign[j];
             const double *of = d->eta[part->column + k];
             by_q[(size_t)speed[k] * n + (size_t)speed[j]] +=
-                v6_dot(of, change) - c * v6_dot(of, turned);
+                v6_dot(of, change) - c * v6_dot(of, rotated);
         }
     }
 }
