@@ -209,7 +209,8 @@ static lw_status whole_step(gauss *g, double *t, double *x, double to, lw_error 
     if (p->max_steps > 0 && g->stats.steps >= p->max_steps)
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, *t, p->max_step,
                                    "max_steps: %ld steps are done", p->max_steps);
-    const double rest = to - *t, count = fmax(1, ceil(rest / p->max_step - 1e-6)), h = rest / count;
+    double count;
+    const double h = lwi_equal_step(*t, to, p->max_step, &count);
     if (!(*t + h > *t))
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, *t, h,
                                    "the step is below the resolution of time");

@@ -83,10 +83,8 @@ static lw_status whole_step(stepper *self, double *t, double *x, double to, lw_e
     bool changed = false;
     const bool split = !p->once || p->pre_step; // else a step that fails leaves x unchanged
     if (split) memcpy(self->kept, x, bytes);
-    // equal steps to `to`; the number follows from the remaining time, except for the round-off of
-    // a million additions
-    const double left = to - *t, count = fmax(1, ceil(left / p->max_step - 1e-6));
-    self->h = left / count;
+    double count;
+    self->h = lwi_equal_step(*t, to, p->max_step, &count);
     if (!(*t + self->h > *t))
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, *t, self->h,
                                    "the step is below the resolution of time");

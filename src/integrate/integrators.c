@@ -1,6 +1,7 @@
 // integrators.c -- the list of integrators, and their shared functions: check of rates, messages.
 #include "integrate/integrator.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,6 +54,15 @@ lw_status lwi_problem_rates(const lwi_problem *problem, double t, const double *
             return lwi_fail(why, LW_ERR_NOT_FINITE,
                             "the rate of state component %d is not finite (%g)", i, xdot[i]);
     return LW_OK;
+}
+
+double lwi_equal_step(double t, double to, double max_step, double *count)
+{
+    const double left = to - t;
+    *count =
+        fmax(1, ceil(left / max_step - 1e-6)); // except for the round-off of a million additions
+    const double rounding = (*count + 2) * DBL_EPSILON * fmax(fabs(t), fabs(to));
+    return fabs(*count * max_step - left) <= rounding ? max_step : left / *count;
 }
 
 lw_status lwi_integrator_fail(lw_error *error, lw_status status, double t, double step,

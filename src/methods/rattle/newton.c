@@ -46,17 +46,20 @@ void lwi_rattle_wrench(const lwi_rattle *d, int k, const double *lambda, double 
     }
 }
 
-// y + (change + *left), *left := what this addition rounds off.
-static double add_kahan(double y, double change, double *left)
+void lwi_rattle_local(lwi_rattle *d, int k, bool end, double r[3])
 {
-    const double whole = change + *left, sum = y + whole;
-    *left = whole - (sum - y);
-    return sum;
+    lwi_rattle_body *p = &d->body[k];
+    for (int i = 0; i < 3; i++) {
+        const double left = end ? p->er1[i] : p->er[i];
+        const double rounded = (end ? p->r1[i] : p->r[i]) - d->origin[k][i];
+        r[i] = rounded + left;
+        p->off[i] = left - (r[i] - rounded);
+    }
 }
 
 static void drift_body(lwi_rattle *d, int k, double h)
 {
-    const lwi_system *s = &d->system;
+    lwi_system *s = &d->system;
     const int b = s->model->node[k].body;
     const lwi_body *body = &s->model->body[b];
     lwi_rattle_body *p = &d->body[k];
@@ -75,22 +78,23 @@ static void drift_body(lwi_rattle *d, int k, double h)
     v3_copy(p->er1, p->er);
     memcpy(p->eq1, p->eq, sizeof p->eq1);
     for (int i = 0; i < 3; i++) {
-        p->Pi1[i] = p->Pi[i] + p->kick[3 + i] - z[i] / h;
+        p->dPi[i] = p->kick[3 + i] - z[i] / h;
+        p->Pi1[i] = p->Pi[i] + (p->ePi[i] + p->dPi[i]);
         const double P = p->P[i] + (p->eP[i] + p->kick[i]);
-        p->r1[i] = add_kahan(p->r[i], h * P / body->mass, &p->er1[i]);
+        p->r1[i] = lwi_rattle_add(p->r[i], h * P / body->mass, &p->er1[i]);
     }
     for (int i = 0; i < 4; i++) p->quat1[i] = p->quat[i] + (p->eq[i] + dq[i]);
     const double longer = 0.5 * (quat_norm2(p->quat1) - 1);
     for (int i = 0; i < 4; i++)
-        p->quat1[i] = add_kahan(p->quat[i], dq[i] - longer * p->quat1[i], &p->eq1[i]);
+        p->quat1[i] = lwi_rattle_add(p->quat[i], dq[i] - longer * p->quat1[i], &p->eq1[i]);
     quat_matrix(p->R1, p->quat1);
     // the remainders as a displacement
     double back[4], turn[4];
     quat_conjugate(back, p->quat1);
     quat_mul(turn, back, p->eq1);
-    v3_copy(p->off, p->er1);
     m3_mul_v(p->off + 3, p->R1, turn + 1);
     for (int i = 3; i < 6; i++) p->off[i] *= 2;
+    lwi_rattle_local(d, k, true, s->r[b]);
 }
 
 typedef struct drift_job {
@@ -106,7 +110,6 @@ static void drift_bodies(void *user, int first, int end)
         const int b = s->model->node[k].body;
         const lwi_rattle_body *p = &of->d->body[k];
         drift_body(of->d, k, of->h);
-        v3_sub(s->r[b], p->r1, of->d->origin[k]);
         memcpy(s->R[b], p->R1, sizeof p->R1);
     }
 }

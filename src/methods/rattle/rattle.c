@@ -321,7 +321,6 @@ static void put_rows(lwi_rattle *d, double t)
         double back[4], angle[4];
         quat_conjugate(back, p->quat);
         quat_mul(angle, back, p->eq);
-        v3_copy(p->off, p->er);
         m3_mul_v(p->off + 3, p->R, angle + 1);
         for (int i = 3; i < 6; i++) p->off[i] *= 2;
     }

@@ -2,7 +2,7 @@
 // position and velocity level [mclachlan1995, reich1996, hante2021].
 //
 // State x = (r and quaternion of every body; P = m v in world axes and Pi = J w in body axes of every body; auxiliary
-// states; [work, power]; remainders of r, quaternion and P; lambda; mu).  From the remainders on it is memory: what the
+// states; [work, power]; remainders of these; lambda; mu).  From the remainders on it is memory: what the
 // additions so far have rounded off, and the multipliers of the last step, from which the next one starts.
 //
 //     rattle.c   state, start, observation       step.c    one step of length h, compositions
@@ -17,16 +17,16 @@
 /** A body in the current step.  World axes, those of rotation in body axes. */
 typedef struct lwi_rattle_body {
     double r[3], quat[4], P[3], Pi[3]; ///< at the beginning; at the end, after `lwi_rattle_end`
-    double er[3], eq[4], eP[3];        ///< what additions to r, quat and P have rounded off
+    double er[3], eq[4], eP[3], ePi[3]; ///< what additions to these have rounded off
     double R[9];                       ///< at the beginning
     double f[6];                       ///< loads: force, torque in body axes
     double kick[6];                    ///< impulses of this step so far: force, torque in body axes
     double theta[3];                   ///< rotation vector of the step, R1 = R exp(theta~)
     double r1[3], quat1[4], R1[9];     ///< after the drift
     double er1[3], eq1[4];
-    double Pi1[3];
+    double dPi[3], Pi1[3]; ///< Pi1 = Pi + dPi before the second kick
     double f1[6];  ///< loads at the end
-    double off[6]; ///< the remainders er1, eq1 as a displacement and a rotation in world axes
+    double off[6]; ///< what the poses of the system leave out, a displacement and a rotation in world axes
 } lwi_rattle_body;
 
 /** Rows on one body of the elimination: J of edges, in their order. */
@@ -68,8 +68,16 @@ typedef struct lwi_rattle {
     lwi_rattle_counts counts;
 } lwi_rattle;
 
-/** Numbers of memory for each body: remainders of r, quaternion and P. */
-enum { LWI_RATTLE_REMAINDERS = 10 };
+/** Numbers of memory for each body: remainders of r, quaternion, P and Pi. */
+enum { LWI_RATTLE_REMAINDERS = 13 };
+
+/** y + (change + *left); *left := what this addition rounds off [kahan1965]. */
+static inline double lwi_rattle_add(double y, double change, double *left)
+{
+    const double whole = change + *left, sum = y + whole;
+    *left = whole - (sum - y);
+    return sum;
+}
 
 // ---- the free body (drift.c)
 
@@ -86,6 +94,9 @@ void lwi_rattle_turn(const double q[4], const double theta[3], double dq[4]);
 
 /** Bodies after the first kick with the multipliers d->lambda, and after the drift. */
 void lwi_rattle_drift(lwi_rattle *d, double h);
+/** Position of body k at the beginning or the end of the step from d->origin, with its remainder: `off` has what is left of
+ *  that.  Far from the origin of the world the remainder is as large as the round-off of the joints' rows there. */
+void lwi_rattle_local(lwi_rattle *d, int k, bool end, double r[3]);
 /** Finds d->lambda, so that positions are on the constraints at t + h. */
 lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error);
 /** W [6] := J' lambda of body k of the elimination, J at the beginning of the step. */

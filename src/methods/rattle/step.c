@@ -32,11 +32,13 @@ static void put_origins(lwi_rattle *d, bool end)
 
 void lwi_rattle_place(lwi_rattle *d, bool local)
 {
-    static const double none[3] = {0};
     lwi_system *s = &d->system;
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
-        v3_sub(s->r[b], d->body[k].r, local ? d->origin[k] : none);
+        if (local)
+            lwi_rattle_local(d, k, false, s->r[b]);
+        else
+            v3_copy(s->r[b], d->body[k].r);
         memcpy(s->R[b], d->body[k].R, sizeof s->R[b]);
     }
 }
@@ -65,7 +67,7 @@ void lwi_rattle_load(lwi_rattle *d, double t, const double *x)
         v3_copy(p->P, u), v3_copy(p->Pi, u + 3);
         v3_copy(p->er, left);
         memcpy(p->eq, left + 3, sizeof p->eq);
-        v3_copy(p->eP, left + 7);
+        v3_copy(p->eP, left + 7), v3_copy(p->ePi, left + 10);
     }
     put_origins(d, false);
     lwi_rattle_place(d, false);
@@ -87,7 +89,7 @@ static void store(const lwi_rattle *d, double *x)
         v3_copy(u, p->P), v3_copy(u + 3, p->Pi);
         v3_copy(left, p->er);
         memcpy(left + 3, p->eq, sizeof p->eq);
-        v3_copy(left + 7, p->eP);
+        v3_copy(left + 7, p->eP), v3_copy(left + 10, p->ePi);
     }
     lwi_auxiliary_store(s->model, &d->auxiliary, s->q, x);
     const size_t bytes = (size_t)s->nrow * sizeof *x;
@@ -299,13 +301,6 @@ static lw_status end_kick(lwi_work *work, double t, double h, const double *inpu
 
 // ------------------------------------------------------------------------------------------- a step
 
-static double add_kahan(double y, double change, double *left)
-{
-    const double whole = change + *left, sum = y + whole;
-    *left = whole - (sum - y);
-    return sum;
-}
-
 // The end of the step becomes the state.
 static void take_end(lwi_rattle *d, double h)
 {
@@ -313,8 +308,9 @@ static void take_end(lwi_rattle *d, double h)
         lwi_rattle_body *p = &d->body[k];
         for (int i = 0; i < 3; i++) {
             const double change = p->kick[i] + (0.5 * h * p->f1[i] + d->impulse[k][i]);
-            p->P[i] = add_kahan(p->P[i], change, &p->eP[i]);
-            p->Pi[i] = p->Pi1[i] + (0.5 * h * p->f1[3 + i] + d->impulse[k][3 + i]);
+            p->P[i] = lwi_rattle_add(p->P[i], change, &p->eP[i]);
+            const double turn = p->dPi[i] + (0.5 * h * p->f1[3 + i] + d->impulse[k][3 + i]);
+            p->Pi[i] = lwi_rattle_add(p->Pi[i], turn, &p->ePi[i]);
         }
         v3_copy(p->r, p->r1), v3_copy(p->er, p->er1);
         memcpy(p->quat, p->quat1, sizeof p->quat), memcpy(p->eq, p->eq1, sizeof p->eq);
@@ -363,7 +359,7 @@ static lw_status step(lwi_work *work, double t, double end, double h, const doub
     }
     put_origins(d, true);
     for (int k = 0; k < s->model->nnode; k++)
-        v3_sub(s->r[s->model->node[k].body], d->body[k].r1, d->origin[k]);
+        lwi_rattle_local(d, k, true, s->r[s->model->node[k].body]);
     if (d->coordinates || d->auxiliary.n) lwi_system_read_joints(s, end);
     note_poses(d, end, true);
     TRY(factor_here(d, end, &work->error));
