@@ -65,8 +65,8 @@ endif()
 foreach(isa ${LW_ISA_BUILDS})
     string(TOUPPER ${isa} name)
     set_property(SOURCE src/base/cpu.c src/kinematics/residuals.c src/tree/kernel.c src/elimination/lanes.c
-        src/methods/dca/segments/path.c src/methods/index3/lanes.c src/methods/rcr/clusters/evaluate.c src/integrate/batch_stepper.c
-        src/tree/derivatives.c
+        src/methods/dca/segments/path.c src/methods/index3/lanes.c src/methods/rattle/lanes.c src/methods/rcr/clusters/evaluate.c
+        src/integrate/batch_stepper.c src/tree/derivatives.c
         APPEND PROPERTY COMPILE_DEFINITIONS LWI_HAVE_${name}=1)
     lw_isa_library(${isa} ${LW_SIMD_SOURCES} ${LW_SIMD_LOOPS})
 endforeach()

@@ -30,7 +30,7 @@ LONG_RUNS = {
     "floating loop, mass centre at rest": (MODELS, "resting_loop", {"formulation": "rattle", "order": 2}, 0.1, 6.0, "turn",
                                            10**5, 11, (0, 1, 2, 6, 7, 8)),
     "double pendulum, gauss": (TESTS, "double_pendulum", {"formulation": "momenta", "integrator": "gauss", "order": 6},
-                               0.1, 1.5, "swing", 10**5, 3, ()),
+                               0.1, 1.5, "swing", 10**6, 3, ()),
 }
 
 
@@ -84,7 +84,7 @@ def main():
     parser.add_argument("--json")
     parser.add_argument("--periods", type=int)
     parser.add_argument("--table")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     if not arguments.bin:
         parser.error("--bin is missing")
     return {"long": measure_long}[arguments.part](arguments)

@@ -17,6 +17,7 @@
 
 #include "elimination/elimination.h"
 #include "elimination/split.h"
+#include "kinematics/auxiliary.h"
 #include "kinematics/formulation.h"
 #include "kinematics/closure.h"
 #include "kinematics/passes.h"
@@ -190,6 +191,14 @@ void lwi_system_place_merged(lwi_system *system);
 /** Coordinates (continued from q) and speeds of all joints from the motion of the bodies. */
 void lwi_system_read_joints(lwi_system *system, double t);
 void lwi_system_read_joint(lwi_system *system, int joint, double t);
+/** Angle of a revolute joint without mount from the poses of its bodies, near a previous one; n: what a relative rotation
+ *  (world axes) changes it by. */
+double lwi_system_hinge_angle(const lwi_system *system, const lwi_joint *joint, double near,
+                              double n[3]);
+/** Continues the coordinates, in q, of the joints of auxiliary states first ... end - 1 from the poses.  Calls for other
+ *  states may run at the same time. */
+void lwi_system_carry_coordinates(lwi_system *system, const lwi_auxiliary *auxiliary, int first,
+                                  int end, double t);
 /** The motion of a tree from its coordinates q [tree_nq] and free speeds v [tree_nv]: links and world frames of `tree`,
  *  bodies, coordinates of tree joints; then velocities V of `tree`, of the bodies, and the speeds of these joints.
  *  Coordinates of joints outside the tree are not changed: lwi_system_read_loops. */

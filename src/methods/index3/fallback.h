@@ -49,10 +49,6 @@ void lwi_index3_fallback_finish(lwi_index3 *d, double *x);
 
 // ---- hinges (hinge.c)
 
-/** Angle of a revolute joint without a mount, continued from `near`; n: its derivative by a relative
- *  rotation. */
-double lwi_index3_hinge_angle(const lwi_system *system, const lwi_joint *joint, double near,
-                              double n[3]);
 /** Angle and speed of a joint into the motion; its driven row, the sixth of an edge.  False: not such a joint
  *  or edge. */
 bool lwi_index3_read_hinge(lwi_system *system, int joint);

@@ -288,23 +288,10 @@ static void show_poses(void *user, int first, int end)
     }
 }
 
-// Continues the coordinates of the joints of auxiliary states first ... end - 1.
 static void carry_joints(void *user, int first, int end)
 {
-    const lwi_index3 *d = user;
-    const lwi_system *c = &d->system;
-    for (int i = first; i < end; i++) {
-        const int j = d->auxiliary.item[i].joint;
-        const lwi_joint *joint = &c->model->joint[j];
-        double q[LW_JOINT_MAX_NQ], theta[3];
-        if (i > 0 && d->auxiliary.item[i - 1].joint == j) continue; // done with the joint's first
-        if (lwi_joint_is_hinge(joint->type)) {
-            c->q[joint->iq] = lwi_index3_hinge_angle(c, joint, c->q[joint->iq], theta);
-        } else {
-            lwi_joint_read_motion(c->model, j, d->lanes->t, &c->motion, q, NULL);
-            memcpy(c->q + joint->iq, q, (size_t)joint->type->nq * sizeof *q);
-        }
-    }
+    lwi_index3 *d = user;
+    lwi_system_carry_coordinates(&d->system, &d->auxiliary, first, end, d->lanes->t);
 }
 
 // Continues the auxiliary states in x.

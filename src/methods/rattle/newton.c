@@ -10,7 +10,7 @@
 //
 // Iterations end when increments fall no more, and not at a tolerance: what a tolerance leaves is no random error and
 // adds up over millions of steps.  Where the rows depend on each other lambda is not unique, but A0' lambda is.
-#include "methods/rattle/rattle.h"
+#include "methods/rattle/kernels.h"
 
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
@@ -25,13 +25,11 @@
 #define SMALL_PIVOT 0.04
 
 // Increments that fall no more are round-off below this share of the multipliers, or of residuals below this share of
-// the mechanism's length.
+// the mechanism's length; those that fall slowly are where residuals or they themselves are below what is rounded off.
+// Remainders would let both fall further, slowly, to no effect.
 #define ROUND_OFF 1e-6
 #define CLOSED 1e-12
 
-// Residuals below this share of the length are below what their evaluation rounds off, as increments are that the
-// multipliers round off.  Remainders let both fall further, slowly, to no effect.
-#define EXACT 1e-17
 enum { MAX_ITERATIONS = 30, MAX_HALVINGS = 12 };
 
 // ------------------------------------------------------------------------------------------- drift
@@ -39,40 +37,45 @@ enum { MAX_ITERATIONS = 30, MAX_HALVINGS = 12 };
 void lwi_rattle_wrench(const lwi_rattle *d, int k, const double *lambda, double W[6])
 {
     const double(*J)[6] = d->full ? (const double(*)[6])d->J0 : lwi_elim_rows(d->system.elim);
-    v6_zero(W);
+    double sum[6] = {0}; // in registers: W could be a part of J
     for (int i = d->first[k]; i < d->first[k + 1]; i++) {
         const lwi_rattle_slot *at = &d->slot[i];
-        for (int n = 0; n < at->rows; n++) v6_axpy(W, lambda[at->row + n], J[6 * at->slot + n]);
+        for (int n = 0; n < at->rows; n++) v6_axpy(sum, lambda[at->row + n], J[6 * at->slot + n]);
     }
+    v6_copy(W, sum);
 }
 
-void lwi_rattle_local(lwi_rattle *d, int k, bool end, double r[3])
+void lwi_rattle_put_local(lwi_rattle_body *p, bool end)
 {
-    lwi_rattle_body *p = &d->body[k];
     for (int i = 0; i < 3; i++) {
         const double left = end ? p->er1[i] : p->er[i];
-        const double rounded = (end ? p->r1[i] : p->r[i]) - d->origin[k][i];
-        r[i] = rounded + left;
-        p->off[i] = left - (r[i] - rounded);
+        const double rounded = (end ? p->r1[i] : p->r[i]) - p->origin[i];
+        p->local[i] = rounded + left;
+        p->off[i] = left - (p->local[i] - rounded);
     }
 }
 
-static void drift_body(lwi_rattle *d, int k, double h)
+void lwi_rattle_put_rotation(lwi_rattle_body *p, bool end)
 {
-    lwi_system *s = &d->system;
-    const int b = s->model->node[k].body;
-    const lwi_body *body = &s->model->body[b];
-    lwi_rattle_body *p = &d->body[k];
-    double W[6], torque[3], a[3], y[3], z[3], dq[4];
-    lwi_rattle_wrench(d, k, d->lambda, W);
-    m3_tmul_v(torque, p->R, W + 3);
+    double back[4], turn[4];
+    quat_conjugate(back, end ? p->quat1 : p->quat);
+    quat_mul(turn, back, end ? p->eq1 : p->eq);
+    m3_mul_v(p->off + 3, end ? p->R1 : p->R, turn + 1);
+    for (int i = 3; i < 6; i++) p->off[i] *= 2;
+}
+
+// As the kernel has it (simd/drift.inl).
+static void drift_body(lwi_rattle_body *p, double h)
+{
+    double torque[3], a[3], y[3], z[3], dq[4];
+    m3_tmul_v(torque, p->R, p->wrench + 3);
     for (int i = 0; i < 3; i++) {
-        p->kick[i] = 0.5 * h * (p->f[i] + W[i]);
+        p->kick[i] = 0.5 * h * (p->f[i] + p->wrench[i]);
         p->kick[3 + i] = 0.5 * h * (p->f[3 + i] + torque[i]);
-        a[i] = h * (p->Pi[i] + p->kick[3 + i]);
+        a[i] = h * (p->Pi[i] + (p->ePi[i] + p->kick[3 + i]));
     }
-    if (!lwi_rattle_rotation(body->inertia, s->mobility[k], a, p->theta)) p->theta[0] = NAN;
-    s3_mul_v(y, body->inertia, p->theta);
+    if (!lwi_rattle_rotation(p->J, p->mobility, a, p->theta)) p->theta[0] = NAN;
+    s3_mul_v(y, p->J, p->theta);
     v3_cross(z, p->theta, y);
     lwi_rattle_turn(p->quat, p->theta, dq);
     v3_copy(p->er1, p->er);
@@ -81,36 +84,44 @@ static void drift_body(lwi_rattle *d, int k, double h)
         p->dPi[i] = p->kick[3 + i] - z[i] / h;
         p->Pi1[i] = p->Pi[i] + (p->ePi[i] + p->dPi[i]);
         const double P = p->P[i] + (p->eP[i] + p->kick[i]);
-        p->r1[i] = lwi_rattle_add(p->r[i], h * P / body->mass, &p->er1[i]);
+        p->r1[i] = lwi_rattle_add(p->r[i], h / p->mass * P, &p->er1[i]);
     }
     for (int i = 0; i < 4; i++) p->quat1[i] = p->quat[i] + (p->eq[i] + dq[i]);
     const double longer = 0.5 * (quat_norm2(p->quat1) - 1);
     for (int i = 0; i < 4; i++)
         p->quat1[i] = lwi_rattle_add(p->quat[i], dq[i] - longer * p->quat1[i], &p->eq1[i]);
     quat_matrix(p->R1, p->quat1);
-    // the remainders as a displacement
-    double back[4], turn[4];
-    quat_conjugate(back, p->quat1);
-    quat_mul(turn, back, p->eq1);
-    m3_mul_v(p->off + 3, p->R1, turn + 1);
-    for (int i = 3; i < 6; i++) p->off[i] *= 2;
-    lwi_rattle_local(d, k, true, s->r[b]);
+    lwi_rattle_put_local(p, true);
+    lwi_rattle_put_rotation(p, true);
 }
 
 typedef struct drift_job {
     lwi_rattle *d;
     double h;
+    bool first; ///< in this step
 } drift_job;
 
+// Bodies of blocks first ... end - 1.
 static void drift_bodies(void *user, int first, int end)
 {
     const drift_job *of = user;
-    lwi_system *s = &of->d->system;
-    for (int k = first; k < end; k++) {
-        const int b = s->model->node[k].body;
-        const lwi_rattle_body *p = &of->d->body[k];
-        drift_body(of->d, k, of->h);
-        memcpy(s->R[b], p->R1, sizeof p->R1);
+    lwi_rattle *d = of->d;
+    lwi_system *s = &d->system;
+    for (int block = first; block < end; block++) {
+        const int begin = block * LWI_LANES;
+        const int stop = begin + LWI_LANES < s->model->nnode ? begin + LWI_LANES : s->model->nnode;
+        for (int k = begin; k < stop; k++) lwi_rattle_wrench(d, k, d->lambda, d->body[k].wrench);
+        for (int k = begin; k < stop; k += d->kernels ? d->kernels->width : 1) {
+            if (d->kernels)
+                d->kernels->drift(&d->body[k], of->h, of->first);
+            else
+                drift_body(&d->body[k], of->h);
+        }
+        for (int k = begin; k < stop; k++) {
+            const int b = s->model->node[k].body;
+            v3_copy(s->r[b], d->body[k].local);
+            memcpy(s->R[b], d->body[k].R1, sizeof s->R[b]);
+        }
     }
 }
 
@@ -130,10 +141,11 @@ static void drift_rotors(lwi_rattle *d, double h)
     }
 }
 
-void lwi_rattle_drift(lwi_rattle *d, double h)
+void lwi_rattle_drift(lwi_rattle *d, double h, bool first)
 {
-    drift_job of = {d, h};
-    lwi_pool_for(d->system.pool, d->system.model->nnode, drift_bodies, &of);
+    drift_job of = {d, h, first};
+    const int blocks = (d->system.model->nnode + LWI_LANES - 1) / LWI_LANES;
+    lwi_pool_for(d->system.pool, blocks, drift_bodies, &of);
     if (d->system.nrotor) drift_rotors(d, h);
 }
 
@@ -146,7 +158,7 @@ static lw_status check_rotations(const lwi_rattle *d, double t, double h, lw_err
         double x[3];
         if (isfinite(p->theta[0])) continue;
         for (int i = 0; i < 3; i++) x[i] = h * (p->Pi[i] + p->kick[3 + i]);
-        s3_mul_v(x, d->system.mobility[k], x);
+        s3_mul_v(x, p->mobility, x);
         const double turn = v3_norm(x);
         if (!isfinite(turn))
             return lwi_fail(error, LW_ERR_NOT_FINITE,
@@ -179,9 +191,8 @@ static void put_rotors(const phi_job *of, int j, int row)
             s->phi[row++] = q[k] - s->q[joint->iq + k] - of->h * d->speed[joint->iv + k];
 }
 
-static void phi_of_edge(void *user, int e)
+static void phi_of_edge(const phi_job *of, int e)
 {
-    const phi_job *of = user;
     lwi_system *s = &of->d->system;
     const int j = s->edge_joint[e], row = s->plan.row[e];
     const double(*J)[6] = of->d->full ? (const double(*)[6])of->d->J0 : lwi_elim_rows(s->elim);
@@ -200,6 +211,25 @@ static void phi_of_edge(void *user, int e)
         for (int k = 0; k < closure.n; k++)
             s->phi[row + k] += v6_dot(J[6 * (s->plan.slot[e] + i) + k], off);
     }
+}
+
+// Item i: a block of joints in lanes, then the other edges one by one.
+static void phi_of_item(void *user, int i)
+{
+    const phi_job *of = user;
+    const lwi_rattle *d = of->d;
+    const int blocks = d->kernels ? d->njoint / d->kernels->width : 0;
+    if (i < blocks)
+        d->kernels->phi(&d->joint[i * d->kernels->width]);
+    else
+        phi_of_edge(of, d->edge[i - blocks]);
+}
+
+static void find_phi(phi_job *of)
+{
+    const lwi_rattle *d = of->d;
+    const int blocks = d->kernels ? d->njoint / d->kernels->width : 0;
+    lwi_system_for(&of->d->system, blocks + d->nedge, phi_of_item, of);
 }
 
 // ---------------------------------------------------------------------------------- Newton's matrix
@@ -225,13 +255,12 @@ static void put_tangents(void *user, int e)
         }
         const int node = lwi_system_node_of(s, body), parts = lwi_system_parts_of(s, node);
         const lwi_rattle_body *p = &d->body[node];
-        const lwi_body *inertia = &s->model->body[s->model->node[node].body];
         double D[9], A[9], B[9];
-        if (!lwi_rattle_tangent(inertia->inertia, p->theta, D)) memset(D, 0, sizeof D);
+        if (!lwi_rattle_tangent(p->J, p->theta, D)) memset(D, 0, sizeof D);
         m3_mul(A, p->R1, D);
         m3_mul_t(B, A, p->R);
         for (int k = 0; k < edge->rows; k++) {
-            v3_scale(G[k], parts / inertia->mass, J[k]);
+            v3_scale(G[k], parts / p->mass, J[k]);
             m3_mul_v(G[k] + 3, B, J[k] + 3);
             v3_scale(G[k] + 3, parts, G[k] + 3);
         }
@@ -292,29 +321,36 @@ static lw_status try_drift(const phi_job *of, bool first, lw_error *error)
 {
     lwi_rattle *d = of->d;
     lwi_system *s = &d->system;
-    lwi_rattle_drift(d, of->h);
+    lwi_rattle_drift(d, of->h, first);
     lw_status status = check_rotations(d, of->t - of->h, of->h, error);
     for (int i = 0; i < MAX_HALVINGS && status != LW_OK && !first; i++) {
         for (int k = 0; k < s->nrow; k++) {
             s->lambda[k] *= 0.5;
             d->lambda[k] -= s->lambda[k];
         }
-        lwi_rattle_drift(d, of->h);
+        lwi_rattle_drift(d, of->h, true);
         status = check_rotations(d, of->t - of->h, of->h, error);
     }
     return status;
 }
 
+// Of the multipliers: their norm, and the root of the kinetic energy, up to a constant, of what they do to the bodies.  Where
+// rows nearly depend on others the norm hardly falls while residuals do.
+typedef struct increment {
+    double size, energy;
+    double lambda, residual; ///< norm of the multipliers before it, largest |phi| with them
+} increment;
+
 // Phi at the end of the step with the current multipliers, and their increments in s->lambda; `again`: by K at this end,
 // not by the factors of an iteration before.
-static lw_status iterate(phi_job *of, bool first, bool again, double *size, lw_error *error)
+static lw_status iterate(phi_job *of, bool first, bool again, increment *found, lw_error *error)
 {
     lwi_rattle *d = of->d;
     lwi_system *s = &d->system;
     const double unit = -2 / (of->h * of->h);
-    double sum = 0;
+    double sum = 0, work = 0, all = 0, residual = 0;
     TRY(try_drift(of, first, error));
-    lwi_system_for(s, s->nedge, phi_of_edge, of);
+    find_phi(of);
     if (d->full && again) {
         for (int i = 0; i < s->nrow; i++) s->row[1][i] = s->phi[i];
         TRY(factor_full(of, error));
@@ -326,19 +362,17 @@ static lw_status iterate(phi_job *of, bool first, bool again, double *size, lw_e
     for (int i = s->nrow; i < s->plan.nrow; i++) s->c[i] = 0;
     memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
     if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
-    for (int i = 0; i < s->nrow; i++) sum += s->lambda[i] * s->lambda[i];
-    *size = sqrt(sum);
-    if (isfinite(*size)) return LW_OK;
+    for (int i = 0; i < s->nrow; i++) {
+        sum += s->lambda[i] * s->lambda[i];
+        work += s->lambda[i] * s->phi[i];
+        all += d->lambda[i] * d->lambda[i];
+        residual = fmax(residual, fabs(s->phi[i]));
+    }
+    *found = (increment){sqrt(sum), sqrt(fabs(work)), sqrt(all), residual};
+    if (isfinite(found->size)) return LW_OK;
     return lwi_fail(error, LW_ERR_NOT_FINITE,
                     "t = %.9g s: multipliers of a step of %.3g s are not finite numbers", of->t,
                     of->h);
-}
-
-static double norm(int n, const double *v)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) sum += v[i] * v[i];
-    return sqrt(sum);
 }
 
 static lw_status diverges(const lwi_rattle *d, const phi_job *of, double size, lw_error *error)
@@ -360,25 +394,26 @@ lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
 {
     lwi_system *s = &d->system;
     phi_job of = {d, t, h};
-    double last = INFINITY, size = 0;
+    increment last = {.size = INFINITY, .energy = INFINITY}, now = {0};
     bool again = true;
     if (near_singular(d)) begin_full(d);
     for (int i = 0; i < MAX_ITERATIONS; i++) {
-        TRY(iterate(&of, i == 0, again, &size, error));
+        TRY(iterate(&of, i == 0, again, &now, error));
         d->counts.iterations++;
-        const double residual = lwi_system_residual(s), lambda = norm(s->nrow, d->lambda);
-        const bool exact = residual <= EXACT * s->length || size <= DBL_EPSILON * lambda;
-        const bool falls = size < (exact ? SLOW : 1) * last;
+        const double size = now.size;
+        const double residual = now.residual, lambda = now.lambda;
+        const bool exact = residual <= DBL_EPSILON * s->length || size <= DBL_EPSILON * lambda;
+        const bool falls = size < (exact ? SLOW : 1) * last.size;
         const bool small = size <= ROUND_OFF * lambda || residual <= CLOSED * s->length;
         if (!falls && small) return LW_OK;
         for (int k = 0; k < s->nrow; k++) d->lambda[k] += s->lambda[k];
-        const bool slow = isfinite(last) && size > SLOW * last && !small;
+        const bool slow = isfinite(last.size) && now.energy > SLOW * last.energy && !small;
         again = slow || i == 0;
-        last = size;
+        last = now;
         if (!slow || d->full) continue;
         begin_full(d);
-        last = INFINITY;
+        last.size = last.energy = INFINITY;
     }
-    if (lwi_system_residual(s) <= DBL_EPSILON * s->length) return LW_OK;
-    return diverges(d, &of, size, error);
+    if (now.residual <= DBL_EPSILON * s->length) return LW_OK;
+    return diverges(d, &of, now.size, error);
 }

@@ -1,5 +1,5 @@
 // rattle.c -- formulation rattle: state, start, observation.  One step: step.c.
-#include "methods/rattle/rattle.h"
+#include "methods/rattle/kernels.h"
 
 #include "base/linear.h"
 #include "spatial/motion.h"
@@ -66,7 +66,7 @@ static lw_status make_layout(lwi_work *work, lwi_rattle *d)
     if (d->at_work >= 0) BLOCK(LWI_WORK, 1);
     d->at_memory = at;
     d->at_lambda = at + LWI_RATTLE_REMAINDERS * nb;
-    if (nb) BLOCK(LWI_MEMORY, LWI_RATTLE_REMAINDERS * nb + 2 * d->system.nrow);
+    if (nb) BLOCK(LWI_MEMORY, LWI_RATTLE_REMAINDERS * nb + 3 * d->system.nrow);
 #undef BLOCK
     layout->nblock = n;
     LWI_ASSERT(n <= 2 * nb + 4);
@@ -137,6 +137,26 @@ static lw_status find_roots(lwi_rattle *d, lwi_arena *arena)
     return LW_OK;
 }
 
+// Blocks of lanes are filled with bodies at rest.
+static lw_status create_bodies(lwi_rattle *d, lwi_arena *arena)
+{
+    const lwi_system *s = &d->system;
+    const int n = s->model->nnode, all = (n + LWI_LANES - 1) / LWI_LANES * LWI_LANES + 1;
+    d->body = LWI_PUSH(arena, lwi_rattle_body, all);
+    if (!d->body) return LW_ERR_MEMORY;
+    for (int k = 0; k < all; k++) {
+        const lwi_body *from = k < n ? &s->model->body[s->model->node[k].body] : NULL;
+        lwi_rattle_body *p = &d->body[k];
+        *p = (lwi_rattle_body){.mass = 1, .J = {1, 1, 1}, .mobility = {1, 1, 1}, .quat = {1}};
+        m3_identity(p->R), m3_identity(p->R1);
+        if (!from) continue;
+        p->mass = from->mass;
+        v6_copy(p->J, from->inertia);
+        v6_copy(p->mobility, s->mobility[k]);
+    }
+    return LW_OK;
+}
+
 static lw_status create_arrays(lwi_work *work, lwi_rattle *d)
 {
     const lw_model *model = work->model;
@@ -145,11 +165,12 @@ static lw_status create_arrays(lwi_work *work, lwi_rattle *d)
     const int slots = s->plan.slot[s->plan.graph.nedge];
 #define GET(field, count)                                                                          \
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
-    GET(d->body, model->nnode);
-    GET(d->origin, model->nnode);
+    GET(d->joint, s->nedge + LWI_LANES * LW_JOINT_COUNT);
+    GET(d->edge, s->nedge);
     GET(d->impulse, model->nnode);
     GET(d->lambda, s->nrow);
     GET(d->mu, s->nrow);
+    GET(d->before, s->nrow);
     GET(d->b0, s->nrow);
     GET(d->speed, model->nv);
     GET(d->inputs, model->desc.ninput);
@@ -158,6 +179,7 @@ static lw_status create_arrays(lwi_work *work, lwi_rattle *d)
     GET(d->eps, s->plan.nrow);
     GET(d->at, 7 * model->nnode);
 #undef GET
+    TRY(create_bodies(d, arena));
     TRY(list_slots(d, arena));
     return find_roots(d, arena);
 }
@@ -205,6 +227,7 @@ static lw_status prepare(lwi_work *work)
     TRY(check_order(work, d));
     TRY(lwi_auxiliary_list(model, true, arena, &d->auxiliary));
     TRY(create_arrays(work, d));
+    lwi_rattle_choose_kernels(d, 0);
     return make_layout(work, d);
 }
 
@@ -291,7 +314,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     }
     if (d->at_work >= 0) x[d->at_work] = snapshot->work;
     guess_multipliers(d, snapshot->t, x + d->at_lambda);
-    for (int i = 0; i < s->nrow; i++) x[d->at_lambda + s->nrow + i] = x[d->at_lambda + i];
+    for (int i = s->nrow; i < 3 * s->nrow; i++) x[d->at_lambda + i] = x[d->at_lambda + i - s->nrow];
     return LW_OK;
 }
 
@@ -316,14 +339,7 @@ static lw_status accelerate(lwi_rattle *d, double t, const double *inputs, lw_er
 static void put_rows(lwi_rattle *d, double t)
 {
     lwi_system *s = &d->system;
-    for (int k = 0; k < s->model->nnode; k++) {
-        lwi_rattle_body *p = &d->body[k];
-        double back[4], angle[4];
-        quat_conjugate(back, p->quat);
-        quat_mul(angle, back, p->eq);
-        m3_mul_v(p->off + 3, p->R, angle + 1);
-        for (int i = 3; i < 6; i++) p->off[i] *= 2;
-    }
+    for (int k = 0; k < s->model->nnode; k++) lwi_rattle_put_rotation(&d->body[k], false);
     lwi_rattle_place(d, true);
     lwi_system_rows(s, t);
     for (int e = 0; e < s->nedge; e++)

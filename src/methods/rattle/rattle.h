@@ -2,32 +2,51 @@
 // position and velocity level [mclachlan1995, reich1996, hante2021].
 //
 // State x = (r and quaternion of every body; P = m v in world axes and Pi = J w in body axes of every body; auxiliary
-// states; [work, power]; remainders of these; lambda; mu).  From the remainders on it is memory: what the
-// additions so far have rounded off, and the multipliers of the last step, from which the next one starts.
+// states; [work, power]; remainders of these; lambda; mu; lambda of the step before).  From the remainders on it is memory:
+// what the additions so far have rounded off, and the multipliers of the last steps, from which the next one starts.
 //
 //     rattle.c   state, start, observation       step.c    one step of length h, compositions
 //     drift.c    the free body                   newton.c  multipliers of a step
+//     lanes.c    what the kernels do             simd/     drift and joints in lanes
 #ifndef LWI_METHODS_RATTLE_RATTLE_H
 #define LWI_METHODS_RATTLE_RATTLE_H
 
 #include "base/assert.h"
+#include "base/simd/lanes.h"
 #include "kinematics/auxiliary.h"
 #include "system/system.h"
 
-/** A body in the current step.  World axes, those of rotation in body axes. */
+/** A body in the current step.  World axes, those of rotation in body axes.  The order is that of the kernels, which read
+ *  and write the groups as rows of numbers. */
 typedef struct lwi_rattle_body {
-    double r[3], quat[4], P[3], Pi[3]; ///< at the beginning; at the end, after `lwi_rattle_end`
+    // given: constants, the state at the beginning, what acts on the body
+    double mass, J[6],
+        mobility[6]; ///< inertia about the mass centre and its inverse, xx yy zz xy xz yz
+    double r[3], quat[4], P[3], Pi[3];
     double er[3], eq[4], eP[3], ePi[3]; ///< what additions to these have rounded off
-    double R[9];                       ///< at the beginning
-    double f[6];                       ///< loads: force, torque in body axes
-    double kick[6];                    ///< impulses of this step so far: force, torque in body axes
-    double theta[3];                   ///< rotation vector of the step, R1 = R exp(theta~)
-    double r1[3], quat1[4], R1[9];     ///< after the drift
+    double R[9];
+    double f[6];      ///< loads: force, torque in body axes
+    double wrench[6]; ///< J' lambda of its joints
+    double origin[3]; ///< subtracted from positions in rows
+    // of the drift
+    double kick[6];         ///< impulses of this step so far: force, torque in body axes
+    double theta[3];        ///< rotation vector of the step, R1 = R exp(theta~)
+    double r1[3], quat1[4]; ///< after the drift
     double er1[3], eq1[4];
     double dPi[3], Pi1[3]; ///< Pi1 = Pi + dPi before the second kick
-    double f1[6];  ///< loads at the end
-    double off[6]; ///< what the poses of the system leave out, a displacement and a rotation in world axes
+    double R1[9];
+    double local[3]; ///< position from the origin, with the remainder
+    double off[6];   ///< what local and R1 leave out: a displacement and a rotation in world axes
+    // of the second kick
+    double f1[6]; ///< loads at the end
 } lwi_rattle_body;
+
+/** Numbers of these groups, and of R1, local, off. */
+enum {
+    LWI_RATTLE_GIVEN = 13 + 13 + 13 + 9 + 6 + 6 + 3,
+    LWI_RATTLE_DRIFT = 6 + 3 + 7 + 7 + 6 + 18,
+    LWI_RATTLE_POSE = 18
+};
 
 /** Rows on one body of the elimination: J of edges, in their order. */
 typedef struct lwi_rattle_slot {
@@ -40,14 +59,19 @@ typedef struct lwi_rattle_counts {
 
 typedef struct lwi_rattle {
     lwi_system system;
-    lwi_rattle_body *body; ///< [nnode]
+    lwi_rattle_body
+        *body; ///< [nnode], then those that fill the last block of lanes, then the ground
+    const struct lwi_rattle_kernels *kernels; ///< NULL: the generic code
+    struct lwi_rattle_joint
+        *joint; ///< [njoint] in lanes, blocks of one type filled with the last of it
+    int njoint;
+    int *edge, nedge;      ///< the other edges
     int *first;            ///< [nnode + nrotor + 1] of `slot`
     lwi_rattle_slot *slot; ///< of every body
     int *
         root; ///< [nnode] a node of the same component without joint to the ground; -1: there is one
-    double (
-        *origin)[3]; ///< [nnode] subtracted from positions in rows, so that they keep their digits
     double *lambda, *mu;  ///< [nrow] of the two kicks
+    double *before;       ///< [nrow] lambda of the last step
     double *inputs;       ///< [ninput] zeros, for the start
     double *speed;        ///< [model nv] of rotors after the kick
     double (*J0)[6];      ///< [6 slots] rows at the beginning, while `full`
@@ -92,11 +116,16 @@ void lwi_rattle_turn(const double q[4], const double theta[3], double dq[4]);
 
 // ---- multipliers (newton.c)
 
-/** Bodies after the first kick with the multipliers d->lambda, and after the drift. */
-void lwi_rattle_drift(lwi_rattle *d, double h);
-/** Position of body k at the beginning or the end of the step from d->origin, with its remainder: `off` has what is left of
- *  that.  Far from the origin of the world the remainder is as large as the round-off of the joints' rows there. */
-void lwi_rattle_local(lwi_rattle *d, int k, bool end, double r[3]);
+/** Bodies after the first kick with the multipliers d->lambda, and after the drift; `first` in this step. */
+void lwi_rattle_drift(lwi_rattle *d, double h, bool first);
+/** `local` at the beginning or the end of the step, and the displacement of `off`.  Far from the origin of the world the
+ *  remainder is as large as what joints round off there. */
+void lwi_rattle_put_local(lwi_rattle_body *body, bool end);
+/** The rotation of `off`. */
+void lwi_rattle_put_rotation(lwi_rattle_body *body, bool end);
+/** Chooses the kernels of a width (0: the widest), and lists what they do; a width of -1, or without kernels: nothing, the
+ *  generic code does all. */
+void lwi_rattle_choose_kernels(lwi_rattle *d, int width);
 /** Finds d->lambda, so that positions are on the constraints at t + h. */
 lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error);
 /** W [6] := J' lambda of body k of the elimination, J at the beginning of the step. */

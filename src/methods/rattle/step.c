@@ -26,7 +26,7 @@ static void put_origins(lwi_rattle *d, bool end)
     for (int k = 0; k < d->system.model->nnode; k++) {
         const int root = d->root[k];
         if (root < 0) continue;
-        v3_copy(d->origin[k], end ? d->body[root].r1 : d->body[root].r);
+        v3_copy(d->body[k].origin, end ? d->body[root].r1 : d->body[root].r);
     }
 }
 
@@ -35,11 +35,10 @@ void lwi_rattle_place(lwi_rattle *d, bool local)
     lwi_system *s = &d->system;
     for (int k = 0; k < s->model->nnode; k++) {
         const int b = s->model->node[k].body;
-        if (local)
-            lwi_rattle_local(d, k, false, s->r[b]);
-        else
-            v3_copy(s->r[b], d->body[k].r);
-        memcpy(s->R[b], d->body[k].R, sizeof s->R[b]);
+        lwi_rattle_body *p = &d->body[k];
+        if (local) lwi_rattle_put_local(p, false);
+        v3_copy(s->r[b], local ? p->local : p->r);
+        memcpy(s->R[b], p->R, sizeof s->R[b]);
     }
 }
 
@@ -74,7 +73,7 @@ void lwi_rattle_load(lwi_rattle *d, double t, const double *x)
     for (int k = 0; k < s->model->nnode; k++) put_velocity(d, k, d->body[k].P, d->body[k].Pi);
     lwi_system_place_merged(s);
     lwi_auxiliary_load(s->model, &d->auxiliary, x, s->q);
-    if (d->coordinates || d->auxiliary.n) lwi_system_read_joints(s, t);
+    if (d->coordinates) lwi_system_read_joints(s, t);
 }
 
 static void store(const lwi_rattle *d, double *x)
@@ -96,6 +95,7 @@ static void store(const lwi_rattle *d, double *x)
     if (!bytes) return;
     memcpy(x + d->at_lambda, d->lambda, bytes);
     memcpy(x + d->at_lambda + s->nrow, d->mu, bytes);
+    memcpy(x + d->at_lambda + 2 * s->nrow, d->before, bytes);
 }
 
 // --------------------------------------------------------------------------------- rows and factors
@@ -201,36 +201,48 @@ static void put_momenta(lwi_rattle *d, double h)
     }
 }
 
-// Adds to the impulses mu of the rows what puts velocities on them.
-static void project(lwi_rattle *d, double h)
+// Adds to the impulses mu of the rows what puts velocities on them; returns its norm.
+static double project(lwi_rattle *d, double h, bool careful)
 {
     lwi_system *s = &d->system;
+    double sum = 0;
     put_momenta(d, h);
     for (int i = 0; i < s->nrow; i++) s->c[i] = -s->b[i];
     for (int i = s->nrow; i < s->plan.nrow; i++) s->c[i] = 0;
-    if (s->careful) {
+    if (careful) {
         lwi_system_solve(s);
     } else {
         lwi_system_share(s, true, s->x);
         lwi_system_apply_metric(s, s->x);
         if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
     }
-    for (int i = 0; i < s->nrow; i++) d->mu[i] += s->lambda[i];
+    for (int i = 0; i < s->nrow; i++) {
+        d->mu[i] += s->lambda[i];
+        sum += s->lambda[i] * s->lambda[i];
+    }
     for (int k = 0; k < s->model->nnode; k++) {
         double W[6];
         lwi_rattle_wrench(d, k, d->mu, W);
         v3_copy(d->impulse[k], W);
         m3_tmul_v(d->impulse[k] + 3, d->body[k].R1, W + 3);
     }
+    return sqrt(sum);
 }
 
-// The impulses of the second kick for the loads f1: twice, as refinement.
+// A refinement above this share of the solution shows that digits are lost.
+#define LOST 1e-6
+enum { MAX_REFINEMENTS = 3 };
+
+// The impulses of the second kick for the loads f1: twice, as refinement, and more often where digits are lost.
 static void kick(lwi_rattle *d, double h)
 {
     const lwi_system *s = &d->system;
     memset(d->impulse, 0, (size_t)s->model->nnode * sizeof *d->impulse);
     for (int i = 0; i < s->nrow; i++) d->mu[i] = 0;
-    for (int pass = 0; pass < 2; pass++) project(d, h);
+    const double first = project(d, h, false);
+    double next = project(d, h, false);
+    for (int i = 0; i < MAX_REFINEMENTS && s->careful && !(next <= LOST * first); i++)
+        next = project(d, h, true);
 }
 
 // The motion of the system at the end of the second kick, without origins: what forces depend on.
@@ -248,7 +260,7 @@ static void put_motion(lwi_rattle *d, double t, double h)
         put_velocity(d, k, P, Pi);
     }
     lwi_system_place_merged(s);
-    if (d->coordinates || d->auxiliary.n) lwi_system_read_joints(s, t);
+    if (d->coordinates) lwi_system_read_joints(s, t);
 }
 
 enum { MAX_ITERATIONS = 50 };
@@ -340,6 +352,27 @@ static double power_of(int n, const double *lambda, const double *b)
     return sum;
 }
 
+typedef struct carry_job {
+    lwi_rattle *d;
+    double t;
+} carry_job;
+
+static void carry_some(void *user, int first, int end)
+{
+    const carry_job *of = user;
+    lwi_system_carry_coordinates(&of->d->system, &of->d->auxiliary, first, end, of->t);
+}
+
+// Coordinates of joints at the end of a step: all that forces depend on, or those of the state.
+static void continue_joints(lwi_rattle *d, double t)
+{
+    carry_job of = {d, t};
+    if (d->coordinates)
+        lwi_system_read_joints(&d->system, t);
+    else
+        lwi_pool_for(d->system.pool, d->auxiliary.n, carry_some, &of);
+}
+
 // One step of length h, which may be negative, from d->body.
 static lw_status step(lwi_work *work, double t, double end, double h, const double *inputs,
                       double *done)
@@ -358,9 +391,11 @@ static lw_status step(lwi_work *work, double t, double end, double h, const doub
         return status;
     }
     put_origins(d, true);
-    for (int k = 0; k < s->model->nnode; k++)
-        lwi_rattle_local(d, k, true, s->r[s->model->node[k].body]);
-    if (d->coordinates || d->auxiliary.n) lwi_system_read_joints(s, end);
+    for (int k = 0; k < s->model->nnode; k++) {
+        lwi_rattle_put_local(&d->body[k], true);
+        v3_copy(s->r[s->model->node[k].body], d->body[k].local);
+    }
+    if (d->coordinates) lwi_system_read_joints(s, end);
     note_poses(d, end, true);
     TRY(factor_here(d, end, &work->error));
     TRY(end_kick(work, end, h, inputs, &power1));
@@ -368,7 +403,7 @@ static lw_status step(lwi_work *work, double t, double end, double h, const doub
     TRY(check_momenta(d, end, &work->error));
     lwi_rattle_place(d, false);
     lwi_system_place_merged(s);
-    if (d->coordinates || d->auxiliary.n) lwi_system_read_joints(s, end);
+    continue_joints(d, end);
     d->counts.steps++;
     if (d->at_work < 0) return LW_OK;
     power1 += power_of(s->nrow, d->mu, s->b);
@@ -406,15 +441,26 @@ static const composition *find_composition(int order)
     return &all[0];
 }
 
+// lambda from which Newton starts: that of the last step, of equal steps with its change.
+static void guess(lwi_rattle *d, const double *memory)
+{
+    const int n = d->system.nrow;
+    const double *before = memory + 2 * n;
+    const double change = d->order == 2 ? 1 : 0;
+    for (int i = 0; i < n; i++) {
+        d->before[i] = memory[i];
+        d->lambda[i] = memory[i] + change * (memory[i] - before[i]);
+    }
+}
+
 lw_status lwi_rattle_step(lwi_work *work, double t, double h, double *x, const double *inputs)
 {
     lwi_rattle *d = work->data;
-    const lwi_system *s = &d->system;
     const composition *c = find_composition(d->order);
     double middle = 1, done = 0, at = 0;
     for (int i = 0; i < c->n; i++) middle -= 2 * c->gamma[i];
     lwi_rattle_load(d, t, x);
-    if (s->nrow) memcpy(d->lambda, x + d->at_lambda, (size_t)s->nrow * sizeof *x);
+    guess(d, x + d->at_lambda);
     for (int i = 0; i < 2 * c->n + 1; i++) {
         const int mirrored = i < c->n ? i : 2 * c->n - i;
         const double part = i == c->n ? middle : c->gamma[mirrored];
