@@ -72,6 +72,15 @@ static lw_status step(stepper *self, double h, double *x, int halvings, lw_error
     return step(self, h / 2, x, halvings - 1, error);
 }
 
+// The time at which a step of length h begins that must not end after `to`, where functions of time may jump: t but for
+// what times round off.
+static double begin_of_last(double t, double h, double to)
+{
+    double begin = fmin(t, to - h);
+    while (begin + h > to) begin = nextafter(begin, -INFINITY);
+    return begin;
+}
+
 static lw_status whole_step(stepper *self, double *t, double *x, double to, lw_error *error)
 {
     LWI_ASSERT(to > *t);
@@ -89,6 +98,7 @@ static lw_status whole_step(stepper *self, double *t, double *x, double to, lw_e
         return lwi_integrator_fail(error, LW_ERR_INTEGRATOR, *t, self->h,
                                    "the step is below the resolution of time");
     lw_status status = p->pre_step ? p->pre_step(p->user, *t, x, &changed) : LW_OK;
+    if (count == 1) self->t = begin_of_last(*t, self->h, to);
     if (status == LW_OK) status = step(self, self->h, x, p->once ? 0 : HALVINGS, error);
     if (status != LW_OK) {
         if (split) memcpy(x, self->kept, bytes);
