@@ -1,0 +1,180 @@
+// test_rattle_lanes.c -- the kernels of rattle: the same bits in every width, the results of the generic code; steps of
+// equal length; joints far from the origin.
+#include "methods/rattle/rattle_cases.h"
+
+#include "methods/rattle/kernels.h"
+#include "integrate/integrator.h"
+#include "support/given.h"
+
+// A workspace at the start of a model, stepped without a simulation.
+typedef struct stepper {
+    lw_options options;
+    lwi_work *work;
+    double *x, zeros[8];
+} stepper;
+
+static stepper begin(const lw_model *model, int width)
+{
+    stepper s = {.options = rattle_options(0.01, 1, 1, 2)};
+    lw_error error;
+    lwi_arena arena;
+    lwi_snapshot start;
+    lwt_ok(lwi_work_create_options(model, &lwi_formulation_rattle, NULL, 0, &s.options, &s.work,
+                                   &error),
+           &error);
+    lwi_rattle_choose_kernels(s.work->data, width);
+    s.x = calloc((size_t)s.work->layout.nx, sizeof *s.x);
+    assert_non_null(s.x);
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_snapshot_create(model, &arena, &start), LW_OK);
+    lwi_snapshot_start(model, &start);
+    lwt_ok(s.work->formulation->enter(s.work, &start, s.x), &s.work->error);
+    lwi_arena_free(&arena);
+    return s;
+}
+
+static void advance(stepper *s, double h, int steps)
+{
+    for (int i = 0; i < steps; i++)
+        lwt_ok(s->work->formulation->step(s->work, i * h, h, s->x, s->zeros), &s->work->error);
+}
+
+static void end(stepper *s)
+{
+    free(s->x);
+    lwi_work_destroy(s->work);
+}
+
+// Poses and momenta after some steps in lanes of a width.
+static double *state_after(const lw_model *model, int width, double h, int steps, int *n)
+{
+    stepper s = begin(model, width);
+    const lwi_rattle *d = s.work->data;
+    *n = d->at_momentum + 6 * model->nnode;
+    double *x = malloc((size_t)*n * sizeof *x);
+    assert_non_null(x);
+    advance(&s, h, steps);
+    memcpy(x, s.x, (size_t)*n * sizeof *x);
+    end(&s);
+    return x;
+}
+
+static void check_widths(const lw_model *model, double h, int steps)
+{
+    static const int widths[] = {0, 4, 8, -1};
+    int n;
+    if (!lwi_rattle_kernels_of(1)) return; // no kernels on this processor
+    double *one = state_after(model, 1, h, steps, &n);
+    for (int i = 0; i < LWI_COUNT(widths); i++) {
+        if (widths[i] >= 0 && !lwi_rattle_kernels_of(widths[i])) continue;
+        double *other = state_after(model, widths[i], h, steps, &n);
+        const double tolerance = widths[i] < 0 ? 1e-10 : 0;
+        for (int k = 0; k < n; k++)
+            if (!(fabs(one[k] - other[k]) <= tolerance * (1 + fabs(one[k]))))
+                fail_msg("width %d, number %d: %.17g, expected %.17g", widths[i], k, other[k],
+                         one[k]);
+        free(other);
+    }
+    free(one);
+}
+
+static void widths_have_the_same_bits(void **state)
+{
+    (void)state;
+    static const char *const models[] = {
+        "linkwork: 1\ngenerate: {chain: {n: 21, seed: 3}}\n",
+        "linkwork: 1\ngenerate: {chain: {n: 9, joint: spherical, qd: [0, 0, 40]}}\n",
+        "linkwork: 1\ngenerate: {ladder: {n: 5, q: [0.2, 0.3, 0], qd: [0.5, 1, 0]}}\n"};
+    for (int i = 0; i < LWI_COUNT(models); i++) {
+        lw_model *model = lwt_yaml(models[i]);
+        check_widths(model, i == 1 ? 0.01 : 1e-3, 20);
+        lw_model_destroy(model);
+    }
+}
+
+// Also for rotations by more than half a radian in a step, whose coefficients have another form.
+static void rotations_solve_their_equation(void **state)
+{
+    (void)state;
+    const lwi_rattle_kernels *kernels = lwi_rattle_kernels_of(0);
+    const double h = 0.1;
+    if (!kernels) return;
+    for (int n = 0; n < 40; n++) {
+        lwi_rattle_body body[LWI_LANES];
+        double inverse[6] = {1 / 0.02, 1 / 0.05, 1 / 0.06, 0, 0, 0}, theta[LWI_LANES][3];
+        for (int l = 0; l < LWI_LANES; l++) {
+            const double size = 3.6 * (n * LWI_LANES + l + 1) / (40.0 * LWI_LANES);
+            lwi_rattle_body *b = &body[l];
+            *b = (lwi_rattle_body){.mass = 1, .J = {0.02, 0.05, 0.06}, .quat = {1}};
+            v6_copy(b->mobility, inverse);
+            m3_identity(b->R);
+            for (int i = 0; i < 3; i++)
+                b->Pi[i] = b->J[i] * size / h * (i == 0 ? 0.6 : i == 1 ? -0.64 : 0.48);
+            double a[3];
+            v3_scale(a, h, b->Pi);
+            if (!lwi_rattle_rotation(b->J, inverse, a, theta[l])) theta[l][0] = NAN;
+        }
+        for (int l = 0; l < LWI_LANES; l += kernels->width) kernels->drift(&body[l], h, true);
+        for (int l = 0; l < LWI_LANES; l++) {
+            if (!isfinite(theta[l][0]) && !isfinite(body[l].theta[0])) continue; // more than pi
+            double before[3], after[3];
+            for (int i = 0; i < 3; i++) assert_true(fabs(theta[l][i] - body[l].theta[i]) < 1e-13);
+            m3_mul_v(before, body[l].R, body[l].Pi);
+            m3_mul_v(after, body[l].R1, body[l].Pi1);
+            for (int i = 0; i < 3; i++) assert_true(fabs(after[i] - before[i]) < 1e-14);
+        }
+    }
+}
+
+// Steps are the same to the last bit, where rows are a multiple of them away.
+static void steps_are_equal(void **state)
+{
+    (void)state;
+    double count;
+    for (int k = 1; k < 200000; k += 7) {
+        assert_true(lwi_equal_step((k - 1) * 0.1, k * 0.1, 0.02, &count) == 0.02);
+        assert_true(count == 5);
+        const double h = lwi_equal_step((k - 1) * 0.05, k * 0.05, 0.02, &count);
+        assert_true(count == 3 && fabs(h - 0.05 / 3) < 1e-11 * k);
+    }
+}
+
+// A million metres from the origin, where a position rounds off 1e-10 m.
+static void joints_far_away_are_closed(void **state)
+{
+    (void)state;
+    lw_model *model;
+    lw_error error;
+    lwt_ok(lw_model_read(LW_SOURCE_DIR "/tests/models/structure/floating_loop.yaml", NULL, &model,
+                         NULL, &error),
+           &error);
+    for (int width = -1; width <= 0; width++) {
+        stepper s = begin(model, width);
+        lwi_snapshot row;
+        lwi_arena arena;
+        double residual[3];
+        for (int k = 0; k < model->nnode; k++)
+            for (int i = 0; i < 3; i++) s.x[7 * k + i] += 1e6 / (i + 1);
+        advance(&s, 0.05, 300);
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(lwi_snapshot_create(model, &arena, &row), LW_OK);
+        lwt_ok(s.work->formulation->observe(s.work, 15, s.x, s.zeros, LW_OBSERVE_ENERGY, &row),
+               &s.work->error);
+        assert_true(s.work->formulation->residuals(s.work, LW_OBSERVE_ENERGY, residual));
+        assert_true(residual[0] < 3e-15 && residual[1] < 3e-15);
+        lwi_arena_free(&arena);
+        end(&s);
+    }
+    lw_model_destroy(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(widths_have_the_same_bits),
+        cmocka_unit_test(rotations_solve_their_equation),
+        cmocka_unit_test(steps_are_equal),
+        cmocka_unit_test(joints_far_away_are_closed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
