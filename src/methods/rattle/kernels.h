@@ -5,7 +5,7 @@
 
 #include "methods/rattle/rattle.h"
 
-/** A joint whose rows are along axes of F1, or axes of F1 normal to axes of F2. */
+/** A joint with rows along axes of F1, or that hold axes of F1 normal to axes of F2. */
 typedef struct lwi_rattle_joint {
     const lwi_joint *joint;
     const lwi_rattle_body *body[2]; ///< that of the ground has R1 = 1 and zeros

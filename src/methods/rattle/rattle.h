@@ -95,7 +95,7 @@ typedef struct lwi_rattle {
 /** Numbers of memory for each body: remainders of r, quaternion, P and Pi. */
 enum { LWI_RATTLE_REMAINDERS = 13 };
 
-/** y + (change + *left); *left := what this addition rounds off [kahan1965]. */
+/** y + (change + *left); *left := what this addition rounds off. */
 static inline double lwi_rattle_add(double y, double change, double *left)
 {
     const double whole = change + *left, sum = y + whole;

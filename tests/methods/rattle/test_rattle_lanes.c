@@ -92,7 +92,7 @@ static void widths_have_the_same_bits(void **state)
     }
 }
 
-// Also for rotations by more than half a radian in a step, whose coefficients have another form.
+// Coefficients have another form for rotations by more than half a radian in a step.
 static void rotations_solve_their_equation(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 // drift.inl -- the first kick and the drift of a body in each lane; the equations are those of drift.c and newton.c.
 //
 // Input: state, loads and wrenches of the bodies.  Output: the numbers from `kick` to `off`.  Cost: constant per body, of
-// which Newton's iterations for the rotation vector are the most: those of all lanes until the last one has ended.
-
+// Input: state, loads and wrenches of the bodies.  Output: the numbers from `kick` to `off`.  Cost: constant per body, mainly
+// Newton's iterations for the rotation vector: those of all lanes until the last one has ended.
 /** The numbers of lwi_rattle_body that the drift reads, and those that it writes. */
 typedef struct given {
     real mass, J[6], mobility[6];
@@ -109,7 +109,7 @@ static INLINE void rotation(const real J[6], const real a[3], real x[3])
         const real before = dot(x, x);
         increment(J, a, x, dx);
         const real size = dot(dx, dx);
-        // open lanes whose increment falls take it; NaN and angles beyond pi end as NaN
+        // open lanes take an increment that falls; NaN and angles beyond pi end as NaN
         const mask falls = NAME(at_most)(size, last) & ~NAME(at_most)(last, size) & open;
         const mask lost = open & (~NAME(at_most)(before, C(LARGE)) | ~NAME(at_most)(size, size));
         for (int k = 0; k < 3; k++) {

@@ -50,9 +50,9 @@ static INLINE void distance(const pose *b1, const pose *b2, const frames *f, rea
 static INLINE void rows_of(const lwi_joint_type *type, const frames *f, const pose *b1,
                            const pose *b2, real *phi)
 {
-    real d[3], change[3], a1[3], a2[3], normal[3], turned[3];
+    real d[3], change[3], a1[3], a2[3], normal[3], rotated[3];
     distance(b1, b2, f, d, change);
-    for (int i = 0; i < 3; i++) turned[i] = b2->e[i] - b1->e[i];
+    for (int i = 0; i < 3; i++) rotated[i] = b2->e[i] - b1->e[i];
     for (int k = 0; k < type->nc; k++) {
         const lwi_row_form *row = &type->row[k];
         axis_of(b1, f->R1, row->i, a1);
@@ -62,7 +62,7 @@ static INLINE void rows_of(const lwi_joint_type *type, const frames *f, const po
         }
         axis_of(b2, f->R2, row->j, a2);
         cross(normal, a2, a1);
-        phi[k] = dot(a1, a2) + dot(turned, normal);
+        phi[k] = dot(a1, a2) + dot(rotated, normal);
     }
 }
 
