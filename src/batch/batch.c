@@ -79,8 +79,8 @@ static lw_status make_simulation(lw_batch *b, const draft *d, int v, lw_error *w
     const double *values = d->desc->nvary ? values_of(d, d->first[v]) : NULL;
     lw_options options = b->options;
     if (d->parameters) {
-        TRY(lwi_vary_model(b->model, d->vary, d->desc->nvary, values, &b->arena.allocator,
-                           &variant->own, why));
+        TRY(lwi_vary_model(b->model, d->vary, d->desc->nvary, values, NULL, NULL,
+                           &b->arena.allocator, &variant->own, why));
         variant->model = variant->own;
     }
     TRY(lwi_vary_options(d->vary, d->desc->nvary, values, &options, why));

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DEFAULT_MEMORY ((size_t)64 << 20)
@@ -41,7 +42,8 @@ struct lw_sweep {
     double wall;          // [s] of the groups before
     lw_progress progress; // during a run
     void *progress_user;
-    char notice[sizeof((lw_batch *)0)->notice];
+    char note[LWI_REMAKE_NOTE]; // of options
+    char notice[sizeof((lw_batch *)0)->notice + LWI_REMAKE_NOTE + 1];
     lw_error error;
 };
 
@@ -244,10 +246,12 @@ static lw_status check_parameters(lw_sweep *s, const lwi_vary *vary, const int *
     for (int v = 0; v < s->nvariant; v++) {
         lw_error why = {0};
         lw_model *model = NULL;
+        char note[LWI_REMAKE_NOTE] = "";
         const lw_status status = lwi_vary_model(s->model, vary, s->nvary,
                                                 s->values + (size_t)first[v] * (size_t)s->nvary,
-                                                &s->arena.allocator, &model, &why);
+                                                &s->given, note, &s->arena.allocator, &model, &why);
         lw_model_destroy(model);
+        if (*note) memcpy(s->note, note, sizeof note);
         if (status == LW_OK) continue;
         if (status == LW_ERR_MEMORY) return no_memory(s);
         char detail[sizeof why.text - 32];
@@ -328,7 +332,8 @@ static lw_status build(lw_sweep *s, lwi_arena *scratch)
     TRY(divide(s, scratch));
     s->options = s->batch->options;
     s->threads = lw_batch_threads(s->batch);
-    lwi_copy_text(s->notice, sizeof s->notice, lw_batch_notice(s->batch));
+    snprintf(s->notice, sizeof s->notice, "%s%s%s", s->note, *s->note ? "\n" : "",
+             lw_batch_notice(s->batch));
     return LW_OK;
 }
 

@@ -47,10 +47,12 @@ const char *lwi_vary_unit(const lw_model *model, const lwi_vary *vary);
 lw_status lwi_vary_group(const lwi_vary *vary, int nvary, const double *values, int n,
                          lwi_arena *scratch, int *variant, int *first, int *nvariant);
 /** The model with other parameters; values of other kinds are passed over.
- *  @param values  [nvary] */
+ *  @param values   [nvary]
+ *  @param options  of the runs; NULL: not compared
+ *  @param note     [LWI_REMAKE_NOTE] out: which option does not follow the parameters; may be NULL */
 lw_status lwi_vary_model(const lw_model *model, const lwi_vary *vary, int nvary,
-                         const double *values, const lw_allocator *allocator, lw_model **varied,
-                         lw_error *error);
+                         const double *values, const lw_options *options, char *note,
+                         const lw_allocator *allocator, lw_model **varied, lw_error *error);
 /** Sets options by the values of that kind.   @return LW_ERR_ARGUMENT: a value is not possible */
 lw_status lwi_vary_options(const lwi_vary *vary, int nvary, const double *values,
                            lw_options *options, lw_error *error);

@@ -91,7 +91,8 @@ static void set_inertia_checks(lw_builder *builder, const char *word)
 struct lwi_remake_source {
     const char *text, *name;
     size_t length;
-    lw_read_desc desc; // strings in the arena
+    lw_read_desc desc;         // strings in the arena
+    lw_options before, stated; // options without and with those of the file
 };
 
 static const char *copied(lwi_arena *arena, const char *text, bool *ok)
@@ -127,9 +128,32 @@ static bool copy_source(lwi_remake *remake, lwi_arena *arena)
     return ok;
 }
 
-static lw_status remake(const lwi_remake *how, const char *const *set, int nset,
-                        const lw_allocator *allocator, lw_model **model, lw_error *error)
+// Options of runs do not follow parameters that vary.
+static void compare_options(const struct lwi_remake_source *s, const lw_options *again,
+                            const lw_options *used, char *note)
 {
+    static const char *const keys[] = {
+#define X(key, type, fallback, tier, word, text) #key,
+        LW_OPTION_LIST(X)
+#undef X
+    };
+    char stated[LW_OPTION_STRING_SIZE], now[LW_OPTION_STRING_SIZE], own[LW_OPTION_STRING_SIZE];
+    *note = 0;
+    for (int i = 0; i < LWI_COUNT(keys) && !*note; i++) {
+        lw_options_get(&s->stated, keys[i], stated, sizeof stated);
+        lw_options_get(again, keys[i], now, sizeof now);
+        lw_options_get(used, keys[i], own, sizeof own);
+        if (strcmp(now, stated) != 0 && !strcmp(own, stated))
+            snprintf(note, LWI_REMAKE_NOTE,
+                     "%s depends on what varies in the file; all runs have %.40s", keys[i], own);
+    }
+}
+
+static lw_status remake(const lwi_remake *how, const char *const *set, int nset,
+                        const lw_options *options, char *note, const lw_allocator *allocator,
+                        lw_model **model, lw_error *error)
+{
+    lw_options again = how->source->before;
     const struct lwi_remake_source *s = how->source;
     lwi_arena arena;
     lw_read_desc desc = s->desc;
@@ -142,11 +166,12 @@ static lw_status remake(const lwi_remake *how, const char *const *set, int nset,
         desc.set = all;
         desc.nset = s->desc.nset + nset;
         desc.allocator = allocator;
-        status = lw_model_parse(s->text, s->length, s->name, &desc, model, NULL, error);
+        status = lw_model_parse(s->text, s->length, s->name, &desc, model, &again, error);
     } else {
         lwi_fail(error, status, "no memory for parameters");
     }
     lwi_arena_free(&arena);
+    if (status == LW_OK && options && note) compare_options(s, &again, options, note);
     return status;
 }
 
@@ -184,6 +209,7 @@ static lw_status build(const format *f, const char *text, size_t length, const c
 {
     lw_builder *builder;
     lwi_numbers numbers;
+    const lw_options before = *options;
     if (lw_builder_create(desc->allocator, &builder) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a builder");
     lw_status status = lw_builder_set_source(builder, name);
@@ -194,7 +220,7 @@ static lw_status build(const format *f, const char *text, size_t length, const c
     }
     set_inertia_checks(builder, desc->inertia_check);
     if (status == LW_OK) status = lw_builder_cut(builder, desc->cut, error);
-    const struct lwi_remake_source source = {text, name, length, *desc};
+    const struct lwi_remake_source source = {text, name, length, *desc, before, *options};
     if (builder->desc.stated.nparameter) {
         builder->desc.remake = remaking;
         builder->desc.remake.source = &source; // the model copies it

@@ -234,5 +234,6 @@ lw_status lw_model_remake(const lw_model *model, const char *const *set, int nse
         return lwi_fail(error, LW_ERR_ARGUMENT, "model, set and remade must be given");
     if (!model->desc.remake.make)
         return lwi_fail(error, LW_ERR_UNSUPPORTED, "the model is of no file with parameters");
-    return model->desc.remake.make(&model->desc.remake, set, nset, allocator, remade, error);
+    return model->desc.remake.make(&model->desc.remake, set, nset, NULL, NULL, allocator, remade,
+                                   error);
 }

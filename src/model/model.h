@@ -16,12 +16,17 @@ typedef struct lwi_force_list {
     int n;
 } lwi_force_list;
 
+enum { LWI_REMAKE_NOTE = 200 };
 /** Makes the model of a file again with other values of its parameters; NULL: not possible.  Set by the reader, in a
  *  room above this one.
- *  @param set  [nset] "NAME=VALUE" */
+ *  @param set      [nset] "NAME=VALUE"
+ *  @param options  of the runs of the model; NULL: not compared
+ *  @param note     [LWI_REMAKE_NOTE] out, which option that the file states would change with the parameters, if
+ *                  `options` has that of the file without them; else "" */
 typedef struct lwi_remake {
     lw_status (*make)(const struct lwi_remake *remake, const char *const *set, int nset,
-                      const lw_allocator *allocator, lw_model **model, lw_error *error);
+                      const lw_options *options, char *note, const lw_allocator *allocator,
+                      lw_model **model, lw_error *error);
     const struct lwi_remake_source *source;                    ///< in the arena of the model
     bool (*copy)(struct lwi_remake *remake, lwi_arena *arena); ///< of the source; false: no memory
 } lwi_remake;

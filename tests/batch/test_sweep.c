@@ -372,6 +372,33 @@ static const char rod[] =
     "  hinge: {type: revolute, between: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0], qd: [l/1 "
     "s/1 m]}\n";
 
+// All runs of a sweep have the same options: those that the file makes of what varies are named.
+static void options_do_not_follow_what_varies(void **state)
+{
+    (void)state;
+    static const char *const vary[] = {"l"};
+    static const double values[] = {0.8, 0.5};
+    char text[sizeof rod + 80];
+    lw_model *model;
+    lw_error error = {0};
+    lw_options o;
+    const lw_read_desc yaml = {.format = "yaml"};
+    snprintf(text, sizeof text, "%ssimulation: {duration: l/(4 m/s), sample: 0.1}\n", rod);
+    lw_options_default(&o);
+    ok(lw_model_parse(text, strlen(text), "rod.yaml", &yaml, &model, &o, &error), &error);
+    for (int given = 0; given < 2; given++) {
+        if (given) o.duration = 0.3;
+        const lw_batch_desc desc = {
+            .options = &o, .instances = 2, .nvary = 1, .vary = vary, .values = values};
+        lw_sweep *sweep;
+        ok(lw_sweep_create(model, &desc, &sweep, &error), &error);
+        const bool said = strstr(lw_sweep_notice(sweep), "duration depends on what varies");
+        assert_int_equal(!given, said);
+        lw_sweep_destroy(sweep);
+    }
+    lw_model_destroy(model);
+}
+
 // A parameter of the file varies geometry, mass and start: each instance is the run of the file with its values.  One that
 // cannot be built does not run and has its reason.
 static void parameters_of_the_file_vary(void **state)
@@ -522,6 +549,7 @@ int main(void)
         cmocka_unit_test(no_memory_is_a_status),
         cmocka_unit_test(what_is_wrong_is_reported_before_a_run),
         cmocka_unit_test(parameters_of_the_file_vary),
+        cmocka_unit_test(options_do_not_follow_what_varies),
         cmocka_unit_test(rows_are_written_as_they_come),
         cmocka_unit_test(a_stop_keeps_what_has_ended),
     };
