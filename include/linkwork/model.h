@@ -45,7 +45,12 @@ typedef struct lw_place {
     X(FORMULA, "formula",                                                                          \
       "text in t, and in quantities of the state where no derivatives are needed")                 \
     X(CURVE, "curve", "curve through points (x, y) over a formula")                                \
-    X(MAP, "map", "surface through a grid of points over two formulas")
+    X(MAP, "map", "surface through a grid of points over two formulas")                            \
+    X(INTEGRAL, "integral", "integral of a formula over time, within a range")                     \
+    X(LAG, "lag", "formula behind a first-order lag")                                              \
+    X(RATE_LIMIT, "rate_limit", "formula with a limited rate of change")                           \
+    X(TRANSFER, "transfer", "formula behind a transfer function")                                  \
+    X(PID, "pid", "controller with proportional, integral and derivative action")
 
 #define X(name, text, help) LW_FUNCTION_##name,
 typedef enum lw_function_type { LW_FUNCTION_LIST(X) LW_FUNCTION_COUNT } lw_function_type;
@@ -86,19 +91,35 @@ typedef struct lw_function_desc {
     int npoint;
     const lw_signal *terms; ///< sum [nterm]; functions added before, no inputs
     int nterm;
-    /** formula, and what a curve or map is over: text as docs/model-file.md says, "2*sin(3*t)"; copied.  It may name
+    /** formula, what a curve or map is over, an integral of, a lag or limit behind, and the reference of a pid: text as docs/model-file.md says, "2*sin(3*t)"; copied.  It may name
      *  functions and inputs that were added before, and joints, bodies, markers and springs, also later ones
      *  ("-40*rope.q0 - 3*rope.qd0").  One that reads inputs or anything but t can drive forces, efforts and scales, but
-     *  no motion, mount or length: these need time derivatives. */
+     *  no motion, mount or length: these need time derivatives.  That of an integral may name the integral itself. */
     const char *formula;
     lw_place place;
     lw_interpolation interpolation; ///< table, curve, map
     lw_ends ends;                   ///< of t (of a curve x)
-    const char *formula2;           ///< map: what its second axis is over
+    const char *formula2;           ///< map: what its second axis is over; pid: what is measured
     const double *x2;               ///< map [npoint2]: strictly increasing
     int npoint2;
     lw_ends ends2; ///< map: of the second axis
     bool recorded; ///< a column of results, `signal.NAME.value`; needs a name
+    // ---- with states, which are integrated with the motion: docs/controllers.md has the equations
+    /** integral: value at the start, default 0; lag, rate_limit: the same, default that of the formula at the start;
+     *  transfer: input of the steady state at the start, default likewise; pid: integral part at the start, default 0 */
+    double initial;
+    bool has_initial;
+    double time;     ///< lag, rate_limit: time constant > 0 [s]
+    double range[2]; ///< integral, pid: lower and upper end, where has_range
+    bool has_range;
+    double kp, ki, kd; ///< pid, >= 0: gains of the error, of its integral and of its rate
+    double
+        filter; ///< pid: time constant of the derivative [s], > 0 unless kd = 0 or a rate is given
+    double tracking; ///< pid with ki and a range: time constant of the anti-windup [s]; 0: default
+    const char *reference_rate, *measured_rate; ///< pid: formulas of the rates; NULL: unknown
+    const double *numerator,
+        *denominator; ///< transfer: coefficients of s, the highest power first, [nnumerator], [ndenominator]
+    int nnumerator, ndenominator;
 } lw_function_desc;
 
 // ---------------------------------------------------------------------------------------- bodies

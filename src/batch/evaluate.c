@@ -94,7 +94,8 @@ static lw_status pre_step(lwi_evaluate *e, double t, const double *inputs, bool 
         TRY(lwi_projection_apply(e->projection, work, e->projection->limit, t, e->x, inputs,
                                  changed));
     if (work->formulation->pre_step) TRY(work->formulation->pre_step(work, t, e->x, &changed_too));
-    *changed = *changed || changed_too;
+    const bool limited = lwi_states_limit(work, e->x);
+    *changed = *changed || changed_too || limited;
     return LW_OK;
 }
 
@@ -104,7 +105,8 @@ lw_status lwi_evaluate_pre_step(lwi_evaluate *e, int stride, double t, double *x
     LWI_ASSERT_INDEX(l, stride);
     lwi_work *work = e->work;
     *result = (lwi_pre_stepped){0};
-    if (!work->formulation->pre_step && !e->projection->active) return LW_OK;
+    if (!work->formulation->pre_step && !e->projection->active && !work->model->limited)
+        return LW_OK;
     const long before = e->projection->count;
     for (int i = 0; i < work->layout.nx; i++) e->x[i] = x[i * stride + l];
     work->error.text[0] = 0;

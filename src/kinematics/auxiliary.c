@@ -48,6 +48,7 @@ lw_status lwi_auxiliary_create(const lw_model *model, lwi_block_kind second, lwi
             (lwi_block){.kind = LWI_ANGLE, .first = layout->nx, .n = c->n};
     layout->nx += c->n;
     LWI_ASSERT(c->at + c->n == layout->nx);
+    lwi_states_layout(model, layout);
     return LW_OK;
 }
 

@@ -15,6 +15,7 @@ typedef enum lwi_block_kind {
     LWI_MOMENTUM,   ///< kg m/s, kg m^2/s
     LWI_ANGLE,      ///< winding angle of a joint, an auxiliary state
     LWI_WORK,       ///< J
+    LWI_SIGNAL,     ///< states of signals, the last components
     LWI_MEMORY      ///< start values of the next step; not integrated
 } lwi_block_kind;
 
@@ -53,12 +54,13 @@ typedef struct lwi_snapshot {
         *undetermined; ///< [njoint] components of the reaction that are not unique: bits 0 to 2 of
                        ///< the force along x, y, z of F1, 3 to 5 of the torque
     double work;
+    double *states; ///< [model nstate] of signals
 } lwi_snapshot;
 
 lw_status lwi_snapshot_create(const lw_model *model, lwi_arena *arena, lwi_snapshot *snapshot);
 /** The model's initial state (level TWIST). */
 void lwi_snapshot_start(const lw_model *model, lwi_snapshot *snapshot);
-/** The motion of a snapshot: poses, velocities, coordinates, speeds, time and work. */
+/** The motion of a snapshot: poses, velocities, coordinates, speeds, time, work and states of signals. */
 void lwi_snapshot_copy(const lw_model *model, const lwi_snapshot *snapshot, lwi_snapshot *to);
 
 /** Sets `undetermined` and `unique` of a joint. */
@@ -93,12 +95,13 @@ typedef struct lwi_work {
     int nkept; ///< numbers that `keep` of the formulation writes
     const unsigned char *
         mode; ///< [model nmode] of forces, set by the caller of steps; NULL: they follow from the state
-    bool fixed_cost; ///< every step costs the same: none is split or repeated
-    bool fixed_step; ///< steps are equal: none is divided, tolerances do not apply
-    bool own_output; ///< `observe` has the accelerations and reactions of the steps themselves
-    bool controls;   ///< steps are chosen by `error` of the formulation
-    bool threads;    ///< several threads share an evaluation
-    bool segments;   ///< rates are those of long paths in segments, without the option `plan`
+    lwi_states states; ///< of signals, in the state of the present evaluation (lwi_states_set)
+    bool fixed_cost;   ///< every step costs the same: none is split or repeated
+    bool fixed_step;   ///< steps are equal: none is divided, tolerances do not apply
+    bool own_output;   ///< `observe` has the accelerations and reactions of the steps themselves
+    bool controls;     ///< steps are chosen by `error` of the formulation
+    bool threads;      ///< several threads share an evaluation
+    bool segments;     ///< rates are those of long paths in segments, without the option `plan`
     /** [s] start of the first step that was kept though Newton did not converge; INFINITY: none */
     double valid_until;
     bool resumed;   ///< `enter` corrects the state of a run: discrete state and ranks are kept
@@ -218,6 +221,25 @@ const lwi_formulation *lwi_formulation_find(const char *name);
  *  joint or body and a remedy. */
 lw_status lwi_formulation_accepts(const lwi_formulation *formulation, const lw_model *model,
                                   lw_error *why);
+
+// ---- states of signals, the last components of the state (signal_states.c)
+
+/** Their block, after all others; the array of blocks has room for it. */
+void lwi_states_layout(const lw_model *model, lwi_layout *layout);
+/** x from a snapshot. */
+void lwi_states_enter(const lwi_work *work, const lwi_snapshot *snapshot, double *x);
+/** Forces evaluated next read the states in x and write their rates to xdot; NULL: no rates. */
+static inline void lwi_states_set(lwi_work *work, const double *x, double *xdot)
+{
+    const int n = work->model->nstate, at = work->layout.nx - n;
+    if (n == 0) return;
+    work->states = (lwi_states){.value = x + at, .rate = xdot ? xdot + at : NULL};
+}
+/** lwi_states_set without rates, and the snapshot's states from x. */
+void lwi_states_observe(lwi_work *work, const double *x, lwi_snapshot *snapshot);
+/** Before a step: integrals that have passed an end of their range in the last one begin at the end.  Values and rates
+ *  do not change.  @return whether x has changed */
+bool lwi_states_limit(const lwi_work *work, double *x);
 
 // ---- shared by the tree formulations (tree_state.c): x = (tree q, tree u or p, [work])
 

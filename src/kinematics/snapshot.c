@@ -20,11 +20,12 @@ lw_status lwi_snapshot_create(const lw_model *model, lwi_arena *arena, lwi_snaps
     m->q = LWI_PUSH(arena, double, model->nq);
     m->qd = LWI_PUSH(arena, double, model->nv);
     m->qdd = LWI_PUSH(arena, double, model->nv);
+    m->states = LWI_PUSH(arena, double, model->nstate);
     m->reaction = lwi_arena_push(arena, njoint, sizeof *m->reaction);
     m->unique = LWI_PUSH(arena, unsigned char, njoint);
     m->undetermined = LWI_PUSH(arena, unsigned char, njoint);
     if (!m->r || !m->quat || !m->R || !m->v || !m->w || !m->a || !m->al || !m->w_world || !m->q ||
-        !m->qd || !m->qdd || !m->reaction || !m->unique || !m->undetermined)
+        !m->qd || !m->qdd || !m->states || !m->reaction || !m->unique || !m->undetermined)
         return LW_ERR_MEMORY;
     for (int b = 0; b < model->nbody; b++) {
         m->quat[b][0] = 1;
@@ -47,6 +48,7 @@ void lwi_snapshot_start(const lw_model *model, lwi_snapshot *m)
     }
     memcpy(m->q, model->q0, (size_t)model->nq * sizeof *m->q);
     memcpy(m->qd, model->v0, (size_t)model->nv * sizeof *m->qd);
+    memcpy(m->states, model->state0, (size_t)model->nstate * sizeof *m->states);
 }
 
 void lwi_snapshot_copy(const lw_model *model, const lwi_snapshot *m, lwi_snapshot *to)
@@ -60,6 +62,7 @@ void lwi_snapshot_copy(const lw_model *model, const lwi_snapshot *m, lwi_snapsho
     memcpy(to->w, m->w, n * sizeof *to->w);
     memcpy(to->q, m->q, (size_t)model->nq * sizeof *to->q);
     memcpy(to->qd, m->qd, (size_t)model->nv * sizeof *to->qd);
+    memcpy(to->states, m->states, (size_t)model->nstate * sizeof *to->states);
 }
 
 // ----------------------------------------------------------------------- from the tree's joints

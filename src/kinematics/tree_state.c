@@ -110,7 +110,8 @@ static lwi_kin kin_of(const lwi_tree_work *work)
                      .w = (const double(*)[3])work->body_w,
                      .q = work->joint_q,
                      .qd = work->joint_qd,
-                     .mode = work->mode ? *work->mode : NULL};
+                     .mode = work->mode ? *work->mode : NULL,
+                     .states = work->states};
 }
 
 static void motion_of_joints(void *user, int first, int end)
@@ -349,8 +350,9 @@ lw_status lwi_tree_layout(const lw_model *model, lwi_arena *arena, lwi_block_kin
                           lwi_layout *layout)
 {
     LWI_ASSERT(second == LWI_SPEED || second == LWI_MOMENTUM);
-    // at most two blocks of coordinates for a node, one of speeds, one of work, one of the caller's
-    layout->block = LWI_PUSH(arena, lwi_block, 2 * model->nnode + 3);
+    // at most two blocks of coordinates for a node, one of speeds, one of work, one of the caller's, one of
+    // signals
+    layout->block = LWI_PUSH(arena, lwi_block, 2 * model->nnode + 4);
     if (!layout->block) return LW_ERR_MEMORY;
     layout->nx = layout->nblock = 0;
     for (int k = 0; k < model->nnode; k++) {

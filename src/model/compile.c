@@ -353,6 +353,16 @@ static lw_status compile_items(lw_model *m, int kind)
     return LW_OK;
 }
 
+// Their rates are evaluated last, and need what their formulas read.
+static void add_signal_states(lw_model *m)
+{
+    if (m->nstate == 0) return;
+    m->force[m->nforce++] = (lwi_force){&lwi_force_signal_states, m, 0};
+    for (int i = 0; i < m->desc.nfunction; i++)
+        if (m->function[i].nstate > 0)
+            m->force_needs |= lwi_function_needs(m->function, (lw_signal){i + 1});
+}
+
 lw_status lwi_compile_forces(lw_model *m, lw_error *error)
 {
     int n = 0, first = 0, stops = 0, frictions = 0, rotors = 0;
@@ -367,7 +377,7 @@ lw_status lwi_compile_forces(lw_model *m, lw_error *error)
     lwi_joint_stop_par *stop = LWI_PUSH(&m->arena, lwi_joint_stop_par, stops);
     lwi_joint_spring_par *js = LWI_PUSH(&m->arena, lwi_joint_spring_par, first);
     for (int k = 0; k < LWI_FORCE_ITEMS; k++) n += m->desc.force[k].n;
-    m->force = LWI_PUSH(&m->arena, lwi_force, n + first + stops + frictions + rotors);
+    m->force = LWI_PUSH(&m->arena, lwi_force, n + first + stops + frictions + rotors + 1);
     m->coupling = LWI_PUSH(&m->arena, lwi_coupling, m->desc.ncoupling);
     if (!rotor || !friction || !stop || !js || !m->force || !m->coupling)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for forces");
@@ -386,7 +396,8 @@ lw_status lwi_compile_forces(lw_model *m, lw_error *error)
     for (int k = 0; k < LWI_FORCE_ITEMS; k++)
         if (compile_items(m, k) != LW_OK)
             return lwi_fail(error, LW_ERR_MEMORY, "no memory for forces");
-    LWI_ASSERT(m->nforce == n + first + stops + frictions + rotors);
+    add_signal_states(m);
+    LWI_ASSERT(m->nforce == n + first + stops + frictions + rotors + (m->nstate > 0));
     m->ncoupling = m->desc.ncoupling;
     for (int i = 0; i < m->ncoupling; i++) {
         const lw_coupling_desc *d = &m->desc.coupling[i];
@@ -423,7 +434,13 @@ static lw_status compile(lw_model *m, const lwi_description *desc, lwi_unclosed 
         names.nfunction = i;
         if (lwi_function_build(&desc->function[i], &names, &m->arena, &m->function[i]) != LW_OK)
             return lwi_fail(error, LW_ERR_MEMORY, "no memory for functions");
+        m->function[i].state = m->nstate;
+        m->nstate += m->function[i].nstate;
+        m->limited |=
+            m->function[i].desc.type == LW_FUNCTION_INTEGRAL && m->function[i].desc.has_range;
     }
+    if (!(m->state0 = LWI_PUSH(&m->arena, double, m->nstate)))
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for functions");
     v3_copy(m->gravity, desc->gravity);
     for (int i = 0; i < 3; i++)
         if (!isfinite(m->gravity[i]))
@@ -438,7 +455,8 @@ static lw_status compile(lw_model *m, const lwi_description *desc, lwi_unclosed 
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for the outputs of forces");
     lwi_compile_impulses(m);
     m->length = mechanism_length(m);
-    return lwi_compile_start(m, unclosed, error);
+    TRY(lwi_compile_start(m, unclosed, error));
+    return lwi_compile_states(m, error);
 }
 
 lw_status lwi_model_compile(const lwi_description *desc, const lw_allocator *allocator,

@@ -56,7 +56,8 @@ typedef struct lwi_description {
 /** The functions and inputs that formulas may name. */
 static inline lwi_signal_names lwi_names_of(const lwi_description *d)
 {
-    return (lwi_signal_names){d->function, d->nfunction, (const char *const *)d->input, d->ninput};
+    return (lwi_signal_names){d->function, d->nfunction, (const char *const *)d->input, d->ninput,
+                              NULL};
 }
 /** Description i of a kind of force, LWI_ITEM_spring ... */
 const void *lwi_force_desc(const lwi_description *desc, int item, int i);
@@ -166,6 +167,9 @@ struct lw_model {
     int nmerged;
     int *loop; ///< [nloop] joints
     lwi_function *function;
+    int nstate;     ///< states of signals
+    double *state0; ///< [nstate] at the start
+    bool limited;   ///< some integral has a range
     lwi_force *force;
     int nforce;
     lwi_force_output *output; ///< [noutput] in the order of their numbers
@@ -215,7 +219,12 @@ void lwi_mark_bodies_read(const lw_model *model, bool *body);
 /** What a signal of a force may depend on at a state. */
 static inline lwi_now lwi_now_at(const lwi_kin *kin, double t, const double *inputs)
 {
-    return (lwi_now){.t = t, .inputs = inputs, .q = kin->q, .qd = kin->qd, .kin = kin};
+    return (lwi_now){.t = t,
+                     .inputs = inputs,
+                     .q = kin->q,
+                     .qd = kin->qd,
+                     .kin = kin,
+                     .states = kin->states ? kin->states->value : NULL};
 }
 
 // ---- the steps of lw_model_create, in this order
@@ -236,6 +245,9 @@ lw_status lwi_compile_joints(lw_model *model, lw_error *error);   ///< frames on
 lw_status lwi_compile_formulas(lw_model *model, lw_error *error); ///< items that formulas read
 lw_status lwi_compile_topology(lw_model *model, lw_error *error); ///< spanning tree, sweep order
 lw_status lwi_compile_forces(lw_model *model, lw_error *error);
+
+/** States of signals at the start; after lwi_compile_start. */
+lw_status lwi_compile_states(lw_model *model, lw_error *error);
 
 /** What a start breaks, first of positions and of velocities; status LW_OK: nothing. */
 typedef struct lwi_unclosed {

@@ -117,7 +117,7 @@ static void add_joint(lw_model *m, int j, int end, int *force)
 
 static void add_all(lw_model *m)
 {
-    int force = 0, end = m->nforce;
+    int force = 0, end = m->nforce - (m->nstate > 0); // without the rates of signals
     m->noutput = m->noutput_value = 0;
     m->output_code = 0;
     for (int kind = 0; kind < LWI_FORCE_ITEMS; kind++) end -= m->desc.force[kind].n;
@@ -132,7 +132,7 @@ static void add_all(lw_model *m)
             f->output = add_output(
                 m, name, (table){f->type->outputs->quantity, f->type->outputs->n}, -1, -1);
         }
-    LWI_ASSERT(force == m->nforce);
+    LWI_ASSERT(force == m->nforce - (m->nstate > 0));
     for (int i = 0; i < m->desc.nfunction; i++)
         if (m->desc.function[i].recorded)
             add_output(m, m->desc.function[i].name,

@@ -150,6 +150,8 @@ void lwi_gauss_move(lwi_gauss *g, const lwi_snapshot *m, double dt)
     lwi_sim_give_motion(a, &g->moved);
     g->moved.t = a->t;
     g->moved.work = m->work;
+    if (a->model->nstate && m != &g->moved)
+        memcpy(g->moved.states, m->states, (size_t)a->model->nstate * sizeof *m->states);
 }
 
 bool lwi_gauss_enter(lwi_gauss *g, const lwi_snapshot *m, double dt, double *x)

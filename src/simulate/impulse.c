@@ -222,6 +222,7 @@ static lw_status observe_before(lw_sim *sim, double t_before, double t)
     for (int b = 0; b < model->nbody; b++) m3_mul_v(before->w_world[b], before->R[b], before->w[b]);
     before->t = after->t = t;
     after->work = before->work;
+    memcpy(after->states, before->states, (size_t)model->nstate * sizeof *after->states);
     memcpy(after->r, before->r, n * sizeof *after->r);
     memcpy(after->quat, before->quat, n * sizeof *after->quat);
     memcpy(after->R, before->R, n * sizeof *after->R);

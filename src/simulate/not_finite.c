@@ -64,7 +64,7 @@ void lwi_name_functions(lwi_work *work, double t, const double *x, const double 
                         .r = (const double(*)[3])snapshot->r,
                         .v = (const double(*)[3])snapshot->v,
                         .w = (const double(*)[3])snapshot->w_world};
-        now.q = snapshot->q, now.qd = snapshot->qd, now.kin = &kin;
+        now.q = snapshot->q, now.qd = snapshot->qd, now.kin = &kin, now.states = snapshot->states;
     }
     work->error = error;
     for (int i = 0, named = 0; i < m->desc.nfunction && named < NAMED; i++) {

@@ -49,7 +49,8 @@ static lw_status pre_step(void *user, double t, double *x, bool *changed)
                                  sim->inputs, changed));
     lwi_sim_monitor(sim, t, x);
     if (f->pre_step) TRY(f->pre_step(sim->work, t, x, &changed_too));
-    *changed = *changed || changed_too;
+    const bool limited = lwi_states_limit(sim->work, x);
+    *changed = *changed || changed_too || limited;
     return LW_OK;
 }
 
@@ -136,6 +137,12 @@ static lw_status set_tolerances(lw_sim *sim)
     return LW_OK;
 }
 
+static bool needs_pre_step(const lw_sim *sim)
+{
+    return sim->projection.active || sim->monitor.active || sim->model->limited ||
+           sim->work->formulation->pre_step;
+}
+
 static lw_status make_integrator(lw_sim *sim)
 {
     const lw_options *o = &sim->options;
@@ -144,10 +151,7 @@ static lw_status make_integrator(lw_sim *sim)
                                  .rates = rates,
                                  .step = sim->work->formulation->step ? step : NULL,
                                  .error = sim->work->controls ? step_error : NULL,
-                                 .pre_step = sim->projection.active || sim->monitor.active ||
-                                                     sim->work->formulation->pre_step
-                                                 ? pre_step
-                                                 : NULL,
+                                 .pre_step = needs_pre_step(sim) ? pre_step : NULL,
                                  .bound = sim->crossing.active ? bound : NULL,
                                  .accept = sim->crossing.active ? accept : NULL,
                                  .user = sim,
@@ -555,6 +559,7 @@ static void fill_outputs(lw_sim *sim)
 {
     lwi_snapshot *m = &sim->snapshot;
     for (int b = 0; b < sim->model->nbody; b++) m3_mul_v(m->w_world[b], m->R[b], m->w[b]);
+    const lwi_states states = {.value = m->states};
     const lwi_kin kin = {.R = (const double(*)[9])m->R,
                          .r = (const double(*)[3])m->r,
                          .v = (const double(*)[3])m->v,
@@ -562,7 +567,8 @@ static void fill_outputs(lw_sim *sim)
                          .q = m->q,
                          .qd = m->qd,
                          .mode = sim->work->mode,
-                         .qdd = m->qdd};
+                         .qdd = m->qdd,
+                         .states = &states};
     lwi_outputs_evaluate(sim->model, &kin, (const double(*)[6])m->reaction, m->t, sim->inputs,
                          &sim->loads, sim->output);
     sim->observation.output = sim->output;

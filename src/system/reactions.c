@@ -146,7 +146,8 @@ void lwi_system_forces(lwi_system *s, double t, const double *inputs)
                          .w = s->motion.w,
                          .q = s->q,
                          .qd = s->qd,
-                         .mode = s->mode ? *s->mode : NULL};
+                         .mode = s->mode ? *s->mode : NULL,
+                         .states = s->states};
     if (s->shares) {
         lwi_force_shares_apply(s->shares, &kin, t, inputs, &s->loads);
         return;

@@ -417,6 +417,7 @@ lw_status lwi_system_prepare(lwi_work *work, lwi_system *s)
     TRY(lwi_system_find_reference(s));
     TRY(lwi_system_choose_digits(s, &work->arena));
     s->mode = &work->mode;
+    s->states = &work->states;
     if (threads > 1 && worth_threads(s)) {
         TRY(lwi_pool_create(threads, &work->arena.allocator, &pool, &work->error));
         work->threads = pool != NULL;

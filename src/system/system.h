@@ -80,6 +80,7 @@ typedef struct lwi_system {
     lwi_motion motion;                ///< points at those
     lwi_loads loads;                  ///< by lwi_system_forces
     const unsigned char *const *mode; ///< modes of an lwi_work for lwi_kin; NULL: from the state
+    const lwi_states *states;         ///< the same of signals
     // rows
     double *phi, *b,
         *gamma; ///< [plan.nrow], 0 for links, by lwi_system_rows / lwi_system_rates

@@ -127,6 +127,7 @@ static lw_status prepare(lwi_work *work)
     if (!d->node || !d->vdot) return LW_ERR_MEMORY;
     TRY(lwi_tree_work_create(model, &work->arena, &d->tree));
     d->tree.mode = &work->mode;
+    d->tree.states = &work->states;
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_kernel_create_prescribed(model, work->lanes, &work->arena, &d->kernel));
     if (d->kernel) TRY(lwi_body_forces_create(model, &work->arena, &d->body_forces));
@@ -135,7 +136,9 @@ static lw_status prepare(lwi_work *work)
         TRY(lwi_kernel_threads(d->kernel, threads, &work->arena, &d->pool, &work->error));
     work->threads = d->pool != NULL;
     TRY(lwi_force_shares_create(model, d->pool, &work->arena, &d->tree.shares));
-    return lwi_tree_layout(model, &work->arena, LWI_SPEED, &work->layout);
+    TRY(lwi_tree_layout(model, &work->arena, LWI_SPEED, &work->layout));
+    lwi_states_layout(model, &work->layout);
+    return LW_OK;
 }
 
 static void release(lwi_work *work)
@@ -147,6 +150,7 @@ static void release(lwi_work *work)
 static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     lwi_tree_enter(work->model, snapshot, x, x + work->model->tree_nq);
+    lwi_states_enter(work, snapshot, x);
     return LW_OK;
 }
 
@@ -179,6 +183,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     const lw_model *model = work->model;
     aba_data *d = work->data;
     const double *q = x, *v = x + model->tree_nq;
+    lwi_states_set(work, x, xdot);
     if (d->kernel && kernel_rates(work, t, x, inputs, xdot)) return LW_OK;
     lwi_tree_evaluate(model, &d->tree, t, q, v, inputs);
     TRY(lwi_aba(model, &d->tree, d->node, t, v, NULL, xdot + model->tree_nq, &work->error));
@@ -195,6 +200,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     const lw_model *model = work->model;
     aba_data *d = work->data;
     const double *q = x, *v = x + model->tree_nq;
+    lwi_states_observe(work, x, snapshot);
     lwi_tree_evaluate(model, &d->tree, t, q, v, inputs);
     // in long chains and with very different masses the recursion's accelerations have more digits than the kernel's
     if (level >= LW_OBSERVE_ACCELERATION)
@@ -210,7 +216,8 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
     const lw_model *model = work->model;
     aba_data *d = work->data;
     const double *v = x + model->tree_nq;
-    LWI_ASSERT(work->layout.nx == model->tree_nq + model->tree_nv + model->carries_work);
+    LWI_ASSERT(work->layout.nx ==
+               model->tree_nq + model->tree_nv + model->carries_work + model->nstate);
     for (int i = 0; i < work->layout.nx; i++) factor[i] = 1;
     if (!model->carries_work) return LW_OK;
     lwi_tree_position(model, t, x, d->tree.link);

@@ -18,6 +18,8 @@ struct lwi_tree_batch {
     lwi_body_forces *body_forces;                  // NULL: all forces act along joints
     lwi_tree_work tree;                            // loads, if the model has forces
     double *q, *v, *qdot;                          // of one lane
+    lwi_states states;                             // of signals, of one lane
+    double *z, *zdot;                              // [nstate] their memory
     double (*tau)[LWI_LANES], (*speed)[LWI_LANES]; // [tree_nv]
     double *effort[LWI_LANES];                     // [nv] of forces, if motions are prescribed
     bool quaternions;                              // the rates of some coordinates are not speeds
@@ -56,7 +58,11 @@ lw_status lwi_tree_batch_create(const lw_model *model, lwi_arena *arena, lwi_tre
     s->v = LWI_PUSH(arena, double, model->tree_nv);
     s->tau = lwi_arena_push(arena, (size_t)model->tree_nv, sizeof *s->tau);
     s->speed = lwi_arena_push(arena, (size_t)model->tree_nv, sizeof *s->speed);
-    if (!s->q || !s->qdot || !s->v || !s->tau || !s->speed) return LW_ERR_MEMORY;
+    s->z = LWI_PUSH(arena, double, model->nstate);
+    s->zdot = LWI_PUSH(arena, double, model->nstate);
+    s->tree.states = &s->states;
+    if (!s->q || !s->qdot || !s->v || !s->tau || !s->speed || !s->z || !s->zdot)
+        return LW_ERR_MEMORY;
     for (int k = 0; k < model->nnode; k++)
         if (!model->node[k].type->scalar) s->quaternions = true;
     *out = s;
@@ -129,16 +135,44 @@ static void lane_loads(lwi_tree_batch *s, double t, const double *inputs, int l)
         memcpy(s->effort[l], s->tree.loads.effort, (size_t)model->nv * sizeof(double));
 }
 
+// The rows of the states of signals, and of their rates; NULL: those of the start.
+typedef struct signal_rows {
+    const double *value;
+    double *rate;
+} signal_rows;
+
+// The last components of a state with speeds that begin at v.
+static signal_rows rows_of_signals(const lw_model *model, const double *v, double *vdot)
+{
+    const int at = model->tree_nv + model->carries_work;
+    return (signal_rows){.value = ROW(v, at), .rate = ROW(vdot, at)};
+}
+
+static void take_signals(lwi_tree_batch *s, signal_rows rows, int l)
+{
+    s->states = (lwi_states){0};
+    if (!rows.value) return;
+    for (int i = 0; i < s->model->nstate; i++) s->z[i] = ROW(rows.value, i)[l];
+    s->states = (lwi_states){.value = s->z, .rate = s->zdot};
+}
+
+static void put_signals(const lwi_tree_batch *s, signal_rows rows, int l)
+{
+    for (int i = 0; rows.rate && i < s->model->nstate; i++) ROW(rows.rate, i)[l] = s->zdot[i];
+}
+
 // Efforts of the model's forces into s->tau, their power into a row (may be NULL).
 static void loads(lwi_tree_batch *s, const double *t, const double *q, const double *v,
-                  const double *const *inputs, double *power, unsigned set)
+                  const double *const *inputs, signal_rows signals, double *power, unsigned set)
 {
     const lw_model *model = s->model;
     if (model->nforce == 0 && power) memset(power, 0, sizeof(lwi_lanes));
     for (int l = 0; model->nforce > 0 && set >> l; l++) {
         if (!(set >> l & 1u)) continue;
         take_lane(s, q, v, l);
+        take_signals(s, signals, l);
         lane_loads(s, t[l], inputs[l], l);
+        put_signals(s, signals, l);
         for (int i = 0; i < model->tree_nv; i++) s->tau[i][l] = s->tree.effort[i];
         if (power) power[l] = s->tree.power;
     }
@@ -152,7 +186,7 @@ unsigned lwi_tree_batch_accelerations(lwi_tree_batch *s, const double *t, const 
 {
     const lw_model *model = s->model;
     prescribe(s, t, set);
-    loads(s, t, q, v, inputs, NULL, set);
+    loads(s, t, q, v, inputs, (signal_rows){NULL, NULL}, NULL, set);
     if (!tau) {
         s->kernels->rows_in(s->plan, &s->state, q, v, s->tau[0]);
     } else if (model->nforce == 0) {
@@ -174,7 +208,7 @@ unsigned lwi_tree_batch_aba(lwi_tree_batch *s, const double *t, const double *x,
     double *vdot = ROW(xdot, model->tree_nq);
     double *power = model->carries_work ? ROW(vdot, model->tree_nv) : NULL;
     prescribe(s, t, set);
-    loads(s, t, x, v, inputs, power, set);
+    loads(s, t, x, v, inputs, rows_of_signals(model, v, vdot), power, set);
     s->kernels->rows_in(s->plan, &s->state, x, v, s->tau[0]);
     const unsigned rejected = s->kernels->aba_batch(s->plan, &s->state);
     kinematics(s, x, v, xdot, set);
@@ -193,7 +227,7 @@ unsigned lwi_tree_batch_momenta(lwi_tree_batch *s, const double *t, const double
     const unsigned rejected = s->kernels->momenta_batch(s->plan, &s->state);
     set &= ~rejected & s->kernels->rows_out(s->plan, &s->state, false, v) &
            s->kernels->rows_out(s->plan, &s->state, true, pdot);
-    loads(s, t, x, v, inputs, power, set);
+    loads(s, t, x, v, inputs, rows_of_signals(model, ROW(x, model->tree_nq), pdot), power, set);
     kinematics(s, x, v, xdot, set);
     set = take_drives(s, true, power, set);
     if (model->nforce == 0) return set;

@@ -341,6 +341,7 @@ static lw_status prepare(lwi_work *work)
     if (!d->v || !d->vdot) return LW_ERR_MEMORY;
     TRY(lwi_tree_work_create(model, &work->arena, &d->tree));
     d->tree.mode = &work->mode;
+    d->tree.states = &work->states;
     TRY(lwi_momenta_create(model, &work->arena, &d->momenta));
     if (work->lanes != LWI_NO_KERNEL)
         TRY(lwi_kernel_create_prescribed(model, work->lanes, &work->arena, &d->kernel));
@@ -352,7 +353,9 @@ static lw_status prepare(lwi_work *work)
     TRY(lwi_force_shares_create(model, d->pool, &work->arena, &d->tree.shares));
     LWI_ASSERT(model->nloop == 0 && model->ncoupling == 0);
     work->data = d;
-    return lwi_tree_layout(model, &work->arena, LWI_MOMENTUM, &work->layout);
+    TRY(lwi_tree_layout(model, &work->arena, LWI_MOMENTUM, &work->layout));
+    lwi_states_layout(model, &work->layout);
+    return LW_OK;
 }
 
 static void release(lwi_work *work)
@@ -366,6 +369,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     const lw_model *model = work->model;
     momenta_data *d = work->data;
     lwi_tree_enter(model, snapshot, x, d->v);
+    lwi_states_enter(work, snapshot, x);
     lwi_tree_position(model, snapshot->t, x, d->tree.link);
     lwi_tree_velocity(model, d->tree.link, d->v, d->tree.V);
     lwi_momenta_of_speeds(model, &d->momenta, &d->tree, d->v, x + model->tree_nq);
@@ -419,6 +423,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
 {
     const lw_model *model = work->model;
     momenta_data *d = work->data;
+    lwi_states_set(work, x, xdot);
     if (d->kernel && kernel_rates(work, t, x, inputs, xdot)) return LW_OK;
     TRY(find_speeds(work, t, x));
     lwi_tree_rates(model, t, d->v, d->tree.link);
@@ -448,6 +453,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
 {
     const lw_model *model = work->model;
     momenta_data *d = work->data;
+    lwi_states_observe(work, x, snapshot);
     if (!kernel_speeds(work, t, x, level)) TRY(find_speeds(work, t, x));
     lwi_tree_evaluate(model, &d->tree, t, x, d->v, inputs);
     if (level >= LW_OBSERVE_ACCELERATION)
@@ -469,6 +475,7 @@ static lw_status scale(lwi_work *work, double t, const double *x, double *factor
                           factor + model->tree_nq, &work->error));
     if (model->carries_work)
         factor[model->tree_nq + model->tree_nv] = lwi_tree_energy_scale(model, &d->tree);
+    for (int i = work->layout.nx - model->nstate; i < work->layout.nx; i++) factor[i] = 1;
     return LW_OK;
 }
 

@@ -87,7 +87,7 @@ const char *lwi_result_layout_text(const lw_sim *sim, lwi_arena *arena)
     static const char *const kinds[] = {
         [LWI_COORDINATE] = "coordinate", [LWI_QUATERNION] = "quaternion", [LWI_SPEED] = "speed",
         [LWI_MOMENTUM] = "momentum",     [LWI_ANGLE] = "angle",           [LWI_WORK] = "work",
-        [LWI_MEMORY] = "memory"};
+        [LWI_SIGNAL] = "signal",         [LWI_MEMORY] = "memory"};
     const char *text = "";
     char block[48];
     for (int i = 0; i < layout->nblock; i++) {

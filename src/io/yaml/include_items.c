@@ -41,6 +41,22 @@ static lw_status negate_terms(lwi_yaml_reading *r, lw_function_desc *f)
     return LW_OK;
 }
 
+// The equations are linear within their ranges, which are reversed.
+static lw_status negate_states(lwi_yaml_reading *r, lw_function_desc *f)
+{
+    const char **const formula[] = {&f->formula, &f->formula2, &f->reference_rate,
+                                    &f->measured_rate};
+    for (int i = 0; i < LWI_COUNT(formula); i++) {
+        if (!*formula[i]) continue;
+        *formula[i] = lwi_yaml_joined(r, "-(", *formula[i], ")");
+        if (!*formula[i]) return lwi_yaml_no_memory(r);
+    }
+    const double lower = f->range[0];
+    f->initial = 0 - f->initial;
+    f->range[0] = 0 - f->range[1], f->range[1] = 0 - lower;
+    return LW_OK;
+}
+
 static lw_status negate_function(lwi_yaml_reading *r, lw_function_desc *f)
 {
     switch (f->type) {
@@ -67,6 +83,12 @@ static lw_status negate_function(lwi_yaml_reading *r, lw_function_desc *f)
         return negate_terms(r, f);
     case LW_FUNCTION_FORMULA:
         return negate_formula(r, f);
+    case LW_FUNCTION_INTEGRAL:
+    case LW_FUNCTION_LAG:
+    case LW_FUNCTION_RATE_LIMIT:
+    case LW_FUNCTION_TRANSFER:
+    case LW_FUNCTION_PID:
+        return negate_states(r, f);
     case LW_FUNCTION_COUNT:
         break;
     }

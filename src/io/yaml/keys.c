@@ -21,6 +21,7 @@ static const char *const ends[] = {LW_ENDS_LIST(X)};
 #undef X
 
 #define F(name) (1u << LW_FUNCTION_##name)
+#define STATES (F(INTEGRAL) | F(LAG) | F(RATE_LIMIT) | F(TRANSFER))
 #define AT(field) .offset = offsetof(lwi_yaml_function, field)
 static const lwi_yaml_key function_keys[] = {
     {"value", LWI_KEY_NUMBER, AT(desc.value), .types = F(CONSTANT), .required = F(CONSTANT),
@@ -34,8 +35,8 @@ static const lwi_yaml_key function_keys[] = {
      .help = "angular frequency [rad/s]"},
     {"phase", LWI_KEY_NUMBER, AT(desc.phase), .types = F(SINE), .help = "phase [rad]; default 0"},
     {"offset", LWI_KEY_NUMBER, AT(desc.offset), .types = F(SINE), .help = "mean value; default 0"},
-    {"rate", LWI_KEY_NUMBER, AT(desc.rate), .types = F(RAMP), .required = F(RAMP),
-     .help = "slope after `from`: rate (t - from)"},
+    {"rate", LWI_KEY_NUMBER, AT(desc.rate), .types = F(RAMP) | F(RATE_LIMIT), .required = F(RAMP) | F(RATE_LIMIT),
+     .help = "ramp: slope after `from`, rate (t - from); rate_limit: largest rate of change, > 0"},
     {"from", LWI_KEY_NUMBER, AT(desc.from), .types = F(RAMP) | F(STEP),
      .help = "ramp: time it begins [s]; step: value before `start`; default 0"},
     {"to", LWI_KEY_NUMBER, AT(desc.to), .types = F(STEP), .required = F(STEP),
@@ -63,11 +64,39 @@ static const lwi_yaml_key function_keys[] = {
     {"terms", LWI_KEY_TERMS, AT(desc.terms), .size = offsetof(lwi_yaml_function, desc.nterm),
      .types = F(SUM), .required = F(SUM), .help = "functions that are added"},
     {"of", LWI_KEY_STRING, AT(desc.formula), .size = offsetof(lwi_yaml_function, formula_place),
-     .types = F(FORMULA) | F(CURVE) | F(MAP), .required = F(FORMULA) | F(CURVE) | F(MAP),
-     .help = "formula in t; in forces, efforts and scales also in joints: \"2*sin(3*t) - 4*A.qd0\"; of a curve or map what it is over"},
+     .types = F(FORMULA) | F(CURVE) | F(MAP) | STATES, .required = F(FORMULA) | F(CURVE) | F(MAP) | STATES,
+     .help = "formula in t; in forces, efforts and scales also in joints: \"2*sin(3*t) - 4*A.qd0\"; of a curve or map what it is over; what is "
+             "integrated, delayed or limited, where an integral may name itself"},
     {"of2", LWI_KEY_STRING, AT(desc.formula2), .size = offsetof(lwi_yaml_function, formula2_place),
      .types = F(MAP), .required = F(MAP), .help = "formula: what the second axis of the map is over"},
+    {"reference", LWI_KEY_STRING, AT(desc.formula), .size = offsetof(lwi_yaml_function, formula_place),
+     .types = F(PID), .required = F(PID), .help = "formula: what `measured` should be"},
+    {"measured", LWI_KEY_STRING, AT(desc.formula2), .size = offsetof(lwi_yaml_function, formula2_place),
+     .types = F(PID), .required = F(PID), .help = "formula: what is controlled; the error e is `reference` - `measured`"},
+    {"reference_rate", LWI_KEY_STRING, AT(desc.reference_rate), .size = offsetof(lwi_yaml_function, rate_place[0]),
+     .types = F(PID), .help = "formula: rate of `reference`; default 0 where `measured_rate` is given"},
+    {"measured_rate", LWI_KEY_STRING, AT(desc.measured_rate), .size = offsetof(lwi_yaml_function, rate_place[1]),
+     .types = F(PID), .help = "formula: rate of `measured`, for the derivative part without a filter; default 0 where `reference_rate` is given"},
+    {"kp", LWI_KEY_NUMBER, AT(desc.kp), .types = F(PID), .range = LWI_RANGE_NOT_NEGATIVE, .help = "gain of the error, >= 0; default 0"},
+    {"ki", LWI_KEY_NUMBER, AT(desc.ki), .types = F(PID), .range = LWI_RANGE_NOT_NEGATIVE, .help = "gain of its integral over time [1/s], >= 0; default 0"},
+    {"kd", LWI_KEY_NUMBER, AT(desc.kd), .types = F(PID), .range = LWI_RANGE_NOT_NEGATIVE, .help = "gain of its rate [s], >= 0; default 0"},
+    {"filter", LWI_KEY_NUMBER, AT(desc.filter), .types = F(PID), .range = LWI_RANGE_NOT_NEGATIVE,
+     .help = "time constant of the rate without `measured_rate` and `reference_rate` [s]: (e - z)/filter with z behind e by this lag"},
+    {"tracking", LWI_KEY_NUMBER, AT(desc.tracking), .types = F(PID), .range = LWI_RANGE_NOT_NEGATIVE,
+     .help = "time constant in which the integral returns while the value is at an end of `range` [s]; default sqrt(kd/ki), or kp/ki without kd"},
+    {"time", LWI_KEY_NUMBER, AT(desc.time), .types = F(LAG) | F(RATE_LIMIT), .required = F(LAG) | F(RATE_LIMIT), .range = LWI_RANGE_POSITIVE,
+     .help = "time constant of a first-order lag behind `of` [s], > 0"},
+    {"numerator", LWI_KEY_LIST, AT(desc.numerator), .size = offsetof(lwi_yaml_function, desc.nnumerator), .types = F(TRANSFER),
+     .required = F(TRANSFER), .help = "coefficients of the powers of s, the highest first: [b1, b0] is b1 s + b0"},
+    {"denominator", LWI_KEY_LIST, AT(desc.denominator), .size = offsetof(lwi_yaml_function, desc.ndenominator), .types = F(TRANSFER),
+     .required = F(TRANSFER), .help = "the same of the denominator, of at least the degree of the numerator"},
+    {"range", LWI_KEY_NUMBERS, AT(desc.range), .count = 2, .flag = offsetof(lwi_yaml_function, desc.has_range), .types = F(INTEGRAL) | F(PID),
+     .help = "[lower, upper] of the value; an integral stays at an end while what it integrates leads beyond; default: any"},
+    {"initial", LWI_KEY_NUMBER, AT(desc.initial), .flag = offsetof(lwi_yaml_function, desc.has_initial), .types = STATES | F(PID),
+     .help = "integral: value at the start, default 0; lag, rate_limit: likewise, default the value of `of`; transfer: value of `of` in the steady "
+             "state at the start, default that of `of`; pid: integral part at the start, default 0"},
 };
+#undef STATES
 #undef AT
 const lwi_yaml_object lwi_yaml_function_object = {
     .title = "function", .help = "a function of time [s], or of the state",

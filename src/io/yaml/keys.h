@@ -16,7 +16,7 @@ enum { LWI_FORMAT_VERSION = 1 }; ///< `linkwork: 1`
 typedef struct lwi_yaml_function {
     lw_function_desc desc;
     int nt, ny, nrow, ncolumn;
-    lw_place formula_place, formula2_place;
+    lw_place formula_place, formula2_place, rate_place[2];
 } lwi_yaml_function;
 
 extern const lwi_yaml_object lwi_yaml_file_object;     ///< no struct: sections

@@ -505,7 +505,7 @@ lw_status lwi_yaml_find_signal(void *user, const char *name, int length, lwi_for
     const bool input = k < 0 && lwi_names_find(&r->inputs, word) >= 0;
     if (k < 0 && !input && !lwi_yaml_find_inner_signal(r, word)) return LW_ERR_ARGUMENT;
     if (symbol) *symbol = (lwi_formula_symbol){.signal = true};
-    if (!symbol || k < 0 || !r->wanted) return LW_OK;
+    if (!symbol || k < 0 || !r->wanted || k + 1 == r->self) return LW_OK;
     for (int i = 0; i < r->wanted->n; i++)
         if (r->wanted->function[i] == k) return LW_OK;
     if (r->wanted->n < LWI_FORMULA_NAMES) r->wanted->function[r->wanted->n++] = k;

@@ -109,7 +109,10 @@ static lw_status add_function(lwi_yaml_reading *r, const char *name, lw_place pl
     const lwi_yaml_outer outer = lwi_yaml_begin_item(r, &item);
     TRY(lwi_yaml_read_type(r, &lwi_yaml_function_object, map, place, &type));
     item.desc.type = (lw_function_type)type;
+    const int self = r->self;
+    if (!name || type != LW_FUNCTION_INTEGRAL) r->self = 0;
     TRY(lwi_yaml_read_object(r, &lwi_yaml_function_object, type, map, place, &item));
+    r->self = self;
     TRY(check_counts(r, &item, place));
     item.desc.npoint = item.nt;
     if (item.formula_place.line) place = item.formula_place;
@@ -196,6 +199,8 @@ lw_status lwi_yaml_named_function(lwi_yaml_reading *r, int k, lw_place asked, lw
         if (!full) return lwi_yaml_no_memory(r);
         lwi_yaml_set_item(r, k < r->nplain_function ? "function" : "signal", name);
         r->function_open[k] = (char)++r->function_depth;
+        const int self = r->self;
+        r->self = v->kind == LWI_DOCUMENT_MAP ? k + 1 : 0;
         if (v->kind == LWI_DOCUMENT_SCALAR && *v->text && k >= r->nplain_function &&
             (v->quoted || !lwi_text_is_number(v->text))) {
             TRY(add_formula(r, full, v, &r->function[k]));
@@ -209,6 +214,7 @@ lw_status lwi_yaml_named_function(lwi_yaml_reading *r, int k, lw_place asked, lw
                                      k < r->nplain_function ? "a number or a map with a type"
                                                             : "a formula or a map with a type");
         }
+        r->self = self;
         r->function_depth--;
         r->function_open[k] = 0;
         memcpy(r->item, item, sizeof item);

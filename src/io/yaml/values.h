@@ -65,6 +65,7 @@ typedef struct lwi_yaml_reading {
     lw_signal *function; ///< [functions->count] 0: not read yet
     char *function_open; ///< [functions->count] being read, in this order from 1; 0: not
     int function_depth;
+    int self;            ///< 1 + the function that is read, where its formula may name it; else 0
     int nplain_function; ///< those of the section `functions`; the others are of `signals`
     struct lwi_yaml_wanted
         *wanted; ///< functions that the formula names that is read; NULL: none is

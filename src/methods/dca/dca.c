@@ -98,6 +98,7 @@ static lw_status prepare(lwi_work *work)
     d->passes.pool = system->pool;
     TRY(lwi_tree_work_create(model, arena, &d->tree));
     d->tree.mode = &work->mode;
+    d->tree.states = &work->states;
     d->tree.body_R = system->R, d->tree.body_r = system->r;
     d->tree.body_v = system->v, d->tree.body_w = system->w;
     d->tree.joint_q = system->q, d->tree.joint_qd = system->qd;
@@ -131,6 +132,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     d->last.what = FOR_NOTHING; // coordinates are continued from those of the snapshot
     lwi_tree_enter(work->model, snapshot, x, x + work->model->tree_nq);
     lwi_auxiliary_store(work->model, &d->auxiliary, snapshot->q, x);
+    lwi_states_enter(work, snapshot, x);
     if (work->model->nq) // start values for continued coordinates and signs of quaternions
         memcpy(d->system.q, snapshot->q, (size_t)work->model->nq * sizeof *snapshot->q);
     return LW_OK;
@@ -175,6 +177,7 @@ static lw_status evaluate(lwi_work *work, double t, const double *x, const doubl
     dca *d = work->data;
     double *xdot = d->last.rates;
     d->last.what = FOR_NOTHING;
+    lwi_states_set(work, x, xdot);
     read_state(work, t, x);
     TRY(accelerate(work, t, x, inputs, xdot, xdot + model->tree_nq));
     if (d->auxiliary.at_work >= 0)
@@ -289,6 +292,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     const lw_model *model = work->model;
     dca *d = work->data;
     d->last.present = false;
+    lwi_states_set(work, x, xdot);
     if (d->path && path_rates(work, t, x, inputs, xdot)) return LW_OK;
     if (d->net && net_rates(work, t, x, inputs, xdot)) return LW_OK;
     if (is_evaluated(work, t, x, inputs, FOR_ROW))
@@ -304,6 +308,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
 {
     dca *d = work->data;
     d->has_rows = false;
+    lwi_states_observe(work, x, snapshot);
     if (is_tree_in_segments(d) && path_observe(work, t, x, inputs, level, snapshot)) return LW_OK;
     snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
     if (level < LW_OBSERVE_ACCELERATION)

@@ -110,6 +110,7 @@ static lw_status prepare(lwi_work *work)
     if (!d->p || !d->u || !d->udot) return LW_ERR_MEMORY;
     TRY(lwi_tree_work_create(model, arena, &d->tree));
     d->tree.mode = &work->mode;
+    d->tree.states = &work->states;
     lwi_system *system = &d->system;
     TRY(lwi_system_prepare(work, system));
     d->tree.body_R = system->R, d->tree.body_r = system->r;
@@ -444,6 +445,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     const lw_model *model = work->model;
     hdca *d = work->data;
     double *pdot = xdot + model->tree_nq;
+    lwi_states_set(work, x, xdot);
     if (d->path && path_rates(work, t, x, inputs, xdot)) return LW_OK;
     if (d->net && net_rates(work, t, x, inputs, xdot)) return LW_OK;
     TRY(find_speeds(work, t, x, FOR_RATES));
@@ -550,6 +552,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     lwi_tree_enter(model, snapshot, x, d->u);
     memcpy(d->system.q, snapshot->q, (size_t)model->nq * sizeof *snapshot->q);
     lwi_auxiliary_store(model, &d->auxiliary, snapshot->q, x);
+    lwi_states_enter(work, snapshot, x);
     place(d, snapshot->t, x);
     if (!work->resumed) TRY(lwi_system_begin(&d->system, snapshot->t, &work->error));
     const bool started = !work->resumed && lwi_system_is_far(&d->system);
@@ -606,6 +609,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
 {
     hdca *d = work->data;
     d->has_rows = false;
+    lwi_states_observe(work, x, snapshot);
     if (level >= LW_OBSERVE_TWIST && is_tree_in_segments(d) &&
         path_observe(work, t, x, inputs, level, snapshot))
         return LW_OK;

@@ -18,7 +18,7 @@ static lw_status make_layout(lwi_work *work, lwi_dense_work *d)
 {
     const int nb = d->s.nbody;
     lwi_layout *layout = &work->layout;
-    layout->block = LWI_PUSH(&work->arena, lwi_block, 2 * nb + 3);
+    layout->block = LWI_PUSH(&work->arena, lwi_block, 2 * nb + 4);
     if (!layout->block) return LW_ERR_MEMORY;
     int at = 0, n = 0;
 #define BLOCK(what, count)                                                                         \
@@ -40,6 +40,7 @@ static lw_status make_layout(lwi_work *work, lwi_dense_work *d)
     layout->nblock = n;
     LWI_ASSERT(n <= 2 * nb + 3);
     layout->nx = at;
+    lwi_states_layout(work->model, layout);
     return LW_OK;
 }
 
@@ -159,6 +160,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     read_state(d, snapshot->t, x);
     lwi_dense_match(s, snapshot->q);
     lwi_auxiliary_store(s->model, &d->auxiliary, s->q, x);
+    lwi_states_enter(work, snapshot, x);
     if (s->m == 0 || s->n == 0) return LW_OK;
     lwi_dense_equations(s, snapshot->t);
     TRY(check_velocities(work, snapshot->t, x + d->at_speed));
@@ -177,6 +179,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     const lwi_dense *s = &d->s;
     TRY(check_finite(work, t, x));
     read_state(d, t, x);
+    lwi_states_set(work, x, xdot);
     TRY(lwi_dense_solve(work, t, inputs));
     for (int k = 0; k < s->nbody; k++) {
         v3_copy(xdot + 7 * k, s->v[s->body[k]]);
@@ -283,6 +286,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     lwi_dense_work *d = work->data;
     TRY(check_finite(work, t, x));
     read_state(d, t, x);
+    lwi_states_observe(work, x, snapshot);
     snapshot->t = t;
     snapshot->work = d->auxiliary.at_work >= 0 ? x[d->auxiliary.at_work] : 0;
     observe_poses(d, x, level, snapshot);

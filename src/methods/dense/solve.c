@@ -149,7 +149,8 @@ static void apply_forces(lwi_work *work, double t, const double *inputs)
                          .w = (const double(*)[3])s->w,
                          .q = s->q,
                          .qd = s->qd,
-                         .mode = work->mode};
+                         .mode = work->mode,
+                         .states = &work->states};
     lwi_forces_apply(model, &kin, t, inputs, &d->loads);
     lwi_loads_to_carriers(model, &kin, &d->loads);
     apply_efforts(d);

@@ -115,7 +115,8 @@ static lwi_kin kin_of(const lwi_system *s)
                      .w = s->motion.w,
                      .q = s->q,
                      .qd = s->qd,
-                     .mode = s->mode ? *s->mode : NULL};
+                     .mode = s->mode ? *s->mode : NULL,
+                     .states = s->states};
 }
 
 // Without the dry part of `c->dry`, which is linearised in friction.c.

@@ -51,6 +51,7 @@ static lw_status prepare(lwi_work *work)
     GET(d->node, model->nnode);
     TRY(lwi_tree_work_create(model, arena, &d->tree));
     d->tree.mode = &work->mode;
+    d->tree.states = &work->states;
     TRY(lwi_cut_create(model, LWI_CUT_RANK, arena, &d->tree, d->node, &d->cut, &work->error));
     int redundant = d->cut.m - d->cut.rank;
     TRY(lwi_system_fewest_redundant(model, arena, &redundant));
@@ -129,6 +130,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     const lw_model *model = work->model;
     lagrange *d = work->data;
     const double *v = x + model->tree_nq;
+    lwi_states_set(work, x, xdot);
     TRY(solve(work, t, x, inputs));
     lwi_cut_state_rates(&d->cut, &d->auxiliary, &d->tree, v, d->vdot, xdot);
     if (d->auxiliary.at_work >= 0)
@@ -177,6 +179,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     lwi_cut *cut = &d->cut;
     double *v = x + model->tree_nq;
     lwi_cut_state_enter(cut, &d->auxiliary, snapshot, &d->tree, x);
+    lwi_states_enter(work, snapshot, x);
     place(work, snapshot->t, x);
     lwi_auxiliary_store(model, &d->auxiliary, d->tree.joint_q, x);
     if (cut->m == 0) return LW_OK;
@@ -202,6 +205,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     const lw_model *model = work->model;
     lagrange *d = work->data;
     const double *v = x + model->tree_nq;
+    lwi_states_observe(work, x, snapshot);
     if (level < LW_OBSERVE_ACCELERATION) {
         place(work, t, x);
     } else {

@@ -45,6 +45,7 @@ static lw_status prepare(lwi_work *work)
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
     TRY(lwi_tree_work_create(model, arena, &d->tree));
     d->tree.mode = &work->mode;
+    d->tree.states = &work->states;
     TRY(lwi_cut_create_rows(model, arena, &d->cut));
     GET(d->v, model->tree_nv);
     GET(d->vdot, model->tree_nv);
@@ -439,6 +440,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     const lw_model *model = work->model;
     lwi_rcr_work *d = work->data;
     double *second = xdot + model->tree_nq;
+    lwi_states_set(work, x, xdot);
     if (d->clusters) {
         bool done;
         TRY(rates_by_clusters(work, t, x, inputs, xdot, &done));
@@ -635,6 +637,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     double *v = x + model->tree_nq;
     const lwi_motion motion = lwi_cut_motion(&d->tree);
     lwi_cut_state_enter(&d->cut, &d->auxiliary, snapshot, &d->tree, x);
+    lwi_states_enter(work, snapshot, x);
     place(work, snapshot->t, x);
     if (!work->resumed) memset(work->discrete, 0, work->ndiscrete); // else the partition is kept
     d->by_dense = false;
@@ -720,6 +723,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     // reactions of minimum norm follow from the accelerations alone; of rotors they need their efforts
     const bool together = d->reactions && work->model->nrotor == 0;
     double prescribed = 0;
+    lwi_states_observe(work, x, snapshot);
     if (level < LW_OBSERVE_TWIST) { // poses do not need the elimination
         TRY(check_finite(work, t, x));
         place_tree(work, t, x);

@@ -14,6 +14,12 @@ struct lw_model;
 enum { LW_FORCE_LIST(X) LWI_FORCE_ITEMS };
 #undef X
 
+/** States of signals, which integrators carry with the motion. */
+typedef struct lwi_states {
+    const double *value; ///< [model nstate]; NULL: those of the start
+    double *rate;        ///< [model nstate] out; NULL: not asked for
+} lwi_states;
+
 /** What forces may see.  World axes; bodies by index, mass centres. */
 typedef struct lwi_kin {
     const double (*R)[9]; ///< [nbody] body -> world
@@ -26,6 +32,7 @@ typedef struct lwi_kin {
     const unsigned char *mode;
     /** World axes, and of the joints; NULL: unknown. */
     const double (*a)[3], (*al)[3], *qdd;
+    const lwi_states *states; ///< of signals; NULL: those of the start
 } lwi_kin;
 
 /** What forces add to. */
@@ -238,9 +245,10 @@ bool lwi_force_dissipates(const lwi_force_type *type, const void *par);
 /** Next time after t at which a force, drive or mount of the model is not smooth, or INFINITY. */
 double lwi_model_next_break(const struct lw_model *model, double t);
 
-/** Forces on joints, then those of LW_FORCE_LIST, which are items of model files (item.h). */
+/** Forces on joints, then those of LW_FORCE_LIST, which are items of model files (item.h); last the rates of signals,
+ *  which are evaluated where forces are. */
 #define LWI_FORCE_LIST(X)                                                                          \
-    X(joint_spring) X(joint_stop) X(joint_friction) X(joint_rotor) LW_FORCE_LIST(X)
+    X(joint_spring) X(joint_stop) X(joint_friction) X(joint_rotor) LW_FORCE_LIST(X) X(signal_states)
 #define X(name) extern const lwi_force_type lwi_force_##name;
 LWI_FORCE_LIST(X)
 #undef X

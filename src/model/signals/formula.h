@@ -29,7 +29,8 @@ typedef struct lwi_now {
     const double *variables; ///< of the scope of a formula (lwi_formula_scope); NULL: none are read
     const struct lwi_kin *kin; ///< motions of bodies; NULL: what reads bodies is not a number
     const struct lwi_function
-        *functions; ///< of the model, which formulas name; set by lwi_signal_value
+        *functions;       ///< of the model, which formulas name; set by lwi_signal_value
+    const double *states; ///< [model nstate] of signals; NULL: those of the start
 } lwi_now;
 
 /** A line s -> (t, q, qd, length and rate of a spring) along which signals are differentiated: the derivatives of these

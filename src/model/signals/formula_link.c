@@ -171,8 +171,8 @@ lw_status lwi_compile_formulas(lw_model *m, lw_error *error)
     linking l = {.m = m};
     bool any[LWI_READ_COUNT] = {false};
     for (int i = 0; i < m->desc.nfunction; i++)
-        for (int half = 0; half < 2; half++) {
-            const lwi_formula *f = half ? m->function[i].formula2 : m->function[i].formula;
+        for (int part = 0; part < LWI_FUNCTION_FORMULAS; part++) {
+            const lwi_formula *f = lwi_function_formula(&m->function[i], part);
             for (int k = 0; f && k < f->nname; k++) any[f->name[k].kind] = true;
         }
     const bool markers = any[LWI_READ_MARKER] || any[LWI_READ_DISTANCE];
@@ -182,18 +182,17 @@ lw_status lwi_compile_formulas(lw_model *m, lw_error *error)
         (markers && !list_names(m, LWI_READ_MARKER, m->desc.nmarker, &l.marker)) ||
         (any[LWI_READ_SPRING] && !list_names(m, LWI_READ_SPRING, nspring, &l.spring)))
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for functions");
-    for (int i = 0; i < m->desc.nfunction; i++) {
-        TRY(link_formula(&l, i, m->function[i].formula, error));
-        TRY(link_formula(&l, i, m->function[i].formula2, error));
-    }
+    for (int i = 0; i < m->desc.nfunction; i++)
+        for (int part = 0; part < LWI_FUNCTION_FORMULAS; part++)
+            TRY(link_formula(&l, i, lwi_function_formula(&m->function[i], part), error));
     return LW_OK;
 }
 
 void lwi_mark_bodies_read(const lw_model *m, bool *body)
 {
     for (int i = 0; i < m->desc.nfunction; i++)
-        for (int half = 0; half < 2; half++) {
-            const lwi_formula *f = half ? m->function[i].formula2 : m->function[i].formula;
+        for (int part = 0; part < LWI_FUNCTION_FORMULAS; part++) {
+            const lwi_formula *f = lwi_function_formula(&m->function[i], part);
             for (int k = 0; f && k < f->nname; k++)
                 for (int b = 0; f->name[k].probe && b < f->name[k].probe->n; b++)
                     body[f->name[k].probe->body[b]] = true;
@@ -203,8 +202,9 @@ void lwi_mark_bodies_read(const lw_model *m, bool *body)
 bool lwi_reads_state(const lw_model *m)
 {
     for (int i = 0; i < m->desc.nfunction; i++)
-        if ((m->function[i].formula && m->function[i].formula->nname > 0) ||
-            (m->function[i].formula2 && m->function[i].formula2->nname > 0))
-            return true;
+        for (int part = 0; part < LWI_FUNCTION_FORMULAS; part++) {
+            const lwi_formula *f = lwi_function_formula(&m->function[i], part);
+            if (f && f->nname > 0) return true;
+        }
     return false;
 }

@@ -6,6 +6,7 @@
 #include "model/signals/functions.h"
 
 #include "model/signals/probe.h"
+#include "model/signals/states.h"
 
 #include <math.h>
 #include <string.h>
@@ -56,6 +57,7 @@ static lw_status find_signal(void *user, const char *name, int length, lwi_formu
     (void)error;
     int index = 0;
     if (!lwi_formula_plain_name(name, length, word, sizeof word)) return LW_ERR_ARGUMENT;
+    if (names->self && strcmp(names->self, word) == 0) index = names->nfunction + 1;
     // backwards: formulas name what is near
     for (int i = names->function ? names->nfunction - 1 : -1; i >= 0 && !index; i--)
         if (names->function[i].name && strcmp(names->function[i].name, word) == 0) index = i + 1;
@@ -72,6 +74,14 @@ static lwi_formula_scope scope_of(const lwi_signal_names *names)
     return (lwi_formula_scope){.user = (void *)(uintptr_t)names, .find = find_signal};
 }
 
+// The names for a formula of a function: that of an integral may name the integral.
+static lwi_signal_names names_for(const lw_function_desc *d, const lwi_signal_names *names)
+{
+    lwi_signal_names all = *names;
+    all.self = d->type == LW_FUNCTION_INTEGRAL ? d->name : NULL;
+    return all;
+}
+
 static lw_status check_formula(const char *text, const lwi_signal_names *names, lw_error *error)
 {
     enum { SUGGESTED = 100 };
@@ -84,6 +94,20 @@ static lw_status check_formula(const char *text, const lwi_signal_names *names, 
     for (int i = 0; i < names->ninput && scope.nname < SUGGESTED; i++)
         known[scope.nname++] = names->input[i];
     return lwi_formula_check_in(text, &scope, NULL, NULL, error);
+}
+
+// Formulas and numbers of a function with states.
+static lw_status check_states(const lw_function_desc *d, const lwi_signal_names *names,
+                              lw_error *error)
+{
+    const lwi_signal_names all = names_for(d, names);
+    TRY(check_formula(d->formula, &all, error));
+    if (d->type == LW_FUNCTION_PID) {
+        const char *const others[] = {d->formula2, d->reference_rate, d->measured_rate};
+        for (int i = 0; i < LWI_COUNT(others); i++)
+            if (i == 0 || others[i]) TRY(check_formula(others[i], names, error));
+    }
+    return lwi_signal_states_check(d, error);
 }
 
 lw_status lwi_function_check(const lw_function_desc *d, const lwi_signal_names *names,
@@ -125,6 +149,12 @@ lw_status lwi_function_check(const lw_function_desc *d, const lwi_signal_names *
     case LW_FUNCTION_CURVE:
         TRY(check_formula(d->formula, names, error));
         return lwi_table_check(d, error);
+    case LW_FUNCTION_INTEGRAL:
+    case LW_FUNCTION_LAG:
+    case LW_FUNCTION_RATE_LIMIT:
+    case LW_FUNCTION_TRANSFER:
+    case LW_FUNCTION_PID:
+        return check_states(d, names, error);
     case LW_FUNCTION_COUNT:
         break;
     }
@@ -159,6 +189,7 @@ typedef const char *(*finder)(const lw_function_desc *d);
 
 static const char *state_text(const lw_function_desc *d)
 {
+    if (lwi_signal_state_count(d) > 0) return d->formula; // its own states
     if (d->formula && lwi_formula_facts_of(d->formula).reads_state) return d->formula;
     return d->formula2 && lwi_formula_facts_of(d->formula2).reads_state ? d->formula2 : NULL;
 }
@@ -216,7 +247,9 @@ unsigned lwi_function_needs(const lwi_function *all, lw_signal s)
 {
     if (s.index <= 0) return 0;
     const lwi_function *f = &all[s.index - 1];
-    unsigned needs = formula_needs(f->formula) | formula_needs(f->formula2);
+    unsigned needs = 0;
+    for (int i = 0; i < LWI_FUNCTION_FORMULAS; i++)
+        needs |= formula_needs(lwi_function_formula(f, i));
     for (int i = 0; i < f->desc.nterm; i++) needs |= lwi_function_needs(all, f->desc.terms[i]);
     return needs;
 }
@@ -241,11 +274,11 @@ static lw_status copy_formula(const char *text, const lwi_signal_names *names, l
     return lwi_formula_build(text, &scope, arena, *formula, NULL);
 }
 
-// Appends the functions and inputs that a formula names.
-static int add_terms(const lwi_formula *formula, lw_signal *terms, int n)
+// Appends the functions and inputs that a formula names, without the function itself.
+static int add_terms(const lwi_formula *formula, int self, lw_signal *terms, int n)
 {
     for (int k = 0; formula && k < formula->nname; k++)
-        if (formula->name[k].kind == LWI_READ_SIGNAL)
+        if (formula->name[k].kind == LWI_READ_SIGNAL && formula->name[k].index != self)
             terms[n++] = (lw_signal){formula->name[k].index};
     return n;
 }
@@ -253,18 +286,28 @@ static int add_terms(const lwi_formula *formula, lw_signal *terms, int n)
 static lw_status build_formulas(const lw_function_desc *desc, const lwi_signal_names *names,
                                 lwi_arena *arena, lwi_function *f)
 {
-    TRY(copy_formula(desc->formula, names, arena, &f->formula));
-    f->desc.formula = f->formula->text;
-    int n = f->formula->nname;
-    if (desc->type == LW_FUNCTION_MAP) {
-        TRY(copy_formula(desc->formula2, names, arena, &f->formula2));
-        f->desc.formula2 = f->formula2->text;
-        n += f->formula2->nname;
+    const lwi_signal_names all = names_for(desc, names);
+    const bool second = desc->type == LW_FUNCTION_MAP || desc->type == LW_FUNCTION_PID;
+    const char *const given[] = {desc->formula, second ? desc->formula2 : NULL,
+                                 desc->type == LW_FUNCTION_PID ? desc->reference_rate : NULL,
+                                 desc->type == LW_FUNCTION_PID ? desc->measured_rate : NULL};
+    lwi_formula **const built[] = {&f->formula, &f->formula2, &f->rate[0], &f->rate[1]};
+    const char **const kept[] = {&f->desc.formula, &f->desc.formula2, &f->desc.reference_rate,
+                                 &f->desc.measured_rate};
+    int n = 0;
+    for (int i = 0; i < LWI_FUNCTION_FORMULAS; i++) {
+        if (!given[i]) continue;
+        TRY(copy_formula(given[i], &all, arena, built[i]));
+        *kept[i] = (*built[i])->text;
+        n += (*built[i])->nname;
     }
     lw_signal *terms = LWI_PUSH(arena, lw_signal, n);
     if (!terms) return LW_ERR_MEMORY;
+    n = 0;
+    for (int i = 0; i < LWI_FUNCTION_FORMULAS; i++)
+        n = add_terms(lwi_function_formula(f, i), names->nfunction + 1, terms, n);
     f->desc.terms = terms;
-    f->desc.nterm = add_terms(f->formula2, terms, add_terms(f->formula, terms, 0));
+    f->desc.nterm = n;
     return LW_OK;
 }
 
@@ -288,7 +331,9 @@ lw_status lwi_function_build(const lw_function_desc *desc, const lwi_signal_name
     // arrays that do not belong to the type are the caller's business and not kept
     f.desc.coefficients = f.desc.t = f.desc.y = f.desc.x2 = NULL;
     f.desc.terms = NULL;
-    f.desc.formula = f.desc.formula2 = NULL;
+    f.desc.formula = f.desc.formula2 = f.desc.reference_rate = f.desc.measured_rate = NULL;
+    f.desc.numerator = f.desc.denominator = NULL;
+    f.desc.nnumerator = f.desc.ndenominator = 0;
     f.desc.ncoefficient = f.desc.npoint = f.desc.npoint2 = f.desc.nterm = 0;
 
     if (desc->type == LW_FUNCTION_POLYNOMIAL) {
@@ -301,7 +346,10 @@ lw_status lwi_function_build(const lw_function_desc *desc, const lwi_signal_name
         f.desc.terms = terms;
         f.desc.nterm = desc->nterm;
     }
-    if (over || desc->type == LW_FUNCTION_FORMULA) TRY(build_formulas(desc, names, arena, &f));
+    const bool states = lwi_signal_state_count(desc) > 0;
+    if (over || states || desc->type == LW_FUNCTION_FORMULA)
+        TRY(build_formulas(desc, names, arena, &f));
+    if (states) TRY(lwi_signal_states_build(desc, arena, &f));
     if (over || desc->type == LW_FUNCTION_TABLE) TRY(build_table(desc, arena, &f));
     *function = f;
     return LW_OK;
@@ -395,6 +443,11 @@ void lwi_function_eval(const lwi_function *all, lw_signal s, double t, double f[
     case LW_FUNCTION_FORMULA:
     case LW_FUNCTION_CURVE:
     case LW_FUNCTION_MAP:
+    case LW_FUNCTION_INTEGRAL:
+    case LW_FUNCTION_LAG:
+    case LW_FUNCTION_RATE_LIMIT:
+    case LW_FUNCTION_TRANSFER:
+    case LW_FUNCTION_PID:
         lwi_signal_jet(all, s, &(lwi_now){.t = t}, &lwi_seed_time, f);
         break;
     case LW_FUNCTION_COUNT:

@@ -13,7 +13,18 @@ typedef struct lwi_function {
     lwi_table table;       ///< table, curve, map
     lwi_formula *formula;  ///< formula: its program; curve, map: what they are over
     lwi_formula *formula2; ///< map: what the second axis is over
+    lwi_formula *rate[2];  ///< pid: rates of reference and measured; NULL: none
+    int nstate, state;     ///< states; the first one in lwi_now.states
+    double *start;         ///< [nstate] states at the start
+    const double *linear;  ///< transfer: coefficients of its states (states.c)
 } lwi_function;
+
+enum { LWI_FUNCTION_FORMULAS = 4 };
+/** Formula i of a function, i < LWI_FUNCTION_FORMULAS, or NULL. */
+static inline lwi_formula *lwi_function_formula(const lwi_function *f, int i)
+{
+    return i == 0 ? f->formula : i == 1 ? f->formula2 : f->rate[i - 2];
+}
 
 /** What formulas may name: the functions and inputs that were added before. */
 typedef struct lwi_signal_names {
@@ -21,6 +32,7 @@ typedef struct lwi_signal_names {
     int nfunction;
     const char *const *input;
     int ninput;
+    const char *self; ///< name of the function itself, where its formula may read it; else NULL
 } lwi_signal_names;
 
 extern const lwi_seed lwi_seed_time; ///< along t

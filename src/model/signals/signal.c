@@ -4,12 +4,15 @@
 //   map     f(a(s), b(s)):  f' = f1 a' + f2 b',        f'' = f11 a' a' + 2 f12 a' b' + f22 b' b' + f1 a'' + f2 b''
 #include "model/signals/functions.h"
 
+#include "model/signals/states.h"
+
 const lwi_seed lwi_seed_time = {.t = 1, .iq = -1, .iv = -1, .spring = -1};
 
 // Values through curves and maps; `now` has the functions.
 static double value_of(const lwi_function *function, const lwi_now *now)
 {
     double f[6], x[2];
+    if (function->nstate > 0) return lwi_signal_states_value(function, now);
     switch (function->desc.type) {
     case LW_FUNCTION_FORMULA:
         return lwi_formula_value(function->formula, now);
@@ -24,9 +27,11 @@ static double value_of(const lwi_function *function, const lwi_now *now)
     }
 }
 
-static bool reads(lw_function_type type)
+static bool reads(const lwi_function *function)
 {
-    return type == LW_FUNCTION_FORMULA || type == LW_FUNCTION_CURVE || type == LW_FUNCTION_MAP;
+    const lw_function_type type = function->desc.type;
+    return type == LW_FUNCTION_FORMULA || type == LW_FUNCTION_CURVE || type == LW_FUNCTION_MAP ||
+           function->nstate > 0;
 }
 
 double lwi_signal_value(const lwi_function *all, lw_signal s, const lwi_now *now, double none)
@@ -34,7 +39,7 @@ double lwi_signal_value(const lwi_function *all, lw_signal s, const lwi_now *now
     if (s.index == 0) return none;
     if (s.index < 0) return now->inputs ? now->inputs[-s.index - 1] : 0;
     const lwi_function *function = &all[s.index - 1];
-    if (reads(function->desc.type)) {
+    if (reads(function)) {
         lwi_now here = *now;
         here.functions = all;
         return value_of(function, &here);
@@ -95,6 +100,10 @@ void lwi_signal_jet(const lwi_function *all, lw_signal s, const lwi_now *now, co
     const lwi_function *function = &all[s.index - 1];
     lwi_now here = *now;
     here.functions = all;
+    if (function->nstate > 0) {
+        lwi_signal_states_jet(function, &here, seed, f);
+        return;
+    }
     switch (function->desc.type) {
     case LW_FUNCTION_FORMULA:
         lwi_formula_jet(function->formula, &here, seed, f);

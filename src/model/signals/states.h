@@ -1,0 +1,26 @@
+// states.h -- signals with states, which are integrated together with the motion: integrals, lags, controllers.
+#ifndef LWI_MODEL_SIGNALS_STATES_H
+#define LWI_MODEL_SIGNALS_STATES_H
+
+#include "model/signals/functions.h"
+
+enum { LWI_SIGNAL_STATES = 16 }; ///< maximum of one signal
+
+/** States of a function of this description; 0: its type has none. */
+int lwi_signal_state_count(const lw_function_desc *desc);
+/** Numbers of the description; its formulas are checked elsewhere. */
+lw_status lwi_signal_states_check(const lw_function_desc *desc, lw_error *error);
+/** Copies lists and what evaluation needs of them. */
+lw_status lwi_signal_states_build(const lw_function_desc *desc, lwi_arena *arena,
+                                  lwi_function *function);
+/** Value of a function with states; `now` has the functions. */
+double lwi_signal_states_value(const lwi_function *function, const lwi_now *now);
+/** f[0..2]: the same with derivatives along the seed; states are held. */
+void lwi_signal_states_jet(const lwi_function *function, const lwi_now *now, const lwi_seed *seed,
+                           double f[3]);
+/** Rates of its states, rate [nstate]. */
+void lwi_signal_states_rates(const lwi_function *function, const lwi_now *now, double *rate);
+/** States at the start, [nstate]. */
+void lwi_signal_states_start(const lwi_function *function, const lwi_now *now, double *state);
+
+#endif
