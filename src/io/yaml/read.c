@@ -446,6 +446,15 @@ static lw_status read_objects(lwi_yaml_reading *r, const lwi_yaml_key *key,
     return LW_OK;
 }
 
+static bool holds_formula(const lwi_yaml_key *key)
+{
+    static const char *const names[] = {
+        "of", "of2", "reference", "measured", "reference_rate", "measured_rate"};
+    for (int i = 0; i < LWI_COUNT(names); i++)
+        if (!strcmp(key->name, names[i])) return true;
+    return false;
+}
+
 // A formula with the values of its parameters; one with a mistake is left to the builder.
 static lw_status rewrite_formula(lwi_yaml_reading *r, const lwi_document_value *v,
                                  const char **formula)
@@ -540,9 +549,7 @@ static lw_status read_value(lwi_yaml_reading *r, const lwi_yaml_key *key, int ty
     case LWI_KEY_STRING:
         *FIELD(lw_place, key->size) = v->place;
         TRY(lwi_yaml_read_text(r, v, "a text", FIELD(const char *, key->offset)));
-        return strncmp(key->name, "of", 2) == 0
-                   ? rewrite_formula(r, v, FIELD(const char *, key->offset))
-                   : LW_OK;
+        return holds_formula(key) ? rewrite_formula(r, v, FIELD(const char *, key->offset)) : LW_OK;
     case LWI_KEY_SHAPES:
         return lwi_yaml_read_shapes(r, v, FIELD(const lw_shape *, key->offset),
                                     FIELD(int, key->size));
