@@ -94,12 +94,14 @@ static lw_status examine(lw_sim *sim)
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "searching for an event");
     lwi_observe_merged(model, LW_OBSERVE_TWIST, sim->inputs, &sim->loads, m);
     for (int b = 0; b < model->nbody; b++) m3_mul_v(m->w_world[b], m->R[b], m->w[b]);
+    const lwi_states states = {.value = m->states};
     const lwi_kin kin = {.R = (const double(*)[9])m->R,
                          .r = (const double(*)[3])m->r,
                          .v = (const double(*)[3])m->v,
                          .w = (const double(*)[3])m->w_world,
                          .q = m->q,
-                         .qd = m->qd};
+                         .qd = m->qd,
+                         .states = &states};
     const lwi_now now = lwi_now_at(&kin, sim->t, sim->inputs);
     for (int i = 0; i < model->desc.nevent; i++) {
         if (!model->event[i].when.index) continue;

@@ -212,6 +212,27 @@ static void rates_are_limited(void **state)
     lw_model_destroy(m);
 }
 
+// An event at a value of a signal with a state: 1 - e^(-t/T) = 0.75 at t = T log 4.
+static void events_follow_states(void **state)
+{
+    (void)state;
+    lw_model *m = parse("linkwork: 1\n"
+                        "parameters: {level: 0.75}\n"
+                        "signals:\n"
+                        "  x: {type: lag, of: 1, time: 0.3, initial: 0}\n"
+                        "bodies:\n"
+                        "  cart: {mass: 2, inertia: [1, 1, 1, 0, 0, 0]}\n"
+                        "joints:\n"
+                        "  rail: {type: prismatic, between: [ground, cart], at: [0, 0, 0]}\n"
+                        "events:\n"
+                        "  there: {when: x > level, stop: true}\n");
+    lw_sim *sim = create(m, "auto", "auto", 1e-12);
+    lwt_ok(lw_sim_step(sim, 1), lw_sim_error(sim));
+    assert_near(lw_sim_time(sim), 0.3 * log(4), 1e-10);
+    lw_sim_destroy(sim);
+    lw_model_destroy(m);
+}
+
 // ------------------------------------------------------------------------------------------ windup
 
 // sin(t) integrated within [0, 1]: 1 - cos t until pi/2, held at 1 until pi, then 1 + (-1 - cos t) = -cos t ... to 0.
@@ -466,6 +487,7 @@ int main(void)
         cmocka_unit_test(lags_and_integrals_are_exponentials),
         cmocka_unit_test(transfer_functions_have_their_step_response),
         cmocka_unit_test(rates_are_limited),
+        cmocka_unit_test(events_follow_states),
         cmocka_unit_test(integrals_stay_within_their_range),
         cmocka_unit_test(integrals_of_controllers_do_not_wind_up),
         cmocka_unit_test(controllers_move_an_arm_alike_by_all_formulations),
