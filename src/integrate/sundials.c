@@ -1,5 +1,5 @@
 // sundials.c -- adaptive integrators of SUNDIALS: explicit Runge-Kutta pairs (ARKODE's ERKStep) and
-// multistep methods (CVODE).  This file and sundials_memory.c use SUNDIALS. [hindmarsh2005, reynolds2023]
+// multistep methods (CVODE).  This file and sundials_*.c use SUNDIALS. [hindmarsh2005, reynolds2023]
 //
 // SUNDIALS is always asked for one step.  The stop time of a step is `limit`, on which it ends
 // exactly; between calls the solver may be past the caller's time (dense output), never before

@@ -1,6 +1,8 @@
 // sundials_memory.c -- vectors, matrices and factors for SUNDIALS, in memory of a caller's allocator.
 #include "integrate/sundials_memory.h"
 
+#include "integrate/sundials_vectors.h"
+
 #include <nvector/nvector_serial.h>
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunmatrix/sunmatrix_dense.h>
@@ -84,6 +86,7 @@ static bool borrow_vector_operations(lwi_sundials_memory *memory)
     if (!serial) return false;
     memory->vector_operations = *serial->ops;
     N_VDestroy(serial);
+    lwi_sundials_set_vectors(&memory->vector_operations);
     memory->vector_operations.nvclone = copy_vector;
     memory->vector_operations.nvcloneempty = copy_vector;
     memory->vector_operations.nvdestroy = keep_vector;
