@@ -552,6 +552,11 @@ def growth(source):
 
 
 @made("docs/benchmarks.md")
+def runs(source):
+    return source.printed("bench/runs/runs.py", "runs.json")
+
+
+@made("docs/benchmarks.md")
 def depth(source):
     return source.printed("bench/depth/depth.py", "depth.json")
 

@@ -177,6 +177,10 @@ struct lwi_formulation {
     /** Upper bound of the position residuals of loops and couplings at (t, x) [m, rad], cheaper than poses;
      *  infinite: unknown.  NULL: always unknown. */
     double (*gap)(lwi_work *, double t, const double *x);
+    /** At the last `rates`: the smallest part of a dependent motion of a loop, in the rows that close it, that is
+     *  independent of the others, relative to its size; at most 1.  While
+     *  it is not small all rows are independent.  Costs a small part of an evaluation.  0: unknown.  NULL: always. */
+    double (*margin)(const lwi_work *);
     /** Factors [nx] of the absolute tolerance atol at the state (t, x); NULL: 1. */
     lw_status (*scale)(lwi_work *, double t, const double *x, double *scale);
     /** One line about the choices of `prepare`, or ""; NULL: none. */

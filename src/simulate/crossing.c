@@ -70,6 +70,18 @@ enum { SHIFTS = 4 };
 // Largest decrease of sines per radian; 0.6 to 0.8 was measured.
 #define SLOPE 0.8
 
+// Margins (formulation.h) change by at most one per radian of a joint, so margins at both ends of a step exclude a
+// singular position within it if no coordinate changes by more than this part of them [rad, m].
+#define SHORT 0.5
+// The sine itself is not computed where margins are above SAFE, or above SMALL and FALLEN times that of the last state
+// examined, if the sine there was above FAR of the largest of the run.  It is where the margin has GROWN by this factor: the
+// largest sine of the run is needed.
+#define SAFE 0.6
+#define SMALL 0.1
+#define FALLEN 0.8
+#define FAR 0.5
+#define GROWN 1.3
+
 // ------------------------------------------------------------------------------------------ create
 
 static lw_status create_piece(lw_sim *sim, int nx, lwi_crossing_piece *piece)
@@ -114,6 +126,7 @@ void lwi_sim_leave_crossing(lw_sim *sim)
     c->begin = c->end = -INFINITY;
     c->latest = INFINITY;
     c->near = c->failed = c->last.valid = false;
+    c->margin = 0;
     c->retreats = 0;
 }
 
@@ -289,6 +302,34 @@ static bool is_far(lwi_crossing *c, const lwi_system *s, double largest)
     return true;
 }
 
+// Largest change of a coordinate [rad, m].
+static double change_of(const lwi_layout *layout, const double *x0, const double *x1)
+{
+    double largest = 0;
+    for (int b = 0; b < layout->nblock; b++) {
+        const lwi_block *block = &layout->block[b];
+        if (block->kind != LWI_COORDINATE && block->kind != LWI_QUATERNION) continue;
+        for (int i = block->first; i < block->first + block->n; i++)
+            largest = fmax(largest, fabs(x1[i] - x0[i]));
+    }
+    return largest;
+}
+
+// Do the margins of evaluations exclude that the step comes near a singular position?  Notes that at its end.
+static bool is_safe(lw_sim *sim, double t0, const double *x0, double t1, const double *x1)
+{
+    lwi_crossing *c = &sim->crossing;
+    const lwi_formulation *f = sim->work->formulation;
+    const double before = t0 == c->margin_time ? c->margin : 0, sampled = c->sampled_margin;
+    c->margin = f->margin ? f->margin(sim->work) : 0;
+    c->margin_time = t1;
+    const double lower = fmin(before, c->margin);
+    if (sim->monitor.count == 0 || !c->last.valid || c->margin > GROWN * sampled) return false;
+    const bool still =
+        lower >= SMALL && c->margin >= FALLEN * sampled && c->last.sine >= FAR * typical(sim);
+    return (lower >= SAFE || still) && change_of(&sim->work->layout, x0, x1) <= SHORT * lower;
+}
+
 bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const double *x1,
                     double *end)
 {
@@ -297,6 +338,10 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
     const lwi_system *s = &monitor->system;
     const bool poses = sim->work->formulation->flags & LWI_POSES_FIRST;
     c->known = t1, c->latest = INFINITY, c->near = false;
+    if (is_safe(sim, t0, x0, t1, x1)) {
+        c->skipped = true;
+        return true;
+    }
     if (c->last.valid && t0 >= c->last.t && t1 < c->due) return true;
     if (!observe(sim, t1, x1, poses ? LW_OBSERVE_POSE : LW_OBSERVE_TWIST, &c->at)) return true;
     const double largest = typical(sim);
@@ -310,6 +355,8 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
         return false;
     }
     lwi_sine_take(s, &c->at, sine, &c->last);
+    lwi_sim_end_skipping(sim);
+    c->sampled_margin = c->margin;
     lwi_monitor_add_known(monitor, &c->at, pivot, edge);
     c->due = t1;
     c->known = t1, c->latest = INFINITY, c->near = false;
@@ -321,6 +368,12 @@ bool lwi_sim_accept(lw_sim *sim, double t0, const double *x0, double t1, const d
     if (estimate_position(sim, &c->at, c->last.rate, &after, &window) && after > 0)
         plan_step(c, t1, t1 + after, window);
     return true;
+}
+
+void lwi_sim_end_skipping(lw_sim *sim)
+{
+    if (sim->crossing.skipped) sim->monitor.count = 0; // its samples are from before
+    sim->crossing.skipped = false;
 }
 
 double lwi_sim_bound(const lw_sim *sim, double t)
@@ -631,6 +684,7 @@ lw_status lwi_sim_cross(lw_sim *sim, double limit)
     if (end > sim->t && end <= limit && cross(sim, limit)) {
         const lwi_crossing_path *p = &c->best;
         sim->monitor.count = 0; // the window is known
+        c->margin = 0;
         c->last.valid = false;
         if (!(p->sine * p->sine < LWI_MONITOR_NEAR * sim->monitor.largest)) return LW_OK;
         if (sim->options.singular == LW_SINGULAR_STOP) return stop_before(sim);

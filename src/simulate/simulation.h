@@ -142,10 +142,13 @@ typedef struct lwi_crossing_path {
 /** Steps across singular positions (crossing.c). */
 typedef struct lwi_crossing {
     bool active;
-    lwi_sine last;        ///< of an accepted state
-    double due;           ///< no step that ends before is examined
-    double known, latest; ///< the step that begins at `known` ends at `latest`, if not before
-    bool near;            ///< it is the step across the position at time `position`
+    lwi_sine last;              ///< of an accepted state
+    double due;                 ///< no step that ends before is examined
+    double known, latest;       ///< the step that begins at `known` ends at `latest`, if not before
+    double margin, margin_time; ///< at the last accepted state; 0: unknown
+    double sampled_margin;      ///< at the last state that was examined
+    bool skipped;               ///< states since then were not: margins are large
+    bool near;                  ///< it is the step across the position at time `position`
     double position;
     bool failed; ///< the window around the position cannot be stepped across
     double failed_sine;
@@ -280,6 +283,8 @@ bool lwi_sim_continue_start(lw_sim *sim, lw_observe level, lwi_snapshot *snapsho
 
 /** Memory, where the integrator can end steps early; after lwi_sim_prepare_passage. */
 lw_status lwi_sim_prepare_crossing(lw_sim *sim);
+/** Before a sample for the monitor: samples before accepted states without one do not count. */
+void lwi_sim_end_skipping(lw_sim *sim);
 /** Discards what is known of the motion ahead: the state has changed. */
 void lwi_sim_leave_crossing(lw_sim *sim);
 /** Examines a step from (t0, x0) to (t1, x1).  False: it comes too near to a singular position, and is repeated with an

@@ -655,6 +655,7 @@ lw_status lwi_sim_explain(lw_sim *sim, lw_status status)
 
 void lwi_sim_end_monitor(lw_sim *sim)
 {
+    lwi_sim_end_skipping(sim);
     if (sim->monitor.active && observe(sim, sim->t, sim->x, LW_OBSERVE_TWIST, &sim->snapshot))
         lwi_monitor_end(&sim->monitor, &sim->snapshot);
 }

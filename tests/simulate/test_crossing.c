@@ -175,6 +175,38 @@ static void steps_of_the_sine_are_no_minimum(void **state)
     lw_model_destroy(model);
 }
 
+// Margins replace the sine where they are not small (crossing.c), so they are small wherever the sine is; and where
+// they are large few states are examined.
+static void margins_are_small_where_the_sine_is(void **state)
+{
+    (void)state;
+    lw_model *const models[] = {slider_crank(8), change_point(1.5), lwt_four_bars(2)};
+    int close = 0, skipped = 0;
+    for (int m = 0; m < LWI_COUNT(models); m++) {
+        lw_sim *sim = simulation(models[m], "rcr", "dopri5", "1e-6");
+        for (int row = 1; row <= 600; row++) {
+            lwt_ok(lw_sim_step(sim, row / 400.0), lw_sim_error(sim));
+            const lwi_crossing *c = &sim->crossing;
+            skipped += c->skipped;
+            if (!(sim->t >= c->end) || c->margin_time != sim->t) continue;
+            sim->snapshot.t = sim->t;
+            lwt_ok(sim->work->formulation->observe(sim->work, sim->t, sim->x, NULL,
+                                                   LW_OBSERVE_TWIST, &sim->snapshot),
+                   &sim->work->error);
+            const double sine = lwi_sine_at(&sim->monitor, &sim->snapshot);
+            const double typical = sqrt(sim->monitor.largest);
+            if (!(sine < 0.12 * typical)) continue; // steps across begin at 0.15
+            close++;
+            if (!(c->margin < 0.6))
+                fail_msg("model %d, t = %g: margin %g, sine %g of %g", m, sim->t, c->margin, sine,
+                         typical);
+        }
+        lw_sim_destroy(sim);
+        lw_model_destroy(models[m]);
+    }
+    if (close < 5 || skipped < 100) fail_msg("%d states close, %d skipped", close, skipped);
+}
+
 // One prediction is wrong by a third, and the longest attempt fails: a shorter one shows where the position is.
 static void positions_off_the_middle_are_found(void **state)
 {
@@ -387,6 +419,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_in_a_line_go_straight_on),
         cmocka_unit_test(steps_of_the_sine_are_no_minimum),
+        cmocka_unit_test(margins_are_small_where_the_sine_is),
         cmocka_unit_test(positions_off_the_middle_are_found),
         cmocka_unit_test(every_integrator_goes_straight_on),
         cmocka_unit_test(coarse_runs_stay_on_the_branch),

@@ -427,7 +427,7 @@ static lw_status rates_by_clusters(lwi_work *work, double t, const double *x, co
         TRY(factor(work, t, x));
     }
     LWI_ASSERT(choice->made);
-    *done = lwi_rcr_clusters_rates(work, t, x, inputs, xdot, &min);
+    *done = d->in_clusters = lwi_rcr_clusters_rates(work, t, x, inputs, xdot, &min);
     if (!*done) return LW_OK;
     choice->last_pivot = min;
     choice->min_pivot = fmin(choice->min_pivot, min);
@@ -446,6 +446,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
         TRY(rates_by_clusters(work, t, x, inputs, xdot, &done));
         if (done) return LW_OK;
     }
+    d->in_clusters = false;
     TRY(kinematics(work, t, x, model->nforce > 0));
     record_pivot(d, work->discrete);
     TRY(d->momenta ? momenta_rates(work, t, x, inputs, second) : accelerations(work, t, inputs));
@@ -768,6 +769,12 @@ static double gap(lwi_work *work, double t, const double *x)
     return lwi_cut_gap(&d->cut, &d->tree, t);
 }
 
+static double margin(const lwi_work *work)
+{
+    const lwi_rcr_work *d = work->data;
+    return d->in_clusters ? lwi_rcr_clusters_margin(d->clusters) : 0;
+}
+
 static lw_status scale(lwi_work *work, double t, const double *x, double *factor)
 {
     lwi_rcr_work *d = work->data;
@@ -802,6 +809,7 @@ const lwi_formulation lwi_formulation_rcr = {
     .observe = observe,
     .impulses = lwi_rcr_state_impulses,
     .gap = gap,
+    .margin = margin,
     .scale = scale,
     .about = about,
     .notice = notice,

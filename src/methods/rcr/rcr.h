@@ -258,6 +258,7 @@ typedef struct lwi_rcr_work {
     double mount_power; ///< power of the efforts of cut joints across their moving mounts [W]
     double rotor_power; ///< and of their rotors [W]
     struct lwi_rcr_clusters *clusters; ///< NULL: the model has no loop clusters
+    bool in_clusters;                  ///< the last rates are from them
     struct lwi_rcr_dense *dense;       ///< NULL: the elimination is faster
     bool by_dense;                     ///< the present motion is from the dense path
     lwi_cut_momenta *momenta;          ///< NULL: the state has speeds

@@ -524,3 +524,30 @@ bool lwi_clusters_plan(lwi_clusters *c, const unsigned char *dependent)
     }
     return c->fits;
 }
+
+// With W_y'W_y = L D L' its diagonal is N_i = D_i + sum_j L_ij^2 D_j.
+double lwi_clusters_smallest_pivot(const lwi_clusters *c)
+{
+    lwi_lanes lowest;
+    for (int l = 0; l < LWI_LANES; l++) lowest[l] = 1;
+    for (int n = 0; n < c->nblock; n++) {
+        const lwi_cluster_block *b = &c->block[n];
+        const int ny = b->shape->ny;
+        const lwi_lanes *row = b->factor, *Di = b->factor + ny * (ny - 1) / 2;
+        const lwi_lanes *size = b->constants->size + b->shape->nx;
+        for (int i = 0; i < ny; row += i++) {
+            lwi_lanes N;
+            for (int l = 0; l < LWI_LANES; l++) N[l] = 1 / Di[i][l];
+            for (int j = 0; j < i; j++)
+                for (int l = 0; l < LWI_LANES; l++) N[l] += row[j][l] * row[j][l] / Di[j][l];
+            for (int l = 0; l < LWI_LANES; l++) {
+                const double whole = N[l] > size[i][l] ? N[l] : size[i][l];
+                const double pivot = 1 / (Di[i][l] * whole);
+                lowest[l] = pivot < lowest[l] ? pivot : lowest[l];
+            }
+        }
+    }
+    double smallest = 1;
+    for (int l = 0; l < LWI_LANES; l++) smallest = lowest[l] < smallest ? lowest[l] : smallest;
+    return smallest;
+}

@@ -243,6 +243,11 @@ double lwi_rcr_clusters_pivot(const lwi_work *work, double t, const double *x,
     return place(d->clusters, q, &max_ratio2) ? 1 / sqrt(1 + max_ratio2) : 0;
 }
 
+double lwi_rcr_clusters_margin(const lwi_rcr_clusters *clusters)
+{
+    return sqrt(lwi_clusters_smallest_pivot(clusters->clusters));
+}
+
 double lwi_rcr_clusters_gap(const lwi_work *work, double t, const double *x)
 {
     const lwi_rcr_work *d = work->data;

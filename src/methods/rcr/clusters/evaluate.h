@@ -26,13 +26,16 @@ bool lwi_rcr_clusters_rates(lwi_work *work, double t, const double *x, const dou
 double lwi_rcr_clusters_pivot(const lwi_work *work, double t, const double *x,
                               const unsigned char *dependent);
 
+/** As lwi_formulation.margin, after lwi_rcr_clusters_rates. */
+double lwi_rcr_clusters_margin(const lwi_rcr_clusters *clusters);
+
 /** As lwi_formulation.gap, for the partition in work->discrete; infinite if clusters cannot
  *  evaluate it. */
 double lwi_rcr_clusters_gap(const lwi_work *work, double t, const double *x);
 
-/** Number of clusters of the present partition; 0: the general elimination evaluates it. */
 /** Does this partition have clusters? */
 bool lwi_rcr_clusters_fit(const lwi_rcr_clusters *clusters, const unsigned char *dependent);
+/** Number of clusters of the present partition; 0: the general elimination evaluates it. */
 int lwi_rcr_clusters_count(const lwi_rcr_clusters *clusters);
 
 #endif
