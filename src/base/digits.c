@@ -18,6 +18,7 @@
 
 enum { DIGITS = 17, MANTISSA = 52, BIAS = 1075, EXACT = 54, STEP = 27, FIRST = -11, CLOSE = 8 };
 #define SMALLEST 10000000000000000u // 10^16, the smallest number with 17 digits
+#define EIGHT 100000000u            // 10^8
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -28,7 +29,7 @@ static int step_of(int k)
 }
 
 // The first 128 bits of 5^k, for -297 <= k <= 350, as a product of 5^(27 a) and 5^b.
-static wide power_of_five(int k)
+static wide any_power_of_five(int k)
 {
     static const uint64_t large[][2] = {
         {0xa76c582338ed2621u, 0xaf2af2b80af6f24eu}, {0x873e4f75e2224e68u, 0x5a7744a6e804a291u},
@@ -80,6 +81,43 @@ static wide power_of_five(int k)
     return high >> 127 ? high : high << 1 | (uint64_t)low >> 63;
 }
 
+// The same; those that are exact, of numbers from 1e-38 to 1e17, are stored.
+static inline wide power_of_five(int k)
+{
+    static const uint64_t exact[EXACT + 1][2] = {
+        {0x8000000000000000u, 0x0000000000000000u}, {0xa000000000000000u, 0x0000000000000000u},
+        {0xc800000000000000u, 0x0000000000000000u}, {0xfa00000000000000u, 0x0000000000000000u},
+        {0x9c40000000000000u, 0x0000000000000000u}, {0xc350000000000000u, 0x0000000000000000u},
+        {0xf424000000000000u, 0x0000000000000000u}, {0x9896800000000000u, 0x0000000000000000u},
+        {0xbebc200000000000u, 0x0000000000000000u}, {0xee6b280000000000u, 0x0000000000000000u},
+        {0x9502f90000000000u, 0x0000000000000000u}, {0xba43b74000000000u, 0x0000000000000000u},
+        {0xe8d4a51000000000u, 0x0000000000000000u}, {0x9184e72a00000000u, 0x0000000000000000u},
+        {0xb5e620f480000000u, 0x0000000000000000u}, {0xe35fa931a0000000u, 0x0000000000000000u},
+        {0x8e1bc9bf04000000u, 0x0000000000000000u}, {0xb1a2bc2ec5000000u, 0x0000000000000000u},
+        {0xde0b6b3a76400000u, 0x0000000000000000u}, {0x8ac7230489e80000u, 0x0000000000000000u},
+        {0xad78ebc5ac620000u, 0x0000000000000000u}, {0xd8d726b7177a8000u, 0x0000000000000000u},
+        {0x878678326eac9000u, 0x0000000000000000u}, {0xa968163f0a57b400u, 0x0000000000000000u},
+        {0xd3c21bcecceda100u, 0x0000000000000000u}, {0x84595161401484a0u, 0x0000000000000000u},
+        {0xa56fa5b99019a5c8u, 0x0000000000000000u}, {0xcecb8f27f4200f3au, 0x0000000000000000u},
+        {0x813f3978f8940984u, 0x4000000000000000u}, {0xa18f07d736b90be5u, 0x5000000000000000u},
+        {0xc9f2c9cd04674edeu, 0xa400000000000000u}, {0xfc6f7c4045812296u, 0x4d00000000000000u},
+        {0x9dc5ada82b70b59du, 0xf020000000000000u}, {0xc5371912364ce305u, 0x6c28000000000000u},
+        {0xf684df56c3e01bc6u, 0xc732000000000000u}, {0x9a130b963a6c115cu, 0x3c7f400000000000u},
+        {0xc097ce7bc90715b3u, 0x4b9f100000000000u}, {0xf0bdc21abb48db20u, 0x1e86d40000000000u},
+        {0x96769950b50d88f4u, 0x1314448000000000u}, {0xbc143fa4e250eb31u, 0x17d955a000000000u},
+        {0xeb194f8e1ae525fdu, 0x5dcfab0800000000u}, {0x92efd1b8d0cf37beu, 0x5aa1cae500000000u},
+        {0xb7abc627050305adu, 0xf14a3d9e40000000u}, {0xe596b7b0c643c719u, 0x6d9ccd05d0000000u},
+        {0x8f7e32ce7bea5c6fu, 0xe4820023a2000000u}, {0xb35dbf821ae4f38bu, 0xdda2802c8a800000u},
+        {0xe0352f62a19e306eu, 0xd50b2037ad200000u}, {0x8c213d9da502de45u, 0x4526f422cc340000u},
+        {0xaf298d050e4395d6u, 0x9670b12b7f410000u}, {0xdaf3f04651d47b4cu, 0x3c0cdd765f114000u},
+        {0x88d8762bf324cd0fu, 0xa5880a69fb6ac800u}, {0xab0e93b6efee0053u, 0x8eea0d047a457a00u},
+        {0xd5d238a4abe98068u, 0x72a4904598d6d880u}, {0x85a36366eb71f041u, 0x47a6da2b7f864750u},
+        {0xa70c3c40a64e6c51u, 0x999090b65f67d924u},
+    };
+    if (k < 0 || k > EXACT) return any_power_of_five(k);
+    return (wide)exact[k][0] << 64 | exact[k][1];
+}
+
 // floor(log2 5^k), |k| <= 350
 static int power_bits(int k)
 {
@@ -112,20 +150,10 @@ static int decimal_exponent(int64_t high)
     return (int)((log2 * 323228496 - ((int64_t)1 << 31)) >> 50);
 }
 
-// The digits as an integer from 10^16 on, and the decimal exponent of the first one.
-// False: zero, not finite, too close to a tie.
-static bool find_digits(uint64_t bits, uint64_t *digits, int *exponent)
+// The digits of m 2^e, m from 2^63 on, as an integer from 10^16 on, and the decimal exponent of the first one; X: at most
+// that, and less by one at most.  False: too close to a tie.
+static inline bool find_digits(uint64_t m, int e, int X, uint64_t *digits, int *exponent)
 {
-    const int biased = (int)(bits >> MANTISSA & 0x7ff);
-    uint64_t m = bits & (((uint64_t)1 << MANTISSA) - 1);
-    if (biased == 0x7ff || (biased == 0 && m == 0)) return false;
-    m |= (uint64_t)(biased > 0) << MANTISSA;
-    const int zeros = biased > 0 ? 63 - MANTISSA : __builtin_clzll(m);
-    const int e = (biased > 0 ? biased : 1) - BIAS - zeros;
-    m <<= zeros;
-    // a subnormal number as a normal one
-    const int64_t high = (int64_t)(e + BIAS + 11) * (1 << 20) + (int64_t)(m << 1 >> 44);
-    int X = decimal_exponent(high);
     bool up;
     for (;; X++) { // twice at most
         if (!scaled(m, e, DIGITS - 1 - X, digits, &up)) return false;
@@ -138,18 +166,44 @@ static bool find_digits(uint64_t bits, uint64_t *digits, int *exponent)
     return true;
 }
 
-// The 8 digits of a number below 10^8.
-static void put_8(char *to, uint32_t number)
+// The same of the bits of a double; false also for zeros, infinities and what is no number.
+static inline bool find_digits_of(uint64_t bits, uint64_t *digits, int *exponent)
 {
-    static const char pair[] = "00010203040506070809101112131415161718192021222324"
-                               "25262728293031323334353637383940414243444546474849"
-                               "50515253545556575859606162636465666768697071727374"
-                               "75767778798081828384858687888990919293949596979899";
-    const uint32_t high = number / 10000, low = number % 10000;
-    memcpy(to, pair + 2 * (high / 100), 2);
-    memcpy(to + 2, pair + 2 * (high % 100), 2);
-    memcpy(to + 4, pair + 2 * (low / 100), 2);
-    memcpy(to + 6, pair + 2 * (low % 100), 2);
+    const int biased = (int)(bits >> MANTISSA & 0x7ff);
+    const uint64_t implicit = (uint64_t)1 << MANTISSA, m = bits & (implicit - 1);
+    if (biased > 0 && biased < 0x7ff)
+        return find_digits((m | implicit) << (63 - MANTISSA), biased - BIAS - (63 - MANTISSA),
+                           decimal_exponent((int64_t)(bits >> 32 & 0x7fffffff)), digits, exponent);
+    if (biased > 0 || m == 0) return false;
+    // a subnormal number as a normal one
+    const int zeros = __builtin_clzll(m), e = 1 - BIAS - zeros;
+    const int64_t high = (int64_t)(e + BIAS + 11) * (1 << 20) + (int64_t)(m << zeros << 1 >> 44);
+    return find_digits(m << zeros, e, decimal_exponent(high), digits, exponent);
+}
+
+// Sixteen digits, one in a byte, the first one in the lowest: `high` and `low`, below 10^8, are divided side by side, into
+// halves, pairs and single digits.  Quotients by multiplication: of numbers below 10^4 by 100, below 100 by 10.
+typedef uint64_t pair_u64 __attribute__((vector_size(16)));
+typedef uint32_t four_u32 __attribute__((vector_size(16)));
+typedef uint16_t eight_u16 __attribute__((vector_size(16)));
+
+static inline pair_u64 sixteen_digits(uint32_t high, uint32_t low)
+{
+    const uint32_t a = (uint32_t)((uint64_t)high * 3518437209u >> 45); // high / 10^4
+    const uint32_t b = (uint32_t)((uint64_t)low * 3518437209u >> 45);
+    const pair_u64 both = {a | (uint64_t)(high - 10000 * a) << 32, b | (uint64_t)(low - 10000 * b)
+                                                                           << 32};
+    const eight_u16 hundreds = (eight_u16)(((four_u32)both * 5243) >> 19);
+    const eight_u16 pairs =
+        hundreds | (eight_u16)(((four_u32)both - (four_u32)(hundreds * 100)) << 16);
+    const eight_u16 tens = pairs * 103 >> 10;
+    return (pair_u64)(tens | (pairs - tens * 10) << 8);
+}
+
+// How many of eight digits there are without the zeros at the end.
+static inline int significant(uint64_t digits)
+{
+    return digits ? 8 - __builtin_clzll(digits) / 8 : 0;
 }
 
 // An exponent of at least two digits.
@@ -183,19 +237,30 @@ static char *arrange(char *to, const char digit[2 * DIGITS], int n, int X)
     return to + n + 1;
 }
 
+// The digits of a number from 10^16 to 10^17, zeros behind them; returns how many there are without those at the end.
+static inline int put_digits(char digit[2 * DIGITS], uint64_t number)
+{
+    const uint64_t high = number / EIGHT, first = high / EIGHT;
+    const pair_u64 all =
+        sixteen_digits((uint32_t)(high - EIGHT * first), (uint32_t)(number - EIGHT * high));
+    pair_u64 characters = all | 0x3030303030303030u;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (int i = 0; i < 2; i++) characters[i] = __builtin_bswap64(characters[i]);
+#endif
+    digit[0] = (char)('0' + first);
+    memcpy(digit + 1, &characters, sizeof characters);
+    memset(digit + DIGITS, '0', DIGITS);
+    return all[1] ? 9 + significant(all[1]) : 1 + significant(all[0]);
+}
+
 int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM])
 {
     uint64_t bits, digits;
     char digit[2 * DIGITS], *to = text;
-    int X, n = DIGITS;
+    int X;
     memcpy(&bits, &value, sizeof bits);
-    if (!find_digits(bits, &digits, &X)) return 0;
-    digit[0] = (char)('0' + digits / SMALLEST);
-    digits %= SMALLEST;
-    put_8(digit + 1, (uint32_t)(digits / 100000000));
-    put_8(digit + 9, (uint32_t)(digits % 100000000));
-    memset(digit + DIGITS, '0', DIGITS);
-    while (n > 1 && digit[n - 1] == '0') n--;
+    if (!find_digits_of(bits, &digits, &X)) return 0;
+    const int n = put_digits(digit, digits);
     *to = '-';
     to = arrange(to + (bits >> 63), digit, n, X);
     LWI_ASSERT(to - text <= LWI_NUMBER_DIGITS);

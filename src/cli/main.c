@@ -3,6 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,9 +123,19 @@ static void end_without_memory(cli_exit code)
     free(room);
 }
 
+// Blocks of this size and larger are returned to the system when they are freed: glibc begins so, but raises the limit to
+// the size of what is freed, and temporary memory of a large model would stay until the end.
+static void return_large_blocks(void)
+{
+#ifdef __GLIBC__
+    mallopt(M_MMAP_THRESHOLD, 1 << 17);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     if (!fill_streams()) return CLI_FAILED;
+    return_large_blocks();
     signal(SIGXFSZ, SIG_IGN); // a file that is too large is reported as a full disk is
     const cli_exit code = run(argc, argv);
     errno = 0;
