@@ -11,7 +11,9 @@
 
 #include "base/assert.h"
 
+#include <math.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #ifdef __SIZEOF_INT128__
@@ -276,3 +278,15 @@ int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM])
 }
 
 #endif
+
+char *lwi_number_put(char text[LWI_NUMBER_ROOM], double value)
+{
+    if (value == 0) { // as of motions in a plane: no conversion
+        *text = '-';
+        text += signbit(value) != 0;
+        *text = '0';
+        return text + 1;
+    }
+    const int n = lwi_number_digits(value, text);
+    return text + (n ? n : snprintf(text, LWI_NUMBER_ROOM, "%.17g", value));
+}

@@ -29,6 +29,10 @@ enum { LWI_NUMBER_DIGITS = 24, LWI_NUMBER_ROOM = 48 };
  *  the room may be overwritten.  @return how many; 0: left to `printf`: zero, not finite, too close to a tie */
 int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM]);
 
+/** The characters of "%.17g" of any number, in the C locale (lwi_numbers_begin), without an end; behind them the rest of
+ *  the room may be overwritten.  @return behind the last one */
+char *lwi_number_put(char text[LWI_NUMBER_ROOM], double value);
+
 /** The n numbers of a text such as "10, 0.5", at most 8; false, with *values unchanged, for anything
  *  else. */
 bool lwi_numbers_read(const char *text, double *values, int n);

@@ -134,17 +134,6 @@ void lwi_result_column_meaning(const char *name, const char **unit, const char *
         if (!strcmp(m.at, places[i])) *frame = places[i];
 }
 
-const char *lwi_result_column_item(const lwi_result_column *column, int *length)
-{
-    const lwi_quantity *q = column->quantity;
-    *length = 0;
-    if (!q || q->subject == LWI_RESULT_TIME || q->subject == LWI_RESULT_SYSTEM) return "";
-    const meaning m = read_name(column->name);
-    LWI_ASSERT(m.item); // otherwise the quantity would be unknown
-    *length = m.item_length;
-    return m.item;
-}
-
 // ----------------------------------------------------------------------------- columns of a model
 
 // A single joint coordinate is a length or an angle.
@@ -226,14 +215,19 @@ lw_status lwi_result_columns_name(lwi_result_columns *c, const lw_model *model)
         const bool reaction = e->quantity->subject == LWI_RESULT_REACTION;
         const char *at = e->view ? c->view[e->view - 1].name : NULL;
         const char *name = entry_names(&c->arena, model, e, at), *frame = frame_of(c, e);
+        const int before = (int)strlen(lwi_result_column_prefix(e->quantity));
+        const int item = (int)strlen(lwi_result_item_name(model, e));
         if (!name) return LW_ERR_MEMORY;
         for (int k = e->part; k < e->part + e->n; k++, name += strlen(name) + 1) {
             LWI_ASSERT(column < c->column + c->n);
+            LWI_ASSERT(item == 0 || name[before] == '.');
             *column++ = (lwi_result_column){.name = name,
                                             .unit = unit_of(c, model, e, k),
                                             .frame = frame,
                                             .quantity = e->quantity,
-                                            .joint = reaction && !e->view ? e->item : -1};
+                                            .joint = reaction && !e->view ? e->item : -1,
+                                            .item = item ? before + 1 : 0,
+                                            .item_length = item};
         }
     }
     return LW_OK;
@@ -284,6 +278,9 @@ static lw_status name_columns(lwi_result_columns *c, const char *const *names, i
         lwi_result_column_meaning(column->name, &column->unit, &column->frame);
         column->quantity = lwi_result_column_quantity(column->name);
         column->joint = -1;
+        const meaning m = read_name(column->name);
+        if (m.item)
+            column->item = (int)(m.item - column->name), column->item_length = m.item_length;
     }
     c->n = n;
     return LW_OK;

@@ -14,6 +14,7 @@ typedef struct lwi_result_column {
     const char *unit, *frame;
     const lwi_quantity *quantity; ///< NULL: unknown
     int joint; ///< index in the writer's array `undetermined`: the joint of a reaction; otherwise -1
+    int item, item_length; ///< lwi_result_column_item
 } lwi_result_column;
 
 typedef struct lwi_result_columns {
@@ -65,7 +66,11 @@ lw_status lwi_result_pose_columns(const lw_result *result, const char *body, int
 void lwi_result_column_meaning(const char *name, const char **unit, const char **frame);
 
 /** The item in the name of a column: "rod" of "body.rod.x", not terminated; length 0: none. */
-const char *lwi_result_column_item(const lwi_result_column *column, int *length);
+static inline const char *lwi_result_column_item(const lwi_result_column *column, int *length)
+{
+    *length = column->item_length;
+    return column->name + column->item;
+}
 
 // ---- row.c
 

@@ -3,7 +3,6 @@
 #include "io/result/csv.h"
 #include "io/text.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,25 +43,12 @@ void lwi_csv_header(FILE *file, const char *const *names, int n)
 
 // -------------------------------------------------------------------------------------------- rows
 
-// Zeros, as of motions in a plane, need no conversion.  Returns the end.
-static inline char *put_number(char *to, double value)
-{
-    if (value == 0) {
-        *to = '-';
-        to += signbit(value) != 0;
-        *to = '0';
-        return to + 1;
-    }
-    const int n = lwi_number_digits(value, to);
-    return to + (n ? n : snprintf(to, LWI_NUMBER_ROOM, "%.17g", value));
-}
-
 void lwi_csv_numbers(FILE *file, const double *row, int n)
 {
     char block[1 << 14], *to = block;
     for (int i = 0; i < n; i++) {
         if (i) *to++ = ',';
-        to = put_number(to, row[i]);
+        to = lwi_number_put(to, row[i]);
         if (block + sizeof block - to > 2 * LWI_NUMBER_ROOM) continue;
         fwrite(block, 1, (size_t)(to - block), file);
         to = block;

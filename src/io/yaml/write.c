@@ -3,6 +3,7 @@
 // The file is a canonical form: bodies with poses in the world, joints with two frames.  Values that are
 // bit for bit the default are omitted, numbers have 17 digits, so that the file reads back to the
 // same bits.  Functions without a name are written inline.
+#include "base/numbers.h"
 #include "io/yaml/statements.h"
 #include "io/text.h"
 #include "model/model.h"
@@ -109,7 +110,8 @@ static void put_name(const writing *w, const char *name)
 
 static void put_number(const writing *w, double x)
 {
-    fprintf(w->file, "%.17g", x);
+    char text[LWI_NUMBER_ROOM];
+    fwrite(text, 1, (size_t)(lwi_number_put(text, x) - text), w->file);
 }
 
 static void put_numbers(const writing *w, const double *x, int n)
@@ -555,7 +557,9 @@ static void write_object(const writing *w, const lwi_yaml_object *object, int ty
     for (int i = 0; i < object->nkey; i++) {
         const lwi_yaml_key *key = &object->key[i];
         if (!is_given(w, key, type, source)) continue;
-        fprintf(w->file, "%s%s: ", before, key->name);
+        fputs(before, w->file);
+        fputs(key->name, w->file);
+        fputs(": ", w->file);
         put_key(w, key, type, source);
         before = between;
     }
