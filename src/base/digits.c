@@ -185,21 +185,21 @@ static inline bool find_digits_of(uint64_t bits, uint64_t *digits, int *exponent
 
 // Sixteen digits, one in a byte, the first one in the lowest: `high` and `low`, below 10^8, are divided side by side, into
 // halves, pairs and single digits.  Quotients by multiplication: of numbers below 10^4 by 100, below 100 by 10.
-typedef uint64_t pair_u64 __attribute__((vector_size(16)));
-typedef uint32_t four_u32 __attribute__((vector_size(16)));
-typedef uint16_t eight_u16 __attribute__((vector_size(16)));
+typedef uint64_t lanes_u64 __attribute__((vector_size(16)));
+typedef uint32_t lanes_u32 __attribute__((vector_size(16)));
+typedef uint16_t lanes_u16 __attribute__((vector_size(16)));
 
-static inline pair_u64 sixteen_digits(uint32_t high, uint32_t low)
+static inline lanes_u64 sixteen_digits(uint32_t high, uint32_t low)
 {
     const uint32_t a = (uint32_t)((uint64_t)high * 3518437209u >> 45); // high / 10^4
     const uint32_t b = (uint32_t)((uint64_t)low * 3518437209u >> 45);
-    const pair_u64 both = {a | (uint64_t)(high - 10000 * a) << 32, b | (uint64_t)(low - 10000 * b)
-                                                                           << 32};
-    const eight_u16 hundreds = (eight_u16)(((four_u32)both * 5243) >> 19);
-    const eight_u16 pairs =
-        hundreds | (eight_u16)(((four_u32)both - (four_u32)(hundreds * 100)) << 16);
-    const eight_u16 tens = pairs * 103 >> 10;
-    return (pair_u64)(tens | (pairs - tens * 10) << 8);
+    const lanes_u64 both = {a | (uint64_t)(high - 10000 * a) << 32, b | (uint64_t)(low - 10000 * b)
+                                                                            << 32};
+    const lanes_u16 hundreds = (lanes_u16)(((lanes_u32)both * 5243) >> 19);
+    const lanes_u16 pairs =
+        hundreds | (lanes_u16)(((lanes_u32)both - (lanes_u32)(hundreds * 100)) << 16);
+    const lanes_u16 tens = pairs * 103 >> 10;
+    return (lanes_u64)(tens | (pairs - tens * 10) << 8);
 }
 
 // How many of eight digits there are without the zeros at the end.
@@ -243,9 +243,9 @@ static char *arrange(char *to, const char digit[2 * DIGITS], int n, int X)
 static inline int put_digits(char digit[2 * DIGITS], uint64_t number)
 {
     const uint64_t high = number / EIGHT, first = high / EIGHT;
-    const pair_u64 all =
+    const lanes_u64 all =
         sixteen_digits((uint32_t)(high - EIGHT * first), (uint32_t)(number - EIGHT * high));
-    pair_u64 characters = all | 0x3030303030303030u;
+    lanes_u64 characters = all | 0x3030303030303030u;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     for (int i = 0; i < 2; i++) characters[i] = __builtin_bswap64(characters[i]);
 #endif
