@@ -4,6 +4,7 @@
 #include "analysis/names.h"
 #include "base/assert.h"
 #include "kinematics/displacement.h"
+#include "system/singular.h"
 
 #include <linkwork/simulate.h>
 
@@ -43,6 +44,21 @@ static double largest(int n, const double *x)
     for (int i = 0; i < n; i++)
         if (!(fabs(x[i]) <= maximum)) maximum = fabs(x[i]); // NaN stays
     return maximum;
+}
+
+// "joint 'a' and those of 'b', 'c'" of row i.
+static void name_rows(const lwi_manifold *s, int i, char *text, size_t size)
+{
+    lwi_singular_names(s->model, lwi_cut_row_owner(&s->constraints->cut, i), text, size);
+}
+
+// The row with the largest residual.
+static int widest(const lwi_manifold *s)
+{
+    int worst = 0;
+    for (int i = 1; i < s->m; i++)
+        if (!(fabs(s->phi[i]) <= fabs(s->phi[worst]))) worst = i;
+    return worst;
 }
 
 static lw_status evaluate(lwi_manifold *s, const double *q, lw_error *error)
@@ -87,10 +103,12 @@ static lw_status newton(lwi_manifold *s, double *q, void (*correct)(lwi_manifold
         lwi_manifold_move(s, q, s->step);
     }
     if (last <= CLOSED * (1 + s->model->length)) return LW_OK;
+    char names[400];
+    name_rows(s, widest(s), names, sizeof names);
     return lwi_fail(error, LW_ERR_SINGULAR,
-                    "the loops close to %.3g m or rad only (%d iterations): the position is near a "
-                    "singular one, where constraints depend on each other",
-                    last, MAX_NEWTON);
+                    "the loops close to %.3g m or rad only (%d iterations), the worst at %s: the "
+                    "position is near a singular one, where constraints depend on each other",
+                    last, MAX_NEWTON, names);
 }
 
 // user: the sum of all corrections [n], or NULL.
@@ -270,10 +288,13 @@ static lw_status check_regular(choice *c, lw_error *error)
 {
     const int n = c->s->n;
     if (c->s->m == 0 || factor_generic(c)) return LW_OK;
+    char names[400];
+    name_rows(c->s, c->cod.pivot[c->cod.rank], names, sizeof names);
     return lwi_fail(error, LW_ERR_SINGULAR,
-                    "singular position: %d degrees of freedom here, %d nearby; analyses need a "
-                    "position where both are equal",
-                    n - c->cod.rank, n - c->rank);
+                    "singular position: constraints of %s depend on each other (pivot %.1e): %d "
+                    "degrees of freedom here, %d nearby; analyses need a position where both are "
+                    "equal",
+                    names, c->cod.next, n - c->cod.rank, n - c->rank);
 }
 
 static lw_status make_choice(lwi_manifold *s, const double *q, const char *names, lwi_arena *arena,
