@@ -310,7 +310,7 @@ typedef struct lw_joint_desc {
 // ---------------------------------------------------------------------------------- forces, more
 
 /** Forces of model files.  Each has a description lw_<name>_desc and a function lw_builder_add_<name>. */
-#define LW_FORCE_LIST(X) X(spring) X(wrench) X(bushing) X(stop) X(drag) X(servo)
+#define LW_FORCE_LIST(X) X(spring) X(wrench) X(bushing) X(stop) X(drag) X(servo) X(tendon)
 
 typedef struct lw_spring_desc {
     size_t size; ///< sizeof this struct, or 0: see linkwork.h
@@ -383,28 +383,13 @@ typedef struct lw_drag_desc {
     lw_place place;
 } lw_drag_desc;
 
-/** A coordinate that a servo drives. */
-typedef struct lw_servo_term {
-    lw_joint joint;
-    int coordinate; ///< which one of the joint; a scalar one
-    double factor;  ///< its share of the length
-} lw_servo_term;
-
-/** A controlled drive of a joint coordinate, or of a weighted sum of several, as a tendon over pulleys:
- *    l = gear q, or gear sum factor q                                        the length
+/** The law of a force f along a length l:
  *    u = target(t), within target_range
  *    f = kp (u - l) + kd (rate(t) - dl/dt) + (gain[0] + gain[1] l + gain[2] dl/dt) u
  *        + bias[0] + bias[1] l + bias[2] dl/dt, within effort_range
- *  The effort on a coordinate is f dl/dq.  Its work is not conservative. */
-typedef struct lw_servo_desc {
-    size_t size; ///< sizeof this struct, or 0: see linkwork.h
-    const char *name;
-    lw_joint joint; ///< the driven coordinate, unless there are terms
-    int coordinate;
-    bool on_joint;              ///< set by the library: there are no terms
-    const lw_servo_term *terms; ///< copied [nterm]
-    int nterm;
-    double gear;             ///< 0: 1
+ *  Its work is not conservative. */
+typedef struct lw_servo_law {
+    double gear;             ///< factor of the length; 0: 1
     lw_signal target;        ///< u: of a position servo the length [m, rad]
     lw_signal rate;          ///< wanted dl/dt [m/s, rad/s]
     double kp;               ///< [N/m, N m/rad] >= 0
@@ -414,8 +399,74 @@ typedef struct lw_servo_desc {
     bool has_effort_range;   ///< zero: f is not limited
     double target_range[2];  ///< lower <= upper
     double effort_range[2];  ///< lower <= upper [N, N m]
+} lw_servo_law;
+
+/** A coordinate that a servo drives. */
+typedef struct lw_servo_term {
+    lw_joint joint;
+    int coordinate; ///< which one of the joint; a scalar one
+    double factor;  ///< its share of the length
+} lw_servo_term;
+
+/** A controlled drive of a joint coordinate, or of a weighted sum of several, as a tendon over pulleys: the law along
+ *    l = gear q, or gear sum factor q
+ *  The effort on a coordinate is f dl/dq. */
+typedef struct lw_servo_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
+    const char *name;
+    lw_joint joint; ///< the driven coordinate, unless there are terms
+    int coordinate;
+    bool on_joint;              ///< set by the library: there are no terms
+    const lw_servo_term *terms; ///< copied [nterm]
+    int nterm;
+    lw_servo_law law;
     lw_place place;
 } lw_servo_desc;
+
+/** A part of the path of a tendon: a point of a body, or an obstacle between two points, around which the path goes the
+ *  shortest way where it would cut it, or a pulley, after which all lengths are divided. */
+typedef struct lw_path_element {
+    lw_body body;
+    lw_vec3 point; ///< the point, or the centre of the obstacle, body frame [m]
+    double radius; ///< of the obstacle [m]; 0: a point
+    lw_vec3
+        axis; ///< the obstacle is a cylinder about this direction, body frame; all zero: a sphere
+    bool
+        has_side; ///< the path passes the obstacle on the side of a point; if that is inside, so is the path
+    bool has_side_body; ///< the point is on another body
+    lw_body side_body;
+    lw_vec3 side;  ///< body frame [m]
+    double pulley; ///< divisor of the lengths from here to the next pulley; 0: no pulley
+} lw_path_element;
+
+/** In place of a path: L is the position along the axis of the slider, from its point, of the end of a rod of which the
+ *  other end is the crank's point, the smaller one of two; where the rod does not reach the axis, the position next to
+ *  the crank's point. */
+typedef struct lw_slider_crank {
+    bool present;
+    lw_body crank, slider;
+    lw_vec3 crank_point, slider_point, axis; ///< body frames [m]; the axis: not zero
+    double rod;                              ///< length [m] > 0
+} lw_slider_crank;
+
+/** A tendon, rope or belt along a path over bodies, which pulls at its points with the tension -f.  Its length L is the
+ *  sum of those of the straight and wound parts, each over the divisor of its pulley.
+ *    f = -stiffness x - damping dL/dt - coulomb tanh(dL/dt / speed) + gear f_law(l = gear L)
+ *  where x = L - length, or L - length + slack if that is negative, and zero between. */
+typedef struct lw_tendon_desc {
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
+    const char *name;
+    const lw_path_element *path; ///< copied [npath]; the first and the last one are points
+    int npath;
+    lw_slider_crank slider_crank;
+    double stiffness, damping; ///< [N/m], [N s/m] >= 0
+    bool has_length;           ///< else: that of the assembly configuration
+    double length,
+        slack; ///< without force of the spring from length - slack to length [m] slack >= 0
+    double coulomb, speed; ///< dry friction [N] >= 0, [m/s] > 0 or 0: 0.01
+    lw_servo_law law;
+    lw_place place;
+} lw_tendon_desc;
 
 /** q_joint = c0 + c1 q_of + c2 q_of^2 + ... */
 typedef struct lw_coupling_desc {
@@ -561,6 +612,8 @@ LW_API lw_status lw_builder_add_drag(lw_builder *builder, const lw_drag_desc *de
                                      lw_error *error);
 LW_API lw_status lw_builder_add_servo(lw_builder *builder, const lw_servo_desc *desc,
                                       lw_error *error);
+LW_API lw_status lw_builder_add_tendon(lw_builder *builder, const lw_tendon_desc *desc,
+                                       lw_error *error);
 LW_API lw_status lw_builder_add_coupling(lw_builder *builder, const lw_coupling_desc *desc,
                                          lw_error *error);
 LW_API lw_status lw_builder_add_impulse(lw_builder *builder, const lw_impulse_desc *desc,

@@ -114,9 +114,10 @@ static double default_weight(const lw_model *model, int input)
     const lwi_force_list *servos = &model->desc.force[LWI_ITEM_servo];
     for (int i = 0; i < servos->n; i++) {
         const lw_servo_desc *d = lwi_force_desc(&model->desc, LWI_ITEM_servo, i);
-        const double effect = fabs(d->kp + d->gain[0]);
-        const double largest = fmax(fabs(d->effort_range[0]), fabs(d->effort_range[1]));
-        if (d->target.index == -1 - input && d->has_effort_range && effect > 0 && largest > 0)
+        const double effect = fabs(d->law.kp + d->law.gain[0]);
+        const double largest = fmax(fabs(d->law.effort_range[0]), fabs(d->law.effort_range[1]));
+        if (d->law.target.index == -1 - input && d->law.has_effort_range && effect > 0 &&
+            largest > 0)
             return effect / largest;
     }
     return 1;

@@ -443,37 +443,48 @@ static const struct {
     {"servo.drive.kd", {0.2, 0.3}},
     {"servo.drive.gain", {1, 1.2}},
     {"servo.drive.bias", {0.1, 0.2}},
+    {"tendon.rope.stiffness", {20, 25}},
+    {"tendon.rope.damping", {0.5, 0.4}},
+    {"tendon.rope.coulomb", {0.3, 0.2}},
+    {"tendon.rope.kp", {2, 3}},
+    {"tendon.rope.kd", {0.2, 0.3}},
+    {"tendon.rope.gain", {1, 1.2}},
+    {"tendon.rope.bias", {0.1, 0.2}},
 };
 enum { FORCE_VALUES = COUNT(force_values) };
 
 static lw_model *with_forces(int k)
 {
-    char text[2048];
+    char text[3072];
     const double *v[FORCE_VALUES];
     for (int i = 0; i < FORCE_VALUES; i++) v[i] = &force_values[i].value[k];
-    snprintf(text, sizeof text,
-             "linkwork: 1\n"
-             "bodies:\n"
-             "  a: {mass: 2, inertia: [0.1, 0.2, 0.3, 0, 0, 0], position: [0, 0, 0.2],\n"
-             "      angular_velocity: [1, 2, 3]}\n"
-             "  b: {mass: 1, inertia: [0.1, 0.1, 0.2, 0, 0, 0], position: [1, 0, 0.5]}\n"
-             "  c: {mass: 1, inertia: [0.1, 0.1, 0.2, 0, 0, 0], position: [9, 0, 0]}\n"
-             "joints: {swing: {type: revolute, between: [ground, c], at: [9, 0, 1]}}\n"
-             "forces:\n"
-             "  coil: {type: spring, between: [a, b], stiffness: %g, damping: %g, length: %g}\n"
-             "  push: {type: wrench, body: b, force: [%g, %g, %g], torque: [%g, %g, %g]}\n"
-             "  pad: {type: bushing, between: [a, b], at: [0.5, 0, 0.3],\n"
-             "    stiffness: [%g, %g, %g, %g, %g, %g], damping: [%g, %g, %g, %g, %g, %g]}\n"
-             "  floor: {type: stop, between: [a, ground], normal: [0, 0, 1], to: [0, 0, 0],\n"
-             "    radius: %g, stiffness: %g, exponent: %g, dissipation: %g}\n"
-             "  air: {type: drag, body: a, linear: %g, quadratic: %g, angular: %g,\n"
-             "    angular_quadratic: %g, flow: [%g, %g, %g]}\n"
-             "  drive: {type: servo, joint: swing, target: 0.5, rate: 0.2, kp: %g, kd: %g,\n"
-             "    gain: [%g, 0, 0], bias: [%g, 0, 0]}\n",
-             *v[0], *v[1], *v[2], *v[3], *v[4], *v[5], *v[6], *v[7], *v[8], *v[9], *v[10], *v[11],
-             *v[12], *v[13], *v[14], *v[15], *v[16], *v[17], *v[18], *v[19], *v[20], *v[21], *v[22],
-             *v[23], *v[24], *v[25], *v[26], *v[27], *v[28], *v[29], *v[30], *v[31], *v[32], *v[33],
-             *v[34], *v[35]);
+    snprintf(
+        text, sizeof text,
+        "linkwork: 1\n"
+        "bodies:\n"
+        "  a: {mass: 2, inertia: [0.1, 0.2, 0.3, 0, 0, 0], position: [0, 0, 0.2],\n"
+        "      angular_velocity: [1, 2, 3]}\n"
+        "  b: {mass: 1, inertia: [0.1, 0.1, 0.2, 0, 0, 0], position: [1, 0, 0.5]}\n"
+        "  c: {mass: 1, inertia: [0.1, 0.1, 0.2, 0, 0, 0], position: [9, 0, 0]}\n"
+        "joints: {swing: {type: revolute, between: [ground, c], at: [9, 0, 1]}}\n"
+        "forces:\n"
+        "  coil: {type: spring, between: [a, b], stiffness: %g, damping: %g, length: %g}\n"
+        "  push: {type: wrench, body: b, force: [%g, %g, %g], torque: [%g, %g, %g]}\n"
+        "  pad: {type: bushing, between: [a, b], at: [0.5, 0, 0.3],\n"
+        "    stiffness: [%g, %g, %g, %g, %g, %g], damping: [%g, %g, %g, %g, %g, %g]}\n"
+        "  floor: {type: stop, between: [a, ground], normal: [0, 0, 1], to: [0, 0, 0],\n"
+        "    radius: %g, stiffness: %g, exponent: %g, dissipation: %g}\n"
+        "  air: {type: drag, body: a, linear: %g, quadratic: %g, angular: %g,\n"
+        "    angular_quadratic: %g, flow: [%g, %g, %g]}\n"
+        "  drive: {type: servo, joint: swing, target: 0.5, rate: 0.2, kp: %g, kd: %g,\n"
+        "    gain: [%g, 0, 0], bias: [%g, 0, 0]}\n"
+        "  rope: {type: tendon, path: [{body: a}, {body: b, radius: 0.1}, {point: [2, 0, 0]}],\n"
+        "    length: 1, stiffness: %g, damping: %g, coulomb: %g, target: 0.5, rate: 0.2,\n"
+        "    kp: %g, kd: %g, gain: [%g, 0, 0], bias: [%g, 0, 0]}\n",
+        *v[0], *v[1], *v[2], *v[3], *v[4], *v[5], *v[6], *v[7], *v[8], *v[9], *v[10], *v[11],
+        *v[12], *v[13], *v[14], *v[15], *v[16], *v[17], *v[18], *v[19], *v[20], *v[21], *v[22],
+        *v[23], *v[24], *v[25], *v[26], *v[27], *v[28], *v[29], *v[30], *v[31], *v[32], *v[33],
+        *v[34], *v[35], *v[36], *v[37], *v[38], *v[39], *v[40], *v[41], *v[42]);
     return parse(text);
 }
 

@@ -33,6 +33,7 @@ RELATIONS = re.compile(
     r"meet at|does not close|do not close|is given as|its own|'between'|same body|no moving|massless|has length 0|"
     r"polynomial|already|not perpendicular|coplanar|with itself|must differ|is on body|has no mass|"
     r"on what it acts is missing|needs axis2|as mode=real-time requires|"
+    r"expected one between two points|path: |path\[|both path and slider_crank|"
     r"apart at the start|rotated by q|rotate about z|letters x, y, z|"
     r"(kappa: .always|sample: .none). is not a positive")
 OPTIONS = {
@@ -63,6 +64,8 @@ forces:
   air: {type: drag, body: b, linear: 1, quadratic: 1, angular: 1, angular_quadratic: 1, flow: [1, 0, 0]}
   drive: {type: servo, joint: hinge, coordinate: q0, gear: 2, target: 0.1, rate: 1, kp: 1, kd: 2, effort_range: [-1, 1]}
   cord: {type: servo, of: [{joint: hinge, factor: 2}], gain: [1, 2, 3], bias: [1, 0, 0], target_range: [0, 1]}
+  rope: {type: tendon, path: [{point: [0, 0, 1]}, {body: a, radius: 0.1, axis: [0, 1, 0], side: [0, 0, 2], side_body: b}, {body: b, point: [0.5, 0, 1]}, {pulley: 2}, {body: a}, {body: b}], stiffness: 1, length: 1, slack: 0.5, damping: 1, coulomb: 1, speed: 0.1, kp: 1}
+  rod: {type: tendon, slider_crank: {crank: b, crank_point: [0, 0, 1], slider: a, slider_point: [0, 1, 0], axis: [1, 0, 0], rod: 2}, kd: 2}
   hit: {type: stop, between: [a, b], radius: 0.1, radius2: 0.1, stiffness: 1000, exponent: 1.5, dissipation: 0.1}
 generate:
   chain: {n: 3, name: c, length: 1, mass: 2, radius: 0.1, seed: 7, joint: revolute, axes: xz}

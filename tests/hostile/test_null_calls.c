@@ -115,6 +115,7 @@ static lw_marker_desc lw_marker_desc_;
 static lw_mechanism_desc lw_mechanism_desc_;
 static lw_read_desc lw_read_desc_ = {.format = "yaml"};
 static lw_servo_desc lw_servo_desc_;
+static lw_tendon_desc lw_tendon_desc_;
 static lw_sim_desc lw_sim_desc_ = {.options = &options};
 static lw_spring_desc lw_spring_desc_;
 static lw_stop_desc lw_stop_desc_;

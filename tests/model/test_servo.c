@@ -204,11 +204,11 @@ static void in_c_the_list_is_copied(void **state)
                                                  .placement = LW_PLACED_FRAMES},
                                 NULL, &error),
            &error);
-    lwt_ok(lw_builder_add_servo(b, &(lw_servo_desc){.bias = {3}}, &error), &error);
+    lwt_ok(lw_builder_add_servo(b, &(lw_servo_desc){.law = {.bias = {3}}}, &error), &error);
     {
         lw_servo_term terms[1] = {{.factor = 2}};
-        lwt_ok(lw_builder_add_servo(b, &(lw_servo_desc){.terms = terms, .nterm = 1, .bias = {1}},
-                                    &error),
+        lwt_ok(lw_builder_add_servo(
+                   b, &(lw_servo_desc){.terms = terms, .nterm = 1, .law = {.bias = {1}}}, &error),
                &error);
         terms[0].factor = 1e9;
     }

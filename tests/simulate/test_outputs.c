@@ -269,7 +269,7 @@ static double servo_effort(const lw_model *m, const lw_observation *o, int j, in
     double sum = 0;
     for (int i = 0; i < m->desc.force[LWI_ITEM_servo].n; i++) {
         const lw_servo_desc *d = lwi_force_desc(&m->desc, LWI_ITEM_servo, i);
-        const double gear = d->gear != 0 ? d->gear : 1;
+        const double gear = d->law.gear != 0 ? d->law.gear : 1;
         const double effort = number(m, o, d->name, "effort", -1);
         if (d->nterm == 0 && d->joint.index == j && d->coordinate == k) sum += gear * effort;
         for (int n = 0; n < d->nterm; n++)

@@ -16,7 +16,7 @@ from ._model import Limits, Model
 _FREE, _BALL, _SLIDE, _HINGE = range(4)
 _CONNECT, _WELD, _JOINT, _TENDON = range(4)  # equalities
 _ON_JOINT, _IN_PARENT, _CRANK, _ON_TENDON, _ON_SITE, _ON_BODY = range(6)
-_WRAP_JOINT = 1
+_WRAP_JOINT, _WRAP_PULLEY, _WRAP_SITE, _WRAP_SPHERE, _WRAP_CYLINDER = range(1, 6)
 _BODY, _GEOM, _SITE = 1, 5, 6  # kinds of objects
 _PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX = range(7)
 _NO_EQUALITY, _NO_SPRING, _NO_DAMPER, _NO_GRAVITY, _NO_CLAMP, _NO_ACTUATION = 1 << 1, 1 << 5, 1 << 6, 1 << 7, 1 << 8, 1 << 11
@@ -79,10 +79,12 @@ class _Names:
 
 
 class _Drive(NamedTuple):
-    """An actuator of joints: shares of joints in its length, (g0 + g1 l + g2 l') u + b0 + b1 l + b2 l'."""
+    """An actuator along a length, (g0 + g1 l + g2 l') u + b0 + b1 l + b2 l': shares of joints in the length, or keys of a
+    tendon."""
 
     name: str
     of: List[Tuple[int, float]]
+    along: Dict[str, Any]
     gear: float
     gain: Array
     bias: Array
@@ -417,23 +419,56 @@ class _Reading:
                 c = 0.0
             if m.tendon_limited[t]:
                 self.ignore("limits of tendons", name)
+            loss = float(m.tendon_frictionloss[t])
             rest = [
-                "frictionloss" if m.tendon_frictionloss[t] else "",
+                "frictionloss of fixed" if loss and terms else "",
                 "armature" if getattr(m, "tendon_armature", np.zeros(m.ntendon))[t] else "",
                 "quadratic and cubic laws" if any(self.polynomial(p, t).any()
                                                   for p in ("tendon_stiffnesspoly", "tendon_dampingpoly")) else ""]
             for what in filter(None, rest):
-                self.ignore(f"{what} of tendons", name)
-            if not terms:
-                self.ignore("spatial tendons", name)
-                continue
+                self.ignore(f"{what} tendons" if what.endswith("fixed") else f"{what} of tendons", name)
             lower, upper = m.tendon_lengthspring[t]
+            if not terms:
+                if k or c or loss:
+                    self.force(f"{name or f'tendon{t + 1}'}_spring", {
+                        "type": "tendon", **self.path(t), "stiffness": k, "length": upper, "slack": upper - lower,
+                        "damping": c, "coulomb": loss})
+                continue
             if k and lower != upper:
-                self.ignore("springs of tendons with slack", name)
+                self.ignore("springs of fixed tendons with slack", name)
                 k = 0.0
             if k or c:
                 self.force(f"{name or f'tendon{t + 1}'}_spring", {
                     "type": "servo", "of": self.shares(terms), "bias": [k * lower, -k, -c]})
+
+    def path(self, tendon: int) -> Dict[str, Any]:
+        """The path of a spatial tendon."""
+        m, path = self.m, []
+        first = int(m.tendon_adr[tendon])
+        for w in range(first, first + int(m.tendon_num[tendon])):
+            kind, i, prm = int(m.wrap_type[w]), int(m.wrap_objid[w]), float(m.wrap_prm[w])
+            if kind == _WRAP_PULLEY:
+                path.append({"pulley": prm})
+            elif kind == _WRAP_SITE:
+                path.append({"body": self.body[int(m.site_bodyid[i])], "point": m.site_pos[i]})
+            elif kind in (_WRAP_SPHERE, _WRAP_CYLINDER):
+                part = {"body": self.body[int(m.geom_bodyid[i])], "point": m.geom_pos[i], "radius": m.geom_size[i, 0]}
+                if kind == _WRAP_CYLINDER:
+                    part["axis"] = _turned(np.array(m.geom_quat[i]), np.array([0.0, 0.0, 1.0]))
+                side = round(prm)
+                if side >= 0:
+                    part.update(side=m.site_pos[side], side_body=self.body[int(m.site_bodyid[side])])
+                path.append(part)
+        return {"path": path}
+
+    def crank(self, i: int) -> Dict[str, Any]:
+        """The slider-crank of an actuator."""
+        m = self.m
+        crank, slider = (int(k) for k in m.actuator_trnid[i, :2])
+        return {"slider_crank": {
+            "crank": self.body[int(m.site_bodyid[crank])], "crank_point": m.site_pos[crank],
+            "slider": self.body[int(m.site_bodyid[slider])], "slider_point": m.site_pos[slider],
+            "axis": _turned(np.array(m.site_quat[slider]), np.array([0.0, 0.0, 1.0])), "rod": m.actuator_cranklength[i]}}
 
     def shares(self, terms: Sequence[Tuple[int, float]]) -> List[Dict[str, Any]]:
         return [{"joint": self.joint[j], "factor": c} for j, c in terms]
@@ -464,6 +499,7 @@ class _Reading:
         if m.actuator_forcelimited[i]:
             ranges["effort_range"] = np.array(m.actuator_forcerange[i])
         of = self.target(i, name, kind, target)
+        along = self.along(i, kind, target) if not of else {}
         if of is None:
             return
         name = self.names["inputs"].make(name, f"actuator{i + 1}")
@@ -474,7 +510,7 @@ class _Reading:
         if not gear[0]:
             self.ignore("actuators with gear 0", name)
             return
-        self.drives.append(_Drive(name, of, float(gear[0]), gain, bias, ranges))
+        self.drives.append(_Drive(name, of, along, float(gear[0]), gain, bias, ranges))
 
     def add_drives(self) -> None:
         """Servos; where the range of a joint limits a sum, formulas in their place."""
@@ -489,9 +525,11 @@ class _Reading:
         names = {d.name for d in summed}
         for drive in self.drives:
             if drive.name not in names:
-                if drive.of[0][1] == 1 and len(drive.of) == 1:
+                if len(drive.of) == 1 and drive.of[0][1] == 1:
                     self.joint_range(drive.of[0][0], drive.gear, drive.ranges)
-                self.servo(drive.name, drive.of, drive.gear, drive.gain, drive.bias, drive.ranges)
+                if drive.along:
+                    self.note_ranges()
+                self.servo(drive)
         for j in {j for d in summed for j, _ in d.of}:
             terms = [f"({float(d.gear * sum(c for k, c in d.of if k == j))!r})*({self.force_text(d)})" for d in summed
                      if any(k == j for k, _ in d.of)]
@@ -526,13 +564,18 @@ class _Reading:
             if terms:
                 if getattr(m, "tendon_actfrclimited", np.zeros(m.ntendon))[target]:
                     self.ignore("actuatorfrcrange of tendons", m.tendon(target).name)
-                return terms
-            self.ignore("actuators of spatial tendons", name)
-        elif kind == _ON_SITE and m.actuator_trnid[i, 1] < 0:
+            return terms
+        elif kind == _CRANK or (kind == _ON_SITE and m.actuator_trnid[i, 1] < 0):
             return []
         else:
-            self.ignore("actuators that act neither on a joint, a fixed tendon nor at a site", name)
+            self.ignore("actuators that act neither on a joint, a tendon or a slider-crank nor at a site alone", name)
         return None
+
+    def along(self, i: int, kind: int, target: int) -> Dict[str, Any]:
+        """Keys of a tendon along which an actuator acts; none: it acts on joints or at a site."""
+        if kind == _CRANK:
+            return self.crank(i)
+        return self.path(target) if kind == _ON_TENDON else {}
 
     def joint_range(self, j: int, gear: float, ranges: Dict[str, Any]) -> None:
         """The efforts that the joint takes, as a range of the actuator."""
@@ -542,12 +585,19 @@ class _Reading:
         limit = np.sort(np.array(m.jnt_actfrcrange[j]) / gear)
         ranges["effort_range"] = np.clip(ranges["effort_range"], *limit) if "effort_range" in ranges else limit
 
-    def servo(self, name: str, of: List[Tuple[int, float]], gear: float, gain: Array, bias: Array,
-              ranges: Dict[str, Any]) -> None:
-        keys: Dict[str, Any] = {"type": "servo", "target": name, "gear": gear}
+    def note_ranges(self) -> None:
+        for j in np.flatnonzero(getattr(self.m, "jnt_actfrclimited", np.zeros(self.m.njnt))):
+            what = "actuatorfrcrange does not limit actuators of spatial tendons and slider-cranks, joints"
+            if self.joint[j] not in self.ignored.get(what, []):
+                self.ignore(what, self.joint[j])
+
+    def servo(self, drive: _Drive) -> None:
+        of, gain, bias = drive.of, drive.gain, drive.bias
+        keys: Dict[str, Any] = {"type": "tendon" if drive.along else "servo", "target": drive.name, "gear": drive.gear,
+                                **drive.along}
         if len(of) == 1 and of[0][1] == 1:
             keys["joint"] = self.joint[of[0][0]]
-        else:
+        elif of:
             keys["of"] = self.shares(of)
         if gain[0] > 0 and gain[0] == -bias[1] and not gain[1:].any():
             keys["kp"], gain, bias = gain[0], np.zeros(3), bias * [1, 0, 1]
@@ -557,7 +607,7 @@ class _Reading:
             keys["gain"] = gain
         if bias.any():
             keys["bias"] = bias
-        self.force(name, {**keys, **ranges})
+        self.force(drive.name, {**keys, **drive.ranges})
 
     def site_actuator(self, name: str, site: int, gain: Array, bias: Array, gear: Array, limited: bool) -> None:
         m, body, q = self.m, int(self.m.site_bodyid[site]), np.array(self.m.site_quat[site])

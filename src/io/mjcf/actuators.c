@@ -1,7 +1,6 @@
-// actuators.c -- the actuators of an MJCF file as inputs that drive joints, fixed tendons or sites, and the springs and
-// dampers of fixed tendons.
+// actuators.c -- the actuators of an MJCF file as inputs that drive joints, tendons, slider-cranks or sites.
 //
-// An actuator has the length l = gear q of a joint, or gear sum coef q of a fixed tendon, and the force
+// An actuator has the length l = gear q of a joint, or gear L of a tendon or a slider-crank, and the force
 //     f = (g0 + g1 l + g2 l') u + b0 + b1 l + b2 l'
 // where u is its control; both are limited to their ranges.  That is a servo; a motor without gear and limits is the
 // effort of its coordinate.  At a site f is a wrench in the axes of the site.
@@ -29,28 +28,21 @@ typedef struct drive {
     int gaintype, biastype, dyntype; ///< gain: NONE is fixed
 } drive;
 
-typedef enum acts_on { ON_JOINT, ON_TENDON, ON_SITE } acts_on;
+typedef enum acts_on { ON_JOINT, ON_TENDON, ON_SITE, ON_CRANK } acts_on;
 
 typedef struct lwi_mjcf_actuator {
     const lwi_xml_element *e;
     const char *name;
     drive d;
     acts_on on;
-    int target; ///< joint, tendon or site
+    int target; ///< joint, tendon or site; the crank's site
+    int slider; ///< site of a slider
+    double rod;
     lw_signal input;
     bool plain;  ///< the effort of its coordinate
     bool summed; ///< a term of the formulas of its joints
     int servo;   ///< its number among the servos; -1: none
 } lwi_mjcf_actuator;
-
-typedef struct lwi_mjcf_tendon {
-    const lwi_xml_element *e;
-    const char *name;
-    lw_servo_term *term; ///< [n] `joint` counts those of the file until they are added
-    int n;
-    double range[2];
-    bool limited;
-} lwi_mjcf_tendon;
 
 // ----------------------------------------------------------------------------------------- elements
 
@@ -173,82 +165,19 @@ static lw_status read_drive(const lwi_mjcf *u, const lwi_xml_element *e, drive *
     return set_values(u, e, d);
 }
 
-// Is a range in effect?
-static bool in_effect(const lwi_mjcf *u, int limited, const double range[2])
-{
-    return limited == ON || (limited == AUTO && u->auto_limits && range[0] < range[1]);
-}
-
-// ------------------------------------------------------------------------------------------ tendons
-
-static int count_children(const lwi_mjcf *u, const char *section)
-{
-    int n = 0;
-    for (const lwi_xml_element *s = lwi_xml_child(u->xml.root, section); s;
-         s = lwi_xml_next(s, section))
-        for (const lwi_xml_element *e = s->first; e; e = e->next) n++;
-    return n;
-}
-
-static lw_status read_terms(const lwi_mjcf *u, lwi_mjcf_tendon *t)
-{
-    int room = 0;
-    for (const lwi_xml_element *j = t->e->first; j; j = j->next) room++;
-    t->term = LWI_PUSH(u->arena, lw_servo_term, room + 1);
-    if (!t->term) return lwi_mjcf_no_memory(u);
-    for (const lwi_xml_element *j = lwi_xml_child(t->e, "joint"); j; j = lwi_xml_next(j, "joint")) {
-        const lwi_mjcf_at at = {j, LWI_MJCF_PLAIN, -1};
-        double coefficient = 0;
-        int joint, n;
-        TRY(lwi_mjcf_find(u, j, "joint", &u->joint_names, "joint", &joint));
-        TRY(lwi_mjcf_numbers(u, &at, "coef", 1, 1, &coefficient, &n));
-        if (!n) return lwi_mjcf_fail(u, j, LW_ERR_PARSE, "<joint> of <fixed> has no coef");
-        if (!lwi_mjcf_is_scalar(&u->joint[joint]))
-            return lwi_mjcf_fail(u, j, LW_ERR_MODEL, "<fixed>: joint '%.100s' is no hinge or slide",
-                                 u->joint[joint].name);
-        if (coefficient == 0) continue;
-        t->term[t->n++] = (lw_servo_term){.joint = {joint}, .factor = coefficient};
-    }
-    return LW_OK;
-}
-
-// Tendons of all kinds share their defaults.
-static lw_status read_tendon(lwi_mjcf *u, const lwi_xml_element *e)
-{
-    lwi_mjcf_tendon *t = &u->tendon[u->ntendon++];
-    const char *name = lwi_xml_get(e, "name");
-    lwi_mjcf_at at = {e, LWI_MJCF_TENDON, u->main_class};
-    int limited = AUTO;
-    *t = (lwi_mjcf_tendon){.e = e, .name = name};
-    lwi_mjcf_begin_notes(u, e);
-    TRY(lwi_mjcf_find_class(u, e, "class", &at.of_class));
-    if (strcmp(e->name, "fixed") != 0) {
-        lwi_notes_add(u->notes, e, name, "<%.40s> tendons are not read", e->name);
-        return LW_OK;
-    }
-    TRY(read_terms(u, t));
-    TRY(lwi_mjcf_numbers(u, &at, "range", 2, 2, t->range, NULL));
-    TRY(lwi_mjcf_flag(u, &at, "limited", &limited));
-    t->limited = in_effect(u, limited, t->range);
-    if (t->limited) lwi_notes_add(u->notes, e, name, "limits are not enforced, tendons");
-    return LW_OK;
-}
-
-static lw_status read_tendons(lwi_mjcf *u)
-{
-    const int room = count_children(u, "tendon");
-    u->tendon = LWI_PUSH(u->arena, lwi_mjcf_tendon, room + 1);
-    if (!u->tendon || lwi_names_create(room, u->arena, &u->tendon_names) != LW_OK)
-        return lwi_mjcf_no_memory(u);
-    for (const lwi_xml_element *s = lwi_xml_child(u->xml.root, "tendon"); s;
-         s = lwi_xml_next(s, "tendon"))
-        for (const lwi_xml_element *e = s->first; e; e = e->next) TRY(read_tendon(u, e));
-    for (int i = 0; i < u->ntendon; i++) lwi_names_add(&u->tendon_names, u->tendon[i].name, i);
-    lwi_names_sort(&u->tendon_names);
-    return LW_OK;
-}
-
 // ------------------------------------------------------------------------------------------- targets
+
+static lw_status find_crank(const lwi_mjcf *u, lwi_mjcf_actuator *a)
+{
+    const lwi_mjcf_at at = {a->e, LWI_MJCF_PLAIN, -1};
+    a->on = ON_CRANK;
+    TRY(lwi_mjcf_find(u, a->e, "cranksite", &u->site_names, "site", &a->target));
+    TRY(lwi_mjcf_find(u, a->e, "slidersite", &u->site_names, "site", &a->slider));
+    TRY(lwi_mjcf_number(u, &at, "cranklength", &a->rod));
+    if (a->rod > 0) return LW_OK;
+    return lwi_mjcf_fail(u, a->e, LW_ERR_MODEL, "<%.40s>: cranklength is %g, expected a number > 0",
+                         a->e->name, a->rod);
+}
 
 // What an actuator acts on; *found: false: nothing that is read.
 static lw_status find_target(const lwi_mjcf *u, lwi_mjcf_actuator *a, bool *found)
@@ -267,7 +196,7 @@ static lw_status find_target(const lwi_mjcf *u, lwi_mjcf_actuator *a, bool *foun
     if (lwi_xml_get(e, "tendon")) {
         a->on = ON_TENDON;
         TRY(lwi_mjcf_find(u, e, "tendon", &u->tendon_names, "tendon", &a->target));
-        *found = u->tendon[a->target].n > 0;
+        *found = u->tendon[a->target].n > 0 || u->tendon[a->target].npath > 0;
         if (!*found) lwi_notes_add(u->notes, e, a->name, "actuators of tendons that are not read");
         return LW_OK;
     }
@@ -275,10 +204,11 @@ static lw_status find_target(const lwi_mjcf *u, lwi_mjcf_actuator *a, bool *foun
         a->on = ON_SITE;
         return lwi_mjcf_find(u, e, "site", &u->site_names, "site", &a->target);
     }
+    if (lwi_xml_get(e, "cranksite")) return find_crank(u, a);
     *found = false;
     lwi_notes_add(u->notes, e, a->name,
-                  "actuators that act neither on a joint, a fixed tendon nor "
-                  "at a site are not read");
+                  "actuators that act neither on a joint, a tendon or a slider-crank nor at a site "
+                  "alone are not read");
     return LW_OK;
 }
 
@@ -315,8 +245,9 @@ static bool is_plain(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
 {
     const drive *d = &a->d;
     return a->on == ON_JOINT && d->gaintype == NONE && d->biastype == NONE &&
-           d->gain[0] * d->gear[0] == 1 && !in_effect(u, d->control_limited, d->control) &&
-           !in_effect(u, d->force_limited, d->force) && !u->joint[a->target].has_effort_range &&
+           d->gain[0] * d->gear[0] == 1 && !lwi_mjcf_in_effect(u, d->control_limited, d->control) &&
+           !lwi_mjcf_in_effect(u, d->force_limited, d->force) &&
+           !u->joint[a->target].has_effort_range &&
            u->joint[a->target].desc.coordinate[0].effort.index == 0;
 }
 
@@ -469,8 +400,8 @@ static void put_force(formula_text *to, const lwi_mjcf *u, const lwi_mjcf_actuat
     char name[NAME_SIZE];
     const double gain[3] = {d->gain[0], d->gaintype == NONE ? 0 : d->gain[1],
                             d->gaintype == NONE ? 0 : d->gain[2]};
-    const bool control = in_effect(u, d->control_limited, d->control),
-               force = in_effect(u, d->force_limited, d->force);
+    const bool control = lwi_mjcf_in_effect(u, d->control_limited, d->control),
+               force = lwi_mjcf_in_effect(u, d->force_limited, d->force);
     lwi_mjcf_quote(name, sizeof name, a->name);
     if (force) put(to, "max(%.17g, min(%.17g, ", d->force[0], d->force[1]);
     put_affine(to, u, a, gain);
@@ -545,8 +476,8 @@ static lw_status add_limited_sums(const lwi_mjcf *u)
 
 lw_status lwi_mjcf_read_actuators(lwi_mjcf *u)
 {
-    const int room = count_children(u, "actuator");
-    TRY(read_tendons(u));
+    const int room = lwi_mjcf_count_children(u, "actuator");
+    TRY(lwi_mjcf_read_tendons(u));
     u->actuator = LWI_PUSH(u->arena, lwi_mjcf_actuator, room + 1);
     if (!u->actuator || lwi_names_create(room, u->arena, &u->taken_inputs) != LW_OK)
         return lwi_mjcf_no_memory(u);
@@ -575,29 +506,18 @@ static double within(double x, const double range[2])
 static void limit_effort(const lwi_mjcf *u, const lwi_mjcf_actuator *a, lw_servo_desc *s)
 {
     const lwi_mjcf_joint *j = a->on == ON_JOINT ? &u->joint[a->target] : NULL;
-    s->has_effort_range = in_effect(u, a->d.force_limited, a->d.force);
-    memcpy(s->effort_range, a->d.force, sizeof s->effort_range);
+    s->law.has_effort_range = lwi_mjcf_in_effect(u, a->d.force_limited, a->d.force);
+    memcpy(s->law.effort_range, a->d.force, sizeof s->law.effort_range);
     if (!j || !j->has_effort_range) return;
     const double gear = a->d.gear[0];
     double range[2] = {j->effort_range[0] / gear, j->effort_range[1] / gear};
     if (gear < 0) range[0] = j->effort_range[1] / gear, range[1] = j->effort_range[0] / gear;
     for (int k = 0; k < 2; k++)
-        s->effort_range[k] = s->has_effort_range ? within(a->d.force[k], range) : range[k];
-    s->has_effort_range = true;
+        s->law.effort_range[k] = s->law.has_effort_range ? within(a->d.force[k], range) : range[k];
+    s->law.has_effort_range = true;
     if (j->nactuator > 1)
         lwi_notes_add(u->notes, a->e, j->name,
                       "actuatorfrcrange limits each actuator, not their sum, joints");
-}
-
-// Joints of the file to joints of the model.
-static const lw_servo_term *terms_of(const lwi_mjcf *u, const lwi_mjcf_tendon *t)
-{
-    lw_servo_term *terms = LWI_PUSH(u->arena, lw_servo_term, t->n);
-    for (int k = 0; terms && k < t->n; k++) {
-        terms[k] = t->term[k];
-        terms[k].joint = u->joint[t->term[k].joint.index].joint;
-    }
-    return terms;
 }
 
 // A positive b2 of a position servo is a damping ratio.
@@ -606,22 +526,68 @@ static bool has_ratio(const drive *d)
     return d->biastype == AFFINE && d->gain[0] > 0 && d->gain[0] == -d->bias[1] && d->bias[2] > 0;
 }
 
+// Joints with a range that actuators of spatial tendons and slider-cranks do not obey.
+static void note_ranges(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
+{
+    for (int j = 0; j < u->njoint; j++)
+        if (u->joint[j].has_effort_range)
+            lwi_notes_add(u->notes, a->e, u->joint[j].name,
+                          "actuatorfrcrange does not limit actuators of spatial tendons and "
+                          "slider-cranks, joints");
+}
+
+static lw_status add_along(const lwi_mjcf *u, const lwi_mjcf_actuator *a, const lw_servo_desc *s,
+                           lw_tendon_desc *d)
+{
+    note_ranges(u, a);
+    d->name = s->name, d->law = s->law, d->place = s->place;
+    if (has_ratio(&a->d))
+        lwi_notes_add(u->notes, a->e, a->name,
+                      "dampratio of actuators of spatial tendons and slider-cranks is not used");
+    if (a->d.gear[0] != 0) return lw_builder_add_tendon(u->builder, d, u->error);
+    lwi_notes_add(u->notes, a->e, a->name, "actuators with gear 0 have no effect");
+    return LW_OK;
+}
+
+static lw_status add_rope(const lwi_mjcf *u, const lwi_mjcf_actuator *a, const lw_servo_desc *s)
+{
+    const lwi_mjcf_tendon *t = &u->tendon[a->target];
+    lw_tendon_desc d = {.path = t->path, .npath = t->npath};
+    return add_along(u, a, s, &d);
+}
+
+static lw_status add_crank(const lwi_mjcf *u, const lwi_mjcf_actuator *a, const lw_servo_desc *s)
+{
+    const lwi_mjcf_site *crank = &u->site[a->target], *slider = &u->site[a->slider];
+    lw_tendon_desc d = {.slider_crank = {.present = true,
+                                         .crank = u->body[crank->body].body,
+                                         .slider = u->body[slider->body].body,
+                                         .crank_point = {crank->r[0], crank->r[1], crank->r[2]},
+                                         .slider_point = {slider->r[0], slider->r[1], slider->r[2]},
+                                         .axis = {slider->R[2], slider->R[5], slider->R[8]},
+                                         .rod = a->rod}};
+    return add_along(u, a, s, &d);
+}
+
 static lw_status add_servo(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
 {
     const drive *d = &a->d;
-    lw_servo_desc s = {
-        .name = a->name, .gear = d->gear[0], .target = a->input, .place = lwi_mjcf_place(u, a->e)};
-    memcpy(s.gain, d->gain, sizeof s.gain);
-    if (d->gaintype == NONE) s.gain[1] = s.gain[2] = 0;
-    if (d->biastype == AFFINE) memcpy(s.bias, d->bias, sizeof s.bias);
-    const bool servo = s.gain[1] == 0 && s.gain[2] == 0 && s.gain[0] == -s.bias[1];
-    if (servo && s.gain[0] > 0) // by kp, as people write it
-        s.kp = s.gain[0], s.gain[0] = s.bias[1] = 0;
-    if (has_ratio(d)) s.bias[2] = 0; // resolve_ratios
-    if (s.bias[2] < 0) s.kd = -s.bias[2], s.bias[2] = 0;
-    s.has_target_range = in_effect(u, d->control_limited, d->control);
-    memcpy(s.target_range, d->control, sizeof s.target_range);
+    lw_servo_desc s = {.name = a->name,
+                       .law = {.gear = d->gear[0], .target = a->input},
+                       .place = lwi_mjcf_place(u, a->e)};
+    memcpy(s.law.gain, d->gain, sizeof s.law.gain);
+    if (d->gaintype == NONE) s.law.gain[1] = s.law.gain[2] = 0;
+    if (d->biastype == AFFINE) memcpy(s.law.bias, d->bias, sizeof s.law.bias);
+    const bool servo = s.law.gain[1] == 0 && s.law.gain[2] == 0 && s.law.gain[0] == -s.law.bias[1];
+    if (servo && s.law.gain[0] > 0) // by kp, as people write it
+        s.law.kp = s.law.gain[0], s.law.gain[0] = s.law.bias[1] = 0;
+    if (has_ratio(d)) s.law.bias[2] = 0; // resolve_ratios
+    if (s.law.bias[2] < 0) s.law.kd = -s.law.bias[2], s.law.bias[2] = 0;
+    s.law.has_target_range = lwi_mjcf_in_effect(u, d->control_limited, d->control);
+    memcpy(s.law.target_range, d->control, sizeof s.law.target_range);
     limit_effort(u, a, &s);
+    if (a->on == ON_CRANK) return add_crank(u, a, &s);
+    if (a->on == ON_TENDON && u->tendon[a->target].npath > 0) return add_rope(u, a, &s);
     if (a->on == ON_TENDON) {
         s.nterm = u->tendon[a->target].n;
         for (int k = 0; k < s.nterm; k++) {
@@ -630,7 +596,7 @@ static lw_status add_servo(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
                 lwi_notes_add(u->notes, a->e, j->name,
                               "actuatorfrcrange does not limit actuators of tendons, joints");
         }
-        s.terms = terms_of(u, &u->tendon[a->target]);
+        s.terms = lwi_mjcf_tendon_terms(u, &u->tendon[a->target]);
         if (!s.terms) return lwi_mjcf_no_memory(u);
     } else {
         s.joint = u->joint[a->target].joint;
@@ -650,7 +616,8 @@ static lw_status add_wrench(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
     v3_scale(T, d->gain[0], d->gear + 3);
     m3_mul_v(f, s->R, f);
     m3_mul_v(T, s->R, T);
-    if (in_effect(u, d->control_limited, d->control) || in_effect(u, d->force_limited, d->force))
+    if (lwi_mjcf_in_effect(u, d->control_limited, d->control) ||
+        lwi_mjcf_in_effect(u, d->force_limited, d->force))
         lwi_notes_add(u->notes, a->e, a->name,
                       "ranges of actuators at sites are not enforced; keep their inputs within");
     if (d->biastype == AFFINE && (d->bias[0] != 0 || d->bias[2] != 0))
@@ -667,49 +634,11 @@ static lw_status add_wrench(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
     return lw_builder_add_wrench(u->builder, &w, u->error);
 }
 
-// Spring and damper of a fixed tendon: a servo without a target.
-static lw_status add_tendon_spring(const lwi_mjcf *u, const lwi_mjcf_tendon *t)
-{
-    char number[32];
-    lwi_mjcf_at at = {t->e, LWI_MJCF_TENDON, u->main_class};
-    double k[3] = {0}, c[3] = {0}, rest[2] = {-1, -1}, loss = 0, armature = 0, length = 0;
-    int n;
-    lwi_mjcf_begin_notes(u, t->e);
-    TRY(lwi_mjcf_find_class(u, t->e, "class", &at.of_class));
-    TRY(lwi_mjcf_numbers(u, &at, "stiffness", 1, 3, k, NULL));
-    TRY(lwi_mjcf_numbers(u, &at, "damping", 1, 3, c, NULL));
-    TRY(lwi_mjcf_numbers(u, &at, "springlength", 1, 2, rest, &n));
-    TRY(lwi_mjcf_number(u, &at, "frictionloss", &loss));
-    TRY(lwi_mjcf_number(u, &at, "armature", &armature));
-    snprintf(number, sizeof number, "tendon%d", (int)(t - u->tendon) + 1);
-    if (n == 1) rest[1] = rest[0];
-    if (loss != 0 || armature != 0 || k[1] != 0 || k[2] != 0 || c[1] != 0 || c[2] != 0)
-        lwi_notes_add(u->notes, t->e, t->name,
-                      "frictionloss, armature, quadratic and cubic laws of tendons are not used");
-    if (k[0] != 0 && rest[0] != rest[1]) {
-        lwi_notes_add(u->notes, t->e, t->name, "springs of tendons with slack are not used");
-        k[0] = 0;
-    }
-    for (int i = 0; i < t->n; i++) {
-        const lwi_mjcf_joint *j = &u->joint[t->term[i].joint.index];
-        length += t->term[i].factor * j->spring_at;
-    }
-    if (rest[0] >= 0) length = rest[0];
-    if (k[0] == 0 && c[0] == 0) return LW_OK;
-    const lw_servo_desc s = {.name = lwi_mjcf_force_name(u, t->name ? t->name : number, "spring"),
-                             .terms = terms_of(u, t),
-                             .nterm = t->n,
-                             .bias = {k[0] * length, -k[0], -c[0]},
-                             .place = lwi_mjcf_place(u, t->e)};
-    if (!s.name || !s.terms) return lwi_mjcf_no_memory(u);
-    return lw_builder_add_servo(u->builder, &s, u->error);
-}
-
 // dl/dq of a servo, in the speeds of the tree.
 static void derivatives_of(const lwi_effective *e, const lw_servo_desc *s, double *J)
 {
     const lw_servo_term one = {.joint = s->joint, .coordinate = s->coordinate, .factor = 1};
-    const double gear = s->gear != 0 ? s->gear : 1;
+    const double gear = s->law.gear != 0 ? s->law.gear : 1;
     memset(J, 0, (size_t)e->model->tree_nv * sizeof *J);
     for (int k = 0; k < (s->nterm ? s->nterm : 1); k++) {
         const lw_servo_term *t = s->nterm ? &s->terms[k] : &one;
@@ -744,7 +673,7 @@ static lw_status set_ratios(const lwi_mjcf *u, lwi_effective *e)
         if (!s || !has_ratio(&a->d)) continue;
         derivatives_of(e, s, J);
         const double m = lwi_effective_inertia(e, J);
-        if (isfinite(m)) s->kd = 2 * a->d.bias[2] * sqrt(s->kp * m);
+        if (isfinite(m)) s->law.kd = 2 * a->d.bias[2] * sqrt(s->law.kp * m);
     }
     return LW_OK;
 }
@@ -764,8 +693,7 @@ static lw_status resolve_ratios(const lwi_mjcf *u)
 
 lw_status lwi_mjcf_add_actuators(const lwi_mjcf *u)
 {
-    for (int i = 0; i < u->ntendon; i++)
-        if (u->tendon[i].n > 0) TRY(add_tendon_spring(u, &u->tendon[i]));
+    TRY(lwi_mjcf_add_tendons(u));
     for (int i = 0; i < u->nactuator; i++) {
         lwi_mjcf_actuator *a = &u->actuator[i];
         lwi_mjcf_begin_notes(u, a->e);

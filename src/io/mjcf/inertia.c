@@ -94,6 +94,18 @@ static lw_status read_geometry(const lwi_mjcf *u, const lwi_mjcf_part *part, sol
     return LW_OK;
 }
 
+lw_status lwi_mjcf_round_geom(const lwi_mjcf *u, const lwi_mjcf_part *geom, double R[9],
+                              double r[3], double *radius, bool *cylinder)
+{
+    solid s = {.mass = 0};
+    TRY(read_geometry(u, geom, &s));
+    *cylinder = s.type == CYLINDER;
+    *radius = !s.mesh && (s.type == SPHERE || s.type == CYLINDER) ? s.size[0] : 0;
+    memcpy(R, s.R, sizeof s.R);
+    v3_copy(r, s.r);
+    return LW_OK;
+}
+
 // ----------------------------------------------------------------------------------------- solids
 
 /** What a type is drawn as. */

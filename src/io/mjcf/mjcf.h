@@ -1,6 +1,6 @@
 // mjcf.h -- parts of the MJCF reader: files and defaults (text.c), attributes and
 // poses (values.c), inertia from geometry (inertia.c), meshes (mesh.c), bodies and their joints (read.c),
-// actuators and tendons (actuators.c), equalities (equality.c), keyframes (keyframe.c), and notes of what
+// actuators (actuators.c), tendons (tendons.c), equalities (equality.c), keyframes (keyframe.c), and notes of what
 // is not read (survey.c).
 #ifndef LWI_IO_MJCF_MJCF_H
 #define LWI_IO_MJCF_MJCF_H
@@ -88,6 +88,24 @@ typedef struct lwi_mjcf_site {
     double R[9], r[3]; ///< in the body
 } lwi_mjcf_site;
 
+/** A geom with a name. */
+typedef struct lwi_mjcf_geom {
+    const lwi_mjcf_part *part;
+    int body;
+} lwi_mjcf_geom;
+
+typedef struct lwi_mjcf_tendon {
+    const lwi_xml_element *e;
+    const char *name;
+    lw_servo_term
+        *term; ///< [n] of a fixed one; `joint` counts those of the file until they are added
+    int n;
+    lw_path_element *path; ///< [npath] of a spatial one
+    int npath;
+    double range[2];
+    bool limited;
+} lwi_mjcf_tendon;
+
 /** A mesh of <asset>. */
 typedef struct lwi_mjcf_mesh {
     const char *name;
@@ -143,12 +161,14 @@ typedef struct lwi_mjcf {
     int njoint;
     lwi_mjcf_site *site;
     int nsite;
-    struct lwi_mjcf_tendon *tendon;
+    lwi_mjcf_geom *geom; ///< with names; NULL until a tendon may need them
+    int ngeom;
+    lwi_mjcf_tendon *tendon;
     int ntendon;
     struct lwi_mjcf_actuator *actuator; ///< those that are read
     int nactuator;
     double gravity[3];
-    lwi_names body_names, joint_names, site_names, tendon_names;
+    lwi_names body_names, joint_names, site_names, geom_names, tendon_names;
     lwi_names taken_inputs; ///< names of actuators in the file
     lwi_names taken_joints; ///< names of joints and equalities in the file
     lwi_mjcf_mesh *mesh;
@@ -243,10 +263,27 @@ lw_status lwi_mjcf_mesh_missing(const lwi_mjcf *u, const lwi_mjcf_body *b, const
 lw_status lwi_mjcf_draw_mesh(const lwi_mjcf *u, const lwi_xml_element *geom, lwi_mjcf_mesh *m,
                              const double *R, const double *r, lw_shape *shape);
 
+/** Frame and radius of a sphere or cylinder.  @param radius  out: 0: it is none */
+lw_status lwi_mjcf_round_geom(const lwi_mjcf *u, const lwi_mjcf_part *geom, double R[9],
+                              double r[3], double *radius, bool *cylinder);
+
+// ---- tendons.c
+
+/** Is a range in effect?  @param limited  of lwi_mjcf_flag */
+bool lwi_mjcf_in_effect(const lwi_mjcf *u, int limited, const double range[2]);
+/** Elements in all sections of this name. */
+int lwi_mjcf_count_children(const lwi_mjcf *u, const char *section);
+/** Reads the tendons, before the joints are added. */
+lw_status lwi_mjcf_read_tendons(lwi_mjcf *u);
+/** Terms of a fixed tendon with the joints of the model; after these are added.  @return NULL: no memory */
+const lw_servo_term *lwi_mjcf_tendon_terms(const lwi_mjcf *u, const lwi_mjcf_tendon *tendon);
+/** Adds springs, dampers and friction, after the joints. */
+lw_status lwi_mjcf_add_tendons(const lwi_mjcf *u);
+
 // ---- actuators.c
 
 bool lwi_mjcf_is_actuator(const char *element);
-/** Reads tendons and actuators and adds the inputs, before the joints are added. */
+/** Reads actuators and tendons and adds the inputs, before the joints are added. */
 lw_status lwi_mjcf_read_actuators(lwi_mjcf *u);
 /** Adds servos and wrenches, after the joints. */
 lw_status lwi_mjcf_add_actuators(const lwi_mjcf *u);

@@ -19,7 +19,7 @@ enum { ONCE = LWI_KNOWN_ONCE, PICTURE = LWI_KNOWN_VISUAL };
 #define SITE POSE " name class type size fromto group material rgba user "
 #define ACTUATOR                                                                                   \
     " name class joint jointinparent tendon site gear group user ctrllimited ctrlrange "           \
-    "forcelimited forcerange damping armature lengthrange "
+    "forcelimited forcerange damping armature lengthrange cranksite slidersite cranklength "
 #define TENDON                                                                                     \
     " name class group limited range solreflimit solimplimit solreffriction solimpfriction "       \
     "margin stiffness damping frictionloss springlength armature width material rgba user "
@@ -115,7 +115,10 @@ static const lwi_survey_element table[] = {
     {"equality", "joint", " name class active joint1 joint2 polycoef solref solimp ", 0},
     OF_ACTUATORS("actuator", 0),
     {"tendon", "fixed", TENDON, 0},
-    {"tendon", "spatial", "", PICTURE}, // noted by actuators.c
+    {"tendon", "spatial", TENDON, 0},
+    {"spatial", "site", " site ", 0},
+    {"spatial", "geom", " geom sidesite ", 0},
+    {"spatial", "pulley", " divisor ", 0},
     {"fixed", "joint", " joint coef ", 0},
 };
 

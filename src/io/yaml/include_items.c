@@ -296,19 +296,28 @@ static void place_bushing(const lwi_yaml_reading *r, lw_bushing_desc *d)
     d->has_at = false;
 }
 
+// A direction in the frame of its body.
+static void place_direction(const lwi_yaml_reading *r, lw_body body, lw_vec3 *x)
+{
+    if (!is_ground(r, body)) {
+        place_vector(r, false, false, x);
+        return;
+    }
+    place_vector(r, true, false, x);
+    const lw_pose z = in_ground(r, (lw_pose){*x, {1, 0, 0, 0}}),
+                  o = in_ground(r, (lw_pose){{0, 0, 0}, {1, 0, 0, 0}});
+    *x = (lw_vec3){z.position.x - o.position.x, z.position.y - o.position.y,
+                   z.position.z - o.position.z};
+}
+
 static void place_stop(const lwi_yaml_reading *r, lw_stop_desc *d)
 {
     place_point(r, d->body1, d->world1, &d->point1);
     place_point(r, d->body2, d->world2, &d->point2);
-    if (!d->world_normal && is_ground(r, d->body2)) {
+    if (d->world_normal)
         place_vector(r, true, false, &d->normal);
-        const lw_pose z = in_ground(r, (lw_pose){d->normal, {1, 0, 0, 0}}),
-                      o = in_ground(r, (lw_pose){{0, 0, 0}, {1, 0, 0, 0}});
-        d->normal = (lw_vec3){z.position.x - o.position.x, z.position.y - o.position.y,
-                              z.position.z - o.position.z};
-        return;
-    }
-    place_vector(r, d->world_normal, false, &d->normal);
+    else
+        place_direction(r, d->body2, &d->normal);
 }
 
 static void place_drag(const lwi_yaml_reading *r, lw_drag_desc *d)
@@ -321,7 +330,7 @@ static lw_status place_servo(lwi_yaml_reading *r, lw_servo_desc *d)
 {
     if (d->nterm == 0) {
         if (sign_of_coordinate(r, d->joint.index, d->coordinate) < 0)
-            d->gear = d->gear == 0 ? -1 : -d->gear;
+            d->law.gear = d->law.gear == 0 ? -1 : -d->law.gear;
         return LW_OK;
     }
     lw_servo_term *terms = LWI_PUSH(&r->arena, lw_servo_term, d->nterm);
@@ -332,6 +341,37 @@ static lw_status place_servo(lwi_yaml_reading *r, lw_servo_desc *d)
         terms[i].factor = factor * sign_of_coordinate(r, terms[i].joint.index, terms[i].coordinate);
     }
     d->terms = terms;
+    return LW_OK;
+}
+
+// A body that is not stated is the ground of the file.
+static lw_body stated_body(const lwi_yaml_reading *r, lw_body body)
+{
+    return body.index == 0 ? r->ground : body;
+}
+
+static lw_status place_tendon(lwi_yaml_reading *r, lw_tendon_desc *d)
+{
+    lw_slider_crank *s = &d->slider_crank;
+    if (s->present) {
+        s->slider = stated_body(r, s->slider);
+        place_point(r, s->crank, false, &s->crank_point);
+        place_point(r, s->slider, false, &s->slider_point);
+        place_direction(r, s->slider, &s->axis);
+    }
+    if (d->npath == 0) return LW_OK;
+    lw_path_element *path = LWI_PUSH(&r->arena, lw_path_element, d->npath);
+    if (!path) return lwi_yaml_no_memory(r);
+    for (int i = 0; i < d->npath; i++) {
+        lw_path_element *e = &path[i];
+        *e = d->path[i];
+        if (e->pulley != 0) continue;
+        e->body = stated_body(r, e->body);
+        place_point(r, e->body, false, &e->point);
+        place_direction(r, e->body, &e->axis);
+        if (e->has_side) place_point(r, e->has_side_body ? e->side_body : e->body, false, &e->side);
+    }
+    d->path = path;
     return LW_OK;
 }
 
@@ -355,6 +395,8 @@ lw_status lwi_yaml_place_force(lwi_yaml_reading *r, int item, void *desc)
         return LW_OK;
     case LWI_ITEM_servo:
         return place_servo(r, desc);
+    case LWI_ITEM_tendon:
+        return place_tendon(r, desc);
     default:
         return lwi_yaml_fail(r, LW_ERR_UNSUPPORTED, r->place_of_include,
                              "this kind of force cannot be in a file that is placed or mirrored");

@@ -383,7 +383,8 @@ static bool is_world(const lwi_yaml_reading *r)
 lw_status lwi_yaml_place_point(lwi_yaml_reading *r, const lwi_document_value *v, lw_vec3 *x)
 {
     const size_t top = strcspn(r->path, ".");
-    const int side = top && strchr("12", r->path[top - 1]) ? r->path[top - 1] - '0' : 0;
+    int side = top && strchr("12", r->path[top - 1]) ? r->path[top - 1] - '0' : 0;
+    if (strcmp(r->key->name, "side") == 0 || strcmp(r->key->name, "slider_point") == 0) side = 2;
     if (!is_position(r->key))
         return lwi_yaml_fail(r, LW_ERR_MODEL, v->place,
                              "'%.60s' is a point, expected a list of 3 numbers, which is no place",
@@ -402,16 +403,35 @@ void lwi_yaml_into_body(const lw_pose *body, lw_vec3 *x)
     *x = lwi_pose_in_body(body, r, q).position;
 }
 
-// Bodies of an item: of the key `between`, or `body`.
-static void bodies_of(const lwi_yaml_object *keys, const void *desc, lw_body pair[2])
+// Bodies of an item or a part of one: of the key `between`, or of one or two keys of bodies; the second one is the first
+// where it is not stated.
+static int bodies_of(const lwi_yaml_object *keys, const void *desc, lw_body pair[2])
 {
+    int n = 0;
     pair[0].index = pair[1].index = 0;
     for (int k = 0; k < keys->nkey; k++) {
         const lwi_yaml_key *key = &keys->key[k];
         const char *at = (const char *)desc + key->offset;
-        if (key->kind == LWI_KEY_PAIR) memcpy(pair, at, 2 * sizeof *pair);
-        if (key->kind == LWI_KEY_BODY) memcpy(pair, at, sizeof *pair);
+        bool stated = true;
+        if (key->kind == LWI_KEY_PAIR) memcpy(pair, at, 2 * sizeof *pair), n = 2;
+        if (key->kind != LWI_KEY_BODY || n == 2) continue;
+        if (key->flag) memcpy(&stated, (const char *)desc + key->flag, sizeof stated);
+        memcpy(&pair[n], stated ? at : (const char *)pair, sizeof *pair);
+        n++;
     }
+    return n;
+}
+
+static void place_points(lwi_yaml_reading *r, int first, const lw_body pair[2])
+{
+    for (int i = first; i < r->nplaced; i++) {
+        const int32_t body = pair[r->placed[i].side == 2].index;
+        if (body == r->ground.index || body == 0) continue; // the world of the file
+        const lw_pose pose = lwi_yaml_place_back(&r->placement, r->builder->desc.body[body].pose);
+        lwi_yaml_into_body(r->placement.moved ? &pose : &r->builder->desc.body[body].pose,
+                           r->placed[i].x);
+    }
+    r->nplaced = first;
 }
 
 void lwi_yaml_place_points(lwi_yaml_reading *r, const lwi_yaml_object *keys, const void *desc)
@@ -419,14 +439,15 @@ void lwi_yaml_place_points(lwi_yaml_reading *r, const lwi_yaml_object *keys, con
     lw_body pair[2];
     if (!r->nplaced) return;
     bodies_of(keys, desc, pair);
-    for (int i = 0; i < r->nplaced; i++) {
-        const int32_t body = pair[r->placed[i].side == 2].index;
-        if (body == r->ground.index) continue; // the world of the file
-        const lw_pose pose = lwi_yaml_place_back(&r->placement, r->builder->desc.body[body].pose);
-        lwi_yaml_into_body(r->placement.moved ? &pose : &r->builder->desc.body[body].pose,
-                           r->placed[i].x);
-    }
-    r->nplaced = 0;
+    place_points(r, 0, pair);
+}
+
+void lwi_yaml_place_points_of_part(lwi_yaml_reading *r, int first, const lwi_yaml_object *keys,
+                                   const void *part)
+{
+    lw_body pair[2];
+    if (r->nplaced == first || bodies_of(keys, part, pair) == 0) return;
+    place_points(r, first, pair);
 }
 
 // ----------------------------------------------------------------------------------- names in general

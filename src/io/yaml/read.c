@@ -426,6 +426,15 @@ static lw_status read_numbers(lwi_yaml_reading *r, const lwi_yaml_key *key,
     return LW_OK;
 }
 
+static lw_status read_part(lwi_yaml_reading *r, const lwi_yaml_object *keys,
+                           const lwi_document_value *v, void *part)
+{
+    const int first = r->nplaced;
+    TRY(lwi_yaml_read_object(r, keys, 0, v, v->place, part));
+    lwi_yaml_place_points_of_part(r, first, keys, part);
+    return LW_OK;
+}
+
 static lw_status read_objects(lwi_yaml_reading *r, const lwi_yaml_key *key,
                               const lwi_document_value *v, const void **items, int *count)
 {
@@ -437,8 +446,7 @@ static lw_status read_objects(lwi_yaml_reading *r, const lwi_yaml_key *key,
     for (int i = 0; i < v->count; i++) {
         snprintf(path, sizeof path, "%d", i);
         const size_t mark = lwi_yaml_enter(r, path);
-        TRY(lwi_yaml_read_object(r, key->more, 0, v->item[i], v->item[i]->place,
-                                 list + (size_t)i * (size_t)key->count));
+        TRY(read_part(r, key->more, v->item[i], list + (size_t)i * (size_t)key->count));
         lwi_yaml_leave(r, mark);
     }
     *items = list;
@@ -554,7 +562,7 @@ static lw_status read_value(lwi_yaml_reading *r, const lwi_yaml_key *key, int ty
         return lwi_yaml_read_shapes(r, v, FIELD(const lw_shape *, key->offset),
                                     FIELD(int, key->size));
     case LWI_KEY_OBJECT:
-        return lwi_yaml_read_object(r, key->more, 0, v, v->place, FIELD(void, key->offset));
+        return read_part(r, key->more, v, FIELD(void, key->offset));
     case LWI_KEY_OBJECTS:
         return read_objects(r, key, v, FIELD(const void *, key->offset), FIELD(int, key->size));
     case LWI_KEY_EACH:

@@ -572,7 +572,9 @@ lw_status lw_schema_write(FILE *file)
         const lwi_yaml_object *keys = lwi_force_items[i]->keys;
         put_definition(file, keys);
         for (int k = 0; k < keys->nkey; k++)
-            if (keys->key[k].kind == LWI_KEY_OBJECTS) put_definition(file, keys->key[k].more);
+            if (keys->key[k].kind == LWI_KEY_OBJECTS ||
+                (keys->key[k].kind == LWI_KEY_OBJECT && keys->key[k].more != &lwi_yaml_pose_object))
+                put_definition(file, keys->key[k].more);
     }
     for (int i = 0; i < LWI_COUNT(after); i++) put_definition(file, after[i]);
     fputs("\n  }\n}\n", file);

@@ -179,6 +179,9 @@ lw_status lwi_yaml_place_point(lwi_yaml_reading *r, const lwi_document_value *v,
 /** Brings the points noted into the frames of the item's bodies.
  *  @param desc  of the item, complete */
 void lwi_yaml_place_points(lwi_yaml_reading *r, const lwi_yaml_object *keys, const void *desc);
+/** The same of those from number `first` on, in a part of an item that states bodies. */
+void lwi_yaml_place_points_of_part(lwi_yaml_reading *r, int first, const lwi_yaml_object *keys,
+                                   const void *part);
 /** World place -> body frame. */
 void lwi_yaml_into_body(const lw_pose *body, lw_vec3 *x);
 /** Dimensions of the units in brackets of the key's help.  @return how many: 0 to 2 */

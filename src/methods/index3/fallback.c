@@ -34,6 +34,11 @@ static void mark_bodies(const lw_model *model, int body1, int body2, bool *mark)
         if (node[i] >= 0) mark[node[i]] = true;
 }
 
+static void mark_all(bool *mark, int n)
+{
+    for (int i = 0; i < n; i++) mark[i] = true;
+}
+
 static void mark_joint(const lw_model *model, int j, bool *mark)
 {
     mark_bodies(model, model->joint[j].body1, model->joint[j].body2, mark);
@@ -49,7 +54,9 @@ void lwi_index3_find_full(const lwi_index3 *d, bool *full)
         const lwi_force *f = &model->force[i];
         const lwi_force_place place = lwi_force_acts_on(f);
         const int j = joint_of_force(d, f);
-        if (j < 0)
+        if (j < 0 && place.n == 0) // unknown
+            mark_all(full, model->nnode);
+        else if (j < 0)
             mark_bodies(model, place.body[0], place.body[1], full);
         else if (!model->joint[j].type->points)
             mark_joint(model, j, full);
@@ -93,12 +100,15 @@ static void list_forces(const lwi_index3 *d, bool *node, bool *joint, bool *read
 {
     const lw_model *model = d->system.model;
     const bool all = lwi_reads_state(model); // formulas may read any
-    for (int k = 0; k < model->nnode && all; k++) node[k] = true;
-    for (int j = 0; j < model->njoint && all; j++) read[j] = true;
+    if (all) mark_all(node, model->nnode), mark_all(read, model->njoint);
     for (int i = 0; i < model->nforce; i++) {
         const lwi_force_place place = lwi_force_acts_on(&model->force[i]);
         const int j = joint_of_force(d, &model->force[i]);
-        if (j < 0)
+        if (j < 0 && place.n == 0) { // unknown: any body, any joint
+            mark_all(node, model->nnode);
+            if (model->force[i].type->needs & LWI_NEEDS_JOINT)
+                mark_all(joint, model->njoint), mark_all(read, model->njoint);
+        } else if (j < 0)
             mark_bodies(model, place.body[0], place.body[1], node);
         else
             mark_joint(model, j, node), joint[j] = read[j] = true;

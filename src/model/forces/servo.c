@@ -1,13 +1,9 @@
 // servo.c -- a controlled drive of a joint coordinate, or of a weighted sum of several (a tendon over pulleys).
 //
 //   l = sum c q                                            c = gear times the factor of the coordinate
-//   u = target(t), within its range
-//   f = (g0 + g1 l + g2 l') u + kd rate(t) + b0 + b1 l + b2 l', within its range
 //
-// where the gains kp and kd of the description are part of g and b: g0 has kp, b1 has -kp, b2 has -kd.  The effort on
-// a coordinate is c f; all of the power f l' is supplied.
-#include "model/forces/describe.h"
-#include "model/model.h"
+// with the force f of servo_law.h along l.  The effort on a coordinate is c f; all of the power f l' is supplied.
+#include "model/forces/servo_law.h"
 
 #include <math.h>
 #include <string.h>
@@ -20,16 +16,9 @@ typedef struct servo_share {
 typedef struct servo_par {
     const servo_share *share; ///< [n]
     int n;
-    lw_signal target, rate;
-    double kd, gain[3], bias[3];
-    double target_range[2], effort_range[2]; ///< infinite: no limit
+    lwi_servo_law law;
     bool follows; ///< target or rate read coordinates or speeds of joints
 } servo_par;
-
-static double within(double x, const double range[2])
-{
-    return fmin(fmax(x, range[0]), range[1]);
-}
 
 typedef struct control {
     double l, dl, u, f;
@@ -39,16 +28,13 @@ static control control_of(const lw_model *model, const servo_par *p, const lwi_k
                           const double *inputs)
 {
     const lwi_now now = lwi_now_at(kin, t, inputs);
-    const double u = within(lwi_signal_value(model->function, p->target, &now, 0), p->target_range);
-    const double wanted = lwi_signal_value(model->function, p->rate, &now, 0);
+    const double u = lwi_servo_target(model, &p->law, &now);
     double l = 0, dl = 0;
     for (int k = 0; k < p->n; k++) {
         l += p->share[k].c * kin->q[p->share[k].iq];
         dl += p->share[k].c * kin->qd[p->share[k].iv];
     }
-    const double gain = p->gain[0] + p->gain[1] * l + p->gain[2] * dl;
-    const double bias = p->bias[0] + p->bias[1] * l + p->bias[2] * dl;
-    return (control){l, dl, u, within(gain * u + p->kd * wanted + bias, p->effort_range)};
+    return (control){l, dl, u, lwi_servo_force(model, &p->law, &now, u, l, dl)};
 }
 
 static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
@@ -69,8 +55,7 @@ static int dissipates(const void *par)
 static double next_break(const lw_model *model, const void *par, double t)
 {
     const servo_par *p = par;
-    return fmin(lwi_function_next_break(model->function, p->target, t),
-                lwi_function_next_break(model->function, p->rate, t));
+    return lwi_servo_next_break(model, &p->law, t);
 }
 
 static lwi_force_place place(const void *par)
@@ -82,7 +67,7 @@ static lwi_force_place place(const void *par)
 static bool varies(const void *par)
 {
     const servo_par *p = par;
-    return p->bias[1] < 0 || p->bias[2] < 0 || p->follows;
+    return p->law.bias[1] < 0 || p->law.bias[2] < 0 || p->follows;
 }
 
 // -df/ds of what target and rate follow, where the coordinate changes by s and its speed by two s.
@@ -92,11 +77,10 @@ static double rate_of_signals(const servo_par *p, const lwi_force_state *s)
     const servo_share *share = &p->share[0];
     const lwi_seed seed = {.iq = share->iq, .q = 1, .iv = share->iv, .qd = s->two, .spring = -1};
     const double l = share->c * s->kin->q[share->iq], dl = share->c * s->kin->qd[share->iv];
-    const double gain = p->gain[0] + p->gain[1] * l + p->gain[2] * dl;
     double u[3], w[3];
-    lwi_signal_jet(s->model->function, p->target, &now, &seed, u);
-    lwi_signal_jet(s->model->function, p->rate, &now, &seed, w);
-    return -share->c * (gain * u[1] + p->kd * w[1]);
+    lwi_signal_jet(s->model->function, p->law.target, &now, &seed, u);
+    lwi_signal_jet(s->model->function, p->law.rate, &now, &seed, w);
+    return -share->c * (lwi_servo_gain(&p->law, l, dl) * u[1] + p->law.kd * w[1]);
 }
 
 // Of the bias and of signals; where the effort is limited, and of a gain that depends on the length, it is approximate.
@@ -104,7 +88,7 @@ static double rate(const void *par, const lwi_force_state *s)
 {
     const servo_par *p = par;
     const double c = p->share[0].c;
-    const double own = c * c * (fmax(-p->bias[1], 0) + s->two * fmax(-p->bias[2], 0));
+    const double own = c * c * (fmax(-p->law.bias[1], 0) + s->two * fmax(-p->law.bias[2], 0));
     return p->follows ? own + rate_of_signals(p, s) : own;
 }
 
@@ -160,17 +144,7 @@ static const lwi_yaml_key keys[] = {
     {"coordinate", LWI_KEY_COORDINATE, AT(coordinate), .help = "which coordinate of the joint; default q0"},
     {"of", LWI_KEY_OBJECTS, AT(terms), .size = offsetof(lw_servo_desc, nterm), .more = &term_object,
      .count = sizeof(lw_servo_term), .help = "instead of `joint`: several coordinates; l is gear times the sum of factor q"},
-    {"gear", LWI_KEY_NUMBER, AT(gear), .range = LWI_RANGE_NOT_ZERO, .help = "not 0; default 1"},
-    {"target", LWI_KEY_FUNCTION, AT(target), .help = "u, function or input: the wanted length where kp is given [m, rad]; default 0"},
-    {"rate", LWI_KEY_FUNCTION, AT(rate), .help = "wanted rate of the length, function or input [m/s, rad/s]; default 0"},
-    {"kp", LWI_KEY_NUMBER, AT(kp), .range = LWI_RANGE_NOT_NEGATIVE, .help = "effort kp (u - l) [N/m, N m/rad], >= 0; default 0"},
-    {"kd", LWI_KEY_NUMBER, AT(kd), .range = LWI_RANGE_NOT_NEGATIVE, .help = "effort kd (rate - dl/dt) [N s/m, N m s/rad], >= 0; default 0"},
-    {"gain", LWI_KEY_NUMBERS, AT(gain), .count = 3, .help = "effort (gain0 + gain1 l + gain2 dl/dt) u; default 0 0 0"},
-    {"bias", LWI_KEY_NUMBERS, AT(bias), .count = 3, .help = "effort bias0 + bias1 l + bias2 dl/dt; default 0 0 0"},
-    {"target_range", LWI_KEY_NUMBERS, AT(target_range), .count = 2, .flag = offsetof(lw_servo_desc, has_target_range),
-     .help = "[lower, upper] of u; default: any"},
-    {"effort_range", LWI_KEY_NUMBERS, AT(effort_range), .count = 2, .flag = offsetof(lw_servo_desc, has_effort_range),
-     .help = "[lower, upper] of the effort along l, the sum of all parts [N, N m]; default: any"},
+    LWI_SERVO_KEYS(servo),
 };
 #undef AT
 static const char *const types[] = {"servo"};
@@ -193,28 +167,10 @@ static lw_status copy_terms(const lwi_item *it, lw_servo_desc *d)
     return LW_OK;
 }
 
-static lw_status check_range(const lwi_item *it, const char *what, bool present,
-                             const double range[2])
-{
-    if (!present || range[0] <= range[1]) return LW_OK;
-    return lwi_item_fail(it, "%s is [%g, %g], expected lower <= upper", what, range[0], range[1]);
-}
-
 static lw_status check(const lwi_item *it, lw_servo_desc *d)
 {
-    const double numbers[] = {d->kp, d->kd};
-    if (!none_negative(numbers, 2))
-        return lwi_item_fail(it, "kp %g, kd %g, expected numbers >= 0", d->kp, d->kd);
-    if (!isfinite(d->gear)) return lwi_item_fail(it, "gear is %g, expected a number", d->gear);
-    for (int k = 0; k < 3; k++)
-        if (!isfinite(d->gain[k]) || !isfinite(d->bias[k]))
-            return lwi_item_fail(it, "gain or bias is not finite");
-    TRY(check_range(it, "target_range", d->has_target_range, d->target_range));
-    TRY(check_range(it, "effort_range", d->has_effort_range, d->effort_range));
-    TRY(lwi_item_signal(it, "target", d->target, false));
-    TRY(lwi_item_signal(it, "rate", d->rate, false));
+    TRY(lwi_servo_law_check(it, &d->law));
     d->on_joint = d->nterm == 0;
-    if (d->gear == 1) d->gear = 0; // the default, as it is written
     if (d->on_joint) return lwi_item_coordinate(it, d->joint, d->coordinate);
     if (d->nterm < 0 || !d->terms) return lwi_item_fail(it, "of: the list is missing");
     return copy_terms(it, d);
@@ -252,38 +208,29 @@ static lw_status compile(lw_model *m, const void *desc, void *par)
 {
     const lw_servo_desc *d = desc;
     servo_par *p = par;
-    const double gear = d->gear != 0 ? d->gear : 1;
     const int n = d->nterm > 0 ? d->nterm : 1;
     servo_share *share = LWI_PUSH(&m->arena, servo_share, n);
     if (!share) return LW_ERR_MEMORY;
-    *p = (servo_par){.share = share, .n = n, .target = d->target, .rate = d->rate, .kd = d->kd};
+    *p = (servo_par){.share = share, .n = n};
+    lwi_servo_law_compile(&d->law, &p->law);
+    const double gear = p->law.gear;
     if (d->nterm == 0) share[0] = share_of(m, d->joint, d->coordinate, gear);
     for (int k = 0; k < d->nterm; k++) {
         const lw_servo_term *t = &d->terms[k];
         share[k] = share_of(m, t->joint, t->coordinate, gear * (t->factor != 0 ? t->factor : 1));
     }
-    const unsigned needs =
-        lwi_function_needs(m->function, d->target) | lwi_function_needs(m->function, d->rate);
+    const unsigned needs = lwi_function_needs(m->function, d->law.target) |
+                           lwi_function_needs(m->function, d->law.rate);
     p->follows = (needs & LWI_NEEDS_JOINT) != 0;
-    memcpy(p->gain, d->gain, sizeof p->gain);
-    memcpy(p->bias, d->bias, sizeof p->bias);
-    p->gain[0] += d->kp;
-    p->bias[1] -= d->kp;
-    p->bias[2] -= d->kd;
-    for (int k = 0; k < 2; k++) {
-        const double none = k ? INFINITY : -INFINITY;
-        p->target_range[k] = d->has_target_range ? d->target_range[k] : none;
-        p->effort_range[k] = d->has_effort_range ? d->effort_range[k] : none;
-    }
     return LW_OK;
 }
 
 #define ROW(...) LWI_FORCE_PARAMETER(servo, __VA_ARGS__)
 static const lwi_parameter parameters[] = {
-    ROW("kp", "N m/rad", kp, .min = 0),
-    ROW("kd", "N m s/rad", kd, .min = 0),
-    ROW("gain", "N m", gain[0], LWI_ANY_NUMBER),
-    ROW("bias", "N m", bias[0], LWI_ANY_NUMBER),
+    ROW("kp", "N m/rad", law.kp, .min = 0),
+    ROW("kd", "N m s/rad", law.kd, .min = 0),
+    ROW("gain", "N m", law.gain[0], LWI_ANY_NUMBER),
+    ROW("bias", "N m", law.bias[0], LWI_ANY_NUMBER),
 };
 #undef ROW
 

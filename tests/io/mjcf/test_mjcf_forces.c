@@ -51,16 +51,18 @@ static void actuators_are_inputs(void **state)
                                                 "<motor joint='j'/>"
                                                 "<position name='slow' joint='j' timeconst='1'/>"
                                                 "</actuator>"
-                                                "<tendon><spatial name='rope'/></tendon>"));
+                                                "<tendon><spatial name='rope' range='0 1'><site "
+                                                "site='tip'/><site "
+                                                "site='tip'/></spatial></tendon>"));
     const char *const inputs[] = {"j", "m", "thrust", "servo", "j_actuator5"};
     assert_true(lwt_joint_of(b, "j")->coordinate[0].effort.index == -1);
     assert_int_equal(b->desc.ninput, LWI_COUNT(inputs));
     for (int i = 0; i < LWI_COUNT(inputs); i++) assert_string_equal(b->desc.input[i], inputs[i]);
-    NEAR(servo_of(b, "m")->gear, 40);
-    NEAR(servo_of(b, "m")->gain[0], 1);
-    assert_int_equal(servo_of(b, "m")->target.index, -2);
-    NEAR(servo_of(b, "servo")->kp, 5);
-    NEAR(servo_of(b, "servo")->kd, 2);
+    NEAR(servo_of(b, "m")->law.gear, 40);
+    NEAR(servo_of(b, "m")->law.gain[0], 1);
+    assert_int_equal(servo_of(b, "m")->law.target.index, -2);
+    NEAR(servo_of(b, "servo")->law.kp, 5);
+    NEAR(servo_of(b, "servo")->law.kd, 2);
     const lw_wrench_desc *w = b->desc.force[LWI_ITEM_wrench].desc;
     NEAR(w->force.z, 3);
     NEAR(w->point.z, 1);
@@ -68,7 +70,7 @@ static void actuators_are_inputs(void **state)
     assert_int_equal(lwt_warnings_with(b, "ball and free joints are not read (1): ball"), 1);
     assert_int_equal(lwt_warnings_with(b, "as <muscle>, are not read (1): thigh"), 1);
     assert_int_equal(lwt_warnings_with(b, "as <position>, are not read (1): slow"), 1);
-    assert_int_equal(lwt_warnings_with(b, "<spatial> tendons are not read (1): rope"), 1);
+    assert_int_equal(lwt_warnings_with(b, "limits are not enforced, tendons (1): rope"), 1);
     lw_builder_destroy(b);
 }
 
@@ -92,11 +94,11 @@ static void actuators_share_their_defaults(void **state)
                  defaults[i], i > 1 ? " class='strong'" : "", i > 1 ? " class='strong'" : "");
         lw_builder *b = read_mjcf(text);
         const lw_servo_desc *m = servo_of(b, "m"), *p = servo_of(b, "p");
-        NEAR(m->gear, 3);
-        near3(m->gain, 1, 0, 0);
-        near3(m->bias, 0, 0, 0);
-        NEAR(p->kp, 9);
-        NEAR(p->kd, i == 1 ? 4 : i == 3 ? 1 : i == 2 ? 1 : 0); // <velocity> has kv = gain = 1
+        NEAR(m->law.gear, 3);
+        near3(m->law.gain, 1, 0, 0);
+        near3(m->law.bias, 0, 0, 0);
+        NEAR(p->law.kp, 9);
+        NEAR(p->law.kd, i == 1 ? 4 : i == 3 ? 1 : i == 2 ? 1 : 0); // <velocity> has kv = gain = 1
         lw_builder_destroy(b);
     }
 }
@@ -132,27 +134,107 @@ static void laws_and_ranges_of_actuators(void **state)
                                     "<joint joint='k' coef='-2'/></fixed></tendon>"));
     const lw_servo_desc *v = servo_of(b, "v"), *d = servo_of(b, "d"), *g = servo_of(b, "g");
     const lw_servo_desc *p = servo_of(b, "p"), *t = servo_of(b, "t");
-    near3(v->gain, 3, 0, 0);
-    NEAR(v->kd, 3);
-    assert_false(v->has_effort_range || v->has_target_range);
-    near3(d->gain, 0, 0, -4);
-    assert_true(d->has_target_range && d->target_range[1] == 1);
-    near3(g->gain, 1, 2, 3);
-    near3(g->bias, 4, 5, 6);
-    assert_true(g->has_effort_range && g->effort_range[0] == -7 && g->target_range[0] == -1);
-    NEAR(p->kp, 2);
-    NEAR(p->target_range[0], 0); // half of the range, about its middle
-    NEAR(p->target_range[1], 2);
+    near3(v->law.gain, 3, 0, 0);
+    NEAR(v->law.kd, 3);
+    assert_false(v->law.has_effort_range || v->law.has_target_range);
+    near3(d->law.gain, 0, 0, -4);
+    assert_true(d->law.has_target_range && d->law.target_range[1] == 1);
+    near3(g->law.gain, 1, 2, 3);
+    near3(g->law.bias, 4, 5, 6);
+    assert_true(g->law.has_effort_range && g->law.effort_range[0] == -7 &&
+                g->law.target_range[0] == -1);
+    NEAR(p->law.kp, 2);
+    NEAR(p->law.target_range[0], 0); // half of the range, about its middle
+    NEAR(p->law.target_range[1], 2);
     // -2 f within [-8, 6] is f within [-3, 4], and f within [-5, 3.5]
-    NEAR(p->effort_range[0], -3);
-    NEAR(p->effort_range[1], 3.5);
+    NEAR(p->law.effort_range[0], -3);
+    NEAR(p->law.effort_range[1], 3.5);
     NEAR(lwt_joint_of(b, "j")->coordinate[0].rotor, 0.1 + 4 * 0.25);
     NEAR(lwt_joint_of(b, "j")->coordinate[0].damping, 0.2 + 4 * 0.5);
     assert_int_equal(t->nterm, 2);
     NEAR(t->terms[1].factor, -2);
-    NEAR(t->kp, 2);
-    near3(servo_of(b, "both_spring")->bias, 0, -10, -0.3);
+    NEAR(t->law.kp, 2);
+    near3(servo_of(b, "both_spring")->law.bias, 0, -10, -0.3);
     lw_builder_destroy(b);
+}
+
+// Paths of sites, geoms and pulleys; the spring, damper and friction are one tendon, each actuator is one more.
+static void spatial_tendons_and_slider_cranks(void **state)
+{
+    (void)state;
+    lw_builder *b =
+        read_mjcf(MODEL("<compiler angle='radian'/>" WORLD(
+            "<site name='s' pos='0 0 2'/>"
+            "<body name='a' pos='1 0 0'>" MASS
+            "<joint name='j'/><site name='t' pos='.1 .2 .3' euler='0 1.5707963267948966 0'/>"
+            "<geom name='tube' type='cylinder' fromto='0 -1 0 0 1 0' size='.3' mass='0'/>"
+            "<geom name='ball' type='sphere' pos='0 0 1' size='.2' mass='0'/>"
+            "<geom name='box' type='box' size='.1 .1 .1' mass='0'/></body>") //
+                        "<default><tendon stiffness='7' frictionloss='.5'/></default>"
+                        "<tendon><spatial name='r' springlength='.5 .8' damping='2'>"
+                        "<site site='s'/><geom geom='tube' sidesite='s'/><site "
+                        "site='t'/><pulley divisor='2'/>"
+                        "<site site='s'/><geom geom='ball'/><site site='t'/></spatial>"
+                        "<spatial name='rest'><site site='s'/><site site='t'/></spatial>"
+                        "</tendon><actuator>"
+                        "<position name='p' tendon='r' kp='3' gear='2' ctrlrange='0 1'/>"
+                        "<motor name='c' cranksite='s' slidersite='t' cranklength='4'/>"
+                        "</actuator>"));
+    assert_int_equal(b->desc.force[LWI_ITEM_tendon].n, 4);
+    const lw_tendon_desc *d = b->desc.force[LWI_ITEM_tendon].desc;
+    assert_string_equal(d->name, "r_spring");
+    assert_int_equal(d->npath, 7);
+    NEAR(d->path[0].point.z, 2);
+    NEAR(d->path[1].radius, 0.3);
+    NEAR(fabs(d->path[1].axis.y), 1);
+    assert_true(d->path[1].has_side && d->path[1].side.z == 2 && d->path[1].side_body.index == 0);
+    NEAR(d->path[3].pulley, 2);
+    assert_true(d->path[5].radius == 0.2 && d->path[5].axis.z == 0 && !d->path[5].has_side);
+    NEAR(d->length, 0.8);
+    NEAR(d->slack, 0.3);
+    NEAR(d->stiffness, 7);
+    NEAR(d->damping, 2);
+    NEAR(d->coulomb, 0.5);
+    assert_string_equal(d[1].name, "rest_spring");
+    NEAR(d[1].length, sqrt(1.1 * 1.1 + 0.2 * 0.2 + 1.7 * 1.7));
+    assert_string_equal(d[2].name, "p");
+    assert_true(d[2].npath == 7 && d[2].stiffness == 0 && d[2].law.has_target_range);
+    NEAR(d[2].law.kp, 3);
+    NEAR(d[2].law.gear, 2);
+    assert_true(d[3].slider_crank.present && d[3].slider_crank.crank.index == 0);
+    NEAR(d[3].slider_crank.rod, 4);
+    NEAR(d[3].slider_crank.axis.x, 1);
+    NEAR(d[3].law.gain[0], 1);
+    lw_builder_destroy(b);
+}
+
+static void mistakes_in_paths_are_named(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"<spatial/>", "<spatial>: no sites, expected two or more"},
+        {"<spatial><site site='s'/><site site='z'/></spatial>", "site 'z' does not exist"},
+        {"<spatial><site site='s'/><geom geom='box'/><site site='s'/></spatial>",
+         "geom 'box' is no sphere or cylinder"},
+        {"<spatial><site site='s'/><pulley divisor='0'/><site site='s'/></spatial>",
+         "<pulley>: divisor is 0"},
+        {"<spatial name='n' stiffness='1'><site site='s'/><geom geom='ball'/></spatial>",
+         "an obstacle, expected one between two points"},
+    };
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        char text[2048];
+        snprintf(text, sizeof text,
+                 MODEL(WORLD("<site name='s'/><geom name='box' type='box' size='1 1 1'/><geom "
+                             "name='ball' size='1'/><body name='a'>" MASS
+                             "<joint/></body>") "<tendon>%s</tendon>"),
+                 cases[i][0]);
+        lw_model *model = NULL;
+        lw_error error = {0};
+        const lw_read_desc desc = {.format = "mjcf"};
+        assert_int_not_equal(
+            lw_model_parse(text, strlen(text), "t.xml", &desc, &model, NULL, &error), LW_OK);
+        if (!strstr(error.text, cases[i][1])) fail_msg("%s: %s", cases[i][0], error.text);
+    }
 }
 
 // actuatorfrcrange limits the sum of all actuators of a joint, those of tendons among them.
@@ -218,8 +300,8 @@ static void a_damping_ratio_is_of_the_effective_inertia(void **state)
                                                               "dampratio='.7' gear='2'/>"
                                                               "<position name='q' joint='k' kp='4' "
                                                               "dampratio='.7'/></actuator>"));
-    NEAR(servo_of(b, "p")->kd, 2 * 0.7 * sqrt(4 * 25 / 4.0));
-    NEAR(servo_of(b, "q")->kd, 2 * 0.7 * sqrt(4 * (19 + 4 * 25.0)));
+    NEAR(servo_of(b, "p")->law.kd, 2 * 0.7 * sqrt(4 * 25 / 4.0));
+    NEAR(servo_of(b, "q")->law.kd, 2 * 0.7 * sqrt(4 * (19 + 4 * 25.0)));
     lw_builder_destroy(b);
 }
 
@@ -431,6 +513,8 @@ int main(void)
         cmocka_unit_test(actuators_are_inputs),
         cmocka_unit_test(actuators_share_their_defaults),
         cmocka_unit_test(laws_and_ranges_of_actuators),
+        cmocka_unit_test(spatial_tendons_and_slider_cranks),
+        cmocka_unit_test(mistakes_in_paths_are_named),
         cmocka_unit_test(ranges_of_joints_limit_sums),
         cmocka_unit_test(a_damping_ratio_is_of_the_effective_inertia),
         cmocka_unit_test(welds_have_anchors),

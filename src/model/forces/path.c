@@ -1,0 +1,284 @@
+// path.c -- paths round spheres and cylinders (path.h).
+//
+// Round an obstacle all is done in a plane: that of the centre and both points for a sphere, across the axis for a
+// cylinder, where heights grow with the length along the path.  In the plane the obstacle is a circle of radius r about
+// the origin.  From a point at distance d its tangents touch it at the angle acos(r / d) to either side.  Of the two
+// paths, counterclockwise and clockwise round it, the one with lines that do not cross is taken, of two such ones that on
+// the given side, or the shorter one.  If the point that gives the side is inside, the path is the shortest one that touches the
+// circle from the inside of its opening: it touches it in one point.
+#include "model/forces/path.h"
+
+#include "model/forces/points.h"
+#include "spatial/rotation.h"
+
+#include <math.h>
+
+// Lengths, squares of lengths and pivots below are zero.
+#define TINY 1e-15
+// Angles of round-off: a chord that cuts off the height e of a circle has an angle of the order of sqrt(e).
+#define SAME 1e-7
+
+// ------------------------------------------------------------------------------------------- circle
+
+typedef struct arc {
+    double first[2], last[2]; ///< where the path begins and ends to touch the circle
+    double length;            ///< < 0: it does not touch it
+} arc;
+
+static double dot2(const double a[2], const double b[2])
+{
+    return a[0] * b[0] + a[1] * b[1];
+}
+
+static double cross2(const double a[2], const double b[2])
+{
+    return a[0] * b[1] - a[1] * b[0];
+}
+
+// Do the segments from a to b and from c to d have a point in common?
+static bool cross_each_other(const double a[2], const double b[2], const double c[2],
+                             const double d[2])
+{
+    const double u[2] = {b[0] - a[0], b[1] - a[1]}, v[2] = {d[0] - c[0], d[1] - c[1]},
+                 w[2] = {a[0] - c[0], a[1] - c[1]};
+    const double det = cross2(u, v);
+    if (fabs(det) < TINY) return false;
+    const double s = cross2(v, w) / det, t = cross2(u, w) / det;
+    return s >= 0 && s <= 1 && t >= 0 && t <= 1;
+}
+
+// The point of the segment from a to b that is nearest to the origin.
+static void nearest(const double a[2], const double b[2], double x[2])
+{
+    const double u[2] = {b[0] - a[0], b[1] - a[1]};
+    const double s = fmin(fmax(-dot2(u, a) / dot2(u, u), 0), 1);
+    x[0] = a[0] + s * u[0], x[1] = a[1] + s * u[1];
+}
+
+// The point where the tangent from p touches the circle, to the right of the direction to p for sign = 1.
+static void touch(const double p[2], double r, double sign, double x[2])
+{
+    const double d2 = dot2(p, p), along = r * r / d2, across = sign * r * sqrt(d2 - r * r) / d2;
+    x[0] = along * p[0] + across * p[1];
+    x[1] = along * p[1] - across * p[0];
+}
+
+// The angle from a to b, clockwise for sign = 1, in [0, 2 pi); that of equal points is zero in spite
+// of round-off.
+static double angle_between(const double a[2], const double b[2], double sign)
+{
+    const double angle = atan2(-sign * cross2(a, b), dot2(a, b));
+    if (angle > -SAME && angle < 0) return 0;
+    return angle < 0 ? angle + 2 * acos(-1) : angle;
+}
+
+// The path that touches the circle first to the right (sign = 1) or left of the direction to p.
+static arc wind(const double p[2], const double q[2], double r, double sign)
+{
+    arc a;
+    touch(p, r, sign, a.first);
+    touch(q, r, -sign, a.last);
+    a.length = r * angle_between(a.first, a.last, sign);
+    return a;
+}
+
+// How well a path suits: the cosine between its middle and the side, or minus the square of its chord.
+static double merit(const arc *a, const double *side)
+{
+    const double sum[2] = {a->first[0] + a->last[0], a->first[1] + a->last[1]};
+    const double chord[2] = {a->first[0] - a->last[0], a->first[1] - a->last[1]};
+    const double size = sqrt(dot2(sum, sum));
+    if (!side) return -dot2(chord, chord);
+    return size > 0 ? dot2(sum, side) / size : 0;
+}
+
+// Round the outside; side: NULL, or a vector of any length.
+static arc round_circle(const double p[2], const double q[2], double r, const double *side)
+{
+    const arc none = {.length = -1};
+    const double chord[2] = {q[0] - p[0], q[1] - p[1]};
+    double x[2];
+    if (dot2(p, p) < r * r || dot2(q, q) < r * r || dot2(chord, chord) < TINY) return none;
+    nearest(p, q, x);
+    if (dot2(x, x) > r * r && (!side || dot2(side, x) >= 0)) return none;
+    const arc way[2] = {wind(p, q, r, 1), wind(p, q, r, -1)};
+    bool open[2];
+    for (int k = 0; k < 2; k++) open[k] = !cross_each_other(p, way[k].first, q, way[k].last);
+    if (!open[0] && !open[1]) return none;
+    if (open[0] != open[1]) return way[open[0] ? 0 : 1];
+    return way[merit(&way[0], side) > merit(&way[1], side) ? 0 : 1];
+}
+
+// The angles of p, q and the touching point x satisfy  asin(r z / |p|) + asin(r z / |q|) - 2 asin z + G = 0, where z is
+// the sine of the angle between the lines and the radius at x, G the angle from p to q.  Newton's method from z = 1.
+static double solve_inside(double a, double b, double G)
+{
+    double z = 1 - 1e-7;
+    for (int i = 0; i < 60; i++) {
+        const double f = asin(a * z) + asin(b * z) - 2 * asin(z) + G;
+        const double df =
+            a / sqrt(1 - a * a * z * z) + b / sqrt(1 - b * b * z * z) - 2 / sqrt(1 - z * z);
+        if (i == 0 && f > 0) return NAN;
+        const double next = z - f / df;
+        if (!(df < 0) || !(next < z) || fabs(f) < 1e-15) break;
+        z = fmax(next, 0);
+    }
+    return z;
+}
+
+// Touches the circle in one point: where the lines make equal angles with the radius.
+static arc inside_circle(const double p[2], const double q[2], double r)
+{
+    const double dp = sqrt(dot2(p, p)), dq = sqrt(dot2(q, q));
+    const double chord[2] = {q[0] - p[0], q[1] - p[1]};
+    arc a = {.length = -1};
+    double x[2];
+    if (dp <= r || dq <= r) return a;
+    if (dot2(chord, chord) > TINY) {
+        nearest(p, q, x);
+        const bool within = dot2(chord, p) < 0 && dot2(chord, q) > 0;
+        if (within && dot2(x, x) <= r * r) return a;
+    }
+    a.length = 0;
+    const double G = fabs(atan2(cross2(p, q), dot2(p, q)));
+    if (cos(G) < -1 + TINY) return (arc){.length = -1};
+    const double z = cos(G) > 1 - TINY ? NAN : solve_inside(r / dp, r / dq, G);
+    const double middle[2] = {p[0] + q[0], p[1] + q[1]};
+    const double *from = cross2(p, q) > 0 ? p : q, d = from == p ? dp : dq;
+    const double turn = isfinite(z) ? asin(z) - asin(r / d * z) : 0;
+    const double *to = isfinite(z) ? from : middle;
+    const double size = sqrt(dot2(to, to)), c = r * cos(turn) / size, s = r * sin(turn) / size;
+    a.first[0] = c * to[0] - s * to[1];
+    a.first[1] = s * to[0] + c * to[1];
+    a.last[0] = a.first[0], a.last[1] = a.first[1];
+    return a;
+}
+
+// ----------------------------------------------------------------------------------------- obstacles
+
+// Axes of the plane of two points and the centre of a sphere, the first towards p.
+static void plane_of(const double p[3], const double q[3], double e[2][3])
+{
+    double normal[3], other[3] = {1, 1, 1};
+    v3_scale(e[0], 1 / v3_norm(p), p);
+    v3_cross(normal, p, q);
+    if (v3_norm(normal) < TINY) { // the same line: any plane through it
+        const double a[3] = {fabs(p[0]), fabs(p[1]), fabs(p[2])};
+        other[a[0] >= a[1] && a[0] >= a[2] ? 0 : a[1] >= a[2] ? 1 : 2] = 0;
+        v3_cross(normal, e[0], other);
+    }
+    v3_scale(normal, 1 / v3_norm(normal), normal);
+    v3_cross(e[1], normal, e[0]);
+}
+
+static double height_at(const double p[3], const double q[3], double share)
+{
+    return p[2] + (q[2] - p[2]) * share;
+}
+
+// Heights along a cylinder grow with the length of the path.
+static void set_heights(const double p[3], const double q[3], double x[3], double y[3],
+                        double *curve)
+{
+    const double before = hypot(p[0] - x[0], p[1] - x[1]), after = hypot(q[0] - y[0], q[1] - y[1]);
+    const double all = before + *curve + after;
+    x[2] = height_at(p, q, before / all);
+    y[2] = height_at(p, q, (before + *curve) / all);
+    *curve = hypot(*curve, y[2] - x[2]);
+}
+
+// A point of the world in the axes of an obstacle.
+static void into(const double R[9], const double centre[3], const double x[3], double p[3])
+{
+    double d[3];
+    v3_sub(d, x, centre);
+    m3_tmul_v(p, R, d);
+}
+
+double lwi_path_wind(const lwi_path_part *o, const lwi_kin *kin, const double from[3],
+                     const double to[3], double first[3], double last[3])
+{
+    double R[9], centre[3], p[3], q[3], s[3] = {0}, e[2][3] = {{1, 0, 0}, {0, 1, 0}};
+    point_of(centre, kin, o->body, o->point);
+    m3_mul(R, kin->R[o->body], o->R);
+    into(R, centre, from, p);
+    into(R, centre, to, q);
+    if (v3_norm(p) < TINY || v3_norm(q) < TINY) return -1;
+    if (!o->cylinder) plane_of(p, q, e);
+    const double p2[2] = {v3_dot(p, e[0]), v3_dot(p, e[1])},
+                 q2[2] = {v3_dot(q, e[0]), v3_dot(q, e[1])};
+    if (o->side >= 0) {
+        double at[3];
+        point_of(at, kin, o->side, o->side_point);
+        into(R, centre, at, s);
+    }
+    const double s2[2] = {v3_dot(s, e[0]), v3_dot(s, e[1])};
+    const arc a = o->side >= 0 && v3_norm(s) < o->radius
+                      ? inside_circle(p2, q2, o->radius)
+                      : round_circle(p2, q2, o->radius, o->side >= 0 ? s2 : NULL);
+    if (a.length < 0) return -1;
+    double curve = a.length, x[3], y[3];
+    for (int k = 0; k < 3; k++) {
+        x[k] = a.first[0] * e[0][k] + a.first[1] * e[1][k];
+        y[k] = a.last[0] * e[0][k] + a.last[1] * e[1][k];
+    }
+    if (o->cylinder) set_heights(p, q, x, y, &curve);
+    m3_mul_v(first, R, x);
+    v3_add(first, first, centre);
+    m3_mul_v(last, R, y);
+    v3_add(last, last, centre);
+    return curve;
+}
+
+// --------------------------------------------------------------------------------------------- paths
+
+typedef struct walk {
+    const lwi_kin *kin;
+    void (*line)(void *user, const lwi_path_line *line);
+    void *user;
+    double divisor, length;
+} walk;
+
+static void go(walk *w, int body1, const double from[3], int body2, const double to[3])
+{
+    lwi_path_line line = {.body1 = body1, .body2 = body2, .divisor = w->divisor};
+    double d[3];
+    v3_sub(d, to, from);
+    v3_sub(line.arm1, from, w->kin->r[body1]);
+    v3_sub(line.arm2, to, w->kin->r[body2]);
+    const double length = v3_norm(d);
+    v3_scale(line.n, length > 0 ? 1 / length : 0, d);
+    w->length += length / w->divisor;
+    if (w->line && body1 != body2) w->line(w->user, &line);
+}
+
+double lwi_path_walk(const lwi_path_part *part, int n, const lwi_kin *kin,
+                     void (*line)(void *user, const lwi_path_line *line), void *user)
+{
+    walk w = {.kin = kin, .line = line, .user = user, .divisor = 1};
+    double at[3], next[3], first[3], last[3];
+    const lwi_path_part *before = NULL, *round = NULL; // the last point, the obstacle after it
+    for (int i = 0; i < n; i++) {
+        const lwi_path_part *p = &part[i];
+        if (p->divisor != 0) {
+            w.divisor = p->divisor;
+            before = NULL;
+        } else if (p->radius > 0) {
+            round = p;
+        } else {
+            point_of(next, kin, p->body, p->point);
+            const double curve =
+                before && round ? lwi_path_wind(round, kin, at, next, first, last) : -1;
+            if (curve >= 0) {
+                go(&w, before->body, at, round->body, first);
+                w.length += curve / w.divisor;
+                go(&w, round->body, last, p->body, next);
+            } else if (before) {
+                go(&w, before->body, at, p->body, next);
+            }
+            v3_copy(at, next);
+            before = p, round = NULL;
+        }
+    }
+    return w.length;
+}

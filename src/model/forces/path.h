@@ -1,0 +1,38 @@
+// path.h -- the length of a path over bodies, and what a force along it does to them.
+//
+// A path leads from point to point in straight lines, round obstacles between two points: spheres, or cylinders without
+// ends.  The part on an obstacle is the shortest curve on it, which the straight parts continue without a kink; so the
+// length changes as if the points where it begins and ends were fixed to the obstacle:
+//     dL/dt = sum n . (v_2 - v_1) / divisor                     n, v_1, v_2 of each straight part
+// and a force f along L is the force f n / divisor on each second point, and the opposite on the first.
+#ifndef LWI_MODEL_FORCES_PATH_H
+#define LWI_MODEL_FORCES_PATH_H
+
+#include "model/forces/force.h"
+
+typedef struct lwi_path_part {
+    int body;
+    double point[3]; ///< point or centre, from the mass centre, body axes
+    double radius;   ///< of an obstacle; 0: a point
+    bool cylinder;
+    double R[9]; ///< of a cylinder: its third column is the axis, body axes
+    int side;    ///< body of the point that gives the side on which the path passes; -1: none
+    double side_point[3];
+    double divisor; ///< of a pulley; 0: none
+} lwi_path_part;
+
+/** A straight part: points on two bodies in the world, relative to their mass centres. */
+typedef struct lwi_path_line {
+    int body1, body2;
+    double arm1[3], arm2[3], n[3]; ///< n: unit vector, or zero where the points meet
+    double divisor;
+} lwi_path_line;
+
+/** Where a path touches an obstacle: points in the world, length of the curve between; < 0: it does not. */
+double lwi_path_wind(const lwi_path_part *obstacle, const lwi_kin *kin, const double from[3],
+                     const double to[3], double first[3], double last[3]);
+/** Length; calls `line` for each straight part. */
+double lwi_path_walk(const lwi_path_part *part, int n, const lwi_kin *kin,
+                     void (*line)(void *user, const lwi_path_line *line), void *user);
+
+#endif
