@@ -26,6 +26,7 @@
 #include <linkwork/assemble.h>
 #include <linkwork/base.h>
 #include <linkwork/batch.h>
+#include <linkwork/checkpoint.h>
 #include <linkwork/codegen.h>
 #include <linkwork/dynamics.h>
 #include <linkwork/io.h>

@@ -172,6 +172,8 @@ typedef struct lw_writer_desc {
     double flush;     ///< [s] after which rows are flushed; 0: 1 s, more where a flush takes long
     lw_interrupt interrupt; ///< may be NULL
     void *interrupt_user;
+    long
+        keep; ///< > 0: the file is that of the same run; its first `keep` rows stay, and rows follow them
 } lw_writer_desc;
 
 /** Starts a result file, its format by the ending: .h5 or .csv.  An existing file is replaced.
@@ -185,6 +187,10 @@ LW_API lw_observe lw_writer_level(const lw_writer *writer);
 LW_API lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation);
 /** Flushes rows that are older than the interval: for progress callbacks, when rows are rare. */
 LW_API lw_status lw_writer_poll(lw_writer *writer);
+/** Flushes all rows, and forces them to the disk: they are there after a crash of the machine. */
+LW_API lw_status lw_writer_flush(lw_writer *writer);
+/** Rows are those of another simulation of the same model and options, which continues the run. */
+LW_API lw_status lw_writer_set_sim(lw_writer *writer, const lw_sim *sim);
 /** Flushes and closes; NULL is allowed.  The simulation must still exist: its warnings of the run are stored.
  *  @return LW_ERR_IO with the system's reason, of now or of an earlier row: the disk is full, for example */
 LW_API lw_status lw_writer_close(lw_writer *writer, lw_error *error);

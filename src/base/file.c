@@ -96,6 +96,19 @@ lw_status lwi_open_output_stream(const char *path, FILE **file, lw_error *error)
     return stream_of(f, "w", file, error);
 }
 
+lw_status lwi_reopen_output_stream(const char *path, FILE **file, lw_error *error)
+{
+    struct stat about;
+    const int f = open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    if (f < 0)
+        return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be opened: %s", strerror(errno));
+    const bool plain = !fstat(f, &about) && S_ISREG(about.st_mode);
+    if (plain && !is_taken(f)) return stream_of(f, "r+", file, error);
+    close(f);
+    return lwi_fail_at(error, LW_ERR_IO, path, 0, 0, "cannot be written: %s",
+                       plain ? "is being written by another run" : "not a regular file");
+}
+
 lw_status lwi_close_output(FILE *file, const char *path, lw_error *error)
 {
     bool lost = ferror(file) != 0; // the caller has just written

@@ -17,6 +17,8 @@ lw_status lwi_open_input_stream(const char *path, FILE **file, lw_error *error);
  *  @return LW_ERR_IO with path and reason */
 lw_status lwi_open_output(const char *path, bool update, int *file, lw_error *error);
 lw_status lwi_open_output_stream(const char *path, FILE **file, lw_error *error);
+/** Opens a file that was written before, to continue it: locked in the same way, its content remains. */
+lw_status lwi_reopen_output_stream(const char *path, FILE **file, lw_error *error);
 /** Closes it.  @return LW_ERR_IO with path and reason, also of an earlier failure to write */
 lw_status lwi_close_output(FILE *file, const char *path, lw_error *error);
 

@@ -207,6 +207,28 @@ static cli_exit set_share(cli_arguments *arguments, const char *value)
     return cli_complain(CLI_USE, "--part %s: expected K/N, the share K from 1 to N", value);
 }
 
+// 0.5, or 1000steps
+static cli_exit set_every(cli_arguments *arguments, const char *value)
+{
+    int steps = 0;
+    char number[24];
+    const char *word = strstr(value, "steps");
+    size_t n = word ? (size_t)(word - value) : 0;
+    if (word && !word[5] && n > 0 && n < sizeof number) {
+        memcpy(number, value, n);
+        if (number[n - 1] == ' ') n--;
+        number[n] = 0;
+        if (whole_number(number, 1, INT_MAX, &steps)) {
+            arguments->every_steps = steps;
+            return CLI_DONE;
+        }
+    } else if (lw_number_read(value, &arguments->every) && arguments->every > 0) {
+        return CLI_DONE;
+    }
+    return cli_complain(CLI_USE, "--every %s: expected a time in seconds, or steps as 1000steps",
+                        value);
+}
+
 static cli_exit set_part_rows(cli_arguments *arguments, const char *value)
 {
     if (whole_number(value, 1, INT_MAX, &arguments->part_rows)) return CLI_DONE;
@@ -280,6 +302,8 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
         arguments->table[arguments->ntable++] = value;
         return CLI_DONE;
     case CLI_BIT_STORE: arguments->store = value; return CLI_DONE;
+    case CLI_BIT_CHECKPOINT: arguments->checkpoint = value; return CLI_DONE;
+    case CLI_BIT_EVERY: return set_every(arguments, value);
     case CLI_BIT_RESUME: arguments->resume = value; return CLI_DONE;
     case CLI_BIT_STATUS: arguments->status = value; return CLI_DONE;
     case CLI_BIT_VERIFY: arguments->verify = value; return CLI_DONE;

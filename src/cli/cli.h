@@ -43,7 +43,12 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "how it ended; repeatable")                                                                  \
     X(STORE, "store", 0, "DIR",                                                                    \
       "keep the study in this folder, part by part; the same command continues it")                \
-    X(RESUME, "resume", 0, "DIR", "continue the study of this folder")                             \
+    X(CHECKPOINT, "checkpoint", 0, "FILE",                                                         \
+      "write the state of the run into this file at intervals, for --resume")                      \
+    X(EVERY, "every", 0, "INTERVAL",                                                               \
+      "of --checkpoint: simulated time [s], or steps (1000steps); default: 20 in the run")         \
+    X(RESUME, "resume", 0, "PATH",                                                                 \
+      "continue the run of a checkpoint, or the study of a folder, after any end")                 \
     X(STATUS, "status", 0, "DIR", "report what the study of this folder has and what is missing")  \
     X(VERIFY, "verify", 0, "DIR",                                                                  \
       "read all parts of the study of this folder; damaged ones are removed, and --resume makes "  \
@@ -125,10 +130,11 @@ enum {
 
 /** Verbs: name, operand ("X...": may be repeated, "[X]": may be left out), options, summary. */
 #define CLI_VERB_LIST(X)                                                                           \
-    X(run, "MODEL",                                                                                \
-      CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_FROM | CLI_LEVEL | CLI_REAL_TIME |           \
-          CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME |       \
-          CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                                \
+    X(run, "[MODEL]",                                                                              \
+      CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_FROM | CLI_CHECKPOINT | CLI_EVERY |          \
+          CLI_RESUME | CLI_LEVEL | CLI_REAL_TIME | CLI_MANY | CLI_BASE | CLI_LIMITS |              \
+          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON |           \
+          CLI_QUIET,                                                                               \
       "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
     X(sweep, "[MODEL]",                                                                            \
       CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_DESIGN | CLI_SEED | CLI_FOLDER | CLI_LEVEL |    \
@@ -233,6 +239,9 @@ typedef struct cli_arguments {
     int nset;
     const char *table[CLI_MAX]; ///< files of --table
     int ntable;
+    const char *checkpoint;                               ///< file; NULL: none
+    double every;                                         ///< [s]; 0: not given
+    long every_steps;                                     ///< 0: not given
     const char *store, *resume, *status, *verify, *merge; ///< folders of studies; NULL: not given
     int share, shares;                                    ///< --part K/N; 0: not given
     int part_rows;                                        ///< 0: not given

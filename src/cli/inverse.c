@@ -275,7 +275,7 @@ static lw_status set_inputs(inverse_run *r)
 
 static cli_exit solve(inverse_run *r)
 {
-    cli_exit code = cli_rows_open(r->arguments, r->sim, NULL, &r->rows);
+    cli_exit code = cli_rows_open(r->arguments, r->sim, NULL, 0, &r->rows);
     lw_status status = LW_OK;
     cli_catch_signals();
     if (!code && (status = set_inputs(r)) == LW_OK)

@@ -34,7 +34,7 @@ static void json_report(const cli_arguments *arguments, const lw_sim *sim, const
 static cli_exit write_motion(const cli_arguments *arguments, lw_sim *sim, cli_rows *rows)
 {
     lw_summary summary;
-    cli_exit code = cli_rows_open(arguments, sim, NULL, rows);
+    cli_exit code = cli_rows_open(arguments, sim, NULL, 0, rows);
     if (code) {
         cli_rows_close(rows);
         return code;

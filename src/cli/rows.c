@@ -15,7 +15,7 @@ lw_status cli_rows_write(void *user, const lw_observation *observation)
         if (status != LW_OK) return status;
     }
     w->rows++;
-    return LW_OK;
+    return w->saving.file ? cli_saving_row(w, observation) : LW_OK;
 }
 
 int cli_rows_poll(void *user, double time, double end)
@@ -26,12 +26,17 @@ int cli_rows_poll(void *user, double time, double end)
 }
 
 cli_exit cli_rows_open(const cli_arguments *arguments, const lw_sim *sim, lw_result *after,
-                       cli_rows *w)
+                       long keep, cli_rows *w)
 {
     lw_error error = {0};
-    const lw_writer_desc desc = {
-        .sim = sim, .level = arguments->level, .after = after, .interrupt = cli_is_stopped};
+    const lw_writer_desc desc = {.sim = sim,
+                                 .level = arguments->level,
+                                 .after = after,
+                                 .interrupt = cli_is_stopped,
+                                 .keep = keep};
     w->model = lw_sim_model(sim);
+    w->sim = sim;
+    w->rows = keep;
     const lw_status made = lw_measures_create(w->model, &w->measures, &error);
     if (made != LW_OK) return cli_fail(made, &error);
     for (int i = 0; i < arguments->noutput; i++) {

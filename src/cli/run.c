@@ -238,45 +238,86 @@ static cli_exit report_end(const lw_sim *sim, const cli_rows *w, lw_status statu
                         lw_sim_time(sim));
 }
 
-// Runs `sim` for its whole duration; the files are valid up to its end, also of a run that fails.
-// `start` describes the row that the run resumes from, `after` is its result; "", NULL: none.
-static cli_exit simulate(const cli_arguments *arguments, lw_sim *sim, const char *start,
-                         lw_result *after)
+// One run after the other from checkpoint to checkpoint, to the end.  *sim is a new one after each.
+static lw_status run_all(const cli_arguments *arguments, lw_sim **sim, cli_rows *w, cli_exit *code)
+{
+    for (;;) {
+        const lw_status status = lw_sim_run(*sim, w->level, cli_rows_write, w, cli_rows_poll, w);
+        if (status != LW_ERR_INTERRUPTED) return status;
+        if (!w->saving.due) {
+            *code = cli_saving_stop(w);
+            if (w->saving.file && !*code)
+                cli_complain(CLI_FAILED, "`linkwork run --resume %s` continues",
+                             arguments->checkpoint);
+            return status;
+        }
+        *code = cli_saving_renew(w, sim);
+        if (*code) return status;
+    }
+}
+
+static cli_exit open_rows(const cli_arguments *arguments, lw_sim *sim, lw_result *after,
+                          const lw_checkpoint *from, cli_rows *w)
+{
+    lw_error error = {0};
+    cli_exit code = cli_rows_open(arguments, sim, after, lw_checkpoint_about(from).rows, w);
+    if (!code && from) {
+        const lw_status status = lw_checkpoint_restore(from, sim, w->measures, &error);
+        if (status != LW_OK) code = cli_fail(status, &error);
+    }
+    if (!code) code = cli_saving_begin(arguments, sim, from, &w->saving);
+    return code;
+}
+
+static void describe_start(const lw_checkpoint *from, char *start, size_t size)
+{
+    if (from) snprintf(start, size, "continues at t = %.10g s", lw_checkpoint_about(from).time);
+}
+
+// Runs *sim for its whole duration; the files are valid up to its end, also of a run that fails.
+// `start` describes the row that the run resumes from, `after` is its result, `from` its checkpoint; "", NULL: none.
+static cli_exit simulate(const cli_arguments *arguments, lw_sim **sim, char *start, size_t size,
+                         lw_result *after, const lw_checkpoint *from)
 {
     cli_rows w = {0};
-    cli_exit code = cli_rows_open(arguments, sim, after, &w);
+    cli_exit code = open_rows(arguments, *sim, after, from, &w), ended = CLI_DONE;
     if (code) {
         cli_rows_close(&w);
+        cli_saving_end(&w.saving);
         cli_rows_free(&w);
         return code;
     }
     cli_catch_signals();
-    if (!arguments->quiet && !arguments->json) print_choice(arguments, sim, start);
+    describe_start(from, start, size);
+    if (!arguments->quiet && !arguments->json) print_choice(arguments, *sim, start);
 
-    const size_t said = strlen(lw_sim_notice(sim)); // a run adds its warnings
-    w.progress = cli_progress_start("run", arguments->quiet, lw_sim_time(sim));
-    w.level = cli_rows_level(arguments, sim, &w);
-    const lw_status status = lw_sim_run(sim, w.level, cli_rows_write, &w, cli_rows_poll, &w);
+    const size_t said = strlen(lw_sim_notice(*sim)); // a run adds its warnings
+    w.progress = cli_progress_start("run", arguments->quiet, lw_sim_time(*sim));
+    w.level = cli_rows_level(arguments, *sim, &w);
+    const lw_status status = run_all(arguments, sim, &w, &ended);
     cli_progress_end(&w.progress);
     const cli_exit closed = cli_rows_close(&w);
 
     lw_summary summary;
-    lw_sim_summary(sim, &summary);
-    if (status != LW_OK) code = report_end(sim, &w, status);
+    lw_sim_summary(*sim, &summary);
+    if (status != LW_OK && !ended) code = report_end(*sim, &w, status);
+    const char *notice = lw_sim_notice(*sim);
+    const size_t length = strlen(notice);
     if (arguments->json)
-        json_summary(arguments, sim, start, &summary, &w,
+        json_summary(arguments, *sim, start, &summary, &w,
                      status == LW_OK                             ? "done"
                      : status == LW_ERR_INTERRUPTED && !w.failed ? "stopped"
                                                                  : "failed");
     else if (!arguments->quiet)
-        print_summary(arguments, sim, &summary, lw_sim_notice(sim) + said, &w);
+        print_summary(arguments, *sim, &summary, notice + (said < length ? said : length), &w);
     if (!code && summary.valid_until < summary.end)
         code = cli_complain(CLI_FAILED,
                             "results after t = %g s are unreliable, for the reason that the "
                             "warnings have",
                             summary.valid_until);
+    cli_saving_end(&w.saving);
     cli_rows_free(&w);
-    return code ? code : closed;
+    return code ? code : ended ? ended : closed;
 }
 
 // Sets the simulation to the row of --initial, and describes it.
@@ -306,6 +347,13 @@ static cli_exit check_kind(const cli_arguments *arguments)
                             arguments->from);
     if (arguments->batch && arguments->real_time)
         return cli_complain(CLI_USE, "--real-time is of one run, --batch starts many");
+    if (!arguments->operand && !arguments->resume)
+        return cli_complain(CLI_USE, "run: MODEL is missing (linkwork run --help)");
+    if ((arguments->every > 0 || arguments->every_steps) && !arguments->checkpoint &&
+        !arguments->resume)
+        return cli_complain(CLI_USE, "--every is for --checkpoint FILE");
+    if (arguments->batch && (arguments->checkpoint || arguments->resume))
+        return cli_complain(CLI_USE, "checkpoints are of one run, --batch starts many");
     if (!arguments->batch && (arguments->observed || arguments->ntable || arguments->lanes))
         return cli_complain(CLI_USE,
                             "--watch, --table and --lanes are for many runs: give --batch TABLE");
@@ -345,11 +393,27 @@ static cli_exit begin_at_rest(const cli_arguments *arguments, lw_model **model)
     return CLI_DONE;
 }
 
+static cli_exit resume(const cli_arguments *given)
+{
+    cli_arguments arguments = *given;
+    lw_checkpoint *from = NULL;
+    lw_model *model = NULL;
+    lw_sim *sim = NULL;
+    char start[80] = "";
+    cli_exit code = cli_resume_read(&arguments, &from, &model, &sim);
+    if (!code) code = simulate(&arguments, &sim, start, sizeof start, NULL, from);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+    lw_checkpoint_destroy(from);
+    return code;
+}
+
 cli_exit cli_run(const cli_arguments *arguments)
 {
     const cli_exit kind = check_kind(arguments);
     if (kind) return kind;
     if (arguments->batch) return cli_batch(arguments);
+    if (arguments->resume) return resume(arguments);
     lw_model *model = NULL;
     lw_sim *sim = NULL;
     lw_result *after = NULL;
@@ -370,7 +434,7 @@ cli_exit cli_run(const cli_arguments *arguments)
     const lw_status status = lw_sim_create(model, &desc, &sim, &error);
     code = status == LW_OK ? go_on(arguments, sim, &after, start, sizeof start)
                            : cli_fail(status, &error);
-    if (!code) code = simulate(arguments, sim, start, after);
+    if (!code) code = simulate(arguments, &sim, start, sizeof start, after, NULL);
     lw_result_close(after);
     lw_sim_destroy(sim);
     lw_model_destroy(model);

@@ -154,15 +154,6 @@ lw_status lw_sim_step_progress(lw_sim *sim, double time, lw_progress progress, v
     return status;
 }
 
-static lw_status row_at(run *r, double time)
-{
-    const double limit = lwi_options_interpolate(&r->sim->options) ? r->end : time;
-    while (r->sim->t < time && r->sim->triggers.stopped < 0) TRY(one_step(r, time, limit));
-    if (r->sim->triggers.stopped >= 0) time = r->sim->t;
-    if (r->written != time) TRY(write_row(r)); // that after an impact
-    return check_progress(r);
-}
-
 // Number of rows at t0 + k sample before the end, except for round-off of duration / sample.
 double lwi_run_inner_rows(double duration, double sample)
 {
@@ -186,47 +177,80 @@ static double row_number(double sample, double t)
                : -1;
 }
 
+// A row at which the run can continue after its process has ended.
+static lw_status write_grid_row(run *r)
+{
+    r->sim->grid.at_row = true;
+    const lw_status status = write_row(r);
+    r->sim->grid.at_row = false;
+    return status;
+}
+
+static lw_status row_at(run *r, double time)
+{
+    const double limit = lwi_options_interpolate(&r->sim->options) ? r->end : time;
+    while (r->sim->t < time && r->sim->triggers.stopped < 0) TRY(one_step(r, time, limit));
+    if (r->sim->triggers.stopped >= 0) time = r->sim->t;
+    if (r->written != time) TRY(write_grid_row(r)); // that after an impact
+    return check_progress(r);
+}
+
 // A run that starts at a row of a longer run has the same rows, bit for bit.
-static lw_status run_by_rows(run *r, double t0)
+static lw_status find_rows(run *r)
 {
     const lw_options *o = &r->sim->options;
-    const double sample = o->sample, rows = lwi_run_inner_rows(o->duration, sample);
-    const double first = row_number(sample, t0);
-    if (!(rows < MAX_ROWS))
-        return lwi_fail(&r->sim->error, LW_ERR_ARGUMENT, "sample: %g rows are too many", rows);
-    const double last = first > 0 ? row_number(sample, r->end) : -1;
-    if (last > 0) r->end = lwi_run_row_time(sample, last);
-    for (double k = 1; k <= rows && r->sim->triggers.stopped < 0; k++)
-        TRY(row_at(r, first >= 0 ? lwi_run_row_time(sample, first + k)
-                                 : t0 + lwi_run_row_time(sample, k)));
+    lwi_run_grid *g = &r->sim->grid;
+    g->rows = lwi_run_inner_rows(o->duration, o->sample);
+    g->first = row_number(o->sample, g->t0);
+    if (!(g->rows < MAX_ROWS))
+        return lwi_fail(&r->sim->error, LW_ERR_ARGUMENT, "sample: %g rows are too many", g->rows);
+    const double last = g->first > 0 ? row_number(o->sample, r->end) : -1;
+    if (last > 0) r->end = lwi_run_row_time(o->sample, last);
+    g->end = r->end;
+    return LW_OK;
+}
+
+static lw_status run_by_rows(run *r)
+{
+    const double sample = r->sim->options.sample;
+    lwi_run_grid *g = &r->sim->grid;
+    while (g->k < g->rows && r->sim->triggers.stopped < 0) {
+        const double k = ++g->k;
+        TRY(row_at(r, g->first >= 0 ? lwi_run_row_time(sample, g->first + k)
+                                    : g->t0 + lwi_run_row_time(sample, k)));
+    }
     if (r->sim->triggers.stopped >= 0) return LW_OK;
-    return r->end > t0 ? row_at(r, r->end) : LW_OK;
+    return r->end > r->sim->t ? row_at(r, r->end) : LW_OK;
 }
 
 static lw_status run_by_steps(run *r)
 {
     while (r->sim->t < r->end && r->sim->triggers.stopped < 0) {
         TRY(one_step(r, r->end, r->end));
-        if (r->written != r->sim->t) TRY(write_row(r));
+        if (r->written != r->sim->t) TRY(write_grid_row(r));
     }
     return LW_OK;
 }
 
-static lw_status run_all(run *r)
+static lw_status run_all(run *r, bool continued)
 {
-    const double t0 = r->sim->t;
+    const bool steps = r->sim->options.sample == LW_SAMPLE_STEPS;
+    if (!continued && !steps) TRY(find_rows(r));
+    if (continued) r->written = r->sim->t;
     r->sim->triggers.stopped = -1;
     TRY(lwi_sim_begin_triggers(r->sim));
     if (lwi_sim_due_event(r->sim) >= 0) TRY(pass_events(r));
-    if (r->written != t0) TRY(write_row(r));
+    if (r->written != r->sim->t) TRY(write_grid_row(r));
     TRY(check_progress(r));
-    return r->sim->options.sample == LW_SAMPLE_STEPS ? run_by_steps(r) : run_by_rows(r, t0);
+    return steps ? run_by_steps(r) : run_by_rows(r);
 }
 
 lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
                      lw_progress progress, void *progress_user)
 {
     if (!sim) return LW_ERR_ARGUMENT;
+    const bool continued = sim->grid.continued;
+    sim->grid.continued = false;
     run r = {.sim = sim,
              .level = level,
              .row = row,
@@ -237,8 +261,9 @@ lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
              .progress_user = progress_user,
              .start = sim->t,
              .began = lwi_clock(),
-             .end = sim->t + sim->options.duration};
-    if (sim->options.duration > 0 && r.end == r.start)
+             .end = continued ? sim->grid.end : sim->t + sim->options.duration};
+    if (!continued) sim->grid = (lwi_run_grid){.t0 = sim->t, .end = r.end};
+    if (!continued && sim->options.duration > 0 && r.end == r.start)
         return lwi_fail(
             &sim->error, LW_ERR_ARGUMENT,
             "duration: %g s is below the resolution of time at t = %.10g s, t + duration "
@@ -246,7 +271,7 @@ lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
             sim->options.duration, r.start);
     TRY(lwi_sim_check_resolution(sim, r.end));
     allow_cancel(&r);
-    const lw_status status = run_all(&r);
+    const lw_status status = run_all(&r, continued);
     end_cancel(sim);
     lwi_sim_add_warnings(sim);
     return status;

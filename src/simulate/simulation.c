@@ -6,6 +6,8 @@
 #include "simulate/options.h"
 #include "spatial/vec3.h"
 
+#include <linkwork/checkpoint.h>
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -616,6 +618,29 @@ double lwi_audit_valid_until(const lwi_audit *a, const char *integrator, double 
     return lost && !lwi_integrator_find(integrator)->adaptive ? fmin(a->balanced, end) : end;
 }
 
+// Adds what the simulations did that this one continues.
+static void add_earlier(const lw_sim *sim, lw_summary *s)
+{
+    const lw_summary *e = &sim->earlier;
+    if (!sim->continues) return;
+    s->steps += e->steps, s->evaluations += e->evaluations, s->rejected += e->rejected;
+    s->restarts += e->restarts, s->projections += e->projections, s->events += e->events;
+    s->late += e->late, s->wall += e->wall;
+    s->behind = fmax(s->behind, e->behind);
+    s->start = e->start;
+}
+
+bool lw_sim_is_exact(const lw_sim *sim)
+{
+    if (!sim) return false;
+    const char *name = sim->options.integrator;
+    const bool equal = !strcmp(name, "rk4") || !strcmp(name, "rattle") ||
+                       (!strcmp(name, "index3") && !sim->work->controls);
+    const bool stored = equal || !strcmp(name, "dopri54");
+    return stored && !sim->events.active && !sim->triggers.active && !sim->crossing.active &&
+           (!sim->monitor.active || sim->takes_singular) && !lwi_options_interpolate(&sim->options);
+}
+
 void lw_sim_summary(const lw_sim *sim, lw_summary *summary)
 {
     if (!sim || !summary) return;
@@ -643,6 +668,7 @@ void lw_sim_summary(const lw_sim *sim, lw_summary *summary)
                      .impulses = sim->audit.impulses,
                      .impulse_work = sim->audit.impulse_work};
     memcpy(summary->residual, sim->audit.residual, sizeof summary->residual);
+    add_earlier(sim, summary);
 }
 
 long lw_sim_event_count(const lw_sim *sim, int event)

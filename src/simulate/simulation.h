@@ -170,6 +170,15 @@ typedef struct lwi_crossing {
     double found;              ///< a position away from the middle of an attempt; -INFINITY: none
 } lwi_crossing;
 
+/** Times of the rows of a run, so that a run that continues has the same ones. */
+typedef struct lwi_run_grid {
+    bool continued;     ///< the next run continues this one
+    bool at_row;        ///< a row at which a run can continue is being written
+    double t0, end;     ///< of the run [s]
+    double first, rows; ///< number of the row at t0, -1: t0 is none; rows between t0 and the end
+    double k;           ///< the last row, counted from t0
+} lwi_run_grid;
+
 struct lw_sim {
     lwi_arena arena; ///< all other memory
     lwi_shared shared;
@@ -213,6 +222,10 @@ struct lw_sim {
     long late;       ///< steps that ended after their wall-clock time (run.c)
     double behind;   ///< largest delay [s]
     lwi_cancel cancel;
+    lwi_run_grid grid;
+    lw_summary
+        earlier; ///< of the simulations that this one continues; its start counts if `continues`
+    bool continues;
     lw_error error;
 };
 

@@ -34,13 +34,14 @@ OPTIONAL = {
     "lw_model_remake": "set", "lw_builder_add_joint": "joint", "lw_builder_add_mesh": "mesh", "lw_sim_apply_impulse": "impact",
     "lw_batch_apply_impulse": "impact", "lw_study_create": "columns", "lw_plot_table": "options",
     "lw_model_joint_tree": "q_first nq v_first nv", "lw_batch_get_state": "time x",
-    "lw_result_read_state": "time", "lw_sensitivity_at": "error", "lw_store_part_rows": "first", "lw_store_verify": "report",
+    "lw_result_read_state": "time", "lw_sensitivity_at": "error", "lw_store_part_rows": "first", "lw_checkpoint_take": "measures", "lw_checkpoint_restore": "measures", "lw_store_verify": "report",
 }
 
 # an argument that works, by function and parameter, by parameter, by type
 BY_FUNCTION = {
     ("lw_store_create", "folder"): '"null-store"', ("lw_store_open", "folder"): '"null-store"',
-    ("lw_store_merge", "path"): '"null-out.csv"',
+    ("lw_store_merge", "path"): '"null-out.csv"', ("lw_checkpoint_write", "path"): '"null-checkpoint"',
+    ("lw_checkpoint_read", "path"): '"null-checkpoint"',
     ("lw_model_read", "path"): '"null.yaml"', ("lw_result_open", "path"): '"null-in.csv"',
     ("lw_table_read", "path"): '"null-table.csv"', ("lw_table_read_study", "path"): '"null-table.csv"',
     ("lw_result_select_instance", "instance"): "-1", ("lw_table_write", "path"): '"null-out.csv"', ("lw_study_row", "study"): "the_lw_study",
@@ -78,7 +79,7 @@ BY_NAME = {
     "how_size": "sizeof text", "time": "0", "t": "0", "count": "1", "index": "0", "instance": "0", "input": "0",
     "parameter": "0", "statistic": "LW_STATISTIC_LAST", "row": "0", "first": "0", "room": "8", "loop": "0", "column": "0", "duration": "0.1", "value": "0", "level":
     "LW_OBSERVE_ENERGY", "body": "(lw_body){1}", "joint": "(lw_joint){0}", "marker": "0", "measure": "0", "event": "0", "mesh": "(lw_mesh){1}", "place": "(lw_place){0}", "reference": "NULL",
-    "acceleration": "(lw_vec3){0}", "point": "(lw_vec3){0}", "axes": "LW_AXES_WORLD", "part": "0", "threads": "1", "lanes": "1", "status": "LW_OK",
+    "acceleration": "(lw_vec3){0}", "point": "(lw_vec3){0}", "axes": "LW_AXES_WORLD", "part": "0", "rows": "1", "threads": "1", "lanes": "1", "status": "LW_OK",
 }
 BY_TYPE = {
     "const double *": "zeros", "double *": "out", "int *": "&number", "lw_error *": "&error",

@@ -79,6 +79,8 @@ static lw_csv *the_lw_csv, *new_lw_csv;
 static lw_writer *the_lw_writer, *new_lw_writer;
 static lw_batch_writer *the_lw_batch_writer, *new_lw_batch_writer;
 static lw_result *the_lw_result, *new_lw_result;
+static lw_checkpoint *the_lw_checkpoint, *new_lw_checkpoint;
+static lw_checkpoint_desc lw_checkpoint_desc_;
 static lw_store *the_lw_store, *new_lw_store;
 static lw_store_state store_state;
 static lw_table *the_lw_table, *new_lw_table;
@@ -146,6 +148,12 @@ static void add_bodies(lw_builder *builder)
     lwt_ok(lw_builder_add_joint(builder, &desc, &joint, &error), &error);
 }
 
+static lw_status take_checkpoint(void *user, const lw_observation *row)
+{
+    (void)row;
+    return lw_checkpoint_take(the_lw_checkpoint, user, NULL, 1);
+}
+
 static void create_objects(void)
 {
     write_file("null.yaml", MODEL_FILE);
@@ -194,6 +202,13 @@ static void create_objects(void)
     lwt_ok(lw_sensitivity_create(the_lw_model, &lw_sensitivity_desc_, &the_lw_sensitivity, &error),
            &error);
     lwt_ok(lw_table_read("null-table.csv", &the_lw_table, &error), &error);
+    lw_checkpoint_desc_.sim = the_lw_sim;
+    lwt_ok(lw_checkpoint_create(&lw_checkpoint_desc_, &the_lw_checkpoint, &error), &error);
+    lw_sim *run;
+    lwt_ok(lw_sim_create(the_lw_model, &lw_sim_desc_, &run, &error), &error);
+    lwt_ok(lw_sim_run(run, LW_OBSERVE_ENERGY, take_checkpoint, run, NULL, NULL), lw_sim_error(run));
+    lw_sim_destroy(run);
+    lwt_ok(lw_checkpoint_write(the_lw_checkpoint, "null-checkpoint", &error), &error);
     lwt_ok(lw_design_create(the_lw_model, &lw_design_desc_, &new_lw_table, &error), &error);
     lw_store_desc_.variants = new_lw_table;
     lwt_ok(lw_store_create("null-store", the_lw_model, &lw_store_desc_, &the_lw_store, &error),

@@ -19,7 +19,13 @@ lw_status lwi_csv_table_put(FILE *file, const lw_table *table, lw_error *error);
 /** lw_csv_create with the columns that patterns choose (lwi_result_columns_choose). */
 lw_status lwi_csv_create(const lw_model *model, lw_observe level, const char *patterns,
                          const char *path, lw_csv **csv, lw_error *error);
+/** Opens the file of a run that is continued: rows after the first `keep` are removed, and the last of them is the
+ *  previous row.   @return LW_ERR_ARGUMENT: it has other columns, or fewer rows */
+lw_status lwi_csv_continue(const lw_model *model, lw_observe level, const char *patterns,
+                           const char *path, long keep, lw_csv **csv, lw_error *error);
 lw_status lwi_csv_flush(lw_csv *csv);
+/** Flushes, and forces the rows to the disk. */
+lw_status lwi_csv_sync(lw_csv *csv);
 lwi_result_rows *lwi_csv_rows(lw_csv *csv);
 /** Without names before lwi_csv_name_columns. */
 const lwi_result_columns *lwi_csv_columns(const lw_csv *csv);

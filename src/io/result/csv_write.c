@@ -1,10 +1,14 @@
 // csv_write.c -- results as CSV: a header line, then a line of %.17g numbers for each row.
+#define _XOPEN_SOURCE 700
 #include "base/file.h"
 #include "io/result/csv.h"
 #include "io/text.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct lw_csv {
     FILE *file;
@@ -143,6 +147,107 @@ static lw_status start(lw_csv *c, const lw_model *model, lw_observe level, const
     if (put_header(c, model) == LW_OK) return LW_OK;
     fclose(c->file);
     return lwi_fail(error, LW_ERR_MEMORY, "no memory for the header of the CSV file");
+}
+
+// ------------------------------------------------------------------------------------------ continue
+
+typedef struct continuing {
+    lw_csv *csv;
+    const char *path;
+    char *line; // of getline
+    size_t room;
+    lw_error *error;
+} continuing;
+
+static lw_status other_file(const continuing *c, const char *what)
+{
+    return lwi_fail_at(c->error, LW_ERR_ARGUMENT, c->path, 0, 0,
+                       "is not the result of the run that is to be continued: %s", what);
+}
+
+// The header line that the file must have.
+static lw_status check_header(continuing *c, const lw_model *model)
+{
+    char *expected = NULL;
+    size_t size = 0;
+    FILE *memory = open_memstream(&expected, &size), *file = c->csv->file;
+    if (!memory) return lwi_fail(c->error, LW_ERR_MEMORY, "no memory for the header");
+    c->csv->file = memory;
+    lw_status status = put_header(c->csv, model);
+    c->csv->file = file;
+    if (fclose(memory) || !expected) status = LW_ERR_MEMORY;
+    const bool same =
+        status == LW_OK && getline(&c->line, &c->room, file) > 0 && !strcmp(c->line, expected);
+    free(expected);
+    if (status != LW_OK) return lwi_fail(c->error, status, "no memory for the header");
+    return same ? LW_OK : other_file(c, "it has other columns");
+}
+
+// Passes over rows; the last one is the previous row of those that follow.
+static lw_status keep_rows(continuing *c, long keep)
+{
+    lw_csv *csv = c->csv;
+    for (long i = 0; i < keep; i++) {
+        const ssize_t n = getline(&c->line, &c->room, csv->file);
+        if (n < 1 || c->line[n - 1] != '\n') return other_file(c, "rows are missing");
+    }
+    char *at = c->line;
+    for (int i = 0; i < csv->rows.n; i++) {
+        char *end = at;
+        csv->rows.row[i] = strtod(at, &end);
+        if (end == at || (*end != ',' && *end != '\n'))
+            return other_file(c, "its last row is damaged");
+        at = end + 1;
+    }
+    const off_t length = ftello(csv->file);
+    if (length >= 0 && !ftruncate(fileno(csv->file), length) &&
+        !fseeko(csv->file, length, SEEK_SET))
+        return LW_OK;
+    return lwi_fail_at(c->error, LW_ERR_IO, c->path, 0, 0, "cannot be written: %s",
+                       strerror(errno));
+}
+
+static lw_status start_again(continuing *c, const lw_model *model, lw_observe level,
+                             const char *patterns, long keep)
+{
+    lw_csv *csv = c->csv;
+    lwi_numbers numbers;
+    TRY(lwi_result_columns_unnamed(model, level, patterns, &csv->columns, c->error));
+    if (lwi_result_rows_create(model, &csv->columns, &csv->arena, &csv->rows) != LW_OK ||
+        lwi_csv_name_columns(csv, model) != LW_OK)
+        return lwi_fail(c->error, LW_ERR_MEMORY, "no memory for a row of the CSV file");
+    TRY(lwi_reopen_output_stream(c->path, &csv->file, c->error));
+    lw_status status = check_header(c, model);
+    if (status == LW_OK && !lwi_numbers_begin(&numbers))
+        status = lwi_fail(c->error, LW_ERR_MEMORY, "no memory for a row of the CSV file");
+    if (status == LW_OK) {
+        status = keep_rows(c, keep);
+        lwi_numbers_end(&numbers);
+    }
+    if (status != LW_OK) fclose(csv->file);
+    return status;
+}
+
+lw_status lwi_csv_continue(const lw_model *model, lw_observe level, const char *patterns,
+                           const char *path, long keep, lw_csv **csv, lw_error *error)
+{
+    continuing c = {.csv = lwi_allocate(NULL, sizeof *c.csv), .path = path, .error = error};
+    if (!c.csv) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a CSV file");
+    memset(c.csv, 0, sizeof *c.csv);
+    lwi_arena_init(&c.csv->arena, NULL);
+    const lw_status status = start_again(&c, model, level, patterns, keep);
+    free(c.line);
+    if (status == LW_OK)
+        *csv = c.csv;
+    else
+        discard(c.csv);
+    return status;
+}
+
+lw_status lwi_csv_sync(lw_csv *csv)
+{
+    if (fflush(csv->file)) return LW_ERR_IO;
+    return fsync(fileno(csv->file)) && errno != EINVAL && errno != EROFS ? LW_ERR_IO : LW_OK;
 }
 
 lw_status lw_csv_create(const lw_model *model, lw_observe level, const char *path, lw_csv **csv,

@@ -155,6 +155,12 @@ int lwi_hdf5_disk_close(lwi_hdf5_disk *d)
     return failure;
 }
 
+int lwi_hdf5_disk_sync(lwi_hdf5_disk *d)
+{
+    if (!d->failure && fsync(d->file) && errno != EINVAL && errno != EROFS) d->failure = errno;
+    return d->failure;
+}
+
 int lwi_hdf5_disk_failure(const lwi_hdf5_disk *d)
 {
     return d->failure;

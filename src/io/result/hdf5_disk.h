@@ -21,6 +21,8 @@ lw_status lwi_hdf5_disk_open(const char *path, lwi_hdf5_disk **disk, lw_error *e
  *  @return errno of the first failure; 0: everything that the library wrote is in the file */
 int lwi_hdf5_disk_close(lwi_hdf5_disk *disk);
 
+/** Forces what was written to the disk.  @return errno of the first failure; 0: none */
+int lwi_hdf5_disk_sync(lwi_hdf5_disk *disk);
 /** errno of the first failure; 0: none */
 int lwi_hdf5_disk_failure(const lwi_hdf5_disk *disk);
 /** The first bytes of the file.  @return how many there are */

@@ -45,6 +45,8 @@ lw_status lwi_hdf5_row(lwi_hdf5_writer *writer, const double *row, const double 
                        const unsigned char *undetermined);
 /** Flushes if the interval has passed. */
 lw_status lwi_hdf5_poll(lwi_hdf5_writer *writer);
+/** Writes all rows and forces them to the disk. */
+lw_status lwi_hdf5_sync(lwi_hdf5_writer *writer);
 /** Closes the file and frees the writer in any case; the error is that of the first failure. */
 lw_status lwi_hdf5_close(lwi_hdf5_writer *writer, lw_error *error);
 

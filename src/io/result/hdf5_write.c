@@ -429,6 +429,14 @@ lw_status lwi_hdf5_poll(lwi_hdf5_writer *w)
     return w->filled && clock_seconds() - w->flushed >= w->pause ? write_block(w) : LW_OK;
 }
 
+lw_status lwi_hdf5_sync(lwi_hdf5_writer *w)
+{
+    if (w->failed) return w->error.status;
+    if (w->filled) TRY(write_block(w));
+    if (lwi_hdf5_disk_sync(w->disk)) return fail(w, "cannot be written");
+    return LW_OK;
+}
+
 // ------------------------------------------------------------------------------------ open, close
 
 static lw_status allocate(lwi_hdf5_writer *w, double expected)

@@ -437,6 +437,12 @@ void lw_measures_destroy(lw_measures *m)
     lwi_release(NULL, m);
 }
 
+lw_running *lwi_measures_running(const lw_measures *m, int *n)
+{
+    *n = m->model->desc.nmeasure;
+    return m->statistics;
+}
+
 lw_observe lw_measures_level(const lw_measures *m)
 {
     lw_observe level = LW_OBSERVE_POSE;

@@ -33,4 +33,7 @@ lw_observe lwi_measure_level(const lwi_measures *measures, int i);
 lw_status lwi_measures_evaluate(lwi_measures *measures, const lw_model *model,
                                 const lw_observation *observation, double *value);
 
+/** The statistics so far [n]. */
+lw_running *lwi_measures_running(const lw_measures *measures, int *n);
+
 #endif

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 // Interval between flushes of CSV [s]: rows that are lost if the program is killed.
 #define FLUSH_INTERVAL 1.0
@@ -180,6 +181,29 @@ lw_status lw_writer_poll(lw_writer *writer)
 
 // ------------------------------------------------------------------------------------ open, close
 
+lw_status lw_writer_flush(lw_writer *writer)
+{
+    if (!writer) return LW_ERR_ARGUMENT;
+    if (writer->memory) return LW_OK;
+    if (writer->hdf5) return lwi_hdf5_sync(writer->hdf5);
+    writer->flushed = clock_seconds();
+    errno = 0;
+    return csv_failed(writer, lwi_csv_sync(writer->csv));
+}
+
+lw_status lw_writer_set_sim(lw_writer *writer, const lw_sim *sim)
+{
+    if (!writer || !sim || lw_sim_state_size(sim) != lw_sim_state_size(writer->sim) ||
+        writer->memory)
+        return LW_ERR_ARGUMENT;
+    writer->sim = sim;
+    if (!writer->hdf5) return LW_OK;
+    writer->meta.options = lw_sim_options(sim);
+    writer->meta.notice = lw_sim_notice(sim);
+    writer->meta.formulation = writer->meta.options->formulation;
+    return LW_OK;
+}
+
 // Initializes the previous row with the last row of the result that the run resumes.
 static lw_status go_on(lwi_result_rows *rows, const lwi_result_columns *columns, lw_result *after,
                        lw_error *error)
@@ -197,6 +221,14 @@ static lw_status go_on(lwi_result_rows *rows, const lwi_result_columns *columns,
 
 static lw_status begin_csv(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
 {
+    if (desc->keep > 0) {
+        w->flushed = clock_seconds();
+        TRY(lwi_csv_continue(lw_sim_model(desc->sim), desc->level,
+                             lw_sim_options(desc->sim)->columns, w->path, desc->keep, &w->csv,
+                             error));
+        w->rows.level = lwi_csv_columns(w->csv)->level;
+        return LW_OK;
+    }
     TRY(lwi_csv_create(lw_sim_model(desc->sim), desc->level, lw_sim_options(desc->sim)->columns,
                        w->path, &w->csv, error));
     w->rows.level = lwi_csv_columns(w->csv)->level;
@@ -213,6 +245,8 @@ static double expected_rows(const lw_options *o)
     return sample > 0 ? ceil(o->duration / sample) + 1 : 0;
 }
 
+static lw_status continue_hdf5(lw_writer *w, const lw_writer_desc *desc, lw_error *error);
+
 static lw_status begin_hdf5(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
 {
     const lw_model *model = lw_sim_model(desc->sim);
@@ -221,6 +255,7 @@ static lw_status begin_hdf5(lw_writer *w, const lw_writer_desc *desc, lw_error *
     if (gather_meta(w) != LW_OK ||
         lwi_result_rows_create(model, &w->columns, &w->arena, &w->rows) != LW_OK)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    if (desc->keep > 0) return continue_hdf5(w, desc, error);
     TRY(go_on(&w->rows, &w->columns, desc->after, error));
     TRY(lwi_hdf5_create(w->path, &w->columns, &w->meta, expected_rows(lw_sim_options(desc->sim)),
                         w->interval, &w->hdf5, error));
@@ -448,6 +483,74 @@ static lw_status convert_to_hdf5(lw_result *r, const char *path, const char *con
         if (status == LW_OK) status = closed;
     }
     lwi_result_columns_free(&columns);
+    return status;
+}
+
+// Rows of the file that the run continues go into a new one, which takes its place when they are in it.
+static lw_status copy_rows(lw_writer *w, const lw_writer_desc *desc, lw_result *old,
+                           lw_error *error)
+{
+    hdf5_target target = {.writer = w->hdf5, .from = old, .error = error};
+    target.x = LWI_PUSH(&w->arena, double, old->meta.nx);
+    target.undetermined = LWI_PUSH(&w->arena, unsigned char, lw_sim_model(desc->sim)->njoint);
+    if (!target.x || !target.undetermined)
+        return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
+    for (int i = 0; i < old->n; i++) {
+        const int joint = w->columns.column[i].joint;
+        if (joint >= 0) target.undetermined[joint] = old->column[i].undetermined;
+    }
+    TRY(read_rows(old, hdf5_take, &target, error));
+    for (int i = 0; i < old->n; i++)
+        TRY(lw_result_read(old, i, old->rows - 1, 1, w->rows.row + i, error));
+    return lwi_hdf5_sync(w->hdf5);
+}
+
+static lw_status check_continued(const lw_writer *w, const lw_writer_desc *desc, lw_result *old,
+                                 lw_error *error)
+{
+    bool same = old->hdf5 && old->n == w->columns.n && old->meta.nx == w->meta.nx;
+    for (int i = 0; i < w->columns.n && same; i++)
+        same = !strcmp(old->column[i].name, w->columns.column[i].name);
+    if (!same)
+        return lwi_fail_at(error, LW_ERR_ARGUMENT, w->path, 0, 0,
+                           "is not the result of the run that is to be continued");
+    if (old->rows < desc->keep)
+        return lwi_fail_at(error, LW_ERR_ARGUMENT, w->path, 0, 0,
+                           "has %ld rows, the run that is to be continued had %ld", old->rows,
+                           desc->keep);
+    old->rows = desc->keep;
+    return LW_OK;
+}
+
+static lw_status continue_from(lw_writer *w, const lw_writer_desc *desc, lw_result *old,
+                               lw_error *error)
+{
+    const size_t room = strlen(w->path) + 40;
+    char *temporary = lwi_arena_chars(&w->arena, room);
+    if (!temporary) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
+    snprintf(temporary, room, "%s.part-%ld.h5", w->path, (long)getpid());
+    TRY(check_continued(w, desc, old, error));
+    TRY(lwi_hdf5_create(temporary, &w->columns, &w->meta, expected_rows(lw_sim_options(desc->sim)),
+                        w->interval, &w->hdf5, error));
+    lw_status status = copy_rows(w, desc, old, error);
+    if (status == LW_OK && rename(temporary, w->path))
+        status =
+            lwi_fail_at(error, LW_ERR_IO, w->path, 0, 0, "cannot be written: %s", strerror(errno));
+    if (status == LW_OK) {
+        lwi_hdf5_set_interrupt(w->hdf5, desc->interrupt, desc->interrupt_user);
+        return LW_OK;
+    }
+    lwi_hdf5_close(w->hdf5, error && error->status == LW_OK ? error : NULL);
+    unlink(temporary);
+    return status;
+}
+
+static lw_status continue_hdf5(lw_writer *w, const lw_writer_desc *desc, lw_error *error)
+{
+    lw_result *old;
+    TRY(lw_result_open(w->path, &old, error));
+    const lw_status status = continue_from(w, desc, old, error);
+    lw_result_close(old);
     return status;
 }
 
