@@ -141,18 +141,21 @@ class Checkpoint(unittest.TestCase):
             self.assertEqual(self.bytes_of("saved.csv"), self.bytes_of("plain.csv"))
 
     def test_a_signal_writes_one(self):
-        words = ("run", FOUR_BAR, "--duration", "30", "--singular", "turn", "--integrator", "dopri54", "--sample", "0.05")
+        words = ("run", FOUR_BAR, "--duration", "60", "--singular", "turn", "--integrator", "dopri54", "--sample", "0.05")
         self.run_ok(*words, "-q", "-o", "a.csv")
         ended = False
         for k in range(20):
             run = subprocess.Popen([LINKWORK, *words, "--every", "1000", "--checkpoint", "b.ck", "-o", "b.csv"], cwd=self.path,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-            time.sleep(0.05 * (k + 1))
+            while run.poll() is None and not os.path.exists(self.at("b.csv")):
+                time.sleep(0.001)
+            time.sleep(0.02 * (k + 1))
             run.terminate()
             _, errors = run.communicate(timeout=200)
             ended = os.path.exists(self.at("b.ck"))
-            if ended or run.returncode == 0:
+            if ended:
                 break
+            os.remove(self.at("b.csv"))
         self.assertTrue(ended)  # no checkpoint was due: it is that of the signal
         self.assertIn("--resume b.ck` continues", errors)
         self.run_ok("run", "--resume", "b.ck", "-q")
