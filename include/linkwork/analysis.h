@@ -255,18 +255,6 @@ LW_API void lw_modes_coordinates(const lw_modes *modes, int index, double *re, d
 /** Derivatives of results of a run by parameters of the model's file. */
 typedef struct lw_sensitivity lw_sensitivity; ///< a result; read by any thread
 
-typedef struct lw_sensitivity_desc {
-    size_t size;               ///< sizeof this struct, or 0: see linkwork.h
-    const lw_options *options; ///< of the runs; NULL: defaults.  Tolerances are at most 1e-12
-    int nby;
-    const char *const *by; ///< [nby] names of parameters, not of value 0
-    const char *
-        columns; ///< patterns as of the option `columns`; NULL: the measures of the model, if it has any
-    double step;          ///< relative to the value of each parameter; 0: 1e-3
-    lw_progress progress; ///< may be NULL
-    void *progress_user;
-} lw_sensitivity_desc;
-
 /** Which number of a column: that of the last row, over the time (straight lines between rows), of the rows. */
 typedef enum lw_statistic {
     LW_STATISTIC_LAST,
@@ -277,10 +265,35 @@ typedef enum lw_statistic {
     LW_STATISTIC_COUNT
 } lw_statistic;
 
+typedef enum lw_sensitivity_method {
+    LW_SENSITIVITY_DIFFERENCES, ///< of order six over whole runs: 1 + 6 nby runs, any model
+    LW_SENSITIVITY_ADJOINT ///< one run and one sweep back, for any number of parameters: smooth models
+} lw_sensitivity_method;
+
+typedef struct lw_sensitivity_desc {
+    size_t size;               ///< sizeof this struct, or 0: see linkwork.h
+    const lw_options *options; ///< of the runs; NULL: defaults.  Tolerances are at most 1e-12
+    int nby;
+    const char *const *by; ///< [nby] names of parameters, not of value 0
+    const char *
+        columns; ///< patterns as of the option `columns`; NULL: the measures of the model, if it has any
+    double step;          ///< relative to the value of each parameter; 0: 1e-3
+    lw_progress progress; ///< may be NULL
+    void *progress_user;
+    lw_sensitivity_method method;
+    lw_statistic statistic; ///< of the adjoint: LAST, MEAN or RMS; differences give all of them
+} lw_sensitivity_desc;
+
 /** Runs the model, and six variants for each parameter: central differences of order six over whole runs, loops
  *  assembled in each.  Exact up to the error that lw_sensitivity_at estimates where results are smooth functions
  *  of the parameters; impacts and stops make kinks.
  *  @return LW_ERR_ARGUMENT: a name, a column; the status of the run, if the model itself fails
+ *  The adjoint differentiates the Runge-Kutta steps (verner87, tolerances of at most 1e-10, speeds of the tree) of one run
+ *  backwards, step sizes taken as constants, so that its error is of the order of the tolerance.  Parameters that change
+ *  masses, mass centres and inertias alone cost little; others need four evaluations at each stage.  Columns cost a
+ *  sweep each; variants of each parameter give the change of the start and of the columns.
+ *  @return also LW_ERR_UNSUPPORTED: not for the adjoint: contacts, dry friction, jumps, events, rotors on joints that
+ *          close loops, joints of callers, the statistics MIN and MAX
  *  @cost   1 + 6 nby runs, in lanes and threads as lw_sweep */
 LW_API lw_status lw_sensitivity_create(const lw_model *model, const lw_sensitivity_desc *desc,
                                        lw_sensitivity **sensitivity, lw_error *error);
@@ -293,8 +306,9 @@ LW_API lw_column_info lw_sensitivity_column(const lw_sensitivity *sensitivity, i
 LW_API double lw_sensitivity_value(const lw_sensitivity *sensitivity, int column,
                                    lw_statistic statistic);
 /** The derivative, in the unit of the column per unit of the parameter in its file; NAN if a variant has failed, and for
- *  an index out of range.
- *  @param error  out: the difference to order four, a bound of the error of a smooth result; may be NULL */
+ *  an index out of range, and from the adjoint for another statistic than that of the description.
+ *  @param error  out: the difference to order four, a bound of the error of a smooth result, NAN from the adjoint; may be
+ *                NULL */
 LW_API double lw_sensitivity_at(const lw_sensitivity *sensitivity, int parameter, int column,
                                 lw_statistic statistic, double *error);
 /** Why a variant of the parameter has failed; "": none has. */

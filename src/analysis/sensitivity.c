@@ -7,6 +7,7 @@
 //
 // and the difference to that of order four, (8 (f(1) - f(-1)) - (f(2) - f(-2))) / 12h, bounds its error where the
 // result is smooth.  Variants are whole models: geometry that closes loops is assembled again.
+#include "analysis/adjoint.h"
 #include "base/base.h"
 
 #include <linkwork/analysis.h>
@@ -21,6 +22,8 @@ static const double STEP = 1e-3, TOLERANCE = 1e-12;
 
 struct lw_sensitivity {
     lwi_arena arena;
+    lwi_adjoint *adjoint;   ///< NULL: differences
+    lw_statistic statistic; ///< of the adjoint
     lw_sweep *sweep;
     lw_study *study;
     int nby, columns;
@@ -138,8 +141,14 @@ lw_status lw_sensitivity_create(const lw_model *model, const lw_sensitivity_desc
     *s = (lw_sensitivity){0};
     lwi_arena_init(&s->arena, NULL);
     lw_status status = allocate(desc, s, error);
-    if (status == LW_OK) status = fill_values(model, desc, s, error);
-    if (status == LW_OK) status = run(model, desc, s, error);
+    if (desc->method == LW_SENSITIVITY_ADJOINT) {
+        if (status == LW_OK) status = lwi_adjoint_create(model, desc, &s->adjoint, error);
+        s->columns = s->adjoint ? lwi_adjoint_columns(s->adjoint) : 0;
+        s->statistic = desc->statistic;
+    } else {
+        if (status == LW_OK) status = fill_values(model, desc, s, error);
+        if (status == LW_OK) status = run(model, desc, s, error);
+    }
     if (status != LW_OK) {
         lw_sensitivity_destroy(s);
         return status;
@@ -152,6 +161,7 @@ void lw_sensitivity_destroy(lw_sensitivity *s)
 {
     if (!s) return;
     const lw_allocator allocator = s->arena.allocator;
+    lwi_adjoint_destroy(s->adjoint);
     lw_study_destroy(s->study);
     lw_sweep_destroy(s->sweep);
     lwi_arena_free(&s->arena);
@@ -177,7 +187,8 @@ int lw_sensitivity_columns(const lw_sensitivity *s)
 
 lw_column_info lw_sensitivity_column(const lw_sensitivity *s, int column)
 {
-    return s ? lw_study_column(s->study, column) : (lw_column_info){0};
+    if (!s) return (lw_column_info){0};
+    return s->adjoint ? lwi_adjoint_column(s->adjoint, column) : lw_study_column(s->study, column);
 }
 
 static double pick(const lw_statistics *of, lw_statistic which)
@@ -209,6 +220,7 @@ static double result_at(const lw_sensitivity *s, int instance, int column, lw_st
 double lw_sensitivity_value(const lw_sensitivity *s, int column, lw_statistic which)
 {
     if (!s || column < 0 || column >= s->columns) return NAN;
+    if (s->adjoint) return which == s->statistic ? lwi_adjoint_value(s->adjoint, column) : NAN;
     return result_at(s, 0, column, which);
 }
 
@@ -218,6 +230,8 @@ double lw_sensitivity_at(const lw_sensitivity *s, int parameter, int column, lw_
     if (error) *error = NAN;
     if (!s || parameter < 0 || parameter >= s->nby || column < 0 || column >= s->columns)
         return NAN;
+    if (s->adjoint)
+        return which == s->statistic ? lwi_adjoint_gradient(s->adjoint, column, parameter) : NAN;
     double f[SIDES], change[3];
     for (int side = 0; side < SIDES; side++)
         f[side] = result_at(s, instance_of(parameter, side), column, which);
@@ -231,7 +245,7 @@ double lw_sensitivity_at(const lw_sensitivity *s, int parameter, int column, lw_
 
 const char *lw_sensitivity_failure(const lw_sensitivity *s, int parameter)
 {
-    if (!s || parameter < 0 || parameter >= s->nby) return "";
+    if (!s || parameter < 0 || parameter >= s->nby || s->adjoint) return "";
     for (int side = 0; side < SIDES; side++) {
         const int i = instance_of(parameter, side);
         if (lw_sweep_status(s->sweep, i) != LW_OK) return lw_sweep_failure(s->sweep, i);

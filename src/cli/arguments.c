@@ -296,6 +296,7 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
     case CLI_BIT_ANY: arguments->any = true; return CLI_DONE;
     case CLI_BIT_WATCH: arguments->observed = value; return CLI_DONE;
     case CLI_BIT_BY: arguments->by = value; return CLI_DONE;
+    case CLI_BIT_METHOD: arguments->method = value; return CLI_DONE;
     case CLI_BIT_STATISTIC: arguments->statistic = value; return CLI_DONE;
     case CLI_BIT_TABLE:
         if (arguments->ntable == CLI_MAX) return cli_complain(CLI_USE, "too many files to write");

@@ -102,6 +102,9 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(MOTION, "motion", 0, "RESULT",                                                               \
       "the motion: columns joint.NAME.q0, ... of a result or table; default: the drives")          \
     X(BY, "by", 0, "A,B,...", "parameters of the model file")                                      \
+    X(METHOD, "method", 0, "WHICH",                                                                \
+      "differences of whole runs (default), or adjoint: one sweep back for any number of "         \
+      "parameters")                                                                                \
     X(STATISTIC, "statistic", 0, "WHICH",                                                          \
       "number of a column: last (default), mean, rms, min, max of its rows")                       \
     X(ANY, "any", 0, NULL, "any equilibrium, by Newton's method, in place of a stable one")        \
@@ -176,7 +179,7 @@ enum {
           CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                 \
       "efforts of actuators for a motion, of drives or of a result (-o FILE.h5, .csv)")            \
     X(sensitivity, "MODEL",                                                                        \
-      CLI_SIMULATION | CLI_BY | CLI_WATCH | CLI_STATISTIC | CLI_BASE | CLI_LIMITS |                \
+      CLI_SIMULATION | CLI_BY | CLI_WATCH | CLI_STATISTIC | CLI_METHOD | CLI_BASE | CLI_LIMITS |   \
           CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON |           \
           CLI_QUIET,                                                                               \
       "derivatives of measures or columns of a run by parameters of the file (--by A,B)")          \
@@ -253,7 +256,7 @@ typedef struct cli_arguments {
     const char *at, *inputs, *outputs, *independent;      ///< of analyses; NULL: not given
     const char *from;                                     ///< of run; NULL: not given
     const char *actuators, *weights, *motion;             ///< of inverse; NULL: not given
-    const char *by, *statistic;                           ///< of sensitivity; NULL: not given
+    const char *by, *statistic, *method;                  ///< of sensitivity; NULL: not given
     int lanes;                                            ///< 0: not given
     lw_base base;
     const char *inertia_check;

@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST = 4096 }; // parameters
 static const char *const statistics[LW_STATISTIC_COUNT] = {"last", "mean", "rms", "min", "max"};
 
 typedef struct names {
     char *text;
-    const char *name[CLI_MAX];
+    const char *name[MOST];
     int n;
 } names;
 
@@ -24,8 +25,7 @@ static cli_exit split(const char *list, names *of)
     for (char *at = of->text; at;) {
         char *comma = strchr(at, ',');
         if (comma) *comma = 0;
-        if (of->n == CLI_MAX)
-            return cli_complain(CLI_USE, "--by: more than %d parameters", CLI_MAX);
+        if (of->n == MOST) return cli_complain(CLI_USE, "--by: more than %d parameters", MOST);
         of->name[of->n++] = at;
         at = comma ? comma + 1 : NULL;
     }
@@ -42,6 +42,16 @@ static cli_exit read_statistic(const char *text, lw_statistic *which)
         }
     if (!text) return CLI_DONE;
     return cli_complain(CLI_USE, "--statistic %s: expected last, mean, rms, min or max", text);
+}
+
+static cli_exit read_method(const char *text, lw_sensitivity_method *method)
+{
+    *method = LW_SENSITIVITY_DIFFERENCES;
+    if (!text || !strcmp(text, "differences")) return CLI_DONE;
+    *method = LW_SENSITIVITY_ADJOINT;
+    return strcmp(text, "adjoint") == 0
+               ? CLI_DONE
+               : cli_complain(CLI_USE, "--method %s: expected differences or adjoint", text);
 }
 
 // Unit of a parameter in the file.
@@ -65,14 +75,17 @@ static void print_column(const lw_model *model, const lw_sensitivity *s, int col
         const char *name = lw_sensitivity_parameter(s, k), *unit = unit_of(model, name);
         const double slope = lw_sensitivity_at(s, k, column, which, &error);
         printf("  by %-20s %20.12g %s%s%s", name, slope, info.unit, *unit ? " / " : "", unit);
-        if (isfinite(slope))
+        if (isfinite(slope) && isfinite(error))
             printf("   (error below %.1g)\n", error);
+        else if (isfinite(slope))
+            printf("\n");
         else
             printf("   %s\n", lw_sensitivity_failure(s, k));
     }
 }
 
-static void print_json(const cli_arguments *arguments, const lw_sensitivity *s, lw_statistic which)
+static void print_json(const cli_arguments *arguments, const lw_sensitivity *s, lw_statistic which,
+                       lw_sensitivity_method method)
 {
     cli_json json = {.file = stdout};
     json_open(&json, NULL, '{');
@@ -88,7 +101,8 @@ static void print_json(const cli_arguments *arguments, const lw_sensitivity *s, 
                         lw_sensitivity_at(s, k, c, which, NULL));
         json_close(&json, '}');
         json_open(&json, "error", '{');
-        for (int k = 0; k < lw_sensitivity_parameters(s); k++) {
+        for (int k = 0; method == LW_SENSITIVITY_DIFFERENCES && k < lw_sensitivity_parameters(s);
+             k++) {
             double error;
             lw_sensitivity_at(s, k, c, which, &error);
             json_number(&json, lw_sensitivity_parameter(s, k), error);
@@ -106,7 +120,8 @@ static int progressed(void *user, double time, double end)
 }
 
 static cli_exit differentiate(const cli_arguments *arguments, const lw_model *model,
-                              const lw_options *options, const names *by, lw_statistic which)
+                              const lw_options *options, const names *by, lw_statistic which,
+                              lw_sensitivity_method method)
 {
     lw_sensitivity *s = NULL;
     lw_error error = {0};
@@ -119,10 +134,13 @@ static cli_exit differentiate(const cli_arguments *arguments, const lw_model *mo
                                       .columns =
                                           arguments->observed ? arguments->observed : columns,
                                       .progress = progressed,
-                                      .progress_user = &progress};
+                                      .progress_user = &progress,
+                                      .method = method,
+                                      .statistic = which};
     const lw_status status = lw_sensitivity_create(model, &desc, &s, &error);
     cli_progress_end(&progress);
-    if (status == LW_ERR_ARGUMENT) return cli_complain(CLI_USE, "sensitivity: %s", error.text);
+    if (status == LW_ERR_ARGUMENT || status == LW_ERR_UNSUPPORTED)
+        return cli_complain(CLI_USE, "sensitivity: %s", error.text);
     if (status != LW_OK) return cli_fail(status, &error);
     int failed = 0;
     for (int k = 0; k < by->n; k++) failed += *lw_sensitivity_failure(s, k) != 0;
@@ -133,10 +151,13 @@ static cli_exit differentiate(const cli_arguments *arguments, const lw_model *mo
                             "A,B,... with columns of results");
     }
     if (arguments->json) {
-        print_json(arguments, s, which);
+        print_json(arguments, s, which, method);
     } else {
         printf("model        %s\n", arguments->operand);
-        printf("runs         %d\n", 1 + 6 * by->n);
+        if (method == LW_SENSITIVITY_ADJOINT)
+            printf("method       adjoint\n");
+        else
+            printf("runs         %d\n", 1 + 6 * by->n);
         for (int c = 0; c < lw_sensitivity_columns(s); c++) print_column(model, s, c, which);
     }
     lw_sensitivity_destroy(s);
@@ -149,10 +170,12 @@ cli_exit cli_sensitivity(const cli_arguments *arguments)
     lw_model *model = NULL;
     lw_options options;
     lw_statistic which;
+    lw_sensitivity_method method;
     cli_exit code = split(arguments->by, &by);
     if (!code) code = read_statistic(arguments->statistic, &which);
+    if (!code) code = read_method(arguments->method, &method);
     if (!code) code = cli_read(arguments, &model, &options);
-    if (!code) code = differentiate(arguments, model, &options, &by, which);
+    if (!code) code = differentiate(arguments, model, &options, &by, which, method);
     lw_model_destroy(model);
     free(by.text);
     return code;

@@ -33,9 +33,10 @@ lw_status lwi_loop_derivatives_create(const lw_model *model, lwi_arena *arena, l
 }
 
 // Columns of the decomposition are the rows of J, cut.len what counts as one in each.
-static lw_status factor_rows(const lw_model *model, lwi_loop_derivatives *l,
-                             const lwi_cut_derivatives *rows, double t, lw_error *error)
+lw_status lwi_loop_factor(const lw_model *model, lwi_loop_derivatives *l,
+                          const lwi_state_derivatives *d, double t, lw_error *error)
 {
+    const lwi_cut_derivatives *rows = &d->rows;
     const int n = rows->n, m = rows->m, rank = l->cut.rank - l->cut.nrotor;
     for (int i = 0; i < m; i++) {
         const double *J = rows->J + (size_t)i * (size_t)n;
@@ -50,14 +51,12 @@ static lw_status factor_rows(const lw_model *model, lwi_loop_derivatives *l,
                     l->cod.rank, rank, t);
 }
 
-// J'lambda = effort in the sense of least squares.
-static void find_multipliers(lwi_loop_derivatives *l, const lwi_state_derivatives *d,
-                             const double *tau)
+void lwi_loop_multipliers(lwi_loop_derivatives *l, const lwi_state_derivatives *d,
+                          const double *force, double *lambda)
 {
-    for (int i = 0; i < d->rows.n; i++)
-        l->rhs[i] = (d->effort[i] - (tau ? tau[i] : 0)) * l->unit[i];
-    lwi_cod_solve(&l->cod, l->rhs, l->lambda);
-    for (int i = 0; i < d->rows.m; i++) l->lambda[i] /= l->cut.len[i];
+    for (int i = 0; i < d->rows.n; i++) l->rhs[i] = force[i] * l->unit[i];
+    lwi_cod_solve(&l->cod, l->rhs, lambda);
+    for (int i = 0; i < d->rows.m; i++) lambda[i] /= l->cut.len[i];
 }
 
 static double dot(int n, const double *a, const double *b)
@@ -132,9 +131,10 @@ lw_status lwi_loop_forward_derivatives(const lw_model *model, lwi_loop_derivativ
 {
     const size_t n = (size_t)model->tree_nv;
     lwi_inverse_derivatives(model, d, work, t, q, v, vdot, inputs, by_q, by_v, d->M);
-    TRY(factor_rows(model, l, &d->rows, t, error));
+    TRY(lwi_loop_factor(model, l, d, t, error));
     TRY(reduce(l, d, t, error));
-    find_multipliers(l, d, tau);
+    for (size_t i = 0; i < n; i++) l->force[i] = d->effort[i] - (tau ? tau[i] : 0);
+    lwi_loop_multipliers(l, d, l->force, l->lambda);
     lwi_cut_derivatives_multipliers(&d->rows, &d->tree, -1, l->lambda, by_q);
     memset(by_tau, 0, n * n * sizeof *by_tau);
     for (size_t i = 0; i < n; i++) by_tau[i * (n + 1)] = -1;

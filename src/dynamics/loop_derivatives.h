@@ -27,6 +27,12 @@ typedef struct lwi_loop_derivatives {
 /** @return LW_ERR_MEMORY, LW_ERR_SINGULAR, LW_ERR_UNSUPPORTED */
 lw_status lwi_loop_derivatives_create(const lw_model *model, lwi_arena *arena, lwi_tree_work *tree,
                                       lwi_loop_derivatives *l, lw_error *error);
+/** Factors the rows of d.  @return LW_ERR_SINGULAR: their rank drops */
+lw_status lwi_loop_factor(const lw_model *model, lwi_loop_derivatives *l,
+                          const lwi_state_derivatives *d, double t, lw_error *error);
+/** lambda [m] with J'lambda = force [n] in the sense of least squares; after lwi_loop_factor. */
+void lwi_loop_multipliers(lwi_loop_derivatives *l, const lwi_state_derivatives *d,
+                          const double *force, double *lambda);
 /** @param d  for this model      @param vdot  [n] accelerations at the state with efforts tau [n], or NULL
  *  @param by_q, by_v, by_tau  [n][n] out
  *  @return LW_ERR_SINGULAR: no mass moves with some direction, or the rank of J drops */

@@ -170,6 +170,17 @@ static void subtree_own(const lwi_node *node, const double R[9], const double r[
     v6_add(s->f, s->f, f);
 }
 
+void lwi_tree_inertial_wrench(const double inertia[10], const double R[9], const double r[3],
+                              const lwi_screw *last, double f[6])
+{
+    lwi_node node = {.mass = inertia[0]};
+    lwi_subtree s;
+    for (int i = 0; i < 3; i++) node.h[i] = inertia[1 + i];
+    for (int i = 0; i < 6; i++) node.J[i] = inertia[4 + i];
+    subtree_own(&node, R, r, last, &s);
+    v6_copy(f, s.f);
+}
+
 static void subtree_add(lwi_subtree *a, const lwi_subtree *b)
 {
     a->m += b->m;

@@ -42,6 +42,10 @@ void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *
                                    const lwi_tree_work *work, double t, const double *v,
                                    const double *vdot, double *by_q, double *by_v, double *M);
 
+/** Wrench I A + V x* I V about the world's origin of a mass, first moment and inertia about the origin of a link (10
+ *  numbers, axes of the link) with the world frame (R, r): linear in them.  @param last  the element that carries it */
+void lwi_tree_inertial_wrench(const double inertia[10], const double R[9], const double r[3],
+                              const lwi_screw *last, double f[6]);
 /** Factors M = L'L in place, L lower triangular with the pattern of the tree and an inverse diagonal: entry (i, j) is
  *  not zero only if speed j is on the way from speed i to the ground.       [featherstone2008]
  *  @return -1, or the first speed with a pivot that is not positive */

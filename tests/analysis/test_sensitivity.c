@@ -90,6 +90,98 @@ static void test_four_bar(void **state)
     lw_model_destroy(model);
 }
 
+static lw_sensitivity *by_adjoint(const lw_model *model, const lw_options *options, int n,
+                                  const char *const *by, lw_statistic statistic)
+{
+    lw_error error;
+    lw_sensitivity *s = NULL;
+    const lw_sensitivity_desc desc = {.options = options,
+                                      .nby = n,
+                                      .by = by,
+                                      .method = LW_SENSITIVITY_ADJOINT,
+                                      .statistic = statistic};
+    lwt_ok(lw_sensitivity_create(model, &desc, &s, &error), &error);
+    return s;
+}
+
+// The same by the adjoint, of two columns at once.
+static void test_four_bar_by_adjoint(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"crank", "coupler", "base", "line", "rate"};
+    static const double expected[] = {5.949232505844005e-3, 1.8681501726165572,
+                                      -0.32444359465659717, 0.7619414256257783,
+                                      -0.03809707128128109};
+    lw_options options;
+    lw_model *model = four_bar(&options);
+    options.rtol = options.atol = 1e-13;
+    lw_sensitivity *s = by_adjoint(model, &options, 5, by, LW_STATISTIC_LAST);
+    assert_int_equal(lw_sensitivity_columns(s), 2);
+    assert_string_equal(lw_sensitivity_column(s, 1).name, "measure.speed");
+    lwt_near(lw_sensitivity_value(s, 0, LW_STATISTIC_LAST), 0.671159599632231, 1e-12);
+    lwt_near(lw_sensitivity_value(s, 1, LW_STATISTIC_LAST), 2.809928301935, 1e-10);
+    for (int k = 0; k < 5; k++)
+        lwt_near(lw_sensitivity_at(s, k, 0, LW_STATISTIC_LAST, NULL), expected[k], 1e-10);
+    assert_true(isnan(lw_sensitivity_at(s, 0, 0, LW_STATISTIC_MEAN, NULL)));
+    lw_sensitivity_destroy(s);
+    lw_model_destroy(model);
+}
+
+// A free body with an arm on a ball joint, a spring and a damper between points; the start depends on a parameter.
+static const char floating_text[] =
+    "linkwork: 1\n"
+    "gravity: [0, 0, -9.81]\n"
+    "parameters:\n"
+    "  m: {value: 2, unit: kg}\n"
+    "  arm: {value: 0.3, unit: m}\n"
+    "  k: {value: 80, unit: N/m}\n"
+    "  c: {value: 0.7, unit: N s/m}\n"
+    "  w: {value: 1.5, unit: rad/s}\n"
+    "bodies:\n"
+    "  base: {mass: m, inertia: [0.03, 0.04, 0.05, 0, 0, 0], position: [0, 0, 0],\n"
+    "    angular_velocity: [0.3, w, -0.4], velocity: [0.2, 0, 0.1]}\n"
+    "  tip: {mass: 0.5, inertia: [0.004, 0.005, 0.002, 0, 0, 0], position: [arm, 0, 0.1]}\n"
+    "joints:\n"
+    "  ball: {type: spherical, between: [base, tip], at: [0.1, 0, 0.05]}\n"
+    "forces:\n"
+    "  string: {type: spring, between: [ground, tip], point1: [0.1, 0.2, 0.8], point2: [0, 0, 0],\n"
+    "    stiffness: k, damping: c, length: 0.5}\n"
+    "measures:\n"
+    "  height: {of: body.tip.z}\n"
+    "  rate: {of: body.base.wx}\n"
+    "simulation: {duration: 0.6, sample: 0.1}\n";
+
+static void test_floating_by_adjoint(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"m", "arm", "k", "c", "w"};
+    static const lw_statistic which[] = {LW_STATISTIC_LAST, LW_STATISTIC_MEAN, LW_STATISTIC_RMS};
+    lw_options options;
+    lw_error error;
+    lw_model *model = NULL;
+    lw_options_default(&options);
+    lwt_ok(lw_model_parse(floating_text, strlen(floating_text), "floating.yaml",
+                          &(lw_read_desc){.format = "yaml"}, &model, &options, &error),
+           &error);
+    lw_sensitivity *differences = differentiate(model, &options, 5, by, NULL);
+    options.rtol = options.atol = 1e-12;
+    for (int i = 0; i < 3; i++) {
+        lw_sensitivity *s = by_adjoint(model, &options, 5, by, which[i]);
+        for (int c = 0; c < 2; c++) {
+            lwt_near(lw_sensitivity_value(s, c, which[i]),
+                     lw_sensitivity_value(differences, c, which[i]), 1e-9);
+            for (int k = 0; k < 5; k++) {
+                const double expected = lw_sensitivity_at(differences, k, c, which[i], NULL);
+                lwt_near(lw_sensitivity_at(s, k, c, which[i], NULL), expected,
+                         1e-8 * (1 + fabs(expected)));
+            }
+        }
+        lw_sensitivity_destroy(s);
+    }
+    lw_sensitivity_destroy(differences);
+    lw_model_destroy(model);
+}
+
 // The rocker may not become longer: its derivative is not known, the other one is.
 static void test_failed_variant(void **state)
 {
@@ -126,13 +218,24 @@ static void test_wrong_use(void **state)
     refused(model, "gravity.x", NULL, "no parameter of the model's file");
     refused(model, "nothing", NULL, "parameter 'nothing' is 0");
     refused(model, "rate", "joint.X.q0", "joint.X.q0");
+    lw_error error;
+    lw_sensitivity *s = NULL;
+    const char *const by[] = {"rate"};
+    lw_sensitivity_desc desc = {.options = &options,
+                                .nby = 1,
+                                .by = by,
+                                .method = LW_SENSITIVITY_ADJOINT,
+                                .statistic = LW_STATISTIC_MAX};
+    assert_int_equal(lw_sensitivity_create(model, &desc, &s, &error), LW_ERR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "last, mean or rms"));
     lw_model_destroy(model);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_four_bar),
-                                       cmocka_unit_test(test_failed_variant),
-                                       cmocka_unit_test(test_wrong_use)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_four_bar), cmocka_unit_test(test_four_bar_by_adjoint),
+        cmocka_unit_test(test_floating_by_adjoint), cmocka_unit_test(test_failed_variant),
+        cmocka_unit_test(test_wrong_use)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -274,6 +274,16 @@ forces:
             self.assertAlmostEqual(found["value"], 12, delta=1e-10)
             self.assertAlmostEqual(found["derivative"]["m"], -24e-3, delta=1e-10)
             self.assertAlmostEqual(found["derivative"]["F"], 4, delta=1e-8)
+        found = self.json("sensitivity", path, "--by", "m,F", "--watch", "joint.rail.q0",
+                          "--method", "adjoint")["columns"]["joint.rail.q0"]
+        self.assertAlmostEqual(found["derivative"]["m"], -24e-3, delta=1e-10)
+        self.assertAlmostEqual(found["derivative"]["F"], 4, delta=1e-8)
+        self.assertEqual(found["error"], {})
+        arguments = ("sensitivity", path, "--by", "m", "--watch", "joint.rail.q0", "--method")
+        self.assertIn("expected differences or adjoint", self.run_program(*arguments, "complex", code=2))
+        self.assertIn("last, mean or rms", self.run_program(*arguments, "adjoint", "--statistic", "max", code=2))
+        self.assertIn("has no `measures:`",
+                      self.run_program("sensitivity", path, "--by", "m", "--method", "adjoint", code=2))
         self.assertIn("--watch", self.run_program("sensitivity", path, "--by", "m", code=2))
         self.assertIn("--by", self.run_program("sensitivity", path, code=2))
 

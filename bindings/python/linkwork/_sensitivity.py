@@ -12,6 +12,7 @@ from ._native import ffi, lib
 from ._options import make_options
 
 _STATISTICS = ("last", "mean", "rms", "min", "max")
+_METHODS = ("differences", "adjoint")
 
 
 class Sensitivity:
@@ -48,17 +49,22 @@ class Sensitivity:
 
 
 def sensitivity(model: Model, by: Union[str, Sequence[str]], *, columns: Optional[str] = None,
-                statistic: str = "last", step: float = 0.0, **options: Any) -> Sensitivity:
-    """Runs the model and six variants for each parameter, in lanes and threads.
+                statistic: str = "last", step: float = 0.0, method: str = "differences",
+                **options: Any) -> Sensitivity:
+    """Derivatives of results of a run by parameters of the model's file.
 
     :param by: names of parameters of the model's file
     :param columns: patterns of result columns, "body.tip.*,measure.sag"; default: the measures of the model
     :param statistic: "last", "mean", "rms" (over the time), "min" or "max" of the rows
+    :param method: "differences" of six variants for each parameter, in lanes and threads, or "adjoint": one run and one
+        sweep back for any number of parameters, of smooth models; statistics "last", "mean", "rms"
     :param step: of the differences, relative to the value of a parameter; 0: 1e-3
-    :param options: of the run, as of :func:`simulate`; tolerances are at most 1e-12
+    :param options: of the run, as of :func:`simulate`; tolerances are at most 1e-12, of the adjoint 1e-10
     """
     if statistic not in _STATISTICS:
         raise ArgumentError(f"statistic: expected one of {', '.join(_STATISTICS)}, got {statistic!r}")
+    if method not in _METHODS:
+        raise ArgumentError(f"method: expected one of {', '.join(_METHODS)}, got {method!r}")
     names = [by] if isinstance(by, str) else list(by)
     keep = [ffi.new("char[]", name.encode()) for name in names]
     pattern = ffi.NULL if columns is None else ffi.new("char[]", columns.encode())
@@ -66,7 +72,8 @@ def sensitivity(model: Model, by: Union[str, Sequence[str]], *, columns: Optiona
     made = make_options(model._options, options)
     array = ffi.new("const char *[]", keep or [ffi.NULL])
     desc = ffi.new("lw_sensitivity_desc *", {"options": made, "nby": len(keep), "by": array, "columns": pattern,
-                                             "step": step})
+                                             "step": step, "method": _METHODS.index(method),
+                                             "statistic": _STATISTICS.index(statistic)})
     found, error = ffi.new("lw_sensitivity **"), ffi.new("lw_error *")
     check(lib.lw_sensitivity_create(model._handle, desc, found, error), error)
     handle = ffi.gc(found[0], lib.lw_sensitivity_destroy)

@@ -1,0 +1,685 @@
+// adjoint.c -- gradients of results of a run by the adjoint of its Runge-Kutta steps.
+#include "analysis/adjoint.h"
+
+#include "analysis/slopes.h"
+#include "base/assert.h"
+#include "dynamics/loop_derivatives.h"
+#include "integrate/integrator.h"
+#include "kinematics/displacement.h"
+#include "loops/cut_state.h"
+#include "spatial/rotation.h"
+
+#include <linkwork/dynamics.h>
+
+#include <math.h>
+#include <string.h>
+
+#define TOLERANCE 1e-10 // the largest of a run
+#define STEP 1e-3       // of differences of columns [rad, lengths], of speeds relative to 1 + |v|
+#define RELATIVE 1e-3   // of parameters
+enum { FAR = 3 };       // sides of differences of order six
+static const double weight[FAR] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
+
+struct lwi_adjoint {
+    lwi_arena arena;
+    int columns, nby;
+    lwi_probe_run run;
+    double *value, *gradient; // [columns], [columns][nby]
+};
+
+/** Steps of the run: step i goes from (t[i], x[i]) by h[i]; the end is (t[count], x[count]). */
+typedef struct path {
+    long count, capacity;
+    double *t, *h, *x;
+} path;
+
+/** What the sweeps need. */
+typedef struct sweep {
+    const lw_model *model;
+    const lw_sensitivity_desc *desc;
+    lwi_arena arena;
+    const lwi_tableau *tableau;
+    double rtol, atol, duration, sample;
+    int n, nq, nx, m, columns;
+    long rows;
+    lw_dynamics *dynamics;
+    lwi_state_derivatives d;
+    lwi_loop_derivatives loops;
+    lwi_tree_work tree;
+    lwi_probe_run *run;
+    lwi_slope *slope; // [nby]
+    int nslope;       // created
+    path path;
+    long *at;         // [rows] step that begins at each row
+    double *values;   // [rows][columns]
+    double *K, *X;    // [stages][nx]
+    double *x, *next; // [nx]
+    double *inputs;
+    // derivatives at one stage
+    double *by_q, *by_v, *effort, *lambda;
+    double *kbar, *Xbar; // [columns][2n], [stages][columns][2n]
+    double *bar;         // [columns][2n]
+    double *u, *nu;      // [columns][n], [columns][m]
+    double (*way)[6];    // [columns][nnode]
+    double *tau, *out, *scratch, *slopes, *increment;
+} sweep;
+
+static lw_status no_memory(lw_error *error)
+{
+    return lwi_fail(error, LW_ERR_MEMORY, "no memory for sensitivities");
+}
+
+// ------------------------------------------------------------------------------------------ forward
+
+static lw_status rates(sweep *s, double t, const double *x, double *k, lw_error *error)
+{
+    lwi_tree_kinematics_free(s->model, x, x + s->nq, k);
+    const lw_status status =
+        lw_forward_dynamics(s->dynamics, t, x, x + s->nq, NULL, NULL, k + s->nq);
+    return status == LW_OK ? LW_OK
+                           : lwi_fail(error, status, "%s", lw_dynamics_error(s->dynamics)->text);
+}
+
+// The stages of a step from (t, x) by h: s->X, s->K.
+static lw_status stages(sweep *s, double t, double h, const double *x, lw_error *error)
+{
+    const lwi_tableau *rk = s->tableau;
+    const size_t nx = (size_t)s->nx, count = (size_t)rk->stages;
+    for (size_t i = 0; i < count; i++) {
+        double *X = s->X + i * nx;
+        memcpy(X, x, nx * sizeof *X);
+        for (size_t j = 0; j < i; j++) {
+            const double a = h * rk->A[i * count + j];
+            for (size_t l = 0; a != 0 && l < nx; l++) X[l] += a * s->K[j * nx + l];
+        }
+        TRY(rates(s, t + rk->c[i] * h, X, s->K + i * nx, error));
+    }
+    return LW_OK;
+}
+
+static void normalise(const lw_model *model, double *q)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const int e = node->type->quaternion;
+        if (e >= 0) quat_normalize(q + node->iq + e, q + node->iq + e);
+    }
+}
+
+// s->next := end of the step; *error_size: its estimated error in units of the tolerances.
+static void finish_step(sweep *s, double h, const double *x, double *size)
+{
+    const lwi_tableau *rk = s->tableau;
+    const size_t nx = (size_t)s->nx;
+    double sum = 0;
+    for (size_t l = 0; l < nx; l++) {
+        double step = 0, off = 0;
+        for (size_t i = 0; i < (size_t)rk->stages; i++) {
+            step += rk->b[i] * s->K[i * nx + l];
+            off += (rk->b[i] - rk->d[i]) * s->K[i * nx + l];
+        }
+        s->next[l] = x[l] + h * step;
+        const double scale = s->atol + s->rtol * fmax(fabs(x[l]), fabs(s->next[l]));
+        sum += h * off / scale * (h * off / scale);
+    }
+    *size = nx ? sqrt(sum / (double)nx) : 0;
+    normalise(s->model, s->next);
+}
+
+static bool grow(double **array, size_t count, size_t more, const lw_allocator *allocator)
+{
+    double *made = lwi_allocate(allocator, more * sizeof *made);
+    if (!made) return false;
+    if (count) memcpy(made, *array, count * sizeof *made);
+    lwi_release(allocator, *array);
+    *array = made;
+    return true;
+}
+
+static lw_status append(sweep *s, double t, double h, const double *x, lw_error *error)
+{
+    path *p = &s->path;
+    const lw_allocator *allocator = &s->arena.allocator;
+    const size_t nx = (size_t)s->nx, count = (size_t)p->count;
+    if (p->count == p->capacity) {
+        const size_t more = 2 * count + 64;
+        if (!grow(&p->t, count, more, allocator) || !grow(&p->h, count, more, allocator) ||
+            !grow(&p->x, count * nx, more * nx, allocator))
+            return no_memory(error);
+        p->capacity = (long)more;
+    }
+    p->t[count] = t;
+    p->h[count] = h;
+    memcpy(p->x + count * nx, x, nx * sizeof *x);
+    p->count++;
+    return LW_OK;
+}
+
+// From *t to `end` exactly; *h: the step proposed.
+static lw_status advance(sweep *s, double *t, double end, double *h, lw_error *error)
+{
+    const double shortest = LWI_SHORT_STEP * (1 + s->duration);
+    while (end - *t > shortest) {
+        const bool last = *h >= (end - *t) * (1 - 1e-12);
+        const double step = last ? end - *t : *h;
+        double size;
+        TRY(stages(s, *t, step, s->x, error));
+        finish_step(s, step, s->x, &size);
+        const double factor = 0.9 * pow(fmax(size, 1e-8), -1.0 / s->tableau->order);
+        if (!(size <= 1)) {
+            *h = step * (isfinite(size) ? fmax(0.2, factor) : 0.1);
+            if (*h < shortest)
+                return lwi_fail(error, LW_ERR_NOT_FINITE,
+                                "the adjoint's run stops at t = %.9g s: steps become too short",
+                                *t);
+            continue;
+        }
+        TRY(append(s, *t, step, s->x, error));
+        memcpy(s->x, s->next, (size_t)s->nx * sizeof *s->x);
+        *t = last ? end : *t + step;
+        if (!last || factor < 1) *h = step * fmin(5, fmax(0.2, factor));
+    }
+    return LW_OK;
+}
+
+static lw_status read_row(sweep *s, long row, double t, lw_error *error)
+{
+    TRY(lwi_probe_run_at(s->run, t, s->x, s->x + s->nq, error));
+    memcpy(s->values + (size_t)row * (size_t)s->columns, s->run->rows.row + 1,
+           (size_t)s->columns * sizeof *s->values);
+    s->at[row] = s->path.count;
+    return LW_OK;
+}
+
+static double row_time(const sweep *s, long row)
+{
+    return row == s->rows - 1 ? s->duration : (double)row * s->sample;
+}
+
+static lw_status run_forward(sweep *s, lw_error *error)
+{
+    double t = 0, h = 1e-3 * s->duration;
+    memcpy(s->x, s->model->tree_q0, (size_t)s->nq * sizeof *s->x);
+    memcpy(s->x + s->nq, s->model->tree_v0, (size_t)s->n * sizeof *s->x);
+    TRY(read_row(s, 0, 0, error));
+    for (long row = 1; row < s->rows; row++) {
+        TRY(advance(s, &t, row_time(s, row), &h, error));
+        TRY(read_row(s, row, t, error));
+        if (s->desc->progress && s->desc->progress(s->desc->progress_user, t / 2, s->duration))
+            return lwi_fail(error, LW_ERR_INTERRUPTED, "interrupted");
+    }
+    TRY(append(s, t, 0, s->x, error)); // the end
+    s->path.count--;
+    return LW_OK;
+}
+
+// ----------------------------------------------------------------------------------- results, rows
+
+static double length_of(const sweep *s, long row)
+{
+    return row >= 0 && row < s->rows - 1 ? row_time(s, row + 1) - row_time(s, row) : 0;
+}
+
+static double value_at(const sweep *s, long row, int column)
+{
+    return s->values[(size_t)row * (size_t)s->columns + (size_t)column];
+}
+
+// The statistic of a column; straight lines between rows.
+static double result_of(const sweep *s, int c)
+{
+    double sum = 0;
+    if (s->desc->statistic == LW_STATISTIC_LAST) return value_at(s, s->rows - 1, c);
+    for (long r = 0; r < s->rows - 1; r++) {
+        const double a = value_at(s, r, c), b = value_at(s, r + 1, c), dt = length_of(s, r);
+        sum += s->desc->statistic == LW_STATISTIC_MEAN ? dt * (a + b) / 2
+                                                       : dt * (a * a + a * b + b * b) / 3;
+    }
+    sum /= s->duration;
+    return s->desc->statistic == LW_STATISTIC_MEAN ? sum : sqrt(sum);
+}
+
+// Its derivative by the value at a row.
+static double row_weight(const sweep *s, long row, int c)
+{
+    const double before = length_of(s, row - 1), after = length_of(s, row);
+    switch (s->desc->statistic) {
+    case LW_STATISTIC_LAST:
+        return row == s->rows - 1;
+    case LW_STATISTIC_MEAN:
+        return (before + after) / (2 * s->duration);
+    case LW_STATISTIC_RMS:
+        break;
+    case LW_STATISTIC_MIN:
+    case LW_STATISTIC_MAX:
+    case LW_STATISTIC_COUNT:
+        LWI_ASSERT(false); // refused by check
+    }
+    const double rms = result_of(s, c), a = value_at(s, row, c);
+    double sum = 0;
+    if (before > 0) sum += before * (2 * a + value_at(s, row - 1, c)) / 3;
+    if (after > 0) sum += after * (2 * a + value_at(s, row + 1, c)) / 3;
+    return rms > 0 ? sum / (2 * rms * s->duration) : 0;
+}
+
+static double *state_of(const sweep *s, long step)
+{
+    return s->path.x + (size_t)step * (size_t)s->nx;
+}
+
+// bar += the derivative of the columns at a row by displacement i of the state, times their weights; s->tau: units.
+static lw_status add_displacement(sweep *s, long row, int i, double t, const double *x,
+                                  lw_error *error)
+{
+    const size_t n = (size_t)s->n;
+    const double *v = x + s->nq;
+    const double step = i < s->n ? STEP * s->tau[i] : STEP * (1 + fabs(v[i - s->n]));
+    for (int far = 0; far < FAR; far++)
+        for (int side = -1; side <= 1; side += 2) {
+            const double by = side * (far + 1) * step;
+            memcpy(s->next, x, (size_t)s->nx * sizeof *x);
+            memset(s->increment, 0, n * sizeof *s->increment);
+            if (i < s->n) {
+                s->increment[i] = by;
+                lwi_displace(s->model, s->next, s->increment);
+            } else {
+                s->next[s->nq + i - s->n] += by;
+            }
+            TRY(lwi_probe_run_at(s->run, t, s->next, s->next + s->nq, error));
+            for (int c = 0; c < s->columns; c++)
+                s->bar[(size_t)c * 2 * n + (size_t)i] +=
+                    row_weight(s, row, c) * side * weight[far] / step * s->run->rows.row[c + 1];
+        }
+    return LW_OK;
+}
+
+static lw_status add_row(sweep *s, lwi_adjoint *a, long row, lw_error *error)
+{
+    const double t = row_time(s, row), *x = state_of(s, s->at[row]);
+    double largest = 0;
+    for (int c = 0; c < s->columns; c++) largest = fmax(largest, fabs(row_weight(s, row, c)));
+    if (largest == 0) return LW_OK;
+    lwi_displacement_units(s->model, s->tau);
+    for (int i = 0; i < 2 * s->n; i++) TRY(add_displacement(s, row, i, t, x, error));
+    for (int k = 0; k < a->nby; k++) {
+        TRY(lwi_slope_columns(&s->slope[k], t, x, x + s->nq, s->slopes, error));
+        for (int c = 0; c < s->columns; c++)
+            a->gradient[c * a->nby + k] += row_weight(s, row, c) * s->slopes[c];
+    }
+    return LW_OK;
+}
+
+// ----------------------------------------------------------------------------------------- backward
+
+// F_q, F_v, rows, multipliers and their factors at a stage.
+static lw_status linearise(sweep *s, double t, const double *x, const double *vdot, lw_error *error)
+{
+    lwi_inverse_derivatives(s->model, &s->d, &s->tree, t, x, x + s->nq, vdot, s->inputs, s->by_q,
+                            s->by_v, s->d.M);
+    if (!s->d.closed) return LW_OK;
+    TRY(lwi_loop_factor(s->model, &s->loops, &s->d, t, error));
+    lwi_loop_multipliers(&s->loops, &s->d, s->d.effort, s->lambda);
+    lwi_cut_derivatives_multipliers(&s->d.rows, &s->d.tree, -1, s->lambda, s->by_q);
+    return LW_OK;
+}
+
+static double largest_of(const double *x, int n)
+{
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, fabs(x[i]));
+    return max;
+}
+
+// u := (d vdot/d tau) w, symmetric, from another evaluation; loops: J'nu = w - M u.
+static lw_status solve_transposed(sweep *s, double t, const double *x, const double *vdot,
+                                  const double *w, double *u, double *nu, lw_error *error)
+{
+    const int n = s->n;
+    const double size = largest_of(w, n);
+    memset(u, 0, (size_t)n * sizeof *u);
+    memset(nu, 0, (size_t)s->m * sizeof *nu);
+    if (size == 0) return LW_OK;
+    double force = 1; // as large as those that act
+    for (int i = 0; i < n; i++)
+        force = fmax(force, fabs(vdot[i] * s->d.M[(size_t)i * (size_t)(n + 1)]));
+    for (int i = 0; i < n; i++) s->tau[i] = w[i] * force / size;
+    const lw_status status =
+        lw_forward_dynamics(s->dynamics, t, x, x + s->nq, s->tau, NULL, s->out);
+    if (status != LW_OK) return lwi_fail(error, status, "%s", lw_dynamics_error(s->dynamics)->text);
+    for (int i = 0; i < n; i++) u[i] = (s->out[i] - vdot[i]) * size / force;
+    if (!s->d.closed) return LW_OK;
+    for (int i = 0; i < n; i++) {
+        s->out[i] = w[i];
+        for (int j = 0; j < n; j++) s->out[i] -= s->d.M[(size_t)i * (size_t)n + (size_t)j] * u[j];
+    }
+    lwi_loop_multipliers(&s->loops, &s->d, s->out, nu);
+    return LW_OK;
+}
+
+// to [n] -= A' x, A [rows][n]
+static void subtract_product(const double *A, int rows, int n, const double *x, double *to)
+{
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; x[i] != 0 && j < n; j++)
+            to[j] -= A[(size_t)i * (size_t)n + (size_t)j] * x[i];
+}
+
+// Displacements dq change with dq' = dv - [v, dq] in axes of F2.
+static void add_brackets(const sweep *s, const double *v, const double *kq, double *to)
+{
+    for (int k = 0; k < s->model->nnode; k++) {
+        const lwi_node *node = &s->model->node[k];
+        if (node->type->scalar || node->type->quaternion < 0) continue;
+        const double *w = kq + node->iv, *own = v + node->iv;
+        double *out = to + node->iv;
+        if (node->nv == 3) {
+            v3_cross_add(out, own, w);
+            continue;
+        }
+        v3_cross_add(out, own + 3, w);
+        v3_cross_add(out + 3, own, w);
+        v3_cross_add(out + 3, own + 3, w + 3);
+    }
+}
+
+// Sum over the way to each node of u S.
+static void sum_ways(const sweep *s, const double *u, double (*way)[6])
+{
+    for (int k = 0; k < s->model->nnode; k++) {
+        const lwi_node *node = &s->model->node[k];
+        if (node->parent >= 0)
+            v6_copy(way[k], way[node->parent]);
+        else
+            v6_zero(way[k]);
+        for (int j = node->iv; j < node->iv + node->nv; j++)
+            v6_axpy(way[k], u[j], s->d.tree.screws.S[j]);
+    }
+}
+
+static lwi_slope_state slope_state(const sweep *s, double t, const double *x, const double *vdot)
+{
+    return (lwi_slope_state){.t = t,
+                             .q = x,
+                             .v = x + s->nq,
+                             .vdot = vdot,
+                             .lambda = s->lambda,
+                             .inputs = s->inputs,
+                             .tree = &s->d.tree,
+                             .work = &s->tree};
+}
+
+// Xbar := f_x' kbar at a stage, gradient += f_p' kbar.
+static lw_status pull_back(sweep *s, lwi_adjoint *a, double t, const double *x, const double *vdot,
+                           double *Xbar, lw_error *error)
+{
+    const size_t n = (size_t)s->n, nnode = (size_t)s->model->nnode;
+    memset(Xbar, 0, 2 * n * (size_t)s->columns * sizeof *Xbar);
+    if (largest_of(s->kbar, 2 * s->n * s->columns) == 0) return LW_OK;
+    TRY(linearise(s, t, x, vdot, error));
+    for (size_t c = 0; c < (size_t)s->columns; c++) {
+        const double *kq = s->kbar + c * 2 * n;
+        double *u = s->u + c * n, *nu = s->nu + c * (size_t)s->m, *q = Xbar + c * 2 * n, *v = q + n;
+        TRY(solve_transposed(s, t, x, vdot, kq + n, u, nu, error));
+        memcpy(v, kq, n * sizeof *v);
+        add_brackets(s, x + s->nq, kq, q);
+        subtract_product(s->by_q, s->n, s->n, u, q);
+        subtract_product(s->by_v, s->n, s->n, u, v);
+        subtract_product(s->d.rows.second_by_q, s->m, s->n, nu, q);
+        subtract_product(s->d.rows.second_by_v, s->m, s->n, nu, v);
+        sum_ways(s, u, s->way + c * nnode);
+    }
+    const lwi_slope_state at = slope_state(s, t, x, vdot);
+    for (int k = 0; k < a->nby; k++) {
+        lwi_slope_products(&s->slope[k], s->model, &at, s->columns, s->u, s->nu,
+                           (const double(*)[6])s->way, s->scratch, s->slopes);
+        for (int c = 0; c < s->columns; c++) a->gradient[c * a->nby + k] -= s->slopes[c];
+    }
+    return LW_OK;
+}
+
+// bar of the end of step i becomes that of its beginning.
+static lw_status step_back(sweep *s, lwi_adjoint *a, long step, lw_error *error)
+{
+    const lwi_tableau *rk = s->tableau;
+    const size_t size = 2 * (size_t)s->n * (size_t)s->columns, nx = (size_t)s->nx,
+                 count = (size_t)rk->stages;
+    const double t = s->path.t[step], h = s->path.h[step];
+    TRY(stages(s, t, h, state_of(s, step), error));
+    for (size_t i = count; i-- > 0;) {
+        for (size_t l = 0; l < size; l++) s->kbar[l] = h * rk->b[i] * s->bar[l];
+        for (size_t j = i + 1; j < count; j++) {
+            const double b = h * rk->A[j * count + i];
+            for (size_t l = 0; b != 0 && l < size; l++) s->kbar[l] += b * s->Xbar[j * size + l];
+        }
+        TRY(pull_back(s, a, t + rk->c[i] * h, s->X + i * nx, s->K + i * nx + s->nq,
+                      s->Xbar + i * size, error));
+    }
+    for (size_t i = 0; i < count; i++)
+        for (size_t l = 0; l < size; l++) s->bar[l] += s->Xbar[i * size + l];
+    return LW_OK;
+}
+
+static lw_status run_backward(sweep *s, lwi_adjoint *a, lw_error *error)
+{
+    long row = s->rows - 1;
+    for (long step = s->path.count; step >= 0; step--) {
+        if (step < s->path.count) TRY(step_back(s, a, step, error));
+        for (; row >= 0 && s->at[row] == step; row--) TRY(add_row(s, a, row, error));
+        if (s->desc->progress && s->desc->progress(s->desc->progress_user,
+                                                   s->duration - s->path.t[step] / 2, s->duration))
+            return lwi_fail(error, LW_ERR_INTERRUPTED, "interrupted");
+    }
+    for (int c = 0; c < s->columns; c++)
+        for (int k = 0; k < a->nby; k++)
+            for (int i = 0; i < 2 * s->n; i++)
+                a->gradient[c * a->nby + k] +=
+                    s->bar[(size_t)c * 2 * (size_t)s->n + (size_t)i] * s->slope[k].start[i];
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- create
+
+static bool has_cut_rotors(const lw_model *model)
+{
+    for (int i = 0; i < model->nloop; i++)
+        if (model->joint[model->loop[i]].nrotor > 0) return true;
+    return false;
+}
+
+static lw_status check(const lw_model *model, const lw_sensitivity_desc *desc, lw_error *error)
+{
+    const char *why = model->jumps               ? "a drive, mount or length jumps"
+                      : model->nmode > 0         ? "contacts or friction change their mode"
+                      : model->desc.nevent > 0   ? "it has events"
+                      : model->desc.nimpulse > 0 ? "it has impulses"
+                      : has_cut_rotors(model)    ? "joints that close loops have rotors"
+                                                 : NULL;
+    if (why)
+        return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                        "method adjoint: %s; expected a smooth model, or method `differences`",
+                        why);
+    if (!desc->columns && model->desc.nmeasure == 0)
+        return lwi_fail(error, LW_ERR_ARGUMENT,
+                        "of what? The model has no `measures:`; expected columns of results");
+    if (desc->statistic == LW_STATISTIC_MIN || desc->statistic == LW_STATISTIC_MAX)
+        return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                        "method adjoint: expected the statistic last, mean or rms");
+    return LW_OK;
+}
+
+static lw_status read_options(sweep *s, lw_error *error)
+{
+    lw_options options;
+    lw_options_default(&options);
+    if (s->desc->options) options = *s->desc->options;
+    s->rtol = fmin(options.rtol, TOLERANCE);
+    s->atol = fmin(options.atol, TOLERANCE);
+    s->duration = options.duration;
+    const bool last = s->desc->statistic == LW_STATISTIC_LAST; // other rows have no weight
+    s->sample = options.sample > 0 && !last ? options.sample : options.duration;
+    s->tableau = &lwi_tableau_verner87;
+    if (!(s->duration > 0))
+        return lwi_fail(error, LW_ERR_ARGUMENT, "method adjoint: expected a duration above 0");
+    s->rows = 1 + (long)ceil(s->duration / s->sample - 1e-9);
+    return LW_OK;
+}
+
+static lw_status allocate(sweep *s, lw_error *error)
+{
+    lwi_arena *arena = &s->arena;
+    const size_t n = (size_t)s->n, nx = (size_t)s->nx, m = (size_t)s->m, c = (size_t)s->columns,
+                 stage = (size_t)s->tableau->stages, rows = (size_t)s->rows;
+    const struct {
+        double **array;
+        size_t count;
+    } vector[] = {{&s->values, rows * c},
+                  {&s->K, stage * nx},
+                  {&s->X, stage * nx},
+                  {&s->x, nx},
+                  {&s->next, nx},
+                  {&s->inputs, (size_t)s->model->desc.ninput},
+                  {&s->by_q, n * n},
+                  {&s->by_v, n * n},
+                  {&s->lambda, m},
+                  {&s->kbar, 2 * n * c},
+                  {&s->Xbar, stage * 2 * n * c},
+                  {&s->bar, 2 * n * c},
+                  {&s->u, n * c},
+                  {&s->nu, m * c},
+                  {&s->tau, n},
+                  {&s->out, n},
+                  {&s->scratch, 2 * (n + m)},
+                  {&s->slopes, c},
+                  {&s->increment, n}};
+    for (int i = 0; i < LWI_COUNT(vector); i++)
+        if (!(*vector[i].array = LWI_PUSH(arena, double, vector[i].count))) return no_memory(error);
+    s->at = LWI_PUSH(arena, long, rows);
+    s->way = lwi_arena_push(arena, c * (size_t)s->model->nnode, sizeof *s->way);
+    return s->at && s->way ? LW_OK : no_memory(error);
+}
+
+// A state at random, to see which parameters change inertia alone.
+static lw_status classify(sweep *s, lw_error *error)
+{
+    double *vdot = LWI_PUSH(&s->arena, double, s->n);
+    if (!vdot) return no_memory(error);
+    memcpy(s->x, s->model->tree_q0, (size_t)s->nq * sizeof *s->x);
+    lwi_displacement_units(s->model, s->tau);
+    lwi_cut_scatter(s->n, 1, s->increment);
+    for (int i = 0; i < s->n; i++) s->increment[i] *= s->tau[i];
+    lwi_displace(s->model, s->x, s->increment);
+    lwi_cut_scatter(s->n, 2, s->x + s->nq);
+    lwi_cut_scatter(s->n, 3, vdot);
+    lwi_cut_scatter(s->n, 4, s->u);
+    lwi_cut_scatter(s->m, 5, s->nu);
+    lwi_cut_scatter(s->m, 6, s->lambda);
+    lwi_inverse_derivatives(s->model, &s->d, &s->tree, 0.1, s->x, s->x + s->nq, vdot, s->inputs,
+                            s->by_q, s->by_v, s->d.M);
+    sum_ways(s, s->u, s->way);
+    const lwi_slope_state at = slope_state(s, 0.1, s->x, vdot);
+    for (int k = 0; k < s->nslope; k++)
+        lwi_slope_test_inertial(&s->slope[k], &at, s->u, s->nu, (const double(*)[6])s->way,
+                                s->scratch);
+    return LW_OK;
+}
+
+static lw_status prepare(sweep *s, lwi_adjoint *a, lw_error *error)
+{
+    const lw_model *model = s->model;
+    const lw_sensitivity_desc *desc = s->desc;
+    TRY(read_options(s, error));
+    TRY(lwi_probe_run_create(model, desc->columns ? desc->columns : "measure.*", &a->arena, &a->run,
+                             error));
+    s->run = &a->run;
+    s->columns = a->columns = a->run.columns.n - 1;
+    TRY(lw_dynamics_create(model, NULL, &s->dynamics, error));
+    TRY(lwi_state_derivatives_create(model, &s->arena, &s->d, error));
+    TRY(lwi_tree_work_create(model, &s->arena, &s->tree));
+    if (s->d.closed) {
+        TRY(lwi_loop_derivatives_create(model, &s->arena, &s->tree, &s->loops, error));
+        s->m = s->d.rows.m;
+    }
+    TRY(allocate(s, error));
+    a->value = LWI_PUSH(&a->arena, double, a->columns);
+    a->gradient = LWI_PUSH(&a->arena, double, (size_t)a->columns *(size_t)a->nby);
+    s->slope = LWI_PUSH(&s->arena, lwi_slope, a->nby);
+    if (!a->value || !a->gradient || !s->slope) return no_memory(error);
+    for (; s->nslope < a->nby; s->nslope++)
+        TRY(lwi_slope_create(model, desc->by[s->nslope], desc->step > 0 ? desc->step : RELATIVE,
+                             desc->columns ? desc->columns : "measure.*", &s->arena,
+                             &s->slope[s->nslope], error));
+    return classify(s, error);
+}
+
+static void release(sweep *s)
+{
+    const lw_allocator *allocator = &s->arena.allocator;
+    for (int k = 0; k < s->nslope; k++) lwi_slope_destroy(&s->slope[k]);
+    lwi_release(allocator, s->path.t);
+    lwi_release(allocator, s->path.h);
+    lwi_release(allocator, s->path.x);
+    lw_dynamics_destroy(s->dynamics);
+    lwi_arena_free(&s->arena);
+}
+
+static lw_status differentiate(sweep *s, lwi_adjoint *a, lw_error *error)
+{
+    TRY(check(s->model, s->desc, error));
+    TRY(prepare(s, a, error));
+    TRY(run_forward(s, error));
+    for (int c = 0; c < a->columns; c++) a->value[c] = result_of(s, c);
+    return run_backward(s, a, error);
+}
+
+lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *desc,
+                             lwi_adjoint **adjoint, lw_error *error)
+{
+    lwi_adjoint *a = lwi_allocate(NULL, sizeof *a);
+    if (!a) return no_memory(error);
+    *a = (lwi_adjoint){.nby = desc->nby};
+    lwi_arena_init(&a->arena, NULL);
+    sweep s = {.model = model,
+               .desc = desc,
+               .n = model->tree_nv,
+               .nq = model->tree_nq,
+               .nx = model->tree_nq + model->tree_nv};
+    lwi_arena_init(&s.arena, NULL);
+    lw_status status = differentiate(&s, a, error);
+    release(&s);
+    if (status == LW_OK)
+        *adjoint = a;
+    else
+        lwi_adjoint_destroy(a);
+    return status == LW_ERR_MEMORY ? no_memory(error) : status;
+}
+
+void lwi_adjoint_destroy(lwi_adjoint *a)
+{
+    if (!a) return;
+    const lw_allocator allocator = a->arena.allocator;
+    lwi_probe_run_destroy(&a->run);
+    lwi_arena_free(&a->arena);
+    lwi_release(&allocator, a);
+}
+
+int lwi_adjoint_columns(const lwi_adjoint *a)
+{
+    return a->columns;
+}
+
+lw_column_info lwi_adjoint_column(const lwi_adjoint *a, int column)
+{
+    if (column < 0 || column >= a->columns) return (lw_column_info){"", "", "", 0};
+    const lwi_result_column *c = &a->run.columns.column[column + 1];
+    return (lw_column_info){c->name, c->unit, c->frame, 0};
+}
+
+double lwi_adjoint_value(const lwi_adjoint *a, int column)
+{
+    return a->value[column];
+}
+
+double lwi_adjoint_gradient(const lwi_adjoint *a, int column, int parameter)
+{
+    return a->gradient[column * a->nby + parameter];
+}

@@ -1,0 +1,27 @@
+// adjoint.h -- gradients of results of a run by parameters, by the adjoint of its Runge-Kutta steps.
+//
+// Problem: x' = f(x, p), x = (q, v) of the spanning tree.  Every step, and for each its stages X_i, k_i = f(X_i), is
+// differentiated backwards:
+//
+//     kbar_i = h (b_i xbar + sum_j a_ji Xbar_j),   Xbar_i = f_x' kbar_i,   pbar += f_p' kbar_i,   xbar += sum Xbar_i
+//
+// with step sizes as constants.  The steps' first states are stored, stages are computed again.  f_x' and f_p' by the
+// derivatives at a state (dynamics/state_derivatives.h, slopes.h); displacements of quaternions along the speeds.
+// Cost: for any number of parameters that change inertia alone some evaluations of f_x for each of f.
+#ifndef LWI_ANALYSIS_ADJOINT_H
+#define LWI_ANALYSIS_ADJOINT_H
+
+#include <linkwork/analysis.h>
+
+typedef struct lwi_adjoint lwi_adjoint;
+
+/** @param desc  of LW_SENSITIVITY_ADJOINT; its statistic is LAST, MEAN or RMS */
+lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *desc,
+                             lwi_adjoint **adjoint, lw_error *error);
+void lwi_adjoint_destroy(lwi_adjoint *adjoint);
+int lwi_adjoint_columns(const lwi_adjoint *adjoint);
+lw_column_info lwi_adjoint_column(const lwi_adjoint *adjoint, int column);
+double lwi_adjoint_value(const lwi_adjoint *adjoint, int column);
+double lwi_adjoint_gradient(const lwi_adjoint *adjoint, int column, int parameter);
+
+#endif
