@@ -9,14 +9,16 @@ For each kind of mechanism and number of bodies, in seconds of processor time an
   csv, hdf5   from the model file to the first row: linkwork run --duration 0 -o FILE
   evaluation  of the formulation that `auto` takes, from steps of rk4
   row         a row of all columns to CSV, including its reactions
+  reading     with --instructions: starting the program and reading the model, the part of csv that is not set-up
 Exponents are fitted to sizes of at least 100 bodies that take at least 0.03 s and 60 MB. A command that is predicted to
 take longer than the limit, from the sizes before, is left out, and so are larger sizes after one that did take longer.
 
 --kinds         chain, tree, loop, n_four_bar, ladder, net, star, platform (all)
 --bodies        numbers of bodies; nets take squares of at most 64 x 64 (1563, 6250, 25000, 100000)
 --limit         seconds for one command (120)
---instructions  counts instructions (valgrind) in place of seconds: exponents without noise and caches; a command takes
-                some 20 times as long, so the default sizes are 391, 1563, 6250, 25000
+--instructions  counts instructions (valgrind) in place of seconds: exponents without noise and caches, on machines that
+                do other things, too; memory is that of csv; a command takes some 20 times as long, so the default sizes
+                are 391, 1563, 6250
 --json          writes what was measured, after each size
 --check         exit status 1 if a command fails, or an exponent is above its limit: 1.15, nets 1.7
 --table         prints the tables of docs/benchmarks.md from such a file
@@ -34,12 +36,13 @@ import tempfile
 
 KINDS = ("chain", "tree", "loop", "n_four_bar", "ladder", "net", "star", "platform")
 VALUES = ("check", "csv", "hdf5", "evaluation", "row", "memory")
+READER = "lw_model_read"  # reads a model file
 LIMITS = {"net": 1.7}   # exponents
 LIMIT = 1.15
 SHORT, LIGHT = 0.03, 60  # [s], [MB] less is not used in fits: what starting the program takes
 PER_SECOND = 4e9         # instructions, about
 SIZES = [1563, 6250, 25000, 100000]
-SIZES_COUNTED = [391, 1563, 6250, 25000]
+SIZES_COUNTED = [391, 1563, 6250]
 FIRST = 100              # bodies: fewer are not used in fits
 LARGEST_NET = 64
 SETTING_UP = 50         # evaluations, the aim for `csv`
@@ -150,6 +153,14 @@ def count(arguments, limit):
     return float(re.search(r"I\s+refs:\s+([\d,]+)", text).group(1).replace(",", "")), 0, text
 
 
+def count_reading(program, path, csv, limit):
+    """Instructions of starting the program, and of reading a model in it."""
+    start = count([program, "--version"], limit)[0]
+    tool = ["valgrind", "--tool=callgrind", f"--toggle-collect={READER}", "--callgrind-out-file=/dev/null"]
+    _, _, text = run(tool + [program, "run", path, "--quiet", "--duration", "0", "-o", csv], limit)
+    return start + float(re.search(r"Collected : (\d+)", text).group(1))
+
+
 def summary(text):
     """The summary of a run among the lines of its program."""
     return json.JSONDecoder().raw_decode(text[text.index("{"):])[0]
@@ -229,12 +240,23 @@ class Measurement:
         except Failed:
             pass
 
+    def beside_counts(self, csv):
+        """What instructions of commands do not show: memory, and what reading the model takes of them."""
+        if self.meter is run or "csv" not in self.found:
+            return
+        try:
+            self.memory = run([self.program, "run", self.path, "--quiet", "--duration", "0", "-o", csv], self.limit)[1]
+            self.found["reading"] = count_reading(self.program, self.path, csv, self.limit)
+        except Failed:
+            pass
+
     def all(self):
         """The values of the model; those that take too long are left out."""
         with tempfile.TemporaryDirectory() as folder:
             csv, h5 = os.path.join(folder, "x.csv"), os.path.join(folder, "x.h5")
             self.command("check", ["check", self.path])
             self.command("csv", ["run", self.path, "--quiet", "--duration", "0", "-o", csv])
+            self.beside_counts(csv)
             self.command("hdf5", ["run", self.path, "--quiet", "--duration", "0", "-o", h5])
             self.evaluation_and_row(csv)
         return {**self.found, "memory": self.memory}
@@ -296,15 +318,23 @@ def cell(result, value):
     return f"{result[value]:.0f}" if value == "memory" else f"{result[value]:.2g}"
 
 
+def evaluations(result, value):
+    """A value as a multiple of an evaluation."""
+    if value not in result or not result.get("evaluation", 0) > 0:
+        return "–"
+    ratio = result[value] / result["evaluation"]
+    return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}"
+
+
 def print_tables(results, instructions):
     unit, name = (PER_SECOND, "instr.") if instructions else (1.0, "s")
     print(f"| kind | bodies | `auto` | `check` {name} | to CSV {name} | to HDF5 {name} | evaluation {name} | row {name} "
-          "| MB | set-up, evaluations |")
-    print("|---|---|---|---|---|---|---|---|---|---|")
+          "| MB | to CSV, evaluations | of which reading | row, evaluations |")
+    print("|---|---|---|---|---|---|---|---|---|---|---|---|")
     for r in results:
-        setting_up = f"{r['csv'] / r['evaluation']:.0f}" if "csv" in r and r.get("evaluation", 0) > 0 else "–"
         print(f"| {r['kind']} | {r['bodies']} | `{r.get('formulation', '–')}` | "
-              + " | ".join(cell(r, v) for v in VALUES) + f" | {setting_up} |")
+              + " | ".join(cell(r, v) for v in VALUES) + " | "
+              + " | ".join(evaluations(r, v) for v in ("csv", "reading", "row")) + " |")
     print("\n| exponent | " + " | ".join(VALUES) + " | limit |\n|---|" + "---|" * (len(VALUES) + 1))
     for kind in dict.fromkeys(r["kind"] for r in results):
         fits = [exponent(results, kind, v, unit) for v in VALUES]

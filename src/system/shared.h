@@ -23,6 +23,8 @@ typedef struct lwi_shared {
     double *reference;           ///< [plan nodes] reference pivots
     double tree_pivot;           ///< lwi_elim_tree_pivot, in the metric of masses; NAN: not known
     unsigned char *undetermined; ///< [njoint] components of reactions that are not unique
+    struct lwi_min_norm
+        *min_norm; ///< with the edges of this plan, of parts without threads; NULL: none yet
 } lwi_shared;
 
 void lwi_shared_init(const lw_allocator *allocator, lwi_shared *shared);
