@@ -148,6 +148,24 @@ static lw_status lwpy_sweep_run(lw_sweep *sweep, lwpy_sweep *run)
     return lw_sweep_run(sweep, lwpy_sweep_row, run, lwpy_sweep_progress, run);
 }
 
+// A part of a study; Python is asked seldom.
+typedef struct lwpy_part {
+    void *handle;
+    double asked;
+} lwpy_part;
+
+static int lwpy_part_progress(void *user, double time, double end)
+{
+    lwpy_part *part = user;
+    return lwpy_ask(part->handle, &part->asked, time, end);
+}
+
+static lw_status lwpy_store_run(lw_store *store, int part, int threads, int lanes, void *handle)
+{
+    lwpy_part asked = {handle, lwpy_clock()};
+    return lw_store_run(store, part, threads, lanes, lwpy_part_progress, &asked);
+}
+
 static void lwpy_sweep_summaries(const lw_sweep *sweep, lw_summary *summary)
 {
     for (int i = 0; i < lw_sweep_instances(sweep); i++) lw_sweep_summary(sweep, i, &summary[i]);

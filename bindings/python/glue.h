@@ -38,6 +38,7 @@ typedef struct lwpy_sweep {
 static lw_status lwpy_sim_run(lw_sim *sim, lw_observe level, lwpy_run *run);
 static lw_status lwpy_sim_step(lw_sim *sim, double time, lwpy_run *run);
 static lw_status lwpy_sweep_run(lw_sweep *sweep, lwpy_sweep *run);
+static lw_status lwpy_store_run(lw_store *store, int part, int threads, int lanes, void *handle);
 static void lwpy_sweep_summaries(const lw_sweep *sweep, lw_summary *summary);
 static lw_status lwpy_model_text(const lw_model *model, const lw_options *options, char **text,
                                  lw_error *error);

@@ -309,6 +309,8 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
     case CLI_BIT_STATUS: arguments->status = value; return CLI_DONE;
     case CLI_BIT_VERIFY: arguments->verify = value; return CLI_DONE;
     case CLI_BIT_MERGE: arguments->merge = value; return CLI_DONE;
+    case CLI_BIT_EXECUTOR: arguments->executor = value; return CLI_DONE;
+    case CLI_BIT_SCHEDULER: arguments->scheduler = value; return CLI_DONE;
     case CLI_BIT_PART: return set_share(arguments, value);
     case CLI_BIT_PART_ROWS: return set_part_rows(arguments, value);
     case CLI_BIT_LEVEL: return set_level(arguments, value);

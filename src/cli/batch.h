@@ -20,6 +20,13 @@ bool cli_has_folder(const cli_arguments *arguments);
 /** Makes it, continues it, counts and verifies its parts, merges them. */
 cli_exit cli_folder(const cli_arguments *arguments);
 
+/** Does another executor than this process make the parts? */
+bool cli_has_executor(const cli_arguments *arguments);
+/** @return CLI_USE: no such executor */
+cli_exit cli_check_executor(const cli_arguments *arguments);
+/** The Python package makes the parts of a folder; it takes the place of this program, and returns only if it cannot. */
+cli_exit cli_run_executor(const cli_arguments *arguments, const char *folder, int threads);
+
 /** Simulates all of them; the table of what came of it at the end. */
 cli_exit cli_batch(const cli_arguments *arguments);
 

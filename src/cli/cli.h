@@ -56,6 +56,12 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(MERGE, "merge", 0, "DIR", "write the table of the study of this folder (-o FILE.csv, .h5)")  \
     X(PART, "part", 0, "K/N", "make the K-th of N shares of a study with a folder, K from 1 to N") \
     X(PART_ROWS, "part-rows", 0, "N", "variants of a part (default: as many as take 20 s)")        \
+    X(EXECUTOR, "engine", 0, "WHICH",                                                              \
+      "what makes the parts of --store or --resume: this process (local), or by the Python "       \
+      "package "                                                                                   \
+      "processes, dask, mpi, ray")                                                                 \
+    X(SCHEDULER, "scheduler", 0, "ADDRESS",                                                        \
+      "of --engine dask or ray: one that runs (default: begin one on this machine)")               \
     X(LANES, "lanes", 0, "N", "runs of one thread in SIMD lanes: 1, 4 or 8; 0: the widest")        \
     X(MODEL, "model", 0, "MODEL", "model of a result that has none (.csv)")                        \
     X(INSTANCE, "instance", 0, "K",                                                                \
@@ -125,9 +131,9 @@ enum {
                                         << CLI_BIT_SIMULATION, ///< those of LW_OPTION_LIST
     CLI_PLOTTING = INT64_C(1) << CLI_BIT_PLOTTING,             ///< those of LW_PLOT_OPTION_LIST
     CLI_FOLDER = CLI_STORE | CLI_RESUME | CLI_STATUS | CLI_VERIFY | CLI_MERGE | CLI_PART |
-                 CLI_PART_ROWS,                               ///< of studies in folders
-    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_TABLE | CLI_LANES, ///< of many runs at once
-    CLI_MESHES = CLI_PACKAGE_PATH | CLI_MISSING_MESH          ///< files of meshes
+                 CLI_PART_ROWS | CLI_EXECUTOR | CLI_SCHEDULER, ///< of studies in folders
+    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_TABLE | CLI_LANES,  ///< of many runs at once
+    CLI_MESHES = CLI_PACKAGE_PATH | CLI_MISSING_MESH           ///< files of meshes
 };
 #undef X
 
@@ -246,6 +252,7 @@ typedef struct cli_arguments {
     double every;                                         ///< [s]; 0: not given
     long every_steps;                                     ///< 0: not given
     const char *store, *resume, *status, *verify, *merge; ///< folders of studies; NULL: not given
+    const char *executor, *scheduler;                     ///< NULL: not given
     int share, shares;                                    ///< --part K/N; 0: not given
     int part_rows;                                        ///< 0: not given
     const char *observed;                                 ///< columns of --watch; NULL: none

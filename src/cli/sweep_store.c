@@ -31,7 +31,8 @@ static double wall_clock(void)
 
 bool cli_has_folder(const cli_arguments *a)
 {
-    return a->store || a->resume || a->status || a->verify || a->merge || a->share || a->part_rows;
+    return a->store || a->resume || a->status || a->verify || a->merge || a->share ||
+           a->part_rows || a->executor || a->scheduler;
 }
 
 static cli_exit fail_store(const study *s, lw_status status)
@@ -213,6 +214,7 @@ static cli_exit write_tables(study *s)
 static cli_exit make(study *s)
 {
     const cli_arguments *a = s->arguments;
+    if (cli_has_executor(a)) return cli_run_executor(a, s->folder, s->threads);
     cli_catch_signals();
     s->start = wall_clock();
     s->progress = cli_progress_start(a->verb, a->quiet, 0);
@@ -335,7 +337,8 @@ static cli_exit check_use(const cli_arguments *a)
 {
     const int asked = !!a->store + !!a->resume + !!a->status + !!a->verify + !!a->merge;
     if (asked == 0)
-        return cli_complain(CLI_USE, "--part and --part-rows are for --store DIR or --resume DIR");
+        return cli_complain(CLI_USE,
+                            "--part, --part-rows and --engine are for --store DIR or --resume DIR");
     if (asked > 1)
         return cli_complain(CLI_USE,
                             "--store, --resume, --status, --verify, --merge: expected one of them");
@@ -349,6 +352,13 @@ static cli_exit check_use(const cli_arguments *a)
                                         : "merge");
     if (a->noutput && !a->merge)
         return cli_complain(CLI_USE, "-o is of --merge; a folder keeps no rows of the runs");
+    if ((a->executor || a->scheduler) && !a->store && !a->resume)
+        return cli_complain(CLI_USE, "--engine is for --store DIR or --resume DIR");
+    if (a->share && cli_has_executor(a))
+        return cli_complain(CLI_USE,
+                            "--part K/N is a share of this process; an executor makes all parts");
+    const cli_exit code = cli_check_executor(a);
+    if (code) return code;
     if (a->share && !a->store && !a->resume)
         return cli_complain(CLI_USE, "--part is for --store DIR or --resume DIR");
     return CLI_DONE;

@@ -70,7 +70,9 @@ class Store(unittest.TestCase):
         for k, rows in enumerate(("1", "5", "36", "1000")):
             self.run_ok(*STUDY, "--store", f"s{k}", "--part-rows", rows, "--threads", str(1 + k), "--lanes", "148"[k % 3])
             self.assertEqual(self.merged(f"s{k}"), whole, rows)
-        self.assertEqual(self.merged("s1", "h5"), self.whole("h5"))
+        merged = self.merged("s1", "h5")
+        time.sleep(1.1)  # files have no times
+        self.assertEqual(merged, self.whole("h5"))
         self.run_ok(*STUDY, "--store", "s4", "--table", "t.csv")  # parts of the default size
         self.assertEqual(self.bytes_of("t.csv"), whole)
 
@@ -234,6 +236,15 @@ class Store(unittest.TestCase):
             file.write(text.replace("mass: 2", "mass: 3"))
         self.refused(3, "files that it includes have changed", "sweep", "--status", "t")
 
+    def test_an_executor_without_its_package(self):
+        for python in ("/bin/false", os.path.join(self.path, "nothing")):
+            done = linkwork(*STUDY, "--store", "s", "--part-rows", "5", "--engine", "dask", cwd=self.path,
+                            env={**os.environ, "LINKWORK_PYTHON": python})
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertIn("pip install linkwork[dask]", done.stderr)
+        self.run_ok("sweep", "--resume", "s", "--engine", "local")
+        self.assertEqual(self.merged("s"), self.whole())
+
     def test_wrong_use(self):
         for text, *words in (("MODEL is missing", "--store", "s"), ("nothing differs", MODEL, "--store", "s"),
                              ("expected one of them", "--resume", "s", "--status", "s"),
@@ -242,6 +253,9 @@ class Store(unittest.TestCase):
                              ("K from 1 to N", *STUDY[1:], "--store", "s", "--part", "x/3"),
                              ("from 1 on", *STUDY[1:], "--store", "s", "--part-rows", "0"),
                              ("are for --store DIR", *STUDY[1:], "--part", "1/3"),
+                             ("did you mean dask", *STUDY[1:], "--store", "s", "--engine", "dusk"),
+                             ("--scheduler is of", *STUDY[1:], "--store", "s", "--scheduler", "x"),
+                             ("an executor makes all", *STUDY[1:], "--store", "s", "--engine", "ray", "--part", "1/2"),
                              ("--part is for", "--status", "s", "--part", "1/3"),
                              ("-o is of --merge", *STUDY[1:], "--store", "s", "-o", "x.csv"),
                              ("give the table", "--merge", "s"), ("MODEL is missing",)):

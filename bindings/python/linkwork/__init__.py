@@ -35,6 +35,7 @@ from ._native import lib as _lib
 from ._plot import plot
 from ._sensitivity import Sensitivity, sensitivity
 from ._simulation import Impact, Inputs, Observation, Simulation, Summary, kinematics, simulate
+from ._store import Store, StoreState
 from ._study import Study, sweep
 from ._trajectory import BodyColumns, JointColumns, Trajectory, read_result
 
@@ -78,7 +79,7 @@ __all__ = [
     "IntegratorError", "InternalError", "Inverse", "InverseMotion", "InverseSolution", "Joint", "JointColumns",
     "Kinematics", "LinearSystem", "Mode", "Model", "ModelError", "NotFiniteError", "Observation",
     "OffLoopsWarning", "OutOfMemoryError", "ParseError", "PointMotion", "Reach", "Redundancy", "Sensitivity",
-    "Simulation", "SingularError", "StoppedError", "Study", "Summaries", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError",
+    "Simulation", "SingularError", "StoppedError", "Store", "StoreState", "Study", "Summaries", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError",
     "WorkPrecision", "actuate", "assemble", "check", "compare", "equilibrium", "formulations", "from_mujoco",
     "integrators", "inverse", "kinematics", "linearize", "load", "modes", "plot", "quaternion", "read_result",
     "schema", "sensitivity", "simulate", "simulate_batch", "sweep", "work_precision",

@@ -110,7 +110,8 @@ def sweep(model: Union[Model, Path], space: Mapping[str, Union[str, ArrayLike]],
           measures: Union[None, str, Iterable[str]] = None, *, design: str = "grid", seed: int = 1,
           rows: Optional[Path] = None, duration: Optional[float] = None, output: Optional[Path] = None,
           level: str = "reaction", threads: int = 0, lanes: int = 0, memory: int = 0,
-          progress: Optional[Progress] = None, **options: Any) -> Study:
+          progress: Optional[Progress] = None, store: Optional[Path] = None, executor: Any = None, part_rows: int = 0,
+          **options: Any) -> Study:
     """Runs the variants of a model; returns the table of their measures, with the bits of ``linkwork sweep --table``.
 
     :param space: what varies: name: a list of values, or a string as of ``--vary``: ``"400 mm:600 mm"``,
@@ -121,6 +122,10 @@ def sweep(model: Union[Model, Path], space: Mapping[str, Union[str, ArrayLike]],
     :param rows: a table (.csv, .h5); each of its rows is combined with every variant
     :param output: a result (.h5, .csv) with the rows of all runs, of `level` or of the option `columns`
     :param threads, lanes, memory, options: as of :func:`simulate_batch`
+    :param store: a folder that keeps the study, part by part; the same call continues it (docs/cluster.md)
+    :param executor: makes the parts of a `store`: a ``concurrent.futures.Executor`` of threads, processes or
+        ``mpi4py.futures``, a ``distributed.Client`` of Dask, or the module ``ray``; each part with `threads`, default 1
+    :param part_rows: variants of a part; 0: found by running a few
 
     A variant that fails is a row with its reason in :attr:`Study.failures`. A study that is stopped raises an
     :class:`Error` with the table so far as ``result``.
@@ -131,6 +136,15 @@ def sweep(model: Union[Model, Path], space: Mapping[str, Union[str, ArrayLike]],
         options["duration"] = duration
     table = _design(model, space, design, seed, rows)
     settings = make_options(model._options, options)
+    if store is not None or executor is not None:
+        if store is None or output is not None:
+            raise ArgumentError("store: expected a folder, with `executor` and without `output`")
+        about = f"{design}, seed {seed}: {', '.join(space)}"
+        opened = _store(model, table, settings, measures, store, part_rows, threads, about)
+        module = importlib.import_module("._store", __package__)
+        module.complete(opened, executor, threads, lanes, progress)
+        found: Study = opened.table()
+        return found
     desc = ffi.new("lw_batch_desc *", {"options": settings, "instances": lib.lw_table_rows(table),
                                        "nvary": lib.lw_table_columns(table), "vary": lib.lw_table_names(table),
                                        "values": lib.lw_table_values(table), "threads": threads, "lanes": lanes,
@@ -147,6 +161,21 @@ def sweep(model: Union[Model, Path], space: Mapping[str, Union[str, ArrayLike]],
     studying = ffi.gc(study[0], lambda s, kept=sweeping: lib.lw_study_destroy(s))
     with (hdf5_lock if output is not None else contextlib.nullcontext()):
         return _run(sweeping, studying, output, level, progress)
+
+
+def _store(model: Model, table: Any, settings: Any, measures: Union[None, str, Iterable[str]], folder: Path, part_rows: int,
+           threads: int, about: str) -> Any:
+    """The study in its folder, begun or found there."""
+    columns: Any = ffi.NULL
+    if measures is not None:
+        columns = ffi.new("char[]", (measures if isinstance(measures, str) else ",".join(measures)).encode())
+    told = ffi.new("char[]", about.encode())
+    desc = ffi.new("lw_store_desc *", {"options": settings, "variants": table, "columns": columns, "part_rows": part_rows,
+                                       "about": told, "threads": threads})
+    made, error = ffi.new("lw_store **"), ffi.new("lw_error *")
+    check(lib.lw_store_create(path_bytes(folder), model._handle, desc, made, error), error)
+    lib.lw_store_close(made[0])
+    return importlib.import_module("._store", __package__).Store(folder)
 
 
 def _run(sweeping: Any, studying: Any, output: Optional[Path], level: str, progress: Optional[Progress]) -> Study:

@@ -212,12 +212,15 @@ static herr_t put_column(hid_t file, const char *name, const char *unit, hid_t t
 {
     const hsize_t n = (hsize_t)rows;
     const hid_t space = H5Screate_simple(1, &n, NULL);
-    const hid_t set = space < 0 || type < 0 ? -1
-                                            : H5Dcreate2(file, name, type, space, H5P_DEFAULT,
-                                                         H5P_DEFAULT, H5P_DEFAULT);
+    const hid_t create = H5Pcreate(H5P_DATASET_CREATE);
+    hid_t set = -1;
+    // no time stamps: the same table gives the same bytes
+    if (space >= 0 && type >= 0 && create >= 0 && H5Pset_obj_track_times(create, false) >= 0)
+        set = H5Dcreate2(file, name, type, space, H5P_DEFAULT, create, H5P_DEFAULT);
     herr_t done = set < 0 ? -1 : H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data);
     if (done >= 0) done = put_unit(set, unit);
     if (set >= 0) H5Dclose(set);
+    if (create >= 0) H5Pclose(create);
     if (space >= 0) H5Sclose(space);
     return done;
 }

@@ -1,0 +1,138 @@
+"""Studies in folders: every engine gives the table of one sweep, bit for bit."""
+import concurrent.futures
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import linkwork as lw
+from linkwork import _store
+
+MODEL = """
+linkwork: 1
+parameters: {l: {value: 500, unit: mm}, c: 2}
+bodies:
+  arm: {mass: 2, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [l, 0, 0]}
+joints:
+  A: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, 0],
+      spring: {q0: {stiffness: 40, damping: c}}}
+measures:
+  load: hypot(joint.A.fx, joint.A.fz)
+"""
+SPACE = {"l": "400:600", "c": "normal:2:0.3", "body.arm.mass": [-1, 1, 2]}  # a third of them cannot run
+STUDY = {"design": "sobol:24", "seed": 3, "duration": 0.2}
+
+
+@pytest.fixture
+def path(tmp_path):
+    (tmp_path / "study.yaml").write_text(MODEL)
+    return tmp_path / "study.yaml"
+
+
+def same(a, b):
+    assert list(a) == list(b) and a.failures == b.failures and a.units == b.units
+    for name in a:
+        assert np.array_equal(a[name], b[name], equal_nan=True), name
+
+
+@pytest.fixture
+def whole(path):
+    return lw.sweep(path, SPACE, threads=1, **STUDY)
+
+
+def test_folder_threads_and_processes(path, whole, tmp_path):
+    seen = []
+    same(lw.sweep(path, SPACE, store=tmp_path / "a", part_rows=5, progress=lambda *of: seen.append(of) and False, **STUDY),
+         whole)
+    assert seen[0] == (0, 24) and len(seen) == 5
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        same(lw.sweep(path, SPACE, store=tmp_path / "b", part_rows=2, executor=pool, **STUDY), whole)
+    with concurrent.futures.ProcessPoolExecutor(2) as pool:
+        same(lw.sweep(path, SPACE, store=tmp_path / "c", part_rows=3, executor=pool, **STUDY), whole)
+    same(lw.sweep(path, SPACE, store=tmp_path / "c", **STUDY), whole)  # complete: nothing is run
+    store = lw.Store(tmp_path / "c")
+    assert store.parts == 8 and store.missing() == [] and store.state().failed == sum(map(bool, whole.failures)) > 0
+    store.merge(tmp_path / "merged.csv")
+    whole.save(tmp_path / "whole.csv")
+    assert (tmp_path / "merged.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def test_dask(path, whole, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, \
+            distributed.Client(cluster) as client:
+        same(lw.sweep(path, SPACE, store=tmp_path / "d", part_rows=1, executor=client, **STUDY), whole)
+
+
+def test_a_stopped_study_continues(path, whole, tmp_path):
+    with pytest.raises(lw.StoppedError, match="3 of 8 parts"):
+        lw.sweep(path, SPACE, store=tmp_path / "s", part_rows=3, progress=lambda done, rows: done >= 9, **STUDY)
+    assert len(lw.Store(tmp_path / "s").missing()) == 5
+    same(lw.sweep(path, SPACE, store=tmp_path / "s", **STUDY), whole)
+
+
+def test_a_process_pool_that_is_killed(path, whole, tmp_path):
+    pool = concurrent.futures.ProcessPoolExecutor(1)
+    pid = pool.submit(os.getpid).result()
+    threading.Timer(0.05, os.kill, (pid, signal.SIGKILL)).start()
+    try:
+        lw.sweep(path, SPACE, store=tmp_path / "k", part_rows=1, executor=pool, **{**STUDY, "duration": 200})
+    except lw.StoppedError as stopped:
+        assert "the same call continues" in str(stopped)
+    else:
+        pytest.fail("the study has ended before its process was killed")
+    finally:
+        pool.shutdown()
+
+
+def test_damaged_parts_and_other_studies(path, whole, tmp_path):
+    lw.sweep(path, SPACE, store=tmp_path / "s", part_rows=3, **STUDY)
+    part = sorted((tmp_path / "s" / "parts").iterdir())[2]
+    part.write_bytes(part.read_bytes().replace(b"1", b"2", 1))
+    store = lw.Store(tmp_path / "s")
+    with pytest.raises(lw.ParseError, match="damaged"):
+        store.table()
+    assert store.verify() == 1 and store.missing() == [2]
+    with pytest.raises(lw.ArgumentError, match="1 of 8 parts are missing"):
+        store.table()
+    same(lw.sweep(path, SPACE, store=tmp_path / "s", **STUDY), whole)
+    with pytest.raises(lw.ArgumentError, match="its variants differs"):
+        lw.sweep(path, SPACE, store=tmp_path / "s", **{**STUDY, "seed": 4})
+    with pytest.raises(lw.ArgumentError, match="expected a folder"):
+        lw.sweep(path, SPACE, executor=1, **STUDY)
+    with pytest.raises(lw.ArgumentError, match="int is none"):
+        lw.sweep(path, SPACE, store=tmp_path / "n", part_rows=3, executor=1, **STUDY)
+    with pytest.raises(lw.FileError):
+        lw.Store(tmp_path / "nothing")
+
+
+def test_the_module_makes_parts(path, whole, tmp_path):
+    with pytest.raises(lw.StoppedError):
+        lw.sweep(path, SPACE, store=tmp_path / "s", part_rows=3, progress=lambda done, rows: done > 0, **STUDY)
+    words = [sys.executable, "-m", "linkwork.engine", str(tmp_path / "s"), "--workers", "2"]
+    done = subprocess.run([*words, "--table", str(tmp_path / "t.csv")], capture_output=True, text=True, check=True)
+    assert "8 of 8 complete" in done.stdout
+    whole.save(tmp_path / "whole.csv")
+    assert (tmp_path / "t.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+    missing = subprocess.run([*words[:-2], "--engine", "ray"], capture_output=True, text=True, check=False)
+    if missing.returncode:
+        assert "pip install linkwork[ray]" in missing.stderr
+
+
+def test_engines_are_chosen_by_what_they_are():
+    class Fake:
+        __name__ = "ray"
+
+        @staticmethod
+        def remote(**options):
+            return lambda function: function
+
+    assert isinstance(_store._engine(Fake()), _store._Ray)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        assert type(_store._engine(pool)) is _store._Futures
+    assert time.monotonic() > 0
