@@ -1,13 +1,14 @@
 // long_runs.c -- what a run over very many steps keeps: energy in blocks, constraints, momenta, wall time.
 //
-// usage: bench_structure MODEL --step H --rows N --every K [--blocks B] [--set KEY=VALUE]...
+// usage: bench_structure MODEL --step H --rows N --every K [--blocks B] [--reverse 1] [--set KEY=VALUE]...
 //
 // MODEL is run over N rows, each K times H after the one before, with the options KEY of a run (formulation, integrator, step,
 // order, rtol, ...).  Every row is observed up to energies, nothing is written.  K without a common factor with the steps of
 // a period lets the rows meet all phases.  One object of JSON: steps; wall and CPU seconds; of E - Wnc less its first value
 // the least, the largest, the mean and the largest magnitude in each of B blocks of rows (10); the largest residuals of
 // position and velocity in each block; the largest change in all rows of each component of the momentum and of the angular
-// momentum about the origin and about the mass centre.
+// momentum about the origin and about the mass centre; the positions of the bodies at the end.  With --reverse all velocities
+// are reversed there, and the same steps lead back: also the largest distance of a body from where it began.
 #include "cli/stopwatch.h"
 #include "model/model.h"
 #include "spatial/motion.h"
@@ -30,7 +31,7 @@ typedef struct block {
 typedef struct job {
     const char *path;
     double step;
-    long rows, every, blocks;
+    long rows, every, blocks, reverse;
     lw_options options;
     double mass, first, momentum[9], change[9];
     block block[MAX_BLOCKS];
@@ -95,6 +96,59 @@ static void observe(job *t, lw_sim *sim, long row)
     add_row(t, lw_sim_model(sim), o, row);
 }
 
+static void step_to(job *t, lw_sim *sim, long row)
+{
+    if (lw_sim_step(sim, (double)row * (double)t->every * t->step) != LW_OK)
+        stop(t->path, lw_sim_error(sim)->text);
+}
+
+static double largest_distance(const double (*a)[3], const double (*b)[3], int n)
+{
+    double largest = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < 3; k++) largest = fmax(largest, fabs(a[i][k] - b[i][k]));
+    return largest;
+}
+
+static void negate(const double *from, int n, double *to)
+{
+    for (int i = 0; i < n; i++) to[i] = -from[i];
+}
+
+// Back by the same steps; the distance from the start.
+static double run_back(job *t, lw_sim *sim, const double (*start)[3])
+{
+    const lw_model *model = lw_sim_model(sim);
+    const int n = model->nbody;
+    const lw_observation *o;
+    if (lw_sim_observe(sim, LW_OBSERVE_TWIST, &o) != LW_OK) stop(t->path, lw_sim_error(sim)->text);
+    lw_observation back = *o;
+    double(*v)[3] = calloc((size_t)n, sizeof *v), (*w)[3] = calloc((size_t)n, sizeof *w);
+    double *qd = calloc((size_t)model->nv + 1, sizeof *qd);
+    if (!v || !w || !qd) stop("no memory", NULL);
+    negate(o->velocity[0], 3 * n, v[0]), negate(o->angular_velocity[0], 3 * n, w[0]);
+    negate(o->qd, model->nv, qd);
+    back.velocity = (const double(*)[3])v, back.angular_velocity = (const double(*)[3])w,
+    back.qd = qd;
+    if (lw_sim_set_motion(sim, &back) != LW_OK) stop(t->path, lw_sim_error(sim)->text);
+    for (long row = t->rows + 1; row <= 2 * t->rows; row++) step_to(t, sim, row);
+    if (lw_sim_observe(sim, LW_OBSERVE_POSE, &o) != LW_OK) stop(t->path, lw_sim_error(sim)->text);
+    free(v), free(w), free(qd);
+    return largest_distance(o->position, start, n);
+}
+
+// The start, or the end, of the bodies.
+static double (*positions(job *t, lw_sim *sim))[3]
+{
+    const lw_observation *o;
+    const size_t n = (size_t)lw_sim_model(sim)->nbody;
+    double(*r)[3] = malloc(n * sizeof *r);
+    if (!r) stop("no memory", NULL);
+    if (lw_sim_observe(sim, LW_OBSERVE_POSE, &o) != LW_OK) stop(t->path, lw_sim_error(sim)->text);
+    memcpy(r, o->position, n * sizeof *r);
+    return r;
+}
+
 static void run(job *t, const lw_model *model)
 {
     lw_error error;
@@ -103,11 +157,11 @@ static void run(job *t, const lw_model *model)
         stop(t->path, error.text);
     for (long k = 0; k < t->blocks; k++)
         t->block[k] = (block){.least = INFINITY, .largest = -INFINITY};
+    double(*start)[3] = positions(t, sim);
     const double wall = stopwatch_wall(), cpu = stopwatch();
     observe(t, sim, 0);
     for (long row = 1; row <= t->rows; row++) {
-        if (lw_sim_step(sim, (double)row * (double)t->every * t->step) != LW_OK)
-            stop(t->path, lw_sim_error(sim)->text);
+        step_to(t, sim, row);
         observe(t, sim, row);
     }
     lw_summary s;
@@ -116,6 +170,13 @@ static void run(job *t, const lw_model *model)
         "{\"steps\": %ld, \"evaluations\": %ld, \"seconds\": %.9g, \"wall\": %.4g, \"cpu\": %.4g, "
         "\"scale\": %.6g",
         s.steps, s.evaluations, s.end, stopwatch_wall() - wall, stopwatch() - cpu, s.energy_scale);
+    double(*ends)[3] = positions(t, sim);
+    printf(", \"end\": [");
+    for (int b = 1; b < model->nbody; b++)
+        printf("%s[%.17g, %.17g, %.17g]", b > 1 ? ", " : "", ends[b][0], ends[b][1], ends[b][2]);
+    printf("]");
+    if (t->reverse) printf(", \"reversal\": %.3g", run_back(t, sim, (const double(*)[3])start));
+    free(start), free(ends);
     lw_sim_destroy(sim);
 }
 
@@ -165,6 +226,8 @@ static job read_arguments(int argc, char **argv)
             t.every = atol(value);
         else if (!strcmp(argv[i - 1], "--blocks"))
             t.blocks = atol(value);
+        else if (!strcmp(argv[i - 1], "--reverse"))
+            t.reverse = atol(value);
         else if (!strcmp(argv[i - 1], "--set"))
             set_option(&t, value);
         else

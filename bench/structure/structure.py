@@ -1,37 +1,87 @@
 #!/usr/bin/env python3
-"""Runs of a million periods: what `rattle` and `gauss` keep.
+"""Long runs: what `rattle` and `gauss` keep, their orders, and what the same costs by other methods.
 
-usage: structure.py long --bin FOLDER [--json FILE] [--periods N] [CASE...]
-       structure.py --table FILE [long]
+usage: structure.py long|orders|work|costs [--bin FOLDER] [--json FILE] [--periods N] [--peers PYTHON] [CASE...]
+       structure.py --table FILE long|orders|work|costs
 
-FOLDER has bench_structure.
-long    every CASE of LONG_RUNS over its periods, or --periods of them, one after the other: energy in ten blocks of rows,
-        residuals, momenta, wall time; results are added to --json after each case
---table the tables of docs/long-runs.md from such a file
+FOLDER has bench_structure and linkwork.
+long    every CASE of LONG_RUNS over its periods, or --periods of them: energy in ten blocks of rows, residuals, momenta,
+        wall time
+orders  errors of positions with a step and its halves, and how far a motion that is reversed ends from its start
+work    the error of the energy, in tenths of a run of 1000 periods, and the CPU time, of every method of WORK; with
+        --peers, a Python that has mujoco and pinocchio, also of these (peers.py)
+costs   CPU time of a step of `rattle` in units of a step of `index3`
+Results are added to --json after each case; tables are printed from there.
 """
 import argparse
 import json
 import os
 import subprocess
 import sys
+import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 TESTS, MODELS = os.path.join(ROOT, "tests/models/structure"), os.path.join(HERE, "models")
+ROUNDS = 3  # of a cost; the least counts
+
+RATTLE = {"formulation": "rattle"}
+GAUSS = {"formulation": "momenta", "integrator": "gauss"}
 
 # model, options, step [s], period [s] and what it is, periods, steps between rows, kept momenta: indices in P, L about the
 # origin, L about the mass centre
 LONG_RUNS = {
-    "double pendulum": (TESTS, "double_pendulum", {"formulation": "rattle", "order": 2}, 0.025, 1.5, "swing", 10**6, 11, ()),
-    "heavy top": (TESTS, "heavy_top", {"formulation": "rattle", "order": 2}, 0.005, 0.20944, "turn", 10**6, 11, (5,)),
-    "four-bar": (TESTS, "four_bar", {"formulation": "rattle", "order": 2}, 0.04, 4.8, "swing", 10**6, 11, ()),
-    "floating loop": (TESTS, "floating_loop", {"formulation": "rattle", "order": 2}, 0.1, 6.0, "turn", 10**6, 11, (0, 1, 2)),
-    "chain of 8 in a loop": (MODELS, "chain8", {"formulation": "rattle", "order": 2}, 0.01, 1.9, "swing", 10**5, 23, ()),
-    "floating loop, mass centre at rest": (MODELS, "resting_loop", {"formulation": "rattle", "order": 2}, 0.1, 6.0, "turn",
-                                           10**5, 11, (0, 1, 2, 6, 7, 8)),
-    "double pendulum, gauss": (TESTS, "double_pendulum", {"formulation": "momenta", "integrator": "gauss", "order": 6},
-                               0.1, 1.5, "swing", 10**6, 3, ()),
+    "double pendulum": (TESTS, "double_pendulum", RATTLE, 0.025, 1.5, "swing", 10**6, 11, ()),
+    "double pendulum, `gauss` of order 6": (TESTS, "double_pendulum", {**GAUSS, "order": 6}, 0.1, 1.5, "swing", 10**6, 3, ()),
+    "heavy top": (TESTS, "heavy_top", RATTLE, 0.005, 0.20944, "turn", 10**6, 11, (5,)),
+    "four-bar": (TESTS, "four_bar", RATTLE, 0.04, 4.8, "swing", 10**6, 11, ()),
+    "floating loop": (TESTS, "floating_loop", RATTLE, 0.1, 6.0, "turn", 10**6, 11, (0, 1, 2)),
+    "floating loop, mass centre at rest": (MODELS, "resting_loop", RATTLE, 0.1, 6.0, "turn", 10**5, 11, (0, 1, 2, 6, 7, 8)),
+    "chain of 8 in a loop": (MODELS, "chain8", RATTLE, 0.01, 1.9, "swing", 10**5, 23, ()),
 }
+
+# model, duration [s], options, first step [s]
+ORDERS = {
+    **{f"double pendulum, `rattle` {order}": ("double_pendulum", 2, {**RATTLE, "order": order}, 0.1 if order > 6 else 0.04)
+       for order in (2, 4, 6, 8)},
+    **{f"heavy top, `rattle` {order}": ("heavy_top", 1, {**RATTLE, "order": order}, 0.02) for order in (2, 4, 6)},
+    **{f"four-bar, `rattle` {order}": ("four_bar", 2, {**RATTLE, "order": order}, 0.02) for order in (2, 4, 6)},
+    **{f"double pendulum, `gauss` {order}": ("double_pendulum", 2, {**GAUSS, "order": order}, 0.1) for order in (4, 6, 8)},
+}
+HALVINGS = 3
+
+# model, period [s]; method: options and steps [s] or tolerances
+WORK_MODELS = {"double pendulum": ("double_pendulum", 1.5), "four-bar": ("four_bar", 4.8)}
+TREE, LOOP = {"formulation": "momenta"}, {"formulation": "rcr"}
+WORK = {
+    "double pendulum": {
+        "`rattle` 2": ({**RATTLE, "order": 2}, "step", (0.04, 0.02, 0.01)),
+        "`rattle` 4": ({**RATTLE, "order": 4}, "step", (0.1, 0.05)),
+        "`rattle` 6": ({**RATTLE, "order": 6}, "step", (0.15, 0.1)),
+        "`gauss` 4": ({**GAUSS, "order": 4}, "step", (0.1, 0.05)),
+        "`gauss` 6": ({**GAUSS, "order": 6}, "step", (0.2, 0.1)),
+        "`gauss` 8": ({**GAUSS, "order": 8}, "step", (0.3, 0.2)),
+        "`index3`": ({"formulation": "index3"}, "step", (0.02, 0.01, 0.005)),
+        "`rk4`": ({**TREE, "integrator": "rk4"}, "step", (0.02, 0.01, 0.005)),
+        "`dopri5`": ({**TREE, "integrator": "dopri5"}, "rtol", (1e-6, 1e-8, 1e-10)),
+        "`verner87`": ({**TREE, "integrator": "verner87"}, "rtol", (1e-8, 1e-10, 1e-12)),
+    },
+    "four-bar": {
+        "`rattle` 2": ({**RATTLE, "order": 2}, "step", (0.04, 0.02)),
+        "`rattle` 4": ({**RATTLE, "order": 4}, "step", (0.06, 0.03)),
+        "`rattle` 6": ({**RATTLE, "order": 6}, "step", (0.1, 0.06)),
+        "`index3`": ({"formulation": "index3"}, "step", (0.02, 0.01)),
+        "`rk4`": ({**LOOP, "integrator": "rk4"}, "step", (0.02, 0.01)),
+        "`dopri5`": ({**LOOP, "integrator": "dopri5"}, "rtol", (1e-6, 1e-8)),
+        "`verner87`": ({**LOOP, "integrator": "verner87"}, "rtol", (1e-8, 1e-10)),
+    },
+}
+PEERS = {"MuJoCo, implicitfast": ("implicitfast", (0.004, 0.002, 0.001)), "MuJoCo, RK4": ("RK4", (0.02, 0.01, 0.005)),
+         "Pinocchio, semi-implicit Euler": ("pinocchio", (0.004, 0.002, 0.001))}
+
+# generated model, step [s], steps
+COSTS = {"chain of 128": ("chain: {n: 128, seed: 1}", 2e-4, 200), "chain of 1024": ("chain: {n: 1024, seed: 1}", 1e-4, 40),
+         "ladder of 40": ("ladder: {n: 40, q: [0.2, 0.3, 0], qd: [0.5, 1, 0]}", 1e-3, 200)}
 
 
 def read(path):
@@ -43,6 +93,7 @@ def read(path):
 
 def store(path, part, name, row):
     """Adds a row of a part to the file of measurements."""
+    print(name, json.dumps(row), flush=True)
     if not path:
         return
     found = read(path)
@@ -52,42 +103,194 @@ def store(path, part, name, row):
         file.write("\n")
 
 
-def long_run(program, name, periods):
-    folder, model, options, step, period, _, own, every, _ = LONG_RUNS[name]
-    periods = periods or own
-    rows = max(20, round(periods * period / (step * every)))
-    settings = [f"--set={key}={value}" for key, value in {**options, "step": step}.items()]
-    command = [program, os.path.join(folder, model + ".yaml"), "--step", str(step), "--rows", str(rows), "--every", str(every)]
-    for setting in settings:
-        command += ["--set", setting.removeprefix("--set=")]
+def bench(arguments, model, interval, rows, every, *more, **options):
+    """What bench_structure prints of a run, or why it failed."""
+    command = [os.path.join(arguments.bin, "bench_structure"), model, "--step", repr(interval), "--rows", str(rows), "--every",
+               str(every), *more]
+    for key, value in options.items():
+        command += ["--set", f"{key}={value}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        return {"failed": done.stderr.strip()}
-    return {"periods": periods, **json.loads(done.stdout)}
+    return {"failed": done.stderr.strip()} if done.returncode else json.loads(done.stdout)
+
+
+def path_of(folder, model):
+    return os.path.join(folder, model + ".yaml")
+
+
+# -------------------------------------------------------------------------------------------- long
 
 
 def measure_long(arguments):
-    wrong = 0
     for name in arguments.names or LONG_RUNS:
-        row = long_run(os.path.join(arguments.bin, "bench_structure"), name, arguments.periods)
-        print(name, json.dumps(row), flush=True)
-        store(arguments.json, "long", name, row)
-        wrong += "failed" in row
-    return 1 if wrong else 0
+        folder, model, options, step, period, _, own, every, _ = LONG_RUNS[name]
+        periods = arguments.periods or own
+        rows = max(20, round(periods * period / (step * every)))
+        found = bench(arguments, path_of(folder, model), step, rows, every, **options, step=step)
+        found.pop("end", None)
+        store(arguments.json, "long", name, {"periods": periods, **found})
+
+
+def power_of_ten(number):
+    return f"{number:.0e}".replace("e+0", "e")
+
+
+def table_long(rows):
+    cells = [["mechanism", "periods", "steps", "E - E₀ [J]: range", "mean of the first tenth", "of the last tenth",
+              "positions, velocities off by", "kept momenta change by", "wall time [s]"]]
+    for name, case in LONG_RUNS.items():
+        row = rows.get(name)
+        if not row or "failed" in row:
+            continue
+        kept = max((row["momenta"][i] for i in case[8]), default=None)
+        cells.append([f"{name}, {power_of_ten(case[3]) if case[3] < 1e-3 else case[3]} s", power_of_ten(row["periods"]),
+                      f"{row['steps']:.1e}", f"{min(row['least']):.4g} to {max(row['largest']):.4g}",
+                      f"{row['mean'][0]:.7g}", f"{row['mean'][-1]:.7g}",
+                      f"{max(row['position']):.0e}, {max(row['velocity']):.0e}", "" if kept is None else f"{kept:.0e}",
+                      f"{row['wall']:.0f}"])
+    return cells
+
+
+# -------------------------------------------------------------------------------------------- orders
+
+
+def difference(a, b):
+    return max(abs(x - y) for one, other in zip(a, b) for x, y in zip(one, other))
+
+
+def measure_orders(arguments):
+    exact = {}
+    for name, (model, duration, options, first) in ORDERS.items():
+        if arguments.names and name not in arguments.names:
+            continue
+        path = path_of(TESTS, model)
+        if model not in exact:
+            exact[model] = bench(arguments, path, duration, 1, 1, "--blocks", "1", formulation="rcr", integrator="verner87",
+                                 rtol=1e-14, atol=1e-14, step=1e-3)["end"]
+        errors, steps = [], [first / 2**k for k in range(HALVINGS)]
+        for step in steps:
+            rows = round(duration / step)
+            errors.append(difference(bench(arguments, path, step, rows, 1, "--blocks", "1", **options, step=step)["end"],
+                                     exact[model]))
+        back = bench(arguments, path, steps[1], 2000, 1, "--blocks", "1", "--reverse", "1", **options, step=steps[1])
+        store(arguments.json, "orders", name, {"steps": steps, "errors": errors, "reversal": back["reversal"]})
+
+
+def table_orders(rows):
+    from math import log2
+    cells = [["mechanism, method", "h [s]", "error with h [m]", "h/2", "h/4", "orders", "2000 steps and back: off by [m]"]]
+    for name, row in rows.items():
+        e = row["errors"]
+        orders = [f"{log2(a / b):.2f}" if b > 1e-12 else "–" for a, b in zip(e, e[1:])]
+        cells.append([name, f"{row['steps'][0]:g}", *(f"{x:.2e}" for x in e), ", ".join(orders), f"{row['reversal']:.0e}"])
+    return cells
+
+
+# -------------------------------------------------------------------------------------------- work
+
+
+def work_row(found, duration):
+    keep = {k: found[k] for k in ("mean", "least", "largest")}
+    return {**keep, "cpu": found["cpu"], "duration": duration}
+
+
+def least_cost(runs):
+    best = min((r for r in runs if "failed" not in r), key=lambda r: r["cpu"], default=None)
+    return best or runs[0]
+
+
+def measure_work(arguments):
+    for case, (model, period) in WORK_MODELS.items():
+        if arguments.names and case not in arguments.names:
+            continue
+        duration = (arguments.periods or 1000) * period
+        path = path_of(TESTS, model)
+        for method, (options, key, values) in WORK[case].items():
+            for value in values:
+                interval = value if key == "step" else 0.1
+                every = max(1, round(0.3 / interval))
+                settings = {**options, key: value}
+                if key == "rtol":
+                    settings["atol"] = value
+                runs = [bench(arguments, path, interval, round(duration / (interval * every)), every, **settings)
+                        for _ in range(arguments.rounds)]
+                best = least_cost(runs)
+                name = f"{case}: {method}, {key} {value:g}"
+                store(arguments.json, "work", name, best if "failed" in best else work_row(best, duration))
+        if arguments.peers and case == "double pendulum":
+            measure_peers(arguments, path, case, duration)
+
+
+def measure_peers(arguments, path, case, duration):
+    with tempfile.TemporaryDirectory() as folder:
+        model = os.path.join(folder, "model.xml")
+        subprocess.run([os.path.join(arguments.bin, "linkwork"), "convert", path, "-o", model], check=True, capture_output=True)
+        for method, (integrator, steps) in PEERS.items():
+            for step in steps:
+                done = subprocess.run([arguments.peers, os.path.join(HERE, "peers.py"), model, integrator, repr(step),
+                                       repr(duration)], check=True, capture_output=True, text=True)
+                store(arguments.json, "work", f"{case}: {method}, step {step:g}", json.loads(done.stdout))
+
+
+def table_work(rows):
+    cells = [["mechanism, method, step or tolerance", "CPU per second of motion [µs]", "E - E₀ [J]: largest", "drift of its mean"]]
+    for name, row in rows.items():
+        if "failed" in row:
+            cells.append([name, "", "fails: " + row["failed"].split(": ")[-1][:60], ""])
+            continue
+        largest = max(max(row["largest"]), -min(row["least"]))
+        cells.append([name, f"{1e6 * row['cpu'] / row['duration']:.3g}", f"{largest:.1e}",
+                      f"{row['mean'][-1] - row['mean'][0]:.1e}"])
+    return cells
+
+
+# -------------------------------------------------------------------------------------------- costs
+
+
+def measure_costs(arguments):
+    with tempfile.TemporaryDirectory() as folder:
+        for name, (text, step, steps) in COSTS.items():
+            path = os.path.join(folder, "model.yaml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f"linkwork: 1\ngenerate: {{{text}}}\n")
+            row = {}
+            for formulation in ("rattle", "index3"):
+                runs = [bench(arguments, path, step, 2, steps // 2, "--blocks", "1", formulation=formulation, step=step)
+                        for _ in range(arguments.rounds)]
+                best = least_cost(runs)
+                row[formulation] = best["cpu"] / best["steps"]
+            store(arguments.json, "costs", name, row)
+
+
+def table_costs(rows):
+    return [["mechanism", "a step of `rattle` [µs]", "of `index3` [µs]", "ratio"],
+            *([name, f"{1e6 * row['rattle']:.3g}", f"{1e6 * row['index3']:.3g}", f"{row['rattle'] / row['index3']:.1f}"]
+              for name, row in rows.items())]
+
+
+MEASURE = {"long": measure_long, "orders": measure_orders, "work": measure_work, "costs": measure_costs}
+TABLE = {"long": table_long, "orders": table_orders, "work": table_work, "costs": table_costs}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", nargs="?", choices=["long"], default="long")
+    parser.add_argument("part", choices=sorted(MEASURE))
     parser.add_argument("names", nargs="*", metavar="CASE")
     parser.add_argument("--bin")
     parser.add_argument("--json")
     parser.add_argument("--periods", type=int)
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--peers")
     parser.add_argument("--table")
     arguments = parser.parse_intermixed_args()
+    if arguments.table:
+        cells = TABLE[arguments.part](read(arguments.table).get(arguments.part, {}))
+        for line in (cells[0], ["---"] * len(cells[0]), *cells[1:]):
+            print("|" + "|".join(line if line[0] == "---" else [f" {cell} " for cell in line]) + "|")
+        return 0
     if not arguments.bin:
         parser.error("--bin is missing")
-    return {"long": measure_long}[arguments.part](arguments)
+    MEASURE[arguments.part](arguments)
+    return 0
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@
 
 #include "base/assert.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -147,14 +148,18 @@ static lw_status begin(gauss *g, double t, const double *x, lw_error *why)
     return LW_OK;
 }
 
-// A change that falls no more is round-off below this.
+// A change that falls no more is round-off below this.  The largest change need not fall in every sweep: the iteration
+// ends after some that reached no smaller one, below some units in the last place after the first of these.
 #define ROUND_OFF 1e-9
+#define LAST_PLACES (8 * DBL_EPSILON)
+enum { MAX_STALLS = 3 };
 
 // The stages of a step; *ratio: of the last two changes.
 static lw_status solve(gauss *g, double t, double h, const double *x, bool *found, double *ratio,
                        lw_error *why)
 {
-    double last = INFINITY;
+    double last = INFINITY, least = INFINITY;
+    int stalls = 0;
     *found = false;
     TRY(begin(g, t, x, why));
     put_stages(g, h, x);
@@ -165,7 +170,9 @@ static lw_status solve(gauss *g, double t, double h, const double *x, bool *foun
         const double change = put_stages(g, h, x);
         *ratio = change / last;
         if (!isfinite(change)) return LW_OK;
-        *found = !(change < last) && change <= ROUND_OFF;
+        stalls = change < least ? 0 : stalls + 1;
+        least = fmin(least, change);
+        *found = least <= ROUND_OFF && stalls >= (least <= LAST_PLACES ? 1 : MAX_STALLS);
         if (*found) return LW_OK;
         last = change;
     }

@@ -1,8 +1,8 @@
 // drift.inl -- the first kick and the drift of a body in each lane; the equations are those of drift.c and newton.c.
 //
-// Input: state, loads and wrenches of the bodies.  Output: the numbers from `kick` to `off`.  Cost: constant per body, of
 // Input: state, loads and wrenches of the bodies.  Output: the numbers from `kick` to `off`.  Cost: constant per body, mainly
 // Newton's iterations for the rotation vector: those of all lanes until the last one has ended.
+
 /** The numbers of lwi_rattle_body that the drift reads, and those that it writes. */
 typedef struct given {
     real mass, J[6], mobility[6];
