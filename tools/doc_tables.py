@@ -566,6 +566,31 @@ def parallel_robots(source):
     return source.printed("bench/parallel/parallel.py", "parallel.json")
 
 
+def long_runs_part(source, part):
+    return source.call(sys.executable, source.path("bench/structure/structure.py"), part, "--table",
+                       source.stored("structure.json")).strip().split("\n")
+
+
+@made("docs/long-runs.md")
+def long_runs(source):
+    return long_runs_part(source, "long")
+
+
+@made("docs/long-runs.md")
+def orders_of_long_runs(source):
+    return long_runs_part(source, "orders")
+
+
+@made("docs/long-runs.md")
+def work_of_long_runs(source):
+    return long_runs_part(source, "work")
+
+
+@made("docs/long-runs.md")
+def costs_of_long_runs(source):
+    return long_runs_part(source, "costs")
+
+
 @made("docs/theory/segments.md")
 def instructions_of_segments(source):
     return source.printed("bench/ops/count_paths.py", "paths.json")

@@ -158,7 +158,7 @@ enum { MAX_STALLS = 3 };
 static lw_status solve(gauss *g, double t, double h, const double *x, bool *found, double *ratio,
                        lw_error *why)
 {
-    double last = INFINITY, least = INFINITY;
+    double last = INFINITY, smallest = INFINITY;
     int stalls = 0;
     *found = false;
     TRY(begin(g, t, x, why));
@@ -170,9 +170,9 @@ static lw_status solve(gauss *g, double t, double h, const double *x, bool *foun
         const double change = put_stages(g, h, x);
         *ratio = change / last;
         if (!isfinite(change)) return LW_OK;
-        stalls = change < least ? 0 : stalls + 1;
-        least = fmin(least, change);
-        *found = least <= ROUND_OFF && stalls >= (least <= LAST_PLACES ? 1 : MAX_STALLS);
+        stalls = change < smallest ? 0 : stalls + 1;
+        smallest = fmin(smallest, change);
+        *found = smallest <= ROUND_OFF && stalls >= (smallest <= LAST_PLACES ? 1 : MAX_STALLS);
         if (*found) return LW_OK;
         last = change;
     }

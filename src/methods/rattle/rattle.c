@@ -5,6 +5,7 @@
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -157,6 +158,21 @@ static lw_status create_bodies(lwi_rattle *d, lwi_arena *arena)
     return LW_OK;
 }
 
+// Vectors of all loads, as many for GMRES as fit into this memory [bytes].
+#define KRYLOV_MEMORY 3e7
+
+static lw_status create_loads(lwi_rattle *d, lwi_arena *arena)
+{
+    const size_t n = 6 * (size_t)d->system.model->nnode;
+    if (!d->dissipates || n == 0) return LW_OK;
+    d->nkrylov = (int)fmax(8, fmin(LWI_RATTLE_KRYLOV, KRYLOV_MEMORY / (8 * (double)n)));
+    double **const vector[] = {&d->loads, &d->gap, &d->change, &d->trial, &d->answer};
+    for (int i = 0; i < LWI_COUNT(vector); i++)
+        if (!(*vector[i] = lwi_arena_push(arena, n, sizeof(double)))) return LW_ERR_MEMORY;
+    d->krylov = lwi_arena_push(arena, ((size_t)d->nkrylov + 1) * n, sizeof(double));
+    return d->krylov ? LW_OK : LW_ERR_MEMORY;
+}
+
 static lw_status create_arrays(lwi_work *work, lwi_rattle *d)
 {
     const lw_model *model = work->model;
@@ -180,6 +196,7 @@ static lw_status create_arrays(lwi_work *work, lwi_rattle *d)
     GET(d->at, 7 * model->nnode);
 #undef GET
     TRY(create_bodies(d, arena));
+    TRY(create_loads(d, arena));
     TRY(list_slots(d, arena));
     return find_roots(d, arena);
 }
@@ -404,8 +421,12 @@ static void report(const lwi_work *work, char *text, size_t size)
     const lwi_rattle_counts *n = &d->counts;
     text[0] = 0;
     if (!n->steps || !d->system.nrow) return;
-    snprintf(text, size, "rattle: %.1f iterations a step, %.2g matrices of Newton",
-             (double)n->iterations / (double)n->steps, (double)n->full / (double)n->steps);
+    const int used =
+        snprintf(text, size, "rattle: %.1f iterations a step, %.2g matrices of Newton",
+                 (double)n->iterations / (double)n->steps, (double)n->full / (double)n->steps);
+    if (n->stiff && used > 0 && (size_t)used < size)
+        snprintf(text + used, size - (size_t)used, "; stiff damping in %ld of %ld steps", n->stiff,
+                 n->steps);
 }
 
 const lwi_formulation lwi_formulation_rattle = {

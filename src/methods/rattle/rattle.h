@@ -7,6 +7,7 @@
 //
 //     rattle.c   state, start, observation       step.c    one step of length h, compositions
 //     drift.c    the free body                   newton.c  multipliers of a step
+//     kick.c     the second kick, damping
 //     lanes.c    what the kernels do             simd/     drift and joints in lanes
 #ifndef LWI_METHODS_RATTLE_RATTLE_H
 #define LWI_METHODS_RATTLE_RATTLE_H
@@ -55,6 +56,7 @@ typedef struct lwi_rattle_slot {
 
 typedef struct lwi_rattle_counts {
     long steps, iterations, full; ///< full: matrices of Newton factored
+    long stiff;                   ///< second kicks with stiff damping
 } lwi_rattle_counts;
 
 typedef struct lwi_rattle {
@@ -80,7 +82,10 @@ typedef struct lwi_rattle {
     double *eps;          ///< [plan.nrow] of the full matrix
     double *b0;           ///< [nrow] prescribed rates at the beginning
     double (*impulse)[6]; ///< [nnode] of the second kick: force, torque in body axes
-    double *at;           ///< [7 nnode] poses of the current rows and factors
+    // of the second kick where some force dissipates: [6 nnode] each, and nkrylov + 1 vectors of this size
+    double *loads, *gap, *change, *trial, *answer, *krylov;
+    int nkrylov;
+    double *at; ///< [7 nnode] poses of the current rows and factors
     double at_time;
     bool factored;    ///< these are valid
     bool has_rows;    ///< rows are those of the last observation
@@ -131,7 +136,21 @@ lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error);
 /** W [6] := J' lambda of body k of the elimination, J at the beginning of the step. */
 void lwi_rattle_wrench(const lwi_rattle *d, int k, const double *lambda, double W[6]);
 
+// ---- the second kick (kick.c)
+
+enum { LWI_RATTLE_KRYLOV = 60 };
+/** Momenta on the rows at the end of the step, t + h, with loads at the velocities there, in f1 and d->impulse.
+ *  @param power  out: of forces that are not conservative      @return LW_ERR_INTEGRATOR: no such loads were found */
+lw_status lwi_rattle_end_kick(lwi_work *work, double t, double h, const double *inputs,
+                              double *power);
+
 // ---- steps (step.c)
+
+/** f of every body, or f1 at the `end`, at the motion of the system: force, torque in body axes.  Returns the power of
+ *  forces that are not conservative. */
+double lwi_rattle_forces(lwi_rattle *d, double t, const double *inputs, bool end);
+/** Velocities of body k in the motion of the system from its momenta. */
+void lwi_rattle_put_velocity(lwi_rattle *d, int k, const double P[3], const double Pi[3]);
 
 lw_status lwi_rattle_step(lwi_work *work, double t, double h, double *x, const double *inputs);
 /** d->body from x, and the motion of the system: positions less d->origin, velocities. */

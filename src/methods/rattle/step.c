@@ -5,7 +5,7 @@
 //     2 drift   (q1, P~) = drift(q, P^)                                               drift.c
 //     3 Newton  1 and 2 with other lambda until Phi(q1, t1) = 0                       newton.c
 //     4 rows    A1 = A(q1), S1 = A1 M^-1 A1', factored: for 5 and for 3 of the next step
-//     5 kick    P1 = P~ + h/2 (f(q1, v1) + A1' mu),  A1 M^-1 P1 + b = 0
+//     5 kick    P1 = P~ + h/2 (f(q1, v1) + A1' mu),  A1 M^-1 P1 + b = 0               kick.c
 // Forces are explicit in 1 and implicit in 5, so that the step is its own inverse with -h: order two, also with
 // dampers.  Additions to r, quaternion and P carry what they round off.
 //
@@ -43,7 +43,7 @@ void lwi_rattle_place(lwi_rattle *d, bool local)
 }
 
 // Velocities of momenta.
-static void put_velocity(lwi_rattle *d, int k, const double P[3], const double Pi[3])
+void lwi_rattle_put_velocity(lwi_rattle *d, int k, const double P[3], const double Pi[3])
 {
     lwi_system *s = &d->system;
     const int b = s->model->node[k].body;
@@ -70,7 +70,8 @@ void lwi_rattle_load(lwi_rattle *d, double t, const double *x)
     }
     put_origins(d, false);
     lwi_rattle_place(d, false);
-    for (int k = 0; k < s->model->nnode; k++) put_velocity(d, k, d->body[k].P, d->body[k].Pi);
+    for (int k = 0; k < s->model->nnode; k++)
+        lwi_rattle_put_velocity(d, k, d->body[k].P, d->body[k].Pi);
     lwi_system_place_merged(s);
     lwi_auxiliary_load(s->model, &d->auxiliary, x, s->q);
     if (d->coordinates) lwi_system_read_joints(s, t);
@@ -144,9 +145,7 @@ static void leave_full(lwi_rattle *d)
 
 // ------------------------------------------------------------------------------------------- forces
 
-// f [6] of every body: force, torque in body axes, at the motion of the system; returns the power of those that are not
-// conservative.
-static double find_forces(lwi_rattle *d, double t, const double *inputs, bool end)
+double lwi_rattle_forces(lwi_rattle *d, double t, const double *inputs, bool end)
 {
     lwi_system *s = &d->system;
     const lw_model *model = s->model;
@@ -173,144 +172,6 @@ static double find_forces(lwi_rattle *d, double t, const double *inputs, bool en
     return power;
 }
 
-// -------------------------------------------------------------------------------------- second kick
-
-// x := momenta of the bodies and rotors after the second kick so far, world axes.
-static void put_momenta(lwi_rattle *d, double h)
-{
-    lwi_system *s = &d->system;
-    for (int k = 0; k < s->model->nnode; k++) {
-        const lwi_rattle_body *p = &d->body[k];
-        double *x = s->x[k], Pi[3];
-        for (int i = 0; i < 3; i++) {
-            x[i] = p->P[i] + (p->eP[i] + (p->kick[i] + 0.5 * h * p->f1[i] + d->impulse[k][i]));
-            Pi[i] = p->Pi1[i] + (0.5 * h * p->f1[3 + i] + d->impulse[k][3 + i]);
-        }
-        m3_mul_v(x + 3, p->R1, Pi);
-    }
-    for (int i = 0; i < s->nrotor; i++) {
-        const lwi_joint *joint = &s->model->joint[s->rotor[i].joint];
-        double *x = s->x[s->model->nnode + i], W[6];
-        v6_zero(x);
-        lwi_rattle_wrench(d, s->model->nnode + i, d->mu, W);
-        for (int k = 0; k < 3; k++) {
-            const int of = s->rotor[i].first + k;
-            if (joint->rotor[of] > 0)
-                x[3 + k] = joint->rotor[of] * d->speed[joint->iv + of] + W[3 + k];
-        }
-    }
-}
-
-// Adds to the impulses mu of the rows what puts velocities on them; returns its norm.
-static double project(lwi_rattle *d, double h, bool careful)
-{
-    lwi_system *s = &d->system;
-    double sum = 0;
-    put_momenta(d, h);
-    for (int i = 0; i < s->nrow; i++) s->c[i] = -s->b[i];
-    for (int i = s->nrow; i < s->plan.nrow; i++) s->c[i] = 0;
-    if (careful) {
-        lwi_system_solve(s);
-    } else {
-        lwi_system_share(s, true, s->x);
-        lwi_system_apply_metric(s, s->x);
-        if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
-    }
-    for (int i = 0; i < s->nrow; i++) {
-        d->mu[i] += s->lambda[i];
-        sum += s->lambda[i] * s->lambda[i];
-    }
-    for (int k = 0; k < s->model->nnode; k++) {
-        double W[6];
-        lwi_rattle_wrench(d, k, d->mu, W);
-        v3_copy(d->impulse[k], W);
-        m3_tmul_v(d->impulse[k] + 3, d->body[k].R1, W + 3);
-    }
-    return sqrt(sum);
-}
-
-// A refinement above this share of the solution shows that digits are lost.
-#define LOST 1e-6
-enum { MAX_REFINEMENTS = 3 };
-
-// The impulses of the second kick for the loads f1: twice, as refinement, and more often where digits are lost.
-static void kick(lwi_rattle *d, double h)
-{
-    const lwi_system *s = &d->system;
-    memset(d->impulse, 0, (size_t)s->model->nnode * sizeof *d->impulse);
-    for (int i = 0; i < s->nrow; i++) d->mu[i] = 0;
-    const double first = project(d, h, false);
-    double next = project(d, h, false);
-    for (int i = 0; i < MAX_REFINEMENTS && s->careful && !(next <= LOST * first); i++)
-        next = project(d, h, true);
-}
-
-// The motion of the system at the end of the second kick, without origins: what forces depend on.
-static void put_motion(lwi_rattle *d, double t, double h)
-{
-    lwi_system *s = &d->system;
-    for (int k = 0; k < s->model->nnode; k++) {
-        const lwi_rattle_body *p = &d->body[k];
-        double P[3], Pi[3];
-        for (int i = 0; i < 3; i++) {
-            P[i] = p->P[i] + (p->kick[i] + 0.5 * h * p->f1[i] + d->impulse[k][i]);
-            Pi[i] = p->Pi1[i] + (0.5 * h * p->f1[3 + i] + d->impulse[k][3 + i]);
-        }
-        v3_copy(s->r[s->model->node[k].body], p->r1);
-        put_velocity(d, k, P, Pi);
-    }
-    lwi_system_place_merged(s);
-    if (d->coordinates) lwi_system_read_joints(s, t);
-}
-
-enum { MAX_ITERATIONS = 50 };
-#define ROUND_OFF 1e-6 // share of the loads
-
-static double change_of_loads(const lwi_rattle *d, const double (*before)[6], double *size)
-{
-    double sum = 0, all = 0;
-    for (int k = 0; k < d->system.model->nnode; k++)
-        for (int i = 0; i < 6; i++) {
-            const double f = d->body[k].f1[i], gap = f - before[k][i];
-            sum += gap * gap, all += f * f;
-        }
-    *size = sqrt(all);
-    return sqrt(sum);
-}
-
-// The second kick with loads at the velocities that it ends with; returns their power.
-static lw_status end_kick(lwi_work *work, double t, double h, const double *inputs, double *power)
-{
-    lwi_rattle *d = work->data;
-    lwi_system *s = &d->system;
-    double last = INFINITY, gap = 0, size = 0;
-    memset(d->impulse, 0, (size_t)s->model->nnode * sizeof *d->impulse);
-    for (int k = 0; k < s->model->nnode; k++) v6_zero(d->body[k].f1);
-    if (s->model->nforce) put_motion(d, t, h);
-    *power = find_forces(d, t, inputs, true);
-    kick(d, h);
-    for (int i = 0; d->dissipates; i++) {
-        for (int k = 0; k < s->model->nnode; k++) v6_copy(s->y[k], d->body[k].f1);
-        put_motion(d, t, h);
-        *power = find_forces(d, t, inputs, true);
-        gap = change_of_loads(d, (const double(*)[6])s->y, &size);
-        if (gap == 0) return LW_OK;
-        if (!(gap < last) && gap <= ROUND_OFF * size) { // round-off: those of the last kick
-            for (int k = 0; k < s->model->nnode; k++) v6_copy(d->body[k].f1, s->y[k]);
-            return LW_OK;
-        }
-        if (i == MAX_ITERATIONS || !isfinite(gap)) break;
-        last = gap;
-        kick(d, h);
-    }
-    if (!d->dissipates) return LW_OK;
-    return lwi_fail(&work->error, LW_ERR_INTEGRATOR,
-                    "t = %.9g s: the loads at the end of a step of %.3g s do not converge (last "
-                    "change %.1e of %.1e): damping is too stiff for this step; try a smaller "
-                    "--step, or formulation index3",
-                    t, h, gap, size);
-}
-
 // ------------------------------------------------------------------------------------------- a step
 
 // The end of the step becomes the state.
@@ -327,7 +188,7 @@ static void take_end(lwi_rattle *d, double h)
         v3_copy(p->r, p->r1), v3_copy(p->er, p->er1);
         memcpy(p->quat, p->quat1, sizeof p->quat), memcpy(p->eq, p->eq1, sizeof p->eq);
         memcpy(p->R, p->R1, sizeof p->R);
-        put_velocity(d, k, p->P, p->Pi);
+        lwi_rattle_put_velocity(d, k, p->P, p->Pi);
     }
     for (int i = 0; i < d->system.nrow; i++) d->mu[i] *= 2 / h; // impulses so far
 }
@@ -380,7 +241,7 @@ static lw_status step(lwi_work *work, double t, double end, double h, const doub
     lwi_rattle *d = work->data;
     lwi_system *s = &d->system;
     double power1;
-    const double power0 = find_forces(d, t, inputs, false); // s has the motion of d->body
+    const double power0 = lwi_rattle_forces(d, t, inputs, false); // s has the motion of d->body
     put_origins(d, false);
     TRY(lwi_rattle_factor(d, t, &work->error));
     if (d->at_work >= 0) memcpy(d->b0, s->b, (size_t)s->nrow * sizeof *d->b0);
@@ -398,7 +259,7 @@ static lw_status step(lwi_work *work, double t, double end, double h, const doub
     if (d->coordinates) lwi_system_read_joints(s, end);
     note_poses(d, end, true);
     TRY(factor_here(d, end, &work->error));
-    TRY(end_kick(work, end, h, inputs, &power1));
+    TRY(lwi_rattle_end_kick(work, end, h, inputs, &power1));
     take_end(d, h);
     TRY(check_momenta(d, end, &work->error));
     lwi_rattle_place(d, false);

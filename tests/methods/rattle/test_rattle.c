@@ -5,6 +5,7 @@
 #include "methods/rattle/rattle_cases.h"
 
 #include "methods/rattle/rattle.h"
+#include "support/given.h"
 
 static lw_model *read_model(const char *name)
 {
@@ -444,6 +445,42 @@ static void damping_is_of_order_two(void **state)
     lw_model_destroy(model);
 }
 
+// Dampers with rates of 10^6/s on a light last link, and friction that sticks: the loads at the end of a step are no
+// limit of repeated evaluations.
+static void stiff_damping_is_of_order_two(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_yaml(
+        "linkwork: 1\n"
+        "gravity: [0, -9.81, 0]\n"
+        "bodies:\n"
+        "  a: {mass: 1, inertia: [0.01, 0.1, 0.1, 0, 0, 0], position: [0.5, 0, 0]}\n"
+        "  b: {mass: 0.5, inertia: [0.01, 0.1, 0.1, 0, 0, 0], position: [1.5, 0, 0]}\n"
+        "  c: {mass: 1.0e-3, inertia: [1.0e-6, 1.0e-6, 1.0e-6, 0, 0, 0], position: [2.005, 0, 0]}\n"
+        "joints:\n"
+        "  p: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1], "
+        "friction: {q0: {viscous: 0.5}}}\n"
+        "  k: {type: revolute, between: [a, b], at: [1, 0, 0], axis: [0, 0, 1], "
+        "friction: {q0: {coulomb: 0.2, viscous: 0.1, speed: 0.5}}}\n"
+        "  l: {type: revolute, between: [b, c], at: [2, 0, 0], axis: [0, 0, 1], "
+        "friction: {q0: {viscous: 2}}}\n");
+    lw_options o;
+    lw_options_default(&o);
+    set(&o, "formulation", "rcr");
+    set(&o, "integrator", "bdf");
+    o.duration = o.sample = 1, o.rtol = o.atol = 1e-11;
+    const track exact = run(model, &o);
+    double error[3];
+    for (int i = 0; i < 3; i++) {
+        const track k = run_rattle(model, 0.01 / (1 << i), 1, 1, 2);
+        error[i] = distance(&k, &exact);
+        assert_true(k.summary.residual[0] < 1e-14 && k.summary.residual[1] < 1e-12);
+    }
+    for (int i = 0; i < 2; i++) near("order with stiff damping", error[i] / error[i + 1], 4, 0.4);
+    assert_true(error[2] < 1e-3);
+    lw_model_destroy(model);
+}
+
 // Increments of a robot with light last links fall slowly, far below round-off, until they are ended.
 static void iterations_end_at_round_off(void **state)
 {
@@ -609,6 +646,7 @@ int main(void)
         cmocka_unit_test(energy_does_not_drift),
         cmocka_unit_test(a_rhombus_passes_the_position_in_line),
         cmocka_unit_test(damping_is_of_order_two),
+        cmocka_unit_test(stiff_damping_is_of_order_two),
         cmocka_unit_test(iterations_end_at_round_off),
         cmocka_unit_test(rest_stays),
         cmocka_unit_test(gauss_keeps_the_energy_of_trees),
