@@ -111,7 +111,9 @@ def bench(arguments, model, interval, rows, every, *more, **options):
     for key, value in options.items():
         command += ["--set", f"{key}={value}"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return {"failed": done.stderr.strip()} if done.returncode else json.loads(done.stdout)
+    if done.returncode:
+        return {"failed": done.stderr.strip().split(f"{model}: ")[-1]}
+    return json.loads(done.stdout)
 
 
 def path_of(folder, model):
