@@ -131,65 +131,64 @@ class Observation:
     _SHAPES = {"position": 3, "quaternion": 4, "velocity": 3, "angular_velocity": 3,
                "acceleration": 3, "angular_acceleration": 3}
 
+    time: float
+    level: str
+    position: Array  #: mass centres, world [m]
+    quaternion: Array  #: body to world, scalar first
+    velocity: Array  #: of the mass centres, world
+    angular_velocity: Array  #: body axes
+    acceleration: Array
+    angular_acceleration: Array
+    q: Array  #: joint coordinates, ``Joint.q``
+    qd: Array  #: joint speeds, ``Joint.v``
+    qdd: Array
+    reaction: Array  #: force, torque on body2 at its joint point
+    reaction_unique: Any
+    #: of each joint: components along axes of its first frame that the constraints do not determine, as bits
+    reaction_undetermined: Array
+    #: close to a singular position: reactions are those that states outside lead to
+    reactions_continued: bool
+    #: "before" or "after": the state just before or after impulses at this time; else ""
+    impact: str
+    #: impulses of the reactions in this impact: [joint][6] as ``reaction``; empty in other states than "after"
+    impulse: Array
+    kinetic: float
+    potential: float
+    work: float  #: of all forces without potential, since the start
+    momentum: Array
+    angular_momentum: Array  #: about the origin
+    residual: Array  #: position, velocity, acceleration
+    #: level "momentum": of each body, linear and angular about its mass centre, world axes
+    body_momentum: Array
+    #: joint momenta, conjugate to ``qd``; zero of joints that close loops
+    p: Array
+    #: momentum that the joint transmits to body2, about its joint point, world axes; of joints that close loops the
+    #: impulse of their constraints in the state
+    transmitted: Array
+
     def __init__(self, model: Model, pointer: Any, owner: object,
                  views: Optional[Dict[Any, Any]] = None) -> None:
         """:param views: those of earlier observations of the same simulation, by name and address"""
-        views = {} if views is None else views
         self.model = model
-        self._pointer, self._owner = pointer, owner
-        o, n, m = pointer, len(model.bodies), len(model.joints)
+        self._numbers = ffi.new("lw_observation *", pointer[0])  # the next observation overwrites the other
+        self._owner = owner
+        self._views = {} if views is None else views
 
-        def known(name: str, block: Any, shape: Tuple[int, ...], kind: str = "<f8") -> Any:
-            key = name, block
-            if key not in views:
-                views[key] = view(block, shape, owner, kind)
-            return views[key]
+    def __getattr__(self, name: str) -> Any:
+        """What was not asked for before."""
+        read = _QUANTITIES.get(name)
+        if read is None or "_numbers" not in self.__dict__:
+            raise AttributeError(f"'Observation' object has no attribute '{name}'")
+        value = self.__dict__[name] = read(self, self._numbers)
+        return value
 
-        def rows(name: str, count: int, width: int) -> Any:
-            block = getattr(o, name)
-            return known(name, block, (count, width)) if block else np.empty((0, width))
-
-        def flat(name: str, count: int) -> Any:
-            block = getattr(o, name)
-            return known(name, block, (count,)) if block else np.empty(0)
-
-        self.time: float = o.time
-        self.level: str = list(LEVELS)[int(ffi.cast("int", o.level))]
-        self.position: Array = rows("position", n, 3)  #: mass centres, world [m]
-        self.quaternion: Array = rows("quaternion", n, 4)  #: body to world, scalar first
-        self.velocity: Array = rows("velocity", n, 3)  #: of the mass centres, world
-        self.angular_velocity: Array = rows("angular_velocity", n, 3)  #: body axes
-        self.acceleration: Array = rows("acceleration", n, 3)
-        self.angular_acceleration: Array = rows("angular_acceleration", n, 3)
-        self.q: Array = flat("q", model.nq)  #: joint coordinates, ``Joint.q``
-        self.qd: Array = flat("qd", model.nv)  #: joint speeds, ``Joint.v``
-        self.qdd: Array = flat("qdd", model.nv)
-        self.reaction: Array = rows("reaction", m, 6)  #: force, torque on body2 at its joint point
-        self.reaction_unique: Any = (known("reaction_unique", o.reaction_unique, (m,), "|b1")
-                                     if o.reaction_unique else np.empty(0, np.bool_))
-        #: of each joint: components along axes of its first frame that the constraints do not determine, as bits
-        self.reaction_undetermined: Array = (known("reaction_undetermined", o.reaction_undetermined, (m,), "|u1")
-                                             if o.reaction_undetermined else np.empty(0, np.uint8))
-        #: close to a singular position: reactions are those that states outside lead to
-        self.reactions_continued = bool(o.reactions_continued)
-        #: "before" or "after": the state just before or after impulses at this time; else ""
-        self.impact: str = ("", "before", "after")[o.impact]
-        #: impulses of the reactions in this impact: [joint][6] as ``reaction``; empty in other states than "after"
-        self.impulse: Array = rows("impulse", m, 6)
-        self.kinetic: float = o.kinetic
-        self.potential: float = o.potential
-        self.work: float = o.work  #: of all forces without potential, since the start
-        self.momentum: Array = np.array(list(o.momentum))
-        self.angular_momentum: Array = np.array(list(o.angular_momentum))  #: about the origin
-        self.residual: Array = np.array(list(o.residual))  #: position, velocity, acceleration
-
-        #: level "momentum": of each body, linear and angular about its mass centre, world axes
-        self.body_momentum: Array = rows("body_momentum", n, 6)
-        #: joint momenta, conjugate to ``qd``; zero of joints that close loops
-        self.p: Array = flat("p", model.nv)
-        #: momentum that the joint transmits to body2, about its joint point, world axes; of joints that close loops the
-        #: impulse of their constraints in the state
-        self.transmitted: Array = rows("transmitted", m, 6)
+    def _view(self, name: str, block: Any, shape: Tuple[int, ...], kind: str = "<f8") -> Any:
+        if not block:
+            return np.empty((0, *shape[1:]), kind)
+        key = name, block
+        if key not in self._views:
+            self._views[key] = view(block, shape, self._owner, kind)
+        return self._views[key]
 
     @property
     def energy(self) -> float:
@@ -207,9 +206,10 @@ class Observation:
     def copy(self) -> "Observation":
         """The same observation with separate arrays."""
         other = object.__new__(Observation)
-        for key, value in self.__dict__.items():
-            setattr(other, key, value.copy() if isinstance(value, np.ndarray) else value)
-        other._pointer, other._owner = None, None
+        other.model = self.model
+        for name in _QUANTITIES:
+            value = getattr(self, name)
+            setattr(other, name, value.copy() if isinstance(value, np.ndarray) else value)
         return other
 
     def __copy__(self) -> "Observation":
@@ -220,6 +220,45 @@ class Observation:
 
     def __repr__(self) -> str:
         return f"<linkwork.Observation: t = {self.time:g} s, level {self.level}>"
+
+
+def _of_bodies(name: str, width: int) -> "Callable[[Observation, Any], Any]":
+    return lambda o, n: o._view(name, getattr(n, name), (len(o.model.bodies), width))
+
+
+def _of_joints(name: str, *width: int, kind: str = "<f8") -> "Callable[[Observation, Any], Any]":
+    return lambda o, n: o._view(name, getattr(n, name), (len(o.model.joints), *width), kind)
+
+
+def _of_speeds(name: str) -> "Callable[[Observation, Any], Any]":
+    return lambda o, n: o._view(name, getattr(n, name), (o.model.nv,))
+
+
+def _number(name: str) -> "Callable[[Observation, Any], Any]":
+    return lambda o, n: getattr(n, name)
+
+
+def _vector(name: str) -> "Callable[[Observation, Any], Any]":
+    return lambda o, n: np.array(list(getattr(n, name)))
+
+
+_LEVEL_NAMES = list(LEVELS)
+#: What an observation has, and how it is read where it is asked for first.
+_QUANTITIES: "Dict[str, Callable[[Observation, Any], Any]]" = {
+    "time": _number("time"),
+    "level": lambda o, n: _LEVEL_NAMES[int(ffi.cast("int", n.level))],
+    **{name: _of_bodies(name, width) for name, width in Observation._SHAPES.items()},
+    "q": lambda o, n: o._view("q", n.q, (o.model.nq,)),
+    **{name: _of_speeds(name) for name in ("qd", "qdd", "p")},
+    **{name: _of_joints(name, 6) for name in ("reaction", "impulse", "transmitted")},
+    "reaction_unique": _of_joints("reaction_unique", kind="|b1"),
+    "reaction_undetermined": _of_joints("reaction_undetermined", kind="|u1"),
+    "reactions_continued": lambda o, n: bool(n.reactions_continued),
+    "impact": lambda o, n: ("", "before", "after")[n.impact],
+    **{name: _number(name) for name in ("kinetic", "potential", "work")},
+    **{name: _vector(name) for name in ("momentum", "angular_momentum", "residual")},
+    "body_momentum": _of_bodies("body_momentum", 6),
+}
 
 
 class BodyMoment:
@@ -346,6 +385,7 @@ class Simulation:
         # the model is released after the simulation
         self._handle = ffi.gc(sim[0], lambda s, m=model: lib.lw_sim_destroy(s))
         self._views: Dict[Any, Any] = {}  # of observations
+        self._found = ffi.new("const lw_observation **")
         self._busy = threading.Lock()
         self.inputs = Inputs(self)
 
@@ -361,11 +401,13 @@ class Simulation:
         finally:
             self._busy.release()
 
+    def _refuse(self) -> None:
+        raise ArgumentError("the simulation is at work: in another thread, or in the run that called this function")
+
     @contextlib.contextmanager
     def _alone(self) -> Iterator[None]:
         if not self._busy.acquire(blocking=False):
-            raise ArgumentError("the simulation is at work: in another thread, or in the run that "
-                                "called this function")
+            self._refuse()
         try:
             yield
         finally:
@@ -457,10 +499,10 @@ class Simulation:
     def set_motion(self, observation: Observation) -> None:
         """Sets the motion of bodies and joints to an observation of the same model (level twist or more; not a
         copy), computed by any formulation; time and work continue from it."""
-        if observation._pointer is None:
+        if "_numbers" not in observation.__dict__:
             raise ArgumentError("observation: a copy; expected one of a living simulation")
         with self._alone():
-            self._check(lib.lw_sim_set_motion(self._handle, observation._pointer))
+            self._check(lib.lw_sim_set_motion(self._handle, observation._numbers))
 
     def apply_impulse(self, body: Optional[str] = None, *, impulse: ArrayLike = (0, 0, 0),
                       point: ArrayLike = (0, 0, 0), angular_impulse: ArrayLike = (0, 0, 0),
@@ -495,10 +537,18 @@ class Simulation:
     def observe(self, level: str = "reaction") -> Observation:
         """The present motion: "pose", "twist", "energy", "acceleration", "reaction" or "momentum", each with
         those before it.  See :class:`Observation` about the validity of its arrays."""
-        found = ffi.new("const lw_observation **")
-        with self._alone():
-            self._check(lib.lw_sim_observe(self._handle, level_of(level), found))
-            return Observation(self.model, found[0], self._handle, self._views)
+        number = LEVELS.get(level)
+        if number is None:
+            number = level_of(level)
+        if not self._busy.acquire(False):
+            self._refuse()
+        try:
+            status = lib.lw_sim_observe(self._handle, number, self._found)
+            if status < 0:
+                self._check(status)
+            return Observation(self.model, self._found[0], self._handle, self._views)
+        finally:
+            self._busy.release()
 
     def step(self, h: Optional[float] = None, *, until: Optional[float] = None,
              progress: Optional[Progress] = None) -> float:
