@@ -556,6 +556,11 @@ def runs(source):
     return source.printed("bench/runs/runs.py", "runs.json")
 
 
+@made("docs/python.md")
+def python_calls(source):
+    return source.printed("bench/peers/python_calls.py", "python_calls.json")
+
+
 @made("docs/benchmarks.md")
 def depth(source):
     return source.printed("bench/depth/depth.py", "depth.json")

@@ -3,7 +3,6 @@ from __future__ import annotations
 
 import functools
 import math
-import threading
 import warnings
 from typing import Any, Callable, Dict, List, Optional, Tuple, TypeVar, cast
 
@@ -14,6 +13,7 @@ from ._errors import ArgumentError, Error, check
 from ._memory import FLOAT, Array, doubles, numbers, out_array, real
 from ._model import Model, made_model
 from ._native import ffi, lib
+from ._workspace import workspace
 
 #: Allowed violation of the loop constraints by q [m, rad]: ten times that of a model's start, so that the drift of
 #: a motion integrated outside is reported.
@@ -27,12 +27,12 @@ def _alone(method: _Method) -> _Method:
     """A method that only one thread at a time may run on the same data: the workspace is shared."""
     @functools.wraps(method)
     def call(self: "Data", *arguments: Any, **keywords: Any) -> Any:
-        if not self._busy.acquire(False):
+        if not self._calls.acquire():
             raise ArgumentError("the data is at work in another thread: expected one Data for each thread")
         try:
             return method(self, *arguments, **keywords)
         finally:
-            self._busy.release()
+            self._calls.release()
 
     return cast(_Method, call)
 
@@ -70,7 +70,9 @@ class Data:
         self._constraints: Any = None
         self._watched: Any = None  # rows that show whether q satisfies the loop constraints
         self._off = ffi.new("int *")  # a state that may violate them
-        self._busy = threading.Lock()
+        self._calls = workspace()
+        self._has_loops = bool(self.model.loops)
+        self._rest = np.zeros(self._nv)
 
     def __reduce__(self) -> Any:
         return Data, (self.model,)  # a workspace keeps no state: a copy is a new one
@@ -80,6 +82,7 @@ class Data:
             made, error = ffi.new("lw_dynamics **"), ffi.new("lw_error *")
             check(lib.lw_dynamics_create(self.model._handle, ffi.NULL, made, error), error)
             self._dynamics = ffi.gc(made[0], lambda d, m=self.model: lib.lw_dynamics_destroy(d))
+            self._calls.bind(int(ffi.cast("uintptr_t", made[0])), self._nq, self._nv, _OFF)
         return self._dynamics
 
     def _check(self, status: int) -> None:
@@ -119,12 +122,20 @@ class Data:
 
     # ----------------------------------------------------------------------------------------- tree
 
-    @_alone
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: Optional[ArrayLike] = None, *,
                          time: float = 0.0, inputs: Optional[ArrayLike] = None,
                          out: Optional[Array] = None) -> Array:
         """Accelerations from efforts `tau`, which are added to those of the model's forces; also for
         mechanisms with loops: an :class:`OffLoopsWarning` reports a `q` that violates their constraints."""
+        if inputs is None:
+            vdot = np.empty(self._nv) if out is None else out
+            if self._calls.forward_dynamics(q, v, tau, time, vdot):
+                return vdot
+        return self._forward_dynamics(q, v, tau, time, inputs, out)
+
+    @_alone
+    def _forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: Optional[ArrayLike], time: float,
+                          inputs: Optional[ArrayLike], out: Optional[Array]) -> Array:
         handle, n = self._tree(), self._nv
         count, a, (b,) = self._state(q, (v, "v"))
         c = None if tau is None else self._rows(n, tau, "tau", count)
@@ -171,13 +182,21 @@ class Data:
             off = 10.0 ** math.floor(math.log10(most[0]))
             warnings.warn(f"forward_dynamics: q is off the loops: joint '{joint}' misses by {off:.0e} m or rad or "
                           "more, so that accelerations are not those of the mechanism; expected coordinates at "
-                          "which all joints hold (Model.assemble, Simulation)", OffLoopsWarning, stacklevel=4)
+                          "which all joints hold (Model.assemble, Simulation)", OffLoopsWarning, stacklevel=5)
 
-    @_alone
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, time: float = 0.0,
                          inputs: Optional[ArrayLike] = None, out: Optional[Array] = None) -> Array:
         """Efforts that the joints must supply in addition to the model's forces; for trees: in loops they are
         not unique."""
+        if inputs is None:
+            tau = np.empty(self._nv) if out is None else out
+            if self._calls.inverse_dynamics(q, v, vdot, time, tau):
+                return tau
+        return self._inverse_dynamics(q, v, vdot, time, inputs, out)
+
+    @_alone
+    def _inverse_dynamics(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, time: float,
+                          inputs: Optional[ArrayLike], out: Optional[Array]) -> Array:
         handle = self._tree()
         count, a, (b, c) = self._state(q, (v, "v"), (vdot, "vdot"))
         given, keep = self._inputs(inputs)
@@ -187,23 +206,38 @@ class Data:
         del keep
         return tau
 
-    @_alone
     def mass_matrix(self, q: ArrayLike, *, time: float = 0.0, out: Optional[Array] = None) -> Array:
         """Mass matrix of the tree [tree_nv, tree_nv], symmetric; for a model with loops that of the spanning tree
         when they are cut."""
+        M = np.empty((self._nv, self._nv)) if out is None else out
+        if self._calls.mass_matrix(q, time, M):
+            return M
+        return self._mass_matrix(q, time, out)
+
+    @_alone
+    def _mass_matrix(self, q: ArrayLike, time: float, out: Optional[Array]) -> Array:
         n = self._nv
         count, a, _ = self._state(q)
         M = out_array(out, self._shape(count, n, n))
         self._check(lib.lwpy_mass_matrix(self._tree(), abs(count), time, doubles(a), doubles(M)))
         return M
 
-    @_alone
     def inverse_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, *, time: float = 0.0,
                             inputs: Optional[ArrayLike] = None) -> Tuple[Array, Array, Array]:
         """Derivatives of the efforts of :meth:`inverse_dynamics` by q, v and vdot (the mass matrix), each
         [tree_nv, tree_nv]: rows are efforts, columns displacements along the speeds (of ball joints and floating
         bases along their own axes, as those of Pinocchio). With loops efforts are those of the spanning tree,
         M vdot + h = tau + J' lambda. Forces of the model by differences."""
+        if inputs is None:
+            size = self._nv, self._nv
+            by_q, by_v, M = np.empty(size), np.empty(size), np.empty(size)
+            if self._calls.inverse_derivatives(q, v, vdot, time, by_q, by_v, M):
+                return by_q, by_v, M
+        return self._inverse_derivatives(q, v, vdot, time, inputs)
+
+    @_alone
+    def _inverse_derivatives(self, q: ArrayLike, v: ArrayLike, vdot: ArrayLike, time: float,
+                             inputs: Optional[ArrayLike]) -> Tuple[Array, Array, Array]:
         n = self._nv
         count, a, (b, c) = self._state(q, (v, "v"), (vdot, "vdot"))
         given, keep = self._inputs(inputs)
@@ -213,7 +247,6 @@ class Data:
         del keep
         return by_q, by_v, M
 
-    @_alone
     def forward_derivatives(self, q: ArrayLike, v: ArrayLike, tau: Optional[ArrayLike] = None, *,
                             time: float = 0.0, inputs: Optional[ArrayLike] = None
                             ) -> Tuple[Array, Array, Array, Array]:
@@ -221,6 +254,16 @@ class Data:
         [tree_nv, tree_nv]; rows are accelerations, columns as in :meth:`inverse_derivatives`. With loops
         ``by_q @ dq + by_v @ dv`` holds for all changes dq, dv of the state that the constraints admit;
         ``linkwork.linearize`` gives the same in independent coordinates."""
+        if inputs is None:
+            size = self._nv, self._nv
+            vdot, by_q, by_v, by_tau = np.empty(self._nv), np.empty(size), np.empty(size), np.empty(size)
+            if self._calls.forward_derivatives(q, v, tau, time, vdot, by_q, by_v, by_tau):
+                return vdot, by_q, by_v, by_tau
+        return self._forward_derivatives(q, v, tau, time, inputs)
+
+    @_alone
+    def _forward_derivatives(self, q: ArrayLike, v: ArrayLike, tau: Optional[ArrayLike], time: float,
+                             inputs: Optional[ArrayLike]) -> Tuple[Array, Array, Array, Array]:
         n = self._nv
         count, a, (b,) = self._state(q, (v, "v"))
         c = None if tau is None else self._rows(n, tau, "tau", count)
@@ -233,10 +276,16 @@ class Data:
         del keep
         return vdot, by_q, by_v, by_tau
 
-    @_alone
     def momenta(self, q: ArrayLike, v: ArrayLike, *, time: float = 0.0,
                 out: Optional[Array] = None) -> Array:
         """Joint momenta p = dT/dv of the spanning tree, with rotors of cut joints."""
+        p = np.empty(self._nv) if out is None else out
+        if self._calls.momenta(q, v, time, p):
+            return p
+        return self._momenta(q, v, time, out)
+
+    @_alone
+    def _momenta(self, q: ArrayLike, v: ArrayLike, time: float, out: Optional[Array]) -> Array:
         handle = self._tree()
         count, a, (b,) = self._state(q, (v, "v"))
         p = out_array(out, self._shape(count, self._nv))
@@ -281,11 +330,20 @@ class Data:
         """J [rows, tree_nv] alone: J v + b = 0 if the loop constraints hold."""
         return self.constraints(q, time=time).J
 
-    @_alone
     def bias(self, q: ArrayLike, v: ArrayLike, *, time: float = 0.0,
              inputs: Optional[ArrayLike] = None) -> Array:
         """h of M vdot + h = tau + J' lambda: velocity terms, weight, the model's forces; for the spanning tree
         when loops are cut."""
+        if inputs is None and not self._has_loops:
+            if self._dynamics is None:
+                self._tree()
+            h = np.empty(self._nv)
+            if self._calls.inverse_dynamics(q, v, self._rest, time, h):
+                return h
+        return self._bias(q, v, time, inputs)
+
+    @_alone
+    def _bias(self, q: ArrayLike, v: ArrayLike, time: float, inputs: Optional[ArrayLike]) -> Array:
         handle, n = self._closed(), self._nv
         a, b = numbers(q, (self._nq,), "q"), numbers(v, (n,), "v")
         given, keep = self._inputs(inputs)

@@ -56,6 +56,53 @@ def test_rows_are_the_states_one_by_one(robot):
         data.forward_dynamics(q, v, out=out.tolist())
 
 
+def test_one_state_has_the_bits_of_many(robot):
+    """One state of plain arrays is evaluated by workspace.c, everything else by the methods in Python."""
+    rng = np.random.default_rng(5)
+    data, n = lw.Data(robot), robot.tree_nv
+    q, v, a, tau = robot.random(rng), rng.normal(size=n), rng.normal(size=n), rng.normal(size=n)
+    calls = {"forward_dynamics": (q, v, tau), "inverse_dynamics": (q, v, a), "momenta": (q, v), "mass_matrix": (q,),
+             "inverse_derivatives": (q, v, a), "forward_derivatives": (q, v, tau)}
+    for _ in range(2):  # the first call makes the workspace
+        for name, given in calls.items():
+            one, many = getattr(data, name)(*given), getattr(data, name)(*(x[None] for x in given))
+            for x, y in zip(*((r if isinstance(r, tuple) else (r,)) for r in (one, many))):
+                assert x.shape == y.shape[1:] and np.array_equal(x, y[0]), name
+            assert np.array_equal(np.ravel(getattr(data, name)(*(x.tolist() for x in given))[0]), np.ravel(one[0]))
+    assert np.array_equal(data.forward_dynamics(q, v), data.forward_dynamics(q[None], v[None])[0])
+    assert np.allclose(data.bias(q, v), data.bias(q.tolist(), v), rtol=1e-12, atol=1e-12)
+    out = np.empty(n)
+    assert data.inverse_dynamics(q, v, a, out=out) is out and np.array_equal(out, data.inverse_dynamics(q, v, a))
+    M = np.empty((n, n))
+    assert data.mass_matrix(q, out=M) is M and np.array_equal(M, data.mass_matrix(q))
+
+
+def test_arrays_that_are_not_plain_are_converted_or_refused(robot):
+    rng = np.random.default_rng(6)
+    data, n = lw.Data(robot), robot.tree_nv
+    q, v, tau = robot.random(rng), rng.normal(size=n), rng.normal(size=n)
+    right = data.forward_dynamics(q, v, tau)
+    wide = np.zeros((n, 2))
+    wide[:, 0] = tau
+    big = tau.astype(">f8")
+    for same in (wide[:, 0], big, tau.astype(np.longdouble), tau[::-1][::-1]):
+        assert np.array_equal(data.forward_dynamics(q, v, same), right)
+    assert np.allclose(data.forward_dynamics(q, v, tau.astype(np.float32)), right, rtol=1e-3, atol=1e-2 * abs(right).max())
+    locked = np.empty(n)
+    locked.flags.writeable = False
+    for wrong, message in ((np.ma.masked_array(tau), "mask"), (tau[:-1], f"tau: expected {n}"),
+                           (tau + 1j, "complex"), (tau.view(np.int64).astype(bool), "bool")):
+        with pytest.raises(lw.ArgumentError, match=message):
+            data.forward_dynamics(q, v, wrong)
+    for out in (locked, np.empty(n + 1), np.empty(n, np.float32), np.empty(2 * n)[::2]):
+        with pytest.raises(lw.ArgumentError, match="out: expected a writeable C array"):
+            data.forward_dynamics(q, v, tau, out=out)
+    with pytest.raises(lw.Error, match="not a finite number|finite"):
+        data.forward_dynamics(q, v * np.nan, tau)
+    with pytest.raises(TypeError):
+        data.forward_dynamics(q, v, tau, time="noon")
+
+
 def tree_state(model, o):
     """Tree coordinates, speeds, accelerations of an observation of a model without floating bodies."""
     q, v, a = np.empty(model.tree_nq), np.empty(model.tree_nv), np.empty(model.tree_nv)

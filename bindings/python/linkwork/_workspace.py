@@ -1,0 +1,27 @@
+"""The module in C of workspace.c, which is in the same file as that of cffi."""
+from __future__ import annotations
+
+import importlib.util
+from importlib.machinery import ExtensionFileLoader
+from typing import Any
+
+import numpy as np
+
+from . import _native
+
+
+def _module() -> Any:
+    name, path = "linkwork._workspace", str(_native.__file__)
+    spec = importlib.util.spec_from_file_location(name, path, loader=ExtensionFileLoader(name, path))
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_Workspace: Any = _module().Workspace
+
+
+def workspace() -> Any:
+    """A new one, without a mechanism."""
+    return _Workspace(np.ndarray)
