@@ -49,6 +49,7 @@ typedef struct sweep {
     lwi_probe_run *run;
     lwi_slope *slope; // [nby]
     int nslope;       // created
+    bool forces;      // some parameters change forces
     path path;
     long *at;         // [rows] step that begins at each row
     double *values;   // [rows][columns]
@@ -302,6 +303,7 @@ static lw_status add_row(sweep *s, lwi_adjoint *a, long row, lw_error *error)
     lwi_displacement_units(s->model, s->tau);
     for (int i = 0; i < 2 * s->n; i++) TRY(add_displacement(s, row, i, t, x, error));
     for (int k = 0; k < a->nby; k++) {
+        if (!s->slope[k].side[0].run.sim) continue; // they do not change
         TRY(lwi_slope_columns(&s->slope[k], t, x, x + s->nq, s->slopes, error));
         for (int c = 0; c < s->columns; c++)
             a->gradient[c * a->nby + k] += row_weight(s, row, c) * s->slopes[c];
@@ -316,6 +318,8 @@ static lw_status linearise(sweep *s, double t, const double *x, const double *vd
 {
     lwi_inverse_derivatives(s->model, &s->d, &s->tree, t, x, x + s->nq, vdot, s->inputs, s->by_q,
                             s->by_v, s->d.M);
+    if (s->forces) // at the state itself again, for the parameters
+        lwi_generalised_forces(s->model, &s->d, &s->tree, t, x, x + s->nq, s->inputs, s->out);
     if (!s->d.closed) return LW_OK;
     TRY(lwi_loop_factor(s->model, &s->loops, &s->d, t, error));
     lwi_loop_multipliers(&s->loops, &s->d, s->d.effort, s->lambda);
@@ -558,7 +562,7 @@ static lw_status allocate(sweep *s, lw_error *error)
     return s->at && s->way ? LW_OK : no_memory(error);
 }
 
-// A state at random, to see which parameters change inertia alone.
+// A state at random, where parameters that change inertia and forces alone are found.
 static lw_status classify(sweep *s, lw_error *error)
 {
     double *vdot = LWI_PUSH(&s->arena, double, s->n);
@@ -575,11 +579,33 @@ static lw_status classify(sweep *s, lw_error *error)
     lwi_cut_scatter(s->m, 6, s->lambda);
     lwi_inverse_derivatives(s->model, &s->d, &s->tree, 0.1, s->x, s->x + s->nq, vdot, s->inputs,
                             s->by_q, s->by_v, s->d.M);
+    lwi_generalised_forces(s->model, &s->d, &s->tree, 0.1, s->x, s->x + s->nq, s->inputs, s->out);
     sum_ways(s, s->u, s->way);
     const lwi_slope_state at = slope_state(s, 0.1, s->x, vdot);
+    for (int k = 0; k < s->nslope; k++) {
+        TRY(lwi_slope_test(&s->slope[k], &at, s->u, s->nu, (const double(*)[6])s->way, s->scratch,
+                           &s->arena, error));
+        s->forces = s->forces || s->slope[k].nforce > 0;
+    }
+    return LW_OK;
+}
+
+// Poses and velocities as functions of coordinates and speeds do not change with masses and forces, except mass centres.
+static bool columns_change(const sweep *s, const lwi_slope *slope)
+{
+    if (!slope->local || s->run->columns.level > LW_OBSERVE_TWIST) return true;
+    for (int b = 1; b < s->model->nbody; b++)
+        for (int i = 0; i < 3; i++)
+            if (slope->side[0].model->body[b].com[i] != s->model->body[b].com[i]) return true;
+    return false;
+}
+
+static lw_status observe_slopes(sweep *s, lw_error *error)
+{
+    const char *columns = s->desc->columns ? s->desc->columns : "measure.*";
     for (int k = 0; k < s->nslope; k++)
-        lwi_slope_test_inertial(&s->slope[k], &at, s->u, s->nu, (const double(*)[6])s->way,
-                                s->scratch);
+        if (columns_change(s, &s->slope[k]))
+            TRY(lwi_slope_observe(&s->slope[k], columns, &s->arena, error));
     return LW_OK;
 }
 
@@ -606,9 +632,9 @@ static lw_status prepare(sweep *s, lwi_adjoint *a, lw_error *error)
     if (!a->value || !a->gradient || !s->slope) return no_memory(error);
     for (; s->nslope < a->nby; s->nslope++)
         TRY(lwi_slope_create(model, desc->by[s->nslope], desc->step > 0 ? desc->step : RELATIVE,
-                             desc->columns ? desc->columns : "measure.*", &s->arena,
-                             &s->slope[s->nslope], error));
-    return classify(s, error);
+                             &s->arena, &s->slope[s->nslope], error));
+    TRY(classify(s, error));
+    return observe_slopes(s, error);
 }
 
 static void release(sweep *s)

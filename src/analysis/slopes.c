@@ -92,15 +92,14 @@ static bool same_tree(const lw_model *a, const lw_model *b)
 }
 
 static lw_status make_side(const lw_model *model, const lwi_vary *vary, double value,
-                           const char *columns, lwi_arena *arena, lwi_slope_side *side,
-                           lw_error *error)
+                           lwi_arena *arena, lwi_slope_side *side, lw_error *error)
 {
     TRY(lwi_vary_model(model, vary, 1, &value, NULL, NULL, &arena->allocator, &side->model, error));
     if (!same_tree(model, side->model))
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
                         "parameter '%s' changes the spanning tree; expected method `differences`",
                         vary->name);
-    return lwi_probe_run_create(side->model, columns, arena, &side->run, error);
+    return LW_OK;
 }
 
 // ---------------------------------------------------------------------------------------- inertias
@@ -167,6 +166,94 @@ static double by_inertia(const lwi_slope *slope, const lwi_slope_state *at, cons
     return sum;
 }
 
+// ------------------------------------------------------------------------------------------ forces
+
+// Speed of the tree with this index in the joint arrays; -1: of a joint that closes a loop.
+static int tree_speed(const lw_model *model, int iv)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        if (node->joint < 0) continue;
+        for (int j = 0; j < node->nv; j++)
+            if (model->joint[node->joint].iv + node->column[j] == iv) return node->iv + j;
+    }
+    return -1;
+}
+
+// What a wrench on body b about its mass centre does along u.
+static double power_on(const lw_model *model, const lwi_tree_work *work, int b,
+                       const double wrench[6], const double (*way)[6])
+{
+    if (b == 0) return 0;
+    const double *x = way[model->body_node[model->body[b].carrier]];
+    double v[3];
+    v3_cross(v, x + 3, work->body_r[b]);
+    v3_add(v, v, x);
+    return v3_dot(wrench, v) + v3_dot(wrench + 3, x + 3);
+}
+
+// The power along u of force i of one side at a state.
+static double one_force(const lwi_slope_side *side, const lwi_slope_state *at, int i, int speed,
+                        const double *u, const double (*way)[6])
+{
+    const lw_model *model = side->model;
+    const lwi_force *force = &model->force[i];
+    const lwi_force_place place = lwi_force_acts_on(force);
+    const lwi_kin kin = lwi_tree_kin(at->work);
+    lwi_loads loads = side->tree.loads; // arrays for what this force alone adds
+    double sum = 0;
+    for (int b = 0; place.iv < 0 && b < place.n; b++) v6_zero(loads.wrench[place.body[b]]);
+    if (place.iv >= 0) loads.effort[place.iv] = 0;
+    force->type->apply(model, force->par, &kin, at->t, at->inputs, &loads);
+    if (place.iv >= 0) {
+        sum = speed >= 0 ? u[speed] * loads.effort[place.iv] : 0;
+        loads.effort[place.iv] = 0;
+    }
+    for (int b = 0; place.iv < 0 && b < place.n; b++) {
+        sum += power_on(model, at->work, place.body[b], loads.wrench[place.body[b]], way);
+        v6_zero(loads.wrench[place.body[b]]);
+    }
+    return sum;
+}
+
+static double by_forces(const lwi_slope *slope, const lwi_slope_state *at, const double *u,
+                        const double (*way)[6])
+{
+    double sum = 0;
+    for (int i = 0; i < slope->nforce; i++) {
+        double f[LWI_SLOPE_SIDES];
+        for (int s = 0; s < LWI_SLOPE_SIDES; s++)
+            f[s] = one_force(&slope->side[s], at, slope->force[i], slope->speed[i], u, way);
+        sum += difference(f, slope->step);
+    }
+    return sum;
+}
+
+static bool force_differs(const lwi_slope *slope, const lwi_slope_state *at, int i, int speed,
+                          const double *u, const double (*way)[6])
+{
+    const double a = one_force(&slope->side[0], at, i, speed, u, way),
+                 b = one_force(&slope->side[3], at, i, speed, u, way);
+    return fabs(a - b) > SAME * (fabs(a) + fabs(b));
+}
+
+static lw_status find_forces(lwi_slope *slope, const lwi_slope_state *at, const double *u,
+                             const double (*way)[6], lwi_arena *arena, lw_error *error)
+{
+    const lw_model *model = slope->side[0].model;
+    slope->force = LWI_PUSH(arena, int, model->nforce);
+    slope->speed = LWI_PUSH(arena, int, model->nforce);
+    if (!slope->force || !slope->speed) return no_memory(error);
+    for (int i = 0; i < model->nforce; i++) {
+        const int iv = lwi_force_acts_on(&model->force[i]).iv,
+                  speed = iv < 0 ? -1 : tree_speed(model, iv);
+        if (!force_differs(slope, at, i, speed, u, way)) continue;
+        slope->force[slope->nforce] = i;
+        slope->speed[slope->nforce++] = speed;
+    }
+    return LW_OK;
+}
+
 // ---------------------------------------------------------------------------------------- residuals
 
 // F [n] and C [m] of one model at a state, without rotors on cut joints.
@@ -217,12 +304,15 @@ void lwi_slope_products(const lwi_slope *slope, const lw_model *model, const lwi
                         int count, const double *u, const double *nu, const double (*X)[6],
                         double *scratch, double *out)
 {
-    if (!slope->inertial) {
+    if (!slope->local) {
         by_models(slope, at, count, u, nu, scratch, out);
         return;
     }
-    for (int i = 0; i < count; i++)
-        out[i] = by_inertia(slope, at, X + (size_t)i * (size_t)model->nnode);
+    for (int i = 0; i < count; i++) {
+        const double(*way)[6] = X + (size_t)i * (size_t)model->nnode;
+        out[i] = by_inertia(slope, at, way) -
+                 by_forces(slope, at, u + (size_t)i * (size_t)model->tree_nv, way);
+    }
 }
 
 // ------------------------------------------------------------------------------------------- start
@@ -266,8 +356,8 @@ static lw_status find_start(const lw_model *model, lwi_slope *slope, lwi_arena *
 
 // ------------------------------------------------------------------------------------------ create
 
-static lw_status create(const lw_model *model, const char *name, double relative,
-                        const char *columns, lwi_arena *arena, lwi_slope *slope, lw_error *error)
+static lw_status create(const lw_model *model, const char *name, double relative, lwi_arena *arena,
+                        lwi_slope *slope, lw_error *error)
 {
     lwi_vary vary;
     double value = 0;
@@ -275,7 +365,7 @@ static lw_status create(const lw_model *model, const char *name, double relative
     TRY(lwi_vary_resolve(model, name, &vary, error));
     for (int s = 0; s < LWI_SLOPE_SIDES; s++) {
         lwi_slope_side *side = &slope->side[s];
-        TRY(make_side(model, &vary, value + side_of[s] * slope->step, columns, arena, side, error));
+        TRY(make_side(model, &vary, value + side_of[s] * slope->step, arena, side, error));
         TRY(lwi_tree_work_create(side->model, arena, &side->tree));
         TRY(lwi_cut_create_rows(side->model, arena, &side->cut));
     }
@@ -284,24 +374,51 @@ static lw_status create(const lw_model *model, const char *name, double relative
 }
 
 lw_status lwi_slope_create(const lw_model *model, const char *name, double relative,
-                           const char *columns, lwi_arena *arena, lwi_slope *slope, lw_error *error)
+                           lwi_arena *arena, lwi_slope *slope, lw_error *error)
 {
     *slope = (lwi_slope){.name = name};
-    const lw_status status = create(model, name, relative, columns, arena, slope, error);
+    const lw_status status = create(model, name, relative, arena, slope, error);
     if (status != LW_OK) lwi_slope_destroy(slope);
     return status == LW_ERR_MEMORY ? no_memory(error) : status;
 }
 
-void lwi_slope_test_inertial(lwi_slope *slope, const lwi_slope_state *at, const double *u,
-                             const double *nu, const double (*X)[6], double *scratch)
+static bool same_forces(const lwi_slope *slope)
 {
     const lw_model *model = slope->side[0].model;
-    double whole, part = by_inertia(slope, at, X), size = 0;
+    bool same = true;
+    for (int s = 1; s < LWI_SLOPE_SIDES; s++) {
+        const lw_model *other = slope->side[s].model;
+        same = same && other->nforce == model->nforce;
+        for (int i = 0; same && i < model->nforce; i++)
+            same = other->force[i].type == model->force[i].type;
+    }
+    return same;
+}
+
+lw_status lwi_slope_test(lwi_slope *slope, const lwi_slope_state *at, const double *u,
+                         const double *nu, const double (*X)[6], double *scratch, lwi_arena *arena,
+                         lw_error *error)
+{
+    double whole, size = 0;
+    if (!same_forces(slope)) return LW_OK;
+    TRY(find_forces(slope, at, u, X, arena, error));
+    const double inertia = by_inertia(slope, at, X), forces = by_forces(slope, at, u, X);
     by_models(slope, at, 1, u, nu, scratch, &whole);
     for (int i = 0; i < slope->count; i++)
         for (int j = 0; j < 10; j++) size += fabs(slope->change[i][j]);
-    (void)model;
-    slope->inertial = fabs(whole - part) <= 1e-9 * (fabs(whole) + fabs(part) + size);
+    slope->local = fabs(whole - (inertia - forces)) <=
+                   1e-9 * (fabs(whole) + fabs(inertia) + fabs(forces) + size);
+    return LW_OK;
+}
+
+lw_status lwi_slope_observe(lwi_slope *slope, const char *columns, lwi_arena *arena,
+                            lw_error *error)
+{
+    for (int s = 0; s < LWI_SLOPE_SIDES; s++) {
+        lwi_slope_side *side = &slope->side[s];
+        TRY(lwi_probe_run_create(side->model, columns, arena, &side->run, error));
+    }
+    return LW_OK;
 }
 
 void lwi_slope_destroy(lwi_slope *slope)

@@ -2,14 +2,15 @@
 //
 // Problem: with the coordinates q, v, vdot and the multipliers lambda of the tree fixed, derivatives by a parameter p of
 //     F = M vdot + h - J'lambda,   C = J vdot + gamma,   the start (q, v), and columns of results.
-// Where p changes masses, mass centres and inertias alone, F is linear in them: their change with p times the wrench
-// that each needs, O(1) for each body.  Elsewhere models with p +- h and p +- 2h are evaluated: differences of order
-// four in p alone, of a function without integration.
+// F is linear in masses, mass centres and inertias: their change with p times the wrench that each needs, O(1) for each
+// body; forces of which p changes parameters are evaluated alone, with p +- h and p +- 2h.  Where p changes more than
+// these, whole models are evaluated: differences of order four in p alone, of a function without integration.
 #ifndef LWI_ANALYSIS_SLOPES_H
 #define LWI_ANALYSIS_SLOPES_H
 
 #include "dynamics/state_derivatives.h"
 #include "io/result/columns.h"
+#include "kinematics/tree_state.h"
 
 #include <linkwork/simulate.h>
 
@@ -34,26 +35,27 @@ lw_status lwi_probe_run_at(lwi_probe_run *run, double t, const double *q, const 
 typedef struct lwi_slope_side {
     lw_model *model;
     lwi_probe_run run;
-    lwi_tree_work tree; ///< unless `inertial`
+    lwi_tree_work tree;
     lwi_cut cut;
 } lwi_slope_side;
 
 typedef struct lwi_slope {
     const char *name;
-    double step;   ///< of the parameter, in its unit
-    bool inertial; ///< changes masses, mass centres and inertias alone
+    double step; ///< of the parameter, in its unit
+    bool local;  ///< changes masses, mass centres, inertias and some forces alone
     lwi_slope_side side[LWI_SLOPE_SIDES];
     int *node, count; ///< nodes with another inertia
     double (
-        *change)[10]; ///< [count] of mass, first moment [3], inertia [6] about the link's origin
-    double *start;    ///< [2 tree nv] of the start along the speeds, and of the speeds
+        *change)[10];   ///< [count] of mass, first moment [3], inertia [6] about the link's origin
+    int *force, nforce; ///< forces with other parameters
+    int *speed;         ///< [nforce] speed of the tree that each acts on; -1: bodies
+    double *start;      ///< [2 tree nv] of the start along the speeds, and of the speeds
 } lwi_slope;
 
 /** @param relative  step by the value of the parameter
  *  @return LW_ERR_ARGUMENT: no such parameter, or its value is 0; LW_ERR_UNSUPPORTED: another tree */
 lw_status lwi_slope_create(const lw_model *model, const char *name, double relative,
-                           const char *columns, lwi_arena *arena, lwi_slope *slope,
-                           lw_error *error);
+                           lwi_arena *arena, lwi_slope *slope, lw_error *error);
 void lwi_slope_destroy(lwi_slope *slope);
 
 /** A state at which slopes are evaluated. */
@@ -63,16 +65,20 @@ typedef struct lwi_slope_state {
     const lwi_tree_derivatives *tree; ///< evaluated there
     const lwi_tree_work *work;
 } lwi_slope_state;
-/** Decides whether the parameter changes inertia alone, by comparison at a state with rows u, nu, X at random. */
-void lwi_slope_test_inertial(lwi_slope *slope, const lwi_slope_state *at, const double *u,
-                             const double *nu, const double (*X)[6], double *scratch);
+/** Decides whether the parameter changes inertia and forces alone, by comparison at a state with rows u, nu, X at random. */
+lw_status lwi_slope_test(lwi_slope *slope, const lwi_slope_state *at, const double *u,
+                         const double *nu, const double (*X)[6], double *scratch, lwi_arena *arena,
+                         lw_error *error);
 /** out [count] := u'dF/dp + nu'dC/dp for `count` rows u [count][tree nv], nu [count][m].
  *  @param scratch  [2 (tree nv + m)]
  *  @param X  [count][nnode][6] sum over the way to each node of u S, world axes about the world's origin */
 void lwi_slope_products(const lwi_slope *slope, const lw_model *model, const lwi_slope_state *at,
                         int count, const double *u, const double *nu, const double (*X)[6],
                         double *scratch, double *out);
-/** out [columns] := explicit derivative of the columns at a state. */
+/** Makes the runs that lwi_slope_columns needs. */
+lw_status lwi_slope_observe(lwi_slope *slope, const char *columns, lwi_arena *arena,
+                            lw_error *error);
+/** out [columns] := explicit derivative of the columns at a state; after lwi_slope_observe. */
 lw_status lwi_slope_columns(lwi_slope *slope, double t, const double *q, const double *v,
                             double *out, lw_error *error);
 

@@ -12,15 +12,48 @@ enum { FAR = sizeof weight / sizeof *weight };
 
 // -------------------------------------------------------------------------------------- forces
 
+// Is speed iv one of a joint of the tree?  Coordinates of others depend on those of the whole loop.
+static bool in_tree(const lw_model *model, int iv)
+{
+    int j = model->njoint - 1;
+    while (j >= 0 && model->joint[j].iv > iv) j--;
+    while (j >= 0 && model->joint[j].type->nv == 0) j--;
+    return j >= 0 && model->joint[j].node >= 0;
+}
+
 static bool is_local(const lw_model *model, const lwi_force *force)
 {
-    if (lwi_force_acts_on(force).iv < 0) return false;
+    const int iv = lwi_force_acts_on(force).iv;
+    if (iv < 0 || !in_tree(model, iv)) return false;
     if (force->type == &lwi_force_joint_stop || force->type == &lwi_force_joint_friction)
         return true;
     if (force->type != &lwi_force_joint_spring) return false;
     const lwi_joint_spring_par *p = force->par;
     return !lwi_function_of_state(model->desc.function, p->force) &&
            !lwi_function_of_state(model->desc.function, p->effort);
+}
+
+static int tree_speed(const lw_model *model, int iv)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        for (int j = 0; node->joint >= 0 && j < node->nv; j++)
+            if (model->joint[node->joint].iv + node->column[j] == iv) return node->iv + j;
+    }
+    return -1; // driven
+}
+
+// Are all forces springs and dampers of joints of the tree?
+static lw_status find_springs(const lw_model *model, lwi_arena *arena, lwi_state_derivatives *d)
+{
+    int *speed = LWI_PUSH(arena, int, model->nforce);
+    if (!speed) return LW_ERR_MEMORY;
+    d->spring_speed = d->local ? speed : NULL;
+    for (int i = 0; i < model->nforce && d->spring_speed; i++) {
+        speed[i] = tree_speed(model, lwi_force_acts_on(&model->force[i]).iv);
+        if (model->force[i].type != &lwi_force_joint_spring) d->spring_speed = NULL;
+    }
+    return LW_OK;
 }
 
 static lw_status create_rows(const lw_model *model, lwi_arena *arena, lwi_state_derivatives *d,
@@ -43,6 +76,7 @@ lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
     TRY(create_rows(model, arena, d, error));
     for (int i = 0; i < model->nforce; i++)
         d->local = d->local && is_local(model, &model->force[i]);
+    TRY(find_springs(model, arena, d));
     d->q = LWI_PUSH(arena, double, model->tree_nq);
     d->v = LWI_PUSH(arena, double, n);
     d->plus = LWI_PUSH(arena, double, n);
@@ -147,10 +181,25 @@ static double step_of_speeds(const double *v, int first, int end)
     return STEP * (1 + largest);
 }
 
+static void subtract_springs(const lw_model *model, const int *speed, double *by_q, double *by_v)
+{
+    for (int i = 0; i < model->nforce; i++) {
+        const lwi_joint_spring_par *p = model->force[i].par;
+        if (speed[i] < 0) continue;
+        const size_t at = (size_t)speed[i] * (size_t)(model->tree_nv + 1);
+        if (p->iq >= 0) by_q[at] += p->stiffness;
+        by_v[at] += p->damping;
+    }
+}
+
 static void subtract_forces(const difference *of, double *by_q, double *by_v)
 {
     const int n = of->model->tree_nv;
     const double step = STEP * fmin(1, of->model->length);
+    if (of->d->spring_speed) {
+        subtract_springs(of->model, of->d->spring_speed, by_q, by_v);
+        return;
+    }
     if (of->d->local) {
         add_difference(of, false, ALL, step, by_q);
         add_difference(of, true, ALL, step_of_speeds(of->v, 0, n), by_v);

@@ -2,7 +2,7 @@
 //
 // Problem: by_q, by_v of efforts (inverse) or accelerations (forward).  Inertia, gravity, drives and mounts by the
 // recursion of tree/derivatives.h; forces of the model by central differences of order six of their generalised
-// forces alone.  Of mechanisms with loops the efforts are M vdot + h = tau + J'lambda of the spanning tree, and
+// forces alone, unless all of them are springs and dampers of joints.  Of mechanisms with loops the efforts are M vdot + h = tau + J'lambda of the spanning tree, and
 // the rows come with them (loops/cut_derivatives.h).
 // Cost: O(n depth), forward O(n^2 depth), forces on bodies O(n) for each column.
 #ifndef LWI_DYNAMICS_STATE_DERIVATIVES_H
@@ -16,8 +16,9 @@ typedef struct lwi_state_derivatives {
     bool closed; ///< there are loops or couplings
     lwi_cut cut; ///< rows alone, of `closed`
     lwi_cut_derivatives rows;
-    bool local;           ///< each force depends on the one coordinate that it acts on
-    double *q, *v;        ///< [tree_nq], [tree_nv] displaced
+    bool local;        ///< each force depends on the one coordinate that it acts on
+    int *spring_speed; ///< [nforce] tree speed of each, where all are springs of joints; else NULL
+    double *q, *v;     ///< [tree_nq], [tree_nv] displaced
     double *plus, *minus; ///< [tree_nv] generalised forces
     double *effort;       ///< [tree_nv] M vdot + h at the state, of `closed`
     double *M;            ///< [tree_nv]^2

@@ -101,8 +101,7 @@ static void efforts_to_speeds(const lw_model *model, lwi_tree_work *work)
     for_nodes((tree_job){.model = model, .work = work}, efforts_of_nodes);
 }
 
-// The motion that forces read: arrays of the workspace.
-static lwi_kin kin_of(const lwi_tree_work *work)
+lwi_kin lwi_tree_kin(const lwi_tree_work *work)
 {
     return (lwi_kin){.R = (const double(*)[9])work->body_R,
                      .r = (const double(*)[3])work->body_r,
@@ -137,7 +136,7 @@ void lwi_tree_joint_motion(const lw_model *model, lwi_tree_work *work, const dou
 
 void lwi_tree_apply(const lw_model *model, lwi_tree_work *work, double t, const double *inputs)
 {
-    const lwi_kin kin = kin_of(work);
+    const lwi_kin kin = lwi_tree_kin(work);
     if (work->shares) {
         lwi_force_shares_apply(work->shares, &kin, t, inputs, &work->loads);
     } else {

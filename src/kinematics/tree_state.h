@@ -57,6 +57,8 @@ void lwi_tree_joint_motion(const lw_model *model, lwi_tree_work *work, const dou
                            const double *v);
 /** loads, effort and power of the motion in the arrays of bodies and joints. */
 void lwi_tree_apply(const lw_model *model, lwi_tree_work *work, double t, const double *inputs);
+/** The motion that forces read: arrays of the workspace. */
+lwi_kin lwi_tree_kin(const lwi_tree_work *work);
 /** Everything up to the loads: positions, rates of S and sigma, velocities, loads. */
 void lwi_tree_evaluate(const lw_model *model, lwi_tree_work *work, double t, const double *q,
                        const double *v, const double *inputs);

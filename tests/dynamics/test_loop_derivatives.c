@@ -138,6 +138,42 @@ static void test_along_constraints(void **state)
     print_message("largest difference %.3g\n", worst);
 }
 
+// Springs and dampers on all joints of a four-bar, that of the loop too.
+static void test_springs_in_a_loop(void **state)
+{
+    (void)state;
+    uint64_t seed = 2;
+    lw_builder *builder = lwt_builder();
+    const lw_body crank = lwt_rod(builder, "crank", 0, 0, 0.2, 0.3, 1),
+                  coupler = lwt_rod(builder, "coupler", 0.2, 0.3, 1.1, 0.7, 1),
+                  rocker = lwt_rod(builder, "rocker", 1, 0, 1.1, 0.7, 1);
+    const struct {
+        lw_body a, b;
+        double x, y;
+    } joint[] = {{lwt_ground, crank, 0, 0},
+                 {crank, coupler, 0.2, 0.3},
+                 {coupler, rocker, 1.1, 0.7},
+                 {lwt_ground, rocker, 1, 0}};
+    for (int i = 0; i < 4; i++)
+        lwt_add(builder, &(lw_joint_desc){.type = LW_JOINT_REVOLUTE,
+                                          .body1 = joint[i].a,
+                                          .body2 = joint[i].b,
+                                          .axis = {0, 0, 1},
+                                          .at = {joint[i].x, joint[i].y, 0},
+                                          .coordinate[0] = {.stiffness = 3 + i, .damping = 1 + i}});
+    lwt_loops c = {.model = lwt_model(builder)};
+    bench b = bench_create(&c, &seed);
+    for (int way = 0; way < 3; way++) {
+        fill_direction(&b, &seed);
+        by_differences(&b);
+        by_matrices(&b);
+        const double size = largest(b.expected, b.n) + 1e-4 * largest(b.vdot, b.n);
+        for (int i = 0; i < b.n; i++) assert_true(fabs(b.da[i] - b.expected[i]) <= 1e-9 * size);
+    }
+    bench_destroy(&b);
+    lw_model_destroy(c.model);
+}
+
 // Accelerations are linear in the efforts, redundant rows or not.
 static void test_by_efforts(void **state)
 {
@@ -241,6 +277,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_along_constraints), cmocka_unit_test(test_by_efforts),
-        cmocka_unit_test(test_efforts_of_the_tree), cmocka_unit_test(test_joints_of_callers)};
+        cmocka_unit_test(test_springs_in_a_loop), cmocka_unit_test(test_efforts_of_the_tree),
+        cmocka_unit_test(test_joints_of_callers)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
