@@ -223,14 +223,14 @@ static void set_state_checks_loops(void **state)
         lw_options options;
         lw_sim *sim, *alone;
         lw_error error;
-        double t, x[128], other[128], then[128];
+        double t, x[256], other[256], then[256];
         lw_options_default(&options);
         lwt_set(&options, "formulation", name);
         const lw_sim_desc desc = {.options = &options};
         if (lw_sim_create(model, &desc, &sim, &error) != LW_OK) continue; // of trees
         ok(lw_sim_create(model, &desc, &alone, &error), &error);
         const int n = lw_sim_state_size(sim);
-        assert_true(n <= 128);
+        assert_true(n <= 256);
         ok(lw_sim_step(sim, 0.1), lw_sim_error(sim));
         ok(lw_sim_step(alone, 0.1), lw_sim_error(alone));
         lw_sim_get_state(sim, &t, x);
