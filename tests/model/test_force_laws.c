@@ -295,8 +295,8 @@ static void every_force_states_every_fact(void **state)
         const lwi_force_item *item = lwi_force_items[i];
         assert_ptr_equal(item->type, types[BEFORE + i]);
         assert_true(item->keys && item->add && item->compile && item->acts);
-        assert_true(item->type->actions ||
-                    strstr(item->acts, "coordinates")); // on bodies, or joints
+        assert_true(item->type->actions || strstr(item->acts, "coordinates") ||
+                    !item->type->place); // on bodies, on joints, at several places
         assert_int_equal(item->keys->ntype, 1);
         assert_string_equal(item->keys->type[0], item->type->name);
         assert_string_equal(item->keys->title, item->type->name);
