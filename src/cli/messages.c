@@ -4,9 +4,19 @@
 #include <stdarg.h>
 #include <string.h>
 
+static char last[512]; // message
+
+const char *cli_last_message(void)
+{
+    return last;
+}
+
 cli_exit cli_complain(cli_exit code, const char *format, ...)
 {
     va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(last, sizeof last, format, arguments);
+    va_end(arguments);
     va_start(arguments, format);
     fputs("linkwork: ", stderr);
     vfprintf(stderr, format, arguments);
@@ -34,6 +44,7 @@ static cli_exit exit_of(lw_status status)
 cli_exit cli_fail(lw_status status, const lw_error *error)
 {
     const char *text = error && error->text[0] ? error->text : lw_status_text(status);
+    snprintf(last, sizeof last, "%s", text);
     if (error && error->file[0] && error->line)
         fprintf(stderr, "%s:%d:%d: %s\n", error->file, error->line, error->column, text);
     else if (error && error->file[0])

@@ -18,7 +18,7 @@ static void print_head(const table *t)
 {
     if (t->file) {
         for (int k = 0; k < t->cases->columns; k++) fprintf(t->file, "%s,", t->cases->name[k]);
-        fprintf(t->file, "mode,frequency_hz,damping_ratio,re,im\n");
+        fprintf(t->file, "mode,frequency_hz,damping_ratio,re,im,failure\n");
     }
     if (t->json) {
         json_open(t->json, NULL, '{');
@@ -34,7 +34,7 @@ static void print_mode(const table *t, const double *value, int i, lw_mode m)
 {
     if (t->file) {
         for (int k = 0; k < t->cases->columns; k++) fprintf(t->file, "%.17g,", value[k]);
-        fprintf(t->file, "%d,%.17g,%.17g,%.17g,%.17g\n", i + 1, m.frequency, m.damping_ratio, m.re,
+        fprintf(t->file, "%d,%.17g,%.17g,%.17g,%.17g,\n", i + 1, m.frequency, m.damping_ratio, m.re,
                 m.im);
     }
     if (t->json || t->arguments->quiet) return;
@@ -43,12 +43,50 @@ static void print_mode(const table *t, const double *value, int i, lw_mode m)
            m.im > 0 ? '+' : ' ', m.im);
 }
 
-static void json_case(const table *t, const double *value, const lw_modes *modes)
+// A text in a CSV file.
+static void put_quoted(FILE *file, const char *text)
 {
-    json_open(t->json, NULL, '{');
+    putc('"', file);
+    for (; *text; text++) {
+        if (*text == '"') putc('"', file);
+        putc(*text, file);
+    }
+    putc('"', file);
+}
+
+static void json_values(const table *t, const double *value)
+{
     json_open(t->json, "values", '{');
     for (int k = 0; k < t->cases->columns; k++) json_number(t->json, t->cases->name[k], value[k]);
     json_close(t->json, '}');
+}
+
+// A case without modes, and why: mode 0.
+static void show_failure(const table *t, const double *value, const char *why)
+{
+    if (t->file) {
+        for (int k = 0; k < t->cases->columns; k++) fprintf(t->file, "%.17g,", value[k]);
+        fprintf(t->file, "0,nan,nan,nan,nan,");
+        put_quoted(t->file, why);
+        putc('\n', t->file);
+    }
+    if (t->json) {
+        json_open(t->json, NULL, '{');
+        json_values(t, value);
+        json_open(t->json, "modes", '[');
+        json_close(t->json, ']');
+        json_text(t->json, "failure", why);
+        json_close(t->json, '}');
+    } else if (!t->arguments->quiet) {
+        for (int k = 0; k < t->cases->columns; k++) printf("%-14.7g ", value[k]);
+        printf("   0  %s\n", why);
+    }
+}
+
+static void json_case(const table *t, const double *value, const lw_modes *modes)
+{
+    json_open(t->json, NULL, '{');
+    json_values(t, value);
     json_open(t->json, "modes", '[');
     for (int i = 0; i < lw_modes_count(modes); i++) {
         const lw_mode m = lw_modes_at(modes, i);
@@ -86,10 +124,13 @@ static cli_exit one_case(const table *t, const double *value)
         arguments.set[arguments.nset++] = text[k];
     }
     cli_exit code = cli_analysis_at(&arguments, true, &balance);
-    if (!code) code = cli_analysis_begin(&arguments, balance, &a);
     if (code) return code;
-    code = cli_modes_of(&arguments, &a, &linear, &modes);
-    if (!code) show(t, value, modes);
+    code = cli_analysis_begin(&arguments, balance, &a);
+    if (!code) code = cli_modes_of(&arguments, &a, &linear, &modes);
+    if (!code)
+        show(t, value, modes);
+    else if (code != CLI_USE)
+        show_failure(t, value, cli_last_message());
     lw_modes_destroy(modes);
     lw_linear_destroy(linear);
     cli_analysis_end(&a);
@@ -99,13 +140,17 @@ static cli_exit one_case(const table *t, const double *value)
 static cli_exit all_cases(table *t)
 {
     cli_exit code = CLI_DONE;
+    bool failed = false;
     print_head(t);
-    for (int i = 0; i < t->cases->n && !code; i++)
+    for (int i = 0; i < t->cases->n && code != CLI_USE; i++) {
         code = one_case(t, t->cases->value + (size_t)i * (size_t)t->cases->columns);
-    if (!t->json) return code;
-    json_close(t->json, ']');
-    json_close(t->json, '}');
-    return code;
+        failed = failed || code;
+    }
+    if (t->json) {
+        json_close(t->json, ']');
+        json_close(t->json, '}');
+    }
+    return code == CLI_USE ? code : failed ? CLI_FAILED : CLI_DONE;
 }
 
 static cli_exit read_cases(const cli_arguments *arguments, cases *c)
@@ -133,7 +178,7 @@ cli_exit cli_modes_vary(const cli_arguments *arguments)
     if (!code) {
         code = all_cases(&t);
         if (t.file) {
-            const cli_exit closed = cli_close(arguments, t.file, !code);
+            const cli_exit closed = cli_close(arguments, t.file, code != CLI_USE);
             if (!code) code = closed;
         }
     }

@@ -164,9 +164,21 @@ joints: {a: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 0,
             self.assertAlmostEqual(case["modes"][0]["frequency_hz"],
                                    math.sqrt(9.81 + case["values"]["k"]) / (2 * math.pi), delta=1e-10)
         with open(file, encoding="utf-8") as rows:
-            self.assertEqual(rows.readline(), "k,mode,frequency_hz,damping_ratio,re,im\n")
+            self.assertEqual(rows.readline(), "k,mode,frequency_hz,damping_ratio,re,im,failure\n")
             self.assertEqual(len(rows.readlines()), 3)
         self.assertIn("frequency", self.run_program("modes", path, "--vary", "k=1,2"))
+        with open(path, encoding="utf-8") as model:
+            text = model.read()
+        with open(path, "w", encoding="utf-8") as model:
+            model.write(text.replace("{k: 2}", "{k: {value: 2, max: 3}}"))
+        done = subprocess.run([PROGRAM, "modes", path, "--vary", "k=1,4,2", "-o", file, "--json"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        found = json.loads(done.stdout)
+        self.assertEqual([len(case["modes"]) for case in found["cases"]], [1, 0, 1])
+        self.assertIn("4", found["cases"][1]["failure"])
+        with open(file, encoding="utf-8") as rows:
+            self.assertIn("4,0,nan,nan,nan,nan,\"", rows.read())
         self.assertIn("no parameter 'c'", self.run_program("modes", path, "--vary", "c=1,2", code=2))
         self.assertIn("for the cases of --vary", self.run_program("modes", path, "-o", file, code=2))
 
