@@ -112,13 +112,31 @@ static lw_status along_drives(inverse_run *r)
     return status;
 }
 
+static bool is_given(const cli_arguments *arguments, const char *key)
+{
+    for (int i = 0; i < arguments->nsetting; i++)
+        if (!strcmp(arguments->setting[i].key, key)) return true;
+    return false;
+}
+
+// All rows are solved, because loops begin from the row before; those of --sample are taken, up to --duration.
 static lw_status along_result(inverse_run *r)
 {
+    const lw_options *options = &r->model.options;
+    const double duration = is_given(r->arguments, "duration") ? options->duration : INFINITY,
+                 sample = is_given(r->arguments, "sample") ? options->sample : 0;
+    double first = 0, next = -INFINITY;
     lw_status status = LW_OK;
     for (long i = 0; i < lw_inverse_rows(r->inverse) && status == LW_OK; i++) {
         const lw_inverse_solution *s;
         status = lw_inverse_row(r->inverse, i, &s, &r->error);
-        if (status == LW_OK) status = take_solved(r, s);
+        if (status != LW_OK) break;
+        if (i == 0) first = next = s->time;
+        const double near = 1e-9 * (1 + fabs(s->time));
+        if (s->time > first + duration + near) break;
+        if (sample > 0 && s->time < next - near) continue;
+        while (sample > 0 && next <= s->time + near) next += sample;
+        status = take_solved(r, s);
     }
     return status;
 }

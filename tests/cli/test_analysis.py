@@ -238,6 +238,9 @@ joints:
         self.run_program("run", self.model, "--duration", "0.5", "--sample", "0.1", "-o", result, "--quiet")
         found = self.json("inverse", self.model, "--motion", result, "--actuators", "a,b", "-o", again)
         self.assertEqual(found["rows"], 6)
+        some = self.json("inverse", self.model, "--motion", result, "--actuators", "a,b", "--duration", "0.4",
+                         "--sample", "0.2")
+        self.assertEqual(some["time"], found["time"][0:5:2])
         for effort in found["efforts"].values():
             self.assertLess(max(map(abs, effort)), 1e-8)
         with open(again, encoding="utf-8") as file:
