@@ -26,6 +26,7 @@ from ._errors import (ArgumentError, Error, FileError, IntegratorError, Internal
                       UnknownNameError, UnsupportedError)
 from ._errors import check as _check
 from ._errors import text_of as _text_of
+from ._evaluation import Evaluation
 from ._inverse import Inverse, InverseMotion, InverseSolution, actuate, inverse
 from ._kinematics import Goal, Kinematics, PointMotion, Reach
 from ._model import Assembly, Base, Body, Check, Joint, Model, Redundancy, load
@@ -75,7 +76,7 @@ def integrators() -> Tuple[str, ...]:
 
 __all__ = [
     "ArgumentError", "Assembly", "Base", "Batch", "BatchResult", "Body", "BodyColumns", "Builder", "Check",
-    "Comparison", "Constraints", "Data", "Equilibrium", "Error", "FileError", "Goal", "Impact", "Inputs",
+    "Comparison", "Constraints", "Data", "Equilibrium", "Error", "Evaluation", "FileError", "Goal", "Impact", "Inputs",
     "IntegratorError", "InternalError", "Inverse", "InverseMotion", "InverseSolution", "Joint", "JointColumns",
     "Kinematics", "LinearSystem", "Mode", "Model", "ModelError", "NotFiniteError", "Observation",
     "OffLoopsWarning", "OutOfMemoryError", "ParseError", "PointMotion", "Reach", "Redundancy", "Sensitivity",
