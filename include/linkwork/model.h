@@ -50,7 +50,9 @@ typedef struct lw_place {
     X(LAG, "lag", "formula behind a first-order lag")                                              \
     X(RATE_LIMIT, "rate_limit", "formula with a limited rate of change")                           \
     X(TRANSFER, "transfer", "formula behind a transfer function")                                  \
-    X(PID, "pid", "controller with proportional, integral and derivative action")
+    X(PID, "pid", "controller with proportional, integral and derivative action")                  \
+    X(SWITCH, "switch", "number that events set")                                                  \
+    X(RELAY, "relay", "one of two numbers, by a formula with hysteresis")
 
 #define X(name, text, help) LW_FUNCTION_##name,
 typedef enum lw_function_type { LW_FUNCTION_LIST(X) LW_FUNCTION_COUNT } lw_function_type;
@@ -80,10 +82,10 @@ typedef struct lw_function_desc {
     size_t size;      ///< sizeof this struct, or 0: see linkwork.h
     const char *name; ///< NULL: anonymous
     lw_function_type type;
-    double value;                           ///< constant
+    double value;                           ///< constant; switch: at the start
     double offset, amplitude, omega, phase; ///< sine; rad/s, rad
     double rate;                            ///< ramp; starts at `from`
-    double from, to, start, end;            ///< step: values from, to; times start < end
+    double from, to, start, end;            ///< step: values from, to; times start < end; relay: values below, above
     const double *coefficients;             ///< polynomial [ncoefficient]
     int ncoefficient;
     const double *t,
@@ -106,11 +108,12 @@ typedef struct lw_function_desc {
     bool recorded; ///< a column of results, `signal.NAME.value`; needs a name
     // ---- with states, which are integrated with the motion: docs/controllers.md has the equations
     /** integral: value at the start, default 0; lag, rate_limit: the same, default that of the formula at the start;
-     *  transfer: input of the steady state at the start, default likewise; pid: integral part at the start, default 0 */
+     *  transfer: input of the steady state at the start, default likewise; pid: integral part at the start, default 0;
+     *  relay: 1: above, 0: below, where the formula is within the range at the start */
     double initial;
     bool has_initial;
     double time;     ///< lag, rate_limit: time constant > 0 [s]
-    double range[2]; ///< integral, pid: lower and upper end, where has_range
+    double range[2]; ///< integral, pid: lower and upper end, where has_range; relay: of the formula, below this, above that
     bool has_range;
     double kp, ki, kd; ///< pid, >= 0: gains of the error, of its integral and of its rate
     double
@@ -525,8 +528,14 @@ typedef struct lw_measure_desc {
 typedef enum lw_crossing { LW_CROSSING_LIST(X) LW_CROSSING_COUNT } lw_crossing;
 #undef X
 
-/** Something that happens in a run at a time that a condition on the motion decides, or at given times: the run ends, or
- *  a row is written at exactly this time.  Several at one time happen in the order of the model. */
+/** What a switch becomes at an event. */
+typedef struct lw_event_setting {
+    lw_signal target; ///< a function of type LW_FUNCTION_SWITCH
+    lw_signal value;  ///< evaluated at the event
+} lw_event_setting;
+
+/** Something that happens in a run at a time that a condition on the motion decides, or at given times: the run ends, a
+ *  row is written at exactly this time, switches change.  Several at one time happen in the order of the model. */
 typedef struct lw_event_desc {
     size_t size; ///< sizeof this struct, or 0: see linkwork.h
     const char *name;
@@ -540,6 +549,8 @@ typedef struct lw_event_desc {
     int nat;
     bool stop;   ///< the run ends
     bool record; ///< a row of the results at this time, with the number of the event in sys.event
+    const lw_event_setting *set; ///< copied [nset]: all change at once
+    int nset;
     lw_place place;
 } lw_event_desc;
 

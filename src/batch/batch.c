@@ -2,6 +2,8 @@
 // steps.
 #include "batch/batch.h"
 
+#include "model/events.h"
+
 #include "base/assert.h"
 #include "simulate/options.h"
 
@@ -367,7 +369,7 @@ static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
     if (!b->alone && !strcmp(b->options.integrator, "auto"))
         lwi_copy_text(b->options.integrator, sizeof b->options.integrator, "dopri54");
     b->method = lwi_stepper_find(b->options.integrator);
-    b->alone = b->alone || !b->method || b->model->desc.nevent > 0;
+    b->alone = b->alone || !b->method || lwi_has_events(b->model);
     b->takes_singular = b->options.singular == LW_SINGULAR_TURN;
     if (!b->alone) b->options.singular = LW_SINGULAR_TURN; // lanes do not step across positions
     return LW_OK;

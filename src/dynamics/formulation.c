@@ -48,11 +48,12 @@ static lw_status refuse_rotor(const lwi_formulation *formulation, const lw_model
                     formulation->name, model->joint[j].name, remedy);
 }
 
-// Their rates need an integrator of ordinary differential equations.
+// Rates of states need an integrator of ordinary differential equations.
 static lw_status refuse_states(const lwi_formulation *f, const lw_model *model, lw_error *why)
 {
     int i = 0;
-    while (model->function[i].nstate == 0) i++;
+    while (i < model->desc.nfunction && !lwi_function_is_integrated(&model->function[i])) i++;
+    if (i == model->desc.nfunction) return LW_OK;
     const char *name = model->desc.function[i].name;
     return lwi_fail(why, LW_ERR_UNSUPPORTED,
                     "signal%s%s%s has states, which the steps of %s do not integrate; use another "
@@ -63,7 +64,7 @@ static lw_status refuse_states(const lwi_formulation *f, const lw_model *model, 
 lw_status lwi_formulation_accepts(const lwi_formulation *formulation, const lw_model *model,
                                   lw_error *why)
 {
-    if (model->nstate > 0 && formulation->step) return refuse_states(formulation, model, why);
+    if (model->nstate > 0 && formulation->step) TRY(refuse_states(formulation, model, why));
     if (model->nloop > 0 && !(formulation->flags & LWI_CAN_LOOPS))
         return refuse_loop(formulation, model, why);
     if (model->ncoupling > 0 && !(formulation->flags & LWI_CAN_COUPLINGS))

@@ -32,6 +32,27 @@ static lw_status check_times(const lwi_item *it, const lw_event_desc *d)
     return LW_OK;
 }
 
+static lw_status check_set(const lwi_item *it, const lw_event_desc *d)
+{
+    const lwi_description *desc = &it->builder->desc;
+    if (d->nset < 0 || (d->nset && !d->set))
+        return lwi_item_fail(it, "%d switches change, or none is given", d->nset);
+    for (int i = 0; i < d->nset; i++) {
+        const int target = d->set[i].target.index;
+        TRY(lwi_item_signal(it, "set", d->set[i].target, false));
+        TRY(lwi_item_signal(it, "set", d->set[i].value, false));
+        if (target <= 0 || desc->function[target - 1].type != LW_FUNCTION_SWITCH)
+            return lwi_item_fail(it, "set: '%.80s' is no switch, expected a signal of type switch",
+                                 target > 0 && desc->function[target - 1].name
+                                     ? desc->function[target - 1].name
+                                     : "");
+        if (!d->set[i].value.index)
+            return lwi_item_fail(it, "set: the value of '%.80s' is missing",
+                                 desc->function[target - 1].name);
+    }
+    return LW_OK;
+}
+
 static lw_status check(const lwi_item *it, const lw_event_desc *d)
 {
     const int ways = (d->when.index != 0) + (d->every != 0) + (d->nat != 0);
@@ -47,20 +68,27 @@ static lw_status check(const lwi_item *it, const lw_event_desc *d)
     if (d->crossing != LW_CROSSING_AUTO && !d->when.index)
         return lwi_item_fail(it, "`crossing` belongs to `when`");
     if (d->from != 0 && d->every == 0) return lwi_item_fail(it, "`from` belongs to `every`");
-    if (d->stop || d->record) return LW_OK;
-    return lwi_item_fail(it, "it is missing what happens, expected `stop` or `record`");
+    TRY(check_set(it, d));
+    if (d->stop || d->record || d->nset) return LW_OK;
+    return lwi_item_fail(it, "it is missing what happens, expected `stop`, `record` or `set`");
 }
 
 bool lwi_event_desc_copy(lwi_arena *arena, lw_event_desc *d)
 {
     const double *at = d->at;
+    const lw_event_setting *set = d->set;
     d->name = lwi_arena_text(arena, d->name);
     if (d->nat) {
         double *copy = LWI_PUSH(arena, double, d->nat);
         if (copy) memcpy(copy, at, (size_t)d->nat * sizeof *copy);
         d->at = copy;
     }
-    return d->name && (d->at || !d->nat);
+    if (d->nset) {
+        lw_event_setting *copy = LWI_PUSH(arena, lw_event_setting, d->nset);
+        if (copy) memcpy(copy, set, (size_t)d->nset * sizeof *copy);
+        d->set = copy;
+    }
+    return d->name && (d->at || !d->nat) && (d->set || !d->nset);
 }
 
 lw_status lw_builder_add_event(lw_builder *b, const lw_event_desc *desc, lw_error *error)
@@ -194,6 +222,10 @@ lw_status lwi_compile_events(lw_model *m, lw_error *error)
     if (!m->event) return lwi_fail(error, LW_ERR_MEMORY, "no memory for events");
     for (int i = 0; i < m->desc.nevent; i++)
         TRY(compile_condition(m, &m->desc.event[i], &m->event[i], error));
+    m->relay = LWI_PUSH(&m->arena, int, m->desc.nfunction);
+    if (!m->relay) return lwi_fail(error, LW_ERR_MEMORY, "no memory for events");
+    for (int i = 0; i < m->desc.nfunction; i++)
+        if (m->desc.function[i].type == LW_FUNCTION_RELAY) m->relay[m->nrelay++] = i;
     return LW_OK;
 }
 
@@ -204,6 +236,15 @@ double lwi_event_guard(const lw_model *m, int i, const lwi_now *now)
     here.functions = m->function;
     return e->formula ? lwi_formula_value(e->formula, &here)
                       : lwi_signal_value(m->function, e->when, &here, 0);
+}
+
+double lwi_relay_guard(const lw_model *m, int i, const lwi_now *now)
+{
+    const lwi_function *f = &m->function[m->relay[i]];
+    lwi_now here = *now;
+    here.functions = m->function;
+    const double x = lwi_formula_value(f->formula, &here);
+    return here.states[f->state] != 0 ? f->desc.range[0] - x : x - f->desc.range[1];
 }
 
 // ------------------------------------------------------------------------------------------- times

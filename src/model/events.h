@@ -18,6 +18,13 @@ bool lwi_event_desc_copy(lwi_arena *arena, lw_event_desc *desc);
 lw_status lwi_compile_events(lw_model *model, lw_error *error);
 /** Positive where the condition of event i holds, negative where it does not. */
 double lwi_event_guard(const lw_model *model, int i, const lwi_now *now);
+/** Positive where relay i of model->relay has to change. */
+double lwi_relay_guard(const lw_model *model, int i, const lwi_now *now);
+/** Must steps end at events, or where relays change? */
+static inline bool lwi_has_events(const lw_model *model)
+{
+    return model->desc.nevent + model->nrelay > 0;
+}
 /** The first time of event i after t, or at t if `now`; INFINITY: none. */
 double lwi_event_time(const lw_model *model, int i, double t, bool now);
 

@@ -29,6 +29,7 @@ typedef enum lwi_yaml_key_kind {
     LWI_KEY_SIGNAL,     ///< lw_signal: number, name or inline function; the number 0 is none
     LWI_KEY_FUNCTION,   ///< as a signal; the number 0 is a constant
     LWI_KEY_FORMULA,    ///< lw_signal: a formula, or as a function
+    LWI_KEY_SET, ///< map of switches to formulas: const lw_event_setting *, their number in the int `size`
     LWI_KEY_SIGNALS,    ///< lw_signal [count]
     LWI_KEY_TERMS,      ///< const lw_signal *, their number in the int `size`
     LWI_KEY_LENGTH,     ///< double > 0, or a function: lw_signal at `size`

@@ -176,6 +176,7 @@ struct lw_model {
     int noutput, noutput_value;
     unsigned long output_code; ///< equal where models have the same outputs
     struct lwi_event *event;   ///< [desc nevent] conditions (events.h)
+    int *relay, nrelay;        ///< functions that are relays
     unsigned force_needs;      ///< LWI_NEEDS_* over all forces
     bool jumps;                ///< the rate of some drive, mount or length jumps: an impact
     int nmode;                 ///< forces that have modes

@@ -91,22 +91,24 @@ static lw_status pass_impact(run *r)
     return write_row(r);
 }
 
-// The events that are due happen one after the other, those that record with a row.
+// The events that are due happen one after the other, those that record with a row.  Another row follows, where switches
+// have changed.
 static lw_status pass_events(run *r)
 {
     lw_sim *sim = r->sim;
-    for (;;) {
-        int event;
-        while ((event = lwi_sim_due_event(sim)) >= 0) {
-            sim->recorded = sim->model->desc.event[event].record && r->rows ? 1 + event : 0;
-            const lw_status status = sim->recorded ? write_row(r) : LW_OK;
-            sim->recorded = 0;
-            TRY(status);
-            TRY(lwi_sim_fire(sim, event));
-        }
-        TRY(lwi_sim_end_firing(sim));
-        if (lwi_sim_due_event(sim) < 0) return LW_OK;
+    const int n = sim->model->desc.nevent;
+    bool recorded = false, changed = false;
+    for (int event; (event = lwi_sim_due_event(sim)) >= 0;) {
+        const bool record = r->rows && event < n && sim->model->desc.event[event].record;
+        sim->recorded = record ? 1 + event : 0;
+        const lw_status status = record ? write_row(r) : LW_OK;
+        sim->recorded = 0;
+        TRY(status);
+        TRY(lwi_sim_fire(sim, event));
+        recorded |= record, changed |= sim->triggers.changed;
+        if (!sim->triggers.ndue) TRY(lwi_sim_end_firing(sim));
     }
+    return recorded && changed ? write_row(r) : LW_OK;
 }
 
 static lw_status one_step(run *r, double to, double limit)

@@ -65,16 +65,20 @@ typedef struct lwi_events {
 /** Events of the model and the step in which they are searched for (triggers.c). */
 typedef struct lwi_triggers {
     bool active;
-    bool begun;         ///< sides and times are those of a state of this run
-    bool fresh;         ///< no step has been made since then
-    signed char *side;  ///< [nevent] sign of the condition; 0: it was 0 since the start
-    double *guard;      ///< [nevent] conditions at the present state
-    double *low, *high; ///< [nevent] the same at both ends of the interval that is searched
+    bool begun;   ///< sides and times are those of a state of this run
+    bool fresh;   ///< no step has been made since then
+    bool resumed; ///< what happens at the present time has happened before
+    int n;        ///< events, then relays
+    signed char *side;  ///< [n] sign of the condition; 0: it was 0 since the start
+    double *guard;      ///< [n] conditions at the present state
+    double *low, *high; ///< [n] the same at both ends of the interval that is searched
     double *time;       ///< [nevent] next of the given times
     double next;        ///< the earliest of them
-    bool *due;          ///< [nevent] it happens at the present time
+    bool *due;          ///< [n] it happens at the present time
     int ndue;
-    long *count; ///< [nevent]
+    bool changed;  ///< a switch or relay has changed since the conditions were evaluated
+    double *value; ///< [most switches of an event] scratch
+    long *count;   ///< [nevent]
     long total;
     int stopped;        ///< event that ended the run; -1: none
     int repeats;        ///< of events in succession without time between them
@@ -259,7 +263,7 @@ lw_status lwi_sim_advance_triggers(lw_sim *sim, double to, bool one_step);
 void lwi_sim_restart_triggers(lw_sim *sim);
 /** Before the first step: those that happen at the start are due. */
 lw_status lwi_sim_begin_triggers(lw_sim *sim);
-/** The first event that is due, in the order of the model; -1: none. */
+/** The first event that is due, in the order of the model, relays (from nevent on) last; -1: none. */
 int lwi_sim_due_event(const lw_sim *sim);
 /** It happens: all but its row. */
 lw_status lwi_sim_fire(lw_sim *sim, int event);

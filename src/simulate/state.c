@@ -157,6 +157,7 @@ lw_status lw_sim_set_state(lw_sim *sim, double time, const double *x)
     if (work->nkept) TRY(work->formulation->recall(work, time, x, x + work->layout.nx));
     const int steps = lwi_sim_step_numbers(sim);
     for (int i = 0; i < steps; i++) sim->kept_step[i] = x[n - steps + i];
+    sim->triggers.resumed = time > 0; // events at this time were part of the run before
     return LW_OK;
 }
 

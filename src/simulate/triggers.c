@@ -42,17 +42,21 @@ static lw_status allocate(lw_sim *sim)
 {
     lwi_triggers *g = &sim->triggers;
     lwi_arena *arena = &sim->arena;
-    const int n = sim->model->desc.nevent;
+    const int nevent = sim->model->desc.nevent, n = g->n;
+    int most = 1;
+    for (int i = 0; i < nevent; i++)
+        if (sim->model->desc.event[i].nset > most) most = sim->model->desc.event[i].nset;
+    g->value = LWI_PUSH(arena, double, most);
     g->side = LWI_PUSH(arena, signed char, n);
     g->guard = LWI_PUSH(arena, double, n);
     g->low = LWI_PUSH(arena, double, n);
     g->high = LWI_PUSH(arena, double, n);
-    g->time = LWI_PUSH(arena, double, n);
+    g->time = LWI_PUSH(arena, double, nevent);
     g->due = LWI_PUSH(arena, bool, n);
-    g->count = LWI_PUSH(arena, long, n);
+    g->count = LWI_PUSH(arena, long, nevent);
     g->x0 = LWI_PUSH(arena, double, sim->work->layout.nx);
     g->discrete0 = lwi_arena_push(arena, 1, sim->work->ndiscrete + 1);
-    if (!g->side || !g->guard || !g->low || !g->high || !g->time || !g->due || !g->count ||
+    if (!g->value || !g->side || !g->guard || !g->low || !g->high || !g->time || !g->due || !g->count ||
         !g->x0 || !g->discrete0)
         return LW_ERR_MEMORY;
     return copy_of_events(sim);
@@ -60,11 +64,12 @@ static lw_status allocate(lw_sim *sim)
 
 lw_status lwi_sim_prepare_triggers(lw_sim *sim)
 {
-    sim->triggers = (lwi_triggers){.stopped = -1};
-    if (!sim->model->desc.nevent) return LW_OK;
+    const lw_model *model = sim->model;
+    sim->triggers = (lwi_triggers){.stopped = -1, .n = model->desc.nevent + model->nrelay};
+    if (!lwi_has_events(model)) return LW_OK;
     if (sim->work->fixed_cost)
         return lwi_fail(&sim->error, LW_ERR_UNSUPPORTED,
-                        "the model has events, but steps of equal cost cannot end at them: use "
+                        "the model has events or relays, but steps of equal cost cannot end at them: use "
                         "another mode of %s, or another formulation",
                         sim->work->formulation->name);
     if (allocate(sim) != LW_OK)
@@ -76,40 +81,70 @@ lw_status lwi_sim_prepare_triggers(lw_sim *sim)
 void lwi_sim_restart_triggers(lw_sim *sim)
 {
     lwi_triggers *g = &sim->triggers;
-    g->begun = false;
+    g->begun = g->resumed = false;
     g->ndue = 0;
-    for (int i = 0; g->active && i < sim->model->desc.nevent; i++) g->due[i] = false;
+    for (int i = 0; g->active && i < g->n; i++) g->due[i] = false;
 }
 
 // ------------------------------------------------------------------------------------- conditions
 
-// All conditions at the present state.
-static lw_status examine(lw_sim *sim)
+// What conditions and values may read at the present state.
+static lw_status observe(lw_sim *sim, lwi_kin *kin, lwi_states *states, lwi_now *now)
 {
     const lw_model *model = sim->model;
-    lwi_triggers *g = &sim->triggers;
     lwi_snapshot *m = &sim->snapshot;
     const lw_status status = sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
                                                              LW_OBSERVE_TWIST, m);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "searching for an event");
     lwi_observe_merged(model, LW_OBSERVE_TWIST, sim->inputs, &sim->loads, m);
     for (int b = 0; b < model->nbody; b++) m3_mul_v(m->w_world[b], m->R[b], m->w[b]);
-    const lwi_states states = {.value = m->states};
-    const lwi_kin kin = {.R = (const double(*)[9])m->R,
-                         .r = (const double(*)[3])m->r,
-                         .v = (const double(*)[3])m->v,
-                         .w = (const double(*)[3])m->w_world,
-                         .q = m->q,
-                         .qd = m->qd,
-                         .states = &states};
-    const lwi_now now = lwi_now_at(&kin, sim->t, sim->inputs);
-    for (int i = 0; i < model->desc.nevent; i++) {
-        if (!model->event[i].when.index) continue;
-        g->guard[i] = lwi_event_guard(model, i, &now);
+    *states = (lwi_states){.value = sim->x + sim->work->layout.nx - model->nstate};
+    *kin = (lwi_kin){.R = (const double(*)[9])m->R,
+                     .r = (const double(*)[3])m->r,
+                     .v = (const double(*)[3])m->v,
+                     .w = (const double(*)[3])m->w_world,
+                     .q = m->q,
+                     .qd = m->qd,
+                     .states = states};
+    *now = lwi_now_at(kin, sim->t, sim->inputs);
+    return LW_OK;
+}
+
+// "event 'tick'", "relay 'heater'"
+static const char *kind_of(const lw_model *model, int i)
+{
+    return i < model->desc.nevent ? "event" : "relay";
+}
+static const char *name_of(const lw_model *model, int i)
+{
+    if (i < model->desc.nevent) return model->desc.event[i].name;
+    const char *name = model->desc.function[model->relay[i - model->desc.nevent]].name;
+    return name ? name : "";
+}
+
+// Does it depend on a condition?  Otherwise on the time.
+static bool has_condition(const lw_model *model, int i)
+{
+    return i >= model->desc.nevent || model->event[i].when.index != 0;
+}
+
+// All conditions at the present state.
+static lw_status examine(lw_sim *sim)
+{
+    const lw_model *model = sim->model;
+    lwi_triggers *g = &sim->triggers;
+    lwi_states states;
+    lwi_kin kin;
+    lwi_now now;
+    TRY(observe(sim, &kin, &states, &now));
+    for (int i = 0; i < g->n; i++) {
+        if (!has_condition(model, i)) continue;
+        g->guard[i] = i < model->desc.nevent ? lwi_event_guard(model, i, &now)
+                                             : lwi_relay_guard(model, i - model->desc.nevent, &now);
         if (!isfinite(g->guard[i]))
             return lwi_fail(&sim->error, LW_ERR_NOT_FINITE,
-                            "event '%s': its condition is not finite at t = %.10g (%g)",
-                            model->desc.event[i].name, sim->t, g->guard[i]);
+                            "%s '%s': its condition is not finite at t = %.10g (%g)",
+                            kind_of(model, i), name_of(model, i), sim->t, g->guard[i]);
     }
     return LW_OK;
 }
@@ -122,15 +157,16 @@ static int sign_of(double x)
 // Has the condition of event i crossed zero, in a direction that counts?
 static bool has_crossed(const lw_sim *sim, int i, double guard)
 {
-    const lwi_event *e = &sim->model->event[i];
+    const lw_model *model = sim->model;
     const int before = sim->triggers.side[i], now = sign_of(guard);
-    if (!e->when.index || before * now >= 0) return false;
-    return now > 0 ? e->rising : e->falling;
+    if (!has_condition(model, i) || before * now >= 0) return false;
+    if (i >= model->desc.nevent) return now > 0;
+    return now > 0 ? model->event[i].rising : model->event[i].falling;
 }
 
 static bool any_crossed(const lw_sim *sim)
 {
-    for (int i = 0; i < sim->model->desc.nevent; i++)
+    for (int i = 0; i < sim->triggers.n; i++)
         if (has_crossed(sim, i, sim->triggers.guard[i])) return true;
     return false;
 }
@@ -144,8 +180,8 @@ static void set_due(lwi_triggers *g, int i)
 static void take_signs(lw_sim *sim)
 {
     lwi_triggers *g = &sim->triggers;
-    for (int i = 0; i < sim->model->desc.nevent; i++)
-        if (sim->model->event[i].when.index && sign_of(g->guard[i]))
+    for (int i = 0; i < g->n; i++)
+        if (has_condition(sim->model, i) && sign_of(g->guard[i]))
             g->side[i] = (signed char)sign_of(g->guard[i]);
 }
 
@@ -153,7 +189,7 @@ static void take_signs(lw_sim *sim)
 static void take_sides(lw_sim *sim)
 {
     lwi_triggers *g = &sim->triggers;
-    for (int i = 0; i < sim->model->desc.nevent; i++)
+    for (int i = 0; i < sim->triggers.n; i++)
         if (has_crossed(sim, i, g->guard[i])) set_due(g, i);
     take_signs(sim);
 }
@@ -161,13 +197,12 @@ static void take_sides(lw_sim *sim)
 // ------------------------------------------------------------------------------------------- times
 
 // The next given times; those that are reached are due.
-static void take_times(lw_sim *sim, bool now)
+static void take_times(lw_sim *sim)
 {
     lwi_triggers *g = &sim->triggers;
     g->next = INFINITY;
     for (int i = 0; i < sim->model->desc.nevent; i++) {
-        if (sim->model->event[i].when.index) continue;
-        if (now) g->time[i] = lwi_event_time(sim->model, i, sim->t, true);
+        if (has_condition(sim->model, i)) continue;
         if (g->time[i] <= sim->t) {
             set_due(g, i);
             g->time[i] = lwi_event_time(sim->model, i, sim->t, false);
@@ -180,13 +215,17 @@ static lw_status begin(lw_sim *sim)
 {
     lwi_triggers *g = &sim->triggers;
     TRY(examine(sim));
-    for (int i = 0; i < sim->model->desc.nevent; i++) {
-        g->side[i] = (signed char)(sim->model->event[i].when.index ? sign_of(g->guard[i]) : 0);
-        g->time[i] = INFINITY;
+    for (int i = 0; i < g->n; i++) {
+        g->side[i] = (signed char)(has_condition(sim->model, i) ? sign_of(g->guard[i]) : 0);
+        if (i >= sim->model->desc.nevent && g->side[i] > 0) set_due(g, i);
     }
+    for (int i = 0; i < sim->model->desc.nevent; i++)
+        g->time[i] = has_condition(sim->model, i)
+                         ? INFINITY
+                         : lwi_event_time(sim->model, i, sim->t, !g->resumed);
     g->begun = g->fresh = true;
     g->repeats = 0;
-    take_times(sim, true);
+    take_times(sim);
     return LW_OK;
 }
 
@@ -261,7 +300,7 @@ static double next_trial(const lw_sim *sim, double a, double b)
 {
     const lwi_triggers *g = &sim->triggers;
     double t = b;
-    for (int i = 0; i < sim->model->desc.nevent; i++)
+    for (int i = 0; i < sim->triggers.n; i++)
         if (has_crossed(sim, i, g->high[i]))
             t = fmin(t, a + (b - a) * (g->low[i] / (g->low[i] - g->high[i])));
     return t + 0.5 * SHORTEST * fabs(b); // rather behind the event
@@ -269,7 +308,7 @@ static double next_trial(const lw_sim *sim, double a, double b)
 
 static void copy_guards(const lw_sim *sim, double *to, double *other, bool again)
 {
-    for (int i = 0; i < sim->model->desc.nevent; i++) {
+    for (int i = 0; i < sim->triggers.n; i++) {
         to[i] = sim->triggers.guard[i];
         if (again) other[i] *= 0.5; // the end that stays counts less
     }
@@ -325,7 +364,7 @@ static lw_status step(lw_sim *sim, double stop)
     if (g->fresh && sim->t - g->t0 <= AT_START * length) take_signs(sim);
     g->fresh = false;
     take_sides(sim);
-    if (sim->t >= g->next) take_times(sim, false);
+    if (sim->t >= g->next) take_times(sim);
     return LW_OK;
 }
 
@@ -349,7 +388,7 @@ lw_status lwi_sim_advance_triggers(lw_sim *sim, double to, bool one_step)
 int lwi_sim_due_event(const lw_sim *sim)
 {
     const lwi_triggers *g = &sim->triggers;
-    for (int i = 0; g->ndue && i < sim->model->desc.nevent; i++)
+    for (int i = 0; g->ndue && i < g->n; i++)
         if (g->due[i]) return i;
     return -1;
 }
@@ -361,28 +400,71 @@ static lw_status check_chatter(lw_sim *sim, int event)
     const bool soon = g->repeats && sim->t - g->last <= 16 * DBL_EPSILON * fabs(sim->t);
     g->repeats = soon ? g->repeats + 1 : 1;
     g->last = sim->t;
-    if (g->repeats <= MAX_REPEATS + 2 * sim->model->desc.nevent) return LW_OK;
+    if (g->repeats <= MAX_REPEATS + 2 * g->n) return LW_OK;
     return lwi_fail(&sim->error, LW_ERR_INTEGRATOR,
-                    "event '%s': %d events at t = %.17g, without time between them: they chatter; "
-                    "a hysteresis separates them",
-                    sim->model->desc.event[event].name, g->repeats, sim->t);
+                    "%s '%s': %d events at t = %.17g, without time between them: they chatter; a "
+                    "relay with a hysteresis separates them",
+                    kind_of(sim->model, event), name_of(sim->model, event), g->repeats, sim->t);
+}
+
+static void set_state(lw_sim *sim, int function, double value)
+{
+    const lwi_function *f = &sim->model->function[function];
+    double *z = &sim->x[sim->work->layout.nx - sim->model->nstate + f->state];
+    sim->triggers.changed |= *z != value;
+    *z = value;
+}
+
+// The switches of an event change at once.
+static lw_status set_switches(lw_sim *sim, const lw_event_desc *d)
+{
+    lwi_triggers *g = &sim->triggers;
+    lwi_states states;
+    lwi_kin kin;
+    lwi_now now;
+    if (!d->nset) return LW_OK;
+    TRY(observe(sim, &kin, &states, &now));
+    for (int k = 0; k < d->nset; k++) {
+        g->value[k] = lwi_signal_value(sim->model->function, d->set[k].value, &now, 0);
+        if (!isfinite(g->value[k]))
+            return lwi_fail(&sim->error, LW_ERR_NOT_FINITE,
+                            "event '%s': the value of '%s' is not finite at t = %.10g (%g)", d->name,
+                            sim->model->desc.function[d->set[k].target.index - 1].name, sim->t,
+                            g->value[k]);
+    }
+    for (int k = 0; k < d->nset; k++) set_state(sim, d->set[k].target.index - 1, g->value[k]);
+    return LW_OK;
 }
 
 lw_status lwi_sim_fire(lw_sim *sim, int event)
 {
+    const lw_model *model = sim->model;
     lwi_triggers *g = &sim->triggers;
     LWI_ASSERT(g->due[event]);
     g->due[event] = false;
     g->ndue--;
+    if (event >= model->desc.nevent) {
+        const int f = model->relay[event - model->desc.nevent];
+        const double *z = sim->x + sim->work->layout.nx - model->nstate;
+        set_state(sim, f, z[model->function[f].state] == 0);
+        return check_chatter(sim, event);
+    }
     g->count[event]++;
     g->total++;
-    if (sim->model->desc.event[event].stop && g->stopped < 0) g->stopped = event;
+    if (model->desc.event[event].stop && g->stopped < 0) g->stopped = event;
+    TRY(set_switches(sim, &model->desc.event[event]));
     return check_chatter(sim, event);
 }
 
+// Switches that have changed may make other conditions change, at the same time.
 lw_status lwi_sim_end_firing(lw_sim *sim)
 {
-    (void)sim;
+    lwi_triggers *g = &sim->triggers;
+    if (!g->changed) return LW_OK;
+    g->changed = false;
+    if (sim->pending == LWI_NOTHING) sim->pending = LWI_NEW_RATES;
+    TRY(examine(sim));
+    take_sides(sim);
     return LW_OK;
 }
 

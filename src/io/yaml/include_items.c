@@ -89,6 +89,15 @@ static lw_status negate_function(lwi_yaml_reading *r, lw_function_desc *f)
     case LW_FUNCTION_TRANSFER:
     case LW_FUNCTION_PID:
         return negate_states(r, f);
+    case LW_FUNCTION_RELAY:
+        f->from = 0 - f->from, f->to = 0 - f->to;
+        return LW_OK;
+    case LW_FUNCTION_SWITCH: { // events set it: a formula of it
+        const char *text = lwi_yaml_joined(r, "-'", f->name, "'");
+        if (!text) return lwi_yaml_no_memory(r);
+        *f = (lw_function_desc){.type = LW_FUNCTION_FORMULA, .formula = text};
+        return LW_OK;
+    }
     case LW_FUNCTION_COUNT:
         break;
     }

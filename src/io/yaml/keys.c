@@ -24,8 +24,8 @@ static const char *const ends[] = {LW_ENDS_LIST(X)};
 #define STATES (F(INTEGRAL) | F(LAG) | F(RATE_LIMIT) | F(TRANSFER))
 #define AT(field) .offset = offsetof(lwi_yaml_function, field)
 static const lwi_yaml_key function_keys[] = {
-    {"value", LWI_KEY_NUMBER, AT(desc.value), .types = F(CONSTANT), .required = F(CONSTANT),
-     .help = "the constant"},
+    {"value", LWI_KEY_NUMBER, AT(desc.value), .types = F(CONSTANT) | F(SWITCH), .required = F(CONSTANT) | F(SWITCH),
+     .help = "the constant; of a switch at the start"},
     {"coefficients", LWI_KEY_LIST, AT(desc.coefficients),
      .size = offsetof(lwi_yaml_function, desc.ncoefficient), .types = F(POLYNOMIAL),
      .required = F(POLYNOMIAL), .help = "c0, c1, ...: c0 + c1 t + c2 t^2 + ..."},
@@ -64,7 +64,7 @@ static const lwi_yaml_key function_keys[] = {
     {"terms", LWI_KEY_TERMS, AT(desc.terms), .size = offsetof(lwi_yaml_function, desc.nterm),
      .types = F(SUM), .required = F(SUM), .help = "functions that are added"},
     {"of", LWI_KEY_STRING, AT(desc.formula), .size = offsetof(lwi_yaml_function, formula_place),
-     .types = F(FORMULA) | F(CURVE) | F(MAP) | STATES, .required = F(FORMULA) | F(CURVE) | F(MAP) | STATES,
+     .types = F(FORMULA) | F(CURVE) | F(MAP) | STATES | F(RELAY), .required = F(FORMULA) | F(CURVE) | F(MAP) | STATES | F(RELAY),
      .help = "formula in t; in forces, efforts and scales also in joints: \"2*sin(3*t) - 4*A.qd0\"; of a curve or map what it is over; what is "
              "integrated, delayed or limited, where an integral may name itself"},
     {"of2", LWI_KEY_STRING, AT(desc.formula2), .size = offsetof(lwi_yaml_function, formula2_place),
@@ -92,9 +92,13 @@ static const lwi_yaml_key function_keys[] = {
      .required = F(TRANSFER), .help = "the same of the denominator, of at least the degree of the numerator"},
     {"range", LWI_KEY_NUMBERS, AT(desc.range), .count = 2, .flag = offsetof(lwi_yaml_function, desc.has_range), .types = F(INTEGRAL) | F(PID),
      .help = "[lower, upper] of the value; an integral stays at an end while what it integrates leads beyond; default: any"},
-    {"initial", LWI_KEY_NUMBER, AT(desc.initial), .flag = offsetof(lwi_yaml_function, desc.has_initial), .types = STATES | F(PID),
+    {"low", LWI_KEY_NUMBER, AT(desc.range[0]), .types = F(RELAY), .required = F(RELAY), .help = "value of `of` where the relay changes to `below`"},
+    {"high", LWI_KEY_NUMBER, AT(desc.range[1]), .types = F(RELAY), .required = F(RELAY), .help = "value of `of` where it changes to `above`, > low"},
+    {"below", LWI_KEY_NUMBER, AT(desc.from), .types = F(RELAY), .required = F(RELAY), .help = "value of the relay since `of` was at `low`"},
+    {"above", LWI_KEY_NUMBER, AT(desc.to), .types = F(RELAY), .required = F(RELAY), .help = "value of the relay since `of` was at `high`"},
+    {"initial", LWI_KEY_NUMBER, AT(desc.initial), .flag = offsetof(lwi_yaml_function, desc.has_initial), .types = STATES | F(PID) | F(RELAY),
      .help = "integral: value at the start, default 0; lag, rate_limit: likewise, default the value of `of`; transfer: value of `of` in the steady "
-             "state at the start, default that of `of`; pid: integral part at the start, default 0"},
+             "state at the start, default that of `of`; pid: integral part at the start, default 0; relay: 1, above, or 0, below, where `of` is between at the start, default 0"},
 };
 #undef STATES
 #undef AT
@@ -430,6 +434,8 @@ static const lwi_yaml_key event_keys[] = {
     {"from", LWI_KEY_NUMBER, AT(from), .range = LWI_RANGE_NOT_NEGATIVE, .help = "first time of `every` [s]; default 0"},
     {"at", LWI_KEY_LIST, AT(at), .size = offsetof(lw_event_desc, nat), .help = "times [s], increasing"},
     {"stop", LWI_KEY_SWITCH, AT(stop), .more = truths, .count = LWI_COUNT(truths), .help = "the run ends; default false"},
+    {"set", LWI_KEY_SET, AT(set), .size = offsetof(lw_event_desc, nset),
+     .help = "switches that change: each with its new value, a formula"},
     {"record", LWI_KEY_SWITCH, AT(record), .more = truths, .count = LWI_COUNT(truths),
      .help = "a row of the results at this time; default false"},
 };

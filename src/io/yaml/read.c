@@ -287,6 +287,36 @@ static lw_status read_formula(lwi_yaml_reading *r, const lwi_document_value *v, 
     return number || named ? read_signal(r, v, signal) : add_formula(r, NULL, v, signal);
 }
 
+// {SWITCH: formula, ...}
+static lw_status read_set(lwi_yaml_reading *r, const lwi_document_value *v,
+                          const lw_event_setting **set, int *count)
+{
+    if (v->kind != LWI_DOCUMENT_MAP || v->count == 0)
+        return lwi_yaml_expected(r, v, "a map of switches, like {heater: 1}");
+    lw_event_setting *list = LWI_PUSH(&r->arena, lw_event_setting, v->count);
+    if (!list) return lwi_yaml_no_memory(r);
+    for (int i = 0; i < v->count; i++) {
+        const size_t mark = lwi_yaml_enter(r, v->key[i]);
+        const int k = r->functions ? lwi_document_find(r->functions, v->key[i]) : -1;
+        if (k >= 0)
+            TRY(lwi_yaml_named_function(r, k, v->key_place[i], &list[i].target));
+        else
+            list[i].target.index = lwi_yaml_find_inner_signal(r, v->key[i]);
+        if (list[i].target.index <= 0) {
+            char hint[128];
+            lwi_yaml_hint(hint, sizeof hint, v->key[i], r->functions ? r->functions->key : NULL,
+                          r->functions ? r->functions->count : 0);
+            return lwi_yaml_fail(r, LW_ERR_MODEL, v->key_place[i], "there is no switch '%.80s'%s",
+                                 v->key[i], hint);
+        }
+        TRY(read_formula(r, v->item[i], &list[i].value));
+        lwi_yaml_leave(r, mark);
+    }
+    *set = list;
+    *count = v->count;
+    return LW_OK;
+}
+
 // For keys where 0 is the same as none, 0 is none.
 static lw_status read_signal_or_none(lwi_yaml_reading *r, const lwi_document_value *v,
                                      lw_signal *signal)
@@ -546,6 +576,8 @@ static lw_status read_value(lwi_yaml_reading *r, const lwi_yaml_key *key, int ty
         return read_signal_or_none(r, v, FIELD(lw_signal, key->offset));
     case LWI_KEY_FUNCTION:
         return read_signal(r, v, FIELD(lw_signal, key->offset));
+    case LWI_KEY_SET:
+        return read_set(r, v, FIELD(const lw_event_setting *, key->offset), FIELD(int, key->size));
     case LWI_KEY_FORMULA:
         return read_formula(r, v, FIELD(lw_signal, key->offset));
     case LWI_KEY_SIGNALS:

@@ -290,6 +290,9 @@ static void put_kind(FILE *f, const lwi_yaml_key *key)
     case LWI_KEY_SIGNAL:
     case LWI_KEY_FORMULA:
     case LWI_KEY_FUNCTION: fputs(signal, f); return;
+    case LWI_KEY_SET:
+        fprintf(f, "\"type\": \"object\", \"minProperties\": 1, \"additionalProperties\": {%s}", signal);
+        return;
     case LWI_KEY_LENGTH:
         fprintf(f, "%s, \"exclusiveMinimum\": 0", signal); // a bound of numbers alone
         return;

@@ -199,6 +199,17 @@ static void put_formula(const writing *w, lw_signal signal)
     *w->now = outer;
 }
 
+static void put_set(const writing *w, const lw_event_setting *set, int n)
+{
+    for (int i = 0; i < n; i++) {
+        fputs(i ? ", " : "{", w->file);
+        put_name(w, w->function[set[i].target.index - 1]);
+        fputs(": ", w->file);
+        put_formula(w, set[i].value);
+    }
+    fputs("}", w->file);
+}
+
 static void put_signals(const writing *w, const lw_signal *signals, int n, constant_form form)
 {
     for (int i = 0; i < n; i++) {
@@ -317,6 +328,7 @@ static bool is_given(const writing *w, const lwi_yaml_key *key, int type, const 
     case LWI_KEY_LENGTH:
         return *FIELD(double, key->offset) != 0 || FIELD(lw_signal, key->size)->index != 0;
     case LWI_KEY_LIST:
+    case LWI_KEY_SET:
     case LWI_KEY_SHAPES:
     case LWI_KEY_OBJECTS:
         return *FIELD(int, key->size) > 0;
@@ -491,6 +503,9 @@ static void put_key(const writing *w, const lwi_yaml_key *key, int type, const v
     case LWI_KEY_SIGNAL:
         put_signal(w, *FIELD(lw_signal, key->offset), ZERO_IS_NONE);
         return;
+    case LWI_KEY_SET:
+        put_set(w, *FIELD(lw_event_setting *, key->offset), *FIELD(int, key->size));
+        return;
     case LWI_KEY_FORMULA:
         put_formula(w, *FIELD(lw_signal, key->offset));
         return;
@@ -607,7 +622,10 @@ static void count_uses(const lwi_description *d, int *uses)
     for (int k = 0; k < LWI_FORCE_ITEMS; k++)
         for (int i = 0; i < d->force[k].n; i++)
             use_signals(uses, lwi_force_items[k]->keys, lwi_force_desc(d, k, i));
-    for (int i = 0; i < d->nevent; i++) use_signals(uses, &lwi_yaml_event_object, &d->event[i]);
+    for (int i = 0; i < d->nevent; i++) {
+        use_signals(uses, &lwi_yaml_event_object, &d->event[i]);
+        for (int k = 0; k < d->event[i].nset; k++) use(uses, d->event[i].set[k].value);
+    }
 }
 
 static bool is_taken(const writing *w, const char *name)

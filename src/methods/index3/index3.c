@@ -14,7 +14,7 @@ static lw_status make_layout(lwi_work *work, lwi_index3 *d)
     const lw_model *model = work->model;
     const int nb = model->nnode;
     lwi_layout *layout = &work->layout;
-    layout->block = LWI_PUSH(&work->arena, lwi_block, 2 * nb + 4);
+    layout->block = LWI_PUSH(&work->arena, lwi_block, 2 * nb + 5);
     if (!layout->block) return LW_ERR_MEMORY;
     int at = 0, n = 0;
 #define BLOCK(what, count)                                                                         \
@@ -45,6 +45,7 @@ static lw_status make_layout(lwi_work *work, lwi_index3 *d)
     layout->nblock = n;
     LWI_ASSERT(n <= 2 * nb + 4);
     layout->nx = at;
+    lwi_states_layout(model, layout);
     return LW_OK;
 }
 
@@ -71,6 +72,7 @@ static lw_status create_systems(lwi_work *work, lwi_index3 *d, lw_plan plan)
     TRY(lwi_system_create_shared(model, plan, true, work->shared, arena, d->plain));
     TRY(lwi_system_prepare_reactions(d->plain, arena));
     d->plain->mode = &work->mode;
+    d->plain->states = &work->states;
     d->first_compliance = d->plain->nrow;
     if (d->plain == &d->system) return LW_OK;
     d->coupler = LWI_PUSH(arena, lwi_index3_coupler, n);
@@ -85,6 +87,7 @@ static lw_status create_systems(lwi_work *work, lwi_index3 *d, lw_plan plan)
     d->first_compliance = d->system.plan.row[d->system.nedge - n];
     LWI_ASSERT(d->first_compliance == d->plain->nrow || d->nrotor > 0 || extensions);
     d->system.mode = &work->mode;
+    d->system.states = &work->states;
     return LW_OK;
 }
 
@@ -282,6 +285,8 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
 {
     lwi_index3 *d = work->data;
     lwi_system *s = &d->system;
+    lwi_states_enter(work, snapshot, x);
+    lwi_states_set(work, x, NULL);
     lwi_system_from_snapshot(s, snapshot);
     lwi_auxiliary_store(s->model, &d->auxiliary, snapshot->q, x);
     lwi_system_read_joints(s, snapshot->t);
@@ -370,6 +375,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     const bool own = work->own_output && level >= LW_OBSERVE_ACCELERATION;
     lwi_system *s = own ? &d->system : d->plain;
     lwi_index3_read(d, s, x);
+    lwi_states_observe(work, x, snapshot);
     lwi_system_read_joints(s, t);
     snapshot->work = d->at_work >= 0 ? x[d->at_work] : 0;
     if (own) {

@@ -478,6 +478,7 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
     increments n = {HUGE_VAL, HUGE_VAL, HUGE_VAL};
     double size;
     const double end = t + h, began = lwi_clock();
+    lwi_states_set(work, x, NULL);
     if (d->lanes) {
         const lw_status status = step_in_lanes(work, end, h, x, inputs);
         if (status != LW_ERR_SINGULAR) return status;

@@ -47,7 +47,7 @@ static lw_status make_layout(lwi_work *work, lwi_rattle *d)
     const lw_model *model = work->model;
     const int nb = model->nnode;
     lwi_layout *layout = &work->layout;
-    layout->block = LWI_PUSH(&work->arena, lwi_block, 2 * nb + 4);
+    layout->block = LWI_PUSH(&work->arena, lwi_block, 2 * nb + 5);
     if (!layout->block) return LW_ERR_MEMORY;
     int at = 0, n = 0;
 #define BLOCK(what, count)                                                                         \
@@ -72,6 +72,7 @@ static lw_status make_layout(lwi_work *work, lwi_rattle *d)
     layout->nblock = n;
     LWI_ASSERT(n <= 2 * nb + 4);
     layout->nx = at;
+    lwi_states_layout(model, layout);
     return LW_OK;
 }
 
@@ -314,6 +315,8 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     lwi_rattle *d = work->data;
     lwi_system *s = &d->system;
     d->factored = false;
+    lwi_states_enter(work, snapshot, x);
+    lwi_states_set(work, x, NULL);
     lwi_system_from_snapshot(s, snapshot);
     lwi_auxiliary_store(s->model, &d->auxiliary, snapshot->q, x);
     lwi_system_read_joints(s, snapshot->t);
@@ -374,6 +377,7 @@ static lw_status observe(lwi_work *work, double t, const double *x, const double
     lwi_rattle *d = work->data;
     lwi_system *s = &d->system;
     lwi_rattle_load(d, t, x);
+    lwi_states_observe(work, x, snapshot);
     lwi_system_read_joints(s, t);
     snapshot->work = d->at_work >= 0 ? x[d->at_work] : 0;
     if (level >= LW_OBSERVE_ACCELERATION) TRY(accelerate(d, t, inputs, &work->error));

@@ -320,6 +320,7 @@ lw_status lwi_rattle_step(lwi_work *work, double t, double h, double *x, const d
     const composition *c = find_composition(d->order);
     double middle = 1, done = 0, at = 0;
     for (int i = 0; i < c->n; i++) middle -= 2 * c->gamma[i];
+    lwi_states_set(work, x, NULL);
     lwi_rattle_load(d, t, x);
     guess(d, x + d->at_lambda);
     for (int i = 0; i < 2 * c->n + 1; i++) {

@@ -154,7 +154,11 @@ lw_status lwi_function_check(const lw_function_desc *d, const lwi_signal_names *
     case LW_FUNCTION_RATE_LIMIT:
     case LW_FUNCTION_TRANSFER:
     case LW_FUNCTION_PID:
+    case LW_FUNCTION_RELAY:
         return check_states(d, names, error);
+    case LW_FUNCTION_SWITCH:
+        if (!d->name) return lwi_fail(error, LW_ERR_MODEL, "a switch without a name");
+        return check_finite(d->value, "value", error);
     case LW_FUNCTION_COUNT:
         break;
     }
@@ -189,7 +193,7 @@ typedef const char *(*finder)(const lw_function_desc *d);
 
 static const char *state_text(const lw_function_desc *d)
 {
-    if (lwi_signal_state_count(d) > 0) return d->formula; // its own states
+    if (lwi_signal_state_count(d) > 0) return d->formula ? d->formula : d->name; // its own states
     if (d->formula && lwi_formula_facts_of(d->formula).reads_state) return d->formula;
     return d->formula2 && lwi_formula_facts_of(d->formula2).reads_state ? d->formula2 : NULL;
 }
@@ -347,7 +351,7 @@ lw_status lwi_function_build(const lw_function_desc *desc, const lwi_signal_name
         f.desc.nterm = desc->nterm;
     }
     const bool states = lwi_signal_state_count(desc) > 0;
-    if (over || states || desc->type == LW_FUNCTION_FORMULA)
+    if (over || (states && desc->formula) || desc->type == LW_FUNCTION_FORMULA)
         TRY(build_formulas(desc, names, arena, &f));
     if (states) TRY(lwi_signal_states_build(desc, arena, &f));
     if (over || desc->type == LW_FUNCTION_TABLE) TRY(build_table(desc, arena, &f));
@@ -448,6 +452,8 @@ void lwi_function_eval(const lwi_function *all, lw_signal s, double t, double f[
     case LW_FUNCTION_RATE_LIMIT:
     case LW_FUNCTION_TRANSFER:
     case LW_FUNCTION_PID:
+    case LW_FUNCTION_SWITCH:
+    case LW_FUNCTION_RELAY:
         lwi_signal_jet(all, s, &(lwi_now){.t = t}, &lwi_seed_time, f);
         break;
     case LW_FUNCTION_COUNT:

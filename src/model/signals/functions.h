@@ -19,6 +19,11 @@ typedef struct lwi_function {
     const double *linear;  ///< transfer: coefficients of its states (states.c)
 } lwi_function;
 
+/** Has it states with rates?  Switches and relays have none: events set them. */
+static inline bool lwi_function_is_integrated(const lwi_function *f)
+{
+    return f->nstate > 0 && f->desc.type != LW_FUNCTION_SWITCH && f->desc.type != LW_FUNCTION_RELAY;
+}
 enum { LWI_FUNCTION_FORMULAS = 4 };
 /** Formula i of a function, i < LWI_FUNCTION_FORMULAS, or NULL. */
 static inline lwi_formula *lwi_function_formula(const lwi_function *f, int i)

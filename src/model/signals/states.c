@@ -3,6 +3,8 @@
 //   integral    z' = e, held at an end of the range while e leads out of it          u = z within the range
 //   lag         z' = (e - z) / time                                                  u = z
 //   rate_limit  z' = (e - z) / time within -rate ... rate                            u = z
+//   switch      z' = 0, set by events                                                u = z
+//   relay       z' = 0, 1 above `range`, 0 below it, else as before (triggers.c)     u = to where z is 1, else from
 //   transfer    b(s) / a(s), a_n = 1, in observable form:                            u = z_n + b_n e
 //               z_k' = z_(k-1) - a_(k-1) z_n + (b_(k-1) - a_(k-1) b_n) e,  z_0 = 0
 //   pid         e = reference - measured,  w = kp e + z_1 + kd d                     u = w within the range
@@ -33,6 +35,8 @@ int lwi_signal_state_count(const lw_function_desc *d)
     case LW_FUNCTION_INTEGRAL:
     case LW_FUNCTION_LAG:
     case LW_FUNCTION_RATE_LIMIT:
+    case LW_FUNCTION_SWITCH:
+    case LW_FUNCTION_RELAY:
         return 1;
     case LW_FUNCTION_TRANSFER:
         return d->ndenominator - 1;
@@ -100,6 +104,18 @@ static lw_status check_pid(const lw_function_desc *d, lw_error *error)
     return check_range(d, error);
 }
 
+static lw_status check_relay(const lw_function_desc *d, lw_error *error)
+{
+    if (!(isfinite(d->range[0]) && isfinite(d->range[1]) && d->range[0] < d->range[1]))
+        return lwi_fail(error, LW_ERR_MODEL, "low is %g and high %g, expected low < high",
+                        d->range[0], d->range[1]);
+    if (!isfinite(d->from) || !isfinite(d->to))
+        return lwi_fail(error, LW_ERR_MODEL, "below or above is not finite");
+    if (d->initial == 0 || d->initial == 1) return LW_OK;
+    return lwi_fail(error, LW_ERR_MODEL, "initial is %g, expected 0 (below) or 1 (above)",
+                    d->initial);
+}
+
 lw_status lwi_signal_states_check(const lw_function_desc *d, lw_error *error)
 {
     if (d->has_initial && !isfinite(d->initial))
@@ -116,6 +132,8 @@ lw_status lwi_signal_states_check(const lw_function_desc *d, lw_error *error)
         return check_transfer(d, error);
     case LW_FUNCTION_PID:
         return check_pid(d, error);
+    case LW_FUNCTION_RELAY:
+        return check_relay(d, error);
     default:
         return LW_OK;
     }
@@ -203,6 +221,8 @@ double lwi_signal_states_value(const lwi_function *f, const lwi_now *now)
         return z[n - 1] + f->linear[2 * n] * lwi_formula_value(f->formula, now);
     case LW_FUNCTION_PID:
         return within(control_of(f, now).w, &f->desc);
+    case LW_FUNCTION_RELAY:
+        return z[0] != 0 ? f->desc.to : f->desc.from;
     default:
         return z[0];
     }
@@ -276,6 +296,10 @@ void lwi_signal_states_rates(const lwi_function *f, const lwi_now *now, double *
     case LW_FUNCTION_PID:
         pid_rates(f, now, rate);
         return;
+    case LW_FUNCTION_SWITCH:
+    case LW_FUNCTION_RELAY:
+        rate[0] = 0;
+        return;
     default:
         break;
     }
@@ -300,6 +324,15 @@ void lwi_signal_states_start(const lwi_function *f, const lwi_now *now, double *
     if (d->type == LW_FUNCTION_INTEGRAL || d->type == LW_FUNCTION_PID) {
         z[0] = d->initial;
         if (n > 1) z[1] = lwi_formula_value(f->formula, now) - lwi_formula_value(f->formula2, now);
+        return;
+    }
+    if (d->type == LW_FUNCTION_SWITCH) {
+        z[0] = d->value;
+        return;
+    }
+    if (d->type == LW_FUNCTION_RELAY) {
+        const double x = lwi_formula_value(f->formula, now);
+        z[0] = x >= d->range[1] ? 1 : x <= d->range[0] ? 0 : d->initial;
         return;
     }
     const double e = d->has_initial ? d->initial : lwi_formula_value(f->formula, now);
