@@ -85,8 +85,9 @@ typedef struct lw_function_desc {
     double value;                           ///< constant; switch: at the start
     double offset, amplitude, omega, phase; ///< sine; rad/s, rad
     double rate;                            ///< ramp; starts at `from`
-    double from, to, start, end;            ///< step: values from, to; times start < end; relay: values below, above
-    const double *coefficients;             ///< polynomial [ncoefficient]
+    double from, to, start,
+        end; ///< step: values from, to; times start < end; relay: values below, above
+    const double *coefficients; ///< polynomial [ncoefficient]
     int ncoefficient;
     const double *t,
         *y; ///< table, curve [npoint]: t (of a curve x) strictly increasing; map: y [npoint][npoint2]
@@ -112,8 +113,9 @@ typedef struct lw_function_desc {
      *  relay: 1: above, 0: below, where the formula is within the range at the start */
     double initial;
     bool has_initial;
-    double time;     ///< lag, rate_limit: time constant > 0 [s]
-    double range[2]; ///< integral, pid: lower and upper end, where has_range; relay: of the formula, below this, above that
+    double time; ///< lag, rate_limit: time constant > 0 [s]
+    double range
+        [2]; ///< integral, pid: lower and upper end, where has_range; relay: of the formula, below this, above that
     bool has_range;
     double kp, ki, kd; ///< pid, >= 0: gains of the error, of its integral and of its rate
     double

@@ -731,7 +731,8 @@ lw_status lw_batch_step(lw_batch *b, double time)
         const lwi_instance *instance = &b->instance[i];
         if (instance->control.failed)
             return fail_instance(b, i, instance->status, instance->failure);
-        LWI_INVARIANT(instance->status != LW_OK || instance->t >= time, &b->error);
+        LWI_INVARIANT(instance->status != LW_OK || instance->t >= time || instance->stopped,
+                      &b->error);
     }
     return LW_OK;
 }

@@ -29,6 +29,8 @@ typedef struct lwi_instance {
     lwi_audit audit;
     lw_status status;
     char failure[LWI_FAILURE_SIZE]; ///< of status
+    bool stopped; ///< by an event of the model: it makes no more steps until its state is set
+    bool over;    ///< it was stopped before the last step: its last row has been written
 } lwi_instance;
 
 /** Instances with the same parameters: their model, and a simulation of it for starts, observations

@@ -278,8 +278,12 @@ static void step_alone(lwi_worker *w, int i)
     lwi_instance *instance = &b->instance[i];
     lw_sim *sim = b->variant[instance->variant].sim;
     if (instance->status != LW_OK || instance->t >= b->to) return;
+    instance->stopped &= sim->pending != LWI_NEW_STATE;
+    instance->over = instance->stopped;
+    if (instance->stopped) return;
     const lw_status status = lw_sim_step_progress(sim, b->to, look_up, w);
     instance->t = sim->t;
+    instance->stopped = sim->triggers.stopped >= 0;
     if (status == LW_OK || b->cancel.stopped) return;
     instance->status = status;
     instance->control.failed = true;

@@ -44,7 +44,7 @@ cli_exit cli_rows_open(const cli_arguments *arguments, const lw_sim *sim, lw_res
             lw_writer_create(arguments->output[i], &desc, &w->writer[i], &error);
         if (status != LW_OK) {
             cli_fail(status, &error);
-            return CLI_FAILED;
+            return status == LW_ERR_ARGUMENT ? CLI_USE : CLI_FAILED;
         }
         w->n++;
     }

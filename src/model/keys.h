@@ -30,10 +30,10 @@ typedef enum lwi_yaml_key_kind {
     LWI_KEY_FUNCTION,   ///< as a signal; the number 0 is a constant
     LWI_KEY_FORMULA,    ///< lw_signal: a formula, or as a function
     LWI_KEY_SET, ///< map of switches to formulas: const lw_event_setting *, their number in the int `size`
-    LWI_KEY_SIGNALS,    ///< lw_signal [count]
-    LWI_KEY_TERMS,      ///< const lw_signal *, their number in the int `size`
-    LWI_KEY_LENGTH,     ///< double > 0, or a function: lw_signal at `size`
-    LWI_KEY_STRING,     ///< const char *; its place: lw_place at `size`
+    LWI_KEY_SIGNALS, ///< lw_signal [count]
+    LWI_KEY_TERMS,   ///< const lw_signal *, their number in the int `size`
+    LWI_KEY_LENGTH,  ///< double > 0, or a function: lw_signal at `size`
+    LWI_KEY_STRING,  ///< const char *; its place: lw_place at `size`
     LWI_KEY_SHAPES, ///< one {box: [x, y, z], position: ...} or a list: const lw_shape *, int at `size`
     LWI_KEY_OBJECT, ///< one object, `more`, inside the struct at `offset`
     LWI_KEY_OBJECTS, ///< one or more objects `more`: const struct *, of `count` bytes each, their number at `size`

@@ -65,10 +65,10 @@ typedef struct lwi_events {
 /** Events of the model and the step in which they are searched for (triggers.c). */
 typedef struct lwi_triggers {
     bool active;
-    bool begun;   ///< sides and times are those of a state of this run
-    bool fresh;   ///< no step has been made since then
-    bool resumed; ///< what happens at the present time has happened before
-    int n;        ///< events, then relays
+    bool begun;         ///< sides and times are those of a state of this run
+    bool fresh;         ///< no step has been made since then
+    bool resumed;       ///< what happens at the present time has happened before
+    int n;              ///< events, then relays
     signed char *side;  ///< [n] sign of the condition; 0: it was 0 since the start
     double *guard;      ///< [n] conditions at the present state
     double *low, *high; ///< [n] the same at both ends of the interval that is searched

@@ -23,8 +23,9 @@ enum { MAX_TRIALS = 200 };
 #define SHORTEST (4 * DBL_EPSILON)
 // A condition that crosses in so small a part of the first step was zero at the start.
 #define AT_START 1e-9
-// So many events follow one another at one time, in addition to some for each event of the model, before they are
-// taken for a chatter without end.
+// So many events follow one another within so small a part of the time, in addition to some for each event of the
+// model, before they are taken for a chatter without end.
+#define SOON 1e-12
 enum { MAX_REPEATS = 100 };
 
 // ---------------------------------------------------------------------------------------- creation
@@ -43,10 +44,10 @@ static lw_status allocate(lw_sim *sim)
     lwi_triggers *g = &sim->triggers;
     lwi_arena *arena = &sim->arena;
     const int nevent = sim->model->desc.nevent, n = g->n;
-    int most = 1;
+    int widest = 1;
     for (int i = 0; i < nevent; i++)
-        if (sim->model->desc.event[i].nset > most) most = sim->model->desc.event[i].nset;
-    g->value = LWI_PUSH(arena, double, most);
+        if (sim->model->desc.event[i].nset > widest) widest = sim->model->desc.event[i].nset;
+    g->value = LWI_PUSH(arena, double, widest);
     g->side = LWI_PUSH(arena, signed char, n);
     g->guard = LWI_PUSH(arena, double, n);
     g->low = LWI_PUSH(arena, double, n);
@@ -56,8 +57,8 @@ static lw_status allocate(lw_sim *sim)
     g->count = LWI_PUSH(arena, long, nevent);
     g->x0 = LWI_PUSH(arena, double, sim->work->layout.nx);
     g->discrete0 = lwi_arena_push(arena, 1, sim->work->ndiscrete + 1);
-    if (!g->value || !g->side || !g->guard || !g->low || !g->high || !g->time || !g->due || !g->count ||
-        !g->x0 || !g->discrete0)
+    if (!g->value || !g->side || !g->guard || !g->low || !g->high || !g->time || !g->due ||
+        !g->count || !g->x0 || !g->discrete0)
         return LW_ERR_MEMORY;
     return copy_of_events(sim);
 }
@@ -68,10 +69,11 @@ lw_status lwi_sim_prepare_triggers(lw_sim *sim)
     sim->triggers = (lwi_triggers){.stopped = -1, .n = model->desc.nevent + model->nrelay};
     if (!lwi_has_events(model)) return LW_OK;
     if (sim->work->fixed_cost)
-        return lwi_fail(&sim->error, LW_ERR_UNSUPPORTED,
-                        "the model has events or relays, but steps of equal cost cannot end at them: use "
-                        "another mode of %s, or another formulation",
-                        sim->work->formulation->name);
+        return lwi_fail(
+            &sim->error, LW_ERR_UNSUPPORTED,
+            "the model has events or relays, but steps of equal cost cannot end at them: use "
+            "another mode of %s, or another formulation",
+            sim->work->formulation->name);
     if (allocate(sim) != LW_OK)
         return lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for the events of a simulation");
     sim->triggers.active = true;
@@ -393,16 +395,16 @@ int lwi_sim_due_event(const lw_sim *sim)
     return -1;
 }
 
-// Events that follow one another without time between them.
+// Events that follow one another with almost no time between them.
 static lw_status check_chatter(lw_sim *sim, int event)
 {
     lwi_triggers *g = &sim->triggers;
-    const bool soon = g->repeats && sim->t - g->last <= 16 * DBL_EPSILON * fabs(sim->t);
+    const bool soon = g->repeats && sim->t - g->last <= SOON * fabs(sim->t);
     g->repeats = soon ? g->repeats + 1 : 1;
     g->last = sim->t;
     if (g->repeats <= MAX_REPEATS + 2 * g->n) return LW_OK;
     return lwi_fail(&sim->error, LW_ERR_INTEGRATOR,
-                    "%s '%s': %d events at t = %.17g, without time between them: they chatter; a "
+                    "%s '%s': %d events at t = %.10g, with no time between them: they chatter; a "
                     "relay with a hysteresis separates them",
                     kind_of(sim->model, event), name_of(sim->model, event), g->repeats, sim->t);
 }
@@ -428,9 +430,9 @@ static lw_status set_switches(lw_sim *sim, const lw_event_desc *d)
         g->value[k] = lwi_signal_value(sim->model->function, d->set[k].value, &now, 0);
         if (!isfinite(g->value[k]))
             return lwi_fail(&sim->error, LW_ERR_NOT_FINITE,
-                            "event '%s': the value of '%s' is not finite at t = %.10g (%g)", d->name,
-                            sim->model->desc.function[d->set[k].target.index - 1].name, sim->t,
-                            g->value[k]);
+                            "event '%s': the value of '%s' is not finite at t = %.10g (%g)",
+                            d->name, sim->model->desc.function[d->set[k].target.index - 1].name,
+                            sim->t, g->value[k]);
     }
     for (int k = 0; k < d->nset; k++) set_state(sim, d->set[k].target.index - 1, g->value[k]);
     return LW_OK;
@@ -456,6 +458,15 @@ lw_status lwi_sim_fire(lw_sim *sim, int event)
     return check_chatter(sim, event);
 }
 
+// Steps that begin with the accelerations of the step before need those of the new forces.
+static lw_status find_accelerations(lw_sim *sim)
+{
+    const lwi_formulation *f = sim->work->formulation;
+    if (!f->step || sim->work->fixed_step) return LW_OK;
+    const lw_status status = f->enter(sim->work, &sim->snapshot, sim->x);
+    return status == LW_OK ? LW_OK : lwi_sim_fail_work(sim, status, "after an event");
+}
+
 // Switches that have changed may make other conditions change, at the same time.
 lw_status lwi_sim_end_firing(lw_sim *sim)
 {
@@ -465,7 +476,7 @@ lw_status lwi_sim_end_firing(lw_sim *sim)
     if (sim->pending == LWI_NOTHING) sim->pending = LWI_NEW_RATES;
     TRY(examine(sim));
     take_sides(sim);
-    return LW_OK;
+    return find_accelerations(sim);
 }
 
 lw_status lwi_sim_fire_all(lw_sim *sim)

@@ -329,6 +329,187 @@ static void events_lie_within_contacts(void **state)
     lw_model_destroy(model);
 }
 
+// ---------------------------------------------------------------------------------------- switches
+
+// A cart of 1 kg with a force that is sampled every T: x and v of the next sample follow in closed form.
+static void a_sampled_controller_holds_its_output(void **state)
+{
+    (void)state;
+    static const char text[] = "linkwork: 1\ngravity: [0, 0, 0]\nparameters: {T: 0.1}\nsignals: "
+                               "{u: {type: switch, value: 0}}\n"
+                               "bodies: {cart: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\njoints:\n"
+                               "  s: {type: prismatic, between: [ground, cart], frame1: {}, "
+                               "frame2: {}, q: [1], effort: {q0: u}}\n";
+    lw_model *model = parse(text, "  sample: {every: T, set: {u: -4*s.q0 - 3*s.qd0}}\n");
+    double x = 1, v = 0;
+    const double T = 0.1;
+    for (int k = 0; k < 30; k++) {
+        const double u = -4 * x - 3 * v;
+        x += T * v + 0.5 * T * T * u;
+        v += T * u;
+    }
+    static rows r;
+    for (int i = 0; i < (int)(sizeof methods / sizeof *methods); i++) {
+        const method *m = &methods[i];
+        lw_sim *sim =
+            sim_of(model, m->formulation, m->integrator, m->tolerance, m->step > 0 ? 0.01 : 0);
+        run(sim, &r);
+        // the motion between samples is a parabola, which each method integrates exactly or within its tolerance
+        if (!(fabs(r.q[r.n - 1] - x) < 1e-9))
+            fail_msg("%s %s: %.15g, expected %.15g", m->formulation, m->integrator, r.q[r.n - 1],
+                     x);
+        assert_int_equal(lw_sim_event_count(sim, 0), 31);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
+// x'' = -+a by a relay of x within -d ... d, from rest at 0 with below: the cart passes d with the speed sqrt(2 a d).
+// From there it needs 2 v/a for the way out and back to d, and the time s for the way from d to -d:
+// v s + a s^2/2 = 2 d.  Each half cycle begins faster.
+static void a_relay_changes_where_its_range_ends(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\ngravity: [0, 0, 0]\nbodies: {cart: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+        "signals: {push: {type: relay, of: s.q0, low: -0.1, high: 0.1, below: 2, above: "
+        "-2}}\njoints:\n"
+        "  s: {type: prismatic, between: [ground, cart], frame1: {}, frame2: {}, effort: {q0: "
+        "push}}\n";
+    lw_model *model = parse(text, "  change: {when: push, record: true}\n");
+    const double a = 2, d = 0.1;
+    double expected[3] = {sqrt(2 * d / a)}, v = sqrt(2 * a * d);
+    for (int k = 1; k < 3; k++) {
+        const double s = (sqrt(v * v + 4 * a * d) - v) / a;
+        expected[k] = expected[k - 1] + 2 * v / a + s;
+        v += a * s;
+    }
+    static rows r;
+    for (int i = 0; i < (int)(sizeof methods / sizeof *methods); i++) {
+        const method *m = &methods[i];
+        lw_sim *sim =
+            sim_of(model, m->formulation, m->integrator, m->tolerance, m->step > 0 ? 0.01 : 0);
+        run(sim, &r);
+        for (int k = 0; k < 3; k++)
+            if (!(fabs(of_event(&r, 1, k) - expected[k]) < 1e-9))
+                fail_msg("%s %s: change %d at %.15g, expected %.15g", m->formulation, m->integrator,
+                         k, of_event(&r, 1, k), expected[k]);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(model);
+}
+
+// One event sets what another waits for, at the same time; all values of one event are those before it.
+static void events_follow_one_another_at_one_time(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\nbodies: {ball: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\njoints:\n"
+        "  s: {type: prismatic, between: [ground, ball], frame1: {}, frame2: {}, q: [1]}\n"
+        "signals: {a: {type: switch, value: 1}, b: {type: switch, value: 2}, c: {type: switch, "
+        "value: 0}}\n"
+        "";
+    lw_model *model = parse(text, "  third: {when: c > 5, record: true}\n"
+                                  "  first: {at: [1], set: {a: b, b: a}}\n"
+                                  "  second: {when: a > 1.5, set: {c: 10*a + b}, record: true}\n");
+    lw_sim *sim = sim_of(model, "auto", "auto", 1e-8, 0);
+    static rows r;
+    run(sim, &r);
+    assert_true(of_event(&r, 1, 0) == 1 && of_event(&r, 3, 0) == 1);
+    int at[2] = {0};
+    for (int i = 0; i < r.n; i++) {
+        if (r.event[i] == 3) at[0] = i;
+        if (r.event[i] == 1) at[1] = i;
+    }
+    assert_int_equal(at[1], at[0] + 1); // the third one after the second
+    assert_true(r.time[at[1] + 1] == 1 && r.event[at[1] + 1] == 0); // the row after them
+    const lw_observation *o;
+    OK(lw_sim_observe(sim, LW_OBSERVE_FORCE, &o));
+    assert_true(o->output[0] == 2 && o->output[1] == 1 && o->output[2] == 21); // a, b, c
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// A force against the sign of the position, without hysteresis: the sign changes without end.
+static void chatter_ends_with_a_message(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\ngravity: [0, 0, 0]\nbodies: {cart: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+        "signals: {u: {type: switch, value: -1}}\njoints:\n"
+        "  s: {type: prismatic, between: [ground, cart], frame1: {}, frame2: {}, q: [1], effort: "
+        "{q0: u}}\n";
+    lw_model *model = parse(text, "  up: {when: s.qd0 + s.q0 < 0, set: {u: 1}}\n"
+                                  "  down: {when: s.qd0 + s.q0 > 0, set: {u: -1}}\n");
+    lw_sim *sim = sim_of(model, "aba", "verner87", 1e-10, 0);
+    assert_int_equal(lw_sim_run(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL), LW_ERR_INTEGRATOR);
+    assert_non_null(strstr(lw_sim_error(sim)->text, "they chatter"));
+    assert_non_null(strstr(lw_sim_error(sim)->text, "event '"));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
+// A run that is resumed from a state continues with the same bits; what has happened at its time does not happen again.
+static void a_resumed_run_has_the_same_bits(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\ngravity: [0, 0, 0]\nsignals:\n  u: {type: switch, value: 0}\n  n: {type: "
+        "switch, value: 0}\n"
+        "  push: {type: relay, of: s.q0, low: -0.1, high: 0.1, below: 2, above: -2}\n"
+        "bodies: {cart: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\njoints:\n"
+        "  s: {type: prismatic, between: [ground, cart], frame1: {}, frame2: {}, q: [1], effort: "
+        "{q0: u + push}}\n";
+    lw_model *model = parse(text, "  sample: {every: 0.25, set: {u: -4*s.q0 - s.qd0, n: n + 1}}\n");
+    lw_sim *whole = sim_of(model, "aba", "rk4", 0, 0.01),
+           *part = sim_of(model, "aba", "rk4", 0, 0.01);
+    enum { ROOM = 40 };
+    double x[ROOM], y[ROOM], t;
+    assert_true(lw_sim_state_size(whole) < ROOM);
+    OK(lw_sim_step(whole, 1.5));
+    lw_sim_get_state(whole, &t, x);
+    OK(lw_sim_set_state(part, t, x));
+    OK(lw_sim_step(whole, 3));
+    OK(lw_sim_step(part, 3));
+    lw_sim_get_state(whole, &t, x);
+    lw_sim_get_state(part, &t, y);
+    for (int i = 0; i < lw_sim_state_size(whole); i++) assert_true(x[i] == y[i]);
+    assert_int_equal(lw_sim_event_count(whole, 0), 13);
+    assert_int_equal(lw_sim_event_count(part, 0), 6);
+    lw_sim_destroy(whole);
+    lw_sim_destroy(part);
+    lw_model_destroy(model);
+}
+
+// Each instance of a batch ends at its own event; the bits are those of single runs, for any number of threads.
+static void instances_of_a_batch_have_their_events(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\nbodies: {ball: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\njoints:\n"
+        "  s: {type: prismatic, between: [ground, ball], frame1: {}, frame2: {}, q: [1]}\n";
+    lw_model *model = parse(text, "  hit: {when: s.q0 < 0, stop: true}\n");
+    const double height[] = {0.5, 1, 2, 100};
+    lw_options options;
+    lw_options_default(&options);
+    const lw_batch_desc desc = {.options = &options,
+                                .instances = 4,
+                                .threads = 2,
+                                .nvary = 1,
+                                .vary = (const char *const[]){"joint.s.q0"},
+                                .values = height};
+    lw_batch *batch;
+    lw_error error = {0};
+    if (lw_batch_create(model, &desc, &batch, &error) != LW_OK) fail_msg("%s", error.text);
+    OK(lw_batch_step(batch, 0.5));
+    OK(lw_batch_step(batch, 2));
+    for (int i = 0; i < 3; i++)
+        assert_true(fabs(lw_batch_time(batch, i) - sqrt(2 * height[i] / G)) < 1e-12);
+    assert_true(lw_batch_time(batch, 3) == 2);
+    lw_batch_destroy(batch);
+    lw_model_destroy(model);
+}
+
 // ------------------------------------------------------------------------------- files and mistakes
 
 static void what_is_wrong_is_refused(void **state)
@@ -350,13 +531,19 @@ static void what_is_wrong_is_refused(void **state)
         {"{when: A.q0 >, stop: true}", "expected"},
         {"{when: [1], stop: true}", "expected a formula, or the name of a signal"},
         {"{when: A.q0 > 1 m + 1 kg, stop: true}", "1 kg"},
+        {"{at: [1], set: {gone: 1}}", "there is no switch 'gone', did you mean 'gong'?"},
+        {"{at: [1], set: {plain: 1}}", "'plain' is no switch"},
+        {"{at: [1], set: {}}", "expected a map of switches"},
+        {"{at: [1], set: {gong: B.q0}}", "there is no joint 'B'"},
         {"{when: A.q0, stopp: true}", "unknown key 'stopp', did you mean 'stop'?"},
     };
     for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
         char all[2000];
         lw_model *model = NULL;
         lw_error error = {0};
-        snprintf(all, sizeof all, "%sevents: {x: %s}\n", pendulum_text, cases[i].event);
+        snprintf(all, sizeof all,
+                 "%sevents: {x: %s}\nsignals: {gong: {type: switch, value: 0}, plain: t}\n",
+                 pendulum_text, cases[i].event);
         const lw_read_desc desc = {.format = "yaml"};
         const lw_status status =
             lw_model_parse(all, strlen(all), "m.yaml", &desc, &model, NULL, &error);
@@ -408,6 +595,12 @@ int main(void)
         cmocka_unit_test(a_jump_through_zero_is_an_event),
         cmocka_unit_test(events_of_loops_agree),
         cmocka_unit_test(events_lie_within_contacts),
+        cmocka_unit_test(a_sampled_controller_holds_its_output),
+        cmocka_unit_test(a_relay_changes_where_its_range_ends),
+        cmocka_unit_test(events_follow_one_another_at_one_time),
+        cmocka_unit_test(chatter_ends_with_a_message),
+        cmocka_unit_test(a_resumed_run_has_the_same_bits),
+        cmocka_unit_test(instances_of_a_batch_have_their_events),
         cmocka_unit_test(what_is_wrong_is_refused),
         cmocka_unit_test(models_are_written_with_their_events),
     };

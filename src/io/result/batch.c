@@ -163,7 +163,8 @@ lw_status lw_batch_writer_rows(lw_batch_writer *w)
         return lwi_fail(&w->error, LW_ERR_MEMORY, "no memory for rows");
     lw_status status = LW_OK;
     for (int i = 0; i < w->batch->n && status == LW_OK; i++)
-        if (w->batch->instance[i].status == LW_OK) status = instance_row(w, i);
+        if (w->batch->instance[i].status == LW_OK && !w->batch->instance[i].over)
+            status = instance_row(w, i);
     lwi_numbers_end(&numbers);
     return status;
 }
