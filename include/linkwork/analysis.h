@@ -311,6 +311,9 @@ LW_API double lw_sensitivity_value(const lw_sensitivity *sensitivity, int column
  *                NULL */
 LW_API double lw_sensitivity_at(const lw_sensitivity *sensitivity, int parameter, int column,
                                 lw_statistic statistic, double *error);
+/** rtol and atol of the runs: 1e-12 for differences, unless those of the options are less. */
+LW_API void lw_sensitivity_tolerances(const lw_sensitivity *sensitivity, double *rtol,
+                                      double *atol);
 /** Why a variant of the parameter has failed; "": none has. */
 LW_API const char *lw_sensitivity_failure(const lw_sensitivity *sensitivity, int parameter);
 

@@ -492,12 +492,12 @@ static bool has_cut_rotors(const lw_model *model)
 
 static lw_status check(const lw_model *model, const lw_sensitivity_desc *desc, lw_error *error)
 {
-    const char *why = model->jumps               ? "a drive, mount or length jumps"
-                      : model->nmode > 0         ? "contacts or friction change their mode"
-                      : model->desc.nevent > 0   ? "it has events"
-                      : model->desc.nimpulse > 0 ? "it has impulses"
-                      : has_cut_rotors(model)    ? "joints that close loops have rotors"
-                                                 : NULL;
+    const char *why = model->jumps       ? "a drive, mount or length jumps"
+                      : model->nmode > 0 ? "contacts or friction change their mode"
+                      : model->desc.nevent + model->nrelay > 0 ? "it has events"
+                      : model->desc.nimpulse > 0               ? "it has impulses"
+                      : has_cut_rotors(model) ? "joints that close loops have rotors"
+                                              : NULL;
     if (why)
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
                         "method adjoint: %s; expected a smooth model, or method `differences`",

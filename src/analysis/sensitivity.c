@@ -30,6 +30,7 @@ struct lw_sensitivity {
     const char **by;
     double *step, *nominal; ///< [nby]
     double *values;         ///< [1 + SIDES nby][nby]
+    double rtol, atol;      ///< of the runs
 };
 
 static const int side_of[SIDES] = {-3, -2, -1, 1, 2, 3};
@@ -109,6 +110,7 @@ static lw_status run(const lw_model *model, const lw_sensitivity_desc *desc, lw_
     if (desc->options) options = *desc->options;
     options.rtol = fmin(options.rtol, TOLERANCE);
     options.atol = fmin(options.atol, TOLERANCE);
+    s->rtol = options.rtol, s->atol = options.atol;
     const lw_batch_desc batch = {.options = &options,
                                  .instances = 1 + SIDES * s->nby,
                                  .threads = (int)options.threads,
@@ -241,6 +243,12 @@ double lw_sensitivity_at(const lw_sensitivity *s, int parameter, int column, lw_
     const double four = (8 * change[0] - change[1]) / (12 * h);
     if (error) *error = fabs(six - four);
     return six;
+}
+
+void lw_sensitivity_tolerances(const lw_sensitivity *s, double *rtol, double *atol)
+{
+    if (!s || !rtol || !atol) return;
+    *rtol = s->rtol, *atol = s->atol;
 }
 
 const char *lw_sensitivity_failure(const lw_sensitivity *s, int parameter)

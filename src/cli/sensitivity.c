@@ -119,6 +119,17 @@ static int progressed(void *user, double time, double end)
     return cli_progress_step(user, time, end);
 }
 
+// Differences need tighter tolerances than a run.
+static void print_runs(const lw_sensitivity *s, const lw_options *options, int n)
+{
+    double rtol, atol;
+    lw_sensitivity_tolerances(s, &rtol, &atol);
+    printf("runs         %d, rtol %g, atol %g", 1 + 6 * n, rtol, atol);
+    if (rtol < options->rtol || atol < options->atol)
+        printf(" in place of %g, %g, for their differences", options->rtol, options->atol);
+    putchar('\n');
+}
+
 static cli_exit differentiate(const cli_arguments *arguments, const lw_model *model,
                               const lw_options *options, const names *by, lw_statistic which,
                               lw_sensitivity_method method)
@@ -157,7 +168,7 @@ static cli_exit differentiate(const cli_arguments *arguments, const lw_model *mo
         if (method == LW_SENSITIVITY_ADJOINT)
             printf("method       adjoint\n");
         else
-            printf("runs         %d\n", 1 + 6 * by->n);
+            print_runs(s, options, by->n);
         for (int c = 0; c < lw_sensitivity_columns(s); c++) print_column(model, s, c, which);
     }
     lw_sensitivity_destroy(s);

@@ -164,6 +164,11 @@ class Use(Program):
 
 
 class Run(Program):
+    def test_columns_that_do_not_exist_exit_2(self):
+        done = self.call("run", self.model, "--columns", "nope*", "-o",
+                         self.path("a.csv"), code=2)
+        self.assertIn("no column matches 'nope*'", done.stderr)
+
     def test_rows_are_at_multiples_of_the_sample(self):
         self.call("run", self.model, "-o", self.path("a.csv"))
         head, rows = self.rows("a.csv")

@@ -553,6 +553,25 @@ static void what_is_wrong_is_refused(void **state)
     }
 }
 
+// Formulas would read something else.
+static void names_of_constants_are_refused(void **state)
+{
+    (void)state;
+    static const char *const sections[] = {"signals: {e: 1}", "functions: {pi: 3}", "inputs: [t]",
+                                           "signals: {t: {type: switch, value: 1}}"};
+    for (int i = 0; i < 4; i++) {
+        char all[2000];
+        lw_model *model = NULL;
+        lw_error error = {0};
+        snprintf(all, sizeof all, "%s%s\n", pendulum_text, sections[i]);
+        const lw_read_desc desc = {.format = "yaml"};
+        assert_int_equal(lw_model_parse(all, strlen(all), "m.yaml", &desc, &model, NULL, &error),
+                         LW_ERR_PARSE);
+        assert_non_null(strstr(error.text, "formulas use this name for"));
+        assert_int_equal(error.line, 5);
+    }
+}
+
 static void models_are_written_with_their_events(void **state)
 {
     (void)state;
@@ -602,6 +621,7 @@ int main(void)
         cmocka_unit_test(a_resumed_run_has_the_same_bits),
         cmocka_unit_test(instances_of_a_batch_have_their_events),
         cmocka_unit_test(what_is_wrong_is_refused),
+        cmocka_unit_test(names_of_constants_are_refused),
         cmocka_unit_test(models_are_written_with_their_events),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

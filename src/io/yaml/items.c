@@ -22,6 +22,20 @@ static lw_status check_name(lwi_yaml_reading *r, const char *kind, const char *n
     return LW_OK;
 }
 
+// Of functions, signals and inputs: what formulas read as something else.
+static lw_status check_signal_name(lwi_yaml_reading *r, const char *kind, const char *name,
+                                   lw_place place)
+{
+    static const char *const meanings[][2] = {
+        {"t", "the time"}, {"pi", "3.14..."}, {"e", "2.71..."}};
+    TRY(check_name(r, kind, name, place));
+    for (int i = 0; i < LWI_COUNT(meanings); i++)
+        if (!strcmp(name, meanings[i][0]))
+            return lwi_yaml_fail(r, LW_ERR_PARSE, place,
+                                 "formulas use this name for %s, expected another", meanings[i][1]);
+    return LW_OK;
+}
+
 lw_status lwi_yaml_section(lwi_yaml_reading *r, const lwi_document_value *root, const char *name,
                            lwi_document_kind kind, const lwi_document_value **v)
 {
@@ -45,7 +59,7 @@ lw_status lwi_yaml_read_inputs(lwi_yaml_reading *r)
     for (int i = 0; i < n; i++) {
         const char *name = "";
         TRY(lwi_yaml_read_text(r, list->item[i], "the name of an input", &name));
-        TRY(check_name(r, "input", name, list->item[i]->place));
+        TRY(check_signal_name(r, "input", name, list->item[i]->place));
         if (r->functions && lwi_document_find(r->functions, name) >= 0)
             return lwi_yaml_fail(r, LW_ERR_MODEL, list->item[i]->place,
                                  "this is the name of a function; names are unique");
@@ -77,8 +91,8 @@ lw_status lwi_yaml_read_functions(lwi_yaml_reading *r)
     if (!r->function || !r->function_open) return lwi_yaml_no_memory(r);
     for (int k = 0; k < n; k++) {
         lw_signal signal;
-        TRY(check_name(r, k < r->nplain_function ? "function" : "signal", r->functions->key[k],
-                       r->functions->key_place[k]));
+        TRY(check_signal_name(r, k < r->nplain_function ? "function" : "signal",
+                              r->functions->key[k], r->functions->key_place[k]));
         TRY(lwi_yaml_named_function(r, k, r->functions->key_place[k], &signal));
     }
     return LW_OK;
