@@ -552,6 +552,11 @@ def growth(source):
 
 
 @made("docs/benchmarks.md")
+def growth_counts(source):
+    return source.printed("bench/growth/growth.py", "growth_counts.json")
+
+
+@made("docs/benchmarks.md")
 def runs(source):
     return source.printed("bench/runs/runs.py", "runs.json")
 
