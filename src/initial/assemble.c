@@ -166,6 +166,7 @@ lw_status lwi_assembler_create(const lw_model *model, int nhold, const lwi_hold 
     GET(a->given, model->njoint);
     GET(a->moves, model->njoint);
     GET(a->residual, a->nrow);
+    GET(a->prescribed, a->nrow);
     GET(a->size, a->nrow);
     GET(a->eps, a->nrow);
     GET(a->c, a->nrow);
@@ -229,11 +230,15 @@ static void closure_rows(lwi_assembler *a, int e, bool velocity)
 {
     const lwi_closure *c = &a->closure;
     closure_of(a, e, LWI_CLOSURE_POSITION);
+    LWI_ASSERT(c->n == a->plan.graph.edge[e].rows);
     for (int s = 0; s < c->nbody; s++)
         for (int r = 0; r < c->n; r++)
             memcpy(row_of(a, e, c->body[s], r), c->J[s][r], sizeof c->J[s][r]);
-    for (int r = 0; r < c->n; r++)
-        a->residual[a->plan.row[e] + r] = velocity ? c->b[r] + rate_of(a, e, r) : gap_of(a, e, r);
+    for (int r = 0; r < c->n; r++) {
+        const int row = a->plan.row[e] + r;
+        if (velocity) a->prescribed[row] = c->b[r];
+        a->residual[row] = velocity ? c->b[r] + rate_of(a, e, r) : gap_of(a, e, r);
+    }
 }
 
 // Small rotation vector of R relative to `from`, in the axes of `from`.
@@ -321,6 +326,14 @@ static void clear_rows(lwi_assembler *a, int e)
     for (int r = a->plan.row[e]; r < a->plan.row[e + 1]; r++) a->residual[r] = 0;
 }
 
+static void hold_rows(lwi_assembler *a, int e, bool velocity)
+{
+    if (a->hold[a->edge[e].hold].body > 0)
+        body_hold_rows(a, e, velocity);
+    else
+        joint_hold_rows(a, e, velocity);
+}
+
 static void rows(lwi_assembler *a, bool velocity)
 {
     for (int e = 0; e < a->nedge; e++) {
@@ -329,10 +342,8 @@ static void rows(lwi_assembler *a, bool velocity)
             closure_rows(a, e, velocity);
         else if (!a->held)
             clear_rows(a, e);
-        else if (a->hold[a->edge[e].hold].body > 0)
-            body_hold_rows(a, e, velocity);
         else
-            joint_hold_rows(a, e, velocity);
+            hold_rows(a, e, velocity);
     }
 }
 
@@ -344,6 +355,23 @@ static void gaps(lwi_assembler *a)
         closure_of(a, e, LWI_CLOSURE_PHI);
         LWI_ASSERT(a->plan.row[e] + a->closure.n <= a->nrow);
         for (int r = 0; r < a->closure.n; r++) a->residual[a->plan.row[e] + r] = gap_of(a, e, r);
+    }
+}
+
+// The same residuals as those of `rows` at the same velocity or not, where only positions, or only velocities, have changed
+// since: of positions no row is needed, of velocities the rows are those of before.
+static void residuals_again(lwi_assembler *a, bool velocity)
+{
+    if (!velocity) gaps(a);
+    for (int e = 0; e < a->nedge; e++) {
+        const int n = a->plan.graph.edge[e].rows;
+        if (n == 0 || (e >= a->first_hold && !a->held)) continue; // cleared, and 0
+        if (e >= a->first_hold)
+            hold_rows(a, e, velocity);
+        else if (velocity)
+            for (int r = 0; r < n; r++)
+                a->residual[a->plan.row[e] + r] =
+                    a->prescribed[a->plan.row[e] + r] + rate_of(a, e, r);
     }
 }
 
@@ -520,7 +548,7 @@ bool lwi_assembler_step(lwi_assembler *a)
     remember(a);
     for (int i = 0; i < MAX_HALVINGS; i++, part /= 2) {
         displace(a, part);
-        rows(a, false); // eps stays that of the step's start
+        residuals_again(a, false); // eps stays that of the step's start
         if (!(merit(a) < before)) continue;
         straighten(a);
         return part * whole > SMALLEST_STEP;
@@ -639,7 +667,7 @@ void lwi_assembler_project(lwi_assembler *a)
         before = now;
         solve(a);
         add_velocities(a);
-        rows(a, true);
+        residuals_again(a, true);
     }
 }
 

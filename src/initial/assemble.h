@@ -56,6 +56,7 @@ typedef struct lwi_assembler {
     int *given;  ///< [njoint] hold with the user's coordinates; -1: none
     bool *moves; ///< [njoint] scratch of a restart
     double *residual, *size, *eps, *c, *lambda; ///< [nrow]
+    double *prescribed;                         ///< [nrow] rates at zero velocity, of the last rows
     const double *shift; ///< [nrow] positions hold where rows have this residual; NULL: 0
     double (*x)[6];      ///< [nnode + parts]
     double (*unit)[6];   ///< [nbody] scratch: wrenches of a unit effort

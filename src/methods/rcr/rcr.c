@@ -262,7 +262,7 @@ static bool is_solved(lwi_work *work, double t, const double *x)
 static void note_solved(lwi_work *work, double t, const double *x)
 {
     lwi_rcr_work *d = work->data;
-    if (d->by_dense || d->momenta) return;
+    if (d->momenta) return;
     memcpy(d->last.x, x, (size_t)work->layout.nx * sizeof *x);
     memcpy(d->last.dependent, choice_of(work)->dependent, (size_t)work->model->tree_nv);
     d->last.t = t;
