@@ -4,6 +4,7 @@
 #include "model/model.h"
 #include "spatial/rotation.h"
 #include "support/failing.h"
+#include "support/scratch.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -651,5 +652,5 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(cassie_closes_and_keeps_its_energy),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, lwt_scratch_enter, lwt_scratch_leave);
 }

@@ -3,6 +3,7 @@
 #include <linkwork/linkwork.h>
 
 #include "model/model.h"
+#include "support/scratch.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -490,5 +491,5 @@ int main(void)
         cmocka_unit_test(changed_companion_files_are_read_or_refused),
         cmocka_unit_test(parallel_robots_are_read_and_reported_as_open),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, lwt_scratch_enter, lwt_scratch_leave);
 }

@@ -5,6 +5,7 @@
 #include <linkwork/linkwork.h>
 
 #include "model/model.h"
+#include "support/scratch.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -705,5 +706,5 @@ int main(void)
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(hostile_trees_are_refused),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, lwt_scratch_enter, lwt_scratch_leave);
 }
