@@ -18,6 +18,7 @@ enum { MAX_NEWTON = 30 };
 // the residual no longer falls, which is 1e-16 to 1e-14.
 #define CLOSED 1e-10
 #define ROUND_OFF 1e-16 // no residual can be smaller
+#define STILL 1e-13     // a correction, in units, that is round-off
 // Sine of the angle between a column and those before that makes a good choice, and size of a column, in units.
 #define GOOD_PART 0.3
 // Rows with a smallest pivot below this part of the largest depend on each other at a position that is closed to
@@ -87,6 +88,15 @@ void lwi_manifold_dependent(lwi_manifold *s, double *target, double *x)
     for (int k = 0; k < r; k++) x[s->dependent[k]] = s->force[k];
 }
 
+// Does the last correction move nothing?  What is left of the residual is then the difference of redundant rows, which
+// coordinates rounded in a file do not satisfy together.
+static bool is_still(const lwi_manifold *s)
+{
+    for (int j = 0; j < s->n; j++)
+        if (!(fabs(s->step[j]) <= STILL * s->unit[j])) return false;
+    return true;
+}
+
 // Repeats `correct`, which sets s->step from s->phi and s->J, until the residual no longer falls.
 static lw_status newton(lwi_manifold *s, double *q, void (*correct)(lwi_manifold *, void *),
                         void *user, lw_error *error)
@@ -100,6 +110,7 @@ static lw_status newton(lwi_manifold *s, double *q, void (*correct)(lwi_manifold
         if (now >= last / 2 && now <= CLOSED * (1 + s->model->length)) return LW_OK;
         last = now;
         correct(s, user);
+        if (now <= LWI_CLOSURE_TOLERANCE * (1 + s->model->length) && is_still(s)) return LW_OK;
         lwi_manifold_move(s, q, s->step);
     }
     if (last <= CLOSED * (1 + s->model->length)) return LW_OK;

@@ -163,8 +163,27 @@ static void test_singular_position(void **state)
     lw_linear *linear = NULL;
     lw_error error;
     assert_int_equal(lw_linearize(model, NULL, &linear, &error), LW_ERR_SINGULAR);
+    assert_non_null(strstr(error.text, "singular position: constraints of joint 'C' and those of "
+                                       "'D', 'A', 'B' depend on each other"));
     assert_non_null(strstr(error.text, "2 degrees of freedom here, 1 nearby"));
     assert_null(linear);
+    lw_model_destroy(model);
+}
+
+// Cassie held at the pelvis: coordinates rounded to nine digits, loops that are redundant and near a singular position.
+static void test_rounded_loops(void **state)
+{
+    (void)state;
+    lw_error error;
+    lw_model *model;
+    const lw_read_desc fixed = {.base = LW_BASE_FIXED};
+    lwt_ok(lw_model_read(LW_SOURCE_DIR "/tests/models/cassie_v2.sdf", &fixed, &model, NULL, &error),
+           &error);
+    lw_equilibrium report;
+    lw_model *balanced = lwt_balance(model, false, &report);
+    assert_int_equal(report.stability, LW_STABLE);
+    assert_at_rest(balanced, 1e-7);
+    lw_model_destroy(balanced);
     lw_model_destroy(model);
 }
 
@@ -173,6 +192,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_four_bar),        cmocka_unit_test(test_stable_and_unstable),
         cmocka_unit_test(test_free_bodies),     cmocka_unit_test(test_random_mechanisms),
-        cmocka_unit_test(test_following_force), cmocka_unit_test(test_singular_position)};
+        cmocka_unit_test(test_following_force), cmocka_unit_test(test_singular_position),
+        cmocka_unit_test(test_rounded_loops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
