@@ -45,6 +45,9 @@ static void obstacles_are_passed_on_tangents(void **state)
     lwt_near("sphere", 1, length(path, 3), 5, 1e-15);
     path[1].side = 0, path[1].side_point[1] = -9; // but it must pass below
     lwt_near("sphere", 2, length(path, 3), round_length(0.4, true), 1e-14);
+    path[1].side_point[1] = 0, path[1].side_point[0] = 9; // next to both: straight again
+    lwt_near("sphere", 5, length(path, 3), 5, 1e-15);
+    path[1].side_point[0] = 0;
     path[1].radius = 1, path[1].side_point[1] = 9;
     lwt_near("sphere", 3, length(path, 3), round_length(1, false), 1e-14);
     path[0].point[1] = 0.05, path[0].point[0] = 0; // a point inside: no contact

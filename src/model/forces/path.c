@@ -2,10 +2,11 @@
 //
 // Round an obstacle all is done in a plane: that of the centre and both points for a sphere, across the axis for a
 // cylinder, where heights grow with the length along the path.  In the plane the obstacle is a circle of radius r about
-// the origin.  From a point at distance d its tangents touch it at the angle acos(r / d) to either side.  Of the two
-// paths, counterclockwise and clockwise round it, the one with lines that do not cross is taken, of two such ones that on
-// the given side, or the shorter one.  If the point that gives the side is inside, the path is the shortest one that touches the
-// circle from the inside of its opening: it touches it in one point.
+// the origin.  From a point at distance d its tangents touch it at the angle acos(r / d) to either side.  The path goes
+// round within the smaller angle between the points, where the straight line would cut the circle; but if the
+// direction opposite to the side is within that angle, it goes round the far side, whether or not the line cuts it.  If the
+// point that gives the side is inside, the path is the shortest one that touches the circle from the inside of its
+// opening: it touches it in one point.  So does MuJoCo 4.0.
 #include "model/forces/path.h"
 
 #include "model/forces/points.h"
@@ -33,18 +34,6 @@ static double dot2(const double a[2], const double b[2])
 static double cross2(const double a[2], const double b[2])
 {
     return a[0] * b[1] - a[1] * b[0];
-}
-
-// Do the segments from a to b and from c to d have a point in common?
-static bool cross_each_other(const double a[2], const double b[2], const double c[2],
-                             const double d[2])
-{
-    const double u[2] = {b[0] - a[0], b[1] - a[1]}, v[2] = {d[0] - c[0], d[1] - c[1]},
-                 w[2] = {a[0] - c[0], a[1] - c[1]};
-    const double det = cross2(u, v);
-    if (fabs(det) < TINY) return false;
-    const double s = cross2(v, w) / det, t = cross2(u, w) / det;
-    return s >= 0 && s <= 1 && t >= 0 && t <= 1;
 }
 
 // The point of the segment from a to b that is nearest to the origin.
@@ -82,31 +71,23 @@ static arc wind(const double p[2], const double q[2], double r, double sign)
     return a;
 }
 
-// How well a path suits: the cosine between its middle and the side, or minus the square of its chord.
-static double merit(const arc *a, const double *side)
+// Is the direction opposite to the side between those to p and q?
+static bool goes_far(const double p[2], const double q[2], const double side[2])
 {
-    const double sum[2] = {a->first[0] + a->last[0], a->first[1] + a->last[1]};
-    const double chord[2] = {a->first[0] - a->last[0], a->first[1] - a->last[1]};
-    const double size = sqrt(dot2(sum, sum));
-    if (!side) return -dot2(chord, chord);
-    return size > 0 ? dot2(sum, side) / size : 0;
+    const double k = cross2(p, q), back[2] = {-side[0], -side[1]};
+    return cross2(p, back) * k > 0 && cross2(back, q) * k > 0;
 }
 
 // Round the outside; side: NULL, or a vector of any length.
 static arc round_circle(const double p[2], const double q[2], double r, const double *side)
 {
     const arc none = {.length = -1};
-    const double chord[2] = {q[0] - p[0], q[1] - p[1]};
+    const double chord[2] = {q[0] - p[0], q[1] - p[1]}, near = cross2(p, q) > 0 ? -1 : 1;
     double x[2];
     if (dot2(p, p) < r * r || dot2(q, q) < r * r || dot2(chord, chord) < TINY) return none;
+    if (side && goes_far(p, q, side)) return wind(p, q, r, -near);
     nearest(p, q, x);
-    if (dot2(x, x) > r * r && (!side || dot2(side, x) >= 0)) return none;
-    const arc way[2] = {wind(p, q, r, 1), wind(p, q, r, -1)};
-    bool open[2];
-    for (int k = 0; k < 2; k++) open[k] = !cross_each_other(p, way[k].first, q, way[k].last);
-    if (!open[0] && !open[1]) return none;
-    if (open[0] != open[1]) return way[open[0] ? 0 : 1];
-    return way[merit(&way[0], side) > merit(&way[1], side) ? 0 : 1];
+    return dot2(x, x) > r * r ? none : wind(p, q, r, near);
 }
 
 // The angles of p, q and the touching point x satisfy  asin(r z / |p|) + asin(r z / |q|) - 2 asin z + G = 0, where z is
