@@ -50,6 +50,7 @@ typedef struct sweep {
     lwi_slope *slope; // [nby]
     int nslope;       // created
     bool forces;      // some parameters change forces
+    bool open;        // a tree, with springs and dampers of joints alone: no matrices are needed
     path path;
     long *at;         // [rows] step that begins at each row
     double *values;   // [rows][columns]
@@ -313,11 +314,55 @@ static lw_status add_row(sweep *s, lwi_adjoint *a, long row, lw_error *error)
 
 // ----------------------------------------------------------------------------------------- backward
 
+// to [n] -= A' x, A [rows][n]
+static void subtract_product(const double *A, int rows, int n, const double *x, double *to)
+{
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; x[i] != 0 && j < n; j++)
+            to[j] -= A[(size_t)i * (size_t)n + (size_t)j] * x[i];
+}
+
+// What F_q'u and F_v'u of a tree need, and the diagonal of M.
+static void begin_products(sweep *s, double t, const double *x, const double *vdot)
+{
+    const lw_model *model = s->model;
+    lwi_tree_position(model, t, x, s->tree.link);
+    lwi_tree_rates(model, t, x + s->nq, s->tree.link);
+    lwi_tree_world(model, s->tree.link, s->tree.R, s->tree.r);
+    lwi_tree_inertial_begin(model, &s->d.tree, &s->tree, t, x + s->nq, vdot);
+    for (int i = 0; i < s->n; i++)
+        s->d.M[(size_t)i * (size_t)(s->n + 1)] =
+            v6_dot(s->d.tree.screws.S[i], s->d.tree.terms[i].IS) + model->tree_rotor[i];
+}
+
+// q -= F_q'u, v -= F_v'u.
+static void subtract_products(sweep *s, const double *u, double *q, double *v)
+{
+    if (!s->open) {
+        subtract_product(s->by_q, s->n, s->n, u, q);
+        subtract_product(s->by_v, s->n, s->n, u, v);
+        return;
+    }
+    double *by_q = s->out, *by_v = s->tau;
+    lwi_tree_inertial_products(s->model, &s->d.tree, u, by_q, by_v);
+    for (int i = 0; i < s->n; i++) q[i] -= by_q[i], v[i] -= by_v[i];
+    for (int i = 0; i < s->model->nforce; i++) {
+        const lwi_joint_spring_par *p = s->model->force[i].par;
+        const int at = s->d.spring_speed[i];
+        if (at < 0) continue;
+        if (p->iq >= 0) q[at] -= p->stiffness * u[at];
+        v[at] -= p->damping * u[at];
+    }
+}
+
 // F_q, F_v, rows, multipliers and their factors at a stage.
 static lw_status linearise(sweep *s, double t, const double *x, const double *vdot, lw_error *error)
 {
-    lwi_inverse_derivatives(s->model, &s->d, &s->tree, t, x, x + s->nq, vdot, s->inputs, s->by_q,
-                            s->by_v, s->d.M);
+    if (s->open)
+        begin_products(s, t, x, vdot);
+    else
+        lwi_inverse_derivatives(s->model, &s->d, &s->tree, t, x, x + s->nq, vdot, s->inputs,
+                                s->by_q, s->by_v, s->d.M);
     if (s->forces) // at the state itself again, for the parameters
         lwi_generalised_forces(s->model, &s->d, &s->tree, t, x, x + s->nq, s->inputs, s->out);
     if (!s->d.closed) return LW_OK;
@@ -358,14 +403,6 @@ static lw_status solve_transposed(sweep *s, double t, const double *x, const dou
     }
     lwi_loop_multipliers(&s->loops, &s->d, s->out, nu);
     return LW_OK;
-}
-
-// to [n] -= A' x, A [rows][n]
-static void subtract_product(const double *A, int rows, int n, const double *x, double *to)
-{
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; x[i] != 0 && j < n; j++)
-            to[j] -= A[(size_t)i * (size_t)n + (size_t)j] * x[i];
 }
 
 // Displacements dq change with dq' = dv - [v, dq] in axes of F2.
@@ -426,8 +463,7 @@ static lw_status pull_back(sweep *s, lwi_adjoint *a, double t, const double *x, 
         TRY(solve_transposed(s, t, x, vdot, kq + n, u, nu, error));
         memcpy(v, kq, n * sizeof *v);
         add_brackets(s, x + s->nq, kq, q);
-        subtract_product(s->by_q, s->n, s->n, u, q);
-        subtract_product(s->by_v, s->n, s->n, u, v);
+        subtract_products(s, u, q, v);
         subtract_product(s->d.rows.second_by_q, s->m, s->n, nu, q);
         subtract_product(s->d.rows.second_by_v, s->m, s->n, nu, v);
         sum_ways(s, u, s->way + c * nnode);
@@ -621,6 +657,7 @@ static lw_status prepare(sweep *s, lwi_adjoint *a, lw_error *error)
     TRY(lw_dynamics_create(model, NULL, &s->dynamics, error));
     TRY(lwi_state_derivatives_create(model, &s->arena, &s->d, error));
     TRY(lwi_tree_work_create(model, &s->arena, &s->tree));
+    s->open = !s->d.closed && (model->nforce == 0 || s->d.spring_speed);
     if (s->d.closed) {
         TRY(lwi_loop_derivatives_create(model, &s->arena, &s->tree, &s->loops, error));
         s->m = s->d.rows.m;

@@ -101,6 +101,10 @@ lw_status lwi_tree_derivatives_create(const lw_model *model, lwi_arena *arena,
     d->column_q = LWI_PUSH(arena, double, n *n);
     d->column_v = LWI_PUSH(arena, double, n *n);
     d->block = LWI_PUSH(arena, double, LWI_DERIVATIVE_COLUMNS *n);
+    d->terms = LWI_PUSH(arena, lwi_speed_terms, n);
+    d->way = lwi_arena_push(arena, (size_t)d->screws.n, sizeof *d->way);
+    d->load = lwi_arena_push(arena, (size_t)d->screws.n, sizeof *d->load);
+    if (!d->terms || !d->way || !d->load) return LW_ERR_MEMORY;
     if (!d->subtree || !d->rate || !d->next || !d->next_run || !d->lower || !d->run ||
         !d->column_q || !d->column_v || !d->block)
         return LW_ERR_MEMORY;
@@ -296,6 +300,14 @@ static void symmetrise(double *M, int n)
         }
 }
 
+static void fill(const lw_model *model, lwi_tree_derivatives *d, const lwi_tree_work *work,
+                 double t, const double *v, const double *vdot)
+{
+    lwi_screws_evaluate(model, &d->screws, work, t, v, vdot);
+    sum_subtrees(model, d, work);
+    for (int i = 0; i < model->tree_nv; i++) fill_speed(model, d, i);
+}
+
 void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *d,
                                    const lwi_tree_work *work, double t, const double *v,
                                    const double *vdot, double *by_q, double *by_v, double *M)
@@ -303,9 +315,7 @@ void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *
     const int n = model->tree_nv;
     const size_t N = (size_t)n;
     const lwi_derivative_kernels *kernels = kernels_of();
-    lwi_screws_evaluate(model, &d->screws, work, t, v, vdot);
-    sum_subtrees(model, d, work);
-    for (int i = 0; i < n; i++) fill_speed(model, d, i);
+    fill(model, d, work, t, v, vdot);
     memset(by_q, 0, N * N * sizeof *M);
     memset(by_v, 0, N * N * sizeof *M);
     memset(M, 0, N * N * sizeof *M);
@@ -326,6 +336,82 @@ void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *
     add_transposed(by_q, d->column_q, n);
     add_transposed(by_v, d->column_v, n);
     symmetrise(M, n);
+}
+
+// ---------------------------------------------------------------------------------------- products
+
+void lwi_tree_inertial_begin(const lw_model *model, lwi_tree_derivatives *d,
+                             const lwi_tree_work *work, double t, const double *v,
+                             const double *vdot)
+{
+    double tilt[6];
+    fill(model, d, work, t, v, vdot);
+    for (int i = 0; i < model->tree_nv; i++) terms_of(d, i, &d->terms[i], tilt);
+}
+
+// As correct_element, of the products: x, the sum over the speeds of the element before i.
+static void correct_product(lwi_tree_derivatives *d, int i, const double *u, double *by_q)
+{
+    const lwi_screws *s = &d->screws;
+    const lwi_screw *e = &s->screw[s->of_speed[i]];
+    double tilt[6];
+    if (i == e->speed) return;
+    force_cross(tilt, s->S[i], d->subtree[e->node].f);
+    for (int k = e->speed; k < i; k++) {
+        if (e->follows)
+            by_q[i] -= u[k] * v6_dot(s->S[k], tilt);
+        else
+            by_q[k] -= u[i] * v6_dot(s->S[k], tilt);
+    }
+}
+
+// Column i of the matrices times u of the speeds on the way to the ground: outward sums x = sum u S.
+static void add_columns(lwi_tree_derivatives *d, const double *u, double *by_q, double *by_v)
+{
+    const lwi_screws *s = &d->screws;
+    for (int n = 0; n < s->n; n++) {
+        const lwi_screw *e = &s->screw[n];
+        double *x = d->way[n];
+        if (e->before < 0)
+            v6_zero(x);
+        else
+            v6_copy(x, d->way[e->before]);
+        for (int i = e->speed; e->speed >= 0 && i < e->speed + e->nspeed; i++) {
+            by_q[i] += v6_dot(x, d->terms[i].q);
+            by_v[i] += v6_dot(x, d->terms[i].v);
+            correct_product(d, i, u, by_q);
+            v6_axpy(x, u[i], s->S[i]);
+        }
+    }
+}
+
+// Rows of the speeds outboard of k: inward sums of u IS and u Bt.
+static void add_rows(lwi_tree_derivatives *d, const double *u, double *by_q, double *by_v)
+{
+    const lwi_screws *s = &d->screws;
+    memset(d->load, 0, (size_t)s->n * sizeof *d->load);
+    for (int n = s->n - 1; n >= 0; n--) {
+        const lwi_screw *e = &s->screw[n];
+        double *y = d->load[n], *z = y + 6, part[6];
+        for (int k = e->speed + e->nspeed - 1; e->speed >= 0 && k >= e->speed; k--) {
+            v6_axpy(y, u[k], d->terms[k].IS);
+            v3_axpy(z, u[k], d->terms[k].Bt);
+            take(d->arrays.rate2, k, part);
+            by_q[k] += v6_dot(part, y) + v3_dot(d->rate[k] + 3, z);
+            take(d->arrays.drift, k, part);
+            by_v[k] += v6_dot(part, y) + v3_dot(s->S[k] + 3, z);
+        }
+        for (int i = 0; e->before >= 0 && i < 9; i++) d->load[e->before][i] += y[i];
+    }
+}
+
+void lwi_tree_inertial_products(const lw_model *model, lwi_tree_derivatives *d, const double *u,
+                                double *by_q, double *by_v)
+{
+    memset(by_q, 0, (size_t)model->tree_nv * sizeof *by_q);
+    memset(by_v, 0, (size_t)model->tree_nv * sizeof *by_v);
+    add_columns(d, u, by_q, by_v);
+    add_rows(d, u, by_q, by_v);
 }
 
 // ------------------------------------------------------------------------------------- mass matrix

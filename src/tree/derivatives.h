@@ -27,8 +27,10 @@ typedef struct lwi_tree_derivatives {
     int *next,
         *next_run; ///< [tree_nv] speed before it on the way to the ground, -1: none; first of its run
     int *lower, *run; ///< the same in the order of the nodes: next lower index on this way
-    double *column_q, *column_v; ///< [tree_nv]^2 columns, transposed
-    double *block;               ///< [tree_nv][LWI_DERIVATIVE_COLUMNS]
+    double *column_q, *column_v;  ///< [tree_nv]^2 columns, transposed
+    lwi_speed_terms *terms;       ///< [tree_nv] of lwi_tree_inertial_products
+    double (*way)[6], (*load)[9]; ///< [elements] its sums from the ground and to it
+    double *block;                ///< [tree_nv][LWI_DERIVATIVE_COLUMNS]
 } lwi_tree_derivatives;
 
 /** @return LW_ERR_UNSUPPORTED for a joint with callbacks, which is named; LW_ERR_MEMORY */
@@ -42,6 +44,13 @@ void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *
                                    const lwi_tree_work *work, double t, const double *v,
                                    const double *vdot, double *by_q, double *by_v, double *M);
 
+/** by_q := (dID/dq)'u and by_v := (dID/dv)'u [tree_nv] at the same state, without the matrices.
+ *  The first for a state is lwi_tree_inertial_begin.      @cost O(n) */
+void lwi_tree_inertial_begin(const lw_model *model, lwi_tree_derivatives *d,
+                             const lwi_tree_work *work, double t, const double *v,
+                             const double *vdot);
+void lwi_tree_inertial_products(const lw_model *model, lwi_tree_derivatives *d, const double *u,
+                                double *by_q, double *by_v);
 /** Wrench I A + V x* I V about the world's origin of a mass, first moment and inertia about the origin of a link (10
  *  numbers, axes of the link) with the world frame (R, r): linear in them.  @param last  the element that carries it */
 void lwi_tree_inertial_wrench(const double inertia[10], const double R[9], const double r[3],

@@ -2,6 +2,7 @@
 #include "tree/tree_cases.h"
 
 #include "spatial/rotation.h"
+#include "tree/derivatives.h"
 
 enum { NTREES = 60 };
 
@@ -152,9 +153,49 @@ static void forward_dynamics(void **state)
     }
 }
 
+// Products with the transposed matrices, which are computed without them.
+static void products(void **state)
+{
+    (void)state;
+    LWT_FOR_TREES(c, NTREES, LWT_ALL - LWT_CUSTOM)
+    {
+        const lw_model *m = c.model;
+        const int n = m->tree_nv;
+        lwi_arena arena;
+        lwi_tree_derivatives d;
+        lwi_tree_work work;
+        lw_error error;
+        lwi_arena_init(&arena, NULL);
+        assert_int_equal(lwi_tree_derivatives_create(m, &arena, &d, &error), LW_OK);
+        assert_int_equal(lwi_tree_work_create(m, &arena, &work), LW_OK);
+        double *vdot = lwt_reals(n), *u = lwt_reals(n), *q = lwt_reals(n), *v = lwt_reals(n),
+               *by_q = lwt_reals(n * n), *by_v = lwt_reals(n * n), *M = lwt_reals(n * n);
+        for (int i = 0; i < n; i++) vdot[i] = lwt_random(&c.state, -3, 3);
+        for (int i = 0; i < n; i++) u[i] = lwt_random(&c.state, -1, 1);
+        lwi_tree_position(m, c.t, c.q, work.link);
+        lwi_tree_rates(m, c.t, c.v, work.link);
+        lwi_tree_world(m, work.link, work.R, work.r);
+        lwi_tree_inertial_derivatives(m, &d, &work, c.t, c.v, vdot, by_q, by_v, M);
+        lwi_tree_inertial_begin(m, &d, &work, c.t, c.v, vdot);
+        lwi_tree_inertial_products(m, &d, u, q, v);
+        const double scale = 1 + n * (largest(by_q, n * n) + largest(by_v, n * n));
+        for (int j = 0; j < n; j++) {
+            double sum_q = 0, sum_v = 0;
+            for (int i = 0; i < n; i++) sum_q += u[i] * by_q[i * n + j];
+            for (int i = 0; i < n; i++) sum_v += u[i] * by_v[i * n + j];
+            lwt_close(&c, "u by q", j, q[j] / scale, sum_q / scale, 1e-13);
+            lwt_close(&c, "u by v", j, v[j] / scale, sum_v / scale, 1e-13);
+        }
+        double *const all[] = {vdot, u, q, v, by_q, by_v, M};
+        for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
+        lwi_arena_free(&arena);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(inverse_dynamics),
+                                       cmocka_unit_test(products),
                                        cmocka_unit_test(forward_dynamics)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
