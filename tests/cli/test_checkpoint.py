@@ -134,11 +134,14 @@ class Checkpoint(unittest.TestCase):
         self.compare("m.yaml", "--duration", "10", "--every", "0.3", "--integrator", "dopri5")
 
     def test_exact_integrators_have_the_bits_of_a_run_without_checkpoints(self):
-        words = ("run", FOUR_BAR, "--duration", "1", "--singular", "turn", "-q")
+        words = ("run", FOUR_BAR, "--duration", "1", "--singular", "turn", "--json")
         for integrator in (("dopri54",), ("rk4", "--step", "0.002")):
-            self.run_ok(*words, "--integrator", *integrator, "-o", "plain.csv")
-            self.run_ok(*words, "--integrator", *integrator, "-o", "saved.csv", "--checkpoint", "c.ck", "--every", "0.1")
+            plain = self.sums(self.run_ok(*words, "--integrator", *integrator, "-o", "plain.csv"))
+            saved = self.sums(self.run_ok(*words, "--integrator", *integrator, "-o", "saved.csv", "--checkpoint", "c.ck",
+                                          "--every", "0.1"))
             self.assertEqual(self.bytes_of("saved.csv"), self.bytes_of("plain.csv"))
+            for key in ("start", "end", "steps", "rejected", "energy_error", "energy_scale", "residual", "valid_until"):
+                self.assertEqual(saved[key], plain[key], key)
 
     def test_a_signal_writes_one(self):
         words = ("run", FOUR_BAR, "--duration", "60", "--singular", "turn", "--integrator", "dopri54", "--sample", "0.05")

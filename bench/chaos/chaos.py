@@ -1,0 +1,445 @@
+#!/usr/bin/env python3
+"""Kills processes of studies in folders and of runs with checkpoints at random times, and fills disks; what is in the
+results afterwards is compared with those of one undisturbed thread.
+
+usage: chaos.py --program LINKWORK [--python PYTHON] [--rows N] [--kills K] [--runs K] [--full K] [--seed S] [--only NAME,...]
+
+PYTHON has the package linkwork, and distributed, mpi4py, ray for the executors of these; those it does not have are reported as
+not run.  K kills of each number of workers and each executor; --runs: kills of single runs; --full: disks that are full.
+Writes results.json here, and docs/reports/studies.md from it.  Exit status 1: a table or a result differs.
+"""
+import argparse
+import hashlib
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+MODEL = os.path.join(ROOT, "examples/models/four_bar.yaml")
+REPORT = os.path.join(ROOT, "docs/reports/studies.md")
+PAUSE = {"program": (0.02, 0.4), "processes": (1, 3), "dask": (1, 4), "mpi": (1, 3), "ray": (3, 8)}  # s between kills
+
+
+def sha(path):
+    with open(path, "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest()
+
+
+def start(*words, **more):
+    return subprocess.Popen([str(w) for w in words], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                            start_new_session=True, **more)
+
+
+def kill_group(process):
+    """A process and all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+    process.stderr.close()
+
+
+def children(pid):
+    """All processes that a process has started, and theirs."""
+    found, last = [], [pid]
+    while last:
+        out = subprocess.run(["ps", "-o", "pid=", "--ppid", ",".join(map(str, last))], capture_output=True, text=True, check=False)
+        last = [int(word) for word in out.stdout.split()]
+        found += last
+    return found
+
+
+class Chaos:
+    def __init__(self, options):
+        self.o = options
+        self.random = random.Random(options.seed)
+        self.folder = tempfile.mkdtemp(prefix="chaos-")
+        self.failed = []
+
+    def at(self, name):
+        return os.path.join(self.folder, name)
+
+    def linkwork(self, *words):
+        done = subprocess.run([self.o.program, *map(str, words)], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise SystemExit(f"{' '.join(map(str, words))}: {done.stderr}")
+        return done.stdout
+
+    # ------------------------------------------------------------------------------------- studies
+
+    def study(self):
+        return ("sweep", MODEL, "--vary", f"gravity.y=-9.81:-1:{self.o.rows}", "--duration", 0.5, "--sample", 0.05, "--watch",
+                "sys.T,joint.A.q0")
+
+    def reference(self):
+        self.linkwork(*self.study(), "--threads", 1, "--table", self.at("whole.csv"), "-q")
+        self.whole = sha(self.at("whole.csv"))
+
+    def begin(self, name):
+        folder = self.at(name)
+        self.linkwork(*self.study(), "--store", folder, "--part-rows", max(1, self.o.rows // 100), "--part", "1/1000000", "-q")
+        return folder
+
+    def complete(self, folder):
+        state = json.loads(self.linkwork("sweep", "--status", folder, "--json"))
+        return state["complete"] == state["parts"]
+
+    def finish(self, folder, row):
+        """What came of it, once all is complete."""
+        self.linkwork("sweep", "--resume", folder, "-q")
+        self.linkwork("sweep", "--verify", folder, "-q")
+        table = folder + ".csv"
+        self.linkwork("sweep", "--merge", folder, "-o", table, "-q")
+        with open(table, encoding="ascii") as file:
+            numbers = [int(line.split(",", 1)[0]) for line in file.readlines()[1:]]
+        row["lost"] = row.get("lost", 0) + self.o.rows - len(set(numbers))
+        row["doubled"] = row.get("doubled", 0) + len(numbers) - len(set(numbers))
+        row["same"] = row.get("same", True) and sha(table) == self.whole
+        if row["lost"] or row["doubled"] or not row["same"]:
+            self.failed.append(row)
+        shutil.rmtree(folder)
+        print(row, flush=True)
+        return row
+
+    def next_pause(self, kind):
+        time.sleep(self.random.uniform(*PAUSE[kind]))
+
+    def of_program(self, workers):
+        """Drivers of one folder; one is killed and replaced, again and again; when a study is complete another one begins."""
+        row = {"executor": "program", "workers": workers, "kills": 0, "studies": 0}
+        while row["kills"] < self.o.kills:
+            folder, drivers = self.begin(f"program{row['studies']}"), []
+            row["studies"] += 1
+            while row["kills"] < self.o.kills and not self.complete(folder):
+                drivers = [d for d in drivers if d.poll() is None]
+                while len(drivers) < workers:
+                    drivers.append(start(self.o.program, "sweep", "--resume", folder, "--threads", 1, "-q"))
+                self.next_pause("program")
+                victim = self.random.choice(drivers)
+                row["kills"] += victim.poll() is None
+                kill_group(victim)
+            for driver in drivers:
+                kill_group(driver)
+            row = self.finish(folder, row)
+        return row
+
+    def has(self, module):
+        return self.o.python and not subprocess.run([self.o.python, "-c", f"import linkwork, {module}"], capture_output=True,
+                                                    check=False).returncode
+
+    def driver(self, kind, folder, workers, scheduler):
+        words = [self.o.python, "-m", "linkwork.engine", folder, "--engine", kind, "--quiet", "--workers", workers]
+        if kind == "mpi":
+            words[1:1] = ["-m", "mpi4py.futures"]
+            words = ["mpiexec", "--allow-run-as-root", "--oversubscribe", "-n", workers + 1, *words]
+        return start(*words, *(["--scheduler", scheduler] if scheduler else []))
+
+    def of_python(self, kind, workers):
+        """The driver or any process that it started is killed; then all of it begins again."""
+        module = {"processes": "concurrent.futures", "dask": "distributed", "mpi": "mpi4py", "ray": "ray"}[kind]
+        row = {"executor": kind, "workers": workers, "kills": 0, "studies": 0}
+        if not self.has(module):
+            return {**row, "absent": module}
+        while row["kills"] < self.o.kills:
+            folder = self.begin(f"{kind}{row['studies']}")
+            row["studies"] += 1
+            cluster = Dask(self.o.python, workers) if kind == "dask" else None
+            driver = None
+            while row["kills"] < self.o.kills and not self.complete(folder):
+                if driver is None or driver.poll() is not None:
+                    driver = self.driver(kind, folder, workers, cluster and cluster.address)
+                self.next_pause(kind)
+                if cluster and self.random.random() < 0.7:
+                    row["kills"] += 1
+                    if cluster.kill_one(self.random):  # the scheduler: the driver cannot continue
+                        kill_group(driver)
+                    continue
+                victims = [driver.pid, *children(driver.pid)]
+                if driver.poll() is None:
+                    row["kills"] += 1
+                    try:
+                        os.kill(self.random.choice(victims), signal.SIGKILL)
+                    except ProcessLookupError:
+                        pass
+                    time.sleep(0.3)
+                    kill_group(driver)
+            if driver:
+                kill_group(driver)
+            if cluster:
+                cluster.end()
+            row = self.finish(folder, row)
+        return row
+
+    def two_drivers(self):
+        """Without deaths: what is in the folder, and how many parts were made twice."""
+        folder = self.begin("two")
+        drivers = [start(self.o.program, "sweep", "--resume", folder, "--threads", 1, "--json") for _ in range(2)]
+        for driver in drivers:
+            driver.communicate()
+        return self.finish(folder, {"executor": "program", "workers": 2, "kills": 0, "studies": 1})
+
+    def full_disks(self):
+        """The largest size of a file, or of a file system where one can be mounted, is reached at a random time."""
+        row = {"executor": "program", "workers": 1, "full": 0, "studies": 0, "file systems": 0}
+        while row["full"] < self.o.full:
+            disk = self.at("disk")
+            os.makedirs(disk, exist_ok=True)
+            mounted = not subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.random.randint(64, 2500)}k", "tmpfs", disk],
+                                         capture_output=True, check=False).returncode
+            row["file systems"] += mounted
+            folder = os.path.join(disk, "study")
+            size = self.random.randint(100, 60000)
+
+            def limit(size=size, mounted=mounted):
+                if not mounted:
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+
+            done = subprocess.run([self.o.program, *map(str, self.study()), "--store", folder, "--part-rows",
+                                   str(max(1, self.o.rows // 100)), "-q"], capture_output=True, text=True, check=False,
+                                  preexec_fn=limit)
+            hit = done.returncode == 1 and ("No space left" in done.stderr or "File too large" in done.stderr)
+            row["full"] += hit
+            if done.returncode and not hit:
+                self.failed.append({"full disk": done.stderr})
+            if mounted:
+                subprocess.run(["mount", "-o", "remount,size=100m", disk], check=True)
+            self.linkwork(*self.study(), "--store", folder, "--part-rows", max(1, self.o.rows // 100), "-q")
+            self.linkwork("sweep", "--merge", folder, "-o", self.at("full.csv"), "-q")
+            row["studies"] += 1
+            row["same"] = row.get("same", True) and sha(self.at("full.csv")) == self.whole
+            shutil.rmtree(folder)
+            if mounted:
+                subprocess.run(["umount", disk], check=True)
+        if not row.get("same", True):
+            self.failed.append(row)
+        print(row, flush=True)
+        return row
+
+    # ---------------------------------------------------------------------------------------- runs
+
+    def single_runs(self):
+        """Runs with checkpoints, killed and continued until they end."""
+        methods = [("dopri54",), ("rk4", "--step", 0.001), ("dopri5",), ("verner87",), ("bdf",), ("adams",),
+                   ("index3", "--formulation", "index3", "--step", 0.002), ("index3", "--formulation", "index3"),
+                   ("rattle", "--formulation", "rattle", "--step", 0.002)]
+        rows = []
+        for method in methods:
+            words = ["run", MODEL, "--duration", 6, "-q", "--integrator", *method, "--every", 0.3]
+            whole = self.run_through(words)
+            row = {"integrator": " ".join(map(str, method)), "kills": 0, "runs": 0, "same": 0}
+            while row["kills"] * len(methods) < self.o.runs:
+                row["kills"] += self.killed_run(words, whole["seconds"])
+                row["runs"] += 1
+                row["same"] += self.results("b") == whole["results"]
+            if row["same"] != row["runs"]:
+                self.failed.append(row)
+            print(row, flush=True)
+            rows.append(row)
+        return rows
+
+    def results(self, name):
+        """Hashes of the rows, of the HDF5 result by way of CSV."""
+        self.linkwork("convert", self.at(name + ".h5"), "-o", self.at("rows.csv"))
+        found = sha(self.at(name + ".csv")), sha(self.at("rows.csv"))
+        os.remove(self.at("rows.csv"))
+        return found
+
+    def run_through(self, words):
+        begun = time.monotonic()
+        self.linkwork(*words, "--checkpoint", self.at("a.ck"), "-o", self.at("a.csv"), "-o", self.at("a.h5"))
+        return {"seconds": time.monotonic() - begun, "results": self.results("a")}
+
+    def killed_run(self, words, seconds):
+        """Until it has ended; how often it was killed."""
+        for name in ("b.ck", "b.csv", "b.h5"):
+            if os.path.exists(self.at(name)):
+                os.remove(self.at(name))
+        first = [*words, "--checkpoint", self.at("b.ck"), "-o", self.at("b.csv"), "-o", self.at("b.h5")]
+        kills, most = 0, 8
+        while True:
+            begun = os.path.exists(self.at("b.ck")) and os.path.getsize(self.at("b.ck"))
+            run = start(self.o.program, *(("run", "--resume", self.at("b.ck"), "-q") if begun else first))
+            if kills < most:
+                time.sleep(self.random.uniform(0, 0.7 * seconds))
+            else:
+                run.wait()
+            if run.poll() is not None:
+                if run.returncode:
+                    raise SystemExit(f"{words}: {run.stderr.read()}")
+                run.stderr.close()
+                return kills
+            kills += 1
+            kill_group(run)
+
+    # ------------------------------------------------------------------------------------- overhead
+
+    def overhead(self):
+        """Instructions of a study in a folder relative to those of the same sweep without one."""
+        if not shutil.which("valgrind"):
+            return {"absent": "valgrind"}
+        words = ("sweep", MODEL, "--vary", "gravity.y=-9.81:-1:400", "--duration", 1, "--watch", "sys.T", "--threads", 1, "-q")
+
+        def count(*more):
+            done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", self.o.program,
+                                   *map(str, words + more)], capture_output=True, text=True, check=False)
+            found = re.search(r"Collected : (\d+)", done.stderr)
+            if done.returncode or not found:
+                raise SystemExit(done.stderr)
+            return int(found.group(1))
+
+        bare = count("--table", self.at("o.csv"))
+        rows = []
+        for part_rows in (400, 100, 25):
+            folder = self.at(f"overhead{part_rows}")
+            rows.append({"part rows": part_rows, "ratio": count("--store", folder, "--part-rows", part_rows) / bare})
+        print(bare, rows, flush=True)
+        return {"instructions": bare, "rows": rows}
+
+
+class Dask:
+    """A scheduler and workers as separate processes."""
+
+    def __init__(self, python, workers):
+        self.python, self.n = python, workers
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.workers = []
+        self.begin_scheduler()
+
+    def begin_scheduler(self):
+        self.scheduler = start(self.python, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", self.port,
+                               "--no-dashboard")
+        for worker in self.workers:
+            kill_group(worker)
+        self.workers = [self.begin_worker() for _ in range(self.n)]
+
+    def begin_worker(self):
+        return start(self.python, "-m", "distributed.cli.dask_worker", self.address, "--nthreads", 1, "--no-nanny", "--no-dashboard")
+
+    def kill_one(self, chosen):
+        """A worker, which is replaced, or the scheduler: true."""
+        if chosen.random() < 0.25:
+            kill_group(self.scheduler)
+            self.begin_scheduler()
+            return True
+        k = chosen.randrange(self.n)
+        kill_group(self.workers[k])
+        self.workers[k] = self.begin_worker()
+        return False
+
+    def end(self):
+        for process in (self.scheduler, *self.workers):
+            kill_group(process)
+
+
+# -------------------------------------------------------------------------------------------- report
+
+def table(head, rows):
+    return "\n".join(["| " + " | ".join(head) + " |", "|" + "---|" * len(head),
+                      *("| " + " | ".join(map(str, row)) + " |" for row in rows)])
+
+
+def verdict(row):
+    return f"not run: no {row['absent']}" if "absent" in row else "yes" if row.get("same") else "NO"
+
+
+def report(r):
+    parts = [f"""# Studies and runs that are killed
+
+Made by `bench/chaos/chaos.py`, which kills processes by SIGKILL at random times and fills disks. A study has {r['rows']} runs
+of a four-bar in 100 parts; its table is compared with that of one thread that nothing disturbed, by SHA-256.
+({r['version']}, seed {r['seed']}, {r['cpus']} processors; [when one machine is not enough](../cluster.md).)
+
+## Studies
+
+*Program*: several `linkwork sweep --resume` of one folder, one of which is killed and begun again. *Processes*, *dask*, *mpi*,
+*ray*: `linkwork.engine`; the driver, a worker or, of Dask, the scheduler is killed.
+"""]
+    kills = sum(row["kills"] for row in r["studies"])
+    rows = [(row["executor"], row["workers"], row["studies"], row["kills"], row.get("lost", "-"), row.get("doubled", "-"),
+             verdict(row)) for row in r["studies"]]
+    parts.append(table(["executor", "workers", "studies", "kills", "rows lost", "rows doubled", "same table"], rows))
+    parts.append(f"\n{kills} kills in all. Two drivers of one folder without kills are the row with 0.")
+    if r.get("full"):
+        f = r["full"]
+        parts.append(f"\n## Full disks\n\n{f['full']} of {f['studies']} studies met a full disk at a random time ("
+                     f"{f['file systems']} on a file system of limited size, the others by a limit for files), ended with status 1 and "
+                     f"the message of the operating system, and were continued when there was room: same table: {verdict(f)}.")
+    if r.get("runs"):
+        parts.append("\n## Runs with checkpoints\n\nA four-bar over 6 s, a checkpoint every 0.3 s, rows as CSV and HDF5; killed at "
+                     "random times and continued until it has ended.\n")
+        parts.append(table(["integrator", "runs", "kills", "same rows, bit for bit"],
+                           [(f"`{row['integrator']}`", row["runs"], row["kills"], f"{row['same']} of {row['runs']}") for row in r["runs"]]))
+    if r.get("overhead", {}).get("rows"):
+        parts.append("\n## Cost of the folder\n\nInstructions (callgrind) of a study of 400 runs over 1 s in a folder, relative to the same "
+                     f"sweep without one ({r['overhead']['instructions'] / 1e9:.2f}e9). When a study begins and `--part-rows` is not "
+                     "given, a few runs for a second come in addition.\n")
+        parts.append(table(["runs of a part", "instructions, relative"],
+                           [(row["part rows"], f"{row['ratio']:.4f}") for row in r["overhead"]["rows"]]))
+    with open(REPORT, "w", encoding="utf-8") as file:
+        file.write("\n".join(parts) + "\n")
+
+
+def read_results(path):
+    """Those of an earlier call with other --only."""
+    if not os.path.exists(path):
+        return {"studies": []}
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", required=True)
+    parser.add_argument("--python")
+    parser.add_argument("--rows", type=int, default=10000)
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--full", type=int, default=50)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="program,processes,dask,mpi,ray,two,full,runs,overhead")
+    options = parser.parse_args()
+    options.program = os.path.abspath(options.program)
+    only, path = options.only.split(","), os.path.join(HERE, "results.json")
+    chaos = Chaos(options)
+    chaos.reference()
+    fresh = {"rows": options.rows, "seed": options.seed, "cpus": os.cpu_count(), "version": chaos.linkwork("--version").strip()}
+    studies = []
+    for kind in [k for k in PAUSE if k in only]:
+        for workers in (1, 2, 4):
+            studies.append(chaos.of_program(workers) if kind == "program" else chaos.of_python(kind, workers))
+    if "two" in only:
+        studies.append(chaos.two_drivers())
+    for name, of in (("full", chaos.full_disks), ("runs", chaos.single_runs), ("overhead", chaos.overhead)):
+        if name in only:
+            fresh[name] = of()
+    shutil.rmtree(chaos.folder)
+    result = read_results(path) if options.only != parser.get_default("only") else {"studies": []}
+    made = {(row["executor"], row["workers"], row["kills"] > 0) for row in studies}
+    result = {**result, **fresh, "studies": sorted(
+        [row for row in result["studies"] if (row["executor"], row["workers"], row["kills"] > 0) not in made] + studies,
+        key=lambda row: (list(PAUSE).index(row["executor"]), row["workers"], -row["kills"]))}
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+    report(result)
+    for failure in chaos.failed:
+        print("FAILED", failure)
+    return bool(chaos.failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
