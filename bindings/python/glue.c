@@ -75,6 +75,16 @@ static lw_status lwpy_sim_step(lw_sim *sim, double time, lwpy_run *run)
     return lw_sim_step_progress(sim, time, lwpy_progress, run);
 }
 
+static lw_status lwpy_inputs(void *user, const lw_observation *observation, double *inputs)
+{
+    return lwpy_on_inputs(user, (lw_observation *)observation, inputs);
+}
+
+static lw_status lwpy_sim_set_callback(lw_sim *sim, void *handle)
+{
+    return lw_sim_set_callback(sim, handle ? lwpy_inputs : NULL, handle);
+}
+
 // ----------------------------------------------------------------------------------------- sweeps
 
 static size_t lwpy_row_numbers(const lwpy_sweep *run)

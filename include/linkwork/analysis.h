@@ -191,7 +191,8 @@ typedef struct lw_linear_desc {
 
 /** Matrices of
  *      xdot = A x + B u,   y = C x + D u
- *  for small deviations from a state: x = (y, z), f independent coordinates and their rates, u the model's inputs.
+ *  for small deviations from a state: x = (y, z, c), f independent coordinates, their rates, and the states of signals
+ *  (integrals, lags, controllers), which have the values of the model's start; u the model's inputs.
  *  For states that are not in equilibrium A is the derivative of the rates along the motion.
  *  @param desc  may be NULL
  *  @return LW_ERR_SINGULAR, LW_ERR_ARGUMENT (a name), LW_ERR_UNSUPPORTED, LW_ERR_NOT_FINITE, LW_ERR_MEMORY
@@ -199,10 +200,11 @@ typedef struct lw_linear_desc {
 LW_API lw_status lw_linearize(const lw_model *model, const lw_linear_desc *desc, lw_linear **linear,
                               lw_error *error);
 LW_API void lw_linear_destroy(lw_linear *linear);
-LW_API int lw_linear_states(const lw_linear *linear); ///< 2 f
+LW_API int lw_linear_states(const lw_linear *linear); ///< 2 f, and the states of signals
+LW_API int lw_linear_dof(const lw_linear *linear);    ///< f
 LW_API int lw_linear_inputs(const lw_linear *linear);
 LW_API int lw_linear_outputs(const lw_linear *linear);
-/** "joint.NAME.q0", "joint.NAME.qd0"; increments of rotations and floating bases "joint.NAME.d0", "body.NAME.d0". */
+/** "joint.NAME.q0", "joint.NAME.qd0", "signal.NAME.state0", "servo.NAME.state"; increments of rotations and floating bases "joint.NAME.d0", "body.NAME.d0". */
 LW_API const char *lw_linear_state_name(const lw_linear *linear, int index);
 LW_API const char *lw_linear_input_name(const lw_linear *linear, int index);
 LW_API const char *lw_linear_output_name(const lw_linear *linear, int index);

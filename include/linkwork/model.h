@@ -415,7 +415,10 @@ typedef struct lw_servo_term {
 
 /** A controlled drive of a joint coordinate, or of a weighted sum of several, as a tendon over pulleys: the law along
  *    l = gear q, or gear sum factor q
- *  The effort on a coordinate is f dl/dq. */
+ *  A motor can do no more than, along its speed s = dl/dt (torque over speed is a straight line),
+ *    f <= stall min(1, max(0, 1 - s/no_load)),   f >= -stall min(1, max(0, 1 + s/no_load))
+ *  and may be behind this by a lag, y' = (f - y)/lag within -effort_rate ... effort_rate, y = 0 at the start.
+ *  The effort on a coordinate is f dl/dq, or y dl/dq. */
 typedef struct lw_servo_desc {
     size_t size; ///< sizeof this struct, or 0: see linkwork.h
     const char *name;
@@ -426,6 +429,13 @@ typedef struct lw_servo_desc {
     int nterm;
     lw_servo_law law;
     lw_place place;
+    double stall; ///< effort at rest [N, N m] > 0; 0: not limited
+    double
+        no_load; ///< speed at which no effort is left [m/s, rad/s] > 0; 0: the effort does not depend on it
+    double lag;         ///< time constant of the effort [s]; 0: none
+    double effort_rate; ///< largest rate of the effort, with a lag [N/s, N m/s] > 0; 0: not limited
+    double
+        rotor; ///< inertia that moves with l, of a servo on one free coordinate [kg, kg m^2]; 0: none
 } lw_servo_desc;
 
 /** A part of the path of a tendon: a point of a body, or an obstacle between two points, around which the path goes the

@@ -48,6 +48,11 @@ LW_API int lw_model_output_count(const lw_model *model);
 /** All empty for an index out of range.  Strings are valid as long as the model.      @cost O(log(forces)) */
 LW_API lw_output_info lw_model_output(const lw_model *model, int index);
 
+/** States of signals and of lags of servos, which are integrated with the motion. */
+LW_API int lw_model_signal_states(const lw_model *model);
+/** "signal.NAME.state0", "servo.NAME.state"; "" for an index out of range. */
+LW_API void lw_model_signal_state_name(const lw_model *model, int index, char *text, size_t size);
+
 enum { LW_IMPACT_NONE, LW_IMPACT_BEFORE, LW_IMPACT_AFTER };
 
 /** State of a mechanism at one time.  Arrays over bodies have the ground at index 0; joint arrays use q_first and
@@ -66,6 +71,8 @@ typedef struct lw_observation {
     const double *q;   ///< [model nq] coordinates, angles continuous [m, rad, quaternions 1]
     const double *qd;  ///< [model nv] speeds [m/s, rad/s]
     const double *qdd; ///< [model nv] their rates [m/s^2, rad/s^2]
+    const double
+        *states; ///< [lw_model_signal_states] states of signals: integrals, lags, controllers
     const double (*reaction)[6]; ///< force, torque on body2 about P2, world axes: constraint and
                                  ///< drive, not springs [N, N m]
     const unsigned char *reaction_unique; ///< [joint] 0: not unique, the one of minimum norm
@@ -173,11 +180,26 @@ LW_API lw_status lw_sim_set_tree(lw_sim *sim, double time, const double *q, cons
 /** The present q [tree nq] and v [tree nv].   @return errors of the formulation */
 LW_API lw_status lw_sim_get_tree(lw_sim *sim, double *q, double *v);
 /** Sets bodies and joints to an observation (level TWIST or more) of the same model by any formulation, and continues
- *  from its time and, from level ENERGY on, its work.
+ *  from its time, its states of signals (NULL: those of the start) and, from level ENERGY on, its work.
  *  @return LW_ERR_ARGUMENT where constraints are violated by more than 1e-3; LW_ERR_SINGULAR as lw_sim_set_joints */
 LW_API lw_status lw_sim_set_motion(lw_sim *sim, const lw_observation *motion);
 /** An input keeps its value until it is set again.  `index` of lw_model_find_input. */
 LW_API lw_status lw_sim_set_input(lw_sim *sim, int index, double value);
+/** Inputs as functions of the state: forces and signals of users.
+ *  @param state   at the level TWIST: time, motion of bodies, coordinates and speeds; valid during the call
+ *  @param inputs  [inputs] in: their present values; out
+ *  It must give the same values for the same state, as forces do: it is called in every evaluation of the rates, also of
+ *  steps that are rejected and of differences that implicit integrators form, and before observations.  Between two
+ *  rows it may so be called for times in any order.  It is called by the thread that steps the simulation, and must not
+ *  use the simulation.
+ *  @return LW_OK; LW_ERR_NOT_FINITE: no values there, the step is repeated with a shorter one; any other status ends
+ *          the run with it, after a row of the last accepted state */
+typedef lw_status (*lw_input_callback)(void *user, const lw_observation *state, double *inputs);
+/** Sets the function that computes all inputs; NULL: they keep their values.  Inputs that it leaves alone keep theirs.
+ *  Across singular positions (option `singular`: pass) inputs are those of the state before.  This call allocates
+ *  memory, steps do not.  Each evaluation costs the kinematics of the state in addition.
+ *  @return LW_ERR_ARGUMENT: the model has no inputs; LW_ERR_UNSUPPORTED: a formulation with own steps (index3, rattle) */
+LW_API lw_status lw_sim_set_callback(lw_sim *sim, lw_input_callback callback, void *user);
 
 /** What an impact did. */
 typedef struct lw_impact {

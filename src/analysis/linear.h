@@ -9,6 +9,7 @@
 struct lw_linear {
     lwi_arena arena;
     int f, ninput, noutput;
+    int n, nsignal;                        ///< states 2 f + nsignal; those of signals
     const char **state, **input, **output; ///< names
     double *A, *B, *C, *D, *M, *acceleration;
     double *unit;  ///< [f] lwi_manifold_unit
@@ -21,6 +22,9 @@ struct lw_linear {
     double (*inertia)[9]; ///< [nbody] about the mass centre, world axes at the state
 };
 
+/** What column k of A, or from n on of B, varies: number `which` of its kind, and the step of differences. */
+lwi_analysis_vary lwi_linear_vary(const lw_linear *linear, int k, int *which);
+double lwi_linear_step(const lwi_analysis_state *state, lwi_analysis_vary what, int which);
 /** C and D from the columns of results. */
 lw_status lwi_linear_outputs(lw_linear *linear, lwi_analysis_state *state, const char *names,
                              lw_error *error);

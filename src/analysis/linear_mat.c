@@ -128,7 +128,7 @@ lw_status lw_linear_write_mat(const lw_linear *linear, FILE *file, lw_error *err
     if (!linear || !file)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "lw_linear_write_mat: a linear system and a file are needed");
-    const int f = linear->f, n = 2 * f, p = linear->ninput, r = linear->noutput;
+    const int f = linear->f, n = linear->n, p = linear->ninput, r = linear->noutput;
     char text[117];
     const uint16_t version[2] = {0x0100, 0x4d49}; // the second shows the byte order
     snprintf(text, sizeof text, "%-116s", "MATLAB 5.0 MAT-file, linear system of Linkwork");

@@ -22,9 +22,11 @@ typedef struct variation {
     lw_linear *linear;
     lwi_analysis_state *state;
     double *y, *z, *inputs; ///< [f], [f], [ninput]
+    double *c, *cdot;       ///< [nsignal] states of signals, their rates
     const double *given;    ///< inputs of the caller, or NULL
 } variation;
 
+// Accelerations [f], then the rates of the states of signals.
 static lw_status accelerations_at(void *user, lwi_analysis_vary what, int k, double by, double *out,
                                   lw_error *error)
 {
@@ -36,7 +38,13 @@ static lw_status accelerations_at(void *user, lwi_analysis_vary what, int k, dou
     if (what == LWI_VARY_POSITION) w->y[k] = by;
     if (what == LWI_VARY_SPEED) w->z[k] += by;
     if (what == LWI_VARY_INPUT) w->inputs[k] += by;
-    return lwi_analysis_near(w->state, w->y, w->z, false, out, error);
+    const size_t c = (size_t)w->linear->nsignal;
+    memcpy(w->c, w->state->manifold.model->state0, c * sizeof *w->c);
+    if (what == LWI_VARY_SIGNAL) w->c[k] += by;
+    w->state->manifold.states = (lwi_states){.value = w->c, .rate = w->cdot};
+    TRY(lwi_analysis_near(w->state, w->y, w->z, false, out, error));
+    memcpy(out + f, w->cdot, c * sizeof *out);
+    return LW_OK;
 }
 
 // [v, d] of a joint with speeds in axes of F2: a ball, or displacement and rotation.
@@ -57,8 +65,8 @@ static void bracket(int nv, const double *v, const double *d, double *out)
 static void kinematic_rows(lw_linear *linear, const lwi_analysis_state *state)
 {
     const lwi_manifold *m = &state->manifold;
-    const size_t f = (size_t)linear->f, n = (size_t)m->n;
-    for (size_t i = 0; i < f; i++) linear->A[i * 2 * f + f + i] = 1;
+    const size_t f = (size_t)linear->f, n = (size_t)m->n, nx = (size_t)linear->n;
+    for (size_t i = 0; i < f; i++) linear->A[i * nx + f + i] = 1;
     for (int k = 0; k < m->model->nnode; k++) {
         const lwi_node *node = &m->model->node[k];
         if (node->type->scalar || node->type->quaternion < 0) continue;
@@ -67,39 +75,52 @@ static void kinematic_rows(lw_linear *linear, const lwi_analysis_state *state)
             bracket(node->nv, state->v + node->iv, state->B + j * n + node->iv, out);
             for (size_t i = 0; i < f; i++) {
                 const int row = m->independent[i] - node->iv;
-                if (row >= 0 && row < node->nv) linear->A[i * 2 * f + j] -= out[row];
+                if (row >= 0 && row < node->nv) linear->A[i * nx + j] -= out[row];
             }
         }
     }
 }
 
-// Column k of the dynamic rows; columns from 2 f on are those of inputs.
+// Column k of the dynamic rows and those of signals; columns from n on are those of inputs.
 static void put_column(lw_linear *linear, size_t k, const double *column)
 {
-    const size_t f = (size_t)linear->f, p = (size_t)linear->ninput;
-    for (size_t r = 0; r < f; r++) {
-        if (k < 2 * f)
-            linear->A[(f + r) * 2 * f + k] = column[r];
+    const size_t f = (size_t)linear->f, n = (size_t)linear->n, p = (size_t)linear->ninput;
+    for (size_t r = 0; r < n - f; r++) {
+        if (k < n)
+            linear->A[(f + r) * n + k] = column[r];
         else
-            linear->B[(f + r) * p + (k - 2 * f)] = column[r];
+            linear->B[(f + r) * p + (k - n)] = column[r];
     }
+}
+
+lwi_analysis_vary lwi_linear_vary(const lw_linear *linear, int k, int *which)
+{
+    const int f = linear->f, n = linear->n;
+    *which = k < f ? k : k < 2 * f ? k - f : k < n ? k - 2 * f : k - n;
+    return k < f       ? LWI_VARY_POSITION
+           : k < 2 * f ? LWI_VARY_SPEED
+           : k < n     ? LWI_VARY_SIGNAL
+                       : LWI_VARY_INPUT;
+}
+
+double lwi_linear_step(const lwi_analysis_state *state, lwi_analysis_vary what, int k)
+{
+    return what == LWI_VARY_INPUT || what == LWI_VARY_SIGNAL ? 1 : lwi_analysis_step(state, k);
 }
 
 static lw_status rows_by_differences(variation *w, lwi_arena *arena, lw_error *error)
 {
     lw_linear *const linear = w->linear;
-    const size_t f = (size_t)linear->f, p = (size_t)linear->ninput;
-    double *scratch = LWI_PUSH(arena, double, 4 * f), *column = LWI_PUSH(arena, double, f);
+    const int count = linear->n - linear->f;
+    double *scratch = LWI_PUSH(arena, double, 4 * count), *column = LWI_PUSH(arena, double, count);
     if (!scratch || !column) return no_memory(error);
-    for (size_t k = 0; k < 2 * f + p; k++) {
-        const lwi_analysis_vary what = k < f       ? LWI_VARY_POSITION
-                                       : k < 2 * f ? LWI_VARY_SPEED
-                                                   : LWI_VARY_INPUT;
-        const int i = (int)(k < f ? k : k < 2 * f ? k - f : k - 2 * f);
-        const double step = what == LWI_VARY_INPUT ? 1 : lwi_analysis_step(w->state, i);
-        TRY(lwi_analysis_difference(accelerations_at, w, what, i, step, (int)f, scratch, column,
+    for (int k = 0; k < linear->n + linear->ninput; k++) {
+        int i;
+        const lwi_analysis_vary what = lwi_linear_vary(linear, k, &i);
+        TRY(lwi_analysis_difference(accelerations_at, w, what, i,
+                                    lwi_linear_step(w->state, what, i), count, scratch, column,
                                     error));
-        put_column(linear, k, column);
+        put_column(linear, (size_t)k, column);
     }
     return LW_OK;
 }
@@ -128,6 +149,7 @@ static lw_status dynamic_rows(variation *w, lwi_arena *arena, lw_error *error)
 {
     lwi_reduced reduced;
     lw_error why;
+    if (w->linear->nsignal > 0) return rows_by_differences(w, arena, error);
     const lw_status status = lwi_reduced_create(w->state, arena, &reduced, &why);
     if (status == LW_ERR_UNSUPPORTED) return rows_by_differences(w, arena, error);
     if (status != LW_OK) return lwi_fail(error, status, "%s", why.text);
@@ -191,6 +213,12 @@ static lw_status name_states(lw_linear *linear, const lwi_manifold *m, lw_error 
         lwi_manifold_name(m, i % linear->f, i >= linear->f, text, sizeof text);
         if (!(linear->state[i] = lwi_arena_text(&linear->arena, text))) return no_memory(error);
     }
+    for (int i = 0; i < linear->nsignal; i++) {
+        char text[LW_COORDINATE_NAME_SIZE];
+        lwi_state_name(m->model, i, text, sizeof text);
+        if (!(linear->state[2 * linear->f + i] = lwi_arena_text(&linear->arena, text)))
+            return no_memory(error);
+    }
     for (int i = 0; i < linear->ninput; i++)
         if (!(linear->input[i] = lwi_arena_text(&linear->arena, m->model->desc.input[i])))
             return no_memory(error);
@@ -204,13 +232,14 @@ static lw_status allocate(lw_linear *linear, lw_error *error)
 {
     lwi_arena *arena = &linear->arena;
     const size_t f = (size_t)linear->f, p = (size_t)linear->ninput, n = (size_t)linear->nbody;
-    linear->state = LWI_PUSH(arena, const char *, 2 * f);
+    const size_t nx = (size_t)linear->n;
+    linear->state = LWI_PUSH(arena, const char *, nx);
     linear->input = LWI_PUSH(arena, const char *, p);
     linear->body = LWI_PUSH(arena, const char *, n);
-    linear->A = LWI_PUSH(arena, double, 4 * f * f);
-    linear->B = LWI_PUSH(arena, double, 2 * f * p);
+    linear->A = LWI_PUSH(arena, double, nx *nx);
+    linear->B = LWI_PUSH(arena, double, nx *p);
     linear->M = LWI_PUSH(arena, double, f *f);
-    linear->acceleration = LWI_PUSH(arena, double, f);
+    linear->acceleration = LWI_PUSH(arena, double, nx - f);
     linear->unit = LWI_PUSH(arena, double, f);
     linear->move = lwi_arena_push(arena, f * n, sizeof *linear->move);
     linear->mass = LWI_PUSH(arena, double, n);
@@ -224,7 +253,7 @@ static lw_status allocate(lw_linear *linear, lw_error *error)
 // All states are outputs.
 static lw_status states_as_outputs(lw_linear *linear, lw_error *error)
 {
-    const size_t n = 2 * (size_t)linear->f;
+    const size_t n = (size_t)linear->n;
     linear->noutput = (int)n;
     linear->output = linear->state;
     linear->C = LWI_PUSH(&linear->arena, double, n *n);
@@ -239,6 +268,8 @@ static lw_status compute(lw_linear *linear, const lw_linear_desc *desc, lwi_anal
 {
     lwi_manifold *const m = &state->manifold;
     linear->f = m->f;
+    linear->nsignal = m->model->nstate;
+    linear->n = 2 * m->f + m->model->nstate;
     linear->ninput = m->model->desc.ninput;
     linear->nbody = m->model->nbody;
     TRY(allocate(linear, error));
@@ -248,9 +279,11 @@ static lw_status compute(lw_linear *linear, const lw_linear_desc *desc, lwi_anal
                    .y = LWI_PUSH(arena, double, linear->f),
                    .z = LWI_PUSH(arena, double, linear->f),
                    .inputs = LWI_PUSH(arena, double, linear->ninput),
+                   .c = LWI_PUSH(arena, double, linear->nsignal),
+                   .cdot = LWI_PUSH(arena, double, linear->nsignal),
                    .given = desc->inputs};
     double *still = LWI_PUSH(arena, double, m->n);
-    if (!w.y || !w.z || !w.inputs || !still) return no_memory(error);
+    if (!w.y || !w.z || !w.inputs || !w.c || !w.cdot || !still) return no_memory(error);
     m->inputs = w.inputs;
     for (int k = 0; k < linear->f; k++) linear->unit[k] = lwi_manifold_unit(m, m->independent[k]);
     linear->weight = lwi_analysis_weight(m->model);
@@ -260,6 +293,7 @@ static lw_status compute(lw_linear *linear, const lw_linear_desc *desc, lwi_anal
     TRY(dynamic_rows(&w, arena, error));
     body_motions(linear, state, still);
     m->inputs = desc->inputs;
+    m->states = (lwi_states){0};
     if (desc->outputs && *desc->outputs)
         return lwi_linear_outputs(linear, state, desc->outputs, error);
     return states_as_outputs(linear, error);
@@ -271,6 +305,11 @@ lw_status lw_linearize(const lw_model *model, const lw_linear_desc *desc, lw_lin
     LWI_OPTIONAL_DESC(lw_linear_desc, desc, error);
     if (!model || !linear)
         return lwi_fail(error, LW_ERR_ARGUMENT, "lw_linearize: a model and a result are needed");
+    for (int i = 0; i < model->desc.nfunction; i++)
+        if (model->function[i].nstate > 0 && !lwi_function_is_integrated(&model->function[i]))
+            return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                            "signal '%s' is set by events: a linear system has none",
+                            model->desc.function[i].name ? model->desc.function[i].name : "");
     lw_linear *made = lwi_allocate(&model->arena.allocator, sizeof *made);
     if (!made) return no_memory(error);
     *made = (lw_linear){0};
@@ -303,7 +342,11 @@ void lw_linear_destroy(lw_linear *linear)
 
 int lw_linear_states(const lw_linear *linear)
 {
-    return linear ? 2 * linear->f : 0;
+    return linear ? linear->n : 0;
+}
+int lw_linear_dof(const lw_linear *linear)
+{
+    return linear ? linear->f : 0;
 }
 int lw_linear_inputs(const lw_linear *linear)
 {
@@ -321,7 +364,7 @@ static const char *name_at(const char *const *name, int count, int index)
 
 const char *lw_linear_state_name(const lw_linear *linear, int index)
 {
-    return linear ? name_at(linear->state, 2 * linear->f, index) : "";
+    return linear ? name_at(linear->state, linear->n, index) : "";
 }
 const char *lw_linear_input_name(const lw_linear *linear, int index)
 {

@@ -377,6 +377,7 @@ lw_status lwi_manifold_create(const lw_model *model, double t, const double *q, 
     *s = (lwi_manifold){.model = model, .t = t, .n = model->tree_nv};
     TRY(lw_constraints_create(model, &model->arena.allocator, &s->constraints, error));
     s->m = lw_constraints_count(s->constraints);
+    s->constraints->tree.states = &s->states;
     lw_status status = allocate(s, arena);
     if (status == LW_OK) {
         status = make_choice(s, q, names, arena, error);

@@ -26,6 +26,8 @@ typedef struct lwi_manifold {
     int *dependent;   ///< [n - f]
     double t;
     const double *inputs; ///< of the caller, [inputs]; NULL: zeros
+    lwi_states
+        states; ///< of signals, read and their rates set by lwi_manifold_force; zero: those of the start
     // at the position of the last lwi_manifold_tangent
     double *J;              ///< [m][n]
     double *B;              ///< [f][n] row k: column k of B

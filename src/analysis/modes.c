@@ -387,6 +387,13 @@ lw_status lw_modes_create(const lw_linear *linear, lw_modes **modes, lw_error *e
     if (!linear || !modes)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "lw_modes_create: a linearisation and a result are needed");
+    if (linear->nsignal > 0)
+        return lwi_fail(
+            error, LW_ERR_UNSUPPORTED,
+            "modes are those of a mechanism without states of signals (integrals, lags, "
+            "controllers), of which the model has %d; the eigenvalues of A of "
+            "lw_linearize have them",
+            linear->nsignal);
     lw_modes *made = lwi_allocate(&linear->arena.allocator, sizeof *made);
     if (!made) return no_memory(error);
     *made = (lw_modes){0};

@@ -1,6 +1,7 @@
 // outputs.c -- C and D of a linearised mechanism: differences of columns of results.
 #include "analysis/linear.h"
 #include "io/result/columns.h"
+#include "simulate/simulation.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,9 +46,12 @@ static lw_status outputs_at(void *user, lwi_analysis_vary what, int k, double by
     TRY(lwi_analysis_near(s, o->y, o->z, true, o->out, error));
     memcpy(o->x, s->near_q, (size_t)model->tree_nq * sizeof *o->x);
     memcpy(o->x + model->tree_nq, s->near_v, (size_t)model->tree_nv * sizeof *o->x);
+    double *const signals = o->x + o->sim->work->layout.nx - model->nstate;
+    memcpy(signals, model->state0, (size_t)model->nstate * sizeof *signals);
+    if (what == LWI_VARY_SIGNAL) signals[k] += by;
     lw_status status = lw_sim_set_state(o->sim, s->manifold.t, o->x);
     if (status == LW_OK) status = set_inputs(o, what == LWI_VARY_INPUT ? k : -1, by);
-    if (status == LW_OK) status = lw_sim_observe(o->sim, LW_OBSERVE_REACTION, &seen);
+    if (status == LW_OK) status = lw_sim_observe(o->sim, LW_OBSERVE_FORCE, &seen);
     if (status == LW_OK) status = lwi_result_rows_fill(&o->rows, seen);
     if (status != LW_OK) return lwi_fail(error, status, "outputs: %s", lw_sim_error(o->sim)->text);
     for (int i = 0; i < o->linear->noutput; i++) out[i] = o->rows.row[o->column[i]];
@@ -98,24 +102,21 @@ static lw_status read_names(observer *o, const char *list, lw_error *error)
 static lw_status differences(observer *o, lwi_arena *arena, lw_error *error)
 {
     lw_linear *const linear = o->linear;
-    const size_t f = (size_t)linear->f, p = (size_t)linear->ninput, r = (size_t)linear->noutput;
+    const size_t n = (size_t)linear->n, p = (size_t)linear->ninput, r = (size_t)linear->noutput;
     double *scratch = LWI_PUSH(arena, double, 4 * r), *column = LWI_PUSH(arena, double, r);
-    linear->C = LWI_PUSH(&linear->arena, double, 2 * f * r);
+    linear->C = LWI_PUSH(&linear->arena, double, n *r);
     linear->D = LWI_PUSH(&linear->arena, double, p *r);
     if (!scratch || !column || !linear->C || !linear->D) return no_memory(error);
-    for (size_t k = 0; k < 2 * f + p; k++) {
-        const lwi_analysis_vary what = k < f       ? LWI_VARY_POSITION
-                                       : k < 2 * f ? LWI_VARY_SPEED
-                                                   : LWI_VARY_INPUT;
-        const int i = (int)(k < f ? k : k < 2 * f ? k - f : k - 2 * f);
-        TRY(lwi_analysis_difference(outputs_at, o, what, i,
-                                    what == LWI_VARY_INPUT ? 1 : lwi_analysis_step(o->state, i),
+    for (size_t k = 0; k < n + p; k++) {
+        int i;
+        const lwi_analysis_vary what = lwi_linear_vary(linear, (int)k, &i);
+        TRY(lwi_analysis_difference(outputs_at, o, what, i, lwi_linear_step(o->state, what, i),
                                     (int)r, scratch, column, error));
         for (size_t j = 0; j < r; j++) {
-            if (k < 2 * f)
-                linear->C[j * 2 * f + k] = column[j];
+            if (k < n)
+                linear->C[j * n + k] = column[j];
             else
-                linear->D[j * p + (k - 2 * f)] = column[j];
+                linear->D[j * p + (k - n)] = column[j];
         }
     }
     return LW_OK;
@@ -131,7 +132,7 @@ static lw_status observe(observer *o, const char *names, lwi_arena *arena, lw_er
     strcpy(options.formulation, tree ? "aba" : "lagrange");
     const lw_sim_desc desc = {.options = &options};
     TRY(lw_sim_create(model, &desc, &o->sim, error));
-    TRY(lwi_result_columns_of_model(model, LW_OBSERVE_REACTION, &o->columns));
+    TRY(lwi_result_columns_of_model(model, LW_OBSERVE_FORCE, &o->columns));
     TRY(lwi_result_rows_create(model, &o->columns, arena, &o->rows));
     o->x = LWI_PUSH(arena, double, lw_sim_state_size(o->sim));
     o->y = LWI_PUSH(arena, double, f);

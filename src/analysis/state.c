@@ -63,10 +63,6 @@ lw_status lwi_analysis_state_create(const lw_model *model, double t, const doubl
                                     lwi_arena *arena, lwi_analysis_state *s, lw_error *error)
 {
     *s = (lwi_analysis_state){0};
-    if (model->nstate > 0)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "signals of the model have states (integrals, lags, controllers), which "
-                        "this analysis does not know");
     TRY(lwi_manifold_create(model, t, q ? q : model->tree_q0, independent, arena, &s->manifold,
                             error));
     s->manifold.inputs = inputs;

@@ -32,6 +32,7 @@ lw_status lwi_analysis_near(lwi_analysis_state *state, const double *y, const do
 typedef enum lwi_analysis_vary {
     LWI_VARY_POSITION,
     LWI_VARY_SPEED,
+    LWI_VARY_SIGNAL, ///< a state of a signal
     LWI_VARY_INPUT
 } lwi_analysis_vary;
 /** A function of the neighbour of a state; of position k, speed k or input k changed by `by`. */

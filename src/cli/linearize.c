@@ -38,8 +38,9 @@ static void json_report(FILE *file, const cli_arguments *arguments, const cli_an
     json_matrix(&json, "B", lw_linear_B(linear), n, p);
     json_matrix(&json, "C", lw_linear_C(linear), r, n);
     json_matrix(&json, "D", lw_linear_D(linear), r, p);
-    json_matrix(&json, "mass_matrix", lw_linear_mass(linear), n / 2, n / 2);
-    json_array(&json, "accelerations", lw_linear_accelerations(linear), n / 2);
+    json_matrix(&json, "mass_matrix", lw_linear_mass(linear), lw_linear_dof(linear),
+                lw_linear_dof(linear));
+    json_array(&json, "accelerations", lw_linear_accelerations(linear), lw_linear_dof(linear));
     json_close(&json, '}');
 }
 
@@ -69,7 +70,7 @@ static void print_report(const cli_arguments *arguments, const cli_analysis *a,
     printf("model        %s\n", arguments->operand);
     printf("about        %s\n", cli_analysis_state(a));
     double largest = 0;
-    for (int i = 0; i < n / 2; i++)
+    for (int i = 0; i < lw_linear_dof(linear); i++)
         largest = fmax(largest, fabs(lw_linear_accelerations(linear)[i]));
     if (!a->balanced)
         printf("             accelerations there up to %.3g (0: equilibrium)\n", largest);

@@ -241,6 +241,8 @@ static inline void lwi_states_set(lwi_work *work, const double *x, double *xdot)
 }
 /** lwi_states_set without rates, and the snapshot's states from x. */
 void lwi_states_observe(lwi_work *work, const double *x, lwi_snapshot *snapshot);
+/** Name of state i: "signal.NAME.state0", "servo.NAME.state". */
+void lwi_state_name(const lw_model *model, int i, char *text, size_t size);
 /** Before a step: integrals that have passed an end of their range in the last one begin at the end.  Values and rates
  *  do not change.  @return whether x has changed */
 bool lwi_states_limit(const lwi_work *work, double *x);

@@ -4,6 +4,7 @@
 #include "base/assert.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 void lwi_states_layout(const lw_model *model, lwi_layout *layout)
@@ -42,4 +43,44 @@ bool lwi_states_limit(const lwi_work *work, double *x)
         z[f->state] = within;
     }
     return changed;
+}
+
+static int states_of_functions(const lw_model *model)
+{
+    int n = 0;
+    for (int k = 0; k < model->desc.nfunction; k++) n += model->function[k].nstate;
+    return n;
+}
+
+int lw_model_signal_states(const lw_model *model)
+{
+    return model ? model->nstate : 0;
+}
+
+void lw_model_signal_state_name(const lw_model *model, int index, char *text, size_t size)
+{
+    if (!model || !text || !size) return;
+    text[0] = 0;
+    if (index >= 0 && index < model->nstate) lwi_state_name(model, index, text, size);
+}
+
+// Those of functions, then of servos with a lag, in the order of the file.
+void lwi_state_name(const lw_model *model, int i, char *text, size_t size)
+{
+    for (int k = 0; k < model->desc.nfunction; k++) {
+        const lwi_function *f = &model->function[k];
+        if (i < f->state || i >= f->state + f->nstate) continue;
+        if (f->desc.name)
+            snprintf(text, size, "signal.%s.state%d", f->desc.name, i - f->state);
+        else
+            snprintf(text, size, "function%d.state%d", k, i - f->state);
+        return;
+    }
+    int servo = 0;
+    for (int k = 0; k < model->desc.force[LWI_ITEM_servo].n; k++) {
+        const lw_servo_desc *d = lwi_force_desc(&model->desc, LWI_ITEM_servo, k);
+        servo += d->lag > 0;
+        if (d->lag > 0 && servo == i - states_of_functions(model) + 1)
+            snprintf(text, size, "servo.%s.state", d->name);
+    }
 }

@@ -184,6 +184,20 @@ static lw_status compile_type(lw_model *m, const lw_joint_desc *d, lwi_joint *j,
         d->name);
 }
 
+// The rotor of a servo moves with l = gear q: gear^2 of its inertia on the coordinate.
+static void add_servo_rotors(lw_model *m)
+{
+    for (int i = 0; i < m->desc.force[LWI_ITEM_servo].n; i++) {
+        const lw_servo_desc *d = lwi_force_desc(&m->desc, LWI_ITEM_servo, i);
+        const double gear = d->law.gear != 0 ? d->law.gear : 1;
+        if (d->rotor == 0) continue;
+        lwi_joint *j = &m->joint[d->joint.index];
+        const bool first = j->rotor[d->coordinate] == 0;
+        j->rotor[d->coordinate] += gear * gear * d->rotor;
+        j->nrotor += first, m->nrotor += first;
+    }
+}
+
 lw_status lwi_compile_joints(lw_model *m, lw_error *error)
 {
     for (int i = 0; i < m->njoint; i++) {
@@ -229,6 +243,7 @@ lw_status lwi_compile_joints(lw_model *m, lw_error *error)
             v3_scale(j->mount.about, 1 / about, j->mount.about);
         m->driven = m->driven || j->ndriven || j->mount.present || j->length_of.index;
     }
+    add_servo_rotors(m);
     return LW_OK;
 }
 
@@ -439,8 +454,6 @@ static lw_status compile(lw_model *m, const lwi_description *desc, lwi_unclosed 
         m->limited |=
             m->function[i].desc.type == LW_FUNCTION_INTEGRAL && m->function[i].desc.has_range;
     }
-    if (!(m->state0 = LWI_PUSH(&m->arena, double, m->nstate)))
-        return lwi_fail(error, LW_ERR_MEMORY, "no memory for functions");
     v3_copy(m->gravity, desc->gravity);
     for (int i = 0; i < 3; i++)
         if (!isfinite(m->gravity[i]))

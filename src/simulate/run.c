@@ -272,6 +272,7 @@ lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
             "= t; expected an earlier start",
             sim->options.duration, r.start);
     TRY(lwi_sim_check_resolution(sim, r.end));
+    sim->callback.failed = false;
     allow_cancel(&r);
     const lw_status status = run_all(&r, continued);
     end_cancel(sim);

@@ -34,6 +34,7 @@ static lw_status rates(void *user, double t, const double *x, double *xdot)
 {
     lw_sim *sim = user;
     TRY(check_cancel(sim));
+    TRY(lwi_sim_call_back(sim, t, x));
     const lw_status status = sim->work->formulation->rates(sim->work, t, x, sim->inputs, xdot);
     if (status == LW_ERR_NOT_FINITE)
         lwi_name_functions(sim->work, t, x, sim->inputs, &sim->snapshot);
@@ -402,6 +403,7 @@ lw_status lwi_sim_advance_plain(lw_sim *sim, double to, double limit, bool one_s
 
 lw_status lwi_sim_check_step(lw_sim *sim, double time)
 {
+    sim->callback.failed = false;
     TRY(lwi_sim_check_finite(sim, "time", &time, 1));
     if (time < sim->t)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
@@ -488,6 +490,7 @@ static void fill(lw_observation *o, lw_observe level, const lwi_snapshot *m, con
     o->position = (const double(*)[3])m->r;
     o->quaternion = (const double(*)[4])m->quat;
     o->q = m->q;
+    o->states = m->states;
     if (level >= LW_OBSERVE_TWIST) {
         o->velocity = (const double(*)[3])m->v;
         o->angular_velocity = (const double(*)[3])m->w;
@@ -579,6 +582,7 @@ static void fill_outputs(lw_sim *sim)
 static lw_status observe(lw_sim *sim, lw_observe level)
 {
     sim->snapshot.t = sim->t;
+    TRY(lwi_sim_call_back_here(sim, "observation"));
     const lw_status status = sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
                                                              level, &sim->snapshot);
     return status == LW_OK ? LW_OK : lwi_sim_fail_work(sim, status, "observation");

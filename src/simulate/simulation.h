@@ -109,6 +109,15 @@ typedef struct lwi_cancel {
     int rates;     ///< evaluations since the clock was read
 } lwi_cancel;
 
+/** The caller's function of the inputs (callback.c). */
+typedef struct lwi_callback {
+    lw_input_callback function; ///< NULL: inputs are constant
+    void *user;
+    double *value; ///< [ninput] scratch; NULL before the first function
+    lwi_snapshot snapshot;
+    bool failed; ///< in the last call: observations use the inputs before
+} lwi_callback;
+
 enum { LWI_PASSAGE_NODES = 6 };
 
 /** Accelerations and reactions close to singular positions (passage.c). */
@@ -230,12 +239,18 @@ struct lw_sim {
     lw_summary
         earlier; ///< of the simulations that this one continues; its start counts if `continues`
     bool continues;
+    lwi_callback callback;
     lw_error error;
 };
 
 /** Goes to `to`, or one step towards it, or to a break before it.  With limit > to a step may pass
  *  `to` and the state is interpolated, where the options allow it. */
 lw_status lwi_sim_advance(lw_sim *sim, double to, double limit, bool one_step);
+
+/** sim->inputs := those of the caller's function at (t, x); the message of a failure is in work->error. */
+lw_status lwi_sim_call_back(lw_sim *sim, double t, const double *x);
+/** The same at the present state; the message is in sim->error. */
+lw_status lwi_sim_call_back_here(lw_sim *sim, const char *when);
 
 /** The next time at which the model is not smooth; none where every step must cost the same. */
 void lwi_sim_find_break(lw_sim *sim);

@@ -57,6 +57,7 @@ lw_status lw_sim_rates(lw_sim *sim, double *xdot)
     if (!f->rates)
         return lwi_fail(&sim->error, LW_ERR_UNSUPPORTED,
                         "rates: formulation %s has own steps, and no rates", f->name);
+    TRY(lwi_sim_call_back_here(sim, "rates"));
     const lw_status status = f->rates(work, sim->t, sim->x, sim->inputs, xdot);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "the rates");
     for (int i = work->layout.nx; i < n; i++) xdot[i] = 0;
@@ -213,6 +214,9 @@ static lw_status take_motion(lw_sim *sim, const lw_observation *o)
     }
     for (int i = 0; i < model->nq; i++) m->q[i] = o->q[i];
     for (int i = 0; i < model->nv; i++) m->qd[i] = o->qd[i];
+    const double *states = o->states ? o->states : model->state0;
+    TRY(lwi_sim_check_finite(sim, "state of a signal", states, model->nstate));
+    for (int i = 0; i < model->nstate; i++) m->states[i] = states[i];
     m->t = o->time;
     m->work = o->level >= LW_OBSERVE_ENERGY ? o->work : 0;
     return LW_OK;

@@ -95,6 +95,7 @@ static lw_status observe(lw_sim *sim, lwi_kin *kin, lwi_states *states, lwi_now 
 {
     const lw_model *model = sim->model;
     lwi_snapshot *m = &sim->snapshot;
+    TRY(lwi_sim_call_back_here(sim, "searching for an event"));
     const lw_status status = sim->work->formulation->observe(sim->work, sim->t, sim->x, sim->inputs,
                                                              LW_OBSERVE_TWIST, m);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "searching for an event");

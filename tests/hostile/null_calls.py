@@ -83,7 +83,7 @@ BY_NAME = {
 }
 BY_TYPE = {
     "const double *": "zeros", "double *": "out", "int *": "&number", "lw_error *": "&error",
-    "FILE *": "file", "void *": "NULL", "const lw_allocator *": "NULL", "lw_progress": "NULL", "lw_row": "NULL", "lw_interrupt": "NULL",
+    "FILE *": "file", "void *": "NULL", "const lw_allocator *": "NULL", "lw_progress": "NULL", "lw_row": "NULL", "lw_input_callback": "NULL", "lw_interrupt": "NULL",
     "lw_batch_row": "NULL", "callback": "NULL", "lw_summary *": "&summary", "lw_step_times *": "&times",
     "lw_store_state *": "&store_state", "lw_store_damage": "NULL", "lw_options *": "&options", "const lw_options *": "&options", "lw_plot_options *": "&plot_options",
     "const lw_plot_options *": "&plot_options", "lw_signal *": "&function", "lw_body *": "&body", "lw_mesh *": "&mesh", "lw_joint *": "&joint",

@@ -277,6 +277,250 @@ static void integrals_of_controllers_do_not_wind_up(void **state)
     lw_model_destroy(m);
 }
 
+// ------------------------------------------------------------------------------------------ motors
+
+// A motor at its limit: gear 5, 2 N m at rest, none at 30 rad/s of the motor; inertia 0.5 + 25 * 0.01.  The speed of the
+// wheel is  w (1 - e^(-t/T)),  w = 30/5,  T = 0.75 w/(5 * 2).
+static void motors_spin_up_along_their_line(void **state)
+{
+    (void)state;
+    lw_model *m = parse("linkwork: 1\n"
+                        "bodies:\n"
+                        "  wheel: {mass: 5, inertia: [0.5, 0.5, 0.5, 0, 0, 0]}\n"
+                        "joints:\n"
+                        "  A: {type: revolute, between: [ground, wheel], at: [0, 0, 0]}\n"
+                        "forces:\n"
+                        "  motor: {type: servo, joint: A, gear: 5, rate: 1000, kd: 7, stall: 2, "
+                        "no_load: 30, rotor: 0.01}\n");
+    static const char *const names[] = {"aba", "hdca", "dense", "index3"};
+    for (int i = 0; i < LWI_COUNT(names); i++) {
+        const bool steps = !strcmp(names[i], "index3");
+        lw_sim *sim = create(m, names[i], "auto", steps ? 1e-6 : 1e-11);
+        for (double t = 0.2; t < 2; t += 0.6) {
+            const double w = 6, T = 0.75 * w / 10;
+            const lw_observation *o = at(sim, t);
+            assert_near(o->qd[0], w * (1 - exp(-t / T)), steps ? 5e-3 : 1e-9);
+        }
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(m);
+}
+
+// Braking, the motor has its whole effort; beyond the speed without load none that drives.
+static void motors_brake_with_all_they_have(void **state)
+{
+    (void)state;
+    static const double cases[][3] = {// speed, wanted, effort
+                                      {0, 9, 2},   {15, 9, 1},    {15, -9, -2},  {40, 9, 0},
+                                      {-15, 9, 2}, {-15, -9, -1}, {15, 0.5, 0.5}};
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        char text[1000];
+        snprintf(text, sizeof text,
+                 "linkwork: 1\n"
+                 "bodies:\n"
+                 "  wheel: {mass: 5, inertia: [0.5, 0.5, 0.5, 0, 0, 0]}\n"
+                 "joints:\n"
+                 "  A: {type: revolute, between: [ground, wheel], at: [0, 0, 0], qd: [%g]}\n"
+                 "forces:\n"
+                 "  motor: {type: servo, joint: A, target: %g, gain: [1, 0, 0], stall: 2, no_load: "
+                 "30}\n",
+                 cases[i][0], cases[i][1]);
+        lw_model *m = parse(text);
+        lw_sim *sim = create(m, "auto", "auto", 1e-6);
+        const lw_observation *o;
+        lwt_ok(lw_sim_observe(sim, LW_OBSERVE_FORCE, &o), lw_sim_error(sim));
+        assert_near(o->qdd[0], cases[i][2] / 0.5, 1e-13);
+        lw_sim_destroy(sim);
+        lw_model_destroy(m);
+    }
+}
+
+// The effort behind a lag, y = 3 (1 - e^(-t/T)), and no faster than its rate.
+static void efforts_of_servos_lag(void **state)
+{
+    (void)state;
+    lw_model *m = parse("linkwork: 1\n"
+                        "bodies:\n"
+                        "  wheel: {mass: 5, inertia: [0.5, 0.5, 0.5, 0, 0, 0]}\n"
+                        "  disk: {mass: 5, inertia: [0.5, 0.5, 0.5, 0, 0, 0]}\n"
+                        "joints:\n"
+                        "  A: {type: revolute, between: [ground, wheel], at: [0, 0, 0]}\n"
+                        "  B: {type: revolute, between: [ground, disk], at: [0, 0, 0]}\n"
+                        "forces:\n"
+                        "  a: {type: servo, joint: A, target: 3, gain: [1, 0, 0], lag: 0.1}\n"
+                        "  b: {type: servo, joint: B, target: 3, gain: [1, 0, 0], lag: 0.1, "
+                        "effort_rate: 5}\n");
+    lw_sim *sim = create(m, "auto", "auto", 1e-11);
+    const double t = 0.25, T = 0.1;
+    const lw_observation *o = at(sim, t);
+    assert_near(o->qd[0], 3 * (t - T * (1 - exp(-t / T))) / 0.5, 1e-9);
+    assert_near(o->qd[1], 0.5 * 5 * t * t / 0.5, 1e-9); // 5 N m/s until 2.5 N m
+    lw_sim_destroy(sim);
+    lw_model_destroy(m);
+}
+
+// --------------------------------------------------------------------------------------- linearise
+
+// c[n] ... c[0] of det(s - A), by Faddeev and LeVerrier.
+static void characteristic(int n, const double *A, double *c)
+{
+    double M[N][N] = {{0}}, next[N][N];
+    c[n] = 1;
+    for (int k = 1; k <= n; k++) {
+        double trace = 0;
+        for (int i = 0; i < n; i++) M[i][i] += c[n - k + 1];
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) {
+                next[i][j] = 0;
+                for (int l = 0; l < n; l++) next[i][j] += A[i * n + l] * M[l][j];
+            }
+        memcpy(M, next, sizeof M);
+        for (int i = 0; i < n; i++) trace += M[i][i];
+        c[n - k] = -trace / k;
+    }
+}
+
+// m T s^4 + m s^3 + (kp T + kd) s^2 + (kp + ki T) s + ki = 0 are the poles of the controlled cart.
+static void linearisation_has_the_poles_of_the_controller(void **state)
+{
+    (void)state;
+    const double m = 2, kp = 40, ki = 30, kd = 12, T = 0.05, w = kp + kd / T;
+    const double expected[5] = {ki / m / T, (kp + ki * T) / m / T, (kp * T + kd) / m / T, 1 / T, 1};
+    const double A[16] = {0,   1, 0, 0, -w / m, 0, 1 / m, -kd / T / m,
+                          -ki, 0, 0, 0, -1 / T, 0, 0,     -1 / T};
+    const double C[4] = {-w, 0, 1, -kd / T};
+    lw_model *model = cart_with("  force: {type: pid, reference: 0.3, measured: rail.q0, kp: 40, "
+                                "ki: 30, kd: 12, filter: 50 ms}\n");
+    lw_linear *linear;
+    lw_error error = {0};
+    double c[N + 1];
+    const lw_linear_desc desc = {.outputs = "signal.force.value"};
+    lwt_ok(lw_linearize(model, &desc, &linear, &error), &error);
+    assert_int_equal(lw_linear_states(linear), 4);
+    assert_int_equal(lw_linear_dof(linear), 1);
+    assert_string_equal(lw_linear_state_name(linear, 3), "signal.force.state1");
+    for (int i = 0; i < 16; i++) assert_near(lw_linear_A(linear)[i], A[i], 1e-8);
+    for (int i = 0; i < 4; i++) assert_near(lw_linear_C(linear)[i], C[i], 1e-7);
+    characteristic(4, lw_linear_A(linear), c);
+    for (int i = 0; i < 5; i++) assert_near(c[i], expected[i], 1e-9 * (1 + expected[i]));
+    lw_modes *modes;
+    assert_int_equal(lw_modes_create(linear, &modes, &error), LW_ERR_UNSUPPORTED);
+    assert_int_equal(lw_model_equilibrium(model, NULL, NULL, NULL, &error), LW_ERR_UNSUPPORTED);
+    lw_linear_destroy(linear);
+    lw_model_destroy(model);
+}
+
+// --------------------------------------------------------------------------------------- callbacks
+
+static const char pendulum[] =
+    "linkwork: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "inputs: [torque, push]\n"
+    "bodies:\n"
+    "  arm: {mass: 1.5, inertia: [0.01, 0.02, 0.03, 0, 0, 0], com: [0.4, 0, 0]}\n"
+    "  hand: {mass: 0.7, inertia: [0.01, 0.02, 0.03, 0, 0, 0], com: [0.2, 0, 0], position: [0.8, "
+    "0, "
+    "0]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, arm], at: [0, 0, 0], effort: {q0: %s}}\n"
+    "  B: {type: revolute, between: [arm, hand], at: [0.8, 0, 0]}\n"
+    "forces:\n"
+    "  push: {type: wrench, body: hand, force_of: [%s, 0, 0]}\n";
+
+static lw_model *pendulum_with(const char *torque, const char *push)
+{
+    char text[4000];
+    snprintf(text, sizeof text, pendulum, torque, push);
+    return parse(text);
+}
+
+typedef struct caller {
+    long calls;
+    lw_status status;
+    double until, value;
+} caller;
+
+// The feedback of the formulas below.
+static lw_status feedback(void *user, const lw_observation *o, double *inputs)
+{
+    caller *c = user;
+    c->calls++;
+    if (o->time > c->until && c->status != LW_OK) return c->status;
+    inputs[0] = o->time > c->until ? c->value : 40 * (0.3 - o->q[0]) - 5 * o->qd[0];
+    inputs[1] = -2 * o->velocity[2][0] + o->position[2][1];
+    return LW_OK;
+}
+
+// Feedback by a function of the caller and by formulas of the file is the same motion, with the same effort in results.
+static void callbacks_are_feedback(void **state)
+{
+    (void)state;
+    lw_model *a = pendulum_with("40*(0.3 - A.q0) - 5*A.qd0", "-2*body.hand.vx + body.hand.y");
+    lw_model *b = pendulum_with("torque", "push");
+    for (int i = 0; *lw_formulation_info(i).name; i++) {
+        const char *name = lw_formulation_info(i).name;
+        const lwi_formulation *f = lwi_formulation_find(name);
+        if (f->step || lwi_formulation_accepts(f, a, NULL) != LW_OK) continue;
+        for (int stiff = 0; stiff < 2; stiff++) {
+            caller c = {.until = INFINITY};
+            const char *integrator = stiff ? "bdf" : "verner87";
+            lw_sim *by_file = create(a, name, integrator, 1e-11);
+            lw_sim *by_call = create(b, name, integrator, 1e-11);
+            lwt_ok(lw_sim_set_callback(by_call, feedback, &c), lw_sim_error(by_call));
+            const lw_observation *x = at(by_file, 0.7), *y = at(by_call, 0.7);
+            for (int k = 0; k < 2; k++) {
+                assert_near(y->q[k], x->q[k], stiff ? 1e-7 : 1e-10);
+                assert_near(y->qdd[k], x->qdd[k], stiff ? 1e-5 : 1e-8);
+            }
+            assert_true(c.calls > 10);
+            lw_sim_destroy(by_file), lw_sim_destroy(by_call);
+        }
+    }
+    lw_model_destroy(a), lw_model_destroy(b);
+}
+
+static lw_status count_rows(void *user, const lw_observation *o)
+{
+    double *last = user;
+    last[0]++;
+    last[1] = o->time;
+    return LW_OK;
+}
+
+// A failure ends the run with a message, after a row of the last accepted state; the next call goes on.
+static void callbacks_that_fail_end_the_run(void **state)
+{
+    (void)state;
+    lw_model *m = pendulum_with("torque", "push");
+    lw_sim *sim = create(m, "aba", "dopri54", 1e-8);
+    caller c = {.until = 0.25, .status = LW_ERR_IO};
+    double rows[2] = {0};
+    lwt_ok(lw_sim_set_callback(sim, feedback, &c), lw_sim_error(sim));
+    lw_sim_set_duration(sim, 1);
+    assert_int_equal(lw_sim_run(sim, LW_OBSERVE_FORCE, count_rows, rows, NULL, NULL), LW_ERR_IO);
+    assert_non_null(strstr(lw_sim_error(sim)->text, "callback of inputs failed at t = 0.2"));
+    assert_true(rows[0] > 20 && rows[1] > 0.2 && rows[1] <= 0.25);
+    c.status = LW_OK, c.value = NAN; // no numbers: shorter steps, then an error with the name
+    assert_int_equal(lw_sim_step(sim, 1), LW_ERR_NOT_FINITE);
+    assert_non_null(strstr(lw_sim_error(sim)->text, "input 'torque': the callback gives"));
+    c.value = 1;
+    lwt_ok(lw_sim_step(sim, 0.5), lw_sim_error(sim));
+    const long calls = c.calls;
+    lwt_ok(lw_sim_set_callback(sim, NULL, NULL), lw_sim_error(sim));
+    lwt_ok(lw_sim_step(sim, 0.6), lw_sim_error(sim));
+    assert_int_equal(c.calls, calls);
+    lw_sim_destroy(sim);
+    sim = create(m, "index3", "auto", 1e-6);
+    assert_int_equal(lw_sim_set_callback(sim, feedback, &c), LW_ERR_UNSUPPORTED);
+    lw_sim_destroy(sim);
+    lw_model_destroy(m);
+    m = cart_with("  force: 0\n");
+    sim = create(m, "aba", "auto", 1e-6);
+    assert_int_equal(lw_sim_set_callback(sim, feedback, &c), LW_ERR_ARGUMENT);
+    lw_sim_destroy(sim);
+    lw_model_destroy(m);
+}
+
 // ------------------------------------------------------------------------------------- formulations
 
 static const char arm[] =
@@ -490,6 +734,12 @@ int main(void)
         cmocka_unit_test(events_follow_states),
         cmocka_unit_test(integrals_stay_within_their_range),
         cmocka_unit_test(integrals_of_controllers_do_not_wind_up),
+        cmocka_unit_test(motors_spin_up_along_their_line),
+        cmocka_unit_test(motors_brake_with_all_they_have),
+        cmocka_unit_test(efforts_of_servos_lag),
+        cmocka_unit_test(linearisation_has_the_poles_of_the_controller),
+        cmocka_unit_test(callbacks_are_feedback),
+        cmocka_unit_test(callbacks_that_fail_end_the_run),
         cmocka_unit_test(controllers_move_an_arm_alike_by_all_formulations),
         cmocka_unit_test(controllers_move_a_loop_alike_by_all_formulations),
         cmocka_unit_test(own_steps_refuse_states),

@@ -104,8 +104,9 @@ class LinearSystem:
         self.B: Array = self._matrix(lib.lw_linear_B(handle), n, p)
         self.C: Array = self._matrix(lib.lw_linear_C(handle), r, n)
         self.D: Array = self._matrix(lib.lw_linear_D(handle), r, p)
-        self.mass_matrix: Array = self._matrix(lib.lw_linear_mass(handle), n // 2, n // 2)
-        self.accelerations: Array = self._matrix(lib.lw_linear_accelerations(handle), 1, n // 2)[0]
+        dof = lib.lw_linear_dof(handle)
+        self.mass_matrix: Array = self._matrix(lib.lw_linear_mass(handle), dof, dof)
+        self.accelerations: Array = self._matrix(lib.lw_linear_accelerations(handle), 1, dof)[0]
 
     @staticmethod
     def _matrix(data: Any, rows: int, columns: int) -> Array:

@@ -102,6 +102,13 @@ class Model:
             for i in range(lib.lw_model_warning_count(handle)))
         self.nq: int = lib.lw_model_nq(handle)  #: coordinates of all joints
         self.nv: int = lib.lw_model_nv(handle)  #: speeds of all joints
+        text = ffi.new("char[]", 256)
+
+        def state_name(i: int) -> str:
+            lib.lw_model_signal_state_name(handle, i, text, 256)
+            return text_of(text)
+        #: names of the states of signals: integrals, lags, controllers
+        self.signal_states: Tuple[str, ...] = tuple(map(state_name, range(lib.lw_model_signal_states(handle))))
         self.tree_nq: int = lib.lw_model_tree_nq(handle)  #: coordinates of the tree's free joints
         self.tree_nv: int = lib.lw_model_tree_nv(handle)  #: speeds of the tree's free joints
         self._body_by_name = {b.name: b for b in self.bodies}

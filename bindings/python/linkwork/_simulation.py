@@ -116,6 +116,48 @@ def lwpy_on_row(handle: Any, observation: Any) -> int:
     return 0
 
 
+class Callback:
+    """The function that computes the inputs of a simulation; an exception of it is kept until the call ends."""
+
+    def __init__(self, simulation: "Simulation", function: Callable[["Observation"], Any]) -> None:
+        self.function, self.exception = function, None  # type: Any, Optional[BaseException]
+        self.model, self.names = simulation.model, list(simulation.model.inputs)
+        self._owner, self._views = simulation._handle, {}  # type: Any, Dict[Any, Any]
+        self.handle = ffi.new_handle(self)
+
+    def __call__(self, pointer: Any, inputs: Any) -> int:
+        values = self.function(Observation(self.model, pointer, self._owner, self._views))
+        if isinstance(values, Mapping):
+            for name, value in values.items():
+                if name not in self.names:
+                    unknown("input", name, self.names)
+                inputs[self.names.index(name)] = float(value)
+            return 0
+        array = numbers(values, (len(self.names),), "values of the callback")
+        for i, value in enumerate(array):
+            inputs[i] = value
+        return 0
+
+    def finish(self) -> None:
+        """Raises the exception of the function."""
+        if self.exception is not None:
+            exception, self.exception = self.exception, None
+            raise exception
+
+
+def _keep_callback(kind: Any, exception: BaseException, trace: Any) -> None:
+    callback = trace.tb_frame.f_locals.get("callback") if trace is not None else None
+    if callback is not None:
+        callback.exception = exception
+
+
+@ffi.def_extern(  # type: ignore[untyped-decorator,misc,unused-ignore]
+    error=lib.LW_ERR_INTERRUPTED, onerror=_keep_callback)
+def lwpy_on_inputs(handle: Any, observation: Any, inputs: Any) -> int:
+    callback = ffi.from_handle(handle)
+    return int(callback(observation, inputs))
+
+
 # -------------------------------------------------------------------------------------- observation
 
 
@@ -142,6 +184,8 @@ class Observation:
     q: Array  #: joint coordinates, ``Joint.q``
     qd: Array  #: joint speeds, ``Joint.v``
     qdd: Array
+    #: of signals: integrals, lags, controllers, in the order of ``model.signal_states``
+    states: Array
     reaction: Array  #: force, torque on body2 at its joint point
     reaction_unique: Any
     #: of each joint: components along axes of its first frame that the constraints do not determine, as bits
@@ -249,6 +293,7 @@ _QUANTITIES: "Dict[str, Callable[[Observation, Any], Any]]" = {
     "level": lambda o, n: _LEVEL_NAMES[int(ffi.cast("int", n.level))],
     **{name: _of_bodies(name, width) for name, width in Observation._SHAPES.items()},
     "q": lambda o, n: o._view("q", n.q, (o.model.nq,)),
+    "states": lambda o, n: o._view("states", n.states, (len(o.model.signal_states),)),
     **{name: _of_speeds(name) for name in ("qd", "qdd", "p")},
     **{name: _of_joints(name, 6) for name in ("reaction", "impulse", "transmitted")},
     "reaction_unique": _of_joints("reaction_unique", kind="|b1"),
@@ -388,8 +433,11 @@ class Simulation:
         self._found = ffi.new("const lw_observation **")
         self._busy = threading.Lock()
         self.inputs = Inputs(self)
+        self._callback: Optional[Callback] = None
 
     def _check(self, status: int) -> None:
+        if status < 0 and self._callback is not None:
+            self._callback.finish()
         check(status, lib.lw_sim_error(self._handle))
 
     def __reduce__(self) -> Any:
@@ -397,6 +445,9 @@ class Simulation:
             raise TypeError("a simulation at work cannot be copied or pickled: do it between two steps, or take "
                             "its model, state and time along (Simulation.set_state)")
         try:
+            if self._callback is not None:
+                raise TypeError("a simulation with a callback cannot be copied or pickled: take its model, state and "
+                                "time along (Simulation.set_state)")
             return _unpickle, (self.model, self.options, self.time, self.state, dict(self.inputs._values))
         finally:
             self._busy.release()
@@ -532,6 +583,19 @@ class Simulation:
             check(lib.lw_result_restore(found._handle, row, self._handle, how, 1024, error), error)
         return text_of(how)
 
+    def set_callback(self, function: Optional[Callable[["Observation"], Any]]) -> None:
+        """Inputs as functions of the state: forces and controllers of users.
+
+        :param function: called in every evaluation of the rates with an :class:`Observation` of level "twist", valid
+            during the call; returns all inputs in the order of ``model.inputs``, or those that it sets, by name.
+            It must give the same values for the same state. An exception ends the run and is raised. ``None``: inputs
+            keep their values again
+        """
+        callback = None if function is None else Callback(self, function)
+        with self._alone():
+            self._check(lib.lwpy_sim_set_callback(self._handle, ffi.NULL if callback is None else callback.handle))
+            self._callback = callback
+
     # -------------------------------------------------------------------------------------- motion
 
     def observe(self, level: str = "reaction") -> Observation:
@@ -605,6 +669,9 @@ class Simulation:
         summary = self.summary
         trajectory = Trajectory(result, self.model, summary)
         watch.finish(trajectory=trajectory)
+        if self._callback is not None and self._callback.exception is not None:
+            self._callback.exception.__dict__.setdefault("trajectory", trajectory)
+            self._callback.finish()
         if files is not None:
             raise files
         if status < 0:

@@ -1,12 +1,14 @@
 """Simulations: steps, inputs, controllers, observations, who owns memory."""
 import gc
+import pickle
+import runpy
 import threading
 import time
 import weakref
 
 import numpy as np
 import pytest
-from conftest import MODELS, pendulum
+from conftest import MODELS, SOURCES, pendulum
 
 import linkwork as lw
 
@@ -434,3 +436,72 @@ def test_rates_are_those_of_the_state(four_bar):
     assert np.allclose(sim.state - before, h * mean, atol=1e-9)
     with pytest.raises(lw.Error, match="index3 has own steps"):
         lw.Simulation(four_bar, formulation="index3").rates()
+
+
+FED_PENDULUM = """
+linkwork: 1
+gravity: [0, -9.81, 0]
+inputs: [torque]
+signals:
+  lag: {type: lag, of: A.q0, time: 0.1}
+bodies:
+  arm: {mass: 1.5, inertia: [0.01, 0.02, 0.03, 0, 0, 0], com: [0.4, 0, 0]}
+joints:
+  A: {type: revolute, between: [ground, arm], at: [0, 0, 0], effort: {q0: %s}}
+"""
+
+
+def fed_pendulum(tmp_path, torque):
+    path = tmp_path / "pendulum.yaml"
+    path.write_text(FED_PENDULUM % torque)
+    return lw.load(path)
+
+
+def test_callbacks_are_feedback(tmp_path):
+    by_file = lw.Simulation(fed_pendulum(tmp_path, "40*(0.3 - A.q0) - 5*A.qd0 + lag"), rtol=1e-11, atol=1e-11)
+    by_call = lw.Simulation(fed_pendulum(tmp_path, "torque"), rtol=1e-11, atol=1e-11)
+    by_call.set_callback(lambda o: {"torque": 40 * (0.3 - o.q[0]) - 5 * o.qd[0] + o.states[0]})
+    assert by_call.model.signal_states == ("signal.lag.state0",)
+    by_file.step(1), by_call.step(1)
+    a, b = by_file.observe(), by_call.observe()
+    assert abs(a.q[0] - b.q[0]) < 1e-9 and abs(a.qdd[0] - b.qdd[0]) < 1e-8
+    by_call.set_callback(lambda o: [1.0])
+    assert abs(by_call.observe("force").qdd[0] * (0.03 + 1.5 * 0.16) - 1 + 1.5 * 9.81 * 0.4 * np.cos(b.q[0])) < 1e-9
+    by_call.set_callback(None)
+    with pytest.raises(TypeError, match="callback"):
+        sim = lw.Simulation(fed_pendulum(tmp_path, "torque"))
+        sim.set_callback(lambda o: [0])
+        pickle.dumps(sim)
+
+
+def test_exceptions_of_a_callback_come_out(tmp_path):
+    def fails(o):
+        if o.time > 0.3:
+            raise RuntimeError("no torque")
+        return [0.0]
+
+    sim = lw.Simulation(fed_pendulum(tmp_path, "torque"), sample=0.1)
+    sim.set_callback(fails)
+    with pytest.raises(RuntimeError, match="no torque") as caught:
+        sim.run(1)
+    assert 2 <= len(caught.value.trajectory.time) and caught.value.trajectory.time[-1] <= 0.3
+    with pytest.raises(RuntimeError, match="no torque"):
+        sim.step(1)
+    sim.set_callback(lambda o: {"torque": float("nan")})
+    with pytest.raises(lw.Error, match="input 'torque': the callback gives"):
+        sim.step(0.1)
+    sim.set_callback(lambda o: {"tork": 1})
+    with pytest.raises(lw.Error, match="torque"):
+        sim.step(0.1)
+    sim.set_callback(lambda o: [1, 2])
+    with pytest.raises(lw.Error):
+        sim.step(0.1)
+    sim.set_callback(lambda o: [1])
+    sim.step(0.1)
+    with pytest.raises(lw.Error, match="no inputs"):
+        lw.Simulation(lw.load(MODELS / "four_bar.yaml")).set_callback(fails)
+
+
+def test_the_arm_of_the_examples_has_the_same_digits():
+    example = runpy.run_path(str(SOURCES / "examples" / "controllers" / "arm.py"))
+    assert example["main"]() == 0

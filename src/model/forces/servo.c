@@ -2,7 +2,10 @@
 //
 //   l = sum c q                                            c = gear times the factor of the coordinate
 //
-// with the force f of servo_law.h along l.  The effort on a coordinate is c f; all of the power f l' is supplied.
+// with the force f of servo_law.h along l, within what the motor can do,
+//   -stall (1 + l'/no_load) <= f <= stall (1 - l'/no_load),    both between 0 and the stall effort
+// or behind it by a lag,  y' = (f - y)/lag within the limit of the rate,  y in place of f.  The effort on a coordinate is
+// c f; all of the power f l' is supplied.
 #include "model/forces/servo_law.h"
 
 #include <math.h>
@@ -18,11 +21,30 @@ typedef struct servo_par {
     int n;
     lwi_servo_law law;
     bool follows; ///< target or rate read coordinates or speeds of joints
+    double stall, per_speed;     ///< infinite: no limit; 1/no_load, or 0
+    double per_lag, effort_rate; ///< 1/lag, or 0; infinite: no limit
+    int state;                   ///< y, where there is a lag
 } servo_par;
 
 typedef struct control {
-    double l, dl, u, f;
+    double l, dl, u;
+    double wanted; // effort, within all limits
+    double f;      // that acts
 } control;
+
+// What a motor can do at a speed, in the directions of both signs.
+static double of_motor(const servo_par *p, double f, double speed)
+{
+    if (!(p->stall < INFINITY)) return f;
+    const double up = p->stall * fmin(1, fmax(0, 1 - speed * p->per_speed));
+    const double down = p->stall * fmin(1, fmax(0, 1 + speed * p->per_speed));
+    return fmin(fmax(f, -down), up);
+}
+
+static double state_of(const servo_par *p, const lwi_kin *kin)
+{
+    return kin->states && kin->states->value ? kin->states->value[p->state] : 0;
+}
 
 static control control_of(const lw_model *model, const servo_par *p, const lwi_kin *kin, double t,
                           const double *inputs)
@@ -34,7 +56,15 @@ static control control_of(const lw_model *model, const servo_par *p, const lwi_k
         l += p->share[k].c * kin->q[p->share[k].iq];
         dl += p->share[k].c * kin->qd[p->share[k].iv];
     }
-    return (control){l, dl, u, lwi_servo_force(model, &p->law, &now, u, l, dl)};
+    const double f = of_motor(p, lwi_servo_force(model, &p->law, &now, u, l, dl), dl);
+    return (control){l, dl, u, f, p->per_lag > 0 ? state_of(p, kin) : f};
+}
+
+static void set_rate(const servo_par *p, const lwi_kin *kin, const control *now)
+{
+    if (!(p->per_lag > 0) || !kin->states || !kin->states->rate) return;
+    const double rate = (now->wanted - now->f) * p->per_lag;
+    kin->states->rate[p->state] = fmin(fmax(rate, -p->effort_rate), p->effort_rate);
 }
 
 static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
@@ -44,6 +74,7 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     const control now = control_of(model, p, kin, t, inputs);
     for (int k = 0; k < p->n; k++) loads->effort[p->share[k].iv] += p->share[k].c * now.f;
     loads->power += now.f * now.dl;
+    set_rate(p, kin, &now);
 }
 
 static int dissipates(const void *par)
@@ -145,6 +176,16 @@ static const lwi_yaml_key keys[] = {
     {"of", LWI_KEY_OBJECTS, AT(terms), .size = offsetof(lw_servo_desc, nterm), .more = &term_object,
      .count = sizeof(lw_servo_term), .help = "instead of `joint`: several coordinates; l is gear times the sum of factor q"},
     LWI_SERVO_KEYS(servo),
+    {"stall", LWI_KEY_NUMBER, AT(stall), .range = LWI_RANGE_NOT_NEGATIVE,
+     .help = "largest effort of the motor, that at rest [N, N m]; default: any"},
+    {"no_load", LWI_KEY_NUMBER, AT(no_load), .range = LWI_RANGE_NOT_NEGATIVE,
+     .help = "speed dl/dt at which the motor has no effort left; from `stall` it falls on a straight line [m/s, rad/s]; default: it does not"},
+    {"lag", LWI_KEY_NUMBER, AT(lag), .range = LWI_RANGE_NOT_NEGATIVE,
+     .help = "time constant of a first-order lag of the effort, which is 0 at the start [s]; default 0"},
+    {"effort_rate", LWI_KEY_NUMBER, AT(effort_rate), .range = LWI_RANGE_NOT_NEGATIVE,
+     .help = "largest rate of change of the effort, with `lag` [N/s, N m/s]; default: any"},
+    {"rotor", LWI_KEY_NUMBER, AT(rotor), .range = LWI_RANGE_NOT_NEGATIVE,
+     .help = "inertia that moves with l, of a motor on one coordinate: on the coordinate `gear` squared times this [kg, kg m^2]; default 0"},
 };
 #undef AT
 static const char *const types[] = {"servo"};
@@ -167,11 +208,47 @@ static lw_status copy_terms(const lwi_item *it, lw_servo_desc *d)
     return LW_OK;
 }
 
+static lw_status check_motor(const lwi_item *it, const lw_servo_desc *d)
+{
+    const double numbers[] = {d->stall, d->no_load, d->lag, d->effort_rate, d->rotor};
+    if (!none_negative(numbers, LWI_COUNT(numbers)))
+        return lwi_item_fail(it,
+                             "stall %g, no_load %g, lag %g, effort_rate %g, rotor %g, expected "
+                             "numbers >= 0",
+                             d->stall, d->no_load, d->lag, d->effort_rate, d->rotor);
+    if (d->no_load > 0 && d->stall == 0)
+        return lwi_item_fail(it, "no_load is %g, but `stall`, the effort at rest, is missing",
+                             d->no_load);
+    if (d->effort_rate > 0 && d->lag == 0)
+        return lwi_item_fail(it,
+                             "effort_rate is %g, but `lag`, the time constant of the effort, is "
+                             "missing",
+                             d->effort_rate);
+    if (d->rotor > 0 && d->nterm > 0)
+        return lwi_item_fail(it,
+                             "rotor is %g, which only a servo on one coordinate may have; expected "
+                             "`joint` in place of `of`, or rotors of the joints",
+                             d->rotor);
+    return LW_OK;
+}
+
+static lw_status check_rotor(const lwi_item *it, const lw_servo_desc *d)
+{
+    const lw_joint_desc *joint = &it->builder->desc.joint[d->joint.index];
+    if (d->rotor == 0 || joint->coordinate[d->coordinate].motion.index == 0) return LW_OK;
+    return lwi_item_fail(it, "joint '%s' is driven along q%d: state its `rotor` at the joint",
+                         joint->name, d->coordinate);
+}
+
 static lw_status check(const lwi_item *it, lw_servo_desc *d)
 {
     TRY(lwi_servo_law_check(it, &d->law));
+    TRY(check_motor(it, d));
     d->on_joint = d->nterm == 0;
-    if (d->on_joint) return lwi_item_coordinate(it, d->joint, d->coordinate);
+    if (d->on_joint) {
+        TRY(lwi_item_coordinate(it, d->joint, d->coordinate));
+        return check_rotor(it, d);
+    }
     if (d->nterm < 0 || !d->terms) return lwi_item_fail(it, "of: the list is missing");
     return copy_terms(it, d);
 }
@@ -222,6 +299,11 @@ static lw_status compile(lw_model *m, const void *desc, void *par)
     const unsigned needs = lwi_function_needs(m->function, d->law.target) |
                            lwi_function_needs(m->function, d->law.rate);
     p->follows = (needs & LWI_NEEDS_JOINT) != 0;
+    p->stall = d->stall > 0 ? d->stall : INFINITY;
+    p->per_speed = d->no_load > 0 ? 1 / d->no_load : 0;
+    p->per_lag = d->lag > 0 ? 1 / d->lag : 0;
+    p->effort_rate = d->effort_rate > 0 ? d->effort_rate : INFINITY;
+    p->state = d->lag > 0 ? m->nstate++ : 0;
     return LW_OK;
 }
 
@@ -231,6 +313,8 @@ static const lwi_parameter parameters[] = {
     ROW("kd", "N m s/rad", law.kd, .min = 0),
     ROW("gain", "N m", law.gain[0], LWI_ANY_NUMBER),
     ROW("bias", "N m", law.bias[0], LWI_ANY_NUMBER),
+    ROW("stall", "N m", stall, .min = 0),
+    ROW("no_load", "rad/s", no_load, .min = 0),
 };
 #undef ROW
 

@@ -77,6 +77,8 @@ lw_status lwi_compile_states(lw_model *m, lw_error *error)
 {
     lwi_arena scratch;
     lwi_kin kin;
+    m->state0 = LWI_PUSH(&m->arena, double, m->nstate); // zero: of lags of servos
+    if (!m->state0) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the states of signals");
     if (m->nstate == 0) return LW_OK;
     lwi_arena_init(&scratch, &m->arena.allocator);
     const bool ok = start_motion(m, &scratch, &kin);

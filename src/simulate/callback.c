@@ -1,0 +1,96 @@
+// callback.c -- inputs that a function of the caller computes from the state.
+//
+// It is called before each evaluation of the rates, with the motion of the state, so that all formulations with rates and
+// all their integrators use it: the state is observed, at the cost of its kinematics, and the inputs are then those of
+// any other evaluation.
+#include "simulate/simulation.h"
+
+#include "model/model.h"
+
+#include <math.h>
+#include <string.h>
+
+static lw_status allocate(lw_sim *sim)
+{
+    lwi_callback *c = &sim->callback;
+    const int n = sim->model->desc.ninput;
+    if (c->value) return LW_OK;
+    if (lwi_snapshot_create(sim->model, &sim->arena, &c->snapshot) == LW_OK)
+        c->value = LWI_PUSH(&sim->arena, double, n);
+    return c->value ? LW_OK
+                    : lwi_fail(&sim->error, LW_ERR_MEMORY, "no memory for a callback of inputs");
+}
+
+lw_status lw_sim_set_callback(lw_sim *sim, lw_input_callback function, void *user)
+{
+    if (!sim) return LW_ERR_ARGUMENT;
+    if (function && sim->model->desc.ninput == 0)
+        return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
+                        "the model has no inputs that a callback could set");
+    if (function && sim->work->formulation->step)
+        return lwi_fail(
+            &sim->error, LW_ERR_UNSUPPORTED,
+            "%s: its steps evaluate forces within a step, where inputs are constant; use "
+            "another formulation with a callback",
+            sim->work->formulation->name);
+    if (function) TRY(allocate(sim));
+    sim->callback.function = function;
+    sim->callback.user = user;
+    sim->callback.failed = false;
+    if (sim->pending == LWI_NOTHING) sim->pending = LWI_NEW_RATES;
+    return LW_OK;
+}
+
+// What the function may read of the snapshot.
+static lw_observation observation_of(const lwi_snapshot *m)
+{
+    return (lw_observation){.time = m->t,
+                            .level = LW_OBSERVE_TWIST,
+                            .position = (const double(*)[3])m->r,
+                            .quaternion = (const double(*)[4])m->quat,
+                            .velocity = (const double(*)[3])m->v,
+                            .angular_velocity = (const double(*)[3])m->w,
+                            .q = m->q,
+                            .qd = m->qd,
+                            .states = m->states};
+}
+
+static lw_status check_values(lw_sim *sim, double t)
+{
+    const lwi_callback *c = &sim->callback;
+    for (int i = 0; i < sim->model->desc.ninput; i++)
+        if (!isfinite(c->value[i]))
+            return lwi_fail(&sim->work->error, LW_ERR_NOT_FINITE,
+                            "input '%s': the callback gives %g at t = %.10g s",
+                            sim->model->desc.input[i], c->value[i], t);
+    return LW_OK;
+}
+
+lw_status lwi_sim_call_back(lw_sim *sim, double t, const double *x)
+{
+    lwi_callback *c = &sim->callback;
+    const size_t n = (size_t)sim->model->desc.ninput;
+    if (!c->function) return LW_OK;
+    TRY(sim->work->formulation->observe(sim->work, t, x, sim->inputs, LW_OBSERVE_TWIST,
+                                        &c->snapshot));
+    lwi_observe_merged(sim->model, LW_OBSERVE_TWIST, sim->inputs, &sim->loads, &c->snapshot);
+    c->snapshot.t = t;
+    const lw_observation seen = observation_of(&c->snapshot);
+    memcpy(c->value, sim->inputs, n * sizeof *c->value);
+    const lw_status status = c->function(c->user, &seen, c->value);
+    c->failed = status != LW_OK;
+    if (c->failed)
+        return lwi_fail(&sim->work->error, status,
+                        "the callback of inputs failed at t = %.10g s: %s", t,
+                        lw_status_text(status));
+    TRY(check_values(sim, t));
+    memcpy(sim->inputs, c->value, n * sizeof *c->value);
+    return LW_OK;
+}
+
+lw_status lwi_sim_call_back_here(lw_sim *sim, const char *when)
+{
+    if (sim->callback.failed) return LW_OK; // the run has ended with its message
+    const lw_status status = lwi_sim_call_back(sim, sim->t, sim->x);
+    return status == LW_OK ? LW_OK : lwi_sim_fail_work(sim, status, when);
+}
