@@ -4,7 +4,8 @@
 // not driven, in sweep order (floating bases first where they are); lw_model_joint_tree gives the
 // indices of a joint.  With loops or couplings q must satisfy them (lw_model_assemble finds such coordinates,
 // lw_dynamics_gap measures the violation).  v is first projected onto the velocity constraints; a v that satisfies
-// them changes by rounding errors only.
+// them changes by rounding errors only.  States of signals (integrals, lags, controllers) have their values of the
+// model's start.
 #ifndef LINKWORK_DYNAMICS_H
 #define LINKWORK_DYNAMICS_H
 

@@ -532,6 +532,7 @@ static lw_status check(const lw_model *model, const lw_sensitivity_desc *desc, l
                       : model->nmode > 0 ? "contacts or friction change their mode"
                       : model->desc.nevent + model->nrelay > 0 ? "it has events"
                       : model->desc.nimpulse > 0               ? "it has impulses"
+                      : model->nstate > 0                      ? "signals have states"
                       : has_cut_rotors(model) ? "joints that close loops have rotors"
                                               : NULL;
     if (why)

@@ -30,8 +30,11 @@ void lwi_observe_energies(const lw_model *model, lw_observe level, const lwi_sna
     }
     for (int j = 0; model->nrotor + model->driven > 0 && j < model->njoint; j++)
         for (int k = 0; k < model->joint[j].type->nv; k++) { // driven ones too
-            const double qd = m->qd[model->joint[j].iv + k];
-            system->kinetic += 0.5 * model->desc.joint[j].coordinate[k].rotor * qd * qd;
+            const lwi_joint *joint = &model->joint[j];
+            const double qd = m->qd[joint->iv + k],
+                         I = joint->motion[k].index ? model->desc.joint[j].coordinate[k].rotor
+                                                    : joint->rotor[k];
+            system->kinetic += 0.5 * I * qd * qd;
         }
     // potentials depend on poses and coordinates alone
     const lwi_kin kin = {.R = (const double(*)[9])m->R, .r = (const double(*)[3])m->r, .q = m->q};

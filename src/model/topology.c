@@ -67,7 +67,7 @@ static int joint_class(const lw_model *m, int j)
     if (d->cut != LW_CUT_AUTO) return d->cut == LW_CUT_NEVER ? NEVER_CUT : RATHER_CUT;
     if (moved(&m->joint[j])) return DRIVEN;
     if (d->has_q || d->has_qd) return GIVEN;
-    return has_rotor(d) || is_light(m, j) ? GEARED : ORDINARY;
+    return has_rotor(d) || m->joint[j].nrotor > 0 || is_light(m, j) ? GEARED : ORDINARY;
 }
 
 // Equations that close the joint; more where its points slide, since those have more terms; most
@@ -80,7 +80,7 @@ static int cut_cost(const lw_model *m, int j)
     for (int k = 0; k < type->nv; k++) {
         const lw_coordinate_desc *c = &d->coordinate[k];
         if (c->stiffness != 0 || c->damping != 0 || c->force.index || c->effort.index ||
-            c->rotor != 0)
+            c->rotor != 0 || m->joint[j].rotor[k] != 0)
             return cost + 12;
     }
     return d->damping != 0 ? cost + 12 : cost;

@@ -281,7 +281,7 @@ static void integrals_of_controllers_do_not_wind_up(void **state)
 
 // A motor at its limit: gear 5, 2 N m at rest, none at 30 rad/s of the motor; inertia 0.5 + 25 * 0.01.  The speed of the
 // wheel is  w (1 - e^(-t/T)),  w = 30/5,  T = 0.75 w/(5 * 2).
-static void motors_spin_up_along_their_line(void **state)
+static void motors_accelerate_along_their_line(void **state)
 {
     (void)state;
     lw_model *m = parse("linkwork: 1\n"
@@ -300,6 +300,8 @@ static void motors_spin_up_along_their_line(void **state)
             const double w = 6, T = 0.75 * w / 10;
             const lw_observation *o = at(sim, t);
             assert_near(o->qd[0], w * (1 - exp(-t / T)), steps ? 5e-3 : 1e-9);
+            assert_near(o->kinetic, 0.5 * 0.75 * o->qd[0] * o->qd[0], 1e-12); // with the rotor
+            assert_near(o->work, o->kinetic, steps ? 0.1 : 1e-8);
         }
         lw_sim_destroy(sim);
     }
@@ -487,7 +489,7 @@ static lw_status count_rows(void *user, const lw_observation *o)
     return LW_OK;
 }
 
-// A failure ends the run with a message, after a row of the last accepted state; the next call goes on.
+// A failure ends the run with a message, after a row of the last accepted state; the next call continues.
 static void callbacks_that_fail_end_the_run(void **state)
 {
     (void)state;
@@ -734,7 +736,7 @@ int main(void)
         cmocka_unit_test(events_follow_states),
         cmocka_unit_test(integrals_stay_within_their_range),
         cmocka_unit_test(integrals_of_controllers_do_not_wind_up),
-        cmocka_unit_test(motors_spin_up_along_their_line),
+        cmocka_unit_test(motors_accelerate_along_their_line),
         cmocka_unit_test(motors_brake_with_all_they_have),
         cmocka_unit_test(efforts_of_servos_lag),
         cmocka_unit_test(linearisation_has_the_poles_of_the_controller),

@@ -20,7 +20,7 @@ typedef struct servo_par {
     const servo_share *share; ///< [n]
     int n;
     lwi_servo_law law;
-    bool follows; ///< target or rate read coordinates or speeds of joints
+    bool follows;                ///< target or rate read coordinates or speeds of joints
     double stall, per_speed;     ///< infinite: no limit; 1/no_load, or 0
     double per_lag, effort_rate; ///< 1/lag, or 0; infinite: no limit
     int state;                   ///< y, where there is a lag
