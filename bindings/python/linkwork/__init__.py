@@ -38,7 +38,7 @@ from ._sensitivity import Sensitivity, sensitivity
 from ._simulation import Impact, Inputs, Observation, Simulation, Summary, kinematics, simulate
 from ._store import Store, StoreState
 from ._study import Study, sweep
-from ._trajectory import BodyColumns, JointColumns, Trajectory, read_result
+from ._trajectory import BodyColumns, Event, JointColumns, Trajectory, read_result
 
 __version__: str = _text_of(_lib.lw_version())
 
@@ -76,7 +76,7 @@ def integrators() -> Tuple[str, ...]:
 
 __all__ = [
     "ArgumentError", "Assembly", "Base", "Batch", "BatchResult", "Body", "BodyColumns", "Builder", "Check",
-    "Comparison", "Constraints", "Data", "Equilibrium", "Error", "Evaluation", "FileError", "Goal", "Impact", "Inputs",
+    "Comparison", "Constraints", "Data", "Equilibrium", "Error", "Evaluation", "Event", "FileError", "Goal", "Impact", "Inputs",
     "IntegratorError", "InternalError", "Inverse", "InverseMotion", "InverseSolution", "Joint", "JointColumns",
     "Kinematics", "LinearSystem", "Mode", "Model", "ModelError", "NotFiniteError", "Observation",
     "OffLoopsWarning", "OutOfMemoryError", "ParseError", "PointMotion", "Reach", "Redundancy", "Sensitivity",

@@ -115,6 +115,21 @@ class Builder:
         """An impulse on a body at a point or on a joint; velocities jump at its time."""
         return self._add("impulses", name, {"time": time, **keys})
 
+    def event(self, name: str, **keys: Any) -> str:
+        """Where a run ends, records or sets switches: ``when="A.q0 > 0.5"``, ``every=0.01`` or ``at=[1, 2]``, with
+        ``stop=True``, ``record=True``, ``set={"u": "-4*A.q0"}``."""
+        return self._add("events", name, keys)
+
+    def signal(self, name: str, formula: Optional[str] = None, **keys: Any) -> str:
+        """A formula, ``"-4*A.q0"``, or a type with its keys, ``type="switch", value=0``; its column is
+        ``signal.NAME.value``."""
+        if (formula is None) == (not keys):
+            raise ArgumentError(f"signal '{name}': expected either a formula or type=... with its keys")
+        self._add("signals", name, keys)
+        if formula is not None:
+            self._description["signals"][name] = formula
+        return name
+
     def generate(self, kind: str, **keys: Any) -> None:
         """Many equal rods: "chain", "tree", "loop", "n_four_bar", "ladder"."""
         self._description.setdefault("generate", {})[kind] = keys

@@ -109,6 +109,9 @@ class Model:
             return text_of(text)
         #: names of the states of signals: integrals, lags, controllers
         self.signal_states: Tuple[str, ...] = tuple(map(state_name, range(lib.lw_model_signal_states(handle))))
+        #: names of events
+        self.events: Tuple[str, ...] = tuple(text_of(lib.lw_model_event_name(handle, i))
+                                             for i in range(lib.lw_model_event_count(handle)))
         self.tree_nq: int = lib.lw_model_tree_nq(handle)  #: coordinates of the tree's free joints
         self.tree_nv: int = lib.lw_model_tree_nv(handle)  #: speeds of the tree's free joints
         self._body_by_name = {b.name: b for b in self.bodies}

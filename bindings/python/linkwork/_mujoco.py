@@ -443,7 +443,8 @@ class _Reading:
 
     def path(self, tendon: int) -> Dict[str, Any]:
         """The path of a spatial tendon."""
-        m, path = self.m, []
+        m = self.m
+        path: List[Dict[str, Any]] = []
         first = int(m.tendon_adr[tendon])
         for w in range(first, first + int(m.tendon_num[tendon])):
             kind, i, prm = int(m.wrap_type[w]), int(m.wrap_objid[w]), float(m.wrap_prm[w])
@@ -452,7 +453,8 @@ class _Reading:
             elif kind == _WRAP_SITE:
                 path.append({"body": self.body[int(m.site_bodyid[i])], "point": m.site_pos[i]})
             elif kind in (_WRAP_SPHERE, _WRAP_CYLINDER):
-                part = {"body": self.body[int(m.geom_bodyid[i])], "point": m.geom_pos[i], "radius": m.geom_size[i, 0]}
+                part: Dict[str, Any] = {"body": self.body[int(m.geom_bodyid[i])], "point": m.geom_pos[i],
+                                        "radius": m.geom_size[i, 0]}
                 if kind == _WRAP_CYLINDER:
                     part["axis"] = _turned(np.array(m.geom_quat[i]), np.array([0.0, 0.0, 1.0]))
                 side = round(prm)

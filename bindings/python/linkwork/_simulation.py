@@ -196,6 +196,8 @@ class Observation:
     impact: str
     #: impulses of the reactions in this impact: [joint][6] as ``reaction``; empty in other states than "after"
     impulse: Array
+    #: name of the event that this row of a run records; else ""
+    event: str
     kinetic: float
     potential: float
     work: float  #: of all forces without potential, since the start
@@ -300,6 +302,7 @@ _QUANTITIES: "Dict[str, Callable[[Observation, Any], Any]]" = {
     "reaction_undetermined": _of_joints("reaction_undetermined", kind="|u1"),
     "reactions_continued": lambda o, n: bool(n.reactions_continued),
     "impact": lambda o, n: ("", "before", "after")[n.impact],
+    "event": lambda o, n: ("", *o.model.events)[n.event],
     **{name: _number(name) for name in ("kinetic", "potential", "work")},
     **{name: _vector(name) for name in ("momentum", "angular_momentum", "residual")},
     "body_momentum": _of_bodies("body_momentum", 6),
@@ -489,6 +492,17 @@ class Simulation:
         return text_of(text)
 
     @property
+    def stopped(self) -> Optional[str]:
+        """The event that ended the last run or step before its time, by name; None: none did."""
+        event = lib.lw_sim_stopped(self._handle)
+        return None if event < 0 else self.model.events[event]
+
+    @property
+    def events(self) -> Dict[str, int]:
+        """How often each event of the model has happened."""
+        return {name: lib.lw_sim_event_count(self._handle, i) for i, name in enumerate(self.model.events)}
+
+    @property
     def summary(self) -> Summary:
         """Statistics so far."""
         s = ffi.new("lw_summary *")
@@ -667,7 +681,7 @@ class Simulation:
             with watch:
                 status, files, result = self._recorded(run, number, paths, after)
         summary = self.summary
-        trajectory = Trajectory(result, self.model, summary)
+        trajectory = Trajectory(result, self.model, summary, stopped=self.stopped)
         watch.finish(trajectory=trajectory)
         if self._callback is not None and self._callback.exception is not None:
             self._callback.exception.__dict__.setdefault("trajectory", trajectory)

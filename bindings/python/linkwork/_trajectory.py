@@ -26,6 +26,14 @@ def _close(handle: Any) -> None:
         lib.lw_result_close(handle)
 
 
+class Event(NamedTuple):
+    """A recorded event: the values at it are those of the row."""
+
+    time: float  #: [s]
+    name: str
+    row: int
+
+
 class Statistics(NamedTuple):
     """Of a column over the rows of a run."""
 
@@ -55,11 +63,12 @@ class Trajectory(Mapping[str, Array]):
     """
 
     def __init__(self, handle: Any, model: Optional[Model] = None, summary: Optional[Summary] = None,
-                 path: Optional[str] = None) -> None:
+                 path: Optional[str] = None, stopped: Optional[str] = None) -> None:
         self._handle = ffi.gc(handle, _close)
         self._model = model
         self.summary = summary  #: of the run; None for files
         self.path = path  #: of a file; None for a run
+        self.stopped = stopped  #: the event that ended the run before its time; None: none did, or a file
         self._rows: int = lib.lw_result_row_count(handle)
         infos = [lib.lw_result_column(handle, i) for i in range(lib.lw_result_column_count(handle))]
         self.columns: Tuple[str, ...] = tuple(text_of(c.name) for c in infos)
@@ -148,6 +157,15 @@ class Trajectory(Mapping[str, Array]):
     def measures(self) -> Dict[str, "Statistics"]:
         """Statistics of the measures of the model, by name."""
         return {c[len("measure."):]: self.statistics(c) for c in self.columns if c.startswith("measure.")}
+
+    @property
+    def events(self) -> List[Event]:
+        """Events with `record`, in the order of their rows; named by number where the model is not known, in CSV."""
+        if "sys.event" not in self._index:
+            return []
+        model, time, number = self.model, self.time, self["sys.event"]
+        found = [(int(row), int(number[row])) for row in np.flatnonzero(number)]
+        return [Event(float(time[row]), model.events[k - 1] if model is not None else str(k), row) for row, k in found]
 
     @property
     def rows(self) -> int:
@@ -331,7 +349,7 @@ class Trajectory(Mapping[str, Array]):
             self.save(path)
             with open(path, "rb") as file:
                 data = file.read()
-        return _unpickle, (data, os.path.basename(path), self._model, self.summary, self.path,
+        return _unpickle, (data, os.path.basename(path), self._model, self.summary, self.path, self.stopped,
                            self.table is not None)
 
     def __repr__(self) -> str:
@@ -447,13 +465,13 @@ class JointColumns(_Columns):
 
 
 def _unpickle(data: bytes, name: str, model: Optional[Model], summary: Optional[Summary], path: Optional[str],
-              in_memory: bool) -> Trajectory:
+              stopped: Optional[str], in_memory: bool) -> Trajectory:
     with tempfile.TemporaryDirectory() as folder:  # the file remains, without a name, while it is open
         place = os.path.join(folder, name)
         with open(place, "wb") as file:
             file.write(data)
         found = read_result(place)
-    found._model, found.summary, found.path = model, summary, path
+    found._model, found.summary, found.path, found.stopped = model, summary, path, stopped
     if in_memory and found.table is None:
         table = found.select(found.columns)
         table.flags.writeable = False
@@ -470,4 +488,4 @@ def read_result(path: Path) -> Trajectory:
     return Trajectory(result[0], path=name)
 
 
-__all__ = ["BodyColumns", "JointColumns", "Trajectory", "read_result"]
+__all__ = ["BodyColumns", "Event", "JointColumns", "Trajectory", "read_result"]
