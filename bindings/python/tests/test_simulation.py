@@ -1,7 +1,10 @@
 """Simulations: steps, inputs, controllers, observations, who owns memory."""
 import gc
+import os
+import pathlib
 import pickle
 import runpy
+import subprocess
 import threading
 import time
 import weakref
@@ -505,3 +508,16 @@ def test_exceptions_of_a_callback_come_out(tmp_path):
 def test_the_arm_of_the_examples_has_the_same_digits():
     example = runpy.run_path(str(SOURCES / "examples" / "controllers" / "arm.py"))
     assert example["main"]() == 0
+
+
+def test_the_delta_robot_has_the_digits_of_the_program_in_c(monkeypatch, capsys, request):
+    folder = SOURCES / "examples" / "delta"
+    model = str(folder / "delta.yaml")
+    monkeypatch.setattr("sys.argv", ["delta.py", model])
+    assert runpy.run_path(str(folder / "delta.py"))["main"]() == 0
+    digits = capsys.readouterr().out
+    assert len(digits.splitlines()) == 11
+    built = pathlib.Path(os.environ.get("LINKWORK_PROGRAM", "")).parent.parent / "example_delta"
+    if not built.is_file():
+        pytest.skip("the example in C is not built")
+    assert subprocess.run([built, model], check=True, capture_output=True, text=True).stdout == digits
