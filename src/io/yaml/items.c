@@ -100,21 +100,58 @@ lw_status lwi_yaml_read_functions(lwi_yaml_reading *r)
 
 // ------------------------------------------------------------------------------------------ bodies
 
-// Keeps the keys of a group as they are if one of them is kept: they count together.
-static lw_status keep_group(lwi_yaml_reading *r, const lwi_yaml_object *object,
-                            const char *const *names, int n, const lwi_document_value *map,
-                            const void *desc)
+// Does the pose of a body follow from expressions?  Places in the world are then no constants in its frame.
+static bool moves(const lwi_yaml_reading *r, lw_body body)
+{
+    const int k = body.index - r->first_body;
+    return body.index > 0 && k >= 0 && r->bodies && k < r->bodies->count && r->moves[k];
+}
+
+static bool any_kept(const lwi_yaml_reading *r, const char *const *names, int n)
 {
     bool any = false;
     for (int i = r->kept_from; i < r->nkept; i++)
         for (int k = 0; k < n; k++) any = any || strcmp(r->kept[i].key->name, names[k]) == 0;
+    return any;
+}
+
+// Keeps the keys of a group as they are.
+static lw_status keep_all(lwi_yaml_reading *r, const lwi_yaml_object *object,
+                          const char *const *names, int n, const lwi_document_value *map,
+                          const void *desc)
+{
     const int before = r->nkept;
-    for (int k = 0; k < n && any; k++) {
+    for (int k = 0; k < n && r->base; k++) {
         const lwi_yaml_key *key = lwi_yaml_key_find(object, names[k]);
         const int at = lwi_document_find(map, names[k]);
-        bool kept = at < 0;
+        bool kept = !key || at < 0;
         for (int i = r->kept_from; i < before; i++) kept = kept || r->kept[i].key == key;
         if (!kept) TRY(lwi_yaml_keep(r, key, (const char *)desc + key->offset, map->item[at]));
+    }
+    return LW_OK;
+}
+
+// The same if one of them is kept: they count together.
+static lw_status keep_group(lwi_yaml_reading *r, const lwi_yaml_object *object,
+                            const char *const *names, int n, const lwi_document_value *map,
+                            const void *desc)
+{
+    return any_kept(r, names, n) ? keep_all(r, object, names, n, map, desc) : LW_OK;
+}
+
+// Keeps the places and directions in the world of an item on a body that moves with parameters.
+static lw_status keep_places(lwi_yaml_reading *r, const lwi_yaml_object *object,
+                             const lwi_document_value *map, const void *desc)
+{
+    static const char *const names[] = {"at", "axis", "axis2", "from", "to", "normal"};
+    for (int k = 0; k < object->nkey; k++) {
+        const lwi_yaml_key *key = &object->key[k];
+        lw_body body[2] = {{0}, {0}};
+        if (key->kind != LWI_KEY_PAIR && key->kind != LWI_KEY_BODY) continue;
+        memcpy(body, (const char *)desc + key->offset,
+               (key->kind == LWI_KEY_PAIR ? 2 : 1) * sizeof *body);
+        if (moves(r, body[0]) || moves(r, body[1]))
+            return keep_all(r, object, names, LWI_COUNT(names), map, desc);
     }
     return LW_OK;
 }
@@ -124,8 +161,11 @@ static lw_status keep_pose(lwi_yaml_reading *r, const lwi_document_value *map,
                            const lw_body_desc *desc)
 {
     static const char *const names[] = {"position", "orientation", "in"};
-    if (!desc->in.index) return LW_OK;
-    return keep_group(r, &lwi_yaml_body_object, names, LWI_COUNT(names), map, desc);
+    const bool follows = moves(r, desc->in);
+    const int k = r->builder->desc.nbody - r->first_body; // of this body, which is added next
+    r->moves[k] = follows || any_kept(r, names, LWI_COUNT(names));
+    if (!desc->in.index || !r->moves[k]) return LW_OK;
+    return keep_all(r, &lwi_yaml_body_object, names, LWI_COUNT(names), map, desc);
 }
 
 // Points by name in keys of the body's frame, and of the frame that its position is in.
@@ -246,7 +286,9 @@ lw_status lwi_yaml_read_bodies(lwi_yaml_reading *r)
     const int n = r->bodies ? r->bodies->count : 0;
     int *way = LWI_PUSH(&r->arena, int, n);
     r->body = LWI_PUSH(&r->arena, int, n);
-    if (!r->body || !way) return lwi_yaml_no_memory(r);
+    r->moves = LWI_PUSH(&r->arena, bool, n);
+    r->first_body = r->builder->desc.nbody;
+    if (!r->body || !way || !r->moves) return lwi_yaml_no_memory(r);
     if (r->bodies && n == 0) {
         lwi_yaml_set_item(r, "", "");
         return lwi_yaml_fail(r, LW_ERR_MODEL, r->bodies->place,
@@ -309,6 +351,7 @@ static lw_status read_joint(lwi_yaml_reading *r, int k)
     desc.placement = form == LWI_FORM_AT ? LW_PLACED_AT : LW_PLACED_FRAMES;
     const lwi_yaml_outer outer = lwi_yaml_begin_item(r, &desc);
     TRY(lwi_yaml_read_object(r, &lwi_yaml_joint_object, type, map, place, &desc));
+    TRY(keep_places(r, &lwi_yaml_joint_object, map, &desc));
     TRY(keep_group(r, &lwi_yaml_joint_object, axes, LWI_COUNT(axes), map, &desc));
     TRY(keep_group(r, &lwi_yaml_joint_object, points, LWI_COUNT(points), map, &desc));
     lwi_yaml_place_points(r, &lwi_yaml_joint_object, &desc);
@@ -362,6 +405,7 @@ static lw_status read_force(lwi_yaml_reading *r, const char *name, lw_place plac
     memcpy(desc.bytes + item->place_at, &shown, sizeof shown);
     const lwi_yaml_outer outer = lwi_yaml_begin_item(r, &desc);
     TRY(lwi_yaml_read_object(r, item->keys, 0, map, place, &desc));
+    TRY(keep_places(r, item->keys, map, &desc));
     lwi_yaml_place_points(r, item->keys, &desc);
     TRY(lwi_yaml_place_force(r, type, &desc));
     TRY(lwi_yaml_added(r, item->add(r->builder, &desc, r->error), place));
@@ -411,6 +455,7 @@ static lw_status read_impulse(lwi_yaml_reading *r, const char *name, lw_place pl
     TRY(check_points(r, map));
     const lwi_yaml_outer outer = lwi_yaml_begin_item(r, &desc);
     TRY(lwi_yaml_read_object(r, &lwi_yaml_impulse_object, 0, map, place, &desc));
+    TRY(keep_places(r, &lwi_yaml_impulse_object, map, &desc));
     lwi_yaml_place_points(r, &lwi_yaml_impulse_object, &desc);
     if (!desc.body.index && !desc.on_joint && lwi_document_find(map, "body") < 0)
         return lwi_yaml_fail(r, LW_ERR_MODEL, place,

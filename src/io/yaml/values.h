@@ -70,6 +70,9 @@ typedef struct lwi_yaml_reading {
     struct lwi_yaml_wanted
         *wanted; ///< functions that the formula names that is read; NULL: none is
     int *body;   ///< [bodies->count] index in the model, 0: not added yet
+    bool *
+        moves; ///< [bodies->count] by index in the model from first_body: the pose follows from expressions
+    int first_body;
     lwi_mesh_places places;
     lwi_mesh_table meshes; ///< by the name of their file
     // expressions

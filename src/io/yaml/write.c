@@ -288,11 +288,31 @@ static bool of_density(const writing *w, const lwi_yaml_key *key, const void *so
            stated_text(w, lwi_yaml_key_find(&lwi_yaml_body_object, "density"), source, &other);
 }
 
+// Is it of a pose that the file states in the frame of another body?  Then what is not stated is the default.
+static bool of_other_frame(const writing *w, const lwi_yaml_key *key, const void *source)
+{
+    bool other;
+    return w->now->item.list == LWI_STATED_BODY && w->now->item.index >= 0 &&
+           (strcmp(key->name, "position") == 0 || strcmp(key->name, "orientation") == 0) &&
+           stated_text(w, lwi_yaml_key_find(&lwi_yaml_body_object, "in"), source, &other);
+}
+
+// Is it a frame of a force that the file states by `at`?
+static bool of_force_at(const writing *w, const lwi_yaml_key *key, const void *source)
+{
+    bool other;
+    if (w->now->item.list < LWI_STATED_FORCES || w->now->item.index < 0) return false;
+    if (strcmp(key->name, "frame1") != 0 && strcmp(key->name, "frame2") != 0) return false;
+    const lwi_yaml_key *at = lwi_yaml_key_find(w->now->item.keys, "at");
+    return at && stated_text(w, at, source, &other);
+}
+
 static bool is_given(const writing *w, const lwi_yaml_key *key, int type, const void *source)
 {
     bool other;
     if (!lwi_yaml_key_belongs(key, type)) return false;
     if (stated_text(w, key, source, &other)) return true;
+    if (of_other_frame(w, key, source) || of_force_at(w, key, source)) return false;
     if (of_density(w, key, source)) return false;
     if (w->now->item.list == LWI_STATED_BODY && strcmp(key->name, "mass") == 0) return true;
     if (other || key->form == LWI_FORM_AT || key->form == LWI_FORM_POINTS) return false;
