@@ -66,16 +66,6 @@ static inline track run_rattle(const lw_model *model, double step, double durati
     return run(model, &o);
 }
 
-static inline track run_exact(const lw_model *model, double duration, double sample)
-{
-    lw_options o;
-    lw_options_default(&o);
-    set(&o, "formulation", "rcr");
-    set(&o, "integrator", "verner87");
-    o.duration = duration, o.sample = sample, o.rtol = o.atol = 1e-12;
-    return run(model, &o);
-}
-
 static inline double largest(int n, const double (*a)[3], const double (*b)[3])
 {
     double max = 0;
