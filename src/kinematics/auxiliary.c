@@ -52,6 +52,22 @@ lw_status lwi_auxiliary_create(const lw_model *model, lwi_block_kind second, lwi
     return LW_OK;
 }
 
+lw_status lwi_auxiliary_layout(const lw_model *model, int nbody, lwi_block_kind second,
+                               lwi_arena *arena, lwi_auxiliary *auxiliary, lwi_layout *layout)
+{
+    layout->block = LWI_PUSH(arena, lwi_block, 2 * nbody + 5);
+    if (!layout->block) return LW_ERR_MEMORY;
+    for (int k = 0; k < nbody; k++) {
+        lwi_layout_add(layout, LWI_COORDINATE, 3);
+        lwi_layout_add(layout, LWI_QUATERNION, 4);
+    }
+    lwi_layout_add(layout, second, 6 * nbody);
+    auxiliary->at = lwi_layout_add(layout, LWI_ANGLE, auxiliary->n);
+    const int work = lwi_layout_add(layout, LWI_WORK, model->carries_work ? 1 : 0);
+    auxiliary->at_work = model->carries_work ? work : -1;
+    return LW_OK;
+}
+
 void lwi_auxiliary_load(const lw_model *model, const lwi_auxiliary *c, const double *x, double *q)
 {
     LWI_ASSERT(c->n == 0 || c->item);

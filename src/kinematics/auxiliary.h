@@ -26,6 +26,10 @@ lw_status lwi_auxiliary_list(const lw_model *model, bool all, lwi_arena *arena,
 /** Lists the coordinates of cut joints and fills the layout of x; `second` is LWI_SPEED or LWI_MOMENTUM. */
 lw_status lwi_auxiliary_create(const lw_model *model, lwi_block_kind second, lwi_arena *arena,
                                lwi_auxiliary *auxiliary, lwi_layout *layout);
+/** The layout of states in absolute coordinates, x = (r and quaternion of nbody bodies; six speeds or momenta of each;
+ *  auxiliary states; [work]), with room for two more blocks.   @return LW_ERR_MEMORY */
+lw_status lwi_auxiliary_layout(const lw_model *model, int nbody, lwi_block_kind second,
+                               lwi_arena *arena, lwi_auxiliary *auxiliary, lwi_layout *layout);
 /** Copies them from x to joint coordinates q [model nq], or back. */
 void lwi_auxiliary_load(const lw_model *model, const lwi_auxiliary *auxiliary, const double *x,
                         double *q);

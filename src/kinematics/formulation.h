@@ -31,6 +31,15 @@ typedef struct lwi_layout {
     lwi_block *block;
 } lwi_layout;
 
+/** Adds n numbers of a kind at the end of x, to a layout with room for the block; returns the first index. */
+static inline int lwi_layout_add(lwi_layout *layout, lwi_block_kind kind, int n)
+{
+    const int first = layout->nx;
+    if (n > 0) layout->block[layout->nblock++] = (lwi_block){.kind = kind, .first = first, .n = n};
+    layout->nx += n;
+    return first;
+}
+
 /** Is there a block of this kind? */
 static inline bool lwi_layout_has(const lwi_layout *layout, lwi_block_kind kind)
 {

@@ -183,6 +183,14 @@ void lwi_system_read_loops(lwi_system *s, double t, bool place_only)
     lwi_pool_for(s->pool, s->model->nloop, read_loops, &of);
 }
 
+bool lwi_system_needs_coordinates(const lw_model *model)
+{
+    if (model->force_needs & LWI_NEEDS_JOINT) return true; // formulas may read joints too
+    for (int j = 0; j < model->njoint; j++)
+        if (model->joint[j].type->callbacks) return true;
+    return model->ncoupling + model->nrotor > 0;
+}
+
 void lwi_system_read_joint(lwi_system *s, int j, double t)
 {
     LWI_ASSERT_INDEX(j, s->model->njoint);

@@ -187,6 +187,9 @@ lw_status lwi_system_accepts(const lw_model *model, lw_error *why);
 
 /** The motion at the model's start. */
 void lwi_system_start(lwi_system *system);
+/** Whether a step depends on coordinates of joints: forces on joints, couplings, rotors and rows of custom types continue
+ *  from them. */
+bool lwi_system_needs_coordinates(const lw_model *model);
 /** Motion of merged bodies from the bodies that they are merged into. */
 void lwi_system_place_merged(lwi_system *system);
 /** Coordinates (continued from q) and speeds of all joints from the motion of the bodies. */

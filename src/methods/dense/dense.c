@@ -16,31 +16,10 @@
 
 static lw_status make_layout(lwi_work *work, lwi_dense_work *d)
 {
-    const int nb = d->s.nbody;
-    lwi_layout *layout = &work->layout;
-    layout->block = LWI_PUSH(&work->arena, lwi_block, 2 * nb + 4);
-    if (!layout->block) return LW_ERR_MEMORY;
-    int at = 0, n = 0;
-#define BLOCK(what, count)                                                                         \
-    do {                                                                                           \
-        layout->block[n++] = (lwi_block){.kind = (what), .first = at, .n = (count)};               \
-        at += (count);                                                                             \
-    } while (0)
-    for (int k = 0; k < nb; k++) {
-        BLOCK(LWI_COORDINATE, 3);
-        BLOCK(LWI_QUATERNION, 4);
-    }
-    d->at_speed = at;
-    if (nb) BLOCK(LWI_SPEED, 6 * nb);
-    d->auxiliary.at = at;
-    if (d->auxiliary.n) BLOCK(LWI_ANGLE, d->auxiliary.n);
-    d->auxiliary.at_work = work->model->carries_work ? at : -1;
-    if (d->auxiliary.at_work >= 0) BLOCK(LWI_WORK, 1);
-#undef BLOCK
-    layout->nblock = n;
-    LWI_ASSERT(n <= 2 * nb + 3);
-    layout->nx = at;
-    lwi_states_layout(work->model, layout);
+    TRY(lwi_auxiliary_layout(work->model, d->s.nbody, LWI_SPEED, &work->arena, &d->auxiliary,
+                             &work->layout));
+    d->at_speed = 7 * d->s.nbody;
+    lwi_states_layout(work->model, &work->layout);
     return LW_OK;
 }
 

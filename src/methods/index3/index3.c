@@ -11,51 +11,20 @@
 
 static lw_status make_layout(lwi_work *work, lwi_index3 *d)
 {
-    const lw_model *model = work->model;
-    const int nb = model->nnode;
+    const int nb = work->model->nnode;
     lwi_layout *layout = &work->layout;
-    layout->block = LWI_PUSH(&work->arena, lwi_block, 2 * nb + 5);
-    if (!layout->block) return LW_ERR_MEMORY;
-    int at = 0, n = 0;
-#define BLOCK(what, count)                                                                         \
-    do {                                                                                           \
-        layout->block[n++] = (lwi_block){.kind = (what), .first = at, .n = (count)};               \
-        at += (count);                                                                             \
-    } while (0)
-    for (int k = 0; k < nb; k++) {
-        BLOCK(LWI_COORDINATE, 3);
-        BLOCK(LWI_QUATERNION, 4);
-    }
-    d->at_speed = at;
-    if (nb) BLOCK(LWI_SPEED, 6 * nb);
-    d->auxiliary.at = at;
-    if (d->auxiliary.n) BLOCK(LWI_ANGLE, d->auxiliary.n);
-    d->at_work = model->carries_work ? at : -1;
-    if (d->at_work >= 0) {
-        BLOCK(LWI_WORK, 1);
-        at++; // power, memory
-    }
+    TRY(lwi_auxiliary_layout(work->model, nb, LWI_SPEED, &work->arena, &d->auxiliary, layout));
+    d->at_speed = 7 * nb;
+    d->at_work = d->auxiliary.at_work;
+    if (d->at_work >= 0) layout->nx++; // power, memory
     d->nmemory = d->method.coordinates == 7 ? 12 : 6;
-    d->at_acceleration = at;
-    d->at_lambda = at + d->nmemory * nb;
     const bool output = work->own_output;
+    const int memory = d->nmemory * nb + (output ? 2 : 1) * d->system.nrow;
+    d->at_acceleration = lwi_layout_add(layout, LWI_MEMORY, memory);
+    d->at_lambda = d->at_acceleration + d->nmemory * nb;
     d->at_output = output ? d->at_lambda + d->system.nrow : -1;
-    BLOCK(LWI_MEMORY, d->nmemory * nb + (output ? 2 : 1) * d->system.nrow);
-#undef BLOCK
-    layout->nblock = n;
-    LWI_ASSERT(n <= 2 * nb + 4);
-    layout->nx = at;
-    lwi_states_layout(model, layout);
+    lwi_states_layout(work->model, layout);
     return LW_OK;
-}
-
-// Forces on joints, couplings and rows of custom types continue from coordinates.
-static bool needs_coordinates(const lw_model *model)
-{
-    if (model->force_needs & LWI_NEEDS_JOINT) return true; // formulas may read joints too
-    for (int j = 0; j < model->njoint; j++)
-        if (model->joint[j].type->callbacks) return true;
-    return model->ncoupling + model->nrotor > 0;
 }
 
 // The system of the step, with couplers as edges, and that of observations.
@@ -190,7 +159,7 @@ static lw_status prepare(lwi_work *work)
     TRY(create_arrays(work, d));
     TRY(lwi_index3_find_relative(d, arena));
     TRY(lwi_auxiliary_list(model, true, arena, &d->auxiliary));
-    d->coordinates = needs_coordinates(model);
+    d->coordinates = lwi_system_needs_coordinates(model);
     d->mass = INFINITY;
     for (int k = 0; k < model->nnode; k++) d->mass = fmin(d->mass, lwi_index3_body_mass(d, k));
     for (int e = 0; e < s->nedge; e++)

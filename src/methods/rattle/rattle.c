@@ -44,35 +44,14 @@ static lw_status accepts(const lw_model *model, lw_error *why)
 
 static lw_status make_layout(lwi_work *work, lwi_rattle *d)
 {
-    const lw_model *model = work->model;
-    const int nb = model->nnode;
-    lwi_layout *layout = &work->layout;
-    layout->block = LWI_PUSH(&work->arena, lwi_block, 2 * nb + 5);
-    if (!layout->block) return LW_ERR_MEMORY;
-    int at = 0, n = 0;
-#define BLOCK(what, count)                                                                         \
-    do {                                                                                           \
-        layout->block[n++] = (lwi_block){.kind = (what), .first = at, .n = (count)};               \
-        at += (count);                                                                             \
-    } while (0)
-    for (int k = 0; k < nb; k++) {
-        BLOCK(LWI_COORDINATE, 3);
-        BLOCK(LWI_QUATERNION, 4);
-    }
-    d->at_momentum = at;
-    if (nb) BLOCK(LWI_MOMENTUM, 6 * nb);
-    d->auxiliary.at = at;
-    if (d->auxiliary.n) BLOCK(LWI_ANGLE, d->auxiliary.n);
-    d->at_work = model->carries_work ? at : -1;
-    if (d->at_work >= 0) BLOCK(LWI_WORK, 1);
-    d->at_memory = at;
-    d->at_lambda = at + LWI_RATTLE_REMAINDERS * nb;
-    if (nb) BLOCK(LWI_MEMORY, LWI_RATTLE_REMAINDERS * nb + 3 * d->system.nrow);
-#undef BLOCK
-    layout->nblock = n;
-    LWI_ASSERT(n <= 2 * nb + 4);
-    layout->nx = at;
-    lwi_states_layout(model, layout);
+    const int nb = work->model->nnode, memory = LWI_RATTLE_REMAINDERS * nb + 3 * d->system.nrow;
+    TRY(lwi_auxiliary_layout(work->model, nb, LWI_MOMENTUM, &work->arena, &d->auxiliary,
+                             &work->layout));
+    d->at_momentum = 7 * nb;
+    d->at_work = d->auxiliary.at_work;
+    d->at_memory = lwi_layout_add(&work->layout, LWI_MEMORY, nb ? memory : 0);
+    d->at_lambda = d->at_memory + LWI_RATTLE_REMAINDERS * nb;
+    lwi_states_layout(work->model, &work->layout);
     return LW_OK;
 }
 
@@ -202,15 +181,6 @@ static lw_status create_arrays(lwi_work *work, lwi_rattle *d)
     return find_roots(d, arena);
 }
 
-// Forces on joints, couplings and rows of custom types continue from coordinates.
-static bool needs_coordinates(const lw_model *model)
-{
-    if (model->force_needs & LWI_NEEDS_JOINT) return true;
-    for (int j = 0; j < model->njoint; j++)
-        if (model->joint[j].type->callbacks) return true;
-    return model->ncoupling + model->nrotor > 0;
-}
-
 static bool dissipates(const lw_model *model)
 {
     for (int i = 0; i < model->nforce; i++)
@@ -241,7 +211,7 @@ static lw_status prepare(lwi_work *work)
     TRY(lwi_elim_unsymmetric(s->elim, arena));
     d->order = work->options && work->options->order ? (int)work->options->order : 2;
     d->dissipates = dissipates(model);
-    d->coordinates = needs_coordinates(model);
+    d->coordinates = lwi_system_needs_coordinates(model);
     TRY(check_order(work, d));
     TRY(lwi_auxiliary_list(model, true, arena, &d->auxiliary));
     TRY(create_arrays(work, d));
