@@ -2,7 +2,20 @@
 #include "cli/rows.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+static lw_status keep_event(cli_rows *w, const lw_observation *o)
+{
+    if (w->noccurrence == w->room) {
+        const size_t room = w->room ? 2 * w->room : 64;
+        cli_occurrence *list = realloc(w->occurrence, room * sizeof *list);
+        if (!list) return LW_ERR_MEMORY;
+        w->occurrence = list, w->room = room;
+    }
+    w->occurrence[w->noccurrence++] = (cli_occurrence){o->time, o->event - 1};
+    return LW_OK;
+}
 
 lw_status cli_rows_write(void *user, const lw_observation *observation)
 {
@@ -15,6 +28,8 @@ lw_status cli_rows_write(void *user, const lw_observation *observation)
         if (status != LW_OK) return status;
     }
     w->rows++;
+    if (observation->event && w->lists_events && keep_event(w, observation) != LW_OK)
+        return LW_ERR_MEMORY;
     return w->saving.file ? cli_saving_row(w, observation) : LW_OK;
 }
 
@@ -37,6 +52,7 @@ cli_exit cli_rows_open(const cli_arguments *arguments, const lw_sim *sim, lw_res
     w->model = lw_sim_model(sim);
     w->sim = sim;
     w->rows = keep;
+    w->lists_events = arguments->json;
     const lw_status made = lw_measures_create(w->model, &w->measures, &error);
     if (made != LW_OK) return cli_fail(made, &error);
     for (int i = 0; i < arguments->noutput; i++) {
@@ -44,7 +60,8 @@ cli_exit cli_rows_open(const cli_arguments *arguments, const lw_sim *sim, lw_res
             lw_writer_create(arguments->output[i], &desc, &w->writer[i], &error);
         if (status != LW_OK) {
             cli_fail(status, &error);
-            return status == LW_ERR_ARGUMENT ? CLI_USE : CLI_FAILED;
+            // a column that does not exist; or the file is not that of the run that is continued
+            return status == LW_ERR_ARGUMENT && !keep ? CLI_USE : CLI_FAILED;
         }
         w->n++;
     }
@@ -78,6 +95,22 @@ void cli_rows_free(cli_rows *w)
 {
     lw_measures_destroy(w->measures);
     w->measures = NULL;
+    free(w->occurrence);
+    w->occurrence = NULL;
+}
+
+// ------------------------------------------------------------------------------------------ events
+
+void cli_rows_json_events(const cli_rows *w, cli_json *json)
+{
+    json_open(json, "occurrences", '[');
+    for (size_t i = 0; i < w->noccurrence; i++) {
+        json_open(json, NULL, '{');
+        json_text(json, "event", lw_model_event_name(w->model, w->occurrence[i].event));
+        json_number(json, "time", w->occurrence[i].time);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
 }
 
 // ---------------------------------------------------------------------------------------- measures

@@ -14,6 +14,12 @@ typedef struct cli_saving {
     bool due;   ///< the run has ended to be continued from the row in `at`
 } cli_saving;
 
+/** A row that an event has recorded. */
+typedef struct cli_occurrence {
+    double time;
+    int event; ///< of the model
+} cli_occurrence;
+
 typedef struct cli_rows {
     lw_writer *writer[CLI_MAX];
     int n;
@@ -25,16 +31,21 @@ typedef struct cli_rows {
     cli_progress progress;
     cli_saving saving;
     const lw_sim *sim;
+    bool lists_events; ///< of the rows, in `occurrence`: of --json
+    cli_occurrence *occurrence;
+    size_t noccurrence, room;
 } cli_rows;
 
 /** @param keep  rows of the files that stay, of a run that is continued; 0: files are new */
 cli_exit cli_rows_open(const cli_arguments *arguments, const lw_sim *sim, lw_result *after,
                        long keep, cli_rows *rows);
 cli_exit cli_rows_close(cli_rows *rows);
-/** After cli_rows_close: the measures, which can be printed until then. */
+/** After cli_rows_close: the measures and events, which can be printed until then. */
 void cli_rows_free(cli_rows *rows);
 void cli_rows_print_measures(const cli_rows *rows);
 void cli_rows_json_measures(const cli_rows *rows, cli_json *json);
+/** "occurrences": events with `record`, in the order of their rows. */
+void cli_rows_json_events(const cli_rows *rows, cli_json *json);
 /** The level that rows need: that of the files where columns are chosen; the summary has energies. */
 lw_observe cli_rows_level(const cli_arguments *arguments, const lw_sim *sim, const cli_rows *rows);
 /** An lw_row; user: the rows. */

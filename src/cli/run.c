@@ -171,7 +171,7 @@ static void json_file(cli_json *json, const lw_model *model, const char *start)
     json_close(json, ']');
 }
 
-static void json_events(cli_json *json, const lw_sim *sim)
+static void json_events(cli_json *json, const lw_sim *sim, const cli_rows *w)
 {
     const lw_model *model = lw_sim_model(sim);
     const int stopped = lw_sim_stopped(sim);
@@ -180,6 +180,7 @@ static void json_events(cli_json *json, const lw_sim *sim)
     for (int i = 0; i < lw_model_event_count(model); i++)
         json_integer(json, lw_model_event_name(model, i), lw_sim_event_count(sim, i));
     json_close(json, '}');
+    cli_rows_json_events(w, json);
     if (stopped >= 0) json_text(json, "stopped_by", lw_model_event_name(model, stopped));
 }
 
@@ -208,7 +209,7 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     json_integer(&json, "events", s->events);
     json_integer(&json, "impulses", s->impulses);
     json_number(&json, "impulse_work", s->impulse_work);
-    json_events(&json, sim);
+    json_events(&json, sim, w);
     json_integer(&json, "evaluations", s->evaluations);
     json_number(&json, "wall", s->wall);
     json_times(&json, sim, s);

@@ -200,6 +200,25 @@ class Run(Program):
         self.assertNotIn("never set", text)
         self.assertNotIn("ignored", text)
 
+    def test_recorded_events_are_listed(self):
+        model = self.write("events.yaml", PENDULUM + """events:
+  bottom: {when: hinge.q0, record: true}
+  tick: {every: 0.3, from: 0.3, record: true}
+  end: {when: t > 0.8 and hinge.qd0 > 0, crossing: both, stop: true}
+""")
+        plain = json.loads(self.call("run", model, "--json", "--columns", "sys.*", "-o", self.path("e.csv")).stdout)
+        names = list(plain["model_events"])
+        with open(self.path("e.csv"), encoding="utf-8") as file:
+            rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+        recorded = [{"event": names[int(float(row["sys.event"])) - 1], "time": float(row["time"])}
+                    for row in rows if float(row["sys.event"])]
+        self.assertEqual(plain["occurrences"], recorded)
+        self.assertEqual([e["event"] for e in recorded].count("bottom"), plain["model_events"]["bottom"])
+        self.assertIn("tick", [e["event"] for e in recorded])
+        saved = json.loads(self.call("run", model, "--json", "--checkpoint", self.path("e.ck"), "--every", "0.1").stdout)
+        self.assertEqual([e["event"] for e in saved["occurrences"]], [e["event"] for e in recorded])
+        self.assertEqual(json.loads(self.call("run", self.write("none.yaml", PENDULUM), "--json").stdout).get("occurrences"), None)
+
     def test_real_time_reports_how_long_steps_take_and_goes_with_the_clock(self):
         model = os.path.join(MODELS, "four_bar.yaml")
         options = ("--real-time", "--step", "0.01", "--duration", "0.2", "--json")
