@@ -648,25 +648,13 @@ static void derivatives_of(const lwi_effective *e, const lw_servo_desc *s, doubl
     }
 }
 
-// The coordinates of hinges and slides at the placement of the bodies; other joints and keyframes keep the start.
-static void place(const lwi_mjcf *u, lwi_effective *e)
-{
-    for (int i = 0; i < u->njoint; i++) {
-        int q, nq, v, nv;
-        if (lwi_mjcf_is_scalar(&u->joint[i]) &&
-            lw_model_joint_tree(e->model, u->joint[i].joint, &q, &nq, &v, &nv) == LW_OK && nq == 1)
-            e->q[q] = u->joint[i].ref;
-    }
-    lwi_effective_factor(e);
-}
-
 // kd = 2 ratio sqrt(kp m), m the effective inertia along the length at the placement of the bodies, as MuJoCo 4 does.
 static lw_status set_ratios(const lwi_mjcf *u, lwi_effective *e)
 {
     const lwi_force_list *list = &u->builder->desc.force[LWI_ITEM_servo];
     double *J = LWI_PUSH(&e->arena, double, e->model->tree_nv);
     if (!J) return lwi_mjcf_no_memory(u);
-    place(u, e);
+    lwi_mjcf_factor(u, e);
     for (int i = 0; i < u->nactuator; i++) {
         const lwi_mjcf_actuator *a = &u->actuator[i];
         lw_servo_desc *s = a->servo < 0 ? NULL : (lw_servo_desc *)list->desc + a->servo;

@@ -77,7 +77,8 @@ typedef struct lwi_mjcf_joint {
     double effort_range[2]; ///< of its actuators together
     bool has_effort_range;
     int nactuator;
-    double stiffness; ///< of a ball or free joint, along and about all axes
+    double stiffness;                 ///< of a ball or free joint, along and about all axes
+    double spring_time, spring_ratio; ///< springdamper: time constant, damping ratio; 0: none
     lw_joint joint;
 } lwi_mjcf_joint;
 
@@ -287,6 +288,17 @@ bool lwi_mjcf_is_actuator(const char *element);
 lw_status lwi_mjcf_read_actuators(lwi_mjcf *u);
 /** Adds servos and wrenches, after the joints. */
 lw_status lwi_mjcf_add_actuators(const lwi_mjcf *u);
+
+// ---- springs.c
+
+struct lwi_effective;
+/** Reads `springdamper` of a joint. */
+lw_status lwi_mjcf_read_springdamper(const lwi_mjcf *u, const lwi_mjcf_at *at, lwi_mjcf_joint *j);
+/** Sets the springs and dampers that `springdamper` states, after everything that has inertia is added. */
+lw_status lwi_mjcf_set_springdampers(lwi_mjcf *u);
+/** Factors the mass matrix with hinges and slides at the placement of the bodies; other joints and keyframes keep the
+ *  start. */
+void lwi_mjcf_factor(const lwi_mjcf *u, struct lwi_effective *e);
 
 // ---- keyframe.c
 

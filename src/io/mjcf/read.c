@@ -355,6 +355,8 @@ static lw_status read_coordinate(const lwi_mjcf *u, const lwi_mjcf_at *at, doubl
     TRY(lwi_mjcf_number(u, at, "frictionloss", &loss));
     TRY(lwi_mjcf_number(u, at, "armature", &c->rotor));
     j->spring_at *= unit;
+    TRY(lwi_mjcf_read_springdamper(u, at, j));
+    if (j->spring_time > 0) damper[0] = spring[0] = 0; // replaced
     c->damping = damper[0];
     c->stiffness = spring[0];
     c->at = c->stiffness != 0 ? j->spring_at : 0;
@@ -409,6 +411,7 @@ static lw_status read_isotropic(const lwi_mjcf *u, const lwi_mjcf_at *at, lwi_mj
     TRY(lwi_mjcf_numbers(u, at, "range", 1, 2, range, &n));
     TRY(lwi_mjcf_flag(u, at, "limited", &limited));
     TRY(check_losses(u, at, damper[0], loss));
+    TRY(lwi_mjcf_read_springdamper(u, at, j));
     j->desc.damping = damper[0];
     j->stiffness = spring[0];
     if (spring[1] != 0 || spring[2] != 0 || damper[1] != 0 || damper[2] != 0)
@@ -706,6 +709,7 @@ static lw_status read_model(lwi_mjcf *u)
     TRY(lwi_mjcf_read_actuators(u));
     TRY(lwi_mjcf_add_equalities(u));
     TRY(lwi_mjcf_add_actuators(u));
+    TRY(lwi_mjcf_set_springdampers(u));
     TRY(add_body_forces(u));
     return lwi_notes_report(u->notes, u->builder);
 }

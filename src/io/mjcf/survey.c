@@ -10,7 +10,8 @@ enum { ONCE = LWI_KNOWN_ONCE, PICTURE = LWI_KNOWN_VISUAL };
 
 #define POSE " pos quat axisangle xyaxes zaxis euler "
 #define JOINT                                                                                      \
-    " name class type pos axis limited range ref springref stiffness damping frictionloss "        \
+    " name class type pos axis springdamper limited range ref springref stiffness damping "        \
+    "frictionloss "                                                                                \
     "armature actuatorfrcrange actuatorfrclimited actuatorgravcomp group user margin solreflimit " \
     "solimplimit solreffriction solimpfriction "
 #define GEOM                                                                                       \

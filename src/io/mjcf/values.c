@@ -7,25 +7,40 @@
 #include <math.h>
 #include <string.h>
 
-const char *lwi_mjcf_get(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute,
-                         const lwi_xml_element **from)
+typedef const char *getter(const lwi_xml_element *e, const char *attribute);
+
+static const char *get_by(getter *get, const lwi_mjcf *u, const lwi_mjcf_at *at,
+                          const char *attribute, const lwi_xml_element **from)
 {
     const lwi_xml_element *e = at->e;
-    const char *value = lwi_xml_get(e, attribute);
+    const char *value = get(e, attribute);
     if (at->kind < LWI_MJCF_KINDS)
         for (int c = at->of_class; !value && c >= 0; c = u->classes[c].outer) {
             e = u->classes[c].of[at->kind];
-            if (e) value = lwi_xml_get(e, attribute);
+            if (e) value = get(e, attribute);
         }
     if (from) *from = e;
     return value;
+}
+
+const char *lwi_mjcf_get(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute,
+                         const lwi_xml_element **from)
+{
+    return get_by(lwi_xml_get, u, at, attribute, from);
+}
+
+// Numbers of an attribute; an empty one is absent, as in MuJoCo.
+static const char *get_numbers(const lwi_xml_element *e, const char *attribute)
+{
+    const char *value = lwi_xml_get(e, attribute);
+    return value && value[strspn(value, " \t\r\n")] ? value : NULL;
 }
 
 lw_status lwi_mjcf_numbers(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute, int min,
                            int max, double *x, int *n)
 {
     const lwi_xml_element *e;
-    const char *value = lwi_mjcf_get(u, at, attribute, &e);
+    const char *value = get_by(get_numbers, u, at, attribute, &e);
     if (n) *n = 0;
     if (!value) return LW_OK;
     const int count = lwi_xml_list(value, max, x);

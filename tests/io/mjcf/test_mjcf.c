@@ -427,6 +427,7 @@ static void mistakes_are_refused(void **state)
     refuse(BODY("<joint axis='0 0'/>"), LW_ERR_PARSE, 3, "'0 0' is not 3 finite numbers");
     refuse(BODY("<joint damping='-1'/>"), LW_ERR_MODEL, 3, "damping is -1");
     refuse(BODY("<joint armature='-1'/>"), LW_ERR_MODEL, 3, "rotor of q0 has the inertia -1");
+    refuse(BODY("<joint springdamper='1 0'/>"), LW_ERR_MODEL, 3, "both > 0");
     refuse(BODY("<joint range='0 1' limited='maybe'/>"), LW_ERR_PARSE, 3,
            "expected true, false or auto");
     refuse(BODY("<joint class='leg'/>"), LW_ERR_MODEL, 3, "class 'leg' does not exist");

@@ -305,6 +305,53 @@ static void a_damping_ratio_is_of_the_effective_inertia(void **state)
     lw_builder_destroy(b);
 }
 
+// With m = n / sum (M^-1)_ii: the damping is 2 m / T, the stiffness m / (T z)^2; they replace those that are stated, not the
+// damping of an actuator.
+static void springs_have_time_constants(void **state)
+{
+    (void)state;
+    lw_builder *b = read_mjcf(
+        MODEL("<default><joint springdamper='.5 .25' damping='7' stiffness='9'/></default>" WORLD(
+            "<body name='a'><inertial mass='2' pos='3 0 1' diaginertia='1 1 1'/>"
+            "<joint name='j' axis='0 0 1' armature='6' ref='20' springref='40'/></body>"
+            "<body name='s' pos='9 0 0'><inertial mass='2' pos='3 0 1' diaginertia='1 1 1'/>"
+            "<joint name='s' type='slide' springdamper='2 1'/></body>"
+            "<body name='o' pos='9 0 0'><inertial mass='2' pos='0 0 0' diaginertia='1 1 2'/>"
+            "<joint name='o' type='ball'/></body>"
+            "<body name='k' pos='9 0 0'><inertial mass='2' pos='3 0 1' diaginertia='1 1 1'/>"
+            "<joint name='k' springdamper='0 0'/></body>") "<actuator><motor joint='j' gear='2' "
+                                                           "damping='3'/></actuator>"));
+    const lw_coordinate_desc *j = lwt_joint_of(b, "j")->coordinate,
+                             *s = lwt_joint_of(b, "s")->coordinate,
+                             *k = lwt_joint_of(b, "k")->coordinate;
+    const double m = 1 + 2 * 9.0 + 6, n = 3 / (1 + 1 + 0.5);
+    NEAR(j->damping, 2 * m / 0.5 + 4 * 3);
+    NEAR(j->stiffness, m / (0.125 * 0.125));
+    NEAR(j->at, acos(-1) * 40 / 180);
+    NEAR(s->damping, 2);
+    NEAR(s->stiffness, 0.5);
+    NEAR(lwt_joint_of(b, "o")->damping, 2 * n / 0.5);
+    NEAR(((const lw_bushing_desc *)b->desc.force[LWI_ITEM_bushing].desc)->stiffness[4],
+         n / (0.125 * 0.125));
+    NEAR(k->damping, 7);
+    NEAR(k->stiffness, 9);
+    lw_builder_destroy(b);
+}
+
+// Attributes of numbers that are empty are absent.
+static void empty_numbers_are_absent(void **state)
+{
+    (void)state;
+    lw_builder *b = read_mjcf(MODEL("<default><geom rgba='1 0 .5 1'/></default>" WORLD(
+        "<body name='a' pos='' quat=' '><inertial mass='2' pos='' diaginertia='1 1 1'/>"
+        "<joint name='j' axis='' damping=''/><geom size='1' rgba='' mass=''/></body>")));
+    const lw_body_desc *a = &b->desc.body[1];
+    assert_int_equal(a->nshape, 1);
+    assert_true(a->shapes[0].has_color && (float)a->shapes[0].color[2] == 0.5f);
+    NEAR(lwt_joint_of(b, "j")->frame1.orientation.w, 1);
+    lw_builder_destroy(b);
+}
+
 // relpose: its point in body 1 is the anchor in body 2; without it both are as placed.
 static void welds_have_anchors(void **state)
 {
@@ -517,6 +564,8 @@ int main(void)
         cmocka_unit_test(mistakes_in_paths_are_named),
         cmocka_unit_test(ranges_of_joints_limit_sums),
         cmocka_unit_test(a_damping_ratio_is_of_the_effective_inertia),
+        cmocka_unit_test(springs_have_time_constants),
+        cmocka_unit_test(empty_numbers_are_absent),
         cmocka_unit_test(welds_have_anchors),
         cmocka_unit_test(free_and_ball_joints_have_forces),
         cmocka_unit_test(sites_are_in_the_middle_of_fromto),
