@@ -53,6 +53,13 @@ bool cli_ends_in(const char *file, const char *ending)
     return n > m && !strcmp(file + n - m, ending);
 }
 
+const char *cli_other_option(const cli_arguments *arguments, cli_options expected)
+{
+    for (int i = 0; i < NOPTION; i++)
+        if (arguments->given & ~expected & ((cli_options)1 << i)) return options_[i].key;
+    return NULL;
+}
+
 static void print_option(FILE *file, const cli_option *option)
 {
     char text[80], letter[8] = "    ";

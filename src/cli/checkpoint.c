@@ -109,9 +109,8 @@ cli_exit cli_saving_stop(cli_rows *w)
 
 static cli_exit check_use(const cli_arguments *a)
 {
-    const bool other = a->operand || a->noutput || a->initial || a->from || a->batch ||
-                       a->every > 0 || a->every_steps || a->nset || a->real_time || a->nsetting;
-    if (!other) return CLI_DONE;
+    const cli_options expected = CLI_RESUME | CLI_CHECKPOINT | CLI_JSON | CLI_QUIET;
+    if (!a->operand && !a->nsetting && !cli_other_option(a, expected)) return CLI_DONE;
     return cli_complain(CLI_USE,
                         "run --resume FILE: the checkpoint has the model, the options and the "
                         "results; expected nothing but --checkpoint, --json, --quiet");
@@ -144,6 +143,7 @@ cli_exit cli_resume_read(cli_arguments *a, lw_checkpoint **from, lw_model **mode
         return status == LW_ERR_MEMORY ? CLI_FAILED : CLI_INPUT;
     }
     code = take_arguments(a, *from);
+    if (!code) code = cli_check_checkpoint(a);
     if (code) return code;
     const lw_sim_desc desc = {.options = lw_checkpoint_about(*from).options};
     status = lw_sim_create(*model, &desc, sim, &error);

@@ -301,6 +301,8 @@ cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand,
 /** @param expert  with the options that only some users need
  *  @return how many options were left out */
 int cli_print_options(FILE *file, cli_options options, bool expert);
+/** The key of an option that was given and is none of `expected`; NULL: there is none. */
+const char *cli_other_option(const cli_arguments *arguments, cli_options expected);
 /** `FILE` ends in `ending` (with the dot). */
 bool cli_ends_in(const char *file, const char *ending);
 
@@ -339,6 +341,8 @@ cli_exit cli_open(const cli_arguments *arguments, FILE **file);
 cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole);
 /** Results go to .csv and .h5, each once, and not to a file that is read. */
 cli_exit cli_check_results(const cli_arguments *arguments);
+/** Refuses a --checkpoint that is a result, a file that is read, or none that can be replaced. */
+cli_exit cli_check_checkpoint(const cli_arguments *arguments);
 /** Can a file be written that is made later? Nothing of one that is there changes. */
 cli_exit cli_check_place(const char *file);
 

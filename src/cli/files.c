@@ -204,3 +204,18 @@ cli_exit cli_check_results(const cli_arguments *arguments)
     }
     return CLI_DONE;
 }
+
+cli_exit cli_check_checkpoint(const cli_arguments *arguments)
+{
+    const char *file = arguments->checkpoint;
+    struct stat about;
+    if (!file) return CLI_DONE;
+    for (int i = 0; i < arguments->noutput; i++)
+        if (same_file(file, arguments->output[i]))
+            return cli_complain(CLI_USE, "%s: is to be written twice; expected different files",
+                                file);
+    if (!stat(file, &about) && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
+        return cli_complain(CLI_USE, "%s: is no regular file; a checkpoint replaces its file",
+                            file);
+    return arguments->resume ? CLI_DONE : check_not_read(arguments, file);
+}

@@ -422,6 +422,7 @@ cli_exit cli_run(const cli_arguments *arguments)
     lw_error error = {0};
     char start[1024];
     cli_exit code = cli_check_results(arguments);
+    if (!code) code = cli_check_checkpoint(arguments);
     if (!code) code = cli_read(arguments, &model, &options);
     if (code) return code;
     code = begin_at_rest(arguments, &model);

@@ -16,8 +16,9 @@ typedef struct study {
     int made;            // parts, now
     lw_store_state then; // when it was opened
     lw_store_state now;
-    double rows;  // variants of parts made now
-    double start; // wall clock [s]
+    double rows;              // variants of parts made now
+    double start;             // wall clock [s]
+    double counted, counting; // wall clock of the last count of parts; how long it took [s]
     cli_progress progress;
     double running; // variants of the part that is being made
 } study;
@@ -38,6 +39,16 @@ bool cli_has_folder(const cli_arguments *a)
 static cli_exit fail_store(const study *s, lw_status status)
 {
     return cli_fail(status, lw_store_error(s->store));
+}
+
+static cli_exit write_table(const study *s, const char *file)
+{
+    const lw_status status = lw_store_merge(s->store, file);
+    if (status == LW_OK) return CLI_DONE;
+    const cli_exit code = fail_store(s, status);
+    if (status != LW_ERR_PARSE) return code;
+    cli_complain(code, "`linkwork sweep --verify %s` removes damaged parts", s->folder);
+    return code;
 }
 
 // ----------------------------------------------------------------------------------------- progress
@@ -102,6 +113,25 @@ static int part_at(const study *s, int i)
     return (int)(((unsigned)i * (unsigned long long)step + seed % (unsigned)n) % (unsigned)n);
 }
 
+static cli_exit count(study *s)
+{
+    const double begun = wall_clock();
+    const lw_status status = lw_store_count(s->store, &s->now);
+    s->counted = wall_clock();
+    s->counting = s->counted - begun;
+    return status == LW_OK ? CLI_DONE : fail_store(s, status);
+}
+
+// A count opens all parts: a small part of the time is spent on counts, however many there are.
+static cli_exit count_seldom(study *s)
+{
+    const double share = 50;
+    if (wall_clock() - s->counted > share * s->counting) return count(s);
+    s->now.done++;
+    s->now.rows += (int)s->running;
+    return CLI_DONE;
+}
+
 static cli_exit make_part(study *s, int part)
 {
     if (lw_store_has(s->store, part)) return CLI_DONE;
@@ -111,7 +141,7 @@ static cli_exit make_part(study *s, int part)
     if (status != LW_OK) return fail_store(s, status);
     s->rows += s->running;
     s->made++;
-    return lw_store_count(s->store, &s->now) == LW_OK ? CLI_DONE : fail_store(s, LW_ERR_IO);
+    return count_seldom(s);
 }
 
 static cli_exit make_parts(study *s)
@@ -184,10 +214,10 @@ static void report(const study *s)
 
 static cli_exit count_parts(study *s)
 {
-    const lw_status status = lw_store_count(s->store, &s->now);
+    const cli_exit code = count(s);
     s->then = s->now;
     s->parts = s->now.parts;
-    return status == LW_OK ? CLI_DONE : fail_store(s, status);
+    return code;
 }
 
 static cli_exit open_folder(study *s, const char *folder)
@@ -204,8 +234,8 @@ static cli_exit write_tables(study *s)
 {
     const cli_arguments *a = s->arguments;
     for (int i = 0; i < a->ntable; i++) {
-        const lw_status status = lw_store_merge(s->store, a->table[i]);
-        if (status != LW_OK) return fail_store(s, status);
+        const cli_exit code = write_table(s, a->table[i]);
+        if (code) return code;
         if (!a->quiet && !a->json) printf("table        %s\n", a->table[i]);
     }
     return CLI_DONE;
@@ -218,13 +248,22 @@ static cli_exit make(study *s)
     cli_catch_signals();
     s->start = wall_clock();
     s->progress = cli_progress_start(a->verb, a->quiet, 0);
-    const cli_exit code = make_parts(s);
+    const cli_exit made = make_parts(s), counted = count(s), code = made ? made : counted;
     cli_progress_end(&s->progress);
     report(s);
     if (!code) return s->now.done == s->now.parts ? write_tables(s) : CLI_DONE;
     return cli_complain(CLI_FAILED,
                         "%s: %d of %d parts are complete; `linkwork sweep --resume %s` continues",
                         s->folder, s->now.done, s->now.parts, s->folder);
+}
+
+// Tables are written when all parts are complete: those that cannot be are refused before.
+static cli_exit check_tables(const cli_arguments *a)
+{
+    cli_exit code = cli_check_results(a);
+    for (int i = 0; i < a->ntable && !code; i++) code = cli_check_place(a->table[i]);
+    for (int i = 0; i < a->noutput && !code; i++) code = cli_check_place(a->output[i]);
+    return code;
 }
 
 // "sobol:64, seed 3: l=0.4:0.6, c=1,2"
@@ -240,6 +279,33 @@ static char *about(const cli_arguments *a)
     if (a->batch) fprintf(file, "; rows of %s", a->batch);
     fclose(file);
     return text;
+}
+
+// What is said of the options, as by a sweep without a folder: of the first variant and the last one.
+static void print_notice(const lw_model *model, const lw_options *options, const cases *what)
+{
+    const size_t width = (size_t)what->columns;
+    lw_sweep *two = NULL;
+    double *value = malloc((2 * width + 1) * sizeof *value);
+    if (!value) return;
+    memcpy(value, what->value, width * sizeof *value);
+    memcpy(value + width, what->value + ((size_t)what->n - 1) * width, width * sizeof *value);
+    const lw_batch_desc desc = {.options = options,
+                                .instances = 2,
+                                .threads = 1,
+                                .nvary = what->columns,
+                                .vary = what->name,
+                                .values = value};
+    if (lw_sweep_create(model, &desc, &two, NULL) == LW_OK) {
+        for (const char *line = lw_sweep_notice(two); *line;) {
+            const size_t n = strcspn(line, "\n");
+            printf("%-12s %.*s\n", "options", (int)n, line);
+            line += n + (line[n] == '\n');
+        }
+        fflush(stdout);
+    }
+    lw_sweep_destroy(two);
+    free(value);
 }
 
 static cli_exit create(study *s, const lw_model *model, const lw_options *options,
@@ -274,10 +340,11 @@ static cli_exit begin(study *s)
         return cli_complain(CLI_USE,
                             "sweep --store: nothing differs; give --vary NAME=FROM:TO:COUNT or "
                             "--batch FILE");
-    cli_exit code = cli_check_results(a);
+    cli_exit code = check_tables(a);
     if (!code) code = cli_read(a, &model, &options);
     if (!code) code = cases_read(a, model, &what);
     if (!code) code = create(s, model, &options, &what);
+    if (!code && !a->quiet && !a->json) print_notice(model, &options, &what);
     cases_free(&what);
     lw_model_destroy(model);
     return code ? code : make(s);
@@ -309,8 +376,8 @@ static cli_exit merge(study *s)
     if (!a->noutput)
         return cli_complain(CLI_USE, "sweep --merge: give the table to write, -o FILE.csv or .h5");
     for (int i = 0; i < a->noutput; i++) {
-        const lw_status status = lw_store_merge(s->store, a->output[i]);
-        if (status != LW_OK) return fail_store(s, status);
+        const cli_exit code = write_table(s, a->output[i]);
+        if (code) return code;
     }
     report(s);
     return CLI_DONE;
@@ -330,6 +397,22 @@ static cli_exit read_threads(study *s)
     }
     s->threads = (int)options.threads;
     return CLI_DONE;
+}
+
+// Options of a folder that is there, and what each has no use for.
+static cli_exit check_others(const cli_arguments *a)
+{
+    const char *verb = a->resume ? "resume" : a->status ? "status" : a->verify ? "verify" : "merge";
+    const cli_options always =
+        CLI_RESUME | CLI_STATUS | CLI_VERIFY | CLI_MERGE | CLI_JSON | CLI_QUIET;
+    const cli_options own = a->resume
+                                ? CLI_PART | CLI_LANES | CLI_TABLE | CLI_EXECUTOR | CLI_SCHEDULER
+                            : a->merge ? CLI_OUTPUT
+                                       : 0;
+    const char *other = a->store ? NULL : cli_other_option(a, always | own);
+    if (!other) return CLI_DONE;
+    return cli_complain(CLI_USE, "--%s is not for --%s DIR: the folder has the model and the study",
+                        other, verb);
 }
 
 // One of these at a time, and what each has no use for.
@@ -361,7 +444,7 @@ static cli_exit check_use(const cli_arguments *a)
     if (code) return code;
     if (a->share && !a->store && !a->resume)
         return cli_complain(CLI_USE, "--part is for --store DIR or --resume DIR");
-    return CLI_DONE;
+    return check_others(a);
 }
 
 static cli_exit act(study *s)
@@ -373,6 +456,7 @@ static cli_exit act(study *s)
                          : a->verify ? a->verify
                                      : a->merge;
     cli_exit code = read_threads(s);
+    if (!code) code = check_tables(a);
     if (!code) code = open_folder(s, folder);
     if (code) return code;
     if (a->resume) return make(s);

@@ -67,6 +67,25 @@ static lw_status write_hdf5(lw_store *s, const char *csv, const char *path)
     return status;
 }
 
+static bool same_place(const char *a, const char *b)
+{
+    struct stat x, y;
+    return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+// Is a table of this name the variants of the study, or in the folder of the parts?
+static lw_status check_not_own(lw_store *s, const char *path, lwi_arena *arena)
+{
+    const char *variants = lwi_folder_path(arena, s->folder, s->manifest.variants.name);
+    char *folder = lwi_arena_text(arena, path);
+    if (!variants || !folder) return lwi_fail(&s->error, LW_ERR_MEMORY, "no memory for a path");
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[1] = 0;
+    if (!same_place(path, variants) && !same_place(slash ? folder : ".", s->parts)) return LW_OK;
+    return lwi_fail_at(&s->error, LW_ERR_ARGUMENT, path, 0, 0,
+                       "is a place of the study's own files; expected another to write");
+}
+
 // The file gets its name when it is complete.
 static lw_status merge(lw_store *s, const char *path, lwi_arena *arena)
 {
@@ -95,7 +114,8 @@ lw_status lw_store_merge(lw_store *s, const char *path)
     lwi_arena arena;
     TRY(check_complete(s));
     lwi_arena_init(&arena, NULL);
-    const lw_status status = merge(s, path, &arena);
+    lw_status status = check_not_own(s, path, &arena);
+    if (status == LW_OK) status = merge(s, path, &arena);
     lwi_arena_free(&arena);
     return status;
 }

@@ -208,7 +208,19 @@ class Checkpoint(unittest.TestCase):
         self.refused(2, "1000steps", "run", FOUR_BAR, "--checkpoint", "c", "--every", "xsteps")
         self.refused(2, "expected nothing but", "run", FOUR_BAR, "--resume", "c")
         self.refused(2, "expected nothing but", "run", "--resume", "c", "--rtol", "1e-3")
+        self.refused(2, "expected nothing but", "run", "--resume", "c", "--level", "pose")
         self.refused(1, "cannot be written", "run", FOUR_BAR, "--checkpoint", "no/folder/c", "--duration", "0.1")
+
+    def test_a_checkpoint_replaces_no_other_file(self):
+        shutil.copy(FOUR_BAR, os.path.join(self.path, "m.yaml"))
+        before = self.bytes_of("m.yaml")
+        self.refused(2, "is a file that is read", "run", "m.yaml", "--checkpoint", "./m.yaml", "--duration", "0.1")
+        self.assertEqual(self.bytes_of("m.yaml"), before)
+        self.refused(2, "written twice", "run", "m.yaml", "-o", "a.csv", "--checkpoint", "./a.csv", "--duration", "0.1")
+        self.run_ok("run", "m.yaml", "-o", "a.csv", "--checkpoint", "a.ck", "--duration", "0.1", "-q")
+        self.refused(2, "written twice", "run", "--resume", "a.ck", "--checkpoint", "a.csv")
+        os.mkfifo(os.path.join(self.path, "pipe"))
+        self.refused(2, "no regular file", "run", "m.yaml", "--checkpoint", "pipe", "--duration", "0.1")
 
 
 if __name__ == "__main__":

@@ -263,6 +263,37 @@ class Store(unittest.TestCase):
                 self.run_ok(*STUDY, "--store", "s")
             self.refused(2, text, "sweep", *words)
         self.refused(2, "--rtol too", "sweep", "--resume", "s", "--rtol", "1e-3")
+        for verb, option, value in (("resume", "set", "a=1"), ("resume", "base", "fixed"), ("resume", "seed", "3"),
+                                    ("status", "table", "t.csv"), ("status", "lanes", "4"), ("verify", "level", "pose"),
+                                    ("merge", "table", "t.csv")):
+            self.refused(2, f"--{option} is not for --{verb} DIR", "sweep", "--" + verb, "s", "--" + option, value)
+
+    def test_tables_that_cannot_be_written_are_refused_before(self):
+        begun = (*STUDY, "--store", "s", "--part-rows", "5")
+        for words in (begun, ("sweep", "--resume", "s")):
+            self.refused(2, "as .h5 or .csv", *words, "--table", "t.txt")
+            self.refused(1, "cannot be written", *words, "--table", "no/folder/t.csv")
+            if words is begun:
+                self.assertFalse(os.path.exists(os.path.join(self.path, "s")))
+                self.run_ok(*begun, "--part", "1/2")
+            self.assertLess(self.state()["complete"], self.state()["parts"])
+
+    def test_a_table_does_not_replace_files_of_the_study(self):
+        self.run_ok(*STUDY, "--store", "s", "--part-rows", "5")
+        variants = next(name for name in os.listdir(os.path.join(self.path, "s")) if name.startswith("variants"))
+        before = self.bytes_of(os.path.join("s", variants))
+        for file in (variants, os.path.join("parts", self.parts()[0]), os.path.join("parts", "new.csv")):
+            self.refused(2, "study's own files", "sweep", "--merge", "s", "-o", os.path.join("s", file))
+        self.assertEqual(self.bytes_of(os.path.join("s", variants)), before)
+        self.assertEqual(self.merged("s"), self.whole())
+
+    def test_notices_are_those_of_a_sweep(self):
+        text = "linkwork: 1\nparameters: {d: 0.1}\nbodies: {b: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n" \
+               "simulation: {duration: d, sample: 0.05}\n"
+        with open(os.path.join(self.path, "d.yaml"), "w", encoding="utf-8") as file:
+            file.write(text)
+        out = self.run_ok("sweep", "d.yaml", "--vary", "d=0.1,0.2", "--watch", "sys.T", "--store", "s")
+        self.assertIn("duration depends on what varies in the file; all runs have 0.1", out)
 
 
 if __name__ == "__main__":

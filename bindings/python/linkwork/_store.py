@@ -224,13 +224,14 @@ def _poll(store: Store, progress: Optional[Progress], done: int) -> None:
 def complete(store: Store, executor: Any = None, threads: int = 0, lanes: int = 0,
              progress: Optional[Progress] = None) -> None:
     """Makes all parts that are missing, here or by an executor; `progress` gets variants: those in complete parts, all."""
+    missing, done = store.missing(), store.state().rows
     if executor is None:
-        for part in store.missing():
-            _poll(store, progress, store.state().rows)
+        for part in missing:
+            _poll(store, progress, done)
             store.run(part, threads, lanes)
+            done += store.rows(part)
         return
-    engine, missing = _engine(executor), store.missing()
-    folder, done = os.path.abspath(store.folder), store.state().rows
+    engine, folder = _engine(executor), os.path.abspath(store.folder)
     running: List[Any] = []
     try:
         while missing or running:

@@ -62,6 +62,13 @@ def test_folder_threads_and_processes(path, whole, tmp_path):
     assert (tmp_path / "merged.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 
 
+def test_parts_are_counted_once_not_after_each(path, tmp_path, monkeypatch):
+    counts, state = [], _store.Store.state
+    monkeypatch.setattr(_store.Store, "state", lambda self: counts.append(1) or state(self))
+    lw.sweep(path, SPACE, store=tmp_path / "n", part_rows=1, **STUDY)
+    assert len(counts) == 1
+
+
 def test_dask(path, whole, tmp_path):
     distributed = pytest.importorskip("distributed")
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, \
