@@ -59,7 +59,7 @@ bibtex_default_style = "keys"
 
 # The package is read from its sources; the compiled extension is not needed to describe it.
 sys.path.insert(0, os.environ["LINKWORK_PYTHON"])
-sys.modules["linkwork._native"] = MagicMock()
+sys.modules["linkwork._native"] = sys.modules["linkwork._workspace"] = MagicMock()
 autodoc_mock_imports = ["numpy"]
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"

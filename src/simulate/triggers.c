@@ -311,10 +311,9 @@ static double next_trial(const lw_sim *sim, double a, double b)
 
 static void copy_guards(const lw_sim *sim, double *to, double *other, bool again)
 {
-    for (int i = 0; i < sim->triggers.n; i++) {
-        to[i] = sim->triggers.guard[i];
-        if (again) other[i] *= 0.5; // the end that stays counts less
-    }
+    for (int i = 0; i < sim->triggers.n; i++) to[i] = sim->triggers.guard[i];
+    for (int i = 0; again && other && i < sim->triggers.n; i++)
+        other[i] *= 0.5; // the end that stays counts less
 }
 
 // The state goes to the first crossing in the step that ends at sim->t.  The conditions at its start are in `low`.

@@ -111,7 +111,8 @@ static void put_name(const writing *w, const char *name)
 static void put_number(const writing *w, double x)
 {
     char text[LWI_NUMBER_ROOM];
-    fwrite(text, 1, (size_t)(lwi_number_put(text, x) - text), w->file);
+    const char *end = lwi_number_put(text, x);
+    fwrite(text, 1, (size_t)(end - text), w->file);
 }
 
 static void put_numbers(const writing *w, const double *x, int n)
