@@ -291,11 +291,12 @@ typedef struct lw_sensitivity_desc {
  *  of the parameters; impacts and stops make kinks.
  *  @return LW_ERR_ARGUMENT: a name, a column; the status of the run, if the model itself fails
  *  The adjoint differentiates the Runge-Kutta steps (verner87, tolerances of at most 1e-10, speeds of the tree) of one run
- *  backwards, step sizes taken as constants, so that its error is of the order of the tolerance.  Parameters that change
+ *  backwards, step sizes taken as constants, so that its error is of the order of the tolerance, but larger where forces
+ *  have corners that depend on the state (slack tendons, limits of servos).  Parameters that change
  *  masses, mass centres and inertias alone cost little; others need four evaluations at each stage.  Columns cost a
  *  sweep each; variants of each parameter give the change of the start and of the columns.
- *  @return also LW_ERR_UNSUPPORTED: not for the adjoint: contacts, dry friction, jumps, events, rotors on joints that
- *          close loops, joints of callers, the statistics MIN and MAX
+ *  @return also LW_ERR_UNSUPPORTED: not for the adjoint: contacts, jumps, events, signals with states, rotors on joints
+ *          that close loops, joints of callers, the statistics MIN and MAX
  *  @cost   1 + 6 nby runs, in lanes and threads as lw_sweep */
 LW_API lw_status lw_sensitivity_create(const lw_model *model, const lw_sensitivity_desc *desc,
                                        lw_sensitivity **sensitivity, lw_error *error);

@@ -198,6 +198,17 @@ static double row_time(const sweep *s, long row)
     return row == s->rows - 1 ? s->duration : (double)row * s->sample;
 }
 
+// From *t to a row; no step passes a time where a function is not smooth.
+static lw_status advance_to_row(sweep *s, double *t, double row, double *h, lw_error *error)
+{
+    while (*t < row) {
+        const double end = fmin(row, lwi_model_next_break(s->model, *t));
+        TRY(advance(s, t, end, h, error));
+        *t = end;
+    }
+    return LW_OK;
+}
+
 static lw_status run_forward(sweep *s, lw_error *error)
 {
     double t = 0, h = 1e-3 * s->duration;
@@ -205,7 +216,7 @@ static lw_status run_forward(sweep *s, lw_error *error)
     memcpy(s->x + s->nq, s->model->tree_v0, (size_t)s->n * sizeof *s->x);
     TRY(read_row(s, 0, 0, error));
     for (long row = 1; row < s->rows; row++) {
-        TRY(advance(s, &t, row_time(s, row), &h, error));
+        TRY(advance_to_row(s, &t, row_time(s, row), &h, error));
         TRY(read_row(s, row, t, error));
         if (s->desc->progress && s->desc->progress(s->desc->progress_user, t / 2, s->duration))
             return lwi_fail(error, LW_ERR_INTERRUPTED, "interrupted");

@@ -102,6 +102,74 @@ static lw_status make_side(const lw_model *model, const lwi_vary *vary, double v
     return LW_OK;
 }
 
+// ------------------------------------------------------------------- what has no effect at some states
+
+static bool same_numbers(const double *a, const double *b, int n)
+{
+    return n == 0 || memcmp(a, b, (size_t)n * sizeof *a) == 0;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+    return a && b ? !strcmp(a, b) : a == b;
+}
+
+static bool same_function(const lw_function_desc *a, const lw_function_desc *b)
+{
+    const double x[] = {a->value, a->offset, a->amplitude, a->omega, a->phase,
+                        a->rate,  a->from,   a->to,        a->start, a->end};
+    const double y[] = {b->value, b->offset, b->amplitude, b->omega, b->phase,
+                        b->rate,  b->from,   b->to,        b->start, b->end};
+    const bool shape = a->type == b->type && a->ncoefficient == b->ncoefficient &&
+                       a->npoint == b->npoint && a->npoint2 == b->npoint2 && a->nterm == b->nterm;
+    const int n = a->npoint, values = a->type == LW_FUNCTION_MAP ? n * a->npoint2 : n;
+    return shape && same_numbers(x, y, LWI_COUNT(x)) &&
+           same_numbers(a->coefficients, b->coefficients, a->ncoefficient) &&
+           same_numbers(a->t, b->t, n) && same_numbers(a->y, b->y, values) &&
+           same_numbers(a->x2, b->x2, a->npoint2) && same_text(a->formula, b->formula) &&
+           same_text(a->formula2, b->formula2);
+}
+
+// What a joint with drives does may follow from these at some times alone.
+static bool same_joint(const lwi_joint *a, const lwi_joint *b)
+{
+    return a->par.pitch == b->par.pitch && a->par.length == b->par.length &&
+           same_numbers(a->mount.about, b->mount.about, 3) && same_numbers(a->R1, b->R1, 9) &&
+           same_numbers(a->r1, b->r1, 3) && same_numbers(a->R2, b->R2, 9) &&
+           same_numbers(a->r2, b->r2, 3);
+}
+
+// Do two sides have the same functions, and of a driven model the same joints?  Otherwise their equations may be equal
+// at one time and differ at another.
+static bool same_at_all_times(const lw_model *a, const lw_model *b)
+{
+    bool same = a->desc.nfunction == b->desc.nfunction;
+    for (int i = 0; same && i < a->desc.nfunction; i++)
+        same = same_function(&a->desc.function[i], &b->desc.function[i]);
+    for (int j = 0; same && a->driven && j < a->njoint; j++)
+        same = same_joint(&a->joint[j], &b->joint[j]);
+    return same;
+}
+
+// Forces that may be without effect at a state, as a slack tendon, and have other parameters or may have.
+static bool may_rest(const lwi_force *a, const lwi_force *b)
+{
+    if (a->type == &lwi_force_joint_friction) {
+        const lwi_joint_friction_par *x = a->par, *y = b->par;
+        return x->coulomb != y->coulomb || x->viscous != y->viscous || x->speed != y->speed;
+    }
+    if (a->type == &lwi_force_joint_rotor) {
+        const lwi_joint_rotor_par *x = a->par, *y = b->par;
+        return x->inertia != y->inertia;
+    }
+    if (a->type == &lwi_force_wrench) {
+        const lwi_wrench_par *x = a->par, *y = b->par;
+        return !same_numbers(x->point, y->point, 3) || !same_numbers(x->force, y->force, 3) ||
+               !same_numbers(x->torque, y->torque, 3);
+    }
+    return a->type == &lwi_force_servo || a->type == &lwi_force_tendon;
+}
+
 // ---------------------------------------------------------------------------------------- inertias
 
 static void inertia_of(const lwi_node *node, double out[10])
@@ -247,7 +315,9 @@ static lw_status find_forces(lwi_slope *slope, const lwi_slope_state *at, const 
     for (int i = 0; i < model->nforce; i++) {
         const int iv = lwi_force_acts_on(&model->force[i]).iv,
                   speed = iv < 0 ? -1 : tree_speed(model, iv);
-        if (!force_differs(slope, at, i, speed, u, way)) continue;
+        if (!may_rest(&model->force[i], &slope->side[LWI_SLOPE_SIDES - 1].model->force[i]) &&
+            !force_differs(slope, at, i, speed, u, way))
+            continue;
         slope->force[slope->nforce] = i;
         slope->speed[slope->nforce++] = speed;
     }
@@ -400,7 +470,9 @@ lw_status lwi_slope_test(lwi_slope *slope, const lwi_slope_state *at, const doub
                          lw_error *error)
 {
     double whole, size = 0;
-    if (!same_forces(slope)) return LW_OK;
+    if (!same_forces(slope) ||
+        !same_at_all_times(slope->side[0].model, slope->side[LWI_SLOPE_SIDES - 1].model))
+        return LW_OK;
     TRY(find_forces(slope, at, u, X, arena, error));
     const double inertia = by_inertia(slope, at, X), forces = by_forces(slope, at, u, X);
     by_models(slope, at, 1, u, nu, scratch, &whole);

@@ -182,6 +182,76 @@ static void test_floating_by_adjoint(void **state)
     lw_model_destroy(model);
 }
 
+// A drive and a torque that begin later, friction that has its whole value at all speeds but small ones, and a servo
+// at its limit: parameters without effect on the equations at most times.
+static const char late_text[] =
+    "linkwork: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "parameters: {D: 0.3, F: 2, mu: 0.2, speed: 1e-3, most: 3}\n"
+    "bodies:\n"
+    "  a: {mass: 1.5, com: [0.3, 0, 0], inertia: [0.01, 0.05, 0.05, 0, 0, 0]}\n"
+    "  b: {mass: 1, com: [0.3, 0, 0], inertia: [0.01, 0.05, 0.05, 0, 0, 0], position: [0.6, 0, "
+    "0]}\n"
+    "  c: {mass: 1, com: [0.3, 0, 0], inertia: [0.01, 0.05, 0.05, 0, 0, 0], position: [0, 0, 1]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1],\n"
+    "    motion: {q0: {type: step, from: 0, to: D, start: 0.2, end: 0.35}}}\n"
+    "  B: {type: revolute, between: [a, b], at: [0.6, 0, 0], axis: [0, 0, 1]}\n"
+    "  C: {type: revolute, between: [ground, c], at: [0, 0, 1], axis: [0, 0, 1],\n"
+    "    friction: {q0: {coulomb: mu, viscous: 0, speed: speed}}}\n"
+    "forces:\n"
+    "  push: {type: wrench, body: b, point: [0.5, 0, 0], force: [0, F, 0],\n"
+    "    scale: {type: step, from: 0, to: 1, start: 0.2, end: 0.35}}\n"
+    "  servo: {type: servo, joint: C, target: 0.5, kp: 900, effort_range: [-2*most, most]}\n"
+    "measures: {b: joint.B.q0, c: joint.C.q0}\n"
+    "simulation: {duration: 0.4}\n";
+
+static const char driven_text[] =
+    "linkwork: 1\n"
+    "gravity: [0, -9.81, 0]\n"
+    "parameters: {D: 0.3}\n"
+    "bodies:\n"
+    "  a: {mass: 1.5, com: [0.3, 0, 0], inertia: [0.01, 0.05, 0.05, 0, 0, 0]}\n"
+    "  b: {mass: 1, com: [0.3, 0, 0], inertia: [0.01, 0.05, 0.05, 0, 0, 0], position: [0.6, 0, "
+    "0]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1],\n"
+    "    motion: {q0: {type: step, from: 0, to: D, start: 0.2, end: 0.35}}}\n"
+    "  B: {type: revolute, between: [a, b], at: [0.6, 0, 0], axis: [0, 0, 1]}\n"
+    "measures: {b: joint.B.q0}\n"
+    "simulation: {duration: 0.4}\n";
+
+static void both_methods_agree(const char *text, int n, const char *const *by)
+{
+    lw_options options;
+    lw_error error;
+    lw_model *model = NULL;
+    lw_options_default(&options);
+    lwt_ok(lw_model_parse(text, strlen(text), "late.yaml", &(lw_read_desc){.format = "yaml"},
+                          &model, &options, &error),
+           &error);
+    lw_sensitivity *differences = differentiate(model, &options, n, by, NULL);
+    options.rtol = options.atol = 1e-13;
+    lw_sensitivity *s = by_adjoint(model, &options, n, by, LW_STATISTIC_LAST);
+    for (int c = 0; c < lw_sensitivity_columns(s); c++)
+        for (int k = 0; k < n; k++) {
+            const double expected = lw_sensitivity_at(differences, k, c, LW_STATISTIC_LAST, NULL);
+            assert_true((fabs(expected) > 1e-4) == (c == (k > 1))); // b by D and F, c by others
+            lwt_near(lw_sensitivity_at(s, k, c, LW_STATISTIC_LAST, NULL), expected, 1e-8);
+        }
+    lw_sensitivity_destroy(s);
+    lw_sensitivity_destroy(differences);
+    lw_model_destroy(model);
+}
+
+static void test_late_by_adjoint(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"D", "F", "mu", "speed", "most"};
+    both_methods_agree(late_text, 5, by);
+    both_methods_agree(driven_text, 1, by);
+}
+
 // The rocker may not become longer: its derivative is not known, the other one is.
 static void test_failed_variant(void **state)
 {
@@ -231,11 +301,41 @@ static void test_wrong_use(void **state)
     lw_model_destroy(model);
 }
 
+// The state of a signal is none of the adjoint.
+static void test_lag_by_adjoint(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "parameters: {m: 1}\n"
+        "signals: {slow: {type: lag, of: \"-20*A.q0\", time: 0.05}}\n"
+        "bodies: {a: {mass: m, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+        "joints: {A: {type: revolute, between: [ground, a], at: [0, 0, 0], effort: {q0: slow}}}\n"
+        "measures: {q: joint.A.q0}\n";
+    lw_options options;
+    lw_error error;
+    lw_model *model = NULL;
+    lw_sensitivity *s = NULL;
+    lw_options_default(&options);
+    lwt_ok(lw_model_parse(text, strlen(text), "lag.yaml", &(lw_read_desc){.format = "yaml"}, &model,
+                          &options, &error),
+           &error);
+    const char *const by[] = {"m"};
+    const lw_sensitivity_desc desc = {
+        .options = &options, .nby = 1, .by = by, .method = LW_SENSITIVITY_ADJOINT};
+    assert_int_equal(lw_sensitivity_create(model, &desc, &s, &error), LW_ERR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "signals have states"));
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_four_bar), cmocka_unit_test(test_four_bar_by_adjoint),
-        cmocka_unit_test(test_floating_by_adjoint), cmocka_unit_test(test_failed_variant),
-        cmocka_unit_test(test_wrong_use)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_four_bar),
+                                       cmocka_unit_test(test_four_bar_by_adjoint),
+                                       cmocka_unit_test(test_floating_by_adjoint),
+                                       cmocka_unit_test(test_late_by_adjoint),
+                                       cmocka_unit_test(test_lag_by_adjoint),
+                                       cmocka_unit_test(test_failed_variant),
+                                       cmocka_unit_test(test_wrong_use)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
