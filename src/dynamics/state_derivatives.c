@@ -87,7 +87,7 @@ lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
     d->plus = LWI_PUSH(arena, double, n);
     d->minus = LWI_PUSH(arena, double, n);
     d->M = LWI_PUSH(arena, double, n *n);
-    double **const column[] = {&d->six, &d->four, &d->size, &d->least, &d->best};
+    double **const column[] = {&d->six, &d->four, &d->size, &d->gap, &d->best};
     for (int i = 0; i < LWI_COUNT(column); i++)
         if (!(*column[i] = LWI_PUSH(arena, double, n))) return LW_ERR_MEMORY;
     return d->q && d->v && d->plus && d->minus && d->M ? LW_OK : LW_ERR_MEMORY;
@@ -191,31 +191,31 @@ static void difference_of(const difference *of, bool by_v, int which, double ste
 // By how much both orders differ in components first to end - 1, relative to the largest; 0: they agree.
 static double disagreement(const lwi_state_derivatives *d, int first, int end, double step)
 {
-    double most = 0, largest = 0, size = 0;
+    double apart = 0, largest = 0, size = 0;
     for (int i = first; i < end; i++) {
-        most = fmax(most, fabs(d->six[i] - d->four[i]));
+        apart = fmax(apart, fabs(d->six[i] - d->four[i]));
         largest = fmax(largest, fabs(d->six[i]));
         size = fmax(size, d->size[i]);
     }
-    return most <= AGREE * largest + ROUND_OFF * size / step ? 0 : most / largest;
+    return apart <= AGREE * largest + ROUND_OFF * size / step ? 0 : apart / largest;
 }
 
-// d(-Q) by speed `which` of q or v; of ALL, each component by its own coordinate.  Where the orders disagree, as beside
+// d(-Q) by speed `which` of q or v; of ALL, each component by its own coordinate.  Where the orders disagree, as near
 // corners and with friction at small speeds, shorter steps follow.
 static void add_difference(const difference *of, bool by_v, int which, double step, double *matrix)
 {
     lwi_state_derivatives *d = of->d;
     const int n = of->model->tree_nv;
     double worst = INFINITY;
-    for (int i = 0; i < n; i++) d->least[i] = INFINITY, d->best[i] = 0;
+    for (int i = 0; i < n; i++) d->gap[i] = INFINITY, d->best[i] = 0;
     for (int shorter = 0; worst > 0 && shorter <= SHORTER; shorter++, step /= 10) {
         difference_of(of, by_v, which, step);
         const double all = disagreement(d, 0, n, step);
         worst = 0;
         for (int i = 0; i < n; i++) {
             const double own = which == ALL ? disagreement(d, i, i + 1, step) : all;
-            if (own < d->least[i]) d->least[i] = own, d->best[i] = d->six[i];
-            worst = fmax(worst, d->least[i]);
+            if (own < d->gap[i]) d->gap[i] = own, d->best[i] = d->six[i];
+            worst = fmax(worst, d->gap[i]);
         }
     }
     for (int i = 0; i < n; i++)

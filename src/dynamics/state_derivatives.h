@@ -19,10 +19,10 @@ typedef struct lwi_state_derivatives {
     bool local;        ///< each force depends on the one coordinate that it acts on
     int *spring_speed; ///< [nforce] tree speed of each, where all are springs of joints; else NULL
     double *q, *v;     ///< [tree_nq], [tree_nv] displaced
-    double *plus, *minus;                     ///< [tree_nv] generalised forces
-    double *six, *four, *size, *least, *best; ///< [tree_nv] of their differences
-    double *effort;                           ///< [tree_nv] M vdot + h at the state, of `closed`
-    double *M;                                ///< [tree_nv]^2
+    double *plus, *minus;                   ///< [tree_nv] generalised forces
+    double *six, *four, *size, *gap, *best; ///< [tree_nv] of their differences
+    double *effort;                         ///< [tree_nv] M vdot + h at the state, of `closed`
+    double *M;                              ///< [tree_nv]^2
 } lwi_state_derivatives;
 
 /** @return LW_ERR_UNSUPPORTED for a joint with callbacks, which is named; LW_ERR_MEMORY */
