@@ -151,8 +151,8 @@ static bool same_at_all_times(const lw_model *a, const lw_model *b)
     return same;
 }
 
-// Forces that may be without effect at a state, as a slack tendon, and have other parameters or may have.
-static bool may_rest(const lwi_force *a, const lwi_force *b)
+// Forces that may be without effect at a state, as a slack tendon, and are not known to have the same parameters.
+static bool may_pause(const lwi_force *a, const lwi_force *b)
 {
     if (a->type == &lwi_force_joint_friction) {
         const lwi_joint_friction_par *x = a->par, *y = b->par;
@@ -315,7 +315,7 @@ static lw_status find_forces(lwi_slope *slope, const lwi_slope_state *at, const 
     for (int i = 0; i < model->nforce; i++) {
         const int iv = lwi_force_acts_on(&model->force[i]).iv,
                   speed = iv < 0 ? -1 : tree_speed(model, iv);
-        if (!may_rest(&model->force[i], &slope->side[LWI_SLOPE_SIDES - 1].model->force[i]) &&
+        if (!may_pause(&model->force[i], &slope->side[LWI_SLOPE_SIDES - 1].model->force[i]) &&
             !force_differs(slope, at, i, speed, u, way))
             continue;
         slope->force[slope->nforce] = i;
