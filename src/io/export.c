@@ -280,6 +280,7 @@ static void report_losses(const lwi_export *x)
         lwi_export_report(x, what " '%.200s' is not written",                                      \
                           d->list[i].name ? d->list[i].name : "");
     TELL(marker, nmarker, "marker")
+    TELL(event, nevent, "event")
 #undef TELL
     for (int j = 0; j < d->njoint; j++)
         for (int k = 0; k < LW_JOINT_MAX_NV; k++) report_coordinate(x, &d->joint[j], k);

@@ -185,6 +185,37 @@ static void rows_of_events_are_between_the_samples(void **state)
     lw_model_destroy(model);
 }
 
+// Of methods that find velocities from differences of positions, which have no digits over such intervals.
+static void events_next_to_rows_do_not_change_a_motion(void **state)
+{
+    static const struct {
+        const char *method;
+        double tolerance, step, within;
+    } way[] = {{"index3", 0, 0.002, 1e-6}, {"index3", 1e-7, 0, 1e-6}, {"rattle", 0, 0.002, 1e-6}};
+    static rows r;
+    double q[2];
+    (void)state;
+    for (size_t k = 0; k < sizeof way / sizeof *way; k++) {
+        for (int i = 0; i < 2; i++) {
+            lw_model *model = parse(
+                pendulum_text,
+                i ? "  a: {at: [0.3, 0.30000000000000004, 0.7000000000001, 1], record: true}\n"
+                    "  b: {when: A.q0 > 0.25, record: true}\n"
+                    "  c: {when: A.q0 - 0.3 > -0.05, record: true}\n"
+                  : "  a: {at: [0.3], record: true}\n");
+            lw_sim *sim =
+                sim_of(model, way[k].method, way[k].method, way[k].tolerance, way[k].step);
+            run(sim, &r);
+            q[i] = r.q[r.n - 1];
+            lw_sim_destroy(sim);
+            lw_model_destroy(model);
+        }
+        assert_float_equal(of_event(&r, 1, 1), 0.30000000000000004, 0);
+        assert_float_equal(of_event(&r, 2, 0), of_event(&r, 3, 0), 1e-13);
+        assert_float_equal(q[0], q[1], way[k].within);
+    }
+}
+
 // Calls between samples, and calls after an event that stopped, continue where they are.
 static void steps_of_a_program_end_at_a_stop_and_continue(void **state)
 {
@@ -609,6 +640,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_pendulum_passes_an_angle_in_the_time_of_the_elliptic_integral),
         cmocka_unit_test(rows_of_events_are_between_the_samples),
+        cmocka_unit_test(events_next_to_rows_do_not_change_a_motion),
         cmocka_unit_test(steps_of_a_program_end_at_a_stop_and_continue),
         cmocka_unit_test(conditions_are_joined),
         cmocka_unit_test(a_jump_through_zero_is_an_event),
