@@ -239,6 +239,8 @@ static void print_beginners(const findings *f)
         printf("             (not tried: predicted to take more than %d times as long as the "
                "fastest)\n",
                MAX_EVALUATIONS);
+    printf(
+        "             equilibrium, linearize and modes refuse it: they need a regular position\n");
 }
 
 static void print_dof(const lw_model *model, const findings *f)

@@ -443,6 +443,9 @@ class Look(Program):
         everyone = ["dca", "dense", "hdca", "index3", "lagrange", "rcr"]  # rattle needs regular positions
         text = self.call("check", self.write("flat.yaml", flat)).stdout # falls as a parallelogram
         self.assertIn("2 now, 1 generically", text)
+        self.assertIn("equilibrium, linearize and modes refuse it: they need a regular position\n", text)
+        for verb in ("equilibrium", "linearize", "modes"):
+            self.assertIn("singular position: constraints of joint", self.call(verb, self.path("flat.yaml"), code=1).stderr)
         self.assertRegex(text, r"(?m)^method +rcr, ")
         found = json.loads(self.call("check", self.path("flat.yaml"), "--json").stdout)
         self.assertEqual(sorted(found["can_begin"]), everyone)
