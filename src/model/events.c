@@ -256,12 +256,24 @@ static double multiple(double every, double k)
     return rate * every == 1 ? k / rate : k * every;
 }
 
+// Of times that increase: the first one that is not over, by halving.
+static double next_of(const lw_event_desc *d, double t, bool now)
+{
+    int first = 0, n = d->nat;
+    while (n > 0) {
+        const int half = n / 2;
+        const double at = d->at[first + half];
+        const bool over = at < t || (at == t && !now);
+        if (over) first += half + 1;
+        n = over ? n - half - 1 : half;
+    }
+    return first < d->nat ? d->at[first] : INFINITY;
+}
+
 double lwi_event_time(const lw_model *m, int i, double t, bool now)
 {
     const lw_event_desc *d = &m->desc.event[i];
-    for (int k = 0; k < d->nat; k++)
-        if (d->at[k] > t || (now && d->at[k] == t)) return d->at[k];
-    if (d->every == 0) return INFINITY;
+    if (d->every == 0) return next_of(d, t, now);
     double k = fmax(0, floor((t - d->from) / d->every) - 1);
     double time = d->from + multiple(d->every, k);
     while (time < t || (time == t && !now)) {

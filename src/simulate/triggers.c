@@ -449,6 +449,7 @@ lw_status lwi_sim_fire(lw_sim *sim, int event)
         const int f = model->relay[event - model->desc.nevent];
         const double *z = sim->x + sim->work->layout.nx - model->nstate;
         set_state(sim, f, z[model->function[f].state] == 0);
+        g->side[event] = -1; // where the formula is beyond the other end already, the relay returns
         return check_chatter(sim, event);
     }
     g->count[event]++;

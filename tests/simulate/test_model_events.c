@@ -461,6 +461,29 @@ static void events_follow_one_another_at_one_time(void **state)
     lw_model_destroy(model);
 }
 
+// The input of a relay rises and falls again at one time: the relay ends where it began.
+static void a_relay_follows_an_input_that_returns_at_once(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\nbodies: {ball: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\njoints:\n"
+        "  s: {type: prismatic, between: [ground, ball], frame1: {}, frame2: {}, q: [1]}\n"
+        "signals: {u: {type: switch, value: 0}, r: {type: relay, of: u, low: 0.2, high: 0.8, "
+        "below: "
+        "3, above: 5}}\n";
+    lw_model *model = parse(text, "  up: {at: [1], set: {u: 1}}\n"
+                                  "  down: {when: u > 0.5, set: {u: 0}}\n");
+    lw_sim *sim = sim_of(model, "auto", "auto", 1e-8, 0);
+    static rows r;
+    run(sim, &r);
+    assert_true(lw_sim_event_count(sim, 1) == 1);
+    const lw_observation *o;
+    OK(lw_sim_observe(sim, LW_OBSERVE_FORCE, &o));
+    assert_true(o->output[0] == 0 && o->output[1] == 3);
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 // A force against the sign of the position, without hysteresis: the sign changes without end.
 static void chatter_ends_with_a_message(void **state)
 {
@@ -649,6 +672,7 @@ int main(void)
         cmocka_unit_test(a_sampled_controller_holds_its_output),
         cmocka_unit_test(a_relay_changes_where_its_range_ends),
         cmocka_unit_test(events_follow_one_another_at_one_time),
+        cmocka_unit_test(a_relay_follows_an_input_that_returns_at_once),
         cmocka_unit_test(chatter_ends_with_a_message),
         cmocka_unit_test(a_resumed_run_has_the_same_bits),
         cmocka_unit_test(instances_of_a_batch_have_their_events),
