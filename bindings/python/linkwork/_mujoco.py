@@ -101,7 +101,7 @@ class _Reading:
         self.ignored: Dict[str, List[str]] = collections.OrderedDict()
         self.names = {kind: _Names() for kind in ("bodies", "joints", "forces", "markers", "inputs")}
         self.drives: List[_Drive] = []
-        self.given: Dict[str, Any] = {"gravity": self.gravity, "inputs": [], "bodies": {}, "joints": {}, "couplings": [],
+        self.given: Dict[str, Any] = {"gravity": self.gravity, "functions": {}, "inputs": [], "bodies": {}, "joints": {}, "couplings": [],
                                       "forces": {}, "markers": {}}
         self.body: List[str] = ["ground"]
         self.joint: List[str] = [""] * m.njnt
@@ -301,7 +301,7 @@ class _Reading:
     def compensation(self) -> None:
         m = self.m
         for i in range(1, m.nbody):
-            f = -m.body_gravcomp[i] * m.body_mass[i] * self.gravity
+            f = self.compensating(i)
             if f.any():
                 self.force(f"{self.body[i]}_gravcomp", {"type": "wrench", "body": self.body[i],
                                                         "point": m.body_ipos[i], "force": f})
@@ -476,12 +476,10 @@ class _Reading:
         return [{"joint": self.joint[j], "factor": c} for j, c in terms]
 
     def actuators(self) -> None:
-        m = self.m
-        if self.off & _NO_ACTUATION:
-            return
-        for i in range(m.nu if not hasattr(m, "nactuator") else m.nactuator):
+        count = 0 if self.off & _NO_ACTUATION else self.m.nu if not hasattr(self.m, "nactuator") else self.m.nactuator
+        for i in range(count):
             self.actuator(i)
-        self.add_drives()
+        self.add_drives(count > 0)
 
     def actuator(self, i: int) -> None:
         m, name = self.m, self.m.actuator(i).name
@@ -514,15 +512,16 @@ class _Reading:
             return
         self.drives.append(_Drive(name, of, along, float(gear[0]), gain, bias, ranges))
 
-    def add_drives(self) -> None:
+    def add_drives(self, acts: bool) -> None:
         """Servos; where the range of a joint limits a sum, formulas in their place."""
         limited = getattr(self.m, "jnt_actfrclimited", np.zeros(self.m.njnt))
+        weights = self.actuated_compensations(acts)
         on: Dict[int, List[_Drive]] = {}
         for drive in self.drives:
             for j in {j for j, _ in drive.of}:
                 on.setdefault(j, []).append(drive)
         sums = {j for j, drives in on.items()
-                if limited[j] and (len(drives) > 1 or drives[0].of != [(j, 1.0)])}
+                if limited[j] and (len(drives) > 1 or drives[0].of != [(j, 1.0)])} | set(weights)
         summed = [d for d in self.drives if any(j in sums for j, _ in d.of)]
         names = {d.name for d in summed}
         for drive in self.drives:
@@ -532,13 +531,67 @@ class _Reading:
                 if drive.along:
                     self.note_ranges()
                 self.servo(drive)
-        for j in {j for d in summed for j, _ in d.of}:
+        for j in {j for d in summed for j, _ in d.of} | set(weights):
             terms = [f"({float(d.gear * sum(c for k, c in d.of if k == j))!r})*({self.force_text(d)})" for d in summed
                      if any(k == j for k, _ in d.of)]
-            text = " + ".join(terms)
-            if j in sums:
+            terms += [_quoted(weights[j])] if j in weights and acts else []
+            text = " + ".join(terms) or "0"
+            if j in sums and limited[j]:
                 text = _clipped(text, self.m.jnt_actfrcrange[j])
+            if j in weights:
+                text = f"{text} - {_quoted(weights[j])}"  # which the forces of the bodies contain
             self.given["joints"][self.joint[j]].setdefault("effort", {})["q0"] = text
+
+    def actuated_compensations(self, acts: bool) -> Dict[int, str]:
+        """Formulas of the gravity compensation that counts as effort of actuators, where that is not the same: at joints
+        with a range, or where no actuator acts."""
+        m, names = self.m, {}
+        limited = getattr(m, "jnt_actfrclimited", np.zeros(m.njnt))
+        for j in np.flatnonzero(getattr(m, "jnt_actgravcomp", np.zeros(m.njnt))):
+            outer = [i for i in range(1, m.nbody) if self.carries(int(m.jnt_bodyid[j]), i)
+                     and self.compensating(i).any()]
+            if not outer or (acts and not limited[j]):
+                continue
+            text = self.moment(int(j), outer) if self.is_scalar(int(j)) else None
+            if text is None:
+                self.ignore("gravity compensation is not part of the limited effort, joints", self.joint[j])
+                continue
+            names[int(j)] = self.names["inputs"].make(f"{self.joint[j]}_gravcomp")
+            self.given["functions"][names[int(j)]] = {"type": "formula", "of": text}
+        return names
+
+    def carries(self, body: int, other: int) -> bool:
+        while other > body:
+            other = int(self.m.body_parentid[other])
+        return other == body
+
+    def moment(self, j: int, outer: List[int]) -> Optional[str]:
+        """The effort of the compensating forces at a scalar joint: (b - a) . sum f, or (b - a) . sum (r - a) x f, with points
+        a, b on its axis; none: the joint is not the last one of its body, or the formula would be too long."""
+        m, body = self.m, int(self.m.jnt_bodyid[j])
+        if j != m.body_jntadr[body] + m.body_jntnum[body] - 1 or len(outer) > 19:  # a formula reads 64 coordinates
+            return None
+        a, b = (self.names["markers"].make(f"{self.joint[j]}_{end}") for end in ("anchor", "axis"))
+        for name, at in ((a, m.jnt_pos[j]), (b, m.jnt_pos[j] + m.jnt_axis[j])):
+            self.given["markers"][name] = {"body": self.body[body], "position": np.array(at)}
+        parts = []
+        for k, x in enumerate("xyz"):
+            along = f"(marker.{_quoted(b)}.{x} - marker.{_quoted(a)}.{x})"
+            if m.jnt_type[j] == _HINGE:
+                terms = [f"({sign * float(f)!r})*(body.{_quoted(self.body[i])}.{y} - marker.{_quoted(a)}.{y})"
+                         for i in outer for sign, y, f in (
+                             (1, "xyz"[(k + 1) % 3], self.compensating(i)[(k + 2) % 3]),
+                             (-1, "xyz"[(k + 2) % 3], self.compensating(i)[(k + 1) % 3])) if f]
+            else:
+                total = float(sum(self.compensating(i)[k] for i in outer))
+                terms = [f"({total!r})"] if total else []
+            if terms:
+                parts.append(f"{along}*({' + '.join(terms)})")
+        text = " + ".join(parts) or "0"
+        return text if len(text) < 4000 else None
+
+    def compensating(self, body: int) -> Array:
+        return np.asarray(-self.m.body_gravcomp[body] * self.m.body_mass[body] * self.gravity)
 
     def force_text(self, drive: "_Drive") -> str:
         """The force of an actuator along its length, as a formula."""
@@ -649,9 +702,9 @@ class _Reading:
         self.joints()
         self.equalities()
         self.tendons()
+        self.markers()
         self.actuators()
         self.compensation()
-        self.markers()
         self.rest()
         if not self.given["bodies"]:
             raise ArgumentError("from_mujoco: the model has no bodies but the world")

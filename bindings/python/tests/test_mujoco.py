@@ -100,6 +100,40 @@ def test_matrices_and_forces_are_those_of_mujoco(text, tmp_path):
             assert x < (1e-9 if what == "loop" else BOUND), (by, what)
 
 
+# Gravity compensation by the actuators: within the range of the joint, not at all without actuators.
+COMPENSATED = """<mujoco>
+  <compiler angle="radian"/>
+  <option gravity="1 -2 -9"/>
+  <worldbody>
+    <body name="a" gravcomp="1.1"><joint name="it's" axis="1 2 .5" pos=".1 0 .2" actuatorgravcomp="true" actuatorfrcrange="-6 5"/>
+      <geom size=".1" pos=".2 .3 .1" mass="1"/><site name="it's_anchor"/>
+      <body name="b" pos=".4 0 0" gravcomp=".5">
+        <joint name="slide" type="slide" axis="0 1 3" actuatorgravcomp="true" actuatorfrcrange="-4 4"/>
+        <geom size=".1" pos="0 .3 .1" mass="2"/>
+        <body pos="0 .4 0" gravcomp="1"><joint name="free" axis="0 1 0" actuatorgravcomp="true"/>
+          <joint name="passive" axis="0 0 1" pos=".1 0 0"/><geom size=".1" pos=".3 .2 0" mass=".7"/></body></body></body>
+  </worldbody>
+  <actuator><position joint="it's" kp="9"/><motor joint="slide" gear="2"/><motor joint="free"/></actuator>
+</mujoco>"""
+
+
+@pytest.mark.parametrize("acts", [True, False])
+def test_gravity_compensation_counts_as_effort(acts):
+    text = COMPENSATED if acts else COMPENSATED[:COMPENSATED.index("<actuator>")].replace(
+        'axis="0 1 0" actuatorgravcomp="true"', 'axis="0 1 0"') + "</mujoco>"
+    m = mujoco.MjModel.from_xml_string(text)
+    model = lw.from_mujoco(m)
+    assert "it's_anchor" in model.markers and not any("compensation" in w for w in model.warnings)
+    worst = mujoco_models.compare(m, model, 30)
+    assert max(worst.values()) < BOUND, worst
+
+
+def test_gravity_compensation_that_is_not_limited_is_reported():
+    text = COMPENSATED.replace('name="free" axis="0 1 0"', 'name="free" axis="0 1 0" actuatorfrcrange="-1 1"')
+    warnings = lw.from_mujoco(mujoco.MjModel.from_xml_string(text)).warnings
+    assert "mujoco: gravity compensation is not part of the limited effort, joints: free" in warnings
+
+
 def test_names_and_inputs_are_those_of_mujoco(tmp_path):
     for _, m, model in by_both(TREE, tmp_path):
         assert model.inputs == tuple(m.actuator(i).name for i in range(m.nu))
@@ -183,10 +217,10 @@ def test_the_start_is_a_keyframe_or_a_state():
 
 def test_what_is_ignored_is_listed():
     text = TREE.replace("<position name=\"p\"", "<muscle name='thigh' joint='bend'/><position name=\"p\"")
-    text = text.replace("<tendon>", "<tendon><spatial name='rope'><site site='jet'/><site site='end'/></spatial>")
+    text = text.replace("<tendon>", "<tendon><spatial name='rope' limited='true' range='0 1'><site site='jet'/><site site='end'/></spatial>")
     model = lw.from_mujoco(mujoco.MjModel.from_xml_string(text))
     listed = "\n".join(model.warnings)
-    for what in ("not affine: thigh", "spatial tendons: rope", "limits are not enforced, joints: bend", "contacts between 3 geoms"):
+    for what in ("not affine: thigh", "limits of tendons: rope", "limits are not enforced, joints: bend", "contacts between 3 geoms"):
         assert what in listed, listed
     assert "thigh" not in model.inputs
 
