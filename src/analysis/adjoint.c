@@ -52,10 +52,11 @@ typedef struct sweep {
     bool forces;      // some parameters change forces
     bool open;        // a tree, with springs and dampers of joints alone: no matrices are needed
     path path;
-    long *at;         // [rows] step that begins at each row
-    double *values;   // [rows][columns]
-    double *K, *X;    // [stages][nx]
-    double *x, *next; // [nx]
+    long *at;             // [rows] step that begins at each row
+    double *values;       // [rows][columns]
+    const double *result; // [columns] the statistics
+    double *K, *X;        // [stages][nx]
+    double *x, *next;     // [nx]
     double *inputs;
     // derivatives at one stage
     double *by_q, *by_v, *effort, *lambda;
@@ -268,7 +269,7 @@ static double row_weight(const sweep *s, long row, int c)
     case LW_STATISTIC_COUNT:
         LWI_ASSERT(false); // refused by check
     }
-    const double rms = result_of(s, c), a = value_at(s, row, c);
+    const double rms = s->result[c], a = value_at(s, row, c);
     double sum = 0;
     if (before > 0) sum += before * (2 * a + value_at(s, row - 1, c)) / 3;
     if (after > 0) sum += after * (2 * a + value_at(s, row + 1, c)) / 3;
@@ -568,6 +569,9 @@ static lw_status read_options(sweep *s, lw_error *error)
     s->atol = fmin(options.atol, TOLERANCE);
     s->duration = options.duration;
     const bool last = s->desc->statistic == LW_STATISTIC_LAST; // other rows have no weight
+    if (!last && options.sample == LW_SAMPLE_STEPS)
+        return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                        "method adjoint: sample: rows are at times only, expected an interval");
     s->sample = options.sample > 0 && !last ? options.sample : options.duration;
     s->tableau = &lwi_tableau_verner87;
     if (!(s->duration > 0))
@@ -703,6 +707,7 @@ static lw_status differentiate(sweep *s, lwi_adjoint *a, lw_error *error)
     TRY(prepare(s, a, error));
     TRY(run_forward(s, error));
     for (int c = 0; c < a->columns; c++) a->value[c] = result_of(s, c);
+    s->result = a->value;
     return run_backward(s, a, error);
 }
 

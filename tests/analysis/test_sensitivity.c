@@ -298,6 +298,10 @@ static void test_wrong_use(void **state)
                                 .statistic = LW_STATISTIC_MAX};
     assert_int_equal(lw_sensitivity_create(model, &desc, &s, &error), LW_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.text, "last, mean or rms"));
+    desc.statistic = LW_STATISTIC_MEAN;
+    options.sample = LW_SAMPLE_STEPS;
+    assert_int_equal(lw_sensitivity_create(model, &desc, &s, &error), LW_ERR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "rows are at times only"));
     lw_model_destroy(model);
 }
 
