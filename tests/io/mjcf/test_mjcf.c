@@ -489,24 +489,29 @@ static void elements_that_occur_once_are_refused_twice(void **state)
                   "<body name='a'>" MASS "</body>") "<worldbody/><equality/><equality/>")));
 }
 
-static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
+static void every_failing_allocation_of(const char *text)
 {
-    (void)state;
     lw_status status = LW_ERR_MEMORY;
     long n = 0;
     for (; status != LW_OK; n++) {
         lwt_failing f = {.left = n};
         const lw_allocator allocator = lwt_failing_allocator(&f);
         lw_builder *b = NULL;
-        status = read_desc(&b,
-                           TIED("<connect body1='a' body2='b' anchor='.5 0 0'/><weld body1='a'/>"
-                                "<joint joint1='ja' joint2='jb'/>"),
-                           &(lw_read_desc){.allocator = &allocator}, NULL);
+        status = read_desc(&b, text, &(lw_read_desc){.allocator = &allocator}, NULL);
         if (status != LW_OK) assert_int_equal(LW_ERR_MEMORY, status);
         lw_builder_destroy(b);
         assert_int_equal(0, f.live);
     }
     assert_true(n > 3);
+}
+
+static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
+{
+    (void)state;
+    every_failing_allocation_of(TIED("<connect body1='a' body2='b' anchor='.5 0 0'/>"
+                                     "<weld body1='a'/><joint joint1='ja' joint2='jb'/>"));
+    every_failing_allocation_of(
+        MODEL(WORLD("<body name='a'>" MASS "<joint name='j' springdamper='.1 .5'/></body>")));
 }
 
 // ------------------------------------------------------------------------------------- keyframes
