@@ -23,6 +23,7 @@ typedef struct run {
     void *row_user, *progress_user;
     double end;
     double written;      ///< time of the last row
+    double grid;         ///< time of the next row that is no event's
     long steps;          ///< since the last call of progress
     double checked;      ///< wall time in steps at the last call of progress [s]
     double start, began; ///< simulated and wall time at the start [s]
@@ -91,6 +92,30 @@ static lw_status pass_impact(run *r)
     return write_row(r);
 }
 
+// A row at which the run can continue after its process has ended.
+static lw_status write_grid_row(run *r)
+{
+    r->sim->grid.at_row = true;
+    const lw_status status = write_row(r);
+    r->sim->grid.at_row = false;
+    return status;
+}
+
+static lw_status write_event_row(run *r, int event, bool last)
+{
+    r->sim->recorded = 1 + event;
+    const lw_status status = last && r->sim->t == r->grid ? write_grid_row(r) : write_row(r);
+    r->sim->recorded = 0;
+    return status;
+}
+
+// Nothing follows that would change the state.
+static bool is_last(const lw_sim *sim, int event)
+{
+    return sim->triggers.ndue == 1 && !sim->triggers.changed &&
+           sim->model->desc.event[event].nset == 0;
+}
+
 // The events that are due happen one after the other, those that record with a row.  Another row follows, where switches
 // have changed.
 static lw_status pass_events(run *r)
@@ -100,15 +125,16 @@ static lw_status pass_events(run *r)
     bool recorded = false, changed = false;
     for (int event; (event = lwi_sim_due_event(sim)) >= 0;) {
         const bool record = r->rows && event < n && sim->model->desc.event[event].record;
-        sim->recorded = record ? 1 + event : 0;
-        const lw_status status = record ? write_row(r) : LW_OK;
-        sim->recorded = 0;
-        TRY(status);
+        const bool last =
+            record && !changed && is_last(sim, event); // its row has all that happened
+        if (record && !last) TRY(write_event_row(r, event, false));
         TRY(lwi_sim_fire(sim, event));
+        if (last) TRY(write_event_row(r, event, true));
         recorded |= record, changed |= sim->triggers.changed;
         if (!sim->triggers.ndue) TRY(lwi_sim_end_firing(sim));
     }
-    return recorded && changed ? write_row(r) : LW_OK;
+    if (!recorded || !changed) return LW_OK;
+    return sim->t == r->grid ? write_grid_row(r) : write_row(r);
 }
 
 static lw_status one_step(run *r, double to, double limit)
@@ -179,18 +205,10 @@ static double row_number(double sample, double t)
                : -1;
 }
 
-// A row at which the run can continue after its process has ended.
-static lw_status write_grid_row(run *r)
-{
-    r->sim->grid.at_row = true;
-    const lw_status status = write_row(r);
-    r->sim->grid.at_row = false;
-    return status;
-}
-
 static lw_status row_at(run *r, double time)
 {
     const double limit = lwi_options_interpolate(&r->sim->options) ? r->end : time;
+    r->grid = time;
     while (r->sim->t < time && r->sim->triggers.stopped < 0) TRY(one_step(r, time, limit));
     if (r->sim->triggers.stopped >= 0) time = r->sim->t;
     if (r->written != time) TRY(write_grid_row(r)); // that after an impact
@@ -259,6 +277,7 @@ lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
              .row_user = row_user,
              .rows = true,
              .written = NAN,
+             .grid = NAN,
              .progress = progress,
              .progress_user = progress_user,
              .start = sim->t,

@@ -170,6 +170,17 @@ class Checkpoint(unittest.TestCase):
         self.run_ok("run", "--resume", "c.ck", "-q")
         self.assertEqual((self.rows_of("c.csv"), self.rows_of("c.h5")), before)
 
+    def test_rows_of_events_can_be_continued_from(self):
+        for event in ("{every: 0.1, record: true}", "{every: 0.1, record: true, set: {u: u + 1}}"):
+            with open(self.at("m.yaml"), "w", encoding="utf-8") as file:
+                file.write(STRUCK + f"signals: {{u: {{type: switch, value: 0}}}}\nevents: {{tick: {event}}}\n"
+                           "simulation: {duration: 1, sample: 0.1}\n")
+            self.run_ok("run", "m.yaml", "--checkpoint", "c.ck", "--every", "0.2", "-o", "c.csv", "-q")
+            before = self.rows_of("c.csv")
+            self.run_ok("run", "--resume", "c.ck", "-q")  # of the last checkpoint: there was one
+            self.assertEqual(self.rows_of("c.csv"), before)
+            os.remove(self.at("c.ck"))
+
     def test_damaged_checkpoints_and_results(self):
         self.run_ok("run", FOUR_BAR, "--duration", "1", "--checkpoint", "c.ck", "-o", "c.csv", "-o", "c.h5", "-q")
         text = self.bytes_of("c.ck")
