@@ -702,6 +702,7 @@ LW_API int lw_model_joint_count(const lw_model *model);
 LW_API int lw_model_marker_count(const lw_model *model);
 LW_API int lw_model_measure_count(const lw_model *model);
 LW_API int lw_model_event_count(const lw_model *model);
+LW_API int lw_model_function_count(const lw_model *model);
 LW_API int lw_model_input_count(const lw_model *model);
 LW_API int lw_model_warning_count(const lw_model *model);
 LW_API const char *lw_model_body_name(const lw_model *model, lw_body body);
@@ -739,6 +740,14 @@ typedef struct lw_joint_info {
     int quaternion;       ///< first coordinate of a unit quaternion; -1: none
 } lw_joint_info;
 
+typedef struct lw_function_info {
+    const char *name; ///< NULL: anonymous
+    lw_function_type type;
+    const char *type_name; ///< "switch", "formula", ...
+    bool recorded;         ///< a signal: results have it as signal.NAME.value
+} lw_function_info;
+
+LW_API lw_function_info lw_model_function(const lw_model *model, int function);
 LW_API lw_body_info lw_model_body(const lw_model *model, lw_body body);
 LW_API int lw_model_mesh_count(const lw_model *model);
 /** A mesh, from 1 on; its strings and lists are the model's. */

@@ -328,12 +328,43 @@ static bool is_refused(const findings *f)
     return f->refused && !singular_start(f);
 }
 
+static void print_signals(const lw_model *model)
+{
+    int total = 0, count[LW_FUNCTION_COUNT] = {0};
+    const char *name[LW_FUNCTION_COUNT] = {0};
+    const char *separator = ": ";
+    for (int i = 0; i < lw_model_function_count(model); i++) {
+        const lw_function_info f = lw_model_function(model, i);
+        if (f.recorded) total++, count[f.type]++, name[f.type] = f.type_name;
+    }
+    if (!total) return;
+    printf("signals      %d", total);
+    for (int type = 0; type < LW_FUNCTION_COUNT; type++) {
+        if (!count[type]) continue;
+        printf("%s%d %s", separator, count[type], name[type]);
+        separator = ", ";
+    }
+    printf("\n");
+}
+
+static void print_events(const lw_model *model)
+{
+    const int n = lw_model_event_count(model);
+    if (!n) return;
+    printf("events       %d", n);
+    for (int i = 0; i < n && i < MAX_NAMES; i++)
+        printf("%s%s", i ? ", " : ": ", lw_model_event_name(model, i));
+    printf(n > MAX_NAMES ? ", ...\n" : "\n");
+}
+
 static void print_findings(const lw_model *model, const findings *f)
 {
     print_bodies(model, f);
     print_joints(model, f);
     print_dof(model, f);
     if (f->used.kind) print_plans(f);
+    print_signals(model);
+    print_events(model);
     printf("method       %s\n", f->method);
     printf("warnings     %d\n", f->nwarning);
     for (int i = 0; i < f->nwarning; i++) printf("             %s\n", lw_model_warning(model, i));
@@ -388,6 +419,24 @@ static void json_loops(cli_json *json, const lw_model *model, const findings *f)
         for (int k = 0; k < n; k++) json_text(json, NULL, lw_model_joint_name(model, f->loop[k]));
         json_close(json, ']');
     }
+    json_close(json, ']');
+}
+
+static void json_signals(cli_json *json, const lw_model *model)
+{
+    json_open(json, "signals", '[');
+    for (int i = 0; i < lw_model_function_count(model); i++) {
+        const lw_function_info f = lw_model_function(model, i);
+        if (!f.recorded) continue;
+        json_open(json, NULL, '{');
+        json_text(json, "name", f.name);
+        json_text(json, "type", f.type_name);
+        json_close(json, '}');
+    }
+    json_close(json, ']');
+    json_open(json, "events", '[');
+    for (int i = 0; i < lw_model_event_count(model); i++)
+        json_text(json, NULL, lw_model_event_name(model, i));
     json_close(json, ']');
 }
 
@@ -451,6 +500,7 @@ static void json_findings(const char *name, const lw_model *model, const finding
             json_close(&json, ']');
         }
     }
+    json_signals(&json, model);
     if (f->used.kind) json_plans(&json, f);
     json_text(&json, f->refused ? "refused" : "method",
               f->method + (f->refused ? strlen("none: ") : 0));

@@ -54,6 +54,22 @@ int lw_model_event_count(const lw_model *model)
     if (!model) return 0;
     return model->desc.nevent;
 }
+int lw_model_function_count(const lw_model *model)
+{
+    if (!model) return 0;
+    return model->desc.nfunction;
+}
+lw_function_info lw_model_function(const lw_model *model, int function)
+{
+    static const char *const names[] = {
+#define X(name, text, help) text,
+        LW_FUNCTION_LIST(X)
+#undef X
+    };
+    if (!model || !inside(function, model->desc.nfunction)) return (lw_function_info){0};
+    const lw_function_desc *f = &model->desc.function[function];
+    return (lw_function_info){f->name, f->type, names[f->type], f->recorded};
+}
 const char *lw_model_event_name(const lw_model *model, int event)
 {
     if (!model) return "";

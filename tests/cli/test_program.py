@@ -200,6 +200,23 @@ class Run(Program):
         self.assertNotIn("never set", text)
         self.assertNotIn("ignored", text)
 
+    def test_check_lists_signals_and_events(self):
+        model = self.write("signals.yaml", PENDULUM + """signals:
+  u: {type: switch, value: 0}
+  heater: {type: relay, of: hinge.q0, low: -0.1, high: 0.1, below: 1, above: 0}
+  twice: 2*u
+  thrice: 3*u
+functions: {breeze: {type: sine, amplitude: 1, omega: 1}}
+events: {tick: {every: 0.1, set: {u: -hinge.q0}}, end: {when: t > 2, stop: true}}
+""")
+        text = self.call("check", model).stdout
+        self.assertIn("\nsignals      4: 2 formula, 1 switch, 1 relay\nevents       2: tick, end\n", text)
+        found = json.loads(self.call("check", model, "--json").stdout)
+        self.assertEqual(found["events"], ["tick", "end"])
+        self.assertEqual({s["name"]: s["type"] for s in found["signals"]},
+                         {"u": "switch", "heater": "relay", "twice": "formula", "thrice": "formula"})
+        self.assertNotIn("signals", self.call("check", self.model).stdout)
+
     def test_recorded_events_are_listed(self):
         model = self.write("events.yaml", PENDULUM + """events:
   bottom: {when: hinge.q0, record: true}

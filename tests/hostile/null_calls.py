@@ -78,7 +78,7 @@ BY_NAME = {
     "file": '"null-out.svg"', "source": '"a"', "name": '"null"', "text": "text", "how": "text", "size": "sizeof text",
     "how_size": "sizeof text", "time": "0", "t": "0", "count": "1", "index": "0", "instance": "0", "input": "0",
     "parameter": "0", "statistic": "LW_STATISTIC_LAST", "row": "0", "first": "0", "room": "8", "loop": "0", "column": "0", "duration": "0.1", "value": "0", "level":
-    "LW_OBSERVE_ENERGY", "body": "(lw_body){1}", "joint": "(lw_joint){0}", "marker": "0", "measure": "0", "event": "0", "mesh": "(lw_mesh){1}", "place": "(lw_place){0}", "reference": "NULL",
+    "LW_OBSERVE_ENERGY", "body": "(lw_body){1}", "joint": "(lw_joint){0}", "marker": "0", "measure": "0", "event": "0", "function": "0", "mesh": "(lw_mesh){1}", "place": "(lw_place){0}", "reference": "NULL",
     "acceleration": "(lw_vec3){0}", "point": "(lw_vec3){0}", "axes": "LW_AXES_WORLD", "part": "0", "rows": "1", "threads": "1", "lanes": "1", "status": "LW_OK",
 }
 BY_TYPE = {

@@ -653,6 +653,13 @@ static void models_are_written_with_their_events(void **state)
     assert_string_equal(text[0], text[1]);
     assert_int_equal(lw_model_event_count(model), 3);
     assert_string_equal(lw_model_event_name(model, 0), "b");
+    const int count = lw_model_function_count(model);
+    assert_true(count > 0); // of the condition
+    assert_string_equal(lw_model_function(model, 0).type_name, "formula");
+    assert_null(lw_model_function(model, 0).name);
+    assert_false(lw_model_function(model, 0).recorded);
+    assert_null(lw_model_function(model, count).type_name);
+    assert_null(lw_model_function(model, -1).type_name);
     free(text[0]);
     free(text[1]);
     lw_model_destroy(model);

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import Any, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -109,6 +109,9 @@ class Model:
             return text_of(text)
         #: names of the states of signals: integrals, lags, controllers
         self.signal_states: Tuple[str, ...] = tuple(map(state_name, range(lib.lw_model_signal_states(handle))))
+        functions = [lib.lw_model_function(handle, i) for i in range(lib.lw_model_function_count(handle))]
+        #: signals: name and type, "formula", "switch", ...
+        self.signals: Dict[str, str] = {text_of(f.name): text_of(f.type_name) for f in functions if f.recorded}
         #: names of events
         self.events: Tuple[str, ...] = tuple(text_of(lib.lw_model_event_name(handle, i))
                                              for i in range(lib.lw_model_event_count(handle)))

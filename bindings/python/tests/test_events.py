@@ -66,7 +66,9 @@ def test_a_switch_holds_between_samples():
     b.body("cart", mass=1, inertia=[1, 1, 1, 0, 0, 0])
     b.joint("rail", "prismatic", ["ground", "cart"], at=[0, 0, 0], axis=[1, 0, 0], q=[1], effort={"q0": "u"})
     b.event("sample", every=0.1, set={"u": "-4*rail.q0 - 3*speed"})
-    run = lw.simulate(b.build(), 2, level="force", sample=0.05, rtol=1e-11, atol=1e-11)
+    model = b.build()
+    assert model.signals == {"u": "switch", "speed": "formula"}
+    run = lw.simulate(model, 2, level="force", sample=0.05, rtol=1e-11, atol=1e-11)
     u, q, v = run["signal.u.value"], run["joint.rail.q0"], run["joint.rail.qd0"]
     assert np.array_equal(u[0:-1:2], u[1::2]) and np.allclose(u[::2], -4*q[::2] - 3*v[::2], atol=1e-9)
     exact = [(1.0, 0.0)]  # x'' = u, held for 0.1 s
