@@ -473,12 +473,15 @@ static lw_status read_objects(lwi_yaml_reading *r, const lwi_yaml_key *key,
         return lwi_yaml_expected(r, v, "a list of one or more maps");
     char *list = lwi_arena_push(&r->arena, (size_t)v->count, (size_t)key->count);
     if (!list) return lwi_yaml_no_memory(r);
+    const void *base = r->base;
+    r->base = NULL; // the list is kept as a whole
     for (int i = 0; i < v->count; i++) {
         snprintf(path, sizeof path, "%d", i);
         const size_t mark = lwi_yaml_enter(r, path);
         TRY(read_part(r, key->more, v->item[i], list + (size_t)i * (size_t)key->count));
         lwi_yaml_leave(r, mark);
     }
+    r->base = base;
     *items = list;
     *count = v->count;
     return LW_OK;
@@ -633,6 +636,7 @@ static bool is_kept(const lwi_yaml_key *key, const lwi_document_value *v)
     case LWI_KEY_QUATERNION:
     case LWI_KEY_SHAPES:
     case LWI_KEY_STRING:
+    case LWI_KEY_OBJECTS:
         return true;
     case LWI_KEY_LENGTH:
     case LWI_KEY_SIGNAL:
@@ -659,7 +663,7 @@ static lw_status read_key(lwi_yaml_reading *r, const lwi_yaml_key *key, int type
     if (r->stated && r->base && is_kept(key, v))
         TRY(lwi_yaml_keep(r, key, FIELD(char, key->offset), v));
     r->key = outer;
-    r->stated = stated;
+    r->stated = stated || (!r->base && r->stated); // a part of what is kept as a whole
     return LW_OK;
 }
 

@@ -184,6 +184,27 @@ static uint64_t hash_signal(uint64_t h, const lwi_description *d, const char *fi
     return f->name ? hash(h, f->name, strlen(f->name)) : hash(h, &f->value, sizeof f->value);
 }
 
+// Numbers of a list of objects, and the poses of their bodies.
+static uint64_t hash_objects(uint64_t h, const lwi_description *d, const lwi_yaml_item *item,
+                             const char *field, const lwi_yaml_key *key)
+{
+    const lwi_yaml_item part = {item->list, item->index, key->more, NULL};
+    const char *at;
+    int count;
+    memcpy(&at, field, sizeof at);
+    memcpy(&count, field - key->offset + key->size, sizeof count);
+    for (int i = 0; i < count; i++, at += key->count) {
+        for (int k = 0; k < part.keys->nkey; k++) {
+            const lwi_yaml_key *of = &part.keys->key[k];
+            if (of->kind == LWI_KEY_NUMBER) h = hash(h, at + of->offset, sizeof(double));
+            if (of->kind == LWI_KEY_VECTOR || of->kind == LWI_KEY_DIRECTION)
+                h = hash(h, at + of->offset, sizeof(lw_vec3));
+        }
+        h = hash_bodies(h, d, &part, at);
+    }
+    return hash(h, &count, sizeof count);
+}
+
 uint64_t lwi_yaml_guard(const lwi_description *d, const lwi_yaml_item *item, unsigned offset,
                         const lwi_yaml_key *key)
 {
@@ -209,6 +230,8 @@ uint64_t lwi_yaml_guard(const lwi_description *d, const lwi_yaml_item *item, uns
     case LWI_KEY_LIST:
     case LWI_KEY_ROWS:
         return hash_list(h, field, count_of(item, at, field, key));
+    case LWI_KEY_OBJECTS:
+        return hash_objects(h, d, item, field, key);
     case LWI_KEY_LENGTH:
         return hash_signal(hash(h, field, sizeof(double)), d, field - key->offset + key->size);
     case LWI_KEY_SIGNAL:

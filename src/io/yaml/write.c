@@ -44,7 +44,7 @@ static const char *stated_text(const writing *w, const lwi_yaml_key *key, const 
 {
     *other = false;
     if (!w->d->stated.n || w->now->item.index < 0 || key->kind == LWI_KEY_OBJECT ||
-        key->kind == LWI_KEY_OBJECTS || key->kind == LWI_KEY_EACH)
+        key->kind == LWI_KEY_EACH)
         return NULL;
     const ptrdiff_t offset = (const char *)source + key->offset - (const char *)w->now->base;
     if (offset < 0) return NULL;
@@ -452,12 +452,15 @@ static void put_option(const writing *w, const lw_options *options, const char *
 
 static void put_objects(const writing *w, const lwi_yaml_key *key, const void *items, int count)
 {
+    const current outer = *w->now;
+    w->now->item.index = -1; // they are stated as a whole
     for (int i = 0; i < count; i++) {
         fputs(i ? ", {" : "[{", w->file);
         write_object(w, key->more, 0, (const char *)items + (size_t)i * (size_t)key->count, ", ");
         fputs("}", w->file);
     }
     fputs("]", w->file);
+    *w->now = outer;
 }
 
 static void put_key(const writing *w, const lwi_yaml_key *key, int type, const void *source)

@@ -274,6 +274,10 @@ static const char moving[] =
     "  stop: {type: stop, between: [c, d], from: [0, 1, 0], to: [1, 0, 0], normal: [0, 1, 0],\n"
     "         radius: 0.125, stiffness: 100}\n"
     "  drag: {type: drag, body: b, at: [1, 0, 0], linear: 1}\n"
+    "  rope: {type: tendon, stiffness: 10, length: 1, path: [{body: ground, point: [1, 1, 0]},\n"
+    "         {body: a, point: [l, h, 0]}, {body: e, point: P}, {body: c, point: P}]}\n"
+    "  servo: {type: servo, kp: 2, of: [{joint: revolute, factor: 2*l}, {joint: still, factor: "
+    "h}]}\n"
     "impulses:\n"
     "  kick: {time: 1, body: a, at: [0, 2, 0], impulse: [1, 0, 0]}\n";
 
