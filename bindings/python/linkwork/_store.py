@@ -7,6 +7,7 @@ import json
 import os
 import tempfile
 import threading
+import uuid
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
@@ -160,9 +161,10 @@ class _Dask(_Futures):
     def __init__(self, client: Any) -> None:
         super().__init__(client)
         self.distributed = importlib.import_module("distributed")
+        self.name = uuid.uuid4().hex  # a scheduler does not run a key again that it remembers
 
     def submit(self, *words: Any) -> Any:
-        return self.executor.submit(make_part, *words, pure=False, retries=100, key=f"linkwork part {words[1]} {id(self)}")
+        return self.executor.submit(make_part, *words, pure=False, retries=100, key=f"linkwork part {words[1]} {self.name}")
 
     def wait(self, futures: List[Any]) -> List[Any]:
         try:

@@ -8,9 +8,11 @@ from __future__ import annotations
 import argparse
 import concurrent.futures
 import importlib
+import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 from typing import Any, List, Optional
 
@@ -29,9 +31,21 @@ def _module(engine: str) -> Any:
                  f"pip install linkwork[{engine}]")
 
 
+def _end_with_parent() -> None:
+    """A worker of a pool ends when its parent has ended, also by a kill, which it would not notice."""
+    parent = multiprocessing.parent_process()
+
+    def watch() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)  # a part that is not complete is not kept
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
 def _executor(engine: str, scheduler: Optional[str], workers: int) -> Any:
     if engine == "processes":
-        return concurrent.futures.ProcessPoolExecutor(workers or None)
+        return concurrent.futures.ProcessPoolExecutor(workers or None, initializer=_end_with_parent)
     module = _module(engine)
     if engine == "dask":
         if scheduler:
@@ -57,10 +71,14 @@ class _Line:
             rate = (done - self.first) / max(time.monotonic() - self.begun, 1e-9)
             left = f", {rate:.3g}/s, {(rows - done) / rate:.0f} s left" if rate else ""
             sys.stderr.write(f"\r{done:.0f} of {rows:.0f} variants{left}\033[K")
-        return False
+        return _stopped.is_set()
+
+
+_stopped = threading.Event()
 
 
 def _interrupt(number: int, frame: Any) -> None:
+    _stopped.set()  # an exception is lost where Python ignores them, as in what runs after a fork
     raise KeyboardInterrupt
 
 
@@ -72,7 +90,7 @@ def _run(arguments: argparse.Namespace) -> int:
         complete(store, executor, arguments.threads, arguments.lanes, line)
     except (KeyboardInterrupt, StoppedError, Error) as reason:
         state = store.state()
-        print(f"\nlinkwork: {reason or 'stopped'}: {state.complete} of {state.parts} parts are complete; `linkwork sweep "
+        print(f"\nlinkwork: {str(reason) or 'stopped'}: {state.complete} of {state.parts} parts are complete; `linkwork sweep "
               f"--resume {store.folder}` continues", file=sys.stderr, flush=True)
         os._exit(1)  # workers may be at work for as long as a part takes
     if line.shown:

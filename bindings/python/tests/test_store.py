@@ -131,6 +131,40 @@ def test_the_module_makes_parts(path, whole, tmp_path):
         assert "pip install linkwork[ray]" in missing.stderr
 
 
+def processes_of(folder):
+    """Processes with the folder on their command line: a driver, and workers that were forked from it."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/cmdline", "rb") as file:
+                if os.fsencode(folder) in file.read():
+                    found.append(int(name))
+        except OSError:
+            pass  # it has ended
+    return found
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/cmdline"), reason="no /proc here")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_workers_end_with_their_driver(path, tmp_path, number):
+    folder = tmp_path / "w"
+    with pytest.raises(lw.StoppedError):
+        lw.sweep(path, SPACE, store=folder, part_rows=1, progress=lambda done, rows: True, **{**STUDY, "duration": 2000})
+    words = [sys.executable, "-m", "linkwork.engine", str(folder), "--workers", "2"]
+    with subprocess.Popen(words, stderr=subprocess.DEVNULL) as driver:
+        until = time.monotonic() + 60
+        while len(processes_of(folder)) < 3 and driver.poll() is None and time.monotonic() < until:
+            time.sleep(0.02)
+        assert len(processes_of(folder)) >= 3
+        driver.send_signal(number)
+    while processes_of(folder) and time.monotonic() < until:
+        time.sleep(0.1)
+    left = processes_of(folder)
+    for process in left:
+        os.kill(process, signal.SIGKILL)
+    assert not left
+
+
 def test_engines_are_chosen_by_what_they_are():
     class Fake:
         __name__ = "ray"
