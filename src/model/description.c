@@ -219,6 +219,11 @@ static lw_status check_time_alone(const lwi_item *it, const char *what, lw_signa
     const char *f = lwi_function_of_state(b->desc.function, s);
     if (f) {
         const lwi_formula_facts facts = lwi_formula_facts_of(f);
+        if (!facts.reads_state)
+            return lwi_item_fail(it,
+                                 "%s follows a signal with states, expected one of t alone (its "
+                                 "time derivatives are needed)",
+                                 what);
         return lwi_item_fail(
             it,
             "%s follows a formula that reads %.*s, expected one of t alone (its time derivatives "

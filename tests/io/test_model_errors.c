@@ -136,6 +136,11 @@ static void keys(void **state)
          "joint 'j' has no coordinate q1; it is revolute and has 1 (character 1)"},
         {JOINT "motion: {q0: {type: formula, of: t*j.qd0}}}\n", LW_ERR_MODEL, 6, 3,
          "joint 'j': motion follows a formula that reads j.qd0, expected one of t alone"},
+        {"linkwork: 1\nsignals: {u: {type: switch, value: 0}}\n"
+         "bodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\njoints: {j: {type: revolute, "
+         "between: [ground, a], frame1: {}, frame2: {}, motion: {q0: u}}}\n",
+         LW_ERR_MODEL, 4, 10,
+         "joint 'j': motion follows a signal with states, expected one of t alone"},
         {HEAD "simulation: {durations: 1}\n", LW_ERR_PARSE, 5, 14,
          "simulation: unknown key 'durations', did you mean 'duration'"},
         {HEAD "simulation: {duration: soon}\n", LW_ERR_PARSE, 5, 24,

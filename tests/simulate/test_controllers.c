@@ -249,6 +249,16 @@ static void integrals_stay_within_their_range(void **state)
     assert_near(signal_of(m, at(sim, 2 * pi + 1), "held"), 1 - cos(1), 1e-8);
     lw_sim_destroy(sim);
     lw_model_destroy(m);
+    m = cart_with("  force: 0\n  u: {type: integral, of: -held, range: [2, 5]}\n"
+                  "  held: {type: integral, of: -1, range: [1, 2], initial: 7}\n");
+    sim = create(m, "auto", "dopri54", 1e-12); // both begin at the end of the range that is near
+    const lw_observation *o;
+    lwt_ok(lw_sim_observe(sim, LW_OBSERVE_TWIST, &o), lw_sim_error(sim));
+    assert_true(o->states[0] == 2 && o->states[1] == 2);
+    assert_near(signal_of(m, at(sim, 0.5), "held"), 1.5, 1e-12);
+    assert_near(signal_of(m, at(sim, 0.5), "u"), 2, 1e-12);
+    lw_sim_destroy(sim);
+    lw_model_destroy(m);
 }
 
 // While the value is at its limit the integral goes to that at which it would leave it, w = limit, with the time

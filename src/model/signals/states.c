@@ -322,7 +322,7 @@ void lwi_signal_states_start(const lwi_function *f, const lwi_now *now, double *
     const int n = f->nstate;
     memset(z, 0, (size_t)n * sizeof *z);
     if (d->type == LW_FUNCTION_INTEGRAL || d->type == LW_FUNCTION_PID) {
-        z[0] = d->initial;
+        z[0] = d->type == LW_FUNCTION_INTEGRAL ? within(d->initial, d) : d->initial;
         if (n > 1) z[1] = lwi_formula_value(f->formula, now) - lwi_formula_value(f->formula2, now);
         return;
     }
