@@ -238,8 +238,8 @@ static bool is_operator_word(const char *word, int length)
            (length == 3 && (!memcmp(word, "and", 3) || !memcmp(word, "not", 3)));
 }
 
-// Is it a name that means something else than a unit?
-static bool is_name(parser *p, const char *word, int length)
+// Is it a word of all formulas?
+static bool is_own_word(const char *word, int length)
 {
     for (int i = FIRST_CALL; i < FIRST_CALL + NCALL; i++)
         if ((int)strlen(symbols[i].text) == length &&
@@ -249,7 +249,13 @@ static bool is_name(parser *p, const char *word, int length)
         if ((int)strlen(distances[i]) == length && !memcmp(distances[i], word, (size_t)length))
             return true;
     return is_operator_word(word, length) || (length == 1 && (*word == 't' || *word == 'e')) ||
-           (length == 2 && !memcmp(word, "pi", 2)) ||
+           (length == 2 && !memcmp(word, "pi", 2));
+}
+
+// Is it a name that means something else than a unit?
+static bool is_name(parser *p, const char *word, int length)
+{
+    return is_own_word(word, length) ||
            (p->scope && p->scope->find(p->scope->user, word, length, NULL, NULL) == LW_OK);
 }
 
@@ -866,8 +872,7 @@ bool lwi_formula_is_word(const char *text)
 
 bool lwi_formula_is_reserved(const char *word)
 {
-    parser p = {.scope = NULL};
-    return is_name(&p, word, (int)strlen(word));
+    return is_own_word(word, (int)strlen(word));
 }
 
 static bool is_kinked(lwi_operation operation)
