@@ -46,7 +46,7 @@ static bool has_package(void)
     if (child == 0) {
         const int nothing = open("/dev/null", O_WRONLY);
         if (nothing >= 0) dup2(nothing, STDERR_FILENO);
-        execlp(python(), "python3", "-c", "import linkwork.engine", (char *)NULL);
+        execlp(python(), python(), "-c", "import linkwork.engine", (char *)NULL);
         _exit(127);
     }
     while (child > 0 && waitpid(child, &how, 0) < 0 && errno == EINTR) {}
@@ -80,7 +80,7 @@ cli_exit cli_run_executor(const cli_arguments *a, const char *folder, int thread
                             "--engine %s needs the Python package, which %s does not have: "
                             "pip install linkwork[%s] (LINKWORK_PYTHON names another interpreter)",
                             a->executor, python(), a->executor);
-    add(&w, "python3");
+    add(&w, python()); // by this name an interpreter finds its environment
     if (!strcmp(a->executor, "mpi")) add_pair(&w, "-m", "mpi4py.futures");
     add_pair(&w, "-m", "linkwork.engine");
     add_pair(&w, folder, "--engine");

@@ -245,6 +245,23 @@ class Store(unittest.TestCase):
         self.run_ok("sweep", "--resume", "s", "--engine", "local")
         self.assertEqual(self.merged("s"), self.whole())
 
+    def test_an_executor_of_an_environment(self):
+        home = os.path.join(self.path, "v")
+        version = "python%d.%d" % sys.version_info[:2]
+        packages = os.path.join(home, "lib", version, "site-packages")
+        module = os.path.join(packages, *"linkwork.engine".split(".")) + ".py"
+        os.makedirs(os.path.dirname(module))
+        os.makedirs(os.path.join(home, "bin"))
+        python = os.path.join(home, "bin", "python")
+        os.symlink(os.path.realpath(sys.executable), python)
+        for file, text in (("v/pyvenv.cfg", "home = %s\n" % os.path.dirname(os.path.realpath(sys.executable))),
+                           (module, "import sys\nprint('given', *sys.argv[1:])\n")):
+            with open(os.path.join(self.path, file), "w", encoding="utf-8") as out:
+                out.write(text)
+        done = linkwork(*STUDY, "--store", "s", "--engine", "processes", "--quiet", cwd=self.path,
+                        env={**os.environ, "LINKWORK_PYTHON": python})
+        self.assertIn("given s --engine processes", done.stdout, done.stderr)
+
     def test_wrong_use(self):
         for text, *words in (("MODEL is missing", "--store", "s"), ("nothing differs", MODEL, "--store", "s"),
                              ("expected one of them", "--resume", "s", "--status", "s"),

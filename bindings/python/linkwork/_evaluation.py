@@ -125,9 +125,12 @@ class Evaluation:
         array = self._points(points)
         if self.executor is None:
             return self._shaped(_evaluate(*self._words(array)))
-        for point in array:
-            self.submit(point)
-        return np.concatenate([values for _, values in self.results(ordered=True)])
+        try:
+            for point in array:
+                self.submit(point)
+            return np.concatenate([values for _, values in self.results(ordered=True)])
+        finally:
+            self._submitted.clear()  # what is left of a call that has failed
 
     def __repr__(self) -> str:
         return f"<linkwork.Evaluation: {', '.join(self.columns)} of {', '.join(self.names)}>"

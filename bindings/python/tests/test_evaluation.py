@@ -77,3 +77,11 @@ def test_wrong_use(path):
         lw.Evaluation(path, NAMES, "measure.load.mux", duration=0.1)(POINTS)
     with pytest.raises(lw.ArgumentError, match="nothing"):
         lw.Evaluation(path, ["nothing"], "measure.load.max", duration=0.1)([[1.0]])
+
+
+def test_a_call_that_fails_leaves_nothing(path):
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        f = lw.Evaluation(path, ["l", "nothing"], "measure.load.max", duration=0.1, executor=pool)
+        for _ in range(2):
+            with pytest.raises(lw.ArgumentError, match="nothing"):
+                f([[450.0, 1.0], [550.0, 3.0]])
