@@ -390,6 +390,15 @@ static lw_status diverges(const lwi_rattle *d, const phi_job *of, double size, l
                     of->t, MAX_ITERATIONS, of->h, size, name);
 }
 
+// What positions at the end of the step are rounded to, of a mechanism far from its origin.
+static double round_off(const lwi_rattle *d)
+{
+    double far = d->system.length;
+    for (int k = 0; k < d->system.model->nnode; k++)
+        for (int i = 0; i < 3; i++) far = fmax(far, fabs(d->body[k].r1[i] - d->body[k].origin[i]));
+    return 4 * DBL_EPSILON * far;
+}
+
 lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
 {
     lwi_system *s = &d->system;
@@ -414,6 +423,6 @@ lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
         begin_full(d);
         last.size = last.energy = INFINITY;
     }
-    if (now.residual <= DBL_EPSILON * s->length) return LW_OK;
+    if (now.residual <= round_off(d)) return LW_OK;
     return diverges(d, &of, now.size, error);
 }

@@ -168,6 +168,40 @@ static void joints_far_away_are_closed(void **state)
     lw_model_destroy(model);
 }
 
+// A four-bar on the ground, at X: positions of its joints round off more than its steps would.
+static void loops_on_the_ground_far_away_converge(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "gravity: [0, -9.81, 0]\n"
+        "parameters: {X: 1}\n"
+        "bodies:\n"
+        "  a: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [X, 0.5, 0]}\n"
+        "  b: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [X+1, 1.1, 0]}\n"
+        "  c: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [X+2.1, 0.6, 0]}\n"
+        "joints:\n"
+        "  A: {type: revolute, between: [ground, a], at: [X, 0, 0]}\n"
+        "  B: {type: revolute, between: [a, b], at: [X, 1, 0]}\n"
+        "  C: {type: revolute, between: [b, c], at: [X+2, 1.2, 0]}\n"
+        "  D: {type: revolute, between: [ground, c], at: [X+2.2, 0, 0]}\n";
+    const lw_options options = rattle_options(1e-3, 0.1, 0.1, 2);
+    double near = 0;
+    for (int far = 0; far < 2; far++) {
+        lw_model *model;
+        lw_error error;
+        const char *const set[] = {far ? "X=131072" : "X=0"};
+        const lw_read_desc desc = {.format = "yaml", .set = set, .nset = 1};
+        lwt_ok(lw_model_parse(text, strlen(text), "far.yaml", &desc, &model, NULL, &error), &error);
+        const track end = run(model, &options);
+        if (far)
+            assert_true(fabs(end.r[1][1] - near) < 1e-8);
+        else
+            near = end.r[1][1];
+        lw_model_destroy(model);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -175,6 +209,7 @@ int main(void)
         cmocka_unit_test(rotations_solve_their_equation),
         cmocka_unit_test(steps_are_equal),
         cmocka_unit_test(joints_far_away_are_closed),
+        cmocka_unit_test(loops_on_the_ground_far_away_converge),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
