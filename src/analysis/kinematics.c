@@ -51,6 +51,11 @@ static lw_status check_driven(const motion *k, lw_error *error)
 static lw_status begin(motion *k, lw_error *error)
 {
     const lw_model *model = k->model;
+    if (model->nstate > 0)
+        return lwi_fail(
+            error, LW_ERR_UNSUPPORTED,
+            "signals of the model have states (integrals, lags, controllers, switches), "
+            "which kinematics does not integrate; expected a run");
     TRY(lwi_manifold_create(model, k->t, model->tree_q0, NULL, &k->arena, &k->manifold, error));
     TRY(check_driven(k, error));
     k->q = LWI_PUSH(&k->arena, double, model->tree_nq);

@@ -229,6 +229,11 @@ joints:
         self.assertEqual(values[names.index("joint.b.q0")], 2)
         self.assertIn("2 have none: joint.a.q0, joint.b.q0",
                       self.run_program("kinematics", self.model, code=2))
+        with open(crank, encoding="utf-8") as file:
+            text = file.read()
+        with open(self.path("lag.yaml"), "w", encoding="utf-8") as file:
+            file.write(text + "\nsignals: {late: {type: lag, of: t, time: 0.1}}\n")
+        self.assertIn("does not integrate", self.run_program("kinematics", self.path("lag.yaml"), code=1))
 
     def test_inverse(self):
         held = self.json("inverse", self.model, "--actuators", "a,b")  # the torques that hold it at the start
