@@ -443,6 +443,8 @@ static const struct {
     {"servo.drive.kd", {0.2, 0.3}},
     {"servo.drive.gain", {1, 1.2}},
     {"servo.drive.bias", {0.1, 0.2}},
+    {"servo.drive.stall", {1.5, 1.2}},
+    {"servo.drive.no_load", {4, 3}},
     {"tendon.rope.stiffness", {20, 25}},
     {"tendon.rope.damping", {0.5, 0.4}},
     {"tendon.rope.coulomb", {0.3, 0.2}},
@@ -477,14 +479,14 @@ static lw_model *with_forces(int k)
         "  air: {type: drag, body: a, linear: %g, quadratic: %g, angular: %g,\n"
         "    angular_quadratic: %g, flow: [%g, %g, %g]}\n"
         "  drive: {type: servo, joint: swing, target: 0.5, rate: 0.2, kp: %g, kd: %g,\n"
-        "    gain: [%g, 0, 0], bias: [%g, 0, 0]}\n"
+        "    gain: [%g, 0, 0], bias: [%g, 0, 0], stall: %g, no_load: %g}\n"
         "  rope: {type: tendon, path: [{body: a}, {body: b, radius: 0.1}, {point: [2, 0, 0]}],\n"
         "    length: 1, stiffness: %g, damping: %g, coulomb: %g, target: 0.5, rate: 0.2,\n"
         "    kp: %g, kd: %g, gain: [%g, 0, 0], bias: [%g, 0, 0]}\n",
         *v[0], *v[1], *v[2], *v[3], *v[4], *v[5], *v[6], *v[7], *v[8], *v[9], *v[10], *v[11],
         *v[12], *v[13], *v[14], *v[15], *v[16], *v[17], *v[18], *v[19], *v[20], *v[21], *v[22],
         *v[23], *v[24], *v[25], *v[26], *v[27], *v[28], *v[29], *v[30], *v[31], *v[32], *v[33],
-        *v[34], *v[35], *v[36], *v[37], *v[38], *v[39], *v[40], *v[41], *v[42]);
+        *v[34], *v[35], *v[36], *v[37], *v[38], *v[39], *v[40], *v[41], *v[42], *v[43], *v[44]);
     return parse(text);
 }
 
