@@ -23,6 +23,13 @@ static const char pendulum_text[] =
     "joints: {A: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 0, 1], q: "
     "[-1]}}\n";
 
+// A ball on a vertical rail, with more of the joint in its map; and NO_GRAVITY behind it.
+#define SLIDER(joint)                                                                              \
+    "linkwork: 1\n"                                                                                \
+    "bodies: {ball: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"                                     \
+    "joints: {s: {type: prismatic, between: [ground, ball], frame1: {}, frame2: {}" joint "}}\n"
+#define NO_GRAVITY "gravity: [0, 0, 0]\n"
+
 /** Rows of a run: times, numbers of events. */
 typedef struct rows {
     int n;
@@ -125,6 +132,15 @@ static const method methods[] = {
     {"index3", "index3", 0, 5e-4, 1e-6},    {"rattle", "rattle", 0, 5e-4, 1e-6},
     {"momenta", "gauss", 0, 5e-3, 1e-10}};
 
+// The rows of a run, with this step where the method has steps of equal length.
+static lw_sim *run_by(const lw_model *model, const method *m, double step, rows *r)
+{
+    lw_sim *sim =
+        sim_of(model, m->formulation, m->integrator, m->tolerance, m->step > 0 ? step : 0);
+    run(sim, r);
+    return sim;
+}
+
 static void a_pendulum_passes_an_angle_in_the_time_of_the_elliptic_integral(void **state)
 {
     (void)state;
@@ -134,8 +150,7 @@ static void a_pendulum_passes_an_angle_in_the_time_of_the_elliptic_integral(void
     const double bottom = time_to(0), passed = time_to(acos(-1) / 6);
     for (int i = 0; i < (int)(sizeof methods / sizeof *methods); i++) {
         const method *m = &methods[i];
-        lw_sim *sim = sim_of(model, m->formulation, m->integrator, m->tolerance, m->step);
-        run(sim, &r);
+        lw_sim *sim = run_by(model, m, m->step, &r);
         const double error[] = {of_event(&r, 2, 0) - bottom, lw_sim_time(sim) - passed};
         for (int k = 0; k < 2; k++)
             if (!(fabs(error[k]) < m->error))
@@ -238,11 +253,9 @@ static void steps_of_a_program_end_at_a_stop_and_continue(void **state)
 static void conditions_are_joined(void **state)
 {
     (void)state;
-    static const char text[] =
-        "linkwork: 1\nbodies: {ball: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\njoints:\n"
-        "  s: {type: prismatic, between: [ground, ball], frame1: {}, frame2: {}, q: [1]}\n"
-        "signals: {below: 0.5 - s.q0, late: 't > 0.4', rest: {type: table, t: [0, 1], y: [1, "
-        "-1]}}\n";
+    static const char text[] = SLIDER(", q: [1]") "signals: {below: 0.5 - s.q0, late: 't > 0.4', "
+                                                  "rest: {type: table, t: [0, 1], y: [1, "
+                                                  "-1]}}\n";
     lw_model *model =
         parse(text, "  a: {when: s.q0 < 0.5 and t > 0.1, record: true}\n"
                     "  b: {when: s.q0 < 0.5 and late, record: true}\n"
@@ -272,11 +285,8 @@ static void conditions_are_joined(void **state)
 static void a_jump_through_zero_is_an_event(void **state)
 {
     (void)state;
-    static const char text[] = "linkwork: 1\ngravity: [0, 0, 0]\nbodies: {ball: {mass: 2, inertia: "
-                               "[1, 1, 1, 0, 0, 0]}}\njoints:\n"
-                               "  s: {type: prismatic, between: [ground, ball], frame1: {}, "
-                               "frame2: {}, q: [-0.5], qd: [1]}\n"
-                               "impulses: {hit: {time: 0.75, joint: s, effort: -4}}\n";
+    static const char text[] = SLIDER(", q: [-0.5], qd: [1]") NO_GRAVITY
+        "impulses: {hit: {time: 0.75, joint: s, effort: -2}}\n";
     lw_model *model = parse(text, "  back: {when: s.qd0, record: true}\n"
                                   "  zero: {when: s.q0, record: true}\n");
     for (int i = 0; i < 3; i++) {
@@ -311,7 +321,7 @@ static void events_of_loops_agree(void **state)
     static const char *const pairs[][2] = {{"dense", "verner87"}, {"rcr", "dopri54"},
                                            {"hdca", "dopri5"},    {"dca", "verner87"},
                                            {"index3", "index3"},  {"rattle", "rattle"}};
-    lw_model *model = parse(text, "  low: {when: body.coupler.vx, record: true}\n"
+    lw_model *model = parse(text, "  fast: {when: body.coupler.vx < -1, record: true}\n"
                                   "  end: {when: body.coupler.y < 0.5, stop: true}\n");
     double first[2] = {0};
     for (int i = 0; i < 6; i++) {
@@ -323,7 +333,7 @@ static void events_of_loops_agree(void **state)
         for (int k = 0; k < 2; k++) {
             if (i == 0) first[k] = times[k];
             const double off = fabs(times[k] - first[k]);
-            if (!(off < (own ? 1e-5 : 1e-8) || (isnan(first[k]) && isnan(times[k]))))
+            if (!(off < (own ? 1e-5 : 1e-8)))
                 fail_msg("%s: event %d at %.12g, expected %.12g", pairs[i][0], k, times[k],
                          first[k]);
         }
@@ -338,10 +348,7 @@ static void events_of_loops_agree(void **state)
 static void events_lie_within_contacts(void **state)
 {
     (void)state;
-    static const char text[] =
-        "linkwork: 1\nbodies: {ball: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\njoints:\n"
-        "  s: {type: prismatic, between: [ground, ball], frame1: {}, frame2: {}, q: [1], "
-        "limits: {q0: {lower: 0, stiffness: 1e4}}}\n";
+    static const char text[] = SLIDER(", q: [1], limits: {q0: {lower: 0, stiffness: 1e4}}");
     lw_model *model = parse(text, "  turn: {when: s.qd0, record: true}\n");
     const double w = 100, v = sqrt(2 * G), drop = v / G;
     const double half = (acos(-1) - atan(v * w / G)) / w;
@@ -366,11 +373,8 @@ static void events_lie_within_contacts(void **state)
 static void a_sampled_controller_holds_its_output(void **state)
 {
     (void)state;
-    static const char text[] = "linkwork: 1\ngravity: [0, 0, 0]\nparameters: {T: 0.1}\nsignals: "
-                               "{u: {type: switch, value: 0}}\n"
-                               "bodies: {cart: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\njoints:\n"
-                               "  s: {type: prismatic, between: [ground, cart], frame1: {}, "
-                               "frame2: {}, q: [1], effort: {q0: u}}\n";
+    static const char text[] = SLIDER(", q: [1], effort: {q0: u}") NO_GRAVITY
+        "parameters: {T: 0.1}\nsignals: {u: {type: switch, value: 0}}\n";
     lw_model *model = parse(text, "  sample: {every: T, set: {u: -4*s.q0 - 3*s.qd0}}\n");
     double x = 1, v = 0;
     const double T = 0.1;
@@ -382,9 +386,7 @@ static void a_sampled_controller_holds_its_output(void **state)
     static rows r;
     for (int i = 0; i < (int)(sizeof methods / sizeof *methods); i++) {
         const method *m = &methods[i];
-        lw_sim *sim =
-            sim_of(model, m->formulation, m->integrator, m->tolerance, m->step > 0 ? 0.01 : 0);
-        run(sim, &r);
+        lw_sim *sim = run_by(model, m, 0.01, &r);
         // the motion between samples is a parabola, which each method integrates exactly or within its tolerance
         if (!(fabs(r.q[r.n - 1] - x) < 1e-9))
             fail_msg("%s %s: %.15g, expected %.15g", m->formulation, m->integrator, r.q[r.n - 1],
@@ -401,12 +403,8 @@ static void a_sampled_controller_holds_its_output(void **state)
 static void a_relay_changes_where_its_range_ends(void **state)
 {
     (void)state;
-    static const char text[] =
-        "linkwork: 1\ngravity: [0, 0, 0]\nbodies: {cart: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
-        "signals: {push: {type: relay, of: s.q0, low: -0.1, high: 0.1, below: 2, above: "
-        "-2}}\njoints:\n"
-        "  s: {type: prismatic, between: [ground, cart], frame1: {}, frame2: {}, effort: {q0: "
-        "push}}\n";
+    static const char text[] = SLIDER(", effort: {q0: push}") NO_GRAVITY
+        "signals: {push: {type: relay, of: s.q0, low: -0.1, high: 0.1, below: 2, above: -2}}\n";
     lw_model *model = parse(text, "  change: {when: push, record: true}\n");
     const double a = 2, d = 0.1;
     double expected[3] = {sqrt(2 * d / a)}, v = sqrt(2 * a * d);
@@ -418,9 +416,7 @@ static void a_relay_changes_where_its_range_ends(void **state)
     static rows r;
     for (int i = 0; i < (int)(sizeof methods / sizeof *methods); i++) {
         const method *m = &methods[i];
-        lw_sim *sim =
-            sim_of(model, m->formulation, m->integrator, m->tolerance, m->step > 0 ? 0.01 : 0);
-        run(sim, &r);
+        lw_sim *sim = run_by(model, m, 0.01, &r);
         for (int k = 0; k < 3; k++)
             if (!(fabs(of_event(&r, 1, k) - expected[k]) < 1e-9))
                 fail_msg("%s %s: change %d at %.15g, expected %.15g", m->formulation, m->integrator,
@@ -434,12 +430,9 @@ static void a_relay_changes_where_its_range_ends(void **state)
 static void events_follow_one_another_at_one_time(void **state)
 {
     (void)state;
-    static const char text[] =
-        "linkwork: 1\nbodies: {ball: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\njoints:\n"
-        "  s: {type: prismatic, between: [ground, ball], frame1: {}, frame2: {}, q: [1]}\n"
-        "signals: {a: {type: switch, value: 1}, b: {type: switch, value: 2}, c: {type: switch, "
-        "value: 0}}\n"
-        "";
+    static const char text[] = SLIDER(", q: [1]") "signals: {a: {type: switch, value: 1}, b: "
+                                                  "{type: switch, value: 2}, c: {type: switch, "
+                                                  "value: 0}}\n";
     lw_model *model = parse(text, "  third: {when: c > 5, record: true}\n"
                                   "  first: {at: [1], set: {a: b, b: a}}\n"
                                   "  second: {when: a > 1.5, set: {c: 10*a + b}, record: true}\n");
@@ -465,12 +458,9 @@ static void events_follow_one_another_at_one_time(void **state)
 static void a_relay_follows_an_input_that_returns_at_once(void **state)
 {
     (void)state;
-    static const char text[] =
-        "linkwork: 1\nbodies: {ball: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\njoints:\n"
-        "  s: {type: prismatic, between: [ground, ball], frame1: {}, frame2: {}, q: [1]}\n"
-        "signals: {u: {type: switch, value: 0}, r: {type: relay, of: u, low: 0.2, high: 0.8, "
-        "below: "
-        "3, above: 5}}\n";
+    static const char text[] = SLIDER(", q: [1]") "signals: {u: {type: switch, value: 0}, r: "
+                                                  "{type: relay, of: u, low: 0.2, high: 0.8, "
+                                                  "below: 3, above: 5}}\n";
     lw_model *model = parse(text, "  up: {at: [1], set: {u: 1}}\n"
                                   "  down: {when: u > 0.5, set: {u: 0}}\n");
     lw_sim *sim = sim_of(model, "auto", "auto", 1e-8, 0);
@@ -489,10 +479,7 @@ static void chatter_ends_with_a_message(void **state)
 {
     (void)state;
     static const char text[] =
-        "linkwork: 1\ngravity: [0, 0, 0]\nbodies: {cart: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
-        "signals: {u: {type: switch, value: -1}}\njoints:\n"
-        "  s: {type: prismatic, between: [ground, cart], frame1: {}, frame2: {}, q: [1], effort: "
-        "{q0: u}}\n";
+        SLIDER(", q: [1], effort: {q0: u}") NO_GRAVITY "signals: {u: {type: switch, value: -1}}\n";
     lw_model *model = parse(text, "  up: {when: s.qd0 + s.q0 < 0, set: {u: 1}}\n"
                                   "  down: {when: s.qd0 + s.q0 > 0, set: {u: -1}}\n");
     lw_sim *sim = sim_of(model, "aba", "verner87", 1e-10, 0);
@@ -507,13 +494,9 @@ static void chatter_ends_with_a_message(void **state)
 static void a_resumed_run_has_the_same_bits(void **state)
 {
     (void)state;
-    static const char text[] =
-        "linkwork: 1\ngravity: [0, 0, 0]\nsignals:\n  u: {type: switch, value: 0}\n  n: {type: "
-        "switch, value: 0}\n"
-        "  push: {type: relay, of: s.q0, low: -0.1, high: 0.1, below: 2, above: -2}\n"
-        "bodies: {cart: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\njoints:\n"
-        "  s: {type: prismatic, between: [ground, cart], frame1: {}, frame2: {}, q: [1], effort: "
-        "{q0: u + push}}\n";
+    static const char text[] = SLIDER(", q: [1], effort: {q0: u + push}") NO_GRAVITY
+        "signals:\n  u: {type: switch, value: 0}\n  n: {type: switch, value: 0}\n"
+        "  push: {type: relay, of: s.q0, low: -0.1, high: 0.1, below: 2, above: -2}\n";
     lw_model *model = parse(text, "  sample: {every: 0.25, set: {u: -4*s.q0 - s.qd0, n: n + 1}}\n");
     lw_sim *whole = sim_of(model, "aba", "rk4", 0, 0.01),
            *part = sim_of(model, "aba", "rk4", 0, 0.01);
@@ -539,10 +522,7 @@ static void a_resumed_run_has_the_same_bits(void **state)
 static void instances_of_a_batch_have_their_events(void **state)
 {
     (void)state;
-    static const char text[] =
-        "linkwork: 1\nbodies: {ball: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\njoints:\n"
-        "  s: {type: prismatic, between: [ground, ball], frame1: {}, frame2: {}, q: [1]}\n";
-    lw_model *model = parse(text, "  hit: {when: s.q0 < 0, stop: true}\n");
+    lw_model *model = parse(SLIDER(", q: [1]"), "  hit: {when: s.q0 < 0, stop: true}\n");
     const double height[] = {0.5, 1, 2, 100};
     lw_options options;
     lw_options_default(&options);
