@@ -747,6 +747,8 @@ typedef struct lw_function_info {
     bool recorded;         ///< a signal: results have it as signal.NAME.value
 } lw_function_info;
 
+/** A function, from 0 on in the order in which they were added (lw_signal has 1 more); all zero for an index out of
+ *  range.  Strings are valid as long as the model. */
 LW_API lw_function_info lw_model_function(const lw_model *model, int function);
 LW_API lw_body_info lw_model_body(const lw_model *model, lw_body body);
 LW_API int lw_model_mesh_count(const lw_model *model);

@@ -309,11 +309,15 @@ static double next_trial(const lw_sim *sim, double a, double b)
     return t + 0.5 * SHORTEST * fabs(b); // rather behind the event
 }
 
-static void copy_guards(const lw_sim *sim, double *to, double *other, bool again)
+static void copy_guards(const lw_sim *sim, double *to)
 {
     for (int i = 0; i < sim->triggers.n; i++) to[i] = sim->triggers.guard[i];
-    for (int i = 0; again && other && i < sim->triggers.n; i++)
-        other[i] *= 0.5; // the end that stays counts less
+}
+
+// An end of the interval that has stayed twice counts less.
+static void halve_guards(const lw_sim *sim, double *end)
+{
+    for (int i = 0; i < sim->triggers.n; i++) end[i] *= 0.5;
 }
 
 // The state goes to the first crossing in the step that ends at sim->t.  The conditions at its start are in `low`.
@@ -322,7 +326,7 @@ static lw_status find_first(lw_sim *sim)
     lwi_triggers *g = &sim->triggers;
     double a = g->t0, b = sim->t, before = INFINITY;
     int side = 0;
-    copy_guards(sim, g->high, g->low, false);
+    copy_guards(sim, g->high);
     for (int i = 0; i < MAX_TRIALS && b - a > SHORTEST * fabs(b); i++) {
         double t = next_trial(sim, a, b);
         // halves, where three trials have not made the interval half as long
@@ -337,11 +341,13 @@ static lw_status find_first(lw_sim *sim)
         TRY(examine(sim));
         if (any_crossed(sim)) {
             b = sim->t;
-            copy_guards(sim, g->high, g->low, side < 0);
+            copy_guards(sim, g->high);
+            if (side < 0) halve_guards(sim, g->low);
             side = -1;
         } else {
             a = sim->t;
-            copy_guards(sim, g->low, g->high, side > 0);
+            copy_guards(sim, g->low);
+            if (side > 0) halve_guards(sim, g->high);
             side = 1;
         }
     }
@@ -355,7 +361,7 @@ static lw_status find_first(lw_sim *sim)
 static lw_status step(lw_sim *sim, double stop)
 {
     lwi_triggers *g = &sim->triggers;
-    copy_guards(sim, g->low, NULL, false);
+    copy_guards(sim, g->low);
     keep_start(sim);
     TRY(lwi_sim_advance_plain(sim, stop, stop, true));
     if (sim->t == g->t0) return LW_OK; // an impact, or a step across begins
