@@ -4,6 +4,7 @@
 // bit for bit the default are omitted, numbers have 17 digits, so that the file reads back to the
 // same bits.  Functions without a name are written inline.
 #include "base/numbers.h"
+#include "io/yaml/function_names.h"
 #include "io/yaml/statements.h"
 #include "io/text.h"
 #include "model/model.h"
@@ -20,7 +21,7 @@ typedef struct writing {
     const lwi_description *d;
     lw_error *error;
     lwi_arena arena;
-    const char **function; // [nfunction] names, NULL: written inline
+    const char *const *function; // [nfunction] names, NULL: written inline
     lwi_yaml_statements stated;
     struct current *now; // item that is written
 } writing;
@@ -604,96 +605,6 @@ static void write_object(const writing *w, const lwi_yaml_object *object, int ty
     }
 }
 
-// ----------------------------------------------------------------------------- names of functions
-
-static void use(int *uses, lw_signal signal)
-{
-    if (signal.index > 0) uses[signal.index - 1]++;
-}
-
-// Counts the references to each function.
-static void use_signals(int *uses, const lwi_yaml_object *object, const void *desc)
-{
-    for (int i = 0; i < object->nkey; i++) {
-        const lwi_yaml_key *key = &object->key[i];
-        lw_signal signal;
-        const bool one = key->kind == LWI_KEY_SIGNAL || key->kind == LWI_KEY_FUNCTION ||
-                         key->kind == LWI_KEY_FORMULA;
-        const int n = one ? 1 : key->kind == LWI_KEY_SIGNALS ? key->count : 0;
-        for (int k = 0; k < n; k++) {
-            memcpy(&signal, (const char *)desc + key->offset + (size_t)k * sizeof signal,
-                   sizeof signal);
-            use(uses, signal);
-        }
-    }
-}
-
-static void count_uses(const lwi_description *d, int *uses)
-{
-    for (int i = 0; i < d->nfunction; i++)
-        for (int k = 0; k < d->function[i].nterm; k++) use(uses, d->function[i].terms[k]);
-    for (int i = 0; i < d->njoint; i++) {
-        const lw_joint_desc *j = &d->joint[i];
-        for (int k = 0; k < LW_JOINT_MAX_NV; k++) {
-            use(uses, j->coordinate[k].motion);
-            use(uses, j->coordinate[k].force);
-            use(uses, j->coordinate[k].effort);
-        }
-        for (int k = 0; k < 3; k++) use(uses, j->mount_shift[k]);
-        use(uses, j->mount_turn);
-        use(uses, j->length_of);
-    }
-    for (int k = 0; k < LWI_FORCE_ITEMS; k++)
-        for (int i = 0; i < d->force[k].n; i++)
-            use_signals(uses, lwi_force_items[k]->keys, lwi_force_desc(d, k, i));
-    for (int i = 0; i < d->nevent; i++) {
-        use_signals(uses, &lwi_yaml_event_object, &d->event[i]);
-        for (int k = 0; k < d->event[i].nset; k++) use(uses, d->event[i].set[k].value);
-    }
-}
-
-static bool is_taken(const writing *w, const char *name)
-{
-    for (int i = 0; i < w->d->nfunction; i++)
-        if (w->d->function[i].name && strcmp(w->d->function[i].name, name) == 0) return true;
-    for (int i = 0; i < w->d->ninput; i++)
-        if (strcmp(w->d->input[i], name) == 0) return true;
-    return false;
-}
-
-// A function without a name gets one if it is used twice, or if sums would be nested deeper than the reader
-// accepts.
-static lw_status name_functions(writing *w)
-{
-    enum { DEEPEST = 8 };
-    const int n = w->d->nfunction;
-    int *uses = LWI_PUSH(&w->arena, int, n);
-    int *depth = LWI_PUSH(&w->arena, int, n);
-    w->function = LWI_PUSH(&w->arena, const char *, n);
-    if (!uses || !depth || !w->function)
-        return lwi_fail(w->error, LW_ERR_MEMORY, "no memory to write the model");
-    count_uses(w->d, uses);
-    for (int i = 0; i < n; i++) {
-        const lw_function_desc *f = &w->d->function[i];
-        w->function[i] = f->name;
-        for (int k = 0; k < f->nterm; k++) {
-            if (f->terms[k].index <= 0) continue;
-            const int inner = depth[f->terms[k].index - 1] + 1;
-            if (inner > depth[i]) depth[i] = inner;
-        }
-        if (!f->name && (uses[i] > 1 || depth[i] > DEEPEST)) {
-            char name[48];
-            int length = snprintf(name, sizeof name, "function%d", i);
-            while (is_taken(w, name) && length < 40) name[length++] = '_', name[length] = 0;
-            w->function[i] = lwi_arena_text(&w->arena, name);
-            if (!w->function[i])
-                return lwi_fail(w->error, LW_ERR_MEMORY, "no memory to write the model");
-        }
-        if (w->function[i]) depth[i] = 0;
-    }
-    return LW_OK;
-}
-
 // ---------------------------------------------------------------------------------------- sections
 
 static void begin_item(const writing *w, const char *name);
@@ -928,7 +839,8 @@ lw_status lw_model_write(const lw_model *model, const lw_options *options, FILE 
     lw_status status = check_writable(&w);
     if (status == LW_OK && lwi_yaml_statements_sort(w.d, &w.arena, &w.stated) != LW_OK)
         status = lwi_fail(error, LW_ERR_MEMORY, "no memory to write the model");
-    if (status == LW_OK) status = name_functions(&w);
+    if (status == LW_OK && !(w.function = lwi_yaml_function_names(w.d, &w.arena)))
+        status = lwi_fail(error, LW_ERR_MEMORY, "no memory to write the model");
     if (status == LW_OK && !lwi_numbers_begin(&numbers))
         status = lwi_fail(error, LW_ERR_MEMORY, "no memory to write the model");
     if (status == LW_OK) {

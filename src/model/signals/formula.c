@@ -136,8 +136,7 @@ static char peek(parser *p)
     return p->text[p->at];
 }
 
-// Length of the word at byte `at`; 0 where there is none.
-static int word_length(const char *text, int at)
+int lwi_formula_word_length(const char *text, int at)
 {
     int n = 0;
     if (is_letter(text[at]))
@@ -151,7 +150,7 @@ static bool take(parser *p, const char *symbol_text)
     const int n = (int)strlen(symbol_text);
     peek(p);
     if (strncmp(p->text + p->at, symbol_text, (size_t)n) != 0) return false;
-    if (is_letter(symbol_text[0]) && word_length(p->text, p->at) != n) return false;
+    if (is_letter(symbol_text[0]) && lwi_formula_word_length(p->text, p->at) != n) return false;
     p->at += n;
     return true;
 }
@@ -160,7 +159,7 @@ static bool take(parser *p, const char *symbol_text)
 static lw_status expected(parser *p, const char *what)
 {
     const char next = peek(p);
-    int length = word_length(p->text, p->at);
+    int length = lwi_formula_word_length(p->text, p->at);
     if (next == 0)
         return lwi_formula_fail(p->text, p->at, 1, p->error, "expected %s, the formula ends", what);
     if ((unsigned char)next < ' ')
@@ -262,7 +261,7 @@ static bool is_name(parser *p, const char *word, int length)
 // Length of the unit's name at byte `at`; 0 where none begins: a function, a joint or something else does.
 static int unit_length(const parser *p, int at, lwi_unit *unit)
 {
-    const int n = word_length(p->text, at);
+    const int n = lwi_formula_word_length(p->text, at);
     int end = at + n;
     if (n == 0 || is_operator_word(p->text + at, n) || p->text[end] == '.') return 0;
     while (is_space(p->text[end])) end++;
@@ -329,7 +328,7 @@ static lw_status parse_unit(parser *p, lwi_unit *unit)
     lwi_unit factor;
     int sign = 1, power, at = p->at;
     while (is_space(p->text[at])) at++;
-    const int n = unit_length(p, at, &factor), word = word_length(p->text, at);
+    const int n = unit_length(p, at, &factor), word = lwi_formula_word_length(p->text, at);
     if (!n) {
         const bool other = !word || p->text[at + word] == '.' || p->text[at + word] == '(' ||
                            is_name(p, p->text + at, word);
@@ -404,8 +403,7 @@ static lw_status push_name(parser *p, const lwi_formula_name *name)
 
 // ---- names of the scope
 
-// Length of a quoted name, its quotes included; 0: it does not end.
-static int quoted_length(const char *text)
+int lwi_formula_quoted_length(const char *text)
 {
     int n = 1;
     while (text[n] && (text[n] != '\'' || text[n + 1] == '\'')) n += text[n] == '\'' ? 2 : 1;
@@ -417,8 +415,8 @@ static int path_length(const char *text, int at)
 {
     int n = 0;
     for (;;) {
-        const int part =
-            text[at + n] == '\'' ? quoted_length(text + at + n) : word_length(text, at + n);
+        const int part = text[at + n] == '\'' ? lwi_formula_quoted_length(text + at + n)
+                                              : lwi_formula_word_length(text, at + n);
         if (!part) return n ? n - 1 : 0; // without the dot before it
         n += part;
         if (text[at + n] != '.' && text[at + n] != '@') return n;
@@ -470,7 +468,7 @@ static lw_status parse_coordinate(parser *p, int at, int item)
     lwi_formula_name name = {.at = at, .item = item};
     if (p->text[p->at] != '.')
         return expected(p, "'.' and a coordinate behind the joint, like .q0 or .qd0");
-    const int length = word_length(p->text, ++p->at);
+    const int length = lwi_formula_word_length(p->text, ++p->at);
     name.coordinate = coordinate_of(p->text + p->at, length, &name.speed);
     if (name.coordinate < 0)
         return expected(p, "a coordinate (q0, q1, ...) or a speed (qd0, qd1, ...) of the joint");
@@ -483,7 +481,7 @@ static lw_status parse_coordinate(parser *p, int at, int item)
 // 'left knee'.q0
 static lw_status parse_quoted(parser *p)
 {
-    const int at = p->at, length = quoted_length(p->text + at);
+    const int at = p->at, length = lwi_formula_quoted_length(p->text + at);
     bool found;
     if (!length)
         return lwi_formula_fail(p->text, at, 1, p->error,
@@ -522,7 +520,8 @@ static const struct {
 // Length of the name of an item at byte `at`, in quotes or not.
 static int item_length(const char *text, int at)
 {
-    return text[at] == '\'' ? quoted_length(text + at) : word_length(text, at);
+    return text[at] == '\'' ? lwi_formula_quoted_length(text + at)
+                            : lwi_formula_word_length(text, at);
 }
 
 // Which of the kinds `word` is, if an item and a point follow it at p->at; -1: none, it may be a joint.
@@ -542,7 +541,7 @@ static lw_status parse_item(parser *p, int kind, int at)
         .kind = items[kind].kind, .at = at, .item = p->at + 1, .coordinate = -1};
     p->at += 1 + item_length(p->text, p->at + 1);
     if (name.kind == LWI_READ_JOINT) return parse_coordinate(p, at, name.item);
-    const int n = word_length(p->text, ++p->at);
+    const int n = lwi_formula_word_length(p->text, ++p->at);
     for (int k = 0; k < items[kind].npart; k++)
         if ((int)strlen(items[kind].part[k]) == n &&
             !memcmp(items[kind].part[k], p->text + p->at, (size_t)n))
@@ -646,7 +645,7 @@ static lw_status unknown_name(parser *p, const char *name, int at, int length)
 
 static lw_status parse_name(parser *p)
 {
-    const int at = p->at, length = word_length(p->text, at);
+    const int at = p->at, length = lwi_formula_word_length(p->text, at);
     char name[64];
     bool found;
     TRY(parse_symbol(p, &found));
@@ -830,7 +829,8 @@ bool lwi_formula_plain_name(const char *name, int length, char *word, size_t siz
 {
     const bool quoted = name[0] == '\'';
     size_t n = 0;
-    if (length <= 0 || (quoted ? quoted_length(name) : word_length(name, 0)) != length)
+    if (length <= 0 ||
+        (quoted ? lwi_formula_quoted_length(name) : lwi_formula_word_length(name, 0)) != length)
         return false;
     for (int i = quoted; i < length - quoted; i++) {
         if (n + 1 >= size) return false;
@@ -866,110 +866,11 @@ lw_status lwi_formula_number(const char *text, const lwi_formula_scope *scope,
 
 bool lwi_formula_is_word(const char *text)
 {
-    const int n = word_length(text, 0);
+    const int n = lwi_formula_word_length(text, 0);
     return n > 0 && text[n] == 0;
 }
 
 bool lwi_formula_is_reserved(const char *word)
 {
     return is_own_word(word, (int)strlen(word));
-}
-
-static bool is_kinked(lwi_operation operation)
-{
-    switch (operation) {
-    case LWI_FORMULA_ABS:
-    case LWI_FORMULA_SIGN:
-    case LWI_FORMULA_MIN:
-    case LWI_FORMULA_MAX:
-    case LWI_FORMULA_FLOOR:
-    case LWI_FORMULA_CEIL:
-    case LWI_FORMULA_MOD:
-    case LWI_FORMULA_WHERE:
-        return true;
-    default:
-        return operation >= LWI_FORMULA_LESS && operation <= LWI_FORMULA_NOT;
-    }
-}
-
-// A scope without names, but quoted ones without a coordinate behind them are signals.
-static lw_status no_name(void *user, const char *name, int length, lwi_formula_symbol *symbol,
-                         lw_error *error)
-{
-    (void)user, (void)error;
-    if (name[0] != '\'' || quoted_length(name) != length) return LW_ERR_ARGUMENT;
-    if (symbol) *symbol = (lwi_formula_symbol){.signal = true};
-    return LW_OK;
-}
-
-lwi_formula_facts lwi_formula_facts_of(const char *text)
-{
-    parser p;
-    const lwi_formula_scope scope = {.find = no_name, .any_signal = true};
-    lwi_formula_facts facts = {0};
-    if (parse(&p, text, &scope, NULL) != LW_OK) return facts;
-    for (int i = 0; i < p.ncode; i++) facts.kinked = facts.kinked || is_kinked(p.code[i].operation);
-    for (int k = 0; k < p.nname && !facts.reads_state; k++) {
-        if (p.name[k].kind == LWI_READ_SIGNAL) continue;
-        facts.reads_state = true;
-        facts.at = p.name[k].at;
-        facts.length = p.name[k].length;
-    }
-    return facts;
-}
-
-const char *lwi_formula_item(lwi_arena *arena, const char *text, const lwi_formula_name *name,
-                             int item)
-{
-    const int end = name->at + name->length;
-    char *joint = LWI_PUSH(arena, char, end - item + 1);
-    if (!joint) return NULL;
-    const char *from = text + item;
-    int n = 0;
-    if (*from != '\'') {
-        const int word = name->kind == LWI_READ_SIGNAL ? name->length : word_length(text, item);
-        memcpy(joint, from, (size_t)word);
-        return joint;
-    }
-    for (from++; from[0] != '\'' || from[1] == '\''; from++) {
-        joint[n++] = *from;
-        from += *from == '\'';
-    }
-    return joint;
-}
-
-lw_status lwi_formula_build(const char *text, const lwi_formula_scope *scope, lwi_arena *arena,
-                            lwi_formula *formula, lw_error *error)
-{
-    parser p;
-    lwi_formula f = {0};
-    TRY(parse(&p, text, scope, error));
-    f.text = lwi_arena_text(arena, text);
-    f.code = LWI_PUSH(arena, lwi_instruction, p.ncode);
-    f.name = LWI_PUSH(arena, lwi_formula_name, p.nname);
-    if (!f.text || !f.code || !f.name) return LW_ERR_MEMORY;
-    memcpy(f.code, p.code, (size_t)p.ncode * sizeof *f.code);
-    f.ncode = p.ncode;
-    f.nname = p.nname;
-    f.dimension = p.dimension[0];
-    for (int k = 0; k < p.nname; k++) {
-        f.name[k] = p.name[k];
-        f.name[k].joint = lwi_formula_item(arena, text, &p.name[k], p.name[k].item);
-        if (!f.name[k].joint) return LW_ERR_MEMORY;
-        if (p.name[k].kind != LWI_READ_DISTANCE) continue;
-        f.name[k].other = lwi_formula_item(arena, text, &p.name[k], p.name[k].item2);
-        if (!f.name[k].other) return LW_ERR_MEMORY;
-    }
-    *formula = f;
-    return LW_OK;
-}
-
-void lwi_formula_link(lwi_formula *formula)
-{
-    for (int i = 0; i < formula->ncode; i++) {
-        lwi_instruction *instruction = &formula->code[i];
-        if (instruction->operation == LWI_FORMULA_COORDINATE ||
-            instruction->operation == LWI_FORMULA_SPEED)
-            instruction->index = formula->name[instruction->index].index;
-    }
 }

@@ -1,4 +1,4 @@
-// formula_parser.h -- the state of the parser of formulas, for its parts: rules, dimensions, other names.
+// formula_parser.h -- the state of the parser of formulas, for its parts: rules, dimensions, results, other names.
 #ifndef LWI_MODEL_SIGNALS_FORMULA_PARSER_H
 #define LWI_MODEL_SIGNALS_FORMULA_PARSER_H
 
@@ -34,6 +34,10 @@ typedef struct lwi_formula_parser {
 lw_status lwi_formula_parse(lwi_formula_parser *parser, const char *text,
                             const lwi_formula_scope *scope, lwi_formula_edit *edits,
                             lw_error *error);
+/** Length of the word at byte `at`; 0 where there is none. */
+int lwi_formula_word_length(const char *text, int at);
+/** Length of a quoted name, its quotes included; 0: it does not end. */
+int lwi_formula_quoted_length(const char *text);
 /** Dimension of an operation on the operands that are the last of the stack. */
 lw_status lwi_formula_dimension(lwi_formula_parser *parser, lwi_operation operation, int at,
                                 int length, lwi_dimension *result);
