@@ -232,6 +232,8 @@ void lwi_system_edge_gamma(lwi_system *system, int edge, double t);
 void lwi_system_masses(lwi_system *system);
 /** metric := the geometric metric: 1 for translations, 1/length^2 for rotations; G := J K. */
 void lwi_system_geometric(lwi_system *system);
+/** What G lacks in doubles, for double-double arithmetic: J K less G. */
+void lwi_system_multiply_low(lwi_system *system);
 /** lwi_system_masses, then the matrix pass at the generic ranks; in double-double arithmetic where doubles lose
  *  too many digits.
  *  @return LW_ERR_SINGULAR naming the joints with dependent rows, time and pivot; LW_ERR_NOT_FINITE */
