@@ -236,18 +236,6 @@ static double by_inertia(const lwi_slope *slope, const lwi_slope_state *at, cons
 
 // ------------------------------------------------------------------------------------------ forces
 
-// Speed of the tree with this index in the joint arrays; -1: of a joint that closes a loop.
-static int tree_speed(const lw_model *model, int iv)
-{
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        if (node->joint < 0) continue;
-        for (int j = 0; j < node->nv; j++)
-            if (model->joint[node->joint].iv + node->column[j] == iv) return node->iv + j;
-    }
-    return -1;
-}
-
 // What a wrench on body b about its mass centre does along u.
 static double power_on(const lw_model *model, const lwi_tree_work *work, int b,
                        const double wrench[6], const double (*way)[6])
@@ -314,7 +302,7 @@ static lw_status find_forces(lwi_slope *slope, const lwi_slope_state *at, const 
     if (!slope->force || !slope->speed) return no_memory(error);
     for (int i = 0; i < model->nforce; i++) {
         const int iv = lwi_force_acts_on(&model->force[i]).iv,
-                  speed = iv < 0 ? -1 : tree_speed(model, iv);
+                  speed = iv < 0 ? -1 : lwi_tree_speed(model, iv);
         if (!may_pause(&model->force[i], &slope->side[LWI_SLOPE_SIDES - 1].model->force[i]) &&
             !force_differs(slope, at, i, speed, u, way))
             continue;

@@ -38,14 +38,14 @@ static bool is_local(const lw_model *model, const lwi_force *force)
            !lwi_function_of_state(model->desc.function, p->effort);
 }
 
-static int tree_speed(const lw_model *model, int iv)
+int lwi_tree_speed(const lw_model *model, int iv)
 {
     for (int k = 0; k < model->nnode; k++) {
         const lwi_node *node = &model->node[k];
         for (int j = 0; node->joint >= 0 && j < node->nv; j++)
             if (model->joint[node->joint].iv + node->column[j] == iv) return node->iv + j;
     }
-    return -1; // driven
+    return -1;
 }
 
 // Are all forces springs and dampers of joints of the tree?
@@ -55,7 +55,7 @@ static lw_status find_springs(const lw_model *model, lwi_arena *arena, lwi_state
     if (!speed) return LW_ERR_MEMORY;
     d->spring_speed = d->local ? speed : NULL;
     for (int i = 0; i < model->nforce && d->spring_speed; i++) {
-        speed[i] = tree_speed(model, lwi_force_acts_on(&model->force[i]).iv);
+        speed[i] = lwi_tree_speed(model, lwi_force_acts_on(&model->force[i]).iv);
         if (model->force[i].type != &lwi_force_joint_spring) d->spring_speed = NULL;
     }
     return LW_OK;

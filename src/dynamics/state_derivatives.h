@@ -2,8 +2,8 @@
 //
 // Problem: by_q, by_v of efforts (inverse) or accelerations (forward).  Inertia, gravity, drives and mounts by the
 // recursion of tree/derivatives.h; forces of the model by central differences of order six of their generalised
-// forces alone, unless all of them are springs and dampers of joints.  Of mechanisms with loops the efforts are M vdot + h = tau + J'lambda of the spanning tree, and
-// the rows come with them (loops/cut_derivatives.h).
+// forces alone, or exact where all of them are springs and dampers of joints.  With loops the efforts are
+// M vdot + h = tau + J'lambda of the spanning tree, and the rows come with them (loops/cut_derivatives.h).
 // Cost: O(n depth), forward O(n^2 depth), forces on bodies O(n) for each column.
 #ifndef LWI_DYNAMICS_STATE_DERIVATIVES_H
 #define LWI_DYNAMICS_STATE_DERIVATIVES_H
@@ -28,6 +28,8 @@ typedef struct lwi_state_derivatives {
 /** @return LW_ERR_UNSUPPORTED for a joint with callbacks, which is named; LW_ERR_MEMORY */
 lw_status lwi_state_derivatives_create(const lw_model *model, lwi_arena *arena,
                                        lwi_state_derivatives *d, lw_error *error);
+/** Speed of the tree with this index in the arrays of joints; -1: it is driven, or its joint closes a loop. */
+int lwi_tree_speed(const lw_model *model, int iv);
 /** Q [tree_nv] := generalised forces of the model, gravity excepted; `work` is evaluated at (t, q, v).
  *  @param inputs  [inputs] */
 void lwi_generalised_forces(const lw_model *model, lwi_state_derivatives *d, lwi_tree_work *work,

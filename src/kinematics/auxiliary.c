@@ -40,13 +40,9 @@ lw_status lwi_auxiliary_create(const lw_model *model, lwi_block_kind second, lwi
 {
     LWI_ASSERT(second == LWI_SPEED || second == LWI_MOMENTUM);
     TRY(lwi_auxiliary_list(model, false, arena, c));
-    TRY(lwi_tree_layout(model, arena, second, layout)); // has space for one more block
+    TRY(lwi_tree_layout(model, arena, second, layout)); // has space for two more blocks
     c->at_work = model->carries_work ? layout->nx - 1 : -1;
-    c->at = layout->nx;
-    if (c->n)
-        layout->block[layout->nblock++] =
-            (lwi_block){.kind = LWI_ANGLE, .first = layout->nx, .n = c->n};
-    layout->nx += c->n;
+    c->at = lwi_layout_add(layout, LWI_ANGLE, c->n);
     LWI_ASSERT(c->at + c->n == layout->nx);
     lwi_states_layout(model, layout);
     return LW_OK;

@@ -9,10 +9,7 @@
 
 void lwi_states_layout(const lw_model *model, lwi_layout *layout)
 {
-    if (model->nstate == 0) return;
-    layout->block[layout->nblock++] =
-        (lwi_block){.kind = LWI_SIGNAL, .first = layout->nx, .n = model->nstate};
-    layout->nx += model->nstate;
+    lwi_layout_add(layout, LWI_SIGNAL, model->nstate);
 }
 
 void lwi_states_enter(const lwi_work *work, const lwi_snapshot *snapshot, double *x)

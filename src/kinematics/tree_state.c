@@ -363,7 +363,7 @@ lw_status lwi_tree_layout(const lw_model *model, lwi_arena *arena, lwi_block_kin
     }
     add_block(layout, second, model->tree_nv);
     if (model->carries_work) add_block(layout, LWI_WORK, 1);
-    LWI_ASSERT(layout->nblock <= 2 * model->nnode + 3);
+    LWI_ASSERT(layout->nblock <= 2 * model->nnode + 2);
     return LW_OK;
 }
 

@@ -15,10 +15,9 @@
 
 // ------------------------------------------------------------------------------------------- parts
 
-static lw_status check(const lw_model *model, const lwi_joint *joint, lw_error *error)
+static lw_status check(const lwi_joint *joint, lw_error *error)
 {
     if (lwi_joint_rows_known(joint)) return LW_OK;
-    (void)model;
     return lwi_fail(
         error, LW_ERR_UNSUPPORTED,
         "derivatives: joint '%s' is defined by functions of the caller; expected joints "
@@ -48,7 +47,7 @@ static lw_status append(const lw_model *model, lwi_cut_derivatives *d, lwi_row_p
                         lw_error *error)
 {
     const lwi_joint *joint = &model->joint[part.joint];
-    TRY(check(model, joint, error));
+    TRY(check(joint, error));
     const lwi_row_part *last = d->npart ? &d->part[d->npart - 1] : NULL;
     part.column = last ? last->column + last->count : 0;
     part.count = columns_of(model, joint, NULL, NULL);
@@ -77,10 +76,10 @@ static lw_status append_parts(const lw_model *model, const lwi_cut *cut, lwi_cut
             const lwi_coupling *c = &model->coupling[i];
             const int joint = of ? c->of : c->joint, k = of ? c->with : c->coordinate;
             if (!model->joint[joint].type->coordinate[k].kind)
-                TRY(lwi_fail(error, LW_ERR_UNSUPPORTED,
-                             "derivatives: the coupling of joint '%s' has a coordinate without a "
-                             "formula; expected joints of the library",
-                             model->joint[joint].name));
+                return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                                "derivatives: the coupling of joint '%s' has a coordinate without "
+                                "a formula; expected joints of the library",
+                                model->joint[joint].name);
             TRY(append(model, d,
                        (lwi_row_part){joint, i, .of = of, .first = cut->first[model->nloop + i],
                                       .nrow = 1},
