@@ -148,8 +148,8 @@ static lw_status begin(gauss *g, double t, const double *x, lw_error *why)
     return LW_OK;
 }
 
-// A change that falls no more is round-off below this.  The largest change need not fall in every sweep: the iteration
-// ends after some that reached no smaller one, below some units in the last place after the first of these.
+// A change below ROUND_OFF that falls no more is round-off.  The largest change need not fall in every sweep: the iteration
+// ends after MAX_STALLS sweeps without a new smallest change, and after one if that is within LAST_PLACES.
 #define ROUND_OFF 1e-9
 #define LAST_PLACES (8 * DBL_EPSILON)
 enum { MAX_STALLS = 3 };

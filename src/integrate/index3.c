@@ -72,8 +72,8 @@ static lw_status step(stepper *self, double h, double *x, int halvings, lw_error
     return step(self, h / 2, x, halvings - 1, error);
 }
 
-// The time at which a step of length h begins that must not end after `to`, where functions of time may jump, except for
-// the round-off of times: t.
+// Where the last step begins: at t, or by a rounding of times before it, so that it does not end after `to`, where functions
+// of time may jump.
 static double begin_of_last(double t, double h, double to)
 {
     double begin = fmin(t, to - h);

@@ -104,9 +104,9 @@ enum { LWI_SHORT_STEPS = 1000 };
  *  failure is in *why. */
 lw_status lwi_problem_rates(const lwi_problem *problem, double t, const double *x, double *xdot,
                             lw_error *why);
-/** The first of `count` equal steps, each at most max_step, from t to `to`.  Where `to` is a multiple of max_step away, up to
- *  what times round off, it is max_step itself, to the last bit: steps that differ by the rounding of t let the energy of a
- *  symplectic method walk at random. */
+/** Length of `count` equal steps, each at most max_step, from t to `to`.  Where `to` is a multiple of max_step away, up to
+ *  the rounding of times, it is max_step to the last bit: with steps that differ by the rounding of t the energy of a
+ *  symplectic method drifts as a random walk.  @param count  out */
 double lwi_equal_step(double t, double to, double max_step, double *count);
 /** "integration stops at t = 1.25 with step 3e-17: ..." */
 lw_status lwi_integrator_fail(lw_error *error, lw_status status, double t, double step,

@@ -349,7 +349,7 @@ void lwi_tree_inertial_begin(const lw_model *model, lwi_tree_derivatives *d,
     for (int i = 0; i < model->tree_nv; i++) terms_of(d, i, &d->terms[i], tilt);
 }
 
-// As correct_element, of the products: x, the sum over the speeds of the element before i.
+// As correct_element, times u: of the speeds of an element before i.
 static void correct_product(lwi_tree_derivatives *d, int i, const double *u, double *by_q)
 {
     const lwi_screws *s = &d->screws;

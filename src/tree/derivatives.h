@@ -29,7 +29,7 @@ typedef struct lwi_tree_derivatives {
     int *lower, *run; ///< the same in the order of the nodes: next lower index on this way
     double *column_q, *column_v;  ///< [tree_nv]^2 columns, transposed
     lwi_speed_terms *terms;       ///< [tree_nv] of lwi_tree_inertial_products
-    double (*way)[6], (*load)[9]; ///< [elements] its sums from the ground and to it
+    double (*way)[6], (*load)[9]; ///< [elements] its sums: from the ground outward, and inward
     double *block;                ///< [tree_nv][LWI_DERIVATIVE_COLUMNS]
 } lwi_tree_derivatives;
 
@@ -45,7 +45,7 @@ void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *
                                    const double *vdot, double *by_q, double *by_v, double *M);
 
 /** by_q := (dID/dq)'u and by_v := (dID/dv)'u [tree_nv] at the same state, without the matrices.
- *  The first for a state is lwi_tree_inertial_begin.      @cost O(n) */
+ *  lwi_tree_inertial_begin prepares any number of products at one state.      @cost O(n) */
 void lwi_tree_inertial_begin(const lw_model *model, lwi_tree_derivatives *d,
                              const lwi_tree_work *work, double t, const double *v,
                              const double *vdot);
