@@ -204,7 +204,8 @@ LW_API int lw_linear_states(const lw_linear *linear); ///< 2 f, and the states o
 LW_API int lw_linear_dof(const lw_linear *linear);    ///< f
 LW_API int lw_linear_inputs(const lw_linear *linear);
 LW_API int lw_linear_outputs(const lw_linear *linear);
-/** "joint.NAME.q0", "joint.NAME.qd0", "signal.NAME.state0", "servo.NAME.state"; increments of rotations and floating bases "joint.NAME.d0", "body.NAME.d0". */
+/** "joint.NAME.q0", "joint.NAME.qd0", "signal.NAME.state0", "servo.NAME.state"; increments of rotations and floating
+ *  bases "joint.NAME.d0", "body.NAME.d0". */
 LW_API const char *lw_linear_state_name(const lw_linear *linear, int index);
 LW_API const char *lw_linear_input_name(const lw_linear *linear, int index);
 LW_API const char *lw_linear_output_name(const lw_linear *linear, int index);
@@ -273,8 +274,9 @@ typedef enum lw_sensitivity_method {
 } lw_sensitivity_method;
 
 typedef struct lw_sensitivity_desc {
-    size_t size;               ///< sizeof this struct, or 0: see linkwork.h
-    const lw_options *options; ///< of the runs; NULL: defaults.  Tolerances are at most 1e-12
+    size_t size; ///< sizeof this struct, or 0: see linkwork.h
+    const lw_options
+        *options; ///< of the runs; NULL: defaults.  Tolerances: lw_sensitivity_tolerances
     int nby;
     const char *const *by; ///< [nby] names of parameters, not of value 0
     const char *
@@ -290,14 +292,15 @@ typedef struct lw_sensitivity_desc {
  *  assembled in each.  Exact up to the error that lw_sensitivity_at estimates where results are smooth functions
  *  of the parameters; impacts and stops make kinks.
  *  @return LW_ERR_ARGUMENT: a name, a column; the status of the run, if the model itself fails
+ *  @cost   1 + 6 nby runs, in lanes and threads as lw_sweep
+ *
  *  The adjoint differentiates the Runge-Kutta steps (verner87, tolerances of at most 1e-10, speeds of the tree) of one run
  *  backwards, step sizes taken as constants, so that its error is of the order of the tolerance, but larger where forces
  *  have corners that depend on the state (slack tendons, limits of servos).  Parameters that change
  *  masses, mass centres and inertias alone cost little; others need four evaluations at each stage.  Columns cost a
  *  sweep each; variants of each parameter give the change of the start and of the columns.
- *  @return also LW_ERR_UNSUPPORTED: not for the adjoint: contacts, jumps, events, signals with states, rotors on joints
- *          that close loops, joints of callers, the statistics MIN and MAX
- *  @cost   1 + 6 nby runs, in lanes and threads as lw_sweep */
+ *  @return the same, and LW_ERR_UNSUPPORTED: contacts, impulses, jumps, events, signals with states, rotors on joints
+ *          that close loops, joints of callers, the statistics MIN and MAX; rows at the steps */
 LW_API lw_status lw_sensitivity_create(const lw_model *model, const lw_sensitivity_desc *desc,
                                        lw_sensitivity **sensitivity, lw_error *error);
 LW_API void lw_sensitivity_destroy(lw_sensitivity *sensitivity);
@@ -314,7 +317,7 @@ LW_API double lw_sensitivity_value(const lw_sensitivity *sensitivity, int column
  *                NULL */
 LW_API double lw_sensitivity_at(const lw_sensitivity *sensitivity, int parameter, int column,
                                 lw_statistic statistic, double *error);
-/** rtol and atol of the runs: 1e-12 for differences, unless those of the options are less. */
+/** rtol and atol of the runs: those of the options, at most 1e-12 for differences and 1e-10 for the adjoint. */
 LW_API void lw_sensitivity_tolerances(const lw_sensitivity *sensitivity, double *rtol,
                                       double *atol);
 /** Why a variant of the parameter has failed; "": none has. */

@@ -23,6 +23,7 @@ static const double weight[FAR] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
 struct lwi_adjoint {
     lwi_arena arena;
     int columns, nby;
+    double rtol, atol;
     lwi_probe_run run;
     double *value, *gradient; // [columns], [columns][nby]
 };
@@ -59,7 +60,7 @@ typedef struct sweep {
     double *x, *next;     // [nx]
     double *inputs;
     // derivatives at one stage
-    double *by_q, *by_v, *effort, *lambda;
+    double *by_q, *by_v, *lambda;
     double *kbar, *Xbar; // [columns][2n], [stages][columns][2n]
     double *bar;         // [columns][2n]
     double *u, *nu;      // [columns][n], [columns][m]
@@ -109,7 +110,7 @@ static void normalise(const lw_model *model, double *q)
     }
 }
 
-// s->next := end of the step; *error_size: its estimated error in units of the tolerances.
+// s->next := end of the step; *size: its estimated error in units of the tolerances.
 static void finish_step(sweep *s, double h, const double *x, double *size)
 {
     const lwi_tableau *rk = s->tableau;
@@ -666,6 +667,7 @@ static lw_status prepare(sweep *s, lwi_adjoint *a, lw_error *error)
     const lw_model *model = s->model;
     const lw_sensitivity_desc *desc = s->desc;
     TRY(read_options(s, error));
+    a->rtol = s->rtol, a->atol = s->atol;
     TRY(lwi_probe_run_create(model, desc->columns ? desc->columns : "measure.*", &a->arena, &a->run,
                              error));
     s->run = &a->run;
@@ -752,6 +754,11 @@ lw_column_info lwi_adjoint_column(const lwi_adjoint *a, int column)
     if (column < 0 || column >= a->columns) return (lw_column_info){"", "", "", 0};
     const lwi_result_column *c = &a->run.columns.column[column + 1];
     return (lw_column_info){c->name, c->unit, c->frame, 0};
+}
+
+void lwi_adjoint_tolerances(const lwi_adjoint *a, double *rtol, double *atol)
+{
+    *rtol = a->rtol, *atol = a->atol;
 }
 
 double lwi_adjoint_value(const lwi_adjoint *a, int column)

@@ -21,6 +21,7 @@ lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *d
 void lwi_adjoint_destroy(lwi_adjoint *adjoint);
 int lwi_adjoint_columns(const lwi_adjoint *adjoint);
 lw_column_info lwi_adjoint_column(const lwi_adjoint *adjoint, int column);
+void lwi_adjoint_tolerances(const lwi_adjoint *adjoint, double *rtol, double *atol);
 double lwi_adjoint_value(const lwi_adjoint *adjoint, int column);
 double lwi_adjoint_gradient(const lwi_adjoint *adjoint, int column, int parameter);
 

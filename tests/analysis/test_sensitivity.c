@@ -123,6 +123,9 @@ static void test_four_bar_by_adjoint(void **state)
     for (int k = 0; k < 5; k++)
         lwt_near(lw_sensitivity_at(s, k, 0, LW_STATISTIC_LAST, NULL), expected[k], 1e-10);
     assert_true(isnan(lw_sensitivity_at(s, 0, 0, LW_STATISTIC_MEAN, NULL)));
+    double rtol, atol;
+    lw_sensitivity_tolerances(s, &rtol, &atol);
+    assert_true(rtol == 1e-13 && atol == 1e-13);
     lw_sensitivity_destroy(s);
     lw_model_destroy(model);
 }
