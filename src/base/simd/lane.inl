@@ -117,6 +117,16 @@ static inline real NAME(absolute)(real x)
 {
     return NAME(of_bits)(NAME(bits)(x) & INT64_MAX);
 }
+static inline real NAME(root)(real x)
+{
+#if WIDTH == 8
+    return (real)_mm512_sqrt_pd((__m512d)x);
+#elif WIDTH == 4
+    return (real)_mm256_sqrt_pd((__m256d)x);
+#else
+    return __builtin_sqrt(x);
+#endif
+}
 // a where m has all bits set, b where it has none
 static inline real NAME(select)(mask m, real a, real b)
 {

@@ -64,17 +64,6 @@ static INLINE void momentum(const node_constants *k, const real *V, real *P)
     plain_cross_add(P + 3, k->h, V);
 }
 
-static INLINE real root(real x)
-{
-#if WIDTH == 8
-    return (real)_mm512_sqrt_pd((__m512d)x);
-#elif WIDTH == 4
-    return (real)_mm256_sqrt_pd((__m256d)x);
-#else
-    return __builtin_sqrt(x);
-#endif
-}
-
 // q[i], q[j], q[k], q[l] := a, b, c, d where `m`
 static INLINE void choose(mask m, const real from[4], real q[4])
 {
@@ -99,7 +88,7 @@ static INLINE void find_quaternion(const real *R, real q[4])
     choose(above, y, q);
     largest = NAME(select)(above, R[4], largest);
     choose(~NAME(at_most)(R[8], largest), z, q);
-    const real s = one / root(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    const real s = one / NAME(root)(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
     for (int i = 0; i < 4; i++) q[i] *= s;
 }
 

@@ -38,7 +38,7 @@ static INLINE void exponential(const real theta[3], real part[4], real *c_of_inv
     real k = C(0.5) * MAD(y, series(near_sine, LWI_COUNT(near_sine), y), C(1));
     real factor = series(near_factor, LWI_COUNT(near_factor), square);
     if (NAME(lanes_of)(near) != (1u << WIDTH) - 1) {
-        const real angle = root(square);
+        const real angle = NAME(root)(square);
         real s, c;
         NAME(sincos)(C(0.5) * angle, &s, &c);
         const real quotient = s / NAME(select)(near, C(1), angle);
@@ -484,7 +484,7 @@ static INLINE void finish(const lwi_index3_lanes *s, int block, int l)
     n[2] = SUM2(p[0], q[2], p[2], q[0]) + DIFF(p[3], q[1], p[1], q[3]);
     n[3] = SUM2(p[0], q[3], p[3], q[0]) + DIFF(p[1], q[2], p[2], q[1]);
     const real square = MAD(n[3], n[3], dot(n, n)), along = MAD(n[3], p[3], dot(n, p));
-    const real unit = C(1) / root(square);
+    const real unit = C(1) / NAME(root)(square);
     const real f = NAME(select)(NAME(at_most)(C(0), along), unit, -unit);
     for (int i = 0; i < 4; i++) pose[3 + i] = f * n[i];
     write_rows(pose, 7, s->state, &s->pose[block], l);

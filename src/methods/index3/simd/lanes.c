@@ -21,17 +21,6 @@
 #include "base/simd/transpose.inl"
 #define C(x) NAME(splat)(x)
 
-static INLINE real root(real x)
-{
-#if WIDTH == 8
-    return (real)_mm512_sqrt_pd((__m512d)x);
-#elif WIDTH == 4
-    return (real)_mm256_sqrt_pd((__m256d)x);
-#else
-    return __builtin_sqrt(x);
-#endif
-}
-
 // ---------------------------------------------------------------------------------------- in, out
 
 static INLINE void load(real *to, const lwi_lanes *from, const int n, int l)

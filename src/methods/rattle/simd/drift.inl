@@ -43,7 +43,7 @@ static INLINE void coefficients(real t, real *b, real *c, real *bt, real *ct)
     *bt = -(*c) - *ct * t;
     const mask small = NAME(at_most)(t, C(SMALL));
     if (!NAME(lanes_of)(~small)) return;
-    const real angle = root(t), half = C(0.5) * angle;
+    const real angle = NAME(root)(t), half = C(0.5) * angle;
     real sine, cosine;
     NAME(sincos)(half, &sine, &cosine);
     const real cot = cosine / sine, B = half * cot, over = C(1) / t, k = (C(1) - B) * over;
@@ -124,7 +124,7 @@ static INLINE void rotation(const real J[6], const real a[3], real x[3])
 // dq := q o exp(theta / 2) - q; R1 of the sum: quat_matrix.
 static INLINE void turn(const real q[4], const real x[3], real dq[4])
 {
-    const real angle = root(dot(x, x));
+    const real angle = NAME(root)(dot(x, x));
     real sine, cosine;
     NAME(sincos)(C(0.25) * angle, &sine, &cosine);
     const mask large = ~NAME(at_most)(angle, C(1e-8));

@@ -16,17 +16,6 @@
 #include "base/simd/transpose.inl"
 #define C(x) NAME(splat)(x)
 
-static INLINE real root(real x)
-{
-#if WIDTH == 8
-    return (real)_mm512_sqrt_pd((__m512d)x);
-#elif WIDTH == 4
-    return (real)_mm256_sqrt_pd((__m256d)x);
-#else
-    return __builtin_sqrt(x);
-#endif
-}
-
 static INLINE real dot(const real *a, const real *b)
 {
     return SUM3(a[0], b[0], a[1], b[1], a[2], b[2]);
