@@ -2,6 +2,7 @@
 #include "initial/assemble.h"
 
 #include "base/assert.h"
+#include "base/components.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
@@ -89,12 +90,6 @@ static int node_of(const lwi_assembler *a, int body)
     return body < n ? body : a->split.part[body - n].body;
 }
 
-static int root_of(int *parent, int k)
-{
-    while (parent[k] != k) k = parent[k] = parent[parent[k]];
-    return k;
-}
-
 // Nodes that rows connect: each gets the lowest node of its component, or -1 where the ground is in
 // it.
 static void find_components(lwi_assembler *a)
@@ -106,12 +101,12 @@ static void find_components(lwi_assembler *a)
     for (int e = 0; e < a->first_hold; e++) {
         const lwi_plan_edge *edge = &graph->edge[e];
         for (int i = 1; i < edge->n && edge->rows; i++) {
-            const int p = root_of(c, node_of(a, edge->body[0])),
-                      q = root_of(c, node_of(a, edge->body[i]));
+            const int p = lwi_component_of(c, node_of(a, edge->body[0])),
+                      q = lwi_component_of(c, node_of(a, edge->body[i]));
             c[p > q ? p : q] = p > q ? q : p;
         }
     }
-    for (int k = 0; k < n; k++) c[k] = root_of(c, k);
+    for (int k = 0; k < n; k++) c[k] = lwi_component_of(c, k);
     for (int e = 0; e < a->first_hold; e++) { // roots are marked first, then the others
         const lwi_plan_edge *edge = &graph->edge[e];
         const int k = node_of(a, edge->body[0]);

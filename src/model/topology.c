@@ -10,6 +10,7 @@
 // the list alone, the order of the nodes from the file's: depth first.
 #include "model/model.h"
 #include "base/assert.h"
+#include "base/components.h"
 #include "spatial/motion.h"
 
 #include <stdlib.h>
@@ -27,12 +28,6 @@ typedef struct graph {
     int *level, *seen; // scratch of `grow` [nbody]: bodies by depth; run that has seen them
     candidate *reach;  // [2 njoint]
 } graph;
-
-static int root_of(int *parent, int i)
-{
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
 
 static bool moved(const lwi_joint *joint)
 {
@@ -121,8 +116,8 @@ static void grow(const lw_model *m, graph *g, int class, int start, int run)
         if (nreach > 1) qsort(g->reach, (size_t)nreach, sizeof *g->reach, dear_first);
         for (int i = 0; i < nreach; i++) {
             const int j = g->reach[i].joint, to = g->reach[i].to;
-            const int a = root_of(g->parent, m->joint[j].body1),
-                      b = root_of(g->parent, m->joint[j].body2);
+            const int a = lwi_component_of(g->parent, m->joint[j].body1),
+                      b = lwi_component_of(g->parent, m->joint[j].body2);
             if (a == b) continue;
             g->parent[a > b ? a : b] = a > b ? b : a; // the ground, 0, stays a root
             g->in_tree[j] = true;
@@ -143,7 +138,7 @@ static lw_status check_hints(const lw_model *m, graph *g, lw_error *error)
                                   "form this loop",
                                   d->name);
         if (d->cut == LW_CUT_ALWAYS && !joint->merged && !joint->type->loop_only &&
-            root_of(g->parent, joint->body1) != root_of(g->parent, joint->body2))
+            lwi_component_of(g->parent, joint->body1) != lwi_component_of(g->parent, joint->body2))
             return lwi_model_fail(
                 &m->desc, d->place, error,
                 "joint '%s': `cut: always`, but it is in no loop, or every joint of "
@@ -311,7 +306,7 @@ lw_status lwi_compile_topology(lw_model *m, lw_error *error)
     for (int i = 1; i < nb;
          i++) { // the first body of the file in a part that floats, or what carries it
         const int root = m->body[i].carrier;
-        if (root_of(g.parent, root) == 0 || m->body_node[root] >= 0) continue;
+        if (lwi_component_of(g.parent, root) == 0 || m->body_node[root] >= 0) continue;
         make_root(m, &m->node[m->nnode], root);
         m->nnode++;
         descend(m, &g, root, m->nnode - 1, stack, cursor);

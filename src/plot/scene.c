@@ -9,6 +9,7 @@
 #include "model/forces/item.h"
 
 #include "base/assert.h"
+#include "base/components.h"
 
 #include "spatial/rotation.h"
 
@@ -275,13 +276,6 @@ static int count_springs(const lw_model *m)
 
 // ----------------------------------------------------------------------------------------- groups
 
-// The lowest index of the group of a body.
-static int root_of(int *group, int i)
-{
-    while (group[i] != i) i = group[i] = group[group[i]];
-    return i;
-}
-
 // Numbers the groups of rigidly joined bodies in the order of their first body; 0: the ground.
 static void find_groups(building *b)
 {
@@ -291,11 +285,11 @@ static void find_groups(building *b)
     for (int i = 0; i < m->nbody + m->njoint; i++) { // carried bodies, joints that do not move
         const lwi_joint *j = i < m->nbody ? NULL : &m->joint[i - m->nbody];
         if (j && j->type->nfactor != 0) continue;
-        const int one = root_of(group, j ? j->body1 : i),
-                  two = root_of(group, j ? j->body2 : m->body[i].carrier);
+        const int one = lwi_component_of(group, j ? j->body1 : i),
+                  two = lwi_component_of(group, j ? j->body2 : m->body[i].carrier);
         group[one > two ? one : two] = one < two ? one : two;
     }
-    for (int i = 0; i < m->nbody; i++) group[i] = root_of(group, i);
+    for (int i = 0; i < m->nbody; i++) group[i] = lwi_component_of(group, i);
     for (int i = 0; i < m->nbody; i++) { // replace it by the number of the group
         const bool first = group[i] == i;
         group[i] = first ? b->scene->ngroup++ : group[group[i]];

@@ -2,6 +2,7 @@
 #include "system/transfer.h"
 
 #include "base/assert.h"
+#include "base/components.h"
 #include "base/linear.h"
 #include "spatial/motion.h"
 
@@ -493,12 +494,6 @@ static lw_status number_bodies(maker *m, lwi_arena *arena)
     return LW_OK;
 }
 
-static int root_of(int *root, int i)
-{
-    while (root[i] != i) i = root[i] = root[root[i]];
-    return i;
-}
-
 static void add_step(maker *m, int edge, bool back)
 {
     LWI_ASSERT(m->f->nstep < 14 * m->f->nedge);
@@ -546,7 +541,8 @@ static void pass_on(maker *m, int giver, double share)
         if (count_directions(s, more, share) <= before || f->nstep == 14 * f->nedge) continue;
         add_step(m, m->at[i], back);
         transfer(s, &f->step[f->nstep - 1]);
-        const int a = root_of(m->root, giver), b = root_of(m->root, f->of[other->body]);
+        const int a = lwi_component_of(m->root, giver),
+                  b = lwi_component_of(m->root, f->of[other->body]);
         m->root[a > b ? a : b] = a < b ? a : b;
         wait(m, f->of[other->body]);
     }
@@ -579,7 +575,7 @@ static lw_status borrow(maker *m)
 static int component_of(maker *m, const lwi_transfer_step *step)
 {
     const lwi_transfer_edge *e = &m->f->edge[step->edge];
-    return root_of(m->root, m->f->of[end_of(m->s, e, 0)]);
+    return lwi_component_of(m->root, m->f->of[end_of(m->s, e, 0)]);
 }
 
 // Sorts the steps by components, which share no borrower.
@@ -591,7 +587,7 @@ static lw_status sort_steps(maker *m, lwi_arena *arena)
     f->first = LWI_PUSH(arena, int, f->nborrower + 1);
     if (!sorted || !number || !f->first) return LW_ERR_MEMORY;
     for (int i = 0; i < f->nborrower; i++)
-        number[i] = root_of(m->root, i) == i ? f->ncomponent++ : -1;
+        number[i] = lwi_component_of(m->root, i) == i ? f->ncomponent++ : -1;
     for (int i = 0; i < f->nstep; i++) f->first[number[component_of(m, &f->step[i])] + 1]++;
     for (int g = 0; g < f->ncomponent; g++) f->first[g + 1] += f->first[g];
     for (int i = f->nstep - 1; i >= 0; i--) {

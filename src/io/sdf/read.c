@@ -6,6 +6,7 @@
 // What is not read is counted (notes.c) and reported once per kind.
 #include "io/sdf/sdf.h"
 
+#include "base/components.h"
 #include "io/frames.h"
 #include "io/readers.h"
 #include "spatial/rotation.h"
@@ -59,12 +60,6 @@ static lw_status fix_to_ground(const lwi_sdf *u, const lwi_sdf_item *link)
     return lw_builder_add_joint(u->builder, &d, NULL, u->error);
 }
 
-static int root_of(int *parent, int i)
-{
-    while (parent[i] != i) i = parent[i] = parent[parent[i]];
-    return i;
-}
-
 // Links of static models are fixed; with --base fixed also the first link of every group of links
 // that is not connected to the world.
 static lw_status hold(const lwi_sdf *u)
@@ -80,11 +75,11 @@ static lw_status hold(const lwi_sdf *u)
     if (u->desc->base != LW_BASE_FIXED) return LW_OK;
     for (int k = 0; k < u->names[LWI_SDF_JOINT].count; k++) {
         const lwi_sdf_item *j = &u->item[u->names[LWI_SDF_JOINT].item[k]];
-        const int a = root_of(group, j->parent), b = root_of(group, j->child);
+        const int a = lwi_component_of(group, j->parent), b = lwi_component_of(group, j->child);
         if (!j->type.gear) group[a > b ? a : b] = a > b ? b : a; // the smallest index is the root
     }
     for (int i = 1; i < u->nitem; i++)
-        if (u->item[i].kind == LWI_SDF_LINK && root_of(group, i) == i)
+        if (u->item[i].kind == LWI_SDF_LINK && lwi_component_of(group, i) == i)
             TRY(fix_to_ground(u, &u->item[i]));
     return LW_OK;
 }

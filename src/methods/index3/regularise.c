@@ -33,6 +33,7 @@
 // shorter steps do not reduce.  Under error control eps in loops is therefore between the two.
 #include "methods/index3/index3.h"
 
+#include "base/components.h"
 #include "spatial/motion.h"
 
 #include <math.h>
@@ -83,12 +84,6 @@ static void count_edge(leaves *l, const lwi_system *s, int e, int by)
     }
 }
 
-static int root_of(int *joined, int k)
-{
-    while (joined[k] != k) k = joined[k] = joined[joined[k]];
-    return k;
-}
-
 // The bodies of a set of connected loops: their number, the smallest and largest mass and moment of inertia.
 typedef struct loop_set {
     int count;
@@ -130,17 +125,17 @@ static lw_status adapt(lwi_index3 *d, const int *edges, const bool *removed, lwi
     for (int k = 0; k < nnode; k++) joined[k] = k;
     for (int e = 0; e < nedge; e++) {
         const lwi_plan_edge *edge = &s->plan.graph.edge[e];
-        const int first = root_of(joined, lwi_system_node_of(s, edge->body[0]));
+        const int first = lwi_component_of(joined, lwi_system_node_of(s, edge->body[0]));
         for (int i = 1; i < edge->n && !removed[e]; i++) {
             const int k = lwi_system_node_of(s, edge->body[i]);
-            if (k < nnode) joined[root_of(joined, k)] = first;
+            if (k < nnode) joined[lwi_component_of(joined, k)] = first;
         }
     }
     for (int k = 0; k < nnode; k++)
-        if (edges[k] > 0) add_body(d, k, &set[root_of(joined, k)]);
+        if (edges[k] > 0) add_body(d, k, &set[lwi_component_of(joined, k)]);
     for (int e = 0; e < nedge; e++) {
         const int k = lwi_system_node_of(s, s->plan.graph.edge[e].body[0]);
-        const loop_set *in = &set[root_of(joined, k)];
+        const loop_set *in = &set[lwi_component_of(joined, k)];
         const double share = FEW / fmax(FEW, in->count);
         if (removed[e]) continue;
         const double limit =

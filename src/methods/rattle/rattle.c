@@ -1,6 +1,7 @@
 // rattle.c -- formulation rattle: state, start, observation.  One step: step.c.
 #include "methods/rattle/kernels.h"
 
+#include "base/components.h"
 #include "base/linear.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
@@ -84,12 +85,6 @@ static lw_status list_slots(lwi_rattle *d, lwi_arena *arena)
     return LW_OK;
 }
 
-static int root_of(int *joined, int k)
-{
-    while (joined[k] != k) k = joined[k] = joined[joined[k]];
-    return k;
-}
-
 // One body of every part that no joint holds to the ground.
 static lw_status find_roots(lwi_rattle *d, lwi_arena *arena)
 {
@@ -101,16 +96,16 @@ static lw_status find_roots(lwi_rattle *d, lwi_arena *arena)
     for (int k = 0; k < n; k++) joined[k] = k;
     for (int e = 0; e < s->nedge; e++) {
         const lwi_plan_edge *edge = &s->plan.graph.edge[e];
-        const int first = root_of(joined, lwi_system_node_of(s, edge->body[0]));
+        const int first = lwi_component_of(joined, lwi_system_node_of(s, edge->body[0]));
         for (int i = 1; i < edge->n; i++)
             if (owner_of(s, edge->body[i]) < n)
-                joined[root_of(joined, owner_of(s, edge->body[i]))] = first;
+                joined[lwi_component_of(joined, owner_of(s, edge->body[i]))] = first;
     }
     for (int e = 0; e < s->nedge; e++)
         if (s->plan.graph.edge[e].ground)
-            held[root_of(joined, lwi_system_node_of(s, s->plan.graph.edge[e].body[0]))] = true;
-    for (int k = 0; k < n; k++) root_of(joined, k);
-    for (int k = 0; k < n; k++) joined[k] = root_of(joined, k);
+            held[lwi_component_of(joined, lwi_system_node_of(s, s->plan.graph.edge[e].body[0]))] =
+                true;
+    for (int k = 0; k < n; k++) joined[k] = lwi_component_of(joined, k);
     for (int k = n - 1; k >= 0; k--)
         if (held[joined[k]] && joined[k] != k) joined[k] = -1;
     for (int k = 0; k < n; k++)
