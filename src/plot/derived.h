@@ -13,8 +13,8 @@ typedef struct lwi_plot_derived {
     int n, time;         ///< column of the time; -1: there is none
 } lwi_plot_derived;
 
-/** Adds to the table a column for each item of x and y that is no name of a column and no pattern, but a formula; its name
- *  is the text.
+/** Adds to the table a column for each item of y, and for x, by and z, that is a formula and neither the name of a column
+ *  nor a pattern; its name is the text.
  *  @return LW_ERR_ARGUMENT: the formula is wrong; LW_ERR_MEMORY */
 lw_status lwi_plot_derive(lwi_plot_table *table, const lw_plot_options *options, lwi_arena *arena,
                           lw_error *error);
