@@ -4,8 +4,9 @@
 usage: peers.py MODEL.xml implicitfast|RK4|pinocchio STEP DURATION
 
 MODEL is MJCF as `linkwork convert` writes it.  implicitfast and RK4 are MuJoCo's integrators; pinocchio: accelerations by
-its articulated-body algorithm in semi-implicit Euler steps.  Steps are called from Python, a few microseconds each.  The
-energy is read about every 0.3 s.  One object of JSON, as bench_structure prints it.
+its articulated-body algorithm in semi-implicit Euler steps, each a call from Python.  MuJoCo takes the steps between two
+rows in one call, and computes the energy in each.  The energy is read about every 0.3 s.  One object of JSON, as
+bench_structure prints it.
 """
 import json
 import sys
