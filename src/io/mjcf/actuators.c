@@ -19,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NONE, AFFINE, OTHER, OFF = 0, ON = 1, AUTO = 2 };
+enum { NONE, AFFINE, OTHER };
 
 /** What the elements of an actuator set. */
 typedef struct drive {
@@ -109,7 +109,7 @@ static lw_status set_damper(const lwi_mjcf *u, const lwi_mjcf_at *at, drive *d)
     TRY(not_negative(u, at->e, "kv", kv));
     memset(d->gain, 0, sizeof d->gain);
     d->gain[2] = -kv;
-    d->control_limited = ON;
+    d->control_limited = LWI_MJCF_FLAG_TRUE;
     d->gaintype = AFFINE, d->biastype = d->dyntype = NONE;
     return LW_OK;
 }
@@ -157,7 +157,10 @@ static lw_status read_drive(const lwi_mjcf *u, const lwi_xml_element *e, drive *
 {
     int chain[LWI_MJCF_MAX_CLASSES], n = 0, of_class = u->main_class;
     TRY(lwi_mjcf_find_class(u, e, "class", &of_class));
-    *d = (drive){.gear = {1}, .gain = {1}, .control_limited = AUTO, .force_limited = AUTO};
+    *d = (drive){.gear = {1},
+                 .gain = {1},
+                 .control_limited = LWI_MJCF_FLAG_AUTO,
+                 .force_limited = LWI_MJCF_FLAG_AUTO};
     for (; of_class >= 0; of_class = u->classes[of_class].outer) chain[n++] = of_class;
     while (n-- > 0)
         for (const lwi_xml_element *c = u->classes[chain[n]].e->first; c; c = c->next)

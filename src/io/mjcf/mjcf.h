@@ -221,7 +221,9 @@ lw_status lwi_mjcf_numbers(const lwi_mjcf *u, const lwi_mjcf_at *at, const char 
                            int max, double *x, int *n);
 lw_status lwi_mjcf_number(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute,
                           double *x);
-/** Reads true, false or auto (2); *value is unchanged if the attribute is missing. */
+/** Values of flags; auto: true if a range is given. */
+enum { LWI_MJCF_FLAG_FALSE, LWI_MJCF_FLAG_TRUE, LWI_MJCF_FLAG_AUTO };
+/** Reads a flag; *value is unchanged if the attribute is missing. */
 lw_status lwi_mjcf_flag(const lwi_mjcf *u, const lwi_mjcf_at *at, const char *attribute,
                         int *value);
 /** Reads pos, and the rotation from quat, axisangle, euler, xyaxes or zaxis. */

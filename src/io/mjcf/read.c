@@ -73,9 +73,9 @@ static lw_status read_compiler(lwi_mjcf *u, const lwi_xml_element *e)
     u->unit = radian ? 1 : acos(-1) / 180;
     u->auto_limits = limits;
     if (from_geom >= 0)
-        u->from_geom = from_geom == 0   ? LWI_MJCF_NEVER
-                       : from_geom == 1 ? LWI_MJCF_ALWAYS
-                                        : LWI_MJCF_AUTO;
+        u->from_geom = from_geom == LWI_MJCF_FLAG_FALSE  ? LWI_MJCF_NEVER
+                       : from_geom == LWI_MJCF_FLAG_TRUE ? LWI_MJCF_ALWAYS
+                                                         : LWI_MJCF_AUTO;
     if (!global) return LW_OK;
     return lwi_mjcf_fail(u, e, LW_ERR_UNSUPPORTED,
                          "<compiler coordinate>: global coordinates are not supported; the "
@@ -278,14 +278,15 @@ static lw_status read_joint_type(const lwi_mjcf *u, const lwi_mjcf_at *at, lw_jo
 
 static bool in_effect(const lwi_mjcf *u, int present, int limited)
 {
-    return present && (limited == 1 || (limited == 2 && u->auto_limits));
+    return present &&
+           (limited == LWI_MJCF_FLAG_TRUE || (limited == LWI_MJCF_FLAG_AUTO && u->auto_limits));
 }
 
 static lw_status read_limits(const lwi_mjcf *u, const lwi_mjcf_at *at, double unit,
                              lwi_mjcf_joint *j)
 {
     lw_limits_desc *limits = &j->desc.coordinate[0].limits;
-    int n, limited = 2;
+    int n, limited = LWI_MJCF_FLAG_AUTO;
     TRY(lwi_mjcf_numbers(u, at, "range", 2, 2, j->range, &n));
     TRY(lwi_mjcf_flag(u, at, "limited", &limited));
     for (int k = 0; k < 2; k++) j->range[k] *= unit;
@@ -304,7 +305,7 @@ static lw_status read_limits(const lwi_mjcf *u, const lwi_mjcf_at *at, double un
 
 static lw_status read_effort_range(const lwi_mjcf *u, const lwi_mjcf_at *at, lwi_mjcf_joint *j)
 {
-    int n, limited = 2, compensated = 0;
+    int n, limited = LWI_MJCF_FLAG_AUTO, compensated = 0;
     TRY(lwi_mjcf_numbers(u, at, "actuatorfrcrange", 2, 2, j->effort_range, &n));
     TRY(lwi_mjcf_flag(u, at, "actuatorfrclimited", &limited));
     TRY(lwi_mjcf_flag(u, at, "actuatorgravcomp", &compensated));
@@ -403,7 +404,7 @@ static lw_status read_isotropic(const lwi_mjcf *u, const lwi_mjcf_at *at, lwi_mj
     double armature = 0, loss = 0, spring[3] = {0}, damper[3] = {0}, range[2] = {0};
     const char *name = lwi_xml_get(at->e, "name");
     const bool is_free = j->desc.type == LW_JOINT_FREE;
-    int n, limited = 2;
+    int n, limited = LWI_MJCF_FLAG_AUTO;
     TRY(lwi_mjcf_numbers(u, at, "damping", 1, 3, damper, NULL));
     TRY(lwi_mjcf_numbers(u, at, "stiffness", 1, 3, spring, NULL));
     TRY(lwi_mjcf_number(u, at, "armature", &armature));

@@ -9,7 +9,8 @@
 
 bool lwi_mjcf_in_effect(const lwi_mjcf *u, int limited, const double range[2])
 {
-    return limited == 1 || (limited == 2 && u->auto_limits && range[0] < range[1]);
+    return limited == LWI_MJCF_FLAG_TRUE ||
+           (limited == LWI_MJCF_FLAG_AUTO && u->auto_limits && range[0] < range[1]);
 }
 
 int lwi_mjcf_count_children(const lwi_mjcf *u, const char *section)
@@ -143,7 +144,7 @@ static lw_status read_tendon(lwi_mjcf *u, const lwi_xml_element *e)
     lwi_mjcf_tendon *t = &u->tendon[u->ntendon++];
     const char *name = lwi_xml_get(e, "name");
     lwi_mjcf_at at = {e, LWI_MJCF_TENDON, u->main_class};
-    int limited = 2; // auto
+    int limited = LWI_MJCF_FLAG_AUTO;
     *t = (lwi_mjcf_tendon){.e = e, .name = name};
     lwi_mjcf_begin_notes(u, e);
     TRY(lwi_mjcf_find_class(u, e, "class", &at.of_class));

@@ -28,10 +28,11 @@ typedef struct lwi_path_line {
     double divisor;
 } lwi_path_line;
 
-/** Where a path touches an obstacle: points in the world, length of the curve between; < 0: it does not. */
+/** Where a path between two points of the world touches an obstacle: points in the world [m].
+ *  @return length of the curve between them [m]; < 0: it does not touch it */
 double lwi_path_wind(const lwi_path_part *obstacle, const lwi_kin *kin, const double from[3],
                      const double to[3], double first[3], double last[3]);
-/** Length; calls `line` for each straight part. */
+/** The length [m]; calls `line` (may be NULL) for each straight part between two bodies, from the first to the last. */
 double lwi_path_walk(const lwi_path_part *part, int n, const lwi_kin *kin,
                      void (*line)(void *user, const lwi_path_line *line), void *user);
 
