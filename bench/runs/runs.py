@@ -16,8 +16,8 @@ model and the preparation of the run are left out: shares are those of lw_sim_ru
   observation  quantities of rows
   output       rows to the file
 
-The last columns are steps, evaluations and the first digits of the hash of all rows: changes that only save time
-leave it as it is.  Counts do not depend on what else the machine runs; valgrind has AVX2, not AVX-512.
+The last columns are steps, evaluations and rows.  The file has the hash of all rows, too: changes that only save time leave
+it as it is.  Counts do not depend on what else the machine runs; valgrind has AVX2, not AVX-512.
 
 --cases   see CASES below (all)
 --root    folder of the sources (default: that of this script)
