@@ -11,11 +11,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-LINKWORK, MODELS = (os.path.abspath(a) for a in sys.argv[1:3])
+from in_folder import LINKWORK, MODELS, InFolder, linkwork
+
 FOUR_BAR = os.path.join(MODELS, "four_bar.yaml")
 # a pendulum that is struck, hits a stop, and is measured
 STRUCK = """linkwork: 1
@@ -31,34 +31,9 @@ measures:
 """
 
 
-def linkwork(*words, cwd=None, **more):
-    return subprocess.run([LINKWORK, *words], cwd=cwd, capture_output=True, text=True, timeout=300, check=False, **more)
-
-
-class Checkpoint(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = self.folder.name
-
-    def tearDown(self):
-        self.folder.cleanup()
-
+class Checkpoint(InFolder):
     def at(self, name):
         return os.path.join(self.path, name)
-
-    def run_ok(self, *words):
-        done = linkwork(*words, cwd=self.path)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
-
-    def refused(self, code, text, *words):
-        done = linkwork(*words, cwd=self.path)
-        self.assertEqual(done.returncode, code, done.stderr)
-        self.assertIn(text, done.stderr)
-
-    def bytes_of(self, name):
-        with open(self.at(name), "rb") as file:
-            return file.read()
 
     def rows_of(self, name):
         if name.endswith(".csv"):

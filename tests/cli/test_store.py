@@ -10,42 +10,17 @@ import resource
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-LINKWORK, MODELS = (os.path.abspath(a) for a in sys.argv[1:3])
+from in_folder import LINKWORK, MODELS, InFolder, linkwork
+
 MODEL = os.path.join(MODELS, "cart_arm.yaml")
 STUDY = ("sweep", MODEL, "--vary", "joint.rail.q0=0:1:12", "--vary", "body.cart.mass=-1,2,5", "--duration", "0.1",
          "--watch", "body.cart.x,sys.T")  # every third variant has no model
 
 
-def linkwork(*words, cwd=None, **more):
-    return subprocess.run([LINKWORK, *words], cwd=cwd, capture_output=True, text=True, timeout=240, check=False, **more)
-
-
-class Store(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = self.folder.name
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def run_ok(self, *words):
-        done = linkwork(*words, cwd=self.path)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
-
-    def refused(self, code, text, *words):
-        done = linkwork(*words, cwd=self.path)
-        self.assertEqual(done.returncode, code, done.stderr)
-        self.assertIn(text, done.stderr)
-
-    def bytes_of(self, name):
-        with open(os.path.join(self.path, name), "rb") as file:
-            return file.read()
-
+class Store(InFolder):
     def whole(self, ending="csv", study=STUDY):
         """The table of one sweep of one thread without a folder."""
         linkwork(*study, "--threads", "1", "--table", "whole." + ending, "--quiet", cwd=self.path)
@@ -102,7 +77,7 @@ class Store(unittest.TestCase):
         self.assertEqual(self.merged("s"), whole)
         self.assertEqual(len([p for p in self.parts() if not p.startswith(".part-")]), 36)
 
-    def test_two_drivers(self):
+    def test_several_drivers(self):
         drivers = [self.begin("--part-rows", "2") for _ in range(3)]
         for driver in drivers:
             _, errors = driver.communicate(timeout=200)
@@ -122,8 +97,7 @@ class Store(unittest.TestCase):
         self.assertGreaterEqual(self.state("many")["parts"], 9)
 
     def test_a_signal_ends_it_and_nothing_is_lost(self):
-        long = (*STUDY[:-1], "sys.T", "--duration", "60")
-        long = tuple(w for i, w in enumerate(long) if not (w == "0.1" or (w == "--duration" and long[i + 1] == "0.1")))
+        long = tuple("60" if word == "0.1" else word for word in STUDY)  # its duration
         for number in (signal.SIGTERM, signal.SIGINT):
             driver = self.begin("--part-rows", "1", study=long)
             limit = time.time() + 100

@@ -9,31 +9,15 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-LINKWORK, MODELS = (os.path.abspath(a) for a in sys.argv[1:3])
+from in_folder import LINKWORK, MODELS, InFolder, linkwork
+
 MODEL = os.path.join(MODELS, "cart_arm.yaml")
 
 
-def linkwork(*words, cwd=None):
-    return subprocess.run([LINKWORK, *words], cwd=cwd, capture_output=True, text=True, timeout=120)
-
-
-class Sweep(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.path = self.folder.name
-
-    def tearDown(self):
-        self.folder.cleanup()
-
-    def run_ok(self, *words):
-        done = linkwork(*words, cwd=self.path)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return done.stdout
-
+class Sweep(InFolder):
     def rows(self, name):
         with open(os.path.join(self.path, name), encoding="ascii") as file:
             return list(csv.DictReader(file))

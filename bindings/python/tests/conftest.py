@@ -12,6 +12,17 @@ MODELS = SOURCES / "examples" / "models"
 GOLDEN = SOURCES / "tests" / "golden"
 sys.path.insert(0, str(SOURCES / "tests" / "reference"))  # trajectory.py, run_cases.py
 os.environ.setdefault("MPLBACKEND", "Agg")
+STUDY = """
+linkwork: 1
+parameters: {l: {value: 500, unit: mm}, c: 2}
+bodies:
+  arm: {mass: 2, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [l, 0, 0]}
+joints:
+  A: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, 0],
+      spring: {q0: {stiffness: 40, damping: c}}}
+measures:
+  load: hypot(joint.A.fx, joint.A.fz)
+"""
 
 
 @pytest.fixture
@@ -27,6 +38,13 @@ def four_bar():
 @pytest.fixture
 def ur5():
     return lw.load(MODELS / "ur5.urdf")
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A file of a model with two parameters and a measure, for studies."""
+    (tmp_path / "study.yaml").write_text(STUDY)
+    return tmp_path / "study.yaml"
 
 
 @pytest.fixture

@@ -7,25 +7,8 @@ import pytest
 
 import linkwork as lw
 
-MODEL = """
-linkwork: 1
-parameters: {l: {value: 500, unit: mm}, c: 2}
-bodies:
-  arm: {mass: 2, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [l, 0, 0]}
-joints:
-  A: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, 0],
-      spring: {q0: {stiffness: 40, damping: c}}}
-measures:
-  load: hypot(joint.A.fx, joint.A.fz)
-"""
 POINTS = [[450.0, 1.0, 2.0], [550.0, 3.0, 1.0], [500.0, 2.0, -1.0]]  # the last has no model
 NAMES = ["l", "c", "body.arm.mass"]
-
-
-@pytest.fixture
-def path(tmp_path):
-    (tmp_path / "study.yaml").write_text(MODEL)
-    return tmp_path / "study.yaml"
 
 
 def test_values_are_those_of_single_runs(path):

@@ -51,11 +51,11 @@ def test_steps_return_at_an_event_that_ends():
     assert sim.step(until=time + 0.01) == time + 0.01 and sim.stopped is None  # the next step continues
 
 
-def test_controllers_are_told_of_events():
-    told = []
-    run = lw.simulate(swing(), controller=lambda sim, o: told.append((o.time, o.event)))
-    assert [t for t, _ in told] == list(run.time)
-    assert [(t, name) for t, name in told if name] == [(e.time, e.name) for e in run.events]
+def test_controllers_get_the_names_of_events():
+    seen = []
+    run = lw.simulate(swing(), controller=lambda sim, o: seen.append((o.time, o.event)))
+    assert [t for t, _ in seen] == list(run.time)
+    assert [(t, name) for t, name in seen if name] == [(e.time, e.name) for e in run.events]
     assert lw.Simulation(swing()).observe().copy().event == ""
 
 
@@ -79,7 +79,7 @@ def test_a_switch_holds_between_samples():
     assert np.allclose(np.array(exact)[:, 0], q[::2], atol=1e-9)
 
 
-def test_errors_are_told():
+def test_wrong_events_and_signals():
     b = lw.Builder()
     with pytest.raises(lw.ArgumentError, match="signal 'u': expected either a formula or type"):
         b.signal("u")

@@ -510,7 +510,7 @@ def test_the_arm_of_the_examples_has_the_same_digits():
     assert example["main"]() == 0
 
 
-def test_the_delta_robot_has_the_digits_of_the_program_in_c(monkeypatch, capsys, request):
+def test_the_delta_robot_has_the_digits_of_the_program_in_c(monkeypatch, capsys):
     folder = SOURCES / "examples" / "delta"
     model = str(folder / "delta.yaml")
     monkeypatch.setattr("sys.argv", ["delta.py", model])

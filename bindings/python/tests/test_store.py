@@ -13,25 +13,8 @@ import pytest
 import linkwork as lw
 from linkwork import _store
 
-MODEL = """
-linkwork: 1
-parameters: {l: {value: 500, unit: mm}, c: 2}
-bodies:
-  arm: {mass: 2, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [l, 0, 0]}
-joints:
-  A: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, 0],
-      spring: {q0: {stiffness: 40, damping: c}}}
-measures:
-  load: hypot(joint.A.fx, joint.A.fz)
-"""
 SPACE = {"l": "400:600", "c": "normal:2:0.3", "body.arm.mass": [-1, 1, 2]}  # a third of them cannot run
 STUDY = {"design": "sobol:24", "seed": 3, "duration": 0.2}
-
-
-@pytest.fixture
-def path(tmp_path):
-    (tmp_path / "study.yaml").write_text(MODEL)
-    return tmp_path / "study.yaml"
 
 
 def same(a, b):
@@ -176,4 +159,3 @@ def test_engines_are_chosen_by_what_they_are():
     assert isinstance(_store._engine(Fake()), _store._Ray)
     with concurrent.futures.ThreadPoolExecutor() as pool:
         assert type(_store._engine(pool)) is _store._Futures
-    assert time.monotonic() > 0

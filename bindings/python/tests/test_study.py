@@ -7,25 +7,6 @@ import pytest
 
 import linkwork as lw
 
-TEXT = """
-linkwork: 1
-parameters: {l: {value: 500, unit: mm}, c: 2}
-bodies:
-  arm: {mass: 2, inertia: [0.1, 0.2, 0.2, 0, 0, 0], position: [l, 0, 0]}
-joints:
-  A: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 1, 0],
-      spring: {q0: {stiffness: 40, damping: c}}}
-measures:
-  load: hypot(joint.A.fx, joint.A.fz)
-"""
-
-
-@pytest.fixture
-def path(tmp_path):
-    (tmp_path / "study.yaml").write_text(TEXT)
-    return tmp_path / "study.yaml"
-
-
 def test_a_grid_has_the_bits_of_single_runs(path):
     study = lw.sweep(path, {"l": "0.4 m:0.6 m:3", "c": [1, 4]}, duration=0.5, integrator="bdf")
     assert study.variants == 6 and study.failures == ("",) * 6
