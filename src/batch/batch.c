@@ -2,9 +2,8 @@
 // steps.
 #include "batch/batch.h"
 
-#include "model/events.h"
-
 #include "base/assert.h"
+#include "model/events.h"
 #include "simulate/options.h"
 
 #include <math.h>

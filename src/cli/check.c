@@ -434,6 +434,10 @@ static void json_signals(cli_json *json, const lw_model *model)
         json_close(json, '}');
     }
     json_close(json, ']');
+}
+
+static void json_events(cli_json *json, const lw_model *model)
+{
     json_open(json, "events", '[');
     for (int i = 0; i < lw_model_event_count(model); i++)
         json_text(json, NULL, lw_model_event_name(model, i));
@@ -501,6 +505,7 @@ static void json_findings(const char *name, const lw_model *model, const finding
         }
     }
     json_signals(&json, model);
+    json_events(&json, model);
     if (f->used.kind) json_plans(&json, f);
     json_text(&json, f->refused ? "refused" : "method",
               f->method + (f->refused ? strlen("none: ") : 0));

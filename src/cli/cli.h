@@ -313,7 +313,7 @@ bool cli_ends_in(const char *file, const char *ending);
 bool cli_number(const char **text, const char *separators, double *value);
 
 cli_exit cli_complain(cli_exit code, const char *format, ...) LW_PRINTF(2, 3);
-/** The text of the last cli_complain or cli_fail. */
+/** What the last cli_complain or cli_fail reported, without file and line. */
 const char *cli_last_message(void);
 /** An error of the library as "file:line:column: text"; the exit code of its status. */
 cli_exit cli_fail(lw_status status, const lw_error *error);

@@ -38,7 +38,7 @@ static const char *python(void)
     return own && *own ? own : "python3";
 }
 
-// Ends with 0 where the interpreter has the package.
+// Can the interpreter import the package?
 static bool has_package(void)
 {
     int how = 1;

@@ -399,10 +399,15 @@ static cli_exit read_threads(study *s)
     return CLI_DONE;
 }
 
+// The option that names a folder that is there.
+static const char *option_of(const cli_arguments *a)
+{
+    return a->resume ? "resume" : a->status ? "status" : a->verify ? "verify" : "merge";
+}
+
 // Options of a folder that is there, and what each has no use for.
 static cli_exit check_others(const cli_arguments *a)
 {
-    const char *verb = a->resume ? "resume" : a->status ? "status" : a->verify ? "verify" : "merge";
     const cli_options always =
         CLI_RESUME | CLI_STATUS | CLI_VERIFY | CLI_MERGE | CLI_JSON | CLI_QUIET;
     const cli_options own = a->resume
@@ -412,7 +417,7 @@ static cli_exit check_others(const cli_arguments *a)
     const char *other = a->store ? NULL : cli_other_option(a, always | own);
     if (!other) return CLI_DONE;
     return cli_complain(CLI_USE, "--%s is not for --%s DIR: the folder has the model and the study",
-                        other, verb);
+                        other, option_of(a));
 }
 
 // One of these at a time, and what each has no use for.
@@ -425,14 +430,10 @@ static cli_exit check_use(const cli_arguments *a)
     if (asked > 1)
         return cli_complain(CLI_USE,
                             "--store, --resume, --status, --verify, --merge: expected one of them");
-    if (!a->store &&
-        (a->operand || a->nvary || a->batch || a->design || a->observed || a->part_rows))
+    if (!a->store && a->operand)
         return cli_complain(CLI_USE,
                             "the folder has the model and the study; expected only --%s DIR",
-                            a->resume   ? "resume"
-                            : a->status ? "status"
-                            : a->verify ? "verify"
-                                        : "merge");
+                            option_of(a));
     if (a->noutput && !a->merge)
         return cli_complain(CLI_USE, "-o is of --merge; a folder keeps no rows of the runs");
     if ((a->executor || a->scheduler) && !a->store && !a->resume)

@@ -132,20 +132,16 @@ static bool copy_source(lwi_remake *remake, lwi_arena *arena)
 static void compare_options(const struct lwi_remake_source *s, const lw_options *again,
                             const lw_options *used, char *note)
 {
-    static const char *const keys[] = {
-#define X(key, type, fallback, tier, word, text) #key,
-        LW_OPTION_LIST(X)
-#undef X
-    };
     char stated[LW_OPTION_STRING_SIZE], now[LW_OPTION_STRING_SIZE], own[LW_OPTION_STRING_SIZE];
     *note = 0;
-    for (int i = 0; i < LWI_COUNT(keys) && !*note; i++) {
-        lw_options_get(&s->stated, keys[i], stated, sizeof stated);
-        lw_options_get(again, keys[i], now, sizeof now);
-        lw_options_get(used, keys[i], own, sizeof own);
+    for (int i = 0; i < lw_option_count() && !*note; i++) {
+        const char *key = lw_option_at(i).key;
+        lw_options_get(&s->stated, key, stated, sizeof stated);
+        lw_options_get(again, key, now, sizeof now);
+        lw_options_get(used, key, own, sizeof own);
         if (strcmp(now, stated) != 0 && !strcmp(own, stated))
             snprintf(note, LWI_REMAKE_NOTE,
-                     "%s depends on what varies in the file; all runs have %.40s", keys[i], own);
+                     "%s depends on what varies in the file; all runs have %.40s", key, own);
     }
 }
 

@@ -302,14 +302,13 @@ lw_status lw_checkpoint_write(const lw_checkpoint *c, const char *path, lw_error
     lwi_arena arena;
     lwi_arena_init(&arena, NULL);
     char *folder = lwi_arena_text(&arena, path);
-    lw_status status = folder ? lwi_checkpoint_text(c, &text, &size) : LW_ERR_MEMORY;
+    lw_status status = folder ? lwi_checkpoint_text(c, &arena, &text, &size) : LW_ERR_MEMORY;
     if (status != LW_OK) {
         no_memory(error);
     } else {
         folder[slash ? slash - path + (slash == path) : 0] = 0;
         status = lwi_folder_write(slash ? folder : ".", slash ? slash + 1 : path, text, size, false,
                                   NULL, error);
-        free(text);
     }
     lwi_arena_free(&arena);
     return status;

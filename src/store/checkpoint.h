@@ -53,8 +53,9 @@ enum { LWI_AUDIT_NUMBERS = 36, LWI_RUNNING_NUMBERS = 10 };
 
 // ---- checkpoint_file.c
 
-/** @return LW_ERR_MEMORY */
-lw_status lwi_checkpoint_text(const lw_checkpoint *checkpoint, char **text, size_t *size);
+/** The checkpoint as JSON, in the arena.   @return LW_ERR_MEMORY */
+lw_status lwi_checkpoint_text(const lw_checkpoint *checkpoint, lwi_arena *arena, char **text,
+                              size_t *size);
 /** Fills a checkpoint with an arena that is ready. */
 lw_status lwi_checkpoint_parse(lw_checkpoint *checkpoint, const char *text, size_t size,
                                const char *path, lw_error *error);

@@ -37,23 +37,18 @@ static void put_members(FILE *file, const lw_checkpoint *c)
     lwi_json_member(file, "model", c->model);
 }
 
-lw_status lwi_checkpoint_text(const lw_checkpoint *c, char **text, size_t *size)
+lw_status lwi_checkpoint_text(const lw_checkpoint *c, lwi_arena *arena, char **text, size_t *size)
 {
-    char *members = NULL, hash[LWI_SHA256_SIZE], *whole = NULL;
+    char *members = NULL, hash[LWI_SHA256_SIZE];
     size_t n = 0;
-    lwi_arena arena;
     FILE *file = open_memstream(&members, &n);
     if (!file) return LW_ERR_MEMORY;
     put_members(file, c);
     const bool lost = fclose(file) != 0 || !members;
-    lwi_arena_init(&arena, NULL);
-    lw_status status =
-        lost ? LW_ERR_MEMORY : lwi_json_close(members, n, &arena, hash, &whole, size);
+    const lw_status status =
+        lost ? LW_ERR_MEMORY : lwi_json_close(members, n, arena, hash, text, size);
     free(members);
-    *text = status == LW_OK ? malloc(*size + 1) : NULL;
-    if (*text) memcpy(*text, whole, *size + 1);
-    lwi_arena_free(&arena);
-    return *text ? LW_OK : LW_ERR_MEMORY;
+    return status;
 }
 
 static lw_status read_lists(const lwi_json *r, lw_checkpoint *c)

@@ -18,7 +18,7 @@ void lwi_json_member(FILE *file, const char *key, const char *text);
 void lwi_json_number(FILE *file, double value);
 void lwi_json_strings(FILE *file, const char *key, const char *const *text, int n);
 void lwi_json_options(FILE *file, const lw_options *options);
-/** The text of an object with these members, ended by their hash.   @return LW_ERR_MEMORY */
+/** An object with these members, ended by their hash.   @return LW_ERR_MEMORY */
 lw_status lwi_json_close(const char *members, size_t size, lwi_arena *arena,
                          char hash[LWI_SHA256_SIZE], char **text, size_t *length);
 

@@ -45,7 +45,7 @@ typedef struct lwi_manifest {
 /** Hashes a text and names its file, "model-0123456789abcdef.yaml".   @return LW_ERR_MEMORY */
 lw_status lwi_manifest_name(lwi_stored_file *file, const char *kind, const char *ending,
                             const char *text, size_t size, lwi_arena *arena);
-/** The text of the file; fills manifest->hash.   @return LW_ERR_MEMORY */
+/** The manifest as JSON; fills manifest->hash.   @return LW_ERR_MEMORY */
 lw_status lwi_manifest_write(lwi_manifest *manifest, lwi_arena *arena, char **text, size_t *size);
 /** @param path  for messages      @return LW_ERR_PARSE, LW_ERR_MEMORY */
 lw_status lwi_manifest_read(const char *text, size_t size, const char *path, lwi_arena *arena,

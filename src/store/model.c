@@ -1,7 +1,7 @@
 // model.c -- the model of a study as a file of its folder.
 //
 // In canonical form a model has all its numbers, but what follows from a parameter may be written as a number.  Where
-// a parameter varies, the folder keeps the text of the model's own file; files that it includes stay where they are,
+// a parameter varies, the folder keeps the model's own file; files that it includes stay where they are,
 // and a hash of the model in canonical form shows whether they are still the same.
 #define _XOPEN_SOURCE 700 // realpath
 #include "store/store.h"

@@ -104,10 +104,13 @@ static lw_status determine(creating *c)
             lw_sweep_destroy(sweep);
             return status;
         }
+        if (status == LW_ERR_MEMORY) {
+            *c->error = why;
+            return status;
+        }
         if (m->reference == 0) first = why;
-        if (status == LW_ERR_MEMORY) break;
     }
-    if (c->error) *c->error = first;
+    *c->error = first;
     return first.status;
 }
 

@@ -32,8 +32,8 @@ static inline int lwi_store_count(const lwi_manifest *m, int part)
 
 // ---- model.c
 
-/** The text of the file that the folder keeps: that of the model's file if one of its parameters varies, else the model
- *  in canonical form.  Fills manifest->read and the name in manifest->model.
+/** The model as the folder keeps it: its own file if one of its parameters varies, else the model in canonical form.
+ *  Fills manifest->read and the name in manifest->model.
  *  @param text  out: in the arena */
 lw_status lwi_store_model_text(const lw_model *model, const lw_table *variants,
                                lwi_manifest *manifest, lwi_arena *arena, const char **text,
@@ -47,14 +47,14 @@ lw_status lwi_store_model_parse(const lwi_manifest *manifest, const char *text, 
 /** "0000000500-0123456789abcdef.csv": the first variant, and the hash of what the part is made from. */
 void lwi_part_name(const lwi_manifest *manifest, int part, char name[LWI_PART_NAME]);
 
-/** The text of a complete part: a table as lw_table_write has it, and a line that closes it. */
+/** A complete part: a table as lw_table_write has it, and a line that closes it. */
 typedef struct lwi_part {
     const char *rows; ///< behind the header line
     size_t size;      ///< bytes of the rows
     const char *text;
     int failed; ///< variants
 } lwi_part;
-/** Reads a part and compares its hash, its header and the number of its rows.
+/** Reads a part and compares its hash, its first row and the number of its rows.
  *  @return LW_ERR_IO: not there, or cannot be read; LW_ERR_PARSE: damaged; LW_ERR_MEMORY */
 lw_status lwi_part_read(const lw_store *store, int part, lwi_arena *arena, lwi_part *found,
                         lw_error *error);

@@ -64,7 +64,7 @@ class Evaluation:
         :meth:`submit` is evaluated by it; default: at once, here
     :param options: of the runs, ``duration`` and others, and `threads`
 
-    A point has the same bits anywhere, so an optimiser with a seed is deterministic if it is told in the order in
+    A point has the same bits anywhere, so an optimiser with a seed is deterministic if it gets values in the order in
     which it asked: by a call, or by :meth:`results` with ``ordered=True``.
     """
 

@@ -89,7 +89,7 @@ class Store:
         self._check(status)
 
     def verify(self) -> int:
-        """Reads all parts and removes damaged ones, so that they are made again; how many."""
+        """Reads all parts and removes damaged ones, so that :meth:`run` makes them; how many."""
         damaged = ffi.new("int *")
         self._check(lib.lw_store_verify(self._handle, ffi.NULL, ffi.NULL, damaged))
         return int(damaged[0])

@@ -169,9 +169,9 @@ def _store(model: Model, table: Any, settings: Any, measures: Union[None, str, I
     columns: Any = ffi.NULL
     if measures is not None:
         columns = ffi.new("char[]", (measures if isinstance(measures, str) else ",".join(measures)).encode())
-    told = ffi.new("char[]", about.encode())
+    note = ffi.new("char[]", about.encode())
     desc = ffi.new("lw_store_desc *", {"options": settings, "variants": table, "columns": columns, "part_rows": part_rows,
-                                       "about": told, "threads": threads})
+                                       "about": note, "threads": threads})
     made, error = ffi.new("lw_store **"), ffi.new("lw_error *")
     check(lib.lw_store_create(path_bytes(folder), model._handle, desc, made, error), error)
     lib.lw_store_close(made[0])
