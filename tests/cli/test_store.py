@@ -255,6 +255,7 @@ class Store(InFolder):
             self.refused(2, text, "sweep", *words)
         self.refused(2, "--rtol too", "sweep", "--resume", "s", "--rtol", "1e-3")
         for verb, option, value in (("resume", "set", "a=1"), ("resume", "base", "fixed"), ("resume", "seed", "3"),
+                                    ("resume", "vary", "a=1"), ("status", "part-rows", "3"),
                                     ("status", "table", "t.csv"), ("status", "lanes", "4"), ("verify", "level", "pose"),
                                     ("merge", "table", "t.csv")):
             self.refused(2, f"--{option} is not for --{verb} DIR", "sweep", "--" + verb, "s", "--" + option, value)

@@ -41,6 +41,8 @@ CASES.update({
     "check": (("check", ARM), None),
     "check .yaml": (("check", FOUR_BAR), None),
     "check --plan": (("check", FOUR_BAR, "--plan"), None),
+    "sweep --store": (("sweep", suite.model("cart_arm.yaml"), "--vary", "body.cart.mass=-1,-2,5,6", "--duration", "0.02",
+                       "--watch", "sys.T", "--part-rows", "2", "--threads", "1", "-q"), "study"),
     "sweep .csv": (("sweep", FOUR_BAR, "--vary", "gravity.y=-9:-1:3", "--duration", "0.02", "-q"), "out.csv"),
     "sweep .h5": (("sweep", FOUR_BAR, "--vary", "gravity.y=-9:-1:3", "--duration", "0.02", "-q"), "out.h5"),
     "sweep rk4": (("sweep", FOUR_BAR, "--vary", "gravity.y=-9:-1:3", "--duration", "0.02", "-q", "--integrator", "rk4",
@@ -107,7 +109,8 @@ def content(name):
         return None
     path = suite.path(name)
     if os.path.isdir(path):
-        return {part: hostile.read(os.path.join(path, part)) for part in sorted(os.listdir(path))}
+        return {os.path.join(folder, file): hostile.read(os.path.join(folder, file))
+                for folder, _, files in os.walk(path) for file in files}
     if not os.path.exists(path):
         return "no file"
     if name.endswith(".h5"): # the summary has the wall time
@@ -116,11 +119,17 @@ def content(name):
     return hostile.read(path)
 
 
+def written(case):
+    """The option for what a case writes."""
+    name = CASES[case][1]
+    return ("--store" if case == "sweep --store" else "-o", name) if name else ()
+
+
 def call(case, **failing):
     arguments, name = CASES[case]
     remove(name)
     # one thread: the n-th allocation is the same one each time
-    return suite.run(*arguments, *(("-o", name) if name else ()), limit=120,
+    return suite.run(*arguments, *written(case), limit=120,
                      env=dict(os.environ, LD_PRELOAD=LIBRARY, **failing))
 
 
@@ -170,7 +179,7 @@ def one(case, failing):
         wrong = None
     suite.count(case + ", of Linkwork" * is_own, wrong, "%s LD_PRELOAD=failing_malloc.so linkwork %s%s" % (
         " ".join("%s=%s" % pair for pair in failing.items()), " ".join(CASES[case][0]),
-        " -o %s" % CASES[case][1] if CASES[case][1] else ""), ended)
+        "".join(" " + word for word in written(case))), ended)
 
 
 for key in CASES:

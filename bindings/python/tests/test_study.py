@@ -7,6 +7,7 @@ import pytest
 
 import linkwork as lw
 
+
 def test_a_grid_has_the_bits_of_single_runs(path):
     study = lw.sweep(path, {"l": "0.4 m:0.6 m:3", "c": [1, 4]}, duration=0.5, integrator="bdf")
     assert study.variants == 6 and study.failures == ("",) * 6
