@@ -67,6 +67,8 @@ typedef struct lwi_snapshot {
 } lwi_snapshot;
 
 lw_status lwi_snapshot_create(const lw_model *model, lwi_arena *arena, lwi_snapshot *snapshot);
+/** The motion as forces read it, without modes, accelerations and states.  Fills w_world. */
+lwi_kin lwi_snapshot_kin(const lw_model *model, lwi_snapshot *snapshot);
 /** The model's initial state (level TWIST). */
 void lwi_snapshot_start(const lw_model *model, lwi_snapshot *snapshot);
 /** The motion of a snapshot: poses, velocities, coordinates, speeds, time, work and states of signals. */

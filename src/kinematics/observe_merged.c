@@ -146,15 +146,9 @@ void lwi_observe_merged(const lw_model *model, lw_observe level, const double *i
         follow(&model->body[model->merged[i]], model->merged[i], level, m);
     if (level < LW_OBSERVE_REACTION || model->nmerged == 0) return;
 
-    for (int b = 0; b < model->nbody; b++) m3_mul_v(m->w_world[b], m->R[b], m->w[b]);
     const lwi_states states = {.value = m->states};
-    const lwi_kin kin = {.R = (const double(*)[9])m->R,
-                         .r = (const double(*)[3])m->r,
-                         .v = (const double(*)[3])m->v,
-                         .w = (const double(*)[3])m->w_world,
-                         .q = m->q,
-                         .qd = m->qd,
-                         .states = &states};
+    lwi_kin kin = lwi_snapshot_kin(model, m);
+    kin.states = &states;
     lwi_forces_apply(model, &kin, m->t, inputs, loads);
     lwi_observe_merged_reactions(model, loads, m);
 }

@@ -34,6 +34,17 @@ lw_status lwi_snapshot_create(const lw_model *model, lwi_arena *arena, lwi_snaps
     return LW_OK;
 }
 
+lwi_kin lwi_snapshot_kin(const lw_model *model, lwi_snapshot *m)
+{
+    for (int b = 0; b < model->nbody; b++) m3_mul_v(m->w_world[b], m->R[b], m->w[b]);
+    return (lwi_kin){.R = (const double(*)[9])m->R,
+                     .r = (const double(*)[3])m->r,
+                     .v = (const double(*)[3])m->v,
+                     .w = (const double(*)[3])m->w_world,
+                     .q = m->q,
+                     .qd = m->qd};
+}
+
 void lwi_snapshot_start(const lw_model *model, lwi_snapshot *m)
 {
     m->t = 0;

@@ -52,13 +52,7 @@ static lw_status observe_motion(lw_sim *sim, double t, const double *x, lw_obser
     lwi_snapshot *m = &sim->snapshot;
     TRY(sim->work->formulation->observe(sim->work, t, x, sim->inputs, level, m));
     lwi_observe_merged(sim->model, level, sim->inputs, &sim->loads, m);
-    for (int b = 0; b < sim->model->nbody; b++) m3_mul_v(m->w_world[b], m->R[b], m->w[b]);
-    *kin = (lwi_kin){.R = (const double(*)[9])m->R,
-                     .r = (const double(*)[3])m->r,
-                     .v = (const double(*)[3])m->v,
-                     .w = (const double(*)[3])m->w_world,
-                     .q = m->q,
-                     .qd = m->qd};
+    *kin = lwi_snapshot_kin(sim->model, m);
     if (level < LW_OBSERVE_ACCELERATION) return LW_OK;
     for (int b = 0; b < sim->model->nbody; b++) m3_mul_v(sim->events.al[b], m->R[b], m->al[b]);
     kin->a = (const double(*)[3])m->a;

@@ -612,17 +612,11 @@ static void fill_momenta(lw_sim *sim)
 static void fill_outputs(lw_sim *sim)
 {
     lwi_snapshot *m = &sim->snapshot;
-    for (int b = 0; b < sim->model->nbody; b++) m3_mul_v(m->w_world[b], m->R[b], m->w[b]);
     const lwi_states states = {.value = m->states};
-    const lwi_kin kin = {.R = (const double(*)[9])m->R,
-                         .r = (const double(*)[3])m->r,
-                         .v = (const double(*)[3])m->v,
-                         .w = (const double(*)[3])m->w_world,
-                         .q = m->q,
-                         .qd = m->qd,
-                         .mode = sim->work->mode,
-                         .qdd = m->qdd,
-                         .states = &states};
+    lwi_kin kin = lwi_snapshot_kin(sim->model, m);
+    kin.mode = sim->work->mode;
+    kin.qdd = m->qdd;
+    kin.states = &states;
     lwi_outputs_evaluate(sim->model, &kin, (const double(*)[6])m->reaction, m->t, sim->inputs,
                          &sim->loads, sim->output);
     sim->observation.output = sim->output;

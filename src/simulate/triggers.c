@@ -11,7 +11,6 @@
 
 #include "base/assert.h"
 #include "model/events.h"
-#include "spatial/vec3.h"
 
 #include <float.h>
 #include <math.h>
@@ -100,15 +99,9 @@ static lw_status observe(lw_sim *sim, lwi_kin *kin, lwi_states *states, lwi_now 
                                                              LW_OBSERVE_TWIST, m);
     if (status != LW_OK) return lwi_sim_fail_work(sim, status, "searching for an event");
     lwi_observe_merged(model, LW_OBSERVE_TWIST, sim->inputs, &sim->loads, m);
-    for (int b = 0; b < model->nbody; b++) m3_mul_v(m->w_world[b], m->R[b], m->w[b]);
     *states = (lwi_states){.value = sim->x + sim->work->layout.nx - model->nstate};
-    *kin = (lwi_kin){.R = (const double(*)[9])m->R,
-                     .r = (const double(*)[3])m->r,
-                     .v = (const double(*)[3])m->v,
-                     .w = (const double(*)[3])m->w_world,
-                     .q = m->q,
-                     .qd = m->qd,
-                     .states = states};
+    *kin = lwi_snapshot_kin(model, m);
+    kin->states = states;
     *now = lwi_now_at(kin, sim->t, sim->inputs);
     return LW_OK;
 }
