@@ -532,11 +532,26 @@ static lw_status run_backward(sweep *s, lwi_adjoint *a, lw_error *error)
 
 // ------------------------------------------------------------------------------------------- create
 
-static bool has_cut_rotors(const lw_model *model)
+static lw_status no_smooth_model(const char *why, const char *of, lw_error *error)
 {
+    return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                    "method adjoint: %s%s; expected a smooth model, or method `differences`", why,
+                    of);
+}
+
+// Signals with states, and rotors on joints that close loops.
+static lw_status check_states(const lw_model *model, lw_error *error)
+{
+    char state[LW_COORDINATE_NAME_SIZE];
+    if (model->nstate > 0) {
+        lwi_state_name(model, 0, state, sizeof state);
+        return no_smooth_model("signals have states: ", state, error);
+    }
     for (int i = 0; i < model->nloop; i++)
-        if (model->joint[model->loop[i]].nrotor > 0) return true;
-    return false;
+        if (model->joint[model->loop[i]].nrotor > 0)
+            return no_smooth_model("a joint that closes a loop has a rotor: ",
+                                   model->joint[model->loop[i]].name, error);
+    return LW_OK;
 }
 
 static lw_status check(const lw_model *model, const lw_sensitivity_desc *desc, lw_error *error)
@@ -545,13 +560,9 @@ static lw_status check(const lw_model *model, const lw_sensitivity_desc *desc, l
                       : model->nmode > 0 ? "contacts or friction change their mode"
                       : model->desc.nevent + model->nrelay > 0 ? "it has events"
                       : model->desc.nimpulse > 0               ? "it has impulses"
-                      : model->nstate > 0                      ? "signals have states"
-                      : has_cut_rotors(model) ? "joints that close loops have rotors"
-                                              : NULL;
-    if (why)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "method adjoint: %s; expected a smooth model, or method `differences`",
-                        why);
+                                                               : NULL;
+    if (why) return no_smooth_model(why, "", error);
+    TRY(check_states(model, error));
     if (!desc->columns && model->desc.nmeasure == 0)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "of what? The model has no `measures:`; expected columns of results");

@@ -470,10 +470,14 @@ lw_status lw_model_equilibrium(const lw_model *model, const lw_equilibrium_desc 
 {
     LWI_OPTIONAL_DESC(lw_equilibrium_desc, desc, error);
     if (!model) return lwi_fail(error, LW_ERR_ARGUMENT, "lw_model_equilibrium: a model is needed");
-    if (model->nstate > 0)
+    if (model->nstate > 0) {
+        char state[LW_COORDINATE_NAME_SIZE];
+        lwi_state_name(model, 0, state, sizeof state);
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
                         "signals of the model have states (integrals, lags, controllers), for "
-                        "which the search for equilibria does not solve");
+                        "which the search for equilibria does not solve: %s",
+                        state);
+    }
     lw_equilibrium own = {0};
     search s = {.model = model, .desc = desc, .report = report ? report : &own};
     *s.report = (lw_equilibrium){.friction = count_friction(model),

@@ -51,11 +51,15 @@ static lw_status check_driven(const motion *k, lw_error *error)
 static lw_status begin(motion *k, lw_error *error)
 {
     const lw_model *model = k->model;
-    if (model->nstate > 0)
+    if (model->nstate > 0) {
+        char state[LW_COORDINATE_NAME_SIZE];
+        lwi_state_name(model, 0, state, sizeof state);
         return lwi_fail(
             error, LW_ERR_UNSUPPORTED,
             "signals of the model have states (integrals, lags, controllers, switches), "
-            "which kinematics does not integrate; expected a run");
+            "which kinematics does not integrate: %s; expected a run",
+            state);
+    }
     TRY(lwi_manifold_create(model, k->t, model->tree_q0, NULL, &k->arena, &k->manifold, error));
     TRY(check_driven(k, error));
     k->q = LWI_PUSH(&k->arena, double, model->tree_nq);

@@ -1,5 +1,6 @@
 // test_kinematics.c -- fully driven mechanisms: positions to round-off, torques of drives, dead points.
 #include "analysis/analysis_cases.h"
+#include "support/given.h"
 #include "support/random_loops.h"
 
 static lw_sim *simulation(const lw_model *model, double duration, double sample)
@@ -124,10 +125,27 @@ static void test_free_coordinates(void **state)
     lw_model_destroy(model);
 }
 
+// They would have to be integrated.
+static void test_states_of_signals(void **state)
+{
+    (void)state;
+    lw_model *model = lwt_yaml(
+        "linkwork: 1\n"
+        "signals: {slow: {type: lag, of: \"20*A.q0\", time: 0.05}}\n"
+        "bodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+        "joints: {A: {type: revolute, between: [ground, a], at: [0, 0, 0], effort: {q0: slow}}}\n");
+    lw_sim *sim = simulation(model, 1, 0.1);
+    assert_int_equal(lw_sim_kinematics(sim, LW_OBSERVE_POSE, NULL, NULL, NULL, NULL),
+                     LW_ERR_UNSUPPORTED);
+    assert_non_null(strstr(lw_sim_error(sim)->text, "does not integrate: signal.slow.state0;"));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_slider_crank),
-                                       cmocka_unit_test(test_dead_point),
-                                       cmocka_unit_test(test_free_coordinates)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_slider_crank), cmocka_unit_test(test_dead_point),
+        cmocka_unit_test(test_free_coordinates), cmocka_unit_test(test_states_of_signals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
