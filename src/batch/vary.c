@@ -608,10 +608,7 @@ static lw_status remake(const lw_model *model, const lwi_vary *vary, int nvary,
     }
     if (!set) return lwi_fail(error, LW_ERR_MEMORY, "no memory for parameters");
     if (n == 0) return LW_OK;
-    const lwi_remake *how = &model->desc.remake;
-    if (!how->make)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED, "the model is of no file with parameters");
-    TRY(how->make(how, set, n, options, note, allocator, made, error));
+    TRY(lwi_model_remake(model, set, n, options, note, allocator, made, error));
     const lw_status status = check_same_items(model, *made, error);
     if (status == LW_OK) return LW_OK;
     lw_model_destroy(*made);

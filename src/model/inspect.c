@@ -242,14 +242,21 @@ lw_parameter_info lw_model_parameter_at(const lw_model *model, int index)
                                .maximum = p->maximum};
 }
 
+lw_status lwi_model_remake(const lw_model *model, const char *const *set, int nset,
+                           const lw_options *options, char *note, const lw_allocator *allocator,
+                           lw_model **remade, lw_error *error)
+{
+    const lwi_remake *how = &model->desc.remake;
+    if (!how->make)
+        return lwi_fail(error, LW_ERR_UNSUPPORTED, "the model is of no file with parameters");
+    return how->make(how, set, nset, options, note, allocator, remade, error);
+}
+
 lw_status lw_model_remake(const lw_model *model, const char *const *set, int nset,
                           const lw_allocator *allocator, lw_model **remade, lw_error *error)
 {
     if (error) memset(error, 0, sizeof *error);
     if (!model || !remade || nset < 0 || (nset && !set))
         return lwi_fail(error, LW_ERR_ARGUMENT, "model, set and remade must be given");
-    if (!model->desc.remake.make)
-        return lwi_fail(error, LW_ERR_UNSUPPORTED, "the model is of no file with parameters");
-    return model->desc.remake.make(&model->desc.remake, set, nset, NULL, NULL, allocator, remade,
-                                   error);
+    return lwi_model_remake(model, set, nset, NULL, NULL, allocator, remade, error);
 }

@@ -201,6 +201,11 @@ struct lw_builder {
     int room[11 + LWI_FORCE_ITEMS]; ///< capacity of each list, by LWI_LIST_ (description.h)
 };
 
+/** lw_model_remake, which compares options too.
+ *  @param options, note  of lwi_remake; may be NULL */
+lw_status lwi_model_remake(const lw_model *model, const char *const *set, int nset,
+                           const lw_options *options, char *note, const lw_allocator *allocator,
+                           lw_model **remade, lw_error *error);
 /** Fails with the item's place: "joint 'elbow': ...". */
 lw_status lwi_model_fail(const lwi_description *desc, lw_place place, lw_error *error,
                          const char *format, ...) LW_PRINTF(4, 5);
