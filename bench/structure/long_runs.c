@@ -166,10 +166,11 @@ static void run(job *t, const lw_model *model)
     }
     lw_summary s;
     lw_sim_summary(sim, &s);
-    printf(
-        "{\"steps\": %ld, \"evaluations\": %ld, \"seconds\": %.9g, \"wall\": %.4g, \"cpu\": %.4g, "
-        "\"scale\": %.6g",
-        s.steps, s.evaluations, s.end, stopwatch_wall() - wall, stopwatch() - cpu, s.energy_scale);
+    printf("{\"steps\": %ld, \"evaluations\": %ld, \"rejected\": %ld, \"seconds\": %.9g, \"wall\": "
+           "%.4g, "
+           "\"cpu\": %.4g, \"scale\": %.6g",
+           s.steps, s.evaluations, s.rejected, s.end, stopwatch_wall() - wall, stopwatch() - cpu,
+           s.energy_scale);
     double(*ends)[3] = positions(t, sim);
     printf(", \"end\": [");
     for (int b = 1; b < model->nbody; b++)

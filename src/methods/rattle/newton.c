@@ -24,11 +24,13 @@
 #define SLOW 0.3
 #define SMALL_PIVOT 0.04
 
-// Increments that fall no more are round-off below this share of the multipliers, or of residuals below this share of
-// the mechanism's length; those that fall slowly are where residuals or they themselves are below what is rounded off.
-// Remainders would let both fall further, slowly, to no effect.
+// Increments that fall no more can be round-off below this share of the multipliers, or of residuals below this share of
+// the mechanism's length.  They are where residuals are within some last places of the positions, or where K does not let
+// them fall either; with S0 they can rise for an iteration, long before.  Those that fall slowly are round-off where residuals
+// or they themselves are below what is rounded off.  Remainders would let both fall further, slowly, to no effect.
 #define ROUND_OFF 1e-6
 #define CLOSED 1e-12
+enum { LAST_PLACES = 16, MAX_STALLS = 3 };
 
 enum { MAX_ITERATIONS = 30, MAX_HALVINGS = 12 };
 
@@ -390,13 +392,33 @@ static lw_status diverges(const lwi_rattle *d, const phi_job *of, double size, l
                     of->t, MAX_ITERATIONS, of->h, size, name);
 }
 
-// What positions at the end of the step are rounded to, of a mechanism far from its origin.
-static double round_off(const lwi_rattle *d)
+// What positions at the end of the step are rounded to, in units of the last place, of a mechanism far from its origin.
+static double last_place(const lwi_rattle *d)
 {
     double far = d->system.length;
     for (int k = 0; k < d->system.model->nnode; k++)
         for (int i = 0; i < 3; i++) far = fmax(far, fabs(d->body[k].r1[i] - d->body[k].origin[i]));
-    return 4 * DBL_EPSILON * far;
+    return DBL_EPSILON * far;
+}
+
+// Residuals, or increments, are what positions or multipliers are rounded to.
+static bool at_last_places(const lwi_rattle *d, const increment *now)
+{
+    return now->residual <= LAST_PLACES * last_place(d) ||
+           now->size <= LAST_PLACES * DBL_EPSILON * now->lambda;
+}
+
+// The increment does not fall any more.
+static bool stalls(const lwi_rattle *d, const increment *now, const increment *last)
+{
+    const bool exact =
+        now->residual <= DBL_EPSILON * d->system.length || now->size <= DBL_EPSILON * now->lambda;
+    return !(now->size < (exact ? SLOW : 1) * last->size);
+}
+
+static bool is_small(const lwi_rattle *d, const increment *now)
+{
+    return now->size <= ROUND_OFF * now->lambda || now->residual <= CLOSED * d->system.length;
 }
 
 lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
@@ -405,24 +427,22 @@ lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
     phi_job of = {d, t, h};
     increment last = {.size = INFINITY, .energy = INFINITY}, now = {0};
     bool again = true;
+    int stalled = 0;
     if (near_singular(d)) begin_full(d);
     for (int i = 0; i < MAX_ITERATIONS; i++) {
         TRY(iterate(&of, i == 0, again, &now, error));
         d->counts.iterations++;
-        const double size = now.size;
-        const double residual = now.residual, lambda = now.lambda;
-        const bool exact = residual <= DBL_EPSILON * s->length || size <= DBL_EPSILON * lambda;
-        const bool falls = size < (exact ? SLOW : 1) * last.size;
-        const bool small = size <= ROUND_OFF * lambda || residual <= CLOSED * s->length;
-        if (!falls && small) return LW_OK;
+        const bool small = is_small(d, &now), stall = small && stalls(d, &now, &last);
+        if (stall && (at_last_places(d, &now) || ++stalled == MAX_STALLS)) return LW_OK;
         for (int k = 0; k < s->nrow; k++) d->lambda[k] += s->lambda[k];
-        const bool slow = isfinite(last.size) && now.energy > SLOW * last.energy && !small;
+        const bool slow =
+            stall || (!small && isfinite(last.size) && now.energy > SLOW * last.energy);
         again = slow || i == 0;
         last = now;
         if (!slow || d->full) continue;
         begin_full(d);
         last.size = last.energy = INFINITY;
     }
-    if (now.residual <= round_off(d)) return LW_OK;
+    if (at_last_places(d, &now)) return LW_OK;
     return diverges(d, &of, now.size, error);
 }
