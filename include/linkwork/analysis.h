@@ -323,6 +323,60 @@ LW_API void lw_sensitivity_tolerances(const lw_sensitivity *sensitivity, double 
 /** Why a variant of the parameter has failed; "": none has. */
 LW_API const char *lw_sensitivity_failure(const lw_sensitivity *sensitivity, int parameter);
 
+// ---- responses: numbers of a run as functions of parameters, for optimisers
+
+typedef struct lw_response lw_response; ///< used by one thread at a time
+
+typedef enum lw_gradient {
+    LW_GRADIENT_AUTO, ///< the adjoint where it is possible and costs fewer runs
+    LW_GRADIENT_DIFFERENCES, ///< of order two over whole runs in lanes and threads: 1 + 2 nby runs, any model
+    LW_GRADIENT_ADJOINT ///< LW_SENSITIVITY_ADJOINT: one run and one sweep back
+} lw_gradient;
+
+typedef struct lw_response_desc {
+    size_t size;               ///< sizeof this struct, or 0: see linkwork.h
+    const lw_options *options; ///< of the runs; NULL: defaults.  rtol and atol are at most 1e-10
+    int nby;
+    const char *const *by;       ///< [nby] names of parameters of the file
+    const double *lower, *upper; ///< [nby] ranges, in the unit of the parameter in its file
+    int nwanted;
+    /** [nwanted] a measure of the model, with or without "measure.", or a column of results, with its statistic:
+     *  "load.max", "joint.A.q0.rms"; last, mean, rms, min or max; default: last */
+    const char *const *wanted;
+    lw_result *
+        data; ///< measured rows, their columns those of results; NULL: none.  Read at creation only
+    const double
+        *weight; ///< [lw_result_column_count(data)] factors of differences to `data`; NULL: 1
+    lw_gradient gradient;
+    lw_progress progress; ///< of each evaluation; may be NULL
+    void *progress_user;
+} lw_response_desc;
+
+/** Values of a response: those of `wanted`, then for each row and column of `data` the residual
+ *  weight * (column of the run - data), row by row.  Runs end at the last time of the data and have rows at its times.
+ *  @return LW_ERR_ARGUMENT: a parameter, a range, a column; LW_ERR_UNSUPPORTED: times of data without a common interval,
+ *          the adjoint with data, min or max */
+LW_API lw_status lw_response_create(const lw_model *model, const lw_response_desc *desc,
+                                    lw_response **response, lw_error *error);
+LW_API void lw_response_destroy(lw_response *response);
+LW_API int lw_response_count(const lw_response *response);
+/** "measure.load.max"; of a residual the name of its column.  "" out of range. */
+LW_API const char *lw_response_name(const lw_response *response, int value);
+LW_API const char *lw_response_unit(const lw_response *response, int value);
+/** Runs the model with the parameters x, loops assembled again.
+ *  @param x         [nby] in the unit of each parameter in its file, within its range
+ *  @param value     [count] out
+ *  @param jacobian  [count][nby] out, per unit of the parameter; NULL: not wanted
+ *  @return LW_ERR_ARGUMENT: x is out of range; otherwise why there is no such run (lw_response_infeasible), LW_ERR_INTERRUPTED */
+LW_API lw_status lw_response_evaluate(lw_response *response, const double *x, double *value,
+                                      double *jacobian, lw_error *error);
+/** Is a status of lw_response_evaluate that of a design without a model or a run?  LW_ERR_MODEL, _PARSE (an expression has
+ *  no value), _SINGULAR, _INTEGRATOR, _NOT_FINITE: others may have one. */
+LW_API bool lw_response_infeasible(lw_status status);
+LW_API long lw_response_runs(const lw_response *response); ///< so far; a sweep back is one
+/** How the last gradient was computed; AUTO: there was none. */
+LW_API lw_gradient lw_response_gradient(const lw_response *response);
+
 #ifdef __cplusplus
 }
 #endif

@@ -242,6 +242,13 @@ static cli_exit set_part_rows(cli_arguments *arguments, const char *value)
     return cli_complain(CLI_USE, "--part-rows %s: expected a whole number from 1 on", value);
 }
 
+static cli_exit set_evaluations(cli_arguments *arguments, const char *value)
+{
+    if (whole_number(value, 1, 1000000, &arguments->evaluations)) return CLI_DONE;
+    return cli_complain(CLI_USE, "--evaluations %s: expected a whole number from 1 to 1000000",
+                        value);
+}
+
 const char *const cli_levels[] = {
 #define X(name, text) [LW_OBSERVE_##name] = text,
     LW_OBSERVE_LIST(X)
@@ -300,6 +307,16 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
     case CLI_BIT_ACTUATORS: arguments->actuators = value; return CLI_DONE;
     case CLI_BIT_WEIGHTS: arguments->weights = value; return CLI_DONE;
     case CLI_BIT_MOTION: arguments->motion = value; return CLI_DONE;
+    case CLI_BIT_MINIMIZE: arguments->minimize = value; return CLI_DONE;
+    case CLI_BIT_MAXIMIZE: arguments->maximize = value; return CLI_DONE;
+    case CLI_BIT_FIT: arguments->fit = value; return CLI_DONE;
+    case CLI_BIT_SUBJECT:
+        if (arguments->nsubject == CLI_MAX) return cli_complain(CLI_USE, "too many constraints");
+        arguments->subject[arguments->nsubject++] = value;
+        return CLI_DONE;
+    case CLI_BIT_ALGORITHM: arguments->algorithm = value; return CLI_DONE;
+    case CLI_BIT_GRADIENT: arguments->gradient = value; return CLI_DONE;
+    case CLI_BIT_EVALUATIONS: return set_evaluations(arguments, value);
     case CLI_BIT_ANY: arguments->any = true; return CLI_DONE;
     case CLI_BIT_WATCH: arguments->observed = value; return CLI_DONE;
     case CLI_BIT_BY: arguments->by = value; return CLI_DONE;

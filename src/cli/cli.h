@@ -103,8 +103,8 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(ACTUATORS, "actuators", 0, "A,B.q1,...",                                                     \
       "coordinates of joints, or inputs, that give the efforts; default: driven ones, inputs")     \
     X(WEIGHTS, "weights", 0, "A=W,...",                                                            \
-      "weights of actuators: the sum of (weight * effort)^2 is minimum; default: 1 over the "      \
-      "effort range of a servo, else 1")                                                           \
+      "weights: of actuators, the sum of (weight * effort)^2 is minimum (default: 1 over the "     \
+      "effort range of a servo, else 1); of columns of --fit (default 1)")                         \
     X(MOTION, "motion", 0, "RESULT",                                                               \
       "the motion: columns joint.NAME.q0, ... of a result or table; default: the drives")          \
     X(BY, "by", 0, "A,B,...", "parameters of the model file")                                      \
@@ -113,6 +113,18 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "parameters")                                                                                \
     X(STATISTIC, "statistic", 0, "WHICH",                                                          \
       "number of a column: last (default), mean, rms, min, max of its rows")                       \
+    X(MINIMIZE, "minimize", 0, "MEASURE",                                                          \
+      "NAME or NAME.STATISTIC (last, mean, rms, min, max) of a measure or result column")          \
+    X(MAXIMIZE, "maximize", 0, "MEASURE", "likewise")                                              \
+    X(FIT, "fit", 0, "TABLE",                                                                      \
+      "minimise the squares of the differences to these rows (.csv, .h5): `time`, result columns") \
+    X(SUBJECT, "subject-to", 0, "LIMIT",                                                           \
+      "`MEASURE <= NUMBER`, >= or =, in the unit of the measure; repeatable")                      \
+    X(ALGORITHM, "algorithm", 0, "WHICH",                                                          \
+      "slsqp (default; constraints), mma (inequalities), lbfgs (none)")                            \
+    X(GRADIENT, "gradient", 0, "WHICH",                                                            \
+      "auto (default; what costs fewer runs), differences, adjoint")                               \
+    X(EVALUATIONS, "evaluations", 0, "N", "most designs to evaluate (default 200)")                \
     X(ANY, "any", 0, NULL, "any equilibrium, by Newton's method, in place of a stable one")        \
     X(REAL_TIME, "real-time", 0, NULL,                                                             \
       "index3 with the same work in every step; --pace 1: in wall-clock time")                     \
@@ -189,6 +201,13 @@ enum {
           CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON |           \
           CLI_QUIET,                                                                               \
       "derivatives of measures or columns of a run by parameters of the file (--by A,B)")          \
+    X(optimize, "MODEL",                                                                           \
+      CLI_SIMULATION | CLI_VARY | CLI_MINIMIZE | CLI_MAXIMIZE | CLI_FIT | CLI_SUBJECT |            \
+          CLI_WEIGHTS | CLI_ALGORITHM | CLI_GRADIENT | CLI_EVALUATIONS | CLI_OUTPUT | CLI_BASE |   \
+          CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT |         \
+          CLI_JSON | CLI_QUIET,                                                                    \
+      "parameters of the file that minimise a measure, or fit rows of data (--vary A=FROM:TO, -o " \
+      "FILE.yaml)")                                                                                \
     X(compare, "MODEL",                                                                            \
       CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | \
           CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                 \
@@ -264,7 +283,12 @@ typedef struct cli_arguments {
     const char *from;                                     ///< of run; NULL: not given
     const char *actuators, *weights, *motion;             ///< of inverse; NULL: not given
     const char *by, *statistic, *method;                  ///< of sensitivity; NULL: not given
-    int lanes;                                            ///< 0: not given
+    const char *minimize, *maximize, *fit;                ///< of optimize; NULL: not given
+    const char *algorithm, *gradient;                     ///< likewise
+    const char *subject[CLI_MAX];
+    int nsubject;
+    int evaluations; ///< 0: not given
+    int lanes;       ///< 0: not given
     lw_base base;
     const char *inertia_check;
     const char *package_path, *missing_mesh;

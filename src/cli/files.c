@@ -31,8 +31,8 @@ static bool same_file(const char *a, const char *b)
 
 static cli_exit check_not_read(const cli_arguments *arguments, const char *file)
 {
-    const char *read[] = {arguments->initial, arguments->batch, arguments->model,
-                          arguments->motion};
+    const char *read[] = {arguments->initial, arguments->batch, arguments->model, arguments->motion,
+                          arguments->fit};
     bool is_read = false;
     for (int k = 0; k < (int)(sizeof read / sizeof read[0]); k++)
         is_read |= read[k] && same_file(file, read[k]);

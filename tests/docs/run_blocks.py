@@ -149,7 +149,17 @@ class Page:
             self.counts["sh, not run for want of the shared library"] += 1
             self.counts["sh"] -= 1
             return
+        if re.search(r"--m(in|ax)imize", text) and not self.has_nlopt():
+            self.printed = None
+            self.counts["sh, not run for want of NLopt"] += 1
+            self.counts["sh"] -= 1
+            return
         self.printed = self.call(["sh", "-eu"], text)
+
+    def has_nlopt(self):
+        done = subprocess.run([self.arguments.program, "optimize", "no.yaml", "--minimize", "a"], check=False, text=True,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        return "without NLopt" not in done.stderr
 
     def yaml(self, text, bare):
         name = self.name_of(r"# (\S+\.yaml)", bare) or "block.yaml"

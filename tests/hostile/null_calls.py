@@ -34,11 +34,12 @@ OPTIONAL = {
     "lw_model_remake": "set", "lw_builder_add_joint": "joint", "lw_builder_add_mesh": "mesh", "lw_sim_apply_impulse": "impact",
     "lw_batch_apply_impulse": "impact", "lw_study_create": "columns", "lw_plot_table": "options",
     "lw_model_joint_tree": "q_first nq v_first nv", "lw_batch_get_state": "time x",
-    "lw_result_read_state": "time", "lw_sensitivity_at": "error", "lw_store_part_rows": "first", "lw_checkpoint_take": "measures", "lw_checkpoint_restore": "measures", "lw_store_verify": "report",
+    "lw_result_read_state": "time", "lw_sensitivity_at": "error", "lw_response_evaluate": "jacobian", "lw_store_part_rows": "first", "lw_checkpoint_take": "measures", "lw_checkpoint_restore": "measures", "lw_store_verify": "report",
 }
 
 # an argument that works, by function and parameter, by parameter, by type
 BY_FUNCTION = {
+    ("lw_response_evaluate", "x"): "(const double[]){1}",
     ("lw_store_create", "folder"): '"null-store"', ("lw_store_open", "folder"): '"null-store"',
     ("lw_store_merge", "path"): '"null-out.csv"', ("lw_checkpoint_write", "path"): '"null-checkpoint"',
     ("lw_checkpoint_read", "path"): '"null-checkpoint"',

@@ -74,6 +74,7 @@ static lw_inverse *the_lw_inverse, *new_lw_inverse;
 static lw_kinematics *the_lw_kinematics, *new_lw_kinematics;
 static lw_modes *the_lw_modes, *new_lw_modes;
 static lw_sensitivity *the_lw_sensitivity, *new_lw_sensitivity;
+static lw_response *the_lw_response, *new_lw_response;
 static lw_measures *the_lw_measures, *new_lw_measures;
 static lw_csv *the_lw_csv, *new_lw_csv;
 static lw_writer *the_lw_writer, *new_lw_writer;
@@ -93,6 +94,13 @@ static lw_linear_desc lw_linear_desc_;
 static lw_inverse_desc lw_inverse_desc_ = {.actuators = "j"};
 static lw_sensitivity_desc lw_sensitivity_desc_ = {
     .options = &options, .nby = 1, .by = (const char *const[]){"pp"}, .columns = "sys.T"};
+static lw_response_desc lw_response_desc_ = {.options = &options,
+                                             .nby = 1,
+                                             .by = (const char *const[]){"pp"},
+                                             .lower = (const double[]){0.5},
+                                             .upper = (const double[]){2},
+                                             .nwanted = 1,
+                                             .wanted = (const char *const[]){"sys.T"}};
 static const lw_inverse_solution *inverse_solution;
 static lw_goal goal = {.type = LW_GOAL_JOINT};
 static lw_reach_desc lw_reach_desc_;
@@ -201,6 +209,7 @@ static void create_objects(void)
     lwt_ok(lw_modes_create(the_lw_linear, &the_lw_modes, &error), &error);
     lwt_ok(lw_sensitivity_create(the_lw_model, &lw_sensitivity_desc_, &the_lw_sensitivity, &error),
            &error);
+    lwt_ok(lw_response_create(the_lw_model, &lw_response_desc_, &the_lw_response, &error), &error);
     lwt_ok(lw_table_read("null-table.csv", &the_lw_table, &error), &error);
     lw_checkpoint_desc_.sim = the_lw_sim;
     lwt_ok(lw_checkpoint_create(&lw_checkpoint_desc_, &the_lw_checkpoint, &error), &error);
