@@ -185,18 +185,31 @@ static void take_motion(lwi_index3 *d, bool by_rule)
     lwi_system_place_merged(&d->system);
 }
 
-static void read_joints(lwi_index3 *d)
+static void read_joints(lwi_index3 *d, double t)
 {
     const lwi_index3_fallback *fallback = d->lanes->fallback;
     for (int i = 0; i < fallback->nread; i++)
         if (!lwi_index3_read_hinge(&d->system, fallback->read[i]))
-            lwi_system_read_joint(&d->system, fallback->read[i], d->lanes->t);
+            lwi_system_read_joint(&d->system, fallback->read[i], t);
+}
+
+static bool has_friction(const lwi_index3 *d)
+{
+    for (int i = 0; i < d->ncoupler; i++)
+        if (d->coupler[i].dry) return true;
+    return false;
 }
 
 void lwi_index3_fallback_begin(lwi_index3 *d)
 {
-    lwi_auxiliary_load(d->system.model, &d->auxiliary, d->lanes->state, d->system.q);
-    for (int i = 0; i < d->ncoupler; i++) d->coupler[i].slip = (lwi_index3_slipping){0};
+    const lwi_index3_lanes *s = d->lanes;
+    if (has_friction(d)) {
+        lwi_index3_read(d, &d->system, s->state);
+        read_joints(d, s->t - s->h);
+        lwi_index3_friction_begins(d);
+    } else {
+        lwi_auxiliary_load(d->system.model, &d->auxiliary, s->state, d->system.q);
+    }
 }
 
 // -------------------------------------------------------------------------------------------- rows
@@ -351,7 +364,7 @@ static void newton(lwi_index3 *d)
 {
     const lwi_index3_lanes *s = d->lanes;
     take_motion(d, true);
-    read_joints(d);
+    read_joints(d, d->lanes->t);
     write_rows(d, true);
     take_multipliers(d);
     take_loads(d);
@@ -367,12 +380,12 @@ static void newton(lwi_index3 *d)
 static void speeds(lwi_index3 *d)
 {
     take_motion(d, true);
-    read_joints(d);
+    read_joints(d, d->lanes->t);
     write_rows(d, false);
     if (!d->lanes
              ->keep) { // else rows of forces are those of the last iteration: part of the metric
         lwi_index3_no_force_rows(d);
-        lwi_index3_sticking_rows(d, d->lanes->t, 1);
+        lwi_index3_friction_rows(d, d->lanes->t, d->lanes->h, 1);
     }
     put_rows(d, d->system.b);
 }

@@ -12,8 +12,13 @@
 // y', with J x for the increment of the coordinate:
 //     effort now  -C y*,    J x = -h/2 (v - v*) - dlambda / k,    k = 2/h C y'
 //
-// A coordinate that friction stops faster than the step (rho y' > 1) would oscillate in the trapezoidal rule:
-// v = 0 needs a = -a_bar.  The projections hold it: J v is unchanged, and its acceleration is zero.
+// A coordinate that friction stops faster than the step would oscillate in the trapezoidal rule: v = 0 needs a = -a_bar.
+// The projections damp it.  With kappa = h/2 C y' J M^-1 J', of the whole mechanism, they set its acceleration to
+//     (a + kappa m) / (1 + kappa),      m = (v - v_bar) / h,   the mean acceleration of the step,
+// by a row of the compliance 2/h / (C y').  m is off by h/2 of the rate of a, and speeds of stiff coordinates by 1 / (C y')
+// of that: order two for any kappa, and a power series in h where h resolves the law.  m is no acceleration of the end
+// if friction has stopped the coordinate within the step: it counts by 2 y'_bar y' / (y'_bar^2 + y'^2), one in
+// steady creep.
 #include "methods/index3/index3.h"
 
 #include "spatial/motion.h"
@@ -21,8 +26,8 @@
 #include <math.h>
 #include <string.h>
 
-// Rows that hold sticking coordinates: softer than joints by this share of their compliance, so that joints
-// prevail where both cannot be satisfied; this share of an oscillation remains in each step.
+// These rows are softer than joints by at least this share of their compliance, so that joints prevail where both cannot be
+// satisfied; this share of an oscillation remains in each step.
 #define HOLD 1e-4
 
 // Newton from the left of the root of a concave function increases monotonically; far out on the tail of tanh
@@ -103,20 +108,39 @@ static double bias_of(lwi_index3 *d, const lwi_index3_coupler *c, double t)
     return qdd[c->coordinate];
 }
 
-void lwi_index3_sticking_rows(lwi_index3 *d, double t, double unit)
+void lwi_index3_friction_begins(lwi_index3 *d)
+{
+    for (int i = 0; i < d->ncoupler; i++) {
+        lwi_index3_coupler *c = &d->coupler[i];
+        c->slip = (lwi_index3_slipping){.began = c->dry ? d->system.qd[c->iv] : 0};
+    }
+}
+
+// m of a coordinate, by the share that is the acceleration of the end.
+static double mean_acceleration(const lwi_index3_coupler *c, double v, double h)
+{
+    const double y = tanh(c->slip.began / c->dry->speed), end = c->slip.slope,
+                 begin = (1 - y * y) / c->dry->speed, larger = fmax(begin, end);
+    const double b = begin / larger, e = end / larger;
+    return 2 * b * e / (b * b + e * e) * (v - c->slip.began) / h;
+}
+
+void lwi_index3_friction_rows(lwi_index3 *d, double t, double h, double unit)
 {
     lwi_system *s = &d->system;
+    LWI_ASSERT(h > 0);
     for (int i = 0; i < d->ncoupler; i++) {
         const lwi_index3_coupler *c = &d->coupler[i];
-        if (!c->dry || !c->slip.sticks) continue;
+        const double resistance = c->dry ? 0.5 * h * c->dry->coulomb * c->slip.slope : 0;
+        if (!c->slip.known || !(resistance > 0) || !(1 / resistance < HUGE_VAL)) continue;
         const int e = s->nedge - d->ncoupler + i, row = s->plan.row[e];
         double wrench[2][6];
         lwi_index3_unit_effort(d, c, t, wrench);
         for (int side = 0, slot = s->plan.slot[e]; side < 2; side++)
             if (c->body[side]) v6_copy(lwi_elim_J(s->elim)[6 * slot++], wrench[side]);
         d->compliance[row - d->first_compliance] =
-            HOLD * unit * lwi_index3_row_mobility(d, c, wrench);
+            unit * fmax(1 / resistance, HOLD * lwi_index3_row_mobility(d, c, wrench));
         s->b[row] = -s->qd[c->iv];
-        s->gamma[row] = bias_of(d, c, t);
+        s->gamma[row] = bias_of(d, c, t) - mean_acceleration(c, s->qd[c->iv], h);
     }
 }

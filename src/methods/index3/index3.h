@@ -40,6 +40,7 @@ typedef struct lwi_index3_body {
 /** The point of the law of dry friction at which the next iteration linearises (friction.c). */
 typedef struct lwi_index3_slipping {
     double v, y, slope; ///< speed, share of the full friction, d y / d v
+    double began;       ///< speed at the beginning of the step
     bool known;         ///< set by an iteration of this step
     bool sticks;        ///< friction stops the coordinate faster than the step
 } lwi_index3_slipping;
@@ -259,9 +260,11 @@ double lwi_index3_slip(lwi_index3_coupler *c, double h, double mobility, double 
 /** Adds an effort to the residual in `system.x`. */
 void lwi_index3_add_effort(lwi_index3 *d, const lwi_index3_coupler *c, double wrench[2][6],
                            double effort);
-/** Rows of the projections that hold sticking coordinates, after lwi_index3_no_force_rows; unit: of K over a
+/** Before a step, with the joint speeds of its beginning in `system.qd`. */
+void lwi_index3_friction_begins(lwi_index3 *d);
+/** Rows of the projections that damp coordinates with dry friction, after lwi_index3_no_force_rows; unit: of K over a
  *  mobility. */
-void lwi_index3_sticking_rows(lwi_index3 *d, double t, double unit);
+void lwi_index3_friction_rows(lwi_index3 *d, double t, double h, double unit);
 
 // ---- rotors (rotors.c)
 

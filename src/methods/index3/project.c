@@ -114,7 +114,7 @@ static lw_status prepare(lwi_index3 *d, double t, double h, lw_error *error)
     const bool mass = d->method.projection == LW_INDEX3_PROJECTION_MASS;
     const double unit = lwi_index3_projection_unit(d, h);
     lwi_index3_no_force_rows(d);
-    lwi_index3_sticking_rows(d, t, unit);
+    lwi_index3_friction_rows(d, t, h, unit);
     lwi_index3_rotor_projections(d, t, unit);
     if (mass) lwi_index3_mass_leaves(d, h);
     if (!d->method.projection) return LW_OK;

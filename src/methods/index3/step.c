@@ -302,7 +302,7 @@ static void begin(lwi_index3 *d, const double *x)
     }
     memcpy(d->lambda, x + d->at_lambda, (size_t)s->nrow * sizeof *d->lambda);
     d->start = x + d->at_lambda;
-    for (int i = 0; i < d->ncoupler; i++) d->coupler[i].slip = (lwi_index3_slipping){0};
+    lwi_index3_friction_begins(d);
     if (d->euler) lwi_index3_euler_begin(d, x);
 }
 
