@@ -1,7 +1,7 @@
 // adjoint.c -- gradients of results of a run by the adjoint of its Runge-Kutta steps.
 #include "analysis/adjoint.h"
 
-#include "analysis/slopes.h"
+#include "analysis/slope_groups.h"
 #include "base/assert.h"
 #include "dynamics/loop_derivatives.h"
 #include "integrate/integrator.h"
@@ -28,10 +28,13 @@ struct lwi_adjoint {
     double *value, *gradient; // [columns], [columns][nby]
 };
 
+#define STORED 268435456 // largest size of rates that are stored [bytes]
+
 /** Steps of the run: step i goes from (t[i], x[i]) by h[i]; the end is (t[count], x[count]). */
 typedef struct path {
     long count, capacity;
     double *t, *h, *x;
+    double *K; // rates of the stages of each step; NULL: they are computed again
 } path;
 
 /** What the sweeps need. */
@@ -50,8 +53,9 @@ typedef struct sweep {
     lwi_probe_run *run;
     lwi_slope *slope; // [nby]
     int nslope;       // created
-    bool forces;      // some parameters change forces
-    bool open;        // a tree, with springs and dampers of joints alone: no matrices are needed
+    lwi_model_numbers numbers;
+    double *by_numbers; // [columns][numbers] gradient
+    bool open;          // a tree, with springs and dampers of joints alone: no matrices are needed
     path path;
     long *at;             // [rows] step that begins at each row
     double *values;       // [rows][columns]
@@ -84,19 +88,26 @@ static lw_status rates(sweep *s, double t, const double *x, double *k, lw_error 
                            : lwi_fail(error, status, "%s", lw_dynamics_error(s->dynamics)->text);
 }
 
-// The stages of a step from (t, x) by h: s->X, s->K.
-static lw_status stages(sweep *s, double t, double h, const double *x, lw_error *error)
+// State of stage i of a step from x by h, by the rates K of the stages before it.
+static void place_stage(const sweep *s, size_t i, double h, const double *x, const double *K)
 {
     const lwi_tableau *rk = s->tableau;
     const size_t nx = (size_t)s->nx, count = (size_t)rk->stages;
-    for (size_t i = 0; i < count; i++) {
-        double *X = s->X + i * nx;
-        memcpy(X, x, nx * sizeof *X);
-        for (size_t j = 0; j < i; j++) {
-            const double a = h * rk->A[i * count + j];
-            for (size_t l = 0; a != 0 && l < nx; l++) X[l] += a * s->K[j * nx + l];
-        }
-        TRY(rates(s, t + rk->c[i] * h, X, s->K + i * nx, error));
+    double *X = s->X + i * nx;
+    memcpy(X, x, nx * sizeof *X);
+    for (size_t j = 0; j < i; j++) {
+        const double a = h * rk->A[i * count + j];
+        for (size_t l = 0; a != 0 && l < nx; l++) X[l] += a * K[j * nx + l];
+    }
+}
+
+// The stages of a step from (t, x) by h: s->X, s->K.
+static lw_status stages(sweep *s, double t, double h, const double *x, lw_error *error)
+{
+    const size_t nx = (size_t)s->nx;
+    for (size_t i = 0; i < (size_t)s->tableau->stages; i++) {
+        place_stage(s, i, h, x, s->K);
+        TRY(rates(s, t + s->tableau->c[i] * h, s->X + i * nx, s->K + i * nx, error));
     }
     return LW_OK;
 }
@@ -140,6 +151,20 @@ static bool grow(double **array, size_t count, size_t more, const lw_allocator *
     return true;
 }
 
+// Room for the rates of `more` steps; where they would be too many, or there is no memory, none are stored.
+static void grow_rates(sweep *s, size_t more)
+{
+    path *p = &s->path;
+    const lw_allocator *allocator = &s->arena.allocator;
+    const size_t step = (size_t)s->tableau->stages * (size_t)s->nx;
+    const bool stored = p->capacity == 0 || p->K;
+    if (stored && more * step * sizeof *p->K <= STORED &&
+        grow(&p->K, (size_t)p->count * step, more * step, allocator))
+        return;
+    lwi_release(allocator, p->K);
+    p->K = NULL;
+}
+
 static lw_status append(sweep *s, double t, double h, const double *x, lw_error *error)
 {
     path *p = &s->path;
@@ -150,8 +175,11 @@ static lw_status append(sweep *s, double t, double h, const double *x, lw_error 
         if (!grow(&p->t, count, more, allocator) || !grow(&p->h, count, more, allocator) ||
             !grow(&p->x, count * nx, more * nx, allocator))
             return no_memory(error);
+        grow_rates(s, more);
         p->capacity = (long)more;
     }
+    const size_t step = (size_t)s->tableau->stages * nx;
+    if (p->K) memcpy(p->K + count * step, s->K, step * sizeof *p->K);
     p->t[count] = t;
     p->h[count] = h;
     memcpy(p->x + count * nx, x, nx * sizeof *x);
@@ -315,9 +343,10 @@ static lw_status add_row(sweep *s, lwi_adjoint *a, long row, lw_error *error)
     for (int c = 0; c < s->columns; c++) largest = fmax(largest, fabs(row_weight(s, row, c)));
     if (largest == 0) return LW_OK;
     lwi_displacement_units(s->model, s->tau);
-    for (int i = 0; i < 2 * s->n; i++) TRY(add_displacement(s, row, i, t, x, error));
+    const int end = s->run->columns.level < LW_OBSERVE_TWIST ? s->n : 2 * s->n;
+    for (int i = 0; i < end; i++) TRY(add_displacement(s, row, i, t, x, error));
     for (int k = 0; k < a->nby; k++) {
-        if (!s->slope[k].side[0].run.sim) continue; // they do not change
+        if (!lwi_probe_run_exists(&s->slope[k].side[0].run)) continue; // they do not change
         TRY(lwi_slope_columns(&s->slope[k], t, x, x + s->nq, s->slopes, error));
         for (int c = 0; c < s->columns; c++)
             a->gradient[c * a->nby + k] += row_weight(s, row, c) * s->slopes[c];
@@ -376,7 +405,7 @@ static lw_status linearise(sweep *s, double t, const double *x, const double *vd
     else
         lwi_inverse_derivatives(s->model, &s->d, &s->tree, t, x, x + s->nq, vdot, s->inputs,
                                 s->by_q, s->by_v, s->d.M);
-    if (s->forces) // at the state itself again, for the parameters
+    if (!s->open && s->model->nforce > 0) // at the state itself again
         lwi_generalised_forces(s->model, &s->d, &s->tree, t, x, x + s->nq, s->inputs, s->out);
     if (!s->d.closed) return LW_OK;
     TRY(lwi_loop_factor(s->model, &s->loops, &s->d, t, error));
@@ -436,20 +465,6 @@ static void add_brackets(const sweep *s, const double *v, const double *kq, doub
     }
 }
 
-// Sum over the way to each node of u S.
-static void sum_ways(const sweep *s, const double *u, double (*way)[6])
-{
-    for (int k = 0; k < s->model->nnode; k++) {
-        const lwi_node *node = &s->model->node[k];
-        if (node->parent >= 0)
-            v6_copy(way[k], way[node->parent]);
-        else
-            v6_zero(way[k]);
-        for (int j = node->iv; j < node->iv + node->nv; j++)
-            v6_axpy(way[k], u[j], s->d.tree.screws.S[j]);
-    }
-}
-
 static lwi_slope_state slope_state(const sweep *s, double t, const double *x, const double *vdot)
 {
     return (lwi_slope_state){.t = t,
@@ -458,8 +473,12 @@ static lwi_slope_state slope_state(const sweep *s, double t, const double *x, co
                              .vdot = vdot,
                              .lambda = s->lambda,
                              .inputs = s->inputs,
-                             .tree = &s->d.tree,
                              .work = &s->tree};
+}
+
+static lwi_number_state number_state(const sweep *s, double t, const double *x)
+{
+    return (lwi_number_state){s->model, &s->d, &s->tree, t, x + s->nq, s->lambda};
 }
 
 // Xbar := f_x' kbar at a stage, gradient += f_p' kbar.
@@ -470,6 +489,7 @@ static lw_status pull_back(sweep *s, lwi_adjoint *a, double t, const double *x, 
     memset(Xbar, 0, 2 * n * (size_t)s->columns * sizeof *Xbar);
     if (largest_of(s->kbar, 2 * s->n * s->columns) == 0) return LW_OK;
     TRY(linearise(s, t, x, vdot, error));
+    const lwi_number_state numbers = number_state(s, t, x);
     for (size_t c = 0; c < (size_t)s->columns; c++) {
         const double *kq = s->kbar + c * 2 * n;
         double *u = s->u + c * n, *nu = s->nu + c * (size_t)s->m, *q = Xbar + c * 2 * n, *v = q + n;
@@ -479,10 +499,13 @@ static lw_status pull_back(sweep *s, lwi_adjoint *a, double t, const double *x, 
         subtract_products(s, u, q, v);
         subtract_product(s->d.rows.second_by_q, s->m, s->n, nu, q);
         subtract_product(s->d.rows.second_by_v, s->m, s->n, nu, v);
-        sum_ways(s, u, s->way + c * nnode);
+        lwi_number_ways(&numbers, u, s->way + c * nnode);
+        lwi_number_gradient(&s->numbers, &numbers, u, nu, (const double(*)[6])(s->way + c * nnode),
+                            -1, s->by_numbers + c * (size_t)s->numbers.n);
     }
     const lwi_slope_state at = slope_state(s, t, x, vdot);
     for (int k = 0; k < a->nby; k++) {
+        if (s->slope[k].local && s->slope[k].nforce == 0) continue;
         lwi_slope_products(&s->slope[k], s->model, &at, s->columns, s->u, s->nu,
                            (const double(*)[6])s->way, s->scratch, s->slopes);
         for (int c = 0; c < s->columns; c++) a->gradient[c * a->nby + k] -= s->slopes[c];
@@ -497,15 +520,19 @@ static lw_status step_back(sweep *s, lwi_adjoint *a, long step, lw_error *error)
     const size_t size = 2 * (size_t)s->n * (size_t)s->columns, nx = (size_t)s->nx,
                  count = (size_t)rk->stages;
     const double t = s->path.t[step], h = s->path.h[step];
-    TRY(stages(s, t, h, state_of(s, step), error));
+    const double *K = s->path.K ? s->path.K + (size_t)step * count * nx : s->K;
+    if (s->path.K)
+        for (size_t i = 0; i < count; i++) place_stage(s, i, h, state_of(s, step), K);
+    else
+        TRY(stages(s, t, h, state_of(s, step), error));
     for (size_t i = count; i-- > 0;) {
         for (size_t l = 0; l < size; l++) s->kbar[l] = h * rk->b[i] * s->bar[l];
         for (size_t j = i + 1; j < count; j++) {
             const double b = h * rk->A[j * count + i];
             for (size_t l = 0; b != 0 && l < size; l++) s->kbar[l] += b * s->Xbar[j * size + l];
         }
-        TRY(pull_back(s, a, t + rk->c[i] * h, s->X + i * nx, s->K + i * nx + s->nq,
-                      s->Xbar + i * size, error));
+        TRY(pull_back(s, a, t + rk->c[i] * h, s->X + i * nx, K + i * nx + s->nq, s->Xbar + i * size,
+                      error));
     }
     for (size_t i = 0; i < count; i++)
         for (size_t l = 0; l < size; l++) s->bar[l] += s->Xbar[i * size + l];
@@ -522,11 +549,13 @@ static lw_status run_backward(sweep *s, lwi_adjoint *a, lw_error *error)
                                                    s->duration - s->path.t[step] / 2, s->duration))
             return lwi_fail(error, LW_ERR_INTERRUPTED, "interrupted");
     }
-    for (int c = 0; c < s->columns; c++)
-        for (int k = 0; k < a->nby; k++)
-            for (int i = 0; i < 2 * s->n; i++)
-                a->gradient[c * a->nby + k] +=
-                    s->bar[(size_t)c * 2 * (size_t)s->n + (size_t)i] * s->slope[k].start[i];
+    for (size_t c = 0; c < (size_t)s->columns; c++)
+        for (size_t k = 0; k < (size_t)a->nby; k++) {
+            double *to = &a->gradient[c * (size_t)a->nby + k];
+            *to += lwi_slope_by_numbers(&s->slope[k], s->by_numbers + c * (size_t)s->numbers.n);
+            for (size_t i = 0; i < 2 * (size_t)s->n; i++)
+                *to += s->bar[c * 2 * (size_t)s->n + i] * s->slope[k].start[i];
+        }
     return LW_OK;
 }
 
@@ -618,7 +647,8 @@ static lw_status allocate(sweep *s, lw_error *error)
                   {&s->out, n},
                   {&s->scratch, 2 * (n + m)},
                   {&s->slopes, c},
-                  {&s->increment, n}};
+                  {&s->increment, n},
+                  {&s->by_numbers, c * (size_t)s->numbers.n}};
     for (int i = 0; i < LWI_COUNT(vector); i++)
         if (!(*vector[i].array = LWI_PUSH(arena, double, vector[i].count))) return no_memory(error);
     s->at = LWI_PUSH(arena, long, rows);
@@ -626,8 +656,8 @@ static lw_status allocate(sweep *s, lw_error *error)
     return s->at && s->way ? LW_OK : no_memory(error);
 }
 
-// A state at random, where parameters that change inertia and forces alone are found.
-static lw_status classify(sweep *s, lw_error *error)
+// The slopes, compared with whole models at a state at random.
+static lw_status make_slopes(sweep *s, int nby, lw_error *error)
 {
     double *vdot = LWI_PUSH(&s->arena, double, s->n);
     if (!vdot) return no_memory(error);
@@ -644,31 +674,33 @@ static lw_status classify(sweep *s, lw_error *error)
     lwi_inverse_derivatives(s->model, &s->d, &s->tree, 0.1, s->x, s->x + s->nq, vdot, s->inputs,
                             s->by_q, s->by_v, s->d.M);
     lwi_generalised_forces(s->model, &s->d, &s->tree, 0.1, s->x, s->x + s->nq, s->inputs, s->out);
-    sum_ways(s, s->u, s->way);
+    const lwi_number_state numbers = number_state(s, 0.1, s->x);
+    const double(*way)[6] = (const double(*)[6])s->way;
+    lwi_number_ways(&numbers, s->u, s->way);
+    lwi_number_gradient(&s->numbers, &numbers, s->u, s->nu, way, 1, s->by_numbers);
     const lwi_slope_state at = slope_state(s, 0.1, s->x, vdot);
-    for (int k = 0; k < s->nslope; k++) {
-        TRY(lwi_slope_test(&s->slope[k], &at, s->u, s->nu, (const double(*)[6])s->way, s->scratch,
-                           &s->arena, error));
-        s->forces = s->forces || s->slope[k].nforce > 0;
-    }
+    const lwi_slope_probe probe = {&at, s->u, s->nu, s->by_numbers, way, s->scratch};
+    const lwi_slopes_desc desc = {s->model,
+                                  &s->numbers,
+                                  &probe,
+                                  s->desc->by,
+                                  nby,
+                                  s->desc->step > 0 ? s->desc->step : RELATIVE,
+                                  s->run->columns.level <= LW_OBSERVE_TWIST};
+    TRY(lwi_slopes_create(&desc, &s->arena, s->slope, &s->nslope, error));
+    s->numbers.places = false;
+    for (int k = 0; k < s->nslope; k++)
+        s->numbers.places = s->numbers.places || (s->slope[k].local && s->slope[k].places);
+    memset(s->by_numbers, 0, (size_t)s->columns * (size_t)s->numbers.n * sizeof *s->by_numbers);
     return LW_OK;
-}
-
-// Poses and velocities as functions of coordinates and speeds do not change with masses and forces, except mass centres.
-static bool columns_change(const sweep *s, const lwi_slope *slope)
-{
-    if (!slope->local || s->run->columns.level > LW_OBSERVE_TWIST) return true;
-    for (int b = 1; b < s->model->nbody; b++)
-        for (int i = 0; i < 3; i++)
-            if (slope->side[0].model->body[b].com[i] != s->model->body[b].com[i]) return true;
-    return false;
 }
 
 static lw_status observe_slopes(sweep *s, lw_error *error)
 {
     const char *columns = s->desc->columns ? s->desc->columns : "measure.*";
     for (int k = 0; k < s->nslope; k++)
-        if (columns_change(s, &s->slope[k]))
+        if (s->slope[k].side[0].model && (s->run->columns.level > LW_OBSERVE_TWIST ||
+                                          lwi_slope_changes_motion(&s->slope[k], s->model)))
             TRY(lwi_slope_observe(&s->slope[k], columns, &s->arena, error));
     return LW_OK;
 }
@@ -691,15 +723,13 @@ static lw_status prepare(sweep *s, lwi_adjoint *a, lw_error *error)
         TRY(lwi_loop_derivatives_create(model, &s->arena, &s->tree, &s->loops, error));
         s->m = s->d.rows.m;
     }
+    TRY(lwi_numbers_create(model, &s->arena, &s->numbers));
     TRY(allocate(s, error));
     a->value = LWI_PUSH(&a->arena, double, a->columns);
     a->gradient = LWI_PUSH(&a->arena, double, (size_t)a->columns *(size_t)a->nby);
     s->slope = LWI_PUSH(&s->arena, lwi_slope, a->nby);
     if (!a->value || !a->gradient || !s->slope) return no_memory(error);
-    for (; s->nslope < a->nby; s->nslope++)
-        TRY(lwi_slope_create(model, desc->by[s->nslope], desc->step > 0 ? desc->step : RELATIVE,
-                             &s->arena, &s->slope[s->nslope], error));
-    TRY(classify(s, error));
+    TRY(make_slopes(s, a->nby, error));
     return observe_slopes(s, error);
 }
 
@@ -710,6 +740,7 @@ static void release(sweep *s)
     lwi_release(allocator, s->path.t);
     lwi_release(allocator, s->path.h);
     lwi_release(allocator, s->path.x);
+    lwi_release(allocator, s->path.K);
     lw_dynamics_destroy(s->dynamics);
     lwi_arena_free(&s->arena);
 }

@@ -11,63 +11,25 @@
 // Order four: (8 (f(h) - f(-h)) - (f(2h) - f(-2h))) / 12h
 static const int side_of[LWI_SLOPE_SIDES] = {-2, -1, 1, 2};
 static const double weight[LWI_SLOPE_SIDES] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
-#define SAME 1e-13 // relative changes below it are round-off
+#define ROUND_OFF 1e-13 // of sums
+#define SAME 1e-13      // relative changes below it are round-off
 
 static lw_status no_memory(lw_error *error)
 {
     return lwi_fail(error, LW_ERR_MEMORY, "no memory for sensitivities");
 }
 
-// ----------------------------------------------------------------------------------------- columns
-
-lw_status lwi_probe_run_create(const lw_model *model, const char *patterns, lwi_arena *arena,
-                               lwi_probe_run *run, lw_error *error)
-{
-    lw_options options;
-    lw_options_default(&options);
-    const bool tree = model->nloop + model->ncoupling == 0; // both have the state (q, v, ...)
-    strcpy(options.formulation, tree ? "aba" : "lagrange");
-    options.project = LW_PROJECT_NEVER; // states need not satisfy the joints
-    *run = (lwi_probe_run){.nq = model->tree_nq, .nv = model->tree_nv};
-    TRY(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &run->sim, error));
-    TRY(lwi_result_columns_choose(model, LW_OBSERVE_REACTION, patterns, &run->columns, error));
-    TRY(lwi_result_rows_create(model, &run->columns, arena, &run->rows));
-    run->x = LWI_PUSH(arena, double, lw_sim_state_size(run->sim));
-    if (!run->x) return no_memory(error);
-    lw_sim_get_state(run->sim, NULL, run->x);
-    return LW_OK;
-}
-
-void lwi_probe_run_destroy(lwi_probe_run *run)
-{
-    lwi_result_columns_free(&run->columns);
-    lw_sim_destroy(run->sim);
-    run->sim = NULL;
-}
-
-lw_status lwi_probe_run_at(lwi_probe_run *run, double t, const double *q, const double *v,
-                           lw_error *error)
-{
-    const lw_observation *now;
-    memcpy(run->x, q, (size_t)run->nq * sizeof *q);
-    memcpy(run->x + run->nq, v, (size_t)run->nv * sizeof *v);
-    lw_status status = lw_sim_set_state(run->sim, t, run->x);
-    if (status == LW_OK) status = lw_sim_observe(run->sim, run->columns.level, &now);
-    if (status == LW_OK) status = lwi_result_rows_fill(&run->rows, now);
-    return status == LW_OK ? LW_OK : lwi_fail(error, status, "%s", lw_sim_error(run->sim)->text);
-}
-
 // ------------------------------------------------------------------------------------------- sides
 
-static lw_status find_parameter(const lw_model *model, const char *name, double relative,
-                                double *value, double *step, lw_error *error)
+lw_status lwi_slope_find(const lw_model *model, const char *name, double relative,
+                         lwi_slope_parameter *parameter, lw_error *error)
 {
     for (int i = 0; i < lw_model_parameter_count(model); i++) {
         const lw_parameter_info p = lw_model_parameter_at(model, i);
         if (strcmp(p.name, name) != 0) continue;
-        *value = p.value / p.unit_value;
-        *step = relative * fabs(*value);
-        if (*step > 0) return LW_OK;
+        const double value = p.value / p.unit_value;
+        *parameter = (lwi_slope_parameter){name, value, relative * fabs(value)};
+        if (parameter->step > 0) return LW_OK;
         return lwi_fail(
             error, LW_ERR_ARGUMENT,
             "parameter '%s' is 0, so that a relative step gives no other value; expected "
@@ -91,14 +53,36 @@ static bool same_tree(const lw_model *a, const lw_model *b)
     return same;
 }
 
-static lw_status make_side(const lw_model *model, const lwi_vary *vary, double value,
-                           lwi_arena *arena, lwi_slope_side *side, lw_error *error)
+/** Parameters that are varied together. */
+typedef struct variants {
+    const lwi_slope_parameter *parameter;
+    lwi_vary *vary;
+    double *value;
+    int count;
+} variants;
+
+static lw_status resolve(const lw_model *model, const lwi_slope_parameter *parameter, int count,
+                         lwi_arena *arena, variants *v, lw_error *error)
 {
-    TRY(lwi_vary_model(model, vary, 1, &value, NULL, NULL, &arena->allocator, &side->model, error));
+    *v = (variants){parameter, LWI_PUSH(arena, lwi_vary, count), LWI_PUSH(arena, double, count),
+                    count};
+    if (!v->vary || !v->value) return no_memory(error);
+    for (int k = 0; k < count; k++)
+        TRY(lwi_vary_resolve(model, parameter[k].name, &v->vary[k], error));
+    return LW_OK;
+}
+
+static lw_status make_side(const lw_model *model, const variants *v, int steps, lwi_arena *arena,
+                           lwi_slope_side *side, lw_error *error)
+{
+    for (int k = 0; k < v->count; k++)
+        v->value[k] = v->parameter[k].value + steps * v->parameter[k].step;
+    TRY(lwi_vary_model(model, v->vary, v->count, v->value, NULL, NULL, &arena->allocator,
+                       &side->model, error));
     if (!same_tree(model, side->model))
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
                         "parameter '%s' changes the spanning tree; expected method `differences`",
-                        vary->name);
+                        v->parameter->name);
     return LW_OK;
 }
 
@@ -133,10 +117,9 @@ static bool same_function(const lw_function_desc *a, const lw_function_desc *b)
 // What a joint with drives does may follow from these at some times alone.
 static bool same_joint(const lwi_joint *a, const lwi_joint *b)
 {
-    return a->par.pitch == b->par.pitch && a->par.length == b->par.length &&
-           same_numbers(a->mount.about, b->mount.about, 3) && same_numbers(a->R1, b->R1, 9) &&
-           same_numbers(a->r1, b->r1, 3) && same_numbers(a->R2, b->R2, 9) &&
-           same_numbers(a->r2, b->r2, 3);
+    return a->par.pitch == b->par.pitch &&
+           (a->par.length == b->par.length || !a->length_of.index) &&
+           same_numbers(a->mount.about, b->mount.about, 3);
 }
 
 // Do two sides have the same functions, and of a driven model the same joints?  Otherwise their equations may be equal
@@ -170,14 +153,7 @@ static bool may_pause(const lwi_force *a, const lwi_force *b)
     return a->type == &lwi_force_servo || a->type == &lwi_force_tendon;
 }
 
-// ---------------------------------------------------------------------------------------- inertias
-
-static void inertia_of(const lwi_node *node, double out[10])
-{
-    out[0] = node->mass;
-    for (int i = 0; i < 3; i++) out[1 + i] = node->h[i];
-    for (int i = 0; i < 6; i++) out[4 + i] = node->J[i];
-}
+// ----------------------------------------------------------------------------------------- numbers
 
 static double difference(const double f[LWI_SLOPE_SIDES], double step)
 {
@@ -186,52 +162,179 @@ static double difference(const double f[LWI_SLOPE_SIDES], double step)
     return sum / step;
 }
 
-// Change of the inertia of node k.  @return false: there is none
-static bool change_of_node(const lwi_slope *slope, int k, double change[10])
+/** Up to 12 numbers of the model that belong together, in one of its sides. */
+typedef struct group {
+    int n;
+    double x[12];
+} group;
+
+static group inertia_of(const lw_model *model, int k)
 {
-    double value[LWI_SLOPE_SIDES][10], size = 0, largest = 0;
+    const lwi_node *node = &model->node[k];
+    group g = {.n = 10, .x = {node->mass}};
+    for (int i = 0; i < 3; i++) g.x[1 + i] = node->h[i];
+    for (int i = 0; i < 6; i++) g.x[4 + i] = node->J[i];
+    return g;
+}
+
+static group frame_at(const double R[9], const double r[3])
+{
+    group g = {.n = 12, .x = {0}};
+    memcpy(g.x, R, 9 * sizeof *R);
+    memcpy(g.x + 9, r, 3 * sizeof *r);
+    return g;
+}
+
+static group frame_of(const lw_model *model, int k)
+{
+    return frame_at(model->node[k].X_R, model->node[k].X_r);
+}
+
+static group body_of(const lw_model *model, int k)
+{
+    return frame_at(model->node[k].c_R, model->node[k].c_r);
+}
+
+// F1 (side 0) or F2 of loop-closing joint i in the link of its body.
+static group cut_frame_of(const lw_model *model, int i, int side)
+{
+    const lwi_joint *joint = &model->joint[model->loop[i]];
+    const int body = side ? joint->body2 : joint->body1;
+    const double *R = side ? joint->R2 : joint->R1, *r = side ? joint->r2 : joint->r1;
+    double in_R[9], in_r[3];
+    if (body == 0) return frame_at(R, r);
+    const lwi_node *node = &model->node[model->body_node[body]];
+    m3_mul(in_R, node->c_R, R);
+    m3_mul_v(in_r, node->c_R, r);
+    v3_add(in_r, in_r, node->c_r);
+    return frame_at(in_R, in_r);
+}
+
+static group first_frame_of(const lw_model *model, int i)
+{
+    return cut_frame_of(model, i, 0);
+}
+
+static group second_frame_of(const lw_model *model, int i)
+{
+    return cut_frame_of(model, i, 1);
+}
+
+static group length_of(const lw_model *model, int i)
+{
+    const lwi_joint *joint = &model->joint[model->loop[i]];
+    return (group){.n = 1, .x = {joint->type->has_length ? joint->par.length : 0}};
+}
+
+static group spring_of(const lw_model *model, int force)
+{
+    const lwi_joint_spring_par *p = model->force[force].par;
+    return (group){.n = 3, .x = {p->stiffness, p->damping, p->at}};
+}
+
+static group gravity_of(const lw_model *model, int i)
+{
+    (void)i;
+    group g = {.n = 3, .x = {0}};
+    memcpy(g.x, model->gravity, sizeof model->gravity);
+    return g;
+}
+
+// The derivative of a group.  @return false: it does not change
+static bool change_of(const lwi_slope *slope, group (*of)(const lw_model *, int), int i,
+                      double change[12])
+{
+    group side[LWI_SLOPE_SIDES];
+    double size = 0, largest = 0;
     for (int s = 0; s < LWI_SLOPE_SIDES; s++) {
-        inertia_of(&slope->side[s].model->node[k], value[s]);
-        for (int i = 0; i < 10; i++) size = fmax(size, fabs(value[s][i]));
+        side[s] = of(slope->side[s].model, i);
+        for (int c = 0; c < side[s].n; c++) size = fmax(size, fabs(side[s].x[c]));
     }
-    for (int i = 0; i < 10; i++) {
+    for (int c = 0; c < side[0].n; c++) {
         double f[LWI_SLOPE_SIDES];
-        for (int s = 0; s < LWI_SLOPE_SIDES; s++) f[s] = value[s][i];
-        change[i] = difference(f, slope->step);
+        for (int s = 0; s < LWI_SLOPE_SIDES; s++) f[s] = side[s].x[c];
+        change[c] = difference(f, slope->step);
         largest = fmax(largest, fabs(f[3] - f[0]));
     }
     return largest > SAME * size;
 }
 
-static lw_status find_inertias(const lw_model *model, lwi_slope *slope, lwi_arena *arena,
-                               lw_error *error)
+/** The numbers that change, found twice: counted, then stored. */
+typedef struct collector {
+    lwi_slope *slope;
+    bool store;
+} collector;
+
+static void collect(const collector *to, int first, const double *change, int n)
 {
-    double change[10];
-    for (int k = 0; k < model->nnode; k++) slope->count += change_of_node(slope, k, change);
-    slope->node = LWI_PUSH(arena, int, slope->count);
-    slope->change = lwi_arena_push(arena, (size_t)slope->count, sizeof *slope->change);
-    if (!slope->node || !slope->change) return no_memory(error);
-    slope->count = 0;
-    for (int k = 0; k < model->nnode; k++) {
-        if (!change_of_node(slope, k, change)) continue;
-        memcpy(slope->change[slope->count], change, sizeof change);
-        slope->node[slope->count++] = k;
+    for (int i = 0; i < n; i++) {
+        if (to->store) {
+            to->slope->number[to->slope->count] = first + i;
+            to->slope->change[to->slope->count] = change[i];
+        }
+        to->slope->count++;
     }
+}
+
+static void collect_group(const collector *to, group (*of)(const lw_model *, int), int i, int n,
+                          int first)
+{
+    double change[12];
+    if (change_of(to->slope, of, i, change)) collect(to, first, change, n);
+}
+
+static void collect_frame(const collector *to, const lw_model *model,
+                          group (*of)(const lw_model *, int), int i, int first)
+{
+    double change[12], displacement[6];
+    if (!change_of(to->slope, of, i, change)) return;
+    const group at = of(model, i);
+    lwi_numbers_frame(at.x, at.x + 9, change, change + 9, displacement);
+    collect(to, first, displacement, 6);
+    to->slope->places = true;
+}
+
+static void collect_numbers(const lw_model *model, const lwi_model_numbers *n, const collector *to)
+{
+    double change[12];
+    to->slope->count = 0;
+    for (int k = 0; k < model->nnode; k++) {
+        collect_group(to, inertia_of, k, 10, n->inertia + 10 * k);
+        collect_frame(to, model, frame_of, k, n->frame + 6 * k);
+        if (change_of(to->slope, body_of, k, change)) to->slope->places = true;
+    }
+    for (int i = 0; i < model->nloop; i++) {
+        const int first = n->cut + LWI_NUMBERS_CUT * i;
+        collect_frame(to, model, first_frame_of, i, first);
+        collect_frame(to, model, second_frame_of, i, first + 6);
+        collect_group(to, length_of, i, 1, first + 12);
+    }
+    for (int i = 0; i < n->nspring; i++)
+        collect_group(to, spring_of, n->of[i].force, 3, n->spring + LWI_NUMBERS_SPRING * i);
+    collect_group(to, gravity_of, 0, 3, n->gravity);
+}
+
+static lw_status find_numbers(const lw_model *model, const lwi_model_numbers *n, lwi_slope *slope,
+                              lwi_arena *arena, lw_error *error)
+{
+    collect_numbers(model, n, &(collector){slope, false});
+    slope->number = LWI_PUSH(arena, int, slope->count);
+    slope->change = LWI_PUSH(arena, double, slope->count);
+    if (!slope->number || !slope->change) return no_memory(error);
+    collect_numbers(model, n, &(collector){slope, true});
     return LW_OK;
 }
 
-static double by_inertia(const lwi_slope *slope, const lwi_slope_state *at, const double (*X)[6])
+static double by_numbers(const lwi_slope *slope, const double *gradient)
 {
     double sum = 0;
-    for (int i = 0; i < slope->count; i++) {
-        double f[6];
-        const int k = slope->node[i], last = at->tree->screws.last[k];
-        if (last < 0) continue;
-        lwi_tree_inertial_wrench(slope->change[i], at->work->R[k], at->work->r[k],
-                                 &at->tree->screws.screw[last], f);
-        sum += v6_dot(X[k], f);
-    }
+    for (int i = 0; i < slope->count; i++) sum += gradient[slope->number[i]] * slope->change[i];
     return sum;
+}
+
+double lwi_slope_by_numbers(const lwi_slope *slope, const double *gradient)
+{
+    return slope->local ? by_numbers(slope, gradient) : 0;
 }
 
 // ------------------------------------------------------------------------------------------ forces
@@ -293,8 +396,16 @@ static bool force_differs(const lwi_slope *slope, const lwi_slope_state *at, int
     return fabs(a - b) > SAME * (fabs(a) + fabs(b));
 }
 
-static lw_status find_forces(lwi_slope *slope, const lwi_slope_state *at, const double *u,
-                             const double (*way)[6], lwi_arena *arena, lw_error *error)
+static bool is_number(const lwi_model_numbers *numbers, int force)
+{
+    for (int i = 0; i < numbers->nspring; i++)
+        if (numbers->of[i].force == force) return true;
+    return false;
+}
+
+static lw_status find_forces(lwi_slope *slope, const lwi_model_numbers *numbers,
+                             const lwi_slope_state *at, const double *u, const double (*way)[6],
+                             lwi_arena *arena, lw_error *error)
 {
     const lw_model *model = slope->side[0].model;
     slope->force = LWI_PUSH(arena, int, model->nforce);
@@ -303,6 +414,7 @@ static lw_status find_forces(lwi_slope *slope, const lwi_slope_state *at, const 
     for (int i = 0; i < model->nforce; i++) {
         const int iv = lwi_force_acts_on(&model->force[i]).iv,
                   speed = iv < 0 ? -1 : lwi_tree_speed(model, iv);
+        if (is_number(numbers, i)) continue;
         if (!may_pause(&model->force[i], &slope->side[LWI_SLOPE_SIDES - 1].model->force[i]) &&
             !force_differs(slope, at, i, speed, u, way))
             continue;
@@ -343,34 +455,43 @@ static double dot(int n, const double *a, const double *b)
     return sum;
 }
 
-static void by_models(const lwi_slope *slope, const lwi_slope_state *at, int count, const double *u,
-                      const double *nu, double *scratch, double *out)
+static double size_of(int n, const double *a, const double *b)
 {
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += fabs(a[i] * b[i]);
+    return sum;
+}
+
+// @return the largest sum of terms, for their round-off
+static double by_models(const lwi_slope *slope, const lwi_slope_state *at, int count,
+                        const double *u, const double *nu, double *scratch, double *out)
+{
+    double size = 0;
     const int n = slope->side[0].model->tree_nv, m = slope->side[0].cut.m;
     memset(out, 0, (size_t)count * sizeof *out);
     for (int s = 0; s < LWI_SLOPE_SIDES; s++) {
         lwi_slope_side side = slope->side[s]; // its arrays are scratch
         residual(&side, at, scratch, scratch + n);
+        size = fmax(size, size_of(n, u, scratch) + size_of(m, nu, scratch + n));
         for (int i = 0; i < count; i++)
             out[i] += weight[s] / slope->step *
                       (dot(n, u + (size_t)i * (size_t)n, scratch) +
                        dot(m, nu + (size_t)i * (size_t)m, scratch + n));
     }
+    return size;
 }
 
 void lwi_slope_products(const lwi_slope *slope, const lw_model *model, const lwi_slope_state *at,
-                        int count, const double *u, const double *nu, const double (*X)[6],
+                        int count, const double *u, const double *nu, const double (*way)[6],
                         double *scratch, double *out)
 {
     if (!slope->local) {
         by_models(slope, at, count, u, nu, scratch, out);
         return;
     }
-    for (int i = 0; i < count; i++) {
-        const double(*way)[6] = X + (size_t)i * (size_t)model->nnode;
-        out[i] = by_inertia(slope, at, way) -
-                 by_forces(slope, at, u + (size_t)i * (size_t)model->tree_nv, way);
-    }
+    for (size_t i = 0; i < (size_t)count; i++)
+        out[i] =
+            -by_forces(slope, at, u + i * (size_t)model->tree_nv, way + i * (size_t)model->nnode);
 }
 
 // ------------------------------------------------------------------------------------------- start
@@ -414,28 +535,28 @@ static lw_status find_start(const lw_model *model, lwi_slope *slope, lwi_arena *
 
 // ------------------------------------------------------------------------------------------ create
 
-static lw_status create(const lw_model *model, const char *name, double relative, lwi_arena *arena,
+static lw_status create(const lw_model *model, const lwi_model_numbers *numbers,
+                        const lwi_slope_parameter *parameter, int count, lwi_arena *arena,
                         lwi_slope *slope, lw_error *error)
 {
-    lwi_vary vary;
-    double value = 0;
-    TRY(find_parameter(model, name, relative, &value, &slope->step, error));
-    TRY(lwi_vary_resolve(model, name, &vary, error));
+    variants v;
+    TRY(resolve(model, parameter, count, arena, &v, error));
     for (int s = 0; s < LWI_SLOPE_SIDES; s++) {
         lwi_slope_side *side = &slope->side[s];
-        TRY(make_side(model, &vary, value + side_of[s] * slope->step, arena, side, error));
+        TRY(make_side(model, &v, side_of[s], arena, side, error));
         TRY(lwi_tree_work_create(side->model, arena, &side->tree));
         TRY(lwi_cut_create_rows(side->model, arena, &side->cut));
     }
-    TRY(find_inertias(model, slope, arena, error));
+    TRY(find_numbers(model, numbers, slope, arena, error));
     return find_start(model, slope, arena, error);
 }
 
-lw_status lwi_slope_create(const lw_model *model, const char *name, double relative,
+lw_status lwi_slope_create(const lw_model *model, const lwi_model_numbers *numbers,
+                           const lwi_slope_parameter *parameter, int count, double step,
                            lwi_arena *arena, lwi_slope *slope, lw_error *error)
 {
-    *slope = (lwi_slope){.name = name};
-    const lw_status status = create(model, name, relative, arena, slope, error);
+    *slope = (lwi_slope){.name = parameter->name, .step = step};
+    const lw_status status = create(model, numbers, parameter, count, arena, slope, error);
     if (status != LW_OK) lwi_slope_destroy(slope);
     return status == LW_ERR_MEMORY ? no_memory(error) : status;
 }
@@ -453,21 +574,52 @@ static bool same_forces(const lwi_slope *slope)
     return same;
 }
 
-lw_status lwi_slope_test(lwi_slope *slope, const lwi_slope_state *at, const double *u,
-                         const double *nu, const double (*X)[6], double *scratch, lwi_arena *arena,
-                         lw_error *error)
+// Forces that read places: of bodies, and of joints that close loops.
+static bool force_reads_places(const lw_model *model, const lwi_force *force)
 {
+    if (force->type->needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)) return true;
+    if (model->nloop == 0) return false;
+    const int iv = lwi_force_acts_on(force).iv;
+    if (iv < 0 || lwi_tree_speed(model, iv) < 0) return true;
+    if (force->type != &lwi_force_joint_spring) return force->type == &lwi_force_servo;
+    return ((const lwi_joint_spring_par *)force->par)->follows;
+}
+
+static bool forces_read_places(const lw_model *model)
+{
+    for (int i = 0; i < model->nforce; i++)
+        if (force_reads_places(model, &model->force[i])) return true;
+    return false;
+}
+
+bool lwi_slope_changes_motion(const lwi_slope *slope, const lw_model *model)
+{
+    const lw_model *side = slope->side[0].model;
+    if (!slope->local || slope->places) return true;
+    for (int b = 1; b < model->nbody; b++)
+        if (!same_numbers(side->body[b].com, model->body[b].com, 3)) return true;
+    return false;
+}
+
+lw_status lwi_slope_test(lwi_slope *slope, const lwi_model_numbers *numbers,
+                         const lwi_slope_probe *probe, lwi_arena *arena, lw_error *error)
+{
+    const lwi_slope_state *at = probe->at;
+    const double *u = probe->u, *nu = probe->nu, *gradient = probe->gradient;
+    const double(*way)[6] = probe->way;
     double whole, size = 0;
     if (!same_forces(slope) ||
-        !same_at_all_times(slope->side[0].model, slope->side[LWI_SLOPE_SIDES - 1].model))
+        !same_at_all_times(slope->side[0].model, slope->side[LWI_SLOPE_SIDES - 1].model) ||
+        (slope->places && forces_read_places(slope->side[0].model)))
         return LW_OK;
-    TRY(find_forces(slope, at, u, X, arena, error));
-    const double inertia = by_inertia(slope, at, X), forces = by_forces(slope, at, u, X);
-    by_models(slope, at, 1, u, nu, scratch, &whole);
+    TRY(find_forces(slope, numbers, at, u, way, arena, error));
+    const double exact = by_numbers(slope, gradient), forces = by_forces(slope, at, u, way);
+    const double terms = by_models(slope, at, 1, u, nu, probe->scratch, &whole);
     for (int i = 0; i < slope->count; i++)
-        for (int j = 0; j < 10; j++) size += fabs(slope->change[i][j]);
-    slope->local = fabs(whole - (inertia - forces)) <=
-                   1e-9 * (fabs(whole) + fabs(inertia) + fabs(forces) + size);
+        size += fabs(slope->change[i] * gradient[slope->number[i]]);
+    slope->local =
+        fabs(whole - (exact - forces)) <=
+        1e-8 * (fabs(whole) + fabs(exact) + fabs(forces) + size) + ROUND_OFF * terms / slope->step;
     return LW_OK;
 }
 

@@ -2,35 +2,19 @@
 //
 // Problem: with the coordinates q, v, vdot and the multipliers lambda of the tree fixed, derivatives by a parameter p of
 //     F = M vdot + h - J'lambda,   C = J vdot + gamma,   the start (q, v), and columns of results.
-// F is linear in masses, mass centres and inertias: their change with p times the wrench that each needs, O(1) for each
-// body; forces of which p changes parameters are evaluated alone, with p +- h and p +- 2h.  Where p changes more than
-// these, whole models are evaluated: differences of order four in p alone, of a function without integration.
+// Numbers of the model that p changes (dynamics/number_gradient.h) have exact derivatives, one gradient for all
+// parameters; other forces of which p changes parameters are evaluated alone, with p +- h and p +- 2h.  Where p changes
+// more than these, whole models are evaluated: differences of order four in p alone, of a function without integration.
 #ifndef LWI_ANALYSIS_SLOPES_H
 #define LWI_ANALYSIS_SLOPES_H
 
-#include "dynamics/state_derivatives.h"
-#include "io/result/columns.h"
+#include "analysis/probe.h"
+#include "dynamics/number_gradient.h"
 #include "kinematics/tree_state.h"
 
 #include <linkwork/simulate.h>
 
 enum { LWI_SLOPE_SIDES = 4 };
-
-/** Columns of a mechanism, evaluated at states that need not satisfy its joints. */
-typedef struct lwi_probe_run {
-    lw_sim *sim;
-    lwi_result_columns columns;
-    lwi_result_rows rows;
-    double *x; ///< state of the simulation
-    int nq, nv;
-} lwi_probe_run;
-
-lw_status lwi_probe_run_create(const lw_model *model, const char *patterns, lwi_arena *arena,
-                               lwi_probe_run *run, lw_error *error);
-void lwi_probe_run_destroy(lwi_probe_run *run);
-/** run->rows.row (the first is the time) at (t, q, v). */
-lw_status lwi_probe_run_at(lwi_probe_run *run, double t, const double *q, const double *v,
-                           lw_error *error);
 
 typedef struct lwi_slope_side {
     lw_model *model;
@@ -41,20 +25,32 @@ typedef struct lwi_slope_side {
 
 typedef struct lwi_slope {
     const char *name;
-    double step; ///< of the parameter, in its unit
-    bool local;  ///< changes masses, mass centres, inertias and some forces alone
+    double
+        step;   ///< of the parameter, in its unit; of several together 1: relative to those of each
+    bool local; ///< changes numbers of lwi_model_numbers and some forces alone
+    bool places; ///< of these numbers, places of joints or of mass centres
     lwi_slope_side side[LWI_SLOPE_SIDES];
-    int *node, count; ///< nodes with another inertia
-    double (
-        *change)[10];   ///< [count] of mass, first moment [3], inertia [6] about the link's origin
-    int *force, nforce; ///< forces with other parameters
+    int *number, count; ///< numbers that change
+    double *change;     ///< [count] their derivatives
+    int *force, nforce; ///< other forces with other parameters
     int *speed;         ///< [nforce] speed of the tree that each acts on; -1: bodies
     double *start;      ///< [2 tree nv] of the start along the speeds, and of the speeds
 } lwi_slope;
 
+/** A parameter of the file with its step. */
+typedef struct lwi_slope_parameter {
+    const char *name;
+    double value, step;
+} lwi_slope_parameter;
 /** @param relative  step by the value of the parameter
- *  @return LW_ERR_ARGUMENT: no such parameter, or its value is 0; LW_ERR_UNSUPPORTED: another tree */
-lw_status lwi_slope_create(const lw_model *model, const char *name, double relative,
+ *  @return LW_ERR_ARGUMENT: no such parameter, or its value is 0 */
+lw_status lwi_slope_find(const lw_model *model, const char *name, double relative,
+                         lwi_slope_parameter *parameter, lw_error *error);
+/** The slope by parameters that are varied together, each by its step.
+ *  @param step  that counts as one: that of a single parameter, 1 for several
+ *  @return LW_ERR_UNSUPPORTED: another tree */
+lw_status lwi_slope_create(const lw_model *model, const lwi_model_numbers *numbers,
+                           const lwi_slope_parameter *parameter, int count, double step,
                            lwi_arena *arena, lwi_slope *slope, lw_error *error);
 void lwi_slope_destroy(lwi_slope *slope);
 
@@ -62,18 +58,27 @@ void lwi_slope_destroy(lwi_slope *slope);
 typedef struct lwi_slope_state {
     double t;
     const double *q, *v, *vdot, *lambda, *inputs;
-    const lwi_tree_derivatives *tree; ///< evaluated there
     const lwi_tree_work *work;
 } lwi_slope_state;
-/** Decides whether the parameter changes inertia and forces alone, by comparison at a state with rows u, nu, X at random. */
-lw_status lwi_slope_test(lwi_slope *slope, const lwi_slope_state *at, const double *u,
-                         const double *nu, const double (*X)[6], double *scratch, lwi_arena *arena,
-                         lw_error *error);
-/** out [count] := u'dF/dp + nu'dC/dp for `count` rows u [count][tree nv], nu [count][m].
- *  @param scratch  [2 (tree nv + m)]
- *  @param X  [count][nnode][6] sum over the way to each node of u S, world axes about the world's origin */
+/** A state at random with rows u, nu, where slopes are compared with those of whole models. */
+typedef struct lwi_slope_probe {
+    const lwi_slope_state *at;
+    const double *u, *nu, *gradient; ///< gradient [numbers] of u, nu there
+    const double (*way)[6];          ///< [nnode] of u, lwi_number_ways
+    double *scratch;                 ///< [2 (tree nv + m)]
+} lwi_slope_probe;
+/** Decides whether the parameter changes numbers and forces alone. */
+lw_status lwi_slope_test(lwi_slope *slope, const lwi_model_numbers *numbers,
+                         const lwi_slope_probe *probe, lwi_arena *arena, lw_error *error);
+/** May it change poses and velocities as functions of coordinates and speeds?  Masses and forces do not, except mass
+ *  centres. */
+bool lwi_slope_changes_motion(const lwi_slope *slope, const lw_model *model);
+/** The derivative by the numbers that the parameter changes, of one that changes others too 0. */
+double lwi_slope_by_numbers(const lwi_slope *slope, const double *gradient);
+/** out [count] := the rest of u'dF/dp + nu'dC/dp for `count` rows u [count][tree nv], nu [count][m].
+ *  @param way  [count][nnode][6] of the rows u */
 void lwi_slope_products(const lwi_slope *slope, const lw_model *model, const lwi_slope_state *at,
-                        int count, const double *u, const double *nu, const double (*X)[6],
+                        int count, const double *u, const double *nu, const double (*way)[6],
                         double *scratch, double *out);
 /** Makes the runs that lwi_slope_columns needs. */
 lw_status lwi_slope_observe(lwi_slope *slope, const char *columns, lwi_arena *arena,

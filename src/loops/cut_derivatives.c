@@ -129,14 +129,6 @@ lw_status lwi_cut_derivatives_create(const lw_model *model, const lwi_cut *cut, 
 
 // ----------------------------------------------------------------------------------------- motion
 
-/** The two frames of a joint: F1 in the world, velocities and accelerations about the world's origin. */
-typedef struct sides {
-    double R[9], p[3]; // F1 -> world, its mount included
-    double V1[6];
-    double V2[6], A2[6];
-    lwi_relative_motion relative;
-} sides;
-
 static void place_frame(const lwi_tree_work *work, int body, const double R[9], const double r[3],
                         double out_R[9], double out_p[3])
 {
@@ -161,7 +153,7 @@ static void motion_of(const lw_model *model, const lwi_screws *s, int body, doub
 }
 
 // Moves F1 by its mount.
-static void move_frame(const lw_model *model, const lwi_mount *mount, double t, sides *s,
+static void move_frame(const lw_model *model, const lwi_mount *mount, double t, lwi_row_sides *s,
                        double A1[6])
 {
     double Rm[9], rm[3], Vm[6], Am[6], R[9], x[3], nu[6], alpha[6], rotated[6];
@@ -178,8 +170,8 @@ static void move_frame(const lw_model *model, const lwi_mount *mount, double t, 
     v6_add(s->V1, s->V1, nu);
 }
 
-static void place(const lw_model *model, const lwi_screws *screws, const lwi_tree_work *work,
-                  const lwi_joint *joint, double t, sides *s)
+void lwi_row_sides_place(const lw_model *model, const lwi_screws *screws, const lwi_tree_work *work,
+                         const lwi_joint *joint, double t, lwi_row_sides *s)
 {
     double A1[6], R2[9], p2[3], D[6], Y[6], rotated[6];
     place_frame(work, joint->body1, joint->R1, joint->r1, s->R, s->p);
@@ -213,7 +205,7 @@ static void polynomial(const lwi_coupling *c, double x, double f[4])
     for (int i = 0; i < 4; i++) f[i] = -P[i];
 }
 
-static void coupling_row(const lw_model *model, const lwi_row_part *part, const sides *s,
+static void coupling_row(const lw_model *model, const lwi_row_part *part, const lwi_row_sides *s,
                          const lwi_tree_work *work, lwi_row_derivatives *row)
 {
     const lwi_coupling *c = &model->coupling[part->coupling];
@@ -229,7 +221,7 @@ static void coupling_row(const lw_model *model, const lwi_row_part *part, const 
     lwi_row_derivatives_of(f, &q, row);
 }
 
-static void rows_of(const lw_model *model, const lwi_row_part *part, const sides *s,
+static void rows_of(const lw_model *model, const lwi_row_part *part, const lwi_row_sides *s,
                     const lwi_tree_work *work, double t, lwi_row_derivatives row[6])
 {
     const lwi_joint *joint = &model->joint[part->joint];
@@ -256,7 +248,7 @@ typedef struct variation {
     double U_by_q[6], Udot_by_q[6], Udot_by_v[6];
 } variation;
 
-static void vary(const lwi_tree_derivatives *tree, const sides *s, int speed, int sign,
+static void vary(const lwi_tree_derivatives *tree, const lwi_row_sides *s, int speed, int sign,
                  variation *v)
 {
     const double *S = tree->screws.S[speed];
@@ -327,8 +319,8 @@ void lwi_cut_derivatives_evaluate(const lw_model *model, lwi_cut_derivatives *d,
     for (int i = 0; i < d->npart; i++) {
         const lwi_row_part *part = &d->part[i];
         const int first = part->first + (part->rotors ? d->m : 0);
-        sides s;
-        place(model, &tree->screws, work, &model->joint[part->joint], t, &s);
+        lwi_row_sides s;
+        lwi_row_sides_place(model, &tree->screws, work, &model->joint[part->joint], t, &s);
         rows_of(model, part, &s, work, t, d->row[i]);
         if (!part->rotors) add_lengths(model, d, part, d->row[i], s.relative.d);
         for (int c = part->column; c < part->column + part->count; c++) {

@@ -27,6 +27,14 @@ typedef struct lwi_row_part {
     int column, count; ///< columns: speeds between the bodies, in the lists below
 } lwi_row_part;
 
+/** The two frames of a joint: F1 in the world, velocities and accelerations about the world's origin. */
+typedef struct lwi_row_sides {
+    double R[9], p[3]; ///< F1 -> world, its mount included
+    double V1[6];
+    double V2[6], A2[6];
+    lwi_relative_motion relative;
+} lwi_row_sides;
+
 typedef struct lwi_cut_derivatives {
     int npart, nrotor, m, n;
     lwi_row_part *part;            ///< [npart]
@@ -52,6 +60,9 @@ lw_status lwi_cut_derivatives_create(const lw_model *model, const lwi_cut *cut, 
 void lwi_cut_derivatives_evaluate(const lw_model *model, lwi_cut_derivatives *d,
                                   const lwi_tree_derivatives *tree, const lwi_tree_work *work,
                                   double t);
+/** The frames of a joint; `work` is placed and `screws` are evaluated at time t. */
+void lwi_row_sides_place(const lw_model *model, const lwi_screws *screws, const lwi_tree_work *work,
+                         const lwi_joint *joint, double t, lwi_row_sides *s);
 /** by_q [n][n] += scale d(J'lambda)/dq, lambda [m]. */
 void lwi_cut_derivatives_multipliers(const lwi_cut_derivatives *d, const lwi_tree_derivatives *tree,
                                      double scale, const double *lambda, double *by_q);

@@ -532,8 +532,7 @@ static void audit(lwi_audit *a, lw_observe level, double t, double part, const l
     for (int k = 0; k < 3; k++) a->residual[k] = fmax(a->residual[k], s->residual[k]);
 }
 
-// What `level` does not contain is NULL or zero.
-static void fill(lw_observation *o, lw_observe level, const lwi_snapshot *m, const lwi_totals *s)
+void lwi_sim_fill(lw_observation *o, lw_observe level, const lwi_snapshot *m, const lwi_totals *s)
 {
     *o = (lw_observation){.time = m->t, .level = level};
     o->position = (const double(*)[3])m->r;
@@ -650,7 +649,7 @@ lw_status lw_sim_observe(lw_sim *sim, lw_observe level, const lw_observation **o
     const double part = length > 0 ? (sim->t - sim->start) / length : 0;
     if (!sim->audit.begun) sim->audit.size = fmax(sim->audit.size, energy_at_rest(sim->model));
     audit(&sim->audit, level, sim->t, part, &system, sim->snapshot.work);
-    fill(&sim->observation, level, &sim->snapshot, &system);
+    lwi_sim_fill(&sim->observation, level, &sim->snapshot, &system);
     sim->observation.reactions_continued = continued && level >= LW_OBSERVE_REACTION;
     if (level >= LW_OBSERVE_FORCE) fill_outputs(sim);
     if (level >= LW_OBSERVE_MOMENTUM) fill_momenta(sim);

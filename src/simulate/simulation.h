@@ -379,6 +379,9 @@ lw_status lwi_sim_place(lw_sim *sim);
 void lwi_name_functions(lwi_work *work, double t, const double *x, const double *inputs,
                         lwi_snapshot *snapshot);
 
+/** The snapshot at a level, and what `totals` has of it; the rest is NULL or zero. */
+void lwi_sim_fill(lw_observation *observation, lw_observe level, const lwi_snapshot *snapshot,
+                  const lwi_totals *totals);
 /** A failure of the formulation, with its text, in sim->error: "observation at t = 1: ...". */
 lw_status lwi_sim_fail_work(lw_sim *sim, lw_status status, const char *when);
 /** "state component 3 is not finite (nan)" in sim->error. */

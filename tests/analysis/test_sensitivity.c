@@ -255,6 +255,50 @@ static void test_late_by_adjoint(void **state)
     both_methods_agree(driven_text, 1, by);
 }
 
+// Parameters of different bodies and joints are varied together, those of places alone.
+static const char grouped_text[] =
+    "linkwork: 1\n"
+    "parameters: {k: 3, L: 0.5, m: 2, g: 9.81, c: 0.1, second: 1, x: m/4, both: 0.02, tilt: 0.2}\n"
+    "gravity: [0, 0, -g]\n"
+    "bodies:\n"
+    "  a: {mass: m, inertia: [0.1, m*L^2/10, 0.1, 0, 0, 0], com: [L/2, 0, 0]}\n"
+    "  b: {mass: second, inertia: [0.1, 0.1, 0.1 + both, 0, 0, 0], position: [L, 0, 0]}\n"
+    "  c: {mass: 0.4, inertia: [0.01, 0.01 + both, 0.025, 0, 0, 0], position: [L, 0, -L]}\n"
+    "joints:\n"
+    "  A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0], qd: [1],\n"
+    "    spring: {q0: {stiffness: k, damping: c, at: L}}}\n"
+    "  B: {type: universal, between: [b, a], at: [L, 0, 0], axis: [0, 1, tilt], axis2: [1, 0, 0]}\n"
+    "  C: {type: prismatic, between: [b, c], at: [L, 0, -0.1], axis: [0, tilt, 1],\n"
+    "    spring: {q0: {stiffness: 90*x, damping: x}}}\n"
+    "measures: {angle: joint.A.q0, z: body.c.z, v: body.b.vz}\n"
+    "simulation: {duration: 0.3}\n";
+
+static void test_groups_by_adjoint(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k", "c", "m", "second", "both", "x", "L", "g", "tilt"};
+    lw_options options;
+    lw_error error;
+    lw_model *model = NULL;
+    lw_options_default(&options);
+    lwt_ok(lw_model_parse(grouped_text, strlen(grouped_text), "grouped.yaml",
+                          &(lw_read_desc){.format = "yaml"}, &model, &options, &error),
+           &error);
+    lw_sensitivity *differences = differentiate(model, &options, LWI_COUNT(by), by, NULL);
+    options.rtol = options.atol = 1e-12;
+    lw_sensitivity *s = by_adjoint(model, &options, LWI_COUNT(by), by, LW_STATISTIC_LAST);
+    for (int k = 0; k < LWI_COUNT(by); k++)
+        for (int c = 0; c < 3; c++) {
+            const double expected = lw_sensitivity_at(differences, k, c, LW_STATISTIC_LAST, NULL);
+            assert_true(fabs(expected) > 1e-7);
+            lwt_near(lw_sensitivity_at(s, k, c, LW_STATISTIC_LAST, NULL), expected,
+                     1e-8 * (1 + fabs(expected)));
+        }
+    lw_sensitivity_destroy(s);
+    lw_sensitivity_destroy(differences);
+    lw_model_destroy(model);
+}
+
 // The rocker may not become longer: its derivative is not known, the other one is.
 static void test_failed_variant(void **state)
 {
@@ -341,6 +385,7 @@ int main(void)
                                        cmocka_unit_test(test_four_bar_by_adjoint),
                                        cmocka_unit_test(test_floating_by_adjoint),
                                        cmocka_unit_test(test_late_by_adjoint),
+                                       cmocka_unit_test(test_groups_by_adjoint),
                                        cmocka_unit_test(test_lag_by_adjoint),
                                        cmocka_unit_test(test_failed_variant),
                                        cmocka_unit_test(test_wrong_use)};

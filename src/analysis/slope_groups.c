@@ -1,0 +1,319 @@
+// slope_groups.c -- parameters that change different bodies and joints.
+#include "analysis/slope_groups.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROUND_OFF                                                                                  \
+    1e-9 // of changes of the start [rad, m, 1/s] by changes of parameters by their values
+
+// ------------------------------------------------------------------------------- names in expressions
+
+static bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static bool is_in_word(char c)
+{
+    return is_letter(c) || (c >= '0' && c <= '9');
+}
+
+// The next word of a text; NULL: there is none.
+static const char *next_word(const char *text, int *length)
+{
+    while (*text && !is_letter(*text)) text += is_in_word(*text) ? strspn(text, "0123456789") : 1;
+    if (!*text) return NULL;
+    *length = 0;
+    while (is_in_word(text[*length])) ++*length;
+    return text;
+}
+
+static int find_name(const lwi_named_statement *named, int n, const char *word, int length)
+{
+    for (int i = 0; i < n; i++)
+        if (!strncmp(named[i].name, word, (size_t)length) && !named[i].name[length]) return i;
+    return -1;
+}
+
+typedef struct groups {
+    int n; // groups
+    int nby, nslot;
+    int *of;     // [nby] group of each parameter; -1: alone
+    bool *touch; // [nby][nslot] nodes, then joints, that the file states by each parameter
+} groups;
+
+/** Which of `by` each parameter of the file depends on: [nparameter][nby]. */
+typedef struct dependence {
+    const lwi_statements *stated;
+    int nby;
+    bool *on;
+} dependence;
+
+// to [nby] |= what a text depends on.  @return whether `to` has changed
+static bool add_text(const dependence *d, const char *text, bool *to)
+{
+    bool changed = false;
+    int length;
+    for (const char *w = text ? next_word(text, &length) : NULL; w;
+         w = next_word(w + length, &length)) {
+        const int k = find_name(d->stated->parameter, d->stated->nparameter, w, length);
+        for (int i = 0; k >= 0 && i < d->nby; i++) {
+            const bool on = d->on[k * d->nby + i];
+            changed = changed || (on && !to[i]);
+            to[i] = to[i] || on;
+        }
+    }
+    return changed;
+}
+
+static bool is_listed(const char *const *by, int nby, const char *name)
+{
+    for (int i = 0; i < nby; i++)
+        if (!strcmp(by[i], name)) return true;
+    return false;
+}
+
+// Parameters of the list are independent of each other, also where the file states one by another.
+static void find_dependence(const dependence *d, const char *const *by)
+{
+    const lwi_statements *s = d->stated;
+    for (int i = 0; i < d->nby; i++) {
+        const int k = find_name(s->parameter, s->nparameter, by[i], (int)strlen(by[i]));
+        if (k >= 0) d->on[k * d->nby + i] = true;
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int k = 0; k < s->nparameter; k++)
+            if (!is_listed(by, d->nby, s->parameter[k].name))
+                changed = add_text(d, s->parameter[k].text, d->on + k * d->nby) || changed;
+    }
+}
+
+// ------------------------------------------------------------------------------------------- groups
+
+// Node of a body, or behind the nodes a joint; -1: another item.
+static int slot_of(const lw_model *model, const lwi_statement *s)
+{
+    if (s->list == LWI_STATED_BODY && s->item > 0)
+        return model->body_node[model->body[s->item].carrier];
+    if (s->list == LWI_STATED_JOINT && s->item >= 0) return model->nnode + s->item;
+    return -1;
+}
+
+// Marks what depends on each parameter; `alone`: something else than bodies and joints.
+static void find_items(const lw_model *model, const dependence *d, groups *g, bool *on, bool *alone)
+{
+    const lwi_statements *s = d->stated;
+    for (int i = 0; i < s->n; i++) {
+        memset(on, 0, (size_t)d->nby * sizeof *on);
+        add_text(d, s->text + s->entry[i].text, on);
+        const int slot = slot_of(model, &s->entry[i]);
+        for (int k = 0; k < d->nby; k++) {
+            if (!on[k]) continue;
+            if (slot < 0)
+                alone[k] = true;
+            else
+                g->touch[k * g->nslot + slot] = true;
+        }
+    }
+    for (int i = 0; i < s->npoint; i++) add_text(d, s->point[i].text, alone);
+}
+
+static bool touches(const groups *g, int k)
+{
+    for (int i = 0; i < g->nslot; i++)
+        if (g->touch[k * g->nslot + i]) return true;
+    return false;
+}
+
+static bool overlap(const groups *g, int a, int b)
+{
+    for (int i = 0; i < g->nslot; i++)
+        if (g->touch[a * g->nslot + i] && g->touch[b * g->nslot + i]) return true;
+    return false;
+}
+
+static bool fits(const groups *g, int k, int group)
+{
+    for (int i = 0; i < k; i++)
+        if (g->of[i] == group && overlap(g, i, k)) return false;
+    return true;
+}
+
+static void assign(groups *g, const bool *alone)
+{
+    for (int k = 0; k < g->nby; k++) {
+        g->of[k] = -1;
+        if (alone[k] || !touches(g, k)) continue;
+        int group = 0;
+        while (group < g->n && !fits(g, k, group)) group++;
+        g->of[k] = group;
+        if (group == g->n) g->n++;
+    }
+}
+
+static lw_status make_groups(const lw_model *model, const char *const *by, int nby,
+                             lwi_arena *arena, groups *g)
+{
+    const lwi_statements *s = &model->desc.stated;
+    *g = (groups){.nby = nby, .nslot = model->nnode + model->njoint};
+    const size_t n = (size_t)nby;
+    bool *on = LWI_PUSH(arena, bool, n), *alone = LWI_PUSH(arena, bool, n);
+    const dependence d = {s, nby, LWI_PUSH(arena, bool, (size_t)s->nparameter *n)};
+    g->of = LWI_PUSH(arena, int, n);
+    g->touch = LWI_PUSH(arena, bool, n *(size_t)g->nslot);
+    if (!on || !alone || !d.on || !g->of || !g->touch) return LW_ERR_MEMORY;
+    find_dependence(&d, by);
+    find_items(model, &d, g, on, alone);
+    assign(g, alone);
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- slopes
+
+// The parameter of a group that number `i` belongs to; -1: none.
+static int owner_of(const lwi_slopes_desc *d, const groups *g, int group, int i)
+{
+    const lwi_model_numbers *n = d->numbers;
+    int slot = -1;
+    if (i >= n->inertia && i < n->frame) slot = (i - n->inertia) / 10;
+    if (i >= n->spring && i < n->gravity) {
+        const int spring = (i - n->spring) / LWI_NUMBERS_SPRING;
+        slot = d->model->nnode + d->model->node[n->of[spring].node].joint;
+    }
+    for (int k = 0; slot >= 0 && k < g->nby; k++)
+        if (g->of[k] == group && g->touch[k * g->nslot + slot]) return k;
+    return -1;
+}
+
+// Does a change of several parameters together consist of numbers of each?
+static bool separates(const lwi_slopes_desc *d, const groups *g, int group, const lwi_slope *whole)
+{
+    if (!whole->local || whole->nforce > 0 || lwi_slope_changes_motion(whole, d->model))
+        return false;
+    for (int i = 0; i < 2 * d->model->tree_nv; i++)
+        if (fabs(whole->start[i]) > ROUND_OFF) return false;
+    for (int i = 0; i < whole->count; i++)
+        if (owner_of(d, g, group, whole->number[i]) < 0) return false;
+    return true;
+}
+
+// The part of parameter k.
+static lw_status take_part(const lwi_slopes_desc *d, const groups *g, const lwi_slope *whole, int k,
+                           double step, lwi_arena *arena, lwi_slope *slope)
+{
+    *slope = (lwi_slope){.name = d->by[k], .step = step, .local = true, .start = whole->start};
+    slope->number = LWI_PUSH(arena, int, whole->count);
+    slope->change = LWI_PUSH(arena, double, whole->count);
+    if (!slope->number || !slope->change) return LW_ERR_MEMORY;
+    for (int i = 0; i < whole->count; i++) {
+        if (owner_of(d, g, g->of[k], whole->number[i]) != k) continue;
+        slope->number[slope->count] = whole->number[i];
+        slope->change[slope->count++] = whole->change[i] / step;
+    }
+    return LW_OK;
+}
+
+/** Parameters to be varied together, in memory for all. */
+typedef struct listed {
+    const lwi_slope_parameter *parameter; // [nby]
+    const bool *held; // [nby] an expression in the file: its value is kept while others vary
+    lwi_slope_parameter *varied;
+} listed;
+
+// Those of a group, or parameter `only`, then those that are held.  @return how many
+static int choose(const listed *l, const groups *g, int group, int only)
+{
+    int n = 0;
+    for (int k = 0; k < g->nby; k++)
+        if (only < 0 ? g->of[k] == group : k == only) l->varied[n++] = l->parameter[k];
+    for (int k = 0; k < g->nby; k++) {
+        if (!l->held[k] || (only < 0 ? g->of[k] == group : k == only)) continue;
+        l->varied[n] = l->parameter[k];
+        l->varied[n++].step = 0;
+    }
+    return n;
+}
+
+static int members(const groups *g, int group)
+{
+    int n = 0;
+    for (int k = 0; k < g->nby; k++) n += g->of[k] == group;
+    return n;
+}
+
+// Members of a group that cannot be separated, or are one alone, leave it.
+static void dissolve(groups *g, int group)
+{
+    for (int k = 0; k < g->nby; k++)
+        if (g->of[k] == group) g->of[k] = -1;
+}
+
+static lw_status make_group(const lwi_slopes_desc *d, const listed *l, groups *g, int group,
+                            lwi_arena *arena, lwi_slope *slope, lw_error *error)
+{
+    lwi_slope whole;
+    if (members(g, group) < 2) {
+        dissolve(g, group);
+        return LW_OK;
+    }
+    const int n = choose(l, g, group, -1);
+    lw_status status = lwi_slope_create(d->model, d->numbers, l->varied, n, 1, arena, &whole, NULL);
+    if (status != LW_OK) {
+        dissolve(g, group);
+        return status == LW_ERR_MEMORY ? status : LW_OK; // alone, each names its failure
+    }
+    status = lwi_slope_test(&whole, d->numbers, d->probe, arena, error);
+    if (status == LW_OK && !separates(d, g, group, &whole)) dissolve(g, group);
+    for (int k = 0; k < g->nby && status == LW_OK; k++)
+        if (g->of[k] == group)
+            status = take_part(d, g, &whole, k, l->parameter[k].step, arena, &slope[k]);
+    lwi_slope_destroy(&whole);
+    return status;
+}
+
+static lw_status make_alone(const lwi_slopes_desc *d, const listed *l, const groups *g, int k,
+                            lwi_arena *arena, lwi_slope *slope, lw_error *error)
+{
+    const int n = choose(l, g, -1, k);
+    TRY(lwi_slope_create(d->model, d->numbers, l->varied, n, l->parameter[k].step, arena, slope,
+                         error));
+    return lwi_slope_test(slope, d->numbers, d->probe, arena, error);
+}
+
+static bool is_expression(const lw_model *model, const char *name)
+{
+    const lwi_statements *s = &model->desc.stated;
+    const int k = find_name(s->parameter, s->nparameter, name, (int)strlen(name));
+    int length;
+    return k >= 0 && s->parameter[k].text && next_word(s->parameter[k].text, &length);
+}
+
+lw_status lwi_slopes_create(const lwi_slopes_desc *d, lwi_arena *arena, lwi_slope *slope,
+                            int *created, lw_error *error)
+{
+    lwi_slope_parameter *parameter = LWI_PUSH(arena, lwi_slope_parameter, d->nby),
+                        *varied = LWI_PUSH(arena, lwi_slope_parameter, d->nby);
+    bool *held = LWI_PUSH(arena, bool, d->nby);
+    groups g;
+    *created = 0;
+    if (!parameter || !varied || !held) return LW_ERR_MEMORY;
+    for (int k = 0; k < d->nby; k++) {
+        TRY(lwi_slope_find(d->model, d->by[k], d->relative, &parameter[k], error));
+        held[k] = is_expression(d->model, d->by[k]);
+    }
+    const listed l = {parameter, held, varied};
+    TRY(make_groups(d->model, d->by, d->nby, arena, &g));
+    for (int k = 0; k < d->nby; k++) slope[k] = (lwi_slope){.name = d->by[k]};
+    *created = d->nby;
+    for (int i = 0; i < g.n; i++) {
+        if (d->together)
+            TRY(make_group(d, &l, &g, i, arena, slope, error));
+        else
+            dissolve(&g, i);
+    }
+    for (int k = 0; k < d->nby; k++)
+        if (g.of[k] < 0) TRY(make_alone(d, &l, &g, k, arena, &slope[k], error));
+    return LW_OK;
+}

@@ -1,0 +1,29 @@
+// slope_groups.h -- parameters of a file that change different bodies and joints, varied together.
+//
+// Problem: variants of a model with other parameters take time, four for each parameter.  Where the file states by
+// expressions which bodies and joints depend on a parameter, those without a common body or joint are varied at once:
+// each number of the model that changes belongs to one of them.  Numbers that belong to none, or places of joints that
+// change, end the group: its parameters are varied alone.                     Cost: four variants for each group.
+#ifndef LWI_ANALYSIS_SLOPE_GROUPS_H
+#define LWI_ANALYSIS_SLOPE_GROUPS_H
+
+#include "analysis/slopes.h"
+
+/** What all slopes of a model share. */
+typedef struct lwi_slopes_desc {
+    const lw_model *model;
+    const lwi_model_numbers *numbers;
+    const lwi_slope_probe *probe;
+    const char *const *by; ///< [nby]
+    int nby;
+    double relative; ///< steps of parameters by their values
+    bool together;   ///< parameters without effect on motions may be varied together
+} lwi_slopes_desc;
+
+/** The slopes of all parameters, tested.
+ *  @param slope    [nby] out
+ *  @param created  out, also on failure: slopes to be destroyed */
+lw_status lwi_slopes_create(const lwi_slopes_desc *desc, lwi_arena *arena, lwi_slope *slope,
+                            int *created, lw_error *error);
+
+#endif
