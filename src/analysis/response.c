@@ -655,8 +655,12 @@ lw_status lw_response_evaluate(lw_response *r, const double *x, double *value, d
             r->used = LW_GRADIENT_ADJOINT;
             return check_finite(r, value, jacobian, error);
         }
-        if (forced || status != LW_ERR_UNSUPPORTED) return status;
-        r->smooth = false;
+        if (status == LW_ERR_UNSUPPORTED && forced) return status;
+        if (status == LW_ERR_UNSUPPORTED)
+            r->smooth = false;
+        else if (!lw_response_infeasible(status))
+            return status;
+        // else its variants may have left the range of a parameter that the file gives
     }
     TRY(by_differences(r, x, value, jacobian, error));
     if (jacobian) r->used = LW_GRADIENT_DIFFERENCES;

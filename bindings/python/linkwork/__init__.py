@@ -33,6 +33,7 @@ from ._model import Assembly, Base, Body, Check, Joint, Model, Redundancy, load
 from ._mujoco import from_mujoco
 from ._native import ffi as _ffi
 from ._native import lib as _lib
+from ._optimize import INFEASIBLE, Design, Optimum, Response, optimize
 from ._plot import plot
 from ._sensitivity import Sensitivity, sensitivity
 from ._simulation import Impact, Inputs, Observation, Simulation, Summary, kinematics, simulate
@@ -76,12 +77,12 @@ def integrators() -> Tuple[str, ...]:
 
 __all__ = [
     "ArgumentError", "Assembly", "Base", "Batch", "BatchResult", "Body", "BodyColumns", "Builder", "Check",
-    "Comparison", "Constraints", "Data", "Equilibrium", "Error", "Evaluation", "Event", "FileError", "Goal", "Impact", "Inputs",
+    "Comparison", "Constraints", "Data", "Design", "Equilibrium", "Error", "Evaluation", "Event", "FileError", "Goal", "INFEASIBLE", "Impact", "Inputs",
     "IntegratorError", "InternalError", "Inverse", "InverseMotion", "InverseSolution", "Joint", "JointColumns",
     "Kinematics", "LinearSystem", "Mode", "Model", "ModelError", "NotFiniteError", "Observation",
-    "OffLoopsWarning", "OutOfMemoryError", "ParseError", "PointMotion", "Reach", "Redundancy", "Sensitivity",
+    "OffLoopsWarning", "Optimum", "OutOfMemoryError", "ParseError", "PointMotion", "Reach", "Redundancy", "Response", "Sensitivity",
     "Simulation", "SingularError", "StoppedError", "Store", "StoreState", "Study", "Summaries", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError",
     "WorkPrecision", "actuate", "assemble", "check", "compare", "equilibrium", "formulations", "from_mujoco",
-    "integrators", "inverse", "kinematics", "linearize", "load", "modes", "plot", "quaternion", "read_result",
+    "integrators", "inverse", "kinematics", "linearize", "load", "modes", "optimize", "plot", "quaternion", "read_result",
     "schema", "sensitivity", "simulate", "simulate_batch", "sweep", "work_precision",
 ]
