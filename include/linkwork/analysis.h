@@ -65,10 +65,17 @@ typedef struct lw_equilibrium {
     char coordinate[LW_COORDINATE_NAME_SIZE];
     int friction; ///< joints with dry friction, which is zero at rest: its range of positions is not computed
     bool relative; ///< drives move at `time`: the equilibrium is relative to them
+    /** States of signals (integrals, lags, controllers) that the search solves for as well.  Where there are any, `any` holds;
+     *  stability is that of the linearised equations, with their dampers and states: `unstable` counts modes
+     *  that grow, `indifferent` those with s = 0 of states that are solved for; `softest` is NaN. */
+    int states;
+    int held; ///< states that keep the values of the start: of switches and relays, and those whose rate depends on nothing
+              ///< that the search moves, or that act on nothing
 } lw_equilibrium;
 
 /** The static equilibrium that is reached from the model's start downhill: r(q) = B'Q = 0, Q the generalised forces
- *  at rest (gravity, springs, inputs; functions and drives at `time`).
+ *  at rest (gravity, springs, inputs; functions and drives at `time`).  With states c of signals that are integrated it is
+ *  the nearest by Newton's method of r(q, c) = 0, c' = 0; `balanced` starts with them.  Events are left out.
  *  @param desc       may be NULL
  *  @param balanced    out: the same mechanism with the equilibrium as its start, at rest; may be NULL
  *  @param report     out: may be NULL
@@ -185,6 +192,7 @@ typedef struct lw_linear_desc {
     double time;          ///< of functions of time [s]
     const double *q, *v;  ///< [tree nq], [tree nv]: the state (dynamics.h); NULL: the model's start
     const double *inputs; ///< [inputs]; NULL: zeros
+    const double *states; ///< [lw_model_signal_states] of signals; NULL: the model's start
     const char *independent; ///< "JOINT,JOINT.q1": must be independent coordinates; NULL: any
     const char *outputs;     ///< columns of results, "joint.A.q0,body.rod.z"; NULL: the states
 } lw_linear_desc;
@@ -192,7 +200,7 @@ typedef struct lw_linear_desc {
 /** Matrices of
  *      xdot = A x + B u,   y = C x + D u
  *  for small deviations from a state: x = (y, z, c), f independent coordinates, their rates, and the states of signals
- *  (integrals, lags, controllers), which have the values of the model's start; u the model's inputs.
+ *  (integrals, lags, controllers); u the model's inputs.  Switches and relays keep their values; events are left out.
  *  For states that are not in equilibrium A is the derivative of the rates along the motion.
  *  @param desc  may be NULL
  *  @return LW_ERR_SINGULAR, LW_ERR_ARGUMENT (a name), LW_ERR_UNSUPPORTED, LW_ERR_NOT_FINITE, LW_ERR_MEMORY
@@ -237,7 +245,7 @@ typedef struct lw_mode {
 typedef struct lw_modes lw_modes; ///< a result; read by any thread
 
 /** The modes of a linearised mechanism, by rising frequency, then rising |s|: two for each degree of freedom that does
- *  not oscillate (one where s = 0), one for each that does.
+ *  not oscillate (one where s = 0), one for each that does; with states of signals the eigenvalues of all of A.
  *  @return LW_ERR_SINGULAR: eigenvalues do not converge; LW_ERR_MEMORY */
 LW_API lw_status lw_modes_create(const lw_linear *linear, lw_modes **modes, lw_error *error);
 LW_API void lw_modes_destroy(lw_modes *modes);
@@ -252,6 +260,9 @@ LW_API void lw_modes_shape(const lw_modes *modes, int index, double (*re)[6], do
 LW_API void lw_modes_energy(const lw_modes *modes, int index, double *share);
 /** Complex amplitudes of the independent coordinates [f], in the scale of the shape.  @param re, im  may be NULL */
 LW_API void lw_modes_coordinates(const lw_modes *modes, int index, double *re, double *im);
+/** The same of the states of signals, those behind the coordinates and rates in lw_linear_state_name.  The shape of a mode
+ *  in which nothing but signals moves is zero; then the largest of these is 1. */
+LW_API void lw_modes_states(const lw_modes *modes, int index, double *re, double *im);
 
 // ---------------------------------------------------------------------------- sensitivities of a run
 

@@ -113,6 +113,10 @@ typedef struct lw_function_desc {
      *  relay: 1: above, 0: below, where the formula is within the range at the start */
     double initial;
     bool has_initial;
+    /** Values of all states at the start, in place of `initial`: of a transfer from the lowest power of s on, of a pid the
+     *  integral part and the lagged error; none of switches and relays; copied [nstate]; NULL: from `initial` */
+    const double *states;
+    int nstate;
     double time; ///< lag, rate_limit: time constant > 0 [s]
     double range
         [2]; ///< integral, pid: lower and upper end, where has_range; relay: of the formula, below this, above that
@@ -417,7 +421,7 @@ typedef struct lw_servo_term {
  *    l = gear q, or gear sum factor q
  *  A motor can do no more than, along its speed s = dl/dt (torque over speed is a straight line),
  *    f <= stall min(1, max(0, 1 - s/no_load)),   f >= -stall min(1, max(0, 1 + s/no_load))
- *  and may be behind this by a lag, y' = (f - y)/lag within -effort_rate ... effort_rate, y = 0 at the start.
+ *  and may be behind this by a lag, y' = (f - y)/lag within -effort_rate ... effort_rate, y = `initial` at the start.
  *  The effort on a coordinate is f dl/dq, or y dl/dq. */
 typedef struct lw_servo_desc {
     size_t size; ///< sizeof this struct, or 0: see linkwork.h
@@ -436,6 +440,7 @@ typedef struct lw_servo_desc {
     double effort_rate; ///< largest rate of the effort, with a lag [N/s, N m/s] > 0; 0: not limited
     double
         rotor; ///< inertia that moves with l, of a servo on one free coordinate [kg, kg m^2]; 0: none
+    double initial; ///< y at the start, with a lag [N, N m]
 } lw_servo_desc;
 
 /** A part of the path of a tendon: a point of a body, or an obstacle between two points, around which the path goes the

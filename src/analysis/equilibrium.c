@@ -7,6 +7,7 @@
 //     W = integral of r dy  (Simpson's rule),
 // is positive, which needs no potential.  Close to the solution the plain step K^-1 r is taken, with the unsymmetric
 // part that following forces have.
+#include "analysis/equilibrium.h"
 #include "analysis/reduced.h"
 #include "base/eigen.h"
 #include "initial/restart.h"
@@ -470,20 +471,19 @@ lw_status lw_model_equilibrium(const lw_model *model, const lw_equilibrium_desc 
 {
     LWI_OPTIONAL_DESC(lw_equilibrium_desc, desc, error);
     if (!model) return lwi_fail(error, LW_ERR_ARGUMENT, "lw_model_equilibrium: a model is needed");
-    if (model->nstate > 0) {
-        char state[LW_COORDINATE_NAME_SIZE];
-        lwi_state_name(model, 0, state, sizeof state);
-        return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "signals of the model have states (integrals, lags, controllers), for "
-                        "which the search for equilibria does not solve: %s",
-                        state);
-    }
     lw_equilibrium own = {0};
     search s = {.model = model, .desc = desc, .report = report ? report : &own};
     *s.report = (lw_equilibrium){.friction = count_friction(model),
-                                 .relative = drives_move(model, desc->time)};
+                                 .relative = drives_move(model, desc->time),
+                                 .held = model->nstate};
     lwi_arena arena;
     lwi_arena_init(&arena, &model->arena.allocator);
+    int *signal = LWI_PUSH(&arena, int, model->nstate);
+    if (!signal || lwi_analysis_signals(model, signal) > 0) {
+        lwi_arena_free(&arena);
+        return signal ? lwi_equilibrium_of_signals(model, desc, balanced, s.report, error)
+                      : no_memory(error);
+    }
     s.q = LWI_PUSH(&arena, double, model->tree_nq);
     lw_status status = s.q ? LW_OK : no_memory(error);
     if (status == LW_OK) {

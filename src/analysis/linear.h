@@ -9,7 +9,9 @@
 struct lw_linear {
     lwi_arena arena;
     int f, ninput, noutput;
-    int n, nsignal;                        ///< states 2 f + nsignal; those of signals
+    int n, nsignal; ///< states 2 f + nsignal; those of signals that are integrated
+    int *signal;    ///< [nsignal] of the model's states
+    double *c;      ///< [model nstate] states of signals where the system is linearised
     const char **state, **input, **output; ///< names
     double *A, *B, *C, *D, *M, *acceleration;
     double *unit;  ///< [f] lwi_manifold_unit

@@ -10,6 +10,7 @@
 #include "base/assert.h"
 #include "spatial/rotation.h"
 
+#include <math.h>
 #include <string.h>
 
 static lw_status no_memory(lw_error *error)
@@ -22,7 +23,7 @@ typedef struct variation {
     lw_linear *linear;
     lwi_analysis_state *state;
     double *y, *z, *inputs; ///< [f], [f], [ninput]
-    double *c, *cdot;       ///< [nsignal] states of signals, their rates
+    double *c, *cdot;       ///< [model nstate] states of signals, their rates
     const double *given;    ///< inputs of the caller, or NULL
 } variation;
 
@@ -38,12 +39,12 @@ static lw_status accelerations_at(void *user, lwi_analysis_vary what, int k, dou
     if (what == LWI_VARY_POSITION) w->y[k] = by;
     if (what == LWI_VARY_SPEED) w->z[k] += by;
     if (what == LWI_VARY_INPUT) w->inputs[k] += by;
-    const size_t c = (size_t)w->linear->nsignal;
-    memcpy(w->c, w->state->manifold.model->state0, c * sizeof *w->c);
-    if (what == LWI_VARY_SIGNAL) w->c[k] += by;
+    const lw_linear *linear = w->linear;
+    memcpy(w->c, linear->c, (size_t)w->state->manifold.model->nstate * sizeof *w->c);
+    if (what == LWI_VARY_SIGNAL) w->c[linear->signal[k]] += by;
     w->state->manifold.states = (lwi_states){.value = w->c, .rate = w->cdot};
     TRY(lwi_analysis_near(w->state, w->y, w->z, false, out, error));
-    memcpy(out + f, w->cdot, c * sizeof *out);
+    for (int i = 0; i < linear->nsignal; i++) out[f + (size_t)i] = w->cdot[linear->signal[i]];
     return LW_OK;
 }
 
@@ -149,7 +150,7 @@ static lw_status dynamic_rows(variation *w, lwi_arena *arena, lw_error *error)
 {
     lwi_reduced reduced;
     lw_error why;
-    if (w->linear->nsignal > 0) return rows_by_differences(w, arena, error);
+    if (w->state->manifold.model->nstate > 0) return rows_by_differences(w, arena, error);
     const lw_status status = lwi_reduced_create(w->state, arena, &reduced, &why);
     if (status == LW_ERR_UNSUPPORTED) return rows_by_differences(w, arena, error);
     if (status != LW_OK) return lwi_fail(error, status, "%s", why.text);
@@ -215,7 +216,7 @@ static lw_status name_states(lw_linear *linear, const lwi_manifold *m, lw_error 
     }
     for (int i = 0; i < linear->nsignal; i++) {
         char text[LW_COORDINATE_NAME_SIZE];
-        lwi_state_name(m->model, i, text, sizeof text);
+        lwi_state_name(m->model, linear->signal[i], text, sizeof text);
         if (!(linear->state[2 * linear->f + i] = lwi_arena_text(&linear->arena, text)))
             return no_memory(error);
     }
@@ -263,13 +264,28 @@ static lw_status states_as_outputs(lw_linear *linear, lw_error *error)
     return LW_OK;
 }
 
+static lw_status take_signals(lw_linear *linear, const lw_model *model, const double *states,
+                              lw_error *error)
+{
+    const size_t n = (size_t)model->nstate;
+    linear->signal = LWI_PUSH(&linear->arena, int, n);
+    linear->c = LWI_PUSH(&linear->arena, double, n);
+    if (!linear->signal || !linear->c) return no_memory(error);
+    linear->nsignal = lwi_analysis_signals(model, linear->signal);
+    if (n) memcpy(linear->c, states ? states : model->state0, n * sizeof *linear->c);
+    for (size_t i = 0; i < n; i++)
+        if (!isfinite(linear->c[i]))
+            return lwi_fail(error, LW_ERR_ARGUMENT, "states[%d] is not finite", (int)i);
+    return LW_OK;
+}
+
 static lw_status compute(lw_linear *linear, const lw_linear_desc *desc, lwi_analysis_state *state,
                          lwi_arena *arena, lw_error *error)
 {
     lwi_manifold *const m = &state->manifold;
+    TRY(take_signals(linear, m->model, desc->states, error));
     linear->f = m->f;
-    linear->nsignal = m->model->nstate;
-    linear->n = 2 * m->f + m->model->nstate;
+    linear->n = 2 * m->f + linear->nsignal;
     linear->ninput = m->model->desc.ninput;
     linear->nbody = m->model->nbody;
     TRY(allocate(linear, error));
@@ -279,8 +295,8 @@ static lw_status compute(lw_linear *linear, const lw_linear_desc *desc, lwi_anal
                    .y = LWI_PUSH(arena, double, linear->f),
                    .z = LWI_PUSH(arena, double, linear->f),
                    .inputs = LWI_PUSH(arena, double, linear->ninput),
-                   .c = LWI_PUSH(arena, double, linear->nsignal),
-                   .cdot = LWI_PUSH(arena, double, linear->nsignal),
+                   .c = LWI_PUSH(arena, double, m->model->nstate),
+                   .cdot = LWI_PUSH(arena, double, m->model->nstate),
                    .given = desc->inputs};
     double *still = LWI_PUSH(arena, double, m->n);
     if (!w.y || !w.z || !w.inputs || !w.c || !w.cdot || !still) return no_memory(error);
@@ -305,11 +321,6 @@ lw_status lw_linearize(const lw_model *model, const lw_linear_desc *desc, lw_lin
     LWI_OPTIONAL_DESC(lw_linear_desc, desc, error);
     if (!model || !linear)
         return lwi_fail(error, LW_ERR_ARGUMENT, "lw_linearize: a model and a result are needed");
-    for (int i = 0; i < model->desc.nfunction; i++)
-        if (model->function[i].nstate > 0 && !lwi_function_is_integrated(&model->function[i]))
-            return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                            "signal '%s' is set by events: a linear system has none",
-                            model->desc.function[i].name ? model->desc.function[i].name : "");
     lw_linear *made = lwi_allocate(&model->arena.allocator, sizeof *made);
     if (!made) return no_memory(error);
     *made = (lw_linear){0};

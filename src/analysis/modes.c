@@ -11,14 +11,17 @@
 
 #define SYMMETRIC 1e-8 // of the largest entry: the accuracy of differences
 #define DOUBLE_ZERO                                                                                \
-    1e-5           // of the largest |s|: round-off separates a double zero of A by its square root
+    1e-5 // of the largest |s|: round-off separates a double zero of A by its square root
+#define NOTHING 1e-13        // of a vector's largest state of a signal: no displacement
+#define NOTHING_AT_ZERO 1e-8 // the same of s = 0, where the inverse iteration is singular
 #define CLOSE 1e-7 // of the largest |s|: a cluster of eigenvalues; its vectors are made independent
 
 struct lw_modes {
     lwi_arena arena;
-    int f, nbody, n;
+    int f, nsignal, nbody, n;
     lw_mode *mode;                         ///< [n]
     double *re, *im;                       ///< [n][f] coordinates
+    double *signal_re, *signal_im;         ///< [n][nsignal] states of signals
     double (*shape_re)[6], (*shape_im)[6]; ///< [n][nbody]
     double *energy;                        ///< [n][nbody]
 };
@@ -31,7 +34,7 @@ static lw_status no_memory(lw_error *error)
 static void add(lw_modes *modes, double re, double im, bool rigid, const double *x, const double *y)
 {
     const double size = hypot(re, im);
-    const size_t f = (size_t)modes->f;
+    const size_t f = (size_t)modes->f, c = (size_t)modes->nsignal;
     lw_mode *const mode = &modes->mode[modes->n];
     *mode = (lw_mode){.rigid = rigid};
     if (!rigid)
@@ -41,6 +44,8 @@ static void add(lw_modes *modes, double re, double im, bool rigid, const double 
                           .im = im};
     memcpy(modes->re + (size_t)modes->n * f, x, f * sizeof *x);
     if (y) memcpy(modes->im + (size_t)modes->n * f, y, f * sizeof *y);
+    if (c > 0) memcpy(modes->signal_re + (size_t)modes->n * c, x + 2 * f, c * sizeof *x);
+    if (c > 0 && y) memcpy(modes->signal_im + (size_t)modes->n * c, y + 2 * f, c * sizeof *y);
     modes->n++;
 }
 
@@ -56,6 +61,7 @@ static double largest(const double *x, size_t n)
 // K = -M A21; false: A has damping, gyroscopic or unsymmetric terms.
 static bool symmetric_stiffness(const lw_linear *linear, double *K)
 {
+    if (linear->nsignal > 0) return false;
     const size_t f = (size_t)linear->f;
     double rate = 0, asymmetry = 0;
     for (size_t i = 0; i < f; i++)
@@ -118,21 +124,30 @@ static lw_status undamped(lw_modes *modes, const lw_linear *linear, double *K, l
     return LW_OK;
 }
 
-// E := -M (A21 - A22 A11): the loads of constant deviations of the state, dy/dt = A11 y + z = 0.  At rest it is K.
+// Row r of A for constant deviations of coordinates and signals, dy/dt = A11 y + z = 0.
+static double held(const lw_linear *linear, size_t r, size_t j)
+{
+    const size_t f = (size_t)linear->f, n = (size_t)linear->n;
+    const double *A = linear->A;
+    if (j >= f) return A[r * n + f + j];
+    double a = A[r * n + j];
+    for (size_t l = 0; l < f; l++) a -= A[r * n + f + l] * A[l * n + j];
+    return a;
+}
+
+// E [f + nsignal]^2 := loads -M (A21 - A22 A11) of constant deviations of coordinates, and of states of signals, and the
+// rates of these.  At rest the former are K.
 static void held_stiffness(const lw_linear *linear, double *E)
 {
-    const size_t f = (size_t)linear->f;
-    const double *A = linear->A;
-    for (size_t i = 0; i < f; i++)
-        for (size_t j = 0; j < f; j++) {
+    const size_t f = (size_t)linear->f, g = f + (size_t)linear->nsignal;
+    for (size_t j = 0; j < g; j++) {
+        for (size_t i = 0; i < f; i++) {
             double e = 0;
-            for (size_t k = 0; k < f; k++) {
-                double a = A[(f + k) * 2 * f + j];
-                for (size_t l = 0; l < f; l++) a -= A[(f + k) * 2 * f + f + l] * A[l * 2 * f + j];
-                e -= linear->M[i * f + k] * a;
-            }
-            E[i * f + j] = e;
+            for (size_t k = 0; k < f; k++) e -= linear->M[i * f + k] * held(linear, f + k, j);
+            E[i * g + j] = e;
         }
+        for (size_t i = f; i < g; i++) E[i * g + j] = held(linear, f + i, j);
+    }
 }
 
 // 1 over the square root of the diagonal; where that is no more than noise, of the largest entry of row and column.
@@ -155,23 +170,55 @@ static void scale_stiffness(const lw_linear *linear, const double *E, double *un
     }
 }
 
+// Where signals have states rows and columns are scaled until their largest entries are one: their units differ.
+// Stiffnesses that are no more than noise are zero.
+static void balance(const lw_linear *linear, double *E, double *unit, double *K)
+{
+    enum { SWEEPS = 20 };
+    const size_t f = (size_t)linear->f, g = f + (size_t)linear->nsignal;
+    double *const noise = unit + f;
+    for (size_t i = 0; i < f; i++) memcpy(K + i * f, E + i * g, f * sizeof *K);
+    for (size_t i = 0; i < f; i++) {
+        memset(unit, 0, f * sizeof *unit);
+        unit[i] = 1;
+        noise[i] = noise_of(linear, K, unit);
+    }
+    for (size_t i = 0; i < f; i++)
+        for (size_t j = 0; j < f; j++)
+            if (fabs(E[i * g + j]) <= sqrt(noise[i] * noise[j])) E[i * g + j] = 0;
+    for (int sweep = 0; sweep < SWEEPS; sweep++)
+        for (int by_column = 0; by_column < 2; by_column++) {
+            const size_t along = by_column ? g : 1, across = by_column ? 1 : g;
+            for (size_t i = 0; i < g; i++) {
+                double size = 0;
+                for (size_t j = 0; j < g; j++) size = fmax(size, fabs(E[i * across + j * along]));
+                for (size_t j = 0; size > 0 && j < g; j++) E[i * across + j * along] /= sqrt(size);
+            }
+        }
+}
+
 // How many deviations stay: the rank that E, scaled, lacks.
 static lw_status count_rigid(const lw_linear *linear, lwi_arena *arena, int *rigid)
 {
-    const size_t F = (size_t)linear->f;
+    const int g = linear->f + linear->nsignal;
+    const size_t G = (size_t)g;
     lwi_cod cod;
-    double *a = LWI_PUSH(arena, double, F *F), *E = LWI_PUSH(arena, double, F *F),
-           *rest = LWI_PUSH(arena, double, lwi_cod_doubles(linear->f, linear->f)),
-           *scale = LWI_PUSH(arena, double, F), *unit = LWI_PUSH(arena, double, F);
-    int *pivot = LWI_PUSH(arena, int, F);
+    double *a = LWI_PUSH(arena, double, G *G), *E = LWI_PUSH(arena, double, G *G),
+           *rest = LWI_PUSH(arena, double, lwi_cod_doubles(g, g)),
+           *scale = LWI_PUSH(arena, double, G), *unit = LWI_PUSH(arena, double, 2 * G);
+    int *pivot = LWI_PUSH(arena, int, G);
     if (!a || !E || !rest || !scale || !unit || !pivot) return LW_ERR_MEMORY;
     held_stiffness(linear, E);
-    scale_stiffness(linear, E, unit, scale);
-    for (size_t i = 0; i < F; i++)
-        for (size_t j = 0; j < F; j++) a[j * F + i] = scale[i] * E[i * F + j] * scale[j];
-    lwi_cod_init(&cod, linear->f, linear->f, a, rest, pivot);
+    for (size_t i = 0; i < G; i++) scale[i] = 1;
+    if (linear->nsignal > 0)
+        balance(linear, E, unit, a);
+    else
+        scale_stiffness(linear, E, unit, scale);
+    for (size_t i = 0; i < G; i++)
+        for (size_t j = 0; j < G; j++) a[j * G + i] = scale[i] * E[i * G + j] * scale[j];
+    lwi_cod_init(&cod, g, g, a, rest, pivot);
     lwi_cod_factor(&cod, -1, 1e-9);
-    *rigid = linear->f - cod.rank;
+    *rigid = g - cod.rank;
     return LW_OK;
 }
 
@@ -187,33 +234,62 @@ static void sort_eigenvalues(size_t n, double *re, double *im)
     }
 }
 
+// Part i of the vector of mode k: a coordinate, then states of signals.
+static const double *part_of(const lw_modes *modes, int k, size_t i, bool imaginary)
+{
+    const size_t f = (size_t)modes->f, c = (size_t)modes->nsignal;
+    if (i < f) return (imaginary ? modes->im : modes->re) + (size_t)k * f + i;
+    return (imaginary ? modes->signal_im : modes->signal_re) + (size_t)k * c + (i - f);
+}
+
 // Removes from x + i y its projections on the vectors of modes `from` and later, which belong to the same cluster of
 // eigenvalues; false: nothing remains.
 static bool reject_cluster(const lw_modes *modes, int from, double *x, double *y)
 {
-    const size_t f = (size_t)modes->f;
+    const size_t f = (size_t)modes->f, g = f + (size_t)modes->nsignal;
     double before = 0, after = 0;
-    for (size_t i = 0; i < f; i++) before += x[i] * x[i] + y[i] * y[i];
+    for (size_t i = 0; i < g; i++) {
+        const size_t at = i < f ? i : f + i;
+        before += x[at] * x[at] + y[at] * y[at];
+    }
     for (int k = from; k < modes->n; k++) {
-        const double *u = modes->re + (size_t)k * f, *v = modes->im + (size_t)k * f;
         double re = 0, im = 0, size = 0;
-        for (size_t i = 0; i < f; i++) {
-            re += u[i] * x[i] + v[i] * y[i];
-            im += u[i] * y[i] - v[i] * x[i];
-            size += u[i] * u[i] + v[i] * v[i];
+        for (size_t i = 0; i < g; i++) {
+            const size_t at = i < f ? i : f + i;
+            const double u = *part_of(modes, k, i, false), v = *part_of(modes, k, i, true);
+            re += u * x[at] + v * y[at];
+            im += u * y[at] - v * x[at];
+            size += u * u + v * v;
         }
-        for (size_t i = 0; size > 0 && i < f; i++) {
-            x[i] -= (re * u[i] - im * v[i]) / size;
-            y[i] -= (re * v[i] + im * u[i]) / size;
+        for (size_t i = 0; size > 0 && i < g; i++) {
+            const size_t at = i < f ? i : f + i;
+            const double u = *part_of(modes, k, i, false), v = *part_of(modes, k, i, true);
+            x[at] -= (re * u - im * v) / size;
+            y[at] -= (re * v + im * u) / size;
         }
     }
-    for (size_t i = 0; i < f; i++) after += x[i] * x[i] + y[i] * y[i];
+    for (size_t i = 0; i < g; i++) {
+        const size_t at = i < f ? i : f + i;
+        after += x[at] * x[at] + y[at] * y[at];
+    }
     return after > 1e-6 * before;
+}
+
+// A vector with nothing but round-off in its coordinates is that of signals alone.
+static void clear_coordinates(const lw_linear *linear, double nothing, double *x, double *y)
+{
+    const size_t f = (size_t)linear->f;
+    double of_coordinates = 0, of_signals = 0;
+    for (size_t i = 0; i < f; i++)
+        of_coordinates = fmax(of_coordinates, hypot(x[i], y[i]) / linear->unit[i]);
+    for (size_t i = 2 * f; i < (size_t)linear->n; i++)
+        of_signals = fmax(of_signals, hypot(x[i], y[i]));
+    for (size_t i = 0; i < f && of_coordinates <= nothing * of_signals; i++) x[i] = y[i] = 0;
 }
 
 static lw_status damped(lw_modes *modes, const lw_linear *linear, lwi_arena *arena, lw_error *error)
 {
-    const size_t n = 2 * (size_t)modes->f;
+    const size_t n = (size_t)linear->n;
     double *A = LWI_PUSH(arena, double, n *n), *re = LWI_PUSH(arena, double, n),
            *im = LWI_PUSH(arena, double, n), *scratch = LWI_PUSH(arena, double, 2 * n * (n + 1)),
            *x = LWI_PUSH(arena, double, n), *y = LWI_PUSH(arena, double, n);
@@ -239,11 +315,12 @@ static lw_status damped(lw_modes *modes, const lw_linear *linear, lwi_arena *are
             modes->n > 0 && hypot(re[i] - modes->mode[modes->n - 1].re,
                                   im[i] - modes->mode[modes->n - 1].im) <= CLOSE * maximum;
         if (!close) cluster = modes->n;
-        for (int start = 0; start < modes->f; start++) {
+        for (int start = 0; start < modes->f + modes->nsignal; start++) {
             lwi_eigen_vector((int)n, linear->A, zero ? 0 : re[i], zero ? 0 : im[i], start, scratch,
                              x, y);
             if (reject_cluster(modes, cluster, x, y)) break;
         }
+        clear_coordinates(linear, zero ? NOTHING_AT_ZERO : NOTHING, x, y);
         add(modes, re[i], im[i], zero, x, y);
         zeros += zero;
     }
@@ -280,6 +357,29 @@ static double energy_of(const lw_linear *linear, int b, const double *d)
     return sum / 2;
 }
 
+// (re + i im) := (c + i s) (re + i im)
+static void multiply(size_t n, double c, double s, double *re, double *im)
+{
+    for (size_t i = 0; i < n; i++) {
+        const double u = re[i], v = im[i];
+        re[i] = c * u - s * v;
+        im[i] = s * u + c * v;
+    }
+}
+
+// Of a mode of signals alone: the largest is 1, and real.
+static void scale_signals(lw_modes *modes, int k)
+{
+    const size_t n = (size_t)modes->nsignal;
+    double *const re = modes->signal_re + (size_t)k * n, *const im =
+                                                             modes->signal_im + (size_t)k * n;
+    size_t most = 0;
+    for (size_t i = 1; i < n; i++)
+        if (hypot(re[i], im[i]) > hypot(re[most], im[most]) * (1 + 1e-9)) most = i;
+    const double size = n ? hypot(re[most], im[most]) : 0;
+    if (size > 0) multiply(n, re[most] / size / size, -im[most] / size / size, re, im);
+}
+
 // Scale and phase: the largest displacement is 1, and real.
 static void scale_shape(lw_modes *modes, int k, double (*re)[6], double (*im)[6])
 {
@@ -291,22 +391,20 @@ static void scale_shape(lw_modes *modes, int k, double (*re)[6], double (*im)[6]
             if (size > maximum[kind] * (1 + 1e-9)) maximum[kind] = size, where[kind] = b;
         }
     const int kind = maximum[0] > 1e-9 * maximum[1] ? 0 : 1;
-    if (!(maximum[kind] > 0)) return;
+    if (!(maximum[kind] > 0)) {
+        scale_signals(modes, k);
+        return;
+    }
     const double *x = re[where[kind]] + 3 * kind, *y = im[where[kind]] + 3 * kind;
     int axis = 0;
     for (int i = 1; i < 3; i++)
         if (hypot(x[i], y[i]) > hypot(x[axis], y[axis]) * (1 + 1e-9)) axis = i;
     const double size = hypot(x[axis], y[axis]), c = x[axis] / size / maximum[kind],
                  s = -y[axis] / size / maximum[kind];
-    double *const all_re[] = {(double *)re, modes->re + (size_t)k * (size_t)modes->f},
-                  *const all_im[] = {(double *)im, modes->im + (size_t)k * (size_t)modes->f};
-    const size_t count[] = {6 * (size_t)modes->nbody, (size_t)modes->f};
-    for (int a = 0; a < 2; a++)
-        for (size_t i = 0; i < count[a]; i++) {
-            const double u = all_re[a][i], v = all_im[a][i];
-            all_re[a][i] = c * u - s * v;
-            all_im[a][i] = s * u + c * v;
-        }
+    const size_t f = (size_t)modes->f, n = (size_t)modes->nsignal;
+    multiply(6 * (size_t)modes->nbody, c, s, (double *)re, (double *)im);
+    multiply(f, c, s, modes->re + (size_t)k * f, modes->im + (size_t)k * f);
+    multiply(n, c, s, modes->signal_re + (size_t)k * n, modes->signal_im + (size_t)k * n);
 }
 
 static void shapes(lw_modes *modes, const lw_linear *linear)
@@ -342,7 +440,7 @@ static void swap(double *a, double *b, size_t n)
 
 static void sort_modes(lw_modes *modes)
 {
-    const size_t f = (size_t)modes->f;
+    const size_t f = (size_t)modes->f, c = (size_t)modes->nsignal;
     for (int i = 0; i < modes->n; i++) {
         int minimum = i;
         for (int j = i + 1; j < modes->n; j++)
@@ -352,6 +450,8 @@ static void sort_modes(lw_modes *modes)
         modes->mode[i] = modes->mode[minimum], modes->mode[minimum] = mode;
         swap(modes->re + (size_t)i * f, modes->re + (size_t)minimum * f, f);
         swap(modes->im + (size_t)i * f, modes->im + (size_t)minimum * f, f);
+        swap(modes->signal_re + (size_t)i * c, modes->signal_re + (size_t)minimum * c, c);
+        swap(modes->signal_im + (size_t)i * c, modes->signal_im + (size_t)minimum * c, c);
     }
 }
 
@@ -359,14 +459,18 @@ static lw_status compute(lw_modes *modes, const lw_linear *linear, lwi_arena *sc
                          lw_error *error)
 {
     lwi_arena *arena = &modes->arena;
-    const size_t f = (size_t)linear->f, maximum = 2 * f, n = (size_t)linear->nbody;
+    const size_t f = (size_t)linear->f, maximum = (size_t)linear->n, n = (size_t)linear->nbody;
     modes->f = linear->f;
+    modes->nsignal = linear->nsignal;
     modes->nbody = linear->nbody;
     modes->mode = LWI_PUSH(arena, lw_mode, maximum);
     modes->re = LWI_PUSH(arena, double, maximum *f);
     modes->im = LWI_PUSH(arena, double, maximum *f);
+    modes->signal_re = LWI_PUSH(arena, double, maximum *(size_t)modes->nsignal);
+    modes->signal_im = LWI_PUSH(arena, double, maximum *(size_t)modes->nsignal);
     double *K = LWI_PUSH(scratch, double, f *f);
-    if (!modes->mode || !modes->re || !modes->im || !K) return no_memory(error);
+    if (!modes->mode || !modes->re || !modes->im || !modes->signal_re || !modes->signal_im || !K)
+        return no_memory(error);
     if (symmetric_stiffness(linear, K))
         TRY(undamped(modes, linear, K, scratch, error));
     else
@@ -387,13 +491,6 @@ lw_status lw_modes_create(const lw_linear *linear, lw_modes **modes, lw_error *e
     if (!linear || !modes)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "lw_modes_create: a linearisation and a result are needed");
-    if (linear->nsignal > 0)
-        return lwi_fail(
-            error, LW_ERR_UNSUPPORTED,
-            "modes are those of a mechanism without states of signals (integrals, lags, "
-            "controllers), of which the model has %d; the eigenvalues of A of "
-            "lw_linearize have them",
-            linear->nsignal);
     lw_modes *made = lwi_allocate(&linear->arena.allocator, sizeof *made);
     if (!made) return no_memory(error);
     *made = (lw_modes){0};
@@ -453,4 +550,12 @@ void lw_modes_coordinates(const lw_modes *modes, int index, double *re, double *
     const size_t f = (size_t)modes->f;
     if (re) memcpy(re, modes->re + (size_t)index * f, f * sizeof *re);
     if (im) memcpy(im, modes->im + (size_t)index * f, f * sizeof *im);
+}
+
+void lw_modes_states(const lw_modes *modes, int index, double *re, double *im)
+{
+    if (!has(modes, index)) return;
+    const size_t n = (size_t)modes->nsignal;
+    if (re && n) memcpy(re, modes->signal_re + (size_t)index * n, n * sizeof *re);
+    if (im && n) memcpy(im, modes->signal_im + (size_t)index * n, n * sizeof *im);
 }

@@ -47,8 +47,8 @@ static lw_status outputs_at(void *user, lwi_analysis_vary what, int k, double by
     memcpy(o->x, s->near_q, (size_t)model->tree_nq * sizeof *o->x);
     memcpy(o->x + model->tree_nq, s->near_v, (size_t)model->tree_nv * sizeof *o->x);
     double *const signals = o->x + o->sim->work->layout.nx - model->nstate;
-    memcpy(signals, model->state0, (size_t)model->nstate * sizeof *signals);
-    if (what == LWI_VARY_SIGNAL) signals[k] += by;
+    memcpy(signals, o->linear->c, (size_t)model->nstate * sizeof *signals);
+    if (what == LWI_VARY_SIGNAL) signals[o->linear->signal[k]] += by;
     lw_status status = lw_sim_set_state(o->sim, s->manifold.t, o->x);
     if (status == LW_OK) status = set_inputs(o, what == LWI_VARY_INPUT ? k : -1, by);
     if (status == LW_OK) status = lw_sim_observe(o->sim, LW_OBSERVE_FORCE, &seen);

@@ -71,6 +71,19 @@ lw_status lwi_analysis_state_create(const lw_model *model, double t, const doubl
     return status;
 }
 
+int lwi_analysis_signals(const lw_model *model, int *index)
+{
+    int n = 0, functions = 0;
+    for (int k = 0; k < model->desc.nfunction; k++) {
+        const lwi_function *f = &model->function[k];
+        functions += f->nstate;
+        for (int i = 0; i < f->nstate && lwi_function_is_integrated(f); i++)
+            index[n++] = f->state + i;
+    }
+    for (int i = functions; i < model->nstate; i++) index[n++] = i; // lags of servos
+    return n;
+}
+
 void lwi_analysis_state_destroy(lwi_analysis_state *s)
 {
     lwi_manifold_destroy(&s->manifold);

@@ -21,6 +21,9 @@ lw_status lwi_analysis_state_create(const lw_model *model, double t, const doubl
                                     const double *v, const double *inputs, const char *independent,
                                     lwi_arena *arena, lwi_analysis_state *state, lw_error *error);
 void lwi_analysis_state_destroy(lwi_analysis_state *state);
+/** The states of signals that are integrated, in index [nstate]; returns their number.  Those of switches and relays keep
+ *  their values. */
+int lwi_analysis_signals(const lw_model *model, int *index);
 /** Takes near_q, near_z as the state. */
 lw_status lwi_analysis_state_take(lwi_analysis_state *state, lw_error *error);
 

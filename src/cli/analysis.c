@@ -62,6 +62,14 @@ static cli_exit set_inputs(const cli_arguments *arguments, cli_analysis *analysi
     return code;
 }
 
+static lw_status take_signals(cli_analysis *analysis, const lw_observation *motion)
+{
+    const size_t n = (size_t)lw_model_signal_states(analysis->model);
+    if (!(analysis->states = calloc(n + 1, sizeof *analysis->states))) return LW_ERR_MEMORY;
+    if (n) memcpy(analysis->states, motion->states, n * sizeof *analysis->states);
+    return LW_OK;
+}
+
 // The state of the last row, and the model that starts there for the search of the equilibrium.
 static lw_status take_state(cli_analysis *analysis, lw_sim *sim, bool balance, lw_error *error)
 {
@@ -74,7 +82,8 @@ static lw_status take_state(cli_analysis *analysis, lw_sim *sim, bool balance, l
     analysis->v = calloc(nv + 1, sizeof *analysis->v);
     lw_status status =
         analysis->q && analysis->v ? lw_sim_get_tree(sim, analysis->q, analysis->v) : LW_ERR_MEMORY;
-    if (status == LW_OK && balance) status = lw_sim_observe(sim, LW_OBSERVE_TWIST, &motion);
+    if (status == LW_OK) status = lw_sim_observe(sim, LW_OBSERVE_TWIST, &motion);
+    if (status == LW_OK) status = take_signals(analysis, motion);
     if (status != LW_OK) *error = *lw_sim_error(sim);
     if (status != LW_OK || !balance) return status;
     status = lw_model_restart(analysis->model, motion, &moved, error);
@@ -113,7 +122,8 @@ static cli_exit balance_model(const cli_arguments *arguments, cli_analysis *anal
     analysis->model = balanced;
     free(analysis->q);
     free(analysis->v);
-    analysis->q = analysis->v = NULL;
+    free(analysis->states);
+    analysis->q = analysis->v = analysis->states = NULL;
     analysis->balanced = true;
     return CLI_DONE;
 }
@@ -134,6 +144,7 @@ void cli_analysis_end(cli_analysis *analysis)
     free(analysis->inputs);
     free(analysis->q);
     free(analysis->v);
+    free(analysis->states);
 }
 
 const char *cli_analysis_state(const cli_analysis *analysis)
@@ -143,6 +154,39 @@ const char *cli_analysis_state(const cli_analysis *analysis)
                                        [LW_UNSTABLE] = "the unstable equilibrium"};
     if (analysis->balanced) return text[analysis->equilibrium.stability];
     return analysis->q ? "the state of --initial" : "the start";
+}
+
+// Names of functions of a type, ", ..." after the third; their number.
+static int names_of(const lw_model *model, lw_function_type a, lw_function_type b, char *text,
+                    size_t size)
+{
+    int n = 0;
+    text[0] = 0;
+    for (int i = 0; i < lw_model_function_count(model); i++) {
+        const lw_function_info f = lw_model_function(model, i);
+        const size_t used = strlen(text);
+        if ((f.type != a && f.type != b) || n++ > 3) continue;
+        snprintf(text + used, size - used, "%s%.60s", n > 1 ? ", " : "", n > 3 ? "..." : f.name);
+    }
+    return n;
+}
+
+void cli_analysis_leaves_out(const lw_model *model, bool states)
+{
+    char names[300];
+    const int events = lw_model_event_count(model),
+              held = names_of(model, LW_FUNCTION_SWITCH, LW_FUNCTION_RELAY, names, sizeof names);
+    const int n = lw_model_signal_states(model);
+    if (states && n > held)
+        cli_complain(
+            CLI_DONE,
+            "note: %d state%s of signals (integrals, lags, controllers) keep%s the value of "
+            "the start",
+            n - held, n - held == 1 ? "" : "s", n - held == 1 ? "s" : "");
+    if (held) cli_complain(CLI_DONE, "note: switches and relays keep their values: %s", names);
+    if (events)
+        cli_complain(CLI_DONE, "note: %d event%s left out: they are those of runs", events,
+                     events == 1 ? " is" : "s are");
 }
 
 void cli_analysis_warn(const lw_equilibrium *e)

@@ -10,6 +10,7 @@ typedef struct cli_analysis {
     lw_options options;
     double *inputs; ///< [inputs]
     double *q, *v;  ///< the state of --initial; NULL: the start of the model
+    double *states; ///< likewise, of signals
     double time;    ///< of the state [s]
     bool balanced;  ///< the start is an equilibrium, which `equilibrium` describes
     lw_equilibrium equilibrium;
@@ -23,6 +24,8 @@ cli_exit cli_analysis_at(const cli_arguments *arguments, bool fallback, bool *ba
 /** The state in words: "the stable equilibrium", "the start". */
 const char *cli_analysis_state(const cli_analysis *analysis);
 extern const char *const cli_stability[]; ///< [LW_STABLE...] names
+/** Prints a line on what an analysis leaves out: switches, relays, events, and with `states` all states of signals. */
+void cli_analysis_leaves_out(const lw_model *model, bool states);
 /** Prints warnings of the equilibrium. */
 void cli_analysis_warn(const lw_equilibrium *equilibrium);
 

@@ -20,13 +20,22 @@ static void print_report(const cli_arguments *arguments, const cli_analysis *a,
     printf("model        %s\n", arguments->operand);
     printf("equilibrium  %s, %d dof, %d steps, the last of %.1e rad or lengths\n",
            cli_stability[e->stability], e->dof, e->iterations, e->last);
-    if (e->unstable)
+    if (e->states) {
+        printf("signals      %d state%s in equilibrium too", e->states, e->states == 1 ? "" : "s");
+        if (e->held) printf(", %d with the value of the start", e->held);
+        putchar('\n');
+        if (e->unstable)
+            printf("             %d mode%s of the linearised equations grow%s\n", e->unstable,
+                   e->unstable == 1 ? "" : "s", e->unstable == 1 ? "s" : "");
+    }
+    if (e->unstable && !e->states)
         printf("             %d displacement%s the potential\n", e->unstable,
                e->unstable == 1 ? " lowers" : "s lower");
-    if (e->indifferent)
+    if (e->indifferent && !e->states)
         printf("             %d displacement%s no force\n", e->indifferent,
                e->indifferent == 1 ? " meets" : "s meet");
-    if (e->dof) printf("softest      %.6g 1/s^2, mostly %s\n", e->softest, e->coordinate);
+    if (e->dof && !e->states)
+        printf("softest      %.6g 1/s^2, mostly %s\n", e->softest, e->coordinate);
     printf("potential    %.9g J\n", seen->potential);
     for (int j = 0; j < lw_model_joint_count(a->model); j++) {
         const lw_joint_info joint = lw_model_joint(a->model, (lw_joint){j});
@@ -52,8 +61,10 @@ static void json_report(const cli_arguments *arguments, const cli_analysis *a,
     json_integer(&json, "indifferent", e->indifferent);
     json_integer(&json, "iterations", e->iterations);
     json_number(&json, "last_step", e->last);
-    json_number(&json, "softest", e->softest);
-    json_text(&json, "softest_coordinate", e->coordinate);
+    json_integer(&json, "states", e->states);
+    json_integer(&json, "states_held", e->held);
+    if (!e->states) json_number(&json, "softest", e->softest);
+    if (!e->states) json_text(&json, "softest_coordinate", e->coordinate);
     json_integer(&json, "dry_friction", e->friction);
     json_number(&json, "potential", seen->potential);
     json_open(&json, "joints", '{');
@@ -103,6 +114,7 @@ cli_exit cli_equilibrium(const cli_arguments *arguments)
     else if (!code && !arguments->quiet)
         print_report(arguments, &a, seen);
     if (!code && !arguments->quiet) cli_analysis_warn(&a.equilibrium);
+    if (!code && !arguments->quiet) cli_analysis_leaves_out(a.model, false);
     lw_sim_destroy(sim);
     cli_analysis_end(&a);
     return code;

@@ -320,6 +320,7 @@ cli_exit cli_inverse(const cli_arguments *arguments)
     code = cli_analysis_begin(arguments, false, &r.model);
     if (!code) code = create(&r);
     if (!code) code = solve(&r);
+    if (!code && !arguments->quiet) cli_analysis_leaves_out(r.model.model, true);
     cli_rows_free(&r.rows);
     free(r.time);
     free(r.effort);

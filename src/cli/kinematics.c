@@ -1,4 +1,5 @@
 // kinematics.c -- linkwork kinematics: the motion of a fully driven mechanism, without integration.
+#include "cli/analysis.h"
 #include "cli/rows.h"
 
 #include <string.h>
@@ -78,6 +79,7 @@ cli_exit cli_kinematics(const cli_arguments *arguments)
     const lw_sim_desc desc = {.options = &options};
     const lw_status status = lw_sim_create(model, &desc, &sim, &error);
     code = status == LW_OK ? move(arguments, sim) : cli_fail(status, &error);
+    if (!code && !arguments->quiet) cli_analysis_leaves_out(model, false);
     lw_sim_destroy(sim);
     lw_model_destroy(model);
     return code;

@@ -113,6 +113,7 @@ static cli_exit report(const cli_arguments *arguments, const cli_analysis *a)
                                  .q = a->q,
                                  .v = a->v,
                                  .inputs = a->inputs,
+                                 .states = a->states,
                                  .independent = arguments->independent,
                                  .outputs = arguments->outputs};
     const lw_status status = lw_linearize(a->model, &desc, &linear, &error);
@@ -166,6 +167,7 @@ cli_exit cli_linearize(const cli_arguments *arguments)
     if (!code) code = add_actuators(arguments, &a);
     if (!code) code = report(arguments, &a);
     if (!code && a.balanced && !arguments->quiet) cli_analysis_warn(&a.equilibrium);
+    if (!code && !arguments->quiet) cli_analysis_leaves_out(a.model, false);
     cli_analysis_end(&a);
     return code;
 }

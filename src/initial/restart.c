@@ -67,6 +67,48 @@ static void set_joint(const lwi_joint *joint, const double *q, const double *qd,
     d->has_qd = 1;
 }
 
+// A state of a signal at the start: by the key that people write where it has one.
+static void set_signal(const lwi_function *f, const double *state, lw_function_desc *d)
+{
+    switch (d->type) {
+    case LW_FUNCTION_SWITCH:
+        take(&d->value, state, 1, true);
+        return;
+    case LW_FUNCTION_INTEGRAL:
+    case LW_FUNCTION_LAG:
+    case LW_FUNCTION_RATE_LIMIT:
+    case LW_FUNCTION_RELAY:
+        d->states = NULL, d->nstate = 0;
+        take(&d->initial, state, 1, d->has_initial || d->type == LW_FUNCTION_INTEGRAL);
+        d->has_initial = true;
+        return;
+    default:
+        d->has_initial = false, d->initial = 0;
+        d->states = state, d->nstate = f->nstate;
+    }
+}
+
+static lw_status set_signals(const lw_model *model, const double *state, lwi_arena *arena,
+                             lwi_description *desc)
+{
+    if (!state || model->nstate == 0) return LW_OK;
+    lw_function_desc *function = LWI_PUSH(arena, lw_function_desc, desc->nfunction);
+    lwi_force_list *servos = &desc->force[LWI_ITEM_servo];
+    lw_servo_desc *servo = LWI_PUSH(arena, lw_servo_desc, servos->n);
+    if (!function || !servo) return LW_ERR_MEMORY;
+    if (desc->nfunction)
+        memcpy(function, model->desc.function, (size_t)desc->nfunction * sizeof *function);
+    if (servos->n) memcpy(servo, servos->desc, (size_t)servos->n * sizeof *servo);
+    for (int i = 0; i < desc->nfunction; i++)
+        if (model->function[i].nstate > 0)
+            set_signal(&model->function[i], state + model->function[i].state, &function[i]);
+    for (int i = servos->n - 1, at = model->nstate; i >= 0; i--) // the last states
+        if (servo[i].lag > 0) take(&servo[i].initial, state + --at, 1, true);
+    desc->function = function;
+    servos->desc = servo;
+    return LW_OK;
+}
+
 lw_status lwi_describe_motion(const lw_model *model, const lwi_motion *motion, const double *qd,
                               bool places, lwi_arena *arena, lwi_description *desc)
 {
@@ -87,7 +129,7 @@ lw_status lwi_describe_motion(const lw_model *model, const lwi_motion *motion, c
     }
     for (int j = 0; j < model->njoint; j++)
         set_joint(&model->joint[j], motion->q, qd, places, moves, &desc->joint[j]);
-    return LW_OK;
+    return set_signals(model, motion->states, arena, desc);
 }
 
 static lw_status restart(const lw_model *model, const lwi_motion *motion, const double *qd,
@@ -133,7 +175,8 @@ static lw_status motion_of(const lw_model *model, const lw_observation *o, lwi_a
                            .r = o->position,
                            .v = o->velocity,
                            .w = (const double(*)[3])w,
-                           .q = o->q};
+                           .q = o->q,
+                           .states = o->states};
     return LW_OK;
 }
 

@@ -6,8 +6,8 @@
 
 #include <linkwork/assemble.h>
 
-/** The model's items with the coordinates and, where anything moves, the speeds of a motion; lists that change are in
- *  the arena.
+/** The model's items with the coordinates and, where anything moves, the speeds of a motion, and with the states of
+ *  signals, where it has them, as their start; lists that change are in the arena.
  *  @param motion  of all bodies that are not merged, world axes; q of all joints
  *  @param qd      [model nv]
  *  @param places  with the bodies' poses and the joints' coordinates, otherwise speeds only */

@@ -22,6 +22,7 @@ typedef struct lwi_motion {
     const double (*v)[3]; ///< its velocity; may be NULL at LWI_CLOSURE_POSITION
     const double (*w)[3]; ///< angular velocity, WORLD axes; likewise
     const double *q;      ///< [model nq] coordinates of all joints: what `read` continues from
+    const double *states; ///< of signals; NULL: unknown
 } lwi_motion;
 
 typedef enum lwi_closure_level {

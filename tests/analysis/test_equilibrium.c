@@ -171,23 +171,6 @@ static void test_singular_position(void **state)
     lw_model_destroy(model);
 }
 
-// Its states would have to be balanced too.
-static void test_states_of_signals(void **state)
-{
-    (void)state;
-    lw_model *balanced = NULL,
-             *model = lwt_yaml("linkwork: 1\n"
-                               "signals: {slow: {type: lag, of: \"-20*A.q0\", time: 0.05}}\n"
-                               "bodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
-                               "joints: {A: {type: revolute, between: [ground, a], at: [0, 0, 0], "
-                               "effort: {q0: slow}}}\n");
-    lw_error error;
-    assert_int_equal(lw_model_equilibrium(model, NULL, &balanced, NULL, &error),
-                     LW_ERR_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "does not solve: signal.slow.state0"));
-    lw_model_destroy(model);
-}
-
 // Cassie held at the pelvis: coordinates rounded to nine digits, loops that are redundant and near a singular position.
 static void test_rounded_loops(void **state)
 {
@@ -211,6 +194,6 @@ int main(void)
         cmocka_unit_test(test_four_bar),        cmocka_unit_test(test_stable_and_unstable),
         cmocka_unit_test(test_free_bodies),     cmocka_unit_test(test_random_mechanisms),
         cmocka_unit_test(test_following_force), cmocka_unit_test(test_singular_position),
-        cmocka_unit_test(test_rounded_loops),   cmocka_unit_test(test_states_of_signals)};
+        cmocka_unit_test(test_rounded_loops)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

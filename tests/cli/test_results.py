@@ -52,6 +52,59 @@ class Results(unittest.TestCase):
         with open(self.path(name), encoding="utf-8") as file:
             return [float(line.split(",")[0]) for line in list(file)[1:]]
 
+    STATES = """linkwork: 1
+gravity: [0, 0, 0]
+parameters: {goal: 0.3}
+signals:
+  u: {type: pid, reference: goal, measured: rail.q0, kp: 40, ki: 30, kd: 12, filter: 0.01}
+  force: {type: lag, of: u, time: 0.02}
+  count: {type: switch, value: 1}
+bodies: {cart: {mass: 2, inertia: [1, 1, 1, 0, 0, 0]}}
+joints: {rail: {type: prismatic, between: [ground, cart], at: [0, 0, 0], axis: [1, 0, 0], effort: {q0: force}}}
+forces: {motor: {type: servo, joint: rail, rate: 0, kd: 2, lag: 0.03}}
+events: {up: {when: rail.q0 - 0.2, set: {count: count + 1}}}
+simulation: {formulation: aba, duration: 0.5, sample: 0.5, rtol: 1e-11, atol: 1e-12}
+"""
+
+    def last(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return [float(x) for x in list(file)[-1].split(",")]
+
+    def test_states_of_signals_are_carried(self):
+        with open(self.path("m.yaml"), "w", encoding="utf-8") as file:
+            file.write(self.STATES)
+        with open(self.path("other.yaml"), "w", encoding="utf-8") as file:
+            file.write(self.STATES.replace("mass: 2", "mass: 2.5"))
+        columns = ["--columns", "joint.rail.q*,signal.*,servo.motor.effort"]
+        self.call("run", self.path("m.yaml"), "-o", self.path("half.h5"))
+        self.call("run", self.path("m.yaml"), "-o", self.path("half.csv"), "--columns", "*", "--level", "force")
+        self.call("run", self.path("m.yaml"), "--duration", "1", *columns, "-o", self.path("whole.csv"))
+        whole = self.last("whole.csv")
+        self.assertGreater(abs(whole[-1]), 0.01)
+        # by another formulation
+        done = self.call("run", self.path("m.yaml"), "--initial", self.path("half.h5"), "--formulation", "dense",
+                         *columns, "-o", self.path("second.csv"))
+        self.assertNotIn("begin as at a start", done.stdout)
+        for a, b in zip(whole, self.last("second.csv")):
+            self.assertAlmostEqual(a, b, delta=1e-8)
+        # as a model that starts there
+        self.call("convert", self.path("half.h5"), "--at", "0.5", "-o", self.path("there.yaml"))
+        self.call("run", self.path("there.yaml"), *columns, "-o", self.path("second.csv"))
+        for a, b in list(zip(whole, self.last("second.csv")))[1:]:
+            self.assertAlmostEqual(a, b, delta=1e-8)
+        # in a changed model: the states at the start are those of the end of the first half
+        self.call("run", self.path("other.yaml"), "--initial", self.path("half.h5"), "--duration", "1e-9", *columns,
+                  "-o", self.path("other.csv"))
+        self.call("run", self.path("m.yaml"), *columns, "-o", self.path("first.csv"))
+        here, there = self.last("first.csv"), self.last("other.csv")
+        for k in (1, 2, -4, -3, -2, -1):
+            self.assertAlmostEqual(here[k], there[k], delta=1e-6)
+        # a table has no states of the controller
+        done = self.call("run", self.path("m.yaml"), "--initial", self.path("half.csv"), *columns, "-o",
+                         self.path("second.csv"))
+        self.assertIn("states of signals that begin as at a start: signal.u.state0, signal.u.state1, servo.motor.state",
+                      done.stdout)
+
     def test_both_formats_of_one_run_are_the_same_table(self):
         self.call("run", model("cart_arm.yaml"), "--duration", "1", "-o", self.path("a.h5"), "-o",
                   self.path("a.csv"))

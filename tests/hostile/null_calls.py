@@ -20,7 +20,7 @@ OPTIONAL = {
     "lw_model_assemble": "desc report", "lw_model_equilibrium": "desc balanced report", "lw_linearize": "desc",
     "lw_kinematics_create": "independent", "lw_kinematics_set": "v", "lw_kinematics_reach": "desc gaps report",
     "lw_inverse_create": "desc", "lw_inverse_solve": "solution", "lw_inverse_motion": "solution",
-    "lw_inverse_row": "solution", "lw_inverse_state": "q v vdot", "lw_model_actuate": "actuators", "lw_modes_shape": "re im", "lw_modes_coordinates": "re im", "lw_batch_writer_create": "path", "lw_sweep_writer_create": "path",
+    "lw_inverse_row": "solution", "lw_inverse_state": "q v vdot", "lw_model_actuate": "actuators", "lw_modes_shape": "re im", "lw_modes_coordinates": "re im", "lw_modes_states": "re im", "lw_batch_writer_create": "path", "lw_sweep_writer_create": "path",
     "lw_codegen_write": "counts", "lw_forward_dynamics": "tau inputs", "lw_forward_dynamics_many": "tau inputs",
     "lw_inverse_dynamics": "inputs", "lw_inverse_dynamics_derivatives": "inputs",
     "lw_forward_dynamics_derivatives": "tau inputs", "lw_momenta_rates": "tau inputs", "lw_constraints_evaluate": "phi rate J gamma",

@@ -48,6 +48,10 @@ class Equilibrium:
     coordinate: str  #: the independent coordinate with the largest share in the softest displacement
     friction: int  #: joints with dry friction, which is zero at rest
     relative: bool  #: drives move at t = 0: the equilibrium is relative to them
+    #: states of signals that are in equilibrium too; where there are any, ``unstable`` counts modes of the
+    #: linearised equations that grow, and ``softest`` is NaN
+    states: int
+    held: int  #: states of signals that keep their values: those of switches and relays, and constant ones
 
     @property
     def stable(self) -> bool:
@@ -69,7 +73,8 @@ def equilibrium(model: Model, *, inputs: Optional[Mapping[str, float]] = None, a
     check(lib.lw_model_equilibrium(model._handle, desc, balanced, report, error), error)
     return Equilibrium(Model(balanced[0], model._options, model.source), _STABILITY[report.stability],
                        report.dof, report.unstable, report.indifferent, report.iterations, report.last,
-                       report.softest, text_of(report.coordinate), report.friction, bool(report.relative))
+                       report.softest, text_of(report.coordinate), report.friction, bool(report.relative),
+                       report.states, report.held)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +86,7 @@ class Mode:
     eigenvalue: complex  #: s [1/s]
     rigid: bool  #: bodies move without resistance
     coordinates: Dict[str, complex]  #: amplitudes of the independent coordinates
+    signals: Dict[str, complex]  #: amplitudes of the states of signals
     shape: Dict[str, Array]  #: of each body displacement and rotation, world axes, complex [6]
     energy: Dict[str, float]  #: share of each body in the kinetic energy
 
@@ -127,16 +133,20 @@ class LinearSystem:
         return [self._mode(owned, i) for i in range(lib.lw_modes_count(owned))]
 
     def _mode(self, modes: Any, index: int) -> Mode:
-        mode, f, n = lib.lw_modes_at(modes, index), len(self.states) // 2, len(self._bodies)
-        q, shape, energy = np.zeros((2, f)), np.zeros((2, n, 6)), np.zeros(n)
+        mode, f, n = lib.lw_modes_at(modes, index), lib.lw_linear_dof(self._handle), len(self._bodies)
+        q, c = np.zeros((2, f)), np.zeros((2, len(self.states) - 2 * f))
+        shape, energy = np.zeros((2, n, 6)), np.zeros(n)
         lib.lw_modes_coordinates(modes, index, ffi.cast("double *", q[0].ctypes.data),
                                  ffi.cast("double *", q[1].ctypes.data))
+        lib.lw_modes_states(modes, index, ffi.cast("double *", c[0].ctypes.data),
+                            ffi.cast("double *", c[1].ctypes.data))
         lib.lw_modes_shape(modes, index, ffi.cast("double (*)[6]", shape[0].ctypes.data),
                            ffi.cast("double (*)[6]", shape[1].ctypes.data))
         lib.lw_modes_energy(modes, index, ffi.cast("double *", energy.ctypes.data))
         amplitudes, motion = q[0] + 1j * q[1], shape[0] + 1j * shape[1]
         return Mode(mode.frequency, mode.damping_ratio, complex(mode.re, mode.im), bool(mode.rigid),
                     {name: complex(a) for name, a in zip(self.states, amplitudes)},
+                    {name: complex(a) for name, a in zip(self.states[2 * f:], c[0] + 1j * c[1])},
                     {name: motion[b] for b, name in enumerate(self._bodies) if b > 0},
                     {name: float(energy[b]) for b, name in enumerate(self._bodies) if b > 0})
 
@@ -152,7 +162,7 @@ class LinearSystem:
 
 def linearize(model: Model, *, q: Optional[Array] = None, v: Optional[Array] = None, time: float = 0.0,
               inputs: Optional[Mapping[str, float]] = None, independent: Names = None,
-              outputs: Names = None) -> LinearSystem:
+              outputs: Names = None, states: Optional[Array] = None) -> LinearSystem:
     """Matrices A, B, C, D about a state.
 
     :param q, v: coordinates and speeds of the tree (:class:`Data`); default: the model's start
@@ -160,12 +170,14 @@ def linearize(model: Model, *, q: Optional[Array] = None, v: Optional[Array] = N
     :param inputs: values of inputs by name; default: zeros
     :param independent: joints, or "JOINT.q1", that must be independent coordinates
     :param outputs: result columns, "joint.A.q0"; default: the states
+    :param states: of signals, as in ``Model.signal_states``; default: those of the start
     """
     values, keep = _inputs(model, inputs), [_list(independent), _list(outputs)]
     desc = ffi.new("lw_linear_desc *", {"inputs": values, "time": time, "independent": keep[0],
                                         "outputs": keep[1]})
     arrays = []
-    for name, array, size in (("q", q, model.tree_nq), ("v", v, model.tree_nv)):
+    for name, array, size in (("q", q, model.tree_nq), ("v", v, model.tree_nv),
+                              ("states", states, len(model.signal_states))):
         if array is None:
             continue
         exact = np.ascontiguousarray(array, dtype=float)

@@ -3,7 +3,7 @@
 // If the formulation is that of the result, the stored state is restored bit for bit.  Otherwise, and from
 // CSV, the motion of bodies and joints is read from the columns and set.
 #include "initial/restart.h"
-#include "io/result/result.h"
+#include "io/result/restore_states.h"
 #include "simulate/simulation.h"
 
 #include <linkwork/io.h>
@@ -150,10 +150,14 @@ static lw_status read_motion(lw_result *r, long row, const lw_model *model, lwi_
     return status;
 }
 
-static lw_status take_motion(lw_result *r, long row, lw_sim *sim, lwi_arena *arena, lw_error *error)
+static lw_status take_motion(lw_result *r, long row, lw_sim *sim, lwi_arena *arena,
+                             lwi_restored_states *report, lw_error *error)
 {
     lw_observation motion;
+    double *states = NULL;
     TRY(read_motion(r, row, lw_sim_model(sim), arena, &motion, error));
+    TRY(lwi_result_restore_states(r, row, lw_sim_model(sim), arena, &states, report, error));
+    motion.states = states;
     const lw_status status = lw_sim_set_motion(sim, &motion);
     if (status != LW_OK)
         return lwi_fail_at(error, status, r->path, 0, 0, "%s", lw_sim_error(sim)->text);
@@ -246,10 +250,15 @@ static lw_status carry(lw_result *r, long row, lw_sim *sim, lwi_arena *arena,
     lw_observation motion;
     matched c = {.found = 0};
     lw_assembly report = {.iterations = 0};
+    lwi_restored_states signals;
     lw_model *near = NULL;
-    double time = 0;
+    double time = 0, *states = NULL;
     int column;
+    char left[300];
     TRY(motion_by_name(r, row, sim, arena, &motion, &c, error));
+    TRY(lwi_result_restore_states(r, row, lw_sim_model(sim), arena, &states, &signals, error));
+    motion.states = states;
+    lwi_result_states_text(&signals, left, sizeof left);
     if (c.found == 0)
         return lwi_fail_at(error, LW_ERR_ARGUMENT, r->path, 0, 0,
                            "is of another model, without a body or joint of this one");
@@ -260,11 +269,12 @@ static lw_status carry(lw_result *r, long row, lw_sim *sim, lwi_arena *arena,
     lw_model_destroy(near);
     TRY(status);
     if (!how) return LW_OK;
-    snprintf(how, how_size,
-             "starts at t = 0 with the motion of %s at t = %.10g s; that model differs: %.200s; %d "
-             "bodies and joints have their motion%s%s%s, assembled: bodies move by at most %.3g m",
-             r->path, time, difference, c.found, c.missing ? ", not in the result: " : "", c.names,
-             c.missing > 3 ? ", ..." : "", report.moved);
+    snprintf(
+        how, how_size,
+        "starts at t = 0 with the motion of %s at t = %.10g s; that model differs: %.200s; %d "
+        "bodies and joints have their motion%s%s%s, assembled: bodies move by at most %.3g m%s",
+        r->path, time, difference, c.found, c.missing ? ", not in the result: " : "", c.names,
+        c.missing > 3 ? ", ..." : "", report.moved, left);
     return LW_OK;
 }
 
@@ -286,19 +296,22 @@ static lw_status restore(lw_result *r, long row, lw_sim *sim, lwi_arena *arena, 
         return carry(r, row, sim, arena, difference.text + strlen("is of another model: "), how,
                      how_size, error);
     const bool exact = same_state(r, sim, layout);
+    lwi_restored_states signals = {.all = 0};
     if (exact)
         TRY(take_state(r, row, sim, arena, error));
     else
-        TRY(take_motion(r, row, sim, arena, error));
+        TRY(take_motion(r, row, sim, arena, &signals, error));
     if (!how) return LW_OK;
+    char left[300];
+    lwi_result_states_text(&signals, left, sizeof left);
     const char *unchecked = r->meta.model ? "" : "; the file does not contain the model";
     if (exact)
         snprintf(how, how_size, "resumes from %s at t = %.10g s: state of %s, bit for bit%s",
                  r->path, lw_sim_time(sim), r->meta.formulation, unchecked);
     else
-        snprintf(how, how_size, "resumes from %s at t = %.10g s: motion%s%s%s", r->path,
+        snprintf(how, how_size, "resumes from %s at t = %.10g s: motion%s%s%s%s", r->path,
                  lw_sim_time(sim), r->meta.formulation ? ", computed by " : "",
-                 r->meta.formulation ? r->meta.formulation : "", unchecked);
+                 r->meta.formulation ? r->meta.formulation : "", unchecked, left);
     return LW_OK;
 }
 

@@ -54,7 +54,7 @@ static lw_status negate_states(lwi_yaml_reading *r, lw_function_desc *f)
     const double lower = f->range[0];
     f->initial = 0 - f->initial;
     f->range[0] = 0 - f->range[1], f->range[1] = 0 - lower;
-    return LW_OK;
+    return f->states ? negate_list(r, &f->states, f->nstate) : LW_OK;
 }
 
 static lw_status negate_function(lwi_yaml_reading *r, lw_function_desc *f)

@@ -99,6 +99,9 @@ static const lwi_yaml_key function_keys[] = {
     {"initial", LWI_KEY_NUMBER, AT(desc.initial), .flag = offsetof(lwi_yaml_function, desc.has_initial), .types = STATES | F(PID) | F(RELAY),
      .help = "integral: value at the start, default 0; lag, rate_limit: likewise, default the value of `of`; transfer: value of `of` in the steady "
              "state at the start, default that of `of`; pid: integral part at the start, default 0; relay: 1, above, or 0, below, where `of` is between at the start, default 0"},
+    {"states", LWI_KEY_LIST, AT(desc.states), .size = offsetof(lwi_yaml_function, desc.nstate), .types = STATES | F(PID),
+     .help = "instead of `initial`: the values of all states at the start, as `convert --at` writes them; pid: the integral part and, with "
+             "`filter`, the lagged error; transfer: as many as its degree, in observable form"},
 };
 #undef STATES
 #undef AT

@@ -167,6 +167,7 @@ static int count_of(const lwi_yaml_item *item, const char *at, const char *field
     if (item->list == LWI_STATED_FUNCTION) {
         if (key->kind == LWI_KEY_ROWS) return f->npoint * f->npoint2;
         if (key->offset == offsetof(lw_function_desc, x2)) return f->npoint2;
+        if (key->offset == offsetof(lw_function_desc, states)) return f->nstate;
         if (key->offset == offsetof(lw_function_desc, numerator)) return f->nnumerator;
         if (key->offset == offsetof(lw_function_desc, denominator)) return f->ndenominator;
         return f->type == LW_FUNCTION_POLYNOMIAL ? f->ncoefficient : f->npoint;

@@ -181,7 +181,8 @@ static const lwi_yaml_key keys[] = {
     {"no_load", LWI_KEY_NUMBER, AT(no_load), .range = LWI_RANGE_NOT_NEGATIVE,
      .help = "speed dl/dt at which the motor has no effort left; from `stall` it falls on a straight line [m/s, rad/s]; default: it does not"},
     {"lag", LWI_KEY_NUMBER, AT(lag), .range = LWI_RANGE_NOT_NEGATIVE,
-     .help = "time constant of a first-order lag of the effort, which is 0 at the start [s]; default 0"},
+     .help = "time constant of a first-order lag of the effort [s]; default 0"},
+    {"initial", LWI_KEY_NUMBER, AT(initial), .help = "effort at the start, with `lag`, along l [N, N m]; default 0"},
     {"effort_rate", LWI_KEY_NUMBER, AT(effort_rate), .range = LWI_RANGE_NOT_NEGATIVE,
      .help = "largest rate of change of the effort, with `lag` [N/s, N m/s]; default: any"},
     {"rotor", LWI_KEY_NUMBER, AT(rotor), .range = LWI_RANGE_NOT_NEGATIVE,
@@ -224,6 +225,11 @@ static lw_status check_motor(const lwi_item *it, const lw_servo_desc *d)
                              "effort_rate is %g, but `lag`, the time constant of the effort, is "
                              "missing",
                              d->effort_rate);
+    if (!isfinite(d->initial) || (d->initial != 0 && d->lag == 0))
+        return lwi_item_fail(it,
+                             "initial is %g, expected the finite effort at the start of a servo "
+                             "with `lag`",
+                             d->initial);
     if (d->rotor > 0 && d->nterm > 0)
         return lwi_item_fail(it,
                              "rotor is %g, which only a servo on one coordinate may have; expected "

@@ -72,12 +72,22 @@ static bool start_motion(const lw_model *m, lwi_arena *arena, lwi_kin *kin)
     return true;
 }
 
+// Those of servos are the last ones, in the order of the file.
+static void start_servos(lw_model *m)
+{
+    int i = m->nstate;
+    for (int k = m->desc.force[LWI_ITEM_servo].n - 1; k >= 0; k--) {
+        const lw_servo_desc *d = lwi_force_desc(&m->desc, LWI_ITEM_servo, k);
+        if (d->lag > 0) m->state0[--i] = d->initial;
+    }
+}
+
 // In the order of the functions: formulas name those before.
 lw_status lwi_compile_states(lw_model *m, lw_error *error)
 {
     lwi_arena scratch;
     lwi_kin kin;
-    m->state0 = LWI_PUSH(&m->arena, double, m->nstate); // zero: of lags of servos
+    m->state0 = LWI_PUSH(&m->arena, double, m->nstate);
     if (!m->state0) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the states of signals");
     if (m->nstate == 0) return LW_OK;
     lwi_arena_init(&scratch, &m->arena.allocator);
@@ -93,6 +103,7 @@ lw_status lwi_compile_states(lw_model *m, lw_error *error)
         lwi_signal_states_start(f, &now, f->start);
         memcpy(m->state0 + f->state, f->start, (size_t)f->nstate * sizeof *f->start);
     }
+    start_servos(m);
     lwi_arena_free(&scratch);
     return ok ? LW_OK : lwi_fail(error, LW_ERR_MEMORY, "no memory for the states of signals");
 }

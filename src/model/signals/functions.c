@@ -338,6 +338,8 @@ lw_status lwi_function_build(const lw_function_desc *desc, const lwi_signal_name
     f.desc.formula = f.desc.formula2 = f.desc.reference_rate = f.desc.measured_rate = NULL;
     f.desc.numerator = f.desc.denominator = NULL;
     f.desc.nnumerator = f.desc.ndenominator = 0;
+    f.desc.states = NULL;
+    f.desc.nstate = 0;
     f.desc.ncoefficient = f.desc.npoint = f.desc.npoint2 = f.desc.nterm = 0;
 
     if (desc->type == LW_FUNCTION_POLYNOMIAL) {

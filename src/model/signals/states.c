@@ -116,8 +116,21 @@ static lw_status check_relay(const lw_function_desc *d, lw_error *error)
                     d->initial);
 }
 
+static lw_status check_start(const lw_function_desc *d, lw_error *error)
+{
+    const int n = lwi_signal_state_count(d);
+    if (!d->states) return LW_OK;
+    if (d->has_initial)
+        return lwi_fail(error, LW_ERR_MODEL, "both initial and states are given, expected one");
+    if (d->nstate != n)
+        return lwi_fail(error, LW_ERR_MODEL, "states has %d number%s, expected %d", d->nstate,
+                        d->nstate == 1 ? "" : "s", n);
+    return lwi_signal_array(d->states, n, 1, "numbers in states", error);
+}
+
 lw_status lwi_signal_states_check(const lw_function_desc *d, lw_error *error)
 {
+    TRY(check_start(d, error));
     if (d->has_initial && !isfinite(d->initial))
         return lwi_fail(error, LW_ERR_MODEL, "initial is %g, expected a finite number", d->initial);
     switch (d->type) {
@@ -171,6 +184,8 @@ lw_status lwi_signal_states_build(const lw_function_desc *d, lwi_arena *arena, l
     f->nstate = lwi_signal_state_count(d);
     f->start = LWI_PUSH(arena, double, f->nstate);
     if (!f->start) return LW_ERR_MEMORY;
+    f->desc.nstate = d->states ? d->nstate : 0;
+    if (d->states) TRY(copy_numbers(arena, d->states, d->nstate, &f->desc.states));
     return d->type == LW_FUNCTION_TRANSFER ? build_transfer(d, arena, f) : LW_OK;
 }
 
@@ -226,6 +241,11 @@ double lwi_signal_states_value(const lwi_function *f, const lwi_now *now)
     default:
         return z[0];
     }
+}
+
+double lwi_signal_states_unlimited(const lwi_function *f, const lwi_now *now)
+{
+    return control_of(f, now).w;
 }
 
 // ------------------------------------------------------------------------------------------- jets
@@ -321,6 +341,11 @@ void lwi_signal_states_start(const lwi_function *f, const lwi_now *now, double *
     const lw_function_desc *d = &f->desc;
     const int n = f->nstate;
     memset(z, 0, (size_t)n * sizeof *z);
+    if (d->states) {
+        memcpy(z, d->states, (size_t)n * sizeof *z);
+        if (d->type == LW_FUNCTION_INTEGRAL) z[0] = within(z[0], d);
+        return;
+    }
     if (d->type == LW_FUNCTION_INTEGRAL || d->type == LW_FUNCTION_PID) {
         z[0] = d->type == LW_FUNCTION_INTEGRAL ? within(d->initial, d) : d->initial;
         if (n > 1) z[1] = lwi_formula_value(f->formula, now) - lwi_formula_value(f->formula2, now);

@@ -15,6 +15,8 @@ lw_status lwi_signal_states_build(const lw_function_desc *desc, lwi_arena *arena
                                   lwi_function *function);
 /** Value of a function with states; `now` has the functions. */
 double lwi_signal_states_value(const lwi_function *function, const lwi_now *now);
+/** Of a pid: the value that it would have without its range. */
+double lwi_signal_states_unlimited(const lwi_function *function, const lwi_now *now);
 /** f[0..2]: the same with derivatives along the seed; states are held. */
 void lwi_signal_states_jet(const lwi_function *function, const lwi_now *now, const lwi_seed *seed,
                            double f[3]);
