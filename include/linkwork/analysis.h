@@ -69,8 +69,8 @@ typedef struct lw_equilibrium {
      *  stability is that of the linearised equations, with their dampers and states: `unstable` counts modes
      *  that grow, `indifferent` those with s = 0 of states that are solved for; `softest` is NaN. */
     int states;
-    int held; ///< states that keep the values of the start: of switches and relays, and those whose rate depends on nothing
-              ///< that the search moves, or that act on nothing
+    int held; ///< states that keep the values of the start: of switches and relays, those with a rate that depends on
+              ///< nothing that the search moves, and those that act on nothing
 } lw_equilibrium;
 
 /** The static equilibrium that is reached from the model's start downhill: r(q) = B'Q = 0, Q the generalised forces

@@ -1,4 +1,4 @@
-// equilibrium.h -- static equilibria of mechanisms whose signals have states.
+// equilibrium.h -- static equilibria of mechanisms with states of signals.
 #ifndef LWI_ANALYSIS_EQUILIBRIUM_H
 #define LWI_ANALYSIS_EQUILIBRIUM_H
 

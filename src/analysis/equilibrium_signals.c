@@ -1,10 +1,10 @@
-// equilibrium_signals.c -- equilibria of mechanisms whose signals have states c (integrals, lags, controllers):
+// equilibrium_signals.c -- equilibria of mechanisms with states c of signals (integrals, lags, controllers):
 //
 //     r(y, c) = 0,   c' = g(y, c) = 0,   at rest
 //
 // by Newton's method in the independent coordinates y and in c together, with derivatives by differences.  Rows and columns
 // are scaled by their largest entries, for units differ; the step is that of least squares and minimum norm.  Of c take
-// part those whose rate changes with y or c and that act on something, or on themselves: the integral of a measured
+// part those that act on something, at a rate that changes with y or c, or on themselves: the integral of a measured
 // quantity that nothing reads, or the constant part of a controller without ki, keeps its value.
 //
 // Stability is that of the linearised equations of motion: an integral part may make a mechanism unstable that springs
@@ -213,12 +213,12 @@ static double change(const search *s)
     return size;
 }
 
-// The row that is not in balance, by most of what its terms would be; -1: all are.
+// The row that is not in balance, by largest_part of what its terms would be; -1: all are.
 static int unbalanced(const search *s)
 {
     const size_t n = (size_t)s->n;
     int worst = -1;
-    double most = 1;
+    double largest_part = 1;
     for (int i = 0; i < s->n; i++) {
         double terms = 0;
         for (size_t k = 0; k < n; k++) {
@@ -228,7 +228,7 @@ static int unbalanced(const search *s)
         }
         if (i < s->f) terms = fmax(terms, lwi_analysis_weight(s->model));
         const double part = fabs(s->R[i]) / (BALANCED * terms + NO_RATE);
-        if (part > most) most = part, worst = i;
+        if (part > largest_part) largest_part = part, worst = i;
     }
     return worst;
 }

@@ -373,11 +373,11 @@ static void scale_signals(lw_modes *modes, int k)
     const size_t n = (size_t)modes->nsignal;
     double *const re = modes->signal_re + (size_t)k * n, *const im =
                                                              modes->signal_im + (size_t)k * n;
-    size_t most = 0;
+    size_t maximum = 0;
     for (size_t i = 1; i < n; i++)
-        if (hypot(re[i], im[i]) > hypot(re[most], im[most]) * (1 + 1e-9)) most = i;
-    const double size = n ? hypot(re[most], im[most]) : 0;
-    if (size > 0) multiply(n, re[most] / size / size, -im[most] / size / size, re, im);
+        if (hypot(re[i], im[i]) > hypot(re[maximum], im[maximum]) * (1 + 1e-9)) maximum = i;
+    const double size = n ? hypot(re[maximum], im[maximum]) : 0;
+    if (size > 0) multiply(n, re[maximum] / size / size, -im[maximum] / size / size, re, im);
 }
 
 // Scale and phase: the largest displacement is 1, and real.

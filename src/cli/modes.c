@@ -64,10 +64,10 @@ static bool only_signals(const lw_model *model, const shape *s)
 static const char *main_signal(const lw_linear *linear, const shape *s)
 {
     const int first = 2 * lw_linear_dof(linear), n = lw_linear_states(linear) - first;
-    int most = 0;
+    int maximum = 0;
     for (int k = 1; k < n; k++)
-        if (hypot(s->c_re[k], s->c_im[k]) > hypot(s->c_re[most], s->c_im[most])) most = k;
-    return n ? lw_linear_state_name(linear, first + most) : "";
+        if (hypot(s->c_re[k], s->c_im[k]) > hypot(s->c_re[maximum], s->c_im[maximum])) maximum = k;
+    return n ? lw_linear_state_name(linear, first + maximum) : "";
 }
 
 static void print_report(const cli_arguments *arguments, const cli_analysis *a,

@@ -1,4 +1,4 @@
-// test_signal_states.c -- analyses of mechanisms whose signals have states: equilibria, linear systems and modes against
+// test_signal_states.c -- analyses of mechanisms with states of signals: equilibria, linear systems and modes against
 // closed forms; models that start with the states of a motion.
 #include "analysis/analysis_cases.h"
 

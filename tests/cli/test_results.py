@@ -70,7 +70,7 @@ simulation: {formulation: aba, duration: 0.5, sample: 0.5, rtol: 1e-11, atol: 1e
         with open(self.path(name), encoding="utf-8") as file:
             return [float(x) for x in list(file)[-1].split(",")]
 
-    def test_states_of_signals_are_carried(self):
+    def test_states_of_signals_continue(self):
         with open(self.path("m.yaml"), "w", encoding="utf-8") as file:
             file.write(self.STATES)
         with open(self.path("other.yaml"), "w", encoding="utf-8") as file:
