@@ -48,26 +48,9 @@ static lw_status refuse_rotor(const lwi_formulation *formulation, const lw_model
                     formulation->name, model->joint[j].name, remedy);
 }
 
-// Rates of states need an integrator of ordinary differential equations.
-static lw_status refuse_states(const lwi_formulation *f, const lw_model *model, lw_error *why)
-{
-    int i = 0, n = 0;
-    while (i < model->desc.nfunction && !lwi_function_is_integrated(&model->function[i])) i++;
-    for (int k = 0; k < model->desc.nfunction; k++) n += model->function[k].nstate;
-    const bool signal = i < model->desc.nfunction;
-    if (!signal && n == model->nstate) return LW_OK; // those of switches, which events set
-    const char *name = signal ? model->desc.function[i].name : NULL;
-    return lwi_fail(why, LW_ERR_UNSUPPORTED,
-                    "%s%s%s%s has states, which the steps of %s do not integrate; use another "
-                    "formulation",
-                    signal ? "signal" : "the lag of a servo", name ? " '" : "", name ? name : "",
-                    name ? "'" : "", f->name);
-}
-
 lw_status lwi_formulation_accepts(const lwi_formulation *formulation, const lw_model *model,
                                   lw_error *why)
 {
-    if (model->nstate > 0 && formulation->step) TRY(refuse_states(formulation, model, why));
     if (model->nloop > 0 && !(formulation->flags & LWI_CAN_LOOPS))
         return refuse_loop(formulation, model, why);
     if (model->ncoupling > 0 && !(formulation->flags & LWI_CAN_COUPLINGS))

@@ -223,7 +223,7 @@ static void test_given_states(void **state)
     lw_model_destroy(model);
 }
 
-// A model that starts with the states of a motion goes on with it, and its file is the same model.
+// A model that starts with the states of a motion continues it, and its file is the same model.
 static void test_restart(void **state)
 {
     (void)state;

@@ -165,6 +165,7 @@ static lw_status prepare(lwi_work *work)
     for (int e = 0; e < s->nedge; e++)
         d->points[e] = s->edge_joint[e] >= 0 && model->joint[s->edge_joint[e]].type->points;
     TRY(make_layout(work, d));
+    TRY(lwi_signal_steps_create(model, arena, &d->signals));
     for (int i = 0; i < model->nforce; i++)
         d->efforts |= (model->force[i].type->needs & LWI_NEEDS_JOINT) != 0;
     // the first iteration with dry friction only finds the point on the friction law; in steps as short as
@@ -172,7 +173,7 @@ static lw_status prepare(lwi_work *work)
     for (int i = 0; i < d->ncoupler; i++)
         if (d->coupler[i].dry && work->controls) d->min_iterations = 2;
     const int count = work->options && work->options->threads ? (int)work->options->threads : 1;
-    TRY(lwi_index3_lanes_create(d, count, arena));
+    if (d->signals.n == 0) TRY(lwi_index3_lanes_create(d, count, arena));
     return create_threads(work, d, count);
 }
 

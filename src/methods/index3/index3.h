@@ -19,6 +19,7 @@
 #ifndef LWI_METHODS_INDEX3_INDEX3_H
 #define LWI_METHODS_INDEX3_INDEX3_H
 
+#include "kinematics/signal_steps.h"
 #include "base/assert.h"
 #include "base/times.h"
 #include "kinematics/auxiliary.h"
@@ -127,9 +128,10 @@ typedef struct lwi_index3 {
     double *reach;      ///< [nnode] distance of a body's farthest joint from its mass centre [m]
     bool coordinates;   ///< rows or forces depend on coordinates of joints, read in each iteration
     int at_speed, at_work, at_acceleration, at_lambda; ///< indices in x; at_work < 0: none
-    int at_output;           ///< index in x of the multipliers that are observed; < 0: none
-    int nmemory;             ///< memory of a body: 6; with Euler parameters 12: a, p', p'', mu
-    lwi_auxiliary auxiliary; ///< auxiliary states of all joints
+    int at_output;            ///< index in x of the multipliers that are observed; < 0: none
+    int nmemory;              ///< memory of a body: 6; with Euler parameters 12: a, p', p'', mu
+    lwi_auxiliary auxiliary;  ///< auxiliary states of all joints
+    lwi_signal_steps signals; ///< states of signals; the rates of the beginning of the last step
     lwi_pool *pool;
     double *inputs; ///< [ninput] zeros, for the start
     lwi_index3_counts counts;

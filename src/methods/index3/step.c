@@ -448,6 +448,49 @@ static void count(lwi_work *work, double t, double h, int iterations, const incr
     lwi_index3_worst(d, &n->body, &n->edge);
 }
 
+// ---- states of signals, by the same rule, in the iterations of the mechanism
+
+typedef struct signals_job {
+    lwi_work *work;
+    double t;
+    const double *inputs;
+} signals_job;
+
+static void rates_of_signals(void *user, const double *c, double *g)
+{
+    const signals_job *of = user;
+    lwi_index3 *d = of->work->data;
+    of->work->states = (lwi_states){.value = c, .rate = g};
+    lwi_system_forces(&d->system, of->t, of->inputs);
+}
+
+// The states at the beginning and a prediction of those at the end, which the forces read from here on.
+static void begin_signals(lwi_work *work, double t, double h, const double *x, const double *inputs)
+{
+    lwi_index3 *d = work->data;
+    lwi_signal_steps *c = &d->signals;
+    signals_job of = {work, t, inputs};
+    if (c->n == 0) return;
+    memcpy(c->c0, x + work->layout.nx - c->n, (size_t)c->n * sizeof *x);
+    memcpy(c->c, c->c0, (size_t)c->n * sizeof *x);
+    rates_of_signals(&of, c->c0, c->g0);
+    lwi_signal_steps_linearise(c, h, rates_of_signals, &of);
+    memcpy(c->g, c->g0, (size_t)c->n * sizeof *x);
+    lwi_signal_steps_trapezoidal(c, h);
+    work->states = (lwi_states){.value = c->c, .rate = c->g};
+}
+
+// The states at the motion that the step ends with, of which the forces have been evaluated.
+static void finish_signals(lwi_work *work, double h, double *x)
+{
+    lwi_index3 *d = work->data;
+    lwi_signal_steps *c = &d->signals;
+    if (c->n == 0) return;
+    lwi_signal_steps_trapezoidal(c, h);
+    memcpy(x + work->layout.nx - c->n, c->c, (size_t)c->n * sizeof *x);
+    lwi_states_set(work, x, NULL);
+}
+
 // A step in lanes.  LW_ERR_SINGULAR: the scalar code has to decide, x is unchanged.
 static lw_status step_in_lanes(lwi_work *work, double end, double h, double *x,
                                const double *inputs)
@@ -487,22 +530,28 @@ lw_status lwi_index3_step(lwi_work *work, double t, double h, double *x, const d
     lwi_index3_read(d, &d->system, x);
     if (d->coordinates || d->auxiliary.n) lwi_system_read_joints(&d->system, t);
     begin(d, x);
+    begin_signals(work, t, h, x, inputs);
     predict(d, h);
     int i = 0;
-    for (; i < m->iterations && !(i >= d->min_iterations && n.last < m->tolerance); i++) {
+    double change = 0; // of states of signals
+    for (; i < m->iterations && !(i >= d->min_iterations && n.last < m->tolerance &&
+                                  change * d->system.length <= m->tolerance);
+         i++) {
         move(d, h);
         const lw_status status = iterate(d, end, h, inputs, i == 0, &size, &work->error);
         if (status != LW_OK && status != LW_ERR_NOT_FINITE) return status;
         add(&n, i, status == LW_OK && isfinite(size) ? size : HUGE_VAL);
         TRY(check(work, end, h, i, &n));
+        if (d->signals.n) change = lwi_signal_steps_trapezoidal(&d->signals, h);
     }
     count(work, end, h, i, &n);
     move(d, h);
     const double solved = lwi_clock();
     TRY(lwi_index3_project(d, end, h, &work->error));
     d->times.projection += lwi_clock() - solved;
-    if (d->at_work >= 0) lwi_system_forces(&d->system, end, inputs);
+    if (d->at_work >= 0 || d->signals.n) lwi_system_forces(&d->system, end, inputs);
     finish(d, end, h, x);
+    finish_signals(work, h, x);
     d->times.total += lwi_clock() - began;
     return LW_OK;
 }

@@ -210,6 +210,7 @@ static lw_status prepare(lwi_work *work)
     TRY(check_order(work, d));
     TRY(lwi_auxiliary_list(model, true, arena, &d->auxiliary));
     TRY(create_arrays(work, d));
+    TRY(lwi_signal_steps_create(model, arena, &d->signals));
     lwi_rattle_choose_kernels(d, 0);
     return make_layout(work, d);
 }

@@ -12,6 +12,7 @@
 #ifndef LWI_METHODS_RATTLE_RATTLE_H
 #define LWI_METHODS_RATTLE_RATTLE_H
 
+#include "kinematics/signal_steps.h"
 #include "base/assert.h"
 #include "base/simd/lanes.h"
 #include "kinematics/auxiliary.h"
@@ -94,6 +95,7 @@ typedef struct lwi_rattle {
     int order;        ///< of the composition
     int at_momentum, at_work, at_memory, at_lambda; ///< indices in x; at_work < 0: none
     lwi_auxiliary auxiliary;
+    lwi_signal_steps signals;
     lwi_rattle_counts counts;
 } lwi_rattle;
 
