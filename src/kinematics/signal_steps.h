@@ -16,7 +16,7 @@ typedef struct lwi_signal_steps {
 /** Rates g [n] of the states c [n], at the present motion. */
 typedef void (*lwi_signal_rates)(void *user, const double *c, double *g);
 
-/** Has the model states with rates?  Switches and relays have none. */
+/** Has the model states with rates?  Those of switches have none. */
 bool lwi_signal_steps_needed(const lw_model *model);
 lw_status lwi_signal_steps_create(const lw_model *model, lwi_arena *arena, lwi_signal_steps *s);
 /** G and the factors of 1 - h/2 G at the states s->c. */
@@ -24,7 +24,7 @@ void lwi_signal_steps_linearise(lwi_signal_steps *s, double h, lwi_signal_rates 
 /** One iteration for s->c at the end of a trapezoidal step, from s->c0, s->g0 and the rates s->g at s->c; the largest
  *  increment, relative to the state or to 1. */
 double lwi_signal_steps_trapezoidal(lwi_signal_steps *s, double h);
-/** c [n] after a time h at a motion that rests, by the implicit midpoint rule. */
+/** c [n] after a time h at a motion that is held, by the implicit midpoint rule. */
 void lwi_signal_steps_midpoint(lwi_signal_steps *s, double h, double *c, lwi_signal_rates rates,
                                void *user);
 
