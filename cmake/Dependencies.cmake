@@ -102,6 +102,19 @@ if(LW_HDF5_VERSION VERSION_LESS 1.10.2)
     message(FATAL_ERROR "HDF5 ${LW_HDF5_VERSION} is too old: 1.10.2 or newer is needed")
 endif()
 
+# Optional: MPI (Open MPI, MPICH), for one run by several processes: a file that the program loads when it is asked to.
+set(LW_MPI AUTO CACHE STRING "one run by several processes with MPI: AUTO (where it is found), ON, OFF")
+set_property(CACHE LW_MPI PROPERTY STRINGS AUTO ON OFF)
+set(LW_MPI_FOUND OFF)
+if(LW_MPI STREQUAL AUTO)
+    find_package(MPI QUIET COMPONENTS C)
+elseif(LW_MPI)
+    find_package(MPI REQUIRED COMPONENTS C)
+endif()
+if(LW_MPI AND MPI_C_FOUND AND NOT LW_PYTHON)
+    set(LW_MPI_FOUND ON)
+endif()
+
 # Optional: cairo (LGPL-2.1 or MPL-1.1, linked, not copied) draws PNG and PDF pictures; SVG needs nothing.
 option(LW_WITH_CAIRO "write PNG and PDF pictures by cairo, where it is found" ON)
 find_path(LW_cairo_INCLUDE cairo-pdf.h PATH_SUFFIXES cairo)

@@ -22,7 +22,7 @@ LEVEL = {layer: level for level, group in enumerate(LAYERS) for layer in group}
 OUTSIDE = {"arkode": "integrate", "cvode": "integrate", "nvector": "integrate",
            "sundials": "integrate", "sunmatrix": "integrate", "sunlinsol": "integrate",
            "sunnonlinsol": "integrate", "yaml.h": "io", "expat.h": "io", "cairo-pdf.h": "plot",
-           "hdf5.h": "io/result", "zlib.h": "view"}
+           "hdf5.h": "io/result", "zlib.h": "view", "mpi.h": "cli"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+(["<])([^">]+)[">]')
 
 

@@ -34,6 +34,7 @@
 #include <linkwork/model.h>
 #include <linkwork/options.h>
 #include <linkwork/plot.h>
+#include <linkwork/ranks.h>
 #include <linkwork/result.h>
 #include <linkwork/simulate.h>
 #include <linkwork/spatial.h>

@@ -7,6 +7,7 @@
 
 #include <linkwork/model.h>
 #include <linkwork/options.h>
+#include <linkwork/ranks.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -115,6 +116,7 @@ typedef struct lw_sim_desc {
     size_t size;               ///< sizeof this struct, or 0: see linkwork.h
     const lw_options *options; ///< NULL: defaults
     const lw_allocator *allocator;
+    const lw_ranks *ranks; ///< processes that share its evaluations (ranks.h); NULL: this one alone
 } lw_sim_desc;
 
 typedef struct lw_summary {

@@ -352,6 +352,7 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
     case CLI_BIT_SAMPLES: return set_samples(arguments, value);
     case CLI_BIT_PLAN: arguments->plan = true; return CLI_DONE;
     case CLI_BIT_REAL_TIME: arguments->real_time = true; return CLI_DONE;
+    case CLI_BIT_RANKS: arguments->ranks = true; return CLI_DONE;
     case CLI_BIT_JSON: arguments->json = true; return CLI_DONE;
     default: arguments->quiet = true; return CLI_DONE;
     }

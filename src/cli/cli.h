@@ -128,6 +128,8 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(ANY, "any", 0, NULL, "any equilibrium, by Newton's method, in place of a stable one")        \
     X(REAL_TIME, "real-time", 0, NULL,                                                             \
       "index3 with the same work in every step; --pace 1: in wall-clock time")                     \
+    X(RANKS, "ranks", 0, NULL,                                                                     \
+      "one run by the processes of `mpirun -n P linkwork run MODEL --ranks`: dca, hdca")           \
     X(JSON, "json", 0, NULL, "print the result as JSON")                                           \
     X(QUIET, "quiet", 'q', NULL, "print nothing but errors")
 
@@ -136,12 +138,12 @@ enum { CLI_OPTION_LIST(X) CLI_BIT_SIMULATION, CLI_BIT_PLOTTING };
 #undef X
 /** A set of options; its enumerators are wider than int (C23; earlier compilers accept it). */
 typedef uint64_t cli_options;
-_Static_assert(CLI_BIT_PLOTTING < 63, "more options than bits");
-#define X(name, key, letter, value, help) CLI_##name = INT64_C(1) << CLI_BIT_##name,
+_Static_assert(CLI_BIT_PLOTTING < 64, "more options than bits");
+#define X(name, key, letter, value, help) CLI_##name = UINT64_C(1) << CLI_BIT_##name,
 enum {
-    CLI_OPTION_LIST(X) CLI_SIMULATION = INT64_C(1)
+    CLI_OPTION_LIST(X) CLI_SIMULATION = UINT64_C(1)
                                         << CLI_BIT_SIMULATION, ///< those of LW_OPTION_LIST
-    CLI_PLOTTING = INT64_C(1) << CLI_BIT_PLOTTING,             ///< those of LW_PLOT_OPTION_LIST
+    CLI_PLOTTING = UINT64_C(1) << CLI_BIT_PLOTTING,            ///< those of LW_PLOT_OPTION_LIST
     CLI_FOLDER = CLI_STORE | CLI_RESUME | CLI_STATUS | CLI_VERIFY | CLI_MERGE | CLI_PART |
                  CLI_PART_ROWS | CLI_EXECUTOR | CLI_SCHEDULER, ///< of studies in folders
     CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_TABLE | CLI_LANES,  ///< of many runs at once
@@ -154,8 +156,8 @@ enum {
     X(run, "[MODEL]",                                                                              \
       CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_FROM | CLI_CHECKPOINT | CLI_EVERY |          \
           CLI_RESUME | CLI_LEVEL | CLI_REAL_TIME | CLI_MANY | CLI_BASE | CLI_LIMITS |              \
-          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON |           \
-          CLI_QUIET,                                                                               \
+          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_RANKS |          \
+          CLI_JSON | CLI_QUIET,                                                                    \
       "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
     X(sweep, "[MODEL]",                                                                            \
       CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_DESIGN | CLI_SEED | CLI_FOLDER | CLI_LEVEL |    \
@@ -301,7 +303,8 @@ typedef struct cli_arguments {
     double seconds;
     int samples;      ///< 0: by `seconds`
     lw_observe level; ///< contents of rows
-    bool plan, real_time, any, json, quiet;
+    bool plan, real_time, any, json, quiet, ranks;
+    struct cli_ranks *processes; ///< of run: that share it; NULL: this one alone
     struct {
         const char *key, *value;
     } setting[CLI_MAX]; ///< of LW_OPTION_LIST or LW_PLOT_OPTION_LIST, in the order given

@@ -1,6 +1,7 @@
 // run.c -- linkwork run: simulate, write rows, summarise.
 #include "cli/analysis.h"
 #include "cli/batch.h"
+#include "cli/ranks.h"
 #include "cli/rows.h"
 
 #include <math.h>
@@ -97,6 +98,23 @@ static void print_events(const lw_sim *sim, const lw_summary *s)
                s->end);
 }
 
+static void print_ranks(const cli_ranks *r)
+{
+    printf("processes    %d; %.0f messages, %.4g MB, at most %.0f and %.4g MB from one\n",
+           r->of.count, r->messages[0], r->bytes[0] / 1e6, r->messages[1], r->bytes[1] / 1e6);
+}
+
+static void json_ranks(cli_json *json, const cli_ranks *r)
+{
+    json_open(json, "ranks", '{');
+    json_integer(json, "count", r->of.count);
+    json_number(json, "messages", r->messages[0]);
+    json_number(json, "most_messages", r->messages[1]);
+    json_number(json, "bytes", r->bytes[0]);
+    json_number(json, "most_bytes", r->bytes[1]);
+    json_close(json, '}');
+}
+
 static void print_summary(const cli_arguments *arguments, const lw_sim *sim, const lw_summary *s,
                           const char *warnings, const cli_rows *w)
 {
@@ -120,6 +138,7 @@ static void print_summary(const cli_arguments *arguments, const lw_sim *sim, con
     if (w->level >= LW_OBSERVE_REACTION) printf(", acceleration %.1e", s->residual[2]);
     putchar('\n');
     print_lines("warning", warnings + (*warnings == '\n'));
+    if (arguments->processes) print_ranks(arguments->processes);
     printf("rows         %ld\n", w->rows);
     for (int i = 0; i < arguments->noutput; i++) printf("written      %s\n", arguments->output[i]);
     cli_rows_print_measures(w);
@@ -217,6 +236,7 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     json_number(&json, "energy_error", s->energy_error);
     json_number(&json, "energy_scale", s->energy_scale);
     json_array(&json, "residual", s->residual, w->level >= LW_OBSERVE_REACTION ? 3 : 2);
+    if (arguments->processes) json_ranks(&json, arguments->processes);
     json_integer(&json, "rows", w->rows);
     cli_rows_json_measures(w, &json);
     json_open(&json, "files", '[');
@@ -288,15 +308,20 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim **sim, char *sta
         cli_rows_free(&w);
         return code;
     }
-    cli_catch_signals();
+    cli_ranks *processes = arguments->processes;
+    if (!processes) cli_catch_signals();
     describe_start(from, start, size);
     if (!arguments->quiet && !arguments->json) print_choice(arguments, *sim, start);
 
     const size_t said = strlen(lw_sim_notice(*sim)); // a run adds its warnings
     w.progress = cli_progress_start("run", arguments->quiet, lw_sim_time(*sim));
     w.level = cli_rows_level(arguments, *sim, &w);
+    if (processes)
+        w.level = (lw_observe)processes->mpi->largest((int)w.level); // all observe the same
     const lw_status status = run_all(arguments, sim, &w, &ended);
     cli_progress_end(&w.progress);
+    if (processes) processes->lost = w.failed;
+    if (processes && !w.failed) processes->mpi->totals(processes->messages, processes->bytes);
     const cli_exit closed = cli_rows_close(&w);
 
     lw_summary summary;
@@ -409,36 +434,59 @@ static cli_exit resume(const cli_arguments *given)
     return code;
 }
 
-cli_exit cli_run(const cli_arguments *arguments)
+static cli_exit read_model(const cli_arguments *arguments, lw_model **model, lw_options *options)
 {
-    const cli_exit kind = check_kind(arguments);
-    if (kind) return kind;
-    if (arguments->batch) return cli_batch(arguments);
-    if (arguments->resume) return resume(arguments);
+    cli_exit code = cli_check_results(arguments);
+    if (!code) code = cli_check_checkpoint(arguments);
+    if (!code) code = cli_read(arguments, model, options);
+    if (!code) code = begin_at_rest(arguments, model);
+    if (!code && arguments->real_time) code = set_real_time(options);
+    return code;
+}
+
+static cli_exit run_model(const cli_arguments *arguments)
+{
+    cli_ranks *processes = arguments->processes;
     lw_model *model = NULL;
     lw_sim *sim = NULL;
     lw_result *after = NULL;
     lw_options options;
     lw_error error = {0};
     char start[1024];
-    cli_exit code = cli_check_results(arguments);
-    if (!code) code = cli_check_checkpoint(arguments);
-    if (!code) code = cli_read(arguments, &model, &options);
-    if (code) return code;
-    code = begin_at_rest(arguments, &model);
-    if (!code && arguments->real_time) code = set_real_time(&options);
-    if (code) {
-        lw_model_destroy(model);
-        return code;
+    cli_exit code = read_model(arguments, &model, &options);
+    code = cli_ranks_agree(processes, code);
+    if (!code) {
+        const lw_sim_desc desc = {.options = &options, .ranks = processes ? &processes->of : NULL};
+        const lw_status status = lw_sim_create(model, &desc, &sim, &error);
+        code = status == LW_OK ? go_on(arguments, sim, &after, start, sizeof start)
+                               : cli_fail(status, &error);
+        code = cli_ranks_agree(processes, code);
     }
-
-    const lw_sim_desc desc = {.options = &options};
-    const lw_status status = lw_sim_create(model, &desc, &sim, &error);
-    code = status == LW_OK ? go_on(arguments, sim, &after, start, sizeof start)
-                           : cli_fail(status, &error);
     if (!code) code = simulate(arguments, &sim, start, sizeof start, after, NULL);
     lw_result_close(after);
     lw_sim_destroy(sim);
     lw_model_destroy(model);
     return code;
+}
+
+// By the processes that mpirun has started.
+static cli_exit run_on_ranks(const cli_arguments *given)
+{
+    cli_arguments arguments = *given;
+    cli_ranks ranks = {0};
+    cli_exit code = cli_ranks_begin(&ranks, &arguments);
+    arguments.processes = &ranks;
+    if (!code) code = run_model(&arguments);
+    cli_ranks_end(&ranks, code);
+    return code;
+}
+
+cli_exit cli_run(const cli_arguments *arguments)
+{
+    const cli_exit kind = check_kind(arguments);
+    if (kind) return kind;
+    if (arguments->ranks) return run_on_ranks(arguments);
+    if (arguments->batch) return cli_batch(arguments);
+    if (arguments->resume) return resume(arguments);
+    return run_model(arguments);
 }

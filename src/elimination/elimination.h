@@ -38,6 +38,7 @@
 #define LWI_ELIMINATION_ELIMINATION_H
 
 #include "elimination/plan.h"
+#include "base/ranks.h"
 #include "base/threads.h"
 
 /** A pivot (squared sine) above this counts as a new direction when generic ranks are found: independent
@@ -71,6 +72,13 @@ bool lwi_elim_worth_threads_with(const lwi_elim *elim, double besides);
  *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_threads(lwi_elim *elim, lwi_pool *pool, lwi_elim_strategy strategy,
                            lwi_arena *arena);
+
+/** Later passes are shared out to ranks while these are active, unless they are not worth it; without threads.  All have
+ *  the results.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_elim_share_ranks(lwi_elim *elim, lwi_ranks *ranks, lwi_arena *arena);
+/** Whether the next matrix passes are done by each rank alone: then all factors and pivots are known to it. */
+void lwi_elim_compute_alone(lwi_elim *elim, bool alone);
 
 /** Vector lanes for isomorphic subtrees (lanes.h): 1, 4 or 8; 0: the widest of this machine, the default;
  *  -1: node by node.  The bits are the same for 1, 4 and 8.

@@ -166,8 +166,9 @@ struct lwi_elim {
     double (*x)[6];
     const double *c;
     double *lambda;
-    bool refining;              ///< refinement step: lambda is a start value and is added to
-    struct lwi_elim_team *team; ///< NULL: the calling thread only
+    bool refining;                ///< refinement step: lambda is a start value and is added to
+    struct lwi_elim_team *team;   ///< NULL: the calling thread only
+    struct lwi_elim_ranks *ranks; ///< NULL: this process only (ranks.c)
 };
 
 /** Matrix pass of one node, by one thread or by a team, with the same bits; vector pass of one node, up and down. */
@@ -231,5 +232,14 @@ void lwi_elim_note_batches(const lwi_elim *elim);
 /** All nodes, children first; all nodes up and down, passes first ... last: number 0 solves, others refine. */
 void lwi_elim_sweep_matrix(lwi_elim *elim);
 void lwi_elim_sweep_vectors(lwi_elim *elim, int first, int last);
+/** Starts pass number i over the vectors; i > 0: refinement. */
+void lwi_elim_begin_pass(lwi_elim *elim, int i);
+
+typedef struct lwi_elim_ranks lwi_elim_ranks;
+/** Whether the next sweep is shared out to ranks (ranks.c); both sweeps by them.
+ *  @return false: the matrix pass has to be done by this process alone */
+bool lwi_elim_on_ranks(const lwi_elim *elim);
+bool lwi_elim_ranks_matrix(lwi_elim *elim);
+void lwi_elim_ranks_vectors(lwi_elim *elim, int first, int last);
 
 #endif

@@ -86,8 +86,7 @@ static void sweep_down(lwi_elim_team *team, int part, void (*visit)(lwi_elim *el
     }
 }
 
-// Starts pass number i over the vectors; i > 0: refinement.
-static void begin(lwi_elim *elim, int i)
+void lwi_elim_begin_pass(lwi_elim *elim, int i)
 {
     elim->refining = i > 0;
     elim->reread_J =
@@ -101,7 +100,7 @@ static void sweeps(lwi_elim_team *team, int part)
         return;
     }
     for (int i = team->first_pass; i <= team->last_pass; i++) {
-        if (part == 0) begin(team->elim, i);
+        if (part == 0) lwi_elim_begin_pass(team->elim, i);
         meet(team);
         sweep_up(team, part, lwi_elim_task_up);
         sweep_down(team, part, lwi_elim_task_down);
@@ -120,6 +119,7 @@ static void run_task(void *user, int part)
 
 void lwi_elim_sweep_matrix(lwi_elim *elim)
 {
+    if (lwi_elim_ranks_matrix(elim)) return;
     if (elim->team) {
         elim->team->vectors = false;
         elim->team->mode = lwi_flush_get();
@@ -131,6 +131,10 @@ void lwi_elim_sweep_matrix(lwi_elim *elim)
 
 void lwi_elim_sweep_vectors(lwi_elim *elim, int first, int last)
 {
+    if (lwi_elim_on_ranks(elim)) {
+        lwi_elim_ranks_vectors(elim, first, last);
+        return;
+    }
     if (elim->team) {
         elim->team->vectors = true;
         elim->team->mode = lwi_flush_get();
@@ -140,7 +144,7 @@ void lwi_elim_sweep_vectors(lwi_elim *elim, int first, int last)
         return;
     }
     for (int i = first; i <= last; i++) {
-        begin(elim, i);
+        lwi_elim_begin_pass(elim, i);
         for (int u = 0; u < elim->ntask; u++) lwi_elim_task_up(elim, u);
         for (int u = elim->ntask - 1; u >= 0; u--) lwi_elim_task_down(elim, u);
     }

@@ -112,6 +112,7 @@ typedef struct lwi_work {
     bool own_output;   ///< `observe` has the accelerations and reactions of the steps themselves
     bool controls;     ///< steps are chosen by `error` of the formulation
     bool threads;      ///< several threads share an evaluation
+    bool on_ranks;     ///< the processes of the simulation do
     bool segments;     ///< rates are those of long paths in segments, without the option `plan`
     /** [s] start of the first step that was kept though Newton did not converge; INFINITY: none */
     double valid_until;
@@ -137,7 +138,8 @@ enum {
         1 << 10, ///< restores positions and velocities in each step; else option `project`
     LWI_POSES_FIRST = 1 << 11, ///< observes poses at less cost than velocities
     LWI_CUBIC = 1 << 12,       ///< factors one dense matrix, O(n^3) (LW_FORMULATION_CUBIC)
-    LWI_HAS_THREADS = 1 << 13  ///< option `threads`
+    LWI_HAS_THREADS = 1 << 13, ///< option `threads`
+    LWI_HAS_RANKS = 1 << 14    ///< several processes share an evaluation (lw_sim_desc.ranks)
 };
 
 /** Evaluator of eight states side by side (tree/batch_evaluator.h). */

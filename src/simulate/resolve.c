@@ -55,6 +55,12 @@ static lw_status choose_formulation(lw_sim *sim, lw_error *error)
         say(sim, "formulation momenta: integrator gauss goes with it");
         return LW_OK;
     }
+    if (sim->shared.ranks) {
+        const char *shared = sim->model->nloop > 0 ? "hdca" : "dca";
+        lwi_copy_text(name, sizeof sim->options.formulation, shared);
+        say(sim, "formulation %s: processes share its evaluations", shared);
+        return LW_OK;
+    }
     if (lwi_options_differ(&sim->options, "independent")) {
         lwi_copy_text(name, sizeof sim->options.formulation, "rcr");
         say(sim, "formulation rcr: independent coordinates are named");
@@ -240,6 +246,24 @@ static lw_status check_tolerances(const lw_sim *sim, lw_error *error)
                     given, o->formulation);
 }
 
+// Processes share evaluations of rates, on one thread each.
+static lw_status check_ranks(const lw_sim *sim, lw_error *error)
+{
+    const lw_options *o = &sim->options;
+    char names[160];
+    if (!sim->shared.ranks) return LW_OK;
+    list_formulations(LWI_HAS_RANKS, names, sizeof names);
+    if (!(lwi_formulation_find(o->formulation)->flags & LWI_HAS_RANKS))
+        return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                        "ranks: processes share no evaluation of %s, expected one of %s",
+                        o->formulation, names);
+    if (o->threads > 1)
+        return lwi_fail(error, LW_ERR_UNSUPPORTED,
+                        "ranks: each process has one thread, expected threads 1, got %d",
+                        (int)o->threads);
+    return LW_OK;
+}
+
 // Options that differ from their defaults and do nothing in this combination.
 static void report_ignored(lw_sim *sim, bool adaptive)
 {
@@ -278,6 +302,8 @@ static void report_ignored(lw_sim *sim, bool adaptive)
     else if (o->threads > 1 && !sim->work->threads)
         say(sim, "threads has no effect: %s shares no work of this model, which %s", o->formulation,
             flags & LWI_HAS_PLAN ? "is too small" : "has no subtrees that are worth it");
+    if (sim->shared.ranks && sim->ranks.of.count > 1 && !sim->work->on_ranks)
+        say(sim, "processes share nothing: the model is too small");
     if (!lwi_options_interpolate(o)) return;
     if (o->sample == LW_SAMPLE_STEPS)
         say(sim, "sample_mode is ignored: every step is a row");
@@ -380,6 +406,7 @@ lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error)
     choose_own_step(sim);
     TRY(check_formulation(sim, error));
     TRY(check_pair(sim, error));
+    TRY(check_ranks(sim, error));
     TRY(create_work(sim, error));
     TRY(check_state(sim, error));
     TRY(check_tolerances(sim, error));

@@ -36,7 +36,12 @@ static lw_status rates(void *user, double t, const double *x, double *xdot)
     lw_sim *sim = user;
     TRY(check_cancel(sim));
     TRY(lwi_sim_call_back(sim, t, x));
+    lwi_ranks *ranks = sim->shared.ranks;
+    if (ranks) ranks->active = true;
     const lw_status status = sim->work->formulation->rates(sim->work, t, x, sim->inputs, xdot);
+    if (ranks) ranks->active = false;
+    if (ranks && ranks->failed)
+        return lwi_fail(&sim->work->error, LW_ERR_IO, "a message between processes is lost");
     if (status == LW_ERR_NOT_FINITE)
         lwi_name_functions(sim->work, t, x, sim->inputs, &sim->snapshot);
     return status;
@@ -235,18 +240,30 @@ static lw_status build(lw_sim *sim, const lw_options *options)
     return LW_OK;
 }
 
+static lw_status check_ranks(const lw_ranks *of, lw_error *error)
+{
+    LWI_OPTIONAL_DESC(lw_ranks, of, error);
+    if (!of->exchange) return lwi_fail(error, LW_ERR_ARGUMENT, "ranks: exchange is NULL");
+    if (of->count >= 1 && of->count <= 65536 && of->rank >= 0 && of->rank < of->count) return LW_OK;
+    return lwi_fail(error, LW_ERR_ARGUMENT,
+                    "ranks: rank %d of %d, expected one of 0 ... count - 1, of at most 65536",
+                    of->rank, of->count);
+}
+
 lw_status lw_sim_create(const lw_model *model, const lw_sim_desc *desc, lw_sim **out,
                         lw_error *error)
 {
     LWI_OPTIONAL_DESC(lw_sim_desc, desc, error);
     if (!model || !out) return lwi_fail(error, LW_ERR_ARGUMENT, "model or result is missing");
     if (model->open) return lwi_fail(error, LW_ERR_MODEL, "%s", model->open);
+    if (desc->ranks) TRY(check_ranks(desc->ranks, error));
     const lw_allocator *allocator = desc->allocator;
     lw_sim *sim = lwi_allocate(allocator, sizeof *sim);
     if (!sim) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a simulation");
     *sim = (lw_sim){.model = model};
     lwi_arena_init(&sim->arena, allocator);
     lwi_shared_init(allocator, &sim->shared);
+    if (desc->ranks) sim->ranks.of = *desc->ranks, sim->shared.ranks = &sim->ranks;
     const lw_status status = build(sim, desc->options);
     if (status == LW_OK) {
         *out = sim;

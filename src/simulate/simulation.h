@@ -195,6 +195,7 @@ typedef struct lwi_run_grid {
 struct lw_sim {
     lwi_arena arena; ///< all other memory
     lwi_shared shared;
+    lwi_ranks ranks; ///< shared.ranks, if there are several
     const lw_model *model;
     lw_options options; ///< resolved: no `auto`
     char notice[1536];  ///< lines, separated by '\n'

@@ -23,6 +23,7 @@ typedef struct lwi_shared {
     double *reference;           ///< [plan nodes] reference pivots
     double tree_pivot;           ///< lwi_elim_tree_pivot, in the metric of masses; NAN: not known
     unsigned char *undetermined; ///< [njoint] components of reactions that are not unique
+    lwi_ranks *ranks;            ///< processes of the simulation; NULL: this one alone
     struct lwi_min_norm
         *min_norm; ///< with the edges of this plan, of parts without threads; NULL: none yet
 } lwi_shared;

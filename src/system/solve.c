@@ -234,6 +234,7 @@ lw_status lwi_system_factor(lwi_system *s, double t, lw_error *error)
     if (s->transfer && s->transfer->loose >= 0)
         return lwi_transfer_fails(s, t, LW_ERR_SINGULAR, error);
     if (s->nrow == 0) return LW_OK;
+    lwi_elim_compute_alone(s->elim, s->inactive_evaluations > 0);
     lw_status status = lwi_elim_factor(s->elim, NULL);
     if (status == LW_ERR_SINGULAR && lwi_elim_lost(s->elim)) status = factor_extended(s);
     if (status == LW_ERR_NOT_FINITE)

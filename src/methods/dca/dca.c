@@ -15,6 +15,7 @@
 #include "base/assert.h"
 #include "kinematics/auxiliary.h"
 #include "methods/dca/coordinates.h"
+#include "methods/dca/ranks.h"
 #include "methods/dca/segments/net.h"
 #include "methods/dca/segments/path.h"
 #include "tree/aba.h"
@@ -111,6 +112,7 @@ static lw_status prepare(lwi_work *work)
     if (work->lanes != LWI_NO_KERNEL && !d->path) TRY(prepare_net(work));
     work->segments = d->path || d->net;
     if (is_tree_in_segments(d)) TRY(prepare_path(work, d));
+    TRY(lwi_dca_share_ranks(work, system, d->path, d->net));
     TRY(lwi_auxiliary_create(model, LWI_SPEED, arena, &d->auxiliary, &work->layout));
     d->last.x = LWI_PUSH(arena, double, work->layout.nx);
     d->last.inputs = LWI_PUSH(arena, double, model->desc.ninput);
@@ -299,6 +301,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
         d->last.what = FOR_NOTHING;
     else
         TRY(evaluate(work, t, x, inputs, FOR_RATES));
+    if (lwi_dca_on_ranks(work)) d->last.what = FOR_NOTHING;
     memcpy(xdot, d->last.rates, (size_t)work->layout.nx * sizeof *xdot);
     return lwi_tree_finite(model, t, xdot + model->tree_nq, "acceleration", &work->error);
 }
@@ -369,7 +372,7 @@ const lwi_formulation lwi_formulation_dca = {
         "O(n), threads",
     .cite = "featherstone1999",
     .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_SPEEDS | LWI_HAS_PLAN |
-             LWI_HAS_THREADS,
+             LWI_HAS_THREADS | LWI_HAS_RANKS,
     .accepts = lwi_system_accepts,
     .prepare = prepare,
     .enter = enter,

@@ -27,6 +27,7 @@
 #include "kinematics/auxiliary.h"
 #include "loops/cut_momenta.h"
 #include "methods/dca/coordinates.h"
+#include "methods/dca/ranks.h"
 #include "methods/dca/segments/net.h"
 #include "methods/dca/segments/path.h"
 #include "tree/aba.h"
@@ -131,6 +132,7 @@ static lw_status prepare(lwi_work *work)
         TRY(lwi_net_create(plan, work->lanes, system->pool, &d->tree, system, arena, &d->net));
     work->segments = d->path || d->net;
     if (is_tree_in_segments(d)) TRY(prepare_path(model, arena, d));
+    TRY(lwi_dca_share_ranks(work, system, d->path, d->net));
     TRY(lwi_auxiliary_create(model, LWI_MOMENTUM, arena, &d->auxiliary, &work->layout));
     d->sigma = LWI_PUSH(arena, double, system->nrow);
     d->at = LWI_PUSH(arena, double, work->layout.nx);
@@ -449,6 +451,7 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     if (d->path && path_rates(work, t, x, inputs, xdot)) return LW_OK;
     if (d->net && net_rates(work, t, x, inputs, xdot)) return LW_OK;
     TRY(find_speeds(work, t, x, FOR_RATES));
+    if (lwi_dca_on_ranks(work)) d->factored = d->solved = false;
     lwi_node_rates of = {model, d->tree.link, t, d->u, xdot};
     lwi_pool_for(d->system.pool, model->nnode, lwi_node_rates_part, &of);
     cut_impulses(d, t);
@@ -682,7 +685,7 @@ const lwi_formulation lwi_formulation_hdca = {
         "number of bodies; trees, loops, couplings, redundant constraints",
     .cite = "chadaj2017",
     .flags = LWI_CAN_LOOPS | LWI_CAN_COUPLINGS | LWI_CAN_ROTORS | LWI_HAS_MOMENTA | LWI_HAS_KAPPA |
-             LWI_HAS_PLAN | LWI_HAS_THREADS | LWI_POSES_FIRST,
+             LWI_HAS_PLAN | LWI_HAS_THREADS | LWI_HAS_RANKS | LWI_POSES_FIRST,
     .accepts = lwi_system_accepts,
     .prepare = prepare,
     .enter = enter,

@@ -76,6 +76,11 @@ lw_status lwi_net_create(const lwi_net_plan *plan, int width, lwi_pool *pool, lw
     return LW_OK;
 }
 
+lw_status lwi_net_ranks(lwi_net *net, lwi_ranks *ranks, lwi_arena *arena)
+{
+    return lwi_net_paths_ranks(&net->paths, ranks, arena);
+}
+
 const lwi_net_plan *lwi_net_plan_of(const lwi_net *net)
 {
     return net->plan;

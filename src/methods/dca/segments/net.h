@@ -22,6 +22,9 @@ typedef struct lwi_net lwi_net; ///< used by one thread at a time
  *  @return LW_ERR_MEMORY */
 lw_status lwi_net_create(const lwi_net_plan *plan, int width, lwi_pool *pool, lwi_tree_work *tree,
                          lwi_system *system, lwi_arena *arena, lwi_net **net);
+/** Ranks share the paths of evaluations from now on; hubs are computed by all of them.  Without threads.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_net_ranks(lwi_net *net, lwi_ranks *ranks, lwi_arena *arena);
 const lwi_net_plan *lwi_net_plan_of(const lwi_net *net);
 const lwi_net_paths *lwi_net_paths_of(const lwi_net *net);
 

@@ -34,7 +34,7 @@ static void share_groups(lwi_net_paths *p)
 lw_status lwi_net_paths_create(const lwi_net_plan *plan, const lwi_path_kernels *kernels,
                                int tree_nv, lwi_pool *pool, lwi_arena *arena, lwi_net_paths *p)
 {
-    const int threads = lwi_path_share(pool, plan->ngroup, plan->nhinge);
+    const int threads = lwi_path_share(pool ? lwi_pool_count(pool) : 1, plan->ngroup, plan->nhinge);
     const int blocks = plan->body_at[plan->ngroup];
     *p = (lwi_net_paths){
         .plan = plan, .kernels = kernels, .pool = threads > 1 ? pool : NULL, .threads = threads};
@@ -53,6 +53,63 @@ lw_status lwi_net_paths_create(const lwi_net_plan *plan, const lwi_path_kernels 
     for (int s = 0; s < plan->nsegment; s++) p->copied[s] = !is_direct(plan, s);
     share_groups(p);
     return LW_OK;
+}
+
+// Ends of the groups of a rank: numbers first ... end - 1 of each.
+static void add_ends(const lwi_net_paths *p, int rank, lwi_path_range range, lwi_ranks_gather *of,
+                     int *nrun)
+{
+    enum { NUMBERS = sizeof(lwi_path_end) / sizeof(double) };
+    const int n = (int)(range.end - range.first) * LWI_LANES;
+    for (int g = p->first[rank]; g < p->first[rank + 1]; g++)
+        lwi_ranks_add(of->run, of->first[rank], nrun, 1, g * NUMBERS + (int)range.first * LWI_LANES,
+                      n);
+}
+
+// Speeds of the hinges of a rank.
+static void add_hinges(const lwi_net_paths *p, int rank, lwi_ranks_gather *of, int *nrun)
+{
+    const lwi_net_plan *plan = p->plan;
+    for (int g = p->first[rank]; g < p->first[rank + 1]; g++)
+        for (int l = 0; l < LWI_LANES; l++) {
+            const int s = plan->member[g][l];
+            for (int j = 0; s >= 0 && j < plan->segment[s].n; j++)
+                lwi_ranks_add(of->run, of->first[rank], nrun, 0,
+                              plan->iv[plan->segment[s].first + j], 1);
+        }
+}
+
+static lw_status list_numbers(const lwi_net_paths *p, bool hinges, lwi_path_range range,
+                              lwi_arena *arena, lwi_ranks_gather *of)
+{
+    const int count = p->ranks->of.count;
+    int nrun = 0;
+    TRY(lwi_ranks_gather_create(p->ranks, p->plan->ngroup + (hinges ? p->plan->nhinge : 0), arena,
+                                of));
+    for (int r = 0; r < count; r++) {
+        of->first[r] = nrun;
+        if (r >= p->threads) continue;
+        if (hinges) add_hinges(p, r, of, &nrun);
+        add_ends(p, r, range, of, &nrun);
+    }
+    of->first[count] = nrun;
+    return lwi_ranks_gather_end(p->ranks, arena, of);
+}
+
+lw_status lwi_net_paths_ranks(lwi_net_paths *p, lwi_ranks *ranks, lwi_arena *arena)
+{
+    const lwi_path_range turning = {LWI_PATH_PLACE(turning), LWI_PATH_PLACE(c)};
+    LWI_ASSERT(!p->pool);
+    p->threads = lwi_path_share(ranks->of.count, p->plan->ngroup, p->plan->nhinge);
+    p->first = LWI_PUSH(arena, int, p->threads + 1);
+    p->done = LWI_PUSH(arena, long, p->threads);
+    if (!p->first || !p->done) return LW_ERR_MEMORY;
+    share_groups(p);
+    p->ranks = ranks;
+    for (int kind = 0; kind < LWI_PATH_EXCHANGES; kind++)
+        TRY(list_numbers(p, false, lwi_path_up[kind], arena, &p->ends[kind]));
+    TRY(list_numbers(p, true, turning, arena, &p->results[0]));
+    return list_numbers(p, true, (lwi_path_range){0, 0}, arena, &p->results[1]);
 }
 
 // -------------------------------------------------------------------------------------------- rows
@@ -171,7 +228,7 @@ static void split(lwi_net_paths *p, int b)
 typedef struct task {
     lwi_net_paths *paths;
     void (*act)(lwi_net_paths *paths, int batch);
-    bool invalid[LWI_MAX_THREADS];
+    _Atomic bool invalid;
 } task;
 
 static void level_part(void *user, int thread)
@@ -192,7 +249,7 @@ static void groups_part(void *user, int thread)
     if (thread >= p->threads) return;
     for (int g = p->first[thread]; g < p->first[thread + 1]; g++)
         valid = compute_group(p, g) && valid;
-    run->invalid[thread] = !valid;
+    if (!valid) run->invalid = true;
     p->done[thread] += p->first[thread + 1] - p->first[thread];
 }
 
@@ -217,18 +274,29 @@ void lwi_net_paths_down(lwi_net_paths *p, int down)
     for (int i = p->plan->nlevel - 1; i >= 0; i--) run_level(&run, i, split);
 }
 
+// What the groups of each rank have found: their ends to be joined, or their results.
+static bool exchange(lwi_net_paths *p, bool valid)
+{
+    const bool rates = p->pass == LWI_PATH_RATES;
+    double *const array[2] = {rates ? p->rate : p->out, (double *)p->block};
+    const lwi_ranks_gather *of = p->up == LWI_NET_NOTHING ? &p->results[rates] : &p->ends[p->up];
+    return lwi_ranks_gather_all(p->ranks, of, array, valid);
+}
+
 bool lwi_net_paths_run(lwi_net_paths *p, int down, lwi_path_pass_kind pass, int up)
 {
     task run = {.paths = p};
-    bool valid = true;
     lwi_net_paths_down(p, down);
     p->pass = pass;
     p->up = up;
     if (p->pool)
         lwi_pool_run(p->pool, groups_part, &run);
+    else if (lwi_ranks_share(p->ranks))
+        groups_part(&run, p->ranks->of.rank);
     else
-        groups_part(&run, 0);
-    for (int t = 0; t < p->threads; t++) valid = valid && !run.invalid[t];
+        for (int t = 0; t < p->threads; t++) groups_part(&run, t);
+    bool valid = !run.invalid;
+    if (lwi_ranks_share(p->ranks)) valid = exchange(p, valid);
     for (int i = 0; valid && up != LWI_NET_NOTHING && i < p->plan->nlevel; i++)
         run_level(&run, i, join);
     return valid;

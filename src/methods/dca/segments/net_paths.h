@@ -6,6 +6,7 @@
 #ifndef LWI_METHODS_DCA_SEGMENTS_NET_PATHS_H
 #define LWI_METHODS_DCA_SEGMENTS_NET_PATHS_H
 
+#include "base/ranks.h"
 #include "base/threads.h"
 #include "methods/dca/segments/net_plan.h"
 
@@ -28,6 +29,10 @@ typedef struct lwi_net_paths {
     double *zeros; ///< [longest]
     double *
         tip; ///< [npath] effort that a path without a hub at its tip transmits there, about the tip's axis
+    lwi_ranks *ranks;                          ///< that `threads` are then; NULL: threads
+    lwi_ranks_gather ends[LWI_PATH_EXCHANGES]; ///< of ranks: ends of their groups, that go up,
+    lwi_ranks_gather
+        results[2]; ///< and their speeds or accelerations, with angular speeds of tips; rates
     // of the evaluation, arrays of the tree
     const double *q, *in, *u;
     double *out, *rate; ///< rate may be NULL
@@ -42,6 +47,9 @@ enum { LWI_NET_NOTHING = LWI_PATH_EXCHANGES };
  *  @return LW_ERR_MEMORY */
 lw_status lwi_net_paths_create(const lwi_net_plan *plan, const lwi_path_kernels *kernels,
                                int tree_nv, lwi_pool *pool, lwi_arena *arena, lwi_net_paths *paths);
+/** Ranks share the passes over groups from now on, while they are active; joins are computed by all of them.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_net_paths_ranks(lwi_net_paths *paths, lwi_ranks *ranks, lwi_arena *arena);
 /** One pass over the groups: ends of the segments from those of whole paths, bodies, ends of whole paths.
  *  @param down, up  lwi_path_exchange_kind, or LWI_NET_NOTHING
  *  @return false: a result is not well conditioned */

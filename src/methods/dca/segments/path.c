@@ -57,6 +57,9 @@ struct lwi_path {
     // of the pass
     lwi_path_pass_kind pass;
     lwi_path_exchange_kind up, down;
+    // of ranks: the results of each, of accelerations and of speeds with rates
+    lwi_ranks *ranks; // NULL: this process alone
+    lwi_ranks_gather results[2];
 };
 
 // -------------------------------------------------------------------------------------------- rows
@@ -178,13 +181,41 @@ static void correct_first_speeds_of(lwi_path *path, int s, int c, const double t
     for (; c < 3; c++) v3_axpy(out, -turning[c], R + 3 * c);
 }
 
+static bool shared_out(const lwi_path *path)
+{
+    return lwi_ranks_share(path->ranks);
+}
+
+// Whether this rank computes the segments of a group; of group 0: what is at the path's inner end.
+static bool is_own(const lwi_path *path, int group)
+{
+    const lwi_path_schedule *s = &path->schedule;
+    if (!shared_out(path)) return true;
+    const int me = path->ranks->of.rank;
+    return group >= lwi_path_first_group(s, me) && group < lwi_path_first_group(s, me + 1);
+}
+
+// The tips before the first group of each rank are those of the last group of the one before.
+static void exchange_turning(lwi_path *path)
+{
+    const lwi_path_schedule *s = &path->schedule;
+    const int n = s->threads, me = path->ranks->of.rank;
+    if (me >= n || n == 1) return;
+    double *in = path->end[(lwi_path_first_group(s, me) + s->groups - 1) % s->groups].turning[0];
+    const double *out = path->end[lwi_path_first_group(s, me + 1) - 1].turning[0];
+    const size_t size = sizeof path->end->turning;
+    lwi_ranks_exchange(path->ranks, (me + 1) % n, out, size, (me + n - 1) % n, in, size);
+}
+
 static void correct_first_speeds(lwi_path *path)
 {
     const lwi_path_plan *plan = path->plan;
     double turning[3] = {0, 0, path->root.axial};
-    correct_first_speeds_of(path, 0, 2, turning);
+    if (shared_out(path)) exchange_turning(path);
+    if (is_own(path, 0)) correct_first_speeds_of(path, 0, 2, turning);
     for (int s = 1; s < LWI_LANES * plan->groups && plan->first[s] < plan->n; s++) {
         const int before = (s - 1) % plan->groups, l = (s - 1) / plan->groups;
+        if (!is_own(path, s % plan->groups)) continue;
         for (int c = 0; c < 3; c++) turning[c] = path->end[before].turning[c][l];
         correct_first_speeds_of(path, s, lwi_path_only_balls(plan->all[before]) ? 0 : 2, turning);
     }
@@ -263,6 +294,42 @@ lw_status lwi_path_create(const lw_model *model, lwi_path_choice choice, int wid
     return LW_OK;
 }
 
+// Speeds of the segments of all groups of a rank, lane by lane.
+static void add_results(const lwi_path *path, int rank, int array, lwi_ranks_gather *of, int *nrun)
+{
+    const lwi_path_plan *plan = path->plan;
+    const lwi_path_schedule *schedule = &path->schedule;
+    const int first = lwi_path_first_group(schedule, rank);
+    const int end = lwi_path_first_group(schedule, rank + 1), from = of->first[rank];
+    if (rank == 0) lwi_ranks_add(of->run, from, nrun, array, plan->base.iv, plan->base.nv);
+    for (int l = 0; l < LWI_LANES; l++)
+        for (int g = first; g < end; g++) {
+            const int s = l * plan->groups + g;
+            for (int k = plan->first[s]; k < plan->first[s + 1]; k++)
+                lwi_ranks_add(of->run, from, nrun, array, plan->joint[k].iv,
+                              lwi_path_nv(&plan->joint[k]));
+        }
+}
+
+lw_status lwi_path_ranks(lwi_path *path, lwi_ranks *ranks, lwi_arena *arena)
+{
+    const lwi_path_plan *plan = path->plan;
+    TRY(lwi_path_schedule_ranks(&path->schedule, plan->n, ranks, arena));
+    for (int arrays = 1; arrays <= 2; arrays++) {
+        lwi_ranks_gather *of = &path->results[arrays - 1];
+        int nrun = 0;
+        TRY(lwi_ranks_gather_create(ranks, arrays * (plan->n + 1), arena, of));
+        for (int r = 0; r < ranks->of.count; r++) {
+            of->first[r] = nrun;
+            for (int array = 0; array < arrays; array++) add_results(path, r, array, of, &nrun);
+        }
+        of->first[ranks->of.count] = nrun;
+        TRY(lwi_ranks_gather_end(ranks, arena, of));
+    }
+    path->ranks = ranks;
+    return LW_OK;
+}
+
 const lwi_path_plan *lwi_path_plan_of(const lwi_path *path)
 {
     return path->plan;
@@ -307,12 +374,21 @@ static void split(void *user, const lwi_path_join *j)
                                                        &path->end[j->to], LWI_LANES);
 }
 
+static double *numbers(void *user, int end, bool up, size_t *count)
+{
+    const lwi_path *path = user;
+    const lwi_path_range range = up ? lwi_path_up[path->up] : lwi_path_down[path->down];
+    *count = (range.end - range.first) * LWI_LANES;
+    return (double *)&path->end[end] + range.first * LWI_LANES;
+}
+
 // ------------------------------------------------------------------------------------ across lanes
 
 // Joins the lanes of the whole in the order of the path.
 static void fold_up(lwi_path *path, lwi_path_exchange_kind kind)
 {
     const lwi_path_end *from = &path->end[lwi_path_whole(&path->schedule)];
+    if (!is_own(path, 0)) return;
     for (int i = 0, lanes = LWI_LANES / 2; i < FOLDS; i++, lanes /= 2) {
         fold *f = &path->fold[i];
         for (int l = 0; l < lanes; l++) {
@@ -326,7 +402,7 @@ static void fold_up(lwi_path *path, lwi_path_exchange_kind kind)
 
 static void fold_down(lwi_path *path, lwi_path_exchange_kind kind)
 {
-    for (int i = FOLDS - 1; i >= 0; i--) {
+    for (int i = FOLDS - 1; i >= 0 && is_own(path, 0); i--) {
         fold *f = &path->fold[i];
         lwi_path_end *to = i ? &path->fold[i - 1].to : &path->end[lwi_path_whole(&path->schedule)];
         const int lanes = LWI_LANES / 2 >> i;
@@ -346,7 +422,7 @@ enum { NOTHING = LWI_PATH_EXCHANGES };
 static bool run(lwi_path *path, int down, lwi_path_pass_kind pass, int up)
 {
     const lwi_path_work work = {down == NOTHING ? NULL : split, compute_group,
-                                up == NOTHING ? NULL : join};
+                                up == NOTHING ? NULL : join, numbers};
     path->pass = pass;
     path->down = (lwi_path_exchange_kind)down;
     path->up = (lwi_path_exchange_kind)up;
@@ -355,25 +431,44 @@ static bool run(lwi_path *path, int down, lwi_path_pass_kind pass, int up)
     return true;
 }
 
+// An evaluation that is not well conditioned ends; of ranks, when all know.
+static bool ends(const lwi_path *path, bool valid)
+{
+    return !valid && !shared_out(path);
+}
+
+// The results of all ranks.
+static bool exchange_results(lwi_path *path, bool valid)
+{
+    double *const array[2] = {path->out, path->rate};
+    if (!shared_out(path)) return valid;
+    return lwi_ranks_gather_all(path->ranks, &path->results[path->rate != NULL], array, valid);
+}
+
 bool lwi_path_rates(lwi_path *path, const double *q, const double *p, double *u, double *pdot)
 {
     lwi_path_end *whole = &path->fold[FOLDS - 1].to;
     lwi_path_root *root = &path->root;
+    const bool inner = is_own(path, 0);
     path->q = q, path->in = p, path->u = path->zeros;
     path->out = u, path->rate = pdot;
     double known[3];
     known_at(path, 0, 2, known);
     const double first = known[2];
     lwi_path_root_place(root, q);
-    if (!run(path, NOTHING, LWI_PATH_INWARD, LWI_PATH_MOMENTA)) return false;
-    if (!lwi_path_root_solve(root, whole, p, first)) return false;
+    bool valid = run(path, NOTHING, LWI_PATH_INWARD, LWI_PATH_MOMENTA);
+    if (ends(path, valid)) return false;
+    if (inner) valid = lwi_path_root_solve(root, whole, p, first) && valid;
+    if (ends(path, valid)) return false;
     fold_down(path, LWI_PATH_MOMENTA);
     run(path, LWI_PATH_MOMENTA, LWI_PATH_AGAIN, LWI_PATH_CORRECTION);
-    lwi_path_root_again(root, whole, first);
+    if (inner) lwi_path_root_again(root, whole, first);
     fold_down(path, LWI_PATH_CORRECTION);
-    if (!run(path, LWI_PATH_CORRECTION, LWI_PATH_OUTWARD, NOTHING)) return false;
+    valid = run(path, LWI_PATH_CORRECTION, LWI_PATH_OUTWARD, NOTHING) && valid;
+    if (ends(path, valid)) return false;
     correct_first_speeds(path);
-    return lwi_path_root_rates(root, whole, p, u, pdot);
+    if (inner) valid = lwi_path_root_rates(root, whole, p, u, pdot) && valid;
+    return exchange_results(path, valid);
 }
 
 bool lwi_path_accelerations(lwi_path *path, const double *q, const double *u, const double *effort,
@@ -381,6 +476,7 @@ bool lwi_path_accelerations(lwi_path *path, const double *q, const double *u, co
 {
     lwi_path_end *whole = &path->fold[FOLDS - 1].to;
     lwi_path_root *root = &path->root;
+    const bool inner = is_own(path, 0);
     if (!effort) effort = path->zeros;
     const int begin = factored ? LWI_PATH_VELOCITIES : LWI_PATH_FACTORS;
     path->q = q, path->in = effort, path->u = u;
@@ -389,18 +485,22 @@ bool lwi_path_accelerations(lwi_path *path, const double *q, const double *u, co
     known_at(path, 0, 2, known);
     const double first = known[2];
     lwi_path_root_place(root, q);
-    if (!run(path, NOTHING, factored ? LWI_PATH_VELOCITY : LWI_PATH_FACTOR, begin)) return false;
-    lwi_path_root_velocity(root, whole, u);
+    bool valid = run(path, NOTHING, factored ? LWI_PATH_VELOCITY : LWI_PATH_FACTOR, begin);
+    if (ends(path, valid)) return false;
+    if (inner) lwi_path_root_velocity(root, whole, u);
     fold_down(path, (lwi_path_exchange_kind)begin);
     run(path, begin, LWI_PATH_BIAS, LWI_PATH_VECTORS);
-    if (!lwi_path_root_accelerate(root, whole, effort, first)) return false;
+    if (inner) valid = lwi_path_root_accelerate(root, whole, effort, first) && valid;
+    if (ends(path, valid)) return false;
     fold_down(path, LWI_PATH_VECTORS);
     run(path, LWI_PATH_VECTORS, LWI_PATH_AGAIN_BIAS, LWI_PATH_CORRECTION);
-    lwi_path_root_accelerate_again(root, whole, first);
+    if (inner) lwi_path_root_accelerate_again(root, whole, first);
     fold_down(path, LWI_PATH_CORRECTION);
-    if (!run(path, LWI_PATH_CORRECTION, LWI_PATH_ACCELERATE, NOTHING)) return false;
+    valid = run(path, LWI_PATH_CORRECTION, LWI_PATH_ACCELERATE, NOTHING) && valid;
+    if (ends(path, valid)) return false;
     correct_first_speeds(path);
-    return lwi_path_root_accelerations(root, udot);
+    if (inner) valid = lwi_path_root_accelerations(root, udot) && valid;
+    return exchange_results(path, valid);
 }
 
 void lwi_path_add_efforts(const lwi_path *path, const double *effort, double *pdot)

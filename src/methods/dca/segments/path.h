@@ -10,6 +10,7 @@
 #ifndef LWI_METHODS_DCA_SEGMENTS_PATH_H
 #define LWI_METHODS_DCA_SEGMENTS_PATH_H
 
+#include "base/ranks.h"
 #include "base/threads.h"
 #include "methods/dca/segments/plan.h"
 
@@ -23,7 +24,11 @@ lw_status lwi_path_create(const lw_model *model, lwi_path_choice choice, int wid
                           lwi_arena *arena, lwi_path **path);
 /** The plan of the path, for reports. */
 const lwi_path_plan *lwi_path_plan_of(const lwi_path *path);
-/** Threads that share the work, and the groups of segments that each of them has computed. */
+/** Ranks share evaluations from now on, while they are active: each has its groups and a part of their joins, the first
+ *  one the base; all have the results.  Without threads.
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_path_ranks(lwi_path *path, lwi_ranks *ranks, lwi_arena *arena);
+/** Threads or ranks that share the work, and the groups of segments that each of them has computed. */
 int lwi_path_threads(const lwi_path *path);
 long lwi_path_groups_done(const lwi_path *path, int thread);
 

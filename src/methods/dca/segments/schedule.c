@@ -14,7 +14,7 @@ enum { MIN_BODIES = 1024, MIN_SHARE = 240 };
 // A join with the thread that has all of its groups, or -1 and its level above such joins.
 typedef struct planned {
     lwi_path_join join;
-    int owner, level;
+    int owner, level, from, middle; // groups from ... of a, middle ... of b
 } planned;
 
 typedef struct planner {
@@ -23,15 +23,10 @@ typedef struct planner {
     int count;
 } planner;
 
-static int first_group(const lwi_path_schedule *s, int thread)
-{
-    return (int)((long)s->groups * thread / s->threads);
-}
-
 static int owner_of(const lwi_path_schedule *s, int from, int to)
 {
     for (int t = 0; t < s->threads; t++)
-        if (from >= first_group(s, t) && to <= first_group(s, t + 1)) return t;
+        if (from >= lwi_path_first_group(s, t) && to <= lwi_path_first_group(s, t + 1)) return t;
     return -1;
 }
 
@@ -45,8 +40,23 @@ static int halve(planner *p, int from, int to, int *level)
     const int a = halve(p, from, middle, &left), b = halve(p, middle, to, &right);
     const int owner = owner_of(p->schedule, from, to), i = p->count++;
     if (owner < 0) *level = (left > right ? left : right) + 1;
-    p->join[i] = (planned){{a, b, p->schedule->groups + i}, owner, *level};
+    p->join[i] = (planned){{a, b, p->schedule->groups + i}, owner, *level, from, middle};
     return p->schedule->groups + i;
+}
+
+static int thread_of(const lwi_path_schedule *s, int group)
+{
+    int t = 0;
+    while (group >= lwi_path_first_group(s, t + 1)) t++;
+    return t;
+}
+
+static void put(const planned *from, lwi_path_schedule *s, int at)
+{
+    s->join[at] = from->join;
+    if (!s->ranks) return;
+    s->left[at] = thread_of(s, from->from);
+    s->right[at] = thread_of(s, from->middle);
 }
 
 // Joins of each thread, then of each level, in the order in which they were made.
@@ -56,44 +66,64 @@ static void sort(const planner *p, lwi_path_schedule *s)
     for (int t = 0; t < s->threads; t++) {
         s->own[t] = n;
         for (int i = 0; i < p->count; i++)
-            if (p->join[i].owner == t) s->join[n++] = p->join[i].join;
+            if (p->join[i].owner == t) put(&p->join[i], s, n++);
     }
     s->own[s->threads] = n;
     s->level[0] = n;
     while (n < p->count) {
         s->nlevel++;
         for (int i = 0; i < p->count; i++)
-            if (p->join[i].level == s->nlevel) s->join[n++] = p->join[i].join;
+            if (p->join[i].level == s->nlevel) put(&p->join[i], s, n++);
         s->level[s->nlevel] = n;
     }
 }
 
-int lwi_path_share(const lwi_pool *pool, int groups, int bodies)
+int lwi_path_share(int threads, int groups, int bodies)
 {
-    int threads = pool && bodies >= MIN_BODIES ? lwi_pool_count(pool) : 1;
+    if (bodies < MIN_BODIES) return 1;
     if (threads > bodies / MIN_SHARE) threads = bodies / MIN_SHARE;
     if (threads > groups) threads = groups;
     return threads > 1 ? threads : 1;
 }
 
-lw_status lwi_path_schedule_create(int groups, int bodies, lwi_pool *pool, lwi_arena *arena,
-                                   lwi_path_schedule *s)
+// Lists for s->threads shares.
+static lw_status plan_shares(lwi_arena *arena, lwi_path_schedule *s)
 {
     enum { MAX_LEVELS = 32 };
-    const int threads = lwi_path_share(pool, groups, bodies);
+    const int threads = s->threads, joins = s->groups - 1;
     int level;
-    *s = (lwi_path_schedule){
-        .pool = threads > 1 ? pool : NULL, .threads = threads, .groups = groups};
-    planner p = {.schedule = s, .join = LWI_PUSH(arena, planned, groups - 1)};
-    s->join = LWI_PUSH(arena, lwi_path_join, groups - 1);
+    planner p = {.schedule = s, .join = LWI_PUSH(arena, planned, joins)};
+    s->join = LWI_PUSH(arena, lwi_path_join, joins);
     s->own = LWI_PUSH(arena, int, threads + 1);
     s->level = LWI_PUSH(arena, int, MAX_LEVELS + 1);
     s->done = LWI_PUSH(arena, long, threads);
-    if (!p.join || !s->join || !s->own || !s->level || !s->done) return LW_ERR_MEMORY;
-    halve(&p, 0, groups, &level);
-    LWI_ASSERT(p.count == groups - 1 && level <= MAX_LEVELS);
+    s->left = LWI_PUSH(arena, int, joins);
+    s->right = LWI_PUSH(arena, int, joins);
+    if (!p.join || !s->join || !s->own || !s->level || !s->done || !s->left || !s->right)
+        return LW_ERR_MEMORY;
+    s->nlevel = 0;
+    halve(&p, 0, s->groups, &level);
+    LWI_ASSERT(p.count == joins && level <= MAX_LEVELS);
     sort(&p, s);
     return LW_OK;
+}
+
+lw_status lwi_path_schedule_create(int groups, int bodies, lwi_pool *pool, lwi_arena *arena,
+                                   lwi_path_schedule *s)
+{
+    const int threads = lwi_path_share(pool ? lwi_pool_count(pool) : 1, groups, bodies);
+    *s = (lwi_path_schedule){
+        .pool = threads > 1 ? pool : NULL, .threads = threads, .groups = groups};
+    return plan_shares(arena, s);
+}
+
+lw_status lwi_path_schedule_ranks(lwi_path_schedule *s, int bodies, lwi_ranks *ranks,
+                                  lwi_arena *arena)
+{
+    LWI_ASSERT(!s->pool);
+    s->threads = lwi_path_share(ranks->of.count, s->groups, bodies);
+    s->ranks = ranks;
+    return plan_shares(arena, s);
 }
 
 // --------------------------------------------------------------------------------------------- run
@@ -104,7 +134,7 @@ typedef struct task {
     void *path;
     void (*act)(void *path, const lwi_path_join *join); // on the joins first .. end - 1 of a level
     int first, end;
-    bool invalid[LWI_MAX_THREADS];
+    _Atomic bool invalid;
 } task;
 
 // A thread's own joins down, groups, joins up.
@@ -114,14 +144,14 @@ static void own_part(void *user, int thread)
     lwi_path_schedule *s = run->schedule;
     const lwi_path_work *work = run->work;
     if (thread >= s->threads) return;
-    const int first = first_group(s, thread), end = first_group(s, thread + 1);
+    const int first = lwi_path_first_group(s, thread), end = lwi_path_first_group(s, thread + 1);
     for (int i = s->own[thread + 1] - 1; work->down && i >= s->own[thread]; i--)
         work->down(run->path, &s->join[i]);
     bool valid = true;
     for (int g = first; g < end; g++) valid = work->group(run->path, g) && valid;
     for (int i = s->own[thread]; work->up && i < s->own[thread + 1]; i++)
         work->up(run->path, &s->join[i]);
-    run->invalid[thread] = !valid;
+    if (!valid) run->invalid = true;
     s->done[thread] += end - first;
 }
 
@@ -134,6 +164,40 @@ static void level_part(void *user, int thread)
         run->act(run->path, &run->schedule->join[run->first + i]);
 }
 
+// The other end of a join that two ranks share; all ranks take the joins in the same order, so none waits for ever.
+static void pass(const task *run, int at, bool up)
+{
+    const lwi_path_schedule *s = run->schedule;
+    lwi_ranks *ranks = s->ranks;
+    const int me = ranks->of.rank, left = s->left[at], right = s->right[at];
+    if (left == right || (me != left && me != right)) return;
+    size_t count;
+    double *numbers = run->work->numbers(run->path, s->join[at].b, up, &count);
+    if ((me == left) == up)
+        lwi_ranks_receive(ranks, up ? right : left, numbers, count * sizeof *numbers);
+    else
+        lwi_ranks_send(ranks, up ? left : right, numbers, count * sizeof *numbers);
+}
+
+static bool run_on_ranks(task *run)
+{
+    const lwi_path_schedule *s = run->schedule;
+    const lwi_path_work *work = run->work;
+    const int me = s->ranks->of.rank;
+    for (int i = s->nlevel - 1; work->down && i >= 0; i--)
+        for (int k = s->level[i]; k < s->level[i + 1]; k++) {
+            if (me == s->left[k]) work->down(run->path, &s->join[k]);
+            pass(run, k, false);
+        }
+    own_part(run, me);
+    for (int i = 0; work->up && i < s->nlevel; i++)
+        for (int k = s->level[i]; k < s->level[i + 1]; k++) {
+            pass(run, k, true);
+            if (me == s->left[k]) work->up(run->path, &s->join[k]);
+        }
+    return me >= s->threads || !run->invalid;
+}
+
 // The joins of a level; a single one is not worth a barrier.
 static void run_level(task *run, int level, void (*act)(void *, const lwi_path_join *))
 {
@@ -141,22 +205,21 @@ static void run_level(task *run, int level, void (*act)(void *, const lwi_path_j
     run->act = act;
     run->first = s->level[level];
     run->end = s->level[level + 1];
-    if (run->end - run->first > 1)
+    if (s->pool && run->end - run->first > 1)
         lwi_pool_run(s->pool, level_part, run);
     else
-        act(run->path, &s->join[run->first]);
+        for (int k = run->first; k < run->end; k++) act(run->path, &s->join[k]);
 }
 
 bool lwi_path_run(lwi_path_schedule *s, const lwi_path_work *work, void *path)
 {
     task run = {.schedule = s, .work = work, .path = path};
+    if (lwi_ranks_share(s->ranks)) return run_on_ranks(&run);
     for (int i = s->nlevel - 1; work->down && i >= 0; i--) run_level(&run, i, work->down);
     if (s->pool)
         lwi_pool_run(s->pool, own_part, &run);
     else
-        own_part(&run, 0);
+        for (int t = 0; t < s->threads; t++) own_part(&run, t);
     for (int i = 0; work->up && i < s->nlevel; i++) run_level(&run, i, work->up);
-    bool valid = true;
-    for (int t = 0; t < s->threads; t++) valid = valid && !run.invalid[t];
-    return valid;
+    return !run.invalid;
 }
