@@ -463,6 +463,16 @@ def walking_machine(source):
     return text.strip().split("\n")
 
 
+@made("examples/design/README.md")
+def designs(source):
+    return source.call(sys.executable, source.path("examples/design/design.py"), "--table", "runs").strip().split("\n")
+
+
+@made("examples/design/README.md")
+def design_platform(source):
+    return source.call(sys.executable, source.path("examples/design/design.py"), "--table", "platform").strip().split("\n")
+
+
 @made("examples/engine/README.md", 0.01)
 def engine(source):
     model, rows = source.path("examples/engine/engine.yaml"), []
