@@ -264,9 +264,10 @@ lw_status lwi_mjcf_mesh_missing(const lwi_mjcf *u, const lwi_mjcf_body *b, const
         return LW_OK;
     }
     return lwi_mjcf_fail(u, geom->e, LW_ERR_MODEL,
-                         "geom '%.60s' of body '%.60s': the mass of the body depends on mesh "
+                         "geom%s%.60s%s of body '%.60s': the mass of the body depends on mesh "
                          "'%.120s': %s (`--missing-mesh massless` leaves it out)",
-                         name ? name : "", b->name ? b->name : "", file, m->reason);
+                         name ? " '" : "", name ? name : "", name ? "'" : "",
+                         b->name ? b->name : "", file, m->reason);
 }
 
 // ----------------------------------------------------------------------------------------- drawing
