@@ -2,28 +2,31 @@
 """Long runs: what `rattle` and `gauss` keep, their orders, and what the same costs by other methods.
 
 usage: structure.py long|orders|work|costs [--bin FOLDER] [--json FILE] [--periods N] [--peers PYTHON] [CASE...]
-       structure.py --table FILE long|orders|work|costs
+       structure.py --table FILE long|orders|costs|work CASE
 
 FOLDER has bench_structure and linkwork.
 long    every CASE of LONG_RUNS over its periods, or --periods of them: energy in ten blocks of rows, residuals, momenta,
         wall and CPU time
 orders  errors of positions with a step and its halves, and how far a motion that is reversed ends from its start
 work    the error of the energy, in tenths of a run of 1000 periods, and the CPU time, of every method of WORK; with
-        --peers, a Python that has mujoco and pinocchio, also of these (peers.py)
+        --peers, a Python that has mujoco and pinocchio, also of these (peers.py), or with --only-peers of them alone
 costs   CPU time of a step of `rattle` in units of a step of `index3`
 Results are added to --json after each case; tables are printed from there.
 """
 import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 TESTS, MODELS = os.path.join(ROOT, "tests/models/structure"), os.path.join(HERE, "models")
 ROUNDS = 3  # of a cost; the least counts
+ROW = 0.3  # s, about: between rows of `work`
 
 RATTLE = {"formulation": "rattle"}
 GAUSS = {"formulation": "momenta", "integrator": "gauss"}
@@ -37,7 +40,7 @@ LONG_RUNS = {
     "four-bar": (TESTS, "four_bar", RATTLE, 0.04, 4.8, "swing", 10**6, 11, ()),
     "floating loop": (TESTS, "floating_loop", RATTLE, 0.1, 6.0, "turn", 10**6, 11, (0, 1, 2)),
     "floating loop, mass centre at rest": (MODELS, "resting_loop", RATTLE, 0.1, 6.0, "turn", 10**5, 11, (0, 1, 2, 6, 7, 8)),
-    "chain of 8 in a loop": (MODELS, "chain8", RATTLE, 0.01, 1.9, "swing", 10**5, 23, ()),
+    "chain of 8 in a loop": (MODELS, "chain8", RATTLE, 0.005, 1.9, "swing", 10**5, 23, ()),
 }
 
 # model, duration [s], options, first step [s]
@@ -51,34 +54,55 @@ ORDERS = {
 }
 HALVINGS = 3
 
-# model, period [s]; method: options and steps [s] or tolerances
-WORK_MODELS = {"double pendulum": ("double_pendulum", 1.5), "four-bar": ("four_bar", 4.8)}
-TREE, LOOP = {"formulation": "momenta"}, {"formulation": "rcr"}
-WORK = {
-    "double pendulum": {
-        "`rattle` 2": ({**RATTLE, "order": 2}, "step", (0.04, 0.02, 0.01)),
-        "`rattle` 4": ({**RATTLE, "order": 4}, "step", (0.1, 0.05)),
-        "`rattle` 6": ({**RATTLE, "order": 6}, "step", (0.15, 0.1)),
-        "`gauss` 4": ({**GAUSS, "order": 4}, "step", (0.1, 0.05)),
-        "`gauss` 6": ({**GAUSS, "order": 6}, "step", (0.2, 0.1)),
-        "`gauss` 8": ({**GAUSS, "order": 8}, "step", (0.3, 0.2)),
-        "`index3`": ({"formulation": "index3"}, "step", (0.02, 0.01, 0.005)),
-        "`rk4`": ({**TREE, "integrator": "rk4"}, "step", (0.02, 0.01, 0.005)),
-        "`dopri5`": ({**TREE, "integrator": "dopri5"}, "rtol", (1e-6, 1e-8, 1e-10)),
-        "`verner87`": ({**TREE, "integrator": "verner87"}, "rtol", (1e-8, 1e-10, 1e-12)),
-    },
-    "four-bar": {
-        "`rattle` 2": ({**RATTLE, "order": 2}, "step", (0.04, 0.02)),
-        "`rattle` 4": ({**RATTLE, "order": 4}, "step", (0.06, 0.03)),
-        "`rattle` 6": ({**RATTLE, "order": 6}, "step", (0.1, 0.06)),
-        "`index3`": ({"formulation": "index3"}, "step", (0.02, 0.01)),
-        "`rk4`": ({**LOOP, "integrator": "rk4"}, "step", (0.02, 0.01)),
-        "`dopri5`": ({**LOOP, "integrator": "dopri5"}, "rtol", (1e-6, 1e-8)),
-        "`verner87`": ({**LOOP, "integrator": "verner87"}, "rtol", (1e-8, 1e-10)),
-    },
+# folder, model, period [s], joint that closes its loop
+WORK_MODELS = {
+    "double pendulum": (TESTS, "double_pendulum", 1.5, None),
+    "heavy top": (TESTS, "heavy_top", 0.20944, None),
+    "four-bar": (TESTS, "four_bar", 4.8, "j3"),
+    "chain of 8 in a loop": (MODELS, "chain8", 1.9, "j8"),
 }
-PEERS = {"MuJoCo, implicitfast": ("implicitfast", (0.004, 0.002, 0.001)), "MuJoCo, RK4": ("RK4", (0.02, 0.01, 0.005)),
-         "Pinocchio, semi-implicit Euler": ("pinocchio", (0.004, 0.002, 0.001))}
+TREE, LOOP = {"formulation": "momenta"}, {"formulation": "rcr"}
+
+
+def own_methods(formulation, rattle, gauss, index3, rk4, dopri5, verner87):
+    """Methods of a mechanism: options, and steps [s] or tolerances."""
+    return {
+        **{f"`rattle` {order}": ({**RATTLE, "order": order}, "step", steps) for order, steps in rattle.items()},
+        **{f"`gauss` {order}": ({**GAUSS, "order": order}, "step", steps) for order, steps in gauss.items()},
+        "`index3`": ({"formulation": "index3"}, "step", index3),
+        "`rk4`": ({**formulation, "integrator": "rk4"}, "step", rk4),
+        "`dopri5`": ({**formulation, "integrator": "dopri5"}, "rtol", dopri5),
+        "`verner87`": ({**formulation, "integrator": "verner87"}, "rtol", verner87),
+    }
+
+
+WORK = {
+    "double pendulum": own_methods(
+        TREE, {2: (0.04, 0.02, 0.01), 4: (0.1, 0.05), 6: (0.15, 0.1)}, {4: (0.1, 0.05), 6: (0.2, 0.1), 8: (0.3, 0.2)},
+        (0.02, 0.01, 0.005), (0.02, 0.01, 0.005), (1e-6, 1e-8, 1e-10), (1e-8, 1e-10, 1e-12)),
+    "heavy top": own_methods(
+        TREE, {2: (0.01, 0.005), 4: (0.02, 0.01), 6: (0.02,)}, {4: (0.01, 0.005), 6: (0.02, 0.01)},
+        (0.005, 0.0025), (0.01, 0.005), (1e-6, 1e-8), (1e-8, 1e-10)),
+    "four-bar": own_methods(
+        LOOP, {2: (0.04, 0.02), 4: (0.06, 0.03), 6: (0.1, 0.06)}, {}, (0.02, 0.01), (0.02, 0.01), (1e-6, 1e-8), (1e-8, 1e-10)),
+    "chain of 8 in a loop": own_methods(
+        LOOP, {2: (0.01, 0.005), 4: (0.02, 0.01)}, {}, (0.01, 0.005), (0.01, 0.005), (1e-6, 1e-8), (1e-8, 1e-10)),
+}
+
+# method: integrator of peers.py, steps [s] for each mechanism
+PENDULUM_STEPS = {"fine": (0.004, 0.002, 0.001), "coarse": (0.02, 0.01, 0.005)}
+PEERS = {
+    "double pendulum": {"MuJoCo, implicitfast": ("implicitfast", PENDULUM_STEPS["fine"]),
+                        "MuJoCo, RK4": ("RK4", PENDULUM_STEPS["coarse"]),
+                        "Pinocchio, semi-implicit Euler": ("pinocchio", PENDULUM_STEPS["fine"]),
+                        "Pinocchio, RK4": ("pinocchio-RK4", PENDULUM_STEPS["coarse"])},
+    "heavy top": {"MuJoCo, implicitfast": ("implicitfast", (0.002, 0.001)), "MuJoCo, implicit": ("implicit", (0.002, 0.001)),
+                  "MuJoCo, RK4": ("RK4", (0.01, 0.005)),
+                  "Pinocchio, semi-implicit Euler": ("pinocchio", (0.002, 0.001)),
+                  "Pinocchio, RK4": ("pinocchio-RK4", (0.01, 0.005))},
+    "four-bar": {"MuJoCo, implicitfast": ("implicitfast", (0.004, 0.002)), "MuJoCo, RK4": ("RK4", (0.01, 0.005))},
+    "chain of 8 in a loop": {"MuJoCo, implicitfast": ("implicitfast", (0.004, 0.002)), "MuJoCo, RK4": ("RK4", (0.01, 0.005))},
+}
 
 # generated model, step [s], steps
 COSTS = {"chain of 128": ("chain: {n: 128, seed: 1}", 2e-4, 200), "chain of 1024": ("chain: {n: 1024, seed: 1}", 1e-4, 40),
@@ -133,6 +157,10 @@ def measure_long(arguments):
         store(arguments.json, "long", name, {"periods": periods, **found})
 
 
+def reason(row):
+    return "fails: " + row["failed"].split(": ")[-1][:60]
+
+
 def power_of_ten(number):
     return f"{number:.0e}".replace("e+0", "e")
 
@@ -143,6 +171,8 @@ def table_long(rows):
     for name, case in LONG_RUNS.items():
         row = rows.get(name)
         if not row or "failed" in row:
+            cells.append([f"{name}, {case[3]} s", power_of_ten(row["periods"]) if row else "", "",
+                          reason(row) if row else "not measured"] + 5 * [""])
             continue
         kept = max((row["momenta"][i] for i in case[8]), default=None)
         cells.append([f"{name}, {power_of_ten(case[3]) if case[3] < 1e-3 else case[3]} s", power_of_ten(row["periods"]),
@@ -202,15 +232,15 @@ def least_cost(runs):
 
 
 def measure_work(arguments):
-    for case, (model, period) in WORK_MODELS.items():
+    for case, (folder, model, period, closing) in WORK_MODELS.items():
         if arguments.names and case not in arguments.names:
             continue
         duration = (arguments.periods or 1000) * period
-        path = path_of(TESTS, model)
-        for method, (options, key, values) in WORK[case].items():
+        path = path_of(folder, model)
+        for method, (options, key, values) in ({} if arguments.only_peers else WORK[case]).items():
             for value in values:
                 interval = value if key == "step" else 0.1
-                every = max(1, round(0.3 / interval))
+                every = max(1, round(ROW / interval))
                 settings = {**options, key: value}
                 if key == "rtol":
                     settings["atol"] = value
@@ -219,29 +249,68 @@ def measure_work(arguments):
                 best = least_cost(runs)
                 name = f"{case}: {method}, {key} {value:g}"
                 store(arguments.json, "work", name, best if "failed" in best else work_row(best, duration))
-        if arguments.peers and case == "double pendulum":
-            measure_peers(arguments, path, case, duration)
+        if arguments.peers:
+            measure_peers(arguments, path, case, duration, closing)
 
 
-def measure_peers(arguments, path, case, duration):
+def without_joint(path, joint, folder):
+    """A copy of the model without its last joint, and where that joint was: the body, the points on it and on the ground."""
+    with open(path, encoding="utf-8") as file:
+        tree, last = file.read().split(f"  {joint}:\n")
+    body, ground = re.search(r"between: \[(\w+), (\w+)\]", last).groups()
+    points = re.findall(r"position: \[([^\]]*)\]", last)
+    if ground != "ground" or len(points) != 2:
+        raise ValueError(f"{path}: joint {joint} is none between a body and the ground")
+    copy = os.path.join(folder, "tree.yaml")
+    with open(copy, "w", encoding="utf-8") as file:
+        file.write(tree)
+    return copy, body, [point.replace(",", "") for point in points]
+
+
+def close_loop(path, body, points):
+    """Adds the constraint that holds a point of a body to one of the ground, as strong as the step allows."""
+    tree = xml.etree.ElementTree.parse(path)
+    world = tree.find("worldbody")
+    for of, name, point in ((world.find(f".//body[@name='{body}']"), "moving", points[0]), (world, "held", points[1])):
+        xml.etree.ElementTree.SubElement(of, "site", name=name, pos=point)
+    equality = xml.etree.ElementTree.SubElement(tree.getroot(), "equality")
+    xml.etree.ElementTree.SubElement(equality, "connect", site1="moving", site2="held", solref="0 1",
+                                     solimp="0.9999 0.9999 0.001 0.5 2")
+    tree.write(path)
+
+
+def write_mjcf(arguments, path, closing, folder):
+    model, body = os.path.join(folder, "model.xml"), None
+    if closing:
+        path, body, points = without_joint(path, closing, folder)
+    subprocess.run([os.path.join(arguments.bin, "linkwork"), "convert", path, "-o", model], check=True, capture_output=True)
+    if body:
+        close_loop(model, body, points)
+    return model
+
+
+def measure_peers(arguments, path, case, duration, closing):
     with tempfile.TemporaryDirectory() as folder:
-        model = os.path.join(folder, "model.xml")
-        subprocess.run([os.path.join(arguments.bin, "linkwork"), "convert", path, "-o", model], check=True, capture_output=True)
-        for method, (integrator, steps) in PEERS.items():
+        model = write_mjcf(arguments, path, closing, folder)
+        for method, (integrator, steps) in PEERS[case].items():
             for step in steps:
                 done = subprocess.run([arguments.peers, os.path.join(HERE, "peers.py"), model, integrator, repr(step),
-                                       repr(duration)], check=True, capture_output=True, text=True)
-                store(arguments.json, "work", f"{case}: {method}, step {step:g}", json.loads(done.stdout))
+                                       repr(duration)], check=False, capture_output=True, text=True)
+                row = json.loads(done.stdout) if done.returncode == 0 else {"failed": done.stderr.strip().split("\n")[-1]}
+                store(arguments.json, "work", f"{case}: {method}, step {step:g}", row)
 
 
-def table_work(rows):
-    cells = [["mechanism, method, step or tolerance", "CPU per second of motion [µs]", "E - E₀ [J]: largest", "drift of its mean"]]
+def table_work(rows, case):
+    cells = [["method, step or tolerance", "CPU per second of motion [µs]", "E - E₀ [J]: largest", "drift of its mean"]]
     for name, row in rows.items():
+        if not name.startswith(case + ": "):
+            continue
+        method = name[len(case) + 2:]
         if "failed" in row:
-            cells.append([name, "", "fails: " + row["failed"].split(": ")[-1][:60], ""])
+            cells.append([method, "", reason(row), ""])
             continue
         largest = max(max(row["largest"]), -min(row["least"]))
-        cells.append([name, f"{1e6 * row['cpu'] / row['duration']:.3g}", f"{largest:.1e}",
+        cells.append([method, f"{1e6 * row['cpu'] / row['duration']:.3g}", f"{largest:.1e}",
                       f"{row['mean'][-1] - row['mean'][0]:.1e}"])
     return cells
 
@@ -283,10 +352,11 @@ def main():
     parser.add_argument("--periods", type=int)
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--peers")
+    parser.add_argument("--only-peers", action="store_true")
     parser.add_argument("--table")
     arguments = parser.parse_intermixed_args()
     if arguments.table:
-        cells = TABLE[arguments.part](read(arguments.table).get(arguments.part, {}))
+        cells = TABLE[arguments.part](read(arguments.table).get(arguments.part, {}), *arguments.names)
         for line in (cells[0], ["---"] * len(cells[0]), *cells[1:]):
             print("|" + "|".join(line if line[0] == "---" else [f" {cell} " for cell in line]) + "|")
         return 0

@@ -1,8 +1,9 @@
-// test_rattle_lanes.c -- the kernels of rattle: the same bits in every width, the results of the generic code; steps of
-// equal length; joints far from the origin.
+// test_rattle_lanes.c -- the kernels of rattle and gauss: the same bits in every width and for any number of threads, the
+// results of the generic code; steps of equal length; joints far from the origin.
 #include "methods/rattle/rattle_cases.h"
 
 #include "methods/rattle/kernels.h"
+#include "base/threads.h"
 #include "integrate/integrator.h"
 #include "support/given.h"
 
@@ -13,10 +14,11 @@ typedef struct stepper {
     double *x, zeros[8];
 } stepper;
 
-static stepper begin(const lw_model *model, int width)
+static stepper begin_threads(const lw_model *model, int width, const char *threads)
 {
     stepper s = {.options = rattle_options(0.01, 1, 1, 2)};
     lw_error error;
+    set(&s.options, "threads", threads);
     lwi_arena arena;
     lwi_snapshot start;
     lwt_ok(lwi_work_create_options(model, &lwi_formulation_rattle, NULL, 0, &s.options, &s.work,
@@ -31,6 +33,11 @@ static stepper begin(const lw_model *model, int width)
     lwt_ok(s.work->formulation->enter(s.work, &start, s.x), &s.work->error);
     lwi_arena_free(&arena);
     return s;
+}
+
+static stepper begin(const lw_model *model, int width)
+{
+    return begin_threads(model, width, "1");
 }
 
 static void advance(stepper *s, double h, int steps)
@@ -91,6 +98,106 @@ static void widths_have_the_same_bits(void **state)
         lw_model_destroy(model);
     }
 }
+
+// The whole state, multipliers included, after some steps by 1, 2 and 8 threads.
+static void check_threads(const char *text, double h, int steps)
+{
+    static const char *const threads[] = {"1", "2", "8"};
+    lw_model *model = lwt_yaml(text);
+    double *first = NULL;
+    for (int i = 0; i < LWI_COUNT(threads); i++) {
+        stepper s = begin_threads(model, 0, threads[i]);
+        const lwi_rattle *d = s.work->data;
+        const size_t bytes = (size_t)s.work->layout.nx * sizeof *s.x;
+        assert_int_equal(d->system.pool != NULL, i > 0);
+        advance(&s, h, steps);
+        if (i > 0) assert_true(lwi_pool_rounds(d->system.pool) >= 8ul * (unsigned long)steps);
+        if (i == 0) {
+            first = malloc(bytes);
+            assert_non_null(first);
+            memcpy(first, s.x, bytes);
+        }
+        assert_memory_equal(s.x, first, bytes);
+        end(&s);
+    }
+    free(first);
+    lw_model_destroy(model);
+}
+
+static void threads_have_the_same_bits(void **state)
+{
+    (void)state;
+    check_threads("linkwork: 1\ngenerate: {chain: {n: 900, seed: 1}}\n", 1e-4, 3);
+    check_threads("linkwork: 1\ngenerate: {tree: {n: 1200, joint: universal, seed: 3}}\n", 1e-3, 3);
+    check_threads("linkwork: 1\ngenerate: {ladder: {n: 300, q: [0.2, 0.3, 0], qd: [0.5, 1, 0]}}\n",
+                  1e-3, 3);
+    check_threads("linkwork: 1\ngenerate: {net: {n: 12, joint: revolute, qd: [0, 0, 1]}}\n", 1e-3,
+                  3);
+}
+
+// -------------------------------------------------------------------------------------------- gauss
+
+static lw_status rates(void *user, double t, const double *x, double *xdot)
+{
+    lwi_work *work = user;
+    return work->formulation->rates(work, t, x, NULL, xdot);
+}
+
+// The state after some steps of gauss on momenta with kernels of a width.
+static double *gauss_after(const lw_model *model, int lanes, double h, int steps, int *n)
+{
+    lwi_work *work;
+    lw_error error;
+    lwi_arena arena;
+    lwi_snapshot start;
+    lwi_integrator *gauss;
+    double t = 0;
+    lwt_ok(lwi_work_create_lanes(model, &lwi_formulation_momenta, NULL, lanes, &work, &error),
+           &error);
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_snapshot_create(model, &arena, &start), LW_OK);
+    lwi_snapshot_start(model, &start);
+    *n = work->layout.nx;
+    double *x = calloc((size_t)*n, sizeof *x);
+    assert_non_null(x);
+    lwt_ok(work->formulation->enter(work, &start, x), &work->error);
+    const lwi_problem problem = {
+        .n = *n, .rates = rates, .user = work, .why = &work->error, .max_step = h, .order = 6};
+    const lwi_integrator_type *type = lwi_integrator_find("gauss");
+    lwt_ok(type->create(type, &problem, t, x, NULL, &gauss, &error), &error);
+    lwt_ok(type->advance(gauss, &t, x, steps * h, steps * h, false, &error), &error);
+    type->destroy(gauss);
+    lwi_arena_free(&arena);
+    lwi_work_destroy(work);
+    return x;
+}
+
+static void gauss_has_the_same_bits_in_every_width(void **state)
+{
+    (void)state;
+    static const char *const models[] = {
+        "linkwork: 1\ngenerate: {chain: {n: 21, seed: 3}}\n",
+        "linkwork: 1\ngenerate: {chain: {n: 9, joint: spherical, qd: [0, 0, 40]}}\n",
+        "linkwork: 1\ngenerate: {tree: {n: 40, joint: universal, seed: 3}}\n"};
+    for (int i = 0; i < LWI_COUNT(models) && lwi_rattle_kernels_of(1); i++) {
+        lw_model *model = lwt_yaml(models[i]);
+        int n;
+        double *one = gauss_after(model, 1, 1e-3, 20, &n);
+        for (int width = 4; width <= 8; width += 4) {
+            if (!lwi_rattle_kernels_of(width)) continue;
+            double *other = gauss_after(model, width, 1e-3, 20, &n);
+            for (int k = 0; k < n; k++)
+                if (one[k] != other[k])
+                    fail_msg("model %d, width %d, number %d: %.17g, expected %.17g", i, width, k,
+                             other[k], one[k]);
+            free(other);
+        }
+        free(one);
+        lw_model_destroy(model);
+    }
+}
+
+// -------------------------------------------------------------------------------------------- steps
 
 // Coefficients have another form for rotations by more than half a radian in a step.
 static void rotations_solve_their_equation(void **state)
@@ -206,6 +313,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(widths_have_the_same_bits),
+        cmocka_unit_test(threads_have_the_same_bits),
+        cmocka_unit_test(gauss_has_the_same_bits_in_every_width),
         cmocka_unit_test(rotations_solve_their_equation),
         cmocka_unit_test(steps_are_equal),
         cmocka_unit_test(joints_far_away_are_closed),

@@ -58,10 +58,13 @@ static void trees_converge(void **state)
 static void loops_converge(void **state)
 {
     (void)state;
+    int redundant = 0;
     LWT_FOR_LOOPS(c, LOOPS, LWT_LOOP_ALL)
     {
         check("loop", seed_, c.model);
+        redundant += c.nredundant > 0;
     }
+    assert_true(redundant >= LOOPS / 4); // of redundant constraints
 }
 
 int main(void)
