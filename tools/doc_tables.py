@@ -586,8 +586,8 @@ def parallel_robots(source):
     return source.printed("bench/parallel/parallel.py", "parallel.json")
 
 
-def long_runs_part(source, part):
-    return source.call(sys.executable, source.path("bench/structure/structure.py"), part, "--table",
+def long_runs_part(source, part, *case):
+    return source.call(sys.executable, source.path("bench/structure/structure.py"), part, *case, "--table",
                        source.stored("structure.json")).strip().split("\n")
 
 
@@ -597,13 +597,33 @@ def long_runs(source):
 
 
 @made("docs/long-runs.md")
+def steps_of_long_runs(source):
+    return long_runs_part(source, "steps", "chain of 8 in a loop")
+
+
+@made("docs/long-runs.md")
 def orders_of_long_runs(source):
     return long_runs_part(source, "orders")
 
 
 @made("docs/long-runs.md")
-def work_of_long_runs(source):
-    return long_runs_part(source, "work")
+def work_of_double_pendulum(source):
+    return long_runs_part(source, "work", "double pendulum")
+
+
+@made("docs/long-runs.md")
+def work_of_heavy_top(source):
+    return long_runs_part(source, "work", "heavy top")
+
+
+@made("docs/long-runs.md")
+def work_of_four_bar(source):
+    return long_runs_part(source, "work", "four-bar")
+
+
+@made("docs/long-runs.md")
+def work_of_chain_in_loop(source):
+    return long_runs_part(source, "work", "chain of 8 in a loop")
 
 
 @made("docs/long-runs.md")

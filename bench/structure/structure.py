@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Long runs: what `rattle` and `gauss` keep, their orders, and what the same costs by other methods.
 
-usage: structure.py long|orders|work|costs [--bin FOLDER] [--json FILE] [--periods N] [--peers PYTHON] [CASE...]
-       structure.py --table FILE long|orders|costs|work CASE
+usage: structure.py long|steps|orders|work|costs [--bin FOLDER] [--json FILE] [--periods N] [--peers PYTHON] [CASE...]
+       structure.py --table FILE long|orders|costs, or steps|work CASE
 
 FOLDER has bench_structure and linkwork.
 long    every CASE of LONG_RUNS over its periods, or --periods of them: energy in ten blocks of rows, residuals, momenta,
         wall and CPU time
+steps   the same over 10^4 periods of a chaotic motion, by several steps
 orders  errors of positions with a step and its halves, and how far a motion that is reversed ends from its start
 work    the error of the energy, in tenths of a run of 1000 periods, and the CPU time, of every method of WORK; with
         --peers, a Python that has mujoco and pinocchio, also of these (peers.py), or with --only-peers of them alone
@@ -15,6 +16,7 @@ Results are added to --json after each case; tables are printed from there.
 """
 import argparse
 import json
+import math
 import os
 import re
 import subprocess
@@ -42,6 +44,10 @@ LONG_RUNS = {
     "floating loop, mass centre at rest": (MODELS, "resting_loop", RATTLE, 0.1, 6.0, "turn", 10**5, 11, (0, 1, 2, 6, 7, 8)),
     "chain of 8 in a loop": (MODELS, "chain8", RATTLE, 0.005, 1.9, "swing", 10**5, 23, ()),
 }
+
+# A chaotic motion by several steps [s]: what is left of its energy error, in units of h^2, is none of the steps.
+STEPS = {"chain of 8 in a loop": (0.01, 0.005, 0.0025)}
+STEPS_PERIODS, STEPS_ROW = 10**4, 0.23  # s between rows
 
 # model, duration [s], options, first step [s]
 ORDERS = {
@@ -183,6 +189,35 @@ def table_long(rows):
     return cells
 
 
+# -------------------------------------------------------------------------------------------- steps
+
+
+def measure_steps(arguments):
+    for name, steps in STEPS.items():
+        folder, model, options, _, period, *_ = LONG_RUNS[name]
+        rows = round((arguments.periods or STEPS_PERIODS) * period / STEPS_ROW)
+        for step in steps:
+            found = bench(arguments, path_of(folder, model), step, rows, round(STEPS_ROW / step), **options, step=step)
+            found.pop("end", None)
+            store(arguments.json, "steps", f"{name}: {step:g}", found)
+
+
+def table_steps(rows, case):
+    cells = [["h [s]", "mean of E - E₀ over h² [J/s²]: first tenth", "third to last: minimum, maximum",
+              "largest of each tenth over h²: minimum, maximum", "CPU time [s]"]]
+    for name, row in rows.items():
+        if not name.startswith(case + ": "):
+            continue
+        h = name[len(case) + 2:]
+        if "failed" in row:
+            cells.append([h, reason(row)] + 3 * [""])
+            continue
+        mean, largest = ([value / float(h)**2 for value in row[key]] for key in ("mean", "largest"))
+        cells.append([h, f"{mean[0]:.0f}", f"{min(mean[2:]):.0f}, {max(mean[2:]):.0f}",
+                      f"{min(largest):.0f}, {max(largest):.0f}", f"{row['cpu']:.0f}"])
+    return cells
+
+
 # -------------------------------------------------------------------------------------------- orders
 
 
@@ -209,11 +244,10 @@ def measure_orders(arguments):
 
 
 def table_orders(rows):
-    from math import log2
     cells = [["mechanism, method", "h [s]", "error with h [m]", "h/2", "h/4", "orders", "2000 steps and back: off by [m]"]]
     for name, row in rows.items():
         e = row["errors"]
-        orders = [f"{log2(a / b):.2f}" if b > 1e-12 else "–" for a, b in zip(e, e[1:])]
+        orders = [f"{math.log2(a / b):.2f}" if b > 1e-12 else "–" for a, b in zip(e, e[1:])]
         cells.append([name, f"{row['steps'][0]:g}", *(f"{x:.2e}" for x in e), ", ".join(orders), f"{row['reversal']:.0e}"])
     return cells
 
@@ -297,6 +331,8 @@ def measure_peers(arguments, path, case, duration, closing):
                 done = subprocess.run([arguments.peers, os.path.join(HERE, "peers.py"), model, integrator, repr(step),
                                        repr(duration)], check=False, capture_output=True, text=True)
                 row = json.loads(done.stdout) if done.returncode == 0 else {"failed": done.stderr.strip().split("\n")[-1]}
+                if not all(math.isfinite(mean) for mean in row.get("mean", [])):
+                    row = {"failed": "the energy becomes no finite number"}
                 store(arguments.json, "work", f"{case}: {method}, step {step:g}", row)
 
 
@@ -339,8 +375,8 @@ def table_costs(rows):
               for name, row in rows.items())]
 
 
-MEASURE = {"long": measure_long, "orders": measure_orders, "work": measure_work, "costs": measure_costs}
-TABLE = {"long": table_long, "orders": table_orders, "work": table_work, "costs": table_costs}
+MEASURE = {"long": measure_long, "steps": measure_steps, "orders": measure_orders, "work": measure_work, "costs": measure_costs}
+TABLE = {"long": table_long, "steps": table_steps, "orders": table_orders, "work": table_work, "costs": table_costs}
 
 
 def main():

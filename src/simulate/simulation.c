@@ -511,6 +511,8 @@ static void audit_drift(lwi_audit *a, double error, double part)
     a->low = fmin(a->low, error), a->high = fmax(a->high, error);
     a->sum[tenth] += error;
     a->rows[tenth]++;
+    if (tenth < 9) return;
+    a->last_low = fmin(a->last_low, error), a->last_high = fmax(a->last_high, error);
 }
 
 // The energy at speeds of 1e-9 m/s: a mechanism at rest, without potential, has round-off alone.
@@ -537,6 +539,7 @@ static void audit(lwi_audit *a, lw_observe level, double t, double part, const l
     if (!a->begun) {
         a->reference = invariant, a->closed = s->residual[0];
         a->low = a->high = 0;
+        a->last_low = INFINITY, a->last_high = -INFINITY;
         memset(a->sum, 0, sizeof a->sum), memset(a->rows, 0, sizeof a->rows);
     }
     audit_drift(a, invariant - a->reference, part);

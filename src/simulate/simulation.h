@@ -26,6 +26,7 @@ typedef struct lwi_audit {
     double low, high; ///< range of E - Wnc - reference [J]
     double sum[10];   ///< of E - Wnc - reference over the rows of each tenth of the run
     long rows[10];
+    double last_low, last_high; ///< its range in the last of them
     double last,
         balanced; ///< times of the last row, and of the last one with E - Wnc off by less than half of size
     long impulses;       ///< impacts

@@ -567,6 +567,41 @@ static void other_options_count(void **state)
     }
 }
 
+// Runs of more than 10^4 periods without damping: those methods without drift that accept the model are named.
+static void long_undamped_runs_name_what_keeps_the_energy(void **state)
+{
+    (void)state;
+    static const char gauss[] = "--integrator gauss --order 6 --step H",
+                      rattle[] = "--formulation rattle --step H";
+    static const struct {
+        const char *model, *duration;
+        bool gauss, rattle;
+    } cases[] = {
+        {"double_pendulum", "3e4", true, true}, {"double_pendulum", "1e3", false, false},
+        {"four_bar", "5e4", false, true},       {"heavy_top", "1e4", false, true},
+        {"floating_loop", "1e6", false, true},
+    };
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        char path[512];
+        lw_model *model;
+        lw_options options;
+        lw_error error;
+        lw_sim *sim;
+        snprintf(path, sizeof path, "%s/tests/models/structure/%s.yaml", LW_SOURCE_DIR,
+                 cases[i].model);
+        lwt_ok(lw_model_read(path, NULL, &model, NULL, &error), &error);
+        lw_options_default(&options);
+        set(&options, "duration", cases[i].duration);
+        lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+        const char *notice = lw_sim_notice(sim);
+        if ((strstr(notice, gauss) != NULL) != cases[i].gauss ||
+            (strstr(notice, rattle) != NULL) != cases[i].rattle)
+            fail_msg("%s: %s", cases[i].model, notice);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
 // A damped hinge: decay that is faster than the motion requires an implicit method; tight tolerances ask for a
 // high order, but not where rows cut the steps; what has neither has the default.
 static void integrators_follow_decay_and_tolerance(void **state)
@@ -723,6 +758,7 @@ int main(void)
         cmocka_unit_test(couplings_count_as_loops),
         cmocka_unit_test(choices_of_the_user_are_kept),
         cmocka_unit_test(other_options_count),
+        cmocka_unit_test(long_undamped_runs_name_what_keeps_the_energy),
         cmocka_unit_test(integrators_follow_decay_and_tolerance),
         cmocka_unit_test(integrators_follow_stiff_springs),
         cmocka_unit_test(estimates_grow),

@@ -5,6 +5,7 @@
 #include "methods/rattle/rattle_cases.h"
 
 #include "methods/rattle/rattle.h"
+#include "simulate/simulation.h"
 #include "support/given.h"
 
 static lw_model *read_model(const char *name)
@@ -365,6 +366,32 @@ static void energy_does_not_drift(void **state)
     }
 }
 
+// Warnings of a drift of the mean, and of an energy that stays beyond that of the beginning.  The audit of a run is changed here:
+// a step that is too long shows itself after hours only.
+static void a_drift_is_named(void **state)
+{
+    (void)state;
+    lw_model *model = read_model("heavy_top");
+    const lw_options o = rattle_options(0.005, 50, 0.05, 2);
+    lw_sim *sim = simulation(model, &o);
+    lwt_ok(lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL), lw_sim_error(sim));
+    lwi_audit *a = &sim->audit;
+    const lwi_audit found = *a;
+    assert_null(strstr(lw_sim_notice(sim), "drifts"));
+    a->last_high = a->sum[0] / (double)a->rows[0] - 1e-6;
+    lwi_sim_add_warnings(sim);
+    assert_non_null(strstr(lw_sim_notice(sim), "all rows of the last tenth are below the mean"));
+    *a = found;
+    a->sum[9] -= 0.2 * (a->high - a->low) * (double)a->rows[9];
+    lwi_sim_add_warnings(sim);
+    assert_non_null(strstr(lw_sim_notice(sim), "more than a tenth of its range"));
+    *a = found;
+    lwi_sim_add_warnings(sim);
+    assert_null(strstr(lw_sim_notice(sim), "drifts"));
+    lw_sim_destroy(sim);
+    lw_model_destroy(model);
+}
+
 // ------------------------------------------------------------------------------- singular positions
 
 // A parallelogram swings through the position in line: phi'' = 2 g cos(phi) / 3.5, by RK4 here.
@@ -655,6 +682,7 @@ int main(void)
         cmocka_unit_test(momenta_are_kept),
         cmocka_unit_test(the_symplectic_form_is_kept),
         cmocka_unit_test(energy_does_not_drift),
+        cmocka_unit_test(a_drift_is_named),
         cmocka_unit_test(a_rhombus_passes_the_position_in_line),
         cmocka_unit_test(damping_is_of_order_two),
         cmocka_unit_test(stiff_damping_is_of_order_two),
