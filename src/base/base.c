@@ -21,11 +21,9 @@ const char *lw_status_text(lw_status status)
     }
 }
 
-#define STRING_(x) #x
-#define STRING(x) STRING_(x)
 const char *lw_version(void)
 {
-    return STRING(LW_VERSION_MAJOR) "." STRING(LW_VERSION_MINOR) "." STRING(LW_VERSION_PATCH);
+    return LWI_VERSION;
 }
 
 // ---------------------------------------------------------------------------------------- errors

@@ -14,6 +14,12 @@
         if (try_status_ != LW_OK) return try_status_;                                              \
     } while (0)
 
+/** "MAJOR.MINOR.PATCH" */
+#define LWI_STRING_(x) #x
+#define LWI_STRING(x) LWI_STRING_(x)
+#define LWI_VERSION                                                                                \
+    LWI_STRING(LW_VERSION_MAJOR) "." LWI_STRING(LW_VERSION_MINOR) "." LWI_STRING(LW_VERSION_PATCH)
+
 #define LWI_COUNT(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
 /** Fills *error (may be NULL) and returns `status`.  File, line and column are cleared. */

@@ -38,7 +38,25 @@ def try_program(prefix, folder, env=None):
     said(program, "run", crane, "--duration", "0.1", "-o", "crane.csv", cwd=folder, env=env)
     with open(os.path.join(folder, "crane.csv"), encoding="utf-8") as file:
         assert file.readline().startswith("time,"), "crane.csv has no header"
+    said(program, "run", crane, "--duration", "0.1", "-o", "crane.h5", cwd=folder, env=env)
+    try_modules(prefix, program, folder, env)
     return program
+
+
+def try_modules(prefix, program, folder, env):
+    """What calls HDF5 and cairo is found where it is unpacked; without it a message says so, and the rest works."""
+    def tried(*arguments):
+        return subprocess.run((program,) + arguments, cwd=folder, env=env, text=True, stderr=subprocess.PIPE, check=False)
+    for module in glob.glob(os.path.join(prefix, "lib/**/linkwork/*.so"), recursive=True):
+        name = os.path.splitext(os.path.basename(module))[0]
+        draw = ("plot", "crane.h5", "-o", "crane.png") if name == "cairo" else ("convert", "crane.h5", "-o", "again.csv")
+        done = tried(*draw)
+        assert done.returncode == 0, done.stderr
+        os.rename(module, module + ".away")
+        done = tried(*draw)
+        os.rename(module + ".away", module)
+        assert done.returncode and "linkwork/%s.so: cannot open" % name in done.stderr, done.stderr
+        assert tried("plot", "crane.csv", "-o", "crane.svg").returncode == 0
 
 
 def try_pages(prefix, program, env=None):

@@ -25,7 +25,7 @@ def main():
         package, = glob.glob(os.path.join(folder, "linkwork_*.deb"))
         depends = said("dpkg-deb", "-f", package, "Depends")
         print(depends)
-        for library in ("libc6", "libsundials", "libyaml", "libexpat"):
+        for library in ("libc6", "libsundials", "libyaml", "libexpat", "libhdf5"):
             assert library in depends, "the package does not depend on " + library
         assert "liblinkwork" not in depends
 

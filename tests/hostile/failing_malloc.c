@@ -32,14 +32,14 @@ static int in_main, from, show, own;
 static long count, count_own, at, above, held, peak;
 static struct {
     uintptr_t begin, end;
-} code[8]; // of the program and of Linkwork's library
+} code[8]; // of the program, of Linkwork's library and of its module for HDF5, if that is preloaded
 static int ncode;
 
 static int add_code(struct dl_phdr_info *object, size_t size, void *unused)
 {
     (void)size, (void)unused;
     const char *name = object->dlpi_name; // "": the program
-    if (*name && !strstr(name, "liblinkwork")) return 0;
+    if (*name && !strstr(name, "liblinkwork") && !strstr(name, "/linkwork/hdf5")) return 0;
     for (int i = 0; i < object->dlpi_phnum && ncode < 8; i++) {
         const ElfW(Phdr) *part = &object->dlpi_phdr[i];
         if (part->p_type != PT_LOAD || !(part->p_flags & PF_X)) continue;

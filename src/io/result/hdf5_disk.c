@@ -173,15 +173,6 @@ size_t lwi_hdf5_disk_peek(const lwi_hdf5_disk *d, void *bytes, size_t size)
     return length < size ? (size_t)length : size;
 }
 
-size_t lwi_hdf5_disk_peek_at(const char *path, void *bytes, size_t size)
-{
-    lwi_hdf5_disk disk = {0};
-    if (lwi_open_input(path, &disk.file, NULL) != LW_OK) return 0;
-    const size_t n = lwi_hdf5_disk_peek(&disk, bytes, size);
-    close(disk.file);
-    return n;
-}
-
 hsize_t lwi_hdf5_disk_length(const lwi_hdf5_disk *d)
 {
     return length_of(d->file);

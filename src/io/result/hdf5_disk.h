@@ -27,8 +27,6 @@ int lwi_hdf5_disk_sync(lwi_hdf5_disk *disk);
 int lwi_hdf5_disk_failure(const lwi_hdf5_disk *disk);
 /** The first bytes of the file.  @return how many there are */
 size_t lwi_hdf5_disk_peek(const lwi_hdf5_disk *disk, void *bytes, size_t size);
-/** The same of a file that is not open; allocates nothing.  @return 0 also if it cannot be opened */
-size_t lwi_hdf5_disk_peek_at(const char *path, void *bytes, size_t size);
 /** Length of the file [bytes]. */
 hsize_t lwi_hdf5_disk_length(const lwi_hdf5_disk *disk);
 

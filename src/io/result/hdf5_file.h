@@ -54,10 +54,10 @@ lw_status lwi_hdf5_close(lwi_hdf5_writer *writer, lw_error *error);
 
 typedef struct lwi_hdf5_reader lwi_hdf5_reader;
 
-/** Does the file begin with the HDF5 signature? */
-bool lwi_hdf5_recognise(const char *path);
-lw_status lwi_hdf5_open(const char *path, lwi_hdf5_reader **reader, lw_error *error);
-void lwi_hdf5_end(lwi_hdf5_reader *reader);
+/** @param time  the first column, which the file does not describe */
+lw_status lwi_hdf5_open(const char *path, lw_column_info time, lwi_hdf5_reader **reader,
+                        lw_error *error);
+void lwi_hdf5_end(lwi_hdf5_reader *reader); ///< not NULL
 
 long lwi_hdf5_rows(const lwi_hdf5_reader *reader);
 bool lwi_hdf5_closed(const lwi_hdf5_reader *reader); ///< was it closed by its writer?
@@ -68,6 +68,15 @@ const lwi_result_meta *lwi_hdf5_meta(const lwi_hdf5_reader *reader);
 lw_status lwi_hdf5_read(lwi_hdf5_reader *reader, int column, long first, long count, double *values,
                         lw_error *error);
 lw_status lwi_hdf5_read_state(lwi_hdf5_reader *reader, long row, double *x, lw_error *error);
+
+// ---- hdf5_signature.c, without the library
+
+/** Do the first bytes have the HDF5 signature? */
+enum { LWI_HDF5_SIGNATURE = 8 };
+bool lwi_hdf5_is_signed(const unsigned char head[LWI_HDF5_SIGNATURE]);
+/** The same of a file, which need not exist; allocates nothing. */
+bool lwi_hdf5_recognise(const char *path);
+
 // ---- hdf5_table.c
 
 /** A plain table: all memory is the caller's. */

@@ -34,6 +34,7 @@ typedef struct band {
 struct lwi_hdf5_reader {
     const char *path;
     lwi_hdf5_disk *disk;
+    lw_column_info of_time;
     hid_t file;
     bool closed;      ///< by its writer
     lw_status unread; ///< why an attribute could not be read; LW_OK: all could
@@ -73,18 +74,6 @@ const lw_column_info *lwi_hdf5_columns(const lwi_hdf5_reader *r, int *n)
 // The first bytes of the superblock: signature, version, two sizes, flags.  The flags are set while a writer
 // has the file open.  [HDF5 File Format, II.A]
 enum { HEAD = 12 };
-
-static bool is_signed(const unsigned char head[HEAD])
-{
-    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    return !memcmp(head, signature, 8);
-}
-
-bool lwi_hdf5_recognise(const char *path)
-{
-    unsigned char head[HEAD];
-    return lwi_hdf5_disk_peek_at(path, head, HEAD) == HEAD && is_signed(head);
-}
 
 static lw_status invalid(const lwi_hdf5_reader *r, lw_error *error, const char *what)
 {
@@ -380,8 +369,7 @@ static lw_status take_columns(lwi_hdf5_reader *r, hid_t set, hid_t stored, lw_er
         return invalid(r, error, "/columns has unexpected members");
     r->column = LWI_PUSH(&r->arena, lw_column_info, r->n);
     if (!r->column) return lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
-    r->column[0] = (lw_column_info){.name = "time"};
-    lwi_result_column_meaning("time", &r->column[0].unit, &r->column[0].frame);
+    r->column[0] = r->of_time;
     const hid_t type = lwi_hdf5_element_type(&element, LWI_HDF5_READ);
     if (type < 0) return lwi_hdf5_fail(error, LW_ERR_PARSE, r->path, "/columns cannot be read");
     const lw_status status = read_elements(r, set, type, &element, error);
@@ -564,8 +552,8 @@ static lw_status open_file(lwi_hdf5_reader *r, lw_error *error)
         return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
     const hid_t access = lwi_hdf5_access(r->disk);
     if (access < 0) return lwi_hdf5_fail(error, LW_ERR_IO, r->path, "cannot be opened");
-    r->closed = lwi_hdf5_disk_peek(r->disk, head, HEAD) < HEAD || !is_signed(head) || head[8] < 3 ||
-                head[11] == 0;
+    r->closed = lwi_hdf5_disk_peek(r->disk, head, HEAD) < HEAD || !lwi_hdf5_is_signed(head) ||
+                head[8] < 3 || head[11] == 0;
     unsigned flags = H5F_ACC_RDONLY;
     if (!r->closed && H5Pset_metadata_read_attempts(access, ATTEMPTS) >= 0)
         flags |= H5F_ACC_SWMR_READ;
@@ -597,11 +585,12 @@ static lw_status start_quietly(lwi_hdf5_reader *r, lw_error *error)
     return status;
 }
 
-lw_status lwi_hdf5_open(const char *path, lwi_hdf5_reader **reader, lw_error *error)
+lw_status lwi_hdf5_open(const char *path, lw_column_info time, lwi_hdf5_reader **reader,
+                        lw_error *error)
 {
     lwi_hdf5_reader *r = lwi_allocate(NULL, sizeof *r);
     if (!r) return lwi_fail(error, LW_ERR_MEMORY, "no memory for a result");
-    *r = (lwi_hdf5_reader){.file = -1, .time = -1, .table = -1, .state = -1};
+    *r = (lwi_hdf5_reader){.of_time = time, .file = -1, .time = -1, .table = -1, .state = -1};
     lwi_arena_init(&r->arena, NULL);
     r->path = lwi_arena_text(&r->arena, path);
     r->reserve = lwi_hdf5_reserve();

@@ -268,16 +268,6 @@ const lwi_quantity *lwi_result_reaction_quantity(bool torque)
     return q;
 }
 
-const char *lwi_result_column_prefix(const lwi_quantity *q)
-{
-    static const char *const prefixes[LWI_RESULT_SUBJECTS] = {
-        [LWI_RESULT_TIME] = "",          [LWI_RESULT_BODY] = "body",
-        [LWI_RESULT_JOINT] = "joint",    [LWI_RESULT_REACTION] = "joint",
-        [LWI_RESULT_MARKER] = "marker",  [LWI_RESULT_SYSTEM] = "sys",
-        [LWI_RESULT_MEASURE] = "measure"};
-    return q->kind ? q->kind : prefixes[q->subject];
-}
-
 const char *lwi_result_part_unit(const lwi_quantity *q, int part)
 {
     LWI_ASSERT(part >= 0 && (q->numbered || part < lwi_quantity_part_count(q)));

@@ -53,7 +53,17 @@ const lwi_quantity *lwi_result_reaction_quantity(bool torque);
 bool lwi_result_is_reaction(const lwi_quantity *quantity);
 
 /** First part of names: "body" of body.rod.x. */
-const char *lwi_result_column_prefix(const lwi_quantity *quantity);
+static inline const char *lwi_result_column_prefix(const lwi_quantity *q)
+{
+    static const char *const prefixes[LWI_RESULT_SUBJECTS] = {
+        [LWI_RESULT_TIME] = "",          [LWI_RESULT_BODY] = "body",
+        [LWI_RESULT_JOINT] = "joint",    [LWI_RESULT_REACTION] = "joint",
+        [LWI_RESULT_MARKER] = "marker",  [LWI_RESULT_SYSTEM] = "sys",
+        [LWI_RESULT_MEASURE] = "measure"};
+    return q->kind ? q->kind : prefixes[q->subject];
+}
+
+/** Unit of a part. */
 const char *lwi_result_part_unit(const lwi_quantity *quantity, int part);
 
 /** Columns of one quantity of one item, side by side. */

@@ -33,7 +33,9 @@ lw_status lwi_result_sort_names(lw_result *r)
 static lw_status open_any(const char *path, lw_result *r, lw_error *error)
 {
     if (lwi_hdf5_recognise(path)) {
-        TRY(lwi_hdf5_open(path, &r->hdf5, error));
+        lw_column_info time = {.name = "time"};
+        lwi_result_column_meaning(time.name, &time.unit, &time.frame);
+        TRY(lwi_hdf5_open(path, time, &r->hdf5, error));
         r->column = lwi_hdf5_columns(r->hdf5, &r->n);
         r->rows = lwi_hdf5_rows(r->hdf5);
         r->meta = *lwi_hdf5_meta(r->hdf5);
@@ -80,7 +82,7 @@ lw_status lw_result_open(const char *path, lw_result **result, lw_error *error)
 void lw_result_close(lw_result *result)
 {
     if (!result) return;
-    lwi_hdf5_end(result->hdf5);
+    if (result->hdf5) lwi_hdf5_end(result->hdf5);
     lwi_result_memory_free(result->memory);
     lwi_csv_table_free(&result->csv);
     lwi_release(NULL, result->picked);
