@@ -31,7 +31,7 @@ static int step_of(int k)
 }
 
 // The first 128 bits of 5^k, for -297 <= k <= 350, as a product of 5^(27 a) and 5^b.
-static wide any_power_of_five(int k)
+__attribute__((noinline)) static wide any_power_of_five(int k)
 {
     static const uint64_t large[][2] = {
         {0xa76c582338ed2621u, 0xaf2af2b80af6f24eu}, {0x873e4f75e2224e68u, 0x5a7744a6e804a291u},
@@ -126,27 +126,27 @@ static int power_bits(int k)
     return (int)((int64_t)k * 1217359 >> 19);
 }
 
-// m 2^e 10^k as an integer, cut off, for products below 2^63; *up: to the nearest it is one more.
-// False: too close to a tie.
-static bool scaled(uint64_t m, int e, int k, uint64_t *whole, bool *up)
+// m 2^e 10^k to the nearest integer, for products below 2^60 that are not below 2^53.  False: too close to a tie.
+static inline bool scaled(uint64_t m, int e, int k, uint64_t *whole)
 {
     const wide five = power_of_five(k), low = (wide)m * (uint64_t)five;
     const wide high = (wide)m * (uint64_t)(five >> 64) + (uint64_t)(low >> 64);
     const uint64_t first = (uint64_t)(high >> 64), second = (uint64_t)high, third = (uint64_t)low;
     const int cut = -(e + k + power_bits(k) + 1);
-    LWI_ASSERT(cut > 0 && cut < 64);
-    const uint64_t half = (uint64_t)1 << (cut - 1), rest = first & (2 * half - 1);
-    *whole = first >> cut;
+    LWI_ASSERT(cut > 0 && cut < 12); // m is at most 2^64 - 2^11: `up` does not overflow
+    const uint64_t one = (uint64_t)1 << cut, up = first + one / 2;
+    *whole = up >> cut;
+    if (((up + 1) & (one - 1)) > 1) return true; // the rest is neither half nor next to it
+    const bool half = (up & (one - 1)) == 0;
     if (k >= 0 && k <= EXACT) {
-        *up = rest > half || (rest == half && (second || third || *whole & 1));
+        *whole -= half && !second && !third && *whole & 1; // a tie to the even one
         return true;
     }
-    *up = rest >= half;
-    return !(rest == half && second < CLOSE) && !(rest + 1 == half && second > UINT64_MAX - CLOSE);
+    return half ? second >= CLOSE : second <= UINT64_MAX - CLOSE;
 }
 
 // At most log10 x, and not less by more than 0.03; x is of the highest 31 bits of its number.
-static int decimal_exponent(int64_t high)
+static inline int decimal_exponent(int64_t high)
 {
     const int64_t log2 = high - ((int64_t)1023 << 20); // in 2^-20, a chord of the logarithm
     return (int)((log2 * 323228496 - ((int64_t)1 << 31)) >> 50);
@@ -156,16 +156,12 @@ static int decimal_exponent(int64_t high)
 // that, and less by one at most.  False: too close to a tie.
 static inline bool find_digits(uint64_t m, int e, int X, uint64_t *digits, int *exponent)
 {
-    bool up;
     for (;; X++) { // twice at most
-        if (!scaled(m, e, DIGITS - 1 - X, digits, &up)) return false;
+        if (!scaled(m, e, DIGITS - 1 - X, digits)) return false;
         if (*digits < 10 * (uint64_t)SMALLEST) break;
     }
-    if (*digits < SMALLEST) return false;
-    *digits += up;
-    if (*digits == 10 * (uint64_t)SMALLEST) *digits = SMALLEST, X++;
     *exponent = X;
-    return true;
+    return *digits >= SMALLEST;
 }
 
 // The same of the bits of a double; false also for zeros, infinities and what is no number.
@@ -183,33 +179,48 @@ static inline bool find_digits_of(uint64_t bits, uint64_t *digits, int *exponent
     return find_digits(m << zeros, e, decimal_exponent(high), digits, exponent);
 }
 
-// Sixteen digits, one in a byte, the first one in the lowest: `high` and `low`, below 10^8, are divided side by side, into
-// halves, pairs and single digits.  Quotients by multiplication: of numbers below 10^4 by 100, below 100 by 10.
-typedef uint64_t lanes_u64 __attribute__((vector_size(16)));
-typedef uint32_t lanes_u32 __attribute__((vector_size(16)));
-typedef uint16_t lanes_u16 __attribute__((vector_size(16)));
-
-static inline lanes_u64 sixteen_digits(uint32_t high, uint32_t low)
+// Eight digits of a number below 10^8, one in a byte, the first one in the lowest: halves, pairs and single digits side by
+// side.  Quotients by multiplication: of numbers below 10^8 by 10^4, below 10^4 by 100, below 100 by 10.  With
+// x = a q + r, q + 2^n r is 2^n x + (1 - 2^n a) q.
+static inline uint64_t eight_digits(uint64_t number)
 {
-    const uint32_t a = (uint32_t)((uint64_t)high * 3518437209u >> 45); // high / 10^4
-    const uint32_t b = (uint32_t)((uint64_t)low * 3518437209u >> 45);
-    const lanes_u64 both = {a | (uint64_t)(high - 10000 * a) << 32, b | (uint64_t)(low - 10000 * b)
-                                                                            << 32};
-    const lanes_u16 hundreds = (lanes_u16)(((lanes_u32)both * 5243) >> 19);
-    const lanes_u16 pairs =
-        hundreds | (lanes_u16)(((lanes_u32)both - (lanes_u32)(hundreds * 100)) << 16);
-    const lanes_u16 tens = pairs * 103 >> 10;
-    return (lanes_u64)(tens | (pairs - tens * 10) << 8);
+    const uint64_t half = number * 3518437209u >> 45;
+    const uint64_t halves = (number << 32) + (1 - ((uint64_t)10000 << 32)) * half;
+    const uint64_t hundreds = halves * 5243 >> 19 & 0x0000007f0000007fu;
+    const uint64_t pairs = (halves << 16) + (1 - ((uint64_t)100 << 16)) * hundreds;
+    const uint64_t tens = pairs * 103 >> 10 & 0x000f000f000f000fu;
+    return (pairs << 8) + (1 - ((uint64_t)10 << 8)) * tens;
 }
 
 // How many of eight digits there are without the zeros at the end.
 static inline int significant(uint64_t digits)
 {
-    return digits ? 8 - __builtin_clzll(digits) / 8 : 0;
+    return digits ? 8 - (int)((unsigned)__builtin_clzll(digits) / 8) : 0;
+}
+
+static inline void put_eight(char *to, uint64_t digits)
+{
+    digits |= 0x3030303030303030u;
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    digits = __builtin_bswap64(digits);
+#endif
+    memcpy(to, &digits, sizeof digits);
+}
+
+// The digits of a number from 10^16 to 10^17, the first one at `to`, the others at `others`; returns how many there are
+// without the zeros at the end.
+static inline int put_digits(char *to, char *others, uint64_t number)
+{
+    const uint64_t nine = number / EIGHT, first = nine / EIGHT;
+    const uint64_t high = eight_digits(nine - EIGHT * first),
+                   low = eight_digits(number - EIGHT * nine);
+    *to = (char)('0' + first);
+    put_eight(others, high), put_eight(others + 8, low);
+    return low ? 9 + significant(low) : 1 + significant(high);
 }
 
 // An exponent of at least two digits.
-static char *put_exponent(char *to, int X)
+__attribute__((noinline)) static char *put_exponent(char *to, int X)
 {
     const int size = X < 0 ? -X : X;
     *to++ = 'e', *to++ = X < 0 ? '-' : '+';
@@ -218,66 +229,60 @@ static char *put_exponent(char *to, int X)
     return to;
 }
 
-// As "%.17g": zeros at the end are left out; a power of ten from 1e17 on and below 1e-4.  Copies have constant sizes:
-// what they write behind the end is overwritten or ignored.
-static char *arrange(char *to, const char digit[2 * DIGITS], int n, int X)
+// The text of digits 10^(X - 16) as "%.17g": zeros at the end are left out; a power of ten from 1e17 on and below 1e-4.
+// Copies have constant sizes: what they write behind the end is overwritten or ignored.
+static inline char *arrange(char *to, uint64_t digits, int X)
 {
-    if (X < -4 || X >= DIGITS) {
-        *to = digit[0], to[1] = '.';
-        memcpy(to + 2, digit + 1, DIGITS - 1);
-        return put_exponent(to + (n > 1 ? n + 1 : 1), X);
+    if (X == 0) {
+        const int n = put_digits(to, to + 2, digits);
+        to[1] = '.';
+        return to + n + (n > 1);
     }
-    if (X < 0) {
+    if (X > 0 && X < DIGITS) {
+        const int n = put_digits(to, to + 1, digits);
+        char *point = to + X + 1;
+        if (n <= X + 1) return point; // an integer: digits behind the n are zeros
+        memmove(point + 1, point, DIGITS - 1);
+        *point = '.';
+        return to + n + 1;
+    }
+    if (X < 0 && X >= -4) {
         memcpy(to, "0.000", 5);
-        memcpy(to + 1 - X, digit, DIGITS);
-        return to + 1 - X + n;
+        to += 1 - X;
+        return to + put_digits(to, to + 1, digits);
     }
-    memcpy(to, digit, DIGITS);
-    if (n <= X + 1) return to + X + 1; // an integer: digits behind the n are zeros
-    to[X + 1] = '.';
-    memcpy(to + X + 2, digit + X + 1, DIGITS);
-    return to + n + 1;
+    const int n = put_digits(to, to + 2, digits);
+    to[1] = '.';
+    return put_exponent(to + n + (n > 1), X);
 }
 
-// The digits of a number from 10^16 to 10^17, zeros behind them; returns how many there are without those at the end.
-static inline int put_digits(char digit[2 * DIGITS], uint64_t number)
-{
-    const uint64_t high = number / EIGHT, first = high / EIGHT;
-    const lanes_u64 all =
-        sixteen_digits((uint32_t)(high - EIGHT * first), (uint32_t)(number - EIGHT * high));
-    lanes_u64 characters = all | 0x3030303030303030u;
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    for (int i = 0; i < 2; i++) characters[i] = __builtin_bswap64(characters[i]);
-#endif
-    digit[0] = (char)('0' + first);
-    memcpy(digit + 1, &characters, sizeof characters);
-    memset(digit + DIGITS, '0', DIGITS);
-    return all[1] ? 9 + significant(all[1]) : 1 + significant(all[0]);
-}
-
-int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM])
+// Behind the text of a number; NULL: left to `printf`.
+static inline char *put_number(char *to, double value)
 {
     uint64_t bits, digits;
-    char digit[2 * DIGITS], *to = text;
     int X;
     memcpy(&bits, &value, sizeof bits);
-    if (!find_digits_of(bits, &digits, &X)) return 0;
-    const int n = put_digits(digit, digits);
+    if (!find_digits_of(bits, &digits, &X)) return NULL;
     *to = '-';
-    to = arrange(to + (bits >> 63), digit, n, X);
-    LWI_ASSERT(to - text <= LWI_NUMBER_DIGITS);
-    return (int)(to - text);
+    return arrange(to + (bits >> 63), digits, X);
 }
 
 #else
 
-int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM])
+static char *put_number(char *to, double value)
 {
-    (void)value, (void)text;
-    return 0;
+    (void)to, (void)value;
+    return NULL;
 }
 
 #endif
+
+int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM])
+{
+    const char *end = put_number(text, value);
+    LWI_ASSERT(!end || end - text <= LWI_NUMBER_DIGITS);
+    return end ? (int)(end - text) : 0;
+}
 
 char *lwi_number_put(char text[LWI_NUMBER_ROOM], double value)
 {
@@ -287,6 +292,6 @@ char *lwi_number_put(char text[LWI_NUMBER_ROOM], double value)
         *text = '0';
         return text + 1;
     }
-    const int n = lwi_number_digits(value, text);
-    return text + (n ? n : snprintf(text, LWI_NUMBER_ROOM, "%.17g", value));
+    char *end = put_number(text, value);
+    return end ? end : text + snprintf(text, LWI_NUMBER_ROOM, "%.17g", value);
 }
