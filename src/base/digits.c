@@ -182,7 +182,7 @@ static inline bool find_digits_of(uint64_t bits, uint64_t *digits, int *exponent
 // Eight digits of a number below 10^8, one in a byte, the first one in the lowest: halves, pairs and single digits side by
 // side.  Quotients by multiplication: of numbers below 10^8 by 10^4, below 10^4 by 100, below 100 by 10.  With
 // x = a q + r, q + 2^n r is 2^n x + (1 - 2^n a) q.
-static inline uint64_t eight_digits(uint64_t number)
+static inline uint64_t digits_of_word(uint64_t number)
 {
     const uint64_t half = number * 3518437209u >> 45;
     const uint64_t halves = (number << 32) + (1 - ((uint64_t)10000 << 32)) * half;
@@ -198,7 +198,7 @@ static inline int significant(uint64_t digits)
     return digits ? 8 - (int)((unsigned)__builtin_clzll(digits) / 8) : 0;
 }
 
-static inline void put_eight(char *to, uint64_t digits)
+static inline void put_word(char *to, uint64_t digits)
 {
     digits |= 0x3030303030303030u;
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -212,10 +212,10 @@ static inline void put_eight(char *to, uint64_t digits)
 static inline int put_digits(char *to, char *others, uint64_t number)
 {
     const uint64_t nine = number / EIGHT, first = nine / EIGHT;
-    const uint64_t high = eight_digits(nine - EIGHT * first),
-                   low = eight_digits(number - EIGHT * nine);
+    const uint64_t high = digits_of_word(nine - EIGHT * first),
+                   low = digits_of_word(number - EIGHT * nine);
     *to = (char)('0' + first);
-    put_eight(others, high), put_eight(others + 8, low);
+    put_word(others, high), put_word(others + 8, low);
     return low ? 9 + significant(low) : 1 + significant(high);
 }
 

@@ -158,8 +158,8 @@ static void list_blocks(const lwi_elim *elim, int node, lwi_elim_batch *g)
     }
 }
 
-// Memory of a batch's front; plain: G is J.
-static lw_status front_room(lwi_arena *arena, bool plain, lwi_elim_batch *g)
+// Memory of a batch's front.
+static lw_status front_room(lwi_arena *arena, lwi_elim_batch *g)
 {
     const size_t width = (size_t)(g->nc + g->no);
 #define GET(what, count)                                                                           \
@@ -169,8 +169,6 @@ static lw_status front_room(lwi_arena *arena, bool plain, lwi_elim_batch *g)
     GET(g->v, width);
     GET(g->S, g->nc);
     GET(g->J, 6 * g->rows);
-    g->G = g->J;
-    if (plain) return LW_OK;
     GET(g->G, 6 * g->rows);
     return LW_OK;
 }
@@ -204,7 +202,7 @@ lw_status lwi_elim_batch_room(const lwi_elim *elim, const int *node, int lanes, 
         g->rows += g->slot[i].m;
     }
     list_blocks(elim, node[0], g);
-    return front_room(arena, elim->plain, g);
+    return front_room(arena, g);
 }
 
 // First row in the parent of the m open rows from row `from` on; -1: not contiguous there.
@@ -322,7 +320,6 @@ lw_status lwi_elim_create_tasks(lwi_elim *elim, lwi_arena *scratch, lwi_arena *a
     if (!c.shape || !elim->task || !elim->task_of || !elim->lane_of) return LW_ERR_MEMORY;
     TRY(choose_all(&c));
     elim->nbatch = elim->ntask;
-    TRY(lwi_elim_front_room(elim, elim->plain && elim->kernels ? c.taken : NULL, arena));
     LWI_ASSERT(elim->ntask <= n);
     for (int k = 0; k < n; k++) {
         if (c.taken[k]) continue;

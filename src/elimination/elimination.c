@@ -243,13 +243,12 @@ static lw_status find_entry_nodes(lwi_elim *elim, lwi_arena *arena)
     return LW_OK;
 }
 
-// Each kind of array is contiguous in the order of the sweep.
-lw_status lwi_elim_front_room(lwi_elim *elim, const bool *without, lwi_arena *arena)
+// Memory of all fronts, each kind of array contiguous in the order of the sweep.
+static lw_status front_room(lwi_elim *elim, lwi_arena *arena)
 {
     size_t R = 0, U = 0, v = 0, null = 0, swap = 0, C = 0, perm = 0;
     for (int k = 0; k < elim->nnode; k++) {
         const lwi_elim_front *N = &elim->front[k];
-        if (without && without[k]) continue;
         // indices into R are int
         if ((double)N->nc * N->ld > INT_MAX || (double)N->no * N->lu > INT_MAX)
             return LW_ERR_MEMORY;
@@ -273,7 +272,6 @@ lw_status lwi_elim_front_room(lwi_elim *elim, const bool *without, lwi_arena *ar
     if (!Rs || !Us || !vs || !nulls || !swaps || !elim->null || !elim->swap) return LW_ERR_MEMORY;
     for (int k = 0; k < elim->nnode; k++) {
         lwi_elim_front *N = &elim->front[k];
-        if (without && without[k]) continue;
         N->R = Rs, N->U = Us, N->v = vs;
         elim->null[k] = nulls, elim->swap[k] = swaps;
         Rs += (size_t)N->nc * (size_t)N->ld;
@@ -293,7 +291,6 @@ bool lwi_elim_lanes(lwi_elim *elim, int width)
 {
     const lwi_elim_kernels *kernels = width < 0 ? NULL : lwi_elim_kernels_of(width);
     if (width >= 0 && !kernels) return false;
-    LWI_ASSERT(!elim->plain);
     elim->kernels = kernels;
     return true;
 }
@@ -302,9 +299,9 @@ static lw_status tasks(lwi_elim *elim, lwi_arena *arena)
 {
     lwi_arena scratch;
     lwi_arena_init(&scratch, &arena->allocator);
-    elim->kernels = lwi_elim_kernels_of(0);
     const lw_status status = lwi_elim_create_tasks(elim, &scratch, arena);
     lwi_arena_free(&scratch);
+    elim->kernels = lwi_elim_kernels_of(0);
     return status;
 }
 
@@ -327,11 +324,10 @@ lw_status lwi_elim_unsymmetric(lwi_elim *elim, lwi_arena *arena)
     return lwi_elim_batch_unsymmetric(elim, arena);
 }
 
-static lw_status create(const lwi_plan *plan, bool plain, lwi_arena *arena, lwi_elim **out)
+lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **out)
 {
     lwi_elim *elim = LWI_PUSH(arena, lwi_elim, 1);
     if (!elim) return LW_ERR_MEMORY;
-    elim->plain = plain;
     LWI_ASSERT(plan && plan->nnode >= 0 && plan->kind != LW_PLAN_AUTO);
     elim->plan = plan;
     elim->nnode = plan->nnode;
@@ -340,10 +336,11 @@ static lw_status create(const lwi_plan *plan, bool plain, lwi_arena *arena, lwi_
     LWI_INVARIANT((last ? last->row + last->nc : 0) == plan->nrow,
                   NULL); // every row is closed once
     TRY(find_entry_nodes(elim, arena));
+    TRY(front_room(elim, arena));
     TRY(tasks(elim, arena));
     const size_t slots = (size_t)plan->slot[plan->graph.nedge], rows = (size_t)plan->nrow;
     elim->J = (double(*)[6])LWI_PUSH(arena, double, 36 * slots);
-    elim->G = plain ? elim->J : (double(*)[6])LWI_PUSH(arena, double, 36 * slots);
+    elim->G = (double(*)[6])LWI_PUSH(arena, double, 36 * slots);
     elim->S = LWI_PUSH(arena, double, rows);
     elim->scale = LWI_PUSH(arena, double, rows);
     elim->eps = LWI_PUSH(arena, double, rows);
@@ -357,16 +354,6 @@ static lw_status create(const lwi_plan *plan, bool plain, lwi_arena *arena, lwi_
     for (int k = 0; k < elim->nnode; k++) elim->state[k].kept = elim->front[k].nc;
     *out = elim;
     return LW_OK;
-}
-
-lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **elim)
-{
-    return create(plan, false, arena, elim);
-}
-
-lw_status lwi_elim_create_plain(const lwi_plan *plan, lwi_arena *arena, lwi_elim **elim)
-{
-    return create(plan, true, arena, elim);
 }
 
 // ------------------------------------------------------------------------------------------- calls
@@ -448,7 +435,6 @@ static lw_status factor(lwi_elim *elim, const double *eps, bool two, bool lanes)
 {
     elim->passes++;
     LWI_ASSERT(!two || elim->has_unsymmetric);
-    LWI_ASSERT(!elim->plain || (eps && lanes));
     LWI_ASSERT(!elim->assembled);
     elim->in_extended = false;
     elim->find_ranks = false;
@@ -458,7 +444,6 @@ static lw_status factor(lwi_elim *elim, const double *eps, bool two, bool lanes)
     atomic_store_explicit(&elim->J_changed, false, memory_order_relaxed);
     lwi_elim_sweep_matrix(elim);
     const bool repeat = lost_a_pivot(elim);
-    if (repeat && elim->plain) return LW_ERR_NOT_FINITE; // eps keeps all others
     if (repeat && lwi_elim_has_extended_factors(elim) && !eps && !two)
         return LW_ERR_SINGULAR; // lwi_elim_lost
     if (repeat) {               // node by node: finds the row

@@ -61,9 +61,6 @@ typedef struct lwi_elim lwi_elim;
  *  @param elim  out, allocated in `arena`
  *  @return LW_ERR_MEMORY */
 lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **elim);
-/** The same for K = 1 and eps > 0 for every row, in about half the memory: G is J, and is not to be filled; subtrees in
- *  lanes are not computed node by node as well.  For lwi_elim_factor and lwi_elim_solve only. */
-lw_status lwi_elim_create_plain(const lwi_plan *plan, lwi_arena *arena, lwi_elim **elim);
 /** Whether a pass is large enough to be worth waking threads: 200 000 multiplications in all. */
 bool lwi_elim_worth_threads(const lwi_elim *elim);
 /** The same of an evaluation with so many multiplications besides a pass. */

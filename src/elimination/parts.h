@@ -148,7 +148,6 @@ struct lwi_elim {
     bool unsymmetric;     ///< the current factors are not symmetric
     bool indefinite;      ///< their pivots may be negative
     bool assembled;       ///< the caller has written blocks and right sides in place (assembled.h)
-    bool plain;           ///< G is J, and nodes of batches have no fronts (lwi_elim_create_plain)
     long passes;          ///< matrix passes so far
     // ranked nodes
     double **null;     ///< [nnode] [nc - kept][nc] orthonormal null vectors of the scaled S_cc
@@ -180,8 +179,6 @@ void lwi_elim_down(lwi_elim *elim, int node);
 void lwi_elim_rank_eliminate(lwi_elim *elim, int node, const lwi_team *team);
 void lwi_elim_rank_up(lwi_elim *elim, int node);
 void lwi_elim_rank_down(lwi_elim *elim, int node);
-/** Memory of all fronts but those of nodes with `without`. */
-lw_status lwi_elim_front_room(lwi_elim *elim, const bool *without, lwi_arena *arena);
 /** Whether every row of the node has eps > 0. */
 bool lwi_elim_regular(const lwi_elim *elim, const lwi_elim_front *front);
 /** Rows of the node with a pivot below this are inactive in this matrix pass (inactive_rows.c); 0: none. */

@@ -511,7 +511,7 @@ static lw_status make(lwi_elim *elim, lwi_arena *scratch, lwi_arena *arena, lwi_
 
 lw_status lwi_elim_share_ranks(lwi_elim *elim, lwi_ranks *ranks, lwi_arena *arena)
 {
-    LWI_ASSERT(!elim->team && !elim->plain);
+    LWI_ASSERT(!elim->team);
     if (!lwi_elim_worth_threads(elim)) return LW_OK;
     lwi_elim_ranks *r = LWI_PUSH(arena, lwi_elim_ranks, 1);
     if (!r) return LW_ERR_MEMORY;

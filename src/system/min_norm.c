@@ -11,14 +11,19 @@
 //
 //     lambda += g (1 + 2 h + ... + n h^(n - 1)) g e   leaves   ((n + 1) h^n - n h^(n + 1)) e = (n + 1) g h^n e + ...
 //
-// with one solution for each term.  Directions without stiffness in A, the degrees of freedom, have no part in f, and J
-// removes what round-off puts there.
+// with one solution for each term: h^n g e = J v_n with A v_0 = f - J' lambda, A v_n = a D v_(n - 1), so that
 //
-// The graph of the elimination: edge k is body k with six rows, body e is joint e with its rows as
-// components, and G = J, so that x = x0 + J A^-1 (c - J' x0) is one vector pass.
+//     lambda += J (v_0 + ... + v_(n - 1) - n v_n)
+//
+// Directions without stiffness in A, the degrees of freedom, have no part in f, and J removes what round-off puts there.
+//
+// A is sparse, with a block of six rows for each body and one for each pair of bodies of an edge (base/block_cholesky.h).
+// The order is the sequential one of the elimination, which has the fewest multiplications in rows of loops and in nets:
+// in the graph of its plan edge k is body k with six rows, body e is joint e.
 #include "system/min_norm.h"
 
 #include "base/assert.h"
+#include "base/block_cholesky.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,24 +40,50 @@ enum { FEW = 3, MAX_STEPS = 40, TERMS = 4 };
 #define NULL_ENOUGH 1e-10
 
 struct lwi_min_norm {
-    int nbody, nedge;
-    int *row;   // [nedge + 1] first multiplier of each edge
-    int *first; // [nedge + 1] first entry of each edge in `slot`
-    int *slot;  // slot in the plan of each edge at each of its bodies
-    int *node;  // [nbody] edge of the plan of each body; -1: no edge has rows there
-    lwi_plan plan;
-    lwi_elim *elim;
-    double *eps;                           // [plan.nrow]
-    double *c, *w;                         // [plan.nrow] right side and solution of A
-    double (*x)[6], (*rest)[6], (*sum)[6]; // [nedge]
-    double (*f)[6];                        // [nbody]
-    double *part;                          // [rows]
+    int nbody, nedge, nnode;
+    int *row; // [nedge + 1] first multiplier of each edge
+    int *
+        first; // [nedge + 1] first slot of each edge: one for each of its bodies, none without rows
+    int *at;   // [slots] node of each
+    int *node; // [nbody] -1: no edge has rows there
+    int *rows; // [slots] first row of J of each
+    double (*J)[6];              // [rows of all slots]
+    double (*soft)[2];           // [nnode] a D, translations and rotations
+    double (*v)[6];              // [nnode]
+    double *rest, *before, *sum; // [multipliers]
+    double *part;                // [multipliers]
+    double (*f)[6];              // [nbody]
+    lwi_block_cholesky A;
+    int *block; // blocks of A of the pairs of bodies of each edge, in order
 };
 
 // ------------------------------------------------------------------------------------------ create
 
 #define GET(field, count)                                                                          \
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
+
+static int rows_of(const lwi_min_norm *l, int edge)
+{
+    return l->row[edge + 1] - l->row[edge];
+}
+
+static lw_status make_slots(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_arena *arena)
+{
+    int total = 0;
+    GET(l->row, graph->nedge + 1);
+    GET(l->first, graph->nedge + 1);
+    for (int e = 0; e < graph->nedge; e++) {
+        l->row[e + 1] = l->row[e] + graph->edge[e].rows;
+        l->first[e + 1] = l->first[e] + (graph->edge[e].rows ? graph->edge[e].n : 0);
+    }
+    GET(l->at, l->first[graph->nedge]);
+    GET(l->rows, l->first[graph->nedge]);
+    for (int e = 0; e < graph->nedge; e++)
+        for (int s = l->first[e]; s < l->first[e + 1]; s++, total += graph->edge[e].rows)
+            l->rows[s] = total;
+    GET(l->J, total);
+    return LW_OK;
+}
 
 // The edges at each body, with rows: list[first[b]] ... list[first[b + 1] - 1].
 static lw_status incidence(const lwi_plan_graph *graph, lwi_arena *arena, int **first, int **list)
@@ -73,53 +104,84 @@ static lw_status incidence(const lwi_plan_graph *graph, lwi_arena *arena, int **
     return LW_OK;
 }
 
-// Bodies as edges of six rows between the joints that they have.
+// Bodies as edges of six rows between the joints that they have; l->node: edge of each body.
 static lw_status make_plan(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_arena *scratch,
-                           lwi_arena *arena)
+                           lwi_arena *arena, lwi_plan *plan)
 {
     lwi_plan_edge *edge = LWI_PUSH(scratch, lwi_plan_edge, graph->nbody);
-    int *first, *list, count = 0;
+    int *first, *list;
     TRY(incidence(graph, scratch, &first, &list));
     GET(l->node, graph->nbody);
     if (!edge) return LW_ERR_MEMORY;
     for (int b = 0; b < graph->nbody; b++) {
         const int n = first[b + 1] - first[b];
-        l->node[b] = n ? count : -1;
+        l->node[b] = n ? l->nnode : -1;
         if (n == 0) continue;
-        edge[count] = (lwi_plan_edge){.rows = 6, .n = n, .more = list + first[b]};
+        edge[l->nnode] = (lwi_plan_edge){.rows = 6, .n = n, .more = list + first[b]};
         for (int i = 0; i < n && n <= LWI_EDGE_BODIES; i++)
-            edge[count].body[i] = list[first[b] + i];
-        count++;
+            edge[l->nnode].body[i] = list[first[b] + i];
+        l->nnode++;
     }
-    const lwi_plan_graph swapped = {.nbody = graph->nedge, .nedge = count, .edge = edge};
-    TRY(lwi_plan_create(&swapped, LW_PLAN_BALANCED, arena, &l->plan));
-    // every row has eps > 0: no node needs what loops need
-    for (int k = 0; k < l->plan.nnode; k++) l->plan.node[k].loop = false;
-    return LW_OK;
+    const lwi_plan_graph swapped = {.nbody = graph->nedge, .nedge = l->nnode, .edge = edge};
+    return lwi_plan_create(&swapped, LW_PLAN_COMB, scratch, plan);
 }
 
-static lw_status make_slots(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_arena *scratch,
-                            lwi_arena *arena)
+// l->node: place of each body in the order in which the plan closes them.
+static lw_status sort_nodes(lwi_min_norm *l, const lwi_plan *plan, lwi_arena *scratch)
 {
-    int *met = LWI_PUSH(scratch, int, graph->nbody);
-    GET(l->row, graph->nedge + 1);
-    GET(l->first, graph->nedge + 1);
-    if (!met) return LW_ERR_MEMORY;
-    for (int e = 0; e < graph->nedge; e++) {
-        l->row[e + 1] = l->row[e] + graph->edge[e].rows;
-        l->first[e + 1] = l->first[e] + (graph->edge[e].rows ? graph->edge[e].n : 0);
-    }
-    GET(l->slot, l->first[graph->nedge]);
-    for (int e = 0; e < graph->nedge; e++)
-        for (int i = 0; i < l->first[e + 1] - l->first[e]; i++) {
-            const int b = lwi_plan_bodies(&graph->edge[e])[i];
-            l->slot[l->first[e] + i] = l->plan.slot[l->node[b]] + met[b]++;
-        }
+    int *place = LWI_PUSH(scratch, int, l->nnode), n = 0;
+    if (!place) return LW_ERR_MEMORY;
+    for (int k = 0; k < plan->nnode; k++)
+        for (int i = 0; i < plan->node[k].closed.n; i++)
+            place[plan->item[plan->node[k].closed.first + i]] = n++;
+    LWI_ASSERT(n == l->nnode);
+    for (int b = 0; b < l->nbody; b++)
+        if (l->node[b] >= 0) l->node[b] = place[l->node[b]];
     return LW_OK;
 }
 
-lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_pool *pool, lwi_arena *arena,
-                              lwi_min_norm **out)
+// The pairs of nodes of each edge, the later one first.
+static int list_pairs(const lwi_min_norm *l, int (*pair)[2])
+{
+    int n = 0;
+    for (int e = 0; e < l->nedge; e++)
+        for (int i = l->first[e]; i < l->first[e + 1]; i++)
+            for (int k = l->first[e]; k < i; k++, n++) {
+                if (!pair) continue;
+                const bool later = l->at[i] > l->at[k];
+                pair[n][0] = l->at[later ? i : k];
+                pair[n][1] = l->at[later ? k : i];
+            }
+    return n;
+}
+
+static lw_status make_blocks(lwi_min_norm *l, lwi_arena *scratch, lwi_arena *arena)
+{
+    const int n = list_pairs(l, NULL);
+    int(*pair)[2] = lwi_arena_push(scratch, (size_t)n, sizeof *pair);
+    if (!pair) return LW_ERR_MEMORY;
+    list_pairs(l, pair);
+    GET(l->block, n);
+    TRY(lwi_block_cholesky_create(l->nnode, n, (const int(*)[2])pair, arena, &l->A));
+    for (int i = 0; i < n; i++)
+        l->block[i] = lwi_block_cholesky_find(&l->A, pair[i][0], pair[i][1]);
+    return LW_OK;
+}
+
+static lw_status make(lwi_min_norm *l, const lwi_plan_graph *graph, lwi_arena *scratch,
+                      lwi_arena *arena)
+{
+    lwi_plan plan;
+    TRY(make_slots(l, graph, arena));
+    TRY(make_plan(l, graph, scratch, arena, &plan));
+    TRY(sort_nodes(l, &plan, scratch));
+    for (int e = 0; e < graph->nedge; e++)
+        for (int s = l->first[e]; s < l->first[e + 1]; s++)
+            l->at[s] = l->node[lwi_plan_bodies(&graph->edge[e])[s - l->first[e]]];
+    return make_blocks(l, scratch, arena);
+}
+
+lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_arena *arena, lwi_min_norm **out)
 {
     lwi_min_norm *l;
     lwi_arena scratch;
@@ -127,19 +189,15 @@ lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_pool *pool, lwi_a
     l->nbody = graph->nbody;
     l->nedge = graph->nedge;
     lwi_arena_init(&scratch, &arena->allocator);
-    lw_status status = make_plan(l, graph, &scratch, arena);
-    if (status == LW_OK) status = make_slots(l, graph, &scratch, arena);
+    const lw_status status = make(l, graph, &scratch, arena);
     lwi_arena_free(&scratch);
     TRY(status);
-    TRY(lwi_elim_create_plain(&l->plan, arena, &l->elim));
-    if (pool) TRY(lwi_elim_threads(l->elim, pool, LWI_ELIM_BY_SUBTREE, arena));
-    GET(l->eps, l->plan.nrow);
-    GET(l->c, l->plan.nrow);
-    GET(l->w, l->plan.nrow);
-    GET(l->x, l->nedge);
-    GET(l->rest, l->nedge);
-    GET(l->sum, l->nedge);
+    GET(l->soft, l->nnode);
+    GET(l->v, l->nnode);
     GET(l->f, l->nbody);
+    GET(l->rest, l->row[l->nedge]);
+    GET(l->before, l->row[l->nedge]);
+    GET(l->sum, l->row[l->nedge]);
     GET(l->part, l->row[l->nedge]);
     *out = l;
     return LW_OK;
@@ -148,7 +206,7 @@ lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_pool *pool, lwi_a
 
 double lwi_min_norm_work(const lwi_min_norm *l)
 {
-    return l->plan.work;
+    return lwi_block_cholesky_work(&l->A);
 }
 
 // ------------------------------------------------------------------------------------------ factor
@@ -157,124 +215,190 @@ void lwi_min_norm_put(lwi_min_norm *l, int edge, int i, const double (*J)[6])
 {
     LWI_ASSERT_INDEX(edge, l->nedge);
     LWI_ASSERT_INDEX(i, l->first[edge + 1] - l->first[edge]);
-    const int at = 6 * l->slot[l->first[edge] + i], rows = l->row[edge + 1] - l->row[edge];
-    double(*to)[6] = lwi_elim_J(l->elim) + at;
-    for (int k = 0; k < 6; k++)
-        for (int r = 0; r < rows; r++) to[k][r] = J[r][k];
+    memcpy(l->J + l->rows[l->first[edge] + i], J, (size_t)rows_of(l, edge) * sizeof *J);
 }
 
-// eps = a D, one number for the translations and one for the rotations of a body, so that it does not depend on
-// the axes.
-static void put_diagonal(lwi_min_norm *l)
+// Rows from `from` on, which is even, of columns c and c + 1 of A += X' Y.
+static inline void add_columns(double *restrict A, int c, int from, int rows, const double (*X)[6],
+                               const double (*Y)[6])
 {
-    const double(*J)[6] = lwi_elim_rows(l->elim);
-    for (int k = 0; k < l->plan.graph.nedge; k++)
-        for (int part = 0; part < 6; part += 3) {
-            double trace = 0;
-            for (int s = l->plan.slot[k]; s < l->plan.slot[k + 1]; s++)
-                for (int r = part; r < part + 3; r++)
-                    for (int i = 0; i < 6; i++) trace += J[6 * s + r][i] * J[6 * s + r][i];
-            for (int r = part; r < part + 3; r++)
-                l->eps[l->plan.row[k] + r] = SOFT * (trace > 0 ? trace / 3 : 1);
+    for (int end = c + 2; c < end; c++) {
+        lwi_pair sum[3];
+        for (int k = from / 2; k < 3; k++) sum[k] = lwi_pair_at(A + 6 * c + 2 * k);
+        for (int i = 0; i < rows; i++)
+            for (int k = from / 2; k < 3; k++) sum[k] += Y[i][c] * lwi_pair_at(X[i] + 2 * k);
+        memcpy(A + 6 * c + from, sum + from / 2, (size_t)(6 - from) * sizeof *A);
+    }
+}
+
+static void add_product(double A[36], int rows, const double (*X)[6], const double (*Y)[6])
+{
+    for (int c = 0; c < 6; c += 2) add_columns(A, c, 0, rows, X, Y);
+}
+
+// The lower triangle of A += X' X; of what is above it only parts.
+static void add_square(double A[36], int rows, const double (*X)[6])
+{
+    add_columns(A, 0, 0, rows, X, X);
+    add_columns(A, 2, 2, rows, X, X);
+    add_columns(A, 4, 4, rows, X, X);
+}
+
+static void put_stiffness(lwi_min_norm *l)
+{
+    int n = 0;
+    lwi_block_cholesky_clear(&l->A);
+    for (int e = 0; e < l->nedge; e++)
+        for (int i = l->first[e]; i < l->first[e + 1]; i++) {
+            const int rows = rows_of(l, e);
+            const double(*J)[6] = (const double(*)[6])l->J + l->rows[i];
+            for (int k = l->first[e]; k < i; k++) {
+                const double(*other)[6] = (const double(*)[6])l->J + l->rows[k];
+                const bool later = l->at[i] > l->at[k];
+                add_product(l->A.below[l->block[n++]], rows, later ? J : other, later ? other : J);
+            }
+            add_square(l->A.diagonal[l->at[i]], rows, J);
+        }
+}
+
+// a D, one number for the translations and one for the rotations of a body, so that it does not depend on the axes.
+static void add_softness(lwi_min_norm *l)
+{
+    for (int k = 0; k < l->nnode; k++)
+        for (int part = 0; part < 2; part++) {
+            double *first = l->A.diagonal[k] + 21 * part; // of three entries, seven apart
+            const double trace = first[0] + first[7] + first[14];
+            l->soft[k][part] = SOFT * (trace > 0 ? trace / 3 : 1);
+            for (int i = 0; i < 3; i++) first[7 * i] += l->soft[k][part];
         }
 }
 
 bool lwi_min_norm_factor(lwi_min_norm *l)
 {
-    put_diagonal(l);
-    return lwi_elim_factor(l->elim, l->eps) == LW_OK;
+    put_stiffness(l);
+    add_softness(l);
+    return lwi_block_cholesky_factor(&l->A);
 }
 
 // ------------------------------------------------------------------------------------------- solve
 
-static void put_wrenches(lwi_min_norm *l, const double (*f)[6])
+// f += J' lambda of the rows of a slot.
+static void add_wrench(const lwi_min_norm *l, int slot, int rows, const double *lambda, double f[6])
 {
-    for (int b = 0; b < l->nbody; b++)
-        if (l->node[b] >= 0) memcpy(l->c + l->plan.row[l->node[b]], f[b], sizeof f[b]);
-}
-
-void lwi_min_norm_wrenches(const lwi_min_norm *l, const double *lambda, double (*f)[6])
-{
-    for (int b = 0; b < l->nbody; b++) {
-        memset(f[b], 0, sizeof f[b]);
-        if (l->node[b] < 0) continue;
-        const lwi_plan_edge *body = &l->plan.graph.edge[l->node[b]];
-        const double(*J)[6] = lwi_elim_rows(l->elim) + 6 * l->plan.slot[l->node[b]];
-        for (int i = 0; i < body->n; i++) {
-            const int e = lwi_plan_bodies(body)[i];
-            for (int k = 0; k < 6; k++)
-                for (int r = 0; r < l->row[e + 1] - l->row[e]; r++)
-                    f[b][k] += J[6 * i + k][r] * lambda[l->row[e] + r];
-        }
-    }
+    const double(*J)[6] = (const double(*)[6])l->J + l->rows[slot];
+    for (int i = 0; i < rows; i++)
+        for (int k = 0; k < 6; k++) f[k] += lambda[i] * J[i][k];
 }
 
 void lwi_min_norm_wrench(const lwi_min_norm *l, int edge, int i, const double *lambda, double f[6])
 {
     LWI_ASSERT_INDEX(edge, l->nedge);
     LWI_ASSERT_INDEX(i, l->first[edge + 1] - l->first[edge]);
-    const int rows = l->row[edge + 1] - l->row[edge];
-    const double(*J)[6] = lwi_elim_rows(l->elim) + 6 * l->slot[l->first[edge] + i];
-    for (int k = 0; k < 6; k++) {
-        f[k] = 0;
-        for (int r = 0; r < rows; r++) f[k] += lambda[r] * J[k][r];
-    }
+    memset(f, 0, 6 * sizeof *f);
+    add_wrench(l, l->first[edge] + i, rows_of(l, edge), lambda, f);
 }
 
-static double largest(int n, const double (*x)[6])
+// By node.
+static void add_wrenches(const lwi_min_norm *l, const double *lambda, double (*f)[6])
 {
-    double size = 0;
-    for (int e = 0; e < n; e++)
-        for (int r = 0; r < 6; r++) size = fabs(x[e][r]) > size ? fabs(x[e][r]) : size;
-    return size;
-}
-
-// rest := g (lambda_0 - sum)
-static void residual(lwi_min_norm *l, const double (*f)[6])
-{
-    put_wrenches(l, f);
-    memcpy(l->x, l->sum, (size_t)l->nedge * sizeof *l->x);
-    lwi_elim_solve(l->elim, l->x, l->c, l->w, 0);
     for (int e = 0; e < l->nedge; e++)
-        for (int r = 0; r < 6; r++) l->rest[e][r] = l->x[e][r] - l->sum[e][r];
+        for (int s = l->first[e]; s < l->first[e + 1]; s++)
+            add_wrench(l, s, rows_of(l, e), lambda + l->row[e], f[l->at[s]]);
 }
 
-// sum += factor g rest, rest := (1 - g) rest.  Returns the largest entry of g rest.
-static double take_part(lwi_min_norm *l, double factor)
+void lwi_min_norm_wrenches(const lwi_min_norm *l, const double *lambda, double (*f)[6])
 {
-    double size = 0;
-    if (l->plan.nrow) memset(l->c, 0, (size_t)l->plan.nrow * sizeof *l->c);
-    memcpy(l->x, l->rest, (size_t)l->nedge * sizeof *l->x);
-    lwi_elim_solve(l->elim, l->x, l->c, l->w, 0); // x = rest - g rest
-    for (int e = 0; e < l->nedge; e++)
-        for (int r = 0; r < 6; r++) {
-            const double part = l->rest[e][r] - l->x[e][r];
-            l->sum[e][r] += factor * part;
-            l->rest[e][r] = l->x[e][r];
-            size = fabs(part) > size ? fabs(part) : size;
+    memset(l->v, 0, (size_t)l->nnode * sizeof *l->v);
+    add_wrenches(l, lambda, l->v);
+    for (int b = 0; b < l->nbody; b++)
+        if (l->node[b] >= 0)
+            memcpy(f[b], l->v[l->node[b]], sizeof f[b]);
+        else
+            memset(f[b], 0, sizeof f[b]);
+}
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+// to := J v.  Returns the largest entry of the change.
+static double put_rows(const lwi_min_norm *l, double *to, double *largest)
+{
+    double change = 0;
+    *largest = 0;
+    for (int e = 0; e < l->nedge; e++) {
+        const int rows = rows_of(l, e);
+        double sum[6] = {0}, *entry = to + l->row[e];
+        for (int s = l->first[e]; s < l->first[e + 1]; s++)
+            for (int i = 0; i < rows; i++) sum[i] += lwi_dot6(l->J[l->rows[s] + i], l->v[l->at[s]]);
+        for (int i = 0; i < rows; i++) {
+            change = larger(fabs(sum[i] - entry[i]), change);
+            *largest = larger(fabs(sum[i]), *largest);
+            entry[i] = sum[i];
         }
+    }
+    return change;
+}
+
+// v := f - J' lambda
+static void put_residual(lwi_min_norm *l, const double (*f)[6], const double *lambda)
+{
+    for (int i = 0; i < l->row[l->nedge]; i++) l->rest[i] = -lambda[i];
+    for (int b = 0; b < l->nbody; b++)
+        if (l->node[b] >= 0) memcpy(l->v[l->node[b]], f[b], sizeof f[b]);
+    add_wrenches(l, l->rest, l->v);
+}
+
+// v := A^-1 a D v
+static void next_term(lwi_min_norm *l)
+{
+    for (int k = 0; k < l->nnode; k++)
+        for (int i = 0; i < 6; i++) l->v[k][i] *= l->soft[k][i / 3];
+    lwi_block_cholesky_solve(&l->A, l->v);
+}
+
+// rest := J v_0.  Returns its largest entry.
+static double begin_step(lwi_min_norm *l, const double (*f)[6], const double *lambda)
+{
+    double size;
+    put_residual(l, f, lambda);
+    lwi_block_cholesky_solve(&l->A, l->v);
+    put_rows(l, l->rest, &size);
     return size;
+}
+
+// lambda += J (v_0 + ... + v_(n - 1) - n v_n).  True: what is left is small enough.
+static bool add_series(lwi_min_norm *l, double close, double *lambda)
+{
+    const int nrow = l->row[l->nedge];
+    bool done = false;
+    if (nrow) memcpy(l->before, lambda, (size_t)nrow * sizeof *lambda);
+    for (int n = 1; n <= TERMS && !done; n++) {
+        double left, enough = 0;
+        for (int i = 0; i < nrow; i++) l->before[i] += l->rest[i];
+        next_term(l);
+        const double change = n * put_rows(l, l->rest, &left);
+        for (int i = 0; i < nrow; i++) {
+            lambda[i] = l->before[i] - n * l->rest[i];
+            enough = larger(close * fabs(lambda[i]), enough);
+        }
+        done = !((n + 1) * left > enough && change > enough);
+    }
+    return done;
 }
 
 static void solve(lwi_min_norm *l, const double (*f)[6], double close, double *lambda)
 {
-    memset(l->sum, 0, (size_t)l->nedge * sizeof *l->sum);
-    bool done = false;
     double before = HUGE_VAL;
-    for (int step = 0; step < MAX_STEPS && !done; step++) {
-        residual(l, f);
-        const double size = largest(l->nedge, (const double(*)[6])l->rest);
+    if (l->row[l->nedge]) memset(l->sum, 0, (size_t)l->row[l->nedge] * sizeof *l->sum);
+    for (int step = 0; step < MAX_STEPS; step++) {
+        const double size = begin_step(l, f, l->sum);
         if (step >= FEW && !(size < 0.5 * before)) break;
         before = size;
-        for (int k = 1; k <= TERMS && !done; k++) {
-            const double change = k * take_part(l, k);
-            const double left = (k + 1) * largest(l->nedge, (const double(*)[6])l->rest);
-            const double enough = close * largest(l->nedge, (const double(*)[6])l->sum);
-            done = !(left > enough && change > enough);
-        }
+        if (add_series(l, close, l->sum)) break;
     }
-    for (int e = 0; e < l->nedge; e++)
-        for (int i = l->row[e]; i < l->row[e + 1]; i++) lambda[i] = l->sum[e][i - l->row[e]];
+    if (l->row[l->nedge]) memcpy(lambda, l->sum, (size_t)l->row[l->nedge] * sizeof *lambda);
 }
 
 void lwi_min_norm_solve(lwi_min_norm *l, const double (*f)[6], double *lambda)

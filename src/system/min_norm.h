@@ -3,22 +3,19 @@
 // Redundant rows leave the multipliers of a mechanism undetermined up to n with J' n = 0.  Those of minimum
 // norm with the wrenches f = J' lambda on the bodies are lambda = J w, J'J w = f: every joint acts as a spring
 // of unit stiffness in its rows.  J'J + a D, D = diag(J'J), has one block of six rows for each body and blocks
-// where bodies share a joint.  It is factored by the elimination (elimination/elimination.h), with the bodies
-// in the place of edges and the joints in the place of bodies.
+// where bodies share a joint, and is factored in these blocks (base/block_cholesky.h).
 //
 // Use: create; lwi_min_norm_put for every edge and body; factor; solve.  Nothing is allocated after creation.
 #ifndef LWI_SYSTEM_MIN_NORM_H
 #define LWI_SYSTEM_MIN_NORM_H
 
-#include "elimination/elimination.h"
+#include "elimination/plan.h"
 
 typedef struct lwi_min_norm lwi_min_norm;
 
 /** @param graph  edges and bodies of the mechanism; multipliers are numbered by the rows of its edges in order
- *  @param pool   threads of the factorisation; NULL: the calling thread only
  *  @return LW_ERR_MEMORY */
-lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_pool *pool, lwi_arena *arena,
-                              lwi_min_norm **out);
+lw_status lwi_min_norm_create(const lwi_plan_graph *graph, lwi_arena *arena, lwi_min_norm **out);
 /** Multiplications of a factorisation. */
 double lwi_min_norm_work(const lwi_min_norm *solver);
 /** J [rows][6] of an edge at its body number i. */

@@ -43,10 +43,10 @@ static lw_status whole_graph(const lwi_system *s, lwi_arena *arena, lwi_plan_gra
     return LW_OK;
 }
 
-// Systems with one plan, of a simulation without threads, have one: every use of it factors its rows.
+// Systems with one plan have one: every use of it factors its rows.
 static lw_status create_min_norm(lwi_system *s, lwi_arena *arena)
 {
-    lwi_shared *shared = s->pool ? NULL : s->common;
+    lwi_shared *shared = s->common;
     if (shared && shared->min_norm) {
         s->min_norm = shared->min_norm;
         return LW_OK;
@@ -56,8 +56,7 @@ static lw_status create_min_norm(lwi_system *s, lwi_arena *arena)
     lwi_arena_init(&scratch, &arena->allocator);
     lw_status status = whole_graph(s, &scratch, &graph);
     if (status == LW_OK)
-        status =
-            lwi_min_norm_create(&graph, s->pool, shared ? &shared->arena : arena, &s->min_norm);
+        status = lwi_min_norm_create(&graph, shared ? &shared->arena : arena, &s->min_norm);
     lwi_arena_free(&scratch);
     if (status == LW_OK && shared) shared->min_norm = s->min_norm;
     return status;

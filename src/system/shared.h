@@ -19,13 +19,12 @@ typedef struct lwi_shared {
     double (*R)[9], (*r)[3], *q;    ///< configuration of the generic ranks: [nbody], [nq]
     lwi_elim *elim;                 ///< with this plan, of several parts; NULL: not created yet
     // of eliminations with this plan; NULL: not known yet
-    int *node_rank;              ///< [plan nodes] generic ranks
-    double *reference;           ///< [plan nodes] reference pivots
-    double tree_pivot;           ///< lwi_elim_tree_pivot, in the metric of masses; NAN: not known
-    unsigned char *undetermined; ///< [njoint] components of reactions that are not unique
-    lwi_ranks *ranks;            ///< processes of the simulation; NULL: this one alone
-    struct lwi_min_norm
-        *min_norm; ///< with the edges of this plan, of parts without threads; NULL: none yet
+    int *node_rank;                ///< [plan nodes] generic ranks
+    double *reference;             ///< [plan nodes] reference pivots
+    double tree_pivot;             ///< lwi_elim_tree_pivot, in the metric of masses; NAN: not known
+    unsigned char *undetermined;   ///< [njoint] components of reactions that are not unique
+    lwi_ranks *ranks;              ///< processes of the simulation; NULL: this one alone
+    struct lwi_min_norm *min_norm; ///< with the edges of this plan; NULL: none yet
 } lwi_shared;
 
 void lwi_shared_init(const lw_allocator *allocator, lwi_shared *shared);

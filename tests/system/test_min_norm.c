@@ -254,7 +254,7 @@ static void costs_less_than_an_evaluation(void **state)
         lw_model *model = mechanism(LW_MECHANISM_NET, n, 0.3, (lw_vec3){0});
         lwi_arena_init(&arena, NULL);
         assert_int_equal(lwi_system_plan(model, LW_PLAN_AUTO, NULL, &arena, &s), LW_OK);
-        assert_int_equal(lwi_min_norm_create(&s.plan.graph, NULL, &arena, &solver), LW_OK);
+        assert_int_equal(lwi_min_norm_create(&s.plan.graph, &arena, &solver), LW_OK);
         if (!(lwi_min_norm_work(solver) < s.plan.work))
             fail_msg("net %d: %g multiplications, an evaluation %g", n, lwi_min_norm_work(solver),
                      s.plan.work);

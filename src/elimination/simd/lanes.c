@@ -298,7 +298,7 @@ static void add_children(const lwi_elim *elim, lwi_elim_batch *g, int l)
 static void put_front(const lwi_elim *elim, lwi_elim_batch *g, int l)
 {
     if (!elim->assembled) {
-        if (!elim->plain) gather_J(elim, g, l);
+        gather_J(elim, g, l);
         gather_G(elim, g, l);
         put_blocks(g, false, g->R, l);
         if (elim->unsymmetric) put_blocks(g, true, g->Q, l);

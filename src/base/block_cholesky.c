@@ -1,0 +1,230 @@
+// block_cholesky.c -- by columns, each of which is subtracted from those that it acts on as soon as it is known.
+//
+// The rows of column k are those of A, and of every column with k as its first row below the diagonal, but k itself.  So the
+// rows of a column are among those of each column that it acts on.
+#include "base/block_cholesky.h"
+
+#include "base/assert.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SIZE = 6 };
+
+// ------------------------------------------------------------------------------------------ create
+
+typedef struct pattern {
+    int *start, *in;   // rows of A of column k: in[start[k]] ... in[start[k + 1] - 1]
+    int **row, *count; // [n] rows of each column
+    int *child,
+        *next; // [n] columns by their first row: child[k], next[child[k]] ...; plus one, 0: none
+    int *mark, *found, nfound; // [n] k + 1: found for column k
+    lwi_arena arena;
+} pattern;
+
+static int compare(const void *a, const void *b)
+{
+    return *(const int *)a - *(const int *)b;
+}
+
+static void find(pattern *p, int k, int n, const int *row)
+{
+    for (int i = 0; i < n; i++) {
+        if (row[i] <= k || p->mark[row[i]] == k + 1) continue;
+        p->mark[row[i]] = k + 1;
+        p->found[p->nfound++] = row[i];
+    }
+}
+
+static lw_status find_rows(pattern *p, int k)
+{
+    p->nfound = 0;
+    find(p, k, p->start[k + 1] - p->start[k], p->in + p->start[k]);
+    for (int c = p->child[k]; c; c = p->next[c - 1]) find(p, k, p->count[c - 1], p->row[c - 1]);
+    qsort(p->found, (size_t)p->nfound, sizeof *p->found, compare);
+    p->count[k] = p->nfound;
+    if (!(p->row[k] = LWI_PUSH(&p->arena, int, p->nfound))) return LW_ERR_MEMORY;
+    if (p->nfound == 0) return LW_OK;
+    memcpy(p->row[k], p->found, (size_t)p->nfound * sizeof *p->found);
+    p->next[k] = p->child[p->found[0]];
+    p->child[p->found[0]] = k + 1;
+    return LW_OK;
+}
+
+static lw_status sort_pairs(pattern *p, int n, int npair, const int (*pair)[2])
+{
+    int *fill = LWI_PUSH(&p->arena, int, n);
+    p->start = LWI_PUSH(&p->arena, int, n + 1);
+    p->in = LWI_PUSH(&p->arena, int, npair);
+    if (!fill || !p->start || !p->in) return LW_ERR_MEMORY;
+    for (int i = 0; i < npair; i++) p->start[pair[i][1] + 1]++;
+    for (int k = 0; k < n; k++) p->start[k + 1] += p->start[k];
+    for (int i = 0; i < npair; i++) p->in[p->start[pair[i][1]] + fill[pair[i][1]]++] = pair[i][0];
+    return LW_OK;
+}
+
+static lw_status find_pattern(pattern *p, int n, int npair, const int (*pair)[2])
+{
+    TRY(sort_pairs(p, n, npair, pair));
+    p->row = LWI_PUSH(&p->arena, int *, n);
+    p->count = LWI_PUSH(&p->arena, int, n);
+    p->child = LWI_PUSH(&p->arena, int, n);
+    p->next = LWI_PUSH(&p->arena, int, n);
+    p->mark = LWI_PUSH(&p->arena, int, n);
+    p->found = LWI_PUSH(&p->arena, int, n);
+    if (!p->row || !p->count || !p->child || !p->next || !p->mark || !p->found)
+        return LW_ERR_MEMORY;
+    for (int k = 0; k < n; k++) TRY(find_rows(p, k));
+    return LW_OK;
+}
+
+static lw_status store(const pattern *p, int n, lwi_arena *arena, lwi_block_cholesky *A)
+{
+    A->n = n;
+    if (!(A->first = LWI_PUSH(arena, int, n + 1))) return LW_ERR_MEMORY;
+    for (int k = 0; k < n; k++) A->first[k + 1] = A->first[k] + p->count[k];
+    A->row = LWI_PUSH(arena, int, A->first[n]);
+    A->below = lwi_arena_push(arena, (size_t)A->first[n], sizeof *A->below);
+    A->diagonal = lwi_arena_push(arena, (size_t)n, sizeof *A->diagonal);
+    if (!A->row || !A->below || !A->diagonal) return LW_ERR_MEMORY;
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < p->count[k]; i++) A->row[A->first[k] + i] = p->row[k][i];
+    return LW_OK;
+}
+
+lw_status lwi_block_cholesky_create(int n, int npair, const int (*pair)[2], lwi_arena *arena,
+                                    lwi_block_cholesky *A)
+{
+    pattern p = {0};
+    lwi_arena_init(&p.arena, &arena->allocator);
+    lw_status status = find_pattern(&p, n, npair, pair);
+    if (status == LW_OK) status = store(&p, n, arena, A);
+    lwi_arena_free(&p.arena);
+    return status;
+}
+
+int lwi_block_cholesky_find(const lwi_block_cholesky *A, int row, int column)
+{
+    const int first = A->first[column], n = A->first[column + 1] - first;
+    const int *at = bsearch(&row, A->row + first, (size_t)n, sizeof row, compare);
+    LWI_ASSERT(at);
+    return (int)(at - A->row);
+}
+
+void lwi_block_cholesky_clear(lwi_block_cholesky *A)
+{
+    if (A->first[A->n]) memset(A->below, 0, (size_t)A->first[A->n] * sizeof *A->below);
+    if (A->n) memset(A->diagonal, 0, (size_t)A->n * sizeof *A->diagonal);
+}
+
+double lwi_block_cholesky_work(const lwi_block_cholesky *A)
+{
+    double work = 0;
+    for (int k = 0; k < A->n; k++) {
+        const double n = SIZE * (A->first[k + 1] - A->first[k]);
+        work += SIZE * SIZE * SIZE / 6 + n * SIZE * SIZE / 2 + n * n * SIZE / 2;
+    }
+    return work;
+}
+
+// ------------------------------------------------------------------------------------------ factor
+
+// y -= s x
+static inline void subtract(double *restrict y, double s, const double *restrict x)
+{
+    for (int r = 0; r < SIZE; r++) y[r] -= s * x[r];
+}
+
+// L of a diagonal block, by columns; reciprocals on the diagonal.
+static bool factor_diagonal(double a[36])
+{
+    for (int c = 0; c < SIZE; c++) {
+        double *column = a + SIZE * c;
+        for (int m = 0; m < c; m++) subtract(column, a[SIZE * m + c], a + SIZE * m);
+        if (!(column[c] > 0 && column[c] < INFINITY)) return false;
+        const double scale = 1 / sqrt(column[c]);
+        for (int r = 0; r < SIZE; r++) column[r] *= scale;
+        column[c] = scale;
+        for (int r = 0; r < c; r++) column[r] = 0; // columns are subtracted whole
+    }
+    return true;
+}
+
+// X := X L'^-1
+static void divide(double x[36], const double l[36])
+{
+    for (int c = 0; c < SIZE; c++) {
+        double *column = x + SIZE * c;
+        for (int m = 0; m < c; m++) subtract(column, l[SIZE * m + c], x + SIZE * m);
+        for (int r = 0; r < SIZE; r++) column[r] *= l[SIZE * c + c];
+    }
+}
+
+// Z -= X Y'
+static void subtract_product(double *restrict z, const double *restrict x, const double *restrict y)
+{
+    for (int c = 0; c < SIZE; c++) {
+        double sum[SIZE];
+        memcpy(sum, z + SIZE * c, sizeof sum);
+        for (int m = 0; m < SIZE; m++) subtract(sum, y[SIZE * m + c], x + SIZE * m);
+        memcpy(z + SIZE * c, sum, sizeof sum);
+    }
+}
+
+// Block i of a column on the diagonal of its row, and with each one below it on the block of both rows.
+static void subtract_block(lwi_block_cholesky *A, int i, int end)
+{
+    const int column = A->row[i];
+    int at = A->first[column];
+    subtract_product(A->diagonal[column], A->below[i], A->below[i]);
+    for (int k = i + 1; k < end; k++, at++) {
+        while (A->row[at] != A->row[k]) at++;
+        subtract_product(A->below[at], A->below[k], A->below[i]);
+    }
+}
+
+bool lwi_block_cholesky_factor(lwi_block_cholesky *A)
+{
+    for (int k = 0; k < A->n; k++) {
+        const int begin = A->first[k], end = A->first[k + 1];
+        if (!factor_diagonal(A->diagonal[k])) return false;
+        for (int i = begin; i < end; i++) divide(A->below[i], A->diagonal[k]);
+        for (int i = begin; i < end; i++) subtract_block(A, i, end);
+    }
+    return true;
+}
+
+// ------------------------------------------------------------------------------------------- solve
+
+// y := L^-1 y,  and  y := L'^-1 y
+static void lower(const double l[36], double y[6])
+{
+    for (int c = 0; c < SIZE; c++) {
+        y[c] *= l[SIZE * c + c];
+        for (int r = c + 1; r < SIZE; r++) y[r] -= l[SIZE * c + r] * y[c];
+    }
+}
+
+static void upper(const double l[36], double y[6])
+{
+    for (int c = SIZE - 1; c >= 0; c--) {
+        for (int r = c + 1; r < SIZE; r++) y[c] -= l[SIZE * c + r] * y[r];
+        y[c] *= l[SIZE * c + c];
+    }
+}
+
+void lwi_block_cholesky_solve(const lwi_block_cholesky *A, double (*x)[6])
+{
+    for (int k = 0; k < A->n; k++) {
+        lower(A->diagonal[k], x[k]);
+        for (int i = A->first[k]; i < A->first[k + 1]; i++)
+            for (int c = 0; c < SIZE; c++) subtract(x[A->row[i]], x[k][c], A->below[i] + SIZE * c);
+    }
+    for (int k = A->n - 1; k >= 0; k--) {
+        for (int i = A->first[k]; i < A->first[k + 1]; i++)
+            for (int c = 0; c < SIZE; c++)
+                x[k][c] -= lwi_dot6(A->below[i] + SIZE * c, x[A->row[i]]);
+        upper(A->diagonal[k], x[k]);
+    }
+}

@@ -1,0 +1,54 @@
+// block_cholesky.h -- sparse Cholesky factorisation of symmetric positive definite matrices in blocks of 6 x 6.
+//
+// Blocks are numbered in the order of their elimination.  Which of them differ from zero, and which fill in, is found once;
+// a factorisation has numbers only.  For matrices with few blocks in a column, as those of bodies in rows of loops.
+#ifndef LWI_BASE_BLOCK_CHOLESKY_H
+#define LWI_BASE_BLOCK_CHOLESKY_H
+
+#include "base/base.h"
+
+#include <string.h>
+
+typedef struct lwi_block_cholesky {
+    int n;
+    int *first;          ///< [n + 1] first block below the diagonal of each column
+    int *row;            ///< [first[n]] row of each, ascending in a column
+    double (*below)[36]; ///< [first[n]] entry (r, c) of each at 6 c + r; A in, L out
+    double (
+        *diagonal)[36]; ///< [n] the same, lower triangles; L with the reciprocals of its diagonal
+} lwi_block_cholesky;
+
+/** @param n     number of block rows
+ *  @param pair  [npair] row > column of the blocks below the diagonal that differ from zero, in any order; several may be
+ *               the same
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_block_cholesky_create(int n, int npair, const int (*pair)[2], lwi_arena *arena,
+                                    lwi_block_cholesky *A);
+/** Index in `below` of one of these blocks. */
+int lwi_block_cholesky_find(const lwi_block_cholesky *A, int row, int column);
+/** Sets all blocks to zero. */
+void lwi_block_cholesky_clear(lwi_block_cholesky *A);
+/** A = L L'.  False: a pivot is not positive, or no number. */
+bool lwi_block_cholesky_factor(lwi_block_cholesky *A);
+/** x [n][6] := A^-1 x. */
+void lwi_block_cholesky_solve(const lwi_block_cholesky *A, double (*x)[6]);
+/** Multiplications of a factorisation. */
+double lwi_block_cholesky_work(const lwi_block_cholesky *A);
+
+/** Two neighbours in an array, for operations side by side. */
+typedef double lwi_pair __attribute__((vector_size(16)));
+static inline lwi_pair lwi_pair_at(const double *x)
+{
+    lwi_pair pair;
+    memcpy(&pair, x, sizeof pair);
+    return pair;
+}
+/** a . b of six numbers. */
+static inline double lwi_dot6(const double a[6], const double b[6])
+{
+    const lwi_pair sum = lwi_pair_at(a) * lwi_pair_at(b) + lwi_pair_at(a + 2) * lwi_pair_at(b + 2) +
+                         lwi_pair_at(a + 4) * lwi_pair_at(b + 4);
+    return sum[0] + sum[1];
+}
+
+#endif
