@@ -16,6 +16,8 @@ enum {
     LWI_STATED_JOINT,
     LWI_STATED_COUPLING,
     LWI_STATED_MARKER,
+    LWI_STATED_MEASURE,
+    LWI_STATED_OPTION, ///< of a run: `name` is its key, the guard that of its text
     LWI_STATED_IMPULSE,
     LWI_STATED_EVENT,
     LWI_STATED_FORCES

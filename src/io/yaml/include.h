@@ -31,8 +31,11 @@ lw_status lwi_yaml_place_force(lwi_yaml_reading *r, int item, void *desc);
 void lwi_yaml_place_marker(const lwi_yaml_reading *r, lw_marker_desc *desc);
 void lwi_yaml_place_impulse(const lwi_yaml_reading *r, lw_impulse_desc *desc);
 lw_status lwi_yaml_place_shapes(lwi_yaml_reading *r, lw_body_desc *desc);
-/** The formula of a measure with the prefix in the names of columns (include_columns.c). */
-lw_status lwi_yaml_prefix_columns(lwi_yaml_reading *r, const char **formula);
+/** The formula of a measure with the values of parameters and, in an included file, the prefix in the names of columns
+ *  and the signs of a mirror (include_columns.c). */
+lw_status lwi_yaml_place_columns(lwi_yaml_reading *r, const char **formula);
+/** Formulas of measures, in brackets, in place of their names; names of signals, inputs and parameters come first. */
+lw_status lwi_yaml_expand_measures(lwi_yaml_reading *r, const char **formula);
 /** For lwi_formula_scope.negated; user: the reading. */
 bool lwi_yaml_is_negated(void *user, const char *joint, int coordinate, bool speed);
 

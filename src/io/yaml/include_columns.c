@@ -1,9 +1,17 @@
-// include_columns.c -- names of result columns in the measures of included files get the prefix of the file:
-// joint.A.fx becomes 'joint.left.A.fx', A.q0 becomes 'left.A.q0', joint.A.fx@tip 'joint.left.A.fx@left.tip'.
+// include_columns.c -- the formulas of measures: parameters have their values, and names of result columns in included
+// files get the prefix of the file: joint.A.fx becomes 'joint.left.A.fx', A.q0 becomes 'left.A.q0', joint.A.fx@tip
+// 'joint.left.A.fx@left.tip'.  Coordinates that a mirror negates are those of the file, (-'joint.left.A.q0').
+// In formulas of events names of measures are their formulas.
 #include "io/yaml/include.h"
 
-#include "model/forces/item.h"
+#include "io/text.h"
 
+#include "model/forces/item.h"
+#include "model/model.h"
+#include "model/signals/units.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool is_kind(const char *word, size_t n)
@@ -37,11 +45,17 @@ static bool is_marker(const char *name)
     return *name != 0;
 }
 
-/** Text that grows in memory that is large enough. */
+/** Text that grows in memory that is large enough; NULL: its length is counted. */
 typedef struct column_text {
     char *at;
     size_t n;
 } column_text;
+
+static void put_plain(column_text *to, const char *text, size_t n)
+{
+    if (to->at) memcpy(to->at + to->n, text, n);
+    to->n += n;
+}
 
 // In quotes, a quote inside is doubled.
 static void put_text(column_text *to, const char *text, size_t n)
@@ -52,12 +66,33 @@ static void put_text(column_text *to, const char *text, size_t n)
     }
 }
 
-// The column `name`, without quotes; of an item of the file with the prefix, else as it is.
-static void put_column(column_text *to, const char *prefix, const char *name, size_t n)
+// Is it the coordinate of a joint of the file that has the other sign where the file is mirrored: joint.A.q0, A.qd1?
+static bool is_negated(lwi_yaml_reading *r, const char *name, size_t n)
 {
+    char joint[LWI_NAME_LENGTH + 1];
+    const size_t from = n > 6 && !strncmp(name, "joint.", 6) ? 6 : 0;
+    size_t at = n;
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9') at--;
+    if (at == n || n - at > 3) return false;
+    const size_t digits = at;
+    while (at > from && name[at - 1] == 'd') at--;
+    if (at < from + 3 || name[at - 1] != 'q' || name[at - 2] != '.' ||
+        at - 2 - from >= sizeof joint)
+        return false;
+    memcpy(joint, name + from, at - 2 - from);
+    joint[at - 2 - from] = 0;
+    return lwi_yaml_is_negated(r, joint, atoi(name + digits), digits > at);
+}
+
+// The column `name`, without quotes; of an item of the file with the prefix, else as it is.
+static void put_column(lwi_yaml_reading *r, column_text *to, const char *name, size_t n)
+{
+    const char *prefix = r->prefix;
     const char *dot = memchr(name, '.', n), *at = memchr(name, '@', n);
     const size_t kind = dot ? (size_t)(dot - name) : 0, end = at ? (size_t)(at - name) : n;
     const bool column = dot && is_kind(name, kind), coordinate = is_coordinate(name, n);
+    const bool negated = is_negated(r, name, end);
+    if (negated) put_plain(to, "(-", 2);
     to->at[to->n++] = '\'';
     if (column) put_text(to, name, kind + 1);
     if (column || coordinate) put_text(to, prefix, strlen(prefix));
@@ -70,6 +105,7 @@ static void put_column(column_text *to, const char *prefix, const char *name, si
         put_text(to, at + 1, n - end - 1);
     }
     to->at[to->n++] = '\'';
+    if (negated) put_plain(to, ")", 1);
 }
 
 static bool in_word(char c)
@@ -77,44 +113,216 @@ static bool in_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-lw_status lwi_yaml_prefix_columns(lwi_yaml_reading *r, const char **formula)
+// Bytes of a name in quotes at `text`; the name without them in `name` [n].
+static size_t unquote(const char *text, char *name, size_t *n)
+{
+    size_t used = 1;
+    for (*n = 0; text[used] && (text[used] != '\'' || text[used + 1] == '\''); used++) {
+        if (text[used] == '\'') used++;
+        name[(*n)++] = text[used];
+    }
+    return used + (text[used] == '\'');
+}
+
+// A value in SI with its unit, where the formula of a measure names a parameter.
+static void put_value(column_text *to, const lwi_formula_symbol *symbol)
+{
+    char text[40], unit[128] = "", *from, *end;
+    lwi_unit u;
+    lwi_dimension_text(symbol->dimension, unit, sizeof unit); // "an angle [rad]"
+    from = strchr(unit, '['), end = strrchr(unit, ']');
+    const int n = from && end ? (int)(end - from - 1) : 0;
+    const bool known = n > 0 && n < 60 && symbol->dimension.kind == LWI_DIMENSION_KNOWN &&
+                       lwi_unit_read(from + 1, n, &u) && lwi_unit_value("1", 1, &u) == 1;
+    put_plain(to, "(", 1);
+    put_plain(to, text, (size_t)snprintf(text, sizeof text, "%.17g", symbol->value));
+    if (known) put_plain(to, " ", 1), put_plain(to, from + 1, (size_t)n);
+    put_plain(to, ")", 1);
+}
+
+// Is the word the name of a parameter, or a coordinate of a point?
+static bool is_parameter(const lwi_yaml_reading *r, const char *text, size_t n, bool unit,
+                         lwi_formula_symbol *symbol)
+{
+    lwi_unit u;
+    lw_error why;
+    const char *next = text + n;
+    while (*next == ' ') next++;
+    if (*next == '(' || (unit && lwi_unit_read(text, (int)n, &u))) return false;
+    return r->scope.find && r->scope.find(r->scope.user, text, (int)n, symbol, &why) == LW_OK &&
+           !symbol->signal;
+}
+
+static void put_word(lwi_yaml_reading *r, column_text *to, const char *text, size_t n, bool unit)
+{
+    lwi_formula_symbol symbol = {.value = 0};
+    if (is_parameter(r, text, n, unit, &symbol))
+        put_value(to, &symbol);
+    else if (memchr(text, '.', n) && (*r->prefix || r->placement.moved))
+        put_column(r, to, text, n);
+    else
+        put_plain(to, text, n);
+}
+
+// Room for a text in which each second character begins a name, which gets a prefix at two places, quotes and a sign, or
+// is a parameter.
+static size_t room_of(const lwi_yaml_reading *r, const char *text)
+{
+    enum { VALUE = 110 };
+    return (2 * strlen(text) + 1) * 2 +
+           (strlen(text) + 2) * (2 * strlen(r->prefix) + 6 + (r->scope.find ? VALUE : 0));
+}
+
+lw_status lwi_yaml_place_columns(lwi_yaml_reading *r, const char **formula)
 {
     const char *text = *formula;
-    if (!*r->prefix) return LW_OK;
-    // at most every second character begins a name, which gets a prefix at two places and quotes
-    const size_t room =
-        (2 * strlen(text) + 1) * 2 + (strlen(text) + 2) * (2 * strlen(r->prefix) + 2);
-    column_text to = {.at = LWI_PUSH(&r->arena, char, room)};
+    column_text to = {.at = LWI_PUSH(&r->arena, char, room_of(r, text))};
     char *name = LWI_PUSH(&r->arena, char, strlen(text) + 1);
+    bool number = false; // the words that follow may be its unit
     if (!to.at || !name) return lwi_yaml_no_memory(r);
     while (*text) {
         size_t n = 0, used = 0;
         if (*text == '\'') {
-            for (used = 1; text[used] && (text[used] != '\'' || text[used + 1] == '\''); used++) {
-                if (text[used] == '\'') used++;
-                name[n++] = text[used];
-            }
-            used += text[used] == '\'';
-            put_column(&to, r->prefix, name, n);
+            used = unquote(text, name, &n);
+            if (*r->prefix || r->placement.moved)
+                put_column(r, &to, name, n);
+            else
+                put_plain(&to, text, used);
+            number = false;
         } else if (*text >= '0' && *text <= '9') { // a number and its exponent
             while (in_word(text[used]) || text[used] == '.') used++;
-            memcpy(to.at + to.n, text, used);
-            to.n += used;
+            put_plain(&to, text, used);
+            number = true;
         } else if (in_word(*text)) {
             while (in_word(text[used]) || text[used] == '.' || text[used] == '@') used++;
-            if (memchr(text, '.', used)) {
-                put_column(&to, r->prefix, text, used);
-            } else {
-                memcpy(to.at + to.n, text, used);
-                to.n += used;
-            }
+            put_word(r, &to, text, used, number);
         } else {
-            to.at[to.n++] = *text;
+            number = number && (*text == ' ' || *text == '/' || *text == '^' || *text == '-');
+            put_plain(&to, text, 1);
             used = 1;
         }
         text += used;
     }
     to.at[to.n] = 0;
+    if (strcmp(to.at, *formula)) r->stated = true;
     *formula = to.at;
+    return LW_OK;
+}
+
+// The measure of that name, measure.NAME or NAME; -1: none.
+static int find_measure(const lwi_yaml_reading *r, const char *name, size_t n)
+{
+    const lwi_description *d = &r->builder->desc;
+    const bool whole = n > 8 && !strncmp(name, "measure.", 8);
+    char word[LWI_NAME_LENGTH + 1];
+    if (whole) name += 8, n -= 8;
+    if (n >= sizeof word) return -1;
+    memcpy(word, name, n);
+    word[n] = 0;
+    if (!whole && (lwi_formula_is_reserved(word) ||
+                   (r->functions && lwi_document_find(r->functions, word) >= 0) ||
+                   lwi_names_find(&r->inputs, word) >= 0 ||
+                   (r->parameters && lwi_document_find(r->parameters, word) >= 0)))
+        return -1;
+    for (int i = d->nmeasure - 1; i >= 0; i--)
+        if (strlen(d->measure[i].name) == n && !strncmp(d->measure[i].name, name, n)) return i;
+    return -1;
+}
+
+// The name of a column as formulas have it: joint.'left.A'.q0, 'left.A'.q0, and of a signal its name alone.
+static void put_item(column_text *to, const char *name, size_t n)
+{
+    const char *dot = memchr(name, '.', n);
+    const size_t kind = dot ? (size_t)(dot - name) : 0;
+    const bool column = dot && is_kind(name, kind);
+    size_t end = n, from = column ? kind + 1 : 0;
+    while (end > from && name[end - 1] != '.') end--;
+    if (end <= from + 1) { // no item
+        put_plain(to, name, n);
+        return;
+    }
+    const bool signal = column && !strncmp(name, "signal.", 7);
+    if (!signal) put_plain(to, name, from);
+    put_plain(to, "'", 1);
+    for (size_t i = from; i < end - 1; i++)
+        put_plain(to, name[i] == '\'' ? "''" : name + i, 1 + (name[i] == '\''));
+    put_plain(to, "'", 1);
+    if (!signal) put_plain(to, name + end - 1, n - end + 1);
+}
+
+// The formula of a measure, of columns, as one of events.
+static void put_formula(column_text *to, const char *text, char *name)
+{
+    put_plain(to, "(", 1);
+    while (*text) {
+        size_t n = 0, used = 1;
+        if (*text == '\'') {
+            used = unquote(text, name, &n);
+        } else if (in_word(*text)) {
+            while (in_word(text[used]) || text[used] == '.') used++;
+            memcpy(name, text, used);
+            n = *text >= '0' && *text <= '9' ? 0 : used;
+        }
+        if (n > 0 && memchr(name, '.', n) && strncmp(name, "measure.", 8))
+            put_item(to, name, n);
+        else
+            put_plain(to, text, used);
+        text += used;
+    }
+    put_plain(to, ")", 1);
+}
+
+// Text with the formulas of measures in place of their names; the number of names.
+static int expand(const lwi_yaml_reading *r, const char *text, char *name, char *scratch,
+                  column_text *to)
+{
+    int found = 0;
+    while (*text) {
+        size_t n = 0, used = 1;
+        if (*text == '\'') {
+            used = unquote(text, name, &n);
+        } else if (in_word(*text)) {
+            while (in_word(text[used]) || text[used] == '.') used++;
+            memcpy(name, text, n = used);
+        }
+        const bool member = text[used] == '.'; // of an item of this name
+        const int k = n > 0 && !member ? find_measure(r, name, n) : -1;
+        if (k >= 0)
+            put_formula(to, r->builder->desc.measure[k].formula, scratch);
+        else
+            put_plain(to, text, used);
+        found += k >= 0;
+        text += used;
+    }
+    return found;
+}
+
+static size_t longest_measure(const lwi_description *d)
+{
+    size_t n = 0;
+    for (int i = 0; i < d->nmeasure; i++) {
+        const size_t length = strlen(d->measure[i].formula);
+        if (length > n) n = length;
+    }
+    return n;
+}
+
+lw_status lwi_yaml_expand_measures(lwi_yaml_reading *r, const char **formula)
+{
+    enum { LONGEST = 100000, DEPTH = 64 }; // of an expanded formula; measures that name measures
+    const lwi_description *d = &r->builder->desc;
+    if (d->nmeasure == 0) return LW_OK;
+    char *scratch = LWI_PUSH(&r->arena, char, longest_measure(d) + 1);
+    for (int depth = 0; depth < DEPTH; depth++) {
+        column_text size = {.at = NULL}, to = size;
+        char *name = LWI_PUSH(&r->arena, char, strlen(*formula) + 1);
+        if (!name || !scratch) return lwi_yaml_no_memory(r);
+        if (expand(r, *formula, name, scratch, &size) == 0 || size.n > LONGEST) return LW_OK;
+        to.at = LWI_PUSH(&r->arena, char, size.n + 1);
+        if (!to.at) return lwi_yaml_no_memory(r);
+        expand(r, *formula, name, scratch, &to);
+        to.at[to.n] = 0;
+        *formula = to.at;
+    }
     return LW_OK;
 }

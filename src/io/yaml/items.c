@@ -441,10 +441,15 @@ static lw_status read_measure(lwi_yaml_reading *r, const char *name, lw_place pl
         for (int i = 0; i < v->count; i++) *(strcmp(v->key[i], "of") ? &unit : &of) = v->item[i];
     }
     desc.place = lwi_yaml_item_place(r, of->place);
+    const lwi_yaml_outer outer = lwi_yaml_begin_item(r, &desc);
+    const lwi_yaml_key *key = lwi_yaml_key_find(&lwi_yaml_measure_object, "of");
     TRY(lwi_yaml_read_text(r, of, "an expression", &desc.formula));
-    TRY(lwi_yaml_prefix_columns(r, &desc.formula));
+    TRY(lwi_yaml_place_columns(r, &desc.formula));
+    if (r->stated && r->base) TRY(lwi_yaml_keep(r, key, &desc.formula, of));
     if (unit) TRY(lwi_yaml_read_text(r, unit, "a unit", &desc.unit));
-    return lwi_yaml_added(r, lw_builder_add_measure(r->builder, &desc, r->error), place);
+    TRY(lwi_yaml_added(r, lw_builder_add_measure(r->builder, &desc, r->error), place));
+    return lwi_yaml_end_item(r, &outer, LWI_STATED_MEASURE, r->builder->desc.nmeasure - 1,
+                             &lwi_yaml_measure_object, NULL);
 }
 
 static lw_status read_impulse(lwi_yaml_reading *r, const char *name, lw_place place,

@@ -429,7 +429,11 @@ static lw_status read_option(lwi_yaml_reading *r, const lwi_yaml_key *key,
         snprintf(number, sizeof number, "%.17g", x);
         text = number;
     }
-    if (lw_options_set(r->options, key->name, text, &why) == LW_OK) return LW_OK;
+    if (lw_options_set(r->options, key->name, text, &why) == LW_OK) {
+        if (text != number || !r->parameters || r->parent) return LW_OK;
+        lw_options_get(r->options, key->name, pairs, sizeof pairs);
+        return lwi_yaml_keep_option(r, key->name, pairs, v);
+    }
     lwi_yaml_leave(r, strlen(r->path) - strlen(key->name) - 1); // the message names the key
     return lwi_yaml_fail(r, LW_ERR_PARSE, v->place, "%s", why.text);
 }
@@ -504,6 +508,9 @@ static lw_status rewrite_formula(lwi_yaml_reading *r, const lwi_document_value *
     lw_error why = {0};
     const char *rewritten = "";
     const bool values = r->parameters || r->points || r->parent;
+    const char *const given = *formula;
+    TRY(lwi_yaml_expand_measures(r, formula));
+    r->stated |= *formula != given;
     if (!values && !r->functions && !r->inputs.count && !r->child) return LW_OK;
     enum { SUGGESTED = 100 };
     const char *known[SUGGESTED];
@@ -529,7 +536,7 @@ static lw_status rewrite_formula(lwi_yaml_reading *r, const lwi_document_value *
         TRY(lwi_yaml_named_function(r, wanted.function[i], v->place, &signal));
     }
     if (status != LW_OK) return lwi_yaml_formula_failed(r, status, v->place, &why);
-    r->stated = strcmp(rewritten, *formula) != 0;
+    r->stated = strcmp(rewritten, given) != 0;
     *formula = rewritten;
     return LW_OK;
 }

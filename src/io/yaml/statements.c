@@ -116,6 +116,10 @@ static const char *item_of(const lwi_description *d, const lwi_yaml_item *item)
         return i < d->ncoupling ? (const char *)&d->coupling[i] : NULL;
     case LWI_STATED_MARKER:
         return i < d->nmarker ? (const char *)&d->marker[i] : NULL;
+    case LWI_STATED_MEASURE:
+        return i < d->nmeasure ? (const char *)&d->measure[i] : NULL;
+    case LWI_STATED_OPTION:
+        return NULL;
     case LWI_STATED_EVENT:
         return i < d->nevent ? (const char *)&d->event[i] : NULL;
     case LWI_STATED_IMPULSE:
@@ -304,7 +308,36 @@ lw_status lwi_yaml_commit(lwi_yaml_reading *r, int list, int index, const lwi_ya
     return LW_OK;
 }
 
+static uint64_t guard_of_text(const char *text)
+{
+    return hash(14695981039346656037u, text, strlen(text));
+}
+
+lw_status lwi_yaml_keep_option(lwi_yaml_reading *r, const char *key, const char *value,
+                               const lwi_document_value *v)
+{
+    const char *text = lwi_yaml_flow(r, v);
+    const lwi_statement entry = {
+        .list = LWI_STATED_OPTION, .item = -1, .guard = guard_of_text(value)};
+    if (!text ||
+        lwi_statements_add(&r->builder->desc.stated, &r->builder->arena, entry, text, key) != LW_OK)
+        return lwi_yaml_no_memory(r);
+    return LW_OK;
+}
+
 // ----------------------------------------------------------------------------------------- writing
+
+const char *lwi_yaml_stated_option(const lwi_description *d, const char *key, const char *value)
+{
+    const lwi_statements *all = &d->stated;
+    for (int i = 0; i < all->n; i++) {
+        const lwi_statement *s = &all->entry[i];
+        if (s->list == LWI_STATED_OPTION && !strcmp(all->text + s->name, key) &&
+            s->guard == guard_of_text(value))
+            return all->text + s->text;
+    }
+    return NULL;
+}
 
 static int compare(const void *a, const void *b)
 {

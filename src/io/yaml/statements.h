@@ -16,6 +16,9 @@ typedef struct lwi_yaml_item {
 uint64_t lwi_yaml_guard(const lwi_description *desc, const lwi_yaml_item *item, unsigned offset,
                         const lwi_yaml_key *key);
 
+/** What the file states of an option of a run by an expression; NULL: nothing, or its value has changed. */
+const char *lwi_yaml_stated_option(const lwi_description *desc, const char *key, const char *value);
+
 /** Index of statements by item and field. */
 typedef struct lwi_yaml_statements {
     const lwi_description *desc;

@@ -445,7 +445,10 @@ static void put_option(const writing *w, const lw_options *options, const char *
 {
     char text[LW_OPTION_STRING_SIZE] = "";
     lw_options_get(options, key, text, sizeof text);
-    if (lwi_text_is_number(text))
+    const char *stated = w->d->stated.flat ? NULL : lwi_yaml_stated_option(w->d, key, text);
+    if (stated)
+        fputs(stated, w->file);
+    else if (lwi_text_is_number(text))
         fputs(text, w->file);
     else
         put_name(w, text);
@@ -774,7 +777,8 @@ static void write_sections(const writing *w, const lw_options *options)
                    LWI_STATED_MARKER, i);
     if (d->nmeasure) fputs("measures:\n", w->file);
     for (int i = 0; i < d->nmeasure; i++)
-        write_item(w, &lwi_yaml_measure_object, 0, d->measure[i].name, &d->measure[i], -1, -1);
+        write_item(w, &lwi_yaml_measure_object, 0, d->measure[i].name, &d->measure[i],
+                   LWI_STATED_MEASURE, i);
     if (d->nimpulse) fputs("impulses:\n", w->file);
     for (int i = 0; i < d->nimpulse; i++)
         write_item(w, &lwi_yaml_impulse_object, 0, d->impulse[i].name, &d->impulse[i],

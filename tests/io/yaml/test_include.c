@@ -693,9 +693,66 @@ static void measures_of_included_files(void **state)
     lw_model_destroy(both);
 }
 
+// Measures of coordinates of a mirrored file are those of the file, and know its parameters; events read them.
+static void measures_of_mirror_images_are_the_same(void **state)
+{
+    (void)state;
+    static const char leg[] =
+        "linkwork: 1\n"
+        "parameters: {big: 0.2 rad, m: 3}\n"
+        "bodies:\n"
+        "  a: {mass: 1, inertia: [0.01, 0.02, 0.03, 0, 0, 0], position: [0, 1, 0], com: [0.3, 0.4, "
+        "-1]}\n"
+        "  b: {mass: 1, inertia: [0.01, 0.02, 0.03, 0, 0, 0], position: [0, 3, 0], com: [0.3, 0.4, "
+        "-1]}\n"
+        "joints:\n"
+        "  U: {type: universal, between: [ground, a], at: [0, 1, 0], axis: [1, 0, 0], axis2: [0, "
+        "1, "
+        "0], q: [0.5, 0.2]}\n"
+        "  C: {type: cylindrical, between: [ground, b], at: [0, 3, 0], axis: [0, 1, 0.3], q: [0.1, "
+        "0.2]}\n"
+        "measures:\n"
+        "  u0: joint.U.q0 - big + 0*m*1 rad\n"
+        "  u1: U.qd1\n"
+        "  c0: joint.C.qdd0/(2 m)\n"
+        "  c1: C.qd1\n";
+    write_file("mirror.yaml", leg);
+    lw_model *both = read_model("linkwork: 1\n"
+                                "include:\n"
+                                "  left: {file: mirror.yaml}\n"
+                                "  right: {file: mirror.yaml, mirror: y}\n"
+                                "events: {e: {when: \"'right.c1' > 0.1 rad/s and measure.left.u0 < "
+                                "1\", stop: true}}\n");
+    remove("mirror.yaml");
+    lw_measures *b;
+    lw_sim *sim;
+    lw_error error = {0};
+    const lw_observation *o;
+    lw_options options;
+    lw_options_default(&options);
+    options.rtol = options.atol = 1e-11;
+    if (lw_measures_create(both, &b, &error) != LW_OK) fail_msg("%s", error.text);
+    assert_int_equal(lw_sim_create(both, &(lw_sim_desc){.options = &options}, &sim, &error), LW_OK);
+    assert_int_equal(lw_sim_step(sim, 0.5), LW_OK);
+    assert_int_equal(lw_sim_stopped(sim), 0);
+    assert_int_equal(lw_sim_observe(sim, lw_measures_level(b), &o), LW_OK);
+    assert_int_equal(lw_measures_row(b, o), LW_OK);
+    for (int i = 0; i < 4; i++) {
+        const double x = lw_measures_statistics(b, i).last,
+                     y = lw_measures_statistics(b, 4 + i).last;
+        if (!(fabs(x - y) < 1e-9 && fabs(x) > 1e-4)) fail_msg("%d: %.17g, %.17g", i, x, y);
+    }
+    assert_true(fabs(lw_measures_statistics(b, 7).last - 0.1) < 1e-9);
+    assert_true(fabs(lw_measures_statistics(b, 0).last - (o->q[0] - 0.2)) < 1e-14);
+    lw_sim_destroy(sim);
+    lw_measures_destroy(b);
+    lw_model_destroy(both);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measures_of_mirror_images_are_the_same),
         cmocka_unit_test(measures_of_included_files),
         cmocka_unit_test(mirror_images_move_as_such),
         cmocka_unit_test(formulas_read_joints_of_included_files),

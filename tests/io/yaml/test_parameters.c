@@ -694,9 +694,62 @@ static void every_failing_allocation_is_survived(void **state)
     assert_int_equal(LW_OK, status);
 }
 
+// Measures, events that read them and options are written as stated, and follow the parameters.
+static void measures_events_and_options_keep_expressions(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "linkwork: 1\n"
+        "parameters: {T: 0.5 s, low: 30 deg}\n"
+        "bodies:\n"
+        "  bob: {mass: 1, inertia: [0.01, 0.01, 0.01, 0, 0, 0], com: [0, -1, 0]}\n"
+        "joints:\n"
+        "  A: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [0, 0, 1], q: [-1]}\n"
+        "measures:\n"
+        "  over: joint.A.q0 - low\n"
+        "  twice: 2*measure.over + 0 deg\n"
+        "events:\n"
+        "  e: {when: twice < low, record: true}\n"
+        "simulation: {duration: 4*T, sample: 0.25, rtol: 1e-6}\n";
+    static const char *const kept[] = {"of: joint.A.q0 - low\n", "of: \"2*measure.over + 0 deg\"\n",
+                                       "when: \"twice < low\"\n", "  duration: 4*T\n",
+                                       "  sample: 0.25\n"};
+    char *written[2];
+    for (int k = 0; k < 2; k++) {
+        const lw_read_desc native = {.format = "yaml"};
+        const char *from = k ? written[0] : text;
+        lw_options options;
+        lw_model *m;
+        lw_error error = {0};
+        size_t size;
+        lw_options_default(&options);
+        if (lw_model_parse(from, strlen(from), "test", &native, &m, &options, &error) != LW_OK)
+            fail_msg("%s", error.text);
+        assert_true(options.duration == 2);
+        FILE *file = open_memstream(&written[k], &size);
+        assert_int_equal(lw_model_write(m, &options, file, &error), LW_OK);
+        fclose(file);
+        for (int i = 0; i < (int)(sizeof kept / sizeof *kept); i++)
+            if (!strstr(written[k], kept[i])) fail_msg("%s in\n%s", kept[i], written[k]);
+        if (k == 0) { // another value is not that of the expression
+            char *other;
+            options.duration = 3;
+            file = open_memstream(&other, &size);
+            assert_int_equal(lw_model_write(m, &options, file, &error), LW_OK);
+            fclose(file);
+            assert_non_null(strstr(other, "  duration: 3\n"));
+            free(other);
+        }
+        lw_model_destroy(m);
+    }
+    assert_string_equal(written[0], written[1]);
+    free(written[0]), free(written[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(measures_events_and_options_keep_expressions),
         cmocka_unit_test(expressions_are_read),
         cmocka_unit_test(options_are_expressions),
         cmocka_unit_test(points_are_places_in_the_world),
