@@ -697,5 +697,6 @@ lw_status lwi_mjcf_add_actuators(const lwi_mjcf *u)
             if (u->builder->desc.force[LWI_ITEM_servo].n > number) a->servo = number;
         }
     }
-    return resolve_ratios(u);
+    TRY(resolve_ratios(u));
+    return lwi_mjcf_add_tendon_limits(u);
 }

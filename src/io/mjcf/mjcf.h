@@ -282,6 +282,8 @@ lw_status lwi_mjcf_read_tendons(lwi_mjcf *u);
 const lw_servo_term *lwi_mjcf_tendon_terms(const lwi_mjcf *u, const lwi_mjcf_tendon *tendon);
 /** Adds springs, dampers and friction, after the joints. */
 lw_status lwi_mjcf_add_tendons(const lwi_mjcf *u);
+/** Adds stops at their limits, if the reader is asked for them, after everything that has inertia is added. */
+lw_status lwi_mjcf_add_tendon_limits(const lwi_mjcf *u);
 
 // ---- actuators.c
 

@@ -4,6 +4,11 @@
 // sites, round spheres and cylinders and over pulleys.  Actuators (actuators.c) act along these lengths.
 #include "io/mjcf/mjcf.h"
 
+#include "io/effective.h"
+
+#include <linkwork/dynamics.h>
+
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -138,6 +143,12 @@ static lw_status read_path(lwi_mjcf *u, lwi_mjcf_tendon *t)
     return lwi_mjcf_fail(u, t->e, LW_ERR_MODEL, "<spatial>: no sites, expected two or more");
 }
 
+// Are limits to be stops?
+static bool has_stops(const lwi_mjcf *u)
+{
+    return u->desc->limits.stiffness > 0 || u->desc->limits_time > 0;
+}
+
 // Tendons of all kinds share their defaults.
 static lw_status read_tendon(lwi_mjcf *u, const lwi_xml_element *e)
 {
@@ -157,7 +168,8 @@ static lw_status read_tendon(lwi_mjcf *u, const lwi_xml_element *e)
     TRY(lwi_mjcf_numbers(u, &at, "range", 2, 2, t->range, NULL));
     TRY(lwi_mjcf_flag(u, &at, "limited", &limited));
     t->limited = lwi_mjcf_in_effect(u, limited, t->range);
-    if (t->limited) lwi_notes_add(u->notes, e, name, "limits are not enforced, tendons");
+    if (t->limited && !has_stops(u))
+        lwi_notes_add(u->notes, e, name, "limits are not enforced, tendons");
     return LW_OK;
 }
 
@@ -214,11 +226,11 @@ static lw_status read_elastic(const lwi_mjcf *u, const lwi_mjcf_tendon *t, elast
     return LW_OK;
 }
 
-static const char *spring_name(const lwi_mjcf *u, const lwi_mjcf_tendon *t)
+static const char *force_name(const lwi_mjcf *u, const lwi_mjcf_tendon *t, const char *kind)
 {
     char number[32];
     snprintf(number, sizeof number, "tendon%d", (int)(t - u->tendon) + 1);
-    return lwi_mjcf_force_name(u, t->name ? t->name : number, "spring");
+    return lwi_mjcf_force_name(u, t->name ? t->name : number, kind);
 }
 
 // Spring and damper of a fixed tendon: a servo without a target.
@@ -239,7 +251,7 @@ static lw_status add_fixed(const lwi_mjcf *u, const lwi_mjcf_tendon *t)
     }
     if (s.has_rest) length = s.rest[0];
     if (s.k[0] == 0 && s.c[0] == 0) return LW_OK;
-    const lw_servo_desc d = {.name = spring_name(u, t),
+    const lw_servo_desc d = {.name = force_name(u, t, "spring"),
                              .terms = lwi_mjcf_tendon_terms(u, t),
                              .nterm = t->n,
                              .law = {.bias = {s.k[0] * length, -s.k[0], -s.c[0]}},
@@ -266,7 +278,7 @@ static lw_status add_spatial(const lwi_mjcf *u, const lwi_mjcf_tendon *t)
     TRY(read_elastic(u, t, &s));
     if (s.k[0] == 0 && s.c[0] == 0 && s.loss == 0) return LW_OK;
     if (s.k[0] != 0 && !s.has_rest) note_rest(u, t);
-    const lw_tendon_desc d = {.name = spring_name(u, t),
+    const lw_tendon_desc d = {.name = force_name(u, t, "spring"),
                               .path = t->path,
                               .npath = t->npath,
                               .stiffness = s.k[0],
@@ -286,5 +298,100 @@ lw_status lwi_mjcf_add_tendons(const lwi_mjcf *u)
         if (u->tendon[i].n > 0) TRY(add_fixed(u, &u->tendon[i]));
         if (u->tendon[i].npath > 0) TRY(add_spatial(u, &u->tendon[i]));
     }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------ limits
+//
+// A limit at L = a is a spring and damper that only pushes back,
+//     f = min(0, k (a - L) - c L') at the upper end,   max(0, ...) at the lower one.
+// A fast approach is braked from c / k L' before the end on.
+
+#define UNLIMITED 1e300 // N
+
+static lw_status add_stop(const lwi_mjcf *u, const lwi_mjcf_tendon *t, int end, double k, double c)
+{
+    const lw_servo_law law = {.bias = {k * t->range[end], -k, -c},
+                              .has_effort_range = true,
+                              .effort_range = {end ? -UNLIMITED : 0, end ? 0 : UNLIMITED}};
+    const char *name = force_name(u, t, end ? "upper" : "lower");
+    if (!name) return lwi_mjcf_no_memory(u);
+    if (t->npath > 0) {
+        const lw_tendon_desc rope = {.name = name,
+                                     .path = t->path,
+                                     .npath = t->npath,
+                                     .law = law,
+                                     .place = lwi_mjcf_place(u, t->e)};
+        return lw_builder_add_tendon(u->builder, &rope, u->error);
+    }
+    const lw_servo_desc sum = {.name = name,
+                               .terms = lwi_mjcf_tendon_terms(u, t),
+                               .nterm = t->n,
+                               .law = law,
+                               .place = lwi_mjcf_place(u, t->e)};
+    if (!sum.terms) return lwi_mjcf_no_memory(u);
+    return lw_builder_add_servo(u->builder, &sum, u->error);
+}
+
+// Of the length of a fixed tendon.
+static double inertia_along(const lwi_mjcf *u, const lwi_mjcf_tendon *t, const lwi_effective *e,
+                            double *J)
+{
+    memset(J, 0, (size_t)e->model->tree_nv * sizeof *J);
+    for (int k = 0; k < t->n; k++) {
+        int q, nq, v, nv;
+        const lw_joint joint = u->joint[t->term[k].joint.index].joint;
+        if (lw_model_joint_tree(e->model, joint, &q, &nq, &v, &nv) == LW_OK && nv > 0)
+            J[v] += t->term[k].factor;
+    }
+    return lwi_effective_inertia(e, J);
+}
+
+static lw_status add_limit(const lwi_mjcf *u, const lwi_mjcf_tendon *t, double k, double c)
+{
+    lwi_mjcf_begin_notes(u, t->e);
+    if (!(k > 0) || !isfinite(k)) {
+        lwi_notes_add(u->notes, t->e, t->name,
+                      t->npath > 0 ? "limits of spatial tendons are enforced with a stiffness only "
+                                     "(`--limits STIFFNESS,DAMPING`), tendons"
+                                   : "limits are not enforced, nothing with inertia moves with the "
+                                     "tendons");
+        return LW_OK;
+    }
+    lwi_notes_add(u->notes, t->e, t->name, "limits are stops, tendons");
+    TRY(add_stop(u, t, 0, k, c));
+    return add_stop(u, t, 1, k, c);
+}
+
+static lw_status add_scaled_limits(const lwi_mjcf *u, lwi_effective *e, double T)
+{
+    double *J = LWI_PUSH(&e->arena, double, e->model->tree_nv);
+    if (!J) return lwi_mjcf_no_memory(u);
+    lwi_mjcf_factor(u, e);
+    for (int i = 0; i < u->ntendon; i++) {
+        const lwi_mjcf_tendon *t = &u->tendon[i];
+        if (!t->limited) continue;
+        const double m = t->n > 0 ? inertia_along(u, t, e, J) : 0;
+        TRY(add_limit(u, t, m / (T * T), 2 * m / T));
+    }
+    return LW_OK;
+}
+
+lw_status lwi_mjcf_add_tendon_limits(const lwi_mjcf *u)
+{
+    const lw_limits_desc *given = &u->desc->limits;
+    bool any = false;
+    for (int i = 0; i < u->ntendon; i++) any = any || u->tendon[i].limited;
+    if (!any || !has_stops(u)) return LW_OK;
+    if (u->desc->limits_time > 0) {
+        lwi_effective e;
+        TRY(lwi_effective_create(u->builder, &e, u->error));
+        const lw_status status = add_scaled_limits(u, &e, u->desc->limits_time);
+        lwi_effective_destroy(&e);
+        return status;
+    }
+    for (int i = 0; i < u->ntendon; i++)
+        if (u->tendon[i].limited)
+            TRY(add_limit(u, &u->tendon[i], given->stiffness, given->damping));
     return LW_OK;
 }

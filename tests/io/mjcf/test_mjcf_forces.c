@@ -74,6 +74,41 @@ static void actuators_are_inputs(void **state)
     lw_builder_destroy(b);
 }
 
+// Limits of tendons are stops that only push back: of the given stiffness, or scaled by the inertia along a fixed tendon,
+// 1 / (1/2 + 4/3) kg.
+static void limits_of_tendons_are_stops(void **state)
+{
+    (void)state;
+    static const char text[] = MODEL(WORLD(
+        "<site name='o' pos='-1 0 0'/>"
+        "<body name='a'><joint name='x' type='slide' axis='1 0 0'/><geom size='0.1' mass='2'/>"
+        "<site name='s'/></body>"
+        "<body name='b'><joint name='y' type='slide' axis='1 0 0'/><geom size='0.1' mass='3'/>"
+        "</body>") "<tendon><fixed name='sum' range='-0.1 0.2'><joint joint='x' coef='1'/>"
+                   "<joint joint='y' coef='2'/></fixed>"
+                   "<spatial name='rope' range='0 1.05'><site site='o'/><site site='s'/>"
+                   "</spatial></tendon>");
+    const lw_read_desc given = {.limits = {.stiffness = 1e4, .damping = 10}},
+                       scaled = {.limits_time = 0.02};
+    lw_builder *b = read_with(text, &given);
+    const lw_tendon_desc *rope = b->desc.force[LWI_ITEM_tendon].desc;
+    near3(servo_of(b, "sum_upper")->law.bias, 2000, -1e4, -10);
+    near3(servo_of(b, "sum_lower")->law.bias, -1000, -1e4, -10);
+    assert_true(servo_of(b, "sum_upper")->law.effort_range[1] == 0);
+    assert_true(servo_of(b, "sum_lower")->law.effort_range[0] == 0);
+    assert_int_equal(b->desc.force[LWI_ITEM_tendon].n, 2);
+    assert_string_equal(rope[1].name, "rope_upper");
+    near3(rope[1].law.bias, 10500, -1e4, -10);
+    assert_int_equal(lwt_warnings_with(b, "limits are stops, tendons (2): sum, rope"), 1);
+    lw_builder_destroy(b);
+    b = read_with(text, &scaled);
+    const double m = 1 / (1 / 2.0 + 4 / 3.0), k = m / 4e-4;
+    near3(servo_of(b, "sum_upper")->law.bias, 0.2 * k, -k, -100 * m);
+    assert_int_equal(b->desc.force[LWI_ITEM_tendon].n, 0);
+    assert_int_equal(lwt_warnings_with(b, "spatial tendons are enforced with a stiffness only"), 1);
+    lw_builder_destroy(b);
+}
+
 // Actuators of all kinds share their defaults; the element is applied after those of its classes, the outer ones first.
 static void actuators_share_their_defaults(void **state)
 {
@@ -558,6 +593,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(actuators_are_inputs),
+        cmocka_unit_test(limits_of_tendons_are_stops),
         cmocka_unit_test(actuators_share_their_defaults),
         cmocka_unit_test(laws_and_ranges_of_actuators),
         cmocka_unit_test(spatial_tendons_and_slider_cranks),
