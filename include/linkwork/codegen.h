@@ -34,6 +34,9 @@ typedef struct lw_codegen_desc {
     size_t size;      ///< sizeof this struct, or 0: see linkwork.h
     const char *name; ///< begins the names of files and functions: a C identifier
     const lw_allocator *allocator;
+    /** Also `name`_casadi.c: the functions as external functions of CasADi, and the Jacobians of forward_dynamics,
+     *  inverse_dynamics and coordinate_rates.  These are several times as long as the functions. */
+    bool casadi;
 } lw_codegen_desc;
 
 /** Operations of one generated function. */
@@ -43,7 +46,7 @@ typedef struct lw_codegen_count {
     int sines; ///< calls of sin and cos
 } lw_codegen_count;
 
-/** Writes `name`.h, `name`.c, example.c, Makefile and CMakeLists.txt into the folder `directory`,
+/** Writes `name`.h, `name`.c, example.c, Makefile and CMakeLists.txt, perhaps `name`_casadi.c, into the folder `directory`,
  *  which is made when its parent exists.  Files of these names are replaced.
  *  @param counts  [LW_CODEGEN_COUNT], in the order of the list; may be NULL
  *  @return LW_ERR_ARGUMENT: the name is no identifier; LW_ERR_UNSUPPORTED: the text names the joint

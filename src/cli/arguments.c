@@ -315,7 +315,7 @@ static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
         arguments->subject[arguments->nsubject++] = value;
         return CLI_DONE;
     case CLI_BIT_ALGORITHM: arguments->algorithm = value; return CLI_DONE;
-    case CLI_BIT_GRADIENT: arguments->gradient = value; return CLI_DONE;
+    case CLI_BIT_CASADI: arguments->casadi = true; return CLI_DONE;
     case CLI_BIT_EVALUATIONS: return set_evaluations(arguments, value);
     case CLI_BIT_ANY: arguments->any = true; return CLI_DONE;
     case CLI_BIT_WATCH: arguments->observed = value; return CLI_DONE;

@@ -110,7 +110,7 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(BY, "by", 0, "A,B,...", "parameters of the model file")                                      \
     X(METHOD, "method", 0, "WHICH",                                                                \
       "differences of whole runs (default), or adjoint: one sweep back for any number of "         \
-      "parameters")                                                                                \
+      "parameters; optimize: auto (default), what costs fewer runs")                               \
     X(STATISTIC, "statistic", 0, "WHICH",                                                          \
       "number of a column: last (default), mean, rms, min, max of its rows")                       \
     X(MINIMIZE, "minimize", 0, "MEASURE",                                                          \
@@ -122,9 +122,8 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "`MEASURE <= NUMBER`, >= or =, in the unit of the measure; repeatable")                      \
     X(ALGORITHM, "algorithm", 0, "WHICH",                                                          \
       "slsqp (default; constraints), mma (inequalities), lbfgs (none)")                            \
-    X(GRADIENT, "gradient", 0, "WHICH",                                                            \
-      "auto (default; what costs fewer runs), differences, adjoint")                               \
     X(EVALUATIONS, "evaluations", 0, "N", "most designs to evaluate (default 200)")                \
+    X(CASADI, "casadi", 0, NULL, "also external functions of CasADi, with Jacobians")              \
     X(ANY, "any", 0, NULL, "any equilibrium, by Newton's method, in place of a stable one")        \
     X(REAL_TIME, "real-time", 0, NULL,                                                             \
       "index3 with the same work in every step; --pace 1: in wall-clock time")                     \
@@ -205,7 +204,7 @@ enum {
       "derivatives of measures or columns of a run by parameters of the file (--by A,B)")          \
     X(optimize, "MODEL",                                                                           \
       CLI_SIMULATION | CLI_VARY | CLI_MINIMIZE | CLI_MAXIMIZE | CLI_FIT | CLI_SUBJECT |            \
-          CLI_WEIGHTS | CLI_ALGORITHM | CLI_GRADIENT | CLI_EVALUATIONS | CLI_OUTPUT | CLI_BASE |   \
+          CLI_WEIGHTS | CLI_ALGORITHM | CLI_METHOD | CLI_EVALUATIONS | CLI_OUTPUT | CLI_BASE |     \
           CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT |         \
           CLI_JSON | CLI_QUIET,                                                                    \
       "parameters of the file that minimise a measure, or fit rows of data (--vary A=FROM:TO, -o " \
@@ -230,8 +229,8 @@ enum {
       "a page for the browser, with a model or the motion of a result, or two to compare (-o "     \
       "FILE.html), or -o FILE.gltf")                                                               \
     X(codegen, "MODEL",                                                                            \
-      CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME |         \
-          CLI_SET | CLI_QUIET,                                                                     \
+      CLI_OUTPUT | CLI_CASADI | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |           \
+          CLI_KEYFRAME | CLI_SET | CLI_QUIET,                                                      \
       "write standalone C of a model's dynamics (-o DIR)")                                         \
     X(info, NULL, CLI_JSON, "formulations, integrators, joints, forces, formats, versions")        \
     X(schema, NULL, CLI_OUTPUT, "print the JSON Schema of native model files")                     \
@@ -286,7 +285,7 @@ typedef struct cli_arguments {
     const char *actuators, *weights, *motion;             ///< of inverse; NULL: not given
     const char *by, *statistic, *method;                  ///< of sensitivity; NULL: not given
     const char *minimize, *maximize, *fit;                ///< of optimize; NULL: not given
-    const char *algorithm, *gradient;                     ///< likewise
+    const char *algorithm;                                ///< likewise
     const char *subject[CLI_MAX];
     int nsubject;
     int evaluations; ///< 0: not given
@@ -303,7 +302,7 @@ typedef struct cli_arguments {
     double seconds;
     int samples;      ///< 0: by `seconds`
     lw_observe level; ///< contents of rows
-    bool plan, real_time, any, json, quiet, ranks;
+    bool plan, real_time, any, casadi, json, quiet, ranks;
     struct cli_ranks *processes; ///< of run: that share it; NULL: this one alone
     struct {
         const char *key, *value;

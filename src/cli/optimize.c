@@ -248,13 +248,13 @@ static cli_exit read_weights(optimization *o)
 static cli_exit read_gradient(optimization *o)
 {
     static const char *const names[] = {"auto", "differences", "adjoint"};
-    const char *name = o->arguments->gradient ? o->arguments->gradient : "auto";
+    const char *name = o->arguments->method ? o->arguments->method : "auto";
     for (int i = 0; i < 3; i++)
         if (!strcmp(name, names[i])) {
             o->gradient = (lw_gradient)i;
             return CLI_DONE;
         }
-    return cli_complain(CLI_USE, "--gradient %s: expected auto, differences or adjoint", name);
+    return cli_complain(CLI_USE, "--method %s: expected auto, differences or adjoint", name);
 }
 
 static cli_exit read_goal(optimization *o)

@@ -68,7 +68,7 @@ class Optimize(unittest.TestCase):
         self.need_nlopt()
         for algorithm, gradient in (("slsqp", "auto"), ("slsqp", "adjoint"), ("mma", "differences"), ("lbfgs", "adjoint")):
             found = self.optimize("--vary", "F=1:5", "--minimize", "miss", "--algorithm", algorithm,
-                                  "--gradient", gradient)
+                                  "--method", gradient)
             self.assertTrue(found["converged"])
             self.assertAlmostEqual(found["parameters"]["F"]["end"], 2, delta=1e-4)
             self.assertAlmostEqual(found["start_objective"], 16, delta=1e-8)
@@ -178,8 +178,8 @@ class Optimize(unittest.TestCase):
                 (("--vary", "F=1:5", "--vary", "F=1:4", *fit), "'F' is given twice"),
                 (("--vary", "F=1:5", "--fit", wrong), "joint.rai.q0"),
                 (("--vary", "F=1:5", *fit, "--subject-to", "way < 1"), "--fit has no --subject-to"),
-                (("--vary", "F=1:5", *fit, "--gradient", "adjoint"), "residuals of data"),
-                (("--vary", "F=1:5", *fit, "--gradient", "exact"), "expected auto, differences or adjoint"),
+                (("--vary", "F=1:5", *fit, "--method", "adjoint"), "residuals of data"),
+                (("--vary", "F=1:5", *fit, "--method", "exact"), "expected auto, differences or adjoint"),
                 (("--vary", "F=1:5", *fit, "--weights", "joint.rail.q0=a"), "expected COLUMN=NUMBER"),
                 (("--vary", "F=1:5", *fit, "--weights", "joint.rail.q1=1"), "joint.rail.q1"),
                 (("--vary", "F=1:5", *fit, "--evaluations", "0"), "--evaluations 0"),
@@ -195,7 +195,7 @@ class Optimize(unittest.TestCase):
                 (("--minimize", "way", "--algorithm", "newton"), "expected slsqp, mma or lbfgs"),
                 (("--minimize", "way", "--algorithm", "lbfgs", "--subject-to", "way < 1"), "has no constraints"),
                 (("--minimize", "way", "--algorithm", "mma", "--subject-to", "way = 1"), "inequalities only"),
-                (("--minimize", "way.max", "--gradient", "adjoint"), "min and max"),
+                (("--minimize", "way.max", "--method", "adjoint"), "min and max"),
                 (("--minimize", "way", "--weights", "way=1"), "those of columns of --fit")):
             with self.subTest(arguments=arguments):
                 self.assertIn(text, self.run_program("optimize", self.model, "--vary", "F=1:5", *arguments, code=2))

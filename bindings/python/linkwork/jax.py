@@ -45,8 +45,7 @@ def _made(model: _Model) -> Tuple[_Dynamics, Callable[..., Any]]:
     def result(*shape: int) -> Any:
         return _jax.ShapeDtypeStruct(shape, _jnp.float64)
 
-    @_jax.custom_vjp
-    def evaluate(q: Any, v: Any, tau: Any) -> Any:
+    def value(q: Any, v: Any, tau: Any) -> Any:
         return _jax.pure_callback(dynamics.value, result(*shapes(q, v, tau), nv), q, v, tau, vmap_method="broadcast_all")
 
     def forward(q: Any, v: Any, tau: Any) -> Any:
@@ -58,6 +57,7 @@ def _made(model: _Model) -> Tuple[_Dynamics, Callable[..., Any]]:
     def backward(jacobians: Any, bar: Any) -> Any:
         return tuple(_jnp.einsum("...i,...ij->...j", bar, J) for J in jacobians)
 
+    evaluate: Any = _jax.custom_vjp(value)
     evaluate.defvjp(forward, backward)
 
     def forward_dynamics(q: Any, v: Any, tau: Any) -> Any:
@@ -90,7 +90,7 @@ def rollout(model: _Model, h: float) -> Callable[[Any, Any, Any], Tuple[Any, Any
 
     def roll(q: Any, v: Any, tau: Any) -> Tuple[Any, Any]:
         def body(state: Any, effort: Any) -> Any:
-            after = one(*state, effort)
+            after = one(state[0], state[1], effort)
             return after, after
 
         start = tuple(_jnp.asarray(a, dtype=_jnp.float64) for a in (q, v))

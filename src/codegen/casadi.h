@@ -1,0 +1,17 @@
+// casadi.h -- a second source for generated code: its functions as external functions of CasADi, with Jacobians.
+#ifndef LWI_CODEGEN_CASADI_H
+#define LWI_CODEGEN_CASADI_H
+
+#include "codegen/functions.h"
+
+/** Functions that have a Jacobian: the first ones of LW_CODEGEN_LIST that CasADi needs for optimal control. */
+enum { LWI_CASADI_JACOBIANS = 3 };
+
+/** Builds the graphs of the Jacobians.
+ *  @param graph  [LWI_CASADI_JACOBIANS] initialised */
+lw_status lwi_casadi_create(const lw_model *model, const lwi_elements *elements, lwi_arena *arena,
+                            lwi_codegen_graph *graph, lw_error *error);
+void lwi_casadi_print(FILE *file, const char *name, const lw_model *model,
+                      lwi_codegen_graph *graph);
+
+#endif
