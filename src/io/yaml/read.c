@@ -677,9 +677,11 @@ static lw_status read_key(lwi_yaml_reading *r, const lwi_yaml_key *key, int type
 lw_status lwi_yaml_read_object(lwi_yaml_reading *r, const lwi_yaml_object *object, int type,
                                const lwi_document_value *map, lw_place place, void *target)
 {
-    char expected[64];
-    snprintf(expected, sizeof expected, "a map with the keys of a %s", object->title);
-    if (map->kind != LWI_DOCUMENT_MAP) return lwi_yaml_expected(r, map, expected);
+    if (map->kind != LWI_DOCUMENT_MAP) {
+        char expected[64];
+        snprintf(expected, sizeof expected, "a map with the keys of a %s", object->title);
+        return lwi_yaml_expected(r, map, expected);
+    }
     TRY(lwi_yaml_check_keys(r, object, type, map, place));
     for (int i = 0; i < map->count; i++) {
         const lwi_yaml_key *key = lwi_yaml_key_find(object, map->key[i]);
