@@ -264,6 +264,46 @@ LW_API void lw_modes_coordinates(const lw_modes *modes, int index, double *re, d
  *  in which nothing but signals moves is zero; then the largest of these is 1. */
 LW_API void lw_modes_states(const lw_modes *modes, int index, double *re, double *im);
 
+// -------------------------------------------------------- derivatives at a state by physical parameters
+
+/** Derivatives of inverse and forward dynamics by parameters; used by one thread at a time. */
+typedef struct lw_parametric lw_parametric;
+
+/** Prepares derivatives by parameters of the model's file, and by numbers of its description: names of lw_vary_at like
+ *  body.NAME.mass, body.NAME.com_x, joint.NAME.stiffness0, spring.NAME.length, gravity.z.  Derivatives by masses, mass
+ *  centres, inertias, springs and dampers of joints, places of joints, lengths of distances and gravity are exact
+ *  (u'F with one recursion, src/dynamics/number_gradient.c), those by other forces differences of order four of these
+ *  forces, all others of the equations.  Parameters of the list are independent of each other.
+ *  @param by  [nby] names
+ *  @cost  four variants of the model for each parameter; of different bodies and joints for all together
+ *  @return LW_ERR_ARGUMENT: a name, or a parameter of the file with value 0; LW_ERR_UNSUPPORTED: joints of callers,
+ *          rotors on joints that close loops, signals with states, a parameter that changes the spanning tree */
+LW_API lw_status lw_parametric_create(const lw_model *model, const char *const *by, int nby,
+                                      lw_parametric **parametric, lw_error *error);
+LW_API void lw_parametric_destroy(lw_parametric *parametric);
+/** Is the derivative by parameter k free of differences of the equations?  (Numbers of the model and forces by
+ *  themselves.) */
+LW_API int lw_parametric_is_exact(const lw_parametric *parametric, int parameter);
+/** Of the efforts of the spanning tree, M vdot + h less the forces of the model, at fixed q, v, vdot.
+ *  @param inputs  [inputs] or NULL for zeros
+ *  @param by_p    [tree nv][nby] out, units of efforts per unit of the parameter
+ *  @cost  O(nv) recursions for all parameters
+ *  @return LW_ERR_NOT_FINITE; LW_ERR_ARGUMENT */
+LW_API lw_status lw_parametric_inverse(lw_parametric *parametric, double t, const double *q,
+                                       const double *v, const double *vdot, const double *inputs,
+                                       double *by_p);
+/** Of the accelerations at fixed q, v, tau.  With loops both M vdot + h = tau + J'lambda and J vdot + gamma = 0 are
+ *  differentiated, rows may be redundant.  Where a parameter moves the joints of a loop, q and v move with it: add
+ *  by_q dq + by_v dv (lw_forward_dynamics_derivatives) of the motion that keeps it closed.
+ *  @param tau   [tree nv] or NULL
+ *  @param vdot  [tree nv] out, the accelerations       @param by_p  [tree nv][nby] out
+ *  @return as lw_forward_dynamics; LW_ERR_SINGULAR */
+LW_API lw_status lw_parametric_forward(lw_parametric *parametric, double t, const double *q,
+                                       const double *v, const double *tau, const double *inputs,
+                                       double *vdot, double *by_p);
+/** Details of the last failure; valid until the next call. */
+LW_API const lw_error *lw_parametric_error(const lw_parametric *parametric);
+
 // ---------------------------------------------------------------------------- sensitivities of a run
 
 /** Derivatives of results of a run by parameters of the model's file. */

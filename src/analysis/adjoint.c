@@ -6,7 +6,6 @@
 #include "dynamics/loop_derivatives.h"
 #include "integrate/integrator.h"
 #include "kinematics/displacement.h"
-#include "loops/cut_state.h"
 #include "spatial/rotation.h"
 
 #include <linkwork/dynamics.h>
@@ -656,42 +655,21 @@ static lw_status allocate(sweep *s, lw_error *error)
     return s->at && s->way ? LW_OK : no_memory(error);
 }
 
-// The slopes, compared with whole models at a state at random.
 static lw_status make_slopes(sweep *s, int nby, lw_error *error)
 {
-    double *vdot = LWI_PUSH(&s->arena, double, s->n);
-    if (!vdot) return no_memory(error);
-    memcpy(s->x, s->model->tree_q0, (size_t)s->nq * sizeof *s->x);
-    lwi_displacement_units(s->model, s->tau);
-    lwi_cut_scatter(s->n, 1, s->increment);
-    for (int i = 0; i < s->n; i++) s->increment[i] *= s->tau[i];
-    lwi_displace(s->model, s->x, s->increment);
-    lwi_cut_scatter(s->n, 2, s->x + s->nq);
-    lwi_cut_scatter(s->n, 3, vdot);
-    lwi_cut_scatter(s->n, 4, s->u);
-    lwi_cut_scatter(s->m, 5, s->nu);
-    lwi_cut_scatter(s->m, 6, s->lambda);
-    lwi_inverse_derivatives(s->model, &s->d, &s->tree, 0.1, s->x, s->x + s->nq, vdot, s->inputs,
-                            s->by_q, s->by_v, s->d.M);
-    lwi_generalised_forces(s->model, &s->d, &s->tree, 0.1, s->x, s->x + s->nq, s->inputs, s->out);
-    const lwi_number_state numbers = number_state(s, 0.1, s->x);
-    const double(*way)[6] = (const double(*)[6])s->way;
-    lwi_number_ways(&numbers, s->u, s->way);
-    lwi_number_gradient(&s->numbers, &numbers, s->u, s->nu, way, 1, s->by_numbers);
-    const lwi_slope_state at = slope_state(s, 0.1, s->x, vdot);
-    const lwi_slope_probe probe = {&at, s->u, s->nu, s->by_numbers, way, s->scratch};
-    const lwi_slopes_desc desc = {s->model,
-                                  &s->numbers,
-                                  &probe,
-                                  s->desc->by,
-                                  nby,
-                                  s->desc->step > 0 ? s->desc->step : RELATIVE,
-                                  s->run->columns.level <= LW_OBSERVE_TWIST};
+    const lwi_slopes_desc desc = {.model = s->model,
+                                  .numbers = &s->numbers,
+                                  .d = &s->d,
+                                  .work = &s->tree,
+                                  .inputs = s->inputs,
+                                  .by = s->desc->by,
+                                  .nby = nby,
+                                  .relative = s->desc->step > 0 ? s->desc->step : RELATIVE,
+                                  .together = s->run->columns.level <= LW_OBSERVE_TWIST};
     TRY(lwi_slopes_create(&desc, &s->arena, s->slope, &s->nslope, error));
     s->numbers.places = false;
     for (int k = 0; k < s->nslope; k++)
         s->numbers.places = s->numbers.places || (s->slope[k].local && s->slope[k].places);
-    memset(s->by_numbers, 0, (size_t)s->columns * (size_t)s->numbers.n * sizeof *s->by_numbers);
     return LW_OK;
 }
 

@@ -1,6 +1,9 @@
 // slope_groups.c -- parameters that change different bodies and joints.
 #include "analysis/slope_groups.h"
 
+#include "kinematics/displacement.h"
+#include "loops/cut_state.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -215,11 +218,75 @@ static lw_status take_part(const lwi_slopes_desc *d, const groups *g, const lwi_
     return LW_OK;
 }
 
+/** A state at random with rows u, nu, in the arena. */
+typedef struct random_state {
+    double *q, *v, *vdot, *lambda, *u, *nu, *by_q, *by_v, *gradient, *scratch, *increment;
+    double (*way)[6];
+    lwi_slope_state at;
+} random_state;
+
+static lw_status allocate(const lwi_slopes_desc *d, lwi_arena *arena, random_state *r)
+{
+    const size_t n = (size_t)d->model->tree_nv, m = (size_t)d->d->rows.m;
+    const struct {
+        double **array;
+        size_t count;
+    } vector[] = {{&r->q, (size_t)d->model->tree_nq},
+                  {&r->v, n},
+                  {&r->vdot, n},
+                  {&r->lambda, m},
+                  {&r->u, n},
+                  {&r->nu, m},
+                  {&r->by_q, n * n},
+                  {&r->by_v, n * n},
+                  {&r->gradient, (size_t)d->numbers->n},
+                  {&r->scratch, 2 * (n + m)},
+                  {&r->increment, n}};
+    for (int i = 0; i < LWI_COUNT(vector); i++)
+        if (!(*vector[i].array = LWI_PUSH(arena, double, vector[i].count))) return LW_ERR_MEMORY;
+    r->way = lwi_arena_push(arena, (size_t)d->model->nnode, sizeof *r->way);
+    return r->way ? LW_OK : LW_ERR_MEMORY;
+}
+
+static void scatter(const lwi_slopes_desc *d, random_state *r)
+{
+    const int n = d->model->tree_nv, m = d->d->rows.m;
+    memcpy(r->q, d->model->tree_q0, (size_t)d->model->tree_nq * sizeof *r->q);
+    lwi_displacement_units(d->model, r->v);
+    lwi_cut_scatter(n, 1, r->increment);
+    for (int i = 0; i < n; i++) r->increment[i] *= r->v[i];
+    lwi_displace(d->model, r->q, r->increment);
+    lwi_cut_scatter(n, 2, r->v);
+    lwi_cut_scatter(n, 3, r->vdot);
+    lwi_cut_scatter(n, 4, r->u);
+    lwi_cut_scatter(m, 5, r->nu);
+    lwi_cut_scatter(m, 6, r->lambda);
+}
+
+static lw_status make_probe(const lwi_slopes_desc *d, lwi_arena *arena, random_state *r,
+                            lwi_slope_probe *probe)
+{
+    const double t = 0.1;
+    TRY(allocate(d, arena, r));
+    scatter(d, r);
+    lwi_inverse_derivatives(d->model, d->d, d->work, t, r->q, r->v, r->vdot, d->inputs, r->by_q,
+                            r->by_v, d->d->M);
+    lwi_generalised_forces(d->model, d->d, d->work, t, r->q, r->v, d->inputs, r->increment);
+    const lwi_number_state at = {d->model, d->d, d->work, t, r->v, r->lambda};
+    const double(*way)[6] = (const double(*)[6])r->way;
+    lwi_number_ways(&at, r->u, r->way);
+    lwi_number_gradient(d->numbers, &at, r->u, r->nu, way, 1, r->gradient);
+    r->at = (lwi_slope_state){t, r->q, r->v, r->vdot, r->lambda, d->inputs, d->work};
+    *probe = (lwi_slope_probe){&r->at, r->u, r->nu, r->gradient, way, r->scratch};
+    return LW_OK;
+}
+
 /** Parameters to be varied together, in memory for all. */
 typedef struct listed {
     const lwi_slope_parameter *parameter; // [nby]
     const bool *held; // [nby] an expression in the file: its value is kept while others vary
     lwi_slope_parameter *varied;
+    lwi_slope_probe probe;
 } listed;
 
 // Those of a group, or parameter `only`, then those that are held.  @return how many
@@ -264,7 +331,7 @@ static lw_status make_group(const lwi_slopes_desc *d, const listed *l, groups *g
         dissolve(g, group);
         return status == LW_ERR_MEMORY ? status : LW_OK; // alone, each names its failure
     }
-    status = lwi_slope_test(&whole, d->numbers, d->probe, arena, error);
+    status = lwi_slope_test(&whole, d->numbers, &l->probe, arena, error);
     if (status == LW_OK && !separates(d, g, group, &whole)) dissolve(g, group);
     for (int k = 0; k < g->nby && status == LW_OK; k++)
         if (g->of[k] == group)
@@ -279,7 +346,7 @@ static lw_status make_alone(const lwi_slopes_desc *d, const listed *l, const gro
     const int n = choose(l, g, -1, k);
     TRY(lwi_slope_create(d->model, d->numbers, l->varied, n, l->parameter[k].step, arena, slope,
                          error));
-    return lwi_slope_test(slope, d->numbers, d->probe, arena, error);
+    return lwi_slope_test(slope, d->numbers, &l->probe, arena, error);
 }
 
 static bool is_expression(const lw_model *model, const char *name)
@@ -300,10 +367,12 @@ lw_status lwi_slopes_create(const lwi_slopes_desc *d, lwi_arena *arena, lwi_slop
     *created = 0;
     if (!parameter || !varied || !held) return LW_ERR_MEMORY;
     for (int k = 0; k < d->nby; k++) {
-        TRY(lwi_slope_find(d->model, d->by[k], d->relative, &parameter[k], error));
+        TRY(lwi_slope_find(d->model, d->by[k], d->any, d->relative, &parameter[k], error));
         held[k] = is_expression(d->model, d->by[k]);
     }
-    const listed l = {parameter, held, varied};
+    listed l = {parameter, held, varied, {0}};
+    random_state state;
+    TRY(make_probe(d, arena, &state, &l.probe));
     TRY(make_groups(d->model, d->by, d->nby, arena, &g));
     for (int k = 0; k < d->nby; k++) slope[k] = (lwi_slope){.name = d->by[k]};
     *created = d->nby;

@@ -13,14 +13,17 @@
 typedef struct lwi_slopes_desc {
     const lw_model *model;
     const lwi_model_numbers *numbers;
-    const lwi_slope_probe *probe;
+    lwi_state_derivatives *d; ///< for this model; evaluated at a state at random
+    lwi_tree_work *work;
+    const double *inputs;
     const char *const *by; ///< [nby]
     int nby;
     double relative; ///< steps of parameters by their values
     bool together;   ///< parameters without effect on motions may be varied together
+    bool any;        ///< numbers of the description too, lwi_slope_find
 } lwi_slopes_desc;
 
-/** The slopes of all parameters, tested.
+/** The slopes of all parameters, compared with those of whole models at a state at random.
  *  @param slope    [nby] out
  *  @param created  out, also on failure: slopes to be destroyed */
 lw_status lwi_slopes_create(const lwi_slopes_desc *desc, lwi_arena *arena, lwi_slope *slope,

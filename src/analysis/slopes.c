@@ -21,9 +21,24 @@ static lw_status no_memory(lw_error *error)
 
 // ------------------------------------------------------------------------------------------- sides
 
-lw_status lwi_slope_find(const lw_model *model, const char *name, double relative,
+static lw_status find_number(const lw_model *model, const lwi_vary *vary, const char *name,
+                             double relative, lwi_slope_parameter *parameter, lw_error *error)
+{
+    if (vary->kind != LWI_VARY_PARAMETER)
+        return lwi_fail(
+            error, LW_ERR_ARGUMENT,
+            "'%s' is no parameter; expected one of the model's file, or a number of its "
+            "description like body.NAME.mass",
+            name);
+    const double value = lwi_vary_number(model, vary);
+    *parameter = (lwi_slope_parameter){name, value, relative * (value != 0 ? fabs(value) : 1)};
+    return LW_OK;
+}
+
+lw_status lwi_slope_find(const lw_model *model, const char *name, bool numbers, double relative,
                          lwi_slope_parameter *parameter, lw_error *error)
 {
+    lwi_vary vary;
     for (int i = 0; i < lw_model_parameter_count(model); i++) {
         const lw_parameter_info p = lw_model_parameter_at(model, i);
         if (strcmp(p.name, name) != 0) continue;
@@ -36,7 +51,8 @@ lw_status lwi_slope_find(const lw_model *model, const char *name, double relativ
             "a parameter that is not 0",
             name);
     }
-    TRY(lw_vary_check(model, name, error)); // names the nearest
+    TRY(lwi_vary_resolve(model, name, &vary, error)); // names the nearest
+    if (numbers) return find_number(model, &vary, name, relative, parameter, error);
     return lwi_fail(error, LW_ERR_ARGUMENT,
                     "'%s' is no parameter of the model's file; expected a name under `parameters:`",
                     name);

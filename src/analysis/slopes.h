@@ -42,9 +42,10 @@ typedef struct lwi_slope_parameter {
     const char *name;
     double value, step;
 } lwi_slope_parameter;
-/** @param relative  step by the value of the parameter
- *  @return LW_ERR_ARGUMENT: no such parameter, or its value is 0 */
-lw_status lwi_slope_find(const lw_model *model, const char *name, double relative,
+/** A parameter of the model's file, or with `numbers` also a number of its description, "body.NAME.mass" (lw_vary_at).
+ *  @param relative  step by the value of the parameter
+ *  @return LW_ERR_ARGUMENT: no such parameter, or one of the file with the value 0 */
+lw_status lwi_slope_find(const lw_model *model, const char *name, bool numbers, double relative,
                          lwi_slope_parameter *parameter, lw_error *error);
 /** The slope by parameters that are varied together, each by its step.
  *  @param step  that counts as one: that of a single parameter, 1 for several

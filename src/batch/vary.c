@@ -540,6 +540,22 @@ static char *item_of(lwi_description *d, int list, int item)
     }
 }
 
+// Where the number of a parameter is in the description, scales excepted.
+static char *number_of(lwi_description *d, const lwi_vary *vary)
+{
+    const size_t number =
+        (size_t)vary->index * (vary->parameter->numbered ? sizeof(lw_coordinate_desc) : 0);
+    return item_of(d, vary->list, vary->item) + vary->parameter->offset + number;
+}
+
+double lwi_vary_number(const lw_model *model, const lwi_vary *vary)
+{
+    lwi_description d = model->desc;
+    double value = 1;
+    if (vary->parameter->offset != SCALE) memcpy(&value, number_of(&d, vary), sizeof value);
+    return value;
+}
+
 static lw_status set_parameter(lwi_description *d, const lwi_vary *vary, double value,
                                lw_error *error)
 {
@@ -553,8 +569,7 @@ static lw_status set_parameter(lwi_description *d, const lwi_vary *vary, double 
         for (int i = 0; i < 6; i++) body->inertia[i] *= value;
         return LW_OK;
     }
-    const size_t number = (size_t)vary->index * (r->numbered ? sizeof(lw_coordinate_desc) : 0);
-    memcpy(item_of(d, vary->list, vary->item) + r->offset + number, &value, sizeof value);
+    memcpy(number_of(d, vary), &value, sizeof value);
     lw_error why;
     lwi_signal_names names = lwi_names_of(d);
     names.nfunction = vary->item;

@@ -41,6 +41,8 @@ lw_status lwi_vary_resolve(const lw_model *model, const char *name, lwi_vary *va
 /** Of its values: "mm", "m or rad" where it is not known which of them, "" for none. */
 const char *lwi_vary_unit(const lw_model *model, const lwi_vary *vary);
 
+/** The value of a number of the description, in its unit; of a scale 1. */
+double lwi_vary_number(const lw_model *model, const lwi_vary *vary);
 /** Numbers the sets of parameters that differ, in the order of the instances.
  *  @param values   [n][nvary]
  *  @param variant  [n] out    @param first  [n] out: of each the first instance      @return LW_ERR_MEMORY */

@@ -66,9 +66,8 @@ static double dot(int n, const double *a, const double *b)
     return sum;
 }
 
-// N and the factor of N'M N.
-static lw_status reduce(lwi_loop_derivatives *l, const lwi_state_derivatives *d, double t,
-                        lw_error *error)
+lw_status lwi_loop_reduce(lwi_loop_derivatives *l, const lwi_state_derivatives *d, double t,
+                          lw_error *error)
 {
     const int n = d->rows.n, r = l->cod.rank, f = n - r;
     for (int k = 0; k < f; k++) {
@@ -93,19 +92,18 @@ static lw_status reduce(lwi_loop_derivatives *l, const lwi_state_derivatives *d,
         "derivatives: no mass or inertia resists a motion of the mechanism at t = %.9g s", t);
 }
 
-// column := N z + d, with J d = -rows and (N'M N) z = -N'(force + M d).  @param rows  [m] column of a matrix, or NULL
-static void solve_column(lwi_loop_derivatives *l, const lwi_state_derivatives *d,
-                         const double *rows, const double *force, int j)
+void lwi_loop_column(lwi_loop_derivatives *l, const lwi_state_derivatives *d, const double *rows,
+                     const double *force, int stride, int j)
 {
     const int n = d->rows.n, m = d->rows.m, f = n - l->cod.rank;
-    const size_t N = (size_t)n, at = (size_t)j;
+    const size_t N = (size_t)n, by = (size_t)stride, at = (size_t)j;
     memset(l->column, 0, N * sizeof *l->column);
-    for (int i = 0; rows && i < m; i++) l->rhs[i] = -rows[(size_t)i * N + at] / l->cut.len[i];
+    for (int i = 0; rows && i < m; i++) l->rhs[i] = -rows[(size_t)i * by + at] / l->cut.len[i];
     if (rows) lwi_cod_solve_t(&l->cod, l->rhs, l->column);
     for (int i = 0; i < n; i++) l->column[i] *= l->unit[i];
     for (int i = 0; i < n; i++)
         l->force[i] =
-            force[(size_t)i * N + at] + (rows ? dot(n, d->M + (size_t)i * N, l->column) : 0);
+            force[(size_t)i * by + at] + (rows ? dot(n, d->M + (size_t)i * N, l->column) : 0);
     for (int k = 0; k < f; k++) l->z[k] = -dot(n, l->N + (size_t)k * N, l->force);
     lwi_lower_solve(f, l->reduced, l->z);
     lwi_lower_tsolve(f, l->reduced, l->z);
@@ -118,7 +116,7 @@ static void solve_matrix(lwi_loop_derivatives *l, const lwi_state_derivatives *d
 {
     const size_t n = (size_t)d->rows.n;
     for (size_t j = 0; j < n; j++) {
-        solve_column(l, d, rows, matrix, (int)j);
+        lwi_loop_column(l, d, rows, matrix, (int)n, (int)j);
         for (size_t i = 0; i < n; i++) matrix[i * n + j] = l->column[i];
     }
 }
@@ -132,7 +130,7 @@ lw_status lwi_loop_forward_derivatives(const lw_model *model, lwi_loop_derivativ
     const size_t n = (size_t)model->tree_nv;
     lwi_inverse_derivatives(model, d, work, t, q, v, vdot, inputs, by_q, by_v, d->M);
     TRY(lwi_loop_factor(model, l, d, t, error));
-    TRY(reduce(l, d, t, error));
+    TRY(lwi_loop_reduce(l, d, t, error));
     for (size_t i = 0; i < n; i++) l->force[i] = d->effort[i] - (tau ? tau[i] : 0);
     lwi_loop_multipliers(l, d, l->force, l->lambda);
     lwi_cut_derivatives_multipliers(&d->rows, &d->tree, -1, l->lambda, by_q);

@@ -33,6 +33,14 @@ lw_status lwi_loop_factor(const lw_model *model, lwi_loop_derivatives *l,
 /** lambda [m] with J'lambda = force [n] in the sense of least squares; after lwi_loop_factor. */
 void lwi_loop_multipliers(lwi_loop_derivatives *l, const lwi_state_derivatives *d,
                           const double *force, double *lambda);
+/** N and the factor of N'M N, for lwi_loop_column; after lwi_loop_factor.  @return LW_ERR_SINGULAR: no mass moves with some
+ *  direction */
+lw_status lwi_loop_reduce(lwi_loop_derivatives *l, const lwi_state_derivatives *d, double t,
+                          lw_error *error);
+/** l->column [n] := N z + d, with J d = -rows and (N'M N) z = -N'(force + M d).
+ *  @param rows, force  column j of matrices with `stride` columns; rows may be NULL */
+void lwi_loop_column(lwi_loop_derivatives *l, const lwi_state_derivatives *d, const double *rows,
+                     const double *force, int stride, int j);
 /** @param d  for this model      @param vdot  [n] accelerations at the state with efforts tau [n], or NULL
  *  @param by_q, by_v, by_tau  [n][n] out
  *  @return LW_ERR_SINGULAR: no mass moves with some direction, or the rank of J drops */

@@ -74,6 +74,7 @@ static lw_inverse *the_lw_inverse, *new_lw_inverse;
 static lw_kinematics *the_lw_kinematics, *new_lw_kinematics;
 static lw_modes *the_lw_modes, *new_lw_modes;
 static lw_sensitivity *the_lw_sensitivity, *new_lw_sensitivity;
+static lw_parametric *the_lw_parametric, *new_lw_parametric;
 static lw_response *the_lw_response, *new_lw_response;
 static lw_measures *the_lw_measures, *new_lw_measures;
 static lw_csv *the_lw_csv, *new_lw_csv;
@@ -209,6 +210,7 @@ static void create_objects(void)
     lwt_ok(lw_modes_create(the_lw_linear, &the_lw_modes, &error), &error);
     lwt_ok(lw_sensitivity_create(the_lw_model, &lw_sensitivity_desc_, &the_lw_sensitivity, &error),
            &error);
+    lwt_ok(lw_parametric_create(the_lw_model, vary, 1, &the_lw_parametric, &error), &error);
     lwt_ok(lw_response_create(the_lw_model, &lw_response_desc_, &the_lw_response, &error), &error);
     lwt_ok(lw_table_read("null-table.csv", &the_lw_table, &error), &error);
     lw_checkpoint_desc_.sim = the_lw_sim;

@@ -34,6 +34,7 @@ from ._mujoco import from_mujoco
 from ._native import ffi as _ffi
 from ._native import lib as _lib
 from ._optimize import INFEASIBLE, Design, Optimum, Response, optimize
+from ._parametric import Parametric
 from ._plot import plot
 from ._sensitivity import Sensitivity, sensitivity
 from ._simulation import Impact, Inputs, Observation, Simulation, Summary, kinematics, simulate
@@ -80,7 +81,7 @@ __all__ = [
     "Comparison", "Constraints", "Data", "Design", "Equilibrium", "Error", "Evaluation", "Event", "FileError", "Goal", "INFEASIBLE", "Impact", "Inputs",
     "IntegratorError", "InternalError", "Inverse", "InverseMotion", "InverseSolution", "Joint", "JointColumns",
     "Kinematics", "LinearSystem", "Mode", "Model", "ModelError", "NotFiniteError", "Observation",
-    "OffLoopsWarning", "Optimum", "OutOfMemoryError", "ParseError", "PointMotion", "Reach", "Redundancy", "Response", "Sensitivity",
+    "OffLoopsWarning", "Optimum", "OutOfMemoryError", "Parametric", "ParseError", "PointMotion", "Reach", "Redundancy", "Response", "Sensitivity",
     "Simulation", "SingularError", "StoppedError", "Store", "StoreState", "Study", "Summaries", "Summary", "Trajectory", "UnknownNameError", "UnsupportedError",
     "WorkPrecision", "actuate", "assemble", "check", "compare", "equilibrium", "formulations", "from_mujoco",
     "integrators", "inverse", "kinematics", "linearize", "load", "modes", "optimize", "plot", "quaternion", "read_result",
