@@ -373,6 +373,9 @@ LW_API void lw_sensitivity_tolerances(const lw_sensitivity *sensitivity, double 
                                       double *atol);
 /** Why a variant of the parameter has failed; "": none has. */
 LW_API const char *lw_sensitivity_failure(const lw_sensitivity *sensitivity, int parameter);
+/** Why the adjoint's derivatives may be far from exact: a tendon becomes slack, a servo reaches a limit; "": no such corner
+ *  was passed. */
+LW_API const char *lw_sensitivity_warning(const lw_sensitivity *sensitivity);
 
 // ---- responses: numbers of a run as functions of parameters, for optimisers
 

@@ -11,6 +11,7 @@
 #include <linkwork/dynamics.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define TOLERANCE 1e-10 // the largest of a run
@@ -25,6 +26,7 @@ struct lwi_adjoint {
     double rtol, atol;
     lwi_probe_run run;
     double *value, *gradient; // [columns], [columns][nby]
+    char warning[LWI_ADJOINT_WARNING];
 };
 
 #define STORED 268435456 // largest size of rates that are stored [bytes]
@@ -61,6 +63,9 @@ typedef struct sweep {
     const double *result; // [columns] the statistics
     double *K, *X;        // [stages][nx]
     double *x, *next;     // [nx]
+    int npiece;           // forces with corners
+    int *piece, *other;   // [npiece] of the state that a step begins with, of another one
+    char *corner;         // the adjoint's warning
     double *inputs;
     // derivatives at one stage
     double *by_q, *by_v, *lambda;
@@ -186,6 +191,57 @@ static lw_status append(sweep *s, double t, double h, const double *x, lw_error 
     return LW_OK;
 }
 
+// Pieces of the laws of forces at a state.
+static void find_pieces(sweep *s, double t, const double *x, int *piece)
+{
+    const lw_model *model = s->model;
+    lwi_generalised_forces(model, &s->d, &s->tree, t, x, x + s->nq, s->inputs, s->out);
+    const lwi_kin kin = lwi_tree_kin(&s->tree);
+    for (int i = 0, k = 0; i < model->nforce; i++) {
+        const lwi_force *force = &model->force[i];
+        if (force->type->piece)
+            piece[k++] = force->type->piece(model, force->par, &kin, t, s->inputs);
+    }
+}
+
+// The name of force number k of those with corners.
+static const char *name_of(const lw_model *model, int k, const char **type)
+{
+    int i = 0;
+    for (; i < model->nforce; i++)
+        if (model->force[i].type->piece && k-- == 0) break;
+    *type = model->force[i].type->name;
+    for (int o = 0; o < model->noutput; o++)
+        if (model->output[o].first == model->force[i].output) return model->output[o].item;
+    return "";
+}
+
+// Notes the first corner of a force between the beginning of a step, with its s->piece, and a state of it.
+static void compare_pieces(sweep *s, double t, const double *x)
+{
+    const char *type, *name;
+    find_pieces(s, t, x, s->other);
+    for (int k = 0; k < s->npiece && !*s->corner; k++) {
+        if (s->piece[k] == s->other[k]) continue;
+        name = name_of(s->model, k, &type);
+        snprintf(s->corner, LWI_ADJOINT_WARNING,
+                 "%s '%.60s' passes a corner of its law at about t = %.4g s (slack, or a limit): "
+                 "derivatives may be wrong in the third or fourth digit; compare with method "
+                 "`differences`",
+                 type, name, t);
+    }
+}
+
+// Of a step from t by h, of which the stages and the end are there.
+static void find_corners(sweep *s, double t, double h)
+{
+    if (s->npiece == 0 || *s->corner) return;
+    find_pieces(s, t, s->x, s->piece);
+    for (int i = 1; i < s->tableau->stages; i++)
+        compare_pieces(s, t + s->tableau->c[i] * h, s->X + (size_t)i * (size_t)s->nx);
+    compare_pieces(s, t + h, s->next);
+}
+
 // From *t to `end` exactly; *h: the step proposed.
 static lw_status advance(sweep *s, double *t, double end, double *h, lw_error *error)
 {
@@ -205,6 +261,7 @@ static lw_status advance(sweep *s, double *t, double end, double *h, lw_error *e
                                 *t);
             continue;
         }
+        find_corners(s, *t, step);
         TRY(append(s, *t, step, s->x, error));
         memcpy(s->x, s->next, (size_t)s->nx * sizeof *s->x);
         *t = last ? end : *t + step;
@@ -651,6 +708,10 @@ static lw_status allocate(sweep *s, lw_error *error)
     for (int i = 0; i < LWI_COUNT(vector); i++)
         if (!(*vector[i].array = LWI_PUSH(arena, double, vector[i].count))) return no_memory(error);
     s->at = LWI_PUSH(arena, long, rows);
+    for (int i = 0; i < s->model->nforce; i++) s->npiece += s->model->force[i].type->piece != NULL;
+    s->piece = LWI_PUSH(arena, int, s->npiece);
+    s->other = LWI_PUSH(arena, int, s->npiece);
+    if (!s->piece || !s->other) return no_memory(error);
     s->way = lwi_arena_push(arena, c * (size_t)s->model->nnode, sizeof *s->way);
     return s->at && s->way ? LW_OK : no_memory(error);
 }
@@ -689,6 +750,7 @@ static lw_status prepare(sweep *s, lwi_adjoint *a, lw_error *error)
     const lw_sensitivity_desc *desc = s->desc;
     TRY(read_options(s, error));
     a->rtol = s->rtol, a->atol = s->atol;
+    s->corner = a->warning;
     TRY(lwi_probe_run_create(model, desc->columns ? desc->columns : "measure.*", &a->arena, &a->run,
                              error));
     s->run = &a->run;
@@ -779,6 +841,11 @@ lw_column_info lwi_adjoint_column(const lwi_adjoint *a, int column)
 void lwi_adjoint_tolerances(const lwi_adjoint *a, double *rtol, double *atol)
 {
     *rtol = a->rtol, *atol = a->atol;
+}
+
+const char *lwi_adjoint_warning(const lwi_adjoint *a)
+{
+    return a->warning;
 }
 
 double lwi_adjoint_value(const lwi_adjoint *a, int column)

@@ -14,6 +14,7 @@
 #include <linkwork/analysis.h>
 
 typedef struct lwi_adjoint lwi_adjoint;
+enum { LWI_ADJOINT_WARNING = 300 }; ///< size of its text
 
 /** @param desc  of LW_SENSITIVITY_ADJOINT; its statistic is LAST, MEAN or RMS */
 lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *desc,
@@ -22,6 +23,8 @@ void lwi_adjoint_destroy(lwi_adjoint *adjoint);
 int lwi_adjoint_columns(const lwi_adjoint *adjoint);
 lw_column_info lwi_adjoint_column(const lwi_adjoint *adjoint, int column);
 void lwi_adjoint_tolerances(const lwi_adjoint *adjoint, double *rtol, double *atol);
+/** Why the derivatives may be far from exact; "": nothing is known. */
+const char *lwi_adjoint_warning(const lwi_adjoint *adjoint);
 double lwi_adjoint_value(const lwi_adjoint *adjoint, int column);
 double lwi_adjoint_gradient(const lwi_adjoint *adjoint, int column, int parameter);
 

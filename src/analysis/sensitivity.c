@@ -261,3 +261,8 @@ const char *lw_sensitivity_failure(const lw_sensitivity *s, int parameter)
     }
     return "";
 }
+
+const char *lw_sensitivity_warning(const lw_sensitivity *s)
+{
+    return s && s->adjoint ? lwi_adjoint_warning(s->adjoint) : "";
+}

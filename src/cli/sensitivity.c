@@ -171,6 +171,8 @@ static cli_exit differentiate(const cli_arguments *arguments, const lw_model *mo
             print_runs(s, options, by->n);
         for (int c = 0; c < lw_sensitivity_columns(s); c++) print_column(model, s, c, which);
     }
+    if (*lw_sensitivity_warning(s) && !arguments->quiet)
+        fprintf(stderr, "warning: %s\n", lw_sensitivity_warning(s));
     lw_sensitivity_destroy(s);
     return failed ? CLI_FAILED : CLI_DONE;
 }

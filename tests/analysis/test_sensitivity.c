@@ -236,6 +236,8 @@ static void both_methods_agree(const char *text, int n, const char *const *by)
     lw_sensitivity *differences = differentiate(model, &options, n, by, NULL);
     options.rtol = options.atol = 1e-13;
     lw_sensitivity *s = by_adjoint(model, &options, n, by, LW_STATISTIC_LAST);
+    assert_string_equal(lw_sensitivity_warning(differences), "");
+    assert_string_equal(lw_sensitivity_warning(s), "");
     for (int c = 0; c < lw_sensitivity_columns(s); c++)
         for (int k = 0; k < n; k++) {
             const double expected = lw_sensitivity_at(differences, k, c, LW_STATISTIC_LAST, NULL);
@@ -296,6 +298,40 @@ static void test_groups_by_adjoint(void **state)
         }
     lw_sensitivity_destroy(s);
     lw_sensitivity_destroy(differences);
+    lw_model_destroy(model);
+}
+
+// A rope becomes taut: the derivative is wrong by more than the tolerance, and the warning names it.
+static const char rope_text[] =
+    "linkwork: 1\n"
+    "parameters: {k: 400}\n"
+    "gravity: [0, 0, -9.81]\n"
+    "bodies: {a: {mass: 2, inertia: [0.1, 0.1, 0.1, 0, 0, 0], com: [0.5, 0, 0]}}\n"
+    "joints: {A: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]}}\n"
+    "forces:\n"
+    "  rope: {type: tendon, stiffness: k, length: 0.62, slack: 10,\n"
+    "    path: [{body: ground, point: [0.5, 0, 0.4]}, {body: a, point: [0.5, 0, 0]}]}\n"
+    "measures: {a: joint.A.q0}\n"
+    "simulation: {duration: 0.5}\n";
+
+static void test_corner_by_adjoint(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"k"};
+    lw_options options;
+    lw_error error;
+    lw_model *model = NULL;
+    lw_options_default(&options);
+    lwt_ok(lw_model_parse(rope_text, strlen(rope_text), "rope.yaml",
+                          &(lw_read_desc){.format = "yaml"}, &model, &options, &error),
+           &error);
+    lw_sensitivity *s = by_adjoint(model, &options, 1, by, LW_STATISTIC_LAST);
+    assert_non_null(strstr(lw_sensitivity_warning(s), "tendon 'rope' passes a corner of its law"));
+    lw_sensitivity_destroy(s);
+    options.duration = 0.05; // before
+    s = by_adjoint(model, &options, 1, by, LW_STATISTIC_LAST);
+    assert_string_equal(lw_sensitivity_warning(s), "");
+    lw_sensitivity_destroy(s);
     lw_model_destroy(model);
 }
 
@@ -386,6 +422,7 @@ int main(void)
                                        cmocka_unit_test(test_floating_by_adjoint),
                                        cmocka_unit_test(test_late_by_adjoint),
                                        cmocka_unit_test(test_groups_by_adjoint),
+                                       cmocka_unit_test(test_corner_by_adjoint),
                                        cmocka_unit_test(test_lag_by_adjoint),
                                        cmocka_unit_test(test_failed_variant),
                                        cmocka_unit_test(test_wrong_use)};

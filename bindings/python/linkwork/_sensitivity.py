@@ -20,7 +20,7 @@ class Sensitivity:
 
     ``parameters`` and ``columns`` are names, ``values`` [column] those of the model itself, ``derivative``
     [column, parameter] and ``error`` its bound for smooth results; NaN where a variant has failed, for the reason in
-    ``failures``. Units are those of the column per unit of the parameter in its file.
+    ``failures``. ``warning``: why those of the adjoint may be far from exact, or "". Units are those of the column per unit of the parameter in its file.
     """
 
     def __init__(self, handle: Any, statistic: int) -> None:
@@ -36,6 +36,7 @@ class Sensitivity:
                 self.derivative[c, k] = lib.lw_sensitivity_at(handle, k, c, statistic, error)
                 self.error[c, k] = error[0]
         texts = (ffi.string(lib.lw_sensitivity_failure(handle, k)).decode() for k in range(n))
+        self.warning = ffi.string(lib.lw_sensitivity_warning(handle)).decode()
         self.failures: Dict[str, str] = {name: text for name, text in zip(self.parameters, texts) if text}
 
     def of(self, column: str) -> Dict[str, float]:

@@ -77,6 +77,22 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     set_rate(p, kin, &now);
 }
 
+// Limits of the law, and of the motor.
+static int piece(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                 const double *inputs)
+{
+    const servo_par *p = par;
+    const lwi_now at = lwi_now_at(kin, t, inputs);
+    const control now = control_of(model, p, kin, t, inputs);
+    const double f = lwi_servo_force(model, &p->law, &at, now.u, now.l, now.dl);
+    const double slip = now.dl * p->per_speed;
+    const int motor = now.wanted < f   ? 0
+                      : now.wanted > f ? 2
+                                       : 1,
+              speed = fabs(slip) < 1 ? (slip > 0 ? 2 : 1) : 0;
+    return lwi_servo_piece(model, &p->law, &at, now.l, now.dl) + 9 * (motor + 3 * speed);
+}
+
 static int dissipates(const void *par)
 {
     (void)par;
@@ -154,6 +170,7 @@ const lwi_force_type lwi_force_servo = {
     LWI_FORCE_FACTS(.place = place, .potential = NULL, .dissipates = dissipates,
                     .next_break = next_break, .modes = NULL, .varies = varies, .rate = rate,
                     .nrow = 0, .rows = NULL, .actions = NULL, .outputs = &outputs),
+    .piece = piece,
 };
 
 // ---- in model files

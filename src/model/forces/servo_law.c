@@ -19,12 +19,32 @@ double lwi_servo_gain(const lwi_servo_law *law, double l, double dl)
     return law->gain[0] + law->gain[1] * l + law->gain[2] * dl;
 }
 
-double lwi_servo_force(const lw_model *model, const lwi_servo_law *law, const lwi_now *now,
-                       double u, double l, double dl)
+// Without the limits of the effort.
+static double wanted_force(const lw_model *model, const lwi_servo_law *law, const lwi_now *now,
+                           double u, double l, double dl)
 {
     const double wanted = lwi_signal_value(model->function, law->rate, now, 0);
     const double bias = law->bias[0] + law->bias[1] * l + law->bias[2] * dl;
-    return within(lwi_servo_gain(law, l, dl) * u + law->kd * wanted + bias, law->effort_range);
+    return lwi_servo_gain(law, l, dl) * u + law->kd * wanted + bias;
+}
+
+double lwi_servo_force(const lw_model *model, const lwi_servo_law *law, const lwi_now *now,
+                       double u, double l, double dl)
+{
+    return within(wanted_force(model, law, now, u, l, dl), law->effort_range);
+}
+
+static int side_of(double x, const double range[2])
+{
+    return x < range[0] ? 0 : x > range[1] ? 2 : 1;
+}
+
+int lwi_servo_piece(const lw_model *model, const lwi_servo_law *law, const lwi_now *now, double l,
+                    double dl)
+{
+    const double target = lwi_signal_value(model->function, law->target, now, 0);
+    const double f = wanted_force(model, law, now, within(target, law->target_range), l, dl);
+    return 3 * side_of(target, law->target_range) + side_of(f, law->effort_range);
 }
 
 double lwi_servo_next_break(const lw_model *model, const lwi_servo_law *law, double t)

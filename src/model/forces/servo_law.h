@@ -28,6 +28,9 @@ double lwi_servo_gain(const lwi_servo_law *law, double l, double dl);
 /** @param u  lwi_servo_target */
 double lwi_servo_force(const lw_model *model, const lwi_servo_law *law, const lwi_now *now,
                        double u, double l, double dl);
+/** Which of lower limit, none, upper limit holds for the target and for the force: 0 to 8. */
+int lwi_servo_piece(const lw_model *model, const lwi_servo_law *law, const lwi_now *now, double l,
+                    double dl);
 double lwi_servo_next_break(const lw_model *model, const lwi_servo_law *law, double t);
 
 /** Keys of the field `law` of the description lw_<of>_desc. */

@@ -176,6 +176,18 @@ static double potential(const lw_model *model, const void *par, const lwi_kin *k
     return 0.5 * p->stiffness * x * x;
 }
 
+// Taut, slack, or a rod that pushes; limits of the servo.
+static int piece(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                 const double *inputs)
+{
+    const tendon_par *p = par;
+    const lwi_now now = lwi_now_at(kin, t, inputs);
+    const pull s = pull_of(model, p, kin, t, inputs);
+    const double gear = p->law.gear;
+    const int spring = p->stiffness == 0 ? 1 : s.L > p->upper ? 2 : s.L < p->lower ? 0 : 1;
+    return 3 * lwi_servo_piece(model, &p->law, &now, gear * s.L, gear * s.rate) + spring;
+}
+
 static int dissipates(const void *par)
 {
     return ((const tendon_par *)par)->works;
@@ -220,6 +232,7 @@ const lwi_force_type lwi_force_tendon = {
     LWI_FORCE_FACTS(.place = NULL, .potential = potential, .dissipates = dissipates,
                     .next_break = next_break, .modes = NULL, .varies = NULL, .rate = NULL,
                     .nrow = 0, .rows = NULL, .actions = NULL, .outputs = &outputs),
+    .piece = piece,
 };
 
 // ---- in model files
