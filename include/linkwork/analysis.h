@@ -321,7 +321,8 @@ typedef enum lw_statistic {
 
 typedef enum lw_sensitivity_method {
     LW_SENSITIVITY_DIFFERENCES, ///< of order six over whole runs: 1 + 6 nby runs, any model
-    LW_SENSITIVITY_ADJOINT ///< one run and one sweep back, for any number of parameters: smooth models
+    LW_SENSITIVITY_ADJOINT, ///< one run and one sweep back, for any number of parameters: smooth models
+    LW_SENSITIVITY_FORWARD ///< variational equations along one run, for any number of columns: smooth models
 } lw_sensitivity_method;
 
 typedef struct lw_sensitivity_desc {
@@ -336,7 +337,8 @@ typedef struct lw_sensitivity_desc {
     lw_progress progress; ///< may be NULL
     void *progress_user;
     lw_sensitivity_method method;
-    lw_statistic statistic; ///< of the adjoint: LAST, MEAN or RMS; differences give all of them
+    lw_statistic
+        statistic; ///< of adjoint and forward: LAST, MEAN or RMS; differences give all of them
 } lw_sensitivity_desc;
 
 /** Runs the model, and six variants for each parameter: central differences of order six over whole runs, loops
@@ -350,6 +352,8 @@ typedef struct lw_sensitivity_desc {
  *  have corners that depend on the state (slack tendons, limits of servos).  Parameters that change
  *  masses, mass centres and inertias alone cost little; others need four evaluations at each stage.  Columns cost a
  *  sweep each; variants of each parameter give the change of the start and of the columns.
+ *  FORWARD differentiates the same steps forward, with the same result up to round-off: its cost grows with the number of
+ *  parameters instead of that of columns.
  *  @return the same, and LW_ERR_UNSUPPORTED: contacts, impulses, jumps, events, signals with states, rotors on joints
  *          that close loops, joints of callers, the statistics MIN and MAX; rows at the steps */
 LW_API lw_status lw_sensitivity_create(const lw_model *model, const lw_sensitivity_desc *desc,

@@ -1,413 +1,18 @@
 // adjoint.c -- gradients of results of a run by the adjoint of its Runge-Kutta steps.
-#include "analysis/adjoint.h"
-
-#include "analysis/slope_groups.h"
+#include "analysis/recording.h"
+#include "analysis/variational.h"
 #include "base/assert.h"
-#include "dynamics/loop_derivatives.h"
-#include "integrate/integrator.h"
-#include "kinematics/displacement.h"
 #include "spatial/rotation.h"
 
-#include <linkwork/dynamics.h>
-
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #define TOLERANCE 1e-10 // the largest of a run
-#define STEP 1e-3       // of differences of columns [rad, lengths], of speeds relative to 1 + |v|
 #define RELATIVE 1e-3   // of parameters
-enum { FAR = 3 };       // sides of differences of order six
-static const double weight[FAR] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
-
-struct lwi_adjoint {
-    lwi_arena arena;
-    int columns, nby;
-    double rtol, atol;
-    lwi_probe_run run;
-    double *value, *gradient; // [columns], [columns][nby]
-    char warning[LWI_ADJOINT_WARNING];
-};
-
-#define STORED 268435456 // largest size of rates that are stored [bytes]
-
-/** Steps of the run: step i goes from (t[i], x[i]) by h[i]; the end is (t[count], x[count]). */
-typedef struct path {
-    long count, capacity;
-    double *t, *h, *x;
-    double *K; // rates of the stages of each step; NULL: they are computed again
-} path;
-
-/** What the sweeps need. */
-typedef struct sweep {
-    const lw_model *model;
-    const lw_sensitivity_desc *desc;
-    lwi_arena arena;
-    const lwi_tableau *tableau;
-    double rtol, atol, duration, sample;
-    int n, nq, nx, m, columns;
-    long rows;
-    lw_dynamics *dynamics;
-    lwi_state_derivatives d;
-    lwi_loop_derivatives loops;
-    lwi_tree_work tree;
-    lwi_probe_run *run;
-    lwi_slope *slope; // [nby]
-    int nslope;       // created
-    lwi_model_numbers numbers;
-    double *by_numbers; // [columns][numbers] gradient
-    bool open;          // a tree, with springs and dampers of joints alone: no matrices are needed
-    path path;
-    long *at;             // [rows] step that begins at each row
-    double *values;       // [rows][columns]
-    const double *result; // [columns] the statistics
-    double *K, *X;        // [stages][nx]
-    double *x, *next;     // [nx]
-    int npiece;           // forces with corners
-    int *piece, *other;   // [npiece] of the state that a step begins with, of another one
-    char *corner;         // the adjoint's warning
-    double *inputs;
-    // derivatives at one stage
-    double *by_q, *by_v, *lambda;
-    double *kbar, *Xbar; // [columns][2n], [stages][columns][2n]
-    double *bar;         // [columns][2n]
-    double *u, *nu;      // [columns][n], [columns][m]
-    double (*way)[6];    // [columns][nnode]
-    double *tau, *out, *scratch, *slopes, *increment;
-} sweep;
 
 static lw_status no_memory(lw_error *error)
 {
     return lwi_fail(error, LW_ERR_MEMORY, "no memory for sensitivities");
-}
-
-// ------------------------------------------------------------------------------------------ forward
-
-static lw_status rates(sweep *s, double t, const double *x, double *k, lw_error *error)
-{
-    lwi_tree_kinematics_free(s->model, x, x + s->nq, k);
-    const lw_status status =
-        lw_forward_dynamics(s->dynamics, t, x, x + s->nq, NULL, NULL, k + s->nq);
-    return status == LW_OK ? LW_OK
-                           : lwi_fail(error, status, "%s", lw_dynamics_error(s->dynamics)->text);
-}
-
-// State of stage i of a step from x by h, by the rates K of the stages before it.
-static void place_stage(const sweep *s, size_t i, double h, const double *x, const double *K)
-{
-    const lwi_tableau *rk = s->tableau;
-    const size_t nx = (size_t)s->nx, count = (size_t)rk->stages;
-    double *X = s->X + i * nx;
-    memcpy(X, x, nx * sizeof *X);
-    for (size_t j = 0; j < i; j++) {
-        const double a = h * rk->A[i * count + j];
-        for (size_t l = 0; a != 0 && l < nx; l++) X[l] += a * K[j * nx + l];
-    }
-}
-
-// The stages of a step from (t, x) by h: s->X, s->K.
-static lw_status stages(sweep *s, double t, double h, const double *x, lw_error *error)
-{
-    const size_t nx = (size_t)s->nx;
-    for (size_t i = 0; i < (size_t)s->tableau->stages; i++) {
-        place_stage(s, i, h, x, s->K);
-        TRY(rates(s, t + s->tableau->c[i] * h, s->X + i * nx, s->K + i * nx, error));
-    }
-    return LW_OK;
-}
-
-static void normalise(const lw_model *model, double *q)
-{
-    for (int k = 0; k < model->nnode; k++) {
-        const lwi_node *node = &model->node[k];
-        const int e = node->type->quaternion;
-        if (e >= 0) quat_normalize(q + node->iq + e, q + node->iq + e);
-    }
-}
-
-// s->next := end of the step; *size: its estimated error in units of the tolerances.
-static void finish_step(sweep *s, double h, const double *x, double *size)
-{
-    const lwi_tableau *rk = s->tableau;
-    const size_t nx = (size_t)s->nx;
-    double sum = 0;
-    for (size_t l = 0; l < nx; l++) {
-        double step = 0, off = 0;
-        for (size_t i = 0; i < (size_t)rk->stages; i++) {
-            step += rk->b[i] * s->K[i * nx + l];
-            off += (rk->b[i] - rk->d[i]) * s->K[i * nx + l];
-        }
-        s->next[l] = x[l] + h * step;
-        const double scale = s->atol + s->rtol * fmax(fabs(x[l]), fabs(s->next[l]));
-        sum += h * off / scale * (h * off / scale);
-    }
-    *size = nx ? sqrt(sum / (double)nx) : 0;
-    normalise(s->model, s->next);
-}
-
-static bool grow(double **array, size_t count, size_t more, const lw_allocator *allocator)
-{
-    double *made = lwi_allocate(allocator, more * sizeof *made);
-    if (!made) return false;
-    if (count) memcpy(made, *array, count * sizeof *made);
-    lwi_release(allocator, *array);
-    *array = made;
-    return true;
-}
-
-// Room for the rates of `more` steps; where they would be too many, or there is no memory, none are stored.
-static void grow_rates(sweep *s, size_t more)
-{
-    path *p = &s->path;
-    const lw_allocator *allocator = &s->arena.allocator;
-    const size_t step = (size_t)s->tableau->stages * (size_t)s->nx;
-    const bool stored = p->capacity == 0 || p->K;
-    if (stored && more * step * sizeof *p->K <= STORED &&
-        grow(&p->K, (size_t)p->count * step, more * step, allocator))
-        return;
-    lwi_release(allocator, p->K);
-    p->K = NULL;
-}
-
-static lw_status append(sweep *s, double t, double h, const double *x, lw_error *error)
-{
-    path *p = &s->path;
-    const lw_allocator *allocator = &s->arena.allocator;
-    const size_t nx = (size_t)s->nx, count = (size_t)p->count;
-    if (p->count == p->capacity) {
-        const size_t more = 2 * count + 64;
-        if (!grow(&p->t, count, more, allocator) || !grow(&p->h, count, more, allocator) ||
-            !grow(&p->x, count * nx, more * nx, allocator))
-            return no_memory(error);
-        grow_rates(s, more);
-        p->capacity = (long)more;
-    }
-    const size_t step = (size_t)s->tableau->stages * nx;
-    if (p->K) memcpy(p->K + count * step, s->K, step * sizeof *p->K);
-    p->t[count] = t;
-    p->h[count] = h;
-    memcpy(p->x + count * nx, x, nx * sizeof *x);
-    p->count++;
-    return LW_OK;
-}
-
-// Pieces of the laws of forces at a state.
-static void find_pieces(sweep *s, double t, const double *x, int *piece)
-{
-    const lw_model *model = s->model;
-    lwi_generalised_forces(model, &s->d, &s->tree, t, x, x + s->nq, s->inputs, s->out);
-    const lwi_kin kin = lwi_tree_kin(&s->tree);
-    for (int i = 0, k = 0; i < model->nforce; i++) {
-        const lwi_force *force = &model->force[i];
-        if (force->type->piece)
-            piece[k++] = force->type->piece(model, force->par, &kin, t, s->inputs);
-    }
-}
-
-// The name of force number k of those with corners.
-static const char *name_of(const lw_model *model, int k, const char **type)
-{
-    int i = 0;
-    for (; i < model->nforce; i++)
-        if (model->force[i].type->piece && k-- == 0) break;
-    *type = model->force[i].type->name;
-    for (int o = 0; o < model->noutput; o++)
-        if (model->output[o].first == model->force[i].output) return model->output[o].item;
-    return "";
-}
-
-// Notes the first corner of a force between the beginning of a step, with its s->piece, and a state of it.
-static void compare_pieces(sweep *s, double t, const double *x)
-{
-    const char *type, *name;
-    find_pieces(s, t, x, s->other);
-    for (int k = 0; k < s->npiece && !*s->corner; k++) {
-        if (s->piece[k] == s->other[k]) continue;
-        name = name_of(s->model, k, &type);
-        snprintf(s->corner, LWI_ADJOINT_WARNING,
-                 "%s '%.60s' passes a corner of its law at about t = %.4g s (slack, or a limit): "
-                 "derivatives may be wrong in the third or fourth digit; compare with method "
-                 "`differences`",
-                 type, name, t);
-    }
-}
-
-// Of a step from t by h, of which the stages and the end are there.
-static void find_corners(sweep *s, double t, double h)
-{
-    if (s->npiece == 0 || *s->corner) return;
-    find_pieces(s, t, s->x, s->piece);
-    for (int i = 1; i < s->tableau->stages; i++)
-        compare_pieces(s, t + s->tableau->c[i] * h, s->X + (size_t)i * (size_t)s->nx);
-    compare_pieces(s, t + h, s->next);
-}
-
-// From *t to `end` exactly; *h: the step proposed.
-static lw_status advance(sweep *s, double *t, double end, double *h, lw_error *error)
-{
-    const double shortest = LWI_SHORT_STEP * (1 + s->duration);
-    while (end - *t > shortest) {
-        const bool last = *h >= (end - *t) * (1 - 1e-12);
-        const double step = last ? end - *t : *h;
-        double size;
-        TRY(stages(s, *t, step, s->x, error));
-        finish_step(s, step, s->x, &size);
-        const double factor = 0.9 * pow(fmax(size, 1e-8), -1.0 / s->tableau->order);
-        if (!(size <= 1)) {
-            *h = step * (isfinite(size) ? fmax(0.2, factor) : 0.1);
-            if (*h < shortest)
-                return lwi_fail(error, LW_ERR_NOT_FINITE,
-                                "the adjoint's run stops at t = %.9g s: steps become too short",
-                                *t);
-            continue;
-        }
-        find_corners(s, *t, step);
-        TRY(append(s, *t, step, s->x, error));
-        memcpy(s->x, s->next, (size_t)s->nx * sizeof *s->x);
-        *t = last ? end : *t + step;
-        if (!last || factor < 1) *h = step * fmin(5, fmax(0.2, factor));
-    }
-    return LW_OK;
-}
-
-static lw_status read_row(sweep *s, long row, double t, lw_error *error)
-{
-    TRY(lwi_probe_run_at(s->run, t, s->x, s->x + s->nq, error));
-    memcpy(s->values + (size_t)row * (size_t)s->columns, s->run->rows.row + 1,
-           (size_t)s->columns * sizeof *s->values);
-    s->at[row] = s->path.count;
-    return LW_OK;
-}
-
-static double row_time(const sweep *s, long row)
-{
-    return row == s->rows - 1 ? s->duration : (double)row * s->sample;
-}
-
-// From *t to a row; no step passes a time where a function is not smooth.
-static lw_status advance_to_row(sweep *s, double *t, double row, double *h, lw_error *error)
-{
-    while (*t < row) {
-        const double end = fmin(row, lwi_model_next_break(s->model, *t));
-        TRY(advance(s, t, end, h, error));
-        *t = end;
-    }
-    return LW_OK;
-}
-
-static lw_status run_forward(sweep *s, lw_error *error)
-{
-    double t = 0, h = 1e-3 * s->duration;
-    memcpy(s->x, s->model->tree_q0, (size_t)s->nq * sizeof *s->x);
-    memcpy(s->x + s->nq, s->model->tree_v0, (size_t)s->n * sizeof *s->x);
-    TRY(read_row(s, 0, 0, error));
-    for (long row = 1; row < s->rows; row++) {
-        TRY(advance_to_row(s, &t, row_time(s, row), &h, error));
-        TRY(read_row(s, row, t, error));
-        if (s->desc->progress && s->desc->progress(s->desc->progress_user, t / 2, s->duration))
-            return lwi_fail(error, LW_ERR_INTERRUPTED, "interrupted");
-    }
-    TRY(append(s, t, 0, s->x, error)); // the end
-    s->path.count--;
-    return LW_OK;
-}
-
-// ----------------------------------------------------------------------------------- results, rows
-
-static double length_of(const sweep *s, long row)
-{
-    return row >= 0 && row < s->rows - 1 ? row_time(s, row + 1) - row_time(s, row) : 0;
-}
-
-static double value_at(const sweep *s, long row, int column)
-{
-    return s->values[(size_t)row * (size_t)s->columns + (size_t)column];
-}
-
-// The statistic of a column; straight lines between rows.
-static double result_of(const sweep *s, int c)
-{
-    double sum = 0;
-    if (s->desc->statistic == LW_STATISTIC_LAST) return value_at(s, s->rows - 1, c);
-    for (long r = 0; r < s->rows - 1; r++) {
-        const double a = value_at(s, r, c), b = value_at(s, r + 1, c), dt = length_of(s, r);
-        sum += s->desc->statistic == LW_STATISTIC_MEAN ? dt * (a + b) / 2
-                                                       : dt * (a * a + a * b + b * b) / 3;
-    }
-    sum /= s->duration;
-    return s->desc->statistic == LW_STATISTIC_MEAN ? sum : sqrt(sum);
-}
-
-// Its derivative by the value at a row.
-static double row_weight(const sweep *s, long row, int c)
-{
-    const double before = length_of(s, row - 1), after = length_of(s, row);
-    switch (s->desc->statistic) {
-    case LW_STATISTIC_LAST:
-        return row == s->rows - 1;
-    case LW_STATISTIC_MEAN:
-        return (before + after) / (2 * s->duration);
-    case LW_STATISTIC_RMS:
-        break;
-    case LW_STATISTIC_MIN:
-    case LW_STATISTIC_MAX:
-    case LW_STATISTIC_COUNT:
-        LWI_ASSERT(false); // refused by check
-    }
-    const double rms = s->result[c], a = value_at(s, row, c);
-    double sum = 0;
-    if (before > 0) sum += before * (2 * a + value_at(s, row - 1, c)) / 3;
-    if (after > 0) sum += after * (2 * a + value_at(s, row + 1, c)) / 3;
-    return rms > 0 ? sum / (2 * rms * s->duration) : 0;
-}
-
-static double *state_of(const sweep *s, long step)
-{
-    return s->path.x + (size_t)step * (size_t)s->nx;
-}
-
-// bar += the derivative of the columns at a row by displacement i of the state, times their weights; s->tau: units.
-static lw_status add_displacement(sweep *s, long row, int i, double t, const double *x,
-                                  lw_error *error)
-{
-    const size_t n = (size_t)s->n;
-    const double *v = x + s->nq;
-    const double step = i < s->n ? STEP * s->tau[i] : STEP * (1 + fabs(v[i - s->n]));
-    for (int far = 0; far < FAR; far++)
-        for (int side = -1; side <= 1; side += 2) {
-            const double by = side * (far + 1) * step;
-            memcpy(s->next, x, (size_t)s->nx * sizeof *x);
-            memset(s->increment, 0, n * sizeof *s->increment);
-            if (i < s->n) {
-                s->increment[i] = by;
-                lwi_displace(s->model, s->next, s->increment);
-            } else {
-                s->next[s->nq + i - s->n] += by;
-            }
-            TRY(lwi_probe_run_at(s->run, t, s->next, s->next + s->nq, error));
-            for (int c = 0; c < s->columns; c++)
-                s->bar[(size_t)c * 2 * n + (size_t)i] +=
-                    row_weight(s, row, c) * side * weight[far] / step * s->run->rows.row[c + 1];
-        }
-    return LW_OK;
-}
-
-static lw_status add_row(sweep *s, lwi_adjoint *a, long row, lw_error *error)
-{
-    const double t = row_time(s, row), *x = state_of(s, s->at[row]);
-    double largest = 0;
-    for (int c = 0; c < s->columns; c++) largest = fmax(largest, fabs(row_weight(s, row, c)));
-    if (largest == 0) return LW_OK;
-    lwi_displacement_units(s->model, s->tau);
-    const int end = s->run->columns.level < LW_OBSERVE_TWIST ? s->n : 2 * s->n;
-    for (int i = 0; i < end; i++) TRY(add_displacement(s, row, i, t, x, error));
-    for (int k = 0; k < a->nby; k++) {
-        if (!lwi_probe_run_exists(&s->slope[k].side[0].run)) continue; // they do not change
-        TRY(lwi_slope_columns(&s->slope[k], t, x, x + s->nq, s->slopes, error));
-        for (int c = 0; c < s->columns; c++)
-            a->gradient[c * a->nby + k] += row_weight(s, row, c) * s->slopes[c];
-    }
-    return LW_OK;
 }
 
 // ----------------------------------------------------------------------------------------- backward
@@ -421,7 +26,7 @@ static void subtract_product(const double *A, int rows, int n, const double *x, 
 }
 
 // What F_q'u and F_v'u of a tree need, and the diagonal of M.
-static void begin_products(sweep *s, double t, const double *x, const double *vdot)
+static void begin_products(lwi_recording *s, double t, const double *x, const double *vdot)
 {
     const lw_model *model = s->model;
     lwi_tree_position(model, t, x, s->tree.link);
@@ -434,7 +39,7 @@ static void begin_products(sweep *s, double t, const double *x, const double *vd
 }
 
 // q -= F_q'u, v -= F_v'u.
-static void subtract_products(sweep *s, const double *u, double *q, double *v)
+static void subtract_products(lwi_recording *s, const double *u, double *q, double *v)
 {
     if (!s->open) {
         subtract_product(s->by_q, s->n, s->n, u, q);
@@ -454,7 +59,8 @@ static void subtract_products(sweep *s, const double *u, double *q, double *v)
 }
 
 // F_q, F_v, rows, multipliers and their factors at a stage.
-static lw_status linearise(sweep *s, double t, const double *x, const double *vdot, lw_error *error)
+static lw_status linearise(lwi_recording *s, double t, const double *x, const double *vdot,
+                           lw_error *error)
 {
     if (s->open)
         begin_products(s, t, x, vdot);
@@ -478,7 +84,7 @@ static double largest_of(const double *x, int n)
 }
 
 // u := (d vdot/d tau) w, symmetric, from another evaluation; loops: J'nu = w - M u.
-static lw_status solve_transposed(sweep *s, double t, const double *x, const double *vdot,
+static lw_status solve_transposed(lwi_recording *s, double t, const double *x, const double *vdot,
                                   const double *w, double *u, double *nu, lw_error *error)
 {
     const int n = s->n;
@@ -504,7 +110,7 @@ static lw_status solve_transposed(sweep *s, double t, const double *x, const dou
 }
 
 // Displacements dq change with dq' = dv - [v, dq] in axes of F2.
-static void add_brackets(const sweep *s, const double *v, const double *kq, double *to)
+static void add_brackets(const lwi_recording *s, const double *v, const double *kq, double *to)
 {
     for (int k = 0; k < s->model->nnode; k++) {
         const lwi_node *node = &s->model->node[k];
@@ -521,7 +127,8 @@ static void add_brackets(const sweep *s, const double *v, const double *kq, doub
     }
 }
 
-static lwi_slope_state slope_state(const sweep *s, double t, const double *x, const double *vdot)
+static lwi_slope_state slope_state(const lwi_recording *s, double t, const double *x,
+                                   const double *vdot)
 {
     return (lwi_slope_state){.t = t,
                              .q = x,
@@ -532,14 +139,14 @@ static lwi_slope_state slope_state(const sweep *s, double t, const double *x, co
                              .work = &s->tree};
 }
 
-static lwi_number_state number_state(const sweep *s, double t, const double *x)
+static lwi_number_state number_state(const lwi_recording *s, double t, const double *x)
 {
     return (lwi_number_state){s->model, &s->d, &s->tree, t, x + s->nq, s->lambda};
 }
 
 // Xbar := f_x' kbar at a stage, gradient += f_p' kbar.
-static lw_status pull_back(sweep *s, lwi_adjoint *a, double t, const double *x, const double *vdot,
-                           double *Xbar, lw_error *error)
+static lw_status pull_back(lwi_recording *s, lwi_adjoint *a, double t, const double *x,
+                           const double *vdot, double *Xbar, lw_error *error)
 {
     const size_t n = (size_t)s->n, nnode = (size_t)s->model->nnode;
     memset(Xbar, 0, 2 * n * (size_t)s->columns * sizeof *Xbar);
@@ -570,7 +177,7 @@ static lw_status pull_back(sweep *s, lwi_adjoint *a, double t, const double *x, 
 }
 
 // bar of the end of step i becomes that of its beginning.
-static lw_status step_back(sweep *s, lwi_adjoint *a, long step, lw_error *error)
+static lw_status step_back(lwi_recording *s, lwi_adjoint *a, long step, lw_error *error)
 {
     const lwi_tableau *rk = s->tableau;
     const size_t size = 2 * (size_t)s->n * (size_t)s->columns, nx = (size_t)s->nx,
@@ -578,9 +185,10 @@ static lw_status step_back(sweep *s, lwi_adjoint *a, long step, lw_error *error)
     const double t = s->path.t[step], h = s->path.h[step];
     const double *K = s->path.K ? s->path.K + (size_t)step * count * nx : s->K;
     if (s->path.K)
-        for (size_t i = 0; i < count; i++) place_stage(s, i, h, state_of(s, step), K);
+        for (size_t i = 0; i < count; i++)
+            lwi_recording_place_stage(s, i, h, lwi_recording_state(s, step), K);
     else
-        TRY(stages(s, t, h, state_of(s, step), error));
+        TRY(lwi_recording_stages(s, t, h, lwi_recording_state(s, step), error));
     for (size_t i = count; i-- > 0;) {
         for (size_t l = 0; l < size; l++) s->kbar[l] = h * rk->b[i] * s->bar[l];
         for (size_t j = i + 1; j < count; j++) {
@@ -595,12 +203,12 @@ static lw_status step_back(sweep *s, lwi_adjoint *a, long step, lw_error *error)
     return LW_OK;
 }
 
-static lw_status run_backward(sweep *s, lwi_adjoint *a, lw_error *error)
+static lw_status run_backward(lwi_recording *s, lwi_adjoint *a, lw_error *error)
 {
     long row = s->rows - 1;
     for (long step = s->path.count; step >= 0; step--) {
         if (step < s->path.count) TRY(step_back(s, a, step, error));
-        for (; row >= 0 && s->at[row] == step; row--) TRY(add_row(s, a, row, error));
+        for (; row >= 0 && s->at[row] == step; row--) TRY(lwi_recording_add_row(s, a, row, error));
         if (s->desc->progress && s->desc->progress(s->desc->progress_user,
                                                    s->duration - s->path.t[step] / 2, s->duration))
             return lwi_fail(error, LW_ERR_INTERRUPTED, "interrupted");
@@ -617,24 +225,31 @@ static lw_status run_backward(sweep *s, lwi_adjoint *a, lw_error *error)
 
 // ------------------------------------------------------------------------------------------- create
 
-static lw_status no_smooth_model(const char *why, const char *of, lw_error *error)
+static const char *method_of(const lw_sensitivity_desc *desc)
+{
+    return desc->method == LW_SENSITIVITY_FORWARD ? "forward" : "adjoint";
+}
+
+static lw_status no_smooth_model(const lw_sensitivity_desc *desc, const char *why, const char *of,
+                                 lw_error *error)
 {
     return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                    "method adjoint: %s%s; expected a smooth model, or method `differences`", why,
-                    of);
+                    "method %s: %s%s; expected a smooth model, or method `differences`",
+                    method_of(desc), why, of);
 }
 
 // Signals with states, and rotors on joints that close loops.
-static lw_status check_states(const lw_model *model, lw_error *error)
+static lw_status check_states(const lw_model *model, const lw_sensitivity_desc *desc,
+                              lw_error *error)
 {
     char state[LW_COORDINATE_NAME_SIZE];
     if (model->nstate > 0) {
         lwi_state_name(model, 0, state, sizeof state);
-        return no_smooth_model("signals have states: ", state, error);
+        return no_smooth_model(desc, "signals have states: ", state, error);
     }
     for (int i = 0; i < model->nloop; i++)
         if (model->joint[model->loop[i]].nrotor > 0)
-            return no_smooth_model("a joint that closes a loop has a rotor: ",
+            return no_smooth_model(desc, "a joint that closes a loop has a rotor: ",
                                    model->joint[model->loop[i]].name, error);
     return LW_OK;
 }
@@ -646,18 +261,18 @@ static lw_status check(const lw_model *model, const lw_sensitivity_desc *desc, l
                       : model->desc.nevent + model->nrelay > 0 ? "it has events"
                       : model->desc.nimpulse > 0               ? "it has impulses"
                                                                : NULL;
-    if (why) return no_smooth_model(why, "", error);
-    TRY(check_states(model, error));
+    if (why) return no_smooth_model(desc, why, "", error);
+    TRY(check_states(model, desc, error));
     if (!desc->columns && model->desc.nmeasure == 0)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "of what? The model has no `measures:`; expected columns of results");
     if (desc->statistic == LW_STATISTIC_MIN || desc->statistic == LW_STATISTIC_MAX)
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "method adjoint: expected the statistic last, mean or rms");
+                        "method %s: expected the statistic last, mean or rms", method_of(desc));
     return LW_OK;
 }
 
-static lw_status read_options(sweep *s, lw_error *error)
+static lw_status read_options(lwi_recording *s, lw_error *error)
 {
     lw_options options;
     lw_options_default(&options);
@@ -668,16 +283,18 @@ static lw_status read_options(sweep *s, lw_error *error)
     const bool last = s->desc->statistic == LW_STATISTIC_LAST; // other rows have no weight
     if (!last && options.sample == LW_SAMPLE_STEPS)
         return lwi_fail(error, LW_ERR_UNSUPPORTED,
-                        "method adjoint: sample: rows are at times only, expected an interval");
+                        "method %s: sample: rows are at times only, expected an interval",
+                        method_of(s->desc));
     s->sample = options.sample > 0 && !last ? options.sample : options.duration;
     s->tableau = &lwi_tableau_verner87;
     if (!(s->duration > 0))
-        return lwi_fail(error, LW_ERR_ARGUMENT, "method adjoint: expected a duration above 0");
+        return lwi_fail(error, LW_ERR_ARGUMENT, "method %s: expected a duration above 0",
+                        method_of(s->desc));
     s->rows = 1 + (long)ceil(s->duration / s->sample - 1e-9);
     return LW_OK;
 }
 
-static lw_status allocate(sweep *s, lw_error *error)
+static lw_status allocate(lwi_recording *s, lw_error *error)
 {
     lwi_arena *arena = &s->arena;
     const size_t n = (size_t)s->n, nx = (size_t)s->nx, m = (size_t)s->m, c = (size_t)s->columns,
@@ -716,7 +333,7 @@ static lw_status allocate(sweep *s, lw_error *error)
     return s->at && s->way ? LW_OK : no_memory(error);
 }
 
-static lw_status make_slopes(sweep *s, int nby, lw_error *error)
+static lw_status make_slopes(lwi_recording *s, int nby, lw_error *error)
 {
     const lwi_slopes_desc desc = {.model = s->model,
                                   .numbers = &s->numbers,
@@ -734,7 +351,7 @@ static lw_status make_slopes(sweep *s, int nby, lw_error *error)
     return LW_OK;
 }
 
-static lw_status observe_slopes(sweep *s, lw_error *error)
+static lw_status observe_slopes(lwi_recording *s, lw_error *error)
 {
     const char *columns = s->desc->columns ? s->desc->columns : "measure.*";
     for (int k = 0; k < s->nslope; k++)
@@ -744,7 +361,7 @@ static lw_status observe_slopes(sweep *s, lw_error *error)
     return LW_OK;
 }
 
-static lw_status prepare(sweep *s, lwi_adjoint *a, lw_error *error)
+static lw_status prepare(lwi_recording *s, lwi_adjoint *a, lw_error *error)
 {
     const lw_model *model = s->model;
     const lw_sensitivity_desc *desc = s->desc;
@@ -773,7 +390,7 @@ static lw_status prepare(sweep *s, lwi_adjoint *a, lw_error *error)
     return observe_slopes(s, error);
 }
 
-static void release(sweep *s)
+static void release(lwi_recording *s)
 {
     const lw_allocator *allocator = &s->arena.allocator;
     for (int k = 0; k < s->nslope; k++) lwi_slope_destroy(&s->slope[k]);
@@ -785,14 +402,15 @@ static void release(sweep *s)
     lwi_arena_free(&s->arena);
 }
 
-static lw_status differentiate(sweep *s, lwi_adjoint *a, lw_error *error)
+static lw_status differentiate(lwi_recording *s, lwi_adjoint *a, lw_error *error)
 {
     TRY(check(s->model, s->desc, error));
     TRY(prepare(s, a, error));
-    TRY(run_forward(s, error));
-    for (int c = 0; c < a->columns; c++) a->value[c] = result_of(s, c);
+    TRY(lwi_recording_run(s, error));
+    for (int c = 0; c < a->columns; c++) a->value[c] = lwi_recording_result(s, c);
     s->result = a->value;
-    return run_backward(s, a, error);
+    return s->desc->method == LW_SENSITIVITY_FORWARD ? lwi_variational_run(s, a, error)
+                                                     : run_backward(s, a, error);
 }
 
 lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *desc,
@@ -802,11 +420,11 @@ lw_status lwi_adjoint_create(const lw_model *model, const lw_sensitivity_desc *d
     if (!a) return no_memory(error);
     *a = (lwi_adjoint){.nby = desc->nby};
     lwi_arena_init(&a->arena, NULL);
-    sweep s = {.model = model,
-               .desc = desc,
-               .n = model->tree_nv,
-               .nq = model->tree_nq,
-               .nx = model->tree_nq + model->tree_nv};
+    lwi_recording s = {.model = model,
+                       .desc = desc,
+                       .n = model->tree_nv,
+                       .nq = model->tree_nq,
+                       .nx = model->tree_nq + model->tree_nv};
     lwi_arena_init(&s.arena, NULL);
     lw_status status = differentiate(&s, a, error);
     release(&s);

@@ -109,8 +109,9 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "the motion: columns joint.NAME.q0, ... of a result or table; default: the drives")          \
     X(BY, "by", 0, "A,B,...", "parameters of the model file")                                      \
     X(METHOD, "method", 0, "WHICH",                                                                \
-      "differences of whole runs (default), or adjoint: one sweep back for any number of "         \
-      "parameters; optimize: auto (default), what costs fewer runs")                               \
+      "differences of whole runs (default), adjoint: one sweep back for any number of "            \
+      "parameters, or forward: along one run, for any number of columns; optimize: auto "          \
+      "(default), what costs fewer runs")                                                          \
     X(STATISTIC, "statistic", 0, "WHICH",                                                          \
       "number of a column: last (default), mean, rms, min, max of its rows")                       \
     X(MINIMIZE, "minimize", 0, "MEASURE",                                                          \

@@ -44,14 +44,23 @@ static cli_exit read_statistic(const char *text, lw_statistic *which)
     return cli_complain(CLI_USE, "--statistic %s: expected last, mean, rms, min or max", text);
 }
 
+enum { METHODS = LW_SENSITIVITY_FORWARD + 1 };
+static const char *const methods[METHODS] = {
+    [LW_SENSITIVITY_DIFFERENCES] = "differences",
+    [LW_SENSITIVITY_ADJOINT] = "adjoint",
+    [LW_SENSITIVITY_FORWARD] = "forward",
+};
+
 static cli_exit read_method(const char *text, lw_sensitivity_method *method)
 {
     *method = LW_SENSITIVITY_DIFFERENCES;
-    if (!text || !strcmp(text, "differences")) return CLI_DONE;
-    *method = LW_SENSITIVITY_ADJOINT;
-    return strcmp(text, "adjoint") == 0
-               ? CLI_DONE
-               : cli_complain(CLI_USE, "--method %s: expected differences or adjoint", text);
+    for (int i = 0; text && i < METHODS; i++)
+        if (!strcmp(methods[i], text)) {
+            *method = (lw_sensitivity_method)i;
+            return CLI_DONE;
+        }
+    if (!text) return CLI_DONE;
+    return cli_complain(CLI_USE, "--method %s: expected differences, adjoint or forward", text);
 }
 
 // Unit of a parameter in the file.
@@ -165,8 +174,8 @@ static cli_exit differentiate(const cli_arguments *arguments, const lw_model *mo
         print_json(arguments, s, which, method);
     } else {
         printf("model        %s\n", arguments->operand);
-        if (method == LW_SENSITIVITY_ADJOINT)
-            printf("method       adjoint\n");
+        if (method != LW_SENSITIVITY_DIFFERENCES)
+            printf("method       %s\n", methods[method]);
         else
             print_runs(s, options, by->n);
         for (int c = 0; c < lw_sensitivity_columns(s); c++) print_column(model, s, c, which);

@@ -90,18 +90,37 @@ static void test_four_bar(void **state)
     lw_model_destroy(model);
 }
 
-static lw_sensitivity *by_adjoint(const lw_model *model, const lw_options *options, int n,
-                                  const char *const *by, lw_statistic statistic)
+static lw_sensitivity *by_method(const lw_model *model, const lw_options *options, int n,
+                                 const char *const *by, lw_statistic statistic,
+                                 lw_sensitivity_method method)
 {
     lw_error error;
     lw_sensitivity *s = NULL;
-    const lw_sensitivity_desc desc = {.options = options,
-                                      .nby = n,
-                                      .by = by,
-                                      .method = LW_SENSITIVITY_ADJOINT,
-                                      .statistic = statistic};
+    const lw_sensitivity_desc desc = {
+        .options = options, .nby = n, .by = by, .method = method, .statistic = statistic};
     lwt_ok(lw_sensitivity_create(model, &desc, &s, &error), &error);
     return s;
+}
+
+static lw_sensitivity *by_adjoint(const lw_model *model, const lw_options *options, int n,
+                                  const char *const *by, lw_statistic statistic)
+{
+    return by_method(model, options, n, by, statistic, LW_SENSITIVITY_ADJOINT);
+}
+
+// Both differentiate the same steps.
+static void same_forward(const lw_sensitivity *adjoint, const lw_model *model,
+                         const lw_options *options, int n, const char *const *by,
+                         lw_statistic statistic)
+{
+    lw_sensitivity *s = by_method(model, options, n, by, statistic, LW_SENSITIVITY_FORWARD);
+    for (int c = 0; c < lw_sensitivity_columns(s); c++)
+        for (int k = 0; k < n; k++) {
+            const double expected = lw_sensitivity_at(adjoint, k, c, statistic, NULL);
+            lwt_near(lw_sensitivity_at(s, k, c, statistic, NULL), expected,
+                     1e-9 * (1 + fabs(expected)));
+        }
+    lw_sensitivity_destroy(s);
 }
 
 // The same by the adjoint, of two columns at once.
@@ -122,6 +141,7 @@ static void test_four_bar_by_adjoint(void **state)
     lwt_near(lw_sensitivity_value(s, 1, LW_STATISTIC_LAST), 2.809928301935, 1e-10);
     for (int k = 0; k < 5; k++)
         lwt_near(lw_sensitivity_at(s, k, 0, LW_STATISTIC_LAST, NULL), expected[k], 1e-10);
+    same_forward(s, model, &options, 5, by, LW_STATISTIC_LAST);
     assert_true(isnan(lw_sensitivity_at(s, 0, 0, LW_STATISTIC_MEAN, NULL)));
     double rtol, atol;
     lw_sensitivity_tolerances(s, &rtol, &atol);
@@ -179,6 +199,7 @@ static void test_floating_by_adjoint(void **state)
                          1e-8 * (1 + fabs(expected)));
             }
         }
+        same_forward(s, model, &options, 5, by, which[i]);
         lw_sensitivity_destroy(s);
     }
     lw_sensitivity_destroy(differences);

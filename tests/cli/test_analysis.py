@@ -300,7 +300,7 @@ forces:
         self.assertAlmostEqual(found["derivative"]["F"], 4, delta=1e-8)
         self.assertEqual(found["error"], {})
         arguments = ("sensitivity", path, "--by", "m", "--watch", "joint.rail.q0", "--method")
-        self.assertIn("expected differences or adjoint", self.run_program(*arguments, "complex", code=2))
+        self.assertIn("expected differences, adjoint or forward", self.run_program(*arguments, "complex", code=2))
         self.assertIn("last, mean or rms", self.run_program(*arguments, "adjoint", "--statistic", "max", code=2))
         self.assertIn("has no `measures:`",
                       self.run_program("sensitivity", path, "--by", "m", "--method", "adjoint", code=2))

@@ -12,7 +12,7 @@ from ._native import ffi, lib
 from ._options import make_options
 
 _STATISTICS = ("last", "mean", "rms", "min", "max")
-_METHODS = ("differences", "adjoint")
+_METHODS = ("differences", "adjoint", "forward")
 
 
 class Sensitivity:
@@ -58,9 +58,10 @@ def sensitivity(model: Model, by: Union[str, Sequence[str]], *, columns: Optiona
     :param columns: patterns of result columns, "body.tip.*,measure.sag"; default: the measures of the model
     :param statistic: "last", "mean", "rms" (over the time), "min" or "max" of the rows
     :param method: "differences" of six variants for each parameter, in lanes and threads, or "adjoint": one run and one
-        sweep back for any number of parameters, of smooth models; statistics "last", "mean", "rms"
+        sweep back for any number of parameters, of smooth models, or "forward": the same along the run, for any number of
+        columns; statistics "last", "mean", "rms"
     :param step: of the differences, relative to the value of a parameter; 0: 1e-3
-    :param options: of the run, as of :func:`simulate`; tolerances are at most 1e-12, of the adjoint 1e-10
+    :param options: of the run, as of :func:`simulate`; tolerances are at most 1e-12, of the others 1e-10
     """
     if statistic not in _STATISTICS:
         raise ArgumentError(f"statistic: expected one of {', '.join(_STATISTICS)}, got {statistic!r}")

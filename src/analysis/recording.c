@@ -1,0 +1,348 @@
+// recording.c -- a run by Runge-Kutta steps that are kept for their derivatives.
+#include "analysis/recording.h"
+
+#include "base/assert.h"
+#include "kinematics/displacement.h"
+#include "spatial/rotation.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STORED 268435456 // largest size of rates that are stored [bytes]
+#define STEP 1e-3        // of differences of columns [rad, lengths], of speeds relative to 1 + |v|
+enum { FAR = 3 };        // sides of differences of order six
+static const double weight[FAR] = {45.0 / 60, -9.0 / 60, 1.0 / 60};
+
+static lw_status no_memory(lw_error *error)
+{
+    return lwi_fail(error, LW_ERR_MEMORY, "no memory for sensitivities");
+}
+
+// ------------------------------------------------------------------------------------------ forward
+
+static lw_status rates(lwi_recording *s, double t, const double *x, double *k, lw_error *error)
+{
+    lwi_tree_kinematics_free(s->model, x, x + s->nq, k);
+    const lw_status status =
+        lw_forward_dynamics(s->dynamics, t, x, x + s->nq, NULL, NULL, k + s->nq);
+    return status == LW_OK ? LW_OK
+                           : lwi_fail(error, status, "%s", lw_dynamics_error(s->dynamics)->text);
+}
+
+void lwi_recording_place_stage(const lwi_recording *s, size_t i, double h, const double *x,
+                               const double *K)
+{
+    const lwi_tableau *rk = s->tableau;
+    const size_t nx = (size_t)s->nx, count = (size_t)rk->stages;
+    double *X = s->X + i * nx;
+    memcpy(X, x, nx * sizeof *X);
+    for (size_t j = 0; j < i; j++) {
+        const double a = h * rk->A[i * count + j];
+        for (size_t l = 0; a != 0 && l < nx; l++) X[l] += a * K[j * nx + l];
+    }
+}
+
+lw_status lwi_recording_stages(lwi_recording *s, double t, double h, const double *x,
+                               lw_error *error)
+{
+    const size_t nx = (size_t)s->nx;
+    for (size_t i = 0; i < (size_t)s->tableau->stages; i++) {
+        lwi_recording_place_stage(s, i, h, x, s->K);
+        TRY(rates(s, t + s->tableau->c[i] * h, s->X + i * nx, s->K + i * nx, error));
+    }
+    return LW_OK;
+}
+
+static void normalise(const lw_model *model, double *q)
+{
+    for (int k = 0; k < model->nnode; k++) {
+        const lwi_node *node = &model->node[k];
+        const int e = node->type->quaternion;
+        if (e >= 0) quat_normalize(q + node->iq + e, q + node->iq + e);
+    }
+}
+
+// s->next := end of the step; *size: its estimated error in units of the tolerances.
+static void finish_step(lwi_recording *s, double h, const double *x, double *size)
+{
+    const lwi_tableau *rk = s->tableau;
+    const size_t nx = (size_t)s->nx;
+    double sum = 0;
+    for (size_t l = 0; l < nx; l++) {
+        double step = 0, off = 0;
+        for (size_t i = 0; i < (size_t)rk->stages; i++) {
+            step += rk->b[i] * s->K[i * nx + l];
+            off += (rk->b[i] - rk->d[i]) * s->K[i * nx + l];
+        }
+        s->next[l] = x[l] + h * step;
+        const double scale = s->atol + s->rtol * fmax(fabs(x[l]), fabs(s->next[l]));
+        sum += h * off / scale * (h * off / scale);
+    }
+    *size = nx ? sqrt(sum / (double)nx) : 0;
+    normalise(s->model, s->next);
+}
+
+static bool grow(double **array, size_t count, size_t more, const lw_allocator *allocator)
+{
+    double *made = lwi_allocate(allocator, more * sizeof *made);
+    if (!made) return false;
+    if (count) memcpy(made, *array, count * sizeof *made);
+    lwi_release(allocator, *array);
+    *array = made;
+    return true;
+}
+
+// Room for the rates of `more` steps; where they would be too many, or there is no memory, none are stored.
+static void grow_rates(lwi_recording *s, size_t more)
+{
+    lwi_recorded_steps *p = &s->path;
+    const lw_allocator *allocator = &s->arena.allocator;
+    const size_t step = (size_t)s->tableau->stages * (size_t)s->nx;
+    const bool stored = p->capacity == 0 || p->K;
+    if (stored && more * step * sizeof *p->K <= STORED &&
+        grow(&p->K, (size_t)p->count * step, more * step, allocator))
+        return;
+    lwi_release(allocator, p->K);
+    p->K = NULL;
+}
+
+static lw_status append(lwi_recording *s, double t, double h, const double *x, lw_error *error)
+{
+    lwi_recorded_steps *p = &s->path;
+    const lw_allocator *allocator = &s->arena.allocator;
+    const size_t nx = (size_t)s->nx, count = (size_t)p->count;
+    if (p->count == p->capacity) {
+        const size_t more = 2 * count + 64;
+        if (!grow(&p->t, count, more, allocator) || !grow(&p->h, count, more, allocator) ||
+            !grow(&p->x, count * nx, more * nx, allocator))
+            return no_memory(error);
+        grow_rates(s, more);
+        p->capacity = (long)more;
+    }
+    const size_t step = (size_t)s->tableau->stages * nx;
+    if (p->K) memcpy(p->K + count * step, s->K, step * sizeof *p->K);
+    p->t[count] = t;
+    p->h[count] = h;
+    memcpy(p->x + count * nx, x, nx * sizeof *x);
+    p->count++;
+    return LW_OK;
+}
+
+// Pieces of the laws of forces at a state.
+static void find_pieces(lwi_recording *s, double t, const double *x, int *piece)
+{
+    const lw_model *model = s->model;
+    lwi_generalised_forces(model, &s->d, &s->tree, t, x, x + s->nq, s->inputs, s->out);
+    const lwi_kin kin = lwi_tree_kin(&s->tree);
+    for (int i = 0, k = 0; i < model->nforce; i++) {
+        const lwi_force *force = &model->force[i];
+        if (force->type->piece)
+            piece[k++] = force->type->piece(model, force->par, &kin, t, s->inputs);
+    }
+}
+
+// The name of force number k of those with corners.
+static const char *name_of(const lw_model *model, int k, const char **type)
+{
+    int i = 0;
+    for (; i < model->nforce; i++)
+        if (model->force[i].type->piece && k-- == 0) break;
+    *type = model->force[i].type->name;
+    for (int o = 0; o < model->noutput; o++)
+        if (model->output[o].first == model->force[i].output) return model->output[o].item;
+    return "";
+}
+
+// Notes the first corner of a force between the beginning of a step, with its s->piece, and a state of it.
+static void compare_pieces(lwi_recording *s, double t, const double *x)
+{
+    const char *type, *name;
+    find_pieces(s, t, x, s->other);
+    for (int k = 0; k < s->npiece && !*s->corner; k++) {
+        if (s->piece[k] == s->other[k]) continue;
+        name = name_of(s->model, k, &type);
+        snprintf(s->corner, LWI_ADJOINT_WARNING,
+                 "%s '%.60s' passes a corner of its law at about t = %.4g s (slack, or a limit): "
+                 "derivatives may be wrong in the third or fourth digit; compare with method "
+                 "`differences`",
+                 type, name, t);
+    }
+}
+
+// Of a step from t by h, of which the stages and the end are there.
+static void find_corners(lwi_recording *s, double t, double h)
+{
+    if (s->npiece == 0 || *s->corner) return;
+    find_pieces(s, t, s->x, s->piece);
+    for (int i = 1; i < s->tableau->stages; i++)
+        compare_pieces(s, t + s->tableau->c[i] * h, s->X + (size_t)i * (size_t)s->nx);
+    compare_pieces(s, t + h, s->next);
+}
+
+// From *t to `end` exactly; *h: the step proposed.
+static lw_status advance(lwi_recording *s, double *t, double end, double *h, lw_error *error)
+{
+    const double shortest = LWI_SHORT_STEP * (1 + s->duration);
+    while (end - *t > shortest) {
+        const bool last = *h >= (end - *t) * (1 - 1e-12);
+        const double step = last ? end - *t : *h;
+        double size;
+        TRY(lwi_recording_stages(s, *t, step, s->x, error));
+        finish_step(s, step, s->x, &size);
+        const double factor = 0.9 * pow(fmax(size, 1e-8), -1.0 / s->tableau->order);
+        if (!(size <= 1)) {
+            *h = step * (isfinite(size) ? fmax(0.2, factor) : 0.1);
+            if (*h < shortest)
+                return lwi_fail(error, LW_ERR_NOT_FINITE,
+                                "the adjoint's run stops at t = %.9g s: steps become too short",
+                                *t);
+            continue;
+        }
+        find_corners(s, *t, step);
+        TRY(append(s, *t, step, s->x, error));
+        memcpy(s->x, s->next, (size_t)s->nx * sizeof *s->x);
+        *t = last ? end : *t + step;
+        if (!last || factor < 1) *h = step * fmin(5, fmax(0.2, factor));
+    }
+    return LW_OK;
+}
+
+static lw_status read_row(lwi_recording *s, long row, double t, lw_error *error)
+{
+    TRY(lwi_probe_run_at(s->run, t, s->x, s->x + s->nq, error));
+    memcpy(s->values + (size_t)row * (size_t)s->columns, s->run->rows.row + 1,
+           (size_t)s->columns * sizeof *s->values);
+    s->at[row] = s->path.count;
+    return LW_OK;
+}
+
+static double row_time(const lwi_recording *s, long row)
+{
+    return row == s->rows - 1 ? s->duration : (double)row * s->sample;
+}
+
+// From *t to a row; no step passes a time where a function is not smooth.
+static lw_status advance_to_row(lwi_recording *s, double *t, double row, double *h, lw_error *error)
+{
+    while (*t < row) {
+        const double end = fmin(row, lwi_model_next_break(s->model, *t));
+        TRY(advance(s, t, end, h, error));
+        *t = end;
+    }
+    return LW_OK;
+}
+
+lw_status lwi_recording_run(lwi_recording *s, lw_error *error)
+{
+    double t = 0, h = 1e-3 * s->duration;
+    memcpy(s->x, s->model->tree_q0, (size_t)s->nq * sizeof *s->x);
+    memcpy(s->x + s->nq, s->model->tree_v0, (size_t)s->n * sizeof *s->x);
+    TRY(read_row(s, 0, 0, error));
+    for (long row = 1; row < s->rows; row++) {
+        TRY(advance_to_row(s, &t, row_time(s, row), &h, error));
+        TRY(read_row(s, row, t, error));
+        if (s->desc->progress && s->desc->progress(s->desc->progress_user, t / 2, s->duration))
+            return lwi_fail(error, LW_ERR_INTERRUPTED, "interrupted");
+    }
+    TRY(append(s, t, 0, s->x, error)); // the end
+    s->path.count--;
+    return LW_OK;
+}
+
+// ----------------------------------------------------------------------------------- results, rows
+
+static double length_of(const lwi_recording *s, long row)
+{
+    return row >= 0 && row < s->rows - 1 ? row_time(s, row + 1) - row_time(s, row) : 0;
+}
+
+static double value_at(const lwi_recording *s, long row, int column)
+{
+    return s->values[(size_t)row * (size_t)s->columns + (size_t)column];
+}
+
+double lwi_recording_result(const lwi_recording *s, int c)
+{
+    double sum = 0;
+    if (s->desc->statistic == LW_STATISTIC_LAST) return value_at(s, s->rows - 1, c);
+    for (long r = 0; r < s->rows - 1; r++) {
+        const double a = value_at(s, r, c), b = value_at(s, r + 1, c), dt = length_of(s, r);
+        sum += s->desc->statistic == LW_STATISTIC_MEAN ? dt * (a + b) / 2
+                                                       : dt * (a * a + a * b + b * b) / 3;
+    }
+    sum /= s->duration;
+    return s->desc->statistic == LW_STATISTIC_MEAN ? sum : sqrt(sum);
+}
+
+// Its derivative by the value at a row.
+static double row_weight(const lwi_recording *s, long row, int c)
+{
+    const double before = length_of(s, row - 1), after = length_of(s, row);
+    switch (s->desc->statistic) {
+    case LW_STATISTIC_LAST:
+        return row == s->rows - 1;
+    case LW_STATISTIC_MEAN:
+        return (before + after) / (2 * s->duration);
+    case LW_STATISTIC_RMS:
+        break;
+    case LW_STATISTIC_MIN:
+    case LW_STATISTIC_MAX:
+    case LW_STATISTIC_COUNT:
+        LWI_ASSERT(false); // refused by check
+    }
+    const double rms = s->result[c], a = value_at(s, row, c);
+    double sum = 0;
+    if (before > 0) sum += before * (2 * a + value_at(s, row - 1, c)) / 3;
+    if (after > 0) sum += after * (2 * a + value_at(s, row + 1, c)) / 3;
+    return rms > 0 ? sum / (2 * rms * s->duration) : 0;
+}
+
+double *lwi_recording_state(const lwi_recording *s, long step)
+{
+    return s->path.x + (size_t)step * (size_t)s->nx;
+}
+
+// bar += the derivative of the columns at a row by displacement i of the state, times their weights; s->tau: units.
+static lw_status add_displacement(lwi_recording *s, long row, int i, double t, const double *x,
+                                  lw_error *error)
+{
+    const size_t n = (size_t)s->n;
+    const double *v = x + s->nq;
+    const double step = i < s->n ? STEP * s->tau[i] : STEP * (1 + fabs(v[i - s->n]));
+    for (int far = 0; far < FAR; far++)
+        for (int side = -1; side <= 1; side += 2) {
+            const double by = side * (far + 1) * step;
+            memcpy(s->next, x, (size_t)s->nx * sizeof *x);
+            memset(s->increment, 0, n * sizeof *s->increment);
+            if (i < s->n) {
+                s->increment[i] = by;
+                lwi_displace(s->model, s->next, s->increment);
+            } else {
+                s->next[s->nq + i - s->n] += by;
+            }
+            TRY(lwi_probe_run_at(s->run, t, s->next, s->next + s->nq, error));
+            for (int c = 0; c < s->columns; c++)
+                s->bar[(size_t)c * 2 * n + (size_t)i] +=
+                    row_weight(s, row, c) * side * weight[far] / step * s->run->rows.row[c + 1];
+        }
+    return LW_OK;
+}
+
+lw_status lwi_recording_add_row(lwi_recording *s, lwi_adjoint *a, long row, lw_error *error)
+{
+    const double t = row_time(s, row), *x = lwi_recording_state(s, s->at[row]);
+    double largest = 0;
+    for (int c = 0; c < s->columns; c++) largest = fmax(largest, fabs(row_weight(s, row, c)));
+    if (largest == 0) return LW_OK;
+    lwi_displacement_units(s->model, s->tau);
+    const int end = s->run->columns.level < LW_OBSERVE_TWIST ? s->n : 2 * s->n;
+    for (int i = 0; i < end; i++) TRY(add_displacement(s, row, i, t, x, error));
+    for (int k = 0; k < a->nby; k++) {
+        if (!lwi_probe_run_exists(&s->slope[k].side[0].run)) continue; // they do not change
+        TRY(lwi_slope_columns(&s->slope[k], t, x, x + s->nq, s->slopes, error));
+        for (int c = 0; c < s->columns; c++)
+            a->gradient[c * a->nby + k] += row_weight(s, row, c) * s->slopes[c];
+    }
+    return LW_OK;
+}

@@ -1,0 +1,221 @@
+// variational.c -- derivatives of a run by parameters, forward along its steps.
+#include "analysis/variational.h"
+
+#include "base/linear.h"
+#include "spatial/vec3.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/** What the sweep needs in addition to the recording. */
+typedef struct variation {
+    lwi_recording *s;
+    int nby;
+    double *S;              // [nby][2n]
+    double *dK;             // [stages][nby][2n]
+    double *dX;             // [2n]
+    double *u, *nu;         // [n], [m] a unit row
+    double *rows;           // [n + m][nby] of F and C by the parameters
+    double *gradient;       // [numbers]
+    double *force, *second; // [n], [m] one column
+} variation;
+
+static lw_status allocate(variation *r, lw_error *error)
+{
+    const lwi_recording *s = r->s;
+    lwi_arena *arena = &r->s->arena;
+    const size_t n = (size_t)s->n, m = (size_t)s->m, k = (size_t)r->nby;
+    const struct {
+        double **array;
+        size_t count;
+    } vector[] = {{&r->S, 2 * n * k},
+                  {&r->dK, 2 * n * k * (size_t)s->tableau->stages},
+                  {&r->dX, 2 * n},
+                  {&r->u, n},
+                  {&r->nu, m},
+                  {&r->rows, (n + m) * k},
+                  {&r->gradient, (size_t)s->numbers.n},
+                  {&r->force, n},
+                  {&r->second, m}};
+    for (int i = 0; i < LWI_COUNT(vector); i++)
+        if (!(*vector[i].array = LWI_PUSH(arena, double, vector[i].count)))
+            return lwi_fail(error, LW_ERR_MEMORY, "no memory for sensitivities");
+    return LW_OK;
+}
+
+static double dot(int n, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < n; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+// ------------------------------------------------------------------------------------------ stages
+
+static lw_status factor_mass(lwi_recording *s, double t, lw_error *error)
+{
+    double size = 0;
+    for (int i = 0; i < s->n; i++) size = fmax(size, s->d.M[(size_t)i * (size_t)(s->n + 1)]);
+    if (lwi_cholesky(s->n, s->d.M, DBL_EPSILON * DBL_EPSILON * size) < 0) return LW_OK;
+    return lwi_fail(error, LW_ERR_SINGULAR,
+                    "derivatives: no mass or inertia resists a motion at t = %.9g s", t);
+}
+
+// F_q, F_v, rows, and their factors at a stage.
+static lw_status linearise(lwi_recording *s, double t, const double *x, const double *vdot,
+                           lw_error *error)
+{
+    const double *v = x + s->nq;
+    lwi_inverse_derivatives(s->model, &s->d, &s->tree, t, x, v, vdot, s->inputs, s->by_q, s->by_v,
+                            s->d.M);
+    lwi_generalised_forces(s->model, &s->d, &s->tree, t, x, v, s->inputs, s->out); // at the state
+    if (!s->d.closed) return factor_mass(s, t, error);
+    TRY(lwi_loop_factor(s->model, &s->loops, &s->d, t, error));
+    TRY(lwi_loop_reduce(&s->loops, &s->d, t, error));
+    lwi_loop_multipliers(&s->loops, &s->d, s->d.effort, s->lambda);
+    lwi_cut_derivatives_multipliers(&s->d.rows, &s->d.tree, -1, s->lambda, s->by_q);
+    return LW_OK;
+}
+
+// Row i of F and C, of which n are of F, by all parameters.
+static void fill_row(variation *r, const lwi_number_state *numbers, const lwi_slope_state *at,
+                     int i)
+{
+    lwi_recording *s = r->s;
+    double *unit = i < s->n ? r->u + i : r->nu + i - s->n,
+           *row = r->rows + (size_t)i * (size_t)r->nby;
+    *unit = 1;
+    lwi_number_ways(numbers, r->u, s->way);
+    const double(*way)[6] = (const double(*)[6])s->way;
+    memset(r->gradient, 0, (size_t)s->numbers.n * sizeof *r->gradient);
+    lwi_number_gradient(&s->numbers, numbers, r->u, r->nu, way, 1, r->gradient);
+    for (int k = 0; k < r->nby; k++) {
+        double rest = 0;
+        if (!s->slope[k].local || s->slope[k].nforce > 0)
+            lwi_slope_products(&s->slope[k], s->model, at, 1, r->u, r->nu, way, s->scratch, &rest);
+        row[k] = lwi_slope_by_numbers(&s->slope[k], r->gradient) + rest;
+    }
+    *unit = 0;
+}
+
+// dq' = dv - [v, dq] in axes of F2.
+static void displacement_rates(const lwi_recording *s, const double *v, const double *dX,
+                               double *out)
+{
+    memcpy(out, dX + s->n, (size_t)s->n * sizeof *out);
+    for (int k = 0; k < s->model->nnode; k++) {
+        const lwi_node *node = &s->model->node[k];
+        if (node->type->scalar || node->type->quaternion < 0) continue;
+        const double *dq = dX + node->iv, *own = v + node->iv;
+        double *to = out + node->iv, part[3];
+        const double *w = node->nv == 6 ? own + 3 : own;
+        v3_cross(part, dq, w);
+        v3_add(to, to, part);
+        if (node->nv < 6) continue;
+        v3_cross(part, dq + 3, own); // of the displacement: -(w x rho + v x theta)
+        v3_add(to, to, part);
+        v3_cross(part, dq + 3, w);
+        v3_add(to + 3, to + 3, part);
+    }
+}
+
+// dk [2n] := f_x dX + f_p of parameter k.
+static void differentiate(variation *r, const double *v, int k, double *dk)
+{
+    lwi_recording *s = r->s;
+    const size_t n = (size_t)s->n, m = (size_t)s->m, nby = (size_t)r->nby;
+    const double *dq = r->dX, *dv = dq + n;
+    displacement_rates(s, v, r->dX, dk);
+    for (size_t i = 0; i < n; i++)
+        r->force[i] = r->rows[i * nby + (size_t)k] + dot(s->n, s->by_q + i * n, dq) +
+                      dot(s->n, s->by_v + i * n, dv);
+    for (size_t i = 0; i < m; i++)
+        r->second[i] = r->rows[(n + i) * nby + (size_t)k] +
+                       dot(s->n, s->d.rows.second_by_q + i * n, dq) +
+                       dot(s->n, s->d.rows.second_by_v + i * n, dv);
+    if (s->d.closed) {
+        lwi_loop_column(&s->loops, &s->d, r->second, r->force, 1, 0);
+        memcpy(dk + n, s->loops.column, n * sizeof *dk);
+        return;
+    }
+    for (size_t i = 0; i < n; i++) dk[n + i] = -r->force[i];
+    lwi_lower_solve(s->n, s->d.M, dk + n);
+    lwi_lower_tsolve(s->n, s->d.M, dk + n);
+}
+
+// r->dK of stage i of a step by h, at (t, x) with the accelerations vdot.
+static lw_status add_stage(variation *r, int stage, double t, double h, const double *x,
+                           const double *vdot, lw_error *error)
+{
+    lwi_recording *s = r->s;
+    const lwi_tableau *rk = s->tableau;
+    const size_t size = 2 * (size_t)s->n, all = size * (size_t)r->nby;
+    TRY(linearise(s, t, x, vdot, error));
+    const lwi_number_state numbers = {s->model, &s->d, &s->tree, t, x + s->nq, s->lambda};
+    const lwi_slope_state at = {t, x, x + s->nq, vdot, s->lambda, s->inputs, &s->tree};
+    for (int i = 0; i < s->n + s->m; i++) fill_row(r, &numbers, &at, i);
+    for (int k = 0; k < r->nby; k++) {
+        const size_t own = (size_t)k * size;
+        memcpy(r->dX, r->S + own, size * sizeof *r->dX);
+        for (int j = 0; j < stage; j++) {
+            const double a = h * rk->A[stage * rk->stages + j];
+            for (size_t l = 0; a != 0 && l < size; l++)
+                r->dX[l] += a * r->dK[(size_t)j * all + own + l];
+        }
+        differentiate(r, x + s->nq, k, r->dK + (size_t)stage * all + own);
+    }
+    return LW_OK;
+}
+
+// ------------------------------------------------------------------------------------------- steps
+
+static lw_status step_forward(variation *r, long step, lw_error *error)
+{
+    lwi_recording *s = r->s;
+    const lwi_tableau *rk = s->tableau;
+    const size_t nx = (size_t)s->nx, all = 2 * (size_t)s->n * (size_t)r->nby;
+    const double t = s->path.t[step], h = s->path.h[step], *x = lwi_recording_state(s, step);
+    const double *K = s->path.K ? s->path.K + (size_t)step * (size_t)rk->stages * nx : s->K;
+    if (!s->path.K) TRY(lwi_recording_stages(s, t, h, x, error));
+    for (int i = 0; i < rk->stages; i++) {
+        if (s->path.K) lwi_recording_place_stage(s, (size_t)i, h, x, K);
+        TRY(add_stage(r, i, t + rk->c[i] * h, h, s->X + (size_t)i * nx, K + (size_t)i * nx + s->nq,
+                      error));
+    }
+    for (int i = 0; i < rk->stages; i++)
+        for (size_t l = 0; l < all; l++) r->S[l] += h * rk->b[i] * r->dK[(size_t)i * all + l];
+    return LW_OK;
+}
+
+static lw_status add_row(variation *r, lwi_adjoint *a, long row, lw_error *error)
+{
+    lwi_recording *s = r->s;
+    const size_t size = 2 * (size_t)s->n;
+    memset(s->bar, 0, size * (size_t)s->columns * sizeof *s->bar);
+    TRY(lwi_recording_add_row(s, a, row, error));
+    for (int c = 0; c < s->columns; c++)
+        for (int k = 0; k < r->nby; k++)
+            a->gradient[c * r->nby + k] +=
+                dot((int)size, s->bar + (size_t)c * size, r->S + (size_t)k * size);
+    return LW_OK;
+}
+
+lw_status lwi_variational_run(lwi_recording *s, lwi_adjoint *a, lw_error *error)
+{
+    variation r = {.s = s, .nby = a->nby};
+    const size_t size = 2 * (size_t)s->n;
+    TRY(allocate(&r, error));
+    for (int k = 0; k < a->nby; k++)
+        memcpy(r.S + (size_t)k * size, s->slope[k].start, size * sizeof *r.S);
+    long row = 0;
+    for (long step = 0; step <= s->path.count; step++) {
+        for (; row < s->rows && s->at[row] == step; row++) TRY(add_row(&r, a, row, error));
+        if (step < s->path.count) TRY(step_forward(&r, step, error));
+        if (s->desc->progress &&
+            s->desc->progress(s->desc->progress_user, (s->duration + s->path.t[step]) / 2,
+                              s->duration))
+            return lwi_fail(error, LW_ERR_INTERRUPTED, "interrupted");
+    }
+    return LW_OK;
+}
