@@ -35,7 +35,7 @@ static void print_report(const cli_arguments *arguments, const cli_analysis *a,
         printf("             %d displacement%s no force\n", e->indifferent,
                e->indifferent == 1 ? " meets" : "s meet");
     if (e->dof && !e->states)
-        printf("softest      %.6g 1/s^2, mostly %s\n", e->softest, e->coordinate);
+        printf("softest      %.6g 1/s^2, mostly %s\n", e->softest + 0.0, e->coordinate); // no -0
     printf("potential    %.9g J\n", seen->potential);
     for (int j = 0; j < lw_model_joint_count(a->model); j++) {
         const lw_joint_info joint = lw_model_joint(a->model, (lw_joint){j});

@@ -119,6 +119,45 @@ class Analysis(unittest.TestCase):
                 (("--from", "top"), 2, "--from top: expected start or rest"),
                 (("--from", "rest", "--initial", rest), 2, "--from rest is of one run")):
             self.assertIn(text, self.run_program("run", self.model, *arguments, code=code))
+    def test_misuse(self):
+        """Dependent actuators, dead points, singular positions, rigid motions, no equilibrium: what is printed."""
+        bar = "mass: 1, inertia: [0.01, 0.05, 0.05, 0, 0, 0]"
+        crank = ("linkwork: 1\ngravity: [0, -9.81, 0]\nbodies:\n"
+                 f"  crank: {{{bar}, position: [0.25, 0, 0]}}\n  rod: {{{bar}, position: [1, 0, 0]}}\n"
+                 f"  piston: {{{bar}, position: [1.5, 0, 0]}}\njoints:\n"
+                 "  A: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1]}\n"
+                 "  B: {type: revolute, between: [crank, rod], at: [0.5, 0, 0], axis: [0, 0, 1]}\n"
+                 "  C: {type: revolute, between: [rod, piston], at: [1.5, 0, 0], axis: [0, 0, 1]}\n")
+        slider = "  D: {type: prismatic, between: [ground, piston], at: [1.5, 0, 0], axis: [1, 0, 0]}\n"
+        rocker = "  D: {type: revolute, between: [ground, piston], at: [1, 0, 0], axis: [0, 0, 1]}\n"
+        models = {"dead": crank + slider, "line": crank + rocker,
+                  "afloat": f"linkwork: 1\ngravity: [0, 0, 0]\nbodies: {{one: {{{bar}}}, two: {{{bar}, position: [1, 0, 0]}}}}\n"
+                            "joints: {A: {type: revolute, between: [one, two], at: [0.5, 0, 0], axis: [0, 0, 1], "
+                            "spring: {q0: {stiffness: 10}}}}\n",
+                  "slide": f"linkwork: 1\nbodies: {{box: {{{bar}}}}}\n"
+                           "joints: {rail: {type: prismatic, between: [ground, box], at: [0, 0, 0], axis: [1, 0, -1]}}\n"}
+        for name, text in models.items():
+            with open(self.path(name + ".yaml"), "w", encoding="utf-8") as file:
+                file.write(text)
+        for verb, name, arguments, code, text in (
+                ("inverse", "dead", ("--actuators", "A,D"), 0, "minimum norm: 2 actuators of rank 1, 1 dof"),
+                ("inverse", "dead", ("--actuators", "D"), 1, "infeasible: the actuators (rank 0, dof 1) cannot give what the "
+                 "motion needs along joint.A.q0; 100 % of it is missing; expected other --actuators"),
+                ("inverse", "line", ("--actuators", "A"), 1, "singular position: constraints of joint 'C'"),
+                ("equilibrium", "line", (), 1, "2 degrees of freedom here, 1 nearby"),
+                ("linearize", "line", (), 1, "analyses need a position where both are equal"),
+                ("modes", "line", (), 1, "singular position"),
+                ("equilibrium", "afloat", (), 0, "6 displacements meet no force"),
+                ("equilibrium", "afloat", (), 0, "softest      0 1/s^2"),
+                ("modes", "afloat", (), 0, "rigid: "),
+                ("equilibrium", "slide", (), 1, "forces still move joint.rail.q0"),
+                ("modes", "slide", (), 1, "forces still move joint.rail.q0"),
+                ("linearize", "slide", ("--at", "equilibrium"), 1, "no equilibrium found"),
+                ("run", "slide", ("--from", "rest"), 1, "--from rest: no equilibrium found")):
+            with self.subTest(verb=verb, name=name):
+                self.assertIn(text, self.run_program(verb, self.path(name + ".yaml"), *arguments, code=code))
+
+    def test_no_equilibrium(self):
         with open(self.path("falls.yaml"), "w", encoding="utf-8") as file:
             file.write("linkwork: 1\nbodies: {stone: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n")
         self.assertIn("--from rest: no equilibrium found", self.run_program("run", self.path("falls.yaml"), "--from",
