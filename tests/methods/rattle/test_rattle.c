@@ -177,6 +177,70 @@ static int state_size(const stepper *s)
     return data_of(s)->at_momentum + 6 * s->model->nnode;
 }
 
+// Forces of the second kick on bodies, energies, and positions after many steps of order 2 and 4.
+static void forces_of_steps_are_those_of_another_program(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *body;
+        double step;
+        int steps, order;
+        double force[3], r[3];
+    } rows[] = {
+        {"double_pendulum",
+         "b0",
+         0.02,
+         100,
+         2,
+         {-0.5301040195104321, 11.028743094258958, 0},
+         {0.12379999851257356, -0.4844311719618038, 0}},
+        {"double_pendulum",
+         "b1",
+         0.02,
+         100,
+         2,
+         {-4.006392610687249, 11.351984694666678, 0},
+         {0.4533048975824266, -1.4245875833900208, 0}},
+        {"floating_loop",
+         "b4",
+         0.05,
+         100,
+         2,
+         {-0.06113478762134611, -0.024194133042996335, 0.01890115668518974},
+         {0.9215377016885112, 0.6151932202575582, -0.5226937634345613}},
+        {"floating_loop",
+         "b4",
+         0.05,
+         20,
+         4,
+         {-0.07882652478917593, 0.016080174823852995, 0.037430123825807425},
+         {0.797721716194512, -0.2637107255992751, -0.18671949124373902}},
+    };
+    for (int i = 0; i < LWI_COUNT(rows); i++) {
+        stepper s = begin(rows[i].name, rows[i].order);
+        const int k = s.model->body_node[body_of(s.model, rows[i].body)];
+        double W[6];
+        advance(&s, rows[i].step, rows[i].steps);
+        lwi_rattle_wrench(data_of(&s), k, data_of(&s)->mu, W);
+        for (int c = 0; c < 3; c++) near(rows[i].name, W[c], rows[i].force[c], 1e-9);
+        for (int c = 0; c < 3; c++) near(rows[i].name, s.x[7 * k + c], rows[i].r[c], 1e-12);
+        end(&s);
+    }
+    // of the top, whose rows have constant axes: both kicks
+    static const double lambda[3] = {2.84356316609, -0.37409824231, 5.16710883298},
+                        mu[3] = {2.86884999153, -0.31904488030, 4.99369261084};
+    stepper s = begin("heavy_top", 2);
+    advance(&s, 0.01, 20);
+    for (int c = 0; c < 3; c++) {
+        near("first kick", data_of(&s)->lambda[c], lambda[c], 1e-9);
+        near("second kick", data_of(&s)->mu[c], mu[c], 1e-9);
+    }
+    end(&s);
+    lw_model *model = read_model("double_pendulum");
+    near("energy", run_rattle(model, 0.02, 2, 2, 2).energy, -16.213931314726537, 1e-12);
+    lw_model_destroy(model);
+}
+
 static void motion_reverses(void **state)
 {
     (void)state;
@@ -678,6 +742,7 @@ int main(void)
         cmocka_unit_test(steps_are_those_of_another_program),
         cmocka_unit_test(errors_are_those_of_another_program),
         cmocka_unit_test(halving_shows_the_order),
+        cmocka_unit_test(forces_of_steps_are_those_of_another_program),
         cmocka_unit_test(motion_reverses),
         cmocka_unit_test(momenta_are_kept),
         cmocka_unit_test(the_symplectic_form_is_kept),
