@@ -45,7 +45,7 @@ static lw_status accepts(const lw_model *model, lw_error *why)
 
 static lw_status make_layout(lwi_work *work, lwi_rattle *d)
 {
-    const int nb = work->model->nnode, memory = LWI_RATTLE_REMAINDERS * nb + 3 * d->system.nrow;
+    const int nb = work->model->nnode, memory = LWI_RATTLE_REMAINDERS * nb + 4 * d->system.nrow;
     TRY(lwi_auxiliary_layout(work->model, nb, LWI_MOMENTUM, &work->arena, &d->auxiliary,
                              &work->layout));
     d->at_momentum = 7 * nb;
@@ -161,7 +161,7 @@ static lw_status create_arrays(lwi_work *work, lwi_rattle *d)
     GET(d->impulse, model->nnode);
     GET(d->lambda, s->nrow);
     GET(d->mu, s->nrow);
-    GET(d->before, s->nrow);
+    GET(d->before, 2 * s->nrow);
     GET(d->b0, s->nrow);
     GET(d->speed, model->nv);
     GET(d->inputs, model->desc.ninput);
@@ -300,7 +300,7 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
     }
     if (d->at_work >= 0) x[d->at_work] = snapshot->work;
     guess_multipliers(d, snapshot->t, x + d->at_lambda);
-    for (int i = s->nrow; i < 3 * s->nrow; i++) x[d->at_lambda + i] = x[d->at_lambda + i - s->nrow];
+    for (int i = s->nrow; i < 4 * s->nrow; i++) x[d->at_lambda + i] = x[d->at_lambda + i - s->nrow];
     return LW_OK;
 }
 

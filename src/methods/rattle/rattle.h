@@ -2,7 +2,7 @@
 // position and velocity level [mclachlan1995, reich1996, hante2021].
 //
 // State x = (r and quaternion of every body; P = m v in world axes and Pi = J w in body axes of every body; auxiliary
-// states; [work, power]; remainders of these; lambda; mu; lambda of the step before).  From the remainders on it is memory:
+// states; [work, power]; remainders of these; lambda; mu; lambda of the two steps before).  From the remainders on it is memory:
 // what the additions so far have rounded off, and the multipliers of the last steps, from which the next one starts.
 //
 //     rattle.c   state, start, observation       step.c    one step of length h, compositions
@@ -74,7 +74,7 @@ typedef struct lwi_rattle {
     int *
         root; ///< [nnode] a node of the same component without joint to the ground; -1: there is one
     double *lambda, *mu;  ///< [nrow] of the two kicks
-    double *before;       ///< [nrow] lambda of the last step
+    double *before;       ///< [2 nrow] lambda of the last step and of the one before
     double *inputs;       ///< [ninput] zeros, for the start
     double *speed;        ///< [model nv] of rotors after the kick
     double (*J0)[6];      ///< [6 slots] rows at the beginning, while `full`

@@ -96,7 +96,7 @@ static void store(const lwi_rattle *d, double *x)
     if (!bytes) return;
     memcpy(x + d->at_lambda, d->lambda, bytes);
     memcpy(x + d->at_lambda + s->nrow, d->mu, bytes);
-    memcpy(x + d->at_lambda + 2 * s->nrow, d->before, bytes);
+    memcpy(x + d->at_lambda + 2 * s->nrow, d->before, 2 * bytes);
 }
 
 // --------------------------------------------------------------------------------- rows and factors
@@ -330,15 +330,15 @@ static const composition *find_composition(int order)
     return &all[0];
 }
 
-// lambda from which Newton starts: that of the last step, of equal steps with its change.
+// lambda from which Newton starts: of equal steps extrapolated from the last three, else that of the last.
 static void guess(lwi_rattle *d, const double *memory)
 {
     const int n = d->system.nrow;
-    const double *before = memory + 2 * n;
-    const double change = d->order == 2 ? 1 : 0;
+    const double *last = memory, *before = memory + 2 * n, *first = before + n;
     for (int i = 0; i < n; i++) {
-        d->before[i] = memory[i];
-        d->lambda[i] = memory[i] + change * (memory[i] - before[i]);
+        d->before[i] = last[i];
+        d->before[n + i] = before[i];
+        d->lambda[i] = d->order == 2 ? 3 * (last[i] - before[i]) + first[i] : last[i];
     }
 }
 
