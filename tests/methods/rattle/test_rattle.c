@@ -226,7 +226,7 @@ static void forces_of_steps_are_those_of_another_program(void **state)
         for (int c = 0; c < 3; c++) near(rows[i].name, s.x[7 * k + c], rows[i].r[c], 1e-12);
         end(&s);
     }
-    // of the top, whose rows have constant axes: both kicks
+    // of the top, with rows along constant axes: both kicks
     static const double lambda[3] = {2.84356316609, -0.37409824231, 5.16710883298},
                         mu[3] = {2.86884999153, -0.31904488030, 4.99369261084};
     stepper s = begin("heavy_top", 2);
