@@ -78,6 +78,15 @@ int lwi_names_repeated(const lwi_names *names)
     return 0;
 }
 
+const char *lwi_names_constant(const char *name)
+{
+    static const char *const meanings[][2] = {
+        {"t", "the time"}, {"pi", "3.14..."}, {"e", "2.71..."}};
+    for (int i = 0; i < LWI_COUNT(meanings); i++)
+        if (strcmp(name, meanings[i][0]) == 0) return meanings[i][1];
+    return NULL;
+}
+
 const char *lwi_names_distinct(const lwi_names *names, const char *first, const char *second,
                                lwi_arena *arena)
 {

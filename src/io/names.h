@@ -24,6 +24,9 @@ const char *lwi_names_near(const lwi_names *names, const char *name);
 /** Index k of a name that equals the one before it in `order`: order[k - 1], order[k]; 0: all differ. */
 int lwi_names_repeated(const lwi_names *names);
 
+/** What a name means in every formula, which no input may have as its name, or NULL. */
+const char *lwi_names_constant(const char *name);
+
 /** "first_second", with underscores appended until the name is not in the list.
  *  @param second  NULL: "first"
  *  @return NULL: no memory */

@@ -100,6 +100,7 @@ class _Reading:
         self.gravity = np.zeros(3) if self.off & _NO_GRAVITY else np.array(m.opt.gravity)
         self.ignored: Dict[str, List[str]] = collections.OrderedDict()
         self.names = {kind: _Names() for kind in ("bodies", "joints", "forces", "markers", "inputs")}
+        self.names["inputs"].taken |= {"t", "pi", "e"}  # of formulas
         self.drives: List[_Drive] = []
         self.given: Dict[str, Any] = {"gravity": self.gravity, "functions": {}, "inputs": [], "bodies": {}, "joints": {}, "couplings": [],
                                       "forces": {}, "markers": {}}

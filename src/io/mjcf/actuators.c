@@ -255,7 +255,7 @@ static bool is_plain(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
 }
 
 // Without a name that of the joint, for its first actuator.
-static const char *input_name(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
+static const char *first_name(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
 {
     char number[32];
     if (a->name) return a->name;
@@ -265,6 +265,15 @@ static const char *input_name(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
     const bool first = a->on == ON_JOINT && u->joint[a->target].nactuator == 0;
     snprintf(number, sizeof number, "actuator%d", u->nactuator + 1);
     return lwi_mjcf_force_name(u, target ? target : a->e->name, first ? NULL : number);
+}
+
+// Names that formulas use otherwise get an underscore.
+static const char *input_name(const lwi_mjcf *u, const lwi_mjcf_actuator *a)
+{
+    const char *name = first_name(u, a);
+    if (!name || !lwi_names_constant(name)) return name;
+    lwi_notes_add(u->notes, a->e, name, "inputs t, pi and e are named t_, pi_ and e_");
+    return lwi_mjcf_force_name(u, name, "");
 }
 
 static lw_status read_actuator(lwi_mjcf *u, const lwi_xml_element *e)

@@ -26,14 +26,11 @@ static lw_status check_name(lwi_yaml_reading *r, const char *kind, const char *n
 static lw_status check_signal_name(lwi_yaml_reading *r, const char *kind, const char *name,
                                    lw_place place)
 {
-    static const char *const meanings[][2] = {
-        {"t", "the time"}, {"pi", "3.14..."}, {"e", "2.71..."}};
+    const char *meaning = lwi_names_constant(name);
     TRY(check_name(r, kind, name, place));
-    for (int i = 0; i < LWI_COUNT(meanings); i++)
-        if (!strcmp(name, meanings[i][0]))
-            return lwi_yaml_fail(r, LW_ERR_PARSE, place,
-                                 "formulas use this name for %s, expected another", meanings[i][1]);
-    return LW_OK;
+    if (!meaning) return LW_OK;
+    return lwi_yaml_fail(r, LW_ERR_PARSE, place, "formulas use this name for %s, expected another",
+                         meaning);
 }
 
 lw_status lwi_yaml_section(lwi_yaml_reading *r, const lwi_document_value *root, const char *name,

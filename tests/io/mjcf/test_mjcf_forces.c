@@ -109,6 +109,22 @@ static void limits_of_tendons_are_stops(void **state)
     lw_builder_destroy(b);
 }
 
+// Names that formulas use for the time and for numbers are none of inputs.
+static void inputs_have_names_that_formulas_can_use(void **state)
+{
+    (void)state;
+    lw_builder *b = read_mjcf(MODEL(WORLD(
+        "<body name='a'>" MASS "<joint name='e'/></body>") "<actuator><motor joint='e'/>"
+                                                           "<motor name='t' joint='e' gear='2'/>"
+                                                           "<motor name='t_' joint='e' gear='2'/>"
+                                                           "</actuator>"));
+    const char *const inputs[] = {"e_", "t__", "t_"};
+    assert_int_equal(b->desc.ninput, LWI_COUNT(inputs));
+    for (int i = 0; i < LWI_COUNT(inputs); i++) assert_string_equal(b->desc.input[i], inputs[i]);
+    assert_int_equal(lwt_warnings_with(b, "are named t_, pi_ and e_ (2): e, t"), 1);
+    lw_builder_destroy(b);
+}
+
 // Actuators of all kinds share their defaults; the element is applied after those of its classes, the outer ones first.
 static void actuators_share_their_defaults(void **state)
 {
@@ -168,7 +184,7 @@ static void laws_and_ranges_of_actuators(void **state)
                                     "<fixed name='pair'><joint joint='l' coef='.5'/>"
                                     "<joint joint='k' coef='-2'/></fixed></tendon>"));
     const lw_servo_desc *v = servo_of(b, "v"), *d = servo_of(b, "d"), *g = servo_of(b, "g");
-    const lw_servo_desc *p = servo_of(b, "p"), *t = servo_of(b, "t");
+    const lw_servo_desc *p = servo_of(b, "p"), *t = servo_of(b, "t_");
     near3(v->law.gain, 3, 0, 0);
     NEAR(v->law.kd, 3);
     assert_false(v->law.has_effort_range || v->law.has_target_range);
@@ -594,6 +610,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(actuators_are_inputs),
         cmocka_unit_test(limits_of_tendons_are_stops),
+        cmocka_unit_test(inputs_have_names_that_formulas_can_use),
         cmocka_unit_test(actuators_share_their_defaults),
         cmocka_unit_test(laws_and_ranges_of_actuators),
         cmocka_unit_test(spatial_tendons_and_slider_cranks),
