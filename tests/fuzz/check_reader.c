@@ -79,8 +79,7 @@ const char *check_reader(const char *text, size_t length, const char *format, bo
     const lw_allocator allocator = {allocate, release, &m};
     lw_read_desc desc = {
         .format = format, .allocator = &allocator, .folder = LW_SOURCE_DIR "/tests/fuzz/corpus"};
-    if (length % 3 == 1)
-        desc.limits_time = LW_LIMITS_TIME; // limits as stops, in a part of the texts
+    if (length % 3 == 1) desc.limits_time = LW_LIMITS_TIME;
     if (length % 3 == 2) desc.limits.stiffness = 1e4;
     const char *wrong;
     lw_model *model = NULL;
