@@ -320,6 +320,7 @@ lw_status lwi_elim_create_tasks(lwi_elim *elim, lwi_arena *scratch, lwi_arena *a
     if (!c.shape || !elim->task || !elim->task_of || !elim->lane_of) return LW_ERR_MEMORY;
     TRY(choose_all(&c));
     elim->nbatch = elim->ntask;
+    TRY(lwi_elim_front_room(elim, arena));
     LWI_ASSERT(elim->ntask <= n);
     for (int k = 0; k < n; k++) {
         if (c.taken[k]) continue;

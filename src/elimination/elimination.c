@@ -244,7 +244,7 @@ static lw_status find_entry_nodes(lwi_elim *elim, lwi_arena *arena)
 }
 
 // Memory of all fronts, each kind of array contiguous in the order of the sweep.
-static lw_status front_room(lwi_elim *elim, lwi_arena *arena)
+lw_status lwi_elim_front_room(lwi_elim *elim, lwi_arena *arena)
 {
     size_t R = 0, U = 0, v = 0, null = 0, swap = 0, C = 0, perm = 0;
     for (int k = 0; k < elim->nnode; k++) {
@@ -336,7 +336,6 @@ lw_status lwi_elim_create(const lwi_plan *plan, lwi_arena *arena, lwi_elim **out
     LWI_INVARIANT((last ? last->row + last->nc : 0) == plan->nrow,
                   NULL); // every row is closed once
     TRY(find_entry_nodes(elim, arena));
-    TRY(front_room(elim, arena));
     TRY(tasks(elim, arena));
     const size_t slots = (size_t)plan->slot[plan->graph.nedge], rows = (size_t)plan->nrow;
     elim->J = (double(*)[6])LWI_PUSH(arena, double, 36 * slots);

@@ -179,6 +179,8 @@ void lwi_elim_down(lwi_elim *elim, int node);
 void lwi_elim_rank_eliminate(lwi_elim *elim, int node, const lwi_team *team);
 void lwi_elim_rank_up(lwi_elim *elim, int node);
 void lwi_elim_rank_down(lwi_elim *elim, int node);
+/** Memory of all fronts, after the rooms of batches: pages of fronts in lanes then remain untouched. */
+lw_status lwi_elim_front_room(lwi_elim *elim, lwi_arena *arena);
 /** Whether every row of the node has eps > 0. */
 bool lwi_elim_regular(const lwi_elim *elim, const lwi_elim_front *front);
 /** Rows of the node with a pivot below this are inactive in this matrix pass (inactive_rows.c); 0: none. */
