@@ -161,15 +161,30 @@ static void divide(double x[36], const double l[36])
     }
 }
 
-// Z -= X Y'
-static void subtract_product(double *restrict z, const double *restrict x, const double *restrict y)
+// z -= X y, with the entries of y `step` apart, rows from `from` on, which is even.
+static inline void subtract_columns(double z[SIZE], const double x[36], const double *y, int step,
+                                    int from)
 {
-    for (int c = 0; c < SIZE; c++) {
-        double sum[SIZE];
-        memcpy(sum, z + SIZE * c, sizeof sum);
-        for (int m = 0; m < SIZE; m++) subtract(sum, y[SIZE * m + c], x + SIZE * m);
-        memcpy(z + SIZE * c, sum, sizeof sum);
-    }
+    lwi_pair sum[3];
+    for (int k = from / 2; k < 3; k++) sum[k] = lwi_pair_at(z + 2 * k);
+    for (int m = 0; m < SIZE; m++)
+        for (int k = from / 2; k < 3; k++)
+            sum[k] -= y[step * m] * lwi_pair_at(x + SIZE * m + 2 * k);
+    memcpy(z + from, sum + from / 2, (size_t)(SIZE - from) * sizeof *z);
+}
+
+// Z -= X Y'
+static void subtract_product(double z[36], const double x[36], const double y[36])
+{
+    for (int c = 0; c < SIZE; c++) subtract_columns(z + SIZE * c, x, y + c, SIZE, 0);
+}
+
+// The lower triangle of Z -= X X'; of what is above it only parts.
+static void subtract_square(double z[36], const double x[36])
+{
+    for (int c = 0; c < 2; c++) subtract_columns(z + SIZE * c, x, x + c, SIZE, 0);
+    for (int c = 2; c < 4; c++) subtract_columns(z + SIZE * c, x, x + c, SIZE, 2);
+    for (int c = 4; c < 6; c++) subtract_columns(z + SIZE * c, x, x + c, SIZE, 4);
 }
 
 // Block i of a column on the diagonal of its row, and with each one below it on the block of both rows.
@@ -177,7 +192,7 @@ static void subtract_block(lwi_block_cholesky *A, int i, int end)
 {
     const int column = A->row[i];
     int at = A->first[column];
-    subtract_product(A->diagonal[column], A->below[i], A->below[i]);
+    subtract_square(A->diagonal[column], A->below[i]);
     for (int k = i + 1; k < end; k++, at++) {
         while (A->row[at] != A->row[k]) at++;
         subtract_product(A->below[at], A->below[k], A->below[i]);
@@ -219,7 +234,7 @@ void lwi_block_cholesky_solve(const lwi_block_cholesky *A, double (*x)[6])
     for (int k = 0; k < A->n; k++) {
         lower(A->diagonal[k], x[k]);
         for (int i = A->first[k]; i < A->first[k + 1]; i++)
-            for (int c = 0; c < SIZE; c++) subtract(x[A->row[i]], x[k][c], A->below[i] + SIZE * c);
+            subtract_columns(x[A->row[i]], A->below[i], x[k], 1, 0);
     }
     for (int k = A->n - 1; k >= 0; k--) {
         for (int i = A->first[k]; i < A->first[k + 1]; i++)
