@@ -567,6 +567,11 @@ def growth_counts(source):
 
 
 @made("docs/benchmarks.md")
+def growth_rows(source):
+    return source.printed("bench/growth/growth.py", "growth_rows.json")
+
+
+@made("docs/benchmarks.md")
 def runs(source):
     return source.printed("bench/runs/runs.py", "runs.json")
 

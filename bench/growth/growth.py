@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """How the cost of everything around the solver grows with the mechanism.
 
-usage: growth.py --program PROGRAM [--kinds A,B] [--bodies N,N,...] [--limit S] [--instructions] [--json FILE] [--check]
+usage: growth.py --program PROGRAM [--kinds A,B] [--bodies N,N,...] [--limit S] [--instructions] [--rows] [--json FILE]
+                 [--check]
        growth.py --table FILE
 
 For each kind of mechanism and number of bodies, in seconds of processor time and MB of memory:
@@ -19,6 +20,7 @@ take longer than the limit, from the sizes before, is left out, and so are large
 --instructions  counts instructions (valgrind) in place of seconds: exponents without noise and caches, on machines that
                 do other things, too; memory is that of csv; a command takes some 20 times as long, so the default sizes
                 are 391, 1563, 6250
+--rows          counts the instructions of evaluations, of rows of all columns to CSV and of their text, and nothing else
 --json          writes what was measured, after each size
 --check         exit status 1 if a command fails, or an exponent is above its limit: 1.15, nets 1.7
 --table         prints the tables of docs/benchmarks.md from such a file
@@ -37,6 +39,7 @@ import tempfile
 KINDS = ("chain", "tree", "loop", "n_four_bar", "ladder", "net", "star", "platform")
 VALUES = ("check", "csv", "hdf5", "evaluation", "row", "memory")
 READER = "lw_model_read"  # reads a model file
+WRITER = "lw_csv_row"     # writes a row as text
 LIMITS = {"net": 1.7}   # exponents
 LIMIT = 1.15
 SHORT, LIGHT = 0.03, 60  # [s], [MB] less is not used in fits: what starting the program takes
@@ -157,12 +160,22 @@ def count(arguments, limit):
     return float(re.search(r"I\s+refs:\s+([\d,]+)", text).group(1).replace(",", "")), 0, text
 
 
+def count_in(function, arguments, limit):
+    """The same of one function of the program."""
+    tool = ["valgrind", "--tool=callgrind", f"--toggle-collect={function}", "--callgrind-out-file=/dev/null"]
+    _, _, text = run(tool + arguments, limit)
+    return float(re.search(r"Collected : (\d+)", text).group(1)), 0, text
+
+
 def count_reading(program, path, csv, limit):
     """Instructions of starting the program, and of reading a model in it."""
     start = count([program, "--version"], limit)[0]
-    tool = ["valgrind", "--tool=callgrind", f"--toggle-collect={READER}", "--callgrind-out-file=/dev/null"]
-    _, _, text = run(tool + [program, "run", path, "--quiet", "--duration", "0", "-o", csv], limit)
-    return start + float(re.search(r"Collected : (\d+)", text).group(1))
+    return start + count_in(READER, [program, "run", path, "--quiet", "--duration", "0", "-o", csv], limit)[0]
+
+
+def count_text(arguments, limit):
+    """Of writing rows as CSV."""
+    return count_in(WRITER, arguments, limit)
 
 
 def summary(text):
@@ -188,6 +201,7 @@ class Measurement:
     def __init__(self, arguments, path, bodies, before):
         self.program, self.path, self.bodies, self.before = arguments.program, path, bodies, before
         self.meter = count if arguments.instructions else run
+        self.rows = arguments.rows
         self.limit, self.unit = arguments.limit, PER_SECOND if arguments.instructions else 1.0
         self.slow = 20 if arguments.instructions else 1  # seconds for one
         self.found, self.memory = {"bodies": bodies}, 0.0
@@ -223,6 +237,18 @@ class Measurement:
         evaluation = predicted(self.before, "evaluation", self.bodies)
         return FEW * max(4, math.ceil(min(self.found["csv"], self.limit / 4) / (STAGES * FEW * evaluation)))
 
+    def rows_counted(self, csv):
+        """An evaluation, rows of all columns to CSV, and the text of these."""
+        try:
+            few, _, text = self.steps(csv, FEW, 2)
+            self.found["formulation"] = summary(text)["options"]["formulation"]
+            self.found["evaluation"] = (self.steps(csv, 4 * FEW, 2)[0] - few) / (STAGES * 3 * FEW)
+            self.found["row"] = (self.steps(csv, FEW, FEW + 1)[0] - few) / (FEW - 1)
+            self.meter = count_text
+            self.found["text"] = self.steps(csv, FEW, FEW + 1)[0] / (FEW + 1)
+        except Failed:
+            pass
+
     def evaluation_and_row(self, csv):
         if "csv" not in self.found or self.left_out("row"):
             return
@@ -257,6 +283,9 @@ class Measurement:
     def all(self):
         """The values of the model; those that take too long are left out."""
         with tempfile.TemporaryDirectory() as folder:
+            if self.rows:
+                self.rows_counted(os.path.join(folder, "x.csv"))
+                return self.found
             csv, h5 = os.path.join(folder, "x.csv"), os.path.join(folder, "x.h5")
             self.command("check", ["check", self.path])
             self.command("csv", ["run", self.path, "--quiet", "--duration", "0", "-o", csv])
@@ -269,7 +298,8 @@ class Measurement:
 def write(arguments, results):
     if arguments.json:
         with open(arguments.json, "w", encoding="utf-8") as file:
-            json.dump({"instructions": arguments.instructions, "results": results}, file, indent=1)
+            made = {"instructions": arguments.instructions, "rows": arguments.rows, "results": results}
+            json.dump(made, file, indent=1)
 
 
 def measure_all(arguments):
@@ -330,6 +360,17 @@ def evaluations(result, value):
     return f"{ratio:.0f}" if ratio >= 10 else f"{ratio:.1f}"
 
 
+def print_rows(results):
+    print("| kind | bodies | `auto` | evaluation | row | of which text | row, evaluations | without text |")
+    print("|---|---|---|---|---|---|---|---|")
+    for r in results:
+        if "row" in r and "text" in r:
+            r["bare"] = r["row"] - r["text"]
+        print(f"| {r['kind']} | {r['bodies']} | `{r.get('formulation', '–')}` | "
+              + " | ".join(cell(r, v) for v in ("evaluation", "row", "text")) + " | "
+              + " | ".join(evaluations(r, v) for v in ("row", "bare")) + " |")
+
+
 def print_tables(results, instructions):
     unit, name = (PER_SECOND, "instr.") if instructions else (1.0, "s")
     print(f"| kind | bodies | `auto` | `check` {name} | to CSV {name} | to HDF5 {name} | evaluation {name} | row {name} "
@@ -356,12 +397,14 @@ def main():
     parser.add_argument("--bodies", type=lambda s: [int(n) for n in s.split(",")])
     parser.add_argument("--limit", type=float, default=120)
     parser.add_argument("--instructions", action="store_true")
+    parser.add_argument("--rows", action="store_true")
     parser.add_argument("--json")
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--table")
     arguments = parser.parse_args()
     if not arguments.table and not arguments.program:
         parser.error("--program or --table is needed")
+    arguments.instructions = arguments.instructions or arguments.rows
     if arguments.instructions and not shutil.which("valgrind"):
         parser.error("--instructions: there is no valgrind")
     arguments.bodies = arguments.bodies or (SIZES_COUNTED if arguments.instructions else SIZES)
@@ -369,9 +412,13 @@ def main():
         with open(arguments.table, encoding="utf-8") as file:
             read = json.load(file)
         results, arguments.instructions = read["results"], read.get("instructions", False)
+        arguments.rows = read.get("rows", False)
     else:
         results = measure_all(arguments)
         write(arguments, results)
+    if arguments.rows:
+        print_rows(results)
+        sys.exit(1 if arguments.check and FAILURES else 0)
     above = print_tables(results, arguments.instructions)
     sys.exit(1 if arguments.check and (above or FAILURES) else 0)
 
