@@ -7,6 +7,7 @@ import json
 import os
 import tempfile
 import threading
+import time
 import uuid
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Optional, Tuple
@@ -17,7 +18,8 @@ from ._native import ffi, lib
 from ._simulation import Progress, Watch, hdf5_lock
 from ._study import Study
 
-WINDOW = 256  #: parts that an executor has at the same time
+WINDOW = 256  #: parts that an executor has at the same time, at least; twice as many as it has workers, if these are more
+ASK = 10.0  #: seconds between questions for their number: clusters grow
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,10 @@ class _Futures:
         """A part as a future."""
         return self.executor.submit(make_part, *words)
 
+    def workers(self) -> int:
+        """How many parts it makes at once, 0: not known."""
+        return int(getattr(self.executor, "_max_workers", 0) or 0)
+
     def wait(self, futures: List[Any]) -> List[Any]:
         """Those that have ended, at least one, or after a while none."""
         done, _ = concurrent.futures.wait(futures, 0.5, concurrent.futures.FIRST_COMPLETED)
@@ -166,6 +172,9 @@ class _Dask(_Futures):
     def submit(self, *words: Any) -> Any:
         return self.executor.submit(make_part, *words, pure=False, retries=100, key=f"linkwork part {words[1]} {self.name}")
 
+    def workers(self) -> int:
+        return sum(self.executor.nthreads().values())
+
     def wait(self, futures: List[Any]) -> List[Any]:
         try:
             return list(self.distributed.wait(futures, timeout=0.5, return_when="FIRST_COMPLETED").done)
@@ -185,6 +194,9 @@ class _Ray(_Futures):
 
     def submit(self, *words: Any) -> Any:
         return self.remote.remote(*words)
+
+    def workers(self) -> int:
+        return int(self.executor.cluster_resources().get("CPU", 0))
 
     def wait(self, futures: List[Any]) -> List[Any]:
         return list(self.executor.wait(futures, num_returns=1, timeout=0.5)[0])
@@ -235,12 +247,16 @@ def complete(store: Store, executor: Any = None, threads: int = 0, lanes: int = 
         return
     engine, folder = _engine(executor), os.path.abspath(store.folder)
     running: List[Any] = []
+    missing.reverse()  # taken from the end
+    window, asked = WINDOW, -ASK
     try:
         while missing or running:
             _poll(store, progress, done)
-            while missing and len(running) < WINDOW:
-                running.append(engine.submit(folder, missing.pop(0), threads or 1, lanes))
-            ended = engine.wait(running)
+            if time.monotonic() - asked >= ASK:
+                window, asked = max(WINDOW, 2 * engine.workers()), time.monotonic()
+            while missing and len(running) < window:
+                running.append(engine.submit(folder, missing.pop(), threads or 1, lanes))
+            ended = set(engine.wait(running))
             running = [f for f in running if f not in ended]
             done += sum(store.rows(engine.result(f)) for f in ended)
     except concurrent.futures.BrokenExecutor as broken:

@@ -148,6 +148,27 @@ def test_workers_end_with_their_driver(path, tmp_path, number):
     assert not left
 
 
+def test_every_worker_has_a_part(path, whole, tmp_path, monkeypatch):
+    class Many(concurrent.futures.Executor):
+        """Begins when each of its workers has two parts."""
+
+        _max_workers, waiting = 6, []
+
+        def submit(self, function, *words, **more):
+            self.waiting.append((concurrent.futures.Future(), function, words))
+            last = self.waiting[-1][0]
+            if len(self.waiting) == 12:
+                for future, call, given in self.waiting:
+                    future.set_result(call(*given))
+                self.waiting.clear()
+            return last
+
+    calls = []
+    monkeypatch.setattr(_store, "WINDOW", 2)
+    same(lw.sweep(path, SPACE, store=tmp_path / "m", part_rows=1, executor=Many(),
+                  progress=lambda *of: calls.append(of) or len(calls) > 40, **STUDY), whole)
+
+
 def test_engines_are_chosen_by_what_they_are():
     class Fake:
         __name__ = "ray"
