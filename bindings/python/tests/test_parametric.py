@@ -1,4 +1,6 @@
 """Derivatives of the dynamics at a state by physical parameters."""
+import pathlib
+
 import numpy as np
 import pytest
 
@@ -15,8 +17,10 @@ joints:
 """
 
 
-def test_pendulum() -> None:
-    model = lw.load(text=PENDULUM, format="yaml")
+def test_pendulum(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "pendulum.yaml"
+    path.write_text(PENDULUM)
+    model = lw.load(str(path))
     p = lw.Parametric(model, ["length", "mass", "damping", "gravity.z"])
     assert all(p.exact) and len(p.parameters) == 4
     q, v, tau, g, m, length, c = 0.4, 0.7, 0.3, 9.81, 2.0, 1.5, 0.1
