@@ -67,7 +67,8 @@ typedef struct lwi_events {
 typedef struct lwi_triggers {
     bool active;
     bool begun;         ///< sides and times are those of a state of this run
-    bool fresh;         ///< no step has been made since then
+    bool fresh;         ///< no time but round-off has passed since then
+    double begun_at;    ///< the time then
     bool resumed;       ///< what happens at the present time has happened before
     int n;              ///< events, then relays
     signed char *side;  ///< [n] sign of the condition; 0: it was 0 since the start

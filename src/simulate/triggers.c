@@ -20,7 +20,7 @@
 enum { MAX_TRIALS = 200 };
 // The interval that is left of a search, relative to the time.
 #define SHORTEST (4 * DBL_EPSILON)
-// A condition that crosses in so small a part of the first step was zero at the start.
+// A condition that crosses within so small a part of the first step, or of the time between rows, was zero at the start.
 #define AT_START 1e-9
 // So many events follow one another within so small a part of the time, in addition to some for each event of the
 // model, before they are taken for a chatter without end.
@@ -220,6 +220,7 @@ static lw_status begin(lw_sim *sim)
                          ? INFINITY
                          : lwi_event_time(sim->model, i, sim->t, !g->resumed);
     g->begun = g->fresh = true;
+    g->begun_at = sim->t;
     g->repeats = 0;
     take_times(sim);
     return LW_OK;
@@ -351,6 +352,11 @@ static lw_status find_first(lw_sim *sim)
 
 // ------------------------------------------------------------------------------------------- steps
 
+static double interval_of_rows(const lw_sim *sim)
+{
+    return sim->options.sample > 0 ? sim->options.sample : sim->options.duration;
+}
+
 static lw_status step(lw_sim *sim, double stop)
 {
     lwi_triggers *g = &sim->triggers;
@@ -361,9 +367,12 @@ static lw_status step(lw_sim *sim, double stop)
     TRY(examine(sim));
     const double length = sim->t - g->t0;
     if (any_crossed(sim)) TRY(find_first(sim));
-    // zero at the start except for round-off: no crossing
-    if (g->fresh && sim->t - g->t0 <= AT_START * length) take_signs(sim);
-    g->fresh = false;
+    // zero at the start except for round-off: no crossing; first steps may be as short as that
+    const double since = sim->t - g->begun_at;
+    if (g->fresh && since <= AT_START * fmax(length, interval_of_rows(sim)))
+        take_signs(sim);
+    else
+        g->fresh = false;
     take_sides(sim);
     if (sim->t >= g->next) take_times(sim);
     return LW_OK;

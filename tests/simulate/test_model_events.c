@@ -250,6 +250,35 @@ static void steps_of_a_program_end_at_a_stop_and_continue(void **state)
     lw_model_destroy(model);
 }
 
+// Conditions that are zero at the start except for round-off are no events, whatever the first step is; others are.
+static void round_off_at_the_start_is_no_event(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *start;
+        long up, down;
+    } known[] = {{"q: [0], qd: [1]", 0, 0},      {"q: [-1e-17], qd: [1]", 0, 0},
+                 {"q: [-1e-12], qd: [1]", 0, 0}, {"q: [1e-12], qd: [-1]", 0, 0},
+                 {"q: [1e-12], qd: [1]", 0, 0},  {"q: [-1e-8], qd: [1]", 1, 0},
+                 {"q: [1e-8], qd: [-1]", 0, 1}};
+    static const char *const integrators[] = {"dopri5", "rk4", "bdf"};
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < (int)(sizeof known / sizeof *known); i++) {
+            char text[1000];
+            snprintf(text, sizeof text, SLIDER(", %s") NO_GRAVITY, known[i].start);
+            lw_model *model = parse(text, "  up: {when: s.q0 > 0, record: true}\n"
+                                          "  down: {when: s.q0, crossing: falling, record: true}\n"
+                                          "  later: {when: s.q0*s.q0 > 0.01, record: true}\n");
+            lw_sim *sim = sim_of(model, "aba", integrators[k], 1e-8, k == 1 ? 0.01 : 0);
+            OK(lw_sim_step(sim, 1));
+            assert_int_equal(lw_sim_event_count(sim, 0), known[i].up);
+            assert_int_equal(lw_sim_event_count(sim, 1), known[i].down);
+            assert_int_equal(lw_sim_event_count(sim, 2), 1);
+            lw_sim_destroy(sim);
+            lw_model_destroy(model);
+        }
+}
+
 // z = 1 - g t^2/2: the conditions hold from known times on.
 static void conditions_are_joined(void **state)
 {
@@ -653,6 +682,7 @@ int main(void)
         cmocka_unit_test(rows_of_events_are_between_the_samples),
         cmocka_unit_test(events_next_to_rows_do_not_change_a_motion),
         cmocka_unit_test(steps_of_a_program_end_at_a_stop_and_continue),
+        cmocka_unit_test(round_off_at_the_start_is_no_event),
         cmocka_unit_test(conditions_are_joined),
         cmocka_unit_test(a_jump_through_zero_is_an_event),
         cmocka_unit_test(events_of_loops_agree),
