@@ -250,7 +250,7 @@ static void steps_of_a_program_end_at_a_stop_and_continue(void **state)
     lw_model_destroy(model);
 }
 
-// Conditions that are zero at the start except for round-off are no events, whatever the first step is; others are.
+// Conditions that are zero at the start except for round-off are no events, for any first step; others are.
 static void round_off_at_the_start_is_no_event(void **state)
 {
     (void)state;
