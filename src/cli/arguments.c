@@ -15,7 +15,6 @@ static const cli_option options_[] = {
     CLI_OPTION_LIST(X)
 #undef X
 };
-enum { NOPTION = sizeof options_ / sizeof options_[0] };
 
 enum { BASIC, EXPERT };
 static const cli_option simulation_[] = {
@@ -35,8 +34,10 @@ enum { NPLOT = sizeof plot_ / sizeof plot_[0] };
 // Options that the library sets by key: those of a run, those of a picture, or none.
 static const cli_option *library_options(cli_options options, int *n)
 {
-    *n = options & CLI_SIMULATION ? NSIMULATION : options & CLI_PLOTTING ? NPLOT : 0;
-    return options & CLI_SIMULATION ? simulation_ : plot_;
+    *n = cli_has(options, CLI_SIMULATION) ? NSIMULATION
+         : cli_has(options, CLI_PLOTTING) ? NPLOT
+                                          : 0;
+    return cli_has(options, CLI_SIMULATION) ? simulation_ : plot_;
 }
 
 // '-' and '_' are the same letter
@@ -53,10 +54,16 @@ bool cli_ends_in(const char *file, const char *ending)
     return n > m && !strcmp(file + n - m, ending);
 }
 
+bool cli_has(cli_options options, int option)
+{
+    while (*options != CLI_LAST && *options != option) options++;
+    return *options == option;
+}
+
 const char *cli_other_option(const cli_arguments *arguments, cli_options expected)
 {
-    for (int i = 0; i < NOPTION; i++)
-        if (arguments->given & ~expected & ((cli_options)1 << i)) return options_[i].key;
+    for (int i = 0; i < CLI_NOPTION; i++)
+        if (arguments->given[i] && !cli_has(expected, i)) return options_[i].key;
     return NULL;
 }
 
@@ -74,17 +81,17 @@ static void print_option(FILE *file, const cli_option *option)
 int cli_print_options(FILE *file, cli_options options, bool expert)
 {
     int n, left_out = 0;
-    const bool many = options & (CLI_VARY | CLI_BY);
-    const cli_options rare = (cli_options)CLI_EXPERT & ~(many ? (cli_options)CLI_MANY : 0);
-    for (int i = 0; i < NOPTION; i++) {
-        if (!(options & ((cli_options)1 << i))) continue;
-        if (expert || !(rare & ((cli_options)1 << i)))
+    const bool many = cli_has(options, CLI_VARY) || cli_has(options, CLI_BY);
+    for (int i = 0; i < CLI_NOPTION; i++) {
+        if (!cli_has(options, i)) continue;
+        if (expert || !cli_has(CLI_OPTIONS(CLI_EXPERT), i) ||
+            (many && cli_has(CLI_OPTIONS(CLI_MANY), i)))
             print_option(file, &options_[i]);
         else
             left_out++;
     }
     const cli_option *library = library_options(options, &n);
-    if (options & CLI_SIMULATION)
+    if (cli_has(options, CLI_SIMULATION))
         fputs("\nThe run; each is also a key of the model file's `simulation:`\n", file);
     for (int i = 0; i < n; i++) {
         if (expert || !library[i].expert)
@@ -98,11 +105,11 @@ int cli_print_options(FILE *file, cli_options options, bool expert)
 // `dash`: "-" or "--", as typed before the key.
 static cli_exit unknown(const char *dash, const char *key, const char *verb, cli_options options)
 {
-    const char *names[NOPTION + NSIMULATION + NPLOT];
+    const char *names[CLI_NOPTION + NSIMULATION + NPLOT];
     int n = 0, nlibrary;
     const cli_option *library = library_options(options, &nlibrary);
-    for (int i = 0; i < NOPTION; i++)
-        if (options & ((cli_options)1 << i)) names[n++] = options_[i].key;
+    for (int i = 0; i < CLI_NOPTION; i++)
+        if (cli_has(options, i)) names[n++] = options_[i].key;
     for (int i = 0; i < nlibrary; i++) names[n++] = library[i].key;
     const char *nearest = lw_nearest(key, names, n);
     return cli_complain(CLI_USE, "%s has no option %s%s%s%s%s", verb, dash, key,
@@ -274,86 +281,86 @@ static cli_exit set_level(cli_arguments *arguments, const char *value)
     return CLI_DONE;
 }
 
-static cli_exit set_option(cli_arguments *arguments, int bit, const char *value)
+static cli_exit set_option(cli_arguments *arguments, int id, const char *value)
 {
     // clang-format off
-    switch (bit) {
-    case CLI_BIT_OUTPUT:
+    switch (id) {
+    case CLI_OUTPUT:
         if (arguments->noutput == CLI_MAX) return cli_complain(CLI_USE, "too many files to write");
         arguments->output[arguments->noutput++] = value;
         return CLI_DONE;
-    case CLI_BIT_INITIAL: arguments->initial = value; return CLI_DONE;
-    case CLI_BIT_MODEL: arguments->model = value; return CLI_DONE;
-    case CLI_BIT_INSTANCE: return set_instance(arguments, value);
-    case CLI_BIT_BATCH: arguments->batch = value; return CLI_DONE;
-    case CLI_BIT_DESIGN: arguments->design = value; return CLI_DONE;
-    case CLI_BIT_SEED: return set_seed(arguments, value);
-    case CLI_BIT_VARY:
+    case CLI_INITIAL: arguments->initial = value; return CLI_DONE;
+    case CLI_MODEL: arguments->model = value; return CLI_DONE;
+    case CLI_INSTANCE: return set_instance(arguments, value);
+    case CLI_BATCH: arguments->batch = value; return CLI_DONE;
+    case CLI_DESIGN: arguments->design = value; return CLI_DONE;
+    case CLI_SEED: return set_seed(arguments, value);
+    case CLI_VARY:
         if (arguments->nvary == CLI_MAX) return cli_complain(CLI_USE, "too many things vary");
         arguments->vary[arguments->nvary++] = value;
         return CLI_DONE;
-    case CLI_BIT_SET:
+    case CLI_SET:
         if (arguments->nset == CLI_MAX) return cli_complain(CLI_USE, "too many parameters are set");
         arguments->set[arguments->nset++] = value;
         return CLI_DONE;
-    case CLI_BIT_HOLD: arguments->hold = value; return CLI_DONE;
-    case CLI_BIT_NEAR: arguments->near = value; return CLI_DONE;
-    case CLI_BIT_STARTS: return set_count(&arguments->starts, "starts", value);
-    case CLI_BIT_AT: arguments->at = value; return CLI_DONE;
-    case CLI_BIT_INPUTS: arguments->inputs = value; return CLI_DONE;
-    case CLI_BIT_OUTPUTS: arguments->outputs = value; return CLI_DONE;
-    case CLI_BIT_INDEPENDENT: arguments->independent = value; return CLI_DONE;
-    case CLI_BIT_FROM: arguments->from = value; return CLI_DONE;
-    case CLI_BIT_ACTUATORS: arguments->actuators = value; return CLI_DONE;
-    case CLI_BIT_WEIGHTS: arguments->weights = value; return CLI_DONE;
-    case CLI_BIT_MOTION: arguments->motion = value; return CLI_DONE;
-    case CLI_BIT_MINIMIZE: arguments->minimize = value; return CLI_DONE;
-    case CLI_BIT_MAXIMIZE: arguments->maximize = value; return CLI_DONE;
-    case CLI_BIT_FIT: arguments->fit = value; return CLI_DONE;
-    case CLI_BIT_SUBJECT:
+    case CLI_HOLD: arguments->hold = value; return CLI_DONE;
+    case CLI_NEAR: arguments->near = value; return CLI_DONE;
+    case CLI_STARTS: return set_count(&arguments->starts, "starts", value);
+    case CLI_AT: arguments->at = value; return CLI_DONE;
+    case CLI_INPUTS: arguments->inputs = value; return CLI_DONE;
+    case CLI_OUTPUTS: arguments->outputs = value; return CLI_DONE;
+    case CLI_INDEPENDENT: arguments->independent = value; return CLI_DONE;
+    case CLI_FROM: arguments->from = value; return CLI_DONE;
+    case CLI_ACTUATORS: arguments->actuators = value; return CLI_DONE;
+    case CLI_WEIGHTS: arguments->weights = value; return CLI_DONE;
+    case CLI_MOTION: arguments->motion = value; return CLI_DONE;
+    case CLI_MINIMIZE: arguments->minimize = value; return CLI_DONE;
+    case CLI_MAXIMIZE: arguments->maximize = value; return CLI_DONE;
+    case CLI_FIT: arguments->fit = value; return CLI_DONE;
+    case CLI_SUBJECT:
         if (arguments->nsubject == CLI_MAX) return cli_complain(CLI_USE, "too many constraints");
         arguments->subject[arguments->nsubject++] = value;
         return CLI_DONE;
-    case CLI_BIT_ALGORITHM: arguments->algorithm = value; return CLI_DONE;
-    case CLI_BIT_CASADI: arguments->casadi = true; return CLI_DONE;
-    case CLI_BIT_EVALUATIONS: return set_evaluations(arguments, value);
-    case CLI_BIT_ANY: arguments->any = true; return CLI_DONE;
-    case CLI_BIT_WATCH: arguments->observed = value; return CLI_DONE;
-    case CLI_BIT_BY: arguments->by = value; return CLI_DONE;
-    case CLI_BIT_METHOD: arguments->method = value; return CLI_DONE;
-    case CLI_BIT_STATISTIC: arguments->statistic = value; return CLI_DONE;
-    case CLI_BIT_TABLE:
+    case CLI_ALGORITHM: arguments->algorithm = value; return CLI_DONE;
+    case CLI_CASADI: arguments->casadi = true; return CLI_DONE;
+    case CLI_EVALUATIONS: return set_evaluations(arguments, value);
+    case CLI_ANY: arguments->any = true; return CLI_DONE;
+    case CLI_WATCH: arguments->observed = value; return CLI_DONE;
+    case CLI_BY: arguments->by = value; return CLI_DONE;
+    case CLI_METHOD: arguments->method = value; return CLI_DONE;
+    case CLI_STATISTIC: arguments->statistic = value; return CLI_DONE;
+    case CLI_TABLE:
         if (arguments->ntable == CLI_MAX) return cli_complain(CLI_USE, "too many files to write");
         arguments->table[arguments->ntable++] = value;
         return CLI_DONE;
-    case CLI_BIT_STORE: arguments->store = value; return CLI_DONE;
-    case CLI_BIT_CHECKPOINT: arguments->checkpoint = value; return CLI_DONE;
-    case CLI_BIT_EVERY: return set_every(arguments, value);
-    case CLI_BIT_RESUME: arguments->resume = value; return CLI_DONE;
-    case CLI_BIT_STATUS: arguments->status = value; return CLI_DONE;
-    case CLI_BIT_VERIFY: arguments->verify = value; return CLI_DONE;
-    case CLI_BIT_MERGE: arguments->merge = value; return CLI_DONE;
-    case CLI_BIT_EXECUTOR: arguments->executor = value; return CLI_DONE;
-    case CLI_BIT_SCHEDULER: arguments->scheduler = value; return CLI_DONE;
-    case CLI_BIT_PART: return set_share(arguments, value);
-    case CLI_BIT_PART_ROWS: return set_part_rows(arguments, value);
-    case CLI_BIT_LEVEL: return set_level(arguments, value);
-    case CLI_BIT_LANES: return set_count(&arguments->lanes, "lanes", value);
-    case CLI_BIT_BASE: return set_base(arguments, value);
-    case CLI_BIT_LIMITS: return set_limits(arguments, value);
-    case CLI_BIT_INERTIA_CHECK: arguments->inertia_check = value; return CLI_DONE;
-    case CLI_BIT_PACKAGE_PATH: arguments->package_path = value; return CLI_DONE;
-    case CLI_BIT_MISSING_MESH: arguments->missing_mesh = value; return CLI_DONE;
-    case CLI_BIT_CUT: arguments->cut = value; return CLI_DONE;
-    case CLI_BIT_KEYFRAME: arguments->keyframe = value; return CLI_DONE;
-    case CLI_BIT_FORMULATIONS: arguments->formulations = value; return CLI_DONE;
-    case CLI_BIT_CASES: arguments->cases = value; return CLI_DONE;
-    case CLI_BIT_SECONDS: return set_seconds(arguments, value);
-    case CLI_BIT_SAMPLES: return set_samples(arguments, value);
-    case CLI_BIT_PLAN: arguments->plan = true; return CLI_DONE;
-    case CLI_BIT_REAL_TIME: arguments->real_time = true; return CLI_DONE;
-    case CLI_BIT_RANKS: arguments->ranks = true; return CLI_DONE;
-    case CLI_BIT_JSON: arguments->json = true; return CLI_DONE;
+    case CLI_STORE: arguments->store = value; return CLI_DONE;
+    case CLI_CHECKPOINT: arguments->checkpoint = value; return CLI_DONE;
+    case CLI_EVERY: return set_every(arguments, value);
+    case CLI_RESUME: arguments->resume = value; return CLI_DONE;
+    case CLI_STATUS: arguments->status = value; return CLI_DONE;
+    case CLI_VERIFY: arguments->verify = value; return CLI_DONE;
+    case CLI_MERGE: arguments->merge = value; return CLI_DONE;
+    case CLI_EXECUTOR: arguments->executor = value; return CLI_DONE;
+    case CLI_SCHEDULER: arguments->scheduler = value; return CLI_DONE;
+    case CLI_PART: return set_share(arguments, value);
+    case CLI_PART_ROWS: return set_part_rows(arguments, value);
+    case CLI_LEVEL: return set_level(arguments, value);
+    case CLI_LANES: return set_count(&arguments->lanes, "lanes", value);
+    case CLI_BASE: return set_base(arguments, value);
+    case CLI_LIMITS: return set_limits(arguments, value);
+    case CLI_INERTIA_CHECK: arguments->inertia_check = value; return CLI_DONE;
+    case CLI_PACKAGE_PATH: arguments->package_path = value; return CLI_DONE;
+    case CLI_MISSING_MESH: arguments->missing_mesh = value; return CLI_DONE;
+    case CLI_CUT: arguments->cut = value; return CLI_DONE;
+    case CLI_KEYFRAME: arguments->keyframe = value; return CLI_DONE;
+    case CLI_FORMULATIONS: arguments->formulations = value; return CLI_DONE;
+    case CLI_CASES: arguments->cases = value; return CLI_DONE;
+    case CLI_SECONDS: return set_seconds(arguments, value);
+    case CLI_SAMPLES: return set_samples(arguments, value);
+    case CLI_PLAN: arguments->plan = true; return CLI_DONE;
+    case CLI_REAL_TIME: arguments->real_time = true; return CLI_DONE;
+    case CLI_RANKS: arguments->ranks = true; return CLI_DONE;
+    case CLI_JSON: arguments->json = true; return CLI_DONE;
     default: arguments->quiet = true; return CLI_DONE;
     }
     // clang-format on
@@ -366,12 +373,12 @@ static cli_exit set_library(cli_arguments *arguments, cli_options options, const
     lw_options scratch;
     lw_plot_options plot_scratch = {0};
     lw_error error = {0};
-    if (options & CLI_FORMULATIONS && !strcmp(key, "formulation") && strchr(value, ',')) {
+    if (cli_has(options, CLI_FORMULATIONS) && !strcmp(key, "formulation") && strchr(value, ',')) {
         arguments->formulations = value; // several: what was meant is clear
         return CLI_DONE;
     }
     lw_options_default(&scratch);
-    const lw_status status = options & CLI_SIMULATION
+    const lw_status status = cli_has(options, CLI_SIMULATION)
                                  ? lw_options_set(&scratch, key, value, &error)
                                  : lw_plot_set(&plot_scratch, key, value, &error);
     if (status != LW_OK) {
@@ -389,8 +396,8 @@ static bool is_repeated(cli_arguments *arguments, int own, const cli_option *opt
 {
     bool given = false;
     if (own >= 0) {
-        given = arguments->given & ((cli_options)1 << own);
-        arguments->given |= (cli_options)1 << own;
+        given = arguments->given[own];
+        arguments->given[own] = true;
     } else {
         for (int i = 0; i < arguments->nsetting; i++)
             given |= !strcmp(arguments->setting[i].key, option->key);
@@ -414,11 +421,11 @@ static cli_exit parse_option(int argc, char **argv, int *at, cli_options options
     char *value = NULL;
     if (key && (value = strchr(key, '='))) *value++ = 0;
 
-    const int own = key || !word[2] ? find(options_, NOPTION, key, word[1]) : -1;
+    const int own = key || !word[2] ? find(options_, CLI_NOPTION, key, word[1]) : -1;
     int n;
     const cli_option *library = library_options(options, &n);
     const int other = key ? find(library, n, key, 0) : -1;
-    const bool known = own >= 0 && options & ((cli_options)1 << own);
+    const bool known = own >= 0 && cli_has(options, own);
     if (!known && other < 0)
         return unknown(key ? "--" : "-", key ? key : word + 1, arguments->verb, options);
 

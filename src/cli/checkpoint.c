@@ -109,7 +109,7 @@ cli_exit cli_saving_stop(cli_rows *w)
 
 static cli_exit check_use(const cli_arguments *a)
 {
-    const cli_options expected = CLI_RESUME | CLI_CHECKPOINT | CLI_JSON | CLI_QUIET;
+    const cli_options expected = CLI_OPTIONS(CLI_RESUME, CLI_CHECKPOINT, CLI_JSON, CLI_QUIET);
     if (!a->operand && !a->nsetting && !cli_other_option(a, expected)) return CLI_DONE;
     return cli_complain(CLI_USE,
                         "run --resume FILE: the checkpoint has the model, the options and the "

@@ -133,126 +133,127 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
     X(JSON, "json", 0, NULL, "print the result as JSON")                                           \
     X(QUIET, "quiet", 'q', NULL, "print nothing but errors")
 
-#define X(name, key, letter, value, help) CLI_BIT_##name,
-enum { CLI_OPTION_LIST(X) CLI_BIT_SIMULATION, CLI_BIT_PLOTTING };
-#undef X
-/** A set of options; its enumerators are wider than int (C23; earlier compilers accept it). */
-typedef uint64_t cli_options;
-_Static_assert(CLI_BIT_PLOTTING < 64, "more options than bits");
-#define X(name, key, letter, value, help) CLI_##name = UINT64_C(1) << CLI_BIT_##name,
+/** Numbers of options. */
+#define X(name, key, letter, value, help) CLI_##name,
 enum {
-    CLI_OPTION_LIST(X) CLI_SIMULATION = UINT64_C(1)
-                                        << CLI_BIT_SIMULATION, ///< those of LW_OPTION_LIST
-    CLI_PLOTTING = UINT64_C(1) << CLI_BIT_PLOTTING,            ///< those of LW_PLOT_OPTION_LIST
-    CLI_FOLDER = CLI_STORE | CLI_RESUME | CLI_STATUS | CLI_VERIFY | CLI_MERGE | CLI_PART |
-                 CLI_PART_ROWS | CLI_EXECUTOR | CLI_SCHEDULER, ///< of studies in folders
-    CLI_MANY = CLI_BATCH | CLI_WATCH | CLI_TABLE | CLI_LANES,  ///< of many runs at once
-    CLI_MESHES = CLI_PACKAGE_PATH | CLI_MISSING_MESH           ///< files of meshes
+    CLI_OPTION_LIST(X) CLI_NOPTION,
+    CLI_SIMULATION = CLI_NOPTION, ///< those of LW_OPTION_LIST
+    CLI_PLOTTING,                 ///< those of LW_PLOT_OPTION_LIST
+    CLI_LAST                      ///< ends a list
 };
 #undef X
+
+/** Options, up to CLI_LAST. */
+typedef const int *cli_options;
+#define CLI_OPTIONS(...) ((const int[]){__VA_ARGS__, CLI_LAST})
+/** Options that several verbs have: of studies in folders, of many runs at once, of files of meshes. */
+#define CLI_FOLDER                                                                                 \
+    CLI_STORE, CLI_RESUME, CLI_STATUS, CLI_VERIFY, CLI_MERGE, CLI_PART, CLI_PART_ROWS,             \
+        CLI_EXECUTOR, CLI_SCHEDULER
+#define CLI_MANY CLI_BATCH, CLI_WATCH, CLI_TABLE, CLI_LANES
+#define CLI_MESHES CLI_PACKAGE_PATH, CLI_MISSING_MESH
 
 /** Verbs: name, operand ("X...": may be repeated, "[X]": may be left out), options, summary. */
 #define CLI_VERB_LIST(X)                                                                           \
     X(run, "[MODEL]",                                                                              \
-      CLI_SIMULATION | CLI_OUTPUT | CLI_INITIAL | CLI_FROM | CLI_CHECKPOINT | CLI_EVERY |          \
-          CLI_RESUME | CLI_LEVEL | CLI_REAL_TIME | CLI_MANY | CLI_BASE | CLI_LIMITS |              \
-          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_RANKS |          \
-          CLI_JSON | CLI_QUIET,                                                                    \
+      CLI_OPTIONS(CLI_SIMULATION, CLI_OUTPUT, CLI_INITIAL, CLI_FROM, CLI_CHECKPOINT, CLI_EVERY,    \
+                  CLI_RESUME, CLI_LEVEL, CLI_REAL_TIME, CLI_MANY, CLI_BASE, CLI_LIMITS,            \
+                  CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_RANKS,        \
+                  CLI_JSON, CLI_QUIET),                                                            \
       "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
     X(sweep, "[MODEL]",                                                                            \
-      CLI_SIMULATION | CLI_OUTPUT | CLI_VARY | CLI_DESIGN | CLI_SEED | CLI_FOLDER | CLI_LEVEL |    \
-          CLI_MANY | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME |       \
-          CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                                \
+      CLI_OPTIONS(CLI_SIMULATION, CLI_OUTPUT, CLI_VARY, CLI_DESIGN, CLI_SEED, CLI_FOLDER,          \
+                  CLI_LEVEL, CLI_MANY, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES,        \
+                  CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_JSON, CLI_QUIET),                            \
       "a run for every combination of values, with a line of results for each")                    \
     X(check, "MODEL",                                                                              \
-      CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT |  \
-          CLI_PLAN | CLI_JSON,                                                                     \
+      CLI_OPTIONS(CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET,      \
+                  CLI_CUT, CLI_PLAN, CLI_JSON),                                                    \
       "report bodies, joints, degrees of freedom, redundant constraints and ignored input")        \
     X(assemble, "MODEL",                                                                           \
-      CLI_OUTPUT | CLI_HOLD | CLI_NEAR | CLI_STARTS | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK |  \
-          CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_JSON | CLI_QUIET,                              \
+      CLI_OPTIONS(CLI_OUTPUT, CLI_HOLD, CLI_NEAR, CLI_STARTS, CLI_BASE, CLI_LIMITS,                \
+                  CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_JSON, CLI_QUIET),      \
       "find the nearest configuration and velocities that satisfy all constraints (-o "            \
       "FILE.yaml)")                                                                                \
     X(kinematics, "MODEL",                                                                         \
-      CLI_SIMULATION | CLI_OUTPUT | CLI_LEVEL | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK |        \
-          CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                    \
+      CLI_OPTIONS(CLI_SIMULATION, CLI_OUTPUT, CLI_LEVEL, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK,  \
+                  CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_JSON, CLI_QUIET),                \
       "the motion of a fully driven mechanism, without integration (-o FILE.h5, .csv)")            \
     X(equilibrium, "MODEL",                                                                        \
-      CLI_OUTPUT | CLI_INITIAL | CLI_INPUTS | CLI_ANY | CLI_BASE | CLI_LIMITS |                    \
-          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON |           \
-          CLI_QUIET,                                                                               \
+      CLI_OPTIONS(CLI_OUTPUT, CLI_INITIAL, CLI_INPUTS, CLI_ANY, CLI_BASE, CLI_LIMITS,              \
+                  CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_JSON,         \
+                  CLI_QUIET),                                                                      \
       "find the static equilibrium near the start (-o FILE.yaml), and whether it is stable")       \
     X(linearize, "MODEL",                                                                          \
-      CLI_OUTPUT | CLI_AT | CLI_INITIAL | CLI_INPUTS | CLI_ACTUATORS | CLI_OUTPUTS |               \
-          CLI_INDEPENDENT | CLI_ANY | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |     \
-          CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                 \
+      CLI_OPTIONS(CLI_OUTPUT, CLI_AT, CLI_INITIAL, CLI_INPUTS, CLI_ACTUATORS, CLI_OUTPUTS,         \
+                  CLI_INDEPENDENT, CLI_ANY, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES,   \
+                  CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_JSON, CLI_QUIET),                            \
       "matrices A, B, C, D of small deviations from a state (default: the start; -o FILE.json, "   \
       ".mat)")                                                                                     \
     X(modes, "MODEL",                                                                              \
-      CLI_AT | CLI_VARY | CLI_OUTPUT | CLI_INITIAL | CLI_INPUTS | CLI_INDEPENDENT | CLI_ANY |      \
-          CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET |        \
-          CLI_CUT | CLI_JSON | CLI_QUIET,                                                          \
+      CLI_OPTIONS(CLI_AT, CLI_VARY, CLI_OUTPUT, CLI_INITIAL, CLI_INPUTS, CLI_INDEPENDENT, CLI_ANY, \
+                  CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET,      \
+                  CLI_CUT, CLI_JSON, CLI_QUIET),                                                   \
       "natural frequencies, damping and shapes about a state (default: the equilibrium)")          \
     X(inverse, "MODEL",                                                                            \
-      CLI_SIMULATION | CLI_OUTPUT | CLI_ACTUATORS | CLI_WEIGHTS | CLI_MOTION | CLI_INPUTS |        \
-          CLI_INDEPENDENT | CLI_LEVEL | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |   \
-          CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                 \
+      CLI_OPTIONS(CLI_SIMULATION, CLI_OUTPUT, CLI_ACTUATORS, CLI_WEIGHTS, CLI_MOTION, CLI_INPUTS,  \
+                  CLI_INDEPENDENT, CLI_LEVEL, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, \
+                  CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_JSON, CLI_QUIET),                            \
       "efforts of actuators for a motion, of drives or of a result (-o FILE.h5, .csv)")            \
     X(sensitivity, "MODEL",                                                                        \
-      CLI_SIMULATION | CLI_BY | CLI_WATCH | CLI_STATISTIC | CLI_METHOD | CLI_BASE | CLI_LIMITS |   \
-          CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON |           \
-          CLI_QUIET,                                                                               \
+      CLI_OPTIONS(CLI_SIMULATION, CLI_BY, CLI_WATCH, CLI_STATISTIC, CLI_METHOD, CLI_BASE,          \
+                  CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_CUT,       \
+                  CLI_JSON, CLI_QUIET),                                                            \
       "derivatives of measures or columns of a run by parameters of the file (--by A,B)")          \
     X(optimize, "MODEL",                                                                           \
-      CLI_SIMULATION | CLI_VARY | CLI_MINIMIZE | CLI_MAXIMIZE | CLI_FIT | CLI_SUBJECT |            \
-          CLI_WEIGHTS | CLI_ALGORITHM | CLI_METHOD | CLI_EVALUATIONS | CLI_OUTPUT | CLI_BASE |     \
-          CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT |         \
-          CLI_JSON | CLI_QUIET,                                                                    \
+      CLI_OPTIONS(CLI_SIMULATION, CLI_VARY, CLI_MINIMIZE, CLI_MAXIMIZE, CLI_FIT, CLI_SUBJECT,      \
+                  CLI_WEIGHTS, CLI_ALGORITHM, CLI_METHOD, CLI_EVALUATIONS, CLI_OUTPUT, CLI_BASE,   \
+                  CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_CUT,       \
+                  CLI_JSON, CLI_QUIET),                                                            \
       "parameters of the file that minimise a measure, or fit rows of data (--vary A=FROM:TO, -o " \
       "FILE.yaml)")                                                                                \
     X(compare, "MODEL",                                                                            \
-      CLI_SIMULATION | CLI_FORMULATIONS | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | \
-          CLI_KEYFRAME | CLI_SET | CLI_CUT | CLI_JSON | CLI_QUIET,                                 \
+      CLI_OPTIONS(CLI_SIMULATION, CLI_FORMULATIONS, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK,       \
+                  CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_JSON, CLI_QUIET),                \
       "the same run by several formulations, side by side")                                        \
     X(convert, "FILE",                                                                             \
-      CLI_OUTPUT | CLI_AT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |               \
-          CLI_KEYFRAME | CLI_SET,                                                                  \
+      CLI_OPTIONS(CLI_OUTPUT, CLI_AT, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES,         \
+                  CLI_KEYFRAME, CLI_SET),                                                          \
       "write a model as a native file (-o FILE.yaml) or a robot (.urdf, .xml), a result as .h5, "  \
       ".csv")                                                                                      \
     X(plot, "FILE...",                                                                             \
-      CLI_PLOTTING | CLI_OUTPUT | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |         \
-          CLI_KEYFRAME | CLI_SET | CLI_JSON,                                                       \
+      CLI_OPTIONS(CLI_PLOTTING, CLI_OUTPUT, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES,   \
+                  CLI_KEYFRAME, CLI_SET, CLI_JSON),                                                \
       "draw results, the table of a study, or with --initial the mechanism (-o FILE.svg, .png or " \
       ".pdf)")                                                                                     \
     X(view, "FILE...",                                                                             \
-      CLI_OUTPUT | CLI_MODEL | CLI_INSTANCE | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK |          \
-          CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_QUIET,                                         \
+      CLI_OPTIONS(CLI_OUTPUT, CLI_MODEL, CLI_INSTANCE, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK,    \
+                  CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_QUIET),                                   \
       "a page for the browser, with a model or the motion of a result, or two to compare (-o "     \
       "FILE.html), or -o FILE.gltf")                                                               \
     X(codegen, "MODEL",                                                                            \
-      CLI_OUTPUT | CLI_CASADI | CLI_BASE | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES |           \
-          CLI_KEYFRAME | CLI_SET | CLI_QUIET,                                                      \
+      CLI_OPTIONS(CLI_OUTPUT, CLI_CASADI, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES,     \
+                  CLI_KEYFRAME, CLI_SET, CLI_QUIET),                                               \
       "write standalone C of a model's dynamics (-o DIR)")                                         \
-    X(info, NULL, CLI_JSON, "formulations, integrators, joints, forces, formats, versions")        \
-    X(schema, NULL, CLI_OUTPUT, "print the JSON Schema of native model files")                     \
+    X(info, NULL, CLI_OPTIONS(CLI_JSON),                                                           \
+      "formulations, integrators, joints, forces, formats, versions")                              \
+    X(schema, NULL, CLI_OPTIONS(CLI_OUTPUT), "print the JSON Schema of native model files")        \
     X(bench, "[MODEL]",                                                                            \
-      CLI_SIMULATION | CLI_FORMULATIONS | CLI_SECONDS | CLI_CASES | CLI_SAMPLES | CLI_BASE |       \
-          CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_SET | CLI_CUT |         \
-          CLI_JSON,                                                                                \
+      CLI_OPTIONS(CLI_SIMULATION, CLI_FORMULATIONS, CLI_SECONDS, CLI_CASES, CLI_SAMPLES, CLI_BASE, \
+                  CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_CUT,       \
+                  CLI_JSON),                                                                       \
       "time a model by every formulation, or without one the built-in cases, on this machine")
 
 /** Options that `--help` leaves to `--help --all`, those of CLI_MANY not of verbs for many runs; of a run those of tier
  *  EXPERT (LW_OPTION_LIST). */
-enum {
-    CLI_EXPERT = CLI_MANY | CLI_LIMITS | CLI_INERTIA_CHECK | CLI_MESHES | CLI_KEYFRAME | CLI_CUT |
-                 CLI_REAL_TIME
-};
+#define CLI_EXPERT                                                                                 \
+    CLI_MANY, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_CUT, CLI_REAL_TIME
 
 enum { CLI_MAX = 64 }; ///< options on one command line
 
 typedef struct cli_arguments {
     const char *verb, *operand;
-    cli_options given;             ///< bits of CLI_OPTION_LIST
+    bool given[CLI_NOPTION];
     const char *operands[CLI_MAX]; ///< all, where the verb takes several; operand: the first
     int noperand;
     const char *output[CLI_MAX];
@@ -324,6 +325,8 @@ int cli_level(const char *name);
 /** Reads the arguments after the verb.  @return CLI_USE, with a message, for wrong ones */
 cli_exit cli_parse(int argc, char **argv, const char *verb, const char *operand,
                    cli_options options, cli_arguments *arguments);
+/** Is an option in a list? */
+bool cli_has(cli_options options, int option);
 /** The options a verb takes, one per line. */
 /** @param expert  with the options that only some users need
  *  @return how many options were left out */

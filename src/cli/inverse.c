@@ -314,7 +314,7 @@ static cli_exit solve(inverse_run *r)
 cli_exit cli_inverse(const cli_arguments *arguments)
 {
     cli_arguments all = *arguments; // efforts of actuators are numbers of forces
-    if (!(all.given & CLI_LEVEL)) all.level = LW_OBSERVE_FORCE;
+    if (!all.given[CLI_LEVEL]) all.level = LW_OBSERVE_FORCE;
     inverse_run r = {.arguments = &all};
     cli_exit code = cli_check_results(arguments);
     if (code) return code;

@@ -94,11 +94,12 @@ static void put_options(FILE *file, cli_options options)
 {
     fputs(".SH OPTIONS\n", file);
     for (int i = 0; i < NOWN; i++)
-        if (options & ((cli_options)1 << i)) put_option(file, &own[i]);
+        if (cli_has(options, i)) put_option(file, &own[i]);
     put_option(file, &(option){"help", NULL, "lists the options", 'h'});
-    if (options & CLI_PLOTTING) fputs(".SS Pictures\n", file);
-    for (int i = 0; i < NPLOTTING && options & CLI_PLOTTING; i++) put_option(file, &plotting[i]);
-    if (!(options & CLI_SIMULATION)) return;
+    if (cli_has(options, CLI_PLOTTING)) fputs(".SS Pictures\n", file);
+    for (int i = 0; i < NPLOTTING && cli_has(options, CLI_PLOTTING); i++)
+        put_option(file, &plotting[i]);
+    if (!cli_has(options, CLI_SIMULATION)) return;
     fputs(".SS The run\n", file);
     put_text(file, "Each is also a key of the model file's `simulation:`, which the command line "
                    "overrides.\n");
@@ -153,7 +154,9 @@ static void put_program(FILE *file)
              "files of `-o` or to standard output, messages to standard error as "
              "file:line:column: message.\n");
     put_verbs(file);
-    put_options(file, ~0u);
+#define X(name, key, letter, value, help) CLI_##name,
+    put_options(file, CLI_OPTIONS(CLI_OPTION_LIST(X) CLI_SIMULATION, CLI_PLOTTING));
+#undef X
     put_exit_codes(file);
     fputs(".SH EXAMPLE\n.nf\nlinkwork check crane.yaml\nlinkwork run crane.yaml \\-o crane.csv\n"
           "linkwork compare crane.yaml \\-\\-formulations aba,momenta,dense\n.fi\n",
@@ -214,10 +217,10 @@ static void put_completion(FILE *file)
     for (int i = 0; i < NVERB; i++) {
         fprintf(file, "        %s) words=\"--help", verbs[i].name);
         for (int k = 0; k < NOWN; k++)
-            if (verbs[i].options & ((cli_options)1 << k)) put_word(file, &own[k]);
-        for (int k = 0; k < NSIMULATION && verbs[i].options & CLI_SIMULATION; k++)
+            if (cli_has(verbs[i].options, k)) put_word(file, &own[k]);
+        for (int k = 0; k < NSIMULATION && cli_has(verbs[i].options, CLI_SIMULATION); k++)
             put_word(file, &simulation[k]);
-        for (int k = 0; k < NPLOTTING && verbs[i].options & CLI_PLOTTING; k++)
+        for (int k = 0; k < NPLOTTING && cli_has(verbs[i].options, CLI_PLOTTING); k++)
             put_word(file, &plotting[k]);
         fputs("\" ;;\n", file);
     }

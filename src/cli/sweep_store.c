@@ -405,16 +405,16 @@ static const char *option_of(const cli_arguments *a)
     return a->resume ? "resume" : a->status ? "status" : a->verify ? "verify" : "merge";
 }
 
+#define ALWAYS CLI_RESUME, CLI_STATUS, CLI_VERIFY, CLI_MERGE, CLI_JSON, CLI_QUIET
+
 // Options of a folder that is there, and what each has no use for.
 static cli_exit check_others(const cli_arguments *a)
 {
-    const cli_options always =
-        CLI_RESUME | CLI_STATUS | CLI_VERIFY | CLI_MERGE | CLI_JSON | CLI_QUIET;
-    const cli_options own = a->resume
-                                ? CLI_PART | CLI_LANES | CLI_TABLE | CLI_EXECUTOR | CLI_SCHEDULER
-                            : a->merge ? CLI_OUTPUT
-                                       : 0;
-    const char *other = a->store ? NULL : cli_other_option(a, always | own);
+    const cli_options own =
+        a->resume ? CLI_OPTIONS(ALWAYS, CLI_PART, CLI_LANES, CLI_TABLE, CLI_EXECUTOR, CLI_SCHEDULER)
+        : a->merge ? CLI_OPTIONS(ALWAYS, CLI_OUTPUT)
+                   : CLI_OPTIONS(ALWAYS);
+    const char *other = a->store ? NULL : cli_other_option(a, own);
     if (!other) return CLI_DONE;
     return cli_complain(CLI_USE, "--%s is not for --%s DIR: the folder has the model and the study",
                         other, option_of(a));

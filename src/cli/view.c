@@ -33,7 +33,7 @@ static cli_exit select_instance(const cli_arguments *arguments, lw_result *resul
 {
     int column;
     lw_error error = {0};
-    const bool given = arguments->given & CLI_INSTANCE;
+    const bool given = arguments->given[CLI_INSTANCE];
     if (!given && lw_result_find_column(result, "instance", &column, NULL) != LW_OK)
         return CLI_DONE;
     double first = arguments->instance;
@@ -131,7 +131,7 @@ static cli_exit check_arguments(const cli_arguments *arguments)
         return cli_complain(CLI_USE, "two files are compared in a page: -o FILE.html");
     if (arguments->model && !is_result(file[0]) && (n < 2 || !is_result(file[1])))
         return cli_complain(CLI_USE, "--model goes with a result, and %s is a model", file[0]);
-    if (arguments->given & CLI_INSTANCE && !is_result(file[0]) && (n < 2 || !is_result(file[1])))
+    if (arguments->given[CLI_INSTANCE] && !is_result(file[0]) && (n < 2 || !is_result(file[1])))
         return cli_complain(CLI_USE, "--instance goes with a result, and %s is a model", file[0]);
     return CLI_DONE;
 }

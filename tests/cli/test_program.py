@@ -85,6 +85,12 @@ class Use(Program):
             self.assertIn("usage: linkwork " + verb, self.call(verb, "--help").stdout)
         self.assertIn("0 done", text)
 
+    def test_page_of_the_program_has_the_options_of_all_verbs(self):
+        page = self.call("help", "--man").stdout.replace("\\-", "-")
+        for verb in re.findall(r"^  (\w+) ", self.call("--help").stdout, re.M):
+            for option in re.findall(r"^ .*?(--[\w-]+)", self.call(verb, "--help", "--all").stdout, re.M):
+                self.assertIn(option, page)
+
     def test_help_of_verbs_for_many_runs_has_their_options(self):
         for verb, keys in (("sweep", ("--vary ", "--design ", "--batch ", "--watch ", "--table ")),
                            ("sensitivity", ("--by ", "--watch ", "--statistic "))):
