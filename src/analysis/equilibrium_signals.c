@@ -39,7 +39,7 @@ typedef struct search {
     bool *held;           ///< [nsignal]
     int kept;             ///< number of those
     double step;          ///< last one [units; relative]
-    lwi_arena *arena;     ///< of one step
+    lwi_arena arena;      ///< of one step
     // of one step
     lwi_analysis_state state;
     int f, n;                             ///< coordinates; with nsignal
@@ -273,17 +273,17 @@ static lw_status not_found(const search *s, lw_error *error)
 static lw_status enter(search *s, lw_error *error)
 {
     TRY(lwi_analysis_state_create(s->model, s->desc->time, s->q, NULL, s->desc->inputs, NULL,
-                                  s->arena, &s->state, error));
+                                  &s->arena, &s->state, error));
     s->f = s->state.manifold.f, s->n = s->f + s->nsignal;
     const size_t n = (size_t)s->n;
     double **const vector[] = {&s->y, &s->z, &s->R, &s->row, &s->column, &s->by, &s->dx};
     for (int i = 0; i < (int)LWI_COUNT(vector); i++)
-        if (!(*vector[i] = LWI_PUSH(s->arena, double, n))) return no_memory(error);
-    s->J = LWI_PUSH(s->arena, double, n *n);
-    s->scratch = LWI_PUSH(s->arena, double, 4 * n);
-    double *a = LWI_PUSH(s->arena, double, n *n),
-           *rest = LWI_PUSH(s->arena, double, lwi_cod_doubles(s->n, s->n));
-    int *pivot = LWI_PUSH(s->arena, int, n);
+        if (!(*vector[i] = LWI_PUSH(&s->arena, double, n))) return no_memory(error);
+    s->J = LWI_PUSH(&s->arena, double, n *n);
+    s->scratch = LWI_PUSH(&s->arena, double, 4 * n);
+    double *a = LWI_PUSH(&s->arena, double, n *n),
+           *rest = LWI_PUSH(&s->arena, double, lwi_cod_doubles(s->n, s->n));
+    int *pivot = LWI_PUSH(&s->arena, int, n);
     if (!s->J || !s->scratch || !a || !rest || !pivot) return no_memory(error);
     lwi_cod_init(&s->cod, s->n, s->n, a, rest, pivot);
     return LW_OK;
@@ -329,14 +329,12 @@ static lw_status find(search *s, lw_model **balanced, lw_error *error)
     lw_status status = LW_OK;
     s->step = INFINITY;
     while (status == LW_OK && !found) {
-        lwi_arena arena;
-        lwi_arena_init(&arena, &s->model->arena.allocator);
-        s->arena = &arena;
+        lwi_arena_init(&s->arena, &s->model->arena.allocator);
         status = enter(s, error);
         if (status == LW_OK && s->report->iterations == 0) leave_limits(s);
         if (status == LW_OK) status = iterate(s, &found, balanced, error);
         lwi_analysis_state_destroy(&s->state);
-        lwi_arena_free(&arena);
+        lwi_arena_free(&s->arena);
     }
     s->report->last = s->step;
     return status;
