@@ -81,11 +81,11 @@ static void name_missing(const lw_model *model, const bool *found, lwi_restored_
     report->names[0] = 0;
     for (int i = 0; i < model->nstate; i++) {
         char name[LW_COORDINATE_NAME_SIZE];
-        const size_t n = strlen(report->names);
-        if (found[i]) continue;
+        if (found[i] || report->missing++ >= 3) continue;
         lwi_state_name(model, i, name, sizeof name);
-        if (report->missing++ < 3 && n + strlen(name) + 3 < sizeof report->names)
-            snprintf(report->names + n, sizeof report->names - n, "%s%s", n ? ", " : "", name);
+        const size_t n = strlen(report->names), room = sizeof report->names - n;
+        if (snprintf(report->names + n, room, "%s%s", n ? ", " : "", name) >= (int)room)
+            report->names[n] = 0; // no part of a name
     }
 }
 
