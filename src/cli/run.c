@@ -301,14 +301,15 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim **sim, char *sta
                          lw_result *after, const lw_checkpoint *from)
 {
     cli_rows w = {0};
-    cli_exit code = open_rows(arguments, *sim, after, from, &w), ended = CLI_DONE;
+    cli_ranks *processes = arguments->processes;
+    cli_exit code = cli_ranks_agree(processes, open_rows(arguments, *sim, after, from, &w));
+    cli_exit ended = CLI_DONE;
     if (code) {
         cli_rows_close(&w);
         cli_saving_end(&w.saving);
         cli_rows_free(&w);
         return code;
     }
-    cli_ranks *processes = arguments->processes;
     if (!processes) cli_catch_signals();
     describe_start(from, start, size);
     if (!arguments->quiet && !arguments->json) print_choice(arguments, *sim, start);

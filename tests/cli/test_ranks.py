@@ -79,6 +79,9 @@ class Ranks(InFolder):
         done = mpirun(2, missing)
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(done.stderr.count("missing.yaml"), 1, done.stderr)
+        done = mpirun(2, self.write("small.yaml", CHAIN % 2), "-o", os.path.join(self.path, "none", "x.csv"))
+        self.assertNotEqual(done.returncode, 0)  # only the first process writes, and all end
+        self.assertIn("cannot be written", done.stderr)
         done = mpirun(2, self.write("ladder.yaml", LADDER), "--formulation", "rcr")
         self.assertIn("expected one of dca, hdca", done.stderr)
 
