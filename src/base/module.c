@@ -3,18 +3,31 @@
 
 #include <dlfcn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-// The file of the module, in the folder of the file that contains this code.
-static bool find_file(const char *name, char *path, size_t size)
+// The folder of the file that contains this code, found when it is loaded: its path may be relative to the folder in which
+// the program began.  Links to the file are followed.
+static char *folder;
+
+__attribute__((constructor)) static void find_folder(void)
 {
     static const char here = 0;
     Dl_info about;
-    if (!dladdr(&here, &about) || !about.dli_fname) return false;
-    const char *slash = strrchr(about.dli_fname, '/');
-    const int folder = slash ? (int)(slash - about.dli_fname) : 1;
-    const int n =
-        snprintf(path, size, "%.*s/linkwork/%s.so", folder, slash ? about.dli_fname : ".", name);
+    if (!dladdr(&here, &about) || !about.dli_fname) return;
+    folder = realpath(about.dli_fname, NULL);
+    char *slash = folder ? strrchr(folder, '/') : NULL;
+    if (slash) *slash = 0;
+}
+
+__attribute__((destructor)) static void free_folder(void)
+{
+    free(folder);
+}
+
+static bool find_file(const char *name, char *path, size_t size)
+{
+    const int n = folder ? snprintf(path, size, "%s/linkwork/%s.so", folder, name) : 0;
     return n > 0 && (size_t)n < size;
 }
 

@@ -59,6 +59,30 @@ def try_modules(prefix, program, folder, env):
         assert tried("plot", "crane.csv", "-o", "crane.svg").returncode == 0
 
 
+LOADS = """import ctypes, os, sys
+library = ctypes.CDLL(sys.argv[1])
+os.chdir("/")
+error, result = ctypes.create_string_buffer(4096), ctypes.c_void_p()
+library.lw_result_open(sys.argv[2].encode(), ctypes.byref(result), error)
+print(error.raw.replace(b"\\0", b""))
+"""
+
+
+def try_paths(prefix, folder):
+    """The modules are found by a library that was loaded by a relative path, or through a link in another folder."""
+    found = glob.glob(os.path.join(prefix, "lib/**/liblinkwork.so.*.*.*"), recursive=True)
+    if not found:
+        return  # an archive
+    library = found[0]
+    link, damaged = os.path.join(folder, "linked.so"), os.path.join(folder, "damaged.h5")
+    os.symlink(library, link)
+    with open(damaged, "wb") as file:
+        file.write(b"\x89HDF\r\n\x1a\n" + 64 * b"x")
+    for path in (os.path.relpath(library, folder), link):
+        text = said(sys.executable, "-c", LOADS, path, damaged, cwd=folder)
+        assert "damaged.h5" in text and "cannot be loaded" not in text, text
+
+
 def try_pages(prefix, program, env=None):
     """A page per verb with every option that --help lists; groff finds nothing to complain about."""
     verbs = re.findall(r"^  (\w+)", said(program, "--help", env=env), re.M)
@@ -122,6 +146,8 @@ def main():
         call(cmake, "--install", build, "--prefix", first, stdout=subprocess.DEVNULL)
         os.rename(first, prefix)
         program = try_program(prefix, folder)
+        if sys.platform == "linux" and not sanitizers:  # Python has no sanitizers to load
+            try_paths(prefix, folder)
         try_pages(prefix, program)
         if shutil.which("bash"):
             try_completion(prefix)
