@@ -279,6 +279,34 @@ static void round_off_at_the_start_is_no_event(void **state)
         }
 }
 
+// Measures and parameters with the names of units, where a unit can be and where it cannot.
+static void names_of_units_are_measures_where_no_unit_is(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *when;
+        double time;
+    } known[] = {{"s.q0 > 0.5 m", 0.5},         {"s.q0 > 0.75 m/s*(1 s)", 0.75},
+                 {"1 - m < -2.25 m", 0.25},     {"s.q0 > 500mm^2/s/(1 mm^2/s)/1000", 0.5},
+                 {"s.q0*1 m^-1 > kg/4", 0.625}, {"s.q0 > 0.5 m*m/(1 m)", 0.5},
+                 {"measure.m > 3.875 m", 0.875}};
+    for (int i = 0; i < (int)(sizeof known / sizeof *known); i++) {
+        char when[100];
+        snprintf(when, sizeof when, "  e: {when: \"%s\", stop: true}\n", known[i].when);
+        lw_model *model =
+            parse(SLIDER(", qd: [1]") NO_GRAVITY
+                  "parameters: {g: 0.5}\n"
+                  "measures: {m: s.q0 + 3 m, s: 2*s.q0, kg: 3 - g + 0*s.q0, mm: s.q0}\n",
+                  when);
+        lw_sim *sim = sim_of(model, "aba", "dopri5", 1e-10, 0);
+        OK(lw_sim_step(sim, 2));
+        if (!(fabs(lw_sim_time(sim) - known[i].time) < 1e-9))
+            fail_msg("%s: %.12g, not %g", known[i].when, lw_sim_time(sim), known[i].time);
+        lw_sim_destroy(sim);
+        lw_model_destroy(model);
+    }
+}
+
 // z = 1 - g t^2/2: the conditions hold from known times on.
 static void conditions_are_joined(void **state)
 {
@@ -683,6 +711,7 @@ int main(void)
         cmocka_unit_test(events_next_to_rows_do_not_change_a_motion),
         cmocka_unit_test(steps_of_a_program_end_at_a_stop_and_continue),
         cmocka_unit_test(round_off_at_the_start_is_no_event),
+        cmocka_unit_test(names_of_units_are_measures_where_no_unit_is),
         cmocka_unit_test(conditions_are_joined),
         cmocka_unit_test(a_jump_through_zero_is_an_event),
         cmocka_unit_test(events_of_loops_agree),

@@ -4,6 +4,7 @@
 // In formulas of events names of measures are their formulas.
 #include "io/yaml/include.h"
 
+#include "base/numbers.h"
 #include "io/text.h"
 
 #include "model/forces/item.h"
@@ -108,9 +109,46 @@ static void put_column(lwi_yaml_reading *r, column_text *to, const char *name, s
     if (negated) put_plain(to, ")", 1);
 }
 
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
 static bool in_word(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_';
+}
+
+static size_t number_length(const char *text)
+{
+    const char *end = lwi_number_end(text);
+    size_t n = 0;
+    if (end) return (size_t)(end - text);
+    while (in_word(text[n]) || text[n] == '.') n++;
+    return n;
+}
+
+/** What is before a word: a unit follows a number, or a unit and '*', '/' or nothing. */
+typedef enum unit_place { NO_UNIT, BEHIND_NUMBER, BEHIND_UNIT } unit_place;
+
+// Behind a character of no word, number or name.
+static unit_place behind(unit_place before, char c)
+{
+    if (c == ' ' || c == '\t' || c == '\n' || c == '\r') return before;
+    return before == BEHIND_UNIT && (c == '*' || c == '/') ? BEHIND_UNIT : NO_UNIT;
+}
+
+// Bytes of the unit that the word is at this place, with its power; 0: none.
+static size_t unit_length(const char *text, size_t n, unit_place place)
+{
+    lwi_unit u;
+    const char *next = text + n;
+    while (*next == ' ') next++;
+    if (place == NO_UNIT || *next == '(' || !lwi_unit_find(text, (int)n, &u)) return 0;
+    if (text[n] != '^') return n;
+    n += text[n + 1] == '-' ? 2 : 1;
+    while (is_digit(text[n])) n++;
+    return n;
 }
 
 // Bytes of a name in quotes at `text`; the name without them in `name` [n].
@@ -141,22 +179,21 @@ static void put_value(column_text *to, const lwi_formula_symbol *symbol)
 }
 
 // Is the word the name of a parameter, or a coordinate of a point?
-static bool is_parameter(const lwi_yaml_reading *r, const char *text, size_t n, bool unit,
+static bool is_parameter(const lwi_yaml_reading *r, const char *text, size_t n,
                          lwi_formula_symbol *symbol)
 {
-    lwi_unit u;
     lw_error why;
     const char *next = text + n;
     while (*next == ' ') next++;
-    if (*next == '(' || (unit && lwi_unit_read(text, (int)n, &u))) return false;
+    if (*next == '(') return false;
     return r->scope.find && r->scope.find(r->scope.user, text, (int)n, symbol, &why) == LW_OK &&
            !symbol->signal;
 }
 
-static void put_word(lwi_yaml_reading *r, column_text *to, const char *text, size_t n, bool unit)
+static void put_word(lwi_yaml_reading *r, column_text *to, const char *text, size_t n)
 {
     lwi_formula_symbol symbol = {.value = 0};
-    if (is_parameter(r, text, n, unit, &symbol))
+    if (is_parameter(r, text, n, &symbol))
         put_value(to, &symbol);
     else if (memchr(text, '.', n) && (*r->prefix || r->placement.moved))
         put_column(r, to, text, n);
@@ -178,7 +215,7 @@ lw_status lwi_yaml_place_columns(lwi_yaml_reading *r, const char **formula)
     const char *text = *formula;
     column_text to = {.at = LWI_PUSH(&r->arena, char, room_of(r, text))};
     char *name = LWI_PUSH(&r->arena, char, strlen(text) + 1);
-    bool number = false; // the words that follow may be its unit
+    unit_place place = NO_UNIT;
     if (!to.at || !name) return lwi_yaml_no_memory(r);
     while (*text) {
         size_t n = 0, used = 0;
@@ -188,18 +225,21 @@ lw_status lwi_yaml_place_columns(lwi_yaml_reading *r, const char **formula)
                 put_column(r, &to, name, n);
             else
                 put_plain(&to, text, used);
-            number = false;
-        } else if (*text >= '0' && *text <= '9') { // a number and its exponent
-            while (in_word(text[used]) || text[used] == '.') used++;
-            put_plain(&to, text, used);
-            number = true;
+            place = NO_UNIT;
+        } else if (is_digit(*text)) {
+            put_plain(&to, text, used = number_length(text));
+            place = BEHIND_NUMBER;
         } else if (in_word(*text)) {
             while (in_word(text[used]) || text[used] == '.' || text[used] == '@') used++;
-            put_word(r, &to, text, used, number);
+            const size_t unit = unit_length(text, used, place);
+            place = unit > 0 ? BEHIND_UNIT : NO_UNIT;
+            if (unit > 0)
+                put_plain(&to, text, used = unit);
+            else
+                put_word(r, &to, text, used);
         } else {
-            number = number && (*text == ' ' || *text == '/' || *text == '^' || *text == '-');
-            put_plain(&to, text, 1);
-            used = 1;
+            place = behind(place, *text);
+            put_plain(&to, text, used = 1);
         }
         text += used;
     }
@@ -277,13 +317,25 @@ static int expand(const lwi_yaml_reading *r, const char *text, char *name, char 
                   column_text *to)
 {
     int found = 0;
+    unit_place place = NO_UNIT;
     while (*text) {
         size_t n = 0, used = 1;
         if (*text == '\'') {
             used = unquote(text, name, &n);
+            place = NO_UNIT;
+        } else if (is_digit(*text)) {
+            used = number_length(text);
+            place = BEHIND_NUMBER;
         } else if (in_word(*text)) {
             while (in_word(text[used]) || text[used] == '.') used++;
-            memcpy(name, text, n = used);
+            const size_t unit = unit_length(text, used, place);
+            place = unit > 0 ? BEHIND_UNIT : NO_UNIT;
+            if (unit > 0)
+                used = unit;
+            else
+                memcpy(name, text, n = used);
+        } else {
+            place = behind(place, *text);
         }
         const bool member = text[used] == '.'; // of an item of this name
         const int k = n > 0 && !member ? find_measure(r, name, n) : -1;
