@@ -62,8 +62,9 @@ typedef struct lwi_integrator_type {
     const char *name, *summary, *cite;
     int order; ///< the maximum if it varies
     bool adaptive;
-    bool crosses; ///< calls `bound` and `accept` of the problem
-    bool steps;   ///< calls `step` of the problem in place of `rates`
+    bool multistep; ///< has a history, which a change of the state by `pre_step` ends
+    bool crosses;   ///< calls `bound` and `accept` of the problem
+    bool steps;     ///< calls `step` of the problem in place of `rates`
     /** Takes all memory; keeps pointers of `problem`'s arrays, copies the struct. */
     lw_status (*create)(const struct lwi_integrator_type *, const lwi_problem *, double t,
                         const double *x, const lw_allocator *, lwi_integrator **, lw_error *);

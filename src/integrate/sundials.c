@@ -527,21 +527,22 @@ static void stats(const lwi_integrator *integrator, lwi_integrator_stats *s)
 
 // ---------------------------------------------------------------------------------------- the rows
 
-#define TYPE(name_, order_, summary_, cite_)                                                       \
+#define TYPE(name_, order_, multistep_, summary_, cite_)                                           \
     extern const lwi_integrator_type lwi_integrator_##name_;                                       \
     const lwi_integrator_type lwi_integrator_##name_ = {.name = #name_,                            \
                                                         .summary = summary_,                       \
                                                         .cite = cite_,                             \
                                                         .order = order_,                           \
                                                         .adaptive = true,                          \
+                                                        .multistep = multistep_,                   \
                                                         .crosses = true,                           \
                                                         .create = create,                          \
                                                         .destroy = destroy,                        \
                                                         .advance = advance,                        \
                                                         .restart = restart,                        \
                                                         .stats = stats};
-#define LWI_ERK(name, order, keeps, summary, cite) TYPE(name, order, summary, cite)
-#define LWI_MULTISTEP(name, family, order, summary, cite) TYPE(name, order, summary, cite)
+#define LWI_ERK(name, order, keeps, summary, cite) TYPE(name, order, false, summary, cite)
+#define LWI_MULTISTEP(name, family, order, summary, cite) TYPE(name, order, true, summary, cite)
 #define LWI_OWN(name)
 #include "integrate/integrators.def"
 #undef LWI_ERK

@@ -111,6 +111,7 @@ typedef struct lwi_work {
     bool fixed_step;   ///< steps are equal: none is divided, tolerances do not apply
     bool own_output;   ///< `observe` has the accelerations and reactions of the steps themselves
     bool controls;     ///< steps are chosen by `error` of the formulation
+    bool multistep;    ///< the integrator is one (lwi_integrator_type)
     bool threads;      ///< several threads share an evaluation
     bool on_ranks;     ///< the processes of the simulation do
     bool segments;     ///< rates are those of long paths in segments, without the option `plan`

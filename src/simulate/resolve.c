@@ -431,6 +431,7 @@ lw_status lwi_sim_resolve(lw_sim *sim, lw_error *error)
     TRY(check_state(sim, error));
     TRY(check_tolerances(sim, error));
     TRY(choose_integrator(sim, error));
+    sim->work->multistep = lwi_integrator_find(sim->options.integrator)->multistep;
     report_choices(sim);
     report_ignored(sim,
                    lwi_integrator_find(sim->options.integrator)->adaptive || sim->work->controls);

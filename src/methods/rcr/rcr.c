@@ -25,6 +25,13 @@
 // Numbers of a stored discrete state: made + 2 used_partition, pivots, then dependent speeds as bits.
 enum { KEPT_FLAGS, KEPT_PIVOT, KEPT_LAST, KEPT_REJECTED, KEPT_DEPENDENT, KEPT_BITS = 32 };
 
+// Speeds of a state are moved onto the rows, if they are off by so many tolerances; more where the history of a multistep
+// method is lost: it would restart in every few steps.
+#define FARTHEST 10
+#define FARTHEST_MULTISTEP 100
+// Nearer than by this part of the fastest speed they cannot be.
+#define ROUND_OFF 1e-13
+
 // ---------------------------------------------------------------------------------------- prepare
 
 static bool has_momenta(const lwi_work *work)
@@ -79,7 +86,8 @@ static lw_status prepare(lwi_work *work)
                              &work->layout));
     d->last.x = LWI_PUSH(arena, double, work->layout.nx);
     d->last.dependent = LWI_PUSH(arena, unsigned char, model->tree_nv);
-    if (!d->last.x || !d->last.dependent) return LW_ERR_MEMORY;
+    d->dense_at.x = LWI_PUSH(arena, double, work->layout.nx);
+    if (!d->last.x || !d->last.dependent || !d->dense_at.x) return LW_ERR_MEMORY;
     if (d->momenta) return LW_OK;
     TRY(lwi_rcr_clusters_create(work, &d->clusters));
     return work->lanes == LWI_NO_KERNEL || d->e.independent || !lwi_rcr_dense_pays(d)
@@ -228,6 +236,32 @@ static const lwi_cut *rows_of(const lwi_rcr_work *d)
     return d->by_dense ? lwi_rcr_dense_rows(d->dense) : &d->cut;
 }
 
+// Largest distance of the speeds u [tree_nv] of a state from those that satisfy the rows, d->v, in tolerances of the
+// integrator.
+static double speeds_off(const lwi_work *work, const double *u)
+{
+    const lwi_rcr_work *d = work->data;
+    const int n = work->model->tree_nv;
+    const lw_options *o = work->options;
+    double fastest = 0, off = 0;
+    for (int i = 0; i < n; i++) fastest = fmax(fastest, fabs(d->v[i]));
+    const double atol = fmax(o ? o->atol : 0, ROUND_OFF * fastest), rtol = o ? o->rtol : 0;
+    for (int i = 0; i < n; i++)
+        if (u[i] != d->v[i]) off = fmax(off, fabs(u[i] - d->v[i]) / (atol + rtol * fabs(d->v[i])));
+    return off;
+}
+
+// d->v by the dense path, after its factors.
+static void dense_speeds(lwi_work *work, double t, const double *x)
+{
+    lwi_rcr_work *d = work->data;
+    lwi_rcr_dense_speeds(d->dense, d, x + work->model->tree_nq);
+    memcpy(d->dense_at.x, x, (size_t)work->layout.nx * sizeof *x);
+    d->dense_at.t = t;
+    d->dense_at.off = speeds_off(work, x + work->model->tree_nq);
+    d->dense_at.valid = true;
+}
+
 static lw_status kinematics(lwi_work *work, double t, const double *x, bool exact)
 {
     lwi_rcr_work *d = work->data;
@@ -240,7 +274,7 @@ static lw_status kinematics(lwi_work *work, double t, const double *x, bool exac
         TRY(factor(work, t, x));
     }
     if (d->by_dense)
-        lwi_rcr_dense_speeds(d->dense, d, second);
+        dense_speeds(work, t, x);
     else if (d->momenta)
         lwi_rcr_momenta_speeds(d, second);
     else
@@ -272,7 +306,7 @@ static void note_solved(lwi_work *work, double t, const double *x)
 static lw_status kinematics_for(lwi_work *work, double t, const double *x, lwi_rcr_purpose what)
 {
     lwi_rcr_work *d = work->data;
-    const bool takes = what != d->last.purpose;
+    const bool takes = what != d->last.purpose && d->last.purpose != LWI_RCR_FOR_STEP;
     d->last.purpose = what;
     if (takes && is_solved(work, t, x)) return LW_OK;
     TRY(kinematics(work, t, x, true));
@@ -447,7 +481,9 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
         if (done) return LW_OK;
     }
     d->in_clusters = false;
-    TRY(kinematics(work, t, x, model->nforce > 0));
+    if (d->last.purpose != LWI_RCR_FOR_STEP || !is_solved(work, t, x))
+        TRY(kinematics(work, t, x, model->nforce > 0));
+    d->last.solved = false; // forces and drives write to the tree
     record_pivot(d, work->discrete);
     TRY(d->momenta ? momenta_rates(work, t, x, inputs, second) : accelerations(work, t, inputs));
     lwi_cut_state_rates(&d->cut, &d->auxiliary, &d->tree, d->v, d->momenta ? second : d->vdot,
@@ -502,6 +538,38 @@ static bool returns_to_dense_path(lwi_work *work, double t, const double *x)
     return d->dense && lwi_rcr_dense_factor(d->dense, d, t);
 }
 
+// Whether dense_at.off is that of the state, of multistep methods up to a part of a tolerance.
+static bool has_off(const lwi_work *work, double t, const double *x)
+{
+    const lwi_rcr_work *d = work->data;
+    return d->dense_at.valid && t == d->dense_at.t &&
+           (work->multistep || !memcmp(x, d->dense_at.x, (size_t)work->layout.nx * sizeof *x));
+}
+
+// The dense path takes the speeds v = P u nearest to those of the state, and integrates udot = a: vdot = a + Pdot d with
+// d = u - v, where errors of the steps add up and do work (docs/theory/rcr.md).  Sets u = v where d is large.
+static lw_status close_speeds(lwi_work *work, double t, double *x, bool *changed)
+{
+    lwi_rcr_work *d = work->data;
+    double *u = x + work->model->tree_nq;
+    const double limit = work->multistep ? FARTHEST_MULTISTEP : FARTHEST;
+    if (has_off(work, t, x) && !(d->dense_at.off > limit)) return LW_OK;
+    TRY(check_finite(work, t, x));
+    place_tree(work, t, x);
+    d->by_dense = lwi_rcr_dense_factor(d->dense, d, t);
+    if (!d->by_dense) return LW_OK;
+    dense_speeds(work, t, x);
+    if (d->dense_at.off > limit) {
+        memcpy(u, d->v, (size_t)work->model->tree_nv * sizeof *u);
+        dense_speeds(work, t, x); // the bits that rates would find
+        *changed = true;
+    }
+    move(work, t, work->model->nforce > 0);
+    note_solved(work, t, x);
+    d->last.purpose = LWI_RCR_FOR_STEP;
+    return LW_OK;
+}
+
 // Chooses another partition close to a singular position.  The speeds of x are made consistent first, so that the
 // new independent ones are right to rounding.  Momenta are unchanged.
 static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
@@ -520,6 +588,8 @@ static lw_status pre_step(lwi_work *work, double t, double *x, bool *changed)
         if (min_pivot < before) choice->rejected_pivot = min_pivot, choice->entry = t;
         return LW_OK;
     }
+    if (!choice->used_partition && takes_dense_path(d, choice))
+        TRY(close_speeds(work, t, x, changed));
     if (!(min_pivot < d->keep) && !choice->used_partition) return LW_OK;
     const bool returns = choice->used_partition && returns_to_dense_path(work, t, x);
     place(work, t, x);

@@ -239,6 +239,7 @@ typedef struct lwi_rcr_choice {
  *  repeated at one state cost and test all that they do. */
 typedef enum lwi_rcr_purpose {
     LWI_RCR_FOR_NONE,
+    LWI_RCR_FOR_STEP, ///< a pre-step; only the rates of its step take it
     LWI_RCR_FOR_SCALE,
     LWI_RCR_FOR_VELOCITIES,
     LWI_RCR_FOR_ROW
@@ -270,6 +271,11 @@ typedef struct lwi_rcr_work {
         double t, *x;
         unsigned char *dependent;
     } last; ///< [layout.nx], [tree_nv]
+    struct {
+        bool valid;
+        double t, *x;
+        double off; ///< how far its speeds are from the rows, in tolerances
+    } dense_at;     ///< [layout.nx] the state that the dense path has evaluated last
 } lwi_rcr_work;
 
 /** Kinds of evaluation, rows of the table of costs: loop clusters in lanes, dense path, elimination

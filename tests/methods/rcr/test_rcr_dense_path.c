@@ -196,6 +196,119 @@ static void states_left_to_the_elimination_are_not_changed(void **state)
     }
 }
 
+// Six rods and balls in an arc between two points of the ground, at rest; gravity is inclined to the plane of the arc.
+static lw_model *hanging_chain(void)
+{
+    enum { N = 6 };
+    lw_builder *b = lwt_builder();
+    lw_body before = lwt_ground;
+    char name[8];
+    double x = 0, y = 0;
+    lw_builder_gravity(b, (lw_vec3){0, -9, 4});
+    for (int i = 0; i < N; i++) {
+        const double angle = (i - 0.5 * (N - 1)) * 0.4;
+        const double x2 = x + 0.4 * cos(angle), y2 = y + 0.4 * sin(angle);
+        snprintf(name, sizeof name, "%d", i);
+        const lw_body rod = lwt_rod(b, name, x, y, x2, y2, 1);
+        snprintf(name, sizeof name, "ball %d", i);
+        lwt_joint(b, LW_JOINT_SPHERICAL, name, before, rod, x, y);
+        before = rod, x = x2, y = y2;
+    }
+    lwt_joint(b, LW_JOINT_SPHERICAL, "end", before, lwt_ground, x, y);
+    return lwt_model(b);
+}
+
+// Largest rate of a row at the speeds of the state themselves, which rates replace by others.
+static double rate_of_state(lwt_run *r)
+{
+    lwi_rcr_work *d = r->work->data;
+    double largest = 0;
+    observe(r, NULL);
+    lwi_cut_place(&d->cut, &d->tree, 0, r->x, r->x + r->work->model->tree_nq);
+    lwi_cut_rows(&d->cut, &d->tree, 0, LWI_CLOSURE_RATES);
+    for (int i = 0; i < d->cut.m; i++) largest = fmax(largest, fabs(d->cut.rate[i]));
+    return largest;
+}
+
+// Before a step the speeds of the state are moved onto the rows if they are further off than ten tolerances, of
+// multistep methods a hundred.
+static void speeds_of_the_state_are_closed(void **state)
+{
+    (void)state;
+    lw_model *model = hanging_chain();
+    lw_options options;
+    lw_options_default(&options);
+    options.rtol = 0, options.atol = 1e-6;
+    for (int multistep = 0; multistep < 2; multistep++) {
+        const double limit = multistep ? 1e-4 : 1e-5;
+        lwt_run r = lwt_run_start(model, RCR);
+        double *kept = lwt_vector(r.work->layout.nx), *rates = lwt_vector(r.work->layout.nx);
+        const size_t size = (size_t)r.work->layout.nx * sizeof *kept;
+        r.work->options = &options;
+        r.work->multistep = multistep;
+        for (int far = 0; far < 2; far++) {
+            bool changed = false;
+            for (int i = 0; i < model->tree_nv; i++)
+                r.x[model->tree_nq + i] += (far ? 20 : 0.3) * limit * (1 + i % 3) / 3;
+            memcpy(kept, r.x, size);
+            lwt_ok(RCR->rates(r.work, 0, r.x, NULL, rates), &r.work->error);
+            assert_true(lwt_rcr(&r)->by_dense);
+            lwt_ok(RCR->pre_step(r.work, 0, r.x, &changed), &r.work->error);
+            assert_int_equal(changed, far);
+            assert_int_equal(memcmp(kept, r.x, size) != 0, far);
+            if (far) lwt_near("rate of a row", multistep, rate_of_state(&r), 0, 1e-12);
+            if (!far) assert_true(rate_of_state(&r) > 0.01 * limit);
+        }
+        free(kept), free(rates);
+        lwt_run_end(&r);
+    }
+    lw_model_destroy(model);
+}
+
+static lw_summary run_chain(const lw_model *model, const char *const *settings, double end)
+{
+    lw_options options;
+    lw_sim *sim;
+    lw_summary found;
+    lw_error error = {0};
+    const lw_observation *o;
+    lw_options_default(&options);
+    lwt_set(&options, "formulation", "rcr");
+    for (; *settings; settings += 2) lwt_set(&options, settings[0], settings[1]);
+    lwt_ok(lw_sim_create(model, &(lw_sim_desc){.options = &options}, &sim, &error), &error);
+    assert_non_null(((lwi_rcr_work *)sim->work->data)->dense);
+    for (int i = 0; i <= 20; i++) {
+        lwt_ok(lw_sim_step(sim, i * end / 20), lw_sim_error(sim));
+        lwt_ok(lw_sim_observe(sim, LW_OBSERVE_ENERGY, &o), lw_sim_error(sim));
+    }
+    lw_sim_summary(sim, &found);
+    lw_sim_destroy(sim);
+    return found;
+}
+
+// The energy drifts by the errors of the steps alone; by speeds across the rows, which add up, it drifted by ten
+// times as much.  Multistep methods keep their history.
+static void energy_is_kept(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *settings[9];
+        double end, energy;
+        long restarts;
+    } cases[] = {
+        {{"integrator", "dopri5", "rtol", "1e-5", "atol", "1e-5", NULL}, 80, 1.2e-2, 0},
+        {{"integrator", "rk4", "step", "0.01", "project", "never", NULL}, 20, 3e-4, 0},
+        {{"integrator", "adams", "rtol", "1e-7", "atol", "1e-7", NULL}, 40, 1.5e-4, 10},
+    };
+    lw_model *model = hanging_chain();
+    for (int i = 0; i < LWI_COUNT(cases); i++) {
+        const lw_summary found = run_chain(model, cases[i].settings, cases[i].end);
+        lwt_near("energy", i, found.energy_error, 0, cases[i].energy);
+        assert_true(found.restarts <= cases[i].restarts);
+    }
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +316,8 @@ int main(void)
         cmocka_unit_test(velocities_are_closed),
         cmocka_unit_test(singular_positions_are_left_to_the_elimination),
         cmocka_unit_test(many_loops_are_eliminated),
+        cmocka_unit_test(speeds_of_the_state_are_closed),
+        cmocka_unit_test(energy_is_kept),
         cmocka_unit_test(states_left_to_the_elimination_are_not_changed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
