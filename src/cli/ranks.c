@@ -26,8 +26,10 @@ cli_exit cli_ranks_begin(cli_ranks *ranks, cli_arguments *arguments)
     if (other) return cli_complain(CLI_USE, "--ranks and %s exclude one another", other);
     ranks->mpi = load();
     if (!ranks->mpi)
-        return cli_complain(CLI_FAILED, "--ranks: this program was built without MPI "
-                                        "(tools/install-deps --mpi, then build again)");
+        return cli_complain(CLI_FAILED,
+                            "--ranks: %s; this program was built without MPI "
+                            "(tools/install-deps --mpi, then build again), or its MPI is missing",
+                            dlerror());
     if (ranks->mpi->begin(&ranks->of)) {
         ranks->mpi = NULL;
         return cli_complain(CLI_FAILED, "--ranks: MPI cannot begin; expected "
