@@ -16,6 +16,8 @@
 #define TOLERANCE_T 1e-8
 #define TOLERANCE_F 1e-9
 #define FIRST_MU 1e-3
+#define SINGULAR (4 * DBL_EPSILON) // pivots of JᵀJ relative to its diagonal: round-off
+#define UNDETERMINED 1e-10         // and errors of the Jacobian, 1e-5 of a column
 
 typedef struct fit {
     optimization *o;
@@ -45,8 +47,8 @@ static void normal_equations(fit *f)
                      f->A[j * n + j] == 0; // without effect
 }
 
-// L Lᵀ = A + mu diag(A) of what is not held; false: not positive definite.
-static bool factor(fit *f, double mu)
+// L Lᵀ = A + mu diag(A) of what is not held; false: a pivot is below `smallest` of its diagonal.
+static bool factor(fit *f, double mu, double smallest)
 {
     const size_t n = (size_t)f->n;
     for (size_t j = 0; j < n; j++)
@@ -56,7 +58,7 @@ static bool factor(fit *f, double mu)
                          : held ? 0
                                 : f->A[j * n + k];
             for (size_t i = 0; i < k; i++) sum -= f->L[j * n + i] * f->L[k * n + i];
-            if (j == k && !held && !(sum > 4 * DBL_EPSILON * f->A[j * n + j])) return false;
+            if (j == k && !held && !(sum > smallest * f->A[j * n + j])) return false;
             f->L[j * n + k] = j == k ? sqrt(sum) : sum / f->L[k * n + k];
         }
     return true;
@@ -96,7 +98,7 @@ static bool propose(fit *f, double mu, double *far)
     memcpy(f->fixed, f->held, n * sizeof *f->fixed);
     memset(f->s, 0, n * sizeof *f->s);
     do {
-        if (!factor(f, mu)) return false;
+        if (!factor(f, mu, SINGULAR)) return false;
         for (size_t j = 0; j < n; j++) {
             s[j] = f->fixed[j] ? 0 : -f->g[j];
             for (size_t k = 0; k < n && !f->fixed[j]; k++)
@@ -166,7 +168,7 @@ static void find_deviations(fit *f)
     optimization *o = f->o;
     const double variance = f->m > f->n ? f->squares / (f->m - f->n) : NAN;
     memcpy(f->fixed, f->held, (size_t)f->n * sizeof *f->fixed);
-    if (!factor(f, 0)) return;
+    if (!factor(f, 0, UNDETERMINED)) return;
     for (int k = 0; k < f->n; k++) {
         if (f->held[k]) continue;
         for (int j = 0; j < f->n; j++) f->s[j] = j == k;

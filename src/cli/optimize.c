@@ -123,6 +123,7 @@ bool optimize_evaluate(optimization *o, const double *t, bool jacobian)
         o->reason = status == LW_ERR_INTERRUPTED ? "stopped" : "failed";
         return false;
     }
+    o->replaced += o->has_jacobian && lw_response_gradient(o->response) != LW_GRADIENT_ADJOINT;
     if (!same) record(o);
     return true;
 }
@@ -503,6 +504,16 @@ static cli_exit finish(optimization *o, double seconds)
     return code;
 }
 
+static void warn_of_gradient(const optimization *o)
+{
+    if (o->gradient != LW_GRADIENT_ADJOINT || o->replaced == 0 || o->arguments->quiet) return;
+    fprintf(stderr,
+            "warning: --method adjoint: %d gradient%s by differences, where the adjoint has none "
+            "(it varies parameters by 0.2 %% of their values, which may leave the range in the "
+            "file)\n",
+            o->replaced, o->replaced > 1 ? "s are" : " is");
+}
+
 static double clock_now(void)
 {
     struct timespec now;
@@ -525,6 +536,7 @@ cli_exit cli_optimize(const cli_arguments *arguments)
         cli_catch_signals();
         print_head(o);
         code = o->data ? optimize_fit(o) : optimize_minimize(o);
+        warn_of_gradient(o);
         if (!code) code = finish(o, clock_now() - began);
     }
     lw_response_destroy(o->response);

@@ -44,6 +44,7 @@ typedef struct optimization {
     double *deviation; ///< [n] standard deviation of a fit; NAN: not determined
     int limit;         ///< of evaluations
     int nevaluation, nfailed;
+    int replaced;      ///< gradients by differences
     evaluation *table; ///< [limit]
     const char *reason;
     bool converged;

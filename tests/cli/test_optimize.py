@@ -33,6 +33,15 @@ measures:
 simulation: {duration: 2, sample: 1}
 """
 
+GATE = """linkwork: 1
+parameters: {k: 20, c: 0.3, m: 1 kg}
+bodies:
+  gate: {mass: m, inertia: [m*1e-3 m^2, m*0.08 m^2, m*0.08 m^2, 0, 0, 0], position: [0.5, 0, 0]}
+joints:
+  A: {type: revolute, between: [ground, gate], at: [0, 0, 0], axis: [0, 1, 0], q: [0.4], spring: {q0: {stiffness: k, damping: c}}}
+simulation: {duration: 1, sample: 0.04}
+"""
+
 
 class Optimize(unittest.TestCase):
     def setUp(self):
@@ -129,11 +138,37 @@ class Optimize(unittest.TestCase):
 
     def test_fit_that_is_not_determined(self):
         """Force and mass together: only their ratio."""
-        rows = self.save("rows.csv", "time,joint.rail.q0\n1,1.6\n2,6.4\n")
-        found = self.optimize("--vary", "F=1:5", "--vary", "m=400:900", "--fit", rows)["parameters"]
+        rows = "time,joint.rail.q0\n" + "".join(f"{t},{1.6 * t * t}\n" for t in (0.5, 1, 1.5, 2))
+        fit = ["--vary", "F=1:5", "--vary", "m=400:900", "--fit", self.save("rows.csv", rows)]
+        found = self.optimize(*fit)["parameters"]
         self.assertAlmostEqual(found["F"]["end"] / found["m"]["end"], 3.2e-3, delta=1e-8)
-        text = self.run_program("optimize", self.model, "--vary", "F=1:5", "--vary", "m=400:900", "--fit", rows)
-        self.assertTrue("do not determine" in text or found["F"]["deviation"] is not None, text)
+        self.assertEqual([found["F"]["deviation"], found["m"]["deviation"]], [None, None])
+        self.assertIn("do not determine", self.run_program("optimize", self.model, *fit))
+
+    def test_fit_that_errors_of_differences_would_determine(self):
+        """A gate: its mass, stiffness and damping together; their Jacobian has full rank by its errors alone."""
+        self.model = self.save("gate.yaml", GATE)
+        self.run_program("run", self.model, "--set", "k=33", "--set", "c=0.7", "--columns", "joint.A.q0", "-o", "rows.csv")
+        fit = ["--vary", "k=1:90", "--vary", "c=0:3", "--fit", "rows.csv"]
+        of = self.optimize(*fit)["parameters"]
+        self.assertLess(of["k"]["deviation"], 1e-6)
+        self.assertAlmostEqual(of["k"]["end"], 33, delta=1e-5)
+        of = self.optimize(*fit, "--vary", "m=0.3:3")["parameters"]
+        self.assertAlmostEqual(of["k"]["end"] / of["m"]["end"], 33, delta=1e-4)
+        self.assertEqual([of[name]["deviation"] for name in "kcm"], [None] * 3)
+
+    def test_adjoint_at_the_end_of_a_range_in_the_file(self):
+        """Its variants leave the range of the file: differences, and a warning says so."""
+        if not self.nlopt:
+            self.skipTest("built without NLopt")
+        self.model = self.save("spring.yaml", MODEL.replace("F: 3", "F: {value: 3, max: 3}"))
+        given = ["optimize", self.model, "--vary", "F=1:3", "--minimize", "miss", "--method", "adjoint"]
+        done = subprocess.run([sys.argv[1], *given], capture_output=True, text=True, check=False, cwd=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("warning: --method adjoint:", done.stderr)
+        self.model = self.save("spring.yaml", MODEL)
+        done = subprocess.run([sys.argv[1], *given], capture_output=True, text=True, check=False, cwd=self.folder)
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
 
     def test_fit_ends_at_a_bound(self):
         rows = self.save("rows.csv", "time,joint.rail.q0\n1,8\n2,32\n")
