@@ -323,6 +323,12 @@ def _fit(search: _Search, start: Array, method: str, tolerance: float, optimize:
                                   ftol=tolerance, xtol=tolerance, gtol=1e-14)
 
 
+def _determined(jacobian: Array) -> bool:
+    """Has it full rank, beyond the errors of its differences?"""
+    sizes = np.linalg.norm(jacobian, axis=0)
+    return bool(sizes.all()) and bool(np.linalg.matrix_rank(jacobian / sizes, tol=1e-5) == len(sizes))
+
+
 def _deviations(search: _Search, x: Array) -> Dict[str, float]:
     """From the Jacobian at x and the variance of the residuals there."""
     response = search.response
@@ -331,7 +337,7 @@ def _deviations(search: _Search, x: Array) -> Dict[str, float]:
     count, n = scaled.shape
     deviation = np.full(n, np.nan)
     free = (x > response.lower) & (x < response.upper)
-    if count > n and free.any() and np.linalg.matrix_rank(scaled[:, free], tol=None) == free.sum():
+    if count > n and free.any() and _determined(scaled[:, free]):
         covariance = np.linalg.inv(scaled[:, free].T @ scaled[:, free]) * (values @ values) / (count - n)
         deviation[free] = np.sqrt(np.diag(covariance)) * search.width[free]
     return dict(zip(response.names, deviation.tolist()))

@@ -132,3 +132,27 @@ def test_without_scipy(push, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "scipy.optimize", None)
     with pytest.raises(lw.UnsupportedError, match="SciPy"):
         lw.optimize(push, {"F": (1, 5)}, minimize="way")
+
+
+# Mass, stiffness and damping together have the same motion as twice of each.
+GATE = """
+linkwork: 1
+parameters: {k: 20, c: 0.3, m: 1 kg}
+bodies:
+  gate: {mass: m, inertia: [m*1e-3 m^2, m*0.08 m^2, m*0.08 m^2, 0, 0, 0], position: [0.5, 0, 0]}
+joints:
+  A: {type: revolute, between: [ground, gate], at: [0, 0, 0], axis: [0, 1, 0], q: [0.4], spring: {q0: {stiffness: k, damping: c}}}
+simulation: {duration: 1, sample: 0.04}
+"""
+
+
+def test_fit_that_is_not_determined():
+    """The Jacobian has full rank by its errors alone: deviations are unknown."""
+    pytest.importorskip("scipy")
+    gate = lw.Model.from_string(GATE, format="yaml")
+    rows = lw.simulate(lw.Model.from_string(GATE.replace("k: 20, c: 0.3", "k: 33, c: 0.7"), format="yaml"))
+    fit = {"time": rows.time, "joint.A.q0": rows["joint.A.q0"]}
+    of = lw.optimize(gate, {"k": (1, 90), "c": (0, 3)}, fit=fit)
+    assert of.deviations["k"] < 1e-5
+    of = lw.optimize(gate, {"k": (1, 90), "c": (0, 3), "m": (0.3, 3)}, fit=fit)
+    assert np.isclose(of.parameters["k"] / of.parameters["m"], 33) and np.isnan(list(of.deviations.values())).all()
