@@ -27,6 +27,17 @@ bool lwi_signal_steps_needed(const lw_model *model)
     return functions < model->nstate; // lags of servos
 }
 
+// States of switches, with a hysteresis too, have no rate and stay as they are: values jump with them.
+static void find_held(const lw_model *model, bool *held)
+{
+    for (int i = 0; i < model->nstate; i++) held[i] = false;
+    for (int i = 0; i < model->desc.nfunction; i++) {
+        const lwi_function *f = &model->function[i];
+        for (int k = 0; k < f->nstate && !lwi_function_is_integrated(f); k++)
+            held[f->state + k] = true;
+    }
+}
+
 lw_status lwi_signal_steps_create(const lw_model *model, lwi_arena *arena, lwi_signal_steps *s)
 {
     *s = (lwi_signal_steps){.n = lwi_signal_steps_needed(model) ? model->nstate : 0};
@@ -39,7 +50,9 @@ lw_status lwi_signal_steps_create(const lw_model *model, lwi_arena *arena, lwi_s
            *rest = LWI_PUSH(arena, double, lwi_cod_doubles(n, n));
     int *pivot = LWI_PUSH(arena, int, n);
     s->G = LWI_PUSH(arena, double, n *n);
-    if (!a || !rest || !pivot || !s->G) return LW_ERR_MEMORY;
+    s->held = LWI_PUSH(arena, bool, n);
+    if (!a || !rest || !pivot || !s->G || !s->held) return LW_ERR_MEMORY;
+    find_held(model, s->held);
     lwi_cod_init(&s->matrix, n, n, a, rest, pivot);
     return LW_OK;
 }
@@ -49,6 +62,10 @@ void lwi_signal_steps_linearise(lwi_signal_steps *s, double h, lwi_signal_rates 
     const size_t n = (size_t)s->n;
     for (size_t k = 0; k < n; k++) {
         const double step = DIFFERENCE * fmax(1, fabs(s->c[k]));
+        if (s->held[k]) {
+            for (size_t i = 0; i < n; i++) s->G[i * n + k] = 0;
+            continue;
+        }
         memcpy(s->near, s->c, n * sizeof *s->near);
         s->near[k] = s->c[k] + step;
         rates(user, s->near, s->rhs);
@@ -68,6 +85,7 @@ static double correct(lwi_signal_steps *s)
     double size = 0;
     lwi_cod_solve(&s->matrix, s->rhs, s->dc);
     for (int i = 0; i < s->n; i++) {
+        if (s->held[i]) continue;
         s->c[i] += s->dc[i];
         const double change = fabs(s->dc[i]) / fmax(1, fabs(s->c[i]));
         if (change > size || isnan(change)) size = change;

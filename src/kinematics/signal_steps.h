@@ -10,6 +10,7 @@ typedef struct lwi_signal_steps {
     double *c, *c0, *g, *g0, *near, *rhs,
         *dc;        ///< [n] states, rates; of the end and of the beginning; scratch
     double *G;      ///< [n][n] dg/dc
+    bool *held;     ///< [n] without a rate: of switches, with a hysteresis too
     lwi_cod matrix; ///< 1 - h/2 G
 } lwi_signal_steps;
 

@@ -705,6 +705,51 @@ static void own_steps_integrate_states_with_order_two(void **state)
     lw_model_destroy(m);
 }
 
+// A loop that a switch drives through a lag, with another state: which side the switch is on is a state without a
+// rate, at which the value jumps.  Its corrections had round-off, which moved it to the other side.
+static const char switched_loop[] =
+    "linkwork: 1\n"
+    "gravity: [0, -1, 0]\n"
+    "signals:\n"
+    "  way: {type: switch, value: 1}\n"
+    "  side: {type: relay, of: l.q0, low: 0.2, high: 0.6, below: 3, above: -3}\n"
+    "  sum: {type: integral, of: way*l.qd0, range: [-0.4, 0.4]}\n"
+    "  slow: {type: lag, of: side, time: 0.03}\n"
+    "  u: slow - 2*sum - 0.5*l.qd0\n"
+    "bodies:\n"
+    "  a: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0, 0.5, 0]}\n"
+    "  b: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0.5, 1, 0]}\n"
+    "  c: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [1.3, 0.5, 0]}\n"
+    "joints:\n"
+    "  l: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 0, 1], effort: {q0: u}, "
+    "q: [0]}\n"
+    "  m: {type: revolute, between: [a, b], at: [0, 1, 0], axis: [0, 0, 1]}\n"
+    "  n: {type: revolute, between: [b, c], at: [1, 1, 0], axis: [0, 0, 1]}\n"
+    "  r: {type: revolute, between: [c, ground], at: [1.6, 0, 0], axis: [0, 0, 1]}\n"
+    "events:\n"
+    "  tick: {every: 0.3, from: 0.3, set: {way: -way}}\n";
+
+static void own_steps_hold_switches(void **state)
+{
+    (void)state;
+    lw_model *m = parse(switched_loop);
+    static const char *const names[] = {"index3", "rattle"};
+    for (int i = 0; i < LWI_COUNT(names); i++) {
+        lw_options o;
+        lw_sim *sim;
+        lw_error error = {0};
+        lw_options_default(&o);
+        snprintf(o.formulation, sizeof o.formulation, "%s", names[i]);
+        o.step = 0.002, o.duration = 1;
+        lwt_ok(lw_sim_create(m, &(lw_sim_desc){.options = &o}, &sim, &error), &error);
+        assert_near(signal_of(m, at(sim, 0.2), "slow"), 3, 1e-9);
+        assert_near(signal_of(m, at(sim, 0.5), "slow"), 3, 1e-9);
+        assert_true(signal_of(m, at(sim, 0.5), "way") == -1);
+        lw_sim_destroy(sim);
+    }
+    lw_model_destroy(m);
+}
+
 // The steps of index3 that errors choose: states count too.
 static void steps_of_index3_keep_the_tolerance_of_states(void **state)
 {
@@ -870,6 +915,7 @@ int main(void)
         cmocka_unit_test(controllers_move_an_arm_alike_by_all_formulations),
         cmocka_unit_test(controllers_move_a_loop_alike_by_all_formulations),
         cmocka_unit_test(own_steps_integrate_states_with_order_two),
+        cmocka_unit_test(own_steps_hold_switches),
         cmocka_unit_test(steps_of_index3_keep_the_tolerance_of_states),
         cmocka_unit_test(compositions_of_rattle_integrate_states),
         cmocka_unit_test(states_restart),
