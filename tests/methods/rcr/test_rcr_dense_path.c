@@ -202,7 +202,7 @@ static lw_model *hanging_chain(void)
     enum { N = 6 };
     lw_builder *b = lwt_builder();
     lw_body before = lwt_ground;
-    char name[8];
+    char name[20];
     double x = 0, y = 0;
     lw_builder_gravity(b, (lw_vec3){0, -9, 4});
     for (int i = 0; i < N; i++) {
