@@ -238,7 +238,7 @@ class Measurement:
         return FEW * max(4, math.ceil(min(self.found["csv"], self.limit / 4) / (STAGES * FEW * evaluation)))
 
     def rows_counted(self, csv):
-        """An evaluation, rows of all columns to CSV, and the text of these."""
+        """An evaluation, rows of all columns to CSV, and what of them is text."""
         try:
             few, _, text = self.steps(csv, FEW, 2)
             self.found["formulation"] = summary(text)["options"]["formulation"]

@@ -229,7 +229,7 @@ __attribute__((noinline)) static char *put_exponent(char *to, int X)
     return to;
 }
 
-// The text of digits 10^(X - 16) as "%.17g": zeros at the end are left out; a power of ten from 1e17 on and below 1e-4.
+// Digits 10^(X - 16) as "%.17g" writes them: zeros at the end are left out; a power of ten from 1e17 on and below 1e-4.
 // Copies have constant sizes: what they write behind the end is overwritten or ignored.
 static inline char *arrange(char *to, uint64_t digits, int X)
 {
@@ -256,7 +256,7 @@ static inline char *arrange(char *to, uint64_t digits, int X)
     return put_exponent(to + n + (n > 1), X);
 }
 
-// Behind the text of a number; NULL: left to `printf`.
+// Writes a number; its end. NULL: left to `printf`.
 static inline char *put_number(char *to, double value)
 {
     uint64_t bits, digits;

@@ -198,6 +198,9 @@ int lwi_elim_task_parent(const lwi_elim *elim, int task, int l);
 /** Estimated multiplications of its matrix pass, for sharing the work; all lanes cost what one does.
  *  @param ranks  ranks are found where loops are closed, which takes longer */
 double lwi_elim_task_work(const lwi_elim *elim, int task, bool ranks);
+/** The same with ranks, of all tasks; adds that of its whole subtree to work [ntask] of each; infinite above batches with
+ *  several parents. */
+double lwi_elim_subtree_work(const lwi_elim *elim, double *work);
 
 /** Stage and part of every task: a schedule (threads.c). */
 typedef struct lwi_elim_draft {

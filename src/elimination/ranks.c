@@ -51,23 +51,6 @@ _Static_assert(sizeof(lwi_elim_state) % sizeof(double) == 0, "states are sent as
 
 // ------------------------------------------------------------------------------------------ shares
 
-// Work of whole subtrees; infinite above batches with several parents.
-static double subtree_work(const lwi_elim *elim, double *work)
-{
-    double all = 0;
-    for (int u = 0; u < elim->ntask; u++) {
-        const int parent = elim->task[u].parent;
-        const double own = lwi_elim_task_work(elim, u, true);
-        work[u] += own;
-        all += own;
-        if (parent >= 0) work[parent] += work[u];
-        for (int l = 0; l < elim->task[u].lanes && parent < 0; l++)
-            if (lwi_elim_task_parent(elim, u, l) >= 0)
-                work[lwi_elim_task_parent(elim, u, l)] = HUGE_VAL;
-    }
-    return all;
-}
-
 // Parent of lane l, of a task with one parent that of all.
 static int parent_of(const lwi_elim *elim, int task, int l)
 {
@@ -117,7 +100,7 @@ static lw_status share_tasks(const lwi_elim *elim, int count, lwi_arena *scratch
     double *work = LWI_PUSH(scratch, double, elim->ntask);
     double *largest = LWI_PUSH(scratch, double, elim->ntask);
     if (!work || !largest) return LW_ERR_MEMORY;
-    const double all = subtree_work(elim, work);
+    const double all = lwi_elim_subtree_work(elim, work);
     share_subtrees(elim, work, PORTION * all / count, count, owner);
     share_above(elim, work, largest, owner);
     return LW_OK;

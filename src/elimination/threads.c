@@ -315,8 +315,7 @@ static lw_status by_level(const lwi_elim *elim, lwi_arena *scratch, lwi_elim_dra
     return work ? lwi_elim_add_levels(elim, work, -1, scratch, d) : LW_ERR_MEMORY;
 }
 
-// Work of whole subtrees; infinite above batches with several parents.
-static double subtree_work(const lwi_elim *elim, double *work)
+double lwi_elim_subtree_work(const lwi_elim *elim, double *work)
 {
     double all = 0;
     for (int u = 0; u < elim->ntask; u++) {
@@ -336,7 +335,7 @@ static lw_status by_subtree(const lwi_elim *elim, lwi_arena *scratch, lwi_elim_d
 {
     double *work = LWI_PUSH(scratch, double, elim->ntask), below = 0, done = 0;
     if (!work) return LW_ERR_MEMORY;
-    const double max_work = PORTION * subtree_work(elim, work) / d->parts;
+    const double max_work = PORTION * lwi_elim_subtree_work(elim, work) / d->parts;
     for (int u = 0; u < elim->ntask; u++)
         if (work[u] <= max_work) below += lwi_elim_task_work(elim, u, d->ranks);
     d->nstage = 1;

@@ -105,16 +105,6 @@ void lwi_sim_reach_break(lw_sim *sim)
 
 // ------------------------------------------------------------------------------------------- loads
 
-static lwi_kin kin_of(const lwi_snapshot *m)
-{
-    return (lwi_kin){.R = (const double(*)[9])m->R,
-                     .r = (const double(*)[3])m->r,
-                     .v = (const double(*)[3])m->v,
-                     .w = (const double(*)[3])m->w_world,
-                     .q = m->q,
-                     .qd = m->qd};
-}
-
 static void add_impulse(const lw_model *model, const lw_impulse_desc *d, const lwi_snapshot *m,
                         lwi_loads *loads)
 {
@@ -290,7 +280,7 @@ static lw_status strike(lw_sim *sim, double t, const impulses *list)
     sim->error.text[0] = 0;
     TRY(observe_before(sim, t_before, t));
     const double rotors = collect(sim, t_before, list);
-    const lwi_kin kin = kin_of(&p->before);
+    const lwi_kin kin = lwi_snapshot_kin(sim->model, &p->before);
     lwi_loads_to_carriers(sim->model, &kin, &p->loads);
     lw_status status = solve(sim, t_before, &work_of_drives);
     if (status != LW_OK) return fail(sim, t, status);

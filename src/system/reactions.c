@@ -164,6 +164,13 @@ void lwi_system_forces(lwi_system *s, double t, const double *inputs)
     lwi_loads_to_carriers(s->model, &kin, &s->loads);
 }
 
+void lwi_system_signal_rates(void *at, const double *c, double *g)
+{
+    const lwi_signals_at *of = at;
+    of->work->states = (lwi_states){.value = c, .rate = g};
+    lwi_system_forces(of->system, of->t, of->inputs);
+}
+
 typedef struct gathering {
     lwi_system *s;
     double t;

@@ -291,6 +291,15 @@ void lwi_system_move(lwi_system *system, const double (*x)[6]);
 
 /** loads := the forces of the model at the current motion, moved to the bodies that merged ones belong to. */
 void lwi_system_forces(lwi_system *system, double t, const double *inputs);
+/** Where rates of states of signals are computed: at the current motion of the system. */
+typedef struct lwi_signals_at {
+    lwi_work *work;
+    lwi_system *system;
+    double t;
+    const double *inputs;
+} lwi_signals_at;
+/** An lwi_signal_rates with an lwi_signals_at: g := rates of the states c, by lwi_system_forces. */
+void lwi_system_signal_rates(void *at, const double *c, double *g);
 /** system->wrench := loads and efforts of all joints. */
 void lwi_system_gather(lwi_system *system, double t, const lwi_loads *loads);
 /** f [nnode] := loads, efforts of all joints, weights, -w x J w at the current motion.

@@ -207,7 +207,7 @@ const char *lwi_yaml_joined(lwi_yaml_reading *r, const char *a, const char *b, c
 /** Keeps the text of a key's value until the item is added. */
 lw_status lwi_yaml_keep(lwi_yaml_reading *r, const lwi_yaml_key *key, const void *field,
                         const lwi_document_value *v);
-/** Keeps the source of an option of a run; `value` is the text of its value. */
+/** Keeps the source of an option of a run; `value` as the file has it. */
 lw_status lwi_yaml_keep_option(lwi_yaml_reading *r, const char *key, const char *value,
                                const lwi_document_value *v);
 /** Adds what was kept of an item to the model's statements (model/statements.h). */

@@ -450,31 +450,17 @@ static void count(lwi_work *work, double t, double h, int iterations, const incr
 
 // ---- states of signals, by the same rule, in the iterations of the mechanism
 
-typedef struct signals_job {
-    lwi_work *work;
-    double t;
-    const double *inputs;
-} signals_job;
-
-static void rates_of_signals(void *user, const double *c, double *g)
-{
-    const signals_job *of = user;
-    lwi_index3 *d = of->work->data;
-    of->work->states = (lwi_states){.value = c, .rate = g};
-    lwi_system_forces(&d->system, of->t, of->inputs);
-}
-
 // The states at the beginning and a prediction of those at the end, which the forces read from here on.
 static void begin_signals(lwi_work *work, double t, double h, const double *x, const double *inputs)
 {
     lwi_index3 *d = work->data;
     lwi_signal_steps *c = &d->signals;
-    signals_job of = {work, t, inputs};
+    lwi_signals_at of = {work, &d->system, t, inputs};
     if (c->n == 0) return;
     memcpy(c->c0, x + work->layout.nx - c->n, (size_t)c->n * sizeof *x);
     memcpy(c->c, c->c0, (size_t)c->n * sizeof *x);
-    rates_of_signals(&of, c->c0, c->g0);
-    lwi_signal_steps_linearise(c, h, rates_of_signals, &of);
+    lwi_system_signal_rates(&of, c->c0, c->g0);
+    lwi_signal_steps_linearise(c, h, lwi_system_signal_rates, &of);
     memcpy(c->g, c->g0, (size_t)c->n * sizeof *x);
     lwi_signal_steps_trapezoidal(c, h);
     work->states = (lwi_states){.value = c->c, .rate = c->g};

@@ -274,29 +274,15 @@ static lw_status step(lwi_work *work, double t, double end, double h, const doub
 
 // ------------------------------------------------------------------------------------ states of signals
 
-typedef struct signals_job {
-    lwi_work *work;
-    double t;
-    const double *inputs;
-} signals_job;
-
-static void rates_of_signals(void *user, const double *c, double *g)
-{
-    const signals_job *of = user;
-    lwi_rattle *d = of->work->data;
-    of->work->states = (lwi_states){.value = c, .rate = g};
-    lwi_system_forces(&d->system, of->t, of->inputs);
-}
-
 // The states in x by h/2 at the present motion.  Half of them before a step of the mechanism, in which they rest, and half
 // behind it: each part is its own inverse with -h, so the whole is, and has the order of the composition.
 static void move_signals(lwi_work *work, double t, double h, double *x, const double *inputs)
 {
     lwi_rattle *d = work->data;
-    signals_job of = {work, t, inputs};
+    lwi_signals_at of = {work, &d->system, t, inputs};
     if (d->signals.n == 0) return;
     lwi_signal_steps_midpoint(&d->signals, 0.5 * h, x + work->layout.nx - d->signals.n,
-                              rates_of_signals, &of);
+                              lwi_system_signal_rates, &of);
     lwi_states_set(work, x, NULL);
 }
 
