@@ -19,10 +19,10 @@
 #ifndef LWI_METHODS_INDEX3_INDEX3_H
 #define LWI_METHODS_INDEX3_INDEX3_H
 
-#include "kinematics/signal_steps.h"
 #include "base/assert.h"
 #include "base/times.h"
 #include "kinematics/auxiliary.h"
+#include "kinematics/signal_steps.h"
 #include "system/system.h"
 #include "system/transfer.h"
 

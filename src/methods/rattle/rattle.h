@@ -12,10 +12,10 @@
 #ifndef LWI_METHODS_RATTLE_RATTLE_H
 #define LWI_METHODS_RATTLE_RATTLE_H
 
-#include "kinematics/signal_steps.h"
 #include "base/assert.h"
 #include "base/simd/lanes.h"
 #include "kinematics/auxiliary.h"
+#include "kinematics/signal_steps.h"
 #include "system/system.h"
 
 /** A body in the current step.  World axes, those of rotation in body axes.  The order is that of the kernels, which read
