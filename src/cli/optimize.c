@@ -3,10 +3,11 @@
 // report and the model that is written.
 #include "cli/optimize.h"
 
+#include "cli/stopwatch.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { EVALUATIONS = 200 };     // evaluations, if --evaluations is not given
 #define TOLERANCE_FEASIBLE 1e-6 // of a constraint, relative to its bound
@@ -130,6 +131,16 @@ bool optimize_evaluate(optimization *o, const double *t, bool jacobian)
 
 // ------------------------------------------------------------------------------------------ problem
 
+// name: NULL: there is none
+static lw_parameter_info find_parameter(const lw_model *model, const char *name)
+{
+    for (int i = 0; i < lw_model_parameter_count(model); i++) {
+        const lw_parameter_info p = lw_model_parameter_at(model, i);
+        if (!strcmp(p.name, name)) return p;
+    }
+    return (lw_parameter_info){0};
+}
+
 // "NAME=FROM:TO", with units: a design of its two ends.
 static cli_exit read_range(optimization *o, int k, const char *text)
 {
@@ -141,18 +152,15 @@ static cli_exit read_range(optimization *o, int k, const char *text)
         strlen(text) + 3 > sizeof ends)
         return cli_complain(CLI_USE, "--vary %s: expected NAME=FROM:TO", text);
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
-    for (int i = 0; i <= lw_model_parameter_count(o->model); i++) {
-        const lw_parameter_info p = lw_model_parameter_at(o->model, i);
-        if (!p.name || strcmp(p.name, name) != 0) continue;
-        o->by[k] = p.name;
-        o->start[k] = p.value / p.unit_value;
-    }
-    if (!o->by[k]) {
+    const lw_parameter_info p = find_parameter(o->model, name);
+    if (!p.name) {
         if (lw_vary_check(o->model, name, &error) != LW_OK)
             return cli_complain(CLI_USE, "--vary %s: %s", text, error.text);
         return cli_complain(
             CLI_USE, "--vary %s: expected a name under `parameters:` of the model's file", text);
     }
+    o->by[k] = p.name;
+    o->start[k] = p.value / p.unit_value;
     snprintf(ends, sizeof ends, "%s:2", text);
     const char *const vary[] = {ends};
     if (lw_design_create(o->model, &(lw_design_desc){.nvary = 1, .vary = vary}, &table, &error))
@@ -179,7 +187,7 @@ static cli_exit read_ranges(optimization *o)
                                      "with names of `parameters:`");
     o->n = (int)n;
     o->by = calloc(n, sizeof *o->by);
-    o->lower = calloc(9 * n, sizeof *o->lower);
+    o->lower = calloc(8 * n, sizeof *o->lower);
     if (!o->by || !o->lower) return cli_complain(CLI_FAILED, "no memory");
     o->upper = o->lower + n, o->start = o->upper + n, o->t = o->start + n, o->x = o->t + n;
     o->best = o->x + n, o->work = o->best + n, o->deviation = o->work + n;
@@ -344,11 +352,7 @@ static const char *algorithm_name(const optimization *o)
 
 static const char *unit_of(const optimization *o, int k)
 {
-    for (int i = 0; i < lw_model_parameter_count(o->model); i++) {
-        const lw_parameter_info p = lw_model_parameter_at(o->model, i);
-        if (!strcmp(p.name, o->by[k])) return p.unit;
-    }
-    return "";
+    return find_parameter(o->model, o->by[k]).unit;
 }
 
 static void print_head(const optimization *o)
@@ -514,13 +518,6 @@ static void warn_of_gradient(const optimization *o)
             o->replaced, o->replaced > 1 ? "s are" : " is");
 }
 
-static double clock_now(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 cli_exit cli_optimize(const cli_arguments *arguments)
 {
     optimization *o = calloc(1, sizeof *o);
@@ -532,12 +529,12 @@ cli_exit cli_optimize(const cli_arguments *arguments)
     if (!code && arguments->fit) code = read_data(o);
     if (!code) code = create_response(o);
     if (!code) {
-        const double began = clock_now();
+        const double began = stopwatch_wall();
         cli_catch_signals();
         print_head(o);
         code = o->data ? optimize_fit(o) : optimize_minimize(o);
         warn_of_gradient(o);
-        if (!code) code = finish(o, clock_now() - began);
+        if (!code) code = finish(o, stopwatch_wall() - began);
     }
     lw_response_destroy(o->response);
     lw_result_close(o->data);
