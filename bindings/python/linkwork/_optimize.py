@@ -214,8 +214,10 @@ class _Constraint(NamedTuple):
 class _Search:
     """Values of designs t from 0 to 1, the last one kept; what has been evaluated, the best of it."""
 
-    def __init__(self, response: Response, sign: float, fits: bool, constraints: Sequence[_Constraint], limit: int) -> None:
+    def __init__(self, response: Response, sign: float, fits: bool, constraints: Sequence[_Constraint], limit: int,
+                 progress: Optional[Callable[[Design], None]]) -> None:
         self.response, self.sign, self.fits, self.constraints, self.limit = response, sign, fits, constraints, limit
+        self.progress = progress
         self.width = response.upper - response.lower
         self.designs: List[Design] = []
         self.values: List[Optional[Array]] = []
@@ -262,6 +264,8 @@ class _Search:
             violation = max([0.0, *(c.over(self._values[1 + k]) for k, c in enumerate(self.constraints))])
         self.designs.append(Design(x, objective, violation, failure))
         self.values.append(self._values)
+        if self.progress is not None:
+            self.progress(self.designs[-1])
 
     def best(self) -> int:
         def order(k: int) -> Tuple[bool, float]:
@@ -392,9 +396,8 @@ def optimize(model: Union[Model, Path], vary: Mapping[str, Range], *, minimize: 
     values = [] if goal is None else [goal, *(c.name for c in constraints)]
     response = Response(model, vary, values, fit=fit, weights=weights, gradient=gradient, **options)
     first = _first(response, start or {})
-    search = _Search(response, -1.0 if maximize is not None else 1.0, fit is not None, constraints, evaluations)
-    if progress is not None:
-        _watch(search, progress)
+    search = _Search(response, -1.0 if maximize is not None else 1.0, fit is not None, constraints, evaluations,
+                     progress)
     result, message = None, f"the number of evaluations, {evaluations}, is reached"
     try:
         solve = _fit if fit is not None else _minimize
@@ -404,16 +407,6 @@ def optimize(model: Union[Model, Path], vary: Mapping[str, Range], *, minimize: 
         if len(search.designs) < evaluations:
             message = "no derivatives at the last design: none next to it has a run"
     return _optimum(search, result, message)
-
-
-def _watch(search: _Search, progress: Callable[[Design], None]) -> None:
-    record = search._record
-
-    def watched(x: Array, failure: str) -> None:
-        record(x, failure)
-        progress(search.designs[-1])
-
-    search._record = watched  # type: ignore[method-assign]
 
 
 def _first(response: Response, start: Mapping[str, float]) -> Array:
