@@ -86,7 +86,7 @@ class Ranks(InFolder):
         self.assertIn("expected one of dca, hdca", done.stderr)
 
     def test_refused(self):
-        for options in (("--checkpoint", "c"), ("--batch", "table.csv"), ("--real-time",)):
+        for options in (("--checkpoint", "c"), ("--resume", "c"), ("--batch", "table.csv"), ("--real-time",)):
             done = linkwork("run", "model.yaml", "--ranks", *options)
             self.assertEqual(done.returncode, 2)
             self.assertIn("--ranks and %s exclude one another" % options[0], done.stderr)
