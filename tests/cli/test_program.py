@@ -10,69 +10,10 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 
-PROGRAM, MODELS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-
-PENDULUM = """linkwork: 1
-bodies:
-  rod: {mass: 1, inertia: [0.1, 0.1, 0.01, 0, 0, 0], position: [0, 0, -0.5]}
-joints:
-  hinge: {type: revolute, between: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0], q: [0.5]}
-simulation: {duration: 1, sample: 0.1}
-"""
-
-PARALLELOGRAM = """linkwork: 1
-bodies:
-  crank: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0, 0, 0.5], velocity: [1.5, 0, 0],
-          angular_velocity: [0, 3, 0]}
-  coupler: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0.5, 0, 1], velocity: [3, 0, 0]}
-  rocker: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [1, 0, 0.5], velocity: [1.5, 0, 0],
-           angular_velocity: [0, 3, 0]}
-joints:
-  A: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [0, 1, 0]}
-  B: {type: revolute, between: [crank, coupler], at: [0, 0, 1], axis: [0, 1, 0]}
-  C: {type: revolute, between: [coupler, rocker], at: [1, 0, 1], axis: [0, 1, 0]}
-  D: {type: revolute, between: [ground, rocker], at: [1, 0, 0], axis: [0, 1, 0]}
-simulation: {duration: 1, sample: 0.01}
-"""
-
-
-class Program(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
-        self.model = self.write("pendulum.yaml", PENDULUM)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def write(self, name, text):
-        with open(self.path(name), "w", encoding="utf-8") as file:
-            file.write(text)
-        return self.path(name)
-
-    def call(self, *arguments, code=0):
-        done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120,
-                              check=False)
-        self.assertEqual(done.returncode, code, "%s\n%s%s" % (arguments, done.stdout, done.stderr))
-        return done
-
-    def has_rows(self, name):
-        """Whether a file that is being written has a row behind that of the start."""
-        if not os.path.exists(self.path(name)):
-            return False
-        with open(self.path(name), "rb") as file:
-            return file.read().count(b"\n") > 2
-
-    def rows(self, name):
-        with open(self.path(name), encoding="utf-8", newline="") as file:
-            head, *rows = list(csv.reader(file))
-        for row in rows:
-            self.assertEqual(len(row), len(head))
-        return head, [[float(x) for x in row] for row in rows]
+from program import MODELS, PARALLELOGRAM, PENDULUM, PROGRAM, Program
 
 
 class Use(Program):
@@ -796,64 +737,6 @@ class Kept(Program):
 
     def test_an_unknown_letter_is_reported_as_it_was_typed(self):
         self.assertIn("check has no option -o\n", self.call("check", self.model, "-o", "x", code=2).stderr)
-
-
-class Assemble(Program):
-    """The crank of the parallelogram rotated by 0.5 rad; its speed alone is given."""
-
-    def parallelogram(self, crank, speeds=False):
-        text = PARALLELOGRAM.replace("axis: [0, 1, 0]}", "axis: [0, 1, 0], %s}" % crank, 1)
-        return text if speeds else re.sub(r"(?s), velocity:[^}]*", "", text)
-
-    def test_a_model_that_closes_is_written(self):
-        model = self.write("open.yaml", self.parallelogram("q: [0.5], qd: [2]"))
-        refused = self.call("run", model, "--duration", "0.1", code=3).stderr
-        self.assertRegex(refused, r"joint '[A-D]'.*linkwork assemble")
-        done = self.call("assemble", model, "-o", self.path("closed.yaml"))
-        self.assertRegex(done.stdout, r"written +\S+closed.yaml")
-        found = json.loads(self.call("check", self.path("closed.yaml"), "--json").stdout)
-        self.assertLess(max(found["residual"]), 1e-12)
-        self.call("run", self.path("closed.yaml"), "--duration", "0.1", "-o", self.path("a.csv"))
-        head, rows = self.rows("a.csv")
-        start = dict(zip(head, rows[0]))
-        for joint, q, qd in (("A", 0.5, 2), ("B", -0.5, -2), ("C", 0.5, 2), ("D", 0.5, 2)):
-            self.assertAlmostEqual(abs(start["joint.%s.q0" % joint]), abs(q), places=12)
-            self.assertAlmostEqual(abs(start["joint.%s.qd0" % joint]), abs(qd), places=12)
-
-    def test_json_reports_what_was_done(self):
-        model = self.write("open.yaml", self.parallelogram("q: [0.5], qd: [2]"))
-        report = json.loads(self.call("assemble", model, "--json").stdout)
-        self.assertGreater(report["iterations"], 0)
-        self.assertLess(max(report["residual_after"]), 1e-12)
-        self.assertAlmostEqual(report["moved"]["by"], 2 * 0.25, delta=0.01)  # the coupler, on an arc
-        self.assertEqual(report["moved"]["name"], "coupler")
-
-    def test_speeds_that_follow_are_reported(self):
-        model = self.write("speed.yaml", self.parallelogram("qd: [2]"))
-        self.assertIn("speeds of 3 joints follow", self.call("check", model).stdout)
-
-    def test_what_cannot_be_closed_exits_1_and_writes_nothing(self):
-        text = self.parallelogram("qd: [2]").replace(
-            "C: {type: revolute, between: [coupler, rocker], at: [1, 0, 1], axis: [0, 1, 0]}",
-            "C: {type: spherical, between: [coupler, rocker], frame1: {position: [5, 0, 0]}, frame2: {}}")
-        model = self.write("open.yaml", text)
-        done = self.call("assemble", model, "-o", self.path("closed.yaml"), code=1)
-        self.assertRegex(done.stderr, r"cannot be put together.*joint 'C' by [0-9.]+")
-        self.assertFalse(os.path.exists(self.path("closed.yaml")))
-
-    def test_coordinates_to_assemble_near(self):
-        model = self.write("near.yaml", self.parallelogram("qd: [2]"))
-        out = self.path("near-closed.yaml")
-        self.call("assemble", model, "--near", "A=0.25", "-o", out)
-        with open(out, encoding="utf-8") as file:
-            self.assertRegex(file.read(), r"A:(?:\n    .*)*\n    q: \[0\.2(?:5|4999)")
-        for near, part in (("A", "needs =Q"), ("A=x", "needs =Q"), ("A=1:2", "has 1 coordinate, not 2"), ("A=1:2:3:4:5:6:7:8:9:1", "needs =Q"),
-                           ("Z=1", "no joint 'Z'")):
-            self.assertIn(part, self.call("assemble", model, "--near", near, code=2).stderr)
-
-    def test_names_to_hold_must_exist(self):
-        message = self.call("assemble", self.model, "--hold", "rod,bob", code=2).stderr
-        self.assertIn("'bob'", message)
 
 
 class Codegen(Program):
