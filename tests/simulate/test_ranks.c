@@ -67,11 +67,20 @@ static void fetch(mail *m, int from, int to, void *data, size_t size)
     free(x);
 }
 
+// Whether the next message is lost.
+static bool is_lost(mail *m)
+{
+    pthread_mutex_lock(&m->mutex);
+    const bool lost = m->lost && m->count >= m->lost;
+    pthread_mutex_unlock(&m->mutex);
+    return lost;
+}
+
 static int exchange(void *user, int to, const void *out, size_t out_size, int from, void *in,
                     size_t in_size)
 {
     const member *me = user;
-    if (me->mail->lost && me->mail->count >= me->mail->lost) return 1;
+    if (is_lost(me->mail)) return 1;
     if (to >= 0) post(me->mail, me->of.rank, to, out, out_size);
     if (from >= 0) fetch(me->mail, from, me->of.rank, in, in_size);
     return 0;
