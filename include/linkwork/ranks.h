@@ -20,7 +20,7 @@ typedef struct lw_ranks {
     void *user;
     /** Sends out_size bytes to rank `to` and receives in_size bytes from rank `from` at the same time; -1: neither sends
      *  nor receives.  Messages from one rank to another arrive in the order in which they were sent.
-     *  @return 0; otherwise the run ends with LW_ERR_FILE */
+     *  @return 0; otherwise the run ends with LW_ERR_IO */
     int (*exchange)(void *user, int to, const void *out, size_t out_size, int from, void *in,
                     size_t in_size);
 } lw_ranks;
