@@ -18,31 +18,28 @@
 #define CONVERGED 1e-14 // relative increment
 enum { ITERATIONS = 20 };
 
-bool lwi_signal_steps_needed(const lw_model *model)
+// States of switches, with a hysteresis too, have no rate and stay as they are: values jump with them.  True: all states do.
+static bool find_held(const lw_model *model, bool *held)
 {
-    for (int i = 0; i < model->desc.nfunction; i++)
-        if (lwi_function_is_integrated(&model->function[i])) return true;
-    int functions = 0;
-    for (int i = 0; i < model->desc.nfunction; i++) functions += model->function[i].nstate;
-    return functions < model->nstate; // lags of servos
-}
-
-// States of switches, with a hysteresis too, have no rate and stay as they are: values jump with them.
-static void find_held(const lw_model *model, bool *held)
-{
+    int count = 0;
     for (int i = 0; i < model->nstate; i++) held[i] = false;
     for (int i = 0; i < model->desc.nfunction; i++) {
         const lwi_function *f = &model->function[i];
-        for (int k = 0; k < f->nstate && !lwi_function_is_integrated(f); k++)
-            held[f->state + k] = true;
+        if (lwi_function_is_integrated(f)) continue;
+        for (int k = 0; k < f->nstate; k++) held[f->state + k] = true;
+        count += f->nstate;
     }
+    return count == model->nstate;
 }
 
 lw_status lwi_signal_steps_create(const lw_model *model, lwi_arena *arena, lwi_signal_steps *s)
 {
-    *s = (lwi_signal_steps){.n = lwi_signal_steps_needed(model) ? model->nstate : 0};
-    const int n = s->n;
+    const int n = model->nstate;
+    *s = (lwi_signal_steps){.n = 0};
     if (n == 0) return LW_OK;
+    if (!(s->held = LWI_PUSH(arena, bool, n))) return LW_ERR_MEMORY;
+    if (find_held(model, s->held)) return LW_OK;
+    s->n = n;
     double **const vector[] = {&s->c, &s->c0, &s->g, &s->g0, &s->near, &s->rhs, &s->dc};
     for (int i = 0; i < LWI_COUNT(vector); i++)
         if (!(*vector[i] = LWI_PUSH(arena, double, n))) return LW_ERR_MEMORY;
@@ -50,9 +47,7 @@ lw_status lwi_signal_steps_create(const lw_model *model, lwi_arena *arena, lwi_s
            *rest = LWI_PUSH(arena, double, lwi_cod_doubles(n, n));
     int *pivot = LWI_PUSH(arena, int, n);
     s->G = LWI_PUSH(arena, double, n *n);
-    s->held = LWI_PUSH(arena, bool, n);
-    if (!a || !rest || !pivot || !s->G || !s->held) return LW_ERR_MEMORY;
-    find_held(model, s->held);
+    if (!a || !rest || !pivot || !s->G) return LW_ERR_MEMORY;
     lwi_cod_init(&s->matrix, n, n, a, rest, pivot);
     return LW_OK;
 }

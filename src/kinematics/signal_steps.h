@@ -17,8 +17,6 @@ typedef struct lwi_signal_steps {
 /** Rates g [n] of the states c [n], at the present motion. */
 typedef void (*lwi_signal_rates)(void *user, const double *c, double *g);
 
-/** Has the model states with rates?  Those of switches have none. */
-bool lwi_signal_steps_needed(const lw_model *model);
 lw_status lwi_signal_steps_create(const lw_model *model, lwi_arena *arena, lwi_signal_steps *s);
 /** G and the factors of 1 - h/2 G at the states s->c. */
 void lwi_signal_steps_linearise(lwi_signal_steps *s, double h, lwi_signal_rates rates, void *user);
