@@ -296,7 +296,7 @@ static lw_status restore(lw_result *r, long row, lw_sim *sim, lwi_arena *arena, 
         return carry(r, row, sim, arena, difference.text + strlen("is of another model: "), how,
                      how_size, error);
     const bool exact = same_state(r, sim, layout);
-    lwi_restored_states signals = {.all = 0};
+    lwi_restored_states signals = {.missing = 0};
     if (exact)
         TRY(take_state(r, row, sim, arena, error));
     else

@@ -93,7 +93,7 @@ lw_status lwi_result_restore_states(lw_result *result, long row, const lw_model 
                                     lwi_arena *arena, double **states, lwi_restored_states *report,
                                     lw_error *error)
 {
-    *report = (lwi_restored_states){.all = model->nstate};
+    *report = (lwi_restored_states){.missing = 0};
     if (model->nstate == 0) return LW_OK;
     bool *found = LWI_PUSH(arena, bool, model->nstate);
     double *x = LWI_PUSH(arena, double, model->nstate);

@@ -6,8 +6,8 @@
 #include "model/model.h"
 
 typedef struct lwi_restored_states {
-    int all, missing; ///< states of the model, those that the result does not have
-    char names[200];  ///< of the first that are missing
+    int missing;     ///< states that the result does not have
+    char names[200]; ///< of the first of them
 } lwi_restored_states;
 
 /** The states of signals of a model in a row of a result, which may be of another model or formulation; those that it does
