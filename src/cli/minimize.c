@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-static const char *algorithm_of(const optimization *o)
+const char *optimize_algorithm(const optimization *o)
 {
     return o->arguments->algorithm ? o->arguments->algorithm : "slsqp";
 }
@@ -52,7 +52,7 @@ static double evaluate(unsigned n, const double *t, double *slope, void *user)
 
 static nlopt_algorithm number_of(const optimization *o)
 {
-    const char *name = algorithm_of(o);
+    const char *name = optimize_algorithm(o);
     return !strcmp(name, "mma")     ? NLOPT_LD_MMA
            : !strcmp(name, "lbfgs") ? NLOPT_LD_LBFGS
                                     : NLOPT_LD_SLSQP;
@@ -149,7 +149,7 @@ static bool is_built(void)
 
 cli_exit optimize_check_algorithm(const optimization *o)
 {
-    const char *name = algorithm_of(o);
+    const char *name = optimize_algorithm(o);
     if (!is_built())
         return cli_complain(CLI_USE,
                             "optimize --minimize: this program was built without NLopt; expected "

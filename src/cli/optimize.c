@@ -346,8 +346,7 @@ static const char *gradient_name(const optimization *o)
 
 static const char *algorithm_name(const optimization *o)
 {
-    if (o->data) return "levenberg-marquardt";
-    return o->arguments->algorithm ? o->arguments->algorithm : "slsqp";
+    return o->data ? "levenberg-marquardt" : optimize_algorithm(o);
 }
 
 static const char *unit_of(const optimization *o, int k)

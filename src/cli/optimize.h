@@ -62,6 +62,8 @@ double optimize_violation(const optimization *o, int k);
 
 /** Minimises a measure by NLopt; refused where the program was built without it.   (minimize.c) */
 cli_exit optimize_minimize(optimization *o);
+/** Its name: that of --algorithm, or the default. */
+const char *optimize_algorithm(const optimization *o);
 /** @return CLI_USE: no such algorithm, not for these constraints */
 cli_exit optimize_check_algorithm(const optimization *o);
 /** Minimises the squares of residuals by the method of Levenberg and Marquardt in the box.   (least_squares.c) */
