@@ -210,7 +210,7 @@ def net_model(results):
     one = case["counts"][0]["parts"]
     last = nets[-1]
     bodies = [n["bodies"] for n in nets]
-    return {"per_work": one["shared"] / case["plan"]["work"], "rest": (rest_of(one)) / case["plan"]["bodies"],
+    return {"per_work": one["shared"] / case["plan"]["work"], "rest": rest_of(one) / case["plan"]["bodies"],
             "bodies": last["bodies"], "work": last["work"], "critical": last["critical"],
             "work_power": exponent(bodies[-3:], [n["work"] for n in nets][-3:]),
             "critical_power": exponent(bodies[-3:], [n["critical"] for n in nets][-3:])}
@@ -219,7 +219,7 @@ def net_model(results):
 def time_of_net(m, bodies, count):
     work = m["work"] * (bodies / m["bodies"]) ** m["work_power"]
     critical = m["critical"] * (bodies / m["bodies"]) ** m["critical_power"]
-    share = 1 if count == 1 else max(1 / count, critical / work) + min(1 / count, critical / work)
+    share = 1 if count == 1 else 1 / count + critical / work
     time = (m["per_work"] * work * min(1, share) + m["rest"] * bodies) / INSTRUCTIONS
     if count == 1:
         return time
@@ -330,7 +330,8 @@ built**, the same counts would give
 
 {strong_table(spread)}
 
-with messages of the logarithm of P alone. Steps by tolerances would add one sum over all components for each step.
+with 2 log₂ P messages, one after the other, for each pass. Steps by tolerances would add one sum over all components for each
+step.
 
 ## Predicted: nets
 
@@ -350,10 +351,10 @@ not pay unless these joins are shared, as [threads](../theory/assembly.md#thread
 
 ## Where it pays
 
-* A chain of fewer than 10⁵ bodies: on one machine, by `--threads`; {time_of_path(10**4, 1, per_body, False) / 1e6:.2g} ms of an evaluation
-  with 10⁴ bodies are {time_of_path(10**4, 1, per_body, False) / LATENCY:.0f} messages.
-* Longer chains, as built: {max(2**k for k in range(11) if time_of_path(10**6, 1, per_body, False) / time_of_path(10**6, 2**k, per_body, False) > 0.5 * 2**k)} processes use half of their time, at 10⁶ bodies; with a step of each process's own part of the
-  state it would be hundreds.
+* A chain of fewer than 10⁵ bodies: on one machine, by `--threads`; an evaluation with 10⁴ bodies takes {time_of_path(10**4, 1, per_body, False) / 1e6:.2g} ms,
+  as long as {time_of_path(10**4, 1, per_body, False) / LATENCY:.0f} messages.
+* Longer chains, as built: with 10⁶ bodies the gain is more than half the number of processes for at most {max(2**k for k in range(11) if time_of_path(10**6, 1, per_body, False) / time_of_path(10**6, 2**k, per_body, False) > 0.5 * 2**k)}
+  processes; for hundreds if each advanced only its own part of the state.
 * Ladders and nets of small meshes: the elimination is {share:.0f} % of what the ladder above takes, rows, poses and momenta are the rest,
   which every process computes; so no number of processes gains more than a factor of {gain:.2g}.
 * Anything that has many runs: [studies](../cluster.md), which scale by themselves.
