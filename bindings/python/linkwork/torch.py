@@ -6,8 +6,8 @@
     import linkwork as lw, linkwork.torch
 
     roll = lw.torch.rollout(lw.load("arm.yaml"), h=0.01)
-    q_end, v_end = roll(q, v, tau)[0][-1], ...     # tau [steps, batch, nv], requires_grad
-    q_end.sum().backward()
+    q_all, v_all = roll(q, v, tau)     # tau [steps, batch, nv], requires_grad; all [steps, batch, n]
+    q_all[-1].sum().backward()
 
 Tensors are of 64-bit numbers on the processor; batches are leading dimensions. Second derivatives are not available.
 """
