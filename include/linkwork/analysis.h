@@ -281,8 +281,8 @@ typedef struct lw_parametric lw_parametric;
 LW_API lw_status lw_parametric_create(const lw_model *model, const char *const *by, int nby,
                                       lw_parametric **parametric, lw_error *error);
 LW_API void lw_parametric_destroy(lw_parametric *parametric);
-/** Is the derivative by parameter k free of differences of the equations?  (Numbers of the model and forces by
- *  themselves.) */
+/** Is the derivative by a parameter of the list free of differences of the equations?  (Numbers of the model and forces
+ *  by themselves.) */
 LW_API int lw_parametric_is_exact(const lw_parametric *parametric, int parameter);
 /** Of the efforts of the spanning tree, M vdot + h less the forces of the model, at fixed q, v, vdot.
  *  @param inputs  [inputs] or NULL for zeros
@@ -295,8 +295,9 @@ LW_API lw_status lw_parametric_inverse(lw_parametric *parametric, double t, cons
 /** Of the accelerations at fixed q, v, tau.  With loops both M vdot + h = tau + J'lambda and J vdot + gamma = 0 are
  *  differentiated, rows may be redundant.  Where a parameter moves the joints of a loop, q and v move with it: add
  *  by_q dq + by_v dv (lw_forward_dynamics_derivatives) of the motion that keeps it closed.
- *  @param tau   [tree nv] or NULL
- *  @param vdot  [tree nv] out, the accelerations       @param by_p  [tree nv][nby] out
+ *  @param tau   [tree nv] or NULL for zeros
+ *  @param vdot  [tree nv] out, the accelerations
+ *  @param by_p  [tree nv][nby] out, units of accelerations per unit of the parameter
  *  @return as lw_forward_dynamics; LW_ERR_SINGULAR */
 LW_API lw_status lw_parametric_forward(lw_parametric *parametric, double t, const double *q,
                                        const double *v, const double *tau, const double *inputs,
@@ -349,8 +350,8 @@ typedef struct lw_sensitivity_desc {
  *
  *  The adjoint differentiates the Runge-Kutta steps (verner87, tolerances of at most 1e-10, speeds of the tree) of one run
  *  backwards, step sizes taken as constants, so that its error is of the order of the tolerance, but larger where forces
- *  have corners that depend on the state (slack tendons, limits of servos).  Parameters that change
- *  masses, mass centres and inertias alone cost little; others need four evaluations at each stage.  Columns cost a
+ *  have corners that depend on the state (slack tendons, limits of servos).  Parameters that change numbers of which
+ *  lw_parametric_create has exact derivatives cost little; others need four evaluations at each stage.  Columns cost a
  *  sweep each; variants of each parameter give the change of the start and of the columns.
  *  FORWARD differentiates the same steps forward, with the same result up to round-off: its cost grows with the number of
  *  parameters instead of that of columns.
@@ -367,18 +368,18 @@ LW_API lw_column_info lw_sensitivity_column(const lw_sensitivity *sensitivity, i
 LW_API double lw_sensitivity_value(const lw_sensitivity *sensitivity, int column,
                                    lw_statistic statistic);
 /** The derivative, in the unit of the column per unit of the parameter in its file; NAN if a variant has failed, and for
- *  an index out of range, and from the adjoint for another statistic than that of the description.
- *  @param error  out: the difference to order four, a bound of the error of a smooth result, NAN from the adjoint; may be
- *                NULL */
+ *  an index out of range, and from adjoint and forward for another statistic than that of the description.
+ *  @param error  out: the difference to order four, a bound of the error of a smooth result, NAN from adjoint and forward;
+ *                may be NULL */
 LW_API double lw_sensitivity_at(const lw_sensitivity *sensitivity, int parameter, int column,
                                 lw_statistic statistic, double *error);
-/** rtol and atol of the runs: those of the options, at most 1e-12 for differences and 1e-10 for the adjoint. */
+/** rtol and atol of the runs: those of the options, at most 1e-12 for differences, 1e-10 for adjoint and forward. */
 LW_API void lw_sensitivity_tolerances(const lw_sensitivity *sensitivity, double *rtol,
                                       double *atol);
 /** Why a variant of the parameter has failed; "": none has. */
 LW_API const char *lw_sensitivity_failure(const lw_sensitivity *sensitivity, int parameter);
-/** Why the adjoint's derivatives may be far from exact: a tendon becomes slack, a servo reaches a limit; "": no such corner
- *  was passed. */
+/** Why derivatives of adjoint and forward may be far from exact: a tendon becomes slack, a servo reaches a limit;
+ *  "": no such corner was passed. */
 LW_API const char *lw_sensitivity_warning(const lw_sensitivity *sensitivity);
 
 // ---- responses: numbers of a run as functions of parameters, for optimisers

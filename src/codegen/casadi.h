@@ -4,7 +4,7 @@
 
 #include "codegen/functions.h"
 
-/** Functions that have a Jacobian: the first ones of LW_CODEGEN_LIST that CasADi needs for optimal control. */
+/** Functions that have a Jacobian: forward_dynamics, inverse_dynamics, coordinate_rates. */
 enum { LWI_CASADI_JACOBIANS = 3 };
 
 /** Builds the graphs of the Jacobians.

@@ -1,6 +1,5 @@
 // test_equilibrium.c -- static equilibria: closed forms, stability, and refusals that say why.
 #include "analysis/analysis_cases.h"
-#include "support/given.h"
 #include "support/random_loops.h"
 
 static void assert_at_rest(const lw_model *model, double tolerance)

@@ -1,20 +1,12 @@
 // test_signal_states.c -- analyses of mechanisms with states of signals: equilibria, linear systems and modes against
 // closed forms; models that start with the states of a motion.
 #include "analysis/analysis_cases.h"
+#include "support/given.h"
 
 #include <linkwork/assemble.h>
 #include <linkwork/io.h>
 
 #include <complex.h>
-
-static lw_model *parse(const char *text)
-{
-    const lw_read_desc native = {.format = "yaml"};
-    lw_model *m;
-    lw_error error = {0};
-    lwt_ok(lw_model_parse(text, strlen(text), "test", &native, &m, NULL, &error), &error);
-    return m;
-}
 
 // A pendulum of 1 kg at 1 m under a controller and a lag, with a meter that acts on nothing and a switch.
 static lw_model *pendulum(const char *controller)
@@ -35,7 +27,7 @@ static lw_model *pendulum(const char *controller)
         "act}}\n";
     char whole[2000];
     snprintf(whole, sizeof whole, text, controller);
-    return parse(whole);
+    return lwt_yaml(whole);
 }
 
 static lw_status balance(const lw_model *model, lw_model **balanced, lw_equilibrium *report,
@@ -116,7 +108,7 @@ static void test_none(void **state)
         "  A: {type: revolute, between: [ground, bob], at: [0, 0, 0], axis: [1, 0, 0], effort: "
         "{q0: "
         "grows}}\n";
-    lw_model *model = parse(text), *balanced = NULL;
+    lw_model *model = lwt_yaml(text), *balanced = NULL;
     lw_equilibrium report;
     lw_error error;
     assert_int_equal(balance(model, &balanced, &report, &error), LW_ERR_SINGULAR);
@@ -138,7 +130,7 @@ static lw_model *cart(const char *signals)
                                "{q0: force}}\n";
     char whole[2000];
     snprintf(whole, sizeof whole, text, signals);
-    return parse(whole);
+    return lwt_yaml(whole);
 }
 
 // Roots of 2 s^3 (s T + 1) + kd s^2 + kp s + ki = 0, and of a lag that acts on nothing.
@@ -247,7 +239,7 @@ static void test_restart(void **state)
     FILE *file = open_memstream(&text, &size);
     lwt_ok(lw_model_write(again, NULL, file, &error), &error);
     fclose(file);
-    lw_model *read = parse(text);
+    lw_model *read = lwt_yaml(text);
     free(text);
     lwt_ok(lw_sim_create(read, NULL, &other, &error), &error);
     lwt_ok(lw_sim_observe(other, LW_OBSERVE_TWIST, &p), lw_sim_error(other));
