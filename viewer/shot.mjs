@@ -16,7 +16,7 @@ await tab.waitForFunction(() => window.linkwork?.ready);
 for (const key of keys) await tab.keyboard.press(key);
 for (const [name, value] of joints.map((j) => j.split('=')))
   await tab.evaluate(([joint, q]) => {
-    const {sliders} = window.linkwork, of = sliders.list.find((s) => sliders.kinematics.joints[s.joint].name === joint);
+    const {sliders} = window.linkwork, of = sliders.list.find((s) => s.name === joint);
     sliders.drag(of.joint, of.coordinate, +q);
   }, [name, value]);
 await tab.evaluate((t) => window.linkwork.seek(t), +seconds);

@@ -458,10 +458,11 @@ async function joints() {
   for (const [name, moves] of Object.entries(asked)) {
     const {page, errors, requests} = await open(`${name}.html`);
     facts[name] = await page.evaluate((list) => {
-      const {sliders, data, bodyPosition} = window.linkwork, k = sliders.kinematics, of = (joint) => sliders.list.find((s) => k.joints[s.joint].name === joint);
+      const {sliders, data, bodyPosition} = window.linkwork, k = sliders.kinematics, of = (name) => sliders.list.find((s) => s.name === name);
       const gaps = [k.gap];
-      for (const [joint, value] of list) {
-        const s = of(joint);
+      for (const [slider, value] of list) {
+        const s = of(slider);
+        if (!s) throw new Error(`no slider "${slider}" among ${sliders.list.map((x) => x.name).join()}`);
         s.slider.min = Math.min(s.slider.min, value);  // the result may be beyond
         s.slider.max = Math.max(s.slider.max, value);
         s.slider.value = value;
@@ -470,8 +471,9 @@ async function joints() {
         if (list.length > 1) s.hold.click();
       }
       return {gaps, positions: Object.fromEntries(data.bodies.map((b, i) => [b.name, [...k.pose[i].r]])), rows: k.m,
+        rotations: Object.fromEntries(data.bodies.map((b, i) => [b.name, [...k.pose[i].R]])), outputs: sliders.list.map((s) => `${s.name}: ${s.output.textContent}`),
         shown: Object.fromEntries(data.bodies.map((b) => [b.name, bodyPosition(b.name)])),
-        coordinates: Object.fromEntries(sliders.list.map((s) => [k.joints[s.joint].name, +s.slider.value]))};
+        coordinates: Object.fromEntries(sliders.list.map((s) => [s.name, +s.slider.value]))};
     }, moves);
     if (name === 'still') {  // beyond the reach of the rocker, and back
       facts.reach = await page.evaluate(() => {

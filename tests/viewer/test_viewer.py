@@ -134,6 +134,23 @@ forces:
   strut: {type: spring, between: [arm, slide], from: [0.5, 0, 0], to: [0.4, 0, -0.8], stiffness: 300, damping: 10, length: 0.7}
 """
 
+# A loop with two spherical joints; its rod also rotates about itself. And a free body.
+BALLS = """linkwork: 1
+gravity: [0, 0, -9.81]
+bodies:
+  crank: {mass: 1, inertia: [0.01, 0.01, 0.01, 0, 0, 0], position: [0, 0.1, 0]}
+  rod: {mass: 1, inertia: [0.001, 0.02, 0.02, 0, 0, 0], position: [0.3, 0.2, 0.15]}
+  rocker: {mass: 1, inertia: [0.01, 0.01, 0.01, 0, 0, 0], position: [0.6, 0.2, 0.15]}
+  flier: {mass: 1, inertia: [0.01, 0.02, 0.03, 0, 0, 0], position: [0, 1, 0]}
+joints:
+  A: {type: revolute, between: [ground, crank], at: [0, 0, 0], axis: [1, 0, 0], qd: [2]}
+  B: {type: spherical, between: [crank, rod], at: [0, 0.2, 0]}
+  C: {type: spherical, between: [rod, rocker], at: [0.6, 0.2, 0.3]}
+  D: {type: revolute, between: [ground, rocker], at: [0.6, 0.2, 0], axis: [0, 1, 0]}
+  F: {type: free, between: [ground, flier], at: [0, 1, 0], qd: [0.5, 0, 1, 2, 1, -1]}
+simulation: {rtol: 1e-11, atol: 1e-11}
+"""
+
 SMALL = """linkwork: 1
 bodies:
   a: {mass: 1, inertia: [1e-12, 1e-12, 1e-12, 0, 0, 0], position: [1e-6, 0, 0]}
@@ -271,21 +288,33 @@ class Browser(unittest.TestCase):
     @staticmethod
     def make_joints(path, rows):
         """Rows of results to which the sliders of the models' pages move: {page: row}."""
+        def value(row, slider):
+            """Of a coordinate, or of a component of the rotation vector of a ball: 'B rotation x'."""
+            joint, *axis = slider.split(" ")
+            if "rotation" not in axis:
+                return float(row["joint.%s.%s" % (joint, axis[0] if axis else "q0")])
+            w, *v = (float(row["joint.%s.q%s" % (joint, part)]) for part in "wxyz")
+            return 2 * math.atan2(math.hypot(*v), w) / math.hypot(*v) * v["xyz".index(axis[1])]
+
         found = {"still": rows[30]}
         asked = {"still": ["A"], "axle": ["heave", "roll", "right.lower", "left.lower"],
                  "ur5": ["shoulder_pan_joint", "shoulder_lift_joint", "elbow_joint", "wrist_1_joint", "wrist_2_joint",
-                         "wrist_3_joint"]}
-        for name, model in (("axle", "wishbone_axle.yaml"), ("ur5", "ur5.urdf")):
-            linkwork("run", os.path.join(MODELS, model), "--duration", "0.3", "--sample", "0.1", "-o", path(name + ".csv"), "-q")
-            linkwork("view", os.path.join(MODELS, model), "-o", path(name + ".html"), "-q")
+                         "wrist_3_joint"],
+                 "balls": ["B rotation x", "D"] + ["F " + axis for axis in ("x", "y", "z", "rotation x", "rotation y", "rotation z")]}
+        with open(path("balls.yaml"), "w", encoding="utf-8") as file:
+            file.write(BALLS)
+        for name, model in (("axle", os.path.join(MODELS, "wishbone_axle.yaml")), ("ur5", os.path.join(MODELS, "ur5.urdf")),
+                            ("balls", path("balls.yaml"))):
+            linkwork("run", model, "--duration", "0.3", "--sample", "0.1", "-o", path(name + ".csv"), "-q")
+            linkwork("view", model, "-o", path(name + ".html"), "-q")
             with open(path(name + ".csv"), encoding="utf-8") as file:
                 found[name] = list(csv.DictReader(file))[-1]
         with open(path("many.yaml"), "w", encoding="utf-8") as file:
             file.write("linkwork: 1\ngenerate: {ladder: {n: 1000, q: [0.2, 0.3, 0]}}\n")
         linkwork("view", path("many.yaml"), "-o", path("many.html"), "-q")
         with open(path("joints.json"), "w", encoding="utf-8") as file:
-            json.dump({page: [(joint, float(found[page]["joint.%s.q0" % joint])) for joint in joints]
-                       for page, joints in asked.items()}, file)
+            json.dump({page: [(slider, value(found[page], slider)) for slider in sliders]
+                       for page, sliders in asked.items()}, file)
         return found
 
     @staticmethod
@@ -384,12 +413,27 @@ class Browser(unittest.TestCase):
                     self.assertLess(abs(a - b), 1e-8, "%s %s" % (page, body))
                     self.assertLess(abs(a - drawn), 1e-6)
                     farthest = max(farthest, abs(b))
+                w, x, y, z = (float(row["body.%s.q%s" % (body, part)]) for part in "wxyz")
+                for k, true in ((0, 1 - 2 * (y * y + z * z)), (3, 2 * (x * y + w * z)), (7, 2 * (y * z + w * x)), (8, 1 - 2 * (x * x + y * y))):
+                    self.assertLess(abs(seen["rotations"][body][k] - true), 1e-8, "%s %s" % (page, body))
             self.assertGreater(farthest, 0.3)
         self.assertEqual((self.seen["joints"]["still"]["rows"], self.seen["joints"]["ur5"]["rows"]), (6, 0))
         self.assertEqual(self.seen["joints"]["many"], {"text": "Too many loops to move the joints here.", "errors": []})
         coordinates = self.seen["joints"]["still"]["coordinates"]  # of the others too
         for joint in "BCD":
             self.assertLess(abs(coordinates[joint] - float(self.moved["still"]["joint.%s.q0" % joint])), 1e-8)
+
+    def test_spherical_and_free_joints_have_sliders(self):
+        seen, row = self.seen["joints"]["balls"], self.moved["balls"]
+        self.assertEqual([name.split(":")[0] for name in seen["outputs"]],
+                         ["A"] + ["%s rotation %s" % (j, axis) for j in "BC" for axis in "xyz"] + ["D"] +
+                         ["F " + axis for axis in "xyz"] + ["F rotation " + axis for axis in "xyz"])
+        for joint in "AD":
+            self.assertLess(abs(seen["coordinates"][joint] - float(row["joint.%s.q0" % joint])), 1e-8)
+        angle = seen["coordinates"]["F rotation x"]
+        self.assertGreater(abs(angle), 0.2)
+        self.assertIn("F rotation x: %.1f\u00b0" % math.degrees(angle), seen["outputs"])
+        self.assertIn("F z: %.4g m" % float(row["joint.F.z"]), seen["outputs"])
 
     def test_sliders_stop_where_loops_do_not_close(self):
         seen = self.seen["joints"]["reach"]

@@ -63,6 +63,13 @@ function logarithm(R) {
   return v.map((x) => k * x);
 }
 
+// Body rates of exp(v) by v, row-major: 1 - (1 - cos a)/a^2 [v] + (a - sin a)/a^3 [v]^2, a = |v|.
+function rates(v) {
+  const a = Math.hypot(...v), b = a > 1e-4 ? (1 - Math.cos(a)) / a ** 2 : 0.5, c = a > 1e-4 ? (a - Math.sin(a)) / a ** 3 : 1 / 6;
+  const X = [0, -v[2], v[1], v[2], 0, -v[0], -v[1], v[0], 0];
+  return X.map((x, i) => (i % 4 ? 0 : 1) - b * x + c * (v[Math.trunc(i / 3)] * v[i % 3] - (i % 4 ? 0 : a * a)));
+}
+
 function about(axis, angle) {
   const q = [Math.cos(angle / 2), 0, 0, 0];
   q[1 + axis] = Math.sin(angle / 2);
@@ -264,13 +271,51 @@ export class Kinematics {
     return -1;
   }
 
-  move(dz) {
+  // The ball that has the coordinate, as the index of its quaternion; -1: none.
+  ballOf(j, coordinate) {
+    const ball = j.factors.find(([kind, , first]) => kind === BALL && coordinate >= first && coordinate < first + 3);
+    return ball ? ball[2] : -1;
+  }
+
+  // The rotation vector of a ball.
+  vector(j, first) { return logarithm(ofQuaternion(j.q.slice(first, first + 4))); }
+
+  /** A coordinate; of a ball the component of its rotation vector [rad]. */
+  value(joint, coordinate) {
+    const j = this.joints[joint], ball = this.ballOf(j, coordinate);
+    return ball < 0 ? j.q[coordinate] : this.vector(j, ball)[coordinate - ball];
+  }
+
+  // false: a rotation of more than 180 degrees
+  set(joint, coordinate, value) {
+    const j = this.joints[joint], ball = this.ballOf(j, coordinate);
+    if (ball < 0) { j.q[coordinate] = value; return true; }
+    const v = this.vector(j, ball);
+    v[coordinate - ball] = value;
+    exponential(v).forEach((x, k) => { j.q[ball + k] = x; });
+    return Math.hypot(...v) <= Math.PI;
+  }
+
+  // Balls of which components are fixed: their unknowns are the rotation vector, not rates.
+  charts(fixed) {
+    const found = new Map();
+    for (const j of this.joints)
+      for (const [kind, , first] of j.factors) {
+        const at = this.columnOf(j, first);
+        if (kind === BALL && fixed.some((c) => c >= at && c < at + 3)) found.set(at, () => this.vector(j, first));
+      }
+    return found;
+  }
+
+  /** @param charts  balls that move by their rotation vectors */
+  move(dz, charts) {
     for (const j of this.joints) {
       let at = j.first;
       for (const [kind, , first] of j.factors) {
         const step = [...dz.subarray(at, at + SPEEDS[kind])].map((x, k) => x * this.scale[at + k]);
         if (kind === BALL) {
-          const q = product(j.q.slice(first, first + 4), exponential(step)), norm = Math.hypot(...q);
+          const v = charts.get(at)?.();
+          const q = v ? exponential(v.map((x, k) => x + step[k])) : product(j.q.slice(first, first + 4), exponential(step)), norm = Math.hypot(...q);
           for (let k = 0; k < 4; k++) j.q[first + k] = q[k] / norm;
         } else step.forEach((x, k) => { j.q[first + k] += x; });
         at += SPEEDS[kind];
@@ -290,13 +335,20 @@ export class Kinematics {
   /** Closes all loops.  @param fixed  unknowns that keep their values   @return false: they do not close */
   close(fixed) {
     this.place();
-    const {m, n} = this;
+    const {m, n} = this, charts = this.charts(fixed);
     let before = Infinity;
     for (let round = 0; m && round < ROUNDS; round++) {
       const {r, J} = this.rows(), gap = r.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
       if (gap < CLOSED || (gap < 1e-10 && gap > 0.5 * before)) return true;
       if (!Number.isFinite(gap) || (round > 8 && gap > 0.9 * before)) return false;
       before = gap;
+      for (const [at, vector] of charts) {
+        const E = rates(vector());
+        for (let i = 0; i < m; i++) {
+          const row = [...J.subarray(i * n + at, i * n + at + 3)];
+          for (let k = 0; k < 3; k++) J[i * n + at + k] = dot(row, column(E, k));
+        }
+      }
       for (const c of fixed) for (let i = 0; i < m; i++) J[i * n + c] = 0;
       const S = new Float64Array(m * m);
       for (let i = 0; i < m; i++)
@@ -307,7 +359,7 @@ export class Kinematics {
         }
       const y = solve(S, r.map((x) => -x)), dz = new Float64Array(n);
       for (let i = 0; i < m; i++) for (let k = 0; k < n; k++) dz[k] += J[i * n + k] * y[i];
-      this.move(dz);
+      this.move(dz, charts);
       this.place();
     }
     return !m;
@@ -318,13 +370,13 @@ export class Kinematics {
     const j = this.joints[joint], own = this.columnOf(j, coordinate), longest = STEP * this.scale[own];
     const fixed = [own, ...held.map(([i, k]) => this.columnOf(this.joints[i], k))];
     let step = longest;
-    for (let left = value - j.q[coordinate]; left !== 0 && step > longest / 500; left = value - j.q[coordinate]) {
+    for (let left = value - this.value(joint, coordinate); Math.abs(left) > 1e-14 && step > longest / 500; left = value - this.value(joint, coordinate)) {
       const before = this.state();
-      j.q[coordinate] = Math.abs(left) <= step ? value : j.q[coordinate] + Math.sign(left) * step;
-      if (this.close(fixed)) continue;
+      const next = Math.abs(left) <= step ? value : this.value(joint, coordinate) + Math.sign(left) * step;
+      if (this.set(joint, coordinate, next) && this.close(fixed)) continue;
       this.restore(before);
       step /= 4;
     }
-    return j.q[coordinate];
+    return this.value(joint, coordinate);
   }
 }

@@ -4,7 +4,7 @@ import {columnsOf, load, loadLate} from './data.js';
 import {View} from './scene.js';
 import {Plot, number, short} from './plots.js';
 import {Recording, savePicture, stem} from './record.js';
-import {Sliders} from './sliders.js';
+import {Sliders, coordinatesOf} from './sliders.js';
 
 const $ = (id) => document.getElementById(id);
 const SLOW = 25, LONG = 50;  // ms between pictures: more than at 60 and at 50 Hz; not fluid
@@ -336,7 +336,7 @@ async function start() {
   // ---- joints of a model without a result
   let sliders = null;
   function makeSliders() {
-    if (!data.kinematics?.joints.some((j) => j.scalars.length)) return;
+    if (!data.kinematics?.joints.some((j) => coordinatesOf(j).length)) return;
     $('choose-joints').hidden = false;
     sliders = new Sliders($('joints'), data, view.size, () => view.seek(state.t));
     if (!sliders.kinematics.slow) return;

@@ -5,6 +5,15 @@ import {short} from './plots.js';
 const MOST = 300;  // sliders
 const FAR = 0.5;   // range of lengths without limits, by the size of the mechanism
 
+const PLACE = 4, BALL = 5;  // src/model/joints/joint.h
+
+/** Coordinates that have sliders: angles and lengths; of a ball its rotation vector, of a free joint its position too. */
+export function coordinatesOf({scalars = [], factors, length}) {
+  if (scalars.length || length) return scalars;
+  return factors.filter(([kind]) => kind === PLACE || kind === BALL).flatMap(([kind, , first]) => [0, 1, 2].map((k) =>
+    ({coordinate: first + k, angle: kind === BALL, range: [null, null], label: `${kind === BALL ? 'rotation ' : ''}${'xyz'[k]}`})));
+}
+
 export class Sliders {
   /** @param moved  is called after each change, with the poses in the data */
   constructor(parent, data, size, moved) {
@@ -17,17 +26,17 @@ export class Sliders {
     const reset = add('button', parent, {textContent: 'reset'});
     reset.addEventListener('click', () => { this.kinematics.restore(this.kinematics.start); this.show(); });
     this.gap = add('output', parent);
-    this.kinematics.joints.forEach((j, joint) => (j.scalars ?? []).forEach(({coordinate, angle, range}) => {
+    this.kinematics.joints.forEach((j, joint) => coordinatesOf(j).forEach(({coordinate, angle, range, label: axis}) => {
       if (this.list.length >= MOST) return;
-      const q = j.q[coordinate], half = angle ? Math.PI : FAR * size, line = add('div', parent), label = add('label', line);
-      const name = j.scalars.length > 1 ? `${j.name} q${coordinate}` : j.name;
+      const q = this.kinematics.value(joint, coordinate), half = angle ? Math.PI : FAR * size, line = add('div', parent), label = add('label', line);
+      const of = j.name ?? data.bodies[j.child].name, name = axis ? `${of} ${axis}` : j.scalars.length > 1 ? `${of} q${coordinate}` : of;
       add('span', label, {textContent: name, title: name});
       const slider = add('input', label, {type: 'range', min: range[0] ?? Math.min(q, (range[1] ?? q + half) - 2 * half, q - half),
         max: range[1] ?? Math.max(q, (range[0] ?? q - half) + 2 * half, q + half), step: 'any', value: q});
       const output = add('output', line), hold = add('input', line, {type: 'checkbox', title: `hold ${name}: the others move`});
       hold.setAttribute('aria-label', `hold ${name}`);
       slider.addEventListener('input', () => this.drag(joint, coordinate, +slider.value));
-      this.list.push({joint, coordinate, angle, slider, output, hold});
+      this.list.push({name, joint, coordinate, angle, slider, output, hold});
     }));
     this.show();
   }
@@ -49,7 +58,7 @@ export class Sliders {
       for (let k = 0; k < 4; k++) data.rotation[4 * b + k] = Math.round(32767 * q[k]);
     });
     for (const s of this.list) {
-      const q = kinematics.joints[s.joint].q[s.coordinate];
+      const q = kinematics.value(s.joint, s.coordinate);
       s.slider.value = q;
       s.output.textContent = s.angle ? `${(q * 180 / Math.PI).toFixed(1)}\u00b0` : `${short(+q.toPrecision(4))} m`;
     }
