@@ -102,7 +102,8 @@ LW_API lw_status lw_inverse_dynamics_derivatives(lw_dynamics *dynamics, double t
  *  J dv = -d(J v + b); rows may be redundant.  lw_linearize gives derivatives by independent coordinates.
  *  @param tau     [tree nv] or NULL;  @param vdot  [tree nv] out
  *  @param by_tau  of trees the inverse of the mass matrix
- *  @cost O(n^2 depth), with m rows of loops and couplings O(n^2 (n + m))
+ *  @cost O(n^2), in trees of at most some 12 speeds on the way to the ground O(n^2 depth); with m rows of loops and
+ *        couplings O(n^2 (n + m)); forces as in lw_inverse_dynamics_derivatives
  *  @return the same, and LW_ERR_SINGULAR */
 LW_API lw_status lw_forward_dynamics_derivatives(lw_dynamics *dynamics, double t, const double *q,
                                                  const double *v, const double *tau,

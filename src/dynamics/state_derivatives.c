@@ -316,14 +316,12 @@ lw_status lwi_forward_derivatives(const lw_model *model, lwi_state_derivatives *
                                   double *by_v, double *by_tau, lw_error *error)
 {
     const int n = model->tree_nv;
-    const size_t N = (size_t)n;
-    lwi_inverse_derivatives(model, d, work, t, q, v, vdot, inputs, by_q, by_v, d->M);
-    const int bad = lwi_tree_factor_mass(&d->tree, n, d->M);
+    double *M = lwi_tree_factors_mass(&d->tree) ? d->M : NULL;
+    lwi_inverse_derivatives(model, d, work, t, q, v, vdot, inputs, by_q, by_v, M);
+    const int bad = lwi_tree_factor_mass(model, &d->tree, M);
     if (bad >= 0) return no_inertia(model, bad, t, error);
-    memset(by_tau, 0, N * N * sizeof *by_tau);
-    for (size_t i = 0; i < N; i++) by_tau[i * (N + 1)] = 1;
-    lwi_tree_solve_mass(&d->tree, n, d->M, -1, by_q);
-    lwi_tree_solve_mass(&d->tree, n, d->M, -1, by_v);
-    lwi_tree_solve_mass(&d->tree, n, d->M, 1, by_tau);
+    lwi_tree_solve_mass(&d->tree, n, M, -1, by_q);
+    lwi_tree_solve_mass(&d->tree, n, M, -1, by_v);
+    lwi_tree_inverse_mass(&d->tree, n, M, by_tau);
     return LW_OK;
 }

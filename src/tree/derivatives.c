@@ -25,13 +25,21 @@
 
 #include "base/assert.h"
 #include "base/cpu.h"
+#include "spatial/inertia.h"
+
+#include <math.h>
 
 LWI_ISA_BUILDS(lwi_derivative_kernels, lwi_derivative_kernels);
+
+const lwi_derivative_kernels *lwi_derivative_kernels_of(int isa)
+{
+    return builds[isa];
+}
 
 static const lwi_derivative_kernels *kernels_of(void)
 {
     const int isa = lwi_isa_of(0);
-    return isa < 0 ? builds[LWI_ISA_SCALAR] : builds[isa];
+    return builds[isa < 0 ? LWI_ISA_SCALAR : isa];
 }
 
 static int speed_before(const lwi_screws *s, int i)
@@ -86,6 +94,39 @@ static lw_status create_arrays(lwi_speed_arrays *a, size_t n, lwi_arena *arena)
     return LW_OK;
 }
 
+// Columns of M^-1 by its factor cost two products for each speed on the way of each speed, by articulated inertias 24
+// for each speed.
+static bool is_deep(const lwi_tree_derivatives *d, int n)
+{
+    size_t ways = 0;
+    for (int i = 0; i < n; i++)
+        for (int k = i; k >= 0; k = d->lower[k]) ways++;
+    return ways > (size_t)n * 12;
+}
+
+static lw_status create_articulated(const lw_model *model, lwi_arena *arena,
+                                    lwi_tree_derivatives *d)
+{
+    const size_t n = (size_t)model->tree_nv;
+    d->inertia = NULL;
+    if (!is_deep(d, model->tree_nv)) return LW_OK;
+    lwi_articulated_tree *t = &d->articulated;
+    d->inertia = LWI_PUSH(arena, lwi_inertia, model->nnode);
+    *t = (lwi_articulated_tree){
+        .n = model->tree_nv,
+        .lower = d->lower,
+        .speed = LWI_PUSH(arena, lwi_articulated_speed, n),
+        .branches = LWI_PUSH(arena, unsigned char, n),
+        .block = d->block,
+        .load = LWI_PUSH(arena, double, 6 * LWI_DERIVATIVE_COLUMNS * n),
+    };
+    if (!d->inertia || !t->speed || !t->branches || !t->load) return LW_ERR_MEMORY;
+    memset(t->branches, 0, n);
+    for (int i = 0; i < t->n; i++)
+        if (t->lower[i] >= 0 && t->lower[i] != i - 1) t->branches[t->lower[i]] = 1;
+    return LW_OK;
+}
+
 lw_status lwi_tree_derivatives_create(const lw_model *model, lwi_arena *arena,
                                       lwi_tree_derivatives *d, lw_error *error)
 {
@@ -109,7 +150,7 @@ lw_status lwi_tree_derivatives_create(const lw_model *model, lwi_arena *arena,
         !d->column_q || !d->column_v || !d->block)
         return LW_ERR_MEMORY;
     order(model, d);
-    return LW_OK;
+    return create_articulated(model, arena, d);
 }
 
 // ---------------------------------------------------------------------------------------- subtrees
@@ -201,6 +242,8 @@ static void sum_subtrees(const lw_model *model, lwi_tree_derivatives *d, const l
         const int last = d->screws.last[k];
         subtree_own(&model->node[k], work->R[k], work->r[k],
                     last < 0 ? NULL : &d->screws.screw[last], &d->subtree[k]);
+        const lwi_subtree *own = &d->subtree[k];
+        if (d->inertia) inertia_rigid(&d->inertia[k], own->m, own->h, own->J);
     }
     for (int k = model->nnode - 1; k >= 0; k--) {
         const int parent = model->node[k].parent;
@@ -316,14 +359,14 @@ void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *
     const size_t N = (size_t)n;
     const lwi_derivative_kernels *kernels = kernels_of();
     fill(model, d, work, t, v, vdot);
-    memset(by_q, 0, N * N * sizeof *M);
-    memset(by_v, 0, N * N * sizeof *M);
-    memset(M, 0, N * N * sizeof *M);
-    memset(d->column_q, 0, N * N * sizeof *M);
-    memset(d->column_v, 0, N * N * sizeof *M);
+    memset(by_q, 0, N * N * sizeof *by_q);
+    memset(by_v, 0, N * N * sizeof *by_v);
+    if (M) memset(M, 0, N * N * sizeof *M);
+    memset(d->column_q, 0, N * N * sizeof *by_q);
+    memset(d->column_v, 0, N * N * sizeof *by_v);
     for (int i = 0; i < n; i++) {
         const size_t row = (size_t)i * N;
-        const lwi_speed_entries to = {by_q + row, by_v + row, M + row, d->column_q + row,
+        const lwi_speed_entries to = {by_q + row, by_v + row, M ? M + row : NULL, d->column_q + row,
                                       d->column_v + row};
         lwi_speed_terms terms;
         double tilt[6];
@@ -331,11 +374,11 @@ void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *
         for (int k = i; k >= 0; k = d->next[d->next_run[k]])
             kernels->entries(&d->arrays, &terms, d->next_run[k], k - d->next_run[k] + 1, to);
         correct_element(d, i, tilt, to.row_q, to.column_q);
-        to.M[i] += model->tree_rotor[i];
+        if (M) to.M[i] += model->tree_rotor[i];
     }
     add_transposed(by_q, d->column_q, n);
     add_transposed(by_v, d->column_v, n);
-    symmetrise(M, n);
+    if (M) symmetrise(M, n);
 }
 
 // ---------------------------------------------------------------------------------------- products
@@ -416,12 +459,56 @@ void lwi_tree_inertial_products(const lw_model *model, lwi_tree_derivatives *d, 
 
 // ------------------------------------------------------------------------------------- mass matrix
 
-int lwi_tree_factor_mass(const lwi_tree_derivatives *d, int n, double *M)
+static void add_inertia(lwi_inertia *to, const lwi_inertia *from)
 {
-    return kernels_of()->factor(n, d->lower, d->run, M);
+    for (int i = 0; i < 6; i++) to->A[i] += from->A[i], to->C[i] += from->C[i];
+    for (int i = 0; i < 9; i++) to->B[i] += from->B[i];
+}
+
+// Own inertias become articulated ones, from the last node inward.
+static int articulate(const lw_model *model, lwi_tree_derivatives *d)
+{
+    for (int k = model->nnode - 1; k >= 0; k--) {
+        const lwi_node *node = &model->node[k];
+        lwi_inertia *own = &d->inertia[k];
+        for (int i = node->iv + node->nv - 1; i >= node->iv; i--) {
+            lwi_articulated_speed *s = &d->articulated.speed[i];
+            double U[6];
+            v6_copy(s->S, d->screws.S[i]);
+            inertia_apply(U, own, s->S);
+            const double pivot = v6_dot(s->S, U) + model->tree_rotor[i];
+            if (!(pivot > 0)) return i;
+            s->r = 1 / sqrt(pivot);
+            for (int c = 0; c < 6; c++) s->Y[c] = s->r * U[c];
+            inertia_reduce(own, 1, s->Y);
+        }
+        if (node->parent >= 0) add_inertia(&d->inertia[node->parent], own);
+    }
+    return -1;
+}
+
+int lwi_tree_factor_mass(const lw_model *model, lwi_tree_derivatives *d, double *M)
+{
+    if (d->inertia) return articulate(model, d);
+    return kernels_of()->factor(model->tree_nv, d->lower, d->run, M);
 }
 
 void lwi_tree_solve_mass(lwi_tree_derivatives *d, int n, const double *L, double scale, double *X)
 {
-    kernels_of()->solve(n, d->lower, L, scale, X, d->block);
+    if (d->inertia)
+        kernels_of()->solve_articulated(&d->articulated, scale, X);
+    else
+        kernels_of()->solve(n, d->lower, L, scale, X, d->block);
+}
+
+void lwi_tree_inverse_mass(lwi_tree_derivatives *d, int n, const double *L, double *X)
+{
+    const size_t N = (size_t)n;
+    if (d->inertia) {
+        kernels_of()->inverse_articulated(&d->articulated, X);
+        return;
+    }
+    memset(X, 0, N * N * sizeof *X);
+    for (size_t i = 0; i < N; i++) X[i * (N + 1)] = 1;
+    lwi_tree_solve_mass(d, n, L, 1, X);
 }

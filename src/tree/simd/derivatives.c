@@ -49,7 +49,7 @@ static void entries(const lwi_speed_arrays *a, const lwi_speed_terms *i, int fir
         const int n = first + count - k;
         store(to.column_q + k, dot6(a->S, k, i->q), n);
         store(to.column_v + k, dot6(a->S, k, i->v), n);
-        store(to.M + k, dot6(a->S, k, i->IS), n);
+        if (to.M) store(to.M + k, dot6(a->S, k, i->IS), n);
         store(to.row_q + k, dot6(a->rate2, k, i->IS) + dot3(a->rate_w, k, i->Bt), n);
         store(to.row_v + k, dot6(a->drift, k, i->IS) + dot3(a->S + 3, k, i->Bt), n);
     }
@@ -138,7 +138,141 @@ static void solve(int n, const int *lower, const double *L, double scale, double
     }
 }
 
+// ---------------------------------------------------------------------------- articulated recursion
+
+enum { GROUPS = 2, WIDTH = GROUPS * W }; // columns at once: their wrenches stay in registers
+_Static_assert((int)WIDTH <= (int)LWI_DERIVATIVE_COLUMNS, "room of a block");
+
+/** A spatial vector of each column. */
+typedef struct vectors {
+    row c[6][GROUPS];
+} vectors;
+
+#define FOR_EACH_ROW(c, g)                                                                         \
+    LWI_UNROLL                                                                                     \
+    for (int c = 0; c < 6; c++) LWI_UNROLL for (int g = 0; g < GROUPS; g++)
+
+static inline void vectors_load(vectors *x, const double *from)
+{
+    FOR_EACH_ROW(c, g) x->c[c][g] = load(from + (c * GROUPS + g) * W);
+}
+
+static inline void vectors_store(double *to, const vectors *x)
+{
+    FOR_EACH_ROW(c, g) * (row *)(to + (c * GROUPS + g) * W) = x->c[c][g];
+}
+
+static inline void vectors_add(vectors *x, const double *from)
+{
+    FOR_EACH_ROW(c, g) x->c[c][g] += load(from + (c * GROUPS + g) * W);
+}
+
+static inline row vectors_dot(const vectors *x, int g, const double *s)
+{
+    return ((x->c[0][g] * s[0] + x->c[1][g] * s[1]) + (x->c[2][g] * s[2] + x->c[3][g] * s[3])) +
+           (x->c[4][g] * s[4] + x->c[5][g] * s[5]);
+}
+
+// e := (e - a.x) r, and x += b e.
+static inline void advance(vectors *x, const double *a, const double *b, double r, double *e)
+{
+    row of[GROUPS];
+    LWI_UNROLL
+    for (int g = 0; g < GROUPS; g++) {
+        of[g] = (load(e + g * W) - vectors_dot(x, g, a)) * r;
+        *(row *)(e + g * W) = of[g];
+    }
+    FOR_EACH_ROW(c, g) x->c[c][g] += of[g] * b[c];
+}
+
+static inline double *load_of(const lwi_articulated_tree *t, int i)
+{
+    return t->load + (size_t)i * 6 * LWI_DERIVATIVE_COLUMNS;
+}
+
+// Efforts of the block become those that are left to accelerate; the wrench p goes inward from speed end - 1.
+static void inward(const lwi_articulated_tree *t, int end)
+{
+    const vectors zero = {0};
+    vectors p = zero;
+    for (int i = 0; i < end; i++)
+        if (t->branches[i]) vectors_store(load_of(t, i), &zero);
+    for (int i = end - 1; i >= 0; i--) {
+        const lwi_articulated_speed *s = &t->speed[i];
+        const int lower = t->lower[i];
+        if (i < end - 1 && t->lower[i + 1] != i) p = zero;
+        if (t->branches[i]) vectors_add(&p, load_of(t, i));
+        advance(&p, s->S, s->Y, s->r, t->block + (size_t)i * WIDTH);
+        if (lower < 0 || lower == i - 1) continue;
+        vectors sum = p;
+        vectors_add(&sum, load_of(t, lower));
+        vectors_store(load_of(t, lower), &sum);
+    }
+}
+
+// Accelerations of the speeds before `end`; the acceleration a of bodies goes outward.
+static void outward(const lwi_articulated_tree *t, int end)
+{
+    const vectors zero = {0};
+    vectors a = zero;
+    for (int i = 0; i < end; i++) {
+        const lwi_articulated_speed *s = &t->speed[i];
+        const int lower = t->lower[i];
+        if (lower < 0)
+            a = zero;
+        else if (lower != i - 1)
+            vectors_load(&a, load_of(t, lower));
+        advance(&a, s->Y, s->S, s->r, t->block + (size_t)i * WIDTH);
+        if (t->branches[i]) vectors_store(load_of(t, i), &a);
+    }
+}
+
+static inline void copy_row(double *to, const double *from, double scale, int count)
+{
+    if (count == WIDTH) {
+        LWI_UNROLL
+        for (int g = 0; g < GROUPS; g++) *(row *)(to + g * W) = load(from + g * W) * scale;
+        return;
+    }
+    for (int c = 0; c < count; c++) to[c] = scale * from[c];
+}
+
+static void solve_articulated(const lwi_articulated_tree *t, double scale, double *X)
+{
+    const int n = t->n;
+    memset(t->block, 0, (size_t)n * WIDTH * sizeof *X);
+    for (int first = 0; first < n; first += WIDTH) {
+        const int count = n - first < WIDTH ? n - first : WIDTH;
+        for (int i = 0; i < n; i++)
+            copy_row(t->block + (size_t)i * WIDTH, X + (size_t)i * (size_t)n + first, scale, count);
+        inward(t, n);
+        outward(t, n);
+        for (int i = 0; i < n; i++)
+            copy_row(X + (size_t)i * (size_t)n + first, t->block + (size_t)i * WIDTH, 1, count);
+    }
+}
+
+// Rows above and in the block of its columns; the others are their mirror images.
+static void inverse_articulated(const lwi_articulated_tree *t, double *X)
+{
+    const int n = t->n;
+    for (int first = 0; first < n; first += WIDTH) {
+        const int count = n - first < WIDTH ? n - first : WIDTH, end = first + count;
+        memset(t->block, 0, (size_t)end * WIDTH * sizeof *X);
+        for (int i = first; i < end; i++) t->block[(size_t)i * WIDTH + (size_t)(i - first)] = 1;
+        inward(t, end);
+        outward(t, end);
+        for (int i = 0; i < end; i++)
+            copy_row(X + (size_t)i * (size_t)n + first, t->block + (size_t)i * WIDTH, 1, count);
+        for (int c = first; c < end; c++) // the rows of these columns
+            for (int i = 0; i < c; i++)
+                X[(size_t)c * (size_t)n + (size_t)i] =
+                    t->block[(size_t)i * WIDTH + (size_t)(c - first)];
+    }
+}
+
 #define TABLE_2(isa) lwi_derivative_kernels_##isa
 #define TABLE(isa) TABLE_2(isa)
 extern const lwi_derivative_kernels TABLE(ISA);
-const lwi_derivative_kernels TABLE(ISA) = {entries, factor, solve};
+const lwi_derivative_kernels TABLE(ISA) = {entries, factor, solve, solve_articulated,
+                                           inverse_articulated};

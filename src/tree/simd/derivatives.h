@@ -12,6 +12,21 @@ typedef struct lwi_speed_arrays {
 
 enum { LWI_DERIVATIVE_BLOCK = 8, LWI_DERIVATIVE_ARRAYS = 21, LWI_DERIVATIVE_COLUMNS = 32 };
 
+/** The articulated inertia I_A outboard of a speed against its screw S: Y = r I_A S, r = (S'I_A S + rotor)^-1/2; world
+ *  axes about the world's origin. */
+typedef struct lwi_articulated_speed {
+    double S[6], Y[6], r;
+} lwi_articulated_speed;
+
+typedef struct lwi_articulated_tree {
+    int n;
+    const int *lower;             ///< [n] next lower speed on the way to the ground, -1: none
+    lwi_articulated_speed *speed; ///< [n]
+    unsigned char *branches; ///< [n] 1: it is the next lower speed of another than the one after it
+    double *block;           ///< [n][LWI_DERIVATIVE_COLUMNS]
+    double *load;            ///< [n][6][LWI_DERIVATIVE_COLUMNS] of speeds with branches
+} lwi_articulated_tree;
+
 /** What a speed i contributes to its column (q, v) and to its row (IS, Bt); derivatives.c. */
 typedef struct lwi_speed_terms {
     double q[6], v[6], IS[6], Bt[3];
@@ -23,7 +38,7 @@ typedef struct lwi_speed_entries {
 } lwi_speed_entries;
 
 typedef struct lwi_derivative_kernels {
-    /** The entries of speeds first ... first + count - 1. */
+    /** The entries of speeds first ... first + count - 1; those of M only where it is not NULL. */
     void (*entries)(const lwi_speed_arrays *arrays, const lwi_speed_terms *terms, int first,
                     int count, lwi_speed_entries entries);
     /** M = L'L; M [n][n], its lower triangle is read and becomes L, with inverse diagonal.
@@ -32,6 +47,13 @@ typedef struct lwi_derivative_kernels {
     int (*factor)(int n, const int *lower, const int *run, double *M);
     /** X := scale M^-1 X for X [n][n] with the factor L.  @param block  scratch [n][LWI_DERIVATIVE_COLUMNS] */
     void (*solve)(int n, const int *lower, const double *L, double scale, double *X, double *block);
+    /** X := scale M^-1 X for X [n][n], in O(n) for each column. */
+    void (*solve_articulated)(const lwi_articulated_tree *tree, double scale, double *X);
+    /** X := M^-1 [n][n], in half the time, symmetric to the bit. */
+    void (*inverse_articulated)(const lwi_articulated_tree *tree, double *X);
 } lwi_derivative_kernels;
+
+/** Those of an ISA build (lwi_isa of base/cpu.h); NULL: the library has none.  All give the same bits. */
+const lwi_derivative_kernels *lwi_derivative_kernels_of(int isa);
 
 #endif

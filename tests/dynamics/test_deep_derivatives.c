@@ -1,0 +1,216 @@
+// test_deep_derivatives.c -- derivatives of forward dynamics of deep trees, which are found by articulated inertias.
+//
+// M by_tau = 1, M by_q = -dID/dq and M by_v = -dID/dv with the mass matrix and derivatives of inverse dynamics, which
+// test_state_derivatives.c compares with differences.
+#include "tree/tree_cases.h"
+
+#include "base/cpu.h"
+#include "support/rotors.h"
+#include "tree/derivatives.h"
+
+enum { NTREES = 10, NBODY = 40, MIN_DEPTH = 12 };
+
+// Speeds on the longest way to the ground, and whether a body carries several that move.
+static int depth_of(const lwi_tree_derivatives *d, int n, bool *branched)
+{
+    int deepest = 0;
+    *branched = false;
+    for (int i = 0; i < n; i++) {
+        int depth = 0;
+        for (int k = i; k >= 0; k = d->lower[k]) depth++;
+        deepest = depth > deepest ? depth : deepest;
+        *branched = *branched || d->articulated.branches[i];
+    }
+    return deepest;
+}
+
+static double largest(const double *x, int n)
+{
+    double max = 0;
+    for (int i = 0; i < n; i++) max = fmax(max, fabs(x[i]));
+    return max;
+}
+
+// M X = sign B, relative to the largest terms of the sums.
+static void check_product(const lwt_tree *c, const char *what, int n, const double *M,
+                          const double *X, double sign, const double *B)
+{
+    const double size = largest(M, n * n) * largest(X, n * n) + largest(B, n * n);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+            for (int k = 0; k < n; k++) sum += M[i * n + k] * X[k * n + j];
+            lwt_close(c, what, i * n + j, sum / size, sign * B[i * n + j] / size, 1e-12);
+        }
+}
+
+/** Matrices of one tree. */
+typedef struct matrices {
+    double *vdot, *tau, *by_q, *by_v, *by_tau, *inverse_q, *inverse_v, *M, *one;
+} matrices;
+
+static matrices matrices_create(int n)
+{
+    matrices m = {.vdot = lwt_reals(n), .tau = lwt_reals(n)};
+    double **const square[] = {&m.by_q,      &m.by_v, &m.by_tau, &m.inverse_q,
+                               &m.inverse_v, &m.M,    &m.one};
+    for (int i = 0; i < LWI_COUNT(square); i++) *square[i] = lwt_reals(n * n);
+    for (int i = 0; i < n; i++) m.one[i * (n + 1)] = 1;
+    return m;
+}
+
+static void matrices_destroy(matrices *m)
+{
+    double *const all[] = {m->vdot,      m->tau,       m->by_q, m->by_v, m->by_tau,
+                           m->inverse_q, m->inverse_v, m->M,    m->one};
+    for (int i = 0; i < LWI_COUNT(all); i++) free(all[i]);
+}
+
+static void check_tree(lwt_tree *c, lw_dynamics *d)
+{
+    const int n = c->model->tree_nv;
+    matrices m = matrices_create(n);
+    for (int i = 0; i < n; i++) m.tau[i] = lwt_random(&c->state, -3, 3);
+    assert_int_equal(lw_forward_dynamics_derivatives(d, c->t, c->q, c->v, m.tau, c->input, m.vdot,
+                                                     m.by_q, m.by_v, m.by_tau),
+                     LW_OK);
+    assert_int_equal(lw_inverse_dynamics_derivatives(d, c->t, c->q, c->v, m.vdot, c->input,
+                                                     m.inverse_q, m.inverse_v, m.M),
+                     LW_OK);
+    check_product(c, "by tau", n, m.M, m.by_tau, 1, m.one);
+    check_product(c, "by q", n, m.M, m.by_q, -1, m.inverse_q);
+    check_product(c, "by v", n, m.M, m.by_v, -1, m.inverse_v);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) assert_true(m.by_tau[i * n + j] == m.by_tau[j * n + i]);
+    matrices_destroy(&m);
+}
+
+static lwt_tree with_rotors(uint64_t seed)
+{
+    lwt_tree c = lwt_tree_create(seed, NBODY, LWT_ALL - LWT_CUSTOM);
+    lw_model *with = lwt_with_rotors(c.model, seed);
+    lw_model_destroy(c.model);
+    c.model = with;
+    return c;
+}
+
+/** A deep tree that branches, its derivatives and whether it floats. */
+typedef struct deep_tree {
+    lwt_tree tree;
+    lwi_arena arena;
+    lwi_tree_derivatives d;
+    bool floating;
+} deep_tree;
+
+static void deep_tree_destroy(deep_tree *c)
+{
+    lwi_arena_free(&c->arena);
+    lwt_tree_destroy(&c->tree);
+}
+
+// The next random tree that is deep, from *seed on.
+static deep_tree deep_tree_create(uint64_t *seed)
+{
+    for (;; (*seed)++) {
+        deep_tree c = {.tree = with_rotors(*seed)};
+        const lw_model *m = c.tree.model;
+        lw_error error;
+        bool branched;
+        lwi_arena_init(&c.arena, NULL);
+        assert_int_equal(lwi_tree_derivatives_create(m, &c.arena, &c.d, &error), LW_OK);
+        for (int k = 0; k < m->nnode; k++) c.floating = c.floating || m->node[k].joint < 0;
+        const bool deep = !lwi_tree_factors_mass(&c.d) &&
+                          depth_of(&c.d, m->tree_nv, &branched) >= MIN_DEPTH && branched;
+        if (deep && (c.floating || *seed % 2)) return c;
+        deep_tree_destroy(&c);
+        assert_true(*seed < 1000);
+    }
+}
+
+// All joint types, floating bases, drives, mounts, forces, rotors.
+static void deep_trees(void **state)
+{
+    uint64_t seed = 1;
+    int floating = 0;
+    (void)state;
+    for (int i = 0; i < NTREES; i++, seed++) {
+        deep_tree c = deep_tree_create(&seed);
+        lw_dynamics *dynamics;
+        lw_error error;
+        floating += c.floating;
+        assert_int_equal(lw_dynamics_create(c.tree.model, NULL, &dynamics, &error), LW_OK);
+        check_tree(&c.tree, dynamics);
+        lw_dynamics_destroy(dynamics);
+        deep_tree_destroy(&c);
+    }
+    assert_true(floating > 1 && floating < NTREES);
+}
+
+// What kernels of one build make of M and of a matrix with columns of any size.
+static void solve_by(const lwi_derivative_kernels *kernels, const lwi_tree_derivatives *d, int n,
+                     const double *M, const double *X, double *out)
+{
+    const size_t size = (size_t)n * (size_t)n;
+    double *L = out, *solved = out + size, *articulated = out + 2 * size, *inverse = out + 3 * size;
+    memcpy(L, M, size * sizeof *M);
+    memcpy(solved, X, size * sizeof *X);
+    memcpy(articulated, X, size * sizeof *X);
+    assert_int_equal(kernels->factor(n, d->lower, d->run, L), -1);
+    kernels->solve(n, d->lower, L, -1, solved, d->block);
+    kernels->solve_articulated(&d->articulated, -1, articulated);
+    kernels->inverse_articulated(&d->articulated, inverse);
+}
+
+// At the state of the tree, with accelerations of zero.
+static void evaluate(deep_tree *c, double *by_q, double *by_v, double *M)
+{
+    const lw_model *m = c->tree.model;
+    double *vdot = lwt_reals(m->tree_nv);
+    lwi_tree_work work;
+    assert_int_equal(lwi_tree_work_create(m, &c->arena, &work), LW_OK);
+    lwi_tree_position(m, c->tree.t, c->tree.q, work.link);
+    lwi_tree_rates(m, c->tree.t, c->tree.v, work.link);
+    lwi_tree_world(m, work.link, work.R, work.r);
+    lwi_tree_inertial_derivatives(m, &c->d, &work, c->tree.t, c->tree.v, vdot, by_q, by_v, M);
+    assert_int_equal(lwi_tree_factor_mass(m, &c->d, NULL), -1);
+    free(vdot);
+}
+
+static void check_widths(deep_tree *c)
+{
+    const int widest = lwi_isa_of(0); // the processor has those before it
+    const int n = c->tree.model->tree_nv, squares = n * n;
+    double *by_q = lwt_reals(squares), *by_v = lwt_reals(squares), *M = lwt_reals(squares),
+           *out = lwt_reals(4 * squares), *other = lwt_reals(4 * squares);
+    evaluate(c, by_q, by_v, M);
+    solve_by(lwi_derivative_kernels_of(LWI_ISA_SCALAR), &c->d, n, M, by_q, out);
+    for (int isa = LWI_ISA_SCALAR + 1; isa <= widest; isa++) {
+        if (!lwi_derivative_kernels_of(isa)) continue;
+        solve_by(lwi_derivative_kernels_of(isa), &c->d, n, M, by_q, other);
+        assert_memory_equal(out, other, (size_t)(4 * squares) * sizeof *out);
+    }
+    const double *solved = out + squares, *articulated = out + 2 * squares;
+    const double size = largest(solved, squares);
+    for (int i = 0; i < squares; i++)
+        lwt_close(&c->tree, "solved", i, articulated[i] / size, solved[i] / size, 1e-10);
+    double *const all[] = {by_q, by_v, M, out, other};
+    for (int i = 0; i < LWI_COUNT(all); i++) free(all[i]);
+}
+
+// Registers of every width give the same bits, and both ways of solving the same numbers.
+static void lane_widths(void **state)
+{
+    (void)state;
+    uint64_t seed = 1;
+    for (int i = 0; i < NTREES / 2; i++, seed++) {
+        deep_tree c = deep_tree_create(&seed);
+        check_widths(&c);
+        deep_tree_destroy(&c);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(deep_trees), cmocka_unit_test(lane_widths)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
