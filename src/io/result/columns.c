@@ -22,8 +22,6 @@ typedef struct meaning {
     const char *at; ///< of a reaction elsewhere: where; NULL: none
 } meaning;
 
-enum { LWI_QUANTITY_NAME = 32 }; // bytes of the last part of a name, at most
-
 // "qd12" of "qd": 12; -1 where it is something else.
 static int number_after(const char *what, const char *letters)
 {
@@ -149,15 +147,41 @@ static const char *unit_of(const lwi_result_columns *c, const lw_model *model,
     return q->unit[!type->scalar ? 0 : type->angles & (1u << part) ? 2 : 1];
 }
 
-// Appends a text and returns its end; snprintf would take most of the time of setting up a large result.
-static char *append(char *end, const char *text)
+// What the names of an entry begin with, "body.rod.": the same for entries side by side.
+typedef struct stem {
+    char *text;
+    size_t room, length;
+    const char *prefix, *item;
+} stem;
+
+// Makes the stem of an entry; *same: it is that of the entry before.
+static lw_status make_stem(stem *s, lwi_arena *arena, const lw_model *model,
+                           const lwi_result_entry *e, bool *same)
 {
-    const size_t length = strlen(text);
-    memcpy(end, text, length);
-    return end + length;
+    const char *prefix = lwi_result_column_prefix(e->quantity);
+    const char *item = lwi_result_item_name(model, e);
+    *same = s->prefix == prefix && s->item == item;
+    if (*same) return LW_OK;
+    const size_t before = strlen(prefix), length = strlen(item), need = before + length + 3;
+    if (need > s->room) {
+        const size_t room = (2 * need + LWI_STEM_PIECE - 1) / LWI_STEM_PIECE * LWI_STEM_PIECE;
+        s->text = lwi_arena_chars(arena, room);
+        if (!s->text) return LW_ERR_MEMORY;
+        s->room = room;
+    }
+    s->prefix = prefix, s->item = item;
+    char *end = s->text;
+    memcpy(end, prefix, before), end += before;
+    if (before) *end++ = '.';
+    memcpy(end, item, length), end += length;
+    if (length && *e->quantity->part[0]) *end++ = '.';
+    *end = 0;
+    s->length = (size_t)(end - s->text);
+    return LW_OK;
 }
 
-static char *append_number(char *end, int number)
+// snprintf would take most of the time of setting up a large result.
+static void put_number(char *end, int number)
 {
     char digits[16];
     int n = 0;
@@ -165,35 +189,77 @@ static char *append_number(char *end, int number)
     do digits[n++] = (char)('0' + number % 10);
     while ((number /= 10) > 0);
     while (n > 0) *end++ = digits[--n];
-    return end;
+    *end = 0;
 }
 
-// The names of the parts of an entry, one behind the other; `at`: where a reaction is wanted, or NULL.
-static char *entry_names(lwi_arena *arena, const lw_model *model, const lwi_result_entry *e,
-                         const char *at)
+// Ends of the names of reactions elsewhere: "fx@F1".
+static lw_status put_place(lwi_arena *arena, const char *place, lwi_result_names *names)
+{
+    names->elsewhere = true;
+    for (int k = 0; k < names->n; k++) {
+        const size_t part = strlen(names->end[k]), length = strlen(place);
+        char *end = lwi_arena_chars(arena, part + length + 2);
+        if (!end) return LW_ERR_MEMORY;
+        memcpy(end, names->end[k], part);
+        end[part] = '@';
+        memcpy(end + part + 1, place, length + 1);
+        names->end[k] = end;
+    }
+    return LW_OK;
+}
+
+// Ends of the names of an entry.
+static lw_status put_ends(const lwi_result_columns *c, const lwi_result_entry *e, lwi_arena *arena,
+                          lwi_result_names *names)
 {
     const lwi_quantity *q = e->quantity;
-    const char *prefix = lwi_result_column_prefix(q), *item = lwi_result_item_name(model, e);
-    const size_t around = strlen(prefix) + strlen(item) + (at ? strlen(at) + 1 : 0) + 3;
-    size_t room = 0, head = 0;
-    for (int k = e->part; k < e->part + e->n; k++)
-        room += around + strlen(q->part[q->numbered ? 0 : k]) + (q->numbered ? 12 : 0);
-    char *names = lwi_arena_chars(arena, room), *end = names;
-    if (!names) return NULL;
-    end = append(end, prefix);
-    if (*prefix) *end++ = '.';
-    end = append(end, item);
-    if (*item && *q->part[0]) *end++ = '.';
-    head = (size_t)(end - names); // "joint.hinge.", the same for all
-    for (int k = e->part; k < e->part + e->n; k++) {
-        if (k > e->part) memcpy(end, names, head), end += head;
-        end = append(end, q->part[q->numbered ? 0 : k]);
-        if (q->numbered) end = append_number(end, k);
-        if (at) *end++ = '@', end = append(end, at);
-        *end++ = 0;
+    LWI_ASSERT(e->n >= 1 && e->n <= (q->numbered ? 1 : LWI_QUANTITY_PARTS));
+    names->n = e->n;
+    names->elsewhere = false;
+    if (q->numbered) {
+        const size_t letters = strlen(q->part[0]);
+        LWI_ASSERT(letters < LWI_QUANTITY_NAME);
+        memcpy(names->numbered, q->part[0], letters);
+        put_number(names->numbered + letters, e->part);
+        names->end[0] = names->numbered;
+    } else {
+        for (int k = 0; k < e->n; k++) names->end[k] = q->part[e->part + k];
     }
-    LWI_ASSERT((size_t)(end - names) <= room);
-    return names;
+    return e->view ? put_place(arena, c->view[e->view - 1].name, names) : LW_OK;
+}
+
+lw_status lwi_result_columns_visit(const lwi_result_columns *c, const lw_model *model,
+                                   void (*visit)(void *user, const lwi_result_names *names),
+                                   void *user)
+{
+    lwi_arena scratch;
+    lwi_result_names names;
+    stem s = {0};
+    lw_status status = LW_OK;
+    lwi_arena_init(&scratch, NULL);
+    for (int i = 0; i < c->nentry && status == LW_OK; i++) {
+        status = make_stem(&s, &scratch, model, &c->entry[i], &names.same);
+        if (status == LW_OK) status = put_ends(c, &c->entry[i], &scratch, &names);
+        names.stem = s.text, names.length = s.length;
+        if (status == LW_OK) visit(user, &names);
+    }
+    lwi_arena_free(&scratch);
+    return status;
+}
+
+// The names of an entry, one behind the other.
+static char *join_names(lwi_arena *arena, const lwi_result_names *names)
+{
+    size_t room = 0;
+    for (int k = 0; k < names->n; k++) room += names->length + strlen(names->end[k]) + 1;
+    char *joined = lwi_arena_chars(arena, room), *to = joined;
+    for (int k = 0; k < names->n && joined; k++) {
+        const size_t n = strlen(names->end[k]) + 1;
+        memcpy(to, names->stem, names->length);
+        memcpy(to + names->length, names->end[k], n);
+        to += names->length + n;
+    }
+    return joined;
 }
 
 static const char *frame_of(const lwi_result_columns *c, const lwi_result_entry *e)
@@ -203,53 +269,46 @@ static const char *frame_of(const lwi_result_columns *c, const lwi_result_entry 
     return view->kind == LWI_VIEW_MARKER ? "marker" : view->name;
 }
 
+typedef struct naming {
+    lwi_result_columns *columns;
+    const lw_model *model;
+    const lwi_result_entry *entry; // the next one
+    lwi_result_column *column;     // likewise
+    bool failed;
+} naming;
+
+static void name_entry(void *user, const lwi_result_names *names)
+{
+    naming *n = user;
+    lwi_result_columns *c = n->columns;
+    const lwi_result_entry *e = n->entry++;
+    const bool reaction = e->quantity->subject == LWI_RESULT_REACTION;
+    const char *name = join_names(&c->arena, names), *frame = frame_of(c, e);
+    const int before = (int)strlen(lwi_result_column_prefix(e->quantity));
+    const int item = (int)strlen(lwi_result_item_name(n->model, e));
+    if (!name) n->failed = true;
+    for (int k = e->part; k < e->part + e->n && name; k++, name += strlen(name) + 1) {
+        LWI_ASSERT(n->column < c->column + c->n);
+        LWI_ASSERT(item == 0 || name[before] == '.');
+        *n->column++ = (lwi_result_column){.name = name,
+                                           .unit = unit_of(c, n->model, e, k),
+                                           .frame = frame,
+                                           .quantity = e->quantity,
+                                           .joint = reaction && !e->view ? e->item : -1,
+                                           .item = item ? before + 1 : 0,
+                                           .item_length = item};
+    }
+}
+
 lw_status lwi_result_columns_name(lwi_result_columns *c, const lw_model *model)
 {
     c->n = 0;
     for (int i = 0; i < c->nentry; i++) c->n += c->entry[i].n;
     c->column = LWI_PUSH(&c->arena, lwi_result_column, c->n);
     if (!c->column) return LW_ERR_MEMORY;
-    lwi_result_column *column = c->column;
-    for (int i = 0; i < c->nentry; i++) {
-        const lwi_result_entry *e = &c->entry[i];
-        const bool reaction = e->quantity->subject == LWI_RESULT_REACTION;
-        const char *at = e->view ? c->view[e->view - 1].name : NULL;
-        const char *name = entry_names(&c->arena, model, e, at), *frame = frame_of(c, e);
-        const int before = (int)strlen(lwi_result_column_prefix(e->quantity));
-        const int item = (int)strlen(lwi_result_item_name(model, e));
-        if (!name) return LW_ERR_MEMORY;
-        for (int k = e->part; k < e->part + e->n; k++, name += strlen(name) + 1) {
-            LWI_ASSERT(column < c->column + c->n);
-            LWI_ASSERT(item == 0 || name[before] == '.');
-            *column++ = (lwi_result_column){.name = name,
-                                            .unit = unit_of(c, model, e, k),
-                                            .frame = frame,
-                                            .quantity = e->quantity,
-                                            .joint = reaction && !e->view ? e->item : -1,
-                                            .item = item ? before + 1 : 0,
-                                            .item_length = item};
-        }
-    }
-    return LW_OK;
-}
-
-lw_status lwi_result_columns_visit(const lwi_result_columns *c, const lw_model *model,
-                                   void (*visit)(void *user, const char *name), void *user)
-{
-    enum { TOGETHER = 1000 }; // entries with names in memory at once
-    lwi_arena scratch;
-    lw_status status = LW_OK;
-    lwi_arena_init(&scratch, NULL);
-    for (int i = 0; i < c->nentry && status == LW_OK; i++) {
-        const lwi_result_entry *e = &c->entry[i];
-        if (i % TOGETHER == 0) lwi_arena_free(&scratch);
-        const char *name =
-            entry_names(&scratch, model, e, e->view ? c->view[e->view - 1].name : NULL);
-        if (!name) status = LW_ERR_MEMORY;
-        for (int k = 0; k < e->n && name; k++, name += strlen(name) + 1) visit(user, name);
-    }
-    lwi_arena_free(&scratch);
-    return status;
+    naming n = {.columns = c, .model = model, .entry = c->entry, .column = c->column};
+    TRY(lwi_result_columns_visit(c, model, name_entry, &n));
+    return n.failed ? LW_ERR_MEMORY : LW_OK;
 }
 
 lw_status lwi_result_columns_of_model(const lw_model *model, lw_observe level,

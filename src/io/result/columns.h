@@ -48,9 +48,26 @@ lw_status lwi_result_columns_name(lwi_result_columns *columns, const lw_model *m
  *  anything else of a large result. */
 lw_status lwi_result_columns_unnamed(const lw_model *model, lw_observe level, const char *patterns,
                                      lwi_result_columns *columns, lw_error *error);
-/** Passes all names in their order.  @return LW_ERR_MEMORY */
+enum {
+    LWI_QUANTITY_NAME = 32, ///< bytes of the last part of a name, at most
+    LWI_STEM_PIECE = 16     ///< stems can be read in pieces of so many bytes
+};
+
+/** The names of an entry: each is the stem and one of the ends. */
+typedef struct lwi_result_names {
+    const char *stem; ///< "body.rod."
+    size_t length;    ///< of the stem
+    bool same;        ///< the stem is that of the entry before
+    bool elsewhere;   ///< ends have the place of a reaction, of any length: "fx@tip"
+    int n;
+    const char *end[LWI_QUANTITY_PARTS]; ///< [n] "x"
+    char numbered[LWI_QUANTITY_NAME + 16];
+} lwi_result_names;
+
+/** Passes the names of all entries in their order.  @return LW_ERR_MEMORY */
 lw_status lwi_result_columns_visit(const lwi_result_columns *columns, const lw_model *model,
-                                   void (*visit)(void *user, const char *name), void *user);
+                                   void (*visit)(void *user, const lwi_result_names *names),
+                                   void *user);
 /** The same from names.
  *  @param names  [n] distinct, the first is "time" */
 lw_status lwi_result_columns_of_names(const char *const *names, int n, lwi_result_columns *columns);

@@ -21,26 +21,29 @@ struct lw_csv {
 
 #define SPECIAL ",\"\r\n"
 
-// One field of the header, quoted if it contains a comma, a quote or a line end.  [rfc4180, 2]
-static void put_name(FILE *file, const char *name)
+static void put_escaped(FILE *file, const char *text)
 {
-    if (!strpbrk(name, SPECIAL)) {
-        fputs(name, file);
-        return;
-    }
-    fputc('"', file);
-    for (const char *p = name; *p; p++) {
+    for (const char *p = text; *p; p++) {
         if (*p == '"') fputc('"', file);
         fputc(*p, file);
     }
-    fputc('"', file);
+}
+
+// One field of the header, quoted if it contains a comma, a quote or a line end.  [rfc4180, 2]
+static void put_name(FILE *file, const char *stem, const char *end)
+{
+    const bool quoted = strpbrk(stem, SPECIAL) || strpbrk(end, SPECIAL);
+    if (quoted) fputc('"', file);
+    put_escaped(file, stem);
+    put_escaped(file, end);
+    if (quoted) fputc('"', file);
 }
 
 void lwi_csv_header(FILE *file, const char *const *names, int n)
 {
     for (int i = 0; i < n; i++) {
         if (i) fputc(',', file);
-        put_name(file, names[i]);
+        put_name(file, names[i], "");
     }
     fputc('\n', file);
 }
@@ -101,7 +104,7 @@ static void discard(lw_csv *c)
 // Names are written in blocks: a call for each would take most of the time.
 typedef struct header {
     FILE *file;
-    bool begun;
+    bool begun, plain; // a name has been written; the stem needs no quotes
     size_t used;
     char block[1 << 14];
 } header;
@@ -112,26 +115,44 @@ static void flush_header(header *h)
     h->used = 0;
 }
 
-static void put_next(void *user, const char *name)
+// Names that need no quotes, each after a comma: stems in pieces of constant size.
+static void put_block(header *h, const lwi_result_names *names)
+{
+    char *to = h->block + h->used;
+    for (int k = 0; k < names->n; k++) {
+        if (h->begun) *to++ = ',';
+        h->begun = true;
+        for (size_t i = 0; i < names->length; i += LWI_STEM_PIECE)
+            memcpy(to + i, names->stem + i, LWI_STEM_PIECE);
+        to += names->length;
+        for (const char *p = names->end[k]; *p; p++) *to++ = *p;
+    }
+    h->used = (size_t)(to - h->block);
+}
+
+static void put_names(void *user, const lwi_result_names *names)
 {
     header *h = user;
-    const size_t n = strcspn(name, SPECIAL);
-    if (sizeof h->block - h->used < n + 1) flush_header(h);
-    if (h->begun) h->block[h->used++] = ',';
-    h->begun = true;
-    if (!name[n] && n <= sizeof h->block - h->used) {
-        memcpy(h->block + h->used, name, n);
-        h->used += n;
+    const size_t room =
+        (names->length + LWI_STEM_PIECE + sizeof names->numbered) * (size_t)(names->n + 1);
+    if (!names->same) h->plain = !strpbrk(names->stem, SPECIAL);
+    if (room > sizeof h->block - h->used) flush_header(h);
+    if (h->plain && !names->elsewhere && room <= sizeof h->block) {
+        put_block(h, names);
         return;
     }
     flush_header(h);
-    put_name(h->file, name);
+    for (int k = 0; k < names->n; k++) {
+        if (h->begun) fputc(',', h->file);
+        h->begun = true;
+        put_name(h->file, names->stem, names->end[k]);
+    }
 }
 
 static lw_status put_header(const lw_csv *c, const lw_model *model)
 {
     header h = {.file = c->file};
-    TRY(lwi_result_columns_visit(&c->columns, model, put_next, &h));
+    TRY(lwi_result_columns_visit(&c->columns, model, put_names, &h));
     flush_header(&h);
     fputc('\n', c->file);
     return LW_OK;

@@ -276,12 +276,21 @@ const char *lwi_result_part_unit(const lwi_quantity *q, int part)
 
 // ----------------------------------------------------------------------------------------- entries
 
+// Quantities of one kind of items that a result has, with the number of their components.
+typedef struct applied {
+    int n;
+    const lwi_quantity *quantity[LWI_COUNT(own_quantities)];
+    int parts[LWI_COUNT(own_quantities)];
+} applied;
+
 // With entry NULL the entries are only counted.
 typedef struct list {
     const lw_model *model;
     lw_observe level;
     lwi_result_entry *entry;
     int n;
+    applied of[LWI_RESULT_SUBJECTS]; // those of joints are in the next two
+    applied numbered, named;         // of joints with numbered coordinates; with those of free ones
 } list;
 
 // Index of the item's first component in the quantity's array.
@@ -319,20 +328,19 @@ static int coordinate_count(const lwi_joint *j, const lwi_quantity *q)
     return q->level == LW_OBSERVE_POSE ? j->type->nq : j->type->nv;
 }
 
-static void append_named(list *l, const lwi_quantity *q, int joint)
+static void append_named(list *l, const lwi_quantity *q, int parts, int joint)
 {
     const int n = coordinate_count(&l->model->joint[joint], q);
-    LWI_ASSERT(n > 0 && n <= lwi_quantity_part_count(q));
-    append(l, (lwi_result_entry){q, joint, 0, lwi_quantity_part_count(q) - n, n, 0});
+    LWI_ASSERT(n > 0 && n <= parts);
+    append(l, (lwi_result_entry){q, joint, 0, parts - n, n, 0});
 }
 
 // Coordinate k of the joint, its speed and the derivative.
 static void append_numbered(list *l, int joint, int k)
 {
-    for (int i = 0; i < LWI_COUNT(own_quantities); i++) { // others are those of forces
-        const lwi_quantity *q = &own_quantities[i];
-        if (q->subject == LWI_RESULT_JOINT && q->numbered && l->level >= q->level &&
-            k < coordinate_count(&l->model->joint[joint], q))
+    for (int i = 0; i < l->numbered.n; i++) {
+        const lwi_quantity *q = l->numbered.quantity[i];
+        if (k < coordinate_count(&l->model->joint[joint], q))
             append(l, (lwi_result_entry){q, joint, k, k, 1, 0});
     }
 }
@@ -345,27 +353,35 @@ static void append_joint(list *l, int joint)
         for (int k = 0; k < (nq > nv ? nq : nv); k++) append_numbered(l, joint, k);
         return;
     }
-    for (int i = 0; i < LWI_COUNT(own_quantities); i++) { // others are those of forces
-        const lwi_quantity *q = &own_quantities[i];
-        if (q->subject == LWI_RESULT_JOINT && !q->numbered && l->level >= q->level)
-            append_named(l, q, joint);
-    }
+    for (int i = 0; i < l->named.n; i++)
+        append_named(l, l->named.quantity[i], l->named.parts[i], joint);
 }
 
 static void append_item(list *l, lwi_subject subject, int item)
 {
-    if (subject == LWI_RESULT_JOINT) {
-        append_joint(l, item);
-        return;
-    }
+    const applied *of = &l->of[subject];
+    for (int i = 0; i < of->n; i++)
+        append(l, (lwi_result_entry){of->quantity[i], item, 0, 0, of->parts[i], 0});
+}
+
+static bool applies(const list *l, const lwi_quantity *q)
+{
+    if (l->level < q->level) return false;
+    if (q->impacts && !lwi_result_has_impacts(l->model)) return false;
+    if (q->events && !lwi_result_has_events(l->model)) return false;
+    return !q->loops || l->model->nloop + l->model->ncoupling > 0;
+}
+
+static void find_applied(list *l)
+{
     for (int i = 0; i < LWI_COUNT(own_quantities); i++) { // others are those of forces
         const lwi_quantity *q = &own_quantities[i];
-        if (q->subject != subject || l->level < q->level) continue;
-        if (q->impacts && !lwi_result_has_impacts(l->model)) continue;
-        if (q->events && !lwi_result_has_events(l->model)) continue;
-        if (q->loops && l->model->nloop + l->model->ncoupling == 0) continue;
-        const int n = lwi_quantity_part_count(q) - (l->level < q->last_part);
-        append(l, (lwi_result_entry){q, item, 0, 0, n, 0});
+        applied *of = q->subject != LWI_RESULT_JOINT ? &l->of[q->subject]
+                      : q->numbered                  ? &l->numbered
+                                                     : &l->named;
+        if (!applies(l, q)) continue;
+        of->quantity[of->n] = q;
+        of->parts[of->n++] = lwi_quantity_part_count(q) - (l->level < q->last_part);
     }
 }
 
@@ -389,7 +405,7 @@ static void append_all(list *l)
     l->n = 0;
     append_item(l, LWI_RESULT_TIME, 0);
     for (int i = 1; i < m->nbody; i++) append_item(l, LWI_RESULT_BODY, i);
-    for (int i = 0; i < m->njoint; i++) append_item(l, LWI_RESULT_JOINT, i);
+    for (int i = 0; i < m->njoint; i++) append_joint(l, i);
     for (int i = 0; i < m->njoint; i++) append_item(l, LWI_RESULT_REACTION, i);
     for (int i = 0; i < m->desc.nmarker; i++) append_item(l, LWI_RESULT_MARKER, i);
     for (int i = 0; i < m->noutput; i++) append_output(l, i);
@@ -400,6 +416,7 @@ lw_status lwi_result_entries(const lw_model *model, lw_observe level, lwi_arena 
                              lwi_result_entry **entry, int *n)
 {
     list l = {.model = model, .level = level};
+    find_applied(&l);
     append_all(&l);
     l.entry = LWI_PUSH(arena, lwi_result_entry, l.n);
     if (!l.entry) return LW_ERR_MEMORY;

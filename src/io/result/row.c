@@ -133,13 +133,13 @@ static bool extend(lwi_result_run *run, int from, int to, int n)
 enum { FORCES = 62, VIEWS, BINS }; // before them: index of the quantity
 enum { MEASURES = 61 };
 
-static int bin_of(const lwi_result_entry *e)
+static inline int bin_of(const lwi_result_entry *e, const lwi_quantity *first)
 {
     const lwi_quantity *q = e->quantity;
     if (e->view) return VIEWS;
     if (q->subject == LWI_RESULT_FORCE) return FORCES;
     if (q->subject == LWI_RESULT_MEASURE) return MEASURES;
-    const long k = q - lwi_result_quantity_at(0);
+    const long k = q - first;
     LWI_ASSERT(k >= 0 && k < MEASURES);
     return (int)k;
 }
@@ -153,16 +153,17 @@ typedef struct bins {
 
 static lw_status sort_entries(const lwi_result_columns *columns, lwi_arena *scratch, bins *g)
 {
+    const lwi_quantity *first = lwi_result_quantity_at(0);
     int next[BINS];
     *g = (bins){.columns = columns,
                 .entry = LWI_PUSH(scratch, int, columns->nentry),
                 .to = LWI_PUSH(scratch, int, columns->nentry)};
     if (!g->entry || !g->to) return LW_ERR_MEMORY;
-    for (int i = 0; i < columns->nentry; i++) g->first[bin_of(&columns->entry[i]) + 1]++;
+    for (int i = 0; i < columns->nentry; i++) g->first[bin_of(&columns->entry[i], first) + 1]++;
     for (int k = 0; k < BINS; k++) g->first[k + 1] += g->first[k];
     memcpy(next, g->first, sizeof next);
     for (int i = 0, to = 0; i < columns->nentry; to += columns->entry[i++].n) {
-        const int at = next[bin_of(&columns->entry[i])]++;
+        const int at = next[bin_of(&columns->entry[i], first)]++;
         g->entry[at] = i, g->to[at] = to;
     }
     return LW_OK;

@@ -322,6 +322,40 @@ static void names_are_quoted_where_necessary(void **state)
     lw_model_destroy(model);
 }
 
+// The stem of a name is written in pieces; bodies have names of 1 to 60 letters.
+static void names_of_all_lengths_are_whole(void **state)
+{
+    enum { MOST = 60 };
+    char text[1 << 14], *to = text + sprintf(text, "linkwork: 1\nbodies: {");
+    (void)state;
+    for (int n = 1; n <= MOST; n++) {
+        for (int i = 0; i < n; i++) *to++ = (char)('a' + (n + i) % 26);
+        to += sprintf(to, ": {" UNIT "}%s", n < MOST ? ", " : "}\n");
+    }
+    lw_model *model = lwt_yaml(text);
+    scratch s = write_rows(model, LW_OBSERVE_POSE, NULL, 0);
+    const char *at = s.text;
+    char *end;
+    assert_non_null(end = strchr(s.text, '\n'));
+    *end = 0;
+    assert_true(!strncmp(at, "time", 4));
+    at += 4;
+    for (int n = 1; n <= MOST; n++) {
+        static const char *const parts[] = {"x", "y", "z", "qw", "qx", "qy", "qz"};
+        for (int k = 0; k < 7; k++) {
+            char name[MOST + 1], expected[MOST + 16];
+            for (int i = 0; i < n; i++) name[i] = (char)('a' + (n + i) % 26);
+            name[n] = 0;
+            const int length = sprintf(expected, ",body.%s.%s", name, parts[k]);
+            assert_true(!strncmp(at, expected, (size_t)length));
+            at += length;
+        }
+    }
+    assert_int_equal(*at, 0);
+    free(s.text);
+    lw_model_destroy(model);
+}
+
 static void invalid_rows_are_refused(void **state)
 {
     (void)state;
@@ -412,6 +446,7 @@ int main(void)
         cmocka_unit_test(quaternions_keep_their_sign),
         cmocka_unit_test(markers_move_with_their_body),
         cmocka_unit_test(names_are_quoted_where_necessary),
+        cmocka_unit_test(names_of_all_lengths_are_whole),
         cmocka_unit_test(invalid_rows_are_refused),
         cmocka_unit_test(files_that_cannot_be_written_are_reported),
         cmocka_unit_test(columns_are_those_of_the_reference),
