@@ -295,3 +295,14 @@ char *lwi_number_put(char text[LWI_NUMBER_ROOM], double value)
     char *end = put_number(text, value);
     return end ? end : text + snprintf(text, LWI_NUMBER_ROOM, "%.17g", value);
 }
+
+char *lwi_integer_put(char *text, int number)
+{
+    char digits[16];
+    int n = 0;
+    LWI_ASSERT(number >= 0);
+    do digits[n++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    while (n > 0) *text++ = digits[--n];
+    return text;
+}

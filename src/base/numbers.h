@@ -32,6 +32,8 @@ int lwi_number_digits(double value, char text[LWI_NUMBER_ROOM]);
 /** The characters of "%.17g" of any number, in the C locale (lwi_numbers_begin), without an end; behind them the rest of
  *  the room may be overwritten.  @return behind the last one */
 char *lwi_number_put(char text[LWI_NUMBER_ROOM], double value);
+/** Writes a number >= 0, at most eleven bytes, without a zero byte.  @return its end */
+char *lwi_integer_put(char *text, int number);
 
 /** The n numbers of a text such as "10, 0.5", at most 8; false, with *values unchanged, for anything
  *  else. */

@@ -2,10 +2,11 @@
 #include "model/forces/item.h"
 #include "model/model.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-// A name and its place in the file, for finding duplicates in O(n log n).
+// A name and its place in the file, for finding duplicates.
 typedef struct entry {
     const char *name;
     lw_place place;
@@ -19,9 +20,45 @@ static int by_name(const void *a, const void *b)
     return order ? order : x->index - y->index;
 }
 
+// FNV-1a
+static uint32_t hash_of(const char *name)
+{
+    uint32_t hash = 2166136261u;
+    for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return hash;
+}
+
+// Finds a place for each name in a table of 1 + index; 0: free.  False: two are the same, one is empty, or so many collide
+// that sorting is faster.
+static bool fill_table(const entry *list, int n, int *table, uint32_t mask)
+{
+    for (int i = 0, collisions = 0; i < n; i++) {
+        uint32_t at = hash_of(list[i].name) & mask;
+        if (!*list[i].name) return false;
+        for (; table[at]; at = (at + 1) & mask)
+            if (++collisions > 8 * n || !strcmp(list[table[at] - 1].name, list[i].name))
+                return false;
+        table[at] = i + 1;
+    }
+    return true;
+}
+
+// False also without memory: then the names are sorted.
+static bool all_differ(const entry *list, int n)
+{
+    uint32_t size = 16;
+    while (size < 2 * (uint32_t)n) size *= 2;
+    int *table = calloc(size, sizeof *table);
+    const bool differ = table && fill_table(list, n, table, size - 1);
+    free(table);
+    return differ;
+}
+
+// The error names the first two of the same name in alphabetical order.
 static lw_status check_unique(const lwi_description *desc, entry *list, int n, const char *kind,
                               lw_error *error)
 {
+    if (all_differ(list, n)) return LW_OK;
     qsort(list, (size_t)n, sizeof *list, by_name);
     for (int i = 0; i < n; i++)
         if (!*list[i].name)

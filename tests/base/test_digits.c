@@ -96,12 +96,25 @@ static void others_are_left(void **state)
         assert_int_equal(lwi_number_digits(left[i], text), 0);
 }
 
+static void integers_are_those_of_printf(void **state)
+{
+    static const int numbers[] = {0, 7, 9, 10, 99, 100, 12345, 999999999, 1000000000, 2147483647};
+    (void)state;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        char expected[16], text[16];
+        snprintf(expected, sizeof expected, "%d", numbers[i]);
+        *lwi_integer_put(text, numbers[i]) = 0;
+        assert_string_equal(text, expected);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(random_numbers_are_those_of_printf),
         cmocka_unit_test(special_numbers_are_those_of_printf),
         cmocka_unit_test(others_are_left),
+        cmocka_unit_test(integers_are_those_of_printf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

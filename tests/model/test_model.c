@@ -10,6 +10,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -433,6 +434,28 @@ static lw_status build(lw_builder *b, lw_model **model)
     return lw_model_create(b, model, NULL);
 }
 
+// Among many names, wherever the two are.
+static void two_bodies_of_one_name_are_refused(void **state)
+{
+    enum { MANY = 300 };
+    (void)state;
+    for (int same = -1; same < MANY - 1; same += 37) { // -1: all differ
+        lw_builder *b = begin();
+        lw_model *model = NULL;
+        lw_error error = {0};
+        char name[32], text[32];
+        for (int i = 0; i < MANY; i++) {
+            snprintf(name, sizeof name, "rod%d", i == MANY - 1 && same >= 0 ? same : i);
+            add_body(b, name, 1, (lw_vec3){i, 0, 0});
+        }
+        assert_int_equal(lw_model_create(b, &model, &error), same < 0 ? LW_OK : LW_ERR_MODEL);
+        snprintf(text, sizeof text, "body 'rod%d': this name is", same);
+        assert_true(same < 0 || strstr(error.text, text));
+        lw_builder_destroy(b);
+        lw_model_destroy(model);
+    }
+}
+
 static void every_failing_allocation_is_reported_and_leaks_nothing(void **state)
 {
     (void)state;
@@ -473,6 +496,7 @@ int main(void)
         cmocka_unit_test(very_small_mechanisms_and_traces_of_inertia_are_accepted),
         cmocka_unit_test(directions_of_any_length_are_the_same),
         cmocka_unit_test(a_model_without_ground_joint_floats),
+        cmocka_unit_test(two_bodies_of_one_name_are_refused),
         cmocka_unit_test(every_failing_allocation_is_reported_and_leaks_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 // A name is KIND.ITEM.PART ("joint.hinge.q0"; "sys.E" has no item).  Kind and part determine the
 // quantity, and with it unit and frame.
 #include "base/assert.h"
+#include "base/numbers.h"
 #include "io/result/columns.h"
 #include "io/result/measures.h"
 #include "io/text.h"
@@ -180,18 +181,6 @@ static lw_status make_stem(stem *s, lwi_arena *arena, const lw_model *model,
     return LW_OK;
 }
 
-// snprintf would take most of the time of setting up a large result.
-static void put_number(char *end, int number)
-{
-    char digits[16];
-    int n = 0;
-    LWI_ASSERT(number >= 0);
-    do digits[n++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    while (n > 0) *end++ = digits[--n];
-    *end = 0;
-}
-
 // Ends of the names of reactions elsewhere: "fx@F1".
 static lw_status put_place(lwi_arena *arena, const char *place, lwi_result_names *names)
 {
@@ -220,7 +209,7 @@ static lw_status put_ends(const lwi_result_columns *c, const lwi_result_entry *e
         const size_t letters = strlen(q->part[0]);
         LWI_ASSERT(letters < LWI_QUANTITY_NAME);
         memcpy(names->numbered, q->part[0], letters);
-        put_number(names->numbered + letters, e->part);
+        *lwi_integer_put(names->numbered + letters, e->part) = 0;
         names->end[0] = names->numbered;
     } else {
         for (int k = 0; k < e->n; k++) names->end[k] = q->part[e->part + k];
