@@ -2,6 +2,7 @@
 // matrix M = N N', with which J M^-1 J' = |N^-1 J'|^2.
 #include "io/effective.h"
 
+#include "base/assert.h"
 #include "model/model.h"
 #include "spatial/inertia.h"
 
@@ -65,11 +66,11 @@ void lwi_effective_factor(lwi_effective *e)
     }
 }
 
-double lwi_effective_inertia(const lwi_effective *e, const double *J)
+// 1 / |N^-1 t|^2 of the efforts t = J + sum S'f of the wrenches f.
+static double inertia_of(const lwi_effective *e, const double *J)
 {
     const lw_model *m = e->model;
     double sum = 0;
-    memset(e->f, 0, (size_t)m->nnode * sizeof *e->f);
     for (int k = m->nnode - 1; k >= 0; k--) { // [anderson2003, (16)]
         const lwi_node *node = &m->node[k];
         const lwi_link *link = &e->work.link[k];
@@ -80,4 +81,25 @@ double lwi_effective_inertia(const lwi_effective *e, const double *J)
         if (node->parent >= 0) force_add_from(e->f[node->parent], link->R, link->r, e->f[k]);
     }
     return sum > 0 ? 1 / sum : INFINITY;
+}
+
+double lwi_effective_inertia(const lwi_effective *e, const double *J)
+{
+    memset(e->f, 0, (size_t)e->model->nnode * sizeof *e->f);
+    return inertia_of(e, J);
+}
+
+double lwi_effective_inertia_of_force(lwi_effective *e, int force)
+{
+    lw_model *m = e->model; // ours: for a moment it has this force alone
+    lwi_force *all = m->force;
+    const int n = m->nforce;
+    LWI_ASSERT_INDEX(force, n);
+    m->force = &all[force];
+    m->nforce = 1;
+    lwi_tree_evaluate(m, &e->work, 0, e->q, e->v, NULL);
+    m->force = all;
+    m->nforce = n;
+    memcpy(e->f, e->work.wrench, (size_t)m->nnode * sizeof *e->f);
+    return inertia_of(e, e->v);
 }

@@ -404,7 +404,7 @@ def _read_desc(format: Optional[str], base: str, limits: Limits,
     if base not in _BASES:
         unknown("base", base, _BASES)
     desc.base = _BASES[base]
-    _set_limits(desc, limits)
+    desc.limits_time, desc.limits.stiffness, desc.limits.damping = read_limits(limits)
     if cut is not None and not isinstance(cut, str):
         cut = ",".join(cut)
     desc.cut = text(cut)
@@ -424,22 +424,23 @@ def _read_desc(format: Optional[str], base: str, limits: Limits,
     return desc, texts
 
 
-def _set_limits(desc: Any, limits: Limits) -> None:
-    """"auto" or "auto,SECONDS", stiffness or (stiffness, damping), None or "ignore"."""
+def read_limits(limits: Limits) -> Tuple[float, float, float]:
+    """Time constant, stiffness and damping, zeros if they are not given, of "auto" or "auto,SECONDS", stiffness or (stiffness,
+    damping), None or "ignore"."""
     if limits is None or limits == "ignore":
-        return
+        return 0.0, 0.0, 0.0
     if isinstance(limits, str):
         word, _, seconds = limits.partition(",")
         try:
-            desc.limits_time = float(seconds) if seconds else _LIMITS_TIME
+            time = float(seconds) if seconds else _LIMITS_TIME
         except ValueError:
-            desc.limits_time = 0.0
-        if word != "auto" or not desc.limits_time > 0:
+            time = 0.0
+        if word != "auto" or not time > 0:
             raise ArgumentError(f"limits: {limits!r}, expected \"auto\", \"auto,SECONDS\", \"ignore\", a stiffness or "
                                 "(stiffness, damping)")
-        return
-    pair = limits if isinstance(limits, tuple) else (limits, 0.0)
-    desc.limits.stiffness, desc.limits.damping = pair
+        return time, 0.0, 0.0
+    stiffness, damping = limits if isinstance(limits, tuple) else (limits, 0.0)
+    return 0.0, stiffness, damping
 
 
 def load(path: Path, **keywords: Any) -> Model:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ._builder import model_of
 from ._errors import ArgumentError
 from ._memory import Array
-from ._model import Limits, Model
+from ._model import Limits, Model, read_limits
 
 # Values of MuJoCo's enums, the same in all its versions.
 _FREE, _BALL, _SLIDE, _HINGE = range(4)
@@ -20,6 +20,7 @@ _WRAP_JOINT, _WRAP_PULLEY, _WRAP_SITE, _WRAP_SPHERE, _WRAP_CYLINDER = range(1, 6
 _BODY, _GEOM, _SITE = 1, 5, 6  # kinds of objects
 _PLANE, _HFIELD, _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER, _BOX = range(7)
 _NO_EQUALITY, _NO_SPRING, _NO_DAMPER, _NO_GRAVITY, _NO_CLAMP, _NO_ACTUATION = 1 << 1, 1 << 5, 1 << 6, 1 << 7, 1 << 8, 1 << 11
+_UNLIMITED = 1e300  # [N]
 _SPEED = 0.01  # of dry friction, as in files [m/s, rad/s]
 _NO_TURN = np.array([1.0, 0.0, 0.0, 0.0])
 
@@ -419,7 +420,7 @@ class _Reading:
             if self.off & _NO_DAMPER:
                 c = 0.0
             if m.tendon_limited[t]:
-                self.ignore("limits of tendons", name)
+                self.tendon_limits(t, terms)
             loss = float(m.tendon_frictionloss[t])
             rest = [
                 "frictionloss of fixed" if loss and terms else "",
@@ -441,6 +442,24 @@ class _Reading:
             if k or c:
                 self.force(f"{name or f'tendon{t + 1}'}_spring", {
                     "type": "servo", "of": self.shares(terms), "bias": [k * lower, -k, -c]})
+
+    def tendon_limits(self, t: int, terms: List[Tuple[int, float]]) -> None:
+        """Stops at the ends of a tendon's range, as in files: they only push back."""
+        m, name = self.m, self.m.tendon(t).name
+        time, k, c = read_limits(self.limits)
+        if not time and not k:
+            self.ignore("limits are not enforced, tendons", name)
+            return
+        if time:
+            inverse = float(m.tendon_invweight0[t])  # of the inertia along the tendon
+            if not inverse > 0:
+                self.ignore("limits are not enforced, nothing with inertia moves with the tendons", name)
+                return
+            k, c = 1 / (inverse * time**2), 2 / (inverse * time)
+        for end, efforts, at in zip(("lower", "upper"), ((0.0, _UNLIMITED), (-_UNLIMITED, 0.0)), m.tendon_range[t]):
+            along = {"type": "servo", "of": self.shares(terms)} if terms else {"type": "tendon", **self.path(t)}
+            self.force(f"{name or f'tendon{t + 1}'}_{end}", {
+                **along, "bias": [k * float(at), -k, -c], "effort_range": list(efforts)})
 
     def path(self, tendon: int) -> Dict[str, Any]:
         """The path of a spatial tendon."""
@@ -568,13 +587,13 @@ class _Reading:
 
     def moment(self, j: int, outer: List[int]) -> Optional[str]:
         """The effort of the compensating forces at a scalar joint: (b - a) . sum f, or (b - a) . sum (r - a) x f, with points
-        a, b on its axis; none: the joint is not the last one of its body, or the formula would be too long."""
-        m, body = self.m, int(self.m.jnt_bodyid[j])
-        if j != m.body_jntadr[body] + m.body_jntnum[body] - 1 or len(outer) > 19:  # a formula reads 64 coordinates
+        a, b on its axis; none: the formula would be too long."""
+        m, after = self.m, self.given["joints"][self.joint[j]]["between"][1]
+        if len(outer) > 19:  # a formula reads 64 coordinates
             return None
         a, b = (self.names["markers"].make(f"{self.joint[j]}_{end}") for end in ("anchor", "axis"))
         for name, at in ((a, m.jnt_pos[j]), (b, m.jnt_pos[j] + m.jnt_axis[j])):
-            self.given["markers"][name] = {"body": self.body[body], "position": np.array(at)}
+            self.given["markers"][name] = {"body": after, "position": np.array(at)}
         parts = []
         for k, x in enumerate("xyz"):
             along = f"(marker.{_quoted(b)}.{x} - marker.{_quoted(a)}.{x})"

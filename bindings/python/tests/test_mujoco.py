@@ -110,7 +110,7 @@ COMPENSATED = """<mujoco>
       <body name="b" pos=".4 0 0" gravcomp=".5">
         <joint name="slide" type="slide" axis="0 1 3" actuatorgravcomp="true" actuatorfrcrange="-4 4"/>
         <geom size=".1" pos="0 .3 .1" mass="2"/>
-        <body pos="0 .4 0" gravcomp="1"><joint name="free" axis="0 1 0" actuatorgravcomp="true"/>
+        <body pos="0 .4 0" gravcomp="1"><joint name="free" axis="0 1 0" actuatorgravcomp="true" actuatorfrcrange="-3 9"/>
           <joint name="passive" axis="0 0 1" pos=".1 0 0"/><geom size=".1" pos=".3 .2 0" mass=".7"/></body></body></body>
   </worldbody>
   <actuator><position joint="it's" kp="9"/><motor joint="slide" gear="2"/><motor joint="free"/></actuator>
@@ -118,20 +118,21 @@ COMPENSATED = """<mujoco>
 
 
 @pytest.mark.parametrize("acts", [True, False])
-def test_gravity_compensation_counts_as_effort(acts):
-    text = COMPENSATED if acts else COMPENSATED[:COMPENSATED.index("<actuator>")].replace(
-        'axis="0 1 0" actuatorgravcomp="true"', 'axis="0 1 0"') + "</mujoco>"
-    m = mujoco.MjModel.from_xml_string(text)
-    model = lw.from_mujoco(m)
-    assert "it's_anchor" in model.markers and not any("compensation" in w for w in model.warnings)
-    worst = mujoco_models.compare(m, model, 30)
-    assert max(worst.values()) < BOUND, worst
+def test_gravity_compensation_counts_as_effort(acts, tmp_path):
+    text = COMPENSATED if acts else COMPENSATED[:COMPENSATED.index("<actuator>")] + "</mujoco>"
+    for by, m, model in by_both(text, tmp_path):
+        assert "it's_anchor" in model.markers and not any("compensation" in w for w in model.warnings)
+        worst = mujoco_models.compare(m, model, 30)
+        assert max(worst.values()) < BOUND, (by, worst)
 
 
-def test_gravity_compensation_that_is_not_limited_is_reported():
-    text = COMPENSATED.replace('name="free" axis="0 1 0"', 'name="free" axis="0 1 0" actuatorfrcrange="-1 1"')
-    warnings = lw.from_mujoco(mujoco.MjModel.from_xml_string(text)).warnings
-    assert "mujoco: gravity compensation is not part of the limited effort, joints: free" in warnings
+def test_gravity_compensation_of_balls_is_reported(tmp_path):
+    text = COMPENSATED[:COMPENSATED.index("<actuator>")].replace('name="free" axis="0 1 0"', 'name="free" type="ball"')
+    text = text.replace('<joint name="passive" axis="0 0 1" pos=".1 0 0"/>', "") + "</mujoco>"
+    for _, _, model in by_both(text, tmp_path):
+        (warning,) = [w for w in model.warnings if "compensation" in w]
+        assert warning.endswith("gravity compensation is not part of the limited effort, joints (1): free"
+                                if "(" in warning else "joints: free")
 
 
 def test_names_and_inputs_are_those_of_mujoco(tmp_path):
@@ -220,9 +221,31 @@ def test_what_is_ignored_is_listed():
     text = text.replace("<tendon>", "<tendon><spatial name='rope' limited='true' range='0 1'><site site='jet'/><site site='end'/></spatial>")
     model = lw.from_mujoco(mujoco.MjModel.from_xml_string(text))
     listed = "\n".join(model.warnings)
-    for what in ("not affine: thigh", "limits of tendons: rope", "limits are not enforced, joints: bend", "contacts between 3 geoms"):
+    for what in ("not affine: thigh", "limits are not enforced, tendons: rope", "limits are not enforced, joints: bend", "contacts between 3 geoms"):
         assert what in listed, listed
     assert "thigh" not in model.inputs
+
+
+@pytest.mark.parametrize("limits", ["auto", (300.0, 2.0)])
+def test_limits_of_tendons_become_stops(limits, tmp_path):
+    """Of fixed and spatial tendons, the same from file and memory: MuJoCo's inertia along them is that of the reader."""
+    text = TREE.replace('name="cord"', 'name="cord" limited="true" range="-.1 .1"')
+    text = text.replace("<tendon>", """<tendon><spatial name="rope" limited="true" range=".1 .2"><site site="jet"/><site site="end"/>
+        </spatial>""").replace("<actuator>", "<actuator><motor name='one' joint='bend'/>")
+    path = tmp_path / "model.xml"
+    path.write_text(text)
+    m, open_tendons = mujoco.MjModel.from_xml_string(text), text.replace('limited="true"', 'limited="false"')
+    models = [lw.load(path, limits=limits), lw.from_mujoco(m, limits=limits)]
+    pairs, rng = [mujoco_models.Pair(m, model) for model in models], np.random.default_rng(3)
+    for _ in range(5):
+        qpos, qvel = pairs[0].random(rng)
+        h = []
+        for pair in pairs:
+            q, v, _, _ = pair.set(qpos, qvel)
+            h.append(pair.data.bias(q, v))
+        without = lw.Data(lw.from_mujoco(mujoco.MjModel.from_xml_string(open_tendons), limits=limits)).bias(q, v)
+        assert np.max(np.abs(h[0] - h[1])) < 1e-9 * np.max(np.abs(h[1]))
+        assert np.max(np.abs(h[1] - without)) > 1
 
 
 def test_limits_become_stops(tmp_path):

@@ -1,6 +1,6 @@
 // mjcf.h -- parts of the MJCF reader: files and defaults (text.c), attributes and
 // poses (values.c), inertia from geometry (inertia.c), meshes (mesh.c), bodies and their joints (read.c),
-// actuators (actuators.c), tendons (tendons.c), equalities (equality.c), keyframes (keyframe.c), and notes of what
+// actuators (actuators.h), tendons (tendons.c), equalities (equality.c), keyframes (keyframe.c), and notes of what
 // is not read (survey.c).
 #ifndef LWI_IO_MJCF_MJCF_H
 #define LWI_IO_MJCF_MJCF_H
@@ -63,6 +63,7 @@ typedef struct lwi_mjcf_body {
     double W[9], w[3]; ///< in the world
     lwi_mjcf_part *part;
     lw_body_desc desc;
+    double compensation; ///< gravcomp: part of the weight that a force at the mass centre carries
     lw_body body;
 } lwi_mjcf_body;
 
@@ -76,6 +77,8 @@ typedef struct lwi_mjcf_joint {
     double range[2];        ///< of the coordinate; equal: none
     double effort_range[2]; ///< of its actuators together
     bool has_effort_range;
+    bool compensated;   ///< compensation of gravity is a part of its actuators
+    const char *weight; ///< formula of that part; NULL: none is needed
     int nactuator;
     double stiffness;                 ///< of a ball or free joint, along and about all axes
     double spring_time, spring_ratio; ///< springdamper: time constant, damping ratio; 0: none
@@ -168,6 +171,7 @@ typedef struct lwi_mjcf {
     int ntendon;
     struct lwi_mjcf_actuator *actuator; ///< those that are read
     int nactuator;
+    bool acts; ///< the file has actuators, read or not
     double gravity[3];
     lwi_names body_names, joint_names, site_names, geom_names, tendon_names;
     lwi_names taken_inputs; ///< names of actuators in the file

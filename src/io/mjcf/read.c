@@ -157,6 +157,7 @@ static lw_status take_body(lwi_mjcf *u, const lwi_xml_element *e, const here *at
     here inside = {.body = index, .of_class = at->of_class};
     m3_identity(inside.R);
     *b = (lwi_mjcf_body){.name = lwi_xml_get(e, "name"), .e = e, .parent = at->body};
+    TRY(lwi_mjcf_number(u, &self, "gravcomp", &b->compensation));
     TRY(lwi_mjcf_pose(u, &self, b->R, b->r));
     lwi_frame_mul(b->R, b->r, at->R, at->r, b->R, b->r);
     lwi_frame_mul(b->W, b->w, parent->W, parent->w, b->R, b->r);
@@ -310,9 +311,7 @@ static lw_status read_effort_range(const lwi_mjcf *u, const lwi_mjcf_at *at, lwi
     TRY(lwi_mjcf_flag(u, at, "actuatorfrclimited", &limited));
     TRY(lwi_mjcf_flag(u, at, "actuatorgravcomp", &compensated));
     j->has_effort_range = in_effect(u, n, limited);
-    if (compensated && j->has_effort_range)
-        lwi_notes_add(u->notes, at->e, j->name,
-                      "gravity compensation is not part of the limited effort, joints");
+    j->compensated = compensated == LWI_MJCF_FLAG_TRUE;
     if (!j->has_effort_range || j->effort_range[0] <= j->effort_range[1]) return LW_OK;
     return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL,
                          "<joint actuatorfrcrange>: [%g, %g], expected lower <= upper",
@@ -636,10 +635,7 @@ static lw_status read_sites(lwi_mjcf *u)
 // Gravity compensation: a force at the mass centre against a part of the weight.
 static lw_status add_compensation(const lwi_mjcf *u, const lwi_mjcf_body *b)
 {
-    const lwi_mjcf_at at = {b->e, LWI_MJCF_PLAIN, -1};
-    double part = 0;
-    TRY(lwi_mjcf_number(u, &at, "gravcomp", &part));
-    const double f = -part * b->desc.mass, *g = u->gravity;
+    const double f = -b->compensation * b->desc.mass, *g = u->gravity;
     if (f == 0 || v3_norm(g) == 0) return LW_OK;
     const lw_wrench_desc w = {.name = lwi_mjcf_force_name(u, b->desc.name, "gravcomp"),
                               .body = b->body,

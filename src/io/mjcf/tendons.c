@@ -333,9 +333,24 @@ static lw_status add_stop(const lwi_mjcf *u, const lwi_mjcf_tendon *t, int end, 
     return lw_builder_add_servo(u->builder, &sum, u->error);
 }
 
-// Of the length of a fixed tendon.
-static double inertia_along(const lwi_mjcf *u, const lwi_mjcf_tendon *t, const lwi_effective *e,
-                            double *J)
+static lw_status add_limit(const lwi_mjcf *u, const lwi_mjcf_tendon *t, double k, double c)
+{
+    lwi_mjcf_begin_notes(u, t->e);
+    if (!(k > 0) || !isfinite(k)) {
+        lwi_notes_add(u->notes, t->e, t->name,
+                      "limits are not enforced, nothing with inertia moves with the tendons");
+        return LW_OK;
+    }
+    lwi_notes_add(u->notes, t->e, t->name, "limits are stops, tendons");
+    TRY(add_stop(u, t, 0, k, c));
+    return add_stop(u, t, 1, k, c);
+}
+
+// Inertias along the tendons: of fixed ones by the joints that they sum, of spatial ones by a tendon in their place whose
+// force is 1.
+
+static double inertia_along_fixed(const lwi_mjcf *u, const lwi_mjcf_tendon *t,
+                                  const lwi_effective *e, double *J)
 {
     memset(J, 0, (size_t)e->model->tree_nv * sizeof *J);
     for (int k = 0; k < t->n; k++) {
@@ -347,34 +362,63 @@ static double inertia_along(const lwi_mjcf *u, const lwi_mjcf_tendon *t, const l
     return lwi_effective_inertia(e, J);
 }
 
-static lw_status add_limit(const lwi_mjcf *u, const lwi_mjcf_tendon *t, double k, double c)
+static bool is_limited_path(const lwi_mjcf_tendon *t)
 {
-    lwi_mjcf_begin_notes(u, t->e);
-    if (!(k > 0) || !isfinite(k)) {
-        lwi_notes_add(u->notes, t->e, t->name,
-                      t->npath > 0 ? "limits of spatial tendons are enforced with a stiffness only "
-                                     "(`--limits STIFFNESS,DAMPING`), tendons"
-                                   : "limits are not enforced, nothing with inertia moves with the "
-                                     "tendons");
-        return LW_OK;
+    return t->limited && t->npath > 0;
+}
+
+// After all other tendons.
+static lw_status add_units(const lwi_mjcf *u)
+{
+    for (int i = 0; i < u->ntendon; i++) {
+        const lwi_mjcf_tendon *t = &u->tendon[i];
+        const lw_tendon_desc unit = {.path = t->path,
+                                     .npath = t->npath,
+                                     .law = {.bias = {1}},
+                                     .place = lwi_mjcf_place(u, t->e)};
+        if (is_limited_path(t)) TRY(lw_builder_add_tendon(u->builder, &unit, u->error));
     }
-    lwi_notes_add(u->notes, t->e, t->name, "limits are stops, tendons");
-    TRY(add_stop(u, t, 0, k, c));
-    return add_stop(u, t, 1, k, c);
+    return LW_OK;
+}
+
+// The number of the first of them among the forces of the model.
+static int first_unit(const lwi_mjcf *u, const lw_model *m)
+{
+    int first = m->nforce;
+    for (int i = 0; i < m->nforce; i++)
+        if (m->force[i].type == &lwi_force_tendon) first = i + 1;
+    for (int i = 0; i < u->ntendon; i++) first -= is_limited_path(&u->tendon[i]);
+    return first;
 }
 
 static lw_status add_scaled_limits(const lwi_mjcf *u, lwi_effective *e, double T)
 {
     double *J = LWI_PUSH(&e->arena, double, e->model->tree_nv);
+    int unit = first_unit(u, e->model);
     if (!J) return lwi_mjcf_no_memory(u);
     lwi_mjcf_factor(u, e);
     for (int i = 0; i < u->ntendon; i++) {
         const lwi_mjcf_tendon *t = &u->tendon[i];
         if (!t->limited) continue;
-        const double m = t->n > 0 ? inertia_along(u, t, e, J) : 0;
+        const double m = t->npath > 0 ? lwi_effective_inertia_of_force(e, unit++)
+                                      : inertia_along_fixed(u, t, e, J);
         TRY(add_limit(u, t, m / (T * T), 2 * m / T));
     }
     return LW_OK;
+}
+
+static lw_status scale_limits(const lwi_mjcf *u)
+{
+    lwi_effective e;
+    lwi_force_list *tendons = &u->builder->desc.force[LWI_ITEM_tendon];
+    const int n = tendons->n;
+    lw_status status = add_units(u);
+    if (status == LW_OK) status = lwi_effective_create(u->builder, &e, u->error);
+    tendons->n = n;
+    if (status != LW_OK) return status;
+    status = add_scaled_limits(u, &e, u->desc->limits_time);
+    lwi_effective_destroy(&e);
+    return status;
 }
 
 lw_status lwi_mjcf_add_tendon_limits(const lwi_mjcf *u)
@@ -383,13 +427,7 @@ lw_status lwi_mjcf_add_tendon_limits(const lwi_mjcf *u)
     bool any = false;
     for (int i = 0; i < u->ntendon; i++) any = any || u->tendon[i].limited;
     if (!any || !has_stops(u)) return LW_OK;
-    if (u->desc->limits_time > 0) {
-        lwi_effective e;
-        TRY(lwi_effective_create(u->builder, &e, u->error));
-        const lw_status status = add_scaled_limits(u, &e, u->desc->limits_time);
-        lwi_effective_destroy(&e);
-        return status;
-    }
+    if (u->desc->limits_time > 0) return scale_limits(u);
     for (int i = 0; i < u->ntendon; i++)
         if (u->tendon[i].limited)
             TRY(add_limit(u, &u->tendon[i], given->stiffness, given->damping));

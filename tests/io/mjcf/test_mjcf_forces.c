@@ -74,20 +74,27 @@ static void actuators_are_inputs(void **state)
     lw_builder_destroy(b);
 }
 
-// Limits of tendons are stops that only push back: of the given stiffness, or scaled by the inertia along a fixed tendon,
-// 1 / (1/2 + 4/3) kg.
+// Limits of tendons are stops that only push back: of the given stiffness, or scaled by the inertia along the tendon, of the
+// fixed one 1 / (1/2 + 4/3) kg, of the spatial
+// one 1 / (0.7^2 / 2 + 0.3^2 / 3) kg: its length changes as x + 0.6 (y - x) / 2.
 static void limits_of_tendons_are_stops(void **state)
 {
     (void)state;
     static const char text[] = MODEL(WORLD(
-        "<site name='o' pos='-1 0 0'/>"
+        "<site name='o' pos='-1 0 0'/><site name='o2'/>"
         "<body name='a'><joint name='x' type='slide' axis='1 0 0'/><geom size='0.1' mass='2'/>"
         "<site name='s'/></body>"
         "<body name='b'><joint name='y' type='slide' axis='1 0 0'/><geom size='0.1' mass='3'/>"
-        "</body>") "<tendon><fixed name='sum' range='-0.1 0.2'><joint joint='x' coef='1'/>"
-                   "<joint joint='y' coef='2'/></fixed>"
-                   "<spatial name='rope' range='0 1.05'><site site='o'/><site site='s'/>"
-                   "</spatial></tendon>");
+        "<site name='t' pos='3 4 0'/></body>") "<tendon><fixed name='sum' range='-0.1 0.2'><joint "
+                                               "joint='x' coef='1'/>"
+                                               "<joint joint='y' coef='2'/></fixed>"
+                                               "<spatial name='rope' range='0 1.05'><site "
+                                               "site='o'/><site site='s'/>"
+                                               "<pulley divisor='2'/><site site='s'/><site "
+                                               "site='t'/></spatial>"
+                                               "<spatial name='still' range='0 1'><site "
+                                               "site='o'/><site site='o2'/></spatial>"
+                                               "</tendon>");
     const lw_read_desc given = {.limits = {.stiffness = 1e4, .damping = 10}},
                        scaled = {.limits_time = 0.02};
     lw_builder *b = read_with(text, &given);
@@ -96,16 +103,21 @@ static void limits_of_tendons_are_stops(void **state)
     near3(servo_of(b, "sum_lower")->law.bias, -1000, -1e4, -10);
     assert_true(servo_of(b, "sum_upper")->law.effort_range[1] == 0);
     assert_true(servo_of(b, "sum_lower")->law.effort_range[0] == 0);
-    assert_int_equal(b->desc.force[LWI_ITEM_tendon].n, 2);
+    assert_int_equal(b->desc.force[LWI_ITEM_tendon].n, 4);
     assert_string_equal(rope[1].name, "rope_upper");
     near3(rope[1].law.bias, 10500, -1e4, -10);
-    assert_int_equal(lwt_warnings_with(b, "limits are stops, tendons (2): sum, rope"), 1);
+    assert_int_equal(lwt_warnings_with(b, "limits are stops, tendons (3): sum, rope, still"), 1);
     lw_builder_destroy(b);
     b = read_with(text, &scaled);
     const double m = 1 / (1 / 2.0 + 4 / 3.0), k = m / 4e-4;
     near3(servo_of(b, "sum_upper")->law.bias, 0.2 * k, -k, -100 * m);
-    assert_int_equal(b->desc.force[LWI_ITEM_tendon].n, 0);
-    assert_int_equal(lwt_warnings_with(b, "spatial tendons are enforced with a stiffness only"), 1);
+    const double M = 1 / (0.49 / 2 + 0.09 / 3), K = M / 4e-4;
+    rope = b->desc.force[LWI_ITEM_tendon].desc;
+    assert_int_equal(b->desc.force[LWI_ITEM_tendon].n, 2);
+    assert_string_equal(rope[0].name, "rope_lower");
+    near3(rope[1].law.bias, 1.05 * K, -K, -100 * M);
+    assert_int_equal(lwt_warnings_with(b, "limits are stops, tendons (2): sum, rope"), 1);
+    assert_int_equal(lwt_warnings_with(b, "with inertia moves with the tendons (1): still"), 1);
     lw_builder_destroy(b);
 }
 
@@ -332,6 +344,49 @@ static void ranges_of_joints_limit_sums(void **state)
     lw_dynamics_destroy(dynamics);
     lw_model_destroy(model);
     lw_builder_destroy(b);
+}
+
+// actuatorgravcomp: the compensation w of gravity counts as effort of the actuators, within the range of the joint; without
+// actuators there is none.  A site has the name of the marker on the axis, a body that of its joint.
+static void compensation_counts_as_effort(void **state)
+{
+    (void)state;
+    static const char world[] =
+        "<mujoco><compiler angle='radian'/><option gravity='0 0 -10'/><worldbody>"
+        "<body name='j' gravcomp='1'><inertial mass='2' pos='.5 0 0' diaginertia='1 1 1'/>"
+        "<joint name='j' axis='0 -1 0' actuatorfrcrange='-4 6' actuatorgravcomp='true'/>"
+        "<site name='j_anchor'/></body>"
+        "<body name='b' gravcomp='.5'><inertial mass='3' pos='0 0 0' diaginertia='1 1 1'/>"
+        "<joint name='s' type='slide' actuatorfrcrange='-20 20' actuatorgravcomp='true'/></body>"
+        "</worldbody>";
+    char text[2048];
+    for (int acts = 0; acts <= 1; acts++) {
+        snprintf(text, sizeof text, "%s%s</mujoco>", world,
+                 acts ? "<actuator><position name='p' joint='j' kp='8' dampratio='.5'/>"
+                        "<motor name='m' joint='s'/></actuator>"
+                      : "");
+        lw_builder *b = read_mjcf(text);
+        assert_int_equal(lwt_warnings_with(b, "compensation"), 0);
+        lw_model *model;
+        lw_dynamics *dynamics;
+        lw_error error;
+        lwt_ok(lw_model_create(b, &model, &error), &error);
+        lwt_ok(lw_dynamics_create(model, NULL, &dynamics, &error), &error);
+        const double q[2] = {0.3, 0.2}, v[2] = {0.7, -0.2}, J = 1 + 2 * 0.25;
+        const double weight = 2 * 10 * 0.5 * cos(q[0]), kd = 2 * 0.5 * sqrt(8 * J);
+        for (int k = 0; k < 3; k++) {                        // below, within and above the ranges
+            const double inputs[2] = {k - 1.5, 40 * k - 60}; // controls
+            const double p = 8 * (inputs[0] - q[0]) - kd * v[0] + weight, m = inputs[1] + 15;
+            double vdot[2];
+            lwt_ok(lw_forward_dynamics(dynamics, 0, q, v, NULL, inputs, vdot), &error);
+            NEAR(vdot[0], ((acts ? fmax(-4, fmin(6, p)) : 0) - weight) / J);
+            NEAR(vdot[1], (acts ? fmax(-20, fmin(20, m)) : 0) / 3 - 10);
+            assert_true(k != 1 || (p > -4 && p < 6 && m > -20 && m < 20));
+        }
+        lw_dynamics_destroy(dynamics);
+        lw_model_destroy(model);
+        lw_builder_destroy(b);
+    }
 }
 
 // A pendulum of mass 2 at distance 3 with inertia about its centre 1: about the hinge 1 + 18, and a rotor of 6.  The
@@ -616,6 +671,7 @@ int main(void)
         cmocka_unit_test(spatial_tendons_and_slider_cranks),
         cmocka_unit_test(mistakes_in_paths_are_named),
         cmocka_unit_test(ranges_of_joints_limit_sums),
+        cmocka_unit_test(compensation_counts_as_effort),
         cmocka_unit_test(a_damping_ratio_is_of_the_effective_inertia),
         cmocka_unit_test(springs_have_time_constants),
         cmocka_unit_test(empty_numbers_are_absent),
