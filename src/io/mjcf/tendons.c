@@ -346,8 +346,8 @@ static lw_status add_limit(const lwi_mjcf *u, const lwi_mjcf_tendon *t, double k
     return add_stop(u, t, 1, k, c);
 }
 
-// Inertias along the tendons: of fixed ones by the joints that they sum, of spatial ones by a tendon in their place whose
-// force is 1.
+// Inertias along the tendons: of fixed ones by the joints that they sum, of spatial ones by a tendon in their place with
+// the force 1.
 
 static double inertia_along_fixed(const lwi_mjcf *u, const lwi_mjcf_tendon *t,
                                   const lwi_effective *e, double *J)
