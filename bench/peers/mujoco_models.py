@@ -14,7 +14,7 @@ from a tenth below to a tenth above their ranges), contacts, limits and equaliti
         mass matrix, forces and Jacobian of its equalities, at states of a simulation that satisfy the loops
 
 MuJoCo's dry friction, a constraint there, is applied on both sides as the smooth law of Linkwork; its medium (density,
-viscosity, wind) is off.
+viscosity, wind) is off, and so are its actuators that are not read (their number is nu less inputs).
 Needs the packages linkwork and mujoco; exit status 1 if an entry is above its bound.
 """
 import argparse
@@ -108,7 +108,8 @@ class Pair:
             i = names.index(name) if name in names else self.unnamed(name, k)
             inputs[k] = u[i]
             unused.discard(i)
-        u[list(unused)] = 0  # actuators that are not read
+        for i in unused:  # actuators that are not read act on neither side
+            m.actuator_gear[i], u[i] = 0, 0
         return u, inputs
 
     def unnamed(self, name, k):

@@ -306,12 +306,10 @@ static lw_status read_limits(const lwi_mjcf *u, const lwi_mjcf_at *at, double un
 
 static lw_status read_effort_range(const lwi_mjcf *u, const lwi_mjcf_at *at, lwi_mjcf_joint *j)
 {
-    int n, limited = LWI_MJCF_FLAG_AUTO, compensated = 0;
+    int n, limited = LWI_MJCF_FLAG_AUTO;
     TRY(lwi_mjcf_numbers(u, at, "actuatorfrcrange", 2, 2, j->effort_range, &n));
     TRY(lwi_mjcf_flag(u, at, "actuatorfrclimited", &limited));
-    TRY(lwi_mjcf_flag(u, at, "actuatorgravcomp", &compensated));
     j->has_effort_range = in_effect(u, n, limited);
-    j->compensated = compensated == LWI_MJCF_FLAG_TRUE;
     if (!j->has_effort_range || j->effort_range[0] <= j->effort_range[1]) return LW_OK;
     return lwi_mjcf_fail(u, at->e, LW_ERR_MODEL,
                          "<joint actuatorfrcrange>: [%g, %g], expected lower <= upper",
@@ -470,7 +468,10 @@ static lw_status place_joint(const lwi_mjcf *u, const lwi_mjcf_part *part, lwi_m
 {
     const bool scalar = j->desc.type == LW_JOINT_REVOLUTE || j->desc.type == LW_JOINT_PRISMATIC;
     const double unit = j->desc.type == LW_JOINT_REVOLUTE ? u->unit : 1;
+    int compensated = LWI_MJCF_FLAG_FALSE;
     double A[9], p[3];
+    TRY(lwi_mjcf_flag(u, &part->at, "actuatorgravcomp", &compensated));
+    j->compensated = compensated == LWI_MJCF_FLAG_TRUE;
     TRY(read_frame(u, part, j->desc.type, A, p));
     j->desc.frame2 = lwi_frame_pose(A, p);
     if (scalar) {
