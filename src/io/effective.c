@@ -91,7 +91,7 @@ double lwi_effective_inertia(const lwi_effective *e, const double *J)
 
 double lwi_effective_inertia_of_force(lwi_effective *e, int force)
 {
-    lw_model *m = e->model; // ours: for a moment it has this force alone
+    lw_model *m = e->model; // ours: until the loads are there it has this force alone
     lwi_force *all = m->force;
     const int n = m->nforce;
     LWI_ASSERT_INDEX(force, n);
