@@ -284,3 +284,24 @@ def test_mistakes_are_named():
                 "<mujoco><worldbody><body><joint/></body></worldbody></mujoco>")), "does not compile")):
         with pytest.raises(lw.ArgumentError, match=words):
             call()
+
+
+def test_inertias_of_meshes_are_the_integrals(tmp_path):
+    """In long double, of bodies of STL meshes; MuJoCo's are rounded by its search for principal axes."""
+    pytest.importorskip("yaml", reason="the package yaml is not installed: inertias of meshes are not compared")
+    pytest.importorskip("scipy", reason="the package scipy is not installed: inertias of meshes are not compared")
+    import mesh_inertia
+    corners = np.array([[0, 0, 0], [3, .2, .1], [.3, 2, -.2], [-.2, .3, 1]], "<f4")
+    faces = corners[np.array([[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]])].reshape(4, 9)
+    records = b"".join(bytes(12) + face.tobytes() + bytes(2) for face in faces)
+    (tmp_path / "wedge.stl").write_bytes(bytes(80) + np.uint32(4).tobytes() + records)
+    fills = ("legacy", "exact", "convex", "shell")
+    meshes = "".join(f'<mesh name="{f}" file="wedge.stl" inertia="{f}" scale=".1 .2 {"-" * (f != "shell")}.3"/>' for f in fills)
+    bodies = "".join(f'<body name="{f}"><freejoint/><geom type="mesh" mesh="{f}" pos=".1 .2 .3" euler="20 30 40"/>'
+                     f'<geom type="mesh" mesh="legacy" mass=".7" euler="50 0 10"/></body>' for f in fills)
+    path = tmp_path / "model.xml"
+    path.write_text(f"<mujoco><asset>{meshes}</asset><worldbody>{bodies}</worldbody></mujoco>")
+    bodies, computed, worst = mesh_inertia.compare(str(path))
+    print(worst)
+    assert bodies == computed == 4
+    assert worst["ours"] < 1e-14 and worst["tensor"] < 1e-6 and worst["mass"] < 1e-14
