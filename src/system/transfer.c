@@ -304,6 +304,15 @@ void lwi_transfer_invert(lwi_system *s)
         if (f->body[i].K[0] == 0) f->loose = f->body[i].body;
 }
 
+void lwi_transfer_mobility(const lwi_system *s, int i, double share, double K[36])
+{
+    const lwi_transfer_body *body = &s->transfer->body[i];
+    double M[36];
+    inertia_of(s, body->body, M);
+    for (int k = 0; k < 36; k++) M[k] += share * (body->M[k] - M[k]);
+    if (!invert(6, M, 0, K)) memset(K, 0, 36 * sizeof *K);
+}
+
 // ------------------------------------------------------------------------------------- right sides
 
 // rest [rows] := c - J base
@@ -722,12 +731,12 @@ lw_status lwi_transfer_fails(const lwi_system *s, double t, lw_status status, lw
     joints_of(s->model, b, joints, sizeof joints);
     if (t > 0) snprintf(when, sizeof when, ", t = %.9g s,", t);
     if (is_coupled(s->model, b))
-        return lwi_fail(error, status,
-                        "body '%s'%s has no %s, and in some direction only a coupling or a rotor "
-                        "holds it (%s), which dca, hdca and index3 do not support; use `rcr` or "
-                        "`dense`",
-                        body->name, when, body->mass > 0 ? "inertia about some axis" : "mass",
-                        joints);
+        return lwi_fail(
+            error, status,
+            "body '%s'%s has no %s, and in some direction only a coupling or a rotor "
+            "holds it (%s), which dca, hdca, index3 and rattle do not support; use `rcr` or "
+            "`dense`",
+            body->name, when, body->mass > 0 ? "inertia about some axis" : "mass", joints);
     return lwi_fail(error, status,
                     "body '%s'%s has no %s and is free to move without any (%s): nothing that "
                     "has some moves with it in all directions; give it some, or fix a joint",

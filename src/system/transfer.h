@@ -74,6 +74,8 @@ lw_status lwi_transfer_create(lwi_system *system, lwi_arena *arena);
 void lwi_transfer_find(lwi_system *system);
 /** Then K of the bodies; sets transfer->loose. */
 void lwi_transfer_invert(lwi_system *system);
+/** K := (M of a borrower + share of what it borrows)^-1, after lwi_transfer_find; i in transfer->body. */
+void lwi_transfer_mobility(const lwi_system *system, int i, double share, double K[36]);
 /** f [nbody] += J_m' W (c - J base), in units of f of M x;  `base` [nbody]: the motion to which x is relative, or NULL.
  *  @param scale  of W: 1 for M, 1/eta for M / eta */
 void lwi_transfer_load(const lwi_system *system, double scale, const double (*base)[6],

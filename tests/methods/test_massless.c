@@ -8,8 +8,24 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char *const names[] = {"aba",      "momenta", "rcr",  "dense",
-                                    "lagrange", "dca",     "hdca", "index3"};
+static const char *const names[] = {"aba", "momenta", "rcr",    "dense", "lagrange",
+                                    "dca", "hdca",    "index3", "rattle"};
+
+// Formulations with their own steps.
+static bool takes_steps(const char *name)
+{
+    return strcmp(name, "index3") == 0 || strcmp(name, "rattle") == 0;
+}
+
+// With this tolerance or, of a formulation with its own steps, this step.
+static lw_sim *start(const lw_model *model, const char *name, const char *tolerance,
+                     const char *step)
+{
+    if (strcmp(name, "rattle") == 0)
+        return lwt_simulate(model, LWT_SETTINGS("formulation", name, "step", step));
+    return lwt_simulate(model, LWT_SETTINGS("formulation", name, "rtol", tolerance, "atol",
+                                            tolerance, "step", takes_steps(name) ? step : "0"));
+}
 
 // -------------------------------------------------------------------------------- balls in pieces
 
@@ -56,10 +72,8 @@ static void same_motion(const char *name, const lw_model *whole, const lw_model 
     const lw_model *model[2] = {whole, pieces};
     const lw_observation *m[2];
     lw_sim *sim[2];
-    const bool steps = strcmp(name, "index3") == 0;
     for (int i = 0; i < 2; i++) {
-        sim[i] = lwt_simulate(model[i], LWT_SETTINGS("formulation", name, "rtol", "1e-11", "atol",
-                                                     "1e-11", "step", steps ? "0.005" : "0"));
+        sim[i] = start(model[i], name, "1e-11", "0.005");
         lwt_ok(lw_sim_step(sim[i], 0.3), lw_sim_error(sim[i]));
         lwt_ok(lw_sim_observe(sim[i], LW_OBSERVE_REACTION, &m[i]), lw_sim_error(sim[i]));
     }
@@ -121,9 +135,7 @@ static void agrees(const lw_model *model, const char *name, const lw_observation
 
 static lw_sim *moved(const lw_model *model, const char *name, const lw_observation **m)
 {
-    const bool steps = strcmp(name, "index3") == 0;
-    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("formulation", name, "rtol", "1e-10", "atol",
-                                                   "1e-10", "step", steps ? "0.0005" : "0"));
+    lw_sim *sim = start(model, name, "1e-10", "0.0005");
     lwt_ok(lw_sim_step(sim, 0.05), lw_sim_error(sim));
     lwt_ok(lw_sim_observe(sim, LW_OBSERVE_REACTION, m), lw_sim_error(sim));
     return sim;
@@ -138,7 +150,7 @@ static void agree(const lw_model *model, bool without_tree)
         if (lwi_formulation_accepts(f, model, NULL) != LW_OK) continue;
         if (without_tree && strcmp(names[i], "lagrange") == 0) continue;
         lw_sim *sim = moved(model, names[i], &m);
-        agrees(model, names[i], m, dense, strcmp(names[i], "index3") == 0 ? 1e-4 : 1e-7);
+        agrees(model, names[i], m, dense, takes_steps(names[i]) ? 1e-4 : 1e-7);
         lw_sim_destroy(sim);
     }
     lw_sim_destroy(reference);
@@ -209,7 +221,7 @@ static void light_bodies_are_exact(void **state)
         lw_model *model = light_chain(frail[i]);
         lwt_run reference = lwt_run_start(model, &lwi_formulation_aba);
         lwt_run_observe(&reference);
-        static const char *const tried[] = {"dca", "hdca", "index3"};
+        static const char *const tried[] = {"dca", "hdca", "index3", "rattle"};
         for (int k = 0; k < LWI_COUNT(tried); k++) {
             lwt_run run = lwt_run_start(model, lwi_formulation_find(tried[k]));
             lwt_run_observe(&run);
@@ -261,7 +273,7 @@ static void a_plate_without_mass_is_split(void **state)
     lw_model *model = plate(24);
     lwt_run reference = lwt_run_start(model, &lwi_formulation_aba);
     lwt_run_observe(&reference);
-    static const char *const tried[] = {"dca", "hdca", "index3"};
+    static const char *const tried[] = {"dca", "hdca", "index3", "rattle"};
     for (int k = 0; k < LWI_COUNT(tried); k++) {
         lwt_run run = lwt_run_start(model, lwi_formulation_find(tried[k]));
         lwt_run_observe(&run);
@@ -332,7 +344,7 @@ static void transfers_grow_linearly(void **state)
 static void threads_have_the_same_bits(void **state)
 {
     (void)state;
-    static const char *const tried[] = {"dca", "hdca", "index3"};
+    static const char *const tried[] = {"dca", "hdca", "index3", "rattle"};
     lw_model *model = chain_of_crosses(300);
     for (int k = 0; k < LWI_COUNT(tried); k++) {
         double *x[3];
@@ -341,7 +353,7 @@ static void threads_have_the_same_bits(void **state)
             const char *const count[] = {"1", "2", "5"};
             lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("formulation", tried[k], "threads",
                                                            count[i], "step", "0.001", "integrator",
-                                                           k == 2 ? "auto" : "rk4"));
+                                                           k >= 2 ? "auto" : "rk4"));
             double t;
             lwt_ok(lw_sim_step(sim, 0.004), lw_sim_error(sim));
             n = lw_sim_state_size(sim);
@@ -361,7 +373,7 @@ static void threads_have_the_same_bits(void **state)
 static void what_moves_without_mass_is_named(void **state)
 {
     (void)state;
-    static const char *const tried[] = {"dca", "hdca", "index3"};
+    static const char *const tried[] = {"dca", "hdca", "index3", "rattle"};
     static const char *const coaxial =
         "  first: {type: revolute, between: [A, one], at: [0.4, 0.1, 0], axis: [1, 0, 0]}\n"
         "  second: {type: revolute, between: [one, B], at: [0.5, 0.1, 0], axis: [1, 0, 0]}\n";
@@ -409,7 +421,7 @@ static lw_model *finger(bool rotor, const char *of)
 static void what_a_coupling_holds_is_named(void **state)
 {
     (void)state;
-    static const char *const tried[] = {"dca", "hdca", "index3"};
+    static const char *const tried[] = {"dca", "hdca", "index3", "rattle"};
     lw_model *two = finger(false, "base");
     agree(two, true); // the tree has a leaf without inertia
     for (int k = 0; k < LWI_COUNT(tried); k++)

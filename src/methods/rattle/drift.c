@@ -70,6 +70,11 @@ static void evaluate(const double J[6], const double x[3], double G[3], double d
         }
 }
 
+void lwi_rattle_momentum(const double J[6], const double theta[3], double G[3])
+{
+    evaluate(J, theta, G, NULL);
+}
+
 // A := A^-1 by cofactors; false: singular.
 static bool invert(const double A[9], double B[9])
 {

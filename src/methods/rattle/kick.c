@@ -10,6 +10,7 @@
 
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
+#include "system/transfer.h"
 
 #include <math.h>
 #include <string.h>
@@ -54,9 +55,12 @@ static double project(lwi_rattle *d, double h, bool careful)
         lwi_system_solve(s);
     } else {
         lwi_system_share(s, true, s->x);
+        if (s->transfer) lwi_transfer_load(s, 1, NULL, s->c, s->x);
         lwi_system_apply_metric(s, s->x);
         if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
+        if (s->transfer) lwi_transfer_multipliers(s, 1, NULL, (const double(*)[6])s->x, s->lambda);
     }
+    lwi_rattle_take_velocities(d);
     for (int i = 0; i < s->nrow; i++) {
         d->mu[i] += s->lambda[i];
         sum += s->lambda[i] * s->lambda[i];

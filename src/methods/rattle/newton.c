@@ -66,10 +66,24 @@ void lwi_rattle_put_rotation(lwi_rattle_body *p, bool end)
     for (int i = 3; i < 6; i++) p->off[i] *= 2;
 }
 
+void lwi_rattle_rotate(lwi_rattle_body *p)
+{
+    double dq[4];
+    lwi_rattle_turn(p->quat, p->theta, dq);
+    memcpy(p->eq1, p->eq, sizeof p->eq1);
+    for (int i = 0; i < 4; i++) p->quat1[i] = p->quat[i] + (p->eq[i] + dq[i]);
+    const double longer = 0.5 * (quat_norm2(p->quat1) - 1);
+    for (int i = 0; i < 4; i++)
+        p->quat1[i] = lwi_rattle_add(p->quat[i], dq[i] - longer * p->quat1[i], &p->eq1[i]);
+    quat_matrix(p->R1, p->quat1);
+    lwi_rattle_put_local(p, true);
+    lwi_rattle_put_rotation(p, true);
+}
+
 // As the kernel has it (simd/drift.inl).
 static void drift_body(lwi_rattle_body *p, double h)
 {
-    double torque[3], a[3], y[3], z[3], dq[4];
+    double torque[3], a[3], y[3], z[3];
     m3_tmul_v(torque, p->R, p->wrench + 3);
     for (int i = 0; i < 3; i++) {
         p->kick[i] = 0.5 * h * (p->f[i] + p->wrench[i]);
@@ -79,22 +93,14 @@ static void drift_body(lwi_rattle_body *p, double h)
     if (!lwi_rattle_rotation(p->J, p->mobility, a, p->theta)) p->theta[0] = NAN;
     s3_mul_v(y, p->J, p->theta);
     v3_cross(z, p->theta, y);
-    lwi_rattle_turn(p->quat, p->theta, dq);
     v3_copy(p->er1, p->er);
-    memcpy(p->eq1, p->eq, sizeof p->eq1);
     for (int i = 0; i < 3; i++) {
         p->dPi[i] = p->kick[3 + i] - z[i] / h;
         p->Pi1[i] = p->Pi[i] + (p->ePi[i] + p->dPi[i]);
         const double P = p->P[i] + (p->eP[i] + p->kick[i]);
         p->r1[i] = lwi_rattle_add(p->r[i], h / p->mass * P, &p->er1[i]);
     }
-    for (int i = 0; i < 4; i++) p->quat1[i] = p->quat[i] + (p->eq[i] + dq[i]);
-    const double longer = 0.5 * (quat_norm2(p->quat1) - 1);
-    for (int i = 0; i < 4; i++)
-        p->quat1[i] = lwi_rattle_add(p->quat[i], dq[i] - longer * p->quat1[i], &p->eq1[i]);
-    quat_matrix(p->R1, p->quat1);
-    lwi_rattle_put_local(p, true);
-    lwi_rattle_put_rotation(p, true);
+    lwi_rattle_rotate(p);
 }
 
 typedef struct drift_job {
@@ -121,6 +127,7 @@ static void drift_bodies(void *user, int first, int end)
         }
         for (int k = begin; k < stop; k++) {
             const int b = s->model->node[k].body;
+            if (d->nmassless && d->massless_of[k] >= 0) lwi_rattle_drift_massless(d, k, of->h);
             v3_copy(s->r[b], d->body[k].local);
             memcpy(s->R[b], d->body[k].R1, sizeof s->R[b]);
         }
@@ -255,6 +262,11 @@ static void put_tangents(void *user, int e)
             }
             continue;
         }
+        const double *own = lwi_rattle_mobility(d, body);
+        if (own) {
+            for (int k = 0; k < edge->rows; k++) lwi_rattle_multiply(own, J[k], G[k]);
+            continue;
+        }
         const int node = lwi_system_node_of(s, body), parts = lwi_system_parts_of(s, node);
         const lwi_rattle_body *p = &d->body[node];
         double D[9], A[9], B[9];
@@ -308,6 +320,7 @@ static void begin_full(lwi_rattle *d)
     const size_t slots = (size_t)s->plan.slot[s->plan.graph.nedge];
     lwi_elim_dropped_rows(s->elim, d->dropped);
     memcpy(d->J0, lwi_elim_rows(s->elim), 6 * slots * sizeof *d->J0);
+    lwi_rattle_find_mobilities(d);
     d->full = true;
 }
 
@@ -330,6 +343,7 @@ static lw_status try_drift(const phi_job *of, bool first, lw_error *error)
             s->lambda[k] *= 0.5;
             d->lambda[k] -= s->lambda[k];
         }
+        lwi_rattle_move_massless(d, of->h, -exp2(-1 - i));
         lwi_rattle_drift(d, of->h, true);
         status = check_rotations(d, of->t - of->h, of->h, error);
     }
@@ -363,7 +377,10 @@ static lw_status iterate(phi_job *of, bool first, bool again, increment *found, 
     for (int i = 0; i < s->nrow; i++) s->c[i] = unit * s->phi[i];
     for (int i = s->nrow; i < s->plan.nrow; i++) s->c[i] = 0;
     memset(s->x, 0, (size_t)s->nbody * sizeof *s->x);
-    if (s->nrow) lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
+    if (s->transfer)
+        lwi_rattle_solve_massless(d);
+    else if (s->nrow)
+        lwi_elim_solve(s->elim, s->x, s->c, s->lambda, 0);
     for (int i = 0; i < s->nrow; i++) {
         sum += s->lambda[i] * s->lambda[i];
         work += s->lambda[i] * s->phi[i];
@@ -428,6 +445,7 @@ lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
     increment last = {.size = INFINITY, .energy = INFINITY}, now = {0};
     bool again = true;
     int stalled = 0;
+    lwi_rattle_guess_massless(d, h);
     if (near_singular(d)) begin_full(d);
     for (int i = 0; i < MAX_ITERATIONS; i++) {
         TRY(iterate(&of, i == 0, again, &now, error));
@@ -435,8 +453,9 @@ lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error)
         const bool small = is_small(d, &now), stall = small && stalls(d, &now, &last);
         if (stall && (at_last_places(d, &now) || ++stalled == MAX_STALLS)) return LW_OK;
         for (int k = 0; k < s->nrow; k++) d->lambda[k] += s->lambda[k];
-        const bool slow =
-            stall || (!small && isfinite(last.size) && now.energy > SLOW * last.energy);
+        lwi_rattle_move_massless(d, h, 1);
+        const bool compares = isfinite(last.size) && !(i == 1 && d->nmassless);
+        const bool slow = stall || (!small && compares && now.energy > SLOW * last.energy);
         again = slow || i == 0;
         last = now;
         if (!slow || d->full) continue;

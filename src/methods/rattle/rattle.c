@@ -12,26 +12,9 @@
 
 // ---------------------------------------------------------------------------------------- accepts
 
-// A pivot of an inertia matrix above this share of its trace is none of round-off.
-#define INERTIA_PIVOT 1e-12
-
-static bool has_inertia(const lwi_body *body)
-{
-    const double trace = body->inertia[0] + body->inertia[1] + body->inertia[2];
-    double L[9];
-    s3_full(L, body->inertia);
-    return trace > 0 && lwi_cholesky(3, L, INERTIA_PIVOT * trace) < 0;
-}
-
 static lw_status accepts(const lw_model *model, lw_error *why)
 {
-    for (int b = 1; b < model->nbody; b++) {
-        const lwi_body *body = &model->body[b];
-        if (body->carrier != b || (body->mass > 0 && has_inertia(body))) continue;
-        return lwi_fail(why, LW_ERR_UNSUPPORTED,
-                        "formulation rattle: body '%s' has no %s, which its momenta need",
-                        body->name, body->mass > 0 ? "inertia about some axis" : "mass");
-    }
+    TRY(lwi_system_accepts(model, why));
     for (int j = 0; j < model->njoint; j++)
         if (model->joint[j].nrotor && !model->joint[j].type->scalar)
             return lwi_fail(why, LW_ERR_UNSUPPORTED,
@@ -45,13 +28,15 @@ static lw_status accepts(const lw_model *model, lw_error *why)
 
 static lw_status make_layout(lwi_work *work, lwi_rattle *d)
 {
-    const int nb = work->model->nnode, memory = LWI_RATTLE_REMAINDERS * nb + 4 * d->system.nrow;
+    const int nb = work->model->nnode,
+              memory = LWI_RATTLE_REMAINDERS * nb + 4 * d->system.nrow + 6 * d->nmassless;
     TRY(lwi_auxiliary_layout(work->model, nb, LWI_MOMENTUM, &work->arena, &d->auxiliary,
                              &work->layout));
     d->at_momentum = 7 * nb;
     d->at_work = d->auxiliary.at_work;
     d->at_memory = lwi_layout_add(&work->layout, LWI_MEMORY, nb ? memory : 0);
     d->at_lambda = d->at_memory + LWI_RATTLE_REMAINDERS * nb;
+    d->at_massless = d->at_lambda + 4 * d->system.nrow;
     lwi_states_layout(work->model, &work->layout);
     return LW_OK;
 }
@@ -126,6 +111,7 @@ static lw_status create_bodies(lwi_rattle *d, lwi_arena *arena)
         *p = (lwi_rattle_body){.mass = 1, .J = {1, 1, 1}, .mobility = {1, 1, 1}, .quat = {1}};
         m3_identity(p->R), m3_identity(p->R1);
         if (!from) continue;
+        if (d->nmassless && d->massless_of[k] >= 0) continue;
         p->mass = from->mass;
         v6_copy(p->J, from->inertia);
         v6_copy(p->mobility, s->mobility[k]);
@@ -202,7 +188,7 @@ static lw_status prepare(lwi_work *work)
     work->fixed_step = true;
     lwi_system *s = &d->system;
     TRY(lwi_system_prepare(work, s));
-    s->transfer = NULL; // bodies with little inertia borrow none
+    TRY(lwi_rattle_list_massless(d, arena));
     TRY(lwi_elim_unsymmetric(s->elim, arena));
     d->order = work->options && work->options->order ? (int)work->options->order : 2;
     d->dissipates = dissipates(model);
@@ -298,6 +284,12 @@ static lw_status enter(lwi_work *work, const lwi_snapshot *snapshot, double *x)
         s3_mul_v(u + 3, s->model->body[b].inertia, w);
         memset(left, 0, LWI_RATTLE_REMAINDERS * sizeof *left);
     }
+    for (int i = 0; i < d->nmassless; i++) {
+        const int b = s->model->node[d->massless[i].node].body;
+        v3_copy(d->massless[i].v, s->v[b]);
+        v3_copy(d->massless[i].w, s->w[b]);
+    }
+    lwi_rattle_store_massless(d, x + d->at_massless);
     if (d->at_work >= 0) x[d->at_work] = snapshot->work;
     guess_multipliers(d, snapshot->t, x + d->at_lambda);
     for (int i = s->nrow; i < 4 * s->nrow; i++) x[d->at_lambda + i] = x[d->at_lambda + i - s->nrow];

@@ -7,7 +7,7 @@
 //
 //     rattle.c   state, start, observation       step.c    one step of length h, compositions
 //     drift.c    the free body                   newton.c  multipliers of a step
-//     kick.c     the second kick, damping
+//     kick.c     the second kick, damping        massless.c  bodies without mass
 //     lanes.c    what the kernels do             simd/     drift and joints in lanes
 #ifndef LWI_METHODS_RATTLE_RATTLE_H
 #define LWI_METHODS_RATTLE_RATTLE_H
@@ -42,6 +42,15 @@ typedef struct lwi_rattle_body {
     // of the second kick
     double f1[6]; ///< loads at the end
 } lwi_rattle_body;
+
+/** A body without inertia in some direction, or with next to nothing: its displacement in a step is an unknown
+ *  (massless.c). */
+typedef struct lwi_rattle_massless {
+    int node;
+    double v[3], w[3];      ///< velocity, world axes
+    double dr[3], theta[3]; ///< of the step: displacement, rotation vector
+    double gap[6];          ///< what its equations lack: force, torque, world axes
+} lwi_rattle_massless;
 
 /** Numbers of these groups, and of R1, local, off. */
 enum {
@@ -86,14 +95,18 @@ typedef struct lwi_rattle {
     // of the second kick where some force dissipates: [6 nnode] each, and nkrylov + 1 vectors of this size
     double *loads, *gap, *change, *trial, *answer, *krylov;
     int nkrylov;
-    double *at; ///< [7 nnode] poses of the current rows and factors
+    lwi_rattle_massless *massless; ///< [nmassless]
+    int nmassless, *massless_of;   ///< [nnode] in `massless`, or -1; NULL without
+    double (*massless_K)[36];      ///< [transfer nborrower] in Newton's own matrix
+    double *at;                    ///< [7 nnode] poses of the current rows and factors
     double at_time;
     bool factored;    ///< these are valid
     bool has_rows;    ///< rows are those of the last observation
     bool coordinates; ///< rows or forces depend on coordinates of joints
     bool dissipates;  ///< some force is no function of the position alone
     int order;        ///< of the composition
-    int at_momentum, at_work, at_memory, at_lambda; ///< indices in x; at_work < 0: none
+    int at_momentum, at_work, at_memory, at_lambda,
+        at_massless; ///< indices in x; at_work < 0: none
     lwi_auxiliary auxiliary;
     lwi_signal_steps signals;
     lwi_rattle_counts counts;
@@ -116,6 +129,8 @@ static inline double lwi_rattle_add(double y, double change, double *left)
  *  (xx yy zz xy xz yz), inverse its inverse.  False: none below pi was found. */
 bool lwi_rattle_rotation(const double J[6], const double inverse[6], const double a[3],
                          double theta[3]);
+/** G(theta) = h Pi of a free body. */
+void lwi_rattle_momentum(const double J[6], const double theta[3], double G[3]);
 /** D := T(theta) G'(theta)^-1, rotation of the end in body axes by a. */
 bool lwi_rattle_tangent(const double J[6], const double theta[3], double D[9]);
 /** dq := q o exp(theta / 2) - q, without cancellation. */
@@ -128,6 +143,8 @@ void lwi_rattle_drift(lwi_rattle *d, double h, bool first);
 /** `local` at the beginning or the end of the step, and the displacement of `off`.  Far from the origin of the world the
  *  remainder is as large as what joints round off there. */
 void lwi_rattle_put_local(lwi_rattle_body *body, bool end);
+/** The end of the step from theta: quaternion, R1, local, off. */
+void lwi_rattle_rotate(lwi_rattle_body *body);
 /** The rotation of `off`. */
 void lwi_rattle_put_rotation(lwi_rattle_body *body, bool end);
 /** Chooses the kernels of a width (0: the widest), and lists what they do; a width of -1, or without kernels: nothing, the
@@ -137,6 +154,31 @@ void lwi_rattle_choose_kernels(lwi_rattle *d, int width);
 lw_status lwi_rattle_newton(lwi_rattle *d, double t, double h, lw_error *error);
 /** W [6] := J' lambda of body k of the elimination, J at the beginning of the step. */
 void lwi_rattle_wrench(const lwi_rattle *d, int k, const double *lambda, double W[6]);
+
+// ---- bodies without mass (massless.c)
+
+/** Lists them. */
+lw_status lwi_rattle_list_massless(lwi_rattle *d, lwi_arena *arena);
+/** Their velocities from and to x [6 nmassless], the memory of the state. */
+void lwi_rattle_load_massless(lwi_rattle *d, const double *x);
+void lwi_rattle_store_massless(const lwi_rattle *d, double *x);
+/** Their velocities from the solution of the system. */
+void lwi_rattle_take_velocities(lwi_rattle *d);
+/** Momenta that are zero, without what their sums have rounded off. */
+void lwi_rattle_clear_momenta(lwi_rattle *d);
+/** Displacements with which the iterations of a step of length h begin. */
+void lwi_rattle_guess_massless(lwi_rattle *d, double h);
+/** Adds to them the share of the increments in system.x. */
+void lwi_rattle_move_massless(lwi_rattle *d, double h, double share);
+/** End of the step and `gap` of node k, after the first kick. */
+void lwi_rattle_drift_massless(lwi_rattle *d, int k, double h);
+/** Increments of multipliers and displacements, in lambda and x of the system, for J x = c. */
+void lwi_rattle_solve_massless(lwi_rattle *d);
+/** Blocks of Newton's own matrix, at the beginning of a step. */
+void lwi_rattle_find_mobilities(lwi_rattle *d);
+/** That of a body of the elimination [6][6]; NULL: it has mass and inertia. */
+const double *lwi_rattle_mobility(const lwi_rattle *d, int body);
+void lwi_rattle_multiply(const double K[36], const double f[6], double x[6]);
 
 // ---- the second kick (kick.c)
 

@@ -48,6 +48,12 @@ void lwi_rattle_put_velocity(lwi_rattle *d, int k, const double P[3], const doub
     lwi_system *s = &d->system;
     const int b = s->model->node[k].body;
     double w[3];
+    if (d->nmassless && d->massless_of[k] >= 0) {
+        const lwi_rattle_massless *m = &d->massless[d->massless_of[k]];
+        v3_copy(s->v[b], m->v);
+        v3_copy(s->w[b], m->w);
+        return;
+    }
     v3_scale(s->v[b], 1 / s->model->body[b].mass, P);
     s3_mul_v(w, s->mobility[k], Pi);
     m3_mul_v(s->w[b], s->R[b], w);
@@ -70,6 +76,7 @@ void lwi_rattle_load(lwi_rattle *d, double t, const double *x)
     }
     put_origins(d, false);
     lwi_rattle_place(d, false);
+    lwi_rattle_load_massless(d, x + d->at_massless);
     for (int k = 0; k < s->model->nnode; k++)
         lwi_rattle_put_velocity(d, k, d->body[k].P, d->body[k].Pi);
     lwi_system_place_merged(s);
@@ -92,6 +99,7 @@ static void store(const lwi_rattle *d, double *x)
         v3_copy(left + 7, p->eP), v3_copy(left + 10, p->ePi);
     }
     lwi_auxiliary_store(s->model, &d->auxiliary, s->q, x);
+    lwi_rattle_store_massless(d, x + d->at_massless);
     const size_t bytes = (size_t)s->nrow * sizeof *x;
     if (!bytes) return;
     memcpy(x + d->at_lambda, d->lambda, bytes);
@@ -190,6 +198,7 @@ static void take_end(lwi_rattle *d, double h)
         memcpy(p->R, p->R1, sizeof p->R);
         lwi_rattle_put_velocity(d, k, p->P, p->Pi);
     }
+    lwi_rattle_clear_momenta(d);
     for (int i = 0; i < d->system.nrow; i++) d->mu[i] *= 2 / h; // impulses so far
 }
 

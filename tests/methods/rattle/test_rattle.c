@@ -723,17 +723,6 @@ static void refusals_name_what_is_wrong(void **state)
     o = rattle_options(0.01, 1, 1, 4);
     is_refused(model, &o, "order: 4, but the model has forces that are not conservative");
     lw_model_destroy(model);
-    lw_builder *b = lwt_builder();
-    const lw_body rod = lwt_rod(b, "rod", 0, 0, 1, 0, 1);
-    const lw_body pin = lwt_body(b, &(lw_body_desc){.name = "pin", .pose.position = {1, 0, 0}});
-    const lw_body last = lwt_rod(b, "last", 1, 0, 2, 0, 1);
-    lwt_joint(b, LW_JOINT_REVOLUTE, "a", lwt_ground, rod, 0, 0);
-    lwt_joint(b, LW_JOINT_REVOLUTE, "b", rod, pin, 1, 0);
-    lwt_joint(b, LW_JOINT_PRISMATIC, "c", pin, last, 1, 0);
-    model = lwt_model(b);
-    o = rattle_options(0.01, 1, 1, 2);
-    is_refused(model, &o, "formulation rattle: body 'pin' has no mass");
-    lw_model_destroy(model);
 }
 
 int main(void)
