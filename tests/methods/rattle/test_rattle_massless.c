@@ -1,11 +1,11 @@
 // test_rattle_massless.c -- rattle with bodies without mass or without inertia about some axis: the step is that of the
-// mechanism whose joints are whole, of order two and reversible, with joints at round-off, through a singular position.
+// mechanism with whole joints, of order two and reversible, with joints at round-off, through a singular position.
 #include "methods/rattle/rattle_cases.h"
 #include "support/given.h"
 
 #include "methods/rattle/kernels.h"
 
-// A crank, a frail piece between two hinges, a rod, and another piece at its end on a hinge of its own with a rod.
+// A crank, a frail piece between two hinges, a rod, and another piece at its end between hinges, with a rod.
 static lw_model *frail_chain(const char *frail)
 {
     char text[1800];
@@ -60,8 +60,8 @@ static void steps_with_frail_bodies_are_of_order_two(void **state)
     }
 }
 
-// The parallelogram of tests/models/structure, hinges between A, B and C, B whole or as two hinges with a piece between
-// whose axes meet at a right angle.  Both have the same steps.
+// The parallelogram of tests/models/structure, with a universal joint between A and B, whole or as two hinges with a
+// piece between.  Both have the same steps.
 static lw_model *rhombus(bool pieces)
 {
     char text[1800];
