@@ -267,7 +267,33 @@ static inline char *put_number(char *to, double value)
     return arrange(to + (bits >> 63), digits, X);
 }
 
+// w 10^k by the first 192 bits of the product.  False: too close to the middle between two numbers, or not normal.
+static bool read_scaled(uint64_t w, int k, double *value)
+{
+    enum { LARGEST = 290 };
+    if (k < -LARGEST || k > LARGEST) return false;
+    const int zeros = __builtin_clzll(w);
+    const wide five = power_of_five(k), m = (wide)(w << zeros);
+    const wide high = m * (uint64_t)(five >> 64) + (uint64_t)(m * (uint64_t)five >> 64);
+    const uint64_t first = (uint64_t)(high >> 64);
+    const int cut = 64 - (MANTISSA + 1) - !(first >> 63);
+    const uint64_t one = (uint64_t)1 << cut, up = first + one / 2, whole = up >> cut;
+    if (up < first || ((up + 1) & (one - 1)) <= 1) return false;
+    // whole 2^e; a whole of 2^53 adds one to the exponent, too
+    const int e = 1 + cut - zeros + power_bits(k) + k, biased = e + BIAS;
+    if (biased < 1 || biased > 0x7fd) return false;
+    const uint64_t bits = ((uint64_t)(biased - 1) << MANTISSA) + whole;
+    memcpy(value, &bits, sizeof bits);
+    return true;
+}
+
 #else
+
+static bool read_scaled(uint64_t w, int k, double *value)
+{
+    (void)w, (void)k, (void)value;
+    return false;
+}
 
 static char *put_number(char *to, double value)
 {
@@ -305,4 +331,15 @@ char *lwi_integer_put(char *text, int number)
     while ((number /= 10) > 0);
     while (n > 0) *text++ = digits[--n];
     return text;
+}
+
+bool lwi_number_of_digits(uint64_t w, int k, double *value)
+{
+    static const double ten[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                 1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    enum { EXACTLY = 22 }; // powers of ten that are doubles
+    if (w >> 53 || k < -EXACTLY || k > EXACTLY) return w > 0 && read_scaled(w, k, value);
+    *value = k < 0 ? (double)w / ten[-k] : (double)w * ten[k];
+    return true;
 }

@@ -60,6 +60,39 @@ const char *lwi_number_end(const char *text)
     return end;
 }
 
+// The exponent behind an e; its first four digits.
+static int exponent_of(const char *p)
+{
+    const bool negative = *p == '-';
+    int k = 0;
+    if (*p == '-' || *p == '+') p++;
+    for (int i = 0; i < 4 && *p >= '0' && *p <= '9'; i++) k = 10 * k + (*p++ - '0');
+    return negative ? -k : k;
+}
+
+double lwi_number_value(const char *text)
+{
+    enum { DIGITS = 19 }; // of 64 bits
+    const char *p = text + (*text == '-');
+    uint64_t w = 0;
+    int digits = 0, k = 0;
+    double value;
+    for (bool fraction = false;; p++) {
+        const unsigned digit = (unsigned)((unsigned char)*p - '0');
+        if (*p == '.') {
+            fraction = true;
+            continue;
+        }
+        if (digit > 9) break;
+        w = 10 * w + digit;
+        digits += digits > 0 || digit > 0;
+        k -= fraction;
+    }
+    if (*p == 'e' || *p == 'E') k += exponent_of(p + 1);
+    if (digits > DIGITS || !lwi_number_of_digits(w, k, &value)) return strtod(text, NULL);
+    return *text == '-' ? -value : value;
+}
+
 void lwi_number_write(double value, char *text, size_t size)
 {
     char shortest[32] = "nan";

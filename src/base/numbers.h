@@ -5,6 +5,7 @@
 #include <locale.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /** Numbers of this thread are read and written with a decimal point until lwi_numbers_end. */
 typedef struct lwi_numbers {
@@ -16,6 +17,12 @@ void lwi_numbers_end(lwi_numbers *numbers);
 /** The end of the number at the start of the text, written as in JSON: -1, 0.5, 1e-3, but not +1,
  *  .5, 1., 0x10, 010, inf; NULL if there is none. */
 const char *lwi_number_end(const char *text);
+
+/** The double nearest to w 10^k.  @return false: left to `strtod` */
+bool lwi_number_of_digits(uint64_t w, int k, double *value);
+/** The number at the start of the text, which lwi_number_end has found; the same bits as `strtod` in the C locale
+ *  (lwi_numbers_begin), in fewer instructions. */
+double lwi_number_value(const char *text);
 
 /** A decimal number and nothing else, also in the forms +1 and .5, in any locale; *value is unchanged
  *  if it is none, or not finite. */

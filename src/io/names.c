@@ -21,10 +21,25 @@ static void sift_down(const char *const *names, int *order, int root, int count)
     }
 }
 
+// Few names, such as the keys of a mapping.
+static void insert_all(const char *const *name, int *order, int count)
+{
+    for (int i = 0; i < count; i++) {
+        int at = i;
+        for (; at > 0 && compare_names(name, order[at - 1], i) > 0; at--) order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
 void lwi_names_sort(lwi_names *names)
 {
+    enum { FEW = 8 };
     const char *const *name = names->name;
     int *order = names->order;
+    if (names->count <= FEW) {
+        insert_all(name, order, names->count);
+        return;
+    }
     for (int i = 0; i < names->count; i++) order[i] = i;
     for (int i = names->count / 2 - 1; i >= 0; i--) sift_down(name, order, i, names->count);
     for (int n = names->count - 1; n > 0; n--) {

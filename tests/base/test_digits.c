@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -96,6 +97,79 @@ static void others_are_left(void **state)
         assert_int_equal(lwi_number_digits(left[i], text), 0);
 }
 
+static int read; // by integers, the others are left to `strtod`
+
+static void compare_reading(const char *text)
+{
+    const double expected = strtod(text, NULL), value = lwi_number_value(text);
+    if (memcmp(&value, &expected, sizeof value) != 0)
+        fail_msg("'%s': %a, expected %a", text, value, expected);
+}
+
+// Also next to the middle between two numbers, with few digits, and w 10^k of any 64 bits.
+static void numbers_are_read_as_by_strtod(void **state)
+{
+    static const char *const special[] = {"0",
+                                          "-0",
+                                          "0.0",
+                                          "-0.000",
+                                          "0e500",
+                                          "1",
+                                          "-1.5",
+                                          "1e22",
+                                          "1e23",
+                                          "1e-22",
+                                          "1e-23",
+                                          "9007199254740993",
+                                          "9007199254740993.0000001",
+                                          "9007199254740992.5",
+                                          "4503599627370496.5",
+                                          "4503599627370497.5",
+                                          "1e308",
+                                          "1.7976931348623157e308",
+                                          "1.7976931348623159e308",
+                                          "1e309",
+                                          "1e99999",
+                                          "1e-99999",
+                                          "2.2250738585072014e-308",
+                                          "2.2250738585072011e-308",
+                                          "4.9406564584124654e-324",
+                                          "2e-324",
+                                          "18446744073709551615",
+                                          "18446744073709551616",
+                                          "99999999999999999999",
+                                          "0.1",
+                                          "0.30000000000000004",
+                                          "1E+5",
+                                          "1e-5",
+                                          "123456789012345678901234567890",
+                                          "0.000000000000000000000000000000123456789012345678",
+                                          "8.5e-1000000"};
+    enum { N = 4000 };
+    uint64_t x = 2;
+    (void)state;
+    for (size_t i = 0; i < sizeof special / sizeof *special; i++) compare_reading(special[i]);
+    for (int i = 0; i < N; i++) {
+        const uint64_t bits = next(&x);
+        char text[64];
+        double value;
+        memcpy(&value, &bits, sizeof value);
+        for (int digits = 1; digits <= 19 && isfinite(value); digits += 3) {
+            snprintf(text, sizeof text, "%.*e", digits, value);
+            compare_reading(text);
+        }
+        snprintf(text, sizeof text, "%.17g",
+                 ldexp((double)(bits >> 11), (int)(next(&x) % 120) - 110));
+        compare_reading(text);
+        const uint64_t w = next(&x) >> next(&x) % 40;
+        const int k = (int)(next(&x) % 600) - 300;
+        snprintf(text, sizeof text, "%llue%d", (unsigned long long)w, k);
+        compare_reading(text);
+        read += lwi_number_of_digits(w, k, &value);
+    }
+    assert_true(read > 0.9 * N);
+}
+
 static void integers_are_those_of_printf(void **state)
 {
     static const int numbers[] = {0, 7, 9, 10, 99, 100, 12345, 999999999, 1000000000, 2147483647};
@@ -114,6 +188,7 @@ int main(void)
         cmocka_unit_test(random_numbers_are_those_of_printf),
         cmocka_unit_test(special_numbers_are_those_of_printf),
         cmocka_unit_test(others_are_left),
+        cmocka_unit_test(numbers_are_read_as_by_strtod),
         cmocka_unit_test(integers_are_those_of_printf),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // values.c -- numbers, words and names from scalars and short lists of the document.
 #include "base/assert.h"
+#include "base/numbers.h"
 #include "io/yaml/include.h"
 #include "io/text.h"
 
@@ -187,7 +188,7 @@ lw_status lwi_yaml_read_number(lwi_yaml_reading *r, const lwi_document_value *v,
     if (lwi_yaml_is_expression(r, v)) return lwi_yaml_expression(r, v, x);
     if (v->kind != LWI_DOCUMENT_SCALAR || v->quoted || !lwi_text_is_number(v->text))
         return lwi_yaml_expected(r, v, "a number, written as in JSON (-1, 0.5, 1e-3)");
-    const double value = strtod(v->text, NULL);
+    const double value = lwi_number_value(v->text);
     if (!isfinite(value)) return lwi_yaml_expected(r, v, "a number below 1.8e308");
     *x = value;
     return LW_OK;

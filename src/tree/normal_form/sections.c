@@ -77,13 +77,16 @@ static uint64_t shape_of(const work *w, int root)
 static int find_subtrees(work *w, int limit)
 {
     int count = 0;
+    bool sorted = true;
     for (int i = 0; i < w->n; i++) {
         const int parent = w->body[i].parent;
         if (w->head[i] != i || w->size[i] > limit) continue;
         if (parent >= 0 && w->size[w->head[parent]] <= limit) continue;
-        w->subtree[count++] = (subtree){i, w->size[i], shape_of(w, i)};
+        w->subtree[count] = (subtree){i, w->size[i], shape_of(w, i)};
+        sorted = sorted && (count == 0 || compare(&w->subtree[count - 1], &w->subtree[count]) < 0);
+        count++;
     }
-    qsort(w->subtree, (size_t)count, sizeof *w->subtree, compare);
+    if (!sorted) qsort(w->subtree, (size_t)count, sizeof *w->subtree, compare);
     return count;
 }
 

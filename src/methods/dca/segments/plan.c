@@ -397,6 +397,17 @@ static lw_status fill(const path *p, lwi_path_choice choice, lwi_arena *arena, l
     return LW_OK;
 }
 
+// True if bodies that move against each other branch off; false also where bodies are joined rigidly.
+static bool has_branches(const lw_model *model)
+{
+    bool branches = false;
+    for (int k = 0; k < model->nnode; k++) {
+        if (model->node[k].nv == 0) return false;
+        branches = branches || model->node[k].parent != k - 1;
+    }
+    return branches;
+}
+
 lw_status lwi_path_plan_create(const lw_model *model, lwi_path_choice choice, lwi_arena *arena,
                                lwi_path_plan **plan)
 {
@@ -404,7 +415,8 @@ lw_status lwi_path_plan_create(const lw_model *model, lwi_path_choice choice, lw
     *plan = NULL;
     const int minimum = choice.minimum ? choice.minimum : LWI_PATH_MINIMUM;
     if (model->nnode < 1 || model->nloop || model->ncoupling || model->driven) return LW_OK;
-    if (model->tree_nv < minimum || !lwi_build_applies(model, true)) return LW_OK;
+    if (model->tree_nv < minimum || has_branches(model)) return LW_OK;
+    if (!lwi_build_applies(model, true)) return LW_OK;
     lwi_arena scratch;
     lwi_arena_init(&scratch, &arena->allocator);
     lw_status status = lwi_k_parts_create_any(model, &scratch, &p.parts);
