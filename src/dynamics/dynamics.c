@@ -193,18 +193,26 @@ static lw_status check_finite(lw_dynamics *d, const char *what, const double *x,
     return LW_OK;
 }
 
-// All efforts for the kernel, including the caller's tau; NULL: none.  After lwi_kernel_prescribe.
+// Efforts of the model's forces for the kernel; NULL: there are none.  After lwi_kernel_prescribe.
+static const double *model_efforts(lw_dynamics *d, double t, const double *q, const double *v,
+                                   const double *inputs)
+{
+    lwi_k_prescribed *drive = d->kernel->drive;
+    if (d->model->nforce == 0) return NULL;
+    lwi_kernel_driven_joints(d->kernel, d->tree.joint_q, d->tree.joint_qd);
+    if (d->body_forces) lwi_body_forces_place(d->body_forces, q, v, drive, &d->tree);
+    lwi_tree_joint_loads(d->model, &d->tree, t, q, v, inputs ? inputs : d->zero);
+    if (d->body_forces) lwi_body_forces_efforts(d->body_forces, drive, &d->tree);
+    return d->tree.effort;
+}
+
+// The same with the caller's tau; NULL: none.
 static const double *joint_efforts(lw_dynamics *d, double t, const double *q, const double *v,
                                    const double *tau, const double *inputs)
 {
-    const lw_model *model = d->model;
-    lwi_k_prescribed *drive = d->kernel->drive;
-    if (model->nforce == 0) return tau;
-    lwi_kernel_driven_joints(d->kernel, d->tree.joint_q, d->tree.joint_qd);
-    if (d->body_forces) lwi_body_forces_place(d->body_forces, q, v, drive, &d->tree);
-    lwi_tree_joint_loads(model, &d->tree, t, q, v, inputs ? inputs : d->zero);
-    if (d->body_forces) lwi_body_forces_efforts(d->body_forces, drive, &d->tree);
-    for (int i = 0; i < model->tree_nv; i++) d->work[i] = d->tree.effort[i] + (tau ? tau[i] : 0);
+    const double *effort = model_efforts(d, t, q, v, inputs);
+    if (!effort) return tau;
+    for (int i = 0; i < d->model->tree_nv; i++) d->work[i] = effort[i] + (tau ? tau[i] : 0);
     return d->work;
 }
 
@@ -283,6 +291,23 @@ double lw_dynamics_gap(lw_dynamics *d, double t, const double *q)
     return d->loop_rates.work ? lwi_loop_rates_gap(&d->loop_rates, t, q) : 0;
 }
 
+// The efforts of inverse dynamics by the kernel, in d->work; false if the generic recursion has to decide.
+static bool kernel_rnea(lw_dynamics *d, double t, const double *q, const double *v,
+                        const double *vdot, const double *inputs)
+{
+    const int n = d->model->tree_nv;
+    if (!d->kernel) return false;
+    lwi_kernel_prescribe(d->kernel, t);
+    if (!lwi_kernel_rnea(d->kernel, q, v, vdot, d->work)) return false;
+    const double *effort = model_efforts(d, t, q, v, inputs);
+    double nothing = 0;
+    for (int i = 0; effort && i < n; i++) {
+        d->work[i] -= effort[i];
+        nothing += d->work[i] - d->work[i];
+    }
+    return nothing == 0;
+}
+
 // tau = S'F + I_r vdot - effort: what is left for the joints when the model's own efforts are taken off.
 lw_status lw_inverse_dynamics(lw_dynamics *d, double t, const double *q, const double *v,
                               const double *vdot, const double *inputs, double *tau)
@@ -295,6 +320,10 @@ lw_status lw_inverse_dynamics(lw_dynamics *d, double t, const double *q, const d
             &d->error, LW_ERR_UNSUPPORTED,
             "inverse dynamics: efforts are not unique in loops; lw_constraints_tree and "
             "lw_constraints_evaluate give M vdot + h = tau + J' lambda");
+    if (kernel_rnea(d, t, q, v, vdot, inputs)) {
+        memcpy(tau, d->work, (size_t)model->tree_nv * sizeof *tau);
+        return LW_OK;
+    }
     lwi_tree_evaluate(model, &d->tree, t, q, v, inputs ? inputs : d->zero);
     lwi_tree_newton_euler(model, &d->tree, v, vdot);
     for (int k = 0; k < model->nnode; k++) {

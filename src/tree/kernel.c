@@ -204,7 +204,7 @@ static void gather(const lwi_kernel *kernel, int section, const double *q, const
     }
     for (int i = plan->section[section].first; i < plan->section[section].end; i++) {
         const lwi_k_step *step = &plan->step[i];
-        const int block = step->slot / LWI_LANES, l = step->slot % LWI_LANES;
+        const int block = lwi_k_block(step->slot), l = lwi_k_lane(step->slot);
         if (step->slot >= plan->first_ball) {
             gather_ball(&kernel->state.ball_joint[block - plan->nscrew], l, step, q, v, tau);
             continue;
@@ -247,8 +247,8 @@ static bool scatter(const lwi_kernel *kernel, int section, const double *screw, 
     double nothing = 0;
     for (int i = plan->section[section].first; i < plan->section[section].end; i++) {
         const lwi_k_step *step = &plan->step[i];
-        const size_t block = (size_t)(step->slot / LWI_LANES);
-        const int l = step->slot % LWI_LANES;
+        const size_t block = (size_t)lwi_k_block(step->slot);
+        const int l = lwi_k_lane(step->slot);
         if (step->driven) continue;
         if (step->slot < plan->first_ball) {
             const double x = plan->screw[block].sign[l] * screw[block * screw_stride + (size_t)l];
@@ -389,6 +389,19 @@ bool lwi_kernel_momenta(const lwi_kernel *kernel, const double *q, const double 
 {
     evaluation of = {.kernel = kernel, .q = q, .v = p, .vdot = v, .pdot = pdot};
     return run(&of) && take_drives(kernel, true);
+}
+
+bool lwi_kernel_rnea(const lwi_kernel *kernel, const double *q, const double *v, const double *vdot,
+                     double *tau)
+{
+    const lwi_kernel_plan *plan = kernel->plan;
+    const lwi_k_state *state = &kernel->state;
+    for (int s = 0; s < plan->nsection; s++) gather(kernel, s, q, v, vdot);
+    bool valid = kernel->kernels->rnea(plan, state);
+    for (int s = 0; s < plan->nsection; s++)
+        valid &=
+            scatter(kernel, s, SCREWS(state->motion, vdot), BALLS(state->ball_pivot, vdot), tau);
+    return valid;
 }
 
 // ----------------------------------------------------------------------------------------- threads

@@ -1,6 +1,6 @@
 // kernel.h -- SIMD recursions for trees with a kernel normal form, with the arrays of the formulations.
 //
-// Problem: vdot of aba, or speeds and pdot of momenta, for one state.  Input and output are the arrays of the
+// Problem: vdot of aba, efforts of rnea, or speeds and pdot of momenta, for one state.  Input and output are the arrays of the
 // model's tree.  A kernel is optional: create returns NULL for a model that it does not support, and an
 // evaluation returns false if it is not well conditioned (pivots near zero, angles beyond
 // LWI_K_LARGEST_ANGLE, numbers that are not finite).  The caller then evaluates the scalar functions, which
@@ -80,6 +80,11 @@ double lwi_kernel_prescribed_rate(const lwi_kernel *kernel, const double *effort
  *  @return false if the scalar functions must be used; vdot is then invalid     @cost O(n) */
 bool lwi_kernel_aba(const lwi_kernel *kernel, const double *q, const double *v, const double *tau,
                     double *vdot);
+/** tau [tree_nv] of the joints for the accelerations vdot [tree_nv]; forces of the model are not in it.  The arrays may be
+ *  the same.
+ *  @return as above */
+bool lwi_kernel_rnea(const lwi_kernel *kernel, const double *q, const double *v, const double *vdot,
+                     double *tau);
 /** Speeds v and rates pdot of the momenta p [tree_nv], without efforts, which the caller adds to pdot.
  *  @return as above */
 bool lwi_kernel_momenta(const lwi_kernel *kernel, const double *q, const double *p, double *v,

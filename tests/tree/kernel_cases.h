@@ -6,6 +6,7 @@
 #include "tree/tree_cases.h"
 
 #include "kinematics/formulation.h"
+#include "kinematics/tree_state.h"
 #include "tree/kernel.h"
 
 static const int widths[] = {1, 4, 8};
@@ -48,6 +49,68 @@ static inline double difference(const lw_model *model, const double *a, const do
     return fmax(off, fabs(a[at] - b[at]) / (1 + max + fabs(a[at])));
 }
 
+// Efforts of given accelerations without the model's forces, by the generic recursion.
+static inline void generic_efforts(const lw_model *model, double t, const double *q,
+                                   const double *v, const double *vdot, const double *input,
+                                   double *tau)
+{
+    lwi_arena arena;
+    lwi_tree_work work;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_tree_work_create(model, &arena, &work), LW_OK);
+    lwi_tree_evaluate(model, &work, t, q, v, input);
+    memset(work.wrench, 0, (size_t)model->nnode * sizeof *work.wrench);
+    lwi_tree_newton_euler(model, &work, v, vdot);
+    for (int k = 0; k < model->nnode; k++)
+        for (int j = 0; j < model->node[k].nv; j++) {
+            const int i = model->node[k].iv + j;
+            tau[i] = v6_dot(work.link[k].S[j], work.F[k]) + model->tree_rotor[i] * vdot[i];
+        }
+    lwi_arena_free(&arena);
+}
+
+// The same by the kernel of a width; false: there is none.
+static inline bool kernel_efforts(const lw_model *model, int width, double t, const double *q,
+                                  const double *v, const double *vdot, double *tau)
+{
+    lwi_arena arena;
+    lwi_kernel *kernel;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_kernel_create_prescribed(model, width, &arena, &kernel), LW_OK);
+    if (kernel) {
+        lwi_kernel_prescribe(kernel, t);
+        assert_true(lwi_kernel_rnea(kernel, q, v, vdot, tau));
+    }
+    lwi_arena_free(&arena);
+    return kernel != NULL;
+}
+
+// Efforts have no condition: the tolerance is that of sums of round-off, which cancel in long trees.
+static inline void check_efforts(const lw_model *model, double t, const double *q, const double *v,
+                                 const double *input, const char *what, unsigned long long seed)
+{
+    const int n = model->tree_nv;
+    double *vdot = lwt_reals(n), *generic = lwt_reals(n), *first = lwt_reals(n);
+    double *other = lwt_reals(n), max = 0;
+    uint64_t draws = seed + 1;
+    for (int i = 0; i < n; i++) vdot[i] = lwt_random(&draws, -5, 5);
+    generic_efforts(model, t, q, v, vdot, input, generic);
+    for (int i = 0; i < n; i++) max = fmax(max, fabs(generic[i]));
+    if (kernel_efforts(model, widths[0], t, q, v, vdot, first))
+        for (int i = 0; i < n; i++)
+            if (!(fabs(first[i] - generic[i]) <= 1e-13 * (1 + max)))
+                fail_msg("%s %llu, rnea: effort %d is %.3g off, the largest is %g", what, seed, i,
+                         first[i] - generic[i], max);
+    for (int w = 1; w < LWI_COUNT(widths); w++)
+        if (lwi_kernels_of(widths[w]) && kernel_efforts(model, widths[w], t, q, v, vdot, other) &&
+            memcmp(first, other, (size_t)n * sizeof *first))
+            fail_msg("%s %llu, rnea: width %d differs from width 1", what, seed, widths[w]);
+    free(vdot);
+    free(generic);
+    free(first);
+    free(other);
+}
+
 // Every width against the generic recursion (within `tolerance`) and against each other (equal).
 static inline void check_model(const lw_model *model, double t, const double *x,
                                const double *input, double tolerance, const char *what,
@@ -55,6 +118,7 @@ static inline void check_model(const lw_model *model, double t, const double *x,
 {
     const int n = model->tree_nq + model->tree_nv + 1;
     double *generic = lwt_reals(n), *first = lwt_reals(n), *other = lwt_reals(n);
+    check_efforts(model, t, x, x + model->tree_nq, input, what, seed);
     for (int f = 0; f < LWI_COUNT(formulations); f++) {
         rates(model, formulations[f], LWI_NO_KERNEL, t, x, input, generic);
         rates(model, formulations[f], widths[0], t, x, input, first);

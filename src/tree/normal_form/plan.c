@@ -177,6 +177,7 @@ static void place_section(build *b, lwi_kernel_plan *plan, lwi_k_section *sectio
                 place_stage(b, &plan->stage[i], order, next);
     for (int kind = 0; kind < 4; kind++) {
         section->end_block[kind] = lwi_blocks_of(next[kind]);
+        section->tail[kind] = next[kind] - LWI_LANES * (section->end_block[kind] - 1);
         next[kind] = LWI_LANES * section->end_block[kind];
     }
 }

@@ -234,7 +234,18 @@ typedef struct lwi_k_section {
     int first_stage, end_stage;
     int first, end;                   ///< steps
     int first_block[4], end_block[4]; ///< by kind, without those of segments
+    int tail[4];                      ///< lanes in use of the last of them
 } lwi_k_section;
+
+/** Block and lane of a slot or of a place; unsigned: a shift and a mask. */
+static inline int lwi_k_block(int32_t slot)
+{
+    return (int)((uint32_t)slot / LWI_LANES);
+}
+static inline int lwi_k_lane(int32_t slot)
+{
+    return (int)((uint32_t)slot % LWI_LANES);
+}
 
 /** A subtree on the trunk has its own place in art, from which the trunk takes its inertia. */
 typedef struct lwi_k_subtree {

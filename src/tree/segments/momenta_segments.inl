@@ -78,31 +78,6 @@ static mask VARIANT(segment_speeds)(const lwi_kernel_plan *plan, const lwi_k_sta
     return valid;
 }
 
-// Transforms a wrench from a hinge to its parent.
-static INLINE void VARIANT(pass_wrench)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
-                                        int shape, real x[6])
-{
-    const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
-    TURN_VECTOR(theta, x[0], x[1]);
-    TURN_VECTOR(theta, x[3], x[4]);
-    if (shape & LWI_K_ALONG) {
-        LESS(x[3], K(k->shift), x[1]);
-        MORE(x[4], K(k->shift), x[0]);
-    }
-    if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
-        const VARIANT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
-        TURN_VECTOR(alpha, x[1], x[2]);
-        TURN_VECTOR(alpha, x[4], x[5]);
-    } else if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) {
-        TURN_RIGHT(x[1], x[2]);
-        TURN_RIGHT(x[4], x[5]);
-    }
-    if (shape & LWI_K_APART) {
-        LESS(x[4], K(k->a), x[2]);
-        MORE(x[5], K(k->a), x[1]);
-    }
-}
-
 // Adds I V to x, except n_z.
 static INLINE void VARIANT(add_momentum)(const lwi_k_body *k, int kl, const real V[6], real x[6])
 {
@@ -134,7 +109,7 @@ static void VARIANT(segment_rates)(const lwi_kernel_plan *plan, const lwi_k_stag
         AT(keep->pdot[0]) = DIFF(h[0], AT(keep->g[1]), h[1], AT(keep->g[0])) -
                             (DIFF(V[3], x[4], V[4], x[3]) + DIFF(V[0], x[1], V[1], x[0]));
 #define PASS(shape)                                                                                \
-    VARIANT(pass_wrench)(k, kl, pose, l, shape, x);                                                \
+    VARIANT(pass_wrench)(k, kl, pose, l, K(k->shift), shape, x);                                   \
     VARIANT(pass_first_moment)(k, kl, pose, l, shape, h);
         OF_SHAPE(stage->shape[j], PASS)
 #undef PASS

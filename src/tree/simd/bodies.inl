@@ -447,6 +447,32 @@ static inline void VARIANT(reduce_screw)(const lwi_k_screw *k, int kl, const lwi
     M->p[5] += MAD(U[5], y, DIAGONAL(M->B[2], M->B[5], M->B[8], M->C[4], M->C[5]));
 }
 
+// F := X'F, from a hinge or screw with displacement d to its parent.
+static INLINE void VARIANT(pass_wrench)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
+                                        real d, int shape, real F[6])
+{
+    const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
+    TURN_VECTOR(theta, F[0], F[1]);
+    TURN_VECTOR(theta, F[3], F[4]);
+    if (shape & LWI_K_ALONG) {
+        LESS(F[3], d, F[1]);
+        MORE(F[4], d, F[0]);
+    }
+    if ((shape & LWI_K_AXIS) == LWI_K_OBLIQUE) {
+        const VARIANT(turn) alpha = {.c = K(k->ca), .s = K(k->sa)};
+        TURN_VECTOR(alpha, F[1], F[2]);
+        TURN_VECTOR(alpha, F[4], F[5]);
+    } else if ((shape & LWI_K_AXIS) == LWI_K_SQUARE) {
+        TURN_RIGHT(F[1], F[2]);
+        TURN_RIGHT(F[4], F[5]);
+    }
+    if (shape & LWI_K_APART) {
+        const real a = K(k->a);
+        LESS(F[4], a, F[2]);
+        MORE(F[5], a, F[1]);
+    }
+}
+
 static inline void VARIANT(pass_screw)(const lwi_k_screw *k, int kl, const lwi_k_pose *pose, int l,
                                        ART *M)
 {
@@ -622,7 +648,7 @@ static inline void VARIANT(tip_inward)(const lwi_kernel_plan *plan, const lwi_k_
                                        const lwi_k_step *step, int half, ART *M)
 {
     const int slot = step->slot;
-    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
+    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = lwi_k_block(slot);
     const lwi_k_tip *tip = &plan->tip[step->leaf / LWI_LANES];
     const lwi_k_screw *k = &plan->screw[at];
     const lwi_k_bias *bias = &state->bias[n];
@@ -643,7 +669,7 @@ static inline void VARIANT(tip_inward)(const lwi_kernel_plan *plan, const lwi_k_
 static INLINE void VARIANT(hinge_inward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                          int slot, int half, int shape, ART *M)
 {
-    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
+    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = lwi_k_block(slot);
     const lwi_k_screw *k = &plan->screw[at];
     const lwi_k_pose *pose = &state->pose[n];
     real diff[4];
@@ -663,10 +689,10 @@ static inline void VARIANT(root_inward)(const lwi_kernel_plan *plan, const lwi_k
                                         int slot, int half, const ART *M)
 {
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot);
-    const lwi_k_body *body = &plan->body[slot / LWI_LANES];
+    const lwi_k_body *body = &plan->body[lwi_k_block(slot)];
     lwi_k_pivot *pivot = &state->pivot[n];
     VARIANT(root_pivot)
-    (body, &plan->screw[slot / LWI_LANES], kl, pivot, l, M,
+    (body, &plan->screw[lwi_k_block(slot)], kl, pivot, l, M,
      AT(state->pose[n].tau) - (M->p[5] + AT(state->bias[n].p[5])));
     const real Di = AT(pivot->Di);
     AT(pivot->g[0]) = (M->B[2] - K(body->h[1])) * Di;

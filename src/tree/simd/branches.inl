@@ -32,12 +32,18 @@ static INLINE void VARIANT(gather_parents)(const lwi_kernel_plan *plan, const lw
 }
 #define BLOCKS(array, entry) (array)->entry[0], sizeof *(array) / sizeof(double)
 
+static void VARIANT(carriers_w)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                const lwi_k_stage *stage, int half, real w[3])
+{
+    static const double rest[3] = {0, 0, 0};
+    VARIANT(gather_parents)(plan, stage, half, 3, BLOCKS(state->bias, w), rest, w);
+}
+
 static void VARIANT(branches_turning)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                       const lwi_k_stage *stage, int half)
 {
-    static const double rest[3] = {0, 0, 0};
     real w[3];
-    VARIANT(gather_parents)(plan, stage, half, 3, BLOCKS(state->bias, w), rest, w);
+    VARIANT(carriers_w)(plan, state, stage, half, w);
     for (int j = 0; j < stage->length; j++)
         VARIANT(body_w)(plan, state, &plan->step[stage->first + j], half, w);
 }
@@ -57,12 +63,18 @@ static void VARIANT(branches_inward)(const lwi_kernel_plan *plan, const lwi_k_st
     park_branches(plan, state, stage, half, WIDTH, ART_OF_ABA);
 }
 
+static void VARIANT(carriers_A)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                const lwi_k_stage *stage, int half, real A[6])
+{
+    const double *g = plan->gravity, minus_gravity[6] = {-g[0], -g[1], -g[2], 0, 0, 0};
+    VARIANT(gather_parents)(plan, stage, half, 6, BLOCKS(state->motion, A), minus_gravity, A);
+}
+
 static void VARIANT(branches_outward)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                       const lwi_k_stage *stage, int half)
 {
-    const double *g = plan->gravity, minus_gravity[6] = {-g[0], -g[1], -g[2], 0, 0, 0};
     real A[6];
-    VARIANT(gather_parents)(plan, stage, half, 6, BLOCKS(state->motion, A), minus_gravity, A);
+    VARIANT(carriers_A)(plan, state, stage, half, A);
     for (int j = 0; j < stage->length; j++)
         VARIANT(step_outward)(plan, state, &plan->step[stage->first + j], half, A);
 }

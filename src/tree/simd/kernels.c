@@ -18,7 +18,7 @@
 #if WIDEST > 1
 // Adds the inertias and wrenches of branches half ... half + width - 1 of a stage, in the last blocks
 // of art (one for each section), to those of the bodies they are attached to, the last branch first.
-enum { ART_OF_ABA = 6 + 9 + 6 + 6, ART_OF_MOMENTA = ART_OF_ABA + 3 }; // entries
+enum { ART_OF_WRENCH = 6, ART_OF_ABA = 6 + 9 + 6 + 6, ART_OF_MOMENTA = ART_OF_ABA + 3 }; // entries
 static void park_branches(const lwi_kernel_plan *plan, const lwi_k_state *state,
                           const lwi_k_stage *stage, int half, int width, int entries)
 {
@@ -90,10 +90,10 @@ static void park_branches(const lwi_kernel_plan *plan, const lwi_k_state *state,
 //
 // for all bodies of a section except those of branches cut into segments, which have separate phases.
 
-// Blocks i of a kind, and their lanes.
+// Blocks i of a kind, and their lanes in use.
 #define EVERY_BLOCK(section, kind)                                                                 \
-    for (int i = (section)->first_block[kind]; i < (section)->end_block[kind]; i++)                \
-        for (int l = 0; l < LWI_LANES; l += WIDTH)
+    for (int i = (section)->first_block[kind], end = (section)->end_block[kind]; i < end; i++)     \
+        for (int l = 0; l < (i + 1 < end ? LWI_LANES : (section)->tail[kind]); l += WIDTH)
 
 static mask pose(const lwi_kernel_plan *plan, const lwi_k_state *state, const lwi_k_section *of)
 {
@@ -236,6 +236,72 @@ static bool momenta(const lwi_kernel_plan *plan, const lwi_k_state *state, int s
     return all_valid(pivots(plan, state, of)) && valid && solved;
 }
 
+// ------------------------------------------------------------------------------------------- efforts
+
+// The segments of a section, of which the blocks are not those of EVERY_BLOCK.
+#define EVERY_SEGMENT_BLOCK(section)                                                               \
+    for (int s = (section)->first_stage; s < (section)->end_stage && plan->segments; s++)          \
+        for (int i = plan->stage[s].slot / LWI_LANES, end = i + plan->stage[s].length;             \
+             plan->stage[s].segments && i < end; i++)                                              \
+            for (int l = 0; l < LWI_LANES; l += WIDTH)
+
+static mask all_poses(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                      const lwi_k_section *of)
+{
+    mask valid = pose(plan, state, of);
+    EVERY_SEGMENT_BLOCK(of)
+    valid &= NAME(pose_screw)(&plan->screw[i], l, &state->joint[i], &state->pose[i], true,
+                              plan->forward, l);
+    return valid;
+}
+
+static void body_wrenches(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                          const lwi_k_section *of)
+{
+    EVERY_SEGMENT_BLOCK(of)
+    NAME(body_wrench)(&plan->body[i], l, &state->motion[i], &state->bias[i], l);
+    for (int kind = LWI_K_HINGE; kind <= LWI_K_BASE; kind++) EVERY_BLOCK(of, kind)
+    NAME(body_wrench)(&plan->body[i], l, &state->motion[i], &state->bias[i], l);
+}
+
+// Segments are computed in sequence.
+static void moves(const lwi_kernel_plan *plan, const lwi_k_state *state, const lwi_k_section *of)
+{
+    for (int i = of->first_stage; i < of->end_stage; i++) {
+        const lwi_k_stage *stage = &plan->stage[i];
+        if (stage->lanes == 0)
+            moves_w1(plan, state, stage->first, stage->end, 0);
+        else
+            SWEEP_BRANCHES(moves, stage);
+    }
+}
+
+static void efforts(const lwi_kernel_plan *plan, const lwi_k_state *state, const lwi_k_section *of)
+{
+    for (int i = of->end_stage - 1; i >= of->first_stage; i--) {
+        const lwi_k_stage *stage = &plan->stage[i];
+        if (stage->lanes == 0)
+            efforts_w1(plan, state, stage->first, stage->end, 0);
+        else
+            SWEEP_BRANCHES(efforts, stage);
+    }
+}
+
+static bool rnea(const lwi_kernel_plan *plan, const lwi_k_state *state)
+{
+    mask valid = ~NAME(bits)(NAME(splat)(0));
+    for (int s = 0; s < plan->nsection; s++) {
+        valid &= all_poses(plan, state, &plan->section[s]);
+        moves(plan, state, &plan->section[s]);
+        body_wrenches(plan, state, &plan->section[s]);
+    }
+    for (int s = plan->nsection - 1; s >= 0; s--) {
+        if (s == 0) take_wrenches_w1(plan, state, 0);
+        efforts(plan, state, &plan->section[s]);
+    }
+    return all_valid(valid);
+}
+
 static void rates_of_blocks(const lwi_kernel_plan *plan, const lwi_k_state *state,
                             const lwi_k_section *of)
 {
@@ -358,6 +424,7 @@ const lwi_kernels TABLE(ISA) = {
     .accelerations = accelerations,
     .momenta = momenta,
     .momenta_rates = momenta_rates,
+    .rnea = rnea,
     .aba_batch = aba_batch,
     .momenta_batch = momenta_batch,
 #ifndef __cplusplus

@@ -21,6 +21,10 @@ typedef struct lwi_kernels {
      *  trunk before them.  Input: joint, ball_joint, with p in v.  Output: the speeds in motion.vdot and
      *  ball_pivot.vdot, and momentum.pdot; of screws before `sign` is applied. */
     lwi_k_phase *momenta, *momenta_rates;
+    /** Efforts of one state from its accelerations.  Input: joint, ball_joint, with vdot in tau.  Output: motion.vdot of
+     *  screws (before `sign` is applied), ball_pivot.vdot.
+     *  @return false: an angle or quaternion is not well conditioned; the result is invalid */
+    bool (*rnea)(const lwi_kernel_plan *plan, const lwi_k_state *state);
     /** Accelerations of LWI_LANES instances.  state: of a batch.
      *  @return the lanes (bit 0: lane 0) with an invalid result */
     unsigned (*aba_batch)(const lwi_kernel_plan *plan, const lwi_k_state *state);

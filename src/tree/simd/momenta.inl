@@ -119,7 +119,7 @@ static INLINE void VARIANT(hinge_momentum)(const lwi_kernel_plan *plan, const lw
                                            const lwi_k_step *step, int half, ART *M, real h[3])
 {
     const int slot = step->slot;
-    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
+    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = lwi_k_block(slot);
     const lwi_k_screw *k = &plan->screw[at];
     const lwi_k_pose *pose = &state->pose[n];
     lwi_k_pivot *pivot = &state->pivot[n];
@@ -139,7 +139,7 @@ static inline void VARIANT(tip_momentum)(const lwi_kernel_plan *plan, const lwi_
                                          const lwi_k_step *step, int half, ART *M, real h[3])
 {
     const int slot = step->slot;
-    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
+    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = lwi_k_block(slot);
     const lwi_k_tip *tip = &plan->tip[step->leaf / LWI_LANES];
     const lwi_k_body *body = &plan->body[at];
     lwi_k_momentum *keep = &state->momentum[n];
@@ -163,10 +163,10 @@ static inline void VARIANT(root_momentum)(const lwi_kernel_plan *plan, const lwi
                                           int slot, int half, const ART *M, const real h[3])
 {
     const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot);
-    const lwi_k_body *body = &plan->body[slot / LWI_LANES];
+    const lwi_k_body *body = &plan->body[lwi_k_block(slot)];
     lwi_k_momentum *keep = &state->momentum[n];
     VARIANT(root_pivot)
-    (body, &plan->screw[slot / LWI_LANES], kl, &state->pivot[n], l, M,
+    (body, &plan->screw[lwi_k_block(slot)], kl, &state->pivot[n], l, M,
      AT(state->pose[n].v) - M->p[5]);
     AT(keep->h[0]) = h[0] + K(body->first_moment[0]);
     AT(keep->h[1]) = h[1] + K(body->first_moment[1]);
@@ -176,7 +176,7 @@ static inline void VARIANT(screw_momentum)(const lwi_kernel_plan *plan, const lw
                                            const lwi_k_step *step, int half, ART *M, real h[3])
 {
     const int slot = step->slot;
-    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
+    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = lwi_k_block(slot);
     const lwi_k_screw *k = &plan->screw[at];
     const lwi_k_pose *pose = &state->pose[n];
     lwi_k_momentum *keep = &state->momentum[n];
@@ -201,7 +201,7 @@ static inline void VARIANT(screw_momentum)(const lwi_kernel_plan *plan, const lw
 static inline void VARIANT(ball_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                           int slot, int half, ART *M, real h[3])
 {
-    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
+    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = lwi_k_block(slot);
     const int ball = n - BLOCK(plan->first_ball);
     const lwi_k_ball_joint *joint = &state->ball_joint[ball];
     lwi_k_momentum *keep = &state->momentum[n];
@@ -218,7 +218,7 @@ static inline void VARIANT(ball_momentum)(const lwi_kernel_plan *plan, const lwi
 static inline mask VARIANT(base_momentum)(const lwi_kernel_plan *plan, const lwi_k_state *state,
                                           int slot, int half, ART *M, real h[3])
 {
-    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = slot / LWI_LANES;
+    const int n = BLOCK(slot), l = LANE(slot), kl = KLANE(slot), at = lwi_k_block(slot);
     const lwi_k_ball_joint *joint = &state->ball_joint[n - BLOCK(plan->first_ball)];
     real x[6];
     VARIANT(add_still)(&plan->body[at], kl, M, h);
@@ -280,7 +280,7 @@ static INLINE void VARIANT(turn_momentum)(const lwi_kernel_plan *plan, const lwi
 {
     VARIANT(turn_branch)(plan, step, half, M);
     if (step->realigned && step->parent >= 0) {
-        const lwi_k_screw *k = &plan->screw[step->slot / LWI_LANES];
+        const lwi_k_screw *k = &plan->screw[lwi_k_block(step->slot)];
         const int kl = KLANE(step->slot);
         const VARIANT(turn) phi = {.c = K(k->cphi), .s = K(k->sphi)};
         TURN_VECTOR(phi, h[0], h[1]);
@@ -338,7 +338,7 @@ static INLINE void VARIANT(speed_of_screws)(const lwi_kernel_plan *plan, const l
                                             const lwi_k_step *step, int half, real V[6], real g[3])
 {
     const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
-    const lwi_k_screw *k = &plan->screw[step->slot / LWI_LANES];
+    const lwi_k_screw *k = &plan->screw[lwi_k_block(step->slot)];
     const lwi_k_pose *pose = &state->pose[n];
     const lwi_k_pivot *pivot = &state->pivot[n];
     lwi_k_motion *motion = &state->motion[n];

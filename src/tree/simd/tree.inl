@@ -25,7 +25,7 @@ static INLINE void VARIANT(body_w)(const lwi_kernel_plan *plan, const lwi_k_stat
     const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
     const int ball = n - BLOCK(plan->first_ball);
     if (ball < 0) {
-        const lwi_k_screw *k = &plan->screw[step->slot / LWI_LANES];
+        const lwi_k_screw *k = &plan->screw[lwi_k_block(step->slot)];
         const lwi_k_pose *pose = &state->pose[n];
         const VARIANT(turn) theta = {.c = AT(pose->c), .s = AT(pose->s)};
         if (step->realigned) VARIANT(turn_vector)(k, kl, w);
@@ -54,7 +54,7 @@ static mask VARIANT(poses)(const lwi_kernel_plan *plan, const lwi_k_state *state
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];
         const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
-        const int at = step->slot / LWI_LANES, ball = n - BLOCK(plan->first_ball);
+        const int at = lwi_k_block(step->slot), ball = n - BLOCK(plan->first_ball);
         if (ball < 0)
             valid &= VARIANT(pose_screw)(&plan->screw[at], kl, &state->joint[n], &state->pose[n],
                                          step->kind == LWI_K_HINGE, plan->forward, l);
@@ -73,7 +73,7 @@ static void VARIANT(velocities)(const lwi_kernel_plan *plan, const lwi_k_state *
     for (int i = 0; i < plan->nstep; i++) {
         const lwi_k_step *step = &plan->step[i];
         const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
-        const int at = step->slot / LWI_LANES, ball = n - BLOCK(plan->first_ball);
+        const int at = lwi_k_block(step->slot), ball = n - BLOCK(plan->first_ball);
         const bool hinge = step->kind == LWI_K_HINGE;
         lwi_k_bias *bias = &state->bias[n];
         VARIANT(parent_w)(state, step, last, half, w);
@@ -125,7 +125,7 @@ static int VARIANT(step_inward)(const lwi_kernel_plan *plan, const lwi_k_state *
 {
     const lwi_k_step *step = &plan->step[i];
     const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
-    const int at = step->slot / LWI_LANES, ball = n - BLOCK(plan->first_ball);
+    const int at = lwi_k_block(step->slot), ball = n - BLOCK(plan->first_ball);
     const lwi_k_bias *bias = &state->bias[n];
     if (step->leaf >= 0) {
         VARIANT(tip_inward)(plan, state, step, half, M);
@@ -168,7 +168,7 @@ static INLINE void VARIANT(turn_branch)(const lwi_kernel_plan *plan, const lwi_k
 {
     (void)half;
     if (step->realigned && step->parent >= 0) VARIANT(pass_realigned)
-    (&plan->screw[step->slot / LWI_LANES], KLANE(step->slot), M);
+    (&plan->screw[lwi_k_block(step->slot)], KLANE(step->slot), M);
 }
 
 #if SHARED || WIDTH == 1
@@ -223,7 +223,7 @@ static INLINE void VARIANT(outward_screws)(const lwi_kernel_plan *plan, const lw
                                            const lwi_k_step *step, int half, real A[6])
 {
     const int n = BLOCK(step->slot), l = LANE(step->slot), kl = KLANE(step->slot);
-    const lwi_k_screw *k = &plan->screw[step->slot / LWI_LANES];
+    const lwi_k_screw *k = &plan->screw[lwi_k_block(step->slot)];
     const lwi_k_pose *pose = &state->pose[n];
     const lwi_k_bias *bias = &state->bias[n];
     const lwi_k_pivot *pivot = &state->pivot[n];
@@ -259,6 +259,19 @@ static INLINE void VARIANT(step_outward)(const lwi_kernel_plan *plan, const lwi_
 }
 
 #if SHARED || WIDTH == 1
+// A of the parent; it is already in registers if the parent is the preceding body.
+static INLINE void VARIANT(parent_A)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                                     const lwi_k_step *step, int last, int half, real A[6])
+{
+    if (step->parent < 0) {
+        for (int j = 0; j < 3; j++) A[j] = NAME(splat)(-plan->gravity[j]), A[3 + j] = ZERO;
+    } else if (step->parent != last) {
+        const lwi_k_motion *from = &state->motion[BLOCK(step->parent)];
+        const int o = LANE(step->parent);
+        for (int j = 0; j < 6; j++) A[j] = AT_LANE(from->A[j], o);
+    }
+}
+
 static void VARIANT(outward)(const lwi_kernel_plan *plan, const lwi_k_state *state, int first,
                              int end, int half)
 {
@@ -266,13 +279,7 @@ static void VARIANT(outward)(const lwi_kernel_plan *plan, const lwi_k_state *sta
     int last = -1;
     for (int i = first; i < end; i++) {
         const lwi_k_step *step = &plan->step[i];
-        if (step->parent < 0) {
-            for (int j = 0; j < 3; j++) A[j] = NAME(splat)(-plan->gravity[j]), A[3 + j] = ZERO;
-        } else if (step->parent != last) {
-            const lwi_k_motion *from = &state->motion[BLOCK(step->parent)];
-            const int o = LANE(step->parent);
-            for (int j = 0; j < 6; j++) A[j] = AT_LANE(from->A[j], o);
-        }
+        VARIANT(parent_A)(plan, state, step, last, half, A);
         VARIANT(step_outward)(plan, state, step, half, A);
         last = step->slot;
     }

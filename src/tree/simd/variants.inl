@@ -9,12 +9,12 @@
 #define K(entry) NAME(splat)((entry)[kl])
 #define BLOCK(slot) (slot)
 #define LANE(slot) half
-#define KLANE(slot) ((slot) % LWI_LANES)
+#define KLANE(slot) lwi_k_lane(slot)
 #else
 #define VARIANT(f) NAME(f)
 #define K(entry) (*(const stored *)&(entry)[kl])
-#define BLOCK(slot) ((slot) / LWI_LANES)
-#define LANE(slot) ((slot) % LWI_LANES + half)
+#define BLOCK(slot) lwi_k_block(slot)
+#define LANE(slot) (lwi_k_lane(slot) + half)
 #define KLANE(slot) LANE(slot)
 #endif
 #define AT_LANE(entry, lane) (*(const stored *)&(entry)[lane])
@@ -34,6 +34,9 @@
 #endif
 #if WIDTH > 1 && !SHARED
 #include "tree/simd/branches.inl"
+#endif
+#if !SHARED
+#include "tree/simd/rnea.inl"
 #endif
 
 #undef VARIANT
