@@ -5,6 +5,8 @@
 //                                                       of one are the difference of two calls
 //
 // Shapes of about n bodies:  random, square  a path with axes at random, and at right angles as most machines have them
+//                            driven, mounts, wrenches  a random path whose first, middle and last hinge are driven or
+//                                            have moving mounts; wrenches on the bodies there
 //                            balls           a rope of balls, the last link of 1000 times the others' mass
 //                            limbs           a tree, each limb of 64 links carries two
 //                            crane           a rope on a trolley on a jib, a hook of 1000 links' mass at its end
@@ -71,8 +73,33 @@ static void add_joint(lw_builder *b, const lw_joint_desc *desc)
     if (lw_builder_add_joint(b, desc, &joint, &error) != LW_OK) stop(error.text);
 }
 
+// What acts on the first, the middle and the last link of a path.
+typedef enum effect { NONE, DRIVES, MOUNTS, WRENCHES } effect;
+
+static lw_signal swing(lw_builder *b)
+{
+    lw_error error;
+    lw_signal signal;
+    const lw_function_desc sine = {.type = LW_FUNCTION_SINE, .amplitude = 0.1, .omega = 3};
+    if (lw_builder_add_function(b, &sine, &signal, &error) != LW_OK) stop(error.text);
+    return signal;
+}
+
+static void prescribe(lw_builder *b, effect what, lw_joint_desc *joint)
+{
+    if (what == DRIVES) joint->coordinate[0].motion = swing(b), joint->has_q = 0;
+    if (what == MOUNTS) joint->mount_turn = swing(b), joint->mount_about = (lw_vec3){1, 0, 0};
+}
+
+static void push(lw_builder *b, lw_body body)
+{
+    lw_error error;
+    const lw_wrench_desc wrench = {.body = body, .force = {1, 2, 3}, .torque = {3, 2, 1}};
+    if (lw_builder_add_wrench(b, &wrench, &error) != LW_OK) stop(error.text);
+}
+
 // Axes at random or at right angles.
-static void path(lw_builder *b, int n, bool square)
+static void path(lw_builder *b, int n, bool square, effect what)
 {
     lw_body body = {0};
     for (int i = 0; i < n; i++) {
@@ -86,17 +113,32 @@ static void path(lw_builder *b, int n, bool square)
                                .frame2 = {{0, 0, 0}, on},
                                .has_q = 1,
                                .q = {3 * pseudorandom()}};
+        const bool here = i == 0 || i == n / 2 || i == n - 1;
         hinge.body2 = body = add_body(b, m, (lw_vec3){0.5, 0.1, 0}, (lw_vec3){0, 0, 0});
+        if (here) prescribe(b, what, &hinge);
         add_joint(b, &hinge);
+        if (here && what == WRENCHES) push(b, body);
     }
 }
 static void random_path(lw_builder *b, int n)
 {
-    path(b, n, false);
+    path(b, n, false, NONE);
 }
 static void square_path(lw_builder *b, int n)
 {
-    path(b, n, true);
+    path(b, n, true, NONE);
+}
+static void driven_path(lw_builder *b, int n)
+{
+    path(b, n, false, DRIVES);
+}
+static void mounted_path(lw_builder *b, int n)
+{
+    path(b, n, false, MOUNTS);
+}
+static void pushed_path(lw_builder *b, int n)
+{
+    path(b, n, false, WRENCHES);
 }
 
 static void balls(lw_builder *b, int n)
@@ -216,9 +258,11 @@ static const struct shape {
     const char *name;
     void (*build)(lw_builder *b, int n);
     bool tree;
-} shapes[] = {{"random", random_path, true}, {"square", square_path, true}, {"balls", balls, true},
-              {"limbs", limbs, true},        {"crane", crane, true},        {"ring", ring, false},
-              {"net", net, false},           {"long_net", long_net, false}};
+} shapes[] = {
+    {"random", random_path, true}, {"square", square_path, true},  {"balls", balls, true},
+    {"driven", driven_path, true}, {"mounts", mounted_path, true}, {"wrenches", pushed_path, true},
+    {"limbs", limbs, true},        {"crane", crane, true},         {"ring", ring, false},
+    {"net", net, false},           {"long_net", long_net, false}};
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 static lw_model *model_of(const struct shape *shape, int n)

@@ -6,7 +6,7 @@
 #include "base/assert.h"
 #include "kinematics/observe.h"
 #include "kinematics/passes.h"
-#include "methods/dca/segments/net_plan.h"
+#include "methods/dca/segments/divide.h"
 #include "system/system.h"
 #include "spatial/motion.h"
 
@@ -425,29 +425,31 @@ lw_status lw_model_mobility(const lw_model *model, lw_check *check, lw_redundanc
 // -------------------------------------------------------------------------------------------- plan
 
 // Segments of several long paths.
-static lw_status find_net(const lw_model *model, lwi_arena *arena, lw_plan_info *info)
+static void describe_net(const lwi_net_plan *plan, lw_plan_info *info)
 {
-    lwi_net_plan *plan;
-    TRY(lwi_net_plan_create(model, (lwi_net_choice){0}, arena, &plan));
-    if (!plan) return LW_OK;
     info->segments = plan->nsegment;
     info->segment_length = plan->longest;
     info->segment_groups = plan->ngroup;
     info->segment_joins = plan->nlevel;
     info->segment_hubs = plan->nhub;
-    return LW_OK;
 }
 
 // Segments of a long path.
-static lw_status find_segments(const lw_model *model, lwi_arena *arena, lw_plan_info *info)
+static void describe_path(const lwi_path_plan *plan, lw_plan_info *info)
 {
-    lwi_path_plan *plan;
-    TRY(lwi_path_plan_create(model, (lwi_path_choice){0}, arena, &plan));
-    if (!plan) return find_net(model, arena, info);
     info->segments = LWI_LANES * plan->groups;
     info->segment_length = plan->largest;
     info->segment_groups = plan->groups;
     for (int n = 1; n < info->segments; n *= 2) info->segment_joins++;
+}
+
+static lw_status find_segments(const lw_model *model, lwi_arena *arena, lw_plan_info *info)
+{
+    lwi_path_plan *path;
+    lwi_net_plan *net;
+    TRY(lwi_divide(model, arena, &path, &net));
+    if (path) describe_path(path, info);
+    if (net) describe_net(net, info);
     return LW_OK;
 }
 

@@ -5,7 +5,7 @@
 #include "system/system.h"
 #include "loops/cut_state.h"
 #include "methods/dca/hdca.h"
-#include "methods/dca/segments/net_plan.h"
+#include "methods/dca/segments/divide.h"
 #include "methods/rcr/rcr.h"
 #include "spatial/rotation.h"
 
@@ -102,11 +102,9 @@ lw_status lwi_cost_count_path(const lw_model *model, const lw_allocator *allocat
 {
     lwi_arena arena;
     lwi_path_plan *path;
-    lwi_net_plan *net = NULL;
+    lwi_net_plan *net;
     lwi_arena_init(&arena, allocator);
-    lw_status status = lwi_path_plan_create(model, (lwi_path_choice){0}, &arena, &path);
-    if (status == LW_OK && !path)
-        status = lwi_net_plan_create(model, (lwi_net_choice){0}, &arena, &net);
+    const lw_status status = lwi_divide(model, &arena, &path, &net);
     if (path) count_joints(path, f);
     if (net) count_paths(net, f);
     lwi_arena_free(&arena);

@@ -42,8 +42,7 @@ struct lwi_body_forces {
 
 // ------------------------------------------------------------------------------------------- create
 
-// Marks the bodies that forces act on, and the bodies that these are merged with.
-static void mark_bodies(const lw_model *model, bool *used)
+void lwi_body_forces_mark(const lw_model *model, bool *used)
 {
     for (int i = 0; i < model->nforce; i++) {
         if (!(model->force[i].type->needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST))) continue;
@@ -99,7 +98,7 @@ static lw_status build(const lw_model *model, lwi_arena *scratch, lwi_arena *are
     if (!b.part || !b.drive || !b.part_of || !b.offset || !used || !carries || !at)
         return LW_ERR_MEMORY;
     lwi_build_expand(&b);
-    mark_bodies(model, used);
+    lwi_body_forces_mark(model, used);
     for (int k = 0; k < model->nnode; k++)
         if (used[model->node[k].body] && b.part_of[k] >= 0) carries[b.part_of[k]] = true;
     for (int i = b.npart - 1; i >= 0; i--)

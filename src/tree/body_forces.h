@@ -13,6 +13,8 @@
 
 typedef struct lwi_body_forces lwi_body_forces;
 
+/** Marks the bodies that forces act on or read, and the carriers of those that are merged.  @param used  [nbody] */
+void lwi_body_forces_mark(const lw_model *model, bool *used);
 /** @param out  NULL if all forces of the model act along joints, or if the model has no kernel
  *  @return LW_ERR_MEMORY */
 lw_status lwi_body_forces_create(const lw_model *model, lwi_arena *arena, lwi_body_forces **out);

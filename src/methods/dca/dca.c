@@ -16,6 +16,7 @@
 #include "kinematics/auxiliary.h"
 #include "methods/dca/coordinates.h"
 #include "methods/dca/ranks.h"
+#include "methods/dca/segments/divide.h"
 #include "methods/dca/segments/net.h"
 #include "methods/dca/segments/path.h"
 #include "tree/aba.h"
@@ -71,18 +72,21 @@ static bool is_tree_in_segments(const dca *d)
     return d->path || (d->net && d->system.model->nloop == 0);
 }
 
-// Long paths between few bodies.
-static lw_status prepare_net(lwi_work *work)
+// A long path, or several between few bodies.
+static lw_status prepare_segments(lwi_work *work)
 {
     const lw_model *model = work->model;
     lwi_arena *arena = &work->arena;
     dca *d = work->data;
-    lwi_net_plan *plan;
-    TRY(lwi_net_plan_create(model, (lwi_net_choice){0}, arena, &plan));
-    if (!plan) return LW_OK;
+    lwi_pool *pool = d->system.pool;
+    lwi_path_plan *path;
+    lwi_net_plan *net;
+    TRY(lwi_divide(model, arena, &path, &net));
+    if (path) return lwi_path_create_planned(model, path, work->lanes, pool, arena, &d->path);
+    if (!net) return LW_OK;
     d->load = lwi_arena_push(arena, (size_t)model->nbody, sizeof *d->load);
     if (!d->load) return LW_ERR_MEMORY;
-    return lwi_net_create(plan, work->lanes, d->system.pool, &d->tree, &d->system, arena, &d->net);
+    return lwi_net_create(net, work->lanes, pool, &d->tree, &d->system, arena, &d->net);
 }
 
 static lw_status prepare(lwi_work *work)
@@ -106,10 +110,7 @@ static lw_status prepare(lwi_work *work)
     d->tree.shares = system->shares;
     d->udot = LWI_PUSH(arena, double, model->tree_nv);
     if (!d->udot) return LW_ERR_MEMORY;
-    if (work->lanes != LWI_NO_KERNEL)
-        TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, system->pool, arena,
-                            &d->path));
-    if (work->lanes != LWI_NO_KERNEL && !d->path) TRY(prepare_net(work));
+    if (work->lanes != LWI_NO_KERNEL) TRY(prepare_segments(work));
     work->segments = d->path || d->net;
     if (is_tree_in_segments(d)) TRY(prepare_path(work, d));
     TRY(lwi_dca_share_ranks(work, system, d->path, d->net));
@@ -231,6 +232,16 @@ static bool path_rates(lwi_work *work, double t, const double *x, const double *
     return true;
 }
 
+// Power of forces, drives and mounts of a net, after its accelerations.
+static double net_power(dca *d, double t)
+{
+    const lw_model *model = d->system.model;
+    double power = d->tree.power + lwi_net_drive_power(d->net);
+    for (int i = 0; model->driven && model->nforce > 0 && i < model->nloop; i++)
+        power += lwi_system_mount_power(&d->system, model->loop[i], t, d->tree.loads.effort);
+    return power;
+}
+
 // The same for long paths between few bodies.
 static bool net_rates(lwi_work *work, double t, const double *x, const double *inputs, double *xdot)
 {
@@ -243,6 +254,7 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
     lwi_system_read_loops(system, t, false);
     lwi_tree_joint_loads(model, &d->tree, t, x, u, inputs);
     memset(d->load, 0, (size_t)model->nbody * sizeof *d->load);
+    lwi_net_add_loads(d->net, d->load);
     for (int i = 0; model->nforce > 0 && i < model->nloop; i++) {
         const int j = model->loop[i];
         lwi_joint_apply_effort(model, j, t, &system->motion,
@@ -252,7 +264,7 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
                                xdot + model->tree_nq))
         return false;
     lwi_coordinates_rates(&d->coordinates, d->system.pool, x, u, xdot);
-    if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = d->tree.power;
+    if (d->auxiliary.at_work >= 0) xdot[d->auxiliary.at_work] = net_power(d, t);
     lwi_auxiliary_rates(model, &d->auxiliary, system->q, system->qd, xdot);
     return true;
 }
@@ -270,12 +282,18 @@ static bool path_observe(lwi_work *work, double t, const double *x, const double
     const lw_model *model = work->model;
     dca *d = work->data;
     const double *u = x + model->tree_nq;
-    if (level >= LW_OBSERVE_ACCELERATION) {
+    const bool accelerates = level >= LW_OBSERVE_ACCELERATION;
+    if (accelerates && d->path) {
         path_efforts(model, d, t, x, inputs);
         memcpy(d->effort, d->tree.effort, (size_t)model->tree_nv * sizeof *d->effort);
     }
     lwi_tree_evaluate(model, &d->tree, t, x, u, inputs);
-    if (level >= LW_OBSERVE_ACCELERATION && !path_accelerations(d, t, x, u)) return false;
+    if (accelerates && d->net) {
+        memcpy(d->effort, d->tree.effort, (size_t)model->tree_nv * sizeof *d->effort);
+        lwi_net_zero_loads(d->net, d->load);
+        lwi_net_add_loads(d->net, d->load);
+    }
+    if (accelerates && !path_accelerations(d, t, x, u)) return false;
     if (level >= LW_OBSERVE_REACTION) { // those of udot have its round-off added up along the path
         lwi_tree_observe(model, &d->tree, t, u, d->udot, LW_OBSERVE_ACCELERATION, snapshot);
         if (lwi_aba(model, &d->tree, d->articulated, t, u, NULL, d->udot, &work->error) != LW_OK)

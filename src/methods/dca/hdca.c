@@ -28,6 +28,7 @@
 #include "loops/cut_momenta.h"
 #include "methods/dca/coordinates.h"
 #include "methods/dca/ranks.h"
+#include "methods/dca/segments/divide.h"
 #include "methods/dca/segments/net.h"
 #include "methods/dca/segments/path.h"
 #include "tree/aba.h"
@@ -122,14 +123,11 @@ static lw_status prepare(lwi_work *work)
     TRY(lwi_coordinates_create(model, arena, &d->coordinates));
     TRY(lwi_tree_passes_create(model, arena, &d->passes));
     d->passes.pool = system->pool;
-    if (work->lanes != LWI_NO_KERNEL)
-        TRY(lwi_path_create(model, (lwi_path_choice){0}, work->lanes, system->pool, arena,
-                            &d->path));
-    lwi_net_plan *plan = NULL;
-    if (work->lanes != LWI_NO_KERNEL && !d->path)
-        TRY(lwi_net_plan_create(model, (lwi_net_choice){0}, arena, &plan));
-    if (plan)
-        TRY(lwi_net_create(plan, work->lanes, system->pool, &d->tree, system, arena, &d->net));
+    lwi_path_plan *path = NULL;
+    lwi_net_plan *net = NULL;
+    if (work->lanes != LWI_NO_KERNEL) TRY(lwi_divide(model, arena, &path, &net));
+    if (path) TRY(lwi_path_create_planned(model, path, work->lanes, system->pool, arena, &d->path));
+    if (net) TRY(lwi_net_create(net, work->lanes, system->pool, &d->tree, system, arena, &d->net));
     work->segments = d->path || d->net;
     if (is_tree_in_segments(d)) TRY(prepare_path(model, arena, d));
     TRY(lwi_dca_share_ranks(work, system, d->path, d->net));
@@ -368,14 +366,14 @@ static void apply_loads(lwi_work *work, double t, const double *inputs)
 
 // Rate of the work w: power of forces, of efforts on mounts of cut joints, and of drives and mounts less the rate
 // of their share in the momenta.  No acceleration is needed [naudet2003].
-static double work_rate(hdca *d, double t)
+static double work_rate(hdca *d, double t, double prescribed_rate)
 {
     const lw_model *model = d->system.model;
     double watts = d->tree.power;
     if (!model->driven) return watts;
     for (int i = 0; model->nforce > 0 && i < model->nloop; i++)
         watts += lwi_system_mount_power(&d->system, model->loop[i], t, d->tree.loads.effort);
-    return watts + lwi_cut_momenta_prescribed_rate(&d->momenta);
+    return watts + prescribed_rate;
 }
 
 // The work [J] at x, after find_speeds.
@@ -425,10 +423,12 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
     if (!lwi_net_speeds(d->net, t, x, x + model->tree_nq, d->u)) return false;
     lwi_auxiliary_load(model, &d->auxiliary, x, system->q);
     lwi_system_read_loops(system, t, false);
+    lwi_net_zero_loads(d->net, d->momenta.load);
     for (int i = 0; i < model->nloop; i++)
         lwi_cut_momenta_add(&d->momenta, i, t, &system->motion, lwi_net_multipliers(d->net, i));
     lwi_cut_momenta_load_cuts(&d->momenta);
     lwi_tree_joint_loads(model, &d->tree, t, x, d->u, inputs);
+    lwi_net_add_loads(d->net, d->momenta.load);
     apply_cut_efforts(d, t);
     if (!lwi_net_rates(d->net, t, x + model->tree_nq, d->u, (const double(*)[6])d->momenta.load,
                        pdot))
@@ -436,7 +436,9 @@ static bool net_rates(lwi_work *work, double t, const double *x, const double *i
     if (model->nforce > 0) lwi_net_add_efforts(d->net, d->tree.effort, pdot);
     lwi_coordinates_rates(&d->coordinates, d->system.pool, x, d->u, xdot);
     lwi_auxiliary_rates(model, &d->auxiliary, system->q, system->qd, xdot);
-    if (model->carries_work) pdot[model->tree_nv] = d->tree.power;
+    if (model->carries_work)
+        pdot[model->tree_nv] =
+            work_rate(d, t, d->momenta.prescribed_rate + lwi_net_prescribed_rate(d->net));
     return model->nforce == 0 || lwi_tree_finite(model, t, pdot, "rate of momentum", NULL) == LW_OK;
 }
 
@@ -458,7 +460,8 @@ static lw_status rates(lwi_work *work, double t, const double *x, const double *
     apply_loads(work, t, inputs);
     lwi_cut_momenta_rates(&d->momenta, x + model->tree_nq, pdot);
     lwi_auxiliary_rates(model, &d->auxiliary, d->system.q, d->system.qd, xdot);
-    if (model->carries_work) pdot[model->tree_nv] = work_rate(d, t);
+    if (model->carries_work)
+        pdot[model->tree_nv] = work_rate(d, t, lwi_cut_momenta_prescribed_rate(&d->momenta));
     return lwi_tree_finite(model, t, pdot, "rate of momentum", &work->error);
 }
 
@@ -575,7 +578,7 @@ static bool path_accelerations(hdca *d, double t, const double *x)
     if (d->path) return lwi_path_accelerations(d->path, x, d->u, d->effort, true, d->udot);
     return lwi_net_move(d->net, t, x, d->u, true) &&
            lwi_net_accelerations(d->net, t, d->effort, (const double(*)[6])d->momenta.load,
-                                 d->udot); // no joint is cut, so the load is zero
+                                 d->udot);
 }
 
 // The same for a tree with long paths, in segments; false if the elimination has to decide.
@@ -589,12 +592,19 @@ static bool path_observe(lwi_work *work, double t, const double *x, const double
     if (!(d->path ? lwi_path_rates(d->path, x, p, d->u, d->p)
                   : lwi_net_speeds(d->net, t, x, p, d->u)))
         return false;
-    if (level >= LW_OBSERVE_ACCELERATION) {
+    const bool accelerates = level >= LW_OBSERVE_ACCELERATION;
+    const double prescribed = d->net ? lwi_net_prescribed(d->net) : 0;
+    if (accelerates && d->path) {
         path_efforts(d, t, x, inputs);
         memcpy(d->effort, d->tree.effort, (size_t)model->tree_nv * sizeof *d->effort);
     }
     lwi_tree_evaluate(model, &d->tree, t, x, d->u, inputs);
-    if (level >= LW_OBSERVE_ACCELERATION && !path_accelerations(d, t, x)) return false;
+    if (accelerates && d->net) {
+        memcpy(d->effort, d->tree.effort, (size_t)model->tree_nv * sizeof *d->effort);
+        lwi_net_zero_loads(d->net, d->momenta.load);
+        lwi_net_add_loads(d->net, d->momenta.load);
+    }
+    if (accelerates && !path_accelerations(d, t, x)) return false;
     if (level >= LW_OBSERVE_REACTION) { // those of udot have its round-off added up along the path
         lwi_tree_observe(model, &d->tree, t, d->u, d->udot, LW_OBSERVE_ACCELERATION, snapshot);
         if (lwi_aba(model, &d->tree, d->articulated, t, d->u, NULL, d->udot, &work->error) != LW_OK)
@@ -603,7 +613,7 @@ static bool path_observe(lwi_work *work, double t, const double *x, const double
     } else {
         lwi_tree_observe(model, &d->tree, t, d->u, d->udot, level, snapshot);
     }
-    snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] : 0;
+    snapshot->work = model->carries_work ? x[model->tree_nq + model->tree_nv] + prescribed : 0;
     return true;
 }
 

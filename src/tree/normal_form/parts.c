@@ -290,7 +290,8 @@ static lw_status create(const lw_model *model, bool any, lwi_arena *arena, lwi_k
 {
     *parts = (lwi_k_parts){.n = -1};
     if (!any && !all_have_parts(model)) return LW_OK;
-    const int max_parts = 3 * model->nnode; // a planar joint has three parts
+    const int max_parts =
+        (model->driven ? 7 : 3) * model->nnode; // three of a planar joint, four of its mount
     lwi_arena scratch;
     lwi_arena_init(&scratch, &arena->allocator);
     build b = {.model = model,

@@ -14,6 +14,8 @@ typedef struct lwt_net {
     double ratio;     ///< largest by smallest mass of rods; 0: within a factor of three
     int cut,
         count; ///< the hinge of a bar that the tree must not have, counted from 1; hinges so far
+    /** Changes hinge number `count` of a bar, and the rod that it carries, before it is added; NULL: none. */
+    void (*change)(struct lwt_net *net, lw_joint_desc *hinge, lw_body rod);
 } lwt_net;
 
 static inline lwt_net lwt_net_begin(uint64_t seed)
@@ -60,6 +62,7 @@ static inline lw_body lwt_net_bar(lwt_net *net, lw_body carrier, int n, lw_vec3 
         if (i % 5 == 3) hinge.body1 = rod, hinge.body2 = carrier; // backwards
         if (++net->count == net->cut) hinge.cut = LW_CUT_ALWAYS;
         if (net->rotor > 0 && i % 4 == 2) hinge.coordinate[0].rotor = net->rotor;
+        if (net->change) net->change(net, &hinge, rod);
         lwt_add(net->builder, &hinge);
         carrier = rod;
         at = next;

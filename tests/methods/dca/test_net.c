@@ -1,102 +1,7 @@
 // test_net.c -- long paths between few bodies in segments, branches and loops: agree with the general elimination.
-#include "methods/dca/net_cases.h"
+#include "methods/dca/net_checks.h"
 
-#include "methods/dca/segments/net.h"
 #include "support/run.h"
-
-// ------------------------------------------------------------------------------------------- tools
-
-static lwi_work *work_of(const lw_model *model, const char *formulation, int lanes, int threads)
-{
-    lwi_work *work;
-    lw_error error;
-    lw_options options;
-    lw_options_default(&options);
-    options.threads = threads;
-    lwt_ok(lwi_work_create_options(model, lwi_formulation_find(formulation), NULL, lanes, &options,
-                                   &work, &error),
-           &error);
-    return work;
-}
-
-static double *state_of(const lw_model *model, int nx, bool moved)
-{
-    double *x = lwt_reals(nx);
-    uint64_t seed = 5;
-    memcpy(x, model->tree_q0, (size_t)model->tree_nq * sizeof *x);
-    for (int k = 0; moved && k < model->nnode; k++)
-        if (model->node[k].nq == 1) x[model->node[k].iq] = lwt_random(&seed, -1, 1);
-    for (int i = 0; i < model->tree_nv; i++) x[model->tree_nq + i] = lwt_random(&seed, -1, 1);
-    return x;
-}
-
-// The net of the model, as hdca has it.
-static bool has_net(const lw_model *model)
-{
-    lwi_arena arena;
-    lwi_net_plan *plan;
-    lwi_arena_init(&arena, NULL);
-    assert_int_equal(lwi_net_plan_create(model, (lwi_net_choice){0}, &arena, &plan), LW_OK);
-    const bool found = plan != NULL;
-    lwi_arena_free(&arena);
-    return found;
-}
-
-// Rates in segments against those of another formulation, or of the general elimination.
-static void check_rates(const lw_model *model, const char *formulation, const char *other,
-                        bool moved, bool segments, double tolerance)
-{
-    lwi_work *net = work_of(model, formulation, 0, 1),
-             *plain = work_of(model, other, LWI_NO_KERNEL, 1);
-    const int nx = net->layout.nx, nq = model->tree_nq;
-    double *x = state_of(model, nx, moved), *a = lwt_reals(nx), *b = lwt_reals(nx);
-    double size[2] = {1, 1}, worst[2] = {0};
-    assert_int_equal(plain->layout.nx, nx);
-    lwt_ok(net->formulation->rates(net, 0, x, NULL, a), &net->error);
-    lwt_ok(plain->formulation->rates(plain, 0, x, NULL, b), &plain->error);
-    for (int i = 0; i < nx; i++) size[i >= nq] = fmax(size[i >= nq], fabs(b[i]));
-    for (int i = 0; i < nx; i++) {
-        const double off = fabs(a[i] - b[i]) / size[i >= nq];
-        worst[i >= nq] = fmax(worst[i >= nq], off);
-        if (!(off <= tolerance))
-            fail_msg("%s: %s %d of %d: %.17g, expected %.17g", formulation,
-                     i < nq ? "speed" : "rate", i < nq ? i : i - nq, nq, a[i], b[i]);
-    }
-    if (segments) assert_memory_not_equal(a, b, (size_t)nx * sizeof *a); // not the same evaluation
-    if (getenv("LW_SHOW"))
-        printf("%s by %s: rates of coordinates %.1e, of speeds or momenta %.1e\n", formulation,
-               other, worst[0], worst[1]);
-    lwi_work_destroy(net);
-    lwi_work_destroy(plain);
-    free(x), free(a), free(b);
-}
-
-// Observations in segments against those of the general elimination.
-static void check_observations(const lw_model *model, const char *formulation, double tolerance)
-{
-    lwi_snapshot m[2];
-    lwi_arena arena;
-    lwi_arena_init(&arena, NULL);
-    for (int i = 0; i < 2; i++) {
-        lwi_work *work = work_of(model, formulation, i ? LWI_NO_KERNEL : 0, 1);
-        double *x = state_of(model, work->layout.nx, true);
-        lwt_observe(work, 0, x, NULL, &arena, &m[i]);
-        free(x);
-        lwi_work_destroy(work);
-    }
-    const double *got[4] = {m[0].r[0], m[0].v[0], m[0].a[0], m[0].reaction[0]};
-    const double *other[4] = {m[1].r[0], m[1].v[0], m[1].a[0], m[1].reaction[0]};
-    const int n[4] = {3 * model->nbody, 3 * model->nbody, 3 * model->nbody, 6 * model->njoint};
-    for (int k = 0; k < 4; k++) {
-        double size = 1;
-        for (int i = 0; i < n[k]; i++) size = fmax(size, fabs(other[k][i]));
-        for (int i = 0; i < n[k]; i++)
-            if (!(fabs(got[k][i] - other[k][i]) <= tolerance * size))
-                fail_msg("%s: quantity %d, %d: %.17g, expected %.17g", formulation, k, i, got[k][i],
-                         other[k][i]);
-    }
-    lwi_arena_free(&arena);
-}
 
 // Errors were 1e-13 at most, of states and rates of size one in mechanisms of 300 bodies.
 #define TOLERANCE 1e-11
@@ -104,14 +9,14 @@ static void check_observations(const lw_model *model, const char *formulation, d
 static void check_tree(lwt_net *net)
 {
     lw_model *model = lwt_model(net->builder);
-    assert_true(has_net(model));
-    check_rates(model, "hdca", "hdca", true, true, TOLERANCE);
-    check_rates(model, "dca", "dca", true, true, TOLERANCE);
-    check_rates(model, "dca", "aba", true, true, TOLERANCE);
+    assert_true(lwt_has_net(model));
+    lwt_net_check_rates(model, "hdca", "hdca", 0, true, true, TOLERANCE);
+    lwt_net_check_rates(model, "dca", "dca", 0, true, true, TOLERANCE);
+    lwt_net_check_rates(model, "dca", "aba", 0, true, true, TOLERANCE);
     if (model->tree_nq == model->tree_nv) // of free bodies hdca has the momenta in other axes
-        check_rates(model, "hdca", "momenta", true, true, TOLERANCE);
-    check_observations(model, "hdca", 1e-10);
-    check_observations(model, "dca", 1e-10);
+        lwt_net_check_rates(model, "hdca", "momenta", 0, true, true, TOLERANCE);
+    lwt_net_check_observations(model, "hdca", 0, 1e-10);
+    lwt_net_check_observations(model, "dca", 0, 1e-10);
     lw_model_destroy(model);
 }
 
@@ -119,9 +24,9 @@ static void check_tree(lwt_net *net)
 static void check_loops(lwt_net *net, bool segments)
 {
     lw_model *model = lwt_model(net->builder);
-    assert_true(has_net(model));
-    check_rates(model, "hdca", "hdca", false, segments, TOLERANCE);
-    check_rates(model, "dca", "dca", false, segments, TOLERANCE);
+    assert_true(lwt_has_net(model));
+    lwt_net_check_rates(model, "hdca", "hdca", 0, false, segments, TOLERANCE);
+    lwt_net_check_rates(model, "dca", "dca", 0, false, segments, TOLERANCE);
     lw_model_destroy(model);
 }
 
@@ -153,9 +58,9 @@ static void light_and_heavy_links(void **state)
     const lw_body hub = lwt_net_hub(&net, lwt_ground, LW_JOINT_REVOLUTE, origin);
     lwt_net_branches(&net, hub, origin, 50, 2, 3);
     lw_model *model = lwt_model(net.builder);
-    assert_true(has_net(model));
-    check_rates(model, "hdca", "momenta", true, true, 1e-9);
-    check_rates(model, "dca", "aba", true, true, 1e-9);
+    assert_true(lwt_has_net(model));
+    lwt_net_check_rates(model, "hdca", "momenta", 0, true, true, 1e-9);
+    lwt_net_check_rates(model, "dca", "aba", 0, true, true, 1e-9);
     lw_model_destroy(model);
 }
 
@@ -304,9 +209,9 @@ static void bits_are_those_of_any_lanes_and_threads(void **state)
     double *first = NULL, *out = NULL;
     for (int w = 0; w < LWI_COUNT(width); w++)
         for (int t = 0; t < LWI_COUNT(threads) && lwi_path_kernels_of(width[w]); t++) {
-            lwi_work *work = work_of(model, "hdca", width[w], threads[t]);
+            lwi_work *work = lwt_net_work(model, "hdca", width[w], threads[t]);
             const int nx = work->layout.nx;
-            double *x = state_of(model, nx, false);
+            double *x = lwt_net_state(model, nx, false);
             out = lwt_reals(nx);
             for (int i = 0; i < 2; i++)
                 lwt_ok(work->formulation->rates(work, 0, x, NULL, out), &work->error);
@@ -334,15 +239,15 @@ static void declined_states_are_decided_by_the_elimination(void **state)
     lwt_net net = lwt_net_begin(1);
     lwt_net_ring(&net, false, 260);
     lw_model *model = lwt_model(net.builder);
-    assert_true(has_net(model));
+    assert_true(lwt_has_net(model));
     for (int f = 0; f < LWI_COUNT(formulation); f++)
         for (int i = 0; i < LWI_COUNT(angle); i++) {
             lwi_work *w[2];
             double *out[2];
             lw_status status[2];
             for (int k = 0; k < 2; k++) {
-                w[k] = work_of(model, formulation[f], k ? LWI_NO_KERNEL : 0, 1);
-                double *x = state_of(model, w[k]->layout.nx, false);
+                w[k] = lwt_net_work(model, formulation[f], k ? LWI_NO_KERNEL : 0, 1);
+                double *x = lwt_net_state(model, w[k]->layout.nx, false);
                 out[k] = lwt_reals(w[k]->layout.nx);
                 x[30] = angle[i];
                 status[k] = w[k]->formulation->rates(w[k], 0, x, NULL, out[k]);
@@ -368,45 +273,19 @@ static void other_models_are_left_alone(void **state)
     lwt_net_branches(&net, hub, origin, 12, 3, 3); // 39 branches of 12 to 14 links
     lw_model *model = lwt_model(net.builder);
     assert_true(model->nnode > 2 * LWI_PATH_MINIMUM - 64);
-    assert_false(has_net(model));
+    assert_false(lwt_has_net(model));
     lw_model_destroy(model);
 }
 
 // -------------------------------------------------------------------------------------------- runs
-
-static void step(lwi_work *work, double h, double *x, double *k[4], double *at)
-{
-    static const double part[] = {0, 0.5, 0.5, 1}, weight[] = {1. / 6, 1. / 3, 1. / 3, 1. / 6};
-    const int nx = work->layout.nx;
-    for (int s = 0; s < 4; s++) {
-        for (int i = 0; i < nx; i++) at[i] = x[i] + (s ? h * part[s] * k[s - 1][i] : 0);
-        lwt_ok(work->formulation->rates(work, 0, at, NULL, k[s]), &work->error);
-    }
-    for (int s = 0; s < 4; s++)
-        for (int i = 0; i < nx; i++) x[i] += h * weight[s] * k[s][i];
-}
-
-static double energy(const lw_model *model, const lwi_snapshot *m)
-{
-    double sum = 0;
-    for (int k = 0; k < model->nnode; k++) {
-        const int b = model->node[k].body;
-        const lwi_body *body = &model->body[b];
-        double L[3];
-        s3_mul_v(L, body->inertia, m->w[b]);
-        sum += 0.5 * (body->mass * v3_dot(m->v[b], m->v[b]) + v3_dot(m->w[b], L)) -
-               body->mass * v3_dot(model->gravity, m->r[b]);
-    }
-    return sum;
-}
 
 /** Energy is kept, also with impulses of loops in the momenta, and loops stay closed.  Of rk4 the error of steps of
  *  h is h^5. */
 static void check_run(lwt_net *net, double h, double tolerance)
 {
     lw_model *model = lwt_model(net->builder);
-    assert_true(has_net(model));
-    lwi_work *work = work_of(model, "hdca", 0, 1);
+    assert_true(lwt_has_net(model));
+    lwi_work *work = lwt_net_work(model, "hdca", 0, 1);
     lwt_run run = lwt_run_work(work, NULL);
     const int nx = work->layout.nx;
     double *k[4], *at = lwt_reals(nx), before, after;
@@ -415,10 +294,10 @@ static void check_run(lwt_net *net, double h, double tolerance)
     for (int i = 0; i < model->tree_nv; i++)
         run.x[model->tree_nq + i] += lwt_random(&seed, -0.1, 0.1);
     lwt_run_observe(&run);
-    before = energy(model, &run.now);
-    for (int i = 0; i < 40; i++) step(work, h, run.x, k, at);
+    before = lwt_net_energy(model, &run.now);
+    for (int i = 0; i < 40; i++) lwt_net_step(work, 0, h, run.x, k, at);
     lwt_run_observe(&run);
-    after = energy(model, &run.now);
+    after = lwt_net_energy(model, &run.now);
     double moved = 0, kinetic = 0;
     for (int b = 1; b < model->nbody; b++) {
         kinetic += 0.5 * model->body[b].mass * v3_dot(run.now.v[b], run.now.v[b]);

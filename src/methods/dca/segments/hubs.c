@@ -1,6 +1,8 @@
 // hubs.c -- the bodies between the paths of a net: their mechanism, and where they are (hubs.h).
 #include "methods/dca/segments/hubs_steps.h"
 
+#include "tree/body_forces.h"
+
 #define GET(field, count)                                                                          \
     if (!((field) = lwi_arena_push(arena, (size_t)(count), sizeof *(field)))) return LW_ERR_MEMORY
 
@@ -183,6 +185,7 @@ static lw_status make_edges(lwi_hubs *hubs, lwi_arena *arena)
     GET(hubs->c, hubs->nrow);
     GET(hubs->lambda, hubs->nrow);
     GET(hubs->sum, hubs->nrow);
+    GET(hubs->b, hubs->nrow);
     GET(hubs->c0, hubs->nrow);
     return LW_OK;
 }
@@ -230,6 +233,19 @@ lw_status lwi_hubs_make_core(lwi_hubs *hubs, lwi_pool *pool, lwi_arena *arena)
     return LW_OK;
 }
 
+// Forces act on hubs, and on bodies merged with these or the ground.
+static lw_status list_merged(lwi_hubs *hubs, lwi_arena *arena)
+{
+    const lw_model *model = hubs->model;
+    bool *used;
+    GET(used, model->nbody);
+    GET(hubs->merged, model->nmerged);
+    lwi_body_forces_mark(model, used);
+    for (int i = 0; i < model->nmerged; i++)
+        if (used[model->merged[i]]) hubs->merged[hubs->nmerged++] = model->merged[i];
+    return LW_OK;
+}
+
 lw_status lwi_hubs_create(const lwi_net_paths *paths, lwi_tree_work *tree, lwi_system *system,
                           lwi_arena *arena, lwi_hubs *hubs)
 {
@@ -239,6 +255,7 @@ lw_status lwi_hubs_create(const lwi_net_paths *paths, lwi_tree_work *tree, lwi_s
     GET(hubs->hub, plan->nhub);
     GET(hubs->path, plan->npath);
     GET(hubs->x, plan->nhub);
+    TRY(list_merged(hubs, arena));
     return make_edges(hubs, arena);
 }
 
@@ -383,4 +400,6 @@ void lwi_hubs_place(lwi_hubs *hubs, double t, const double *q)
         for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
             place_path(hubs, plan->carries[i]);
     }
+    for (int i = 0; i < hubs->nmerged; i++)
+        lwi_tree_ride(model, hubs->merged[i], NULL, hubs->system->R, hubs->system->r, NULL);
 }

@@ -92,9 +92,9 @@ typedef struct lwi_hubs {
     const lwi_net_plan *plan;
     const lwi_net_paths *paths;
     lwi_tree_work *tree; ///< link, R, r, V of hubs are written
-    lwi_system
-        *system;  ///< R, r, v, w of hubs, q and qd of loops are written; only this motion is used
-    lwi_hub *hub; ///< [nhub]
+    lwi_system *
+        system; ///< R, r, v, w of hubs, q and qd of loops and driven joints are written; only this motion is used
+    lwi_hub *hub;       ///< [nhub]
     lwi_hub_path *path; ///< [npath]
     int nedge, nrow;
     int nlost;                ///< rows that the elimination does not have
@@ -108,7 +108,12 @@ typedef struct lwi_hubs {
     double (*x)[6];               ///< [nhub] right side, then solution
     double *c, *lambda, *sum;     ///< [nrow] right side, a solution, and the sum of both passes
     double *core_c, *core_lambda; ///< [order.nrow]
-    double *c0;                   ///< [nrow] J V of joints: zero; of accelerations: - gamma
+    double *b;                    ///< [nrow] of joints: J V + b = 0
+    double *c0;                   ///< [nrow] J V of joints: - b; of accelerations: - gamma
+    int nmerged, *merged;         ///< bodies merged with others that forces act on or read
+    double prescribed;            ///< sum of P . sigma of the joints of hubs, by speeds [J]
+    double
+        prescribed_rate; ///< power of their drives and mounts less its rate, by rates of momenta [W]
 } lwi_hubs;
 
 /** @return LW_ERR_MEMORY */
@@ -146,6 +151,8 @@ bool lwi_hubs_accelerate(lwi_hubs *hubs, double t, const double *effort, const d
 void lwi_hubs_accelerate_again(lwi_hubs *hubs);
 /** Rates of the speeds [tree] of hubs, less accelerations of first joints of paths.  @return false: not finite */
 bool lwi_hubs_accelerations(lwi_hubs *hubs, double t, double *udot);
+/** Power of the drives and mounts of all joints, by the last accelerations, but of efforts across mounts of loops [W]. */
+double lwi_hubs_drive_power(const lwi_hubs *hubs);
 /** Adds efforts [tree] on hubs. */
 void lwi_hubs_efforts(const lwi_hubs *hubs, const double *effort, double *pdot);
 /** The multipliers of joint number `loop` of those that close loops; NULL: it has none. */

@@ -58,6 +58,7 @@ static void move_at_joint(lwi_hubs *hubs, int h, const double *u)
     double V[6] = {0}, v[3];
     if (node->parent >= 0) motion_to(V, link->R, link->r, hubs->tree->V[node->parent]);
     for (int j = 0; j < node->nv; j++) v6_axpy(V, u[node->iv + j], link->S[j]);
+    if (node->driven) v6_add(V, V, link->sigma);
     v3_cross(v, V + 3, node->c_r);
     v3_add(v, v, V);
     m3_mul_v(hubs->hub[h].V, hubs->tree->R[k], v);
@@ -109,9 +110,11 @@ void lwi_hubs_move(lwi_hubs *hubs, const double *u)
         else
             move_at_joint(hubs, h, u);
         lwi_hubs_give_velocity(hubs, h);
+        lwi_hubs_give_driven(hubs, h, u);
         for (int i = plan->from_hub[h]; i < plan->from_hub[h + 1]; i++)
             move_path(hubs, plan->carries[i]);
     }
+    lwi_hubs_move_merged(hubs);
 }
 
 // J A = - gamma; A has weight as if the ground were accelerated upwards.
@@ -206,4 +209,23 @@ bool lwi_hubs_accelerations(lwi_hubs *hubs, double t, double *udot)
     }
     lwi_hubs_less_heads(hubs, udot);
     return finite;
+}
+
+// F . sigma of tree joints; of loops, with J V = -b of their rows, -lambda . b.
+double lwi_hubs_drive_power(const lwi_hubs *hubs)
+{
+    const lwi_net_plan *plan = hubs->plan;
+    double power = 0, F[6];
+    for (int h = 0; h < plan->nhub; h++) {
+        const int k = plan->hub[h].node;
+        if (!hubs->model->node[k].driven) continue;
+        lwi_hubs_transmitted(hubs, h, F);
+        power += lwi_tree_drive_power(hubs->model, k, hubs->tree, F);
+    }
+    for (int e = 0; e < hubs->nedge; e++) {
+        const lwi_hub_edge *edge = &hubs->edge[e];
+        if (edge->loop < 0) continue;
+        for (int r = edge->row; r < edge->row + edge->rows; r++) power -= hubs->sum[r] * hubs->b[r];
+    }
+    return power;
 }

@@ -62,6 +62,7 @@ static void joint_rows(const lwi_hubs *hubs, lwi_hub_edge *edge, double t)
 {
     lwi_closure closure;
     lwi_hubs_closure(hubs, edge->joint, t, &closure);
+    memcpy(hubs->b + edge->row, closure.b, (size_t)closure.n * sizeof *closure.b);
     for (int i = 0; i < closure.nbody; i++)
         memcpy(edge->J[i], closure.J[i], (size_t)closure.n * sizeof *closure.J[i]);
 }
@@ -138,6 +139,7 @@ static void closing_rows(lwi_hubs *hubs, lwi_hub_edge *edge, double t)
     const int body1 = hubs->model->joint[edge->joint].body1;
     lwi_closure closure;
     lwi_hubs_closure(hubs, edge->joint, t, &closure);
+    memcpy(hubs->b + edge->row, closure.b, (size_t)closure.n * sizeof *closure.b);
     memset(edge->J, 0, sizeof edge->J);
     memset(own->C, 0, sizeof own->C);
     memset(own->pull, 0, sizeof own->pull);

@@ -55,12 +55,22 @@ static void tie_velocity(lwi_hubs *hubs, int i)
     v3_cross_add(v, w, arm);
 }
 
+// Of a driven joint: its motion, for forces, and its share in the momenta.
+static void give_driven(lwi_hubs *hubs, int h, const double *u)
+{
+    double P[6];
+    lwi_hubs_give_driven(hubs, h, u);
+    lwi_hubs_transmitted(hubs, h, P);
+    hubs->prescribed += v6_dot(P, hubs->tree->link[hubs->plan->hub[h].node].sigma);
+}
+
 // qdot = H'(V_B - V_A)                                                            [chadaj2017, (46)]
 bool lwi_hubs_speeds(lwi_hubs *hubs, double *u)
 {
     const lwi_net_plan *plan = hubs->plan;
     const lwi_tree_work *tree = hubs->tree;
     bool finite = true;
+    hubs->prescribed = 0;
     for (int h = 0; h < plan->nhub; h++) {
         const int k = plan->hub[h].node, path = plan->hub[h].path;
         const lwi_node *node = &hubs->model->node[k];
@@ -69,11 +79,13 @@ bool lwi_hubs_speeds(lwi_hubs *hubs, double *u)
         v6_copy(own, tree->V[k]);
         if (path < 0 && node->parent >= 0)
             motion_to(before, link->R, link->r, tree->V[node->parent]);
+        if (node->driven) v6_add(before, before, link->sigma);
         for (int i = 0; i < 6; i++) own[i] -= before[i];
         for (int j = 0; j < node->nv; j++) to[j] = v6_dot(link->S[j], own);
         lwi_joint_metric_solve(node->nv, tree->link[k].S, to);
         if (path >= 0) to[0] = lwi_hubs_relative_at_tip(hubs, h);
         finite = finite && finite_entries(to, node->nv);
+        if (node->driven) give_driven(hubs, h, u);
     }
     lwi_hubs_less_heads(hubs, u);
     for (int i = 0; i < plan->npath; i++)
@@ -145,30 +157,27 @@ static void to_link(const lwi_hubs *hubs, int k, const double wrench[6], double 
 }
 
 // pdot = S'(T - V x* P) + Sdot'P of the joint of a hub; P = W + J'lambda.                [naudet2003, (35)]
+// Work of drives and mounts: momenta.c.
 static void joint_rates(lwi_hubs *hubs, int h, double t, const double *u, double *pdot)
 {
     const int k = hubs->plan->hub[h].node;
     const lwi_node *node = &hubs->model->node[k];
     lwi_link *link = &hubs->tree->link[k];
+    const bool turns = !node->type->constant_axis || node->driven;
     double P[6], T[6] = {0}, balance[6];
-    const int e = hubs->hub[h].edge;
-    v6_copy(P, hubs->hub[h].W);
-    if (e >= 0) {
-        const lwi_hub_edge *edge = &hubs->edge[e];
-        const int side = side_of(edge, h);
-        double wrench[6] = {0};
-        for (int r = 0; r < edge->rows; r++)
-            v6_axpy(wrench, hubs->sum[edge->row + r], edge->J[side][r]);
-        to_link(hubs, k, wrench, P);
-    }
+    lwi_hubs_transmitted(hubs, h, P);
     to_link(hubs, k, hubs->hub[h].T, T);
     force_cross(balance, hubs->tree->V[k], P);
     for (int i = 0; i < 6; i++) balance[i] = T[i] - balance[i];
-    if (!node->type->constant_axis) lwi_link_rates(hubs->model, k, t, u + node->iv, link);
+    if (turns) lwi_link_rates(hubs->model, k, t, u + node->iv, link);
     for (int j = 0; j < node->nv; j++) {
         pdot[node->iv + j] = v6_dot(link->S[j], balance);
-        if (!node->type->constant_axis) pdot[node->iv + j] += v6_dot(link->Sdot[j], P);
+        if (turns) pdot[node->iv + j] += v6_dot(link->Sdot[j], P);
     }
+    if (!node->driven) return;
+    for (int i = 0; i < 6; i++) balance[i] = -balance[i]; // what the joint transmits, less Pdot
+    hubs->prescribed_rate +=
+        lwi_tree_drive_power(hubs->model, k, hubs->tree, balance) - v6_dot(P, link->sigma_dot);
 }
 
 // fdot = T_f,  ndot = T_n - v x f, world axes about the link's origin.
@@ -188,6 +197,7 @@ static void free_rates(const lwi_hubs *hubs, int h, const double *p, double *pdo
 bool lwi_hubs_rates(lwi_hubs *hubs, double t, const double *p, const double *u, double *pdot)
 {
     bool finite = true;
+    hubs->prescribed_rate = 0;
     for (int h = 0; h < hubs->plan->nhub; h++) {
         const lwi_node *node = &hubs->model->node[hubs->plan->hub[h].node];
         if (is_free(node))

@@ -1,6 +1,8 @@
 // hubs_solve.c -- velocities of the hubs of a net and wrenches at the tips of paths, or accelerations (hubs.h).
 #include "methods/dca/segments/hubs_steps.h"
 
+#include "loops/cut.h"
+
 // b += a wrench [f; n] in axes of the link about its origin.
 static void add_from_link(const lwi_hubs *hubs, int k, int hub, double sign, const double wrench[6],
                           double b[6])
@@ -267,12 +269,12 @@ void lwi_hubs_solve_first(lwi_hubs *hubs, bool known)
     give_ends(hubs, false);
 }
 
-// Velocities: nothing is known of the motion but what the hubs have.
+// Velocities: nothing is known of the motion but what the hubs have, and drives and mounts of their joints.
 static void still(lwi_hubs *hubs)
 {
     for (int i = 0; i < hubs->plan->npath; i++)
         for (int c = 0; c < LWI_PATH_HANDLE; c++) hubs->path[i].kX[c] = hubs->path[i].kY[c] = 0;
-    for (int i = 0; i < hubs->nrow; i++) hubs->c0[i] = 0;
+    for (int i = 0; i < hubs->nrow; i++) hubs->c0[i] = -hubs->b[i];
 }
 
 bool lwi_hubs_solve(lwi_hubs *hubs, double t, const double *p)
@@ -349,10 +351,46 @@ void lwi_hubs_give_velocity(lwi_hubs *hubs, int h)
     v3_add(V, V, c);
 }
 
+void lwi_hubs_give_driven(lwi_hubs *hubs, int h, const double *u)
+{
+    const lw_model *model = hubs->model;
+    const int k = hubs->plan->hub[h].node;
+    const lwi_node *node = &model->node[k];
+    const lwi_link *link = &hubs->tree->link[k];
+    if (!node->driven) return;
+    memcpy(hubs->system->q + model->joint[node->joint].iq, link->q,
+           (size_t)node->type->nq * sizeof *link->q);
+    lwi_tree_speeds(model, k, link, u, hubs->system->qd);
+}
+
+void lwi_hubs_move_merged(lwi_hubs *hubs)
+{
+    lwi_system *s = hubs->system;
+    for (int i = 0; i < hubs->nmerged; i++) {
+        const int b = hubs->merged[i];
+        v3_copy(s->w[b], s->w[hubs->model->body[b].carrier]);
+        lwi_tree_ride(hubs->model, b, s->w[b], s->R, s->r, s->v);
+    }
+}
+
 void lwi_hubs_again(lwi_hubs *hubs)
 {
     lwi_hubs_solve_again(hubs);
     for (int h = 0; h < hubs->plan->nhub; h++) lwi_hubs_give_velocity(hubs, h);
+    lwi_hubs_move_merged(hubs);
+}
+
+void lwi_hubs_transmitted(const lwi_hubs *hubs, int h, double P[6])
+{
+    const int k = hubs->plan->hub[h].node, e = hubs->hub[h].edge;
+    v6_copy(P, hubs->hub[h].W);
+    if (e < 0) return;
+    const lwi_hub_edge *edge = &hubs->edge[e];
+    const int side = side_of(edge, h);
+    double wrench[6] = {0};
+    for (int r = 0; r < edge->rows; r++)
+        v6_axpy(wrench, hubs->sum[edge->row + r], edge->J[side][r]);
+    lwi_cut_add_wrench(hubs->model, hubs->tree, k, 1, wrench, P);
 }
 
 const double *lwi_hubs_multipliers(const lwi_hubs *hubs, int loop)

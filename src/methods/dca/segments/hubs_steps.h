@@ -28,6 +28,12 @@ void lwi_hubs_solve_first(lwi_hubs *hubs, bool known);
 void lwi_hubs_solve_again(lwi_hubs *hubs);
 /** The velocity of a hub, for the rows of its joints and in its link. */
 void lwi_hubs_give_velocity(lwi_hubs *hubs, int h);
+/** Velocities of the bodies merged with hubs that forces act on or read. */
+void lwi_hubs_move_merged(lwi_hubs *hubs);
+/** What the joint of a hub transmits, in axes of its link about its origin: W and its multipliers. */
+void lwi_hubs_transmitted(const lwi_hubs *hubs, int h, double P[6]);
+/** Coordinates and speeds of the joint of a hub if it is driven, for forces. */
+void lwi_hubs_give_driven(lwi_hubs *hubs, int h, const double *u);
 
 /** Speed, or acceleration, of the joint at the tip of a path that carries hub h. */
 double lwi_hubs_relative_at_tip(const lwi_hubs *hubs, int h);
@@ -111,7 +117,7 @@ static inline lwi_hub_rows rows_left(const lwi_hubs *hubs, int h)
 
 static inline bool is_free(const lwi_node *node)
 {
-    return node->parent < 0 && lwi_joint_is_free(node->type) && !node->reversed;
+    return node->parent < 0 && lwi_joint_is_free(node->type) && !node->reversed && !node->driven;
 }
 
 // Whether x [n] are all finite.

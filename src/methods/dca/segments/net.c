@@ -158,3 +158,36 @@ void lwi_net_add_efforts(const lwi_net *net, const double *effort, double *pdot)
     for (int k = 0; k < plan->nhinge; k++) pdot[plan->iv[k]] += effort[plan->iv[k]];
     lwi_hubs_efforts(&net->hubs, effort, pdot);
 }
+
+static int body_of_hub(const lwi_net *net, int h)
+{
+    return net->hubs.model->node[net->plan->hub[h].node].body;
+}
+
+void lwi_net_zero_loads(const lwi_net *net, double (*load)[6])
+{
+    for (int h = 0; h < net->plan->nhub; h++) v6_zero(load[body_of_hub(net, h)]);
+}
+
+void lwi_net_add_loads(const lwi_net *net, double (*load)[6])
+{
+    if (!(net->hubs.model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST))) return;
+    for (int h = 0; h < net->plan->nhub; h++) {
+        const int b = body_of_hub(net, h);
+        v6_add(load[b], load[b], net->hubs.tree->loads.wrench[b]);
+    }
+}
+
+double lwi_net_drive_power(const lwi_net *net)
+{
+    return net->hubs.model->driven ? lwi_hubs_drive_power(&net->hubs) : 0;
+}
+
+double lwi_net_prescribed(const lwi_net *net)
+{
+    return net->hubs.prescribed;
+}
+double lwi_net_prescribed_rate(const lwi_net *net)
+{
+    return net->hubs.prescribed_rate;
+}

@@ -50,4 +50,14 @@ bool lwi_net_accelerations(lwi_net *net, double t, const double *effort, const d
                            double *udot);
 void lwi_net_add_efforts(const lwi_net *net, const double *effort, double *pdot);
 
+/** Zero, and what the forces of the tree workspace put on bodies, in the loads of all hubs. */
+void lwi_net_zero_loads(const lwi_net *net, double (*load)[6]);
+void lwi_net_add_loads(const lwi_net *net, double (*load)[6]);
+/** Power of drives and mounts, without that of efforts across mounts of loops [W]; after lwi_net_accelerations. */
+double lwi_net_drive_power(const lwi_net *net);
+/** Of driven and mounted joints of the tree: the sum of P . sigma [J] after lwi_net_speeds, and their power less its
+ *  rate [W] after lwi_net_rates; as lwi_momenta_prescribed and lwi_momenta_prescribed_rate. */
+double lwi_net_prescribed(const lwi_net *net);
+double lwi_net_prescribed_rate(const lwi_net *net);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "spatial/rotation.h"
+#include "tree/body_forces.h"
 #include "tree/normal_form/build.h"
 
 #include <limits.h>
@@ -69,6 +70,18 @@ static void find_ties(planner *p)
     }
 }
 
+// Bodies that forces act on or read are in no path.
+static lw_status find_loaded(planner *p)
+{
+    const lw_model *model = p->model;
+    bool *used;
+    GET(&p->scratch, used, model->nbody);
+    lwi_body_forces_mark(model, used);
+    for (int k = 0; k < model->nnode; k++)
+        if (used[model->node[k].body]) p->link[k] = false;
+    return LW_OK;
+}
+
 // Bodies on revolute joints, without branches.
 static lw_status find_links(planner *p)
 {
@@ -89,6 +102,7 @@ static lw_status find_links(planner *p)
         p->child[node->parent] = k;
     }
     for (int k = 0; k < n; k++) p->link[k] &= p->children[k] <= 1;
+    TRY(find_loaded(p));
     find_ties(p);
     return LW_OK;
 }
@@ -508,9 +522,8 @@ static lw_status make_joins(planner *p)
 
 static bool accepts(const lw_model *model, int minimum)
 {
-    if (model->nnode < 1 || model->ncoupling || model->driven || model->tree_nv < minimum)
+    if (model->nnode < 1 || model->ncoupling || model->tree_nv + model->nnode < minimum)
         return false;
-    if (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)) return false;
     for (int i = 0; i < model->nloop; i++)
         if (model->joint[model->loop[i]].nrotor > 0) return false;
     return true;
@@ -520,7 +533,8 @@ static bool accepts(const lw_model *model, int minimum)
 static bool is_worth_it(const planner *p, int minimum)
 {
     const lwi_net_plan *plan = p->plan;
-    if (plan->nhinge < minimum || plan->nhinge < LWI_NET_SHARE * plan->nhub) return false;
+    const int share = p->choice.share ? p->choice.share : LWI_NET_SHARE;
+    if (plan->nhinge + plan->nhub < minimum || plan->nhinge < share * plan->nhub) return false;
     for (int h = 0; h < plan->nhub; h++) {
         const lwi_node *node = &p->model->node[plan->hub[h].node];
         for (int j = 0; j < node->nv; j++)

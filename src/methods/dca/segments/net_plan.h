@@ -2,7 +2,8 @@
 //
 // Problem: find the paths of a model, cut them into segments, eight to a group, and order the joins.  Bodies that are
 // in no path are `hubs`: those that branch, that joints outside the tree or joints other than revolute ones attach
-// to, and those of paths that are too short.  A path begins at a hub or the ground and ends at a hub, with a cut
+// to, that driven joints or moving mounts are before or after, that forces act on or formulas read, and those of paths
+// that are too short.  A path begins at a hub or the ground and ends at a hub, with a cut
 // through this hub's joint, or with a free tip.  A hinge outside the tree that attaches to the last body of a path ends
 // it likewise, without a hub: such `ties` join two halves of a bar that a loop is cut in, or a path and a hub.
 // Input: lw_model.  Output: lwi_net_plan and the constants of the bodies in blocks.  Cost: O(n log n).
@@ -15,9 +16,10 @@
 
 /** Which paths are cut, and where; for tests. */
 typedef struct lwi_net_choice {
-    int minimum;  ///< hinges of all paths together; 0: LWI_PATH_MINIMUM
+    int minimum;  ///< hinges of all paths together, and hubs; 0: LWI_PATH_MINIMUM
     int shortest; ///< hinges of a path; 0: LWI_NET_SHORTEST
     int length;   ///< bodies of a segment, about; 0: from the lengths of all paths
+    int share;    ///< hinges of paths for each hub, at least; 0: LWI_NET_SHARE
 } lwi_net_choice;
 
 enum {
@@ -86,8 +88,7 @@ typedef struct lwi_net_plan {
     int longest;          ///< bodies of a segment
 } lwi_net_plan;
 
-/** @param plan  out; NULL if the model has too few hinges in long paths, or couplings, drives, mounts, loads that
- *               need poses, or rotors at hubs
+/** @param plan  out; NULL if the model has too few hinges in long paths, or couplings, or rotors at hubs
  *  @return LW_ERR_MEMORY */
 lw_status lwi_net_plan_create(const lw_model *model, lwi_net_choice choice, lwi_arena *arena,
                               lwi_net_plan **plan);

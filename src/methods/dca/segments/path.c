@@ -268,11 +268,18 @@ static void set_rows(lwi_path *path)
 lw_status lwi_path_create(const lw_model *model, lwi_path_choice choice, int width, lwi_pool *pool,
                           lwi_arena *arena, lwi_path **out)
 {
-    const lwi_path_kernels *kernels = lwi_path_kernels_of(width);
-    lwi_path_plan *plan = NULL;
+    lwi_path_plan *plan;
     *out = NULL;
-    if (kernels) TRY(lwi_path_plan_create(model, choice, arena, &plan));
-    if (!plan) return LW_OK;
+    TRY(lwi_path_plan_create(model, choice, arena, &plan));
+    return plan ? lwi_path_create_planned(model, plan, width, pool, arena, out) : LW_OK;
+}
+
+lw_status lwi_path_create_planned(const lw_model *model, const lwi_path_plan *plan, int width,
+                                  lwi_pool *pool, lwi_arena *arena, lwi_path **out)
+{
+    const lwi_path_kernels *kernels = lwi_path_kernels_of(width);
+    *out = NULL;
+    if (!kernels) return LW_OK;
     const int segments = LWI_LANES * plan->groups;
     lwi_path *path = LWI_PUSH(arena, lwi_path, 1);
     if (!path) return LW_ERR_MEMORY;

@@ -22,6 +22,9 @@ typedef struct lwi_path lwi_path; ///< used by one thread at a time
  *  @return LW_ERR_MEMORY */
 lw_status lwi_path_create(const lw_model *model, lwi_path_choice choice, int width, lwi_pool *pool,
                           lwi_arena *arena, lwi_path **path);
+/** The same with a plan of the model, which must outlive the path. */
+lw_status lwi_path_create_planned(const lw_model *model, const lwi_path_plan *plan, int width,
+                                  lwi_pool *pool, lwi_arena *arena, lwi_path **path);
 /** The plan of the path, for reports. */
 const lwi_path_plan *lwi_path_plan_of(const lwi_path *path);
 /** Ranks share evaluations from now on, while they are active: each has its groups and a part of their joins, the first

@@ -1,0 +1,23 @@
+// divide.c -- how a model is divided into segments (divide.h).
+#include "methods/dca/segments/divide.h"
+
+// Forces on bodies of a path as efforts cost more than the segments (bench/ops/paths.c, `wrenches`), a hub as much as
+// some 20 bodies.
+enum { HINGES_FOR_HUB = 24 };
+
+static bool acts_on_bodies(const lw_model *model)
+{
+    return (model->force_needs & (LWI_NEEDS_POSE | LWI_NEEDS_TWIST)) != 0;
+}
+
+lw_status lwi_divide(const lw_model *model, lwi_arena *arena, lwi_path_plan **path,
+                     lwi_net_plan **net)
+{
+    *path = NULL, *net = NULL;
+    if (acts_on_bodies(model)) {
+        TRY(lwi_net_plan_create(model, (lwi_net_choice){.share = HINGES_FOR_HUB}, arena, net));
+        if (*net) return LW_OK;
+    }
+    TRY(lwi_path_plan_create(model, (lwi_path_choice){0}, arena, path));
+    return *path ? LW_OK : lwi_net_plan_create(model, (lwi_net_choice){0}, arena, net);
+}

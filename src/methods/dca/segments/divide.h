@@ -1,0 +1,18 @@
+// divide.h -- how a model is divided into segments: as one path (plan.h), as several between hubs (net_plan.h), or not
+// at all.
+//
+// Where forces act on bodies of a path, it has the choice: efforts on all joints between these bodies and the ground
+// (tree/body_forces.h), or hubs there.  Cost: that of the plans.
+//
+// The division depends on the model alone, never on threads or the processor: results do not either.
+#ifndef LWI_METHODS_DCA_SEGMENTS_DIVIDE_H
+#define LWI_METHODS_DCA_SEGMENTS_DIVIDE_H
+
+#include "methods/dca/segments/net_plan.h"
+
+/** @param path, net  out; at most one of them, the other is NULL
+ *  @return LW_ERR_MEMORY */
+lw_status lwi_divide(const lw_model *model, lwi_arena *arena, lwi_path_plan **path,
+                     lwi_net_plan **net);
+
+#endif
