@@ -320,8 +320,6 @@ lw_status lwi_forward_derivatives(const lw_model *model, lwi_state_derivatives *
     lwi_inverse_derivatives(model, d, work, t, q, v, vdot, inputs, by_q, by_v, M);
     const int bad = lwi_tree_factor_mass(model, &d->tree, M);
     if (bad >= 0) return no_inertia(model, bad, t, error);
-    lwi_tree_solve_mass(&d->tree, n, M, -1, by_q);
-    lwi_tree_solve_mass(&d->tree, n, M, -1, by_v);
-    lwi_tree_inverse_mass(&d->tree, n, M, by_tau);
+    lwi_tree_solve_mass(&d->tree, n, M, by_q, by_v, by_tau);
     return LW_OK;
 }

@@ -104,12 +104,15 @@ static bool is_deep(const lwi_tree_derivatives *d, int n)
     return ways > (size_t)n * 12;
 }
 
-static lw_status create_articulated(const lw_model *model, lwi_arena *arena,
-                                    lwi_tree_derivatives *d)
+static lw_status create_solver(const lw_model *model, lwi_arena *arena, lwi_tree_derivatives *d)
 {
     const size_t n = (size_t)model->tree_nv;
+    const bool deep = is_deep(d, model->tree_nv);
+    const size_t columns = deep ? LWI_DERIVATIVE_COLUMNS : LWI_DERIVATIVE_STRIDE(n);
     d->inertia = NULL;
-    if (!is_deep(d, model->tree_nv)) return LW_OK;
+    d->block = LWI_PUSH(arena, double, n *columns);
+    if (!d->block) return LW_ERR_MEMORY;
+    if (!deep) return LW_OK;
     lwi_articulated_tree *t = &d->articulated;
     d->inertia = LWI_PUSH(arena, lwi_inertia, model->nnode);
     *t = (lwi_articulated_tree){
@@ -141,16 +144,15 @@ lw_status lwi_tree_derivatives_create(const lw_model *model, lwi_arena *arena,
     d->run = LWI_PUSH(arena, int, n);
     d->column_q = LWI_PUSH(arena, double, n *n);
     d->column_v = LWI_PUSH(arena, double, n *n);
-    d->block = LWI_PUSH(arena, double, LWI_DERIVATIVE_COLUMNS *n);
     d->terms = LWI_PUSH(arena, lwi_speed_terms, n);
     d->way = lwi_arena_push(arena, (size_t)d->screws.n, sizeof *d->way);
     d->load = lwi_arena_push(arena, (size_t)d->screws.n, sizeof *d->load);
     if (!d->terms || !d->way || !d->load) return LW_ERR_MEMORY;
     if (!d->subtree || !d->rate || !d->next || !d->next_run || !d->lower || !d->run ||
-        !d->column_q || !d->column_v || !d->block)
+        !d->column_q || !d->column_v)
         return LW_ERR_MEMORY;
     order(model, d);
-    return create_articulated(model, arena, d);
+    return create_solver(model, arena, d);
 }
 
 // ---------------------------------------------------------------------------------------- subtrees
@@ -176,21 +178,36 @@ static void velocity_apply_t(const lwi_subtree *s, const double x[6], double w[3
     v3_axpy(w, 2, rotated);
 }
 
-// The lower half of B.
+// J := R J_k R' about the world's origin, with the first moment h [axes of the world] about the origin r of the link.
+static void world_inertia(const lwi_node *node, const double R[9], const double r[3],
+                          const double h[3], double J[6])
+{
+    double u[3]; // r u' + u r' = r h' + h r' + m r r'
+    s3_rotate(J, R, node->J);
+    for (int i = 0; i < 3; i++) u[i] = h[i] + 0.5 * node->mass * r[i];
+    J[0] += 2 * (r[1] * u[1] + r[2] * u[2]);
+    J[1] += 2 * (r[0] * u[0] + r[2] * u[2]);
+    J[2] += 2 * (r[0] * u[0] + r[1] * u[1]);
+    J[3] -= r[0] * u[1] + u[0] * r[1];
+    J[4] -= r[0] * u[2] + u[0] * r[2];
+    J[5] -= r[1] * u[2] + u[1] * r[2];
+}
+
+// The lower half of B: W~ J - J W~ is symmetric.
 static void velocity_matrix(const lwi_subtree *s, const double V[6], double Ba[9])
 {
-    const double *w = V + 3;
-    double J[9], l[3], W[9] = {0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0}, JW[9], WJ[9];
-    s3_full(J, s->J);
-    s3_mul_v(l, s->J, w);
-    m3_mul(JW, J, W);
-    m3_mul(WJ, W, J);
-    const double L[9] = {0, -l[2], l[1], l[2], 0, -l[0], -l[1], l[0], 0};
-    const double hv = 2 * v3_dot(s->h, V);
-    for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++)
-            Ba[3 * i + j] = WJ[3 * i + j] - JW[3 * i + j] - L[3 * i + j] - 2 * V[i] * s->h[j] +
-                            (i == j ? hv : 0);
+    const double *w = V + 3, *J = s->J, *h = s->h;
+    const double xy = w[1] * J[5] - w[2] * J[1] + w[2] * J[0] - w[0] * J[4],
+                 xz = w[1] * J[2] - w[2] * J[5] + w[0] * J[3] - w[1] * J[0],
+                 yz = w[2] * J[4] - w[0] * J[2] + w[0] * J[1] - w[1] * J[3];
+    double l[3];
+    s3_mul_v(l, J, w);
+    Ba[0] = 2 * (w[1] * J[4] - w[2] * J[3] + h[1] * V[1] + h[2] * V[2]);
+    Ba[4] = 2 * (w[2] * J[3] - w[0] * J[5] + h[0] * V[0] + h[2] * V[2]);
+    Ba[8] = 2 * (w[0] * J[5] - w[1] * J[4] + h[0] * V[0] + h[1] * V[1]);
+    Ba[1] = xy + l[2] - 2 * V[0] * h[1], Ba[3] = xy - l[2] - 2 * V[1] * h[0];
+    Ba[2] = xz - l[1] - 2 * V[0] * h[2], Ba[6] = xz + l[1] - 2 * V[2] * h[0];
+    Ba[5] = yz + l[0] - 2 * V[1] * h[2], Ba[7] = yz - l[0] - 2 * V[2] * h[1];
 }
 
 // The body of a node alone; `last`: the element that carries it, NULL: the ground.
@@ -198,14 +215,11 @@ static void subtree_own(const lwi_node *node, const double R[9], const double r[
                         const lwi_screw *last, lwi_subtree *s)
 {
     double rotated[3], f[6], P[6];
-    lwi_inertia local, world = {{0}, {0}, {0}};
     *s = (lwi_subtree){.m = node->mass};
     m3_mul_v(rotated, R, node->h);
+    world_inertia(node, R, r, rotated, s->J);
     v3_scale(s->h, node->mass, r);
     v3_add(s->h, s->h, rotated);
-    inertia_rigid(&local, node->mass, node->h, node->J);
-    inertia_add_from(&world, R, r, &local);
-    memcpy(s->J, world.C, sizeof s->J);
     if (!last) return;
     subtree_apply(s, last->V, P);
     v3_copy(s->p, P);
@@ -269,9 +283,13 @@ static void fill_speed(const lw_model *model, lwi_tree_derivatives *d, int i)
     motion_cross(rate2, A, S);
     motion_cross(term, V, rate);
     v6_add(rate2, rate2, term);
-    motion_cross(drift, V_before, S);
-    motion_cross(term, e->V, S);
-    v6_add(drift, drift, term);
+    if (e->nspeed == 1) { // V_before x S is V_after x S
+        v6_add(drift, rate, rate);
+    } else {
+        motion_cross(drift, V_before, S);
+        motion_cross(term, e->V, S);
+        v6_add(drift, drift, term);
+    }
     for (int c = 0; c < 6; c++) {
         d->arrays.S[c][i] = S[c];
         d->arrays.rate2[c][i] = rate2[c];
@@ -320,27 +338,23 @@ static void correct_element(lwi_tree_derivatives *d, int i, const double tilt[6]
     }
 }
 
-// to += from' without the diagonal, in blocks, because columns of large matrices share lines of the cache.
-static void add_transposed(double *to, const double *from, int n)
+// to[k][i] := from[i][k] for the speeds k on the way from speed i to the ground; in blocks of speeds that follow each
+// other, because columns of large matrices share lines of the cache.
+static void mirror(const lwi_tree_derivatives *d, int n, const double *from, double *to)
 {
     enum { BLOCK = 8 };
     const size_t N = (size_t)n;
-    for (size_t i0 = 0; i0 < N; i0 += BLOCK)
-        for (size_t k0 = 0; k0 < N; k0 += BLOCK)
-            for (size_t i = i0; i < N && i < i0 + BLOCK; i++)
-                for (size_t k = k0; k < N && k < k0 + BLOCK; k++)
-                    if (i != k) to[i * N + k] += from[k * N + i];
-}
-
-// Entries (i, k) of M are filled for the speeds k on the way from speed i to the ground.
-static void symmetrise(double *M, int n)
-{
-    const size_t N = (size_t)n;
-    for (size_t i = 0; i < N; i++)
-        for (size_t k = 0; k < i; k++) {
-            const double m = M[i * N + k] + M[k * N + i]; // one of them is zero
-            M[i * N + k] = M[k * N + i] = m;
-        }
+    for (int first = 0, end; first < n; first = end) {
+        end = first + 1;
+        while (end < n && end < first + BLOCK && d->next[end] == end - 1) end++;
+        for (int last = d->next[first]; last >= 0; last = d->next[d->next_run[last]])
+            for (int k = d->next_run[last]; k <= last; k++)
+                for (int i = first; i < end; i++)
+                    to[(size_t)k * N + (size_t)i] = from[(size_t)i * N + (size_t)k];
+        for (int i = first + 1; i < end; i++)
+            for (int k = first; k < i; k++)
+                to[(size_t)k * N + (size_t)i] = from[(size_t)i * N + (size_t)k];
+    }
 }
 
 static void fill(const lw_model *model, lwi_tree_derivatives *d, const lwi_tree_work *work,
@@ -362,8 +376,6 @@ void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *
     memset(by_q, 0, N * N * sizeof *by_q);
     memset(by_v, 0, N * N * sizeof *by_v);
     if (M) memset(M, 0, N * N * sizeof *M);
-    memset(d->column_q, 0, N * N * sizeof *by_q);
-    memset(d->column_v, 0, N * N * sizeof *by_v);
     for (int i = 0; i < n; i++) {
         const size_t row = (size_t)i * N;
         const lwi_speed_entries to = {by_q + row, by_v + row, M ? M + row : NULL, d->column_q + row,
@@ -376,9 +388,9 @@ void lwi_tree_inertial_derivatives(const lw_model *model, lwi_tree_derivatives *
         correct_element(d, i, tilt, to.row_q, to.column_q);
         if (M) to.M[i] += model->tree_rotor[i];
     }
-    add_transposed(by_q, d->column_q, n);
-    add_transposed(by_v, d->column_v, n);
-    if (M) symmetrise(M, n);
+    mirror(d, n, d->column_q, by_q);
+    mirror(d, n, d->column_v, by_v);
+    if (M) mirror(d, n, M, M);
 }
 
 // ---------------------------------------------------------------------------------------- products
@@ -493,22 +505,16 @@ int lwi_tree_factor_mass(const lw_model *model, lwi_tree_derivatives *d, double 
     return kernels_of()->factor(model->tree_nv, d->lower, d->run, M);
 }
 
-void lwi_tree_solve_mass(lwi_tree_derivatives *d, int n, const double *L, double scale, double *X)
+void lwi_tree_solve_mass(lwi_tree_derivatives *d, int n, const double *L, double *by_q,
+                         double *by_v, double *inverse)
 {
-    if (d->inertia)
-        kernels_of()->solve_articulated(&d->articulated, scale, X);
-    else
-        kernels_of()->solve(n, d->lower, L, scale, X, d->block);
-}
-
-void lwi_tree_inverse_mass(lwi_tree_derivatives *d, int n, const double *L, double *X)
-{
-    const size_t N = (size_t)n;
-    if (d->inertia) {
-        kernels_of()->inverse_articulated(&d->articulated, X);
+    const lwi_derivative_kernels *kernels = kernels_of();
+    double *const X[2] = {by_q, by_v};
+    if (!d->inertia) {
+        kernels->solve(n, d->lower, L, X, inverse, d->block);
         return;
     }
-    memset(X, 0, N * N * sizeof *X);
-    for (size_t i = 0; i < N; i++) X[i * (N + 1)] = 1;
-    lwi_tree_solve_mass(d, n, L, 1, X);
+    kernels->solve_articulated(&d->articulated, -1, by_q);
+    kernels->solve_articulated(&d->articulated, -1, by_v);
+    kernels->inverse_articulated(&d->articulated, inverse);
 }

@@ -30,7 +30,7 @@ typedef struct lwi_tree_derivatives {
     double *column_q, *column_v;  ///< [tree_nv]^2 columns, transposed
     lwi_speed_terms *terms;       ///< [tree_nv] of lwi_tree_inertial_products
     double (*way)[6], (*load)[9]; ///< [elements] its sums: from the ground outward, and inward
-    double *block;                ///< [tree_nv][LWI_DERIVATIVE_COLUMNS]
+    double *block;                ///< scratch of the kernels
     lwi_articulated_tree articulated;
     lwi_inertia *inertia; ///< [nnode] articulated; NULL: the tree is shallow, so M is factored
 } lwi_tree_derivatives;
@@ -63,10 +63,9 @@ void lwi_tree_inertial_wrench(const double inertia[10], const double R[9], const
  *  not read and may be NULL.
  *  @return -1, or the first speed with a pivot that is not positive */
 int lwi_tree_factor_mass(const lw_model *model, lwi_tree_derivatives *d, double *M);
-/** X := scale M^-1 X for X [n][n]; M is the factor L. */
-void lwi_tree_solve_mass(lwi_tree_derivatives *d, int n, const double *L, double scale, double *X);
-/** X := M^-1. */
-void lwi_tree_inverse_mass(lwi_tree_derivatives *d, int n, const double *L, double *X);
+/** by_q := -M^-1 by_q, by_v the same, inverse := M^-1 [n][n]; M is the factor L. */
+void lwi_tree_solve_mass(lwi_tree_derivatives *d, int n, const double *L, double *by_q,
+                         double *by_v, double *inverse);
 /** Is M factored, so that lwi_tree_factor_mass reads it? */
 static inline bool lwi_tree_factors_mass(const lwi_tree_derivatives *d)
 {

@@ -162,50 +162,60 @@ typedef struct node_motion {
     double sign;
 } node_motion;
 
-static void add_speed(lwi_screw *e, const double S[6], double v, double vdot)
+// The motion of a factor about or along an axis of the frame (R, p).
+static void factor_screw(const node_motion *m, const lwi_joint_factor *factor, const double R[9],
+                         const double p[3], double screw[6])
 {
-    v6_axpy(e->nu, v, S);
-    v6_axpy(e->alpha, vdot, S);
+    const double along = factor->kind == LWI_FACTOR_SCREW ? m->node->par->pitch : 1;
+    double axis[3];
+    for (int i = 0; i < 3; i++) axis[i] = m->sign * R[3 * i + factor->axis];
+    v6_zero(screw);
+    if (factor->kind != LWI_FACTOR_SLIDE) {
+        v3_copy(screw + 3, axis);
+        v3_cross(screw, p, axis);
+    }
+    if (factor->kind != LWI_FACTOR_TURN) v3_axpy(screw, along, axis);
 }
 
-// One factor at its place in the product; f is moved beyond it.
-static void evaluate_factor(const node_motion *m, lwi_screw *e, frame *f)
+static void move_beyond(const node_motion *m, const lwi_screw *e, frame *f)
+{
+    const lwi_joint_factor *factor = &m->node->type->factor[e->factor];
+    const double q = m->link->q[factor->coordinate];
+    double R[9], r[3] = {0}, axis[3] = {0};
+    axis[factor->axis] = 1;
+    m3_identity(R);
+    if (factor->kind != LWI_FACTOR_SLIDE) rot_axis(R, axis, q);
+    if (factor->kind != LWI_FACTOR_TURN)
+        v3_scale(r, (factor->kind == LWI_FACTOR_SCREW ? m->node->par->pitch : 1) * q, axis);
+    advance(f, R, r);
+}
+
+// One factor at its place in the product.
+static void evaluate_factor(const node_motion *m, lwi_screw *e, const double R[9],
+                            const double p[3])
 {
     const lwi_joint_factor *factor = &m->node->type->factor[e->factor];
     const int c = factor->coordinate;
-    const double q = m->link->q[c];
-    double local[6] = {0}, screw[6], R[9], r[3] = {0}, axis[3] = {0};
-    axis[factor->axis] = 1;
-    m3_identity(R);
-    if (factor->kind != LWI_FACTOR_SLIDE) {
-        v3_copy(local + 3, axis);
-        rot_axis(R, axis, q);
-    }
-    if (factor->kind != LWI_FACTOR_TURN) {
-        const double along = factor->kind == LWI_FACTOR_SCREW ? m->node->par->pitch : 1;
-        v3_scale(local, along, axis);
-        v3_scale(r, along * q, axis);
-    }
-    to_world(f, local, screw);
-    for (int i = 0; i < 6; i++) screw[i] *= m->sign;
-    advance(f, R, r);
-    if (e->speed >= 0) {
-        v6_copy(m->s->S[e->speed], screw);
-        add_speed(e, screw, m->v[e->speed], m->vdot[e->speed]);
-    } else {
-        add_speed(e, screw, m->link->drive[c][1], m->link->drive[c][2]);
-    }
+    double screw[6];
+    factor_screw(m, factor, R, p, screw);
+    const double v = e->speed < 0 ? m->link->drive[c][1] : m->v[e->speed],
+                 vdot = e->speed < 0 ? m->link->drive[c][2] : m->vdot[e->speed];
+    if (e->speed >= 0) v6_copy(m->s->S[e->speed], screw);
+    for (int i = 0; i < 6; i++) e->nu[i] = v * screw[i], e->alpha[i] = vdot * screw[i];
 }
 
 static void evaluate_group(const node_motion *m, lwi_screw *e, const frame *f2)
 {
     double S[LW_JOINT_MAX_NV][6];
     m->node->type->subspace(m->node->par, m->link->q, S);
+    v6_zero(e->nu);
+    v6_zero(e->alpha);
     for (int i = 0; i < e->nspeed; i++) {
         double *screw = m->s->S[e->speed + i];
         to_world(f2, S[i], screw);
         for (int j = 0; j < 6; j++) screw[j] *= m->sign;
-        add_speed(e, screw, m->v[e->speed + i], m->vdot[e->speed + i]);
+        v6_axpy(e->nu, m->v[e->speed + i], screw);
+        v6_axpy(e->alpha, m->vdot[e->speed + i], screw);
     }
 }
 
@@ -224,19 +234,22 @@ static void evaluate_mount(const node_motion *m, lwi_screw *e, double t, frame *
 static void evaluate_node(const node_motion *m, const lwi_tree_work *work, int k, int first,
                           int end, double t)
 {
+    if (first + 1 == end && m->s->screw[first].kind == LWI_SCREW_FACTOR) {
+        evaluate_factor(m, &m->s->screw[first], work->R[k], work->r[k]); // it keeps its axis
+        return;
+    }
     const frame inboard = inboard_frame(m->node, work), link = link_frame(work, k);
     const frame f2 = m->node->reversed ? inboard : link;
     frame f = m->node->reversed ? link : inboard;
     for (int i = first; i < end; i++) {
         lwi_screw *e = &m->s->screw[m->node->reversed ? end - 1 - (i - first) : i];
-        v6_zero(e->nu);
-        v6_zero(e->alpha);
         if (e->kind == LWI_SCREW_MOUNT)
             evaluate_mount(m, e, t, &f);
         else if (e->kind == LWI_SCREW_GROUP)
             evaluate_group(m, e, &f2);
         else
-            evaluate_factor(m, e, &f);
+            evaluate_factor(m, e, f.R, f.p);
+        if (e->kind == LWI_SCREW_FACTOR && i + 1 < end) move_beyond(m, e, &f);
     }
 }
 

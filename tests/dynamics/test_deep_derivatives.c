@@ -146,19 +146,39 @@ static void deep_trees(void **state)
     assert_true(floating > 1 && floating < NTREES);
 }
 
-// What kernels of one build make of M and of a matrix with columns of any size.
+enum { SQUARES = 6 };
+
+// What kernels of one build make of M and of two matrices, [SQUARES][n][n].
 static void solve_by(const lwi_derivative_kernels *kernels, const lwi_tree_derivatives *d, int n,
                      const double *M, const double *X, double *out)
 {
     const size_t size = (size_t)n * (size_t)n;
-    double *L = out, *solved = out + size, *articulated = out + 2 * size, *inverse = out + 3 * size;
+    double *L = out, *solved = out + size, *inverse = out + 3 * size, *other = out + 4 * size;
+    double *block = lwt_reals(n * LWI_DERIVATIVE_STRIDE(n));
     memcpy(L, M, size * sizeof *M);
     memcpy(solved, X, size * sizeof *X);
-    memcpy(articulated, X, size * sizeof *X);
+    memcpy(solved + size, M, size * sizeof *M);
+    memcpy(other, X, size * sizeof *X);
     assert_int_equal(kernels->factor(n, d->lower, d->run, L), -1);
-    kernels->solve(n, d->lower, L, -1, solved, d->block);
-    kernels->solve_articulated(&d->articulated, -1, articulated);
-    kernels->inverse_articulated(&d->articulated, inverse);
+    kernels->solve(n, d->lower, L, (double *const[]){solved, solved + size}, inverse, block);
+    kernels->solve_articulated(&d->articulated, -1, other);
+    kernels->inverse_articulated(&d->articulated, other + size);
+    free(block);
+}
+
+// -M^-1 M = -1, and both ways agree.
+static void compare_ways(const deep_tree *c, int n, const double *out)
+{
+    const int squares = n * n;
+    const double *solved = out + squares, *one = solved + squares, *inverse = one + squares,
+                 *other = inverse + squares;
+    const double size = largest(solved, squares), size_inverse = largest(inverse, squares);
+    for (int i = 0; i < squares; i++) {
+        lwt_close(&c->tree, "solved", i, other[i] / size, solved[i] / size, 1e-10);
+        lwt_close(&c->tree, "inverse", i, other[squares + i] / size_inverse,
+                  inverse[i] / size_inverse, 1e-10);
+        lwt_close(&c->tree, "one", i, one[i], i % (n + 1) ? 0 : -1, 1e-8);
+    }
 }
 
 // At the state of the tree, with accelerations of zero.
@@ -181,18 +201,15 @@ static void check_widths(deep_tree *c)
     const int widest = lwi_isa_of(0); // the processor has those before it
     const int n = c->tree.model->tree_nv, squares = n * n;
     double *by_q = lwt_reals(squares), *by_v = lwt_reals(squares), *M = lwt_reals(squares),
-           *out = lwt_reals(4 * squares), *other = lwt_reals(4 * squares);
+           *out = lwt_reals(SQUARES * squares), *other = lwt_reals(SQUARES * squares);
     evaluate(c, by_q, by_v, M);
     solve_by(lwi_derivative_kernels_of(LWI_ISA_SCALAR), &c->d, n, M, by_q, out);
     for (int isa = LWI_ISA_SCALAR + 1; isa <= widest; isa++) {
         if (!lwi_derivative_kernels_of(isa)) continue;
         solve_by(lwi_derivative_kernels_of(isa), &c->d, n, M, by_q, other);
-        assert_memory_equal(out, other, (size_t)(4 * squares) * sizeof *out);
+        assert_memory_equal(out, other, (size_t)(SQUARES * squares) * sizeof *out);
     }
-    const double *solved = out + squares, *articulated = out + 2 * squares;
-    const double size = largest(solved, squares);
-    for (int i = 0; i < squares; i++)
-        lwt_close(&c->tree, "solved", i, articulated[i] / size, solved[i] / size, 1e-10);
+    compare_ways(c, n, out);
     double *const all[] = {by_q, by_v, M, out, other};
     for (int i = 0; i < LWI_COUNT(all); i++) free(all[i]);
 }

@@ -79,20 +79,21 @@ static int factor(int n, const int *lower, const int *run, double *M)
 
 #define LWI_UNROLL _Pragma("GCC unroll 16")
 
-// `width` columns of X, a constant at each call.
-static inline void solve_block(int width, int n, const int *lower, const double *L, double *block)
+// `width` columns of rows of `stride` numbers; width: a constant at each call.
+static inline void solve_block(int width, int n, const int *lower, const double *L, double *block,
+                               size_t stride)
 {
     row x[32 / W];
     for (int i = n - 1; i >= 0; i--) { // L'^-1
         const double *of = L + (size_t)i * (size_t)n;
-        double *own = block + (size_t)i * (size_t)width;
+        double *own = block + (size_t)i * stride;
         LWI_UNROLL
         for (int w = 0; w < width / W; w++) {
             x[w] = load(own + W * w) * of[i];
             *(row *)(own + W * w) = x[w];
         }
         for (int j = lower[i]; j >= 0; j = lower[j]) {
-            double *other = block + (size_t)j * (size_t)width;
+            double *other = block + (size_t)j * stride;
             const double s = of[j];
             LWI_UNROLL
             for (int w = 0; w < width / W; w++)
@@ -101,11 +102,11 @@ static inline void solve_block(int width, int n, const int *lower, const double 
     }
     for (int i = 0; i < n; i++) { // L^-1
         const double *of = L + (size_t)i * (size_t)n;
-        double *own = block + (size_t)i * (size_t)width;
+        double *own = block + (size_t)i * stride;
         LWI_UNROLL
         for (int w = 0; w < width / W; w++) x[w] = load(own + W * w);
         for (int j = lower[i]; j >= 0; j = lower[j]) {
-            const double *other = block + (size_t)j * (size_t)width;
+            const double *other = block + (size_t)j * stride;
             const double s = of[j];
             LWI_UNROLL
             for (int w = 0; w < width / W; w++) x[w] -= load(other + W * w) * s;
@@ -115,26 +116,45 @@ static inline void solve_block(int width, int n, const int *lower, const double 
     }
 }
 
-static void solve(int n, const int *lower, const double *L, double scale, double *X, double *block)
+// to := scale from; they do not overlap.
+static inline void copy(double *to, const double *from, double scale, int n)
 {
-    for (int first = 0, width; first < n; first += width) {
-        const int left = n - first;
-        width = left > 16 ? 32 : left > 8 ? 16 : 8;
-        const int count = left < width ? left : width;
-        for (int i = 0; i < n; i++) {
-            const double *from = X + (size_t)i * (size_t)n + first;
-            double *to = block + (size_t)i * (size_t)width;
-            for (int c = 0; c < width; c++) to[c] = c < count ? scale * from[c] : 0;
-        }
-        if (width == 32)
-            solve_block(32, n, lower, L, block);
-        else if (width == 16)
-            solve_block(16, n, lower, L, block);
+    if (n < W) {
+        for (int c = 0; c < n; c++) to[c] = scale * from[c];
+        return;
+    }
+    for (int c = 0; c + W <= n; c += W) *(row *)(to + c) = load(from + c) * scale;
+    *(row *)(to + n - W) = load(from + n - W) * scale; // the rest, and some again
+}
+
+static void solve(int n, const int *lower, const double *L, double *const X[2], double *inverse,
+                  double *block)
+{
+    const size_t stride = LWI_DERIVATIVE_STRIDE((size_t)n), N = (size_t)n;
+    memset(block, 0, N * stride * sizeof *block);
+    for (size_t i = 0; i < N; i++) {
+        double *to = block + i * stride;
+        copy(to, X[0] + i * N, -1, n);
+        copy(to + N, X[1] + i * N, -1, n);
+        to[2 * N + i] = 1;
+    }
+    for (size_t first = 0; first < stride;) {
+        const size_t left = stride - first;
+        double *const at = block + first;
+        if (left >= 32)
+            solve_block(32, n, lower, L, at, stride), first += 32;
+        else if (left == 24)
+            solve_block(24, n, lower, L, at, stride), first += 24;
+        else if (left == 16)
+            solve_block(16, n, lower, L, at, stride), first += 16;
         else
-            solve_block(8, n, lower, L, block);
-        for (int i = 0; i < n; i++)
-            memcpy(X + (size_t)i * (size_t)n + first, block + (size_t)i * (size_t)width,
-                   (size_t)count * sizeof *X);
+            solve_block(8, n, lower, L, at, stride), first += 8;
+    }
+    for (size_t i = 0; i < N; i++) {
+        const double *from = block + i * stride;
+        copy(X[0] + i * N, from, 1, n);
+        copy(X[1] + i * N, from + N, 1, n);
+        copy(inverse + i * N, from + 2 * N, 1, n);
     }
 }
 
@@ -227,16 +247,6 @@ static void outward(const lwi_articulated_tree *t, int end)
     }
 }
 
-static inline void copy_row(double *to, const double *from, double scale, int count)
-{
-    if (count == WIDTH) {
-        LWI_UNROLL
-        for (int g = 0; g < GROUPS; g++) *(row *)(to + g * W) = load(from + g * W) * scale;
-        return;
-    }
-    for (int c = 0; c < count; c++) to[c] = scale * from[c];
-}
-
 static void solve_articulated(const lwi_articulated_tree *t, double scale, double *X)
 {
     const int n = t->n;
@@ -244,11 +254,11 @@ static void solve_articulated(const lwi_articulated_tree *t, double scale, doubl
     for (int first = 0; first < n; first += WIDTH) {
         const int count = n - first < WIDTH ? n - first : WIDTH;
         for (int i = 0; i < n; i++)
-            copy_row(t->block + (size_t)i * WIDTH, X + (size_t)i * (size_t)n + first, scale, count);
+            copy(t->block + (size_t)i * WIDTH, X + (size_t)i * (size_t)n + first, scale, count);
         inward(t, n);
         outward(t, n);
         for (int i = 0; i < n; i++)
-            copy_row(X + (size_t)i * (size_t)n + first, t->block + (size_t)i * WIDTH, 1, count);
+            copy(X + (size_t)i * (size_t)n + first, t->block + (size_t)i * WIDTH, 1, count);
     }
 }
 
@@ -263,7 +273,7 @@ static void inverse_articulated(const lwi_articulated_tree *t, double *X)
         inward(t, end);
         outward(t, end);
         for (int i = 0; i < end; i++)
-            copy_row(X + (size_t)i * (size_t)n + first, t->block + (size_t)i * WIDTH, 1, count);
+            copy(X + (size_t)i * (size_t)n + first, t->block + (size_t)i * WIDTH, 1, count);
         for (int c = first; c < end; c++) // the rows of these columns
             for (int i = 0; i < c; i++)
                 X[(size_t)c * (size_t)n + (size_t)i] =

@@ -11,6 +11,8 @@ typedef struct lwi_speed_arrays {
 } lwi_speed_arrays;
 
 enum { LWI_DERIVATIVE_BLOCK = 8, LWI_DERIVATIVE_ARRAYS = 21, LWI_DERIVATIVE_COLUMNS = 32 };
+#define LWI_DERIVATIVE_STRIDE(n)                                                                   \
+    ((3 * (n) + 7) / 8 * 8) // columns of three matrices, for whole registers
 
 /** The articulated inertia I_A outboard of a speed against its screw S: Y = r I_A S, r = (S'I_A S + rotor)^-1/2; world
  *  axes about the world's origin. */
@@ -45,8 +47,10 @@ typedef struct lwi_derivative_kernels {
      *  @param lower  [n] next lower speed on the way to the ground, -1: none;  @param run  [n] first of its run
      *  @return -1, or the first speed with a pivot that is not positive */
     int (*factor)(int n, const int *lower, const int *run, double *M);
-    /** X := scale M^-1 X for X [n][n] with the factor L.  @param block  scratch [n][LWI_DERIVATIVE_COLUMNS] */
-    void (*solve)(int n, const int *lower, const double *L, double scale, double *X, double *block);
+    /** X[0] := -M^-1 X[0], X[1] the same, inverse := M^-1, all [n][n], with the factor L.
+     *  @param block  scratch [n][LWI_DERIVATIVE_STRIDE(n)] */
+    void (*solve)(int n, const int *lower, const double *L, double *const X[2], double *inverse,
+                  double *block);
     /** X := scale M^-1 X for X [n][n], in O(n) for each column. */
     void (*solve_articulated)(const lwi_articulated_tree *tree, double scale, double *X);
     /** X := M^-1 [n][n], in half the time, symmetric to the bit. */
