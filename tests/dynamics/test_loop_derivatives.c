@@ -1,5 +1,8 @@
-// test_loop_derivatives.c -- derivatives of the dynamics of mechanisms with loops along their constraints, against
-// differences of forward dynamics at neighbours that satisfy all joints.
+// test_loop_derivatives.c -- derivatives of the dynamics of mechanisms with loops and of trees along their constraints,
+// against differences of forward dynamics at neighbours that satisfy all joints.
+//
+// usage: test_loop_derivatives            all tests
+//        test_loop_derivatives MODELS     compares so many random models, half of them trees, and prints what they were
 #include "analysis/state.h"
 #include "kinematics/displacement.h"
 #include "support/mechanism.h"
@@ -18,9 +21,10 @@ typedef struct bench {
     lwi_analysis_state s;
     lw_dynamics *d;
     int n, f;
-    double *tau, *vdot, *by_q, *by_v, *by_tau;
+    double *tau, *dtau, *vdot, *by_q, *by_v, *by_tau;
     double *y, *z, *near_y, *near_z;       // a direction, and a neighbour along it
     double *dq, *dv, *da, *expected, *out; // [n]
+    double *near_tau;
 } bench;
 
 static void fill_direction(bench *b, uint64_t *seed)
@@ -30,11 +34,12 @@ static void fill_direction(bench *b, uint64_t *seed)
         b->y[k] = lwt_random(seed, -1, 1) * step;
         b->z[k] = lwt_random(seed, -1, 1) * step * 3;
     }
+    for (int i = 0; i < b->n; i++) b->dtau[i] = 1e-3 * lwt_random(seed, -1, 1);
 }
 
-static bench bench_create(const lwt_loops *c, uint64_t *seed)
+static bench bench_create(const lw_model *model, uint64_t *seed)
 {
-    bench b = {.model = lwt_with_rotors(c->model, *seed | 1)};
+    bench b = {.model = lwt_with_rotors(model, *seed | 1)};
     lw_error error;
     lwi_arena_init(&b.arena, NULL);
     lwt_ok(lwi_analysis_state_create(b.model, 0, NULL, b.model->tree_v0, NULL, NULL, &b.arena, &b.s,
@@ -43,8 +48,8 @@ static bench bench_create(const lwt_loops *c, uint64_t *seed)
     lwt_ok(lw_dynamics_create(b.model, NULL, &b.d, &error), &error);
     b.n = b.s.manifold.n;
     b.f = b.s.manifold.f;
-    double **const vector[] = {&b.tau, &b.vdot, &b.dq, &b.dv,     &b.da,    &b.expected,
-                               &b.out, &b.y,    &b.z,  &b.near_y, &b.near_z};
+    double **const vector[] = {&b.tau, &b.vdot, &b.dq,     &b.dv,     &b.da,   &b.expected, &b.out,
+                               &b.y,   &b.z,    &b.near_y, &b.near_z, &b.dtau, &b.near_tau};
     for (size_t i = 0; i < sizeof vector / sizeof *vector; i++) *vector[i] = lwt_vector(b.n);
     double **const square[] = {&b.by_q, &b.by_v, &b.by_tau};
     for (size_t i = 0; i < sizeof square / sizeof *square; i++) *square[i] = lwt_vector(b.n * b.n);
@@ -57,8 +62,9 @@ static bench bench_create(const lwt_loops *c, uint64_t *seed)
 
 static void bench_destroy(bench *b)
 {
-    double *const all[] = {b->tau, b->vdot, b->dq,   b->dv,   b->da,     b->expected, b->out,
-                           b->y,   b->z,    b->by_q, b->by_v, b->by_tau, b->near_y,   b->near_z};
+    double *const all[] = {b->tau,    b->vdot,   b->dq,   b->dv,      b->da,   b->expected,
+                           b->out,    b->y,      b->z,    b->by_q,    b->by_v, b->by_tau,
+                           b->near_y, b->near_z, b->dtau, b->near_tau};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
     lw_dynamics_destroy(b->d);
     lwi_analysis_state_destroy(&b->s);
@@ -73,7 +79,8 @@ static void neighbour(bench *b, double by)
     for (int k = 0; k < b->f; k++) b->near_y[k] = by * b->y[k];
     for (int k = 0; k < b->f; k++) b->near_z[k] = b->s.z[k] + by * b->z[k];
     lwt_ok(lwi_analysis_near(&b->s, b->near_y, b->near_z, false, b->out, &error), &error);
-    lwt_ok(lw_forward_dynamics(b->d, 0, b->s.near_q, b->s.near_v, b->tau, NULL, b->out),
+    for (int i = 0; i < b->n; i++) b->near_tau[i] = b->tau[i] + by * b->dtau[i];
+    lwt_ok(lw_forward_dynamics(b->d, 0, b->s.near_q, b->s.near_v, b->near_tau, NULL, b->out),
            lw_dynamics_error(b->d));
 }
 
@@ -100,7 +107,8 @@ static void by_matrices(bench *b)
     for (int i = 0; i < n; i++) {
         b->da[i] = 0;
         for (int j = 0; j < n; j++)
-            b->da[i] += b->by_q[i * n + j] * b->dq[j] + b->by_v[i * n + j] * b->dv[j];
+            b->da[i] += b->by_q[i * n + j] * b->dq[j] + b->by_v[i * n + j] * b->dv[j] +
+                        b->by_tau[i * n + j] * b->dtau[j];
     }
 }
 
@@ -111,31 +119,70 @@ static double largest(const double *x, int n)
     return max;
 }
 
+/** What was compared. */
+typedef struct tally {
+    int trees, closed, redundant, driven, floating;
+    double worst; ///< relative to the largest derivative along the direction
+} tally;
+
+static void count(const lw_model *m, int nredundant, tally *t)
+{
+    bool floating = false;
+    for (int k = 0; k < m->nnode; k++) floating = floating || m->node[k].joint < 0;
+    if (m->nloop + m->ncoupling > 0)
+        t->closed++;
+    else
+        t->trees++;
+    t->redundant += nredundant > 0;
+    t->driven += m->driven;
+    t->floating += floating;
+}
+
+// Along three directions at the start of a model.
+static void check_along(const lw_model *model, int id, uint64_t *seed, tally *t)
+{
+    bench b = bench_create(model, seed);
+    for (int way = 0; way < 3; way++) {
+        fill_direction(&b, seed);
+        by_differences(&b);
+        by_matrices(&b);
+        // rounding of accelerations, some 1e-13, divided by the step
+        const double size = largest(b.expected, b.n) + 1e-4 * largest(b.vdot, b.n) + 1e-6;
+        for (int i = 0; i < b.n; i++) {
+            const double off = fabs(b.da[i] - b.expected[i]) / size;
+            t->worst = fmax(t->worst, off);
+            if (!(off <= 1e-8))
+                fail_msg("seed %d, way %d, speed %d of %d: %.15g, expected %.15g (size %g)", id,
+                         way, i, b.n, b.da[i], b.expected[i], size);
+        }
+    }
+    bench_destroy(&b);
+}
+
+static int nmodels = 2 * NLOOPS; // half of them trees
+
 static void test_along_constraints(void **state)
 {
     (void)state;
     uint64_t seed = 11;
-    double worst = 0;
-    LWT_FOR_LOOPS(c, NLOOPS, LWT_LOOP_ALL & ~LWT_CUSTOM)
+    tally t = {0};
+    LWT_FOR_LOOPS(c, (uint64_t)(nmodels / 2), LWT_LOOP_ALL & ~LWT_CUSTOM)
     {
-        bench b = bench_create(&c, &seed);
-        for (int way = 0; way < 3; way++) {
-            fill_direction(&b, &seed);
-            by_differences(&b);
-            by_matrices(&b);
-            // rounding of accelerations, some 1e-13, divided by the step
-            const double size = largest(b.expected, b.n) + 1e-4 * largest(b.vdot, b.n) + 1e-6;
-            for (int i = 0; i < b.n; i++) {
-                const double off = fabs(b.da[i] - b.expected[i]) / size;
-                worst = fmax(worst, off);
-                if (!(off <= 1e-8))
-                    fail_msg("seed %d, way %d, speed %d of %d: %.15g, expected %.15g (size %g)",
-                             (int)seed_, way, i, b.n, b.da[i], b.expected[i], size);
-            }
-        }
-        bench_destroy(&b);
+        count(c.model, c.nredundant, &t);
+        check_along(c.model, (int)seed_, &seed, &t);
     }
-    print_message("largest difference %.3g\n", worst);
+    for (int i = 1; i <= nmodels / 2; i++) {
+        lw_model *tree;
+        assert_int_equal(lwt_random_tree((uint64_t)i, 1 + i % 20, LWT_ALL & ~LWT_CUSTOM, &tree),
+                         LW_OK);
+        count(tree, 0, &t);
+        check_along(tree, i, &seed, &t);
+        lw_model_destroy(tree);
+    }
+    print_message("%d trees, %d with loops or couplings, %d of them redundant; %d driven, %d "
+                  "floating; largest difference %.3g\n",
+                  t.trees, t.closed, t.redundant, t.driven, t.floating, t.worst);
+    assert_true(t.trees > 0 && t.closed > 0 && t.redundant > 0 && t.driven > 0 && t.floating > 0);
 }
 
 // Springs and dampers on all joints of a four-bar, that of the loop too.
@@ -162,7 +209,7 @@ static void test_springs_in_a_loop(void **state)
                                           .at = {joint[i].x, joint[i].y, 0},
                                           .coordinate[0] = {.stiffness = 3 + i, .damping = 1 + i}});
     lwt_loops c = {.model = lwt_model(builder)};
-    bench b = bench_create(&c, &seed);
+    bench b = bench_create(c.model, &seed);
     for (int way = 0; way < 3; way++) {
         fill_direction(&b, &seed);
         by_differences(&b);
@@ -181,7 +228,7 @@ static void test_by_efforts(void **state)
     uint64_t seed = 3;
     LWT_FOR_LOOPS(c, NLOOPS / 2, LWT_LOOP_ALL & ~LWT_CUSTOM)
     {
-        bench b = bench_create(&c, &seed);
+        bench b = bench_create(c.model, &seed);
         for (int j = 0; j < b.n; j++) {
             b.tau[j] += 1;
             lwt_ok(lw_forward_dynamics(b.d, 0, b.s.q, b.s.v, b.tau, NULL, b.out),
@@ -219,7 +266,7 @@ static void test_efforts_of_the_tree(void **state)
     uint64_t seed = 7;
     LWT_FOR_LOOPS(c, NLOOPS / 2, LWT_LOOP_ALL & ~LWT_CUSTOM)
     {
-        bench b = bench_create(&c, &seed);
+        bench b = bench_create(c.model, &seed);
         lwt_ok(lw_inverse_dynamics_derivatives(b.d, 0, b.s.q, b.s.v, b.vdot, NULL, b.by_q, b.by_v,
                                                b.by_tau),
                lw_dynamics_error(b.d));
@@ -273,11 +320,16 @@ static void test_joints_of_callers(void **state)
     assert_true(refused > 0 && refused < 20);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    const struct CMUnitTest along[] = {cmocka_unit_test(test_along_constraints)};
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_along_constraints), cmocka_unit_test(test_by_efforts),
         cmocka_unit_test(test_springs_in_a_loop), cmocka_unit_test(test_efforts_of_the_tree),
         cmocka_unit_test(test_joints_of_callers)};
+    if (argc > 1) {
+        nmodels = atoi(argv[1]);
+        return nmodels < 2 ? 2 : cmocka_run_group_tests(along, NULL, NULL);
+    }
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
