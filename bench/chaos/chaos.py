@@ -2,13 +2,18 @@
 """Kills processes of studies in folders and of runs with checkpoints at random times, and fills disks; what is in the
 results afterwards is compared with those of one undisturbed thread.
 
-usage: chaos.py --program LINKWORK [--python PYTHON] [--rows N] [--kills K] [--runs K] [--full K] [--seed S] [--only NAME,...]
+usage: chaos.py --program LINKWORK [--python PYTHON] [--rows N] [--kills K] [--runs K] [--full K] [--damage K] [--seed S]
+                [--hours H] [--only NAME,...]
+       chaos.py --report
 
 PYTHON has the package linkwork, and distributed, mpi4py, ray for the executors of these; those it does not have are reported as
-not run.  K kills of each number of workers and each executor; --runs: kills of single runs; --full: disks that are full.
-Writes results.json here, and docs/reports/studies.md from it.  Exit status 1: a table or a result differs.
+not run.  K kills of each number of workers and each executor; --runs: kills of single runs; --full: disks that are full;
+--damage: parts that are damaged.  All are tried side by side, since most of the time they wait; after --hours none begins again,
+and the report has what was done.  Writes results.json here, and docs/reports/studies.md from it; --report the second alone.
+Exit status 1: a table or a result differs.
 """
 import argparse
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -27,6 +32,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 MODEL = os.path.join(ROOT, "examples/models/four_bar.yaml")
 REPORT = os.path.join(ROOT, "docs/reports/studies.md")
+MORE = 10  # times as many rows have studies by the program
 PAUSE = {"program": (0.02, 0.4), "processes": (1, 3), "dask": (1, 4), "mpi": (1, 3), "ray": (3, 8)}  # s between kills
 
 
@@ -60,12 +66,24 @@ def children(pid):
     return found
 
 
+def count(row, victim):
+    row["kills"] += 1
+    row[victim] = row.get(victim, 0) + 1
+
+
 class Chaos:
-    def __init__(self, options):
-        self.o = options
-        self.random = random.Random(options.seed)
-        self.folder = tempfile.mkdtemp(prefix="chaos-")
-        self.failed = []
+    def __init__(self, options, of=None, name=""):
+        self.o, self.name = options, name
+        self.rows = options.rows * (MORE if name == "program" else 1)
+        self.random = random.Random(f"{options.seed} {name}")
+        self.folder = of.folder if of else tempfile.mkdtemp(prefix="chaos-")
+        self.failed = of.failed if of else []
+        self.whole = of.whole if of and of.rows == self.rows else self.reference()
+        self.until = of.until if of else time.monotonic() + 3600 * options.hours
+
+    def wanted(self, done, of):
+        """Whether more are to be done, and there is time."""
+        return done < of and time.monotonic() < self.until
 
     def at(self, name):
         return os.path.join(self.folder, name)
@@ -79,15 +97,17 @@ class Chaos:
     # ------------------------------------------------------------------------------------- studies
 
     def study(self):
-        return ("sweep", MODEL, "--vary", f"gravity.y=-9.81:-1:{self.o.rows}", "--duration", 0.5, "--sample", 0.05, "--watch",
+        return ("sweep", MODEL, "--vary", f"gravity.y=-9.81:-1:{self.rows}", "--duration", 0.5, "--sample", 0.05, "--watch",
                 "sys.T,joint.A.q0")
 
     def reference(self):
-        self.linkwork(*self.study(), "--threads", 1, "--table", self.at("whole.csv"), "-q")
-        self.whole = sha(self.at("whole.csv"))
+        """SHA-256 of the table by one thread that nothing disturbs."""
+        path = self.at(self.name + "whole.csv")
+        self.linkwork(*self.study(), "--threads", 1, "--table", path, "-q")
+        return sha(path)
 
     def begin(self, name):
-        folder = self.at(name)
+        folder = self.at(self.name + name)
         self.linkwork(*self.study(), "--store", folder, "--part-rows", max(1, self.o.rows // 100), "--part", "1/1000000", "-q")
         return folder
 
@@ -103,7 +123,7 @@ class Chaos:
         self.linkwork("sweep", "--merge", folder, "-o", table, "-q")
         with open(table, encoding="ascii") as file:
             numbers = [int(line.split(",", 1)[0]) for line in file.readlines()[1:]]
-        row["lost"] = row.get("lost", 0) + self.o.rows - len(set(numbers))
+        row["lost"] = row.get("lost", 0) + self.rows - len(set(numbers))
         row["doubled"] = row.get("doubled", 0) + len(numbers) - len(set(numbers))
         row["same"] = row.get("same", True) and sha(table) == self.whole
         if row["lost"] or row["doubled"] or not row["same"]:
@@ -118,16 +138,17 @@ class Chaos:
     def of_program(self, workers):
         """Drivers of one folder; one is killed and replaced, again and again; when a study is complete another one begins."""
         row = {"executor": "program", "workers": workers, "kills": 0, "studies": 0}
-        while row["kills"] < self.o.kills:
+        while self.wanted(row["kills"], self.o.kills):
             folder, drivers = self.begin(f"program{row['studies']}"), []
             row["studies"] += 1
-            while row["kills"] < self.o.kills and not self.complete(folder):
+            while self.wanted(row["kills"], self.o.kills) and not self.complete(folder):
                 drivers = [d for d in drivers if d.poll() is None]
                 while len(drivers) < workers:
                     drivers.append(start(self.o.program, "sweep", "--resume", folder, "--threads", 1, "-q"))
                 self.next_pause("program")
                 victim = self.random.choice(drivers)
-                row["kills"] += victim.poll() is None
+                if victim.poll() is None:
+                    count(row, "driver")
                 kill_group(victim)
             for driver in drivers:
                 kill_group(driver)
@@ -151,25 +172,26 @@ class Chaos:
         row = {"executor": kind, "workers": workers, "kills": 0, "studies": 0}
         if not self.has(module):
             return {**row, "absent": module}
-        while row["kills"] < self.o.kills:
+        while self.wanted(row["kills"], self.o.kills):
             folder = self.begin(f"{kind}{row['studies']}")
             row["studies"] += 1
             cluster = Dask(self.o.python, workers) if kind == "dask" else None
             driver = None
-            while row["kills"] < self.o.kills and not self.complete(folder):
+            while self.wanted(row["kills"], self.o.kills) and not self.complete(folder):
                 if driver is None or driver.poll() is not None:
                     driver = self.driver(kind, folder, workers, cluster and cluster.address)
                 self.next_pause(kind)
                 if cluster and self.random.random() < 0.7:
-                    row["kills"] += 1
-                    if cluster.kill_one(self.random):  # the scheduler: the driver cannot continue
+                    scheduler = cluster.kill_one(self.random)
+                    count(row, "scheduler" if scheduler else "worker")
+                    if scheduler:  # the driver cannot continue
                         kill_group(driver)
                     continue
-                victims = [driver.pid, *children(driver.pid)]
+                victim = self.random.choice([driver.pid, *children(driver.pid)])
                 if driver.poll() is None:
-                    row["kills"] += 1
                     try:
-                        os.kill(self.random.choice(victims), signal.SIGKILL)
+                        os.kill(victim, signal.SIGKILL)
+                        count(row, "driver" if victim == driver.pid else "worker")
                     except ProcessLookupError:
                         pass
                     time.sleep(0.3)
@@ -180,6 +202,26 @@ class Chaos:
                 cluster.end()
             row = self.finish(folder, row)
         return row
+
+    def with_workers(self, kind):
+        """1, 2 and 4 workers of an executor, one after the other, each for a third of the time."""
+        rows, end = [], self.until
+        for n, share in ((1, 3), (2, 2), (4, 1)):
+            self.until = time.monotonic() + (end - time.monotonic()) / share
+            rows.append({**(self.of_program(n) if kind == "program" else self.of_python(kind, n)), "rows": self.rows})
+        return rows
+
+    def side_by_side(self, only):
+        """All that is to be tried: the rows of studies, and of each other name what it found."""
+        tries = {kind: lambda one, kind=kind: one.with_workers(kind) for kind in PAUSE}
+        tries.update(two=lambda one: [one.two_drivers()], full=Chaos.full_disks, damages=Chaos.damages, runs=Chaos.single_runs,
+                     overhead=Chaos.overhead)
+        tries = {name: of for name, of in tries.items() if name in only}
+        with concurrent.futures.ThreadPoolExecutor(len(tries)) as pool:
+            found = {name: pool.submit(of, Chaos(self.o, self, name)) for name, of in tries.items()}
+            found = {name: future.result() for name, future in found.items()}
+        studies = [row for name in (*PAUSE, "two") for row in found.pop(name, [])]
+        return studies, found
 
     def two_drivers(self):
         """Without deaths: what is in the folder, and how many parts were made twice."""
@@ -192,7 +234,7 @@ class Chaos:
     def full_disks(self):
         """The largest size of a file, or of a file system where one can be mounted, is reached at a random time."""
         row = {"executor": "program", "workers": 1, "full": 0, "studies": 0, "file systems": 0}
-        while row["full"] < self.o.full:
+        while self.wanted(row["full"], self.o.full):
             disk = self.at("disk")
             os.makedirs(disk, exist_ok=True)
             mounted = not subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.random.randint(64, 2500)}k", "tmpfs", disk],
@@ -201,13 +243,12 @@ class Chaos:
             folder = os.path.join(disk, "study")
             size = self.random.randint(100, 60000)
 
-            def limit(size=size, mounted=mounted):
-                if not mounted:
-                    resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
+            def limit(size=size):
+                resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
 
             done = subprocess.run([self.o.program, *map(str, self.study()), "--store", folder, "--part-rows",
                                    str(max(1, self.o.rows // 100)), "-q"], capture_output=True, text=True, check=False,
-                                  preexec_fn=limit)
+                                  preexec_fn=None if mounted else limit)
             hit = done.returncode == 1 and ("No space left" in done.stderr or "File too large" in done.stderr)
             row["full"] += hit
             if done.returncode and not hit:
@@ -226,6 +267,37 @@ class Chaos:
         print(row, flush=True)
         return row
 
+    def damages(self):
+        """A few parts of a complete study are changed, cut or lost; verify names those that it finds, and they are made again."""
+        row = {"damaged": 0, "found": 0, "lost": 0, "studies": 0}
+        while self.wanted(row["damaged"], self.o.damage):
+            folder = self.begin("damaged")
+            self.linkwork("sweep", "--resume", folder, "-q")
+            parts = os.path.join(folder, "parts")
+            chosen = self.random.sample(sorted(os.listdir(parts)), min(10, self.o.damage - row["damaged"]))
+            for part in chosen:
+                self.damage(os.path.join(parts, part))
+            named = subprocess.run([self.o.program, "sweep", "--verify", folder], capture_output=True, text=True, check=False)
+            row["damaged"] += len(chosen)
+            row["found"] += sum(part in named.stderr + named.stdout for part in chosen)
+            self.finish(folder, row)
+            row["studies"] += 1
+        if row["found"] != row["damaged"]:
+            self.failed.append(row)
+        return row
+
+    def damage(self, path):
+        """A byte is changed, or the end is cut."""
+        with open(path, "rb") as file:
+            text = bytearray(file.read())
+        at = self.random.randrange(len(text))
+        if self.random.random() < 0.5:
+            text[at] ^= 1 << self.random.randrange(8)
+        else:
+            del text[at:]
+        with open(path, "wb") as file:
+            file.write(text)
+
     # ---------------------------------------------------------------------------------------- runs
 
     def single_runs(self):
@@ -238,7 +310,7 @@ class Chaos:
             words = ["run", MODEL, "--duration", 6, "-q", "--integrator", *method, "--every", 0.3]
             whole = self.run_through(words)
             row = {"integrator": " ".join(map(str, method)), "kills": 0, "runs": 0, "same": 0}
-            while row["kills"] * len(methods) < self.o.runs:
+            while self.wanted(row["kills"] * len(methods), self.o.runs):
                 row["kills"] += self.killed_run(words, whole["seconds"])
                 row["runs"] += 1
                 row["same"] += self.results("b") == whole["results"]
@@ -360,27 +432,33 @@ def report(r):
     parts = [f"""# Studies and runs that are killed
 
 Made by `bench/chaos/chaos.py`, which kills processes by SIGKILL at random times and fills disks. A study has {r['rows']} runs
-of a four-bar in 100 parts; its table is compared with that of one thread that nothing disturbed, by SHA-256.
-({r['version']}, seed {r['seed']}, {r['cpus']} processors; [when one machine is not enough](../cluster.md).)
+of a four-bar in 100 parts, {MORE} times as many by the program; its table is compared with that of one thread that nothing disturbed, by
+SHA-256. ({r['version']}, seed {r['seed']}, {r['cpus']} processors, all of it in one call of {r['hours']:.1f} hours; [when one machine is not enough](../cluster.md).)
 
 ## Studies
 
 *Program*: several `linkwork sweep --resume` of one folder, one of which is killed and begun again. *Processes*, *dask*, *mpi*,
-*ray*: `linkwork.engine`; the driver, a worker or, of Dask, the scheduler is killed.
+*ray*: `linkwork.engine`; the driver, a worker or the scheduler is killed. The workers of processes, mpi and ray are all that the
+driver has started: `mpiexec` and its ranks, the scheduler and the other servers of Ray.
 """]
     kills = sum(row["kills"] for row in r["studies"])
-    rows = [(row["executor"], row["workers"], row["studies"], row["kills"], row.get("lost", "-"), row.get("doubled", "-"),
+    rows = [(row["executor"], row["workers"], row["studies"], *(row.get(k, 0) for k in ("kills", "driver", "worker", "scheduler")), row.get("lost", "-"), row.get("doubled", "-"),
              verdict(row)) for row in r["studies"]]
-    parts.append(table(["executor", "workers", "studies", "kills", "rows lost", "rows doubled", "same table"], rows))
+    parts.append(table(["executor", "workers", "studies", "kills", "driver", "worker", "scheduler", "rows lost", "rows doubled", "same table"], rows))
     parts.append(f"\n{kills} kills in all. Two drivers of one folder without kills are the row with 0.")
     if r.get("full"):
         f = r["full"]
         parts.append(f"\n## Full disks\n\n{f['full']} of {f['studies']} studies met a full disk at a random time ("
                      f"{f['file systems']} on a file system of limited size, the others by a limit for files), ended with status 1 and "
                      f"the message of the operating system, and were continued when there was room: same table: {verdict(f)}.")
+    if r.get("damages"):
+        d = r["damages"]
+        parts.append(f"\n## Damaged parts\n\nIn {d['studies']} complete studies {d['damaged']} parts had a bit changed or the end cut. "
+                     f"`--verify` named {d['found']} of them, `--resume` made them again: same tables: {verdict(d)}.")
     if r.get("runs"):
+        kills = sum(row["kills"] for row in r["runs"])
         parts.append("\n## Runs with checkpoints\n\nA four-bar over 6 s, a checkpoint every 0.3 s, rows as CSV and HDF5; killed at "
-                     "random times and continued until it has ended.\n")
+                     f"random times and continued until it has ended. {kills} kills in all.\n")
         parts.append(table(["integrator", "runs", "kills", "same rows, bit for bit"],
                            [(f"`{row['integrator']}`", row["runs"], row["kills"], f"{row['same']} of {row['runs']}") for row in r["runs"]]))
     if r.get("overhead", {}).get("rows"):
@@ -403,29 +481,30 @@ def read_results(path):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--program", required=True)
+    parser.add_argument("--program")
+    parser.add_argument("--report", action="store_true")
     parser.add_argument("--python")
     parser.add_argument("--rows", type=int, default=10000)
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--full", type=int, default=50)
+    parser.add_argument("--damage", type=int, default=100)
+    parser.add_argument("--hours", type=float, default=24)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--only", default="program,processes,dask,mpi,ray,two,full,runs,overhead")
+    parser.add_argument("--only", default="program,processes,dask,mpi,ray,two,full,damages,runs,overhead")
     options = parser.parse_args()
+    path = os.path.join(HERE, "results.json")
+    if options.report:
+        report(read_results(path))
+        return 0
     options.program = os.path.abspath(options.program)
-    only, path = options.only.split(","), os.path.join(HERE, "results.json")
+    only = options.only.split(",")
     chaos = Chaos(options)
-    chaos.reference()
     fresh = {"rows": options.rows, "seed": options.seed, "cpus": os.cpu_count(), "version": chaos.linkwork("--version").strip()}
-    studies = []
-    for kind in [k for k in PAUSE if k in only]:
-        for workers in (1, 2, 4):
-            studies.append(chaos.of_program(workers) if kind == "program" else chaos.of_python(kind, workers))
-    if "two" in only:
-        studies.append(chaos.two_drivers())
-    for name, of in (("full", chaos.full_disks), ("runs", chaos.single_runs), ("overhead", chaos.overhead)):
-        if name in only:
-            fresh[name] = of()
+    begun = time.monotonic()
+    studies, others = chaos.side_by_side(only)
+    fresh.update(others)
+    fresh["hours"] = (time.monotonic() - begun) / 3600
     shutil.rmtree(chaos.folder)
     result = read_results(path) if options.only != parser.get_default("only") else {"studies": []}
     made = {(row["executor"], row["workers"], row["kills"] > 0) for row in studies}

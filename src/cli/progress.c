@@ -84,6 +84,13 @@ void cli_catch_signals(void)
         handle(SIGHUP, on_signal);
 }
 
+void cli_ignore_signals(void)
+{
+    handle(SIGINT, SIG_IGN);
+    handle(SIGTERM, SIG_IGN);
+    handle(SIGHUP, SIG_IGN);
+}
+
 int cli_is_stopped(void *user)
 {
     (void)user;

@@ -2,6 +2,7 @@
 #include "cli/ranks.h"
 
 #include <dlfcn.h>
+#include <string.h>
 
 // What of the command line is of one process.
 static const char *refused(const cli_arguments *a)
@@ -20,16 +21,29 @@ static const cli_mpi *load(void)
     return file ? dlsym(file, CLI_MPI_SYMBOL) : NULL;
 }
 
-cli_exit cli_ranks_begin(cli_ranks *ranks, cli_arguments *arguments)
+static cli_exit load_mpi(cli_ranks *ranks)
 {
-    const char *other = refused(arguments);
-    if (other) return cli_complain(CLI_USE, "--ranks and %s exclude one another", other);
-    ranks->mpi = load();
-    if (!ranks->mpi)
+    const cli_mpi *mpi = load();
+    if (!mpi)
         return cli_complain(CLI_FAILED,
                             "--ranks: %s; this program was built without MPI "
                             "(tools/install-deps --mpi, then build again), or its MPI is missing",
                             dlerror());
+    if (strcmp(mpi->version, lw_version()) != 0)
+        return cli_complain(CLI_FAILED,
+                            "--ranks: linkwork-mpi.so is of version %.20s, this program of %s; "
+                            "expected those of one build",
+                            mpi->version, lw_version());
+    ranks->mpi = mpi;
+    return CLI_DONE;
+}
+
+cli_exit cli_ranks_begin(cli_ranks *ranks, cli_arguments *arguments)
+{
+    const char *other = refused(arguments);
+    if (other) return cli_complain(CLI_USE, "--ranks and %s exclude one another", other);
+    const cli_exit code = load_mpi(ranks);
+    if (code) return code;
     if (ranks->mpi->begin(&ranks->of)) {
         ranks->mpi = NULL;
         return cli_complain(CLI_FAILED, "--ranks: MPI cannot begin; expected "

@@ -9,6 +9,7 @@
 
 /** What linkwork-mpi.so has. */
 typedef struct cli_mpi {
+    const char *version;           ///< of Linkwork
     int (*begin)(lw_ranks *ranks); ///< 0; otherwise there is no MPI to begin with
     int (*largest)(int value);     ///< of all processes
     /** Messages and bytes sent: of all processes, and of the one that has sent most; to the first process. */

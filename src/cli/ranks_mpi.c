@@ -75,5 +75,9 @@ static void give_up(int code)
     MPI_Abort(MPI_COMM_WORLD, code);
 }
 
+#define STRING_OF(x) #x
+#define STRING(x) STRING_OF(x)
+#define VERSION STRING(LW_VERSION_MAJOR) "." STRING(LW_VERSION_MINOR) "." STRING(LW_VERSION_PATCH)
+
 extern const cli_mpi cli_mpi_calls;
-const cli_mpi cli_mpi_calls = {begin, largest, totals, end, give_up};
+const cli_mpi cli_mpi_calls = {VERSION, begin, largest, totals, end, give_up};

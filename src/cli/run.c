@@ -138,7 +138,7 @@ static void print_summary(const cli_arguments *arguments, const lw_sim *sim, con
     if (w->level >= LW_OBSERVE_REACTION) printf(", acceleration %.1e", s->residual[2]);
     putchar('\n');
     print_lines("warning", warnings + (*warnings == '\n'));
-    if (arguments->processes) print_ranks(arguments->processes);
+    if (arguments->processes && !arguments->processes->lost) print_ranks(arguments->processes);
     printf("rows         %ld\n", w->rows);
     for (int i = 0; i < arguments->noutput; i++) printf("written      %s\n", arguments->output[i]);
     cli_rows_print_measures(w);
@@ -236,7 +236,8 @@ static void json_summary(const cli_arguments *arguments, const lw_sim *sim, cons
     json_number(&json, "energy_error", s->energy_error);
     json_number(&json, "energy_scale", s->energy_scale);
     json_array(&json, "residual", s->residual, w->level >= LW_OBSERVE_REACTION ? 3 : 2);
-    if (arguments->processes) json_ranks(&json, arguments->processes);
+    if (arguments->processes && !arguments->processes->lost)
+        json_ranks(&json, arguments->processes);
     json_integer(&json, "rows", w->rows);
     cli_rows_json_measures(w, &json);
     json_open(&json, "files", '[');
@@ -310,7 +311,10 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim **sim, char *sta
         cli_rows_free(&w);
         return code;
     }
-    if (!processes) cli_catch_signals();
+    if (processes && processes->of.rank > 0)
+        cli_ignore_signals(); // the first process closes its files and ends all
+    else
+        cli_catch_signals();
     describe_start(from, start, size);
     if (!arguments->quiet && !arguments->json) print_choice(arguments, *sim, start);
 
@@ -321,8 +325,9 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim **sim, char *sta
         w.level = (lw_observe)processes->mpi->largest((int)w.level); // all observe the same
     const lw_status status = run_all(arguments, sim, &w, &ended);
     cli_progress_end(&w.progress);
-    if (processes) processes->lost = w.failed;
-    if (processes && !w.failed) processes->mpi->totals(processes->messages, processes->bytes);
+    if (processes) processes->lost = w.failed || status == LW_ERR_INTERRUPTED;
+    if (processes && !processes->lost)
+        processes->mpi->totals(processes->messages, processes->bytes);
     const cli_exit closed = cli_rows_close(&w);
 
     lw_summary summary;

@@ -216,18 +216,32 @@ static lw_status row_at(run *r, double time)
 }
 
 // A run that starts at a row of a longer run has the same rows, bit for bit.
-static lw_status find_rows(run *r)
+lwi_run_grid lwi_run_plan(const lw_options *o, double t0)
 {
-    const lw_options *o = &r->sim->options;
-    lwi_run_grid *g = &r->sim->grid;
-    g->rows = lwi_run_inner_rows(o->duration, o->sample);
-    g->first = row_number(o->sample, g->t0);
-    if (!(g->rows < MAX_ROWS))
-        return lwi_fail(&r->sim->error, LW_ERR_ARGUMENT, "sample: %g rows are too many", g->rows);
-    const double last = g->first > 0 ? row_number(o->sample, r->end) : -1;
-    if (last > 0) r->end = lwi_run_row_time(o->sample, last);
-    g->end = r->end;
-    return LW_OK;
+    lwi_run_grid g = {.t0 = t0, .end = t0 + o->duration};
+    if (o->sample == LW_SAMPLE_STEPS) return g;
+    g.rows = lwi_run_inner_rows(o->duration, o->sample);
+    g.first = row_number(o->sample, t0);
+    const double last = g.first > 0 ? row_number(o->sample, g.end) : -1;
+    if (last > 0) g.end = lwi_run_row_time(o->sample, last);
+    return g;
+}
+
+static double grid_time(const lwi_run_grid *g, double sample, double k)
+{
+    return g->first >= 0 ? lwi_run_row_time(sample, g->first + k)
+                         : g->t0 + lwi_run_row_time(sample, k);
+}
+
+bool lwi_run_fits(const lw_options *o, const lwi_run_grid *g, double time)
+{
+    const lwi_run_grid plan = lwi_run_plan(o, g->t0);
+    const bool same = g->end == plan.end && g->rows == plan.rows && g->first == plan.first;
+    if (!same || !(g->t0 <= time && time <= g->end)) return false;
+    if (o->sample == LW_SAMPLE_STEPS) return g->k == 0;
+    if (!(g->k >= 0 && g->k <= g->rows && g->k == floor(g->k))) return false;
+    if (g->k == g->rows && time == g->end) return true;
+    return time == (g->k > 0 ? grid_time(g, o->sample, g->k) : g->t0);
 }
 
 static lw_status run_by_rows(run *r)
@@ -236,8 +250,7 @@ static lw_status run_by_rows(run *r)
     lwi_run_grid *g = &r->sim->grid;
     while (g->k < g->rows && r->sim->triggers.stopped < 0) {
         const double k = ++g->k;
-        TRY(row_at(r, g->first >= 0 ? lwi_run_row_time(sample, g->first + k)
-                                    : g->t0 + lwi_run_row_time(sample, k)));
+        TRY(row_at(r, grid_time(g, sample, k)));
     }
     if (r->sim->triggers.stopped >= 0) return LW_OK;
     return r->end > r->sim->t ? row_at(r, r->end) : LW_OK;
@@ -255,7 +268,9 @@ static lw_status run_by_steps(run *r)
 static lw_status run_all(run *r, bool continued)
 {
     const bool steps = r->sim->options.sample == LW_SAMPLE_STEPS;
-    if (!continued && !steps) TRY(find_rows(r));
+    const double rows = r->sim->grid.rows;
+    if (!(rows < MAX_ROWS))
+        return lwi_fail(&r->sim->error, LW_ERR_ARGUMENT, "sample: %g rows are too many", rows);
     if (continued) r->written = r->sim->t;
     r->sim->triggers.stopped = -1;
     TRY(lwi_sim_begin_triggers(r->sim));
@@ -283,7 +298,7 @@ lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
              .start = sim->t,
              .began = lwi_clock(),
              .end = continued ? sim->grid.end : sim->t + sim->options.duration};
-    if (!continued) sim->grid = (lwi_run_grid){.t0 = sim->t, .end = r.end};
+    if (!continued) sim->grid = lwi_run_plan(&sim->options, sim->t), r.end = sim->grid.end;
     if (!continued && sim->options.duration > 0 && r.end == r.start)
         return lwi_fail(
             &sim->error, LW_ERR_ARGUMENT,

@@ -397,6 +397,10 @@ lw_status lwi_sim_check_resolution(lw_sim *sim, double end);
 /** Rows of a run from t = 0 that lie before its end, and the time of the k-th (run.c). */
 double lwi_run_inner_rows(double duration, double sample);
 double lwi_run_row_time(double sample, double k);
+/** The rows of a run that begins at t0. */
+lwi_run_grid lwi_run_plan(const lw_options *options, double t0);
+/** Whether a run with these options is at a row of this number at this time. */
+bool lwi_run_fits(const lw_options *options, const lwi_run_grid *grid, double time);
 
 /** Memory of the monitor, if the model can have singular positions and steps may have different costs. */
 lw_status lwi_sim_prepare_monitor(lw_sim *sim);

@@ -13,6 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define MOST 1e15 // rows, steps
+
 static lw_status no_memory(lw_error *error)
 {
     return lwi_fail(error, LW_ERR_MEMORY, "no memory for a checkpoint");
@@ -235,6 +237,17 @@ lw_status lw_checkpoint_model(const lw_checkpoint *c, lw_model **model, lw_error
     return lw_model_parse(c->model, strlen(c->model), "checkpoint", &desc, model, NULL, error);
 }
 
+static lwi_run_grid grid_of(const lw_checkpoint *c)
+{
+    const double *run = c->list[LWI_CHECKPOINT_run];
+    return (lwi_run_grid){.continued = true,
+                          .t0 = run[LWI_RUN_T0],
+                          .end = run[LWI_RUN_END],
+                          .first = run[LWI_RUN_FIRST],
+                          .rows = run[LWI_RUN_ROWS],
+                          .k = run[LWI_RUN_K]};
+}
+
 static lw_status check_sim(const lw_checkpoint *c, const lw_sim *sim, lw_error *error)
 {
     const lw_model *model = lw_sim_model(sim);
@@ -264,12 +277,7 @@ static void restore_sums(const lw_checkpoint *c, lw_sim *sim)
     }
     sim->start = run[LWI_RUN_START];
     sim->work->valid_until = run[LWI_RUN_VALID_UNTIL];
-    sim->grid = (lwi_run_grid){.continued = true,
-                               .t0 = run[LWI_RUN_T0],
-                               .end = run[LWI_RUN_END],
-                               .first = run[LWI_RUN_FIRST],
-                               .rows = run[LWI_RUN_ROWS],
-                               .k = run[LWI_RUN_K]};
+    sim->grid = grid_of(c);
 }
 
 lw_status lw_checkpoint_restore(const lw_checkpoint *c, lw_sim *sim, lw_measures *measures,
@@ -314,6 +322,21 @@ lw_status lw_checkpoint_write(const lw_checkpoint *c, const char *path, lw_error
     return status;
 }
 
+// Times and rows are those of a run with these options: others would be continued without end.
+static lw_status check_run(const lw_checkpoint *c, const char *path, lw_error *error)
+{
+    const double *run = c->list[LWI_CHECKPOINT_run];
+    const double written = run[LWI_RUN_WRITTEN],
+                 steps = c->list[LWI_CHECKPOINT_cost][LWI_COST_STEPS];
+    const lwi_run_grid grid = grid_of(c);
+    if (lwi_run_fits(&c->options, &grid, run[LWI_RUN_TIME]) && written >= 0 && written < MOST &&
+        steps >= 0 && steps < MOST)
+        return LW_OK;
+    return lwi_fail_at(error, LW_ERR_PARSE, path, 0, 0,
+                       "is damaged: 'run' has no time and rows of a run of %g s",
+                       c->options.duration);
+}
+
 lw_status lw_checkpoint_read(const char *path, lw_checkpoint **checkpoint, lw_error *error)
 {
     char *text;
@@ -325,6 +348,7 @@ lw_status lw_checkpoint_read(const char *path, lw_checkpoint **checkpoint, lw_er
     TRY(begin(&c, error));
     lw_status status = lwi_folder_read(path, &c->arena, &text, &size, error);
     if (status == LW_OK) status = lwi_checkpoint_parse(c, text, size, path, error);
+    if (status == LW_OK) status = check_run(c, path, error);
     if (status == LW_OK)
         *checkpoint = c;
     else

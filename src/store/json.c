@@ -191,7 +191,8 @@ static lw_status check_hash(const lwi_json *r, const char *text, size_t size,
     if (found) snprintf(end, sizeof end, "%s%s\"\n}\n", hash_key, hash);
     if (found && strlen(text) == size && !strcmp(found, end)) return LW_OK;
     return lwi_fail_at(r->error, LW_ERR_PARSE, r->path, 0, 0,
-                       "is damaged: its hash is not that of its text");
+                       "is damaged: its hash is not that of its text%s",
+                       r->remedy ? r->remedy : "");
 }
 
 lw_status lwi_json_open(lwi_json *json, const char *text, size_t size, char hash[LWI_SHA256_SIZE])

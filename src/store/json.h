@@ -29,6 +29,7 @@ typedef struct lwi_json {
     const lwi_document_value *root;
     lwi_arena *arena;
     lw_error *error;
+    const char *remedy; ///< for a damaged file, "; ..."; NULL: none
 } lwi_json;
 
 /** Compares the hash, and parses.   @return LW_ERR_PARSE, LW_ERR_MEMORY */

@@ -146,7 +146,11 @@ static lw_status read_members(const lwi_json *r, lwi_manifest *m)
 lw_status lwi_manifest_read(const char *text, size_t size, const char *path, lwi_arena *arena,
                             lwi_manifest *manifest, lw_error *error)
 {
-    lwi_json r = {.path = path, .arena = arena, .error = error};
+    lwi_json r = {.path = path,
+                  .arena = arena,
+                  .error = error,
+                  .remedy = "; the command that began the study, given again, writes it again and "
+                            "keeps the parts"};
     TRY(lwi_json_open(&r, text, size, manifest->hash));
     return read_members(&r, manifest);
 }

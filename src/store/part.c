@@ -91,23 +91,29 @@ lw_status lwi_part_read(const lw_store *s, int part, lwi_arena *arena, lwi_part 
     return check(s, part, path, text, size, found, error);
 }
 
-static int failed_in(const char *path)
+// The line that closes a file.
+static bool read_closing(const char *path, int *rows, int *failed)
 {
     char text[CLOSING_ROOM + 1], hash[LWI_SHA256_SIZE];
     struct stat about;
     size_t at;
-    int rows, failed;
     const int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return -1;
+    if (file < 0) return false;
     ssize_t n = -1;
     if (!fstat(file, &about)) {
         const off_t from = about.st_size > CLOSING_ROOM ? about.st_size - CLOSING_ROOM : 0;
         n = pread(file, text, CLOSING_ROOM, from);
     }
     close(file);
-    if (n < 0) return -1;
+    if (n < 0) return false;
     text[n] = 0;
-    return find_closing(text, (size_t)n, &at, &rows, &failed, hash) ? failed : -1;
+    return find_closing(text, (size_t)n, &at, rows, failed, hash);
+}
+
+int lwi_part_rows(const char *path)
+{
+    int rows, failed;
+    return read_closing(path, &rows, &failed) && rows > 0 ? rows : 0;
 }
 
 int lwi_part_failed(const lw_store *s, int part)
@@ -115,9 +121,10 @@ int lwi_part_failed(const lw_store *s, int part)
     lwi_arena arena;
     lwi_arena_init(&arena, NULL);
     const char *path = path_of(s, part, &arena);
-    const int failed = path ? failed_in(path) : -1;
+    int rows, failed;
+    const bool found = path && read_closing(path, &rows, &failed);
     lwi_arena_free(&arena);
-    return failed;
+    return found ? failed : -1;
 }
 
 bool lw_store_has(const lw_store *s, int part)

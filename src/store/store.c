@@ -218,8 +218,9 @@ static lw_status repair(creating *c, int which, const lwi_stored_file *file)
     return write_file(c, which, file);
 }
 
-// The manifest last: with it the folder is a study.  Of two processes that make it the first one's counts.
-static lw_status write_files(creating *c)
+// The manifest last: with it the folder is a study.  Of two processes that make it the first one's counts, unless it is
+// damaged.
+static lw_status write_files(creating *c, bool once)
 {
     const lw_store *s = c->store;
     char *text;
@@ -231,8 +232,15 @@ static lw_status write_files(creating *c)
     TRY(write_file(c, VARIANTS, &s->manifest.variants));
     if (lwi_manifest_write(&c->store->manifest, &c->store->arena, &text, &size) != LW_OK)
         return no_memory(c->error);
-    TRY(lwi_folder_write(s->folder, LWI_MANIFEST_FILE, text, size, true, &kept, c->error));
+    TRY(lwi_folder_write(s->folder, LWI_MANIFEST_FILE, text, size, once, &kept, c->error));
     return kept ? compare_there(c) : LW_OK;
+}
+
+static lw_status write_again(creating *c)
+{
+    TRY(lwi_store_repair_size(c->store, &c->desc.part_rows, c->error));
+    TRY(choose_size(c));
+    return write_files(c, false);
 }
 
 static lw_status create(creating *c)
@@ -241,9 +249,11 @@ static lw_status create(creating *c)
     c->store->manifest.part_rows = c->desc.part_rows;
     if (!has_manifest(c->store)) {
         TRY(choose_size(c));
-        return write_files(c);
+        return write_files(c, true);
     }
-    TRY(compare_there(c));
+    const lw_status status = compare_there(c);
+    if (status == LW_ERR_PARSE) return write_again(c);
+    TRY(status);
     TRY(repair(c, MODEL, &c->store->manifest.model));
     return repair(c, VARIANTS, &c->store->manifest.variants);
 }

@@ -60,6 +60,15 @@ lw_status lwi_part_read(const lw_store *store, int part, lwi_arena *arena, lwi_p
                         lw_error *error);
 /** Failed variants by the last line alone; -1: it is not as it should be. */
 int lwi_part_failed(const lw_store *store, int part);
+/** Rows that the last line of such a file states; 0: none. */
+int lwi_part_rows(const char *path);
+
+// ---- repair.c
+
+/** The size of the parts in the folder, where the manifest is lost.
+ *  @param rows  in: variants of a part as they were asked for, or 0; out: those of the parts; unchanged without parts
+ *  @return LW_ERR_ARGUMENT: parts of another study */
+lw_status lwi_store_repair_size(lw_store *store, int *rows, lw_error *error);
 
 // ---- size.c
 

@@ -4,8 +4,10 @@ through, bit for bit.
 
 usage: test_checkpoint.py LINKWORK MODELS
 """
+import hashlib
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -173,6 +175,29 @@ class Checkpoint(InFolder):
         shutil.move(self.at("moved.csv"), self.at("c.csv"))
         self.run_ok("run", FOUR_BAR, "--duration", "0.1", "-o", "c.h5", "-q")
         self.refused(1, "has 11 rows", "run", "--resume", "c.ck")
+
+    def forge(self, place, value):
+        """c.ck as d.ck with another number in the list `run`, and the hash of that."""
+        members = self.bytes_of("c.ck").split(b'  "hash": "')[0]
+        listed = re.search(rb'"run": \[([^]]*)\]', members)
+        run = listed[1].split(b",")
+        run[place] = value
+        members = members[:listed.start(1)] + b",".join(run) + members[listed.end(1):]
+        with open(self.at("d.ck"), "wb") as file:
+            file.write(members + b'  "hash": "' + hashlib.sha256(members).hexdigest().encode() + b'"\n}\n')
+
+    def test_forged_rows_are_refused(self):
+        self.run_ok("run", FOUR_BAR, "--duration", "1", "--checkpoint", "c.ck", "-o", "c.csv", "-q")
+        before = self.bytes_of("c.csv")
+        time, end, first, rows, k, written = 0, 3, 4, 5, 6, 7
+        for place, value in ((time, b"-1"), (time, b'"nan"'), (time, b"0.93"), (end, b"1e9"), (end, b'"inf"'), (first, b"5"),
+                             (rows, b"1e14"), (rows, b'"inf"'), (k, b"-1e14"), (k, b"0.5"), (k, b'"nan"'), (written, b'"nan"'),
+                             (written, b"-1"), (written, b"1e300")):
+            self.forge(place, value)
+            self.refused(3, "d.ck: is damaged: 'run'", "run", "--resume", "d.ck")
+        self.forge(written, b"1e9")
+        self.refused(1, "rows are missing", "run", "--resume", "d.ck")
+        self.assertEqual(self.bytes_of("c.csv"), before)
 
     def test_disk_full(self):
         words = ("run", FOUR_BAR, "--duration", "1", "--checkpoint", "b.ck", "-o", "b.csv", "-q")

@@ -8,8 +8,10 @@ import json
 import math
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from in_folder import LINKWORK, InFolder, linkwork
@@ -74,6 +76,28 @@ class Ranks(InFolder):
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("full.csv", done.stderr)
 
+    def test_a_signal_closes_the_files(self):
+        model, rows = self.write("chain.yaml", CHAIN % 1100), os.path.join(self.path, "rows.csv")
+        words = ["--formulation", "hdca", "--integrator", "rk4", "--step", "1e-4", "--duration", "100", "--sample", "0.01"]
+        run = subprocess.Popen(["mpirun", "-n", "2", LINKWORK, "run", model, *words, "--ranks", "-o", rows], env=ENVIRONMENT,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        limit = time.time() + 200
+        while time.time() < limit and run.poll() is None and not (os.path.exists(rows) and os.path.getsize(rows)):
+            time.sleep(0.01)
+        ranks = subprocess.run(["ps", "-o", "pid=", "--ppid", str(run.pid)], capture_output=True, text=True, check=True).stdout.split()
+        self.assertEqual(len(ranks), 2)
+        for rank in reversed(ranks):  # a process that is not the first one waits for it
+            os.kill(int(rank), signal.SIGTERM)
+        out, errors = run.communicate(timeout=200)
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("stopped at t = ", errors)
+        self.assertIn("written      " + rows, out)
+        with open(rows, encoding="ascii") as file:
+            lines = file.read().split("\n")
+        self.assertEqual(lines.pop(), "")
+        self.assertEqual({line.count(",") for line in lines}, {lines[0].count(",")})
+        self.assertAlmostEqual(float(lines[-1].split(",")[0]), float(errors.split("stopped at t = ")[1].split(" s")[0]), 5)
+
     def test_errors_are_printed_once(self):
         missing = os.path.join(self.path, "missing.yaml")
         done = mpirun(2, missing)
@@ -84,6 +108,20 @@ class Ranks(InFolder):
         self.assertIn("cannot be written", done.stderr)
         done = mpirun(2, self.write("ladder.yaml", LADDER), "--formulation", "rcr")
         self.assertIn("expected one of dca, hdca", done.stderr)
+
+    def test_the_file_for_mpi_of_another_version_is_refused(self):
+        version = linkwork("--version").stdout.split()[-1]
+        folder = os.path.join(os.path.dirname(os.path.dirname(LINKWORK)), "lib")
+        with open(os.path.join(folder, "linkwork-mpi.so"), "rb") as file:
+            code = file.read()
+        other = "9" * version.index(".") + version[version.index("."):]
+        self.assertIn(version.encode() + b"\0", code)
+        with open(os.path.join(self.path, "linkwork-mpi.so"), "wb") as file:
+            file.write(code.replace(version.encode() + b"\0", other.encode() + b"\0"))
+        done = subprocess.run([LINKWORK, "run", "model.yaml", "--ranks"], env={**ENVIRONMENT, "LD_LIBRARY_PATH": self.path},
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is of version " + other, done.stderr)
 
     def test_refused(self):
         for options in (("--checkpoint", "c"), ("--resume", "c"), ("--batch", "table.csv"), ("--real-time",)):

@@ -143,12 +143,34 @@ class Store(InFolder):
             with open(path, "wb") as file:
                 file.write(text.replace(b"2", b"3", 1))
             self.refused(3, name, "sweep", "--status", "s")
-            if name == "manifest.json":
-                with open(path, "wb") as file:
-                    file.write(text)
-            else:
-                self.run_ok(*STUDY, "--store", "s")  # the same command writes them again
+            self.run_ok(*STUDY, "--store", "s")  # the same command writes them again
+            self.assertEqual(self.bytes_of(path), text)
             self.assertEqual(self.merged("s"), whole)
+
+    def test_a_damaged_manifest_is_written_again(self):
+        self.run_ok(*STUDY, "--store", "s", "--part-rows", "5")
+        path, parts = os.path.join(self.path, "s", "manifest.json"), self.parts()
+        text, whole = self.bytes_of(path), self.merged("s")
+
+        def damage(wrong=b""):
+            with open(path, "wb") as file:
+                file.write(wrong)
+
+        damage(text[:100])
+        self.refused(3, "given again, writes it again", "sweep", "--resume", "s")
+        self.refused(2, "not those of this study", *STUDY, "--store", "s", "--rtol", "1e-5")
+        self.assertEqual(self.bytes_of(path), text[:100])
+        for kept in (parts, parts[:1], parts[1:2], parts[-1:]):  # what is there when it is damaged
+            damage()
+            for part in set(self.parts()) - set(kept):
+                os.remove(os.path.join(self.path, "s", "parts", part))
+            self.run_ok(*STUDY, "--store", "s", *(["--part-rows", "5"] if kept == parts[-1:] else []))
+            self.assertEqual((self.bytes_of(path), self.parts()), (text, parts))
+        for part in parts:
+            os.remove(os.path.join(self.path, "s", "parts", part))
+        damage()
+        self.run_ok(*STUDY, "--store", "s")  # without parts it is chosen again
+        self.assertEqual(self.merged("s"), whole)
 
     def test_another_study_is_refused(self):
         self.run_ok(*STUDY, "--store", "s", "--part-rows", "5")
