@@ -4,7 +4,9 @@
 // not driven, in sweep order (floating bases first where they are); lw_model_joint_tree gives the
 // indices of a joint.  With loops or couplings q must satisfy them (lw_model_assemble finds such coordinates,
 // lw_dynamics_gap measures the violation).  v is first projected onto the velocity constraints; a v that satisfies
-// them changes by rounding errors only.  States of signals (integrals, lags, controllers) have their values of the
+// them changes by rounding errors only.  A caller that integrates v must continue each step from speeds that satisfy
+// them: accelerations are those of the projected v, and the difference would grow and change the energy.  lw_momenta of v,
+// then lw_momenta_rates give the projected v.  States of signals (integrals, lags, controllers) have their values of the
 // model's start.
 #ifndef LINKWORK_DYNAMICS_H
 #define LINKWORK_DYNAMICS_H

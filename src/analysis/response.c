@@ -412,6 +412,14 @@ static double away_from_zero(const lw_response *r, int k, double x)
     return x + smallest <= r->upper[k] ? x + smallest : x - smallest;
 }
 
+// Are the adjoint's values those of another point?
+static bool is_moved(const lw_response *r, const double *x)
+{
+    for (int k = 0; k < r->nby; k++)
+        if (away_from_zero(r, k, x[k]) != x[k]) return true;
+    return false;
+}
+
 static lw_status remake(lw_response *r, const double *x, lw_model **made, lw_error *error)
 {
     const char **set = lwi_allocate(NULL, (size_t)r->nby * sizeof *set);
@@ -652,6 +660,7 @@ lw_status lw_response_evaluate(lw_response *r, const double *x, double *value, d
     if (jacobian && (forced || (r->method == LW_GRADIENT_AUTO && r->smooth))) {
         const lw_status status = by_adjoint(r, x, value, jacobian, error);
         if (status == LW_OK) {
+            if (is_moved(r, x)) TRY(by_differences(r, x, value, NULL, error));
             r->used = LW_GRADIENT_ADJOINT;
             return check_finite(r, value, jacobian, error);
         }

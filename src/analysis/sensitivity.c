@@ -135,9 +135,14 @@ lw_status lw_sensitivity_create(const lw_model *model, const lw_sensitivity_desc
     LWI_DESC(lw_sensitivity_desc, desc, error);
     if (desc->nby < 1 || !desc->by)
         return lwi_fail(error, LW_ERR_ARGUMENT, "sensitivity: expected at least one parameter");
-    for (int k = 0; k < desc->nby; k++)
+    for (int k = 0; k < desc->nby; k++) {
         if (!desc->by[k])
             return lwi_fail(error, LW_ERR_ARGUMENT, "sensitivity: parameter %d is NULL", k);
+        for (int i = 0; i < k; i++)
+            if (!strcmp(desc->by[i], desc->by[k]))
+                return lwi_fail(error, LW_ERR_ARGUMENT,
+                                "parameter '%s' is given twice; expected once", desc->by[k]);
+    }
     lw_sensitivity *s = lwi_allocate(NULL, sizeof *s);
     if (!s) return lwi_fail(error, LW_ERR_MEMORY, "no memory for sensitivities");
     *s = (lw_sensitivity){0};

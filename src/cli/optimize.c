@@ -208,7 +208,12 @@ static cli_exit read_constraint(const char *text, constraint *c)
     while (end > 0 && text[end - 1] == ' ') end--;
     c->text = text;
     c->sign = *at;
-    if (*at) at += *at != '=' && at[1] == '=' ? 2 : 1;
+    if ((*at == '<' || *at == '>') && at[1] != '=')
+        return cli_complain(CLI_USE,
+                            "--subject-to '%s': a minimum may be on the bound itself; expected %c= "
+                            "in place of %c",
+                            text, *at, *at);
+    if (*at) at += *at != '=' ? 2 : 1;
     if (*at == '=') at++; // ==
     while (*at == ' ') at++;
     if (!c->sign || end == 0 || end >= sizeof c->name || !lw_number_read(at, &c->bound))

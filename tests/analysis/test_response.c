@@ -118,6 +118,14 @@ static void test_adjoint(void **state)
     assert_int_equal(lw_response_gradient(r), LW_GRADIENT_ADJOINT);
     check(x, value, (double[]){jacobian[0], jacobian[1], jacobian[4], jacobian[5]}, 1e-9);
     lw_response_destroy(r);
+    desc.lower =
+        (const double[]){400, -1, -1, -1}; // values at a force of zero are not those next to it
+    lwt_ok(lw_response_create(model, &desc, &r, &error), &error);
+    const double still[] = {500, 0, 0.5, 0.5};
+    lwt_ok(lw_response_evaluate(r, still, value, jacobian, &error), &error);
+    assert_int_equal(lw_response_gradient(r), LW_GRADIENT_ADJOINT);
+    for (int i = 0; i < 2; i++) assert_true(fabs(value[i]) < 1e-14);
+    lw_response_destroy(r);
     desc.gradient = LW_GRADIENT_ADJOINT, desc.wanted = wanted + 1;
     assert_int_equal(lw_response_create(model, &desc, &r, &error), LW_ERR_UNSUPPORTED);
     lwt_contains(error.text, "min and max");

@@ -344,6 +344,8 @@ forces:
         self.assertIn("has no `measures:`",
                       self.run_program("sensitivity", path, "--by", "m", "--method", "adjoint", code=2))
         self.assertIn("--watch", self.run_program("sensitivity", path, "--by", "m", code=2))
+        self.assertIn("'m' is given twice", self.run_program("sensitivity", path, "--by", "m,F,m", "--watch", "joint.rail.q0",
+                                                             code=2))
         self.assertIn("--by", self.run_program("sensitivity", path, code=2))
 
     def test_messages(self):

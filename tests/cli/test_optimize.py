@@ -91,7 +91,7 @@ class Optimize(unittest.TestCase):
         self.assertAlmostEqual(found["end_objective"], 2 * 5 / 0.4, delta=1e-6)
         self.assertEqual(found["parameters"]["m"]["unit"], "g")
         self.assertAlmostEqual(found["parameters"]["m"]["end"], 400, delta=1e-6)
-        for constraint in ("way <= 9", "way.max<9", "way = 9", "joint.rail.q0 == 9"):
+        for constraint in ("way <= 9", "way.max<=9", "way = 9", "joint.rail.q0 == 9"):
             found = self.optimize("--vary", "F=1:5", "--maximize", "way", "--subject-to", constraint)
             self.assertAlmostEqual(found["constraints"][constraint], 9, delta=1e-5)
             self.assertAlmostEqual(found["parameters"]["F"]["end"], 9 / 4, delta=1e-5)
@@ -212,7 +212,7 @@ class Optimize(unittest.TestCase):
                 (("--vary", "m=1:900", *fit), "parameter 'm': range 1:900; its file allows 100:inf g"),
                 (("--vary", "F=1:5", "--vary", "F=1:4", *fit), "'F' is given twice"),
                 (("--vary", "F=1:5", "--fit", wrong), "joint.rai.q0"),
-                (("--vary", "F=1:5", *fit, "--subject-to", "way < 1"), "--fit has no --subject-to"),
+                (("--vary", "F=1:5", *fit, "--subject-to", "way <= 1"), "--fit has no --subject-to"),
                 (("--vary", "F=1:5", *fit, "--method", "adjoint"), "residuals of data"),
                 (("--vary", "F=1:5", *fit, "--method", "exact"), "expected auto, differences or adjoint"),
                 (("--vary", "F=1:5", *fit, "--weights", "joint.rail.q0=a"), "expected COLUMN=NUMBER"),
@@ -226,9 +226,11 @@ class Optimize(unittest.TestCase):
         for arguments, text in (
                 (("--minimize", "wy"), "wy"),
                 (("--minimize", "way", "--subject-to", "way"), "expected MEASURE <= NUMBER"),
-                (("--minimize", "way", "--subject-to", "way < x"), "expected MEASURE <= NUMBER"),
+                (("--minimize", "way", "--subject-to", "way <= x"), "expected MEASURE <= NUMBER"),
+                (("--minimize", "way", "--subject-to", "way < 1"), "expected <= in place of <"),
+                (("--minimize", "way", "--subject-to", "way>1"), "expected >= in place of >"),
                 (("--minimize", "way", "--algorithm", "newton"), "expected slsqp, mma or lbfgs"),
-                (("--minimize", "way", "--algorithm", "lbfgs", "--subject-to", "way < 1"), "has no constraints"),
+                (("--minimize", "way", "--algorithm", "lbfgs", "--subject-to", "way <= 1"), "has no constraints"),
                 (("--minimize", "way", "--algorithm", "mma", "--subject-to", "way = 1"), "inequalities only"),
                 (("--minimize", "way.max", "--method", "adjoint"), "min and max"),
                 (("--minimize", "way", "--weights", "way=1"), "those of columns of --fit")):

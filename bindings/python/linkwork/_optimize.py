@@ -200,6 +200,9 @@ class _Constraint(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> "_Constraint":
         match = re.fullmatch(r"\s*([^<>=]+?)\s*(<=?|>=?|==?)\s*(\S+)\s*", text)
+        if match and match.group(2) in "<>":
+            raise ArgumentError(f"subject_to: {text!r}: a minimum may be on the bound itself; expected {match.group(2)}= "
+                                f"in place of {match.group(2)}")
         try:
             return cls(text, match.group(1), match.group(2)[0], float(match.group(3)))  # type: ignore[union-attr]
         except (AttributeError, ValueError):

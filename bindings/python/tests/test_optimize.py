@@ -77,7 +77,7 @@ def test_minimum(push, method):
 
 def test_constraints(push):
     pytest.importorskip("scipy")
-    for text in ("way <= 9", "way.max < 9", "way = 9"):
+    for text in ("way <= 9", "way.max <= 9", "way = 9"):
         best = lw.optimize(push, {"F": (1, 5)}, maximize="way", subject_to=text)
         assert np.isclose(best.parameters["F"], 9 / 4, rtol=1e-6) and best.violation < 1e-6
     best = lw.optimize(push, {"F": (1, 5)}, minimize="way", subject_to=["way >= 9", "way.mean >= 4"])
@@ -114,13 +114,14 @@ def test_fit(push):
     ({}, "one of minimize"),
     ({"minimize": "way", "maximize": "way"}, "one of minimize"),
     ({"minimize": "way", "subject_to": "way"}, "MEASURE <= NUMBER"),
-    ({"minimize": "way", "subject_to": "way < x"}, "MEASURE <= NUMBER"),
+    ({"minimize": "way", "subject_to": "way <= x"}, "MEASURE <= NUMBER"),
+    ({"minimize": "way", "subject_to": "way < 1"}, "expected <= in place of <"),
     ({"minimize": "way", "method": "newton"}, "SLSQP"),
-    ({"minimize": "way", "method": "L-BFGS-B", "subject_to": "way < 1"}, "no constraints"),
+    ({"minimize": "way", "method": "L-BFGS-B", "subject_to": "way <= 1"}, "no constraints"),
     ({"minimize": "way", "start": {"F": 9}}, "begins at 9"),
     ({"minimize": "way", "start": {"G": 9}}, "'G'"),
     ({"fit": {"time": [1], "joint.rail.q0": [1]}, "method": "SLSQP"}, "trf"),
-    ({"fit": {"time": [1], "joint.rail.q0": [1]}, "subject_to": "way < 1"}, "no constraints"),
+    ({"fit": {"time": [1], "joint.rail.q0": [1]}, "subject_to": "way <= 1"}, "no constraints"),
 ])
 def test_optimize_refuses(push, arguments, match):
     pytest.importorskip("scipy")
