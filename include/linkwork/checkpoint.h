@@ -63,7 +63,7 @@ LW_API lw_status lw_checkpoint_restore(const lw_checkpoint *checkpoint, lw_sim *
                                        lw_measures *measures, lw_error *error);
 
 /** Does the state contain all that the next step depends on, so that any row, not only those of checkpoints that the run
- *  begins again from, continues with the same bits?  Integrators rk4, dopri54, rattle, index3 with equal steps; no stops,
+ *  begins again from, continues with the same bits?  Integrators rk4, dopri54, rattle, gauss, index3 with equal steps; no stops,
  *  singular positions are not monitored or have ordinary steps (turn), rows are not interpolated. */
 LW_API bool lw_sim_is_exact(const lw_sim *sim);
 

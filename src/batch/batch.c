@@ -200,6 +200,11 @@ static void leave_impact(lw_batch *b, int i, const lw_sim *sim)
     memcpy(impulses_of(b, i), p->after.reaction, (size_t)b->model->njoint * sizeof *b->impulse);
 }
 
+static size_t kept_bytes(const lw_sim *sim)
+{
+    return (size_t)lwi_sim_step_numbers(sim) * sizeof *sim->kept_step;
+}
+
 // The variant's simulation becomes the instance; its integrator is not used.
 static lw_sim *enter(const lw_batch *b, int i)
 {
@@ -219,7 +224,7 @@ static lw_sim *enter(const lw_batch *b, int i)
     sim->impacts.due = instance->due;
     enter_impact(b, i, sim);
     sim->pending = instance->pending;
-    memcpy(sim->kept_step, instance->kept_step, sizeof sim->kept_step);
+    memcpy(sim->kept_step, instance->kept_step, kept_bytes(sim));
     sim->audit = instance->audit;
     return sim;
 }
@@ -249,7 +254,7 @@ static void leave(lw_batch *b, int i)
     instance->due = sim->impacts.due;
     leave_impact(b, i, sim);
     instance->pending = sim->pending;
-    memcpy(instance->kept_step, sim->kept_step, sizeof sim->kept_step);
+    memcpy(instance->kept_step, sim->kept_step, kept_bytes(sim));
     instance->audit = sim->audit;
     if (sim->pending == LWI_NEW_STATE) revive(instance);
 }

@@ -310,6 +310,12 @@ static void stats(const lwi_integrator *integrator, lwi_integrator_stats *s)
                                 .restarts = self->restarts};
 }
 
+static int numbers(int n, int order)
+{
+    (void)n, (void)order;
+    return LWI_STEP_NUMBERS;
+}
+
 static void keep(const lwi_integrator *integrator, double *kept)
 {
     const lwi_stepper *m = &((const single *)integrator)->stepper;
@@ -340,6 +346,7 @@ static void recall(lwi_integrator *integrator, const double *kept)
                                                         .advance = advance,                        \
                                                         .restart = restart,                        \
                                                         .stats = stats,                            \
+                                                        .numbers = adaptive_ ? numbers : NULL,     \
                                                         .keep = adaptive_ ? keep : NULL,           \
                                                         .recall = adaptive_ ? recall : NULL};
 STEPPING(dopri54, 5, true,

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_STAGES = 4, MAX_SWEEPS = 100 };
+enum { MAX_STAGES = 4, MAX_SWEEPS = 100, DEFAULT_ORDER = 4 };
 
 typedef struct gauss {
     lwi_integrator head;
@@ -87,7 +87,7 @@ static lw_status create(const lwi_integrator_type *type, const lwi_problem *prob
 {
     (void)t, (void)x;
     const size_t n = (size_t)problem->n;
-    const int order = problem->order ? problem->order : 4;
+    const int order = problem->order ? problem->order : DEFAULT_ORDER;
     if (order != 4 && order != 6 && order != 8)
         return lwi_fail(error, LW_ERR_ARGUMENT,
                         "order: %d is none of integrator gauss, expected 4, 6 or 8", order);
@@ -246,10 +246,35 @@ static lw_status restart(lwi_integrator *head, double t, const double *x, lwi_ju
 {
     (void)t, (void)x, (void)error;
     gauss *self = (gauss *)head;
-    self->begun = false;
     self->stats.restarts++;
-    if (jump == LWI_JUMP_STATE) memset(self->left, 0, (size_t)self->problem.n * sizeof *self->left);
+    if (jump == LWI_JUMP_RATES) return LW_OK; // those of the last step are a start as well
+    self->begun = false;
+    memset(self->left, 0, (size_t)self->problem.n * sizeof *self->left);
     return LW_OK;
+}
+
+// Whether there are rates of the last step, these, and what sums have rounded off.
+static int numbers(int n, int order)
+{
+    return 1 + ((order ? order : DEFAULT_ORDER) / 2 + 1) * n;
+}
+
+static void keep(const lwi_integrator *head, double *kept)
+{
+    const gauss *self = (const gauss *)head;
+    const size_t n = (size_t)self->problem.n;
+    *kept++ = self->begun;
+    for (int i = 0; i < self->stages; i++, kept += n) memcpy(kept, self->f[i], n * sizeof *kept);
+    memcpy(kept, self->left, n * sizeof *kept);
+}
+
+static void recall(lwi_integrator *head, const double *kept)
+{
+    gauss *self = (gauss *)head;
+    const size_t n = (size_t)self->problem.n;
+    self->begun = *kept++ != 0;
+    for (int i = 0; i < self->stages; i++, kept += n) memcpy(self->f[i], kept, n * sizeof *kept);
+    memcpy(self->left, kept, n * sizeof *kept);
 }
 
 static void stats(const lwi_integrator *head, lwi_integrator_stats *out)
@@ -268,4 +293,7 @@ const lwi_integrator_type lwi_integrator_gauss = {
     .advance = advance,
     .restart = restart,
     .stats = stats,
+    .numbers = numbers,
+    .keep = keep,
+    .recall = recall,
 };

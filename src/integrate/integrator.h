@@ -56,7 +56,7 @@ typedef enum lwi_jump {
 
 typedef struct lwi_integrator lwi_integrator;
 
-enum { LWI_STEP_NUMBERS = 2 }; ///< step proposed [s], error of the last step
+enum { LWI_STEP_NUMBERS = 2 }; ///< of a step control: step proposed [s], error of the last step
 
 typedef struct lwi_integrator_type {
     const char *name, *summary, *cite;
@@ -78,8 +78,9 @@ typedef struct lwi_integrator_type {
     /** Continues from (t, x).  Counted in `restarts` where history is lost. */
     lw_status (*restart)(lwi_integrator *, double t, const double *x, lwi_jump, lw_error *);
     void (*stats)(const lwi_integrator *, lwi_integrator_stats *);
-    /** The step control as numbers [LWI_STEP_NUMBERS], from which `recall`, after a restart, continues with the same
-     *  bits; the first 0: no step yet.  NULL: history is not stored. */
+    /** What a step depends on besides x, as numbers [numbers(n, order)], from which `recall`, after a restart, continues
+     *  with the same bits; the first 0: no step yet.  NULL: history is not stored. */
+    int (*numbers)(int n, int order);
     void (*keep)(const lwi_integrator *, double *kept);
     void (*recall)(lwi_integrator *, const double *kept);
 } lwi_integrator_type;

@@ -106,12 +106,13 @@ static lw_status allocate(lw_sim *sim)
     sim->scratch = LWI_PUSH(arena, double, nx);
     sim->spare = lwi_arena_push(arena, 1, sim->work->ndiscrete + 1);
     sim->atol = LWI_PUSH(arena, double, nx);
+    sim->kept_step = LWI_PUSH(arena, double, lwi_sim_step_numbers(sim));
     sim->inputs = LWI_PUSH(arena, double, model->desc.ninput);
     sim->loads.wrench = lwi_arena_push(arena, (size_t)model->nbody, sizeof *sim->loads.wrench);
     sim->loads.effort = LWI_PUSH(arena, double, model->nv);
     sim->output = LWI_PUSH(arena, double, model->noutput_value);
     if (!sim->x || !sim->scratch || !sim->spare || !sim->atol || !sim->inputs || !sim->output ||
-        !sim->loads.wrench || !sim->loads.effort)
+        !sim->kept_step || !sim->loads.wrench || !sim->loads.effort)
         return LW_ERR_MEMORY;
     return lwi_snapshot_create(model, arena, &sim->snapshot);
 }
@@ -340,7 +341,7 @@ static lw_status notify_integrator(lw_sim *sim)
     TRY(sim->integrator->type->restart(sim->integrator, sim->t, sim->x, what, &sim->error));
     if (what == LWI_JUMP_STATE && sim->integrator->type->recall)
         sim->integrator->type->recall(sim->integrator, sim->kept_step);
-    memset(sim->kept_step, 0, sizeof sim->kept_step);
+    lwi_sim_forget_steps(sim);
     sim->pending = LWI_NOTHING;
     return LW_OK;
 }
@@ -700,7 +701,7 @@ bool lw_sim_is_exact(const lw_sim *sim)
 {
     if (!sim) return false;
     const char *name = sim->options.integrator;
-    const bool equal = !strcmp(name, "rk4") || !strcmp(name, "rattle") ||
+    const bool equal = !strcmp(name, "rk4") || !strcmp(name, "rattle") || !strcmp(name, "gauss") ||
                        (!strcmp(name, "index3") && !sim->work->controls);
     const bool stored = equal || !strcmp(name, "dopri54");
     return stored && !sim->events.active && !sim->triggers.active && !sim->crossing.active &&

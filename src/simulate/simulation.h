@@ -216,8 +216,8 @@ struct lw_sim {
     double *output;    ///< [model noutput_value] of the observation
     double next_break; ///< next time at which the model is not smooth; > t
     lwi_pending pending;
-    double
-        kept_step[LWI_STEP_NUMBERS]; ///< of a state that was set; zero once the integrator has them
+    double *
+        kept_step; ///< [lwi_sim_step_numbers] of a state that was set; zero once the integrator has them
     lwi_events events;
     lwi_triggers triggers;
     int recorded; ///< 1 + the event of which the next observation is the row; 0: none
@@ -368,8 +368,10 @@ void lwi_singular_start_message(const lw_sim *sim, char *text, size_t size);
 /** "passed 3 singular positions straight on, ...", or "". */
 void lwi_crossing_message(const lw_sim *sim, char *text, size_t size);
 
-/** Numbers of a step control that a state has after x and the formulation's. */
+/** Numbers of an integrator that a state has after x and the formulation's. */
 int lwi_sim_step_numbers(const lw_sim *sim);
+/** kept_step := 0. */
+void lwi_sim_forget_steps(lw_sim *sim);
 
 /** Sets the state to sim->snapshot: its poses, velocities, work and time. */
 lw_status lwi_sim_begin(lw_sim *sim);

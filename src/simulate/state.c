@@ -20,7 +20,13 @@
 int lwi_sim_step_numbers(const lw_sim *sim)
 {
     if (!sim->work->layout.nx) return 0; // nothing moves
-    return lwi_integrator_find(sim->options.integrator)->keep ? LWI_STEP_NUMBERS : 0;
+    const lwi_integrator_type *type = lwi_integrator_find(sim->options.integrator);
+    return type->numbers ? type->numbers(sim->work->layout.nx, (int)sim->options.order) : 0;
+}
+
+void lwi_sim_forget_steps(lw_sim *sim)
+{
+    for (int i = lwi_sim_step_numbers(sim) - 1; i >= 0; i--) sim->kept_step[i] = 0;
 }
 
 int lw_sim_state_size(const lw_sim *sim)
@@ -42,7 +48,7 @@ void lw_sim_get_state(const lw_sim *sim, double *time, double *x)
     x += work->nkept;
     if (!integrator->type->keep) return;
     if (sim->pending == LWI_NEW_STATE)
-        memcpy(x, sim->kept_step, sizeof sim->kept_step);
+        memcpy(x, sim->kept_step, (size_t)lwi_sim_step_numbers(sim) * sizeof *x);
     else
         integrator->type->keep(integrator, x);
 }
@@ -79,7 +85,7 @@ static void jump(lw_sim *sim, double time, const double *x)
     for (int i = 0; i < sim->work->layout.nx; i++) sim->x[i] = x[i]; // x may be NULL for no states
     sim->t = sim->start = time;
     sim->pending = LWI_NEW_STATE;
-    memset(sim->kept_step, 0, sizeof sim->kept_step);
+    lwi_sim_forget_steps(sim);
     sim->work->mode = NULL; // from the state, until the next step
     sim->work->valid_until = INFINITY;
     if (sim->work->ndiscrete) memset(sim->work->discrete, 0, sim->work->ndiscrete);

@@ -153,6 +153,20 @@ static void loops_continue(void **state)
     assert_true(count >= 4 * 8);
 }
 
+// Its iterations start from the rates of the step before, and its sums carry what they round off.
+static void trees_continue_by_gauss(void **state)
+{
+    (void)state;
+    static const char *const order[] = {"0", "4", "6", "8"};
+    lw_model *model = lwt_yaml("linkwork: 1\ngenerate: {chain: {n: 5, seed: 2}}\n");
+    for (int i = 0; i < 4; i++) {
+        const char *const settings[] = {"formulation", "momenta", "integrator", "gauss", "step",
+                                        "0.003",       "order",   order[i],     NULL};
+        assert_true(continues(model, settings, 0.2, 0.02, order[i]));
+    }
+    lw_model_destroy(model);
+}
+
 static void changed_coordinates_continue(void **state)
 {
     (void)state;
@@ -211,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(loops_continue),
+        cmocka_unit_test(trees_continue_by_gauss),
         cmocka_unit_test(changed_coordinates_continue),
         cmocka_unit_test(a_partition_is_checked),
         cmocka_unit_test(drift_is_accepted_where_it_is_not_removed),
