@@ -55,16 +55,26 @@ static void trees_converge(void **state)
     }
 }
 
+// Is some joint on the ground?
+static bool is_held(const lw_model *model)
+{
+    for (int j = 0; j < model->njoint; j++)
+        if (!model->joint[j].body1 || !model->joint[j].body2) return true;
+    return false;
+}
+
 static void loops_converge(void **state)
 {
     (void)state;
-    int redundant = 0;
+    int redundant = 0, floating = 0;
     LWT_FOR_LOOPS(c, LOOPS, LWT_LOOP_ALL)
     {
         check("loop", seed_, c.model);
         redundant += c.nredundant > 0;
+        floating += !is_held(c.model);
     }
     assert_true(redundant >= LOOPS / 4); // of redundant constraints
+    assert_true(floating >= LOOPS / 8);
 }
 
 int main(void)
