@@ -8,14 +8,19 @@
 #include "simulate/simulation.h"
 #include "support/given.h"
 
-static lw_model *read_model(const char *name)
+static lw_model *read_model_in(const char *folder, const char *name)
 {
     char path[512];
     lw_model *model;
     lw_error error;
-    snprintf(path, sizeof path, "%s/tests/models/structure/%s.yaml", LW_SOURCE_DIR, name);
+    snprintf(path, sizeof path, "%s/%s/%s.yaml", LW_SOURCE_DIR, folder, name);
     lwt_ok(lw_model_read(path, NULL, &model, NULL, &error), &error);
     return model;
+}
+
+static lw_model *read_model(const char *name)
+{
+    return read_model_in("tests/models/structure", name);
 }
 
 static int body_of(const lw_model *model, const char *name)
@@ -69,6 +74,18 @@ static void steps_are_those_of_another_program(void **state)
         for (int n = 0; n < 2; n++) assert_true(k.summary.residual[n] < 1e-14);
         lw_model_destroy(model);
     }
+}
+
+// Numbers of bench/structure/chain_steps.py MODEL 0.01 5.
+static void a_chain_in_a_loop_has_the_steps_of_another_program(void **state)
+{
+    (void)state;
+    lw_model *model = read_model_in("bench/structure/models", "chain8");
+    const track k = run_rattle(model, 0.01, 0.05, 0.05, 2);
+    const double r[3] = {1.9629648415264, -0.185558451379623, -0.0647800753197428};
+    is_at("chain8", &k, body_of(model, "b7"), r, 1e-12);
+    near("energy", k.summary.energy_error, 0.000469174411, 1e-9);
+    lw_model_destroy(model);
 }
 
 // The error against the exact motion at the end.
@@ -728,6 +745,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(steps_are_those_of_another_program),
+        cmocka_unit_test(a_chain_in_a_loop_has_the_steps_of_another_program),
         cmocka_unit_test(errors_are_those_of_another_program),
         cmocka_unit_test(halving_shows_the_order),
         cmocka_unit_test(forces_of_steps_are_those_of_another_program),

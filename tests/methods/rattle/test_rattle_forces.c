@@ -117,7 +117,8 @@ static void check(const char *text, const force_case *c, const char *formulation
         found[i] = run_with_input(model, &own);
         e[i] = distance(&found[i], &exact), v[i] = speed_distance(&found[i], &exact);
     }
-    const bool prescribed = e[0] < 1e-12 && v[0] < 1e-12; // the drive of a loop of one freedom
+    const bool prescribed =
+        e[0] < 1e-12 && v[0] < 1e-12; // a drive determines the motion of the loop
     if (!prescribed && !(e[0] > 1e-7 && fabs(e[0] / e[1] - 4) < 0.3 && fabs(v[0] / v[1] - 4) < 0.5))
         fail_msg("%s, %s: positions are off by %.2e, %.2e, velocities by %.2e, %.2e", formulation,
                  c->name, e[0], e[1], v[0], v[1]);
