@@ -341,7 +341,7 @@ static lw_status notify_integrator(lw_sim *sim)
     TRY(sim->integrator->type->restart(sim->integrator, sim->t, sim->x, what, &sim->error));
     if (what == LWI_JUMP_STATE && sim->integrator->type->recall)
         sim->integrator->type->recall(sim->integrator, sim->kept_step);
-    lwi_sim_forget_steps(sim);
+    lwi_sim_clear_steps(sim);
     sim->pending = LWI_NOTHING;
     return LW_OK;
 }

@@ -371,7 +371,7 @@ void lwi_crossing_message(const lw_sim *sim, char *text, size_t size);
 /** Numbers of an integrator that a state has after x and the formulation's. */
 int lwi_sim_step_numbers(const lw_sim *sim);
 /** kept_step := 0. */
-void lwi_sim_forget_steps(lw_sim *sim);
+void lwi_sim_clear_steps(lw_sim *sim);
 
 /** Sets the state to sim->snapshot: its poses, velocities, work and time. */
 lw_status lwi_sim_begin(lw_sim *sim);

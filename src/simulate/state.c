@@ -24,7 +24,7 @@ int lwi_sim_step_numbers(const lw_sim *sim)
     return type->numbers ? type->numbers(sim->work->layout.nx, (int)sim->options.order) : 0;
 }
 
-void lwi_sim_forget_steps(lw_sim *sim)
+void lwi_sim_clear_steps(lw_sim *sim)
 {
     for (int i = lwi_sim_step_numbers(sim) - 1; i >= 0; i--) sim->kept_step[i] = 0;
 }
@@ -85,7 +85,7 @@ static void jump(lw_sim *sim, double time, const double *x)
     for (int i = 0; i < sim->work->layout.nx; i++) sim->x[i] = x[i]; // x may be NULL for no states
     sim->t = sim->start = time;
     sim->pending = LWI_NEW_STATE;
-    lwi_sim_forget_steps(sim);
+    lwi_sim_clear_steps(sim);
     sim->work->mode = NULL; // from the state, until the next step
     sim->work->valid_until = INFINITY;
     if (sim->work->ndiscrete) memset(sim->work->discrete, 0, sim->work->ndiscrete);
