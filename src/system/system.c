@@ -119,8 +119,7 @@ static void extra_closure(const lwi_system *s, int e, lwi_closure *closure)
     const lwi_system_extra *extra = &s->extra[e - (s->nedge - s->nextra)];
     LWI_ASSERT(extra->rows >= 0 && extra->rows <= LWI_EDGE_ROWS);
     *closure = (lwi_closure){.n = extra->rows};
-    for (int i = 0; i < 2; i++)
-        if (extra->body[i]) closure->body[closure->nbody++] = extra->body[i];
+    for (int i = 0; i < extra->n; i++) closure->body[closure->nbody++] = extra->body[i];
 }
 
 // The rows of edge e at the current motion.
@@ -180,7 +179,7 @@ static lw_status make_graph(lwi_system *s, lwi_arena *arena, lwi_plan_graph *gra
             edge[e].body[edge[e].n++] = model->nnode + s->joint_rotor[j] + i;
         LWI_ASSERT(edge[e].n <= LWI_EDGE_BODIES);
         if (e >= s->nedge - s->nextra) {
-            edge[e].ground = closure.nbody < 2;
+            edge[e].ground = s->extra[e - (s->nedge - s->nextra)].ground;
         } else if (j >= 0) {
             edge[e].ground = !model->joint[j].body1 || !model->joint[j].body2;
         } else {

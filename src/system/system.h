@@ -44,9 +44,10 @@ typedef struct lwi_system_rotor {
     int joint, first;
 } lwi_system_rotor;
 
-/** An edge defined by the caller between two bodies (that are not merged), 0: the ground. */
+/** An edge defined by the caller between bodies (that are not merged), all different. */
 typedef struct lwi_system_extra {
-    int body[2], rows;
+    int body[LWI_EDGE_BODIES], n, rows;
+    bool ground; ///< it also acts on the ground
 } lwi_system_extra;
 
 typedef struct lwi_system {

@@ -97,15 +97,18 @@ static void pulleys_divide(void **state)
 
 // ------------------------------------------------------------------------------------------ forces
 
-#define ARM                                                                                        \
+#define ARM ARM_WITH("", "")
+#define ARM_WITH(bodies, joints)                                                                   \
     "linkwork: 1\n"                                                                                \
     "bodies:\n"                                                                                    \
     "  a: {mass: 1, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [0.5, 0, 0]}\n"                   \
     "  b: {mass: 2, com: [0.1, 0.2, 0], inertia: [0.1, 0.2, 0.1, 0, 0, 0], position: [1.5, 0, "    \
-    "0]}\n"                                                                                        \
-    "joints:\n"                                                                                    \
+    "0]}\n" bodies "joints:\n"                                                                     \
     "  j: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0], qd: [1]}\n"       \
-    "  k: {type: cylindrical, between: [a, b], at: [1, 0, 0], axis: [0, 1, 0.2], qd: [2, -1]}\n"
+    "  k: {type: cylindrical, between: [a, b], at: [1, 0, 0], axis: [0, 1, 0.2], qd: [2, "         \
+    "-1]}\n" joints
+#define MORE_BODIES "  c: {mass: 0.5, inertia: [0.1, 0.1, 0.1, 0, 0, 0], position: [1.6, 0.1, 0]}\n"
+#define FIXED "  f: {type: fixed, between: [b, c], at: [1.5, 0, 0]}\n"
 #define PATH                                                                                       \
     "path: [{point: [0, 0, 1]}, {body: a, point: [0.1, 0, 0], radius: 0.3}, "                      \
     "{body: a, point: [0, 0, 0.35]}, "                                                             \
@@ -225,6 +228,45 @@ static void index3_takes_servos_on_sums(void **state)
     lw_model_destroy(model);
 }
 
+// Mean number of iterations of 30 steps.
+static double iterations_of(const lw_model *model)
+{
+    char text[512];
+    lw_sim *sim = lwt_simulate(model, LWT_SETTINGS("formulation", "index3", "duration", "0.03",
+                                                   "sample", "0.03", "step", "0.001"));
+    lwt_ok(lw_sim_run(sim, LW_OBSERVE_ENERGY, NULL, NULL, NULL, NULL), lw_sim_error(sim));
+    lw_sim_report(sim, text, sizeof text);
+    const char *end = strstr(text, " iterations per step");
+    if (!end) fail_msg("%s", text);
+    while (end > text && end[-1] != ' ' && end[-1] != '\n') end--;
+    const double found = strtod(end, NULL);
+    lw_sim_destroy(sim);
+    return found;
+}
+
+// Forces along lengths are rows of Newton's matrix, also over bodies that are fixed to others: any stiffness takes few
+// iterations.  Without the rows these need all six of each step, and do not converge.
+static void index3_converges_with_stiff_lengths(void **state)
+{
+    (void)state;
+    static const char *const stiff[] = {
+        "type: tendon, stiffness: 1e7, damping: 100, path: [{point: [0, 0, 1]}, {body: a}, "
+        "{body: b, point: [0.3, 0, 0.1]}, {pulley: 2}, {body: c, point: [-0.3, 0, 0.2]}, "
+        "{point: [2, 1, 2]}]",
+        "type: tendon, stiffness: 1e7, damping: 100, " CRANK,
+        "type: servo, kp: 1e7, kd: 10, of: [{joint: j, factor: 0.3}, {joint: k, factor: -1}]"};
+    for (int i = 0; i < LWI_COUNT(stiff); i++) {
+        char text[4096];
+        snprintf(text, sizeof text, ARM_WITH(MORE_BODIES, FIXED) "forces: {rope: {%s}}\n",
+                 stiff[i]);
+        lw_model *model = lwt_yaml(text);
+        const double found = iterations_of(model);
+        print_message("%d: %.2f iterations\n", i, found);
+        assert_true(found > 1 && found < 4.5);
+        lw_model_destroy(model);
+    }
+}
+
 // Without a length the spring is at rest where the bodies are placed; a file says so in numbers.
 static void the_length_at_assembly_is_the_default(void **state)
 {
@@ -288,6 +330,7 @@ int main(void)
         cmocka_unit_test(energy_and_work_balance),
         cmocka_unit_test(index3_takes_tendons),
         cmocka_unit_test(index3_takes_servos_on_sums),
+        cmocka_unit_test(index3_converges_with_stiff_lengths),
         cmocka_unit_test(the_length_at_assembly_is_the_default),
         cmocka_unit_test(what_is_wrong_is_named),
     };

@@ -11,11 +11,13 @@
 //     bushing   three translations, three rotations about its own axes
 //     stop      along the normal, while in contact
 //     joint coordinates   springs, stops in contact, friction: all in one row
+//     tendon    along its length, over up to four moving bodies; servos on sums of coordinates likewise
 // The effect on one body alone -- a force at a point that rotates with the body -- is in the matrix of the
 // body (lwi_index3_force_stiffness).  Negative stiffness (compressed springs across their line) is omitted:
 // the elimination needs positive pivots; Newton converges linearly there.
 #include "methods/index3/index3.h"
 
+#include "model/forces/length.h"
 #include "spatial/motion.h"
 #include "spatial/rotation.h"
 
@@ -83,7 +85,38 @@ static void coordinate_coupler(const lwi_index3 *d, int i, int iv, lwi_index3_co
     }
 }
 
-int lwi_index3_couplers(const lwi_index3 *d, lwi_index3_coupler *list)
+// Adds a body, once; false: there are `limit`.
+static bool add_body(const lw_model *model, int body, int limit, lwi_index3_coupler *c)
+{
+    const int carrier = model->body[body].carrier;
+    c->ground |= carrier == 0;
+    for (int i = 0; i < c->n; i++)
+        if (c->body[i] == carrier) return true;
+    if (carrier == 0) return true;
+    if (c->n == limit) return false;
+    c->body[c->n++] = carrier;
+    return true;
+}
+
+// The row of a force along a length: none where it moves no body, or more than `limit`.
+static void length_coupler(const lwi_index3 *d, int limit, lwi_index3_coupler *c)
+{
+    const lw_model *model = d->system.model;
+    const lwi_force_length *length = lwi_force_length_of(c->force);
+    const void *par = c->force->par;
+    bool fits = true;
+    double share;
+    for (int k = 0, b; length->body && (b = length->body(par, k)) >= 0; k++)
+        fits = fits && add_body(model, b, limit, c);
+    for (int k = 0, iv; length->speed && (iv = length->speed(par, k, &share)) >= 0; k++) {
+        const int j = d->speed_joint[iv];
+        fits = fits && (j < 0 || (add_body(model, model->joint[j].body1, limit, c) &&
+                                  add_body(model, model->joint[j].body2, limit, c)));
+    }
+    c->rows = fits && c->n > 0;
+}
+
+int lwi_index3_couplers(const lwi_index3 *d, int limit, lwi_index3_coupler *list)
 {
     const lw_model *model = d->system.model;
     int n = 0;
@@ -93,11 +126,14 @@ int lwi_index3_couplers(const lwi_index3 *d, lwi_index3_coupler *list)
         const int iv = row_of(d, f);
         const lwi_force_place place = lwi_force_acts_on(f);
         c.rows = f->type->nrow;
-        if (iv >= 0)
+        if (iv >= 0) {
             coordinate_coupler(d, i, iv, &c);
-        else
+        } else if (lwi_force_length_of(f)) {
+            length_coupler(d, limit, &c);
+        } else {
             for (int k = 0; k < 2; k++) c.body[k] = model->body[place.body[k]].carrier;
-        if (c.rows == 0 || c.body[0] == c.body[1]) continue; // no rows, or within one body
+        }
+        if (c.rows == 0 || (c.n == 0 && c.body[0] == c.body[1])) continue; // or within one body
         if (list) list[n] = c;
         LWI_ASSERT(c.rows <= LWI_EDGE_ROWS && c.first <= c.end);
         n++;
@@ -136,7 +172,7 @@ static double all_coordinate_rates(const lwi_index3 *d, const lwi_index3_coupler
 
 // Rows of one force: wrenches on both bodies and stiffnesses; a stiffness <= 0: no row.
 typedef struct rows {
-    double wrench[6][2][6], rate[6];
+    double wrench[6][LWI_EDGE_BODIES][6], rate[6];
 } rows;
 
 // Row k: a unit force n on body 2 at point 2, the opposite on body 1 at point 1.
@@ -206,6 +242,46 @@ static void between_bodies(lwi_index3 *d, const lwi_index3_coupler *c, double t,
     }
 }
 
+// The values in the system's `wrench` of a body about its mass centre, about that of its carrier and added to it.
+static void carry(lwi_system *s, int body)
+{
+    const int carrier = s->model->body[body].carrier;
+    double arm[3], *from = s->wrench[body], *to = s->wrench[carrier];
+    if (carrier == body) return;
+    v3_sub(arm, s->r[body], s->r[carrier]);
+    v3_cross_add(from + 3, arm, from);
+    v6_axpy(to, 1, from);
+    v6_zero(from);
+}
+
+// The one row of a force along a length.
+static void length_row(lwi_index3 *d, const lwi_index3_coupler *c, double t, double two,
+                       const double *inputs, rows *r)
+{
+    lwi_system *s = &d->system;
+    const lwi_force_length *length = lwi_force_length_of(c->force);
+    const void *par = c->force->par;
+    const lwi_kin kin = kin_of(s);
+    const lwi_force_state state = {
+        .kin = &kin, .two = two, .model = s->model, .t = t, .inputs = inputs};
+    double share;
+    r->rate[0] = length->rate(par, &state);
+    if (!(r->rate[0] > 0)) return;
+    v6_zero(s->wrench[0]);
+    for (int i = 0; i < c->n; i++) v6_zero(s->wrench[c->body[i]]);
+    for (int k = 0, b; length->body && (b = length->body(par, k)) >= 0; k++) v6_zero(s->wrench[b]);
+    if (length->unit) length->unit(par, &kin, &(lwi_loads){.wrench = s->wrench});
+    for (int k = 0, b; length->body && (b = length->body(par, k)) >= 0; k++) carry(s, b);
+    for (int k = 0, iv; length->speed && (iv = length->speed(par, k, &share)) >= 0; k++) {
+        double tau[LW_JOINT_MAX_NV] = {0};
+        const int j = d->speed_joint[iv];
+        if (j < 0) continue;
+        tau[iv - s->model->joint[j].iv] = share;
+        lwi_joint_apply_effort(s->model, j, t, &s->motion, tau, s->wrench);
+    }
+    for (int i = 0; i < c->n; i++) v6_copy(r->wrench[0][i], s->wrench[c->body[i]]);
+}
+
 void lwi_index3_unit_effort(lwi_index3 *d, const lwi_index3_coupler *c, double t,
                             double wrench[2][6])
 {
@@ -270,7 +346,7 @@ static void put(lwi_index3 *d, int i, const rows *r, double off)
         // rows of zeros have no multiplier
         d->compliance[row + k - d->first_compliance] = there ? 1 / r->rate[k] : 1;
         if (there) s->phi[row + k] = off;
-        for (int side = 0, slot = s->plan.slot[e]; side < 2; side++) {
+        for (int side = 0, slot = s->plan.slot[e]; side < c->n; side++) {
             if (!c->body[side]) continue;
             double *J = lwi_elim_J(s->elim)[6 * slot++ + k];
             if (there)
@@ -297,6 +373,8 @@ void lwi_index3_force_rows(lwi_index3 *d, double t, double h, const double *inpu
             curved_rows(d, c, t, &r);
         else if (c->joint >= 0)
             coordinate_row(d, c, t, h, inputs, &r, &off);
+        else if (lwi_force_length_of(c->force))
+            length_row(d, c, t, two, inputs, &r);
         else
             between_bodies(d, c, t, two, inputs, &r);
         put(d, i, &r, off);

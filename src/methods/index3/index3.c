@@ -36,7 +36,8 @@ static lw_status create_systems(lwi_work *work, lwi_index3 *d, lw_plan plan)
     d->nrotor = model->nrotor;
     d->system.model = model;
     TRY(lwi_index3_sort_forces(d, arena));
-    const int n = d->ncoupler = lwi_index3_couplers(d, NULL) + d->nrotor;
+    const int limit = extensions ? LWI_EDGE_BODIES / 2 : LWI_EDGE_BODIES;
+    const int n = d->ncoupler = lwi_index3_couplers(d, limit, NULL) + d->nrotor;
     d->plain = n || extensions ? &d->own : &d->system;
     TRY(lwi_system_create_shared(model, plan, true, work->shared, arena, d->plain));
     TRY(lwi_system_prepare_reactions(d->plain, arena));
@@ -47,11 +48,20 @@ static lw_status create_systems(lwi_work *work, lwi_index3 *d, lw_plan plan)
     d->coupler = LWI_PUSH(arena, lwi_index3_coupler, n);
     d->ends = LWI_PUSH(arena, lwi_system_extra, n);
     if (!d->coupler || !d->ends) return LW_ERR_MEMORY;
-    lwi_index3_couplers(d, d->coupler);
+    lwi_index3_couplers(d, limit, d->coupler);
     lwi_index3_rotors(model, d->coupler + n - d->nrotor);
-    for (int i = 0; i < n; i++)
-        d->ends[i] = (lwi_system_extra){.body = {d->coupler[i].body[0], d->coupler[i].body[1]},
-                                        .rows = d->coupler[i].rows};
+    for (int i = 0; i < n; i++) {
+        lwi_index3_coupler *c = &d->coupler[i];
+        lwi_system_extra *edge = &d->ends[i];
+        if (c->n == 0) c->n = 2;
+        *edge = (lwi_system_extra){.rows = c->rows, .ground = c->ground};
+        for (int k = 0; k < c->n; k++) {
+            if (c->body[k])
+                edge->body[edge->n++] = c->body[k];
+            else
+                edge->ground = true;
+        }
+    }
     TRY(lwi_system_create_extra(model, plan, n, d->ends, extensions, arena, &d->system));
     d->first_compliance = d->system.plan.row[d->system.nedge - n];
     LWI_ASSERT(d->first_compliance == d->plain->nrow || d->nrotor > 0 || extensions);

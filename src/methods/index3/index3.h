@@ -46,14 +46,16 @@ typedef struct lwi_index3_slipping {
     bool sticks;        ///< friction stops the coordinate faster than the step
 } lwi_index3_slipping;
 
-/** An applied force between two bodies in Newton's matrix, as rows with stiffnesses (forces.c). */
+/** An applied force between bodies in Newton's matrix, as rows with stiffnesses (forces.c). */
 typedef struct lwi_index3_coupler {
     const lwi_force *force;    ///< NULL: a constraint's curvature (geometric_stiffness.c)
     int joint, coordinate, iv; ///< all forces on one joint coordinate together; joint < 0: none
     int first, end;            ///< they are lwi_index3.acting first .. end - 1
     int distance, coupling;    ///< 1 + number of the distance joint or coupling, or 0
-    int body[2], rows;
-    double rotor; ///< > 0: no force, but a rotor of this inertia on the coordinate
+    int body[LWI_EDGE_BODIES]; ///< of most two, 0: the ground
+    int n, rows;               ///< n: of a force along a length, its bodies but the ground; else 2
+    bool ground;               ///< it acts on the ground
+    double rotor;              ///< > 0: no force, but a rotor of this inertia on the coordinate
     const lwi_joint_friction_par *dry; ///< friction of the coordinate, NULL: none
     lwi_index3_slipping slip;
 } lwi_index3_coupler;
@@ -226,8 +228,9 @@ void lwi_index3_return_motion(lwi_index3 *d, double unit, const double (*x)[6], 
 
 /** Fills speed_joint, acting and first_acting for the model of d->system. */
 lw_status lwi_index3_sort_forces(lwi_index3 *d, lwi_arena *arena);
-/** Lists the forces of the model that are edges, after that; list may be NULL.  Returns how many. */
-int lwi_index3_couplers(const lwi_index3 *d, lwi_index3_coupler *list);
+/** Lists the forces of the model that are edges, after that; list may be NULL.  Returns how many.
+ *  @param limit  bodies of an edge */
+int lwi_index3_couplers(const lwi_index3 *d, int limit, lwi_index3_coupler *list);
 /** Rows J and compliances in a step h at the current motion; and rows of zeros. */
 void lwi_index3_force_rows(lwi_index3 *d, double t, double h, const double *inputs);
 void lwi_index3_no_force_rows(lwi_index3 *d);

@@ -1,6 +1,7 @@
 // forces.c -- all applied forces of a model: sum, potential, times where they are not smooth.
 #include "model/forces/describe.h"
 #include "base/assert.h"
+#include "model/forces/length.h"
 #include "model/model.h"
 #include "spatial/motion.h"
 
@@ -52,6 +53,14 @@ double lwi_forces_potential(const lw_model *model, const lwi_kin *kin)
 lwi_force_place lwi_force_acts_on(const lwi_force *force)
 {
     return force->type->place ? force->type->place(force->par) : (lwi_force_place){.iv = -1};
+}
+
+const lwi_force_length *lwi_force_length_of(const lwi_force *force)
+{
+    const lwi_force_place place = lwi_force_acts_on(force);
+    if (place.iv >= 0 || place.n > 0) return NULL;
+    if (force->type == &lwi_force_tendon) return &lwi_length_of_tendon;
+    return force->type == &lwi_force_servo ? &lwi_length_of_servo : NULL;
 }
 
 bool lwi_force_dissipates(const lwi_force_type *type, const void *par)

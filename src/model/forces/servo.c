@@ -6,6 +6,7 @@
 //   -stall (1 + l'/no_load) <= f <= stall (1 - l'/no_load),    both between 0 and the stall effort
 // or behind it by a lag,  y' = (f - y)/lag within the limit of the rate,  y in place of f.  The effort on a coordinate is
 // c f; all of the power f l' is supplied.
+#include "model/forces/length.h"
 #include "model/forces/servo_law.h"
 
 #include <math.h>
@@ -138,6 +139,29 @@ static double rate(const void *par, const lwi_force_state *s)
     const double own = c * c * (fmax(-p->law.bias[1], 0) + s->two * fmax(-p->law.bias[2], 0));
     return p->follows ? own + rate_of_signals(p, s) : own;
 }
+
+// Of a sum of coordinates: what follows signals does not count, nor a force that is limited or lags.
+static double rate_of_sum(const void *par, const lwi_force_state *s)
+{
+    const servo_par *p = par;
+    const lwi_now at = lwi_now_at(s->kin, s->t, s->inputs);
+    const control now = control_of(s->model, p, s->kin, s->t, s->inputs);
+    const double f = lwi_servo_force(s->model, &p->law, &at, now.u, now.l, now.dl);
+    if (p->per_lag > 0 || now.wanted != f ||
+        lwi_servo_is_limited(s->model, &p->law, &at, now.l, now.dl))
+        return 0;
+    return -(p->law.bias[1] + s->two * p->law.bias[2]);
+}
+
+static int speed_of(const void *par, int k, double *share)
+{
+    const servo_par *p = par;
+    if (k >= p->n) return -1;
+    *share = p->share[k].c;
+    return p->share[k].iv;
+}
+
+const lwi_force_length lwi_length_of_servo = {.speed = speed_of, .rate = rate_of_sum};
 
 static const lwi_quantity quantities[] = {
     LWI_OUTPUT("servo", "length", LWI_OUTPUT_SCALAR, .part = {"length"}, .unit = {"m or rad"},

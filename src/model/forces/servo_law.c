@@ -47,6 +47,12 @@ int lwi_servo_piece(const lw_model *model, const lwi_servo_law *law, const lwi_n
     return 3 * side_of(target, law->target_range) + side_of(f, law->effort_range);
 }
 
+bool lwi_servo_is_limited(const lw_model *model, const lwi_servo_law *law, const lwi_now *now,
+                          double l, double dl)
+{
+    return lwi_servo_piece(model, law, now, l, dl) % 3 != 1;
+}
+
 double lwi_servo_next_break(const lw_model *model, const lwi_servo_law *law, double t)
 {
     return fmin(lwi_function_next_break(model->function, law->target, t),

@@ -31,6 +31,9 @@ double lwi_servo_force(const lw_model *model, const lwi_servo_law *law, const lw
 /** Which of lower limit, none, upper limit holds for the target and for the force: 0 to 8. */
 int lwi_servo_piece(const lw_model *model, const lwi_servo_law *law, const lwi_now *now, double l,
                     double dl);
+/** Is the force at the end of its range? */
+bool lwi_servo_is_limited(const lw_model *model, const lwi_servo_law *law, const lwi_now *now,
+                          double l, double dl);
 double lwi_servo_next_break(const lw_model *model, const lwi_servo_law *law, double t);
 
 /** Keys of the field `law` of the description lw_<of>_desc. */

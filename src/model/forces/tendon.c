@@ -9,6 +9,7 @@
 // Slider-crank, with the unit vector a of the slider's axis, the vector d from the slider's point to the crank's, rod r:
 //   L = a.d - s,  s = sqrt((a.d)^2 + r^2 - d.d)          dL/dd = a (1 - a.d / s) + d / s,  dL/da = d (1 - a.d / s)
 // Where the rod does not reach the axis, L = a.d.
+#include "model/forces/length.h"
 #include "model/forces/path.h"
 #include "model/forces/points.h"
 #include "model/forces/servo_law.h"
@@ -151,13 +152,8 @@ static pull pull_of(const lw_model *model, const tendon_par *p, const lwi_kin *k
     return s;
 }
 
-static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
-                  const double *inputs, lwi_loads *loads)
+static void push_all(const tendon_par *p, const lwi_kin *kin, double f, lwi_loads *loads)
 {
-    const tendon_par *p = par;
-    const pull s = pull_of(model, p, kin, t, inputs);
-    const double f = s.spring + s.other;
-    loads->power += s.other * s.rate;
     if (p->crank.rod > 0) {
         const crank_state crank = crank_of(&p->crank, kin);
         push_crank(&p->crank, &crank, f, loads);
@@ -165,6 +161,15 @@ static void apply(const lw_model *model, const void *par, const lwi_kin *kin, do
     }
     pushed to = {loads, f};
     lwi_path_walk(p->part, p->n, kin, push_line, &to);
+}
+
+static void apply(const lw_model *model, const void *par, const lwi_kin *kin, double t,
+                  const double *inputs, lwi_loads *loads)
+{
+    const tendon_par *p = par;
+    const pull s = pull_of(model, p, kin, t, inputs);
+    loads->power += s.other * s.rate;
+    push_all(p, kin, s.spring + s.other, loads);
 }
 
 static double potential(const lw_model *model, const void *par, const lwi_kin *kin)
@@ -187,6 +192,38 @@ static int piece(const lw_model *model, const void *par, const lwi_kin *kin, dou
     const int spring = p->stiffness == 0 ? 1 : s.L > p->upper ? 2 : s.L < p->lower ? 0 : 1;
     return 3 * lwi_servo_piece(model, &p->law, &now, gear * s.L, gear * s.rate) + spring;
 }
+
+// -(df/dL + two df/dL').  Dry friction counts with its secant, with which Newton's iteration does not jump over the steep
+// part; signals, and gains that depend on the length, do not count.
+static double stiffness_of(const void *par, const lwi_force_state *state)
+{
+    const tendon_par *p = par;
+    const lwi_now now = lwi_now_at(state->kin, state->t, state->inputs);
+    const pull s = pull_of(state->model, p, state->kin, state->t, state->inputs);
+    const double gear = p->law.gear, slip = s.rate / p->speed;
+    double rate = state->two * p->damping;
+    if (deformed(p, s.L) != 0) rate += p->stiffness;
+    if (p->coulomb > 0)
+        rate += state->two * p->coulomb / p->speed * (fabs(slip) > 1e-4 ? tanh(slip) / slip : 1);
+    if (!lwi_servo_is_limited(state->model, &p->law, &now, gear * s.L, gear * s.rate))
+        rate -= gear * gear * (p->law.bias[1] + state->two * p->law.bias[2]);
+    return rate;
+}
+
+static int body_of(const void *par, int k)
+{
+    const tendon_par *p = par;
+    if (p->crank.rod > 0) return k == 0 ? p->crank.crank : k == 1 ? p->crank.slider : -1;
+    return k < p->n ? p->part[k].body : -1;
+}
+
+static void unit(const void *par, const lwi_kin *kin, lwi_loads *loads)
+{
+    const tendon_par *p = par;
+    push_all(p, kin, 1, loads);
+}
+
+const lwi_force_length lwi_length_of_tendon = {.body = body_of, .unit = unit, .rate = stiffness_of};
 
 static int dissipates(const void *par)
 {
