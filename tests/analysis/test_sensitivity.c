@@ -90,6 +90,34 @@ static void test_four_bar(void **state)
     lw_model_destroy(model);
 }
 
+// The integral of the square of the crank's speed, a state of a signal: the other measure of the reference.
+static void test_integral(void **state)
+{
+    (void)state;
+    static const char *const by[] = {"crank", "coupler", "base", "line", "rate"};
+    static const double expected[] = {-44.42662134586868e-3, -0.8785657202587747,
+                                      -6.979560110539491, -4.518041290196964, 0.2259020645125097};
+    static const char signals[] =
+        "signals: {sum: {type: integral, of: joint.A.qd0^2}}\nmeasures:\n  sum: signal.sum.value\n";
+    char text[sizeof model_text + sizeof signals];
+    const char *at = strstr(model_text, "measures:\n");
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - model_text), model_text, signals,
+             at + strlen("measures:\n"));
+    lw_options options;
+    lw_error error;
+    lw_model *model = NULL;
+    lw_options_default(&options);
+    lwt_ok(lw_model_parse(text, strlen(text), "four_bar.yaml", &(lw_read_desc){.format = "yaml"},
+                          &model, &options, &error),
+           &error);
+    lw_sensitivity *s = differentiate(model, &options, 5, by, "measure.sum");
+    lwt_near(lw_sensitivity_value(s, 0, LW_STATISTIC_LAST), 8.27985301791174, 1e-9);
+    for (int k = 0; k < 5; k++)
+        lwt_near(lw_sensitivity_at(s, k, 0, LW_STATISTIC_LAST, NULL), expected[k], 1e-8);
+    lw_sensitivity_destroy(s);
+    lw_model_destroy(model);
+}
+
 static lw_sensitivity *by_method(const lw_model *model, const lw_options *options, int n,
                                  const char *const *by, lw_statistic statistic,
                                  lw_sensitivity_method method)
@@ -439,6 +467,7 @@ static void test_lag_by_adjoint(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_four_bar),
+                                       cmocka_unit_test(test_integral),
                                        cmocka_unit_test(test_four_bar_by_adjoint),
                                        cmocka_unit_test(test_floating_by_adjoint),
                                        cmocka_unit_test(test_late_by_adjoint),
