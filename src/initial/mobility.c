@@ -69,11 +69,18 @@ static bool closes_loop(const lwi_system *s, int e)
     return j < 0 || s->model->joint[j].node < 0;
 }
 
+// As fmax, which is a call.
+static inline double larger(double a, double b)
+{
+    return b > a ? b : a;
+}
+
 static double largest_row(const charges *c, int e)
 {
     const int *row = c->my->system.plan.row;
+    const double *null = c->my->null;
     double largest = 0;
-    for (int i = row[e]; i < row[e + 1]; i++) largest = fmax(largest, fabs(c->my->null[i]));
+    for (int i = row[e]; i < row[e + 1]; i++) largest = larger(largest, fabs(null[i]));
     return largest;
 }
 
@@ -112,7 +119,7 @@ static bool take_vector(charges *c, int node, int q)
     const lwi_system *s = &c->my->system;
     double largest = 0;
     const int n = lwi_elim_null_local(s->elim, node, q, c->my->null, c->heap, c->stack);
-    for (int i = 0; i < n; i++) largest = fmax(largest, largest_row(c, c->heap[i]));
+    for (int i = 0; i < n; i++) largest = larger(largest, largest_row(c, c->heap[i]));
     c->n = 0; // places before i are free
     for (int i = 0; i < n; i++) {
         const int e = c->heap[i];
