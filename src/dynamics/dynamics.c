@@ -21,6 +21,7 @@ struct lw_dynamics {
     lwi_inertia *composite; // [nnode]
     lwi_momenta momenta;
     lwi_kernel *kernel;                     // NULL: the model has none
+    lwi_k_columns columns;                  // of its plan
     lwi_body_forces *body_forces;           // NULL: all forces act along joints
     lwi_tree_batch *evaluator;              // NULL: none in lanes
     lwi_loop_rates loop_rates;              // work NULL: there are no loops and no couplings
@@ -43,6 +44,8 @@ static lw_status kernels(lw_dynamics *d)
     const lw_model *model = d->model;
     TRY(lwi_kernel_create_prescribed(model, 0, &d->arena, &d->kernel));
     if (d->kernel) TRY(lwi_body_forces_create(model, &d->arena, &d->body_forces));
+    if (d->kernel)
+        TRY(lwi_k_columns_create(d->kernel->plan, model->tree_nv, &d->arena, &d->columns));
     return lwi_tree_batch_create(model, &d->arena, &d->evaluator);
 }
 
@@ -412,6 +415,10 @@ lw_status lw_mass_matrix(lw_dynamics *d, double t, const double *q, double *M)
 {
     if (!d || !q || !M) return LW_ERR_ARGUMENT;
     TRY(check_finite(d, "q", q, d->model->tree_nq));
+    if (d->kernel) {
+        lwi_kernel_prescribe(d->kernel, t);
+        if (lwi_kernel_mass_matrix(d->kernel, &d->columns, q, M)) return LW_OK;
+    }
     lwi_tree_position(d->model, t, q, d->tree.link);
     lwi_crba(d->model, d->tree.link, d->composite, M);
     return LW_OK;

@@ -404,6 +404,13 @@ bool lwi_kernel_rnea(const lwi_kernel *kernel, const double *q, const double *v,
     return valid;
 }
 
+bool lwi_kernel_mass_matrix(const lwi_kernel *kernel, const lwi_k_columns *columns, const double *q,
+                            double *M)
+{
+    for (int s = 0; s < kernel->plan->nsection; s++) gather(kernel, s, q, columns->still, NULL);
+    return kernel->kernels->crba(kernel->plan, &kernel->state, columns, M);
+}
+
 // ----------------------------------------------------------------------------------------- threads
 
 // Sections, the largest first, each to the thread with the fewest bodies so far; the trunk is part 0's.

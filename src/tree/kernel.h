@@ -85,6 +85,11 @@ bool lwi_kernel_aba(const lwi_kernel *kernel, const double *q, const double *v, 
  *  @return as above */
 bool lwi_kernel_rnea(const lwi_kernel *kernel, const double *q, const double *v, const double *vdot,
                      double *tau);
+/** Mass matrix M [tree_nv][tree_nv], rotors included, symmetric bit for bit.
+ *  @param columns  of the kernel's plan
+ *  @return false if lwi_crba must be used; M is then invalid     @cost O(n depth) */
+bool lwi_kernel_mass_matrix(const lwi_kernel *kernel, const lwi_k_columns *columns, const double *q,
+                            double *M);
 /** Speeds v and rates pdot of the momenta p [tree_nv], without efforts, which the caller adds to pdot.
  *  @return as above */
 bool lwi_kernel_momenta(const lwi_kernel *kernel, const double *q, const double *p, double *v,

@@ -7,6 +7,7 @@
 
 #include "kinematics/formulation.h"
 #include "kinematics/tree_state.h"
+#include "tree/crba.h"
 #include "tree/kernel.h"
 
 static const int widths[] = {1, 4, 8};
@@ -111,6 +112,62 @@ static inline void check_efforts(const lw_model *model, double t, const double *
     free(other);
 }
 
+// The mass matrix by the kernel of a width; false: there is none.
+static inline bool kernel_mass_matrix(const lw_model *model, int width, double t, const double *q,
+                                      double *M)
+{
+    lwi_arena arena;
+    lwi_kernel *kernel;
+    lwi_k_columns columns;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_kernel_create_prescribed(model, width, &arena, &kernel), LW_OK);
+    if (kernel) {
+        assert_int_equal(lwi_k_columns_create(kernel->plan, model->tree_nv, &arena, &columns),
+                         LW_OK);
+        assert_int_equal(columns.count, model->tree_nv);
+        lwi_kernel_prescribe(kernel, t);
+        assert_true(lwi_kernel_mass_matrix(kernel, &columns, q, M));
+    }
+    lwi_arena_free(&arena);
+    return kernel != NULL;
+}
+
+static inline void generic_mass_matrix(const lw_model *model, double t, const double *q, double *M)
+{
+    lwi_arena arena;
+    lwi_tree_work work;
+    lwi_arena_init(&arena, NULL);
+    assert_int_equal(lwi_tree_work_create(model, &arena, &work), LW_OK);
+    lwi_inertia *composite = LWI_PUSH(&arena, lwi_inertia, model->nnode);
+    lwi_tree_position(model, t, q, work.link);
+    lwi_crba(model, work.link, composite, M);
+    lwi_arena_free(&arena);
+}
+
+// Symmetric bit for bit; entries relative to the largest.
+static inline void check_mass_matrix(const lw_model *model, double t, const double *q,
+                                     const char *what, unsigned long long seed)
+{
+    const int n = model->tree_nv;
+    double *generic = lwt_reals(n * n), *first = lwt_reals(n * n), *other = lwt_reals(n * n);
+    double max = 0;
+    generic_mass_matrix(model, t, q, generic);
+    for (int i = 0; i < n * n; i++) max = fmax(max, fabs(generic[i]));
+    if (kernel_mass_matrix(model, widths[0], t, q, first))
+        for (int i = 0; i < n * n; i++)
+            if (!(fabs(first[i] - generic[i]) <= 1e-13 * max) ||
+                first[i] != first[i % n * n + i / n])
+                fail_msg("%s %llu, crba: M[%d][%d] is %.3g off, the largest is %g", what, seed,
+                         i / n, i % n, first[i] - generic[i], max);
+    for (int w = 1; w < LWI_COUNT(widths); w++)
+        if (lwi_kernels_of(widths[w]) && kernel_mass_matrix(model, widths[w], t, q, other) &&
+            memcmp(first, other, (size_t)(n * n) * sizeof *first))
+            fail_msg("%s %llu, crba: width %d differs from width 1", what, seed, widths[w]);
+    free(generic);
+    free(first);
+    free(other);
+}
+
 // Every width against the generic recursion (within `tolerance`) and against each other (equal).
 static inline void check_model(const lw_model *model, double t, const double *x,
                                const double *input, double tolerance, const char *what,
@@ -119,6 +176,7 @@ static inline void check_model(const lw_model *model, double t, const double *x,
     const int n = model->tree_nq + model->tree_nv + 1;
     double *generic = lwt_reals(n), *first = lwt_reals(n), *other = lwt_reals(n);
     check_efforts(model, t, x, x + model->tree_nq, input, what, seed);
+    check_mass_matrix(model, t, x, what, seed);
     for (int f = 0; f < LWI_COUNT(formulations); f++) {
         rates(model, formulations[f], LWI_NO_KERNEL, t, x, input, generic);
         rates(model, formulations[f], widths[0], t, x, input, first);

@@ -302,6 +302,31 @@ static bool rnea(const lwi_kernel_plan *plan, const lwi_k_state *state)
     return all_valid(valid);
 }
 
+// M [tree nv][tree nv]
+static bool crba(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                 const lwi_k_columns *columns, double *M)
+{
+    mask valid = ~NAME(bits)(NAME(splat)(0));
+    for (int s = 0; s < plan->nsection; s++) valid &= all_poses(plan, state, &plan->section[s]);
+    composites_w1(plan, state, columns);
+    memset(M, 0, (size_t)columns->count * (size_t)columns->count * sizeof *M);
+    for (int i = columns->n - 1; i >= 0; i--) {
+        const lwi_k_column_body *body = &columns->body[i];
+        const lwi_k_step *step = &plan->step[body->step];
+        if (body->count) crba_rows(plan, step, body, columns, M);
+        if (body->parent < 0) continue;
+        if (step->slot >= plan->first_ball) {
+            const int ball = lwi_k_block(step->slot) - plan->nscrew;
+            crba_pass_ball(&state->ball_pose[ball], lwi_k_lane(step->slot), columns->F, body->first,
+                           body->end);
+        } else {
+            const crba_passage p = crba_passage_of(plan, state, step);
+            crba_pass(&p, columns->F, body->first, body->end);
+        }
+    }
+    return all_valid(valid);
+}
+
 static void rates_of_blocks(const lwi_kernel_plan *plan, const lwi_k_state *state,
                             const lwi_k_section *of)
 {
@@ -425,6 +450,7 @@ const lwi_kernels TABLE(ISA) = {
     .momenta = momenta,
     .momenta_rates = momenta_rates,
     .rnea = rnea,
+    .crba = crba,
     .aba_batch = aba_batch,
     .momenta_batch = momenta_batch,
 #ifndef __cplusplus

@@ -5,7 +5,7 @@
 #ifndef LWI_TREE_SIMD_KERNELS_H
 #define LWI_TREE_SIMD_KERNELS_H
 
-#include "tree/normal_form/plan.h"
+#include "tree/normal_form/columns.h"
 
 typedef bool lwi_k_phase(const lwi_kernel_plan *plan, const lwi_k_state *state, int section);
 
@@ -25,6 +25,10 @@ typedef struct lwi_kernels {
      *  screws (before `sign` is applied), ball_pivot.vdot.
      *  @return false: an angle or quaternion is not well conditioned; the result is invalid */
     bool (*rnea)(const lwi_kernel_plan *plan, const lwi_k_state *state);
+    /** Mass matrix M [count][count] of the columns, rotors included.  Input: joint, ball_joint.
+     *  @return the same */
+    bool (*crba)(const lwi_kernel_plan *plan, const lwi_k_state *state,
+                 const lwi_k_columns *columns, double *M);
     /** Accelerations of LWI_LANES instances.  state: of a batch.
      *  @return the lanes (bit 0: lane 0) with an invalid result */
     unsigned (*aba_batch)(const lwi_kernel_plan *plan, const lwi_k_state *state);

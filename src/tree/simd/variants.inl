@@ -37,6 +37,7 @@
 #endif
 #if !SHARED
 #include "tree/simd/rnea.inl"
+#include "tree/simd/crba.inl"
 #endif
 
 #undef VARIANT
