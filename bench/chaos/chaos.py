@@ -9,8 +9,8 @@ usage: chaos.py --program LINKWORK [--python PYTHON] [--rows N] [--kills K] [--r
 PYTHON has the package linkwork, and distributed, mpi4py, ray for the executors of these; those it does not have are reported as
 not run.  K kills of each number of workers and each executor; --runs: kills of single runs; --full: disks that are full;
 --damage: parts that are damaged.  All are tried side by side, since most of the time they wait; after --hours none begins again,
-and the report has what was done.  Writes results.json here, and docs/reports/studies.md from it; --report the second alone.
-Exit status 1: a table or a result differs.
+and the report has what was done.  What has ended is added to results.json here at once, also to that of earlier calls;
+docs/reports/studies.md is written from it, by --report alone.  Exit status 1: a table or a result differs.
 """
 import argparse
 import concurrent.futures
@@ -26,13 +26,13 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 MODEL = os.path.join(ROOT, "examples/models/four_bar.yaml")
 REPORT = os.path.join(ROOT, "docs/reports/studies.md")
-MORE = 10  # times as many rows have studies by the program
 PAUSE = {"program": (0.02, 0.4), "processes": (1, 3), "dask": (1, 4), "mpi": (1, 3), "ray": (3, 8)}  # s between kills
 
 
@@ -74,11 +74,13 @@ def count(row, victim):
 class Chaos:
     def __init__(self, options, of=None, name=""):
         self.o, self.name = options, name
-        self.rows = options.rows * (MORE if name == "program" else 1)
+        self.rows = options.rows
         self.random = random.Random(f"{options.seed} {name}")
         self.folder = of.folder if of else tempfile.mkdtemp(prefix="chaos-")
         self.failed = of.failed if of else []
-        self.whole = of.whole if of and of.rows == self.rows else self.reference()
+        self.version = of.version if of else self.linkwork("--version").strip()
+        self.whole = of.whole if of else self.reference()
+        self.seconds = None  # of a run
         self.until = of.until if of else time.monotonic() + 3600 * options.hours
 
     def wanted(self, done, of):
@@ -205,23 +207,32 @@ class Chaos:
 
     def with_workers(self, kind):
         """1, 2 and 4 workers of an executor, one after the other, each for a third of the time."""
-        rows, end = [], self.until
+        end = self.until
         for n, share in ((1, 3), (2, 2), (4, 1)):
             self.until = time.monotonic() + (end - time.monotonic()) / share
-            rows.append({**(self.of_program(n) if kind == "program" else self.of_python(kind, n)), "rows": self.rows})
-        return rows
+            self.keep("studies", self.of_program(n) if kind == "program" else self.of_python(kind, n))
+
+    def keep(self, name, row):
+        """Adds a row to the results; one in which there was no time for anything is left out."""
+        if "absent" not in row and (row.get("studies") == 0 or row.get("runs") == 0):
+            return
+        with KEEPING:
+            result = read_results()
+            for key in ("rows", "cpus", "version"):
+                result.setdefault(key, {"rows": self.rows, "cpus": os.cpu_count(), "version": self.version}[key])
+            add_row(result.setdefault(name, []), row)
+            write_results(result)
 
     def side_by_side(self, only):
-        """All that is to be tried: the rows of studies, and of each other name what it found."""
+        """All that is to be tried."""
         tries = {kind: lambda one, kind=kind: one.with_workers(kind) for kind in PAUSE}
-        tries.update(two=lambda one: [one.two_drivers()], full=Chaos.full_disks, damages=Chaos.damages, runs=Chaos.single_runs,
-                     overhead=Chaos.overhead)
+        tries.update(two=lambda one: one.keep("studies", one.two_drivers()), full=lambda one: one.keep("full", one.full_disks()),
+                     damages=lambda one: one.keep("damages", one.damages()), runs=Chaos.single_runs,
+                     overhead=lambda one: one.keep("overhead", one.overhead()))
         tries = {name: of for name, of in tries.items() if name in only}
         with concurrent.futures.ThreadPoolExecutor(len(tries)) as pool:
-            found = {name: pool.submit(of, Chaos(self.o, self, name)) for name, of in tries.items()}
-            found = {name: future.result() for name, future in found.items()}
-        studies = [row for name in (*PAUSE, "two") for row in found.pop(name, [])]
-        return studies, found
+            for future in [pool.submit(of, Chaos(self.o, self, name)) for name, of in tries.items()]:
+                future.result()
 
     def two_drivers(self):
         """Without deaths: what is in the folder, and how many parts were made twice."""
@@ -268,7 +279,7 @@ class Chaos:
         return row
 
     def damages(self):
-        """A few parts of a complete study are changed, cut or lost; verify names those that it finds, and they are made again."""
+        """A few parts of a complete study are changed, cut or lost; verify names those that it finds, and they are computed again."""
         row = {"damaged": 0, "found": 0, "lost": 0, "studies": 0}
         while self.wanted(row["damaged"], self.o.damage):
             folder = self.begin("damaged")
@@ -301,24 +312,34 @@ class Chaos:
     # ---------------------------------------------------------------------------------------- runs
 
     def single_runs(self):
-        """Runs with checkpoints, killed and continued until they end."""
+        """Runs with checkpoints, killed and continued until they end; each method in a separate folder."""
         methods = [("dopri54",), ("rk4", "--step", 0.001), ("dopri5",), ("verner87",), ("bdf",), ("adams",),
                    ("index3", "--formulation", "index3", "--step", 0.002), ("index3", "--formulation", "index3"),
                    ("rattle", "--formulation", "rattle", "--step", 0.002)]
-        rows = []
-        for method in methods:
-            words = ["run", MODEL, "--duration", 6, "-q", "--integrator", *method, "--every", 0.3]
-            whole = self.run_through(words)
-            row = {"integrator": " ".join(map(str, method)), "kills": 0, "runs": 0, "same": 0}
-            while self.wanted(row["kills"] * len(methods), self.o.runs):
-                row["kills"] += self.killed_run(words, whole["seconds"])
-                row["runs"] += 1
-                row["same"] += self.results("b") == whole["results"]
-            if row["same"] != row["runs"]:
-                self.failed.append(row)
-            print(row, flush=True)
-            rows.append(row)
-        return rows
+
+        def tried(i):
+            one = Chaos(self.o, self, f"runs {i}")
+            one.folder = self.at(f"runs{i}")
+            os.makedirs(one.folder)
+            one.keep("runs", one.runs_of(methods[i], self.o.runs / len(methods)))
+
+        with concurrent.futures.ThreadPoolExecutor(len(methods)) as pool:
+            list(pool.map(tried, range(len(methods))))
+
+    def runs_of(self, method, kills):
+        """Runs of one method until there are so many kills."""
+        words = ["run", MODEL, "--duration", 6, "-q", "--integrator", *method, "--every", 0.3]
+        whole = self.run_through(words)
+        self.seconds = whole["seconds"]
+        row = {"integrator": " ".join(map(str, method)), "kills": 0, "runs": 0, "same": 0}
+        while self.wanted(row["kills"], kills):
+            row["kills"] += self.killed_run(words)
+            row["runs"] += 1
+            row["same"] += self.results("b") == whole["results"]
+        if row["same"] != row["runs"]:
+            self.failed.append(row)
+        print(row, flush=True)
+        return row
 
     def results(self, name):
         """Hashes of the rows, of the HDF5 result by way of CSV."""
@@ -332,8 +353,9 @@ class Chaos:
         self.linkwork(*words, "--checkpoint", self.at("a.ck"), "-o", self.at("a.csv"), "-o", self.at("a.h5"))
         return {"seconds": time.monotonic() - begun, "results": self.results("a")}
 
-    def killed_run(self, words, seconds):
-        """Until it has ended; how often it was killed."""
+    def killed_run(self, words):
+        """Until it has ended; how often it was killed.  How long a run takes depends on what else the machine does, so the time
+        in which it is killed follows from how often it ended before."""
         for name in ("b.ck", "b.csv", "b.h5"):
             if os.path.exists(self.at(name)):
                 os.remove(self.at(name))
@@ -343,9 +365,12 @@ class Chaos:
             begun = os.path.exists(self.at("b.ck")) and os.path.getsize(self.at("b.ck"))
             run = start(self.o.program, *(("run", "--resume", self.at("b.ck"), "-q") if begun else first))
             if kills < most:
-                time.sleep(self.random.uniform(0, 0.7 * seconds))
+                time.sleep(self.random.uniform(0, 0.7 * self.seconds))
             else:
                 run.wait()
+                self.seconds *= 1.3
+            if kills == 0 and run.poll() is not None:
+                self.seconds *= 0.8
             if run.poll() is not None:
                 if run.returncode:
                     raise SystemExit(f"{words}: {run.stderr.read()}")
@@ -376,7 +401,7 @@ class Chaos:
             folder = self.at(f"overhead{part_rows}")
             rows.append({"part rows": part_rows, "ratio": count("--store", folder, "--part-rows", part_rows) / bare})
         print(bare, rows, flush=True)
-        return {"instructions": bare, "rows": rows}
+        return {"instructions": bare, "rows": rows, "studies": 1}
 
 
 class Dask:
@@ -432,8 +457,8 @@ def report(r):
     parts = [f"""# Studies and runs that are killed
 
 Made by `bench/chaos/chaos.py`, which kills processes by SIGKILL at random times and fills disks. A study has {r['rows']} runs
-of a four-bar in 100 parts, {MORE} times as many by the program; its table is compared with that of one thread that nothing disturbed, by
-SHA-256. ({r['version']}, seed {r['seed']}, {r['cpus']} processors, all of it in one call of {r['hours']:.1f} hours; [when one machine is not enough](../cluster.md).)
+of a four-bar in 100 parts; its table is compared with that of one thread that nothing disturbed, by
+SHA-256. ({r['version']}, {r['cpus']} processors, {r['calls']} calls; [when one machine is not enough](../cluster.md).)
 
 ## Studies
 
@@ -441,42 +466,78 @@ SHA-256. ({r['version']}, seed {r['seed']}, {r['cpus']} processors, all of it in
 *ray*: `linkwork.engine`; the driver, a worker or the scheduler is killed. The workers of processes, mpi and ray are all that the
 driver has started: `mpiexec` and its ranks, the scheduler and the other servers of Ray.
 """]
+    r["studies"].sort(key=lambda row: (list(PAUSE).index(row["executor"]), row["workers"], -row["kills"]))
     kills = sum(row["kills"] for row in r["studies"])
     rows = [(row["executor"], row["workers"], row["studies"], *(row.get(k, 0) for k in ("kills", "driver", "worker", "scheduler")), row.get("lost", "-"), row.get("doubled", "-"),
              verdict(row)) for row in r["studies"]]
     parts.append(table(["executor", "workers", "studies", "kills", "driver", "worker", "scheduler", "rows lost", "rows doubled", "same table"], rows))
     parts.append(f"\n{kills} kills in all. Two drivers of one folder without kills are the row with 0.")
     if r.get("full"):
-        f = r["full"]
+        f, = r["full"]
         parts.append(f"\n## Full disks\n\n{f['full']} of {f['studies']} studies met a full disk at a random time ("
                      f"{f['file systems']} on a file system of limited size, the others by a limit for files), ended with status 1 and "
                      f"the message of the operating system, and were continued when there was room: same table: {verdict(f)}.")
     if r.get("damages"):
-        d = r["damages"]
-        parts.append(f"\n## Damaged parts\n\nIn {d['studies']} complete studies {d['damaged']} parts had a bit changed or the end cut. "
-                     f"`--verify` named {d['found']} of them, `--resume` made them again: same tables: {verdict(d)}.")
+        d, = r["damages"]
+        parts.append(f"\n## Damaged parts\n\nIn {d['studies']} complete studies {d['damaged']} parts were damaged, by a changed bit or a missing end. "
+                     f"`--verify` found {d['found']} of them, and `--resume` made these: same tables: {verdict(d)}.")
     if r.get("runs"):
         kills = sum(row["kills"] for row in r["runs"])
         parts.append("\n## Runs with checkpoints\n\nA four-bar over 6 s, a checkpoint every 0.3 s, rows as CSV and HDF5; killed at "
                      f"random times and continued until it has ended. {kills} kills in all.\n")
         parts.append(table(["integrator", "runs", "kills", "same rows, bit for bit"],
                            [(f"`{row['integrator']}`", row["runs"], row["kills"], f"{row['same']} of {row['runs']}") for row in r["runs"]]))
-    if r.get("overhead", {}).get("rows"):
+    for o in [o for o in r.get("overhead", []) if "rows" in o][-1:]:
         parts.append("\n## Cost of the folder\n\nInstructions (callgrind) of a study of 400 runs over 1 s in a folder, relative to the same "
-                     f"sweep without one ({r['overhead']['instructions'] / 1e9:.2f}e9). When a study begins and `--part-rows` is not "
+                     f"sweep without one ({o['instructions'] / 1e9:.2f}e9). When a study begins and `--part-rows` is not "
                      "given, a few runs for a second come in addition.\n")
         parts.append(table(["runs of a part", "instructions, relative"],
-                           [(row["part rows"], f"{row['ratio']:.4f}") for row in r["overhead"]["rows"]]))
+                           [(row["part rows"], f"{row['ratio']:.4f}") for row in o["rows"]]))
+    if os.path.exists(OVERHEAD):
+        with open(OVERHEAD, encoding="utf-8") as file:
+            o = json.load(file)
+        parts.append(f"\n## Cost of Dask\n\nBy `bench/cluster/overhead.py`: {o['rows']} runs of a four-bar over {o['duration']} s in {o['parts']} "
+                     f"parts by {o['workers']} workers of a cluster that has begun, and by one sweep with as many threads, in turn, "
+                     f"with a load of {o['load']:.0f} by other work. Processor time is that of scheduler, driver and workers.\n")
+        parts.append(table(["try", "processor, Dask, s", "one sweep, s", "more, %", "wall, Dask, s", "one sweep, s"],
+                           [(k + 1, *(f"{t[kind]['processor']:.2f}" for kind in ("dask", "bare")),
+                             f"{100 * (t['dask']['processor'] / t['bare']['processor'] - 1):.1f}",
+                             *(f"{t[kind]['wall']:.1f}" for kind in ("dask", "bare"))) for k, t in enumerate(o["tries"])]))
     with open(REPORT, "w", encoding="utf-8") as file:
         file.write("\n".join(parts) + "\n")
 
 
-def read_results(path):
-    """Those of an earlier call with other --only."""
-    if not os.path.exists(path):
-        return {"studies": []}
-    with open(path, encoding="utf-8") as file:
+KEEPING = threading.Lock()
+OVERHEAD = os.path.join(ROOT, "bench/cluster/overhead.json")
+RESULTS = os.path.join(HERE, "results.json")
+
+
+def read_results():
+    if not os.path.exists(RESULTS):
+        return {}
+    with open(RESULTS, encoding="utf-8") as file:
         return json.load(file)
+
+
+def write_results(result):
+    with open(RESULTS + ".new", "w", encoding="utf-8") as file:
+        json.dump(result, file, indent=1)
+        file.write("\n")
+    os.replace(RESULTS + ".new", RESULTS)
+
+
+def add_row(rows, row):
+    """Numbers are added to those of the row that is of the same; `same` is that of all."""
+    names = ("executor", "workers", "integrator")
+    alike = [r for r in rows if all(r.get(k) == row.get(k) for k in names) and (r.get("kills") == 0) == (row.get("kills") == 0)]
+    if not alike:
+        rows.append(dict(row))
+        return
+    for key, value in row.items():
+        if key == "same" and isinstance(value, bool):
+            alike[0][key] = alike[0][key] and value
+        elif key not in names and isinstance(value, (int, float)):
+            alike[0][key] = alike[0].get(key, 0) + value
 
 
 def main():
@@ -493,27 +554,16 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="program,processes,dask,mpi,ray,two,full,damages,runs,overhead")
     options = parser.parse_args()
-    path = os.path.join(HERE, "results.json")
     if options.report:
-        report(read_results(path))
+        report(read_results())
         return 0
     options.program = os.path.abspath(options.program)
-    only = options.only.split(",")
     chaos = Chaos(options)
-    fresh = {"rows": options.rows, "seed": options.seed, "cpus": os.cpu_count(), "version": chaos.linkwork("--version").strip()}
-    begun = time.monotonic()
-    studies, others = chaos.side_by_side(only)
-    fresh.update(others)
-    fresh["hours"] = (time.monotonic() - begun) / 3600
+    chaos.side_by_side(options.only.split(","))
     shutil.rmtree(chaos.folder)
-    result = read_results(path) if options.only != parser.get_default("only") else {"studies": []}
-    made = {(row["executor"], row["workers"], row["kills"] > 0) for row in studies}
-    result = {**result, **fresh, "studies": sorted(
-        [row for row in result["studies"] if (row["executor"], row["workers"], row["kills"] > 0) not in made] + studies,
-        key=lambda row: (list(PAUSE).index(row["executor"]), row["workers"], -row["kills"]))}
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(result, file, indent=1)
-        file.write("\n")
+    result = read_results()
+    result["calls"] = result.get("calls", 0) + 1
+    write_results(result)
     report(result)
     for failure in chaos.failed:
         print("FAILED", failure)
