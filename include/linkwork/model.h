@@ -716,6 +716,8 @@ LW_API const char *lw_model_marker_name(const lw_model *model, int marker);
 LW_API const char *lw_model_measure_name(const lw_model *model, int measure);
 LW_API const char *lw_model_event_name(const lw_model *model, int event);
 LW_API const char *lw_model_input_name(const lw_model *model, int input);
+/** What an event does, in the words of its keys: "set u, record, stop". */
+LW_API const char *lw_model_event_action(const lw_model *model, int event);
 /** Text with file and line. */
 LW_API const char *lw_model_warning(const lw_model *model, int index);
 /** Items by name.  @return LW_ERR_ARGUMENT: there is none of that name */

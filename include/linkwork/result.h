@@ -110,6 +110,23 @@ LW_API lw_status lw_result_restore(lw_result *result, long row, lw_sim *sim, cha
  *  @return LW_ERR_ARGUMENT: the result has no instances, or not this one; all rows are then there */
 LW_API lw_status lw_result_select_instance(lw_result *result, long instance, lw_error *error);
 
+// ----------------------------------------------------------------------------------------- events
+
+/** An event of the model that has happened in a run. */
+typedef struct lw_result_event {
+    double time;        ///< [s]
+    long row;           ///< the first row that is not before it: with `record` its own
+    int instance;       ///< of a sweep; else 0
+    const char *name;   ///< of the event
+    const char *action; ///< lw_model_event_action: "set u, record, stop"
+} lw_result_event;
+/** All events of the rows in the order in which they happened; of an instance that is selected its own.  CSV files have
+ *  none.
+ *  @param events  out [count], valid until the next call of this function or of lw_result_select_instance
+ *  @return LW_ERR_PARSE: the file is damaged */
+LW_API lw_status lw_result_events(lw_result *result, const lw_result_event **events, long *count,
+                                  lw_error *error);
+
 // ------------------------------------------------------------------------------------- statistics
 
 /** Of a number over the rows of a run. */

@@ -56,6 +56,12 @@ LW_API void lw_model_signal_state_name(const lw_model *model, int index, char *t
 
 enum { LW_IMPACT_NONE, LW_IMPACT_BEFORE, LW_IMPACT_AFTER };
 
+/** An event of the model that has happened. */
+typedef struct lw_occurrence {
+    double time; ///< [s]
+    int event;   ///< of the model, from 0
+} lw_occurrence;
+
 /** State of a mechanism at one time.  Arrays over bodies have the ground at index 0; joint arrays use q_first and
  *  v_first of lw_joint_info. */
 typedef struct lw_observation {
@@ -106,6 +112,10 @@ typedef struct lw_observation {
      *  behind it, less such impulses on them.  A state of speeds has no impulses.  docs/results.md, "Momenta" */
     const double (*transmitted)[6];
     int event; ///< 1 + the event of the model that the row records; 0: none
+    /** [noccurrence] events of the model since the row before, its own included; outside of runs those of the last call
+     *  of lw_sim_step or lw_sim_step_progress */
+    const lw_occurrence *occurrence;
+    int noccurrence;
 } lw_observation;
 
 // ------------------------------------------------------------------------------------ simulation

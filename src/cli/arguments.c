@@ -335,6 +335,7 @@ static cli_exit set_option(cli_arguments *arguments, int id, const char *value)
         return CLI_DONE;
     case CLI_STORE: arguments->store = value; return CLI_DONE;
     case CLI_CHECKPOINT: arguments->checkpoint = value; return CLI_DONE;
+    case CLI_EVENTS: arguments->events = value; return CLI_DONE;
     case CLI_EVERY: return set_every(arguments, value);
     case CLI_RESUME: arguments->resume = value; return CLI_DONE;
     case CLI_STATUS: arguments->status = value; return CLI_DONE;

@@ -45,6 +45,8 @@ typedef enum cli_exit { CLI_EXIT_LIST(X) CLI_EXIT_COUNT } cli_exit;
       "keep the study in this folder, part by part; the same command continues it")                \
     X(CHECKPOINT, "checkpoint", 0, "FILE",                                                         \
       "write the state of the run into this file at intervals, for --resume")                      \
+    X(EVENTS, "events", 0, "FILE",                                                                 \
+      "write the events of the model as a table: time, name, action, row (.csv)")                  \
     X(EVERY, "every", 0, "INTERVAL",                                                               \
       "of --checkpoint: simulated time [s], or steps (1000steps); default: 20 in the run")         \
     X(RESUME, "resume", 0, "PATH",                                                                 \
@@ -156,8 +158,8 @@ typedef const int *cli_options;
 /** Verbs: name, operand ("X...": may be repeated, "[X]": may be left out), options, summary. */
 #define CLI_VERB_LIST(X)                                                                           \
     X(run, "[MODEL]",                                                                              \
-      CLI_OPTIONS(CLI_SIMULATION, CLI_OUTPUT, CLI_INITIAL, CLI_FROM, CLI_CHECKPOINT, CLI_EVERY,    \
-                  CLI_RESUME, CLI_LEVEL, CLI_REAL_TIME, CLI_MANY, CLI_BASE, CLI_LIMITS,            \
+      CLI_OPTIONS(CLI_SIMULATION, CLI_OUTPUT, CLI_EVENTS, CLI_INITIAL, CLI_FROM, CLI_CHECKPOINT,   \
+                  CLI_EVERY, CLI_RESUME, CLI_LEVEL, CLI_REAL_TIME, CLI_MANY, CLI_BASE, CLI_LIMITS, \
                   CLI_INERTIA_CHECK, CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_RANKS,        \
                   CLI_JSON, CLI_QUIET),                                                            \
       "simulate, write results (-o FILE.h5, -o FILE.csv), print a summary")                        \
@@ -217,8 +219,8 @@ typedef const int *cli_options;
                   CLI_MESHES, CLI_KEYFRAME, CLI_SET, CLI_CUT, CLI_JSON, CLI_QUIET),                \
       "the same run by several formulations, side by side")                                        \
     X(convert, "FILE",                                                                             \
-      CLI_OPTIONS(CLI_OUTPUT, CLI_AT, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK, CLI_MESHES,         \
-                  CLI_KEYFRAME, CLI_SET),                                                          \
+      CLI_OPTIONS(CLI_OUTPUT, CLI_EVENTS, CLI_AT, CLI_BASE, CLI_LIMITS, CLI_INERTIA_CHECK,         \
+                  CLI_MESHES, CLI_KEYFRAME, CLI_SET),                                              \
       "write a model as a native file (-o FILE.yaml) or a robot (.urdf, .xml), a result as .h5, "  \
       ".csv")                                                                                      \
     X(plot, "FILE...",                                                                             \
@@ -270,6 +272,7 @@ typedef struct cli_arguments {
     int nset;
     const char *table[CLI_MAX]; ///< files of --table
     int ntable;
+    const char *events;                                   ///< file; NULL: none
     const char *checkpoint;                               ///< file; NULL: none
     double every;                                         ///< [s]; 0: not given
     long every_steps;                                     ///< 0: not given

@@ -1,6 +1,6 @@
 // convert.c -- linkwork convert: a model of any format as a native file or in a format of robots, a
 // result in another format.
-#include "cli/cli.h"
+#include "cli/rows.h"
 
 #include <string.h>
 
@@ -155,10 +155,12 @@ static cli_exit convert_result(const cli_arguments *arguments)
     lw_result *result = NULL;
     lw_error error = {0};
     cli_exit code = CLI_DONE;
-    if (arguments->noutput != 1)
+    if (arguments->noutput != 1 && !(arguments->noutput == 0 && arguments->events))
         return cli_complain(CLI_USE,
                             "convert of a result writes one file, -o FILE.h5 or -o FILE.csv");
-    const char *file = arguments->output[0];
+    if (arguments->events) code = cli_check_results(arguments);
+    if (code) return code;
+    const char *file = arguments->noutput ? arguments->output[0] : "";
     const lw_status status = lw_result_open(arguments->operand, &result, &error);
     if (status != LW_OK) {
         cli_fail(status, &error);
@@ -167,7 +169,12 @@ static cli_exit convert_result(const cli_arguments *arguments)
     if (!lw_result_closed(result))
         cli_complain(CLI_DONE, "%s: was not closed by its writer; it has %ld rows",
                      arguments->operand, lw_result_row_count(result));
+    if (arguments->events) code = cli_events_convert(arguments, result);
     const bool yaml = cli_ends_in(file, ".yaml") || cli_ends_in(file, ".yml");
+    if (code || !*file) {
+        lw_result_close(result);
+        return code;
+    }
     if (arguments->at && !yaml)
         code = cli_complain(CLI_USE, "--at is of a model that is written: -o FILE.yaml");
     else if (arguments->at)
@@ -184,6 +191,8 @@ cli_exit cli_convert(const cli_arguments *arguments)
 {
     const char *file = arguments->operand;
     const bool is_result = cli_ends_in(file, ".h5") || cli_ends_in(file, ".csv");
+    if (arguments->events && !is_result)
+        return cli_complain(CLI_USE, "--events are those of a result, %s is a model", file);
     if (arguments->at && !is_result)
         return cli_complain(CLI_USE, "--at is a time of a result, %s is a model", file);
     return is_result ? convert_result(arguments) : convert_model(arguments);

@@ -169,10 +169,11 @@ cli_exit cli_close(const cli_arguments *arguments, FILE *file, bool whole)
 
 // ----------------------------------------------------------------------------------------- results
 
-// File k of results and tables.
+// File k of results, tables and events.
 static const char *written(const cli_arguments *a, int k)
 {
-    return k < a->noutput ? a->output[k] : a->table[k - a->noutput];
+    if (k < a->noutput) return a->output[k];
+    return k < a->noutput + a->ntable ? a->table[k - a->noutput] : a->events;
 }
 
 cli_exit cli_check_place(const char *file)
@@ -190,8 +191,10 @@ cli_exit cli_check_place(const char *file)
 
 cli_exit cli_check_results(const cli_arguments *arguments)
 {
-    for (int i = 0; i < arguments->noutput + arguments->ntable; i++) {
+    for (int i = 0; i < arguments->noutput + arguments->ntable + (arguments->events != NULL); i++) {
         const char *file = written(arguments, i);
+        if (file == arguments->events && !cli_ends_in(file, ".csv"))
+            return cli_complain(CLI_USE, "%s: events are written as .csv", file);
         if (!cli_ends_in(file, ".csv") && !cli_ends_in(file, ".h5"))
             return cli_complain(CLI_USE, "%s: %s are written as .h5 or .csv", file,
                                 i < arguments->noutput ? "results" : "tables");

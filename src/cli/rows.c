@@ -27,6 +27,10 @@ lw_status cli_rows_write(void *user, const lw_observation *observation)
         w->failed |= status != LW_OK && status != LW_ERR_INTERRUPTED;
         if (status != LW_OK) return status;
     }
+    if (!cli_events_row(w, observation)) {
+        w->failed = true;
+        return LW_ERR_IO;
+    }
     w->rows++;
     if (observation->event && w->lists_events && keep_event(w, observation) != LW_OK)
         return LW_ERR_MEMORY;
@@ -65,7 +69,7 @@ cli_exit cli_rows_open(const cli_arguments *arguments, const lw_sim *sim, lw_res
         }
         w->n++;
     }
-    return CLI_DONE;
+    return cli_events_open(arguments, w);
 }
 
 cli_exit cli_rows_close(cli_rows *w)
@@ -78,7 +82,7 @@ cli_exit cli_rows_close(cli_rows *w)
         cli_fail(status, &error);
         code = CLI_FAILED;
     }
-    return code;
+    return cli_events_close(w, code);
 }
 
 lw_observe cli_rows_level(const cli_arguments *arguments, const lw_sim *sim, const cli_rows *w)

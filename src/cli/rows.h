@@ -4,6 +4,8 @@
 
 #include "cli/cli.h"
 
+#include <stdio.h>
+
 /** Checkpoints of a run (checkpoint.c). */
 typedef struct cli_saving {
     const char *file; ///< NULL: there are none
@@ -31,6 +33,8 @@ typedef struct cli_rows {
     cli_progress progress;
     cli_saving saving;
     const lw_sim *sim;
+    FILE *events; ///< of --events; NULL: none
+    const char *events_path;
     bool lists_events; ///< of the rows, in `occurrence`: of --json
     cli_occurrence *occurrence;
     size_t noccurrence, room;
@@ -69,5 +73,16 @@ cli_exit cli_saving_stop(cli_rows *rows);
 /** Reads a checkpoint; the model, a simulation, and the arguments of the run. */
 cli_exit cli_resume_read(cli_arguments *arguments, lw_checkpoint **from, lw_model **model,
                          lw_sim **sim);
+
+// ---- events.c
+
+/** Opens the table of events that the arguments ask for and writes its header line. */
+cli_exit cli_events_open(const cli_arguments *arguments, cli_rows *rows);
+/** Writes those of an observation, which is row rows->rows; false: they cannot be written. */
+bool cli_events_row(const cli_rows *rows, const lw_observation *observation);
+/** @param code  what is returned if the file could be written */
+cli_exit cli_events_close(cli_rows *rows, cli_exit code);
+/** Writes those of a result. */
+cli_exit cli_events_convert(const cli_arguments *arguments, lw_result *result);
 
 #endif

@@ -384,6 +384,12 @@ static cli_exit check_kind(const cli_arguments *arguments)
     if ((arguments->every > 0 || arguments->every_steps) && !arguments->checkpoint &&
         !arguments->resume)
         return cli_complain(CLI_USE, "--every is for --checkpoint FILE");
+    if (arguments->events && (arguments->batch || arguments->checkpoint || arguments->resume))
+        return cli_complain(
+            CLI_USE,
+            "--events is of one run without checkpoints; write a result, -o FILE.h5, "
+            "and `linkwork convert FILE.h5 --events %s`",
+            arguments->events);
     if (arguments->batch && (arguments->checkpoint || arguments->resume))
         return cli_complain(CLI_USE, "checkpoints are of one run, --batch starts many");
     if (!arguments->batch && (arguments->observed || arguments->ntable || arguments->lanes))

@@ -10,6 +10,7 @@
 #include "model/description.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // A truth without a number: larger than any difference, so that the other side of `and`, `or` decides.
@@ -216,12 +217,37 @@ static lw_status compile_condition(lw_model *m, const lw_event_desc *d, lwi_even
     return LW_OK;
 }
 
+static const char *switch_name(const lw_model *m, const lw_event_setting *set)
+{
+    const char *name = m->desc.function[set->target.index - 1].name;
+    return name ? name : "a switch";
+}
+
+// What an event does, in the words of its keys.
+static lw_status name_action(lw_model *m, const lw_event_desc *d, lwi_event *e, lw_error *error)
+{
+    size_t room = sizeof "record, stop";
+    for (int k = 0; k < d->nset; k++) room += strlen(switch_name(m, &d->set[k])) + sizeof "set , ";
+    char *text = LWI_PUSH(&m->arena, char, room);
+    if (!text) return lwi_fail(error, LW_ERR_MEMORY, "no memory for events");
+    size_t n = 0;
+    for (int k = 0; k < d->nset; k++)
+        n += (size_t)snprintf(text + n, room - n, "%sset %s", n ? ", " : "",
+                              switch_name(m, &d->set[k]));
+    if (d->record) n += (size_t)snprintf(text + n, room - n, "%srecord", n ? ", " : "");
+    if (d->stop) snprintf(text + n, room - n, "%sstop", n ? ", " : "");
+    e->action = text;
+    return LW_OK;
+}
+
 lw_status lwi_compile_events(lw_model *m, lw_error *error)
 {
     m->event = LWI_PUSH(&m->arena, lwi_event, m->desc.nevent);
     if (!m->event) return lwi_fail(error, LW_ERR_MEMORY, "no memory for events");
-    for (int i = 0; i < m->desc.nevent; i++)
+    for (int i = 0; i < m->desc.nevent; i++) {
         TRY(compile_condition(m, &m->desc.event[i], &m->event[i], error));
+        TRY(name_action(m, &m->desc.event[i], &m->event[i], error));
+    }
     m->relay = LWI_PUSH(&m->arena, int, m->desc.nfunction);
     if (!m->relay) return lwi_fail(error, LW_ERR_MEMORY, "no memory for events");
     for (int i = 0; i < m->desc.nfunction; i++)

@@ -10,6 +10,7 @@ typedef struct lwi_event {
     const lwi_formula
         *formula; ///< in place of `when`: its comparisons as differences; NULL: the signal itself
     bool rising, falling; ///< which crossings count
+    const char *action;   ///< "set u, record, stop"
 } lwi_event;
 
 /** Replaces strings and lists by copies; false: no memory. */

@@ -1,5 +1,5 @@
 // inspect.c -- public read access to a model.
-#include "model/model.h"
+#include "model/events.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -74,6 +74,11 @@ const char *lw_model_event_name(const lw_model *model, int event)
 {
     if (!model) return "";
     return inside(event, model->desc.nevent) ? model->desc.event[event].name : "";
+}
+const char *lw_model_event_action(const lw_model *model, int event)
+{
+    if (!model) return "";
+    return inside(event, model->desc.nevent) ? model->event[event].action : "";
 }
 const char *lw_model_measure_name(const lw_model *model, int measure)
 {

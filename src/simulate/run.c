@@ -35,6 +35,7 @@ static lw_status write_row(run *r)
     TRY(lw_sim_observe(r->sim, r->level, &observation));
     r->written = r->sim->t;
     const lw_status status = r->row ? r->row(r->row_user, observation) : LW_OK;
+    r->sim->triggers.logged = 0;
     if (status >= LW_OK) return LW_OK;
     return lwi_fail(&r->sim->error, status, "the row at t = %.10g was rejected: %s", r->sim->t,
                     lw_status_text(status));
@@ -122,16 +123,20 @@ static lw_status pass_events(run *r)
 {
     lw_sim *sim = r->sim;
     const int n = sim->model->desc.nevent;
-    bool recorded = false, changed = false;
+    bool recorded = false, changed = false, listed = false;
     for (int event; (event = lwi_sim_due_event(sim)) >= 0;) {
         const bool record = r->rows && event < n && sim->model->desc.event[event].record;
         const bool last =
             record && !changed && is_last(sim, event); // its row has all that happened
+        if (!listed) TRY(lwi_sim_log_due(sim));
+        listed = true;
         if (record && !last) TRY(write_event_row(r, event, false));
         TRY(lwi_sim_fire(sim, event));
         if (last) TRY(write_event_row(r, event, true));
         recorded |= record, changed |= sim->triggers.changed;
-        if (!sim->triggers.ndue) TRY(lwi_sim_end_firing(sim));
+        if (sim->triggers.ndue) continue;
+        TRY(lwi_sim_end_firing(sim));
+        listed = false;
     }
     if (!recorded || !changed) return LW_OK;
     return sim->t == r->grid ? write_grid_row(r) : write_row(r);
@@ -307,6 +312,7 @@ lw_status lw_sim_run(lw_sim *sim, lw_observe level, lw_row row, void *row_user,
             sim->options.duration, r.start);
     TRY(lwi_sim_check_resolution(sim, r.end));
     sim->callback.failed = false;
+    sim->triggers.logged = 0;
     allow_cancel(&r);
     const lw_status status = run_all(&r, continued);
     end_cancel(sim);

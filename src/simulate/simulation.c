@@ -471,6 +471,7 @@ lw_status lwi_sim_advance_plain(lw_sim *sim, double to, double limit, bool one_s
 lw_status lwi_sim_check_step(lw_sim *sim, double time)
 {
     sim->callback.failed = false;
+    sim->triggers.logged = 0;
     TRY(lwi_sim_check_finite(sim, "time", &time, 1));
     if (time < sim->t)
         return lwi_fail(&sim->error, LW_ERR_ARGUMENT,
@@ -592,6 +593,8 @@ static void fill_impact(lw_sim *sim)
     if (p->due) o->time = p->next.t;
     o->impulse = p->struck ? p->result.reaction : NULL;
     o->event = sim->recorded;
+    o->occurrence = sim->triggers.log;
+    o->noccurrence = sim->triggers.logged;
 }
 
 static void observe_totals(const lw_sim *sim, lw_observe level, lwi_totals *system)

@@ -82,6 +82,9 @@ typedef struct lwi_triggers {
     double *value; ///< [most switches of an event] scratch
     long *count;   ///< [nevent]
     long total;
+    lw_occurrence
+        *log; ///< [logged, room] those since the last row of a run, or of the last step call
+    int logged, room;
     int stopped;        ///< event that ended the run; -1: none
     int repeats;        ///< of events in succession without time between them
     double last;        ///< time of the last one
@@ -283,6 +286,8 @@ void lwi_sim_restart_triggers(lw_sim *sim);
 lw_status lwi_sim_begin_triggers(lw_sim *sim);
 /** The first event that is due, in the order of the model, relays (from nevent on) last; -1: none. */
 int lwi_sim_due_event(const lw_sim *sim);
+/** The events that are due are listed, before the first of their rows; relays are not. */
+lw_status lwi_sim_log_due(lw_sim *sim);
 /** It happens: all but its row. */
 lw_status lwi_sim_fire(lw_sim *sim, int event);
 /** After all that were due; others may be due then. */

@@ -13,6 +13,7 @@
 #include "model/events.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -26,6 +27,8 @@ enum { MAX_TRIALS = 200 };
 // model, before they are taken for a chatter without end.
 #define SOON 1e-12
 enum { MAX_REPEATS = 100 };
+// Events between two rows for which there is memory from the beginning.
+enum { FIRST_LOG = 256 };
 
 // ---------------------------------------------------------------------------------------- creation
 
@@ -54,10 +57,12 @@ static lw_status allocate(lw_sim *sim)
     g->time = LWI_PUSH(arena, double, nevent);
     g->due = LWI_PUSH(arena, bool, n);
     g->count = LWI_PUSH(arena, long, nevent);
+    g->room = FIRST_LOG;
+    g->log = LWI_PUSH(arena, lw_occurrence, g->room);
     g->x0 = LWI_PUSH(arena, double, sim->work->layout.nx);
     g->discrete0 = lwi_arena_push(arena, 1, sim->work->ndiscrete + 1);
     if (!g->value || !g->side || !g->guard || !g->low || !g->high || !g->time || !g->due ||
-        !g->count || !g->x0 || !g->discrete0)
+        !g->count || !g->log || !g->x0 || !g->discrete0)
         return LW_ERR_MEMORY;
     return copy_of_events(sim);
 }
@@ -446,6 +451,32 @@ static lw_status set_switches(lw_sim *sim, const lw_event_desc *d)
     return LW_OK;
 }
 
+// The list grows where more events than ever lie between two rows; otherwise steps allocate nothing.
+static lw_status log_event(lw_sim *sim, int event)
+{
+    lwi_triggers *g = &sim->triggers;
+    if (g->logged == g->room) {
+        lw_occurrence *longer = g->room <= INT_MAX / 2
+                                    ? LWI_PUSH(&sim->arena, lw_occurrence, 2 * (size_t)g->room)
+                                    : NULL;
+        if (!longer)
+            return lwi_fail(&sim->error, LW_ERR_MEMORY,
+                            "event '%s': no memory for the list of %d events since the last row",
+                            name_of(sim->model, event), g->logged);
+        memcpy(longer, g->log, (size_t)g->logged * sizeof *longer);
+        g->log = longer, g->room *= 2;
+    }
+    g->log[g->logged++] = (lw_occurrence){.time = sim->t, .event = event};
+    return LW_OK;
+}
+
+lw_status lwi_sim_log_due(lw_sim *sim)
+{
+    for (int i = 0; i < sim->model->desc.nevent; i++)
+        if (sim->triggers.due[i]) TRY(log_event(sim, i));
+    return LW_OK;
+}
+
 lw_status lwi_sim_fire(lw_sim *sim, int event)
 {
     const lw_model *model = sim->model;
@@ -490,9 +521,14 @@ lw_status lwi_sim_end_firing(lw_sim *sim)
 
 lw_status lwi_sim_fire_all(lw_sim *sim)
 {
+    bool listed = false;
     for (int event; (event = lwi_sim_due_event(sim)) >= 0;) {
+        if (!listed) TRY(lwi_sim_log_due(sim));
+        listed = true;
         TRY(lwi_sim_fire(sim, event));
-        if (!sim->triggers.ndue) TRY(lwi_sim_end_firing(sim));
+        if (sim->triggers.ndue) continue;
+        TRY(lwi_sim_end_firing(sim));
+        listed = false;
     }
     return LW_OK;
 }

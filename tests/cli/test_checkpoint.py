@@ -43,6 +43,10 @@ class Checkpoint(InFolder):
         self.run_ok("convert", name, "-o", name + ".csv")
         return self.bytes_of(name + ".csv")
 
+    def events_of(self, name):
+        self.run_ok("convert", name, "--events", "events.csv")
+        return self.bytes_of("events.csv")
+
     def sums(self, text):
         """What a run reports, without times of the clock, and what depends on where it began."""
         found = json.loads(text)
@@ -82,6 +86,7 @@ class Checkpoint(InFolder):
         again = self.sums(self.run_ok("run", "--resume", "b.ck", "--json"))
         self.assertEqual(self.rows_of("b.csv"), self.rows_of("a.csv"), run)
         self.assertEqual(self.rows_of("b.h5"), self.rows_of("a.h5"), run)
+        self.assertEqual(self.events_of("b.h5"), self.events_of("a.h5"), run)
         self.assertEqual(again, whole)
         return kills
 
@@ -109,6 +114,8 @@ class Checkpoint(InFolder):
   tick: {every: 0.2, record: true}
 """)
         self.compare("m.yaml", "--duration", "10", "--every", "0.3", "--integrator", "dopri5")
+        self.assertGreater(self.events_of("a.h5").count(b"\n"), 50)
+        self.refused(2, "--events is of one run without checkpoints", "run", "m.yaml", "--checkpoint", "c.ck", "--events", "e.csv")
 
     def test_exact_integrators_have_the_bits_of_a_run_without_checkpoints(self):
         words = ("run", FOUR_BAR, "--duration", "1", "--singular", "turn", "--json")

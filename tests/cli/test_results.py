@@ -52,6 +52,39 @@ class Results(unittest.TestCase):
         with open(self.path(name), encoding="utf-8") as file:
             return [float(line.split(",")[0]) for line in list(file)[1:]]
 
+    def test_events_are_a_table(self):
+        with open(self.path("m.yaml"), "w", encoding="ascii") as file:
+            file.write("""linkwork: 1
+gravity: [0, 0, 0]
+bodies: {cart: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}
+joints: {s: {type: prismatic, between: [ground, cart], at: [0, 0, 0], axis: [1, 0, 0], qd: [1]}}
+signals: {n: {type: switch, value: 0}}
+events:
+  "half, \\"way\\"": {when: s.q0 > 0.5, record: true}
+  tick: {every: 0.4, set: {n: n + 1}}
+  end: {when: s.q0 > 0.95, stop: true, set: {n: 0}}
+""")
+        self.call("run", self.path("m.yaml"), "-q", "--sample", "0.3", "-o", self.path("m.h5"), "-o", self.path("m.csv"),
+                  "--events", self.path("e.csv"))
+        with open(self.path("e.csv"), encoding="utf-8", newline="") as file:
+            table = list(csv.DictReader(file))
+        self.assertEqual([(e["event"], e["action"], e["row"]) for e in table],
+                         [("tick", "set n", "0"), ("tick", "set n", "2"), ('half, "way"', "record", "2"),
+                          ("tick", "set n", "4"), ("end", "set n, stop", "5")])
+        for event, time_of in zip(table, (0, 0.4, 0.5, 0.8, 0.95)):
+            self.assertAlmostEqual(float(event["time"]), time_of, 12)
+        self.call("convert", self.path("m.h5"), "--events", self.path("f.csv"), "-o", self.path("g.h5"))
+        self.call("convert", self.path("g.h5"), "--events", self.path("g.csv"))
+        self.assertEqual(read(self.path("f.csv")), read(self.path("e.csv")))
+        self.assertEqual(read(self.path("g.csv")), read(self.path("e.csv")))
+        for code, text, words in ((2, "events are written as .csv", ("run", self.path("m.yaml"), "--events", "e.h5")),
+                                  (2, "the model has no events", ("run", model("crane.yaml"), "--events", self.path("x.csv"))),
+                                  (2, "is to be written twice", ("run", self.path("m.yaml"), "--events", self.path("x.csv"),
+                                                                 "-o", self.path("x.csv"))),
+                                  (3, "has no events", ("convert", self.path("m.csv"), "--events", self.path("x.csv"))),
+                                  (2, "those of a result", ("convert", self.path("m.yaml"), "--events", self.path("x.csv")))):
+            self.assertIn(text, self.call(*words, code=code).stderr)
+
     STATES = """linkwork: 1
 gravity: [0, 0, 0]
 parameters: {goal: 0.3}

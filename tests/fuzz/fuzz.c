@@ -119,6 +119,17 @@ static void restore(lw_result *result)
     lw_model_destroy(model);
 }
 
+static inline void read_events(lw_result *result)
+{
+    const lw_result_event *event;
+    long n;
+    lw_error error = {0};
+    const lw_status status = lw_result_events(result, &event, &n, &error);
+    if (status != LW_OK) check_refusal(&error, status);
+    for (long i = 0; status == LW_OK && i < n; i++)
+        if (event[i].row < 0 || event[i].row >= lw_result_row_count(result)) abort();
+}
+
 static inline void fuzz_result(const uint8_t *data, size_t size)
 {
     char path[64];
@@ -130,6 +141,7 @@ static inline void fuzz_result(const uint8_t *data, size_t size)
         read_values(result);
         read_state(result);
         restore(result);
+        read_events(result);
         lw_result_close(result);
     } else {
         check_refusal(&error, status);

@@ -92,7 +92,7 @@ BY_TYPE = {
     "lw_statistics *": "&statistics", "lw_check *": "&check", "lw_redundancy *": "redundancy",
     "lw_plan_info *": "&plan", "lw_precision *": "precision", "const lw_observation *": "observation",
     "const lw_observation **": "&observation_out", "const lw_inverse_solution **": "&inverse_solution",
-    "const double **": "&number_list", "const lw_impact **": "&impact",
+    "const double **": "&number_list", "const lw_result_event **": "&result_events", "long *": "&long_number", "const lw_impact **": "&impact",
 }
 
 

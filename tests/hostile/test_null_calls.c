@@ -36,6 +36,8 @@ static const char *const names[] = {"run", "check"};
 static char text[256];
 static const char *no_text;
 static int number;
+static long long_number;
+static const lw_result_event *result_events;
 static FILE *file;
 static lw_error error;
 static lw_summary summary;

@@ -27,11 +27,13 @@ def _close(handle: Any) -> None:
 
 
 class Event(NamedTuple):
-    """A recorded event: the values at it are those of the row."""
+    """An event of the model that has happened."""
 
     time: float  #: [s]
     name: str
-    row: int
+    row: int  #: the first that is not before it; with `record` its own
+    action: str  #: what it did: "set u, record, stop"
+    instance: int = 0  #: of a sweep
 
 
 class Statistics(NamedTuple):
@@ -160,12 +162,16 @@ class Trajectory(Mapping[str, Array]):
 
     @property
     def events(self) -> List[Event]:
-        """Events with `record`, in the order of their rows; named by number where the model is not known, in CSV."""
-        if "sys.event" not in self._index:
-            return []
-        model, time, number = self.model, self.time, self["sys.event"]
-        found = [(int(row), int(number[row])) for row in np.flatnonzero(number)]
-        return [Event(float(time[row]), model.events[k - 1] if model is not None else str(k), row) for row, k in found]
+        """All that happened, in order.  A CSV file has those with `record` alone, named by number."""
+        if self.model is None:
+            number = self["sys.event"] if "sys.event" in self._index else np.empty(0)
+            return [Event(float(self.time[row]), str(int(number[row])), int(row), "record")
+                    for row in np.flatnonzero(number)]
+        found, count, error = ffi.new("lw_result_event **"), ffi.new("long *"), ffi.new("lw_error *")
+        with hdf5_lock:
+            check(lib.lw_result_events(self._handle, found, count, error), error)
+            return [Event(e.time, text_of(e.name), e.row, text_of(e.action), e.instance)
+                    for e in (found[0][i] for i in range(count[0]))]
 
     @property
     def rows(self) -> int:

@@ -31,6 +31,7 @@ struct lw_batch_writer {
     double *own;    // [capacity][nown] last row of each: quaternions take their sign from it
     double *last;   // [capacity][columns]
     bool *written;  // [capacity]
+    long count;     // rows
     lw_error error; // of the first failure
 };
 
@@ -104,6 +105,11 @@ static lw_status write_row(lw_batch_writer *w, const double *row, const unsigned
     return ferror(w->csv) ? io_failed(w, "cannot be written") : LW_OK;
 }
 
+static lw_status add_event(void *user, const lw_result_event *event)
+{
+    return lwi_hdf5_event(user, event);
+}
+
 static lw_status instance_row(lw_batch_writer *w, int i)
 {
     lw_batch *b = w->batch;
@@ -138,6 +144,8 @@ static lw_status instance_row(lw_batch_writer *w, int i)
     LWI_ASSERT(n + w->nown - 1 == w->columns.n && w->rows.n == w->nown);
     memcpy(row + n, w->rows.row + 1, (size_t)(w->nown - 1) * sizeof *row);
     w->written[i] = true;
+    if (w->hdf5)
+        TRY(lwi_result_take_events(w->batch->model, o, w->count++, number, add_event, w->hdf5));
     return write_row(w, row, o->reaction_undetermined);
 }
 

@@ -151,6 +151,35 @@ hid_t lwi_hdf5_element_type(lwi_hdf5_element *e, int nstring)
     return -1;
 }
 
+const char *const lwi_hdf5_event_strings[LWI_HDF5_EVENT_STRINGS] = {"name", "action"};
+
+void lwi_hdf5_event_offsets(lwi_hdf5_event_element *e)
+{
+    e->time = 0;
+    e->row = sizeof(double);
+    e->instance = e->row + sizeof(long);
+    e->text[0] = e->instance + sizeof(int);
+    e->text[1] = e->text[0] + e->room[0];
+    e->bytes = (e->text[1] + e->room[1] + sizeof(double) - 1) / sizeof(double) * sizeof(double);
+}
+
+hid_t lwi_hdf5_event_type(const lwi_hdf5_event_element *e)
+{
+    const hid_t type = H5Tcreate(H5T_COMPOUND, e->bytes);
+    if (type < 0) return type;
+    herr_t failed = H5Tinsert(type, "time", e->time, H5T_NATIVE_DOUBLE) |
+                    H5Tinsert(type, "row", e->row, H5T_NATIVE_LONG) |
+                    H5Tinsert(type, "instance", e->instance, H5T_NATIVE_INT);
+    for (int k = 0; k < LWI_HDF5_EVENT_STRINGS && failed >= 0; k++) {
+        const hid_t text = lwi_hdf5_text_type(e->room[k]);
+        failed = text < 0 ? -1 : H5Tinsert(type, lwi_hdf5_event_strings[k], e->text[k], text);
+        if (text >= 0) H5Tclose(text);
+    }
+    if (failed >= 0) return type;
+    H5Tclose(type);
+    return -1;
+}
+
 hid_t lwi_hdf5_access(lwi_hdf5_disk *disk)
 {
     const hid_t access = H5Pcreate(H5P_FILE_ACCESS);

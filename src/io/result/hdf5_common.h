@@ -45,6 +45,18 @@ extern const char *const lwi_hdf5_strings[LWI_HDF5_STRINGS]; ///< "name", "unit"
  *  @return the type in memory and in the file; < 0: failed */
 hid_t lwi_hdf5_element_type(lwi_hdf5_element *element, int nstring);
 
+/** Layout of an element of /events: time, row, instance, name, action. */
+enum { LWI_HDF5_EVENT_STRINGS = 2 };
+typedef struct lwi_hdf5_event_element {
+    size_t room[LWI_HDF5_EVENT_STRINGS]; ///< bytes of the strings, terminators included
+    size_t time, row, instance, text[LWI_HDF5_EVENT_STRINGS], bytes;
+} lwi_hdf5_event_element;
+extern const char *const lwi_hdf5_event_strings[LWI_HDF5_EVENT_STRINGS]; ///< "name", "action"
+/** Sets the offsets from element->room. */
+void lwi_hdf5_event_offsets(lwi_hdf5_event_element *element);
+/** The type in memory and in the file; < 0: failed. */
+hid_t lwi_hdf5_event_type(const lwi_hdf5_event_element *element);
+
 /** The library does not survive allocations that fail, those of its set-up, of errors and of closing included.  This much is
  *  there when its calls begin, besides the buffers for large objects [bytes]. */
 #ifndef LWI_HDF5_ROOM // fuzzers have less: under AddressSanitizer each attempt takes a millisecond

@@ -4,6 +4,7 @@
 //   /table    [rows][columns]  all others, side by side in the order of a CSV file
 //   /columns  [columns]        name, unit, frame and the like of every column of /table
 //   /state/x  [rows][nx]       state of the formulation, bit for bit
+//   /events   [events]         models with events: time, row, instance, name and action of each that has happened
 //
 // The number of objects does not depend on the model: creating a dataset costs more time the more there are.
 //
@@ -17,6 +18,8 @@
 
 #include "io/result/columns.h"
 
+#include <linkwork/result.h>
+
 /** Contents of a result in addition to its table.  NULL, 0: not available. */
 typedef struct lwi_result_meta {
     const char *model, *notice, *warnings, *versions;
@@ -24,6 +27,8 @@ typedef struct lwi_result_meta {
     const char *formulation, *layout; ///< of the state: "coordinate 7, speed 7, work 1"
     int nx;
     const lw_summary *summary; ///< writer: read at close
+    int event_room
+        [2]; ///< writer: bytes of names and actions of events, terminators included; 0: there are no events
 } lwi_result_meta;
 
 // ---- hdf5_write.c
@@ -43,6 +48,8 @@ void lwi_hdf5_set_interrupt(lwi_hdf5_writer *writer, lw_interrupt interrupt, voi
  *  @param x       [nx] */
 lw_status lwi_hdf5_row(lwi_hdf5_writer *writer, const double *row, const double *x,
                        const unsigned char *undetermined);
+/** Adds an event, before its row; without effect where the file has none. */
+lw_status lwi_hdf5_event(lwi_hdf5_writer *writer, const lw_result_event *event);
 /** Flushes if the interval has passed. */
 lw_status lwi_hdf5_poll(lwi_hdf5_writer *writer);
 /** Writes all rows and forces them to the disk. */
@@ -68,6 +75,10 @@ const lwi_result_meta *lwi_hdf5_meta(const lwi_hdf5_reader *reader);
 lw_status lwi_hdf5_read(lwi_hdf5_reader *reader, int column, long first, long count, double *values,
                         lw_error *error);
 lw_status lwi_hdf5_read_state(lwi_hdf5_reader *reader, long row, double *x, lw_error *error);
+
+/** The events of the rows; memory in `arena`. */
+lw_status lwi_hdf5_events(lwi_hdf5_reader *reader, lwi_arena *arena, const lw_result_event **events,
+                          long *count, lw_error *error);
 
 // ---- hdf5_signature.c, without the library
 

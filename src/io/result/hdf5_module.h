@@ -21,6 +21,8 @@
           (writer, interrupt, user))                                                               \
     OTHER(lw_status, row, (lwi_hdf5_writer *writer, const double *row, const double *x,            \
                            const unsigned char *undetermined), (writer, row, x, undetermined))     \
+    OTHER(lw_status, event, (lwi_hdf5_writer *writer, const lw_result_event *event),               \
+          (writer, event))                                                                         \
     OTHER(lw_status, poll, (lwi_hdf5_writer *writer), (writer))                                    \
     OTHER(lw_status, sync, (lwi_hdf5_writer *writer), (writer))                                    \
     OTHER(lw_status, close, (lwi_hdf5_writer *writer, lw_error *error), (writer, error))           \
@@ -32,6 +34,9 @@
     OTHER(lw_status, read, (lwi_hdf5_reader *reader, int column, long first, long count,           \
                             double *values, lw_error *error),                                      \
           (reader, column, first, count, values, error))                                           \
+    OTHER(lw_status, events, (lwi_hdf5_reader *reader, lwi_arena *arena,                           \
+                              const lw_result_event **events, long *count, lw_error *error),       \
+          (reader, arena, events, count, error))                                                   \
     OTHER(lw_status, read_state, (lwi_hdf5_reader *reader, long row, double *x, lw_error *error),  \
           (reader, row, x, error))
 // clang-format on

@@ -520,6 +520,102 @@ lw_status lwi_hdf5_read_state(lwi_hdf5_reader *r, long row, double *x, lw_error 
     return status == LW_OK ? check_finite(r, "the state", 0, r->meta.nx, x, error) : status;
 }
 
+// ------------------------------------------------------------------------------------------ events
+
+// Offsets are our own; the library converts from those of the file.
+static bool stored_event(const lwi_hdf5_reader *r, hid_t stored, lwi_hdf5_event_element *e)
+{
+    static const struct {
+        const char *name;
+        H5T_class_t class;
+    } number[] = {{"time", H5T_FLOAT}, {"row", H5T_INTEGER}, {"instance", H5T_INTEGER}};
+    if (H5Tget_class(stored) != H5T_COMPOUND) return false;
+    for (int k = 0; k < LWI_COUNT(number); k++) {
+        const int member = H5Tget_member_index(stored, number[k].name);
+        if (member < 0 || H5Tget_member_class(stored, (unsigned)member) != number[k].class)
+            return false;
+    }
+    for (int k = 0; k < LWI_HDF5_EVENT_STRINGS; k++) {
+        const int member = H5Tget_member_index(stored, lwi_hdf5_event_strings[k]);
+        const hid_t type = member < 0 ? -1 : H5Tget_member_type(stored, (unsigned)member);
+        e->room[k] = type < 0 ? 0 : text_bytes(r, type);
+        if (type >= 0) H5Tclose(type);
+        if (e->room[k] == 0 || e->room[k] > LONGEST_NAME) return false;
+    }
+    lwi_hdf5_event_offsets(e);
+    return true;
+}
+
+// Events of rows that are not in /time were not flushed completely: they are left out.
+static lw_status take_events(const lwi_hdf5_reader *r, char *element,
+                             const lwi_hdf5_event_element *e, long n, lw_result_event *to,
+                             long *count, lw_error *error)
+{
+    for (long i = 0; i < n; i++, element += e->bytes) {
+        lw_result_event event;
+        memcpy(&event.time, element + e->time, sizeof event.time);
+        memcpy(&event.row, element + e->row, sizeof event.row);
+        memcpy(&event.instance, element + e->instance, sizeof event.instance);
+        for (int k = 0; k < LWI_HDF5_EVENT_STRINGS; k++) element[e->text[k] + e->room[k] - 1] = 0;
+        event.name = element + e->text[0], event.action = element + e->text[1];
+        if (event.row >= r->rows || (!r->closed && !*event.name)) continue;
+        if (!isfinite(event.time) || event.row < 0 || event.instance < 0 || !*event.name)
+            return lwi_fail_at(error, LW_ERR_PARSE, r->path, 0, 0,
+                               "is damaged: event %ld has time %g, row %ld, instance %d", i,
+                               event.time, event.row, event.instance);
+        to[(*count)++] = event;
+    }
+    return LW_OK;
+}
+
+static lw_status read_events(const lwi_hdf5_reader *r, hid_t set, hid_t stored, long n,
+                             lwi_arena *arena, const lw_result_event **events, long *count,
+                             lw_error *error)
+{
+    lwi_hdf5_event_element e = {0};
+    if (!stored_event(r, stored, &e)) return invalid(r, error, "/events has unexpected members");
+    char *elements = LWI_PUSH(arena, char, (size_t)n *e.bytes + 1);
+    lw_result_event *list = LWI_PUSH(arena, lw_result_event, n + 1);
+    if (!elements || !list) return lwi_fail(error, LW_ERR_MEMORY, "no memory for events");
+    const hid_t type = lwi_hdf5_event_type(&e), transfer = H5Pcreate(H5P_DATASET_XFER);
+    herr_t failed = type < 0 || transfer < 0 ? -1 : 0;
+    if (failed >= 0 && !r->closed) failed = H5Pset_edc_check(transfer, H5Z_DISABLE_EDC);
+    if (failed >= 0 && n) failed = read_block(set, type, 1, 0, n, 0, 1, transfer, elements);
+    if (transfer >= 0) H5Pclose(transfer);
+    if (type >= 0) H5Tclose(type);
+    if (failed < 0) return lwi_hdf5_fail(error, LW_ERR_PARSE, r->path, "/events cannot be read");
+    *events = list;
+    return take_events(r, elements, &e, n, list, count, error);
+}
+
+static lw_status find_events(const lwi_hdf5_reader *r, lwi_arena *arena,
+                             const lw_result_event **events, long *count, lw_error *error)
+{
+    if (H5Lexists(r->file, "/events", H5P_DEFAULT) <= 0) return LW_OK;
+    const hid_t set = lwi_hdf5_open_dataset(r->file, r->disk, "/events", H5P_DEFAULT);
+    if (set < 0) return invalid(r, error, "/events is not a table");
+    const hid_t space = H5Dget_space(set), type = H5Dget_type(set);
+    hsize_t n = 0;
+    const bool table = space >= 0 && type >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
+                       H5Sget_simple_extent_dims(space, &n, NULL) == 1 && n < LONG_MAX / 4096;
+    const lw_status status = table ? read_events(r, set, type, (long)n, arena, events, count, error)
+                                   : invalid(r, error, "/events is not a table");
+    if (type >= 0) H5Tclose(type);
+    if (space >= 0) H5Sclose(space);
+    H5Dclose(set);
+    return status;
+}
+
+lw_status lwi_hdf5_events(lwi_hdf5_reader *r, lwi_arena *arena, const lw_result_event **events,
+                          long *count, lw_error *error)
+{
+    lwi_hdf5_quiet quiet;
+    TRY(lwi_hdf5_begin(0, &quiet, error));
+    const lw_status status = find_events(r, arena, events, count, error);
+    lwi_hdf5_finish_after(quiet, status);
+    return status;
+}
+
 // ------------------------------------------------------------------------------------ open, close
 
 // The number of rows is that of /time, without rows at its end that a killed writer has not filled: they are

@@ -30,6 +30,9 @@ enum { CHUNK_NUMBERS = 8192, CHUNK_COLUMNS = 64 };
 // Elements of /columns that are written at once, a chunk each; compressed, because names are much alike.
 enum { ELEMENTS = 4096, COMPRESSION = 1 };
 
+// Elements of /events in a chunk.
+enum { EVENTS_IN_CHUNK = 256 };
+
 // Copies that the library makes of an attribute.
 enum { ATTRIBUTE_COPIES = 4 };
 
@@ -59,8 +62,12 @@ struct lwi_hdf5_writer {
     size_t room;   // [bytes] of the largest objects, for the library's copies
     void *reserve; // for closing
     bool no_wish;
-    double pause;   // [s] between flushes
-    double flushed; // [s] monotonic clock
+    double pause;                   // [s] between flushes
+    double flushed;                 // [s] monotonic clock
+    lwi_hdf5_event_element element; // of /events
+    hid_t events, event_type;       // -1: there are none
+    char *event;                    // [nevent, event_room] elements that are not written yet
+    long nevent, event_room, events_written;
     bool begun;     // the layout is written, readers may open the file
     unsigned check; // lwi_hdf5_strings_check when the file was created
     bool failed;
@@ -321,6 +328,22 @@ static lw_status lay_out_columns(lwi_hdf5_writer *w, const unsigned char *undete
     return w->error.status;
 }
 
+// /events is extended as the rows are.
+static lw_status lay_out_events(lwi_hdf5_writer *w)
+{
+    const hsize_t none = 0, all = H5S_UNLIMITED, chunk = EVENTS_IN_CHUNK;
+    if (!w->meta->event_room[0]) return LW_OK;
+    w->event_type = lwi_hdf5_event_type(&w->element);
+    const hid_t space = H5Screate_simple(1, &none, &all), create = H5Pcreate(H5P_DATASET_CREATE);
+    if (w->event_type >= 0 && space >= 0 && create >= 0 && H5Pset_chunk(create, 1, &chunk) >= 0 &&
+        H5Pset_obj_track_times(create, false) >= 0 && H5Pset_fletcher32(create) >= 0)
+        w->events =
+            H5Dcreate2(w->file, "/events", w->event_type, space, H5P_DEFAULT, create, H5P_DEFAULT);
+    if (create >= 0) H5Pclose(create);
+    if (space >= 0) H5Sclose(space);
+    return w->events < 0 ? fail(w, "the events cannot be described") : LW_OK;
+}
+
 // From now on only rows are added, and readers may open the file.
 static lw_status lay_out(lwi_hdf5_writer *w, const unsigned char *undetermined)
 {
@@ -328,6 +351,7 @@ static lw_status lay_out(lwi_hdf5_writer *w, const unsigned char *undetermined)
     TRY(lay_out_columns(w, undetermined));
     TRY(lay_out_state(w));
     TRY(lay_out_growing(w));
+    TRY(lay_out_events(w));
     if (H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 || H5Fstart_swmr_write(w->file) < 0 || !is_kept(w))
         return fail(w, "cannot be written");
     return check_interrupt(w);
@@ -354,14 +378,59 @@ static herr_t append(lwi_hdf5_writer *w, int set)
     return done;
 }
 
+static herr_t append_events(lwi_hdf5_writer *w)
+{
+    const hsize_t first = (hsize_t)w->events_written, count = (hsize_t)w->nevent,
+                  size = first + count;
+    if (!w->nevent) return 0;
+    if (H5Dset_extent(w->events, &size) < 0) return -1;
+    const hid_t there = H5Dget_space(w->events), here = H5Screate_simple(1, &count, NULL);
+    herr_t done = -1;
+    if (there >= 0 && here >= 0 &&
+        H5Sselect_hyperslab(there, H5S_SELECT_SET, &first, NULL, &count, NULL) >= 0)
+        done = H5Dwrite(w->events, w->event_type, here, there, H5P_DEFAULT, w->event);
+    if (here >= 0) H5Sclose(here);
+    if (there >= 0) H5Sclose(there);
+    w->events_written += w->nevent;
+    w->nevent = 0;
+    return done;
+}
+
+lw_status lwi_hdf5_event(lwi_hdf5_writer *w, const lw_result_event *event)
+{
+    const lwi_hdf5_event_element *e = &w->element;
+    if (w->failed) return w->error.status;
+    if (!w->meta->event_room[0]) return LW_OK;
+    if (w->nevent == w->event_room) {
+        const long room = w->event_room ? 2 * w->event_room : EVENTS_IN_CHUNK;
+        char *longer = lwi_allocate(NULL, (size_t)room * e->bytes);
+        if (!longer) {
+            fail_without_memory(w, "events");
+            return LW_ERR_MEMORY;
+        }
+        if (w->nevent) memcpy(longer, w->event, (size_t)w->nevent * e->bytes);
+        lwi_release(NULL, w->event);
+        w->event = longer, w->event_room = room;
+    }
+    char *to = w->event + (size_t)w->nevent++ * e->bytes;
+    memset(to, 0, e->bytes);
+    memcpy(to + e->time, &event->time, sizeof event->time);
+    memcpy(to + e->row, &event->row, sizeof event->row);
+    memcpy(to + e->instance, &event->instance, sizeof event->instance);
+    lwi_copy_text(to + e->text[0], e->room[0], event->name);
+    lwi_copy_text(to + e->text[1], e->room[1], event->action);
+    return LW_OK;
+}
+
 // Extending /time makes the rows visible to readers.
 static lw_status flush(lwi_hdf5_writer *w)
 {
     if (w->failed) return w->error.status;
     if (!w->filled) return LW_OK;
     const double began = clock_seconds();
-    if (append(w, TABLE) < 0 || append(w, STATE) < 0 || H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 ||
-        append(w, TIME) < 0 || H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 || !is_kept(w))
+    if (append(w, TABLE) < 0 || append(w, STATE) < 0 || append_events(w) < 0 ||
+        H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 || append(w, TIME) < 0 ||
+        H5Fflush(w->file, H5F_SCOPE_LOCAL) < 0 || !is_kept(w))
         return fail(w, "cannot be written");
     w->rows += w->filled;
     w->filled = 0;
@@ -454,7 +523,8 @@ static lw_status allocate(lwi_hdf5_writer *w, double expected)
         w->block[s] = LWI_PUSH(&w->arena, double, w->capacity * w->width[s] + 1);
         if (!w->block[s]) return LW_ERR_MEMORY;
     }
-    w->room = (size_t)(w->capacity * numbers) * sizeof(double);
+    lwi_hdf5_event_offsets(&w->element);
+    w->room = (size_t)(w->capacity * numbers) * sizeof(double) + EVENTS_IN_CHUNK * w->element.bytes;
     const char *const strings[] = {w->meta->model, w->meta->notice, w->meta->warnings};
     for (int i = 0; i < LWI_COUNT(strings); i++)
         if (strings[i]) w->room += ATTRIBUTE_COPIES * strlen(strings[i]);
@@ -482,6 +552,7 @@ static lw_status open_file(lwi_hdf5_writer *w)
 static void discard(lwi_hdf5_writer *w)
 {
     lwi_release(NULL, w->reserve);
+    lwi_release(NULL, w->event);
     lwi_arena_free(&w->arena);
     lwi_release(NULL, w);
 }
@@ -521,6 +592,8 @@ static void close_library(lwi_hdf5_writer *w)
 {
     for (int s = 0; s < NGROWING; s++)
         if (w->set[s] >= 0 && H5Dclose(w->set[s]) < 0) fail(w, "cannot be written completely");
+    if (w->events >= 0 && H5Dclose(w->events) < 0) fail(w, "cannot be written completely");
+    if (w->event_type >= 0) H5Tclose(w->event_type);
     if (w->file < 0 || H5Fclose(w->file) >= 0) return;
     fail(w, "cannot be written completely");
     w->disk = NULL; // the library uses it until the program ends
@@ -562,13 +635,17 @@ lw_status lwi_hdf5_create(const char *path, const lwi_result_columns *columns,
 {
     lwi_hdf5_writer *w = lwi_allocate(NULL, sizeof *w);
     if (!w) return lwi_fail(error, LW_ERR_MEMORY, "no memory for an HDF5 file");
-    *w = (lwi_hdf5_writer){.columns = columns,
-                           .meta = meta,
-                           .no_wish = flush_interval == 0,
-                           .pause = flush_interval > 0 ? flush_interval : FLUSH_INTERVAL,
-                           .file = -1,
-                           .set = {-1, -1, -1},
-                           .check = lwi_hdf5_strings_check(meta)};
+    *w = (lwi_hdf5_writer){
+        .columns = columns,
+        .meta = meta,
+        .no_wish = flush_interval == 0,
+        .pause = flush_interval > 0 ? flush_interval : FLUSH_INTERVAL,
+        .file = -1,
+        .set = {-1, -1, -1},
+        .events = -1,
+        .event_type = -1,
+        .element.room = {(size_t)meta->event_room[0], (size_t)meta->event_room[1]},
+        .check = lwi_hdf5_strings_check(meta)};
     lwi_arena_init(&w->arena, NULL);
     w->path = lwi_arena_text(&w->arena, path);
     if (!w->path || allocate(w, expected) != LW_OK) {

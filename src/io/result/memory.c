@@ -17,8 +17,25 @@ struct lwi_result_memory {
     long count, room;
     double *value, *state;       // [room][columns.n], [room][meta.nx]
     unsigned char *undetermined; // [joint] of the first row
-    lwi_arena arena;             // all but the rows
+    lw_result_event *known;      // [events of the model] with their names
+    lw_result_event *event;      // [nevent, event_room]
+    long nevent, event_room;
+    lwi_arena arena; // all but the rows
 };
+
+// The names of events, which the result needs without the model.
+static lw_status name_events(lwi_result_memory *m, const lw_model *model)
+{
+    const int n = lw_model_event_count(model);
+    m->known = LWI_PUSH(&m->arena, lw_result_event, n);
+    if (!m->known) return LW_ERR_MEMORY;
+    for (int i = 0; i < n; i++) {
+        m->known[i].name = lwi_arena_text(&m->arena, lw_model_event_name(model, i));
+        m->known[i].action = lwi_arena_text(&m->arena, lw_model_event_action(model, i));
+        if (!m->known[i].name || !m->known[i].action) return LW_ERR_MEMORY;
+    }
+    return LW_OK;
+}
 
 static lw_status fill(lwi_result_memory *m, const lw_sim *sim, lw_observe level, lw_error *error)
 {
@@ -28,6 +45,7 @@ static lw_status fill(lwi_result_memory *m, const lw_sim *sim, lw_observe level,
     m->column = LWI_PUSH(&m->arena, lw_column_info, m->columns.n);
     m->undetermined = LWI_PUSH(&m->arena, unsigned char, model->njoint);
     m->meta.nx = lw_sim_state_size(sim);
+    TRY(name_events(m, model));
     return m->column && m->undetermined ? LW_OK : LW_ERR_MEMORY;
 }
 
@@ -51,6 +69,7 @@ void lwi_result_memory_free(lwi_result_memory *m)
     if (!m) return;
     lwi_release(NULL, m->value);
     lwi_release(NULL, m->state);
+    lwi_release(NULL, m->event);
     lwi_result_columns_free(&m->columns);
     lwi_arena_free(&m->arena);
     lwi_release(NULL, m);
@@ -77,6 +96,24 @@ static bool grow(double **block, long width, long count, long room)
     return true;
 }
 
+static lw_status add_events(lwi_result_memory *m, const lw_observation *o)
+{
+    while (m->nevent + o->noccurrence > m->event_room) {
+        const long room = m->event_room ? 2 * m->event_room : FIRST_ROOM;
+        lw_result_event *longer = lwi_allocate(NULL, (size_t)room * sizeof *longer);
+        if (!longer) return LW_ERR_MEMORY;
+        if (m->nevent) memcpy(longer, m->event, (size_t)m->nevent * sizeof *longer);
+        lwi_release(NULL, m->event);
+        m->event = longer, m->event_room = room;
+    }
+    for (int i = 0; i < o->noccurrence; i++) {
+        lw_result_event *event = &m->event[m->nevent++];
+        *event = m->known[o->occurrence[i].event];
+        event->time = o->occurrence[i].time, event->row = m->count;
+    }
+    return LW_OK;
+}
+
 lw_status lwi_result_memory_row(lwi_result_memory *m, const lw_sim *sim, const lw_observation *o)
 {
     const int n = m->columns.n, nx = m->meta.nx;
@@ -87,6 +124,7 @@ lw_status lwi_result_memory_row(lwi_result_memory *m, const lw_sim *sim, const l
         m->room = room;
     }
     TRY(lwi_result_rows_fill(&m->rows, o));
+    TRY(add_events(m, o));
     LWI_ASSERT_INDEX(m->count, m->room);
     LWI_ASSERT(m->rows.n == n);
     memcpy(m->value + m->count * n, m->rows.row, (size_t)n * sizeof *m->value);
@@ -143,6 +181,11 @@ const double *lwi_result_memory_values(const lwi_result_memory *m)
 {
     return m->value;
 }
+const lw_result_event *lwi_result_memory_events(const lwi_result_memory *m, long *count)
+{
+    *count = m->nevent;
+    return m->event;
+}
 const double *lwi_result_memory_states(const lwi_result_memory *m)
 {
     return m->state;
@@ -154,6 +197,8 @@ lw_status lwi_result_memory_write(const lwi_result_memory *m, const char *path, 
     lw_error closing;
     TRY(lwi_hdf5_create(path, &m->columns, &m->meta, (double)m->count, 0, &writer, error));
     lw_status status = LW_OK;
+    for (long i = 0; i < m->nevent && status == LW_OK; i++)
+        status = lwi_hdf5_event(writer, &m->event[i]);
     for (long k = 0; k < m->count && status == LW_OK; k++)
         status = lwi_hdf5_row(writer, m->value + k * m->columns.n, m->state + k * m->meta.nx,
                               m->undetermined);

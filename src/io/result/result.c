@@ -86,6 +86,7 @@ void lw_result_close(lw_result *result)
     lwi_result_memory_free(result->memory);
     lwi_csv_table_free(&result->csv);
     lwi_release(NULL, result->picked);
+    lwi_release(NULL, result->picked_event);
     lwi_arena_free(&result->arena);
     lwi_release(NULL, result);
 }

@@ -51,7 +51,11 @@ struct lw_result {
     const lw_column_info *column; ///< [n]
     lwi_result_name *by_name;     ///< [n] sorted
     lwi_result_meta meta;
-    long *picked, npicked; ///< rows of the instance that is selected; NULL: all
+    long *picked, npicked;         ///< rows of the instance that is selected; NULL: all
+    bool read_events;              ///< `event` is there
+    const lw_result_event *event;  ///< [nevent] of all rows
+    lw_result_event *picked_event; ///< of the instance that is selected
+    long nevent;
     lwi_arena arena;
 };
 
@@ -64,6 +68,13 @@ const lw_error *lwi_batch_writer_error(const lw_batch_writer *writer);
  *  simulation. */
 lw_status lwi_result_meta_of(const lw_sim *sim, const lw_model *model, lwi_arena *arena,
                              lwi_result_meta *meta);
+/** Bytes of the names and actions of a model's events; 0: it has none. */
+void lwi_result_event_room(const lw_model *model, int room[2]);
+/** The events of an observation, before it is row `row`. */
+lw_status lwi_result_take_events(const lw_model *model, const lw_observation *observation, long row,
+                                 int instance,
+                                 lw_status (*take)(void *user, const lw_result_event *event),
+                                 void *user);
 /** Builds the index by name from result->column. */
 lw_status lwi_result_sort_names(lw_result *result);
 /** Blocks of a state as a string: "coordinate 7, speed 7, work 1"; NULL: no memory. */
@@ -81,6 +92,8 @@ lw_status lwi_result_memory_finish(lwi_result_memory *memory, const lw_sim *sim,
 lwi_result_rows *lwi_result_memory_rows(lwi_result_memory *memory);
 const lwi_result_columns *lwi_result_memory_columns(const lwi_result_memory *memory);
 const double *lwi_result_memory_values(const lwi_result_memory *memory); ///< [rows][columns]
+/** Events; valid as long as the result. */
+const lw_result_event *lwi_result_memory_events(const lwi_result_memory *memory, long *count);
 const double *lwi_result_memory_states(const lwi_result_memory *memory); ///< [rows][nx]
 /** Writes the HDF5 file that a writer with a path would have written. */
 lw_status lwi_result_memory_write(const lwi_result_memory *memory, const char *path,

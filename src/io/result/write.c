@@ -30,6 +30,7 @@ struct lw_writer {
     lwi_result_meta meta;
     lw_summary summary;
     double *x;       // [nx]
+    long count;      // rows
     double interval; // [s] between flushes; 0: default
     double flushed;  // CSV: time of the last flush, monotonic clock [s]
     lw_error error;  // CSV: the first failure
@@ -112,6 +113,7 @@ lw_status lwi_result_meta_of(const lw_sim *sim, const lw_model *model, lwi_arena
     meta->versions = versions_text(arena);
     meta->warnings = warnings_text(model, arena);
     meta->layout = lwi_result_layout_text(sim, arena);
+    lwi_result_event_room(model, meta->event_room);
     if (!meta->versions || !meta->warnings || !meta->layout) return LW_ERR_MEMORY;
     return model_text(model, arena, &meta->model);
 }
@@ -151,6 +153,22 @@ static lw_status csv_poll(lw_writer *w)
     return csv_failed(w, lwi_csv_flush(w->csv));
 }
 
+static lw_status add_event(void *user, const lw_result_event *event)
+{
+    return lwi_hdf5_event(user, event);
+}
+
+// The events of the first `rows` rows of a result.
+static lw_status copy_events(lw_result *from, long rows, lwi_hdf5_writer *to, lw_error *error)
+{
+    const lw_result_event *event = NULL;
+    long n = 0;
+    TRY(lw_result_events(from, &event, &n, error));
+    for (long i = 0; i < n; i++)
+        if (event[i].row < rows) TRY(lwi_hdf5_event(to, &event[i]));
+    return LW_OK;
+}
+
 lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation)
 {
     if (!writer || !observation || observation->level < writer->rows.level) return LW_ERR_ARGUMENT;
@@ -161,6 +179,8 @@ lw_status lw_writer_row(lw_writer *writer, const lw_observation *observation)
     }
     if (writer->memory) return lwi_result_memory_row(writer->memory, writer->sim, observation);
     TRY(lwi_result_rows_fill(&writer->rows, observation));
+    TRY(lwi_result_take_events(lw_sim_model(writer->sim), observation, writer->count++, 0,
+                               add_event, writer->hdf5));
     lw_sim_get_state(writer->sim, NULL, writer->x);
     lw_sim_summary(writer->sim, &writer->summary); // of the rows, not of steps after the last one
     return lwi_hdf5_row(writer->hdf5, writer->rows.row, writer->x,
@@ -462,6 +482,19 @@ static lw_status columns_of(const lw_result *r, const char *const *names,
     return LW_OK;
 }
 
+static lw_status find_event_room(lw_result *r, lw_error *error)
+{
+    const lw_result_event *event = NULL;
+    long n = 0;
+    TRY(lw_result_events(r, &event, &n, error));
+    for (long i = 0; i < n; i++) {
+        const int name = (int)strlen(event[i].name) + 1, action = (int)strlen(event[i].action) + 1;
+        if (name > r->meta.event_room[0]) r->meta.event_room[0] = name;
+        if (action > r->meta.event_room[1]) r->meta.event_room[1] = action;
+    }
+    return LW_OK;
+}
+
 // Everything that the reader has is written again, so that a damaged or foreign object of the file is not
 // copied.
 static lw_status convert_to_hdf5(lw_result *r, const char *path, const char *const *names,
@@ -469,6 +502,7 @@ static lw_status convert_to_hdf5(lw_result *r, const char *path, const char *con
 {
     lwi_result_columns columns = {0};
     hdf5_target target = {.from = r, .error = error};
+    TRY(find_event_room(r, error));
     lw_status status = columns_of(r, names, &columns, &target);
     if (status != LW_OK)
         lwi_fail(error, LW_ERR_MEMORY, "no memory for the columns");
@@ -476,7 +510,8 @@ static lw_status convert_to_hdf5(lw_result *r, const char *path, const char *con
         status =
             lwi_hdf5_create(path, &columns, &r->meta, (double)r->rows, 0, &target.writer, error);
     if (status == LW_OK) {
-        status = read_rows(r, hdf5_take, &target, error);
+        status = copy_events(r, r->rows, target.writer, error);
+        if (status == LW_OK) status = read_rows(r, hdf5_take, &target, error);
         lw_error closing;
         const lw_status closed = lwi_hdf5_close(target.writer, &closing);
         if (closed != LW_OK && error) *error = closing; // of a failed row too
@@ -499,7 +534,9 @@ static lw_status copy_rows(lw_writer *w, const lw_writer_desc *desc, lw_result *
         const int joint = w->columns.column[i].joint;
         if (joint >= 0) target.undetermined[joint] = old->column[i].undetermined;
     }
+    TRY(copy_events(old, old->rows, w->hdf5, error));
     TRY(read_rows(old, hdf5_take, &target, error));
+    w->count = old->rows;
     for (int i = 0; i < old->n; i++)
         TRY(lw_result_read(old, i, old->rows - 1, 1, w->rows.row + i, error));
     return lwi_hdf5_sync(w->hdf5);
