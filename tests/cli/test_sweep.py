@@ -215,8 +215,13 @@ class Sweep(InFolder):
     def test_refusals(self):
         with open(os.path.join(self.path, "bad.csv"), "w", encoding="ascii") as file:
             file.write("gravity.z\nfast\n")
+        with open(os.path.join(self.path, "swing.yaml"), "w", encoding="ascii") as file:
+            file.write("linkwork: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+                       "joints: {j: {type: revolute, between: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]}}\n"
+                       "measures: {swing: j.q0}\n")
         for code, text, *words in (
                 (2, "nothing differs", "sweep", MODEL),
+                (2, "did you mean 'measure.swing'?", "sweep", "swing.yaml", "--vary", "gravity.z=1,2", "--watch", "swing"),
                 (2, "did you mean 'rail'", "sweep", MODEL, "--vary", "joint.rial.q0=1,2"),
                 (2, "expected NAME=FROM:TO:COUNT", "sweep", MODEL, "--vary", "gravity.z"),
                 (2, "NAME=FROM:TO:COUNT or NAME=A,B,... for a grid", "sweep", MODEL, "--vary", "gravity.z=1:2"),
@@ -247,7 +252,7 @@ class Sweep(InFolder):
             done = linkwork(*words, cwd=self.path)
             self.assertEqual(done.returncode, code, (words, done.stderr))
             self.assertIn(text, done.stderr)
-        self.assertEqual(sorted(os.listdir(self.path)), ["bad.csv"])  # nothing was begun
+        self.assertEqual(sorted(os.listdir(self.path)), ["bad.csv", "swing.yaml"])  # nothing was begun
 
     def test_a_table_that_cannot_be_written_is_refused_before_the_runs(self):
         with open(MODEL, encoding="utf-8") as file, open(os.path.join(self.path, "m.yaml"), "w", encoding="utf-8") as model:

@@ -63,6 +63,11 @@ static lw_status no_match(const choosing *c, const char *pattern)
     int n = 0;
     for (; n < MOST && n < c->all->n; n++) names[n] = c->all->column[n].name;
     const char *near = lwi_nearest(pattern, names, n);
+    static const char measure[] = "measure.";
+    for (int i = 0; i < n; i++) // the name of a measure alone
+        if (!strncmp(names[i], measure, sizeof measure - 1) &&
+            !strcmp(names[i] + sizeof measure - 1, pattern))
+            near = names[i];
     return lwi_fail(c->error, LW_ERR_ARGUMENT, "columns: no column matches '%s'%s%s%s", pattern,
                     near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
 }

@@ -312,9 +312,18 @@ static void put_formula(column_text *to, const char *text, char *name)
     put_plain(to, ")", 1);
 }
 
+// For messages.
+static void keep_name(lwi_yaml_reading *r, const char *name)
+{
+    const size_t n = strlen(r->measures), room = sizeof r->measures - n;
+    char quoted[48];
+    snprintf(quoted, sizeof quoted, "'%.44s'", name);
+    if (!strstr(r->measures, quoted) && strlen(quoted) + 2 < room)
+        snprintf(r->measures + n, room, "%s%s", n ? ", " : "", quoted);
+}
+
 // Text with the formulas of measures in place of their names; the number of names.
-static int expand(const lwi_yaml_reading *r, const char *text, char *name, char *scratch,
-                  column_text *to)
+static int expand(lwi_yaml_reading *r, const char *text, char *name, char *scratch, column_text *to)
 {
     int found = 0;
     unit_place place = NO_UNIT;
@@ -339,6 +348,7 @@ static int expand(const lwi_yaml_reading *r, const char *text, char *name, char 
         }
         const bool member = text[used] == '.'; // of an item of this name
         const int k = n > 0 && !member ? find_measure(r, name, n) : -1;
+        if (k >= 0 && to->at) keep_name(r, r->builder->desc.measure[k].name);
         if (k >= 0)
             put_formula(to, r->builder->desc.measure[k].formula, scratch);
         else
@@ -363,6 +373,7 @@ lw_status lwi_yaml_expand_measures(lwi_yaml_reading *r, const char **formula)
 {
     enum { LONGEST = 100000, DEPTH = 64 }; // of an expanded formula; measures that name measures
     const lwi_description *d = &r->builder->desc;
+    r->measures[0] = 0;
     if (d->nmeasure == 0) return LW_OK;
     char *scratch = LWI_PUSH(&r->arena, char, longest_measure(d) + 1);
     for (int depth = 0; depth < DEPTH; depth++) {

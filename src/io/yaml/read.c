@@ -151,6 +151,23 @@ static lw_status add_named_number(lwi_yaml_reading *r, const char *name, lw_plac
                              &lwi_yaml_function_object, NULL);
 }
 
+// A message on a formula without a name names its item, and the measures whose formulas it contains.
+static lw_status explain(const lwi_yaml_reading *r, lw_status status)
+{
+    static const char nameless[] = "function: "; // of the builder
+    char text[2 * sizeof r->error->text];
+    if (!r->error) return status;
+    const char *from = r->error->text;
+    const bool unnamed = r->item[0] && !strncmp(from, nameless, sizeof nameless - 1);
+    if (unnamed) from += sizeof nameless - 1;
+    const int first = (int)strcspn(from, "\n");
+    snprintf(text, sizeof text, "%s%s%s%s%.*s%s%s%s", unnamed ? r->item : "", unnamed ? ": " : "",
+             unnamed && r->path[0] ? r->path : "", unnamed && r->path[0] ? ": " : "", first, from,
+             r->measures[0] ? ", with the formula of measure " : "", r->measures, from + first);
+    lwi_copy_text(r->error->text, sizeof r->error->text, text);
+    return status;
+}
+
 // A text in the section `signals`.
 static lw_status add_formula(lwi_yaml_reading *r, const char *name, const lwi_document_value *v,
                              lw_signal *signal)
@@ -160,9 +177,12 @@ static lw_status add_formula(lwi_yaml_reading *r, const char *name, const lwi_do
     const lwi_yaml_key *key = lwi_yaml_key_find(&lwi_yaml_function_object, "of");
     const lwi_yaml_outer outer = lwi_yaml_begin_item(r, &item);
     item.desc.place = lwi_yaml_item_place(r, v->place);
-    TRY(read_key(r, key, LW_FUNCTION_FORMULA, v, &item));
-    TRY(lwi_yaml_added(r, lw_builder_add_function(r->builder, &item.desc, signal, r->error),
-                       v->place));
+    r->measures[0] = 0;
+    lw_status status = read_key(r, key, LW_FUNCTION_FORMULA, v, &item);
+    if (status == LW_OK)
+        status = lwi_yaml_added(
+            r, lw_builder_add_function(r->builder, &item.desc, signal, r->error), v->place);
+    if (status != LW_OK) return explain(r, status);
     return lwi_yaml_end_item(r, &outer, LWI_STATED_FUNCTION, signal->index - 1,
                              &lwi_yaml_function_object, NULL);
 }

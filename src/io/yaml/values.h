@@ -88,8 +88,9 @@ typedef struct lwi_yaml_reading {
     const lwi_yaml_key *dimension_key; ///< of the dimensions below
     lwi_dimension dimension[2];
     int ndimension;
-    bool stated;      ///< set where an expression or a point by name is read
-    const void *base; ///< description of the item that is read
+    bool stated;       ///< set where an expression or a point by name is read
+    char measures[96]; ///< whose formulas are in the formula that is read: "'load', 'gap'"
+    const void *base;  ///< description of the item that is read
     lwi_yaml_kept *kept;
     int nkept, kept_room, kept_from; ///< those of the present item begin at kept_from
     lwi_yaml_placed placed[LWI_YAML_PLACED];

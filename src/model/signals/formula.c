@@ -471,7 +471,12 @@ static lw_status parse_coordinate(parser *p, int at, int item)
     const int length = lwi_formula_word_length(p->text, ++p->at);
     name.coordinate = coordinate_of(p->text + p->at, length, &name.speed);
     if (name.coordinate < 0)
-        return expected(p, "a coordinate (q0, q1, ...) or a speed (qd0, qd1, ...) of the joint");
+        return expected(
+            p,
+            length && p->text[p->at] != 'q'
+                ? "a coordinate (q0, q1, ...) or a speed (qd0, qd1, ...) of a joint: reactions and "
+                  "energies are known in rows only"
+                : "a coordinate (q0, q1, ...) or a speed (qd0, qd1, ...) of the joint");
     p->at += length;
     name.length = p->at - at;
     if (p->scope && p->scope->constant) return not_constant(p, at, name.length);

@@ -122,6 +122,19 @@ static lw_status link_probe(const linking *l, const char *text, lwi_formula_name
     return LW_OK;
 }
 
+// What a message names: the function, or without a name the event that it is a part of.
+static void name_owner(const lw_model *m, int i, char *text, size_t size)
+{
+    const char *name = m->desc.function[i].name;
+    snprintf(text, size, name ? "function '%.80s'" : "function", name);
+    for (int k = 0; k < m->desc.nevent && !name; k++) {
+        const lw_event_desc *e = &m->desc.event[k];
+        if (e->when.index == i + 1) snprintf(text, size, "event '%.80s': when", e->name);
+        for (int s = 0; s < e->nset; s++)
+            if (e->set[s].value.index == i + 1) snprintf(text, size, "event '%.80s': set", e->name);
+    }
+}
+
 static lw_status link_formula(const linking *l, int i, lwi_formula *formula, lw_error *error)
 {
     const lw_function_desc *d = &l->m->desc.function[i];
@@ -133,10 +146,11 @@ static lw_status link_formula(const linking *l, int i, lwi_formula *formula, lw_
             status = link_joint(l, formula->text, name, &why);
         else if (name->kind != LWI_READ_SIGNAL)
             status = link_probe(l, formula->text, name, &why);
-        if (status != LW_OK)
-            return lwi_model_fail(&l->m->desc, d->place, error, "function%s%s%s: %s",
-                                  d->name ? " '" : "", d->name ? d->name : "", d->name ? "'" : "",
-                                  why.text);
+        if (status != LW_OK) {
+            char owner[120];
+            name_owner(l->m, i, owner, sizeof owner);
+            return lwi_model_fail(&l->m->desc, d->place, error, "%s: %s", owner, why.text);
+        }
     }
     if (formula) lwi_formula_link(formula);
     return LW_OK;
