@@ -16,6 +16,13 @@ extern "C" {
 
 typedef struct lw_batch lw_batch; ///< used by one thread at a time; it owns its worker threads
 
+/** User forces and signals of an instance, as lw_input_callback of a simulation.
+ *  @param instance  lw_batch_number: in a sweep its number there
+ *  It is called by the threads of the batch, at the same time for different instances: with `threads` 1 only by the
+ *  caller's. */
+typedef lw_status (*lw_batch_callback)(void *user, int instance, const lw_observation *state,
+                                       double *inputs);
+
 /** What can vary, by name.  The initial state: `joint.NAME.q0`, `joint.NAME.qd0`, ... as in results
  *  (spherical and free joints `qw` ... `wz`), of tree joints and coordinates that do not follow a
  *  function; `body.NAME.x` ... `wz` of floating bases.  Inputs: `input.NAME`.  Parameters of the
@@ -33,6 +40,10 @@ typedef struct lw_batch_desc {
     const char *const *vary; ///< [nvary] names
     const double *values;    ///< [instances][nvary]
     const lw_allocator *allocator;
+    /** Inputs of each instance as functions of its state (lw_batch_callback); NULL: they keep their values.  Each instance
+     *  then has a separate simulation */
+    lw_batch_callback callback;
+    void *callback_user;
     size_t
         memory; ///< of lw_sweep: bytes of the instances that exist at the same time, about; 0: 64 MiB
 } lw_batch_desc;

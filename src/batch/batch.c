@@ -74,6 +74,25 @@ static lw_status keep_variant_failure(lw_batch *b, int v, lw_status status, cons
     return LW_OK;
 }
 
+// An lw_input_callback of the simulation of one instance.
+static lw_status call_back(void *user, const lw_observation *state, double *inputs)
+{
+    const lwi_variant *variant = user;
+    return variant->call.function(variant->call.user, variant->call.instance, state, inputs);
+}
+
+static lw_status set_callback(lw_batch *b, const draft *d, int v, lw_error *why)
+{
+    lwi_variant *variant = &b->variant[v];
+    if (!d->desc->callback) return LW_OK;
+    variant->call.function = d->desc->callback;
+    variant->call.user = d->desc->callback_user;
+    variant->call.instance = lw_batch_number(b, d->first[v]);
+    const lw_status status = lw_sim_set_callback(variant->sim, call_back, variant);
+    if (status != LW_OK) *why = *lw_sim_error(variant->sim);
+    return status;
+}
+
 static lw_status make_simulation(lw_batch *b, const draft *d, int v, lw_error *why)
 {
     lwi_variant *variant = &b->variant[v];
@@ -88,7 +107,7 @@ static lw_status make_simulation(lw_batch *b, const draft *d, int v, lw_error *w
     const lw_sim_desc desc = {.options = &options, .allocator = &b->arena.allocator};
     TRY(lw_sim_create(variant->model, &desc, &variant->sim, why));
     if (!b->alone) variant->sim->takes_singular = b->takes_singular;
-    return LW_OK;
+    return set_callback(b, d, v, why);
 }
 
 static lw_status make_variant(lw_batch *b, const draft *d, int v)
@@ -373,7 +392,7 @@ static lw_status check_options(lw_batch *b, const lw_batch_desc *desc)
     if (!b->alone && !strcmp(b->options.integrator, "auto"))
         lwi_copy_text(b->options.integrator, sizeof b->options.integrator, "dopri54");
     b->method = lwi_stepper_find(b->options.integrator);
-    b->alone = b->alone || !b->method || lwi_has_events(b->model);
+    b->alone = b->alone || !b->method || desc->callback || lwi_has_events(b->model);
     b->takes_singular = b->options.singular == LW_SINGULAR_TURN;
     if (!b->alone) b->options.singular = LW_SINGULAR_TURN; // lanes do not step across positions
     return LW_OK;

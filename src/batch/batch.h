@@ -40,6 +40,11 @@ typedef struct lwi_variant {
     lw_model *own; ///< the same, where the batch made it
     lw_sim *sim;
     int count; ///< instances
+    struct {
+        lw_batch_callback function;
+        void *user;
+        int instance;
+    } call; ///< of its only instance
 } lwi_variant;
 
 /** The caller's function that may stop a step of the batch; `progress` is NULL outside of runs. */

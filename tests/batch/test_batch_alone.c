@@ -281,6 +281,89 @@ static void later_groups_run_where_the_first_cannot(void **state)
     lw_model_destroy(model);
 }
 
+// -------------------------------------------------------------------------------------- callbacks
+
+// A force that depends on the state and on the instance.
+static double push_of(int instance, const lw_observation *state)
+{
+    return -(1 + instance) * state->qd[0] + sin(3 * state->q[0]) + state->time;
+}
+
+static lw_status push(void *user, int instance, const lw_observation *state, double *inputs)
+{
+    if (user && instance == 2 && state->time > 0.05) return LW_ERR_UNSUPPORTED;
+    inputs[0] = push_of(instance, state);
+    return LW_OK;
+}
+
+static lw_status push_single(void *user, const lw_observation *state, double *inputs)
+{
+    inputs[0] = push_of(*(const int *)user, state);
+    return LW_OK;
+}
+
+static void instances_with_a_callback_have_the_bits_of_single_runs(void **state)
+{
+    (void)state;
+    enum { N = 4, NX = 64 };
+    static const char *const integrators[] = {"dopri54", "bdf"};
+    lw_model *model = parse();
+    for (int m = 0; m < 2; m++)
+        for (int threads = 1; threads <= 2; threads++) {
+            lw_options options;
+            lw_batch *batch;
+            lw_error error = {0};
+            double first = 0;
+            lw_options_default(&options);
+            ok(lw_options_set(&options, "integrator", integrators[m], &error), &error);
+            ok(lw_batch_create(
+                   model,
+                   &(lw_batch_desc){
+                       .options = &options, .instances = N, .threads = threads, .callback = push},
+                   &batch, &error),
+               &error);
+            ok(lw_batch_step(batch, 0.1), lw_batch_error(batch));
+            ok(lw_batch_step(batch, 0.2), lw_batch_error(batch));
+            for (int i = 0; i < N; i++) {
+                lw_sim *sim;
+                double x[NX], y[NX];
+                ok(lw_sim_create(lw_batch_model(batch, i), &(lw_sim_desc){.options = &options},
+                                 &sim, &error),
+                   &error);
+                assert_in_range(lw_sim_state_size(sim), 1, NX);
+                ok(lw_sim_set_callback(sim, push_single, &i), lw_sim_error(sim));
+                ok(lw_sim_step(sim, 0.1), lw_sim_error(sim));
+                ok(lw_sim_step(sim, 0.2), lw_sim_error(sim));
+                lw_sim_get_state(sim, NULL, x);
+                ok(lw_batch_get_state(batch, i, NULL, y), &error);
+                const int nx = lw_sim_state_size(sim);
+                for (int k = 0; k < nx; k++) assert_true(x[k] == y[k]);
+                if (i == 0) first = x[0];
+                if (i == 1) assert_true(fabs(x[0] - first) > 1e-4); // the number counts
+                lw_sim_destroy(sim);
+            }
+            lw_batch_destroy(batch);
+        }
+    lw_model_destroy(model);
+}
+
+static void a_callback_that_fails_ends_its_instance(void **state)
+{
+    (void)state;
+    lw_batch *batch;
+    lw_error error = {0};
+    lw_model *model = parse();
+    const lw_batch_desc desc = {.instances = 4, .callback = push, .callback_user = &error};
+    ok(lw_batch_create(model, &desc, &batch, &error), &error);
+    assert_int_equal(lw_batch_step(batch, 0.1), LW_ERR_UNSUPPORTED);
+    assert_non_null(strstr(lw_batch_error(batch)->text, "instance 2: "));
+    assert_non_null(
+        strstr(lw_batch_failure(batch, 2), "the callback of inputs failed at t = 0.05"));
+    assert_true(lw_batch_time(batch, 3) == 0.1 && lw_batch_time(batch, 2) < 0.1);
+    lw_batch_destroy(batch);
+    lw_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +371,8 @@ int main(void)
         cmocka_unit_test(a_failed_instance_can_be_set_again),
         cmocka_unit_test(a_start_that_does_not_close_is_a_failure),
         cmocka_unit_test(later_groups_run_where_the_first_cannot),
+        cmocka_unit_test(instances_with_a_callback_have_the_bits_of_single_runs),
+        cmocka_unit_test(a_callback_that_fails_ends_its_instance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
