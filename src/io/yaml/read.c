@@ -151,7 +151,7 @@ static lw_status add_named_number(lwi_yaml_reading *r, const char *name, lw_plac
                              &lwi_yaml_function_object, NULL);
 }
 
-// A message on a formula without a name names its item, and the measures whose formulas it contains.
+// A message on a formula without a name names its item, and the measures with formulas in it.
 static lw_status explain(const lwi_yaml_reading *r, lw_status status)
 {
     static const char nameless[] = "function: "; // of the builder

@@ -65,13 +65,13 @@ static void begin(lw_sim *sim, const char *path, writers *w)
     ok(lw_writer_create(path, &desc, &w->file, &error), &error);
 }
 
-enum { MOST_ROWS = 64 };
+enum { MAX_ROWS = 64 };
 
-static void column(lw_result *r, const char *name, double value[MOST_ROWS])
+static void column(lw_result *r, const char *name, double value[MAX_ROWS])
 {
     int k;
     lw_error error = {0};
-    assert_in_range(lw_result_row_count(r), 1, MOST_ROWS);
+    assert_in_range(lw_result_row_count(r), 1, MAX_ROWS);
     ok(lw_result_find_column(r, name, &k, &error), &error);
     ok(lw_result_read(r, k, 0, lw_result_row_count(r), value, &error), &error);
 }
@@ -81,7 +81,7 @@ static void check(lw_result *r, double until, int instance)
 {
     const lw_result_event *event;
     long n, tick = 0, crossings = 0, ends = 0;
-    double time[MOST_ROWS], recorded[MOST_ROWS];
+    double time[MAX_ROWS], recorded[MAX_ROWS];
     lw_error error = {0};
     column(r, "time", time);
     column(r, "sys.event", recorded);
