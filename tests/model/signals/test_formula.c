@@ -485,7 +485,9 @@ static void mistakes_are_named_where_they_are(void **state)
         {"t*(0/0)", 5, "not a number"},
         {"step(t, 2, 2)", 1, "the step starts and ends at 2"},
         {"t and or 1", 7, "found 'or'"},
-        {"A.x", 3, "expected a coordinate (q0, q1, ...) or a speed (qd0, qd1, ...) of the joint"},
+        {"A.x", 3,
+         "expected a coordinate (q0, q1, ...) or a speed (qd0, qd1, ...) of a joint: reactions and "
+         "energies are known in rows only"},
         {"A.q", 3, "found 'q'"},
         {"A.q12", 3, "found 'q12'"},
         {"A. q0", 4, "expected a coordinate"},
