@@ -60,13 +60,14 @@ const char *lwi_number_end(const char *text)
     return end;
 }
 
-// The exponent behind an e; its first four digits.
+// The exponent behind an e; of a long one its first digits that are not zero.
 static int exponent_of(const char *p)
 {
+    enum { LARGE = 100000000 };
     const bool negative = *p == '-';
     int k = 0;
     if (*p == '-' || *p == '+') p++;
-    for (int i = 0; i < 4 && *p >= '0' && *p <= '9'; i++) k = 10 * k + (*p++ - '0');
+    for (; k < LARGE && *p >= '0' && *p <= '9'; p++) k = 10 * k + (*p - '0');
     return negative ? -k : k;
 }
 
