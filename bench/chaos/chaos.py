@@ -9,8 +9,8 @@ usage: chaos.py --program LINKWORK [--python PYTHON] [--rows N] [--kills K] [--r
 PYTHON has the package linkwork, and distributed, mpi4py, ray for the executors of these; those it does not have are reported as
 not run.  K kills of each number of workers and each executor; --runs: kills of single runs; --full: disks that are full;
 --damage: parts that are damaged.  All are tried side by side, since most of the time they wait; after --hours none begins again,
-and the report has what was done.  What has ended is added to results.json here at once, also to that of earlier calls;
-docs/reports/studies.md is written from it, by --report alone.  Exit status 1: a table or a result differs.
+and the report has what was done.  results.json here has a list of calls, each with its version, time and rows; what has ended is
+written to it at once.  docs/reports/studies.md is written from it, with the sums over all calls, by --report alone.  Exit status 1: a table or a result differs.
 """
 import argparse
 import concurrent.futures
@@ -80,6 +80,7 @@ class Chaos:
         self.failed = of.failed if of else []
         self.version = of.version if of else self.linkwork("--version").strip()
         self.whole = of.whole if of else self.reference()
+        self.begun = of.begun if of else time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime())
         self.seconds = None  # of a run
         self.until = of.until if of else time.monotonic() + 3600 * options.hours
 
@@ -218,9 +219,11 @@ class Chaos:
             return
         with KEEPING:
             result = read_results()
-            for key in ("rows", "cpus", "version"):
-                result.setdefault(key, {"rows": self.rows, "cpus": os.cpu_count(), "version": self.version}[key])
-            add_row(result.setdefault(name, []), row)
+            call = next((c for c in result["calls"] if c["begun"] == self.begun), None)
+            if not call:
+                call = {"begun": self.begun, "version": self.version, "rows": self.rows, "cpus": os.cpu_count(), "seed": self.o.seed}
+                result["calls"].append(call)
+            call.setdefault(name, []).append(row)
             write_results(result)
 
     def side_by_side(self, only):
@@ -453,41 +456,49 @@ def verdict(row):
     return f"not run: no {row['absent']}" if "absent" in row else "yes" if row.get("same") else "NO"
 
 
-def report(r):
+def report(results):
+    calls = results["calls"]
+    r = {name: sums(calls, name) for name in ("studies", "full", "damages", "runs")}
+    sizes = sorted({call["rows"] for call in calls})
     parts = [f"""# Studies and runs that are killed
 
-Made by `bench/chaos/chaos.py`, which kills processes by SIGKILL at random times and fills disks. A study has {r['rows']} runs
+Made by `bench/chaos/chaos.py`, which kills processes by SIGKILL at random times and fills disks. A study has {" or ".join(map(str, sizes))} runs
 of a four-bar in 100 parts; its table is compared with that of one thread that nothing disturbed, by
-SHA-256. ({r['version']}, {r['cpus']} processors, {r['calls']} calls; [when one machine is not enough](../cluster.md).)
+SHA-256. [When one machine is not enough](../cluster.md) says how studies are made.
 
+Rows below are sums over calls of that program; the column *calls* has the numbers of these:
+"""]
+    parts.append(table(["call", "begun", "version", "processors"],
+                       [(k, call["begun"], call["version"], call["cpus"]) for k, call in enumerate(calls, 1)]))
+    parts.append("""
 ## Studies
 
 *Program*: several `linkwork sweep --resume` of one folder, one of which is killed and begun again. *Processes*, *dask*, *mpi*,
 *ray*: `linkwork.engine`; the driver, a worker or the scheduler is killed. The workers of processes, mpi and ray are all that the
 driver has started: `mpiexec` and its ranks, the scheduler and the other servers of Ray.
-"""]
+""")
     r["studies"].sort(key=lambda row: (list(PAUSE).index(row["executor"]), row["workers"], -row["kills"]))
     kills = sum(row["kills"] for row in r["studies"])
-    rows = [(row["executor"], row["workers"], row["studies"], *(row.get(k, 0) for k in ("kills", "driver", "worker", "scheduler")), row.get("lost", "-"), row.get("doubled", "-"),
-             verdict(row)) for row in r["studies"]]
-    parts.append(table(["executor", "workers", "studies", "kills", "driver", "worker", "scheduler", "rows lost", "rows doubled", "same table"], rows))
+    rows = [(row["executor"], row["workers"], of_calls(row), row["studies"], *(row.get(k, 0) for k in ("kills", "driver", "worker", "scheduler")),
+             row.get("lost", "-"), row.get("doubled", "-"), verdict(row)) for row in r["studies"]]
+    parts.append(table(["executor", "workers", "calls", "studies", "kills", "driver", "worker", "scheduler", "rows lost", "rows doubled",
+                        "same table"], rows))
     parts.append(f"\n{kills} kills in all. Two drivers of one folder without kills are the row with 0.")
-    if r.get("full"):
-        f, = r["full"]
-        parts.append(f"\n## Full disks\n\n{f['full']} of {f['studies']} studies met a full disk at a random time ("
+    for f in r["full"]:
+        parts.append(f"\n## Full disks\n\n{f['full']} of {f['studies']} studies (calls: {of_calls(f)}) met a full disk at a random time ("
                      f"{f['file systems']} on a file system of limited size, the others by a limit for files), ended with status 1 and "
                      f"the message of the operating system, and were continued when there was room: same table: {verdict(f)}.")
-    if r.get("damages"):
-        d, = r["damages"]
-        parts.append(f"\n## Damaged parts\n\nIn {d['studies']} complete studies {d['damaged']} parts were damaged, by a changed bit or a missing end. "
-                     f"`--verify` found {d['found']} of them, and `--resume` made these: same tables: {verdict(d)}.")
-    if r.get("runs"):
+    for d in r["damages"]:
+        parts.append(f"\n## Damaged parts\n\nIn {d['studies']} complete studies (calls: {of_calls(d)}) {d['damaged']} parts were damaged, by a "
+                     f"changed bit or a missing end. `--verify` found {d['found']} of them, and `--resume` made these: same tables: {verdict(d)}.")
+    if r["runs"]:
         kills = sum(row["kills"] for row in r["runs"])
         parts.append("\n## Runs with checkpoints\n\nA four-bar over 6 s, a checkpoint every 0.3 s, rows as CSV and HDF5; killed at "
                      f"random times and continued until it has ended. {kills} kills in all.\n")
-        parts.append(table(["integrator", "runs", "kills", "same rows, bit for bit"],
-                           [(f"`{row['integrator']}`", row["runs"], row["kills"], f"{row['same']} of {row['runs']}") for row in r["runs"]]))
-    for o in [o for o in r.get("overhead", []) if "rows" in o][-1:]:
+        parts.append(table(["integrator", "calls", "runs", "kills", "same rows, bit for bit"],
+                           [(f"`{row['integrator']}`", of_calls(row), row["runs"], row["kills"], f"{row['same']} of {row['runs']}")
+                            for row in r["runs"]]))
+    for o in [o for call in calls for o in call.get("overhead", []) if "rows" in o][-1:]:
         parts.append("\n## Cost of the folder\n\nInstructions (callgrind) of a study of 400 runs over 1 s in a folder, relative to the same "
                      f"sweep without one ({o['instructions'] / 1e9:.2f}e9). When a study begins and `--part-rows` is not "
                      "given, a few runs for a second come in addition.\n")
@@ -508,13 +519,14 @@ driver has started: `mpiexec` and its ranks, the scheduler and the other servers
 
 
 KEEPING = threading.Lock()
+NAMES = ("executor", "workers", "integrator")  # of what a row is
 OVERHEAD = os.path.join(ROOT, "bench/cluster/overhead.json")
 RESULTS = os.path.join(HERE, "results.json")
 
 
 def read_results():
     if not os.path.exists(RESULTS):
-        return {}
+        return {"calls": []}
     with open(RESULTS, encoding="utf-8") as file:
         return json.load(file)
 
@@ -526,18 +538,33 @@ def write_results(result):
     os.replace(RESULTS + ".new", RESULTS)
 
 
-def add_row(rows, row):
-    """Numbers are added to those of the row that is of the same; `same` is that of all."""
-    names = ("executor", "workers", "integrator")
-    alike = [r for r in rows if all(r.get(k) == row.get(k) for k in names) and (r.get("kills") == 0) == (row.get("kills") == 0)]
-    if not alike:
-        rows.append(dict(row))
-        return
-    for key, value in row.items():
-        if key == "same" and isinstance(value, bool):
-            alike[0][key] = alike[0][key] and value
-        elif key not in names and isinstance(value, (int, float)):
-            alike[0][key] = alike[0].get(key, 0) + value
+def sums(calls, name):
+    """Rows of all calls, those of the same kind added up; `same` is that of all, `calls` the numbers of their calls from 1."""
+    of = {}
+    for number, call in enumerate(calls, 1):
+        for row in call.get(name, []):
+            row = {**row, "calls": [number]}
+            if row.get("executor") == "program" and "kills" in row:
+                row["driver"] = row["kills"]  # it kills nothing else
+            key = (*(row.get(k) for k in NAMES), row.get("kills") == 0, "absent" in row)
+            of[key] = add(of[key], row) if key in of else row
+    return list(of.values())
+
+
+def add(one, other):
+    total = dict(one)
+    for key, value in other.items():
+        if isinstance(value, bool):
+            total[key] = total.get(key, True) and value
+        elif key == "calls":
+            total[key] = sorted({*total[key], *value})
+        elif key not in NAMES and isinstance(value, (int, float)):
+            total[key] = total.get(key, 0) + value
+    return total
+
+
+def of_calls(row):
+    return ", ".join(map(str, row["calls"]))
 
 
 def main():
@@ -561,10 +588,7 @@ def main():
     chaos = Chaos(options)
     chaos.side_by_side(options.only.split(","))
     shutil.rmtree(chaos.folder)
-    result = read_results()
-    result["calls"] = result.get("calls", 0) + 1
-    write_results(result)
-    report(result)
+    report(read_results())
     for failure in chaos.failed:
         print("FAILED", failure)
     return bool(chaos.failed)

@@ -397,8 +397,9 @@ typedef struct cli_progress {
 /** Makes SIGINT, SIGTERM and SIGHUP end a run instead of the program: within a second of processor time, else the
  *  program ends; a second signal ends it at once. */
 void cli_catch_signals(void);
-/** Such signals do nothing: another process ends this one. */
-void cli_ignore_signals(void);
+/** The same for one of several processes of a run: the first one ends the run, closes its files and ends all, within 4 s
+ *  of wall time, since waiting for the others uses processor time; the others ignore these signals. */
+void cli_signals_of_processes(bool first);
 /** An lw_interrupt: has such a signal come? */
 int cli_is_stopped(void *user);
 cli_progress cli_progress_start(const char *label, bool quiet, double start);

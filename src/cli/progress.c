@@ -10,12 +10,14 @@
 
 // A run that a signal stops ends between two steps, with a last row.  If it has not come to its end after so much
 // processor time, or wall time if it waits for a disk, the program ends as if it were killed.  The first check is after
-// less than a second, the others follow faster.
+// less than a second, the others follow faster.  Processes that wait for one another use processor time while they wait:
+// of these only the wall time counts.
 #define PATIENCE_PROCESSOR 0.25                     // s
 #define PATIENCE_WALL 4                             // s
 enum { FIRST_CHECK = 700000, NEXT_CHECK = 100000 }; // us
 
 static volatile sig_atomic_t stopped; // the signal; 0: none
+static bool by_wall;                  // only the wall time counts
 static struct timespec processor_then, wall_then;
 
 // The default action: the end of the program.  From a handler of the same signal, when that returns.
@@ -45,7 +47,7 @@ static void on_alarm(int number)
     static const char text[] =
         "\nlinkwork: ended within a step; results have the rows up to the last flush\n";
     (void)number;
-    if (since(CLOCK_PROCESS_CPUTIME_ID, &processor_then) < PATIENCE_PROCESSOR &&
+    if ((by_wall || since(CLOCK_PROCESS_CPUTIME_ID, &processor_then) < PATIENCE_PROCESSOR) &&
         since(CLOCK_MONOTONIC, &wall_then) < PATIENCE_WALL)
         return;
     if (write(STDERR_FILENO, text, sizeof text - 1) >= 0) end_program(stopped);
@@ -84,8 +86,13 @@ void cli_catch_signals(void)
         handle(SIGHUP, on_signal);
 }
 
-void cli_ignore_signals(void)
+void cli_signals_of_processes(bool first)
 {
+    if (first) {
+        by_wall = true;
+        cli_catch_signals();
+        return;
+    }
     handle(SIGINT, SIG_IGN);
     handle(SIGTERM, SIG_IGN);
     handle(SIGHUP, SIG_IGN);

@@ -303,6 +303,10 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim **sim, char *sta
 {
     cli_rows w = {0};
     cli_ranks *processes = arguments->processes;
+    if (processes) // before there are files
+        cli_signals_of_processes(processes->of.rank == 0);
+    else
+        cli_catch_signals();
     cli_exit code = cli_ranks_agree(processes, open_rows(arguments, *sim, after, from, &w));
     cli_exit ended = CLI_DONE;
     if (code) {
@@ -311,10 +315,6 @@ static cli_exit simulate(const cli_arguments *arguments, lw_sim **sim, char *sta
         cli_rows_free(&w);
         return code;
     }
-    if (processes && processes->of.rank > 0)
-        cli_ignore_signals(); // the first process closes its files and ends all
-    else
-        cli_catch_signals();
     describe_start(from, start, size);
     if (!arguments->quiet && !arguments->json) print_choice(arguments, *sim, start);
 
