@@ -443,7 +443,7 @@ static void two_bodies_of_one_name_are_refused(void **state)
         lw_builder *b = begin();
         lw_model *model = NULL;
         lw_error error = {0};
-        char name[32], text[32];
+        char name[32], text[64];
         for (int i = 0; i < MANY; i++) {
             snprintf(name, sizeof name, "rod%d", i == MANY - 1 && same >= 0 ? same : i);
             add_body(b, name, 1, (lw_vec3){i, 0, 0});
