@@ -74,6 +74,15 @@ cli_exit cli_events_close(cli_rows *w, cli_exit code)
     return file ? close_table(w->events_path, file, code) : code;
 }
 
+// Rows of events without a table of them: written before results had one.
+static bool is_older(lw_result *result, long count)
+{
+    int column;
+    lw_statistics rows;
+    return count == 0 && lw_result_find_column(result, "sys.event", &column, NULL) == LW_OK &&
+           lw_result_statistics(result, column, &rows, NULL) == LW_OK && rows.max > 0;
+}
+
 cli_exit cli_events_convert(const cli_arguments *arguments, lw_result *result)
 {
     const lw_result_event *event;
@@ -90,6 +99,12 @@ cli_exit cli_events_convert(const cli_arguments *arguments, lw_result *result)
     if (!lw_result_model(result))
         return cli_complain(CLI_INPUT, "%s: has no events; those of a run are in its .h5 file",
                             arguments->operand);
+    if (is_older(result, count))
+        return cli_complain(
+            CLI_INPUT,
+            "%s: has rows of events but no table of all, which earlier versions did "
+            "not write; run the model again",
+            arguments->operand);
     const cli_exit code = open_table(arguments->events, many ? ",instance" : "", &file);
     if (code) return code;
     for (long i = 0; i < count; i++) {

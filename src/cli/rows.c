@@ -59,6 +59,8 @@ cli_exit cli_rows_open(const cli_arguments *arguments, const lw_sim *sim, lw_res
     w->lists_events = arguments->json;
     const lw_status made = lw_measures_create(w->model, &w->measures, &error);
     if (made != LW_OK) return cli_fail(made, &error);
+    const cli_exit code = cli_events_open(arguments, w); // what it refuses leaves earlier results
+    if (code) return code;
     for (int i = 0; i < arguments->noutput; i++) {
         const lw_status status =
             lw_writer_create(arguments->output[i], &desc, &w->writer[i], &error);
@@ -69,7 +71,7 @@ cli_exit cli_rows_open(const cli_arguments *arguments, const lw_sim *sim, lw_res
         }
         w->n++;
     }
-    return cli_events_open(arguments, w);
+    return CLI_DONE;
 }
 
 cli_exit cli_rows_close(cli_rows *w)

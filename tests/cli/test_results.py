@@ -82,8 +82,30 @@ events:
                                   (2, "is to be written twice", ("run", self.path("m.yaml"), "--events", self.path("x.csv"),
                                                                  "-o", self.path("x.csv"))),
                                   (3, "has no events", ("convert", self.path("m.csv"), "--events", self.path("x.csv"))),
+                                  (2, "expected one of both", ("convert", self.path("m.h5"), "--at", "0.5",
+                                                               "--events", self.path("x.csv"))),
                                   (2, "those of a result", ("convert", self.path("m.yaml"), "--events", self.path("x.csv")))):
             self.assertIn(text, self.call(*words, code=code).stderr)
+        # what is refused leaves an earlier result
+        before = read(self.path("m.csv"))
+        self.call("run", model("crane.yaml"), "-o", self.path("m.csv"), "--events", self.path("x.csv"), code=2)
+        self.call("run", self.path("m.yaml"), "-o", self.path("m.csv"), "--events", self.path("none/x.csv"), code=1)
+        self.assertEqual(read(self.path("m.csv")), before)
+
+    def test_an_event_may_set_any_number_of_switches(self):
+        names = [f"a_switch_with_a_long_name_{k:04d}" for k in range(160)]
+        with open(self.path("s.yaml"), "w", encoding="ascii") as file:
+            file.write("linkwork: 1\nbodies: {cart: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}}\n"
+                       "joints: {s: {type: prismatic, between: [ground, cart], at: [0, 0, 0], axis: [1, 0, 0]}}\n"
+                       "signals:\n" + "".join(f"  {n}: {{type: switch, value: 0}}\n" for n in names) +
+                       "events: {all: {at: [0.05], set: {" + ", ".join(f"{n}: 1" for n in names) + "}}}\n"
+                       "simulation: {duration: 0.1, sample: 0.1, columns: sys.*}\n")
+        self.call("run", self.path("s.yaml"), "-q", "-o", self.path("s.h5"), "--events", self.path("s.csv"))
+        self.call("convert", self.path("s.h5"), "-o", self.path("t.h5"))
+        for file in ("s.h5", "t.h5"):
+            self.call("convert", self.path(file), "--events", self.path("t.csv"))
+            self.assertEqual(read(self.path("t.csv")), read(self.path("s.csv")))
+        self.assertIn(("set " + ", set ".join(names)).encode(), read(self.path("s.csv")))
 
     STATES = """linkwork: 1
 gravity: [0, 0, 0]

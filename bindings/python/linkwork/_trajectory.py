@@ -162,16 +162,20 @@ class Trajectory(Mapping[str, Array]):
 
     @property
     def events(self) -> List[Event]:
-        """All that happened, in order.  A CSV file has those with `record` alone, named by number."""
-        if self.model is None:
-            number = self["sys.event"] if "sys.event" in self._index else np.empty(0)
-            return [Event(float(self.time[row]), str(int(number[row])), int(row), "record")
-                    for row in np.flatnonzero(number)]
+        """All that happened, in order.  A CSV file has those with `record` alone, named by number; files of earlier
+        versions have these with their names."""
         found, count, error = ffi.new("lw_result_event **"), ffi.new("long *"), ffi.new("lw_error *")
         with hdf5_lock:
             check(lib.lw_result_events(self._handle, found, count, error), error)
-            return [Event(e.time, text_of(e.name), e.row, text_of(e.action), e.instance)
-                    for e in (found[0][i] for i in range(count[0]))]
+            events = [Event(e.time, text_of(e.name), e.row, text_of(e.action), e.instance)
+                      for e in (found[0][i] for i in range(count[0]))]
+        return events or self._recorded_events()
+
+    def _recorded_events(self) -> List[Event]:
+        number = self["sys.event"] if "sys.event" in self._index else np.empty(0)
+        rows = [(int(row), int(number[row])) for row in np.flatnonzero(number)]
+        names = self.model.events if rows and self.model is not None else None
+        return [Event(float(self.time[row]), names[k - 1] if names else str(k), row, "record") for row, k in rows]
 
     @property
     def rows(self) -> int:

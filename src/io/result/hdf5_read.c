@@ -14,6 +14,9 @@
 
 enum { MAX_COLUMNS = 1 << 26, LONGEST_TEXT = 256 << 20, LONGEST_NAME = 4096 };
 
+// What an event does names all switches that it sets.
+enum { LONGEST_ACTION = 1 << 20 };
+
 // Elements of /columns that are read at once; units and frames that are stored once each.
 enum { ELEMENTS = 4096, SHARED = 32 };
 
@@ -540,7 +543,7 @@ static bool stored_event(const lwi_hdf5_reader *r, hid_t stored, lwi_hdf5_event_
         const hid_t type = member < 0 ? -1 : H5Tget_member_type(stored, (unsigned)member);
         e->room[k] = type < 0 ? 0 : text_bytes(r, type);
         if (type >= 0) H5Tclose(type);
-        if (e->room[k] == 0 || e->room[k] > LONGEST_NAME) return false;
+        if (e->room[k] == 0 || e->room[k] > LONGEST_ACTION) return false;
     }
     lwi_hdf5_event_offsets(e);
     return true;
@@ -597,7 +600,8 @@ static lw_status find_events(const lwi_hdf5_reader *r, lwi_arena *arena,
     const hid_t space = H5Dget_space(set), type = H5Dget_type(set);
     hsize_t n = 0;
     const bool table = space >= 0 && type >= 0 && H5Sget_simple_extent_ndims(space) == 1 &&
-                       H5Sget_simple_extent_dims(space, &n, NULL) == 1 && n < LONG_MAX / 4096;
+                       H5Sget_simple_extent_dims(space, &n, NULL) == 1 &&
+                       n < LONG_MAX / (4 * LONGEST_ACTION);
     const lw_status status = table ? read_events(r, set, type, (long)n, arena, events, count, error)
                                    : invalid(r, error, "/events is not a table");
     if (type >= 0) H5Tclose(type);
