@@ -1,4 +1,4 @@
-// repair.c -- a manifest that is damaged is written again by the command that began the study.  The size of parts, which
+// repair.c -- a manifest that is missing or damaged is written again by the command that began the study.  The size of parts, which
 // that command need not state, follows from the parts that are there; their names prove that it is the same study.
 #include "store/store.h"
 
@@ -72,7 +72,8 @@ lw_status lwi_store_repair_size(lw_store *s, int *rows, lw_error *error)
     if (status != LW_OK)
         return lwi_fail(error, status, "no memory for a study, or its parts cannot be read");
     if (fits) return LW_OK;
-    return lwi_fail_at(error, LW_ERR_ARGUMENT, s->folder, 0, 0,
-                       "its manifest is damaged, and its parts are not those of this study; "
-                       "expected the command that began it, or another folder");
+    return lwi_fail_at(
+        error, LW_ERR_ARGUMENT, s->folder, 0, 0,
+        "its manifest is missing or damaged, and its parts are not those of this study; "
+        "expected the command that began it, or another folder");
 }

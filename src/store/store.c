@@ -159,6 +159,13 @@ static lw_status read_manifest(const char *folder, lwi_arena *arena, lwi_manifes
     return lwi_manifest_read(text, size, path, arena, m, error);
 }
 
+static lw_status other_size(const creating *c, int there)
+{
+    return lwi_fail_at(c->error, LW_ERR_ARGUMENT, c->store->folder, 0, 0,
+                       "has parts of %d variants, which cannot become %d", there,
+                       c->desc.part_rows);
+}
+
 // The study in the folder is the one that is to be made.
 static lw_status compare(const creating *c, const lwi_manifest *there)
 {
@@ -169,9 +176,7 @@ static lw_status compare(const creating *c, const lwi_manifest *there)
                            "folder",
                            difference);
     if (c->desc.part_rows > 0 && c->store->manifest.part_rows != there->part_rows)
-        return lwi_fail_at(c->error, LW_ERR_ARGUMENT, c->store->folder, 0, 0,
-                           "has parts of %d variants, which cannot become %d", there->part_rows,
-                           c->desc.part_rows);
+        return other_size(c, there->part_rows);
     return LW_OK;
 }
 
@@ -236,23 +241,24 @@ static lw_status write_files(creating *c, bool once)
     return kept ? compare_there(c) : LW_OK;
 }
 
-static lw_status write_again(creating *c)
+// The manifest of a new study, or of one with a manifest that is missing or damaged.
+static lw_status write_again(creating *c, bool once)
 {
-    TRY(lwi_store_repair_size(c->store, &c->desc.part_rows, c->error));
+    int rows = c->desc.part_rows;
+    TRY(lwi_store_repair_size(c->store, &rows, c->error));
+    if (c->desc.part_rows > 0 && rows != c->desc.part_rows) return other_size(c, rows);
+    c->desc.part_rows = rows;
     TRY(choose_size(c));
-    return write_files(c, false);
+    return write_files(c, once);
 }
 
 static lw_status create(creating *c)
 {
     TRY(describe(c));
     c->store->manifest.part_rows = c->desc.part_rows;
-    if (!has_manifest(c->store)) {
-        TRY(choose_size(c));
-        return write_files(c, true);
-    }
+    if (!has_manifest(c->store)) return write_again(c, true);
     const lw_status status = compare_there(c);
-    if (status == LW_ERR_PARSE) return write_again(c);
+    if (status == LW_ERR_PARSE) return write_again(c, false);
     TRY(status);
     TRY(repair(c, MODEL, &c->store->manifest.model));
     return repair(c, VARIANTS, &c->store->manifest.variants);

@@ -166,6 +166,11 @@ class Store(InFolder):
                 os.remove(os.path.join(self.path, "s", "parts", part))
             self.run_ok(*STUDY, "--store", "s", *(["--part-rows", "5"] if kept == parts[-1:] else []))
             self.assertEqual((self.bytes_of(path), self.parts()), (text, parts))
+        os.remove(path)  # the same when it is lost
+        self.refused(2, "not those of this study", *STUDY, "--store", "s", "--rtol", "1e-5")
+        self.refused(2, "has parts of 5 variants, which cannot become 4", *STUDY, "--store", "s", "--part-rows", "4")
+        self.run_ok(*STUDY, "--store", "s")
+        self.assertEqual((self.bytes_of(path), self.parts()), (text, parts))
         for part in parts:
             os.remove(os.path.join(self.path, "s", "parts", part))
         damage()
