@@ -112,7 +112,7 @@ LW_API lw_status lw_forward_dynamics_derivatives(lw_dynamics *dynamics, double t
                                                  const double *inputs, double *vdot, double *by_q,
                                                  double *by_v, double *by_tau);
 /** Joint-space mass matrix M [tree nv][tree nv], symmetric, by the composite-body recursion; with loops
- *  that of the spanning tree. */
+ *  that of the spanning tree.      @return LW_ERR_NOT_FINITE; M is then not valid */
 LW_API lw_status lw_mass_matrix(lw_dynamics *dynamics, double t, const double *q, double *M);
 
 /** Joint momenta p = dT/du from speeds, and back, and their rates: Hamilton's equations, of trees [naudet2003], of

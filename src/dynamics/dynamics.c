@@ -411,17 +411,25 @@ lw_status lw_forward_dynamics_derivatives(lw_dynamics *d, double t, const double
     return check_finite_matrices(d, by_q, by_v);
 }
 
+static bool kernel_crba(lw_dynamics *d, double t, const double *q, double *M)
+{
+    if (!d->kernel) return false;
+    lwi_kernel_prescribe(d->kernel, t);
+    return lwi_kernel_mass_matrix(d->kernel, &d->columns, q, M);
+}
+
+// The diagonal is checked: what is not finite at a joint makes the diagonal entries of all joints inboard of it so.
 lw_status lw_mass_matrix(lw_dynamics *d, double t, const double *q, double *M)
 {
     if (!d || !q || !M) return LW_ERR_ARGUMENT;
+    const size_t n = (size_t)d->model->tree_nv;
     TRY(check_finite(d, "q", q, d->model->tree_nq));
-    if (d->kernel) {
-        lwi_kernel_prescribe(d->kernel, t);
-        if (lwi_kernel_mass_matrix(d->kernel, &d->columns, q, M)) return LW_OK;
+    if (!kernel_crba(d, t, q, M)) {
+        lwi_tree_position(d->model, t, q, d->tree.link);
+        lwi_crba(d->model, d->tree.link, d->composite, M);
     }
-    lwi_tree_position(d->model, t, q, d->tree.link);
-    lwi_crba(d->model, d->tree.link, d->composite, M);
-    return LW_OK;
+    for (size_t i = 0; i < n; i++) d->work[i] = M[i * (n + 1)];
+    return lwi_tree_finite(d->model, t, d->work, "inertia", &d->error);
 }
 
 // ----------------------------------------------------------------------------------------- momenta
@@ -452,12 +460,14 @@ lw_status lw_momenta(lw_dynamics *d, double t, const double *q, const double *v,
     TRY(check_finite(d, "v", v, model->tree_nv));
     if (has_cut_rotors(model)) {
         TRY(begin_loops(d));
-        lwi_loop_momenta_of_speeds(&d->loop_momenta, t, q, v, p);
-        return LW_OK;
+        lwi_loop_momenta_of_speeds(&d->loop_momenta, t, q, v, d->work);
+    } else {
+        lwi_tree_position(model, t, q, d->tree.link);
+        lwi_tree_velocity(model, d->tree.link, v, d->tree.V);
+        lwi_momenta_of_speeds(model, &d->momenta, &d->tree, v, d->work);
     }
-    lwi_tree_position(model, t, q, d->tree.link);
-    lwi_tree_velocity(model, d->tree.link, v, d->tree.V);
-    lwi_momenta_of_speeds(model, &d->momenta, &d->tree, v, p);
+    TRY(lwi_tree_finite(model, t, d->work, "momentum", &d->error));
+    memcpy(p, d->work, (size_t)model->tree_nv * sizeof *p);
     return LW_OK;
 }
 

@@ -138,6 +138,34 @@ static void kinetic_energy_and_momenta(void **state)
     }
 }
 
+// Quaternions of zeros on an arm, which have no direction.
+static void what_is_not_finite_is_refused(void **state)
+{
+    (void)state;
+    lw_model *model;
+    lw_error error;
+    static const char text[] =
+        "linkwork: 1\nbodies:\n  arm: {mass: 1, inertia: [1, 1, 1, 0, 0, 0]}\n"
+        "  tip: {mass: 1, inertia: [1, 2, 3, 0, 0, 0], com: [0.1, 0.2, 0.3], position: [1, 0, 0]}\n"
+        "joints:\n  elbow: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 0, "
+        "1]}\n"
+        "  ball: {type: spherical, between: [arm, tip], at: [1, 0, 0]}\n";
+    const lw_read_desc format = {.format = "yaml"};
+    if (lw_model_parse(text, sizeof text - 1, "arm", &format, &model, NULL, &error) != LW_OK)
+        fail_msg("%s", error.text);
+    lwt_tree c = {.model = model};
+    bench b = bench_create(&c);
+    double q[5] = {0.3}, v[4] = {1, 1, 1, 1}, p[4] = {7, 7, 7, 7};
+    assert_int_equal(b.nv, 4);
+    assert_int_equal(lw_mass_matrix(b.d, 0, q, b.M), LW_ERR_NOT_FINITE);
+    assert_non_null(strstr(lw_dynamics_error(b.d)->text, "inertia is not a finite number"));
+    assert_int_equal(lw_momenta(b.d, 0, q, v, p), LW_ERR_NOT_FINITE);
+    assert_true(p[0] == 7 && p[3] == 7);
+    assert_int_equal(lw_inverse_dynamics(b.d, 0, q, v, b.a, NULL, b.b), LW_ERR_NOT_FINITE);
+    bench_destroy(&b);
+    lw_model_destroy(model);
+}
+
 // The indices of all joints are all indices of q and v, except those of floating bases.
 static void joints_have_their_places(void **state)
 {
@@ -172,6 +200,7 @@ int main(void)
         cmocka_unit_test(no_effort_is_zero_effort),
         cmocka_unit_test(mass_matrix_is_that_of_inverse_dynamics),
         cmocka_unit_test(kinetic_energy_and_momenta),
+        cmocka_unit_test(what_is_not_finite_is_refused),
         cmocka_unit_test(joints_have_their_places),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
