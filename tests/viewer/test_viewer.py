@@ -85,6 +85,31 @@ class Bundle(unittest.TestCase):
             self.assertNotIn("://", file.read())
 
 
+# A body on two balls rotates about the line through them; a component of the rotation vector is moved further than it goes.
+TWO_BALLS = """
+import {Kinematics} from '%s';
+const R = Float64Array.of(1, 0, 0, 0, 1, 0, 0, 0, 1), body = (carrier) => ({orientation: [1, 0, 0, 0], position: [0, 0, 0], carrier});
+const ball = (r) => ({body1: 0, body2: 1, R1: R, r1: r, R2: R, r2: r, q: [1, 0, 0, 0], factors: [[5, 0, 0]]});
+const k = new Kinematics({bodies: [body(0), body(1)], couplings: [], joints: [ball([0, 0, 0]), ball([1, 2, 3])]}, 1);
+let tries = 0;
+const close = k.close.bind(k);
+k.close = (fixed) => { if (++tries > 300) throw new Error('does not stop'); return close(fixed); };
+console.log(JSON.stringify([0.5, 3, -0.2, -3].map((to) => [k.drag(0, 0, to), ...[0, 1, 2].map((c) => k.value(0, c))])));
+"""
+
+
+class Sliders(unittest.TestCase):
+    def test_a_ball_in_a_loop_stops_at_half_a_revolution(self):
+        source = os.path.join(SOURCES, "viewer", "src", "kinematics.js")
+        done = subprocess.run(["node", "--input-type=module", "-e", TWO_BALLS % source], capture_output=True, text=True, timeout=60,
+                              check=True)
+        largest = math.pi / math.sqrt(14)
+        for (at, *vector), expected in zip(json.loads(done.stdout), (0.5, largest, -0.2, -largest)):
+            self.assertAlmostEqual(at, expected, delta=1e-3)
+            for k in range(3):
+                self.assertAlmostEqual(vector[k], (k + 1) * at, delta=1e-9)
+
+
 class Gltf(unittest.TestCase):
     def test_validator_finds_nothing(self):
         with tempfile.TemporaryDirectory() as folder:

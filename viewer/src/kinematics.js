@@ -369,11 +369,14 @@ export class Kinematics {
   drag(joint, coordinate, value, held = []) {
     const j = this.joints[joint], own = this.columnOf(j, coordinate), longest = STEP * this.scale[own];
     const fixed = [own, ...held.map(([i, k]) => this.columnOf(this.joints[i], k))];
+    const values = held.map(([i, k]) => this.value(i, k));
+    // A rotation vector changes its sign where the loops turn a ball by more than 180 degrees.
+    const kept = (next) => [[joint, coordinate], ...held].every(([i, k], n) => Math.abs(this.value(i, k) - (n ? values[n - 1] : next)) < 1e-9);
     let step = longest;
     for (let left = value - this.value(joint, coordinate); Math.abs(left) > 1e-14 && step > longest / 500; left = value - this.value(joint, coordinate)) {
       const before = this.state();
       const next = Math.abs(left) <= step ? value : this.value(joint, coordinate) + Math.sign(left) * step;
-      if (this.set(joint, coordinate, next) && this.close(fixed)) continue;
+      if (this.set(joint, coordinate, next) && this.close(fixed) && kept(next)) continue;
       this.restore(before);
       step /= 4;
     }
