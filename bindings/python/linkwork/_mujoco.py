@@ -55,7 +55,7 @@ def _to_axis(axis: Array) -> Array:
     """A quaternion that takes z to an axis."""
     z = axis / np.linalg.norm(axis)
     if z[2] < -0.9:  # by half a turn about x first
-        return _times(_to_axis(np.array([-z[0], z[1], -z[2]])), np.array([0.0, 1.0, 0.0, 0.0])) if z[2] > -1 else np.array([0.0, 1.0, 0.0, 0.0])
+        return _times(_to_axis(-z), np.array([0.0, 1.0, 0.0, 0.0]))
     q = np.array([1 + z[2], -z[1], z[0], 0.0])
     result: Array = q / np.linalg.norm(q)
     return result

@@ -37,7 +37,7 @@ TREE = """<mujoco>
         </body>
       </body>
     </body>
-    <body name="door" pos="2 0 0"><joint name="hinge" axis="0 .2 1" class="strong"/><geom type="box" size=".3 .02 .5"/>
+    <body name="door" pos="2 0 0"><joint name="hinge" axis="0 .2 -1" class="strong"/><geom type="box" size=".3 .02 .5"/>
       <body pos=".6 0 0"><joint axis="0 0 1"/><geom type="box" size=".3 .02 .5"/></body></body>
   </worldbody>
   <tendon><fixed name="cord" stiffness="4" damping=".3"><joint joint="bend" coef=".7"/><joint joint="turn" coef="-2"/></fixed></tendon>
