@@ -37,12 +37,12 @@ GAUSS = {"formulation": "momenta", "integrator": "gauss"}
 # origin, L about the mass centre
 LONG_RUNS = {
     "double pendulum": (TESTS, "double_pendulum", RATTLE, 0.025, 1.5, "swing", 10**6, 11, ()),
-    "double pendulum, order 4": (TESTS, "double_pendulum", {**RATTLE, "order": 4}, 0.1, 1.5, "swing", 10**4, 3, ()),
+    "double pendulum, order 4": (TESTS, "double_pendulum", {**RATTLE, "order": 4}, 0.1, 1.5, "swing", 10**5, 3, ()),
     "double pendulum, order 6": (TESTS, "double_pendulum", {**RATTLE, "order": 6}, 0.15, 1.5, "swing", 10**4, 5, ()),
     "double pendulum, `gauss` of order 6": (TESTS, "double_pendulum", {**GAUSS, "order": 6}, 0.1, 1.5, "swing", 10**6, 3, ()),
     "heavy top": (TESTS, "heavy_top", RATTLE, 0.005, 0.20944, "turn", 10**6, 11, (5,)),
     "four-bar": (TESTS, "four_bar", RATTLE, 0.04, 4.8, "swing", 10**6, 11, ()),
-    "four-bar, half the step": (TESTS, "four_bar", RATTLE, 0.02, 4.8, "swing", 4000, 5, ()),
+    "four-bar, half the step": (TESTS, "four_bar", RATTLE, 0.02, 4.8, "swing", 41667, 5, ()),
     "floating loop": (TESTS, "floating_loop", RATTLE, 0.1, 6.0, "turn", 10**6, 11, (0, 1, 2)),
     "floating loop, half the step": (TESTS, "floating_loop", RATTLE, 0.05, 6.0, "turn", 10**4, 11, (0, 1, 2)),
     "floating loop, mass centre at rest": (MODELS, "resting_loop", RATTLE, 0.1, 6.0, "turn", 10**5, 11, (0, 1, 2, 6, 7, 8)),
