@@ -51,6 +51,7 @@ cli_exit cli_ranks_begin(cli_ranks *ranks, cli_arguments *arguments)
     }
     if (ranks->of.rank == 0) return CLI_DONE;
     arguments->noutput = 0;
+    arguments->events = NULL;
     arguments->quiet = true;
     arguments->json = false;
     if (!freopen("/dev/null", "w", stderr))

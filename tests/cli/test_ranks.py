@@ -67,6 +67,20 @@ class Ranks(InFolder):
                                    "--sample", "1e-3")
         self.assertGreater(summaries[8]["ranks"]["messages"], summaries[2]["ranks"]["messages"])
 
+    def test_only_the_first_process_writes_events(self):
+        model = self.write("ladder.yaml", LADDER + "events: {tick: {every: 5e-4, record: true}}\n")
+        words = [LINKWORK, "run", model, "--formulation", "hdca", "--plan", "balanced", "--duration", "2e-3", "--sample", "1e-3",
+                 "--quiet", "--events", "events.csv"]
+        self.assertEqual(linkwork(*words[1:], cwd=self.path).returncode, 0)
+        folders = [os.path.join(self.path, name) for name in ("first", "second")]
+        for folder in folders:
+            os.mkdir(folder)
+        one, two = (["-n", "1", "--wdir", folder, *words, "--ranks"] for folder in folders)
+        done = subprocess.run(["mpirun", *one, ":", *two], env=ENVIRONMENT, capture_output=True, text=True, timeout=300, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.bytes_of("first/events.csv"), self.bytes_of("events.csv"))
+        self.assertEqual(os.listdir(folders[1]), [])
+
     def test_disk_full_ends_all(self):
         model = self.write("chain.yaml", CHAIN % 1100)
         full = os.path.join(self.path, "full.csv")
