@@ -378,6 +378,8 @@ cli_exit cli_check_results(const cli_arguments *arguments);
 cli_exit cli_check_checkpoint(const cli_arguments *arguments);
 /** Can a file be written that is made later? Nothing of one that is there changes. */
 cli_exit cli_check_place(const char *file);
+/** Writes a text as a quoted field of a CSV file; a quote in it is doubled [rfc4180, 2]. */
+void cli_put_quoted(FILE *file, const char *text);
 
 // ---- man.c
 

@@ -159,7 +159,8 @@ static cli_exit convert_result(const cli_arguments *arguments)
         return cli_complain(CLI_USE,
                             "convert of a result writes one file, -o FILE.h5 or -o FILE.csv");
     if (arguments->events && arguments->at)
-        return cli_complain(CLI_USE, "--at writes a model, --events a table; expected one of both");
+        return cli_complain(CLI_USE,
+                            "--at writes a model, --events a table; expected one of the two");
     if (arguments->events) code = cli_check_results(arguments);
     if (code) return code;
     const char *file = arguments->noutput ? arguments->output[0] : "";

@@ -8,16 +8,10 @@
 // A name in quotes where a comma, a quote or a line end would divide it.
 static void put_name(FILE *file, const char *name)
 {
-    if (!strpbrk(name, ",\"\r\n")) {
+    if (strpbrk(name, ",\"\r\n"))
+        cli_put_quoted(file, name);
+    else
         fputs(name, file);
-        return;
-    }
-    fputc('"', file);
-    for (const char *c = name; *c; c++) {
-        if (*c == '"') fputc('"', file);
-        fputc(*c, file);
-    }
-    fputc('"', file);
 }
 
 static void put_event(FILE *file, double time, const char *name, const char *action, long row)

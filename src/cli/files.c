@@ -176,6 +176,16 @@ static const char *written(const cli_arguments *a, int k)
     return k < a->noutput + a->ntable ? a->table[k - a->noutput] : a->events;
 }
 
+void cli_put_quoted(FILE *file, const char *text)
+{
+    putc('"', file);
+    for (; *text; text++) {
+        if (*text == '"') putc('"', file);
+        putc(*text, file);
+    }
+    putc('"', file);
+}
+
 cli_exit cli_check_place(const char *file)
 {
     struct stat old;

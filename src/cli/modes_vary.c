@@ -43,17 +43,6 @@ static void print_mode(const table *t, const double *value, int i, lw_mode m)
            m.im > 0 ? '+' : ' ', m.im);
 }
 
-// A text in a CSV file.
-static void put_quoted(FILE *file, const char *text)
-{
-    putc('"', file);
-    for (; *text; text++) {
-        if (*text == '"') putc('"', file);
-        putc(*text, file);
-    }
-    putc('"', file);
-}
-
 static void json_values(const table *t, const double *value)
 {
     json_open(t->json, "values", '{');
@@ -67,7 +56,7 @@ static void show_failure(const table *t, const double *value, const char *why)
     if (t->file) {
         for (int k = 0; k < t->cases->columns; k++) fprintf(t->file, "%.17g,", value[k]);
         fprintf(t->file, "0,nan,nan,nan,nan,");
-        put_quoted(t->file, why);
+        cli_put_quoted(t->file, why);
         putc('\n', t->file);
     }
     if (t->json) {

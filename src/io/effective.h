@@ -21,8 +21,8 @@ void lwi_effective_destroy(lwi_effective *e);
 void lwi_effective_factor(lwi_effective *e);
 /** 1 / (J M^-1 J') of a length with the derivatives J [tree_nv]; INFINITY: it is fixed. */
 double lwi_effective_inertia(const lwi_effective *e, const double *J);
-/** The same along what a unit force of the model acts on: the force, by its number in the model, is 1 at the start at rest,
- *  as that of a tendon with a bias of 1.  After lwi_effective_factor. */
+/** The same along the path of a force of the model, given by its number there.  At the start at rest that force must be 1, as
+ *  that of a tendon with a bias of 1 is.  After lwi_effective_factor. */
 double lwi_effective_inertia_of_force(lwi_effective *e, int force);
 
 #endif

@@ -242,7 +242,7 @@ static lw_status write_files(creating *c, bool once)
 }
 
 // The manifest of a new study, or of one with a manifest that is missing or damaged.
-static lw_status write_again(creating *c, bool once)
+static lw_status write_missing(creating *c, bool once)
 {
     int rows = c->desc.part_rows;
     TRY(lwi_store_repair_size(c->store, &rows, c->error));
@@ -256,9 +256,9 @@ static lw_status create(creating *c)
 {
     TRY(describe(c));
     c->store->manifest.part_rows = c->desc.part_rows;
-    if (!has_manifest(c->store)) return write_again(c, true);
+    if (!has_manifest(c->store)) return write_missing(c, true);
     const lw_status status = compare_there(c);
-    if (status == LW_ERR_PARSE) return write_again(c, false);
+    if (status == LW_ERR_PARSE) return write_missing(c, false);
     TRY(status);
     TRY(repair(c, MODEL, &c->store->manifest.model));
     return repair(c, VARIANTS, &c->store->manifest.variants);

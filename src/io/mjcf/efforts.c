@@ -41,14 +41,6 @@ enum { NAME_SIZE = 2 * 256 + 4 };
 
 // ------------------------------------------------------------------------------------- compensation
 
-// Of the compensating force on a body; returns whether there is one.
-static bool compensating(const lwi_mjcf *u, int body, double f[3])
-{
-    const lwi_mjcf_body *b = &u->body[body];
-    v3_scale(f, -b->compensation * b->desc.mass, u->gravity);
-    return v3_norm(f) > 0;
-}
-
 // One after the last body that a body carries: they follow it in the list.
 static int end_of(const lwi_mjcf *u, int body)
 {
@@ -70,7 +62,7 @@ static void put_arms(formula_text *to, const lwi_mjcf *u, const lwi_mjcf_joint *
     char name[NAME_SIZE];
     put(to, "0");
     for (int i = j->body, end = end_of(u, i); i < end; i++) {
-        if (!compensating(u, i, f)) continue;
+        if (!lwi_mjcf_compensating(u, &u->body[i], f)) continue;
         lwi_mjcf_quote(name, sizeof name, u->body[i].desc.name);
         for (int side = 1; side <= 2; side++) { // r_(k+1) f_(k+2) - r_(k+2) f_(k+1)
             const int at = (k + side) % 3;
@@ -86,7 +78,7 @@ static void put_sum(formula_text *to, const lwi_mjcf *u, const lwi_mjcf_joint *j
 {
     double f[3], sum = 0;
     for (int i = j->body, end = end_of(u, i); i < end; i++)
-        if (compensating(u, i, f)) sum += f[k];
+        if (lwi_mjcf_compensating(u, &u->body[i], f)) sum += f[k];
     put(to, "%.17g", sum);
 }
 
@@ -95,7 +87,8 @@ static void put_weight(formula_text *to, const lwi_mjcf *u, const lwi_mjcf_joint
 {
     put(to, "0");
     for (int k = 0; k < 3; k++) {
-        put(to, " + (marker.%s.%c - marker.%s.%c)*(", axis->b, "xyz"[k], axis -> a, "xyz"[k]);
+        const char x = "xyz"[k];
+        put(to, " + (marker.%s.%c - marker.%s.%c)*(", axis->b, x, axis->a, x);
         if (j->desc.type == LW_JOINT_PRISMATIC)
             put_sum(to, u, j, k);
         else
@@ -110,7 +103,7 @@ static int count_read(const lwi_mjcf *u, const lwi_mjcf_joint *j)
     double f[3];
     int n = 0;
     for (int i = j->body, end = end_of(u, i); i < end; i++)
-        if (compensating(u, i, f))
+        if (lwi_mjcf_compensating(u, &u->body[i], f))
             for (int k = 0; k < 3; k++) n += f[(k + 1) % 3] != 0 || f[(k + 2) % 3] != 0;
     return n;
 }

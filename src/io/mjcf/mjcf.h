@@ -289,6 +289,12 @@ lw_status lwi_mjcf_add_tendons(const lwi_mjcf *u);
 /** Adds stops at their limits, if the reader is asked for them, after everything that has inertia is added. */
 lw_status lwi_mjcf_add_tendon_limits(const lwi_mjcf *u);
 
+// ---- read.c
+
+/** The compensation of gravity: a force f [3] at the mass centre, in axes of the world, against a part of the weight [N].
+ *  @return whether there is one */
+bool lwi_mjcf_compensating(const lwi_mjcf *u, const lwi_mjcf_body *b, double f[3]);
+
 // ---- actuators.c
 
 bool lwi_mjcf_is_actuator(const char *element);

@@ -633,15 +633,20 @@ static lw_status read_sites(lwi_mjcf *u)
 
 // ------------------------------------------------------------------------------------------ forces
 
-// Gravity compensation: a force at the mass centre against a part of the weight.
+bool lwi_mjcf_compensating(const lwi_mjcf *u, const lwi_mjcf_body *b, double f[3])
+{
+    v3_scale(f, -b->compensation * b->desc.mass, u->gravity);
+    return v3_norm(f) > 0;
+}
+
 static lw_status add_compensation(const lwi_mjcf *u, const lwi_mjcf_body *b)
 {
-    const double f = -b->compensation * b->desc.mass, *g = u->gravity;
-    if (f == 0 || v3_norm(g) == 0) return LW_OK;
+    double f[3];
+    if (!lwi_mjcf_compensating(u, b, f)) return LW_OK;
     const lw_wrench_desc w = {.name = lwi_mjcf_force_name(u, b->desc.name, "gravcomp"),
                               .body = b->body,
                               .point = b->desc.com,
-                              .force = {f * g[0], f * g[1], f * g[2]},
+                              .force = {f[0], f[1], f[2]},
                               .place = lwi_mjcf_place(u, b->e)};
     if (!w.name) return lwi_mjcf_no_memory(u);
     return lw_builder_add_wrench(u->builder, &w, u->error);

@@ -89,7 +89,7 @@ typedef struct lwi_yaml_reading {
     lwi_dimension dimension[2];
     int ndimension;
     bool stated;       ///< set where an expression or a point by name is read
-    char measures[96]; ///< with formulas in the formula that is read: "'load', 'gap'"
+    char measures[96]; ///< names of those in the formula that is read: "'load', 'gap'"
     const void *base;  ///< description of the item that is read
     lwi_yaml_kept *kept;
     int nkept, kept_room, kept_from; ///< those of the present item begin at kept_from
