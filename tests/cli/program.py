@@ -1,12 +1,10 @@
-"""Tests that call the program with models that they write; the program and the folder of models are arguments of the test."""
+"""Tests that call the program with models that they write, by absolute paths."""
 import csv
 import os
-import subprocess
-import sys
 import tempfile
 import unittest
 
-PROGRAM, MODELS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+from in_folder import linkwork
 
 PENDULUM = """linkwork: 1
 bodies:
@@ -47,8 +45,7 @@ class Program(unittest.TestCase):
         return self.path(name)
 
     def call(self, *arguments, code=0):
-        done = subprocess.run([PROGRAM, *arguments], capture_output=True, text=True, timeout=120,
-                              check=False)
+        done = linkwork(*arguments)
         self.assertEqual(done.returncode, code, "%s\n%s%s" % (arguments, done.stdout, done.stderr))
         return done
 

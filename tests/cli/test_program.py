@@ -13,7 +13,8 @@ import sys
 import time
 import unittest
 
-from program import MODELS, PARALLELOGRAM, PENDULUM, PROGRAM, Program
+from in_folder import LINKWORK, MODELS
+from program import PARALLELOGRAM, PENDULUM, Program
 
 
 class Use(Program):
@@ -197,7 +198,7 @@ events: {tick: {every: 0.1, set: {u: -hinge.q0}}, end: {when: t > 2, stop: true}
         self.assertEqual(hurried["step_times"]["late"], 20)
         self.assertIn("3.00 iterations per step", hurried["report"])
         with self.assertRaises(subprocess.TimeoutExpired):  # the first step ends in 1e297 s
-            subprocess.run([PROGRAM, "run", model, *options, "--pace", "1e-300"], capture_output=True, timeout=0.5,
+            subprocess.run([LINKWORK, "run", model, *options, "--pace", "1e-300"], capture_output=True, timeout=0.5,
                            check=False)
         text = self.call("run", model, *options[:-1]).stdout
         self.assertRegex(text, r"step times +[\d.e-]+ s \(median\), .* of 20 took longer")
@@ -263,7 +264,7 @@ events: {tick: {every: 0.1, set: {u: -hinge.q0}}, end: {when: t > 2, stop: true}
         file = self.path("a.csv")
         for closed, code in ((">&-", 1), ("2>&-", 0), (">&- 2>&- <&-", 1), ("--quiet >&- 2>&- <&-", 0)):
             command = '"$0" run "$1" -o "$2" ' + closed
-            done = subprocess.run(["sh", "-c", command, PROGRAM, self.model, file], timeout=120,
+            done = subprocess.run(["sh", "-c", command, LINKWORK, self.model, file], timeout=120,
                                   check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             self.assertEqual(done.returncode, code) # 1: the summary could not be printed
             self.assertEqual(len(self.rows("a.csv")[1]), 11)
@@ -288,7 +289,7 @@ events: {tick: {every: 0.1, set: {u: -hinge.q0}}, end: {when: t > 2, stop: true}
 
     def test_a_signal_ends_the_run_with_valid_results(self):
         for number in (signal.SIGINT, signal.SIGTERM):
-            with subprocess.Popen([PROGRAM, "run", self.model, "--duration", "1e9", "--sample", "1",
+            with subprocess.Popen([LINKWORK, "run", self.model, "--duration", "1e9", "--sample", "1",
                                    "-o", self.path("a.csv")],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
                 while run.poll() is None and not self.has_rows("a.csv"):
@@ -305,7 +306,7 @@ events: {tick: {every: 0.1, set: {u: -hinge.q0}}, end: {when: t > 2, stop: true}
 
     def started(self, *arguments):
         """A process of the program that handles signals itself."""
-        run = subprocess.Popen([PROGRAM, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        run = subprocess.Popen([LINKWORK, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         caught = 1 << (signal.SIGTERM - 1)
         while run.poll() is None:
             with open("/proc/%d/status" % run.pid, encoding="ascii") as file:
@@ -672,10 +673,10 @@ class Kept(Program):
     def test_what_cannot_be_printed_is_an_error(self):
         for arguments in (("--help",), ("run", "--help"), ("--version",), ("info",), ("check", self.model)):
             with open("/dev/full", "w", encoding="ascii") as full:
-                done = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
+                done = subprocess.run([LINKWORK, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
             self.assertEqual(done.returncode, 1, arguments)
             self.assertIn(b"standard output", done.stderr)
-        done = subprocess.run([PROGRAM, "check", self.model], stderr=subprocess.PIPE, check=False,
+        done = subprocess.run([LINKWORK, "check", self.model], stderr=subprocess.PIPE, check=False,
                               preexec_fn=lambda: os.close(1))
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"standard output", done.stderr)

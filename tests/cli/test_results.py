@@ -82,7 +82,7 @@ events:
                                   (2, "is to be written twice", ("run", self.path("m.yaml"), "--events", self.path("x.csv"),
                                                                  "-o", self.path("x.csv"))),
                                   (3, "has no events", ("convert", self.path("m.csv"), "--events", self.path("x.csv"))),
-                                  (2, "expected one of both", ("convert", self.path("m.h5"), "--at", "0.5",
+                                  (2, "expected one of the two", ("convert", self.path("m.h5"), "--at", "0.5",
                                                                "--events", self.path("x.csv"))),
                                   (2, "those of a result", ("convert", self.path("m.yaml"), "--events", self.path("x.csv")))):
             self.assertIn(text, self.call(*words, code=code).stderr)

@@ -74,9 +74,9 @@ static void actuators_are_inputs(void **state)
     lw_builder_destroy(b);
 }
 
-// Limits of tendons are stops that only push back: of the given stiffness, or scaled by the inertia along the tendon, of the
-// fixed one 1 / (1/2 + 4/3) kg, of the spatial
-// one 1 / (0.7^2 / 2 + 0.3^2 / 3) kg: its length changes as x + 0.6 (y - x) / 2.
+// Limits of tendons are stops that only push back: of the given stiffness, or scaled by the inertia along the tendon.  That
+// is 1 / (1/2 + 4/3) kg of the fixed one and 1 / (0.7^2 / 2 + 0.3^2 / 3) kg of the spatial one, the length of which changes as
+// x + 0.6 (y - x) / 2.
 static void limits_of_tendons_are_stops(void **state)
 {
     (void)state;
