@@ -485,12 +485,13 @@ driver has started: `mpiexec` and its ranks, the scheduler and the other servers
                         "same table"], rows))
     parts.append(f"\n{kills} kills in all. Two drivers of one folder without kills are the row with 0.")
     for f in r["full"]:
+        limits = f["studies"] - f["file systems"]
         parts.append(f"\n## Full disks\n\n{f['full']} of {f['studies']} studies (calls: {of_calls(f)}) met a full disk at a random time ("
-                     f"{f['file systems']} on a file system of limited size, the others by a limit for files), ended with status 1 and "
+                     f"{f['file systems']} on a file system of limited size, {limits} by a limit for files), ended with status 1 and "
                      f"the message of the operating system, and were continued when there was room: same table: {verdict(f)}.")
     for d in r["damages"]:
         parts.append(f"\n## Damaged parts\n\nIn {d['studies']} complete studies (calls: {of_calls(d)}) {d['damaged']} parts were damaged, by a "
-                     f"changed bit or a missing end. `--verify` found {d['found']} of them, and `--resume` made these: same tables: {verdict(d)}.")
+                     f"changed bit or a missing end. `--verify` found {d['found']} of them, and `--resume` computed them again: same tables: {verdict(d)}.")
     if r["runs"]:
         kills = sum(row["kills"] for row in r["runs"])
         parts.append("\n## Runs with checkpoints\n\nA four-bar over 6 s, a checkpoint every 0.3 s, rows as CSV and HDF5; killed at "
