@@ -30,7 +30,8 @@ typedef struct lwi_tree_derivatives {
     double *column_q, *column_v;  ///< [tree_nv]^2 columns, transposed
     lwi_speed_terms *terms;       ///< [tree_nv] of lwi_tree_inertial_products
     double (*way)[6], (*load)[9]; ///< [elements] its sums: from the ground outward, and inward
-    double *block;                ///< scratch of the kernels
+    double *
+        block; ///< [tree_nv][LWI_DERIVATIVE_STRIDE(tree_nv)] scratch; deep: [tree_nv][LWI_DERIVATIVE_COLUMNS]
     lwi_articulated_tree articulated;
     lwi_inertia *inertia; ///< [nnode] articulated; NULL: the tree is shallow, so M is factored
 } lwi_tree_derivatives;

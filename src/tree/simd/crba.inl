@@ -149,25 +149,10 @@ static INLINE void crba_load(double *const F[6], int c, real f[6])
 }
 static INLINE void crba_store(double *const F[6], int c, int end, const real f[6])
 {
-    static const int64_t kept[2 * WIDTH] = {
-        [WIDTH] = -1
-#if WIDTH > 1
-        ,
-        -1,
-        -1,
-        -1
-#if WIDTH > 4
-        ,
-        -1,
-        -1,
-        -1,
-        -1
-#endif
-#endif
-    };
+    static const int64_t kept[2 * LWI_LANES] = {[LWI_LANES] = -1, -1, -1, -1, -1, -1, -1, -1};
     mask others;
     if (c + WIDTH > end) {
-        memcpy(&others, kept + (c + WIDTH - end), sizeof others);
+        memcpy(&others, kept + (LWI_LANES + c - end), sizeof others);
         for (int i = 0; i < 6; i++) {
             real before;
             memcpy(&before, F[i] + c, sizeof before);

@@ -37,7 +37,7 @@
 #endif
 #if !SHARED
 #include "tree/simd/rnea.inl"
-#ifndef __cplusplus // in doubles too, which bench_ops does not count
+#ifndef __cplusplus // bench_ops counts operations on `real`; these are on doubles as well
 #include "tree/simd/crba.inl"
 #endif
 #endif
