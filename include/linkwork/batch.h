@@ -17,7 +17,7 @@ extern "C" {
 typedef struct lw_batch lw_batch; ///< used by one thread at a time; it owns its worker threads
 
 /** User forces and signals of an instance, as lw_input_callback of a simulation.
- *  @param instance  lw_batch_number: in a sweep its number there
+ *  @param instance  its number, in a sweep that among all instances of the sweep (lw_batch_number)
  *  It is called by the threads of the batch, at the same time for different instances: with `threads` 1 only by the
  *  caller's. */
 typedef lw_status (*lw_batch_callback)(void *user, int instance, const lw_observation *state,
