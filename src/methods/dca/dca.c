@@ -82,7 +82,7 @@ static lw_status prepare_segments(lwi_work *work)
     lwi_path_plan *path;
     lwi_net_plan *net;
     TRY(lwi_divide(model, arena, &path, &net));
-    if (path) return lwi_path_create_planned(model, path, work->lanes, pool, arena, &d->path);
+    if (path) return lwi_path_create(model, path, work->lanes, pool, arena, &d->path);
     if (!net) return LW_OK;
     d->load = lwi_arena_push(arena, (size_t)model->nbody, sizeof *d->load);
     if (!d->load) return LW_ERR_MEMORY;

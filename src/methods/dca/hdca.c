@@ -126,7 +126,7 @@ static lw_status prepare(lwi_work *work)
     lwi_path_plan *path = NULL;
     lwi_net_plan *net = NULL;
     if (work->lanes != LWI_NO_KERNEL) TRY(lwi_divide(model, arena, &path, &net));
-    if (path) TRY(lwi_path_create_planned(model, path, work->lanes, system->pool, arena, &d->path));
+    if (path) TRY(lwi_path_create(model, path, work->lanes, system->pool, arena, &d->path));
     if (net) TRY(lwi_net_create(net, work->lanes, system->pool, &d->tree, system, arena, &d->net));
     work->segments = d->path || d->net;
     if (is_tree_in_segments(d)) TRY(prepare_path(model, arena, d));

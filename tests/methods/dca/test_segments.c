@@ -10,9 +10,12 @@
 static lwi_path *path_of(const lw_model *model, int length, int width, lwi_pool *pool,
                          lwi_arena *arena)
 {
+    lwi_path_plan *plan;
     lwi_path *path;
-    assert_int_equal(
-        lwi_path_create(model, (lwi_path_choice){1, length}, width, pool, arena, &path), LW_OK);
+    assert_int_equal(lwi_path_plan_create(model, (lwi_path_choice){1, length}, arena, &plan),
+                     LW_OK);
+    if (!plan) return NULL;
+    assert_int_equal(lwi_path_create(model, plan, width, pool, arena, &path), LW_OK);
     return path;
 }
 

@@ -1,8 +1,8 @@
 // divide.c -- how a model is divided into segments (divide.h).
 #include "methods/dca/segments/divide.h"
 
-// Forces on bodies of a path as efforts cost more than the segments (bench/ops/paths.c, `wrenches`), a hub as much as
-// some 20 bodies.
+// A hub costs as much as some 20 bodies of a path.  Where paths have more hinges for each hub than that, hubs cost less
+// than efforts in place of forces, which cost more than the path itself (bench/ops/paths.c, `wrenches`).
 enum { HINGES_FOR_HUB = 24 };
 
 static bool acts_on_bodies(const lw_model *model)

@@ -1,8 +1,8 @@
 // divide.h -- how a model is divided into segments: as one path (plan.h), as several between hubs (net_plan.h), or not
 // at all.
 //
-// Where forces act on bodies of a path, it has the choice: efforts on all joints between these bodies and the ground
-// (tree/body_forces.h), or hubs there.  Cost: that of the plans.
+// Forces on bodies of a path are replaced by efforts on all joints between these bodies and the ground
+// (tree/body_forces.h), or the bodies become hubs.  Cost: that of the plans.
 //
 // The division depends on the model alone, never on threads or the processor: results do not either.
 #ifndef LWI_METHODS_DCA_SEGMENTS_DIVIDE_H

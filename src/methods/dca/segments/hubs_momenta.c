@@ -150,14 +150,8 @@ void lwi_hubs_loads(lwi_hubs *hubs, const double (*load)[6])
         if (plan->path[i].from < 0) pass_load(hubs, i, load);
 }
 
-// A wrench about a body's mass centre, world axes, in axes of its link about its origin.
-static void to_link(const lwi_hubs *hubs, int k, const double wrench[6], double out[6])
-{
-    lwi_cut_add_wrench(hubs->model, hubs->tree, k, 1, wrench, out);
-}
-
 // pdot = S'(T - V x* P) + Sdot'P of the joint of a hub; P = W + J'lambda.                [naudet2003, (35)]
-// Work of drives and mounts: momenta.c.
+// The work of drives and mounts: as in tree/momenta.c.
 static void joint_rates(lwi_hubs *hubs, int h, double t, const double *u, double *pdot)
 {
     const int k = hubs->plan->hub[h].node;
@@ -166,7 +160,7 @@ static void joint_rates(lwi_hubs *hubs, int h, double t, const double *u, double
     const bool turns = !node->type->constant_axis || node->driven;
     double P[6], T[6] = {0}, balance[6];
     lwi_hubs_transmitted(hubs, h, P);
-    to_link(hubs, k, hubs->hub[h].T, T);
+    lwi_cut_add_wrench(hubs->model, hubs->tree, k, 1, hubs->hub[h].T, T);
     force_cross(balance, hubs->tree->V[k], P);
     for (int i = 0; i < 6; i++) balance[i] = T[i] - balance[i];
     if (turns) lwi_link_rates(hubs->model, k, t, u + node->iv, link);

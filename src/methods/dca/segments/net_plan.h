@@ -1,9 +1,8 @@
 // net_plan.h -- long paths of hinges between hubs: how a tree with loops is divided.
 //
 // Problem: find the paths of a model, cut them into segments, eight to a group, and order the joins.  Bodies that are
-// in no path are `hubs`: those that branch, that joints outside the tree or joints other than revolute ones attach
-// to, that driven joints or moving mounts are before or after, that forces act on or formulas read, and those of paths
-// that are too short.  A path begins at a hub or the ground and ends at a hub, with a cut
+// in no path are `hubs`: those that branch, that have joints outside the tree, driven joints, joints on moving mounts or
+// joints other than revolute ones, that forces act on or formulas read, and those of paths that are too short.  A path begins at a hub or the ground and ends at a hub, with a cut
 // through this hub's joint, or with a free tip.  A hinge outside the tree that attaches to the last body of a path ends
 // it likewise, without a hub: such `ties` join two halves of a bar that a loop is cut in, or a path and a hub.
 // Input: lw_model.  Output: lwi_net_plan and the constants of the bodies in blocks.  Cost: O(n log n).

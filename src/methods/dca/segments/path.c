@@ -265,17 +265,8 @@ static void set_rows(lwi_path *path)
     }
 }
 
-lw_status lwi_path_create(const lw_model *model, lwi_path_choice choice, int width, lwi_pool *pool,
-                          lwi_arena *arena, lwi_path **out)
-{
-    lwi_path_plan *plan;
-    *out = NULL;
-    TRY(lwi_path_plan_create(model, choice, arena, &plan));
-    return plan ? lwi_path_create_planned(model, plan, width, pool, arena, out) : LW_OK;
-}
-
-lw_status lwi_path_create_planned(const lw_model *model, const lwi_path_plan *plan, int width,
-                                  lwi_pool *pool, lwi_arena *arena, lwi_path **out)
+lw_status lwi_path_create(const lw_model *model, const lwi_path_plan *plan, int width,
+                          lwi_pool *pool, lwi_arena *arena, lwi_path **out)
 {
     const lwi_path_kernels *kernels = lwi_path_kernels_of(width);
     *out = NULL;

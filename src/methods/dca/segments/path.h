@@ -4,7 +4,7 @@
 // on a free or spherical base.
 // Input and output: arrays of the model's tree.  Theory: docs/theory/segments.md.  Cost: O(n), O(log n) with threads.
 //
-// A path is optional: create returns NULL for a model that is not one, or is short, and an evaluation returns false
+// A path is optional: a model that is not one, or is short, has no plan (plan.h), and an evaluation returns false
 // if it is not well conditioned.  The caller then evaluates the general elimination, which names the joint in its
 // error.  Bits of results do not depend on threads and lanes.
 #ifndef LWI_METHODS_DCA_SEGMENTS_PATH_H
@@ -16,15 +16,13 @@
 
 typedef struct lwi_path lwi_path; ///< used by one thread at a time
 
-/** @param width  lanes of a register: 1, 4, 8, or 0 for the widest of this machine
+/** @param plan   of the model; it must outlive the path
+ *  @param width  lanes of a register: 1, 4, 8, or 0 for the widest of this machine
  *  @param pool   threads that share the work; NULL: one
- *  @param path   out; NULL if the model or the machine has none
+ *  @param path   out; NULL if the machine has no lanes of this width
  *  @return LW_ERR_MEMORY */
-lw_status lwi_path_create(const lw_model *model, lwi_path_choice choice, int width, lwi_pool *pool,
-                          lwi_arena *arena, lwi_path **path);
-/** The same with a plan of the model, which must outlive the path. */
-lw_status lwi_path_create_planned(const lw_model *model, const lwi_path_plan *plan, int width,
-                                  lwi_pool *pool, lwi_arena *arena, lwi_path **path);
+lw_status lwi_path_create(const lw_model *model, const lwi_path_plan *plan, int width,
+                          lwi_pool *pool, lwi_arena *arena, lwi_path **path);
 /** The plan of the path, for reports. */
 const lwi_path_plan *lwi_path_plan_of(const lwi_path *path);
 /** Ranks share evaluations from now on, while they are active: each has its groups and a part of their joins, the first
